@@ -56,6 +56,7 @@ const (
 	Polled    = target.Polled
 	Throttled = target.Throttled
 	Named     = target.Named
+	Exploring = target.Exploring
 )
 
 // Requirements returns what a target is judged by. Both are made once, and may be used by several runs at a time.

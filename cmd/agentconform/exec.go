@@ -38,6 +38,6 @@ Exit codes: that of the command; 2 wrong usage or configuration.`,
 			return nil
 		},
 	}
-	c.Flags().StringVar(&f.config, "config", "", "configuration `file` (default agentconform.yaml, if it exists)")
+	f.addConfig(c)
 	return c
 }

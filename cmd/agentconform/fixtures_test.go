@@ -178,7 +178,7 @@ func TestFixturesFillWhatIsNotSet(t *testing.T) {
 		assert.Equal(t, "main", c.Alternatives.RepoRef, "what is set stays")
 		assert.Equal(t, "refs/tags/v1.0.0", c.Alternatives.TagRef)
 		assert.Equal(t, "alternative.json", c.Alternatives.GraphConfigPath)
-		assert.Equal(t, []string{"broken", "main", "next", "refs/tags/v1.0.0", "refs/tags/v1.1.0"}, slices.Sorted(maps.Keys(c.Alternatives.Commits)))
+		assert.Equal(t, []string{"broken", "main", "refs/tags/v1.0.0", "refs/tags/v1.1.0", "release/next"}, slices.Sorted(maps.Keys(c.Alternatives.Commits)))
 		assert.Equal(t, config.ExternalContainer, c.Create.Refused["source"])
 		assert.Contains(t, c.Secrets(), secrets["CONFORMANCE_USERS"])
 	}

@@ -19,9 +19,9 @@ import (
 )
 
 type initFlags struct {
-	target, agentTarget, edition string
-	file                         string
-	force                        bool
+	targetFlags
+	edition, file string
+	force         bool
 }
 
 func newInit(s streams) *cobra.Command {
@@ -48,8 +48,7 @@ Exit codes: 0 written, 2 wrong usage, or the file could not be written, 3 writte
 		RunE: func(c *cobra.Command, _ []string) error { return f.init(c, s) },
 	}
 	flags := c.Flags()
-	flags.StringVar(&f.target, "target", "", "base `URL` of the control plane")
-	flags.StringVar(&f.agentTarget, "agent-target", "", "base `URL` of a deployed agent server")
+	f.addAddresses(c)
 	addEdition(c, &f.edition, "edition of the target: cloud or self-hosted (default: that of the deployments that it lists)")
 	flags.StringVar(&f.file, "output", config.DefaultFile, "`file` to write")
 	flags.BoolVar(&f.force, "force", false, "replace the file if it exists")
@@ -61,9 +60,9 @@ func (f *initFlags) load(c *cobra.Command) (*config.Config, error) {
 	if f.file == "" {
 		return nil, errors.New("--output is empty: name the file to write, or remove the flag")
 	}
-	given := map[string]string{}
-	if c.Flags().Changed("target") || c.Flags().Changed("agent-target") { // as for run: they name the target
-		given["target"], given["agent_target"] = f.target, f.agentTarget
+	given, err := f.addresses(c)
+	if err != nil {
+		return nil, err
 	}
 	if c.Flags().Changed("edition") {
 		given["edition"] = f.edition

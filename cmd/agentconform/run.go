@@ -42,22 +42,40 @@ type runFlags struct {
 type targetFlags struct{ target, agentTarget, config string }
 
 func (t *targetFlags) add(c *cobra.Command) {
+	t.addAddresses(c)
+	t.addConfig(c)
+}
+
+func (t *targetFlags) addAddresses(c *cobra.Command) {
 	c.Flags().StringVar(&t.target, "target", "", "base `URL` of the control plane")
 	c.Flags().StringVar(&t.agentTarget, "agent-target", "", "base `URL` of a deployed agent server")
+}
+
+func (t *targetFlags) addConfig(c *cobra.Command) {
 	c.Flags().StringVar(&t.config, "config", "", "configuration `file` (default "+config.DefaultFile+", if it exists)")
 }
 
-// load reads the configuration with these flags over it. The flags name what is judged: with one of them, the other
-// address of the file or the environment is left out.
-func (t *targetFlags) load(c *cobra.Command) (*config.Config, error) {
+// addresses are the values of these flags by key. They name what is judged: with one of them, the other address of the file
+// or the environment is left out, and nothing else is judged in place of what a variable of CI failed to name.
+func (t *targetFlags) addresses(c *cobra.Command) (map[string]string, error) {
 	given := map[string]string{}
-	if c.Flags().Changed("target") || c.Flags().Changed("agent-target") {
-		given["target"], given["agent_target"] = t.target, t.agentTarget
-	}
-	for _, flag := range []string{"target", "agent-target"} { // nothing else is judged in place of what a variable of CI failed to name
-		if c.Flags().Changed(flag) && c.Flags().Lookup(flag).Value.String() == "" {
+	for _, flag := range []string{"target", "agent-target"} {
+		if !c.Flags().Changed(flag) {
+			continue
+		}
+		if c.Flags().Lookup(flag).Value.String() == "" {
 			return nil, fmt.Errorf("--%s is empty: name a URL, or remove the flag", flag)
 		}
+		given["target"], given["agent_target"] = t.target, t.agentTarget
+	}
+	return given, nil
+}
+
+// load reads the configuration with these flags over it.
+func (t *targetFlags) load(c *cobra.Command) (*config.Config, error) {
+	given, err := t.addresses(c)
+	if err != nil {
+		return nil, err
 	}
 	if c.Flags().Changed("config") && t.config == "" {
 		return nil, errors.New("--config is empty: name a file, or remove the flag")

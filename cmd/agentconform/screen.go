@@ -38,18 +38,19 @@ type screen struct {
 	color  bool // of the result on standard output
 	width  int  // of the result; 0: not a terminal
 
-	mu      sync.Mutex
-	start   time.Time
-	total   int
-	done    int
-	bad     int
-	longest time.Duration        // that the target asked to wait
-	refused bool                 // the target asked for too much of it
-	running map[string]time.Time // scenarios since when, by requirement and name
-	polls   map[string]polling   // by revision
-	told    map[string]bool      // statuses of revisions, and causes, that were shown already
-	now     func() time.Time
-	closed  chan struct{}
+	mu        sync.Mutex
+	start     time.Time
+	total     int
+	done      int
+	bad       int
+	exploring bool                 // all scenarios have ended
+	longest   time.Duration        // that the target asked to wait
+	refused   bool                 // the target asked for too much of it
+	running   map[string]time.Time // scenarios since when, by requirement and name
+	polls     map[string]polling   // by revision
+	told      map[string]bool      // statuses of revisions, and causes, that were shown already
+	now       func() time.Time
+	closed    chan struct{}
 }
 
 // polling is what the last poll of a revision has shown.
@@ -132,6 +133,8 @@ func (s *screen) show(e steps.Event) {
 		s.end(e)
 	case steps.Polled:
 		s.poll(e)
+	case steps.Exploring:
+		s.exploring = true
 	case steps.Named:
 		s.say("agent server: %s", e.Name)
 	case steps.Throttled:
@@ -214,8 +217,12 @@ func (s *screen) waitsFor(now time.Time) string {
 		oldest := slices.MinFunc(names, func(a, b string) int { return s.running[a].Compare(s.running[b]) })
 		return fmt.Sprintf("waiting for %s%s, running for %s", oldest, others(len(names)-1, "more scenario"),
 			now.Sub(s.running[oldest]).Round(time.Second))
+	case s.exploring:
+		return "exploring the agent server, and removing what the run created"
 	case s.total > 0 && s.done >= s.total:
 		return fmt.Sprintf("removing what the run created; at most %s", steps.CleanUpTime)
+	case s.done > 0:
+		return "the next scenarios begin"
 	}
 	return "waiting for the first answers"
 }

@@ -74,8 +74,10 @@ Feature: Rolling back a run in progress
 
     Scenario: The prior run does not reappear with a further run
       Given a run that was rolled back on a thread of its own
-      When the user's next run on the thread completes
-      Then the prior run is gone, and the state holds no message of it
+      When a further run of the user on the thread completes
+      And the user retrieves the prior run and reads the state, after that run
+      Then the prior run can no longer be retrieved
+      And the state holds no message of the prior run
 
   @AS-ROLLBACK-5 @must @section-3 @section-4 @section-7 @slow
   @writes

@@ -88,7 +88,8 @@ Feature: Runs
 
     Scenario: Two joins at the same time are both answered when the run has completed, and not before
       When the user starts a long run, and joins it twice at the same time
-      Then neither join returns before the end of the run
+      Then the join is answered with 2xx
+      And the join does not return before the end of the run
 
     Scenario: After the join the state holds the input and the answer
       When the user starts a long run, and joins it

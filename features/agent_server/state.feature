@@ -61,11 +61,11 @@ Feature: The state of a thread
 
     Scenario: Each of forty messages is unchanged, with texts that servers escape, trim, normalise or merge
       When a run of the user with a message of each class of text has completed
-      Then each human message is the one of the input
+      Then the human messages are the input, in order
 
     Scenario Outline: A run with <message> keeps it, or is refused
       When a run of the user with <message> has completed, or was refused with 4xx
-      Then each human message is the one of the input
+      Then the human messages are the input, in order
 
       Examples:
         | message             |

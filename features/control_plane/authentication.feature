@@ -237,6 +237,7 @@ Feature: Authentication at the control plane
         | scheme      | operation             |
         | API Key     | retrieve a deployment |
         | API Key     | list its revisions    |
+        | API Key     | list its revisions with a filter and a limit |
         | API Key     | retrieve a revision   |
 
       @needs:credentials.api_key @needs:create.body @writes
@@ -254,6 +255,7 @@ Feature: Authentication at the control plane
         | scheme      | operation             |
         | Tenant ID   | retrieve a deployment |
         | Tenant ID   | list its revisions    |
+        | Tenant ID   | list its revisions with a filter and a limit |
         | Tenant ID   | retrieve a revision   |
 
       @needs:credentials.tenant_id @needs:credentials.api_key|tenant_id_alone=true @needs:create.body @writes
@@ -271,6 +273,7 @@ Feature: Authentication at the control plane
         | scheme      | operation             |
         | Bearer Auth | retrieve a deployment |
         | Bearer Auth | list its revisions    |
+        | Bearer Auth | list its revisions with a filter and a limit |
         | Bearer Auth | retrieve a revision   |
 
       @needs:credentials.bearer @needs:create.body @writes

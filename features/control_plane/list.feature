@@ -251,7 +251,7 @@ Feature: Listing the revisions of a deployment
     Scenario: Filtering by two statuses returns the revisions with either
       Given a deployment whose revisions have settled
       When the client filters its revisions by pairs of statuses
-      Then each list is the union of the lists of its two statuses
+      Then each list is the union of the lists of its statuses
 
     @reads:settled=1
     Scenario: Filtering by three statuses, and by one that is named twice, returns the revisions with any of them once

@@ -31,6 +31,11 @@ Feature: Retrieving one revision
       When the client retrieves an unknown revision of it
       Then the request is refused with 4xx
 
+    Scenario: GET of an id that is almost that of a revision, or that of its deployment, is refused with 4xx
+      Given an existing deployment
+      When the client retrieves each id that is almost that of its revision
+      Then each of these requests is refused with 4xx
+
   @CP-REV-3 @should @section-4 @form
   @reads:2 @shares:deployment @shares:another
   Rule: GET of a revision under a deployment that it does not belong to is refused with a 4xx

@@ -48,6 +48,12 @@ Feature: Updating a deployment
       When the client updates "repo_ref" twice, the second time while the first revision may still be built
       Then the "latest_revision_id" of the deployment names the second revision
 
+    @shares:changing @creates:0/2
+    Scenario: Two updates of repo_ref at the same time create a revision each, unless one is refused
+      Given a deployment that accepts updates
+      When the client updates "repo_ref" twice at the same time
+      Then as many revisions were created as updates were served
+
     @last
     @record
     Scenario: No update of repo_ref in a run is served without creating a revision

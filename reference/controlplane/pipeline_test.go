@@ -154,11 +154,11 @@ func TestTheOldAgentServerServesUntilTheNewOneIsUp(t *testing.T) {
 	w.await(id, w.update(id, "broken"), controlplane.BuildFailed)
 	require.Equal(t, "main", w.runtime.answer(id))
 	refuse = true
-	require.Equal(t, "the port is on fire", w.await(id, w.update(id, "next"), controlplane.DeployFailed))
+	require.Equal(t, "the port is on fire", w.await(id, w.update(id, "release/next"), controlplane.DeployFailed))
 	require.Equal(t, "main", w.runtime.answer(id))
 	require.Equal(t, first, w.want(200, "GET", "/v2/deployments/"+id, "").Get("active_revision_id").String())
 	refuse = false
-	w.await(id, w.update(id, "next"), controlplane.Deployed)
+	w.await(id, w.update(id, "release/next"), controlplane.Deployed)
 	require.Equal(t, "next", w.runtime.answer(id))
 	w.await(id, first, controlplane.Deployed) // what was deployed stays so
 }
@@ -188,9 +188,9 @@ func TestANewerRevisionInterruptsABuildAndSkipsWhatWaits(t *testing.T) {
 	<-started
 	waiting, waits := w.git("main")
 	w.await(waiting, waits, controlplane.AwaitingBuild)
-	newer := w.update(waiting, "next")
+	newer := w.update(waiting, "release/next")
 	require.NotEmpty(t, w.await(waiting, waits, controlplane.Skipped))
-	second := w.update(holder, "next")
+	second := w.update(holder, "release/next")
 	w.await(holder, held, controlplane.Interrupted)
 	release()
 	w.await(waiting, newer, controlplane.Deployed)
@@ -218,7 +218,7 @@ func (w *working) kept(bucket string) (n int) {
 
 func TestAStoppedPipelineIsTakenUpAgain(t *testing.T) {
 	w := newWorking(t, controlplane.Cloud)
-	up, first := w.git("next")
+	up, first := w.git("release/next")
 	w.await(up, first, controlplane.Deployed)
 	gone, failed := w.git("missing")
 	w.await(gone, failed, controlplane.CreateFailed)

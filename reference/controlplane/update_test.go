@@ -30,7 +30,7 @@ func TestSecretsAreReplacedAndKeptByName(t *testing.T) {
 func TestRedeployBuildsTheSameAgain(t *testing.T) {
 	r := newRig(t, controlplane.Cloud)
 	id, first := r.create(gitBody)
-	r.want(200, "PATCH", "/v2/deployments/"+id, patch(`{"repo_ref":"next"}`))
+	r.want(200, "PATCH", "/v2/deployments/"+id, patch(`{"repo_ref":"release/next"}`))
 	again := r.want(200, "POST", "/v2/deployments/"+id+"/revisions/"+first+"/redeploy", "")
 	require.Equal(t, "main", again.Get("source_revision_config.repo_ref").String())
 	require.NotEqual(t, first, again.Get("id").String())

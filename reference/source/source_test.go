@@ -71,7 +71,7 @@ func (w world) content(t *testing.T, o source.Origin) (graph, id string) {
 
 func (w world) checkRefs(t *testing.T, repoURL string) {
 	for ref, graph := range map[string]string{
-		"": "answer = 1\n", "main": "answer = 1\n", "refs/heads/main": "answer = 1\n", "next": "answer = 2\n", "broken": "answer = = 3\n",
+		"": "answer = 1\n", "main": "answer = 1\n", "refs/heads/main": "answer = 1\n", "release/next": "answer = 2\n", "broken": "answer = = 3\n",
 		"refs/tags/v1.0.0": "answer = 1\n", "refs/tags/v1.1.0": "answer = 1\n",
 	} {
 		t.Run("ref "+ref, func(t *testing.T) {

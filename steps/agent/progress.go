@@ -68,9 +68,11 @@ func (p *Progress) Line() []*GraphRun {
 // LeftIn says which of the messages that were shown of the run is in a state.
 func (p *Progress) LeftIn(state *client.Answer) error {
 	texts := slices.Clone(p.Inputs)
-	shown, _ := p.After(messages.Of(p.Shown))
-	for _, m := range shown {
-		texts = append(texts, m.Text)
+	if p.Shown != nil { // else the target shows no message of a run before it ends
+		shown, _ := p.After(messages.Of(p.Shown))
+		for _, m := range shown {
+			texts = append(texts, m.Text)
+		}
 	}
 	for _, m := range messages.Of(state) {
 		if slices.Contains(texts, m.Text) {

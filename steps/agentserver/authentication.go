@@ -257,7 +257,7 @@ func (w *callers) runReports(what string) error {
 	}
 	for field, value := range fields {
 		if !messages.ReportsField(said.Text, field, value) {
-			return outcome.Violated(said.Answer, fmt.Sprintf("the user's %s %s", field, messages.InJSON(value)), "an answer without it, %q", said.Text).At("/values/messages").
+			return outcome.Violated(said.Answer, fmt.Sprintf("the user's %s %s", field, messages.InJSON(value)), "an answer without it: %s", said.Text).At("/values/messages").
 				Hinting(orTheGraph(w.reportHint(said, field)))
 		}
 	}
@@ -312,23 +312,20 @@ func differing(u, from config.User) map[string]any {
 // unlike makes an id of the same form that nothing has: a target may check the form of an id before the
 // credentials.
 func unlike(id string) string {
-	other := []byte(id)
-	changed := 0
-	for i := len(other) - 1; i >= 0 && changed < 8; i-- {
-		switch c := other[i]; {
+	const changed = 8 // characters at its end: a UUID keeps its version
+	other := strings.Map(func(c rune) rune {
+		switch {
 		case c >= '0' && c <= '9':
-			other[i] = '0' + (c-'0'+5)%10
+			return '0' + (c-'0'+5)%10
 		case c >= 'a' && c <= 'f':
-			other[i] = 'a' + (c-'a'+3)%6
+			return 'a' + (c-'a'+3)%6
 		case c >= 'A' && c <= 'F':
-			other[i] = 'A' + (c-'A'+3)%6
-		default:
-			continue
+			return 'A' + (c-'A'+3)%6
 		}
-		changed++
-	}
-	if changed == 0 {
+		return c
+	}, id[max(0, len(id)-changed):])
+	if strings.HasSuffix(id, other) {
 		return id + id
 	}
-	return string(other)
+	return id[:max(0, len(id)-changed)] + other
 }

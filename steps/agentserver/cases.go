@@ -2,15 +2,16 @@ package agentserver
 
 import (
 	"context"
-	"fmt"
-	"slices"
+	"net/http"
 	"strconv"
 	"strings"
 
+	"github.com/google/uuid"
+
+	"github.com/agentconform/agentconform/reports"
 	"github.com/agentconform/agentconform/steps/agent"
 	"github.com/agentconform/agentconform/steps/client"
 	"github.com/agentconform/agentconform/steps/common"
-	"github.com/agentconform/agentconform/steps/messages"
 	"github.com/agentconform/agentconform/steps/outcome"
 	"github.com/agentconform/agentconform/steps/target"
 )
@@ -19,7 +20,6 @@ import (
 type byRule struct {
 	*World
 	tried []wrongID
-	joins []*agent.Joining
 }
 
 // wrongID is a request with an id that does not exist in its place, and how it was answered.
@@ -33,11 +33,10 @@ func (w *byRule) define(r *common.Definitions) {
 	r.When(`a run of the user with a message of each class of text has completed`, w.runWithEachText)
 	r.When(`a run of the user with (an empty message|a message of 32 KiB) has completed, or was refused with 4xx`, w.runWithOddText)
 	r.When(`the user retrieves the run by each wrong run id and under each wrong thread id`, w.retrievesByWrongIDs)
+	r.When(`a further run of the user on the thread completes`, w.furtherRun)
 	r.When(`the user starts a run under each wrong thread id`, w.startsUnderWrongIDs)
 	r.When(`the user starts a long run, and joins it twice at the same time`, w.joinsTwice)
-	r.Then(`each human message is the one of the input`, w.eachIsInput)
 	r.Then(`each of these requests is answered with an HTTP error status`, w.eachIsError)
-	r.Then(`neither join returns before the end of the run`, w.neitherEarly)
 }
 
 // textClasses are texts that a server may change when it escapes, trims, normalises, cuts, merges or interprets them. Two equal ones follow each
@@ -77,21 +76,32 @@ func (w *byRule) runWithEachText(ctx context.Context) error {
 	for i := len(before); i < manyMessages; i++ {
 		before = append(before, "message "+strconv.Itoa(i+1))
 	}
-	return (&states{World: w.World}).runOnNewThread(ctx, agent.Order{Before: before})
+	return w.runWith(ctx, "forty messages", before)
 }
 
 // runWithOddText sends what a server may refuse: what it takes it keeps.
 func (w *byRule) runWithOddText(ctx context.Context, which string) error {
 	odd := map[string]string{"an empty message": "", "a message of 32 KiB": strings.Repeat("0123456789abcde ", 2048)}[which]
+	if err := w.runWith(ctx, which, []string{odd}); err != nil {
+		return err
+	}
+	if !w.current.Complete {
+		return outcome.Inapplicable(which, "a run with %s does not complete: %s", which, outcome.Seen(w.scene.Answer))
+	}
+	return nil
+}
+
+// runWith runs the graph with messages that a target may refuse: section 8 shows no limits.
+func (w *byRule) runWith(ctx context.Context, what string, before []string) error {
 	if err := w.aThread(ctx); err != nil {
 		return outcome.AsPrecondition(err)
 	}
-	g, err := w.server.Post(ctx, w.owner(), w.thread, agent.Order{Before: []string{odd}})
+	g, err := w.server.Post(ctx, w.owner(), w.thread, agent.Order{Before: before})
 	if err != nil {
-		return err
+		return outcome.AsPrecondition(err)
 	}
 	if g.ID == "" && g.Answer.Refused() {
-		return outcome.Inapplicable(which, "the target refuses %s: %s", which, outcome.Seen(g.Answer))
+		return outcome.Inapplicable(what, "the target refuses %s: %s", what, outcome.Seen(g.Answer))
 	}
 	if err := g.Accepted(); err != nil {
 		return outcome.AsPrecondition(err)
@@ -101,48 +111,24 @@ func (w *byRule) runWithOddText(ctx context.Context, which string) error {
 	return outcome.AsPrecondition(err)
 }
 
-// eachIsInput tells of the first message that is not as it was sent, with its class.
-func (w *byRule) eachIsInput() error {
-	all := messages.Of(w.scene.Answer)
-	humans := slices.DeleteFunc(slices.Clone(all), func(m messages.Message) bool { return m.Kind != messages.Human })
-	for i, sent := range w.current.Inputs {
-		class := fmt.Sprintf("message %d", i+1)
-		if i < len(textClasses) && len(w.current.Inputs) > len(textClasses) {
-			class += " (" + textClasses[i].name + ")"
-		}
-		switch {
-		case i >= len(humans):
-			return w.differs(fmt.Sprintf("%d human messages", len(w.current.Inputs)), strconv.Itoa(len(humans)))
-		case humans[i].Text != sent:
-			at := 0
-			for at < min(len(sent), len(humans[i].Text)) && sent[at] == humans[i].Text[at] {
-				at++
-			}
-			at = max(at-20, 0)
-			return w.differs(fmt.Sprintf("%s, from byte %d on: %.60q", class, at, sent[at:]), fmt.Sprintf("%.60q", humans[i].Text[at:]))
-		}
+// nearID is a UUID that differs from the id in its middle, "" where the id is no UUID: what looks like another id may exist there.
+func nearID(id string) string {
+	u, err := uuid.Parse(id)
+	if err != nil {
+		return ""
 	}
-	if len(humans) > len(w.current.Inputs) {
-		return w.differs(fmt.Sprintf("%d human messages", len(w.current.Inputs)), strconv.Itoa(len(humans)))
-	}
-	return nil
+	u[7] ^= 0x15
+	return u.String()
 }
 
-func (w *byRule) differs(expected, actual string) error {
-	return outcome.Violated(w.scene.Answer, expected, "%s", actual).At("/values/messages").Comparing(w.scene.Answer, w.current.Answer)
-}
-
-// wrongIDs are ids that do not exist in the place of the id, though something like them does: each with its class. The other id is one of another
+// wrongIDs are UUIDs that do not exist in the place of the id, though something like them does: each with its class. The other id is one of another
 // kind that exists.
-func wrongIDs(id, other, kind string) [][2]string {
-	end := "0"
-	if strings.HasSuffix(id, end) {
-		end = "1"
+func wrongIDs(id, other, kind string) (all [][2]string) {
+	if near := nearID(id); near != "" {
+		all = append(all, [2]string{"the id with another digit", near})
 	}
-	all := [][2]string{{"the id with another last character", id[:len(id)-1] + end}, {"the id of the " + kind, other}, {"no UUID", "not-a-uuid"}}
-	if block, _, ok := strings.Cut(id, "-"); ok {
-		_, rest, _ := strings.Cut(target.UnknownID(), "-")
-		all = append(all, [2]string{"the first block of the id, and another rest", block + "-" + rest})
+	if uuid.Validate(other) == nil && !strings.EqualFold(id, other) {
+		all = append(all, [2]string{"the id of the " + kind, other})
 	}
 	return all
 }
@@ -159,6 +145,13 @@ func (w *byRule) retrievesByWrongIDs(ctx context.Context) error {
 			return err
 		}
 	}
+	return w.triedAny()
+}
+
+func (w *byRule) triedAny() error {
+	if len(w.tried) == 0 {
+		return outcome.Inapplicable("ids that are UUIDs", "the ids of the target are no UUIDs: what looks like another one may exist")
+	}
 	return nil
 }
 
@@ -170,68 +163,77 @@ func (w *byRule) try(ctx context.Context, name string, g *agent.GraphRun) error 
 	return err
 }
 
+// startsUnderWrongIDs starts nothing under an id that may be a thread's: its state is asked for first.
 func (w *byRule) startsUnderWrongIDs(ctx context.Context) error {
 	for _, id := range wrongIDs(w.thread.ID, w.current.ID, "run") {
-		g, err := w.server.TryPost(ctx, w.owner(), &agent.Thread{ID: id[1], Owner: w.owner()}, agent.Order{})
+		t := &agent.Thread{ID: id[1], Owner: w.owner()}
+		state, err := w.server.State(ctx, w.owner(), t)
+		if err != nil {
+			return err
+		}
+		if state.Status < http.StatusBadRequest {
+			continue
+		}
+		g, err := w.server.TryPost(ctx, w.owner(), t, agent.Order{})
 		if err != nil {
 			return err
 		}
 		w.tried = append(w.tried, wrongID{"thread id: " + id[0], g.Answer})
 	}
-	return nil
+	return w.triedAny()
 }
 
 func (w *byRule) eachIsError() error {
-	var wrong *outcome.Outcome
+	var wrong []*outcome.Outcome
 	for _, t := range w.tried {
-		switch {
-		case t.answer.Status >= 400:
-		case wrong != nil:
-			wrong.Violations[0].Count++
-		default:
-			wrong = outcome.Violated(t.answer, "a status of 400 or above for the "+t.name, "%s", outcome.Seen(t.answer))
+		if t.answer.Status < http.StatusBadRequest {
+			wrong = append(wrong, outcome.Violated(t.answer, "a status of 400 or above for the "+t.name, "%s", outcome.Seen(t.answer)).
+				SameAs("the request is answered with an HTTP error status"))
 		}
 	}
-	if wrong == nil {
-		return nil
-	}
-	return wrong
+	return outcome.First(wrong)
 }
 
-// joinsTwice waits for both joins, as long as the run and its answers may take.
+// joinsTwice waits for both joins. One that is not answered is judged, else the one that is answered first.
 func (w *byRule) joinsTwice(ctx context.Context) error {
-	starter := &runs{World: w.World}
-	if err := starter.startLong(ctx); err != nil {
+	runs := &runs{World: w.World}
+	if err := runs.startLong(ctx); err != nil {
 		return outcome.AsPrecondition(err)
 	}
 	g := w.current
+	var joins []*agent.Joining
 	for range 2 {
 		j := w.server.JoinNow(ctx, g)
 		w.scene.AtEnd(j.Leave)
-		w.joins = append(w.joins, j)
+		joins = append(joins, j)
+		if err := client.Sleep(ctx, w.agents.Slack()/4); err != nil { // the second comes while the first waits
+			return err
+		}
 	}
-	for _, j := range w.joins {
+	for _, j := range joins {
 		if err := j.OrUntil(ctx, g.Answered().Add(g.Order.Hold+w.agents.Patience())); err != nil {
 			return err
 		}
+		if w.joined = j; !j.Over() {
+			return runs.waitBesideJoin(ctx)
+		}
+	}
+	if joins[0].Ended.Before(joins[1].Ended) {
+		w.joined = joins[0]
+	}
+	if !joins[1].Sent().Before(g.NotOverBefore()) {
+		return outcome.Inconclusive("the target was too slow to join a run twice while it was in progress")
 	}
 	return nil
 }
 
-func (w *byRule) neitherEarly() error {
-	for _, j := range w.joins {
-		if !j.Over() || j.Answer == nil {
-			return outcome.Inconclusive("a join was not answered, so it cannot be judged whether it was answered early")
-		}
-		w.joined = j
-		if err := joined(j.Answer); err != nil {
-			return err
-		}
-		if err := (&runs{World: w.World}).joinNotEarly(); err != nil {
-			return err
-		}
+// furtherRun is one after others: whether a thread takes more than one is no MUST.
+func (w *byRule) furtherRun(ctx context.Context) error {
+	err := w.nextRunCompletes(ctx)
+	if outcome.Is(err, reports.Failed) {
+		return outcome.Inapplicable("further runs of a thread", "the target takes no further run of the thread: %v", err)
 	}
-	return nil
+	return err
 }
 
 // wasRefusedUnknownGraph needs the refusal, and that the run in progress was not over before it.

@@ -32,12 +32,14 @@ func (w *rollbacks) define(r *common.Definitions) {
 	r.Given(`a completed run and a run in progress on other threads of the user`, w.runsElsewhere)
 	r.Given(`a pending join of the user on that run`, w.aPendingJoin)
 	r.Given(`a run that was rolled back on a thread of its own`, w.aRolledBackRunAlone)
-	r.Then(`the prior run is gone, and the state holds no message of it`, w.priorIsGone)
 	r.When(`the user starts another run with rollback`, w.userReplaces)
 	r.When(`the user rolls back a run (as soon as it was accepted|while it was pending behind another run)`, w.userRollsBack)
 	// what was found at once: a later look could not tell a run that is removed late
 	r.When(`the user retrieves the prior run and reads the state, once the new run has completed`, func() error { return w.sees(w.rolled.After, nil) })
 	r.When(`the user retrieves the prior run and reads the state, after the natural end of the prior run`, w.userLooksAfterEnd)
+	r.When(`the user retrieves the prior run and reads the state, after that run`, func(ctx context.Context) error {
+		return w.sees(w.server.Remains(ctx, w.prior))
+	})
 	r.When(`the user's next run on the thread, with rollback, completes`, func(ctx context.Context) error {
 		return w.nextRun(ctx, agent.Order{Strategy: agent.RollbackStrategy})
 	})
@@ -100,17 +102,6 @@ func (w *rollbacks) aRolledBackRunAlone(ctx context.Context) error {
 	return rb.Prior.LeftIn(rb.After.State)
 }
 
-func (w *rollbacks) priorIsGone(ctx context.Context) error {
-	after, err := w.server.Remains(ctx, w.prior)
-	if err != nil {
-		return err
-	}
-	if err := after.NoneRetrievable(); err != nil {
-		return err
-	}
-	return w.prior.LeftIn(after.State)
-}
-
 func (w *rollbacks) speakOfRollback(rb *agent.Rollback) {
 	w.rolled, w.prior, w.current, w.thread = rb, rb.Prior, rb.Next, rb.Next.Thread
 }
@@ -125,10 +116,8 @@ func (w *rollbacks) aThreadThatKeeps(ctx context.Context) error {
 	if err := w.aThread(ctx); err != nil {
 		return err
 	}
-	for range 2 {
-		if err := w.nextRunCompletes(ctx); err != nil {
-			return err
-		}
+	if err := common.Times(2, func() error { return w.nextRunCompletes(ctx) }); err != nil {
+		return err
 	}
 	return agent.HoldsOnly(w.scene.Answer, w.kept...)
 }
@@ -258,14 +247,7 @@ func (w *rollbacks) newRunPrompt(ctx context.Context) error {
 
 // eachTime judges what was found of the prior run, whenever that was.
 func (w *rollbacks) eachTime(holds func(*agent.Remains) error) func() error {
-	return func() error {
-		for _, found := range w.remains {
-			if err := holds(found); err != nil {
-				return err
-			}
-		}
-		return nil
-	}
+	return func() error { return common.Each(w.remains, holds) }
 }
 
 func (w *rollbacks) runsElsewhereFound(ctx context.Context) error {

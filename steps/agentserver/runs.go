@@ -41,7 +41,7 @@ func (w *runs) define(r *common.Definitions) {
 	r.When(`the user joins (an unknown run of the thread|the run under (?:an unknown|the other) thread)`, w.joinMistaken)
 	// it is blocked where the run is refused because the server does not know the assistant.
 	r.Then(`the answer holds a "run_id"`, func(ctx context.Context) error {
-		return outcome.Unless(ctx, w.answerHoldsID(ctx, "run_id"), w.server.KnowsAssistant)
+		return outcome.Unless(ctx, w.answerHoldsID("run_id"), w.server.KnowsAssistant)
 	})
 	r.Then(`the answer comes before the end of the run`, w.acceptedInTime)
 	r.Then(`the answer has the "run_id" of that run`, w.answerIsRun)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/tidwall/gjson"
@@ -106,20 +107,35 @@ func (w *states) stateHoldsKinds(kinds string) error {
 	return nil
 }
 
+// humanIsInput tells of the first message that is not as it was sent, with its class.
 func (w *states) humanIsInput() error {
-	var found []string
-	for _, m := range messages.Of(w.scene.Answer) {
-		if m.Kind == messages.Human {
-			found = append(found, m.Text)
+	all := messages.Of(w.scene.Answer)
+	humans := slices.DeleteFunc(slices.Clone(all), func(m messages.Message) bool { return m.Kind != messages.Human })
+	for i, sent := range w.current.Inputs {
+		class := fmt.Sprintf("message %d", i+1)
+		if i < len(textClasses) && len(w.current.Inputs) > len(textClasses) {
+			class += " (" + textClasses[i].name + ")"
+		}
+		switch {
+		case i >= len(humans):
+			return w.differs(fmt.Sprintf("%d human messages", len(w.current.Inputs)), strconv.Itoa(len(humans)))
+		case humans[i].Text != sent:
+			at := 0
+			for at < min(len(sent), len(humans[i].Text)) && sent[at] == humans[i].Text[at] {
+				at++
+			}
+			at = max(at-20, 0)
+			return w.differs(fmt.Sprintf("%s, from byte %d on: %.60q", class, at, sent[at:]), fmt.Sprintf("%.60q", humans[i].Text[at:]))
 		}
 	}
-	switch {
-	case len(found) > 1 && !slices.Equal(found, w.current.Inputs):
-		return outcome.Violated(w.scene.Answer, "the human messages "+outcome.Quoted(w.current.Inputs), "%d others\n%s", len(found), outcome.Quoted(found)).At("/values/messages")
-	case !slices.Equal(found, w.current.Inputs):
-		return outcome.Violated(w.scene.Answer, "the human messages "+outcome.Quoted(w.current.Inputs), "%s", outcome.Quoted(found)).At("/values/messages")
+	if len(humans) > len(w.current.Inputs) {
+		return w.differs(fmt.Sprintf("%d human messages", len(w.current.Inputs)), strconv.Itoa(len(humans)))
 	}
 	return nil
+}
+
+func (w *states) differs(expected, actual string) error {
+	return outcome.Violated(w.scene.Answer, expected, "%s", actual).At("/values/messages").Comparing(w.scene.Answer, w.current.Answer)
 }
 
 func (w *states) answerRepeats() error {

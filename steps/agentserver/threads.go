@@ -22,20 +22,13 @@ func (w *threads) define(r *common.Definitions) {
 		return err
 	})
 	r.When(`the user creates a thread`, func(ctx context.Context) error { return w.createThread(ctx, nil) })
-	r.When(`the user creates two threads`, w.userCreatesTwoThreads)
+	r.When(`the user creates two threads`, func(ctx context.Context) error {
+		return common.Times(2, func() error { return w.createThread(ctx, nil) })
+	})
 	r.When(`(the user|a studio user) lists the threads`, w.callerLists)
-	r.Then(`the answer holds a "thread_id"`, func(ctx context.Context) error { return w.answerHoldsID(ctx, "thread_id") })
+	r.Then(`the answer holds a "thread_id"`, func() error { return w.answerHoldsID("thread_id") })
 	r.Then(`their ids are distinct`, w.threadsDiffer)
 	r.Then(`the list holds the thread`, w.listHoldsThread)
-}
-
-func (w *threads) userCreatesTwoThreads(ctx context.Context) error {
-	for range 2 {
-		if err := w.createThread(ctx, nil); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 func (w *threads) callerLists(ctx context.Context, name string) error {

@@ -258,9 +258,9 @@ func (w *World) createThread(ctx context.Context, metadata map[string]any) error
 }
 
 // answerHoldsID wants a non-empty id; its JSON type is judged by the contract.
-func (w *World) answerHoldsID(ctx context.Context, field string) error {
+func (w *World) answerHoldsID(field string) error {
 	if a := w.scene.Answer; !a.OK() || a.Get(field).String() == "" {
-		return outcome.Violated(a, "status 2xx with a "+field, "%s", outcome.Seen(a)).At("/" + field).Hinting(w.idHint(ctx, field))
+		return outcome.Violated(a, "status 2xx with a "+field, "%s", outcome.Seen(a)).At("/" + field).Hinting(w.idHint(field))
 	}
 	return nil
 }
@@ -291,7 +291,7 @@ func (w *World) ownersListHolds(ctx context.Context) error {
 }
 
 // idHint names the configuration that may be why a user gets no thread, or no run.
-func (w *World) idHint(ctx context.Context, field string) string {
+func (w *World) idHint(field string) string {
 	a := w.scene.Answer
 	switch refused := w.target.Rejects(spec.AgentServer, a.Status); {
 	case a.OK():
@@ -302,21 +302,10 @@ func (w *World) idHint(ctx context.Context, field string) string {
 		return "set users.0.headers to those of a user that the target knows"
 	case refused:
 		return "set users.0.token to that of a user that the target knows"
-	case a.Refused() && field == "run_id" && !w.seesThread(ctx):
-		return "the user's own thread cannot be read by the user either: check how the target finds the threads of a user"
 	case a.Refused() && field == "run_id":
 		return fmt.Sprintf("set assistant_id to the name of the target's conformance graph (now %q)", w.target.Config.AssistantID)
 	}
 	return ""
-}
-
-// seesThread tells whether the user can read the thread that the sentences speak of.
-func (w *World) seesThread(ctx context.Context) bool {
-	if w.thread == nil {
-		return true
-	}
-	a, err := w.server.State(ctx, w.owner(), w.thread)
-	return err != nil || a.OK()
 }
 
 // rejectedHint names the configuration that may be why a request without valid credentials is answered with another status than

@@ -9,12 +9,16 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"iter"
 	"maps"
 	"net/http"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 	"unicode/utf8"
+
+	"github.com/tidwall/gjson"
 
 	"github.com/agentconform/agentconform/spec"
 )
@@ -142,6 +146,30 @@ func kindOf(body []byte) kind {
 		return isJSON
 	}
 	return noJSON
+}
+
+// Values yields all values within an object or an array, each before what is within it, with the names and indices on the way to it. They
+// are valid until the next one.
+func Values(of gjson.Result) iter.Seq2[[]string, gjson.Result] {
+	return func(yield func([]string, gjson.Result) bool) { yieldBelow(nil, of, yield) }
+}
+
+func yieldBelow(way []string, of gjson.Result, yield func([]string, gjson.Result) bool) (more bool) {
+	if more = true; !of.IsObject() && !of.IsArray() {
+		return more
+	}
+	at := 0
+	of.ForEach(func(key, item gjson.Result) bool {
+		name := key.String()
+		if of.IsArray() {
+			name = strconv.Itoa(at)
+		}
+		at++
+		to := append(way, name)
+		more = yield(to, item) && yieldBelow(to, item, yield)
+		return more
+	})
+	return more
 }
 
 // depthOf is how deep arrays and objects nest: what looks at each value of a body looks at the rest again at each level.

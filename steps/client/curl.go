@@ -1,8 +1,6 @@
 package client
 
 import (
-	"fmt"
-	"maps"
 	"slices"
 	"strings"
 
@@ -22,22 +20,20 @@ func (r *Redactor) Curl(method, url string, m reports.Message, via *reports.Conn
 	if method != "GET" {
 		b.WriteString(" -X " + method)
 	}
-	for _, name := range slices.Sorted(maps.Keys(m.Headers)) {
-		for _, value := range m.Headers[name] {
-			switch {
-			case value == "": // "Name:" would make curl leave the header out
-				fmt.Fprintf(&b, " -H %s", literal(name+";"))
-			case slices.Contains(m.Secrets, reports.SecretPlace{Header: name}):
-				fmt.Fprintf(&b, " -H %s", join(literal(name+": "), r.expanding(value)))
-			default:
-				fmt.Fprintf(&b, " -H %s", literal(name+": "+value))
-			}
+	for _, header := range m.SortedHeaders() {
+		name, value := header[0], header[1]
+		text, spans := name+": "+value, [][2]int(nil)
+		if value == "" { // "Name:" would make curl leave the header out
+			text = name + ";"
+		} else if slices.Contains(m.Secrets, reports.SecretPlace{Header: name}) {
+			spans = [][2]int{{len(text) - len(value), len(text)}}
 		}
+		b.WriteString(" -H " + r.word(text, spans...))
 	}
 	if m.Body != "" {
-		fmt.Fprintf(&b, " --data-raw %s", r.body(m))
+		b.WriteString(" --data-raw " + r.word(m.Body, m.SecretSpans()...))
 	}
-	fmt.Fprintf(&b, " %s", literal(reports.WithAuthority(url, authority)))
+	b.WriteString(" " + r.word(reports.WithAuthority(url, authority)))
 	return b.String()
 }
 
@@ -48,53 +44,48 @@ func (r *Redactor) Command(program string, arguments ...string) string {
 	for _, text := range r.Texts(arguments) {
 		word := reports.ShellWord(text)
 		if word != text {
-			word = r.expanding(text)
+			word = r.word(text, [2]int{0, len(text)})
 		}
 		line += " " + word
 	}
 	return line
 }
 
-// body quotes the body, and lets the shell expand names at the recorded places in it.
-func (r *Redactor) body(m reports.Message) string {
-	quoted, rest := "", 0
-	for _, at := range m.SecretSpans() {
-		quoted = join(join(quoted, literal(m.Body[rest:at[0]])), r.expanding(m.Body[at[0]:at[1]]))
-		rest = at[1]
+// word makes one word of the text for a POSIX shell, in which nothing is expanded but the names of secrets within the spans.
+func (r *Redactor) word(text string, spans ...[2]int) string {
+	var b strings.Builder
+	quoted := 0
+	quote := func(to int) {
+		if to > quoted {
+			b.WriteString(safe.ShellWord(text[quoted:to]))
+		}
+		quoted = to
 	}
-	return join(quoted, literal(m.Body[rest:]))
+	for _, span := range spans {
+		for at := max(span[0], quoted); at < span[1]; at++ {
+			if name := r.nameAt(text[at:span[1]]); name != "" {
+				quote(at)
+				b.WriteString(`"` + name + `"`)
+				quoted = at + len(name)
+				at = quoted - 1
+			}
+		}
+	}
+	if quote(len(text)); b.Len() == 0 {
+		return "''"
+	}
+	return b.String()
 }
 
-// literal makes one word of the text for a POSIX shell, in which nothing is expanded.
-func literal(s string) string { return trimmed(safe.ShellWord(s)) }
-
-// expanding is literal but for the names of secrets, which are expanded.
-func (r *Redactor) expanding(s string) string {
-	s = safe.ShellWord(s)
-	for _, name := range r.known.Load().names {
-		s = strings.ReplaceAll(s, name, `'"`+name+`"'`)
+// nameAt is the longest name of a secret that a text begins with, "" where there is none.
+func (r *Redactor) nameAt(text string) (longest string) {
+	if !strings.HasPrefix(text, "$") {
+		return ""
 	}
-	return trimmed(s)
-}
-
-// trimmed leaves out empty quotes at the ends of a word, unless they are all there is.
-func trimmed(s string) string {
-	if s == "''" {
-		return s
+	for _, name := range r.known.Load().names { // in their order: of those that begin alike the longest is last
+		if strings.HasPrefix(text, name) {
+			longest = name
+		}
 	}
-	return strings.TrimSuffix(strings.TrimPrefix(s, "''"), "''")
-}
-
-// join puts two words together to one.
-func join(a, b string) string {
-	switch {
-	case a == "" || a == "''":
-		return b
-	case b == "" || b == "''":
-		return a
-	}
-	if strings.HasSuffix(a, "'") && strings.HasPrefix(b, "'") && !strings.HasSuffix(a, `\'`) && !strings.HasPrefix(b, `'\''`) {
-		return a[:len(a)-1] + b[1:]
-	}
-	return a + b
+	return longest
 }

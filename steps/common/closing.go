@@ -45,8 +45,8 @@ func (w *closing) define(r *Definitions) {
 	r.When(`all such answers are read`, func() error { return nil })
 	r.When(`all its answers to requests that (keep the contract|keep the contract or have an invalid parameter|break the contract in another way|break the contract) are read`, w.answersAreRead)
 	r.When(`all answers to "([^"]+)" are compared with the contract`, func(string) error { return nil })
-	r.Then(`each is JSON with a string "detail"`, func() error { return w.each(HasDetail) })
-	r.Then(`each is an HTTPValidationError`, func() error { return w.each(ValidationError) })
+	r.Then(`each is JSON with a string "detail"`, func() error { return Each(w.answers, HasDetail) })
+	r.Then(`each is an HTTPValidationError`, func() error { return Each(w.answers, ValidationError) })
 	r.Then(`none has a status of 500 or above`, w.noServerError)
 	r.Then(`all answers match the contract`, w.contractIsKept)
 	r.Then(`no answer has an unknown status`, w.everyStatusKnown)
@@ -99,15 +99,6 @@ func (w *closing) anAnswerSeen(operation string) error {
 func (w *closing) aStatusSeen() error {
 	if w.operation = "get-revision"; w.target.Collector.Succeeded(w.operation) == 0 {
 		return outcome.Inconclusive("no GET of a revision was answered with 200 in this run")
-	}
-	return nil
-}
-
-func (w *closing) each(holds func(a *client.Answer) error) error {
-	for _, a := range w.answers {
-		if problem := holds(a); problem != nil {
-			return problem
-		}
 	}
 	return nil
 }

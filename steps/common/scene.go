@@ -48,6 +48,26 @@ func (s *Scene) Note(remark string) {
 // Refused wants the last answer to be a refusal.
 func (s *Scene) Refused() error { return outcome.Want(s.Answer.Refused(), s.Answer, "status 4xx") }
 
+// Each holds each of several things to the same, until one is an error.
+func Each[T any](all []T, holds func(T) error) error {
+	for _, one := range all {
+		if err := holds(one); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Times acts so many times, until one is an error.
+func Times(n int, act func() error) error {
+	for range n {
+		if err := act(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // IsInteger tells whether a value is an integer of JSON: 2, 2.0 and 2e0 are the same number.
 func IsInteger(v gjson.Result) bool {
 	return v.Type == gjson.Number && v.Num == math.Trunc(v.Num)

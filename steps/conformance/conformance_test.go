@@ -99,11 +99,11 @@ func TestAModuleOfItsOwn(t *testing.T) {
 				"-- bash " + out + "/scripts/CP-AUTH-8-", out + "/index.html"},
 		},
 		"a known failure": {
-			run: "^TestBoth$/second/^CP-LIST-3$", environ: []string{"MISTAKE=limit", "KNOWN=" + known}, most: 20,
+			run: "^TestBoth$/second/^CP-LIST-3$", environ: []string{"MISTAKE=limit", "KNOWN=" + known}, most: 60,
 			says: []string{"--- SKIP: TestBoth/second/CP-LIST-3", "known failure: slow (us)"},
 		},
 		"a known failure that passes": {
-			run: "^TestBoth$/second/^CP-LIST-3$", environ: []string{"KNOWN=" + known}, most: 20,
+			run: "^TestBoth$/second/^CP-LIST-3$", environ: []string{"KNOWN=" + known}, most: 60,
 			failed: []string{"TestBoth", "TestBoth/second"}, says: []string{"passes now: remove it"},
 		},
 		"a server that is closed too early": {

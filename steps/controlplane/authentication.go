@@ -34,7 +34,7 @@ type attempt struct {
 // The operations of the interface, as the sentences name them, and the mistakes in credentials. Each wrong credential is sent alone: a
 // valid one beside it is not judged.
 const (
-	reads      = `retrieve a deployment|list its revisions|retrieve a revision`
+	reads      = `retrieve a deployment|list its revisions|list its revisions with a filter and a limit|retrieve a revision`
 	operations = `(create a deployment|update a deployment|` + reads + `)`
 	nearMiss   = `one character too long|one character too short|changed in its last character|in another case`
 )
@@ -84,6 +84,9 @@ func (w *access) try(ctx context.Context, who target.Asker, operation string) er
 	request := w.Target.ToControlPlane(who, http.MethodGet, map[string]string{"retrieve a deployment": plane.DeploymentPath(d.ID),
 		"list its revisions": plane.RevisionsPath(d.ID), "retrieve a revision": plane.RevisionPath(d.ID, d.First)}[operation], nil)
 	switch operation {
+	case "list its revisions with a filter and a limit":
+		request = w.Target.ToControlPlane(who, http.MethodGet, plane.RevisionsPath(d.ID), nil)
+		request.Query = "status=DEPLOYED&limit=1"
 	case "create a deployment":
 		return w.tryCreate(ctx, who)
 	case "update a deployment": // without a new source it makes no revision, whoever may do it
@@ -239,13 +242,10 @@ func (w *access) noDeploymentWithName(ctx context.Context) error {
 }
 
 func (w *access) eachRefused() error {
-	for _, at := range w.tried {
+	return common.Each(w.tried, func(at attempt) error {
 		w.Scene.Answer, w.empty = at.answer, at.empty
-		if err := w.refusedForCredentials(); err != nil {
-			return err
-		}
-	}
-	return nil
+		return w.refusedForCredentials()
+	})
 }
 
 // disguise holds the sentences about requests that are written so that a server may take them for those of somebody else (section 5).

@@ -61,19 +61,12 @@ func (w *lifecycle) isUnknown(status string) bool { return !w.Plane.Statuses.IsK
 
 // clientRetrievesSeveralTimes reads a deployment of the run: somebody else may update an existing one at any time.
 func (w *lifecycle) clientRetrievesSeveralTimes(ctx context.Context) error {
-	const times = 5
-	if err := w.CanCreate(); err != nil {
-		return err
-	}
-	for range times {
+	return common.Times(5, func() error {
 		if err := w.ClientRetrievesLatest(ctx); err != nil {
 			return err
 		}
-		if err := client.Sleep(ctx, w.Target.Config.Polling.Interval); err != nil {
-			return err
-		}
-	}
-	return nil
+		return client.Sleep(ctx, w.Target.Config.Polling.Interval)
+	})
 }
 
 // clientListsAndRetrievesEach waits first until nothing changes any more: only settled revisions must agree. It

@@ -19,7 +19,6 @@ type filtering struct {
 	*lists
 	query      string   // the filter
 	statusesOf []string // the filter of each page that was read, by answer
-	strange    string   // a status of a revision that is not one of the interface as it is written
 }
 
 func (w *filtering) define(r *common.Definitions) {
@@ -35,7 +34,7 @@ func (w *filtering) define(r *common.Definitions) {
 	r.When(`the client pages through each filtered list, five at a time`, w.clientPagesThroughFiltered)
 	r.When(`the client filters its revisions by (status|remote_reconciled) "([^"]*)"`, w.clientFiltersBy)
 	r.Then(`each list holds exactly the revisions with that status`, w.filtersKeepExactly)
-	r.Then(`each list is the union of the lists of its two statuses`, w.Steady(w.pairsAreUnions))
+	r.Then(`each list is the union of the lists of its statuses`, w.Steady(w.pairsAreUnions))
 	r.Then(`the pages hold exactly the filtered revisions`, w.Steady(w.pagesHoldFiltered))
 	r.Then(`the list is empty, or the request is refused with 4xx`, func() error {
 		a, rows := w.Scene.Answer, w.Scene.Answer.Get("resources")
@@ -87,7 +86,7 @@ func (w *filtering) clientFiltersByNUL(ctx context.Context, where string) error 
 }
 
 // known is which revisions have which status of the interface, as one look for all scenarios has found.
-func (w *filtering) known(ctx context.Context) (map[string][]string, error) {
+func (w *lists) known(ctx context.Context) (map[string][]string, error) {
 	answers, err := w.Plane.LookAtEach(ctx, w.Deployment)
 	if err != nil {
 		return nil, err
@@ -97,7 +96,7 @@ func (w *filtering) known(ctx context.Context) (map[string][]string, error) {
 
 // statuses are those that each revision has alone, so that the list is not judged by itself. Revisions by the status of the
 // interface that is meant.
-func (w *filtering) statuses(answers []*client.Answer) (map[string][]string, error) {
+func (w *lists) statuses(answers []*client.Answer) (map[string][]string, error) {
 	found := map[string][]string{}
 	for i, a := range answers {
 		revision := w.Deployment.Revisions[i]

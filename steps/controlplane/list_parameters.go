@@ -22,11 +22,10 @@ import (
 // beside holds the sentences about parameters of a list that stand beside each other (sections 4 and 8).
 type beside struct {
 	*lists
-	filtering *filtering
-	filter    string         // of all cases
-	all       []gjson.Result // that the filter keeps, in the order of the whole list
-	first     *client.Answer // its first page
-	pages     []page
+	filter string         // of all cases
+	all    []gjson.Result // that the filter keeps, in the order of the whole list
+	first  *client.Answer // its first page
+	pages  []page
 }
 
 // page is one case: what was asked for, and how it was answered.
@@ -48,7 +47,7 @@ var filters = []string{"no filter", "remote_reconciled true", "remote_reconciled
 
 // clientListsParts reads the whole list that the filter keeps, and then parts of it.
 func (w *beside) clientListsParts(ctx context.Context, filter string) error {
-	known, err := w.filtering.known(ctx)
+	known, err := w.known(ctx)
 	if err != nil {
 		return err
 	}
@@ -140,20 +139,11 @@ func (w *beside) mostFrequent(known map[string][]string) string {
 
 // eachIsItsPart compares each page with the part of the whole list, as a set.
 func (w *beside) eachIsItsPart(ctx context.Context) error {
-	var wrong *outcome.Outcome
+	var wrong []*outcome.Outcome
 	for _, p := range w.pages {
-		switch problem := differs(p, w.all, w.first, w.filter); {
-		case problem == nil:
-		case wrong == nil:
-			wrong = problem
-		default:
-			wrong.Violations[0].Count++
-		}
+		wrong = append(wrong, differs(p, w.all, w.first, w.filter))
 	}
-	if wrong == nil {
-		return nil
-	}
-	return w.UnlessChanged(ctx, wrong)
+	return w.UnlessChanged(ctx, outcome.First(wrong))
 }
 
 // differs tells what a page holds in place of its part of the whole list, or nothing.
@@ -219,27 +209,26 @@ func (w *lists) listRevisions() spec.Operation {
 
 // limits are an absent limit, and those that the contract allows at and next to its bounds and its default.
 func (w *lists) limits() []value {
-	all := []value{{name: "no limit", number: defaultLimit}}
 	numbers := []int{defaultLimit - 1, defaultLimit + 1}
 	for _, c := range spec.BoundaryCases(w.listRevisions(), "limit") {
 		if n, err := strconv.Atoi(c.Value); err == nil && c.Valid {
 			numbers = append(numbers, n)
 		}
 	}
-	slices.Sort(numbers)
-	for _, n := range slices.Compact(numbers) {
-		all = append(all, number("limit", n))
-	}
-	return all
+	return valuesOf("limit", defaultLimit, numbers)
 }
 
 // offsets are an absent offset, and those at both ends of a list of so many revisions and at the end of a page of the default size.
 func (w *lists) offsets(revisions int) []value {
-	all := []value{{name: "no offset"}}
-	numbers := []int{0, 1, defaultLimit, max(revisions-1, 0), revisions}
+	return valuesOf("offset", 0, []int{0, 1, defaultLimit, max(revisions-1, 0), revisions})
+}
+
+// valuesOf are the absence of a parameter, which means the default, and the numbers, each once.
+func valuesOf(parameter string, absent int, numbers []int) []value {
+	all := []value{{name: "no " + parameter, number: absent}}
 	slices.Sort(numbers)
 	for _, n := range slices.Compact(numbers) {
-		all = append(all, number("offset", n))
+		all = append(all, number(parameter, n))
 	}
 	return all
 }
@@ -323,22 +312,16 @@ func validBeside(parameter string, row []int, turn int) (parts []string) {
 }
 
 func (w *invalidBeside) eachIsRefusedNaming(parameter string) error {
-	var wrong *outcome.Outcome
+	var wrong []*outcome.Outcome
 	for _, t := range w.tried {
-		switch {
-		case common.RefusedNaming(t.answer, parameter) == nil:
-		case wrong != nil:
-			wrong.Violations[0].Count++
-		default:
+		if common.RefusedNaming(t.answer, parameter) != nil {
 			wanted := fmt.Sprintf("status 422 with an error that names %s: %[1]s=%s (%s)", parameter, t.invalid.Value, t.invalid.Why)
 			if len(t.beside) > 0 {
 				wanted += " beside " + strings.Join(t.beside, " and ")
 			}
-			wrong = outcome.Violated(t.answer, wanted, "%s", outcome.Seen(t.answer))
+			wrong = append(wrong, outcome.Violated(t.answer, wanted, "%s", outcome.Seen(t.answer)).
+				SameAs(`the request is refused with 422 and an error that names "(\w+)"`))
 		}
 	}
-	if wrong == nil {
-		return nil
-	}
-	return wrong
+	return outcome.First(wrong)
 }

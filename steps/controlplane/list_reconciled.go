@@ -15,13 +15,12 @@ import (
 // reconciled holds the sentences about remote_reconciled, alone and beside the status (section 4). What the parameter means is not judged.
 type reconciled struct {
 	*lists
-	thrice    [3][]string // ids of the revisions with true, with false, and with true once more
-	pages     [3]*client.Answer
-	filtering *filtering
-	statuses  map[string][]string    // ids by status
-	alone     map[string][2][]string // ids with remote_reconciled, by its value: before the other lists and after them
-	together  map[[2]string][]string // by value and status
-	answers   map[[2]string]*client.Answer
+	thrice   [3][]string // ids of the revisions with true, with false, and with true once more
+	pages    [3]*client.Answer
+	statuses map[string][]string    // ids by status
+	alone    map[string][2][]string // ids with remote_reconciled, by its value: before the other lists and after them
+	together map[[2]string][]string // by value and status
+	answers  map[[2]string]*client.Answer
 }
 
 func (w *reconciled) define(r *common.Definitions) {
@@ -36,7 +35,7 @@ var reconciledValues = []string{"true", "false"}
 // clientListsWithBoth reads the lists with remote_reconciled alone before and after the others: in between a revision may become reconciled.
 func (w *reconciled) clientListsWithBoth(ctx context.Context) error {
 	var err error
-	if w.statuses, err = w.filtering.known(ctx); err != nil {
+	if w.statuses, err = w.known(ctx); err != nil {
 		return err
 	}
 	w.alone, w.together, w.answers = map[string][2][]string{}, map[[2]string][]string{}, map[[2]string]*client.Answer{}

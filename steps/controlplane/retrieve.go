@@ -57,7 +57,9 @@ func (w *retrieval) define(r *common.Definitions) {
 	r.When(`the client retrieves the revision of one deployment under the other`, func(ctx context.Context) error {
 		return w.Retrieve(ctx, plane.RevisionPath(w.Other.ID, w.Deployment.First))
 	})
-	r.When(`the client retrieves each of its revisions twice`, w.clientRetrievesEachTwice)
+	r.When(`the client retrieves each of its revisions twice`, func(ctx context.Context) error {
+		return common.Times(2, func() error { return w.ClientRetrievesBothRevisions(ctx) })
+	})
 	r.Then(`the deployment has the "id", "source" and "latest_revision_id" of its creation`, w.isTheCreated)
 	r.Then(`each answer is the (?:deployment|revision) that was asked for`, w.eachIsTheAskedFor)
 	r.Then(`the request is answered with 404 and a string "detail"`, func() error {
@@ -73,7 +75,9 @@ func (w *retrieval) define(r *common.Definitions) {
 	r.Then(`the revision has every required field, and none is null`, w.revisionIsComplete)
 	// what was seen at one moment is compared with what is seen at another
 	r.Then(`each has the "created_at" of its first read`, func() error { return w.Plane.CreatedAsAtFirst(w.Answers) })
-	r.When(`the client retrieves the deployment several times`, w.clientRetrievesOften)
+	r.When(`the client retrieves the deployment several times`, func(ctx context.Context) error {
+		return common.Times(6, func() error { return w.ClientRetrieves(ctx) }) // what is read from copies is not wrong at every read
+	})
 	r.Then(`whenever "latest_revision_id" names the new revision, "source_revision_config" holds the values of the update`, w.configFollowsLatest)
 	r.Then(`no "updated_at" is before "created_at"`, w.notUpdatedBeforeCreated)
 	r.Then(`the "repo_commit_sha" of the revision is the commit id of its ref`, w.showsCommit)
@@ -129,15 +133,6 @@ func (w *retrieval) clientRetrievesAndLists(ctx context.Context) error {
 		w.Answers = append(w.Answers, a)
 	}
 	return err
-}
-
-func (w *retrieval) clientRetrievesEachTwice(ctx context.Context) error {
-	for range 2 {
-		if err := w.ClientRetrievesBothRevisions(ctx); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // same compares a field of an answer with a string.
@@ -212,12 +207,10 @@ func (w *retrieval) listHoldsJustIt() error {
 
 // revisionIsComplete looks for the fields that every revision has (section 2). One that is absent is of the type null.
 func (w *retrieval) revisionIsComplete() error {
-	for _, field := range []string{"id", "created_at", "updated_at", "status", "source", "source_revision_config"} {
-		if err := outcome.WantAt(w.Scene.Answer.Get(field).Type != gjson.Null, w.Scene.Answer, field, "a non-null "+field); err != nil {
-			return err
-		}
-	}
-	return nil
+	required := []string{"id", "created_at", "updated_at", "status", "source", "source_revision_config"}
+	return common.Each(required, func(field string) error {
+		return outcome.WantAt(w.Scene.Answer.Get(field).Type != gjson.Null, w.Scene.Answer, field, "a non-null "+field)
+	})
 }
 
 func (w *retrieval) notUpdatedBeforeCreated() error {
@@ -242,17 +235,6 @@ func (w *retrieval) showsCommit() error {
 	if !strings.EqualFold(got.String(), w.commit) {
 		return outcome.Violated(w.Scene.Answer, "repo_commit_sha "+w.commit, "%s", outcome.Shown(got)).At("/source_revision_config/repo_commit_sha").
 			Hinting("set alternatives.commits to the commit id that the ref points to now: a branch may have moved")
-	}
-	return nil
-}
-
-// clientRetrievesOften reads several times: what a target caches or reads from copies is not wrong at every read.
-func (w *retrieval) clientRetrievesOften(ctx context.Context) error {
-	const times = 6
-	for range times {
-		if err := w.ClientRetrieves(ctx); err != nil {
-			return err
-		}
 	}
 	return nil
 }

@@ -1,10 +1,13 @@
 package controlplane
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"net/http"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/tidwall/gjson"
 
@@ -36,6 +39,8 @@ func (w *update) define(r *common.Definitions) {
 	r.When(`the client updates "repo_ref" and "graph_config_path" in one request`, w.clientUpdatesBoth)
 	r.When(`the client updates "(\w+)" beside "(\w+)" null`, w.clientUpdatesBesideNull)
 	r.When(`the client updates "(\w+)" twice, the second time while the first revision may still be built`, w.clientUpdatesTwice)
+	r.When(`the client updates "(\w+)" twice at the same time`, w.clientUpdatesAtOnce)
+	r.Then(`as many revisions were created as updates were served`, w.oneRevisionEach)
 	r.Then(`the "latest_revision_id" of the deployment names the second revision`, w.namesSecondLatest)
 	r.Then(`each of its revisions shows that source`, w.revisionsKeepSource)
 	r.When(`the client tries to change its source`, w.clientChangesSource)
@@ -158,29 +163,105 @@ func (w *update) clientUpdatesBesideNull(ctx context.Context, field, null string
 	return w.patchSource(ctx, map[string]any{field: current.Str, null: nil}, plane.ToCurrentValue)
 }
 
-// clientUpdatesTwice does not wait until the first revision has settled.
+// clientUpdatesTwice does not wait until the first revision has settled. A target may begin with the second when it has.
 func (w *update) clientUpdatesTwice(ctx context.Context, field string) error {
 	known := w.before.Latest
-	for range 2 {
+	for len(w.AskedIDs) < 2 {
 		if err := w.clientUpdatesToCurrent(ctx, field); err != nil {
 			return err
 		}
 		a := w.Scene.Answer
-		if w.Revision != "" && a.Refused() {
+		if len(w.AskedIDs) > 0 && a.Refused() {
 			return outcome.Inapplicable("updates during a build", "the target refuses an update while a revision is built: %s", outcome.Seen(a))
 		}
 		if !a.OK() {
 			return outcome.AsPrecondition(outcome.Violated(a, "status 2xx", "%s", outcome.Seen(a)))
 		}
-		latest, _, err := w.Plane.AwaitLatest(ctx, a, w.kind, w.Deployment.ID, known)
+		latest, err := w.laterThan(ctx, known)
+		if err == nil && latest == known && len(w.AskedIDs) > 0 {
+			if err = w.Plane.Settle(ctx, w.Deployment.ID); err == nil {
+				latest, err = w.laterThan(ctx, known)
+			}
+		}
 		if err != nil {
 			return err
 		}
-		if w.Revision == "" && latest == known {
+		if len(w.AskedIDs) == 0 && latest == known {
 			return outcome.AsPrecondition(outcome.Violated(a, "a new revision", "none"))
 		}
-		w.AskedIDs = append(w.AskedIDs, latest)
-		w.Revision, known = latest, latest
+		w.AskedIDs, known = append(w.AskedIDs, latest), latest
+	}
+	return nil
+}
+
+// laterThan waits until the deployment names a later revision than the known one, which it returns where none came.
+func (w *update) laterThan(ctx context.Context, known string) (latest string, err error) {
+	err = w.Target.RetryFor(ctx, w.Target.Config.Timeouts.Request, func() (bool, error) {
+		a, err := w.Plane.Get(ctx, plane.DeploymentPath(w.Deployment.ID), "")
+		if err == nil {
+			latest = cmp.Or(a.Get("latest_revision_id").String(), known)
+		}
+		return latest != known, err
+	})
+	return latest, err
+}
+
+// clientUpdatesAtOnce sends the current value by two requests that are in flight together.
+func (w *update) clientUpdatesAtOnce(ctx context.Context, field string) error {
+	current := w.before.Deployment.Get("source_revision_config." + field)
+	if current.Type != gjson.String {
+		return outcome.Inconclusive("the deployment has no string %s to send again: %s", field, outcome.Shown(current))
+	}
+	for range 2 {
+		if err := w.Plane.TakeRevision(ctx, w.Deployment); err != nil {
+			return err
+		}
+	}
+	racing, leave, err := w.Target.Client.Together(ctx, 2)
+	if err != nil {
+		return err
+	}
+	defer leave()
+	answers, errs := [2]*client.Answer{}, [2]error{}
+	var wait sync.WaitGroup
+	for i := range answers {
+		wait.Go(func() {
+			request := w.Target.ToControlPlane(target.TheClient, http.MethodPatch, plane.DeploymentPath(w.Deployment.ID), plane.SourceUpdate(map[string]any{field: current.Str}))
+			answers[i], errs[i] = w.Target.Client.Do(racing, request)
+		})
+	}
+	wait.Wait()
+	w.Answers, w.Scene.Answer = answers[:], answers[1]
+	return cmp.Or(errs[0], errs[1])
+}
+
+// oneRevisionEach waits until there are as many new revisions, and then for one too many.
+func (w *update) oneRevisionEach(ctx context.Context) error {
+	served := len(slices.DeleteFunc(slices.Clone(w.Answers), func(a *client.Answer) bool { return !a.OK() }))
+	if served == 0 {
+		return outcome.Inconclusive("neither update was served: %s", outcome.Seen(w.Answers[0]))
+	}
+	added, after := 0, (*plane.Snapshot)(nil)
+	look := func() (bool, error) {
+		var err error
+		if after, err = w.Plane.Snapshot(ctx, w.Deployment); err != nil {
+			return false, err
+		}
+		added = len(after.Revisions) - len(w.before.Revisions)
+		return added >= served, nil
+	}
+	if err := w.Target.RetryFor(ctx, w.Target.Config.Timeouts.Request, look); err != nil {
+		return err
+	}
+	if err := w.Target.WaitSettleDelay(ctx, w.Scene.Answer); err != nil {
+		return err
+	}
+	if _, err := look(); err != nil {
+		return err
+	}
+	if added != served {
+		return outcome.Violated(after.List, fmt.Sprintf("%d new revisions: so many updates were answered with 2xx", served), "%d", added).
+			At("/resources").Comparing(after.List, w.before.List)
 	}
 	return nil
 }
@@ -335,6 +416,9 @@ func (w *update) revisionsKeepSource(ctx context.Context) error {
 	rows, list, err := w.Plane.ListAll(ctx, w.Deployment.ID, "")
 	if err != nil {
 		return err
+	}
+	if !list.OK() {
+		return outcome.Inconclusive("the list cannot be read: %s", outcome.Seen(list))
 	}
 	for i, row := range rows {
 		if got := row.Get("source"); got.String() != want {

@@ -156,12 +156,7 @@ func (w *World) ClientRetrievesLatest(ctx context.Context) error {
 // ClientRetrievesBothRevisions reads every revision that the run knows of.
 func (w *World) ClientRetrievesBothRevisions(ctx context.Context) error {
 	w.AskedIDs = w.Deployment.Revisions
-	for _, revision := range w.Deployment.Revisions {
-		if err := w.Retrieve(ctx, plane.RevisionPath(w.Deployment.ID, revision)); err != nil {
-			return err
-		}
-	}
-	return nil
+	return common.Each(w.AskedIDs, func(id string) error { return w.Retrieve(ctx, plane.RevisionPath(w.Deployment.ID, id)) })
 }
 
 // NotFound wants the last answer to be a 404 (section 7).

@@ -7,6 +7,7 @@ package evidence
 
 import (
 	"context"
+	"fmt"
 	"mime"
 	"net/http"
 	"slices"
@@ -80,8 +81,11 @@ func (c *Collector) Observe(ctx context.Context, r client.Request, sent time.Tim
 		c.given[id] = true
 	}
 	against = c.given.without(against, r.Path)
-	if !r.Wrong {
-		c.noteMistakes(o.ID, against)
+	for _, v := range against {
+		if !r.Wrong {
+			c.mistakes = append(c.mistakes, fmt.Sprintf("exchange %d: our request for %s breaks the contract at %q: expected %s, sent %s",
+				o.ID, v.Operation, v.Pointer, v.Expected, v.Actual))
+		}
 	}
 	o.asked = askedOf(op, r.Raised && o.Status == http.StatusInternalServerError, against)
 	for _, v := range found {

@@ -3,7 +3,6 @@ package evidence
 import (
 	"bytes"
 	"encoding/json"
-	"fmt"
 	"net/http"
 	"net/url"
 	"slices"
@@ -16,13 +15,6 @@ import (
 	"github.com/agentconform/agentconform/spec"
 	"github.com/agentconform/agentconform/steps/client"
 )
-
-// noteMistakes notes what is wrong with a request of the suite.
-func (c *Collector) noteMistakes(id int, against []spec.Violation) {
-	for _, v := range against {
-		c.mistakes = append(c.mistakes, fmt.Sprintf("exchange %d: our request for %s breaks the contract at %q: expected %s, sent %s", id, v.Operation, v.Pointer, v.Expected, v.Actual))
-	}
-}
 
 // OwnMistakes returns what is wrong with our own requests.
 func (c *Collector) OwnMistakes() []string {
@@ -132,21 +124,14 @@ var escapePointer = strings.NewReplacer("~", "~0", "/", "~1")
 
 // PointerTo is a JSON pointer to the first string or number of an object or array that contains a text, "" where none does.
 func PointerTo(value gjson.Result, text string) (pointer string) {
-	if !value.IsObject() && !value.IsArray() {
-		return ""
+	for way, item := range client.Values(value) {
+		if item.Type == gjson.JSON || !strings.Contains(item.String(), text) {
+			continue
+		}
+		for _, name := range way {
+			pointer += "/" + escapePointer.Replace(name)
+		}
+		return pointer
 	}
-	at := 0
-	value.ForEach(func(key, item gjson.Result) bool {
-		name := escapePointer.Replace(key.String())
-		if value.IsArray() {
-			name = fmt.Sprint(at)
-		}
-		at++
-		below := PointerTo(item, text)
-		if below != "" || !item.IsObject() && !item.IsArray() && strings.Contains(item.String(), text) {
-			pointer = "/" + name + below
-		}
-		return pointer == ""
-	})
-	return pointer
+	return ""
 }

@@ -61,7 +61,7 @@ func (w *recorder) exchange(ctx context.Context, r client.Request, a *client.Ans
 		x.Response = w.body(a.Wire())
 		x.Response.Headers = w.headers(a.Header)
 	}
-	x.Curl = w.curl(&x)
+	x.Curl = w.redact.Curl(x.Method, x.URL, x.Request, w.Via)
 	for _, v := range found {
 		x.Problems = append(x.Problems, w.redact.Excerpt(fmt.Sprintf("%s: %s: expected %s, got %s", v.Pointer, v.Keyword, v.Expected, v.Actual)))
 	}
@@ -105,11 +105,6 @@ func (w *recorder) body(body []byte) reports.Message {
 	}
 	// A part of a text keeps all of it in memory.
 	return reports.Message{Body: strings.Clone(safe.Prefix(text, limit)), Size: len(body), SHA256: hex.EncodeToString(sum[:])}
-}
-
-// curl is the command that sends the request of an exchange again.
-func (w *recorder) curl(x *reports.Exchange) string {
-	return w.redact.Curl(x.Method, x.URL, x.Request, w.Via)
 }
 
 // violations are violations without secrets in what they quote.

@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"slices"
 	"sync"
+	"time"
 
 	"github.com/agentconform/agentconform/steps/agent"
 	"github.com/agentconform/agentconform/steps/evidence"
@@ -36,7 +37,8 @@ const (
 	perSequence = 20 // operations
 	beside      = 10 // sequences at the same time
 	enough      = 5  // failures
-	maxTries    = 40 // sequences that are tried to shrink one
+	maxTries    = 40 // sequences that are tried to shrink one, for this long at most
+	shrinkTime  = time.Minute
 )
 
 // URI stands for the file of a scenario.
@@ -71,9 +73,17 @@ func New(ctx context.Context, t *target.Target, agents *agent.Agents) (*Explorer
 	return e, nil
 }
 
-// Explore sends about so many operations in sequences that the seed chooses, several at a time, and returns how many were sent. One fault may
-// fail sequences in many ways: after some failures it ends, and returns what most of them have failed by, nil where none has failed.
-func (e *Explorer) Explore(ctx context.Context, seed int64, operations int) (f *Failure, sent int) {
+// Report is what exploration has found.
+type Report struct {
+	Failure  *Failure // nil: every answer was explained
+	Sent     int      // operations that were judged
+	Unjudged int      // sequences that could not be judged
+	Why      error    // the first of them
+}
+
+// Explore sends about so many operations in sequences that the seed chooses, several at a time. One fault may fail sequences in many ways: after
+// some failures it ends, and tells what most of them have failed by.
+func (e *Explorer) Explore(ctx context.Context, seed int64, operations int) (r Report) {
 	n := (operations + perSequence - 1) / perSequence
 	var mu sync.Mutex
 	var wait sync.WaitGroup
@@ -92,9 +102,9 @@ func (e *Explorer) Explore(ctx context.Context, seed int64, operations int) (f *
 		wait.Go(func() {
 			for i := take(); i < n && ctx.Err() == nil; i = take() {
 				random := rand.New(rand.NewPCG(uint64(seed), uint64(i)))
-				found, count := e.try(ctx, i+1, e.sequence(random, min(perSequence, operations-i*perSequence)))
+				found, count, err := e.try(ctx, i+1, e.sequence(random, min(perSequence, operations-i*perSequence)))
 				mu.Lock()
-				if sent += count; found != nil {
+				if r.add(count, err); found != nil {
 					failures = append(failures, found)
 				}
 				mu.Unlock()
@@ -102,10 +112,22 @@ func (e *Explorer) Explore(ctx context.Context, seed int64, operations int) (f *
 		})
 	}
 	wait.Wait()
-	if f = most(failures); f != nil {
-		sent += e.shrink(ctx, f)
+	if r.Failure = most(failures); r.Failure != nil {
+		limited, stop := context.WithTimeout(ctx, shrinkTime)
+		defer stop()
+		e.shrink(limited, r.Failure)
 	}
-	return f, sent
+	return r
+}
+
+func (r *Report) add(sent int, err error) {
+	if err == nil {
+		r.Sent += sent
+		return
+	}
+	if r.Unjudged++; r.Why == nil {
+		r.Why = err
+	}
 }
 
 // most returns the first failure of the requirement that the most have failed by, with their count. What is ambiguous counts only where all is.
@@ -126,57 +148,59 @@ func most(failures []*Failure) (f *Failure) {
 	return f
 }
 
-// Case sends one sequence, and returns its failure, nil where every answer is explained.
-func (e *Explorer) Case(ctx context.Context, all []Operation) *Failure {
-	f, _ := e.try(ctx, 1, all)
-	return f
+// Case sends one sequence.
+func (e *Explorer) Case(ctx context.Context, all []Operation) (r Report) {
+	f, sent, err := e.try(ctx, 1, all)
+	if err == nil && sent < len(all) && f == nil {
+		err = fmt.Errorf("%d of its %d operations do not apply: a caller is not configured, or a thread or run is missing", len(all)-sent, len(all))
+	}
+	r.Failure = f
+	r.add(sent, err)
+	return r
 }
 
-// try sends one sequence. What keeps it from being judged is another requirement's concern.
-func (e *Explorer) try(ctx context.Context, line int, all []Operation) (*Failure, int) {
+// try sends one sequence. An error keeps it from being judged: that is another requirement's concern.
+func (e *Explorer) try(ctx context.Context, line int, all []Operation) (*Failure, int, error) {
 	s, name := newSession(e), fmt.Sprintf("Exploration, sequence %d", line)
 	problem, err := s.execute(evidence.WithScenario(ctx, fmt.Sprintf("%s:%d %s", URI, line, name), 1<<20), all)
 	if err != nil || problem == nil {
-		return nil, len(s.sent)
+		return nil, len(s.sent), err
 	}
-	return &Failure{Wrong: *problem, Name: name, Line: line, Operations: s.sent, Count: 1, Judged: 1, Seen: 1}, len(s.sent)
+	return &Failure{Wrong: *problem, Name: name, Line: line, Operations: s.sent, Count: 1, Judged: 1, Seen: 1}, len(s.sent), nil
 }
 
 // shrink leaves out operations as long as the same requirement fails, and sends the shortest sequence once more.
-func (e *Explorer) shrink(ctx context.Context, f *Failure) (sent int) {
+func (e *Explorer) shrink(ctx context.Context, f *Failure) {
 	count, line, tries := f.Count, 1000*f.Line, 0
-	again := func(all []Operation) bool {
+	again := func(all []Operation) (fails, judged bool) {
 		tries++
-		shorter, n := e.try(ctx, line+tries, all)
-		sent += n
+		shorter, _, err := e.try(ctx, line+tries, all)
 		if shorter == nil || shorter.Requirement != f.Requirement {
-			return false
+			return false, err == nil
 		}
 		*f = *shorter
 		f.Count = count
-		return true
+		return true, true
 	}
+	more := func() bool { return tries < maxTries && ctx.Err() == nil }
 	for part := len(f.Operations) / 2; part > 0; part /= 2 {
-		for from := 0; from < len(f.Operations) && tries < maxTries && ctx.Err() == nil; {
-			if !again(slices.Delete(slices.Clone(f.Operations), from, min(from+part, len(f.Operations)))) {
+		for from := 0; from < len(f.Operations) && more(); {
+			if fails, _ := again(slices.Delete(slices.Clone(f.Operations), from, min(from+part, len(f.Operations)))); !fails {
 				from += part
 			}
 		}
 	}
-	for i := 0; i < len(f.Operations) && tries < maxTries && ctx.Err() == nil; i++ {
+	for i := 0; i < len(f.Operations) && more(); i++ {
 		if f.Operations[i].Meanwhile {
 			simpler := slices.Clone(f.Operations)
 			simpler[i].Meanwhile = false
 			again(simpler)
 		}
 	}
-	shrunk := slices.Clone(f.Operations)
-	last := *f
-	if again(shrunk) {
-		f.Judged, f.Seen = 2, 2
-	} else {
-		*f = last
+	if fails, judged := again(slices.Clone(f.Operations)); judged {
 		f.Judged, f.Seen = 2, 1
+		if fails {
+			f.Seen = 2
+		}
 	}
-	return sent
 }

@@ -67,6 +67,9 @@ var (
 	runNumber  = regexp.MustCompile(`run (\d{1,4})\b`)
 )
 
+// maxOperations bounds a sequence that is read.
+const maxOperations = 200
+
 // Parse reads a sequence of operations, one a line. Empty lines, comments and headings of Gherkin are left out.
 func Parse(text string) ([]Operation, error) {
 	var all []Operation
@@ -83,6 +86,9 @@ func Parse(text string) ([]Operation, error) {
 	}
 	if len(all) == 0 {
 		return nil, fmt.Errorf("no operation, such as %q", "When "+callers[first]+" creates thread A")
+	}
+	if len(all) > maxOperations {
+		return nil, fmt.Errorf("%d operations: a sequence has at most %d", len(all), maxOperations)
 	}
 	all[0].Meanwhile = false
 	return all, nil

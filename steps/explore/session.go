@@ -33,12 +33,15 @@ func newSession(e *Explorer) *session {
 	return &session{Explorer: e, threads: map[int]*thread{}, runs: map[int]*agent.GraphRun{}, by: map[int]Operation{}}
 }
 
+// atOnce bounds the operations that are sent at the same time: they are tried in each order.
+const atOnce = 4
+
 // execute sends the operations and returns what is wrong with the first answer that no history explains. Operations that do not apply,
 // since what they need is not there, are left out. An error keeps the rest from being judged.
 func (s *session) execute(ctx context.Context, all []Operation) (*Wrong, error) {
 	for len(all) > 0 {
 		n := 1
-		for n < len(all) && all[n].Meanwhile {
+		for n < min(len(all), atOnce) && all[n].Meanwhile {
 			n++
 		}
 		var group []Operation
@@ -83,7 +86,7 @@ func (s *session) applies(o Operation, group []Operation) bool {
 		idle := t != nil && !slices.ContainsFunc(t.worlds, func(w world) bool { return w.pending != 0 })
 		return idle && !known && !has(group, o.Thread, starts...)
 	case rollBack, rollWaiting, startUnknown:
-		return t != nil && !known && !has(group, o.Thread, start, startWaiting)
+		return t != nil && !known && !has(group, o.Thread, start, startWaiting, await)
 	}
 	return t != nil
 }
@@ -105,21 +108,25 @@ func (s *session) together(ctx context.Context, group []Operation) ([]done, erro
 			s.by[o.Run] = o
 		}
 	}
-	var mu sync.Mutex
 	var wait sync.WaitGroup
 	for i := range all {
-		wait.Go(func() { errs[i] = s.send(ctx, &all[i], &mu) })
+		wait.Go(func() { errs[i] = s.send(ctx, &all[i]) })
 	}
 	wait.Wait()
+	for _, d := range all {
+		if d.started != nil {
+			s.runs[d.Run] = d.started
+		}
+		if d.created != nil {
+			s.threads[d.Thread] = d.created
+		}
+	}
 	return all, errors.Join(errs...)
 }
 
-// send sends one operation. The lock is for what the session keeps.
-func (s *session) send(ctx context.Context, d *done, mu *sync.Mutex) (err error) {
-	who := s.callers[d.Caller]
-	mu.Lock()
-	t, g := s.threads[d.Thread], s.runs[d.Run]
-	mu.Unlock()
+// send sends one operation. Others are sent at the same time: it changes nothing but what was done.
+func (s *session) send(ctx context.Context, d *done) (err error) {
+	who, t, g := s.callers[d.Caller], s.threads[d.Thread], s.runs[d.Run]
 	switch d.Verb {
 	case create:
 		made, err := s.server.CreateThread(ctx, who, nil)
@@ -129,17 +136,12 @@ func (s *session) send(ctx context.Context, d *done, mu *sync.Mutex) (err error)
 		if err := outcome.AsPrecondition(made.Usable()); err != nil {
 			return err
 		}
-		mu.Lock()
-		defer mu.Unlock()
-		s.threads[d.Thread] = &thread{Thread: made, owner: d.Caller, worlds: []world{{}}}
+		d.created = &thread{Thread: made, owner: d.Caller, worlds: []world{{}}}
 	case start, startWaiting, rollBack, rollWaiting, startUnknown:
-		if g, err = s.startRun(ctx, d.Operation, who, t); err != nil {
+		if d.started, err = s.startRun(ctx, *d, who, t); err != nil {
 			return err
 		}
-		d.answer = g.Answer
-		mu.Lock()
-		defer mu.Unlock()
-		s.runs[d.Run] = g
+		d.answer = d.started.Answer
 	case await:
 		return s.awaitEnd(ctx, d, t)
 	case retrieve:
@@ -158,22 +160,28 @@ func (s *session) send(ctx context.Context, d *done, mu *sync.Mutex) (err error)
 	return err
 }
 
-// startRun starts a run: one of the owner in its turn, and any other at once, since it is to be refused.
-func (s *session) startRun(ctx context.Context, o Operation, who target.Caller, t *thread) (*agent.GraphRun, error) {
-	order := agent.Order{Waits: o.waits()}
-	if o.rolls() {
+// startRun starts a run: one of the owner in its turn, and any other at once, since it is to be refused. A thread may be busy for a moment
+// after its last run.
+func (s *session) startRun(ctx context.Context, d done, who target.Caller, t *thread) (*agent.GraphRun, error) {
+	order, own := agent.Order{Waits: d.waits()}, *t.Thread
+	if d.rolls() {
 		order.Strategy = agent.RollbackStrategy
 	}
-	switch {
-	case o.Verb == startUnknown:
+	if d.Verb == startUnknown {
 		order.Assistant = "agentconform-" + target.UnknownID()
-		return s.server.TryPost(ctx, who, t.Thread, order)
-	case o.Caller != t.owner:
-		return s.server.TryPost(ctx, who, t.Thread, order)
-	case o.rolls():
-		return s.server.Post(ctx, who, t.Thread, order)
 	}
-	return s.server.Start(ctx, t.Thread, order)
+	if d.Verb == startUnknown || d.Caller != t.owner {
+		return s.server.TryPost(ctx, who, &own, order)
+	}
+	for wait := 10 * time.Millisecond; ; wait *= 2 {
+		g, err := s.server.Post(ctx, who, &own, order)
+		if err != nil || g.ID != "" || d.rolls() || wait > time.Second {
+			return g, err
+		}
+		if err := client.Sleep(ctx, wait); err != nil {
+			return nil, err
+		}
+	}
 }
 
 // awaitEnd reads the state, and each run that may be in progress, until a history explains them or all had their time: a while after their
@@ -183,9 +191,11 @@ func (s *session) awaitEnd(ctx context.Context, d *done, t *thread) error {
 	var joins []*agent.Joining
 	for _, id := range may {
 		limit = limit.Add(s.runs[id].Order.Hold)
-		j := s.server.JoinNow(ctx, s.runs[id])
-		defer j.Leave()
-		joins = append(joins, j)
+		if slices.ContainsFunc(t.worlds, func(w world) bool { return w.pending == id }) {
+			j := s.server.JoinNow(ctx, s.runs[id])
+			defer j.Leave()
+			joins = append(joins, j)
+		}
 	}
 	for wait := 5 * time.Millisecond; ; wait = min(wait*3/2, 250*time.Millisecond) {
 		a, err := s.server.State(ctx, s.callers[t.owner], t.Thread)

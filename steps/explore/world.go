@@ -39,8 +39,10 @@ type done struct {
 	Operation
 	answer    *client.Answer         // nil where there was none
 	retrieved map[int]*client.Answer // of [await]: GET of each run that may be in progress
-	over      bool                   // of [await]: the join of each of these was answered
-	raced     bool                   // another operation at the same thread was sent at the same time
+	started   *agent.GraphRun        // the run that was started
+	created   *thread
+	over      bool // of [await]: the join of each of these was answered
+	raced     bool // another operation at the same thread was sent at the same time
 }
 
 // after returns the worlds that may follow one in which the operation was answered so, or what is wrong.
@@ -51,7 +53,7 @@ func (s *session) after(w world, d done) ([]world, *Wrong) {
 	switch d.Verb {
 	case start, startWaiting:
 		if s.runs[d.Run].ID == "" {
-			return nil, wrong("AS-RUN-1", outcome.Violated(d.answer, "status 2xx with a run_id", "%s", outcome.Seen(d.answer)))
+			return s.notStarted(w, d)
 		}
 		w.pending, w.joined = d.Run, false
 		return []world{w}, nil
@@ -82,10 +84,22 @@ func (s *session) stranger(d done) *Wrong {
 	if d.Caller == nobody {
 		id = "AS-AUTH-1"
 	}
-	if id == "" || d.answer.Status >= http.StatusBadRequest {
+	if id == "" || d.answer == nil || d.answer.Status >= http.StatusBadRequest { // a connection that is closed is a refusal too
 		return nil
 	}
 	return wrong(id, outcome.Violated(d.answer, "a status of 400 or above for "+callers[d.Caller], "%s", outcome.Seen(d.answer)))
+}
+
+// notStarted judges the refusal of a run: the first of a thread has to be accepted, and further ones where two were seen to be kept.
+func (s *session) notStarted(w world, d done) ([]world, *Wrong) {
+	id := "AS-RUN-1"
+	if len(w.kept)+len(w.loose)+len(w.gone) > 0 {
+		id = "AS-STATE-3"
+	}
+	if id == "AS-STATE-3" && !s.additive {
+		return []world{w}, nil
+	}
+	return nil, wrong(id, outcome.Violated(d.answer, "status 2xx with a run_id", "%s", outcome.Seen(d.answer)))
 }
 
 // rolledBack holds the answer to a run with rollback (section 3). Of several at the same time some may be refused.
@@ -112,7 +126,7 @@ func (s *session) rolledBack(w world, d done) ([]world, *Wrong) {
 	if p := s.runs[prior]; g.Answered().Before(p.NotOverBefore()) {
 		return []world{replaced}, nil
 	}
-	completed.kept = append(slices.Clone(w.kept), prior)
+	completed.loose, completed.kept = append(slices.Clone(w.loose), append(slices.Clone(w.kept), prior)...), nil
 	return []world{replaced, completed}, nil
 }
 
@@ -143,6 +157,8 @@ func (s *session) retrieved(w world, d done) *Wrong {
 	id, want := "", d.answer.Status >= http.StatusBadRequest
 	expected := "a status of 400 or above"
 	switch {
+	case s.by[d.Run].Thread != d.Thread && s.sharesID(d):
+		return nil
 	case s.by[d.Run].Thread != d.Thread:
 		id = "AS-RUN-8"
 	case slices.Contains(w.gone, d.Run):
@@ -159,12 +175,22 @@ func (s *session) retrieved(w world, d done) *Wrong {
 	return wrong(id, outcome.Violated(d.answer, expected, "%s", outcome.Seen(d.answer)))
 }
 
+// sharesID tells whether a run of the thread has the same id: ids may be counted by thread.
+func (s *session) sharesID(d done) bool {
+	for i, g := range s.runs {
+		if g.ID == s.runs[d.Run].ID && s.by[i].Thread == d.Thread {
+			return true
+		}
+	}
+	return false
+}
+
 // joinedIn holds the answer to the join of a run.
 func (s *session) joinedIn(w world, d done) ([]world, *Wrong) {
 	a, g := d.answer, s.runs[d.Run]
 	switch {
 	case s.by[d.Run].Thread != d.Thread:
-		if a != nil && a.Status < http.StatusBadRequest {
+		if a != nil && a.Status < http.StatusBadRequest && !s.sharesID(d) {
 			return nil, wrong("AS-RUN-9", outcome.Violated(a, "a status of 400 or above for the join of a run of another thread", "%s", outcome.Seen(a)))
 		}
 	case slices.Contains(w.kept, d.Run) && (a == nil || !a.OK()):
@@ -222,15 +248,16 @@ func (s *session) shows(w world, a *client.Answer) *Wrong {
 	if len(kept) == 0 || !s.additive && w.pending != 0 {
 		return nil
 	}
-	id := "AS-STATE-3"
-	if !s.additive || len(kept) == 1 {
-		id, kept = "AS-STATE-2", kept[len(kept)-1:]
-	}
-	if agent.Only(rest, kept...) {
+	id, last := "AS-STATE-3", kept[len(kept)-1]
+	switch {
+	case agent.Only(rest, kept...):
 		return nil
-	}
-	if last := kept[len(kept)-1]; !last.CompleteIn(a) {
+	case w.joined:
+		id = "AS-RUN-4"
+	case len(kept) == 1 && len(open) == 0 || !last.CompleteIn(a):
 		id = "AS-STATE-2"
+	case !s.additive: // what the state shows of earlier runs is open
+		return nil
 	}
 	return wrong(id, outcome.Violated(a, fmt.Sprintf("exactly the messages of %d completed runs", len(kept)), "%s", messages.Shown(rest)).At("/values/messages"))
 }

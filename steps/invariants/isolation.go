@@ -4,7 +4,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
-	"iter"
+	"maps"
 	"regexp"
 	"slices"
 	"strings"
@@ -28,7 +28,6 @@ const longEnough = 12
 type isolation struct {
 	users map[string]*belongings // by the key of their credentials
 	known []person
-	order []string
 	leaks map[int]string  // the operation of each exchange that holds what belongs to another user
 	shown map[leak]string // where the first answer with each leak holds it, as a JSON pointer
 }
@@ -88,13 +87,10 @@ func placeOf(value gjson.Result, text string) string {
 }
 
 func (r *isolation) of(key string) *belongings {
-	b := r.users[key]
-	if b == nil {
-		b = &belongings{ids: map[place]bool{}, short: map[place]bool{}, texts: map[string]string{}}
-		r.users[key] = b
-		r.order = append(r.order, key)
+	if r.users[key] == nil {
+		r.users[key] = &belongings{ids: map[place]bool{}, short: map[place]bool{}, texts: map[string]string{}}
 	}
-	return b
+	return r.users[key]
 }
 
 func (r *isolation) note(s *seen) {
@@ -150,7 +146,7 @@ func (r *isolation) check(t *tally, s *seen) {
 	if own == nil {
 		own = &belongings{}
 	}
-	for _, key := range r.order {
+	for _, key := range slices.Sorted(maps.Keys(r.users)) {
 		if key == s.Caller.Name {
 			continue
 		}
@@ -161,7 +157,7 @@ func (r *isolation) check(t *tally, s *seen) {
 				r.leaked(t, s, "an id", key, at.id)
 			}
 		}
-		for id := range valuesAt(s.answer, func(key string) bool { return key == "thread_id" }) {
+		for _, id := range valuesAt(s.answer, func(key string) bool { return key == "thread_id" }) {
 			if at := (place{s.Base, id}); other.short[at] && !carries(s, id) && !own.short[at] {
 				r.leaked(t, s, "an id", key, id)
 			}
@@ -194,21 +190,13 @@ func carries(s *seen, what string) bool {
 }
 
 // valuesAt are the strings and numbers at some keys of an answer, at any depth.
-func valuesAt(value gjson.Result, wanted func(key string) bool) iter.Seq[string] {
-	return func(yield func(string) bool) { eachAt(value, wanted, yield) }
-}
-
-func eachAt(value gjson.Result, wanted func(key string) bool, yield func(string) bool) (more bool) {
-	more = true
-	if value.IsObject() || value.IsArray() {
-		value.ForEach(func(key, item gjson.Result) bool {
-			if more = eachAt(item, wanted, yield); more && wanted(key.Str) && (item.Type == gjson.String || item.Type == gjson.Number) {
-				more = yield(item.String())
-			}
-			return more
-		})
+func valuesAt(value gjson.Result, wanted func(key string) bool) (all []string) {
+	for way, item := range client.Values(value) {
+		if wanted(way[len(way)-1]) && (item.Type == gjson.String || item.Type == gjson.Number) {
+			all = append(all, item.String())
+		}
 	}
-	return more
+	return all
 }
 
 // person is a user of the configuration as answers may show one.
@@ -267,7 +255,7 @@ func (r *isolation) checkPersons(t *tally, s *seen) {
 			continue
 		}
 		shown := len(p.identity) >= longEnough && strings.Contains(body, p.identity)
-		for value := range valuesAt(s.answer, showsIdentity) {
+		for _, value := range valuesAt(s.answer, showsIdentity) {
 			shown = shown || value == p.identity
 		}
 		if shown {

@@ -247,14 +247,11 @@ func (s *seen) ofInterface() bool { return s.Op.ID != "" && !s.Op.Field }
 // isUser tells whether a user of the configuration sent the request.
 func (s *seen) isUser() bool { return strings.HasPrefix(s.Caller.Name, "users.") }
 
-// setsSource tells whether an update asks for a value of the field.
-func (s *seen) setsSource(field string) bool {
-	return s.request.Get(sourceConfig+"."+field).Type == gjson.String
-}
-
 // createsRevision holds updates of a field to creating a revision (section 2), those too that only bring about a precondition.
 func (r *Record) createsRevision(field, owner string) *invariant {
-	served := func(s *seen) bool { return s.Op.ID == "update-deployment" && s.setsSource(field) }
+	served := func(s *seen) bool {
+		return s.Op.ID == "update-deployment" && s.request.Get(sourceConfig+"."+field).Type == gjson.String
+	}
 	return r.effect(served, owner, "an update of "+field+" was served and created no revision", field) // a neutral word may be configured wrongly
 }
 

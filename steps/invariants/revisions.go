@@ -9,32 +9,26 @@ import (
 	"github.com/agentconform/agentconform/spec"
 )
 
-// asSent holds what reads of a revision show to what the request sent that created it (section 2). It compares them with the request, where that is known, else with each other: what was not sent may become known only when the
-// revision is built, so that reads before are left out.
+// asSent holds what reads of a revision show to what the request sent that created it (section 2). It compares them with the request,
+// where that is known, else with each other: what was not sent may become known only when the revision is built, so that reads before are
+// left out.
 func (r *revisions) asSent(t *tally, s *seen) {
 	if !s.ok() {
 		return
 	}
-	for id, revision := range shownIn(s) {
-		of := revision.Get(sourceConfig)
-		if !of.IsObject() {
+	for _, got := range readsIn(s, fieldsAll) {
+		if got.field == commit && !aCommit.MatchString(got.value) {
 			continue
 		}
-		for _, field := range fieldsAll {
-			got, is := readOf(of.Get(field), s.ID)
-			if !is || field == commit && !aCommit.MatchString(got.value) {
-				continue
+		if sent := r.sentFor(got.fieldOf); sent != "" {
+			t.judged++
+			if got.value == "" || !sameValue(got.field, sent, got.value) {
+				t.violated(s, placeIn(s, sourceConfig+"/"+got.field), "a revision shows another "+got.field+" than the request that created it", fmt.Sprintf("%q", sent), got.String())
 			}
-			if sent := r.sentFor(id, field); sent != "" {
-				t.judged++
-				if got.null || !sameValue(field, sent, got.value) {
-					t.violated(s, pointerTo(s, field), "a revision shows another "+field+" than the request that created it", fmt.Sprintf("%q", sent), shownValue(got))
-				}
-			} else if first := r.firstValue(id, field); first != nil && !got.null && isSettled(revision) && first.exchange != s.ID {
-				t.judged++
-				if !sameValue(field, first.value, got.value) && !sameValue(field, got.value, first.value) {
-					t.violated(s, pointerTo(s, field), "reads of a revision show different values of "+field, shownValue(*first), shownValue(got))
-				}
+		} else if first := r.firstValue(got.fieldOf); first != nil && got.value != "" && got.settled && first.exchange != s.ID {
+			t.judged++
+			if !sameEither(got.field, first.value, got.value) {
+				t.violated(s, placeIn(s, sourceConfig+"/"+got.field), "reads of a revision show different values of "+got.field, first.String(), got.String())
 			}
 		}
 	}
@@ -42,10 +36,10 @@ func (r *revisions) asSent(t *tally, s *seen) {
 
 // firstValue is the first value that was shown of a revision and is not to change: what was sent, or with a final status; nil where
 // none was.
-func (r *revisions) firstValue(revision, field string) *read {
-	values, sent := r.shown[revision][field], r.sentFor(revision, field) != ""
+func (r *revisions) firstValue(of fieldOf) *read {
+	values, sent := r.shown[of], r.sentFor(of) != ""
 	known := func(v read) bool {
-		return (sent || v.settled) && !v.null && (field != commit || aCommit.MatchString(v.value))
+		return (sent || v.settled) && v.value != "" && (of.field != commit || aCommit.MatchString(v.value))
 	}
 	if i := slices.IndexFunc(values, known); i >= 0 {
 		return &values[i]
@@ -53,19 +47,12 @@ func (r *revisions) firstValue(revision, field string) *read {
 	return nil
 }
 
-// pointerTo is the place of a field: in a list it is that of any revision.
-func pointerTo(s *seen, field string) string {
+// placeIn is the place of something of a revision: in a list it is that of any revision.
+func placeIn(s *seen, path string) string {
 	if s.Op.ID == "list-revisions" {
-		return "/resources/*/" + sourceConfig + "/" + field
+		return "/resources/*/" + path
 	}
-	return "/" + sourceConfig + "/" + field
-}
-
-func shownValue(v read) string {
-	if v.null {
-		return "null or empty"
-	}
-	return fmt.Sprintf("%q", v.value)
+	return "/" + path
 }
 
 // asNamed holds the source_revision_config of a deployment to the revision that it names as latest (section 2). It compares GET of a
@@ -75,26 +62,21 @@ func (r *revisions) asNamed(t *tally, s *seen) {
 	if s.Op.ID != "get-deployment" || !s.ok() {
 		return
 	}
-	revision := s.answer.Get("latest_revision_id").Str
-	of := s.answer.Get(sourceConfig)
-	if !of.IsObject() {
-		return
-	}
-	for _, field := range fieldsAll {
-		got, is := readOf(of.Get(field), s.ID)
-		sent := r.sentFor(revision, field) != ""
-		own := slices.DeleteFunc(slices.Clone(r.shown[revision][field]), func(v read) bool { return v.null })
+	latest := s.answer.Get("latest_revision_id").Str
+	for _, got := range readsOf(latest, s.answer, s.ID, fieldsAll) {
+		field, sent := got.field, r.sentFor(got.fieldOf) != ""
+		own := slices.DeleteFunc(slices.Clone(r.shown[got.fieldOf]), func(v read) bool { return v.value == "" })
 		at := slices.IndexFunc(own, func(v read) bool { return sent || v.settled })
-		if !is || at < 0 || got.null && !sent {
+		if at < 0 || got.value == "" && !sent {
 			continue
 		}
-		if !sent && !s.Sent.After(r.settled[revision]) && !r.served[field][got.value] {
+		if !sent && !s.Sent.After(r.settled[latest]) && !r.served[field+" "+got.value] {
 			continue
 		}
 		t.judged++
-		if got.null || !slices.ContainsFunc(own, func(v read) bool { return sameValue(field, v.value, got.value) || sameValue(field, got.value, v.value) }) {
+		if got.value == "" || !slices.ContainsFunc(own, func(v read) bool { return sameEither(field, v.value, got.value) }) {
 			t.violated(s, "/"+sourceConfig+"/"+field, "a deployment shows another "+field+" than the revision that it names as latest",
-				fmt.Sprintf("%q", own[at].value), shownValue(got))
+				own[at].String(), got.String())
 		}
 	}
 }
@@ -104,21 +86,16 @@ func (r *revisions) asBefore(t *tally, s *seen) {
 	if !s.ok() {
 		return
 	}
-	for id, revision := range shownIn(s) {
-		u, before := r.creation(id)
-		of := revision.Get(sourceConfig)
-		if u == nil || before == "" || !of.IsObject() {
+	for _, got := range readsIn(s, fieldsSet) {
+		u, before := r.creation(got.revision)
+		if u == nil || before == "" || u.fields[got.field] != "" {
 			continue
 		}
-		for _, field := range fieldsSet {
-			got, is := readOf(of.Get(field), s.ID)
-			earlier := r.firstValue(before, field)
-			if !is || u.fields[field] != "" || earlier == nil {
-				continue
-			}
+		if earlier := r.firstValue(fieldOf{before, got.field}); earlier != nil {
 			t.judged++
-			if got.null || !sameValue(field, earlier.value, got.value) {
-				t.violated(s, pointerTo(s, field), "a revision shows another "+field+" than the one before, although the update did not name it", shownValue(*earlier), shownValue(got))
+			if got.value == "" || !sameValue(got.field, earlier.value, got.value) {
+				t.violated(s, placeIn(s, sourceConfig+"/"+got.field), "a revision shows another "+got.field+" than the one before, although the update did not name it",
+					earlier.String(), got.String())
 			}
 		}
 	}
@@ -151,7 +128,8 @@ func (r *revisions) changedBetween(deployment string, from, to time.Time) bool {
 	})
 }
 
-// staysDeployed holds revisions to DEPLOYED while none is later (section 3). It looks at reads that were sent after the revision was seen DEPLOYED, and answered before any later update was sent.
+// staysDeployed holds revisions to DEPLOYED while none is later (section 3). It looks at reads that were sent after the revision was seen
+// DEPLOYED, and answered before any later update was sent.
 func (r *revisions) staysDeployed(t *tally, s *seen) {
 	if !s.ok() {
 		return
@@ -167,20 +145,13 @@ func (r *revisions) staysDeployed(t *tally, s *seen) {
 		}
 		t.judged++
 		if !isDeployed(status) && !strings.EqualFold(status, "UNKNOWN") { // which says that the server cannot tell, not that it is another
-			t.violated(s, statusIn(s), "a revision that was DEPLOYED shows another status, and none is later", "DEPLOYED", status)
+			t.violated(s, placeIn(s, "status"), "a revision that was DEPLOYED shows another status, and none is later", "DEPLOYED", status)
 		}
 	}
 }
 
 // isDeployed tells whether a status is DEPLOYED, in whichever case: how it is written is for CP-POLL-1 to judge.
 func isDeployed(status string) bool { return strings.EqualFold(status, "DEPLOYED") }
-
-func statusIn(s *seen) string {
-	if s.Op.ID == "list-revisions" {
-		return "/resources/*/status"
-	}
-	return "/status"
-}
 
 // isLatest tells whether a revision of this run was certainly the latest of its deployment until then.
 func (r *revisions) isLatest(revision string, until time.Time) bool {

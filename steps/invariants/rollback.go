@@ -80,35 +80,26 @@ func (r *rollback) find() {
 	for _, p := range r.order {
 		for _, n := range r.order {
 			if n.rollsBack && n != p && n.thread == p.thread && p.ended.Before(n.sent) && n.ended.Before(p.sent.Add(p.wait)) && !n.completed.IsZero() {
-				r.gone = append(r.gone, &gone{p, n.completed, r.unique(p), r.uniqueID(p)})
+				r.gone = append(r.gone, r.goneOf(p, n))
 				break
 			}
 		}
 	}
 }
 
-// unique is the text of a run, where no other run has it.
-func (r *rollback) unique(p *posted) string {
-	if len(p.text) < longEnough {
-		return ""
-	}
-	for _, other := range r.order {
-		if other != p && strings.Contains(other.text, p.text) {
-			return ""
-		}
-	}
-	return p.text
-}
-
-// uniqueID is the id of a run, where no other run at the agent server has it: ids may be used again, and be numbers in each thread.
-func (r *rollback) uniqueID(p *posted) string {
+// goneOf is a run that was rolled back, by what no other run has: ids may be used again, and be numbers in each thread.
+func (r *rollback) goneOf(p, next *posted) *gone {
 	base, _, _ := strings.Cut(p.thread, " ")
+	g := &gone{posted: p, after: next.completed, text: p.text, id: p.id}
 	for _, other := range r.order {
+		if other != p && strings.Contains(other.text, p.text) || len(p.text) < longEnough {
+			g.text = ""
+		}
 		if other != p && other.id == p.id && strings.HasPrefix(other.thread, base+" ") || len(p.id) < longEnough {
-			return ""
+			g.id = ""
 		}
 	}
-	return p.id
+	return g
 }
 
 // check looks at the operations of the interface. A refusal may name what it refuses.

@@ -1,6 +1,7 @@
 package invariants
 
 import (
+	"fmt"
 	"path"
 	"regexp"
 	"slices"
@@ -29,9 +30,9 @@ type revisions struct {
 	named   map[string]time.Time         // by revision: when an answer first named it
 	updates map[string][]*update         // by deployment
 	created []*update                    // that name a revision
-	shown   map[string]map[string][]read // by revision and field: each value once
+	shown   map[fieldOf][]read           // each value once
 	settled map[string]time.Time         // by revision: when an answer first showed a final status
-	served  map[string]map[string]bool   // by field: values of revisions that were DEPLOYED
+	served  map[string]bool              // fields with values of revisions that were DEPLOYED: "repo_ref main"
 	sent    map[string]map[string]string // by revision and field, where it is known; nil until all requests are
 
 	patience time.Duration        // for which a read may show what was before
@@ -47,17 +48,29 @@ type update struct {
 	fields      map[string]string
 }
 
-// read is a value that an answer has shown.
+// fieldOf is a field of the source of a revision.
+type fieldOf struct{ revision, field string }
+
+// read is the value of a field in an answer, "" where it is null, empty or absent: either may become a value when the revision is built.
 type read struct {
+	fieldOf
 	value    string
-	null     bool
 	settled  bool // shown with a final status of the revision, so that it does not change any more
+	deployed bool
 	exchange int
 }
 
+// String is the value for people.
+func (v read) String() string {
+	if v.value == "" {
+		return "null or empty"
+	}
+	return fmt.Sprintf("%q", v.value)
+}
+
 func newRevisions(patience time.Duration) *revisions {
-	return &revisions{named: map[string]time.Time{}, updates: map[string][]*update{}, shown: map[string]map[string][]read{},
-		settled: map[string]time.Time{}, served: map[string]map[string]bool{}, patience: patience, deployed: map[string]time.Time{}}
+	return &revisions{named: map[string]time.Time{}, updates: map[string][]*update{}, shown: map[fieldOf][]read{},
+		settled: map[string]time.Time{}, served: map[string]bool{}, patience: patience, deployed: map[string]time.Time{}}
 }
 
 func (r *revisions) note(s *seen) {
@@ -92,7 +105,9 @@ func (r *revisions) note(s *seen) {
 			if isDeployed(revision.Get("status").Str) {
 				firstOf(r.deployed, id, s.Ended)
 			}
-			r.shows(id, revision, s.ID)
+		}
+		for _, v := range readsIn(s, fieldsAll) {
+			r.shows(v)
 		}
 	}
 }
@@ -117,41 +132,35 @@ func isSettled(revision gjson.Result) bool {
 }
 
 // shows notes a value once, by the exchange that showed it first.
-func (r *revisions) shows(id string, revision gjson.Result, exchange int) {
-	of := revision.Get(sourceConfig)
-	if !of.IsObject() {
-		return
+func (r *revisions) shows(v read) {
+	if v.value != "" && v.deployed {
+		r.served[v.field+" "+v.value] = true
 	}
-	values := r.shown[id]
-	if values == nil {
-		values = map[string][]read{}
-		r.shown[id] = values
-	}
-	for _, field := range fieldsAll {
-		v, is := readOf(of.Get(field), exchange)
-		if !is {
-			continue
-		}
-		v.settled = isSettled(revision)
-		if !v.null && revision.Get("status").Str == "DEPLOYED" {
-			if r.served[field] == nil {
-				r.served[field] = map[string]bool{}
-			}
-			r.served[field][v.value] = true
-		}
-		at := slices.IndexFunc(values[field], func(known read) bool { return known.value == v.value && known.null == v.null })
-		if at < 0 {
-			values[field] = append(values[field], v)
-		} else if v.settled {
-			values[field][at].settled = true
-		}
+	values := r.shown[v.fieldOf]
+	at := slices.IndexFunc(values, func(known read) bool { return known.value == v.value })
+	if at < 0 {
+		r.shown[v.fieldOf] = append(values, v)
+	} else if v.settled {
+		values[at].settled = true
 	}
 }
 
-// readOf returns a string or null; anything else is a concern of the contract. An absent field is null, and so is an empty one:
-// either may become a value when the revision is built.
-func readOf(v gjson.Result, exchange int) (read, bool) {
-	return read{value: v.Str, null: v.Str == "", exchange: exchange}, v.Type == gjson.Null || v.Type == gjson.String
+// readsIn are the values of fields in an answer that shows revisions. What is neither a string nor null is a concern of the contract.
+func readsIn(s *seen, fields []string) (all []read) {
+	for id, revision := range shownIn(s) {
+		all = append(all, readsOf(id, revision, s.ID, fields)...)
+	}
+	return all
+}
+
+func readsOf(id string, object gjson.Result, exchange int, fields []string) (all []read) {
+	of := object.Get(sourceConfig)
+	for _, field := range fields {
+		if v := of.Get(field); of.IsObject() && (v.Type == gjson.Null || v.Type == gjson.String) {
+			all = append(all, read{fieldOf{id, field}, v.Str, isSettled(object), object.Get("status").Str == "DEPLOYED", exchange})
+		}
+	}
+	return all
 }
 
 // set returns the fields that a request sets, with the interface's names.
@@ -185,7 +194,7 @@ func shownIn(s *seen) map[string]gjson.Result {
 }
 
 // sentFor is what the request sent for a field that created the revision; "" where it sent nothing, or nobody knows which request it was.
-func (r *revisions) sentFor(revision, field string) string {
+func (r *revisions) sentFor(of fieldOf) string {
 	if r.sent == nil {
 		r.sent = map[string]map[string]string{}
 		for _, u := range r.created {
@@ -194,7 +203,7 @@ func (r *revisions) sentFor(revision, field string) string {
 			}
 		}
 	}
-	return r.sent[revision][field]
+	return r.sent[of.revision][of.field]
 }
 
 // sure tells whether the revision is the one that the request created: nobody had named it before, and no other update of the
@@ -241,6 +250,9 @@ func sameImage(sent, shown string) bool {
 	}
 	return plain(sent) == plain(shown) || plain(sent) == plain(aDigest.ReplaceAllString(shown, ""))
 }
+
+// sameEither tells whether two values that were shown may be the same one.
+func sameEither(field, a, b string) bool { return sameValue(field, a, b) || sameValue(field, b, a) }
 
 // sameValue tells whether a field shows what was sent.
 func sameValue(field, sent, shown string) bool {

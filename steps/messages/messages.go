@@ -166,17 +166,12 @@ func userIn(text string) (user gjson.Result) {
 
 // hasField looks for a field at any depth: a user object may have its custom fields in a nested object.
 func hasField(object gjson.Result, field string, is func(gjson.Result) bool) bool {
-	found := false
-	object.ForEach(func(key, item gjson.Result) bool {
-		switch {
-		case key.Type == gjson.String && key.Str == field && is(item):
-			found = true
-		case item.IsObject() || item.IsArray():
-			found = found || hasField(item, field, is)
+	for way, item := range client.Values(object) {
+		if way[len(way)-1] == field && is(item) {
+			return true
 		}
-		return !found
-	})
-	return found
+	}
+	return false
 }
 
 // ContainsText tells whether an answer's body contains the text: as it is, or within a string of its JSON.

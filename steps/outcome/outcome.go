@@ -59,7 +59,7 @@ func (o *Outcome) Error() string { return o.Reason }
 // Violated says that the target did the opposite of what was to be shown. The answer is the evidence; it may be
 // nil where the evidence is that nothing came.
 func Violated(a *client.Answer, expected, actual string, args ...any) *Outcome {
-	v := Violation{Expected: bounded(expected), Actual: bounded(fmt.Sprintf(actual, args...)), Count: 1, answer: a, Site: Site(0)}
+	v := Violation{Expected: bounded(expected), Actual: bounded(strings.TrimRight(fmt.Sprintf(actual, args...), "\n")), Count: 1, answer: a, Site: Site(0)}
 	if a != nil {
 		v.Exchange = a.ID
 	}
@@ -113,6 +113,22 @@ func (o *Outcome) Comparing(shown, with *client.Answer) *Outcome {
 func (o *Outcome) Hinting(hint string) *Outcome {
 	o.Violations[0].Hint = hint
 	return o
+}
+
+// SameAs says that another sentence of the requirement, by its pattern, shows the same: the two are one finding.
+func (o *Outcome) SameAs(pattern string) *Outcome {
+	o.Violations[0].Key = pattern
+	return o
+}
+
+// First returns the first of several violations that show one fault, with how many there are; nothing where there is none.
+func First(all []*Outcome) error {
+	all = slices.DeleteFunc(all, func(o *Outcome) bool { return o == nil })
+	if len(all) == 0 {
+		return nil
+	}
+	all[0].Violations[0].Count = len(all)
+	return all[0]
 }
 
 // OrNil returns the outcome with its reason, or nothing where there was no violation.

@@ -44,7 +44,13 @@ func seenAt(a *client.Answer, pointer string) string {
 // described says what a long body is.
 func described(body gjson.Result) string {
 	if body.IsArray() {
-		return fmt.Sprintf("a list of %d", len(body.Array()))
+		kind := "item"
+		if body.Get("0.run_id").Exists() {
+			kind = "run"
+		} else if body.Get("0.thread_id").Exists() {
+			kind = "thread"
+		}
+		return "a list of " + reports.Count(len(body.Array()), kind)
 	}
 	if rows := body.Get("resources"); rows.IsArray() {
 		kind := "revision"

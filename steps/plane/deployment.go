@@ -139,25 +139,25 @@ func (p *Plane) sendUpdate(ctx context.Context, id string, change map[string]any
 }
 
 // isNoID tells whether what a creation answered as the id is none by which the deployment can be asked for.
-func (r *reader) isNoID(ctx context.Context, id string) bool {
+func (p *Plane) isNoID(ctx context.Context, id string) bool {
 	if id == "" {
 		return true
 	}
 	if uuid.Validate(id) == nil && strings.Contains(id, "-") {
 		return false
 	}
-	a, err := r.Get(ctx, DeploymentPath(id), "")
+	a, err := p.Get(ctx, DeploymentPath(id), "")
 	return err == nil && a.Refused()
 }
 
 // createdAs returns the id of the deployment that a creation made, where its answer has none: that of the only one with its
 // name, if the target can list its deployments (a vendor extension); else "".
-func (r *reader) createdAs(ctx context.Context, d *Deployment) string {
+func (p *Plane) createdAs(ctx context.Context, d *Deployment) string {
 	name, _ := d.Body["name"].(string)
 	if name == "" {
 		return ""
 	}
-	found, _, err := r.ListDeployments(ctx, name)
+	found, _, err := p.ListDeployments(ctx, name)
 	if err != nil || len(found) != 1 {
 		return ""
 	}

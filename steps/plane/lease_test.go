@@ -23,7 +23,6 @@ func TestWhoChangesADeploymentHoldsItAlone(t *testing.T) {
 		for n, changing := range fs.Changing.pool {
 			d := &Deployment{ID: poolNames[n]}
 			for _, f := range []*Fixture{changing, fs.Leased.pool[n]} {
-				f.lacks = func() error { return nil }
 				f.make = func(context.Context) (*Deployment, error) { return d, nil }
 			}
 		}

@@ -26,13 +26,11 @@ type Plane struct {
 
 	target *target.Target
 	maker  *shared.Maker
-	reader
 	reads
-	looks
+	looks sync.Map // of *look, by path
 	*waits
 
 	mu            sync.Mutex
-	deployments   int             // how many were asked for, for the budget
 	noRevisionFor map[string]bool // kinds of updates of which one made no revision in time
 	noFirst       bool            // the first revision of a deployment could not be learned
 }
@@ -41,8 +39,8 @@ type Plane struct {
 // the start.
 func New(t *target.Target, maker *shared.Maker, start time.Time) *Plane {
 	p := &Plane{
-		Sources: SourcesOf(t.Config), Statuses: statusesOfContract(), target: t, maker: maker, reader: reader{t},
-		reads: reads{start: start, of: map[string]Read{}}, looks: looks{at: map[string]*look{}},
+		Sources: SourcesOf(t.Config), Statuses: statusesOfContract(), target: t, maker: maker,
+		reads: reads{start: start, of: map[string]Read{}},
 		waits: newWaits(), noRevisionFor: map[string]bool{},
 	}
 	p.Existing = NoneExisting(t.Config)
@@ -74,21 +72,9 @@ type Cost struct {
 	Revisions   int // beside the first one of each deployment
 }
 
-// TakeDeployment counts a deployment against the budget, before it is created. It skips where none can be created.
+// TakeDeployment counts a deployment against what the scenario may create, before it is created. The budget was given out before the run.
 func (p *Plane) TakeDeployment(ctx context.Context) error {
-	if err := p.Sources.CanCreate(); err != nil {
-		return err
-	}
-	if err := spend(ctx, "deployment", func(a *allowance) *int { return &a.deployments }); err != nil {
-		return err
-	}
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.deployments++
-	if most := p.target.Config.MaxDeployments; p.deployments > most && most > 0 {
-		return outcome.OverBudget("max_deployments", "the budget is used up: raise max_deployments (now %d)", most)
-	}
-	return nil
+	return spend(ctx, "deployment", func(a *allowance) *int { return &a.deployments })
 }
 
 // TakeRevision counts a revision against the budget, before it is asked for. The first came with the deployment.

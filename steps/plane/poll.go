@@ -135,22 +135,18 @@ func (p *Plane) Deployed(h *History) error {
 	if isDeployed(h.Final) {
 		return nil
 	}
-	return p.target.BlamingFixtures(p.notDeployed(h))
-}
-
-func (p *Plane) notDeployed(h *History) *outcome.Outcome {
-	if unjudged := p.unjudged(h); unjudged != nil {
-		return unjudged
-	}
-	way := strings.Join(h.statuses, ", ")
-	if h.Ending == TimedOut {
-		late := outcome.Violated(h.Answer, "DEPLOYED within "+p.target.Config.Timeouts.Poll.String(), "%s (seen: %s)", h.Final, way).At("/status")
-		if p.Statuses.IsKnown(h.Final) {
-			late.Hinting("raise timeouts.poll if the target needs longer")
+	o := p.unjudged(h)
+	if o == nil {
+		expected := StatusDeployed
+		if h.Ending == TimedOut {
+			expected += " within " + p.target.Config.Timeouts.Poll.String()
 		}
-		return late
+		o = outcome.Violated(h.Answer, expected, "%s (seen: %s)", h.Final, strings.Join(h.statuses, ", ")).At("/status")
+		if h.Ending == TimedOut && p.Statuses.IsKnown(h.Final) {
+			o.Hinting("raise timeouts.poll if the target needs longer")
+		}
 	}
-	return outcome.Violated(h.Answer, "DEPLOYED", "%s (seen: %s)", h.Final, way).At("/status")
+	return p.target.BlamingFixtures(o)
 }
 
 // Statuses are those of a revision, from the contract (section 3).

@@ -3,13 +3,11 @@ package plane
 import (
 	"bytes"
 	"context"
-	"fmt"
 	"net/http"
 	"net/url"
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 
 	"github.com/tidwall/gjson"
 
@@ -19,21 +17,18 @@ import (
 	"github.com/agentconform/agentconform/steps/target"
 )
 
-// reader reads from the control plane as the client. What a run knows of it plays no part.
-type reader struct{ target *target.Target }
-
 // Get reads from the control plane as the client.
-func (r *reader) Get(ctx context.Context, path, query string) (*client.Answer, error) {
-	request := r.target.ToControlPlane(target.TheClient, http.MethodGet, path, nil)
+func (p *Plane) Get(ctx context.Context, path, query string) (*client.Answer, error) {
+	request := p.target.ToControlPlane(target.TheClient, http.MethodGet, path, nil)
 	request.Query = query
-	return r.target.Client.Do(ctx, request)
+	return p.target.Client.Do(ctx, request)
 }
 
 // GetEach asks for each revision of the deployment, one after the other.
-func (r *reader) GetEach(ctx context.Context, d *Deployment) ([]*client.Answer, error) {
+func (p *Plane) GetEach(ctx context.Context, d *Deployment) ([]*client.Answer, error) {
 	all := make([]*client.Answer, len(d.Revisions))
 	for i, revision := range d.Revisions {
-		a, err := r.Get(ctx, RevisionPath(d.ID, revision), "")
+		a, err := p.Get(ctx, RevisionPath(d.ID, revision), "")
 		if err != nil {
 			return nil, err
 		}
@@ -45,10 +40,10 @@ func (r *reader) GetEach(ctx context.Context, d *Deployment) ([]*client.Answer, 
 // ListAll reads all revisions of a deployment that the filter keeps ("" or "&status=..."). It needs neither the largest
 // limit nor the returned offset, which have requirements of their own, and bears with a target that cuts every page
 // to the default limit. The answer is the first page's; where that is no list, there are no rows.
-func (r *reader) ListAll(ctx context.Context, id, filter string) (all []gjson.Result, first *client.Answer, err error) {
+func (p *Plane) ListAll(ctx context.Context, id, filter string) (all []gjson.Result, first *client.Answer, err error) {
 	const size, defaultLimit, most = 50, 20, 100
 	for range most {
-		a, err := r.Get(ctx, RevisionsPath(id), PageOf(size, len(all))+filter)
+		a, err := p.Get(ctx, RevisionsPath(id), PageOf(size, len(all))+filter)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -86,18 +81,14 @@ func PageOf(limit, offset int) string {
 	return "limit=" + strconv.Itoa(limit) + "&offset=" + strconv.Itoa(offset)
 }
 
-func pageOfDeployments(limit, offset int, name string) string {
-	return PageOf(limit, offset) + "&name_contains=" + url.QueryEscape(name)
-}
-
 // ListDeployments reads the deployments with a name. The operation is a vendor extension: where the
 // target has none, supported is false.
-func (r *reader) ListDeployments(ctx context.Context, name string) (found []string, supported bool, err error) {
+func (p *Plane) ListDeployments(ctx context.Context, name string) (found []string, supported bool, err error) {
 	const size, most = 100, 20
 	for page := range most {
-		request := r.target.ToControlPlane(target.TheClient, http.MethodGet, DeploymentsPath, nil)
-		request.Query = pageOfDeployments(size, page*size, name)
-		a, err := r.target.Client.Do(ctx, request)
+		request := p.target.ToControlPlane(target.TheClient, http.MethodGet, DeploymentsPath, nil)
+		request.Query = PageOf(size, page*size) + "&name_contains=" + url.QueryEscape(name)
+		a, err := p.target.Client.Do(ctx, request)
 		if err != nil {
 			return nil, false, err
 		}
@@ -189,7 +180,7 @@ type look = shared.Value[[]*client.Answer]
 
 // LookAt returns how the path was answered when the first scenario asked for it under the name.
 func (p *Plane) LookAt(ctx context.Context, name, path string) (*client.Answer, error) {
-	all, err := p.looks.of(path).Get(ctx, p.maker, name, func(ctx context.Context) ([]*client.Answer, error) {
+	all, err := p.look(path).Get(ctx, p.maker, name, func(ctx context.Context) ([]*client.Answer, error) {
 		a, err := p.AwaitFound(ctx, path)
 		return []*client.Answer{a}, err
 	})
@@ -201,25 +192,15 @@ func (p *Plane) LookAt(ctx context.Context, name, path string) (*client.Answer, 
 
 // LookAtEach returns how each revision of the deployment was answered when the first scenario asked for it.
 func (p *Plane) LookAtEach(ctx context.Context, d *Deployment) ([]*client.Answer, error) {
-	return p.looks.of(RevisionsPath(d.ID)).Get(ctx, p.maker, "a look at each revision", func(ctx context.Context) ([]*client.Answer, error) {
+	return p.look(RevisionsPath(d.ID)).Get(ctx, p.maker, "a look at each revision", func(ctx context.Context) ([]*client.Answer, error) {
 		return p.GetEach(ctx, d)
 	})
 }
 
-// looks are the looks of a run.
-type looks struct {
-	mu sync.Mutex
-	at map[string]*look // by path
-}
-
-// of is the look at the path; not done yet where nobody asked for it.
-func (l *looks) of(path string) *look {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.at[path] == nil {
-		l.at[path] = &look{}
-	}
-	return l.at[path]
+// look is the look at the path; not done yet where nobody asked for it.
+func (p *Plane) look(path string) *look {
+	first, _ := p.looks.LoadOrStore(path, &look{})
+	return first.(*look)
 }
 
 // Address is a URL in a deployment, with its path there, as agent_url_from names it (GJSON syntax).
@@ -229,28 +210,19 @@ type Address struct{ Path, URL string }
 // such as that of the repository: these are in the JSON text.
 func AddressesIn(a *client.Answer, sent []byte) (found []Address) {
 	const most = 3
-	var walk func(path string, value gjson.Result)
-	walk = func(path string, value gjson.Result) {
-		if value.IsObject() || value.IsArray() {
-			at := 0
-			value.ForEach(func(key, item gjson.Result) bool {
-				name := gjson.Escape(key.String())
-				if value.IsArray() {
-					name = fmt.Sprint(at)
-				}
-				at++
-				walk(strings.TrimPrefix(path+"."+name, "."), item)
-				return len(found) < most
-			})
-			return
-		}
-		text := value.String()
+	for way, value := range client.Values(a.Get("@this")) {
+		text := value.Str
 		u, err := url.Parse(text)
-		if value.Type != gjson.String || err != nil || !slices.Contains([]string{"http", "https"}, u.Scheme) || u.Host == "" || bytes.Contains(sent, target.Encode(text)) {
-			return
+		if err != nil || !slices.Contains([]string{"http", "https"}, u.Scheme) || u.Host == "" || bytes.Contains(sent, target.Encode(text)) {
+			continue
 		}
-		found = append(found, Address{path, text})
+		names := make([]string, len(way))
+		for i, name := range way {
+			names[i] = gjson.Escape(name)
+		}
+		if found = append(found, Address{strings.Join(names, "."), text}); len(found) == most {
+			break
+		}
 	}
-	walk("", a.Get("@this"))
 	return found
 }

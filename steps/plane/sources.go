@@ -49,17 +49,6 @@ func (s Sources) Another() (change map[string]any, key string) {
 	return optional("image_uri", a.ImageURI), "alternatives.image_uri"
 }
 
-// Second skips where no second source is configured.
-func (s Sources) Second() error {
-	if err := s.CanCreate(); err != nil {
-		return err
-	}
-	if change, key := s.Another(); change == nil {
-		return outcome.Needs(key)
-	}
-	return nil
-}
-
 // Broken is like Another, for a source that cannot be built.
 func (s Sources) Broken() (change map[string]any, key string) {
 	a := s.config.Alternatives

@@ -69,18 +69,18 @@ func (p *Plane) appearing(update *client.Answer, kind string) time.Duration {
 }
 
 // AwaitFound reads what has just been created until it is no longer refused.
-func (r *reader) AwaitFound(ctx context.Context, path string) (a *client.Answer, err error) {
-	err = r.target.RetryFor(ctx, r.target.Config.Timeouts.Request, func() (bool, error) {
-		a, err = r.Get(ctx, path, "")
+func (p *Plane) AwaitFound(ctx context.Context, path string) (a *client.Answer, err error) {
+	err = p.target.RetryFor(ctx, p.target.Config.Timeouts.Request, func() (bool, error) {
+		a, err = p.Get(ctx, path, "")
 		return err == nil && !a.Refused(), err
 	})
 	return a, err
 }
 
 // AwaitListed waits until the list of a deployment holds the revisions.
-func (r *reader) AwaitListed(ctx context.Context, id string, revisions ...string) error {
-	return r.target.RetryFor(ctx, r.target.Config.Timeouts.Request, func() (bool, error) {
-		rows, a, err := r.ListAll(ctx, id, "")
+func (p *Plane) AwaitListed(ctx context.Context, id string, revisions ...string) error {
+	return p.target.RetryFor(ctx, p.target.Config.Timeouts.Request, func() (bool, error) {
+		rows, a, err := p.ListAll(ctx, id, "")
 		if err != nil || !a.OK() {
 			return true, nil // a list that cannot be read is for the scenarios to judge
 		}
@@ -90,12 +90,12 @@ func (r *reader) AwaitListed(ctx context.Context, id string, revisions ...string
 }
 
 // AwaitLatestListed waits until the list holds the revision that the deployment names as its latest.
-func (r *reader) AwaitLatestListed(ctx context.Context, id string) error {
-	a, err := r.Get(ctx, DeploymentPath(id), "")
+func (p *Plane) AwaitLatestListed(ctx context.Context, id string) error {
+	a, err := p.Get(ctx, DeploymentPath(id), "")
 	if err != nil || a.Get("latest_revision_id").String() == "" {
 		return err
 	}
-	return r.AwaitListed(ctx, id, a.Get("latest_revision_id").String())
+	return p.AwaitListed(ctx, id, a.Get("latest_revision_id").String())
 }
 
 // Settle waits until the deployment's latest revision has come to its end, however it ends: a target may take no

@@ -47,7 +47,9 @@ func (r *run) execute(ctx context.Context, scenarios []*features.Scenario) error
 		ScenarioInitializer: func(sc *godog.ScenarioContext) {
 			e := &execution{run: r, chosen: chosen, definitions: sc, scene: &common.Scene{Stopped: r.cut}}
 			sc.Before(e.before)
-			sc.StepContext().Before(e.beforeStep)
+			sc.StepContext().Before(func(ctx context.Context, step *godog.Step) (context.Context, error) {
+				return evidence.WithPart(ctx, parts[step.Type]), nil
+			})
 			sc.StepContext().After(e.afterStep)
 			sc.After(e.after)
 		},
@@ -176,10 +178,6 @@ func (r *run) preclude(ctx context.Context, s *features.Scenario) *outcome.Outco
 // parts are those of the exchanges that a sentence sends, by its kind.
 var parts = map[messages.PickleStepType]reports.Part{messages.PickleStepType_CONTEXT: reports.SetUp, messages.PickleStepType_ACTION: reports.Act,
 	messages.PickleStepType_OUTCOME: reports.Observation}
-
-func (e *execution) beforeStep(ctx context.Context, step *godog.Step) (context.Context, error) {
-	return evidence.WithPart(ctx, parts[step.Type]), nil
-}
 
 func (e *execution) afterStep(ctx context.Context, step *godog.Step, status godog.StepResultStatus, err error) (context.Context, error) {
 	if e.scene.Scenario == nil || e.verdict != nil {

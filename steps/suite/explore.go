@@ -12,6 +12,7 @@ import (
 	"github.com/agentconform/agentconform/reports"
 	"github.com/agentconform/agentconform/steps/explore"
 	"github.com/agentconform/agentconform/steps/outcome"
+	"github.com/agentconform/agentconform/steps/target"
 )
 
 // Explored is how many operations a run explores unless it is told otherwise, where the target is on this machine: others may be expensive.
@@ -20,34 +21,55 @@ const Explored = 200
 // Automatic has a run of all requirements explore, where the target is on this machine.
 const Automatic = -1
 
-// explore explores the agent server, and adds a failed scenario to each requirement that an answer breaks and that has not failed already.
+// explore explores the agent server, and adds a failed scenario to the requirement that an answer breaks, where that has not failed already.
 func (r *run) explore(ctx context.Context, selected []*features.Scenario) []*features.Scenario {
-	if ctx.Err() != nil || r.target.Config.ReadOnly || r.unreachable != "" || r.Explore == 0 && r.ExploreCase == nil {
-		return selected
-	}
+	automatic := r.Explore == Automatic && r.ExploreCase == nil
 	operations := r.Explore
-	if operations == Automatic && r.ExploreCase == nil {
-		if operations = Explored; !r.Select.all() || r.target.Config.Every() > 0 || !onThisMachine(r.target.AgentAddress()) {
-			return selected
+	if automatic {
+		operations = Explored
+	}
+	switch {
+	case ctx.Err() != nil || r.target.Config.ReadOnly || r.unreachable != "" || operations == 0 && r.ExploreCase == nil:
+		return selected
+	case automatic && (!r.Select.all() || r.target.Config.Every() > 0 || !onThisMachine(r.target.AgentAddress())):
+		return selected
+	case !slices.ContainsFunc(selected, r.servedByAgent):
+		if !automatic {
+			r.noteUnexplored("no requirement of the agent server was judged: select one with --only")
 		}
+		return selected
 	}
 	e, err := explore.New(ctx, r.target, r.agents)
 	if err != nil {
-		if r.Explore != Automatic || r.ExploreCase != nil {
-			r.target.Note(reports.Note{Kind: reports.NoteExplored, Text: r.target.Redact.Excerpt("the agent server was not explored: " + err.Error())})
+		if !automatic {
+			r.noteUnexplored(err.Error())
 		}
 		return selected
 	}
-	var f *explore.Failure
+	r.target.Progress(target.Event{Kind: target.Exploring})
+	var found explore.Report
 	if r.ExploreCase != nil {
-		f, r.explored = e.Case(ctx, r.ExploreCase), len(r.ExploreCase)
+		found = e.Case(ctx, r.ExploreCase)
 	} else {
-		f, r.explored = e.Explore(ctx, r.Seed, operations)
+		found = e.Explore(ctx, r.Seed, operations)
 	}
-	if f == nil {
+	if r.explored = found.Sent; found.Unjudged > 0 && ctx.Err() == nil && (!automatic || found.Sent == 0) {
+		r.noteUnexplored(fmt.Sprintf("%s could not be judged: %v", reports.Count(found.Unjudged, "sequence"), found.Why))
+	}
+	if found.Failure == nil {
 		return selected
 	}
-	return r.addFailure(selected, f)
+	return r.addFailure(selected, found.Failure)
+}
+
+// servedByAgent tells whether a scenario of the agent server was judged: what exploration needs is there then, and may be used.
+func (r *run) servedByAgent(s *features.Scenario) bool {
+	v := r.verdicts[s.Key()]
+	return s.Requirement.Profile == features.AgentServer && !s.Terms.Record && v != nil && (v.outcome == nil || v.outcome.Verdict == reports.Failed)
+}
+
+func (r *run) noteUnexplored(why string) {
+	r.target.Note(reports.Note{Kind: reports.NoteExplored, Text: r.target.Redact.Excerpt("exploration of the agent server: " + why)})
 }
 
 // addFailure adds what exploration has found after the scenarios of its requirement.
@@ -56,8 +78,9 @@ func (r *run) addFailure(selected []*features.Scenario, f *explore.Failure) []*f
 	for i, s := range selected {
 		if s.Requirement.ID == f.Requirement {
 			last = i
-			if v := r.verdicts[s.Key()]; v.outcome != nil && v.outcome.Verdict == reports.Failed {
-				return selected // this tells it
+			v := r.verdicts[s.Key()]
+			if v != nil && v.outcome != nil && (v.outcome.Verdict == reports.Failed || r.forecast.leftOut(s) != nil) {
+				return selected // this tells it, or it is not to be judged
 			}
 		}
 	}

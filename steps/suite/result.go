@@ -16,7 +16,6 @@ import (
 	"github.com/agentconform/agentconform/steps/evidence"
 	"github.com/agentconform/agentconform/steps/invariants"
 	"github.com/agentconform/agentconform/steps/outcome"
-	"github.com/agentconform/agentconform/steps/target"
 )
 
 // result collects what the run observed, in the order of the features, and how long it took to remove what was created.
@@ -25,7 +24,7 @@ func (r *run) result(selected []*features.Scenario, removal time.Duration) (*rep
 		Schema: reports.Schema,
 		Suite: reports.Suite{Version: r.Version, Commit: r.Commit, Interface: spec.Version, Requirements: len(r.Catalogue.Requirements),
 			Digest: r.Catalogue.Digest()},
-		Target: reports.Target{ControlPlane: r.target.Config.Target, AgentServer: r.target.Redact.Text(r.target.AgentAddress()), Implementation: implementationOf(r.target), Rejecting: r.rejecting, Connection: r.target.Config.Connection(), Supports: r.target.Config.Supports},
+		Target: reports.Target{ControlPlane: r.target.Config.Target, AgentServer: r.target.Redact.Text(r.target.AgentAddress()), Implementation: r.target.Config.Implementation, Rejecting: r.rejecting, Connection: r.target.Config.Connection(), Supports: r.target.Config.Supports},
 		Run: reports.Run{ID: r.target.RunID, Seed: r.Seed, StartedAt: r.start.UTC().Truncate(time.Millisecond),
 			DurationMS: time.Since(r.start).Milliseconds(), Command: r.target.Redact.Command("agentconform", r.Arguments...), Arguments: r.target.Redact.Texts(r.Arguments),
 			Strict: r.Strict, ReadOnly: r.target.Config.ReadOnly, FailOn: strings.Join(r.FailOn, " or "), Whole: r.RequireWhole, Stopped: r.target.Redact.Text(r.stopped)},
@@ -35,11 +34,14 @@ func (r *run) result(selected []*features.Scenario, removal time.Duration) (*rep
 		Timeline:     r.plane.Timeline(),
 		Ledger:       r.target.Ledger.Entries(),
 	}
+	about := &res.Target.Implementation // its home page may be a URL with a password
+	r.redact(&about.Name, &about.Version, &about.URL, &about.Contact)
 	for i := range res.Timeline {
-		res.Timeline[i].Revision, res.Timeline[i].Status = r.target.Redact.Text(res.Timeline[i].Revision), r.target.Redact.Text(res.Timeline[i].Status)
+		r.redact(&res.Timeline[i].Revision, &res.Timeline[i].Status)
 	}
 	for i := range res.Ledger {
-		res.Ledger[i] = redacted(r.target, res.Ledger[i])
+		e := &res.Ledger[i]
+		r.redact(&e.ID, &e.Thread, &e.Deployment, &e.Address, &e.Reason)
 	}
 	for _, s := range selected {
 		r.addScenario(res, s)
@@ -193,11 +195,10 @@ func (r *run) seenAgain(f *reports.Finding, s *features.Scenario, first *verdict
 func (r *run) finding(s *features.Scenario, sentence string, v outcome.Violation) reports.Finding {
 	expected, actual := outcome.CutAround(r.target.Redact.Text(v.Expected), r.target.Redact.Excerpt(v.Actual), v.Differs)
 	f := reports.Finding{
-		Requirement: s.Requirement.ID, Summary: r.target.Redact.Text(v.Summary), Step: sentence, Scenario: s.Key(),
-		Expected: expected, Actual: actual, Hint: v.Hint,
-		Operation: r.target.Redact.Text(v.Operation), Pointer: r.target.Redact.Text(v.Pointer), Count: v.Count, Exchange: v.Exchange,
-		Sites: []string{v.Site},
+		Requirement: s.Requirement.ID, Summary: v.Summary, Step: sentence, Scenario: s.Key(), Expected: expected, Actual: actual, Hint: v.Hint,
+		Operation: v.Operation, Pointer: v.Pointer, Count: v.Count, Exchange: v.Exchange, Sites: []string{v.Site},
 	}
+	r.redact(&f.Summary, &f.Operation, &f.Pointer)
 	if v.Exchange > 0 {
 		if x, err := r.target.Collector.Exchanges.Get(v.Exchange); err == nil {
 			f.Curl = x.Curl
@@ -217,13 +218,11 @@ func (r *run) finding(s *features.Scenario, sentence string, v outcome.Violation
 	return f
 }
 
-// implementationOf is what the configuration says of the target, without secrets: its home page may be a URL with a password.
-func implementationOf(t *target.Target) reports.Implementation {
-	about := t.Config.Implementation
-	for _, text := range []*string{&about.Name, &about.Version, &about.URL, &about.Contact} {
-		*text = t.Redact.Text(*text)
+// redact takes secrets out of texts that are reported.
+func (r *run) redact(texts ...*string) {
+	for _, text := range texts {
+		*text = r.target.Redact.Text(*text)
 	}
-	return about
 }
 
 // absent lists the requirements of the catalogue that were not selected, with the option that left them out.
@@ -255,14 +254,6 @@ func (r *run) notes() []reports.Note {
 		}
 	}
 	return all
-}
-
-// redacted is an entry of the ledger as it is reported.
-func redacted(t *target.Target, e reports.LedgerEntry) reports.LedgerEntry {
-	for _, text := range []*string{&e.ID, &e.Thread, &e.Deployment, &e.Address, &e.Reason} {
-		*text = t.Redact.Text(*text)
-	}
-	return e
 }
 
 // judgedApart are the outcomes of the scenarios that send requests: all of them have ended when the record is judged.

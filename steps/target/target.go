@@ -187,6 +187,7 @@ const (
 	Ended                      // a scenario has its verdict
 	Polled                     // a revision's status was read
 	Throttled                  // the target asked the client to wait
+	Exploring                  // all scenarios have ended, and random sequences are sent
 	Named                      // the control plane has named the agent server that is judged
 )
 

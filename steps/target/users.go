@@ -147,21 +147,14 @@ func (t *Target) Caller(name string) (Caller, error) {
 // planesCaller is a caller with a credential of the control plane, sent as there, and with nothing else. Where the
 // address of the agent server is known and the credentials may not be sent there, the error skips the scenario.
 func (t *Target) planesCaller(name string) (Caller, error) {
-	scheme := planesSchemes[name]
-	value, key := t.Credential(scheme)
 	switch base := t.AgentAddress(); {
 	case !t.Config.SeparateCredentials:
 		return Caller{}, outcome.Needs("separate_credentials")
-	case value == "":
-		return Caller{}, outcome.Needs(key)
-	case scheme == SchemeTenantID && !t.Config.TenantIDAlone:
-		return Caller{}, outcome.Inapplicable("tenant_id_alone",
-			"the tenant ID is no credential by itself: it is accepted with the API key only")
 	case base != "" && !t.takesPlanesCredentials(base):
 		return Caller{}, outcome.Needs("agent_target",
 			": credentials of the control plane are sent only to addresses that the configuration names")
 	}
-	return Caller{name: name, Header: t.Credentials(Asker(scheme))}, nil
+	return Caller{name: name, Header: t.Credentials(Asker(planesSchemes[name]))}, nil
 }
 
 // takesPlanesCredentials tells whether credentials of the control plane may be sent to an agent server: the
