@@ -12,16 +12,21 @@ import (
 
 	"github.com/agentconform/agentconform/features"
 	"github.com/agentconform/agentconform/reports"
+	"github.com/agentconform/agentconform/spec"
 )
 
 func newList(s streams) *cobra.Command {
 	format := "table"
 	var results []string
+	var cases bool
 	c := &cobra.Command{
 		Use:   "list",
 		Short: "List the requirements with level, sections and number of scenarios",
 		Long: `List all requirements with their level, the sections of the interface that they come from and their scenarios, and what
 no requirement covers. agentconform explain ID shows one requirement in full.
+
+With --cases, what a client may send by the contract: each operation with each parameter, field, credential and moment, by
+class, and the scenarios that judge it, or why none does.
 
 With --format html, the specification is written as one page: each rule with its scenarios and the faults that break it. The
 results of --result add exchanges: a file that has the name of a fault (limit-101-is-served.json) one that breaks its rule, all
@@ -29,6 +34,7 @@ others those that keep the rules. agentconform prove --examples writes such file
 		Example: `  agentconform list
   agentconform list | grep CP-LIST
   agentconform list --format json
+  agentconform list --cases | grep create-run
   agentconform list --format markdown > features/REQUIREMENTS.md
   agentconform list --format html --result reference.json,limit-101-is-served.json > specification.html`,
 		Args: noArguments("agentconform explain ID shows one requirement"),
@@ -39,6 +45,9 @@ others those that keep the rules. agentconform prove --examples writes such file
 			catalogue, err := features.Load()
 			if err != nil {
 				return err
+			}
+			if cases {
+				return listCases(s.out, catalogue, format)
 			}
 			excluded, err := features.Excluded()
 			if err != nil {
@@ -57,6 +66,7 @@ others those that keep the rules. agentconform prove --examples writes such file
 			return fmt.Errorf("--format %s: give table, json, markdown or html", format)
 		},
 	}
+	c.Flags().BoolVar(&cases, "cases", false, "what a client may send by the contract, each with its scenarios")
 	c.Flags().StringVar(&format, "format", format, "table, json, markdown or html")
 	c.Flags().StringSliceVar(&results, "result", nil, "result `files` with the examples of --format html")
 	_ = c.RegisterFlagCompletionFunc("format", cobra.FixedCompletions([]string{"table", "json", "markdown", "html"}, cobra.ShellCompDirectiveNoFileComp))
@@ -79,6 +89,44 @@ func listTable(w io.Writer, c *features.Catalogue, excluded []features.Exclusion
 		fmt.Fprintf(w, "  %s (section %s): %s\n", e.Subject, e.Section, e.Reason)
 	}
 	return nil
+}
+
+// listCases writes what a client may send by the contract, and which scenarios judge it, or why none does.
+func listCases(w io.Writer, c *features.Catalogue, format string) error {
+	line, known := map[string]string{"table": "%s\t%s\t%s\t%s\n", "markdown": "| %s | %s | %s | %s |\n", "json": ""}[format]
+	if !known {
+		return fmt.Errorf("--cases --format %s: give table, json or markdown", format)
+	}
+	cells, err := spec.Cells()
+	if err != nil {
+		return err
+	}
+	cases, err := features.Cases(c, cells)
+	if err != nil {
+		return err
+	}
+	if format == "json" {
+		encoder := json.NewEncoder(w)
+		encoder.SetIndent("", "  ")
+		return encoder.Encode(map[string][]features.Case{"cases": cases})
+	}
+	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	fmt.Fprintf(t, line, "OPERATION", "PLACE", "CLASS", "CASE, OR WHY THERE IS NONE")
+	if format == "markdown" {
+		fmt.Fprintf(t, line, "---", "---", "---", "---")
+	}
+	reasons := 0
+	for _, each := range cases {
+		text := each.Reason
+		if text != "" {
+			reasons++
+		} else if text = each.Requirement + ": " + each.Scenarios[0]; len(each.Scenarios) > 1 {
+			text += fmt.Sprintf(" (and %d more)", len(each.Scenarios)-1)
+		}
+		fmt.Fprintf(t, line, each.Operation, each.Place, each.Class, text)
+	}
+	fmt.Fprintf(t, "\n%d cells: %d with a case, %d with a reason\n", len(cases), len(cases)-reasons, reasons)
+	return t.Flush()
 }
 
 type listed struct {

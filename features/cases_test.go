@@ -1,0 +1,61 @@
+package features
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/agentconform/agentconform/spec"
+)
+
+// TestEachCellHasOneCase holds cases.yaml to the contract and to the features.
+func TestEachCellHasOneCase(t *testing.T) {
+	c, err := Load()
+	require.NoError(t, err)
+	cells, err := spec.Cells()
+	require.NoError(t, err)
+	cases, err := Cases(c, cells)
+	require.NoError(t, err)
+	assert.Len(t, cases, len(cells))
+}
+
+func TestCasesSayWhatIsWrongWithTheTable(t *testing.T) {
+	c, err := Load()
+	require.NoError(t, err)
+	cells := [][3]string{{"list-revisions", "query limit", "empty"}, {"list-revisions", "query limit", "at a bound"}}
+	const bound, empty = `[.*, query limit, at a bound, CP-LIST-2, "Limit 1 "]`, `[.*, query .*, empty, "not sent"]`
+	for _, test := range []struct{ rows, wrong string }{
+		{bound + ", " + empty, ""},
+		{bound, `["list-revisions" "query limit" "empty"] has 0 rows`},
+		{bound + ", " + empty + `, [.*, .*, empty, "open"]`, `["list-revisions" "query limit" "empty"] has 2 rows`},
+		{bound + ", " + empty + `, [get-run, .*, empty, "open"]`, `row ["get-run" ".*" "empty" "open"] is about nothing`},
+		{bound + ", [.*, .*, empty, CP-NONE-1, The]", `"CP-NONE-1" "The"] names no scenario for ["list-revisions"`},
+		{bound + ", [.*, .*, empty, CP-LIST-3, Something]", `"CP-LIST-3" "Something"] names no scenario`},
+		{bound + `, [.*, empty, "open"]`, `row [".*" "empty" "open"]: wanted three patterns`},
+		{bound + `, [".*(", .*, empty, "open"]`, "missing closing )"},
+	} {
+		cases, err := casesOf(c, []byte("rows: ["+test.rows+"]"), cells)
+		if test.wrong != "" {
+			assert.ErrorContains(t, err, test.wrong)
+			continue
+		}
+		require.NoError(t, err)
+		assert.Equal(t, "not sent", cases[0].Reason)
+		assert.Equal(t, []string{"Limit 1 returns that many revisions, or all"}, cases[1].Scenarios)
+	}
+}
+
+// TestPartsOfNames has one alternative for each of the class, and the words of the features for the operation.
+func TestPartsOfNames(t *testing.T) {
+	c, err := Load()
+	require.NoError(t, err)
+	const table = `sentences: {get-run: retrieve a run}
+rows: [[.*, .*, unknown|empty, AS-AUTH-2,
+  "an unknown token the request to {operation}|an {class} token the request to retrieve a"]]`
+	cells := [][3]string{{"get-run", "credentials", "unknown"}, {"get-run", "credentials", "empty"}}
+	cases, err := casesOf(c, []byte(table), cells)
+	require.NoError(t, err)
+	assert.Equal(t, []string{"With an unknown token the request to retrieve a run is refused"}, cases[0].Scenarios)
+	assert.Equal(t, []string{"With an empty token the request to retrieve a run is refused"}, cases[1].Scenarios)
+}

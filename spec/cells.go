@@ -1,0 +1,119 @@
+package spec
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/getkin/kin-openapi/openapi3"
+)
+
+// cells are those of one operation after the other.
+type cells struct {
+	operation string
+	all       [][3]string
+}
+
+func (c *cells) add(place, classes string) {
+	for class := range strings.SplitSeq(classes, ", ") {
+		c.all = append(c.all, [3]string{c.operation, place, class})
+	}
+}
+
+// Cells derives by rule what a client may send, always the same and in the same order. Each cell is the id of an
+// operation, a place and a class: list-revisions, "query limit", "out of range". Other places are "path NAME",
+// "body.FIELD", "credentials", "moment", and "after a refusal", where the owner looks whether anything has changed. Of
+// a vendor extension only who is served counts.
+func Cells() ([][3]string, error) {
+	c := &cells{}
+	for _, side := range Sides() {
+		model, err := openapi3.NewLoader().LoadFromData(Document(side))
+		if err != nil {
+			return nil, fmt.Errorf("reading the %s document: %w", side, err)
+		}
+		for _, path := range model.Paths.Keys() { // sorted
+			item := model.Paths.Value(path)
+			for _, method := range slices.Sorted(maps.Keys(item.Operations())) {
+				op := item.Operations()[method]
+				c.operation = op.OperationID
+				c.add("credentials", "absent, another caller's")
+				if op.Extensions[extField] != true {
+					c.of(side, slices.Concat(item.Parameters, op.Parameters), op)
+				}
+			}
+		}
+	}
+	return c.all, nil
+}
+
+func (c *cells) of(side Side, parameters openapi3.Parameters, op *openapi3.Operation) {
+	c.add("credentials", "unknown, empty, near miss, another scheme")
+	c.add("query", "an unknown parameter")
+	hasID := false
+	for _, p := range parameters {
+		hasID = hasID || p.Value.In == "path"
+		c.add(p.Value.In+" "+p.Value.Name, classes[p.Value.In+" "+p.Value.Schema.Value.Type.Slice()[0]])
+	}
+	if op.RequestBody != nil {
+		c.add("body", "not valid JSON")
+		c.field("body", op.RequestBody.Value.Content.Get(jsonType).Schema)
+	}
+	c.add("moment", "right after a write, beside a write, twice at once, after an update, at the end of the test run")
+	if hasID {
+		c.add("moment", classes["moment "+string(side)])
+	}
+	if op.Responses.Value("201") != nil { // what only reads is not answered with it
+		c.add("after a refusal", "of its body, of its credentials, of its id, of another caller's")
+		c.add("after a refusal during a build or run", "of its body, of its credentials, of another caller's")
+	}
+}
+
+// classes are those of a value by its place and its type. A text in a query is a list with commas.
+var classes = map[string]string{
+	"path string":    "unknown, near miss, of another kind, of another parent, another caller's, not a UUID, upper case",
+	"query integer":  "in range, bounds, out of range, not an integer, another spelling, wrong beside others" + inQuery,
+	"query boolean":  "true or false, not a boolean, another spelling, wrong beside others" + inQuery,
+	"query string":   "one item, several items, an item twice, an unknown item, another spelling" + inQuery,
+	"body string":    inBody + ", empty, longer, texts",
+	"body enum":      inBody + ", an unknown value",
+	"body array":     inBody + ", empty",
+	"body object":    inBody + ", an unknown field",
+	"body integer":   inBody,
+	"body boolean":   inBody,
+	"body read-only": "a value",
+
+	"moment control-plane": "during a build, after a failed build",
+	"moment agent-server":  "after a run, after a failed run, after a rollback",
+}
+
+const (
+	inQuery = ", empty, repeated, beside others"
+	inBody  = "dropped, of another type, null"
+)
+
+// field adds a field and those within it. One that is required and not described may be anything: it is sent as a text.
+func (c *cells) field(place string, ref *openapi3.SchemaRef) {
+	s := cmp.Or(ref, &openapi3.SchemaRef{Value: &openapi3.Schema{Type: &openapi3.Types{"string"}}}).Value
+	kind := s.Type.Slice()[0]
+	switch {
+	case s.Extensions[extField] == true:
+		return
+	case s.ReadOnly:
+		kind = "read-only"
+	case len(s.Enum) > 0 || s.Extensions[extKnownValues] != nil:
+		kind = "enum"
+	case s.Items != nil:
+		s = s.Items.Value
+	}
+	c.add(place, classes["body "+kind])
+	names := slices.AppendSeq(slices.Clone(s.Required), maps.Keys(s.Properties))
+	slices.Sort(names)
+	if names = slices.Compact(names); len(names) > 1 {
+		c.add(place, "pairs of its fields")
+	}
+	for _, name := range names {
+		c.field(place+"."+name, s.Properties[name])
+	}
+}
