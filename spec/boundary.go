@@ -13,11 +13,11 @@ type Case struct {
 	Why   string
 }
 
-// BoundaryCases derives the values around the bounds of a parameter from its schema, always the same and in the same
-// order. Left out are values about which the interface is silent, so that a server may take or refuse them: other ways to
-// write a number or a boolean (1.0, 1e2, +5, yes), surrounding space, an empty text for a parameter that may be null, an integer
-// beyond 64 bits where there is no maximum, and
-// an unknown item in a list. It is nil for an unknown parameter.
+// BoundaryCases derives the values around the bounds of a parameter from its schema, always the same and in the
+// same order. Left out are values about which the interface is silent, so that a server may take or refuse them:
+// other ways to write a number or a boolean (1.0, 1e2, +5, yes), surrounding space, an empty text for a parameter
+// that may be null, an integer beyond 64 bits where there is no maximum, and an unknown item in a list. It is nil
+// for an unknown parameter.
 func BoundaryCases(op Operation, name string) []Case {
 	i := slices.IndexFunc(op.Parameters, func(p Parameter) bool { return p.Name == name })
 	if i < 0 {
@@ -73,7 +73,8 @@ func integerCases(p Parameter) []Case {
 	)
 }
 
-// Spelling is another way to write a number, which frameworks take or refuse: where one takes it, it stands for that number.
+// Spelling is another way to write a number, which frameworks take or refuse: where one takes it, it stands for
+// that number.
 type Spelling struct {
 	Value  string // not escaped
 	Number int

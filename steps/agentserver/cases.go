@@ -16,7 +16,8 @@ import (
 	"github.com/agentconform/agentconform/steps/target"
 )
 
-// byRule holds the sentences whose cases are derived by rule: each class of text, and each class of wrong id at each place.
+// byRule holds the sentences whose cases are derived by rule: each class of text, and each class of wrong id at
+// each place.
 type byRule struct {
 	*World
 	tried []wrongID
@@ -39,8 +40,8 @@ func (w *byRule) define(r *common.Definitions) {
 	r.Then(`each of these requests is answered with an HTTP error status`, w.eachIsError)
 }
 
-// textClasses are texts that a server may change when it escapes, trims, normalises, cuts, merges or interprets them. Two equal ones follow each
-// other.
+// textClasses are texts that a server may change when it escapes, trims, normalises, cuts, merges or interprets
+// them. Two equal ones follow each other.
 var textClasses = []struct{ name, text string }{
 	{"markup", `<b>bold</b> & "double" 'single' &amp; <!-- -->`},
 	{"template", "{{ name }} {0} ${HOME} $1 %s %d 100% #{x}"},
@@ -111,7 +112,8 @@ func (w *byRule) runWith(ctx context.Context, what string, before []string) erro
 	return outcome.AsPrecondition(err)
 }
 
-// nearID is a UUID that differs from the id in its middle, "" where the id is no UUID: what looks like another id may exist there.
+// nearID is a UUID that differs from the id in its middle, "" where the id is no UUID: what looks like another id
+// may exist there.
 func nearID(id string) string {
 	u, err := uuid.Parse(id)
 	if err != nil {
@@ -121,8 +123,8 @@ func nearID(id string) string {
 	return u.String()
 }
 
-// wrongIDs are UUIDs that do not exist in the place of the id, though something like them does: each with its class. The other id is one of another
-// kind that exists.
+// wrongIDs are UUIDs that do not exist in the place of the id, though something like them does: each with its
+// class. The other id is one of another kind that exists.
 func wrongIDs(id, other, kind string) (all [][2]string) {
 	if near := nearID(id); near != "" {
 		all = append(all, [2]string{"the id with another digit", near})

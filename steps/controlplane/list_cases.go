@@ -19,8 +19,8 @@ import (
 	"github.com/agentconform/agentconform/steps/target"
 )
 
-// listCases holds the sentences about lists whose cases are derived by rule: spellings of a number, ids that are almost those of a deployment,
-// parameters beside an unknown id, and several statuses (sections 4, 7 and 8).
+// listCases holds the sentences about lists whose cases are derived by rule: spellings of a number, ids that are
+// almost those of a deployment, parameters beside an unknown id, and several statuses (sections 4, 7 and 8).
 type listCases struct {
 	*lists
 	filtering *filtering
@@ -85,8 +85,8 @@ func (w *listCases) clientListsUnknownWithEach(ctx context.Context) error {
 	return nil
 }
 
-// nearIDs are UUIDs that differ little from one, and one of another kind: what is looked up by less than the whole id, or among all ids, is
-// seen. They differ in the middle: ids that are counted up may differ at the end.
+// nearIDs are UUIDs that differ little from one, and one of another kind: what is looked up by less than the whole
+// id, or among all ids, is seen. They differ in the middle: ids that are counted up may differ at the end.
 func nearIDs(id, other, kind string) (near [][2]string) {
 	if u, err := uuid.Parse(id); err == nil {
 		u[7] ^= 0x15
@@ -168,7 +168,8 @@ func (w *listCases) holdsItsOwnOrRefused() error {
 	return outcome.Violated(a, "revisions of the deployment, or status 4xx", "%s", outcome.Seen(a)).At("/resources")
 }
 
-// clientFiltersByThree puts each status that occurs at each place of three, and names it twice. It reads the list of each status too.
+// clientFiltersByThree puts each status that occurs at each place of three, and names it twice. It reads the list
+// of each status too.
 func (w *listCases) clientFiltersByThree(ctx context.Context) error {
 	statuses, err := w.filtering.known(ctx)
 	if err != nil {

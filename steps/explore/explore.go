@@ -81,8 +81,8 @@ type Report struct {
 	Why      error    // the first of them
 }
 
-// Explore sends about so many operations in sequences that the seed chooses, several at a time. One fault may fail sequences in many ways: after
-// some failures it ends, and tells what most of them have failed by.
+// Explore sends about so many operations in sequences that the seed chooses, several at a time. One fault may fail
+// sequences in many ways: after some failures it ends, and tells what most of them have failed by.
 func (e *Explorer) Explore(ctx context.Context, seed int64, operations int) (r Report) {
 	n := (operations + perSequence - 1) / perSequence
 	var mu sync.Mutex
@@ -130,7 +130,8 @@ func (r *Report) add(sent int, err error) {
 	}
 }
 
-// most returns the first failure of the requirement that the most have failed by, with their count. What is ambiguous counts only where all is.
+// most returns the first failure of the requirement that the most have failed by, with their count. What is
+// ambiguous counts only where all is.
 func most(failures []*Failure) (f *Failure) {
 	if sure := slices.DeleteFunc(slices.Clone(failures), func(f *Failure) bool { return f.ambiguous }); len(sure) > 0 {
 		failures = sure

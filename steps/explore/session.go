@@ -36,8 +36,8 @@ func newSession(e *Explorer) *session {
 // atOnce bounds the operations that are sent at the same time: they are tried in each order.
 const atOnce = 4
 
-// execute sends the operations and returns what is wrong with the first answer that no history explains. Operations that do not apply,
-// since what they need is not there, are left out. An error keeps the rest from being judged.
+// execute sends the operations and returns what is wrong with the first answer that no history explains. Operations
+// that do not apply, since what they need is not there, are left out. An error keeps the rest from being judged.
 func (s *session) execute(ctx context.Context, all []Operation) (*Wrong, error) {
 	for len(all) > 0 {
 		n := 1
@@ -64,8 +64,8 @@ func (s *session) execute(ctx context.Context, all []Operation) (*Wrong, error) 
 	return nil, nil
 }
 
-// applies tells whether what the operation needs is there. What the interface does not say of a second run without rollback while one is in
-// progress is not asked.
+// applies tells whether what the operation needs is there. What the interface does not say of a second run without
+// rollback while one is in progress is not asked.
 func (s *session) applies(o Operation, group []Operation) bool {
 	if o.Caller >= len(s.callers) {
 		return false
@@ -160,8 +160,8 @@ func (s *session) send(ctx context.Context, d *done) (err error) {
 	return err
 }
 
-// startRun starts a run: one of the owner in its turn, and any other at once, since it is to be refused. A thread may be busy for a moment
-// after its last run.
+// startRun starts a run: one of the owner in its turn, and any other at once, since it is to be refused. A thread
+// may be busy for a moment after its last run.
 func (s *session) startRun(ctx context.Context, d done, who target.Caller, t *thread) (*agent.GraphRun, error) {
 	order, own := agent.Order{Waits: d.waits()}, *t.Thread
 	if d.rolls() {
@@ -184,8 +184,8 @@ func (s *session) startRun(ctx context.Context, d done, who target.Caller, t *th
 	}
 }
 
-// awaitEnd reads the state, and each run that may be in progress, until a history explains them or all had their time: a while after their
-// joins were answered. A run that has written all is over when its join is answered.
+// awaitEnd reads the state, and each run that may be in progress, until a history explains them or all had their
+// time: a while after their joins were answered. A run that has written all is over when its join is answered.
 func (s *session) awaitEnd(ctx context.Context, d *done, t *thread) error {
 	may, limit := t.inProgress(), time.Now().Add(s.target.Config.Timeouts.Run)
 	var joins []*agent.Joining

@@ -90,7 +90,8 @@ func (s *session) stranger(d done) *Wrong {
 	return wrong(id, outcome.Violated(d.answer, "a status of 400 or above for "+callers[d.Caller], "%s", outcome.Seen(d.answer)))
 }
 
-// notStarted judges the refusal of a run: the first of a thread has to be accepted, and further ones where two were seen to be kept.
+// notStarted judges the refusal of a run: the first of a thread has to be accepted, and further ones where two were
+// seen to be kept.
 func (s *session) notStarted(w world, d done) ([]world, *Wrong) {
 	id := "AS-RUN-1"
 	if len(w.kept)+len(w.loose)+len(w.gone) > 0 {
@@ -213,8 +214,8 @@ func seen(a *client.Answer) string {
 	return outcome.Seen(a)
 }
 
-// shows holds the state of a thread to the messages of its runs. What is written while a run is in progress is open, and so is what is left
-// of earlier runs where one was rolled back.
+// shows holds the state of a thread to the messages of its runs. What is written while a run is in progress is
+// open, and so is what is left of earlier runs where one was rolled back.
 func (s *session) shows(w world, a *client.Answer) *Wrong {
 	kept := s.graphRuns(w.kept)
 	if w.joined {

@@ -15,13 +15,15 @@ import (
 	"github.com/agentconform/agentconform/steps/target"
 )
 
-// Explored is how many operations a run explores unless it is told otherwise, where the target is on this machine: others may be expensive.
+// Explored is how many operations a run explores unless it is told otherwise, where the target is on this machine:
+// others may be expensive.
 const Explored = 200
 
 // Automatic has a run of all requirements explore, where the target is on this machine.
 const Automatic = -1
 
-// explore explores the agent server, and adds a failed scenario to the requirement that an answer breaks, where that has not failed already.
+// explore explores the agent server, and adds a failed scenario to the requirement that an answer breaks, where
+// that has not failed already.
 func (r *run) explore(ctx context.Context, selected []*features.Scenario) []*features.Scenario {
 	automatic := r.Explore == Automatic && r.ExploreCase == nil
 	operations := r.Explore
@@ -62,7 +64,8 @@ func (r *run) explore(ctx context.Context, selected []*features.Scenario) []*fea
 	return r.addFailure(selected, found.Failure)
 }
 
-// servedByAgent tells whether a scenario of the agent server was judged: what exploration needs is there then, and may be used.
+// servedByAgent tells whether a scenario of the agent server was judged: what exploration needs is there then, and
+// may be used.
 func (r *run) servedByAgent(s *features.Scenario) bool {
 	v := r.verdicts[s.Key()]
 	return s.Requirement.Profile == features.AgentServer && !s.Terms.Record && v != nil && (v.outcome == nil || v.outcome.Verdict == reports.Failed)
