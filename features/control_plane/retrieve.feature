@@ -28,6 +28,12 @@ Feature: Retrieving a deployment
       When the client retrieves an unknown deployment
       Then the request is refused with 4xx
 
+    @reads @shares:deployment
+    Scenario: GET of an id that is almost that of a deployment, or that of a revision, is refused with 4xx
+      Given an existing deployment
+      When the client retrieves each id that is almost that of the deployment
+      Then each of these requests is refused with 4xx
+
   @CP-GET-4 @should @section-4 @section-7 @form @after:CP-GET-2 @after:CP-REV-2 @after:CP-UPDATE-6
   Rule: GET and PATCH of an unknown deployment, and GET of an unknown revision, are answered with 404 and a string detail
     "404 ... JSON object with detail string saying that the deployment id was not found"

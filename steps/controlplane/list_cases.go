@@ -48,6 +48,7 @@ func (w *listCases) define(r *common.Definitions) {
 	r.When(`the client filters its revisions by three statuses, and by one that is named twice`, w.clientFiltersByThree)
 	r.When(`the client pages through each filtered list, five at a time, by the returned offsets`, w.clientPagesFilteredOn)
 	r.When(`the client retrieves each id that is almost that of its revision`, w.clientRetrievesNearIDs)
+	r.When(`the client retrieves each id that is almost that of the deployment`, w.clientRetrievesNearDeployments)
 	r.Then(`each of these requests is refused with 4xx`, w.eachRefused)
 	r.Then(`each limit is taken for the number that it stands for, or refused with 4xx`, w.Steady(w.eachStandsForItsNumber))
 	r.Then(`each of these lists is answered with 404 and a detail that contains its id`, w.eachNotFound)
@@ -107,6 +108,16 @@ func (w *listCases) clientListsNearIDs(ctx context.Context) error {
 	return nil
 }
 
+func (w *listCases) clientRetrievesNearDeployments(ctx context.Context) error {
+	for _, n := range nearIDs(w.Deployment.ID, w.Deployment.Latest(), "revision") {
+		if err := w.Retrieve(ctx, plane.DeploymentPath(n[0])); err != nil {
+			return err
+		}
+		w.wrong = append(w.wrong, wrongID{n[0], n[1], w.Scene.Answer})
+	}
+	return nil
+}
+
 func (w *listCases) clientRetrievesNearIDs(ctx context.Context) error {
 	if w.Deployment.Latest() == "" {
 		return outcome.Inconclusive("no revision of the deployment is known")
@@ -124,7 +135,7 @@ func (w *listCases) eachRefused() error {
 	var wrong []*outcome.Outcome
 	for _, each := range w.wrong {
 		if !each.answer.Refused() {
-			wrong = append(wrong, outcome.Violated(each.answer, "status 4xx for a revision: "+each.name, "%s", outcome.Seen(each.answer)).
+			wrong = append(wrong, outcome.Violated(each.answer, "status 4xx for "+each.name, "%s", outcome.Seen(each.answer)).
 				SameAs("the request is refused with 4xx"))
 		}
 	}
@@ -186,7 +197,7 @@ func (w *listCases) clientFiltersByThree(ctx context.Context) error {
 		if next == s {
 			next = others[0]
 		}
-		filters = append(filters, s+","+s, s+","+next+","+s, s+","+next+","+others[1], others[0]+","+s+","+next, next+","+others[0]+","+s)
+		filters = append(filters, s+","+s, s+","+next+","+s, s+","+next+","+others[1], others[0]+","+s+","+next, next+","+others[0]+","+s, strings.Join(append(slices.Clone(others), s), ","))
 	}
 	for _, f := range filters {
 		if err := w.listWhole(ctx, f); err != nil {

@@ -68,7 +68,11 @@ func New(ctx context.Context, t *target.Target, agents *agent.Agents) (*Explorer
 		if err != nil {
 			return nil, err
 		}
-		e.callers = append(e.callers, other, stranger)
+		guesser, err := t.Caller("a caller with an unknown token")
+		if err != nil {
+			return nil, err
+		}
+		e.callers = append(e.callers, other, stranger, guesser)
 	}
 	return e, nil
 }

@@ -10,7 +10,7 @@ import (
 
 // Operation is one request of one caller, or the wait for the end of a run.
 type Operation struct {
-	Caller    int    // first, second or nobody
+	Caller    int    // first, second, nobody or unknown
 	Verb      string // a pattern of the vocabulary
 	Thread    int    // from 0, which is A
 	Run       int    // from 1, over all threads; 0 where the verb names none
@@ -22,9 +22,10 @@ const (
 	first = iota
 	second
 	nobody
+	unknown
 )
 
-var callers = []string{"the first user", "the second user", "a caller without credentials"}
+var callers = []string{"the first user", "the second user", "a caller without credentials", "a caller with an unknown token"}
 
 // The vocabulary: T stands for a thread, R for the number of a run.
 const (

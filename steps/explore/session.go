@@ -75,9 +75,9 @@ func (s *session) applies(o Operation, group []Operation) bool {
 	beside := has(group, o.Thread, vocabulary...)
 	switch o.Verb {
 	case list:
-		return o.Caller != nobody
+		return o.Caller <= second
 	case create:
-		return t == nil && o.Caller != nobody && !beside
+		return t == nil && o.Caller <= second && !beside
 	case await:
 		return t != nil && o.Caller == t.owner && !beside
 	case retrieve, join:
@@ -163,7 +163,7 @@ func (s *session) send(ctx context.Context, d *done) (err error) {
 // startRun starts a run: one of the owner in its turn, and any other at once, since it is to be refused. A thread
 // may be busy for a moment after its last run.
 func (s *session) startRun(ctx context.Context, d done, who target.Caller, t *thread) (*agent.GraphRun, error) {
-	order, own := agent.Order{Waits: d.waits()}, *t.Thread
+	order, own := agent.Order{Waits: d.waits(), Before: []string{s.target.Name("first")}}, *t.Thread
 	if d.rolls() {
 		order.Strategy = agent.RollbackStrategy
 	}

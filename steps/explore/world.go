@@ -81,8 +81,11 @@ func (s *session) stranger(d done) *Wrong {
 	if slices.Contains(starts, d.Verb) {
 		id = "AS-AUTHZ-2"
 	}
-	if d.Caller == nobody {
+	switch d.Caller {
+	case nobody:
 		id = "AS-AUTH-1"
+	case unknown:
+		id = "AS-AUTH-2"
 	}
 	if id == "" || d.answer == nil || d.answer.Status >= http.StatusBadRequest { // a connection that is closed is a refusal too
 		return nil
@@ -268,7 +271,7 @@ func (s *session) intruder(w world, run int) string {
 	switch by := s.by[run]; {
 	case slices.Contains(w.gone, run):
 		return "AS-ROLLBACK-3"
-	case by.Caller == nobody:
+	case by.Caller == nobody || by.Caller == unknown:
 		return "AS-AUTH-4"
 	case by.Caller != s.threads[by.Thread].owner:
 		return "AS-AUTHZ-2"
