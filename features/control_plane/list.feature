@@ -158,7 +158,7 @@ Feature: Listing the revisions of a deployment
       When the client pages through its revisions, each page larger than the one before, by computed offsets
       Then every revision was returned exactly once
 
-  @CP-LIST-7 @must @section-2
+  @CP-LIST-7 @must @section-2 @after:CP-LIST-10
   @shares:history
   Rule: Passing the returned offset to the next request fetches the next page, until every revision was returned once
     "Pagination offset; pass it to later requests to fetch the next page."
@@ -242,7 +242,7 @@ Feature: Listing the revisions of a deployment
       When the client filters its revisions by each known status that does not occur
       Then each list holds exactly the revisions with that status
 
-  @CP-LIST-10 @must @section-4
+  @CP-LIST-10 @must @section-4 @after:CP-LIST-9
   @shares:history
   Rule: Filtering by several comma-separated statuses returns their union, and filters apply before paging
     "Comma-separated list of revision status values to filter by"
@@ -330,7 +330,7 @@ Feature: Listing the revisions of a deployment
       When the client lists all its revisions with remote_reconciled true, with false, and with true again
       Then no revision is in the list with false and in both lists with true
 
-  @CP-LIST-13 @must @section-4 @section-7 @form
+  @CP-LIST-13 @must @section-4 @section-7 @form @after:CP-LIST-12
   Rule: Listing the revisions of an unknown deployment is answered with 404 and a detail that contains the deployment id
     "List Revisions with unknown deployment ... 404, body {detail: <message naming the deployment id as not found>}"
     That the detail is a string is judged by CP-ERROR-1.

@@ -64,7 +64,7 @@ func (rb *Rollback) left() error {
 
 // Replace starts a run with rollback on the thread of a run in progress and waits until the new one has completed.
 func (s *Server) Replace(ctx context.Context, p *Progress) (*Rollback, error) {
-	next, err := s.Post(ctx, p.Thread.Owner, p.Thread, Order{Strategy: RollbackStrategy, Before: []string{s.target.Name("first")}})
+	next, err := s.Post(ctx, p.Thread.Owner, p.Thread, Order{Strategy: RollbackStrategy})
 	if err != nil {
 		return nil, err
 	}

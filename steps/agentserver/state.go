@@ -108,6 +108,9 @@ func (w *states) stateHoldsKinds(kinds string) error {
 
 // humanIsInput tells of the first message that is not as it was sent, with its class.
 func (w *states) humanIsInput() error {
+	if err := w.formIsKept(); err != nil {
+		return err
+	}
 	all := messages.Of(w.scene.Answer)
 	humans := slices.DeleteFunc(slices.Clone(all), func(m messages.Message) bool { return m.Kind != messages.Human })
 	for i, sent := range w.current.Inputs {

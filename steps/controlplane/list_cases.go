@@ -224,8 +224,11 @@ func (w *listCases) clientPagesFilteredOn(ctx context.Context) error {
 			}
 			w.filtering.statusesOf = append(w.filtering.statusesOf, list.statuses)
 			rows, returned := w.Scene.Answer.Get("resources").Array(), w.Scene.Answer.Get("offset")
-			if read += len(rows); !w.Scene.Answer.OK() || len(rows) < filteredPage || read >= len(list.rows) || !common.IsInteger(returned) {
+			if read += len(rows); !w.Scene.Answer.OK() || len(rows) < filteredPage || read >= len(list.rows) {
 				break
+			}
+			if !common.IsInteger(returned) {
+				return outcome.Inconclusive("the returned offset is not an integer and cannot be passed on: %s", outcome.Shown(returned))
 			}
 			offset = int(returned.Int())
 		}

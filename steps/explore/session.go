@@ -163,7 +163,7 @@ func (s *session) send(ctx context.Context, d *done) (err error) {
 // startRun starts a run: one of the owner in its turn, and any other at once, since it is to be refused. A thread
 // may be busy for a moment after its last run.
 func (s *session) startRun(ctx context.Context, d done, who target.Caller, t *thread) (*agent.GraphRun, error) {
-	order, own := agent.Order{Waits: d.waits(), Before: []string{s.target.Name("first")}}, *t.Thread
+	order, own := agent.Order{Waits: d.waits()}, *t.Thread
 	if d.rolls() {
 		order.Strategy = agent.RollbackStrategy
 	}

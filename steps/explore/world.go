@@ -200,7 +200,11 @@ func (s *session) joinedIn(w world, d done) ([]world, *Wrong) {
 	case slices.Contains(w.kept, d.Run) && (a == nil || !a.OK()):
 		return nil, wrong("AS-RUN-5", outcome.Violated(a, "status 2xx to the join of a completed run", "%s", seen(a)))
 	case d.Run == w.pending && (a == nil || !a.OK()):
-		return nil, wrong("AS-RUN-4", outcome.Violated(a, "status 2xx to the join of a run", "%s", seen(a)))
+		id := "AS-RUN-4"
+		if a != nil && a.Sent.After(g.NotOverBefore()) {
+			id = "AS-RUN-5"
+		}
+		return nil, wrong(id, outcome.Violated(a, "status 2xx to the join of a run", "%s", seen(a)))
 	case d.Run == w.pending:
 		if took := a.Sent.Add(a.Took).Sub(g.Answer.Sent); took < g.Order.Hold*19/20 {
 			return nil, wrong("AS-RUN-4", outcome.Violated(a, "an answer after the end of the run", "an answer %s after the start of a run of %s", took, g.Order.Hold))
