@@ -75,7 +75,7 @@ func TestAStopWhileFailuresAreJudgedAgainLeavesTheVerdicts(t *testing.T) {
 			ofDeployment := a.Request.Method == http.MethodGet && !strings.Contains(a.Request.URL.Path, "/revisions")
 			if ofDeployment && a.StatusCode == http.StatusNotFound {
 				a.StatusCode = http.StatusConflict
-				if changed.Add(1) == 3 && stops { // two scenarios read unknown deployments
+				if changed.Add(1) == 5 && stops { // four requests ask for deployments that are unknown
 					stop()
 				}
 			}
