@@ -27,7 +27,7 @@ run() {
   : >"$log"
   # With more workers than usual, runs are taken from the queue sooner.
   start javascript "$log" 40 || return 1
-  wait_for "$agentconform" run --config "$here/agentconform.yaml" --agent-target "$url" --out "$out/$name" --quiet --seed "${SEED:-1}" ${ARGS:-} >>"$log" 2>&1
+  wait_for "$agentconform" run --config "$here/agentconform.yaml" --agent-target "$url" --explore 0 --out "$out/$name" --quiet --seed "${SEED:-1}" ${ARGS:-} >>"$log" 2>&1
   code=$?
   stop
   if ! said=$(judge "$name" "$out/$name/result.json" 2>>"$log"); then

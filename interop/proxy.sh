@@ -32,7 +32,7 @@ for name; do
     sleep 0.1
   done
   address=$(sed -n 's/.*agent-server=//p' "$out/$name.address")
-  wait_for "$agentconform" run --config "$here/agentconform.yaml" --agent-target "$address" --baseline "$here/python/baseline.yaml" \
+  wait_for "$agentconform" run --config "$here/agentconform.yaml" --agent-target "$address" --explore 0 --baseline "$here/python/baseline.yaml" \
     --out "$out/$name" --quiet --seed "${SEED:-1}" >>"$log" 2>&1
   said=$(python3 -c 'import json, sys
 print(*(q["id"] for q in json.load(open(sys.argv[1]))["requirements"] if q["verdict"] == "failed"))' "$out/$name/result.json")

@@ -27,7 +27,7 @@ run() {
   install "$language" "$log" || return 1
   start "$language" "$log" || return 1
   echo "interop: $language: run against $url"
-  wait_for "$agentconform" run --config "$here/agentconform.yaml" --agent-target "$url" \
+  wait_for "$agentconform" run --config "$here/agentconform.yaml" --agent-target "$url" --explore 0 \
     --baseline "$here/$language/baseline.yaml" --out "$out/$language" --quiet --seed "${SEED:-1}" ${ARGS:-}
   rc=$?
   stop

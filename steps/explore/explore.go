@@ -19,7 +19,8 @@ type Explorer struct {
 	agents   *agent.Agents
 	server   *agent.Server
 	callers  []target.Caller
-	additive bool // whether a second run adds its messages to those of the first
+	known    func(requirement string) bool // whether it has failed already, so that its failure tells nothing new
+	additive bool                          // whether a second run adds its messages to those of the first
 }
 
 // Failure is a sequence with an answer that no history explains.
@@ -45,9 +46,9 @@ const (
 const URI = "exploration.feature"
 
 // New returns an explorer. The error says why the agent server cannot be explored.
-func New(ctx context.Context, t *target.Target, agents *agent.Agents) (*Explorer, error) {
+func New(ctx context.Context, t *target.Target, agents *agent.Agents, known func(requirement string) bool) (*Explorer, error) {
 	ctx = evidence.WithScenario(ctx, "fixture: exploration", 0)
-	e := &Explorer{target: t, agents: agents}
+	e := &Explorer{target: t, agents: agents, known: known}
 	var err error
 	if e.server, err = agents.AgentServer(ctx); err != nil {
 		return nil, err

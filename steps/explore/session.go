@@ -270,6 +270,9 @@ func (s *session) explain(group []done) *Wrong {
 				var next []world
 				for _, w := range worlds {
 					more, wrong := s.after(w, about[i])
+					if wrong != nil && s.known(wrong.Requirement) {
+						more, wrong = []world{w}, nil
+					}
 					if problem == nil {
 						problem = wrong
 					}

@@ -41,7 +41,7 @@ func (r *run) explore(ctx context.Context, selected []*features.Scenario) []*fea
 		}
 		return selected
 	}
-	e, err := explore.New(ctx, r.target, r.agents)
+	e, err := explore.New(ctx, r.target, r.agents, func(id string) bool { return r.told(selected, id) })
 	if err != nil {
 		if !automatic {
 			r.noteUnexplored(err.Error())
@@ -71,6 +71,14 @@ func (r *run) servedByAgent(s *features.Scenario) bool {
 	return s.Requirement.Profile == features.AgentServer && !s.Terms.Record && v != nil && (v.outcome == nil || v.outcome.Verdict == reports.Failed)
 }
 
+// told tells whether the requirement has failed, or is not to be judged.
+func (r *run) told(selected []*features.Scenario, id string) bool {
+	return slices.ContainsFunc(selected, func(s *features.Scenario) bool {
+		v := r.verdicts[s.Key()]
+		return s.Requirement.ID == id && v != nil && v.outcome != nil && (v.outcome.Verdict == reports.Failed || r.forecast.leftOut(s) != nil)
+	})
+}
+
 func (r *run) noteUnexplored(why string) {
 	r.target.Note(reports.Note{Kind: reports.NoteExplored, Text: r.target.Redact.Excerpt("exploration of the agent server: " + why)})
 }
@@ -81,10 +89,6 @@ func (r *run) addFailure(selected []*features.Scenario, f *explore.Failure) []*f
 	for i, s := range selected {
 		if s.Requirement.ID == f.Requirement {
 			last = i
-			v := r.verdicts[s.Key()]
-			if v != nil && v.outcome != nil && (v.outcome.Verdict == reports.Failed || r.forecast.leftOut(s) != nil) {
-				return selected // this tells it, or it is not to be judged
-			}
 		}
 	}
 	if last < 0 {
