@@ -92,7 +92,7 @@ func TestAModuleOfItsOwn(t *testing.T) {
 			run: "^TestAPI$/^CP-INVARIANT-1$", most: 1,
 			failed: []string{"TestAPI", "TestAPI/CP-INVARIANT-1"}, says: []string{"select requirements with it"},
 		},
-		"two at the same time, a SHOULD that binds one": {
+		"two at the same time, of which one counts a SHOULD as a MUST": {
 			run: "^TestBoth$/./^CP-AUTH-[18]$", environ: []string{"MISTAKE=forwarded", "OUT=" + out}, most: 80,
 			failed: []string{"TestBoth", "TestBoth/second", "TestBoth/second/CP-AUTH-8"},
 			says: []string{"SKIP: TestBoth/first/CP-AUTH-8", "SHOULD not met, which fails no test",

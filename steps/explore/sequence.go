@@ -13,17 +13,16 @@ func (e *Explorer) sequence(random *rand.Rand, n int) (all []Operation) {
 	owners, busy := []int{}, map[int]bool{}
 	runs := map[int][]int{}
 	started := 0
-	newThread := func() Operation {
-		owners = append(owners, e.user(random))
-		return Operation{Caller: owners[len(owners)-1], Verb: create, Thread: len(owners) - 1}
-	}
 	for len(all) < n {
 		if len(owners) == 0 || len(owners) < maxThreads && random.IntN(12) == 0 {
-			all = append(all, newThread())
+			owner := e.user(random)
+			all = append(all, Operation{Caller: owner, Verb: create, Thread: len(owners)})
+			owners = append(owners, owner)
 			continue
 		}
 		at := random.IntN(len(owners))
-		o := Operation{Caller: owners[at], Thread: at, Verb: verbs(busy[at], len(runs[at]) > 0)[random.IntN(len(verbs(busy[at], len(runs[at]) > 0)))]}
+		may := verbs(busy[at], len(runs[at]) > 0)
+		o := Operation{Caller: owners[at], Thread: at, Verb: may[random.IntN(len(may))]}
 		if o.Verb != await && o.Verb != list && o.Verb != startUnknown && random.IntN(6) == 0 {
 			o.Caller = random.IntN(len(e.callers))
 		}

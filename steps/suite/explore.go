@@ -110,14 +110,15 @@ func (r *run) addFailure(selected []*features.Scenario, f *explore.Failure) []*f
 	v.Summary = fmt.Sprintf("after %s: expected %s, got %s", reports.Count(len(f.Operations), "operation"), v.Expected, v.Actual)
 	found := &verdict{outcome: f.Outcome, step: len(s.Steps) - 1, sentence: s.Steps[len(s.Steps)-1].Text}
 	r.verdicts[s.Key()] = found
-	if r.again == nil {
-		r.again = map[string]*verdict{}
-	}
-	if r.again[s.Key()] = found; f.Seen < f.Judged {
-		r.again[s.Key()] = &verdict{outcome: &outcome.Outcome{Verdict: reports.Passed}, step: -1}
-	}
-	if f.Judged < 2 {
-		delete(r.again, s.Key())
+	if f.Judged > 1 {
+		second := found
+		if f.Seen < f.Judged {
+			second = &verdict{outcome: &outcome.Outcome{Verdict: reports.Passed}, step: -1}
+		}
+		if r.again == nil {
+			r.again = map[string]*verdict{}
+		}
+		r.again[s.Key()] = second
 	}
 	return slices.Insert(selected, last+1, s)
 }
