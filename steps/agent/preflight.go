@@ -58,13 +58,7 @@ func (as *Agents) measure(g *GraphRun) {
 
 // Hold is how long a run is told to wait, where a lost race may have shown how long is wanted.
 func (as *Agents) Hold(wanted time.Duration) time.Duration {
-	hold := max(as.target.Config.Agent.Hold, time.Duration(as.learned.hold.Load()))
-	return max(hold, min(wanted, as.LongestHold())).Round(time.Millisecond)
-}
-
-// LongestHold is the longest time that a run is told to wait after lost races.
-func (as *Agents) LongestHold() time.Duration {
-	return max(maxHold, as.target.Config.Timeouts.Run/2)
+	return max(wanted, as.target.Config.Agent.Hold, time.Duration(as.learned.hold.Load())).Round(time.Millisecond)
 }
 
 // Slack is how much later than expected things may happen.

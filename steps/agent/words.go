@@ -45,17 +45,13 @@ func (o Order) words() (all []string) {
 	return all
 }
 
-// Understood blocks where the graph did not understand one of the words, or does not even repeat a text. Words are
-// tried on the agent server under test only. The error may also say that no run could be started.
+// Understood blocks where the graph does not even repeat a text, or did not understand one of the words. Words are tried
+// on the agent server under test only. The error may also say that no run could be started.
 func (s *Server) Understood(ctx context.Context, words ...string) error {
-	if !s.judged || len(words) == 0 {
+	if !s.judged {
 		return nil
 	}
-	if words[0] != Echo {
-		words = append([]string{Echo}, words...)
-	}
-	var missed *outcome.Outcome
-	for _, w := range words {
+	for _, w := range append([]string{Echo}, words...) {
 		why, err := s.try(ctx, w)
 		if err != nil {
 			return outcome.AsPrecondition(err)
@@ -68,18 +64,9 @@ func (s *Server) Understood(ctx context.Context, words ...string) error {
 			problem = fmt.Sprintf("the graph %q does not answer", s.target.Config.AssistantID)
 		}
 		s.target.Note(reports.Note{Kind: reports.NoteGraph, Text: problem})
-		if missed == nil {
-			missed = outcome.Blocked("%s: %s; see reference/graphs/CONTRACT.md", problem, why)
-		}
-		missed.By(reports.ByGraph, w)
-		if w == Echo {
-			break // no other run is of use
-		}
+		return outcome.Blocked("%s: %s; see reference/graphs/CONTRACT.md", problem, why).By(reports.ByGraph, w)
 	}
-	if missed == nil {
-		return nil
-	}
-	return missed
+	return nil
 }
 
 // try returns why the graph does not understand the word, "" where nothing shows that. It is tried once.
@@ -98,15 +85,6 @@ func (s *Server) try(ctx context.Context, w string) (problem string, err error) 
 		}
 		return s.tryAnswer(ctx, w)
 	})
-}
-
-// alone starts a run of the order on a new thread, whatever the graph understands.
-func (s *Server) alone(ctx context.Context, o Order) (*GraphRun, error) {
-	t, err := s.NewThread(ctx, s.target.Owner())
-	if err != nil {
-		return nil, err
-	}
-	return s.start(ctx, t, o)
 }
 
 // failed describes how a run has failed that left no answer, "" where nothing shows that. The error in the answer to
@@ -146,7 +124,7 @@ func (s *Server) tryHold(ctx context.Context, written bool) (problem string, err
 // write early. A server that shows an answer too early where a run is joined, or loses the output of runs that nobody
 // joins, is judged elsewhere.
 func (s *Server) tryHoldOnce(ctx context.Context, o Order) (blocks bool, problem string, err error) {
-	g, err := s.alone(ctx, o)
+	g, err := s.startAlone(ctx, s.target.Owner(), o)
 	if err != nil {
 		return false, "", err
 	}
@@ -207,7 +185,7 @@ func (s *Server) tooEarly(ctx context.Context, g *GraphRun, over time.Time, rest
 
 // tryAnswer wants an answer that does more than repeat the text, and none of a run that is told to fail.
 func (s *Server) tryAnswer(ctx context.Context, w string) (problem string, err error) {
-	g, err := s.alone(ctx, Order{Words: w})
+	g, err := s.startAlone(ctx, s.target.Owner(), Order{Words: w})
 	if err != nil {
 		return "", err
 	}
@@ -221,9 +199,10 @@ func (s *Server) tryAnswer(ctx context.Context, w string) (problem string, err e
 		return "", err
 	}
 	rest, _ := g.After(messages.Of(state))
-	if len(rest) == 0 && w == Fail {
-		return "", nil
-	} else if len(rest) == 0 {
+	if len(rest) == 0 {
+		if w == Fail {
+			return "", nil
+		}
 		return s.failed(ctx, g)
 	}
 	last := rest[len(rest)-1].Text

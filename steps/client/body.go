@@ -142,7 +142,7 @@ const (
 func IsJSON(body []byte) bool { return kindOf(body) == isJSON }
 
 func kindOf(body []byte) kind {
-	if depthOf(body) <= spec.MaxDepth && valuesIn(body) <= spec.MaxValues && json.Valid(body) {
+	if isBounded(body) && json.Valid(body) {
 		return isJSON
 	}
 	return noJSON
@@ -172,53 +172,35 @@ func yieldBelow(way []string, of gjson.Result, yield func([]string, gjson.Result
 	return more
 }
 
-// depthOf is how deep arrays and objects nest: what looks at each value of a body looks at the rest again at each level.
-func depthOf(body []byte) (deepest int) {
-	if len(body) <= spec.MaxDepth {
-		return 0
-	}
-	depth, quoted := 0, false
+// isBounded tells whether a JSON text nests no deeper, and has no more values, than is judged: what looks at each value
+// of a body looks at the rest again at each level. Every value but the outermost stands behind a comma or is the first
+// of its array or object. Of a text that is no JSON it tells nothing.
+func isBounded(body []byte) bool {
+	values, depth, quoted, opened := 1, 0, false, false
 	for i := 0; i < len(body); i++ {
 		switch c := body[i]; {
 		case quoted && c == '\\':
 			i++
-		case c == '"':
-			quoted = !quoted
-		case quoted:
-		case c == '[', c == '{':
-			depth++
-			deepest = max(deepest, depth)
-		case c == ']', c == '}':
-			depth--
-		}
-	}
-	return deepest
-}
-
-// valuesIn counts the values of a JSON text, up to one more than the bound: every value but the outermost stands
-// behind a comma or is the first of its array or object. Of a text that is no JSON the count means nothing.
-func valuesIn(body []byte) int {
-	if len(body) <= spec.MaxValues {
-		return 1
-	}
-	n, quoted, opened := 1, false, false
-	for i := 0; i < len(body) && n <= spec.MaxValues; i++ {
-		c := body[i]
-		switch {
+			continue
 		case quoted:
 			quoted = c != '"'
-			if c == '\\' {
-				i++
-			}
 			continue
 		case c == ' ', c == '\t', c == '\n', c == '\r':
 			continue
-		case c == ',', opened && c != ']' && c != '}':
-			n++
+		case c == ']', c == '}':
+			depth--
+		case c == ',', opened:
+			values++
 		}
-		quoted, opened = c == '"', c == '[' || c == '{'
+		c := body[i]
+		if quoted, opened = c == '"', c == '[' || c == '{'; opened {
+			depth++
+		}
+		if values > spec.MaxValues || depth > spec.MaxDepth {
+			return false
+		}
 	}
-	return n
+	return true
 }
 
 // What is kept of the headers of an answer: a server has some dozens of names, and each name and value costs a

@@ -16,19 +16,26 @@ import (
 	"github.com/agentconform/agentconform/spec"
 )
 
-// TestValuesIn: the count is that of a decoder, in a text of any form.
-func TestValuesIn(t *testing.T) {
+// TestIsBounded: the count of values is that of a decoder, in a text of any form.
+func TestIsBounded(t *testing.T) {
 	padding := `"` + strings.Repeat(" [{,", spec.MaxValues) + `\","`
-	for text, want := range map[string]int{
-		`[%]`: 2, `[ ]`: 1, `{ "a,\\" : % , "b":[ [] , {}]}`: 5, `[{},{},[],"%"]`: 5, `%`: 1, `{"k":{"a":1},%:2}`: 4, `[1,%,2,3]`: 5,
+	for text, values := range map[string]int{
+		`[%#]`: 2, `[ #]`: 1, `{ "a,\\" : % , "b":[ [] , {}#]}`: 5, `[{},{},[#],"%"]`: 5, `{"k":{"a":1},%:[#]}`: 4,
 	} {
 		body := strings.ReplaceAll(strings.ReplaceAll(text, `"%"`, `%`), "%", padding)
-		require.True(t, json.Valid([]byte(body)), text)
-		assert.Equal(t, want, valuesIn([]byte(body)), text)
+		for more, want := range map[int]kind{0: isJSON, 1: noJSON} {
+			filler := strings.Repeat(",0", spec.MaxValues-values+more)
+			if strings.Contains(text, "[#") || strings.Contains(text, "[ #") {
+				filler = strings.TrimPrefix(filler, ",")
+			}
+			filled := []byte(strings.Replace(body, "#", filler, 1))
+			require.True(t, json.Valid(filled), text)
+			assert.Equal(t, want, kindOf(filled), text)
+		}
 	}
-	items := func(n int) []byte { return []byte("[" + strings.TrimSuffix(strings.Repeat("0,", n), ",") + "]") }
-	assert.Equal(t, isJSON, kindOf(items(spec.MaxValues-1)))
-	assert.Equal(t, noJSON, kindOf(items(spec.MaxValues)))
+	deep := func(n int) []byte { return []byte(strings.Repeat("[", n) + strings.Repeat("]", n)) }
+	assert.Equal(t, isJSON, kindOf(deep(spec.MaxDepth)))
+	assert.Equal(t, noJSON, kindOf(deep(spec.MaxDepth+1)))
 }
 
 // TestLargeBodies: within the bound a body comes whole, whatever is announced, and gives its place back.

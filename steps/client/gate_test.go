@@ -65,32 +65,3 @@ func TestNobodyWaitsForWhoNeverAnswers(t *testing.T) {
 	}
 	assert.Less(t, int(asked.Load()), 40)
 }
-
-// TestALongAnswerTakesNoPlace has more joins in progress than may be sent at once to a host that asks to wait.
-func TestALongAnswerTakesNoPlace(t *testing.T) {
-	var asked atomic.Int32
-	release := make(chan struct{})
-	c, r := serve(t, func(w http.ResponseWriter, q *http.Request) {
-		if q.URL.Path == "/join" {
-			<-release
-		} else if asked.Add(1) <= 2 {
-			w.Header().Set("Retry-After", "0.01")
-			w.WriteHeader(http.StatusTooManyRequests)
-		}
-	})
-	_, err := c.Do(t.Context(), r) // sent back twice: the number is limited from now on
-	require.NoError(t, err)
-	var wait sync.WaitGroup
-	for range 12 {
-		wait.Go(func() {
-			join := r
-			join.Path, join.Waits = "/join", true
-			_, err := c.Do(t.Context(), join)
-			assert.NoError(t, err)
-		})
-	}
-	_, err = c.Do(t.Context(), r)
-	close(release)
-	wait.Wait()
-	require.NoError(t, err)
-}

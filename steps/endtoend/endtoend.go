@@ -4,7 +4,6 @@ package endtoend
 
 import (
 	"context"
-	"time"
 
 	"github.com/agentconform/agentconform/steps/agent"
 	"github.com/agentconform/agentconform/steps/client"
@@ -44,9 +43,6 @@ func (w *World) callDeployment(ctx context.Context) error {
 	server, err := w.agents.AgentOf(ctx, w.controlPlane.Deployment)
 	if err != nil {
 		return err
-	}
-	if server.Late > 0 {
-		w.controlPlane.Scene.Note("the agent server did not serve until " + server.Late.Round(time.Millisecond).String() + " after DEPLOYED")
 	}
 	t, err := server.CreateThread(ctx, w.target.Owner(), nil)
 	if err == nil && t.ID == "" {
