@@ -34,29 +34,21 @@ type Agents struct {
 
 	noAddress atomic.Bool // a DEPLOYED deployment was seen not to tell the address of its agent server
 	atOnce    int         // how many runs are in progress at most
-	runs      inProgress  // at the server that is judged
 	threads   sync.Map    // that were given: the address of their agent server, and their id
-	learned   learned     // of the one that is judged
+
+	// Of the server that is judged:
+	runs       inProgress
+	learned    sync.Map     // what scenarios share, by name
+	hold       atomic.Int64 // how long runs are told to wait, in nanoseconds; 0: not known
+	oneAtATime atomic.Bool  // it was seen to execute one run at a time
+	lateJoins  atomic.Int32 // joins in succession that were not answered although the run was over
+	showsAtEnd atomic.Bool  // a run was seen to show nothing in the state until it ended
 }
 
-// learned is what scenarios share of the agent server that is judged.
-type learned struct {
-	server       shared.Value[*Server]
-	completedRun shared.Value[*GraphRun] // completed, on a thread that no scenario changes
-	rolledBack   shared.Value[*Rollback] // a run that had started was rolled back
-	additive     shared.Value[bool]      // whether a second run adds to the messages of the first
-	othersRun    shared.Value[*GraphRun] // the same of the second user
-	otherServed  shared.Value[bool]      // the other user was served what is their own
-	// unknownAssistant is the refusal of a run for its assistant, nil where the server knows the assistant.
-	unknownAssistant shared.Value[*client.Answer]
-	search           shared.Value[bool]      // whether POST /threads/search is used, where the configuration does not say
-	otherListing     shared.Value[bool]      // whether the user is served by the endpoint that is not used
-	words            [6]shared.Value[string] // why the graph does not understand them, as in config.GraphWords; "": it does
-	preflight        shared.Value[bool]
-	hold             atomic.Int64 // how long runs are told to wait, in nanoseconds; 0: not known
-	oneAtATime       atomic.Bool  // the server was seen to execute one run at a time
-	lateJoins        atomic.Int32 // joins in succession that were not answered although the run was over
-	showsAtEnd       atomic.Bool  // a run was seen to show nothing in the state until it ended
+// learn returns what scenarios share under a name, which build makes for the first who asks.
+func learn[T any](ctx context.Context, as *Agents, name string, build func(context.Context) (T, error)) (T, error) {
+	v, _ := as.learned.LoadOrStore(name, &shared.Value[T]{})
+	return v.(*shared.Value[T]).Get(ctx, as.maker, name, build)
 }
 
 // New returns the agent servers of the target, whose addresses the control plane may name. About atOnce runs are in
@@ -96,7 +88,7 @@ func (s *Server) Owner() target.Caller {
 
 // AgentServer returns the agent server under test: the configured one, else that of the shared deployment.
 func (as *Agents) AgentServer(ctx context.Context) (*Server, error) {
-	return as.learned.server.Get(ctx, as.maker, "the agent server", func(ctx context.Context) (*Server, error) {
+	return learn(ctx, as, "the agent server", func(ctx context.Context) (*Server, error) {
 		if as.target.Config.AgentTarget != "" {
 			return &Server{Base: as.target.Config.AgentTarget, agents: as, target: as.target, judged: true}, nil
 		}

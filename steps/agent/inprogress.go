@@ -98,7 +98,7 @@ func (s *Server) StillQueued(ctx context.Context, g *GraphRun) error {
 	if !s.judged {
 		return nil
 	}
-	if run, err := s.GetRun(ctx, g.Thread.Owner, g); err == nil && statusOf(run) == statusEnded {
+	if status, err := s.status(ctx, g); err == nil && status == statusEnded {
 		return nil
 	}
 	t, err := s.NewThread(ctx, s.target.Owner())

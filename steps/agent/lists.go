@@ -86,7 +86,7 @@ func (s *Server) findListing(ctx context.Context) error {
 	if s.target.Config.Agent.Listing != "" {
 		return nil
 	}
-	_, err := s.agents.learned.search.Get(ctx, s.agents.maker, "the listing endpoint", func(ctx context.Context) (bool, error) {
+	_, err := learn(ctx, s.agents, "the listing endpoint", func(ctx context.Context) (bool, error) {
 		who := s.target.Owner()
 		if who.User == nil {
 			who = target.Caller{}
@@ -128,7 +128,7 @@ func (s *Server) AskOtherEndpoint(ctx context.Context, who target.Caller) (*clie
 
 // ServesOtherEndpoint tells whether the listing endpoint that is not used serves the user. A target needs only one.
 func (s *Server) ServesOtherEndpoint(ctx context.Context) (bool, error) {
-	return s.agents.learned.otherListing.Get(ctx, s.agents.maker, "the other listing endpoint", func(ctx context.Context) (bool, error) {
+	return learn(ctx, s.agents, "the other listing endpoint", func(ctx context.Context) (bool, error) {
 		a, err := s.AskOtherEndpoint(ctx, s.target.Owner())
 		if err == nil && s.target.Searches() {
 			s.target.NoteListing(a)

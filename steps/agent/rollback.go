@@ -205,7 +205,8 @@ func (p *Progress) LeftIn(state *client.Answer) error {
 	}
 	for _, m := range messages.Of(state) {
 		if slices.Contains(texts, m.Text) {
-			return outcome.Violated(state, "no message of the prior run", "one of them, %s", messages.Brief([]messages.Message{m})).At("/values/messages").Comparing(state, p.Shown)
+			return outcome.Violated(state, "no message of the prior run", "one of them, %s", messages.Brief([]messages.Message{m})).
+				At("/values/messages").Comparing(state, p.Shown)
 		}
 	}
 	return nil
@@ -246,7 +247,7 @@ func (s *Server) progressOf(g *GraphRun) *Progress {
 // awaitStart waits until a run that writes at once has started. The state shows that, or, where the target writes the
 // state only when a run ends, the run's own status or the time.
 func (s *Server) awaitStart(ctx context.Context, p *Progress) error {
-	if s.agents.learned.showsAtEnd.Load() {
+	if s.agents.showsAtEnd.Load() {
 		return s.awaitStatus(ctx, p)
 	}
 	return s.awaitWritten(ctx, p)
@@ -323,6 +324,15 @@ const (
 	statusEnded   = "ended"
 )
 
+// status tells what the status of a run is, "" where it cannot be retrieved.
+func (s *Server) status(ctx context.Context, g *GraphRun) (string, error) {
+	a, err := s.GetRun(ctx, g.Thread.Owner, g)
+	if err != nil {
+		return "", err
+	}
+	return statusOf(a), nil
+}
+
 func statusOf(a *client.Answer) string {
 	if !a.OK() {
 		return ""
@@ -343,8 +353,9 @@ func (s *Server) behind(ctx context.Context, first *Progress) (*Progress, error)
 	if err != nil {
 		return nil, err
 	}
+	noQueue := outcome.Inapplicable("multitask_strategy enqueue", "the target does not queue a run behind another one by multitask_strategy enqueue, a vendor extension that is not part of the interface")
 	if g.ID == "" {
-		return nil, outcome.Inapplicable("multitask_strategy enqueue", "%s: it answers %d to multitask_strategy enqueue, %s", noQueue, g.Answer.Status, extension)
+		return nil, noQueue
 	}
 	p := &Progress{GraphRun: g, ahead: first.GraphRun, Until: first.Until, Over: first.Over.Add(g.Order.Hold)}
 	if end := g.NotOverBefore(); end.Before(p.Until) {
@@ -353,29 +364,20 @@ func (s *Server) behind(ctx context.Context, first *Progress) (*Progress, error)
 	if err := client.Sleep(ctx, min(s.agents.Slack(), g.Order.Hold/8)); err != nil {
 		return nil, err
 	}
-	for _, run := range []struct {
-		*GraphRun
-		status string
-	}{{first.GraphRun, statusRunning}, {g, statusPending}} {
-		a, err := s.GetRun(ctx, first.Thread.Owner, run.GraphRun)
-		if err != nil {
-			return nil, err
-		}
-		if statusOf(a) != run.status {
-			return nil, outcome.Inapplicable("multitask_strategy enqueue", "%s: it does not follow multitask_strategy enqueue, %s", noQueue, extension)
-		}
+	ahead, err := s.status(ctx, first.GraphRun)
+	if err != nil {
+		return nil, err
 	}
-	return p, nil
+	own, err := s.status(ctx, g)
+	if err == nil && (ahead != statusRunning || own != statusPending) {
+		err = noQueue
+	}
+	return p, err
 }
-
-const (
-	noQueue   = "the target does not queue a run behind another run"
-	extension = "a vendor extension that is not part of the interface"
-)
 
 // ARollback returns a rollback of a run that had started, which scenarios share. They only look.
 func (s *Server) ARollback(ctx context.Context) (*Rollback, error) {
-	return s.agents.learned.rolledBack.Get(ctx, s.agents.maker, "a rollback", func(ctx context.Context) (*Rollback, error) {
+	return learn(ctx, s.agents, "a rollback", func(ctx context.Context) (*Rollback, error) {
 		if err := s.PlainRunsWork(ctx); err != nil {
 			return nil, err
 		}

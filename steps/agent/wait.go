@@ -71,9 +71,9 @@ func (j *Joining) surelyOver(ctx context.Context, a *Agents, early bool) error {
 		return err
 	}
 	if j.Over() {
-		a.learned.lateJoins.Store(0)
+		a.lateJoins.Store(0)
 	} else {
-		a.learned.lateJoins.Add(1)
+		a.lateJoins.Add(1)
 	}
 	return nil
 }
@@ -109,7 +109,7 @@ type Joining struct {
 }
 
 // joinsHang tells whether joins are not answered although the run is over. One that is late may be the exception.
-func (as *Agents) joinsHang() bool { return as.learned.lateJoins.Load() > 1 }
+func (as *Agents) joinsHang() bool { return as.lateJoins.Load() > 1 }
 
 // joinAside begins to join the run as its owner, unless joins were seen to hang.
 func joinAside(ctx context.Context, s *Server, g *GraphRun) *Joining {

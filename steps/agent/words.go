@@ -10,7 +10,6 @@ import (
 
 	"github.com/agentconform/agentconform/reports"
 	"github.com/agentconform/agentconform/steps/client"
-	"github.com/agentconform/agentconform/steps/config"
 	"github.com/agentconform/agentconform/steps/messages"
 	"github.com/agentconform/agentconform/steps/outcome"
 )
@@ -71,8 +70,7 @@ func (s *Server) Understood(ctx context.Context, words ...string) error {
 
 // try returns why the graph does not understand the word, "" where nothing shows that. It is tried once.
 func (s *Server) try(ctx context.Context, w string) (problem string, err error) {
-	v := &s.agents.learned.words[slices.Index(config.GraphWords, w)]
-	return v.Get(ctx, s.agents.maker, "the word "+w+" of the graph", func(ctx context.Context) (string, error) {
+	return learn(ctx, s.agents, "the word "+w+" of the graph", func(ctx context.Context) (string, error) {
 		switch w {
 		case Echo:
 			g, err := s.SharedCompletedRun(ctx)
@@ -153,7 +151,7 @@ func (s *Server) tryHoldOnce(ctx context.Context, o Order) (blocks bool, problem
 	case 2*slowest > o.Hold:
 		return true, "the server answered no other request meanwhile: let the graph wait without blocking", nil
 	case complete && o.written && over.Before(unseen.Add(o.Hold)): // it had written by then, and the state did not show it
-		s.agents.learned.showsAtEnd.Store(true)
+		s.agents.showsAtEnd.Store(true)
 	case !complete:
 		if problem, err = s.failed(ctx, g); problem == "" && o.written && len(rest) == 1 {
 			problem = "the run left one message instead of two: " + messages.Brief(rest)
@@ -172,12 +170,8 @@ func (s *Server) tooEarly(ctx context.Context, g *GraphRun, over time.Time, rest
 	if err := client.Sleep(ctx, time.Until(g.NotOverBefore().Add(-g.Order.Hold/8))); err != nil {
 		return "", err
 	}
-	run, err := s.GetRun(ctx, g.Thread.Owner, g)
-	if err != nil {
+	if status, err := s.status(ctx, g); err != nil || status == statusPending || status == statusRunning {
 		return "", err
-	}
-	if status := statusOf(run); status == statusPending || status == statusRunning {
-		return "", nil
 	}
 	took := over.Sub(g.Answer.Sent).Round(time.Millisecond)
 	return fmt.Sprintf("the run ended within %s instead of %s: %s", took, g.Order.Hold, messages.Brief(rest)), nil
