@@ -96,7 +96,7 @@ type Operation struct {
 	// Field marks a vendor extension: an operation that is not part of the interface. It is documented and never judged.
 	Field bool
 	// Example is the body of a request that a target with the conformance graph serves, nil where the document has none. Its
-	// members assistant_id, thread_id and run_id stand for those of the target.
+	// member assistant_id stands for that of the target.
 	Example    any
 	Parameters []Parameter
 	Responses  []Response

@@ -46,7 +46,7 @@ func (s *Server) preflight(ctx context.Context) error {
 // measure takes from a plain run how long others are to wait. Of several the quickest counts: the first one of a
 // server may be late, and so is each in a busy moment.
 func (as *Agents) measure(g *GraphRun) {
-	hold := 3 * g.final.Sent.Add(g.final.Took).Sub(g.Answer.Sent)
+	hold := 3 * g.final.Came().Sub(g.Answer.Sent)
 	for _, a := range []*client.Answer{g.Thread.Answer, g.Answer, g.final} {
 		hold = max(hold, perAnswer*(a.Queued+a.Took)) // who races a run has to wait for a place, too
 	}
@@ -128,7 +128,7 @@ func (s *Server) startBeside(ctx context.Context, waiting int, hold time.Duratio
 	if err != nil {
 		return 0
 	}
-	if done && state.Sent.Add(state.Took).Before(first.NotOverBefore()) {
+	if done && state.Came().Before(first.NotOverBefore()) {
 		plain.final = state
 		s.agents.measure(plain)
 		return waiting + 1

@@ -15,7 +15,6 @@ type Rollback struct {
 	Prior *Progress
 	Next  *GraphRun
 	State *client.Answer // with the messages of the new run; nil where that was not accepted
-	Done  time.Time      // when the new run was seen to be complete
 	After *Remains       // what was found once the new run had completed; nil where it has not
 }
 
@@ -73,12 +72,8 @@ func (s *Server) Replace(ctx context.Context, p *Progress) (*Rollback, error) {
 		return nil, err
 	}
 	rb := &Rollback{Prior: p, Next: next}
-	if next.ID == "" {
-		return rb, nil
-	}
-	rb.State, err = s.Await(ctx, next)
-	if err == nil {
-		rb.Done = rb.State.Sent.Add(rb.State.Took)
+	if next.ID != "" {
+		rb.State, err = s.Await(ctx, next)
 	}
 	return rb, err
 }
@@ -90,7 +85,7 @@ func (rb *Rollback) won() bool {
 
 // Prompt tells whether the new run was complete before the natural end of the prior one: it did not wait for it.
 func (rb *Rollback) Prompt() bool {
-	return rb.Next.Complete && rb.Done.Before(rb.Prior.Until)
+	return rb.Next.Complete && rb.State.Came().Before(rb.Prior.Until)
 }
 
 // Settled tells whether trying again with more time cannot show more.
@@ -273,13 +268,12 @@ func (s *Server) awaitWritten(ctx context.Context, p *Progress) error {
 		}
 		return outcome.Violated(state, "a message of the run in progress", "%s", messages.Shown(messages.Of(state)))
 	}
-	seen := state.Sent.Add(state.Took)
 	if p.CompleteIn(state) {
 		p.ended = state
 		return nil
 	}
 	p.Shown, p.Until = state, p.NotOverBefore()
-	p.Over = seen.Add(p.Order.Hold + s.agents.Slack())
+	p.Over = state.Came().Add(p.Order.Hold + s.agents.Slack())
 	a, err := s.GetRun(ctx, p.Thread.Owner, p.GraphRun)
 	if err == nil && statusOf(a) == statusEnded {
 		p.ended = a

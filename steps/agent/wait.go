@@ -86,13 +86,17 @@ func (s *Server) SurelyOver(ctx context.Context, g *GraphRun) error {
 	return waiting.surelyOver(ctx, s.agents, false)
 }
 
-// Completed is Await for a run that a scenario needs whole.
-func (s *Server) Completed(ctx context.Context, g *GraphRun) (*client.Answer, error) {
+// Run starts a run as [Server.Start] does, and waits for its answer, which a scenario needs.
+func (s *Server) Run(ctx context.Context, t *Thread, o Order) (*GraphRun, error) {
+	g, err := s.Start(ctx, t, o)
+	if err != nil {
+		return nil, err
+	}
 	state, err := s.Await(ctx, g)
 	if err != nil {
 		return nil, err
 	}
-	return state, HoldsAnswered(state, g)
+	return g, HoldsAnswered(state, g)
 }
 
 // Joining is a join that waits beside the scenario.
@@ -128,7 +132,7 @@ func (s *Server) JoinNow(ctx context.Context, g *GraphRun) *Joining {
 		j.Answer, j.Err = s.Join(ctx, g.Thread.Owner, g)
 		j.Ended = time.Now()
 		if j.Answer != nil {
-			j.Ended = j.Answer.Sent.Add(j.Answer.Took)
+			j.Ended = j.Answer.Came()
 		}
 	}()
 	return j

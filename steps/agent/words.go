@@ -145,7 +145,7 @@ func (s *Server) tryHoldOnce(ctx context.Context, o Order) (blocks bool, problem
 	}
 	complete := g.CompleteIn(state)
 	rest, _ := g.After(messages.Of(state))
-	switch over := state.Sent.Add(state.Took); {
+	switch over := state.Came(); {
 	case complete && over.Before(end):
 		problem, err = s.tooEarly(ctx, g, over, rest)
 	case 2*slowest > o.Hold:

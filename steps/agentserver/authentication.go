@@ -132,7 +132,7 @@ func (w *World) wasRefused(ctx context.Context, who target.Caller, o agent.Order
 		}
 		w.kept = []*agent.GraphRun{w.current}
 		if w.prior != nil {
-			inTime = w.scene.Answer.Sent.Add(w.scene.Answer.Took).Before(w.prior.Until)
+			inTime = w.scene.Answer.Came().Before(w.prior.Until)
 			w.wanted = w.prior.AfterLoss()
 		}
 		return inTime, nil

@@ -280,7 +280,7 @@ func (w *World) otherJoinsInTime(ctx context.Context, operation string) error {
 func (w *World) joinDoesNotWait() error {
 	a, end := w.scene.Answer, w.prior.Until
 	switch {
-	case a.Status >= 400 || a.Sent.Add(a.Took).Before(end):
+	case a.Status >= 400 || a.Came().Before(end):
 		return nil
 	case !a.Sent.Before(end):
 		return outcome.Inconclusive("the target is too slow to judge whether the join waited for the run")

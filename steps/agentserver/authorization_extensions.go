@@ -2,6 +2,7 @@ package agentserver
 
 import (
 	"context"
+	"maps"
 	"net/http"
 	"net/url"
 	"slices"
@@ -88,13 +89,11 @@ func (w *World) ownerTriesAnother(ctx context.Context) error {
 	if err != nil {
 		return outcome.AsPrecondition(err)
 	}
-	o := agent.Order{}
+	var g *agent.GraphRun
 	if w.prior != nil {
-		o.Hold = w.prior.Order.Hold
-	}
-	g, err := w.server.Start(ctx, t, o)
-	if err == nil && w.prior == nil {
-		_, err = w.server.Completed(ctx, g)
+		g, err = w.server.Start(ctx, t, agent.Order{Hold: w.prior.Order.Hold})
+	} else {
+		g, err = w.server.Run(ctx, t, agent.Order{})
 	}
 	if err != nil {
 		return outcome.AsPrecondition(err)
@@ -106,7 +105,11 @@ func (w *World) ownerTriesAnother(ctx context.Context) error {
 func (w *World) tryExtension(ctx context.Context, who target.Caller, thread, run string) (*client.Answer, error) {
 	x := w.extension.operation
 	path := strings.NewReplacer("/threads/{thread_id}", agent.ThreadPath(thread), "{run_id}", url.PathEscape(run)).Replace(x.Path)
-	body := filled(x.Example, map[string]string{"assistant_id": w.target.Config.AssistantID, "thread_id": thread, "run_id": run})
+	body := x.Example
+	if example, is := body.(map[string]any); is && example["assistant_id"] != nil {
+		example = maps.Clone(example)
+		example["assistant_id"], body = w.target.Config.AssistantID, example
+	}
 	a, err := w.target.Client.Do(ctx, w.target.ToAgent(w.server.Base, who, x.Method, path, body))
 	if err != nil {
 		return nil, err
@@ -116,28 +119,6 @@ func (w *World) tryExtension(ctx context.Context, who target.Caller, thread, run
 		err = agent.NoteThread(ctx, w.server, &agent.Thread{ID: made, Owner: who, Answer: a})
 	}
 	return a, err
-}
-
-// filled is an example with the values of the target in place of those of the members with these names.
-func filled(example any, values map[string]string) any {
-	switch example := example.(type) {
-	case map[string]any:
-		all := map[string]any{}
-		for name, value := range example {
-			all[name] = filled(value, values)
-			if known, is := values[name]; is {
-				all[name] = known
-			}
-		}
-		return all
-	case []any:
-		all := make([]any, len(example))
-		for i, value := range example {
-			all[i] = filled(value, values)
-		}
-		return all
-	}
-	return example
 }
 
 // ownerIsServed skips where the target does not have the operation. The reason is the same for all operations, so that

@@ -116,11 +116,8 @@ func (w *World) runsElsewhere(ctx context.Context) error {
 		if err := w.onNewThread(ctx); err != nil {
 			return err
 		}
-		completed, err := server.Start(ctx, w.thread, agent.Order{})
+		completed, err := server.Run(ctx, w.thread, agent.Order{})
 		if err != nil {
-			return err
-		}
-		if _, err := server.Completed(ctx, completed); err != nil {
 			return err
 		}
 		w.aside = []*agent.GraphRun{completed}
@@ -226,7 +223,7 @@ func (w *World) newRunPrompt() error {
 		return nil
 	}
 	return outcome.Violated(rb.State, "the new run to complete before the natural end of the prior run",
-		"its answer %s after the start of the prior run, which takes %s", rb.Done.Sub(rb.Prior.Answer.Sent).Round(time.Millisecond), rb.Prior.Order.Hold)
+		"its answer %s after the start of the prior run, which takes %s", rb.State.Came().Sub(rb.Prior.Answer.Sent).Round(time.Millisecond), rb.Prior.Order.Hold)
 }
 
 func (w *World) runsElsewhereFound(ctx context.Context) error {

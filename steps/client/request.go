@@ -85,6 +85,9 @@ func (a *Answer) Wire() []byte {
 	return a.Received
 }
 
+// Came is when the answer was there.
+func (a *Answer) Came() time.Time { return a.Sent.Add(a.Took) }
+
 // OK tells whether the status is 2xx.
 func (a *Answer) OK() bool { return a.Status >= 200 && a.Status < 300 }
 
