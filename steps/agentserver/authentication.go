@@ -228,7 +228,7 @@ func (w *World) runReports(what string) error {
 	for field, value := range fields {
 		if !messages.ReportsField(said.Text, field, value) {
 			return outcome.Violated(said.Answer, fmt.Sprintf("the user's %s %s", field, messages.InJSON(value)), "an answer without it: %s", said.Text).At("/values/messages").
-				Hinting(w.reportHint(said, field))
+				Hinting(reportHint)
 		}
 	}
 	return nil

@@ -4,7 +4,6 @@ package agentserver
 
 import (
 	"context"
-	"fmt"
 	"net/http"
 	"time"
 
@@ -12,7 +11,6 @@ import (
 	"github.com/agentconform/agentconform/steps/agent"
 	"github.com/agentconform/agentconform/steps/client"
 	"github.com/agentconform/agentconform/steps/common"
-	"github.com/agentconform/agentconform/steps/messages"
 	"github.com/agentconform/agentconform/steps/outcome"
 	"github.com/agentconform/agentconform/steps/plane"
 	"github.com/agentconform/agentconform/steps/target"
@@ -279,28 +277,14 @@ func (w *World) createThread(ctx context.Context, metadata map[string]any) error
 
 // answerHoldsID wants a non-empty id; its JSON type is judged by the contract.
 func (w *World) answerHoldsID(field string) error {
-	if a := w.scene.Answer; !a.OK() || a.Get(field).String() == "" {
-		return outcome.Violated(a, "status 2xx with a "+field, "%s", outcome.Seen(a)).At("/" + field).Hinting(w.idHint(field))
+	a, hint := w.scene.Answer, ""
+	if w.target.Rejects(spec.AgentServer, a.Status) {
+		hint = "set users to users that the target knows"
+	}
+	if !a.OK() || a.Get(field).String() == "" {
+		return outcome.Violated(a, "status 2xx with a "+field, "%s", outcome.Seen(a)).At("/" + field).Hinting(hint)
 	}
 	return nil
-}
-
-// idHint names the configuration that may be why a user gets no thread, or no run.
-func (w *World) idHint(field string) string {
-	a := w.scene.Answer
-	switch refused := w.target.Rejects(spec.AgentServer, a.Status); {
-	case a.OK():
-		return ""
-	case refused && len(w.target.Config.Users) == 0:
-		return "no user is configured: set users if the target requires credentials"
-	case refused && len(w.target.Config.Users[0].Headers) > 0:
-		return "set users.0.headers to those of a user that the target knows"
-	case refused:
-		return "set users.0.token to that of a user that the target knows"
-	case a.Refused() && field == "run_id":
-		return fmt.Sprintf("set assistant_id to the name of the target's conformance graph (now %q)", w.target.Config.AssistantID)
-	}
-	return ""
 }
 
 // rejectedHint names the configuration that may be why a request without valid credentials is answered with another status
@@ -315,26 +299,8 @@ func (w *World) rejectedHint(a *client.Answer) string {
 	return "set agent.rejected_status if the handler chooses another status"
 }
 
-// graphHint names what is to be corrected of a graph that understood what it was asked, and may have done it wrong.
-const graphHint = "correct the graph that assistant_id names (reference/graphs/CONTRACT.md)"
-
-// reportHint names the configuration of what a user's run is to tell, and the graph. Where the run tells something else, or
-// of another user, that is no mistake of the configuration.
-func (w *World) reportHint(said agent.CallerReport, field string) string {
-	key, users := "identity", w.target.Config.Users
-	if field != key {
-		key = "fields"
-	}
-	of := -1
-	for i, u := range users {
-		if u.Identity == said.Of.User.Identity {
-			of = i
-		} else if messages.ReportsField(said.Text, "identity", u.Identity) {
-			return graphHint
-		}
-	}
-	if of < 0 || !messages.DescribesUser(said.Text) {
-		return graphHint
-	}
-	return fmt.Sprintf("set users.%d.%s to what the handler returns for the user, or %s", of, key, graphHint)
-}
+// What may be wrong with a graph that understood what it was asked, and with what the configuration says of a user.
+const (
+	graphHint  = "correct the graph that assistant_id names (reference/graphs/CONTRACT.md)"
+	reportHint = "set identity and fields of the user to what the handler returns, or " + graphHint
+)

@@ -16,7 +16,6 @@ import (
 	"strconv"
 	"strings"
 	"time"
-	"unicode/utf8"
 
 	"github.com/tidwall/gjson"
 
@@ -86,47 +85,41 @@ func shortened(body []byte, k kind) []byte {
 	if k != isJSON {
 		return bytes.Clone(body[:keptText])
 	}
-	var compact, short bytes.Buffer
-	_ = json.Compact(&compact, body) // it is JSON
-	for rest := compact.Bytes(); len(rest) > 0; {
-		n := lengthOfFirst(rest)
-		if n > keptText {
-			fmt.Fprintf(&short, `"%s(%d bytes, SHA-256 %x)"`, beginning(bytes.Trim(rest[:n], `"`)), n, sha256.Sum256(rest[:n]))
-		} else {
-			short.Write(rest[:n])
-		}
-		rest = rest[n:]
-	}
-	return bytes.Clone(short.Bytes())
+	var value any
+	d := json.NewDecoder(bytes.NewReader(body))
+	d.UseNumber()
+	_ = d.Decode(&value) // it is JSON
+	short, _ := json.Marshal(withShortTexts(value))
+	return short
 }
 
-// beginning is so much of a long text that it is as unusable as an id or an address as the whole of it; it ends with no part of a character.
-func beginning(text []byte) []byte {
-	for i := 0; ; i++ {
-		switch {
-		case i > maxAddress && utf8.RuneStart(text[i]):
-			return text[:i]
-		case text[i] == '\\' && text[i+1] == 'u':
-			i += 5
-		case text[i] == '\\':
-			i++
+// withShortTexts has so much of each long text that it is as unusable as an id or an address as the whole of it.
+func withShortTexts(value any) any {
+	short := func(text string) string {
+		if len(text) <= keptText {
+			return text
 		}
+		return fmt.Sprintf("%s(%d bytes, SHA-256 %x)", strings.ToValidUTF8(text[:maxAddress+1], ""), len(text), sha256.Sum256([]byte(text)))
 	}
-}
-
-// lengthOfFirst is the length of the text, the number or the sign that a part of a JSON text begins with.
-func lengthOfFirst(part []byte) int {
-	if part[0] != '"' {
-		return max(1, len(part)-len(bytes.TrimLeft(part, "0123456789.eE+-")))
-	}
-	for i := 1; ; i++ {
-		switch part[i] {
-		case '\\':
-			i++
-		case '"':
-			return i + 1
+	switch value := value.(type) {
+	case string:
+		return short(value)
+	case json.Number:
+		if len(value) > keptText {
+			return short(value.String())
 		}
+	case []any:
+		for i := range value {
+			value[i] = withShortTexts(value[i])
+		}
+	case map[string]any:
+		all := make(map[string]any, len(value))
+		for key, item := range value {
+			all[short(key)] = withShortTexts(item)
+		}
+		return all
 	}
+	return value
 }
 
 // kind is what a body is.

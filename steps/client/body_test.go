@@ -74,7 +74,7 @@ func testLargeBody(t *testing.T, size int, end string, chunked bool) {
 
 // TestLongTextsAreShortened: texts that differ stay different, and the rest of the body is as it was.
 func TestLongTextsAreShortened(t *testing.T) {
-	long := strings.Repeat("é\\u0041", keptText/8)
+	long := strings.Repeat("é\\u0041", keptText/2)
 	body := func(text string) []byte {
 		return []byte(`{ "t": "` + text + `", "x": [1, "\"", -2.5e3], "n": ` + strings.Repeat("1", keptText+1) + ` }`)
 	}
@@ -83,7 +83,9 @@ func TestLongTextsAreShortened(t *testing.T) {
 	assert.Less(t, len(one), 3*maxAddress)
 	assert.Equal(t, one, shortened(body(long+"b"), isJSON))
 	assert.NotEqual(t, one, two)
-	assert.Contains(t, string(one), `,"x":[1,"\"",-2.5e3],"n":"111`)
+	a := &Answer{Body: one}
+	assert.Equal(t, `[1,"\"",-2.5e3]`, a.Get("x").Raw)
+	assert.True(t, strings.HasPrefix(a.Get("n").Str, "111"))
 }
 
 // TestNoTargetIsBlamedForOurQueue: a large body waits for its place longer than its request may take, and comes all the same. That this
