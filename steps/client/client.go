@@ -19,7 +19,6 @@ import (
 
 	"golang.org/x/time/rate"
 
-	"github.com/agentconform/agentconform/reports"
 	"github.com/agentconform/agentconform/reports/safe"
 	"github.com/agentconform/agentconform/spec"
 )
@@ -42,7 +41,6 @@ type Client struct {
 	waited    atomic.Int64  // for how long, in nanoseconds, requests were held because a target had asked for it
 	large     chan struct{} // the place of a large body
 	gates     sync.Map      // by host
-	secured   sync.Map      // bool by host and port: it asked for a client certificate and has answered nothing
 }
 
 // New returns a client that has so many requests in flight, with a route to the target.
@@ -238,7 +236,7 @@ const maxSends = 4
 // a server may close a connection that is idle at the very moment at which a request is sent on it.
 func (c *Client) send(ctx context.Context, r Request) (*Answer, error) {
 	for attempt := 1; ; attempt++ {
-		seen := &progress{client: c, host: reports.HostPort(r.Base)}
+		seen := &progress{}
 		a, timedOut, err := c.sendOnce(ctx, r, seen)
 		switch {
 		case err == nil:
@@ -269,7 +267,6 @@ func (c *Client) sendOnce(ctx context.Context, r Request, seen *progress) (a *An
 	a = &Answer{Request: r, Sent: time.Now()}
 	response, err := c.HTTP.Do(request)
 	if err == nil {
-		c.secured.Store(seen.host, false)
 		a.Status, a.Header, a.TLS = response.StatusCode, headersOf(response.Header), response.TLS
 		if response.Request != request {
 			a.Forwarded = response.Request.URL.String()

@@ -145,7 +145,6 @@ func (r *Route) transport(concurrency int, proxies *sync.Map, secure *tls.Config
 		return nil
 	}
 	transport.TLSClientConfig = secure.Clone()
-	transport.TLSClientConfig.GetClientCertificate = showing(secure.Certificates)
 	transport.DialContext = r.dialing(proxies)
 	return transport
 }
