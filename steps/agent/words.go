@@ -50,6 +50,7 @@ func (s *Server) Understood(ctx context.Context, words ...string) error {
 	if !s.judged {
 		return nil
 	}
+	var missed *outcome.Outcome
 	for _, w := range append([]string{Echo}, words...) {
 		why, err := s.try(ctx, w)
 		if err != nil {
@@ -63,9 +64,17 @@ func (s *Server) Understood(ctx context.Context, words ...string) error {
 			problem = fmt.Sprintf("the graph %q does not answer", s.target.Config.AssistantID)
 		}
 		s.target.Note(reports.Note{Kind: reports.NoteGraph, Text: problem})
-		return outcome.Blocked("%s: %s; see reference/graphs/CONTRACT.md", problem, why).By(reports.ByGraph, w)
+		if missed == nil {
+			missed = outcome.Blocked("%s: %s; see reference/graphs/CONTRACT.md", problem, why)
+		}
+		if missed.By(reports.ByGraph, w); w == Echo { // no other run is of use
+			break
+		}
 	}
-	return nil
+	if missed == nil {
+		return nil
+	}
+	return missed
 }
 
 // try returns why the graph does not understand the word, "" where nothing shows that. It is tried once.
