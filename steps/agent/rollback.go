@@ -363,7 +363,7 @@ func (s *Server) behind(ctx context.Context, first *Progress) (*Progress, error)
 		return nil, err
 	}
 	own, err := s.status(ctx, g)
-	if err == nil && (ahead != statusRunning || own != statusPending) {
+	if err == nil && (ahead != statusRunning || own != statusPending) && time.Now().Before(p.Until) { // else the race is lost
 		err = noQueue
 	}
 	return p, err
