@@ -124,7 +124,7 @@ func (w *World) runsElsewhere(ctx context.Context) error {
 		if err := w.onNewThread(ctx); err != nil {
 			return err
 		}
-		w.besides = w.thread
+		w.asideThread = w.thread
 		if w.agents.OneAtATime() {
 			w.longer = w.agents.Hold(w.longer)
 			w.wanted = max(w.wanted, 4*w.longer)
@@ -140,7 +140,7 @@ func (w *World) runsElsewhere(ctx context.Context) error {
 }
 
 func (w *World) startsBeside(ctx context.Context) error {
-	g, err := w.server.Start(ctx, w.besides, agent.Order{Hold: w.longer})
+	g, err := w.server.Start(ctx, w.asideThread, agent.Order{Hold: w.longer})
 	w.aside = append(w.aside[:1:1], g)
 	return outcome.AsPrecondition(err)
 }
@@ -177,7 +177,7 @@ func (w *World) aPendingJoin(ctx context.Context) error {
 // wait for the prior one.
 func (w *World) userReplaces(ctx context.Context) error {
 	return w.race(ctx, func(ctx context.Context) (bool, error) {
-		if w.besides != nil && w.agents.OneAtATime() {
+		if w.asideThread != nil && w.agents.OneAtATime() {
 			if err := w.startsBeside(ctx); err != nil {
 				return false, err
 			}

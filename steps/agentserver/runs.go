@@ -34,7 +34,8 @@ func (w *World) defineRuns(r *common.Definitions) {
 	r.When(`the user tries to start a run with (.+)`, w.userStartsWithMistake)
 	r.When(`the user's next run on the thread completes`, w.nextRunCompletes)
 	r.When(`the user retrieves (the run|an unknown run of the thread|the run under (?:an unknown|the other) thread)`, w.userRetrieves)
-	r.When(`the user retrieves the run by each wrong run id and under each wrong thread id`, w.retrievesByWrongIDs)
+	r.When(`the user (retrieves|joins) the run by each wrong run id and under each wrong thread id`, w.callsByWrongIDs)
+	r.When(`the user reads the state of each wrong thread id`, w.readsStateOfWrongIDs)
 	// it is blocked where the run is refused because the server does not know the assistant.
 	r.Then(`the answer holds a "run_id"`, func(ctx context.Context) error {
 		return outcome.Unless(ctx, w.answerHoldsID("run_id"), w.server.KnowsAssistant)
@@ -152,6 +153,14 @@ func (w *World) userStartsWithMistake(ctx context.Context, mistake string) error
 		delete(body, "assistant_id")
 	case "a number as assistant_id":
 		body["assistant_id"] = 42
+	case "an empty assistant_id":
+		body["assistant_id"] = ""
+	case "null in place of the object":
+		sent = []byte("null")
+	case "no body":
+		sent = []byte{}
+	case "a number as multitask_strategy":
+		body["multitask_strategy"] = 42
 	case "a number as input":
 		body["input"] = 42
 	case "an unknown multitask_strategy":
@@ -181,12 +190,13 @@ func (w *World) runNamed(which string) *agent.GraphRun {
 	return w.current
 }
 
-// wrongID is a UUID that does not exist in its place, though something like it does, with its class.
+// wrongID is an id that does not exist in its place, though something like it may, with its class.
 type wrongID struct{ class, id string }
 
-// wrongIDs are the id with another digit in its middle, and the id of something of another kind. Ids that are no UUIDs
-// give none: what looks like another one may exist.
-func wrongIDs(id, other, kind string) (all []wrongID) {
+// wrongIDs are a text, the id with another digit in its middle, and the id of something of another kind. Ids that are no
+// UUIDs give no near one: what looks like it may exist.
+func wrongIDs(id, other, kind string) []wrongID {
+	all := []wrongID{{"a text that is no UUID", "agentconform-" + target.UnknownID()}}
 	if u, err := uuid.Parse(id); err == nil {
 		u[7] ^= 0x15
 		all = append(all, wrongID{"the id with another digit", u.String()})
@@ -197,29 +207,37 @@ func wrongIDs(id, other, kind string) (all []wrongID) {
 	return all
 }
 
-func (w *World) retrievesByWrongIDs(ctx context.Context) error {
-	g := w.current
-	get := func(what, thread, run string) error {
-		a, err := w.server.GetRun(ctx, w.owner(), &agent.GraphRun{ID: run, Thread: &agent.Thread{ID: thread}})
-		w.wrong = append(w.wrong, namedAnswer{what, a})
+// callsByWrongIDs retrieves or joins the run with one wrong id in its path.
+func (w *World) callsByWrongIDs(ctx context.Context, how string) error {
+	g, call := w.current, w.server.GetRun
+	if how == "joins" {
+		call = w.joinWrong
+	}
+	try := func(class, thread, run string) error {
+		a, err := call(ctx, w.owner(), &agent.GraphRun{ID: run, Thread: &agent.Thread{ID: thread}})
+		w.wrong = append(w.wrong, namedAnswer{class, a})
 		return err
 	}
 	for _, wrong := range wrongIDs(g.ID, g.Thread.ID, "thread") {
-		if err := get("run id: "+wrong.class, g.Thread.ID, wrong.id); err != nil {
+		if err := try("run id: "+wrong.class, g.Thread.ID, wrong.id); err != nil {
 			return err
 		}
 	}
 	for _, wrong := range wrongIDs(g.Thread.ID, g.ID, "run") {
-		if err := get("thread id: "+wrong.class, wrong.id, g.ID); err != nil {
+		if err := try("thread id: "+wrong.class, wrong.id, g.ID); err != nil {
 			return err
 		}
 	}
-	return w.triedAny()
+	return nil
 }
 
-func (w *World) triedAny() error {
-	if len(w.wrong) == 0 {
-		return outcome.Inapplicable("ids that are UUIDs", "the ids of the target are no UUIDs: what looks like another one may exist")
+func (w *World) readsStateOfWrongIDs(ctx context.Context) error {
+	for _, wrong := range wrongIDs(w.thread.ID, w.current.ID, "run") {
+		a, err := w.server.State(ctx, w.owner(), &agent.Thread{ID: wrong.id})
+		if err != nil {
+			return err
+		}
+		w.wrong = append(w.wrong, namedAnswer{"thread id: " + wrong.class, a})
 	}
 	return nil
 }
@@ -237,7 +255,7 @@ func (w *World) startsUnderWrongIDs(ctx context.Context) error {
 			return err
 		}
 	}
-	return w.triedAny()
+	return nil
 }
 
 func (w *World) eachIsError() error {

@@ -8,6 +8,7 @@ import (
 	"github.com/agentconform/agentconform/steps/client"
 	"github.com/agentconform/agentconform/steps/common"
 	"github.com/agentconform/agentconform/steps/outcome"
+	"github.com/agentconform/agentconform/steps/target"
 )
 
 // longerHold is beyond after which a proxy in front of an agent server may cut off a join, and short enough for every run
@@ -99,10 +100,14 @@ func (w *World) awaitJoin(ctx context.Context) error {
 	return w.joined.OrUntil(ctx, time.Now().Add(w.target.Config.Timeouts.Request))
 }
 
-// joinMistaken joins a run that does not exist there. Where no join is answered, that is another requirement's concern.
 func (w *World) joinMistaken(ctx context.Context, which string) error {
-	err := w.sees(w.server.JoinCompleted(ctx, w.owner(), w.runNamed(which)))
-	return outcome.Unless(ctx, err, w.server.JoinsAnswer)
+	return w.sees(w.joinWrong(ctx, w.owner(), w.runNamed(which)))
+}
+
+// joinWrong joins a run that does not exist there. Where no join is answered, that is another requirement's concern.
+func (w *World) joinWrong(ctx context.Context, who target.Caller, g *agent.GraphRun) (*client.Answer, error) {
+	a, err := w.server.JoinCompleted(ctx, who, g)
+	return a, outcome.Unless(ctx, err, w.server.JoinsAnswer)
 }
 
 // userJoins gives the answer the time that any answer may take. A run that may still be queued gets that of a run.
