@@ -1,5 +1,5 @@
-// Package agent speaks with agent servers, without Gherkin: it creates threads, starts runs of the conformance graph, joins
-// them, reads states, lists threads, and has runs rolled back (sections 3 to 5 of the interface). It keeps what
+// Package agent speaks with agent servers, without Gherkin: it creates threads, starts runs of the conformance graph,
+// joins them, reads states, lists threads, and has runs rolled back (sections 3 to 5 of the interface). It keeps what
 // scenarios share, and what the run has learned about how fast these servers are.
 //
 // What it cannot bring about is an error, mostly an *outcome.Outcome; the sentences say what that means for a verdict.
@@ -78,7 +78,8 @@ func (s *Server) OwnedBy(who target.Caller) *Server {
 	return &other
 }
 
-// Owner is the user to whom belongs what scenarios create here: the first of the configuration, unless OwnedBy says otherwise.
+// Owner is the user to whom belongs what scenarios create here: the first of the configuration, unless OwnedBy says
+// otherwise.
 func (s *Server) Owner() target.Caller {
 	if s.owner != nil {
 		return *s.owner
@@ -165,8 +166,8 @@ func (as *Agents) awaitAddress(ctx context.Context, d *plane.Deployment) (string
 	return "", as.missingAddress(d, last)
 }
 
-// missingAddress says that a deployment does not tell where its agent server is. Who has said where to look is mistaken, or
-// the target is wrong; who has not may have a target without agent servers.
+// missingAddress says that a deployment does not tell where its agent server is. Who has said where to look is
+// mistaken, or the target is wrong; who has not may have a target without agent servers.
 func (as *Agents) missingAddress(d *plane.Deployment, a *client.Answer) *outcome.Outcome {
 	hint := "it has no http or https URL"
 	var found []string
@@ -183,13 +184,14 @@ func (as *Agents) missingAddress(d *plane.Deployment, a *client.Answer) *outcome
 	return outcome.Needs("agent_url_from", fmt.Sprintf(", or agent_target: the deployment has no agent server address at %s; %s", path, hint))
 }
 
-// servingAnswers bounds the wait for the agent server of a DEPLOYED deployment, in times of timeouts.request: the interface does
-// not say how soon after DEPLOYED it answers.
+// servingAnswers bounds the wait for the agent server of a DEPLOYED deployment, in times of timeouts.request: the
+// interface does not say how soon after DEPLOYED it answers.
 const servingAnswers = 6
 
-// awaitServing waits until the agent server of a deployment answers: not with 502, 503 or 504, as a proxy does that has nowhere
-// to send the request. That it never does is an outcome for E2E-1 to judge. Of a deployment that stays in a status outside the
-// interface nothing tells that it is up but an agent server that serves its user; else it is blocked by CP-POLL-1.
+// awaitServing waits until the agent server of a deployment answers: not with 502, 503 or 504, as a proxy does that has
+// nowhere to send the request. That it never does is an outcome for E2E-1 to judge. Of a deployment that stays in a
+// status outside the interface nothing tells that it is up but an agent server that serves its user; else it is blocked
+// by CP-POLL-1.
 func (s *Server) awaitServing(ctx context.Context, d *plane.Deployment) error {
 	stays := s.agents.plane.StaysIn(d)
 	limit := min(servingAnswers*s.target.Config.Timeouts.Request, s.target.Config.Timeouts.Poll)
@@ -218,8 +220,8 @@ func blockedByStatus(stays string, cause error) *outcome.Outcome {
 		ByRequirement("CP-POLL-1")
 }
 
-// notServing asks the agent server for the threads of a user, and returns what shows that it does not serve yet, or nil. Where it
-// has to be shown that it serves, the user must get them, by one listing call or the other.
+// notServing asks the agent server for the threads of a user, and returns what shows that it does not serve yet, or
+// nil. Where it has to be shown that it serves, the user must get them, by one listing call or the other.
 func (s *Server) notServing(ctx context.Context, shown bool) (*outcome.Outcome, error) {
 	missing, err := s.tryListing(ctx, http.MethodGet, "/threads", nil, shown)
 	if missing == nil || err != nil || !shown {
@@ -258,9 +260,9 @@ func IsNotServing(err error) bool {
 	return errors.As(err, &o) && o.Verdict == reports.Failed && o.IsBy(reports.ByRequirement) && o.BlockedBy[0].Name == owner
 }
 
-// FindRefusal looks whether the configured agent server refuses callers without credentials, and with which status, where
-// no user is configured. It asks two operations, since one of them may be open by mistake. It must have returned before
-// scenarios begin.
+// FindRefusal looks whether the configured agent server refuses callers without credentials, and with which status,
+// where no user is configured. It asks two operations, since one of them may be open by mistake. It must have returned
+// before scenarios begin.
 func (as *Agents) FindRefusal(ctx context.Context) (status int, err error) {
 	c := as.target.Config
 	if c.AgentTarget == "" || len(c.Users) > 0 {

@@ -79,9 +79,9 @@ func (s *Server) search(ctx context.Context, who target.Caller, f *Filter, offse
 	return s.ask(ctx, who, http.MethodPost, searchPath, f.body(offset))
 }
 
-// findListing finds out with which endpoint the server lists threads, where the configuration does not say: GET /threads
-// is tried as the user, and if that is not served (404 or 405) and POST /threads/search is, the latter is used from then
-// on. The error is that of the context: a server that does not answer is judged by the list itself.
+// findListing finds out with which endpoint the server lists threads, where the configuration does not say: GET
+// /threads is tried as the user, and if that is not served (404 or 405) and POST /threads/search is, the latter is used
+// from then on. The error is that of the context: a server that does not answer is judged by the list itself.
 func (s *Server) findListing(ctx context.Context) error {
 	if s.target.Config.Agent.Listing != "" {
 		return nil
@@ -137,8 +137,8 @@ func (s *Server) ServesOtherEndpoint(ctx context.Context) (bool, error) {
 	})
 }
 
-// Listing is what a caller was shown: the pages that are lists, none where no list was answered. Rows are read from them
-// each time, since many scenarios hold a list and it may be long.
+// Listing is what a caller was shown: the pages that are lists, none where no list was answered. Rows are read from
+// them each time, since many scenarios hold a list and it may be long.
 type Listing []*client.Answer
 
 // ListingOf returns the listing of one page.

@@ -25,7 +25,8 @@ import (
 	"github.com/agentconform/agentconform/steps/target"
 )
 
-// queue is an agent server that executes so many runs at a time, in the order in which they came, and shows what a run writes when it ends.
+// queue is an agent server that executes so many runs at a time, in the order in which they came, and shows what a run
+// writes when it ends.
 type queue struct {
 	workers int
 	pending chan *queued

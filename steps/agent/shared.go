@@ -119,8 +119,8 @@ func (s *Server) RunsAdd(ctx context.Context) (bool, error) {
 	})
 }
 
-// KnowsAssistant blocks where the server refuses a run of the configured assistant just as one of an invented assistant, and
-// for that reason. A server that refuses all runs alike is judged.
+// KnowsAssistant blocks where the server refuses a run of the configured assistant just as one of an invented
+// assistant, and for that reason. A server that refuses all runs alike is judged.
 func (s *Server) KnowsAssistant(ctx context.Context) error {
 	if !s.judged {
 		return nil
@@ -136,9 +136,10 @@ func (s *Server) KnowsAssistant(ctx context.Context) error {
 	return nil
 }
 
-// refusedAsInvented returns the refusal of a run of the configured assistant, nil where that is not refused for the assistant.
-// The answers decide it: they are the same but for the name of the assistant and for what differs in each, such as an id of the request.
-// They either contain the name, or differ from those to a run without an assistant and to one on an unknown thread.
+// refusedAsInvented returns the refusal of a run of the configured assistant, nil where that is not refused for the
+// assistant. The answers decide it: they are the same but for the name of the assistant and for what differs in each,
+// such as an id of the request. They either contain the name, or differ from those to a run without an assistant and to
+// one on an unknown thread.
 func (s *Server) refusedAsInvented(ctx context.Context) (*client.Answer, error) {
 	configured, invented := s.target.Config.AssistantID, "agentconform-"+target.UnknownID()
 	said := func(a *client.Answer, name string) string {

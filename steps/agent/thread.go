@@ -220,8 +220,8 @@ func HoldsOnly(state *client.Answer, runs ...*GraphRun) error {
 	return o
 }
 
-// beside says what is wrong with messages that are to be those of the runs: what comes before them, or that they are not
-// there.
+// beside says what is wrong with messages that are to be those of the runs: what comes before them, or that they are
+// not there.
 func beside(all []messages.Message, runs []*GraphRun) string {
 	if len(runs) == 0 || len(all) == 0 {
 		return ""

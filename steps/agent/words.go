@@ -44,8 +44,8 @@ func (o Order) words() (all []string) {
 	return all
 }
 
-// Understood blocks where the graph does not even repeat a text, or did not understand one of the words. Words are tried
-// on the agent server under test only. The error may also say that no run could be started.
+// Understood blocks where the graph does not even repeat a text, or did not understand one of the words. Words are
+// tried on the agent server under test only. The error may also say that no run could be started.
 func (s *Server) Understood(ctx context.Context, words ...string) error {
 	if !s.judged {
 		return nil

@@ -28,7 +28,8 @@ const (
 	twoUsersAsk     = `two users start runs that report their caller, (in turn|all at once)`
 )
 
-// otherEndpoint is the listing endpoint that is not configured: POST /threads/search where GET /threads is, and vice versa.
+// otherEndpoint is the listing endpoint that is not configured: POST /threads/search where GET /threads is, and vice
+// versa.
 const otherEndpoint = "list the threads with the other listing endpoint"
 
 // defineCallers registers the sentences about authentication at the agent server (sections 5 and 7).
@@ -45,8 +46,8 @@ func (w *World) defineCallers(r *common.Definitions) {
 	r.Then(`each run reports its own caller`, w.eachReportsItsOwn)
 }
 
-// aRunToAskFor is an unknown one where the run only reads, or no user is configured and the agent server refuses callers
-// without credentials: what needs credentials is tried with any run.
+// aRunToAskFor is an unknown one where the run only reads, or no user is configured and the agent server refuses
+// callers without credentials: what needs credentials is tried with any run.
 func (w *World) aRunToAskFor(ctx context.Context) error {
 	if w.target.AgentRefusal() != 0 || w.target.Config.ReadOnly {
 		w.speakOf(&agent.GraphRun{ID: target.UnknownID(), Thread: &agent.Thread{ID: target.UnknownID()}})

@@ -99,16 +99,16 @@ func (w *World) aThreadEach(ctx context.Context) error {
 		return err
 	}
 	w.mark = w.target.Name("listed")
-	if w.users, err = w.markedThread(ctx, user); err != nil {
+	if w.usersThread, err = w.markedThread(ctx, user); err != nil {
 		return err
 	}
-	if w.others, err = w.markedThread(ctx, other); err != nil {
+	if w.othersThread, err = w.markedThread(ctx, other); err != nil {
 		return err
 	}
-	if w.users, err = w.listNewest(ctx, user, w.users); err != nil {
+	if w.usersThread, err = w.listNewest(ctx, user, w.usersThread); err != nil {
 		return err
 	}
-	w.thread = w.users
+	w.thread = w.usersThread
 	return w.listHoldsThread()
 }
 
@@ -118,7 +118,7 @@ func (w *World) otherUserLists(ctx context.Context, by string) error {
 		return err
 	}
 	if w.filter = by; by == noFilter {
-		w.others, err = w.listNewest(ctx, other, w.others)
+		w.othersThread, err = w.listNewest(ctx, other, w.othersThread)
 		return err
 	}
 	if !w.target.Searches() {
@@ -127,7 +127,7 @@ func (w *World) otherUserLists(ctx context.Context, by string) error {
 		}
 	}
 	f := &agent.Filter{Metadata: map[string]any{}}
-	awaited := w.others
+	awaited := w.othersThread
 	switch by {
 	case bySharedMetadata:
 		f.Metadata[markKey] = w.mark
@@ -135,7 +135,7 @@ func (w *World) otherUserLists(ctx context.Context, by string) error {
 			awaited = nil
 		}
 	case "the ids of both threads":
-		f = &agent.Filter{IDs: []any{w.users.Sent(), w.others.Sent()}}
+		f = &agent.Filter{IDs: []any{w.usersThread.Sent(), w.othersThread.Sent()}}
 	case "the user as owner":
 		f.Metadata[ownerKey], awaited = w.owner().User.Identity, nil
 	}
@@ -166,7 +166,7 @@ func (w *World) listHoldsNoForeign() error {
 	if !w.scene.Answer.OK() {
 		return outcome.Blocked("the threads cannot be listed: %s", outcome.Seen(w.scene.Answer))
 	}
-	foreign, identity := w.users.ID, w.owner().User.Identity
+	foreign, identity := w.usersThread.ID, w.owner().User.Identity
 	for i, row := range w.rows.All() {
 		if row.Get("thread_id").String() == foreign || row.Get("metadata."+ownerKey).String() == identity {
 			return outcome.Violated(w.scene.Answer, "only threads of the other user", "a thread of the user, %s", outcome.Shown(row)).At(fmt.Sprintf("/%d", i))
@@ -178,17 +178,17 @@ func (w *World) listHoldsNoForeign() error {
 // listHoldsOwn is what keeps a list that is always empty from passing.
 func (w *World) listHoldsOwn() error {
 	switch {
-	case w.rows.Holds(w.others.ID), w.scene.Answer.Refused() && w.filter != noFilter:
+	case w.rows.Holds(w.othersThread.ID), w.scene.Answer.Refused() && w.filter != noFilter:
 		return nil
 	case w.filter == bySharedMetadata && !w.keepsMark():
 		return outcome.Inapplicable("thread metadata", "the target does not show the metadata of a thread, so a list filtered by it may be empty")
 	}
-	return w.lacks(w.others)
+	return w.lacks(w.othersThread)
 }
 
 // keepsMark tells whether the target shows that it keeps the metadata of a thread.
 func (w *World) keepsMark() bool {
-	return w.others.Answer.Get("metadata."+markKey).String() == w.mark
+	return w.othersThread.Answer.Get("metadata."+markKey).String() == w.mark
 }
 
 func (w *World) userCreatesForOther(ctx context.Context) error {
@@ -255,12 +255,12 @@ func (w *World) otherUserListsAtOtherEndpoint(ctx context.Context) error {
 	}
 	err = w.target.RetryFor(ctx, w.target.Config.Timeouts.Request, func() (bool, error) {
 		err := w.listOther(ctx, w.owner())
-		return err == nil && (w.rows.Holds(w.users.ID) || !isThreadList(w.scene.Answer)), err
+		return err == nil && (w.rows.Holds(w.usersThread.ID) || !isThreadList(w.scene.Answer)), err
 	})
 	if err != nil {
 		return err
 	}
-	if !w.rows.Holds(w.users.ID) {
+	if !w.rows.Holds(w.usersThread.ID) {
 		return outcome.Inapplicable("a second endpoint that lists threads", "the other listing endpoint does not return the user's own new thread, so it cannot return that of others")
 	}
 	return w.listOther(ctx, other)
@@ -289,8 +289,8 @@ func (w *World) joinDoesNotWait() error {
 		a.Took.Round(time.Millisecond), w.prior.Order.Hold)
 }
 
-// holdsNothingOfRun takes the answer that the join of an unknown run gets too for one that holds nothing: servers in the field
-// answer the join of a run that they do not find with 200 and an error.
+// holdsNothingOfRun takes the answer that the join of an unknown run gets too for one that holds nothing: servers in
+// the field answer the join of a run that they do not find with 200 and an error.
 func (w *World) holdsNothingOfRun(ctx context.Context) error {
 	a := w.scene.Answer
 	if !messages.ContainsText(a, w.current.Text()) {

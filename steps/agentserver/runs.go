@@ -175,8 +175,8 @@ func (w *World) userRetrieves(ctx context.Context, which string) error {
 	return w.sees(w.server.GetRun(ctx, w.owner(), w.runNamed(which)))
 }
 
-// runNamed is a run as the sentences name it: the current one, one that does not exist, or the current one under a thread
-// that is not its own.
+// runNamed is a run as the sentences name it: the current one, one that does not exist, or the current one under a
+// thread that is not its own.
 func (w *World) runNamed(which string) *agent.GraphRun {
 	unknown := target.UnknownID()
 	switch which {
@@ -193,8 +193,8 @@ func (w *World) runNamed(which string) *agent.GraphRun {
 // wrongID is an id that does not exist in its place, though something like it may, with its class.
 type wrongID struct{ class, id string }
 
-// wrongIDs are a text, the id with another digit in its middle, and the id of something of another kind. Ids that are no
-// UUIDs give no near one: what looks like it may exist.
+// wrongIDs are a text, the id with another digit in its middle, and the id of something of another kind. Ids that are
+// no UUIDs give no near one: what looks like it may exist.
 func wrongIDs(id, other, kind string) []wrongID {
 	all := []wrongID{{"a text that is no UUID", "agentconform-" + target.UnknownID()}}
 	if u, err := uuid.Parse(id); err == nil {

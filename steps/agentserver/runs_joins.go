@@ -11,8 +11,8 @@ import (
 	"github.com/agentconform/agentconform/steps/target"
 )
 
-// longerHold is beyond after which a proxy in front of an agent server may cut off a join, and short enough for every run
-// of the suite.
+// longerHold is beyond after which a proxy in front of an agent server may cut off a join, and short enough for every
+// run of the suite.
 const longerHold = 1200 * time.Millisecond
 
 // defineJoins registers the sentences about joins (section 4).

@@ -82,8 +82,8 @@ func (w *World) lacks(t *agent.Thread) *outcome.Outcome {
 		reports.Count(w.rows.Len(), "thread")).Hinting(w.target.ListingHint()).Comparing(w.scene.Answer, t.Answer)
 }
 
-// A list of leastPage threads or more may be a page of the newest threads, and other scenarios create threads at the same
-// time: so many newer threads are tried then.
+// A list of leastPage threads or more may be a page of the newest threads, and other scenarios create threads at the
+// same time: so many newer threads are tried then.
 const (
 	leastPage  = 10
 	mostNewest = 20

@@ -1,5 +1,5 @@
-// Package agentserver holds what the sentences about the agent server mean (sections 2 to 5 and 7 of the interface): one file
-// a subject, with the patterns at its top. It judges; speaking with agent servers is for package agent.
+// Package agentserver holds what the sentences about the agent server mean (sections 2 to 5 and 7 of the interface):
+// one file a subject, with the patterns at its top. It judges; speaking with agent servers is for package agent.
 package agentserver
 
 import (
@@ -32,12 +32,12 @@ type World struct {
 	joined  *agent.Joining    // a join beside the scenario
 	wrong   []namedAnswer     // to requests with ids that do not exist
 
-	rows     agent.Listing // the last list of threads; the answer is that of the scene
-	listedBy target.Caller
-	mark     string        // in the metadata of threads, by which the scenario knows them
-	users    *agent.Thread // of the user, where there is one of each
-	others   *agent.Thread // of the other user
-	filter   string        // of the list, as the sentence names it
+	rows         agent.Listing // the last list of threads; the answer is that of the scene
+	listedBy     target.Caller
+	mark         string        // in the metadata of threads, by which the scenario knows them
+	usersThread  *agent.Thread // of the user, where there is one of each
+	othersThread *agent.Thread // of the other user
+	filter       string        // of the list, as the sentence names it
 
 	// A run in progress that another one is to replace in time, and what became of it.
 	prior       *agent.Progress                   // the run that is to be rolled back, or is just in progress
@@ -92,8 +92,8 @@ func (w *World) aDeployedAgentServer(ctx context.Context) (err error) {
 	return err
 }
 
-// theUserIs has the sentences after it speak of the first or the second configured user as "the user", and of the remaining
-// one as "the other user". By it, what protects a user from another is judged in both directions.
+// theUserIs has the sentences after it speak of the first or the second configured user as "the user", and of the
+// remaining one as "the other user". By it, what protects a user from another is judged in both directions.
 func (w *World) theUserIs(ctx context.Context, order string) error {
 	if w.second = order == "second"; !w.second {
 		return nil
@@ -108,8 +108,8 @@ func (w *World) theUserIs(ctx context.Context, order string) error {
 // owner is who owns what the scenario creates: "the user".
 func (w *World) owner() target.Caller { return w.server.Owner() }
 
-// callerNamed returns the caller that a sentence names. The first configured user always comes first, so that what a target
-// keeps of its first caller shows with the others.
+// callerNamed returns the caller that a sentence names. The first configured user always comes first, so that what a
+// target keeps of its first caller shows with the others.
 func (w *World) callerNamed(ctx context.Context, name string) (target.Caller, error) {
 	switch {
 	case w.second && name == target.TheUser:
@@ -159,8 +159,8 @@ func (w *World) sees(a *client.Answer, err error) error {
 	return err
 }
 
-// isServed wants the request that was tried to be served. That a user is refused is judged here; any other trouble with a
-// request that was let in belongs to the requirement about the operation.
+// isServed wants the request that was tried to be served. That a user is refused is judged here; any other trouble with
+// a request that was let in belongs to the requirement about the operation.
 func (w *World) isServed(context.Context) error {
 	a := w.scene.Answer
 	if !a.OK() && w.attempted == target.TheUser && !w.target.Rejects(spec.AgentServer, a.Status) {
@@ -287,8 +287,9 @@ func (w *World) answerHoldsID(field string) error {
 	return nil
 }
 
-// rejectedHint names the configuration that may be why a request without valid credentials is answered with another status
-// than that of the handler: one that a handler can choose, or that of an operation which the target does not have.
+// rejectedHint names the configuration that may be why a request without valid credentials is answered with another
+// status than that of the handler: one that a handler can choose, or that of an operation which the target does not
+// have.
 func (w *World) rejectedHint(a *client.Answer) string {
 	switch missing := a.Status == http.StatusNotFound || a.Status == http.StatusMethodNotAllowed; {
 	case missing && a.Request.Method == http.MethodGet && a.Request.Path == agent.ThreadsPath:

@@ -1,15 +1,16 @@
-// Package cases derives combinations of values by rule, always the same and in the same order, so that no combination that
-// the interface implies depends on somebody having thought of it.
+// Package cases derives combinations of values by rule, always the same and in the same order, so that no combination
+// that the interface implies depends on somebody having thought of it.
 //
 // It knows neither HTTP nor Gherkin.
 package cases
 
-// Pairwise returns rows of indices, one index for each parameter, below its size, such that each value of a parameter stands in some
-// row beside each value of any other one. The first row holds the first value of each. There is no row if a size is not positive.
+// Pairwise returns rows of indices, one index for each parameter, below its size, such that each value of a parameter
+// stands in some row beside each value of any other one. The first row holds the first value of each. There is no row
+// if a size is not positive.
 //
 // Most faults that need a combination need that of two values (Kuhn, Wallace, Gallo: Software Fault Interactions and
-// Implications for Software Testing, 2004). The rows are found greedily: each one covers a pair that is missing, and as many others
-// as its remaining values can.
+// Implications for Software Testing, 2004). The rows are found greedily: each one covers a pair that is missing, and as
+// many others as its remaining values can.
 func Pairwise(sizes ...int) [][]int {
 	for _, size := range sizes {
 		if size <= 0 {
@@ -50,7 +51,8 @@ func Pairwise(sizes ...int) [][]int {
 // pair is a value of a parameter beside a value of a later one.
 type pair struct{ p, v, q, w int }
 
-// rowWith returns a row that holds the pair. Each other value is the one that covers the most missing pairs with those that are set.
+// rowWith returns a row that holds the pair. Each other value is the one that covers the most missing pairs with those
+// that are set.
 func rowWith(first pair, sizes []int, missing map[pair]bool) []int {
 	row, set := make([]int, len(sizes)), make([]bool, len(sizes))
 	row[first.p], row[first.q] = first.v, first.w

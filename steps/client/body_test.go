@@ -88,8 +88,8 @@ func TestLongTextsAreShortened(t *testing.T) {
 	assert.True(t, strings.HasPrefix(a.Get("n").Str, "111"))
 }
 
-// TestNoTargetIsBlamedForOurQueue: a large body waits for its place longer than its request may take, and comes all the same. That this
-// time has passed is seen by another request with the same timeout, which was sent later.
+// TestNoTargetIsBlamedForOurQueue: a large body waits for its place longer than its request may take, and comes all the
+// same. That this time has passed is seen by another request with the same timeout, which was sent later.
 func TestNoTargetIsBlamedForOurQueue(t *testing.T) {
 	begun, ended := make(chan struct{}), make(chan struct{})
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

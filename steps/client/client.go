@@ -1,9 +1,8 @@
 // Package client sends HTTP requests to the target and records every exchange.
 //
-// It is the only way from the suite to the target. Each request has a time limit, each answer a size limit,
-// redirects are followed on the target only, requests to wait (429, and 503 with Retry-After) are obeyed within
-// limits, and secrets are redacted before anything is recorded. It passes each exchange to an observer and does not judge
-// it.
+// It is the only way from the suite to the target. Each request has a time limit, each answer a size limit, redirects
+// are followed on the target only, requests to wait (429, and 503 with Retry-After) are obeyed within limits, and
+// secrets are redacted before anything is recorded. It passes each exchange to an observer and does not judge it.
 package client
 
 import (
@@ -62,8 +61,9 @@ func (c *Client) Close() { c.HTTP.CloseIdleConnections() }
 // Waited is for how long requests were held because the target had asked for it.
 func (c *Client) Waited() time.Duration { return time.Duration(c.waited.Load()) }
 
-// Do sends the request and returns the answer. If the target asks to wait, the request is sent again, within
-// limits; after a 429 all requests to the host wait. The error is a *NoAnswer, a *Busy, a *WriteRefused, or that of the context.
+// Do sends the request and returns the answer. If the target asks to wait, the request is sent again, within limits;
+// after a 429 all requests to the host wait. The error is a *NoAnswer, a *Busy, a *WriteRefused, or that of the
+// context.
 func (c *Client) Do(ctx context.Context, r Request) (*Answer, error) {
 	if c.ReadOnly && r.writes() {
 		return nil, &WriteRefused{Request: r}
@@ -147,8 +147,8 @@ func (c *Client) awaitTurn(ctx context.Context) (queued time.Duration, err error
 	return turn.Delay(), nil
 }
 
-// withCredentials sends the request with the credentials as they are now, and once more where they have changed after an
-// answer that may have refused them: at the same place, since they may not last until there is another one.
+// withCredentials sends the request with the credentials as they are now, and once more where they have changed after
+// an answer that may have refused them: at the same place, since they may not last until there is another one.
 func (c *Client) withCredentials(ctx context.Context, r Request) (*Answer, error) {
 	if r.Renew == nil {
 		return c.once(ctx, r)

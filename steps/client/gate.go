@@ -9,8 +9,8 @@ import (
 	"github.com/agentconform/agentconform/reports"
 )
 
-// The limits of a gate: how often a host may close it in a row without an answer between, how many requests are in flight at least while
-// it keeps asking to wait, and after what time without a request to wait as many as before are.
+// The limits of a gate: how often a host may close it in a row without an answer between, how many requests are in
+// flight at least while it keeps asking to wait, and after what time without a request to wait as many as before are.
 const (
 	maxHolds = 8
 	fewest   = 4
@@ -20,8 +20,8 @@ const (
 // maxWaiting is how long a run waits in all because the target asks it to.
 const maxWaiting = 5 * time.Minute
 
-// Busy is the error for a target that asks the client to wait (429, or 503 with Retry-After) longer or more often than the
-// client does. It says nothing about the answer to the request.
+// Busy is the error for a target that asks the client to wait (429, or 503 with Retry-After) longer or more often than
+// the client does. It says nothing about the answer to the request.
 type Busy struct {
 	Request Request
 	Status  int
@@ -74,9 +74,9 @@ func (g *gate) answered(inFlight *Semaphore) {
 	}
 }
 
-// hold closes the gate for a time from now on, and tells whether the client waits that long. An answer to a request that
-// was sent before the gate was last closed is ignored. Where it has to be closed again and again, fewer requests are in
-// flight.
+// hold closes the gate for a time from now on, and tells whether the client waits that long. An answer to a request
+// that was sent before the gate was last closed is ignored. Where it has to be closed again and again, fewer requests
+// are in flight.
 func (c *Client) hold(g *gate, sent time.Time, wait time.Duration) bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()

@@ -23,8 +23,9 @@ import (
 
 // Redactor replaces secrets by the names under which reports show them. It may be used by many goroutines.
 //
-// A secret of 12 bytes and more is replaced wherever it stands, in each of the spellings that SECURITY.md lists. A shorter one, or one that is a common text, is
-// replaced only where the suite itself has put it: elsewhere the same text means something else, and replacing it would spoil every report.
+// A secret of 12 bytes and more is replaced wherever it stands, in each of the spellings that SECURITY.md lists. A
+// shorter one, or one that is a common text, is replaced only where the suite itself has put it: elsewhere the same
+// text means something else, and replacing it would spoil every report.
 type Redactor struct {
 	mu      sync.Mutex
 	secrets map[string]string // all that were ever known, with their names
@@ -41,8 +42,8 @@ type redactions struct {
 	shapes   []string // of the secrets that are replaced everywhere, longest first
 }
 
-// NewRedactor takes the secrets with their names ("$AGENTCONFORM_CREDENTIALS_API_KEY"). A text "//user:password@" keeps its ends. The
-// common texts are not replaced everywhere, even if they are secrets.
+// NewRedactor takes the secrets with their names ("$AGENTCONFORM_CREDENTIALS_API_KEY"). A text "//user:password@" keeps
+// its ends. The common texts are not replaced everywhere, even if they are secrets.
 func NewRedactor(secrets map[string]string, common ...string) *Redactor {
 	r := &Redactor{secrets: map[string]string{}, common: common}
 	r.Add(secrets)
@@ -116,7 +117,8 @@ func (r *Redactor) Texts(all []string) []string {
 	return clean
 }
 
-// Own returns a text that the suite itself has made from the configuration without any secret, short and common ones included.
+// Own returns a text that the suite itself has made from the configuration without any secret, short and common ones
+// included.
 func (r *Redactor) Own(s string) string { return r.Text(r.known.Load().own.Replace(s)) }
 
 // shortestTrace is how much of a secret at the end of an excerpt is too much.
@@ -176,9 +178,9 @@ func (r *Redactor) Header(h http.Header) map[string][]string {
 	return clean
 }
 
-// Request returns a request as it is to be recorded, with the places where the suite has put secrets into it. Header values come from the
-// configuration alone, so each that holds a secret is such a place; in a body it is the values of a deployment's own secrets
-// ({"secrets": [{"name", "value"}]}). A secret in any other place was sent by the target.
+// Request returns a request as it is to be recorded, with the places where the suite has put secrets into it. Header
+// values come from the configuration alone, so each that holds a secret is such a place; in a body it is the values of
+// a deployment's own secrets ({"secrets": [{"name", "value"}]}). A secret in any other place was sent by the target.
 func (r *Redactor) Request(header http.Header, body []byte) reports.Message {
 	known, m := r.known.Load(), reports.Message{Headers: map[string][]string{}}
 	for _, name := range slices.Sorted(maps.Keys(header)) {

@@ -119,8 +119,8 @@ func (a *Answer) Get(path string) gjson.Result {
 // maxAddress bounds the address of a request, in bytes. Servers take a few thousand.
 const maxAddress = 8 << 10
 
-// unusable says why a request cannot be sent: what the target gave as an id or an address leads elsewhere, or has no bounds. It is "" for
-// any other request. The suite itself sends no such path.
+// unusable says why a request cannot be sent: what the target gave as an id or an address leads elsewhere, or has no
+// bounds. It is "" for any other request. The suite itself sends no such path.
 func unusable(r Request) string {
 	if size := len(r.Base) + len(r.Path); size > maxAddress {
 		return fmt.Sprintf("not sent: the target gave an id or an address that makes a URL of %d bytes; at most %d are sent", size, maxAddress)
@@ -133,16 +133,16 @@ func unusable(r Request) string {
 	return ""
 }
 
-// WriteRefused says that a request was not sent because it would write to the target, and the run only reads ([Client.ReadOnly]). That
-// the suite wanted to send it is a mistake of the suite: the scenario lacks the tag @writes.
+// WriteRefused says that a request was not sent because it would write to the target, and the run only reads
+// ([Client.ReadOnly]). That the suite wanted to send it is a mistake of the suite: the scenario lacks the tag @writes.
 type WriteRefused struct{ Request Request }
 
 func (e *WriteRefused) Error() string {
 	return fmt.Sprintf("%s %s would write to the target, and the run only reads: give the scenario the tag @writes", e.Request.Method, e.Request.Path)
 }
 
-// writes tells whether a request may create, change or remove something. The searches of an agent server are the only requests that
-// read with POST (section 4).
+// writes tells whether a request may create, change or remove something. The searches of an agent server are the only
+// requests that read with POST (section 4).
 func (r Request) writes() bool {
 	switch r.Method {
 	case http.MethodGet, http.MethodHead, http.MethodOptions:

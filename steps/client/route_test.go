@@ -55,7 +55,8 @@ func TestTheCertificateIsForConfiguredHosts(t *testing.T) {
 	}
 }
 
-// TestAProxyOverTLSSeesNoCertificate: the client certificate and the name of tls are those of the target, and a proxy has its own name.
+// TestAProxyOverTLSSeesNoCertificate: the client certificate and the name of tls are those of the target, and a proxy
+// has its own name.
 func TestAProxyOverTLSSeesNoCertificate(t *testing.T) {
 	var certificates atomic.Int32
 	var connects, names sync.Map

@@ -15,8 +15,8 @@ import (
 	"github.com/agentconform/agentconform/steps/target"
 )
 
-// World is what the sentences about a deployment together with its agent server know in one scenario. The deployment is the
-// one that the sentences about the control plane speak of.
+// World is what the sentences about a deployment together with its agent server know in one scenario. The deployment is
+// the one that the sentences about the control plane speak of.
 type World struct {
 	target       *target.Target
 	plane        *plane.Plane
