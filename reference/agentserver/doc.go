@@ -55,8 +55,7 @@
 //
 // # Beyond the interface
 //
-// Threads can be read, searched and deleted, and runs listed and cancelled. A field of a body that is not read is
-// refused with 422 and its name, never ignored, unless its value asks for nothing.
+// Threads can be read, searched and deleted, and runs listed and cancelled.
 //
 // # What it is not
 //

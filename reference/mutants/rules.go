@@ -6,7 +6,7 @@ import "github.com/agentconform/agentconform/spec"
 type rule struct {
 	name, does string
 	when, do   string
-	fits       func(spec.Parameter) bool
+	fits       func(spec.Parameter) bool // nil: all
 }
 
 // changes are the rules for members of answers.
@@ -14,7 +14,7 @@ var changes = []rule{
 	{name: "dropped", does: "is not there", do: "drop PLACE"},
 	{name: "null", does: "is null", do: "null PLACE"},
 	{name: "another", does: "is another value of its type", do: "another PLACE"},
-	{name: "sometimes", does: "is another value of its type in every fourth answer", do: "sometimes PLACE"},
+	{name: "sometimes", does: "is another value of its type in every fourth answer", when: "every 4 of all", do: "another PLACE"},
 	{name: "foreign", does: "is that of another object", do: "foreign PLACE"},
 	{name: "stale", does: "is the value before the last change", do: "stale PLACE"},
 	{name: "late", does: "is the value before, in the first answer after a change", do: "late PLACE"},
@@ -28,9 +28,12 @@ var bodyChanges = []rule{
 	{name: "foreign", does: "is taken from an earlier request", do: "foreign PLACE"},
 }
 
+// pathChanges are the rules for parameters of the path.
+var pathChanges = []rule{{name: "foreign", does: "is taken from another request", do: "foreign PLACE"}}
+
 // parameterChanges are the rules for parameters of the query: what the reference gets in place of the value.
 var parameterChanges = []rule{
-	{name: "ignored", does: "is ignored", do: "drop PLACE", fits: func(spec.Parameter) bool { return true }},
+	{name: "ignored", does: "is ignored", do: "drop PLACE"},
 	{name: "one-more", does: "counts one more", when: "PLACE is integer", do: "add PLACE 1", fits: isInteger},
 	{name: "one-less", does: "counts one less", when: "PLACE is integer", do: "add PLACE -1", fits: isInteger},
 	{name: "zero-is-absent", does: "is ignored if it is 0", when: "PLACE = 0", do: "drop PLACE", fits: isInteger},
