@@ -11,7 +11,6 @@ import (
 	"testing"
 
 	"github.com/agentconform/agentconform/reference"
-	"github.com/agentconform/agentconform/reference/agentserver"
 	"github.com/stretchr/testify/require"
 )
 
@@ -77,18 +76,6 @@ func TestCredentialsAreNewForEachReference(t *testing.T) {
 	b.key = a.key
 	status, _ := b.do("GET", "/v2/deployments", nil)
 	require.Equal(t, http.StatusUnauthorized, status)
-}
-
-// TestAPanicIsAnAnswer: one bad request is not the end of the others.
-func TestAPanicIsAnAnswer(t *testing.T) {
-	c := start(t, reference.Options{WrapAgent: func(o *agentserver.Options) {
-		o.APIKeyOwner = func(string) (string, bool) { panic("for the test") }
-	}})
-	status, body := c.at(map[string]string{"X-Auth-Scheme": "studio"}, "GET", c.server.AgentURL()+"/threads", nil)
-	require.Equal(t, http.StatusInternalServerError, status)
-	require.Equal(t, `{"detail":"Internal Server Error"}`, body.Raw)
-	status, _ = c.do("GET", "/agents/unknown/threads", nil)
-	require.Equal(t, http.StatusNotFound, status)
 }
 
 // TestCloseWaitsForRequestsInProgress holds that a request sees its end coming, and is answered.

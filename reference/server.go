@@ -10,7 +10,6 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
-	"runtime/debug"
 	"slices"
 	"strings"
 	"sync"
@@ -20,7 +19,6 @@ import (
 	"github.com/agentconform/agentconform/reference/controlplane"
 	"github.com/agentconform/agentconform/reference/fixtures"
 	"github.com/agentconform/agentconform/reference/graphs"
-	"github.com/agentconform/agentconform/reference/httpapi"
 	"github.com/agentconform/agentconform/reference/source"
 	"github.com/agentconform/agentconform/reference/store"
 )
@@ -196,7 +194,6 @@ func (s *Server) assemble(ctx context.Context, db *store.Store, secrets fixtures
 		return nil, err
 	}
 	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		defer s.recovered(w, r)
 		if strings.HasPrefix(r.URL.Path, agentsPath) {
 			servers.ServeHTTP(w, r)
 			return
@@ -211,18 +208,6 @@ func (s *Server) assemble(ctx context.Context, db *store.Store, secrets fixtures
 
 func tenant(name string, c fixtures.Credentials) controlplane.Tenant {
 	return controlplane.Tenant{Name: name, APIKey: c.APIKey, TenantID: c.TenantID, Bearer: c.Bearer}
-}
-
-// recovered answers a request whose handler panicked, so that one bad request is not the end of the others.
-func (s *Server) recovered(w http.ResponseWriter, r *http.Request) {
-	switch cause := recover(); cause {
-	case nil:
-	case http.ErrAbortHandler:
-		panic(cause)
-	default:
-		s.opts.Log.Error("panic", "method", r.Method, "path", r.URL.Path, "cause", cause, "stack", string(debug.Stack()))
-		httpapi.WriteDetail(w, http.StatusInternalServerError, "Internal Server Error")
-	}
 }
 
 // conformanceMaterial makes the fixtures' material once: it takes a while, and never changes.

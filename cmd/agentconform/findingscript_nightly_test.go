@@ -12,9 +12,7 @@ import (
 
 // overlapping are faults whose finding depends on the moment at which requests overlap. A script sends one after the other and
 // does not show them; agentconform replay does, and so does the proof with --replay.
-var overlapping = []string{
-	"rolled-back-run-wipes-the-new-messages", "strategy-is-ignored", "offset-is-ignored-beside-both-filters",
-}
+var overlapping = []string{"offset-is-ignored-beside-both-filters"}
 
 // TestScriptsShowFindings takes every twelfth fault of those that show again in a script.
 func TestScriptsShowFindings(t *testing.T) {

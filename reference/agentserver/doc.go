@@ -56,8 +56,4 @@
 // # Beyond the interface
 //
 // Threads can be read, searched and deleted, and runs listed and cancelled.
-//
-// # What it is not
-//
-// It does not know the control plane: how a source is fetched and where the server is reachable is decided there.
 package agentserver

@@ -187,7 +187,7 @@ func (d *Deployment) apply(sent deploymentBody, now time.Time) error {
 	if sent.name != nil {
 		d.Name = *sent.name
 	}
-	d.UpdatedAt = later(now, d.CreatedAt)
+	d.UpdatedAt = now
 	return d.checkTag(d.SourceRevisionConfig)
 }
 
@@ -198,14 +198,6 @@ func (d *Deployment) checkTag(from SourceRevisionConfig) error {
 			"source_config.build_on_push must be false when repo_ref is a tag (%s): tags are immutable.", *from.RepoRef)
 	}
 	return nil
-}
-
-// later keeps times from running backwards when the machine's clock does.
-func later(a, b time.Time) time.Time {
-	if a.Before(b) {
-		return b
-	}
-	return a
 }
 
 func (s *Server) getDeployment(r *http.Request, tenant string) (int, any, error) {

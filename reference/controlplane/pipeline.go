@@ -218,7 +218,7 @@ const longestMessage = 2000
 
 // record stores a status. With DEPLOYED the revision is the one in service.
 func (s *Server) record(t tables, r *Revision, status Status, message string) error {
-	r.Status, r.UpdatedAt = status, later(s.now(), r.CreatedAt)
+	r.Status, r.UpdatedAt = status, s.now()
 	if message != "" {
 		if runes := []rune(message); len(runes) > longestMessage {
 			message = string(runes[:longestMessage]) + "…"
@@ -232,7 +232,7 @@ func (s *Server) record(t tables, r *Revision, status Status, message string) er
 	if err != nil {
 		return err
 	}
-	d.ActiveRevisionID, d.UpdatedAt = &r.ID, later(s.now(), d.UpdatedAt)
+	d.ActiveRevisionID, d.UpdatedAt = &r.ID, r.UpdatedAt
 	return t.put(d, r)
 }
 

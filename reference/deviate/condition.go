@@ -20,12 +20,8 @@ var kinds = map[string]func(value any, has bool) bool{
 	"absent":  func(_ any, has bool) bool { return !has },
 	"present": func(value any, has bool) bool { return has && value != nil },
 	"null":    func(value any, has bool) bool { return has && value == nil },
-	"empty": func(value any, has bool) bool {
-		return has && slices.Contains([]string{`""`, "[]", "{}"}, string(encoded(value)))
-	},
-	"filled": func(value any, has bool) bool {
-		return has && value != nil && !slices.Contains([]string{`""`, "[]", "{}"}, string(encoded(value)))
-	},
+	"empty":   func(value any, has bool) bool { return has && isEmpty(value) },
+	"filled":  func(value any, has bool) bool { return has && value != nil && !isEmpty(value) },
 	"text":    func(value any, _ bool) bool { _, is := value.(string); return is },
 	"list":    func(value any, _ bool) bool { _, is := value.([]any); return is },
 	"object":  func(value any, _ bool) bool { _, is := value.(map[string]any); return is },
@@ -33,21 +29,21 @@ var kinds = map[string]func(value any, has bool) bool{
 	"integer": func(value any, _ bool) bool { _, err := strconv.Atoi(textOf(value)); return err == nil },
 }
 
+func isEmpty(value any) bool {
+	return slices.Contains([]string{`""`, "[]", "{}"}, string(encoded(value)))
+}
+
 // comparisons compare a value with that of the row.
 var comparisons = map[string]func(is, want any) bool{
-	"=":      func(is, want any) bool { return textOf(is) == textOf(want) },
-	"!=":     func(is, want any) bool { return textOf(is) != textOf(want) },
-	"<":      numbers(func(is, want float64) bool { return is < want }),
-	">":      numbers(func(is, want float64) bool { return is > want }),
-	"<=":     numbers(func(is, want float64) bool { return is <= want }),
-	">=":     numbers(func(is, want float64) bool { return is >= want }),
-	"starts": worded(strings.HasPrefix),
-	"ends":   worded(strings.HasSuffix),
-	"has":    worded(strings.Contains),
-	"alike":  worded(strings.EqualFold),
-	"almost": worded(func(is, want string) bool { // all but the last character is equal
-		return len(is) == len(want) && is != want && is[:len(is)-1] == want[:len(want)-1]
-	}),
+	"=":       func(is, want any) bool { return textOf(is) == textOf(want) },
+	"!=":      func(is, want any) bool { return textOf(is) != textOf(want) },
+	"<":       numbers(func(is, want float64) bool { return is < want }),
+	">":       numbers(func(is, want float64) bool { return is > want }),
+	"<=":      numbers(func(is, want float64) bool { return is <= want }),
+	">=":      numbers(func(is, want float64) bool { return is >= want }),
+	"starts":  worded(strings.HasPrefix),
+	"ends":    worded(strings.HasSuffix),
+	"has":     worded(strings.Contains),
 	"matches": nil, // the expression is compiled when the row is read
 }
 
@@ -167,12 +163,6 @@ var callers = map[string]func(x *exchange) bool{
 	"without-credentials": func(x *exchange) bool { // also with empty ones
 		return !slices.ContainsFunc(carriers, func(name string) bool { return strings.TrimSpace(x.r.Header.Get(name)) != "" })
 	},
-	"bearer-alone": func(x *exchange) bool { return onlyWith(x.r, "Authorization") },
-	"tenant-alone": func(x *exchange) bool { return onlyWith(x.r, "X-Tenant-Id") },
-	"token": func(x *exchange) bool {
-		token, is := strings.CutPrefix(x.r.Header.Get("Authorization"), "Bearer ")
-		return is && strings.TrimSpace(token) != ""
-	},
 	"first": func(x *exchange) bool { return sends(x, of(x.seen, x.seen.first, x.op.Side)) },
 	"owner": func(x *exchange) bool { return sends(x, x.seen.owner(x)) },
 	"maker": func(x *exchange) bool {
@@ -191,10 +181,6 @@ func credentialsOf(r *http.Request) http.Header {
 		}
 	}
 	return h
-}
-
-func onlyWith(r *http.Request, name string) bool {
-	return len(credentialsOf(r)) == 1 && r.Header.Get(name) != ""
 }
 
 // sends tells whether the credentials of a request are these.

@@ -38,12 +38,11 @@
 //
 // # Conditions
 //
-//	PLACE = VALUE, also != < > <= >= (of numbers and times) starts ends has alike (in any case) almost (but for the last character) matches
+//	PLACE = VALUE, also != < > <= >= (of numbers and times) starts ends has matches
 //	PLACE is absent, present (not null), null, empty, filled, text, number, integer, list, object
 //	status = 2xx
 //	count PLACE = N
-//	caller anonymous, without-credentials (also empty ones), bearer-alone, tenant-alone, token,
-//	       first (who made the first object), owner (of the object), maker (the owner of home)
+//	caller anonymous, without-credentials (also empty ones), first (who made the first object), owner (of the object), maker (the owner of home)
 //	known PARAMETER (a request with that id has succeeded)
 //	after OPERATION (it has succeeded with the same object); within 60ms of OPERATION (since then)
 //	nth N, every N, first N (of the exchanges of an object that met all conditions before it; of all with "of all")
@@ -60,7 +59,7 @@
 //
 //	another, null, text, number PLACE           add PLACE N
 //	reverse PLACE                               first PLACE N; append, prepend PLACE VALUE; except PLACE NAME VALUE; older PLACE AGE
-//	upper, lower PLACE                          without, trim, up-to, behind-last PLACE TEXT; at-most PLACE N
+//	upper, lower PLACE                          without, trim, up-to, behind-last PLACE TEXT
 //	replace PLACE WORD TEXT                     shift PLACE DURATION
 //	only PLACE NAMES; rename PLACE FROM TO      stale, late PLACE (the value before), foreign PLACE (of another object)
 //

@@ -70,7 +70,6 @@ var verbs = map[string]verb{
 		parts := strings.Split(s, begin)
 		return parts[len(parts)-1]
 	}),
-	"at-most": texted(func(s, n string) string { r := []rune(s); return string(r[:min(intOf(n), len(r))]) }),
 	"replace": texted(func(s, words string) string { // replace PLACE WORD TEXT: the first such word
 		word, with, _ := strings.Cut(words, " ")
 		return strings.Replace(s, word, with, 1)
