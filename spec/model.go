@@ -4,8 +4,6 @@ import (
 	"fmt"
 	"net/http"
 	"strings"
-
-	"github.com/agentconform/agentconform/spec/internal/strictjson"
 )
 
 // Side tells the two halves of the interface apart. Each has its own base address and its own document.
@@ -37,12 +35,6 @@ type Exchange struct {
 	// Body is the answer as the server meant it: a content encoding such as gzip is already undone.
 	Body []byte
 }
-
-// MaxDepth is how deep arrays and objects of an answer may nest; deeper ones break the contract (keyword "depth").
-const MaxDepth = strictjson.MaxDepth
-
-// MaxValues is how many JSON values of one answer are judged. An answer with more breaks the contract (keyword "values").
-const MaxValues = strictjson.MaxValues
 
 // Violation is one broken rule of the contract.
 type Violation struct {

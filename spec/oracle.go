@@ -1,15 +1,12 @@
 package spec
 
 import (
-	"fmt"
 	"net/http"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
-
-	"github.com/agentconform/agentconform/spec/internal/strictjson"
 )
 
 // Oracle judges exchanges against the contract. It is safe for concurrent use; make one and share it.
@@ -104,28 +101,11 @@ func (op *operation) judge(x Exchange) []Violation {
 
 // judgeBody judges a JSON text: the text itself, then the value.
 func judgeBody(schema *jsonschema.Schema, body []byte) []Violation {
-	text := strictjson.Decode(body)
-	violations := make([]Violation, 0, len(text.Faults))
-	for _, f := range text.Faults {
-		violations = append(violations, Violation{
-			Pointer: f.Pointer, Keyword: string(f.Kind),
-			Expected: soundness[f.Kind], Actual: fmt.Sprintf("%s at byte %d: %s", f.Detail, f.Offset, excerptAt(body, f.Offset)),
-		})
+	value, violations, decoded := decode(body)
+	if decoded {
+		violations = append(violations, violationsOf(schema, value)...)
 	}
-	if !text.Decoded {
-		return violations
-	}
-	return append(violations, violationsOf(schema, text.Value)...)
-}
-
-// soundness says what is expected of a text.
-var soundness = map[strictjson.Kind]string{
-	strictjson.Syntax:       "JSON",
-	strictjson.Trailing:     "nothing after the JSON value",
-	strictjson.DuplicateKey: "each key once in an object",
-	strictjson.Encoding:     "UTF-8",
-	strictjson.Depth:        fmt.Sprintf("nesting of at most %d levels", strictjson.MaxDepth),
-	strictjson.Values:       fmt.Sprintf("at most %d JSON values, which is what the suite judges", MaxValues),
+	return violations
 }
 
 // response selects the declaration for a status: the exact one before the range.

@@ -121,10 +121,10 @@ func TestAViolationSaysWhatIsWrong(t *testing.T) {
 		{"a status", refused(418, ""), Violation{"list-revisions", 418, "", "status", "status 200, 401, 403, 404 or 422", "status 418"}},
 		{"a content type", typed(list("<html>"), "text/html"), Violation{"list-revisions", 200, "", "content-type", "application/json", `"text/html", with the body "<html>"`}},
 		{"no content type", typed(list("{}"), ""), Violation{"list-revisions", 200, "", "content-type", "application/json", `no Content-Type, with the body "{}"`}},
-		{"no JSON", list("{]"), Violation{"list-revisions", 200, "", "json", "JSON", `']' where a key is expected at byte 1: "{]"`}},
+		{"no JSON", list("{]"), Violation{"list-revisions", 200, "", "json", "JSON", `invalid character ']' looking for beginning of object key string at byte 1: "{]"`}},
 		{"no body", list(""), Violation{"list-revisions", 200, "", "body", "a JSON body", "no body"}},
 		{"more than JSON", list(`{"resources":[],"offset":0} x`), Violation{"list-revisions", 200, "", "trailing", "nothing after the JSON value",
-			`more follows the JSON value at byte 28: ":[],\"offset\":0} x"`}},
+			`more at byte 28: ":[],\"offset\":0} x"`}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			got := shared.JudgeResponse(c.x)

@@ -85,7 +85,7 @@ func (l *Ledger) Created(kind, id, by string) error {
 
 // Add notes something new at the address of the entry. What is known already stays as it is.
 func (l *Ledger) Add(e reports.LedgerEntry) error {
-	e.ID = safe.Cut(e.ID, maxGivenID) // a longer one cannot be sent, nor removed
+	e.ID = safe.Cut(e.ID, maxID) // a longer one cannot be sent, nor removed
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if _, known := l.all.place[nameOf(e)]; known {
@@ -202,6 +202,7 @@ const (
 	maxLine    = 1 << 20  // bytes
 	maxDamaged = 1000     // lines that cannot be read
 	maxQuoted  = 200      // bytes of such a line that are kept
+	maxID      = 8 << 10  // bytes
 )
 
 // Damaged is a line of a ledger that cannot be read: what it names may still be at the target.
@@ -264,11 +265,11 @@ func isRemovable(e reports.LedgerEntry) bool {
 
 // parseEntry reads a line. Its ids become segments of paths, and must be able to.
 func parseEntry(line []byte) (e Left, readable bool) {
-	if len(line) > maxLine || json.Unmarshal(line, &e) != nil || e.Kind == "" || !reports.IsSegment(e.ID, maxGivenID) {
+	if len(line) > maxLine || json.Unmarshal(line, &e) != nil || e.Kind == "" || !reports.IsSegment(e.ID, maxID) {
 		return e, false
 	}
 	for _, id := range []string{e.Deployment, e.Thread} {
-		if id != "" && !reports.IsSegment(id, maxGivenID) {
+		if id != "" && !reports.IsSegment(id, maxID) {
 			return e, false
 		}
 	}

@@ -4,15 +4,12 @@ import (
 	"bytes"
 	"encoding/json"
 	"net/http"
-	"net/url"
 	"slices"
 	"strings"
 
-	"github.com/google/uuid"
 	"github.com/tidwall/gjson"
 
 	"github.com/agentconform/agentconform/reports/safe"
-	"github.com/agentconform/agentconform/spec"
 	"github.com/agentconform/agentconform/steps/client"
 )
 
@@ -21,45 +18,6 @@ func (c *Collector) OwnMistakes() []string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return slices.Clone(c.mistakes)
-}
-
-// givenIDs are ids that are no UUIDs and that the target has given to what it created. A request that carries one is no mistake
-// of the suite: the answer that gave the id is judged.
-type givenIDs map[string]bool
-
-// maxGiven and maxGivenID bound what is kept of ids that are no UUIDs.
-const maxGiven, maxGivenID = 1000, 8 << 10
-
-// givenBy are such ids in an answer.
-func givenBy(a *client.Answer) (ids []string) {
-	if a == nil || a.Request.Side != spec.ControlPlane || !a.OK() || !a.IsJSON() {
-		return nil
-	}
-	body := gjson.ParseBytes(a.Body)
-	for _, path := range []string{"id", "latest_revision_id", "resources.#.id", "resources.#.latest_revision_id"} {
-		found := body.Get(path)
-		for _, id := range append(found.Array(), found) { // what is no string is sent as it is written
-			if text := id.String(); id.Exists() && !isUUID(text) && len(text) <= maxGivenID && len(ids) < maxGiven {
-				ids = append(ids, text)
-			}
-		}
-	}
-	return ids
-}
-
-// isUUID tells whether a text is a UUID as the contract has it, with hyphens.
-func isUUID(s string) bool { return len(s) == 36 && uuid.Validate(s) == nil }
-
-// without leaves out what the contract says about such ids in the path of a request.
-func (g givenIDs) without(found []spec.Violation, path string) []spec.Violation {
-	carries := slices.ContainsFunc(strings.Split(path, "/"), func(segment string) bool {
-		id, err := url.PathUnescape(segment)
-		return err == nil && g[id]
-	})
-	if !carries {
-		return found
-	}
-	return slices.DeleteFunc(found, func(v spec.Violation) bool { return strings.HasPrefix(v.Pointer, "/path/") })
 }
 
 // OwnToken says in how many answers the caller's own token stands in clear, and where it was seen first. Who may read such an answer,
@@ -85,7 +43,7 @@ func (w *recorder) ownTokenIn(r client.Request, a *client.Answer) *string {
 	}
 	for _, token := range w.tokensOf(r.Header) {
 		if at, found := tokenIn(a, token); found {
-			at = safe.Cut(w.redact.Text(at), maxGivenID)
+			at = safe.Cut(w.redact.Text(at), maxID)
 			return &at
 		}
 	}

@@ -21,25 +21,23 @@ var idFields = map[string]struct{ field, parameter, beside string }{
 	"get-run":           {"run_id", "run_id", "run_id"},
 }
 
-// sameIDs holds answers to the ids that their requests name in the path (sections 2 and 4). It compares ids of the right type: what the
-// contract has against an id is its own concern.
-func sameIDs(side spec.Side) func(*tally, *seen) {
-	return func(t *tally, s *seen) {
-		at, has := idFields[s.Op.ID]
-		if s.Side != side || !has || !s.ok() || !s.answer.Get(at.beside).Exists() {
-			return
-		}
-		asked, got := s.In(at.parameter), s.answer.Get(at.field)
-		if side == spec.ControlPlane && (uuid.Validate(asked) != nil || uuid.Validate(got.Str) != nil) {
-			return
-		}
-		if got.Type != gjson.String && got.Type != gjson.Number {
-			return
-		}
-		t.judged++
-		if !sameID(asked, got.String()) {
-			t.violated(s, "/"+at.field, "an answer has another id than its request", "the id "+asked, got.String())
-		}
+// sameIDs holds answers to the ids that their requests name in the path (sections 2 and 4). It compares ids of the right
+// type: what the contract has against an id is its own concern.
+func sameIDs(t *tally, s *seen) {
+	at, has := idFields[s.Op.ID]
+	if !has || !s.ok() || !s.answer.Get(at.beside).Exists() {
+		return
+	}
+	asked, got := s.In(at.parameter), s.answer.Get(at.field)
+	if s.Side == spec.ControlPlane && (uuid.Validate(asked) != nil || uuid.Validate(got.Str) != nil) {
+		return
+	}
+	if got.Type != gjson.String && got.Type != gjson.Number {
+		return
+	}
+	t.judged++
+	if !sameID(asked, got.String()) {
+		t.violated(s, "/"+at.field, "an answer has another id than its request", "the id "+asked, got.String())
 	}
 }
 
@@ -51,15 +49,13 @@ func sameID(a, b string) bool {
 }
 
 // closed holds the routes of the interface shut for callers without credentials and for those with an unknown one (section 5).
-func closed(side spec.Side) func(*tally, *seen) {
-	return func(t *tally, s *seen) {
-		if s.Side != side || !s.ofInterface() || s.Caller.Kind == client.SomeCredentials {
-			return
-		}
-		t.judged++
-		if s.ok() {
-			t.violated(s, "", "a request without valid credentials was served", "status 401 or 403", fmt.Sprintf("status %d", s.Status))
-		}
+func closed(t *tally, s *seen) {
+	if !s.ofInterface() || s.Caller.Kind == client.SomeCredentials {
+		return
+	}
+	t.judged++
+	if s.ok() {
+		t.violated(s, "", "a request without valid credentials was served", "status 401 or 403", fmt.Sprintf("status %d", s.Status))
 	}
 }
 
@@ -67,7 +63,7 @@ func closed(side spec.Side) func(*tally, *seen) {
 // 5 and 7). It looks at requests that are refused for their credentials alone: what breaks the contract may be refused for that.
 func refusals(status int, detail string) func(*tally, *seen) {
 	return func(t *tally, s *seen) {
-		if s.Side != spec.AgentServer || !s.ofInterface() || s.Caller.Kind == client.SomeCredentials || s.Wrong || s.Status/100 != 4 {
+		if !s.ofInterface() || s.Caller.Kind == client.SomeCredentials || s.Wrong || s.Status/100 != 4 {
 			return
 		}
 		t.judged++
@@ -111,15 +107,14 @@ func trace(text string) string {
 	return ""
 }
 
-// traceless holds refusals free of stack traces (section 7): a client cannot act on them, and they show what a server is made of.
-func traceless(side spec.Side) func(*tally, *seen) {
-	return func(t *tally, s *seen) {
-		if s.Side != side || s.Status < 400 {
-			return
-		}
-		t.judged++
-		if found := trace(s.Answer); found != "" {
-			t.violated(s, "", "a refusal holds a stack trace", "no stack trace", found)
-		}
+// traceless holds refusals free of stack traces (section 7): a client cannot act on them, and they show what a server is
+// made of.
+func traceless(t *tally, s *seen) {
+	if s.Status < 400 {
+		return
+	}
+	t.judged++
+	if found := trace(s.Answer); found != "" {
+		t.violated(s, "", "a refusal holds a stack trace", "no stack trace", found)
 	}
 }

@@ -6,7 +6,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/agentconform/agentconform/spec"
 	"github.com/agentconform/agentconform/steps/client"
 )
 
@@ -36,8 +35,6 @@ func newFollow(patience time.Duration) *follow {
 func (r *follow) note(s *seen) {
 	deployment := s.In("deployment_id")
 	switch {
-	case s.Side != spec.ControlPlane:
-		return
 	case s.Op.Method == http.MethodDelete:
 		r.deleted[deployment] = struct{}{}
 		return
@@ -66,7 +63,7 @@ func (r *follow) names(s *seen, id string) {
 }
 
 func (r *follow) check(t *tally, s *seen) {
-	if s.Side != spec.ControlPlane || s.Op.Method != http.MethodGet || s.Wrong {
+	if s.Op.Method != http.MethodGet || s.Wrong {
 		return
 	}
 	deployment, asked := s.In("deployment_id"), s.In("deployment_id")

@@ -12,7 +12,6 @@ import (
 	"github.com/tidwall/gjson"
 
 	"github.com/agentconform/agentconform/reports"
-	"github.com/agentconform/agentconform/spec"
 	"github.com/agentconform/agentconform/steps/client"
 	"github.com/agentconform/agentconform/steps/config"
 	"github.com/agentconform/agentconform/steps/evidence"
@@ -40,8 +39,7 @@ type place struct{ base, id string }
 
 // belongings are what a user has created or sent.
 type belongings struct {
-	ids   map[place]bool    // of threads and runs, as answers gave them, where they are longEnough
-	short map[place]bool    // other ids of threads; other ids of runs may repeat in each thread
+	ids   map[place]bool    // of threads and runs, as answers gave them; of runs if longEnough: others may repeat in each thread
 	texts map[string]string // that the user sent, at least longEnough, and as JSON writes them
 	sent  strings.Builder   // all request bodies: what a user has sent, the user may see
 }
@@ -88,13 +86,13 @@ func placeOf(value gjson.Result, text string) string {
 
 func (r *isolation) of(key string) *belongings {
 	if r.users[key] == nil {
-		r.users[key] = &belongings{ids: map[place]bool{}, short: map[place]bool{}, texts: map[string]string{}}
+		r.users[key] = &belongings{ids: map[place]bool{}, texts: map[string]string{}}
 	}
 	return r.users[key]
 }
 
 func (r *isolation) note(s *seen) {
-	if s.Side != spec.AgentServer || !s.isUser() {
+	if !s.isUser() {
 		return
 	}
 	b := r.of(s.Caller.Name)
@@ -121,10 +119,8 @@ func (r *isolation) note(s *seen) {
 func (b *belongings) owns(s *seen, field string) {
 	switch id := s.answer.Get(field); {
 	case id.Type != gjson.String && id.Type != gjson.Number:
-	case len(id.String()) >= longEnough:
+	case len(id.String()) >= longEnough, id.String() != "" && field == "thread_id":
 		b.ids[place{s.Base, id.String()}] = true
-	case id.String() != "" && field == "thread_id":
-		b.short[place{s.Base, id.String()}] = true
 	}
 }
 
@@ -135,7 +131,7 @@ func written(text string) string {
 }
 
 func (r *isolation) check(t *tally, s *seen) {
-	if s.Side != spec.AgentServer || s.Caller.Name == "" && s.Caller.Kind == client.SomeCredentials || s.Caller.Name != "" && !s.isUser() {
+	if s.Caller.Name == "" && s.Caller.Kind == client.SomeCredentials || s.Caller.Name != "" && !s.isUser() {
 		return // such as a studio user, who may see everything
 	}
 	if s.Caller.Name == "" && s.ok() {
@@ -146,6 +142,7 @@ func (r *isolation) check(t *tally, s *seen) {
 	if own == nil {
 		own = &belongings{}
 	}
+	threads := valuesAt(s.answer, func(key string) bool { return key == "thread_id" })
 	for _, key := range slices.Sorted(maps.Keys(r.users)) {
 		if key == s.Caller.Name {
 			continue
@@ -153,13 +150,12 @@ func (r *isolation) check(t *tally, s *seen) {
 		other := r.users[key]
 		t.judged++
 		for at := range other.ids {
-			if at.base == s.Base && strings.Contains(s.Answer, at.id) && !r.knows(s, at.id) && !own.ids[at] {
-				r.leaked(t, s, "an id", key, at.id)
+			shown := slices.Contains(threads, at.id) && !carries(s, at.id)
+			if len(at.id) >= longEnough {
+				shown = strings.Contains(s.Answer, at.id) && !r.knows(s, at.id)
 			}
-		}
-		for _, id := range valuesAt(s.answer, func(key string) bool { return key == "thread_id" }) {
-			if at := (place{s.Base, id}); other.short[at] && !carries(s, id) && !own.short[at] {
-				r.leaked(t, s, "an id", key, id)
+			if shown && at.base == s.Base && !own.ids[at] {
+				r.leaked(t, s, "an id", key, at.id)
 			}
 		}
 		for text, json := range other.texts {

@@ -7,8 +7,6 @@ import (
 	"time"
 
 	"github.com/tidwall/gjson"
-
-	"github.com/agentconform/agentconform/spec"
 )
 
 // rollback holds answers free of runs that were rolled back (section 3): of their ids and texts, in what was asked for after the new run
@@ -44,7 +42,7 @@ func newRollback() *rollback { return &rollback{posted: map[string]*posted{}} }
 var waits = regexp.MustCompile(`\bwait(?:-after-write)?=(\d+)`)
 
 func (r *rollback) note(s *seen) {
-	if s.Side != spec.AgentServer || !s.ok() {
+	if !s.ok() {
 		return
 	}
 	switch s.Op.ID {
@@ -107,7 +105,7 @@ func (r *rollback) check(t *tally, s *seen) {
 	if !r.made {
 		r.find()
 	}
-	if s.Side != spec.AgentServer || !s.ofInterface() || !s.ok() {
+	if !s.ofInterface() || !s.ok() {
 		return
 	}
 	body := s.Answer

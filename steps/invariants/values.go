@@ -9,8 +9,6 @@ import (
 	"time"
 
 	"github.com/tidwall/gjson"
-
-	"github.com/agentconform/agentconform/spec"
 )
 
 // sourceConfig is the object that holds the fields of a source; its fields are those that a request sets.
@@ -74,9 +72,6 @@ func newRevisions(patience time.Duration) *revisions {
 }
 
 func (r *revisions) note(s *seen) {
-	if s.Side != spec.ControlPlane {
-		return
-	}
 	switch s.Op.ID {
 	case "create-deployment":
 		if s.ok() {

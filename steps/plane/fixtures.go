@@ -14,11 +14,13 @@ import (
 type Fixture struct {
 	Name   string
 	Shared string        // in the tags of the features: @shares:history
-	pool   []*Fixture    // those that are like this one, itself the first; each is changed by other scenarios
 	lease  chan struct{} // holds a token while nobody changes the deployment
 	value  shared.Value[*Deployment]
 	make   func(ctx context.Context) (*Deployment, error)
 }
+
+// Pool are fixtures that are alike; each is changed by other scenarios.
+type Pool [PoolSize]*Fixture
 
 // Changing is the shared deployment that scenarios change in turn, in the tags of the features.
 const Changing = "changing"
@@ -31,10 +33,11 @@ func SharedCost(name string) Cost {
 // Fixtures are the deployments that scenarios share. At a real target each takes minutes.
 type Fixtures struct {
 	Created  *Fixture // created; perhaps not DEPLOYED yet
+	Readable *Fixture // the same, when its first revision can be retrieved
 	Deployed *Fixture // the same, DEPLOYED; nobody ever changes it
 	Existing *Fixture // created; nothing that is judged depends on its revisions
-	Changing *Fixture // created; changed by one scenario at a time; the first of a pool
-	Leased   *Fixture // the same, DEPLOYED
+	Changing Pool     // created; changed by one scenario at a time
+	Leased   Pool     // the same, DEPLOYED
 	Updated  *Fixture // DEPLOYED, then updated to another source, and settled
 	Long     *Fixture // with more than 20 revisions, all settled
 }
@@ -45,8 +48,26 @@ func (p *Plane) newFixtures() *Fixtures {
 		f.lease <- struct{}{}
 		return f
 	}
-	f := &Fixtures{}
-	f.Created = made("a deployment", "deployment", func(ctx context.Context) (*Deployment, error) { return p.Create(ctx, "shared", nil) })
+	created := func(name, shared, purpose string) *Fixture {
+		return made(name, shared, func(ctx context.Context) (*Deployment, error) { return p.Create(ctx, purpose, nil) })
+	}
+	f := &Fixtures{
+		Created:  created("a deployment", "deployment", "shared"),
+		Existing: created("another existing deployment", "another", "another"),
+		Updated:  made("a deployment that was updated", "updated", p.makeUpdated),
+		Long:     made("a deployment with a long history", "history", p.makeLong),
+	}
+	f.Readable = made("a deployment with a retrievable revision", "deployment", func(ctx context.Context) (*Deployment, error) {
+		d, err := p.Shared(ctx, f.Created)
+		if err != nil {
+			return nil, err
+		}
+		a, err := p.AwaitFound(ctx, RevisionPath(d.ID, d.First))
+		if err == nil && !a.OK() {
+			err = outcome.Blocked("revision %s cannot be retrieved: %s", d.First, outcome.Seen(a))
+		}
+		return d, err
+	})
 	f.Deployed = made("a DEPLOYED deployment", "deployment", func(ctx context.Context) (*Deployment, error) {
 		d, err := p.Shared(ctx, f.Created)
 		if err != nil {
@@ -55,12 +76,14 @@ func (p *Plane) newFixtures() *Fixtures {
 		up := *d // the other fixture's is read by those who do not wait
 		return &up, p.reachDeployed(ctx, &up)
 	})
-	f.Existing = made("another existing deployment", "another", func(ctx context.Context) (*Deployment, error) { return p.Create(ctx, "another", nil) })
-	for n := range PoolSize {
-		changing := made(numbered("a deployment that one scenario changes at a time", n), Changing, func(ctx context.Context) (*Deployment, error) {
-			return p.Create(ctx, poolNames[n], nil)
-		})
-		leased := made(numbered("a deployment that accepts updates", n), Changing, func(ctx context.Context) (*Deployment, error) {
+	for n, purpose := range poolNames {
+		number := ""
+		if n > 0 {
+			number = fmt.Sprintf(" %d", n+1)
+		}
+		changing := created("a deployment that one scenario changes at a time"+number, Changing, purpose)
+		f.Changing[n] = changing
+		f.Leased[n] = made("a deployment that accepts updates"+number, Changing, func(ctx context.Context) (*Deployment, error) {
 			d, err := p.Shared(ctx, changing)
 			if err != nil {
 				return nil, err
@@ -68,14 +91,8 @@ func (p *Plane) newFixtures() *Fixtures {
 			up := *d // others change it already
 			return d, p.reachDeployed(ctx, &up)
 		})
-		leased.lease = changing.lease
-		if n == 0 {
-			f.Changing, f.Leased = changing, leased
-		}
-		f.Changing.pool, f.Leased.pool = append(f.Changing.pool, changing), append(f.Leased.pool, leased)
+		f.Leased[n].lease = changing.lease
 	}
-	f.Updated = made("a deployment that was updated", "updated", p.makeUpdated)
-	f.Long = made("a deployment with a long history", "history", p.makeLong)
 	return f
 }
 
@@ -84,14 +101,6 @@ const PoolSize = 3
 
 // poolNames are in the names of the deployments, which hold no spaces (target.RunOf).
 var poolNames = [PoolSize]string{"changing", "changing-second", "changing-third"}
-
-// numbered is the name of the member of a pool, from 0.
-func numbered(name string, n int) string {
-	if n == 0 {
-		return name
-	}
-	return fmt.Sprintf("%s %d", name, n+1)
-}
 
 // memberKey is for the number of the fixture in its pool.
 type memberKey struct{}
@@ -126,14 +135,14 @@ func (f *Fixture) build(ctx context.Context) (*Deployment, error) {
 	return f.make(WithAllowance(ctx, f.Name, SharedCost(f.Shared), []string{f.Shared}))
 }
 
-// Lease returns the deployment of the fixture, or of the member of its pool that the context names. Nobody else changes it until it is
-// given back.
-func (p *Plane) Lease(ctx context.Context, f *Fixture) (d *Deployment, giveBack func(), err error) {
+// Lease returns the deployment of the member of a pool that the context names, or of the first. Nobody else changes it
+// until it is given back.
+func (p *Plane) Lease(ctx context.Context, pool Pool) (d *Deployment, giveBack func(), err error) {
+	n, _ := ctx.Value(memberKey{}).(int)
+	f := pool[n]
 	if err := mayUse(ctx, f); err != nil {
 		return nil, nil, err
 	}
-	n, _ := ctx.Value(memberKey{}).(int)
-	f = f.pool[n]
 	if d, err = p.made(ctx, f); err != nil {
 		return nil, nil, err
 	}
@@ -152,7 +161,7 @@ func (p *Plane) makeUpdated(ctx context.Context) (*Deployment, error) {
 	if err != nil {
 		return nil, err
 	}
-	if d.Original, err = p.Get(ctx, RevisionPath(d.ID, d.First), ""); err != nil {
+	if d.Original, err = p.GetRevision(ctx, d.ID, d.First); err != nil {
 		return nil, err
 	}
 	if err := p.Update(ctx, d, change); err != nil {
@@ -226,7 +235,7 @@ func (p *Plane) noUnknownRevisions(ctx context.Context, d *Deployment) error {
 	}
 	unknown := slices.DeleteFunc(IDs(rows), func(id string) bool { return slices.Contains(d.Revisions, id) })
 	for _, id := range unknown[:min(len(unknown), 5)] { // a hostile list may name any number
-		a, err := p.Get(ctx, RevisionPath(d.ID, id), "")
+		a, err := p.GetRevision(ctx, d.ID, id)
 		if err == nil && a.OK() && a.Get("id").String() == id {
 			return outcome.Blocked("the deployment has the revision %s, which no request of this run created", id)
 		}

@@ -11,6 +11,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/agentconform/agentconform/steps/client"
 	"github.com/agentconform/agentconform/steps/outcome"
 	"github.com/agentconform/agentconform/steps/shared"
 	"github.com/agentconform/agentconform/steps/target"
@@ -26,9 +27,8 @@ type Plane struct {
 
 	target *target.Target
 	maker  *shared.Maker
-	reads
-	looks sync.Map // of *look, by path
-	*waits
+	each   shared.Value[[]*client.Answer] // see LookAtEach
+	*polls
 
 	mu            sync.Mutex
 	noRevisionFor map[string]bool // kinds of updates of which one made no revision in time
@@ -38,11 +38,8 @@ type Plane struct {
 // New returns the control plane of the target. Shared deployments are made by the maker; times of the timeline count from
 // the start.
 func New(t *target.Target, maker *shared.Maker, start time.Time) *Plane {
-	p := &Plane{
-		Sources: SourcesOf(t.Config), Statuses: statusesOfContract(), target: t, maker: maker,
-		reads: reads{start: start, of: map[string]Read{}},
-		waits: newWaits(), noRevisionFor: map[string]bool{},
-	}
+	p := &Plane{Sources: SourcesOf(t.Config), Statuses: statusesOfContract(), target: t, maker: maker, polls: newPolls(start),
+		noRevisionFor: map[string]bool{}}
 	p.Existing = NoneExisting(t.Config)
 	p.Fixtures = p.newFixtures()
 	return p

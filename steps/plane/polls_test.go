@@ -16,9 +16,9 @@ import (
 // revision is DEPLOYED.
 func TestAWaitInVainShortensTheNext(t *testing.T) {
 	const whole = time.Hour
-	w := newWaits()
+	w := newPolls(time.Now())
 	for _, first := range []string{"a", "b", "c"} {
-		w.note(first, needCreation)
+		w.expects(first, needCreation)
 	}
 	endingOf := func(revision string) Ending {
 		limit, ending := w.limit(revision, time.Now(), whole)
@@ -50,7 +50,7 @@ func TestAWaitInVainShortensTheNext(t *testing.T) {
 func TestOnlyAWholeWaitFails(t *testing.T) {
 	c := config.Default()
 	p := New(&target.Target{Config: &c}, nil, time.Time{})
-	p.waits.note("first", needCreation)
+	p.polls.expects("first", needCreation)
 	for ending, want := range map[Ending]outcome.Outcome{
 		TimedOut:   {Verdict: reports.Failed},
 		CutShort:   {Verdict: reports.Blocked, BlockedBy: []reports.Blocker{{Kind: reports.ByRequirement, Name: "CP-POLL-1"}}},
