@@ -26,7 +26,7 @@
 // compiled schema itself instead of calling the high-level validator, for three reasons: that one takes an empty body and
 // the body null for every schema, it knows no media type but the one declared (an answer may say
 // application/problem+json), and it copies the whole body for every error, with which a hostile target can exhaust the
-// memory. The tests compare the oracle with both the high-level validator and kin-openapi, and explain where they differ.
+// memory. The tests compare the oracle with kin-openapi, and explain where they differ.
 //
 // A target may be hostile: nesting and the number of values are bounded, numbers are not expanded, and what
 // is quoted in a violation is short.

@@ -4,7 +4,6 @@ import (
 	"net/http"
 	"os"
 	"strings"
-	"sync"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -162,18 +161,4 @@ func TestTheOrderIsAlwaysTheSame(t *testing.T) {
 	for range 50 {
 		require.Equal(t, first, shared.JudgeResponse(x))
 	}
-}
-
-func TestTheOracleIsSafeForConcurrentUse(t *testing.T) {
-	rows := append(controlPlaneRows(), agentServerRows()...)
-	var all sync.WaitGroup
-	for range 8 {
-		all.Go(func() {
-			for _, row := range rows {
-				assert.Len(t, shared.JudgeResponse(row.x), len(row.want), row.name)
-				shared.JudgeRequest(row.x)
-			}
-		})
-	}
-	all.Wait()
 }

@@ -12,7 +12,6 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
-
 )
 
 // TestLargeBodies: within the bound a body comes whole, whatever is announced, and gives its place back.
