@@ -57,7 +57,8 @@ type Requirement struct {
 	Scenarios   []*Scenario
 }
 
-// IsInvariant tells whether the requirement is judged on all exchanges of a run. It may fail beside another one that a fault breaks.
+// IsInvariant tells whether the requirement is judged on all exchanges of a run. It may fail beside another one that a
+// fault breaks.
 func (r *Requirement) IsInvariant() bool { return strings.Contains(r.ID, "-INVARIANT-") }
 
 // Scenario is one test, that is one row of an outline's examples or a plain scenario.
@@ -133,8 +134,9 @@ func Parse(fsys fs.FS) (*Catalogue, error) {
 	return c, errors.Join(append(problems, c.checkCauses()...)...)
 }
 
-// checkCauses refuses tags @after that would hide something: one that names an unknown requirement or a weaker one (a SHOULD
-// for a MUST), one that closes a circle, and any on a requirement of isolation, which is always a finding of its own.
+// checkCauses refuses tags @after that would hide something: one that names an unknown requirement or a weaker one (a
+// SHOULD for a MUST), one that closes a circle, and any on a requirement of isolation, which is always a finding of its
+// own.
 func (c *Catalogue) checkCauses() (problems []error) {
 	var explains func(cause, id string, past int) bool
 	explains = func(cause, id string, past int) bool {
@@ -188,8 +190,8 @@ func (c *Catalogue) Find(id string) *Requirement {
 	return nil
 }
 
-// Digest identifies the requirements: "sha256:" and the hash over the names and contents of all feature files, in the order
-// of their names.
+// Digest identifies the requirements: "sha256:" and the hash over the names and contents of all feature files, in the
+// order of their names.
 func (c *Catalogue) Digest() string {
 	files := slices.Clone(c.Files)
 	slices.SortFunc(files, func(a, b File) int { return strings.Compare(a.URI, b.URI) })

@@ -25,8 +25,8 @@ func TestEveryValueOfTheInterface(t *testing.T) {
 	}, shared.Enums())
 }
 
-// TestTheKeywordsThatTheOracleReliesOn: each violation has one cause, and references stand in properties and items only.
-// Neither would be right with keywords that join schemas.
+// TestTheKeywordsThatTheOracleReliesOn: each violation has one cause, and references stand in properties and items
+// only. Neither would be right with keywords that join schemas.
 func TestTheKeywordsThatTheOracleReliesOn(t *testing.T) {
 	forbidden := []string{"minItems", "maxItems", "uniqueItems", "contains", "prefixItems", "unevaluatedItems", "anyOf", "oneOf",
 		"allOf", "not", "if", "const", "pattern", "patternProperties", "propertyNames", "dependentRequired", "additionalProperties",

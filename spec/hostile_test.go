@@ -17,8 +17,8 @@ const (
 	bodyBound = 8 << 20 // as large as the client reads, and as large as hostile bodies are made
 	manyTimes = 1000
 
-	// Bounds on a hostile body, relative to its size: the worst known body takes 1.5 times as long as a good one of the same
-	// size, and allocates 100 bytes for each of its own.
+	// Bounds on a hostile body, relative to its size: the worst known body takes 1.5 times as long as a good one of the
+	// same size, and allocates 100 bytes for each of its own.
 	timeBound  = 10
 	allocBound = 150
 )

@@ -124,8 +124,8 @@ func (op *operation) statuses() string {
 	return "status " + oneOf(list)
 }
 
-// isJSON takes application/json and every type that says that it is JSON (application/problem+json), in any case and with
-// any parameters.
+// isJSON takes application/json and every type that says that it is JSON (application/problem+json), in any case and
+// with any parameters.
 func isJSON(contentType string) bool {
 	media := mediaType(contentType)
 	return media == jsonType || strings.HasPrefix(media, "application/") && strings.HasSuffix(media, "+json")

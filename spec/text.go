@@ -27,8 +27,8 @@ func Bounded(text []byte) bool {
 	return keyword == ""
 }
 
-// measure counts the values of a JSON text, until it breaks a bound: that is the keyword, and where. Every value but the
-// outermost stands behind a comma, or is the first of its array or object.
+// measure counts the values of a JSON text, until it breaks a bound: that is the keyword, and where. Every value but
+// the outermost stands behind a comma, or is the first of its array or object.
 func measure(text []byte) (values int, keyword string, at int) {
 	values = 1
 	depth, quoted, opened := 0, false, false
@@ -68,8 +68,8 @@ var expectedBound = map[string]string{
 }
 
 // decode reads one JSON value: nil, bool, string, int64, float64, []any or map[string]any. It says what is wrong with
-// the text; what is not JSON, or beyond a bound, has no value. By itself encoding/json replaces invalid UTF-8, keeps the
-// last of several equal keys, and stops after the first value.
+// the text; what is not JSON, or beyond a bound, has no value. By itself encoding/json replaces invalid UTF-8, keeps
+// the last of several equal keys, and stops after the first value.
 func decode(body []byte) (value any, wrong []Violation, decoded bool) {
 	if !utf8.Valid(body) {
 		return nil, []Violation{textFault(body, "encoding", "UTF-8", "invalid UTF-8", invalidUTF8(body))}, false

@@ -74,8 +74,8 @@ func TestBounds(t *testing.T) {
 	assert.True(t, utf8.ValidString(wrong[0].Pointer))
 }
 
-// FuzzDecode holds the decoder to the standard library: both take the same texts, but for what only this one looks for, and
-// both find the same value in them.
+// FuzzDecode holds the decoder to the standard library: both take the same texts, but for what only this one looks for,
+// and both find the same value in them.
 func FuzzDecode(f *testing.F) {
 	for _, seed := range []string{`{"a":[1,-2.5e3,"x\u0041",null,true]}`, `[`, `{"a":1,"a":2}`, "\xff", `1 2`, `"\ud800"`, `[1e400]`, `"\`, `{"":""}`} {
 		f.Add([]byte(seed))
@@ -107,8 +107,8 @@ func FuzzDecode(f *testing.F) {
 	})
 }
 
-// floats gives numbers the type that the standard library has, and leaves out what differs on purpose: the sign of zero, and
-// that what is not zero never becomes zero.
+// floats gives numbers the type that the standard library has, and leaves out what differs on purpose: the sign of
+// zero, and that what is not zero never becomes zero.
 func floats(value any) any {
 	switch v := value.(type) {
 	case int64:

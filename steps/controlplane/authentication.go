@@ -24,8 +24,8 @@ type access struct {
 	empty     bool         // what was sent has no body that could be served
 }
 
-// The operations of the interface, as the sentences name them, and the mistakes in credentials. Each wrong credential is
-// sent alone: a valid one beside it is not judged.
+// The operations of the interface, as the sentences name them, and the mistakes in credentials. Each wrong credential
+// is sent alone: a valid one beside it is not judged.
 const (
 	reads = `retrieve a deployment|list its revisions|list its revisions with a filter and a limit|` +
 		`retrieve a revision`
@@ -129,8 +129,8 @@ func (w *access) tryCreate(ctx context.Context, who target.Asker) error {
 	return w.creates(ctx, request, d)
 }
 
-// clientTries has a client with the credentials that the sentence names try the operation. It skips where the mistake of
-// a near miss changes nothing in the credential.
+// clientTries has a client with the credentials that the sentence names try the operation. It skips where the mistake
+// of a near miss changes nothing in the credential.
 func (w *access) clientTries(ctx context.Context, credentials, operation string) error {
 	credential, kind, _ := strings.Cut(credentials, " that is ")
 	scheme := map[string]string{"an API key": target.SchemeAPIKey, "a tenant ID": target.SchemeTenantID,
@@ -244,8 +244,8 @@ func (w *access) noDeploymentWithName(ctx context.Context) error {
 	return err
 }
 
-// readsInDisguise asks for all that the interface shows of a deployment, by requests that a server may take for those of
-// somebody else.
+// readsInDisguise asks for all that the interface shows of a deployment, by requests that a server may take for those
+// of somebody else.
 func (w *access) readsInDisguise(ctx context.Context, how string) error {
 	id := w.Deployment.ID
 	claim, written, err := w.Target.Disguise(how, id, w.Deployment.First)

@@ -127,8 +127,8 @@ func (w *creation) answerHoldsIDs() error {
 	})
 }
 
-// refusedAsInvalid wants a 422 with an HTTPValidationError. Another refusal is tolerated, and noted: the interface shows
-// only the 422, deployed servers answer semantic mistakes with other statuses too.
+// refusedAsInvalid wants a 422 with an HTTPValidationError. Another refusal is tolerated, and noted: the interface
+// shows only the 422, deployed servers answer semantic mistakes with other statuses too.
 func (w *creation) refusedAsInvalid() error {
 	if err := w.Scene.Refused(); err != nil {
 		return err

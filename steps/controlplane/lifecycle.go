@@ -27,12 +27,12 @@ func (w *lifecycle) define(r *common.Definitions) {
 		return err
 	})
 	r.When(`the client polls its latest revision`, func(ctx context.Context) error {
-		return w.polls(ctx, w.Plane.Statuses.Done)
+		return w.polls(ctx, plane.IsDone)
 	})
 	// which need not wait any longer once a status was seen, in this poll or another one, that fails the scenario
 	r.When(`the client polls its latest revision and stops at the first unknown status`, func(ctx context.Context) error {
 		return w.polls(ctx, func(status string) bool {
-			return w.Plane.Statuses.Done(status) || slices.ContainsFunc(w.Plane.ReadOf(w.Revision).Statuses, w.isUnknown)
+			return plane.IsDone(status) || slices.ContainsFunc(w.Plane.ReadOf(w.Revision).Statuses, w.isUnknown)
 		})
 	})
 	r.When(`the client retrieves its latest revision several times`, w.clientRetrievesSeveralTimes)
@@ -66,10 +66,10 @@ func (w *lifecycle) polls(ctx context.Context, until func(status string) bool) (
 
 // isFailed goes by the status that is meant: how it is written is judged by CP-POLL-1.
 func (w *lifecycle) isFailed(status string) bool {
-	return w.Plane.Statuses.IsFailed(w.Plane.Statuses.Meant(status))
+	return plane.IsFailed(plane.Meant(status))
 }
 
-func (w *lifecycle) isUnknown(status string) bool { return !w.Plane.Statuses.IsKnown(status) }
+func (w *lifecycle) isUnknown(status string) bool { return !plane.IsKnown(status) }
 
 // clientRetrievesSeveralTimes reads a deployment of the run: somebody else may update an existing one at any time.
 func (w *lifecycle) clientRetrievesSeveralTimes(ctx context.Context) error {
@@ -115,7 +115,7 @@ func (w *lifecycle) clientUpdatesToBroken(ctx context.Context) error {
 	}
 	w.Plane.ExpectsFailure(latest)
 	w.Deployment.Revisions = append(w.Deployment.Revisions, latest)
-	if err := w.polls(ctx, w.Plane.Statuses.Done); err != nil {
+	if err := w.polls(ctx, plane.IsDone); err != nil {
 		return err
 	}
 	return w.retrieves(ctx) // what the deployment shows while its latest revision has failed is for the invariants
@@ -163,7 +163,7 @@ func (w *lifecycle) deployedEachTime() error {
 		return outcome.Blocked("the revision stays %q instead of DEPLOYED (CP-POLL-1)", stays).ByRequirement("CP-POLL-1")
 	}
 	return common.Each(w.Answers, func(a *client.Answer) error {
-		is := w.Plane.Statuses.Meant(a.Get("status").String()) == plane.StatusDeployed
+		is := plane.Meant(a.Get("status").String()) == plane.StatusDeployed
 		return outcome.WantAt(is, a, "status", plane.StatusDeployed)
 	})
 }

@@ -150,8 +150,8 @@ func (w *lists) page(ctx context.Context, query string) (list, error) {
 // growing is the size of pages of which the first has one revision, and each other one more than the one before.
 const growing = 0
 
-// pageThrough reads the pages of a list of so many revisions by computed offsets, until one begins past the end, so that
-// a row too many is seen. That this one may be no page at all is the concern of another requirement.
+// pageThrough reads the pages of a list of so many revisions by computed offsets, until one begins past the end, so
+// that a row too many is seen. That this one may be no page at all is the concern of another requirement.
 func (w *lists) pageThrough(ctx context.Context, filter string, revisions, size int) (all list, err error) {
 	for n, offset := 1, 0; ; n++ {
 		limit := cmp.Or(size, n)
@@ -169,8 +169,8 @@ func (w *lists) pageThrough(ctx context.Context, filter string, revisions, size 
 	}
 }
 
-// pageOn reads on by the returned offsets, until a page is not full or so many revisions must have been seen. That there is no
-// offset to pass on is the concern of another requirement.
+// pageOn reads on by the returned offsets, until a page is not full or so many revisions must have been seen. That
+// there is no offset to pass on is the concern of another requirement.
 func (w *lists) pageOn(ctx context.Context, filter string, revisions, size int) (all list, err error) {
 	query := plane.Query("limit="+strconv.Itoa(size), filter)
 	for range revisions + 2 {
@@ -281,8 +281,8 @@ func (w *lists) eachHoldsItsOwn(ctx context.Context) error {
 	return w.UnlessChanged(ctx, outcome.First(wrong))
 }
 
-// differs tells what the list holds in place of its revisions, or nothing. One that was refused holds none, and has to be
-// served where none is wanted, too.
+// differs tells what the list holds in place of its revisions, or nothing. One that was refused holds none, and has to
+// be served where none is wanted, too.
 func (c comparison) differs() *outcome.Outcome {
 	times := map[string]int{}
 	for _, id := range plane.IDs(c.rows) {

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/agentconform/agentconform/spec"
 	"github.com/agentconform/agentconform/steps/client"
 	"github.com/agentconform/agentconform/steps/common"
 	"github.com/agentconform/agentconform/steps/outcome"
@@ -47,7 +48,8 @@ func statusFilter(statuses string) string {
 	return "status=" + url.QueryEscape(statuses)
 }
 
-// byStatus are the ids of the deployment's revisions by the status that each has alone, so that no list is judged by itself.
+// byStatus are the ids of the deployment's revisions by the status that each has alone, so that no list is judged by
+// itself.
 type byStatus struct {
 	ids       map[string][]string // by the status of the interface that is meant
 	occurring []string            // known statuses
@@ -71,13 +73,13 @@ func (w *lists) statusesIn(answers []*client.Answer) (*byStatus, error) {
 		if !a.OK() || a.Get("id").String() != revision {
 			return nil, outcome.Blocked("revision %s cannot be retrieved: %s", revision, outcome.Seen(a))
 		}
-		status := w.Plane.Statuses.Meant(written)
-		if !w.Plane.Statuses.IsKnown(written) {
+		status := plane.Meant(written)
+		if !plane.IsKnown(written) {
 			found.strange = written
 		}
 		found.ids[status] = append(found.ids[status], revision)
 	}
-	for _, status := range w.Plane.Statuses.Known() {
+	for _, status := range spec.RevisionStatuses() {
 		if len(found.ids[status]) > 0 {
 			found.occurring = append(found.occurring, status)
 		} else {
@@ -114,7 +116,7 @@ func (w *lists) aMixedHistory(ctx context.Context) error {
 // aFilterThatKeepsAll names every status there is. Whether a filter keeps what it should is another requirement's
 // concern.
 func (w *lists) aFilterThatKeepsAll(ctx context.Context) error {
-	w.filter = statusFilter(strings.Join(w.Plane.Statuses.Known(), ","))
+	w.filter = statusFilter(strings.Join(spec.RevisionStatuses(), ","))
 	l, err := w.read(ctx, w.filter)
 	if err == nil && (!l.answer.OK() || len(l.rows) < w.known()) {
 		return outcome.Blocked("a filter with all thirteen statuses returns %d of %d revisions (status %d)",
@@ -132,8 +134,8 @@ func (w *lists) clientFiltersByNUL(ctx context.Context, where string) error {
 	return w.clientListsWith(ctx, "status", value)
 }
 
-// clientFiltersByEach reads the list of each status, and then each revision alone. Where a revision has a status that is not one
-// of the interface as it is written, which revisions a filter is to keep is a matter of that.
+// clientFiltersByEach reads the list of each status, and then each revision alone. Where a revision has a status that
+// is not one of the interface as it is written, which revisions a filter is to keep is a matter of that.
 func (w *lists) clientFiltersByEach(ctx context.Context, which string) error {
 	if err := w.readEach(ctx, which); err != nil {
 		return err
@@ -207,8 +209,8 @@ func (w *lists) clientFiltersByThree(ctx context.Context) error {
 	return w.compareUnions(ctx, filters)
 }
 
-// compareUnions reads the list of several statuses, and of each alone: what those hold is the concern of another requirement. A
-// status that is named twice may be refused.
+// compareUnions reads the list of several statuses, and of each alone: what those hold is the concern of another
+// requirement. A status that is named twice may be refused.
 func (w *lists) compareUnions(ctx context.Context, filters []string) error {
 	alone := map[string]list{}
 	for _, filter := range filters {
@@ -273,7 +275,8 @@ func (w *lists) reconciled(ctx context.Context, value, status string) (list, err
 	return l, err
 }
 
-// clientListsWithBoth reads the list with remote_reconciled alone before and after the others: where it has changed in between, nothing can be compared.
+// clientListsWithBoth reads the list with remote_reconciled alone before and after the others: where it has changed in
+// between, nothing can be compared.
 func (w *lists) clientListsWithBoth(ctx context.Context) error {
 	statuses, err := w.statuses(ctx)
 	if err != nil {
@@ -313,7 +316,8 @@ func (w *lists) clientListsThrice(ctx context.Context) error {
 	})
 }
 
-// shareNone counts a revision only where it is listed with true before and after: between the requests it may become reconciled.
+// shareNone counts a revision only where it is listed with true before and after: between the requests it may become
+// reconciled.
 func (w *lists) shareNone() error {
 	first, second, again := plane.IDs(w.whole[0].rows), plane.IDs(w.whole[1].rows), plane.IDs(w.whole[2].rows)
 	if len(first)+len(second) == 0 {

@@ -18,9 +18,9 @@ import (
 	"github.com/agentconform/agentconform/steps/target"
 )
 
-// defineValues registers the sentences about lists whose values are derived by rule: those that the contract allows beside
-// each other, those that it does not allow, other spellings of a number, and ids that are almost those of a deployment
-// (sections 4, 7 and 8).
+// defineValues registers the sentences about lists whose values are derived by rule: those that the contract allows
+// beside each other, those that it does not allow, other spellings of a number, and ids that are almost those of a
+// deployment (sections 4, 7 and 8).
 func (w *lists) defineValues(r *common.Definitions) {
 	const status = `a status that occurs|a status that does not occur|all statuses`
 	r.When(`the client lists its revisions with (no filter|remote_reconciled (?:true|false)|(?:`+status+`)`+
@@ -60,8 +60,9 @@ func valuesOf(parameter string, absent int, numbers ...int) []value {
 }
 
 // clientListsParts reads the whole list that the filter keeps, and then parts of it: with no filter, where the list is
-// longest, with each limit beside each offset, else with each at least once. The limits are those that the contract allows at and
-// next to its bounds and its default; the offsets those at both ends of the list and at the end of a page of the default size.
+// longest, with each limit beside each offset, else with each at least once. The limits are those that the contract
+// allows at and next to its bounds and its default; the offsets those at both ends of the list and at the end of a page
+// of the default size.
 func (w *lists) clientListsParts(ctx context.Context, filter string) error {
 	query, err := w.queryOf(ctx, filter)
 	if err != nil {
@@ -102,8 +103,8 @@ func (w *lists) clientListsParts(ctx context.Context, filter string) error {
 	return nil
 }
 
-// pagesKeepTheOrder compares one page without a filter with the whole list. Where it holds other revisions, nothing tells
-// which ones belong to a page: no MUST says in which order revisions are listed.
+// pagesKeepTheOrder compares one page without a filter with the whole list. Where it holds other revisions, nothing
+// tells which ones belong to a page: no MUST says in which order revisions are listed.
 func (w *lists) pagesKeepTheOrder(ctx context.Context) error {
 	all, err := w.read(ctx, "")
 	if err != nil {
@@ -130,9 +131,9 @@ func (w *lists) queryOf(ctx context.Context, filter string) (string, error) {
 	status := ""
 	switch {
 	case strings.HasPrefix(filter, "a status that occurs"): // the most frequent: its list has the most parts
-		status = slices.MaxFunc(w.Plane.Statuses.Known(), func(a, b string) int { return len(statuses.ids[a]) - len(statuses.ids[b]) })
+		status = slices.MaxFunc(spec.RevisionStatuses(), func(a, b string) int { return len(statuses.ids[a]) - len(statuses.ids[b]) })
 	case strings.HasPrefix(filter, "all statuses"):
-		status = strings.Join(w.Plane.Statuses.Known(), ",")
+		status = strings.Join(spec.RevisionStatuses(), ",")
 	case !strings.HasPrefix(filter, "a status"):
 	case len(statuses.others) == 0:
 		return "", outcome.Inconclusive("each of the thirteen statuses occurs")
@@ -162,8 +163,8 @@ var parameters = []struct {
 	{"remote_reconciled", [2]string{"remote_reconciled=true", "remote_reconciled=false"}},
 }
 
-// clientListsInvalid sends each value that the contract does not allow, alone, or with each two of the other parameters.
-// The valid values change in turn, and so does the place of the invalid one.
+// clientListsInvalid sends each value that the contract does not allow, alone, or with each two of the other
+// parameters. The valid values change in turn, and so does the place of the invalid one.
 func (w *lists) clientListsInvalid(ctx context.Context, parameter, beside string) error {
 	cases := slices.DeleteFunc(w.boundaryCases(parameter), func(c spec.Case) bool { return c.Valid })
 	for i, c := range cases {
@@ -233,7 +234,8 @@ func (w *lists) clientListsUnknownWithEach(ctx context.Context) error {
 }
 
 // clientTriesNearIDs asks for UUIDs that differ little from one, and for one of another kind: what is looked up by less
-// than the whole id, or among all ids, is seen. They differ in the middle: ids that are counted up may differ at the end.
+// than the whole id, or among all ids, is seen. They differ in the middle: ids that are counted up may differ at the
+// end.
 func (w *lists) clientTriesNearIDs(ctx context.Context, act, of string) error {
 	id, other, kind, path := w.Deployment.ID, w.Deployment.Latest(), "revision", plane.DeploymentPath
 	if of == "its revision" {

@@ -155,7 +155,8 @@ func (w *World) sourceAsAsked() error {
 	return cmp.Or(w.Served(), outcome.WantAt(a.Get("source").String() == want, a, "source", "source "+want))
 }
 
-// The fields of a source, as GJSON paths: those that a request may set, and the commit that the target has used (section 2).
+// The fields of a source, as GJSON paths: those that a request may set, and the commit that the target has used
+// (section 2).
 var sourceFields = []string{"source_revision_config.repo_ref", "source_revision_config.graph_config_path",
 	"source_revision_config.image_uri"}
 

@@ -166,8 +166,8 @@ func (w *update) current(field string) (string, error) {
 	return value.Str, nil
 }
 
-// patchToCurrent sends what the deployment shows: any value that is not null creates a revision, and a null beside it sets
-// nothing (section 2).
+// patchToCurrent sends what the deployment shows: any value that is not null creates a revision, and a null beside it
+// sets nothing (section 2).
 func (w *update) patchToCurrent(ctx context.Context, field string, nulls ...string) error {
 	current, err := w.current(field)
 	if err != nil {
@@ -180,7 +180,8 @@ func (w *update) patchToCurrent(ctx context.Context, field string, nulls ...stri
 	return w.patchSource(ctx, change, plane.ToCurrentValue)
 }
 
-// clientUpdatesTwice does not wait until the first revision has settled. A target may begin with the second when it has.
+// clientUpdatesTwice does not wait until the first revision has settled. A target may begin with the second when it
+// has.
 func (w *update) clientUpdatesTwice(ctx context.Context, field string) error {
 	known := w.before.Latest
 	for n := range 2 {
@@ -355,8 +356,8 @@ func (w *update) oneRevisionEach(ctx context.Context) error {
 	return nil
 }
 
-// namesSecondLatest looks for a second new revision, which the deployment is to name. Where the list shows none, none was
-// created.
+// namesSecondLatest looks for a second new revision, which the deployment is to name. Where the list shows none, none
+// was created.
 func (w *update) namesSecondLatest(ctx context.Context) error {
 	after, err := w.Plane.Snapshot(ctx, w.Deployment)
 	if err != nil {

@@ -36,8 +36,8 @@ func (w *update) noRevisionCreated(ctx context.Context) error {
 	return nil
 }
 
-// servedOrNotJudged keeps a refusal from passing: what an update does that is refused for another reason shows nothing of
-// what one does that is served.
+// servedOrNotJudged keeps a refusal from passing: what an update does that is refused for another reason shows nothing
+// of what one does that is served.
 func (w *update) servedOrNotJudged() error {
 	switch a := w.Scene.Answer; {
 	case a.OK():
@@ -96,8 +96,8 @@ func (w *update) readOnlyUnchanged(ctx context.Context) error {
 	return readOnlyIgnored(after, revision)
 }
 
-// otherFieldsKept compares the new revision with how the first one was before the update. What the deployment shows of it
-// is the concern of another requirement.
+// otherFieldsKept compares the new revision with how the first one was before the update. What the deployment shows of
+// it is the concern of another requirement.
 func (w *update) otherFieldsKept() error {
 	isNamed := func(path string) bool {
 		_, named := w.Deployment.Update[strings.TrimPrefix(path, "source_revision_config.")]
@@ -107,8 +107,8 @@ func (w *update) otherFieldsKept() error {
 	return cmp.Or(w.Served(), fieldsKept(w.Scene.Answer, w.Deployment.Original, unnamed))
 }
 
-// allFieldsKept reads the deployment after an update that sets nothing. It reads several times: that a deployment shows an
-// earlier configuration now and then is the concern of another requirement.
+// allFieldsKept reads the deployment after an update that sets nothing. It reads several times: that a deployment shows
+// an earlier configuration now and then is the concern of another requirement.
 func (w *update) allFieldsKept(ctx context.Context) error {
 	if err := w.Target.WaitSettleDelay(ctx, w.Scene.Answer); err != nil {
 		return err
@@ -130,8 +130,8 @@ func (w *update) allFieldsKept(ctx context.Context) error {
 	return differs
 }
 
-// fieldsKept compares the fields that had a value before: where one was null or empty, it may get one when the revision is
-// built.
+// fieldsKept compares the fields that had a value before: where one was null or empty, it may get one when the revision
+// is built.
 func fieldsKept(now, before *client.Answer, paths []string) error {
 	compared := 0
 	for _, path := range paths {

@@ -27,8 +27,8 @@ var enumPaths = map[string][]string{
 	"Message.type":    {"values.messages.#.type"},
 }
 
-// enumsIn are the values of enumerations of the interface in a request and in its answer. A request body that is not JSON was
-// sent on purpose; the answer of an error has no such values.
+// enumsIn are the values of enumerations of the interface in a request and in its answer. A request body that is not
+// JSON was sent on purpose; the answer of an error has no such values.
 func (c *Collector) enumsIn(op spec.Operation, x spec.Exchange, a *client.Answer) (found []enumValue) {
 	known := c.oracle.Enums()
 	note := func(field string, values gjson.Result) {
@@ -63,8 +63,8 @@ func (c *Collector) ErrorAnswers(operation string, status int) (all []*client.An
 	return all
 }
 
-// Answered counts the answers to an operation that the contract has something to say about: not those that only asked to
-// come back later, and no server errors.
+// Answered counts the answers to an operation that the contract has something to say about: not those that only asked
+// to come back later, and no server errors.
 func (c *Collector) Answered(operation string) int {
 	return len(c.which(func(o *Observation) bool { return o.Op.ID == operation && o.Status < 500 && o.judged() }))
 }
@@ -74,8 +74,8 @@ func (c *Collector) Succeeded(operation string) int {
 	return len(c.which(func(o *Observation) bool { return o.Op.ID == operation && o.Status/100 == 2 && o.judged() }))
 }
 
-// Trusted counts the answers of a side to credentials of the configuration, by status. What is wrong with a request on purpose may be refused
-// before the credentials are looked at: it does not count.
+// Trusted counts the answers of a side to credentials of the configuration, by status. What is wrong with a request on
+// purpose may be refused before the credentials are looked at: it does not count.
 func (c *Collector) Trusted(side spec.Side) map[int]int {
 	all := map[int]int{}
 	for _, o := range c.which(func(o *Observation) bool { return o.Trusted && o.Side == side && !o.Wrong }) {
@@ -94,8 +94,8 @@ func (c *Collector) Statuses() (statuses map[int]int, contentTypes map[string]in
 	return statuses, contentTypes
 }
 
-// Asked says what a request was that was answered: the interface says how one that keeps the contract is answered (section 4),
-// and how one with invalid parameters (section 7), and nothing of any other.
+// Asked says what a request was that was answered: the interface says how one that keeps the contract is answered
+// (section 4), and how one with invalid parameters (section 7), and nothing of any other.
 type Asked int
 
 // What requests are, by what the contract says against them.
@@ -131,8 +131,8 @@ type Failure struct {
 	Answer    *client.Answer // the first
 }
 
-// ServerErrors returns how many answers of a side came to requests of the kinds, and those with a status of 500 and above, by
-// operation and status.
+// ServerErrors returns how many answers of a side came to requests of the kinds, and those with a status of 500 and
+// above, by operation and status.
 func (c *Collector) ServerErrors(side spec.Side, kinds ...Asked) (answers int, failures []Failure) {
 	type key struct {
 		asked     Asked

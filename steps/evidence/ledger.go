@@ -42,8 +42,8 @@ const (
 )
 
 // OpenLedger begins a run's part of the ledger in the file, one JSON object a line; with an empty path it is kept in
-// memory. What earlier runs did not remove stays in the file, unless the target cannot remove it; if a line cannot be read,
-// all lines stay.
+// memory. What earlier runs did not remove stays in the file, unless the target cannot remove it; if a line cannot be
+// read, all lines stay.
 func OpenLedger(path, run, target string) (*Ledger, error) {
 	if path == "" {
 		return &Ledger{run: run, target: target, all: newThings()}, nil
@@ -94,7 +94,8 @@ func (l *Ledger) Add(e reports.LedgerEntry) error {
 	return l.note(e)
 }
 
-// Tried notes how the removal of something ended: it is gone, and with it all that belongs to it, or there is a reason why not.
+// Tried notes how the removal of something ended: it is gone, and with it all that belongs to it, or there is a reason
+// why not.
 func (l *Ledger) Tried(e reports.LedgerEntry) error {
 	if e.Removed {
 		e.Reason, e.Unremovable = "", false
@@ -147,8 +148,8 @@ func (l *Ledger) Close() error {
 	return l.file.Close()
 }
 
-// thing is what an entry is about: two entries with the same one are about the same. The ids of threads and runs are unique at their
-// server only.
+// thing is what an entry is about: two entries with the same one are about the same. The ids of threads and runs are
+// unique at their server only.
 type thing struct{ kind, id, address, thread string }
 
 func nameOf(e reports.LedgerEntry) thing {
@@ -158,7 +159,8 @@ func nameOf(e reports.LedgerEntry) thing {
 	return thing{e.Kind, e.ID, e.Address, e.Thread}
 }
 
-// things are what the lines of a ledger are about, each once, with what was said of it last. A ledger may have very many lines.
+// things are what the lines of a ledger are about, each once, with what was said of it last. A ledger may have very
+// many lines.
 type things struct {
 	entries []Left
 	place   map[thing]int
@@ -196,7 +198,8 @@ func (t *things) add(name thing, e Left) {
 	}
 }
 
-// Bounds of a ledger that is read: it may come from anywhere. One of a run has some thousands of lines of some hundred bytes.
+// Bounds of a ledger that is read: it may come from anywhere. One of a run has some thousands of lines of some hundred
+// bytes.
 const (
 	maxLedger  = 64 << 20 // bytes
 	maxLine    = 1 << 20  // bytes
@@ -211,8 +214,9 @@ type Damaged struct {
 	Text string // its beginning
 }
 
-// ReadLedger returns the deployments and threads that runs did not remove, in the order of their creation, and the lines that
-// cannot be read. A last line that a crash has cut short is passed over: what it was about had not been acknowledged.
+// ReadLedger returns the deployments and threads that runs did not remove, in the order of their creation, and the
+// lines that cannot be read. A last line that a crash has cut short is passed over: what it was about had not been
+// acknowledged.
 func ReadLedger(path string) ([]Left, []Damaged, error) {
 	content, err := contentOf(path)
 	if err != nil {
@@ -285,8 +289,8 @@ func whole(content []byte) []byte {
 	return content[:end]
 }
 
-// worthKeeping returns what stays of a ledger when it is opened: what was not removed, if it is to be kept. Where lines cannot be
-// read, all of them stay, so that the number of a line still tells which one is meant.
+// worthKeeping returns what stays of a ledger when it is opened: what was not removed, if it is to be kept. Where lines
+// cannot be read, all of them stay, so that the number of a line still tells which one is meant.
 func worthKeeping(path string, content []byte, keep func(Left) bool) (kept []byte, err error) {
 	left, damaged, err := parseLedger(path, content)
 	if err != nil {

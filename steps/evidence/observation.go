@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"net/http"
-	"net/url"
 	"slices"
 	"strings"
 	"time"
@@ -14,8 +13,9 @@ import (
 	"github.com/agentconform/agentconform/steps/client"
 )
 
-// Observation is an exchange for rules about all that a run has seen: for which scenario who sent what to which operation, and what came
-// back. Bodies have the interface's names, and secrets: nothing of it may be reported as it is.
+// Observation is an exchange for rules about all that a run has seen: for which scenario who sent what to which
+// operation, and what came back. Bodies have the interface's names, and secrets: nothing of it may be reported as it
+// is.
 type Observation struct {
 	ID          int
 	Scenario    string         // or the fixture that it was made for
@@ -57,14 +57,7 @@ func observationOf(ctx context.Context, op spec.Operation, r client.Request, sen
 }
 
 // In is the value of a parameter of the path, "" where there is none.
-func (o *Observation) In(parameter string) string {
-	at := slices.Index(strings.Split(o.Op.Path, "/"), "{"+parameter+"}")
-	if segments := strings.Split(o.Path, "/"); at >= 0 && at < len(segments) {
-		value, _ := url.PathUnescape(segments[at])
-		return value
-	}
-	return ""
-}
+func (o *Observation) In(parameter string) string { return o.Op.In(o.Path, parameter) }
 
 // judged tells whether an answer came that is one.
 func (o *Observation) judged() bool { return o.Status != 0 && !o.passing }

@@ -20,8 +20,8 @@ func (c *Collector) OwnMistakes() []string {
 	return slices.Clone(c.mistakes)
 }
 
-// OwnToken says in how many answers the caller's own token stands in clear, and where it was seen first. Who may read such an answer,
-// a log or a report of it can act as that caller.
+// OwnToken says in how many answers the caller's own token stands in clear, and where it was seen first. Who may read
+// such an answer, a log or a report of it can act as that caller.
 type OwnToken struct {
 	Answers  int
 	Exchange int
@@ -35,8 +35,8 @@ func (c *Collector) OwnToken() OwnToken {
 	return c.ownToken
 }
 
-// ownTokenIn looks for the credentials of a request in its answer, and returns where they are; nil if nowhere. Only those of the
-// configuration count, and of these only secrets: a tenant ID names who owns something.
+// ownTokenIn looks for the credentials of a request in its answer, and returns where they are; nil if nowhere. Only
+// those of the configuration count, and of these only secrets: a tenant ID names who owns something.
 func (w *recorder) ownTokenIn(r client.Request, a *client.Answer) *string {
 	if a == nil || !r.Trusted {
 		return nil
@@ -80,7 +80,8 @@ func tokenIn(a *client.Answer, token string) (pointer string, found bool) {
 
 var escapePointer = strings.NewReplacer("~", "~0", "/", "~1")
 
-// PointerTo is a JSON pointer to the first string or number of an object or array that contains a text, "" where none does.
+// PointerTo is a JSON pointer to the first string or number of an object or array that contains a text, "" where none
+// does.
 func PointerTo(value gjson.Result, text string) (pointer string) {
 	for way, item := range client.Values(value) {
 		if item.Type == gjson.JSON || !strings.Contains(item.String(), text) {

@@ -68,7 +68,8 @@ func (w *recorder) exchange(ctx context.Context, r client.Request, a *client.Ans
 	return x
 }
 
-// headers are the headers of an answer without secrets. They count like bodies: of those that come late only the beginnings are kept.
+// headers are the headers of an answer without secrets. They count like bodies: of those that come late only the
+// beginnings are kept.
 func (w *recorder) headers(h http.Header) map[string][]string {
 	clean, size := w.redact.Header(h), 0
 	for name, values := range clean {

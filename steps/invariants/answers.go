@@ -13,7 +13,8 @@ import (
 	"github.com/agentconform/agentconform/steps/messages"
 )
 
-// idFields says, by operation, in which field an answer has which parameter of the path, and which other field shows that it has.
+// idFields says, by operation, in which field an answer has which parameter of the path, and which other field shows
+// that it has.
 var idFields = map[string]struct{ field, parameter, beside string }{
 	"get-deployment":    {"id", "deployment_id", "id"},
 	"update-deployment": {"id", "deployment_id", "latest_revision_id"}, // without it, it need not be the deployment
@@ -21,8 +22,8 @@ var idFields = map[string]struct{ field, parameter, beside string }{
 	"get-run":           {"run_id", "run_id", "run_id"},
 }
 
-// sameIDs holds answers to the ids that their requests name in the path (sections 2 and 4). It compares ids of the right
-// type: what the contract has against an id is its own concern.
+// sameIDs holds answers to the ids that their requests name in the path (sections 2 and 4). It compares ids of the
+// right type: what the contract has against an id is its own concern.
 func sameIDs(t *tally, s *seen) {
 	at, has := idFields[s.Op.ID]
 	if !has || !s.ok() || !s.answer.Get(at.beside).Exists() {
@@ -48,7 +49,8 @@ func sameID(a, b string) bool {
 	return a == b || errX == nil && errY == nil && x == y
 }
 
-// closed holds the routes of the interface shut for callers without credentials and for those with an unknown one (section 5).
+// closed holds the routes of the interface shut for callers without credentials and for those with an unknown one
+// (section 5).
 func closed(t *tally, s *seen) {
 	if !s.ofInterface() || s.Caller.Kind == client.SomeCredentials {
 		return
@@ -59,8 +61,9 @@ func closed(t *tally, s *seen) {
 	}
 }
 
-// refusals holds the refusals of the authentication handler to its status and detail, "" where the configuration does not say it (sections
-// 5 and 7). It looks at requests that are refused for their credentials alone: what breaks the contract may be refused for that.
+// refusals holds the refusals of the authentication handler to its status and detail, "" where the configuration does
+// not say it (sections 5 and 7). It looks at requests that are refused for their credentials alone: what breaks the
+// contract may be refused for that.
 func refusals(status int, detail string) func(*tally, *seen) {
 	return func(t *tally, s *seen) {
 		if !s.ofInterface() || s.Caller.Kind == client.SomeCredentials || s.Wrong || s.Status/100 != 4 {
@@ -80,8 +83,8 @@ func refusals(status int, detail string) func(*tally, *seen) {
 	}
 }
 
-// traces are the forms of stack traces of servers: of Python, JavaScript, Java and the like, Go, Ruby, and .NET. An expression is slow, so
-// it is tried only on texts with the words that it needs.
+// traces are the forms of stack traces of servers: of Python, JavaScript, Java and the like, Go, Ruby, and .NET. An
+// expression is slow, so it is tried only on texts with the words that it needs.
 var traces = []struct {
 	words string
 	form  *regexp.Regexp
@@ -107,8 +110,8 @@ func trace(text string) string {
 	return ""
 }
 
-// traceless holds refusals free of stack traces (section 7): a client cannot act on them, and they show what a server is
-// made of.
+// traceless holds refusals free of stack traces (section 7): a client cannot act on them, and they show what a server
+// is made of.
 func traceless(t *tally, s *seen) {
 	if s.Status < 400 {
 		return

@@ -445,7 +445,8 @@ func TestNothingOfOneUserIsInAnAnswerToAnother(t *testing.T) {
 	}
 }
 
-// TestAHeaderThatUsersShareIsNoSecretOfOne has both users send the same organization; their tokens are parts of another header.
+// TestAHeaderThatUsersShareIsNoSecretOfOne has both users send the same organization; their tokens are parts of another
+// header.
 func TestAHeaderThatUsersShareIsNoSecretOfOne(t *testing.T) {
 	for answer, leaks := range map[string]bool{`{"x":"organization-one"}`: false, `{"x":"token-of-ada-one"}`: true, `{"x":"token-of-bob-one"}`: false} {
 		h := newHistory(t, func(c *config.Config) {

@@ -19,11 +19,12 @@ import (
 	"github.com/agentconform/agentconform/steps/target"
 )
 
-// longEnough is how many bytes a text must have to be looked for within others. What is shorter may stand there by chance.
+// longEnough is how many bytes a text must have to be looked for within others. What is shorter may stand there by
+// chance.
 const longEnough = 12
 
-// isolation holds answers to one user free of what belongs to another (section 5): the ids of their threads and runs, their texts, their
-// credentials and identity.
+// isolation holds answers to one user free of what belongs to another (section 5): the ids of their threads and runs,
+// their texts, their credentials and identity.
 type isolation struct {
 	users map[string]*belongings // by the key of their credentials
 	known []person
@@ -62,7 +63,8 @@ func (r *isolation) toldBy(o Other, v outcome.Violation) bool {
 // credentialsOf are named by their user: their value is a secret.
 const credentialsOf = "the credentials"
 
-// leaked keeps a violation: a value that belongs to the user with the key. One of each kind and operation has the place of the first.
+// leaked keeps a violation: a value that belongs to the user with the key. One of each kind and operation has the place
+// of the first.
 func (r *isolation) leaked(t *tally, s *seen, what, key, value string) {
 	r.leaks[s.ID] = s.Op.ID
 	kind := leak{s.Op.ID, what}
@@ -79,7 +81,8 @@ func (r *isolation) leaked(t *tally, s *seen, what, key, value string) {
 // anyIndex finds the indices in a JSON pointer.
 var anyIndex = regexp.MustCompile(`/\d+`)
 
-// placeOf is a JSON pointer to the first value that holds a text, whichever item of an array it is in; "" where none does.
+// placeOf is a JSON pointer to the first value that holds a text, whichever item of an array it is in; "" where none
+// does.
 func placeOf(value gjson.Result, text string) string {
 	return anyIndex.ReplaceAllString(evidence.PointerTo(value, text), "/*")
 }

@@ -1,8 +1,10 @@
-// Package invariants judges, when all scenarios that send requests have ended, what must be true of every recorded exchange of a run:
-// that an answer has the id that was asked for, that nobody is served without credentials. It sends no requests.
+// Package invariants judges, when all scenarios that send requests have ended, what must be true of every recorded
+// exchange of a run: that an answer has the id that was asked for, that nobody is served without credentials. It sends
+// no requests.
 //
-// An invariant shows what no scenario looks for. Where a requirement that tells the same has failed, the invariant is left to
-// it: one fault is one finding. A status of 500 or above belongs to the requirements about server errors and is not judged here.
+// An invariant shows what no scenario looks for. Where a requirement that tells the same has failed, the invariant is
+// left to it: one fault is one finding. A status of 500 or above belongs to the requirements about server errors and is
+// not judged here.
 package invariants
 
 import (
@@ -45,8 +47,8 @@ const (
 	rolledBack      = `no answer after a rollback holds the id or the text of the prior run`
 )
 
-// invariant judges the exchanges with one half: note reads each of them before check reads each again, and end comes last.
-// Any of them may be nil.
+// invariant judges the exchanges with one half: note reads each of them before check reads each again, and end comes
+// last. Any of them may be nil.
 type invariant struct {
 	side  spec.Side
 	note  func(s *seen)
@@ -65,7 +67,8 @@ type invariant struct {
 func (r *Record) all() map[string]*invariant {
 	const plane, agent = spec.ControlPlane, spec.AgentServer
 	c := r.target.Config
-	sent, follows, leaks, rollbacks := newRevisions(c.Patience), newFollow(c.Patience), newIsolation(r.target), newRollback()
+	sent, leaks, rollbacks := newRevisions(c.Patience), newIsolation(r.target), newRollback()
+	follows := newFollow(sent)
 	return map[string]*invariant{
 		idsOfPlane: {side: plane, check: sameIDs,
 			toldBy: []string{"CP-GET-1", "CP-REV-1", "CP-CREATE-*", "CP-UPDATE-*", "CP-POLL-*"}},
@@ -156,11 +159,11 @@ func (r *Record) judge() map[string]*invariant {
 	return rules
 }
 
-// outcome is the verdict of the invariant with the sentence. A violation that another requirement shows at the same place of the same
-// exchange is left to it, and so are all where a requirement has failed that tells the same and binds as much. A leak between users
-// is left to nothing else than a requirement that shows a leak by the same operation. That one makes the
-// run non-conformant, so nothing is lost. Where no answer could have shown a violation, what has failed or is blocked among these blocks
-// the invariant.
+// outcome is the verdict of the invariant with the sentence. A violation that another requirement shows at the same
+// place of the same exchange is left to it, and so are all where a requirement has failed that tells the same and binds
+// as much. A leak between users is left to nothing else than a requirement that shows a leak by the same operation.
+// That one makes the run non-conformant, so nothing is lost. Where no answer could have shown a violation, what has
+// failed or is blocked among these blocks the invariant.
 func (r *Record) outcome(sentence string) (judged int, verdict error) {
 	rule := r.judged()[sentence]
 	judged, found := rule.judged, rule.found
@@ -210,7 +213,8 @@ func (o Other) shows(v outcome.Violation) bool {
 	})
 }
 
-// tally counts what an invariant has judged, and keeps one violation of each operation and place: the first that was seen.
+// tally counts what an invariant has judged, and keeps one violation of each operation and place: the first that was
+// seen.
 type tally struct {
 	judged int
 	found  []outcome.Violation
@@ -264,8 +268,8 @@ func (r *Record) createsRevision(field, owner string) *invariant {
 	return r.effect("update-deployment", sourceConfig+"."+field, owner, summary, field)
 }
 
-// effect finds the requests that were served and had no effect, of those to an operation that have a string at a path of
-// their body, where one is given: by those who have waited for the effect and are blocked by its owner.
+// effect finds the requests that were served and had no effect, of those to an operation that have a string at a path
+// of their body, where one is given: by those who have waited for the effect and are blocked by its owner.
 func (r *Record) effect(operation, path, owner, summary string, words ...string) *invariant {
 	count := 0
 	note := func(s *seen) {

@@ -9,8 +9,8 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// rollback holds answers free of runs that were rolled back (section 3): of their ids and texts, in what was asked for after the new run
-// had completed.
+// rollback holds answers free of runs that were rolled back (section 3): of their ids and texts, in what was asked for
+// after the new run had completed.
 type rollback struct {
 	posted map[string]*posted // runs by address of the agent server and id
 	order  []*posted
@@ -71,8 +71,8 @@ func (r *rollback) note(s *seen) {
 	}
 }
 
-// find finds the runs that were certainly rolled back: accepted before the new run was sent, and told to be in progress until after the
-// new one was accepted.
+// find finds the runs that were certainly rolled back: accepted before the new run was sent, and told to be in progress
+// until after the new one was accepted.
 func (r *rollback) find() {
 	r.made = true
 	for _, p := range r.order {

@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/tidwall/gjson"
+
+	"github.com/agentconform/agentconform/steps/plane"
 )
 
 // sourceConfig is the object that holds the fields of a source; its fields are those that a request sets.
@@ -22,8 +24,9 @@ var (
 	fieldsAll = append(slices.Clone(fieldsSet), commit)
 )
 
-// revisions is what the requests of a run have set for its revisions, and what reads of them have shown. A request that creates a
-// revision says which by its answer: a PATCH only where no other one of the deployment was under way at the same time.
+// revisions is what the requests of a run have set for its revisions, and what reads of them have shown. A request that
+// creates a revision says which by its answer: a PATCH only where no other one of the deployment was under way at the
+// same time.
 type revisions struct {
 	named   map[string]time.Time         // by revision: when an answer first named it
 	updates map[string][]*update         // by deployment
@@ -42,6 +45,7 @@ type update struct {
 	sent, ended time.Time // ended is zero where nobody knows whether it is done
 	deployment  string
 	update      bool // a PATCH
+	status      int
 	revision    string
 	fields      map[string]string
 }
@@ -49,7 +53,8 @@ type update struct {
 // fieldOf is a field of the source of a revision.
 type fieldOf struct{ revision, field string }
 
-// read is the value of a field in an answer, "" where it is null, empty or absent: either may become a value when the revision is built.
+// read is the value of a field in an answer, "" where it is null, empty or absent: either may become a value when the
+// revision is built.
 type read struct {
 	fieldOf
 	value    string
@@ -75,10 +80,10 @@ func (r *revisions) note(s *seen) {
 	switch s.Op.ID {
 	case "create-deployment":
 		if s.ok() {
-			r.creates(s, &update{sent: s.Sent, ended: s.Ended, deployment: s.answer.Get("id").Str, revision: s.answer.Get("latest_revision_id").Str, fields: r.set(s)})
+			r.creates(s, &update{sent: s.Sent, ended: s.Ended, deployment: s.answer.Get("id").Str, revision: s.answer.Get("latest_revision_id").Str, fields: setBy(s)})
 		}
 	case "update-deployment":
-		u := &update{sent: s.Sent, ended: s.Ended, deployment: s.In("deployment_id"), update: true, fields: r.set(s)}
+		u := &update{sent: s.Sent, ended: s.Ended, deployment: s.In("deployment_id"), update: true, status: s.Status, fields: setBy(s)}
 		if s.Status == 0 || s.Status >= 500 {
 			u.ended = time.Time{}
 		}
@@ -120,11 +125,9 @@ func firstOf(times map[string]time.Time, id string, at time.Time) {
 	}
 }
 
-// isSettled tells whether an answer shows a revision with a final status: what is known only once it was built does not change any more.
-func isSettled(revision gjson.Result) bool {
-	status := revision.Get("status").Str
-	return status == "DEPLOYED" || status == "SKIPPED" || status == "INTERRUPTED" || strings.HasSuffix(status, "_FAILED")
-}
+// isSettled tells whether an answer shows a revision with a final status: what is known only once it was built does not
+// change any more.
+func isSettled(revision gjson.Result) bool { return plane.IsSettled(revision.Get("status").Str) }
 
 // shows notes a value once, by the exchange that showed it first.
 func (r *revisions) shows(v read) {
@@ -140,7 +143,8 @@ func (r *revisions) shows(v read) {
 	}
 }
 
-// readsIn are the values of fields in an answer that shows revisions. What is neither a string nor null is a concern of the contract.
+// readsIn are the values of fields in an answer that shows revisions. What is neither a string nor null is a concern of
+// the contract.
 func readsIn(s *seen, fields []string) (all []read) {
 	for id, revision := range shownIn(s) {
 		all = append(all, readsOf(id, revision, s.ID, fields)...)
@@ -158,8 +162,8 @@ func readsOf(id string, object gjson.Result, exchange int, fields []string) (all
 	return all
 }
 
-// set returns the fields that a request sets, with the interface's names.
-func (r *revisions) set(s *seen) map[string]string {
+// setBy returns the fields that a request sets, with the interface's names.
+func setBy(s *seen) map[string]string {
 	fields := map[string]string{}
 	for _, field := range fieldsSet {
 		if v := s.request.Get(sourceConfig + "." + field); v.Type == gjson.String {
@@ -188,7 +192,8 @@ func shownIn(s *seen) map[string]gjson.Result {
 	return found
 }
 
-// sentFor is what the request sent for a field that created the revision; "" where it sent nothing, or nobody knows which request it was.
+// sentFor is what the request sent for a field that created the revision; "" where it sent nothing, or nobody knows
+// which request it was.
 func (r *revisions) sentFor(of fieldOf) string {
 	if r.sent == nil {
 		r.sent = map[string]map[string]string{}
@@ -201,18 +206,18 @@ func (r *revisions) sentFor(of fieldOf) string {
 	return r.sent[of.revision][of.field]
 }
 
-// sure tells whether the revision is the one that the request created: nobody had named it before, and no other update of the
-// deployment was under way.
+// sure tells whether the revision is the one that the request created: nobody had named it before, and no other update
+// of the deployment was under way.
 func (r *revisions) sure(u *update) bool {
-	if first, known := r.named[u.revision]; known && first.Before(u.sent) {
-		return false
-	}
-	for _, other := range r.updates[u.deployment] {
-		if other != u && other.sent.Before(u.ended) && (other.ended.IsZero() || u.sent.Before(other.ended)) {
-			return false
-		}
-	}
-	return true
+	first, known := r.named[u.revision]
+	return (!known || !first.Before(u.sent)) && r.isAlone(u)
+}
+
+// isAlone tells whether no other update of the deployment was under way at the same time.
+func (r *revisions) isAlone(u *update) bool {
+	return !slices.ContainsFunc(r.updates[u.deployment], func(other *update) bool {
+		return other != u && other.sent.Before(u.ended) && (other.ended.IsZero() || u.sent.Before(other.ended))
+	})
 }
 
 // tolerated says, by field, which other spellings of a value are the same value, and why.

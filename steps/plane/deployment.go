@@ -50,8 +50,8 @@ func (p *Plane) Create(ctx context.Context, purpose string, changes map[string]a
 	return d, err
 }
 
-// NoteCreated takes the ids from the answer to a creation and enters the deployment in the ledger. An id that the answer does
-// not tell is learned elsewhere: that the answer lacks it is for CP-CREATE-1 to judge.
+// NoteCreated takes the ids from the answer to a creation and enters the deployment in the ledger. An id that the
+// answer does not tell is learned elsewhere: that the answer lacks it is for CP-CREATE-1 to judge.
 func (p *Plane) NoteCreated(ctx context.Context, d *Deployment, a *client.Answer) error {
 	d.ID, d.First = a.Get("id").String(), a.Get("latest_revision_id").String()
 	if a.OK() && p.isNoID(ctx, d.ID) {
@@ -82,10 +82,10 @@ func (p *Plane) CreateDeployed(ctx context.Context, purpose string) (*Deployment
 // reachDeployed follows a deployment to a later revision, where somebody has created one.
 func (p *Plane) reachDeployed(ctx context.Context, d *Deployment) error {
 	const followed = 20 // a hostile target may name any number
-	h, err := p.Poll(ctx, d.ID, d.Latest(), p.Statuses.Done)
+	h, err := p.Poll(ctx, d.ID, d.Latest(), IsDone)
 	for n := 0; err == nil && h.Ending == Superseded && n < followed; n++ {
 		d.Revisions = append(d.Revisions, h.later)
-		h, err = p.Poll(ctx, d.ID, h.later, p.Statuses.Done)
+		h, err = p.Poll(ctx, d.ID, h.later, IsDone)
 	}
 	if err != nil {
 		return err
@@ -98,8 +98,8 @@ func (p *Plane) reachDeployed(ctx context.Context, d *Deployment) error {
 	return err
 }
 
-// Update sends an update by the client and waits until the deployment names a new latest revision: the interface does not show what the answer
-// to an update holds.
+// Update sends an update by the client and waits until the deployment names a new latest revision: the interface does
+// not show what the answer to an update holds.
 func (p *Plane) Update(ctx context.Context, d *Deployment, change map[string]any) error {
 	if err := p.TakeRevision(ctx, d); err != nil {
 		return err
@@ -144,8 +144,8 @@ func (p *Plane) isNoID(ctx context.Context, id string) bool {
 	return err == nil && a.Refused()
 }
 
-// createdAs returns the id of the deployment that a creation made, where its answer has none: that of the only one with its
-// name, if the target can list its deployments (a vendor extension); else "".
+// createdAs returns the id of the deployment that a creation made, where its answer has none: that of the only one with
+// its name, if the target can list its deployments (a vendor extension); else "".
 func (p *Plane) createdAs(ctx context.Context, d *Deployment) string {
 	if name, _ := d.Body["name"].(string); name != "" {
 		if found, _, err := p.Named(ctx, name); err == nil && len(found) == 1 {
@@ -155,8 +155,9 @@ func (p *Plane) createdAs(ctx context.Context, d *Deployment) string {
 	return ""
 }
 
-// firstOf returns the id of the only revision of a deployment that was just created, where the creation has not named it:
-// from the deployment, or from the list of its revisions; else "". Where none could be learned once, others are not waited for.
+// firstOf returns the id of the only revision of a deployment that was just created, where the creation has not named
+// it: from the deployment, or from the list of its revisions; else "". Where none could be learned once, others are not
+// waited for.
 func (p *Plane) firstOf(ctx context.Context, id string) (first string) {
 	limit := p.target.Config.Timeouts.Request
 	p.mu.Lock()

@@ -35,9 +35,9 @@ const (
 	longestOfExisting = 200
 )
 
-// FindExisting looks for deployments that can be read where the configuration has credentials and none can be created: the
-// one that the configuration names, else those that the target lists. The list of deployments is an extension of the
-// interface: a target without it has none that are known. It must have returned before scenarios begin.
+// FindExisting looks for deployments that can be read where the configuration has credentials and none can be created:
+// the one that the configuration names, else those that the target lists. The list of deployments is an extension of
+// the interface: a target without it has none that are known. It must have returned before scenarios begin.
 func (p *Plane) FindExisting(ctx context.Context) (*Existing, error) {
 	c := p.target.Config
 	if c.Target == "" || !c.HasCredentials() || p.Sources.CanCreate() == nil {
@@ -169,8 +169,8 @@ func (e *Existing) consider(ctx context.Context, p *Plane, d *Deployment) (answe
 	return err == nil
 }
 
-// Assume has the deployment that the configuration names stand for one that can be read, with a long history: what can be
-// known of a run without asking the target.
+// Assume has the deployment that the configuration names stand for one that can be read, with a long history: what can
+// be known of a run without asking the target.
 func (e *Existing) Assume() {
 	named := e.sources.config.Existing.Deployment
 	if named == "" || e.sources.CanCreate() == nil {
@@ -198,7 +198,7 @@ func (e *Existing) Serves(r features.Reads) error {
 		return err
 	}
 	first := e.found[0]
-	unsettled := func(status string) bool { return !statusesOfContract().settled(status) }
+	unsettled := func(status string) bool { return !IsSettled(status) }
 	switch {
 	case first.statuses == nil || len(first.Revisions) < listed:
 		return e.lacks(fmt.Sprintf("; no existing deployment has %d revisions that can be listed", listed))
@@ -253,8 +253,8 @@ func (e *Existing) lacks(explanation string) error {
 	return outcome.Needs("create.body", explanation)
 }
 
-// Named skips where the configuration names no existing deployment that can be read. What is sent to its agent server has the
-// credentials of users, which are for no other.
+// Named skips where the configuration names no existing deployment that can be read. What is sent to its agent server
+// has the credentials of users, which are for no other.
 func (e *Existing) Named() error {
 	if e.sources.config.Existing.Deployment == "" {
 		return outcome.Needs("existing.deployment", ", or agent_target, the base URL of an agent server")

@@ -105,8 +105,8 @@ var poolNames = [PoolSize]string{"changing", "changing-second", "changing-third"
 // memberKey is for the number of the fixture in its pool.
 type memberKey struct{}
 
-// WithMember returns a context in which [Plane.Lease] takes this member of a pool, from 0. Which one a scenario takes is decided
-// before the run: reports do not depend on the pace of the target.
+// WithMember returns a context in which [Plane.Lease] takes this member of a pool, from 0. Which one a scenario takes
+// is decided before the run: reports do not depend on the pace of the target.
 func WithMember(ctx context.Context, n int) context.Context {
 	return context.WithValue(ctx, memberKey{}, n)
 }
@@ -168,7 +168,7 @@ func (p *Plane) makeUpdated(ctx context.Context) (*Deployment, error) {
 		return nil, err
 	}
 	d.Update = change
-	if _, err = p.Poll(ctx, d.ID, d.Latest(), p.Statuses.settled); err != nil {
+	if _, err = p.Poll(ctx, d.ID, d.Latest(), IsSettled); err != nil {
 		return nil, err
 	}
 	return d, p.AwaitListed(ctx, d.ID, d.Revisions...)
@@ -193,7 +193,7 @@ func (p *Plane) makeLong(ctx context.Context) (*Deployment, error) {
 			return nil, err
 		}
 		p.ExpectsFailure(d.Latest())
-		if _, err := p.Poll(ctx, d.ID, d.Latest(), p.Statuses.settled); err != nil {
+		if _, err := p.Poll(ctx, d.ID, d.Latest(), IsSettled); err != nil {
 			return nil, err
 		}
 	}
@@ -227,7 +227,8 @@ func (s Sources) LongHistoryFits() error {
 	return outcome.OverBudget("max_revisions", "the budget is too small: raise max_revisions to %d (now %d)", longHistory, most)
 }
 
-// noUnknownRevisions refuses a history with revisions that nobody asked for: the lists could not be judged. A list alone is no proof of one, since lists are what is to be judged.
+// noUnknownRevisions refuses a history with revisions that nobody asked for: the lists could not be judged. A list
+// alone is no proof of one, since lists are what is to be judged.
 func (p *Plane) noUnknownRevisions(ctx context.Context, d *Deployment) error {
 	rows, _, err := p.ListAll(ctx, d.ID, "")
 	if err != nil {

@@ -35,8 +35,8 @@ const (
 )
 
 // Poll reads the status of a revision until that of the interface which is meant satisfies the condition, less and less
-// often, for at most the configured time. Running out of time is no error: the history says so. A revision for which the
-// time ran out before is not waited for again, only looked at.
+// often, for at most the configured time. Running out of time is no error: the history says so. A revision for which
+// the time ran out before is not waited for again, only looked at.
 func (p *Plane) Poll(ctx context.Context, deployment, revision string, until func(status string) bool) (*History, error) {
 	h := &History{revision: revision}
 	start := time.Now()
@@ -62,7 +62,7 @@ func (p *Plane) Poll(ctx context.Context, deployment, revision string, until fun
 			h.statuses = append(h.statuses, h.Final)
 			changed = time.Now()
 		}
-		over := until(p.Statuses.Meant(h.Final))
+		over := until(Meant(h.Final))
 		if !over {
 			if err := p.supersedes(ctx, deployment, h); err != nil {
 				return nil, err
@@ -85,7 +85,7 @@ func (p *Plane) Poll(ctx context.Context, deployment, revision string, until fun
 
 // supersedes notes in the history whether a later revision keeps this one from being DEPLOYED.
 func (p *Plane) supersedes(ctx context.Context, deployment string, h *History) error {
-	if status := p.Statuses.Meant(h.Final); status != statusSkipped && status != statusInterrupted {
+	if status := Meant(h.Final); status != statusSkipped && status != statusInterrupted {
 		return nil
 	}
 	a, err := p.GetDeployment(ctx, deployment)
@@ -101,7 +101,7 @@ func (p *Plane) supersedes(ctx context.Context, deployment string, h *History) e
 // endsInVain tells whether there is no reason to wait for another status, and notes in the history what ended the poll.
 func (p *Plane) endsInVain(h *History, start, changed time.Time, wait time.Duration) bool {
 	whole := p.target.Config.Timeouts.Poll
-	strange := !p.Statuses.IsKnown(p.Statuses.Meant(h.Final))
+	strange := !IsKnown(Meant(h.Final))
 	if earlier, known := p.polls.endOf(h.revision); known && (earlier != Stuck || strange) {
 		h.Ending = earlier
 		return true
@@ -118,9 +118,9 @@ func (p *Plane) endsInVain(h *History, start, changed time.Time, wait time.Durat
 	return false
 }
 
-// Settled says what is wrong with a poll that was to end in DEPLOYED, for those who only need a deployment that does not
-// change any more: one whose revision stays in a status outside the interface will do, too. Whether such a deployment is
-// up is not known.
+// Settled says what is wrong with a poll that was to end in DEPLOYED, for those who only need a deployment that does
+// not change any more: one whose revision stays in a status outside the interface will do, too. Whether such a
+// deployment is up is not known.
 func (p *Plane) Settled(h *History) error {
 	if h.Ending == Stuck {
 		return nil
@@ -140,15 +140,15 @@ func (p *Plane) Deployed(h *History) error {
 			expected += " within " + p.target.Config.Timeouts.Poll.String()
 		}
 		o = outcome.Violated(h.Answer, expected, "%s (seen: %s)", h.Final, strings.Join(h.statuses, ", ")).At("/status")
-		if h.Ending == TimedOut && p.Statuses.IsKnown(h.Final) {
+		if h.Ending == TimedOut && IsKnown(h.Final) {
 			o.Hinting("raise timeouts.poll if the target needs longer")
 		}
 	}
 	return p.target.BlamingFixtures(o)
 }
 
-// Unjudged says why a poll that did not reach its end shows nothing: it has not lasted as long as the target may take. It
-// is nil where the poll reached its end or ran out of its whole time.
+// Unjudged says why a poll that did not reach its end shows nothing: it has not lasted as long as the target may take.
+// It is nil where the poll reached its end or ran out of its whole time.
 func (p *Plane) Unjudged(h *History) error {
 	if o := p.unjudged(h); o != nil {
 		return o
@@ -176,14 +176,14 @@ func (p *Plane) unjudged(h *History) *outcome.Outcome {
 // stays UNKNOWN counts as settled: the transitions are not part of the interface (section 3), and a target may stop
 // reporting what it has superseded.
 func (p *Plane) AwaitSettled(ctx context.Context, d *Deployment) (late *History, err error) {
-	h, err := p.Poll(ctx, d.ID, d.Latest(), p.Statuses.settled)
+	h, err := p.Poll(ctx, d.ID, d.Latest(), IsSettled)
 	if err != nil || h.Ending != Reached && h.Ending != Stuck {
 		return h, err
 	}
 	var unknown []string
 	for _, revision := range d.Revisions[:len(d.Revisions)-1] {
 		h, err := p.Poll(ctx, d.ID, revision, func(status string) bool {
-			return status == statusUnknown || p.Statuses.settled(status)
+			return status == statusUnknown || IsSettled(status)
 		})
 		if err != nil || h.Ending != Reached && h.Ending != Stuck {
 			return h, err
@@ -197,7 +197,7 @@ func (p *Plane) AwaitSettled(ctx context.Context, d *Deployment) (late *History,
 	for _, revision := range unknown {
 		h, err := p.Poll(ctx, d.ID, revision, func(status string) bool {
 			since := p.ReadOf(revision).unknown
-			return p.Statuses.settled(status) || !since.IsZero() && time.Since(since) >= enough
+			return IsSettled(status) || !since.IsZero() && time.Since(since) >= enough
 		})
 		if err != nil || h.Ending != Reached && h.Ending != Stuck {
 			return h, err

@@ -13,8 +13,8 @@ import (
 	"github.com/agentconform/agentconform/steps/outcome"
 )
 
-// A wait after one that was in vain gets the part 1/cutShort of timeouts.poll. The polls of a run one after another stay
-// below half of timeouts.poll so.
+// A wait after one that was in vain gets the part 1/cutShort of timeouts.poll. The polls of a run one after another
+// stay below half of timeouts.poll so.
 const cutShort = 20
 
 // A status outside the interface that does not change is waited for during the part 1/stuck of timeouts.poll.
@@ -103,7 +103,8 @@ func (p *polls) expects(revision string, n need) {
 	p.needs[revision] = n
 }
 
-// ExpectsFailure says that the source of a revision cannot be built: how long it takes says nothing about other revisions.
+// ExpectsFailure says that the source of a revision cannot be built: how long it takes says nothing about other
+// revisions.
 func (p *polls) ExpectsFailure(revision string) { p.expects(revision, needFailure) }
 
 func (p *polls) needOf(revision string) need {
@@ -158,8 +159,8 @@ func (p *polls) endOf(id string) (Ending, bool) {
 	return h.Ending, true
 }
 
-// isLast tells whether another revision stayed in this status outside the interface: the next one need not be watched as
-// long.
+// isLast tells whether another revision stayed in this status outside the interface: the next one need not be watched
+// as long.
 func (p *polls) isLast(status string) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -201,8 +202,9 @@ func (p *polls) Overdue(revision string) *History {
 	return p.overdue[n]
 }
 
-// CreatedAsAtFirst compares the created_at of answers with the earliest read of the run, at which the revision was still
-// being built. The two reads may differ in precision: one may be of a time that has not been through the target's store.
+// CreatedAsAtFirst compares the created_at of answers with the earliest read of the run, at which the revision was
+// still being built. The two reads may differ in precision: one may be of a time that has not been through the target's
+// store.
 func (p *polls) CreatedAsAtFirst(answers []*client.Answer) error {
 	compared := 0
 	for _, a := range answers {

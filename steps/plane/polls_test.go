@@ -12,8 +12,8 @@ import (
 	"github.com/agentconform/agentconform/steps/target"
 )
 
-// TestAWaitInVainShortensTheNext wants polls for the same need to be cut short after one that ran out of its time, until a
-// revision is DEPLOYED.
+// TestAWaitInVainShortensTheNext wants polls for the same need to be cut short after one that ran out of its time,
+// until a revision is DEPLOYED.
 func TestAWaitInVainShortensTheNext(t *testing.T) {
 	const whole = time.Hour
 	w := newPolls(time.Now())
@@ -45,8 +45,8 @@ func TestAWaitInVainShortensTheNext(t *testing.T) {
 	assert.True(t, known, "it had its whole time")
 }
 
-// TestOnlyAWholeWaitFails wants a poll that was cut short, or stuck in an unknown status, to block by the requirement that
-// fails.
+// TestOnlyAWholeWaitFails wants a poll that was cut short, or stuck in an unknown status, to block by the requirement
+// that fails.
 func TestOnlyAWholeWaitFails(t *testing.T) {
 	c := config.Default()
 	p := New(&target.Target{Config: &c}, nil, time.Time{})

@@ -111,8 +111,8 @@ func Query(parts ...string) string {
 	return strings.Join(slices.DeleteFunc(parts, func(s string) bool { return s == "" }), "&")
 }
 
-// Named reads the deployments with a name of this run, and enters them in the ledger. The operation is a vendor extension:
-// where the target has none, supported is false.
+// Named reads the deployments with a name of this run, and enters them in the ledger. The operation is a vendor
+// extension: where the target has none, supported is false.
 func (p *Plane) Named(ctx context.Context, name string) (found []string, supported bool, err error) {
 	const size, most = 100, 20
 	for page := range most {

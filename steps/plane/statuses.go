@@ -15,22 +15,14 @@ const (
 	statusUnknown     = "UNKNOWN"
 )
 
-// Statuses are those of a revision, from the contract (section 3).
-type Statuses struct{ known, failed []string }
-
-func statusesOfContract() Statuses { return Statuses{spec.RevisionStatuses(), spec.FailedStatuses()} }
-
-// Known lists all statuses of the interface.
-func (s Statuses) Known() []string { return s.known }
-
 // IsKnown tells whether a status is one of the interface.
-func (s Statuses) IsKnown(status string) bool { return slices.Contains(s.known, status) }
+func IsKnown(status string) bool { return slices.Contains(spec.RevisionStatuses(), status) }
 
-// Meant returns the status of the interface that a status of the target is, whatever its case and separators: "deployed",
-// "Awaiting build". One that is none of these in any way of writing is returned as it is. That a status is not written as
-// the interface has it is for CP-POLL-1 to judge; what depends on the status is judged all the same.
-func (s Statuses) Meant(status string) string {
-	for _, known := range s.known {
+// Meant returns the status of the interface that a status of the target is, whatever its case and separators:
+// "deployed", "Awaiting build". One that is none of these in any way of writing is returned as it is. That a status is
+// not written as the interface has it is for CP-POLL-1 to judge; what depends on the status is judged all the same.
+func Meant(status string) string {
+	for _, known := range spec.RevisionStatuses() {
 		if letters(known) == letters(status) {
 			return known
 		}
@@ -47,12 +39,12 @@ func letters(status string) string {
 func isDeployed(status string) bool { return letters(status) == StatusDeployed }
 
 // IsFailed tells whether a status says that a revision has failed for good.
-func (s Statuses) IsFailed(status string) bool { return slices.Contains(s.failed, status) }
+func IsFailed(status string) bool { return slices.Contains(spec.FailedStatuses(), status) }
 
-// Done tells whether a revision is DEPLOYED or has failed for good.
-func (s Statuses) Done(status string) bool { return status == StatusDeployed || s.IsFailed(status) }
+// IsDone tells whether a revision is DEPLOYED or has failed for good.
+func IsDone(status string) bool { return status == StatusDeployed || IsFailed(status) }
 
-// settled tells whether a revision does not change by itself any more.
-func (s Statuses) settled(status string) bool {
-	return status == statusSkipped || status == statusInterrupted || s.Done(status)
+// IsSettled tells whether a revision does not change by itself any more.
+func IsSettled(status string) bool {
+	return status == statusSkipped || status == statusInterrupted || IsDone(status)
 }

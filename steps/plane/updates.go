@@ -112,7 +112,7 @@ func (p *Plane) Settle(ctx context.Context, id string) error {
 	if latest == "" {
 		return nil
 	}
-	h, err := p.Poll(ctx, id, latest, p.Statuses.settled)
+	h, err := p.Poll(ctx, id, latest, IsSettled)
 	if err == nil && h.Ending != Reached && h.Ending != Stuck {
 		p.polls.settling(id, h)
 	}
