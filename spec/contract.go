@@ -26,7 +26,7 @@ const jsonType = "application/json"
 // contract is one document, compiled.
 type contract struct {
 	operations []*operation
-	enums      []enum
+	enums      map[string][]string // by field: "Revision.status"
 }
 
 type operation struct {

@@ -8,11 +8,10 @@ import (
 
 // find matches a request with the templates. Where two fit, the one with fewer parameters is meant.
 func (o *Oracle) find(side Side, method, path string) *operation {
-	c := o.contracts[side]
+	c, segments := o.contracts[side], segmentsOf(path)
 	if c == nil {
 		return nil
 	}
-	segments := segmentsOf(path)
 	var best *operation
 	fewest := len(segments) + 1
 	for _, op := range c.operations {

@@ -1,6 +1,7 @@
 package spec
 
 import (
+	"maps"
 	"net/http"
 	"slices"
 	"strconv"
@@ -12,52 +13,45 @@ import (
 // Oracle judges exchanges against the contract. It is safe for concurrent use; make one and share it.
 type Oracle struct {
 	contracts map[Side]*contract
-	enums     map[string][]string
 }
 
 // New reads and compiles both documents.
 func New() (*Oracle, error) {
-	o := &Oracle{contracts: map[Side]*contract{}, enums: map[string][]string{}}
+	o := &Oracle{map[Side]*contract{}}
 	for _, side := range Sides() {
 		c, err := compile(side, Document(side))
 		if err != nil {
 			return nil, err
 		}
 		o.contracts[side] = c
-		for _, e := range c.enums {
-			o.enums[e.name] = e.values
-		}
 	}
 	return o, nil
 }
 
 // Operations lists the operations of a side in the order of its document.
-func (o *Oracle) Operations(side Side) []Operation {
-	c := o.contracts[side]
-	if c == nil {
-		return nil
+func (o *Oracle) Operations(side Side) (all []Operation) {
+	for _, op := range o.contracts[side].operations {
+		all = append(all, op.Operation)
 	}
-	result := make([]Operation, 0, len(c.operations))
-	for _, op := range c.operations {
-		result = append(result, op.Operation.clone())
-	}
-	return result
+	return all
 }
 
 // Find tells which operation a request is for. The path is escaped and relative to the base address of the side.
 func (o *Oracle) Find(side Side, method, path string) (Operation, bool) {
-	op := o.find(side, method, path)
-	if op == nil {
-		return Operation{}, false
+	if op := o.find(side, method, path); op != nil {
+		return op.Operation, true
 	}
-	return op.Operation.clone(), true
+	return Operation{}, false
 }
 
-// clone keeps the oracle safe from callers that change what they got.
-func (op Operation) clone() Operation {
-	op.Parameters = slices.Clone(op.Parameters)
-	op.Responses = slices.Clone(op.Responses)
-	return op
+// Enums lists the values of each field that has a list of them, by names such as "Revision.status". For "Message.type" and
+// "CreateRun.multitask_strategy" these are the values that the interface names; others are allowed.
+func (o *Oracle) Enums() map[string][]string {
+	all := map[string][]string{}
+	for _, c := range o.contracts {
+		maps.Copy(all, c.enums)
+	}
+	return all
 }
 
 // JudgeResponse lists what is wrong with an answer, each fault once and in a fixed order. Nil means that it keeps the

@@ -8,16 +8,9 @@ import (
 	"github.com/getkin/kin-openapi/openapi3"
 )
 
-// enum is a field that takes one of several values.
-type enum struct {
-	name   string // "Revision.status"
-	values []string
-}
-
 // enums finds the fields with listed values. A named list is reported for the first field that has it.
-func (c *compiler) enums() []enum {
-	var result []enum
-	seen := map[*openapi3.Schema]bool{}
+func (c *compiler) enums() map[string][]string {
+	found, seen := map[string][]string{}, map[*openapi3.Schema]bool{}
 	names := slices.SortedFunc(maps.Keys(c.model.Components.Schemas), func(a, b string) int {
 		return c.place("    "+a+":") - c.place("    "+b+":")
 	})
@@ -28,21 +21,11 @@ func (c *compiler) enums() []enum {
 			known, _ := property.Extensions[extKnownValues].([]any)
 			if values := texts(append(slices.Clone(property.Enum), known...)); len(values) > 0 && !seen[property] {
 				seen[property] = true
-				result = append(result, enum{name: name + "." + field, values: values})
+				found[name+"."+field] = values
 			}
 		}
 	}
-	return result
-}
-
-// Enums lists the values of each field that has a list of them, by names such as "Revision.status". For "Message.type"
-// and "CreateRun.multitask_strategy" these are the values that the interface names; others are allowed.
-func (o *Oracle) Enums() map[string][]string {
-	result := make(map[string][]string, len(o.enums))
-	for name, values := range o.enums {
-		result[name] = slices.Clone(values)
-	}
-	return result
+	return found
 }
 
 // RevisionStatuses lists the thirteen values of a revision's status (interface, section 3), in the order of the

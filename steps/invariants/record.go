@@ -101,7 +101,8 @@ func (r *Record) all() map[string]*invariant {
 type Record struct {
 	target *target.Target
 	others func() []Other
-	judged func() map[string]*invariant
+	rules  map[string]*invariant // by the sentence that asks for them
+	judge  func()
 }
 
 // Other is what a scenario that sends requests has come to.
@@ -113,15 +114,14 @@ type Other struct {
 // NewRecord returns the record of a run. others tells what all scenarios that send requests have come to.
 func NewRecord(t *target.Target, others func() []Other) *Record {
 	r := &Record{target: t, others: others}
-	r.judged = sync.OnceValue(r.judge)
+	r.rules, r.judge = r.all(), sync.OnceFunc(r.read)
 	return r
 }
 
 // Define registers the sentences for one scenario.
 func (r *Record) Define(d *common.Definitions) {
 	d.When(`all exchanges of this run are read`, func() error { return nil })
-	for _, sentence := range []string{idsOfPlane, idsOfAgent, closedPlane, closedAgent, handlerRefuses, asSent, asNamed, asBefore, staysDeployed,
-		revisionOfRef, revisionOfPath, revisionOfImage, reachDeployed, readsFollow, planeTraces, agentTraces, apart, rolledBack} {
+	for sentence := range r.rules {
 		d.Then(sentence, func() error {
 			judged, err := r.outcome(sentence)
 			if judged > 0 || err != nil {
@@ -134,13 +134,13 @@ func (r *Record) Define(d *common.Definitions) {
 
 const noEvidence = "no answer in this run could have shown a violation"
 
-// judge has all invariants read the record.
-func (r *Record) judge() map[string]*invariant {
-	rules, observations := r.all(), r.target.Collector.Observations()
+// read has all invariants read the record.
+func (r *Record) read() {
+	observations := r.target.Collector.Observations()
 	for _, checks := range []bool{false, true} {
 		for _, o := range observations {
 			s := &seen{Observation: o, request: valueOf(o.Request), answer: valueOf(o.Answer)}
-			for _, rule := range rules {
+			for _, rule := range r.rules {
 				switch {
 				case rule.side != o.Side:
 				case !checks && rule.note != nil:
@@ -151,12 +151,11 @@ func (r *Record) judge() map[string]*invariant {
 			}
 		}
 	}
-	for _, rule := range rules {
+	for _, rule := range r.rules {
 		if rule.end != nil {
 			rule.end(&rule.tally)
 		}
 	}
-	return rules
 }
 
 // outcome is the verdict of the invariant with the sentence. A violation that another requirement shows at the same
@@ -165,7 +164,8 @@ func (r *Record) judge() map[string]*invariant {
 // That one makes the run non-conformant, so nothing is lost. Where no answer could have shown a violation, what has
 // failed or is blocked among these blocks the invariant.
 func (r *Record) outcome(sentence string) (judged int, verdict error) {
-	rule := r.judged()[sentence]
+	r.judge()
+	rule := r.rules[sentence]
 	judged, found := rule.judged, rule.found
 	if len(found) == 0 && judged > 0 {
 		return judged, nil

@@ -133,7 +133,7 @@ func (p *Plane) Deployed(h *History) error {
 	if isDeployed(h.Final) {
 		return nil
 	}
-	o := p.unjudged(h)
+	o := p.Unjudged(h)
 	if o == nil {
 		expected := StatusDeployed
 		if h.Ending == TimedOut {
@@ -147,16 +147,9 @@ func (p *Plane) Deployed(h *History) error {
 	return p.target.BlamingFixtures(o)
 }
 
-// Unjudged says why a poll that did not reach its end shows nothing: it has not lasted as long as the target may take.
-// It is nil where the poll reached its end or ran out of its whole time.
-func (p *Plane) Unjudged(h *History) error {
-	if o := p.unjudged(h); o != nil {
-		return o
-	}
-	return nil
-}
-
-func (p *Plane) unjudged(h *History) *outcome.Outcome {
+// Unjudged says why a poll that did not reach its end shows nothing: it has not lasted as long as the target may take. It
+// is nil where the poll reached its end or ran out of its whole time.
+func (p *Plane) Unjudged(h *History) *outcome.Outcome {
 	switch h.Ending {
 	case CutShort:
 		owner := string(p.polls.needOf(h.revision))
