@@ -3,6 +3,7 @@ package controlplane
 import (
 	"context"
 	"fmt"
+	"maps"
 	"net/http"
 	"net/url"
 	"slices"
@@ -29,10 +30,19 @@ func (w *lists) defineValues(r *common.Definitions) {
 	r.When(`the client lists its revisions with each invalid (limit|offset|remote_reconciled)(, beside valid values of the other parameters)?`,
 		w.clientListsInvalid)
 	r.Then(`each of these requests is refused with 422 and an error that names "(\w+)"`, w.eachIsRefusedNaming)
-	r.When(`the client lists its revisions with limit in each other spelling`, w.clientListsSpelled)
-	r.Then(`each limit is taken for the number that it stands for, or refused with 4xx`, w.Steady(w.eachStandsForItsNumber))
+	r.When(`the client lists its revisions with (limit|offset|remote_reconciled) in each other spelling`, w.clientListsSpelled)
+	r.Then(`each is taken for the value that it stands for, or refused with 4xx`, w.Steady(w.eachStandsForItsValue))
 	r.When(`the client lists the revisions of an unknown deployment with each parameter`, w.clientListsUnknownWithEach)
-	r.When(`the client (lists the revisions of|retrieves) each id that is almost that of (the deployment|its revision)`, w.clientTriesNearIDs)
+	r.When(`the client lists the revisions of each id that is almost that of the deployment`, func(ctx context.Context) error {
+		return w.tryIDs(w.nearDeployment(), func(id string) error { return w.get(ctx, plane.RevisionsPath(id), "", false) })
+	})
+	r.When(`the client retrieves each id that is almost that of the deployment`, func(ctx context.Context) error {
+		return w.tryIDs(w.nearDeployment(), func(id string) error { return w.get(ctx, plane.DeploymentPath(id), "", false) })
+	})
+	r.When(`the client retrieves each id that is almost that of its revision`, w.clientRetrievesNearRevisions)
+	r.When(`the client retrieves its latest revision under each id that is almost that of the deployment`,
+		w.clientRetrievesUnderNearIDs)
+	r.When(`the client sends an empty update to each id that is almost that of the deployment`, w.clientUpdatesNearIDs)
 	r.Then(`each of these lists is answered with 404 and a detail that contains its id`, w.eachNotFound)
 	r.Then(`each of these requests is refused with 4xx`, w.eachRefused)
 	r.When(`the client lists its revisions by its id in capital letters`, w.clientListsCapital)
@@ -208,18 +218,32 @@ func (w *lists) eachIsRefusedNaming(parameter string) error {
 	})
 }
 
-func (w *lists) clientListsSpelled(ctx context.Context) error {
-	return common.Each(spec.Spellings(), func(s spec.Spelling) error {
-		err := w.List(ctx, "limit="+url.QueryEscape(s.Value), true)
-		w.tried = append(w.tried, tried{answer: w.Scene.Answer, what: fmt.Sprintf("%q (%s)", s.Value, s.Why), number: s.Number})
-		return err
-	})
+// clientListsSpelled lists with each value that is spelled otherwise, and then with its other spellings.
+func (w *lists) clientListsSpelled(ctx context.Context, parameter string) error {
+	other := spec.Spellings(parameter == "remote_reconciled")
+	for _, value := range slices.Sorted(maps.Keys(other)) {
+		l, err := w.page(ctx, parameter+"="+value)
+		if err != nil {
+			return err
+		}
+		if !l.answer.OK() {
+			return outcome.Inconclusive("the list with %s %s is answered with status %d", parameter, value, l.answer.Status)
+		}
+		for _, spelling := range other[value] {
+			if err := w.List(ctx, parameter+"="+url.QueryEscape(spelling), true); err != nil {
+				return err
+			}
+			what := fmt.Sprintf("%s %s for %q", parameter, value, spelling)
+			w.tried = append(w.tried, tried{answer: w.Scene.Answer, what: what, want: plane.IDs(l.rows)})
+		}
+	}
+	return nil
 }
 
-func (w *lists) eachStandsForItsNumber() error {
-	return w.eachTried("it holds as many revisions as the limit allows, or all", func(t tried) (bool, string) {
-		want, got := min(t.number, w.known()), len(t.answer.Get("resources").Array())
-		return t.answer.Refused() || t.answer.OK() && want == got, fmt.Sprintf("%d revisions for limit %s, or status 422", want, t.what)
+func (w *lists) eachStandsForItsValue() error {
+	return w.eachTried("", func(t tried) (bool, string) {
+		is := t.answer.OK() && slices.Equal(plane.IDs(t.answer.Get("resources").Array()), t.want)
+		return is || t.answer.Refused(), fmt.Sprintf("the %d revisions of %s, or status 422", len(t.want), t.what)
 	})
 }
 
@@ -233,36 +257,67 @@ func (w *lists) clientListsUnknownWithEach(ctx context.Context) error {
 	return nil
 }
 
-// clientTriesNearIDs asks for UUIDs that differ little from one, and for one of another kind: what is looked up by less
-// than the whole id, or among all ids, is seen. They differ in the middle: ids that are counted up may differ at the
-// end.
-func (w *lists) clientTriesNearIDs(ctx context.Context, act, of string) error {
-	id, other, kind, path := w.Deployment.ID, w.Deployment.Latest(), "revision", plane.DeploymentPath
-	if of == "its revision" {
-		id, other, kind = other, id, "deployment"
-		path = func(id string) string { return plane.RevisionPath(w.Deployment.ID, id) }
-	} else if act != "retrieves" {
-		path = plane.RevisionsPath
-	}
-	if id == "" {
-		return outcome.Inconclusive("no revision of the deployment is known")
-	}
-	near := []tried{{id: other, what: "the id of the " + kind}}
+// noUUID is an id that no server has given.
+const noUUID = "agentconform-none"
+
+// near are UUIDs that differ little from one, and one of another kind: what is looked up by less than the whole id, or
+// among all ids, is seen. They differ in the middle: ids that are counted up may differ at the end.
+func near(id, other, kind string) (ids []tried) {
 	if u, err := uuid.Parse(id); err == nil {
 		u[7] ^= 0x15
-		near = append(near, tried{id: u.String(), what: "the id with another digit"})
+		ids = append(ids, tried{id: u.String(), what: "the id with another digit"})
 	}
-	for _, t := range near {
-		if t.id == "" || strings.EqualFold(t.id, id) {
-			continue
-		}
-		if err := w.get(ctx, path(t.id), "", false); err != nil {
-			return err
-		}
+	if other != "" && !strings.EqualFold(id, other) {
+		ids = append(ids, tried{id: other, what: "the id of the " + kind})
+	}
+	return ids
+}
+
+func (w *lists) nearDeployment() []tried {
+	return near(w.Deployment.ID, w.Deployment.Latest(), "revision")
+}
+
+// noDeployment are all ids that are not that of a deployment.
+func (w *lists) noDeployment() []tried {
+	return append(w.nearDeployment(), tried{id: target.UnknownID(), what: "an unknown id"}, tried{id: noUUID, what: "no UUID"})
+}
+
+// tryIDs asks for each of several ids.
+func (w *lists) tryIDs(ids []tried, ask func(id string) error) error {
+	return common.Each(ids, func(t tried) error {
+		err := ask(t.id)
 		t.answer = w.Scene.Answer
 		w.tried = append(w.tried, t)
+		return err
+	})
+}
+
+func (w *lists) clientRetrievesNearRevisions(ctx context.Context) error {
+	latest, id := w.Deployment.Latest(), w.Deployment.ID
+	if latest == "" {
+		return outcome.Inconclusive("no revision of the deployment is known")
 	}
-	return nil
+	return w.tryIDs(append(near(latest, id, "deployment"), tried{id: noUUID, what: "no UUID"}), func(revision string) error {
+		return w.get(ctx, plane.RevisionPath(id, revision), "", revision == noUUID)
+	})
+}
+
+func (w *lists) clientRetrievesUnderNearIDs(ctx context.Context) error {
+	latest := w.Deployment.Latest()
+	if latest == "" {
+		return outcome.Inconclusive("no revision of the deployment is known")
+	}
+	return w.tryIDs(w.noDeployment(), func(id string) error {
+		return w.get(ctx, plane.RevisionPath(id, latest), "", id == noUUID)
+	})
+}
+
+// clientUpdatesNearIDs changes nothing, should one of the ids be taken for that of a deployment.
+func (w *lists) clientUpdatesNearIDs(ctx context.Context) error {
+	return w.tryIDs(w.noDeployment(), func(id string) error {
+		w.Deployment = &plane.Deployment{ID: id}
+		return w.patch(ctx, plane.SourceUpdate(map[string]any{}), id == noUUID)
+	})
 }
 
 func (w *lists) eachRefused() error {

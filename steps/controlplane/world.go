@@ -33,10 +33,10 @@ type World struct {
 // tried is a request for one case of several, and how it was answered.
 type tried struct {
 	answer *client.Answer
-	what   string // the case, for people
-	id     string // that was asked for
-	number int    // that the sent value stands for
-	empty  bool   // what was sent has no body that could be served
+	what   string   // the case, for people
+	id     string   // that was asked for
+	want   []string // ids of the revisions that the value stands for
+	empty  bool     // what was sent has no body that could be served
 }
 
 // Define registers the sentences about the control plane for one scenario.
