@@ -4,7 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"math"
+	"net/http"
 	"net/url"
 	"slices"
 	"strconv"
@@ -28,21 +28,6 @@ type lists struct {
 	filter   string       // that keeps all revisions
 	whole    []list       // that the last act read
 	compared []comparison // the same, of those for which it is known what they are to hold
-}
-
-// list is what one page of a list holds, or several.
-type list struct {
-	filter string // "DEPLOYED,SKIPPED"; "" where it is known otherwise
-	rows   []gjson.Result
-	answer *client.Answer // of several pages the first, or the last where the client goes from page to page itself
-}
-
-// comparison is a list with the ids that it is to hold, each once and in any order.
-type comparison struct {
-	list
-	want []string
-	what string         // the list, for people
-	with *client.Answer // shows what it is to hold; nil where the run knows
 }
 
 func (w *lists) define(r *common.Definitions) {
@@ -92,10 +77,10 @@ func (w *lists) define(r *common.Definitions) {
 	r.Then(`it holds no revision`, w.Steady(w.isEmpty))
 	r.Then(`every revision was returned exactly once`, w.eachHoldsItsOwn)
 	r.Then(`the request is refused with 422 and an error that names "(\w+)"`, func(parameter string) error {
-		return common.RefusedNaming(w.Scene.Answer, parameter)
+		return refusedNaming(w.Scene.Answer, parameter)
 	})
 	r.Then(`the request is refused with 422 and an error that names "(\w+)" and "(\w+)"`, func(first, second string) error {
-		return common.RefusedNaming(w.Scene.Answer, first, second)
+		return refusedNaming(w.Scene.Answer, first, second)
 	})
 	r.Then(`the request is answered with 404 and a detail that contains the deployment id`, func() error {
 		a, id := w.Scene.Answer, w.Deployment.ID
@@ -122,95 +107,6 @@ func (w *lists) known() int { return len(w.Deployment.Revisions) }
 
 func (w *lists) rows() []gjson.Result { return w.Scene.Answer.Get("resources").Array() }
 
-// readWhole reads all revisions with the statuses, or all there are, and remembers the list.
-func (w *lists) readWhole(ctx context.Context, statuses string) error {
-	l, err := w.read(ctx, statusFilter(statuses))
-	if err == nil {
-		l.filter = statuses
-		w.whole, w.Scene.Answer = append(w.whole, l), l.answer
-	}
-	return err
-}
-
-// read reads all that a filter keeps, whatever the pages.
-func (w *lists) read(ctx context.Context, filter string) (list, error) {
-	rows, first, err := w.Plane.ListAll(ctx, w.Deployment.ID, filter)
-	return list{rows: rows, answer: first}, err
-}
-
-// page reads one page.
-func (w *lists) page(ctx context.Context, query string) (list, error) {
-	err := w.List(ctx, query, false)
-	if err != nil {
-		return list{}, err
-	}
-	return list{rows: w.rows(), answer: w.Scene.Answer}, nil
-}
-
-// growing is the size of pages of which the first has one revision, and each other one more than the one before.
-const growing = 0
-
-// pageThrough reads the pages of a list of so many revisions by computed offsets, until one begins past the end, so
-// that a row too many is seen. That this one may be no page at all is the concern of another requirement.
-func (w *lists) pageThrough(ctx context.Context, filter string, revisions, size int) (all list, err error) {
-	for n, offset := 1, 0; ; n++ {
-		limit := cmp.Or(size, n)
-		page, err := w.page(ctx, plane.Query(plane.PageOf(limit, offset), filter))
-		if err != nil {
-			return all, err
-		}
-		if offset < revisions || n == 1 || page.answer.OK() {
-			all.rows, all.answer = append(all.rows, page.rows...), page.answer
-		}
-		if offset >= revisions {
-			return all, nil
-		}
-		offset += limit
-	}
-}
-
-// pageOn reads on by the returned offsets, until a page is not full or so many revisions must have been seen. That
-// there is no offset to pass on is the concern of another requirement.
-func (w *lists) pageOn(ctx context.Context, filter string, revisions, size int) (all list, err error) {
-	query := plane.Query("limit="+strconv.Itoa(size), filter)
-	for range revisions + 2 {
-		page, err := w.page(ctx, query)
-		if err != nil {
-			return all, err
-		}
-		all.rows, all.answer = append(all.rows, page.rows...), page.answer
-		if !page.answer.OK() || len(page.rows) < size || len(all.rows) >= revisions {
-			break
-		}
-		offset := page.answer.Get("offset")
-		if !common.IsInteger(offset) {
-			return all, outcome.Inconclusive("the returned offset is not an integer and cannot be passed on: %s", outcome.Shown(offset))
-		}
-		isPlace := offset.Num >= 0 && offset.Num <= math.MaxInt32
-		if err := outcome.WantAt(isPlace, page.answer, "offset", "an offset that fetches the next page"); err != nil {
-			return all, err
-		}
-		query = plane.Query(plane.PageOf(size, int(offset.Num)), filter)
-	}
-	return all, nil
-}
-
-// pagesAreKnown has pages compared with the revisions that the run made itself, not with another list.
-func (w *lists) pagesAreKnown(pages list, err error) error {
-	w.compared = append(w.compared, comparison{list: pages, want: w.Deployment.Revisions, what: "over all pages"})
-	return err
-}
-
-// canBePaged reads the whole history in pages of five.
-func (w *lists) canBePaged(ctx context.Context) error {
-	err := w.pagesAreKnown(w.pageThrough(ctx, "", w.known(), 5))
-	if err == nil {
-		err = w.eachHoldsItsOwn(ctx)
-	}
-	w.compared = nil
-	return err
-}
-
 // anEmptyList asks for a page far past the end.
 func (w *lists) anEmptyList(ctx context.Context) error {
 	if err := w.List(ctx, "offset=1000", false); err != nil {
@@ -231,7 +127,7 @@ func (w *lists) twoInvalidParameters(ctx context.Context) error {
 			if err := w.List(ctx, query, true); err != nil {
 				return err
 			}
-			if common.RefusedNaming(w.Scene.Answer, name) == nil {
+			if refusedNaming(w.Scene.Answer, name) == nil {
 				refused = query
 				break
 			}
@@ -267,46 +163,6 @@ func (w *lists) isEmpty() error {
 		return outcome.Inconclusive("the answer has no resources: %s", outcome.Seen(w.Scene.Answer))
 	}
 	return w.holds(0, "no revisions")
-}
-
-// eachHoldsItsOwn judges all lists that the act has read.
-func (w *lists) eachHoldsItsOwn(ctx context.Context) error {
-	if len(w.compared) == 0 {
-		return outcome.Inconclusive("no list could be compared: none is to hold a revision, or what a list keeps has changed")
-	}
-	var wrong []*outcome.Outcome
-	for _, c := range w.compared {
-		wrong = append(wrong, c.differs())
-	}
-	return w.UnlessChanged(ctx, outcome.First(wrong))
-}
-
-// differs tells what the list holds in place of its revisions, or nothing. One that was refused holds none, and has to
-// be served where none is wanted, too.
-func (c comparison) differs() *outcome.Outcome {
-	times := map[string]int{}
-	for _, id := range plane.IDs(c.rows) {
-		times[id]++
-	}
-	missing, repeated := 0, 0
-	for _, id := range c.want {
-		switch n := times[id]; {
-		case n == 0:
-			missing++
-		case n > 1:
-			repeated++
-		}
-		delete(times, id)
-	}
-	expected := fmt.Sprintf("%d revisions %s, each once", len(c.want), c.what)
-	switch {
-	case !c.answer.OK():
-		return outcome.Violated(c.answer, expected, "%s", outcome.Seen(c.answer)).Comparing(c.answer, c.with)
-	case missing+repeated+len(times) > 0:
-		return outcome.Violated(c.answer, expected, "%d: %d missing, %d repeated, %d unexpected", len(c.rows), missing, repeated,
-			len(times)).At("/resources").Comparing(c.answer, c.with)
-	}
-	return nil
 }
 
 // newestFirst goes by the order in which the run made the revisions. What it did not make is left out.
@@ -353,14 +209,31 @@ func sourcesAre(source string, l list) error {
 	return nil
 }
 
-// listsServed blocks where a list cannot be read: nothing in it can be judged then.
-func (w *lists) listsServed() error {
-	return common.Each(w.whole, func(l list) error {
-		if !l.answer.OK() {
-			return outcome.Blocked("the list cannot be read: %s", outcome.Seen(l.answer))
+// names tells whether a refusal names a parameter: in a loc where there is one, else anywhere in the body. That a
+// loc is missing is another requirement's concern.
+func names(a *client.Answer, parameter string) bool {
+	located := false
+	for _, item := range a.Get("detail").Array() {
+		loc := item.Get("loc")
+		if !loc.IsArray() {
+			continue
 		}
-		return nil
-	})
+		for _, part := range loc.Array() {
+			located = true
+			if part.String() == parameter {
+				return true
+			}
+		}
+	}
+	return !located && strings.Contains(string(a.Body), parameter)
+}
+
+// refusedNaming holds an answer to a refusal with 422 whose errors name the parameters (sections 4, 7 and 8).
+func refusedNaming(a *client.Answer, parameters ...string) error {
+	if err := outcome.Want(a.Status == http.StatusUnprocessableEntity, a, "status 422"); err != nil {
+		return err
+	}
+	return common.Each(parameters, func(p string) error { return outcome.Want(names(a, p), a, "an error that names "+p, "/detail") })
 }
 
 // detailNames tells whether the detail of a refusal contains an id (section 7).

@@ -214,7 +214,7 @@ func (w *lists) tryList(ctx context.Context, id, query string, wrong bool, what 
 
 func (w *lists) eachIsRefusedNaming(parameter string) error {
 	return w.eachTried(`the request is refused with 422 and an error that names "(\w+)"`, func(t tried) (bool, string) {
-		return common.RefusedNaming(t.answer, parameter) == nil, "status 422 with an error that names " + parameter + ": " + t.what
+		return refusedNaming(t.answer, parameter) == nil, "status 422 with an error that names " + parameter + ": " + t.what
 	})
 }
 
