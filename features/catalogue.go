@@ -46,7 +46,7 @@ type Requirement struct {
 	Title       string
 	Quote       string   // the sentence of the interface that it judges, " ... " for what is left out; or ""
 	Description string   // without the quote
-	Needs       string   // keys of the configuration, for being judged at all: "alternatives.tag_ref"; "" where it needs nothing special
+	Needs       string   // keys of the configuration, for being judged at all: "alternatives.tag_ref"; or ""
 	Sections    []string // of the interface
 	After       []string // IDs of requirements whose failure explains one of this, by the tags @after:ID
 	Profile     string
@@ -127,7 +127,8 @@ func Parse(fsys fs.FS) (*Catalogue, error) {
 	seen := map[string]*Requirement{}
 	for _, r := range c.Requirements {
 		if other := seen[r.ID]; other != nil {
-			problems = append(problems, fmt.Errorf("%s:%d: %s is already the rule at %s:%d", r.URI, r.Line, r.ID, other.URI, other.Line))
+			problems = append(problems, fmt.Errorf("%s:%d: %s is already the rule at %s:%d",
+				r.URI, r.Line, r.ID, other.URI, other.Line))
 		}
 		seen[r.ID] = r
 	}
@@ -234,7 +235,8 @@ func (c *Catalogue) add(uri string, content []byte) error {
 			return err
 		}
 		if line, twice := names[s.Name]; twice {
-			return fmt.Errorf("%s:%d: scenario %q has the name of the one at line %d: name a column of the examples in it", uri, s.Line, s.Name, line)
+			return fmt.Errorf("%s:%d: scenario %q has the name of the one at line %d: name a column of the examples in it",
+				uri, s.Line, s.Name, line)
 		}
 		names[s.Name] = s.Line
 		s.Requirement.Scenarios = append(s.Requirement.Scenarios, s)

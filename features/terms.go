@@ -11,10 +11,10 @@ import (
 // Terms are what a scenario needs and what it does at the target, by the tags of its feature, its rule, itself and its
 // examples:
 //
-//	@needs:KEY|KEY          one of these keys of the configuration; KEY=true must be true, create.body.source=VALUE be that source
+//	@needs:KEY|KEY          one of these keys of the configuration; KEY=true must be true, create.body.source=VALUE be that
 //	@anonymous              no valid credentials are needed
 //	@shares:NAME            what scenarios share, see [Shared]
-//	@reads, @reads:N        of the shared deployments so many that were there before the run will do; 0: an unknown id, too
+//	@reads, @reads:N        of the shared deployments so many that were there before the run will do; 0: an unknown id
 //	@reads:revisions=N      one with so many revisions will do
 //	@reads:settled=N        one whose revisions have settled, in so many statuses, will do
 //	@creates:N/M            so many deployments, and revisions beside the first of each, for itself alone
@@ -41,8 +41,8 @@ type Reads struct{ Deployments, Revisions, Settled int }
 // one that was updated to another source, one with more than 20 revisions, and the agent server.
 var Shared = []string{"deployment", "another", "changing", "updated", "history", AgentServer}
 
-// valueOfKey is a key, with a value where it must have one.
-var valueOfKey = regexp.MustCompile(`^(create\.body\.source=.+|[^=]+(=true)?)$`)
+// keys are one or several, each with a value where it must have one.
+var keys = regexp.MustCompile(`^((create\.body\.source=[^|]+|[^=|]+(=true)?)(\||$))+$`)
 
 // Creates tells whether a scenario creates deployments or revisions for itself.
 func (t Terms) Creates() bool { return t.Deployments+t.Revisions > 0 }
@@ -54,14 +54,15 @@ func (t *Terms) take(tag string) (known bool, err error) {
 	name, value, valued := strings.Cut(tag, ":")
 	n := numbers.FindStringSubmatch(value)
 	switch wrong := fmt.Errorf("tag %s: its value is missing, too much or unknown; see features.Terms", tag); {
-	case name == "@needs" && !slices.ContainsFunc(strings.Split(value, "|"), func(key string) bool { return !valueOfKey.MatchString(key) }):
+	case name == "@needs" && keys.MatchString(value):
 		t.Needs = append(t.Needs, strings.Split(value, "|"))
 	case name == "@shares" && slices.Contains(Shared, value):
 		t.Shares = append(t.Shares, value)
 	case tag == "@reads":
 		t.reads().Deployments = 1
 	case name == "@reads" && n != nil && n[3] == "":
-		number := map[string]*int{"": &t.reads().Deployments, "revisions": &t.reads().Revisions, "settled": &t.reads().Settled}[n[1]]
+		of := t.reads()
+		number := map[string]*int{"": &of.Deployments, "revisions": &of.Revisions, "settled": &of.Settled}[n[1]]
 		*number, _ = strconv.Atoi(n[2]) // digits
 	case name == "@creates" && n != nil && n[1] == "":
 		t.Deployments, _ = strconv.Atoi(n[2])

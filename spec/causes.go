@@ -83,7 +83,8 @@ func explain(schema *jsonschema.Schema, e *jsonschema.ValidationError, value any
 		}
 		return violations
 	}
-	return []Violation{{Pointer: pointer, Keyword: keyword(e.ErrorKind), Expected: expected(e.ErrorKind), Actual: excerpt(at)}}
+	return []Violation{{Pointer: pointer, Keyword: keyword(e.ErrorKind), Expected: expected(e.ErrorKind),
+		Actual: excerpt(at)}}
 }
 
 // unknownIn lists the names in an object that the schema of its place does not have: a missing field may be spelt

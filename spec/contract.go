@@ -81,7 +81,9 @@ func compile(side Side, document []byte) (*contract, error) {
 	return result, nil
 }
 
-func (c *compiler) operation(path, method string, item *openapi3.PathItem, declared *openapi3.Operation) (*operation, error) {
+func (c *compiler) operation(path, method string, item *openapi3.PathItem, declared *openapi3.Operation) (
+	*operation, error,
+) {
 	result := &operation{
 		Operation: Operation{
 			ID: declared.OperationID, Side: c.side, Method: method, Path: path, Field: declared.Extensions[extField] == true,

@@ -44,8 +44,8 @@ func (o *Oracle) Find(side Side, method, path string) (Operation, bool) {
 	return Operation{}, false
 }
 
-// Enums lists the values of each field that has a list of them, by names such as "Revision.status". For "Message.type" and
-// "CreateRun.multitask_strategy" these are the values that the interface names; others are allowed.
+// Enums lists the values of each field that has a list of them, by names such as "Revision.status". For "Message.type"
+// and "CreateRun.multitask_strategy" these are the values that the interface names; others are allowed.
 func (o *Oracle) Enums() map[string][]string {
 	all := map[string][]string{}
 	for _, c := range o.contracts {

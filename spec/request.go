@@ -36,7 +36,8 @@ func (op *operation) judgePath(path string) []Violation {
 func (op *operation) judgeQuery(query string) []Violation {
 	values, err := url.ParseQuery(query)
 	if err != nil {
-		return []Violation{{Pointer: "/query", Keyword: "parameter", Expected: "a query that can be read", Actual: excerptText(query)}}
+		return []Violation{{Pointer: "/query", Keyword: "parameter", Expected: "a query that can be read",
+			Actual: excerptText(query)}}
 	}
 	var violations []Violation
 	for name, list := range values {

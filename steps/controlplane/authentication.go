@@ -34,13 +34,16 @@ const (
 )
 
 func (w *access) define(r *common.Definitions) {
-	r.Given(`another existing deployment`, func(ctx context.Context) error { return w.Read(ctx, w.Plane.Fixtures.Existing) })
+	r.Given(`another existing deployment`, func(ctx context.Context) error {
+		return w.Read(ctx, w.Plane.Fixtures.Existing)
+	})
 	r.Given(`an existing deployment, or an unknown id`, w.anIDToAskFor)
 	r.Given(`a target that can list its deployments`, w.aTargetThatListsDeployments)
 	r.When(`a client without credentials tries to `+operations, func(ctx context.Context, operation string) error {
 		return w.try(ctx, target.Nobody, operation)
 	})
-	r.When(`a client with (an API key that is (?:unknown|empty|whitespace|`+nearMiss+`)) tries to `+operations, w.clientTries)
+	r.When(`a client with (an API key that is (?:unknown|empty|whitespace|`+nearMiss+`)) tries to `+operations,
+		w.clientTries)
 	r.When(`a client with (a (?:bearer token|tenant ID) that is (?:unknown|empty|whitespace)) tries to `+operations,
 		w.clientTries)
 	r.When(`a client with (the token of a user of the agent server) tries to `+operations, w.clientTries)
@@ -60,7 +63,9 @@ func (w *access) define(r *common.Definitions) {
 	r.When(`a client with (no credentials|an unknown API key) retrieves it and an unknown deployment`,
 		w.unauthorizedRetrievesBoth)
 	r.When(`a client without credentials reads it (?:by paths )?with (.+)`, w.readsInDisguise)
-	r.Then(`the request is refused with 401 or 403`, func() error { return w.refusedForCredentials(w.Scene.Answer, w.empty) })
+	r.Then(`the request is refused with 401 or 403`, func() error {
+		return w.refusedForCredentials(w.Scene.Answer, w.empty)
+	})
 	r.Then(`each request is refused with 401 or 403`, func() error {
 		return common.Each(w.tried, func(t tried) error { return w.refusedForCredentials(t.answer, t.empty) })
 	})
@@ -137,7 +142,8 @@ func (w *access) clientTries(ctx context.Context, credentials, operation string)
 		"a bearer token": target.SchemeBearer}[credential]
 	if w.Target.IsSame(scheme, kind) {
 		_, key := w.Target.Credential(scheme)
-		return outcome.Inapplicable(key, "the %s is the same with this mistake: it is too short, or has no letters that have a case", scheme)
+		return outcome.Inapplicable(key,
+			"the %s is the same with this mistake: it is too short, or has no letters that have a case", scheme)
 	}
 	return w.try(ctx, target.Asker(credentials), operation)
 }
@@ -198,12 +204,13 @@ func (w *access) schemeOpens(ctx context.Context) error {
 		return nil
 	}
 	if w.refusedForCredentials(a, w.empty) != nil {
-		all := plane.Cost{Deployments: 1} // the one that was not served
-		if err := w.try(plane.WithAllowance(ctx, "the request with all credentials", all, nil), target.TheClient, w.operation); err != nil {
+		one := plane.Cost{Deployments: 1} // the one that was not served
+		ctx = plane.WithAllowance(ctx, "the request with all credentials", one, nil)
+		if err := w.try(ctx, target.TheClient, w.operation); err != nil {
 			return err
 		}
-		if !w.Scene.Answer.OK() {
-			return outcome.Inconclusive("the request fails with all configured credentials too: %s", outcome.Seen(w.Scene.Answer))
+		if all := w.Scene.Answer; !all.OK() {
+			return outcome.Inconclusive("the request fails with all configured credentials too: %s", outcome.Seen(all))
 		}
 	}
 	return outcome.Violated(a, "status 2xx", "%s", outcome.Seen(a))
@@ -215,8 +222,9 @@ func (w *access) sameStatus() error {
 		return outcome.Blocked("the request was not refused: %s", outcome.Seen(existing))
 	}
 	if existing.Status != unknown.Status {
-		return outcome.Violated(existing, "the same status for both", "status %d for the existing deployment and %d for an unknown one",
-			existing.Status, unknown.Status).Comparing(existing, unknown)
+		return outcome.Violated(existing, "the same status for both",
+			"status %d for the existing deployment and %d for an unknown one", existing.Status, unknown.Status).
+			Comparing(existing, unknown)
 	}
 	return nil
 }

@@ -289,8 +289,8 @@ func (w *creation) noTagBuildsOnPush(ctx context.Context, act *client.Answer, id
 	}
 	tag := w.Target.Config.Alternatives.TagRef
 	if push.Type == gjson.True && (ref.String() == tag || ref.String() == strings.TrimPrefix(tag, "refs/tags/")) {
-		return outcome.Violated(a, "build_on_push false with a tag ref", "repo_ref %s with build_on_push true", outcome.Shown(ref)).
-			At("/source_config/build_on_push")
+		return outcome.Violated(a, "build_on_push false with a tag ref", "repo_ref %s with build_on_push true",
+			outcome.Shown(ref)).At("/source_config/build_on_push")
 	}
 	return nil
 }

@@ -61,9 +61,8 @@ func (w *lists) define(r *common.Definitions) {
 		w.Deployment = &plane.Deployment{ID: target.UnknownID()}
 		return w.List(ctx, "", false)
 	})
-	r.When(`the client lists the revisions of the deployment with the id "([^"]*)"`, func(ctx context.Context, id string) error {
-		return w.get(ctx, plane.RevisionsPath(id), "", true)
-	})
+	r.When(`the client lists the revisions of the deployment with the id "([^"]*)"`,
+		func(ctx context.Context, id string) error { return w.get(ctx, plane.RevisionsPath(id), "", true) })
 	r.Then(`the (?:list|update) is answered with 2xx`, w.Served)
 	r.Then(`the list has an array "resources" and an integer "offset"`, func() error {
 		a := w.Scene.Answer
@@ -76,12 +75,10 @@ func (w *lists) define(r *common.Definitions) {
 	})
 	r.Then(`it holds no revision`, w.Steady(w.isEmpty))
 	r.Then(`every revision was returned exactly once`, w.eachHoldsItsOwn)
-	r.Then(`the request is refused with 422 and an error that names "(\w+)"`, func(parameter string) error {
-		return refusedNaming(w.Scene.Answer, parameter)
-	})
-	r.Then(`the request is refused with 422 and an error that names "(\w+)" and "(\w+)"`, func(first, second string) error {
-		return refusedNaming(w.Scene.Answer, first, second)
-	})
+	r.Then(`the request is refused with 422 and an error that names "(\w+)"`,
+		func(parameter string) error { return refusedNaming(w.Scene.Answer, parameter) })
+	r.Then(`the request is refused with 422 and an error that names "(\w+)" and "(\w+)"`,
+		func(first, second string) error { return refusedNaming(w.Scene.Answer, first, second) })
 	r.Then(`the request is answered with 404 and a detail that contains the deployment id`, func() error {
 		a, id := w.Scene.Answer, w.Deployment.ID
 		return cmp.Or(w.NotFound(), outcome.Want(detailNames(a, id), a, "a detail that names "+id, "/detail"))
@@ -233,7 +230,9 @@ func refusedNaming(a *client.Answer, parameters ...string) error {
 	if err := outcome.Want(a.Status == http.StatusUnprocessableEntity, a, "status 422"); err != nil {
 		return err
 	}
-	return common.Each(parameters, func(p string) error { return outcome.Want(names(a, p), a, "an error that names "+p, "/detail") })
+	return common.Each(parameters, func(p string) error {
+		return outcome.Want(names(a, p), a, "an error that names "+p, "/detail")
+	})
 }
 
 // detailNames tells whether the detail of a refusal contains an id (section 7).

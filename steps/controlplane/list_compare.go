@@ -92,7 +92,7 @@ func (w *lists) pageOn(ctx context.Context, filter string, revisions, size int) 
 		}
 		offset := page.answer.Get("offset")
 		if !common.IsInteger(offset) {
-			return all, outcome.Inconclusive("the returned offset is not an integer and cannot be passed on: %s", outcome.Shown(offset))
+			return all, outcome.Inconclusive("the returned offset is no integer to pass on: %s", outcome.Shown(offset))
 		}
 		isPlace := offset.Num >= 0 && offset.Num <= math.MaxInt32
 		if err := outcome.WantAt(isPlace, page.answer, "offset", "an offset that fetches the next page"); err != nil {
@@ -153,8 +153,8 @@ func (c comparison) differs() *outcome.Outcome {
 	case !c.answer.OK():
 		return outcome.Violated(c.answer, expected, "%s", outcome.Seen(c.answer)).Comparing(c.answer, c.with)
 	case missing+repeated+len(times) > 0:
-		return outcome.Violated(c.answer, expected, "%d: %d missing, %d repeated, %d unexpected", len(c.rows), missing, repeated,
-			len(times)).At("/resources").Comparing(c.answer, c.with)
+		return outcome.Violated(c.answer, expected, "%d: %d missing, %d repeated, %d unexpected",
+			len(c.rows), missing, repeated, len(times)).At("/resources").Comparing(c.answer, c.with)
 	}
 	return nil
 }

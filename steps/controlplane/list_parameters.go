@@ -27,18 +27,15 @@ func (w *lists) defineValues(r *common.Definitions) {
 	r.When(`the client lists its revisions with (no filter|remote_reconciled (?:true|false)|(?:`+status+`)`+
 		`(?: and remote_reconciled (?:true|false))?), beside each limit and each offset`, w.clientListsParts)
 	r.Then(`each page is the part of that list that its limit and offset name`, w.eachHoldsItsOwn)
-	r.When(`the client lists its revisions with each invalid (limit|offset|remote_reconciled)(, beside valid values of the other parameters)?`,
-		w.clientListsInvalid)
+	r.When(`the client lists its revisions with each invalid (limit|offset|remote_reconciled)`+
+		`(, beside valid values of the other parameters)?`, w.clientListsInvalid)
 	r.Then(`each of these requests is refused with 422 and an error that names "(\w+)"`, w.eachIsRefusedNaming)
-	r.When(`the client lists its revisions with (limit|offset|remote_reconciled) in each other spelling`, w.clientListsSpelled)
+	r.When(`the client lists its revisions with (limit|offset|remote_reconciled) in each other spelling`,
+		w.clientListsSpelled)
 	r.Then(`each is taken for the value that it stands for, or refused with 4xx`, w.Steady(w.eachStandsForItsValue))
 	r.When(`the client lists the revisions of an unknown deployment with each parameter`, w.clientListsUnknownWithEach)
-	r.When(`the client lists the revisions of each id that is almost that of the deployment`, func(ctx context.Context) error {
-		return w.tryIDs(w.nearDeployment(), func(id string) error { return w.get(ctx, plane.RevisionsPath(id), "", false) })
-	})
-	r.When(`the client retrieves each id that is almost that of the deployment`, func(ctx context.Context) error {
-		return w.tryIDs(w.nearDeployment(), func(id string) error { return w.get(ctx, plane.DeploymentPath(id), "", false) })
-	})
+	r.When(`the client (lists the revisions of|retrieves) each id that is almost that of the deployment`,
+		w.clientTriesNearIDs)
 	r.When(`the client retrieves each id that is almost that of its revision`, w.clientRetrievesNearRevisions)
 	r.When(`the client retrieves its latest revision under each id that is almost that of the deployment`,
 		w.clientRetrievesUnderNearIDs)
@@ -126,8 +123,8 @@ func (w *lists) pagesKeepTheOrder(ctx context.Context) error {
 	}
 	got := plane.IDs(a.Get("resources").Array())
 	if len(got) == 2 && len(all.rows) > 2 && !plane.SameIDs(got, plane.IDs(all.rows[1:3])) {
-		return outcome.Inconclusive("the page with limit=2&offset=1 is not the part of the whole list that begins there (CP-LIST-6, CP-LIST-15)").
-			ByRequirement("CP-LIST-6", "CP-LIST-15")
+		return outcome.Inconclusive("the page with limit=2&offset=1 is not the part of the whole list that begins there "+
+			"(CP-LIST-6, CP-LIST-15)").ByRequirement("CP-LIST-6", "CP-LIST-15")
 	}
 	return nil
 }
@@ -141,7 +138,8 @@ func (w *lists) queryOf(ctx context.Context, filter string) (string, error) {
 	status := ""
 	switch {
 	case strings.HasPrefix(filter, "a status that occurs"): // the most frequent: its list has the most parts
-		status = slices.MaxFunc(spec.RevisionStatuses(), func(a, b string) int { return len(statuses.ids[a]) - len(statuses.ids[b]) })
+		more := func(a, b string) int { return len(statuses.ids[a]) - len(statuses.ids[b]) }
+		status = slices.MaxFunc(spec.RevisionStatuses(), more)
 	case strings.HasPrefix(filter, "all statuses"):
 		status = strings.Join(spec.RevisionStatuses(), ",")
 	case !strings.HasPrefix(filter, "a status"):
@@ -279,7 +277,8 @@ func (w *lists) nearDeployment() []tried {
 
 // noDeployment are all ids that are not that of a deployment.
 func (w *lists) noDeployment() []tried {
-	return append(w.nearDeployment(), tried{id: target.UnknownID(), what: "an unknown id"}, tried{id: noUUID, what: "no UUID"})
+	return append(w.nearDeployment(), tried{id: target.UnknownID(), what: "an unknown id"},
+		tried{id: noUUID, what: "no UUID"})
 }
 
 // tryIDs asks for each of several ids.
@@ -292,12 +291,21 @@ func (w *lists) tryIDs(ids []tried, ask func(id string) error) error {
 	})
 }
 
+func (w *lists) clientTriesNearIDs(ctx context.Context, act string) error {
+	path := plane.RevisionsPath
+	if act == "retrieves" {
+		path = plane.DeploymentPath
+	}
+	return w.tryIDs(w.nearDeployment(), func(id string) error { return w.get(ctx, path(id), "", false) })
+}
+
 func (w *lists) clientRetrievesNearRevisions(ctx context.Context) error {
 	latest, id := w.Deployment.Latest(), w.Deployment.ID
 	if latest == "" {
 		return outcome.Inconclusive("no revision of the deployment is known")
 	}
-	return w.tryIDs(append(near(latest, id, "deployment"), tried{id: noUUID, what: "no UUID"}), func(revision string) error {
+	ids := append(near(latest, id, "deployment"), tried{id: noUUID, what: "no UUID"})
+	return w.tryIDs(ids, func(revision string) error {
 		return w.get(ctx, plane.RevisionPath(id, revision), "", revision == noUUID)
 	})
 }
@@ -327,7 +335,8 @@ func (w *lists) eachRefused() error {
 }
 
 func (w *lists) eachNotFound() error {
-	return w.eachTried("the request is answered with 404 and a detail that contains the deployment id", func(t tried) (bool, string) {
+	const one = "the request is answered with 404 and a detail that contains the deployment id"
+	return w.eachTried(one, func(t tried) (bool, string) {
 		is := t.answer.Status == http.StatusNotFound && detailNames(t.answer, t.id)
 		return is, "status 404 and a detail that names " + t.id + ": " + t.what
 	})

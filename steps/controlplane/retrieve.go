@@ -31,7 +31,9 @@ func (w *retrieval) define(r *common.Definitions) {
 		ref, _ := plane.Asked(w.Target.Config.Create.Body)["repo_ref"].(string)
 		return w.knownCommit(ref)
 	})
-	r.Given(`a second ref whose commit id is known`, func() error { return w.knownCommit(w.Target.Config.Alternatives.RepoRef) })
+	r.Given(`a second ref whose commit id is known`, func() error {
+		return w.knownCommit(w.Target.Config.Alternatives.RepoRef)
+	})
 	r.When(`the client retrieves the deployment`, w.retrieves)
 	r.When(`the client retrieves both deployments`, w.clientRetrievesBoth)
 	r.When(`the client retrieves an unknown deployment`, func(ctx context.Context) error {
@@ -61,17 +63,17 @@ func (w *retrieval) define(r *common.Definitions) {
 		return cmp.Or(w.NotFound(), common.HasDetail(w.Scene.Answer))
 	})
 	r.Then(`the "source" of the (?:deployment|revision) is that of the create request`, w.sourceAsAsked)
-	r.Then(`the "source_revision_config" of the (?:deployment|revision) holds the values of the create request`, func() error {
-		return configHolds(w.Scene.Answer, plane.Asked(w.Deployment.Body))
-	})
+	r.Then(`the "source_revision_config" of the (?:deployment|revision) holds the values of the create request`,
+		func() error { return configHolds(w.Scene.Answer, plane.Asked(w.Deployment.Body)) })
 	r.Then(`the "source_revision_config" of the revision is unchanged`, w.configAsBefore)
 	r.Then(`the retrieved revision is the latest revision`, func() error { return same(w.Answers[0], "id", w.Revision) })
 	r.Then(`the list contains only that revision`, w.listHoldsJustIt)
 	r.Then(`the revision has every required field, and none is null`, w.revisionIsComplete)
 	// what was seen at one moment is compared with what is seen at another
 	r.Then(`each has the "created_at" of its first read`, func() error { return w.Plane.CreatedAsAtFirst(w.Answers) })
+	// what is read from copies is not wrong at every read
 	r.When(`the client retrieves the deployment several times`, func(ctx context.Context) error {
-		return common.Times(6, func() error { return w.retrieves(ctx) }) // what is read from copies is not wrong at every read
+		return common.Times(6, func() error { return w.retrieves(ctx) })
 	})
 	r.Then(`whenever "latest_revision_id" names the new revision, "source_revision_config" holds the values of the update`,
 		w.configFollowsLatest)
@@ -227,11 +229,12 @@ func (w *retrieval) notUpdatedBeforeCreated() error {
 }
 
 func (w *retrieval) showsCommit() error {
+	a := w.Scene.Answer
 	if err := w.Served(); err != nil {
 		return err
 	}
-	if got := w.Scene.Answer.Get(commitField); !strings.EqualFold(got.String(), w.commit) {
-		return outcome.Violated(w.Scene.Answer, "repo_commit_sha "+w.commit, "%s", outcome.Shown(got)).At(inPointer(commitField)).
+	if got := a.Get(commitField); !strings.EqualFold(got.String(), w.commit) {
+		return outcome.Violated(a, "repo_commit_sha "+w.commit, "%s", outcome.Shown(got)).At(inPointer(commitField)).
 			Hinting("set alternatives.commits to the commit id that the ref points to now: a branch may have moved")
 	}
 	return nil

@@ -34,14 +34,14 @@ func (w *update) define(r *common.Definitions) {
 		return w.anOwn(ctx, "tagged", fromTag(w.Target.Config, false))
 	})
 	r.When(`the client updates "(repo_ref|graph_config_path|image_uri)"`, w.clientUpdatesField)
-	r.When(`the client updates "(repo_ref|graph_config_path|image_uri)" to its current value`, func(ctx context.Context, field string) error {
-		return w.patchToCurrent(ctx, field)
-	})
+	r.When(`the client updates "(repo_ref|graph_config_path|image_uri)" to its current value`,
+		func(ctx context.Context, field string) error { return w.patchToCurrent(ctx, field) })
 	r.When(`the client updates "repo_ref" and "graph_config_path" in one request`, w.clientUpdatesBoth)
 	r.When(`the client updates "(\w+)" beside "(\w+)" null`, func(ctx context.Context, field, null string) error {
 		return w.patchToCurrent(ctx, field, null)
 	})
-	r.When(`the client updates "(\w+)" twice, the second time while the first revision may still be built`, w.clientUpdatesTwice)
+	r.When(`the client updates "(\w+)" twice, the second time while the first revision may still be built`,
+		w.clientUpdatesTwice)
 	r.When(`the client updates "(\w+)" twice at the same time`, w.clientUpdatesAtOnce)
 	r.When(`the client sends an update with (an empty object|build_on_push alone|.+ null|an empty source_revision_config)`,
 		w.clientUpdatesNothing)
@@ -75,7 +75,8 @@ func (w *update) define(r *common.Definitions) {
 	r.Then(`each of its revisions shows that source`, w.revisionsKeepSource)
 	r.Then(`the read-only fields are unchanged`, w.readOnlyUnchanged)
 	// the fields that an update does not name (section 2)
-	r.Then(`the revision has the values of the first revision in the fields that the update does not name`, w.otherFieldsKept)
+	r.Then(`the revision has the values of the first revision in the fields that the update does not name`,
+		w.otherFieldsKept)
 	r.Then(`the deployment has the earlier values of its source and its build_on_push`, w.allFieldsKept)
 }
 
@@ -123,8 +124,8 @@ func (w *update) anOwnThatBuildsOnPush(ctx context.Context) error {
 	}
 	a, err := w.Plane.GetDeployment(ctx, w.Deployment.ID)
 	if err == nil && a.Get("source_config.build_on_push").Type != gjson.True {
-		return outcome.Inapplicable("build_on_push", "the target does not accept build_on_push true with this create.body: %s",
-			outcome.Seen(a))
+		return outcome.Inapplicable("build_on_push",
+			"the target does not accept build_on_push true with this create.body: %s", outcome.Seen(a))
 	}
 	return err
 }
@@ -139,8 +140,8 @@ func (w *update) anOwn(ctx context.Context, purpose string, changes map[string]a
 
 func (w *update) clientUpdatesField(ctx context.Context, field string) error {
 	a := w.Target.Config.Alternatives
-	value := map[string]string{"repo_ref": a.RepoRef, "graph_config_path": a.GraphConfigPath, "image_uri": a.ImageURI}[field]
-	return w.patchSource(ctx, map[string]any{field: value}, "")
+	values := map[string]string{"repo_ref": a.RepoRef, "graph_config_path": a.GraphConfigPath, "image_uri": a.ImageURI}
+	return w.patchSource(ctx, map[string]any{field: values[field]}, "")
 }
 
 func (w *update) clientUpdatesBoth(ctx context.Context) error {
@@ -281,10 +282,11 @@ func (w *update) clientChangesSource(ctx context.Context) error {
 }
 
 func (w *update) clientUpdatesToTag(ctx context.Context) error {
-	if err := w.patchSource(ctx, map[string]any{"repo_ref": w.Target.Config.Alternatives.TagRef}, ""); err != nil || !w.Scene.Answer.OK() {
+	err := w.patchSource(ctx, map[string]any{"repo_ref": w.Target.Config.Alternatives.TagRef}, "")
+	if err != nil || !w.Scene.Answer.OK() {
 		return err
 	}
-	_, _, err := w.Plane.AwaitLatest(ctx, w.Scene.Answer, "tag", w.Deployment.ID, w.Deployment.First)
+	_, _, err = w.Plane.AwaitLatest(ctx, w.Scene.Answer, "tag", w.Deployment.ID, w.Deployment.First)
 	return err
 }
 
@@ -320,7 +322,8 @@ func (w *update) oneRevisionCreated(ctx context.Context) error {
 	}
 	if len(added) != 1 || len(after.Revisions) != len(w.before.Revisions)+1 {
 		return outcome.Violated(act, "exactly one new revision, and all earlier ones", "%d new, %d in total (before: %d)\n%s",
-			len(added), len(after.Revisions), len(w.before.Revisions), strings.Join(added, "\n")).Comparing(after.List, w.before.List)
+			len(added), len(after.Revisions), len(w.before.Revisions), strings.Join(added, "\n")).
+			Comparing(after.List, w.before.List)
 	}
 	return nil
 }
@@ -350,8 +353,8 @@ func (w *update) oneRevisionEach(ctx context.Context) error {
 		return err
 	}
 	if added != served {
-		return outcome.Violated(after.List, fmt.Sprintf("%d new revisions: so many updates were answered with 2xx", served), "%d", added).
-			At("/resources").Comparing(after.List, w.before.List)
+		expected := fmt.Sprintf("%d new revisions: so many updates were answered with 2xx", served)
+		return outcome.Violated(after.List, expected, "%d", added).At("/resources").Comparing(after.List, w.before.List)
 	}
 	return nil
 }

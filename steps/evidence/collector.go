@@ -43,8 +43,8 @@ type Collector struct {
 // New returns a collector, in the words of the target, as exchanges were sent and received.
 func New(oracle *spec.Oracle, redact *client.Redactor, start time.Time, words spec.Words, reached Reach) *Collector {
 	c := &Collector{
-		Words: NewWords(words), oracle: oracle, recorder: newRecorder(redact), Exchanges: reports.NewExchanges(), start: start,
-		violations: map[string]*Violation{}, known: map[string]int{}, enums: map[enumValue]bool{},
+		Words: NewWords(words), Exchanges: reports.NewExchanges(), oracle: oracle, recorder: newRecorder(redact),
+		start: start, violations: map[string]*Violation{}, known: map[string]int{}, enums: map[enumValue]bool{},
 	}
 	c.recorder.words, c.recorder.Reach = words, reached
 	return c
@@ -52,7 +52,8 @@ func New(oracle *spec.Oracle, redact *client.Redactor, start time.Time, words sp
 
 // Observe records one exchange and judges it. It is a client.Observer.
 func (c *Collector) Observe(ctx context.Context, r client.Request, sent time.Time, a *client.Answer, cause string) int {
-	judged := spec.Exchange{Side: r.Side, Method: r.Method, Path: r.Path, Query: r.Query, RequestHeader: r.Header, RequestBody: r.Body}
+	judged := spec.Exchange{Side: r.Side, Method: r.Method, Path: r.Path, Query: r.Query, RequestHeader: r.Header,
+		RequestBody: r.Body}
 	if a != nil {
 		judged.Status, judged.Header, judged.Body = a.Status, a.Header, a.Body
 	}
@@ -81,8 +82,8 @@ func (c *Collector) Observe(ctx context.Context, r client.Request, sent time.Tim
 	}
 	for _, v := range against {
 		if !r.Wrong {
-			c.mistakes = append(c.mistakes, fmt.Sprintf("exchange %d: our request for %s breaks the contract at %q: expected %s, sent %s",
-				o.ID, v.Operation, v.Pointer, v.Expected, v.Actual))
+			c.mistakes = append(c.mistakes, fmt.Sprintf("exchange %d: our request for %s breaks the contract at %q: "+
+				"expected %s, sent %s", o.ID, v.Operation, v.Pointer, v.Expected, v.Actual))
 		}
 	}
 	o.asked = askedOf(op, r.Raised && o.Status == http.StatusInternalServerError, against)

@@ -57,7 +57,8 @@ func (c *Collector) enumsIn(op spec.Operation, x spec.Exchange, a *client.Answer
 
 // ErrorAnswers returns the answers of an operation with a status, as far as they were kept whole.
 func (c *Collector) ErrorAnswers(operation string, status int) (all []*client.Answer) {
-	for _, o := range c.which(func(o *Observation) bool { return o.Op.ID == operation && o.Status == status && o.judged() && o.whole }) {
+	isKept := func(o *Observation) bool { return o.Op.ID == operation && o.Status == status && o.judged() && o.whole }
+	for _, o := range c.which(isKept) {
 		all = append(all, o.answer())
 	}
 	return all
@@ -103,12 +104,12 @@ const (
 	Kept      Asked = iota // nothing
 	Parameter              // a parameter of the control plane is invalid
 	Broken                 // anything else; or the operation is not one of the interface
-	Raised                 // nothing, and it joins a run whose graph raised an error: the interface does not say how that ends
+	Raised                 // nothing, and it joins a run whose graph raised an error: how that ends is not said
 )
 
 func askedOf(op spec.Operation, raised bool, against []spec.Violation) Asked {
-	inParameter := func(v spec.Violation) bool {
-		return strings.HasPrefix(v.Pointer, "/query") || strings.HasPrefix(v.Pointer, "/path")
+	isOther := func(v spec.Violation) bool {
+		return !strings.HasPrefix(v.Pointer, "/query") && !strings.HasPrefix(v.Pointer, "/path")
 	}
 	switch {
 	case op.ID == "" || op.Field:
@@ -117,7 +118,7 @@ func askedOf(op spec.Operation, raised bool, against []spec.Violation) Asked {
 		return Raised
 	case len(against) == 0:
 		return Kept
-	case op.Side == spec.ControlPlane && !slices.ContainsFunc(against, func(v spec.Violation) bool { return !inParameter(v) }):
+	case op.Side == spec.ControlPlane && !slices.ContainsFunc(against, isOther):
 		return Parameter
 	}
 	return Broken
@@ -140,7 +141,8 @@ func (c *Collector) ServerErrors(side spec.Side, kinds ...Asked) (answers int, f
 		status    int
 	}
 	found := map[key]*Failure{}
-	for _, o := range c.which(func(o *Observation) bool { return o.Side == side && o.judged() && slices.Contains(kinds, o.asked) }) {
+	isOfKind := func(o *Observation) bool { return o.Side == side && o.judged() && slices.Contains(kinds, o.asked) }
+	for _, o := range c.which(isOfKind) {
 		answers++
 		if o.Status < 500 {
 			continue
@@ -156,7 +158,8 @@ func (c *Collector) ServerErrors(side spec.Side, kinds ...Asked) (answers int, f
 		failures = append(failures, *f)
 	}
 	slices.SortFunc(failures, func(a, b Failure) int {
-		return cmp.Or(strings.Compare(a.Operation, b.Operation), cmp.Compare(a.Status, b.Status), cmp.Compare(a.Count, b.Count))
+		return cmp.Or(strings.Compare(a.Operation, b.Operation), cmp.Compare(a.Status, b.Status),
+			cmp.Compare(a.Count, b.Count))
 	})
 	return answers, failures
 }
@@ -179,11 +182,13 @@ func (c *Collector) Coverage(sides ...spec.Side) reports.Coverage {
 		for _, op := range c.oracle.Operations(side) {
 			all := c.which(func(o *Observation) bool { return o.Op.ID == op.ID && o.Side == side })
 			statuses, total := statusCoverage(op, all)
-			cover.Operations = append(cover.Operations, reports.OperationCoverage{Operation: op.ID, Method: op.Method, Path: op.Path, Exchanges: total})
+			cover.Operations = append(cover.Operations, reports.OperationCoverage{Operation: op.ID, Method: op.Method,
+				Path: op.Path, Exchanges: total})
 			cover.Statuses = append(cover.Statuses, statuses...)
 			for _, p := range op.Parameters {
 				if p.In == "query" {
-					cover.Parameters = append(cover.Parameters, reports.ParameterCoverage{Operation: op.ID, Parameter: p.Name, Values: c.valuesOf(p.Name, all)})
+					cover.Parameters = append(cover.Parameters, reports.ParameterCoverage{Operation: op.ID,
+						Parameter: p.Name, Values: c.valuesOf(p.Name, all)})
 				}
 			}
 		}
@@ -237,7 +242,8 @@ func statusCoverage(op spec.Operation, all []Observation) (list []reports.Status
 		class := status[:1] + "XX"
 		came[status], came[class] = true, true
 		total++
-		counts[reports.StatusCoverage{Operation: op.ID, Status: status, ContentType: o.contentType, Declared: declared[status] || declared[class]}]++
+		counts[reports.StatusCoverage{Operation: op.ID, Status: status, ContentType: o.contentType,
+			Declared: declared[status] || declared[class]}]++
 	}
 	for each, count := range counts {
 		each.Count = count

@@ -239,6 +239,8 @@ func contentOf(path string) ([]byte, error) {
 	return content, err
 }
 
+const anotherFile = "use the ledger.jsonl of a run, or move the file"
+
 func parseLedger(path string, content []byte) (left []Left, damaged []Damaged, err error) {
 	all, number, readable := newThings(), 0, false
 	for line := range bytes.Lines(whole(content)) {
@@ -253,13 +255,14 @@ func parseLedger(path string, content []byte) (left []Left, damaged []Damaged, e
 		}
 		damaged = append(damaged, Damaged{number, safe.Cut(string(line[:min(len(line), maxQuoted)]), maxQuoted)})
 		if len(damaged) > maxDamaged {
-			return nil, nil, fmt.Errorf("%s: more than %d lines are no ledger entries; use the ledger.jsonl of a run, or move the file", path, maxDamaged)
+			return nil, nil, fmt.Errorf("%s: more than %d lines are no ledger entries; %s", path, maxDamaged, anotherFile)
 		}
 	}
 	if !readable && len(damaged) > 0 {
-		return nil, nil, fmt.Errorf("%s:%d is not a ledger entry; use the ledger.jsonl of a run, or move the file", path, damaged[0].Line)
+		return nil, nil, fmt.Errorf("%s:%d is not a ledger entry; %s", path, damaged[0].Line, anotherFile)
 	}
-	return slices.DeleteFunc(all.entries, func(e Left) bool { return e.Removed || !isRemovable(e.LedgerEntry) }), damaged, nil
+	isGone := func(e Left) bool { return e.Removed || !isRemovable(e.LedgerEntry) }
+	return slices.DeleteFunc(all.entries, isGone), damaged, nil
 }
 
 // isRemovable tells whether a client can remove an entry. Where it is not known where a thread is, nothing is sent.

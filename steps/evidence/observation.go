@@ -43,10 +43,13 @@ type Observation struct {
 // What is kept of bodies, in bytes: of one, and of all. Of what comes later only the beginning is kept.
 const keptBody, keptBodies = 64 << 10, 8 << 20
 
-func observationOf(ctx context.Context, op spec.Operation, r client.Request, sent time.Time, a *client.Answer) Observation {
+func observationOf(ctx context.Context, op spec.Operation, r client.Request, sent time.Time, a *client.Answer) (
+	o Observation,
+) {
 	by := attributed(ctx)
-	o := Observation{Scenario: by.name, order: by.order, Part: cmp.Or(by.part, reports.SetUp), Op: op, Side: r.Side, Base: r.Base, Method: r.Method, Path: r.Path,
-		Query: r.Query, Caller: r.Caller, Sent: sent, Ended: sent, Wrong: r.Wrong}
+	o = Observation{Scenario: by.name, order: by.order, Part: cmp.Or(by.part, reports.SetUp), Op: op, Side: r.Side,
+		Base: r.Base, Method: r.Method, Path: r.Path, Query: r.Query, Caller: r.Caller, Sent: sent, Ended: sent,
+		Wrong: r.Wrong}
 	if a != nil {
 		o.Status, o.Ended = a.Status, sent.Add(a.Took)
 		o.passing = a.Status == http.StatusTooManyRequests || r.Early && a.Status >= 500 ||
@@ -64,7 +67,8 @@ func (o *Observation) judged() bool { return o.Status != 0 && !o.passing }
 
 // answer is what is kept of the answer.
 func (o *Observation) answer() *client.Answer {
-	return &client.Answer{ID: o.ID, Status: o.Status, Header: http.Header{"Content-Type": {o.contentType}}, Body: []byte(o.Answer)}
+	header := http.Header{"Content-Type": {o.contentType}}
+	return &client.Answer{ID: o.ID, Status: o.Status, Header: header, Body: []byte(o.Answer)}
 }
 
 // Observation is that of an exchange; without a status where there is none.

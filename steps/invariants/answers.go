@@ -57,7 +57,8 @@ func closed(t *tally, s *seen) {
 	}
 	t.judged++
 	if s.ok() {
-		t.violated(s, "", "a request without valid credentials was served", "status 401 or 403", fmt.Sprintf("status %d", s.Status))
+		t.violated(s, "", "a request without valid credentials was served", "status 401 or 403",
+			fmt.Sprintf("status %d", s.Status))
 	}
 }
 
@@ -72,13 +73,15 @@ func refusals(status int, detail string) func(*tally, *seen) {
 		t.judged++
 		switch {
 		case s.Status != status:
-			t.violated(s, "", "a refusal has another status than the authentication handler gives", fmt.Sprintf("status %d", status), fmt.Sprintf("status %d", s.Status))
+			t.violated(s, "", "a refusal has another status than the authentication handler gives",
+				fmt.Sprintf("status %d", status), fmt.Sprintf("status %d", s.Status))
 		case detail != "" && !messages.ContainsText(&client.Answer{Body: []byte(s.Answer)}, detail):
 			actual := fmt.Sprintf("a body of %d bytes without it", len(s.Answer))
 			if other := s.answer.Get("detail"); other.Type == gjson.String {
 				actual = fmt.Sprintf("the detail %q", other.Str)
 			}
-			t.violated(s, "/detail", "a refusal lacks the detail of the authentication handler", fmt.Sprintf("the detail %q", detail), actual)
+			t.violated(s, "/detail", "a refusal lacks the detail of the authentication handler",
+				fmt.Sprintf("the detail %q", detail), actual)
 		}
 	}
 }

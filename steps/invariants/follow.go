@@ -95,7 +95,8 @@ func (r *follow) afterUpdate(t *tally, s *seen, deployment string) {
 			act = u
 		}
 	}
-	if act == nil || act.status/100 != 2 || act.status == http.StatusAccepted || !s.Sent.After(act.ended) || !r.isAlone(act) {
+	if act == nil || act.status/100 != 2 || act.status == http.StatusAccepted || !s.Sent.After(act.ended) ||
+		!r.isAlone(act) {
 		return
 	}
 	latest := s.answer.Get("latest_revision_id").Str
@@ -115,8 +116,8 @@ func (r *follow) afterUpdate(t *tally, s *seen, deployment string) {
 		t.judged++
 	case s.Sent.After(act.ended.Add(r.patience)):
 		t.judged++
-		r.late(t, s, "/latest_revision_id", s.Sent.Sub(act.ended), "a read after an update shows the deployment as it was before",
-			"latest_revision_id "+other, "still "+before)
+		r.late(t, s, "/latest_revision_id", s.Sent.Sub(act.ended),
+			"a read after an update shows the deployment as it was before", "latest_revision_id "+other, "still "+before)
 	}
 }
 

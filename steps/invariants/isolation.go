@@ -40,13 +40,14 @@ type place struct{ base, id string }
 
 // belongings are what a user has created or sent.
 type belongings struct {
-	ids   map[place]bool    // of threads and runs, as answers gave them; of runs if longEnough: others may repeat in each thread
+	ids   map[place]bool    // of threads, and of runs if longEnough: others may repeat in each thread
 	texts map[string]string // that the user sent, at least longEnough, and as JSON writes them
 	sent  strings.Builder   // all request bodies: what a user has sent, the user may see
 }
 
 func newIsolation(t *target.Target) *isolation {
-	return &isolation{users: map[string]*belongings{}, known: personsOf(t), leaks: map[int]string{}, shown: map[leak]string{}}
+	return &isolation{users: map[string]*belongings{}, known: personsOf(t), leaks: map[int]string{},
+		shown: map[leak]string{}}
 }
 
 // tellLeaks are the requirements that may show the leak itself.
@@ -54,10 +55,11 @@ const tellLeaks = "AS-AUTHZ-*"
 
 // toldBy tells whether what a scenario has found is a leak by the same operation, told as what it is.
 func (r *isolation) toldBy(o Other, v outcome.Violation) bool {
-	return reports.Among([]string{tellLeaks}, o.Requirement.ID) && slices.ContainsFunc(o.Outcome.Violations, func(f outcome.Violation) bool {
+	isSame := func(f outcome.Violation) bool {
 		operation, leaked := r.leaks[f.Exchange]
 		return leaked && operation == v.Operation
-	})
+	}
+	return reports.Among([]string{tellLeaks}, o.Requirement.ID) && slices.ContainsFunc(o.Outcome.Violations, isSame)
 }
 
 // credentialsOf are named by their user: their value is a secret.
@@ -75,7 +77,8 @@ func (r *isolation) leaked(t *tally, s *seen, what, key, value string) {
 	if what != credentialsOf {
 		actual += ": " + value
 	}
-	t.violated(s, r.shown[kind], "an answer to one caller holds "+what+" of another user", "nothing of another user", actual)
+	t.violated(s, r.shown[kind], "an answer to one caller holds "+what+" of another user", "nothing of another user",
+		actual)
 }
 
 // anyIndex finds the indices in a JSON pointer.

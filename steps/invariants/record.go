@@ -72,10 +72,11 @@ func (r *Record) all() map[string]*invariant {
 	return map[string]*invariant{
 		idsOfPlane: {side: plane, check: sameIDs,
 			toldBy: []string{"CP-GET-1", "CP-REV-1", "CP-CREATE-*", "CP-UPDATE-*", "CP-POLL-*"}},
-		idsOfAgent:     {side: agent, check: sameIDs, toldBy: []string{"AS-RUN-*", "AS-ROLLBACK-*"}},
-		closedPlane:    {side: plane, check: closed, toldBy: []string{"CP-AUTH-*"}},
-		closedAgent:    {side: agent, check: closed, toldBy: []string{"AS-AUTH-*"}},
-		handlerRefuses: {side: agent, check: refusals(c.Agent.RejectedStatus, c.Agent.RejectedDetail), toldBy: []string{"AS-AUTH-*"}},
+		idsOfAgent:  {side: agent, check: sameIDs, toldBy: []string{"AS-RUN-*", "AS-ROLLBACK-*"}},
+		closedPlane: {side: plane, check: closed, toldBy: []string{"CP-AUTH-*"}},
+		closedAgent: {side: agent, check: closed, toldBy: []string{"AS-AUTH-*"}},
+		handlerRefuses: {side: agent, check: refusals(c.Agent.RejectedStatus, c.Agent.RejectedDetail),
+			toldBy: []string{"AS-AUTH-*"}},
 		asSent: {side: plane, note: sent.note, check: sent.asSent,
 			toldBy: []string{"CP-CREATE-*", "CP-UPDATE-*", "CP-REV-*", "CP-POLL-*", "CP-LIST-*"}},
 		asNamed: {side: plane, check: sent.asNamed,
@@ -227,8 +228,8 @@ func (t *tally) violated(s *seen, pointer, summary, expected, actual string) *ou
 			return v
 		}
 	}
-	t.found = append(t.found, outcome.Violation{Summary: summary, Expected: expected, Actual: actual, Operation: s.Op.ID, Pointer: pointer,
-		Exchange: s.ID, Count: 1, Key: summary, Site: outcome.Site(1)})
+	t.found = append(t.found, outcome.Violation{Summary: summary, Expected: expected, Actual: actual,
+		Operation: s.Op.ID, Pointer: pointer, Exchange: s.ID, Count: 1, Key: summary, Site: outcome.Site(1)})
 	return &t.found[len(t.found)-1]
 }
 

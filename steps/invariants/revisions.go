@@ -6,7 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/agentconform/agentconform/spec"
+	"github.com/agentconform/agentconform/steps/plane"
 )
 
 // compared notes whether an answer shows of a field what it should. The summary has a place for the name of the field.
@@ -139,15 +139,16 @@ func (r *revisions) staysDeployed(t *tally, s *seen) {
 	for id, revision := range shownIn(s) {
 		at, known := r.deployed[id]
 		status := revision.Get("status").Str
-		if !known || !slices.Contains(spec.RevisionStatuses(), strings.ToUpper(status)) || !s.Sent.After(at) || !r.isLatest(id, s.Ended) {
+		if !known || !plane.IsKnown(strings.ToUpper(status)) || !s.Sent.After(at) || !r.isLatest(id, s.Ended) {
 			continue
 		}
 		if !isDeployed(status) && !s.Sent.After(at.Add(r.patience)) { // it may show what was before
 			continue
 		}
 		t.judged++
-		if !isDeployed(status) && !strings.EqualFold(status, "UNKNOWN") { // which says that the server cannot tell, not that it is another
-			t.violated(s, placeIn(s, "status"), "a revision that was DEPLOYED shows another status, and none is later", "DEPLOYED", status)
+		if !isDeployed(status) && !strings.EqualFold(status, "UNKNOWN") { // which says that the server cannot tell
+			t.violated(s, placeIn(s, "status"), "a revision that was DEPLOYED shows another status, and none is later",
+				"DEPLOYED", status)
 		}
 	}
 }

@@ -77,7 +77,8 @@ func (r *rollback) find() {
 	r.made = true
 	for _, p := range r.order {
 		for _, n := range r.order {
-			if n.rollsBack && n != p && n.thread == p.thread && p.ended.Before(n.sent) && n.ended.Before(p.sent.Add(p.wait)) && !n.completed.IsZero() {
+			inProgress := p.ended.Before(n.sent) && n.ended.Before(p.sent.Add(p.wait))
+			if n.rollsBack && n != p && n.thread == p.thread && inProgress && !n.completed.IsZero() {
 				r.gone = append(r.gone, r.goneOf(p, n))
 				break
 			}
@@ -114,11 +115,13 @@ func (r *rollback) check(t *tally, s *seen) {
 			continue
 		}
 		t.judged++
-		if g.id != "" && strings.Contains(body, g.id) && !carries(s, g.id) {
-			t.violated(s, "", "an answer holds the id of a run that was rolled back before", "nothing of the run", "its id "+g.id)
-		}
-		if g.text != "" && (strings.Contains(body, g.text) || strings.Contains(body, written(g.text))) && !carries(s, g.text) {
-			t.violated(s, "", "an answer holds the text of a run that was rolled back before", "nothing of the run", "its text "+g.text)
+		for _, held := range [][2]string{{"id", g.id}, {"text", g.text}} {
+			what, value := held[0], held[1]
+			isHeld := strings.Contains(body, value) || strings.Contains(body, written(value))
+			if value != "" && isHeld && !carries(s, value) {
+				t.violated(s, "", "an answer holds the "+what+" of a run that was rolled back before", "nothing of the run",
+					"its "+what+" "+value)
+			}
 		}
 	}
 }

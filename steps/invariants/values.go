@@ -77,21 +77,21 @@ func newRevisions(patience time.Duration) *revisions {
 }
 
 func (r *revisions) note(s *seen) {
+	u := &update{sent: s.Sent, ended: s.Ended, status: s.Status, fields: setBy(s),
+		revision: s.answer.Get("latest_revision_id").Str}
 	switch s.Op.ID {
 	case "create-deployment":
-		if s.ok() {
-			r.creates(s, &update{sent: s.Sent, ended: s.Ended, deployment: s.answer.Get("id").Str, revision: s.answer.Get("latest_revision_id").Str, fields: setBy(s)})
-		}
+		u.deployment = s.answer.Get("id").Str
+		r.creates(s, u)
 	case "update-deployment":
-		u := &update{sent: s.Sent, ended: s.Ended, deployment: s.In("deployment_id"), update: true, status: s.Status, fields: setBy(s)}
+		u.deployment, u.update = s.In("deployment_id"), true
 		if s.Status == 0 || s.Status >= 500 {
 			u.ended = time.Time{}
 		}
 		if s.Status/100 != 4 {
 			r.updates[u.deployment] = append(r.updates[u.deployment], u)
 		}
-		if s.ok() && len(u.fields) > 0 {
-			u.revision = s.answer.Get("latest_revision_id").Str
+		if len(u.fields) > 0 {
 			r.creates(s, u)
 		}
 	}
@@ -156,7 +156,8 @@ func readsOf(id string, object gjson.Result, exchange int, fields []string) (all
 	of := object.Get(sourceConfig)
 	for _, field := range fields {
 		if v := of.Get(field); of.IsObject() && (v.Type == gjson.Null || v.Type == gjson.String) {
-			all = append(all, read{fieldOf{id, field}, v.Str, isSettled(object), object.Get("status").Str == "DEPLOYED", exchange})
+			deployed := object.Get("status").Str == "DEPLOYED"
+			all = append(all, read{fieldOf{id, field}, v.Str, isSettled(object), deployed, exchange})
 		}
 	}
 	return all
@@ -225,8 +226,10 @@ var tolerated = map[string]struct {
 	why  string
 	same func(sent, shown string) bool
 }{
-	"graph_config_path": {"a path may be shown in its shortest form", func(sent, shown string) bool { return path.Clean(sent) == path.Clean(shown) }},
-	"image_uri":         {"a registry's address, the default tag and the digest may be filled in, and the host may be in lower case", sameImage},
+	"graph_config_path": {"a path may be shown in its shortest form", func(sent, shown string) bool {
+		return path.Clean(sent) == path.Clean(shown)
+	}},
+	"image_uri": {"registry, default tag and digest may be filled in, and the host be in lower case", sameImage},
 	"repo_commit_sha": {"a commit id may be shortened", func(one, other string) bool {
 		return len(other) >= 7 && strings.HasPrefix(strings.ToLower(one), strings.ToLower(other))
 	}},

@@ -122,14 +122,16 @@ func (p *Plane) Update(ctx context.Context, d *Deployment, change map[string]any
 		return err
 	}
 	if latest == d.Latest() {
-		return outcome.Violated(a, "a new latest_revision_id after the update", "still %s", latest).ByRequirement(ownersOf(change)...)
+		return outcome.Violated(a, "a new latest_revision_id after the update", "still %s", latest).
+			ByRequirement(ownersOf(change)...)
 	}
 	d.Revisions, d.Naming = append(d.Revisions, latest), naming
 	return nil
 }
 
 func (p *Plane) sendUpdate(ctx context.Context, id string, change map[string]any) (*client.Answer, error) {
-	return p.Send(ctx, p.target.ToControlPlane(target.TheClient, http.MethodPatch, DeploymentPath(id), SourceUpdate(change)))
+	body := SourceUpdate(change)
+	return p.Send(ctx, p.target.ToControlPlane(target.TheClient, http.MethodPatch, DeploymentPath(id), body))
 }
 
 // isNoID tells whether what a creation answered as the id is none by which the deployment can be asked for.

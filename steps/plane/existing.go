@@ -53,7 +53,9 @@ func (p *Plane) FindExisting(ctx context.Context) (*Existing, error) {
 	if ctx.Err() != nil {
 		return nil, context.Cause(ctx)
 	}
-	slices.SortStableFunc(e.found, func(a, b *Deployment) int { return cmp.Or(b.listed()-a.listed(), len(b.Revisions)-len(a.Revisions)) })
+	slices.SortStableFunc(e.found, func(a, b *Deployment) int {
+		return cmp.Or(b.listed()-a.listed(), len(b.Revisions)-len(a.Revisions))
+	})
 	p.Existing = e
 	return e, nil
 }
@@ -119,8 +121,8 @@ func (e *Existing) readNamed(ctx context.Context, p *Plane, named config.Existin
 	}
 	if a, err := p.GetRevision(ctx, d.ID, named.Revision); err != nil || !a.OK() {
 		e.found = nil
-		return outcome.NotConfigured("existing.revision", "not configured: correct existing.revision: GET of the revision %s: %s",
-			named.Revision, seen(a, err))
+		return outcome.NotConfigured("existing.revision",
+			"not configured: correct existing.revision: GET of the revision %s: %s", named.Revision, seen(a, err))
 	}
 	if d.statuses == nil {
 		d.Revisions = slices.Insert(d.Revisions, 0, named.Revision)

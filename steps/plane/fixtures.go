@@ -43,7 +43,8 @@ type Fixtures struct {
 }
 
 func (p *Plane) newFixtures() *Fixtures {
-	made := func(name, shared string, makeIt func(ctx context.Context) (*Deployment, error)) *Fixture {
+	type maker = func(ctx context.Context) (*Deployment, error)
+	made := func(name, shared string, makeIt maker) *Fixture {
 		f := &Fixture{Name: name, Shared: shared, make: makeIt, lease: make(chan struct{}, 1)}
 		f.lease <- struct{}{}
 		return f
@@ -57,25 +58,22 @@ func (p *Plane) newFixtures() *Fixtures {
 		Updated:  made("a deployment that was updated", "updated", p.makeUpdated),
 		Long:     made("a deployment with a long history", "history", p.makeLong),
 	}
-	f.Readable = made("a deployment with a retrievable revision", "deployment", func(ctx context.Context) (*Deployment, error) {
-		d, err := p.Shared(ctx, f.Created)
-		if err != nil {
-			return nil, err
+	// from makes a fixture of another one.
+	from := func(other *Fixture, do func(ctx context.Context, d *Deployment) (*Deployment, error)) maker {
+		return func(ctx context.Context) (*Deployment, error) {
+			d, err := p.Shared(ctx, other)
+			if err != nil {
+				return nil, err
+			}
+			return do(ctx, d)
 		}
-		a, err := p.AwaitFound(ctx, RevisionPath(d.ID, d.First))
-		if err == nil && !a.OK() {
-			err = outcome.Blocked("revision %s cannot be retrieved: %s", d.First, outcome.Seen(a))
-		}
-		return d, err
-	})
-	f.Deployed = made("a DEPLOYED deployment", "deployment", func(ctx context.Context) (*Deployment, error) {
-		d, err := p.Shared(ctx, f.Created)
-		if err != nil {
-			return nil, err
-		}
-		up := *d // the other fixture's is read by those who do not wait
-		return &up, p.reachDeployed(ctx, &up)
-	})
+	}
+	f.Readable = made("a deployment with a retrievable revision", "deployment", from(f.Created, p.firstIsReadable))
+	f.Deployed = made("a DEPLOYED deployment", "deployment",
+		from(f.Created, func(ctx context.Context, d *Deployment) (*Deployment, error) {
+			up := *d // the other fixture's is read by those who do not wait
+			return &up, p.reachDeployed(ctx, &up)
+		}))
 	for n, purpose := range poolNames {
 		number := ""
 		if n > 0 {
@@ -83,17 +81,22 @@ func (p *Plane) newFixtures() *Fixtures {
 		}
 		changing := created("a deployment that one scenario changes at a time"+number, Changing, purpose)
 		f.Changing[n] = changing
-		f.Leased[n] = made("a deployment that accepts updates"+number, Changing, func(ctx context.Context) (*Deployment, error) {
-			d, err := p.Shared(ctx, changing)
-			if err != nil {
-				return nil, err
-			}
-			up := *d // others change it already
-			return d, p.reachDeployed(ctx, &up)
-		})
+		f.Leased[n] = made("a deployment that accepts updates"+number, Changing,
+			from(changing, func(ctx context.Context, d *Deployment) (*Deployment, error) {
+				up := *d // others change it already
+				return d, p.reachDeployed(ctx, &up)
+			}))
 		f.Leased[n].lease = changing.lease
 	}
 	return f
+}
+
+func (p *Plane) firstIsReadable(ctx context.Context, d *Deployment) (*Deployment, error) {
+	a, err := p.AwaitFound(ctx, RevisionPath(d.ID, d.First))
+	if err == nil && !a.OK() {
+		err = outcome.Blocked("revision %s cannot be retrieved: %s", d.First, outcome.Seen(a))
+	}
+	return d, err
 }
 
 // PoolSize is how many deployments there are at most of which each is changed by one scenario at a time.
@@ -210,7 +213,8 @@ func (p *Plane) makeLong(ctx context.Context) (*Deployment, error) {
 		return nil, p.Unjudged(late)
 	}
 	if late != nil {
-		return nil, outcome.Blocked("revision %s did not settle in %s: it is %s", late.revision, p.target.Config.Timeouts.Poll, late.Final)
+		return nil, outcome.Blocked("revision %s did not settle in %s: it is %s",
+			late.revision, p.target.Config.Timeouts.Poll, late.Final)
 	}
 	if err := p.AwaitListed(ctx, d.ID, d.Revisions...); err != nil {
 		return nil, err
@@ -224,7 +228,8 @@ func (s Sources) LongHistoryFits() error {
 	if most == 0 || most >= longHistory {
 		return nil
 	}
-	return outcome.OverBudget("max_revisions", "the budget is too small: raise max_revisions to %d (now %d)", longHistory, most)
+	return outcome.OverBudget("max_revisions", "the budget is too small: raise max_revisions to %d (now %d)",
+		longHistory, most)
 }
 
 // noUnknownRevisions refuses a history with revisions that nobody asked for: the lists could not be judged. A list

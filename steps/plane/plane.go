@@ -59,7 +59,8 @@ type allowance struct {
 // WithAllowance returns a context in which at most the cost may be created, and the shared deployments with these names
 // used. What goes beyond is a mistake of the suite, since the plan of the run does not know of it.
 func WithAllowance(ctx context.Context, what string, c Cost, shares []string) context.Context {
-	return context.WithValue(ctx, allowanceKey{}, &allowance{what: what, shares: shares, deployments: c.Deployments, revisions: c.Revisions})
+	a := &allowance{what: what, shares: shares, deployments: c.Deployments, revisions: c.Revisions}
+	return context.WithValue(ctx, allowanceKey{}, a)
 }
 
 // Cost is what is created at most.

@@ -29,15 +29,17 @@ type Ending int
 const (
 	Reached    Ending = iota // the status is one that was waited for
 	TimedOut                 // timeouts.poll was over
-	CutShort                 // it was not waited for as long: an earlier revision of the kind had not become DEPLOYED in time
+	CutShort                 // it was not waited for as long: an earlier revision of the kind was not DEPLOYED in time
 	Stuck                    // the status is not one of the thirteen in any way of writing, and did not change for a while
-	Superseded               // the status is SKIPPED or INTERRUPTED, and the deployment names another revision as its latest
+	Superseded               // the status is SKIPPED or INTERRUPTED, and the deployment names another one as its latest
 )
 
 // Poll reads the status of a revision until that of the interface which is meant satisfies the condition, less and less
 // often, for at most the configured time. Running out of time is no error: the history says so. A revision for which
 // the time ran out before is not waited for again, only looked at.
-func (p *Plane) Poll(ctx context.Context, deployment, revision string, until func(status string) bool) (*History, error) {
+func (p *Plane) Poll(ctx context.Context, deployment, revision string, until func(status string) bool) (
+	*History, error,
+) {
 	h := &History{revision: revision}
 	start := time.Now()
 	changed := start // when the status was first seen to be what it is
@@ -147,19 +149,21 @@ func (p *Plane) Deployed(h *History) error {
 	return p.target.BlamingFixtures(o)
 }
 
-// Unjudged says why a poll that did not reach its end shows nothing: it has not lasted as long as the target may take. It
-// is nil where the poll reached its end or ran out of its whole time.
+// Unjudged says why a poll that did not reach its end shows nothing: it has not lasted as long as the target may take.
+// It is nil where the poll reached its end or ran out of its whole time.
 func (p *Plane) Unjudged(h *History) *outcome.Outcome {
 	switch h.Ending {
 	case CutShort:
 		owner := string(p.polls.needOf(h.revision))
-		return outcome.Blocked("revision %s is %s; it was polled for less than timeouts.poll (%s), because an earlier revision "+
-			"never reached DEPLOYED (%s)", h.revision, h.Final, p.target.Config.Timeouts.Poll, owner).ByRequirement(owner)
+		return outcome.Blocked("revision %s is %s; it was polled for less than timeouts.poll (%s), because an earlier "+
+			"revision never reached DEPLOYED (%s)", h.revision, h.Final, p.target.Config.Timeouts.Poll, owner).
+			ByRequirement(owner)
 	case Superseded:
-		return outcome.Blocked("revision %s is %s, and the deployment has the later revision %s", h.revision, h.Final, h.later)
+		return outcome.Blocked("revision %s is %s, and the deployment has the later revision %s",
+			h.revision, h.Final, h.later)
 	case Stuck:
-		return outcome.Blocked("revision %s stays %q, which is not one of the thirteen statuses (CP-POLL-1)", h.revision, h.Final).
-			ByRequirement(string(needCreation))
+		return outcome.Blocked("revision %s stays %q, which is not one of the thirteen statuses (CP-POLL-1)",
+			h.revision, h.Final).ByRequirement(string(needCreation))
 	}
 	return nil
 }

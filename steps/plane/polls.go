@@ -222,8 +222,8 @@ func (p *polls) CreatedAsAtFirst(answers []*client.Answer) error {
 			return outcome.Inconclusive("the revision has no created_at to compare")
 		}
 		if !same {
-			expected := "created_at " + outcome.Shown(was) + " as at the first read, when the status was " + outcome.Shown(first.Get("status"))
-			return outcome.Violated(a, expected, "%s", outcome.Shown(is)).At("/created_at").Comparing(a, first)
+			return outcome.Violated(a, "created_at "+outcome.Shown(was)+" as at the first read, when the status was "+
+				outcome.Shown(first.Get("status")), "%s", outcome.Shown(is)).At("/created_at").Comparing(a, first)
 		}
 	}
 	if compared == 0 {

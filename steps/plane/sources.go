@@ -44,7 +44,8 @@ func (s Sources) Another() (change map[string]any, key string) {
 
 // Broken is like Another, for a source that cannot be built.
 func (s Sources) Broken() (change map[string]any, key string) {
-	return s.alternative("broken_ref", s.config.Alternatives.BrokenRef, "broken_image_uri", s.config.Alternatives.BrokenImageURI)
+	a := s.config.Alternatives
+	return s.alternative("broken_ref", a.BrokenRef, "broken_image_uri", a.BrokenImageURI)
 }
 
 func (s Sources) alternative(refKey, ref, imageKey, image string) (change map[string]any, key string) {

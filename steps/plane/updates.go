@@ -20,7 +20,9 @@ func KindOf(change map[string]any) string {
 }
 
 // updateOf names the requirement that an update of a field creates a revision.
-var updateOf = map[string]string{"repo_ref": "CP-UPDATE-1", "graph_config_path": "CP-UPDATE-2", "image_uri": "CP-UPDATE-3"}
+var updateOf = map[string]string{
+	"repo_ref": "CP-UPDATE-1", "graph_config_path": "CP-UPDATE-2", "image_uri": "CP-UPDATE-3",
+}
 
 func ownersOf(change map[string]any) (owners []string) {
 	for _, field := range slices.Sorted(maps.Keys(change)) {
@@ -31,7 +33,9 @@ func ownersOf(change map[string]any) (owners []string) {
 
 // AwaitLatest reads the deployment until it names another latest revision than the known one, and returns the answer
 // that does. It returns the known one when none came in time.
-func (p *Plane) AwaitLatest(ctx context.Context, update *client.Answer, kind, id, known string) (latest string, naming *client.Answer, err error) {
+func (p *Plane) AwaitLatest(ctx context.Context, update *client.Answer, kind, id, known string) (
+	latest string, naming *client.Answer, err error,
+) {
 	latest = known
 	err = p.target.RetryFor(ctx, p.appearing(update, kind), func() (bool, error) {
 		a, err := p.GetDeployment(ctx, id)
