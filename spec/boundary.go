@@ -73,8 +73,8 @@ func integerCases(p Parameter) []Case {
 	)
 }
 
-// Spellings are other ways to write a number or a boolean, by the value that each stands for: frameworks of the field rightly take or
-// refuse them. They are not escaped.
+// Spellings are other ways to write a number or a boolean, by the value that each stands for: frameworks of the field
+// rightly take or refuse them. They are not escaped.
 func Spellings(boolean bool) map[string][]string {
 	if boolean {
 		return map[string][]string{"true": {"True", "1", "yes"}, "false": {"False", "0", "off"}}

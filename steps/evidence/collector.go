@@ -36,16 +36,15 @@ type Collector struct {
 	known            map[string]int        // of these, by operation
 	enums            map[enumValue]bool    // those of the interface that were seen
 	mistakes         []string              // requests of the suite that break the contract, and not on purpose
-	given            givenIDs
-	ownToken         OwnToken // where callers' own tokens were seen
-	granted, refused int      // answers that asked the client to wait, by whether it did
+	ownToken         OwnToken              // where callers' own tokens were seen
+	granted, refused int                   // answers that asked the client to wait, by whether it did
 }
 
 // New returns a collector, in the words of the target, as exchanges were sent and received.
 func New(oracle *spec.Oracle, redact *client.Redactor, start time.Time, words spec.Words, reached Reach) *Collector {
 	c := &Collector{
-		Words: NewWords(words), oracle: oracle, recorder: newRecorder(redact), Exchanges: reports.NewExchanges(), start: start,
-		violations: map[string]*Violation{}, known: map[string]int{}, enums: map[enumValue]bool{}, given: givenIDs{},
+		Words: NewWords(words), Exchanges: reports.NewExchanges(), oracle: oracle, recorder: newRecorder(redact),
+		start: start, violations: map[string]*Violation{}, known: map[string]int{}, enums: map[enumValue]bool{},
 	}
 	c.recorder.words, c.recorder.Reach = words, reached
 	return c
@@ -53,7 +52,8 @@ func New(oracle *spec.Oracle, redact *client.Redactor, start time.Time, words sp
 
 // Observe records one exchange and judges it. It is a client.Observer.
 func (c *Collector) Observe(ctx context.Context, r client.Request, sent time.Time, a *client.Answer, cause string) int {
-	judged := spec.Exchange{Side: r.Side, Method: r.Method, Path: r.Path, Query: r.Query, RequestHeader: r.Header, RequestBody: r.Body}
+	judged := spec.Exchange{Side: r.Side, Method: r.Method, Path: r.Path, Query: r.Query, RequestHeader: r.Header,
+		RequestBody: r.Body}
 	if a != nil {
 		judged.Status, judged.Header, judged.Body = a.Status, a.Header, a.Body
 	}
@@ -68,7 +68,10 @@ func (c *Collector) Observe(ctx context.Context, r client.Request, sent time.Tim
 	o := observationOf(ctx, op, r, sent, a)
 	o.contentType, _, _ = mime.ParseMediaType(http.Header(x.Response.Headers).Get("Content-Type"))
 	enums := c.enumsIn(op, judged, a)
-	given, token := givenBy(a), c.recorder.ownTokenIn(r, a)
+	token := c.recorder.ownTokenIn(r, a)
+	if !r.Wrong { // ids are as the target gave them, and the answer that gave them is judged
+		against = slices.DeleteFunc(against, func(v spec.Violation) bool { return strings.HasPrefix(v.Pointer, "/path/") })
+	}
 
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -77,14 +80,10 @@ func (c *Collector) Observe(ctx context.Context, r client.Request, sent time.Tim
 	if a != nil {
 		o.Answer, o.whole = c.bounded(a.Body)
 	}
-	for _, id := range given {
-		c.given[id] = true
-	}
-	against = c.given.without(against, r.Path)
 	for _, v := range against {
 		if !r.Wrong {
-			c.mistakes = append(c.mistakes, fmt.Sprintf("exchange %d: our request for %s breaks the contract at %q: expected %s, sent %s",
-				o.ID, v.Operation, v.Pointer, v.Expected, v.Actual))
+			c.mistakes = append(c.mistakes, fmt.Sprintf("exchange %d: our request for %s breaks the contract at %q: "+
+				"expected %s, sent %s", o.ID, v.Operation, v.Pointer, v.Expected, v.Actual))
 		}
 	}
 	o.asked = askedOf(op, r.Raised && o.Status == http.StatusInternalServerError, against)

@@ -8,7 +8,6 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
-	"github.com/tidwall/gjson"
 
 	"github.com/agentconform/agentconform/features"
 	"github.com/agentconform/agentconform/reports"
@@ -446,7 +445,8 @@ func TestNothingOfOneUserIsInAnAnswerToAnother(t *testing.T) {
 	}
 }
 
-// TestAHeaderThatUsersShareIsNoSecretOfOne has both users send the same organization; their tokens are parts of another header.
+// TestAHeaderThatUsersShareIsNoSecretOfOne has both users send the same organization; their tokens are parts of another
+// header.
 func TestAHeaderThatUsersShareIsNoSecretOfOne(t *testing.T) {
 	for answer, leaks := range map[string]bool{`{"x":"organization-one"}`: false, `{"x":"token-of-ada-one"}`: true, `{"x":"token-of-bob-one"}`: false} {
 		h := newHistory(t, func(c *config.Config) {
@@ -557,23 +557,6 @@ func TestAnUpdateKeepsWhatItDoesNotName(t *testing.T) {
 	}
 }
 
-func TestRefusalsHoldNoStackTrace(t *testing.T) {
-	for text, is := range map[string]bool{
-		`{"detail":"not found"}`:                                                                false,
-		`{"detail":"look at http://docs.test/page:80 or at File 3"}`:                            false,
-		`{"detail":"Traceback (most recent call last):\n  File \"/app/a.py\", line 3, in get"}`: true,
-		`{"stack":"Error: no\n    at get (/app/runs.js:120:15)"}`:                               true,
-		"java.lang.IllegalStateException: no\n\tat com.test.Runs.get(Runs.java:12)\n":           true,
-		"panic: no\n\ngoroutine 7 [running]:\nmain.main()\n\t/app/main.go:12 +0x1d":             true,
-		"app/runs.rb:12:in `get'":                                                               true,
-	} {
-		h := newHistory(t)
-		h.plane(target.TheClient, "GET", "/v2/deployments/"+one, "", 404, text)
-		_, o := h.judged(planeTraces)
-		assert.Equal(t, is, o != nil, text)
-	}
-}
-
 func TestTheIDOfARolledBackRunMayBeUsedAgain(t *testing.T) {
 	const (
 		run = "/threads/t/runs"
@@ -588,12 +571,4 @@ func TestTheIDOfARolledBackRunMayBeUsedAgain(t *testing.T) {
 	judged, o := h.judged(rolledBack)
 	assert.Positive(t, judged)
 	assert.Nil(t, o)
-}
-
-func TestALeakHasThePlaceOfItsValue(t *testing.T) {
-	answer := gjson.Parse(`{"values":{"messages":[{"content":"mine"},{"more/texts":["it says \"what is theirs\""]}]},"run":12345678901234}`)
-	assert.Equal(t, "/values/messages/*/more~1texts/*", placeOf(answer, `"what is theirs"`))
-	assert.Equal(t, "/run", placeOf(answer, "12345678901234"))
-	assert.Empty(t, placeOf(answer, "what nobody says"))
-	assert.Empty(t, placeOf(gjson.Parse(`"what is theirs"`), "what is theirs"), "all of the answer")
 }
