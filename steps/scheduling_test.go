@@ -142,7 +142,7 @@ func TestWhatSeveralReadFirstIsReadOnce(t *testing.T) {
 		}
 	}
 	var looks []string
-	for x := range res.Exchanges.All() {
+	for _, x := range res.Exchanges {
 		if x.Method == http.MethodGet && strings.Contains(x.URL, "/revisions/") {
 			looks = append(looks, x.Scenario)
 		}

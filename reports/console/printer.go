@@ -33,6 +33,7 @@ type printer struct {
 	overview.Overview
 	w    io.Writer
 	opts Options
+	curl bool // whether to show the requests
 	err  error
 }
 

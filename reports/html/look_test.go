@@ -50,10 +50,10 @@ func TestHTMLIsReadableWithoutScriptsAndOnPaper(t *testing.T) {
 	b := openBrowser(t)
 	r := reporttest.Faulty() // of up to three failures the details are open
 	for _, id := range []string{"CP-LIST-13", "AS-ROLLBACK-3", "AS-ROLLBACK-4", "AS-ROLLBACK-5"} {
-		reporttest.Pass(reporttest.Requirement(r, id))
+		reporttest.Settle(r.Requirement(id), reports.Passed, "", nil)
 		r.Findings = slices.DeleteFunc(r.Findings, func(f reports.Finding) bool { return f.Requirement == id })
 	}
-	steps := reporttest.Requirement(r, "CP-LIST-3").Scenarios[1].Steps
+	steps := r.Requirement("CP-LIST-3").Scenarios[1].Steps
 	steps[1].Verdict, steps[2].Verdict = reports.Failed, "" // the last one is not reached
 	page := filepath.Join(pages(t, map[string]*reports.Result{"faulty": r}), "faulty.html")
 	b.size(1280, 1400, "light")
@@ -61,7 +61,7 @@ func TestHTMLIsReadableWithoutScriptsAndOnPaper(t *testing.T) {
 	b.open(page, "")
 	assert.Equal(t, "none", b.eval("getComputedStyle(document.querySelector('.tools')).display"), "no filters that do nothing")
 	text := b.eval("document.body.innerText")
-	for _, want := range []string{"non-conformant", "The limit \"101\" is refused", "not reached", "1773480413", "curl -sS", "Without it, the exchanges behind findings are shown with the requirements", "EXPECTED", fmt.Sprintf("#%d", reporttest.Faulty().Exchanges.Len())} {
+	for _, want := range []string{"non-conformant", "The limit \"101\" is refused", "not reached", "1773480413", "curl -sS", "Without it, the exchanges behind findings are shown with the requirements", "EXPECTED", fmt.Sprintf("#%d", len(reporttest.Faulty().Exchanges))} {
 		assert.Contains(t, text, want)
 	}
 	b.picture("faulty-noscript")
@@ -151,7 +151,7 @@ func TestHTMLOfAHostileTargetRunsNothing(t *testing.T) {
 func TestHTMLIsAccessible(t *testing.T) {
 	b := openBrowser(t)
 	axe := axeSource(t)
-	dir := pages(t, map[string]*reports.Result{"failed": few(failed(), 12)})
+	dir := pages(t, map[string]*reports.Result{"failed": reporttest.Sample()})
 	b.size(1280, 1000, "light")
 	assertAccessible(t, b, axe, filepath.Join(dir, "failed.html"), "failed, light")
 	assert.Empty(t, b.complaints())

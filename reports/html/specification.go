@@ -42,8 +42,8 @@ type specification struct {
 	Specification
 	assets
 	Title    string
-	Counts   []overview.Count // by level
-	Verdicts []reports.Verdict
+	Counts   string            // by level
+	Verdicts []reports.Verdict // none
 	Levels   []reports.Level
 	Parts    []*part
 }
@@ -60,6 +60,11 @@ type rule struct {
 func WriteSpecification(w io.Writer, s Specification) error {
 	p := &specification{Specification: s, assets: ownAssets(), Levels: reports.Levels,
 		Title: "agentconform, interface " + s.Suite.Interface}
+	var all []*reports.Requirement
+	for r := range reports.Each(s.Rules) {
+		all = append(all, &r.Requirement)
+	}
+	p.Counts = overview.ByLevel(all)
 	for _, name := range partNames {
 		one := &part{Name: name, Slug: overview.Slug(name)}
 		for _, r := range s.Rules {
@@ -71,15 +76,6 @@ func WriteSpecification(w io.Writer, s Specification) error {
 		if one.N > 0 {
 			p.Parts = append(p.Parts, one)
 		}
-	}
-	for _, level := range reports.Levels {
-		count := overview.Count{Label: string(level)}
-		for _, r := range s.Rules {
-			if r.Level == level {
-				count.N++
-			}
-		}
-		p.Counts = append(p.Counts, count)
 	}
 	return parsed().ExecuteTemplate(w, "specification", p)
 }

@@ -47,7 +47,7 @@ func TestSpecificationInABrowser(t *testing.T) {
 func TestSpecificationIsAccessible(t *testing.T) {
 	b := openBrowser(t)
 	axe := axeSource(t)
-	page, _ := specificationPage(t, few(reporttest.Faulty(), 400))
+	page, _ := specificationPage(t, reporttest.Sample())
 	for _, look := range []struct {
 		name, scheme string
 		width        int64

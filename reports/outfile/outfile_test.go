@@ -42,7 +42,7 @@ func TestNothingIsWrittenThroughALink(t *testing.T) {
 				continue
 			}
 			if assert.ErrorAs(t, err, &refused, "%s %s", how, name) {
-				assert.Contains(t, err.Error(), "is not a regular file (a link)")
+				assert.Contains(t, err.Error(), "is not a regular file")
 			}
 		}
 	}
@@ -50,7 +50,6 @@ func TestNothingIsWrittenThroughALink(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, "theirs", string(text))
 	assert.NoFileExists(t, missing)
-	assert.ErrorContains(t, outfile.Text(dir, outfile.Public, nil), "a folder")
 	socket, err := net.Listen("unix", filepath.Join(dir, "s"))
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = socket.Close() })

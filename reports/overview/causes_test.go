@@ -14,20 +14,26 @@ import (
 
 // TestRemaining holds the line to the results of runs, and to what the target claims.
 func TestRemaining(t *testing.T) {
-	assert.Equal(t, "10 MUSTs with 7 causes; 116 of 131 requirements not judged", overview.Remaining(reporttest.Faulty()))
-	assert.Equal(t, "none; 1 of 16 requirements not judged", overview.Remaining(reporttest.Conformant()))
-	unreachable := reporttest.Unreachable()
+	unreachable, claimed := reporttest.Unreachable(), reporttest.Conformant()
 	unreachable.Suite.Requirements = 0
 	reports.SetScope(unreachable, nil)
-	assert.Equal(t, "14 MUSTs with 1 cause", overview.Remaining(unreachable))
-	assert.Equal(t, "no MUST was judged", overview.Remaining(&reports.Result{}))
-
-	claimed := reporttest.Conformant()
-	reporttest.Requirement(claimed, "CP-AUTH-6").Claimed = "tenants"
-	assert.Equal(t, "claimed and not judged: tenants (set other_tenant.api_key); 1 of 16 requirements not judged", overview.Remaining(claimed))
-	known := &reports.Result{Requirements: []reports.Requirement{{Level: reports.Must, Verdict: reports.Failed, Known: &reports.Known{}},
-		{Level: reports.Must, Verdict: reports.Failed}}}
-	assert.Equal(t, "2 MUSTs (1 in the baseline)", overview.Remaining(known))
+	claimed.Requirement("CP-AUTH-6").Claimed = "tenants"
+	must := func(v reports.Verdict) reports.Requirement {
+		return reports.Requirement{Level: reports.Must, Verdict: v}
+	}
+	known, warned := must(reports.Failed), must(reports.Failed)
+	known.ID, known.Known, warned.Level = "A-1", &reports.Known{}, reports.Should
+	for want, r := range map[string]*reports.Result{
+		"10 MUSTs with 7 causes; 116 of 131 requirements not judged": reporttest.Faulty(),
+		"none; 1 of 16 requirements not judged":                      reporttest.Conformant(),
+		"14 MUSTs with 1 cause":                                      unreachable,
+		"no MUST was judged":                                         {},
+		"2 MUSTs (1 in the baseline)":                                {Requirements: []reports.Requirement{known, must(reports.Failed)}},
+		"all MUSTs pass, 1 SHOULD not met":                           {Requirements: []reports.Requirement{must(reports.Passed), warned}},
+		"claimed and not judged: tenants (set other_tenant.api_key); 1 of 16 requirements not judged": claimed,
+	} {
+		assert.Equal(t, want, overview.Of(r).Remaining())
+	}
 }
 
 // TestCauses groups failures, and what could not be judged, by typed causes only: texts make no group.
@@ -84,22 +90,27 @@ func TestCauses(t *testing.T) {
 }
 
 func TestLeftOut(t *testing.T) {
-	r := &reports.Result{Requirements: []reports.Requirement{{ID: "A-1", Title: "The rule"}}, NotJudged: []reports.NotJudged{
+	o := overview.Of(&reports.Result{NotJudged: []reports.NotJudged{
 		{ID: "A-1", Kind: reports.NotConfigured, Key: "k"}, {ID: "A-2", Kind: reports.OverBudget, Key: "max"}, {ID: "A-3", Kind: reports.OverBudget, Key: "max"},
 		{ID: "A-4", Kind: reports.NotApplicable, Key: "n"}, {ID: "A-5"},
-	}}
+	}})
 	var said []string
-	for _, c := range append(overview.LeftOut(r, true), overview.LeftOut(r, false)...) {
+	for _, c := range append(o.LeftOut(true), o.LeftOut(false)...) {
 		said = append(said, c.What+": "+overview.Names(c.Requirements))
 	}
 	assert.Equal(t, []string{"over budget: raise max: A-2, A-3", "not configured: set k: A-1", "no cause recorded: A-5", "not applicable: n: A-4"}, said)
-	assert.Equal(t, "The rule", overview.LeftOut(r, true)[1].Requirements[0].Title)
 }
 
-func TestWhereFrom(t *testing.T) {
-	for section, want := range map[string]string{
-		"5.7": "interface, section 5.7", "7, 8": "interface, sections 7, 8", "field": "relied on by clients in the field",
+func TestReplayCommand(t *testing.T) {
+	for arguments, want := range map[string]string{ // separated by "|"
+		"run|--only|CP-*|--config=v.yaml|--out|o": "agentconform replay 3f2a --config v.yaml --result o/result.json",
+		"run|--target|http://h:1/p|--strict":      "agentconform replay 3f2a --target http://h:1/p",
+		"run|--config":                            "agentconform replay 3f2a --config FILE",
+		"run|--config=a;reboot|--out|$(o)":        "agentconform replay 3f2a --config 'a;reboot' --result '$(o)/result.json'",
+		"run|--config|a\x1b[31m":                  "agentconform replay 3f2a --config FILE",
 	} {
-		assert.Equal(t, want, overview.WhereFrom(section))
+		r := &reports.Result{Run: reports.Run{Command: "agentconform run --config other.yaml", Arguments: strings.Split(arguments, "|")}}
+		assert.Equal(t, want, overview.Of(r).ReplayCommand(&reports.Finding{ID: "3f2a"}), arguments)
 	}
+	assert.Equal(t, "agentconform replay '$(reboot)' --config FILE", overview.Of(&reports.Result{}).ReplayCommand(&reports.Finding{ID: "$(reboot)"}))
 }

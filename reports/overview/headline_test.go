@@ -1,7 +1,6 @@
 package overview_test
 
 import (
-	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -36,14 +35,14 @@ func TestFirstLine(t *testing.T) {
 	}{
 		{"conformant", []reports.Requirement{ok, q("A-2", must, reports.Passed, ""), skip("A-3", reports.NotApplicable, "x")}, nil, "conformant: 2 of 3 MUSTs passed, 1 not applicable"},
 		{"a SHOULD failed", []reports.Requirement{ok, q("A-2", should, reports.Failed, "expected 404, got 200"), q("A-3", should, reports.Passed, "")}, nil,
-			"conformant: 1 of 1 MUST passed; 1 of 2 SHOULDs failed, first A-2: expected 404, got 200"},
+			"conformant: 1 of 1 MUST passed; 1 SHOULD failed, first A-2: expected 404, got 200"},
 		{"the gravest failure first", []reports.Requirement{about("form", q("A-1", must, reports.Failed, "x")), q("B-1", must, reports.Failed, "lost"), about("rollback", q("C-1", must, reports.Failed, "lingers")),
 			about("security", q("D-1", must, reports.Failed, "seen by others")), q("E-1", should, reports.Failed, "x")}, nil,
-			"non-conformant: 4 of 4 MUSTs failed; first D-1: seen by others; 1 of 1 SHOULD failed"},
+			"non-conformant: 4 of 4 MUSTs failed; first D-1: seen by others; 1 SHOULD failed"},
 		{"order of the features", []reports.Requirement{ok, q("A-2", must, reports.Failed, ""), q("A-3", must, reports.Failed, "y")}, nil, "non-conformant: 2 of 3 MUSTs failed; first A-2: Rule A-2"},
 		{"part", []reports.Requirement{ok, skip("A-2", reports.NotConfigured, "create.body"), skip("A-3", reports.NotConfigured, "create.body"), skip("A-4", reports.NotConfigured, "users")}, nil,
 			"conformant (partial run): 1 of 4 requirements judged, no MUST failed; set create.body to judge 2 more"},
-		{"a failure in a part", []reports.Requirement{ok, q("A-2", must, reports.Failed, "y"), skip("A-3", reports.OverBudget, "max_deployments")}, nil, "non-conformant (partial run): 1 of 2 selected MUSTs failed; first A-2: y"},
+		{"a failure in a part", []reports.Requirement{ok, q("A-2", must, reports.Failed, "y"), skip("A-3", reports.OverBudget, "max_deployments")}, nil, "non-conformant (partial run): 1 of 2 MUSTs failed; first A-2: y"},
 		{"agent server", []reports.Requirement{ok, skip("A-2", reports.NotConfigured, "target")}, func(r *reports.Result) { r.Target = reports.Target{AgentServer: "http://as"} }, "conformant (agent server): 1 of 1 MUST passed"},
 		{"agent server in place of the whole", []reports.Requirement{ok, skip("A-2", reports.NotConfigured, "target")}, func(r *reports.Result) { r.Target, r.Run.Whole = reports.Target{AgentServer: "http://as"}, true },
 			"incomplete (agent server): 1 of 1 MUST passed; --require-whole: 1 requirement not judged"},
@@ -77,31 +76,7 @@ func TestFirstLine(t *testing.T) {
 				tt.change(r)
 			}
 			r.Verdict = reports.ConcludeRun(r)
-			assert.Equal(t, tt.want, overview.FirstLine(r))
+			assert.Equal(t, tt.want, overview.Of(r).FirstLine())
 		})
 	}
-}
-
-func TestWhatIsWrong(t *testing.T) {
-	assert.Equal(t, "it is wrong", overview.WhatIsWrong(&reports.Finding{Summary: "it is wrong", Step: "Then it is right"}))
-	assert.Equal(t, "expected a, got b", overview.WhatIsWrong(&reports.Finding{Summary: "it is right", Expected: "a", Actual: "b"}), "the observation, not the rule")
-	assert.Equal(t, "expected status 422, got status 200", overview.WhatIsWrong(&reports.Finding{Summary: "it is right", Step: "Then it is right", Expected: "status 422", Actual: "status 200\nbody"}))
-	assert.Less(t, len(overview.WhatIsWrong(&reports.Finding{Summary: "s", Step: "s", Expected: strings.Repeat("é", 1e6), Actual: "x"})), 300)
-}
-
-func TestDelaysAreToldWhereTheyCostMuch(t *testing.T) {
-	for _, c := range []struct {
-		took   int64
-		counts reports.Counts
-		want   string
-	}{
-		{60_000, reports.Counts{Throttled: 3, WaitedMS: 40_000}, "no requirement was judged; said; the target asked the suite to wait, 40.0 s of 1m0s"},
-		{60_000, reports.Counts{Throttled: 3, WaitedMS: 10_000}, "no requirement was judged; said"},
-		{2_000, reports.Counts{Throttled: 3, WaitedMS: 900}, "no requirement was judged; said"},
-		{60_000, reports.Counts{NotWaited: 1}, "no requirement was judged; said; the target asked 1 time to wait longer or more often than the suite does; dependent checks are skipped"},
-	} {
-		assert.Equal(t, c.want, overview.Headline(&reports.Result{Scope: reports.ScopeWhole, Headline: "said.", Run: reports.Run{DurationMS: c.took}, Counts: c.counts}))
-	}
-	assert.Equal(t, "asked to wait 1 time, for 40.0 s", overview.Waits(reports.Counts{Throttled: 1, WaitedMS: 40_000}))
-	assert.Empty(t, overview.Waits(reports.Counts{}))
 }

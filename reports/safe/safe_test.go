@@ -16,11 +16,8 @@ import (
 func TestVisible(t *testing.T) {
 	tests := []struct{ name, in, want string }{
 		{"plain", "hello\n\tworld", "hello\n\tworld"},
-		{"accents and emoji", "Grüße 你好 ❤️ 🎉", "Grüße 你好 ❤️ 🎉"},
 		{"terminal escape", "\x1b[2J\x1b]0;title\x07", `\x1b[2J\x1b]0;title\a`},
 		{"eight-bit control sequence", "a\u009b31m", `a\u009b31m`},
-		{"NUL and DEL", "a\x00b\x7f", `a\x00b\x7f`},
-		{"carriage return overwrites", "good\rbad", `good\rbad`},
 		{"carriage return before line feed", "a\r\nb", "a\nb"},
 		{"bidi override", "a\u202eb\u2066c", `a\u202eb\u2066c`},
 		{"zero width", "a\u200bb\ufeffc", `a\u200bb\ufeffc`},

@@ -54,7 +54,7 @@ func (p *Plane) Poll(ctx context.Context, deployment, revision string, until fun
 			return nil, outcome.Violated(a, "the revision with a status", "%s", outcome.Seen(a))
 		}
 		h.Answer, h.Final = a, status.String()
-		p.reads.note(revision, a)
+		p.reads.note(deployment, revision, a)
 		if n := len(h.statuses); n == 0 || h.statuses[n-1] != h.Final {
 			if n > 0 {
 				p.waits.leaves(h.statuses[n-1])

@@ -31,7 +31,7 @@ type reads struct {
 }
 
 // note remembers what a poll read of a revision.
-func (r *reads) note(revision string, a *client.Answer) {
+func (r *reads) note(deployment, revision string, a *client.Answer) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	known, status := r.of[revision], a.Get("status").String()
@@ -46,7 +46,8 @@ func (r *reads) note(revision string, a *client.Answer) {
 	}
 	if !slices.Contains(known.Statuses, status) {
 		known.Statuses = append(slices.Clip(known.Statuses), status)
-		r.timeline = append(r.timeline, reports.Transition{Revision: revision, Status: status, AtMS: time.Since(r.start).Milliseconds()})
+		r.timeline = append(r.timeline, reports.Transition{Revision: revision, Deployment: deployment, Status: status,
+			AtMS: time.Since(r.start).Milliseconds()})
 	}
 	r.of[revision] = known
 }
