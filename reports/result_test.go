@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -41,34 +42,13 @@ func TestResultFileKeepsItsSchema(t *testing.T) {
 // TestResultFilesOfLaterVersionsAreRead adds an unknown field to every object of a file.
 func TestResultFilesOfLaterVersionsAreRead(t *testing.T) {
 	now := written(t, reporttest.Faulty())
-	var doc any
-	require.NoError(t, json.Unmarshal(now, &doc))
-	addLaterField(doc)
-	later, err := json.Marshal(doc)
-	require.NoError(t, err)
+	later := regexp.MustCompile(`\{("id"|\s+"(id|schema|name|kind|operation)")`).ReplaceAll(now, []byte(`{"a_later_field":["x"],$1`))
 	reporttest.Schema(t, reports.ResultSchema(), later)
 	path := filepath.Join(t.TempDir(), "result.json")
 	require.NoError(t, os.WriteFile(path, later, 0o600))
 	back, err := reports.ReadFile(path)
 	require.NoError(t, err)
 	assert.Equal(t, string(now), string(written(t, back)))
-}
-
-// addLaterField adds a field to every object that is not a map from names to values.
-func addLaterField(value any) {
-	switch v := value.(type) {
-	case map[string]any:
-		for name, member := range v {
-			if _, counts := member.(map[string]any); name != "headers" && !(counts && (name == "requirements" || name == "scenarios")) {
-				addLaterField(member)
-			}
-		}
-		v["a_later_field"] = []any{"x"}
-	case []any:
-		for _, item := range v {
-			addLaterField(item)
-		}
-	}
 }
 
 func TestReadFileGivesBackWhatWasWritten(t *testing.T) {
@@ -105,6 +85,7 @@ func TestReadFileExplainsABadFile(t *testing.T) {
 		{"exchanges no list", `{"exchanges":{}}`, "exchanges of type []reports.Exchange"},
 		{"finding without exchange", replace(fmt.Sprintf(`"exchange": %d`, reporttest.Finding(reporttest.Faulty(), "CP-LIST-3").Exchange), `"exchange": 9999`), "no exchange 9999"},
 		{"trailing", good + "{}", "after top-level value"},
+		{"too many values", `{"requirements":[` + strings.Repeat("{},", 1_500_000), "more than 1500000 values, which no result has"},
 		{"too deep", `{"requirements":` + strings.Repeat("[", 20000), "exceeded max depth"},
 	}
 	for _, tt := range tests {
@@ -150,8 +131,7 @@ func FuzzReadFile(f *testing.F) {
 func TestTally(t *testing.T) {
 	r := reporttest.Faulty()
 	want := r.Counts
-	r.Counts = reports.Counts{Throttled: 3, Cases: 500}
-	want.Throttled, want.Cases = 3, 500
+	r.Counts = reports.Counts{}
 	reports.Tally(r)
 	assert.Equal(t, want, r.Counts, "as the run itself has counted")
 }

@@ -36,15 +36,6 @@ func TestCompare(t *testing.T) {
 	}
 }
 
-func FuzzCompare(f *testing.F) {
-	f.Add(`{"a":[1]}`, "status 200 with a list\n[1]")
-	f.Fuzz(func(t *testing.T, a, b string) {
-		for _, line := range compare(a, b).Diff {
-			assert.Contains(t, " -+", line[:1])
-		}
-	})
-}
-
 func TestDifference(t *testing.T) {
 	tests := []struct{ name, expected, actual, want string }{
 		{"same", "a\nb", "a\nb", ""},

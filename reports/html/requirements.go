@@ -34,9 +34,8 @@ type requirement struct {
 	Beneath   bool // a failure above it explains this one
 	Explained string
 	Findings  []finding
-	MoreFound int    // findings that are not shown
-	Text      string // what the search looks into
-	Rule      *rule  // in the page of the specification, without a verdict
+	MoreFound int   // findings that are not shown
+	Rule      *rule // in the page of the specification, without a verdict
 }
 
 // partNames are the parts of the interface in their order: what is deployed comes after what deploys it.
@@ -99,10 +98,6 @@ const maxFindings = 20
 
 func (p *page) requirement(q *reports.Requirement) requirement {
 	v := requirement{Requirement: q, Part: overview.Slug(partName(q.Profile)), Label: p.Label(q), Explained: p.Explained(q)}
-	words := []string{q.ID, string(q.Level), q.Title, q.Reason, q.Feature}
-	for _, s := range q.Scenarios {
-		words = append(words, s.Name, s.Key())
-	}
 	found := p.Overview.Findings[q.ID]
 	v.MoreFound = max(len(found)-maxFindings, 0)
 	for _, f := range found[:len(found)-v.MoreFound] {
@@ -110,9 +105,7 @@ func (p *page) requirement(q *reports.Requirement) requirement {
 			Finding: f, Compare: compare(f.Expected, f.Actual), Replay: p.ReplayCommand(f), Script: scripts.Path(p.Result, f),
 			Scenario: overview.ScenarioOf(q, f), Chain: p.chain(f),
 		})
-		words = append(words, f.ID, f.Summary, f.Operation)
 	}
-	v.Text = strings.ToLower(strings.Join(words, " "))
 	return v
 }
 

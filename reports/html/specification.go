@@ -2,7 +2,6 @@ package html
 
 import (
 	"io"
-	"strings"
 
 	"github.com/agentconform/agentconform/reports"
 	"github.com/agentconform/agentconform/reports/overview"
@@ -91,15 +90,7 @@ func ruleOf(r Rule, part string) requirement {
 	}
 	r.Keeps = nil
 	shown.Rule = scrubbed(r, maxText)
-	words := []string{r.ID, string(r.Level), r.Title, r.Quote, r.Description, r.Feature}
-	for _, s := range r.Scenarios {
-		words = append(words, s.Name)
-	}
-	for _, f := range r.Faults {
-		words = append(words, f.Name, f.Breaks)
-	}
-	text := strings.ToLower(strings.Join(words, " "))
-	return requirement{Requirement: &shown.Requirement, Part: part, Rule: shown, Text: text}
+	return requirement{Requirement: &shown.Requirement, Part: part, Rule: shown}
 }
 
 // exampleOf shows an exchange, around the place that another one breaks.

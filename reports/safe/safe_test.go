@@ -117,26 +117,3 @@ func FuzzJSON(f *testing.F) {
 		require.Equal(t, string(rewritten), safe.Visible(string(rewritten)))
 	})
 }
-
-// FuzzShellWord: a shell reads the word as the text.
-func FuzzShellWord(f *testing.F) {
-	for _, s := range []string{"", "a", "it's", "''", "$(x)`y`\\", "a\nb", "\xff"} {
-		f.Add(s)
-	}
-	f.Fuzz(func(t *testing.T, s string) {
-		word, read := safe.ShellWord(s), ""
-		for word != "" {
-			switch {
-			case strings.HasPrefix(word, `\'`):
-				read, word = read+"'", word[2:]
-			case word[0] == '\'':
-				text, rest, closed := strings.Cut(word[1:], "'")
-				require.True(t, closed)
-				read, word = read+text, rest
-			default:
-				require.Fail(t, "not quoted", word)
-			}
-		}
-		require.Equal(t, s, read)
-	})
-}

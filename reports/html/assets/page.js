@@ -255,6 +255,8 @@
   const requirements = all(".req"), parts = all(".part");
   const search = one("#search"), part = one("#part"), shown = one("#shown"), nothing = one("#nothing");
   const chosen = { verdicts: new Set(), levels: new Set() };
+  const texts = new Map();
+  const searched = (r) => texts.get(r) || texts.set(r, r.textContent.toLowerCase()).get(r);
   const visible = () => requirements.filter((r) => !r.hidden);
 
   const apply = () => {
@@ -264,7 +266,7 @@
       r.hidden = !((chosen.verdicts.size === 0 || chosen.verdicts.has(d.verdict))
         && (chosen.levels.size === 0 || chosen.levels.has(d.level))
         && (!part.value || part.value === d.part)
-        && words.every((w) => d.text.includes(w)));
+        && words.every((w) => searched(r).includes(w)));
     }
     for (const p of parts) {
       for (const f of all(".feature", p)) f.hidden = !all(".req", f).some((r) => !r.hidden);
