@@ -19,6 +19,7 @@ type Options struct {
 	Color bool   // whether to use colours; the caller knows the terminal and NO_COLOR
 	Width int    // columns to wrap prose at; 0 does not wrap
 	Out   string // folder of the written reports, named as the place where there is more; may be empty
+	Quiet bool   // whether the first line is all that is shown
 }
 
 // maxFailures is how many failures are shown in full, and how many reasons.
@@ -28,8 +29,17 @@ const maxFailures = 20
 // then what could not be judged and why, then the counts, and the verdict again, because a long output ends there. It
 // fails only where w does.
 func Write(w io.Writer, r *reports.Result, opts Options) error {
-	p := &printer{w: w, opts: opts, Overview: overview.Of(r)}
-	p.firstLine()
+	p := &printer{opts: opts, Overview: overview.Of(r)}
+	p.wrap("", "  ", p.verdict()+p.paint(bold, ": "+safe.Line(safe.Ellipsis(p.Headline(), 1000))))
+	if !opts.Quiet {
+		p.rest()
+	}
+	_, err := io.WriteString(w, p.b.String())
+	return err
+}
+
+// rest shows all that comes after the first line.
+func (p *printer) rest() {
 	p.prose("  ", "  ", p.Subject())
 	for _, s := range p.Problems() {
 		c := map[overview.Class]color{overview.Failed: red, overview.Warning: yellow, overview.Known: dim}[s.Class]
@@ -50,29 +60,11 @@ func Write(w io.Writer, r *reports.Result, opts Options) error {
 		skips = append(skips, c.What+": "+overview.Names(c.Requirements))
 	}
 	p.list("SKIPPED", "not judged", dim, len(p.Skipped()), skips)
-	if b := r.Baseline; b != nil {
+	if b := p.Result.Baseline; b != nil {
 		p.list("BASELINE", "these fail the run; file "+b.File, red, len(b.Misfits()), b.Misfits())
 	}
 	p.list("NOTES", "no failures, verdict unaffected", dim, len(p.Notes()), p.Notes())
 	p.closing()
-	if p.err != nil {
-		return fmt.Errorf("printing the result: %w", p.err)
-	}
-	return nil
-}
-
-// WriteVerdict shows only the first line: the verdict and the headline. It fails only where w does.
-func WriteVerdict(w io.Writer, r *reports.Result, opts Options) error {
-	p := &printer{w: w, opts: opts, Overview: overview.Of(r)}
-	p.firstLine()
-	if p.err != nil {
-		return fmt.Errorf("printing the verdict: %w", p.err)
-	}
-	return nil
-}
-
-func (p *printer) firstLine() {
-	p.wrap("", "  ", p.verdict()+p.paint(bold, ": "+safe.Line(safe.Ellipsis(p.Headline(), 1000))))
 }
 
 // verdict returns the run's verdict with a sign, so that it is distinct without colours.
@@ -124,11 +116,10 @@ func (p *printer) failures(s overview.Section, c color) {
 // Story tells of a requirement that has not passed as [Write] does, in one of its scenarios where s is not nil, with the
 // requests as curl lines.
 func Story(o overview.Overview, q *reports.Requirement, s *reports.Scenario, opts Options) string {
-	var b strings.Builder
-	p := &printer{w: &b, opts: opts, Overview: o, curl: true}
+	p := &printer{opts: opts, Overview: o, curl: true}
 	elsewhere := func(f *reports.Finding) bool { return s != nil && f.Scenario != "" && f.Scenario != s.Key() }
 	p.requirement(q, slices.DeleteFunc(slices.Clone(o.Findings[q.ID]), elsewhere), "")
-	return b.String()
+	return p.b.String()
 }
 
 func (p *printer) requirement(q *reports.Requirement, findings []*reports.Finding, c color) {

@@ -91,7 +91,7 @@ func TestConclude(t *testing.T) {
 	p := sample()
 	assert.Len(t, p.Problems, 2, "the survived mutant, and the requirement without a fault")
 	assert.Contains(t, p.Problems[1], "CP-B-1 (SHOULD) has 0 faults, expected at least 1")
-	assert.Equal(t, "mutation score 1/2 over 2 requirements (causes per mutant: median 1, maximum 1); equivalent mutants reported conformant: 1/1; null implementations rejected: 1/1", p.Sentence())
+	assert.Equal(t, "mutation score 1/2 over 2 requirements (causes per mutant: median 1, maximum 1): declared 1 killed, 1 survived; equivalent mutants reported conformant: 1/1; null implementations rejected: 1/1", p.Sentence())
 }
 
 func TestTheScoreHasParts(t *testing.T) {
@@ -124,7 +124,7 @@ func TestAGateSaysWhatItLeavesOut(t *testing.T) {
 	require.NoError(t, proof.Console(&console, p))
 	require.NoError(t, proof.Markdown(&text, p))
 	for _, written := range []string{console.String(), text.String()} {
-		assert.Contains(t, strings.ToLower(written), "mutation score 1/2 over 2 requirements, each by the scenarios of its requirement;")
+		assert.Contains(t, strings.ToLower(written), "mutation score 1/2 over 2 requirements: declared 1 killed, 1 survived;")
 		assert.Contains(t, written, "prove --whole")
 	}
 }
