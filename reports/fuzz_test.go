@@ -40,8 +40,6 @@ func FuzzAddress(f *testing.F) {
 			require.Equal(t, "other.example:2", moved.Host)
 			require.Equal(t, u.Path+"?"+u.RawQuery, moved.Path+"?"+moved.RawQuery)
 		}
-		if authority != "" {
-			require.Equal(t, "name.example", reports.HostPort("https://" + authority)[:12])
-		}
+		require.True(t, authority == "" || strings.HasPrefix(authority, "name.example:"))
 	})
 }

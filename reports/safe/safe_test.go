@@ -29,9 +29,7 @@ func TestVisible(t *testing.T) {
 		{"a real replacement character", "a\ufffdb", "a\ufffdb"},
 	}
 	for _, tt := range tests {
-		t.Run(tt.name, func(t *testing.T) {
-			assert.Equal(t, tt.want, safe.Visible(tt.in))
-		})
+		assert.Equal(t, tt.want, safe.Visible(tt.in), tt.name)
 	}
 }
 
