@@ -82,6 +82,9 @@ func WhereFrom(section string) string {
 	if section == "" || section[0] < '0' || section[0] > '9' {
 		return "relied on by clients in the field"
 	}
+	if strings.Contains(section, ",") {
+		return "interface, sections " + section
+	}
 	return "interface, section " + section
 }
 
