@@ -46,3 +46,31 @@ func FuzzPrettyBody(f *testing.F) {
 		require.True(t, utf8.ValidString(b.Before+b.Marked+b.After))
 	})
 }
+
+func TestCompare(t *testing.T) {
+	for name, c := range map[string]struct {
+		expected, actual, left, right string
+		diff                          []string
+	}{
+		"JSON on both sides, members in another order": {
+			`{"b":1.50,"a":"x"}`, `{"a":"x","b":2}`, "{\n  \"a\": \"x\",\n  \"b\": 1.50\n}", "{\n  \"a\": \"x\",\n  \"b\": 2\n}",
+			[]string{" {", `   "a": "x",`, `-  "b": 1.50`, `+  "b": 2`, " }"},
+		},
+		"words before the JSON": {
+			`status 200 with ["a"]`, `status 404 with ["a"]`, "status 200 with\n[\n  \"a\"\n]", "status 404 with\n[\n  \"a\"\n]",
+			[]string{"-status 200 with", "+status 404 with", " [", `   "a"`, " ]"},
+		},
+		"a line before the JSON": {
+			"status 200 with {\"a\":1 ...\n{\"a\":1}", "status 404 without a\n{}", "status 200 with {\"a\":1 ...\n{\n  \"a\": 1\n}", "status 404 without a\n{}", nil,
+		},
+		"cut JSON":                {`{"a":1}`, `{"a":1 ...`, `{"a":1}`, `{"a":1 ...`, nil},
+		"texts that share a line": {"a\nb\nc", "a\nx\nc\n", "a\nb\nc", "a\nx\nc\n", []string{" a", "-b", "+x", " c"}},
+		"far apart": {"a\n1\n2\n3\n4\n5\n6\n7\nb", "x\n1\n2\n3\n4\n5\n6\n7\ny", "a\n1\n2\n3\n4\n5\n6\n7\nb", "x\n1\n2\n3\n4\n5\n6\n7\ny",
+			[]string{"-a", "+x", " 1", " 2", " 3", " …", " 5", " 6", " 7", "-b", "+y"}},
+		"only blank lines in common": {"a\n\nb", "c\n\nd", "a\n\nb", "c\n\nd", nil},
+		"hidden by JSON":             {`["\u202e"]`, `[1]`, "[\n  \"\\u202e\"\n]", "[\n  1\n]", []string{" [", `-  "\u202e"`, "+  1", " ]"}},
+		"nested too deep":            {strings.Repeat("[", 150) + strings.Repeat("]", 150), `[]`, strings.Repeat("[", 150) + strings.Repeat("]", 150), `[]`, nil},
+	} {
+		assert.Equal(t, comparison{c.left, c.right, c.diff}, compare(c.expected, c.actual), name)
+	}
+}
