@@ -30,13 +30,16 @@ var looks = []struct {
 // sixResults are the kinds of results that a page has to show well. Those with few exchanges are judged soon.
 func sixResults() map[string]*reports.Result {
 	all := map[string]*reports.Result{
-		"conformant": reporttest.Conformant(), "failed": reporttest.Sample(), "blocked": reporttest.Sample(), "unreachable": reporttest.Unreachable(),
+		"conformant": reporttest.Conformant(), "failed": reporttest.Sample(), "blocked": reporttest.Sample(), "unreachable": reporttest.Sample(),
 		"stopped": reporttest.Conformant(), "partial": reporttest.Sample(),
 	}
 	for name, r := range all {
 		r.Exchanges = r.Exchanges[:min(len(r.Exchanges), 12)]
-		if name == "stopped" {
+		switch name {
+		case "stopped":
 			r.Run.Stopped = "--timeout 1s"
+		case "unreachable":
+			r.Exchanges, r.Timeline, r.Ledger, r.Coverage, r.Notes = nil, nil, nil, reports.Coverage{}, nil
 		}
 		if name != "failed" {
 			r.Findings = nil
@@ -46,6 +49,9 @@ func sixResults() map[string]*reports.Result {
 			case name == "blocked":
 				by := reports.Blocker{Kind: reports.ByFixture, Name: "a deployment"}
 				reporttest.Settle(q, reports.Blocked, "fixture: a deployment: expected 201, got 500", nil, by)
+			case name == "unreachable":
+				by := reports.Blocker{Kind: reports.ByTarget, Name: r.Target.ControlPlane}
+				reporttest.Settle(q, reports.Blocked, by.Name+" does not answer: connection refused", nil, by)
 			case name == "stopped" && i > 2:
 				reporttest.Settle(q, reports.Inconclusive, "not run: --timeout 1s reached", nil, reports.Blocker{Kind: reports.ByRun, Name: "ended"})
 			case name == "partial" && q.Verdict == reports.Failed:

@@ -45,24 +45,6 @@ func Conformant() *reports.Result {
 	return r
 }
 
-// Unreachable is the run against an address at which nothing answers.
-func Unreachable() *reports.Result {
-	r := Faulty()
-	for q := range reports.Each(r.Requirements) {
-		Settle(q, reports.Blocked, r.Target.ControlPlane+" does not answer: connection refused", nil,
-			reports.Blocker{Kind: reports.ByTarget, Name: r.Target.ControlPlane})
-		for j := range q.Scenarios {
-			q.Scenarios[j].Exchanges = nil
-		}
-	}
-	r.Run.ID, r.Verdict, r.Findings = "5eed0002", reports.Incomplete, nil
-	r.Target.AgentServer = ""
-	r.Exchanges, r.Timeline, r.Ledger, r.Coverage = nil, nil, nil, reports.Coverage{}
-	reports.Tally(r)
-	reports.SetScope(r, slices.DeleteFunc(slices.Clone(r.NotJudged), func(n reports.NotJudged) bool { return n.Kind != reports.NotSelected }))
-	return r
-}
-
 // Finding finds the first finding of a requirement. It panics where there is none.
 func Finding(r *reports.Result, id string) *reports.Finding {
 	return &r.Findings[slices.IndexFunc(r.Findings, func(f reports.Finding) bool { return f.Requirement == id })]
