@@ -59,7 +59,7 @@ func (p *Plane) Poll(ctx context.Context, deployment, revision string, until fun
 			return nil, outcome.Violated(a, "the revision with a status", "%s", outcome.Seen(a))
 		}
 		h.Answer, h.Final = a, status.String()
-		p.polls.note(revision, a)
+		p.polls.note(deployment, revision, a)
 		if n := len(h.statuses); n == 0 || h.statuses[n-1] != h.Final {
 			h.statuses = append(h.statuses, h.Final)
 			changed = time.Now()
