@@ -35,12 +35,12 @@ type isolation struct {
 // leak is what answers to one operation hold of another user: "an id", "a text".
 type leak struct{ operation, what string }
 
-// place is an id at an agent server: each may number its threads from one.
-type place struct{ base, id string }
+// idAt is an id at an agent server: each may number its threads from one.
+type idAt struct{ base, id string }
 
 // belongings are what a user has created or sent.
 type belongings struct {
-	ids   map[place]bool    // of threads, and of runs if longEnough: others may repeat in each thread
+	ids   map[idAt]bool     // of threads, and of runs if longEnough: others may repeat in each thread
 	texts map[string]string // that the user sent, at least longEnough, and as JSON writes them
 	sent  strings.Builder   // all request bodies: what a user has sent, the user may see
 }
@@ -92,7 +92,7 @@ func placeOf(value gjson.Result, text string) string {
 
 func (r *isolation) of(key string) *belongings {
 	if r.users[key] == nil {
-		r.users[key] = &belongings{ids: map[place]bool{}, texts: map[string]string{}}
+		r.users[key] = &belongings{ids: map[idAt]bool{}, texts: map[string]string{}}
 	}
 	return r.users[key]
 }
@@ -126,7 +126,7 @@ func (b *belongings) owns(s *seen, field string) {
 	switch id := s.answer.Get(field); {
 	case id.Type != gjson.String && id.Type != gjson.Number:
 	case len(id.String()) >= longEnough, id.String() != "" && field == "thread_id":
-		b.ids[place{s.Base, id.String()}] = true
+		b.ids[idAt{s.Base, id.String()}] = true
 	}
 }
 
