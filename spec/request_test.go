@@ -71,43 +71,16 @@ func TestABodyIsSentAsJSON(t *testing.T) {
 
 // TestBoundaryCasesAreTheContracts: the derived cases are exactly as valid as the contract says.
 func TestBoundaryCasesAreTheContracts(t *testing.T) {
-	judged := 0
-	for _, side := range Sides() {
-		for _, op := range shared.Operations(side) {
-			for _, p := range op.Parameters {
-				for _, c := range BoundaryCases(op, p.Name) {
-					judged++
-					found := shared.JudgeRequest(request(op, p, c.Value))
-					assert.Equal(t, c.Valid, len(found) == 0, "%s, %s %q (%s): %v", op.ID, p.Name, c.Value, c.Why, found)
-				}
-			}
+	op, found := shared.Find(ControlPlane, "GET", revisionsPath)
+	require.True(t, found)
+	judged := map[string]int{}
+	for _, p := range op.Parameters {
+		for _, c := range BoundaryCases(op, p.Name) {
+			judged[p.Name]++
+			x := answer("GET", revisionsPath, 0, "")
+			x.Query = url.Values{p.Name: {c.Value}}.Encode()
+			assert.Equal(t, c.Valid, len(shared.JudgeRequest(x)) == 0, "%s %q (%s)", p.Name, c.Value, c.Why)
 		}
 	}
-	assert.Greater(t, judged, 60)
-}
-
-// request carries one value of one parameter and is good but for it.
-func request(op Operation, p Parameter, value string) Exchange {
-	path := map[string]string{
-		"get-deployment": deploymentPath, "update-deployment": deploymentPath, "delete-deployment": deploymentPath,
-		"list-revisions": revisionsPath, "get-revision": revisionPath, "redeploy-revision": revisionPath + "/redeploy", "list-deployments": "/v2/deployments",
-	}[op.ID]
-	x := Exchange{Side: op.Side, Method: op.Method, Path: path}
-	if op.ID == "update-deployment" {
-		x.RequestHeader, x.RequestBody = http.Header{"Content-Type": {"application/json"}}, []byte(`{}`)
-	}
-	if p.In == "query" {
-		x.Query = url.Values{p.Name: {value}}.Encode()
-		return x
-	}
-	segments := segmentsOf(op.Path)
-	values := segmentsOf(path)
-	x.Path = ""
-	for i, s := range segments {
-		if s == "{"+p.Name+"}" {
-			values[i] = url.PathEscape(value)
-		}
-		x.Path += "/" + values[i]
-	}
-	return x
+	assert.Equal(t, map[string]int{"limit": 18, "offset": 12, "remote_reconciled": 4}, judged)
 }
