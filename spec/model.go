@@ -56,15 +56,6 @@ func (v Violation) Key() string {
 	return fmt.Sprintf("%s %d %s %s", v.Operation, v.Status, starred(v.Pointer), v.Keyword)
 }
 
-// String is the violation in one line.
-func (v Violation) String() string {
-	place := v.Pointer
-	if place == "" {
-		place = "body"
-	}
-	return fmt.Sprintf("%s %d: %s: %s: expected %s, got %s", v.Operation, v.Status, place, v.Keyword, v.Expected, v.Actual)
-}
-
 // starred replaces array indices. No field of the interface is named by a number, so digits alone are an index.
 func starred(pointer string) string {
 	if !strings.ContainsAny(pointer, "0123456789") {

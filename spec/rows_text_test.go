@@ -17,9 +17,6 @@ func contentTypeRows() []judged {
 		{name: "no content type", x: as(""), want: fault},
 		{name: "JSON as text", x: as("text/plain; charset=utf-8"), want: fault},
 		{name: "JSON as page", x: as("text/html"), want: fault},
-		{name: "JSON as bytes", x: as("application/octet-stream"), want: fault},
-		{name: "JSON lines", x: as("application/jsonl"), want: fault},
-		{name: "text JSON", x: as("text/json"), want: fault},
 		{name: "a page", x: typed(list(`<html><body>Welcome</body></html>`), "text/html"), want: fault},
 	}
 }
@@ -30,10 +27,7 @@ func textRows() []judged {
 		{name: "an empty body", x: list(""), want: bad(" body")},
 		{name: "a page called JSON", x: list("<html>"), want: bad(" json")},
 		{name: "half a body", x: list(`{"resources":[`), want: bad(" json")},
-		{name: "a body with a comma too many", x: list(`{"resources":[],"offset":0,}`), want: bad(" json")},
 		{name: "a body with a comment", x: list(`{"resources":[],"offset":0}//`), want: bad(" trailing"), kin: "its decoder stops after the first value"},
-		{name: "single quotes", x: list(`{'resources':[],'offset':0}`), want: bad(" json")},
-		{name: "NaN", x: list(`{"resources":[],"offset":NaN}`), want: bad(" json")},
 		{name: "a number with a leading zero", x: list(`{"resources":[],"offset":01}`), want: bad(" json")},
 		{name: "two values", x: list(`{"resources":[],"offset":0}{}`), want: bad(" trailing"), kin: "its decoder stops after the first value"},
 		{name: "a byte order mark", x: list("\uFEFF" + `{"resources":[],"offset":0}`), want: bad(" json")},

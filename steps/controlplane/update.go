@@ -141,20 +141,20 @@ func (w *update) anOwn(ctx context.Context, purpose string, changes map[string]a
 func (w *update) clientUpdatesField(ctx context.Context, field string) error {
 	a := w.Target.Config.Alternatives
 	values := map[string]string{"repo_ref": a.RepoRef, "graph_config_path": a.GraphConfigPath, "image_uri": a.ImageURI}
-	return w.patchSource(ctx, map[string]any{field: values[field]}, "")
+	return w.patchSource(ctx, map[string]any{field: values[field]})
 }
 
 func (w *update) clientUpdatesBoth(ctx context.Context) error {
 	return w.patchSource(ctx, map[string]any{"repo_ref": w.Plane.Sources.ValueOf("repo_ref"),
-		"graph_config_path": w.Plane.Sources.ValueOf("graph_config_path")}, "")
+		"graph_config_path": w.Plane.Sources.ValueOf("graph_config_path")})
 }
 
-// patchSource sends an update that is to make a revision. The manner belongs to its kind.
-func (w *update) patchSource(ctx context.Context, change map[string]any, manner string) error {
+// patchSource sends an update that is to make a revision.
+func (w *update) patchSource(ctx context.Context, change map[string]any) error {
 	if err := w.Plane.TakeRevision(ctx, w.Deployment); err != nil {
 		return err
 	}
-	w.kind = plane.KindOf(change) + manner
+	w.kind = plane.KindOf(change)
 	return w.patch(ctx, plane.SourceUpdate(change), false)
 }
 
@@ -178,7 +178,7 @@ func (w *update) patchToCurrent(ctx context.Context, field string, nulls ...stri
 	for _, null := range nulls {
 		change[null] = nil
 	}
-	return w.patchSource(ctx, change, plane.ToCurrentValue)
+	return w.patchSource(ctx, change)
 }
 
 // clientUpdatesTwice does not wait until the first revision has settled. A target may begin with the second when it
@@ -282,7 +282,7 @@ func (w *update) clientChangesSource(ctx context.Context) error {
 }
 
 func (w *update) clientUpdatesToTag(ctx context.Context) error {
-	err := w.patchSource(ctx, map[string]any{"repo_ref": w.Target.Config.Alternatives.TagRef}, "")
+	err := w.patchSource(ctx, map[string]any{"repo_ref": w.Target.Config.Alternatives.TagRef})
 	if err != nil || !w.Scene.Answer.OK() {
 		return err
 	}

@@ -13,6 +13,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/agentconform/agentconform/reports"
@@ -24,20 +25,21 @@ import (
 type Collector struct {
 	Words *Words
 
+	granted, refused atomic.Int64 // answers that asked the client to wait, by whether it did
+
 	oracle   *spec.Oracle
 	recorder recorder
 	start    time.Time
 
-	mu               sync.Mutex // for all below; held while an exchange gets its id and is noted under it
-	exchanges        []reports.Exchange
-	observations     []Observation
-	keptBytes        int                   // of their bodies
-	violations       map[string]*Violation // by their key: what the contract says against answers
-	known            map[string]int        // of these, by operation
-	enums            map[enumValue]bool    // those of the interface that were seen
-	mistakes         []string              // requests of the suite that break the contract, and not on purpose
-	ownToken         OwnToken              // where callers' own tokens were seen
-	granted, refused int                   // answers that asked the client to wait, by whether it did
+	mu           sync.Mutex // for all below; held while an exchange gets its id and is noted under it
+	exchanges    []reports.Exchange
+	observations []Observation
+	keptBytes    int                   // of their bodies
+	violations   map[string]*Violation // by their key: what the contract says against answers
+	known        map[string]int        // of these, by operation
+	enums        map[enumValue]bool    // those of the interface that were seen
+	mistakes     []string              // requests of the suite that break the contract, and not on purpose
+	ownToken     OwnToken              // where callers' own tokens were seen
 }
 
 // New returns a collector, in the words of the target, as exchanges were sent and received.
@@ -150,18 +152,14 @@ func (c *Collector) Violations(operation string) (found []Violation) {
 
 // Waited notes an answer that asked the client to wait, and whether it did.
 func (c *Collector) Waited(granted bool) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
 	if granted {
-		c.granted++
+		c.granted.Add(1)
 	} else {
-		c.refused++
+		c.refused.Add(1)
 	}
 }
 
 // Throttled is how often the client waited because it was asked to, and how often it did not.
 func (c *Collector) Throttled() (waited, refused int) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.granted, c.refused
+	return int(c.granted.Load()), int(c.refused.Load())
 }

@@ -83,7 +83,7 @@ func (r *follow) check(t *tally, s *seen) {
 // afterUpdate compares a read after an update with the last one before it and with a later one, where no other update
 // was under way.
 func (r *follow) afterUpdate(t *tally, s *seen, deployment string) {
-	var act *update
+	var act *write
 	next := time.Time{} // when the update after it was sent
 	for _, u := range r.updates[deployment] {
 		switch {

@@ -28,26 +28,21 @@ const longEnough = 12
 type isolation struct {
 	users map[string]*belongings // by the key of their credentials
 	known []person
-	leaks map[int]string  // the operation of each exchange that holds what belongs to another user
-	shown map[leak]string // where the first answer with each leak holds it, as a JSON pointer
+	leaks map[int]string // the operation of each exchange that holds what belongs to another user
 }
 
-// leak is what answers to one operation hold of another user: "an id", "a text".
-type leak struct{ operation, what string }
-
-// place is an id at an agent server: each may number its threads from one.
-type place struct{ base, id string }
+// idAt is an id at an agent server: each may number its threads from one.
+type idAt struct{ base, id string }
 
 // belongings are what a user has created or sent.
 type belongings struct {
-	ids   map[place]bool    // of threads, and of runs if longEnough: others may repeat in each thread
+	ids   map[idAt]bool     // of threads, and of runs if longEnough: others may repeat in each thread
 	texts map[string]string // that the user sent, at least longEnough, and as JSON writes them
 	sent  strings.Builder   // all request bodies: what a user has sent, the user may see
 }
 
 func newIsolation(t *target.Target) *isolation {
-	return &isolation{users: map[string]*belongings{}, known: personsOf(t), leaks: map[int]string{},
-		shown: map[leak]string{}}
+	return &isolation{users: map[string]*belongings{}, known: personsOf(t), leaks: map[int]string{}}
 }
 
 // tellLeaks are the requirements that may show the leak itself.
@@ -69,15 +64,11 @@ const credentialsOf = "the credentials"
 // of the first.
 func (r *isolation) leaked(t *tally, s *seen, what, key, value string) {
 	r.leaks[s.ID] = s.Op.ID
-	kind := leak{s.Op.ID, what}
-	if _, known := r.shown[kind]; !known {
-		r.shown[kind] = placeOf(s.answer, value)
-	}
 	actual := fmt.Sprintf("%s of %s in an answer to %s", what, key, cmp.Or(s.Caller.Name, "a caller without credentials"))
 	if what != credentialsOf {
 		actual += ": " + value
 	}
-	t.violated(s, r.shown[kind], "an answer to one caller holds "+what+" of another user", "nothing of another user",
+	t.violated(s, placeOf(s.answer, value), "an answer to one caller holds "+what+" of another user", "nothing of another user",
 		actual)
 }
 
@@ -92,7 +83,7 @@ func placeOf(value gjson.Result, text string) string {
 
 func (r *isolation) of(key string) *belongings {
 	if r.users[key] == nil {
-		r.users[key] = &belongings{ids: map[place]bool{}, texts: map[string]string{}}
+		r.users[key] = &belongings{ids: map[idAt]bool{}, texts: map[string]string{}}
 	}
 	return r.users[key]
 }
@@ -126,7 +117,7 @@ func (b *belongings) owns(s *seen, field string) {
 	switch id := s.answer.Get(field); {
 	case id.Type != gjson.String && id.Type != gjson.Number:
 	case len(id.String()) >= longEnough, id.String() != "" && field == "thread_id":
-		b.ids[place{s.Base, id.String()}] = true
+		b.ids[idAt{s.Base, id.String()}] = true
 	}
 }
 

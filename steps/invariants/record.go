@@ -214,7 +214,7 @@ func (o Other) shows(v outcome.Violation) bool {
 	})
 }
 
-// tally counts what an invariant has judged, and keeps one violation of each operation and place: the first that was
+// tally counts what an invariant has judged, and keeps one violation of each kind and operation: the first that was
 // seen.
 type tally struct {
 	judged int
@@ -223,7 +223,7 @@ type tally struct {
 
 func (t *tally) violated(s *seen, pointer, summary, expected, actual string) *outcome.Violation {
 	for i := range t.found {
-		if v := &t.found[i]; v.Operation == s.Op.ID && v.Pointer == pointer && v.Key == summary {
+		if v := &t.found[i]; v.Operation == s.Op.ID && v.Key == summary {
 			v.Count++
 			return v
 		}

@@ -105,13 +105,13 @@ func (r *revisions) asBefore(t *tally, s *seen) {
 
 // creation returns the update that has created a revision, and the revision that the deployment named before; nothing
 // where either is not certain.
-func (r *revisions) creation(revision string) (made *update, before string) {
-	at := slices.IndexFunc(r.created, func(u *update) bool { return u.revision == revision && u.update })
+func (r *revisions) creation(revision string) (made *write, before string) {
+	at := slices.IndexFunc(r.created, func(u *write) bool { return u.revision == revision && u.patch })
 	if at < 0 || !r.sure(r.created[at]) {
 		return nil, ""
 	}
 	made = r.created[at]
-	var last *update
+	var last *write
 	for _, u := range r.created {
 		if u.deployment == made.deployment && !u.ended.After(made.sent) && (last == nil || u.ended.After(last.ended)) {
 			last = u
@@ -125,7 +125,7 @@ func (r *revisions) creation(revision string) (made *update, before string) {
 
 // changedBetween tells whether an update that may have created a revision was under way in between.
 func (r *revisions) changedBetween(deployment string, from, to time.Time) bool {
-	return slices.ContainsFunc(r.updates[deployment], func(u *update) bool {
+	return slices.ContainsFunc(r.updates[deployment], func(u *write) bool {
 		return u.sent.Before(to) && (u.ended.IsZero() || u.ended.After(from))
 	})
 }
@@ -158,6 +158,6 @@ func isDeployed(status string) bool { return strings.EqualFold(status, "DEPLOYED
 
 // isLatest tells whether a revision of this run was certainly the latest of its deployment until then.
 func (r *revisions) isLatest(revision string, until time.Time) bool {
-	i := slices.IndexFunc(r.created, func(u *update) bool { return u.revision == revision })
+	i := slices.IndexFunc(r.created, func(u *write) bool { return u.revision == revision })
 	return i >= 0 && !r.changedBetween(r.created[i].deployment, r.created[i].ended, until)
 }

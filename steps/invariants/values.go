@@ -29,8 +29,8 @@ var (
 // same time.
 type revisions struct {
 	named   map[string]time.Time         // by revision: when an answer first named it
-	updates map[string][]*update         // by deployment
-	created []*update                    // that name a revision
+	updates map[string][]*write          // by deployment
+	created []*write                     // that name a revision
 	shown   map[fieldOf][]read           // each value once
 	settled map[string]time.Time         // by revision: when an answer first showed a final status
 	served  map[string]bool              // fields with values of revisions that were DEPLOYED: "repo_ref main"
@@ -40,11 +40,11 @@ type revisions struct {
 	deployed map[string]time.Time // by revision: when an answer first showed it DEPLOYED
 }
 
-// update is a request that may have created a revision.
-type update struct {
+// write is a request that may have created a revision.
+type write struct {
 	sent, ended time.Time // ended is zero where nobody knows whether it is done
 	deployment  string
-	update      bool // a PATCH
+	patch       bool
 	status      int
 	revision    string
 	fields      map[string]string
@@ -72,19 +72,19 @@ func (v read) String() string {
 }
 
 func newRevisions(patience time.Duration) *revisions {
-	return &revisions{named: map[string]time.Time{}, updates: map[string][]*update{}, shown: map[fieldOf][]read{},
+	return &revisions{named: map[string]time.Time{}, updates: map[string][]*write{}, shown: map[fieldOf][]read{},
 		settled: map[string]time.Time{}, served: map[string]bool{}, patience: patience, deployed: map[string]time.Time{}}
 }
 
 func (r *revisions) note(s *seen) {
-	u := &update{sent: s.Sent, ended: s.Ended, status: s.Status, fields: setBy(s),
+	u := &write{sent: s.Sent, ended: s.Ended, status: s.Status, fields: setBy(s),
 		revision: s.answer.Get("latest_revision_id").Str}
 	switch s.Op.ID {
 	case "create-deployment":
 		u.deployment = s.answer.Get("id").Str
 		r.creates(s, u)
 	case "update-deployment":
-		u.deployment, u.update = s.In("deployment_id"), true
+		u.deployment, u.patch = s.In("deployment_id"), true
 		if s.Status == 0 || s.Status >= 500 {
 			u.ended = time.Time{}
 		}
@@ -112,7 +112,7 @@ func (r *revisions) note(s *seen) {
 	}
 }
 
-func (r *revisions) creates(s *seen, u *update) {
+func (r *revisions) creates(s *seen, u *write) {
 	if u.revision != "" && s.ok() {
 		r.created = append(r.created, u)
 	}
@@ -209,14 +209,14 @@ func (r *revisions) sentFor(of fieldOf) string {
 
 // sure tells whether the revision is the one that the request created: nobody had named it before, and no other update
 // of the deployment was under way.
-func (r *revisions) sure(u *update) bool {
+func (r *revisions) sure(u *write) bool {
 	first, known := r.named[u.revision]
 	return (!known || !first.Before(u.sent)) && r.isAlone(u)
 }
 
 // isAlone tells whether no other update of the deployment was under way at the same time.
-func (r *revisions) isAlone(u *update) bool {
-	return !slices.ContainsFunc(r.updates[u.deployment], func(other *update) bool {
+func (r *revisions) isAlone(u *write) bool {
+	return !slices.ContainsFunc(r.updates[u.deployment], func(other *write) bool {
 		return other != u && other.sent.Before(u.ended) && (other.ended.IsZero() || u.sent.Before(other.ended))
 	})
 }

@@ -14,8 +14,7 @@ import (
 // History is what one poll saw of a revision.
 type History struct {
 	revision string
-	statuses []string // each once, in the order in which they were seen
-	Final    string   // the status at the end of the poll
+	Final    string // the status at the end of the poll
 	Answer   *client.Answer
 	Ending   Ending
 	later    string // the revision that superseded it
@@ -49,7 +48,7 @@ func (p *Plane) Poll(ctx context.Context, deployment, revision string, until fun
 			return nil, err
 		}
 		status := a.Get("status")
-		if a.Refused() && len(h.statuses) == 0 && time.Since(start) < p.target.Config.Timeouts.Request {
+		if a.Refused() && h.Answer == nil && time.Since(start) < p.target.Config.Timeouts.Request {
 			if err := client.Sleep(ctx, wait); err != nil { // just created, and not yet to be seen
 				return nil, err
 			}
@@ -58,12 +57,11 @@ func (p *Plane) Poll(ctx context.Context, deployment, revision string, until fun
 		if !a.OK() || !status.Exists() {
 			return nil, outcome.Violated(a, "the revision with a status", "%s", outcome.Seen(a))
 		}
-		h.Answer, h.Final = a, status.String()
-		p.polls.note(deployment, revision, a)
-		if n := len(h.statuses); n == 0 || h.statuses[n-1] != h.Final {
-			h.statuses = append(h.statuses, h.Final)
+		if h.Answer == nil || h.Final != status.String() {
 			changed = time.Now()
 		}
+		h.Answer, h.Final = a, status.String()
+		p.polls.note(deployment, revision, a)
 		over := until(Meant(h.Final))
 		if !over {
 			if err := p.supersedes(ctx, deployment, h); err != nil {
@@ -141,7 +139,8 @@ func (p *Plane) Deployed(h *History) error {
 		if h.Ending == TimedOut {
 			expected += " within " + p.target.Config.Timeouts.Poll.String()
 		}
-		o = outcome.Violated(h.Answer, expected, "%s (seen: %s)", h.Final, strings.Join(h.statuses, ", ")).At("/status")
+		seen := strings.Join(p.ReadOf(h.revision).Statuses, ", ")
+		o = outcome.Violated(h.Answer, expected, "%s (seen: %s)", h.Final, seen).At("/status")
 		if h.Ending == TimedOut && IsKnown(h.Final) {
 			o.Hinting("raise timeouts.poll if the target needs longer")
 		}
