@@ -43,7 +43,7 @@ func TestTokensGoNowhereElse(t *testing.T) {
 				assert.Contains(t, q.Reason, c.reason)
 				assert.Less(t, len(q.Reason), 600)
 			}
-			for x := range res.Exchanges.All() {
+			for _, x := range res.Exchanges {
 				assert.True(t, strings.HasPrefix(x.URL, cfg.Target), x.URL)
 			}
 			assert.Empty(t, res.Target.AgentServer)

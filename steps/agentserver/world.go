@@ -140,7 +140,7 @@ func (w *World) anUpdatedAgentServer(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	h, err := w.plane.Poll(ctx, d.ID, d.Latest(), w.plane.Statuses.Done)
+	h, err := w.plane.Poll(ctx, d.ID, d.Latest(), plane.IsDone)
 	if err != nil {
 		return err
 	}

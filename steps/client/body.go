@@ -16,6 +16,7 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/tidwall/gjson"
 
@@ -85,41 +86,47 @@ func shortened(body []byte, k kind) []byte {
 	if k != isJSON {
 		return bytes.Clone(body[:keptText])
 	}
-	var value any
-	d := json.NewDecoder(bytes.NewReader(body))
-	d.UseNumber()
-	_ = d.Decode(&value) // it is JSON
-	short, _ := json.Marshal(withShortTexts(value))
-	return short
+	var compact, short bytes.Buffer
+	_ = json.Compact(&compact, body) // it is JSON
+	for rest := compact.Bytes(); len(rest) > 0; {
+		n := lengthOfFirst(rest)
+		if n > keptText {
+			fmt.Fprintf(&short, `"%s(%d bytes, SHA-256 %x)"`, beginning(bytes.Trim(rest[:n], `"`)), n, sha256.Sum256(rest[:n]))
+		} else {
+			short.Write(rest[:n])
+		}
+		rest = rest[n:]
+	}
+	return bytes.Clone(short.Bytes())
 }
 
-// withShortTexts has so much of each long text that it is as unusable as an id or an address as the whole of it.
-func withShortTexts(value any) any {
-	short := func(text string) string {
-		if len(text) <= keptText {
-			return text
+// beginning is so much of a long text that it is as unusable as an id or an address as the whole of it; it ends with no part of a character.
+func beginning(text []byte) []byte {
+	for i := 0; ; i++ {
+		switch {
+		case i > maxAddress && utf8.RuneStart(text[i]):
+			return text[:i]
+		case text[i] == '\\' && text[i+1] == 'u':
+			i += 5
+		case text[i] == '\\':
+			i++
 		}
-		return fmt.Sprintf("%s(%d bytes, SHA-256 %x)", strings.ToValidUTF8(text[:maxAddress+1], ""), len(text), sha256.Sum256([]byte(text)))
 	}
-	switch value := value.(type) {
-	case string:
-		return short(value)
-	case json.Number:
-		if len(value) > keptText {
-			return short(value.String())
-		}
-	case []any:
-		for i := range value {
-			value[i] = withShortTexts(value[i])
-		}
-	case map[string]any:
-		all := make(map[string]any, len(value))
-		for key, item := range value {
-			all[short(key)] = withShortTexts(item)
-		}
-		return all
+}
+
+// lengthOfFirst is the length of the text, the number or the sign that a part of a JSON text begins with.
+func lengthOfFirst(part []byte) int {
+	if part[0] != '"' {
+		return max(1, len(part)-len(bytes.TrimLeft(part, "0123456789.eE+-")))
 	}
-	return value
+	for i := 1; ; i++ {
+		switch part[i] {
+		case '\\':
+			i++
+		case '"':
+			return i + 1
+		}
+	}
 }
 
 // kind is what a body is.
@@ -135,14 +142,14 @@ const (
 func IsJSON(body []byte) bool { return kindOf(body) == isJSON }
 
 func kindOf(body []byte) kind {
-	if isBounded(body) && json.Valid(body) {
+	if spec.Bounded(body) && json.Valid(body) {
 		return isJSON
 	}
 	return noJSON
 }
 
-// Values yields all values within an object or an array, each before what is within it, with the names and indices on
-// the way to it. They are valid until the next one.
+// Values yields all values within an object or an array, each before what is within it, with the names and indices on the way to it. They
+// are valid until the next one.
 func Values(of gjson.Result) iter.Seq2[[]string, gjson.Result] {
 	return func(yield func([]string, gjson.Result) bool) { yieldBelow(nil, of, yield) }
 }
@@ -163,37 +170,6 @@ func yieldBelow(way []string, of gjson.Result, yield func([]string, gjson.Result
 		return more
 	})
 	return more
-}
-
-// isBounded tells whether a JSON text nests no deeper, and has no more values, than is judged: what looks at each value
-// of a body looks at the rest again at each level. Every value but the outermost stands behind a comma or is the first
-// of its array or object. Of a text that is no JSON it tells nothing.
-func isBounded(body []byte) bool {
-	values, depth, quoted, opened := 1, 0, false, false
-	for i := 0; i < len(body); i++ {
-		switch c := body[i]; {
-		case quoted && c == '\\':
-			i++
-			continue
-		case quoted:
-			quoted = c != '"'
-			continue
-		case c == ' ', c == '\t', c == '\n', c == '\r':
-			continue
-		case c == ']', c == '}':
-			depth--
-		case c == ',', opened:
-			values++
-		}
-		c := body[i]
-		if quoted, opened = c == '"', c == '[' || c == '{'; opened {
-			depth++
-		}
-		if values > spec.MaxValues || depth > spec.MaxDepth {
-			return false
-		}
-	}
-	return true
 }
 
 // What is kept of the headers of an answer: a server has some dozens of names, and each name and value costs a

@@ -105,7 +105,7 @@ func (w *World) wasUpdated(ctx context.Context) error {
 	if err := w.plane.Update(ctx, w.controlPlane.Deployment, change); err != nil {
 		return err
 	}
-	h, err := w.plane.Poll(ctx, w.controlPlane.Deployment.ID, w.controlPlane.Deployment.Latest(), w.plane.Statuses.Done)
+	h, err := w.plane.Poll(ctx, w.controlPlane.Deployment.ID, w.controlPlane.Deployment.Latest(), plane.IsDone)
 	if err != nil {
 		return err
 	}
