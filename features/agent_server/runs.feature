@@ -75,7 +75,7 @@ Feature: Runs
       When the user starts a run on an unknown thread
       Then the request is answered with an HTTP error status
 
-  @AS-RUN-4 @must @section-4 @slow @after:AS-STATE-1 @after:AS-STATE-2
+  @AS-RUN-4 @must @section-4 @slow
   @writes
   Rule: The join of a run is answered when the run has completed, and not before
     "GET /threads/{thread_id}/runs/{run_id}/join ... Responds when the run completes"

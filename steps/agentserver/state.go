@@ -234,12 +234,12 @@ func (w *World) answerRepeats() error {
 	return nil
 }
 
-// stateHoldsRun is blocked where there is no run.
-func (w *World) stateHoldsRun() error {
+// stateHoldsRun is blocked where there is no run, and where plain runs leave no input and answer either.
+func (w *World) stateHoldsRun(ctx context.Context) error {
 	if err := w.current.Accepted(); err != nil {
 		return outcome.AsPrecondition(err)
 	}
-	return agent.HoldsAnswered(w.scene.Answer, w.current)
+	return outcome.Unless(ctx, agent.HoldsAnswered(w.scene.Answer, w.current), w.server.PlainRunsWork)
 }
 
 // stateHoldsKept judges the state after the last of the user's runs. Where a second run does not add to the first
