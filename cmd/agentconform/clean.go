@@ -11,13 +11,13 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/agentconform/agentconform/reports/safe"
-	"github.com/agentconform/agentconform/steps"
 	"github.com/agentconform/agentconform/steps/config"
 	"github.com/agentconform/agentconform/steps/evidence"
+	"github.com/agentconform/agentconform/steps/suite"
 )
 
 type cleanFlags struct {
-	target      targetFlags
+	targetFlags
 	ledger, run string
 	dryRun      bool
 }
@@ -41,7 +41,7 @@ line of the ledger could not be read.`,
 		Args: noArguments("name the ledger with --ledger, the run with --run and the target with --config"),
 		RunE: func(c *cobra.Command, _ []string) error { return f.clean(c, io) },
 	}
-	f.target.add(c)
+	f.add(c)
 	c.Flags().StringVar(&f.ledger, "ledger", filepath.Join(defaultOut, "ledger.jsonl"), "ledger `file` of the runs")
 	c.Flags().StringVar(&f.run, "run", "", "remove only what the run with this `ID` created")
 	c.Flags().BoolVar(&f.dryRun, "dry-run", false, "print what would be removed, and remove nothing")
@@ -49,26 +49,17 @@ line of the ledger could not be read.`,
 }
 
 func (f *cleanFlags) clean(c *cobra.Command, io streams) error {
-	cfg, err := f.target.load(c)
+	cfg, err := f.loadNamed(c)
 	if err != nil {
 		return err
 	}
-	if cfg.Target == "" && cfg.AgentTarget == "" {
-		return errors.New("no target is configured: name it with --config, --target or --agent-target")
-	}
-	var damaged []evidence.Damaged
-	left, err := reading(c.Context(), "the ledger", func() (left []evidence.Left, err error) {
-		if left, damaged, err = evidence.ReadLedger(f.ledger); err != nil {
-			err = fmt.Errorf("%w; name the ledger of a run with --ledger", err)
-		}
-		return left, err
-	})
+	left, damaged, err := evidence.ReadLedger(f.ledger)
 	if err != nil {
-		return err
+		return fmt.Errorf("%w; name the ledger of a run with --ledger", err)
 	}
 	left = slices.DeleteFunc(left, func(e evidence.Left) bool { return f.run != "" && e.Run != f.run })
 	for _, e := range left {
-		if steps.Elsewhere(cfg, e) {
+		if suite.Elsewhere(cfg, e) {
 			return fmt.Errorf("run %s created %s %s at %s, but the target is %s: name that target, or choose another run with --run",
 				e.Run, e.Kind, e.ID, cmp.Or(e.Address, e.Target), strings.Trim(cfg.Target+", "+cfg.AgentTarget, ", "))
 		}
@@ -100,7 +91,7 @@ func (f *cleanFlags) remove(c *cobra.Command, cfg *config.Config, left []evidenc
 	}
 	defer ledger.Close()
 	var noted error
-	err = steps.Clean(c.Context(), cfg, left, func(e evidence.Left, problem string) {
+	err = suite.Clean(c.Context(), cfg, left, func(e evidence.Left, problem string) {
 		if problem != "" {
 			fmt.Fprintf(io.out, "%s not removed: %s\n", nameOf(e), safe.Line(problem))
 			return

@@ -54,25 +54,17 @@ func examine(c *cobra.Command, target *targetFlags, options doctor.Options, colo
 		return err
 	}
 	source := sourceOf(target.config, os.Environ())
-	if cfg.Target == "" && cfg.AgentTarget == "" {
-		stop, err := startBundled(c.Context(), cfg, "")
-		if err != nil {
-			return &exit{exitIncomplete, err}
-		}
-		defer stop()
+	if len(addressesOf(cfg)) == 0 {
 		source = "the bundled reference, because no target is configured"
 	}
-	served, stop, err := startFixtures(cfg)
+	var o steps.Options
+	stop, err := open(c.Context(), cfg, "", &o)
 	if err != nil {
 		return err
 	}
 	defer stop()
-	options.Fixtures = served
-	catalogue, oracle, err := steps.Requirements()
-	if err != nil {
-		return err
-	}
-	e, err := steps.Examine(c.Context(), cfg, catalogue, oracle, options)
+	options.Fixtures = o.Fixtures
+	e, err := doctor.Examine(c.Context(), cfg, o.Catalogue, o.Oracle, options)
 	if err != nil {
 		return &exit{exitIncomplete, fmt.Errorf("examining the target: %w", err)}
 	}

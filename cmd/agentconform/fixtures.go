@@ -10,13 +10,13 @@ import (
 	"github.com/agentconform/agentconform/reference/controlplane"
 	"github.com/agentconform/agentconform/reference/fixtures"
 	"github.com/agentconform/agentconform/reference/graphs"
-	"github.com/agentconform/agentconform/steps"
 	"github.com/agentconform/agentconform/steps/config"
+	"github.com/agentconform/agentconform/steps/target"
 )
 
 // startFixtures serves the fixtures where the configuration wants that and names a control plane, and fills what the configuration
 // leaves to them. served is nil where nothing is; stop is never nil.
-func startFixtures(cfg *config.Config) (served steps.Fixtures, stop func(), err error) {
+func startFixtures(cfg *config.Config) (served target.Fixtures, stop func(), err error) {
 	if cfg.Fixtures.Serve == "" || cfg.Target == "" {
 		return nil, func() {}, nil
 	}
@@ -108,7 +108,7 @@ func fillFrom(cfg *config.Config, material *fixtures.Material, at fixtures.Place
 	return cfg.Complete()
 }
 
-// overlaid returns a body with the values of another one over it. Secrets of both are kept, each name once.
+// overlaid returns a body with the values of another one over it. Lists, which are the secrets, are joined.
 func overlaid(below, above map[string]any) map[string]any {
 	all := maps.Clone(below)
 	for key, value := range above {
@@ -120,22 +120,10 @@ func overlaid(below, above map[string]any) map[string]any {
 		case isObject && wasObject:
 			all[key] = overlaid(under, inner)
 		case isList && wasList:
-			all[key] = merged(before, list)
+			all[key] = slices.Concat(before, list)
 		default:
 			all[key] = value
 		}
 	}
 	return all
-}
-
-// merged returns the items of two lists of objects with a name; those of the second list replace others of the same name.
-func merged(below, above []any) []any {
-	name := func(item any) any {
-		object, _ := item.(map[string]any)
-		return object["name"]
-	}
-	all := slices.DeleteFunc(slices.Clone(below), func(old any) bool {
-		return slices.ContainsFunc(above, func(item any) bool { return name(item) == name(old) })
-	})
-	return append(all, above...)
 }

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -14,8 +13,8 @@ import (
 	"github.com/agentconform/agentconform/reports"
 	"github.com/agentconform/agentconform/reports/outfile"
 	"github.com/agentconform/agentconform/reports/safe"
-	"github.com/agentconform/agentconform/steps"
 	"github.com/agentconform/agentconform/steps/config"
+	"github.com/agentconform/agentconform/steps/doctor"
 )
 
 type initFlags struct {
@@ -67,26 +66,23 @@ func (f *initFlags) load(c *cobra.Command) (*config.Config, error) {
 	if c.Flags().Changed("edition") {
 		given["edition"] = f.edition
 	}
-	cfg, err := reading(c.Context(), "the configuration", func() (*config.Config, error) {
-		return config.Load(config.Sources{Environ: namedUsers(os.Environ()), Flags: given, NoFile: true})
-	})
-	if err == nil && cfg.Target == "" && cfg.AgentTarget == "" {
+	cfg, err := config.Load(config.Sources{Environ: namedUsers(os.Environ()), Flags: given, NoFile: true})
+	if err == nil && len(addressesOf(cfg)) == 0 {
 		err = errors.New("no target is named: give --target URL, --agent-target URL, or both")
 	}
 	return cfg, err
 }
 
-var userToken = regexp.MustCompile(`^` + config.EnvPrefix + `USERS_([0-9]+)_(TOKEN|HEADERS)(=|_)`)
-
 // namedUsers adds a name for each user of the environment who has none.
 func namedUsers(environ []string) []string {
 	all := slices.Clone(environ)
-	for _, entry := range environ {
-		if m := userToken.FindStringSubmatch(entry); m != nil {
-			name := config.EnvPrefix + "USERS_" + m[1] + "_NAME="
-			if !slices.ContainsFunc(all, func(entry string) bool { return strings.HasPrefix(entry, name) }) {
-				all = append(all, name+"user-"+m[1])
-			}
+	for i := range 10 {
+		user := fmt.Sprintf("%sUSERS_%d_", config.EnvPrefix, i)
+		has := func(key string) bool {
+			return slices.ContainsFunc(environ, func(entry string) bool { return strings.HasPrefix(entry, user+key) })
+		}
+		if (has("TOKEN=") || has("HEADERS")) && !has("NAME=") {
+			all = append(all, fmt.Sprintf("%sNAME=user-%d", user, i))
 		}
 	}
 	return all
@@ -106,7 +102,7 @@ func (f *initFlags) init(c *cobra.Command, s streams) error {
 	if err := outfile.Ready(f.file); err != nil {
 		return f.unwritten(err)
 	}
-	found, err := steps.Discover(c.Context(), cfg, func(step string) { fmt.Fprintln(s.err, "agentconform: "+safe.Line(step)) })
+	found, err := doctor.Discover(c.Context(), cfg, func(step string) { fmt.Fprintln(s.err, "agentconform: "+safe.Line(step)) })
 	if err != nil {
 		return &exit{exitIncomplete, fmt.Errorf("asking the target: %w", err)}
 	}
@@ -128,7 +124,7 @@ func (f *initFlags) unwritten(err error) error {
 }
 
 // tell says what was written, and what to do next.
-func (f *initFlags) tell(found *steps.Discovery, s streams) {
+func (f *initFlags) tell(found *doctor.Discovery, s streams) {
 	set, open := found.Draft.Count()
 	file, arguments := safe.Line(f.file), ""
 	if f.file != config.DefaultFile {

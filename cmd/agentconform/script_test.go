@@ -51,7 +51,6 @@ func TestScripts(t *testing.T) {
 		Setup: func(e *testscript.Env) error {
 			// The variables of whoever runs the tests are not part of them.
 			e.Setenv("NO_COLOR", "1")
-			e.Setenv("GITHUB_STEP_SUMMARY", "")
 			e.Setenv("GOGC", "400")
 			return nil
 		},

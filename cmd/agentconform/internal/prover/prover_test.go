@@ -10,6 +10,32 @@ import (
 	"github.com/agentconform/agentconform/reports/proof"
 )
 
+// TestAPartialRunHasItsControls expects the unmodified reference in every partial run, and all equivalent mutants with an ID.
+func TestAPartialRunHasItsControls(t *testing.T) {
+	all := func() []trial {
+		return []trial{
+			{row: proof.Row{Kind: proof.Pristine, Name: "reference"}}, {row: proof.Row{Kind: proof.Equivalent, Name: "v"}},
+			{row: proof.Row{Kind: proof.Null, Name: "i"}}, {row: proof.Row{Kind: proof.Fault, Name: "f", Fails: "CP-A-1"}},
+			{row: proof.Row{Kind: proof.Fault, Name: "g", Fails: "CP-B-1"}},
+		}
+	}
+	for only, want := range map[string][]string{
+		"f":      {"reference", "f"},
+		"i":      {"reference", "i"},
+		"CP-A-1": {"reference", "v", "f"},
+	} {
+		chosen, err := selected(all(), []string{only})
+		require.NoError(t, err)
+		var names []string
+		for _, c := range chosen {
+			names = append(names, c.row.Name)
+		}
+		assert.Equal(t, want, names, only)
+	}
+	_, err := selected(all(), []string{"nothing"})
+	assert.ErrorContains(t, err, "--only nothing")
+}
+
 // TestInvariantsMayBeSeenBesideTheRequirementThatAFaultBreaks also shows where they may not: of the reference and of equivalent
 // mutants, where the fault survived, and where another invariant is the one that it breaks.
 func TestInvariantsMayBeSeenBesideTheRequirementThatAFaultBreaks(t *testing.T) {
