@@ -100,13 +100,8 @@ func TestFilesForCIAreValid(t *testing.T) {
 	ours := 0
 	for _, step := range workflow.Jobs["conformance"].Steps {
 		if strings.HasPrefix(step.Uses, "agentconform/") {
-			for input, value := range step.With {
+			for input := range step.With {
 				assert.Contains(t, action.Inputs, input)
-				if input == "arguments" {
-					for _, flag := range regexp.MustCompile(`--([a-z-]+)`).FindAllStringSubmatch(value, -1) {
-						assert.NotNil(t, newRun(streams{}).Flags().Lookup(flag[1]), flag[1])
-					}
-				}
 				ours++
 			}
 		}

@@ -10,7 +10,6 @@ import (
 
 	"github.com/agentconform/agentconform/features"
 	"github.com/agentconform/agentconform/reference/faults"
-	"github.com/agentconform/agentconform/reports"
 	"github.com/agentconform/agentconform/spec"
 	"github.com/agentconform/agentconform/spec/spelling"
 )
@@ -57,30 +56,11 @@ Each fault can be served (agentconform serve --fault NAME) to see what a run rep
 
 // explanation is all that is known of a requirement.
 type explanation struct {
-	ID          string            `json:"id"`
-	Level       reports.Level     `json:"level"`
-	Title       string            `json:"title"`
-	Sections    []string          `json:"sections"`
-	Profile     string            `json:"profile"`
-	Feature     string            `json:"feature"`
-	Scenarios   []explainScenario `json:"scenarios"`
-	Quote       string            `json:"quote,omitempty"` // of the interface
-	Description string            `json:"description"`
-	Requires    string            `json:"requires,omitempty"` // of the configuration
-	Capability  string            `json:"capability"`         // by which the key supports can claim it alone
-	Core        bool              `json:"core,omitempty"`     // the capability cannot be left out of a claim
-	Interface   []explainSection  `json:"interface"`
-	URI         string            `json:"uri"`
-	Line        int               `json:"line"`
-	After       []string          `json:"after,omitempty"` // requirements whose failure explains one of this
-	Faults      []explainFault    `json:"faults"`
-}
-
-// explainScenario uses the words of the result file.
-type explainScenario struct {
-	Name string `json:"name"`
-	URI  string `json:"uri"`
-	Line int    `json:"line"`
+	*features.Requirement
+	Capability string           `json:"capability"`     // by which the key supports can claim it alone
+	Core       bool             `json:"core,omitempty"` // the capability cannot be left out of a claim
+	Interface  []explainSection `json:"interface"`
+	Faults     []explainFault   `json:"faults"`
 }
 
 type explainSection struct {
@@ -95,11 +75,7 @@ type explainFault struct {
 }
 
 func explain(r *features.Requirement) explanation {
-	e := explanation{ID: r.ID, Level: r.Level, Title: r.Title, Sections: r.Sections, Profile: r.Profile, Feature: r.Feature,
-		Quote: r.Quote, Description: r.Description, Requires: r.Needs, URI: r.URI, Line: r.Line, After: r.After, Faults: []explainFault{}}
-	for _, s := range r.Scenarios {
-		e.Scenarios = append(e.Scenarios, explainScenario{s.Name, s.URI, s.Line})
-	}
+	e := explanation{Requirement: r, Faults: []explainFault{}}
 	if c := features.CapabilityOf(r.ID); c != nil {
 		e.Capability, e.Core = c.Name, c.Core
 	}
@@ -139,8 +115,8 @@ func (e explanation) text() string {
 	if e.Description != "" {
 		fmt.Fprintf(&b, "\n%s\n", "  "+strings.ReplaceAll(e.Description, "\n", "\n  "))
 	}
-	if e.Requires != "" {
-		fmt.Fprintf(&b, "\nNeeds in the configuration: %s\n", e.Requires)
+	if e.Needs != "" {
+		fmt.Fprintf(&b, "\nNeeds in the configuration: %s\n", e.Needs)
 	}
 	if len(e.After) > 0 {
 		fmt.Fprintf(&b, "\nExplained by a failure of: %s\n", strings.Join(e.After, ", "))

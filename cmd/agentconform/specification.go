@@ -55,8 +55,8 @@ func ruleOf(c *features.Catalogue, q *features.Requirement, e explanation) html.
 	for _, s := range e.Interface {
 		r.Sections = append(r.Sections, "section "+s.Section+": "+s.Title)
 	}
-	if e.Requires != "" {
-		r.Facts = append(r.Facts, [2]string{"Needs in the configuration", e.Requires})
+	if e.Needs != "" {
+		r.Facts = append(r.Facts, [2]string{"Needs in the configuration", e.Needs})
 	}
 	r.Facts = append(r.Facts, [2]string{"Claimed in the key supports by", e.claimedBy()})
 	for _, s := range q.Scenarios {

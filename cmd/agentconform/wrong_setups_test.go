@@ -29,9 +29,7 @@ import (
 type wrongSetup struct {
 	name   string
 	change func(*testing.T, *config.Config)
-	text   func(string) string // changes the file
 	args   []string
-	alone  bool // it sets a variable of the environment, before those that run at the same time
 	code   int
 	says   string // matches the line
 }
@@ -133,10 +131,6 @@ func through(scheme string, status int) func(*testing.T, *config.Config) {
 	}
 }
 
-func adding(line string) func(string) string {
-	return func(text string) string { return text + line + "\n" }
-}
-
 // doctored runs doctor with the configuration and returns its exit code and the lines that it prints.
 func doctored(t *testing.T, text string, args ...string) (code int, lines []string) {
 	t.Helper()
@@ -174,24 +168,16 @@ func TestDoctorNamesEachWrongSetup(t *testing.T) {
 			usual = append(usual, compressed(line))
 		}
 	}
-	all := slices.Concat(s.unreached(), s.refused(), s.elsewhere(), s.mistaken(), s.agents())
+	all := slices.Concat(s.unreached(), s.refused(), s.elsewhere(), s.agents())
 	assert.GreaterOrEqual(t, len(all), 40)
 	for _, w := range all {
 		t.Run(w.name, func(t *testing.T) {
-			if !w.alone {
-				t.Parallel()
-			}
+			t.Parallel()
 			c := s.configuration(t)
-			if w.change != nil {
-				w.change(t, c)
-			}
+			w.change(t, c)
 			yaml, err := c.YAML()
 			require.NoError(t, err)
-			text := string(yaml)
-			if w.text != nil {
-				text = w.text(text)
-			}
-			code, lines := doctored(t, text, w.args...)
+			code, lines := doctored(t, string(yaml), w.args...)
 			for i := range lines {
 				lines[i] = compressed(lines[i])
 			}
@@ -280,20 +266,6 @@ func (s setups) elsewhere() []wrongSetup {
 		{name: "a web site", change: s.behind(answering(200, "Content-Type", "text/html", "<html>"), nil, nil), code: 3, says: `HTML page; check target: is it the base URL, with its path prefix\?$`},
 		{name: "redirect to another host", change: s.behind(answering(301, "Location", "https://moved.example/", ""), nil, nil), code: 3, says: `redirect to "https://moved.example/"; if that is the target, set target to`},
 		{name: "gateway without a server", change: s.behind(answering(502, "Content-Type", "text/plain", ""), nil, nil), code: 3, says: `status 502; .*start the server behind it, or correct target$`},
-	}
-}
-
-// mistaken are files that are no configuration.
-func (s setups) mistaken() []wrongSetup {
-	only := func(text string) func(string) string { return func(string) string { return text } }
-	return []wrongSetup{
-		{name: "key misspelt", text: adding("credential: {}"), code: 2, says: `vendor.yaml:[0-9]+: credential: unknown key; did you mean "credentials"\?$`},
-		{name: "inner key misspelt", text: only("target: http://127.0.0.1:1\ntimeouts: {requests: 2s}\n"), code: 2, says: `vendor.yaml:2: timeouts.requests: unknown key; did you mean "request"\?$`},
-		{name: "variable misspelt", change: func(t *testing.T, _ *config.Config) { t.Setenv("AGENTCONFORM_CREDENTIALS_APIKEY", "x") }, alone: true, code: 2, says: `AGENTCONFORM_CREDENTIALS_APIKEY`},
-		{name: "broken YAML", text: adding("rate: ["), code: 2, says: `vendor.yaml: not valid YAML: line [0-9]+, .*; check indentation and quotes at that line$`},
-		{name: "file of a secret missing", text: only("target: http://127.0.0.1:1\ncredentials: {api_key: {file: /nonexistent/key}}\n"), code: 2, says: `vendor.yaml:2: credentials.api_key: the file /nonexistent/key cannot be used: .*; name a readable file`},
-		{name: "address without a scheme", change: func(_ *testing.T, c *config.Config) { c.Target = "control.example" }, code: 2, says: `: target: "control.example" is not an http or https URL without .*; use a URL such as`},
-		{name: "listing unknown", change: func(_ *testing.T, c *config.Config) { c.Agent.Listing = "post" }, code: 2, says: `agent.listing: `},
 	}
 }
 
