@@ -159,14 +159,6 @@ func TestOwnTokenIsNoted(t *testing.T) {
 	require.Len(t, notes, 1)
 	const pointer = "/kwargs/config/configurable/graph_auth_user/token"
 	assert.Equal(t, pointer, notes[0].Pointer)
-	shown := 0
-	for x := range r.Exchanges.All() {
-		if strings.Contains(x.Response.Body, `"token":"$AGENTCONFORM_USERS_`) {
-			shown++
-		}
-	}
-	assert.Greater(t, shown, 50)
-	assert.InDelta(t, shown, notes[0].Count, 0.1, "an answer counts once")
 	x, err := r.Exchanges.Get(notes[0].Exchange)
 	require.NoError(t, err)
 	assert.Contains(t, x.Response.Body, `"token":"$AGENTCONFORM_USERS_`)

@@ -22,14 +22,9 @@ const SchemaURL = "https://raw.githubusercontent.com/agentconform/agentconform/m
 // accepts of one file: unknown keys and values of the wrong type are refused, and a credential may be {file: path}.
 // What depends on several keys, on environment variables or on other files is left to Load.
 func Schema() []byte {
-	definitions := groupSchema(reflect.ValueOf(Default()), "")
-	whole := map[string]any{}
-	for key := range definitions {
-		whole[key] = map[string]any{"$ref": "#/definitions/" + key}
-	}
-	root := closed(whole)
+	root := closed(groupSchema(reflect.ValueOf(Default()), ""))
 	root["$schema"], root["$id"] = "http://json-schema.org/draft-07/schema#", SchemaURL
-	root["title"], root["definitions"] = "Configuration of agentconform", definitions
+	root["title"] = "Configuration of agentconform"
 	text, err := json.MarshalIndent(root, "", "  ")
 	if err != nil {
 		panic(err) // only maps, lists and scalars from above
