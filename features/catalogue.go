@@ -60,6 +60,12 @@ type Requirement struct {
 // IsInvariant tells whether the requirement is judged on all exchanges of a run. It may fail beside another one that a fault breaks.
 func (r *Requirement) IsInvariant() bool { return strings.Contains(r.ID, "-INVARIANT-") }
 
+// InResult is the requirement as a result has it, without what a run finds out.
+func (r *Requirement) InResult() reports.Requirement {
+	return reports.Requirement{ID: r.ID, Level: r.Level, Title: r.Title, Quote: r.Quote, Description: r.Description,
+		Section: strings.Join(r.Sections, ", "), Profile: r.Profile, Feature: r.Feature, Subject: r.Subject}
+}
+
 // Scenario is one test, that is one row of an outline's examples or a plain scenario.
 type Scenario struct {
 	Requirement *Requirement `json:"-"`
@@ -83,6 +89,15 @@ func (s *Scenario) Is(tag string) bool { return slices.Contains(s.Tags, tag) }
 
 // Key names the scenario within the features: "control_plane/list.feature:12".
 func (s *Scenario) Key() string { return fmt.Sprintf("%s:%d", s.URI, s.Line) }
+
+// InResult is the scenario as a result has it, without what a run finds out.
+func (s *Scenario) InResult() reports.Scenario {
+	in := reports.Scenario{Name: s.Name, URI: s.URI, Line: s.Line}
+	for _, step := range s.Steps {
+		in.Steps = append(in.Steps, reports.Step{Keyword: step.Keyword, Text: step.Text, Line: step.Line})
+	}
+	return in
+}
 
 // File is one feature file as it was read.
 type File struct {

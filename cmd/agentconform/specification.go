@@ -23,7 +23,7 @@ func listHTML(w io.Writer, c *features.Catalogue, excluded []features.Exclusion,
 		page.Excluded = append(page.Excluded, [3]string{e.Subject, e.Section, e.Reason})
 	}
 	for _, q := range c.Requirements {
-		page.Rules = append(page.Rules, ruleOf(c, q, explain(q)))
+		page.Rules = append(page.Rules, ruleOf(c, explain(q)))
 	}
 	var kept []*reports.Result
 	for _, file := range files {
@@ -47,11 +47,8 @@ func listHTML(w io.Writer, c *features.Catalogue, excluded []features.Exclusion,
 }
 
 // ruleOf is a requirement of the catalogue, as explain tells it.
-func ruleOf(c *features.Catalogue, q *features.Requirement, e explanation) html.Rule {
-	r := html.Rule{After: e.After, Requirement: reports.Requirement{
-		ID: q.ID, Level: q.Level, Title: q.Title, Quote: q.Quote, Description: q.Description,
-		Section: strings.Join(q.Sections, ", "), Profile: q.Profile, Feature: q.Feature,
-	}}
+func ruleOf(c *features.Catalogue, e explanation) html.Rule {
+	r := html.Rule{After: e.After, Requirement: e.InResult()}
 	for _, s := range e.Interface {
 		r.Sections = append(r.Sections, "section "+s.Section+": "+s.Title)
 	}
@@ -59,17 +56,13 @@ func ruleOf(c *features.Catalogue, q *features.Requirement, e explanation) html.
 		r.Facts = append(r.Facts, [2]string{"Needs in the configuration", e.Needs})
 	}
 	r.Facts = append(r.Facts, [2]string{"Claimed in the key supports by", e.claimedBy()})
-	for _, s := range q.Scenarios {
-		shown := reports.Scenario{Name: s.Name, URI: s.URI, Line: s.Line}
-		for _, step := range s.Steps {
-			shown.Steps = append(shown.Steps, reports.Step{Keyword: step.Keyword, Text: step.Text})
-		}
-		r.Scenarios = append(r.Scenarios, shown)
+	for _, s := range e.Scenarios {
+		r.Scenarios = append(r.Scenarios, s.InResult())
 	}
 	for _, f := range e.Faults {
 		r.Faults = append(r.Faults, html.Fault{Name: f.Name, Breaks: f.Description + e.through(f)})
 	}
-	at := slices.IndexFunc(c.Files, func(f features.File) bool { return f.URI == q.URI })
+	at := slices.IndexFunc(c.Files, func(f features.File) bool { return f.URI == e.URI })
 	r.Varies = c.Files[at].Variations()
 	return r
 }

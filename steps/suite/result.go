@@ -90,31 +90,28 @@ func (r *run) reportSuiteErrors(res *reports.Result) {
 
 func (r *run) addScenario(res *reports.Result, s *features.Scenario) {
 	v := r.verdicts[s.Key()]
-	scenario := reports.Scenario{Name: s.Name, URI: s.URI, Line: s.Line, Verdict: reports.Passed,
-		DurationMS: v.took.Milliseconds(), Exchanges: []int{}}
+	scenario := s.InResult()
+	scenario.Verdict, scenario.DurationMS, scenario.Exchanges = reports.Passed, v.took.Milliseconds(), []int{}
 	if v.outcome != nil {
 		scenario.Verdict, scenario.Reason = v.outcome.Verdict, r.target.Redact.Excerpt(v.outcome.Reason)
 		scenario.Skip, scenario.BlockedBy = v.outcome.Skip, r.blockers(v.outcome)
 	}
-	for i, step := range s.Steps {
-		shown := reports.Step{Keyword: step.Keyword, Text: step.Text, Line: step.Line}
+	for i := range scenario.Steps {
 		switch {
 		case v.step < 0 || i < v.step:
-			shown.Verdict = reports.Passed
+			scenario.Steps[i].Verdict = reports.Passed
 		case i == v.step && v.sentence != "":
-			shown.Verdict = scenario.Verdict
+			scenario.Steps[i].Verdict = scenario.Verdict
 		}
-		scenario.Steps = append(scenario.Steps, shown)
 	}
 	scenario.Exchanges = append(scenario.Exchanges, r.target.Collector.Of(s.Key()+" "+s.Name)...)
 	scenario.Fixtures = r.maker.Uses(s.Key() + " " + s.Name)
 	last := len(res.Requirements) - 1
 	if last < 0 || res.Requirements[last].ID != s.Requirement.ID {
-		q := s.Requirement
-		res.Requirements = append(res.Requirements, reports.Requirement{ID: q.ID, Level: q.Level, Binding: r.binding(q),
-			Title: q.Title, Quote: q.Quote, Description: q.Description, Section: strings.Join(q.Sections, ", "),
-			Profile: q.Profile, Feature: q.Feature, Subject: q.Subject,
-			Claimed: features.Claims(r.target.Config.Supports).Promised(q), Verdict: reports.Skipped})
+		q := s.Requirement.InResult()
+		q.Binding, q.Verdict = r.binding(s.Requirement), reports.Skipped
+		q.Claimed = features.Claims(r.target.Config.Supports).Promised(s.Requirement)
+		res.Requirements = append(res.Requirements, q)
 		last++
 	}
 	q := &res.Requirements[last]
