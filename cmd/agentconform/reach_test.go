@@ -82,7 +82,7 @@ func as(h http.Handler) http.Handler { return h }
 
 // secured starts a front with a certificate of the authority, over HTTP/2 too.
 func (f *front) secured(ca *authority, c *tls.Config) {
-	c.Certificates = []tls.Certificate{ca.issue("server", f.host)}
+	c.Certificates = []tls.Certificate{ca.issue(f.host, time.Now().Add(500*time.Hour))}
 	f.TLS, f.EnableHTTP2 = c, true
 	f.StartTLS()
 }
@@ -219,65 +219,52 @@ func TestReachAgain(t *testing.T) {
 	}
 }
 
-// authority is a private CA with its certificate in a file.
+// authority is a private CA: each certificate that it makes is signed by itself, and its file holds them all.
 type authority struct {
-	t      *testing.T
-	key    *ecdsa.PrivateKey
-	root   *x509.Certificate
-	pool   *x509.CertPool
-	folder string
-	file   string
+	t    *testing.T
+	pool *x509.CertPool
+	file string
 }
 
 func newAuthority(t *testing.T) *authority {
-	t.Helper()
-	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	require.NoError(t, err)
-	template := &x509.Certificate{SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "a private CA"}, NotBefore: time.Now().Add(-time.Hour),
-		NotAfter: time.Now().Add(1000 * time.Hour), IsCA: true, BasicConstraintsValid: true, KeyUsage: x509.KeyUsageCertSign}
-	der, err := x509.CreateCertificate(rand.Reader, template, template, key.Public(), key)
-	require.NoError(t, err)
-	root, err := x509.ParseCertificate(der)
-	require.NoError(t, err)
-	a := &authority{t: t, key: key, root: root, pool: x509.NewCertPool(), folder: t.TempDir()}
-	a.pool.AddCert(root)
-	a.file = a.save("ca.pem", "CERTIFICATE", der)
-	return a
+	return &authority{t, x509.NewCertPool(), filepath.Join(t.TempDir(), "ca.pem")}
 }
 
-func (a *authority) save(name, kind string, der []byte) string {
-	path := filepath.Join(a.folder, name)
-	require.NoError(a.t, os.WriteFile(path, pem.EncodeToMemory(&pem.Block{Type: kind, Bytes: der}), 0o600))
+func (a *authority) save(path, kind string, der []byte) string {
+	file, err := os.OpenFile(path, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	require.NoError(a.t, err)
+	require.NoError(a.t, pem.Encode(file, &pem.Block{Type: kind, Bytes: der}))
+	require.NoError(a.t, file.Close())
 	return path
 }
 
 // issue makes a certificate for a host: a name or an IP address.
-func (a *authority) issue(name, host string) tls.Certificate {
-	return a.issueUntil(name, host, time.Now().Add(500*time.Hour))
-}
-
-// issueUntil is issue with the end of the certificate's validity.
-func (a *authority) issueUntil(name, host string, until time.Time) tls.Certificate {
+func (a *authority) issue(host string, until time.Time) tls.Certificate {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	require.NoError(a.t, err)
-	template := &x509.Certificate{SerialNumber: big.NewInt(time.Now().UnixNano()), Subject: pkix.Name{CommonName: name}, NotBefore: until.Add(-1000 * time.Hour),
+	template := &x509.Certificate{SerialNumber: big.NewInt(time.Now().UnixNano()), Subject: pkix.Name{CommonName: host}, NotBefore: until.Add(-1000 * time.Hour),
 		NotAfter: until, ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth, x509.ExtKeyUsageClientAuth}}
 	if ip := net.ParseIP(host); ip != nil {
 		template.IPAddresses = []net.IP{ip}
 	} else {
 		template.DNSNames = []string{host}
 	}
-	der, err := x509.CreateCertificate(rand.Reader, template, a.root, key.Public(), a.key)
+	der, err := x509.CreateCertificate(rand.Reader, template, template, key.Public(), key)
 	require.NoError(a.t, err)
+	made, err := x509.ParseCertificate(der)
+	require.NoError(a.t, err)
+	a.pool.AddCert(made)
+	a.save(a.file, "CERTIFICATE", der)
 	return tls.Certificate{Certificate: [][]byte{der}, PrivateKey: key}
 }
 
 // write makes a certificate and returns the files of it and of its key.
 func (a *authority) write(name string) (certificate, key string) {
-	pair := a.issue(name, name)
+	pair := a.issue(name, time.Now().Add(500*time.Hour))
 	der, err := x509.MarshalPKCS8PrivateKey(pair.PrivateKey)
 	require.NoError(a.t, err)
-	return a.save(name+".pem", "CERTIFICATE", pair.Certificate[0]), a.save(name+".key", "PRIVATE KEY", der)
+	folder := a.t.TempDir()
+	return a.save(filepath.Join(folder, "cert.pem"), "CERTIFICATE", pair.Certificate[0]), a.save(filepath.Join(folder, "key.pem"), "PRIVATE KEY", der)
 }
 
 // inEveryFormat is the text of all reports of a result.

@@ -80,7 +80,7 @@ func (s setups) behind(layer func(http.Handler) http.Handler, secured *tls.Confi
 }
 
 func (s setups) certificate(host string, until time.Time) *tls.Config {
-	return &tls.Config{Certificates: []tls.Certificate{s.ca.issueUntil("server", host, until)}}
+	return &tls.Config{Certificates: []tls.Certificate{s.ca.issue(host, until)}}
 }
 
 func (s setups) trusted(c *config.Config) { c.TLS.CA = s.ca.file }
