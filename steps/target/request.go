@@ -164,7 +164,7 @@ func (t *Target) ToAgent(base string, who Caller, method, path string, body any)
 	if planesSchemes[who.name] != "" && !t.takesPlanesCredentials(base) {
 		header = http.Header{} // whatever was judged before: they are not sent
 	}
-	r := t.request(client.Request{Side: spec.AgentServer, Base: base, Method: method, Path: path, Header: header, Caller: t.sender(who, header),
+	r := t.request(client.Request{Side: spec.AgentServer, Base: base, Method: method, Path: path, Header: header, Caller: sender(who, header),
 		Trusted: who.User != nil || who.name == TheUser}, body)
 	if r.Trusted || who.name == aStudioUser {
 		t.renews(&r, func() http.Header { return t.currentHeader(who) })
@@ -185,12 +185,12 @@ func (t *Target) ToControlPlane(who Asker, method, path string, body any) client
 }
 
 // sender is who a caller is for the record.
-func (t *Target) sender(who Caller, header http.Header) client.Caller {
-	switch key := t.CredentialKey(who); {
+func sender(who Caller, header http.Header) client.Caller {
+	switch {
 	case len(header) == 0:
 		return client.Caller{Kind: client.NoCredentials}
-	case key != "":
-		return client.Caller{Name: key}
+	case who.Key != "":
+		return client.Caller{Name: who.Key}
 	case who.name == anUnknownToken:
 		return client.Caller{Kind: client.UnknownCredentials}
 	}

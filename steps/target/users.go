@@ -19,6 +19,7 @@ import (
 // Caller is the sender of a request to the agent server.
 type Caller struct {
 	name   string // as the sentences call them
+	Key    string // of the configuration, where their credentials are, such as users.0; empty where they have none, or wrong ones
 	Header http.Header
 	User   *config.User // nil where it is none that is configured
 }
@@ -73,20 +74,6 @@ func (t *Target) Owner() Caller {
 // studioKey is the key of the credentials of the studio user.
 const studioKey = "agent.studio_headers"
 
-// CredentialKey is the key of the configuration that holds the caller's credentials, such as users.0. It is empty for a
-// caller who has none, or wrong ones.
-func (t *Target) CredentialKey(who Caller) string {
-	for i := range t.Config.Users {
-		if who.User == &t.Config.Users[i] {
-			return fmt.Sprintf("users.%d", i)
-		}
-	}
-	if who.name == aStudioUser {
-		return studioKey
-	}
-	return ""
-}
-
 // UserKeys are the keys of the configuration that hold credentials of a caller.
 func (t *Target) UserKeys() (keys []string) {
 	for i := range t.Config.Users {
@@ -103,11 +90,11 @@ func (t *Target) UserKeys() (keys []string) {
 func (t *Target) CallerWith(key string) Caller {
 	for i := range t.Config.Users {
 		if key == fmt.Sprintf("users.%d", i) {
-			return Caller{name: key, Header: userHeader(t.present().Users[i]), User: &t.Config.Users[i]}
+			return Caller{name: key, Key: key, Header: userHeader(t.present().Users[i]), User: &t.Config.Users[i]}
 		}
 	}
 	if key == studioKey {
-		return Caller{name: aStudioUser, Header: config.HeaderOf(t.present().Agent.StudioHeaders)}
+		return Caller{name: aStudioUser, Key: key, Header: config.HeaderOf(t.present().Agent.StudioHeaders)}
 	}
 	return Caller{name: NoCredentials}
 }
@@ -188,8 +175,8 @@ const wrongToken = "agentconform-unknown-token"
 // currentHeader is the header with which a caller asks now: credentials may have been read again since the caller was
 // named.
 func (t *Target) currentHeader(who Caller) http.Header {
-	if key := t.CredentialKey(who); key != "" {
-		return t.CallerWith(key).Header
+	if who.Key != "" {
+		return t.CallerWith(who.Key).Header
 	}
 	if who.Header == nil {
 		return http.Header{}
