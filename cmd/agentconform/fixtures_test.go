@@ -96,8 +96,7 @@ func TestFixturesThatTheBuilderCannotReach(t *testing.T) {
 	require.Len(t, notesOf(r, reports.NoteFixtures), 1)
 	assert.Contains(t, notesOf(r, reports.NoteFixtures)[0].Text, "http://127.0.0.1:9")
 
-	catalogue, oracle := catalogueAndOracle(t)
-	e, err := doctor.Examine(t.Context(), c, catalogue, oracle, doctor.Options{Fixtures: served})
+	e, err := doctor.Examine(t.Context(), o, false)
 	require.NoError(t, err)
 	at := slices.IndexFunc(e.Checks, func(c doctor.Check) bool { return c.Subject == "fixtures.advertise" })
 	require.GreaterOrEqual(t, at, 0)

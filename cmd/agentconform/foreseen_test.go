@@ -103,12 +103,11 @@ func (v *vendor) whole(t *testing.T) *config.Config {
 // foreseen is how many requirements doctor promises, and the plan of a run; the plan sends nothing.
 func foreseen(t *testing.T, v *vendor, c *config.Config, only ...string) (promised int, plan *suite.Preview) {
 	t.Helper()
-	catalogue, oracle := catalogueAndOracle(t)
-	e, err := doctor.Examine(t.Context(), c, catalogue, oracle, doctor.Options{})
+	e, err := doctor.Examine(t.Context(), options(t, c), false)
 	require.NoError(t, err)
 	require.True(t, e.Testable(), e.Conclusion())
 	v.requests = nil
-	plan, err = suite.PreviewOf(c, catalogue, steps.Selection{Only: only})
+	plan, err = suite.PreviewOf(c, options(t, c).Catalogue, steps.Selection{Only: only})
 	require.NoError(t, err)
 	assert.Empty(t, v.requests)
 	return e.Judged, plan

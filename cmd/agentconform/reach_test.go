@@ -94,8 +94,7 @@ var some = []string{"CP-GET-1", "CP-LIST-3", "CP-AUTH-1", "AS-THREAD-1", "AS-AUT
 func diagnosis(t *testing.T, cfg *config.Config, subject string) string {
 	t.Helper()
 	require.NoError(t, cfg.Complete())
-	o := options(t, cfg)
-	e, err := doctor.Examine(t.Context(), cfg, o.Catalogue, o.Oracle, doctor.Options{})
+	e, err := doctor.Examine(t.Context(), options(t, cfg), false)
 	require.NoError(t, err)
 	for _, c := range e.Checks {
 		if c.Subject == subject {

@@ -16,6 +16,7 @@ import (
 	"github.com/agentconform/agentconform/features"
 	"github.com/agentconform/agentconform/spec"
 	"github.com/agentconform/agentconform/steps/config"
+	"github.com/agentconform/agentconform/steps/suite"
 	"github.com/agentconform/agentconform/steps/target"
 )
 
@@ -71,7 +72,7 @@ func examined(t *testing.T, c *config.Config) *Examination {
 	require.NoError(t, err)
 	oracle, err := sharedOracle()
 	require.NoError(t, err)
-	e, err := Examine(t.Context(), c, catalogue, oracle, Options{})
+	e, err := Examine(t.Context(), suite.Options{Config: c, Catalogue: catalogue, Oracle: oracle}, false)
 	require.NoError(t, err)
 	return e
 }
@@ -203,7 +204,7 @@ func TestExaminePlan(t *testing.T) {
 	require.NoError(t, err)
 	c := ofPlane("http://target.example")
 	c.MaxDeployments, c.MaxRevisions = 3, 5
-	e := newExaminer(&target.Target{Config: c}, nil, catalogue, nil)
+	e := newExaminer(&target.Target{Config: c}, nil, suite.Options{Catalogue: catalogue})
 	e.examineGaps()
 	e.examinePlan()
 	assert.Regexp(t, "^note: a run creates at most [0-9]+ deployments with [0-9]+ revisions; max_deployments is 3, so some requirements are skipped; set max_deployments to ", e.on("plan"))
