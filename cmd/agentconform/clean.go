@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/agentconform/agentconform/reports"
 	"github.com/agentconform/agentconform/reports/safe"
 	"github.com/agentconform/agentconform/steps/config"
 	"github.com/agentconform/agentconform/steps/evidence"
@@ -68,7 +69,11 @@ func (f *cleanFlags) clean(c *cobra.Command, io streams) error {
 		fmt.Fprintf(io.out, "%s:%d: cannot be read; what it names may still exist: %s\n", safe.Line(f.ledger), d.Line, safe.Line(safe.Ellipsis(d.Text, 120)))
 	}
 	if f.dryRun {
-		return wouldRemove(left, io)
+		for _, e := range left {
+			fmt.Fprintf(io.out, "%s would be removed\n", nameOf(e.LedgerEntry))
+		}
+		fmt.Fprintf(io.out, "%d would be removed\n", len(left))
+		return nil
 	}
 	removed, err := f.remove(c, cfg, left, io)
 	if err != nil {
@@ -91,14 +96,14 @@ func (f *cleanFlags) remove(c *cobra.Command, cfg *config.Config, left []evidenc
 	}
 	defer ledger.Close()
 	var noted error
-	err = suite.Clean(c.Context(), cfg, left, func(e evidence.Left, problem string) {
-		if problem != "" {
-			fmt.Fprintf(io.out, "%s not removed: %s\n", nameOf(e), safe.Line(problem))
+	err = suite.Clean(c.Context(), cfg, left, func(e reports.LedgerEntry) {
+		if !e.Removed {
+			fmt.Fprintf(io.out, "%s not removed: %s\n", nameOf(e), safe.Line(e.Reason))
 			return
 		}
 		removed++
 		fmt.Fprintf(io.out, "%s removed\n", nameOf(e))
-		noted = errors.Join(noted, ledger.Tried(e.LedgerEntry))
+		noted = errors.Join(noted, ledger.Tried(e))
 	})
 	if len(left) == 0 {
 		fmt.Fprintln(io.out, "nothing to remove")
@@ -108,14 +113,4 @@ func (f *cleanFlags) remove(c *cobra.Command, cfg *config.Config, left []evidenc
 	return removed, errors.Join(err, noted)
 }
 
-func nameOf(e evidence.Left) string {
-	return safe.Line(fmt.Sprintf("%s %s of run %s", e.Kind, e.ID, e.Run))
-}
-
-func wouldRemove(left []evidence.Left, io streams) error {
-	for _, e := range left {
-		fmt.Fprintf(io.out, "%s would be removed\n", nameOf(e))
-	}
-	fmt.Fprintf(io.out, "%d would be removed\n", len(left))
-	return nil
-}
+func nameOf(e reports.LedgerEntry) string { return safe.Line(e.Kind + " " + e.ID) }
