@@ -203,14 +203,11 @@ func (x *examiner) examineAgent(ctx context.Context, probes []*probe) {
 	}
 	for i, p := range users {
 		subject := fmt.Sprintf("users.%d", i)
-		remedy := "check " + config.Variable(subject+".token")
-		if len(x.target.Config.Users[i].Headers) > 0 {
-			remedy = "check " + subject + ".headers"
-		}
 		if i == 0 {
 			subject = "agent server"
 		}
-		if x.examineUser(ctx, subject, p, nobody, remedy) == Problem && i == 0 {
+		_, credential := x.target.Config.CredentialOf(i)
+		if x.examineUser(ctx, subject, p, nobody, "check "+credential) == Problem && i == 0 {
 			return
 		}
 	}

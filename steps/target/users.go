@@ -128,10 +128,7 @@ func (t *Target) Caller(name string) (Caller, error) {
 		if wrong := first.NearMiss(mistake); wrong != nil {
 			return Caller{name: name, Header: config.HeaderOf(wrong)}, nil
 		}
-		key := "users.0.token"
-		if len(first.Headers) > 0 {
-			key = "users.0.headers"
-		}
+		key, _ := t.Config.CredentialOf(0)
 		return Caller{}, outcome.Inapplicable(key, "the credentials of the first user are the same with this mistake")
 	}
 }
