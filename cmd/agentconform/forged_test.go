@@ -240,6 +240,7 @@ func forgedFiles() []forgedFile {
 		})},
 		{command: "replay", name: "a run that wrote nothing", code: exitIncomplete, file: resultWith(func(r *reports.Result) { r.Run.ReadOnly = true })},
 		{command: "replay", name: "no findings", code: exitUsage, silent: true, says: []string{"nothing to replay"}, file: resultWith(func(r *reports.Result) { r.Findings = nil })},
+		{command: "replay", name: "millions of values", code: exitUsage, silent: true, says: []string{"values, which no result has"}, file: text("[" + strings.Repeat("{},", 1_600_000) + "{}]")},
 		{command: "replay", name: "an exchange that is not there", code: exitUsage, silent: true, file: resultWith(func(r *reports.Result) { r.Findings[0].Exchange = 7 })},
 
 		// clean: a ledger says what is removed at the configured addresses, and at those which the control plane names now.
