@@ -2,6 +2,7 @@ package prover
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"hash/fnv"
 	"net/http/httptest"
@@ -228,21 +229,14 @@ func (p *prover) proxied() (trials []trial) {
 func before(row proof.Row, layer faults.Layer, agent bool) trial {
 	return trial{row: row, start: func(_ context.Context, cfg *config.Config) (func(), error) {
 		server := independent.Start(independent.Options{})
-		if err := server.Configure(cfg); err != nil {
-			server.Close()
-			return nil, err
-		}
+		err := server.Configure(cfg)
 		address, target, path := server.ControlURL, &cfg.Target, ""
 		if agent {
 			address, target, path = server.AgentURL, &cfg.AgentTarget, faults.ProxiedAgent
 		}
-		at, err := url.Parse(address)
-		if err != nil {
-			server.Close()
-			return nil, err
-		}
-		handler, err := faults.Before(at, layer)
-		if err != nil {
+		at, invalid := url.Parse(address)
+		handler, refused := faults.Before(at, layer)
+		if err = errors.Join(err, invalid, refused); err != nil {
 			server.Close()
 			return nil, err
 		}
