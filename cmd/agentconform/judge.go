@@ -60,7 +60,7 @@ func (f *runFlags) judge(ctx context.Context, known *baseline.Baseline, io strea
 	if err := f.leadOn(io.out, result); err != nil {
 		return err
 	}
-	return failed(overview.DisplayVerdictOf(result).Exit)
+	return failed(overview.Of(result).Display().Exit)
 }
 
 // exploreCaseOf reads the sequence that is to be repeated; none where the flag is not given.
@@ -113,11 +113,7 @@ func (f *runFlags) write(result *reports.Result, screen *screen, io streams) err
 	if f.format == formatJSON {
 		return result.WriteJSON(io.out)
 	}
-	options := console.Options{Color: screen.color, Width: screen.width, Out: f.out}
-	if f.quiet {
-		return console.WriteVerdict(io.out, result, options)
-	}
-	return console.Write(io.out, result, options)
+	return console.Write(io.out, result, console.Options{Color: screen.color, Width: screen.width, Out: f.out, Quiet: f.quiet})
 }
 
 // tell writes a notice to standard error, unless the run is to be quiet.

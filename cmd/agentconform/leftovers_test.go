@@ -92,7 +92,7 @@ func TestThreadsStayWhereTheyCannotBeRemoved(t *testing.T) {
 	assert.Zero(t, removed)
 	assert.Positive(t, left)
 	tried := 0
-	for x := range r.Exchanges.All() {
+	for _, x := range r.Exchanges {
 		if x.Method == http.MethodDelete {
 			tried++
 		}
@@ -125,7 +125,7 @@ func TestTwoRunsInOneTenant(t *testing.T) {
 	wait.Wait()
 	mine := map[string]int{}
 	for i, r := range results {
-		assert.Equal(t, reports.Conformant, r.Verdict, overview.FirstLine(r))
+		assert.Equal(t, reports.Conformant, r.Verdict, overview.Of(r).FirstLine())
 		assert.NotEmpty(t, r.Ledger)
 		for _, e := range r.Ledger {
 			assert.True(t, e.Removed, "%s %s", e.Kind, e.ID)
@@ -164,7 +164,7 @@ func TestWhatARunHasSeenIsJudged(t *testing.T) {
 	t.Parallel()
 	res := runUntil(t, ended("CP-CREATE-1"), []string{"CP-CREATE-*", "CP-POLL-*", "CP-CONTRACT-*"}, "created-build-on-push-is-a-text")
 	assert.Equal(t, reports.NonConformant, res.Verdict)
-	assert.Equal(t, exitNonConformant, overview.DisplayVerdictOf(res).Exit)
+	assert.Equal(t, exitNonConformant, overview.Of(res).Display().Exit)
 	assert.Equal(t, "the test", res.Run.Stopped)
 	q := slices.IndexFunc(res.Requirements, func(q reports.Requirement) bool { return q.ID == "CP-CONTRACT-create-deployment" })
 	assert.Equal(t, reports.Failed, res.Requirements[q].Verdict)
@@ -175,9 +175,9 @@ func TestWhatARunHasNotSeenIsNotPassed(t *testing.T) {
 	t.Parallel()
 	res := runUntil(t, func(e target.Event) bool { return e.Kind == target.Ended }, nil)
 	assert.Equal(t, reports.Incomplete, res.Verdict)
-	assert.Equal(t, exitIncomplete, overview.DisplayVerdictOf(res).Exit)
+	assert.Equal(t, exitIncomplete, overview.Of(res).Display().Exit)
 	assert.Equal(t, "the test", res.Run.Stopped)
-	assert.Contains(t, overview.FirstLine(res), ": stopped by the test; ")
+	assert.Contains(t, overview.Of(res).FirstLine(), ": stopped by the test; ")
 	for _, q := range res.Requirements {
 		assert.NotEqual(t, reports.Failed, q.Verdict, q.ID)
 		if strings.Contains(q.ID, "-CONTRACT-") || strings.Contains(q.ID, "-ERROR-") {

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/agentconform/agentconform/cmd/agentconform/internal/prover"
+	"github.com/agentconform/agentconform/reference/deviate"
 	"github.com/agentconform/agentconform/reference/faults"
 	"github.com/agentconform/agentconform/reports"
 	"github.com/agentconform/agentconform/reports/outfile"
@@ -120,7 +121,7 @@ func lineOf(row proof.Row) string {
 
 // oneOfEach names a fault of each requirement: where there is a choice, one that the scenarios of the requirement meet.
 func oneOfEach() []string {
-	chosen := map[string]faults.Fault{}
+	chosen := map[string]*deviate.Row{}
 	for _, f := range faults.All() {
 		if known, is := chosen[f.Fails]; !is || known.Elsewhere && !f.Elsewhere {
 			chosen[f.Fails] = f

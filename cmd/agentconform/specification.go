@@ -77,7 +77,7 @@ func breaks(rules []html.Rule, name string, result *reports.Result) (known bool)
 			}
 			known = true
 			for _, f := range result.Findings {
-				if x, err := result.Exchanges.Get(f.Exchange); err == nil && f.Requirement == r.ID && r.Breaks == nil {
+				if x, err := result.Exchange(f.Exchange); err == nil && f.Requirement == r.ID && r.Breaks == nil {
 					r.Breaks = &html.Example{Fault: fault, Finding: f, Exchange: x}
 				}
 			}
@@ -102,7 +102,7 @@ func keeping(r *html.Rule, result *reports.Result) (found *html.Example) {
 		}
 	}
 	best := 0
-	for x := range result.Exchanges.All() {
+	for _, x := range result.Exchanges {
 		likeness := 0
 		switch sameOperation := r.Breaks != nil && x.Operation == r.Breaks.Exchange.Operation && x.Method == r.Breaks.Exchange.Method; {
 		case len(own) > 0 && !own[x.Scenario]:

@@ -55,7 +55,7 @@ func (p *prover) selection(t trial) steps.Selection {
 // learn keeps what the unmodified reference has shown.
 func (p *prover) learn(row proof.Row, result *reports.Result) {
 	senders := map[string][]string{}
-	for x := range result.Exchanges.All() {
+	for _, x := range result.Exchanges {
 		if key, _, _ := strings.Cut(x.Scenario, " "); !slices.Contains(senders[x.Operation], key) {
 			senders[x.Operation] = append(senders[x.Operation], key)
 		}
@@ -70,7 +70,7 @@ func (p *prover) judge(ctx context.Context, t trial, cfg *config.Config) (*repor
 	o := p.options(cfg)
 	o.Select = p.selection(t)
 	switch {
-	case t.fault.Explored:
+	case t.fault != nil && t.fault.Explored:
 		o.Explore = explored
 	case p.Whole && t.row.Kind != proof.Fault && t.row.Kind != proof.GeneratedMutant:
 		o.Explore = suite.Explored // and finds nothing

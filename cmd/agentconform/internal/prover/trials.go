@@ -23,7 +23,7 @@ import (
 // trial is one run of the suite against one server.
 type trial struct {
 	row   proof.Row
-	fault faults.Fault // when it occurs, and what meets it; empty where the server has none of the catalogue
+	fault *deviate.Row // that the reference has; nil where it has none of the catalogue
 	slow  bool         // started first, so that it does not run alone at the end
 	last  bool         // started when the others have ended
 	start func(ctx context.Context, cfg *config.Config) (stop func(), err error)
@@ -124,10 +124,7 @@ func (p *prover) catalogued() (all []trial) {
 	}
 	for _, f := range faults.All() {
 		row := proof.Row{Kind: proof.Fault, Name: f.Name, Does: f.Breaks, Edition: f.Edition, Fails: f.Fails, Also: f.Also}
-		t := p.reference(row, f.Apply)
-		if f.Row != nil {
-			t = p.counting(row, f.Row)
-		}
+		t := p.counting(row, f)
 		t.fault, t.slow = f, f.Hangs
 		all = append(all, t)
 	}
@@ -183,7 +180,7 @@ func counted(row *deviate.Row) (faults.Layer, func() int64) {
 		count = &deviate.Count{}
 		faults.Around(row, count)(o)
 	}
-	return layer, func() int64 { return count.Exchanges() }
+	return layer, func() int64 { return count.Load() }
 }
 
 // generated is a trial of a generated mutant in an edition of the reference.
@@ -213,10 +210,10 @@ func (p *prover) proxied() (trials []trial) {
 	for _, f := range faults.All() {
 		chosen := fnv.New32a()
 		_, _ = chosen.Write([]byte(f.Name)) // it returns no error
-		if chosen.Sum32()%oneOf != 0 || f.Row == nil || f.Row.Pace > 0 || f.Edition != "" || f.Hangs || f.Once || f.Elsewhere || strings.HasPrefix(f.Fails, "E2E-") {
+		if chosen.Sum32()%oneOf != 0 || f.Pace > 0 || f.Edition != "" || f.Hangs || f.Once || f.Elsewhere || strings.HasPrefix(f.Fails, "E2E-") {
 			continue
 		}
-		layer, changed := counted(f.Row)
+		layer, changed := counted(f)
 		row := proof.Row{Kind: proof.Proxied, Group: besideReference, Name: besideReference + "/" + f.Name, Does: f.Breaks, Fails: f.Fails}
 		t := before(row, layer, strings.HasPrefix(f.Fails, "AS-"))
 		t.changed = changed
