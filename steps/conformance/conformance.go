@@ -26,8 +26,8 @@ import (
 
 	"github.com/agentconform/agentconform/reports"
 	"github.com/agentconform/agentconform/reports/baseline"
-	"github.com/agentconform/agentconform/reports/export"
 	"github.com/agentconform/agentconform/reports/console"
+	"github.com/agentconform/agentconform/reports/export"
 	"github.com/agentconform/agentconform/reports/overview"
 	"github.com/agentconform/agentconform/reports/safe"
 	"github.com/agentconform/agentconform/steps"
