@@ -9,7 +9,7 @@ BIN := bin/agentconform
 export GOGC ?= 400
 
 .PHONY: conformance build test lint nightly unit race features readme gate format vet staticcheck modules browser \
-	nightly-race proof tests interop hostile fuzz apart release reproducible requirements docs golden peers notice picture clean
+	nightly-race proof tests interop hostile fuzz apart release reproducible requirements docs golden notice picture clean
 
 # The flag for a variable that was set, also where it was set to nothing on the command line: run refuses that.
 given = $(if $(findstring command,$(origin $(1)))$($(1)),$(2) '$($(1))')
@@ -162,11 +162,6 @@ docs: build
 # Updates the golden files of the reports: review the difference.
 golden:
 	$(GO) test -count=1 ./reports/badge ./reports/compare ./reports/console ./reports/cucumber ./reports/har ./reports/html ./reports/junit ./reports/markdown -update
-
-# Records what libopenapi-validator says of the rows with which the oracle is tested: review the difference. A test fails if the
-# documents, the rows or the versions of the library have changed since.
-peers:
-	$(GO) test -count=1 -tags peers ./spec -run TestRecordVerdictsOfLibopenapi
 
 # Writes NOTICE: the modules that are linked into the binary (go-licenses), each licence once, and their own NOTICE files. A test fails if a
 # module or version of it is outdated.
