@@ -115,7 +115,7 @@ func Conclude(requirements []Requirement, strict bool) Conclusion {
 // not do.
 func ConcludeRun(r *Result) Conclusion {
 	c := Conclude(r.Requirements, r.Run.Strict)
-	if c == Conformant && (r.Run.Stopped != "" || len(r.Unseen) > 0 || len(BrokenClaims(r)) > 0 || r.Run.Whole && !Whole(r)) {
+	if c == Conformant && (r.Run.Stopped != "" || len(r.Unseen) > 0 || len(BrokenClaims(r)) > 0 || r.Run.Whole && r.LeftOut() > 0) {
 		return Incomplete
 	}
 	return c
