@@ -323,9 +323,14 @@ func (w *lists) clientRetrievesUnderNearIDs(ctx context.Context) error {
 	})
 }
 
-// clientUpdatesNearIDs changes nothing, should one of the ids be taken for that of a deployment.
+// clientUpdatesNearIDs changes nothing, should one of the ids be taken for that of a deployment. Of one that was there
+// before the run no id is sent that could be.
 func (w *lists) clientUpdatesNearIDs(ctx context.Context) error {
-	return w.tryIDs(w.noDeployment(), func(id string) error {
+	ids := w.noDeployment()
+	if w.Deployment.Found {
+		ids = ids[len(w.nearDeployment()):]
+	}
+	return w.tryIDs(ids, func(id string) error {
 		w.Deployment = &plane.Deployment{ID: id}
 		return w.patch(ctx, plane.SourceUpdate(map[string]any{}), id == noUUID)
 	})
