@@ -14,7 +14,7 @@ var changes = []rule{
 	{name: "dropped", does: "is not there", do: "drop PLACE"},
 	{name: "null", does: "is null", do: "null PLACE"},
 	{name: "another", does: "is another value of its type", do: "another PLACE"},
-	{name: "sometimes", does: "is another value of its type in every fourth answer", when: "every 4 of all", do: "another PLACE"},
+	{name: "sometimes", does: "is another value in every fourth answer", when: "every 4 of all", do: "another PLACE"},
 	{name: "foreign", does: "is that of another object", do: "foreign PLACE"},
 	{name: "stale", does: "is the value before the last change", do: "stale PLACE"},
 	{name: "late", does: "is the value before, in the first answer after a change", do: "late PLACE"},
