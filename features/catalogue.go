@@ -46,7 +46,7 @@ type Requirement struct {
 	Title       string
 	Quote       string   // the sentence of the interface that it judges, " ... " for what is left out; or ""
 	Description string   // without the quote
-	Needs       string   // keys of the configuration, for being judged at all: "alternatives.tag_ref"; "" where it needs nothing special
+	Needs       string   // keys of the configuration, for being judged at all: "alternatives.tag_ref"; or ""
 	Sections    []string // of the interface
 	After       []string // IDs of requirements whose failure explains one of this, by the tags @after:ID
 	Profile     string
@@ -57,7 +57,8 @@ type Requirement struct {
 	Scenarios   []*Scenario
 }
 
-// IsInvariant tells whether the requirement is judged on all exchanges of a run. It may fail beside another one that a fault breaks.
+// IsInvariant tells whether the requirement is judged on all exchanges of a run. It may fail beside another one that a
+// fault breaks.
 func (r *Requirement) IsInvariant() bool { return strings.Contains(r.ID, "-INVARIANT-") }
 
 // Scenario is one test, that is one row of an outline's examples or a plain scenario.
@@ -126,15 +127,17 @@ func Parse(fsys fs.FS) (*Catalogue, error) {
 	seen := map[string]*Requirement{}
 	for _, r := range c.Requirements {
 		if other := seen[r.ID]; other != nil {
-			problems = append(problems, fmt.Errorf("%s:%d: %s is already the rule at %s:%d", r.URI, r.Line, r.ID, other.URI, other.Line))
+			problems = append(problems, fmt.Errorf("%s:%d: %s is already the rule at %s:%d",
+				r.URI, r.Line, r.ID, other.URI, other.Line))
 		}
 		seen[r.ID] = r
 	}
 	return c, errors.Join(append(problems, c.checkCauses()...)...)
 }
 
-// checkCauses refuses tags @after that would hide something: one that names an unknown requirement or a weaker one (a SHOULD
-// for a MUST), one that closes a circle, and any on a requirement of isolation, which is always a finding of its own.
+// checkCauses refuses tags @after that would hide something: one that names an unknown requirement or a weaker one (a
+// SHOULD for a MUST), one that closes a circle, and any on a requirement of isolation, which is always a finding of its
+// own.
 func (c *Catalogue) checkCauses() (problems []error) {
 	var explains func(cause, id string, past int) bool
 	explains = func(cause, id string, past int) bool {
@@ -188,8 +191,8 @@ func (c *Catalogue) Find(id string) *Requirement {
 	return nil
 }
 
-// Digest identifies the requirements: "sha256:" and the hash over the names and contents of all feature files, in the order
-// of their names.
+// Digest identifies the requirements: "sha256:" and the hash over the names and contents of all feature files, in the
+// order of their names.
 func (c *Catalogue) Digest() string {
 	files := slices.Clone(c.Files)
 	slices.SortFunc(files, func(a, b File) int { return strings.Compare(a.URI, b.URI) })
@@ -232,7 +235,8 @@ func (c *Catalogue) add(uri string, content []byte) error {
 			return err
 		}
 		if line, twice := names[s.Name]; twice {
-			return fmt.Errorf("%s:%d: scenario %q has the name of the one at line %d: name a column of the examples in it", uri, s.Line, s.Name, line)
+			return fmt.Errorf("%s:%d: scenario %q has the name of the one at line %d: name a column of the examples in it",
+				uri, s.Line, s.Name, line)
 		}
 		names[s.Name] = s.Line
 		s.Requirement.Scenarios = append(s.Requirement.Scenarios, s)

@@ -1,7 +1,6 @@
 package features_test
 
 import (
-	"slices"
 	"strings"
 	"testing"
 
@@ -64,27 +63,6 @@ func TestClaims(t *testing.T) {
 		}
 		for id, name := range want.promised {
 			assert.Equal(t, name, claims.Promised(c.Find(id)), "%q promises %s", claim, id)
-		}
-	}
-}
-
-// TestNoClaimLacksTheCore tries every pair of words.
-func TestNoClaimLacksTheCore(t *testing.T) {
-	c, err := features.Load()
-	require.NoError(t, err)
-	for _, one := range features.ClaimWords() {
-		for _, other := range features.ClaimWords() {
-			claims := features.Claims{one, other}
-			for _, capability := range features.Capabilities() {
-				held := slices.ContainsFunc(capability.Requirements, func(id string) bool { return claims.Lacks(c.Find(id)) == "" })
-				for _, core := range features.Capabilities() {
-					if held && core.Core && (core.Profile == capability.Profile || capability.Profile == features.EndToEnd) {
-						for _, id := range core.Requirements {
-							assert.Empty(t, claims.Lacks(c.Find(id)), "%s and %s claim %s without %s", one, other, capability.Name, id)
-						}
-					}
-				}
-			}
 		}
 	}
 }

@@ -76,7 +76,7 @@ func repeated(t *testing.T, r *reports.Result, f *reports.Finding, secrets []str
 	if slices.Contains(f.Exchanges, reports.Link{Exchange: f.Exchange, Part: reports.Observation}) {
 		last = f.Exchange
 	}
-	want, err := r.Exchanges.Get(last)
+	want, err := r.Exchange(last)
 	require.NoError(t, err)
 	head, body, _ := strings.Cut(string(out), "\r\n\r\n")
 	status := strings.Fields(head + " none none")[1]

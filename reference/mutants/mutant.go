@@ -41,10 +41,10 @@ func All() ([]Mutant, error) {
 	d := &deriver{}
 	for _, op := range deviate.Documents().Operations() {
 		for _, at := range op.AnswerPlaces(true) {
-			d.each(changes, Answers, op.ID+"/answer/"+at, at+" in the answer of "+op.ID, "answer."+at, op.ID, "status < 300")
+			d.each(fitting(op, at), Answers, op.ID+"/answer/"+at, at+" in the answer of "+op.ID, "answer."+at, op.ID, "status < 300")
 		}
 		for _, at := range op.AnswerPlaces(false) {
-			d.each(changes, Answers, op.ID+"/refusal/"+at, at+" in the refusal of "+op.ID, "answer."+at, op.ID, "status >= 300")
+			d.each(constant, Answers, op.ID+"/refusal/"+at, at+" in the refusal of "+op.ID, "answer."+at, op.ID, "status >= 300")
 		}
 		for _, p := range op.Parameters {
 			at, does := p.In+"."+p.Name, "the parameter "+p.Name+" of "+op.ID
@@ -62,6 +62,9 @@ func All() ([]Mutant, error) {
 			d.each(bodyChanges, Bodies, op.ID+"/request/"+at, at+" in the request of "+op.ID, "request."+at, op.ID)
 		}
 		for _, c := range checks {
+			if c.name == "others" && !strings.Contains(op.Path, "{") {
+				continue // it names no object that could be somebody else's
+			}
 			d.add(Access, op.ID+"/access/"+c.name, op.ID+" "+c.does, append([]string{op.ID}, c.when...), "as owner")
 		}
 	}

@@ -1,6 +1,14 @@
 package mutants
 
-import "github.com/agentconform/agentconform/spec"
+import (
+	"net/http"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/agentconform/agentconform/reference/deviate"
+	"github.com/agentconform/agentconform/spec"
+)
 
 // rule derives a mutant of each place: what it does with it, in the words of package deviate. PLACE stands for the place.
 type rule struct {
@@ -9,15 +17,35 @@ type rule struct {
 	fits       func(spec.Parameter) bool // nil: all
 }
 
-// changes are the rules for members of answers.
-var changes = []rule{
+// own are the rules for members of answers that all objects share, such as the source of the deployments of a run.
+var own = []rule{
 	{name: "dropped", does: "is not there", do: "drop PLACE"},
 	{name: "null", does: "is null", do: "null PLACE"},
 	{name: "another", does: "is another value of its type", do: "another PLACE"},
 	{name: "sometimes", does: "is another value in every fourth answer", when: "every 4 of all", do: "another PLACE"},
-	{name: "foreign", does: "is that of another object", do: "foreign PLACE"},
-	{name: "stale", does: "is the value before the last change", do: "stale PLACE"},
-	{name: "late", does: "is the value before, in the first answer after a change", do: "late PLACE"},
+}
+
+// constant are those for what objects do not share, refusals too.
+var constant = append(slices.Clone(own), rule{name: "foreign", does: "is that of another object", do: "foreign PLACE"})
+
+// changing are those for what an object may show otherwise later.
+var changing = append(slices.Clone(constant),
+	rule{name: "stale", does: "is the value before the last change", do: "stale PLACE"},
+	rule{name: "late", does: "is the value before, in the first answer after a change", do: "late PLACE"},
+)
+
+// kept matches what an object keeps for ever: its ids, the source of a deployment, what a revision was built from, a message.
+var kept = regexp.MustCompile(`/(.*\.)?(id|thread_id|run_id|created_at|source|type|content)$|revisions?/.*source_revision_config`)
+
+// fitting are the rules for a member of an answer of success: only a read of what may change has an older value.
+func fitting(op deviate.Operation, at string) []rule {
+	if strings.HasSuffix(at, "source") {
+		return own
+	}
+	if op.Method != http.MethodGet || kept.MatchString(op.ID+"/"+at) {
+		return constant
+	}
+	return changing
 }
 
 // bodyChanges are the rules for members of requests.

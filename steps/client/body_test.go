@@ -12,24 +12,7 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
-
-	"github.com/agentconform/agentconform/spec"
 )
-
-// TestValuesIn: the count is that of a decoder, in a text of any form.
-func TestValuesIn(t *testing.T) {
-	padding := `"` + strings.Repeat(" [{,", spec.MaxValues) + `\","`
-	for text, want := range map[string]int{
-		`[%]`: 2, `[ ]`: 1, `{ "a,\\" : % , "b":[ [] , {}]}`: 5, `[{},{},[],"%"]`: 5, `%`: 1, `{"k":{"a":1},%:2}`: 4, `[1,%,2,3]`: 5,
-	} {
-		body := strings.ReplaceAll(strings.ReplaceAll(text, `"%"`, `%`), "%", padding)
-		require.True(t, json.Valid([]byte(body)), text)
-		assert.Equal(t, want, valuesIn([]byte(body)), text)
-	}
-	items := func(n int) []byte { return []byte("[" + strings.TrimSuffix(strings.Repeat("0,", n), ",") + "]") }
-	assert.Equal(t, isJSON, kindOf(items(spec.MaxValues-1)))
-	assert.Equal(t, noJSON, kindOf(items(spec.MaxValues)))
-}
 
 // TestLargeBodies: within the bound a body comes whole, whatever is announced, and gives its place back.
 func TestLargeBodies(t *testing.T) {

@@ -123,18 +123,3 @@ func TestThreadsOfALedger(t *testing.T) {
 	require.Len(t, read, 1, "what the target cannot remove does not stay for ever")
 	assert.Equal(t, "1", read[0].ID)
 }
-
-// TestLedgerOfTheVersionBefore has deployments and threads without an address.
-func TestLedgerOfTheVersionBefore(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "ledger.jsonl")
-	require.NoError(t, os.WriteFile(path, []byte(`{"run":"one","target":"http://a","kind":"deployment","id":"a","created_by":"s","removed":false}
-{"run":"one","target":"http://a","kind":"deployment","id":"b","created_by":"s","removed":false}
-{"run":"one","target":"http://a","kind":"thread","id":"t","created_by":"s","removed":false}
-{"run":"one","target":"http://a","kind":"deployment","id":"a","created_by":"","removed":true}
-`), 0o600))
-	left, damaged, err := evidence.ReadLedger(path)
-	require.NoError(t, err)
-	assert.Empty(t, damaged)
-	require.Len(t, left, 1, "of the thread it is not known where it is")
-	assert.Equal(t, "b", left[0].ID)
-}

@@ -12,13 +12,13 @@ import (
 	"github.com/agentconform/agentconform/steps/target"
 )
 
-// TestAWaitInVainShortensTheNext wants polls for the same need to be cut short after one that ran out of its time, until a
-// revision is DEPLOYED.
+// TestAWaitInVainShortensTheNext wants polls for the same need to be cut short after one that ran out of its time,
+// until a revision is DEPLOYED.
 func TestAWaitInVainShortensTheNext(t *testing.T) {
 	const whole = time.Hour
-	w := newWaits()
+	w := newPolls(time.Now())
 	for _, first := range []string{"a", "b", "c"} {
-		w.note(first, needCreation)
+		w.expects(first, needCreation)
 	}
 	endingOf := func(revision string) Ending {
 		limit, ending := w.limit(revision, time.Now(), whole)
@@ -45,12 +45,12 @@ func TestAWaitInVainShortensTheNext(t *testing.T) {
 	assert.True(t, known, "it had its whole time")
 }
 
-// TestOnlyAWholeWaitFails wants a poll that was cut short, or stuck in an unknown status, to block by the requirement that
-// fails.
+// TestOnlyAWholeWaitFails wants a poll that was cut short, or stuck in an unknown status, to block by the requirement
+// that fails.
 func TestOnlyAWholeWaitFails(t *testing.T) {
 	c := config.Default()
 	p := New(&target.Target{Config: &c}, nil, time.Time{})
-	p.waits.note("first", needCreation)
+	p.polls.expects("first", needCreation)
 	for ending, want := range map[Ending]outcome.Outcome{
 		TimedOut:   {Verdict: reports.Failed},
 		CutShort:   {Verdict: reports.Blocked, BlockedBy: []reports.Blocker{{Kind: reports.ByRequirement, Name: "CP-POLL-1"}}},
