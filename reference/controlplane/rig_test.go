@@ -27,8 +27,6 @@ func TestMain(m *testing.M) {
 	goleak.VerifyTestMain(m, goleak.IgnoreAnyFunction("net/http.(*conn).closeWriteAndWait"))
 }
 
-const unknownID = "00000000-0000-4000-8000-000000000000"
-
 // watchdog ends a test that hangs. Its length shows nothing: the slowest machine needs a fraction of it.
 const watchdog = 2 * time.Minute
 
@@ -150,11 +148,6 @@ func (r *rig) create(body string) (id, revision string) {
 func (r *rig) revisions(id, query string) gjson.Result {
 	r.t.Helper()
 	return r.want(http.StatusOK, "GET", "/v2/deployments/"+id+"/revisions?"+query, "")
-}
-
-// count returns how many revisions a deployment has.
-func (r *rig) count(id string) int {
-	return len(r.revisions(id, "limit=100").Get("resources").Array())
 }
 
 func patch(config string) string { return fmt.Sprintf(`{"source_revision_config":%s}`, config) }
