@@ -36,8 +36,6 @@ type rig struct {
 	server  *controlplane.Server
 	opts    controlplane.Options
 	runtime *toyRuntime
-
-	beyond bool // the server may accept requests that the document does not allow
 }
 
 // newRig makes a rig. Unless configured otherwise, revisions stay in CREATING.
@@ -78,7 +76,7 @@ func (r *rig) start() {
 // serve answers a request, and holds both to the contract's document.
 func (r *rig) serve(req *http.Request) *http.Response {
 	r.t.Helper()
-	checked := &contractcheck.Transport{T: r.t, Inner: inProcess{r.server}, Side: contractcheck.Only(spec.ControlPlane), AtRandom: r.beyond}
+	checked := &contractcheck.Transport{T: r.t, Inner: inProcess{r.server}, Side: contractcheck.Only(spec.ControlPlane)}
 	resp, err := checked.RoundTrip(req)
 	require.NoError(r.t, err)
 	return resp
@@ -143,11 +141,6 @@ func (r *rig) create(body string) (id, revision string) {
 	r.t.Helper()
 	d := r.want(http.StatusCreated, "POST", "/v2/deployments", body)
 	return d.Get("id").String(), d.Get("latest_revision_id").String()
-}
-
-func (r *rig) revisions(id, query string) gjson.Result {
-	r.t.Helper()
-	return r.want(http.StatusOK, "GET", "/v2/deployments/"+id+"/revisions?"+query, "")
 }
 
 func patch(config string) string { return fmt.Sprintf(`{"source_revision_config":%s}`, config) }
