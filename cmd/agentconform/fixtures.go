@@ -84,10 +84,7 @@ func fillFrom(cfg *config.Config, material *fixtures.Material, at fixtures.Place
 	if cfg.Edition == config.SelfHosted || cfg.Edition == "" && cfg.Source() == config.ExternalContainer {
 		edition = controlplane.SelfHosted
 	}
-	set, err := material.NewSet(edition, at, secrets)
-	if err != nil {
-		return err
-	}
+	set := material.NewSet(edition, at, secrets)
 	if len(secrets.Users) == 0 {
 		set.Create["secrets"], set.RefusedCreate["secrets"] = []any{}, []any{}
 	}
