@@ -158,6 +158,16 @@ func BrokenClaims(r *Result) []*Requirement {
 	return all
 }
 
+// Requirement returns the requirement with this ID, or nil.
+func (r *Result) Requirement(id string) *Requirement {
+	for q := range Each(r.Requirements) {
+		if q.ID == id {
+			return q
+		}
+	}
+	return nil
+}
+
 // Filtered tells whether the result lacks requirements of the catalogue, because a filter left them out.
 func (r *Result) Filtered() bool { return len(r.Requirements) < r.Suite.Requirements }
 
@@ -175,10 +185,7 @@ func Tally(r *Result) {
 		}
 	}
 	r.Counts.Cases = max(r.Counts.Cases, scenarios)
-	r.Counts.Exchanges = 0
-	if r.Exchanges != nil {
-		r.Counts.Exchanges = r.Exchanges.Len()
-	}
+	r.Counts.Exchanges = len(r.Exchanges)
 }
 
 // zeroes holds every verdict, so that a reader of the file sees "failed: 0" and need not infer it.

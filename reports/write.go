@@ -21,8 +21,9 @@ func ResultSchema() []byte { return schema }
 // could do harm on a terminal is written as \u escapes. A reader of the file sees [] and {}, never null.
 func (r *Result) WriteJSON(w io.Writer) error {
 	n := *r
-	n.Schema, n.Exchanges = Schema, nil
+	n.Exchanges = nil
 	n = safe.Copy(n, func(text string) string { return safe.Cut(text, MaxBody) }) // texts quote the target, which may have sent megabytes
+	n.Schema, n.Exchanges = Schema, nil
 	if len(n.Counts.Requirements)+len(n.Counts.Scenarios) == 0 {
 		n.Counts.Requirements, n.Counts.Scenarios = zeroes(), zeroes()
 	}
@@ -33,18 +34,18 @@ func (r *Result) WriteJSON(w io.Writer) error {
 	before, after, _ := bytes.Cut(doc, []byte(`"exchanges": null`)) // no text of a target can hold it with these quotation marks
 	out := bufio.NewWriterSize(w, 64<<10)                           // what it returns of an error, Flush returns too
 	_, _ = fmt.Fprintf(out, `%s"exchanges": [`, before)
-	for x := range r.Exchanges.All() {
+	for i, x := range r.Exchanges {
 		line, err := encoded(x, "")
 		if err != nil {
 			return fmt.Errorf("encoding exchange %d: %w", x.ID, err)
 		}
 		separator := ","
-		if x.ID == 1 {
+		if i == 0 {
 			separator = ""
 		}
 		_, _ = fmt.Fprintf(out, "%s\n    %s", separator, bytes.TrimSpace(line))
 	}
-	if r.Exchanges.Len() > 0 {
+	if len(r.Exchanges) > 0 {
 		_, _ = out.WriteString("\n  ")
 	}
 	_, _ = fmt.Fprintf(out, "]%s", after)

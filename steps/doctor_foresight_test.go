@@ -113,8 +113,8 @@ func created(t *testing.T, res *reports.Result) (deployments, revisions int) {
 		}
 	}
 	seen := map[string]bool{}
-	for i := 1; i <= res.Exchanges.Len(); i++ {
-		x, err := res.Exchanges.Get(i)
+	for i := 1; i <= len(res.Exchanges); i++ {
+		x, err := res.Exchange(i)
 		require.NoError(t, err)
 		body := gjson.Parse(x.Response.Body)
 		if id := body.Get("latest_revision_id").String(); id != "" {

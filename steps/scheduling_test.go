@@ -139,7 +139,7 @@ func TestWhatSeveralReadFirstIsReadOnce(t *testing.T) {
 		assert.Equal(t, reports.Passed, q.Verdict, "%s: %s", q.ID, q.Reason)
 	}
 	var looks []string
-	for x := range res.Exchanges.All() {
+	for _, x := range res.Exchanges {
 		if x.Method == http.MethodGet && strings.Contains(x.URL, "/revisions/") {
 			looks = append(looks, x.Scenario)
 		}

@@ -67,5 +67,5 @@ func concluded(result *reports.Result, known *baseline.Baseline) int {
 	if known != nil {
 		baseline.Apply(result, known, time.Now())
 	}
-	return overview.DisplayVerdictOf(result).Exit
+	return overview.Of(result).Display().Exit
 }

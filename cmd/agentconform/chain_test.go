@@ -62,7 +62,7 @@ func findingOf(t *testing.T, r *reports.Result, requirement string) *reports.Fin
 func chainOf(t *testing.T, r *reports.Result, requirement string) (chain []reports.Exchange, parts []reports.Part) {
 	t.Helper()
 	for _, link := range findingOf(t, r, requirement).Exchanges {
-		x, err := r.Exchanges.Get(link.Exchange)
+		x, err := r.Exchange(link.Exchange)
 		require.NoError(t, err)
 		chain, parts = append(chain, x), append(parts, link.Part)
 	}

@@ -27,7 +27,7 @@ func TestAClaimBinds(t *testing.T) {
 		}
 		require.NoError(t, c.Complete())
 		r := judge(t, c, "CP-AUTH-6", "CP-GET-1")
-		assert.Equal(t, want, r.Verdict, "%q: %s", claim, overview.FirstLine(r))
+		assert.Equal(t, want, r.Verdict, "%q: %s", claim, overview.Of(r).FirstLine())
 	}
 }
 
@@ -60,7 +60,7 @@ func assertTheCoreAloneDoesNotConform(t *testing.T, null faults.NullImplementati
 		c.Timeouts = config.Timeouts{Request: 2 * time.Second, Poll: time.Second, Run: time.Second}
 		require.NoError(t, c.Complete())
 		r := judge(t, &c)
-		assert.NotEqual(t, reports.Conformant, r.Verdict, overview.FirstLine(r))
+		assert.NotEqual(t, reports.Conformant, r.Verdict, overview.Of(r).FirstLine())
 		judged := slices.ContainsFunc(r.Requirements, func(q reports.Requirement) bool { return q.Verdict != reports.Skipped })
 		assert.True(t, judged, "the core is judged or blocked")
 	})

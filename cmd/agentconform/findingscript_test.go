@@ -16,6 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/agentconform/agentconform/features"
+	"github.com/agentconform/agentconform/reference/deviate"
 	"github.com/agentconform/agentconform/reference/faults"
 	"github.com/agentconform/agentconform/reports"
 	"github.com/agentconform/agentconform/reports/script"
@@ -24,13 +25,13 @@ import (
 // TestAScriptShowsItsFinding judges the reference with a fault that takes several requests to see.
 func TestAScriptShowsItsFinding(t *testing.T) {
 	t.Parallel()
-	at := slices.IndexFunc(faults.All(), func(f faults.Fault) bool { return f.Name == "foreign-run-is-retrieved" })
+	at := slices.IndexFunc(faults.All(), func(f *deviate.Row) bool { return f.Name == "foreign-run-is-retrieved" })
 	assertTheScriptShows(t, faults.All()[at])
 }
 
 // assertTheScriptShows judges the reference with a fault, and runs the script of the first finding of the fault's
 // requirement against the same server: its answer must have the status of the recorded one.
-func assertTheScriptShows(t *testing.T, fault faults.Fault) {
+func assertTheScriptShows(t *testing.T, fault *deviate.Row) {
 	t.Helper()
 	catalogue, _ := catalogueAndOracle(t)
 	var only []string
@@ -75,7 +76,7 @@ func repeated(t *testing.T, r *reports.Result, f *reports.Finding, secrets []str
 	if slices.Contains(f.Exchanges, reports.Link{Exchange: f.Exchange, Part: reports.Observation}) {
 		last = f.Exchange
 	}
-	want, err := r.Exchanges.Get(last)
+	want, err := r.Exchange(last)
 	require.NoError(t, err)
 	head, body, _ := strings.Cut(string(out), "\r\n\r\n")
 	status := strings.Fields(head + " none none")[1]

@@ -55,7 +55,7 @@ func forgedFiles() []forgedFile {
 			r.Target.ControlPlane, r.Target.AgentServer = "{foreign}", "{foreign}/agent"
 		})},
 		{command: "replay", name: "requests of somebody else", code: exitIncomplete, file: resultWith(func(r *reports.Result) {
-			r.Exchanges = reports.NewExchanges(reports.Exchange{Scenario: "x", Method: "DELETE", URL: "{foreign}/v2/deployments/production", Curl: "curl {foreign}",
+			r.Exchanges = reports.Record(nil, reports.Exchange{Scenario: "x", Method: "DELETE", URL: "{foreign}/v2/deployments/production", Curl: "curl {foreign}",
 				Request: reports.Message{Body: `{"source_config":{"repo_url":"{foreign}"},"secrets":[{"name":"A","value":"$AGENTCONFORM_CREDENTIALS_API_KEY"}]}`}})
 			r.Findings[0].Curl = "curl -X DELETE {foreign}"
 		})},

@@ -115,11 +115,7 @@ func (f *runFlags) write(result *reports.Result, screen *screen, io streams) err
 	if f.format == formatJSON {
 		return result.WriteJSON(io.out)
 	}
-	options := console.Options{Color: screen.color, Width: screen.width, Out: f.out}
-	if f.quiet {
-		return console.WriteVerdict(io.out, result, options)
-	}
-	return console.Write(io.out, result, options)
+	return console.Write(io.out, result, console.Options{Color: screen.color, Width: screen.width, Out: f.out, Quiet: f.quiet})
 }
 
 // tell writes a notice to standard error, unless the run is to be quiet.

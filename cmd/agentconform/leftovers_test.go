@@ -91,7 +91,7 @@ func TestThreadsStayWhereTheyCannotBeRemoved(t *testing.T) {
 	assert.Zero(t, removed)
 	assert.Positive(t, left)
 	tried := 0
-	for x := range r.Exchanges.All() {
+	for _, x := range r.Exchanges {
 		if x.Method == http.MethodDelete {
 			tried++
 		}
@@ -160,7 +160,7 @@ func TestTwoRunsInOneTenant(t *testing.T) {
 	wait.Wait()
 	mine := map[string]int{}
 	for i, r := range results {
-		assert.Equal(t, reports.Conformant, r.Verdict, overview.FirstLine(r))
+		assert.Equal(t, reports.Conformant, r.Verdict, overview.Of(r).FirstLine())
 		assert.NotEmpty(t, r.Ledger)
 		for _, e := range r.Ledger {
 			assert.True(t, e.Removed, "%s %s", e.Kind, e.ID)

@@ -38,14 +38,15 @@ func (f *runFlags) leadOn(w io.Writer, r *reports.Result, cfg *config.Config, ca
 		}
 		return p.Judged
 	}
-	key, most, now := "", 0, max(judged(*cfg), overview.Judged(r))
+	shown := overview.Of(r).Judged
+	key, most, now := "", 0, max(judged(*cfg), shown)
 	for _, first := range firstKeys {
 		with := *cfg
 		if first.set(&with); !cfg.Has(first.key) && judged(with)-now > most {
 			key, most = first.key, judged(with)-now
 		}
 	}
-	fmt.Fprintf(w, "\n%-16s%d of %s, without a configuration file\n", "Judged", overview.Judged(r),
+	fmt.Fprintf(w, "\n%-16s%d of %s, without a configuration file\n", "Judged", shown,
 		reports.Count(r.Catalogue(), "requirement"))
 	if key != "" {
 		fmt.Fprintf(w, "%-16s%s would add up to %s\n", "Next key", key, reports.Count(most, "requirement"))

@@ -220,7 +220,7 @@ func TestReachAgain(t *testing.T) {
 				}
 			}
 			assert.Empty(t, repeated(t, result, &result.Findings[0], cfg.Environment()))
-			x, err := result.Exchanges.Get(result.Findings[0].Exchange)
+			x, err := result.Exchange(result.Findings[0].Exchange)
 			require.NoError(t, err)
 			assert.Equal(t, x.Status, statusOfCurl(t, x.Curl, secrets), x.Curl)
 		})

@@ -100,7 +100,7 @@ func TestWhatAReadOnlyRunLeavesOutWrites(t *testing.T) {
 			key := s.URI + "\n" + s.Name
 			wrote[key] = len(s.Fixtures) > 0 || len(s.Exchanges) == 0 // none: the record is judged, or the scenario is skipped
 			for _, id := range s.Exchanges {
-				x, err := whole.Exchanges.Get(id)
+				x, err := whole.Exchange(id)
 				require.NoError(t, err)
 				wrote[key] = wrote[key] || x.Method != http.MethodGet
 			}

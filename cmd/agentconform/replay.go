@@ -82,7 +82,7 @@ func (f *replayFlags) replay(c *cobra.Command, name string, io streams) error {
 		return &exit{exitIncomplete, err}
 	}
 	if len(left) > 0 {
-		remove := overview.CleanCommand(&reports.Result{Run: reports.Run{Arguments: os.Args[1:]}}, filepath.Dir(f.result))
+		remove := overview.CleanCommand(&reports.Run{Arguments: os.Args[1:]}, filepath.Dir(f.result))
 		fmt.Fprintf(io.err, "not cleaned up: %s; remove with %s\n", reports.Count(len(left), "deployment"), safe.Line(remove))
 	}
 	return failed(tellAnswers(answers, io))

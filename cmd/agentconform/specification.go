@@ -93,7 +93,7 @@ func breaks(rules []html.Rule, name string, result *reports.Result) (known bool)
 			}
 			known = true
 			for _, f := range result.Findings {
-				if x, err := result.Exchanges.Get(f.Exchange); err == nil && f.Requirement == r.ID && r.Breaks == nil {
+				if x, err := result.Exchange(f.Exchange); err == nil && f.Requirement == r.ID && r.Breaks == nil {
 					r.Breaks = &html.Example{Fault: fault, Finding: f, Exchange: x}
 				}
 			}
@@ -118,7 +118,7 @@ func keeping(r *html.Rule, result *reports.Result) (found *html.Example) {
 		}
 	}
 	best := 0
-	for x := range result.Exchanges.All() {
+	for _, x := range result.Exchanges {
 		if likeness := like(x, r.Breaks, own); likeness > 0 && likeness >= best {
 			best, found = likeness, &html.Example{Exchange: x}
 		}

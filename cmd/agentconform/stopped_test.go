@@ -54,7 +54,7 @@ func TestWhatARunHasNotSeenIsNotPassed(t *testing.T) {
 	assert.Equal(t, reports.Incomplete, res.Verdict)
 	assert.Equal(t, exitIncomplete, concluded(res, nil))
 	assert.Equal(t, "the test", res.Run.Stopped)
-	assert.Contains(t, overview.FirstLine(res), ": stopped by the test; ")
+	assert.Contains(t, overview.Of(res).FirstLine(), ": stopped by the test; ")
 	for _, q := range res.Requirements {
 		assert.NotEqual(t, reports.Failed, q.Verdict, q.ID)
 		if strings.Contains(q.ID, "-CONTRACT-") || strings.Contains(q.ID, "-ERROR-") {

@@ -52,7 +52,7 @@ func TestAWrongVocabularyIsNotTheTargetsFault(t *testing.T) {
 				assert.Equal(t, reports.Conformant, r.Verdict)
 				return
 			}
-			assert.Equal(t, 3, overview.DisplayVerdictOf(r).Exit)
+			assert.Equal(t, 3, overview.Of(r).Display().Exit)
 			assert.Equal(t, c.headline, r.Headline)
 		})
 	}
@@ -64,7 +64,7 @@ func TestAFaultInOtherWords(t *testing.T) {
 	r := judge(t, startWith(t, "first-revision-shows-another-source", "branded-words"), "CP-CREATE-3")
 	assert.Equal(t, []string{"CP-CREATE-3"}, failedMusts(r))
 	f := findingOf(t, r, "CP-CREATE-3")
-	x, err := r.Exchanges.Get(f.Exchange)
+	x, err := r.Exchange(f.Exchange)
 	require.NoError(t, err)
 	assert.Contains(t, x.Response.Body, "kiln_bundle")
 	assert.NotContains(t, x.Response.Body, spec.Unmapped)

@@ -63,7 +63,7 @@ func (s *Server) runGraph(ex *execution) ([]Message, error) {
 	if err != nil {
 		return nil, err
 	}
-	config, err := s.config(ex)
+	config, err := config(ex)
 	if err != nil {
 		return nil, err
 	}
@@ -82,6 +82,7 @@ func (s *Server) runGraph(ex *execution) ([]Message, error) {
 		}
 		args = append(args, ctx)
 	}
+	s.opts.Starts()
 	v, err := session.Call(ex.graph.fn, args...)
 	if err != nil {
 		return nil, err
@@ -90,16 +91,14 @@ func (s *Server) runGraph(ex *execution) ([]Message, error) {
 }
 
 // config is the graph's second parameter (interface, section 5, item 5).
-func (s *Server) config(ex *execution) (starlark.Value, error) {
+func config(ex *execution) (starlark.Value, error) {
 	user, err := ex.user.record()
 	if err != nil {
 		return nil, err
 	}
-	configurable := map[string]any{
+	return script.FromGo(map[string]any{"metadata": ex.Metadata, "configurable": map[string]any{
 		"graph_auth_user": user, "thread_id": ex.ThreadID, "run_id": ex.ID, "assistant_id": ex.AssistantID,
-	}
-	s.opts.GraphConfig(configurable)
-	return script.FromGo(map[string]any{"configurable": configurable, "metadata": ex.Metadata})
+	}})
 }
 
 // returned reads what a graph may return: messages, one message, a text, {"messages": [...]}, or None.

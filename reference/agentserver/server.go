@@ -32,11 +32,7 @@ type Options struct {
 	// requests of the visual development environment (X-Auth-Scheme: studio) are accepted with one.
 	APIKeyOwner func(key string) (identity string, ok bool)
 
-	// What follows is for those who want to change the behaviour from outside.
-
-	Spares      func(at, of int) bool                                // which unfinished runs a rollback leaves
-	Filter      func(a Access, filter map[string]any) map[string]any // changes the filter of an authorization handler
-	GraphConfig func(configurable map[string]any)                    // changes what graphs get under "configurable"
+	Starts func() // is called before each run of a graph; nil: nothing is
 }
 
 // Server serves an App over HTTP. Its routes are relative to its root: /threads and so on (interface, section 4,
@@ -58,10 +54,9 @@ type Server struct {
 
 	// mu guards what follows. It is held from the question to the store until the queues are the same as in the store, so
 	// that both change in the same order: the store writes one transaction at a time anyway.
-	mu         sync.Mutex
-	queues     map[string][]*execution // by thread: the unfinished runs; the first one runs, or is about to
-	inProgress int
-	closing    bool
+	mu      sync.Mutex
+	queues  map[string][]*execution // by thread: the unfinished runs; the first one runs, or is about to
+	closing bool
 }
 
 // New opens the server's data in the named bucket and begins to serve the App. Environment variables are the secrets
@@ -71,11 +66,8 @@ type Server struct {
 func New(app *App, kept *store.Store, bucket string, env map[string]string, opts Options) (*Server, error) {
 	opts.Log = cmp.Or(opts.Log, slog.New(slog.DiscardHandler))
 	opts.JoinTimeout = cmp.Or(opts.JoinTimeout, time.Hour)
-	if opts.Spares == nil {
-		opts.Spares = func(int, int) bool { return false }
-	}
-	if opts.GraphConfig == nil {
-		opts.GraphConfig = func(map[string]any) {}
+	if opts.Starts == nil {
+		opts.Starts = func() {}
 	}
 	s := &Server{opts: opts, store: kept, bucket: []byte(bucket), queues: map[string][]*execution{}}
 	if opts.Workers > 0 {

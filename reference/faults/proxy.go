@@ -24,8 +24,7 @@ func Before(server *url.URL, layers ...Layer) (http.Handler, error) {
 	for _, apply := range layers {
 		apply(&o)
 	}
-	inside := o.WrapControl != nil || o.WrapGraph != nil || o.WrapAgent != nil
-	if inside || o.WrapFixtures != nil || o.Pace != 0 {
+	if o.WrapGraph != nil || o.WrapAgent != nil || o.WrapFixtures != nil || o.Pace != 0 {
 		return nil, errInside
 	}
 	proxy := http.Handler(&httputil.ReverseProxy{

@@ -13,7 +13,6 @@ import (
 	"go.yaml.in/yaml/v4"
 
 	"github.com/agentconform/agentconform/reference/deviate"
-	"github.com/agentconform/agentconform/reference/faults"
 )
 
 // Verdict is the verdict of a run, as result.json has it.
@@ -51,9 +50,7 @@ type Mode struct {
 	Value          yaml.Node `yaml:"value"` // stands in Do as {value}
 	Answer         answer    `yaml:",inline"`
 	Front          string    `yaml:"front"`
-	Stops          stop      `yaml:"stops"`
-
-	null http.Handler // in place of the reference
+	Stops          int64     `yaml:"stops"` // after so many requests
 }
 
 // row is what some modes have in common.
@@ -73,7 +70,7 @@ func All() []Mode {
 	if err := yaml.Load(file, &rows, yaml.WithKnownFields()); err != nil {
 		panic(fmt.Sprintf("hostile.yaml: %v", err)) // it is a part of the program, and a test reads it
 	}
-	all := nulls()
+	var all []Mode
 	for _, row := range rows {
 		for name, own := range row.Modes {
 			m := row.Mode
@@ -95,30 +92,8 @@ func All() []Mode {
 	return all
 }
 
-// nulls are servers that implement nothing.
-func nulls() (all []Mode) {
-	for _, n := range faults.NullImplementations() {
-		m := Mode{Group: "nulls", Name: n.Name, Does: n.Is, Verdict: NonConformant, null: n.Handler()}
-		if m.Because = undecided[n.Name]; m.Because != "" {
-			m.Verdict = Incomplete
-		}
-		all = append(all, m)
-	}
-	return all
-}
-
-// undecided says of null implementations why nothing can be said against them.
-var undecided = map[string]string{
-	"everything-is-unauthorized": "credentials that are refused everywhere may be wrong",
-	"everything-is-rate-limited": "nothing was judged",
-	"slow-body":                  "no answer came",
-}
-
 // around puts the mode around the reference.
 func (m *Mode) around(next http.Handler) (http.Handler, error) {
-	if m.null != nil {
-		return m.null, nil
-	}
 	changes := m.Changes
 	if len(m.Do) > 0 {
 		changes = append(slices.Clone(changes), m.Change)

@@ -8,7 +8,6 @@ package compare
 import (
 	"cmp"
 	"errors"
-	"fmt"
 	"slices"
 	"strings"
 
@@ -55,7 +54,6 @@ type Column struct {
 	Suite     string
 	Verdict   string // with its scope: "conformant (partial run)"
 	Remaining string
-	Passed    string // "78 of 79 MUSTs passed"
 	Changes   map[Change]int
 }
 
@@ -137,29 +135,12 @@ func (t *Table) Regressed() bool {
 }
 
 func columnOf(in Input) Column {
-	r := in.Result
-	c := Column{
-		Label: in.Label, Suite: r.Suite.Version, Verdict: overview.DisplayVerdictOf(r).String(), Remaining: overview.Remaining(r),
-		Passed: passed(r), Changes: map[Change]int{},
+	target, o := in.Result.Target, overview.Of(in.Result)
+	label := strings.TrimSpace(target.Implementation.Name + " " + target.Implementation.Version)
+	return Column{
+		Label: cmp.Or(in.Label, label, target.ControlPlane, target.AgentServer), Suite: in.Result.Suite.Version,
+		Verdict: o.Display().String(), Remaining: o.Remaining(), Changes: map[Change]int{},
 	}
-	c.Label = cmp.Or(c.Label, strings.TrimSpace(r.Target.Implementation.Name+" "+r.Target.Implementation.Version),
-		r.Target.ControlPlane, r.Target.AgentServer)
-	return c
-}
-
-// passed counts the requirements that decide the verdict and passed.
-func passed(r *reports.Result) string {
-	n, all := 0, 0
-	for q := range reports.Each(r.Requirements) {
-		if !q.Decides(r.Run.Strict) || overview.ClassOf(r, q) == overview.NotApplicable {
-			continue
-		}
-		all++
-		if q.Verdict == reports.Passed {
-			n++
-		}
-	}
-	return fmt.Sprintf("%d of %s passed", n, reports.Count(all, r.Deciding()))
 }
 
 // judge names the change of one requirement from the older result to the newer one; nil means that a result does

@@ -103,16 +103,7 @@ func Append(path string) (*os.File, error) {
 	if err := Check(path); err != nil {
 		return nil, err
 	}
-	// What was put in its place since is a link, which is not followed, or no regular file, which must not be waited
-	// for.
-	file, err := os.OpenFile(path, os.O_CREATE|os.O_APPEND|os.O_WRONLY|careful, Public)
-	if err != nil {
-		return nil, err
-	}
-	if info, err := file.Stat(); err != nil || !info.Mode().IsRegular() {
-		return nil, errors.Join(&Refused{path, "was replaced while it was opened"}, file.Close())
-	}
-	return file, nil
+	return os.OpenFile(path, os.O_CREATE|os.O_APPEND|os.O_WRONLY, Public)
 }
 
 // Mark recognises a file of ours: one that has this text in its first kilobyte.
@@ -165,19 +156,7 @@ func replaceable(path string) (info fs.FileInfo, err error) {
 	case err != nil:
 		return nil, err
 	case !info.Mode().IsRegular():
-		return nil, &Refused{path, "is not a regular file (" + kind(info.Mode()) + ")"}
+		return nil, &Refused{path, "is not a regular file"}
 	}
 	return info, nil
-}
-
-func kind(mode fs.FileMode) string {
-	switch {
-	case mode&fs.ModeSymlink != 0:
-		return "a link"
-	case mode.IsDir():
-		return "a folder"
-	case mode&fs.ModeNamedPipe != 0:
-		return "a FIFO"
-	}
-	return "a device or socket"
 }

@@ -217,21 +217,24 @@ func list(ids []string) string {
 // requirement.
 func (p *Proof) Conclude() {
 	p.Problems = []string{}
-	levels, faults := map[string]reports.Level{}, map[string]int{}
+	levels, faults, proxied := map[string]reports.Level{}, map[string]int{}, map[Outcome]int{}
 	for _, q := range p.Requirements {
 		levels[q.ID] = q.Level
 	}
 	for i := range p.Rows {
 		row := &p.Rows[i]
 		row.Problem = cmp.Or(row.Problem, row.Judge(levels[row.Fails]))
-		if row.Kind == Fault {
+		switch row.Kind {
+		case Fault:
 			faults[row.Fails]++
+		case Proxied:
+			proxied[row.Outcome()]++
 		}
 		if row.Problem != "" {
 			p.Problems = append(p.Problems, fmt.Sprintf("%s %s: %s", row.Kind, row.Name, row.Problem))
 		}
 	}
-	if n := p.outcomes(Proxied); len(n) > 0 && n[Killed] == 0 {
+	if len(proxied) > 0 && proxied[Killed] == 0 {
 		p.Problems = append(p.Problems, "no mutant of the independent server was killed: nothing is shown by them")
 	}
 	if !p.Whole {

@@ -17,8 +17,8 @@ import (
 	"github.com/agentconform/agentconform/reports"
 )
 
-// Route is how servers are reached, where their addresses alone do not say it. The zero value is the way of the system: its
-// authorities, its DNS, and the proxies of HTTP_PROXY, HTTPS_PROXY and NO_PROXY.
+// Route is how servers are reached, where their addresses alone do not say it. The zero value is the way of the system:
+// its authorities, its DNS, and the proxies of HTTP_PROXY, HTTPS_PROXY and NO_PROXY.
 type Route struct {
 	TLS     *tls.Config       // for Hosts; any other host is not shown the certificates of it, and has its own name
 	Hosts   []string          // "host:port" in lower case: those that the configuration names
@@ -34,7 +34,8 @@ func (r *Route) direct(address string) bool {
 	return r.Sockets[address] != "" || r.Resolve[host] != ""
 }
 
-// ProxyOf returns the proxy through which requests to a base address go, without user name and password; nil where there is none.
+// ProxyOf returns the proxy through which requests to a base address go, without user name and password; nil where
+// there is none.
 func (r *Route) ProxyOf(base string) *url.URL {
 	request, err := http.NewRequest(http.MethodGet, base, nil)
 	if err != nil {
@@ -65,8 +66,8 @@ type transports struct {
 	named, others pair
 }
 
-// pair are the ways to the same hosts. One is through a proxy that is reached over TLS: what the configuration says of the TLS of its
-// hosts is not meant for the proxy.
+// pair are the ways to the same hosts. One is through a proxy that is reached over TLS: what the configuration says of
+// the TLS of its hosts is not meant for the proxy.
 type pair struct{ plain, viaTLS *http.Transport }
 
 func (r *Route) transports(concurrency int) *transports {
@@ -122,7 +123,8 @@ func dialingTLS(dial func(ctx context.Context, network, address string) (net.Con
 	}
 }
 
-// maxHeader bounds the headers of an answer, in bytes. Servers send a few thousand, and each may cost a hundred times its size.
+// maxHeader bounds the headers of an answer, in bytes. Servers send a few thousand, and each may cost a hundred times
+// its size.
 const maxHeader = 128 << 10
 
 func (r *Route) transport(concurrency int, proxies *sync.Map, secure *tls.Config) *http.Transport {
@@ -145,7 +147,6 @@ func (r *Route) transport(concurrency int, proxies *sync.Map, secure *tls.Config
 		return nil
 	}
 	transport.TLSClientConfig = secure.Clone()
-	transport.TLSClientConfig.GetClientCertificate = showing(secure.Certificates)
 	transport.DialContext = r.dialing(proxies)
 	return transport
 }
@@ -155,7 +156,8 @@ type ProxyRefused struct{ Status int }
 
 func (e *ProxyRefused) Error() string { return fmt.Sprintf("the proxy answers status %d", e.Status) }
 
-// dialing checks to which address a name leads, each time that a connection is made. The way to a proxy is the user's own.
+// dialing checks to which address a name leads, each time that a connection is made. The way to a proxy is the user's
+// own.
 func (r *Route) dialing(proxies *sync.Map) func(ctx context.Context, network, address string) (net.Conn, error) {
 	plain := &net.Dialer{Timeout: 30 * time.Second, KeepAlive: 30 * time.Second}
 	return func(ctx context.Context, network, address string) (net.Conn, error) {
@@ -196,8 +198,8 @@ func stayOnTarget(next *http.Request, via []*http.Request) error {
 	return nil
 }
 
-// keepUnusableRedirect makes a redirect that leads nowhere an answer like any other: http.Client would return an error in its place. The
-// header stays, under a spelling that http.Client does not look for.
+// keepUnusableRedirect makes a redirect that leads nowhere an answer like any other: http.Client would return an error
+// in its place. The header stays, under a spelling that http.Client does not look for.
 func keepUnusableRedirect(request *http.Request, response *http.Response) {
 	to := response.Header.Get("Location")
 	if to == "" {

@@ -55,7 +55,8 @@ func TestTheCertificateIsForConfiguredHosts(t *testing.T) {
 	}
 }
 
-// TestAProxyOverTLSSeesNoCertificate: the client certificate and the name of tls are those of the target, and a proxy has its own name.
+// TestAProxyOverTLSSeesNoCertificate: the client certificate and the name of tls are those of the target, and a proxy
+// has its own name.
 func TestAProxyOverTLSSeesNoCertificate(t *testing.T) {
 	var certificates atomic.Int32
 	var connects, names sync.Map
@@ -141,26 +142,5 @@ func TestRouteOfAHost(t *testing.T) {
 		a, err := c.Do(t.Context(), client.Request{Base: base, Method: http.MethodGet, Path: "/x", Timeout: 5 * time.Second})
 		require.NoError(t, err)
 		assert.Equal(t, host, string(a.Body))
-	}
-}
-
-// TestStages: each failure is told by where it happened.
-func TestStages(t *testing.T) {
-	silent, err := net.Listen("tcp", "127.0.0.1:0")
-	require.NoError(t, err)
-	t.Cleanup(func() { _ = silent.Close() })
-	for base, want := range map[string]client.Stage{
-		"http://nowhere.invalid":            client.StageDNS,
-		"http://127.0.0.1:1":                client.StageTCP,
-		"https://" + silent.Addr().String(): client.StageTLS,
-		"http://" + silent.Addr().String():  client.StageHTTP,
-		"http://on-socket.invalid":          client.StageTCP,
-	} {
-		c := client.New(1, client.Route{Sockets: map[string]string{"on-socket.invalid:80": filepath.Join(t.TempDir(), "none")}})
-		err := c.Try(t.Context(), client.Request{Base: base, Method: http.MethodGet, Path: "/x", Timeout: 300 * time.Millisecond})
-		c.Close()
-		var none *client.NoAnswer
-		require.ErrorAs(t, err, &none)
-		assert.Equal(t, want, none.Stage, base)
 	}
 }

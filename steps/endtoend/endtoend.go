@@ -4,7 +4,6 @@ package endtoend
 
 import (
 	"context"
-	"time"
 
 	"github.com/agentconform/agentconform/steps/agent"
 	"github.com/agentconform/agentconform/steps/client"
@@ -16,8 +15,8 @@ import (
 	"github.com/agentconform/agentconform/steps/target"
 )
 
-// World is what the sentences about a deployment together with its agent server know in one scenario. The deployment is the
-// one that the sentences about the control plane speak of.
+// World is what the sentences about a deployment together with its agent server know in one scenario. The deployment is
+// the one that the sentences about the control plane speak of.
 type World struct {
 	target       *target.Target
 	plane        *plane.Plane
@@ -44,9 +43,6 @@ func (w *World) callDeployment(ctx context.Context) error {
 	server, err := w.agents.AgentOf(ctx, w.controlPlane.Deployment)
 	if err != nil {
 		return err
-	}
-	if server.Late > 0 {
-		w.controlPlane.Scene.Note("the agent server did not serve until " + server.Late.Round(time.Millisecond).String() + " after DEPLOYED")
 	}
 	t, err := server.CreateThread(ctx, w.target.Owner(), nil)
 	if err == nil && t.ID == "" {

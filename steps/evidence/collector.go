@@ -23,8 +23,7 @@ import (
 
 // Collector observes every exchange of a run. It may be used by many goroutines.
 type Collector struct {
-	Words     *Words
-	Exchanges *reports.Exchanges
+	Words *Words
 
 	granted, refused atomic.Int64 // answers that asked the client to wait, by whether it did
 
@@ -33,6 +32,7 @@ type Collector struct {
 	start    time.Time
 
 	mu           sync.Mutex // for all below; held while an exchange gets its id and is noted under it
+	exchanges    []reports.Exchange
 	observations []Observation
 	keptBytes    int                   // of their bodies
 	violations   map[string]*Violation // by their key: what the contract says against answers
@@ -45,8 +45,8 @@ type Collector struct {
 // New returns a collector, in the words of the target, as exchanges were sent and received.
 func New(oracle *spec.Oracle, redact *client.Redactor, start time.Time, words spec.Words, reached Reach) *Collector {
 	c := &Collector{
-		Words: NewWords(words), Exchanges: reports.NewExchanges(), oracle: oracle, recorder: newRecorder(redact),
-		start: start, violations: map[string]*Violation{}, known: map[string]int{}, enums: map[enumValue]bool{},
+		Words: NewWords(words), oracle: oracle, recorder: newRecorder(redact), start: start,
+		violations: map[string]*Violation{}, known: map[string]int{}, enums: map[enumValue]bool{},
 	}
 	c.recorder.words, c.recorder.Reach = words, reached
 	return c
@@ -77,7 +77,8 @@ func (c *Collector) Observe(ctx context.Context, r client.Request, sent time.Tim
 
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	o.ID = c.Exchanges.Append(x)
+	c.exchanges = reports.Record(c.exchanges, x)
+	o.ID = len(c.exchanges)
 	o.Request, _ = c.bounded(r.Body)
 	if a != nil {
 		o.Answer, o.whole = c.bounded(a.Body)

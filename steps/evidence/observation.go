@@ -110,6 +110,13 @@ func (c *Collector) Of(scenario string) []int {
 	return idsOf(c.which(func(o *Observation) bool { return o.Scenario == scenario }))
 }
 
+// Exchanges returns the exchanges so far: what is recorded later is in another list.
+func (c *Collector) Exchanges() []reports.Exchange {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return slices.Clip(c.exchanges)
+}
+
 // Order returns the ids of all exchanges in the order in which reports show them: fixtures first, then by scenario,
 // then as they were made. It does not depend on how the scenarios were interleaved.
 func (c *Collector) Order() []int {

@@ -61,7 +61,7 @@ func (p *Plane) Poll(ctx context.Context, deployment, revision string, until fun
 			changed = time.Now()
 		}
 		h.Answer, h.Final = a, status.String()
-		p.polls.note(revision, a)
+		p.polls.note(deployment, revision, a)
 		over := until(Meant(h.Final))
 		if !over {
 			if err := p.supersedes(ctx, deployment, h); err != nil {

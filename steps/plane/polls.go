@@ -58,7 +58,7 @@ func newPolls(start time.Time) *polls {
 }
 
 // note remembers what a poll read of a revision.
-func (p *polls) note(revision string, a *client.Answer) {
+func (p *polls) note(deployment, revision string, a *client.Answer) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	known, status := p.reads[revision], a.Get("status").String()
@@ -77,7 +77,7 @@ func (p *polls) note(revision string, a *client.Answer) {
 	if !slices.Contains(known.Statuses, status) {
 		known.Statuses = append(slices.Clip(known.Statuses), status)
 		at := time.Since(p.start).Milliseconds()
-		p.timeline = append(p.timeline, reports.Transition{Revision: revision, Status: status, AtMS: at})
+		p.timeline = append(p.timeline, reports.Transition{Revision: revision, Deployment: deployment, Status: status, AtMS: at})
 	}
 	p.reads[revision] = known
 }

@@ -106,7 +106,7 @@ func testOf(f reports.Finding, was *reports.Result, c *features.Catalogue) test 
 	if !t.judge.Is(features.TagLast) {
 		return t
 	}
-	x, err := was.Exchanges.Get(f.Exchange)
+	x, err := was.Exchange(f.Exchange)
 	if err != nil {
 		t.missing = "the result has no exchange that shows it"
 		return t

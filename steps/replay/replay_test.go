@@ -35,11 +35,7 @@ func first(t *testing.T, c *features.Catalogue, id string, verdict reports.Verdi
 
 // earlier makes the result of an earlier run in which the scenarios ended so.
 func earlier(exchanges []reports.Exchange, requirements ...reports.Requirement) *reports.Result {
-	journal := reports.NewExchanges()
-	for _, x := range exchanges {
-		journal.Append(x)
-	}
-	return &reports.Result{Requirements: requirements, Exchanges: journal}
+	return &reports.Result{Requirements: requirements, Exchanges: reports.Record(nil, exchanges...)}
 }
 
 func TestFind(t *testing.T) {

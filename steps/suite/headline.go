@@ -26,7 +26,7 @@ func (r *run) headline(res *reports.Result) string {
 	for _, n := range statuses {
 		total += n
 	}
-	if total == 0 && res.Exchanges.Len() > 0 {
+	if total == 0 && len(res.Exchanges) > 0 {
 		return fmt.Sprintf("no answer was HTTP: check the address %s, and whether it is http or https", r.target.Address())
 	}
 	if total == 0 {

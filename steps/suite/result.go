@@ -19,7 +19,7 @@ import (
 )
 
 // result collects what the run observed, in the order of the features, and how long it took to remove what was created.
-func (r *run) result(selected []*features.Scenario, removal time.Duration) (*reports.Result, error) {
+func (r *run) result(selected []*features.Scenario, removal time.Duration) *reports.Result {
 	res := &reports.Result{
 		Schema: reports.Schema,
 		Suite: reports.Suite{Version: r.Version, Commit: r.Commit, Interface: spec.Version, Requirements: len(r.Catalogue.Requirements),
@@ -36,8 +36,8 @@ func (r *run) result(selected []*features.Scenario, removal time.Duration) (*rep
 	}
 	about := &res.Target.Implementation // its home page may be a URL with a password
 	r.redact(&about.Name, &about.Version, &about.URL, &about.Contact)
-	for i := range res.Timeline {
-		r.redact(&res.Timeline[i].Revision, &res.Timeline[i].Status)
+	for t := range reports.Each(res.Timeline) {
+		r.redact(&t.Revision, &t.Deployment, &t.Status)
 	}
 	for i := range res.Ledger {
 		e := &res.Ledger[i]
@@ -56,11 +56,9 @@ func (r *run) result(selected []*features.Scenario, removal time.Duration) (*rep
 	res.Counts.WaitedMS = r.target.Client.Waited().Milliseconds()
 	comparisons := r.addFindings(res, selected)
 	res.Notes = r.notes()
-	res.Exchanges = r.target.Collector.Exchanges
 	order := r.target.Collector.Order()
-	if err := res.RenumberExchanges(order); err != nil {
-		return nil, err
-	}
+	res.Exchanges = r.target.Collector.Exchanges()
+	res.RenumberExchanges(order)
 	r.chains().describeComparisons(res, comparisons, order)
 	reports.Tally(res)
 	reports.SetScope(res, absent(r.Catalogue, r.Select, res))
@@ -69,7 +67,7 @@ func (r *run) result(selected []*features.Scenario, removal time.Duration) (*rep
 	res.Headline = r.headline(res)
 	r.tellWords(res)
 	r.reportSuiteErrors(res)
-	return res, nil
+	return res
 }
 
 // reportSuiteErrors reports requests of the suite that break the contract by mistake. Their answers are not violations of the
@@ -200,10 +198,8 @@ func (r *run) finding(s *features.Scenario, sentence string, v outcome.Violation
 	}
 	r.redact(&f.Summary, &f.Operation, &f.Pointer)
 	if v.Exchange > 0 {
-		if x, err := r.target.Collector.Exchanges.Get(v.Exchange); err == nil {
-			f.Curl = x.Curl
-			f.Operation = cmp.Or(f.Operation, r.target.Collector.Observation(v.Exchange).Op.ID)
-		}
+		f.Curl = r.target.Collector.Exchanges()[v.Exchange-1].Curl
+		f.Operation = cmp.Or(f.Operation, r.target.Collector.Observation(v.Exchange).Op.ID)
 	}
 	withWords(r.target, &f)
 	if f.Summary == "" {
@@ -241,7 +237,7 @@ func (r *run) notes() []reports.Note {
 	all := r.target.Notes()
 	if own := r.target.Collector.OwnToken(); own.Answers > 0 {
 		all = append(all, reports.Note{Kind: reports.NoteOwnToken, Count: own.Answers, Exchange: own.Exchange, Pointer: own.Pointer,
-			Text: "the answer contains the caller's own token in clear"})
+			Text: "an answer contains the caller's own token in clear"})
 	}
 	entries := r.target.Ledger.Entries()
 	if found, remedy := r.target.Unfetched(); found != "" && slices.ContainsFunc(entries, func(e reports.LedgerEntry) bool { return e.Kind == "deployment" }) {

@@ -159,7 +159,7 @@ func Run(ctx context.Context, o Options) (*reports.Result, error) {
 	removal := time.Since(ended)
 	r.blockRejected(selected)
 	r.blockUnknownWords(selected)
-	return r.result(selected, removal)
+	return r.result(selected, removal), nil
 }
 
 func newRun(ctx context.Context, o Options) (*run, error) {

@@ -11,6 +11,7 @@ import (
 	"github.com/agentconform/agentconform/steps/agent"
 	"github.com/agentconform/agentconform/steps/common"
 	"github.com/agentconform/agentconform/steps/config"
+	"github.com/agentconform/agentconform/steps/invariants"
 	"github.com/agentconform/agentconform/steps/plane"
 	"github.com/agentconform/agentconform/steps/target"
 )
@@ -30,6 +31,7 @@ func TestEverySentenceHasOneDefinition(t *testing.T) {
 	r := &run{target: &target.Target{Config: &c}}
 	r.plane = plane.New(r.target, nil, r.start)
 	r.agents = agent.New(r.target, r.plane, nil, 1)
+	r.invariants = invariants.NewRecord(r.target, nil)
 	expressions := common.NewExpressions()
 	asked := map[string]bool{}
 	for _, s := range catalogue.Scenarios() {

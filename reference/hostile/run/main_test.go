@@ -12,24 +12,18 @@ import (
 	"github.com/agentconform/agentconform/reference/hostile"
 )
 
-// TestSamplesCoverTheTable: samples of all rotations have every mode, and each has modes of many groups.
-func TestSamplesCoverTheTable(t *testing.T) {
-	all := hostile.All()
-	seen := map[string]bool{}
-	for rotate := range len(all) {
-		some, err := selected(all, "", 8, rotate)
-		require.NoError(t, err)
-		require.Len(t, some, 8)
-		groups := map[string]bool{}
-		for _, m := range some {
-			seen[m.Name], groups[m.Group] = true, true
-		}
-		assert.GreaterOrEqual(t, len(groups), 4)
+func TestASampleHasModesOfManyGroups(t *testing.T) {
+	some, err := selected(hostile.All(), "", 8)
+	require.NoError(t, err)
+	require.Len(t, some, 8)
+	groups := map[string]bool{}
+	for _, m := range some {
+		groups[m.Group] = true
 	}
-	assert.Len(t, seen, len(all))
-	_, err := selected(all, "no-such-mode", 0, 0)
+	assert.GreaterOrEqual(t, len(groups), 4)
+	_, err = selected(hostile.All(), "no-such-mode", 0)
 	assert.Error(t, err)
-	some, err := selected(all, "loop,rates", 0, 0)
+	some, err = selected(hostile.All(), "loop,rates", 0)
 	require.NoError(t, err)
 	assert.Greater(t, len(some), 2)
 }

@@ -54,7 +54,7 @@ func (p *prover) selection(t trial) steps.Selection {
 func (p *prover) learn(row proof.Row, result *reports.Result) {
 	senders := map[string][]string{}
 	sent := map[string]map[string]bool{} // operations by scenario
-	for x := range result.Exchanges.All() {
+	for _, x := range result.Exchanges {
 		key, _, _ := strings.Cut(x.Scenario, " ")
 		if op := x.Operation; op != "" {
 			if sent[key] == nil {

@@ -124,10 +124,7 @@ func (p *prover) trials() ([]trial, error) {
 		all = append(all, p.null(i))
 	}
 	for _, f := range faults.All() {
-		layer, changed := f.Apply, (func() int64)(nil)
-		if f.Row != nil {
-			layer, changed = counted(f.Row)
-		}
+		layer, changed := counted(f)
 		t := p.reference(proof.Row{Kind: proof.Fault, Name: f.Name, Does: f.Breaks, Edition: f.Edition, Fails: f.Fails, Also: f.Also}, layer)
 		t.changed = changed
 		t.slow, t.once, t.elsewhere, t.explored = f.Hangs, f.Once, f.Elsewhere, f.Explored
