@@ -74,7 +74,7 @@ func (w *World) readShared(f *plane.Fixture) func(ctx context.Context) error {
 
 // send sends a request, and adds its answer to those of the act.
 func (w *World) send(ctx context.Context, r client.Request) error {
-	a, err := w.Plane.Send(ctx, r)
+	a, err := w.Target.Client.Do(ctx, r)
 	if err == nil {
 		w.Scene.Answer, w.Answers = a, append(w.Answers, a)
 	}
