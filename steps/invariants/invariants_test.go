@@ -25,6 +25,20 @@ const (
 	two       = "22222222-2222-4222-8222-222222222222"
 )
 
+// The sentences that are tested.
+const (
+	idsOfPlane     = `each answer of the control plane has the id of its request`
+	idsOfAgent     = `each answer of the agent server has the id of its request`
+	closedPlane    = `no control-plane request without valid credentials was answered with 2xx`
+	handlerRefuses = `each refusal of the authentication handler has its status and detail`
+	asSent         = `each read of a revision shows what was sent for it`
+	asNamed        = `each read of a deployment shows the source_revision_config of the revision that it names as latest`
+	asBefore       = `each read of a revision shows the fields of the one before that its update did not name`
+	staysDeployed  = `no revision was seen with another status after it was DEPLOYED while none was later`
+	apart          = `no answer to one caller holds an id or a text of another user`
+	rolledBack     = `no answer after a rollback holds the id or the text of the prior run`
+)
+
 // history is the record of a run that a test writes.
 type history struct {
 	t      *testing.T
