@@ -35,7 +35,7 @@ Exit codes: 0 no regression, 1 the last of several versions has a regression, 2 
 			}
 			inputs := make([]compare.Input, len(files))
 			for i, file := range files {
-				result, err := readResult(c.Context(), file)
+				result, err := reports.ReadFile(file)
 				if err != nil {
 					return err
 				}
@@ -47,9 +47,6 @@ Exit codes: 0 no regression, 1 the last of several versions has a regression, 2 
 			table, err := compare.Of(inputs...)
 			if err != nil {
 				return err
-			}
-			if c.Context().Err() != nil {
-				return interrupted(c.Context(), "comparing the results")
 			}
 			if out != "" {
 				if err := writeComparison(out, table); err != nil {

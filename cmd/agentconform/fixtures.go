@@ -10,13 +10,13 @@ import (
 	"github.com/agentconform/agentconform/reference/controlplane"
 	"github.com/agentconform/agentconform/reference/fixtures"
 	"github.com/agentconform/agentconform/reference/graphs"
-	"github.com/agentconform/agentconform/steps"
 	"github.com/agentconform/agentconform/steps/config"
+	"github.com/agentconform/agentconform/steps/target"
 )
 
 // startFixtures serves the fixtures where the configuration wants that and names a control plane, and fills what the configuration
 // leaves to them. served is nil where nothing is; stop is never nil.
-func startFixtures(cfg *config.Config) (served steps.Fixtures, stop func(), err error) {
+func startFixtures(cfg *config.Config) (served target.Fixtures, stop func(), err error) {
 	if cfg.Fixtures.Serve == "" || cfg.Target == "" {
 		return nil, func() {}, nil
 	}
@@ -108,7 +108,8 @@ func fillFrom(cfg *config.Config, material *fixtures.Material, at fixtures.Place
 	return cfg.Complete()
 }
 
-// overlaid returns a body with the values of another one over it. Secrets of both are kept, each name once.
+// overlaid returns a body with the values of another one over it. Of lists, which are the secrets, those of the other one replace
+// others of the same name.
 func overlaid(below, above map[string]any) map[string]any {
 	all := maps.Clone(below)
 	for key, value := range above {

@@ -3,8 +3,6 @@ package main
 import (
 	"os"
 	"path/filepath"
-	"regexp"
-	"slices"
 	"strings"
 	"testing"
 
@@ -13,22 +11,7 @@ import (
 
 	"github.com/agentconform/agentconform/features"
 	"github.com/agentconform/agentconform/spec"
-	"github.com/agentconform/agentconform/steps/config"
 )
-
-// TestTagsNameKeysThatExist holds the keys in the tags of the features to those of the configuration.
-func TestTagsNameKeysThatExist(t *testing.T) {
-	catalogue, err := features.Load()
-	require.NoError(t, err)
-	reference, free := config.Reference(), regexp.MustCompile(`=.*|(create\.body)\..*|\.\d+`)
-	for _, s := range catalogue.Scenarios() {
-		for _, key := range slices.Concat(s.Terms.Needs...) {
-			for part := range strings.SplitSeq(free.ReplaceAllString(key, "$1"), ".") {
-				assert.Regexp(t, `(?m)^ *`+part+`:`, reference, "%s needs %s", s.Key(), key)
-			}
-		}
-	}
-}
 
 // TestListHasTheOperationsOfTheContract wants a requirement about the answers of each operation of the interface.
 func TestListHasTheOperationsOfTheContract(t *testing.T) {

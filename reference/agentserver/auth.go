@@ -30,10 +30,11 @@ const (
 
 // record is the user as scripts see it.
 func (u User) record() (*script.Record, error) {
+	kind := kindUser
 	if u.Studio {
-		return script.NewRecord(kindStudio, u.Fields)
+		kind = kindStudio
 	}
-	return script.NewRecord(kindUser, u.Fields)
+	return script.NewRecord(kind, u.Fields)
 }
 
 // authenticate says who sends a request, or refuses it (interface, section 5, items 1, 2 and 4). The handler is

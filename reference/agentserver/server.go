@@ -43,8 +43,6 @@ type Server struct {
 	rev    atomic.Pointer[revision]
 	store  *store.Store
 	bucket []byte
-	closed sync.Once
-	err    error // of Close
 
 	// The runs in progress.
 	workers chan struct{}   // holds one item for each run that is executed; nil: any number
@@ -89,32 +87,29 @@ func (s *Server) Swap(app *App, env map[string]string) {
 
 // Close stops the scripts of all runs, marks these as interrupted, and releases who waits. It gives up waiting for
 // scripts when ctx ends.
-func (s *Server) Close(ctx context.Context) error {
-	s.closed.Do(func() {
-		s.mu.Lock()
-		s.closing = true
-		s.mu.Unlock()
-		s.stop(errStopping)
-		ended := make(chan struct{})
-		go func() {
-			s.scripts.Wait() // ends with the scripts, which are bounded
-			close(ended)
-		}()
-		select {
-		case <-ended:
-		case <-ctx.Done():
-			s.err = context.Cause(ctx)
+func (s *Server) Close(ctx context.Context) (err error) {
+	s.mu.Lock()
+	s.closing = true
+	s.mu.Unlock()
+	s.stop(errStopping)
+	ended := make(chan struct{})
+	go func() {
+		s.scripts.Wait() // ends with the scripts, which are bounded
+		close(ended)
+	}()
+	select {
+	case <-ended:
+	case <-ctx.Done():
+		err = context.Cause(ctx)
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, queue := range s.queues {
+		for _, ex := range slices.Clone(queue) {
+			s.release(ex, errStopping)
 		}
-		s.mu.Lock()
-		defer s.mu.Unlock()
-		s.err = errors.Join(s.err, s.endUnfinished())
-		for _, queue := range s.queues {
-			for _, ex := range slices.Clone(queue) {
-				s.release(ex, errStopping)
-			}
-		}
-	})
-	return s.err
+	}
+	return errors.Join(err, s.endUnfinished())
 }
 
 // DeleteData closes the server and deletes its threads, runs and messages.

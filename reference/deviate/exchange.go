@@ -73,7 +73,7 @@ func firstOf(all []slot) (value any, has bool) {
 
 // load makes the part of a root, where it is not there yet.
 func (x *exchange) load(root string) {
-	if _, has := x.parts[root]; has && root != "fresh-id" { // which is new at each use
+	if _, has := x.parts[root]; has {
 		return
 	}
 	if part := x.part(root); part != nil {

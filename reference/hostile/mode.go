@@ -15,27 +15,17 @@ import (
 	"github.com/agentconform/agentconform/reference/deviate"
 )
 
-// Verdict is the verdict of a run, as result.json has it.
-type Verdict string
+// Exits are the exit codes of runs by their verdict, as result.json has it.
+var Exits = map[string]int{"conformant": 0, nonConformant: 1, "incomplete": 3}
 
-// The verdicts of a run.
-const (
-	Conformant    Verdict = "conformant"
-	NonConformant Verdict = "non-conformant"
-	Incomplete    Verdict = "incomplete"
-)
-
-// Exit is the exit code of a run with the verdict.
-func (v Verdict) Exit() int {
-	return map[Verdict]int{Conformant: 0, NonConformant: 1, Incomplete: 3}[v]
-}
+const nonConformant = "non-conformant"
 
 // Mode is one way in which a target is hostile.
 type Mode struct {
-	Name    string  `yaml:"-"`     // "nested-objects"
-	Group   string  `yaml:"group"` // what is hostile: "bodies"
-	Does    string  `yaml:"does"`  // what the target does, as a main clause
-	Verdict Verdict `yaml:"verdict"`
+	Name    string `yaml:"-"`     // "nested-objects"
+	Group   string `yaml:"group"` // what is hostile: "bodies"
+	Does    string `yaml:"does"`  // what the target does, as a main clause
+	Verdict string `yaml:"verdict"`
 	// Because says why this verdict is right where another one could be, too. Empty where the interface decides.
 	Because string `yaml:"because"`
 	// Seconds bound the run in addition to --timeout. 0: the bound of the whole table.
@@ -74,7 +64,7 @@ func All() []Mode {
 	for _, row := range rows {
 		for name, own := range row.Modes {
 			m := row.Mode
-			m.Verdict = cmp.Or(m.Verdict, NonConformant)
+			m.Verdict = cmp.Or(m.Verdict, nonConformant)
 			if err := own.Load(&m, yaml.WithKnownFields()); err != nil {
 				panic(fmt.Sprintf("hostile.yaml: %s: %v", name, err))
 			}

@@ -3,7 +3,6 @@ package overview
 import (
 	"cmp"
 	"path"
-	"strings"
 
 	"github.com/agentconform/agentconform/reports"
 	"github.com/agentconform/agentconform/reports/safe"
@@ -59,15 +58,5 @@ func CleanCommand(r *reports.Run, out string) string {
 
 // CountByKind counts entries: "1 deployment, 6 threads, 4 runs".
 func CountByKind(entries []reports.LedgerEntry) string {
-	counts := map[string]int{}
-	for _, e := range entries {
-		counts[e.Kind]++
-	}
-	var parts []string
-	for _, kind := range []string{"deployment", "thread", "run"} {
-		if counts[kind] > 0 {
-			parts = append(parts, reports.Count(counts[kind], kind))
-		}
-	}
-	return strings.Join(parts, ", ")
+	return counted([]string{"deployment", "thread", "run"}, entries, func(e reports.LedgerEntry) string { return e.Kind })
 }

@@ -50,7 +50,7 @@ func TestFirstLine(t *testing.T) {
 		{"agent server in place of the whole", []reports.Requirement{ok, skip("A-2", reports.NotConfigured, "target")}, func(r *reports.Result) { r.Target, r.Run.Whole = reports.Target{AgentServer: "http://as"}, true },
 			"incomplete (agent server): 1 of 1 MUST passed; --require-whole: 1 requirement not judged"},
 		{"not claimed", []reports.Requirement{ok, skip("A-2", reports.NotClaimed, "tags"), skip("A-3", reports.NotClaimed, "tags"), at(skip("A-4", reports.NotClaimed, "tenants"), should)}, nil,
-			"conformant (partial run): 1 of 4 requirements judged, no MUST failed; 2 MUSTs and 1 SHOULD not claimed"},
+			"conformant (partial run): 1 of 4 requirements judged, no MUST failed; 2 MUSTs, 1 SHOULD not claimed"},
 		{"claimed, not judged", []reports.Requirement{ok, claimed(skip("A-2", reports.NotConfigured, "alternatives.tag_ref"), "tags"), claimed(at(q("A-3", must, reports.Blocked, "x"), should), "commits")}, nil,
 			"incomplete (partial run): 1 of 3 requirements judged, no MUST failed; A-3: x; claimed and not judged: tags (set alternatives.tag_ref), commits (A-3 blocked); set alternatives.tag_ref to judge 1 more"},
 		{"agent server claimed", []reports.Requirement{in("agent-server", ok), in("control-plane", skip("A-2", reports.NotClaimed, "control-plane")), skip("E-1", reports.NotClaimed, "end-to-end"), at(skip("A-3", reports.NotConfigured, "agent.studio_headers"), reports.May)}, nil,

@@ -34,7 +34,7 @@ func (o Overview) AgentOnly() bool {
 	return r.Target.AgentServer != "" && r.Scope == reports.ScopePart
 }
 
-// Unclaimed counts what the target does not claim: "12 MUSTs and 2 SHOULDs not claimed"; "" where it claims everything,
+// Unclaimed counts what the target does not claim: "12 MUSTs, 2 SHOULDs not claimed"; "" where it claims everything,
 // or an agent server only.
 func (o Overview) Unclaimed() string {
 	if len(o.Classes[NotClaimed]) == 0 || o.AgentOnly() {
@@ -43,22 +43,24 @@ func (o Overview) Unclaimed() string {
 	return ByLevel(o.Classes[NotClaimed]) + " not claimed"
 }
 
-// ByLevel counts requirements: "12 MUSTs, 2 SHOULDs and 1 MAY".
+// ByLevel counts requirements: "12 MUSTs, 2 SHOULDs, 1 MAY".
 func ByLevel(requirements []*reports.Requirement) string {
-	counts := map[reports.Level]int{}
-	for _, q := range requirements {
-		counts[q.Level]++
+	return counted(reports.Levels, requirements, func(q *reports.Requirement) reports.Level { return q.Level })
+}
+
+// counted counts things by their kinds, in the order of these.
+func counted[K ~string, T any](kinds []K, all []T, kindOf func(T) K) string {
+	counts := map[K]int{}
+	for _, each := range all {
+		counts[kindOf(each)]++
 	}
 	var parts []string
-	for _, level := range reports.Levels {
-		if counts[level] > 0 {
-			parts = append(parts, reports.Count(counts[level], string(level)))
+	for _, kind := range kinds {
+		if counts[kind] > 0 {
+			parts = append(parts, reports.Count(counts[kind], string(kind)))
 		}
 	}
-	if last := len(parts) - 1; last > 0 {
-		return strings.Join(parts[:last], ", ") + " and " + parts[last]
-	}
-	return strings.Join(parts, "")
+	return strings.Join(parts, ", ")
 }
 
 // BrokenClaims names the capabilities that the target claims and that could not be judged, each with why, and with what

@@ -32,7 +32,7 @@ const (
 	closedPlane    = `no control-plane request without valid credentials was answered with 2xx`
 	handlerRefuses = `each refusal of the authentication handler has its status and detail`
 	asSent         = `each read of a revision shows what was sent for it`
-	asNamed        = `each read of a deployment shows the source_revision_config of the revision that it names as latest`
+	asNamed        = `each answer with a deployment shows the source_revision_config of the revision that it names as latest`
 	asBefore       = `each read of a revision shows the fields of the one before that its update did not name`
 	staysDeployed  = `no revision was seen with another status after it was DEPLOYED while none was later`
 	apart          = `no answer to one caller holds an id or a text of another user`

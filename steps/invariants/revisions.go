@@ -62,11 +62,12 @@ func placeIn(s *seen, path string) string {
 }
 
 // asNamed holds the source_revision_config of a deployment to the revision that it names as latest (section 2). It
-// compares GET of a deployment with what reads of the revision have shown. A field that was not sent, such as the
+// compares answers with a deployment with what reads of the revision have shown. A field that was not sent, such as the
 // commit id, may show nothing or something in its place until the revision is built: until then it is only not to show
-// the value of another revision.
+// the value of another revision. What the answer to a POST or PATCH shows is its own matter, but it is not to be wrong.
 func (r *revisions) asNamed(t *tally, s *seen) {
-	if s.Op.ID != "get-deployment" || !s.ok() {
+	wrote := s.Op.ID == "create-deployment" || s.Op.ID == "update-deployment"
+	if s.Op.ID != "get-deployment" && !wrote || !s.ok() {
 		return
 	}
 	latest := s.answer.Get("latest_revision_id").Str
@@ -74,7 +75,7 @@ func (r *revisions) asNamed(t *tally, s *seen) {
 		field, sent := got.field, r.sentFor(got.fieldOf) != ""
 		own := slices.DeleteFunc(slices.Clone(r.shown[got.fieldOf]), func(v read) bool { return v.value == "" })
 		at := slices.IndexFunc(own, func(v read) bool { return sent || v.settled })
-		if at < 0 || got.value == "" && !sent {
+		if at < 0 || got.value == "" && (!sent || wrote) {
 			continue
 		}
 		if !sent && !s.Sent.After(r.settled[latest]) && !r.served[field+" "+got.value] {

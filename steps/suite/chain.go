@@ -186,48 +186,13 @@ func idsOf(o evidence.Observation) (ids []string) {
 
 // describeComparisons says of each finding what it compares, with the exchanges as they are numbered in the end.
 func (c chains) describeComparisons(res *reports.Result, comparisons []outcome.Comparison, order []int) {
+	request := func(exchange int) string { // as the contract names it: "GET /v2/deployments/{deployment_id}"
+		o := c.seen(exchange)
+		return fmt.Sprintf("%s %s (exchange %d)", o.Method, cmp.Or(o.Op.Path, c.target.Redact.Text(o.Base+o.Path)), slices.Index(order, exchange)+1)
+	}
 	for i, compared := range comparisons {
-		if compared.Shown == 0 || compared.With == 0 {
-			continue
-		}
-		shown, with := slices.Index(order, compared.Shown)+1, slices.Index(order, compared.With)+1
-		chain := res.Findings[i].Exchanges
-		at := func(id int) int {
-			return slices.IndexFunc(chain, func(l reports.Link) bool { return l.Exchange == id })
-		}
-		what, when := c.requestOf(compared.With), "before"
-		if what == c.requestOf(compared.Shown) {
-			what = "the one"
-		}
-		if at(with) > at(shown) {
-			when = "after"
-		}
-		res.Findings[i].Compared = fmt.Sprintf("%s (exchange %d)%s with %s %s it (exchange %d)",
-			c.requestOf(compared.Shown), shown, c.actBetween(chain, with, shown, order), what, when, with)
-	}
-}
-
-// requestOf names a request as the contract does: "GET /v2/deployments/{deployment_id}".
-func (c chains) requestOf(exchange int) string {
-	o := c.seen(exchange)
-	return o.Method + " " + cmp.Or(o.Op.Path, c.target.Redact.Text(o.Base+o.Path))
-}
-
-// actBetween describes the last request between two exchanges of a chain that changed something: ", after the PATCH
-// (exchange 10),".
-func (c chains) actBetween(chain []reports.Link, from, to int, order []int) (described string) {
-	between := false
-	for _, link := range chain {
-		switch {
-		case link.Exchange == to && between:
-			return described
-		case link.Exchange == from:
-			between = true
-		case between:
-			if o := c.seen(order[link.Exchange-1]); o.Method != http.MethodGet {
-				described = fmt.Sprintf(", after the %s (exchange %d),", o.Method, link.Exchange)
-			}
+		if compared.Shown != 0 && compared.With != 0 {
+			res.Findings[i].Compared = request(compared.Shown) + " with " + request(compared.With)
 		}
 	}
-	return ""
 }

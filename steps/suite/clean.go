@@ -94,19 +94,16 @@ func (x *remover) threads(ctx context.Context, all []reports.LedgerEntry) {
 	agent.RemoveThreads(ctx, x.target, all, x.report)
 }
 
-// Clean removes what earlier runs left at the target, and reports each with its problem, which is empty if it was removed.
+// Clean removes what earlier runs left at the target, and reports each: removed, or why not. Nothing of it may be [Elsewhere].
 //
 // The entries may come from a file that anybody has written: credentials are sent to the configured addresses only, and to the
 // agent server that the configured control plane names for the deployment of a thread.
-func Clean(ctx context.Context, c *config.Config, left []evidence.Left, each func(e evidence.Left, problem string)) error {
+func Clean(ctx context.Context, c *config.Config, left []evidence.Left, each func(reports.LedgerEntry)) error {
 	t, err := target.New(target.Options{Config: c, Concurrency: DefaultConcurrency})
 	if err != nil {
 		return err
 	}
 	defer t.Close() //nolint:errcheck // there is no ledger
-	type name struct{ kind, id, address string }
-	runs := map[name]evidence.Left{}
-	var deployments, threads, allowed []reports.LedgerEntry
 	var mu sync.Mutex
 	gone := map[string]bool{} // deployments
 	x := &remover{target: t, plane: plane.New(t, shared.NewMaker(ctx), time.Now()), named: map[string]string{}}
@@ -114,34 +111,28 @@ func Clean(ctx context.Context, c *config.Config, left []evidence.Left, each fun
 		mu.Lock()
 		defer mu.Unlock()
 		gone[e.ID] = gone[e.ID] || e.Kind == evidence.Deployment && e.Removed
-		of := runs[name{e.Kind, e.ID, e.Address}]
-		of.LedgerEntry = e
-		each(of, e.Reason)
+		each(e)
 	}
+	var deployments, threads []reports.LedgerEntry
 	for _, e := range left {
-		runs[name{e.Kind, e.ID, e.Address}] = e
-		switch {
-		case Elsewhere(c, e):
-			x.report(ended(e.LedgerEntry, "it is not at the configured target"))
-		case e.Kind == evidence.Deployment:
+		if e.Kind == evidence.Deployment {
 			deployments = append(deployments, e.LedgerEntry)
-		default:
+		} else {
 			threads = append(threads, e.LedgerEntry)
 		}
 	}
 	x.deployments(ctx, deployments)
-	for _, e := range threads {
+	x.threads(ctx, slices.DeleteFunc(threads, func(e reports.LedgerEntry) bool {
 		problem := ""
 		if !gone[e.Deployment] {
 			problem = x.refused(ctx, e)
 		}
-		if problem == "" && !gone[e.Deployment] {
-			allowed = append(allowed, e)
-		} else {
-			x.report(ended(e, problem)) // removed with its deployment, or refused
+		over := problem != "" || gone[e.Deployment]
+		if over {
+			x.report(ended(e, problem)) // refused, or removed with its deployment
 		}
-	}
-	x.threads(ctx, allowed)
+		return over
+	}))
 	return context.Cause(ctx)
 }
 

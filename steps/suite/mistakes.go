@@ -10,7 +10,6 @@ import (
 	"github.com/agentconform/agentconform/reports"
 	"github.com/agentconform/agentconform/spec"
 	"github.com/agentconform/agentconform/steps/agent"
-	"github.com/agentconform/agentconform/steps/config"
 	"github.com/agentconform/agentconform/steps/evidence"
 	"github.com/agentconform/agentconform/steps/outcome"
 	"github.com/agentconform/agentconform/steps/target"
@@ -102,13 +101,8 @@ func credentialsOf(t *target.Target, side spec.Side, status int) (keys []string,
 		return []string{"users"}, fmt.Sprintf("callers without credentials (status %d); set users", status)
 	}
 	var remedies []string
-	for i, u := range c.Users[:min(2, len(c.Users))] {
-		key := fmt.Sprintf("users.%d.token", i)
-		remedy := config.Variable(key)
-		if len(u.Headers) > 0 {
-			key = fmt.Sprintf("users.%d.headers", i)
-			remedy = key
-		}
+	for i := range min(2, len(c.Users)) {
+		key, remedy := c.CredentialOf(i)
 		keys, remedies = append(keys, key), append(remedies, remedy)
 	}
 	return keys, fmt.Sprintf("%s (status %d); set %s", strings.Join(keys, " and "), status, strings.Join(remedies, " and "))

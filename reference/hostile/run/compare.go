@@ -75,10 +75,10 @@ func (b *bench) compared(m hostile.Mode, r *row, console []byte, folder string) 
 		say("a mistake of the suite: %.200s", result.Headline)
 	}
 	r.Verdict, r.Removal = result.Verdict, float64(result.Run.RemovalMS)/1000
-	if want := string(m.Verdict); r.Verdict != want {
+	if want := m.Verdict; r.Verdict != want {
 		say("verdict %q, want %q", r.Verdict, want)
 	}
-	if want := m.Verdict.Exit(); r.Exit != want {
+	if want := hostile.Exits[m.Verdict]; r.Exit != want {
 		say("exit code %d, want %d", r.Exit, want)
 	}
 	if bound := b.timeout.Seconds() + float64(max(b.seconds, m.Seconds)); r.Seconds-r.Removal > bound {

@@ -31,7 +31,7 @@ func TestASampleHasModesOfManyGroups(t *testing.T) {
 // TestWhatIsWrongIsSaid: each bound and each sign of harm is seen.
 func TestWhatIsWrongIsSaid(t *testing.T) {
 	b := bench{timeout: time.Second, seconds: 2, megabytes: 100}
-	m := hostile.Mode{Verdict: hostile.NonConformant}
+	m := hostile.Mode{Verdict: "non-conformant"}
 	good := row{usage: usage{Exit: 1, Seconds: 2.9, Megabytes: 100}}
 	for name, c := range map[string]struct {
 		r       row

@@ -18,6 +18,7 @@ import (
 	"net/http"
 	"net/url"
 	"sync"
+	"testing"
 
 	"github.com/getkin/kin-openapi/openapi3"
 	"github.com/getkin/kin-openapi/openapi3filter"
@@ -50,15 +51,9 @@ var options = &openapi3filter.Options{
 	AuthenticationFunc: openapi3filter.NoopAuthenticationFunc, // who may call is a matter of behaviour
 }
 
-// TB is what a Transport needs of a test.
-type TB interface {
-	Helper()
-	Errorf(format string, args ...any)
-}
-
 // Transport judges every exchange that passes through it.
 type Transport struct {
-	T     TB
+	T     testing.TB
 	Inner http.RoundTripper
 	// Side tells which side a path belongs to, and the path as the document has it.
 	Side     func(path string) (spec.Side, string)

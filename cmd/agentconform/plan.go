@@ -4,13 +4,13 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strings"
 
-	"github.com/agentconform/agentconform/features"
 	"github.com/agentconform/agentconform/reports"
 	"github.com/agentconform/agentconform/reports/overview"
 	"github.com/agentconform/agentconform/reports/safe"
-	"github.com/agentconform/agentconform/steps"
 	"github.com/agentconform/agentconform/steps/config"
+	"github.com/agentconform/agentconform/steps/suite"
 )
 
 // firstKeys are the keys that a target is tested better with, one after the other, and values with which the plan of a
@@ -26,13 +26,14 @@ var firstKeys = []struct {
 
 // leadOn ends a run without a configuration file with three lines: what was judged, the key that would add most, and the
 // command that writes the file.
-func (f *runFlags) leadOn(w io.Writer, r *reports.Result, cfg *config.Config, catalogue *features.Catalogue) error {
+func (f *runFlags) leadOn(w io.Writer, r *reports.Result) error {
 	_, noFile := os.Stat(config.DefaultFile)
-	if noFile == nil || f.target.config != "" || f.bundled || f.quiet || f.format == formatJSON {
+	if noFile == nil || f.config != "" || f.bundled || f.quiet || f.format == formatJSON {
 		return nil
 	}
+	cfg := f.options.Config
 	judged := func(c config.Config) int {
-		p, err := steps.PreviewOf(&c, catalogue, f.selection())
+		p, err := suite.PreviewOf(&c, f.options.Catalogue, f.options.Select)
 		if err != nil {
 			return 0
 		}
@@ -52,12 +53,40 @@ func (f *runFlags) leadOn(w io.Writer, r *reports.Result, cfg *config.Config, ca
 		fmt.Fprintf(w, "%-16s%s would add up to %s\n", "Next key", key, reports.Count(most, "requirement"))
 	}
 	command := "agentconform init"
-	if cfg.Target != "" {
-		command += " --target " + reports.ShellWord(cfg.Target)
-	}
-	if cfg.AgentTarget != "" {
-		command += " --agent-target " + reports.ShellWord(cfg.AgentTarget)
+	for _, flag := range [][2]string{{" --target ", cfg.Target}, {" --agent-target ", cfg.AgentTarget}} {
+		if flag[1] != "" {
+			command += flag[0] + reports.ShellWord(flag[1])
+		}
 	}
 	_, err := fmt.Fprintf(w, "%-16s%s\n", "Write the file", safe.Line(command))
+	return err
+}
+
+// preview prints what the run would do, and sends nothing.
+func (f *runFlags) preview(s streams) error {
+	o := f.options
+	if _, err := suite.Binding(o.Catalogue, o.FailOn); err != nil {
+		return err
+	}
+	p, err := suite.PreviewOf(o.Config, o.Catalogue, o.Select)
+	if err != nil {
+		return err
+	}
+	var b strings.Builder
+	line := func(subject, format string, args ...any) {
+		fmt.Fprintf(&b, "%-12s  %s\n", subject, safe.Line(fmt.Sprintf(format, args...)))
+	}
+	line("plan", "%s of %s at %s; nothing was sent", reports.Count(p.Scenarios, "scenario"), reports.Count(p.Requirements, "requirement"),
+		strings.Join(addressesOf(o.Config), ", agent server "))
+	line("judges", "%d of %s", p.Judged, reports.Count(p.Requirements, "requirement"))
+	if p.Deployments+p.Revisions == 0 {
+		line("creates", "no deployment")
+	} else {
+		line("creates", "at most %s with %s", reports.Count(p.Deployments, "deployment"), reports.Count(p.Revisions, "revision"))
+	}
+	for _, g := range p.Gaps {
+		line("left out", "%s: %s", g.Reason, g.Named(o.Catalogue))
+	}
+	_, err = io.WriteString(s.out, b.String())
 	return err
 }

@@ -85,3 +85,66 @@ func TestImportsPointOneWay(t *testing.T) {
 	}
 	assert.Greater(t, checked, 100)
 }
+
+// TestNoticeNamesWhatIsLinked compares NOTICE with the modules of the packages that the binary is built from. A line of it names a module, or a
+// folder of one with a licence of its own, then the version and the licence.
+func TestNoticeNamesWhatIsLinked(t *testing.T) {
+	t.Parallel()
+	page, err := os.ReadFile("../../NOTICE")
+	require.NoError(t, err)
+	out, err := exec.Command("go", "list", "-deps", "-f", "{{with .Module}}{{if not .Main}}{{.Path}} {{.Version}}{{end}}{{end}}", ".").Output()
+	require.NoError(t, err)
+	linked := map[string]bool{}
+	for line := range strings.FieldsFuncSeq(string(out), func(r rune) bool { return r == '\n' }) {
+		linked[strings.TrimSuffix(line, "+incompatible")] = true // go-licenses leaves it out
+	}
+	covered := map[string]bool{}
+	head, _, _ := strings.Cut(string(page), "==========\n")
+	for _, m := range regexp.MustCompile(`(?m)^(\S+\.\S+) (v\S+) (\S+)$`).FindAllStringSubmatch(head, -1) {
+		line := m[1] + " " + m[2]
+		covered[moduleOf(line, linked)] = true
+		assert.NotEmpty(t, moduleOf(line, linked), "NOTICE names %s, which is not linked: run make notice", line)
+		assert.Contains(t, []string{"Apache-2.0", "BSD-2-Clause", "BSD-3-Clause", "ISC", "MIT", "MPL-2.0"}, m[3], "a licence that nobody has looked at: %s", line)
+	}
+	for line := range linked {
+		assert.True(t, covered[line], "NOTICE does not name %s: run make notice", line)
+	}
+}
+
+// moduleOf finds the module of a line of NOTICE, with the same version; "" where there is none.
+func moduleOf(line string, linked map[string]bool) string {
+	path, version, _ := strings.Cut(line, " ")
+	for {
+		if linked[path+" "+version] {
+			return path + " " + version
+		}
+		at := strings.LastIndexByte(path, '/')
+		if at < 0 {
+			return ""
+		}
+		path = path[:at]
+	}
+}
+
+// TestActionsAreNamedByCommit: a tag of an action can be moved to other code, a commit cannot. The release stands in a comment,
+// where Dependabot reads and raises it.
+func TestActionsAreNamedByCommit(t *testing.T) {
+	files, err := filepath.Glob("../../.github/workflows/*.yml")
+	require.NoError(t, err)
+	require.NotEmpty(t, files)
+	uses := regexp.MustCompile(`(?m)^\s*(?:- )?uses: *(.*)$`)
+	pinned := regexp.MustCompile(`^[\w./-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+$`)
+	own := regexp.MustCompile(`^agentconform/agentconform@`) // the reader names the commit that was tried
+	for _, file := range append(files, "../../action.yml", "../../docs/ci.md", "../../docs/kubernetes/matrix.yml") {
+		text, err := os.ReadFile(file)
+		require.NoError(t, err)
+		found := uses.FindAllStringSubmatch(string(text), -1)
+		assert.NotEmpty(t, found, file)
+		for _, use := range found {
+			if own.MatchString(use[1]) {
+				continue
+			}
+			assert.Regexp(t, pinned, use[1], file)
+		}
+	}
+}
