@@ -53,9 +53,8 @@ type screen struct {
 	done      int
 	bad       int
 	exploring bool               // all scenarios have ended
-	longest   time.Duration      // that the target asked to wait
 	waits     map[string]waiting // for scenarios, by requirement and name, and for revisions
-	told      map[string]bool    // what is shown once: statuses of revisions, causes, that the target asked for too much
+	told      map[string]bool    // what is shown once: statuses of revisions, causes, that the target asks to wait
 	now       func() time.Time
 	closed    chan struct{}
 }
@@ -144,7 +143,11 @@ func (s *screen) show(e target.Event) {
 	case target.Named:
 		s.say("agent server: %s", e.Name)
 	case target.Throttled:
-		s.throttled(e)
+		if asked := e.Elapsed.Round(time.Second); e.Refused && s.first("refused") {
+			s.say("the target asks to wait %s, longer or more often than the suite does; dependent checks are skipped", asked)
+		} else if !e.Refused && asked > 0 && s.first("throttled") {
+			s.say("the target asks to wait %s", asked)
+		}
 	}
 }
 
@@ -174,18 +177,6 @@ func (s *screen) end(e target.Event) {
 		return
 	}
 	s.say("[%d/%d] %s %s: %s%s%s", s.done, s.total, e.Verdict, e.Text, e.Name, took, reason)
-}
-
-// throttled tells how long the target asks to wait, when that is much longer than it was before, and once that it is
-// longer than the suite waits.
-func (s *screen) throttled(e target.Event) {
-	switch asked := e.Elapsed.Round(time.Second); {
-	case e.Refused && s.first("refused"):
-		s.say("the target asks to wait %s, longer or more often than the suite does; dependent checks are skipped", asked)
-	case !e.Refused && e.Elapsed >= max(time.Second, 2*s.longest):
-		s.longest = e.Elapsed
-		s.say("the target asks to wait %s", asked)
-	}
 }
 
 // waitsFor says what the run waits for at a time, and how long that may still take where that is known: the revision with the most time
