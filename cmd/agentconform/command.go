@@ -50,7 +50,8 @@ func failed(code int) error {
 	return &exit{code: code}
 }
 
-// tellInterrupt says that an interrupted command goes on to remove what it created, until the returned function is called.
+// tellInterrupt says that an interrupted command goes on to remove what it created, until the returned function is
+// called.
 func tellInterrupt(ctx context.Context, io streams) (stop func() bool) {
 	return context.AfterFunc(ctx, func() {
 		fmt.Fprintln(io.err, "Interrupted: cleaning up. Ctrl-C again quits at once and may leave deployments")

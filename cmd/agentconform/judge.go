@@ -79,8 +79,8 @@ func (f *runFlags) exploreCaseOf() ([]explore.Operation, error) {
 	return all, nil
 }
 
-// progress shows the events of a run and, with --fail-fast, ends it when a requirement has failed that decides the verdict.
-// One that has an entry in the baseline goes on: its failure is known.
+// progress shows the events of a run and, with --fail-fast, ends it when a requirement has failed that decides the
+// verdict. One that has an entry in the baseline goes on: its failure is known.
 func (f *runFlags) progress(screen *screen, binding func(*features.Requirement) bool, known *baseline.Baseline, end context.CancelCauseFunc) func(target.Event) {
 	if !f.failFast {
 		return screen.show
@@ -138,8 +138,8 @@ func (f *runFlags) loadBaseline(io streams) (*baseline.Baseline, error) {
 	return known, nil
 }
 
-// checkWriteBaseline refuses a file that could not be written at the end of the run. It may be in the folder of the reports, which the run
-// makes.
+// checkWriteBaseline refuses a file that could not be written at the end of the run. It may be in the folder of the
+// reports, which the run makes.
 func (f *runFlags) checkWriteBaseline(changed bool) error {
 	switch {
 	case f.writeBaseline == "" && changed:

@@ -24,8 +24,8 @@ var firstKeys = []struct {
 	{"users", func(c *config.Config) { c.Users = []config.User{{Name: "a", Token: "a"}, {Name: "b", Token: "b"}} }},
 }
 
-// leadOn ends a run without a configuration file with three lines: what was judged, the key that would add most, and the
-// command that writes the file.
+// leadOn ends a run without a configuration file with three lines: what was judged, the key that would add most, and
+// the command that writes the file.
 func (f *runFlags) leadOn(w io.Writer, r *reports.Result) error {
 	_, noFile := os.Stat(config.DefaultFile)
 	if noFile == nil || f.config != "" || f.bundled || f.quiet || f.format == formatJSON {

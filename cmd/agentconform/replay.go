@@ -97,8 +97,8 @@ func (f *replayFlags) findings(name string) (*reports.Result, []reports.Finding,
 	return result, findings, err
 }
 
-// tellAnswers prints a line for each finding and, where there are several, one for all. A finding that still fails decides
-// the exit code, then one that could not be judged.
+// tellAnswers prints a line for each finding and, where there are several, one for all. A finding that still fails
+// decides the exit code, then one that could not be judged.
 func tellAnswers(answers []replay.Answer, io streams) int {
 	count := map[reports.Verdict]int{}
 	for _, a := range answers {

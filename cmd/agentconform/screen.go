@@ -179,8 +179,8 @@ func (s *screen) end(e target.Event) {
 	s.say("[%d/%d] %s %s: %s%s%s", s.done, s.total, e.Verdict, e.Text, e.Name, took, reason)
 }
 
-// waitsFor says what the run waits for at a time, and how long that may still take where that is known: the revision with the most time
-// left, else the scenario that has been running for the longest.
+// waitsFor says what the run waits for at a time, and how long that may still take where that is known: the revision
+// with the most time left, else the scenario that has been running for the longest.
 func (s *screen) waitsFor(now time.Time) string {
 	var chosen *waiting
 	for _, key := range slices.Sorted(maps.Keys(s.waits)) {

@@ -59,7 +59,8 @@ Exit codes: 0 stopped, 2 wrong usage, or it could not start.`,
 	return c
 }
 
-// check refuses flags that exclude each other, and a file that is not ours, or cannot be written, before anything is started.
+// check refuses flags that exclude each other, and a file that is not ours, or cannot be written, before anything is
+// started.
 func (f *serveFlags) check() error {
 	switch {
 	case f.pace < 0:
@@ -165,7 +166,8 @@ func deviations(names []string) (layers []faults.Layer, edition string, err erro
 	return append(others, layers...), edition, err
 }
 
-// beyondLoopback tells whether other machines may reach an address to listen on. No host means all addresses of this one.
+// beyondLoopback tells whether other machines may reach an address to listen on. No host means all addresses of this
+// one.
 func beyondLoopback(listen string) bool {
 	host, _, err := net.SplitHostPort(listen)
 	if err != nil || strings.EqualFold(host, "localhost") {

@@ -67,8 +67,9 @@ func (r *run) execute(ctx context.Context, scenarios []*features.Scenario) error
 	return r.missing(scenarios)
 }
 
-// judgeAgain judges the scenarios that failed once more, when the others are over, so that a finding says whether it was seen again. The
-// verdicts stay. What may create or change something at the control plane, or may have waited for an answer in vain, is judged once only.
+// judgeAgain judges the scenarios that failed once more, when the others are over, so that a finding says whether it
+// was seen again. The verdicts stay. What may create or change something at the control plane, or may have waited for
+// an answer in vain, is judged once only.
 func (r *run) judgeAgain(ctx context.Context, scenarios []*features.Scenario) error {
 	failed := slices.DeleteFunc(slices.Clone(scenarios), func(s *features.Scenario) bool {
 		v, ofAgent := r.verdicts[s.Key()], s.Requirement.Profile == features.AgentServer

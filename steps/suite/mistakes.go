@@ -15,8 +15,8 @@ import (
 	"github.com/agentconform/agentconform/steps/target"
 )
 
-// blockRejected blocks, at the end of a run, scenarios of a side that refused every request with the configured credentials:
-// the cause is the configuration, not the target.
+// blockRejected blocks, at the end of a run, scenarios of a side that refused every request with the configured
+// credentials: the cause is the configuration, not the target.
 func (r *run) blockRejected(selected []*features.Scenario) {
 	for _, side := range []spec.Side{spec.AgentServer, spec.ControlPlane} {
 		status := refusedAll(r.target, side)
@@ -37,8 +37,9 @@ func (r *run) blockRejected(selected []*features.Scenario) {
 	}
 }
 
-// askOnceMore asks an agent server that has refused every request with the credentials of the configuration for an unknown
-// thread: one operation that refuses everybody is a fault of the target, not of the credentials. A selection may hold no other.
+// askOnceMore asks an agent server that has refused every request with the credentials of the configuration for an
+// unknown thread: one operation that refuses everybody is a fault of the target, not of the credentials. A selection
+// may hold no other.
 func (r *run) askOnceMore(ctx context.Context) {
 	if ctx.Err() != nil || refusedAll(r.target, spec.AgentServer) == 0 {
 		return
@@ -64,8 +65,8 @@ func refusedAll(t *target.Target, side spec.Side) (status int) {
 	return status
 }
 
-// needsSide tells whether a scenario needs the side to accept its credentials. The control plane also returns the URL of the
-// agent server, unless the configuration has it.
+// needsSide tells whether a scenario needs the side to accept its credentials. The control plane also returns the URL
+// of the agent server, unless the configuration has it.
 func needsSide(t *target.Target, s *features.Scenario, side spec.Side) bool {
 	profile := s.Requirement.Profile
 	if side == spec.AgentServer {
@@ -74,8 +75,9 @@ func needsSide(t *target.Target, s *features.Scenario, side spec.Side) bool {
 	return profile != features.AgentServer || t.Config.AgentTarget == ""
 }
 
-// followsFromRejection tells whether the outcome of a scenario follows from rejected credentials: it could not be judged, it
-// failed by such a refusal, or passed by one. Scenarios that judge all answers at the end keep their outcome.
+// followsFromRejection tells whether the outcome of a scenario follows from rejected credentials: it could not be
+// judged, it failed by such a refusal, or passed by one. Scenarios that judge all answers at the end keep their
+// outcome.
 func (r *run) followsFromRejection(s *features.Scenario, o *outcome.Outcome) bool {
 	switch {
 	case o == nil || o.Verdict == reports.Passed:

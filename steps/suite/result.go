@@ -72,8 +72,8 @@ func (r *run) result(selected []*features.Scenario, removal time.Duration) *repo
 	return res
 }
 
-// reportSuiteErrors reports requests of the suite that break the contract by mistake. Their answers are not violations of the
-// target, and the run is never conformant.
+// reportSuiteErrors reports requests of the suite that break the contract by mistake. Their answers are not violations
+// of the target, and the run is never conformant.
 func (r *run) reportSuiteErrors(res *reports.Result) {
 	mistakes := r.target.Collector.OwnMistakes()
 	if len(mistakes) == 0 {
@@ -177,7 +177,8 @@ func (r *run) addFindings(res *reports.Result, selected []*features.Scenario) (c
 	return comparisons
 }
 
-// seenAgain enters whether the second judgement of the scenario, if it came as far as the first, has shown the finding too.
+// seenAgain enters whether the second judgement of the scenario, if it came as far as the first, has shown the finding
+// too.
 func (r *run) seenAgain(f *reports.Finding, s *features.Scenario, first *verdict) {
 	v := r.again[s.Key()]
 	if v == nil || v.outcome != nil && v.outcome.Verdict != reports.Passed && (v.outcome.Verdict != reports.Failed || v.step < first.step) {

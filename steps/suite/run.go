@@ -1,5 +1,6 @@
-// Package suite runs the specification against a target: it selects scenarios, has godog execute their sentences, gives each
-// its verdict, and puts all that was learned together as one result. What is known before a run begins is a Forecast.
+// Package suite runs the specification against a target: it selects scenarios, has godog execute their sentences, gives
+// each its verdict, and puts all that was learned together as one result. What is known before a run begins is a
+// Forecast.
 package suite
 
 import (
@@ -249,8 +250,8 @@ func (r *run) notJudged() (n int) {
 	return n
 }
 
-// phases separates the scenarios: those that send requests, in the order in which they are run, and those that only judge the
-// record of the run. These come last, so that nothing is recorded after they were judged.
+// phases separates the scenarios: those that send requests, in the order in which they are run, and those that only
+// judge the record of the run. These come last, so that nothing is recorded after they were judged.
 func (r *run) phases(all []*features.Scenario) (asking [][]*features.Scenario, record []*features.Scenario) {
 	var first, last []*features.Scenario
 	for _, s := range all {

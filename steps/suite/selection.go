@@ -58,9 +58,9 @@ func (s Selection) Apply(c *features.Catalogue) ([]*features.Scenario, error) {
 	return selected, nil
 }
 
-// Binding returns which requirements count as MUST by --fail-on: those of the level where it is "should", those of which a scenario
-// matches where it is a tag expression; none where there is none. A tag that no scenario has is an error: a typing mistake would bind
-// nothing.
+// Binding returns which requirements count as MUST by --fail-on: those of the level where it is "should", those of
+// which a scenario matches where it is a tag expression; none where there is none. A tag that no scenario has is an
+// error: a typing mistake would bind nothing.
 func Binding(c *features.Catalogue, expressions []string) (func(*features.Requirement) bool, error) {
 	var all []func(tags []string) bool
 	for _, expression := range expressions {
@@ -143,9 +143,9 @@ func (s Selection) LeavesOut(id string) string {
 	return ""
 }
 
-// parseTags reads a tag expression: tags joined by "and", "or" and "not", with brackets. An empty one selects everything.
-// It returns whether tags match, and the tags that it names. godog's filter has a smaller language, in which such an expression silently
-// selects nothing; that of Go's build tags is the same with other operators.
+// parseTags reads a tag expression: tags joined by "and", "or" and "not", with brackets. An empty one selects
+// everything. It returns whether tags match, and the tags that it names. godog's filter has a smaller language, in
+// which such an expression silently selects nothing; that of Go's build tags is the same with other operators.
 func parseTags(expression string) (match func(tags []string) bool, named []string, err error) {
 	words := strings.Fields(strings.NewReplacer("(", " ( ", ")", " ) ").Replace(expression))
 	if len(words) == 0 {

@@ -166,9 +166,9 @@ func (t *Target) Sent(group string, c config.Credentials) string {
 	return strings.Join(all, ", and ")
 }
 
-// Disguise says how a request is written so that a server may take it for that of somebody else, as a sentence names it: with headers that
-// claim more than its credentials say, or by a path that a server may route to the same operation, while what checks its credentials knows
-// the path in one form only. The ids in it stay as they are.
+// Disguise says how a request is written so that a server may take it for that of somebody else, as a sentence names
+// it: with headers that claim more than its credentials say, or by a path that a server may route to the same
+// operation, while what checks its credentials knows the path in one form only. The ids in it stay as they are.
 func (t *Target) Disguise(how string, ids ...string) (claim http.Header, written func(path string) string, err error) {
 	written = func(path string) string { return path }
 	switch how {

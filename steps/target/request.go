@@ -233,7 +233,8 @@ func Encode(value any) []byte {
 	return text
 }
 
-// Rejects tells whether a side refuses credentials with the status. Only an authentication handler may choose another one than 401 and 403.
+// Rejects tells whether a side refuses credentials with the status. Only an authentication handler may choose another
+// one than 401 and 403.
 func (t *Target) Rejects(side spec.Side, status int) bool {
 	return status == http.StatusUnauthorized || status == http.StatusForbidden ||
 		side == spec.AgentServer && status == t.Config.Agent.RejectedStatus

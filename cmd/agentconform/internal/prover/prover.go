@@ -77,8 +77,8 @@ func Run(ctx context.Context, o Options) (*proof.Proof, error) {
 	return result, nil
 }
 
-// run makes the trials, several at the same time and the unmodified references first, and returns their rows in order. Those
-// that are undecided are tried once more, alone.
+// run makes the trials, several at the same time and the unmodified references first, and returns their rows in order.
+// Those that are undecided are tried once more, alone.
 func (p *prover) run(ctx context.Context, trials []trial) []proof.Row {
 	rows := make([]proof.Row, len(trials))
 	var mu sync.Mutex
@@ -209,9 +209,9 @@ func (p *prover) apart(row *proof.Row, failed []string) (red, beside []string) {
 	return red, beside
 }
 
-// replay replays the findings of the fault's requirement. Against the faulty server at least one must still fail (others may
-// pass: it may be a race), against an unmodified reference all must pass, and at a closed port or with wrong credentials all must be
-// inconclusive. It returns how many findings had the expected verdict against all four.
+// replay replays the findings of the fault's requirement. Against the faulty server at least one must still fail
+// (others may pass: it may be a race), against an unmodified reference all must pass, and at a closed port or with
+// wrong credentials all must be inconclusive. It returns how many findings had the expected verdict against all four.
 func (p *prover) replay(ctx context.Context, t trial, faulty *config.Config, result *reports.Result) (n int, problem string) {
 	findings, err := replay.Find(result, t.row.Fails)
 	if err != nil {

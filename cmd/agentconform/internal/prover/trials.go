@@ -62,8 +62,8 @@ func Rows() (rows []proof.Row, err error) {
 	return rows, err
 }
 
-// trials are those that the options ask for. The unmodified reference is always among them, and all equivalent mutants where the ID of
-// a requirement is named: a requirement that fails on these kills every mutant.
+// trials are those that the options ask for. The unmodified reference is always among them, and all equivalent mutants
+// where the ID of a requirement is named: a requirement that fails on these kills every mutant.
 func (p *prover) trials() ([]trial, error) {
 	all := p.catalogued()
 	if p.Whole || slices.ContainsFunc(p.Only, func(name string) bool { return strings.HasPrefix(name, besideReference) }) {
@@ -200,8 +200,8 @@ const besideReference = "independent-server"
 // oneOf is of how many rows one also stands before the independent server.
 const oneOf = 10
 
-// proxied are trials of rows before the independent server, chosen by their names: that a fault is seen must not hang on the reference.
-// The proxy alone must change nothing.
+// proxied are trials of rows before the independent server, chosen by their names: that a fault is seen must not hang
+// on the reference. The proxy alone must change nothing.
 func (p *prover) proxied() (trials []trial) {
 	for _, half := range []string{"control-plane", "agent-server"} {
 		row := proof.Row{Kind: proof.Equivalent, Group: besideReference, Name: besideReference + "/" + half, Does: "the server behind a proxy"}
