@@ -109,7 +109,8 @@ inconclusive or stopped, and no MUST failed).`,
 	root.SetIn(io.in)
 	root.SetOut(io.out)
 	root.SetErr(io.err)
-	root.AddCommand(newRun(io), newInit(io), newDoctor(io), newServe(io), newProve(io), newReplay(io), newExec(io), newCompare(io), newClean(io),
+	root.AddCommand(newRun(io), newInit(io), newDoctor(io), newServe(io), newProve(io), newReplay(io), newExec(io),
+		newCompare(io), newClean(io),
 		newList(io), newExplain(io), newSchema(io), newVersion(io), configTopic())
 	describeHelp(root)
 	return root

@@ -98,7 +98,8 @@ func fillFrom(cfg *config.Config, material *fixtures.Material, at fixtures.Place
 		cfg.Create.Refused = set.RefusedCreate
 	}
 	a := &cfg.Alternatives
-	a.RepoRef, a.TagRef, a.BrokenRef = cmp.Or(a.RepoRef, set.SecondRef), cmp.Or(a.TagRef, set.TagRef), cmp.Or(a.BrokenRef, set.BrokenRef)
+	a.RepoRef, a.TagRef, a.BrokenRef = cmp.Or(a.RepoRef, set.SecondRef), cmp.Or(a.TagRef, set.TagRef), cmp.Or(a.BrokenRef,
+		set.BrokenRef)
 	a.GraphConfigPath = cmp.Or(a.GraphConfigPath, set.AlternativeGraphConfigPath)
 	a.ImageURI, a.BrokenImageURI = cmp.Or(a.ImageURI, set.SecondImageURI), cmp.Or(a.BrokenImageURI, set.BrokenImageURI)
 	if len(a.Commits) == 0 {

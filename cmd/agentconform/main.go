@@ -16,7 +16,8 @@ import (
 
 func main() {
 	survivePipes()
-	os.Exit(execute(untilSignalled(), os.Args[1:], streams{in: os.Stdin, out: newOutput(os.Stdout), err: newOutput(os.Stderr)}))
+	os.Exit(execute(untilSignalled(), os.Args[1:], streams{in: os.Stdin, out: newOutput(os.Stdout),
+		err: newOutput(os.Stderr)}))
 }
 
 // untilSignalled returns a context that the first signal ends, so that the run can finish its reports. From then on a

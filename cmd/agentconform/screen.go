@@ -132,7 +132,8 @@ func (s *screen) show(e target.Event) {
 		delete(s.waits, name)
 		s.end(e)
 	case target.Polled:
-		s.waits[e.Name] = waiting{fmt.Sprintf("revision %.8s, which is %s", e.Name, e.Text), now.Add(-e.Elapsed), now.Add(e.Left)}
+		s.waits[e.Name] = waiting{fmt.Sprintf("revision %.8s, which is %s", e.Name, e.Text), now.Add(-e.Elapsed),
+			now.Add(e.Left)}
 		if e.Over {
 			delete(s.waits, e.Name)
 		} else if e.Elapsed > 5*time.Second && s.first(name) {
@@ -186,7 +187,8 @@ func (s *screen) waitsFor(now time.Time) string {
 	for _, key := range slices.Sorted(maps.Keys(s.waits)) {
 		w := s.waits[key]
 		over := !w.until.IsZero() && !w.until.After(now) // the poll was given up
-		if !over && (chosen == nil || w.until.After(chosen.until) || w.until.Equal(chosen.until) && w.since.Before(chosen.since)) {
+		if !over && (chosen == nil || w.until.After(chosen.until) || w.until.Equal(chosen.until) &&
+			w.since.Before(chosen.since)) {
 			chosen = &w
 		}
 	}
@@ -194,7 +196,8 @@ func (s *screen) waitsFor(now time.Time) string {
 	case chosen != nil && chosen.until.IsZero():
 		return fmt.Sprintf("waiting for %s, for %s", chosen.what, now.Sub(chosen.since).Round(time.Second))
 	case chosen != nil:
-		return fmt.Sprintf("waiting for %s, for %s; at most %s more (timeouts.poll)", chosen.what, now.Sub(chosen.since).Round(time.Second),
+		return fmt.Sprintf("waiting for %s, for %s; at most %s more (timeouts.poll)", chosen.what,
+			now.Sub(chosen.since).Round(time.Second),
 			chosen.until.Sub(now).Round(time.Second))
 	case s.exploring:
 		return "exploring the agent server, and removing what the run created"

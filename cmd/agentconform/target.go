@@ -126,7 +126,8 @@ func describe(cfg *config.Config, server *reference.Server) {
 	cfg.Implementation = reports.Implementation{Name: "agentconform reference", Version: suiteVersion()}
 	cfg.Edition = string(set.Edition)
 	cfg.Credentials = config.Credentials{APIKey: set.Owner.APIKey, TenantID: set.Owner.TenantID, Bearer: set.Owner.Bearer}
-	cfg.OtherTenant = config.Credentials{APIKey: set.OtherTenant.APIKey, TenantID: set.OtherTenant.TenantID, Bearer: set.OtherTenant.Bearer}
+	cfg.OtherTenant = config.Credentials{APIKey: set.OtherTenant.APIKey, TenantID: set.OtherTenant.TenantID,
+		Bearer: set.OtherTenant.Bearer}
 	cfg.TenantIDAlone, cfg.SeparateCredentials = true, true
 	cfg.Create = config.Create{Body: set.Create, Refused: set.RefusedCreate}
 	cfg.Alternatives = config.Alternatives{
@@ -139,6 +140,7 @@ func describe(cfg *config.Config, server *reference.Server) {
 	cfg.Agent.RejectedDetail = "Invalid credentials" // of the handler in reference/graphs
 	cfg.Users = nil
 	for _, u := range set.Users {
-		cfg.Users = append(cfg.Users, config.User{Name: u.Name, Token: u.Token, Identity: u.Identity, Fields: u.CustomFields()})
+		cfg.Users = append(cfg.Users, config.User{Name: u.Name, Token: u.Token, Identity: u.Identity,
+			Fields: u.CustomFields()})
 	}
 }

@@ -129,7 +129,8 @@ func change(v reflect.Value, key string, set func(v reflect.Value)) {
 
 // place finds the place of a key below a value: what stands there, else the zero value, whether something does, and how
 // something else is put there. What lists and mappings on the way hold is copied for that: others may be reading it.
-func place(v reflect.Value, set func(reflect.Value), key string) (value reflect.Value, is bool, put func(reflect.Value)) {
+func place(v reflect.Value, set func(reflect.Value),
+	key string) (value reflect.Value, is bool, put func(reflect.Value)) {
 	if key == "" {
 		return v, true, set
 	}

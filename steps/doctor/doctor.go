@@ -97,8 +97,9 @@ const requestsAtOnce = 9 // at most
 // the route.
 func Examine(ctx context.Context, o suite.Options, try bool) (*Examination, error) {
 	c := o.Config
-	t, err := target.New(target.Options{Config: c, Concurrency: requestsAtOnce, RunID: "doctor", Fixtures: o.Fixtures, Oracle: o.Oracle,
-		Start: time.Now()})
+	t, err := target.New(target.Options{Config: c, Concurrency: requestsAtOnce, RunID: "doctor", Fixtures: o.Fixtures,
+		Oracle: o.Oracle,
+		Start:  time.Now()})
 	if err != nil {
 		return nil, err
 	}

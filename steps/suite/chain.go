@@ -83,7 +83,8 @@ const updateDeployment = "update-deployment"
 
 // withUpdates adds the updates by others of the deployments that a chain is about: a deployment that scenarios lease in
 // turn is as the one before has left it.
-func (c chains) withUpdates(sent []evidence.Observation, senders []string, updates []evidence.Observation) []evidence.Observation {
+func (c chains) withUpdates(sent []evidence.Observation, senders []string,
+	updates []evidence.Observation) []evidence.Observation {
 	if len(sent) == 0 {
 		return sent
 	}
@@ -162,7 +163,9 @@ func (c chains) aboutTheSame(sent []evidence.Observation, owner string, shows ..
 		}
 		for _, x := range sent {
 			refused := x.Method == http.MethodPost && x.Status/100 != 2
-			if refused || slices.ContainsFunc(idsOf(x), func(id string) bool { return about[id] || strings.Contains(shown, id) }) {
+			if refused || slices.ContainsFunc(idsOf(x), func(id string) bool {
+				return about[id] || strings.Contains(shown, id)
+			}) {
 				related[x.Scenario] = true
 			}
 		}
@@ -191,7 +194,8 @@ func idsOf(o evidence.Observation) (ids []string) {
 func (c chains) describeComparisons(res *reports.Result, comparisons []outcome.Comparison, order []int) {
 	request := func(exchange int) string { // as the contract names it: "GET /v2/deployments/{deployment_id}"
 		o := c.seen(exchange)
-		return fmt.Sprintf("%s %s (exchange %d)", o.Method, cmp.Or(o.Op.Path, c.target.Redact.Text(o.Base+o.Path)), slices.Index(order, exchange)+1)
+		return fmt.Sprintf("%s %s (exchange %d)", o.Method, cmp.Or(o.Op.Path, c.target.Redact.Text(o.Base+o.Path)),
+			slices.Index(order, exchange)+1)
 	}
 	for i, compared := range comparisons {
 		if compared.Shown != 0 && compared.With != 0 {

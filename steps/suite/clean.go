@@ -28,7 +28,8 @@ func (r *run) clean(ctx context.Context) {
 		r.keep(r.unreachable)
 		return
 	}
-	ctx, cancel := context.WithTimeoutCause(context.WithoutCancel(ctx), CleanUpTime, fmt.Errorf("cleaning up has ended after %s", CleanUpTime))
+	ctx, cancel := context.WithTimeoutCause(context.WithoutCancel(ctx), CleanUpTime,
+		fmt.Errorf("cleaning up has ended after %s", CleanUpTime))
 	defer cancel()
 	ctx = evidence.WithScenario(ctx, "cleaning up", len(r.Catalogue.Scenarios())+1)
 	x := &remover{target: r.target, plane: r.plane, report: r.noteRemoval}

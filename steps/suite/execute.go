@@ -177,10 +177,12 @@ func (r *run) preclude(ctx context.Context, s *features.Scenario) *outcome.Outco
 }
 
 // parts are those of the exchanges that a sentence sends, by its kind.
-var parts = map[messages.PickleStepType]reports.Part{messages.PickleStepType_CONTEXT: reports.SetUp, messages.PickleStepType_ACTION: reports.Act,
+var parts = map[messages.PickleStepType]reports.Part{messages.PickleStepType_CONTEXT: reports.SetUp,
+	messages.PickleStepType_ACTION:  reports.Act,
 	messages.PickleStepType_OUTCOME: reports.Observation}
 
-func (e *execution) afterStep(ctx context.Context, step *godog.Step, status godog.StepResultStatus, err error) (context.Context, error) {
+func (e *execution) afterStep(ctx context.Context, step *godog.Step, status godog.StepResultStatus,
+	err error) (context.Context, error) {
 	if e.scene.Scenario == nil || e.verdict != nil {
 		return ctx, nil
 	}
@@ -232,7 +234,8 @@ func (e *execution) end(o *outcome.Outcome, sentence string) {
 
 // tellEnd shows the verdict of a scenario to people who watch the run.
 func (r *run) tellEnd(s *features.Scenario, v *verdict) {
-	event := target.Event{Kind: target.Ended, Name: s.Name, Text: s.Requirement.ID, Verdict: reports.Passed, Elapsed: v.took}
+	event := target.Event{Kind: target.Ended, Name: s.Name, Text: s.Requirement.ID, Verdict: reports.Passed,
+		Elapsed: v.took}
 	if o := v.outcome; o != nil {
 		event.Verdict, event.Reason, event.BlockedBy = o.Verdict, r.target.Redact.Excerpt(o.Reason), r.blockers(o)
 	}

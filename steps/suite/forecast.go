@@ -188,7 +188,8 @@ func (f *Forecast) needsKey(key string, anonymous bool) error {
 	source := f.config.Source()
 	switch {
 	case isAlternative && (ofRepository[alternative] != "") != (source == config.GitHost):
-		return outcome.Inapplicable("create.body.source", "deployments from %s have no %s", source, cmp.Or(ofRepository[alternative], "image_uri"))
+		return outcome.Inapplicable("create.body.source", "deployments from %s have no %s", source,
+			cmp.Or(ofRepository[alternative], "image_uri"))
 	case key == "create.body.source" && want != source:
 		return outcome.Inapplicable(key, "deployments are created from %s, and not from %s", source, want)
 	case valued && key != "create.body.source" && !f.config.Has(key):
@@ -248,7 +249,8 @@ func (f *Forecast) Spend(scenarios []*features.Scenario) {
 	for _, s := range scenarios {
 		with := maps.Clone(paid)
 		if cost := f.cost(s, with).Deployments; cost > left {
-			f.over[s.Key()] = outcome.OverBudget("max_deployments", "the budget is used up: raise max_deployments (now %d)", most)
+			f.over[s.Key()] = outcome.OverBudget("max_deployments", "the budget is used up: raise max_deployments (now %d)",
+				most)
 		} else {
 			paid, left = with, left-cost
 		}

@@ -87,7 +87,9 @@ func (r *run) followsFromRejection(s *features.Scenario, o *outcome.Outcome) boo
 	case o.Verdict != reports.Failed || s.Is(features.TagLast):
 		return false
 	}
-	return !slices.ContainsFunc(o.Violations, func(v outcome.Violation) bool { return !r.target.Collector.Observation(v.Exchange).Trusted })
+	return !slices.ContainsFunc(o.Violations, func(v outcome.Violation) bool {
+		return !r.target.Collector.Observation(v.Exchange).Trusted
+	})
 }
 
 // credentialsOf names the keys of the credentials that were sent to a side, and the remedy.
@@ -97,7 +99,8 @@ func credentialsOf(t *target.Target, side spec.Side, status int) (keys []string,
 		for _, each := range t.Given(target.Preferred(c.Credentials)) {
 			keys = append(keys, "credentials."+each.Key)
 		}
-		return keys, fmt.Sprintf("%s (status %d); set %s", strings.Join(keys, " and "), status, t.Sent("credentials", c.Credentials))
+		return keys, fmt.Sprintf("%s (status %d); set %s", strings.Join(keys, " and "), status,
+			t.Sent("credentials", c.Credentials))
 	}
 	if len(c.Users) == 0 {
 		return []string{"users"}, fmt.Sprintf("callers without credentials (status %d); set users", status)
@@ -107,7 +110,8 @@ func credentialsOf(t *target.Target, side spec.Side, status int) (keys []string,
 		key, remedy := c.CredentialOf(i)
 		keys, remedies = append(keys, key), append(remedies, remedy)
 	}
-	return keys, fmt.Sprintf("%s (status %d); set %s", strings.Join(keys, " and "), status, strings.Join(remedies, " and "))
+	return keys, fmt.Sprintf("%s (status %d); set %s", strings.Join(keys, " and "), status,
+		strings.Join(remedies, " and "))
 }
 
 // blockUnknownWords blocks, at the end of a run, what failed over words that `vocabulary` maps to something that the
@@ -176,13 +180,15 @@ func aboutWords(t *target.Target, names []string) string {
 	for _, name := range names {
 		as := t.Client.Words.OnWire(name)
 		if slices.Contains(t.Collector.Words.Unchanged(), name) {
-			texts = append(texts, fmt.Sprintf("the target uses %q and never %q: remove or correct vocabulary.%s", name, as, name))
+			texts = append(texts, fmt.Sprintf("the target uses %q and never %q: remove or correct vocabulary.%s", name, as,
+				name))
 		} else {
 			unseen, shown = append(unseen, name), append(shown, as)
 		}
 	}
 	if len(unseen) > 0 {
-		texts = append(texts, fmt.Sprintf("the target never showed %s: correct %s", outcome.Quoted(shown), strings.Join(keysOf(unseen), ", ")))
+		texts = append(texts, fmt.Sprintf("the target never showed %s: correct %s", outcome.Quoted(shown),
+			strings.Join(keysOf(unseen), ", ")))
 	}
 	return strings.Join(texts, "; ")
 }

@@ -25,7 +25,8 @@ type Selection struct {
 
 // all tells whether nothing of the agent server is left out.
 func (s Selection) all() bool {
-	return len(s.Keys)+len(s.Only)+len(s.Skip)+len(s.Tags) == 0 && (len(s.Profiles) == 0 || slices.Contains(s.Profiles, features.AgentServer))
+	return len(s.Keys)+len(s.Only)+len(s.Skip)+len(s.Tags) == 0 && (len(s.Profiles) == 0 ||
+		slices.Contains(s.Profiles, features.AgentServer))
 }
 
 // Apply returns the selected scenarios in the order of the features. A selection that selects nothing is an error:

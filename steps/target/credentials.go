@@ -113,7 +113,8 @@ type Given struct{ Key, header, value string }
 // Given are the credentials of a group that are set.
 func (t *Target) Given(c config.Credentials) []Given {
 	names := t.Config.CredentialHeaders
-	all := []Given{{"api_key", names.APIKey, c.APIKey}, {"tenant_id", names.TenantID, c.TenantID}, {"bearer", names.Bearer, c.Bearer}}
+	all := []Given{{"api_key", names.APIKey, c.APIKey}, {"tenant_id", names.TenantID, c.TenantID},
+		{"bearer", names.Bearer, c.Bearer}}
 	return slices.DeleteFunc(all, func(g Given) bool { return g.value == "" })
 }
 
