@@ -128,7 +128,7 @@ PUSH =
 RELEASE := out/release
 release: build
 	@rm -rf out/texts && mkdir -p out/texts
-	@for shell in bash zsh fish; do $(BIN) completion $$shell > out/texts/agentconform.$$shell; done
+	@for shell in bash zsh fish; do $(BIN) completion $$shell > out/texts/agentconform.$$shell; done; $(BIN) man > out/texts/agentconform.1
 	CGO_ENABLED=0 $(GO) -C .ci/release build -trimpath -buildvcs=false -o ../../bin/ . tool
 	bin/goreleaser release --config .ci/release/goreleaser.yaml --clean $(FLAGS)
 	bin/release -version "$$(sed 's/.*"version":"\([^"]*\)".*/\1/' $(RELEASE)/metadata.json)" -commit "$$(git rev-parse HEAD)" -created "$$(git log -1 --format=%ct)" \

@@ -86,7 +86,7 @@ func (r release) image(architecture string, files []byte) v1.Image {
 		Created: v1.Time{Time: time.Unix(r.created, 0).UTC()},
 		Config: v1.Config{
 			Entrypoint: []string{"/agentconform"},
-			Cmd:        []string{"run"},
+			Cmd:        []string{"container"},
 			User:       fmt.Sprintf("%d:%d", user, user),
 			WorkingDir: "/work",
 			Env:        []string{"PATH=/", "HOME=/work"},

@@ -71,7 +71,7 @@ func (f *cleanFlags) clean(c *cobra.Command, io streams) error {
 	}
 	if f.dryRun {
 		for _, e := range left {
-			fmt.Fprintf(io.out, "%s would be removed\n", nameOf(e.LedgerEntry))
+			fmt.Fprintf(io.out, "%s would be removed\n", nameOf(left, e.LedgerEntry))
 		}
 		fmt.Fprintf(io.out, "%d would be removed\n", len(left))
 		return nil
@@ -100,11 +100,11 @@ func (f *cleanFlags) remove(c *cobra.Command, cfg *config.Config, left []evidenc
 	var noted error
 	err = suite.Clean(c.Context(), cfg, left, func(e reports.LedgerEntry) {
 		if !e.Removed {
-			fmt.Fprintf(io.out, "%s not removed: %s\n", nameOf(e), safe.Line(e.Reason))
+			fmt.Fprintf(io.out, "%s not removed: %s\n", nameOf(left, e), safe.Line(e.Reason))
 			return
 		}
 		removed++
-		fmt.Fprintf(io.out, "%s removed\n", nameOf(e))
+		fmt.Fprintf(io.out, "%s removed\n", nameOf(left, e))
 		noted = errors.Join(noted, ledger.Tried(e))
 	})
 	if len(left) == 0 {
@@ -115,4 +115,8 @@ func (f *cleanFlags) remove(c *cobra.Command, cfg *config.Config, left []evidenc
 	return removed, errors.Join(err, noted)
 }
 
-func nameOf(e reports.LedgerEntry) string { return safe.Line(e.Kind + " " + e.ID) }
+// nameOf names what a run left, with the run that --run chooses.
+func nameOf(left []evidence.Left, e reports.LedgerEntry) string {
+	at := slices.IndexFunc(left, func(l evidence.Left) bool { return l.Kind == e.Kind && l.ID == e.ID })
+	return safe.Line(fmt.Sprintf("%s %s of run %s", e.Kind, e.ID, left[at].Run))
+}

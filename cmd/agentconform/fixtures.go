@@ -111,7 +111,8 @@ func fillFrom(cfg *config.Config, material *fixtures.Material, at fixtures.Place
 	return cfg.Complete()
 }
 
-// overlaid returns a body with the values of another one over it. Lists, which are the secrets, are joined.
+// overlaid returns a body with the values of another one over it. Of lists, which are the secrets, those of the other one replace
+// others of the same name.
 func overlaid(below, above map[string]any) map[string]any {
 	all := maps.Clone(below)
 	for key, value := range above {
@@ -123,10 +124,22 @@ func overlaid(below, above map[string]any) map[string]any {
 		case isObject && wasObject:
 			all[key] = overlaid(under, inner)
 		case isList && wasList:
-			all[key] = slices.Concat(before, list)
+			all[key] = merged(before, list)
 		default:
 			all[key] = value
 		}
 	}
 	return all
+}
+
+// merged returns the items of two lists of objects with a name; those of the second list replace others of the same name.
+func merged(below, above []any) []any {
+	name := func(item any) any {
+		object, _ := item.(map[string]any)
+		return object["name"]
+	}
+	all := slices.DeleteFunc(slices.Clone(below), func(old any) bool {
+		return slices.ContainsFunc(above, func(item any) bool { return name(item) == name(old) })
+	})
+	return append(all, above...)
 }

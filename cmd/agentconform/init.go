@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -73,16 +74,17 @@ func (f *initFlags) load(c *cobra.Command) (*config.Config, error) {
 	return cfg, err
 }
 
+var userToken = regexp.MustCompile(`^` + config.EnvPrefix + `USERS_([0-9]+)_(TOKEN|HEADERS)(=|_)`)
+
 // namedUsers adds a name for each user of the environment who has none.
 func namedUsers(environ []string) []string {
 	all := slices.Clone(environ)
-	for i := range 10 {
-		user := fmt.Sprintf("%sUSERS_%d_", config.EnvPrefix, i)
-		has := func(key string) bool {
-			return slices.ContainsFunc(environ, func(entry string) bool { return strings.HasPrefix(entry, user+key) })
-		}
-		if (has("TOKEN=") || has("HEADERS")) && !has("NAME=") {
-			all = append(all, fmt.Sprintf("%sNAME=user-%d", user, i))
+	for _, entry := range environ {
+		if m := userToken.FindStringSubmatch(entry); m != nil {
+			name := config.EnvPrefix + "USERS_" + m[1] + "_NAME="
+			if !slices.ContainsFunc(all, func(entry string) bool { return strings.HasPrefix(entry, name) }) {
+				all = append(all, name+"user-"+m[1])
+			}
 		}
 	}
 	return all

@@ -2,6 +2,7 @@ package main
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -85,6 +86,9 @@ func (f *proveFlags) prove(c *cobra.Command, io streams) error {
 	options := prover.Options{
 		Only: f.only, Whole: f.whole, All: f.all, Replay: f.replay, Version: suiteVersion(), Describe: describe,
 		Done: func(row proof.Row, done, total int) { fmt.Fprintf(io.err, "[%d/%d] %s\n", done, total, lineOf(row)) },
+	}
+	if f.examples != "" && len(f.only) > 0 {
+		return errors.New("--examples chooses the faults itself: leave out --only")
 	}
 	if f.examples != "" {
 		options.Only, options.Keep = oneOfEach(), f.keep

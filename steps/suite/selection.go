@@ -61,7 +61,7 @@ func (s Selection) Apply(c *features.Catalogue) ([]*features.Scenario, error) {
 
 // Binding returns which requirements count as MUST by --fail-on: those of the level where it is "should", those of
 // which a scenario matches where it is a tag expression; none where there is none. A tag that no scenario has is an
-// error: a typing mistake would bind nothing.
+// error, as is an expression that no scenario matches: a typing mistake would bind nothing.
 func Binding(c *features.Catalogue, expressions []string) (func(*features.Requirement) bool, error) {
 	var all []func(tags []string) bool
 	for _, expression := range expressions {
@@ -77,6 +77,9 @@ func Binding(c *features.Catalogue, expressions []string) (func(*features.Requir
 			if !slices.ContainsFunc(c.Scenarios(), func(s *features.Scenario) bool { return s.Is(tag) }) {
 				err = cmp.Or(err, fmt.Errorf("no requirement has the tag %s", tag))
 			}
+		}
+		if err == nil && !slices.ContainsFunc(c.Scenarios(), func(s *features.Scenario) bool { return match(s.Tags) }) {
+			err = errors.New("no requirement matches")
 		}
 		if err != nil {
 			return nil, fmt.Errorf("--fail-on %q: %w; use should, or a tag of the features, such as @security", expression, err)

@@ -1,0 +1,30 @@
+package main
+
+import (
+	"os"
+
+	"github.com/spf13/cobra"
+)
+
+// newContainer is what the image runs where no command is given. The variables are those of make conformance; without a
+// shell nothing else in the image could make flags of them.
+func newContainer(io streams) *cobra.Command {
+	return &cobra.Command{
+		Use:    "container",
+		Short:  "Run with the addresses of TARGET and AGENT_TARGET",
+		Hidden: true,
+		Args:   noArguments("give run and its flags in place of container"),
+		RunE: func(c *cobra.Command, _ []string) error {
+			arguments := []string{"run"}
+			for flag, name := range map[string]string{"--target=": "TARGET", "--agent-target=": "AGENT_TARGET"} {
+				if value := os.Getenv(name); value != "" {
+					arguments = append(arguments, flag+value)
+				}
+			}
+			os.Args = append(os.Args[:1:1], arguments...) // the reports show the command that is run
+			root := newRoot(io)
+			root.SetArgs(arguments)
+			return root.ExecuteContext(c.Context())
+		},
+	}
+}
