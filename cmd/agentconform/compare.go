@@ -45,10 +45,7 @@ Exit codes: 0 no regression, 1 the last of several versions has a regression, 2 
 					inputs[i].Label = labels[i]
 				}
 			}
-			table, err := compare.Of(inputs...)
-			if err != nil {
-				return err
-			}
+			table := compare.Of(inputs...)
 			if out != "" {
 				if err := writeComparison(out, table); err != nil {
 					return err
