@@ -22,6 +22,7 @@ import (
 	"github.com/agentconform/agentconform/steps"
 	"github.com/agentconform/agentconform/steps/agent"
 	"github.com/agentconform/agentconform/steps/config"
+	"github.com/agentconform/agentconform/steps/suite"
 )
 
 // changedBy serves the target through a proxy that sees each request and may change the body of its answer.
@@ -147,11 +148,11 @@ func TestWhatSeveralReadFirstIsReadOnce(t *testing.T) {
 	assert.Equal(t, []string{"fixture: a deployment with a retrievable revision"}, looks)
 }
 
-func planned(t *testing.T, c *config.Config) *steps.Preview {
+func planned(t *testing.T, c *config.Config) *suite.Preview {
 	t.Helper()
 	catalogue, err := loadCatalogue()
 	require.NoError(t, err)
-	p, err := steps.PreviewOf(c, catalogue, steps.Selection{})
+	p, err := suite.PreviewOf(c, catalogue, steps.Selection{})
 	require.NoError(t, err)
 	return p
 }

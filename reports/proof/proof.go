@@ -87,9 +87,6 @@ type Row struct {
 	Replayed int `json:"replayed,omitempty"`
 	// Sites are the places in the code that judged the finding of Fails, where the build records them.
 	Sites []string `json:"sites,omitempty"`
-	// Cells are the verdicts of the requirements that did not pass, each with the scenarios that failed, where all
-	// scenarios were run.
-	Cells map[string]string `json:"cells,omitempty"`
 }
 
 // Outcome is what a run shows of a mutant.

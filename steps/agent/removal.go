@@ -125,7 +125,7 @@ func NoteThread(ctx context.Context, s *Server, t *Thread) error {
 		return nil
 	}
 	return s.target.Ledger.Add(reports.LedgerEntry{Kind: evidence.Thread, ID: t.ID, Address: s.Base, Deployment: s.deployment,
-		Owner: s.target.CredentialKey(t.Owner), CreatedBy: evidence.Scenario(ctx)})
+		Owner: t.Owner.Key, CreatedBy: evidence.Scenario(ctx)})
 }
 
 // noteRun enters an accepted run in the ledger. If its thread was not created by the suite, the target has created it
@@ -141,7 +141,7 @@ func noteRun(ctx context.Context, s *Server, who target.Caller, g *GraphRun) err
 		}
 	}
 	return s.target.Ledger.Add(reports.LedgerEntry{Kind: evidence.Run, ID: g.ID, Thread: g.Thread.ID, Address: s.Base, Deployment: s.deployment,
-		Owner: s.target.CredentialKey(who), CreatedBy: evidence.Scenario(ctx)})
+		Owner: who.Key, CreatedBy: evidence.Scenario(ctx)})
 }
 
 // clockStep is how exact the times of an answer are: a Date header has whole seconds.

@@ -259,6 +259,9 @@ func (w *World) startsUnderWrongIDs(ctx context.Context) error {
 }
 
 func (w *World) eachIsError() error {
+	if len(w.wrong) == 0 {
+		return outcome.Inapplicable("ids that do not exist", "the target serves each wrong id: what looks like another one may exist")
+	}
 	var wrong []*outcome.Outcome
 	for _, t := range w.wrong {
 		if t.answer.Status < http.StatusBadRequest {

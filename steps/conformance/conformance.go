@@ -32,6 +32,7 @@ import (
 	"github.com/agentconform/agentconform/reports/safe"
 	"github.com/agentconform/agentconform/steps"
 	"github.com/agentconform/agentconform/steps/config"
+	"github.com/agentconform/agentconform/steps/suite"
 )
 
 // Target is what is tested, and how. Without addresses and handlers it is the target of the configuration.
@@ -109,7 +110,7 @@ func (r *run) prepare() (err error) {
 		return err
 	}
 	o.FailOn, o.Seed, o.Version, o.Arguments = r.FailOn, r.Seed, version(), r.arguments()
-	_, err = steps.Binding(o.Catalogue, o.FailOn)
+	_, err = suite.Binding(o.Catalogue, o.FailOn)
 	return err
 }
 
@@ -169,7 +170,7 @@ func (r *run) judge() {
 	ctx := r.t.Context()
 	if deadline, has := r.t.Deadline(); has {
 		left := time.Until(deadline)
-		reserve := min(steps.CleanUpTime+5*time.Second, left/2)
+		reserve := min(suite.CleanUpTime+5*time.Second, left/2)
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeoutCause(ctx, left-reserve, &steps.Stopped{By: "the deadline of go test -timeout"})
 		defer cancel()

@@ -134,13 +134,3 @@ func TestAModuleOfItsOwn(t *testing.T) {
 		})
 	}
 }
-
-// TestNothingOfTheReferenceIsLinked keeps the reference out of the programs of vendors.
-func TestNothingOfTheReferenceIsLinked(t *testing.T) {
-	t.Parallel()
-	out, err := exec.CommandContext(t.Context(), "go", "list", "-deps", ".").Output()
-	require.NoError(t, err)
-	assert.Contains(t, string(out), module+"/steps/suite\n")
-	assert.NotContains(t, string(out), module+"/reference")
-	assert.NotContains(t, string(out), module+"/interop")
-}

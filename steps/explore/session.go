@@ -84,7 +84,7 @@ func (s *session) applies(o Operation, group []Operation) bool {
 		return t != nil && known && s.runs[o.Run].ID != ""
 	case start, startWaiting:
 		idle := t != nil && !slices.ContainsFunc(t.worlds, func(w world) bool { return w.pending != 0 })
-		return idle && !known && !has(group, o.Thread, starts...)
+		return idle && !known && !has(group, o.Thread, append([]string{await}, starts...)...)
 	case rollBack, rollWaiting, startUnknown:
 		return t != nil && !known && !has(group, o.Thread, start, startWaiting, await)
 	}

@@ -1,9 +1,16 @@
 package config
 
 import (
+	"cmp"
+	_ "embed"
 	"encoding/json"
+	"fmt"
+	"io"
 	"maps"
 	"reflect"
+	"strings"
+
+	"github.com/agentconform/agentconform/features"
 )
 
 // SchemaURL is where editors find the schema of the configuration. A file names it in its first line:
@@ -15,14 +22,9 @@ const SchemaURL = "https://raw.githubusercontent.com/agentconform/agentconform/m
 // accepts of one file: unknown keys and values of the wrong type are refused, and a credential may be {file: path}.
 // What depends on several keys, on environment variables or on other files is left to Load.
 func Schema() []byte {
-	definitions := groupSchema(reflect.ValueOf(Default()), "")
-	whole := map[string]any{}
-	for key := range definitions {
-		whole[key] = map[string]any{"$ref": "#/definitions/" + key}
-	}
-	root := closed(whole)
+	root := closed(groupSchema(reflect.ValueOf(Default()), ""))
 	root["$schema"], root["$id"] = "http://json-schema.org/draft-07/schema#", SchemaURL
-	root["title"], root["definitions"] = "Configuration of agentconform", definitions
+	root["title"] = "Configuration of agentconform"
 	text, err := json.MarshalIndent(root, "", "  ")
 	if err != nil {
 		panic(err) // only maps, lists and scalars from above
@@ -112,4 +114,59 @@ func stringSchema(key string) map[string]any {
 		"description": "a file that holds only the credential; a relative path starts at the folder of the configuration",
 		"properties":  map[string]any{fileKey: map[string]any{"type": scalar, "minLength": 1}}}
 	return map[string]any{"anyOf": []any{map[string]any{"type": orNull(scalar...)}, file}}
+}
+
+// Reference lists every key with its type, its default and what it is for, in the order of the file.
+func Reference() string {
+	var b strings.Builder
+	each(reflect.ValueOf(Default()), "", func(key string, value reflect.Value) {
+		indent := strings.Repeat("  ", strings.Count(key, "."))
+		line := indent + key[strings.LastIndexByte(key, '.')+1:] + ":"
+		if shown := shownDefault(value); shown != "" {
+			line += " " + shown
+		}
+		fmt.Fprintf(&b, "%-32s # %s\n", line, keys[key])
+	})
+	return b.String()
+}
+
+// shownDefault is a default as the file would hold it, "" where there is none.
+func shownDefault(v reflect.Value) string {
+	if v.Kind() == reflect.Struct || v.Kind() == reflect.Slice || v.Kind() == reflect.Map {
+		return ""
+	}
+	return cmp.Or(fmt.Sprint(v.Interface()), `""`)
+}
+
+//go:embed page.md
+var markdownHead string
+
+// Markdown writes the page of all keys, with their types, defaults and variables.
+func Markdown(w io.Writer) error {
+	var b strings.Builder
+	b.WriteString(strings.NewReplacer("{{DefaultFile}}", DefaultFile, "{{SchemaURL}}", SchemaURL,
+		"{{Claims}}", features.ClaimsMarkdown()).Replace(markdownHead))
+	each(reflect.ValueOf(Default()), "", func(key string, v reflect.Value) {
+		about, kind, shown := keys[key], formOf(v.Type()).name, ""
+		variable := Variable(strings.Replace(key, "users.", "users.0.", 1))
+		if d := shownDefault(v); d != "" && d != `""` {
+			shown = "`" + d + "`"
+		}
+		if strings.Contains(key, ".") {
+			about = strings.ReplaceAll(about, "|", `\|`)
+			fmt.Fprintf(&b, "| `%s` | %s | %s | `%s` | %s |\n", key, kind, shown, variable, about)
+			return
+		}
+		fmt.Fprintf(&b, "\n### %s\n\n%s.\n\n", key, strings.ToUpper(about[:1])+about[1:])
+		if v.Kind() == reflect.Struct || isList(v.Type()) {
+			b.WriteString("| key | type | default | environment variable | what it is for |\n| --- | --- | --- | --- | --- |\n")
+			return
+		}
+		if shown != "" {
+			shown = ". Default: " + shown
+		}
+		fmt.Fprintf(&b, "Type: %s%s. Environment variable: `%s`.\n", kind, shown, variable)
+	})
+	_, err := io.WriteString(w, b.String())
+	return err
 }

@@ -4,6 +4,7 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -141,5 +142,22 @@ func TestProxySecrets(t *testing.T) {
 	}
 	for _, address := range []string{"", "proxy.example:3128", "http://proxy.example:3128", "127.0.0.1:3128", "%zz"} {
 		assert.Empty(t, config.ProxySecrets(address), address)
+	}
+}
+
+func TestRate(t *testing.T) {
+	for text, every := range map[string]time.Duration{"": 0, "5/s": 200 * time.Millisecond, "300/m": 200 * time.Millisecond, "60/h": time.Minute, "1/s": time.Second} {
+		c := config.Default()
+		c.Rate = text
+		require.NoError(t, c.Complete(), text)
+		assert.Equal(t, every, c.Every(), text)
+	}
+	for _, text := range []string{"5", "0/s", "-1/s", "5/d", "5 /s", "/s", "5/", "5/s/s", "1e3/s", "99999999999/s"} {
+		c := config.Default()
+		c.Rate = text
+		err := c.Complete()
+		require.Error(t, err, text)
+		assert.ErrorContains(t, err, "rate", text)
+		assert.ErrorContains(t, err, `use a number of requests per second, minute or hour, such as 5/s or 300/m`, text)
 	}
 }

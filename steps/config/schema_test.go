@@ -2,10 +2,10 @@ package config
 
 import (
 	"bytes"
-	"encoding/json"
 	"os"
+	"path/filepath"
 	"reflect"
-	"slices"
+	"strings"
 	"testing"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
@@ -118,51 +118,39 @@ func TestTheSchemaAcceptsWhatTheParserAccepts(t *testing.T) {
 	}
 }
 
-// TestTheSchemaHasEveryKey holds the schema to the structs: each key is there with its description, and a file is accepted in
-// place of a value for those keys for which the parser reads one.
-func TestTheSchemaHasEveryKey(t *testing.T) {
-	var document any
-	require.NoError(t, json.Unmarshal(Schema(), &document))
-	described := map[string]bool{}
-	files := 0
-	var walk func(v any)
-	walk = func(v any) {
-		switch v := v.(type) {
-		case map[string]any:
-			if text, is := v["description"].(string); is {
-				described[text] = true
-			}
-			if required, is := v["required"].([]any); is && slices.Contains(required, any(fileKey)) {
-				files++
-			}
-			for _, below := range v {
-				walk(below)
-			}
-		case []any:
-			for _, below := range v {
-				walk(below)
-			}
-		}
-	}
-	walk(document)
-	each(reflect.ValueOf(Default()), "", func(key string, _ reflect.Value) { assert.True(t, described[keys[key]], key) })
-
-	var c Config
-	c.Headers = Headers{ControlPlane: map[string]string{"A": "b"}, AgentServer: map[string]string{"A": "b"}}
-	c.Users, c.Agent.StudioHeaders = []User{{Headers: map[string]string{"A": "b"}}}, map[string]string{"A": "b"}
-	secrets := 0
-	eachString(reflect.ValueOf(c), "", func(key, _ string) {
-		if isSecret(key) {
-			secrets++
-		}
-	})
-	assert.Equal(t, secrets, files)
-}
-
 func TestThePageOfTheConfigurationIsTheGeneratedOne(t *testing.T) {
 	var page bytes.Buffer
 	require.NoError(t, Markdown(&page))
 	stored, err := os.ReadFile("../../docs/configuration.md")
 	require.NoError(t, err)
 	assert.Equal(t, page.String(), string(stored), "run make docs")
+}
+
+// TestEveryKeyIsExplained holds the table to the structs, both ways, and what is written to the table.
+func TestEveryKeyIsExplained(t *testing.T) {
+	c := Default()
+	c.Users = []User{{Name: "a", Token: "the-token", Identity: "a"}, {Name: "b", Token: "the-other", Identity: "b"}}
+	c.Create.Body = map[string]any{"source": GitHost, "build": map[string]any{"n": 3, "day": "2026-11-24"}}
+	text, err := c.YAML()
+	require.NoError(t, err)
+	written := strings.Join(strings.Fields(strings.ReplaceAll(string(text), "#", " ")), " ")
+	known := map[string]bool{}
+	each(reflect.ValueOf(c), "", func(key string, _ reflect.Value) {
+		known[key] = true
+		if assert.NotEmpty(t, keys[key], key) {
+			assert.NotContains(t, keys[key], "\n", key)
+			assert.Equal(t, !strings.HasPrefix(key, "users."), strings.Contains(written, keys[key]), key)
+			assert.Contains(t, Reference(), keys[key], key)
+		}
+	})
+	for key := range keys {
+		assert.True(t, known[key], "%s is no key", key)
+	}
+	file := filepath.Join(t.TempDir(), "written.yaml")
+	require.NoError(t, os.WriteFile(file, text, 0o600))
+	again, err := Load(Sources{File: file})
+	require.NoError(t, err)
+	assert.Equal(t, c.Users[1].Token, again.Users[1].Token)
+	assert.Equal(t, c.Timeouts, again.Timeouts)
+	assert.Equal(t, c.Create.Body, again.Create.Body)
 }
