@@ -100,7 +100,8 @@ func shortened(body []byte, k kind) []byte {
 	return bytes.Clone(short.Bytes())
 }
 
-// beginning is so much of a long text that it is as unusable as an id or an address as the whole of it; it ends with no part of a character.
+// beginning is so much of a long text that it is as unusable as an id or an address as the whole of it; it ends with no
+// part of a character.
 func beginning(text []byte) []byte {
 	for i := 0; ; i++ {
 		switch {
