@@ -21,7 +21,8 @@ func transports() []EquivalentMutant {
 	return []EquivalentMutant{
 		{
 			Name: "pretty-printed", Place: "JSON",
-			Differs: "JSON is indented, with unnecessary escapes, as Application/JSON; Charset=UTF-8", Apply: around(prettyPrinted),
+			Differs: "JSON is indented, with members sorted by name and unnecessary escapes, as Application/JSON; Charset=UTF-8",
+			Apply:   around(prettyPrinted),
 		},
 		{
 			Name: "gzip", Place: "coding", Apply: around(inPieces),
@@ -45,9 +46,14 @@ func transports() []EquivalentMutant {
 
 func prettyPrinted(w http.ResponseWriter, r *http.Request, next http.Handler) {
 	a := deviate.Capture(next, r)
-	var b bytes.Buffer
-	if a.Header.Get("Content-Type") == "application/json" && json.Indent(&b, a.Body, "", "    ") == nil {
-		a.Body = []byte(strings.NewReplacer("\n", "\r\n", "/", `\/`, "é", `\u00e9`).Replace(b.String())) // / and é are in texts only
+	var value any
+	d := json.NewDecoder(bytes.NewReader(a.Body))
+	d.UseNumber()
+	if a.Header.Get("Content-Type") == "application/json" && d.Decode(&value) == nil {
+		text, _ := json.MarshalIndent(value, "", "    ") // it was decoded from JSON
+		// All but \n are in texts only.
+		escaped := strings.NewReplacer("\n", "\r\n", "-", `\u002d`, "/", `\/`, "é", `\u00e9`)
+		a.Body = []byte(escaped.Replace(string(text)))
 		a.Header.Set("Content-Type", "Application/JSON; Charset=UTF-8")
 	}
 	a.Send(w)
