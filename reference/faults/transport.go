@@ -21,8 +21,8 @@ func transports() []EquivalentMutant {
 	return []EquivalentMutant{
 		{
 			Name: "pretty-printed", Place: "JSON",
-			Differs: "JSON is indented, with members sorted by name and unnecessary escapes, as Application/JSON; Charset=UTF-8",
 			Apply:   around(prettyPrinted),
+			Differs: "JSON is indented, with sorted members and unnecessary escapes, as Application/JSON; Charset=UTF-8",
 		},
 		{
 			Name: "gzip", Place: "coding", Apply: around(inPieces),

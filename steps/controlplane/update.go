@@ -178,7 +178,9 @@ func (w *update) patchToCurrent(ctx context.Context, field string, nulls ...stri
 	for _, null := range nulls {
 		change[null] = nil
 	}
-	return w.patchSource(ctx, change)
+	err = w.patchSource(ctx, change)
+	w.kind += plane.ToCurrentValue
+	return err
 }
 
 // clientUpdatesTwice does not wait until the first revision has settled. A target may begin with the second when it
@@ -246,7 +248,7 @@ func (w *update) clientUpdatesAtOnce(ctx context.Context, field string) error {
 		wait.Go(func() {
 			request := w.Target.ToControlPlane(target.TheClient, http.MethodPatch, plane.DeploymentPath(w.Deployment.ID),
 				plane.SourceUpdate(map[string]any{field: current}))
-			answers[i], errs[i] = w.Plane.Send(racing, request)
+			answers[i], errs[i] = w.Target.Client.Do(racing, request)
 		})
 	}
 	wait.Wait()
