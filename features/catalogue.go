@@ -117,8 +117,8 @@ type Catalogue struct {
 // Load reads the embedded features.
 func Load() (*Catalogue, error) { return Parse(files) }
 
-// Parse reads every feature file below fsys. It refuses what would make a requirement silently vanish: a file
-// without scenarios, a scenario outside a rule, a rule without an ID, level or section, and an ID used twice.
+// Parse reads every feature file below fsys. It refuses what would make a scenario silently vanish: one outside a rule, a
+// rule without an ID, level or section, and a rule without scenarios.
 func Parse(fsys fs.FS) (*Catalogue, error) {
 	c := &Catalogue{}
 	var problems []error
@@ -139,14 +139,6 @@ func Parse(fsys fs.FS) (*Catalogue, error) {
 		return nil, err
 	}
 	c.sort()
-	seen := map[string]*Requirement{}
-	for _, r := range c.Requirements {
-		if other := seen[r.ID]; other != nil {
-			problems = append(problems, fmt.Errorf("%s:%d: %s is already the rule at %s:%d",
-				r.URI, r.Line, r.ID, other.URI, other.Line))
-		}
-		seen[r.ID] = r
-	}
 	return c, errors.Join(append(problems, c.checkCauses()...)...)
 }
 

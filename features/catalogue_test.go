@@ -160,7 +160,6 @@ func TestParseRefuses(t *testing.T) {
 		"a leak":             {head + rule + scenario + "@CP-X-2 @must @section-1 @isolation @after:CP-X-1\nRule: S\nScenario: T\nGiven a\n", "a leak between users is never explained"},
 		"no profile":         {"Feature: F\n" + rule + scenario, "needs a tag each"},
 		"no scenario":        {head + rule + "Senario: S\n", "has no scenario"},
-		"twice the ID":       {head + rule + scenario + rule + "Scenario: T\nGiven a\n", "is already the rule"},
 		"twice the name":     {head + rule + scenario + scenario, "has the name of the one"},
 		"open quote":         {head + rule + "\"Quoted.\nJudged.\n" + scenario, `a.feature:4: rule "R": the quote of the interface is not closed`},
 		"broken":             {head + rule + "Scenario: S\nGiven x\nnonsense\n", "parsing feature"},

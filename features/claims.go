@@ -39,9 +39,6 @@ var capabilities, capabilityOf = func() (all []*Capability, of map[string]*Capab
 	return all, of
 }()
 
-// Capabilities returns every capability, in the order of the profiles.
-func Capabilities() []*Capability { return slices.Clone(capabilities) }
-
 // CapabilityOf returns the capability that a requirement is in; nil for an ID that is not in the catalogue.
 func CapabilityOf(id string) *Capability { return capabilityOf[id] }
 

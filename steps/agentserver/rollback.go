@@ -167,9 +167,6 @@ func (w *World) endedEarly() *agent.GraphRun {
 // answered while the run goes on.
 func (w *World) aPendingJoin(ctx context.Context) error {
 	return w.prepare(ctx, func(ctx context.Context) error {
-		if err := w.server.JoinsAnswer(ctx); err != nil {
-			return err
-		}
 		join := w.join(ctx)
 		if err := join.OrUntil(ctx, time.Now().Add(min(w.agents.Slack(), w.prior.Order.Hold/4))); err != nil {
 			return err

@@ -211,7 +211,7 @@ func wrongIDs(id, other, kind string) []wrongID {
 func (w *World) callsByWrongIDs(ctx context.Context, how string) error {
 	g, call := w.current, w.server.GetRun
 	if how == "joins" {
-		call = w.joinWrong
+		call = w.server.JoinCompleted
 	}
 	try := func(class, thread, run string) error {
 		a, err := call(ctx, w.owner(), &agent.GraphRun{ID: run, Thread: &agent.Thread{ID: thread}})

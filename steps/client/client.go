@@ -34,12 +34,13 @@ type Client struct {
 	Observe   Observer
 	Throttled func(asked time.Duration, granted bool) // called for each answer that asked the client to wait
 	Down      *Breaker
-	InFlight  *Semaphore    // for requests that are sent
-	Limit     *rate.Limiter // of requests to the target; nil: none
-	ReadOnly  bool          // requests that would write are not sent; the error is a *WriteRefused
-	waited    atomic.Int64  // for how long, in nanoseconds, requests were held because a target had asked for it
-	large     chan struct{} // the place of a large body
-	gates     sync.Map      // by host
+	InFlight  *Semaphore            // for requests that are sent
+	Limit     *rate.Limiter         // of requests to the target; nil: none
+	ReadOnly  bool                  // requests that would write are not sent; the error is a *WriteRefused
+	MayWrite  func(r Request) error // asked before a request that would write is sent; nil: all may
+	waited    atomic.Int64          // for how long, in nanoseconds, requests were held because a target had asked for it
+	large     chan struct{}         // the place of a large body
+	gates     sync.Map              // by host
 }
 
 // New returns a client that has so many requests in flight, with a route to the target.
@@ -67,6 +68,11 @@ func (c *Client) Waited() time.Duration { return time.Duration(c.waited.Load()) 
 func (c *Client) Do(ctx context.Context, r Request) (*Answer, error) {
 	if c.ReadOnly && r.writes() {
 		return nil, &WriteRefused{Request: r}
+	}
+	if c.MayWrite != nil && r.writes() {
+		if err := c.MayWrite(r); err != nil {
+			return nil, err
+		}
 	}
 	if why := unusable(r); why != "" {
 		r.Base, r.Path = safe.Cut(r.Base, maxAddress/8), safe.Cut(r.Path, maxAddress/8)

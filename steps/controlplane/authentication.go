@@ -34,9 +34,7 @@ const (
 )
 
 func (w *access) define(r *common.Definitions) {
-	r.Given(`another existing deployment`, func(ctx context.Context) error {
-		return w.Read(ctx, w.Plane.Fixtures.Existing)
-	})
+	r.Given(`another existing deployment`, w.existing(w.Plane.Fixtures.Existing))
 	r.Given(`an existing deployment, or an unknown id`, w.anIDToAskFor)
 	r.Given(`a target that can list its deployments`, w.aTargetThatListsDeployments)
 	r.When(`a client without credentials tries to `+operations, func(ctx context.Context, operation string) error {
@@ -81,7 +79,7 @@ func (w *access) anIDToAskFor(ctx context.Context) error {
 		w.Deployment = &plane.Deployment{ID: target.UnknownID(), First: target.UnknownID()}
 		return nil
 	}
-	return w.Read(ctx, w.Plane.Fixtures.Existing)
+	return w.existing(w.Plane.Fixtures.Existing)(ctx)
 }
 
 func (w *access) aTargetThatListsDeployments(ctx context.Context) error {

@@ -25,7 +25,7 @@ type creation struct {
 }
 
 func (w *creation) define(r *common.Definitions) {
-	r.Given(`a new deployment`, w.readShared(w.Plane.Fixtures.Created))
+	r.Given(`a new deployment`, w.shared(w.Plane.Fixtures.Created))
 	r.When(`the client creates a deployment`, func(ctx context.Context) error { return w.createsWith(ctx, "new", nil) })
 	r.When(`the client tries to create a deployment with (.+)`, w.clientCreatesWithMistake)
 	r.When(`the client tries to create a deployment from a source that only the other edition offers`,

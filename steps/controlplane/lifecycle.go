@@ -48,7 +48,7 @@ func (w *lifecycle) define(r *common.Definitions) {
 
 // aRetrievableDeployment can be retrieved with the revision that its creation named.
 func (w *lifecycle) aRetrievableDeployment(ctx context.Context) error {
-	if err := w.readShared(w.Plane.Fixtures.Readable)(ctx); err != nil {
+	if err := w.shared(w.Plane.Fixtures.Readable)(ctx); err != nil {
 		return err
 	}
 	a, err := w.Plane.GetDeployment(ctx, w.Deployment.ID)

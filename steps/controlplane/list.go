@@ -33,7 +33,7 @@ type lists struct {
 func (w *lists) define(r *common.Definitions) {
 	// a long history where it can be created, else that of the existing deployment
 	r.Given(`a deployment (?:with more than 20 revisions|whose revisions are known|whose revisions have settled)`,
-		func(ctx context.Context) error { return w.Read(ctx, w.Plane.Fixtures.Long) })
+		w.existing(w.Plane.Fixtures.Long))
 	r.Given(`an empty list of its revisions`, w.anEmptyList)
 	r.Given(`paging through its revisions by computed offsets works`, w.canBePaged)
 	r.Given(`an invalid limit and an invalid offset that are each refused by name`, w.twoInvalidParameters)

@@ -102,7 +102,7 @@ func (s *byStatus) partner(i int) string {
 
 // aMixedHistory needs two statuses, or a filter has no visible effect.
 func (w *lists) aMixedHistory(ctx context.Context) error {
-	if err := w.Read(ctx, w.Plane.Fixtures.Long); err != nil {
+	if err := w.existing(w.Plane.Fixtures.Long)(ctx); err != nil {
 		return err
 	}
 	statuses, err := w.statuses(ctx)

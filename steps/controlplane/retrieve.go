@@ -23,10 +23,10 @@ type retrieval struct {
 func (w *retrieval) define(r *common.Definitions) {
 	fixtures := w.Plane.Fixtures
 	// it need not be up: it is read, whatever becomes of its revision
-	r.Given(`an existing deployment`, func(ctx context.Context) error { return w.Read(ctx, fixtures.Readable) })
-	r.Given(`a DEPLOYED deployment`, func(ctx context.Context) error { return w.Read(ctx, fixtures.Deployed) })
+	r.Given(`an existing deployment`, w.existing(fixtures.Readable))
+	r.Given(`a DEPLOYED deployment`, w.existing(fixtures.Deployed))
 	r.Given(`two deployments`, w.twoDeployments)
-	r.Given(`a deployment that was updated to another source`, w.readShared(fixtures.Updated))
+	r.Given(`a deployment that was updated to another source`, w.shared(fixtures.Updated))
 	r.Given(`a ref whose commit id is known`, func() error {
 		ref, _ := plane.Asked(w.Target.Config.Create.Body)["repo_ref"].(string)
 		return w.knownCommit(ref)
@@ -82,7 +82,7 @@ func (w *retrieval) define(r *common.Definitions) {
 }
 
 func (w *retrieval) twoDeployments(ctx context.Context) (err error) {
-	if err = w.Read(ctx, w.Plane.Fixtures.Readable); err != nil {
+	if err = w.existing(w.Plane.Fixtures.Readable)(ctx); err != nil {
 		return err
 	}
 	if w.Deployment.Found {

@@ -248,7 +248,7 @@ func (w *update) clientUpdatesAtOnce(ctx context.Context, field string) error {
 		wait.Go(func() {
 			request := w.Target.ToControlPlane(target.TheClient, http.MethodPatch, plane.DeploymentPath(w.Deployment.ID),
 				plane.SourceUpdate(map[string]any{field: current}))
-			answers[i], errs[i] = w.Plane.Send(racing, request)
+			answers[i], errs[i] = w.Target.Client.Do(racing, request)
 		})
 	}
 	wait.Wait()

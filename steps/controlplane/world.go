@@ -54,27 +54,28 @@ func Define(r *common.Definitions, scene *common.Scene, t *target.Target, p *pla
 // CanCreate skips where the configuration lacks what a deployment is created with.
 func (w *World) CanCreate() error { return w.Plane.Sources.CanCreate() }
 
-// Read takes the fixture's deployment, or one that was there before where none can be created.
-func (w *World) Read(ctx context.Context, f *plane.Fixture) (err error) {
-	if w.CanCreate() != nil {
-		w.Deployment = w.Plane.Existing.Deployments()[0]
-		return nil
-	}
-	w.Deployment, err = w.Plane.Shared(ctx, f)
-	return err
-}
-
-// readShared takes the fixture's deployment.
-func (w *World) readShared(f *plane.Fixture) func(ctx context.Context) error {
+// shared takes the fixture's deployment.
+func (w *World) shared(f *plane.Fixture) func(ctx context.Context) error {
 	return func(ctx context.Context) (err error) {
 		w.Deployment, err = w.Plane.Shared(ctx, f)
 		return err
 	}
 }
 
+// existing takes the fixture's deployment, or one that was there before where none can be created.
+func (w *World) existing(f *plane.Fixture) func(ctx context.Context) error {
+	if w.CanCreate() == nil {
+		return w.shared(f)
+	}
+	return func(context.Context) error {
+		w.Deployment = w.Plane.Existing.Deployments()[0]
+		return nil
+	}
+}
+
 // send sends a request, and adds its answer to those of the act.
 func (w *World) send(ctx context.Context, r client.Request) error {
-	a, err := w.Plane.Send(ctx, r)
+	a, err := w.Target.Client.Do(ctx, r)
 	if err == nil {
 		w.Scene.Answer, w.Answers = a, append(w.Answers, a)
 	}

@@ -46,17 +46,6 @@ func TestLedgerSurvivesRunsAndCrashes(t *testing.T) {
 	assert.Equal(t, "two", left[1].Run)
 }
 
-func TestReadLedgerRefusesWhatIsNone(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "x")
-	require.NoError(t, os.WriteFile(path, []byte("hello\nworld\n"), 0o600))
-	_, _, err := evidence.ReadLedger(path)
-	require.ErrorContains(t, err, "x:1 is not a ledger entry")
-	_, err = evidence.OpenLedger(path, "run", "")
-	require.Error(t, err, "a file that is something else is not overwritten")
-	_, _, err = evidence.ReadLedger(filepath.Join(t.TempDir(), "none"))
-	require.ErrorIs(t, err, os.ErrNotExist)
-}
-
 // TestGarbageInALedgerHidesNothingElse wants every line to stay where one cannot be read.
 func TestGarbageInALedgerHidesNothingElse(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "ledger.jsonl")

@@ -48,8 +48,8 @@ func newIsolation(t *target.Target) *isolation {
 // tellLeaks are the requirements that may show the leak itself.
 const tellLeaks = "AS-AUTHZ-*"
 
-// toldBy tells whether what a scenario has found is a leak by the same operation, told as what it is.
-func (r *isolation) toldBy(o Other, v outcome.Violation) bool {
+// isTold tells whether what a scenario has found is a leak by the same operation, told as what it is.
+func (r *isolation) isTold(o Other, v outcome.Violation) bool {
 	isSame := func(f outcome.Violation) bool {
 		operation, leaked := r.leaks[f.Exchange]
 		return leaked && operation == v.Operation

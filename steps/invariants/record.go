@@ -25,28 +25,6 @@ import (
 	"github.com/agentconform/agentconform/steps/target"
 )
 
-// The sentences of the invariants.
-const (
-	idsOfPlane      = `each answer of the control plane has the id of its request`
-	idsOfAgent      = `each answer of the agent server has the id of its request`
-	closedPlane     = `no control-plane request without valid credentials was answered with 2xx`
-	closedAgent     = `no agent-server request without valid credentials was answered with 2xx`
-	handlerRefuses  = `each refusal of the authentication handler has its status and detail`
-	asSent          = `each read of a revision shows what was sent for it`
-	asNamed         = `each answer with a deployment shows the source_revision_config of the revision that it names as latest`
-	asBefore        = `each read of a revision shows the fields of the one before that its update did not name`
-	staysDeployed   = `no revision was seen with another status after it was DEPLOYED while none was later`
-	revisionOfRef   = `no update of "repo_ref" in this run was served and created no revision`
-	revisionOfPath  = `no update of "graph_config_path" in this run was served and created no revision`
-	revisionOfImage = `no update of "image_uri" in this run was served and created no revision`
-	reachDeployed   = `no deployment that this run has waited for stayed without reaching DEPLOYED`
-	readsFollow     = `each read shows what was written before, once the configured patience is over`
-	planeTraces     = `no refusal of the control plane holds a stack trace`
-	agentTraces     = `no refusal of the agent server holds a stack trace`
-	apart           = `no answer to one caller holds an id or a text of another user`
-	rolledBack      = `no answer after a rollback holds the id or the text of the prior run`
-)
-
 // invariant judges the exchanges with one half: note reads each of them before check reads each again, and end comes
 // last. Any of them may be nil.
 type invariant struct {
@@ -54,9 +32,9 @@ type invariant struct {
 	note  func(s *seen)
 	check func(t *tally, s *seen)
 	end   func(t *tally)
-	// toldBy are the requirements that tell the same: where one of them has failed, the invariant adds nothing. A star
-	// stands for any rest.
-	toldBy []string
+	// toldBy are the requirements that tell the same, with blanks between them: where one of them has failed, the
+	// invariant adds nothing. A star stands for any rest.
+	toldBy string
 	// shows, where it is not nil, tells in place of toldBy whether what a scenario has found is the violation.
 	shows    func(o Other, v outcome.Violation) bool
 	advisory bool // it belongs to a SHOULD: a SHOULD that has failed says enough for it, and not for the others
@@ -70,31 +48,42 @@ func (r *Record) all() map[string]*invariant {
 	sent, leaks, rollbacks := newRevisions(c.Patience), newIsolation(r.target), newRollback()
 	follows := newFollow(sent)
 	return map[string]*invariant{
-		idsOfPlane: {side: plane, check: sameIDs,
-			toldBy: []string{"CP-GET-1", "CP-REV-1", "CP-CREATE-*", "CP-UPDATE-*", "CP-POLL-*"}},
-		idsOfAgent:  {side: agent, check: sameIDs, toldBy: []string{"AS-RUN-*", "AS-ROLLBACK-*"}},
-		closedPlane: {side: plane, check: closed, toldBy: []string{"CP-AUTH-*"}},
-		closedAgent: {side: agent, check: closed, toldBy: []string{"AS-AUTH-*"}},
-		handlerRefuses: {side: agent, check: refusals(c.Agent.RejectedStatus, c.Agent.RejectedDetail),
-			toldBy: []string{"AS-AUTH-*"}},
-		asSent: {side: plane, note: sent.note, check: sent.asSent,
-			toldBy: []string{"CP-CREATE-*", "CP-UPDATE-*", "CP-REV-*", "CP-POLL-*", "CP-LIST-*"}},
-		asNamed: {side: plane, check: sent.asNamed,
-			toldBy: []string{"CP-CREATE-*", "CP-UPDATE-*", "CP-GET-*", "CP-REV-*", "CP-POLL-*"}},
-		asBefore: {side: plane, check: sent.asBefore, advisory: true,
-			toldBy: []string{"CP-UPDATE-*", "CP-REV-*", "CP-POLL-*", "CP-LIST-*"}},
-		staysDeployed: {side: plane, check: sent.staysDeployed, advisory: true,
-			toldBy: []string{"CP-POLL-*", "CP-LIST-*", "CP-REV-*", "CP-UPDATE-*", "CP-CREATE-*"}},
-		revisionOfRef:   r.createsRevision("repo_ref", "CP-UPDATE-1"),
-		revisionOfPath:  r.createsRevision("graph_config_path", "CP-UPDATE-2"),
-		revisionOfImage: r.createsRevision("image_uri", "CP-UPDATE-3"),
-		reachDeployed:   r.effect("create-deployment", "", "CP-POLL-1", "a deployment of this run did not reach DEPLOYED"),
-		readsFollow: {side: plane, note: follows.note, check: follows.check,
-			toldBy: []string{"CP-CREATE-1", "CP-GET-1", "CP-REV-1", "CP-UPDATE-1", "CP-UPDATE-2", "CP-UPDATE-3"}},
-		planeTraces: {side: plane, check: traceless, advisory: true},
-		agentTraces: {side: agent, check: traceless, advisory: true},
-		apart:       {side: agent, note: leaks.note, check: leaks.check, shows: leaks.toldBy, toldBy: []string{tellLeaks}},
-		rolledBack:  {side: agent, note: rollbacks.note, check: rollbacks.check, toldBy: []string{"AS-ROLLBACK-*"}},
+		`each answer of the control plane has the id of its request`: {
+			side: plane, check: sameIDs, toldBy: "CP-GET-1 CP-REV-1 CP-CREATE-* CP-UPDATE-* CP-POLL-*"},
+		`each answer of the agent server has the id of its request`: {
+			side: agent, check: sameIDs, toldBy: "AS-RUN-* AS-ROLLBACK-*"},
+		`no control-plane request without valid credentials was answered with 2xx`: {
+			side: plane, check: closed, toldBy: "CP-AUTH-*"},
+		`no agent-server request without valid credentials was answered with 2xx`: {
+			side: agent, check: closed, toldBy: "AS-AUTH-*"},
+		`each refusal of the authentication handler has its status and detail`: {
+			side: agent, check: refusals(c.Agent.RejectedStatus, c.Agent.RejectedDetail), toldBy: "AS-AUTH-*"},
+		`each read of a revision shows what was sent for it`: {
+			side: plane, note: sent.note, check: sent.asSent, toldBy: "CP-CREATE-* CP-UPDATE-* CP-REV-* CP-POLL-* CP-LIST-*"},
+		`each answer with a deployment shows the source_revision_config of the revision that it names as latest`: {
+			side: plane, check: sent.asNamed, toldBy: "CP-CREATE-* CP-UPDATE-* CP-GET-* CP-REV-* CP-POLL-*"},
+		`each read of a revision shows the fields of the one before that its update did not name`: {
+			side: plane, check: sent.asBefore, advisory: true, toldBy: "CP-UPDATE-* CP-REV-* CP-POLL-* CP-LIST-*"},
+		`no revision was seen with another status after it was DEPLOYED while none was later`: {
+			side: plane, check: sent.staysDeployed, advisory: true,
+			toldBy: "CP-POLL-* CP-LIST-* CP-REV-* CP-UPDATE-* CP-CREATE-*"},
+		`no update of "repo_ref" in this run was served and created no revision`: r.creates(
+			"repo_ref", "CP-UPDATE-1"),
+		`no update of "graph_config_path" in this run was served and created no revision`: r.creates(
+			"graph_config_path", "CP-UPDATE-2"),
+		`no update of "image_uri" in this run was served and created no revision`: r.creates(
+			"image_uri", "CP-UPDATE-3"),
+		`no deployment that this run has waited for stayed without reaching DEPLOYED`: r.effect(
+			"create-deployment", "", "CP-POLL-1", "a deployment of this run did not reach DEPLOYED"),
+		`each read shows what was written before, once the configured patience is over`: {
+			side: plane, note: follows.note, check: follows.check,
+			toldBy: "CP-CREATE-1 CP-GET-1 CP-REV-1 CP-UPDATE-1 CP-UPDATE-2 CP-UPDATE-3"},
+		`no refusal of the control plane holds a stack trace`: {side: plane, check: traceless, advisory: true},
+		`no refusal of the agent server holds a stack trace`:  {side: agent, check: traceless, advisory: true},
+		`no answer to one caller holds an id or a text of another user`: {
+			side: agent, note: leaks.note, check: leaks.check, shows: leaks.isTold, toldBy: tellLeaks},
+		`no answer after a rollback holds the id or the text of the prior run`: {
+			side: agent, note: rollbacks.note, check: rollbacks.check, toldBy: "AS-ROLLBACK-*"},
 	}
 }
 
@@ -174,7 +163,7 @@ func (r *Record) outcome(sentence string) (judged int, verdict error) {
 	var owners []string
 	for _, o := range r.others() {
 		id := o.Requirement.ID
-		tellsTheSame := reports.Among(rule.toldBy, id)
+		tellsTheSame := reports.Among(strings.Fields(rule.toldBy), id)
 		switch {
 		case o.Outcome.Verdict == reports.Blocked && judged == 0 && tellsTheSame:
 			return 0, &outcome.Outcome{Verdict: reports.Blocked, Reason: o.Outcome.Reason, BlockedBy: o.Outcome.BlockedBy}
@@ -262,9 +251,9 @@ func (s *seen) ofInterface() bool { return s.Op.ID != "" && !s.Op.Field }
 // isUser tells whether a user of the configuration sent the request.
 func (s *seen) isUser() bool { return strings.HasPrefix(s.Caller.Name, "users.") }
 
-// createsRevision holds updates of a field to creating a revision (section 2), those too that only bring about a
+// creates holds updates of a field to creating a revision (section 2), those too that only bring about a
 // precondition. The field may be a neutral word that is configured wrongly.
-func (r *Record) createsRevision(field, owner string) *invariant {
+func (r *Record) creates(field, owner string) *invariant {
 	summary := "an update of " + field + " was served and created no revision"
 	return r.effect("update-deployment", sourceConfig+"."+field, owner, summary, field)
 }
@@ -292,5 +281,5 @@ func (r *Record) effect(operation, path, owner, summary string, words ...string)
 			}
 		}
 	}
-	return &invariant{side: spec.ControlPlane, note: note, end: end, toldBy: []string{owner}}
+	return &invariant{side: spec.ControlPlane, note: note, end: end, toldBy: owner}
 }

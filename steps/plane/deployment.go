@@ -39,7 +39,7 @@ func (p *Plane) Create(ctx context.Context, purpose string, changes map[string]a
 		return nil, err
 	}
 	d := &Deployment{Body: p.Sources.Body(p.target.Name(purpose), changes)}
-	a, err := p.Send(ctx, p.target.ToControlPlane(target.TheClient, http.MethodPost, DeploymentsPath, d.Body))
+	a, err := p.target.Client.Do(ctx, p.target.ToControlPlane(target.TheClient, http.MethodPost, DeploymentsPath, d.Body))
 	if err != nil {
 		return nil, err
 	}
@@ -131,7 +131,7 @@ func (p *Plane) Update(ctx context.Context, d *Deployment, change map[string]any
 
 func (p *Plane) sendUpdate(ctx context.Context, id string, change map[string]any) (*client.Answer, error) {
 	body := SourceUpdate(change)
-	return p.Send(ctx, p.target.ToControlPlane(target.TheClient, http.MethodPatch, DeploymentPath(id), body))
+	return p.target.Client.Do(ctx, p.target.ToControlPlane(target.TheClient, http.MethodPatch, DeploymentPath(id), body))
 }
 
 // isNoID tells whether what a creation answered as the id is none by which the deployment can be asked for.

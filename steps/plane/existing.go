@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"maps"
-	"net/http"
 	"slices"
 	"strings"
 
@@ -56,7 +55,7 @@ func (p *Plane) FindExisting(ctx context.Context) (*Existing, error) {
 	slices.SortStableFunc(e.found, func(a, b *Deployment) int {
 		return cmp.Or(b.listed()-a.listed(), len(b.Revisions)-len(a.Revisions))
 	})
-	p.Existing = e
+	p.Existing, p.target.Client.MayWrite = e, e.mayWrite
 	return e, nil
 }
 
@@ -217,14 +216,11 @@ func (e *Existing) Deployments() []*Deployment {
 	return e.found[:min(2, len(e.found))]
 }
 
-// MayWrite ends a scenario as a mistake of the suite that would change what was there before the run.
-func (e *Existing) MayWrite(method, path string) error {
-	if method == http.MethodGet {
-		return nil
-	}
+// mayWrite ends a scenario as a mistake of the suite that would change what was there before the run.
+func (e *Existing) mayWrite(r client.Request) error {
 	for id := range e.ids {
-		if path == DeploymentPath(id) || strings.HasPrefix(path, DeploymentPath(id)+"/") {
-			return outcome.SuiteError("%s %s would change a deployment that this run has not created", method, path)
+		if r.Path == DeploymentPath(id) || strings.HasPrefix(r.Path, DeploymentPath(id)+"/") {
+			return outcome.SuiteError("%s %s would change a deployment that this run has not created", r.Method, r.Path)
 		}
 	}
 	return nil
