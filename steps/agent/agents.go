@@ -160,7 +160,7 @@ func (as *Agents) awaitAddress(ctx context.Context, d *plane.Deployment) (string
 	case named != "":
 		return named, nil
 	case !last.OK():
-		return "", outcome.Violated(last, "the deployment", "%s", outcome.Seen(last))
+		return "", outcome.Blocked("the deployment cannot be retrieved (CP-GET-1): %s", outcome.Seen(last)).ByRequirement("CP-GET-1")
 	}
 	as.noAddress.Store(true)
 	return "", as.missingAddress(d, last)

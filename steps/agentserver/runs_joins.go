@@ -16,12 +16,14 @@ const longerHold = 1200 * time.Millisecond
 
 // defineJoins registers the sentences about joins (section 4).
 func (w *World) defineJoins(r *common.Definitions) {
-	r.When(`the user starts a long run, and joins it`, w.userStartsLongAndJoins)
+	r.When(`the user starts a long run, and joins it`, func(ctx context.Context) error { return w.startsLongAndJoins(ctx, 1) })
+	r.When(`the user starts a long run, and joins it twice at the same time`, func(ctx context.Context) error {
+		return w.startsLongAndJoins(ctx, 2)
+	})
 	r.When(`the user starts a longer run, and joins it`, func(ctx context.Context) error {
 		w.wanted = longerHold
-		return w.userStartsLongAndJoins(ctx)
+		return w.startsLongAndJoins(ctx, 1)
 	})
-	r.When(`the user starts a long run, and joins it twice at the same time`, w.joinsTwice)
 	r.When(`the user joins the run`, w.userJoins)
 	r.When(`the user joins (an unknown run of the thread|the run under (?:an unknown|the other) thread)`, w.joinMistaken)
 	r.Then(`the join is answered with any status`, w.joinIsAnswered)
@@ -30,46 +32,38 @@ func (w *World) defineJoins(r *common.Definitions) {
 	r.Then(`the join does not return before the end of the run`, w.joinNotEarly)
 }
 
-// userStartsLongAndJoins joins while the run is in progress.
-func (w *World) userStartsLongAndJoins(ctx context.Context) error {
+// startsLongAndJoins joins while the run is in progress, so many times at the same time. A join that is not answered is
+// judged, else the one that is answered first.
+func (w *World) startsLongAndJoins(ctx context.Context, times int) error {
 	for range agent.Attempts {
 		if err := w.startLong(ctx); err != nil {
 			return outcome.AsPrecondition(err)
 		}
-		w.join(ctx)
-		if err := w.awaitJoin(ctx); err != nil {
-			return err
+		var joins []*agent.Joining
+		for range times {
+			joins = append(joins, w.join(ctx))
+			if err := client.Sleep(ctx, w.agents.Slack()/4); err != nil { // the next comes while this one waits
+				return err
+			}
 		}
-		if w.joined.Sent().Before(w.current.NotOverBefore()) {
+		for _, w.joined = range joins {
+			if err := w.awaitJoin(ctx); err != nil {
+				return err
+			}
+			if !w.joined.Over() {
+				break
+			}
+		}
+		if w.joined.Over() && joins[0].Ended.Before(w.joined.Ended) {
+			w.joined = joins[0]
+		}
+		last := joins[times-1].Sent()
+		if last.Before(w.current.NotOverBefore()) {
 			return nil
 		}
-		w.wanted = agent.Longer(w.current.Order.Hold, w.joined.Sent().Sub(w.current.Answer.Sent))
+		w.wanted = agent.Longer(w.current.Order.Hold, last.Sub(w.current.Answer.Sent))
 	}
 	return outcome.Inconclusive("the target was too slow to join a run while it was in progress, in %d attempts", agent.Attempts)
-}
-
-// joinsTwice waits for both joins. One that is not answered is judged, else the one that is answered first.
-func (w *World) joinsTwice(ctx context.Context) error {
-	if err := w.startLong(ctx); err != nil {
-		return outcome.AsPrecondition(err)
-	}
-	first := w.join(ctx)
-	if err := client.Sleep(ctx, w.agents.Slack()/4); err != nil { // the second comes while the first waits
-		return err
-	}
-	second := w.join(ctx)
-	for _, w.joined = range []*agent.Joining{first, second} {
-		if err := w.awaitJoin(ctx); err != nil || !w.joined.Over() {
-			return err
-		}
-	}
-	if first.Ended.Before(second.Ended) {
-		w.joined = first
-	}
-	if !second.Sent().Before(w.current.NotOverBefore()) {
-		return outcome.Inconclusive("the target was too slow to join a run twice while it was in progress")
-	}
-	return nil
 }
 
 // join begins to join the run of the scenario.
