@@ -138,9 +138,7 @@ func (s *Server) layOut(folder string) (fixtures.Secrets, error) {
 			return secrets, err
 		}
 	}
-	if s.set, err = material.NewSet(controlplane.Edition(s.opts.Edition), host.Place(), secrets); err != nil {
-		return secrets, err
-	}
+	s.set = material.NewSet(controlplane.Edition(s.opts.Edition), host.Place(), secrets)
 	if s.opts.WrapFixtures != nil {
 		s.opts.WrapFixtures(&s.set)
 	}
@@ -223,11 +221,7 @@ func (s *Server) deployBuiltin(ctx context.Context, servers *agents, tenant stri
 	if err != nil {
 		return err
 	}
-	env, err := secrets.Env()
-	if err != nil {
-		return err
-	}
-	return servers.Deploy(ctx, tenant, builtinAgent, app, env)
+	return servers.Deploy(ctx, tenant, builtinAgent, app, secrets.Env())
 }
 
 // serve answers requests until Close. At Close the requests in progress see their context end, and are waited for:

@@ -93,7 +93,7 @@ func SetScope(r *Result, absent []NotJudged) {
 	}
 	r.NotJudged = append(r.NotJudged, absent...)
 	r.Scope = ScopeWhole
-	if !Whole(r) {
+	if r.LeftOut() > 0 {
 		r.Scope = ScopePart
 	}
 }
@@ -111,7 +111,3 @@ func (r *Result) LeftOut() (n int) {
 	}
 	return n
 }
-
-// Whole tells whether the run judged every requirement that applies to the target. Only the verdict of such a run is
-// shown as conformant without a caveat.
-func Whole(r *Result) bool { return r.LeftOut() == 0 }

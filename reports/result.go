@@ -5,7 +5,7 @@
 //
 // While a run goes on, its exchanges are kept by [Record]. At its end, [Result.RenumberExchanges] makes their ids
 // independent of which scenario was quicker, [Tally] counts, [ConcludeRun] derives the verdict, and [Result.WriteJSON]
-// writes result.json, whose JSON Schema is [ResultSchema]. [ReadFile] reads it again.
+// writes result.json, whose JSON Schema is result.schema.json. [ReadFile] reads it again.
 //
 // Text that comes from the target may be hostile: every exporter passes it through package safe, and bounds it.
 package reports

@@ -3,19 +3,12 @@ package reports
 import (
 	"bufio"
 	"bytes"
-	_ "embed" // the schema is part of the package
 	"encoding/json"
 	"fmt"
 	"io"
 
 	"github.com/agentconform/agentconform/reports/safe"
 )
-
-//go:embed result.schema.json
-var schema []byte
-
-// ResultSchema is the JSON Schema of result.json.
-func ResultSchema() []byte { return schema }
 
 // WriteJSON writes r as a result file: the content of result.json. Exchanges are one a line; all else is indented. What
 // could do harm on a terminal is written as \u escapes. A reader of the file sees [] and {}, never null.
@@ -24,9 +17,6 @@ func (r *Result) WriteJSON(w io.Writer) error {
 	n.Exchanges = nil
 	n = safe.Copy(n, func(text string) string { return safe.Cut(text, MaxBody) }) // texts quote the target, which may have sent megabytes
 	n.Schema, n.Exchanges = Schema, nil
-	if len(n.Counts.Requirements)+len(n.Counts.Scenarios) == 0 {
-		n.Counts.Requirements, n.Counts.Scenarios = zeroes(), zeroes()
-	}
 	doc, err := encoded(n, "  ")
 	if err != nil {
 		return fmt.Errorf("encoding the result: %w", err)

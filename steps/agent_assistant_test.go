@@ -94,7 +94,7 @@ func TestJoinOfARunThatShowsNothing(t *testing.T) {
 		want  reports.Verdict
 	}{
 		"the join is answered": {emptyState, reports.Passed},
-		// by its own joins: that of a run that is over hangs too
+		// nobody can tell it from a server with a queue
 		"the join hangs": {func(next http.Handler) http.Handler { return joinHangs(emptyState(next)) }, reports.Blocked},
 	} {
 		t.Run(name, func(t *testing.T) {

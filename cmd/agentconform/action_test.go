@@ -14,8 +14,8 @@ import (
 	"go.yaml.in/yaml/v4"
 )
 
-// fakes stand in for what the script of the action calls: go builds, and curl downloads, a program that keeps its arguments, prints
-// what a hostile target might have it print, and leaves a result.
+// fakes stand in for what the script of the action calls: go builds, and curl downloads, a program that keeps its
+// arguments, prints what a hostile target might have it print, and leaves a result.
 var fakes = map[string]string{
 	"go": `#!/bin/bash
 cp "$FAKES/agentconform" "$3"

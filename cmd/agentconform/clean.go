@@ -66,7 +66,8 @@ func (f *cleanFlags) clean(c *cobra.Command, io streams) error {
 		}
 	}
 	for _, d := range damaged {
-		fmt.Fprintf(io.out, "%s:%d: cannot be read; what it names may still exist: %s\n", safe.Line(f.ledger), d.Line, safe.Line(safe.Ellipsis(d.Text, 120)))
+		fmt.Fprintf(io.out, "%s:%d: cannot be read; what it names may still exist: %s\n", safe.Line(f.ledger), d.Line,
+			safe.Line(safe.Ellipsis(d.Text, 120)))
 	}
 	if f.dryRun {
 		for _, e := range left {
@@ -89,7 +90,8 @@ func (f *cleanFlags) clean(c *cobra.Command, io streams) error {
 }
 
 // remove removes what was left, tells how each removal ended, and notes in the ledger what was removed.
-func (f *cleanFlags) remove(c *cobra.Command, cfg *config.Config, left []evidence.Left, io streams) (removed int, err error) {
+func (f *cleanFlags) remove(c *cobra.Command, cfg *config.Config, left []evidence.Left,
+	io streams) (removed int, err error) {
 	ledger, err := evidence.ContinueLedger(f.ledger)
 	if err != nil {
 		return 0, err

@@ -50,7 +50,8 @@ func failed(code int) error {
 	return &exit{code: code}
 }
 
-// tellInterrupt says that an interrupted command goes on to remove what it created, until the returned function is called.
+// tellInterrupt says that an interrupted command goes on to remove what it created, until the returned function is
+// called.
 func tellInterrupt(ctx context.Context, io streams) (stop func() bool) {
 	return context.AfterFunc(ctx, func() {
 		fmt.Fprintln(io.err, "Interrupted: cleaning up. Ctrl-C again quits at once and may leave deployments")
@@ -108,8 +109,9 @@ inconclusive or stopped, and no MUST failed).`,
 	root.SetIn(io.in)
 	root.SetOut(io.out)
 	root.SetErr(io.err)
-	root.AddCommand(newRun(io), newInit(io), newDoctor(io), newServe(io), newProve(io), newReplay(io), newExec(io), newCompare(io), newClean(io),
-		newList(io), newExplain(io), newSchema(io), newVersion(io), newContainer(io), newMan(io), configTopic())
+	root.AddCommand(newRun(io), newInit(io), newDoctor(io), newServe(io), newProve(io), newReplay(io), newExec(io),
+		newCompare(io), newClean(io), newList(io), newExplain(io), newSchema(io), newVersion(io), newContainer(io),
+		newMan(io), configTopic())
 	describeHelp(root)
 	return root
 }

@@ -43,7 +43,8 @@ Exit codes: 0 the target can be tested, 2 wrong usage or configuration, 3 it can
 		RunE: func(c *cobra.Command, _ []string) error { return examine(c, &target, try, color, s) },
 	}
 	target.add(c)
-	c.Flags().BoolVar(&try, "try", false, "run the conformance graph once for each word of its contract; creates threads and runs")
+	c.Flags().BoolVar(&try, "try", false,
+		"run the conformance graph once for each word of its contract; creates threads and runs")
 	addColor(c, &color)
 	return c
 }
@@ -98,7 +99,8 @@ func sourceOf(file string, environ []string) string {
 }
 
 // colors of the findings, as the reports use them.
-var colors = map[doctor.State]string{doctor.Fine: "32", doctor.Noted: "33", doctor.Missing: "36", doctor.Problem: "31;1"}
+var colors = map[doctor.State]string{doctor.Fine: "32", doctor.Noted: "33", doctor.Missing: "36",
+	doctor.Problem: "31;1"}
 
 func showExamination(w io.Writer, e *doctor.Examination, color bool) error {
 	widest := 0

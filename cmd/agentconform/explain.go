@@ -34,7 +34,8 @@ Each fault can be served (agentconform serve --fault NAME) to see what a run rep
 			for _, id := range ids {
 				r := catalogue.Find(id)
 				if r == nil {
-					return fmt.Errorf("no requirement has the ID %q; %sagentconform list shows all", id, meant(nearestID(catalogue, id)))
+					return fmt.Errorf("no requirement has the ID %q; %sagentconform list shows all", id,
+						meant(nearestID(catalogue, id)))
 				}
 				all = append(all, explain(r))
 			}

@@ -53,8 +53,8 @@ func assertTheScriptShows(t *testing.T, fault *deviate.Row) {
 	assert.Empty(t, problem, "%s: expected %s, got %s", f.Requirement, f.Expected, f.Actual)
 }
 
-// repeated runs the script of a finding and says how its answer differs from the recorded one: by its status, or because it has no
-// body.
+// repeated runs the script of a finding and says how its answer differs from the recorded one: by its status, or
+// because it has no body.
 func repeated(t *testing.T, r *reports.Result, f *reports.Finding, secrets []string) (problem string) {
 	var text bytes.Buffer
 	if err := script.Write(&text, r, f); err != nil {
@@ -86,8 +86,8 @@ func repeated(t *testing.T, r *reports.Result, f *reports.Finding, secrets []str
 	return ""
 }
 
-// TestFindingsListWhatLedToThem judges a server with faults of three kinds: one that a fixture meets, one that two looks at
-// the deployment show, and one of the contract, which is judged over all exchanges.
+// TestFindingsListWhatLedToThem judges a server with faults of three kinds: one that a fixture meets, one that two
+// looks at the deployment show, and one of the contract, which is judged over all exchanges.
 func TestFindingsListWhatLedToThem(t *testing.T) {
 	t.Parallel()
 	cfg := startWith(t, "rolled-back-messages-stay", "empty-update-makes-a-revision", "listed-updated-at-is-a-number")

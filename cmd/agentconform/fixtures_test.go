@@ -39,8 +39,9 @@ func serveFor(t *testing.T, c *config.Config) target.Fixtures {
 	return served
 }
 
-// TestFixturesAreEnough judges what depends on sources at the reference with nothing configured but its address, a key, users and
-// fixtures. Not judged is what needs another edition: CP-CREATE-6 and CP-UPDATE-3 are about images, the others about refs, paths and commits.
+// TestFixturesAreEnough judges what depends on sources at the reference with nothing configured but its address, a key,
+// users and fixtures. Not judged is what needs another edition: CP-CREATE-6 and CP-UPDATE-3 are about images, the
+// others about refs, paths and commits.
 func TestFixturesAreEnough(t *testing.T) {
 	t.Parallel()
 	for edition, missing := range map[string][]string{

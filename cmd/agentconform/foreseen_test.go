@@ -131,8 +131,8 @@ func deploymentsIn(r *reports.Result) (n int) {
 	return n
 }
 
-// TestRunsAreForeseen holds what doctor and the plan say of a run to what it judges and creates. With a key alone, and with --read-only, it
-// only reads what the vendor has deployed.
+// TestRunsAreForeseen holds what doctor and the plan say of a run to what it judges and creates. With a key alone, and
+// with --read-only, it only reads what the vendor has deployed.
 func TestRunsAreForeseen(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {

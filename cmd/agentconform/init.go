@@ -104,7 +104,9 @@ func (f *initFlags) init(c *cobra.Command, s streams) error {
 	if err := outfile.Ready(f.file); err != nil {
 		return f.unwritten(err)
 	}
-	found, err := doctor.Discover(c.Context(), cfg, func(step string) { fmt.Fprintln(s.err, "agentconform: "+safe.Line(step)) })
+	found, err := doctor.Discover(c.Context(), cfg, func(step string) {
+		fmt.Fprintln(s.err, "agentconform: "+safe.Line(step))
+	})
 	if err != nil {
 		return &exit{exitIncomplete, fmt.Errorf("asking the target: %w", err)}
 	}
@@ -132,7 +134,8 @@ func (f *initFlags) tell(found *doctor.Discovery, s streams) {
 	if f.file != config.DefaultFile {
 		arguments = " --config " + safe.ShellWord(file)
 	}
-	fmt.Fprintf(s.out, "%s: %s written, %s suggested in comments\n", file, reports.Count(set, "key"), reports.Count(open, "key"))
+	fmt.Fprintf(s.out, "%s: %s written, %s suggested in comments\n", file, reports.Count(set, "key"),
+		reports.Count(open, "key"))
 	for _, p := range found.Problems {
 		fmt.Fprintf(s.out, "problem: %s: %s; %s\n", p.Subject, safe.Line(p.Found), safe.Line(p.Remedy))
 	}

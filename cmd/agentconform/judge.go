@@ -79,9 +79,10 @@ func (f *runFlags) exploreCaseOf() ([]explore.Operation, error) {
 	return all, nil
 }
 
-// progress shows the events of a run and, with --fail-fast, ends it when a requirement has failed that decides the verdict.
-// One that has an entry in the baseline goes on: its failure is known.
-func (f *runFlags) progress(screen *screen, binding func(*features.Requirement) bool, known *baseline.Baseline, end context.CancelCauseFunc) func(target.Event) {
+// progress shows the events of a run and, with --fail-fast, ends it when a requirement has failed that decides the
+// verdict. One that has an entry in the baseline goes on: its failure is known.
+func (f *runFlags) progress(screen *screen, binding func(*features.Requirement) bool, known *baseline.Baseline,
+	end context.CancelCauseFunc) func(target.Event) {
 	if !f.failFast {
 		return screen.show
 	}
@@ -113,7 +114,8 @@ func (f *runFlags) write(result *reports.Result, screen *screen, io streams) err
 	if f.format == formatJSON {
 		return result.WriteJSON(io.out)
 	}
-	return console.Write(io.out, result, console.Options{Color: screen.color, Width: screen.width, Out: f.out, Quiet: f.quiet})
+	return console.Write(io.out, result, console.Options{Color: screen.color, Width: screen.width, Out: f.out,
+		Quiet: f.quiet})
 }
 
 // tell writes a notice to standard error, unless the run is to be quiet.
@@ -138,8 +140,8 @@ func (f *runFlags) loadBaseline(io streams) (*baseline.Baseline, error) {
 	return known, nil
 }
 
-// checkWriteBaseline refuses a file that could not be written at the end of the run. It may be in the folder of the reports, which the run
-// makes.
+// checkWriteBaseline refuses a file that could not be written at the end of the run. It may be in the folder of the
+// reports, which the run makes.
 func (f *runFlags) checkWriteBaseline(changed bool) error {
 	switch {
 	case f.writeBaseline == "" && changed:

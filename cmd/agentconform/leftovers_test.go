@@ -137,7 +137,8 @@ func TestTwoRunsInOneTenant(t *testing.T) {
 	}
 }
 
-// runUntil judges the reference with faults, until an event of the run satisfies its condition: all requirements, or only some.
+// runUntil judges the reference with faults, until an event of the run satisfies its condition: all requirements, or
+// only some.
 func runUntil(t *testing.T, until func(target.Event) bool, only []string, names ...string) *reports.Result {
 	t.Helper()
 	ctx, stop := context.WithCancelCause(t.Context())
@@ -158,8 +159,8 @@ func ended(requirement string) func(target.Event) bool {
 	return func(e target.Event) bool { return e.Kind == target.Ended && e.Text == requirement }
 }
 
-// TestWhatARunHasSeenIsJudged stops the run when a violation of the contract was recorded. It has failed then, whatever else was not
-// judged.
+// TestWhatARunHasSeenIsJudged stops the run when a violation of the contract was recorded. It has failed then, whatever
+// else was not judged.
 func TestWhatARunHasSeenIsJudged(t *testing.T) {
 	t.Parallel()
 	res := runUntil(t, ended("CP-CREATE-1"), []string{"CP-CREATE-*", "CP-POLL-*", "CP-CONTRACT-*"}, "created-build-on-push-is-a-text")

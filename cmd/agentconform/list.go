@@ -87,7 +87,8 @@ func listTable(w io.Writer, c *features.Catalogue, excluded []features.Exclusion
 	if err := t.Flush(); err != nil {
 		return err
 	}
-	fmt.Fprintf(w, "\n%s, %s\n\nExcluded:\n", reports.Count(len(c.Requirements), "requirement"), reports.Count(scenarios, "scenario"))
+	fmt.Fprintf(w, "\n%s, %s\n\nExcluded:\n", reports.Count(len(c.Requirements), "requirement"),
+		reports.Count(scenarios, "scenario"))
 	for _, e := range excluded {
 		fmt.Fprintf(w, "  %s (section %s): %s\n", e.Subject, e.Section, e.Reason)
 	}

@@ -3,6 +3,8 @@ package main
 import (
 	"os"
 	"path/filepath"
+	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -11,7 +13,22 @@ import (
 
 	"github.com/agentconform/agentconform/features"
 	"github.com/agentconform/agentconform/spec"
+	"github.com/agentconform/agentconform/steps/config"
 )
+
+// TestTagsNameKeysThatExist holds the keys in the tags of the features to those of the configuration.
+func TestTagsNameKeysThatExist(t *testing.T) {
+	catalogue, err := features.Load()
+	require.NoError(t, err)
+	reference, free := config.Reference(), regexp.MustCompile(`=.*|(create\.body)\..*|\.\d+`)
+	for _, s := range catalogue.Scenarios() {
+		for _, key := range slices.Concat(s.Terms.Needs...) {
+			for part := range strings.SplitSeq(free.ReplaceAllString(key, "$1"), ".") {
+				assert.Regexp(t, `(?m)^ *`+part+`:`, reference, "%s needs %s", s.Key(), key)
+			}
+		}
+	}
+}
 
 // TestListHasTheOperationsOfTheContract wants a requirement about the answers of each operation of the interface.
 func TestListHasTheOperationsOfTheContract(t *testing.T) {
@@ -27,7 +44,8 @@ func TestListHasTheOperationsOfTheContract(t *testing.T) {
 	}
 }
 
-// TestSpecificationHasExamplesFromResults takes a result for one of a fault, and for one of a server that keeps the other rules.
+// TestSpecificationHasExamplesFromResults takes a result for one of a fault, and for one of a server that keeps the
+// other rules.
 func TestSpecificationHasExamplesFromResults(t *testing.T) {
 	run, err := os.ReadFile("../../reports/internal/reporttest/run.json")
 	require.NoError(t, err)

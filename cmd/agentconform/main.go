@@ -16,11 +16,13 @@ import (
 
 func main() {
 	survivePipes()
-	os.Exit(execute(untilSignalled(), os.Args[1:], streams{in: os.Stdin, out: newOutput(os.Stdout), err: newOutput(os.Stderr)}))
+	os.Exit(execute(untilSignalled(), os.Args[1:], streams{in: os.Stdin, out: newOutput(os.Stdout),
+		err: newOutput(os.Stderr)}))
 }
 
 // untilSignalled returns a context that the first signal ends, so that the run can finish its reports. From then on a
-// second one ends the process at once. SIGHUP is a signal like the others, unless whoever started the process had it ignored (nohup).
+// second one ends the process at once. SIGHUP is a signal like the others, unless whoever started the process had it
+// ignored (nohup).
 func untilSignalled() context.Context {
 	ctx, stop := context.WithCancelCause(context.Background())
 	signals := make(chan os.Signal, 1)
@@ -37,8 +39,8 @@ func untilSignalled() context.Context {
 	return ctx
 }
 
-// output writes to a file of the process. After the reader of a pipe has gone ("agentconform run | head"), it drops what is written: the
-// command goes on to its end, and removes what it created.
+// output writes to a file of the process. After the reader of a pipe has gone ("agentconform run | head"), it drops
+// what is written: the command goes on to its end, and removes what it created.
 type output struct {
 	file   *os.File
 	closed atomic.Bool
@@ -62,8 +64,8 @@ func (o *output) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// survivePipes makes a write to a closed pipe an error of that write. Without it, one to standard output or standard error ends the
-// process.
+// survivePipes makes a write to a closed pipe an error of that write. Without it, one to standard output or standard
+// error ends the process.
 func survivePipes() { signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE) }
 
 // writeJSON writes a value as people read it.

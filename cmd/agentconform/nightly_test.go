@@ -10,8 +10,8 @@ import (
 	"github.com/agentconform/agentconform/reference/faults"
 )
 
-// overlapping are faults whose finding depends on the moment at which requests overlap. A script sends one after the other and
-// does not show them; agentconform replay does, and so does the proof with --replay.
+// overlapping are faults whose finding depends on the moment at which requests overlap. A script sends one after the
+// other and does not show them; agentconform replay does, and so does the proof with --replay.
 var overlapping = []string{"offset-is-ignored-beside-both-filters"}
 
 // TestScriptsShowFindings takes every twelfth fault of those that show again in a script.

@@ -24,8 +24,8 @@ var firstKeys = []struct {
 	{"users", func(c *config.Config) { c.Users = []config.User{{Name: "a", Token: "a"}, {Name: "b", Token: "b"}} }},
 }
 
-// leadOn ends a run without a configuration file with three lines: what was judged, the key that would add most, and the
-// command that writes the file.
+// leadOn ends a run without a configuration file with three lines: what was judged, the key that would add most, and
+// the command that writes the file.
 func (f *runFlags) leadOn(w io.Writer, r *reports.Result) error {
 	_, noFile := os.Stat(config.DefaultFile)
 	if noFile == nil || f.config != "" || f.bundled || f.quiet || f.format == formatJSON {
@@ -76,13 +76,15 @@ func (f *runFlags) preview(s streams) error {
 	line := func(subject, format string, args ...any) {
 		fmt.Fprintf(&b, "%-12s  %s\n", subject, safe.Line(fmt.Sprintf(format, args...)))
 	}
-	line("plan", "%s of %s at %s; nothing was sent", reports.Count(p.Scenarios, "scenario"), reports.Count(p.Requirements, "requirement"),
+	line("plan", "%s of %s at %s; nothing was sent", reports.Count(p.Scenarios, "scenario"),
+		reports.Count(p.Requirements, "requirement"),
 		strings.Join(addressesOf(o.Config), ", agent server "))
 	line("judges", "%d of %s", p.Judged, reports.Count(p.Requirements, "requirement"))
 	if p.Deployments+p.Revisions == 0 {
 		line("creates", "no deployment")
 	} else {
-		line("creates", "at most %s with %s", reports.Count(p.Deployments, "deployment"), reports.Count(p.Revisions, "revision"))
+		line("creates", "at most %s with %s", reports.Count(p.Deployments, "deployment"),
+			reports.Count(p.Revisions, "revision"))
 	}
 	for _, g := range p.Gaps {
 		line("left out", "%s: %s", g.Reason, g.Named(o.Catalogue))

@@ -15,7 +15,8 @@ import (
 
 const module = "github.com/agentconform/agentconform/"
 
-// layering is one line of the import rules: the packages of a folder from top to bottom, and what they may use of others.
+// layering is one line of the import rules: the packages of a folder from top to bottom, and what they may use of
+// others.
 type layering struct {
 	folder  string
 	layers  [][]string // paths below the module, from top to bottom
@@ -86,8 +87,8 @@ func TestImportsPointOneWay(t *testing.T) {
 	assert.Greater(t, checked, 100)
 }
 
-// TestNoticeNamesWhatIsLinked compares NOTICE with the modules of the packages that the binary is built from. A line of it names a module, or a
-// folder of one with a licence of its own, then the version and the licence.
+// TestNoticeNamesWhatIsLinked compares NOTICE with the modules of the packages that the binary is built from. A line of
+// it names a module, or a folder of one with a licence of its own, then the version and the licence.
 func TestNoticeNamesWhatIsLinked(t *testing.T) {
 	t.Parallel()
 	page, err := os.ReadFile("../../NOTICE")
@@ -126,8 +127,8 @@ func moduleOf(line string, linked map[string]bool) string {
 	}
 }
 
-// TestActionsAreNamedByCommit: a tag of an action can be moved to other code, a commit cannot. The release stands in a comment,
-// where Dependabot reads and raises it.
+// TestActionsAreNamedByCommit: a tag of an action can be moved to other code, a commit cannot. The release stands in a
+// comment, where Dependabot reads and raises it.
 func TestActionsAreNamedByCommit(t *testing.T) {
 	files, err := filepath.Glob("../../.github/workflows/*.yml")
 	require.NoError(t, err)

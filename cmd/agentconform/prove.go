@@ -59,12 +59,16 @@ Exit codes: 0 passed, 1 failed, 2 wrong usage, 3 interrupted.`,
 		RunE: func(c *cobra.Command, _ []string) error { return f.prove(c, io) },
 	}
 	flags := c.Flags()
-	flags.StringSliceVar(&f.only, "only", nil, "`names` of faults, mutants or null implementations, groups of mutants (answers, parameters, bodies, access, independent-server), or IDs of requirements (with an ID, also all equivalent mutants); the unmodified reference is always tested")
+	flags.StringSliceVar(&f.only, "only", nil,
+		"`names` of faults, mutants or null implementations, groups of mutants (answers, parameters, bodies, access, independent-server), or IDs of requirements (with an ID, also all equivalent mutants); the unmodified reference is always tested")
 	flags.StringVar(&f.out, "out", "agentconform-proof", "`folder` for proof.json and proof.md")
 	flags.BoolVar(&f.whole, "whole", false, "run all scenarios against each mutant")
-	flags.BoolVar(&f.all, "all", false, "also try all generated mutants, which are derived from the contract, each until its first failure")
-	flags.BoolVar(&f.replay, "replay", false, "also replay the findings of each fault: against the faulty server, the reference, a closed port, and with wrong credentials")
-	flags.StringVar(&f.examples, "examples", "", "only the unmodified reference and one fault of each requirement; write their results into the `folder`, for list --result")
+	flags.BoolVar(&f.all, "all", false,
+		"also try all generated mutants, which are derived from the contract, each until its first failure")
+	flags.BoolVar(&f.replay, "replay", false,
+		"also replay the findings of each fault: against the faulty server, the reference, a closed port, and with wrong credentials")
+	flags.StringVar(&f.examples, "examples", "",
+		"only the unmodified reference and one fault of each requirement; write their results into the `folder`, for list --result")
 	flags.BoolVar(&f.list, "list", false, "list the faults, mutants and null implementations, and exit")
 	return c
 }

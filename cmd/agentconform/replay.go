@@ -56,7 +56,8 @@ func (f *replayFlags) replay(c *cobra.Command, name string, io streams) error {
 	}
 	cfg.ReadOnly = result.Run.ReadOnly // what did not write does not write now
 	screen := newScreen(io, display{})
-	o := steps.Options{Seed: result.Run.Seed, LedgerFile: filepath.Join(filepath.Dir(f.result), "ledger.jsonl"), Progress: screen.show}
+	o := steps.Options{Seed: result.Run.Seed, LedgerFile: filepath.Join(filepath.Dir(f.result), "ledger.jsonl"),
+		Progress: screen.show}
 	stop, err := open(c.Context(), cfg, "", &o)
 	if err != nil {
 		return err
@@ -97,8 +98,8 @@ func (f *replayFlags) findings(name string) (*reports.Result, []reports.Finding,
 	return result, findings, err
 }
 
-// tellAnswers prints a line for each finding and, where there are several, one for all. A finding that still fails decides
-// the exit code, then one that could not be judged.
+// tellAnswers prints a line for each finding and, where there are several, one for all. A finding that still fails
+// decides the exit code, then one that could not be judged.
 func tellAnswers(answers []replay.Answer, io streams) int {
 	count := map[reports.Verdict]int{}
 	for _, a := range answers {
@@ -110,10 +111,12 @@ func tellAnswers(answers []replay.Answer, io streams) int {
 		case reports.Inconclusive:
 			result = "inconclusive: " + a.Reason
 		}
-		fmt.Fprintln(io.out, safe.Line(safe.Ellipsis(fmt.Sprintf("%s %s (%s) %s", a.Finding.Requirement, a.Finding.ID, a.Finding.Summary, result), 1000)))
+		fmt.Fprintln(io.out, safe.Line(safe.Ellipsis(fmt.Sprintf("%s %s (%s) %s", a.Finding.Requirement, a.Finding.ID,
+			a.Finding.Summary, result), 1000)))
 	}
 	if len(answers) > 1 {
-		fmt.Fprintf(io.out, "%d of %d still fail, %d pass now, %d inconclusive\n", count[reports.Failed], len(answers), count[reports.Passed], count[reports.Inconclusive])
+		fmt.Fprintf(io.out, "%d of %d still fail, %d pass now, %d inconclusive\n", count[reports.Failed], len(answers),
+			count[reports.Passed], count[reports.Inconclusive])
 	}
 	switch {
 	case count[reports.Failed] > 0:

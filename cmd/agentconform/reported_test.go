@@ -99,7 +99,8 @@ func TestAWrongVocabularyIsNotTheTargetsFault(t *testing.T) {
 	}
 }
 
-// TestAFaultInOtherWords: a fault of a server with its own words fails as it does without, and is shown as it is on the wire.
+// TestAFaultInOtherWords: a fault of a server with its own words fails as it does without, and is shown as it is on the
+// wire.
 func TestAFaultInOtherWords(t *testing.T) {
 	t.Parallel()
 	r := judge(t, startWith(t, "first-revision-shows-another-source", "branded-words"), "CP-CREATE-3")

@@ -78,20 +78,30 @@ inconclusive or interrupted). With --baseline: 0 no new failure, 1 a new failure
 	flags.StringVar(&f.out, "out", defaultOut, "`folder` for the reports")
 	flags.IntVar(&f.options.Concurrency, "concurrency", suite.DefaultConcurrency, "requests in flight at the same time")
 	flags.BoolVar(&f.options.Strict, "strict", false, "a failed SHOULD counts as a failed MUST")
-	flags.StringArrayVar(&f.options.FailOn, "fail-on", nil, "requirements that match the tag `expression`, such as @security, or should for that level, count as MUST; may be given again")
-	flags.BoolVar(&f.options.Keep, "keep", false, "leave what the run created at the target; agentconform clean removes it")
-	flags.BoolVar(&f.readOnly, "read-only", false, "write nothing to the target: no POST but searches, no PATCH, no DELETE; requirements that need a write are skipped")
+	flags.StringArrayVar(&f.options.FailOn, "fail-on", nil,
+		"requirements that match the tag `expression`, such as @security, or should for that level, count as MUST; may be given again")
+	flags.BoolVar(&f.options.Keep, "keep", false,
+		"leave what the run created at the target; agentconform clean removes it")
+	flags.BoolVar(&f.readOnly, "read-only", false,
+		"write nothing to the target: no POST but searches, no PATCH, no DELETE; requirements that need a write are skipped")
 	flags.BoolVar(&f.plan, "plan", false, "print what the run would create and what it leaves out; send nothing")
-	flags.BoolVar(&f.options.RequireWhole, "require-whole", false, "a run that did not test every applicable requirement is incomplete (exit code 3)")
-	flags.BoolVar(&f.failFast, "fail-fast", false, "end the run when a MUST has failed that has no entry in the baseline; reports are written, deployments and threads removed")
+	flags.BoolVar(&f.options.RequireWhole, "require-whole", false,
+		"a run that did not test every applicable requirement is incomplete (exit code 3)")
+	flags.BoolVar(&f.failFast, "fail-fast", false,
+		"end the run when a MUST has failed that has no entry in the baseline; reports are written, deployments and threads removed")
 	flags.StringVar(&f.baseline, "baseline", "", "`file` of known failures, which do not fail the run")
-	flags.StringVar(&f.writeBaseline, "write-baseline", "", "write the failures of this run as a baseline to the `file`; entries of an existing file that still apply stay")
+	flags.StringVar(&f.writeBaseline, "write-baseline", "",
+		"write the failures of this run as a baseline to the `file`; entries of an existing file that still apply stay")
 	flags.DurationVar(&f.timeout, "timeout", 0, "end the run after this time, such as 10m (0: no limit)")
 	flags.Int64Var(&f.options.Seed, "seed", 0, "order of the scenarios (0: random; the reports show it)")
-	flags.IntVar(&f.options.Explore, "explore", suite.Automatic, "send so many `operations` in random sequences to the agent server (default 200 where all is tested and the target is on this machine, else 0)")
-	flags.StringVar(&f.exploreCase, "explore-case", "", "send the sequence of operations in the `file` in place of random ones")
-	flags.DurationVar(&f.wait, "wait", 0, "wait until the target answers anything over HTTP, at most for this time, such as 60s (0: do not wait)")
-	addChoice(c, &f.format, "format", "output: pretty, plain or json (default pretty on a terminal, else plain)", formatPretty, formatPlain, formatJSON)
+	flags.IntVar(&f.options.Explore, "explore", suite.Automatic,
+		"send so many `operations` in random sequences to the agent server (default 200 where all is tested and the target is on this machine, else 0)")
+	flags.StringVar(&f.exploreCase, "explore-case", "",
+		"send the sequence of operations in the `file` in place of random ones")
+	flags.DurationVar(&f.wait, "wait", 0,
+		"wait until the target answers anything over HTTP, at most for this time, such as 60s (0: do not wait)")
+	addChoice(c, &f.format, "format", "output: pretty, plain or json (default pretty on a terminal, else plain)",
+		formatPretty, formatPlain, formatJSON)
 	flags.BoolVar(&f.quiet, "quiet", false, "print the verdict line and errors only")
 	flags.BoolVar(&f.verbose, "verbose", false, "print each scenario when it ends, with its verdict and time")
 	addEdition(c, &f.edition, "edition of the bundled reference: cloud or self-hosted (only without a target)")
@@ -101,13 +111,17 @@ inconclusive or interrupted). With --baseline: 0 no new failure, 1 a new failure
 // addSelection adds the flags that say which scenarios are run.
 func (f *runFlags) addSelection(c *cobra.Command) {
 	flags := c.Flags()
-	flags.StringSliceVar(&f.options.Select.Profiles, "profile", nil, "parts of the interface to test: control-plane, agent-server, end-to-end; what a target claims is the key supports")
-	flags.StringSliceVar(&f.options.Select.Only, "only", nil, "`IDs` of the requirements to test; CP-LIST-* matches all that begin with CP-LIST-")
-	flags.StringSliceVar(&f.options.Select.Skip, "skip", nil, "`IDs` of requirements not to test; they are reported as skipped")
+	flags.StringSliceVar(&f.options.Select.Profiles, "profile", nil,
+		"parts of the interface to test: control-plane, agent-server, end-to-end; what a target claims is the key supports")
+	flags.StringSliceVar(&f.options.Select.Only, "only", nil,
+		"`IDs` of the requirements to test; CP-LIST-* matches all that begin with CP-LIST-")
+	flags.StringSliceVar(&f.options.Select.Skip, "skip", nil,
+		"`IDs` of requirements not to test; they are reported as skipped")
 	flags.StringVar(&f.options.Select.Tags, "tags", "", "run the scenarios that match the tag `expression`")
 	_ = c.RegisterFlagCompletionFunc("only", completeRequirements)
 	_ = c.RegisterFlagCompletionFunc("skip", completeRequirements)
-	_ = c.RegisterFlagCompletionFunc("profile", cobra.FixedCompletions([]string{features.ControlPlane, features.AgentServer, features.EndToEnd}, cobra.ShellCompDirectiveNoFileComp))
+	_ = c.RegisterFlagCompletionFunc("profile", cobra.FixedCompletions([]string{features.ControlPlane,
+		features.AgentServer, features.EndToEnd}, cobra.ShellCompDirectiveNoFileComp))
 }
 
 func addEdition(c *cobra.Command, edition *string, usage string) {

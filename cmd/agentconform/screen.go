@@ -53,9 +53,8 @@ type screen struct {
 	done      int
 	bad       int
 	exploring bool               // all scenarios have ended
-	longest   time.Duration      // that the target asked to wait
 	waits     map[string]waiting // for scenarios, by requirement and name, and for revisions
-	told      map[string]bool    // what is shown once: statuses of revisions, causes, that the target asked for too much
+	told      map[string]bool    // what is shown once: statuses of revisions, causes, that the target asks to wait
 	now       func() time.Time
 	closed    chan struct{}
 }
@@ -133,7 +132,8 @@ func (s *screen) show(e target.Event) {
 		delete(s.waits, name)
 		s.end(e)
 	case target.Polled:
-		s.waits[e.Name] = waiting{fmt.Sprintf("revision %.8s, which is %s", e.Name, e.Text), now.Add(-e.Elapsed), now.Add(e.Left)}
+		s.waits[e.Name] = waiting{fmt.Sprintf("revision %.8s, which is %s", e.Name, e.Text), now.Add(-e.Elapsed),
+			now.Add(e.Left)}
 		if e.Over {
 			delete(s.waits, e.Name)
 		} else if e.Elapsed > 5*time.Second && s.first(name) {
@@ -144,7 +144,11 @@ func (s *screen) show(e target.Event) {
 	case target.Named:
 		s.say("agent server: %s", e.Name)
 	case target.Throttled:
-		s.throttled(e)
+		if asked := e.Elapsed.Round(time.Second); e.Refused && s.first("refused") {
+			s.say("the target asks to wait %s, longer or more often than the suite does; dependent checks are skipped", asked)
+		} else if !e.Refused && asked > 0 && s.first("throttled") {
+			s.say("the target asks to wait %s", asked)
+		}
 	}
 }
 
@@ -176,26 +180,15 @@ func (s *screen) end(e target.Event) {
 	s.say("[%d/%d] %s %s: %s%s%s", s.done, s.total, e.Verdict, e.Text, e.Name, took, reason)
 }
 
-// throttled tells how long the target asks to wait, when that is much longer than it was before, and once that it is
-// longer than the suite waits.
-func (s *screen) throttled(e target.Event) {
-	switch asked := e.Elapsed.Round(time.Second); {
-	case e.Refused && s.first("refused"):
-		s.say("the target asks to wait %s, longer or more often than the suite does; dependent checks are skipped", asked)
-	case !e.Refused && e.Elapsed >= max(time.Second, 2*s.longest):
-		s.longest = e.Elapsed
-		s.say("the target asks to wait %s", asked)
-	}
-}
-
-// waitsFor says what the run waits for at a time, and how long that may still take where that is known: the revision with the most time
-// left, else the scenario that has been running for the longest.
+// waitsFor says what the run waits for at a time, and how long that may still take where that is known: the revision
+// with the most time left, else the scenario that has been running for the longest.
 func (s *screen) waitsFor(now time.Time) string {
 	var chosen *waiting
 	for _, key := range slices.Sorted(maps.Keys(s.waits)) {
 		w := s.waits[key]
 		over := !w.until.IsZero() && !w.until.After(now) // the poll was given up
-		if !over && (chosen == nil || w.until.After(chosen.until) || w.until.Equal(chosen.until) && w.since.Before(chosen.since)) {
+		if !over && (chosen == nil || w.until.After(chosen.until) || w.until.Equal(chosen.until) &&
+			w.since.Before(chosen.since)) {
 			chosen = &w
 		}
 	}
@@ -203,7 +196,8 @@ func (s *screen) waitsFor(now time.Time) string {
 	case chosen != nil && chosen.until.IsZero():
 		return fmt.Sprintf("waiting for %s, for %s", chosen.what, now.Sub(chosen.since).Round(time.Second))
 	case chosen != nil:
-		return fmt.Sprintf("waiting for %s, for %s; at most %s more (timeouts.poll)", chosen.what, now.Sub(chosen.since).Round(time.Second),
+		return fmt.Sprintf("waiting for %s, for %s; at most %s more (timeouts.poll)", chosen.what,
+			now.Sub(chosen.since).Round(time.Second),
 			chosen.until.Sub(now).Round(time.Second))
 	case s.exploring:
 		return "exploring the agent server, and removing what the run created"

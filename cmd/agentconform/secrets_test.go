@@ -136,6 +136,13 @@ func (r *repeating) answer(w http.ResponseWriter, answer *httptest.ResponseRecor
 		header.Add("X-Echo", text)
 		header.Add("Trailer", fmt.Sprintf("X-End-%d", i))
 	}
+	header.Set("X-"+strings.Map(func(c rune) rune {
+		if c < '0' || c > 'z' || strings.ContainsRune(`:;<=>?@[\]`, c) {
+			return '-'
+		}
+		return c
+	}, texts[0]), "a name")
+	http.SetCookie(w, &http.Cookie{Name: "session", Value: url.QueryEscape(texts[int(n)%len(texts)])})
 	object := map[string]any{}
 	if json.Unmarshal(body, &object) == nil && len(object) > 0 {
 		for i, text := range texts {
@@ -148,6 +155,9 @@ func (r *repeating) answer(w http.ResponseWriter, answer *httptest.ResponseRecor
 		if _, is := object["id"]; is && n%13 == 0 {
 			object["id"] = texts[int(n)%len(texts)]
 		}
+		if built, is := object["source_revision_config"].(map[string]any); is && n%7 == 0 {
+			built["repo_ref"], built["image_uri"] = texts[0], "registry.example/"+texts[int(n)%len(texts)]
+		}
 		if _, is := object["detail"]; is {
 			object["detail"] = strings.Repeat("x", int(n)%90) + strings.Join(texts, " ")
 		}
@@ -155,6 +165,16 @@ func (r *repeating) answer(w http.ResponseWriter, answer *httptest.ResponseRecor
 			source["custom_url"] = r.sink + "/" + url.PathEscape(texts[0])
 		}
 		body, _ = json.Marshal(object)
+		rest := ""
+		for i, text := range texts { // as they are, where they are escaped for JSON already
+			if json.Valid([]byte(`"` + text + `"`)) {
+				rest += fmt.Sprintf(`,"raw_%d":"%s"`, i, text)
+			}
+		}
+		body = append(bytes.TrimSuffix(bytes.TrimSpace(body), []byte("}")), rest+"}"...)
+	}
+	if answer.Code >= 400 && n%5 == 0 {
+		header.Set("Content-Type", "application/json; note="+url.QueryEscape(texts[int(n)%len(texts)]))
 	}
 	w.WriteHeader(answer.Code)
 	_, _ = w.Write(body)

@@ -52,14 +52,16 @@ Exit codes: 0 stopped, 2 wrong usage, or it could not start.`,
 	flags.StringVar(&f.listen, "listen", "127.0.0.1:0", "`address` to listen on; port 0 chooses a free port")
 	flags.StringVar(&f.data, "data", "", "`folder` for the data (default: nothing is kept)")
 	addEdition(c, &f.edition, "cloud or self-hosted (default cloud)")
-	flags.StringSliceVar(&f.faults, "fault", nil, "`names` of faults or equivalent mutants to add to the reference (agentconform prove --list shows them)")
+	flags.StringSliceVar(&f.faults, "fault", nil,
+		"`names` of faults or equivalent mutants to add to the reference (agentconform prove --list shows them)")
 	flags.StringVar(&f.proxy, "proxy", "", "serve what is at the `URL`, with the faults, in place of the reference")
 	flags.DurationVar(&f.pace, "pace", 0, "minimum time that a revision stays in each status, such as 200ms")
 	flags.StringVar(&f.writeConfig, "write-config", "", "write a configuration for this server to the `file`")
 	return c
 }
 
-// check refuses flags that exclude each other, and a file that is not ours, or cannot be written, before anything is started.
+// check refuses flags that exclude each other, and a file that is not ours, or cannot be written, before anything is
+// started.
 func (f *serveFlags) check() error {
 	switch {
 	case f.pace < 0:
@@ -98,53 +100,60 @@ func (f *serveFlags) serve(c *cobra.Command, io streams) error {
 	if f.proxy != "" {
 		begin = f.beginProxy
 	}
-	control, agent, stop, err := begin(c.Context(), layers, edition)
+	server, err := begin(c.Context(), layers, edition)
 	if err != nil {
 		return err
 	}
 	if beyondLoopback(f.listen) {
-		fmt.Fprintf(io.err, "warning: the reference listens on %s, where other machines reach it; it is a server for tests: let only those reach it that you trust, or use --listen 127.0.0.1:0\n", f.listen)
+		fmt.Fprintf(io.err, "warning: the reference listens on %s, where other machines reach it; it is a server for tests: "+
+			"let only those reach it that you trust, or use --listen 127.0.0.1:0\n", f.listen)
 	}
-	if _, err = fmt.Fprintf(io.out, "ready control-plane=%s agent-server=%s\n", control, agent); err == nil {
+	if _, err = fmt.Fprintf(io.out, "ready control-plane=%s agent-server=%s\n", server.control, server.agent); err == nil {
 		<-c.Context().Done()
 	}
-	return errors.Join(err, stop())
+	return errors.Join(err, server.stop())
+}
+
+// served is a server that runs, with the addresses of its halves.
+type served struct {
+	control, agent string
+	stop           func() error
 }
 
 // beginReference serves the reference, by default in the edition that the faults need.
-func (f *serveFlags) beginReference(ctx context.Context, layers []faults.Layer, edition string) (control, agent string, stop func() error, err error) {
+func (f *serveFlags) beginReference(ctx context.Context, layers []faults.Layer, edition string) (*served, error) {
 	options := reference.Options{Listen: f.listen, DataDir: f.data, Edition: cmp.Or(f.edition, edition), Pace: f.pace}
 	for _, apply := range layers {
 		apply(&options)
 	}
 	server, err := reference.Start(ctx, options)
 	if err != nil {
-		return "", "", nil, f.explained(err)
+		return nil, f.explained(err)
 	}
 	if err := f.write(server); err != nil {
-		return "", "", nil, errors.Join(err, server.Close())
+		return nil, errors.Join(err, server.Close())
 	}
-	return server.ControlPlaneURL(), server.AgentURL(), server.Close, nil
+	return &served{server.ControlPlaneURL(), server.AgentURL(), server.Close}, nil
 }
 
 // beginProxy serves another server with the faults before it.
-func (f *serveFlags) beginProxy(_ context.Context, layers []faults.Layer, _ string) (control, agent string, stop func() error, err error) {
+func (f *serveFlags) beginProxy(_ context.Context, layers []faults.Layer, _ string) (*served, error) {
 	at, err := url.Parse(f.proxy)
 	if err != nil || at.Scheme != "http" && at.Scheme != "https" || at.Host == "" {
-		return "", "", nil, fmt.Errorf("--proxy %q: give the base URL of a server, such as http://127.0.0.1:2024", f.proxy)
+		return nil, fmt.Errorf("--proxy %q: give the base URL of a server, such as http://127.0.0.1:2024", f.proxy)
 	}
 	handler, err := faults.Before(at, layers...)
 	if err != nil {
-		return "", "", nil, fmt.Errorf("--fault %s: %w; choose others, or leave out --proxy", strings.Join(f.faults, ","), err)
+		return nil, fmt.Errorf("--fault %s: %w; choose others, or leave out --proxy", strings.Join(f.faults, ","), err)
 	}
 	listener, err := net.Listen("tcp", f.listen)
 	if err != nil {
-		return "", "", nil, f.explained(err)
+		return nil, f.explained(err)
 	}
 	server := &http.Server{Handler: handler, ReadHeaderTimeout: time.Minute}
 	go func() { _ = server.Serve(listener) }() // until it is closed
 	address := "http://" + listener.Addr().String()
-	return address, address + faults.ProxiedAgent, server.Close, nil
+	return &served{address, address + faults.ProxiedAgent, server.Close}, nil
 }
 
 // deviations are the layers of declared faults and of generated mutants, which have a slash in their names.
@@ -165,7 +174,8 @@ func deviations(names []string) (layers []faults.Layer, edition string, err erro
 	return append(others, layers...), edition, err
 }
 
-// beyondLoopback tells whether other machines may reach an address to listen on. No host means all addresses of this one.
+// beyondLoopback tells whether other machines may reach an address to listen on. No host means all addresses of this
+// one.
 func beyondLoopback(listen string) bool {
 	host, _, err := net.SplitHostPort(listen)
 	if err != nil || strings.EqualFold(host, "localhost") {

@@ -104,7 +104,8 @@ func keeping(r *html.Rule, result *reports.Result) (found *html.Example) {
 	best := 0
 	for _, x := range result.Exchanges {
 		likeness := 0
-		switch sameOperation := r.Breaks != nil && x.Operation == r.Breaks.Exchange.Operation && x.Method == r.Breaks.Exchange.Method; {
+		switch sameOperation := r.Breaks != nil && x.Operation == r.Breaks.Exchange.Operation &&
+			x.Method == r.Breaks.Exchange.Method; {
 		case len(own) > 0 && !own[x.Scenario]:
 		case sameOperation && x.Scenario == r.Breaks.Exchange.Scenario:
 			likeness = 3

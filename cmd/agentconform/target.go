@@ -32,8 +32,8 @@ func (t *targetFlags) addConfig(c *cobra.Command) {
 	c.Flags().StringVar(&t.config, "config", "", "configuration `file` (default "+config.DefaultFile+", if it exists)")
 }
 
-// addresses are the values of these flags by key. They name what is judged: with one of them, the other address of the file
-// or the environment is left out, and nothing else is judged in place of what a variable of CI failed to name.
+// addresses are the values of these flags by key. They name what is judged: with one of them, the other address of the
+// file or the environment is left out, and nothing else is judged in place of what a variable of CI failed to name.
 func (t *targetFlags) addresses(c *cobra.Command) (map[string]string, error) {
 	given := map[string]string{}
 	for _, flag := range []string{"target", "agent-target"} {
@@ -74,8 +74,9 @@ func addressesOf(c *config.Config) []string {
 	return slices.DeleteFunc([]string{c.Target, c.AgentTarget}, func(address string) bool { return address == "" })
 }
 
-// open makes a target ready to be tested, and fills in the options what it is judged by: where the configuration names none, it starts the
-// bundled reference in the edition, and where it wants fixtures, it serves them, until the returned function is called.
+// open makes a target ready to be tested, and fills in the options what it is judged by: where the configuration names
+// none, it starts the bundled reference in the edition, and where it wants fixtures, it serves them, until the returned
+// function is called.
 func open(ctx context.Context, cfg *config.Config, edition string, o *steps.Options) (stop func(), err error) {
 	bundled := func() {}
 	if len(addressesOf(cfg)) == 0 {
@@ -125,7 +126,8 @@ func describe(cfg *config.Config, server *reference.Server) {
 	cfg.Implementation = reports.Implementation{Name: "agentconform reference", Version: suiteVersion()}
 	cfg.Edition = string(set.Edition)
 	cfg.Credentials = config.Credentials{APIKey: set.Owner.APIKey, TenantID: set.Owner.TenantID, Bearer: set.Owner.Bearer}
-	cfg.OtherTenant = config.Credentials{APIKey: set.OtherTenant.APIKey, TenantID: set.OtherTenant.TenantID, Bearer: set.OtherTenant.Bearer}
+	cfg.OtherTenant = config.Credentials{APIKey: set.OtherTenant.APIKey, TenantID: set.OtherTenant.TenantID,
+		Bearer: set.OtherTenant.Bearer}
 	cfg.TenantIDAlone, cfg.SeparateCredentials = true, true
 	cfg.Create = config.Create{Body: set.Create, Refused: set.RefusedCreate}
 	cfg.Alternatives = config.Alternatives{
@@ -138,6 +140,7 @@ func describe(cfg *config.Config, server *reference.Server) {
 	cfg.Agent.RejectedDetail = "Invalid credentials" // of the handler in reference/graphs
 	cfg.Users = nil
 	for _, u := range set.Users {
-		cfg.Users = append(cfg.Users, config.User{Name: u.Name, Token: u.Token, Identity: u.Identity, Fields: u.CustomFields()})
+		cfg.Users = append(cfg.Users, config.User{Name: u.Name, Token: u.Token, Identity: u.Identity,
+			Fields: u.CustomFields()})
 	}
 }

@@ -155,10 +155,8 @@ func wait(s *script.Session, args starlark.Tuple, kwargs []starlark.Tuple) (star
 	if !ok || n < 0 || n > longest {
 		return nil, fmt.Errorf("wait expects a non-negative number of milliseconds, got %s", ms.Type())
 	}
-	timer := time.NewTimer(time.Duration(n * float64(time.Millisecond)))
-	defer timer.Stop()
 	select {
-	case <-timer.C:
+	case <-time.After(time.Duration(n * float64(time.Millisecond))):
 		return starlark.None, nil
 	case <-s.Context().Done():
 		return nil, context.Cause(s.Context())

@@ -13,9 +13,6 @@ import (
 	"github.com/agentconform/agentconform/reference/store"
 )
 
-// ready is the status of every deployment that can be seen: nothing has to be made ready before its first revision.
-const ready = "READY"
-
 // createDeployment makes a deployment and its first revision (interface, section 1, step 1).
 func (s *Server) createDeployment(r *http.Request, tenant string) (int, any, error) {
 	var form httpapi.Form
@@ -34,7 +31,8 @@ func (s *Server) createDeployment(r *http.Request, tenant string) (int, any, err
 	}
 	now := s.now()
 	d := Deployment{Tenant: tenant, DeploymentView: DeploymentView{
-		ID: store.NewID(), CreatedAt: now, Status: ready, Source: sent.source, Secrets: []Secret{},
+		ID: store.NewID(), CreatedAt: now, Source: sent.source, Secrets: []Secret{},
+		Status:       "READY", // nothing has to be made ready before the first revision
 		SourceConfig: map[string]any{"repo_url": nil, "build_on_push": false},
 	}}
 	if err := d.apply(sent, now); err != nil {
@@ -261,17 +259,9 @@ func (s *Server) show(d Deployment) DeploymentView {
 	return shown
 }
 
-// The bounds of lists (interface, section 8).
-const (
-	defaultLimit = 20
-	largestLimit = 100
-)
-
+// readPage reads which page of a list is asked for (interface, section 8).
 func readPage(query httpapi.Scalars) store.Page {
-	return store.Page{
-		Limit:  query.Int("limit", defaultLimit, 1, largestLimit),
-		Offset: query.Int("offset", 0, 0, math.MaxInt),
-	}
+	return store.Page{Limit: query.Int("limit", 20, 1, 100), Offset: query.Int("offset", 0, 0, math.MaxInt)}
 }
 
 // paged is a page of a list. Its offset is where the next page begins (interface, section 2).

@@ -238,10 +238,8 @@ func (s *Server) record(t tables, r *Revision, status Status, message string) er
 
 // pause waits for the pace.
 func (s *Server) pause(ctx context.Context) {
-	timer := time.NewTimer(s.opts.Pace)
-	defer timer.Stop()
 	select {
-	case <-timer.C:
+	case <-time.After(s.opts.Pace):
 	case <-ctx.Done():
 	}
 }

@@ -215,28 +215,6 @@ func (w *working) kept(bucket string) (n int) {
 	return n
 }
 
-func TestAStoppedPipelineIsTakenUpAgain(t *testing.T) {
-	w := newWorking(t, controlplane.Cloud)
-	up, first := w.git("release/next")
-	w.await(up, first, controlplane.Deployed)
-	gone, failed := w.git("missing")
-	w.await(gone, failed, controlplane.CreateFailed)
-	started, _ := w.block()
-	building, revision := w.git("main")
-	<-started
-	w.server.Close()
-	w.await(building, revision, controlplane.Building) // closing takes nothing back
-	w.send("DELETE", "/v2/deployments/"+gone, "")
-	require.NoError(t, w.runtime.Remove(t.Context(), up))
-
-	w.runtime.onBuild = nil
-	w.start()
-	require.NoError(t, w.server.Recover(t.Context()))
-	require.Equal(t, "next", w.runtime.answer(up), "serves when Recover returns")
-	w.await(building, revision, controlplane.Deployed)
-	require.Eventually(t, func() bool { return w.kept("deployments") == 2 }, watchdog, time.Millisecond)
-}
-
 func TestThePaceHoldsEveryStatus(t *testing.T) {
 	const pace = 20 * time.Millisecond
 	w := newWorking(t, controlplane.Cloud, func(o *controlplane.Options) { o.Pace = pace })

@@ -8,12 +8,14 @@ import (
 	"github.com/agentconform/agentconform/reference/store"
 )
 
-// listRevisions lists the revisions of a deployment, newest first. The filter comes before paging (interface, section 4).
+// listRevisions lists the revisions of a deployment, newest first. The filter comes before paging (interface, section
+// 4).
 func (s *Server) listRevisions(r *http.Request, tenant string) (int, any, error) {
 	var form httpapi.Form
 	id := form.PathUUID(r, "deployment_id")
 	query := form.Query(r)
-	page, reconciled, chosen := readPage(query), query.Bool("remote_reconciled"), httpapi.Choices(query, "status", statuses)
+	page, reconciled := readPage(query), query.Bool("remote_reconciled")
+	chosen := httpapi.Choices(query, "status", statuses)
 	if err := form.Err(); err != nil {
 		return 0, nil, err
 	}
@@ -23,7 +25,8 @@ func (s *Server) listRevisions(r *http.Request, tenant string) (int, any, error)
 			return err
 		}
 		found, err := store.Cut(store.Newest[Revision](t.revisions, id), page, func(r Revision) bool {
-			return (chosen == nil || slices.Contains(chosen, r.Status)) && (reconciled == nil || *reconciled == r.RemoteReconciled)
+			return (chosen == nil || slices.Contains(chosen, r.Status)) &&
+				(reconciled == nil || *reconciled == r.RemoteReconciled)
 		})
 		for _, revision := range found {
 			shown = append(shown, revision.RevisionView)

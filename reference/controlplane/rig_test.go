@@ -27,8 +27,6 @@ func TestMain(m *testing.M) {
 	goleak.VerifyTestMain(m, goleak.IgnoreAnyFunction("net/http.(*conn).closeWriteAndWait"))
 }
 
-const unknownID = "00000000-0000-4000-8000-000000000000"
-
 // watchdog ends a test that hangs. Its length shows nothing: the slowest machine needs a fraction of it.
 const watchdog = 2 * time.Minute
 
@@ -38,8 +36,6 @@ type rig struct {
 	server  *controlplane.Server
 	opts    controlplane.Options
 	runtime *toyRuntime
-
-	beyond bool // the server may accept requests that the document does not allow
 }
 
 // newRig makes a rig. Unless configured otherwise, revisions stay in CREATING.
@@ -80,7 +76,7 @@ func (r *rig) start() {
 // serve answers a request, and holds both to the contract's document.
 func (r *rig) serve(req *http.Request) *http.Response {
 	r.t.Helper()
-	checked := &contractcheck.Transport{T: r.t, Inner: inProcess{r.server}, Side: contractcheck.Only(spec.ControlPlane), AtRandom: r.beyond}
+	checked := &contractcheck.Transport{T: r.t, Inner: inProcess{r.server}, Side: contractcheck.Only(spec.ControlPlane)}
 	resp, err := checked.RoundTrip(req)
 	require.NoError(r.t, err)
 	return resp
@@ -145,16 +141,6 @@ func (r *rig) create(body string) (id, revision string) {
 	r.t.Helper()
 	d := r.want(http.StatusCreated, "POST", "/v2/deployments", body)
 	return d.Get("id").String(), d.Get("latest_revision_id").String()
-}
-
-func (r *rig) revisions(id, query string) gjson.Result {
-	r.t.Helper()
-	return r.want(http.StatusOK, "GET", "/v2/deployments/"+id+"/revisions?"+query, "")
-}
-
-// count returns how many revisions a deployment has.
-func (r *rig) count(id string) int {
-	return len(r.revisions(id, "limit=100").Get("resources").Array())
 }
 
 func patch(config string) string { return fmt.Sprintf(`{"source_revision_config":%s}`, config) }

@@ -3,8 +3,8 @@
 //
 // A row tells when a server deviates and what it does then. First stands the operation of the OpenAPI documents: several
 // with "or"; "control-plane" or "agent-server" for all that the interface has of a half, with "every" before it also for vendor
-// extensions and for paths that the documents do not have (unknown-path-of-control-plane, unknown-path-of-agent-server); or "all".
-// Then conditions follow. The files of rows are YAML lists:
+// extensions and for paths that the documents do not have (unknown-path-of-control-plane, unknown-path-of-agent-server);
+// or "all". Then conditions follow. The files of rows are YAML lists:
 //
 //	fault: limit-is-capped-at-20
 //	breaks: a limit above 20 is reduced to 20
@@ -42,7 +42,8 @@
 //	PLACE is absent, present (not null), null, empty, filled, text, number, integer, list, object
 //	status = 2xx
 //	count PLACE = N
-//	caller anonymous, without-credentials (also empty ones), first (who made the first object), owner (of the object), maker (the owner of home)
+//	caller anonymous, without-credentials (also empty ones), first (who made the first object), owner (of the object),
+//	       maker (the owner of home)
 //	known PARAMETER (a request with that id has succeeded)
 //	after OPERATION (it has succeeded with the same object); within 60ms of OPERATION (since then)
 //	nth N, every N, first N (of the exchanges of an object that met all conditions before it; of all with "of all")
@@ -58,7 +59,8 @@
 // Verbs change what stands at a place:
 //
 //	another, null, text, number PLACE           add PLACE N
-//	reverse PLACE                               first PLACE N; append, prepend PLACE VALUE; except PLACE NAME VALUE; older PLACE AGE
+//	reverse PLACE                               first PLACE N; append, prepend PLACE VALUE
+//	except PLACE NAME VALUE                     older PLACE AGE
 //	upper, lower PLACE                          without, trim, up-to, behind-last PLACE TEXT
 //	replace PLACE WORD TEXT                     shift PLACE DURATION
 //	only PLACE NAMES; rename PLACE FROM TO      stale, late PLACE (the value before), foreign PLACE (of another object)

@@ -291,10 +291,8 @@ func withBody(r *http.Request, body []byte) *http.Request {
 
 // waitFor waits, but not longer than the client.
 func waitFor(ctx context.Context, d time.Duration) {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
 	select {
-	case <-timer.C:
+	case <-time.After(d):
 	case <-ctx.Done():
 	}
 }

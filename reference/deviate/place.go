@@ -19,13 +19,11 @@ var (
 	textRoots   = []string{"query", "header", "path", "answer-header"} // texts by name
 	lookedUp    = []string{"deployment", "latest", "revisions", "threads", "thread", "state", "run", "before"}
 	memoryRoots = []string{"kept", "common"}
-	ownRoots    = []string{"was", "its"}
-	otherRoots  = []string{"sent", "url", "question", "clock", "end", "fresh-id", "home", "owner"}
+	otherRoots  = []string{"sent", "url", "question", "clock", "end", "fresh-id", "home", "owner", "was", "its"}
 
-	requestRoots = []string{"method", "query", "header", "path", "request"}
 	answerRoots  = []string{"status", "answer", "each", "answer-header", "body"}
-	writtenRoots = slices.Concat(requestRoots, answerRoots)
-	roots        = slices.Concat(writtenRoots, lookedUp, memoryRoots, ownRoots, otherRoots)
+	writtenRoots = slices.Concat([]string{"method", "query", "header", "path", "request"}, answerRoots)
+	roots        = slices.Concat(writtenRoots, lookedUp, memoryRoots, otherRoots)
 )
 
 var segments = regexp.MustCompile(`\[[^\]]*\]|[^.]+`)

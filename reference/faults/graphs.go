@@ -34,7 +34,7 @@ func BrokenGraphs() []BrokenGraph {
 		{"graph-calls-no-tool", "the graph ignores tool", all[4:], ignoring("tool")},
 		{"graph-is-deaf", "the graph ignores every word", all, deaf},
 		{
-			"graph-is-deaf-on-a-late-server", "the graph ignores every word, and a run says running for 300 ms after its end", all,
+			"graph-is-deaf-on-a-late-server", "the graph ignores every word, and a run says running 300 ms after its end", all,
 			compose(deaf, changing([]string{"join-run"}, "delay 300ms"),
 				changing([]string{"get-run", "answer.status = success", "within 300ms of create-run"}, "answer.status = running")),
 		},

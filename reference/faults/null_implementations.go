@@ -3,7 +3,6 @@ package faults
 import (
 	"io"
 	"net/http"
-	"strings"
 
 	"github.com/agentconform/agentconform/reference/deviate"
 )
@@ -40,7 +39,6 @@ func NullImplementations() []NullImplementation {
 		{"closed-connection", "every connection is closed without an answer", func(http.ResponseWriter, *http.Request) {
 			panic(http.ErrAbortHandler)
 		}},
-		{"deep-nesting", "every request gets 100,000 nested arrays", always(200, strings.Repeat("[", 100_000))},
 	}
 }
 

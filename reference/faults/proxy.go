@@ -2,7 +2,6 @@ package faults
 
 import (
 	"errors"
-	"fmt"
 	"net/http"
 	"net/http/httputil"
 	"net/url"
@@ -32,9 +31,6 @@ func Before(server *url.URL, layers ...Layer) (http.Handler, error) {
 			r.SetURL(server)
 			r.Out.Host = server.Host
 			r.Out.Header.Del("Accept-Encoding") // rows read what is answered
-		},
-		ErrorHandler: func(w http.ResponseWriter, _ *http.Request, err error) {
-			http.Error(w, fmt.Sprintf("%s does not answer: %v", server.Redacted(), err), http.StatusBadGateway)
 		},
 	})
 	mounted := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

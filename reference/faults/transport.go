@@ -21,11 +21,12 @@ func transports() []EquivalentMutant {
 	return []EquivalentMutant{
 		{
 			Name: "pretty-printed", Place: "JSON",
-			Differs: "JSON is indented, with unnecessary escapes, as Application/JSON; Charset=UTF-8", Apply: around(prettyPrinted),
+			Apply:   around(prettyPrinted),
+			Differs: "JSON is indented, with unnecessary escapes, as Application/JSON; Charset=UTF-8",
 		},
 		{
 			Name: "gzip", Place: "coding", Apply: around(inPieces),
-			Differs: "bodies are compressed with gzip if the client accepts it, and sent in pieces with pauses, without Content-Length",
+			Differs: "bodies are compressed with gzip if the client accepts it, and sent in pieces without Content-Length",
 		},
 		{
 			Name: "rate-limit", Place: "throttling", Differs: "requests beyond 40 in 100 ms get 429 with Retry-After: 0",
@@ -47,7 +48,8 @@ func prettyPrinted(w http.ResponseWriter, r *http.Request, next http.Handler) {
 	a := deviate.Capture(next, r)
 	var b bytes.Buffer
 	if a.Header.Get("Content-Type") == "application/json" && json.Indent(&b, a.Body, "", "    ") == nil {
-		a.Body = []byte(strings.NewReplacer("\n", "\r\n", "/", `\/`, "é", `\u00e9`).Replace(b.String())) // / and é are in texts only
+		escaped := strings.NewReplacer("\n", "\r\n", "/", `\/`, "é", `\u00e9`) // the last two stand in texts only
+		a.Body = []byte(escaped.Replace(b.String()))
 		a.Header.Set("Content-Type", "Application/JSON; Charset=UTF-8")
 	}
 	a.Send(w)

@@ -22,7 +22,7 @@ var own = []rule{
 	{name: "dropped", does: "is not there", do: "drop PLACE"},
 	{name: "null", does: "is null", do: "null PLACE"},
 	{name: "another", does: "is another value of its type", do: "another PLACE"},
-	{name: "sometimes", does: "is another value of its type in every fourth answer", when: "every 4 of all", do: "another PLACE"},
+	{name: "sometimes", does: "is another value in every fourth answer", when: "every 4 of all", do: "another PLACE"},
 }
 
 // constant are those for what objects do not share, refusals too.

@@ -7,12 +7,10 @@ package compare
 
 import (
 	"cmp"
-	"errors"
 	"slices"
 	"strings"
 
 	"github.com/agentconform/agentconform/reports"
-	"github.com/agentconform/agentconform/reports/overview"
 )
 
 // Change says how a requirement fares in one result, compared with the first one.
@@ -50,11 +48,8 @@ type Table struct {
 
 // Column is one result.
 type Column struct {
-	Label     string
-	Suite     string
-	Verdict   string // with its scope: "conformant (partial run)"
-	Remaining string
-	Changes   map[Change]int
+	Input
+	Changes map[Change]int
 }
 
 // Row is one requirement.
@@ -72,11 +67,8 @@ type Cell struct {
 	Note    string // "was a SHOULD"
 }
 
-// Of compares results with the first one of them. Name them in the order of time.
-func Of(inputs ...Input) (*Table, error) {
-	if len(inputs) < 2 {
-		return nil, errors.New("there is nothing to compare: name at least two result files")
-	}
+// Of compares results, two or more, with the first one of them. Name them in the order of time.
+func Of(inputs ...Input) *Table {
 	t := &Table{Versions: true}
 	var ids []string                             // of the newest catalogue, which is that of the last result, then of the others
 	found := map[string][]*reports.Requirement{} // by id, in each column
@@ -91,8 +83,11 @@ func Of(inputs ...Input) (*Table, error) {
 		}
 	}
 	for _, in := range inputs {
-		t.Versions = t.Versions && in.Result.Target.Implementation.Name == base.Target.Implementation.Name
-		t.Columns = append(t.Columns, columnOf(in))
+		target := in.Result.Target
+		t.Versions = t.Versions && target.Implementation.Name == base.Target.Implementation.Name
+		in.Label = cmp.Or(in.Label, strings.TrimSpace(target.Implementation.Name+" "+target.Implementation.Version),
+			target.ControlPlane, target.AgentServer)
+		t.Columns = append(t.Columns, Column{in, map[Change]int{}})
 	}
 	for _, id := range ids {
 		row := Row{ID: id}
@@ -118,7 +113,7 @@ func Of(inputs ...Input) (*Table, error) {
 		}
 		t.Rows = append(t.Rows, row)
 	}
-	return t, nil
+	return t
 }
 
 // different are the rows of which a result differs from the first one. That a run left the requirement out shows no
@@ -132,15 +127,6 @@ func (t *Table) different() []Row {
 // Regressed tells whether the last column has a regression.
 func (t *Table) Regressed() bool {
 	return t.Versions && t.Columns[len(t.Columns)-1].Changes[Regression] > 0
-}
-
-func columnOf(in Input) Column {
-	target, o := in.Result.Target, overview.Of(in.Result)
-	label := strings.TrimSpace(target.Implementation.Name + " " + target.Implementation.Version)
-	return Column{
-		Label: cmp.Or(in.Label, label, target.ControlPlane, target.AgentServer), Suite: in.Result.Suite.Version,
-		Verdict: o.Display().String(), Remaining: o.Remaining(), Changes: map[Change]int{},
-	}
 }
 
 // judge names the change of one requirement from the older result to the newer one; nil means that a result does

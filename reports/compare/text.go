@@ -8,6 +8,7 @@ import (
 	"text/tabwriter"
 
 	"github.com/agentconform/agentconform/reports"
+	"github.com/agentconform/agentconform/reports/overview"
 	"github.com/agentconform/agentconform/reports/safe"
 )
 
@@ -64,7 +65,8 @@ func (t *Table) Markdown(w io.Writer) error {
 func (t *Table) results() [][]string {
 	table := [][]string{{"", "Result", "Verdict", "Remaining", "Suite"}}
 	for i, c := range t.Columns {
-		table = append(table, []string{column(i), c.Label, c.Verdict, c.Remaining, c.Suite})
+		o := overview.Of(c.Result)
+		table = append(table, []string{column(i), c.Label, o.Display().String(), o.Remaining(), c.Result.Suite.Version})
 	}
 	return table
 }

@@ -59,7 +59,12 @@ func (p *printer) rest() {
 	for _, c := range p.Causes(p.Skipped()) {
 		skips = append(skips, c.What+": "+overview.Names(c.Requirements))
 	}
-	p.list("SKIPPED", "not judged", dim, len(p.Skipped()), skips)
+	for i, c := range p.SkippedInPart() {
+		if i < maxFailures {
+			skips = append(skips, "partly: "+c.What+": "+overview.Names(c.Requirements))
+		}
+	}
+	p.list("SKIPPED", "not judged", dim, cmp.Or(len(p.Skipped()), len(skips)), skips)
 	if b := p.Result.Baseline; b != nil {
 		p.list("BASELINE", "these fail the run; file "+b.File, red, len(b.Misfits()), b.Misfits())
 	}

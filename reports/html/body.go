@@ -24,6 +24,9 @@ type body struct {
 	Note                  string // why the text is not the whole body
 }
 
+// Text tells whether there is text to show.
+func (b body) Text() bool { return b.Before+b.Marked+b.After != "" }
+
 // prettyBody makes a body ready. In JSON, the value at pointer is marked; where it is not there, the nearest value around
 // it is marked, and the pointer is named as missing.
 func prettyBody(text, pointer string) body {

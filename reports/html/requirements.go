@@ -134,6 +134,7 @@ type finding struct {
 // page for readers without scripts; those of the others are unpacked when they are opened.
 type chainLink struct {
 	Part     reports.Part
+	Skipped  int // how many before it are not shown
 	Row      exchangeRow
 	Evidence *evidence
 }
@@ -144,18 +145,30 @@ type evidence struct {
 	Request, Answer body
 }
 
+// Bounds of a chain that is shown: its end shows the violation, its beginning how it came about.
+const (
+	maxChain   = 30
+	chainBegin = 10
+)
+
 // chain lists the exchanges that led to a finding, the one that shows it in any case.
 func (p *page) chain(f *reports.Finding) (chain []chainLink) {
 	links := f.Exchanges
 	if !slices.ContainsFunc(links, func(l reports.Link) bool { return l.Exchange == f.Exchange }) {
 		links = append(slices.Clone(links), reports.Link{Exchange: f.Exchange, Part: reports.Observation})
 	}
-	for _, l := range links {
+	left := 0
+	for i, l := range links {
+		if i >= chainBegin && i < len(links)-maxChain+chainBegin && l.Exchange != f.Exchange {
+			left++
+			continue
+		}
 		x, err := p.recorded.Exchange(l.Exchange)
 		if err != nil {
 			continue
 		}
-		link := chainLink{Part: l.Part, Row: p.Rows[x.ID-1]}
+		link := chainLink{Part: l.Part, Skipped: left, Row: p.Rows[x.ID-1]}
+		left = 0
 		if l.Exchange == f.Exchange {
 			link.Evidence = evidenceOf(x, f.Pointer)
 		}

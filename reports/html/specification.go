@@ -80,28 +80,24 @@ func WriteSpecification(w io.Writer, s Specification) error {
 }
 
 func ruleOf(r Rule, part string) requirement {
-	shown := &rule{}
-	if r.Keeps != nil {
-		shown.Kept = exampleOf(*r.Keeps, r.Breaks)
-	}
+	shown, pointer := &rule{}, ""
 	if r.Breaks != nil {
-		shown.Broken = exampleOf(*r.Breaks, r.Breaks)
+		pointer = r.Breaks.Finding.Pointer
+		shown.Broken = exampleOf(r.Breaks, pointer)
 		r.Breaks = &Example{Fault: r.Breaks.Fault, Finding: r.Breaks.Finding}
 	}
+	shown.Kept = exampleOf(r.Keeps, pointer)
 	r.Keeps = nil
 	shown.Rule = scrubbed(r, maxText)
 	return requirement{Requirement: &shown.Requirement, Part: part, Rule: shown}
 }
 
-// exampleOf shows an exchange, around the place that another one breaks.
-func exampleOf(e Example, broken *Example) *evidence {
-	if e.Exchange.Method == "" {
+// exampleOf shows an exchange, around the place that is broken.
+func exampleOf(e *Example, pointer string) *evidence {
+	if e == nil || e.Exchange.Method == "" {
 		return nil
 	}
-	pointer := ""
-	if broken != nil {
-		pointer = broken.Finding.Pointer
-	}
-	e.Exchange.ID, e.Exchange.Curl = 0, "" // of a run that nobody has
-	return evidenceOf(e.Exchange, pointer)
+	x := e.Exchange
+	x.ID, x.Curl = 0, "" // of a run that nobody has
+	return evidenceOf(x, pointer)
 }

@@ -41,7 +41,9 @@ func Write(w io.Writer, r *reports.Result) error {
 	if r.Baseline != nil && len(r.Baseline.Misfits()) > 0 {
 		m.printf("### Baseline: entries that fail the run\n\n")
 		for _, s := range r.Baseline.Misfits() {
-			m.printf("- %s\n", safe.Prose(s, 500))
+			if !m.full() {
+				m.printf("- %s\n", safe.Prose(s, 500))
+			}
 		}
 		m.printf("\n")
 	}

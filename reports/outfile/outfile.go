@@ -103,7 +103,16 @@ func Append(path string) (*os.File, error) {
 	if err := Check(path); err != nil {
 		return nil, err
 	}
-	return os.OpenFile(path, os.O_CREATE|os.O_APPEND|os.O_WRONLY, Public)
+	// What was put in its place since is a link, which is not followed, or no regular file, which must not be waited
+	// for.
+	file, err := os.OpenFile(path, os.O_CREATE|os.O_APPEND|os.O_WRONLY|careful, Public)
+	if err != nil {
+		return nil, err
+	}
+	if info, err := file.Stat(); err != nil || !info.Mode().IsRegular() {
+		return nil, errors.Join(&Refused{path, "was replaced while it was opened"}, file.Close())
+	}
+	return file, nil
 }
 
 // Mark recognises a file of ours: one that has this text in its first kilobyte.

@@ -104,6 +104,22 @@ func (o Overview) LeftOut(applies bool) []Cause {
 	return o.Causes(all)
 }
 
+// SkippedInPart groups by cause the skipped scenarios of requirements that passed by others, each cause of a requirement once.
+func (o Overview) SkippedInPart() []Cause {
+	var all []*reports.Requirement
+	for q := range reports.Each(o.Result.Requirements) {
+		named := map[string]bool{}
+		for s := range reports.Each(q.Scenarios) {
+			part := &reports.Requirement{ID: q.ID, Verdict: s.Verdict, Reason: s.Reason, Skip: s.Skip}
+			if what := o.inWords(part); s.Verdict == reports.Skipped && o.ClassOf(q) == Passed && !named[what] {
+				named[what] = true
+				all = append(all, part)
+			}
+		}
+	}
+	return o.Causes(all)
+}
+
 // byCause has each failure of a list beneath the first one of the list that explains it, and tells which these are.
 func (o Overview) byCause(list []*reports.Requirement) (ordered []*reports.Requirement, beneath map[string]bool) {
 	place, beneath := map[*reports.Requirement]int{}, map[string]bool{}

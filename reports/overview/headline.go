@@ -27,7 +27,7 @@ func (o Overview) Headline() string {
 	if r.Run.Stopped != "" {
 		stopped = "stopped by " + r.Run.Stopped
 	}
-	if r.Run.Whole && r.Verdict == reports.Incomplete && !reports.Whole(r) {
+	if r.Run.Whole && r.Verdict == reports.Incomplete && r.LeftOut() > 0 {
 		required = fmt.Sprintf("--require-whole: %s not judged", reports.Count(r.LeftOut(), "requirement"))
 	}
 	return joined("; ", stopped, o.numbers(), o.firstCause(), required, o.BrokenClaims(), o.Unclaimed(), o.warnings(), o.nextKey())
@@ -57,7 +57,7 @@ func (o Overview) numbers() string {
 		}
 	}
 	passed, failed, open := by[reports.Passed], by[reports.Failed], by[reports.Blocked]+by[reports.Inconclusive]
-	of, part := reports.Count(passed+failed+open+notApplicable, r.Deciding()), !reports.Whole(r) && !o.AgentOnly()
+	of, part := reports.Count(passed+failed+open+notApplicable, r.Deciding()), r.LeftOut() > 0 && !o.AgentOnly()
 	text := fmt.Sprintf("%d of %s failed", failed, of)
 	if 0 < causes && causes < failed {
 		text = reports.Count(causes, "cause") + ", " + text
@@ -166,7 +166,7 @@ func (o Overview) Display() Display {
 	switch {
 	case o.AgentOnly():
 		s.Scope = " (agent server)"
-	case !reports.Whole(r):
+	case r.LeftOut() > 0:
 		s.Scope = " (partial run)"
 	}
 	if via := r.Target.Connection; via != nil && via.Insecure {

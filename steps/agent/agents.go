@@ -254,12 +254,6 @@ func (s *Server) tryListing(ctx context.Context, method, path string, body any, 
 // owner is the requirement about a deployment together with its agent server.
 const owner = "E2E-1"
 
-// IsNotServing tells whether an error says that the agent server of a DEPLOYED deployment does not serve.
-func IsNotServing(err error) bool {
-	var o *outcome.Outcome
-	return errors.As(err, &o) && o.Verdict == reports.Failed && o.IsBy(reports.ByRequirement) && o.BlockedBy[0].Name == owner
-}
-
 // FindRefusal looks whether the configured agent server refuses callers without credentials, and with which status,
 // where no user is configured. It asks two operations, since one of them may be open by mistake. It must have returned
 // before scenarios begin.

@@ -100,7 +100,11 @@ func (s *Server) TryPost(ctx context.Context, who target.Caller, t *Thread, o Or
 		body["multitask_strategy"] = o.Strategy
 	}
 	client.Hurry(ctx, client.RunInProgress)
-	a, err := s.ask(ctx, who, http.MethodPost, RunsPath(t.ID), body)
+	var a *client.Answer
+	err := s.agents.tooLong(o.Hold)
+	if err == nil {
+		a, err = s.ask(ctx, who, http.MethodPost, RunsPath(t.ID), body)
+	}
 	if err == nil {
 		g.Answer, g.begun = a, a.Sent
 	}

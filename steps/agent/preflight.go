@@ -10,13 +10,14 @@ import (
 
 	"github.com/agentconform/agentconform/reports"
 	"github.com/agentconform/agentconform/steps/client"
+	"github.com/agentconform/agentconform/steps/outcome"
 )
 
 const (
 	// perAnswer is how many times as long as an answer a run is told to wait, so that a slow target cannot miss that by
 	// its slowness alone.
 	perAnswer = 12
-	// maxHold bounds that. A scenario that loses its race asks for more.
+	// maxHold bounds that. A scenario that loses its race asks for more, up to a limit (see tooLong).
 	maxHold = 10 * time.Second
 	// lateStart is longer than servers in the field take to start a run.
 	lateStart = 1200 * time.Millisecond
@@ -59,6 +60,17 @@ func (as *Agents) measure(g *GraphRun) {
 // Hold is how long a run is told to wait, where a lost race may have shown how long is wanted.
 func (as *Agents) Hold(wanted time.Duration) time.Duration {
 	return max(wanted, as.target.Config.Agent.Hold, time.Duration(as.hold.Load())).Round(time.Millisecond)
+}
+
+// tooLong says that a run would be told to wait longer than lost races of a target that can be judged ask for: each of
+// them doubles the time.
+func (as *Agents) tooLong(hold time.Duration) error {
+	c := as.target.Config
+	if hold <= 4*(max(maxHold, c.Agent.Hold)+c.Timeouts.Run) {
+		return nil
+	}
+	return outcome.Inconclusive("the target is too slow: a run would have to be in progress for %s to be judged",
+		hold.Round(time.Second))
 }
 
 // Slack is how much later than expected things may happen.

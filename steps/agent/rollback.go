@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"time"
@@ -218,6 +219,11 @@ func (s *Server) begin(ctx context.Context, moment string, o Order) (*Progress, 
 	if err := s.Understood(ctx, o.words()...); err != nil {
 		return nil, err
 	}
+	if moment == pendingBehind {
+		if queues, err := s.queuesRuns(ctx); err != nil || !queues {
+			return nil, cmp.Or(err, noQueue())
+		}
+	}
 	g, err := s.startAlone(ctx, s.Owner(), o)
 	if err != nil {
 		return nil, err
@@ -339,34 +345,58 @@ func statusOf(a *client.Answer) string {
 	}
 }
 
-// behind starts a second run that waits for the first, by the strategy enqueue, a vendor extension. A target may treat
-// the value as its own default: the runs wait for each other where, a moment later, the first goes on by its own status
-// and the second is pending.
+// queuesRuns tells whether a run with the strategy enqueue, a vendor extension, waits for the one before it. A target
+// may treat the value as its own default. A moment later the first goes on by its own status and the second is pending;
+// where the statuses do not say that, both complete in their order, and the second not before the first could.
+func (s *Server) queuesRuns(ctx context.Context) (bool, error) {
+	return learn(ctx, s.agents, "a run behind another one", func(ctx context.Context) (bool, error) {
+		first, err := s.startAlone(ctx, s.target.Owner(), Order{Waits: true})
+		if err != nil {
+			return false, err
+		}
+		second, err := s.Post(ctx, first.Thread.Owner, first.Thread, Order{Strategy: "enqueue"})
+		if err != nil || second.ID == "" {
+			return false, err
+		}
+		if err := client.Sleep(ctx, min(s.agents.Slack(), first.Order.Hold/8)); err != nil {
+			return false, err
+		}
+		ahead, err := s.status(ctx, first)
+		if err != nil {
+			return false, err
+		}
+		behind, err := s.status(ctx, second)
+		if err != nil || ahead == statusRunning && behind == statusPending {
+			return err == nil, err
+		}
+		limit := second.Answered().Add(first.Order.Hold + 2*s.target.Config.Timeouts.Run)
+		state, complete, err := s.ReadState(ctx, first.Thread, limit, second.CompleteIn)
+		if err != nil || !complete || state.Came().Before(first.NotOverBefore()) {
+			return false, err
+		}
+		return HoldsOnly(state, first, second) == nil, nil
+	})
+}
+
+func noQueue() error {
+	return outcome.Inapplicable("multitask_strategy enqueue", "the target does not queue a run behind another one by "+
+		"multitask_strategy enqueue, a vendor extension that is not part of the interface")
+}
+
+// behind starts a second run that waits for the first.
 func (s *Server) behind(ctx context.Context, first *Progress) (*Progress, error) {
 	g, err := s.Post(ctx, first.Thread.Owner, first.Thread, Order{Hold: first.Order.Hold, Strategy: "enqueue"})
 	if err != nil {
 		return nil, err
 	}
-	noQueue := outcome.Inapplicable("multitask_strategy enqueue", "the target does not queue a run behind another one by multitask_strategy enqueue, a vendor extension that is not part of the interface")
 	if g.ID == "" {
-		return nil, noQueue
+		return nil, noQueue()
 	}
 	p := &Progress{GraphRun: g, ahead: first.GraphRun, Until: first.Until, Over: first.Over.Add(g.Order.Hold)}
 	if end := g.NotOverBefore(); end.Before(p.Until) {
 		p.Until = end
 	}
-	if err := client.Sleep(ctx, min(s.agents.Slack(), g.Order.Hold/8)); err != nil {
-		return nil, err
-	}
-	ahead, err := s.status(ctx, first.GraphRun)
-	if err != nil {
-		return nil, err
-	}
-	own, err := s.status(ctx, g)
-	if err == nil && (ahead != statusRunning || own != statusPending) && time.Now().Before(p.Until) { // else the race is lost
-		err = noQueue
-	}
-	return p, err
+	return p, nil
 }
 
 // ARollback returns a rollback of a run that had started, which scenarios share. They only look.

@@ -60,19 +60,6 @@ func (s *Server) PlainRunsWork(ctx context.Context) error {
 	return nil
 }
 
-// JoinsAnswer says why joins cannot be relied on: even that of a completed run hangs (AS-RUN-5).
-func (s *Server) JoinsAnswer(ctx context.Context) error {
-	g, err := s.SharedCompletedRun(ctx)
-	if err != nil {
-		return err
-	}
-	if s.agents.joinsHang() {
-		return outcome.Blocked("joins of completed runs are not answered (AS-RUN-4, AS-RUN-5)").ByRequirement("AS-RUN-4", "AS-RUN-5")
-	}
-	_, err = s.JoinCompleted(ctx, g.Thread.Owner, g)
-	return outcome.AsPrecondition(err)
-}
-
 // OtherIsLetIn makes sure that the other user is served what is their own: who is not let in at all is refused for
 // that, and not for whose thread it is.
 func (s *Server) OtherIsLetIn(ctx context.Context, other target.Caller) error {

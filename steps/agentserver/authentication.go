@@ -241,16 +241,20 @@ func (w *World) eachReportsItsOwn() error {
 	first, second := w.reported[0].Of.User, w.reported[1].Of.User
 	reported := false
 	for _, said := range w.reported {
-		other := first
+		other, own := first, identifying(*said.Of.User)
 		if said.Of.User == first {
 			other = second
 		}
-		for field, value := range differing(*other, *said.Of.User) {
+		for field, value := range identifying(*other) {
 			if _, text := value.(string); !text && !messages.DescribesUser(said.Text) {
 				continue // a number may stand in any text by chance
 			}
-			if messages.ReportsField(said.Text, field, value) && !messages.ReportsField(said.Text, field, identifying(*said.Of.User)[field]) {
-				return outcome.Violated(said.Answer, fmt.Sprintf("identity and fields of %s", said.Of.User.Name), "%s %s of %s", field, messages.InJSON(value), other.Name).At("/values/messages").
+			if value == nil || reflect.DeepEqual(own[field], value) || messages.ReportsField(said.Text, field, own[field]) {
+				continue
+			}
+			if messages.ReportsField(said.Text, field, value) {
+				return outcome.Violated(said.Answer, fmt.Sprintf("identity and fields of %s", said.Of.User.Name), "%s %s of %s",
+					field, messages.InJSON(value), other.Name).At("/values/messages").
 					Hinting("give each run the user of its own request in graph_auth_user, or " + graphHint)
 			}
 		}
@@ -266,17 +270,6 @@ func (w *World) eachReportsItsOwn() error {
 func identifying(u config.User) map[string]any {
 	all := map[string]any{"identity": u.Identity}
 	maps.Copy(all, u.Fields)
-	return all
-}
-
-// differing returns what of the first user differs from the second.
-func differing(u, from config.User) map[string]any {
-	all, other := identifying(u), identifying(from)
-	for field, value := range all {
-		if value == nil || reflect.DeepEqual(other[field], value) {
-			delete(all, field)
-		}
-	}
 	return all
 }
 

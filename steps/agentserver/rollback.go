@@ -5,6 +5,7 @@ import (
 	"errors"
 	"time"
 
+	"github.com/agentconform/agentconform/reports"
 	"github.com/agentconform/agentconform/steps/agent"
 	"github.com/agentconform/agentconform/steps/client"
 	"github.com/agentconform/agentconform/steps/common"
@@ -67,12 +68,19 @@ func (w *World) aRolledBackRunThatWasSeen(ctx context.Context) error {
 	return nil
 }
 
-// userRollsBack is about a pending run. It needs a target that replaces one that has started (AS-ROLLBACK-1).
+// userRollsBack is about a pending run, which needs no rollback of one that has started (AS-ROLLBACK-1). Only a new run
+// that is refused, or waits, is held against a pending run where one that has started is replaced.
 func (w *World) userRollsBack(ctx context.Context, moment string) error {
-	if err := w.server.RollbackActs(ctx); err != nil {
-		return err
+	if err := w.server.PlainRunsWork(ctx); err != nil {
+		return outcome.AsPrecondition(err)
 	}
-	return w.speakOfRollback(w.server.RollBack(ctx, moment))
+	rb, err := w.server.RollBack(ctx, moment)
+	if outcome.Is(err, reports.Failed) || err == nil && !rb.Prompt() {
+		if err := w.server.RollbackActs(ctx); err != nil {
+			return err
+		}
+	}
+	return w.speakOfRollback(rb, err)
 }
 
 // aRolledBackRunAlone is on a thread that no other scenario reads.
@@ -159,9 +167,6 @@ func (w *World) endedEarly() *agent.GraphRun {
 // answered while the run goes on.
 func (w *World) aPendingJoin(ctx context.Context) error {
 	return w.prepare(ctx, func(ctx context.Context) error {
-		if err := w.server.JoinsAnswer(ctx); err != nil {
-			return err
-		}
 		join := w.join(ctx)
 		if err := join.OrUntil(ctx, time.Now().Add(min(w.agents.Slack(), w.prior.Order.Hold/4))); err != nil {
 			return err

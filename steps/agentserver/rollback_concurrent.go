@@ -22,19 +22,18 @@ func (w *World) defineConcurrent(r *common.Definitions) {
 // In turn, it tries again also where one would have been over before the last was complete: that a run comes back is
 // another requirement's concern.
 func (w *World) userStartsConcurrent(ctx context.Context, when string) error {
-	if err := w.server.RollbackActs(ctx); err != nil {
-		return err
+	if err := w.server.PlainRunsWork(ctx); err != nil {
+		return outcome.AsPrecondition(err)
 	}
 	inProgress := false
 	for range agent.Attempts {
 		if err := w.onNewThread(ctx); err != nil {
 			return err
 		}
-		begun := time.Now()
 		if when == "all at once" {
 			var err error
 			if w.started, err = w.server.StartAtOnce(ctx, w.thread, w.wanted); err != nil {
-				return err
+				return outcome.Unless(ctx, err, w.server.RollbackActs)
 			}
 			if agent.EachInProgress(w.started) {
 				return w.awaitAny(ctx)
@@ -42,13 +41,16 @@ func (w *World) userStartsConcurrent(ctx context.Context, when string) error {
 		} else {
 			q, err := w.server.StartInTurn(ctx, w.thread, w.wanted)
 			if err != nil {
-				return err
+				return outcome.Unless(ctx, err, w.server.RollbackActs)
 			}
 			if w.started, inProgress = q.Runs, q.InProgress; inProgress && q.Prompt {
 				return nil
 			}
+			if err := w.server.RollbackActs(ctx); err != nil {
+				return err // with more time, each run would wait longer for the one before
+			}
 		}
-		w.wanted = agent.Longer(w.started[0].Order.Hold, time.Since(begun))
+		w.wanted = agent.Longer(w.started[0].Order.Hold, time.Since(w.started[0].Answer.Sent))
 	}
 	if inProgress {
 		return nil

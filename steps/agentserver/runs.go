@@ -211,7 +211,7 @@ func wrongIDs(id, other, kind string) []wrongID {
 func (w *World) callsByWrongIDs(ctx context.Context, how string) error {
 	g, call := w.current, w.server.GetRun
 	if how == "joins" {
-		call = w.joinWrong
+		call = w.server.JoinCompleted
 	}
 	try := func(class, thread, run string) error {
 		a, err := call(ctx, w.owner(), &agent.GraphRun{ID: run, Thread: &agent.Thread{ID: thread}})
@@ -259,6 +259,9 @@ func (w *World) startsUnderWrongIDs(ctx context.Context) error {
 }
 
 func (w *World) eachIsError() error {
+	if len(w.wrong) == 0 {
+		return outcome.Inapplicable("ids that do not exist", "the target serves each wrong id: what looks like another one may exist")
+	}
 	var wrong []*outcome.Outcome
 	for _, t := range w.wrong {
 		if t.answer.Status < http.StatusBadRequest {

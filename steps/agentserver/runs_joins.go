@@ -8,7 +8,6 @@ import (
 	"github.com/agentconform/agentconform/steps/client"
 	"github.com/agentconform/agentconform/steps/common"
 	"github.com/agentconform/agentconform/steps/outcome"
-	"github.com/agentconform/agentconform/steps/target"
 )
 
 // longerHold is beyond after which a proxy in front of an agent server may cut off a join, and short enough for every
@@ -100,14 +99,9 @@ func (w *World) awaitJoin(ctx context.Context) error {
 	return w.joined.OrUntil(ctx, time.Now().Add(w.target.Config.Timeouts.Request))
 }
 
+// joinMistaken joins a run that does not exist there.
 func (w *World) joinMistaken(ctx context.Context, which string) error {
-	return w.sees(w.joinWrong(ctx, w.owner(), w.runNamed(which)))
-}
-
-// joinWrong joins a run that does not exist there. Where no join is answered, that is another requirement's concern.
-func (w *World) joinWrong(ctx context.Context, who target.Caller, g *agent.GraphRun) (*client.Answer, error) {
-	a, err := w.server.JoinCompleted(ctx, who, g)
-	return a, outcome.Unless(ctx, err, w.server.JoinsAnswer)
+	return w.sees(w.server.JoinCompleted(ctx, w.owner(), w.runNamed(which)))
 }
 
 // userJoins gives the answer the time that any answer may take. A run that may still be queued gets that of a run.
@@ -116,16 +110,8 @@ func (w *World) userJoins(ctx context.Context) error {
 		return w.sees(w.server.JoinCompleted(ctx, w.owner(), w.current))
 	}
 	join := w.join(ctx)
-	end := w.current.Answered().Add(w.current.Order.Hold)
-	if err := join.OrUntil(ctx, end.Add(w.target.Config.Timeouts.Request)); err != nil {
-		return err
-	}
-	if !join.Over() {
-		if err := w.server.JoinsAnswer(ctx); err != nil {
-			return err
-		}
-	}
-	if err := join.OrUntil(ctx, end.Add(2*w.target.Config.Timeouts.Run)); err != nil { // its own limit comes first
+	limit := w.current.Answered().Add(w.current.Order.Hold + 2*w.target.Config.Timeouts.Run) // its own comes first
+	if err := join.OrUntil(ctx, limit); err != nil {
 		return err
 	}
 	if join.Unanswered() {

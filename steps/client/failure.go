@@ -43,7 +43,7 @@ func (p *progress) noAnswer(r Request, err error) *NoAnswer {
 		}
 	case errors.Is(err, errSilent), errors.As(err, &timeout) && timeout.Timeout():
 		n.Cause, n.Timeout = "no answer within "+r.Timeout.String(), true
-	case n.Stage == StageTLS, failed && op.Op == "remote error":
+	case n.Stage == StageTLS, failed && op.Op == "remote error", errors.As(err, new(*notLetIn)) && !began:
 		n.Cause, n.Remedy, n.Stage = cut(err), remedyOfTLS(err), StageTLS
 	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, syscall.ECONNRESET),
 		errors.Is(err, syscall.EPIPE), isReset(err):

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -62,9 +63,16 @@ func (r *Route) proxy(request *http.Request) (*url.URL, error) {
 
 // transports are two for the hosts that the configuration names and two for all others.
 type transports struct {
-	route         *Route
-	named, others pair
+	route           *Route
+	named, others   pair
+	asked, answered atomic.Bool // a server has asked for a client certificate; one has answered
 }
+
+// notLetIn is the end of a connection to a server that asked for a client certificate, while nothing was ever answered:
+// a server that refuses a client ends the connection, and not each of the requests on it gets the reason.
+type notLetIn struct{ error }
+
+func (e *notLetIn) Unwrap() error { return e.error }
 
 // pair are the ways to the same hosts. One is through a proxy that is reached over TLS: what the configuration says of
 // the TLS of its hosts is not meant for the proxy.
@@ -77,12 +85,30 @@ func (r *Route) transports(concurrency int) *transports {
 	}
 	other = own.Clone()
 	other.Certificates, other.ServerName = nil, ""
+	t := &transports{route: r}
 	both := func(secure *tls.Config) pair {
 		p := pair{plain: r.transport(concurrency, proxies, secure), viaTLS: r.transport(concurrency, proxies, secure)}
 		p.viaTLS.DialTLSContext = dialingTLS(p.viaTLS.DialContext, other)
+		for _, transport := range []*http.Transport{p.plain, p.viaTLS} {
+			transport.TLSClientConfig.GetClientCertificate = t.show(secure.Certificates)
+		}
 		return p
 	}
-	return &transports{route: r, named: both(own), others: both(other)}
+	t.named, t.others = both(own), both(other)
+	return t
+}
+
+// show returns the first certificate that a server takes, as crypto/tls does, and notes that one was asked for.
+func (t *transports) show(all []tls.Certificate) func(*tls.CertificateRequestInfo) (*tls.Certificate, error) {
+	return func(wanted *tls.CertificateRequestInfo) (*tls.Certificate, error) {
+		t.asked.Store(true)
+		for i := range all {
+			if wanted.SupportsCertificate(&all[i]) == nil {
+				return &all[i], nil
+			}
+		}
+		return new(tls.Certificate), nil
+	}
 }
 
 // RoundTrip sends a request.
@@ -96,8 +122,12 @@ func (t *transports) RoundTrip(request *http.Request) (*http.Response, error) {
 		way = ways.viaTLS
 	}
 	response, err := way.RoundTrip(request)
-	if err == nil {
+	switch {
+	case err == nil:
+		t.answered.Store(true)
 		keepUnusableRedirect(request, response)
+	case t.asked.Load() && !t.answered.Load() && !isReset(err):
+		err = &notLetIn{err}
 	}
 	return response, err
 }

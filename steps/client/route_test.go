@@ -123,6 +123,36 @@ func TestAStreamThatIsReset(t *testing.T) {
 	assert.Equal(t, client.StageHTTP, none.Stage)
 }
 
+// TestAServerThatLetsNobodyIn asks for a client certificate and ends each connection without a reason: the target was not
+// reached. Once it has answered a request, it is the target that closes a connection.
+func TestAServerThatLetsNobodyIn(t *testing.T) {
+	var letIn atomic.Bool
+	server := httptest.NewUnstartedServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {
+		if !letIn.Load() {
+			panic(http.ErrAbortHandler)
+		}
+	}))
+	server.TLS = &tls.Config{ClientAuth: tls.RequestClientCert}
+	server.StartTLS()
+	t.Cleanup(server.Close)
+	trusting := x509.NewCertPool()
+	trusting.AddCert(server.Certificate())
+	c := client.New(1, client.Route{TLS: &tls.Config{RootCAs: trusting, MinVersion: tls.VersionTLS12},
+		Hosts: []string{reports.HostPort(server.URL)}})
+	t.Cleanup(c.Close)
+	for _, closed := range []bool{false, true} {
+		_, err := c.Do(t.Context(), client.Request{Base: server.URL, Method: http.MethodGet, Path: "/x", Timeout: 5 * time.Second})
+		var none *client.NoAnswer
+		require.ErrorAs(t, err, &none)
+		assert.Equal(t, closed, none.Closed, err)
+		assert.Equal(t, !closed, strings.Contains(none.Remedy, "tls.cert"))
+		letIn.Store(true)
+		_, err = c.Do(t.Context(), client.Request{Base: server.URL, Method: http.MethodGet, Path: "/x", Timeout: 5 * time.Second})
+		require.NoError(t, err)
+		letIn.Store(false)
+	}
+}
+
 func TestRouteOfAHost(t *testing.T) {
 	server := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { _, _ = io.WriteString(w, r.Host) }))
 	path := filepath.Join(t.TempDir(), "s")

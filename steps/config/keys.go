@@ -117,7 +117,8 @@ func valueOf(v reflect.Value, key string) reflect.Value {
 	return value
 }
 
-// change has a function change the value of a key, which may be one more item of a list, or one more entry of a mapping.
+// change has a function change the value of a key, which may be one more item of a list, or one more entry of a
+// mapping.
 func change(v reflect.Value, key string, set func(v reflect.Value)) {
 	old, _, put := place(v, v.Set, key)
 	changed := reflect.New(old.Type()).Elem()
@@ -126,9 +127,10 @@ func change(v reflect.Value, key string, set func(v reflect.Value)) {
 	put(changed)
 }
 
-// place finds the place of a key below a value: what stands there, else the zero value, whether something does, and how something else
-// is put there. What lists and mappings on the way hold is copied for that: others may be reading it.
-func place(v reflect.Value, set func(reflect.Value), key string) (value reflect.Value, is bool, put func(reflect.Value)) {
+// place finds the place of a key below a value: what stands there, else the zero value, whether something does, and how
+// something else is put there. What lists and mappings on the way hold is copied for that: others may be reading it.
+func place(v reflect.Value, set func(reflect.Value),
+	key string) (value reflect.Value, is bool, put func(reflect.Value)) {
 	if key == "" {
 		return v, true, set
 	}

@@ -29,7 +29,8 @@ users:
 timeouts: {poll: 90s}
 `
 
-// aliases are lists in a body, each with the one before it twice: written out, the last one has 2 to the power of n items.
+// aliases are lists in a body, each with the one before it twice: written out, the last one has 2 to the power of n
+// items.
 func aliases(n int) string {
 	text := "    a0: &a0 [x]\n"
 	for i := range n {
@@ -346,8 +347,8 @@ func TestMistakesInFilesOfCredentials(t *testing.T) {
 	}
 }
 
-// FuzzEnvironment: whatever a variable holds, a configuration is complete or each mistake names its key; no mistake shows the value of a
-// credential.
+// FuzzEnvironment: whatever a variable holds, a configuration is complete or each mistake names its key; no mistake
+// shows the value of a credential.
 func FuzzEnvironment(f *testing.F) {
 	for _, v := range []string{
 		"TARGET=http://h", "CREDENTIALS_API_KEY=k", "USERS_0_TOKEN=t", "USERS_99_TOKEN=t", `VOCABULARY={"git_host": "theirs"}`, "VOCABULARY=[", "TIMEOUTS_POLL=3m",

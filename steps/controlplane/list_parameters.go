@@ -218,6 +218,9 @@ func (w *lists) eachIsRefusedNaming(parameter string) error {
 
 // clientListsSpelled lists with each value that is spelled otherwise, and then with its other spellings.
 func (w *lists) clientListsSpelled(ctx context.Context, parameter string) error {
+	if err := w.pagesKeepTheOrder(ctx); err != nil {
+		return err
+	}
 	other := spec.Spellings(parameter == "remote_reconciled")
 	for _, value := range slices.Sorted(maps.Keys(other)) {
 		l, err := w.page(ctx, parameter+"="+value)
@@ -240,7 +243,7 @@ func (w *lists) clientListsSpelled(ctx context.Context, parameter string) error 
 
 func (w *lists) eachStandsForItsValue() error {
 	return w.eachTried("", func(t tried) (bool, string) {
-		is := t.answer.OK() && slices.Equal(plane.IDs(t.answer.Get("resources").Array()), t.want)
+		is := t.answer.OK() && plane.SameIDs(plane.IDs(t.answer.Get("resources").Array()), t.want)
 		return is || t.answer.Refused(), fmt.Sprintf("the %d revisions of %s, or status 422", len(t.want), t.what)
 	})
 }
@@ -320,9 +323,14 @@ func (w *lists) clientRetrievesUnderNearIDs(ctx context.Context) error {
 	})
 }
 
-// clientUpdatesNearIDs changes nothing, should one of the ids be taken for that of a deployment.
+// clientUpdatesNearIDs changes nothing, should one of the ids be taken for that of a deployment. Of one that was there
+// before the run no id is sent that could be.
 func (w *lists) clientUpdatesNearIDs(ctx context.Context) error {
-	return w.tryIDs(w.noDeployment(), func(id string) error {
+	ids := w.noDeployment()
+	if w.Deployment.Found {
+		ids = ids[len(w.nearDeployment()):]
+	}
+	return w.tryIDs(ids, func(id string) error {
 		w.Deployment = &plane.Deployment{ID: id}
 		return w.patch(ctx, plane.SourceUpdate(map[string]any{}), id == noUUID)
 	})

@@ -178,7 +178,9 @@ func (w *update) patchToCurrent(ctx context.Context, field string, nulls ...stri
 	for _, null := range nulls {
 		change[null] = nil
 	}
-	return w.patchSource(ctx, change)
+	err = w.patchSource(ctx, change)
+	w.kind += plane.ToCurrentValue
+	return err
 }
 
 // clientUpdatesTwice does not wait until the first revision has settled. A target may begin with the second when it

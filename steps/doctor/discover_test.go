@@ -22,8 +22,8 @@ import (
 	"github.com/agentconform/agentconform/steps/target"
 )
 
-// unfamiliar is a target that lists its deployments, names its agent server at a path of its own, lists threads with the search
-// endpoint, and refuses with 403 and plain text. It records what was sent.
+// unfamiliar is a target that lists its deployments, names its agent server at a path of its own, lists threads with
+// the search endpoint, and refuses with 403 and plain text. It records what was sent.
 type unfamiliar struct {
 	mu   sync.Mutex
 	sent []string

@@ -11,6 +11,9 @@ import (
 	"github.com/agentconform/agentconform/steps/client"
 )
 
+// ToCurrentValue marks the kind of an update that sends the current value: a target may create no revision for one.
+const ToCurrentValue = " to its current value"
+
 // KindOf tells updates apart by their fields: what one of a kind did not do, the next is not going to do.
 func KindOf(change map[string]any) string {
 	return strings.Join(slices.Sorted(maps.Keys(change)), " and ")
@@ -61,7 +64,7 @@ func (p *Plane) appearing(update *client.Answer, kind string) time.Duration {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	switch {
-	case p.noRevisionFor[kind]:
+	case p.noRevisionFor[kind] || p.noRevisionFor[strings.TrimSuffix(kind, ToCurrentValue)]:
 		return p.target.SettleDelay(update)
 	case update.Status == http.StatusAccepted && len(p.noRevisionFor) == 0:
 		return min(p.target.Config.Timeouts.Poll, accepted*one)

@@ -68,19 +68,22 @@ func (r *run) explore(ctx context.Context, selected []*features.Scenario) []*fea
 // may be used.
 func (r *run) servedByAgent(s *features.Scenario) bool {
 	v := r.verdicts[s.Key()]
-	return s.Requirement.Profile == features.AgentServer && !s.Terms.Record && v != nil && (v.outcome == nil || v.outcome.Verdict == reports.Failed)
+	return s.Requirement.Profile == features.AgentServer && !s.Terms.Record && v != nil &&
+		(v.outcome == nil || v.outcome.Verdict == reports.Failed)
 }
 
 // told tells whether the requirement has failed, or is not to be judged.
 func (r *run) told(selected []*features.Scenario, id string) bool {
 	return slices.ContainsFunc(selected, func(s *features.Scenario) bool {
 		v := r.verdicts[s.Key()]
-		return s.Requirement.ID == id && v != nil && v.outcome != nil && (v.outcome.Verdict == reports.Failed || r.forecast.leftOut(s) != nil)
+		return s.Requirement.ID == id && v != nil && v.outcome != nil && (v.outcome.Verdict == reports.Failed ||
+			r.forecast.leftOut(s) != nil)
 	})
 }
 
 func (r *run) noteUnexplored(why string) {
-	r.target.Note(reports.Note{Kind: reports.NoteExplored, Text: r.target.Redact.Excerpt("exploration of the agent server: " + why)})
+	r.target.Note(reports.Note{Kind: reports.NoteExplored,
+		Text: r.target.Redact.Excerpt("exploration of the agent server: " + why)})
 }
 
 // addFailure adds what exploration has found after the scenarios of its requirement.
@@ -107,7 +110,8 @@ func (r *run) addFailure(selected []*features.Scenario, f *explore.Failure) []*f
 	v := &f.Violations[0]
 	v.Key, v.Count = "exploration", f.Count
 	v.Hint = "the sequence: " + strings.Join(told, "; ")
-	v.Summary = fmt.Sprintf("after %s: expected %s, got %s", reports.Count(len(f.Operations), "operation"), v.Expected, v.Actual)
+	v.Summary = fmt.Sprintf("after %s: expected %s, got %s", reports.Count(len(f.Operations), "operation"), v.Expected,
+		v.Actual)
 	found := &verdict{outcome: f.Outcome, step: len(s.Steps) - 1, sentence: s.Steps[len(s.Steps)-1].Text}
 	r.verdicts[s.Key()] = found
 	if f.Judged > 1 {

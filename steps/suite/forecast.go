@@ -49,9 +49,9 @@ func (f *Forecast) Look(ctx context.Context, p *plane.Plane, agents *agent.Agent
 	return err
 }
 
-// Lacking returns the outcomes, one of which the scenario has in a run, the first one first; none where it is run. It is not
-// selected, its part of the interface is not claimed or has no address, it writes in a run that only reads, the budget is spent on others,
-// or the configuration lacks something.
+// Lacking returns the outcomes, one of which the scenario has in a run, the first one first; none where it is run. It
+// is not selected, its part of the interface is not claimed or has no address, it writes in a run that only reads, the
+// budget is spent on others, or the configuration lacks something.
 func (f *Forecast) Lacking(s *features.Scenario) []*outcome.Outcome {
 	if o := f.leftOut(s); o != nil {
 		return []*outcome.Outcome{o}
@@ -126,7 +126,8 @@ func (f *Forecast) lacks(s *features.Scenario) (all []*outcome.Outcome) {
 	return all
 }
 
-// shared are the shared deployments that a scenario has made where nobody has before it: none where it reads one that was there.
+// shared are the shared deployments that a scenario has made where nobody has before it: none where it reads one that
+// was there.
 func (f *Forecast) shared(s *features.Scenario) (names []string) {
 	canCreate := f.sources.CanCreate() == nil
 	for _, name := range s.Terms.Shares {
@@ -140,8 +141,8 @@ func (f *Forecast) shared(s *features.Scenario) (names []string) {
 	return names
 }
 
-// needs skips what needs one of the keys. Of those that belong to another source than that of the configuration none is told where
-// there is another one.
+// needs skips what needs one of the keys. Of those that belong to another source than that of the configuration none is
+// told where there is another one.
 func (f *Forecast) needs(keys []string, anonymous bool) error {
 	var told *outcome.Outcome
 	for _, key := range keys {
@@ -160,7 +161,8 @@ func (f *Forecast) needs(keys []string, anonymous bool) error {
 	return told
 }
 
-// ofRepository are the alternatives that deployments from a repository have, in words; those from an image have the others.
+// ofRepository are the alternatives that deployments from a repository have, in words; those from an image have the
+// others.
 var ofRepository = map[string]string{
 	"repo_ref": "repo_ref", "tag_ref": "tags", "graph_config_path": "graph_config_path", "broken_ref": "repo_ref", "commits": "commits",
 }
@@ -186,7 +188,8 @@ func (f *Forecast) needsKey(key string, anonymous bool) error {
 	source := f.config.Source()
 	switch {
 	case isAlternative && (ofRepository[alternative] != "") != (source == config.GitHost):
-		return outcome.Inapplicable("create.body.source", "deployments from %s have no %s", source, cmp.Or(ofRepository[alternative], "image_uri"))
+		return outcome.Inapplicable("create.body.source", "deployments from %s have no %s", source,
+			cmp.Or(ofRepository[alternative], "image_uri"))
 	case key == "create.body.source" && want != source:
 		return outcome.Inapplicable(key, "deployments are created from %s, and not from %s", source, want)
 	case valued && key != "create.body.source" && !f.config.Has(key):
@@ -201,8 +204,8 @@ func (f *Forecast) needsKey(key string, anonymous bool) error {
 	return outcome.Needs(key, hints[key])
 }
 
-// Plan says what the scenarios create, whatever the budget, by their tags, with the first revision of each deployment. What depends on
-// answers is not known yet.
+// Plan says what the scenarios create, whatever the budget, by their tags, with the first revision of each deployment.
+// What depends on answers is not known yet.
 func (f *Forecast) Plan(scenarios []*features.Scenario) (p plane.Cost) {
 	paid := map[string]bool{}
 	for _, s := range scenarios {
@@ -213,7 +216,8 @@ func (f *Forecast) Plan(scenarios []*features.Scenario) (p plane.Cost) {
 	return p
 }
 
-// cost is what a scenario creates at most, beside the shared deployments that are paid already. It notes those that it pays.
+// cost is what a scenario creates at most, beside the shared deployments that are paid already. It notes those that it
+// pays.
 func (f *Forecast) cost(s *features.Scenario, paid map[string]bool) (sum plane.Cost) {
 	if len(f.Lacking(s)) > 0 {
 		return sum
@@ -245,7 +249,8 @@ func (f *Forecast) Spend(scenarios []*features.Scenario) {
 	for _, s := range scenarios {
 		with := maps.Clone(paid)
 		if cost := f.cost(s, with).Deployments; cost > left {
-			f.over[s.Key()] = outcome.OverBudget("max_deployments", "the budget is used up: raise max_deployments (now %d)", most)
+			f.over[s.Key()] = outcome.OverBudget("max_deployments", "the budget is used up: raise max_deployments (now %d)",
+				most)
 		} else {
 			paid, left = with, left-cost
 		}

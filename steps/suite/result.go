@@ -24,12 +24,16 @@ import (
 func (r *run) result(selected []*features.Scenario, removal time.Duration) *reports.Result {
 	res := &reports.Result{
 		Schema: reports.Schema,
-		Suite: reports.Suite{Version: r.Version, Commit: r.Commit, Interface: spec.Version, Requirements: len(r.Catalogue.Requirements),
-			Digest: r.Catalogue.Digest()},
-		Target: reports.Target{ControlPlane: r.target.Config.Target, AgentServer: r.target.Redact.Text(r.target.AgentAddress()), Implementation: r.target.Config.Implementation, Rejecting: r.rejecting, Connection: r.target.Config.Connection(), Supports: r.target.Config.Supports},
+		Suite: reports.Suite{Version: r.Version, Commit: r.Commit, Interface: spec.Version,
+			Requirements: len(r.Catalogue.Requirements),
+			Digest:       r.Catalogue.Digest()},
+		Target: reports.Target{ControlPlane: r.target.Config.Target,
+			AgentServer: r.target.Redact.Text(r.target.AgentAddress()), Implementation: r.target.Config.Implementation, Rejecting: r.rejecting, Connection: r.target.Config.Connection(), Supports: r.target.Config.Supports},
 		Run: reports.Run{ID: r.target.RunID, Seed: r.Seed, StartedAt: r.start.UTC().Truncate(time.Millisecond),
-			DurationMS: time.Since(r.start).Milliseconds(), Command: r.target.Redact.Command("agentconform", r.Arguments...), Arguments: r.target.Redact.Texts(r.Arguments),
-			Strict: r.Strict, ReadOnly: r.target.Config.ReadOnly, FailOn: strings.Join(r.FailOn, " or "), Whole: r.RequireWhole, Stopped: r.target.Redact.Text(r.stopped)},
+			DurationMS: time.Since(r.start).Milliseconds(), Command: r.target.Redact.Command("agentconform",
+				r.Arguments...), Arguments: r.target.Redact.Texts(r.Arguments),
+			Strict: r.Strict, ReadOnly: r.target.Config.ReadOnly, FailOn: strings.Join(r.FailOn,
+				" or "), Whole: r.RequireWhole, Stopped: r.target.Redact.Text(r.stopped)},
 		Requirements: []reports.Requirement{},
 		Findings:     []reports.Finding{},
 		Coverage:     r.target.Collector.Coverage(r.target.Sides()...),
@@ -72,8 +76,8 @@ func (r *run) result(selected []*features.Scenario, removal time.Duration) *repo
 	return res
 }
 
-// reportSuiteErrors reports requests of the suite that break the contract by mistake. Their answers are not violations of the
-// target, and the run is never conformant.
+// reportSuiteErrors reports requests of the suite that break the contract by mistake. Their answers are not violations
+// of the target, and the run is never conformant.
 func (r *run) reportSuiteErrors(res *reports.Result) {
 	mistakes := r.target.Collector.OwnMistakes()
 	if len(mistakes) == 0 {
@@ -177,14 +181,18 @@ func (r *run) addFindings(res *reports.Result, selected []*features.Scenario) (c
 	return comparisons
 }
 
-// seenAgain enters whether the second judgement of the scenario, if it came as far as the first, has shown the finding too.
+// seenAgain enters whether the second judgement of the scenario, if it came as far as the first, has shown the finding
+// too.
 func (r *run) seenAgain(f *reports.Finding, s *features.Scenario, first *verdict) {
 	v := r.again[s.Key()]
-	if v == nil || v.outcome != nil && v.outcome.Verdict != reports.Passed && (v.outcome.Verdict != reports.Failed || v.step < first.step) {
+	if v == nil || v.outcome != nil && v.outcome.Verdict != reports.Passed &&
+		(v.outcome.Verdict != reports.Failed || v.step < first.step) {
 		return
 	}
 	f.Judged, f.Seen = 2, 1
-	if v.outcome != nil && slices.ContainsFunc(v.outcome.Violations, func(found outcome.Violation) bool { return r.finding(s, v.sentence, found).ID == f.ID }) {
+	if v.outcome != nil && slices.ContainsFunc(v.outcome.Violations, func(found outcome.Violation) bool {
+		return r.finding(s, v.sentence, found).ID == f.ID
+	}) {
 		f.Seen = 2
 	}
 }
@@ -235,16 +243,22 @@ func absent(c *features.Catalogue, selected Selection, res *reports.Result) []re
 func (r *run) notes() []reports.Note {
 	all := r.target.Notes()
 	if own := r.target.Collector.OwnToken(); own.Answers > 0 {
-		all = append(all, reports.Note{Kind: reports.NoteOwnToken, Count: own.Answers, Exchange: own.Exchange, Pointer: own.Pointer,
-			Text: "an answer contains the caller's own token in clear"})
+		all = append(all, reports.Note{Kind: reports.NoteOwnToken, Count: own.Answers, Exchange: own.Exchange,
+			Pointer: own.Pointer,
+			Text:    "an answer contains the caller's own token in clear"})
 	}
 	entries := r.target.Ledger.Entries()
-	if found, remedy := r.target.Unfetched(); found != "" && slices.ContainsFunc(entries, func(e reports.LedgerEntry) bool { return e.Kind == "deployment" }) {
-		all = append(all, reports.Note{Kind: reports.NoteFixtures, Text: r.target.Redact.Excerpt(found + ": the target's builder does not reach them, or does not build from them; " + remedy)})
+	if found, remedy := r.target.Unfetched(); found != "" && slices.ContainsFunc(entries,
+		func(e reports.LedgerEntry) bool {
+			return e.Kind == "deployment"
+		}) {
+		all = append(all, reports.Note{Kind: reports.NoteFixtures, Text: r.target.Redact.Excerpt(found +
+			": the target's builder does not reach them, or does not build from them; " + remedy)})
 	}
 	for _, e := range entries {
 		if e.Unremovable && e.Kind == evidence.Thread {
-			all = append(all, reports.Note{Kind: reports.NoteRemoval, Text: r.target.Redact.Excerpt("the agent server does not remove threads, those of this run stay: " + e.Reason)})
+			all = append(all, reports.Note{Kind: reports.NoteRemoval,
+				Text: r.target.Redact.Excerpt("the agent server does not remove threads, those of this run stay: " + e.Reason)})
 			break
 		}
 	}
@@ -287,17 +301,20 @@ func (r *run) headline(res *reports.Result) string {
 		return r.rejected
 	}
 	if len(res.Unseen) > 0 && res.Verdict == reports.Incomplete && unlocking(r.target, res.Unseen[0]) != "" {
-		return fmt.Sprintf("no successful answer of the %s was seen: set %s", strings.ReplaceAll(res.Unseen[0], "-", " "), unlocking(r.target, res.Unseen[0]))
+		return fmt.Sprintf("no successful answer of the %s was seen: set %s", strings.ReplaceAll(res.Unseen[0], "-", " "),
+			unlocking(r.target, res.Unseen[0]))
 	}
 	if res.Verdict == reports.NonConformant || res.Verdict == reports.Incomplete {
 		if html := contentTypes["text/html"]; html*2 > total {
-			return fmt.Sprintf("%d of %d answers are HTML pages: check that %s is the base URL, with its path prefix", html, total, r.target.Address())
+			return fmt.Sprintf("%d of %d answers are HTML pages: check that %s is the base URL, with its path prefix", html,
+				total, r.target.Address())
 		}
 		if same := uniform(r.target, statuses); same != "" {
 			return same
 		}
 	}
-	if len(res.Unseen) > 0 && res.Verdict == reports.Incomplete && reports.Conclude(res.Requirements, res.Run.Strict) == reports.Conformant {
+	if len(res.Unseen) > 0 && res.Verdict == reports.Incomplete && reports.Conclude(res.Requirements,
+		res.Run.Strict) == reports.Conformant {
 		return fmt.Sprintf("no successful answer of the %s was seen", strings.ReplaceAll(res.Unseen[0], "-", " "))
 	}
 	return "" // the reports name the first failure, or what could not be judged
@@ -339,7 +356,8 @@ func (r *run) unseen(res *reports.Result) (halves []string) {
 	for _, half := range []string{features.ControlPlane, features.AgentServer} {
 		passed := func(q reports.Requirement) bool { return q.Profile == half && q.Verdict == reports.Passed }
 		served := func(op spec.Operation) bool { return !op.Field && r.target.Collector.Succeeded(op.ID) > 0 }
-		if slices.ContainsFunc(res.Requirements, passed) && !slices.ContainsFunc(r.Oracle.Operations(spec.Side(half)), served) {
+		if slices.ContainsFunc(res.Requirements, passed) && !slices.ContainsFunc(r.Oracle.Operations(spec.Side(half)),
+			served) {
 			halves = append(halves, half)
 		}
 	}

@@ -25,7 +25,8 @@ type Selection struct {
 
 // all tells whether nothing of the agent server is left out.
 func (s Selection) all() bool {
-	return len(s.Keys)+len(s.Only)+len(s.Skip)+len(s.Tags) == 0 && (len(s.Profiles) == 0 || slices.Contains(s.Profiles, features.AgentServer))
+	return len(s.Keys)+len(s.Only)+len(s.Skip)+len(s.Tags) == 0 && (len(s.Profiles) == 0 ||
+		slices.Contains(s.Profiles, features.AgentServer))
 }
 
 // Apply returns the selected scenarios in the order of the features. A selection that selects nothing is an error:
@@ -58,9 +59,9 @@ func (s Selection) Apply(c *features.Catalogue) ([]*features.Scenario, error) {
 	return selected, nil
 }
 
-// Binding returns which requirements count as MUST by --fail-on: those of the level where it is "should", those of which a scenario
-// matches where it is a tag expression; none where there is none. A tag that no scenario has is an error, as is an expression
-// that no scenario matches: a typing mistake would bind nothing.
+// Binding returns which requirements count as MUST by --fail-on: those of the level where it is "should", those of
+// which a scenario matches where it is a tag expression; none where there is none. A tag that no scenario has is an
+// error, as is an expression that no scenario matches: a typing mistake would bind nothing.
 func Binding(c *features.Catalogue, expressions []string) (func(*features.Requirement) bool, error) {
 	var all []func(tags []string) bool
 	for _, expression := range expressions {
@@ -146,9 +147,9 @@ func (s Selection) LeavesOut(id string) string {
 	return ""
 }
 
-// parseTags reads a tag expression: tags joined by "and", "or" and "not", with brackets. An empty one selects everything.
-// It returns whether tags match, and the tags that it names. godog's filter has a smaller language, in which such an expression silently
-// selects nothing; that of Go's build tags is the same with other operators.
+// parseTags reads a tag expression: tags joined by "and", "or" and "not", with brackets. An empty one selects
+// everything. It returns whether tags match, and the tags that it names. godog's filter has a smaller language, in
+// which such an expression silently selects nothing; that of Go's build tags is the same with other operators.
 func parseTags(expression string) (match func(tags []string) bool, named []string, err error) {
 	words := strings.Fields(strings.NewReplacer("(", " ( ", ")", " ) ").Replace(expression))
 	if len(words) == 0 {

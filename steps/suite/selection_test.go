@@ -111,7 +111,7 @@ func TestBinding(t *testing.T) {
 	for id, want := range map[string]bool{"AS-AUTHZ-1": true, "CP-AUTH-5": true, "CP-AUTH-1": false, "CP-UPDATE-1": false, "CP-REV-3": true} {
 		assert.Equal(t, want, both(c.Find(id)), id)
 	}
-	for _, wrong := range []string{"@securty", "security", "@a &&", "", " ", "@security or @securty", "Should", "must"} {
+	for _, wrong := range []string{"@securty", "security", "@a &&", "", " ", "@security or @securty", "@control-plane and @agent-server", "Should", "must"} {
 		_, err := Binding(c, []string{"@security", wrong})
 		assert.ErrorContains(t, err, "--fail-on")
 	}

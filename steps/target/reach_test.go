@@ -34,8 +34,8 @@ func TestGatewayHeadersGoToConfiguredAddressesOnly(t *testing.T) {
 	}
 }
 
-// TestGatewayHeadersAreReadAgain: a gateway that refuses an old value must not be taken for a target that refuses missing
-// credentials.
+// TestGatewayHeadersAreReadAgain: a gateway that refuses an old value must not be taken for a target that refuses
+// missing credentials.
 func TestGatewayHeadersAreReadAgain(t *testing.T) {
 	var now atomic.Pointer[string]
 	turn := func(value string) { now.Store(&value) }

@@ -164,7 +164,8 @@ func (t *Target) ToAgent(base string, who Caller, method, path string, body any)
 	if planesSchemes[who.name] != "" && !t.takesPlanesCredentials(base) {
 		header = http.Header{} // whatever was judged before: they are not sent
 	}
-	r := t.request(client.Request{Side: spec.AgentServer, Base: base, Method: method, Path: path, Header: header, Caller: sender(who, header),
+	r := t.request(client.Request{Side: spec.AgentServer, Base: base, Method: method, Path: path, Header: header,
+		Caller:  sender(who, header),
 		Trusted: who.User != nil || who.name == TheUser}, body)
 	if r.Trusted || who.name == aStudioUser {
 		t.renews(&r, func() http.Header { return t.currentHeader(who) })
@@ -176,7 +177,8 @@ func (t *Target) ToAgent(base string, who Caller, method, path string, body any)
 // it is.
 func (t *Target) ToControlPlane(who Asker, method, path string, body any) client.Request {
 	header := t.Credentials(who)
-	r := t.request(client.Request{Side: spec.ControlPlane, Base: t.Config.Target, Method: method, Path: path, Header: header, Caller: senderToPlane(who, header),
+	r := t.request(client.Request{Side: spec.ControlPlane, Base: t.Config.Target, Method: method, Path: path,
+		Header: header, Caller: senderToPlane(who, header),
 		Trusted: len(header) > 0 && (who == TheClient || IsScheme(who))}, body)
 	if r.Trusted || who == AnotherTenant {
 		t.renews(&r, func() http.Header { return t.Credentials(who) })
@@ -233,7 +235,8 @@ func Encode(value any) []byte {
 	return text
 }
 
-// Rejects tells whether a side refuses credentials with the status. Only an authentication handler may choose another one than 401 and 403.
+// Rejects tells whether a side refuses credentials with the status. Only an authentication handler may choose another
+// one than 401 and 403.
 func (t *Target) Rejects(side spec.Side, status int) bool {
 	return status == http.StatusUnauthorized || status == http.StatusForbidden ||
 		side == spec.AgentServer && status == t.Config.Agent.RejectedStatus

@@ -319,8 +319,8 @@ func (t *Target) BlamingFixtures(o *outcome.Outcome) *outcome.Outcome {
 	return o.By(reports.ByKey, AdvertiseKey)
 }
 
-// RetryFor is [client.Repeat] for a limit of time. A target may accept something (202) before it takes effect, and its lists may learn of it
-// late.
+// RetryFor is [client.Repeat] for a limit of time. A target may accept something (202) before it takes effect, and its
+// lists may learn of it late.
 func (t *Target) RetryFor(ctx context.Context, limit time.Duration, look func() (done bool, err error)) error {
 	return client.Repeat(ctx, t.Config.Polling.Interval, t.Config.Polling.MaxInterval, time.Now().Add(limit), look)
 }

@@ -12,22 +12,6 @@ import (
 	"github.com/agentconform/agentconform/reference/hostile"
 )
 
-func TestASampleHasModesOfManyGroups(t *testing.T) {
-	some, err := selected(hostile.All(), "", 8)
-	require.NoError(t, err)
-	require.Len(t, some, 8)
-	groups := map[string]bool{}
-	for _, m := range some {
-		groups[m.Group] = true
-	}
-	assert.GreaterOrEqual(t, len(groups), 4)
-	_, err = selected(hostile.All(), "no-such-mode", 0)
-	assert.Error(t, err)
-	some, err = selected(hostile.All(), "loop,rates", 0)
-	require.NoError(t, err)
-	assert.Greater(t, len(some), 2)
-}
-
 // TestWhatIsWrongIsSaid: each bound and each sign of harm is seen.
 func TestWhatIsWrongIsSaid(t *testing.T) {
 	b := bench{timeout: time.Second, seconds: 2, megabytes: 100}

@@ -114,7 +114,9 @@ func (t *Transport) judge(r *http.Request, sent []byte, resp *http.Response, bod
 	case err != nil:
 		return fmt.Errorf("the request is accepted, but the document does not declare the operation: %w", err)
 	}
-	input := &openapi3filter.RequestValidationInput{Request: judged, PathParams: parameters, Route: route, Options: options}
+	input := &openapi3filter.RequestValidationInput{
+		Request: judged, PathParams: parameters, Route: route, Options: options,
+	}
 	if accepted && !t.AtRandom {
 		if err := openapi3filter.ValidateRequest(context.Background(), input); err != nil {
 			return fmt.Errorf("the request is accepted, but does not match the document: %w", err)
@@ -128,11 +130,4 @@ func (t *Transport) judge(r *http.Request, sent []byte, resp *http.Response, bod
 		return fmt.Errorf("the answer does not match the document: %w", err)
 	}
 	return nil
-}
-
-// CloseIdleConnections closes those of the inner transport: http.Client looks for this method.
-func (t *Transport) CloseIdleConnections() {
-	if inner, ok := t.Inner.(interface{ CloseIdleConnections() }); ok {
-		inner.CloseIdleConnections()
-	}
 }

@@ -23,12 +23,13 @@ const togetherAtMost = 12
 // explored is within how many operations exploration is to find a fault that no scenario sees.
 const explored = 2000
 
-// narrow tells whether the gate runs a part of the scenarios against a server: against a fault, those that should see it.
+// narrow tells whether the gate runs a part of the scenarios against a server: against a fault, those that should see
+// it.
 func (p *prover) narrow(row proof.Row) bool { return !p.Whole && row.Kind == proof.Fault }
 
-// selection is what is run against a server: everything, or in the gate, against a fault, the scenarios of its requirement.
-// A requirement about all answers of an operation also needs the scenarios that send it, and one about all answers of a half
-// needs that half.
+// selection is what is run against a server: everything, or in the gate, against a fault, the scenarios of its
+// requirement. A requirement about all answers of an operation also needs the scenarios that send it, and one about all
+// answers of a half needs that half.
 func (p *prover) selection(t trial) steps.Selection {
 	row := t.row
 	if !p.narrow(row) {
@@ -91,8 +92,9 @@ func (p *prover) judge(ctx context.Context, t trial, cfg *config.Config) (*repor
 // job is what one worker does: the trials with these indices, together.
 type job []int
 
-// jobs are all trials: the unmodified references, from which the gate learns, most others in the order in which they start, and those
-// that need a machine that is not busy. In the gate, equivalent mutants that change different places are one job.
+// jobs are all trials: the unmodified references, from which the gate learns, most others in the order in which they
+// start, and those that need a machine that is not busy. In the gate, equivalent mutants that change different places
+// are one job.
 func (p *prover) jobs(trials []trial) [3][]job {
 	var first, groups, slow, others, last []job
 	for i, t := range trials {
@@ -121,8 +123,8 @@ func (p *prover) jobs(trials []trial) [3][]job {
 	return [3][]job{first, slices.Concat(slow, groups, others), last}
 }
 
-// do makes the trials of a job. Equivalent mutants that are tried together count if as many requirements passed as at the
-// unmodified reference; else each half of them is tried.
+// do makes the trials of a job. Equivalent mutants that are tried together count if as many requirements passed as at
+// the unmodified reference; else each half of them is tried.
 func (p *prover) do(ctx context.Context, trials []trial, j job, finished func(int, proof.Row)) {
 	if len(j) == 1 {
 		finished(j[0], p.try(ctx, trials[j[0]]))
@@ -150,7 +152,8 @@ func (p *prover) do(ctx context.Context, trials []trial, j job, finished func(in
 	}
 }
 
-// elsewhere tries a mutant that was not killed, and is not explained, in the other edition of the reference too. What shows more counts.
+// elsewhere tries a mutant that was not killed, and is not explained, in the other edition of the reference too. What
+// shows more counts.
 func (p *prover) elsewhere(ctx context.Context, t trial, row proof.Row) proof.Row {
 	before := row.Outcome()
 	if t.other == nil || before == proof.Killed || before == proof.Explained {

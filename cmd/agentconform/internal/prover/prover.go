@@ -66,7 +66,8 @@ func Run(ctx context.Context, o Options) (*proof.Proof, error) {
 	}
 	result := &proof.Proof{Schema: proof.Schema, Version: o.Version, Gate: !o.Whole, Whole: len(o.Only) == 0}
 	for _, r := range p.catalogue.Requirements {
-		result.Requirements = append(result.Requirements, proof.Requirement{ID: r.ID, Level: r.Level, Title: r.Title, After: r.After})
+		result.Requirements = append(result.Requirements, proof.Requirement{ID: r.ID, Level: r.Level, Title: r.Title,
+			After: r.After})
 	}
 	result.Rows = p.run(ctx, trials)
 	if ctx.Err() != nil {
@@ -77,8 +78,8 @@ func Run(ctx context.Context, o Options) (*proof.Proof, error) {
 	return result, nil
 }
 
-// run makes the trials, several at the same time and the unmodified references first, and returns their rows in order. Those
-// that are undecided are tried once more, alone.
+// run makes the trials, several at the same time and the unmodified references first, and returns their rows in order.
+// Those that are undecided are tried once more, alone.
 func (p *prover) run(ctx context.Context, trials []trial) []proof.Row {
 	rows := make([]proof.Row, len(trials))
 	var mu sync.Mutex
@@ -159,7 +160,8 @@ func (p *prover) try(ctx context.Context, t trial) proof.Row {
 }
 
 func (p *prover) options(cfg *config.Config) steps.Options {
-	return steps.Options{Config: cfg, Catalogue: p.catalogue, Oracle: p.oracle, Seed: 1, ID: "proof", Once: true, Version: p.Version}
+	return steps.Options{Config: cfg, Catalogue: p.catalogue, Oracle: p.oracle, Seed: 1, ID: "proof", Once: true,
+		Version: p.Version}
 }
 
 // fill copies verdicts and the first finding from a result into the row.
@@ -209,10 +211,11 @@ func (p *prover) apart(row *proof.Row, failed []string) (red, beside []string) {
 	return red, beside
 }
 
-// replay replays the findings of the fault's requirement. Against the faulty server at least one must still fail (others may
-// pass: it may be a race), against an unmodified reference all must pass, and at a closed port or with wrong credentials all must be
-// inconclusive. It returns how many findings had the expected verdict against all four.
-func (p *prover) replay(ctx context.Context, t trial, faulty *config.Config, result *reports.Result) (n int, problem string) {
+// replay replays the findings of the fault's requirement. Against the faulty server at least one must still fail
+// (others may pass: it may be a race), against an unmodified reference all must pass, and at a closed port or with
+// wrong credentials all must be inconclusive. It returns how many findings had the expected verdict against all four.
+func (p *prover) replay(ctx context.Context, t trial, faulty *config.Config,
+	result *reports.Result) (n int, problem string) {
 	findings, err := replay.Find(result, t.row.Fails)
 	if err != nil {
 		return 0, err.Error()
@@ -230,7 +233,8 @@ func (p *prover) replay(ctx context.Context, t trial, faulty *config.Config, res
 	}
 	dead, wrong := *pristine, *pristine
 	dead.Target = "http://127.0.0.1:1"
-	wrong.Credentials = config.Credentials{APIKey: "wrong", TenantID: "00000000-0000-4000-8000-000000000000", Bearer: "wrong"}
+	wrong.Credentials = config.Credentials{APIKey: "wrong", TenantID: "00000000-0000-4000-8000-000000000000",
+		Bearer: "wrong"}
 	for _, at := range []struct {
 		place string
 		cfg   *config.Config
@@ -251,7 +255,8 @@ func (p *prover) replay(ctx context.Context, t trial, faulty *config.Config, res
 				n++
 				continue
 			}
-			problem = fmt.Sprintf("replay against %s: verdict is %s, expected %s: %s (%s)", at.place, a.Verdict, at.want, a.Reason, a.Finding.Summary)
+			problem = fmt.Sprintf("replay against %s: verdict is %s, expected %s: %s (%s)", at.place, a.Verdict, at.want,
+				a.Reason, a.Finding.Summary)
 		}
 		if problem != "" && (n == 0 || at.cfg != faulty) {
 			return 0, problem

@@ -62,8 +62,8 @@ func Rows() (rows []proof.Row, err error) {
 	return rows, err
 }
 
-// trials are those that the options ask for. The unmodified reference is always among them, and all equivalent mutants where the ID of
-// a requirement is named: a requirement that fails on these kills every mutant.
+// trials are those that the options ask for. The unmodified reference is always among them, and all equivalent mutants
+// where the ID of a requirement is named: a requirement that fails on these kills every mutant.
 func (p *prover) trials() ([]trial, error) {
 	all := p.catalogued()
 	if p.Whole || slices.ContainsFunc(p.Only, func(name string) bool { return strings.HasPrefix(name, besideReference) }) {
@@ -95,7 +95,9 @@ func selected(all []trial, only []string) ([]trial, error) {
 		}
 	}
 	return slices.DeleteFunc(all, func(t trial) bool {
-		isNamed := slices.ContainsFunc(only, func(name string) bool { return name == t.row.Name || name == t.row.Fails || name == t.row.Group })
+		isNamed := slices.ContainsFunc(only, func(name string) bool {
+			return name == t.row.Name || name == t.row.Fails || name == t.row.Group
+		})
 		return !isNamed && t.row.Kind != proof.Pristine && (t.row.Kind != proof.Equivalent || !byID)
 	}), nil
 }
@@ -104,18 +106,21 @@ func selected(all []trial, only []string) ([]trial, error) {
 func (p *prover) catalogued() (all []trial) {
 	editions := []string{config.Cloud, config.SelfHosted}
 	for _, edition := range editions {
-		row := proof.Row{Kind: proof.Pristine, Name: "reference-" + edition, Does: "the unmodified reference", Edition: edition}
+		row := proof.Row{Kind: proof.Pristine, Name: "reference-" + edition, Does: "the unmodified reference",
+			Edition: edition}
 		all = append(all, p.reference(row, nil))
 	}
 	for _, edition := range editions {
-		row := proof.Row{Kind: proof.Equivalent, Name: besideReference + "-" + edition, Does: "a server that shares no code with the reference", Edition: edition}
+		row := proof.Row{Kind: proof.Equivalent, Name: besideReference + "-" + edition,
+			Does: "a server that shares no code with the reference", Edition: edition}
 		all = append(all, trial{row: row, slow: true, start: func(_ context.Context, cfg *config.Config) (func(), error) {
 			server := independent.Start(independent.Options{Edition: edition})
 			return server.Close, server.Configure(cfg)
 		}})
 	}
 	for _, v := range faults.EquivalentMutants() {
-		t := p.reference(proof.Row{Kind: proof.Equivalent, Name: v.Name, Does: v.Differs, Edition: v.Edition, Also: v.Also}, v.Apply)
+		t := p.reference(proof.Row{Kind: proof.Equivalent, Name: v.Name, Does: v.Differs, Edition: v.Edition, Also: v.Also},
+			v.Apply)
 		t.slow, t.last, t.place, t.layer = true, v.Queues, v.Place, v.Apply
 		all = append(all, t)
 	}
@@ -185,7 +190,8 @@ func counted(row *deviate.Row) (faults.Layer, func() int64) {
 
 // generated is a trial of a generated mutant in an edition of the reference.
 func (p *prover) generated(m mutants.Mutant, edition string) trial {
-	t := p.counting(proof.Row{Kind: proof.GeneratedMutant, Name: m.Name, Does: m.Does, Group: string(m.Group), Allowed: m.Allowed,
+	t := p.counting(proof.Row{Kind: proof.GeneratedMutant, Name: m.Name, Does: m.Does, Group: string(m.Group),
+		Allowed: m.Allowed,
 		Control: m.Control, Edition: edition}, m.Row)
 	if edition == config.Cloud { // not all of the interface is in one edition
 		other := p.generated(m, config.SelfHosted)
@@ -200,21 +206,24 @@ const besideReference = "independent-server"
 // oneOf is of how many rows one also stands before the independent server.
 const oneOf = 10
 
-// proxied are trials of rows before the independent server, chosen by their names: that a fault is seen must not hang on the reference.
-// The proxy alone must change nothing.
+// proxied are trials of rows before the independent server, chosen by their names: that a fault is seen must not hang
+// on the reference. The proxy alone must change nothing.
 func (p *prover) proxied() (trials []trial) {
 	for _, half := range []string{"control-plane", "agent-server"} {
-		row := proof.Row{Kind: proof.Equivalent, Group: besideReference, Name: besideReference + "/" + half, Does: "the server behind a proxy"}
+		row := proof.Row{Kind: proof.Equivalent, Group: besideReference, Name: besideReference + "/" + half,
+			Does: "the server behind a proxy"}
 		trials = append(trials, before(row, func(*reference.Options) {}, half == "agent-server"))
 	}
 	for _, f := range faults.All() {
 		chosen := fnv.New32a()
 		_, _ = chosen.Write([]byte(f.Name)) // it returns no error
-		if chosen.Sum32()%oneOf != 0 || f.Pace > 0 || f.Edition != "" || f.Hangs || f.Once || f.Elsewhere || strings.HasPrefix(f.Fails, "E2E-") {
+		if chosen.Sum32()%oneOf != 0 || f.Pace > 0 || f.Edition != "" || f.Hangs || f.Once || f.Elsewhere ||
+			strings.HasPrefix(f.Fails, "E2E-") {
 			continue
 		}
 		layer, changed := counted(f)
-		row := proof.Row{Kind: proof.Proxied, Group: besideReference, Name: besideReference + "/" + f.Name, Does: f.Breaks, Fails: f.Fails}
+		row := proof.Row{Kind: proof.Proxied, Group: besideReference, Name: besideReference + "/" + f.Name, Does: f.Breaks,
+			Fails: f.Fails}
 		t := before(row, layer, strings.HasPrefix(f.Fails, "AS-"))
 		t.changed = changed
 		trials = append(trials, t)
