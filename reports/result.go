@@ -92,7 +92,7 @@ type Counts struct {
 	Cases        int             `json:"cases"`
 	Explored     int             `json:"explored,omitempty"`   // operations in random sequences
 	Throttled    int             `json:"throttled,omitempty"`  // 429 and 503 answers with Retry-After that were obeyed
-	WaitedMS     int64           `json:"waited_ms,omitempty"`  // by the clock, in which some request waited for that reason
+	WaitedMS     int64           `json:"waited_ms,omitempty"`  // for which the suite agreed to wait, over all of these
 	NotWaited    int             `json:"not_waited,omitempty"` // answers that asked for a longer wait than the suite grants
 }
 

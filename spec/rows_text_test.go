@@ -16,6 +16,9 @@ func contentTypeRows() []judged {
 			kin: "only the exact type is declared; a type that says it is JSON is JSON"},
 		{name: "no content type", x: as(""), want: fault},
 		{name: "JSON as text", x: as("text/plain; charset=utf-8"), want: fault},
+		{name: "JSON lines", x: as("application/jsonl"), want: fault},
+		{name: "text JSON", x: as("text/json"), want: fault},
+		{name: "JSON as bytes", x: as("application/octet-stream"), want: fault},
 		{name: "JSON as page", x: as("text/html"), want: fault},
 		{name: "a page", x: typed(list(`<html><body>Welcome</body></html>`), "text/html"), want: fault},
 	}

@@ -75,17 +75,18 @@ func decode(body []byte) (value any, wrong []Violation, decoded bool) {
 		return nil, []Violation{textFault(body, "encoding", "UTF-8", "invalid UTF-8", invalidUTF8(body))}, false
 	}
 	values, keyword, at := measure(body)
+	if keyword == "values" { // commas count, whatever is between them
+		if err := json.Unmarshal(body, new(json.RawMessage)); err != nil {
+			return nil, []Violation{notJSON(body, err)}, false
+		}
+	}
 	if keyword != "" {
 		return nil, []Violation{textFault(body, keyword, expectedBound[keyword], "more", at)}, false
 	}
 	d := json.NewDecoder(bytes.NewReader(body))
 	d.UseNumber()
 	if err := d.Decode(&value); err != nil {
-		at, detail := len(body), "the text ends too early"
-		if syntax, is := errors.AsType[*json.SyntaxError](err); is {
-			at, detail = int(syntax.Offset)-1, syntax.Error()
-		}
-		return nil, []Violation{textFault(body, "json", "JSON", detail, at)}, false
+		return nil, []Violation{notJSON(body, err)}, false
 	}
 	kept := 0
 	if value = plain(value, &kept); kept < values { // values are lost where a key occurs twice
@@ -97,6 +98,14 @@ func decode(body []byte) (value any, wrong []Violation, decoded bool) {
 		wrong = append(wrong, textFault(body, "trailing", "nothing after the JSON value", "more", len(body)-len(rest)))
 	}
 	return value, wrong, true
+}
+
+func notJSON(body []byte, err error) Violation {
+	at, detail := len(body), "the text ends too early"
+	if syntax, is := errors.AsType[*json.SyntaxError](err); is {
+		at, detail = int(syntax.Offset)-1, syntax.Error()
+	}
+	return textFault(body, "json", "JSON", detail, at)
 }
 
 func textFault(body []byte, keyword, expected, detail string, at int) Violation {

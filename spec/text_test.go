@@ -67,6 +67,8 @@ func TestBounds(t *testing.T) {
 	}
 	_, wrong, _ := decode([]byte("{" + strings.Repeat(`"a":1,`, 1000) + `"a":1}`))
 	assert.Len(t, wrong, maxDuplicates)
+	_, wrong, _ = decode([]byte(strings.Repeat(",", MaxValues)))
+	assert.Equal(t, "json", wrong[0].Keyword, "not of too many values")
 	key := strings.Repeat("é", 2*maxPointer)
 	_, wrong, _ = decode([]byte(`{"` + key + `":{"` + key + `":{"` + key + `":{"a":1,"a":2}}}}`))
 	require.Len(t, wrong, 1)

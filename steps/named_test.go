@@ -66,6 +66,9 @@ func TestANameThatLeadsToMetadata(t *testing.T) {
 	assert.Contains(t, q.Reason, `"http://agents.test`)
 	assert.Contains(t, q.Reason, "it leads to 169.254.169.254")
 	assert.Equal(t, []reports.Blocker{{Kind: reports.ByKey, Name: "agent_target"}}, q.BlockedBy)
+	for _, x := range res.Exchanges {
+		assert.True(t, strings.HasPrefix(x.URL, cfg.Target), x.URL)
+	}
 }
 
 // TestWhereThePlaneIsIsSeen: the control plane has a name, and is on this machine, so it may name an agent server there.

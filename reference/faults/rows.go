@@ -105,6 +105,17 @@ func outside[T any](wraps *func(T) T, wrap func(T) T) {
 	}
 }
 
+// later changes a part after another change of it, if there is another.
+func later[T any](changes *func(T), change func(T)) {
+	inner := *changes
+	*changes = func(part T) {
+		if inner != nil {
+			inner(part)
+		}
+		change(part)
+	}
+}
+
 // compose applies several layers.
 func compose(layers ...Layer) Layer {
 	return func(o *reference.Options) {

@@ -22,11 +22,11 @@ func transports() []EquivalentMutant {
 		{
 			Name: "pretty-printed", Place: "JSON",
 			Apply:   around(prettyPrinted),
-			Differs: "JSON is indented, with unnecessary escapes, as Application/JSON; Charset=UTF-8",
+			Differs: "JSON is indented, with sorted members and unnecessary escapes, as Application/JSON; Charset=UTF-8",
 		},
 		{
 			Name: "gzip", Place: "coding", Apply: around(inPieces),
-			Differs: "bodies are compressed with gzip if the client accepts it, and sent in pieces without Content-Length",
+			Differs: "bodies are compressed with gzip if the client accepts it, and sent in pieces with pauses, without Content-Length",
 		},
 		{
 			Name: "rate-limit", Place: "throttling", Differs: "requests beyond 40 in 100 ms get 429 with Retry-After: 0",
@@ -46,10 +46,14 @@ func transports() []EquivalentMutant {
 
 func prettyPrinted(w http.ResponseWriter, r *http.Request, next http.Handler) {
 	a := deviate.Capture(next, r)
-	var b bytes.Buffer
-	if a.Header.Get("Content-Type") == "application/json" && json.Indent(&b, a.Body, "", "    ") == nil {
-		escaped := strings.NewReplacer("\n", "\r\n", "/", `\/`, "é", `\u00e9`) // the last two stand in texts only
-		a.Body = []byte(escaped.Replace(b.String()))
+	var value any
+	d := json.NewDecoder(bytes.NewReader(a.Body))
+	d.UseNumber()
+	if a.Header.Get("Content-Type") == "application/json" && d.Decode(&value) == nil {
+		text, _ := json.MarshalIndent(value, "", "    ") // it was decoded from JSON
+		// All but \n are in texts only.
+		escaped := strings.NewReplacer("\n", "\r\n", "-", `\u002d`, "/", `\/`, "é", `\u00e9`)
+		a.Body = []byte(escaped.Replace(string(text)))
 		a.Header.Set("Content-Type", "Application/JSON; Charset=UTF-8")
 	}
 	a.Send(w)

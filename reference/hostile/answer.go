@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"compress/gzip"
 	"io"
+	"net"
 	"net/http"
 	"strconv"
 	"strings"
@@ -19,6 +20,7 @@ type answer struct {
 	Body    text          `yaml:"body"`    // JSON, where no header says otherwise
 	Gzip    bool          `yaml:"gzip"`
 	Wire    text          `yaml:"wire"`
+	Resets  bool          `yaml:"resets"`
 	Stalls  bool          `yaml:"stalls"`
 	Pace    time.Duration `yaml:"pace"`
 }
@@ -87,6 +89,9 @@ func (a *answer) onWire(w http.ResponseWriter, _ *http.Request) {
 	}
 	defer c.Close()
 	a.stream(a.Wire, c, func() error { return nil })
+	if tcp, is := c.(*net.TCPConn); is && a.Resets {
+		_ = tcp.SetLinger(0)
+	}
 }
 
 // stream sends a text at the pace of the answer, until its end or until the client has gone.

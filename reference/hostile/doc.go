@@ -15,7 +15,7 @@
 //	status, headers, body
 //	headers alone: they are added to the reference's answer
 //	gzip: the body is compressed
-//	wire: bytes in place of HTTP, after which the connection is closed
+//	wire: bytes in place of HTTP, after which the connection is closed; resets: with a TCP reset
 //	stalls: the answer does not end; without status and body it does not begin
 //	pace: the time between two bytes
 //

@@ -102,6 +102,16 @@ func TestTheScoreHasParts(t *testing.T) {
 		"before the independent server 1 not reached; derived 1 killed, 1 equivalent", p.Sentence())
 }
 
+func TestOneFaultOfAMustIsTooFew(t *testing.T) {
+	p := sample()
+	p.Rows, p.Requirements = p.Rows[:1], p.Requirements[:1]
+	p.Conclude()
+	assert.Equal(t, []string{"CP-A-1 (MUST) has 1 fault, expected at least 2"}, p.Problems)
+	p.Rows = append(p.Rows, p.Rows[0])
+	p.Conclude()
+	assert.Empty(t, p.Problems)
+}
+
 // TestAnExplanationNeedsAFaultThatShowsIt where all scenarios were run.
 func TestAnExplanationNeedsAFaultThatShowsIt(t *testing.T) {
 	p := sample()

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"reflect"
+	"slices"
 	"strings"
 
 	"github.com/tidwall/gjson"
@@ -226,10 +227,16 @@ func (w *World) runReports(what string) error {
 	if what == "custom fields" {
 		fields = said.Of.User.Fields
 	}
+	hint := reportHint
+	if slices.ContainsFunc(w.target.Config.Users, func(u config.User) bool {
+		return u.Identity != said.Of.User.Identity && messages.ReportsField(said.Text, "identity", u.Identity)
+	}) {
+		hint = callerHint // that is no mistake of the configuration
+	}
 	for field, value := range fields {
 		if !messages.ReportsField(said.Text, field, value) {
 			return outcome.Violated(said.Answer, fmt.Sprintf("the user's %s %s", field, messages.InJSON(value)), "an answer without it: %s", said.Text).At("/values/messages").
-				Hinting(reportHint)
+				Hinting(hint)
 		}
 	}
 	return nil
@@ -255,7 +262,7 @@ func (w *World) eachReportsItsOwn() error {
 			if messages.ReportsField(said.Text, field, value) {
 				return outcome.Violated(said.Answer, fmt.Sprintf("identity and fields of %s", said.Of.User.Name), "%s %s of %s",
 					field, messages.InJSON(value), other.Name).At("/values/messages").
-					Hinting("give each run the user of its own request in graph_auth_user, or " + graphHint)
+					Hinting(callerHint)
 			}
 		}
 		reported = reported || messages.ReportsField(said.Text, "identity", said.Of.User.Identity)

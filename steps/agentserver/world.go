@@ -278,8 +278,11 @@ func (w *World) createThread(ctx context.Context, metadata map[string]any) error
 // answerHoldsID wants a non-empty id; its JSON type is judged by the contract.
 func (w *World) answerHoldsID(field string) error {
 	a, hint := w.scene.Answer, ""
-	if w.target.Rejects(spec.AgentServer, a.Status) {
+	switch {
+	case w.target.Rejects(spec.AgentServer, a.Status):
 		hint = "set users to users that the target knows"
+	case a.Refused() && field == "run_id":
+		hint = "set assistant_id to the name of the conformance graph"
 	}
 	if !a.OK() || a.Get(field).String() == "" {
 		return outcome.Violated(a, "status 2xx with a "+field, "%s", outcome.Seen(a)).At("/" + field).Hinting(hint)
@@ -304,4 +307,5 @@ func (w *World) rejectedHint(a *client.Answer) string {
 const (
 	graphHint  = "correct the graph that assistant_id names (reference/graphs/CONTRACT.md)"
 	reportHint = "set identity and fields of the user to what the handler returns, or " + graphHint
+	callerHint = "give each run the user of its own request in graph_auth_user, or " + graphHint
 )

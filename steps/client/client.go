@@ -59,7 +59,7 @@ func New(concurrency int, route Route) *Client {
 // Close closes the idle connections.
 func (c *Client) Close() { c.HTTP.CloseIdleConnections() }
 
-// Waited is for how long requests were held because the target had asked for it.
+// Waited is for how long the client agreed to wait because the target had asked for it, in all.
 func (c *Client) Waited() time.Duration { return time.Duration(c.waited.Load()) }
 
 // Do sends the request and returns the answer. If the target asks to wait, the request is sent again, within limits;

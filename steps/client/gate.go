@@ -101,11 +101,16 @@ func (c *Client) hold(g *gate, sent time.Time, wait time.Duration) bool {
 
 // mayWait takes a time of what a run waits in all, and tells whether there was enough.
 func (c *Client) mayWait(d time.Duration) bool {
-	if time.Duration(c.waited.Add(int64(d))) <= maxWaiting {
-		return true
+	for {
+		before := c.waited.Load()
+		after := before + int64(d)
+		if time.Duration(after) > maxWaiting {
+			return false
+		}
+		if c.waited.CompareAndSwap(before, after) {
+			return true
+		}
 	}
-	c.waited.Add(-int64(d))
-	return false
 }
 
 func later(a, b time.Time) time.Time {

@@ -69,6 +69,7 @@ func TestWhatLooksLikeAPlaceholderIsEscaped(t *testing.T) {
 		"${AGENTCONFORM_X}":          "$_{AGENTCONFORM_X}",
 		"$_AGENTCONFORM_X":           "$_AGENTCONFORM_X",
 		"$$AGENTCONFORM_X " + secret: "$$_AGENTCONFORM_X $SHORT",
+		"x" + longer + secret:        "x$LONG$SHORT", // one that contains another is replaced whole
 	} {
 		assert.Equal(t, recorded, r.Record(sent))
 	}

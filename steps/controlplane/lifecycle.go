@@ -32,7 +32,7 @@ func (w *lifecycle) define(r *common.Definitions) {
 	// which need not wait any longer once a status was seen, in this poll or another one, that fails the scenario
 	r.When(`the client polls its latest revision and stops at the first unknown status`, func(ctx context.Context) error {
 		return w.polls(ctx, func(status string) bool {
-			return plane.IsDone(status) || slices.ContainsFunc(w.Plane.ReadOf(w.Revision).Statuses, w.isUnknown)
+			return plane.IsDone(status) || slices.ContainsFunc(w.Plane.ReadOf(w.Revision).Statuses, isUnknown)
 		})
 	})
 	r.When(`the client retrieves its latest revision several times`, w.clientRetrievesSeveralTimes)
@@ -65,11 +65,9 @@ func (w *lifecycle) polls(ctx context.Context, until func(status string) bool) (
 }
 
 // isFailed goes by the status that is meant: how it is written is judged by CP-POLL-1.
-func (w *lifecycle) isFailed(status string) bool {
-	return plane.IsFailed(plane.Meant(status))
-}
+func isFailed(status string) bool { return plane.IsFailed(plane.Meant(status)) }
 
-func (w *lifecycle) isUnknown(status string) bool { return !plane.IsKnown(status) }
+func isUnknown(status string) bool { return !plane.IsKnown(status) }
 
 // clientRetrievesSeveralTimes reads a deployment of the run: somebody else may update an existing one at any time.
 func (w *lifecycle) clientRetrievesSeveralTimes(ctx context.Context) error {
@@ -127,7 +125,7 @@ func (w *lifecycle) reachesDeployed() error {
 	if overdue := w.Plane.Overdue(w.Revision); overdue != nil && w.polled.Ending == plane.CutShort {
 		w.polled = overdue
 	}
-	strange := w.isUnknown(w.polled.Final)
+	strange := isUnknown(w.polled.Final)
 	if strange && w.Revision == w.Deployment.First {
 		return w.everyStatusKnown()
 	}
@@ -136,7 +134,7 @@ func (w *lifecycle) reachesDeployed() error {
 		w.Scene.Note("the status is " + strconv.Quote(w.polled.Final) + ", which CP-POLL-1 judges")
 	}
 	o, wrong := errors.AsType[*outcome.Outcome](err)
-	if found, _ := w.Target.Unfetched(); found == "" && wrong && w.isFailed(w.polled.Final) {
+	if found, _ := w.Target.Unfetched(); found == "" && wrong && isFailed(w.polled.Final) {
 		key := "create.body.source_revision_config." + w.Plane.Sources.Field()
 		if w.Revision != w.Deployment.First {
 			_, key = w.Plane.Sources.Another()
@@ -149,7 +147,7 @@ func (w *lifecycle) reachesDeployed() error {
 // everyStatusKnown judges what polling saw, this time and when the deployment was brought up.
 func (w *lifecycle) everyStatusKnown() error {
 	for _, status := range w.Plane.ReadOf(w.Revision).Statuses {
-		if w.isUnknown(status) {
+		if isUnknown(status) {
 			o := outcome.Violated(w.polled.Answer, "one of the thirteen statuses", "%q", status).At("/status")
 			return o.SameAs(common.UnknownStatus)
 		}
@@ -218,5 +216,5 @@ func (w *lifecycle) endsFailed() error {
 	if w.polled.Ending == plane.TimedOut {
 		expected += " within " + w.Target.Config.Timeouts.Poll.String()
 	}
-	return outcome.WantAt(w.isFailed(w.polled.Final), w.polled.Answer, "status", expected)
+	return outcome.WantAt(isFailed(w.polled.Final), w.polled.Answer, "status", expected)
 }

@@ -286,6 +286,10 @@ func (w *lists) noDeployment() []tried {
 
 // tryIDs asks for each of several ids.
 func (w *lists) tryIDs(ids []tried, ask func(id string) error) error {
+	if len(ids) == 0 {
+		return outcome.Inapplicable("ids that are UUIDs",
+			"the ids of the target are no UUIDs: what looks like another one may exist")
+	}
 	return common.Each(ids, func(t tried) error {
 		err := ask(t.id)
 		t.answer = w.Scene.Answer

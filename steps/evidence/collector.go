@@ -16,6 +16,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/google/uuid"
+
 	"github.com/agentconform/agentconform/reports"
 	"github.com/agentconform/agentconform/spec"
 	"github.com/agentconform/agentconform/steps/client"
@@ -37,6 +39,7 @@ type Collector struct {
 	keptBytes    int                   // of their bodies
 	violations   map[string]*Violation // by their key: what the contract says against answers
 	known        map[string]int        // of these, by operation
+	oddIDs       bool                  // the target has given ids that are no UUIDs: they are sent as they are
 	enums        map[enumValue]bool    // those of the interface that were seen
 	mistakes     []string              // requests of the suite that break the contract, and not on purpose
 	ownToken     OwnToken              // where callers' own tokens were seen
@@ -71,12 +74,15 @@ func (c *Collector) Observe(ctx context.Context, r client.Request, sent time.Tim
 	o.contentType, _, _ = mime.ParseMediaType(http.Header(x.Response.Headers).Get("Content-Type"))
 	enums := c.enumsIn(op, judged, a)
 	token := c.recorder.ownTokenIn(r, a)
-	if !r.Wrong { // ids are as the target gave them, and the answer that gave them is judged
-		against = slices.DeleteFunc(against, func(v spec.Violation) bool { return strings.HasPrefix(v.Pointer, "/path/") })
-	}
 
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	c.oddIDs = c.oddIDs || a != nil && r.Side == spec.ControlPlane && givesOddIDs(a)
+	if !r.Wrong && c.oddIDs { // the answer that gave them is judged
+		against = slices.DeleteFunc(against, func(v spec.Violation) bool {
+			return v.Keyword == "format" && strings.HasPrefix(v.Pointer, "/path/")
+		})
+	}
 	c.exchanges = reports.Record(c.exchanges, x)
 	o.ID = len(c.exchanges)
 	o.Request, _ = c.bounded(r.Body)
@@ -104,6 +110,18 @@ func (c *Collector) Observe(ctx context.Context, r client.Request, sent time.Tim
 	c.Words.Note(o.ID, r, a)
 	c.observations = append(c.observations, o) // ids are counted from one
 	return o.ID
+}
+
+// givesOddIDs tells whether an answer holds an id that is no UUID.
+func givesOddIDs(a *client.Answer) bool {
+	for _, path := range []string{"id", "latest_revision_id", "resources.#.id"} {
+		for _, id := range a.Get(path).Array() {
+			if text := id.String(); text != "" && (len(text) != 36 || uuid.Validate(text) != nil) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // bounded is a body within what is kept of one, and of all, and whether that is all of it.

@@ -48,3 +48,16 @@ func TestServerErrorsByWhatWasAsked(t *testing.T) {
 	require.Len(t, failures, 3)
 	assert.NotNil(t, failures[0].Answer)
 }
+
+// TestIDsAreSentAsTheyWereGiven: what the suite sends for an id is its own mistake, unless the target gives such ids.
+func TestIDsAreSentAsTheyWereGiven(t *testing.T) {
+	c := newCollector(t, client.NewRedactor(nil), time.Now())
+	read := client.Request{Side: spec.ControlPlane, Method: http.MethodGet, Path: "/v2/deployments/own"}
+	for _, answer := range []string{`{}`, `{"id":"own"}`, `{"id":"own"}`} {
+		c.Observe(context.Background(), read, time.Now(), &client.Answer{Request: read, Status: 200, Body: []byte(answer)}, "")
+	}
+	assert.Len(t, c.OwnMistakes(), 1)
+	read.Query = "limit=1"
+	c.Observe(context.Background(), read, time.Now(), nil, "closed")
+	assert.Len(t, c.OwnMistakes(), 2)
+}
