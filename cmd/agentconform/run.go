@@ -153,7 +153,7 @@ inconclusive or interrupted). With --baseline: 0 no new failure, 1 a new failure
 	flags.StringVar(&f.writeBaseline, "write-baseline", "", "write the failures of this run as a baseline to the `file`; entries of an existing file that still apply stay")
 	flags.DurationVar(&f.timeout, "timeout", 0, "end the run after this time, such as 10m (0: no limit)")
 	flags.Int64Var(&f.seed, "seed", 0, "order of the scenarios (0: random; the reports show it)")
-	flags.IntVar(&f.explore, "explore", steps.ExploreAutomatically, "send so many `operations` in random sequences to the agent server (default 200 where all is tested and the target is on this machine, else 0)")
+	flags.IntVar(&f.explore, "explore", steps.ExploreAutomatically, "send so many `operations` in random sequences (default 200 where all is tested and the target is on this machine, else 0); to a control plane elsewhere only with max_deployments")
 	flags.StringVar(&f.exploreCase, "explore-case", "", "send the sequence of operations in the `file` in place of random ones")
 	flags.DurationVar(&f.wait, "wait", 0, "wait until the target answers anything over HTTP, at most for this time, such as 60s (0: do not wait)")
 	addChoice(c, &f.format, "format", "output: pretty, plain or json (default pretty on a terminal, else plain)", formatPretty, formatPlain, formatJSON)
@@ -211,7 +211,7 @@ func (f *runFlags) check() error {
 	case f.explore < steps.ExploreAutomatically:
 		return fmt.Errorf("--explore %d: give a number of operations, 0 for none", f.explore)
 	case f.readOnly && (f.explore > 0 || f.exploreCase != ""):
-		return errors.New("--read-only writes nothing, and exploration creates threads and runs: remove --explore and --explore-case")
+		return errors.New("--read-only writes nothing, and exploration creates deployments, threads and runs: remove --explore and --explore-case")
 	case f.explore >= 0 && f.exploreCase != "":
 		return errors.New("--explore-case takes the place of --explore: give one of them")
 	case f.seed < 0:

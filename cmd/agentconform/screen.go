@@ -218,7 +218,7 @@ func (s *screen) waitsFor(now time.Time) string {
 		return fmt.Sprintf("waiting for %s%s, running for %s", oldest, others(len(names)-1, "more scenario"),
 			now.Sub(s.running[oldest]).Round(time.Second))
 	case s.exploring:
-		return "exploring the agent server, and removing what the run created"
+		return "exploring, and removing what the run created"
 	case s.total > 0 && s.done >= s.total:
 		return fmt.Sprintf("removing what the run created; at most %s", steps.CleanUpTime)
 	case s.done > 0:

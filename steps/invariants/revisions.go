@@ -22,7 +22,7 @@ func (r *revisions) asSent(t *tally, s *seen) {
 		}
 		if sent := r.sentFor(got.fieldOf); sent != "" {
 			t.judged++
-			if got.value == "" || !sameValue(got.field, sent, got.value) {
+			if got.value == "" || !SameValue(got.field, sent, got.value) {
 				t.violated(s, placeIn(s, sourceConfig+"/"+got.field), "a revision shows another "+got.field+" than the request that created it", fmt.Sprintf("%q", sent), got.String())
 			}
 		} else if first := r.firstValue(got.fieldOf); first != nil && got.value != "" && got.settled && first.exchange != s.ID {
@@ -93,7 +93,7 @@ func (r *revisions) asBefore(t *tally, s *seen) {
 		}
 		if earlier := r.firstValue(fieldOf{before, got.field}); earlier != nil {
 			t.judged++
-			if got.value == "" || !sameValue(got.field, earlier.value, got.value) {
+			if got.value == "" || !SameValue(got.field, earlier.value, got.value) {
 				t.violated(s, placeIn(s, sourceConfig+"/"+got.field), "a revision shows another "+got.field+" than the one before, although the update did not name it",
 					earlier.String(), got.String())
 			}
@@ -115,7 +115,7 @@ func (r *revisions) creation(revision string) (made *update, before string) {
 			last = u
 		}
 	}
-	if last == nil || r.changedBetween(made.deployment, last.ended, made.sent) {
+	if last == nil || !r.sure(last) || r.changedBetween(made.deployment, last.ended, made.sent) {
 		return nil, ""
 	}
 	return made, last.revision
@@ -156,5 +156,5 @@ func isDeployed(status string) bool { return strings.EqualFold(status, "DEPLOYED
 // isLatest tells whether a revision of this run was certainly the latest of its deployment until then.
 func (r *revisions) isLatest(revision string, until time.Time) bool {
 	i := slices.IndexFunc(r.created, func(u *update) bool { return u.revision == revision })
-	return i >= 0 && !r.changedBetween(r.created[i].deployment, r.created[i].ended, until)
+	return i >= 0 && r.sure(r.created[i]) && !r.changedBetween(r.created[i].deployment, r.created[i].ended, until)
 }

@@ -4,22 +4,62 @@ import (
 	"context"
 	"errors"
 	"slices"
-	"sync"
 	"time"
 
+	"github.com/agentconform/agentconform/features"
 	"github.com/agentconform/agentconform/steps/agent"
 	"github.com/agentconform/agentconform/steps/client"
+	"github.com/agentconform/agentconform/steps/evidence"
 	"github.com/agentconform/agentconform/steps/outcome"
 	"github.com/agentconform/agentconform/steps/target"
 )
 
-// session is one sequence at the target, with what is known of its threads and runs.
-type session struct {
-	*Explorer
+// agentServer is the half with threads and runs.
+type agentServer struct {
+	target   *target.Target
+	agents   *agent.Agents
+	server   *agent.Server
+	callers  []target.Caller
+	known    func(requirement string) bool
+	additive bool // whether a second run adds its messages to those of the first
+}
+
+// NewAgentServer returns an explorer of the agent server. The error says why it cannot be explored.
+func NewAgentServer(ctx context.Context, t *target.Target, agents *agent.Agents, known func(requirement string) bool) (*Explorer, error) {
+	ctx = evidence.WithScenario(ctx, "fixture: exploration", 0)
+	h := &agentServer{target: t, agents: agents, known: known, callers: []target.Caller{t.Owner()}}
+	var err error
+	if h.server, err = agents.AgentServer(ctx); err != nil {
+		return nil, err
+	}
+	if err := h.server.PlainRunsWork(ctx); err != nil {
+		return nil, err
+	}
+	if h.additive, err = h.server.RunsAdd(ctx); err != nil {
+		return nil, err
+	}
+	if len(t.Config.Users) > 1 {
+		for _, sentence := range []string{target.TheOtherUser, target.NoCredentials, "a caller with an unknown token"} {
+			caller, err := t.Caller(sentence)
+			if err != nil {
+				return nil, err
+			}
+			h.callers = append(h.callers, caller)
+		}
+	}
+	return &Explorer{half: h, Profile: features.AgentServer, uri: agentURI}, nil
+}
+
+// agentSession is one sequence, with what is known of its threads and runs.
+type agentSession struct {
+	*agentServer
 	threads map[int]*thread
 	runs    map[int]*agent.GraphRun
 	by      map[int]Operation // that started the run
-	sent    []Operation
+}
+
+func (h *agentServer) begin() session {
+	return &agentSession{agentServer: h, threads: map[int]*thread{}, runs: map[int]*agent.GraphRun{}, by: map[int]Operation{}}
 }
 
 // thread is one that the sequence has created.
@@ -29,50 +69,14 @@ type thread struct {
 	worlds []world
 }
 
-func newSession(e *Explorer) *session {
-	return &session{Explorer: e, threads: map[int]*thread{}, runs: map[int]*agent.GraphRun{}, by: map[int]Operation{}}
-}
-
-// atOnce bounds the operations that are sent at the same time: they are tried in each order.
-const atOnce = 4
-
-// execute sends the operations and returns what is wrong with the first answer that no history explains. Operations
-// that do not apply, since what they need is not there, are left out. An error keeps the rest from being judged.
-func (s *session) execute(ctx context.Context, all []Operation) (*Wrong, error) {
-	for len(all) > 0 {
-		n := 1
-		for n < min(len(all), atOnce) && all[n].Meanwhile {
-			n++
-		}
-		var group []Operation
-		for _, o := range all[:n] {
-			if s.applies(o, group) {
-				o.Meanwhile = len(group) > 0
-				group = append(group, o)
-			}
-		}
-		all = all[n:]
-		s.sent = append(s.sent, group...)
-		answered, err := s.together(ctx, group)
-		if err != nil {
-			return nil, err
-		}
-		if problem := s.explain(answered); problem != nil {
-			return problem, nil
-		}
-	}
-	return nil, nil
-}
-
-// applies tells whether what the operation needs is there. What the interface does not say of a second run without
-// rollback while one is in progress is not asked.
-func (s *session) applies(o Operation, group []Operation) bool {
+// applies: what the interface does not say of a second run without rollback while one is in progress is not asked.
+func (s *agentSession) applies(o Operation, group []Operation) bool {
 	if o.Caller >= len(s.callers) {
 		return false
 	}
-	t := s.threads[o.Thread]
-	_, known := s.by[o.Run]
-	beside := has(group, o.Thread, vocabulary...)
+	t := s.threads[o.Object]
+	_, known := s.by[o.Number]
+	beside := has(group, o.Object, vocabulary...)
 	switch o.Verb {
 	case list:
 		return o.Caller <= second
@@ -81,52 +85,18 @@ func (s *session) applies(o Operation, group []Operation) bool {
 	case await:
 		return t != nil && o.Caller == t.owner && !beside
 	case retrieve, join:
-		return t != nil && known && s.runs[o.Run].ID != ""
+		return t != nil && known && s.runs[o.Number].ID != ""
 	case start, startWaiting:
 		idle := t != nil && !slices.ContainsFunc(t.worlds, func(w world) bool { return w.pending != 0 })
-		return idle && !known && !has(group, o.Thread, starts...)
+		return idle && !known && !has(group, o.Object, starts...)
 	case rollBack, rollWaiting, startUnknown:
-		return t != nil && !known && !has(group, o.Thread, start, startWaiting, await)
+		return t != nil && !known && !has(group, o.Object, start, startWaiting, await)
 	}
 	return t != nil
 }
 
-// has tells whether one of the verbs is among the operations at a thread.
-func has(group []Operation, thread int, verbs ...string) bool {
-	return slices.ContainsFunc(group, func(o Operation) bool { return o.Thread == thread && slices.Contains(verbs, o.Verb) })
-}
-
-// together sends the operations at the same time.
-func (s *session) together(ctx context.Context, group []Operation) ([]done, error) {
-	all, errs := make([]done, len(group)), make([]error, len(group))
-	for i, o := range group {
-		all[i].Operation = o
-		all[i].raced = slices.ContainsFunc(group, func(other Operation) bool {
-			return other != o && other.Thread == o.Thread && slices.Contains(starts, other.Verb)
-		})
-		if slices.Contains(starts, o.Verb) {
-			s.by[o.Run] = o
-		}
-	}
-	var wait sync.WaitGroup
-	for i := range all {
-		wait.Go(func() { errs[i] = s.send(ctx, &all[i]) })
-	}
-	wait.Wait()
-	for _, d := range all {
-		if d.started != nil {
-			s.runs[d.Run] = d.started
-		}
-		if d.created != nil {
-			s.threads[d.Thread] = d.created
-		}
-	}
-	return all, errors.Join(errs...)
-}
-
-// send sends one operation. Others are sent at the same time: it changes nothing but what was done.
-func (s *session) send(ctx context.Context, d *done) (err error) {
-	who, t, g := s.callers[d.Caller], s.threads[d.Thread], s.runs[d.Run]
+func (s *agentSession) send(ctx context.Context, d *done) (err error) {
+	who, t, g := s.callers[d.Caller], s.threads[d.Object], s.runs[d.Number]
 	switch d.Verb {
 	case create:
 		made, err := s.server.CreateThread(ctx, who, nil)
@@ -162,7 +132,7 @@ func (s *session) send(ctx context.Context, d *done) (err error) {
 
 // startRun starts a run: one of the owner in its turn, and any other at once, since it is to be refused. A thread
 // may be busy for a moment after its last run.
-func (s *session) startRun(ctx context.Context, d done, who target.Caller, t *thread) (*agent.GraphRun, error) {
+func (s *agentSession) startRun(ctx context.Context, d done, who target.Caller, t *thread) (*agent.GraphRun, error) {
 	order, own := agent.Order{Waits: d.waits()}, *t.Thread
 	if d.rolls() {
 		order.Strategy = agent.RollbackStrategy
@@ -186,7 +156,7 @@ func (s *session) startRun(ctx context.Context, d done, who target.Caller, t *th
 
 // awaitEnd reads the state, and each run that may be in progress, until a history explains them or all had their
 // time: a while after their joins were answered. A run that has written all is over when its join is answered.
-func (s *session) awaitEnd(ctx context.Context, d *done, t *thread) error {
+func (s *agentSession) awaitEnd(ctx context.Context, d *done, t *thread) error {
 	may, limit := t.inProgress(), time.Now().Add(s.target.Config.Timeouts.Run)
 	var joins []*agent.Joining
 	for _, id := range may {
@@ -229,7 +199,7 @@ func (s *session) awaitEnd(ctx context.Context, d *done, t *thread) error {
 }
 
 // hadTheirTime tells whether all joins were answered a while ago.
-func (s *session) hadTheirTime(joins []*agent.Joining) bool {
+func (s *agentSession) hadTheirTime(joins []*agent.Joining) bool {
 	return !slices.ContainsFunc(joins, func(j *agent.Joining) bool { return !j.Over() || time.Since(j.Ended) < s.agents.Patience() })
 }
 
@@ -246,7 +216,7 @@ func (t *thread) inProgress() (all []int) {
 }
 
 // ending is the last run of a history that explains what was seen.
-func (s *session) ending(t *thread, d done) *agent.GraphRun {
+func (s *agentSession) ending(t *thread, d done) *agent.GraphRun {
 	for _, w := range t.worlds {
 		if _, problem := s.ended(w, d); problem == nil && w.pending != 0 {
 			return s.runs[w.pending]
@@ -256,67 +226,29 @@ func (s *session) ending(t *thread, d done) *agent.GraphRun {
 }
 
 // explain tries the operations of each thread in each order, and keeps the histories that explain their answers.
-func (s *session) explain(group []done) *Wrong {
+func (s *agentSession) explain(_ context.Context, group []done) (*Wrong, error) {
+	for i := range group {
+		d := &group[i]
+		if slices.Contains(starts, d.Verb) {
+			s.by[d.Number], s.runs[d.Number] = d.Operation, d.started
+		}
+		if d.created != nil {
+			s.threads[d.Object] = d.created
+		}
+		d.raced = slices.ContainsFunc(group, func(other done) bool {
+			return other.Operation != d.Operation && other.Object == d.Object && slices.Contains(starts, other.Verb)
+		})
+	}
 	for at, t := range s.threads {
-		about := slices.DeleteFunc(slices.Clone(group), func(d done) bool { return d.Thread != at || d.Verb == create || d.Verb == list })
+		about := slices.DeleteFunc(slices.Clone(group), func(d done) bool { return d.Object != at || d.Verb == create || d.Verb == list })
 		if len(about) == 0 {
 			continue
 		}
-		var possible []world
-		var problem *Wrong
-		for _, order := range orders(len(about)) {
-			worlds := t.worlds
-			for _, i := range order {
-				var next []world
-				for _, w := range worlds {
-					more, wrong := s.after(w, about[i])
-					if wrong != nil && s.known(wrong.Requirement) {
-						more, wrong = []world{w}, nil
-					}
-					if problem == nil {
-						problem = wrong
-					}
-					if wrong == nil {
-						next = append(next, more...)
-					}
-				}
-				worlds = next
-			}
-			possible = append(possible, worlds...)
+		possible, problem := explained(t.worlds, about, s.after, s.known)
+		if problem != nil {
+			return problem, nil
 		}
-		if len(possible) == 0 {
-			problem.ambiguous = len(t.worlds) > 1 || len(about) > 1
-			return problem
-		}
-		t.worlds = distinct(possible)
+		t.worlds = possible
 	}
-	return nil
-}
-
-func distinct(all []world) (each []world) {
-	for _, w := range all {
-		if !slices.ContainsFunc(each, w.equal) {
-			each = append(each, w)
-		}
-	}
-	return each
-}
-
-func (w world) equal(other world) bool {
-	return w.pending == other.pending && w.joined == other.joined && slices.Equal(w.kept, other.kept) && slices.Equal(w.loose, other.loose) &&
-		slices.Equal(w.doomed, other.doomed) && slices.Equal(w.gone, other.gone)
-}
-
-// orders are all orders of so many things, the one in which they are first.
-func orders(n int) [][]int {
-	if n == 0 {
-		return [][]int{{}}
-	}
-	var all [][]int
-	for _, order := range orders(n - 1) {
-		for at := n - 1; at >= 0; at-- {
-			all = append(all, slices.Insert(slices.Clone(order), at, n-1))
-		}
-	}
-	return all
+	return nil, nil
 }

@@ -1,0 +1,219 @@
+package explore
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"maps"
+	"net/http"
+	"slices"
+	"strings"
+	"sync/atomic"
+
+	"github.com/agentconform/agentconform/features"
+	"github.com/agentconform/agentconform/steps/client"
+	"github.com/agentconform/agentconform/steps/config"
+	"github.com/agentconform/agentconform/steps/evidence"
+	"github.com/agentconform/agentconform/steps/outcome"
+	"github.com/agentconform/agentconform/steps/plane"
+	"github.com/agentconform/agentconform/steps/target"
+)
+
+// controlPlane is the half with deployments and revisions.
+type controlPlane struct {
+	target *target.Target
+	plane  *plane.Plane
+	known  func(requirement string) bool
+	fields [][]string     // what an update may set, by field
+	values map[string]any // those that the configuration has
+	budget atomic.Int64   // how many deployments may still be created
+	vain   atomic.Bool    // the effect of a write was waited for in vain
+}
+
+// maxDeployments is how many a sequence creates.
+const maxDeployments = 2
+
+// push is a field that an update may set beside those of the source. What a target does with it is not judged.
+const push = "build_on_push false"
+
+// NewControlPlane returns an explorer of the control plane, which creates deployments of its own, within the budget of the
+// run. The error says why it cannot be explored.
+func NewControlPlane(t *target.Target, p *plane.Plane, known func(requirement string) bool) (*Explorer, error) {
+	if err := p.Sources.CanCreate(); err != nil {
+		return nil, err
+	}
+	c, asked, other := t.Config, plane.Asked(t.Config.Create.Body), t.Config.Alternatives
+	h := &controlPlane{target: t, plane: p, known: known, fields: settable[c.Source() == config.GitHost], values: map[string]any{
+		"repo_ref 1": asked["repo_ref"], "repo_ref 2": other.RepoRef, "repo_ref broken": other.BrokenRef,
+		"graph_config_path 1": asked["graph_config_path"], "graph_config_path 2": other.GraphConfigPath,
+		"image_uri 1": asked["image_uri"], "image_uri 2": other.ImageURI, "image_uri broken": other.BrokenImageURI, push: false,
+	}}
+	maps.DeleteFunc(h.values, func(_ string, value any) bool { return value == nil || value == "" })
+	for _, name := range []string{"repo_ref null", "graph_config_path null", "image_uri null", "nothing"} {
+		h.values[name] = nil
+	}
+	h.budget.Store(1 << 30)
+	if most := c.MaxDeployments; most > 0 {
+		h.budget.Store(int64(most - len(t.Ledger.Left(evidence.Deployment))))
+	}
+	return &Explorer{half: h, Profile: features.ControlPlane, uri: planeURI}, nil
+}
+
+// change returns the body of an update, and the fields of the source to which it gives a value.
+func (h *controlPlane) change(with string) (body map[string]any, source map[string]string) {
+	from, of := map[string]any{}, map[string]any{}
+	source = map[string]string{}
+	for part := range strings.SplitSeq(with, " and ") {
+		field, _, named := strings.Cut(part, " ")
+		if value, isText := h.values[part].(string); isText {
+			source[field] = value
+		}
+		if part == push {
+			of[field] = false
+		} else if named {
+			from[field] = h.values[part]
+		}
+	}
+	return map[string]any{"source_revision_config": from, "source_config": of}, source
+}
+
+// planeSession is one sequence, with what is known of its deployments.
+type planeSession struct {
+	*controlPlane
+	deployments map[int]*deployment
+}
+
+// deployment is one that the sequence has created.
+type deployment struct {
+	*plane.Deployment
+	pasts []past
+	asked int    // how many revisions there may be
+	owner string // the requirement that a revision too many or too few breaks: that of the last write
+}
+
+func (h *controlPlane) begin() session {
+	return &planeSession{controlPlane: h, deployments: map[int]*deployment{}}
+}
+
+func (s *planeSession) applies(o Operation, group []Operation) bool {
+	t := s.deployments[o.Object]
+	switch {
+	case o.Caller != theClient || (o.Verb == deploy) != (t == nil) || has(group, o.Object, deploy, settle):
+		return false
+	case o.Verb == deploy || o.Verb == settle:
+		return o.Object < maxDeployments && !has(group, o.Object, vocabulary...)
+	case o.Verb == update:
+		unknown := func(part string) bool { _, known := s.values[part]; return !known }
+		return t.asked < cmp.Or(s.target.Config.MaxRevisions, wholeList) && !slices.ContainsFunc(strings.Split(o.With, " and "), unknown)
+	case o.Verb == getRevision:
+		return o.Number > 0 && o.Number <= len(t.pasts[0]) && t.pasts[0][o.Number-1].id != ""
+	}
+	return slices.Contains(vocabulary, o.Verb)
+}
+
+func (s *planeSession) send(ctx context.Context, d *done) (err error) {
+	t := s.deployments[d.Object]
+	switch d.Verb {
+	case deploy:
+		if s.budget.Add(-1) < 0 {
+			return outcome.OverBudget("max_deployments", "the budget is used up: raise max_deployments (now %d)", s.target.Config.MaxDeployments)
+		}
+		d.made, err = s.plane.Create(ctx, "explored", nil)
+	case settle:
+		err = s.plane.Settle(ctx, t.ID)
+	case update:
+		body, _ := s.change(d.With)
+		request := s.target.ToControlPlane(target.TheClient, http.MethodPatch, plane.DeploymentPath(t.ID), body)
+		d.answer, err = s.target.Client.Do(ctx, request)
+		if err == nil && d.answer.Refused() && !d.beside { // it may be busy with the revision before
+			if err = s.plane.Settle(ctx, t.ID); err == nil {
+				d.answer, err = s.target.Client.Do(ctx, request)
+			}
+		}
+	case getDeployment:
+		d.answer, err = s.plane.Get(ctx, plane.DeploymentPath(t.ID), "")
+	case getRevision:
+		d.id = t.pasts[0][d.Number-1].id
+		d.answer, err = s.plane.Get(ctx, plane.RevisionPath(t.ID, d.id), "")
+	case listRevisions:
+		whole := plane.PageOf(wholeList, 0)
+		queries := []string{whole}
+		if d.With != "" { // between two that are whole
+			queries = []string{whole, parameters(d.With).Encode(), whole}
+		}
+		for _, query := range queries {
+			if err == nil {
+				d.answer, err = s.plane.Get(ctx, plane.RevisionsPath(t.ID), query)
+				d.lists = append(d.lists, d.answer)
+			}
+		}
+		d.answer = d.lists[len(d.lists)/2]
+	}
+	if err == nil && d.answer != nil && d.answer.Status >= http.StatusInternalServerError {
+		return outcome.Blocked("%s", outcome.Seen(d.answer)).ByRequirement("CP-ERROR-3")
+	}
+	return err
+}
+
+// wholeList is the limit of a list that holds all revisions of a sequence.
+const wholeList = 100
+
+// explain lets writes take effect before it looks at what they have done: reads may show late what was written.
+func (s *planeSession) explain(ctx context.Context, group []done) (*Wrong, error) {
+	for _, d := range group {
+		if d.made != nil {
+			_, source := s.change("repo_ref 1 and graph_config_path 1 and image_uri 1")
+			s.deployments[d.Object] = &deployment{d.made, []past{{{d.made.First, source}}}, 1, "CP-CREATE-2"}
+		}
+	}
+	for at, t := range s.deployments {
+		wrote := false
+		about := slices.DeleteFunc(slices.Clone(group), func(d done) bool {
+			wrote = wrote || d.Object == at && s.writes(t, d)
+			return d.Object != at || d.Verb == deploy
+		})
+		possible, problem := explained(t.pasts, about, s.after, s.known)
+		if problem != nil {
+			return problem, nil
+		}
+		if t.pasts = possible; !wrote {
+			continue
+		}
+		err := client.Sleep(ctx, s.target.Config.Patience)
+		if err == nil {
+			problem, err = s.look(ctx, t, at)
+		}
+		if problem != nil || err != nil {
+			return problem, err
+		}
+	}
+	return nil, nil
+}
+
+// look reads a deployment and its list until a history explains both. How long a write may take to have its effect is waited
+// for once in vain.
+func (s *planeSession) look(ctx context.Context, t *deployment, at int) (problem *Wrong, err error) {
+	limit := min(s.target.Config.Timeouts.Request, s.target.Config.Timeouts.Poll)
+	if s.vain.Load() {
+		limit = 0
+	}
+	err = s.target.RetryFor(ctx, limit, func() (bool, error) {
+		reads := []done{{Operation: Operation{Caller: theClient, Verb: getDeployment, Object: at}},
+			{Operation: Operation{Caller: theClient, Verb: listRevisions, Object: at}}}
+		if err := errors.Join(s.send(ctx, &reads[0]), s.send(ctx, &reads[1])); err != nil {
+			return false, err
+		}
+		var next []past
+		if next, problem = explained(t.pasts, reads[:1], s.after, s.known); problem == nil {
+			next, problem = explained(next, reads[1:], s.after, s.known)
+		}
+		if problem == nil {
+			t.pasts = next
+		}
+		return problem == nil, nil
+	})
+	if problem != nil {
+		s.vain.Store(true)
+	}
+	return problem, err
+}
