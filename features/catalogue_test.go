@@ -21,7 +21,7 @@ import (
 // cannot vanish unnoticed.
 var families = map[string]int{
 	"CP-AUTH": 8, "CP-CREATE": 7, "CP-GET": 4, "CP-REV": 6, "CP-POLL": 4, "CP-UPDATE": 13, "CP-LIST": 19, "CP-ERROR": 4,
-	"AS-THREAD": 2, "AS-RUN": 9, "AS-STATE": 3, "AS-ROLLBACK": 9, "AS-AUTH": 8, "AS-AUTHZ": 7, "AS-ERROR": 2,
+	"AS-THREAD": 2, "AS-RUN": 9, "AS-STATE": 4, "AS-ROLLBACK": 9, "AS-AUTH": 8, "AS-AUTHZ": 7, "AS-ERROR": 2,
 	"CP-INVARIANT": 8, "AS-INVARIANT": 6,
 	"E2E": 1,
 }

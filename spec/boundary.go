@@ -73,20 +73,15 @@ func integerCases(p Parameter) []Case {
 	)
 }
 
-// Spelling is another way to write a number, which frameworks take or refuse: where one takes it, it stands for
-// that number.
-type Spelling struct {
-	Value  string // not escaped
-	Number int
-	Why    string
-}
-
-// Spellings are those that frameworks of the field rightly take for a number.
-func Spellings() []Spelling {
-	return []Spelling{
-		{"+2", 2, "a sign"}, {"02", 2, "a leading zero"}, {"2.0", 2, "a fraction of zero"}, {"2e0", 2, "an exponent"}, {"1e1", 10, "an exponent"},
-		{"0x2", 2, "hexadecimal digits"}, {"1_0", 10, "an underscore"}, {" 2", 2, "a blank before it"}, {"2 ", 2, "a blank behind it"},
-		{"\u0662", 2, "an Arabic digit"}, {"\uff12", 2, "a wide digit"},
+// Spellings are other ways to write a number or a boolean, by the value that each stands for: frameworks of the field rightly take or
+// refuse them. They are not escaped.
+func Spellings(boolean bool) map[string][]string {
+	if boolean {
+		return map[string][]string{"true": {"True", "1", "yes"}, "false": {"False", "0", "off"}}
+	}
+	return map[string][]string{
+		"2":  {"+2", "02", "2.0", "2e0", "0x2", " 2", "2 ", "\u0662" /* Arabic */, "\uff12" /* wide */},
+		"10": {"1e1", "1_0"},
 	}
 }
 

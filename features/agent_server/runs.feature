@@ -34,6 +34,12 @@ Feature: Runs
       When the user retrieves the run
       Then the answer has the "run_id" of that run
 
+    Scenario: A run whose graph raised an error can be retrieved
+      Given a run whose graph raises an error
+      When the user joins the run
+      And the user retrieves the run
+      Then the answer has the "run_id" of that run
+
     Scenario: A run in progress can be retrieved
       Given a run in progress
       When the user retrieves the run
@@ -145,8 +151,8 @@ Feature: Runs
   Rule: A run request with a malformed body or an unknown multitask_strategy is refused with a 4xx
     "JSON: assistant_id (string, the name of a deployed graph), input (object; messages: array of objects with role and
     content), optional multitask_strategy (string; rollback is the value defined here)"
-    Covers a body that is not valid JSON or not an object, a missing assistant_id, and a number as assistant_id or
-    input.
+    Covers a body that is not valid JSON or not an object, a missing or empty assistant_id, and a number as assistant_id,
+    input or multitask_strategy.
 
     Scenario Outline: A run with <mistake> is refused with 4xx
       Given a thread of the user
@@ -157,10 +163,14 @@ Feature: Runs
         | mistake                         |
         | a body that is not valid JSON   |
         | an array in place of the object |
+        | null in place of the object     |
+        | no body                         |
         | no assistant_id                 |
+        | an empty assistant_id           |
         | a number as assistant_id        |
         | a number as input               |
         | an unknown multitask_strategy   |
+        | a number as multitask_strategy  |
 
   @AS-RUN-8 @should @section-4
   @writes
@@ -183,6 +193,11 @@ Feature: Runs
       Given a completed run
       When the user joins an unknown run of the thread
       Then the request is answered with an HTTP error status
+
+    Scenario: The join by ids that are almost those of a run and its thread is answered with an HTTP error status
+      Given a completed run
+      When the user joins the run by each wrong run id and under each wrong thread id
+      Then each of these requests is answered with an HTTP error status
 
     Scenario Outline: The join of a run under <which> thread is answered with an HTTP error status
       Given a completed run

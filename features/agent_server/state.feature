@@ -84,3 +84,13 @@ Feature: The state of a thread
       Given a completed run on a new thread
       When the user's next run on the thread completes
       Then the state holds the messages of both runs, in order
+
+  @AS-STATE-4 @should @section-4 @form
+  @writes
+  Rule: GET of the state of a thread that does not exist is answered with an HTTP error status
+    "GET /threads/{thread_id}/state ... State with values.messages"
+
+    Scenario: The state of an id that is almost that of a thread, of a run, or no UUID is answered with an HTTP error status
+      Given a completed run
+      When the user reads the state of each wrong thread id
+      Then each of these requests is answered with an HTTP error status

@@ -51,7 +51,7 @@ Feature: Creating a deployment
   @writes
   Rule: An invalid create request is refused with 422 and an HTTPValidationError, and creates no deployment
     "Invalid request parameters ... 422, HTTPValidationError (detail array of loc, msg, type)"
-    Covers a missing or unknown source; a wrong JSON type of source, source_config, source_revision_config,
+    Covers a missing or unknown source; a wrong JSON type of source, source_config, build_on_push, source_revision_config,
     repo_ref or image_uri; a body that is not an object, not valid JSON, or empty. Another 4xx passes and is noted;
     2xx and 5xx fail.
 
@@ -65,7 +65,9 @@ Feature: Creating a deployment
         | no source                          |
         | an unknown source                  |
         | a number as source                 |
+        | null as source                     |
         | an array in place of the object    |
+        | null in place of the object        |
         | a string in place of the object    |
         | a body that is not valid JSON      |
         | no body                            |
@@ -76,6 +78,7 @@ Feature: Creating a deployment
         | an array as source_config          |
         | a string as source_revision_config |
         | a number as repo_ref or image_uri  |
+        | an array as build_on_push          |
 
   @CP-CREATE-5 @must @section-2
   @needs:alternatives.tag_ref @creates:1

@@ -40,10 +40,10 @@ Feature: Listing the revisions of a deployment
         | 99    |
         | 100   |
 
-    Scenario: A limit in another spelling is taken for the number that it stands for, or refused
+    Scenario: A limit in another spelling is taken for the value that it stands for, or refused
       Given a deployment whose revisions are known
       When the client lists its revisions with limit in each other spelling
-      Then each limit is taken for the number that it stands for, or refused with 4xx
+      Then each is taken for the value that it stands for, or refused with 4xx
 
   @CP-LIST-3 @must @section-4 @section-7 @section-8 @form
   @reads @shares:deployment
@@ -121,6 +121,12 @@ Feature: Listing the revisions of a deployment
     "Lists all revisions of a deployment. ... limit ... maximum resources returned ... offset ... >= 0; pagination
     offset"
     The pages are compared with the revisions that the suite has created, or with the list of an existing deployment.
+
+    @reads
+    Scenario: An offset in another spelling is taken for the value that it stands for, or refused
+      Given a deployment whose revisions are known
+      When the client lists its revisions with offset in each other spelling
+      Then each is taken for the value that it stands for, or refused with 4xx
 
     Scenario Outline: Pages of <size> return every revision exactly once
       Given a deployment whose revisions are known
@@ -318,6 +324,11 @@ Feature: Listing the revisions of a deployment
         | maybe |
         | 2     |
         | tru   |
+
+    Scenario: A boolean in another spelling is taken for the value that it stands for, or refused
+      Given an existing deployment
+      When the client lists its revisions with remote_reconciled in each other spelling
+      Then each is taken for the value that it stands for, or refused with 4xx
 
   @CP-LIST-17 @must @section-4
   @reads:settled=1 @shares:history

@@ -37,14 +37,21 @@ Feature: Retrieving one revision
       Then each of these requests is refused with 4xx
 
   @CP-REV-3 @should @section-4 @form
-  @reads:2 @shares:deployment @shares:another
+  @shares:deployment
   Rule: GET of a revision under a deployment that it does not belong to is refused with a 4xx
     "GET /v2/deployments/{deployment_id}/revisions/{revision_id} ... Retrieve one revision (a Revision, with status)."
 
+    @reads:2 @shares:another
     Scenario: GET of a revision under another deployment is refused with 4xx
       Given two deployments
       When the client retrieves the revision of one deployment under the other
       Then the request is refused with 4xx
+
+    @reads
+    Scenario: GET of a revision under an unknown deployment, or an id that is almost that of its own, is refused with 4xx
+      Given an existing deployment
+      When the client retrieves its latest revision under each id that is almost that of the deployment
+      Then each of these requests is refused with 4xx
 
   @CP-REV-4 @must @section-2
   @needs:alternatives.repo_ref|alternatives.image_uri @shares:updated

@@ -165,6 +165,12 @@ Feature: Updating a deployment
       When the client updates an unknown deployment
       Then the request is refused with 4xx
 
+    @reads @shares:deployment
+    Scenario: An update of an id that is almost that of a deployment, or that of a revision, is refused with 4xx
+      Given an existing deployment
+      When the client sends an empty update to each id that is almost that of the deployment
+      Then each of these requests is refused with 4xx
+
   @CP-UPDATE-7 @should @section-2
   @shares:changing
   Rule: PATCH cannot set read-only fields of a deployment or of its latest revision
@@ -251,8 +257,8 @@ Feature: Updating a deployment
   @shares:changing
   Rule: An invalid PATCH is refused with 422 and an HTTPValidationError, and creates no revision
     "Invalid request parameters ... 422, HTTPValidationError (detail array of loc, msg, type)"
-    Covers a wrong JSON type of source_config, source_revision_config, repo_ref or image_uri, and a body that is
-    not an object or not valid JSON. Another 4xx passes and is noted; 2xx and 5xx fail.
+    Covers a wrong JSON type of source_config, build_on_push, source_revision_config, repo_ref or image_uri, and a body
+    that is not an object, not valid JSON, or empty. Another 4xx passes and is noted; 2xx and 5xx fail.
 
     Scenario Outline: An update with <mistake> is refused with 422
       Given a deployment that accepts updates
@@ -265,7 +271,10 @@ Feature: Updating a deployment
         | a number as repo_ref or image_uri  |
         | an array as source_config          |
         | a string as source_revision_config |
+        | an array as build_on_push          |
         | an array in place of the object    |
+        | null in place of the object        |
+        | no body                            |
         | a body that is not valid JSON      |
 
   @CP-UPDATE-13 @should @section-2 @section-4

@@ -42,6 +42,9 @@ func All() ([]Mutant, error) {
 		d.parameters(op)
 		d.bodies(op)
 		for _, check := range checks {
+			if check.name == "others" && !strings.Contains(op.Path, "{") {
+				continue // it names no object that could be somebody else's
+			}
 			d.add(Access, op.ID+"/access/"+check.name, op.ID+" "+check.does, append([]string{op.ID}, check.when...), "as owner")
 		}
 	}
@@ -74,8 +77,10 @@ func (d *deriver) answers(op deviate.Operation) {
 		status := map[string]string{"answer": "status < 300", "refusal": "status >= 300"}[kind]
 		for _, at := range op.AnswerPlaces(kind == "answer") {
 			for _, r := range changes {
-				d.add(Answers, op.ID+"/"+kind+"/"+at+"/"+r.name, at+" in the "+kind+" of "+op.ID+" "+r.does,
-					[]string{op.ID, status}, strings.Replace(r.do, "PLACE", "answer."+at, 1))
+				if r.fits(op, kind == "answer", at) {
+					d.add(Answers, op.ID+"/"+kind+"/"+at+"/"+r.name, at+" in the "+kind+" of "+op.ID+" "+r.does,
+						[]string{op.ID, status}, strings.Replace(r.do, "PLACE", "answer."+at, 1))
+				}
 			}
 		}
 	}

@@ -1,6 +1,13 @@
 package mutants
 
-import "github.com/agentconform/agentconform/spec"
+import (
+	"net/http"
+	"regexp"
+	"strings"
+
+	"github.com/agentconform/agentconform/reference/deviate"
+	"github.com/agentconform/agentconform/spec"
+)
 
 // rule derives a mutant of each place: what it does with it, in the words of package deviate. PLACE stands for the place.
 type rule struct {
@@ -9,16 +16,34 @@ type rule struct {
 	fits       func(spec.Parameter) bool
 }
 
-// changes are the rules for members of answers.
-var changes = []rule{
-	{name: "dropped", does: "is not there", do: "drop PLACE"},
-	{name: "null", does: "is null", do: "null PLACE"},
-	{name: "another", does: "is another value of its type", do: "another PLACE"},
-	{name: "sometimes", does: "is another value of its type in every fourth answer", do: "sometimes PLACE"},
-	{name: "foreign", does: "is that of another object", do: "foreign PLACE"},
-	{name: "stale", does: "is the value before the last change", do: "stale PLACE"},
-	{name: "late", does: "is the value before, in the first answer after a change", do: "late PLACE"},
+// changes are the rules for members of answers, and to which of them each applies.
+var changes = []struct {
+	name, does, do string
+	fits           func(op deviate.Operation, success bool, at string) bool
+}{
+	{"dropped", "is not there", "drop PLACE", always},
+	{"null", "is null", "null PLACE", always},
+	{"another", "is another value of its type", "another PLACE", always},
+	{"sometimes", "is another value of its type in every fourth answer", "sometimes PLACE", always},
+	{"foreign", "is that of another object", "foreign PLACE", differs},
+	{"stale", "is the value before the last change", "stale PLACE", mayChange},
+	{"late", "is the value before, in the first answer after a change", "late PLACE", mayChange},
 }
+
+func always(deviate.Operation, bool, string) bool { return true }
+
+// differs tells whether two objects may differ in a member. All deployments of a run have one source.
+func differs(_ deviate.Operation, _ bool, at string) bool { return !strings.HasSuffix(at, "source") }
+
+// mayChange tells whether an object may show one value of a member and later another: a read of it, and not of what it keeps for ever,
+// such as its id, the source of a deployment, what a revision was built from, or a message.
+func mayChange(op deviate.Operation, success bool, at string) bool {
+	ofRevision := strings.HasSuffix(op.ID, "-revision") || strings.HasSuffix(op.ID, "-revisions")
+	return success && op.Method == http.MethodGet && !kept.MatchString(at) && !(ofRevision && strings.Contains(at, "source_revision_config"))
+}
+
+// kept are the members that an object keeps.
+var kept = regexp.MustCompile(`(^|\.)(id|thread_id|run_id|created_at|source|type|content)$`)
 
 // bodyChanges are the rules for members of requests.
 var bodyChanges = []rule{

@@ -33,7 +33,8 @@ func (w *byRule) define(r *common.Definitions) {
 	r.Given(`the user was refused a run with rollback of an unknown assistant_id on it`, w.wasRefusedUnknownGraph)
 	r.When(`a run of the user with a message of each class of text has completed`, w.runWithEachText)
 	r.When(`a run of the user with (an empty message|a message of 32 KiB) has completed, or was refused with 4xx`, w.runWithOddText)
-	r.When(`the user retrieves the run by each wrong run id and under each wrong thread id`, w.retrievesByWrongIDs)
+	r.When(`the user (retrieves|joins) the run by each wrong run id and under each wrong thread id`, w.callsByWrongIDs)
+	r.When(`the user reads the state of each wrong thread id`, w.readsStateOfWrongIDs)
 	r.When(`a further run of the user on the thread completes`, w.furtherRun)
 	r.When(`the user starts a run under each wrong thread id`, w.startsUnderWrongIDs)
 	r.When(`the user starts a long run, and joins it twice at the same time`, w.joinsTwice)
@@ -123,9 +124,10 @@ func nearID(id string) string {
 	return u.String()
 }
 
-// wrongIDs are UUIDs that do not exist in the place of the id, though something like them does: each with its
-// class. The other id is one of another kind that exists.
-func wrongIDs(id, other, kind string) (all [][2]string) {
+// wrongIDs are ids that do not exist in the place of the id, though something like them may: each with its class. The other id is one of
+// another kind that exists.
+func wrongIDs(id, other, kind string) [][2]string {
+	all := [][2]string{{"a text that is no UUID", "agentconform-" + target.UnknownID()}}
 	if near := nearID(id); near != "" {
 		all = append(all, [2]string{"the id with another digit", near})
 	}
@@ -135,30 +137,44 @@ func wrongIDs(id, other, kind string) (all [][2]string) {
 	return all
 }
 
-func (w *byRule) retrievesByWrongIDs(ctx context.Context) error {
+// callsByWrongIDs retrieves or joins the run with one wrong id in its path.
+func (w *byRule) callsByWrongIDs(ctx context.Context, how string) error {
+	call := w.server.GetRun
+	if how == "joins" {
+		call = w.joinWrong
+	}
+	try := func(name string, g *agent.GraphRun) error {
+		return w.try(name, func() (*client.Answer, error) { return call(ctx, w.owner(), g) })
+	}
 	g := w.current
 	for _, id := range wrongIDs(g.ID, g.Thread.ID, "thread") {
-		if err := w.try(ctx, "run id: "+id[0], &agent.GraphRun{ID: id[1], Thread: g.Thread}); err != nil {
+		if err := try("run id: "+id[0], &agent.GraphRun{ID: id[1], Thread: g.Thread}); err != nil {
 			return err
 		}
 	}
 	for _, id := range wrongIDs(g.Thread.ID, g.ID, "run") {
-		if err := w.try(ctx, "thread id: "+id[0], &agent.GraphRun{ID: g.ID, Thread: &agent.Thread{ID: id[1]}}); err != nil {
+		if err := try("thread id: "+id[0], &agent.GraphRun{ID: g.ID, Thread: &agent.Thread{ID: id[1]}}); err != nil {
 			return err
 		}
-	}
-	return w.triedAny()
-}
-
-func (w *byRule) triedAny() error {
-	if len(w.tried) == 0 {
-		return outcome.Inapplicable("ids that are UUIDs", "the ids of the target are no UUIDs: what looks like another one may exist")
 	}
 	return nil
 }
 
-func (w *byRule) try(ctx context.Context, name string, g *agent.GraphRun) error {
-	a, err := w.server.GetRun(ctx, w.owner(), g)
+func (w *byRule) readsStateOfWrongIDs(ctx context.Context) error {
+	for _, id := range wrongIDs(w.thread.ID, w.current.ID, "run") {
+		err := w.try("thread id: "+id[0], func() (*client.Answer, error) {
+			return w.server.State(ctx, w.owner(), &agent.Thread{ID: id[1]})
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// try calls with a wrong id.
+func (w *byRule) try(name string, call func() (*client.Answer, error)) error {
+	a, err := call()
 	if err == nil {
 		w.tried = append(w.tried, wrongID{name, a})
 	}
@@ -182,7 +198,7 @@ func (w *byRule) startsUnderWrongIDs(ctx context.Context) error {
 		}
 		w.tried = append(w.tried, wrongID{"thread id: " + id[0], g.Answer})
 	}
-	return w.triedAny()
+	return nil
 }
 
 func (w *byRule) eachIsError() error {

@@ -201,6 +201,14 @@ func (w *runs) userStartsWithMistake(ctx context.Context, mistake string) error 
 		delete(body, "assistant_id")
 	case "a number as assistant_id":
 		body["assistant_id"] = 42
+	case "an empty assistant_id":
+		body["assistant_id"] = ""
+	case "null in place of the object":
+		sent = []byte("null")
+	case "no body":
+		sent = []byte{}
+	case "a number as multitask_strategy":
+		body["multitask_strategy"] = 42
 	case "a number as input":
 		body["input"] = 42
 	case "an unknown multitask_strategy":
@@ -231,12 +239,18 @@ func (w *runs) runNamed(which string) *agent.GraphRun {
 	return w.current
 }
 
-// joinMistaken joins a run that does not exist there. Where no join is answered, that is another requirement's concern.
 func (w *runs) joinMistaken(ctx context.Context, which string) (err error) {
-	if w.scene.Answer, err = w.server.JoinCompleted(ctx, w.owner(), w.runNamed(which)); err != nil {
-		return outcome.Unless(ctx, err, w.server.JoinsAnswer)
+	w.scene.Answer, err = w.joinWrong(ctx, w.owner(), w.runNamed(which))
+	return err
+}
+
+// joinWrong joins a run that does not exist there. Where no join is answered, that is another requirement's concern.
+func (w *World) joinWrong(ctx context.Context, who target.Caller, g *agent.GraphRun) (*client.Answer, error) {
+	a, err := w.server.JoinCompleted(ctx, who, g)
+	if err != nil {
+		return nil, outcome.Unless(ctx, err, w.server.JoinsAnswer)
 	}
-	return nil
+	return a, nil
 }
 
 // userJoins gives the answer the time that any answer may take. A run that may still be queued gets that of a run.

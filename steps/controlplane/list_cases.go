@@ -24,14 +24,15 @@ import (
 type listCases struct {
 	*lists
 	filtering *filtering
-	limits    []spelledLimit
+	spelled   []spelled
 	wrong     []wrongID
 }
 
-// spelledLimit is a limit in another spelling, and how it was answered.
-type spelledLimit struct {
-	spec.Spelling
-	answer *client.Answer
+// spelled is a value in another spelling, the list that the value itself is answered with, and how this spelling was answered.
+type spelled struct {
+	value, stands string
+	want          []string // the ids of the revisions
+	answer        *client.Answer
 }
 
 // wrongID is a list of what is no deployment, and how it was answered.
@@ -41,7 +42,7 @@ type wrongID struct {
 }
 
 func (w *listCases) define(r *common.Definitions) {
-	r.When(`the client lists its revisions with limit in each other spelling`, w.clientListsSpelled)
+	r.When(`the client lists its revisions with (limit|offset|remote_reconciled) in each other spelling`, w.clientListsSpelled)
 	r.When(`the client lists the revisions of an unknown deployment with each parameter`, w.clientListsUnknownWithEach)
 	r.When(`the client lists the revisions of each id that is almost that of the deployment`, w.clientListsNearIDs)
 	r.When(`the client lists its revisions by its id in capital letters`, w.clientListsCapital)
@@ -49,29 +50,42 @@ func (w *listCases) define(r *common.Definitions) {
 	r.When(`the client pages through each filtered list, five at a time, by the returned offsets`, w.clientPagesFilteredOn)
 	r.When(`the client retrieves each id that is almost that of its revision`, w.clientRetrievesNearIDs)
 	r.When(`the client retrieves each id that is almost that of the deployment`, w.clientRetrievesNearDeployments)
+	r.When(`the client retrieves its latest revision under each id that is almost that of the deployment`, w.clientRetrievesUnderNearIDs)
+	r.When(`the client sends an empty update to each id that is almost that of the deployment`, w.clientUpdatesNearIDs)
 	r.Then(`each of these requests is refused with 4xx`, w.eachRefused)
-	r.Then(`each limit is taken for the number that it stands for, or refused with 4xx`, w.Steady(w.eachStandsForItsNumber))
+	r.Then(`each is taken for the value that it stands for, or refused with 4xx`, w.Steady(w.eachStandsForItsValue))
 	r.Then(`each of these lists is answered with 404 and a detail that contains its id`, w.eachNotFound)
 	r.Then(`the list holds its revisions, or the request is refused with 4xx`, w.holdsItsOwnOrRefused)
 }
 
-func (w *listCases) clientListsSpelled(ctx context.Context) error {
-	for _, s := range spec.Spellings() {
-		if err := w.List(ctx, "limit="+url.QueryEscape(s.Value), true); err != nil {
+// clientListsSpelled lists with each value that is spelled otherwise, and then with its other spellings.
+func (w *listCases) clientListsSpelled(ctx context.Context, parameter string) error {
+	other := spec.Spellings(parameter == "remote_reconciled")
+	for _, value := range slices.Sorted(maps.Keys(other)) {
+		if err := w.List(ctx, parameter+"="+value, false); err != nil {
 			return err
 		}
-		w.limits = append(w.limits, spelledLimit{s, w.Scene.Answer})
+		if !w.Scene.Answer.OK() {
+			return outcome.Inconclusive("the list with %s %s is answered with status %d", parameter, value, w.Scene.Answer.Status)
+		}
+		want := plane.IDs(w.Scene.Answer.Get("resources").Array())
+		for _, spelling := range other[value] {
+			if err := w.List(ctx, parameter+"="+url.QueryEscape(spelling), true); err != nil {
+				return err
+			}
+			w.spelled = append(w.spelled, spelled{spelling, parameter + " " + value, want, w.Scene.Answer})
+		}
 	}
 	return nil
 }
 
-func (w *listCases) eachStandsForItsNumber() error {
+func (w *listCases) eachStandsForItsValue() error {
 	var wrong []*outcome.Outcome
-	for _, s := range w.limits {
-		want, got := min(s.Number, len(w.Deployment.Revisions)), len(s.answer.Get("resources").Array())
-		if !s.answer.Refused() && (!s.answer.OK() || want != got) {
-			wrong = append(wrong, outcome.Violated(s.answer, fmt.Sprintf("%d revisions for limit %q (%s), or status 422", want, s.Value, s.Why),
-				"status %d with %d revisions", s.answer.Status, got).At("/resources").SameAs("it holds as many revisions as the limit allows, or all"))
+	for _, s := range w.spelled {
+		got := plane.IDs(s.answer.Get("resources").Array())
+		if !s.answer.Refused() && (!s.answer.OK() || !slices.Equal(got, s.want)) {
+			wrong = append(wrong, outcome.Violated(s.answer, fmt.Sprintf("the %d revisions of %s for %q, or status 422", len(s.want), s.stands, s.value),
+				"status %d with %d revisions", s.answer.Status, len(got)).At("/resources"))
 		}
 	}
 	return outcome.First(wrong)
@@ -85,6 +99,9 @@ func (w *listCases) clientListsUnknownWithEach(ctx context.Context) error {
 	}
 	return nil
 }
+
+// noUUID is an id that no server has given.
+const noUUID = "agentconform-none"
 
 // nearIDs are UUIDs that differ little from one, and one of another kind: what is looked up by less than the whole
 // id, or among all ids, is seen. They differ in the middle: ids that are counted up may differ at the end.
@@ -109,21 +126,46 @@ func (w *listCases) clientListsNearIDs(ctx context.Context) error {
 }
 
 func (w *listCases) clientRetrievesNearDeployments(ctx context.Context) error {
-	for _, n := range nearIDs(w.Deployment.ID, w.Deployment.Latest(), "revision") {
-		if err := w.Retrieve(ctx, plane.DeploymentPath(n[0])); err != nil {
-			return err
-		}
-		w.wrong = append(w.wrong, wrongID{n[0], n[1], w.Scene.Answer})
-	}
-	return nil
+	return w.tryEach(nearIDs(w.Deployment.ID, w.Deployment.Latest(), "revision"), func(id string) error {
+		return w.Retrieve(ctx, plane.DeploymentPath(id))
+	})
 }
 
 func (w *listCases) clientRetrievesNearIDs(ctx context.Context) error {
 	if w.Deployment.Latest() == "" {
 		return outcome.Inconclusive("no revision of the deployment is known")
 	}
-	for _, n := range nearIDs(w.Deployment.Latest(), w.Deployment.ID, "deployment") {
-		if err := w.Retrieve(ctx, plane.RevisionPath(w.Deployment.ID, n[0])); err != nil {
+	wrong := append(nearIDs(w.Deployment.Latest(), w.Deployment.ID, "deployment"), [2]string{noUUID, "a text that is no UUID"})
+	return w.tryEach(wrong, func(id string) error {
+		return w.retrieve(ctx, plane.RevisionPath(w.Deployment.ID, id), "", id == noUUID)
+	})
+}
+
+func (w *listCases) clientRetrievesUnderNearIDs(ctx context.Context) error {
+	latest := w.Deployment.Latest()
+	if latest == "" {
+		return outcome.Inconclusive("no revision of the deployment is known")
+	}
+	return w.tryEach(w.wrongDeployments(), func(id string) error { return w.retrieve(ctx, plane.RevisionPath(id, latest), "", id == noUUID) })
+}
+
+// clientUpdatesNearIDs changes nothing, should one of the ids be taken for that of a deployment.
+func (w *listCases) clientUpdatesNearIDs(ctx context.Context) error {
+	return w.tryEach(w.wrongDeployments(), func(id string) error {
+		w.Deployment = &plane.Deployment{ID: id}
+		return w.patch(ctx, plane.SourceUpdate(map[string]any{}), id == noUUID)
+	})
+}
+
+func (w *listCases) wrongDeployments() [][2]string {
+	return append(nearIDs(w.Deployment.ID, w.Deployment.Latest(), "revision"),
+		[2]string{target.UnknownID(), "an unknown id"}, [2]string{noUUID, "a text that is no UUID"})
+}
+
+// tryEach asks with each wrong id, and keeps how that was answered.
+func (w *listCases) tryEach(wrong [][2]string, ask func(id string) error) error {
+	for _, n := range wrong {
+		if err := ask(n[0]); err != nil {
 			return err
 		}
 		w.wrong = append(w.wrong, wrongID{n[0], n[1], w.Scene.Answer})

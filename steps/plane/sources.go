@@ -176,6 +176,8 @@ func (s Sources) WithMistake(mistake, name string) []byte {
 		body["source"] = "no_such_source"
 	case "a number as source":
 		body["source"] = 7
+	case "null as source":
+		body["source"] = nil
 	default:
 		return WrongBody(mistake, body, s.Field())
 	}
@@ -187,6 +189,11 @@ func WrongBody(mistake string, body map[string]any, field string) []byte {
 	switch mistake {
 	case "an array as source_config":
 		body["source_config"] = []any{"build_on_push"}
+	case "an array as build_on_push":
+		config, _ := body["source_config"].(map[string]any)
+		config = CloneObject(config)
+		config["build_on_push"] = []any{true}
+		body["source_config"] = config
 	case "a string as source_revision_config":
 		body["source_revision_config"] = "main"
 	case "a number as repo_ref or image_uri":
@@ -197,6 +204,8 @@ func WrongBody(mistake string, body map[string]any, field string) []byte {
 		return target.Encode([]any{body})
 	case "a string in place of the object":
 		return target.Encode("deployment")
+	case "null in place of the object":
+		return []byte("null")
 	case "a body that is not valid JSON":
 		return []byte(`{"source": `)
 	case "no body":
