@@ -165,15 +165,15 @@ func parameters(with string) url.Values {
 	return all
 }
 
-// showsPage holds a list with a filter or page to the whole list, where that is the same before and after it and no revision
-// is about to have another status.
+// showsPage holds a list with a filter or page to the whole list, where nothing was sent beside it, that is the same before and
+// after it, and no revision is about to have another status.
 func (s *planeSession) showsPage(d done) *Wrong {
 	asked, before, after := parameters(d.With), d.lists[0].Get("resources").Array(), d.lists[2].Get("resources").Array()
 	var want []string
 	for i, row := range before {
 		status := row.Get("status").Str
 		final := s.plane.Statuses.Done(status) || slices.Contains([]string{"SKIPPED", "INTERRUPTED", "UNKNOWN"}, status)
-		if len(after) != len(before) || row.Get("id").Str != after[i].Get("id").Str || status != after[i].Get("status").Str || asked.Has("status") && !final {
+		if d.beside || len(after) != len(before) || row.Get("id").Str != after[i].Get("id").Str || status != after[i].Get("status").Str || asked.Has("status") && !final {
 			return nil
 		}
 		if !asked.Has("status") || slices.Contains(strings.Split(asked.Get("status"), ","), status) {

@@ -42,6 +42,9 @@ func (r *run) explore(ctx context.Context, selected []*features.Scenario) []*fea
 		}
 	}
 	if len(all) == 0 {
+		if !r.automatic() {
+			r.noteUnexplored("interface", errors.New("no half of it was judged: select a requirement with --only"))
+		}
 		return selected
 	}
 	r.target.Progress(target.Event{Kind: target.Exploring})
@@ -87,10 +90,8 @@ func (r *run) explorer(ctx context.Context, profile string, selected []*features
 	switch {
 	case r.automatic() && (!r.Select.all(profile) || c.Every() > 0 || !onThisMachine(address)), ofPlane && c.Target == "":
 		return nil, nil
-	case r.ExploreCase != nil && explore.OfControlPlane(r.ExploreCase) != ofPlane:
+	case r.ExploreCase != nil && explore.OfControlPlane(r.ExploreCase) != ofPlane, !slices.ContainsFunc(selected, served):
 		return nil, nil
-	case !slices.ContainsFunc(selected, served):
-		return nil, errors.New("none of its requirements was judged: select one with --only")
 	case ofPlane && r.ExploreCase == nil && c.MaxDeployments == 0 && !onThisMachine(address):
 		return nil, errors.New("it creates deployments: set max_deployments to what they may be")
 	case ofPlane:
