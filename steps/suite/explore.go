@@ -86,14 +86,18 @@ func (r *run) explorer(ctx context.Context, profile string, selected []*features
 	if ofPlane {
 		address = c.Target
 	}
-	served := func(s *features.Scenario) bool { return s.Requirement.Profile == profile && r.served(s) }
+	served := func(s *features.Scenario) bool {
+		return s.Requirement.Profile == profile && r.served(s) && (!ofPlane || s.Terms.Creates() || len(r.forecast.shared(s)) > 0)
+	}
 	switch {
 	case r.automatic() && (!r.Select.all(profile) || c.Every() > 0 || !onThisMachine(address)), ofPlane && c.Target == "":
 		return nil, nil
 	case r.ExploreCase != nil && explore.OfControlPlane(r.ExploreCase) != ofPlane, !slices.ContainsFunc(selected, served):
 		return nil, nil
 	case ofPlane && r.ExploreCase == nil && c.MaxDeployments == 0 && !onThisMachine(address):
-		return nil, errors.New("it creates deployments: set max_deployments to what they may be")
+		return nil, errors.New("it creates deployments on another machine: set max_deployments to how many a run may create")
+	case ofPlane && known("CP-POLL-1"):
+		return nil, errors.New("its deployments do not become DEPLOYED (CP-POLL-1)")
 	case ofPlane:
 		return explore.NewControlPlane(r.target, r.plane, known)
 	}
