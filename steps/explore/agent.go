@@ -92,7 +92,7 @@ func (s *agentSession) applies(o Operation, group []Operation) bool {
 	case rollBack, rollWaiting, startUnknown:
 		return t != nil && !known && !has(group, o.Object, start, startWaiting, await)
 	}
-	return t != nil
+	return t != nil && o.Verb == readState
 }
 
 func (s *agentSession) send(ctx context.Context, d *done) (err error) {
