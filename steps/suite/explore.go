@@ -17,8 +17,8 @@ import (
 	"github.com/agentconform/agentconform/steps/target"
 )
 
-// Explored is how many operations a run explores unless it is told otherwise, where the target is on this machine:
-// others may be expensive.
+// Explored is how many operations a run explores unless it is told otherwise, where the target is on this machine and builds
+// quickly: others may be expensive.
 const Explored = 200
 
 // Automatic has a run of all requirements explore, where the target is on this machine.
@@ -90,7 +90,7 @@ func (r *run) explorer(ctx context.Context, profile string, selected []*features
 		return s.Requirement.Profile == profile && r.served(s) && (!ofPlane || s.Terms.Creates() || len(r.forecast.shared(s)) > 0)
 	}
 	switch {
-	case r.automatic() && (!r.Select.all(profile) || c.Every() > 0 || !onThisMachine(address)), ofPlane && c.Target == "":
+	case r.automatic() && (!r.Select.all(profile) || c.Every() > 0 || !onThisMachine(address) || ofPlane && r.buildsSlowly()), ofPlane && c.Target == "":
 		return nil, nil
 	case r.ExploreCase != nil && explore.OfControlPlane(r.ExploreCase) != ofPlane, !slices.ContainsFunc(selected, served):
 		return nil, nil
@@ -102,6 +102,20 @@ func (r *run) explorer(ctx context.Context, profile string, selected []*features
 		return explore.NewControlPlane(r.target, r.plane, known)
 	}
 	return explore.NewAgentServer(ctx, r.target, r.agents, known)
+}
+
+// buildsSlowly tells whether a revision took so long that nobody should wait for more of them unasked.
+func (r *run) buildsSlowly() bool {
+	const quick = 5000 // milliseconds
+	began := map[string]int64{}
+	for _, t := range r.plane.Timeline() {
+		if first, known := began[t.Revision]; !known {
+			began[t.Revision] = t.AtMS
+		} else if t.AtMS-first > quick {
+			return true
+		}
+	}
+	return false
 }
 
 // served tells whether a scenario was judged: what exploration needs is there then, and may be used.
