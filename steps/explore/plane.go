@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+	"sync"
 	"sync/atomic"
 
 	"github.com/agentconform/agentconform/features"
@@ -27,7 +28,7 @@ type controlPlane struct {
 	fields [][]string     // what an update may set, by field
 	values map[string]any // those that the configuration has
 	budget atomic.Int64   // how many deployments may still be created
-	vain   atomic.Bool    // the effect of a write was waited for in vain
+	vain   sync.Map       // the requirements by which looks have failed, however long they waited
 }
 
 // maxDeployments is how many a sequence creates.
@@ -190,13 +191,10 @@ func (s *planeSession) explain(ctx context.Context, group []done) (*Wrong, error
 	return nil, nil
 }
 
-// look reads a deployment and its list until a history explains both. How long a write may take to have its effect is waited
-// for once in vain.
+// look reads a deployment and its list until a history explains both: a write may have its effect later. What was once waited
+// for in vain is not waited for again.
 func (s *planeSession) look(ctx context.Context, t *deployment, at int) (problem *Wrong, err error) {
 	limit := min(s.target.Config.Timeouts.Request, s.target.Config.Timeouts.Poll)
-	if s.vain.Load() {
-		limit = 0
-	}
 	err = s.target.RetryFor(ctx, limit, func() (bool, error) {
 		reads := []done{{Operation: Operation{Caller: theClient, Verb: getDeployment, Object: at}},
 			{Operation: Operation{Caller: theClient, Verb: listRevisions, Object: at}}}
@@ -209,11 +207,13 @@ func (s *planeSession) look(ctx context.Context, t *deployment, at int) (problem
 		}
 		if problem == nil {
 			t.pasts = next
+			return true, nil
 		}
-		return problem == nil, nil
+		_, vain := s.vain.Load(problem.Requirement)
+		return vain, nil
 	})
 	if problem != nil {
-		s.vain.Store(true)
+		s.vain.Store(problem.Requirement, true)
 	}
 	return problem, err
 }
