@@ -77,17 +77,17 @@ func (s *agentSession) applies(o Operation, group []Operation) bool {
 	t := s.threads[o.Object]
 	_, known := s.by[o.Number]
 	beside := has(group, o.Object, vocabulary...)
+	idle := t != nil && !slices.ContainsFunc(t.worlds, func(w world) bool { return w.pending != 0 })
 	switch o.Verb {
 	case list:
 		return o.Caller <= second
 	case create:
 		return t == nil && o.Caller <= second && !beside
 	case await:
-		return t != nil && o.Caller == t.owner && !beside
+		return t != nil && o.Caller == t.owner && !beside && !idle
 	case retrieve, join:
 		return t != nil && known && s.runs[o.Number].ID != ""
 	case start, startWaiting:
-		idle := t != nil && !slices.ContainsFunc(t.worlds, func(w world) bool { return w.pending != 0 })
 		return idle && !known && !has(group, o.Object, starts...)
 	case rollBack, rollWaiting, startUnknown:
 		return t != nil && !known && !has(group, o.Object, start, startWaiting, await)
