@@ -197,6 +197,11 @@ func (s *planeSession) explain(ctx context.Context, group []done) (*Wrong, error
 		}
 		if t.pasts = possible; wrote {
 			t.late = time.Now().Add(s.target.Config.Patience)
+			if len(about) > 1 { // what is shown between two of them would tell another order
+				if err := client.Sleep(ctx, s.target.Config.Patience); err != nil {
+					return nil, err
+				}
+			}
 			if problem, err := s.look(ctx, t, at); problem != nil || err != nil {
 				return problem, err
 			}
