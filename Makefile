@@ -9,7 +9,7 @@ BIN := bin/agentconform
 export GOGC ?= 400
 
 .PHONY: conformance build test lint nightly unit race features readme gate format vet staticcheck modules browser \
-	nightly-race proof tests axe interop hostile fuzz apart release reproducible requirements docs golden peers notice picture clean
+	nightly-race proof tests interop hostile fuzz apart release reproducible requirements docs golden notice picture clean
 
 # The flag for a variable that was set, also where it was set to nothing on the command line: run refuses that.
 given = $(if $(findstring command,$(origin $(1)))$($(1)),$(2) '$($(1))')
@@ -28,12 +28,12 @@ lint:
 
 # In the order in which a failure is told soonest. It goes on after a part that fails, and names those at the end.
 nightly:
-	@.ci/parts -k tests axe apart nightly-race fuzz interop proof hostile
+	@.ci/parts -k tests apart nightly-race fuzz interop proof hostile
 
 format:
 	@test -z "$$(gofmt -l .)" || { echo "not formatted, run gofmt -w on:"; gofmt -l .; exit 1; }
 
-# Also what make browser, make tests, make axe and .ci/sharpness build, in files with build tags.
+# Also what make browser, make tests and .ci/sharpness build, in files with build tags.
 TAGS := nightly,browser,sites
 vet:
 	$(GO) vet -tags $(TAGS) ./...
@@ -70,22 +70,17 @@ gate: build
 	@mkdir -p $(OUT)
 	$(BIN) prove --out $(OUT)/gate 2>$(OUT)/gate.txt || { tail -n 40 $(OUT)/gate.txt; exit 1; }
 
-# The page of the report in a browser. A test is skipped where there is no chromium.
+# The page of the report in a browser, with axe over all pages. A test is skipped where there is no chromium.
 browser:
 	$(GO) test -tags browser -vet=off -timeout 10m ./reports/html
 
 # --- Parts of make nightly ---
 
-# The tests that need much time: graphs that break their contract, scripts of findings, the accessibility of each page, the page
-# for vendors.
+# The tests that need much time: graphs that break their contract, scripts of findings, the page for vendors.
 # RUN= for some of them.
 RUN ?= .
 tests:
-	$(GO) test -tags nightly -vet=off -parallel 6 -timeout 30m -skip 'Axe|Accessible' -run '$(RUN)' ./...
-
-# axe over all pages of the report.
-axe:
-	$(GO) test -tags nightly,browser -vet=off -timeout 20m -run 'Axe|Accessible' ./reports/html
+	$(GO) test -tags nightly -vet=off -parallel 6 -timeout 30m -run '$(RUN)' ./...
 
 nightly-race:
 	$(GO) test -race -vet=off -parallel 4 -timeout 40m ./...
@@ -159,21 +154,14 @@ spec-page: build
 	$(BIN) prove --examples $(OUT)/examples/results --out $(OUT)/examples >$(OUT)/examples/proof.txt 2>&1 || grep PROBLEM $(OUT)/examples/proof.txt
 	$(BIN) list --format html --result "$$(ls -d $(OUT)/examples/results/*.json | paste -sd,)" > $(OUT)/spec/index.html
 
-# Generates the schema and the page of the configuration from its keys, and the files that documents quote. Tests fail if they are
-# out of date.
+# Generates the schema and the page of the configuration from its keys. Tests fail if they are out of date.
 docs: build
 	$(BIN) schema > docs/config.schema.json
 	$(BIN) schema --format markdown > docs/configuration.md
-	$(GO) test -count=1 ./cmd/agentconform -run TestFilesInTheDocuments -quote
 
 # Updates the golden files of the reports: review the difference.
 golden:
 	$(GO) test -count=1 ./reports/badge ./reports/compare ./reports/console ./reports/cucumber ./reports/har ./reports/html ./reports/junit ./reports/markdown -update
-
-# Records what libopenapi-validator says of the rows with which the oracle is tested: review the difference. A test fails if the
-# documents, the rows or the versions of the library have changed since.
-peers:
-	$(GO) test -count=1 -tags peers ./spec -run TestRecordVerdictsOfLibopenapi
 
 # Writes NOTICE: the modules that are linked into the binary (go-licenses), each licence once, and their own NOTICE files. A test fails if a
 # module or version of it is outdated.

@@ -45,17 +45,3 @@ func TestCasesSayWhatIsWrongWithTheTable(t *testing.T) {
 		assert.Equal(t, []string{"Limit 1 returns that many revisions, or all"}, cases[1].Scenarios)
 	}
 }
-
-// TestPartsOfNames has one alternative for each of the class, and the words of the features for the operation.
-func TestPartsOfNames(t *testing.T) {
-	c, err := Load()
-	require.NoError(t, err)
-	const table = `sentences: {get-run: retrieve a run}
-rows: [[.*, .*, unknown|empty, AS-AUTH-2,
-  "an unknown token the request to {operation}|an {class} token the request to retrieve a"]]`
-	cells := [][3]string{{"get-run", "credentials", "unknown"}, {"get-run", "credentials", "empty"}}
-	cases, err := casesOf(c, []byte(table), cells)
-	require.NoError(t, err)
-	assert.Equal(t, []string{"With an unknown token the request to retrieve a run is refused"}, cases[0].Scenarios)
-	assert.Equal(t, []string{"With an empty token the request to retrieve a run is refused"}, cases[1].Scenarios)
-}

@@ -41,34 +41,41 @@ var Subjects = []string{"@isolation", "@security", "@rollback", "@form"}
 
 // Requirement is one Rule: a sentence of the interface that can be observed from outside.
 type Requirement struct {
-	ID          string
-	Level       reports.Level
-	Title       string
-	Quote       string   // the sentence of the interface that it judges, " ... " for what is left out; or ""
-	Description string   // without the quote
-	Needs       string   // keys of the configuration, for being judged at all: "alternatives.tag_ref"; "" where it needs nothing special
-	Sections    []string // of the interface
-	After       []string // IDs of requirements whose failure explains one of this, by the tags @after:ID
-	Profile     string
-	Subject     string // "isolation", "security", "rollback", "form", or "" for everything between
-	Feature     string
-	URI         string
-	Line        int
-	Scenarios   []*Scenario
+	ID          string        `json:"id"`
+	Level       reports.Level `json:"level"`
+	Title       string        `json:"title"`
+	Quote       string        `json:"quote,omitempty"`    // the sentence of the interface that it judges, " ... " for what is left out; or ""
+	Description string        `json:"description"`        // without the quote
+	Needs       string        `json:"requires,omitempty"` // keys of the configuration, for being judged at all: "alternatives.tag_ref"
+	Sections    []string      `json:"sections"`           // of the interface
+	After       []string      `json:"after,omitempty"`    // IDs of requirements whose failure explains one of this, by the tags @after:ID
+	Profile     string        `json:"profile"`
+	Subject     string        `json:"-"` // "isolation", "security", "rollback", "form", or "" for everything between
+	Feature     string        `json:"feature"`
+	URI         string        `json:"uri"`
+	Line        int           `json:"line"`
+	Scenarios   []*Scenario   `json:"scenarios"`
 }
 
-// IsInvariant tells whether the requirement is judged on all exchanges of a run. It may fail beside another one that a fault breaks.
+// IsInvariant tells whether the requirement is judged on all exchanges of a run. It may fail beside another one that a
+// fault breaks.
 func (r *Requirement) IsInvariant() bool { return strings.Contains(r.ID, "-INVARIANT-") }
+
+// InResult is the requirement as a result has it, without what a run finds out.
+func (r *Requirement) InResult() reports.Requirement {
+	return reports.Requirement{ID: r.ID, Level: r.Level, Title: r.Title, Quote: r.Quote, Description: r.Description,
+		Section: strings.Join(r.Sections, ", "), Profile: r.Profile, Feature: r.Feature, Subject: r.Subject}
+}
 
 // Scenario is one test, that is one row of an outline's examples or a plain scenario.
 type Scenario struct {
-	Requirement *Requirement
-	Name        string
-	URI         string
-	Line        int // of the scenario, or of the row of its examples
-	Tags        []string
-	Terms       Terms // by its tags
-	Steps       []Step
+	Requirement *Requirement `json:"-"`
+	Name        string       `json:"name"`
+	URI         string       `json:"uri"`
+	Line        int          `json:"line"` // of the scenario, or of the row of its examples
+	Tags        []string     `json:"-"`
+	Terms       Terms        `json:"-"` // by its tags
+	Steps       []Step       `json:"-"`
 }
 
 // Step is one sentence of a scenario.
@@ -83,6 +90,15 @@ func (s *Scenario) Is(tag string) bool { return slices.Contains(s.Tags, tag) }
 
 // Key names the scenario within the features: "control_plane/list.feature:12".
 func (s *Scenario) Key() string { return fmt.Sprintf("%s:%d", s.URI, s.Line) }
+
+// InResult is the scenario as a result has it, without what a run finds out.
+func (s *Scenario) InResult() reports.Scenario {
+	in := reports.Scenario{Name: s.Name, URI: s.URI, Line: s.Line}
+	for _, step := range s.Steps {
+		in.Steps = append(in.Steps, reports.Step{Keyword: step.Keyword, Text: step.Text, Line: step.Line})
+	}
+	return in
+}
 
 // File is one feature file as it was read.
 type File struct {
@@ -101,8 +117,8 @@ type Catalogue struct {
 // Load reads the embedded features.
 func Load() (*Catalogue, error) { return Parse(files) }
 
-// Parse reads every feature file below fsys. It refuses what would make a requirement silently vanish: a file
-// without scenarios, a scenario outside a rule, a rule without an ID, level or section, and an ID used twice.
+// Parse reads every feature file below fsys. It refuses what would make a scenario silently vanish: one outside a rule, a
+// rule without an ID, level or section, and a rule without scenarios.
 func Parse(fsys fs.FS) (*Catalogue, error) {
 	c := &Catalogue{}
 	var problems []error
@@ -123,18 +139,12 @@ func Parse(fsys fs.FS) (*Catalogue, error) {
 		return nil, err
 	}
 	c.sort()
-	seen := map[string]*Requirement{}
-	for _, r := range c.Requirements {
-		if other := seen[r.ID]; other != nil {
-			problems = append(problems, fmt.Errorf("%s:%d: %s is already the rule at %s:%d", r.URI, r.Line, r.ID, other.URI, other.Line))
-		}
-		seen[r.ID] = r
-	}
 	return c, errors.Join(append(problems, c.checkCauses()...)...)
 }
 
-// checkCauses refuses tags @after that would hide something: one that names an unknown requirement or a weaker one (a SHOULD
-// for a MUST), one that closes a circle, and any on a requirement of isolation, which is always a finding of its own.
+// checkCauses refuses tags @after that would hide something: one that names an unknown requirement or a weaker one (a
+// SHOULD for a MUST), one that closes a circle, and any on a requirement of isolation, which is always a finding of its
+// own.
 func (c *Catalogue) checkCauses() (problems []error) {
 	var explains func(cause, id string, past int) bool
 	explains = func(cause, id string, past int) bool {
@@ -188,8 +198,8 @@ func (c *Catalogue) Find(id string) *Requirement {
 	return nil
 }
 
-// Digest identifies the requirements: "sha256:" and the hash over the names and contents of all feature files, in the order
-// of their names.
+// Digest identifies the requirements: "sha256:" and the hash over the names and contents of all feature files, in the
+// order of their names.
 func (c *Catalogue) Digest() string {
 	files := slices.Clone(c.Files)
 	slices.SortFunc(files, func(a, b File) int { return strings.Compare(a.URI, b.URI) })
@@ -232,7 +242,8 @@ func (c *Catalogue) add(uri string, content []byte) error {
 			return err
 		}
 		if line, twice := names[s.Name]; twice {
-			return fmt.Errorf("%s:%d: scenario %q has the name of the one at line %d: name a column of the examples in it", uri, s.Line, s.Name, line)
+			return fmt.Errorf("%s:%d: scenario %q has the name of the one at line %d: name a column of the examples in it",
+				uri, s.Line, s.Name, line)
 		}
 		names[s.Name] = s.Line
 		s.Requirement.Scenarios = append(s.Requirement.Scenarios, s)

@@ -24,7 +24,8 @@ type Capability struct {
 	Requirements []string `yaml:"requirements"`
 }
 
-// capabilities are those of the table, and capabilityOf the one of each requirement. A test compares both with the features.
+// capabilities are those of the table, and capabilityOf the one of each requirement. A test compares both with the
+// features.
 var capabilities, capabilityOf = func() (all []*Capability, of map[string]*Capability) {
 	if err := yaml.Unmarshal(capabilitiesFile, &all); err != nil {
 		panic(err) // the file is a part of the program
@@ -38,15 +39,12 @@ var capabilities, capabilityOf = func() (all []*Capability, of map[string]*Capab
 	return all, of
 }()
 
-// Capabilities returns every capability, in the order of the profiles.
-func Capabilities() []*Capability { return slices.Clone(capabilities) }
-
 // CapabilityOf returns the capability that a requirement is in; nil for an ID that is not in the catalogue.
 func CapabilityOf(id string) *Capability { return capabilityOf[id] }
 
-// Claims are words of the key supports: profiles and capabilities. The claim is the union of its words. A profile claims all
-// of its requirements; a capability claims its own and the core of its profile, so that no claim lacks the core; end-to-end brings
-// both cores. Without words everything is claimed.
+// Claims are words of the key supports: profiles and capabilities. The claim is the union of its words. A profile
+// claims all of its requirements; a capability claims its own and the core of its profile, so that no claim lacks the
+// core; end-to-end brings both cores. Without words everything is claimed.
 type Claims []string
 
 // ClaimWords are the words that a claim may hold: the profiles, then the capabilities.
@@ -60,8 +58,8 @@ func ClaimWords() []string {
 	return words
 }
 
-// Lacks returns the word that would claim the requirement, and "" where it is claimed: its profile if nothing of that is claimed, else
-// its capability.
+// Lacks returns the word that would claim the requirement, and "" where it is claimed: its profile if nothing of that
+// is claimed, else its capability.
 func (c Claims) Lacks(q *Requirement) string {
 	own := capabilityOf[q.ID]
 	switch {
@@ -73,8 +71,8 @@ func (c Claims) Lacks(q *Requirement) string {
 	return own.Name
 }
 
-// Promised returns the capability of a requirement that has to be judged because it was claimed: any of a capability that is
-// named itself, and the MUSTs of a core and of what a profile holds. It is "" for all others.
+// Promised returns the capability of a requirement that has to be judged because it was claimed: any of a capability
+// that is named itself, and the MUSTs of a core and of what a profile holds. It is "" for all others.
 func (c Claims) Promised(q *Requirement) string {
 	own := capabilityOf[q.ID]
 	if own == nil || !c.Names(q) && (q.Level != reports.Must || !c.holds(own)) {
@@ -83,8 +81,8 @@ func (c Claims) Promised(q *Requirement) string {
 	return own.Name
 }
 
-// Names tells whether the capability of a requirement is named itself, and is no core: whatever its level, the requirement counts as
-// MUST then.
+// Names tells whether the capability of a requirement is named itself, and is no core: whatever its level, the
+// requirement counts as MUST then.
 func (c Claims) Names(q *Requirement) bool {
 	own := capabilityOf[q.ID]
 	return own != nil && !own.Core && slices.Contains(c, own.Name)

@@ -1,22 +1,19 @@
-package features_test
+package features
 
 import (
-	"slices"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
-
-	"github.com/agentconform/agentconform/features"
 )
 
-// TestEveryRequirementIsInOneCapability compares the table of capabilities with the features.
+// TestEveryRequirementIsInOneCapability compares the table of capabilities with the
 func TestEveryRequirementIsInOneCapability(t *testing.T) {
-	c, err := features.Load()
+	c, err := Load()
 	require.NoError(t, err)
 	times, cores := map[string]int{}, map[string]int{}
-	for _, capability := range features.Capabilities() {
+	for _, capability := range capabilities {
 		assert.NotEmpty(t, capability.Title, capability.Name)
 		assert.Equal(t, capability.Core, capability.Why != "", "%s: a core says why it cannot be left out", capability.Name)
 		if capability.Core {
@@ -33,11 +30,11 @@ func TestEveryRequirementIsInOneCapability(t *testing.T) {
 	for _, q := range c.Requirements {
 		assert.Equal(t, 1, times[q.ID], "%s has to be in one capability", q.ID)
 	}
-	assert.Equal(t, map[string]int{features.ControlPlane: 1, features.AgentServer: 1}, cores)
+	assert.Equal(t, map[string]int{ControlPlane: 1, AgentServer: 1}, cores)
 }
 
 func TestClaims(t *testing.T) {
-	c, err := features.Load()
+	c, err := Load()
 	require.NoError(t, err)
 	for claim, want := range map[string]struct {
 		lacks    map[string]string // word by requirement
@@ -58,33 +55,12 @@ func TestClaims(t *testing.T) {
 			map[string]string{"E2E-1": "end-to-end", "AS-RUN-1": "agent-server-core", "AS-ROLLBACK-1": ""}},
 		"agent-server-core": {map[string]string{"AS-RUN-1": "", "AS-ROLLBACK-1": "rollback", "CP-GET-1": "control-plane"}, map[string]string{"AS-RUN-1": "agent-server-core"}},
 	} {
-		claims := features.Claims(strings.Fields(claim))
+		claims := Claims(strings.Fields(claim))
 		for id, word := range want.lacks {
 			assert.Equal(t, word, claims.Lacks(c.Find(id)), "%q lacks %s", claim, id)
 		}
 		for id, name := range want.promised {
 			assert.Equal(t, name, claims.Promised(c.Find(id)), "%q promises %s", claim, id)
-		}
-	}
-}
-
-// TestNoClaimLacksTheCore tries every pair of words.
-func TestNoClaimLacksTheCore(t *testing.T) {
-	c, err := features.Load()
-	require.NoError(t, err)
-	for _, one := range features.ClaimWords() {
-		for _, other := range features.ClaimWords() {
-			claims := features.Claims{one, other}
-			for _, capability := range features.Capabilities() {
-				held := slices.ContainsFunc(capability.Requirements, func(id string) bool { return claims.Lacks(c.Find(id)) == "" })
-				for _, core := range features.Capabilities() {
-					if held && core.Core && (core.Profile == capability.Profile || capability.Profile == features.EndToEnd) {
-						for _, id := range core.Requirements {
-							assert.Empty(t, claims.Lacks(c.Find(id)), "%s and %s claim %s without %s", one, other, capability.Name, id)
-						}
-					}
-				}
-			}
 		}
 	}
 }

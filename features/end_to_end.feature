@@ -5,7 +5,7 @@ Feature: Create, deploy, call, update and call again
 
   A conforming target may serve control plane and agent servers on one host under a path prefix, or on two hosts.
 
-  @E2E-1 @must @section-1 @slow
+  @E2E-1 @must @section-1 @slow @after:AS-THREAD-1 @after:AS-RUN-1 @after:AS-STATE-1 @after:AS-STATE-2
   @needs:alternatives.repo_ref|alternatives.image_uri @creates:1/1
   Rule: After create, poll to DEPLOYED, PATCH and poll again, the deployed agent server answers from the new revision
     "(1) create a deployment with POST /v2/deployments ... until the revision status is DEPLOYED. (4) Update the

@@ -39,7 +39,8 @@ func Markdown(w io.Writer, c *Catalogue) error {
 			}
 		}
 	}
-	b.WriteString("\n## What the interface says\n\nEach quote stands above the requirements that judge it; ... is for what is left out.\n")
+	b.WriteString("\n## What the interface says\n\n" +
+		"Each quote stands above the requirements that judge it; ... is for what is left out.\n")
 	for _, g := range grouped(c, func(r *Requirement) string { return r.Quote }) {
 		fmt.Fprintf(&b, "\n> %s\n\n%s\n", strings.ReplaceAll(marked(g.text), "<", `\<`), strings.Join(g.ids, ", "))
 	}

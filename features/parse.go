@@ -82,7 +82,8 @@ func (p *parser) rule(rule *messages.Rule) (*Requirement, error) {
 		}
 	}
 	if r.ID == "" || r.Level == "" || len(r.Sections) == 0 || r.Profile == "" {
-		return nil, fmt.Errorf("%s:%d: rule %q needs a tag each for ID, level and section, and the feature one for its profile", p.uri, r.Line, rule.Name)
+		return nil, fmt.Errorf("%s:%d: rule %q needs a tag each for ID, level and section, and the feature one for its profile",
+			p.uri, r.Line, rule.Name)
 	}
 	for _, child := range rule.Children {
 		if child.Background != nil {
@@ -162,8 +163,9 @@ func (p *parser) scenario(pickle *messages.Pickle) (*Scenario, error) {
 
 // describes tells whether a tag describes a requirement, or says when it is judged.
 func describes(tag string) bool {
-	return idTag.MatchString(tag) || sectionTag.MatchString(tag) || afterTag.MatchString(tag) || levels[tag] != "" || slices.Contains(Subjects, tag) ||
-		slices.Contains([]string{"@" + ControlPlane, "@" + AgentServer, "@" + EndToEnd, TagLast, TagSlow}, tag)
+	others := append([]string{"@" + ControlPlane, "@" + AgentServer, "@" + EndToEnd, TagLast, TagSlow}, Subjects...)
+	return idTag.MatchString(tag) || sectionTag.MatchString(tag) || afterTag.MatchString(tag) || levels[tag] != "" ||
+		slices.Contains(others, tag)
 }
 
 // cutQuote splits the quote of the interface, with which a description may begin, from what follows it. The quote ends

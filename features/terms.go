@@ -8,12 +8,13 @@ import (
 	"strings"
 )
 
-// Terms are what a scenario needs and what it does at the target, by the tags of its feature, its rule, itself and its examples:
+// Terms are what a scenario needs and what it does at the target, by the tags of its feature, its rule, itself and its
+// examples:
 //
-//	@needs:KEY|KEY          one of these keys of the configuration; KEY=true must be true, create.body.source=VALUE be that source
+//	@needs:KEY|KEY          one of these keys of the configuration; KEY=true must be true, create.body.source=VALUE be that
 //	@anonymous              no valid credentials are needed
 //	@shares:NAME            what scenarios share, see [Shared]
-//	@reads, @reads:N        of the shared deployments so many that were there before the run will do; 0: an unknown id, too
+//	@reads, @reads:N        of the shared deployments so many that were there before the run will do; 0: an unknown id
 //	@reads:revisions=N      one with so many revisions will do
 //	@reads:settled=N        one whose revisions have settled, in so many statuses, will do
 //	@creates:N/M            so many deployments, and revisions beside the first of each, for itself alone
@@ -21,8 +22,8 @@ import (
 //	                        with @creates, or with a shared deployment and no @reads
 //	@record                 it judges what the run has recorded, and sends nothing itself
 //
-// A rule may also carry @after:ID, see [Requirement].After. What only the target can show is no matter of tags, and neither is whether a credential can have a certain mistake, or commits
-// has the ref: the run finds that out.
+// A rule may also carry @after:ID, see [Requirement].After. What only the target can show is no matter of tags, and
+// neither is whether a credential can have a certain mistake, or commits has the ref: the run finds that out.
 type Terms struct {
 	Needs                  [][]string
 	Anonymous              bool
@@ -36,12 +37,12 @@ type Terms struct {
 // Reads is what deployments that were there before a run must have for scenarios that only read them.
 type Reads struct{ Deployments, Revisions, Settled int }
 
-// Shared are what scenarios share: a deployment that nobody changes, another one, one that scenarios change in turn, one that was
-// updated to another source, one with more than 20 revisions, and the agent server.
+// Shared are what scenarios share: a deployment that nobody changes, another one, one that scenarios change in turn,
+// one that was updated to another source, one with more than 20 revisions, and the agent server.
 var Shared = []string{"deployment", "another", "changing", "updated", "history", AgentServer}
 
-// valueOfKey is a key, with a value where it must have one.
-var valueOfKey = regexp.MustCompile(`^(create\.body\.source=.+|[^=]+(=true)?)$`)
+// keys are one or several, each with a value where it must have one.
+var keys = regexp.MustCompile(`^((create\.body\.source=[^|]+|[^=|]+(=true)?)(\||$))+$`)
 
 // Creates tells whether a scenario creates deployments or revisions for itself.
 func (t Terms) Creates() bool { return t.Deployments+t.Revisions > 0 }
@@ -53,14 +54,15 @@ func (t *Terms) take(tag string) (known bool, err error) {
 	name, value, valued := strings.Cut(tag, ":")
 	n := numbers.FindStringSubmatch(value)
 	switch wrong := fmt.Errorf("tag %s: its value is missing, too much or unknown; see features.Terms", tag); {
-	case name == "@needs" && !slices.ContainsFunc(strings.Split(value, "|"), func(key string) bool { return !valueOfKey.MatchString(key) }):
+	case name == "@needs" && keys.MatchString(value):
 		t.Needs = append(t.Needs, strings.Split(value, "|"))
 	case name == "@shares" && slices.Contains(Shared, value):
 		t.Shares = append(t.Shares, value)
 	case tag == "@reads":
 		t.reads().Deployments = 1
 	case name == "@reads" && n != nil && n[3] == "":
-		number := map[string]*int{"": &t.reads().Deployments, "revisions": &t.reads().Revisions, "settled": &t.reads().Settled}[n[1]]
+		of := t.reads()
+		number := map[string]*int{"": &of.Deployments, "revisions": &of.Revisions, "settled": &of.Settled}[n[1]]
 		*number, _ = strconv.Atoi(n[2]) // digits
 	case name == "@creates" && n != nil && n[1] == "":
 		t.Deployments, _ = strconv.Atoi(n[2])
@@ -88,48 +90,27 @@ func (t *Terms) reads() *Reads {
 	return t.Reads
 }
 
-// needs are the keys that all scenarios of a requirement need beyond those with which a deployment is created, for people.
+// needs are the keys that all scenarios of a requirement need beyond those with which a deployment is created, for
+// people.
 func (r *Requirement) needs() string {
-	var all []string
-	for _, s := range r.Scenarios {
-		for _, keys := range s.Terms.Needs {
-			for _, each := range [][]string{keys, parent(keys)} {
-				words := inWords(each)
-				if words != "" && !slices.Contains(all, words) && !slices.ContainsFunc(r.Scenarios, func(s *Scenario) bool { return !s.Terms.need(each) }) {
-					all = append(all, words)
-				}
-			}
+	var keys []string
+	for _, need := range append(slices.Clip(r.Scenarios[0].Terms.Needs), []string{"users"}) {
+		key := strings.Join(need, " or ")
+		isSpared := func(s *Scenario) bool { return !s.Terms.need(key) }
+		if key != "create.body" && !slices.Contains(keys, key) && !slices.ContainsFunc(r.Scenarios, isSpared) {
+			keys = append(keys, key)
 		}
 	}
-	if slices.Contains(all, "two users") {
-		all = slices.DeleteFunc(all, func(words string) bool { return words == "users" })
+	if slices.Contains(keys, "users.1") {
+		keys = slices.DeleteFunc(keys, func(key string) bool { return key == "users" })
 	}
-	return strings.Join(all, " and ")
+	return strings.NewReplacer("create.body.source=", "a create.body with the source ", "users.1", "two users").
+		Replace(strings.Join(keys, " and "))
 }
 
 // need tells whether the terms hold a need, or one that includes it: users.1 includes users.
-func (t Terms) need(keys []string) bool {
-	return slices.ContainsFunc(t.Needs, func(have []string) bool { return slices.Equal(have, keys) || slices.Equal(parent(have), keys) })
-}
-
-// parent is the list that an item is of, nil where the keys are something else.
-func parent(keys []string) []string {
-	if strings.HasPrefix(keys[0], "users.") {
-		return []string{"users"}
-	}
-	return nil
-}
-
-func inWords(keys []string) string {
-	text := strings.Join(keys, " or ")
-	source, is := strings.CutPrefix(text, "create.body.source=")
-	switch {
-	case is:
-		return "a create.body with the source " + source
-	case text == "users.1":
-		return "two users"
-	case text == "create.body":
-		return ""
-	}
-	return text
+func (t Terms) need(key string) bool {
+	return slices.ContainsFunc(t.Needs, func(have []string) bool {
+		return strings.Join(have, " or ") == key || key == "users" && strings.HasPrefix(have[0], "users.")
+	})
 }

@@ -15,7 +15,7 @@ agentconform=${AGENTCONFORM:-$here/../bin/agentconform}
 why=$(missing python)
 [ -z "$why" ] || { echo "interop: faults before a server skipped: $why"; exit 0; }
 [ -x "$agentconform" ] || { echo "interop: $agentconform does not exist: run make build" >&2; exit 2; }
-[ $# -gt 0 ] || set -- foreign-state-is-read unknown-token-starts-runs messages-come-newest-first
+[ $# -gt 0 ] || set -- foreign-run-is-retrieved empty-token-is-accepted messages-come-newest-first
 mkdir -p "$out"
 stop_at_end
 install python "$out/install.log" || exit 1

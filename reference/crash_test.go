@@ -97,7 +97,6 @@ func TestNothingAcknowledgedIsLostByAKill(t *testing.T) {
 	require.Equal(t, http.StatusOK, status, d.Raw)
 	deployments[up] = d.Get("latest_revision_id").String()
 	kill()
-	c.http.CloseIdleConnections()
 
 	after := start(t, reference.Options{DataDir: folder})
 	require.Equal(t, set.Owner, after.server.Fixtures().Owner, "credentials stay with the folder")

@@ -1,13 +1,9 @@
 package reference_test
 
 import (
-	"fmt"
-	"io"
-	"net"
 	"net/http"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -41,24 +37,4 @@ func TestWhatOneKeyKeepsIsBounded(t *testing.T) {
 	full := start(t, reference.Options{MostKept: 1})
 	status, refused := full.do("POST", "/v2/deployments", full.server.Fixtures().Create)
 	require.Equal(t, http.StatusInsufficientStorage, status, refused.Raw)
-}
-
-// TestASlowBodyIsEnded: a client that does not end its body gets an answer, and its connection is closed. One that only waits is not ended.
-func TestASlowBodyIsEnded(t *testing.T) {
-	c := start(t, reference.Options{BodyTime: 50 * time.Millisecond})
-	for path, credential := range map[string]string{"/v2/deployments": "X-Api-Key: " + c.key, "/agents/conformance/threads": "Authorization: " + c.user(0)["Authorization"]} {
-		conn, err := net.Dial("tcp", strings.TrimPrefix(c.url, "http://"))
-		require.NoError(t, err)
-		require.NoError(t, conn.SetDeadline(time.Now().Add(limit)))
-		_, err = fmt.Fprintf(conn, "POST %s HTTP/1.1\r\nHost: x\r\n%s\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{", path, credential)
-		require.NoError(t, err)
-		answer, err := io.ReadAll(conn) // until the server closes
-		require.NoError(t, err)
-		require.Contains(t, string(answer), "HTTP/1.1 408", path)
-		require.NoError(t, conn.Close())
-	}
-	status, thread := c.at(c.user(0), "POST", c.server.AgentURL()+"/threads", map[string]any{})
-	require.Equal(t, http.StatusOK, status, thread.Raw)
-	_, answer := c.ask(c.server.AgentURL(), thread.Get("thread_id").String(), "wait=300")
-	require.Contains(t, answer, "wait=300")
 }

@@ -35,14 +35,12 @@ type Options struct {
 	Edition   string        // "cloud", the default, or "self-hosted"
 	Pace      time.Duration // how long a revision stays in each status at least
 	PublicURL string        // how clients reach Listen, where that differs
-	BodyTime  time.Duration // how long the body of a request may take; half a minute by default
 	MostKept  int64         // how many bytes are kept; some GiB by default
 
 	Log *slog.Logger // none by default
 
 	// What follows changes the behaviour of the parts from outside. Nil leaves a part as it is.
 	WrapHTTP     func(http.Handler) http.Handler // around everything that is served
-	WrapControl  func(*controlplane.Options)     // changes the options of the control plane
 	WrapAgent    func(*agentserver.Options)      // changes the options with which each agent server is made
 	WrapGraph    func(source string) string      // changes graph.star of the built-in agent server
 	WrapFixtures func(*fixtures.Set)             // changes what a harness is told, where what wraps the rest needs it
@@ -51,6 +49,5 @@ type Options struct {
 func (o *Options) setDefaults() {
 	o.Listen = cmp.Or(o.Listen, "127.0.0.1:0")
 	o.Edition = cmp.Or(o.Edition, string(controlplane.Cloud))
-	o.BodyTime = cmp.Or(o.BodyTime, 30*time.Second)
 	o.Log = cmp.Or(o.Log, slog.New(slog.DiscardHandler))
 }

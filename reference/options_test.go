@@ -2,8 +2,6 @@ package reference_test
 
 import (
 	"context"
-	"errors"
-	"io"
 	"net"
 	"net/http"
 	"os"
@@ -13,8 +11,6 @@ import (
 	"testing"
 
 	"github.com/agentconform/agentconform/reference"
-	"github.com/agentconform/agentconform/reference/agentserver"
-	"github.com/agentconform/agentconform/reference/controlplane"
 	"github.com/stretchr/testify/require"
 )
 
@@ -65,14 +61,6 @@ func TestCloseRemovesTheTemporaryFolderOnly(t *testing.T) {
 	require.Equal(t, os.FileMode(0o600), info.Mode().Perm())
 }
 
-func TestThePublicURLIsTheOneShown(t *testing.T) {
-	s, err := reference.Start(context.Background(), reference.Options{PublicURL: "https://agents.example/base/"})
-	require.NoError(t, err)
-	defer s.Close()
-	require.Equal(t, "https://agents.example/base", s.ControlPlaneURL())
-	require.Equal(t, "https://agents.example/base/agents/conformance", s.AgentURL())
-}
-
 func TestAnOpenAddressIsShownAsOneThatCanBeReached(t *testing.T) {
 	c := start(t, reference.Options{Listen: "0.0.0.0:0"})
 	require.True(t, strings.HasPrefix(c.url, "http://127.0.0.1:"), c.url)
@@ -88,38 +76,6 @@ func TestCredentialsAreNewForEachReference(t *testing.T) {
 	b.key = a.key
 	status, _ := b.do("GET", "/v2/deployments", nil)
 	require.Equal(t, http.StatusUnauthorized, status)
-}
-
-func TestPartsCanBeChanged(t *testing.T) {
-	c := start(t, reference.Options{
-		WrapControl: func(o *controlplane.Options) { o.AgentURL = func(string) string { panic("for the test") } },
-		WrapAgent: func(o *agentserver.Options) {
-			o.APIKeyOwner = func(string) (string, bool) { return "anyone", true }
-		},
-		WrapHTTP: func(inner http.Handler) http.Handler {
-			return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-				switch r.URL.Path {
-				case "/teapot":
-					w.WriteHeader(http.StatusTeapot)
-				case "/abort":
-					panic(http.ErrAbortHandler)
-				default:
-					inner.ServeHTTP(w, r)
-				}
-			})
-		},
-	})
-	status, body := c.do("POST", "/v2/deployments", c.server.Fixtures().Create)
-	require.Equal(t, http.StatusInternalServerError, status)
-	require.Equal(t, `{"detail":"Internal Server Error"}`, body.Raw)
-	status, _ = c.at(map[string]string{"X-Auth-Scheme": "studio"}, "GET", c.server.AgentURL()+"/threads", nil)
-	require.Equal(t, http.StatusOK, status)
-	status, _ = c.do("GET", "/teapot", nil)
-	require.Equal(t, http.StatusTeapot, status)
-	_, err := c.http.Get(c.url + "/abort")
-	require.True(t, errors.Is(err, io.EOF), err)
-	status, _ = c.do("GET", "/agents/unknown/threads", nil)
-	require.Equal(t, http.StatusNotFound, status)
 }
 
 // TestCloseWaitsForRequestsInProgress holds that a request sees its end coming, and is answered.

@@ -5,13 +5,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"log/slog"
 	"net"
 	"net/http"
 	"os"
 	"path/filepath"
-	"runtime/debug"
 	"slices"
 	"strings"
 	"sync"
@@ -21,7 +19,6 @@ import (
 	"github.com/agentconform/agentconform/reference/controlplane"
 	"github.com/agentconform/agentconform/reference/fixtures"
 	"github.com/agentconform/agentconform/reference/graphs"
-	"github.com/agentconform/agentconform/reference/httpapi"
 	"github.com/agentconform/agentconform/reference/source"
 	"github.com/agentconform/agentconform/reference/store"
 )
@@ -90,7 +87,7 @@ func (s *Server) start(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	s.atClose(func() error { return ignoreClosed(listener.Close()) })
+	s.atClose(func() error { _ = listener.Close(); return nil }) // it is closed, where it was served
 	s.url = cmp.Or(strings.TrimSuffix(s.opts.PublicURL, "/"), "http://"+reachable(listener.Addr()))
 	handler, err := s.assemble(ctx, db, secrets)
 	if err != nil {
@@ -141,9 +138,7 @@ func (s *Server) layOut(folder string) (fixtures.Secrets, error) {
 			return secrets, err
 		}
 	}
-	if s.set, err = material.NewSet(controlplane.Edition(s.opts.Edition), host.Place(), secrets); err != nil {
-		return secrets, err
-	}
+	s.set = material.NewSet(controlplane.Edition(s.opts.Edition), host.Place(), secrets)
 	if s.opts.WrapFixtures != nil {
 		s.opts.WrapFixtures(&s.set)
 	}
@@ -182,14 +177,10 @@ func (s *Server) assemble(ctx context.Context, db *store.Store, secrets fixtures
 		serving: map[string]*agentserver.Server{},
 	}
 	s.atClose(servers.close)
-	options := controlplane.Options{
+	controlPlane, err := controlplane.New(controlplane.Options{
 		Edition: controlplane.Edition(s.opts.Edition), Tenants: tenants, Store: db, Sources: fetcher, Runtime: servers,
 		AgentURL: s.agentURL, Pace: s.opts.Pace, Log: s.opts.Log,
-	}
-	if s.opts.WrapControl != nil {
-		s.opts.WrapControl(&options)
-	}
-	controlPlane, err := controlplane.New(options)
+	})
 	if err != nil {
 		return nil, err
 	}
@@ -201,7 +192,6 @@ func (s *Server) assemble(ctx context.Context, db *store.Store, secrets fixtures
 		return nil, err
 	}
 	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		defer s.recovered(w, r)
 		if strings.HasPrefix(r.URL.Path, agentsPath) {
 			servers.ServeHTTP(w, r)
 			return
@@ -218,18 +208,6 @@ func tenant(name string, c fixtures.Credentials) controlplane.Tenant {
 	return controlplane.Tenant{Name: name, APIKey: c.APIKey, TenantID: c.TenantID, Bearer: c.Bearer}
 }
 
-// recovered answers a request whose handler panicked, so that one bad request is not the end of the others.
-func (s *Server) recovered(w http.ResponseWriter, r *http.Request) {
-	switch cause := recover(); cause {
-	case nil:
-	case http.ErrAbortHandler:
-		panic(cause)
-	default:
-		s.opts.Log.Error("panic", "method", r.Method, "path", r.URL.Path, "cause", cause, "stack", string(debug.Stack()))
-		httpapi.WriteDetail(w, http.StatusInternalServerError, "Internal Server Error")
-	}
-}
-
 // conformanceMaterial makes the fixtures' material once: it takes a while, and never changes.
 var conformanceMaterial = sync.OnceValues(func() (*fixtures.Material, error) { return fixtures.Build(graphs.FS) })
 
@@ -243,11 +221,7 @@ func (s *Server) deployBuiltin(ctx context.Context, servers *agents, tenant stri
 	if err != nil {
 		return err
 	}
-	env, err := secrets.Env()
-	if err != nil {
-		return err
-	}
-	return servers.Deploy(ctx, tenant, builtinAgent, app, env)
+	return servers.Deploy(ctx, tenant, builtinAgent, app, secrets.Env())
 }
 
 // serve answers requests until Close. At Close the requests in progress see their context end, and are waited for:
@@ -255,7 +229,7 @@ func (s *Server) deployBuiltin(ctx context.Context, servers *agents, tenant stri
 func (s *Server) serve(listener net.Listener, handler http.Handler) {
 	ctx, cancel := context.WithCancel(context.Background())
 	server := &http.Server{
-		Handler: timed(handler, s.opts.BodyTime), ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute,
+		Handler: handler, ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute,
 		ErrorLog:    slog.NewLogLogger(s.opts.Log.Handler(), slog.LevelWarn),
 		BaseContext: func(net.Listener) context.Context { return ctx },
 	}
@@ -276,36 +250,6 @@ func (s *Server) serve(listener net.Listener, handler http.Handler) {
 	})
 }
 
-// timed ends requests whose body takes too long: it cannot be read further, so that nobody holds a connection with a
-// body that never ends. The time that the answer takes is not bounded: clients wait for runs.
-func timed(inner http.Handler, longest time.Duration) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if r.Body != http.NoBody {
-			connection := http.NewResponseController(w)
-			if connection.SetReadDeadline(time.Now().Add(longest)) == nil {
-				r.Body = &timedBody{r.Body, connection}
-			}
-		}
-		inner.ServeHTTP(w, r)
-	})
-}
-
-// timedBody takes the deadline away at the end of the body: later reads of the connection only notice that the client
-// has gone.
-type timedBody struct {
-	io.ReadCloser
-	connection *http.ResponseController
-}
-
-// Read reads the body.
-func (b *timedBody) Read(p []byte) (int, error) {
-	n, err := b.ReadCloser.Read(p)
-	if errors.Is(err, io.EOF) {
-		_ = b.connection.SetReadDeadline(time.Time{}) // where this fails, the connection has gone
-	}
-	return n, err
-}
-
 // reachable is the address at which a client on this machine reaches the listener.
 func reachable(addr net.Addr) string {
 	host, port, err := net.SplitHostPort(addr.String())
@@ -313,11 +257,4 @@ func reachable(addr net.Addr) string {
 		return net.JoinHostPort("127.0.0.1", port)
 	}
 	return addr.String()
-}
-
-func ignoreClosed(err error) error {
-	if errors.Is(err, net.ErrClosed) {
-		return nil
-	}
-	return err
 }

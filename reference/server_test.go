@@ -89,14 +89,6 @@ func (c client) do(method, path string, body any) (int, gjson.Result) {
 	return resp.StatusCode, gjson.ParseBytes(answer)
 }
 
-// create makes a deployment from the fixtures.
-func (c client) create() gjson.Result {
-	c.t.Helper()
-	status, d := c.do("POST", "/v2/deployments", c.server.Fixtures().Create)
-	require.Equal(c.t, http.StatusCreated, status, d.Raw)
-	return d
-}
-
 // settle polls a revision until it is settled.
 func (c client) settle(deployment, revision string) string {
 	c.t.Helper()

@@ -1,7 +1,5 @@
 package reports
 
-import "slices"
-
 // Skip says why a scenario or a requirement was not judged.
 type Skip struct {
 	Kind SkipKind `json:"kind"`
@@ -21,9 +19,6 @@ const (
 	NotClaimed    SkipKind = "not-claimed"    // the key supports does not claim it
 	OverBudget    SkipKind = "over-budget"    // the budget under the key is used up
 )
-
-// SkipKinds lists the kinds of skips.
-var SkipKinds = []SkipKind{NotApplicable, NotConfigured, NotSelected, NotClaimed, OverBudget}
 
 // Scope says whether a run judged every requirement that applies to the target.
 type Scope string
@@ -63,18 +58,6 @@ const (
 	ByObservation  BlockerKind = "observation"  // the sentence that observed nothing which could show a violation
 )
 
-// SameCause tells whether two requirements were not judged for one cause: they were skipped for the same reason, or the
-// same kept both from being judged.
-func SameCause(a, b *Requirement) bool {
-	switch {
-	case a.Verdict != b.Verdict:
-		return false
-	case a.Skip != nil && b.Skip != nil:
-		return *a.Skip == *b.Skip
-	}
-	return a.Skip == nil && b.Skip == nil && len(a.BlockedBy) > 0 && slices.Equal(a.BlockedBy, b.BlockedBy)
-}
-
 // Causes are the failures that explain the one of q and that no other explains: q itself where nothing explains it.
 func Causes(r *Result, q *Requirement) []*Requirement {
 	var causes []*Requirement
@@ -86,8 +69,8 @@ func Causes(r *Result, q *Requirement) []*Requirement {
 		}
 		seen[q.ID] = true
 		explained := false
-		for cause := range Each(r.Requirements) {
-			if slices.Contains(q.ExplainedBy, cause.ID) {
+		for _, id := range q.ExplainedBy {
+			if cause := r.Requirement(id); cause != nil {
 				explained = true
 				follow(cause)
 			}
@@ -110,7 +93,7 @@ func SetScope(r *Result, absent []NotJudged) {
 	}
 	r.NotJudged = append(r.NotJudged, absent...)
 	r.Scope = ScopeWhole
-	if !Whole(r) {
+	if r.LeftOut() > 0 {
 		r.Scope = ScopePart
 	}
 }
@@ -128,7 +111,3 @@ func (r *Result) LeftOut() (n int) {
 	}
 	return n
 }
-
-// Whole tells whether the run judged every requirement that applies to the target. Only the verdict of such a run is
-// shown as conformant without a caveat.
-func Whole(r *Result) bool { return r.LeftOut() == 0 }

@@ -38,14 +38,6 @@ func HostPort(address string) string {
 	return net.JoinHostPort(strings.ToLower(u.Hostname()), port)
 }
 
-// SocketOf is the path of the socket for "host:port", "" where there is none.
-func (c *Connection) SocketOf(at string) string {
-	if c == nil {
-		return ""
-	}
-	return c.Sockets[at]
-}
-
 // inCert are the characters with a meaning in curl's --cert.
 var inCert = strings.NewReplacer(`\`, `\\`, ":", `\:`)
 

@@ -23,8 +23,8 @@ const (
 	maxValues = 200      // header values in one direction
 )
 
-// Bounded returns x with everything cut that exceeds the bounds of evidence.
-func Bounded(x Exchange) Exchange {
+// bounded returns x with everything cut that exceeds the bounds of evidence.
+func bounded(x Exchange) Exchange {
 	x.URL, x.Error, x.Curl = safe.Cut(x.URL, maxHeader), safe.Cut(x.Error, maxHeader), safe.Cut(x.Curl, MaxBody)
 	x.Request, x.Response = x.Request.bounded(), x.Response.bounded()
 	return x

@@ -48,6 +48,7 @@ func ReadFile(path string) (*Result, error) {
 	if err := check(r); err != nil {
 		return nil, fmt.Errorf("reading %s: %w", path, err)
 	}
+	r.Exchanges = Record(nil, r.Exchanges...)
 	return r, nil
 }
 
@@ -106,12 +107,17 @@ func check(r *Result) error {
 		}
 		ids[q.ID] = true
 	}
+	for i, x := range r.Exchanges {
+		if x.ID != i+1 {
+			return fmt.Errorf("exchanges[%d]: its id is %d; the ids count from 1", i, x.ID)
+		}
+	}
 	for _, f := range r.Findings {
 		if err := cmp.Or(noID(f.ID), noID(f.Requirement)); err != nil {
 			return err
 		}
-		if n := r.Exchanges.Len(); f.Exchange < 0 || f.Exchange > n {
-			return fmt.Errorf("finding %s: %w", f.ID, noSuchExchange(f.Exchange, n))
+		if _, err := r.Exchange(f.Exchange); err != nil && f.Exchange != 0 {
+			return fmt.Errorf("finding %s: %w", f.ID, err)
 		}
 	}
 	return nil

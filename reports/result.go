@@ -3,9 +3,9 @@
 // The [Result] is what the console, every file and the exit code are derived from. The package knows neither HTTP
 // clients nor Gherkin nor the formats of reports: steps fills the result, and the exporters, a package each, show it.
 //
-// While a run goes on, its exchanges go into [Exchanges]. At its end, [Result.RenumberExchanges] makes their ids
+// While a run goes on, its exchanges are kept by [Record]. At its end, [Result.RenumberExchanges] makes their ids
 // independent of which scenario was quicker, [Tally] counts, [ConcludeRun] derives the verdict, and [Result.WriteJSON]
-// writes result.json, whose JSON Schema is [ResultSchema]. [ReadFile] reads it again.
+// writes result.json, whose JSON Schema is result.schema.json. [ReadFile] reads it again.
 //
 // Text that comes from the target may be hostile: every exporter passes it through package safe, and bounds it.
 package reports
@@ -35,7 +35,7 @@ type Result struct {
 	Findings     []Finding     `json:"findings"`
 	Coverage     Coverage      `json:"coverage"`
 	Timeline     []Transition  `json:"timeline"`
-	Exchanges    *Exchanges    `json:"exchanges"`
+	Exchanges    []Exchange    `json:"exchanges"` // ids count from 1
 	Ledger       []LedgerEntry `json:"ledger"`
 	Notes        []Note        `json:"notes,omitempty"`    // what is no failure and worth knowing
 	Baseline     *Baseline     `json:"baseline,omitempty"` // only where the run was given one
@@ -92,7 +92,7 @@ type Counts struct {
 	Cases        int             `json:"cases"`
 	Explored     int             `json:"explored,omitempty"`   // operations in random sequences
 	Throttled    int             `json:"throttled,omitempty"`  // 429 and 503 answers with Retry-After that were obeyed
-	WaitedMS     int64           `json:"waited_ms,omitempty"`  // by the clock, in which some request waited for that reason
+	WaitedMS     int64           `json:"waited_ms,omitempty"`  // for which the suite agreed to wait, over all of these
 	NotWaited    int             `json:"not_waited,omitempty"` // answers that asked for a longer wait than the suite grants
 }
 
@@ -251,9 +251,10 @@ type EnumCoverage struct {
 
 // Transition is a status that polling saw, and when, from the start of the run.
 type Transition struct {
-	Revision string `json:"revision"`
-	Status   string `json:"status"`
-	AtMS     int64  `json:"at_ms"`
+	Revision   string `json:"revision"`
+	Deployment string `json:"deployment,omitempty"`
+	Status     string `json:"status"`
+	AtMS       int64  `json:"at_ms"`
 }
 
 // LedgerEntry is something the run created at the target.

@@ -115,7 +115,7 @@ func Conclude(requirements []Requirement, strict bool) Conclusion {
 // not do.
 func ConcludeRun(r *Result) Conclusion {
 	c := Conclude(r.Requirements, r.Run.Strict)
-	if c == Conformant && (r.Run.Stopped != "" || len(r.Unseen) > 0 || len(BrokenClaims(r)) > 0 || r.Run.Whole && !Whole(r)) {
+	if c == Conformant && (r.Run.Stopped != "" || len(r.Unseen) > 0 || len(BrokenClaims(r)) > 0 || r.Run.Whole && r.LeftOut() > 0) {
 		return Incomplete
 	}
 	return c
@@ -158,6 +158,16 @@ func BrokenClaims(r *Result) []*Requirement {
 	return all
 }
 
+// Requirement returns the requirement with this ID, or nil.
+func (r *Result) Requirement(id string) *Requirement {
+	for q := range Each(r.Requirements) {
+		if q.ID == id {
+			return q
+		}
+	}
+	return nil
+}
+
 // Filtered tells whether the result lacks requirements of the catalogue, because a filter left them out.
 func (r *Result) Filtered() bool { return len(r.Requirements) < r.Suite.Requirements }
 
@@ -165,7 +175,10 @@ func (r *Result) Filtered() bool { return len(r.Requirements) < r.Suite.Requirem
 // of a scenario that tries generated values, and the throttled answers. There are at least as many cases as
 // scenarios.
 func Tally(r *Result) {
-	r.Counts.Requirements, r.Counts.Scenarios = zeroes(), zeroes()
+	r.Counts.Requirements, r.Counts.Scenarios = map[Verdict]int{}, map[Verdict]int{}
+	for _, v := range Verdicts { // a reader of the file sees "failed: 0" and need not infer it
+		r.Counts.Requirements[v], r.Counts.Scenarios[v] = 0, 0
+	}
 	scenarios := 0
 	for _, q := range r.Requirements {
 		r.Counts.Requirements[q.Verdict]++
@@ -175,19 +188,7 @@ func Tally(r *Result) {
 		}
 	}
 	r.Counts.Cases = max(r.Counts.Cases, scenarios)
-	r.Counts.Exchanges = 0
-	if r.Exchanges != nil {
-		r.Counts.Exchanges = r.Exchanges.Len()
-	}
-}
-
-// zeroes holds every verdict, so that a reader of the file sees "failed: 0" and need not infer it.
-func zeroes() map[Verdict]int {
-	counts := make(map[Verdict]int, len(Verdicts))
-	for _, v := range Verdicts {
-		counts[v] = 0
-	}
-	return counts
+	r.Counts.Exchanges = len(r.Exchanges)
 }
 
 // Count puts a number and a noun together: "1 run", "3 runs".

@@ -3,7 +3,6 @@ package reports
 import (
 	"bufio"
 	"bytes"
-	_ "embed" // the schema is part of the package
 	"encoding/json"
 	"fmt"
 	"io"
@@ -11,21 +10,13 @@ import (
 	"github.com/agentconform/agentconform/reports/safe"
 )
 
-//go:embed result.schema.json
-var schema []byte
-
-// ResultSchema is the JSON Schema of result.json.
-func ResultSchema() []byte { return schema }
-
 // WriteJSON writes r as a result file: the content of result.json. Exchanges are one a line; all else is indented. What
 // could do harm on a terminal is written as \u escapes. A reader of the file sees [] and {}, never null.
 func (r *Result) WriteJSON(w io.Writer) error {
 	n := *r
-	n.Schema, n.Exchanges = Schema, nil
+	n.Exchanges = nil
 	n = safe.Copy(n, func(text string) string { return safe.Cut(text, MaxBody) }) // texts quote the target, which may have sent megabytes
-	if len(n.Counts.Requirements)+len(n.Counts.Scenarios) == 0 {
-		n.Counts.Requirements, n.Counts.Scenarios = zeroes(), zeroes()
-	}
+	n.Schema, n.Exchanges = Schema, nil
 	doc, err := encoded(n, "  ")
 	if err != nil {
 		return fmt.Errorf("encoding the result: %w", err)
@@ -33,18 +24,18 @@ func (r *Result) WriteJSON(w io.Writer) error {
 	before, after, _ := bytes.Cut(doc, []byte(`"exchanges": null`)) // no text of a target can hold it with these quotation marks
 	out := bufio.NewWriterSize(w, 64<<10)                           // what it returns of an error, Flush returns too
 	_, _ = fmt.Fprintf(out, `%s"exchanges": [`, before)
-	for x := range r.Exchanges.All() {
+	for i, x := range r.Exchanges {
 		line, err := encoded(x, "")
 		if err != nil {
 			return fmt.Errorf("encoding exchange %d: %w", x.ID, err)
 		}
 		separator := ","
-		if x.ID == 1 {
+		if i == 0 {
 			separator = ""
 		}
 		_, _ = fmt.Fprintf(out, "%s\n    %s", separator, bytes.TrimSpace(line))
 	}
-	if r.Exchanges.Len() > 0 {
+	if len(r.Exchanges) > 0 {
 		_, _ = out.WriteString("\n  ")
 	}
 	_, _ = fmt.Fprintf(out, "]%s", after)

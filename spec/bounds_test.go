@@ -9,8 +9,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestViolationsOfOneAnswerAreBounded: where a schema is about all fields, a target can make up names without end, each a place of its
-// own.
+// TestViolationsOfOneAnswerAreBounded: where a schema is about all fields, a target can make up names without end, each
+// a place of its own.
 func TestViolationsOfOneAnswerAreBounded(t *testing.T) {
 	compiler := jsonschema.NewCompiler()
 	require.NoError(t, compiler.AddResource("all.json", map[string]any{"additionalProperties": map[string]any{"type": "string"}}))

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"math/big"
 	"slices"
 	"strings"
 
@@ -68,7 +67,7 @@ func visit(e *jsonschema.ValidationError, yield func(*jsonschema.ValidationError
 
 // explain says what one cause means. Each missing field is a separate fault, at the place where it is missing.
 func explain(schema *jsonschema.Schema, e *jsonschema.ValidationError, value any) []Violation {
-	pointer, at := resolve(value, e.InstanceLocation)
+	pointer, at := pointerTo(e.InstanceLocation), valueAt(value, e.InstanceLocation)
 	if missing, ok := e.ErrorKind.(*kind.Required); ok {
 		violations := make([]Violation, 0, len(missing.Missing))
 		unknown := unknownIn(schema, e.InstanceLocation, at)
@@ -84,7 +83,8 @@ func explain(schema *jsonschema.Schema, e *jsonschema.ValidationError, value any
 		}
 		return violations
 	}
-	return []Violation{{Pointer: pointer, Keyword: keyword(e.ErrorKind), Expected: expected(e.ErrorKind), Actual: excerpt(at)}}
+	return []Violation{{Pointer: pointer, Keyword: keyword(e.ErrorKind), Expected: expected(e.ErrorKind),
+		Actual: excerpt(at)}}
 }
 
 // unknownIn lists the names in an object that the schema of its place does not have: a missing field may be spelt
@@ -122,20 +122,13 @@ func expected(k jsonschema.ErrorKind) string {
 	case *kind.Format:
 		return "a " + k.Want
 	case *kind.Minimum:
-		return "at least " + number(k.Want)
+		return "at least " + k.Want.RatString()
 	case *kind.Maximum:
-		return "at most " + number(k.Want)
+		return "at most " + k.Want.RatString()
 	case *kind.MinLength:
 		return fmt.Sprintf("at least %d characters", k.Want)
 	}
 	return "what the schema says under " + keyword(k)
-}
-
-func number(r *big.Rat) string {
-	if r.IsInt() {
-		return r.Num().String()
-	}
-	return r.FloatString(3)
 }
 
 func wanted(values []any) []string {

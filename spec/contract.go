@@ -26,7 +26,7 @@ const jsonType = "application/json"
 // contract is one document, compiled.
 type contract struct {
 	operations []*operation
-	enums      []enum
+	enums      map[string][]string // by field: "Revision.status"
 }
 
 type operation struct {
@@ -56,7 +56,8 @@ type compiler struct {
 	document []byte
 }
 
-// place is where the last line with a text begins. The model has no order, and to have it count lines takes longer than all the rest.
+// place is where the last line with a text begins. The model has no order, and to have it count lines takes longer than
+// all the rest.
 func (c *compiler) place(line string) int { return bytes.LastIndex(c.document, []byte("\n"+line+"\n")) }
 
 func compile(side Side, document []byte) (*contract, error) {
@@ -80,7 +81,9 @@ func compile(side Side, document []byte) (*contract, error) {
 	return result, nil
 }
 
-func (c *compiler) operation(path, method string, item *openapi3.PathItem, declared *openapi3.Operation) (*operation, error) {
+func (c *compiler) operation(path, method string, item *openapi3.PathItem, declared *openapi3.Operation) (
+	*operation, error,
+) {
 	result := &operation{
 		Operation: Operation{
 			ID: declared.OperationID, Side: c.side, Method: method, Path: path, Field: declared.Extensions[extField] == true,
@@ -163,7 +166,8 @@ func jsonSchema(content openapi3.Content) (*jsonschema.Schema, error) {
 }
 
 // compileSchema compiles a schema as the validators of libopenapi-validator do: with the keywords of OpenAPI 3.1, and
-// formats asserted. Its package helpers would do this too, but takes longer to build than all else that the suite needs.
+// formats asserted. Its package helpers would do this too, but takes longer to build than all else that the suite
+// needs.
 func compileSchema(schema *openapi3.SchemaRef) (*jsonschema.Schema, error) {
 	if err := inline(schema, nil); err != nil {
 		return nil, err

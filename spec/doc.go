@@ -15,21 +15,21 @@
 // formats included. Beyond that the text itself must be sound: one JSON value and nothing after it, valid UTF-8, no key
 // twice in one object, no body where the status forbids one.
 //
-// The documents are open where the interface is silent, see their descriptions. Never judged are: 429 and 5xx
-// (section 8 shows no rate limits, and that no request is answered with a 5xx is a matter of behaviour), operations that
-// are not in the documents, and operations marked as known from the field only.
+// The documents are open where the interface is silent, see their descriptions. Never judged are: 429 and 5xx (section
+// 8 shows no rate limits, and that no request is answered with a 5xx is a matter of behaviour), operations that are not
+// in the documents, and operations marked as known from the field only.
 //
 // # How
 //
-// The schemas of the documents are compiled as libopenapi-validator compiles them: with its vocabulary of OpenAPI 3.1 and
-// with format assertions, by the compiler that its own validators run. The oracle selects the response and runs the
-// compiled schema itself instead of calling the high-level validator, for three reasons: that one takes an empty body and
-// the body null for every schema, it knows no media type but the one declared (an answer may say
+// The schemas of the documents are compiled as libopenapi-validator compiles them: with its vocabulary of OpenAPI 3.1
+// and with format assertions, by the compiler that its own validators run. The oracle selects the response and runs the
+// compiled schema itself instead of calling the high-level validator, for three reasons: that one takes an empty body
+// and the body null for every schema, it knows no media type but the one declared (an answer may say
 // application/problem+json), and it copies the whole body for every error, with which a hostile target can exhaust the
-// memory. The tests compare the oracle with both the high-level validator and kin-openapi, and explain where they differ.
+// memory. The tests compare the oracle with kin-openapi, and explain where they differ.
 //
-// A target may be hostile: nesting and the number of values are bounded, numbers are not expanded, and what
-// is quoted in a violation is short.
+// A target may be hostile: nesting and the number of values are bounded, numbers are not expanded, and what is quoted
+// in a violation is short.
 //
 // # What it is not
 //

@@ -2,6 +2,7 @@ package spec
 
 import (
 	_ "embed"
+	"regexp"
 	"slices"
 )
 
@@ -23,4 +24,17 @@ func Document(side Side) []byte {
 		return slices.Clone(agentServerDocument)
 	}
 	return nil
+}
+
+//go:embed INTERFACE.md
+var interfaceText string
+
+// SectionTitle returns the heading of a section of the interface description, without its number; "" where there is
+// none.
+func SectionTitle(number string) string {
+	heading := regexp.MustCompile(`(?m)^## ` + regexp.QuoteMeta(number) + `\. (.+)$`).FindStringSubmatch(interfaceText)
+	if heading == nil {
+		return ""
+	}
+	return heading[1]
 }

@@ -18,7 +18,7 @@ const ellipsis = "…"
 func excerpt(value any) string {
 	var e excerpter
 	e.value(value)
-	return clip(e.b.String())
+	return clip(e.String())
 }
 
 // excerptText quotes a text that is not JSON.
@@ -36,14 +36,8 @@ func excerptAt(body []byte, offset int) string {
 	if offset >= len(body) {
 		return "the end"
 	}
-	low, high := max(0, offset-16), min(len(body), offset+32)
-	for low < offset && !utf8.RuneStart(body[low]) {
-		low++
-	}
-	for high < len(body) && high > offset+1 && !utf8.RuneStart(body[high]) {
-		high--
-	}
-	return quote(strings.ToValidUTF8(string(body[low:high]), "\uFFFD"))
+	part := body[max(0, offset-16):min(len(body), offset+32)]
+	return quote(strings.ToValidUTF8(string(part), "")) // without the halves of characters at its ends
 }
 
 // quote escapes control characters, so that no text of a target can do harm where it is shown.
@@ -62,58 +56,49 @@ func clip(s string) string {
 	return string(runes[:excerptLimit-1]) + ellipsis
 }
 
-type excerpter struct{ b strings.Builder }
-
-func (e *excerpter) full() bool { return e.b.Len() > 4*excerptLimit }
-
 // manyFields is the size above which an object is only counted: its keys would have to be sorted first.
 const manyFields = 64
+
+type excerpter struct{ strings.Builder }
+
+// next begins the member of an object or an array, unless enough is written.
+func (e *excerpter) next(i int) bool {
+	if i > 0 {
+		e.WriteByte(',')
+	}
+	return e.Len() <= 4*excerptLimit
+}
 
 func (e *excerpter) value(value any) {
 	switch v := value.(type) {
 	case nil:
-		e.b.WriteString("null")
+		e.WriteString("null")
 	case string:
-		e.b.WriteString(quote(v))
+		e.WriteString(quote(v))
 	case map[string]any:
-		e.object(v)
+		if len(v) > manyFields {
+			fmt.Fprintf(e, "{%d fields}", len(v))
+			return
+		}
+		e.WriteByte('{')
+		for i, key := range slices.Sorted(maps.Keys(v)) {
+			if !e.next(i) {
+				break
+			}
+			e.WriteString(quote(key) + ":")
+			e.value(v[key])
+		}
+		e.WriteByte('}')
 	case []any:
-		e.array(v)
+		e.WriteByte('[')
+		for i, item := range v {
+			if !e.next(i) {
+				break
+			}
+			e.value(item)
+		}
+		e.WriteByte(']')
 	default: // bool, int64, float64
-		fmt.Fprint(&e.b, v)
+		fmt.Fprint(e, v)
 	}
-}
-
-func (e *excerpter) object(fields map[string]any) {
-	if len(fields) > manyFields {
-		fmt.Fprintf(&e.b, "{%d fields}", len(fields))
-		return
-	}
-	e.b.WriteByte('{')
-	for i, key := range slices.Sorted(maps.Keys(fields)) {
-		if e.full() {
-			break
-		}
-		if i > 0 {
-			e.b.WriteByte(',')
-		}
-		e.b.WriteString(quote(key))
-		e.b.WriteByte(':')
-		e.value(fields[key])
-	}
-	e.b.WriteByte('}')
-}
-
-func (e *excerpter) array(items []any) {
-	e.b.WriteByte('[')
-	for i, item := range items {
-		if e.full() {
-			break
-		}
-		if i > 0 {
-			e.b.WriteByte(',')
-		}
-		e.value(item)
-	}
-	e.b.WriteByte(']')
 }

@@ -2,16 +2,16 @@ package spec
 
 import (
 	"net/url"
+	"slices"
 	"strings"
 )
 
 // find matches a request with the templates. Where two fit, the one with fewer parameters is meant.
 func (o *Oracle) find(side Side, method, path string) *operation {
-	c := o.contracts[side]
+	c, segments := o.contracts[side], segmentsOf(path)
 	if c == nil {
 		return nil
 	}
-	segments := segmentsOf(path)
 	var best *operation
 	fewest := len(segments) + 1
 	for _, op := range c.operations {
@@ -44,21 +44,19 @@ func match(template, segments []string) (parameters int, ok bool) {
 	return parameters, true
 }
 
-// pathValues are the values of the parameters in a path that matches.
-func (op *operation) pathValues(path string) map[string]string {
-	values := map[string]string{}
+// In is the value of a parameter in a path of the operation, "" where there is none. What cannot be unescaped is
+// returned as it stands.
+func (op Operation) In(path, parameter string) string {
 	segments := segmentsOf(path)
-	for i, t := range op.segments {
-		if !isParameter(t) {
-			continue
-		}
-		value, err := url.PathUnescape(segments[i])
-		if err != nil {
-			value = segments[i] // what cannot be unescaped is judged as it stands
-		}
-		values[strings.Trim(t, "{}")] = value
+	at := slices.Index(segmentsOf(op.Path), "{"+parameter+"}")
+	if at < 0 || at >= len(segments) {
+		return ""
 	}
-	return values
+	value, err := url.PathUnescape(segments[at])
+	if err != nil {
+		return segments[at]
+	}
+	return value
 }
 
 func isParameter(segment string) bool { return strings.HasPrefix(segment, "{") }

@@ -4,8 +4,6 @@ import (
 	"fmt"
 	"net/http"
 	"strings"
-
-	"github.com/agentconform/agentconform/spec/internal/strictjson"
 )
 
 // Side tells the two halves of the interface apart. Each has its own base address and its own document.
@@ -38,12 +36,6 @@ type Exchange struct {
 	Body []byte
 }
 
-// MaxDepth is how deep arrays and objects of an answer may nest; deeper ones break the contract (keyword "depth").
-const MaxDepth = strictjson.MaxDepth
-
-// MaxValues is how many JSON values of one answer are judged. An answer with more breaks the contract (keyword "values").
-const MaxValues = strictjson.MaxValues
-
 // Violation is one broken rule of the contract.
 type Violation struct {
 	Operation string // the operation's id, such as "list-revisions"
@@ -58,19 +50,10 @@ type Violation struct {
 	Actual   string // a short excerpt of what was there
 }
 
-// Key is the same for the same fault: it leaves out the offending value, and in place of an index into an array it has a
-// star, so that twenty revisions with the same fault are one finding.
+// Key is the same for the same fault: it leaves out the offending value, and in place of an index into an array it has
+// a star, so that twenty revisions with the same fault are one finding.
 func (v Violation) Key() string {
 	return fmt.Sprintf("%s %d %s %s", v.Operation, v.Status, starred(v.Pointer), v.Keyword)
-}
-
-// String is the violation in one line.
-func (v Violation) String() string {
-	place := v.Pointer
-	if place == "" {
-		place = "body"
-	}
-	return fmt.Sprintf("%s %d: %s: %s: expected %s, got %s", v.Operation, v.Status, place, v.Keyword, v.Expected, v.Actual)
 }
 
 // starred replaces array indices. No field of the interface is named by a number, so digits alone are an index.
@@ -95,8 +78,8 @@ type Operation struct {
 	Path   string // the template: "/v2/deployments/{deployment_id}"
 	// Field marks a vendor extension: an operation that is not part of the interface. It is documented and never judged.
 	Field bool
-	// Example is the body of a request that a target with the conformance graph serves, nil where the document has none. Its
-	// members assistant_id, thread_id and run_id stand for those of the target.
+	// Example is the body of a request that a target with the conformance graph serves, nil where the document has none.
+	// Its members assistant_id, thread_id and run_id stand for those of the target.
 	Example    any
 	Parameters []Parameter
 	Responses  []Response

@@ -119,40 +119,25 @@ func NeutralIn(body gjson.Result) (words []string) {
 
 // eachNeutral visits the places of neutral words in a body of the control plane, in their order: the source of a
 // deployment or a revision, and the names of the fields of its configuration.
-func eachNeutral(body gjson.Result, visit func(at gjson.Result)) {
-	listed := func(item gjson.Result) {
-		eachMember(item, func(key string, value gjson.Result) { visitNeutral(key, value, visit) })
-	}
-	eachMember(body, func(key string, value gjson.Result) {
-		if key != "resources" || !value.IsArray() {
-			visitNeutral(key, value, visit)
-			return
-		}
-		value.ForEach(func(_, item gjson.Result) bool {
-			listed(item)
-			return true
-		})
-	})
-}
+func eachNeutral(body gjson.Result, visit func(at gjson.Result)) { eachWord(body, true, visit) }
 
-func visitNeutral(key string, value gjson.Result, visit func(at gjson.Result)) {
-	switch {
-	case key == "source" && value.Type == gjson.String:
-		visit(value)
-	case key == "source_revision_config" && value.IsObject():
-		value.ForEach(func(name, _ gjson.Result) bool {
-			visit(name)
-			return true
-		})
-	}
-}
-
-func eachMember(object gjson.Result, visit func(key string, value gjson.Result)) {
-	if !object.IsObject() {
-		return
-	}
+// eachWord visits those of one object, and of the items of a list that it may be.
+func eachWord(object gjson.Result, isList bool, visit func(at gjson.Result)) {
 	object.ForEach(func(key, value gjson.Result) bool {
-		visit(key.Str, value)
+		switch {
+		case key.Str == "source" && value.Type == gjson.String:
+			visit(value)
+		case key.Str == "source_revision_config" && value.IsObject():
+			value.ForEach(func(name, _ gjson.Result) bool {
+				visit(name)
+				return true
+			})
+		case isList && key.Str == "resources" && value.IsArray():
+			value.ForEach(func(_, item gjson.Result) bool {
+				eachWord(item, false, visit)
+				return true
+			})
+		}
 		return true
 	})
 }

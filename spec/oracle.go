@@ -1,66 +1,57 @@
 package spec
 
 import (
-	"fmt"
+	"maps"
 	"net/http"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
-
-	"github.com/agentconform/agentconform/spec/internal/strictjson"
 )
 
 // Oracle judges exchanges against the contract. It is safe for concurrent use; make one and share it.
 type Oracle struct {
 	contracts map[Side]*contract
-	enums     map[string][]string
 }
 
 // New reads and compiles both documents.
 func New() (*Oracle, error) {
-	o := &Oracle{contracts: map[Side]*contract{}, enums: map[string][]string{}}
+	o := &Oracle{map[Side]*contract{}}
 	for _, side := range Sides() {
 		c, err := compile(side, Document(side))
 		if err != nil {
 			return nil, err
 		}
 		o.contracts[side] = c
-		for _, e := range c.enums {
-			o.enums[e.name] = e.values
-		}
 	}
 	return o, nil
 }
 
 // Operations lists the operations of a side in the order of its document.
-func (o *Oracle) Operations(side Side) []Operation {
-	c := o.contracts[side]
-	if c == nil {
-		return nil
+func (o *Oracle) Operations(side Side) (all []Operation) {
+	for _, op := range o.contracts[side].operations {
+		all = append(all, op.Operation)
 	}
-	result := make([]Operation, 0, len(c.operations))
-	for _, op := range c.operations {
-		result = append(result, op.Operation.clone())
-	}
-	return result
+	return all
 }
 
 // Find tells which operation a request is for. The path is escaped and relative to the base address of the side.
 func (o *Oracle) Find(side Side, method, path string) (Operation, bool) {
-	op := o.find(side, method, path)
-	if op == nil {
-		return Operation{}, false
+	if op := o.find(side, method, path); op != nil {
+		return op.Operation, true
 	}
-	return op.Operation.clone(), true
+	return Operation{}, false
 }
 
-// clone keeps the oracle safe from callers that change what they got.
-func (op Operation) clone() Operation {
-	op.Parameters = slices.Clone(op.Parameters)
-	op.Responses = slices.Clone(op.Responses)
-	return op
+// Enums lists the values of each field that has a list of them, by names such as "Revision.status". For "Message.type"
+// and "CreateRun.multitask_strategy" these are the values that the interface names; others are allowed.
+func (o *Oracle) Enums() map[string][]string {
+	all := map[string][]string{}
+	for _, c := range o.contracts {
+		maps.Copy(all, c.enums)
+	}
+	return all
 }
 
 // JudgeResponse lists what is wrong with an answer, each fault once and in a fixed order. Nil means that it keeps the
@@ -104,28 +95,11 @@ func (op *operation) judge(x Exchange) []Violation {
 
 // judgeBody judges a JSON text: the text itself, then the value.
 func judgeBody(schema *jsonschema.Schema, body []byte) []Violation {
-	text := strictjson.Decode(body)
-	violations := make([]Violation, 0, len(text.Faults))
-	for _, f := range text.Faults {
-		violations = append(violations, Violation{
-			Pointer: f.Pointer, Keyword: string(f.Kind),
-			Expected: soundness[f.Kind], Actual: fmt.Sprintf("%s at byte %d: %s", f.Detail, f.Offset, excerptAt(body, f.Offset)),
-		})
+	value, violations, decoded := decode(body)
+	if decoded {
+		violations = append(violations, violationsOf(schema, value)...)
 	}
-	if !text.Decoded {
-		return violations
-	}
-	return append(violations, violationsOf(schema, text.Value)...)
-}
-
-// soundness says what is expected of a text.
-var soundness = map[strictjson.Kind]string{
-	strictjson.Syntax:       "JSON",
-	strictjson.Trailing:     "nothing after the JSON value",
-	strictjson.DuplicateKey: "each key once in an object",
-	strictjson.Encoding:     "UTF-8",
-	strictjson.Depth:        fmt.Sprintf("nesting of at most %d levels", strictjson.MaxDepth),
-	strictjson.Values:       fmt.Sprintf("at most %d JSON values, which is what the suite judges", MaxValues),
+	return violations
 }
 
 // response selects the declaration for a status: the exact one before the range.
@@ -144,8 +118,8 @@ func (op *operation) statuses() string {
 	return "status " + oneOf(list)
 }
 
-// isJSON takes application/json and every type that says that it is JSON (application/problem+json), in any case and with
-// any parameters.
+// isJSON takes application/json and every type that says that it is JSON (application/problem+json), in any case and
+// with any parameters.
 func isJSON(contentType string) bool {
 	media := mediaType(contentType)
 	return media == jsonType || strings.HasPrefix(media, "application/") && strings.HasSuffix(media, "+json")

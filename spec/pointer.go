@@ -8,17 +8,20 @@ import (
 // maxPointer bounds a pointer, in bytes, but for its last segment: names of fields may be the target's.
 const maxPointer = 1 << 10
 
-// excerptKey is the beginning of a very long key.
-func excerptKey(key string) string {
-	if len(key) <= maxPointer {
-		return key
+// pointerTo writes a location within a value as a JSON pointer.
+func pointerTo(location []string) string {
+	var b strings.Builder
+	for _, step := range location {
+		if b.Len() <= maxPointer {
+			b.WriteByte('/')
+			b.WriteString(escapePointer(step))
+		}
 	}
-	return strings.ToValidUTF8(key[:maxPointer], "") + ellipsis
+	return b.String()
 }
 
-// resolve turns a location within a value into a pointer and what is there.
-func resolve(value any, location []string) (pointer string, at any) {
-	var b strings.Builder
+// valueAt is what is at a location within a value.
+func valueAt(value any, location []string) any {
 	for _, step := range location {
 		switch v := value.(type) {
 		case map[string]any:
@@ -28,19 +31,16 @@ func resolve(value any, location []string) (pointer string, at any) {
 				value = v[index]
 			}
 		}
-		if b.Len() <= maxPointer {
-			b.WriteByte('/')
-			b.WriteString(escapePointer(excerptKey(step)))
-		}
 	}
-	return b.String(), value
+	return value
 }
 
 var pointerEscaper = strings.NewReplacer("~", "~0", "/", "~1")
 
+// escapePointer writes a segment of a pointer; of a very long one the beginning.
 func escapePointer(segment string) string {
-	if !strings.ContainsAny(segment, "~/") {
-		return segment
+	if len(segment) > maxPointer {
+		segment = strings.ToValidUTF8(segment[:maxPointer], "") + ellipsis
 	}
 	return pointerEscaper.Replace(segment)
 }

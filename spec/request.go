@@ -9,9 +9,9 @@ import (
 	"strings"
 )
 
-// JudgeRequest lists what is wrong with a request of our own that was meant to be right. Credentials are not judged: which
-// ones a request carries is the caller's choice. Nil means that it keeps the contract, or that its operation is not in
-// the documents.
+// JudgeRequest lists what is wrong with a request of our own that was meant to be right. Credentials are not judged:
+// which ones a request carries is the caller's choice. Nil means that it keeps the contract, or that its operation is
+// not in the documents.
 func (o *Oracle) JudgeRequest(x Exchange) []Violation {
 	op := o.find(x.Side, x.Method, x.Path)
 	if op == nil {
@@ -25,9 +25,9 @@ func (o *Oracle) JudgeRequest(x Exchange) []Violation {
 
 func (op *operation) judgePath(path string) []Violation {
 	var violations []Violation
-	for name, value := range op.pathValues(path) {
-		if p := op.parameters[name]; p != nil {
-			violations = append(violations, p.judge(value)...)
+	for name, p := range op.parameters {
+		if p.In == "path" {
+			violations = append(violations, p.judge(op.In(path, name))...)
 		}
 	}
 	return violations
@@ -36,7 +36,8 @@ func (op *operation) judgePath(path string) []Violation {
 func (op *operation) judgeQuery(query string) []Violation {
 	values, err := url.ParseQuery(query)
 	if err != nil {
-		return []Violation{{Pointer: "/query", Keyword: "parameter", Expected: "a query that can be read", Actual: excerptText(query)}}
+		return []Violation{{Pointer: "/query", Keyword: "parameter", Expected: "a query that can be read",
+			Actual: excerptText(query)}}
 	}
 	var violations []Violation
 	for name, list := range values {

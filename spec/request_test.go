@@ -19,38 +19,26 @@ func TestJudgeRequest(t *testing.T) {
 	}{
 		{name: "list", method: "GET", path: revisionsPath},
 		{name: "list with everything", method: "GET", path: revisionsPath, query: "limit=100&offset=0&status=DEPLOYED,SKIPPED&remote_reconciled=true"},
-		{name: "list with an escaped comma", method: "GET", path: revisionsPath, query: "status=DEPLOYED%2CSKIPPED"},
 		{name: "limit too high", method: "GET", path: revisionsPath, query: "limit=101", want: bad("/query/limit maximum")},
-		{name: "limit too low", method: "GET", path: revisionsPath, query: "limit=0", want: bad("/query/limit minimum")},
-		{name: "limit no number", method: "GET", path: revisionsPath, query: "limit=many", want: bad("/query/limit type")},
 		{name: "limit twice", method: "GET", path: revisionsPath, query: "limit=1&limit=2", want: bad("/query/limit parameter")},
 		{name: "limit misspelt", method: "GET", path: revisionsPath, query: "limits=1", want: bad("/query/limits parameter")},
-		{name: "a path parameter in the query", method: "GET", path: revisionsPath, query: "deployment_id=1", want: bad("/query/deployment_id parameter")},
 		{name: "an unknown status", method: "GET", path: revisionsPath, query: "status=DEPLOYED,UP", want: bad("/query/status enum")},
 		{name: "no boolean", method: "GET", path: revisionsPath, query: "remote_reconciled=1", want: bad("/query/remote_reconciled type")},
 		{name: "a query that is broken", method: "GET", path: revisionsPath, query: "limit=%zz", want: bad("/query parameter")},
 		{name: "a deployment id that is not a valid UUID", method: "GET", path: "/v2/deployments/x/revisions", want: bad("/path/deployment_id format")},
 		{name: "an escape that is broken", method: "GET", path: "/v2/deployments/%zz/revisions", want: bad("/path/deployment_id format")},
-		{name: "two ids that are no uuids", method: "GET", path: "/v2/deployments/x/revisions/y", want: bad("/path/deployment_id format", "/path/revision_id format")},
 		{name: "a body where none belongs", method: "GET", path: revisionsPath, body: "{}", want: bad("/body body")},
 		{name: "create", method: "POST", path: "/v2/deployments", body: template},
 		{name: "create without body", method: "POST", path: "/v2/deployments", want: bad("/body body")},
 		{name: "create without source", method: "POST", path: "/v2/deployments", body: `{}`, want: bad("/body/source required")},
-		{name: "create with a broken body", method: "POST", path: "/v2/deployments", body: `{`, want: bad("/body json")},
 		{name: "create with a key twice", method: "POST", path: "/v2/deployments", body: `{"source":"git_host","source":"git_host"}`, want: bad("/body/source duplicate-key")},
-		{name: "update of nothing", method: "PATCH", path: deploymentPath, body: `{}`},
 		{name: "update with nulls", method: "PATCH", path: deploymentPath, body: `{"source_revision_config":{"repo_ref":null,"graph_config_path":null,"image_uri":null}}`},
 		{name: "update with a number", method: "PATCH", path: deploymentPath, body: `{"source_revision_config":{"repo_ref":1}}`, want: bad("/body/source_revision_config/repo_ref type")},
-		{name: "delete", method: "DELETE", path: deploymentPath},
 		{name: "a thread", method: "POST", path: "/threads", body: `{}`},
-		{name: "a thread from an array", method: "POST", path: "/threads", body: `[]`, want: bad("/body type")},
 		{name: "search", method: "POST", path: "/threads/search", body: `{"limit":10,"metadata":{"a":1},"ids":["t"]}`},
 		{name: "a run", method: "POST", path: "/threads/t/runs", body: input + `}`},
-		{name: "a run with rollback", method: "POST", path: "/threads/t/runs", body: input + `,"multitask_strategy":"rollback"}`},
 		{name: "a run of a message without role", method: "POST", path: "/threads/t/runs", body: `{"assistant_id":"a","input":{"messages":[{"content":"x"}]}}`,
 			want: bad("/body/input/messages/0/role required")},
-		{name: "a run without assistant", method: "POST", path: "/threads/t/runs", body: `{"input":{}}`, want: bad("/body/assistant_id required")},
-		{name: "join", method: "GET", path: "/threads/t/runs/r/join"},
 		{name: "an unknown operation", method: "PUT", path: "/threads", query: "%zz", body: "<"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -83,43 +71,16 @@ func TestABodyIsSentAsJSON(t *testing.T) {
 
 // TestBoundaryCasesAreTheContracts: the derived cases are exactly as valid as the contract says.
 func TestBoundaryCasesAreTheContracts(t *testing.T) {
-	judged := 0
-	for _, side := range Sides() {
-		for _, op := range shared.Operations(side) {
-			for _, p := range op.Parameters {
-				for _, c := range BoundaryCases(op, p.Name) {
-					judged++
-					found := shared.JudgeRequest(request(op, p, c.Value))
-					assert.Equal(t, c.Valid, len(found) == 0, "%s, %s %q (%s): %v", op.ID, p.Name, c.Value, c.Why, found)
-				}
-			}
+	op, found := shared.Find(ControlPlane, "GET", revisionsPath)
+	require.True(t, found)
+	judged := map[string]int{}
+	for _, p := range op.Parameters {
+		for _, c := range BoundaryCases(op, p.Name) {
+			judged[p.Name]++
+			x := answer("GET", revisionsPath, 0, "")
+			x.Query = url.Values{p.Name: {c.Value}}.Encode()
+			assert.Equal(t, c.Valid, len(shared.JudgeRequest(x)) == 0, "%s %q (%s)", p.Name, c.Value, c.Why)
 		}
 	}
-	assert.Greater(t, judged, 60)
-}
-
-// request carries one value of one parameter and is good but for it.
-func request(op Operation, p Parameter, value string) Exchange {
-	path := map[string]string{
-		"get-deployment": deploymentPath, "update-deployment": deploymentPath, "delete-deployment": deploymentPath,
-		"list-revisions": revisionsPath, "get-revision": revisionPath, "redeploy-revision": revisionPath + "/redeploy", "list-deployments": "/v2/deployments",
-	}[op.ID]
-	x := Exchange{Side: op.Side, Method: op.Method, Path: path}
-	if op.ID == "update-deployment" {
-		x.RequestHeader, x.RequestBody = http.Header{"Content-Type": {"application/json"}}, []byte(`{}`)
-	}
-	if p.In == "query" {
-		x.Query = url.Values{p.Name: {value}}.Encode()
-		return x
-	}
-	segments := segmentsOf(op.Path)
-	values := segmentsOf(path)
-	x.Path = ""
-	for i, s := range segments {
-		if s == "{"+p.Name+"}" {
-			values[i] = url.PathEscape(value)
-		}
-		x.Path += "/" + values[i]
-	}
-	return x
+	assert.Equal(t, map[string]int{"limit": 18, "offset": 12, "remote_reconciled": 4}, judged)
 }

@@ -18,17 +18,14 @@ func threadRows() []judged {
 		{name: "a thread without id", x: thread(200, `{"id":"t1"}`), want: bad("/thread_id required")},
 		{name: "a thread with a number as id", x: thread(200, `{"thread_id":1}`)},
 		{name: "a thread with a fraction as id", x: thread(200, `{"thread_id":1.5}`), want: bad("/thread_id type")},
-		{name: "a thread with a list as id", x: thread(200, `{"thread_id":["a"]}`), want: bad("/thread_id type")},
-		{name: "a thread as array", x: thread(200, `[]`), want: bad(" type")},
 		{name: "a thread refused in text", x: typed(thread(401, `Invalid credentials`), "text/plain")},
 		{name: "a thread refused with 451", x: thread(451, `{"detail":"no"}`)},
-		{name: "no threads", x: listing(`[]`)},
 		{name: "two threads", x: listing(`[{"thread_id":"a"},{"thread_id":"b"}]`)},
 		{name: "threads in an object", x: listing(`{"threads":[]}`), want: bad(" type")},
 		{name: "a thread without id in the list", x: listing(`[{"thread_id":"a"},{}]`), want: bad("/1/thread_id required")},
 		{name: "no list of threads", x: answer("GET", "/threads", 404, `{"detail":"Not Found"}`)},
 		{name: "threads found", x: search(`[{"thread_id":"a"}]`)},
-		{name: "threads found as null", x: search(`null`), want: bad(" type"), pb33f: "it takes a body null for no body and does not look at the schema"},
+		{name: "threads found as null", x: search(`null`), want: bad(" type")},
 	}
 }
 
@@ -42,8 +39,6 @@ func runRows() []judged {
 		{name: "a run with a null id", x: run(`{"run_id":null}`), want: bad("/run_id type")},
 		{name: "a run that is gone", x: typed(answer("GET", "/threads/t/runs/r", 410, ``), "")},
 		{name: "a run started", x: start(200, `{"run_id":"r"}`)},
-		{name: "a run accepted", x: start(202, `{"run_id":"r"}`)},
-		{name: "a run started with nothing", x: start(200, `{}`), want: bad("/run_id required")},
 		{name: "a run refused in an own shape", x: start(400, `{"errors":["x"]}`)},
 		{name: "a run answered with 204", x: typed(start(204, ``), ""), want: bad(" status")},
 		{name: "joined with a state", x: join(200, `{"messages":[]}`)},
@@ -52,12 +47,10 @@ func runRows() []judged {
 		{name: "joined with a plain text", x: typed(join(200, "done\n"), "Text/Plain; charset=utf-8")},
 		{name: "joined with HTML", x: typed(join(200, "<p>done"), "text/html"), want: bad(" content-type")},
 		{name: "joined without body", x: typed(join(200, ``), ""),
-			pb33f: "it knows no optional body and asks for the content type", kin: "it knows no optional body and asks for the content type"},
+			kin: "it knows no optional body and asks for the content type"},
 		{name: "joined with 204", x: typed(join(204, ``), "")},
 		{name: "joined with 204 and a body", x: join(204, `{}`), want: bad(" body"),
-			pb33f: "it does not look at the body of a 204", kin: "it does not look at the body of a 204"},
-		{name: "joined with half a text", x: join(200, `"do`), want: bad(" json")},
-		{name: "joined with 302", x: join(302, ``), want: bad(" status")},
+			kin: "it does not look at the body of a 204"},
 	}
 }
 
@@ -72,14 +65,10 @@ func stateRows() []judged {
 		{name: "a message of another kind", x: messages(`{"type":"system","content":"hi"}`)},
 		{name: "a message with role", x: messages(`{"role":"human","content":"hi"}`), want: bad("/values/messages/0/type required")},
 		{name: "a message without content", x: messages(`{"type":"ai"}`), want: bad("/values/messages/0/content required")},
-		{name: "a message with a number", x: messages(`{"type":"ai","content":5}`), want: bad("/values/messages/0/content type")},
 		{name: "a message with content null", x: messages(`{"type":"ai","content":null}`), want: bad("/values/messages/0/content type")},
 		{name: "a text as message", x: messages(`"hi"`), want: bad("/values/messages/0 type")},
-		{name: "messages as object", x: state(`{"values":{"messages":{}}}`), want: bad("/values/messages type")},
 		{name: "messages null", x: state(`{"values":{"messages":null}}`), want: bad("/values/messages type")},
 		{name: "a state without values", x: state(`{"messages":[]}`), want: bad("/values required")},
-		{name: "values null", x: state(`{"values":null}`), want: bad("/values type")},
-		{name: "values as array", x: state(`{"values":[]}`), want: bad("/values type")},
 		{name: "the messages themselves as state", x: state(`[{"type":"human","content":"hi"}]`), want: bad(" type")},
 		{name: "the state of an unknown thread", x: typed(answer("GET", "/threads/t/state", 404, `no`), "text/plain")},
 	}

@@ -16,14 +16,14 @@ type judged struct {
 	x    Exchange
 	want []string // "pointer keyword" of each violation; none for a good answer
 
-	// pb33f explains a different verdict of libopenapi-validator's high-level validator, kin one of kin-openapi.
-	// Verdicts are compared as good or bad. An explanation where there is no difference is an error too.
-	pb33f, kin string
+	// kin explains a different verdict of kin-openapi. Verdicts are compared as good or bad. An explanation where there is
+	// no difference is an error too.
+	kin string
 }
 
 func rows() []judged { return append(controlPlaneRows(), agentServerRows()...) }
 
-// TestTheOracleJudgesEachRow; two other judges see the rows in TestTheOracleAgreesWithItsPeers.
+// TestTheOracleJudgesEachRow; another judge sees the rows in TestTheOracleAgreesWithKin.
 func TestTheOracleJudgesEachRow(t *testing.T) {
 	names := map[string]bool{}
 	for _, row := range rows() {

@@ -6,19 +6,11 @@ import (
 	"sync"
 
 	"github.com/getkin/kin-openapi/openapi3"
-	"go.yaml.in/yaml/v4"
 )
 
-// enum is a field that takes one of several values.
-type enum struct {
-	name   string // "Revision.status"
-	values []string
-}
-
 // enums finds the fields with listed values. A named list is reported for the first field that has it.
-func (c *compiler) enums() []enum {
-	var result []enum
-	seen := map[*openapi3.Schema]bool{}
+func (c *compiler) enums() map[string][]string {
+	found, seen := map[string][]string{}, map[*openapi3.Schema]bool{}
 	names := slices.SortedFunc(maps.Keys(c.model.Components.Schemas), func(a, b string) int {
 		return c.place("    "+a+":") - c.place("    "+b+":")
 	})
@@ -29,51 +21,31 @@ func (c *compiler) enums() []enum {
 			known, _ := property.Extensions[extKnownValues].([]any)
 			if values := texts(append(slices.Clone(property.Enum), known...)); len(values) > 0 && !seen[property] {
 				seen[property] = true
-				result = append(result, enum{name: name + "." + field, values: values})
+				found[name+"."+field] = values
 			}
 		}
 	}
-	return result
+	return found
 }
 
-// Enums lists the values of each field that has a list of them, by names such as "Revision.status". For "Message.type" and
-// "CreateRun.multitask_strategy" these are the values that the interface names; others are allowed.
-func (o *Oracle) Enums() map[string][]string {
-	result := make(map[string][]string, len(o.enums))
-	for name, values := range o.enums {
-		result[name] = slices.Clone(values)
-	}
-	return result
-}
-
-// RevisionStatuses lists the thirteen values of a revision's status (interface, section 3), in the order of the interface.
-func RevisionStatuses() []string { return slices.Clone(named().RevisionStatus.Enum) }
+// RevisionStatuses lists the thirteen values of a revision's status (interface, section 3), in the order of the
+// interface.
+func RevisionStatuses() []string { return texts(schemas()["RevisionStatus"].Value.Enum) }
 
 // FailedStatuses lists those that clients in the field take for a final failure.
-func FailedStatuses() []string { return slices.Clone(named().RevisionStatus.Failed) }
-
-// Sources lists the values of a revision's source (interface, section 2).
-func Sources() []string { return slices.Clone(named().Source.Enum) }
-
-type namedSchemas struct {
-	RevisionStatus struct {
-		Enum   []string `yaml:"enum"`
-		Failed []string `yaml:"x-failed"`
-	} `yaml:"RevisionStatus"`
-	Source struct {
-		Enum []string `yaml:"enum"`
-	} `yaml:"Source"`
+func FailedStatuses() []string {
+	failed, _ := schemas()["RevisionStatus"].Value.Extensions["x-failed"].([]any)
+	return texts(failed)
 }
 
-// named reads the lists without the cost of an oracle.
-var named = sync.OnceValue(func() namedSchemas {
-	var document struct {
-		Components struct {
-			Schemas namedSchemas `yaml:"schemas"`
-		} `yaml:"components"`
-	}
-	if err := yaml.Unmarshal(controlPlaneDocument, &document); err != nil {
+// Sources lists the values of a revision's source (interface, section 2).
+func Sources() []string { return texts(schemas()["Source"].Value.Enum) }
+
+// schemas are those of the control plane, without the cost of an oracle.
+var schemas = sync.OnceValue(func() openapi3.Schemas {
+	model, err := openapi3.NewLoader().LoadFromData(controlPlaneDocument)
+	if err != nil {
 		panic("the embedded document cannot be read: " + err.Error()) // only a broken build can have it
 	}
-	return document.Components.Schemas
+	return model.Components.Schemas
 })

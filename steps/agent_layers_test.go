@@ -138,5 +138,5 @@ func replaceInRun(old, with string) layer {
 
 // shortPages gives at most three threads at once, however many it is asked for.
 var shortPages = when(at("POST", "/search"), func(next http.Handler, w http.ResponseWriter, r *http.Request) {
-	next.ServeHTTP(w, withBody(r, bytes.Replace(readBody(r), []byte(`"limit":1000`), []byte(`"limit":3`), 1)))
+	next.ServeHTTP(w, withBody(r, bytes.Replace(readBody(r), []byte(`"limit":200`), []byte(`"limit":3`), 1)))
 })

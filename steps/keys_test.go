@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/agentconform/agentconform/features"
 	"github.com/agentconform/agentconform/interop/independent"
 	"github.com/agentconform/agentconform/reports"
 	"github.com/agentconform/agentconform/steps/config"
@@ -88,4 +89,15 @@ func leaveOut(v reflect.Value, names []string) {
 			leaveOut(v.Index(at), names[1:])
 		}
 	}
+}
+
+// foreseen returns why each scenario would be skipped, by its place, as far as the configuration tells before a run.
+func foreseen(c *config.Config, catalogue *features.Catalogue) map[string]string {
+	forecast, all := suite.Foresee(c, suite.Selection{}), map[string]string{}
+	for _, s := range catalogue.Scenarios() {
+		if lacking := forecast.Lacking(s); len(lacking) > 0 {
+			all[s.Key()] = lacking[0].Reason
+		}
+	}
+	return all
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/agentconform/agentconform/interop/independent"
 	"github.com/agentconform/agentconform/reports"
 	"github.com/agentconform/agentconform/steps"
+	"github.com/agentconform/agentconform/steps/target"
 )
 
 // TestATargetThatNeverDeploys has every revision stay BUILDING. The run polls for no more than 1.5 times timeouts.poll, several
@@ -28,8 +29,8 @@ func TestATargetThatNeverDeploys(t *testing.T) {
 	var waiting sync.Map // intervals of the run in which a revision was looked at after a pause, by number
 	res := judge(t, c, func(o *steps.Options) {
 		o.Concurrency = 1
-		o.Progress = func(e steps.Event) {
-			if e.Kind == steps.Polled && e.Elapsed >= pause*7/8 {
+		o.Progress = func(e target.Event) {
+			if e.Kind == target.Polled && e.Elapsed >= pause*7/8 {
 				waiting.Store(time.Since(start)/pause, true)
 			}
 		}

@@ -12,12 +12,10 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"go.yaml.in/yaml/v4"
-
-	"github.com/agentconform/agentconform/reports"
 )
 
-// fakes stand in for what the script of the action calls: go builds, and curl downloads, a program that keeps its arguments, prints
-// what a hostile target might have it print, and leaves a result.
+// fakes stand in for what the script of the action calls: go builds, and curl downloads, a program that keeps its
+// arguments, prints what a hostile target might have it print, and leaves a result.
 var fakes = map[string]string{
 	"go": `#!/bin/bash
 cp "$FAKES/agentconform" "$3"
@@ -44,8 +42,8 @@ type actionRun struct {
 	code      int
 	arguments []string
 	url       string
-	commands  []command
-	outputs   map[string]string
+	commands  []string // lines of the log outside of what GitHub is told to leave alone, without "::"
+	outputs   string   // the file of them
 }
 
 // runAction runs the script in an empty folder, with the inputs as environment variables, as action.yml has them.
@@ -74,12 +72,12 @@ func runAction(t *testing.T, inputs map[string]string, result string, environmen
 		step.Env = append(step.Env, strings.ReplaceAll(strings.ToUpper(name), "-", "_")+"="+value)
 	}
 	step.Env = append(step.Env, environment...)
-	var log, errors strings.Builder // GitHub reads them apart, and knows no order between them
-	step.Stdout, step.Stderr = &log, &errors
+	var log strings.Builder
+	step.Stdout, step.Stderr = &log, &log
 	if err := step.Run(); err != nil {
 		require.IsType(t, &exec.ExitError{}, err)
 	}
-	r.code, r.commands = step.ProcessState.ExitCode(), append(commandsOf(log.String()), commandsOf(errors.String())...)
+	r.code, r.commands = step.ProcessState.ExitCode(), commandsOf(log.String())
 	read := func(name string) string {
 		text, err := os.ReadFile(filepath.Join(bin, name))
 		if !os.IsNotExist(err) {
@@ -90,7 +88,7 @@ func runAction(t *testing.T, inputs map[string]string, result string, environmen
 	if text := read("arguments"); text != "" {
 		r.arguments = strings.Split(strings.TrimSuffix(text, "\x00"), "\x00")
 	}
-	r.url, r.outputs = read("url"), outputsOf(read("output"))
+	r.url, r.outputs = read("url"), read("output")
 	assert.NoFileExists(t, filepath.Join(folder, "ran"), "a shell has read an input")
 	return r
 }
@@ -123,61 +121,26 @@ func actionInputs(t *testing.T) map[string]string {
 	return inputs
 }
 
-// command is what GitHub takes from a line of the log.
-type command struct{ name, title, text string }
-
-// commandsOf reads a log as GitHub does: https://github.com/actions/runner, ActionCommandManager and ActionCommand.
-func commandsOf(log string) (all []command) {
+// commandsOf are the lines of a log outside of the block that GitHub is told to leave alone.
+func commandsOf(log string) (all []string) {
 	stopped := ""
 	for line := range strings.Lines(log) {
-		line = strings.TrimRight(line, "\r\n")
-		if stopped != "" && strings.TrimSpace(line) == "::"+stopped+"::" {
-			stopped = ""
-			continue
-		}
-		begin, text, found := strings.Cut(strings.TrimPrefix(strings.TrimLeft(line, " \t"), "::"), "::")
-		isCommand := found && strings.HasPrefix(strings.TrimLeft(line, " \t"), "::")
-		if at := strings.Index(line, "##["); !isCommand && at >= 0 {
-			begin, text, isCommand = strings.Cut(line[at+3:], "]")
-		}
-		name, properties, _ := strings.Cut(begin, " ")
-		switch {
-		case !isCommand || stopped != "":
-		case name == "stop-commands":
-			stopped = text
-		default:
-			c := command{name: name, text: unescaped(text, "%0D", "\r", "%0A", "\n", "%25", "%")}
-			for property := range strings.SplitSeq(properties, ",") {
-				if value, ok := strings.CutPrefix(property, "title="); ok {
-					c.title = unescaped(value, "%0D", "\r", "%0A", "\n", "%3A", ":", "%2C", ",", "%25", "%")
-				}
+		line = strings.TrimRight(line, "\n")
+		text, isCommand := strings.CutPrefix(line, "::")
+		switch token, stops := strings.CutPrefix(text, "stop-commands::"); {
+		case stopped != "":
+			if line == "::"+stopped+"::" {
+				stopped = ""
 			}
-			all = append(all, c)
+		case stops:
+			stopped = token
+		case isCommand:
+			all = append(all, text)
+		case line != "":
+			all = append(all, "no command: "+line)
 		}
 	}
 	return all
-}
-
-// unescaped replaces one pair after the other.
-func unescaped(text string, pairs ...string) string {
-	for i := 0; i < len(pairs); i += 2 {
-		text = strings.ReplaceAll(text, pairs[i], pairs[i+1])
-	}
-	return text
-}
-
-// outputsOf reads a file of outputs: "name=value", or "name<<end", lines, "end".
-func outputsOf(text string) map[string]string {
-	outputs := map[string]string{}
-	for lines := strings.Split(text, "\n"); len(lines) > 1; lines = lines[1:] {
-		if name, end, ok := strings.Cut(lines[0], "<<"); ok {
-			value, _, _ := strings.Cut(strings.Join(lines[1:], "\n"), "\n"+end)
-			outputs[name], lines = value, lines[1+strings.Count(value, "\n")+1:]
-		} else if name, value, ok := strings.Cut(lines[0], "="); ok {
-			outputs[name] = value
-		}
-	}
-	return outputs
 }
 
 // Each line of an input is one argument, and no shell reads it.
@@ -221,42 +184,20 @@ func TestAnnotationsOfTheAction(t *testing.T) {
 		requirement("D", `, "verdict": "passed"`), requirement("E", `, "level": "SHOULD"`),
 		requirement("F", `, "level": "SHOULD", "binding": true`)}, ",") + `]}`
 	r := runAction(t, map[string]string{"out": "re ports=%0A$(touch ran)"}, result, "CODE=1")
-	text := "T,:%\n" + awkward
-	assert.Equal(t, []command{{"error", "A,::% MUST", text}, {"warning", "E SHOULD", text}, {"error", "F SHOULD", text},
-		{"error", "baseline", "old: %"}}, r.commands)
-	assert.Equal(t, map[string]string{"verdict": "non-conformant", "counts": `{"failed":4}`,
-		"report": "re ports=%0A$(touch ran)/index.html"}, r.outputs)
+	const text = "::T,:%25%0A100%25 of 50%2525%0D%0A::error file=a,line=1::b, c: d %250A ##[error]e\t"
+	assert.Equal(t, []string{"error title=A%2C%3A%3A%25 MUST" + text, "warning title=E SHOULD" + text, "error title=F SHOULD" + text,
+		"error title=baseline::old: %25"}, r.commands)
+	assert.Regexp(t, `^verdict=non-conformant\ncounts=\{"failed":4\}\nreport<<\w{32}\nre ports=%0A\$\(touch ran\)/index.html\n\w{32}\n$`, r.outputs)
 	assert.Equal(t, 1, r.code)
 
 	incomplete := `{"verdict": "incomplete", "headline": "no answer", "counts": {"requirements": {}}, "requirements": []}`
 	r = runAction(t, nil, incomplete, "CODE=3")
-	assert.Equal(t, []command{{"error", "exit code 3", "no answer"}}, r.commands)
+	assert.Equal(t, []string{"error title=exit code 3::no answer"}, r.commands)
 	r = runAction(t, nil, incomplete, "CANCELLED=1")
 	assert.Equal(t, 3, r.code, "a job that is cancelled ends its run, and reports it")
 	assert.Len(t, r.commands, 1)
 	r = runAction(t, nil, result, "CODE=2")
 	assert.Empty(t, r.commands, "wrong usage: the result is of an earlier run")
-}
-
-// A recorded result has annotations for exactly those failures that are causes.
-func TestTheActionNamesCauses(t *testing.T) {
-	t.Parallel()
-	const file = "../../reports/internal/reporttest/run.json"
-	text, err := os.ReadFile(file)
-	require.NoError(t, err)
-	result, err := reports.ReadFile(file)
-	require.NoError(t, err)
-	var want, got []string
-	for q := range reports.Each(result.Requirements) {
-		if q.Verdict == reports.Failed && len(q.ExplainedBy) == 0 {
-			want = append(want, q.ID+" "+string(q.Level))
-		}
-	}
-	require.Greater(t, len(want), 3)
-	for _, c := range runAction(t, nil, string(text), "CODE=1").commands {
-		got = append(got, c.title)
-	}
-	assert.Equal(t, want, got)
 }
 
 // A release is run only if its archive has one of the checksums that were given.
@@ -268,7 +209,7 @@ func TestReleaseOfTheAction(t *testing.T) {
 	require.Len(t, r.commands, 1)
 	assert.Equal(t, 2, r.code)
 	assert.Nil(t, r.arguments)
-	_, sum, _ := strings.Cut(r.commands[0].text, ".tar.gz is ")
+	_, sum, _ := strings.Cut(r.commands[0], ".tar.gz is ")
 	sum = sum[:64]
 
 	r = runAction(t, map[string]string{"version": "1.2.3", "checksum": strings.Repeat("0", 64) + "\r\n" + sum + "\r\n"}, "")

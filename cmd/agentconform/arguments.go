@@ -38,7 +38,8 @@ func knownCommand(c *cobra.Command, args []string) error {
 	if err == nil && (len(rest) == 0 || found != c.Root()) {
 		return nil
 	}
-	return fmt.Errorf("unknown command %q; %sagentconform --help lists the commands", rest[0], meant(c.Root().SuggestionsFor(rest[0])))
+	return fmt.Errorf("unknown command %q; %sagentconform --help lists the commands", rest[0],
+		meant(c.Root().SuggestionsFor(rest[0])))
 }
 
 func meant(names []string) string {

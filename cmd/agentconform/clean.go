@@ -10,14 +10,15 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/agentconform/agentconform/reports"
 	"github.com/agentconform/agentconform/reports/safe"
-	"github.com/agentconform/agentconform/steps"
 	"github.com/agentconform/agentconform/steps/config"
 	"github.com/agentconform/agentconform/steps/evidence"
+	"github.com/agentconform/agentconform/steps/suite"
 )
 
 type cleanFlags struct {
-	target      targetFlags
+	targetFlags
 	ledger, run string
 	dryRun      bool
 }
@@ -41,7 +42,7 @@ line of the ledger could not be read.`,
 		Args: noArguments("name the ledger with --ledger, the run with --run and the target with --config"),
 		RunE: func(c *cobra.Command, _ []string) error { return f.clean(c, io) },
 	}
-	f.target.add(c)
+	f.add(c)
 	c.Flags().StringVar(&f.ledger, "ledger", filepath.Join(defaultOut, "ledger.jsonl"), "ledger `file` of the runs")
 	c.Flags().StringVar(&f.run, "run", "", "remove only what the run with this `ID` created")
 	c.Flags().BoolVar(&f.dryRun, "dry-run", false, "print what would be removed, and remove nothing")
@@ -49,35 +50,31 @@ line of the ledger could not be read.`,
 }
 
 func (f *cleanFlags) clean(c *cobra.Command, io streams) error {
-	cfg, err := f.target.load(c)
+	cfg, err := f.loadNamed(c)
 	if err != nil {
 		return err
 	}
-	if cfg.Target == "" && cfg.AgentTarget == "" {
-		return errors.New("no target is configured: name it with --config, --target or --agent-target")
-	}
-	var damaged []evidence.Damaged
-	left, err := reading(c.Context(), "the ledger", func() (left []evidence.Left, err error) {
-		if left, damaged, err = evidence.ReadLedger(f.ledger); err != nil {
-			err = fmt.Errorf("%w; name the ledger of a run with --ledger", err)
-		}
-		return left, err
-	})
+	left, damaged, err := evidence.ReadLedger(f.ledger)
 	if err != nil {
-		return err
+		return fmt.Errorf("%w; name the ledger of a run with --ledger", err)
 	}
 	left = slices.DeleteFunc(left, func(e evidence.Left) bool { return f.run != "" && e.Run != f.run })
 	for _, e := range left {
-		if steps.Elsewhere(cfg, e) {
+		if suite.Elsewhere(cfg, e) {
 			return fmt.Errorf("run %s created %s %s at %s, but the target is %s: name that target, or choose another run with --run",
 				e.Run, e.Kind, e.ID, cmp.Or(e.Address, e.Target), strings.Trim(cfg.Target+", "+cfg.AgentTarget, ", "))
 		}
 	}
 	for _, d := range damaged {
-		fmt.Fprintf(io.out, "%s:%d: cannot be read; what it names may still exist: %s\n", safe.Line(f.ledger), d.Line, safe.Line(safe.Ellipsis(d.Text, 120)))
+		fmt.Fprintf(io.out, "%s:%d: cannot be read; what it names may still exist: %s\n", safe.Line(f.ledger), d.Line,
+			safe.Line(safe.Ellipsis(d.Text, 120)))
 	}
 	if f.dryRun {
-		return wouldRemove(left, io)
+		for _, e := range left {
+			fmt.Fprintf(io.out, "%s would be removed\n", nameOf(left, e.LedgerEntry))
+		}
+		fmt.Fprintf(io.out, "%d would be removed\n", len(left))
+		return nil
 	}
 	removed, err := f.remove(c, cfg, left, io)
 	if err != nil {
@@ -93,21 +90,22 @@ func (f *cleanFlags) clean(c *cobra.Command, io streams) error {
 }
 
 // remove removes what was left, tells how each removal ended, and notes in the ledger what was removed.
-func (f *cleanFlags) remove(c *cobra.Command, cfg *config.Config, left []evidence.Left, io streams) (removed int, err error) {
+func (f *cleanFlags) remove(c *cobra.Command, cfg *config.Config, left []evidence.Left,
+	io streams) (removed int, err error) {
 	ledger, err := evidence.ContinueLedger(f.ledger)
 	if err != nil {
 		return 0, err
 	}
 	defer ledger.Close()
 	var noted error
-	err = steps.Clean(c.Context(), cfg, left, func(e evidence.Left, problem string) {
-		if problem != "" {
-			fmt.Fprintf(io.out, "%s not removed: %s\n", nameOf(e), safe.Line(problem))
+	err = suite.Clean(c.Context(), cfg, left, func(e reports.LedgerEntry) {
+		if !e.Removed {
+			fmt.Fprintf(io.out, "%s not removed: %s\n", nameOf(left, e), safe.Line(e.Reason))
 			return
 		}
 		removed++
-		fmt.Fprintf(io.out, "%s removed\n", nameOf(e))
-		noted = errors.Join(noted, ledger.Tried(e.LedgerEntry))
+		fmt.Fprintf(io.out, "%s removed\n", nameOf(left, e))
+		noted = errors.Join(noted, ledger.Tried(e))
 	})
 	if len(left) == 0 {
 		fmt.Fprintln(io.out, "nothing to remove")
@@ -117,14 +115,8 @@ func (f *cleanFlags) remove(c *cobra.Command, cfg *config.Config, left []evidenc
 	return removed, errors.Join(err, noted)
 }
 
-func nameOf(e evidence.Left) string {
-	return safe.Line(fmt.Sprintf("%s %s of run %s", e.Kind, e.ID, e.Run))
-}
-
-func wouldRemove(left []evidence.Left, io streams) error {
-	for _, e := range left {
-		fmt.Fprintf(io.out, "%s would be removed\n", nameOf(e))
-	}
-	fmt.Fprintf(io.out, "%d would be removed\n", len(left))
-	return nil
+// nameOf names what a run left, with the run that --run chooses.
+func nameOf(left []evidence.Left, e reports.LedgerEntry) string {
+	at := slices.IndexFunc(left, func(l evidence.Left) bool { return l.Kind == e.Kind && l.ID == e.ID })
+	return safe.Line(fmt.Sprintf("%s %s of run %s", e.Kind, e.ID, left[at].Run))
 }

@@ -5,10 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/agentconform/agentconform/reports/safe"
+	"github.com/agentconform/agentconform/steps/config"
 )
 
 // Exit codes. They are part of the interface of this program: CI systems rely on them.
@@ -48,7 +50,8 @@ func failed(code int) error {
 	return &exit{code: code}
 }
 
-// tellInterrupt says that an interrupted command goes on to remove what it created, until the returned function is called.
+// tellInterrupt says that an interrupted command goes on to remove what it created, until the returned function is
+// called.
 func tellInterrupt(ctx context.Context, io streams) (stop func() bool) {
 	return context.AfterFunc(ctx, func() {
 		fmt.Fprintln(io.err, "Interrupted: cleaning up. Ctrl-C again quits at once and may leave deployments")
@@ -106,8 +109,9 @@ inconclusive or stopped, and no MUST failed).`,
 	root.SetIn(io.in)
 	root.SetOut(io.out)
 	root.SetErr(io.err)
-	root.AddCommand(newRun(io), newInit(io), newDoctor(io), newServe(io), newProve(io), newReplay(io), newExec(io), newCompare(io), newClean(io),
-		newList(io), newExplain(io), newSchema(io), newVersion(io), newContainer(io), newMan(io), configTopic())
+	root.AddCommand(newRun(io), newInit(io), newDoctor(io), newServe(io), newProve(io), newReplay(io), newExec(io),
+		newCompare(io), newClean(io), newList(io), newExplain(io), newSchema(io), newVersion(io), newContainer(io),
+		newMan(io), configTopic())
 	describeHelp(root)
 	return root
 }
@@ -122,5 +126,53 @@ func describeHelp(root *cobra.Command) {
 			c.Long = "Show the help of a command, or of the topic config (the keys of the configuration)."
 			c.Example = "  agentconform help run\n  agentconform help config"
 		}
+	}
+}
+
+// newMan prints the page of the manual for packages: the help of each command as it stands. The generator of cobra would
+// read it as Markdown.
+func newMan(io streams) *cobra.Command {
+	return &cobra.Command{
+		Use:    "man",
+		Short:  "Print the page of the manual",
+		Hidden: true,
+		Args:   noArguments("it prints one page for all commands"),
+		RunE: func(c *cobra.Command, _ []string) error {
+			var page strings.Builder
+			page.WriteString(".TH AGENTCONFORM 1\n.SH NAME\nagentconform \\- " + c.Root().Short + "\n")
+			page.WriteString(".SH SYNOPSIS\nagentconform COMMAND [FLAG...]\n")
+			section(&page, "DESCRIPTION", c.Root())
+			for _, command := range c.Root().Commands() {
+				if command.IsAvailableCommand() || command.IsAdditionalHelpTopicCommand() {
+					section(&page, "agentconform "+command.Name(), command)
+				}
+			}
+			_, err := fmt.Fprint(io.out, page.String())
+			return err
+		},
+	}
+}
+
+// section writes the help of a command with its own line breaks, in the language of troff: a backslash, a hyphen and a dot
+// that begins a line would mean something else.
+func section(page *strings.Builder, title string, c *cobra.Command) {
+	text := strings.NewReplacer(`\`, `\e`, "-", `\-`).Replace(strings.TrimSpace(c.Long + "\n\n" + c.UsageString()))
+	fmt.Fprintf(page, ".SH %s\n.nf\n", strings.ReplaceAll(title, "-", `\-`))
+	for line := range strings.Lines(text) {
+		page.WriteString(`\&` + line)
+	}
+	page.WriteString("\n.fi\n")
+}
+
+// configTopic is the reference of the configuration: a help topic, and no command.
+func configTopic() *cobra.Command {
+	return &cobra.Command{
+		Use:   "config",
+		Short: "The keys of the configuration, with their defaults",
+		Long: "The configuration is a YAML file: the one named with --config, else " + config.DefaultFile + " in the working folder. Each key\n" +
+			"has an environment variable too: " + config.EnvPrefix + " and the name of the key in capitals; nested keys are joined with _, such\n" +
+			"as " + config.EnvPrefix + "TIMEOUTS_POLL. Flags override the environment, the environment overrides the file.\n\n" +
+			"agentconform init writes a file with what it can learn from a target, agentconform schema a JSON Schema for editors.\n" +
+			"agentconform serve --write-config FILE writes an example with all keys. The keys, with their defaults:\n\n" + strings.TrimRight(config.Reference(), "\n"),
 	}
 }

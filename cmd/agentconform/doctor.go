@@ -18,7 +18,7 @@ import (
 func newDoctor(s streams) *cobra.Command {
 	var target targetFlags
 	var color string
-	var options doctor.Options
+	var try bool
 	c := &cobra.Command{
 		Use:   "doctor",
 		Short: "Check whether a target can be tested, and what is missing",
@@ -40,39 +40,31 @@ Exit codes: 0 the target can be tested, 2 wrong usage or configuration, 3 it can
   agentconform doctor --config vendor.yaml --try
   agentconform doctor --agent-target https://agents.example/my-agent --config vendor.yaml`,
 		Args: noArguments("name the target with --target or --config"),
-		RunE: func(c *cobra.Command, _ []string) error { return examine(c, &target, options, color, s) },
+		RunE: func(c *cobra.Command, _ []string) error { return examine(c, &target, try, color, s) },
 	}
 	target.add(c)
-	c.Flags().BoolVar(&options.Try, "try", false, "run the conformance graph once for each word of its contract; creates threads and runs")
+	c.Flags().BoolVar(&try, "try", false,
+		"run the conformance graph once for each word of its contract; creates threads and runs")
 	addColor(c, &color)
 	return c
 }
 
-func examine(c *cobra.Command, target *targetFlags, options doctor.Options, color string, s streams) error {
+func examine(c *cobra.Command, target *targetFlags, try bool, color string, s streams) error {
 	cfg, err := target.load(c)
 	if err != nil {
 		return err
 	}
 	source := sourceOf(target.config, os.Environ())
-	if cfg.Target == "" && cfg.AgentTarget == "" {
-		stop, err := startBundled(c.Context(), cfg, "")
-		if err != nil {
-			return &exit{exitIncomplete, err}
-		}
-		defer stop()
+	if len(addressesOf(cfg)) == 0 {
 		source = "the bundled reference, because no target is configured"
 	}
-	served, stop, err := startFixtures(cfg)
+	var o steps.Options
+	stop, err := open(c.Context(), cfg, "", &o)
 	if err != nil {
 		return err
 	}
 	defer stop()
-	options.Fixtures = served
-	catalogue, oracle, err := steps.Requirements()
-	if err != nil {
-		return err
-	}
-	e, err := steps.Examine(c.Context(), cfg, catalogue, oracle, options)
+	e, err := doctor.Examine(c.Context(), o, try)
 	if err != nil {
 		return &exit{exitIncomplete, fmt.Errorf("examining the target: %w", err)}
 	}
@@ -107,7 +99,8 @@ func sourceOf(file string, environ []string) string {
 }
 
 // colors of the findings, as the reports use them.
-var colors = map[doctor.State]string{doctor.Fine: "32", doctor.Noted: "33", doctor.Missing: "36", doctor.Problem: "31;1"}
+var colors = map[doctor.State]string{doctor.Fine: "32", doctor.Noted: "33", doctor.Missing: "36",
+	doctor.Problem: "31;1"}
 
 func showExamination(w io.Writer, e *doctor.Examination, color bool) error {
 	widest := 0

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/json"
 	"fmt"
 	"io"
 	"strings"
@@ -27,16 +26,28 @@ Each fault can be served (agentconform serve --fault NAME) to see what a run rep
   agentconform explain CP-LIST-3 AS-ROLLBACK-1 --format json`,
 		Args: arguments(1, 0, "the IDs of one or more requirements, such as CP-LIST-3 (agentconform list shows all)"),
 		RunE: func(_ *cobra.Command, ids []string) error {
-			explained, err := explain(ids)
+			catalogue, err := features.Load()
 			if err != nil {
 				return err
 			}
-			if format == "text" {
-				return explainText(s.out, explained)
+			var all []explanation
+			for _, id := range ids {
+				r := catalogue.Find(id)
+				if r == nil {
+					return fmt.Errorf("no requirement has the ID %q; %sagentconform list shows all", id,
+						meant(nearestID(catalogue, id)))
+				}
+				all = append(all, explain(r))
 			}
-			encoder := json.NewEncoder(s.out)
-			encoder.SetIndent("", "  ")
-			return encoder.Encode(map[string][]explanation{"requirements": explained})
+			if format == "json" {
+				return writeJSON(s.out, map[string][]explanation{"requirements": all})
+			}
+			var texts []string
+			for _, e := range all {
+				texts = append(texts, e.text())
+			}
+			_, err = io.WriteString(s.out, strings.Join(texts, "\n"))
+			return err
 		},
 		ValidArgsFunction: completeRequirements,
 	}
@@ -46,17 +57,11 @@ Each fault can be served (agentconform serve --fault NAME) to see what a run rep
 
 // explanation is all that is known of a requirement.
 type explanation struct {
-	listed
-	Quote       string           `json:"quote,omitempty"` // of the interface
-	Description string           `json:"description"`
-	Requires    string           `json:"requires,omitempty"` // of the configuration
-	Capability  string           `json:"capability"`         // by which the key supports can claim it alone
-	Core        bool             `json:"core,omitempty"`     // the capability cannot be left out of a claim
-	Interface   []explainSection `json:"interface"`
-	URI         string           `json:"uri"`
-	Line        int              `json:"line"`
-	After       []string         `json:"after,omitempty"` // requirements whose failure explains one of this
-	Faults      []explainFault   `json:"faults"`
+	*features.Requirement
+	Capability string           `json:"capability"`     // by which the key supports can claim it alone
+	Core       bool             `json:"core,omitempty"` // the capability cannot be left out of a claim
+	Interface  []explainSection `json:"interface"`
+	Faults     []explainFault   `json:"faults"`
 }
 
 type explainSection struct {
@@ -70,34 +75,20 @@ type explainFault struct {
 	Fails       string `json:"fails"` // the requirement that it is meant to break: this one, or one that this one depends on
 }
 
-// explain looks the requirements up.
-func explain(ids []string) ([]explanation, error) {
-	catalogue, err := features.Load()
-	if err != nil {
-		return nil, err
+func explain(r *features.Requirement) explanation {
+	e := explanation{Requirement: r, Faults: []explainFault{}}
+	if c := features.CapabilityOf(r.ID); c != nil {
+		e.Capability, e.Core = c.Name, c.Core
 	}
-	var all []explanation
-	for _, id := range ids {
-		r := catalogue.Find(id)
-		if r == nil {
-			return nil, fmt.Errorf("no requirement has the ID %q; %sagentconform list shows all", id, meant(nearestID(catalogue, id)))
-		}
-		e := explanation{listed: listedOf(r), Quote: r.Quote, Description: r.Description, Requires: r.Needs,
-			URI: r.URI, Line: r.Line, After: r.After, Faults: []explainFault{}}
-		if c := features.CapabilityOf(r.ID); c != nil {
-			e.Capability, e.Core = c.Name, c.Core
-		}
-		for _, number := range r.Sections {
-			e.Interface = append(e.Interface, explainSection{number, spec.SectionTitle(number)})
-		}
-		for _, f := range faults.All() {
-			if _, also := f.Also[r.ID]; also || f.Fails == r.ID {
-				e.Faults = append(e.Faults, explainFault{f.Name, f.Breaks, f.Fails})
-			}
-		}
-		all = append(all, e)
+	for _, number := range r.Sections {
+		e.Interface = append(e.Interface, explainSection{number, spec.SectionTitle(number)})
 	}
-	return all, nil
+	for _, f := range faults.All() {
+		if _, also := f.Also[r.ID]; also || f.Fails == r.ID {
+			e.Faults = append(e.Faults, explainFault{f.Name, f.Breaks, f.Fails})
+		}
+	}
+	return e
 }
 
 // nearestID is the ID that was probably meant, if there is one.
@@ -112,52 +103,42 @@ func nearestID(c *features.Catalogue, id string) []string {
 	return nil
 }
 
-func explainText(w io.Writer, all []explanation) error {
+func (e explanation) text() string {
 	var b strings.Builder
-	for i, e := range all {
-		if i > 0 {
-			b.WriteString("\n")
-		}
-		e.write(&b)
-	}
-	_, err := io.WriteString(w, b.String())
-	return err
-}
-
-func (e explanation) write(b *strings.Builder) {
-	fmt.Fprintf(b, "%s  %s  %s\n%s\n", e.ID, e.Level, e.Profile, e.Title)
+	fmt.Fprintf(&b, "%s  %s  %s\n%s\n", e.ID, e.Level, e.Profile, e.Title)
 	if e.Quote != "" {
 		sections := "section "
 		if len(e.Sections) > 1 {
 			sections = "sections "
 		}
-		fmt.Fprintf(b, "\nThe interface says (%s%s):  \"%s\"\n", sections, strings.Join(e.Sections, ", "), e.Quote)
+		fmt.Fprintf(&b, "\nThe interface says (%s%s):  \"%s\"\n", sections, strings.Join(e.Sections, ", "), e.Quote)
 	}
 	if e.Description != "" {
-		fmt.Fprintf(b, "\n%s\n", indented(e.Description))
+		fmt.Fprintf(&b, "\n%s\n", "  "+strings.ReplaceAll(e.Description, "\n", "\n  "))
 	}
-	if e.Requires != "" {
-		fmt.Fprintf(b, "\nNeeds in the configuration: %s\n", e.Requires)
+	if e.Needs != "" {
+		fmt.Fprintf(&b, "\nNeeds in the configuration: %s\n", e.Needs)
 	}
 	if len(e.After) > 0 {
-		fmt.Fprintf(b, "\nExplained by a failure of: %s\n", strings.Join(e.After, ", "))
+		fmt.Fprintf(&b, "\nExplained by a failure of: %s\n", strings.Join(e.After, ", "))
 	}
-	fmt.Fprintf(b, "\nClaimed in the key supports by: %s\n", e.claimedBy())
+	fmt.Fprintf(&b, "\nClaimed in the key supports by: %s\n", e.claimedBy())
 	b.WriteString("\nInterface (spec/INTERFACE.md):\n")
 	for _, s := range e.Interface {
-		fmt.Fprintf(b, "  section %s: %s\n", s.Section, s.Title)
+		fmt.Fprintf(&b, "  section %s: %s\n", s.Section, s.Title)
 	}
-	fmt.Fprintf(b, "\nScenarios (%d):\n", len(e.Scenarios))
-	t := tabwriter.NewWriter(b, 0, 0, 2, ' ', 0)
+	fmt.Fprintf(&b, "\nScenarios (%d):\n", len(e.Scenarios))
+	t := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
 	for _, s := range e.Scenarios {
 		fmt.Fprintf(t, "  features/%s:%d\t%s\n", s.URI, s.Line, s.Name)
 	}
 	_ = t.Flush() // a strings.Builder takes everything
-	fmt.Fprintf(b, "\nKnown faults that break it (%d); to see one: agentconform serve --fault NAME\n", len(e.Faults))
+	fmt.Fprintf(&b, "\nKnown faults that break it (%d); to see one: agentconform serve --fault NAME\n", len(e.Faults))
 	for _, f := range e.Faults {
 		fmt.Fprintf(t, "  %s\t%s%s\n", f.Name, f.Description, e.through(f))
 	}
 	_ = t.Flush()
+	return b.String()
 }
 
 // claimedBy says which words of the key supports claim the requirement.
@@ -178,5 +159,3 @@ func (e explanation) through(f explainFault) string {
 	}
 	return " (breaks " + f.Fails + ", and this with it)"
 }
-
-func indented(text string) string { return "  " + strings.ReplaceAll(text, "\n", "\n  ") }

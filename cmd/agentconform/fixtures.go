@@ -10,13 +10,13 @@ import (
 	"github.com/agentconform/agentconform/reference/controlplane"
 	"github.com/agentconform/agentconform/reference/fixtures"
 	"github.com/agentconform/agentconform/reference/graphs"
-	"github.com/agentconform/agentconform/steps"
 	"github.com/agentconform/agentconform/steps/config"
+	"github.com/agentconform/agentconform/steps/target"
 )
 
-// startFixtures serves the fixtures where the configuration wants that and names a control plane, and fills what the configuration
-// leaves to them. served is nil where nothing is; stop is never nil.
-func startFixtures(cfg *config.Config) (served steps.Fixtures, stop func(), err error) {
+// startFixtures serves the fixtures where the configuration wants that and names a control plane, and fills what the
+// configuration leaves to them. served is nil where nothing is; stop is never nil.
+func startFixtures(cfg *config.Config) (served target.Fixtures, stop func(), err error) {
 	if cfg.Fixtures.Serve == "" || cfg.Target == "" {
 		return nil, func() {}, nil
 	}
@@ -51,7 +51,8 @@ func materialIn(language string) (*fixtures.Material, error) {
 	return fixtures.BuildWith(sources, interop.ConfigPath)
 }
 
-// ownSource refuses a create body that names a source: alternatives and commits of the fixtures would be those of another one.
+// ownSource refuses a create body that names a source: alternatives and commits of the fixtures would be those of
+// another one.
 func ownSource(cfg *config.Config) error {
 	for key, field := range map[string]string{"source_config": "repo_url", "source_revision_config": "image_uri"} {
 		if object, _ := cfg.Create.Body[key].(map[string]any); object[field] != nil {
@@ -62,8 +63,9 @@ func ownSource(cfg *config.Config) error {
 	return nil
 }
 
-// fillFrom fills what the configuration does not set from the material at a place. An agent server with an address of its own in the
-// configuration does not serve the material's graph: what its users are like, and what its handler answers, is not filled.
+// fillFrom fills what the configuration does not set from the material at a place. An agent server with an address of
+// its own in the configuration does not serve the material's graph: what its users are like, and what its handler
+// answers, is not filled.
 func fillFrom(cfg *config.Config, material *fixtures.Material, at fixtures.Place) error {
 	secrets := fixtures.Secrets{Users: []fixtures.User{}}
 	for i := range cfg.Users {
@@ -84,10 +86,7 @@ func fillFrom(cfg *config.Config, material *fixtures.Material, at fixtures.Place
 	if cfg.Edition == config.SelfHosted || cfg.Edition == "" && cfg.Source() == config.ExternalContainer {
 		edition = controlplane.SelfHosted
 	}
-	set, err := material.NewSet(edition, at, secrets)
-	if err != nil {
-		return err
-	}
+	set := material.NewSet(edition, at, secrets)
 	if len(secrets.Users) == 0 {
 		set.Create["secrets"], set.RefusedCreate["secrets"] = []any{}, []any{}
 	}
@@ -96,7 +95,8 @@ func fillFrom(cfg *config.Config, material *fixtures.Material, at fixtures.Place
 		cfg.Create.Refused = set.RefusedCreate
 	}
 	a := &cfg.Alternatives
-	a.RepoRef, a.TagRef, a.BrokenRef = cmp.Or(a.RepoRef, set.SecondRef), cmp.Or(a.TagRef, set.TagRef), cmp.Or(a.BrokenRef, set.BrokenRef)
+	a.RepoRef, a.TagRef, a.BrokenRef = cmp.Or(a.RepoRef, set.SecondRef), cmp.Or(a.TagRef, set.TagRef), cmp.Or(a.BrokenRef,
+		set.BrokenRef)
 	a.GraphConfigPath = cmp.Or(a.GraphConfigPath, set.AlternativeGraphConfigPath)
 	a.ImageURI, a.BrokenImageURI = cmp.Or(a.ImageURI, set.SecondImageURI), cmp.Or(a.BrokenImageURI, set.BrokenImageURI)
 	if len(a.Commits) == 0 {
@@ -108,7 +108,8 @@ func fillFrom(cfg *config.Config, material *fixtures.Material, at fixtures.Place
 	return cfg.Complete()
 }
 
-// overlaid returns a body with the values of another one over it. Secrets of both are kept, each name once.
+// overlaid returns a body with the values of another one over it. Of lists, which are the secrets, those of the other one replace
+// others of the same name.
 func overlaid(below, above map[string]any) map[string]any {
 	all := maps.Clone(below)
 	for key, value := range above {

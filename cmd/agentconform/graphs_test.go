@@ -6,7 +6,6 @@ import (
 	"net/http"
 	"slices"
 	"strings"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -16,8 +15,6 @@ import (
 	"github.com/agentconform/agentconform/reference"
 	"github.com/agentconform/agentconform/reference/faults"
 	"github.com/agentconform/agentconform/reports"
-	"github.com/agentconform/agentconform/steps"
-	"github.com/agentconform/agentconform/steps/doctor"
 )
 
 // verdicts returns the requirements with the verdict, and the names of the blockers of the kind.
@@ -74,48 +71,6 @@ func assertTheGraphBlocks(t *testing.T, g faults.BrokenGraph) {
 	assert.Len(t, g.Words, notes)
 	inconclusive, _ := verdicts(res, reports.Inconclusive, reports.ByGraph)
 	assert.Empty(t, inconclusive)
-}
-
-// TestDoctorTriesTheGraph reports each word, and leaves no thread.
-func TestDoctorTriesTheGraph(t *testing.T) {
-	t.Parallel()
-	catalogue, oracle := catalogueAndOracle(t)
-	var threads atomic.Int64
-	o := withFaults(t, "graph-calls-no-tool")
-	o.WrapHTTP = func(next http.Handler) http.Handler {
-		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			if r.Method == http.MethodPost && strings.HasSuffix(r.URL.Path, "/threads") {
-				threads.Add(1)
-			}
-			next.ServeHTTP(w, r)
-		})
-	}
-	_, c := startAgent(t, o)
-	found := map[string]doctor.State{}
-	for _, try := range []bool{false, true} {
-		e, err := steps.Examine(t.Context(), c, catalogue, oracle, doctor.Options{Try: try})
-		require.NoError(t, err)
-		assert.True(t, e.Testable())
-		for _, check := range e.Checks {
-			if strings.HasPrefix(check.Subject, "graph") || check.Subject == "threads" {
-				found[check.Subject] = check.State
-			}
-		}
-		assert.Equal(t, try, threads.Load() > 0)
-	}
-	assert.Equal(t, map[string]doctor.State{"graph: echo": doctor.Fine, "graph: wait": doctor.Fine, "graph: wait-after-write": doctor.Fine,
-		"graph: fail": doctor.Fine, "graph: whoami": doctor.Fine, "graph: tool": doctor.Noted, "threads": doctor.Fine}, found)
-}
-
-// TestDoctorFindsThatNoRunCompletes: a target whose graph fails always cannot be tested.
-func TestDoctorFindsThatNoRunCompletes(t *testing.T) {
-	t.Parallel()
-	catalogue, oracle := catalogueAndOracle(t)
-	_, c := startAgent(t, withFaults(t, "graph-raises-without-a-word"))
-	e, err := steps.Examine(t.Context(), c, catalogue, oracle, doctor.Options{Try: true})
-	require.NoError(t, err)
-	assert.False(t, e.Testable(), e.Conclusion())
-	assert.Contains(t, e.Conclusion(), "does not answer")
 }
 
 // TestFullQueue judges a server whose only worker is kept busy by somebody else: nothing fails, and the hint names the

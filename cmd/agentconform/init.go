@@ -14,8 +14,8 @@ import (
 	"github.com/agentconform/agentconform/reports"
 	"github.com/agentconform/agentconform/reports/outfile"
 	"github.com/agentconform/agentconform/reports/safe"
-	"github.com/agentconform/agentconform/steps"
 	"github.com/agentconform/agentconform/steps/config"
+	"github.com/agentconform/agentconform/steps/doctor"
 )
 
 type initFlags struct {
@@ -67,10 +67,8 @@ func (f *initFlags) load(c *cobra.Command) (*config.Config, error) {
 	if c.Flags().Changed("edition") {
 		given["edition"] = f.edition
 	}
-	cfg, err := reading(c.Context(), "the configuration", func() (*config.Config, error) {
-		return config.Load(config.Sources{Environ: namedUsers(os.Environ()), Flags: given, NoFile: true})
-	})
-	if err == nil && cfg.Target == "" && cfg.AgentTarget == "" {
+	cfg, err := config.Load(config.Sources{Environ: namedUsers(os.Environ()), Flags: given, NoFile: true})
+	if err == nil && len(addressesOf(cfg)) == 0 {
 		err = errors.New("no target is named: give --target URL, --agent-target URL, or both")
 	}
 	return cfg, err
@@ -106,7 +104,9 @@ func (f *initFlags) init(c *cobra.Command, s streams) error {
 	if err := outfile.Ready(f.file); err != nil {
 		return f.unwritten(err)
 	}
-	found, err := steps.Discover(c.Context(), cfg, func(step string) { fmt.Fprintln(s.err, "agentconform: "+safe.Line(step)) })
+	found, err := doctor.Discover(c.Context(), cfg, func(step string) {
+		fmt.Fprintln(s.err, "agentconform: "+safe.Line(step))
+	})
 	if err != nil {
 		return &exit{exitIncomplete, fmt.Errorf("asking the target: %w", err)}
 	}
@@ -128,13 +128,14 @@ func (f *initFlags) unwritten(err error) error {
 }
 
 // tell says what was written, and what to do next.
-func (f *initFlags) tell(found *steps.Discovery, s streams) {
+func (f *initFlags) tell(found *doctor.Discovery, s streams) {
 	set, open := found.Draft.Count()
 	file, arguments := safe.Line(f.file), ""
 	if f.file != config.DefaultFile {
 		arguments = " --config " + safe.ShellWord(file)
 	}
-	fmt.Fprintf(s.out, "%s: %s written, %s suggested in comments\n", file, reports.Count(set, "key"), reports.Count(open, "key"))
+	fmt.Fprintf(s.out, "%s: %s written, %s suggested in comments\n", file, reports.Count(set, "key"),
+		reports.Count(open, "key"))
 	for _, p := range found.Problems {
 		fmt.Fprintf(s.out, "problem: %s: %s; %s\n", p.Subject, safe.Line(p.Found), safe.Line(p.Remedy))
 	}

@@ -4,33 +4,35 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
+	"math"
 	"os"
 	"path/filepath"
+	"runtime/debug"
 	"slices"
+	"strings"
+	"time"
 
 	"github.com/agentconform/agentconform/features"
 	"github.com/agentconform/agentconform/reports"
 	"github.com/agentconform/agentconform/reports/baseline"
 	"github.com/agentconform/agentconform/reports/console"
 	"github.com/agentconform/agentconform/reports/export"
-	"github.com/agentconform/agentconform/reports/markdown"
-	"github.com/agentconform/agentconform/reports/outfile"
+	"github.com/agentconform/agentconform/reports/overview"
 	"github.com/agentconform/agentconform/reports/safe"
 	"github.com/agentconform/agentconform/steps"
-	"github.com/agentconform/agentconform/steps/config"
+	"github.com/agentconform/agentconform/steps/explore"
+	"github.com/agentconform/agentconform/steps/suite"
+	"github.com/agentconform/agentconform/steps/target"
 )
 
 // judge runs the suite and writes the reports.
-func (f *runFlags) judge(ctx context.Context, cfg *config.Config, served steps.Fixtures, selection steps.Selection, known *baseline.Baseline, io streams) error {
-	catalogue, oracle, err := steps.Requirements()
-	if err != nil {
-		return err
-	}
+func (f *runFlags) judge(ctx context.Context, known *baseline.Baseline, io streams) error {
 	sequence, err := f.exploreCaseOf()
 	if err != nil {
 		return err
 	}
-	binding, err := steps.Binding(catalogue, f.failOn)
+	binding, err := suite.Binding(f.options.Catalogue, f.options.FailOn)
 	if err != nil {
 		return err
 	}
@@ -39,30 +41,30 @@ func (f *runFlags) judge(ctx context.Context, cfg *config.Config, served steps.F
 	}
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	screen := f.screen(io)
+	screen := newScreen(io, f.display)
 	screen.follow()
-	result, err := steps.Run(ctx, steps.Options{
-		Config: cfg, Catalogue: catalogue, Oracle: oracle, Fixtures: served, Select: selection,
-		Concurrency: f.concurrency, Strict: f.strict, FailOn: f.failOn, RequireWhole: f.requireWhole, Keep: f.keep, Seed: f.seed,
-		Version: suiteVersion(), Commit: suiteCommit(), Arguments: f.arguments, Explore: f.explore, ExploreCase: sequence,
-		LedgerFile: filepath.Join(f.out, "ledger.jsonl"), Progress: f.progress(screen, catalogue, binding, known, cancel),
-	})
+	o := f.options
+	o.ExploreCase, o.Arguments, o.LedgerFile = sequence, os.Args[1:], filepath.Join(f.out, "ledger.jsonl")
+	o.Progress = f.progress(screen, binding, known, cancel)
+	result, err := steps.Run(ctx, o)
 	screen.close()
 	if err != nil {
 		return err
 	}
-	code := concluded(result, known)
+	if known != nil {
+		baseline.Apply(result, known, time.Now())
+	}
 	if err := f.write(result, screen, io); err != nil {
 		return err
 	}
-	if err := f.leadOn(io.out, result, cfg, catalogue); err != nil {
+	if err := f.leadOn(io.out, result); err != nil {
 		return err
 	}
-	return failed(code)
+	return failed(overview.Of(result).Display().Exit)
 }
 
 // exploreCaseOf reads the sequence that is to be repeated; none where the flag is not given.
-func (f *runFlags) exploreCaseOf() ([]steps.Operation, error) {
+func (f *runFlags) exploreCaseOf() ([]explore.Operation, error) {
 	if f.exploreCase == "" {
 		return nil, nil
 	}
@@ -70,30 +72,30 @@ func (f *runFlags) exploreCaseOf() ([]steps.Operation, error) {
 	if err != nil {
 		return nil, fmt.Errorf("--explore-case: %w", err)
 	}
-	all, err := steps.ParseOperations(string(text))
+	all, err := explore.Parse(string(text))
 	if err != nil {
 		return nil, fmt.Errorf("--explore-case %s: %w", f.exploreCase, err)
 	}
 	return all, nil
 }
 
-func (f *runFlags) screen(io streams) *screen {
-	return newScreen(io, display{format: f.format, color: f.color, quiet: f.quiet, verbose: f.verbose})
-}
-
-// progress shows the events of a run and, with --fail-fast, ends it when a requirement has failed that decides the verdict.
-// One that has an entry in the baseline goes on: its failure is known.
-func (f *runFlags) progress(screen *screen, c *features.Catalogue, binding func(*features.Requirement) bool, known *baseline.Baseline, end context.CancelCauseFunc) func(steps.Event) {
+// progress shows the events of a run and, with --fail-fast, ends it when a requirement has failed that decides the
+// verdict. One that has an entry in the baseline goes on: its failure is known.
+func (f *runFlags) progress(screen *screen, binding func(*features.Requirement) bool, known *baseline.Baseline,
+	end context.CancelCauseFunc) func(target.Event) {
 	if !f.failFast {
 		return screen.show
 	}
-	covered := func(id string) bool { // a known failure, or one that a known failure may explain
-		return known != nil && slices.ContainsFunc(append(slices.Clone(c.Find(id).After), id), known.Names)
-	}
-	return func(e steps.Event) {
+	return func(e target.Event) {
 		screen.show(e)
-		if e.Kind == steps.Ended && e.Verdict == reports.Failed && (c.Find(e.Text).Level.Decides(f.strict) || binding(c.Find(e.Text))) && !covered(e.Text) {
-			end(&steps.Stopped{By: "--fail-fast: " + e.Text + " failed"})
+		if e.Kind != target.Ended || e.Verdict != reports.Failed {
+			return
+		}
+		q := f.options.Catalogue.Find(e.Text)
+		// A known failure, or one that a known failure may explain.
+		covered := known != nil && slices.ContainsFunc(append(slices.Clone(q.After), q.ID), known.Names)
+		if !covered && (q.Level.Decides(f.options.Strict) || binding(q)) {
+			end(&steps.Stopped{By: "--fail-fast: " + q.ID + " failed"})
 		}
 	}
 }
@@ -109,17 +111,11 @@ func (f *runFlags) write(result *reports.Result, screen *screen, io streams) err
 		}
 		f.tell(io, "%s", summaryOf(written))
 	}
-	if err := summarise(result, os.Getenv("GITHUB_STEP_SUMMARY")); err != nil {
-		fmt.Fprintln(io.err, "agentconform:", err)
-	}
 	if f.format == formatJSON {
 		return result.WriteJSON(io.out)
 	}
-	options := console.Options{Color: screen.color, Width: screen.width, Out: f.out}
-	if f.quiet {
-		return console.WriteVerdict(io.out, result, options)
-	}
-	return console.Write(io.out, result, options)
+	return console.Write(io.out, result, console.Options{Color: screen.color, Width: screen.width, Out: f.out,
+		Quiet: f.quiet})
 }
 
 // tell writes a notice to standard error, unless the run is to be quiet.
@@ -129,15 +125,66 @@ func (f *runFlags) tell(io streams, format string, args ...any) {
 	}
 }
 
-// summarise appends the summary to the file that a CI system shows with the job. The system makes a regular file, and nobody else names it: a
-// link, which leads to a file of somebody else, or a FIFO, which waits for a reader, is not written to.
-func summarise(result *reports.Result, path string) error {
-	if path == "" {
+// loadBaseline reads the known failures before anything is run: a mistake in the file must not cost a run.
+func (f *runFlags) loadBaseline(io streams) (*baseline.Baseline, error) {
+	if f.baseline == "" {
+		return nil, nil
+	}
+	known, err := baseline.Load(f.baseline)
+	if err != nil {
+		return nil, err
+	}
+	if ids := known.Incomplete(); len(ids) > 0 {
+		f.tell(io, "warning: %s: fill in the reason and owner of %s", known.File, strings.Join(ids, ", "))
+	}
+	return known, nil
+}
+
+// checkWriteBaseline refuses a file that could not be written at the end of the run. It may be in the folder of the
+// reports, which the run makes.
+func (f *runFlags) checkWriteBaseline(changed bool) error {
+	switch {
+	case f.writeBaseline == "" && changed:
+		return errors.New("--write-baseline is empty: name a file, or remove the flag")
+	case f.writeBaseline == "":
 		return nil
 	}
-	file, err := outfile.Append(path)
-	if err != nil {
-		return fmt.Errorf("opening GITHUB_STEP_SUMMARY: %w", err)
+	folder := filepath.Dir(f.writeBaseline)
+	if _, err := os.Stat(folder); errors.Is(err, fs.ErrNotExist) && folder == filepath.Clean(f.out) {
+		return nil
 	}
-	return errors.Join(markdown.Write(file, result), file.Close())
+	return baseline.Check(f.writeBaseline)
+}
+
+// summaryOf says what was written to a baseline, and which fields to fill in.
+func summaryOf(b *baseline.Baseline) string {
+	entries := len(b.Known) + len(b.Flaky)
+	text := fmt.Sprintf("wrote %s with %d entries", b.File, entries)
+	if entries == 1 {
+		text = fmt.Sprintf("wrote %s with 1 entry", b.File)
+	}
+	if ids := b.Incomplete(); len(ids) > 0 {
+		text += "; fill in the reason and owner of " + strings.Join(ids, ", ")
+	}
+	return text
+}
+
+// The memory above which garbage is collected more often, in bytes: of a run, and of each request in flight. Below it,
+// garbage is collected once it is this part of what is in use, in percent.
+const (
+	memoryOfRun     = 56 << 20
+	memoryOfRequest = 5 << 20
+	garbage         = 60
+)
+
+// limitMemory makes a run, above all one that judges large answers, collect garbage soon. It is no hard limit, and
+// GOMEMLIMIT and GOGC take precedence.
+func limitMemory(concurrency int) {
+	if debug.SetMemoryLimit(-1) != math.MaxInt64 { // only asks
+		return
+	}
+	debug.SetMemoryLimit(memoryOfRun + int64(concurrency)*memoryOfRequest)
+	if os.Getenv("GOGC") == "" {
+		debug.SetGCPercent(garbage)
+	}
 }

@@ -1,13 +1,12 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
 	"net/http"
-	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -18,8 +17,10 @@ import (
 	"github.com/agentconform/agentconform/reference"
 	"github.com/agentconform/agentconform/reports"
 	"github.com/agentconform/agentconform/reports/overview"
+	"github.com/agentconform/agentconform/steps"
 	"github.com/agentconform/agentconform/steps/config"
 	"github.com/agentconform/agentconform/steps/evidence"
+	"github.com/agentconform/agentconform/steps/target"
 )
 
 // threadsAt counts the threads that each user sees.
@@ -91,7 +92,7 @@ func TestThreadsStayWhereTheyCannotBeRemoved(t *testing.T) {
 	assert.Zero(t, removed)
 	assert.Positive(t, left)
 	tried := 0
-	for x := range r.Exchanges.All() {
+	for _, x := range r.Exchanges {
 		if x.Method == http.MethodDelete {
 			tried++
 		}
@@ -105,42 +106,6 @@ func TestThreadsStayWhereTheyCannotBeRemoved(t *testing.T) {
 	kept, _, err := evidence.ReadLedger(ledger)
 	require.NoError(t, err)
 	assert.Len(t, kept, left)
-}
-
-// TestKeepAndClean leaves all with --keep; clean removes it, from the ledger.
-func TestKeepAndClean(t *testing.T) {
-	for name, agentOnly := range map[string]bool{"agent server": true, "both": false} {
-		t.Run(name, func(t *testing.T) {
-			begin := start
-			if agentOnly {
-				begin = startAgent
-			}
-			_, c := begin(t, reference.Options{})
-			folder := t.TempDir()
-			ledger := filepath.Join(folder, "ledger.jsonl")
-			o := options(t, c, "AS-THREAD-*", "AS-AUTHZ-1")
-			o.LedgerFile, o.Keep = ledger, true
-			r := run(t, o)
-			removed, left := byState(r, evidence.Thread)
-			assert.Zero(t, removed)
-			require.Positive(t, left)
-			assert.NotEqual(t, []int{0, 0}, threadsAt(t, c, r.Target.AgentServer))
-			text, err := c.YAML()
-			require.NoError(t, err)
-			file := filepath.Join(folder, "target.yaml")
-			require.NoError(t, os.WriteFile(file, text, 0o600))
-			var printed bytes.Buffer
-			code := execute(context.Background(), []string{"clean", "--config", file, "--ledger", ledger}, streams{out: &printed, err: &printed})
-			assert.Zero(t, code, printed.String())
-			if agentOnly {
-				assert.Contains(t, printed.String(), fmt.Sprintf("%d of %d removed", left, left))
-				assert.Equal(t, []int{0, 0}, threadsAt(t, c, r.Target.AgentServer))
-			}
-			again, _, err := evidence.ReadLedger(ledger)
-			require.NoError(t, err)
-			assert.Empty(t, again)
-		})
-	}
 }
 
 // TestTwoRunsInOneTenant runs the suite twice at once: both are conformant, and what one created only that one removes.
@@ -160,7 +125,7 @@ func TestTwoRunsInOneTenant(t *testing.T) {
 	wait.Wait()
 	mine := map[string]int{}
 	for i, r := range results {
-		assert.Equal(t, reports.Conformant, r.Verdict, overview.FirstLine(r))
+		assert.Equal(t, reports.Conformant, r.Verdict, overview.Of(r).FirstLine())
 		assert.NotEmpty(t, r.Ledger)
 		for _, e := range r.Ledger {
 			assert.True(t, e.Removed, "%s %s", e.Kind, e.ID)
@@ -170,4 +135,64 @@ func TestTwoRunsInOneTenant(t *testing.T) {
 			mine[e.Kind+e.ID] = i
 		}
 	}
+}
+
+// runUntil judges the reference with faults, until an event of the run satisfies its condition: all requirements, or
+// only some.
+func runUntil(t *testing.T, until func(target.Event) bool, only []string, names ...string) *reports.Result {
+	t.Helper()
+	ctx, stop := context.WithCancelCause(t.Context())
+	defer stop(nil)
+	o := options(t, startWith(t, names...), only...)
+	o.Progress = func(e target.Event) {
+		if until(e) {
+			stop(&steps.Stopped{By: "the test"})
+		}
+	}
+	res, err := steps.Run(ctx, o)
+	require.NoError(t, err)
+	return res
+}
+
+// ended tells whether a scenario of the requirement has ended.
+func ended(requirement string) func(target.Event) bool {
+	return func(e target.Event) bool { return e.Kind == target.Ended && e.Text == requirement }
+}
+
+// TestWhatARunHasSeenIsJudged stops the run when a violation of the contract was recorded. It has failed then, whatever
+// else was not judged.
+func TestWhatARunHasSeenIsJudged(t *testing.T) {
+	t.Parallel()
+	res := runUntil(t, ended("CP-CREATE-1"), []string{"CP-CREATE-*", "CP-POLL-*", "CP-CONTRACT-*"}, "created-build-on-push-is-a-text")
+	assert.Equal(t, reports.NonConformant, res.Verdict)
+	assert.Equal(t, exitNonConformant, overview.Of(res).Display().Exit)
+	assert.Equal(t, "the test", res.Run.Stopped)
+	q := slices.IndexFunc(res.Requirements, func(q reports.Requirement) bool { return q.ID == "CP-CONTRACT-create-deployment" })
+	assert.Equal(t, reports.Failed, res.Requirements[q].Verdict)
+}
+
+// TestWhatARunHasNotSeenIsNotPassed stops a run in which nothing is wrong. No rule about all answers has passed then.
+func TestWhatARunHasNotSeenIsNotPassed(t *testing.T) {
+	t.Parallel()
+	res := runUntil(t, func(e target.Event) bool { return e.Kind == target.Ended }, nil)
+	assert.Equal(t, reports.Incomplete, res.Verdict)
+	assert.Equal(t, exitIncomplete, overview.Of(res).Display().Exit)
+	assert.Equal(t, "the test", res.Run.Stopped)
+	assert.Contains(t, overview.Of(res).FirstLine(), ": stopped by the test; ")
+	for _, q := range res.Requirements {
+		assert.NotEqual(t, reports.Failed, q.Verdict, q.ID)
+		if strings.Contains(q.ID, "-CONTRACT-") || strings.Contains(q.ID, "-ERROR-") {
+			assert.Equal(t, reports.Inconclusive, q.Verdict, q.ID)
+			assert.Equal(t, []reports.Blocker{{Kind: reports.ByRun, Name: "ended"}}, q.BlockedBy, q.ID)
+		}
+	}
+}
+
+// TestTheRecordIsJudgedToItsEnd stops the run when the first rule about all answers begins: by then all was seen.
+func TestTheRecordIsJudgedToItsEnd(t *testing.T) {
+	t.Parallel()
+	res := runUntil(t, func(e target.Event) bool { return e.Kind == target.Started && strings.Contains(e.Text, "-CONTRACT-") },
+		[]string{"CP-GET-*", "CP-LIST-*", "CP-CONTRACT-*", "AS-THREAD-*", "AS-RUN-*", "AS-CONTRACT-*"})
+	assert.Equal(t, reports.Conformant, res.Verdict)
+	assert.Empty(t, res.Run.Stopped)
 }

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -38,7 +37,7 @@ others those that keep the rules. agentconform prove --examples writes such file
   agentconform list --format markdown > features/REQUIREMENTS.md
   agentconform list --format html --result reference.json,limit-101-is-served.json > specification.html`,
 		Args: noArguments("agentconform explain ID shows one requirement"),
-		RunE: func(c *cobra.Command, _ []string) error {
+		RunE: func(*cobra.Command, []string) error {
 			if len(results) > 0 && format != "html" {
 				return errors.New("--result gives the examples of --format html: add it, or remove --result")
 			}
@@ -57,19 +56,23 @@ others those that keep the rules. agentconform prove --examples writes such file
 			case "table":
 				return listTable(s.out, catalogue, excluded)
 			case "json":
-				return listJSON(s.out, catalogue, excluded)
+				document := struct {
+					Requirements []explanation        `json:"requirements"`
+					Excluded     []features.Exclusion `json:"excluded"`
+				}{Excluded: excluded}
+				for _, r := range catalogue.Requirements {
+					document.Requirements = append(document.Requirements, explain(r))
+				}
+				return writeJSON(s.out, document)
 			case "markdown":
 				return features.Markdown(s.out, catalogue)
-			case "html":
-				return listHTML(c.Context(), s.out, catalogue, excluded, results)
 			}
-			return fmt.Errorf("--format %s: give table, json, markdown or html", format)
+			return listHTML(s.out, catalogue, excluded, results)
 		},
 	}
 	c.Flags().BoolVar(&cases, "cases", false, "what a client may send by the contract, each with its scenarios")
-	c.Flags().StringVar(&format, "format", format, "table, json, markdown or html")
+	addChoice(c, &format, "format", "table, json, markdown or html", "table", "json", "markdown", "html")
 	c.Flags().StringSliceVar(&results, "result", nil, "result `files` with the examples of --format html")
-	_ = c.RegisterFlagCompletionFunc("format", cobra.FixedCompletions([]string{"table", "json", "markdown", "html"}, cobra.ShellCompDirectiveNoFileComp))
 	return c
 }
 
@@ -84,7 +87,8 @@ func listTable(w io.Writer, c *features.Catalogue, excluded []features.Exclusion
 	if err := t.Flush(); err != nil {
 		return err
 	}
-	fmt.Fprintf(w, "\n%s, %s\n\nExcluded:\n", reports.Count(len(c.Requirements), "requirement"), reports.Count(scenarios, "scenario"))
+	fmt.Fprintf(w, "\n%s, %s\n\nExcluded:\n", reports.Count(len(c.Requirements), "requirement"),
+		reports.Count(scenarios, "scenario"))
 	for _, e := range excluded {
 		fmt.Fprintf(w, "  %s (section %s): %s\n", e.Subject, e.Section, e.Reason)
 	}
@@ -93,9 +97,8 @@ func listTable(w io.Writer, c *features.Catalogue, excluded []features.Exclusion
 
 // listCases writes what a client may send by the contract, and which scenarios judge it, or why none does.
 func listCases(w io.Writer, c *features.Catalogue, format string) error {
-	line, known := map[string]string{"table": "%s\t%s\t%s\t%s\n", "markdown": "| %s | %s | %s | %s |\n", "json": ""}[format]
-	if !known {
-		return fmt.Errorf("--cases --format %s: give table, json or markdown", format)
+	if format != "table" && format != "json" {
+		return fmt.Errorf("--cases --format %s: give table or json", format)
 	}
 	cells, err := spec.Cells()
 	if err != nil {
@@ -106,15 +109,10 @@ func listCases(w io.Writer, c *features.Catalogue, format string) error {
 		return err
 	}
 	if format == "json" {
-		encoder := json.NewEncoder(w)
-		encoder.SetIndent("", "  ")
-		return encoder.Encode(map[string][]features.Case{"cases": cases})
+		return writeJSON(w, map[string][]features.Case{"cases": cases})
 	}
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	fmt.Fprintf(t, line, "OPERATION", "PLACE", "CLASS", "CASE, OR WHY THERE IS NONE")
-	if format == "markdown" {
-		fmt.Fprintf(t, line, "---", "---", "---", "---")
-	}
+	fmt.Fprintln(t, "OPERATION\tPLACE\tCLASS\tCASE, OR WHY THERE IS NONE")
 	reasons := 0
 	for _, each := range cases {
 		text := each.Reason
@@ -123,47 +121,8 @@ func listCases(w io.Writer, c *features.Catalogue, format string) error {
 		} else if text = each.Requirement + ": " + each.Scenarios[0]; len(each.Scenarios) > 1 {
 			text += fmt.Sprintf(" (and %d more)", len(each.Scenarios)-1)
 		}
-		fmt.Fprintf(t, line, each.Operation, each.Place, each.Class, text)
+		fmt.Fprintf(t, "%s\t%s\t%s\t%s\n", each.Operation, each.Place, each.Class, text)
 	}
 	fmt.Fprintf(t, "\n%d cells: %d with a case, %d with a reason\n", len(cases), len(cases)-reasons, reasons)
 	return t.Flush()
-}
-
-type listed struct {
-	ID        string           `json:"id"`
-	Level     string           `json:"level"`
-	Title     string           `json:"title"`
-	Sections  []string         `json:"sections"`
-	Profile   string           `json:"profile"`
-	Feature   string           `json:"feature"`
-	Scenarios []listedScenario `json:"scenarios"`
-}
-
-// listedScenario uses the words of the result file.
-type listedScenario struct {
-	Name string `json:"name"`
-	URI  string `json:"uri"`
-	Line int    `json:"line"`
-}
-
-func listedOf(r *features.Requirement) listed {
-	row := listed{ID: r.ID, Level: string(r.Level), Title: r.Title, Sections: r.Sections, Profile: r.Profile, Feature: r.Feature}
-	for _, s := range r.Scenarios {
-		row.Scenarios = append(row.Scenarios, listedScenario{s.Name, s.URI, s.Line})
-	}
-	return row
-}
-
-func listJSON(w io.Writer, c *features.Catalogue, excluded []features.Exclusion) error {
-	var document struct {
-		Requirements []listed             `json:"requirements"`
-		Excluded     []features.Exclusion `json:"excluded"`
-	}
-	document.Excluded = excluded
-	for _, r := range c.Requirements {
-		document.Requirements = append(document.Requirements, listedOf(r))
-	}
-	encoder := json.NewEncoder(w)
-	encoder.SetIndent("", "  ")
-	return encoder.Encode(document)
 }

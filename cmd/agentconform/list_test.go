@@ -44,7 +44,8 @@ func TestListHasTheOperationsOfTheContract(t *testing.T) {
 	}
 }
 
-// TestSpecificationHasExamplesFromResults takes a result for one of a fault, and for one of a server that keeps the other rules.
+// TestSpecificationHasExamplesFromResults takes a result for one of a fault, and for one of a server that keeps the
+// other rules.
 func TestSpecificationHasExamplesFromResults(t *testing.T) {
 	run, err := os.ReadFile("../../reports/internal/reporttest/run.json")
 	require.NoError(t, err)

@@ -3,8 +3,12 @@ package main
 
 import (
 	"context"
+	"encoding/json"
+	"errors"
+	"io"
 	"os"
 	"os/signal"
+	"sync/atomic"
 	"syscall"
 
 	"github.com/agentconform/agentconform/steps"
@@ -12,11 +16,13 @@ import (
 
 func main() {
 	survivePipes()
-	os.Exit(execute(untilSignalled(), os.Args[1:], streams{in: os.Stdin, out: newOutput(os.Stdout), err: newOutput(os.Stderr)}))
+	os.Exit(execute(untilSignalled(), os.Args[1:], streams{in: os.Stdin, out: newOutput(os.Stdout),
+		err: newOutput(os.Stderr)}))
 }
 
 // untilSignalled returns a context that the first signal ends, so that the run can finish its reports. From then on a
-// second one ends the process at once. SIGHUP is a signal like the others, unless whoever started the process had it ignored (nohup).
+// second one ends the process at once. SIGHUP is a signal like the others, unless whoever started the process had it
+// ignored (nohup).
 func untilSignalled() context.Context {
 	ctx, stop := context.WithCancelCause(context.Background())
 	signals := make(chan os.Signal, 1)
@@ -31,4 +37,40 @@ func untilSignalled() context.Context {
 		stop(&steps.Stopped{By: by})
 	}()
 	return ctx
+}
+
+// output writes to a file of the process. After the reader of a pipe has gone ("agentconform run | head"), it drops
+// what is written: the command goes on to its end, and removes what it created.
+type output struct {
+	file   *os.File
+	closed atomic.Bool
+}
+
+func newOutput(f *os.File) *output { return &output{file: f} }
+
+// Fd is the descriptor of the file, which tells whether it is a terminal.
+func (o *output) Fd() uintptr { return o.file.Fd() }
+
+// Write implements io.Writer. It may be used by many goroutines.
+func (o *output) Write(p []byte) (int, error) {
+	if o.closed.Load() {
+		return len(p), nil
+	}
+	n, err := o.file.Write(p)
+	if errors.Is(err, syscall.EPIPE) {
+		o.closed.Store(true)
+		return len(p), nil
+	}
+	return n, err
+}
+
+// survivePipes makes a write to a closed pipe an error of that write. Without it, one to standard output or standard
+// error ends the process.
+func survivePipes() { signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE) }
+
+// writeJSON writes a value as people read it.
+func writeJSON(w io.Writer, value any) error {
+	encoder := json.NewEncoder(w)
+	encoder.SetIndent("", "  ")
+	return encoder.Encode(value)
 }

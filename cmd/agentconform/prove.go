@@ -1,6 +1,8 @@
 package main
 
 import (
+	"cmp"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -10,8 +12,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/agentconform/agentconform/cmd/agentconform/internal/prover"
+	"github.com/agentconform/agentconform/reference/deviate"
 	"github.com/agentconform/agentconform/reference/faults"
-	"github.com/agentconform/agentconform/reference/mutants"
 	"github.com/agentconform/agentconform/reports"
 	"github.com/agentconform/agentconform/reports/outfile"
 	"github.com/agentconform/agentconform/reports/proof"
@@ -21,14 +23,9 @@ import (
 const softMemory = 3 << 30
 
 type proveFlags struct {
-	only   []string
-	out    string
-	list   bool
-	replay bool
-	whole  bool
-	all    bool
-
-	examples string
+	only                     []string
+	out, examples            string
+	list, replay, whole, all bool
 }
 
 func newProve(io streams) *cobra.Command {
@@ -62,12 +59,16 @@ Exit codes: 0 passed, 1 failed, 2 wrong usage, 3 interrupted.`,
 		RunE: func(c *cobra.Command, _ []string) error { return f.prove(c, io) },
 	}
 	flags := c.Flags()
-	flags.StringSliceVar(&f.only, "only", nil, "`names` of faults, mutants or null implementations, groups of mutants (answers, parameters, bodies, access, independent-server), or IDs of requirements (with an ID, also all equivalent mutants); the unmodified reference is always tested")
+	flags.StringSliceVar(&f.only, "only", nil,
+		"`names` of faults, mutants or null implementations, groups of mutants (answers, parameters, bodies, access, independent-server), or IDs of requirements (with an ID, also all equivalent mutants); the unmodified reference is always tested")
 	flags.StringVar(&f.out, "out", "agentconform-proof", "`folder` for proof.json and proof.md")
 	flags.BoolVar(&f.whole, "whole", false, "run all scenarios against each mutant")
-	flags.BoolVar(&f.all, "all", false, "also try all generated mutants, which are derived from the contract, each until its first failure")
-	flags.BoolVar(&f.replay, "replay", false, "also replay the findings of each fault: against the faulty server, the reference, a closed port, and with wrong credentials")
-	flags.StringVar(&f.examples, "examples", "", "only the unmodified reference and one fault of each requirement; write their results into the `folder`, for list --result")
+	flags.BoolVar(&f.all, "all", false,
+		"also try all generated mutants, which are derived from the contract, each until its first failure")
+	flags.BoolVar(&f.replay, "replay", false,
+		"also replay the findings of each fault: against the faulty server, the reference, a closed port, and with wrong credentials")
+	flags.StringVar(&f.examples, "examples", "",
+		"only the unmodified reference and one fault of each requirement; write their results into the `folder`, for list --result")
 	flags.BoolVar(&f.list, "list", false, "list the faults, mutants and null implementations, and exit")
 	return c
 }
@@ -82,22 +83,17 @@ func (f *proveFlags) prove(c *cobra.Command, io streams) error {
 	// Hundreds of short runs allocate much and keep little: fewer garbage collections save a sixth of the time.
 	defer debug.SetGCPercent(debug.SetGCPercent(400))
 	defer debug.SetMemoryLimit(debug.SetMemoryLimit(softMemory))
-	result, err := prover.Run(c.Context(), prover.Options{
-		Only: f.only, Whole: f.whole, All: f.all, Replay: f.replay, Version: suiteVersion(), Describe: describe, Keep: f.keep(),
-		Done: func(row proof.Row, done, total int) {
-			state := "ok"
-			if problem := row.Problem; problem != "" {
-				state = problem
-			}
-			if row.Attempts > 1 {
-				state += " (second attempt, alone)"
-			}
-			if row.Together > 1 {
-				state += fmt.Sprintf(" (together with %d others)", row.Together-1)
-			}
-			fmt.Fprintf(io.err, "[%d/%d] %s %s (%d ms): %s\n", done, total, row.Kind, row.Name, row.MS, state)
-		},
-	})
+	options := prover.Options{
+		Only: f.only, Whole: f.whole, All: f.all, Replay: f.replay, Version: suiteVersion(), Describe: describe,
+		Done: func(row proof.Row, done, total int) { fmt.Fprintf(io.err, "[%d/%d] %s\n", done, total, lineOf(row)) },
+	}
+	if f.examples != "" && len(f.only) > 0 {
+		return errors.New("--examples chooses the faults itself: leave out --only")
+	}
+	if f.examples != "" {
+		options.Only, options.Keep = oneOfEach(), f.keep
+	}
+	result, err := prover.Run(c.Context(), options)
 	if c.Context().Err() != nil {
 		return &exit{exitIncomplete, err}
 	}
@@ -110,64 +106,59 @@ func (f *proveFlags) prove(c *cobra.Command, io streams) error {
 	if err := proof.Console(io.out, result); err != nil {
 		return err
 	}
-	if f.replay {
-		fmt.Fprintln(io.out, replayed(result))
-	}
 	if len(result.Problems) > 0 {
 		return failed(exitNonConformant)
 	}
 	return nil
 }
 
-// keep writes a result as an example; nil where none is wanted.
-func (f *proveFlags) keep() func(name string, r *reports.Result) error {
-	if f.examples == "" {
-		return nil
+// lineOf tells of a run that has ended.
+func lineOf(row proof.Row) string {
+	text := fmt.Sprintf("%s %s (%d ms): %s", row.Kind, row.Name, row.MS, cmp.Or(row.Problem, "ok"))
+	if row.Attempts > 1 {
+		text += " (second attempt, alone)"
 	}
-	return func(name string, r *reports.Result) error {
-		if err := os.MkdirAll(f.examples, 0o755); err != nil {
-			return err
-		}
-		return outfile.Write(filepath.Join(f.examples, name+".json"), outfile.Public, r.WriteJSON)
+	if row.Together > 1 {
+		text += fmt.Sprintf(" (together with %d others)", row.Together-1)
 	}
+	if row.Replayed > 0 {
+		text += fmt.Sprintf(" (%s replayed)", reports.Count(row.Replayed, "finding"))
+	}
+	return text
 }
 
-// replayed sums up the replays.
-func replayed(p *proof.Proof) string {
-	findings, faults := 0, 0
-	for _, r := range p.Rows {
-		if r.Replayed > 0 {
-			faults++
+// oneOfEach names a fault of each requirement: where there is a choice, one that the scenarios of the requirement meet.
+func oneOfEach() []string {
+	chosen := map[string]*deviate.Row{}
+	for _, f := range faults.All() {
+		if known, is := chosen[f.Fails]; !is || known.Elsewhere && !f.Elsewhere {
+			chosen[f.Fails] = f
 		}
-		findings += r.Replayed
 	}
-	return fmt.Sprintf("replay: %d findings of %d faults still fail against the faulty server, pass against the reference, and are inconclusive at a closed port or with wrong credentials", findings, faults)
+	var names []string
+	for _, f := range chosen {
+		names = append(names, f.Name)
+	}
+	return names
+}
+
+// keep writes a result as an example.
+func (f *proveFlags) keep(name string, r *reports.Result) error {
+	if err := os.MkdirAll(f.examples, 0o755); err != nil {
+		return err
+	}
+	return outfile.Write(filepath.Join(f.examples, name+".json"), outfile.Public, r.WriteJSON)
 }
 
 func listDeviations(io streams) error {
-	generated, err := mutants.All()
+	rows, err := prover.Rows()
 	if err != nil {
 		return err
 	}
 	t := tabwriter.NewWriter(io.out, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(t, "KIND\tNAME\tBREAKS\tDESCRIPTION")
-	for _, d := range faults.All() {
-		fmt.Fprintf(t, "fault\t%s\t%s\t%s\n", d.Name, d.Fails, d.Breaks)
-	}
-	for _, d := range prover.BeforeIndependent() {
-		fmt.Fprintf(t, "fault\tindependent-server/%s\t%s\t%s\n", d.Name, d.Fails, d.Breaks)
-	}
-	for _, d := range faults.EquivalentMutants() {
-		fmt.Fprintf(t, "equivalent\t%s\t\t%s\n", d.Name, d.Differs)
-	}
-	for _, row := range prover.IndependentServers() {
-		fmt.Fprintf(t, "equivalent\t%s\t\t%s\n", row.Name, row.Does)
-	}
-	for _, d := range faults.NullImplementations() {
-		fmt.Fprintf(t, "null\t%s\t\t%s\n", d.Name, d.Is)
-	}
-	for _, m := range generated {
-		fmt.Fprintf(t, "generated\t%s\t\t%s\n", m.Name, m.Does)
+	for _, r := range rows {
+		fmt.Fprintf(t, "%s\t%s\t%s\t%s\n", r.Kind, r.Name, r.Fails, r.Does)
 	}
 	return t.Flush()
 }

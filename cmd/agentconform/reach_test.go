@@ -2,24 +2,37 @@ package main
 
 import (
 	"cmp"
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
 	"crypto/tls"
+	"crypto/x509"
+	"crypto/x509/pkix"
 	"encoding/base64"
+	"encoding/pem"
 	"io"
 	"log"
+	"math/big"
 	"net"
 	"net/http"
 	"net/http/httptest"
 	"net/http/httputil"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
 	"strings"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/agentconform/agentconform/reference"
 	"github.com/agentconform/agentconform/reports"
-	"github.com/agentconform/agentconform/steps"
+	"github.com/agentconform/agentconform/reports/console"
+	"github.com/agentconform/agentconform/reports/export"
 	"github.com/agentconform/agentconform/steps/config"
 	"github.com/agentconform/agentconform/steps/doctor"
 	"github.com/agentconform/agentconform/steps/replay"
@@ -69,7 +82,7 @@ func as(h http.Handler) http.Handler { return h }
 
 // secured starts a front with a certificate of the authority, over HTTP/2 too.
 func (f *front) secured(ca *authority, c *tls.Config) {
-	c.Certificates = []tls.Certificate{ca.issue("server", f.host)}
+	c.Certificates = []tls.Certificate{ca.issue(f.host, time.Now().Add(500*time.Hour))}
 	f.TLS, f.EnableHTTP2 = c, true
 	f.StartTLS()
 }
@@ -81,8 +94,7 @@ var some = []string{"CP-GET-1", "CP-LIST-3", "CP-AUTH-1", "AS-THREAD-1", "AS-AUT
 func diagnosis(t *testing.T, cfg *config.Config, subject string) string {
 	t.Helper()
 	require.NoError(t, cfg.Complete())
-	o := options(t, cfg)
-	e, err := steps.Examine(t.Context(), cfg, o.Catalogue, o.Oracle, doctor.Options{})
+	e, err := doctor.Examine(t.Context(), options(t, cfg), false)
 	require.NoError(t, err)
 	for _, c := range e.Checks {
 		if c.Subject == subject {
@@ -148,28 +160,8 @@ func knowing(address string) http.Handler {
 			w.WriteHeader(http.StatusBadGateway)
 			return
 		}
-		if r.Method != http.MethodConnect {
-			w.Header().Set("X-Proxy-Saw", r.Header.Get("Proxy-Authorization"))
-			back.ServeHTTP(w, r)
-			return
-		}
-		to, err := net.Dial("tcp", address)
-		if err != nil {
-			w.WriteHeader(http.StatusBadGateway)
-			return
-		}
-		from, buffered, err := http.NewResponseController(w).Hijack()
-		if err != nil {
-			_ = to.Close()
-			return
-		}
-		_, _ = io.WriteString(from, "HTTP/1.1 200 Connection established\r\n\r\n")
-		go func() {
-			_, _ = io.Copy(to, buffered)
-			_ = to.Close()
-		}()
-		_, _ = io.Copy(from, to)
-		_ = from.Close()
+		w.Header().Set("X-Proxy-Saw", r.Header.Get("Proxy-Authorization"))
+		back.ServeHTTP(w, r)
 	})
 }
 
@@ -192,10 +184,9 @@ func behindEverything(t *testing.T, o reference.Options) *config.Config {
 func TestReachAgain(t *testing.T) {
 	t.Parallel()
 	for name, cfg := range map[string]*config.Config{
-		"everything":          behindEverything(t, withFaults(t, "limit-101-is-served")),
-		"a proxy":             proxied(t, "http", withFaults(t, "limit-101-is-served")),
-		"TLS through a proxy": proxied(t, "https", withFaults(t, "limit-101-is-served")),
-		"a socket":            socketed(t, withFaults(t, "limit-101-is-served")),
+		"everything": behindEverything(t, withFaults(t, "limit-101-is-served")),
+		"a proxy":    proxied(t, withFaults(t, "limit-101-is-served")),
+		"a socket":   socketed(t, withFaults(t, "limit-101-is-served")),
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -220,9 +211,124 @@ func TestReachAgain(t *testing.T) {
 				}
 			}
 			assert.Empty(t, repeated(t, result, &result.Findings[0], cfg.Environment()))
-			x, err := result.Exchanges.Get(result.Findings[0].Exchange)
+			x, err := result.Exchange(result.Findings[0].Exchange)
 			require.NoError(t, err)
 			assert.Equal(t, x.Status, statusOfCurl(t, x.Curl, secrets), x.Curl)
 		})
 	}
+}
+
+// authority is a private CA: each certificate that it makes is signed by itself, and its file holds them all.
+type authority struct {
+	t    *testing.T
+	pool *x509.CertPool
+	file string
+}
+
+func newAuthority(t *testing.T) *authority {
+	return &authority{t, x509.NewCertPool(), filepath.Join(t.TempDir(), "ca.pem")}
+}
+
+func (a *authority) save(path, kind string, der []byte) string {
+	file, err := os.OpenFile(path, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	require.NoError(a.t, err)
+	require.NoError(a.t, pem.Encode(file, &pem.Block{Type: kind, Bytes: der}))
+	require.NoError(a.t, file.Close())
+	return path
+}
+
+// issue makes a certificate for a host: a name or an IP address.
+func (a *authority) issue(host string, until time.Time) tls.Certificate {
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	require.NoError(a.t, err)
+	template := &x509.Certificate{SerialNumber: big.NewInt(time.Now().UnixNano()), Subject: pkix.Name{CommonName: host}, NotBefore: until.Add(-1000 * time.Hour),
+		NotAfter: until, ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth, x509.ExtKeyUsageClientAuth}}
+	if ip := net.ParseIP(host); ip != nil {
+		template.IPAddresses = []net.IP{ip}
+	} else {
+		template.DNSNames = []string{host}
+	}
+	der, err := x509.CreateCertificate(rand.Reader, template, template, key.Public(), key)
+	require.NoError(a.t, err)
+	made, err := x509.ParseCertificate(der)
+	require.NoError(a.t, err)
+	a.pool.AddCert(made)
+	a.save(a.file, "CERTIFICATE", der)
+	return tls.Certificate{Certificate: [][]byte{der}, PrivateKey: key}
+}
+
+// write makes a certificate and returns the files of it and of its key.
+func (a *authority) write(name string) (certificate, key string) {
+	pair := a.issue(name, time.Now().Add(500*time.Hour))
+	der, err := x509.MarshalPKCS8PrivateKey(pair.PrivateKey)
+	require.NoError(a.t, err)
+	folder := a.t.TempDir()
+	return a.save(filepath.Join(folder, "cert.pem"), "CERTIFICATE", pair.Certificate[0]), a.save(filepath.Join(folder, "key.pem"), "PRIVATE KEY", der)
+}
+
+// inEveryFormat is the text of all reports of a result.
+func inEveryFormat(t *testing.T, r *reports.Result) string {
+	t.Helper()
+	var all strings.Builder
+	for _, text := range filesOf(t, r) {
+		all.WriteString(text)
+	}
+	return all.String()
+}
+
+// filesOf are the texts of the reports of a result by their names, with what the console shows.
+func filesOf(t *testing.T, r *reports.Result) map[string]string {
+	t.Helper()
+	folder, all := t.TempDir(), map[string]string{}
+	require.NoError(t, export.Write(folder, r))
+	var shown strings.Builder
+	require.NoError(t, console.Write(&shown, r, console.Options{}))
+	all["console"] = shown.String()
+	require.NoError(t, filepath.WalkDir(folder, func(path string, entry os.DirEntry, err error) error {
+		if err != nil || entry.IsDir() {
+			return err
+		}
+		text, err := os.ReadFile(path)
+		all[filepath.Base(path)] = string(text)
+		return err
+	}))
+	return all
+}
+
+// proxied is a reference that only a proxy reaches.
+func proxied(t *testing.T, o reference.Options) *config.Config {
+	f, cfg := behindFront(t, "agents.invalid", "http", o, as)
+	f.Start()
+	proxy := httptest.NewServer(knowing(f.Listener.Addr().String()))
+	t.Cleanup(proxy.Close)
+	cfg.Proxy = strings.Replace(proxy.URL, "http://", "http://somebody:proxy-secret@", 1)
+	return cfg
+}
+
+// socketed is a reference behind a Unix domain socket.
+func socketed(t *testing.T, o reference.Options) *config.Config {
+	f, cfg := behindFront(t, "localhost", "http", o, as)
+	require.NoError(t, f.Listener.Close())
+	cfg.Socket.ControlPlane = filepath.Join(t.TempDir(), "s")
+	var err error
+	f.Listener, err = net.Listen("unix", cfg.Socket.ControlPlane)
+	require.NoError(t, err)
+	f.Start()
+	return cfg
+}
+
+// statusOfCurl runs a curl line of a report, with the secrets in the environment.
+func statusOfCurl(t *testing.T, line string, secrets map[string]string) int {
+	t.Helper()
+	shell := exec.CommandContext(t.Context(), "sh", "-c", line+` -o /dev/null -w '\n%{http_code}'`)
+	shell.Env = os.Environ()
+	for value, name := range secrets {
+		shell.Env = append(shell.Env, strings.TrimPrefix(name, "$")+"="+value)
+	}
+	out, err := shell.CombinedOutput()
+	require.NoError(t, err, "%s: %s", line, out)
+	lines := strings.Split(string(out), "\n")
+	status, err := strconv.Atoi(lines[len(lines)-1])
+	require.NoError(t, err, "%s", out)
+	return status
 }

@@ -1,8 +1,6 @@
 package main
 
 import (
-	"context"
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -17,7 +15,7 @@ import (
 )
 
 type replayFlags struct {
-	target targetFlags
+	targetFlags
 	result string
 }
 
@@ -42,57 +40,48 @@ could not be tested (target unreachable, credentials refused, a precondition fai
 		Args: arguments(1, 1, "the ID of one finding or requirement, or one result file, such as CP-LIST-3"),
 		RunE: func(c *cobra.Command, args []string) error { return f.replay(c, args[0], io) },
 	}
-	f.target.add(c)
+	f.add(c)
 	c.Flags().StringVar(&f.result, "result", filepath.Join(defaultOut, "result.json"), "result `file` that holds the ID")
 	return c
 }
 
 func (f *replayFlags) replay(c *cobra.Command, name string, io streams) error {
-	cfg, err := f.target.load(c)
+	result, findings, err := f.findings(name)
 	if err != nil {
 		return err
 	}
-	result, findings, err := f.findings(c.Context(), name)
+	cfg, err := f.loadNamed(c)
 	if err != nil {
 		return err
-	}
-	if cfg.Target == "" && cfg.AgentTarget == "" {
-		return errors.New("no target is configured: name one with --config, --target or --agent-target (the bundled reference ends with its run)")
 	}
 	cfg.ReadOnly = result.Run.ReadOnly // what did not write does not write now
-	served, stop, err := startFixtures(cfg)
+	screen := newScreen(io, display{})
+	o := steps.Options{Seed: result.Run.Seed, LedgerFile: filepath.Join(filepath.Dir(f.result), "ledger.jsonl"),
+		Progress: screen.show}
+	stop, err := open(c.Context(), cfg, "", &o)
 	if err != nil {
 		return err
 	}
 	defer stop()
-	catalogue, oracle, err := steps.Requirements()
-	if err != nil {
-		return err
-	}
 	defer tellInterrupt(c.Context(), io)()
-	screen := newScreen(io, display{})
 	screen.follow()
-	ledger := filepath.Join(filepath.Dir(f.result), "ledger.jsonl")
-	answers, left, err := replay.Judge(c.Context(), steps.Options{
-		Config: cfg, Catalogue: catalogue, Oracle: oracle, Fixtures: served, Seed: result.Run.Seed, Version: suiteVersion(),
-		LedgerFile: ledger, Progress: screen.show,
-	}, result, findings)
+	answers, left, err := replay.Judge(c.Context(), o, result, findings)
 	screen.close()
 	if err != nil {
 		return &exit{exitIncomplete, err}
 	}
 	if len(left) > 0 {
-		remove := overview.CleanCommand(&reports.Result{Run: reports.Run{Arguments: os.Args[1:]}}, filepath.Dir(f.result))
+		remove := overview.CleanCommand(&reports.Run{Arguments: os.Args[1:]}, filepath.Dir(f.result))
 		fmt.Fprintf(io.err, "not cleaned up: %s; remove with %s\n", reports.Count(len(left), "deployment"), safe.Line(remove))
 	}
 	return failed(tellAnswers(answers, io))
 }
 
 // findings reads the result and finds what is meant: all that a file holds, or those that have the name.
-func (f *replayFlags) findings(ctx context.Context, name string) (*reports.Result, []reports.Finding, error) {
+func (f *replayFlags) findings(name string) (*reports.Result, []reports.Finding, error) {
 	if info, err := os.Stat(name); err == nil && info.Mode().IsRegular() {
 		f.result = name
-		result, err := readResult(ctx, name)
+		result, err := reports.ReadFile(name)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -101,7 +90,7 @@ func (f *replayFlags) findings(ctx context.Context, name string) (*reports.Resul
 		}
 		return result, result.Findings, nil
 	}
-	result, err := readResult(ctx, f.result)
+	result, err := reports.ReadFile(f.result)
 	if err != nil {
 		return nil, nil, fmt.Errorf("looking up %s: %w, with --result", name, err)
 	}
@@ -109,8 +98,8 @@ func (f *replayFlags) findings(ctx context.Context, name string) (*reports.Resul
 	return result, findings, err
 }
 
-// tellAnswers prints a line for each finding and, where there are several, one for all. A finding that still fails decides
-// the exit code, then one that could not be judged.
+// tellAnswers prints a line for each finding and, where there are several, one for all. A finding that still fails
+// decides the exit code, then one that could not be judged.
 func tellAnswers(answers []replay.Answer, io streams) int {
 	count := map[reports.Verdict]int{}
 	for _, a := range answers {
@@ -122,10 +111,12 @@ func tellAnswers(answers []replay.Answer, io streams) int {
 		case reports.Inconclusive:
 			result = "inconclusive: " + a.Reason
 		}
-		fmt.Fprintln(io.out, safe.Line(safe.Ellipsis(fmt.Sprintf("%s %s (%s) %s", a.Finding.Requirement, a.Finding.ID, a.Finding.Summary, result), 1000)))
+		fmt.Fprintln(io.out, safe.Line(safe.Ellipsis(fmt.Sprintf("%s %s (%s) %s", a.Finding.Requirement, a.Finding.ID,
+			a.Finding.Summary, result), 1000)))
 	}
 	if len(answers) > 1 {
-		fmt.Fprintf(io.out, "%d of %d still fail, %d pass now, %d inconclusive\n", count[reports.Failed], len(answers), count[reports.Passed], count[reports.Inconclusive])
+		fmt.Fprintf(io.out, "%d of %d still fail, %d pass now, %d inconclusive\n", count[reports.Failed], len(answers),
+			count[reports.Passed], count[reports.Inconclusive])
 	}
 	switch {
 	case count[reports.Failed] > 0:

@@ -4,15 +4,18 @@ import (
 	"fmt"
 	"io"
 	"maps"
+	"os"
 	"slices"
 	"sync"
 	"time"
 
+	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
 	"github.com/agentconform/agentconform/reports"
 	"github.com/agentconform/agentconform/reports/safe"
-	"github.com/agentconform/agentconform/steps"
+	"github.com/agentconform/agentconform/steps/suite"
+	"github.com/agentconform/agentconform/steps/target"
 )
 
 // Formats of the console output.
@@ -27,6 +30,12 @@ const (
 	redrawEvery = 100 * time.Millisecond
 	beatEvery   = 30 * time.Second
 )
+
+// display says how a run is shown.
+type display struct {
+	format, color  string
+	quiet, verbose bool
+}
 
 // screen shows a run while it goes on: one line that changes on a terminal, lines that stay elsewhere. It writes to
 // standard error, so that standard output holds the result alone.
@@ -43,32 +52,23 @@ type screen struct {
 	total     int
 	done      int
 	bad       int
-	exploring bool                 // all scenarios have ended
-	longest   time.Duration        // that the target asked to wait
-	refused   bool                 // the target asked for too much of it
-	running   map[string]time.Time // scenarios since when, by requirement and name
-	polls     map[string]polling   // by revision
-	told      map[string]bool      // statuses of revisions, and causes, that were shown already
+	exploring bool               // all scenarios have ended
+	waits     map[string]waiting // for scenarios, by requirement and name, and for revisions
+	told      map[string]bool    // what is shown once: statuses of revisions, causes, that the target asks to wait
 	now       func() time.Time
 	closed    chan struct{}
 }
 
-// polling is what the last poll of a revision has shown.
-type polling struct {
-	steps.Event
-	at time.Time
-}
-
-// display says how a run is shown.
-type display struct {
-	format, color  string
-	quiet, verbose bool
+// waiting is for what the run waits.
+type waiting struct {
+	what         string
+	since, until time.Time // until: when it is given up; zero where nobody knows
 }
 
 func newScreen(s streams, d display) *screen {
 	plain := d.format == formatPlain
 	view := &screen{out: s.err, start: time.Now(), all: d.verbose, color: colored(s, d.color, plain), now: time.Now,
-		running: map[string]time.Time{}, polls: map[string]polling{}, told: map[string]bool{}, closed: make(chan struct{})}
+		waits: map[string]waiting{}, told: map[string]bool{}, closed: make(chan struct{})}
 	view.silent = d.quiet || d.format == formatJSON && !d.verbose
 	_, view.live = terminal(s.err)
 	view.live = view.live && !plain && !view.silent && !view.all
@@ -111,120 +111,100 @@ func terminal(w io.Writer) (width int, ok bool) {
 }
 
 // show takes one event of the run. It is called by many goroutines.
-func (s *screen) show(e steps.Event) {
+func (s *screen) show(e target.Event) {
 	if s.silent {
 		return
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	name := e.Text + " " + e.Name
+	name, now := e.Text+" "+e.Name, s.now()
 	switch e.Kind {
-	case steps.Planned:
+	case target.Planned:
 		s.total = e.Total
 		creates := "creates up to " + reports.Count(e.Deployments, "deployment")
 		if e.Deployments == 0 {
 			creates = "creates no deployment"
 		}
 		s.say("running %s against %s; %s; seed %d", reports.Count(e.Total, "scenario"), e.Name, creates, e.Seed)
-	case steps.Started:
-		s.running[name] = s.now()
-	case steps.Ended:
-		delete(s.running, name)
+	case target.Started:
+		s.waits[name] = waiting{what: name, since: now}
+	case target.Ended:
+		delete(s.waits, name)
 		s.end(e)
-	case steps.Polled:
-		s.poll(e)
-	case steps.Exploring:
+	case target.Polled:
+		s.waits[e.Name] = waiting{fmt.Sprintf("revision %.8s, which is %s", e.Name, e.Text), now.Add(-e.Elapsed),
+			now.Add(e.Left)}
+		if e.Over {
+			delete(s.waits, e.Name)
+		} else if e.Elapsed > 5*time.Second && s.first(name) {
+			s.say("revision %.8s is %s after %s", e.Name, e.Text, e.Elapsed.Round(time.Second))
+		}
+	case target.Exploring:
 		s.exploring = true
-	case steps.Named:
+	case target.Named:
 		s.say("agent server: %s", e.Name)
-	case steps.Throttled:
-		s.wait(e)
+	case target.Throttled:
+		if asked := e.Elapsed.Round(time.Second); e.Refused && s.first("refused") {
+			s.say("the target asks to wait %s, longer or more often than the suite does; dependent checks are skipped", asked)
+		} else if !e.Refused && asked > 0 && s.first("throttled") {
+			s.say("the target asks to wait %s", asked)
+		}
 	}
+}
+
+// first tells whether a text is told for the first time.
+func (s *screen) first(text string) bool {
+	known := s.told[text]
+	s.told[text] = true
+	return !known
 }
 
 // end counts a scenario that has its verdict, and shows it where it is a problem or every scenario is to be shown. A
 // cause that keeps several from being judged is shown once.
-func (s *screen) end(e steps.Event) {
+func (s *screen) end(e target.Event) {
 	s.done++
-	begun := !slices.ContainsFunc(e.BlockedBy, func(b reports.Blocker) bool { return b.Kind == reports.ByRun })
-	reason := ""
-	if e.Reason != "" {
-		reason = ": " + safe.Ellipsis(e.Reason, 200)
-	}
 	if e.Verdict.Problem() {
 		s.bad++
 	}
-	switch cause := fmt.Sprint(e.Verdict, e.BlockedBy); {
-	case s.all && begun:
-		took := e.Elapsed.Round(time.Millisecond)
-		s.say("[%d/%d] %s %s: %s (%s)%s", s.done, s.total, e.Verdict, e.Text, e.Name, took, reason)
-	case e.Verdict.Problem() && (len(e.BlockedBy) == 0 || !s.told[cause]):
-		s.told[cause] = len(e.BlockedBy) > 0
-		s.say("[%d/%d] %s %s: %s%s", s.done, s.total, e.Verdict, e.Text, e.Name, reason)
+	took, reason := "", ""
+	if e.Reason != "" {
+		reason = ": " + safe.Ellipsis(e.Reason, 200)
 	}
-}
-
-// wait tells how long the target asks to wait, when that is much longer than it was before, and once that it is
-// longer than the suite waits.
-func (s *screen) wait(e steps.Event) {
+	begun := !slices.ContainsFunc(e.BlockedBy, func(b reports.Blocker) bool { return b.Kind == reports.ByRun })
 	switch {
-	case e.Refused && !s.refused:
-		s.refused = true
-		s.say("the target asks to wait %s, longer or more often than the suite does; dependent checks are skipped",
-			e.Elapsed.Round(time.Second))
-	case !e.Refused && e.Elapsed >= time.Second && e.Elapsed >= 2*s.longest:
-		s.longest = e.Elapsed
-		s.say("the target asks to wait %s", e.Elapsed.Round(time.Second))
-	}
-}
-
-// poll notes what a revision does, and tells of one that takes its time, once for each status.
-func (s *screen) poll(e steps.Event) {
-	if e.Over {
-		delete(s.polls, e.Name)
+	case s.all && begun:
+		took = fmt.Sprintf(" (%s)", e.Elapsed.Round(time.Millisecond))
+	case !e.Verdict.Problem(), len(e.BlockedBy) > 0 && !s.first(fmt.Sprint(e.Verdict, e.BlockedBy)):
 		return
 	}
-	s.polls[e.Name] = polling{e, s.now()}
-	if e.Elapsed > 5*time.Second && !s.told[e.Name+e.Text] {
-		s.told[e.Name+e.Text] = true
-		s.say("revision %.8s is %s after %s", e.Name, e.Text, e.Elapsed.Round(time.Second))
-	}
+	s.say("[%d/%d] %s %s: %s%s%s", s.done, s.total, e.Verdict, e.Text, e.Name, took, reason)
 }
 
-// waitsFor says what the run waits for at a time, and how long that may still take where that is known: revisions first,
-// the one with the most time left before the others, else the scenario that has been running for the longest.
+// waitsFor says what the run waits for at a time, and how long that may still take where that is known: the revision
+// with the most time left, else the scenario that has been running for the longest.
 func (s *screen) waitsFor(now time.Time) string {
-	var polls []polling
-	for _, p := range s.polls {
-		if p.at.Add(p.Left).After(now) { // else the poll was given up
-			polls = append(polls, p)
+	var chosen *waiting
+	for _, key := range slices.Sorted(maps.Keys(s.waits)) {
+		w := s.waits[key]
+		over := !w.until.IsZero() && !w.until.After(now) // the poll was given up
+		if !over && (chosen == nil || w.until.After(chosen.until) || w.until.Equal(chosen.until) &&
+			w.since.Before(chosen.since)) {
+			chosen = &w
 		}
-	}
-	others := func(n int, what string) string {
-		if n == 0 {
-			return ""
-		}
-		return fmt.Sprintf(" and %s", reports.Count(n, what))
 	}
 	switch {
-	case len(polls) > 0:
-		p := slices.MaxFunc(polls, func(a, b polling) int { return a.at.Add(a.Left).Compare(b.at.Add(b.Left)) })
-		return fmt.Sprintf("waiting for revision %.8s%s, %s for %s; at most %s more (timeouts.poll)", p.Name,
-			others(len(polls)-1, "more revision"), p.Text, (p.Elapsed + now.Sub(p.at)).Round(time.Second),
-			p.at.Add(p.Left).Sub(now).Round(time.Second))
-	case len(s.running) > 0:
-		names := slices.Sorted(maps.Keys(s.running))
-		oldest := slices.MinFunc(names, func(a, b string) int { return s.running[a].Compare(s.running[b]) })
-		return fmt.Sprintf("waiting for %s%s, running for %s", oldest, others(len(names)-1, "more scenario"),
-			now.Sub(s.running[oldest]).Round(time.Second))
+	case chosen != nil && chosen.until.IsZero():
+		return fmt.Sprintf("waiting for %s, for %s", chosen.what, now.Sub(chosen.since).Round(time.Second))
+	case chosen != nil:
+		return fmt.Sprintf("waiting for %s, for %s; at most %s more (timeouts.poll)", chosen.what,
+			now.Sub(chosen.since).Round(time.Second),
+			chosen.until.Sub(now).Round(time.Second))
 	case s.exploring:
 		return "exploring, and removing what the run created"
 	case s.total > 0 && s.done >= s.total:
-		return fmt.Sprintf("removing what the run created; at most %s", steps.CleanUpTime)
-	case s.done > 0:
-		return "the next scenarios begin"
+		return fmt.Sprintf("removing what the run created; at most %s", suite.CleanUpTime)
 	}
-	return "waiting for the first answers"
+	return "waiting for the next answers"
 }
 
 // beat tells how far the run is, and what it waits for.
@@ -247,15 +227,21 @@ func (s *screen) beat(now time.Time) {
 		return
 	}
 	width, _ := terminal(s.out)
-	fmt.Fprint(s.out, "\r\x1b[K"+safe.Ellipsis(line, max(width-1, 20)))
+	s.clear()
+	fmt.Fprint(s.out, safe.Ellipsis(line, max(width-1, 20)))
 }
 
 // say writes a line that stays.
 func (s *screen) say(format string, args ...any) {
+	s.clear()
+	fmt.Fprintln(s.out, safe.Line(fmt.Sprintf(format, args...)))
+}
+
+// clear empties the line that changes.
+func (s *screen) clear() {
 	if s.live {
 		fmt.Fprint(s.out, "\r\x1b[K")
 	}
-	fmt.Fprintln(s.out, safe.Line(fmt.Sprintf(format, args...)))
 }
 
 // close leaves the terminal with an empty line. It is called once.
@@ -263,7 +249,32 @@ func (s *screen) close() {
 	close(s.closed)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.live {
-		fmt.Fprint(s.out, "\r\x1b[K")
+	s.clear()
+}
+
+// addColor adds the flag to a command that prints colours.
+func addColor(c *cobra.Command, mode *string) {
+	*mode = "auto"
+	addChoice(c, mode, "color", "auto, always or never; auto: on a terminal, unless NO_COLOR is set; FORCE_COLOR forces colours", "auto", "always", "never")
+}
+
+// colorEnabled tells whether to use colours. The flag wins over the environment, and NO_COLOR over FORCE_COLOR; plain
+// output has colours only where the flag asks for them.
+func colorEnabled(mode string, isTerminal, plain bool, env func(string) string) bool {
+	force := env("FORCE_COLOR")
+	switch {
+	case mode == "always":
+		return true
+	case mode == "never", plain, env("NO_COLOR") != "":
+		return false
+	case force != "" && force != "0":
+		return true
 	}
+	return isTerminal && env("TERM") != "dumb"
+}
+
+// colored tells whether to use colours on standard output.
+func colored(s streams, mode string, plain bool) bool {
+	_, isTerminal := terminal(s.out)
+	return colorEnabled(mode, isTerminal, plain, os.Getenv)
 }

@@ -9,46 +9,64 @@ import (
 	"github.com/stretchr/testify/assert"
 
 	"github.com/agentconform/agentconform/reports"
-	"github.com/agentconform/agentconform/steps"
+	"github.com/agentconform/agentconform/steps/target"
 )
 
-// plainScreen shows a run that began at a time of its own, whose clock the test sets.
-func plainScreen() (s *screen, out *bytes.Buffer, set func(after time.Duration) time.Time) {
-	out = &bytes.Buffer{}
-	s = newScreen(streams{err: out, out: &bytes.Buffer{}}, display{})
-	begin := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
-	now := begin
-	s.start, s.now = begin, func() time.Time { return now }
-	return s, out, func(after time.Duration) time.Time {
-		now = begin.Add(after)
-		return now
+// TestALineTellsWhatIsWaitedFor sets the clock of a run.
+func TestALineTellsWhatIsWaitedFor(t *testing.T) {
+	out := &bytes.Buffer{}
+	s := newScreen(streams{err: out, out: &bytes.Buffer{}}, display{})
+	defer s.close()
+	now := s.start
+	s.now = func() time.Time { return now }
+	for _, at := range []struct {
+		after time.Duration
+		event target.Event
+		line  string
+	}{
+		{30, target.Event{Kind: target.Planned, Name: "http://target.example", Total: 2}, "[0/2] 30s: waiting for the next answers"},
+		{30, target.Event{Kind: target.Started, Name: "A", Text: "CP-POLL-1"}, "[0/2] 30s: waiting for CP-POLL-1 A, for 0s"},
+		{60, target.Event{Kind: target.Started, Name: "B", Text: "AS-RUN-4"}, "[0/2] 1m0s: waiting for CP-POLL-1 A, for 30s"},
+		{90, target.Event{Kind: target.Polled, Name: "0123456789", Text: "BUILDING", Elapsed: 20 * time.Second, Left: 10 * time.Minute},
+			"[0/2] 1m30s: waiting for revision 01234567, which is BUILDING, for 20s; at most 10m0s more (timeouts.poll)"},
+		{120, target.Event{Kind: target.Polled, Name: "abcdefghij", Text: "QUEUED", Left: time.Minute},
+			"[0/2] 2m0s: waiting for revision 01234567, which is BUILDING, for 50s; at most 9m30s more (timeouts.poll)"},
+		{130, target.Event{Kind: target.Polled, Name: "0123456789", Text: "DEPLOYED", Over: true},
+			"[0/2] 2m10s: waiting for revision abcdefgh, which is QUEUED, for 10s; at most 50s more (timeouts.poll)"},
+		{180, target.Event{Kind: target.Ended, Name: "A", Text: "CP-POLL-1", Verdict: reports.Failed},
+			"[1/2] 3m0s, 1 not passed: waiting for AS-RUN-4 B, for 2m0s"}, // the poll was given up
+		{200, target.Event{Kind: target.Ended, Name: "B", Text: "AS-RUN-4", Verdict: reports.Passed},
+			"[2/2] 3m20s, 1 not passed: removing what the run created; at most 30s"},
+	} {
+		now = s.start.Add(at.after * time.Second)
+		s.show(at.event)
+		out.Reset()
+		s.beat(now)
+		assert.Equal(t, at.line, strings.TrimSpace(out.String()))
 	}
 }
 
-func TestALineTellsWhatIsWaitedFor(t *testing.T) {
-	s, out, set := plainScreen()
-	defer s.close()
-	beat := func(now time.Time) string {
-		out.Reset()
-		s.beat(now)
-		return strings.TrimSpace(out.String())
+func TestColourPrecedence(t *testing.T) {
+	type env map[string]string
+	for name, tt := range map[string]struct {
+		mode            string
+		terminal, plain bool
+		env             env
+		want            bool
+	}{
+		"a terminal":                     {mode: "auto", terminal: true, want: true},
+		"no terminal":                    {mode: "auto"},
+		"a dumb terminal":                {mode: "auto", terminal: true, env: env{"TERM": "dumb"}},
+		"plain output":                   {mode: "auto", terminal: true, plain: true},
+		"NO_COLOR":                       {mode: "auto", terminal: true, env: env{"NO_COLOR": "0"}},
+		"FORCE_COLOR":                    {mode: "auto", env: env{"FORCE_COLOR": "1"}, want: true},
+		"FORCE_COLOR 0":                  {mode: "auto", env: env{"FORCE_COLOR": "0"}},
+		"FORCE_COLOR on a dumb terminal": {mode: "auto", terminal: true, env: env{"FORCE_COLOR": "1", "TERM": "dumb"}, want: true},
+		"NO_COLOR wins over FORCE_COLOR": {mode: "auto", terminal: true, env: env{"NO_COLOR": "1", "FORCE_COLOR": "1"}},
+		"always wins over NO_COLOR":      {mode: "always", env: env{"NO_COLOR": "1"}, want: true},
+		"never wins over FORCE_COLOR":    {mode: "never", terminal: true, env: env{"FORCE_COLOR": "1"}},
+	} {
+		got := colorEnabled(tt.mode, tt.terminal, tt.plain, func(key string) string { return tt.env[key] })
+		assert.Equal(t, tt.want, got, name)
 	}
-	s.show(steps.Event{Kind: steps.Planned, Name: "http://target.example", Total: 3})
-	assert.Equal(t, "[0/3] 30s: waiting for the first answers", beat(set(30*time.Second)))
-	s.show(steps.Event{Kind: steps.Started, Name: "A", Text: "CP-POLL-1"})
-	set(45 * time.Second)
-	s.show(steps.Event{Kind: steps.Started, Name: "B", Text: "AS-RUN-4"})
-	assert.Equal(t, "[0/3] 1m0s: waiting for CP-POLL-1 A and 1 more scenario, running for 30s", beat(set(time.Minute)))
-	s.show(steps.Event{Kind: steps.Polled, Name: "0123456789", Text: "BUILDING", Elapsed: 20 * time.Second, Left: 10 * time.Minute})
-	assert.Equal(t, "[0/3] 1m30s: waiting for revision 01234567, BUILDING for 50s; at most 9m30s more (timeouts.poll)", beat(set(90*time.Second)))
-	s.show(steps.Event{Kind: steps.Polled, Name: "abcdefghij", Text: "QUEUED", Left: time.Minute})
-	assert.Equal(t, "[0/3] 2m0s: waiting for revision 01234567 and 1 more revision, BUILDING for 1m20s; at most 9m0s more (timeouts.poll)", beat(set(2*time.Minute)))
-	s.show(steps.Event{Kind: steps.Polled, Name: "0123456789", Text: "DEPLOYED", Over: true})
-	assert.Equal(t, "[0/3] 2m20s: waiting for revision abcdefgh, QUEUED for 50s; at most 10s more (timeouts.poll)", beat(set(140*time.Second)))
-	s.show(steps.Event{Kind: steps.Ended, Name: "A", Text: "CP-POLL-1", Verdict: reports.Passed})
-	assert.Equal(t, "[1/3] 3m0s: waiting for AS-RUN-4 B, running for 2m15s", beat(set(3*time.Minute)), "the poll was given up")
-	for range 2 {
-		s.show(steps.Event{Kind: steps.Ended, Name: "B", Text: "AS-RUN-4", Verdict: reports.Passed})
-	}
-	assert.Equal(t, "[3/3] 3m30s: removing what the run created; at most 30s", beat(set(210*time.Second)))
 }

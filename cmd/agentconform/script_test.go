@@ -51,7 +51,6 @@ func TestScripts(t *testing.T) {
 		Setup: func(e *testscript.Env) error {
 			// The variables of whoever runs the tests are not part of them.
 			e.Setenv("NO_COLOR", "1")
-			e.Setenv("GITHUB_STEP_SUMMARY", "")
 			e.Setenv("GOGC", "400")
 			return nil
 		},
@@ -98,10 +97,6 @@ func badTarget() {
 		},
 		"limited": limited(3),
 		"kept":    kept,
-		"empty": func(w http.ResponseWriter, _ *http.Request) {
-			w.Header().Set("Content-Type", "application/json")
-			_, _ = io.WriteString(w, "{}")
-		},
 		"html": func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Content-Type", "text/html; charset=utf-8")
 			_, _ = io.WriteString(w, "<!doctype html><title>Welcome</title><h1>\x1b[31mWelcome</h1>")

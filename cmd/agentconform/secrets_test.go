@@ -256,7 +256,7 @@ func TestSecretsReachNothing(t *testing.T) {
 	folder := t.TempDir()
 	file, temporary := filepath.Join(folder, "target.yaml"), filepath.Join(folder, "tmp")
 	require.NoError(t, os.Mkdir(temporary, 0o700))
-	environment := append(os.Environ(), "NO_COLOR=1", "TMPDIR="+temporary, "GITHUB_STEP_SUMMARY="+filepath.Join(temporary, "summary.md"), "GITHUB_ACTIONS=true",
+	environment := append(os.Environ(), "NO_COLOR=1", "TMPDIR="+temporary,
 		"AGENTCONFORM_USERS_0_TOKEN="+cfg.Users[0].Token, "AGENTCONFORM_CREATE_BODY_SECRETS_PLAIN="+r.all["secret of the deployment"])
 	cfg.Users[0].Token = ""
 	text, err := cfg.YAML()

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -51,100 +52,108 @@ Exit codes: 0 stopped, 2 wrong usage, or it could not start.`,
 	flags.StringVar(&f.listen, "listen", "127.0.0.1:0", "`address` to listen on; port 0 chooses a free port")
 	flags.StringVar(&f.data, "data", "", "`folder` for the data (default: nothing is kept)")
 	addEdition(c, &f.edition, "cloud or self-hosted (default cloud)")
-	flags.StringSliceVar(&f.faults, "fault", nil, "`names` of faults or equivalent mutants to add to the reference (agentconform prove --list shows them)")
+	flags.StringSliceVar(&f.faults, "fault", nil,
+		"`names` of faults or equivalent mutants to add to the reference (agentconform prove --list shows them)")
 	flags.StringVar(&f.proxy, "proxy", "", "serve what is at the `URL`, with the faults, in place of the reference")
 	flags.DurationVar(&f.pace, "pace", 0, "minimum time that a revision stays in each status, such as 200ms")
 	flags.StringVar(&f.writeConfig, "write-config", "", "write a configuration for this server to the `file`")
 	return c
 }
 
+// check refuses flags that exclude each other, and a file that is not ours, or cannot be written, before anything is
+// started.
 func (f *serveFlags) check() error {
 	switch {
 	case f.pace < 0:
 		return fmt.Errorf("--pace %s: give a duration of zero or more, such as 200ms", f.pace)
 	case f.proxy != "" && (f.data != "" || f.edition != "" || f.pace != 0 || f.writeConfig != ""):
 		return errors.New("--proxy serves another server: leave out --data, --edition, --pace and --write-config, which are for the reference")
+	case f.writeConfig == "":
+		return nil
 	}
-	return nil
+	err := configMark.Of(f.writeConfig)
+	if err == nil {
+		err = outfile.Ready(f.writeConfig)
+	}
+	return f.unwritten(err)
+}
+
+// configMark is in the first line of a configuration that serve has written.
+const configMark outfile.Mark = "# Configuration of agentconform for this target."
+
+func (f *serveFlags) unwritten(err error) error {
+	if err == nil {
+		return nil
+	}
+	return fmt.Errorf("writing the configuration: %w; choose another file with --write-config", err)
 }
 
 func (f *serveFlags) serve(c *cobra.Command, io streams) error {
 	if err := f.check(); err != nil {
 		return err
 	}
-	if err := f.checkConfig(); err != nil {
-		return err
-	}
-	ctx := c.Context()
-	if f.proxy != "" {
-		return f.serveProxy(ctx, io)
-	}
-	options := reference.Options{Listen: f.listen, DataDir: f.data, Edition: f.edition, Pace: f.pace}
 	layers, edition, err := deviations(f.faults)
 	if err != nil {
 		return err
 	}
-	if options.Edition == "" {
-		options.Edition = edition
+	begin := f.beginReference
+	if f.proxy != "" {
+		begin = f.beginProxy
 	}
+	server, err := begin(c.Context(), layers, edition)
+	if err != nil {
+		return err
+	}
+	if beyondLoopback(f.listen) {
+		fmt.Fprintf(io.err, "warning: the reference listens on %s, where other machines reach it; it is a server for tests: "+
+			"let only those reach it that you trust, or use --listen 127.0.0.1:0\n", f.listen)
+	}
+	if _, err = fmt.Fprintf(io.out, "ready control-plane=%s agent-server=%s\n", server.control, server.agent); err == nil {
+		<-c.Context().Done()
+	}
+	return errors.Join(err, server.stop())
+}
+
+// served is a server that runs, with the addresses of its halves.
+type served struct {
+	control, agent string
+	stop           func() error
+}
+
+// beginReference serves the reference, by default in the edition that the faults need.
+func (f *serveFlags) beginReference(ctx context.Context, layers []faults.Layer, edition string) (*served, error) {
+	options := reference.Options{Listen: f.listen, DataDir: f.data, Edition: cmp.Or(f.edition, edition), Pace: f.pace}
 	for _, apply := range layers {
 		apply(&options)
 	}
 	server, err := reference.Start(ctx, options)
 	if err != nil {
-		return f.explained(err)
+		return nil, f.explained(err)
 	}
-	if f.writeConfig != "" {
-		if err := f.write(server); err != nil {
-			return errors.Join(err, server.Close())
-		}
+	if err := f.write(server); err != nil {
+		return nil, errors.Join(err, server.Close())
 	}
-	f.warn(io)
-	if _, err := fmt.Fprintf(io.out, "ready control-plane=%s agent-server=%s\n", server.ControlPlaneURL(), server.AgentURL()); err != nil {
-		return errors.Join(err, server.Close())
-	}
-	<-ctx.Done()
-	return server.Close()
+	return &served{server.ControlPlaneURL(), server.AgentURL(), server.Close}, nil
 }
 
-// serveProxy serves another server with the faults before it.
-func (f *serveFlags) serveProxy(ctx context.Context, io streams) error {
+// beginProxy serves another server with the faults before it.
+func (f *serveFlags) beginProxy(_ context.Context, layers []faults.Layer, _ string) (*served, error) {
 	at, err := url.Parse(f.proxy)
 	if err != nil || at.Scheme != "http" && at.Scheme != "https" || at.Host == "" {
-		return fmt.Errorf("--proxy %q: give the base URL of a server, such as http://127.0.0.1:2024", f.proxy)
-	}
-	layers, _, err := deviations(f.faults)
-	if err != nil {
-		return err
+		return nil, fmt.Errorf("--proxy %q: give the base URL of a server, such as http://127.0.0.1:2024", f.proxy)
 	}
 	handler, err := faults.Before(at, layers...)
 	if err != nil {
-		return fmt.Errorf("--fault %s: %w; choose others, or leave out --proxy", strings.Join(f.faults, ","), err)
+		return nil, fmt.Errorf("--fault %s: %w; choose others, or leave out --proxy", strings.Join(f.faults, ","), err)
 	}
 	listener, err := net.Listen("tcp", f.listen)
 	if err != nil {
-		return f.explained(err)
+		return nil, f.explained(err)
 	}
-	f.warn(io)
 	server := &http.Server{Handler: handler, ReadHeaderTimeout: time.Minute}
-	ended := make(chan error, 1)
-	go func() { ended <- server.Serve(listener) }()
+	go func() { _ = server.Serve(listener) }() // until it is closed
 	address := "http://" + listener.Addr().String()
-	_, err = fmt.Fprintf(io.out, "ready control-plane=%s agent-server=%s\n", address, address+faults.ProxiedAgent)
-	if err == nil {
-		select {
-		case <-ctx.Done():
-		case err = <-ended:
-		}
-	}
-	return errors.Join(err, server.Close())
-}
-
-// warn tells that other machines reach the server.
-func (f *serveFlags) warn(io streams) {
-	if beyondLoopback(f.listen) {
-		_, _ = fmt.Fprintf(io.err, "warning: the reference listens on %s, where other machines reach it; it is a server for tests: let only those reach it that you trust, or use --listen 127.0.0.1:0\n", f.listen)
-	}
+	return &served{address, address + faults.ProxiedAgent, server.Close}, nil
 }
 
 // deviations are the layers of declared faults and of generated mutants, which have a slash in their names.
@@ -165,7 +174,8 @@ func deviations(names []string) (layers []faults.Layer, edition string, err erro
 	return append(others, layers...), edition, err
 }
 
-// beyondLoopback tells whether other machines may reach an address to listen on. No host means all addresses of this one.
+// beyondLoopback tells whether other machines may reach an address to listen on. No host means all addresses of this
+// one.
 func beyondLoopback(listen string) bool {
 	host, _, err := net.SplitHostPort(listen)
 	if err != nil || strings.EqualFold(host, "localhost") {
@@ -187,26 +197,11 @@ func (f *serveFlags) explained(err error) error {
 	return err
 }
 
-// configMark is in the first line of a configuration that serve has written.
-const configMark outfile.Mark = "# Configuration of agentconform for this target."
-
-// checkConfig refuses a file that is not ours, or cannot be written, before anything is started.
-func (f *serveFlags) checkConfig() error {
+// write makes the configuration readable by its owner only: it contains credentials.
+func (f *serveFlags) write(server *reference.Server) error {
 	if f.writeConfig == "" {
 		return nil
 	}
-	err := configMark.Of(f.writeConfig)
-	if err == nil {
-		err = outfile.Ready(f.writeConfig)
-	}
-	if err != nil {
-		return fmt.Errorf("writing the configuration: %w; choose another file with --write-config", err)
-	}
-	return nil
-}
-
-// write makes the configuration readable by its owner only: it contains credentials.
-func (f *serveFlags) write(server *reference.Server) error {
 	cfg := config.Default()
 	describe(&cfg, server)
 	cfg.AgentTarget = server.AgentURL()
@@ -214,8 +209,5 @@ func (f *serveFlags) write(server *reference.Server) error {
 	if err != nil {
 		return err
 	}
-	if err := outfile.Text(f.writeConfig, outfile.Private, text); err != nil {
-		return fmt.Errorf("writing the configuration: %w; choose another file with --write-config", err)
-	}
-	return nil
+	return f.unwritten(outfile.Text(f.writeConfig, outfile.Private, text))
 }

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"io"
 	"path/filepath"
 	"slices"
@@ -15,7 +14,7 @@ import (
 
 // listHTML writes the page of the specification with examples from result files: that of a fault has its name, each
 // other one is of a server that keeps the rules which it passed.
-func listHTML(ctx context.Context, w io.Writer, c *features.Catalogue, excluded []features.Exclusion,
+func listHTML(w io.Writer, c *features.Catalogue, excluded []features.Exclusion,
 	files []string,
 ) error {
 	suite := reports.Suite{Version: suiteVersion(), Interface: spec.Version, Digest: c.Digest()}
@@ -23,20 +22,12 @@ func listHTML(ctx context.Context, w io.Writer, c *features.Catalogue, excluded 
 	for _, e := range excluded {
 		page.Excluded = append(page.Excluded, [3]string{e.Subject, e.Section, e.Reason})
 	}
-	var ids []string
 	for _, q := range c.Requirements {
-		ids = append(ids, q.ID)
-	}
-	explained, err := explain(ids)
-	if err != nil {
-		return err
-	}
-	for i, q := range c.Requirements {
-		page.Rules = append(page.Rules, ruleOf(c, q, explained[i]))
+		page.Rules = append(page.Rules, ruleOf(c, explain(q)))
 	}
 	var kept []*reports.Result
 	for _, file := range files {
-		result, err := readResult(ctx, file)
+		result, err := reports.ReadFile(file)
 		if err != nil {
 			return err
 		}
@@ -56,29 +47,22 @@ func listHTML(ctx context.Context, w io.Writer, c *features.Catalogue, excluded 
 }
 
 // ruleOf is a requirement of the catalogue, as explain tells it.
-func ruleOf(c *features.Catalogue, q *features.Requirement, e explanation) html.Rule {
-	r := html.Rule{After: e.After, Requirement: reports.Requirement{
-		ID: q.ID, Level: q.Level, Title: q.Title, Quote: q.Quote, Description: q.Description,
-		Section: strings.Join(q.Sections, ", "), Profile: q.Profile, Feature: q.Feature,
-	}}
+func ruleOf(c *features.Catalogue, e explanation) html.Rule {
+	r := html.Rule{After: e.After, Requirement: e.InResult()}
 	for _, s := range e.Interface {
 		r.Sections = append(r.Sections, "section "+s.Section+": "+s.Title)
 	}
-	if e.Requires != "" {
-		r.Facts = append(r.Facts, [2]string{"Needs in the configuration", e.Requires})
+	if e.Needs != "" {
+		r.Facts = append(r.Facts, [2]string{"Needs in the configuration", e.Needs})
 	}
 	r.Facts = append(r.Facts, [2]string{"Claimed in the key supports by", e.claimedBy()})
-	for _, s := range q.Scenarios {
-		shown := reports.Scenario{Name: s.Name, URI: s.URI, Line: s.Line}
-		for _, step := range s.Steps {
-			shown.Steps = append(shown.Steps, reports.Step{Keyword: step.Keyword, Text: step.Text})
-		}
-		r.Scenarios = append(r.Scenarios, shown)
+	for _, s := range e.Scenarios {
+		r.Scenarios = append(r.Scenarios, s.InResult())
 	}
 	for _, f := range e.Faults {
 		r.Faults = append(r.Faults, html.Fault{Name: f.Name, Breaks: f.Description + e.through(f)})
 	}
-	at := slices.IndexFunc(c.Files, func(f features.File) bool { return f.URI == q.URI })
+	at := slices.IndexFunc(c.Files, func(f features.File) bool { return f.URI == e.URI })
 	r.Varies = c.Files[at].Variations()
 	return r
 }
@@ -93,7 +77,7 @@ func breaks(rules []html.Rule, name string, result *reports.Result) (known bool)
 			}
 			known = true
 			for _, f := range result.Findings {
-				if x, err := result.Exchanges.Get(f.Exchange); err == nil && f.Requirement == r.ID && r.Breaks == nil {
+				if x, err := result.Exchange(f.Exchange); err == nil && f.Requirement == r.ID && r.Breaks == nil {
 					r.Breaks = &html.Example{Fault: fault, Finding: f, Exchange: x}
 				}
 			}
@@ -118,36 +102,21 @@ func keeping(r *html.Rule, result *reports.Result) (found *html.Example) {
 		}
 	}
 	best := 0
-	for x := range result.Exchanges.All() {
-		if likeness := like(x, r.Breaks, own); likeness > 0 && likeness >= best {
+	for _, x := range result.Exchanges {
+		likeness := 0
+		switch sameOperation := r.Breaks != nil && x.Operation == r.Breaks.Exchange.Operation &&
+			x.Method == r.Breaks.Exchange.Method; {
+		case len(own) > 0 && !own[x.Scenario]:
+		case sameOperation && x.Scenario == r.Breaks.Exchange.Scenario:
+			likeness = 3
+		case sameOperation:
+			likeness = 2
+		case len(own) > 0:
+			likeness = 1
+		}
+		if likeness > 0 && likeness >= best {
 			best, found = likeness, &html.Example{Exchange: x}
 		}
 	}
 	return found
-}
-
-// like tells how alike two exchanges are; 0: x is none of the rule.
-func like(x reports.Exchange, broken *html.Example, own map[string]bool) (points int) {
-	if len(own) > 0 && !own[x.Scenario] {
-		return 0
-	}
-	points = min(len(own), 1)
-	if broken == nil {
-		return points
-	}
-	b := broken.Exchange
-	for _, same := range []struct {
-		is     bool
-		weight int
-	}{{x.Operation == b.Operation && x.Method == b.Method, 8}, {x.Scenario == b.Scenario, 4}, {query(x) == query(b), 2}} {
-		if same.is {
-			points += same.weight
-		}
-	}
-	return points
-}
-
-func query(x reports.Exchange) string {
-	_, text, _ := strings.Cut(x.URL, "?")
-	return text
 }

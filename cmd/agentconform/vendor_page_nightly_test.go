@@ -83,7 +83,6 @@ func TestVendorPage(t *testing.T) {
 	t.Run("session", func(t *testing.T) {
 		testscript.Run(t, testscript.Params{Dir: dir, Setup: func(e *testscript.Env) error {
 			e.Setenv("NO_COLOR", "1")
-			e.Setenv("GITHUB_STEP_SUMMARY", "")
 			return nil
 		}})
 	})

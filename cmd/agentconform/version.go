@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/json"
 	"fmt"
 	"runtime/debug"
 
@@ -32,22 +31,15 @@ uncommitted changes.`,
 			}
 			suite := reports.Suite{Version: suiteVersion(), Commit: suiteCommit(), Interface: spec.Version,
 				Requirements: len(catalogue.Requirements), Digest: catalogue.Digest()}
-			switch format {
-			case "text":
-				_, err = fmt.Fprintf(io.out, "agentconform %s\ninterface %s, %s\n", fullVersion(suite.Version, suite.Commit),
-					suite.Interface, reports.Count(suite.Requirements, "requirement"))
-				return err
-			case "json":
-				encoder := json.NewEncoder(io.out)
-				encoder.SetIndent("", "  ")
-				return encoder.Encode(suite)
+			if format == "json" {
+				return writeJSON(io.out, suite)
 			}
-			return fmt.Errorf("--format %s: give text or json", format)
+			_, err = fmt.Fprintf(io.out, "agentconform %s\ninterface %s, %s\n", fullVersion(suite.Version, suite.Commit),
+				suite.Interface, reports.Count(suite.Requirements, "requirement"))
+			return err
 		},
 	}
-	c.Flags().StringVar(&format, "format", format, "text or json")
-	words := cobra.FixedCompletions([]string{"text", "json"}, cobra.ShellCompDirectiveNoFileComp)
-	_ = c.RegisterFlagCompletionFunc("format", words)
+	addChoice(c, &format, "format", "text or json", "text", "json")
 	return c
 }
 

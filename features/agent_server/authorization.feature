@@ -317,7 +317,7 @@ Feature: Authorization at the agent server
         | a caller without credentials | headers that override the path                       |
         | a caller without credentials | a header that overrides the method                   |
 
-  @AS-AUTHZ-5 @may @section-5
+  @AS-AUTHZ-5 @may @section-5 @after:AS-AUTH-5 @after:AS-THREAD-2
   @needs:users @needs:agent.studio_headers @writes
   Rule: A studio user can list and read other users' threads and runs where the authorization handler returns an empty filter
     "Returning an empty filter for such users permits developer access"

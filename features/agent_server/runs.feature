@@ -183,7 +183,7 @@ Feature: Runs
       When the user retrieves the run under the other thread
       Then the request is answered with an HTTP error status
 
-  @AS-RUN-9 @should @section-4
+  @AS-RUN-9 @should @section-4 @after:AS-RUN-5
   @writes
   Rule: The join of an unknown run, or of a run of another thread or user, is answered with an HTTP error status
     The interface shows no such join. A client that joins by mistake waits for nothing, and takes the answer for the end of its run.

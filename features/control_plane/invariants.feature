@@ -45,15 +45,16 @@ Feature: What is true of every answer of the control plane
 
   @CP-INVARIANT-4 @must @section-2 @last
   @needs:create.body
-  Rule: Every GET of a deployment shows the source_revision_config of the revision that it names as latest, whether that was built or not
+  Rule: Every answer with a deployment shows the source_revision_config of the revision that it names as latest, whether that was built or not
     "For a Deployment resource the values refer to its latest revision; for a Revision resource they refer to that
     revision."
     Judged against all reads of that revision. A field that was not sent, such as the commit id, is compared once the
-    revision has a final status: before, it may be empty or hold another text, but not the value of another revision.
+    revision has a final status: before, it may be empty or hold another text, but not the value of another revision. The
+    answer to POST or PATCH may leave out any field.
 
-    Scenario: No read of a deployment shows the source_revision_config of another revision than its latest
+    Scenario: No answer with a deployment shows the source_revision_config of another revision than its latest
       When all exchanges of this run are read
-      Then each read of a deployment shows the source_revision_config of the revision that it names as latest
+      Then each answer with a deployment shows the source_revision_config of the revision that it names as latest
 
   @CP-INVARIANT-5 @should @section-2 @last
   @needs:create.body.source=git_host

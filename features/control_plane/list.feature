@@ -122,7 +122,7 @@ Feature: Listing the revisions of a deployment
     offset"
     The pages are compared with the revisions that the suite has created, or with the list of an existing deployment.
 
-    @reads
+    @reads:revisions=3
     Scenario: An offset in another spelling is taken for the value that it stands for, or refused
       Given a deployment whose revisions are known
       When the client lists its revisions with offset in each other spelling

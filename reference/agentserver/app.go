@@ -129,11 +129,7 @@ func readEnv(tree fs.FS, file string) (map[string]string, error) {
 		if setting == nil {
 			return nil, fmt.Errorf("%s:%d: expected NAME=value, or # before a comment", file, i+1)
 		}
-		value := setting[2]
-		if n := len(value); n > 1 && (value[0] == '"' || value[0] == '\'') && value[n-1] == value[0] {
-			value = value[1 : n-1]
-		}
-		env[setting[1]] = value
+		env[setting[1]] = strings.Trim(setting[2], `"'`)
 	}
 	return env, nil
 }

@@ -30,10 +30,11 @@ const (
 
 // record is the user as scripts see it.
 func (u User) record() (*script.Record, error) {
+	kind := kindUser
 	if u.Studio {
-		return script.NewRecord(kindStudio, u.Fields)
+		kind = kindStudio
 	}
-	return script.NewRecord(kindUser, u.Fields)
+	return script.NewRecord(kind, u.Fields)
 }
 
 // authenticate says who sends a request, or refuses it (interface, section 5, items 1, 2 and 4). The handler is
@@ -56,13 +57,6 @@ func (s *Server) authenticate(r *http.Request) (User, error) {
 	return User{Identity: identity, Studio: studio, Fields: fields}, nil
 }
 
-// Access is what a user wants to do with threads. A run belongs to its thread.
-type Access struct {
-	User   User
-	Action string         // create, read, update, delete, search or create_run
-	Value  map[string]any // the payload; for reading, what is read
-}
-
 // access is what an authorization handler answers to an access that it allows.
 type access struct {
 	// filter restricts the access to threads whose metadata has these values, and is merged into the metadata of what is
@@ -71,19 +65,14 @@ type access struct {
 	value  map[string]any // the payload, as the handler left it
 }
 
-// authorize decides about an access, or refuses it (interface, section 5, item 6).
-func (s *Server) authorize(c *call, action string, value map[string]any) (allowed access, err error) {
-	asked := Access{c.user, action, value}
+// authorize decides about an action with threads (create, read, update, delete, search or create_run), or refuses it
+// (interface, section 5, item 6). The value is the payload; for reading, what is read. A run belongs to its thread.
+func (s *Server) authorize(c *call, action string, value map[string]any) (access, error) {
 	rev := s.rev.Load()
 	if rev.app.handler == nil {
-		allowed.value = value
-	} else if allowed, err = rev.authorize(c.Context(), asked); err != nil {
-		return allowed, err
+		return access{value: value}, nil
 	}
-	if s.opts.Filter != nil {
-		allowed.filter = s.opts.Filter(asked, allowed.filter)
-	}
-	return allowed, nil
+	return rev.authorize(c.Context(), c.user, action, value)
 }
 
 // handlerTime bounds one call of an authentication or authorization handler: a client waits for it.
@@ -123,32 +112,32 @@ func (rev *revision) authenticate(r *http.Request) (User, error) {
 
 // authorize calls the handler of the action, or the one of the resource, or the one of everything. It returns a filter,
 // None or True for no restriction, False for a refusal.
-func (rev *revision) authorize(ctx context.Context, a Access) (access, error) {
+func (rev *revision) authorize(ctx context.Context, u User, action string, payload map[string]any) (access, error) {
 	var name string
 	var fn starlark.Callable
-	for _, name = range []string{"threads." + a.Action, "threads", "*"} {
+	for _, name = range []string{"threads." + action, "threads", "*"} {
 		if fn = rev.app.handler.on[name]; fn != nil {
 			break
 		}
 	}
 	if fn == nil {
-		return access{value: a.Value}, nil
+		return access{value: payload}, nil
 	}
-	user, err := a.User.record()
+	user, err := u.record()
 	if err != nil {
 		return access{}, rev.failed(name, err)
 	}
-	permissions := a.User.Fields["permissions"]
+	permissions := u.Fields["permissions"]
 	if permissions == nil {
 		permissions = []any{}
 	}
 	about, err := script.NewRecord("AuthContext", map[string]any{
-		"user": user, "permissions": permissions, "resource": "threads", "action": a.Action,
+		"user": user, "permissions": permissions, "resource": "threads", "action": action,
 	})
 	if err != nil {
 		return access{}, rev.failed(name, err)
 	}
-	value, err := script.FromGo(a.Value)
+	value, err := script.FromGo(payload)
 	if err != nil { // such as the number 1e999: no handler is to blame
 		return access{}, httpapi.Refuse(http.StatusUnprocessableEntity, "The request has a value that cannot be read")
 	}

@@ -55,10 +55,5 @@
 //
 // # Beyond the interface
 //
-// Threads can be read, searched and deleted, and runs listed and cancelled. A field of a body that is not read is
-// refused with 422 and its name, never ignored, unless its value asks for nothing.
-//
-// # What it is not
-//
-// It does not know the control plane: how a source is fetched and where the server is reachable is decided there.
+// Threads can be read, searched and deleted, and runs listed and cancelled.
 package agentserver

@@ -63,7 +63,7 @@ func (s *Server) runGraph(ex *execution) ([]Message, error) {
 	if err != nil {
 		return nil, err
 	}
-	config, err := s.config(ex)
+	config, err := config(ex)
 	if err != nil {
 		return nil, err
 	}
@@ -82,6 +82,7 @@ func (s *Server) runGraph(ex *execution) ([]Message, error) {
 		}
 		args = append(args, ctx)
 	}
+	s.opts.Starts()
 	v, err := session.Call(ex.graph.fn, args...)
 	if err != nil {
 		return nil, err
@@ -90,16 +91,14 @@ func (s *Server) runGraph(ex *execution) ([]Message, error) {
 }
 
 // config is the graph's second parameter (interface, section 5, item 5).
-func (s *Server) config(ex *execution) (starlark.Value, error) {
+func config(ex *execution) (starlark.Value, error) {
 	user, err := ex.user.record()
 	if err != nil {
 		return nil, err
 	}
-	configurable := map[string]any{
+	return script.FromGo(map[string]any{"metadata": ex.Metadata, "configurable": map[string]any{
 		"graph_auth_user": user, "thread_id": ex.ThreadID, "run_id": ex.ID, "assistant_id": ex.AssistantID,
-	}
-	s.opts.GraphConfig(configurable)
-	return script.FromGo(map[string]any{"configurable": configurable, "metadata": ex.Metadata})
+	}})
 }
 
 // returned reads what a graph may return: messages, one message, a text, {"messages": [...]}, or None.
@@ -156,10 +155,8 @@ func wait(s *script.Session, args starlark.Tuple, kwargs []starlark.Tuple) (star
 	if !ok || n < 0 || n > longest {
 		return nil, fmt.Errorf("wait expects a non-negative number of milliseconds, got %s", ms.Type())
 	}
-	timer := time.NewTimer(time.Duration(n * float64(time.Millisecond)))
-	defer timer.Stop()
 	select {
-	case <-timer.C:
+	case <-time.After(time.Duration(n * float64(time.Millisecond))):
 		return starlark.None, nil
 	case <-s.Context().Done():
 		return nil, context.Cause(s.Context())

@@ -108,15 +108,16 @@ func newSite(t testing.TB, app *App, opts Options) *site {
 	require.NoError(t, err)
 	ts := httptest.NewServer(server)
 	s := &site{t: t, server: server, url: ts.URL, client: ts.Client(), db: db}
-	s.client.Transport.(*http.Transport).MaxIdleConnsPerHost = 100
-	s.client.Transport = s.checked(s.client.Transport)
+	connections := s.client.Transport.(*http.Transport)
+	connections.MaxIdleConnsPerHost = 100
+	s.client.Transport = s.checked(connections)
 	s.client.Timeout = watchdog
 	t.Cleanup(func() {
 		ctx, cancel := context.WithTimeout(context.Background(), watchdog)
 		defer cancel()
 		assert.NoError(t, server.Close(ctx))
 		ts.Close()
-		s.client.CloseIdleConnections()
+		connections.CloseIdleConnections()
 		assert.NoError(t, db.Close())
 	})
 	return s

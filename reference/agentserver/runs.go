@@ -18,7 +18,6 @@ var (
 	errRolledBack  = errors.New("the run was rolled back and deleted")
 	errInterrupted = errors.New("the run was interrupted")
 	errStopping    = httpapi.Refuse(http.StatusServiceUnavailable, "Try again: the server is stopping.")
-	errTooMany     = httpapi.Refuse(http.StatusServiceUnavailable, "Try again: too many runs are in progress.")
 	errJoinTimeout = httpapi.Refuse(http.StatusServiceUnavailable, "Try again: the run is still in progress.")
 )
 
@@ -31,9 +30,6 @@ const (
 )
 
 var strategies = []string{enqueue, interrupt, reject, rollback}
-
-// mostUnfinished bounds the runs in progress, so that no caller fills the memory.
-const mostUnfinished = 20_000
 
 // execution is an unfinished run in memory.
 type execution struct {
@@ -73,8 +69,6 @@ func (s *Server) createRun(c *call) (int, any, error) {
 			body.Wrong("multitask_strategy", "string_type", "Input should be a valid string")
 		}
 	}
-	// A client sends stream_mode with every run. It changes nothing where no stream is read.
-	body.Only("assistant_id", "input", "metadata", "multitask_strategy", "stream_mode")
 	if messages != nil {
 		for i, sent := range *messages {
 			m, err := parseMessage(sent, "")
@@ -113,8 +107,6 @@ func (s *Server) begin(ex *execution) error {
 	switch {
 	case s.closing:
 		return errStopping
-	case s.inProgress >= mostUnfinished:
-		return errTooMany
 	case ex.Strategy == reject && len(unfinished) > 0:
 		return httpapi.Refuse(http.StatusConflict,
 			"The thread has a run in progress: wait for it, or choose another multitask_strategy.")
@@ -124,10 +116,10 @@ func (s *Server) begin(ex *execution) error {
 		if _, err := t.thread(ex.ThreadID); err != nil {
 			return err
 		}
-		for i, old := range unfinished {
+		for _, old := range unfinished {
 			var err error
 			switch {
-			case ex.Strategy == rollback && !s.opts.Spares(i, len(unfinished)):
+			case ex.Strategy == rollback:
 				ended[old], err = errRolledBack, t.deleteRun(old.Run)
 			case ex.Strategy == interrupt:
 				ended[old] = errInterrupted
@@ -148,7 +140,6 @@ func (s *Server) begin(ex *execution) error {
 	ex.ctx, ex.cancel = context.WithCancelCause(s.base)
 	ex.done = make(chan struct{})
 	s.queues[ex.ThreadID] = append(s.queues[ex.ThreadID], ex)
-	s.inProgress++
 	s.advance(ex.ThreadID)
 	return nil
 }
@@ -160,7 +151,6 @@ func (s *Server) release(ex *execution, why error) {
 	if s.queues[ex.ThreadID] = queue; len(queue) == 0 {
 		delete(s.queues, ex.ThreadID)
 	}
-	s.inProgress--
 	ex.why = why
 	ex.cancel(why)
 	close(ex.done)

@@ -32,11 +32,7 @@ type Options struct {
 	// requests of the visual development environment (X-Auth-Scheme: studio) are accepted with one.
 	APIKeyOwner func(key string) (identity string, ok bool)
 
-	// What follows is for those who want to change the behaviour from outside.
-
-	Spares      func(at, of int) bool                                // which unfinished runs a rollback leaves
-	Filter      func(a Access, filter map[string]any) map[string]any // changes the filter of an authorization handler
-	GraphConfig func(configurable map[string]any)                    // changes what graphs get under "configurable"
+	Starts func() // is called before each run of a graph; nil: nothing is
 }
 
 // Server serves an App over HTTP. Its routes are relative to its root: /threads and so on (interface, section 4,
@@ -47,8 +43,6 @@ type Server struct {
 	rev    atomic.Pointer[revision]
 	store  *store.Store
 	bucket []byte
-	closed sync.Once
-	err    error // of Close
 
 	// The runs in progress.
 	workers chan struct{}   // holds one item for each run that is executed; nil: any number
@@ -58,10 +52,9 @@ type Server struct {
 
 	// mu guards what follows. It is held from the question to the store until the queues are the same as in the store, so
 	// that both change in the same order: the store writes one transaction at a time anyway.
-	mu         sync.Mutex
-	queues     map[string][]*execution // by thread: the unfinished runs; the first one runs, or is about to
-	inProgress int
-	closing    bool
+	mu      sync.Mutex
+	queues  map[string][]*execution // by thread: the unfinished runs; the first one runs, or is about to
+	closing bool
 }
 
 // New opens the server's data in the named bucket and begins to serve the App. Environment variables are the secrets
@@ -71,11 +64,8 @@ type Server struct {
 func New(app *App, kept *store.Store, bucket string, env map[string]string, opts Options) (*Server, error) {
 	opts.Log = cmp.Or(opts.Log, slog.New(slog.DiscardHandler))
 	opts.JoinTimeout = cmp.Or(opts.JoinTimeout, time.Hour)
-	if opts.Spares == nil {
-		opts.Spares = func(int, int) bool { return false }
-	}
-	if opts.GraphConfig == nil {
-		opts.GraphConfig = func(map[string]any) {}
+	if opts.Starts == nil {
+		opts.Starts = func() {}
 	}
 	s := &Server{opts: opts, store: kept, bucket: []byte(bucket), queues: map[string][]*execution{}}
 	if opts.Workers > 0 {
@@ -97,32 +87,29 @@ func (s *Server) Swap(app *App, env map[string]string) {
 
 // Close stops the scripts of all runs, marks these as interrupted, and releases who waits. It gives up waiting for
 // scripts when ctx ends.
-func (s *Server) Close(ctx context.Context) error {
-	s.closed.Do(func() {
-		s.mu.Lock()
-		s.closing = true
-		s.mu.Unlock()
-		s.stop(errStopping)
-		ended := make(chan struct{})
-		go func() {
-			s.scripts.Wait() // ends with the scripts, which are bounded
-			close(ended)
-		}()
-		select {
-		case <-ended:
-		case <-ctx.Done():
-			s.err = context.Cause(ctx)
+func (s *Server) Close(ctx context.Context) (err error) {
+	s.mu.Lock()
+	s.closing = true
+	s.mu.Unlock()
+	s.stop(errStopping)
+	ended := make(chan struct{})
+	go func() {
+		s.scripts.Wait() // ends with the scripts, which are bounded
+		close(ended)
+	}()
+	select {
+	case <-ended:
+	case <-ctx.Done():
+		err = context.Cause(ctx)
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, queue := range s.queues {
+		for _, ex := range slices.Clone(queue) {
+			s.release(ex, errStopping)
 		}
-		s.mu.Lock()
-		defer s.mu.Unlock()
-		s.err = errors.Join(s.err, s.endUnfinished())
-		for _, queue := range s.queues {
-			for _, ex := range slices.Clone(queue) {
-				s.release(ex, errStopping)
-			}
-		}
-	})
-	return s.err
+	}
+	return errors.Join(err, s.endUnfinished())
 }
 
 // DeleteData closes the server and deletes its threads, runs and messages.

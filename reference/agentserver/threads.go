@@ -21,7 +21,6 @@ func (s *Server) createThread(c *call) (int, any, error) {
 		return 0, nil, err
 	}
 	metadata := body.Object("metadata")
-	body.Only("metadata")
 	if err := form.Err(); err != nil {
 		return 0, nil, err
 	}
@@ -124,7 +123,6 @@ func (s *Server) searchThreads(c *call) (int, any, error) {
 	if ids != nil && slices.ContainsFunc(*ids, func(id any) bool { _, isText := id.(string); return !isText }) {
 		body.Wrong("ids", "array_type", "Input should be a valid array of ids")
 	}
-	body.Only("ids", "metadata", "limit", "offset")
 	if err := form.Err(); err != nil {
 		return 0, nil, err
 	}

@@ -13,12 +13,6 @@ import (
 	"github.com/agentconform/agentconform/reference/store"
 )
 
-// ready is the status of every deployment that can be seen: nothing has to be made ready before its first revision.
-const ready = "READY"
-
-// deploymentStatuses are those that clients filter by.
-var deploymentStatuses = []string{"AWAITING_DATABASE", ready, "UNUSED", "AWAITING_DELETE", "UNKNOWN"}
-
 // createDeployment makes a deployment and its first revision (interface, section 1, step 1).
 func (s *Server) createDeployment(r *http.Request, tenant string) (int, any, error) {
 	var form httpapi.Form
@@ -37,7 +31,8 @@ func (s *Server) createDeployment(r *http.Request, tenant string) (int, any, err
 	}
 	now := s.now()
 	d := Deployment{Tenant: tenant, DeploymentView: DeploymentView{
-		ID: store.NewID(), CreatedAt: now, Status: ready, Source: sent.source, Secrets: []Secret{},
+		ID: store.NewID(), CreatedAt: now, Source: sent.source, Secrets: []Secret{},
+		Status:       "READY", // nothing has to be made ready before the first revision
 		SourceConfig: map[string]any{"repo_url": nil, "build_on_push": false},
 	}}
 	if err := d.apply(sent, now); err != nil {
@@ -115,12 +110,8 @@ type deploymentBody struct {
 	source  Source
 	config  map[string]any
 	from    SourceRevisionConfig
-	secrets []secretBody // nil when none were sent
+	secrets map[string]string // nil when none were sent
 }
-
-// secretBody is a secret in it. Without a value it keeps the one that is stored: clients send back what they were
-// shown, and values are never shown.
-type secretBody struct{ name, value *string }
 
 // readBody reads it. Fields that are read-only or unknown are passed over. A new deployment needs some of the others.
 func readBody(body httpapi.Object, isNew bool) deploymentBody {
@@ -136,12 +127,14 @@ func readBody(body httpapi.Object, isNew bool) deploymentBody {
 	maps.DeleteFunc(sent.config, func(name string, value any) bool {
 		return value == nil || name == "custom_url" // which is ours to say
 	})
-	for _, item := range body.Objects("secrets") {
-		item.Require("name")
-		sent.secrets = append(sent.secrets, secretBody{item.Text("name"), item.String("value")})
+	if body.Members["secrets"] != nil {
+		sent.secrets = map[string]string{}
 	}
-	if sent.secrets == nil && body.Members["secrets"] != nil {
-		sent.secrets = []secretBody{}
+	for _, item := range body.Objects("secrets") {
+		item.Require("name", "value")
+		if name, value := item.Text("name"), item.String("value"); name != nil && value != nil {
+			sent.secrets[*name] = *value
+		}
 	}
 	if isNew {
 		body.Require("name", "source")
@@ -184,23 +177,15 @@ func (d *Deployment) apply(sent deploymentBody, now time.Time) error {
 		RepoCommitSHA:   d.SourceRevisionConfig.RepoCommitSHA,
 	}
 	if sent.secrets != nil {
-		stored := d.Env
-		d.Env, d.Secrets = map[string]string{}, []Secret{}
-		for _, secret := range sent.secrets {
-			value, known := stored[*secret.name]
-			if secret.value != nil {
-				value, known = *secret.value, true
-			}
-			if known {
-				d.Env[*secret.name] = value
-				d.Secrets = append(d.Secrets, Secret{*secret.name})
-			}
+		d.Env, d.Secrets = sent.secrets, []Secret{}
+		for _, name := range slices.Sorted(maps.Keys(sent.secrets)) {
+			d.Secrets = append(d.Secrets, Secret{name})
 		}
 	}
 	if sent.name != nil {
 		d.Name = *sent.name
 	}
-	d.UpdatedAt = later(now, d.CreatedAt)
+	d.UpdatedAt = now
 	return d.checkTag(d.SourceRevisionConfig)
 }
 
@@ -211,14 +196,6 @@ func (d *Deployment) checkTag(from SourceRevisionConfig) error {
 			"source_config.build_on_push must be false when repo_ref is a tag (%s): tags are immutable.", *from.RepoRef)
 	}
 	return nil
-}
-
-// later keeps times from running backwards when the machine's clock does.
-func later(a, b time.Time) time.Time {
-	if a.Before(b) {
-		return b
-	}
-	return a
 }
 
 func (s *Server) getDeployment(r *http.Request, tenant string) (int, any, error) {
@@ -239,15 +216,13 @@ func (s *Server) listDeployments(r *http.Request, tenant string) (int, any, erro
 	var form httpapi.Form
 	query := form.Query(r)
 	page, name := readPage(query), query.Text("name_contains")
-	statuses := httpapi.Choices(query, "status", deploymentStatuses)
 	if err := form.Err(); err != nil {
 		return 0, nil, err
 	}
 	var list []DeploymentView
 	err := s.view(func(t tables) error {
 		found, err := store.Cut(store.Newest[Deployment](t.deployments, ""), page, func(d Deployment) bool {
-			return d.Tenant == tenant && !d.Deleted && strings.Contains(d.Name, name) &&
-				(statuses == nil || slices.Contains(statuses, ready))
+			return d.Tenant == tenant && !d.Deleted && strings.Contains(d.Name, name)
 		})
 		for _, d := range found {
 			if err == nil {
@@ -284,17 +259,9 @@ func (s *Server) show(d Deployment) DeploymentView {
 	return shown
 }
 
-// The bounds of lists (interface, section 8).
-const (
-	defaultLimit = 20
-	largestLimit = 100
-)
-
+// readPage reads which page of a list is asked for (interface, section 8).
 func readPage(query httpapi.Scalars) store.Page {
-	return store.Page{
-		Limit:  query.Int("limit", defaultLimit, 1, largestLimit),
-		Offset: query.Int("offset", 0, 0, math.MaxInt),
-	}
+	return store.Page{Limit: query.Int("limit", 20, 1, 100), Offset: query.Int("offset", 0, 0, math.MaxInt)}
 }
 
 // paged is a page of a list. Its offset is where the next page begins (interface, section 2).

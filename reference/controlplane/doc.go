@@ -3,7 +3,7 @@
 //
 //	server.go       what it is made of, routes, who calls
 //	deployments.go  create, list, get, update, delete
-//	revisions.go    list, get, redeploy
+//	revisions.go    list, get
 //	records.go      what is kept, and how it is read and written
 //	pipeline.go     from CREATING to DEPLOYED
 //

@@ -18,9 +18,9 @@ import (
 //
 //	CREATING         resolve the source to exact content     else CREATE_FAILED
 //	QUEUED           wait for the deployment's worker
-//	AWAITING_BUILD   wait for a free place
+//	AWAITING_BUILD
 //	BUILDING         fetch the content, load the graphs      else BUILD_FAILED
-//	AWAITING_DEPLOY  wait for a free place
+//	AWAITING_DEPLOY
 //	DEPLOYING        put the new agent server in service     else DEPLOY_FAILED
 //	DEPLOYED
 //
@@ -77,9 +77,9 @@ func (s *Server) Close() {
 // service again is logged and left out: it must not keep the others from serving.
 func (s *Server) Recover(ctx context.Context) error {
 	var all []Deployment
-	err := s.update(func(t tables) (err error) {
+	err := s.view(func(t tables) (err error) {
 		all, err = store.Cut(store.Newest[Deployment](t.deployments, ""), store.Everything, store.Any)
-		return errors.Join(err, t.sweep())
+		return err
 	})
 	if err != nil {
 		return fmt.Errorf("look for revisions in progress: %w", err)
@@ -109,28 +109,17 @@ func (s *Server) serveAgain(ctx context.Context, d Deployment) error {
 	if err != nil {
 		return err
 	}
-	return s.inPlace(ctx, func(ctx context.Context) error {
-		build, err := s.build(ctx, active)
-		if err != nil {
-			return err
-		}
-		return s.opts.Runtime.Deploy(ctx, d.Tenant, d.ID, build, d.Env)
-	})
+	ctx, cancel := context.WithTimeout(ctx, stageTimeout)
+	defer cancel()
+	build, err := s.build(ctx, active)
+	if err != nil {
+		return err
+	}
+	return s.opts.Runtime.Deploy(ctx, d.Tenant, d.ID, build, d.Env)
 }
 
 // stageTimeout bounds one piece of work.
 const stageTimeout = time.Minute
-
-// inPlace does a piece of work when a place is free.
-func (s *Server) inPlace(ctx context.Context, do func(context.Context) error) error {
-	if err := s.places.Acquire(ctx, 1); err != nil {
-		return err
-	}
-	defer s.places.Release(1)
-	ctx, cancel := context.WithTimeout(ctx, stageTimeout)
-	defer cancel()
-	return do(ctx)
-}
 
 // look reads from the store what is to be done, and does it.
 func (s *Server) look(ctx context.Context, id string) error {
@@ -197,30 +186,22 @@ func (s *Server) bring(ctx context.Context, d Deployment, r *Revision) error {
 		if stage.status == AwaitingDeploy {
 			ctx = s.ctx
 		}
-		var failure error
-		enter := func(ctx context.Context) error {
-			if err := s.pass(r, stage.status); err != nil {
-				return err
-			}
-			if stage.do != nil {
-				failure = stage.do(ctx)
-			}
-			return nil
-		}
-		run := enter
-		if stage.status == Building || stage.status == Deploying {
-			run = func(ctx context.Context) error { return s.inPlace(ctx, enter) }
-		}
-		err := run(ctx)
-		s.pause(ctx) // without a place: a revision that only stays in a status keeps no other from working
-		switch {
-		case ctx.Err() != nil:
-			return nil
-		case err != nil:
+		if err := s.pass(r, stage.status); err != nil {
 			return err
-		case failure != nil:
+		}
+		var failure error
+		if stage.do != nil {
+			limited, cancel := context.WithTimeout(ctx, stageTimeout)
+			failure = stage.do(limited)
+			cancel()
+		}
+		s.pause(ctx)
+		if failure != nil && ctx.Err() == nil {
 			return s.update(func(t tables) error { return s.record(t, r, stage.failed, failure.Error()) })
 		}
+	}
+	if ctx.Err() != nil {
+		return nil
 	}
 	return s.pass(r, Deployed)
 }
@@ -237,7 +218,7 @@ const longestMessage = 2000
 
 // record stores a status. With DEPLOYED the revision is the one in service.
 func (s *Server) record(t tables, r *Revision, status Status, message string) error {
-	r.Status, r.UpdatedAt = status, later(s.now(), r.CreatedAt)
+	r.Status, r.UpdatedAt = status, s.now()
 	if message != "" {
 		if runes := []rune(message); len(runes) > longestMessage {
 			message = string(runes[:longestMessage]) + "…"
@@ -251,16 +232,14 @@ func (s *Server) record(t tables, r *Revision, status Status, message string) er
 	if err != nil {
 		return err
 	}
-	d.ActiveRevisionID, d.UpdatedAt = &r.ID, later(s.now(), d.UpdatedAt)
+	d.ActiveRevisionID, d.UpdatedAt = &r.ID, r.UpdatedAt
 	return t.put(d, r)
 }
 
 // pause waits for the pace.
 func (s *Server) pause(ctx context.Context) {
-	timer := time.NewTimer(s.opts.Pace)
-	defer timer.Stop()
 	select {
-	case <-timer.C:
+	case <-time.After(s.opts.Pace):
 	case <-ctx.Done():
 	}
 }
@@ -270,8 +249,6 @@ func (s *Server) resolve(ctx context.Context, r *Revision) (err error) {
 	if r.Content != "" {
 		return nil
 	}
-	ctx, cancel := context.WithTimeout(ctx, stageTimeout)
-	defer cancel()
 	r.Content, err = s.opts.Sources.Resolve(ctx, origin(*r))
 	if commit, is := strings.CutPrefix(r.Content, source.Commit); is {
 		r.SourceRevisionConfig.RepoCommitSHA = &commit

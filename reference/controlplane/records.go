@@ -1,7 +1,6 @@
 package controlplane
 
 import (
-	"bytes"
 	"errors"
 	"net/http"
 	"slices"
@@ -200,26 +199,4 @@ func (t tables) put(d Deployment, r *Revision) error {
 		}
 	}
 	return store.Put(t.deployments, d.ID, d)
-}
-
-// sweep forgets the snapshots that no revision refers to any more.
-func (t tables) sweep() error {
-	used := map[string]bool{}
-	for r, err := range store.Newest[Revision](t.revisions, "") {
-		if err != nil {
-			return err
-		}
-		used[r.Content] = true
-	}
-	var unused [][]byte
-	err := t.snapshots.ForEach(func(key, _ []byte) error {
-		if !used[string(key)] {
-			unused = append(unused, bytes.Clone(key))
-		}
-		return nil
-	})
-	for _, key := range unused {
-		err = errors.Join(err, t.snapshots.Delete(key))
-	}
-	return err
 }

@@ -8,54 +8,32 @@ import (
 	"github.com/agentconform/agentconform/reference/store"
 )
 
-// RevisionFilter selects revisions; zero fields select all. The filter comes before paging (interface, section 4).
-type RevisionFilter struct {
-	Statuses         []Status
-	RemoteReconciled *bool
-	Page             store.Page
-}
-
-func (f RevisionFilter) matches(r Revision) bool {
-	return (f.Statuses == nil || slices.Contains(f.Statuses, r.Status)) &&
-		(f.RemoteReconciled == nil || *f.RemoteReconciled == r.RemoteReconciled)
-}
-
-// listRevisions lists the revisions of a deployment, newest first.
+// listRevisions lists the revisions of a deployment, newest first. The filter comes before paging (interface, section
+// 4).
 func (s *Server) listRevisions(r *http.Request, tenant string) (int, any, error) {
 	var form httpapi.Form
 	id := form.PathUUID(r, "deployment_id")
 	query := form.Query(r)
-	filter := RevisionFilter{
-		Page: readPage(query), RemoteReconciled: query.Bool("remote_reconciled"),
-		Statuses: httpapi.Choices(query, "status", statuses),
-	}
+	page, reconciled := readPage(query), query.Bool("remote_reconciled")
+	chosen := httpapi.Choices(query, "status", statuses)
 	if err := form.Err(); err != nil {
 		return 0, nil, err
 	}
-	found, err := s.revisions(tenant, id, filter)
-	shown := make([]RevisionView, len(found))
-	for i, revision := range found {
-		shown[i] = revision.RevisionView
-	}
-	return http.StatusOK, paged(shown, filter.Page), err
-}
-
-func (s *Server) revisions(tenant, id string, filter RevisionFilter) (found []Revision, err error) {
-	err = s.view(func(t tables) error {
-		d, err := t.deployment(tenant, id)
-		if err != nil {
+	var shown []RevisionView
+	err := s.view(func(t tables) error {
+		if _, err := t.deployment(tenant, id); err != nil {
 			return err
 		}
-		all := store.Newest[Revision](t.revisions, id)
-		if s.opts.Select == nil {
-			found, err = store.Cut(all, filter.Page, filter.matches)
-			return err
+		found, err := store.Cut(store.Newest[Revision](t.revisions, id), page, func(r Revision) bool {
+			return (chosen == nil || slices.Contains(chosen, r.Status)) &&
+				(reconciled == nil || *reconciled == r.RemoteReconciled)
+		})
+		for _, revision := range found {
+			shown = append(shown, revision.RevisionView)
 		}
-		list, err := store.Cut(all, store.Everything, RevisionFilter{RemoteReconciled: filter.RemoteReconciled}.matches)
-		found = s.opts.Select(d, list, filter)
 		return err
 	})
-	return found, err
+	return http.StatusOK, paged(shown, page), err
 }
 
 func (s *Server) getRevision(r *http.Request, tenant string) (int, any, error) {
@@ -71,37 +49,5 @@ func (s *Server) getRevision(r *http.Request, tenant string) (int, any, error) {
 		}
 		return err
 	})
-	if err == nil && s.opts.Select != nil {
-		all, _ := s.revisions(tenant, id, RevisionFilter{Page: store.Everything})
-		for _, shown := range all {
-			if shown.ID == revisionID {
-				revision = shown
-			}
-		}
-	}
 	return http.StatusOK, revision.RevisionView, err
-}
-
-// redeployRevision makes a revision of the configuration of an earlier one.
-func (s *Server) redeployRevision(r *http.Request, tenant string) (int, any, error) {
-	var form httpapi.Form
-	id, revisionID := form.PathUUID(r, "deployment_id"), form.PathUUID(r, "revision_id")
-	if err := form.Err(); err != nil {
-		return 0, nil, err
-	}
-	var next Revision
-	_, err := s.change(tenant, id, func(t tables, d *Deployment) (*Revision, error) {
-		earlier, err := t.revision(id, revisionID)
-		if err != nil {
-			return nil, err
-		}
-		if err := d.checkTag(earlier.SourceRevisionConfig); err != nil {
-			return nil, err
-		}
-		d.UpdatedAt = later(s.now(), d.CreatedAt)
-		next = newRevision(*d, earlier.SourceRevisionConfig, d.UpdatedAt)
-		next.RepoURL = earlier.RepoURL
-		return &next, nil
-	})
-	return http.StatusOK, next.RevisionView, err
 }

@@ -27,8 +27,6 @@ func TestMain(m *testing.M) {
 	goleak.VerifyTestMain(m, goleak.IgnoreAnyFunction("net/http.(*conn).closeWriteAndWait"))
 }
 
-const unknownID = "00000000-0000-4000-8000-000000000000"
-
 // watchdog ends a test that hangs. Its length shows nothing: the slowest machine needs a fraction of it.
 const watchdog = 2 * time.Minute
 
@@ -38,9 +36,6 @@ type rig struct {
 	server  *controlplane.Server
 	opts    controlplane.Options
 	runtime *toyRuntime
-
-	// beyond is why the document does not allow the requests that follow, although the server accepts them.
-	beyond string
 }
 
 // newRig makes a rig. Unless configured otherwise, revisions stay in CREATING.
@@ -81,10 +76,8 @@ func (r *rig) start() {
 // serve answers a request, and holds both to the contract's document.
 func (r *rig) serve(req *http.Request) *http.Response {
 	r.t.Helper()
-	if r.beyond != "" {
-		req = req.WithContext(contractcheck.Beyond(req.Context(), r.beyond))
-	}
-	resp, err := (&contractcheck.Transport{T: r.t, Inner: inProcess{r.server}, Side: contractcheck.Only(spec.ControlPlane)}).RoundTrip(req)
+	checked := &contractcheck.Transport{T: r.t, Inner: inProcess{r.server}, Side: contractcheck.Only(spec.ControlPlane)}
+	resp, err := checked.RoundTrip(req)
 	require.NoError(r.t, err)
 	return resp
 }
@@ -121,14 +114,6 @@ func (r *rig) send(method, target, body string, headers ...string) (*http.Respon
 	return resp, gjson.ParseBytes(answer)
 }
 
-// wantBeyond is want for a request that the document does not allow and the server accepts.
-func (r *rig) wantBeyond(reason string, status int, method, target, body string, headers ...string) gjson.Result {
-	r.t.Helper()
-	r.beyond = reason
-	defer func() { r.beyond = "" }()
-	return r.want(status, method, target, body, headers...)
-}
-
 // want sends a request and holds the answer to a status.
 func (r *rig) want(status int, method, target, body string, headers ...string) gjson.Result {
 	r.t.Helper()
@@ -158,16 +143,6 @@ func (r *rig) create(body string) (id, revision string) {
 	return d.Get("id").String(), d.Get("latest_revision_id").String()
 }
 
-func (r *rig) revisions(id, query string) gjson.Result {
-	r.t.Helper()
-	return r.want(http.StatusOK, "GET", "/v2/deployments/"+id+"/revisions?"+query, "")
-}
-
-// count returns how many revisions a deployment has.
-func (r *rig) count(id string) int {
-	return len(r.revisions(id, "limit=100").Get("resources").Array())
-}
-
 func patch(config string) string { return fmt.Sprintf(`{"source_revision_config":%s}`, config) }
 
 // operations are all operations, with a deployment and a revision to be filled in.
@@ -181,6 +156,5 @@ func operations(id, revision string) map[string][3]string {
 		"delete":    {"DELETE", at, ""},
 		"list revs": {"GET", at + "/revisions", ""},
 		"get rev":   {"GET", at + "/revisions/" + revision, ""},
-		"redeploy":  {"POST", at + "/revisions/" + revision + "/redeploy", ""},
 	}
 }

@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"go.etcd.io/bbolt"
-	"golang.org/x/sync/semaphore"
 
 	"github.com/agentconform/agentconform/reference/httpapi"
 	"github.com/agentconform/agentconform/reference/source"
@@ -27,13 +26,9 @@ type Options struct {
 	Runtime  Runtime
 	AgentURL func(deploymentID string) string // where a deployment's agent server answers
 
-	Pace   time.Duration    // how long a revision stays in each status at least
-	AtOnce int64            // builds and deployments at once; 4 by default
-	Now    func() time.Time // time.Now by default
-	Log    *slog.Logger     // none by default
-
-	// Select chooses what is shown of all revisions of a deployment, newest first; nil filters, then pages.
-	Select func(d Deployment, all []Revision, f RevisionFilter) []Revision
+	Pace time.Duration    // how long a revision stays in each status at least
+	Now  func() time.Time // time.Now by default
+	Log  *slog.Logger     // none by default
 }
 
 // Runtime builds agent servers and runs them.
@@ -58,7 +53,6 @@ type Server struct {
 	opts Options
 
 	// The pipeline.
-	places  *semaphore.Weighted
 	ctx     context.Context // ends with Close
 	cancel  context.CancelFunc
 	work    sync.WaitGroup
@@ -86,9 +80,7 @@ func New(opts Options) (*Server, error) {
 	if err != nil {
 		return nil, fmt.Errorf("prepare the store of the control plane: %w", err)
 	}
-	s := &Server{
-		opts: opts, places: semaphore.NewWeighted(cmp.Or(opts.AtOnce, 4)), workers: map[string]*worker{},
-	}
+	s := &Server{opts: opts, workers: map[string]*worker{}}
 	s.ctx, s.cancel = context.WithCancel(context.Background())
 	s.Handler = s.routes()
 	return s, nil
@@ -108,9 +100,8 @@ func (s *Server) routes() http.Handler {
 		deployment: {
 			"GET": s.as(s.getDeployment), "PATCH": s.as(s.updateDeployment), "DELETE": s.as(s.deleteDeployment),
 		},
-		revisions:              {"GET": s.as(s.listRevisions)},
-		revision:               {"GET": s.as(s.getRevision)},
-		revision + "/redeploy": {"POST": s.as(s.redeployRevision)},
+		revisions: {"GET": s.as(s.listRevisions)},
+		revision:  {"GET": s.as(s.getRevision)},
 	}.Handler(func(r *http.Request, err error) {
 		s.opts.Log.Error("request failed", "method", r.Method, "path", r.URL.Path, "error", err)
 	})

@@ -1,10 +1,11 @@
 package deviate
 
 import (
-	"encoding/json"
+	"errors"
 	"maps"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -36,50 +37,35 @@ func (a *Answer) Send(w http.ResponseWriter) {
 	_, _ = w.Write(a.Body) // the client may be gone
 }
 
-// Object is the JSON object in the body, nil if there is none.
-func (a *Answer) Object() map[string]any { return Object(a.Body) }
-
-// Edit changes the JSON object in the body. Any other body is unchanged.
-func (a *Answer) Edit(change func(object map[string]any)) {
-	if object := a.Object(); object != nil {
-		change(object)
-		a.JSON(object)
+// Instead lets a handler answer, in place of the one that follows, the requests that meet conditions, which look at
+// requests only.
+func Instead(when []string, answer, next http.Handler) (http.Handler, error) {
+	c := Change{When: when, Do: texts{"unserved"}}
+	if err := (&loader{}).change(&c); err != nil {
+		return nil, err
 	}
+	if len(c.late) > 0 {
+		return nil, errors.New("a condition looks at the answer, and there is none yet")
+	}
+	seen := newMemory()
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		x := newExchange(r, OperationOf(r), next, seen)
+		if slices.Contains(c.operations, x.op.ID) && x.all(c.early) {
+			answer.ServeHTTP(w, x.original())
+			return
+		}
+		next.ServeHTTP(w, x.original())
+	}), nil
 }
 
-// JSON replaces the body.
-func (a *Answer) JSON(value any) {
-	a.Body, _ = json.Marshal(value) // maps, lists and scalars only
-	a.Header.Set("Content-Type", "application/json")
-}
-
-// Refuse replaces the answer with a status and a string detail.
-func (a *Answer) Refuse(status int, detail string) {
-	a.Status = status
-	a.JSON(map[string]any{"detail": detail})
-}
-
-// Object reads a JSON object with numbers as written; nil if the text is not an object.
-func Object(text []byte) map[string]any {
-	object, _ := Value(text).(map[string]any)
-	return object
-}
-
-// Value reads a JSON value with numbers as written; nil if the text is not JSON.
-func Value(text []byte) any {
-	value, _ := decoded(text)
-	return value
-}
-
-// OperationOf is the ID of the operation of the interface that a request is for, "" where there is none.
-func OperationOf(r *http.Request) string {
-	op, _ := operationOf(r)
-	return op.ID
-}
-
-func operationOf(r *http.Request) (spec.Operation, bool) {
+// OperationOf is the operation of the interface that a request is for. One that the documents do not have is that of
+// requests for unknown paths; it has no template.
+func OperationOf(r *http.Request) spec.Operation {
 	side, path := half(r)
-	return Documents().oracle.Find(side, r.Method, path)
+	if op, known := Documents().oracle.Find(side, r.Method, path); known {
+		return op
+	}
+	return spec.Operation{ID: unknownPath(side), Side: side}
 }
 
 // half tells which half a request is for, and its path there. Agent servers are below /agents/<name>.

@@ -15,7 +15,6 @@ import (
 type act struct {
 	apply      func(x *exchange)
 	afterwards bool // changes the answer
-	places     []place
 	request    bool // changes the request
 }
 
@@ -23,7 +22,6 @@ type act struct {
 type flags struct {
 	unserved bool // it never arrives
 	beside   bool // the changed one is served too, and its answer is not sent
-	twice    bool // it arrives twice
 	asOwner  bool // with the credentials of the owner
 	hang     bool // no answer
 	close    bool // no answer, and no connection any more
@@ -33,7 +31,7 @@ type flags struct {
 // act reads one change.
 func (l *loader) act(text string, f *flags) (a act, err error) {
 	word, rest, _ := strings.Cut(text, " ")
-	flag := map[string]*bool{"unserved": &f.unserved, "beside": &f.beside, "twice": &f.twice, "hang": &f.hang, "close": &f.close}[word]
+	flag := map[string]*bool{"unserved": &f.unserved, "beside": &f.beside, "hang": &f.hang, "close": &f.close}[word]
 	_, known := verbs[word]
 	switch {
 	case flag != nil && rest == "":
@@ -47,18 +45,12 @@ func (l *loader) act(text string, f *flags) (a act, err error) {
 		return act{apply: asOwner}, nil
 	case word == "refuse":
 		return l.refusing(rest)
-	case word == "plain":
-		v, err := l.value(rest)
-		return act{apply: func(x *exchange) {
-			x.parts["body"] = textOf(v.in(x, slot{}))
-			x.contentType("text/plain; charset=utf-8")
-		}, afterwards: true, places: v.places}, err
 	case word == "drop":
 		p, err := l.written(rest)
 		if err == nil && isItem.MatchString(p[len(p)-1]) {
 			err = errors.New("an item of a list cannot be dropped; see except")
 		}
-		return changing(p, func(_ *exchange, s slot) { delete(s.object, s.name) }), err
+		return changing(p, func(_ *exchange, s slot) { delete(s.its, s.name) }), err
 	case recalls[word] != nil:
 		return l.recalling(word, rest)
 	case known:
@@ -93,7 +85,7 @@ func (l *loader) refusing(text string) (a act, err error) {
 		x.parts["status"] = json.Number(strconv.Itoa(status))
 		x.parts["answer"] = map[string]any{"detail": v.in(x, slot{})}
 		x.contentType("application/json")
-	}, afterwards: true, places: v.places}, err
+	}, afterwards: true}, err
 }
 
 // recalling is a change by what the place was before, or is elsewhere.
@@ -102,22 +94,22 @@ func (l *loader) recalling(word, at string) (a act, err error) {
 	if err != nil {
 		return a, err
 	}
-	if word == "foreign" && p.is("path") {
-		return changing(p, func(x *exchange, s slot) {
-			if other := x.seen.otherID(x, s.name); other != "" {
-				s.set(other)
-			}
-		}), nil
-	}
 	key := l.newKey()
 	return changing(p, func(x *exchange, s slot) {
-		if !s.has() {
+		if !s.has {
 			return
 		}
-		if p.is("request") { // one value is that of another object
-			s.owner = textOf(s.value())
+		group := key
+		if p.is("request", "path") { // one value is that of another object
+			s.owner = textOf(s.value)
 		}
-		recalls[word](x.seen.pastOf(key), s)
+		if p.is("path") { // of another request of the operation, which succeeded
+			group += x.requestOf(s.name)
+		}
+		other, found := x.seen.recall(word, group, s.owner, s.value)
+		if found && (!p.is("path") || of(x.seen, x.seen.ids, textOf(other))) {
+			s.set(other)
+		}
 	}), nil
 }
 
@@ -134,13 +126,11 @@ func (l *loader) verb(word, rest string) (a act, err error) {
 	if word == "replace" {
 		v, err = l.text(argument), nil
 	}
-	a = changing(p, func(x *exchange, s slot) {
-		if s.has() && s.value() != nil {
-			s.set(verbs[word].change(s.value(), v.in(x, s)))
+	return changing(p, func(x *exchange, s slot) {
+		if s.has && s.value != nil {
+			s.set(verbs[word].change(s.value, v.in(x, s)))
 		}
-	})
-	a.places = append(a.places, v.places...)
-	return a, err
+	}), err
 }
 
 // changing is a change of whatever stands at a place.
@@ -150,7 +140,7 @@ func changing(p place, change func(x *exchange, s slot)) act {
 	}
 	return act{
 		apply:      func(x *exchange) { x.each(p, func(s slot) { change(x, s) }) },
-		afterwards: p.afterwards(), places: []place{p}, request: p.is(requestRoots...),
+		afterwards: p.afterwards(), request: !p.afterwards(),
 	}
 }
 
@@ -171,23 +161,14 @@ func (l *loader) assigning(at, rest string) (a act, err error) {
 	if err != nil {
 		return a, err
 	}
-	if len(p) == 1 {
-		a = act{apply: func(x *exchange) {
-			x.load(p[0])
-			x.parts[p[0]] = v.in(x, slot{})
-			if p.is("answer") {
-				x.contentType("application/json")
-			}
-		}, afterwards: p.afterwards(), request: !p.afterwards()}
-	} else {
-		a = changing(p, func(x *exchange, s slot) {
-			if operator == "=" || !s.has() || s.value() == nil {
-				s.set(v.in(x, s))
-			}
-		})
-	}
-	a.places = append(v.places, p)
-	return a, nil
+	return changing(p, func(x *exchange, s slot) {
+		if operator == "=" || !s.has || s.value == nil {
+			s.set(v.in(x, s))
+		}
+		if len(p) == 1 && p.is("answer") {
+			x.contentType("application/json")
+		}
+	}), nil
 }
 
 // keeping is an assignment to the memory of the row. The value is taken when the rest of the change is made, and kept when the
@@ -212,7 +193,7 @@ func (l *loader) keeping(p place, v value, replace bool) (a act, err error) {
 			return
 		}
 		keep()
-	}, afterwards: l.afterwards || slices.ContainsFunc(v.places, place.afterwards), places: append(v.places, p)}, nil
+	}, afterwards: l.late || slices.ContainsFunc(v.places, place.afterwards)}, nil
 }
 
 // written reads a place that a row may write to.

@@ -3,7 +3,8 @@
 //
 // A row tells when a server deviates and what it does then. First stands the operation of the OpenAPI documents: several
 // with "or"; "control-plane" or "agent-server" for all that the interface has of a half, with "every" before it also for vendor
-// extensions; or "all". Then conditions follow. The files of rows are YAML lists:
+// extensions and for paths that the documents do not have (unknown-path-of-control-plane, unknown-path-of-agent-server);
+// or "all". Then conditions follow. The files of rows are YAML lists:
 //
 //	fault: limit-is-capped-at-20
 //	breaks: a limit above 20 is reduced to 20
@@ -26,7 +27,7 @@
 //
 //	deployment, latest (its latest revision), revisions, threads, thread, state, run
 //	before (the deployment as it was before the request)
-//	sent (the request as a text), url (its path, with that of the server)
+//	sent (the request as a text), url (its path, with that of the server), question (its query, with the ?)
 //	owner (the credentials of who owns the object, by header)
 //	home (the thread in which the run of the path was created, or the deployment of a revision)
 //	clock (the time), end (when a run ends that is created now, as its input says), fresh-id (a new UUID)
@@ -37,12 +38,12 @@
 //
 // # Conditions
 //
-//	PLACE = VALUE, also != < > <= >= (of numbers and times) starts ends has alike (in any case) almost (but for the last character) matches
+//	PLACE = VALUE, also != < > <= >= (of numbers and times) starts ends has matches
 //	PLACE is absent, present (not null), null, empty, filled, text, number, integer, list, object
 //	status = 2xx
 //	count PLACE = N
-//	caller anonymous, without-credentials (also empty ones), bearer-alone, tenant-alone, empty-token, token,
-//	       first (who made the first object), owner (of the object), maker (the owner of home)
+//	caller anonymous, without-credentials (also empty ones), first (who made the first object), owner (of the object),
+//	       maker (the owner of home)
 //	known PARAMETER (a request with that id has succeeded)
 //	after OPERATION (it has succeeded with the same object); within 60ms of OPERATION (since then)
 //	nth N, every N, first N (of the exchanges of an object that met all conditions before it; of all with "of all")
@@ -52,16 +53,17 @@
 //
 //	PLACE = VALUE, PLACE ?= VALUE (where there is none), new PLACE = VALUE (a member that the documents do not have)
 //	drop PLACE
-//	refuse STATUS DETAIL, plain TEXT
-//	as owner (nothing where none is known), unserved, beside, twice, hang, close (the connection), delay 2s
+//	refuse STATUS DETAIL
+//	as owner (nothing where none is known), unserved, beside, hang, close (the connection), delay 2s
 //
 // Verbs change what stands at a place:
 //
-//	another, null, text, number PLACE           add, round PLACE N
-//	count, reverse PLACE                        first PLACE N; append, prepend PLACE VALUE; except PLACE NAME VALUE; older PLACE AGE
-//	upper PLACE                                 without, trim, up-to, behind-last PLACE TEXT; at-most PLACE N
-//	replace PLACE WORD TEXT                     shift PLACE DURATION; epoch, date PLACE (a time as seconds, as in headers)
-//	only PLACE NAMES; rename PLACE FROM TO      stale, late (the value before), foreign (of another object), sometimes
+//	another, null, text, number PLACE           add PLACE N
+//	reverse PLACE                               first PLACE N; append, prepend PLACE VALUE
+//	except PLACE NAME VALUE                     older PLACE AGE
+//	upper, lower PLACE                          without, trim, up-to, behind-last PLACE TEXT
+//	replace PLACE WORD TEXT                     shift PLACE DURATION
+//	only PLACE NAMES; rename PLACE FROM TO      stale, late PLACE (the value before), foreign PLACE (of another object)
 //
 // A value that begins with [ { or a quote, a number, true, false and null are YAML; others are texts. <PLACE> in a value is
 // what stands there, <PLACE|0> with what it is where nothing does. "20 of VALUE" is a list of 20 such values.
@@ -69,8 +71,8 @@
 // # In which order
 //
 // Changes of the request are made before it is served. Where a condition looks at the answer, the request is served as it
-// came first, and once more with the changes; with beside the first answer counts. Where no condition looks at the status,
-// answers that succeed are changed.
+// came first, and once more with the changes. With beside it is served both ways, and the answer without the changes counts.
+// Where no condition looks at the status, answers that succeed are changed.
 //
 // Beside these a row has also (further requirements that fail and that no failure explains, each with the reason), edition, pace (how long a revision stays in
 // each status), hangs, once, elsewhere, explored, and place (of an equivalent mutant): see package faults.

@@ -71,8 +71,11 @@ func (d *Document) Operations() (all []Operation) {
 	return all
 }
 
-// named are the operations with an ID, the interface's own of a half ("control-plane"), every one of a half with vendor extensions
-// ("every control-plane"), or all.
+// unknownPath stands for the operations of a half that its document does not have.
+func unknownPath(side spec.Side) string { return "unknown-path-of-" + string(side) }
+
+// named are the operations with an ID, the interface's own of a half ("control-plane"), every one of a half with vendor
+// extensions and unknown paths ("every control-plane"), or all.
 func (d *Document) named(name string) (ids []string, err error) {
 	half, every := strings.CutPrefix(name, "every ")
 	for _, side := range spec.Sides() {
@@ -80,6 +83,9 @@ func (d *Document) named(name string) (ids []string, err error) {
 			if op.ID == name || name == "all" || half == string(side) && (every || !op.Field) {
 				ids = append(ids, op.ID)
 			}
+		}
+		if id := unknownPath(side); id == name || name == "all" || half == string(side) && every {
+			ids = append(ids, id)
 		}
 	}
 	if len(ids) == 0 {

@@ -7,6 +7,7 @@ import (
 	"io"
 	"net/http"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -36,7 +37,7 @@ type exchange struct {
 func (x *exchange) tally() {
 	if x.changed && !x.counted {
 		x.counted = true
-		x.count.n.Add(1)
+		x.count.Add(1)
 	}
 }
 
@@ -46,28 +47,33 @@ func newExchange(r *http.Request, op spec.Operation, next http.Handler, seen *me
 	return x
 }
 
+// all tells whether the exchange meets all conditions. Those that count are asked only when it meets the ones before.
+func (x *exchange) all(conditions []condition) bool {
+	return !slices.ContainsFunc(conditions, func(holds condition) bool { return !holds(x) })
+}
+
 // at returns the first value at a place, and whether it is there.
 func (x *exchange) at(p place, beside slot) (value any, has bool) {
 	switch {
 	case p.is("fresh-id"):
 		return uuid.NewString(), true
 	case p.is("was", "its"):
-		beside := map[string]any{"was": beside.value(), "its": beside.object}
-		for _, s := range slots(beside, p, "") {
-			return s.value(), s.has()
-		}
-		return nil, false
+		return firstOf(slots(map[string]any{"was": beside.value, "its": beside.its}, p, ""))
 	}
 	x.load(p[0])
-	for _, s := range slots(x.parts, p, "") {
-		return s.value(), s.has()
+	return firstOf(slots(x.parts, p, ""))
+}
+
+func firstOf(all []slot) (value any, has bool) {
+	if len(all) == 0 {
+		return nil, false
 	}
-	return nil, false
+	return all[0].value, all[0].has
 }
 
 // load makes the part of a root, where it is not there yet.
 func (x *exchange) load(root string) {
-	if _, has := x.parts[root]; has && root != "fresh-id" { // which is new at each use
+	if _, has := x.parts[root]; has {
 		return
 	}
 	if part := x.part(root); part != nil {
@@ -84,7 +90,15 @@ func (x *exchange) part(root string) any {
 	case "header":
 		return firsts(x.r.Header)
 	case "path":
-		return x.parameters()
+		if x.op.Path == "" {
+			_, path := half(x.r)
+			return path
+		}
+		all := map[string]any{}
+		for name, id := range x.ids() {
+			all[name] = id
+		}
+		return all
 	case "request":
 		if body, ok := decoded(x.sent); ok {
 			return body
@@ -93,7 +107,12 @@ func (x *exchange) part(root string) any {
 	case "sent":
 		return string(x.sent)
 	case "url":
-		return x.r.URL.Path
+		return x.r.URL.EscapedPath()
+	case "question":
+		if x.r.URL.RawQuery == "" {
+			return ""
+		}
+		return "?" + x.r.URL.RawQuery
 	case "clock":
 		return time.Now().UTC().Format(time.RFC3339Nano)
 	case "owner":
@@ -101,7 +120,7 @@ func (x *exchange) part(root string) any {
 	case "method":
 		return x.r.Method
 	case "home":
-		if home := x.seen.homeOf(x.ids()["run_id"] + x.ids()["revision_id"]); home != "" {
+		if home := of(x.seen, x.seen.homes, x.ids()["run_id"]+x.ids()["revision_id"]); home != "" {
 			return home
 		}
 		return nil
@@ -152,15 +171,7 @@ func (x *exchange) end() string {
 	return at.Format(time.RFC3339Nano)
 }
 
-// parameters are those in the path.
-func (x *exchange) parameters() map[string]any {
-	all := map[string]any{}
-	for name, id := range x.ids() {
-		all[name] = id
-	}
-	return all
-}
-
+// ids are the parameters in the path.
 func (x *exchange) ids() map[string]string {
 	all := map[string]string{}
 	_, path := half(x.r)
@@ -246,15 +257,13 @@ func (x *exchange) request() *http.Request {
 	}
 	switch p := x.parts["path"].(type) {
 	case string:
-		r.URL.Path, r.URL.RawPath, x.changed = x.prefix()+p, "", true
+		x.goTo(r, p)
 	case map[string]any:
 		path := x.op.Path
 		for name, id := range p {
 			path = strings.Replace(path, "{"+name+"}", textOf(id), 1)
 		}
-		if x.prefix()+path != r.URL.Path {
-			r.URL.Path, r.URL.RawPath, x.changed = x.prefix()+path, "", true
-		}
+		x.goTo(r, path)
 	}
 	body := x.sent
 	if request, has := x.parts["request"]; has {
@@ -263,6 +272,13 @@ func (x *exchange) request() *http.Request {
 		}
 	}
 	return withBody(r, body)
+}
+
+// goTo gives a request another path.
+func (x *exchange) goTo(r *http.Request, path string) {
+	if path = x.prefix() + path; path != r.URL.Path {
+		r.URL.Path, r.URL.RawPath, x.changed = path, "", true
+	}
 }
 
 // original is the request as it came.
@@ -275,10 +291,8 @@ func withBody(r *http.Request, body []byte) *http.Request {
 
 // waitFor waits, but not longer than the client.
 func waitFor(ctx context.Context, d time.Duration) {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
 	select {
-	case <-timer.C:
+	case <-time.After(d):
 	case <-ctx.Done():
 	}
 }

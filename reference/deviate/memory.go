@@ -2,6 +2,7 @@ package deviate
 
 import (
 	"net/http"
+	"reflect"
 	"slices"
 	"strings"
 	"sync"
@@ -20,16 +21,22 @@ type memory struct {
 	homes  map[string]string         // threads by run, deployments by revision
 	counts map[string]int
 	kept   map[string]map[string]any // by object; "" is for all
-	past   map[string]*past          // by change, of stateful verbs
-	served map[string][]string       // ids, by operation, parameter, path before it and credentials
+	past   map[string]*past          // by change, of verbs that recall
 }
 
 func newMemory() *memory {
 	return &memory{
 		first: map[spec.Side]http.Header{}, owners: map[string]http.Header{}, done: map[string]time.Time{},
 		ids: map[string]bool{}, homes: map[string]string{}, counts: map[string]int{},
-		kept: map[string]map[string]any{}, past: map[string]*past{}, served: map[string][]string{},
+		kept: map[string]map[string]any{}, past: map[string]*past{},
 	}
+}
+
+// of is an entry of a part of the memory.
+func of[K comparable, V any](m *memory, part map[K]V, key K) V {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return part[key]
 }
 
 // learn enters an exchange that succeeded.
@@ -56,75 +63,25 @@ func (m *memory) learn(x *exchange) {
 			m.homes[textOf(made["run_id"])] = x.ids()["thread_id"]
 		}
 	}
-	for name, id := range x.ids() {
+	for _, id := range x.ids() {
 		m.ids[id] = true
-		key := x.requestOf(name)
-		if !slices.Contains(m.served[key], id) {
-			m.served[key] = append(m.served[key], id)
-		}
 	}
-}
-
-// otherID is the id in another request of the operation that succeeded, with the same credentials and path before it.
-func (m *memory) otherID(x *exchange, parameter string) string {
-	key, id := x.requestOf(parameter), x.ids()[parameter]
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	for _, other := range slices.Backward(m.served[key]) {
-		if other != id {
-			return other
-		}
-	}
-	return ""
-}
-
-// known tells whether a request with the id has succeeded.
-func (m *memory) known(id string) bool {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	return m.ids[id]
-}
-
-// homeOf is the thread in which a run was created, or the deployment of a revision that was retrieved; else "".
-func (m *memory) homeOf(id string) string {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	return m.homes[id]
-}
-
-func (m *memory) firstOf(side spec.Side) http.Header {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	return m.first[side]
 }
 
 // owner is who owns the object of an exchange, or made the first one where it names none.
 func (m *memory) owner(x *exchange) http.Header {
-	object := x.target()
-	m.mu.Lock()
-	defer m.mu.Unlock()
 	if len(x.ids()) == 0 {
-		return m.first[x.op.Side]
+		return of(m, m.first, x.op.Side)
 	}
-	return m.owners[object]
-}
-
-// ownerOf is who owns an object.
-func (m *memory) ownerOf(object string) http.Header {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	return m.owners[object]
+	return of(m, m.owners, x.target())
 }
 
 // doneAt is when an operation of the object, or of the deployment whose agent server it is, has succeeded last.
 func (m *memory) doneAt(x *exchange, operation string) time.Time {
-	object := x.object()
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if at, done := m.done[operation+" "+object]; done {
+	if at := of(m, m.done, operation+" "+x.object()); !at.IsZero() {
 		return at
 	}
-	return m.done[operation+" "+strings.TrimPrefix(x.prefix(), "/agents/")]
+	return of(m, m.done, operation+" "+strings.TrimPrefix(x.prefix(), "/agents/"))
 }
 
 func (m *memory) count(key string) int {
@@ -156,12 +113,62 @@ func (m *memory) keep(object, name string, value any, replace bool) {
 	}
 }
 
-// pastOf returns what a change has seen.
-func (m *memory) pastOf(key string) *past {
+// past holds the values that a place had, by owner.
+type past struct {
+	values map[string][]any // of each owner, the last two that differ
+	order  []string         // owners, as they came
+	late   map[string]int   // how many answers have shown the old value since it changed
+}
+
+// recalls are the verbs that show a value of before, or of somebody else.
+var recalls = map[string]func(p *past, owner string, value any) (other any, found bool){
+	"stale": (*past).before,
+	"late": func(p *past, owner string, value any) (any, bool) {
+		before, changed := p.before(owner, value)
+		if changed {
+			p.late[owner]++
+		}
+		return before, changed && p.late[owner] == 1
+	},
+	"foreign": (*past).another,
+}
+
+// recall enters the value at a place in the past of a change. It returns what a verb shows instead, if anything.
+func (m *memory) recall(verb, key, owner string, value any) (other any, found bool) {
+	value = copied(value)
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if m.past[key] == nil {
-		m.past[key] = &past{values: map[string][]any{}, late: map[string]int{}}
+	p := m.past[key]
+	if p == nil {
+		p = &past{values: map[string][]any{}, late: map[string]int{}}
+		m.past[key] = p
 	}
-	return m.past[key]
+	known := p.values[owner]
+	if len(known) == 0 {
+		p.order = append(p.order, owner)
+	}
+	if len(known) == 0 || !reflect.DeepEqual(known[len(known)-1], value) {
+		known = append(known, value)
+		p.late[owner] = 0
+	}
+	p.values[owner] = known[max(0, len(known)-2):]
+	other, found = recalls[verb](p, owner, value)
+	return copied(other), found
+}
+
+// before is the owner's value before the one that was entered last.
+func (p *past) before(owner string, _ any) (other any, found bool) {
+	known := p.values[owner]
+	return known[0], len(known) == 2
+}
+
+// another is the newest value of somebody else which differs.
+func (p *past) another(owner string, value any) (other any, found bool) {
+	for _, name := range slices.Backward(p.order) {
+		known := p.values[name]
+		if last := known[len(known)-1]; name != owner && !reflect.DeepEqual(last, value) {
+			return last, true
+		}
+	}
+	return nil, false
 }

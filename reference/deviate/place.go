@@ -1,6 +1,7 @@
 package deviate
 
 import (
+	"errors"
 	"fmt"
 	"regexp"
 	"slices"
@@ -18,13 +19,11 @@ var (
 	textRoots   = []string{"query", "header", "path", "answer-header"} // texts by name
 	lookedUp    = []string{"deployment", "latest", "revisions", "threads", "thread", "state", "run", "before"}
 	memoryRoots = []string{"kept", "common"}
-	ownRoots    = []string{"was", "its"}
-	otherRoots  = []string{"sent", "url", "clock", "end", "fresh-id", "home", "owner"}
+	otherRoots  = []string{"sent", "url", "question", "clock", "end", "fresh-id", "home", "owner", "was", "its"}
 
-	requestRoots = []string{"method", "query", "header", "path", "request"}
 	answerRoots  = []string{"status", "answer", "each", "answer-header", "body"}
-	writtenRoots = slices.Concat(requestRoots, answerRoots)
-	roots        = slices.Concat(writtenRoots, lookedUp, memoryRoots, ownRoots, otherRoots)
+	writtenRoots = slices.Concat([]string{"method", "query", "header", "path", "request"}, answerRoots)
+	roots        = slices.Concat(writtenRoots, lookedUp, memoryRoots, otherRoots)
 )
 
 var segments = regexp.MustCompile(`\[[^\]]*\]|[^.]+`)
@@ -46,34 +45,12 @@ func (p place) String() string { return strings.Join(p, ".") }
 
 // slot is a member of an object or an item of a list that stands at a place.
 type slot struct {
-	object map[string]any
-	name   string
-	list   []any
-	index  int
-	owner  string // what the value belongs to: the ids on the way to it
-}
-
-func (s slot) value() any {
-	if s.list == nil {
-		return s.object[s.name]
-	}
-	return s.list[s.index]
-}
-
-func (s slot) has() bool {
-	if s.object == nil {
-		return true
-	}
-	_, has := s.object[s.name]
-	return has
-}
-
-func (s slot) set(to any) {
-	if s.object != nil {
-		s.object[s.name] = to
-		return
-	}
-	s.list[s.index] = to
+	value any
+	has   bool
+	set   func(to any)
+	its   map[string]any // the object that has it, or may have it under the name
+	name  string
+	owner string // what the value belongs to: the ids on the way to it
 }
 
 // slots finds what stands at a place in a value. The last name may be one that the object does not have.
@@ -84,7 +61,7 @@ func slots(value any, at []string, owner string) (all []slot) {
 			switch {
 			case !selects(at[0], i, len(value), item):
 			case len(at) == 1:
-				all = append(all, slot{list: value, index: i, owner: owner})
+				all = append(all, slot{value: item, has: true, set: func(to any) { value[i] = to }, owner: owner})
 			default:
 				all = append(all, slots(item, at[1:], owner)...)
 			}
@@ -95,16 +72,16 @@ func slots(value any, at []string, owner string) (all []slot) {
 				owner += " " + id
 			}
 		}
-		if strings.HasPrefix(at[0], "[") {
-			if len(at) == 1 || !selects(at[0], 0, 1, value) {
-				return nil
-			}
+		inner, has := value[at[0]]
+		switch {
+		case strings.HasPrefix(at[0], "[") && (len(at) == 1 || !selects(at[0], 0, 1, value)):
+		case strings.HasPrefix(at[0], "["):
 			return slots(value, at[1:], owner)
+		case len(at) == 1:
+			return []slot{{inner, has, func(to any) { value[at[0]] = to }, value, at[0], owner}}
+		default:
+			return slots(inner, at[1:], owner)
 		}
-		if len(at) == 1 {
-			return []slot{{object: value, name: at[0], owner: owner}}
-		}
-		return slots(value[at[0]], at[1:], owner)
 	}
 	return all
 }
@@ -168,6 +145,19 @@ func (l *loader) text(text string) (v value) {
 		}
 	}
 	return v
+}
+
+var manyOf = regexp.MustCompile(`^(\d+) of (.+)$`)
+
+// many is a list of as many values as the number says.
+func (l *loader) many(number, item string) (v value, err error) {
+	n, err := strconv.Atoi(number)
+	if err != nil || n > 1000 {
+		return v, errors.New("a list has 1000 values at most, not " + number)
+	}
+	v, err = l.value(item)
+	v.constant = slices.Repeat([]any{v.constant}, n)
+	return v, err
 }
 
 // in is the value in an exchange, beside a slot.

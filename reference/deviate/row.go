@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"io"
 	"net/http"
 	"slices"
 	"strings"
@@ -40,8 +39,9 @@ type Change struct {
 	When texts `yaml:"when"` // the operation, several with "or", those of a half, or "all"; then conditions
 	Do   texts `yaml:"do"`
 
-	operations  []string // none: all
-	anyStatus   bool     // a condition looks at the status; else answers that succeed are changed
+	operations  []string
+	anyStatus   bool // a condition looks at the status; else answers that succeed are changed
+	before      bool // something looks at the deployment as it was
 	early, late []condition
 	acts        []act
 	flags       flags
@@ -61,12 +61,15 @@ func (t *texts) UnmarshalYAML(node *yaml.Node) error {
 	return err
 }
 
-// loader reads one change.
+// loader reads the changes of a row.
 type loader struct {
 	operations []string // of the change
 	made       []string // places that are new
 	keys       int
-	afterwards bool // a condition looks at the answer
+	late       bool // a condition of the change looks at the answer
+
+	// What the places that were read up to now look at.
+	answer, status, before bool
 }
 
 func (l *loader) newKey() string {
@@ -110,14 +113,8 @@ func Load(name string, text []byte) ([]*Row, error) {
 }
 
 func load(node *yaml.Node) (*Row, error) {
-	text, err := yaml.Marshal(node)
-	if err != nil {
-		return nil, err
-	}
 	row := &Row{}
-	decoder := yaml.NewDecoder(bytes.NewReader(text))
-	decoder.KnownFields(true)
-	if err := decoder.Decode(row); err != nil && !errors.Is(err, io.EOF) {
+	if err := node.Load(row, yaml.WithKnownFields()); err != nil {
 		return nil, err
 	}
 	if err := row.check(); err != nil {
@@ -131,14 +128,13 @@ func load(node *yaml.Node) (*Row, error) {
 
 // check tells what a row lacks, or has too much.
 func (row *Row) check() error {
-	equivalent := row.Equivalent != ""
 	switch {
-	case equivalent == (row.Name != ""):
+	case (row.Equivalent == "") == (row.Name == ""):
 		return errors.New("a row has a name, in fault or equivalent")
-	case equivalent && (row.Differs == "" || row.Breaks+row.Fails != "" || row.Hangs || row.Once || row.Elsewhere || row.Explored):
-		return fmt.Errorf("%s: an equivalent mutant has differs, and none of breaks, fails, hangs, once, elsewhere", row.Equivalent)
-	case !equivalent && (row.Breaks == "" || row.Fails == "" || row.Differs+row.Place != ""):
-		return fmt.Errorf("%s: a fault has breaks and fails, and none of differs, place", row.Name)
+	case row.Equivalent != "" && (row.Differs == "" || row.Breaks+row.Fails != ""):
+		return fmt.Errorf("%s: an equivalent mutant has differs, and none of breaks and fails", row.Equivalent)
+	case row.Name != "" && (row.Breaks == "" || row.Fails == "" || row.Differs+row.Place != ""):
+		return fmt.Errorf("%s: a fault has breaks and fails, and none of differs and place", row.Name)
 	case len(row.When) > 0 && len(row.Changes) > 0 || len(row.When)+len(row.Changes) == 0:
 		return fmt.Errorf("%s%s: it has when and do, or changes", row.Name, row.Equivalent)
 	}
@@ -146,7 +142,7 @@ func (row *Row) check() error {
 }
 
 func (l *loader) change(c *Change) error {
-	l.afterwards, l.operations, l.made = false, nil, nil
+	*l = loader{keys: l.keys}
 	if len(c.When) == 0 {
 		return errors.New(`it does not say when: the first is an operation, or "all"`)
 	}
@@ -159,17 +155,17 @@ func (l *loader) change(c *Change) error {
 	}
 	c.operations = l.operations
 	for _, text := range c.When[1:] {
-		parsed, err := l.condition(text)
+		holds, err := l.condition(text)
 		if err != nil {
 			return fmt.Errorf("when %s: %w", text, err)
 		}
-		c.anyStatus = c.anyStatus || slices.ContainsFunc(parsed.places, func(p place) bool { return p.is("status") })
-		if l.afterwards = l.afterwards || parsed.afterwards; l.afterwards {
-			c.late = append(c.late, parsed)
+		if l.late = l.answer; l.late {
+			c.late = append(c.late, holds)
 		} else {
-			c.early = append(c.early, parsed)
+			c.early = append(c.early, holds)
 		}
 	}
+	c.anyStatus = l.status
 	if len(c.Do) == 0 {
 		return errors.New("it does nothing")
 	}
@@ -182,24 +178,26 @@ func (l *loader) change(c *Change) error {
 			c.acts = append(c.acts, parsed)
 		}
 	}
+	c.before = l.before
 	return nil
 }
 
 // place reads a place, which some operation of the change must have.
 func (l *loader) place(text string) (place, error) {
 	p, err := parsePlace(text)
-	made := func(at string) bool { return text == at || strings.HasPrefix(text, at+".") }
-	if err != nil || slices.ContainsFunc(l.made, made) {
-		return p, err
+	if err != nil {
+		return nil, err
+	}
+	l.answer = l.answer || p.afterwards()
+	l.status, l.before = l.status || p.is("status"), l.before || p.is("before")
+	if slices.ContainsFunc(l.made, func(at string) bool { return text == at || strings.HasPrefix(text, at+".") }) {
+		return p, nil
 	}
 	return p, Documents().check(p, l.operations)
 }
 
 // Count is how many exchanges a row has changed.
-type Count struct{ n atomic.Int64 }
-
-// Exchanges is the number of exchanges up to now.
-func (c *Count) Exchanges() int64 { return c.n.Load() }
+type Count = atomic.Int64
 
 // Around puts the row around a server, with a memory of its own.
 func (row *Row) Around(next http.Handler, count *Count) http.Handler {
@@ -214,8 +212,8 @@ func (row *Row) Around(next http.Handler, count *Count) http.Handler {
 // learning enters every exchange that succeeds in the memory.
 func learning(seen *memory, next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		op, known := operationOf(r)
-		if !known {
+		op := OperationOf(r)
+		if op.Path == "" {
 			next.ServeHTTP(w, r)
 			return
 		}
@@ -230,8 +228,8 @@ func learning(seen *memory, next http.Handler) http.Handler {
 
 func (c *Change) around(seen *memory, next http.Handler, count *Count) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		op, known := operationOf(r)
-		if !known || len(c.operations) > 0 && !slices.Contains(c.operations, op.ID) {
+		op := OperationOf(r)
+		if !slices.Contains(c.operations, op.ID) {
 			next.ServeHTTP(w, r)
 			return
 		}
@@ -246,23 +244,19 @@ func (c *Change) around(seen *memory, next http.Handler, count *Count) http.Hand
 
 // serve gets an answer and changes it. There is none where the client gets none.
 func (c *Change) serve(x *exchange) {
-	for _, condition := range c.early {
-		if !condition.holds(x) {
-			x.answered(Capture(x.next, x.original()))
-			return
-		}
+	if !x.all(c.early) {
+		x.answered(Capture(x.next, x.original()))
+		return
 	}
-	if c.remembers("before") {
+	if c.before {
 		x.load("before")
 	}
 	first := (*Answer)(nil)
 	if len(c.late) > 0 {
 		first = Capture(x.next, x.original())
 		x.answered(first)
-		for _, condition := range c.late {
-			if !condition.holds(x) {
-				return
-			}
+		if !x.all(c.late) {
+			return
 		}
 	}
 	if !c.wait(x) {
@@ -287,7 +281,7 @@ func (c *Change) serve(x *exchange) {
 
 // exchange serves the request as the flags say.
 func (c *Change) exchange(x *exchange, first *Answer) *Answer {
-	again := first == nil || c.flags.asOwner || c.flags.beside || c.flags.twice ||
+	again := first == nil || c.flags.asOwner || c.flags.beside ||
 		slices.ContainsFunc(c.acts, func(a act) bool { return a.request })
 	switch {
 	case c.flags.unserved:
@@ -296,12 +290,9 @@ func (c *Change) exchange(x *exchange, first *Answer) *Answer {
 	case !again:
 		return first
 	}
-	if c.flags.twice {
-		Capture(x.next, x.request())
-	}
 	changed := Capture(x.next, x.request())
 	asBefore := first != nil && changed.Status == first.Status && bytes.Equal(changed.Body, first.Body)
-	x.changed = x.changed || c.flags.twice || c.flags.asOwner && !asBefore
+	x.changed = x.changed || c.flags.beside && first == nil || c.flags.asOwner && !asBefore
 	if !c.flags.beside {
 		return changed
 	}
@@ -339,11 +330,4 @@ func (c *Change) apply(x *exchange, afterwards bool) {
 			a.apply(x)
 		}
 	}
-}
-
-// remembers tells whether the change names a place with the root.
-func (c *Change) remembers(root string) bool {
-	named := func(p place) bool { return p.is(root) }
-	return slices.ContainsFunc(c.acts, func(a act) bool { return slices.ContainsFunc(a.places, named) }) ||
-		slices.ContainsFunc(c.late, func(l condition) bool { return slices.ContainsFunc(l.places, named) })
 }

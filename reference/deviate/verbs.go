@@ -2,7 +2,6 @@ package deviate
 
 import (
 	"encoding/json"
-	"net/http"
 	"slices"
 	"strconv"
 	"strings"
@@ -22,19 +21,22 @@ var verbs = map[string]verb{
 	"null":    {change: func(any, any) any { return nil }},
 	"text":    {change: func(v, _ any) any { return textOf(v) }},
 	"number":  {change: func(v, _ any) any { return json.Number(textOf(v)) }},
-	"add":     numbered(func(n, by int) int { return n + by }),
-	"round":   numbered(func(n, to int) int { return n / max(to, 1) * max(to, 1) }), // down to a multiple
+	"add": {argument: true, change: func(v, by any) any {
+		if n, err := strconv.Atoi(textOf(v)); err == nil {
+			return json.Number(strconv.Itoa(n + intOf(by)))
+		}
+		return v
+	}},
 
-	"count":  listed(false, func(all []any, _ any) any { return json.Number(strconv.Itoa(len(all))) }),
-	"first":  listed(true, func(all []any, n any) any { return all[:min(intOf(n), len(all))] }),
-	"append": listed(true, func(all []any, item any) any { return append(slices.Clone(all), item) }),
-	"prepend": listed(true, func(all []any, item any) any { // an item, or several
+	"first":  listed(func(all []any, n any) any { return all[:min(intOf(n), len(all))] }),
+	"append": listed(func(all []any, item any) any { return append(slices.Clone(all), item) }),
+	"prepend": listed(func(all []any, item any) any { // an item, or several
 		if some, are := item.([]any); are {
 			return slices.Concat(some, all)
 		}
 		return append([]any{item}, all...)
 	}),
-	"older": listed(true, func(all []any, age any) any { // older PLACE AGE: items that were created so long ago
+	"older": listed(func(all []any, age any) any { // older PLACE AGE: items that were created so long ago
 		least, _ := time.ParseDuration(textOf(age))
 		return slices.DeleteFunc(slices.Clone(all), func(item any) bool {
 			object, _ := item.(map[string]any)
@@ -42,25 +44,44 @@ var verbs = map[string]verb{
 			return err == nil && time.Since(created) < least
 		})
 	}),
-	"reverse": {change: func(v, _ any) any { return reversed(v) }},                 // a list, or each part of an id
-	"except":  listed(true, func(all []any, w any) any { return without(all, w) }), // except PLACE NAME VALUE: items without such a member
+	"except": listed(func(all []any, which any) any { // except PLACE NAME VALUE: items without such a member
+		name, want, _ := strings.Cut(textOf(which), " ")
+		return slices.DeleteFunc(slices.Clone(all), func(item any) bool {
+			object, _ := item.(map[string]any)
+			return textOf(object[name]) == want
+		})
+	}),
+	"reverse": {change: func(v, _ any) any {
+		all, is := v.([]any)
+		if !is {
+			return v
+		}
+		all = slices.Clone(all)
+		slices.Reverse(all)
+		return all
+	}},
 
-	"upper":       texted(false, func(s, _ string) string { return strings.ToUpper(s) }),
-	"without":     texted(true, func(s, what string) string { return strings.ReplaceAll(s, what, "") }),
-	"trim":        texted(true, func(s, end string) string { return strings.TrimSuffix(strings.TrimSpace(s), end) }),
-	"up-to":       texted(true, func(s, end string) string { s, _, _ = strings.Cut(s, end); return s }),
-	"behind-last": texted(true, func(s, begin string) string { return s[lastOf(s, begin, -len(begin))+len(begin):] }),
-	"at-most":     texted(true, func(s, n string) string { r := []rune(s); return string(r[:min(intOf(n), len(r))]) }),
-	"replace": texted(true, func(s, words string) string { // replace PLACE WORD TEXT: the first such word
+	"upper":   {change: func(v, _ any) any { return strings.ToUpper(textOf(v)) }},
+	"lower":   {change: func(v, _ any) any { return strings.ToLower(textOf(v)) }},
+	"without": texted(func(s, what string) string { return strings.ReplaceAll(s, what, "") }),
+	"trim":    texted(func(s, end string) string { return strings.TrimSuffix(strings.TrimSpace(s), end) }),
+	"up-to":   texted(func(s, end string) string { s, _, _ = strings.Cut(s, end); return s }),
+	"behind-last": texted(func(s, begin string) string {
+		parts := strings.Split(s, begin)
+		return parts[len(parts)-1]
+	}),
+	"replace": texted(func(s, words string) string { // replace PLACE WORD TEXT: the first such word
 		word, with, _ := strings.Cut(words, " ")
 		return strings.Replace(s, word, with, 1)
 	}),
-	"shift": timed(true, func(at time.Time, by any) any { // by a duration
+	"shift": {argument: true, change: func(v, by any) any { // a time by a duration
+		at, err := time.Parse(time.RFC3339Nano, textOf(v))
 		d, _ := time.ParseDuration(textOf(by))
+		if err != nil {
+			return v
+		}
 		return at.Add(d).Format(time.RFC3339Nano)
-	}),
-	"date":  timed(false, func(at time.Time, _ any) any { return at.UTC().Format(http.TimeFormat) }),
-	"epoch": timed(false, func(at time.Time, _ any) any { return json.Number(strconv.FormatInt(at.Unix(), 10)) }),
+	}},
 
 	"only": {argument: true, change: func(v, names any) any { // the members with these names
 		object, is := v.(map[string]any)
@@ -86,18 +107,8 @@ var verbs = map[string]verb{
 	}},
 }
 
-func numbered(change func(n, argument int) int) verb {
+func listed(change func(all []any, argument any) any) verb {
 	return verb{argument: true, change: func(v, argument any) any {
-		n, err := strconv.Atoi(textOf(v))
-		if err != nil {
-			return v
-		}
-		return json.Number(strconv.Itoa(change(n, intOf(argument))))
-	}}
-}
-
-func listed(argument bool, change func(all []any, argument any) any) verb {
-	return verb{argument: argument, change: func(v, argument any) any {
 		if all, is := v.([]any); is {
 			return change(all, argument)
 		}
@@ -105,8 +116,8 @@ func listed(argument bool, change func(all []any, argument any) any) verb {
 	}}
 }
 
-func texted(argument bool, change func(s, argument string) string) verb {
-	return verb{argument: argument, change: func(v, argument any) any {
+func texted(change func(s, argument string) string) verb {
+	return verb{argument: true, change: func(v, argument any) any {
 		if s, is := v.(string); is {
 			return change(s, textOf(argument))
 		}
@@ -114,51 +125,9 @@ func texted(argument bool, change func(s, argument string) string) verb {
 	}}
 }
 
-func timed(argument bool, change func(at time.Time, argument any) any) verb {
-	return verb{argument: argument, change: func(v, argument any) any {
-		at, err := time.Parse(time.RFC3339Nano, textOf(v))
-		if err != nil {
-			return v
-		}
-		return change(at, argument)
-	}}
-}
-
 func intOf(value any) int {
 	n, _ := strconv.Atoi(textOf(value)) // 0 where it is none
 	return n
-}
-
-// lastOf is where a text occurs last, or what it is where it does not.
-func lastOf(s, text string, none int) int {
-	if at := strings.LastIndex(s, text); at >= 0 {
-		return at
-	}
-	return none
-}
-
-func without(all []any, which any) []any {
-	name, want, _ := strings.Cut(textOf(which), " ")
-	return slices.DeleteFunc(slices.Clone(all), func(item any) bool {
-		object, _ := item.(map[string]any)
-		return textOf(object[name]) == want
-	})
-}
-
-// reversed turns a list round, and each part of an id, so that it stays one.
-func reversed(v any) any {
-	if all, is := v.([]any); is {
-		all = slices.Clone(all)
-		slices.Reverse(all)
-		return all
-	}
-	parts := strings.Split(textOf(v), "-")
-	for i, part := range parts {
-		digits := []byte(part)
-		slices.Reverse(digits)
-		parts[i] = string(digits)
-	}
-	return strings.Join(parts, "-")
 }
 
 // another is a value of the same type that is a little different.
@@ -184,21 +153,18 @@ func another(value any) any {
 
 // anotherText changes the last digit or small letter, so that an id stays an id and a time a time; else a capital.
 func anotherText(text string) string {
-	at := strings.LastIndexAny(text, "0123456789abcdefghijklmnopqrstuvwxyz")
+	at, other := strings.LastIndexAny(text, "0123456789abcdefghijklmnopqrstuvwxyz"), byte('a')
 	if at < 0 {
-		at = strings.LastIndexAny(text, "ABCDEFGHIJKLMNOPQRSTUVWXYZ")
+		at, other = strings.LastIndexAny(text, "ABCDEFGHIJKLMNOPQRSTUVWXYZ"), 'A'
 	}
 	if at < 0 {
 		return text + "x"
 	}
-	for _, other := range []byte("1aA") {
-		digit := unicode.IsDigit(rune(text[at])) == unicode.IsDigit(rune(other))
-		if digit && unicode.IsUpper(rune(text[at])) == unicode.IsUpper(rune(other)) {
-			if text[at] == other {
-				other++
-			}
-			return text[:at] + string(other) + text[at+1:]
-		}
+	if unicode.IsDigit(rune(text[at])) {
+		other = '1'
 	}
-	return text
+	if other == text[at] {
+		other++
+	}
+	return text[:at] + string(other) + text[at+1:]
 }

@@ -2,17 +2,18 @@ package faults
 
 import (
 	"hash/fnv"
-	"maps"
+	"io"
 	"net/http"
 	"regexp"
 	"slices"
 	"strconv"
+	"strings"
+	"sync"
 	"sync/atomic"
 	"time"
 
 	"github.com/agentconform/agentconform/reference"
 	"github.com/agentconform/agentconform/reference/agentserver"
-	"github.com/agentconform/agentconform/reference/controlplane"
 	"github.com/agentconform/agentconform/reference/deviate"
 	"github.com/agentconform/agentconform/reference/fixtures"
 )
@@ -20,37 +21,29 @@ import (
 // otherServers differ where the interface leaves a choice, in what rows cannot say.
 func otherServers() []EquivalentMutant {
 	return []EquivalentMutant{
-		{
-			Name: "statuses-are-skipped", Place: "revision status",
-			Differs: "a revision is QUEUED until its final status, CREATE_FAILED for BUILD_FAILED, UNKNOWN if not the latest",
-			Apply:   listing(fewStatuses),
-		},
-		{Name: "ids-are-numbers", Differs: "thread_id and run_id are numbers", Apply: numberedIDs()},
+		{Name: "ids-are-numbers", Differs: "thread_id and run_id are numbers", Apply: numberedIDs},
 		{
 			Name: "one-run-at-a-time", Queues: true,
 			Differs: "the agent server executes one run at a time; runs of all threads wait for each other",
-			Apply:   agentOptions(func(o *agentserver.Options) { o.Workers = 1 }),
+			Apply:   agents(func(o *agentserver.Options) { o.Workers = 1 }),
 		},
 		{
 			Name: "three-runs-at-a-time", Queues: true,
 			Differs: "the agent server executes three runs at a time; other runs are pending",
-			Apply:   agentOptions(func(o *agentserver.Options) { o.Workers = 3 }),
+			Apply:   agents(func(o *agentserver.Options) { o.Workers = 3 }),
 		},
 		{
 			Name: "runs-start-late", Queues: true,
 			Differs: "the agent server executes ten runs at a time, and each starts up to 700 ms after it was accepted",
-			Apply:   agentOptions(func(o *agentserver.Options) { o.Workers, o.GraphConfig = 10, startingLate(o.GraphConfig) }),
-		},
-		{
-			Name: "null-field-is-left-out", Place: "graph user",
-			Differs: "the graph receives the user object without the custom fields that are null",
-			Apply: graphUsers(func(fields map[string]any) {
-				maps.DeleteFunc(fields, func(_ string, value any) bool { return value == nil })
+			Apply: agents(func(o *agentserver.Options) {
+				var n atomic.Int64
+				o.Workers = 10
+				o.Starts = func() { time.Sleep(time.Duration(n.Add(1)*270%700) * time.Millisecond) } // the time is the difference
 			}),
 		},
 		{
-			Name: "branded-words", Apply: compose(branchCalled("git_host"), speaking(branded)),
-			Differs: "the names that the interface shows in neutral words are a vendor's, and a branch is called git_host",
+			Name: "branded-words", Apply: speaking(branded),
+			Differs: "the names that the interface shows in neutral words are a vendor's",
 		},
 		{
 			Name: "branded-words-self-hosted", Edition: selfHosted, Apply: speaking(branded),
@@ -59,29 +52,9 @@ func otherServers() []EquivalentMutant {
 	}
 }
 
-func fewStatuses(d controlplane.Deployment, all []controlplane.Revision, f controlplane.RevisionFilter) []controlplane.Revision {
-	for i := range all {
-		switch r := &all[i]; {
-		case r.ID != d.LatestRevisionID:
-			r.Status = controlplane.Unknown
-		case !r.Status.Settled():
-			r.Status = controlplane.Queued
-		case r.Status == controlplane.BuildFailed:
-			r.Status = controlplane.CreateFailed
-		}
-	}
-	return cut(keep(all, f.Statuses), f.Page)
-}
-
-// startingLate lets each run wait before it starts, one more than the other.
-func startingLate(inner func(map[string]any)) func(map[string]any) {
-	var n atomic.Int64
-	return func(configurable map[string]any) {
-		if inner != nil {
-			inner(configurable)
-		}
-		time.Sleep(time.Duration(n.Add(1)*270%700) * time.Millisecond)
-	}
+// agents changes the options of agent servers.
+func agents(change func(*agentserver.Options)) Layer {
+	return func(o *reference.Options) { later(&o.WrapAgent, change) }
 }
 
 var (
@@ -90,31 +63,33 @@ var (
 )
 
 // numberedIDs shows the ids of threads and runs as numbers of 16 digits.
-func numberedIDs() Layer {
-	return remembering(func(m *memory, w http.ResponseWriter, r *http.Request, next http.Handler) {
-		ids := func(text, quote string) string {
-			return numbersInRequest.ReplaceAllStringFunc(text, func(number string) string {
-				if id, known := m.marked(number).(string); known {
-					return quote + id + quote
-				}
-				return number
-			})
-		}
-		if path := ids(r.URL.Path, ""); path != r.URL.Path {
-			r = withPath(r, path)
-		}
-		setBody(r, []byte(ids(string(readBody(r)), `"`)))
+func numberedIDs(o *reference.Options) {
+	var known sync.Map // ids by number
+	ids := func(text, quote string) string {
+		return numbersInRequest.ReplaceAllStringFunc(text, func(number string) string {
+			if id, is := known.Load(number); is {
+				return quote + id.(string) + quote
+			}
+			return number
+		})
+	}
+	around(func(w http.ResponseWriter, r *http.Request, next http.Handler) {
+		sent, _ := io.ReadAll(r.Body)
+		body := ids(string(sent), `"`)
+		r = r.Clone(r.Context())
+		r.URL.Path, r.URL.RawPath = ids(r.URL.Path, ""), ""
+		r.Body, r.ContentLength = io.NopCloser(strings.NewReader(body)), int64(len(body))
 		a := deviate.Capture(next, r)
 		a.Body = idsInAnswers.ReplaceAllFunc(a.Body, func(member []byte) []byte {
 			found := idsInAnswers.FindSubmatch(member)
 			sum := fnv.New64a()
 			_, _ = sum.Write(found[2]) // it returns no error
 			number := strconv.FormatUint(sum.Sum64()>>12|1<<51, 10)
-			m.mark(number, string(found[2]))
+			known.Store(number, string(found[2]))
 			return []byte(`"` + string(found[1]) + `":` + number)
 		})
 		a.Send(w)
-	})
+	})(o)
 }
 
 // branded are the names of a vendor for those that the interface shows in neutral words.
@@ -138,35 +113,10 @@ func speaking(words map[string]string) Layer {
 		shown = append(shown, renamed("each.*", ours, theirs)...)
 	}
 	return compose(
-		telling(func(set *fixtures.Set) { set.Vocabulary = words }),
+		func(o *reference.Options) {
+			later(&o.WrapFixtures, func(set *fixtures.Set) { set.Vocabulary = words })
+		},
 		changing([]string{"create-deployment or update-deployment"}, slices.Concat(unknown, asked)...),
 		changing([]string{"every control-plane"}, shown...),
 	)
-}
-
-// branchCalled serves the main branch under another name.
-func branchCalled(name string) Layer {
-	const config, main = "source_revision_config", fixtures.MainBranch
-	return compose(
-		telling(func(set *fixtures.Set) {
-			object(set.Create[config])["repo_ref"] = name
-			set.CommitIDs = maps.Clone(set.CommitIDs)
-			set.CommitIDs[name] = set.CommitIDs[main]
-		}),
-		changing([]string{"create-deployment or update-deployment"}, "request."+config+".[repo_ref="+name+"].repo_ref = "+main),
-		changing([]string{"every control-plane"}, "each.*."+config+".[repo_ref="+main+"].repo_ref = "+name),
-	)
-}
-
-// telling changes what a harness is told, after what other layers change.
-func telling(change func(*fixtures.Set)) Layer {
-	return func(o *reference.Options) {
-		inner := o.WrapFixtures
-		o.WrapFixtures = func(set *fixtures.Set) {
-			if inner != nil {
-				inner(set)
-			}
-			change(set)
-		}
-	}
 }

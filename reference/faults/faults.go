@@ -1,3 +1,13 @@
+// Package faults defines the deviations of the reference that the self-test of the suite uses (mutation testing).
+//
+// A fault breaks a requirement. The reference with one fault is a mutant, and the requirement must kill it: it must fail.
+// Further requirements that inevitably fail are declared with the reason; any other failure shows that the suite checks too much.
+// An [EquivalentMutant] differs from the reference but conforms: a failure there is a false positive. A
+// [NullImplementation] implements nothing: it must never be reported as conformant.
+//
+// Each is a mistake as engineers make it: a value is clamped instead of refused, an index is off by one, only the first value
+// is used, a check is missing on one route. Faults are rows (see package deviate); what differs below HTTP, or inside, is a small
+// function around the unmodified reference (see [reference.Options]). The reference does not know this package.
 package faults
 
 import (
@@ -12,28 +22,6 @@ import (
 
 // selfHosted is the edition of the reference that takes images.
 const selfHosted = "self-hosted"
-
-// Fault is a deliberate deviation that breaks a requirement. The reference with one fault is a mutant.
-type Fault struct {
-	Name   string // "limit-101-is-served"
-	Breaks string // what a client observes, in a sentence
-	Fails  string // ID of the requirement that must kill the mutant
-	// Also lists further requirements that inevitably fail and that no failure explains, each with the reason.
-	Also map[string]string
-	// Edition of the reference that has the fault; cloud if empty.
-	Edition string
-	// Hangs marks a fault that makes the suite wait until a timeout. The self-test starts these first.
-	Hangs bool
-	// Once marks a fault that occurs once per server. To see it again, start another server.
-	Once bool
-	// Elsewhere marks a fault that only scenarios of other requirements meet, or many requests together. The gate runs all of the half,
-	// and findings are not replayed: a few scenarios alone may not meet it.
-	Elsewhere bool
-	// Explored marks a fault that no scenario sees, and exploration does.
-	Explored bool
-	Row      *deviate.Row // nil where the fault is written in Go
-	Apply    Layer
-}
 
 // EquivalentMutant is a deliberate difference that breaks no MUST.
 type EquivalentMutant struct {
@@ -53,19 +41,25 @@ type EquivalentMutant struct {
 // Layer wraps the reference that the options describe.
 type Layer func(*reference.Options)
 
-// All returns all faults, sorted by requirement and name.
-func All() []Fault {
-	all, _ := written()
-	all = slices.Concat(all, filters(), agentServer())
-	slices.SortFunc(all, func(a, b Fault) int { return strings.Compare(a.Fails+" "+a.Name, b.Fails+" "+b.Name) })
+// All returns all faults, sorted by requirement and name. Each is a deliberate deviation that breaks a requirement.
+func All() []*deviate.Row {
+	all := slices.DeleteFunc(written(), func(row *deviate.Row) bool { return row.Equivalent != "" })
+	slices.SortFunc(all, func(a, b *deviate.Row) int { return strings.Compare(a.Fails+" "+a.Name, b.Fails+" "+b.Name) })
 	return all
 }
 
 // EquivalentMutants returns all equivalent mutants, in the order in which several may stand around one server: what is said,
 // then how it is written, then how it is sent.
-func EquivalentMutants() []EquivalentMutant {
-	_, all := written()
-	return slices.Concat(all, otherServers(), disguisesIgnored(), transports())
+func EquivalentMutants() (all []EquivalentMutant) {
+	for _, row := range written() {
+		if row.Equivalent != "" {
+			all = append(all, EquivalentMutant{
+				Name: row.Equivalent, Differs: row.Differs, Place: row.Place, Edition: row.Edition, Also: row.Also,
+				Apply: Around(row, &deviate.Count{}),
+			})
+		}
+	}
+	return slices.Concat(all, otherServers(), transports())
 }
 
 // Find returns the layers of the named faults, equivalent mutants and broken graphs, and the edition they need: that of the last one that
@@ -73,7 +67,7 @@ func EquivalentMutants() []EquivalentMutant {
 func Find(names ...string) (layers []Layer, edition string, err error) {
 	known := map[string]EquivalentMutant{}
 	for _, f := range All() {
-		known[f.Name] = EquivalentMutant{Edition: f.Edition, Apply: f.Apply}
+		known[f.Name] = EquivalentMutant{Edition: f.Edition, Apply: Around(f, &deviate.Count{})}
 	}
 	for _, v := range EquivalentMutants() {
 		known[v.Name] = v
@@ -89,8 +83,4 @@ func Find(names ...string) (layers []Layer, edition string, err error) {
 		layers, edition = append(layers, v.Apply), cmp.Or(v.Edition, edition)
 	}
 	return layers, edition, nil
-}
-
-func agentServer() []Fault {
-	return slices.Concat(disguised(), agentRollbacks(), agentUsers(), agentListings(), agentRevisions())
 }

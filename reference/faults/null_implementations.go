@@ -3,8 +3,6 @@ package faults
 import (
 	"io"
 	"net/http"
-	"strings"
-	"time"
 
 	"github.com/agentconform/agentconform/reference/deviate"
 )
@@ -38,12 +36,9 @@ func NullImplementations() []NullImplementation {
 		{"redirect-loop", "every request is redirected to the same address", func(w http.ResponseWriter, r *http.Request) {
 			http.Redirect(w, r, r.URL.Path, http.StatusTemporaryRedirect)
 		}},
-		{"endless-body", "every request gets a body that does not end", pouring(strings.Repeat(" ", 1<<16), 1<<10, 0)}, // 64 MiB
-		{"slow-body", "every request gets one byte per 100 ms", pouring(" ", 600, 100*time.Millisecond)},
 		{"closed-connection", "every connection is closed without an answer", func(http.ResponseWriter, *http.Request) {
 			panic(http.ErrAbortHandler)
 		}},
-		{"deep-nesting", "every request gets 100,000 nested arrays", always(200, strings.Repeat("[", 100_000))},
 	}
 }
 
@@ -82,7 +77,7 @@ func recorded(w http.ResponseWriter, r *http.Request) {
 		"updated_at":"2025-01-02T03:05:05Z","status":"DEPLOYED",` + config + `}`
 	const deployment = `{"id":"8a4f7e0a-50a5-4df6-8f62-0b7f6f0f4c22","latest_revision_id":"3f0c1f9e-3c5e-4a53-9b6e-0d3f9f3b7a11",
 		"source_config":{"build_on_push":false},` + config + `}`
-	switch deviate.OperationOf(r) {
+	switch deviate.OperationOf(r).ID {
 	case "create-deployment":
 		writeJSON(w, http.StatusCreated, deployment)
 	case "list-revisions":
@@ -91,18 +86,5 @@ func recorded(w http.ResponseWriter, r *http.Request) {
 		writeJSON(w, http.StatusOK, revision)
 	default:
 		writeJSON(w, http.StatusOK, deployment)
-	}
-}
-
-// pouring sends a body in pieces, with pauses between them.
-func pouring(piece string, times int, gap time.Duration) http.HandlerFunc {
-	return func(w http.ResponseWriter, r *http.Request) {
-		w.Header().Set("Content-Type", "application/json")
-		for range times {
-			if _, err := io.WriteString(w, piece); err != nil || http.NewResponseController(w).Flush() != nil {
-				return
-			}
-			pause(r, gap)
-		}
 	}
 }

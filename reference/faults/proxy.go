@@ -2,7 +2,6 @@ package faults
 
 import (
 	"errors"
-	"fmt"
 	"net/http"
 	"net/http/httputil"
 	"net/url"
@@ -24,8 +23,7 @@ func Before(server *url.URL, layers ...Layer) (http.Handler, error) {
 	for _, apply := range layers {
 		apply(&o)
 	}
-	inside := o.WrapControl != nil || o.WrapGraph != nil || o.WrapAgent != nil
-	if inside || o.WrapFixtures != nil || o.Pace != 0 {
+	if o.WrapGraph != nil || o.WrapAgent != nil || o.WrapFixtures != nil || o.Pace != 0 {
 		return nil, errInside
 	}
 	proxy := http.Handler(&httputil.ReverseProxy{
@@ -33,9 +31,6 @@ func Before(server *url.URL, layers ...Layer) (http.Handler, error) {
 			r.SetURL(server)
 			r.Out.Host = server.Host
 			r.Out.Header.Del("Accept-Encoding") // rows read what is answered
-		},
-		ErrorHandler: func(w http.ResponseWriter, _ *http.Request, err error) {
-			http.Error(w, fmt.Sprintf("%s does not answer: %v", server.Redacted(), err), http.StatusBadGateway)
 		},
 	})
 	mounted := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

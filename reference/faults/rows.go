@@ -59,26 +59,21 @@ func check(all []*deviate.Row) error {
 	return nil
 }
 
-// written returns the faults and the equivalent mutants that are rows.
-func written() (broken []Fault, equivalent []EquivalentMutant) {
-	found, err := rows()
+// written are all rows.
+func written() []*deviate.Row {
+	all, err := rows()
 	if err != nil {
 		panic(fmt.Sprintf("the catalogue of faults: %v", err)) // it is a part of the program, and a test reads it
 	}
-	for _, row := range found {
-		if row.Equivalent != "" {
-			equivalent = append(equivalent, EquivalentMutant{
-				Name: row.Equivalent, Differs: row.Differs, Place: row.Place, Edition: row.Edition,
-				Also: row.Also, Apply: Around(row, &deviate.Count{}),
-			})
-			continue
-		}
-		broken = append(broken, Fault{
-			Name: row.Name, Breaks: row.Breaks, Fails: row.Fails, Also: row.Also, Edition: row.Edition,
-			Hangs: row.Hangs, Once: row.Once, Elsewhere: row.Elsewhere, Explored: row.Explored, Row: row, Apply: Around(row, &deviate.Count{}),
-		})
+	return slices.Clone(all)
+}
+
+// Around is the layer of a row, which counts the exchanges that it changes.
+func Around(row *deviate.Row, count *deviate.Count) Layer {
+	return func(o *reference.Options) {
+		o.Pace = max(o.Pace, row.Pace)
+		outside(&o.WrapHTTP, func(next http.Handler) http.Handler { return row.Around(next, count) })
 	}
-	return broken, equivalent
 }
 
 // changing is the layer of a row of one change, for what is composed with layers.
@@ -90,10 +85,42 @@ func changing(when []string, do ...string) Layer {
 	return Around(row, &deviate.Count{})
 }
 
-// Around is the layer of a row, which counts the exchanges that it changes.
-func Around(row *deviate.Row, count *deviate.Count) Layer {
+// around is a layer of middleware. Layers that are applied later are further out.
+func around(middleware func(w http.ResponseWriter, r *http.Request, next http.Handler)) Layer {
 	return func(o *reference.Options) {
-		o.Pace = max(o.Pace, row.Pace)
-		o.WrapHTTP = outside(o.WrapHTTP, func(next http.Handler) http.Handler { return row.Around(next, count) })
+		outside(&o.WrapHTTP, func(next http.Handler) http.Handler {
+			return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { middleware(w, r, next) })
+		})
+	}
+}
+
+// outside wraps what another wrapper returns, if there is another.
+func outside[T any](wraps *func(T) T, wrap func(T) T) {
+	inner := *wraps
+	*wraps = func(part T) T {
+		if inner != nil {
+			part = inner(part)
+		}
+		return wrap(part)
+	}
+}
+
+// later changes a part after another change of it, if there is another.
+func later[T any](changes *func(T), change func(T)) {
+	inner := *changes
+	*changes = func(part T) {
+		if inner != nil {
+			inner(part)
+		}
+		change(part)
+	}
+}
+
+// compose applies several layers.
+func compose(layers ...Layer) Layer {
+	return func(o *reference.Options) {
+		for _, l := range layers {
+			l(o)
+		}
 	}
 }

@@ -32,20 +32,23 @@ func Changed(folder string, change func(graph string) string) (fs.FS, error) {
 	if err != nil || change == nil {
 		return source, err
 	}
-	files := fstest.MapFS{}
-	err = fs.WalkDir(source, ".", func(name string, d fs.DirEntry, err error) error {
-		if err != nil || d.IsDir() {
-			return err
-		}
-		content, err := fs.ReadFile(source, name)
-		if name == GraphFile {
-			content = []byte(change(string(content)))
-		}
-		files[name] = &fstest.MapFile{Data: content}
-		return err
-	})
+	graph, err := fs.ReadFile(source, GraphFile)
 	if err != nil {
 		return nil, fmt.Errorf("read the folder %s of the graphs: %w", folder, err)
 	}
-	return files, nil
+	return changed{source, fstest.MapFS{GraphFile: {Data: []byte(change(string(graph)))}}}, nil
+}
+
+// changed is a source with another graph.
+type changed struct {
+	fs.FS
+	graph fs.FS
+}
+
+// Open opens a file.
+func (c changed) Open(name string) (fs.File, error) {
+	if name == GraphFile {
+		return c.graph.Open(name)
+	}
+	return c.FS.Open(name)
 }

@@ -15,13 +15,12 @@
 //	status, headers, body
 //	headers alone: they are added to the reference's answer
 //	gzip: the body is compressed
-//	wire: bytes in place of HTTP, after which the connection is closed
-//	resets: the connection is reset, not closed
+//	wire: bytes in place of HTTP, after which the connection is closed; resets: with a TCP reset
 //	stalls: the answer does not end; without status and body it does not begin
 //	pace: the time between two bytes
 //
 //	front: what takes connections, a name in fronts.go; tls: clients are told to use TLS
-//	stops: after so many requests, and for how long
+//	stops: after so many requests
 //
 // A text is a string, a mapping of how often to a text that is repeated, or a list of texts. How often is a number, "fill" (as often
 // as the limit of bodies allows) or "forever"; # in what is repeated is a number that counts, and a comma at the end is left out the

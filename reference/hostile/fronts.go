@@ -76,39 +76,26 @@ func takes(use func(c net.Conn)) front {
 	}
 }
 
-// stop says that a target stops after some requests, and for how long: 0 is for ever.
-type stop struct {
-	After int64         `yaml:"after"`
-	For   time.Duration `yaml:"for"`
-}
-
-// serve serves some requests, refuses connections, and comes back after a time, if at all.
-func (s stop) serve(ctx context.Context, l net.Listener, handler http.Handler) {
-	var seen atomic.Int64
-	stopped := make(chan struct{})
-	server := &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if seen.Add(1) == s.After {
-			close(stopped)
-		}
-		handler.ServeHTTP(w, r)
-	})}
-	defer server.Close()
-	go func() { _ = server.Serve(l) }() // until the listener is closed
-	select {
-	case <-ctx.Done():
-		return
-	case <-stopped:
+// stopping serves so many requests, and refuses connections from then on.
+func stopping(after int64) front {
+	return func(ctx context.Context, l net.Listener, handler http.Handler) {
+		var seen atomic.Int64
+		served, stop := context.WithCancel(ctx)
+		defer stop()
+		server := &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if seen.Add(1) == after {
+				stop()
+			}
+			handler.ServeHTTP(w, r)
+		})}
+		defer server.Close()
+		go func() { _ = server.Serve(l) }() // until the listener is closed
+		<-served.Done()
+		patience, cancel := context.WithTimeout(ctx, time.Second)
+		defer cancel()
+		_ = server.Shutdown(patience) // what is in flight is answered
+		<-ctx.Done()
 	}
-	patience, cancel := context.WithTimeout(ctx, time.Second)
-	defer cancel()
-	_ = server.Shutdown(patience) // what is in flight is answered
-	if s.For > 0 {
-		time.Sleep(s.For) // the time is the mode
-		if again, err := net.Listen("tcp", l.Addr().String()); err == nil {
-			serve(ctx, again, handler)
-		}
-	}
-	<-ctx.Done()
 }
 
 // certificate makes a certificate that no authority has signed.

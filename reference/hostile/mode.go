@@ -13,30 +13,19 @@ import (
 	"go.yaml.in/yaml/v4"
 
 	"github.com/agentconform/agentconform/reference/deviate"
-	"github.com/agentconform/agentconform/reference/faults"
 )
 
-// Verdict is the verdict of a run, as result.json has it.
-type Verdict string
+// Exits are the exit codes of runs by their verdict, as result.json has it.
+var Exits = map[string]int{"conformant": 0, nonConformant: 1, "incomplete": 3}
 
-// The verdicts of a run.
-const (
-	Conformant    Verdict = "conformant"
-	NonConformant Verdict = "non-conformant"
-	Incomplete    Verdict = "incomplete"
-)
-
-// Exit is the exit code of a run with the verdict.
-func (v Verdict) Exit() int {
-	return map[Verdict]int{Conformant: 0, NonConformant: 1, Incomplete: 3}[v]
-}
+const nonConformant = "non-conformant"
 
 // Mode is one way in which a target is hostile.
 type Mode struct {
-	Name    string  `yaml:"-"`     // "nested-objects"
-	Group   string  `yaml:"group"` // what is hostile: "bodies"
-	Does    string  `yaml:"does"`  // what the target does, as a main clause
-	Verdict Verdict `yaml:"verdict"`
+	Name    string `yaml:"-"`     // "nested-objects"
+	Group   string `yaml:"group"` // what is hostile: "bodies"
+	Does    string `yaml:"does"`  // what the target does, as a main clause
+	Verdict string `yaml:"verdict"`
 	// Because says why this verdict is right where another one could be, too. Empty where the interface decides.
 	Because string `yaml:"because"`
 	// Seconds bound the run in addition to --timeout. 0: the bound of the whole table.
@@ -51,9 +40,7 @@ type Mode struct {
 	Value          yaml.Node `yaml:"value"` // stands in Do as {value}
 	Answer         answer    `yaml:",inline"`
 	Front          string    `yaml:"front"`
-	Stops          stop      `yaml:"stops"`
-
-	null http.Handler // in place of the reference
+	Stops          int64     `yaml:"stops"` // after so many requests
 }
 
 // row is what some modes have in common.
@@ -73,11 +60,11 @@ func All() []Mode {
 	if err := yaml.Load(file, &rows, yaml.WithKnownFields()); err != nil {
 		panic(fmt.Sprintf("hostile.yaml: %v", err)) // it is a part of the program, and a test reads it
 	}
-	all := nulls()
+	var all []Mode
 	for _, row := range rows {
 		for name, own := range row.Modes {
 			m := row.Mode
-			m.Verdict = cmp.Or(m.Verdict, NonConformant)
+			m.Verdict = cmp.Or(m.Verdict, nonConformant)
 			if err := own.Load(&m, yaml.WithKnownFields()); err != nil {
 				panic(fmt.Sprintf("hostile.yaml: %s: %v", name, err))
 			}
@@ -95,30 +82,8 @@ func All() []Mode {
 	return all
 }
 
-// nulls are servers that implement nothing.
-func nulls() (all []Mode) {
-	for _, n := range faults.NullImplementations() {
-		m := Mode{Group: "nulls", Name: n.Name, Does: n.Is, Verdict: NonConformant, null: n.Handler()}
-		if m.Because = undecided[n.Name]; m.Because != "" {
-			m.Verdict = Incomplete
-		}
-		all = append(all, m)
-	}
-	return all
-}
-
-// undecided says of null implementations why nothing can be said against them.
-var undecided = map[string]string{
-	"everything-is-unauthorized": "credentials that are refused everywhere may be wrong",
-	"everything-is-rate-limited": "nothing was judged",
-	"slow-body":                  "no answer came",
-}
-
 // around puts the mode around the reference.
 func (m *Mode) around(next http.Handler) (http.Handler, error) {
-	if m.null != nil {
-		return m.null, nil
-	}
 	changes := m.Changes
 	if len(m.Do) > 0 {
 		changes = append(slices.Clone(changes), m.Change)

@@ -27,8 +27,8 @@ func Start(ctx context.Context, m Mode) (*Server, error) {
 	if !known {
 		return nil, fmt.Errorf("no front has the name %q", m.Front)
 	}
-	if m.Stops.After > 0 {
-		takes = m.Stops.serve
+	if m.Stops > 0 {
+		takes = stopping(m.Stops)
 	}
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

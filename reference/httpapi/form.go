@@ -9,7 +9,6 @@ import (
 	"mime"
 	"net/http"
 	"net/url"
-	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -168,8 +167,6 @@ func (f *Form) Body(r *http.Request, mayBeAbsent bool) (Object, error) {
 	switch {
 	case errors.As(err, &large):
 		return o, Refuse(http.StatusRequestEntityTooLarge, "The request body is larger than %d bytes.", largestBody)
-	case errors.Is(err, os.ErrDeadlineExceeded):
-		return o, Refuse(http.StatusRequestTimeout, "The request body took too long.")
 	case err != nil:
 		return o, Refuse(http.StatusBadRequest, "The request body ended before its announced length.")
 	case len(text) == 0 && mayBeAbsent:
@@ -289,16 +286,4 @@ func (o Object) Scalars() Scalars {
 		}
 	}
 	return Scalars{o.form, "body", values}
-}
-
-// Only notes the members that are not read: one that is ignored would answer another question than the one that was
-// asked. Clients send the options that they know with values that ask for nothing, which are taken.
-func (o Object) Only(names ...string) {
-	for name, value := range o.Members {
-		text, _ := json.Marshal(value) // it was decoded from JSON, so it encodes
-		nothing := slices.Contains([]string{"null", "false", "0", `""`, "[]", "{}"}, string(text))
-		if !nothing && !slices.Contains(names, name) {
-			o.Wrong(name, "extra_forbidden", fmt.Sprintf("Not a field of this request: the fields are %v", names))
-		}
-	}
 }

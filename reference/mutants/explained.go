@@ -32,7 +32,7 @@ var explained = []struct {
 		"a server may have build_on_push false whatever was asked for (section 2)"},
 	{names(`list-revisions/refusal/detail\.\*\.(msg|type)/(another|foreign|sometimes)`),
 		"the texts of an error are the server's own; its loc names the parameter (section 7)"},
-	{names(`[a-z-]+/refusal/detail/(another|sometimes|foreign)`), "the text of a refusal is the server's own (section 7)"},
+	{names(`get-revision/refusal/detail/(another|sometimes|foreign)`), "its text is the server's own (section 7)"},
 	{names(`(list-revisions/answer/resources\.\*|get-revision/answer)\.updated_at/(another|foreign|late|stale|sometimes)`),
 		"nothing says what changes updated_at (section 2)"},
 	{names(`list-revisions/answer/(offset|resources|resources\.\*\.status)/late|get-revision/answer/status/late`),

@@ -1,3 +1,8 @@
+// Package mutants derives faults of the reference from the contract, by rule: each member of each answer dropped, changed, of another
+// object or out of date; each parameter and each member of a request ignored or changed; each check of credentials skipped. Nobody chose
+// them, so they show what the suite does not see.
+//
+// A mutant stands between the reference and its clients. It counts the exchanges that it changed: one that changed none proves nothing.
 package mutants
 
 import (
@@ -18,9 +23,6 @@ const (
 	Access     Group = "access"     // a check of credentials
 )
 
-// Groups lists the groups in their order.
-func Groups() []Group { return []Group{Answers, Parameters, Bodies, Access} }
-
 // Mutant is the reference with one derived change.
 type Mutant struct {
 	Name  string // "get-deployment/id/dropped"
@@ -36,16 +38,34 @@ type Mutant struct {
 
 // All derives all mutants, in a fixed order. The error is that of a rule.
 func All() ([]Mutant, error) {
-	d := &deriver{seen: map[string]bool{}}
+	d := &deriver{}
 	for _, op := range deviate.Documents().Operations() {
-		d.answers(op)
-		d.parameters(op)
-		d.bodies(op)
-		for _, check := range checks {
-			if check.name == "others" && !strings.Contains(op.Path, "{") {
+		for _, at := range op.AnswerPlaces(true) {
+			d.each(fitting(op, at), Answers, op.ID+"/answer/"+at, at+" in the answer of "+op.ID, "answer."+at, op.ID, "status < 300")
+		}
+		for _, at := range op.AnswerPlaces(false) {
+			d.each(constant, Answers, op.ID+"/refusal/"+at, at+" in the refusal of "+op.ID, "answer."+at, op.ID, "status >= 300")
+		}
+		for _, p := range op.Parameters {
+			at, does := p.In+"."+p.Name, "the parameter "+p.Name+" of "+op.ID
+			if p.In == "path" {
+				d.each(pathChanges, Parameters, op.ID+"/path/"+p.Name, does, at, op.ID)
+				continue
+			}
+			for _, r := range parameterChanges {
+				if r.fits == nil || r.fits(p) {
+					d.each([]rule{r}, Parameters, op.ID+"/query/"+p.Name, does, at, op.ID, at+" is present")
+				}
+			}
+		}
+		for _, at := range op.RequestPlaces() {
+			d.each(bodyChanges, Bodies, op.ID+"/request/"+at, at+" in the request of "+op.ID, "request."+at, op.ID)
+		}
+		for _, c := range checks {
+			if c.name == "others" && !strings.Contains(op.Path, "{") {
 				continue // it names no object that could be somebody else's
 			}
-			d.add(Access, op.ID+"/access/"+check.name, op.ID+" "+check.does, append([]string{op.ID}, check.when...), "as owner")
+			d.add(Access, op.ID+"/access/"+c.name, op.ID+" "+c.does, append([]string{op.ID}, c.when...), "as owner")
 		}
 	}
 	return d.all, d.err
@@ -53,67 +73,29 @@ func All() ([]Mutant, error) {
 
 // deriver collects mutants, and the first error.
 type deriver struct {
-	all  []Mutant
-	seen map[string]bool
-	err  error
+	all []Mutant
+	err error
+}
+
+// each adds a mutant of a place for each rule.
+func (d *deriver) each(rules []rule, group Group, name, does, at string, when ...string) {
+	for _, r := range rules {
+		met := when
+		if r.when != "" {
+			met = append(when[:len(when):len(when)], strings.Replace(r.when, "PLACE", at, 1))
+		}
+		d.add(group, name+"/"+r.name, does+" "+r.does, met, strings.Replace(r.do, "PLACE", at, 1))
+	}
 }
 
 func (d *deriver) add(group Group, name, does string, when []string, do string) {
 	row, err := deviate.New(name, when, []string{do})
-	if d.seen[name] {
-		err = fmt.Errorf("two mutants are named %s", name)
-	}
-	if err != nil && d.err == nil {
+	if d.err == nil {
 		d.err = err
 	}
-	d.seen[name] = true
 	d.all = append(d.all, Mutant{
 		Name: name, Group: group, Does: does, Control: controls[name], Allowed: allowed(name), Row: row,
 	})
-}
-
-func (d *deriver) answers(op deviate.Operation) {
-	for _, kind := range []string{"answer", "refusal"} {
-		status := map[string]string{"answer": "status < 300", "refusal": "status >= 300"}[kind]
-		for _, at := range op.AnswerPlaces(kind == "answer") {
-			for _, r := range changes {
-				if r.fits(op, kind == "answer", at) {
-					d.add(Answers, op.ID+"/"+kind+"/"+at+"/"+r.name, at+" in the "+kind+" of "+op.ID+" "+r.does,
-						[]string{op.ID, status}, strings.Replace(r.do, "PLACE", "answer."+at, 1))
-				}
-			}
-		}
-	}
-}
-
-func (d *deriver) parameters(op deviate.Operation) {
-	for _, p := range op.Parameters {
-		if p.In == "path" {
-			d.add(Parameters, op.ID+"/path/"+p.Name+"/foreign",
-				op.ID+" takes the "+p.Name+" of another request in place of its own", []string{op.ID}, "foreign path."+p.Name)
-			continue
-		}
-		place := "query." + p.Name
-		for _, r := range parameterChanges {
-			when := []string{op.ID, place + " is present"}
-			if r.when != "" {
-				when = append(when, strings.Replace(r.when, "PLACE", place, 1))
-			}
-			if r.fits(p) {
-				d.add(Parameters, op.ID+"/query/"+p.Name+"/"+r.name, "the parameter "+p.Name+" of "+op.ID+" "+r.does,
-					when, strings.Replace(r.do, "PLACE", place, 1))
-			}
-		}
-	}
-}
-
-func (d *deriver) bodies(op deviate.Operation) {
-	for _, at := range op.RequestPlaces() {
-		for _, r := range bodyChanges {
-			d.add(Bodies, op.ID+"/request/"+at+"/"+r.name, at+" in the request of "+op.ID+" "+r.does,
-				[]string{op.ID}, strings.Replace(r.do, "PLACE", "request."+at, 1))
-		}
-	}
 }
 
 // Find returns the mutant with the name.

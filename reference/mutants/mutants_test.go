@@ -13,11 +13,12 @@ func TestAll(t *testing.T) {
 	controlled := map[Group]bool{}
 	names := map[string]bool{}
 	for _, m := range all {
+		assert.False(t, names[m.Name], "two mutants are named %s", m.Name)
 		names[m.Name] = true
 		controlled[m.Group] = controlled[m.Group] || m.Control
 		assert.NotEmpty(t, m.Does, m.Name)
 	}
-	for _, g := range Groups() {
+	for _, g := range []Group{Answers, Parameters, Bodies, Access} {
 		assert.True(t, controlled[g], "no mutant of %s must be killed", g)
 	}
 	for name := range controls {

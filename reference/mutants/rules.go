@@ -3,6 +3,7 @@ package mutants
 import (
 	"net/http"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/agentconform/agentconform/reference/deviate"
@@ -13,37 +14,39 @@ import (
 type rule struct {
 	name, does string
 	when, do   string
-	fits       func(spec.Parameter) bool
+	fits       func(spec.Parameter) bool // nil: all
 }
 
-// changes are the rules for members of answers, and to which of them each applies.
-var changes = []struct {
-	name, does, do string
-	fits           func(op deviate.Operation, success bool, at string) bool
-}{
-	{"dropped", "is not there", "drop PLACE", always},
-	{"null", "is null", "null PLACE", always},
-	{"another", "is another value of its type", "another PLACE", always},
-	{"sometimes", "is another value of its type in every fourth answer", "sometimes PLACE", always},
-	{"foreign", "is that of another object", "foreign PLACE", differs},
-	{"stale", "is the value before the last change", "stale PLACE", mayChange},
-	{"late", "is the value before, in the first answer after a change", "late PLACE", mayChange},
+// own are the rules for members of answers that all objects share, such as the source of the deployments of a run.
+var own = []rule{
+	{name: "dropped", does: "is not there", do: "drop PLACE"},
+	{name: "null", does: "is null", do: "null PLACE"},
+	{name: "another", does: "is another value of its type", do: "another PLACE"},
+	{name: "sometimes", does: "is another value in every fourth answer", when: "every 4 of all", do: "another PLACE"},
 }
 
-func always(deviate.Operation, bool, string) bool { return true }
+// constant are those for what objects do not share, refusals too.
+var constant = append(slices.Clone(own), rule{name: "foreign", does: "is that of another object", do: "foreign PLACE"})
 
-// differs tells whether two objects may differ in a member. All deployments of a run have one source.
-func differs(_ deviate.Operation, _ bool, at string) bool { return !strings.HasSuffix(at, "source") }
+// changing are those for what an object may show otherwise later.
+var changing = append(slices.Clone(constant),
+	rule{name: "stale", does: "is the value before the last change", do: "stale PLACE"},
+	rule{name: "late", does: "is the value before, in the first answer after a change", do: "late PLACE"},
+)
 
-// mayChange tells whether an object may show one value of a member and later another: a read of it, and not of what it keeps for ever,
-// such as its id, the source of a deployment, what a revision was built from, or a message.
-func mayChange(op deviate.Operation, success bool, at string) bool {
-	ofRevision := strings.HasSuffix(op.ID, "-revision") || strings.HasSuffix(op.ID, "-revisions")
-	return success && op.Method == http.MethodGet && !kept.MatchString(at) && !(ofRevision && strings.Contains(at, "source_revision_config"))
+// kept matches what an object keeps for ever: its ids, the source of a deployment, what a revision was built from, a message.
+var kept = regexp.MustCompile(`/(.*\.)?(id|thread_id|run_id|created_at|source|type|content)$|revisions?/.*source_revision_config`)
+
+// fitting are the rules for a member of an answer of success: only a read of what may change has an older value.
+func fitting(op deviate.Operation, at string) []rule {
+	if strings.HasSuffix(at, "source") {
+		return own
+	}
+	if op.Method != http.MethodGet || kept.MatchString(op.ID+"/"+at) {
+		return constant
+	}
+	return changing
 }
-
-// kept are the members that an object keeps.
-var kept = regexp.MustCompile(`(^|\.)(id|thread_id|run_id|created_at|source|type|content)$`)
 
 // bodyChanges are the rules for members of requests.
 var bodyChanges = []rule{
@@ -53,9 +56,12 @@ var bodyChanges = []rule{
 	{name: "foreign", does: "is taken from an earlier request", do: "foreign PLACE"},
 }
 
+// pathChanges are the rules for parameters of the path.
+var pathChanges = []rule{{name: "foreign", does: "is taken from another request", do: "foreign PLACE"}}
+
 // parameterChanges are the rules for parameters of the query: what the reference gets in place of the value.
 var parameterChanges = []rule{
-	{name: "ignored", does: "is ignored", do: "drop PLACE", fits: func(spec.Parameter) bool { return true }},
+	{name: "ignored", does: "is ignored", do: "drop PLACE"},
 	{name: "one-more", does: "counts one more", when: "PLACE is integer", do: "add PLACE 1", fits: isInteger},
 	{name: "one-less", does: "counts one less", when: "PLACE is integer", do: "add PLACE -1", fits: isInteger},
 	{name: "zero-is-absent", does: "is ignored if it is 0", when: "PLACE = 0", do: "drop PLACE", fits: isInteger},

@@ -44,21 +44,6 @@ func TestLimitErrorsSayWhichLimit(t *testing.T) {
 	require.ErrorIs(t, err, ErrTime)
 }
 
-func TestErrorsCarryFileLineAndColumn(t *testing.T) {
-	for body, where := range map[string]string{
-		"x = 1\n return x + 'a'":                 "f.star:3:11",
-		"x = {}\n return x['a']":                 "f.star:3:10",
-		"return [].nope":                         "f.star:2:11",
-		"def g():\n  return 1 // 0\n return g()": "f.star:3:12",
-		"fail('on purpose')":                     "f.star:2:6",
-		"def g(x): return g(x)\n return g(1)":    "f.star:2:19",
-	} {
-		_, err := result(t, "def f():\n "+body+"\n", Options{})
-		require.Error(t, err)
-		assert.True(t, strings.HasPrefix(err.Error(), where+": "), "%s: %v", body, err)
-	}
-}
-
 func TestFilesThatCannotBeLoaded(t *testing.T) {
 	for name, src := range map[string]string{
 		"endless":            "while True: pass\n",

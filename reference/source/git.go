@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"net/url"
 	"strings"
 
@@ -94,7 +93,7 @@ func fetchGit(ctx context.Context, o Origin, content string) (Archive, error) {
 		return nil, fmt.Errorf("the commit %s is not to be had from %s (did the ref move in between?): %w",
 			sha, redacted(o.RepoURL), err)
 	}
-	return archiveCommit(ctx, repo, commit)
+	return archiveCommit(ctx, commit)
 }
 
 // cannotRead explains an error of a repository. The library's text may repeat the address with its password.
@@ -103,45 +102,27 @@ func cannotRead(o Origin, err error) error {
 	return fmt.Errorf("read the repository %s: %s", redacted(o.RepoURL), text)
 }
 
-// archiveCommit looks at the size of each file before it reads it: the library holds a file whole.
-func archiveCommit(ctx context.Context, repo *gogit.Repository, commit *object.Commit) (Archive, error) {
-	tree, err := commit.Tree()
+func archiveCommit(ctx context.Context, commit *object.Commit) (Archive, error) {
+	files, err := commit.Files()
 	if err != nil {
 		return nil, fmt.Errorf("read the files of commit %s: %w", commit.Hash, err)
 	}
-	files := object.NewTreeWalker(tree, true, nil)
-	defer files.Close()
 	a := newArchiver()
-	for ctx.Err() == nil {
-		name, entry, err := files.Next()
-		if errors.Is(err, io.EOF) {
-			return a.finish()
+	err = files.ForEach(func(f *object.File) error {
+		if f.Mode == filemode.Symlink { // it may lead out of the tree
+			return nil
 		}
-		if err == nil && entry.Mode.IsFile() && entry.Mode != filemode.Symlink { // links may lead out of the tree
-			err = archiveFile(a, repo, name, entry.Hash)
+		if err := errors.Join(ctx.Err(), a.fits(f.Name, f.Size)); err != nil {
+			return err
 		}
+		content, err := f.Reader()
 		if err != nil {
-			return nil, fmt.Errorf("read the files of commit %s: %w", commit.Hash, err)
+			return err
 		}
-	}
-	return nil, ctx.Err()
-}
-
-func archiveFile(a *archiver, repo *gogit.Repository, name string, hash plumbing.Hash) error {
-	size, err := repo.Storer.EncodedObjectSize(hash)
+		return errors.Join(a.add(f.Name, content), content.Close())
+	})
 	if err != nil {
-		return err
+		return nil, fmt.Errorf("read the files of commit %s: %w", commit.Hash, err)
 	}
-	if err := a.fits(name, size); err != nil {
-		return err
-	}
-	blob, err := repo.BlobObject(hash)
-	if err != nil {
-		return err
-	}
-	content, err := blob.Reader()
-	if err != nil {
-		return err
-	}
-	return errors.Join(a.add(name, content), content.Close())
+	return a.finish()
 }

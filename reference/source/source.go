@@ -69,15 +69,12 @@ func (f *Fetcher) Resolve(ctx context.Context, o Origin) (content string, err er
 	return "", errNowhere
 }
 
-// Fetch returns the content with the id.
+// Fetch returns the content with the id that Resolve has found.
 func (f *Fetcher) Fetch(ctx context.Context, o Origin, content string) (Archive, error) {
-	switch {
-	case o.ImageURI != "":
+	if o.ImageURI != "" {
 		return f.fetchImage(ctx, o.ImageURI, content)
-	case o.RepoURL != "":
-		return fetchGit(ctx, o, content)
 	}
-	return nil, errNowhere
+	return fetchGit(ctx, o, content)
 }
 
 var errNowhere = errors.New("no repository and no image to build from; " +

@@ -2,15 +2,11 @@ package source_test
 
 import (
 	"context"
-	"io"
 	"io/fs"
 	"net/http"
-	"net/http/cgi"
 	"net/http/httptest"
 	"net/http/httputil"
 	"net/url"
-	"os/exec"
-	"path/filepath"
 	"strings"
 	"testing"
 	"testing/fstest"
@@ -92,32 +88,12 @@ func (w world) checkRefs(t *testing.T, repoURL string) {
 	}
 }
 
-func TestRemoteRepository(t *testing.T) {
-	program, err := exec.LookPath("git")
-	if err != nil {
-		t.Skip("the git program is not installed; it is the server here")
-	}
-	w := newWorld(t)
-	folder := filepath.Join(t.TempDir(), "fixtures.git")
-	require.NoError(t, exec.Command(program, "clone", "--quiet", "--mirror", w.host.Place().RepoURL, folder).Run())
-	server := httptest.NewServer(&cgi.Handler{
-		Path: program, Args: []string{"http-backend"},
-		Stderr: io.Discard,
-		Env: []string{"GIT_PROJECT_ROOT=" + filepath.Dir(folder), "GIT_HTTP_EXPORT_ALL=1", "GIT_CONFIG_COUNT=1",
-			"GIT_CONFIG_KEY_0=safe.directory", "GIT_CONFIG_VALUE_0=*"},
-	})
-	defer server.Close()
-	defer http.DefaultTransport.(*http.Transport).CloseIdleConnections()
-	w.checkRefs(t, server.URL+"/fixtures.git")
-
-	_, err = w.fetcher.Resolve(t.Context(), source.Origin{RepoURL: server.URL + "/other.git", Ref: "main"})
-	require.ErrorContains(t, err, "read the repository")
-}
-
 func TestRepositoryOfAHost(t *testing.T) {
 	w := newWorld(t)
 	w.checkRefs(t, w.host.Place().RepoURL)
 	require.Positive(t, w.host.Fetched())
+	_, err := w.fetcher.Resolve(t.Context(), source.Origin{RepoURL: w.host.Advertised() + "/other.git", Ref: "main"})
+	require.ErrorContains(t, err, "read the repository")
 }
 
 func TestImage(t *testing.T) {

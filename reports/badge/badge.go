@@ -15,8 +15,9 @@ import (
 // Write writes the badge: the verdict and how many requirements it rests on, to be shown in a README. It holds no text
 // of the target. It fails only where w does.
 func Write(w io.Writer, r *reports.Result) error {
-	label, message, fill := "agentconform", message(r), "#b35900"
-	switch overview.DisplayVerdictOf(r).Tone {
+	o := overview.Of(r)
+	label, message, fill := "agentconform", message(o), "#b35900"
+	switch o.Display().Tone {
 	case reports.Conformant:
 		fill = "#1a7f37"
 	case reports.NonConformant:
@@ -35,18 +36,17 @@ func Write(w io.Writer, r *reports.Result) error {
 </g>
 </svg>
 `
-	suite := safe.Visible(overview.Suite(r) + "; scope " + string(cmp.Or(r.Scope, "unknown")))
+	suite := safe.Visible(o.Suite() + "; scope " + string(cmp.Or(r.Scope, "unknown")))
 	_, err := fmt.Fprintf(w, svg, left+right, label, message, left, right, fill, left-12, left+6, right-12, suite)
 	return err
 }
 
 // message says the verdict and how much of the interface it is about: a conformance to three requirements out of seventy
 // must not look like one to all.
-func message(r *reports.Result) string {
-	display, o := overview.DisplayVerdictOf(r), overview.Of(r)
-	all := r.Catalogue() - len(o.Classes[overview.NotApplicable])
+func message(o overview.Overview) string {
+	display, all := o.Display(), o.Result.Catalogue()-len(o.Classes[overview.NotApplicable])
 	text := fmt.Sprintf("%s%s %d/%d", display.Word, display.Scope, len(o.Classes[overview.Passed]), all)
-	if unclaimed := overview.NotClaimedText(r); unclaimed != "" {
+	if unclaimed := o.Unclaimed(); unclaimed != "" {
 		text += ", " + unclaimed
 	}
 	return text

@@ -38,6 +38,7 @@ import (
 
 	"github.com/agentconform/agentconform/reports"
 	"github.com/agentconform/agentconform/reports/outfile"
+	"github.com/agentconform/agentconform/reports/overview"
 	"github.com/agentconform/agentconform/reports/safe"
 )
 
@@ -68,11 +69,6 @@ type Entry struct {
 
 // Day is a date, "2026-12-31".
 type Day string
-
-// MarshalYAML writes the day without quotes.
-func (d Day) MarshalYAML() (any, error) {
-	return &yaml.Node{Kind: yaml.ScalarNode, Value: string(d)}, nil
-}
 
 // UnmarshalYAML reads what YAML takes for a time.
 func (d *Day) UnmarshalYAML(n *yaml.Node) error {
@@ -125,9 +121,6 @@ func Load(path string) (*Baseline, error) {
 	if err != nil {
 		return nil, fmt.Errorf("reading the baseline: %w", err)
 	}
-	if len(doc) > maxFile {
-		return nil, fmt.Errorf("%s: a baseline of more than %d bytes is not read; is it the right file?", path, maxFile)
-	}
 	return Parse(path, doc)
 }
 
@@ -137,6 +130,9 @@ var ofType = regexp.MustCompile(` (in type|into) \S+$`)
 // Parse reads a baseline; path is for messages.
 func Parse(path string, doc []byte) (*Baseline, error) {
 	b := &Baseline{File: path}
+	if len(doc) > maxFile {
+		return nil, fmt.Errorf("%s: a baseline of more than %d bytes is not read; is it the right file?", path, maxFile)
+	}
 	if err := yaml.Load(doc, b, yaml.WithKnownFields(), yaml.WithUniqueKeys()); err != nil {
 		const keys = "; a baseline has the keys version, known and flaky, an entry requirement, finding, reason, owner and expires"
 		what, where := err.Error(), path
@@ -188,15 +184,17 @@ func Write(path string, r *reports.Result) (*Baseline, error) {
 		}
 	}
 	b := renewed(path, r, old)
-	text, err := render(r, b)
+	text, err := yaml.Dump(b, yaml.WithIndent(2), yaml.WithCompactSeqIndent(false))
 	if err == nil {
-		err = outfile.Text(path, outfile.Public, text)
+		err = outfile.Text(path, outfile.Public, append([]byte(head), text...))
 	}
 	if err != nil {
 		return nil, fmt.Errorf("writing the baseline: %w", err)
 	}
 	return b, nil
 }
+
+const head = "# Known failures of the target. An entry that passes, matches nothing or has expired makes the run fail.\n"
 
 // toDo begins an answer that a person has yet to give.
 const toDo = "TODO"
@@ -207,58 +205,62 @@ const lifetime = 90 * 24 * time.Hour
 // renewed returns the entries of old that still apply, and one for each failure that none of them covers.
 func renewed(path string, r *reports.Result, old *Baseline) *Baseline {
 	b := &Baseline{File: path, Version: version, Flaky: old.Flaky}
+	findings := overview.Of(r).Findings
 	for _, e := range old.Known {
-		if applies(r, e) {
+		if applies(r, e, findings[e.Requirement]) {
 			b.Known = append(b.Known, e)
 		}
 	}
 	expires := Day(r.Run.StartedAt.UTC().Add(lifetime).Format(time.DateOnly))
 	for q := range reports.Each(r.Requirements) {
-		if !q.Verdict.Problem() || !q.Decides(r.Run.Strict) || coverable(q) && !b.has(q) {
+		if !q.Verdict.Problem() || !q.Decides(r.Run.Strict) || coverable(q) && !b.Names(q.ID) {
 			continue
 		}
-		ids := []string{""}
-		if found := findingsOf(r, q.ID); q.Verdict == reports.Failed && len(found) > 0 {
-			ids = nil
-			for _, f := range found {
-				ids = append(ids, f.ID)
-			}
+		found := findings[q.ID]
+		if q.Verdict != reports.Failed || len(found) == 0 {
+			found = []*reports.Finding{{}} // the whole requirement
 		}
-		for _, id := range ids {
-			covered := func(e Entry) bool { return e.Requirement == q.ID && (e.Finding == "" || e.Finding == id) }
+		for _, f := range found {
+			covered := func(e Entry) bool { return e.Requirement == q.ID && (e.Finding == "" || e.Finding == f.ID) }
 			if !slices.ContainsFunc(b.entries(), covered) {
-				b.Known = append(b.Known, Entry{Requirement: q.ID, Finding: id, Expires: expires,
+				b.Known = append(b.Known, Entry{Requirement: q.ID, Finding: f.ID, Expires: expires,
 					Reason: toDo + ": why does it fail, and what will be done about it?", Owner: toDo + ": who is responsible?"})
 			}
+		}
+	}
+	for _, entries := range [][]Entry{b.Known, b.Flaky} {
+		slices.SortStableFunc(entries, func(x, y Entry) int { return cmp.Compare(x.Requirement, y.Requirement) })
+		for i, e := range entries {
+			entries[i] = safe.Copy(e, safe.Line)
+			entries[i].about = safe.Line(safe.Cut(about(r, e, findings[e.Requirement]), 200))
 		}
 	}
 	return b
 }
 
 // applies tells whether an entry is worth keeping: it covers something, or nothing was learned about it.
-func applies(r *reports.Result, e Entry) bool {
-	q := requirementOf(r, e.Requirement)
+func applies(r *reports.Result, e Entry, findings []*reports.Finding) bool {
+	q := r.Requirement(e.Requirement)
 	switch {
 	case q == nil:
 		return r.Filtered()
 	case !q.Verdict.Problem():
 		return q.Verdict == reports.Skipped
 	}
-	return e.Finding == "" || slices.ContainsFunc(findingsOf(r, q.ID), func(f *reports.Finding) bool { return f.ID == e.Finding })
+	return e.Finding == "" || slices.ContainsFunc(findings, func(f *reports.Finding) bool { return f.ID == e.Finding })
 }
 
-// render writes the file. The result tells what each entry is about.
-func render(r *reports.Result, b *Baseline) ([]byte, error) {
-	for _, entries := range [][]Entry{b.Known, b.Flaky} {
-		slices.SortStableFunc(entries, func(x, y Entry) int { return cmp.Compare(x.Requirement, y.Requirement) })
-		for i, e := range entries {
-			entries[i] = safe.Copy(e, safe.Line)
-			entries[i].about = safe.Line(safe.Cut(summaryOf(r, e), 200))
+// about says what an entry is about, as a comment.
+func about(r *reports.Result, e Entry, findings []*reports.Finding) string {
+	for _, f := range findings {
+		if e.Finding == "" || e.Finding == f.ID {
+			return f.Summary
 		}
 	}
-	text, err := yaml.Dump(b, yaml.WithIndent(2), yaml.WithCompactSeqIndent(false))
-	const head = "# Known failures of the target. An entry that passes, matches nothing or has expired makes the run fail.\n"
-	return append([]byte(head), text...), err
+	if q := r.Requirement(e.Requirement); q != nil {
+		return fmt.Sprintf("%s: %s", q.Verdict, cmp.Or(q.Reason, q.Title))
+	}
+	return ""
 }
 
 // MarshalYAML writes an entry below a comment that says what it is about.
@@ -268,36 +270,4 @@ func (e Entry) MarshalYAML() (any, error) {
 	err := n.Encode(plain(e))
 	n.HeadComment = e.about
 	return n, err
-}
-
-// summaryOf says what the entry is about, as a comment.
-func summaryOf(r *reports.Result, e Entry) string {
-	for _, f := range findingsOf(r, e.Requirement) {
-		if e.Finding == "" || e.Finding == f.ID {
-			return f.Summary
-		}
-	}
-	if q := requirementOf(r, e.Requirement); q != nil {
-		return fmt.Sprintf("%s: %s", q.Verdict, cmp.Or(q.Reason, q.Title))
-	}
-	return ""
-}
-
-func requirementOf(r *reports.Result, id string) *reports.Requirement {
-	for q := range reports.Each(r.Requirements) {
-		if q.ID == id {
-			return q
-		}
-	}
-	return nil
-}
-
-func findingsOf(r *reports.Result, id string) []*reports.Finding {
-	var all []*reports.Finding
-	for f := range reports.Each(r.Findings) {
-		if f.Requirement == id {
-			all = append(all, f)
-		}
-	}
-	return all
 }

@@ -7,13 +7,10 @@ package compare
 
 import (
 	"cmp"
-	"errors"
-	"fmt"
 	"slices"
 	"strings"
 
 	"github.com/agentconform/agentconform/reports"
-	"github.com/agentconform/agentconform/reports/overview"
 )
 
 // Change says how a requirement fares in one result, compared with the first one.
@@ -51,12 +48,8 @@ type Table struct {
 
 // Column is one result.
 type Column struct {
-	Label     string
-	Suite     string
-	Verdict   string // with its scope: "conformant (partial run)"
-	Remaining string
-	Passed    string // "78 of 79 MUSTs passed"
-	Changes   map[Change]int
+	Input
+	Changes map[Change]int
 }
 
 // Row is one requirement.
@@ -74,11 +67,8 @@ type Cell struct {
 	Note    string // "was a SHOULD"
 }
 
-// Of compares results with the first one of them. Name them in the order of time.
-func Of(inputs ...Input) (*Table, error) {
-	if len(inputs) < 2 {
-		return nil, errors.New("there is nothing to compare: name at least two result files")
-	}
+// Of compares results, two or more, with the first one of them. Name them in the order of time.
+func Of(inputs ...Input) *Table {
 	t := &Table{Versions: true}
 	var ids []string                             // of the newest catalogue, which is that of the last result, then of the others
 	found := map[string][]*reports.Requirement{} // by id, in each column
@@ -93,8 +83,11 @@ func Of(inputs ...Input) (*Table, error) {
 		}
 	}
 	for _, in := range inputs {
-		t.Versions = t.Versions && in.Result.Target.Implementation.Name == base.Target.Implementation.Name
-		t.Columns = append(t.Columns, columnOf(in))
+		target := in.Result.Target
+		t.Versions = t.Versions && target.Implementation.Name == base.Target.Implementation.Name
+		in.Label = cmp.Or(in.Label, strings.TrimSpace(target.Implementation.Name+" "+target.Implementation.Version),
+			target.ControlPlane, target.AgentServer)
+		t.Columns = append(t.Columns, Column{in, map[Change]int{}})
 	}
 	for _, id := range ids {
 		row := Row{ID: id}
@@ -120,7 +113,7 @@ func Of(inputs ...Input) (*Table, error) {
 		}
 		t.Rows = append(t.Rows, row)
 	}
-	return t, nil
+	return t
 }
 
 // different are the rows of which a result differs from the first one. That a run left the requirement out shows no
@@ -134,32 +127,6 @@ func (t *Table) different() []Row {
 // Regressed tells whether the last column has a regression.
 func (t *Table) Regressed() bool {
 	return t.Versions && t.Columns[len(t.Columns)-1].Changes[Regression] > 0
-}
-
-func columnOf(in Input) Column {
-	r := in.Result
-	c := Column{
-		Label: in.Label, Suite: r.Suite.Version, Verdict: overview.DisplayVerdictOf(r).String(), Remaining: overview.Remaining(r),
-		Passed: passed(r), Changes: map[Change]int{},
-	}
-	c.Label = cmp.Or(c.Label, strings.TrimSpace(r.Target.Implementation.Name+" "+r.Target.Implementation.Version),
-		r.Target.ControlPlane, r.Target.AgentServer)
-	return c
-}
-
-// passed counts the requirements that decide the verdict and passed.
-func passed(r *reports.Result) string {
-	n, all := 0, 0
-	for q := range reports.Each(r.Requirements) {
-		if !q.Decides(r.Run.Strict) || overview.ClassOf(r, q) == overview.NotApplicable {
-			continue
-		}
-		all++
-		if q.Verdict == reports.Passed {
-			n++
-		}
-	}
-	return fmt.Sprintf("%d of %s passed", n, reports.Count(all, r.Deciding()))
 }
 
 // judge names the change of one requirement from the older result to the newer one; nil means that a result does

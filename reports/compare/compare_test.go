@@ -15,61 +15,41 @@ import (
 	"github.com/agentconform/agentconform/reports/safe"
 )
 
-func scenario(name string, v reports.Verdict) reports.Scenario {
-	return reports.Scenario{Name: name, Verdict: v}
-}
-
-// one makes a result with a single requirement.
-func one(version string, q reports.Requirement) *reports.Result {
-	q.Level = reports.Must
+// one makes a result with a single requirement, whose scenarios are x and y.
+func one(suite, id string, v reports.Verdict, scenarios ...reports.Verdict) *reports.Result {
+	q := reports.Requirement{ID: id, Level: reports.Must, Verdict: v}
+	for i, verdict := range scenarios {
+		q.Scenarios = append(q.Scenarios, reports.Scenario{Name: string("xy"[i]), Verdict: verdict})
+	}
 	return &reports.Result{
-		Suite: reports.Suite{Version: version, Requirements: 1}, Target: reports.Target{Implementation: reports.Implementation{Name: "impl"}},
+		Suite: reports.Suite{Version: suite, Requirements: 1}, Target: reports.Target{Implementation: reports.Implementation{Name: "impl"}},
 		Requirements: []reports.Requirement{q},
 	}
 }
 
 func TestChanges(t *testing.T) {
-	q := func(id string, v reports.Verdict, scenarios ...reports.Scenario) reports.Requirement {
-		return reports.Requirement{ID: id, Verdict: v, Scenarios: scenarios}
-	}
-	tests := []struct {
-		name          string
+	for name, c := range map[string]struct {
 		before, after *reports.Result
 		want          []compare.Change // of the last column, by row
 	}{
-		{"the same", one("1", q("A-1", "passed")), one("1", q("A-1", "passed")), []compare.Change{compare.Same}},
-		{"a regression", one("1", q("A-1", "passed")), one("1", q("A-1", "failed")), []compare.Change{compare.Regression}},
-		{"fixed", one("1", q("A-1", "failed")), one("1", q("A-1", "passed")), []compare.Change{compare.Fixed}},
-		{"was blocked, fails", one("1", q("A-1", "blocked")), one("1", q("A-1", "failed")), []compare.Change{compare.Found}},
-		{"was skipped, fails", one("1", q("A-1", "skipped")), one("1", q("A-1", "failed")), []compare.Change{compare.Found}},
-		{"passed, is blocked", one("1", q("A-1", "passed")), one("1", q("A-1", "blocked")), []compare.Change{compare.Unjudged}},
-		{"failed, is skipped", one("1", q("A-1", "failed")), one("1", q("A-1", "skipped")), []compare.Change{compare.Unjudged}},
-		{"blocked, is inconclusive", one("1", q("A-1", "blocked")), one("1", q("A-1", "inconclusive")), []compare.Change{compare.Same}},
-		{
-			"a newer suite, the old check fails",
-			one("1", q("A-1", "passed", scenario("x", "passed"))), one("2", q("A-1", "failed", scenario("x", "failed"))), []compare.Change{compare.Regression},
-		},
-		{
-			"a newer suite, only a new check fails",
-			one("1", q("A-1", "passed", scenario("x", "passed"))), one("2", q("A-1", "failed", scenario("x", "passed"), scenario("y", "failed"))),
-			[]compare.Change{compare.Stricter},
-		},
-		{
-			"a new and a removed requirement",
-			one("1", q("A-1", "passed")), one("2", q("A-2", "failed")), []compare.Change{compare.New, compare.Removed},
-		},
-	}
-	for _, tt := range tests {
-		t.Run(tt.name, func(t *testing.T) {
-			table, err := compare.Of(compare.Input{Result: tt.before}, compare.Input{Result: tt.after})
-			require.NoError(t, err)
-			var got []compare.Change
-			for _, r := range table.Rows {
-				got = append(got, r.Cells[1].Change)
-			}
-			assert.Equal(t, tt.want, got)
-			assert.Equal(t, tt.want[0] == compare.Regression, table.Regressed())
-		})
+		"the same":                        {one("1", "A-1", "passed"), one("1", "A-1", "passed"), []compare.Change{compare.Same}},
+		"a regression":                    {one("1", "A-1", "passed"), one("1", "A-1", "failed"), []compare.Change{compare.Regression}},
+		"fixed":                           {one("1", "A-1", "failed"), one("1", "A-1", "passed"), []compare.Change{compare.Fixed}},
+		"was blocked, fails":              {one("1", "A-1", "blocked"), one("1", "A-1", "failed"), []compare.Change{compare.Found}},
+		"passed, is blocked":              {one("1", "A-1", "passed"), one("1", "A-1", "blocked"), []compare.Change{compare.Unjudged}},
+		"failed, is skipped":              {one("1", "A-1", "failed"), one("1", "A-1", "skipped"), []compare.Change{compare.Unjudged}},
+		"blocked, is inconclusive":        {one("1", "A-1", "blocked"), one("1", "A-1", "inconclusive"), []compare.Change{compare.Same}},
+		"a newer suite, an old check":     {one("1", "A-1", "passed", "passed"), one("2", "A-1", "failed", "failed"), []compare.Change{compare.Regression}},
+		"a newer suite, only a new check": {one("1", "A-1", "passed", "passed"), one("2", "A-1", "failed", "passed", "failed"), []compare.Change{compare.Stricter}},
+		"a new and a removed requirement": {one("1", "A-1", "passed"), one("2", "A-2", "failed"), []compare.Change{compare.New, compare.Removed}},
+	} {
+		table := compare.Of(compare.Input{Result: c.before}, compare.Input{Result: c.after})
+		var got []compare.Change
+		for _, r := range table.Rows {
+			got = append(got, r.Cells[1].Change)
+		}
+		assert.Equal(t, c.want, got, name)
+		assert.Equal(t, c.want[0] == compare.Regression, table.Regressed(), name)
 	}
 }
 
@@ -77,8 +57,7 @@ func TestAFilterDoesNotRemoveRequirements(t *testing.T) {
 	part := reporttest.Conformant()
 	all := len(part.Requirements)
 	part.Requirements = part.Requirements[:3]
-	table, err := compare.Of(compare.Input{Result: reporttest.Conformant()}, compare.Input{Result: part})
-	require.NoError(t, err)
+	table := compare.Of(compare.Input{Result: reporttest.Conformant()}, compare.Input{Result: part})
 	assert.Equal(t, all-4, table.Columns[1].Changes[compare.NotRun], "one of the others was skipped and then left out")
 	assert.Equal(t, 2, table.NotJudged)
 	assert.Zero(t, table.Columns[1].Changes[compare.Removed])
@@ -92,11 +71,10 @@ func three(t *testing.T) *compare.Table {
 	old.Requirements = slices.DeleteFunc(old.Requirements, func(q reports.Requirement) bool { return q.ID == "CP-CREATE-1" })
 	old.Suite.Requirements = len(old.Requirements)
 	reports.SetScope(old, nil)
-	reporttest.Requirement(old, "CP-LIST-7").Level = reports.Should
+	old.Requirement("CP-LIST-7").Level = reports.Should
 	faulty.Suite.Requirements = len(faulty.Requirements)
 	reports.SetScope(faulty, nil)
-	table, err := compare.Of(compare.Input{Result: old}, compare.Input{Result: reporttest.Conformant()}, compare.Input{Label: "nightly", Result: faulty})
-	require.NoError(t, err)
+	table := compare.Of(compare.Input{Result: old}, compare.Input{Result: reporttest.Conformant()}, compare.Input{Label: "nightly", Result: faulty})
 	return table
 }
 
@@ -107,29 +85,18 @@ func TestFormats(t *testing.T) {
 	require.NoError(t, table.Markdown(&markdown))
 	reporttest.Golden(t, "three.txt", text.Bytes())
 	reporttest.Golden(t, "three.md", markdown.Bytes())
-	assert.Contains(t, text.String(), "nightly: 8 regressions, 0 fixed since Example Server 4.0.0")
-	assert.Contains(t, text.String(), "B was a SHOULD")
 }
 
 func TestDifferentImplementationsHaveNoRegressions(t *testing.T) {
 	other := reporttest.Faulty()
 	other.Target.Implementation.Name = "Another"
-	table, err := compare.Of(compare.Input{Result: reporttest.Conformant()}, compare.Input{Result: other})
-	require.NoError(t, err)
+	table := compare.Of(compare.Input{Result: reporttest.Conformant()}, compare.Input{Result: other})
 	assert.False(t, table.Regressed())
 	var text bytes.Buffer
 	require.NoError(t, table.Text(&text))
 	assert.NotContains(t, text.String(), "regression")
 	assert.Contains(t, text.String(), "fails here only")
-	assert.Contains(t, text.String(), "B fails 8 that A passes, passes 0 that A fails\n")
-}
-
-func TestAColumnWithoutANameIsAnAddress(t *testing.T) {
-	unnamed := reporttest.Conformant()
-	unnamed.Target.Implementation = reports.Implementation{}
-	table, err := compare.Of(compare.Input{Result: unnamed}, compare.Input{Result: reporttest.Faulty()})
-	require.NoError(t, err)
-	assert.Equal(t, unnamed.Target.ControlPlane, table.Columns[0].Label)
+	assert.Contains(t, text.String(), "B fails 8 that A passes, passes 0 that A does not\n")
 }
 
 func TestFormatsOfHostileResultsAreHarmless(t *testing.T) {
@@ -137,8 +104,7 @@ func TestFormatsOfHostileResultsAreHarmless(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			bad := reporttest.Hostile(hostile)
 			bad.Suite.Version = hostile
-			table, err := compare.Of(compare.Input{Result: reporttest.Conformant()}, compare.Input{Label: hostile, Result: bad})
-			require.NoError(t, err)
+			table := compare.Of(compare.Input{Result: reporttest.Conformant()}, compare.Input{Label: hostile, Result: bad})
 			var text, markdown bytes.Buffer
 			require.NoError(t, table.Text(&text))
 			require.NoError(t, table.Markdown(&markdown))

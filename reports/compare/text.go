@@ -5,41 +5,87 @@ import (
 	"fmt"
 	"io"
 	"strings"
-	"unicode/utf8"
+	"text/tabwriter"
 
 	"github.com/agentconform/agentconform/reports"
+	"github.com/agentconform/agentconform/reports/overview"
 	"github.com/agentconform/agentconform/reports/safe"
 )
 
-// Text writes the comparison for a terminal: what differs in one sentence, the columns, the table, and a legend.
+// Text writes the comparison for a terminal: what differs in one sentence, the results, the requirements of which they
+// differ, and a legend.
 func (t *Table) Text(w io.Writer) error {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s\n\n", text(t.headline(), 300))
-	for i, c := range t.Columns {
-		fmt.Fprintf(&b, "  %s  %s: %s, %s (suite %s)\n", column(i), text(c.Label, 60), text(c.Verdict, 200), c.Passed, text(c.Suite, 30))
-	}
+	fmt.Fprintf(&b, "%s\n\n", safe.Line(safe.Ellipsis(t.headline(), 300)))
 	rows := t.different()
-	width := len("Requirement")
-	for _, r := range rows {
-		width = max(width, utf8.RuneCountInString(text(r.ID, 40)))
-	}
-	if len(rows) > 0 {
-		fmt.Fprintf(&b, "\n%-*s  %-6s", width, "Requirement", "Level")
-		for i := range t.Columns {
-			b.WriteString("  " + column(i))
+	for _, table := range [][][]string{t.results(), t.requirements(rows)} {
+		columns := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
+		for _, row := range table {
+			for i, cell := range row {
+				row[i] = safe.Line(safe.Ellipsis(cell, 200))
+			}
+			fmt.Fprintln(columns, strings.Join(row, "\t"))
 		}
-		b.WriteString("  Change\n")
-	}
-	for _, r := range rows {
-		fmt.Fprintf(&b, "%-*s  %-6s", width, text(r.ID, 40), r.Level)
-		for i, c := range r.Cells {
-			b.WriteString(strings.Repeat(" ", 1+len(column(i))) + sign(c.Verdict))
-		}
-		b.WriteString(strings.TrimRight("  "+t.changes(r), " ") + "\n")
+		_ = columns.Flush() // into memory
+		b.WriteString("\n")
 	}
 	t.legend(&b, len(rows))
 	_, err := io.WriteString(w, b.String())
 	return err
+}
+
+// Markdown writes the comparison as tables: the results, what differs, and all judged requirements in a closed section.
+func (t *Table) Markdown(w io.Writer) error {
+	var b strings.Builder
+	write := func(table [][]string) {
+		for i, row := range table {
+			for _, cell := range row {
+				fmt.Fprintf(&b, "| %s ", safe.Prose(cell, 600))
+			}
+			b.WriteString("|\n")
+			if i == 0 {
+				b.WriteString(strings.Repeat("|---", len(row)) + "|\n")
+			}
+		}
+	}
+	fmt.Fprintf(&b, "## %s\n\n", safe.Prose(t.headline(), 300))
+	write(t.results())
+	if different := t.different(); len(different) > 0 {
+		fmt.Fprintf(&b, "\n### Differences (%d)\n\n", len(different))
+		write(t.requirements(different))
+	}
+	b.WriteString("\n<details><summary>All judged requirements</summary>\n\n")
+	write(t.requirements(t.Rows))
+	b.WriteString("\n</details>\n")
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+// results has a line for each result.
+func (t *Table) results() [][]string {
+	table := [][]string{{"", "Result", "Verdict", "Remaining", "Suite"}}
+	for i, c := range t.Columns {
+		o := overview.Of(c.Result)
+		table = append(table, []string{column(i), c.Label, o.Display().String(), o.Remaining(), c.Result.Suite.Version})
+	}
+	return table
+}
+
+// requirements has a line for each requirement, with its verdict in each result, and what changes.
+func (t *Table) requirements(rows []Row) [][]string {
+	head := []string{"Requirement", "Level"}
+	for i := range t.Columns {
+		head = append(head, column(i))
+	}
+	table := [][]string{append(head, "Change")}
+	for _, r := range rows {
+		line := []string{r.ID, string(r.Level)}
+		for _, c := range r.Cells {
+			line = append(line, sign(c.Verdict))
+		}
+		table = append(table, append(line, t.changes(r)))
+	}
+	return table
 }
 
 // column names a column by a letter: labels are too wide for a table.
@@ -50,7 +96,12 @@ func column(i int) string {
 	return fmt.Sprint(i + 1)
 }
 
-func text(s string, limit int) string { return safe.Line(safe.Ellipsis(s, limit)) }
+// sign shows a verdict in a narrow column.
+func sign(v reports.Verdict) string {
+	return cmp.Or(map[reports.Verdict]string{
+		reports.Passed: "✓", reports.Failed: "✗", reports.Blocked: "⊘", reports.Inconclusive: "?", reports.Skipped: "–",
+	}[v], " ")
+}
 
 // changes describes what changes in a row; with three columns or more it names the column.
 func (t *Table) changes(r Row) string {
@@ -59,35 +110,28 @@ func (t *Table) changes(r Row) string {
 		if i == 0 || c.Change == Same && c.Note == "" {
 			continue
 		}
-		var words []string
-		if c.Change != Same {
-			words = append(words, t.words(c.Change)[0])
-		}
-		if c.Note != "" {
-			words = append(words, c.Note)
-		}
-		described := strings.Join(words, ", ")
+		described := strings.TrimPrefix(strings.TrimSuffix(t.name(c.Change)+", "+c.Note, ", "), ", ")
 		if len(t.Columns) > 2 {
 			described = column(i) + " " + described
 		}
 		if c.Reason != "" && c.Change != Fixed && c.Change != Same {
-			described += ": " + text(c.Reason, 120)
+			described += ": " + safe.Ellipsis(c.Reason, 120)
 		}
 		all = append(all, described)
 	}
 	return strings.Join(all, "; ")
 }
 
-// legend explains the signs and the changes that occur, and counts what is not listed.
+// legend explains the signs, counts the changes, and what is not listed.
 func (t *Table) legend(b *strings.Builder, listed int) {
-	b.WriteString("\n✓ passed  ✗ failed  ⊘ blocked  ? inconclusive  – skipped\n")
+	b.WriteString("✓ passed  ✗ failed  ⊘ blocked  ? inconclusive  – skipped\n")
 	for _, c := range order {
 		n := 0
 		for _, col := range t.Columns[1:] {
 			n += col.Changes[c]
 		}
 		if n > 0 {
-			fmt.Fprintf(b, "%4d %s: %s\n", n, t.words(c)[0], t.words(c)[1])
+			fmt.Fprintf(b, "%4d %s\n", n, t.name(c))
 		}
 	}
 	if n := len(t.Rows) - listed; n > 0 {
@@ -98,95 +142,39 @@ func (t *Table) legend(b *strings.Builder, listed int) {
 	}
 }
 
-// sign shows a verdict in a narrow column.
-func sign(v reports.Verdict) string {
-	return cmp.Or(map[reports.Verdict]string{
-		reports.Passed: "✓", reports.Failed: "✗", reports.Blocked: "⊘", reports.Inconclusive: "?", reports.Skipped: "–",
-	}[v], " ")
-}
-
 // order lists the changes as reports count them, the most serious first.
 var order = [...]Change{Regression, Stricter, Found, Unjudged, Fixed, New, Removed, NotRun}
 
-// words name a change and say what it means. Between different implementations there is no before and after: what only
-// the other one passes is no regression.
-func (t *Table) words(c Change) [2]string {
-	if t.Versions {
-		return map[Change][2]string{
-			Regression: {"regression", "passed before, the same check fails now"},
-			Stricter:   {"fails a new check", "the check is not in the older suite: no regression"},
-			Found:      {"fails, not judged before", "fails now, was not judged before"},
-			Unjudged:   {"no longer judged", "judged before, not judged now"},
-			Fixed:      {"fixed", "passes now, did not pass before"},
-			New:        {"new", "not in the older suite: no regression"},
-			Removed:    {"removed", "not in the newer suite"},
-			NotRun:     {"not run", "left out of one of the runs"},
-		}[c]
-	}
-	return map[Change][2]string{
-		Regression: {"fails here only", "A passes, this one fails"},
-		Stricter:   {"fails here only", "A passes an older check, this one fails a newer check"},
-		Found:      {"fails", "this one fails, A was not judged"},
-		Unjudged:   {"not judged", "A was judged, this one was not"},
-		Fixed:      {"passes here only", "this one passes, A does not"},
-		New:        {"here only", "not in the suite that judged A"},
-		Removed:    {"not here", "not in the suite that judged this one"},
-		NotRun:     {"not run", "left out of one of the runs"},
+// name says what a change is, for people. Between different implementations there is no before and after: what only the
+// other one passes is no regression.
+func (t *Table) name(c Change) string {
+	names := map[Change][2]string{
+		Regression: {"regression", "fails here only"},
+		Stricter:   {"fails a check that the older suite does not have", "fails a check that the other suite does not have"},
+		Found:      {"fails, not judged before", "fails, not judged in A"},
+		Unjudged:   {"no longer judged", "not judged here"},
+		Fixed:      {"fixed", "passes here only"},
+		New:        {"not in the older suite", "not in the suite that judged A"},
+		Removed:    {"not in the newer suite", "not in the suite that judged this one"},
+		NotRun:     {"left out of one of the runs", "left out of one of the runs"},
 	}[c]
+	if t.Versions {
+		return names[0]
+	}
+	return names[1]
 }
 
-// headline says in one line what differs: "B fails 9 that A passes, passes 2 that A fails".
+// headline says in one line what differs: "B fails 9 that A passes, passes 2 that A does not".
 func (t *Table) headline() string {
 	last := t.Columns[len(t.Columns)-1]
 	if t.Versions {
-		return fmt.Sprintf("%s: %s, %d fixed since %s", last.Label, reports.Count(last.Changes[Regression], "regression"), last.Changes[Fixed], t.Columns[0].Label)
+		return fmt.Sprintf("%s: %s, %d fixed since %s", last.Label, reports.Count(last.Changes[Regression], "regression"),
+			last.Changes[Fixed], t.Columns[0].Label)
 	}
 	var parts []string
-	for i := 1; i < len(t.Columns); i++ {
-		fails, passes := 0, 0
-		for _, r := range t.Rows {
-			switch first, other := r.Cells[0].Verdict, r.Cells[i].Verdict; {
-			case first == reports.Passed && other == reports.Failed:
-				fails++
-			case first == reports.Failed && other == reports.Passed:
-				passes++
-			}
-		}
-		parts = append(parts, fmt.Sprintf("%s fails %d that A passes, passes %d that A fails", column(i), fails, passes))
+	for i, c := range t.Columns[1:] {
+		parts = append(parts, fmt.Sprintf("%s fails %d that A passes, passes %d that A does not", column(i+1),
+			c.Changes[Regression]+c.Changes[Stricter], c.Changes[Fixed]))
 	}
 	return strings.Join(parts, "; ")
-}
-
-// Markdown writes the comparison as tables: the columns, what differs, and all judged requirements in a closed section.
-func (t *Table) Markdown(w io.Writer) error {
-	var b strings.Builder
-	fmt.Fprintf(&b, "## %s\n\n| | Result | Verdict | Passed | Remaining | Suite |\n|---|---|---|---|---|---|\n", safe.Prose(t.headline(), 300))
-	for i, c := range t.Columns {
-		fmt.Fprintf(&b, "| %s | %s | %s | %s | %s | %s |\n", column(i), safe.Prose(c.Label, 100), safe.Prose(c.Verdict, 200), c.Passed,
-			safe.Prose(c.Remaining, 200), safe.Prose(c.Suite, 50))
-	}
-	if different := t.different(); len(different) > 0 {
-		fmt.Fprintf(&b, "\n### Differences (%d)\n\n", len(different))
-		t.markdownRows(&b, different)
-	}
-	b.WriteString("\n<details><summary>All judged requirements</summary>\n\n")
-	t.markdownRows(&b, t.Rows)
-	b.WriteString("\n</details>\n")
-	_, err := io.WriteString(w, b.String())
-	return err
-}
-
-func (t *Table) markdownRows(b *strings.Builder, rows []Row) {
-	b.WriteString("| Requirement | Level |")
-	for i := range t.Columns {
-		fmt.Fprintf(b, " %s |", column(i))
-	}
-	b.WriteString(" Change |\n|---|---|" + strings.Repeat(":-:|", len(t.Columns)) + "---|\n")
-	for _, r := range rows {
-		fmt.Fprintf(b, "| %s | %s |", safe.MarkdownCode(safe.Ellipsis(r.ID, 60)), r.Level)
-		for _, c := range r.Cells {
-			fmt.Fprintf(b, " %s |", sign(c.Verdict))
-		}
-		fmt.Fprintf(b, " %s |\n", safe.Prose(t.changes(r), 600))
-	}
 }

@@ -19,6 +19,7 @@ type Options struct {
 	Color bool   // whether to use colours; the caller knows the terminal and NO_COLOR
 	Width int    // columns to wrap prose at; 0 does not wrap
 	Out   string // folder of the written reports, named as the place where there is more; may be empty
+	Quiet bool   // whether the first line is all that is shown
 }
 
 // maxFailures is how many failures are shown in full, and how many reasons.
@@ -28,15 +29,24 @@ const maxFailures = 20
 // then what could not be judged and why, then the counts, and the verdict again, because a long output ends there. It
 // fails only where w does.
 func Write(w io.Writer, r *reports.Result, opts Options) error {
-	p := &printer{w: w, opts: opts, Overview: overview.Of(r)}
-	p.firstLine()
-	p.wrap("  ", "  ", p.paint(dim, safe.Line(safe.Ellipsis(overview.Subject(r), 1000))))
+	p := &printer{opts: opts, Overview: overview.Of(r)}
+	p.wrap("", "  ", p.verdict()+p.paint(bold, ": "+safe.Line(safe.Ellipsis(p.Headline(), 1000))))
+	if !opts.Quiet {
+		p.rest()
+	}
+	_, err := io.WriteString(w, p.b.String())
+	return err
+}
+
+// rest shows all that comes after the first line.
+func (p *printer) rest() {
+	p.prose("  ", "  ", p.Subject())
 	for _, s := range p.Problems() {
 		c := map[overview.Class]color{overview.Failed: red, overview.Warning: yellow, overview.Known: dim}[s.Class]
 		p.heading(s.Label(), s.What, cmp.Or(c, magenta), len(s.Requirements))
 		switch s.Class {
 		case overview.Failed, overview.Warning:
-			p.failures(s.Requirements, c)
+			p.failures(s, c)
 		case overview.Known:
 			for _, q := range s.Requirements {
 				p.prose("  ", "      ", fmt.Sprintf("%s  %s %s: %s", q.ID, q.Level, q.Verdict, overview.KnownText(q.Known)))
@@ -45,35 +55,26 @@ func Write(w io.Writer, r *reports.Result, opts Options) error {
 			p.open(s.Requirements)
 		}
 	}
-	p.skipped()
-	if b := r.Baseline; b != nil {
-		p.list("BASELINE", "these fail the run; file "+b.File, red, b.Misfits())
+	var skips []string
+	for _, c := range p.Causes(p.Skipped()) {
+		skips = append(skips, c.What+": "+overview.Names(c.Requirements))
 	}
-	p.list("NOTES", "no failures, verdict unaffected", dim, overview.Notes(r))
+	for i, c := range p.SkippedInPart() {
+		if i < maxFailures {
+			skips = append(skips, "partly: "+c.What+": "+overview.Names(c.Requirements))
+		}
+	}
+	p.list("SKIPPED", "not judged", dim, cmp.Or(len(p.Skipped()), len(skips)), skips)
+	if b := p.Result.Baseline; b != nil {
+		p.list("BASELINE", "these fail the run; file "+b.File, red, len(b.Misfits()), b.Misfits())
+	}
+	p.list("NOTES", "no failures, verdict unaffected", dim, len(p.Notes()), p.Notes())
 	p.closing()
-	if p.err != nil {
-		return fmt.Errorf("printing the result: %w", p.err)
-	}
-	return nil
-}
-
-// WriteVerdict shows only the first line: the verdict and the headline. It fails only where w does.
-func WriteVerdict(w io.Writer, r *reports.Result, opts Options) error {
-	p := &printer{w: w, opts: opts, Overview: overview.Of(r)}
-	p.firstLine()
-	if p.err != nil {
-		return fmt.Errorf("printing the verdict: %w", p.err)
-	}
-	return nil
-}
-
-func (p *printer) firstLine() {
-	p.wrap("", "  ", p.verdict()+p.paint(bold, ": "+safe.Line(safe.Ellipsis(overview.Headline(p.Result), 1000))))
 }
 
 // verdict returns the run's verdict with a sign, so that it is distinct without colours.
 func (p *printer) verdict() string {
-	s := overview.DisplayVerdictOf(p.Result)
+	s := p.Display()
 	c, sign := yellow, "?"
 	switch s.Tone {
 	case reports.Conformant:
@@ -91,49 +92,62 @@ func (p *printer) heading(name, what string, c color, n int) {
 	p.line("%s %s", p.paint(c+bold, fmt.Sprintf("%s (%d):", name, n)), p.paint(dim, safe.Line(what)))
 }
 
-func (p *printer) list(name, what string, c color, sentences []string) {
-	if len(sentences) == 0 {
-		return
+// list shows sentences about so many things below a heading.
+func (p *printer) list(name, what string, c color, n int, sentences []string) {
+	if n > 0 {
+		p.heading(name, what, c, n)
 	}
-	p.heading(name, what, c, len(sentences))
 	for _, s := range sentences {
 		p.prose("  ", "      ", s)
 	}
 }
 
-// failures shows the causes, and beneath each what it explains.
-func (p *printer) failures(failed []*reports.Requirement, c color) {
-	all := failed
-	failed = slices.DeleteFunc(slices.Clone(all), func(q *reports.Requirement) bool { return p.IsBeneath(q, all) })
-	for i, q := range failed {
+// failures shows the causes, and with each what it explains.
+func (p *printer) failures(s overview.Section, c color) {
+	shown := 0
+	for i, q := range s.Requirements {
+		if s.Beneath[q.ID] {
+			continue
+		}
 		p.line("")
-		if i == maxFailures {
-			p.line("  … and %d more: %s%s", len(failed)-i, safe.Line(overview.Names(failed[i:])), p.more())
+		if shown++; shown > maxFailures {
+			p.line("  … and %d more: %s%s", len(s.Requirements)-i, safe.Line(overview.Names(s.Requirements[i:])), p.more())
 			return
 		}
-		p.line("  %s  %s %s", p.paint(c+bold, safe.Line(q.ID)), p.paint(bold, string(q.Level)), p.paint(dim, "· "+safe.Line(overview.WhereFrom(q.Section))))
-		p.prose("  ", "  ", q.Title)
-		if q.Quote != "" {
-			p.prose("  ", "  ", "the interface: "+overview.Quote(q))
-		}
-		findings := p.Findings[q.ID]
-		if len(findings) == 0 {
-			findings = []*reports.Finding{{Summary: cmp.Or(q.Reason, "no reason was recorded")}}
-		}
-		for j, f := range findings {
-			if j == 5 {
-				p.line("    … and %d more findings%s", len(findings)-j, p.more())
-				break
-			}
-			if j > 0 {
-				p.line("")
-			}
-			p.finding(q, f)
-		}
-		if text := p.Explained(q); text != "" {
-			p.prose("    ", "    ", text)
-		}
+		p.requirement(q, p.Findings[q.ID], c)
 	}
+}
+
+// Story tells of a requirement that has not passed as [Write] does, in one of its scenarios where s is not nil, with the
+// requests as curl lines.
+func Story(o overview.Overview, q *reports.Requirement, s *reports.Scenario, opts Options) string {
+	p := &printer{opts: opts, Overview: o, curl: true}
+	elsewhere := func(f *reports.Finding) bool { return s != nil && f.Scenario != "" && f.Scenario != s.Key() }
+	p.requirement(q, slices.DeleteFunc(slices.Clone(o.Findings[q.ID]), elsewhere), "")
+	return p.b.String()
+}
+
+func (p *printer) requirement(q *reports.Requirement, findings []*reports.Finding, c color) {
+	p.line("  %s  %s %s", p.paint(c+bold, safe.Line(q.ID)), p.paint(bold, string(q.Level)),
+		p.paint(dim, "· "+safe.Line(overview.WhereFrom(q.Section))))
+	p.prose("  ", "  ", q.Title)
+	if q.Quote != "" {
+		p.prose("  ", "  ", "the interface: "+q.Quote)
+	}
+	if len(findings) == 0 {
+		findings = []*reports.Finding{{Summary: cmp.Or(q.Reason, "no reason was recorded")}}
+	}
+	for i, f := range findings {
+		if i == 5 {
+			p.line("    … and %d more findings%s", len(findings)-i, p.more())
+			break
+		}
+		if i > 0 {
+			p.line("")
+		}
+		p.finding(q, f)
+	}
+	p.field("causes", p.Explained(q))
 }
 
 func (p *printer) more() string {
@@ -145,7 +159,7 @@ func (p *printer) more() string {
 
 func (p *printer) finding(q *reports.Requirement, f *reports.Finding) {
 	if s := overview.ScenarioOf(q, f); s != nil {
-		p.line("    %s", p.paint(dim, safe.Line(fmt.Sprintf("%s:%d  %s", s.URI, s.Line, s.Name))))
+		p.line("    %s", p.paint(dim, safe.Line(s.Key()+"  "+s.Name)))
 	}
 	what := overview.WhatIsWrong(f)
 	if f.Count > 1 {
@@ -166,7 +180,10 @@ func (p *printer) finding(q *reports.Requirement, f *reports.Finding) {
 	}
 	p.field("compared", f.Compared)
 	p.field("hint", f.Hint)
-	p.verbatim("replay", overview.ReplayCommand(p.Result, f), "")
+	if p.curl {
+		p.verbatim("request", f.Curl, "")
+	}
+	p.verbatim("replay", p.ReplayCommand(f), "")
 	if p.opts.Out != "" {
 		p.verbatim("script", script.Command(p.Result, f, p.opts.Out), "")
 	}
@@ -190,31 +207,9 @@ func (p *printer) open(requirements []*reports.Requirement) {
 	}
 }
 
-// skipped prints the requirements that were skipped, and those of which some scenarios were.
-func (p *printer) skipped() {
-	inPart := p.SkippedInPart()
-	n := 0
-	for _, c := range inPart {
-		n += len(c.Requirements)
-	}
-	if n = cmp.Or(len(p.Skipped), n); n > 0 {
-		p.heading("SKIPPED", "not judged", dim, n)
-	}
-	for _, c := range p.Causes(p.Skipped) {
-		p.prose("  ", "      ", safe.Ellipsis(c.What, 500)+": "+overview.Names(c.Requirements))
-	}
-	for i, c := range inPart {
-		if i == maxFailures {
-			p.line("  … and more reasons%s", p.more())
-			return
-		}
-		p.prose("  ", "      ", "partly: "+safe.Ellipsis(c.What, 500)+": "+overview.Names(c.Requirements))
-	}
-}
-
 func (p *printer) closing() {
 	p.line("")
-	for _, row := range overview.Closing(p.Result, p.opts.Out) {
+	for _, row := range p.Closing(p.opts.Out) {
 		label, text := fmt.Sprintf("%-16s", row[0]), safe.Line(row[1])
 		if row[0] == "Remove it" || row[0] == "Reports" { // to be copied
 			p.line("%s%s", label, text)

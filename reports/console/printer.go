@@ -2,7 +2,6 @@ package console
 
 import (
 	"fmt"
-	"io"
 	"strings"
 	"unicode/utf8"
 
@@ -28,19 +27,17 @@ const (
 	labelWidth  = 14
 )
 
-// printer writes lines to a console. The first error ends it.
+// printer keeps the lines for a console.
 type printer struct {
 	overview.Overview
-	w    io.Writer
+	b    strings.Builder
 	opts Options
-	err  error
+	curl bool // whether to show the requests
 }
 
 // line prints one line. Text of the target has to be safe before it comes here.
 func (p *printer) line(format string, args ...any) {
-	if p.err == nil {
-		_, p.err = fmt.Fprintln(p.w, strings.TrimRight(fmt.Sprintf(format, args...), " "))
-	}
+	p.b.WriteString(strings.TrimRight(fmt.Sprintf(format, args...), " ") + "\n")
 }
 
 func (p *printer) paint(c color, s string) string {

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/agentconform/agentconform/reports"
+	"github.com/agentconform/agentconform/reports/console"
 	"github.com/agentconform/agentconform/reports/overview"
 	"github.com/agentconform/agentconform/reports/safe"
 )
@@ -23,7 +24,7 @@ func Write(w io.Writer, r *reports.Result) error {
 	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)
 	enc.SetIndent("", "  ")
-	if err := enc.Encode(append(featuresOf(r), verdictOf(r))); err != nil {
+	if err := enc.Encode(featuresOf(overview.Of(r))); err != nil {
 		return err
 	}
 	_, err := w.Write(safe.JSON(b.Bytes()))
@@ -46,10 +47,10 @@ func stepOf(keyword, name string, line int, result object) object {
 	return object{"keyword": keyword + " ", "line": line, "name": name, "match": object{}, "result": result}
 }
 
-func featuresOf(r *reports.Result) (features []object) {
-	index, o := map[[2]string]object{}, overview.Of(r)
-	for q := range reports.Each(r.Requirements) {
-		for _, s := range q.Scenarios {
+func featuresOf(o overview.Overview) (features []object) {
+	index := map[[2]string]object{}
+	for q := range reports.Each(o.Result.Requirements) {
+		for s := range reports.Each(q.Scenarios) {
 			key := [2]string{s.URI, q.Feature}
 			f := index[key]
 			if f == nil {
@@ -58,25 +59,25 @@ func featuresOf(r *reports.Result) (features []object) {
 			}
 			id := fmt.Sprintf("%s;%s;%s;%d", f["id"], overview.Slug(q.ID), overview.Slug(s.Name), s.Line)
 			tags := []object{{"name": "@" + q.ID}, {"name": "@" + strings.ToLower(string(q.Level))}}
-			scenario := scenarioOf(id, s.Name, fmt.Sprintf("%s (%s): %s", q.ID, q.Level, q.Title), s.Line, tags, stepsOf(o, q, &s))
+			scenario := scenarioOf(id, s.Name, fmt.Sprintf("%s (%s): %s", q.ID, q.Level, q.Title), s.Line, tags, stepsOf(o, q, s))
 			f["elements"] = append(f["elements"].([]object), scenario)
 		}
 	}
-	return features
+	return append(features, verdictOf(o))
 }
 
 // verdictOf is the verdict as a feature: it is failed or pending where the exit code is not 0, and says what was judged.
-func verdictOf(r *reports.Result) object {
-	display, result := overview.DisplayVerdictOf(r), object{"status": "passed"}
-	switch {
-	case display.Tone == reports.NonConformant:
-		result = object{"status": "failed", "error_message": overview.FirstLine(r)}
-	case display.Exit != 0:
-		result = object{"status": "pending", "error_message": overview.FirstLine(r)}
+func verdictOf(o overview.Overview) object {
+	display, result := o.Display(), object{"status": "passed"}
+	if display.Exit != 0 {
+		result = object{"status": "pending", "error_message": o.FirstLine()}
+	}
+	if display.Tone == reports.NonConformant {
+		result["status"] = "failed"
 	}
 	f := featureOf("agentconform", "agentconform")
-	f["elements"] = []object{scenarioOf("agentconform;verdict", "verdict", overview.FactsText(r, "\n"), 1, []object{},
-		[]object{stepOf("*", overview.FirstLine(r), 1, result)})}
+	f["elements"] = []object{scenarioOf("agentconform;verdict", "verdict", o.FactsText("\n"), 1, []object{},
+		[]object{stepOf("*", o.FirstLine(), 1, result)})}
 	return f
 }
 
@@ -109,11 +110,11 @@ func stepsOf(o overview.Overview, q *reports.Requirement, s *reports.Scenario) [
 }
 
 func outcomeOf(o overview.Overview, q *reports.Requirement, s *reports.Scenario) object {
-	switch class, message := overview.OutcomeOf(o.Result, q, s); class {
+	switch class, message := o.OutcomeOf(q, s); class {
 	case overview.Passed, overview.NotJudged:
 		return object{"status": "skipped"}
 	case overview.Failed:
-		return object{"status": "failed", "error_message": strings.TrimSpace(message + "\n" + o.Story(q, s))}
+		return object{"status": "failed", "error_message": message + "\n" + console.Story(o, q, s, console.Options{})}
 	default:
 		return object{"status": "pending", "error_message": message}
 	}

@@ -5,9 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
-	"regexp"
 	"strings"
 
 	"github.com/agentconform/agentconform/reports"
@@ -81,20 +81,17 @@ func Write(dir string, r *reports.Result) error {
 	return writeScripts(dir, r)
 }
 
-// ours are the names of scripts: those of an earlier run are removed.
-var ours = regexp.MustCompile(`^[A-Z]{2}-.+-[0-9a-f]{12}\.sh$`)
-
-// writeScripts writes the scripts of the first findings. Where there can be none, the file says why.
+// writeScripts writes the scripts of the first findings, and removes those of an earlier run. Where there can be none, the
+// file says why.
 func writeScripts(dir string, r *reports.Result) error {
 	if err := checkScripts(dir); err != nil {
 		return err
 	}
-	old, _ := os.ReadDir(filepath.Join(dir, Scripts)) // it need not be there
-	for _, e := range old {
-		if ours.MatchString(e.Name()) && e.Type().IsRegular() {
-			if err := os.Remove(filepath.Join(dir, Scripts, e.Name())); err != nil {
-				return fmt.Errorf("removing a script of an earlier run: %w", err)
-			}
+	folder := filepath.Join(dir, Scripts)
+	old, _ := fs.Glob(os.DirFS(folder), "[A-Z][A-Z]-*-????????????.sh") // the pattern is right
+	for _, name := range old {
+		if err := os.Remove(filepath.Join(folder, name)); err != nil {
+			return fmt.Errorf("removing a script of an earlier run: %w", err)
 		}
 	}
 	for i := range r.Findings {
@@ -102,7 +99,7 @@ func writeScripts(dir string, r *reports.Result) error {
 		if name == "" {
 			continue
 		}
-		if err := os.MkdirAll(filepath.Join(dir, Scripts), 0o755); err != nil {
+		if err := os.MkdirAll(folder, 0o755); err != nil {
 			return fmt.Errorf("making the folder for the scripts: %w", err)
 		}
 		var b strings.Builder

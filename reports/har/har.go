@@ -23,13 +23,11 @@ import (
 func Write(w io.Writer, r *reports.Result) error {
 	out := bufio.NewWriterSize(w, 64<<10) // what it returns of an error, Flush returns too
 	_, _ = fmt.Fprintf(out, "{\"log\": {\n\"version\": \"1.2\",\n\"creator\": %s,\n\"comment\": %s,\n\"entries\": [",
-		inJSON(object{"name": "agentconform", "version": r.Suite.Version}), inJSON(overview.FactsText(r, "; ")))
+		inJSON(object{"name": "agentconform", "version": r.Suite.Version}), inJSON(overview.Of(r).FactsText("; ")))
 	separator := "\n"
-	if r.Exchanges != nil {
-		for x := range r.Exchanges.All() {
-			_, _ = out.WriteString(separator + inJSON(entryOf(r.Run.StartedAt, x)))
-			separator = ",\n"
-		}
+	for _, x := range r.Exchanges {
+		_, _ = out.WriteString(separator + inJSON(entryOf(r.Run.StartedAt, x)))
+		separator = ",\n"
 	}
 	_, _ = out.WriteString("\n]}}\n")
 	return out.Flush()

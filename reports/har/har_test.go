@@ -16,7 +16,7 @@ func TestHAR(t *testing.T) { // no limit: the archive holds the evidence itself,
 }
 
 func TestHARKeepsOddAddresses(t *testing.T) {
-	r := &reports.Result{Exchanges: reports.NewExchanges(
+	r := &reports.Result{Exchanges: reports.Record(nil,
 		reports.Exchange{URL: "http://user:secret@h/a b?x=%zz&status=A,B&n=%20#frag"},
 		reports.Exchange{URL: "http://[::1"},
 	)}

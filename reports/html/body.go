@@ -1,10 +1,8 @@
 package html
 
 import (
+	"bytes"
 	"encoding/json"
-	"fmt"
-	"html/template"
-	"regexp"
 	"strings"
 
 	"github.com/tidwall/gjson"
@@ -15,41 +13,63 @@ import (
 // Bounds of a body that is shown pretty: a page full of one list hides the place that matters.
 const (
 	maxPretty = 24 << 10 // bytes of text
-	around    = 3 << 10  // bytes of text before and after the place of a finding, where the text is longer
+	around    = 3 << 10  // bytes of text before and after the beginning of the place of a finding
 	maxNested = 60       // levels; more would be indentation and nothing else
 )
 
-// body is a body made ready to be shown: HTML with the place of a finding marked.
+// body is a body made ready to be shown, with the place of a finding apart.
 type body struct {
-	HTML    template.HTML
-	Missing string // the pointer, where it leads nowhere
-	Note    string // why the text is not the whole body
+	Before, Marked, After string
+	Missing               string // the pointer, where it leads nowhere
+	Note                  string // why the text is not the whole body
 }
 
-// prettyBody renders a body. In JSON, the value at pointer is marked; where it is not there, the nearest value around
+// Text tells whether there is text to show.
+func (b body) Text() bool { return b.Before+b.Marked+b.After != "" }
+
+// prettyBody makes a body ready. In JSON, the value at pointer is marked; where it is not there, the nearest value around
 // it is marked, and the pointer is named as missing.
 func prettyBody(text, pointer string) body {
 	switch {
 	case strings.TrimSpace(text) == "":
 		return body{Note: "no body"}
 	case !json.Valid([]byte(text)):
-		plain := template.HTML(escape(safe.Cut(text, maxPretty))) //nolint:gosec // escaped
-		return body{HTML: plain, Note: "not valid JSON, or cut"}
+		return body{Before: safe.Visible(safe.Cut(text, maxPretty)), Note: "not valid JSON, or cut"}
 	}
+	text = indented(text)
 	start, end, missing := place(text, pointer)
-	b := body{Missing: safe.Visible(safe.Cut(missing, 500))}
-	from, to := 0, maxPretty
+	from, to := 0, min(len(text), maxPretty)
 	if end > 0 && len(text) > 2*around {
-		from, to = max(start-around, 0), start+around
+		from, to = strings.LastIndex(text[:max(start-around, 0)], "\n")+1, min(len(text), start+around)
 	}
-	shown := pretty(text, from, to, start, end)
-	if b.HTML = template.HTML(shown); from > 0 || to < len(text) || len(shown) > 2*maxPretty { //nolint:gosec // escaped token by token
+	end = min(end, to)
+	b := body{
+		Before: safe.Visible(text[from:start]), Marked: safe.Visible(text[start:end]), After: safe.Visible(text[end:to]),
+		Missing: safe.Visible(safe.Cut(missing, 500)),
+	}
+	if from > 0 || to < len(text) {
 		b.Note = "cut here; the whole is in result.json"
 	}
 	return b
 }
 
-func escape(s string) string { return template.HTMLEscapeString(safe.Visible(s)) }
+// indented writes valid JSON with a line for each value. Numbers and escapes stay as they were sent.
+func indented(text string) string {
+	var lines bytes.Buffer
+	_ = json.Indent(&lines, []byte(text), "", "") // it is valid
+	var b strings.Builder
+	depth := 0
+	for line := range strings.Lines(lines.String()) {
+		if strings.ContainsAny(line[:1], "]}") {
+			depth--
+		}
+		b.WriteString(strings.Repeat("  ", min(depth, maxNested)) + line)
+		if opens := strings.TrimSuffix(line, "\n"); strings.HasSuffix(opens, "[") || strings.HasSuffix(opens, "{") {
+			depth++
+		}
+	}
+	return b.String()
+}
 
 // place finds the value at a JSON pointer (RFC 6901), or the nearest one around it: where it starts and ends in the
 // text; zeros for the whole of it. missing is the pointer where it leads nowhere.
@@ -65,59 +85,4 @@ func place(text, pointer string) (start, end int, missing string) {
 		missing = pointer
 	}
 	return 0, 0, missing
-}
-
-// jsonToken is a text with the colon that makes it a key, a bracket, a comma, or a literal.
-var jsonToken = regexp.MustCompile(`("(?:\\.|[^"\\])*")(\s*:)?|[{}\[\],]|[^\s"{}\[\],]+`)
-
-// pretty writes the tokens of valid JSON between two places with indentation, as they were sent: numbers and escapes
-// stay as they are. What starts and ends at the given places is marked. It ends early where the indentation grows too
-// large.
-func pretty(text string, from, to, start, end int) string {
-	var b strings.Builder
-	depth, last, marked := 0, "", false
-	for _, at := range jsonToken.FindAllStringSubmatchIndex(text, -1) {
-		token := text[at[0]:at[1]]
-		closing := token == "}" || token == "]"
-		if closing {
-			depth--
-		}
-		if at[0] >= from && at[0] < to && b.Len() <= 2*maxPretty {
-			opened := last == "{" || last == "["
-			if last == "," || opened && !closing || closing && last != "" && !opened {
-				b.WriteString("\n" + strings.Repeat("  ", min(depth, maxNested)))
-			}
-			if at[0] == start && end > 0 {
-				b.WriteString("<mark>")
-				marked = true
-			}
-			b.WriteString(coloured(token, text, at))
-			if marked && at[1] == end {
-				b.WriteString("</mark>")
-				marked = false
-			}
-		}
-		if token == "{" || token == "[" {
-			depth++
-		}
-		last = token
-	}
-	if marked {
-		b.WriteString("</mark>")
-	}
-	return b.String()
-}
-
-// coloured is a token in the class that its kind has: a key, a string or another literal.
-func coloured(token, text string, at []int) string {
-	class := "n"
-	switch {
-	case len(token) == 1 && strings.Contains("{}[],", token):
-		return token
-	case at[4] >= 0:
-		return fmt.Sprintf(`<span class="k">%s</span>: `, escape(safe.Cut(text[at[2]:at[3]], 4000)))
-	case at[2] >= 0:
-		class = "s"
-	}
-	return fmt.Sprintf(`<span class="%s">%s</span>`, class, escape(safe.Cut(token, 4000)))
 }

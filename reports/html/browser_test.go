@@ -1,4 +1,4 @@
-//go:build browser || nightly
+//go:build browser
 
 package html_test
 

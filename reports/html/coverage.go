@@ -12,8 +12,8 @@ import (
 // coverageView is what a run touched of the contract: a heat map of the answers, and the details.
 type coverageView struct {
 	Operations, Statuses, Parameters share
-	Undeclared                       int     // combinations of operation and status that the contract does not declare
-	Map                              heatMap // answers by operation and status
+	Undeclared                       int      // combinations of operation and status that the contract does not declare
+	Columns                          []string // of the heat map: statuses
 	Details                          []operationView
 	Enums                            []reports.EnumCoverage
 }
@@ -35,25 +35,12 @@ type operationView struct {
 	reports.OperationCoverage
 	Statuses   []reports.StatusCoverage
 	Parameters []reports.ParameterCoverage
-	Contract   []string // requirements about its contract
+	Contract   []string   // requirements about its contract
+	Cells      []heatCell // as many as columns
 }
 
-// heatMap is a table of counts. Each cell says in text what its shade says.
-type heatMap struct {
-	Columns []string
-	Rows    []heatRow
-	Totals  []int // by column
-	Total   int
-}
-
-type heatRow struct {
-	Name  string
-	Cells []heatCell
-	Total int
-}
-
+// heatCell is a number of answers. It says in text what its shade says.
 type heatCell struct {
-	N                  int
 	Class, Text, Title string // the class is "none", "zero", "h1" to "h4"
 }
 
@@ -62,6 +49,11 @@ func coverageOf(r *reports.Result) *coverageView {
 		return nil
 	}
 	v := &coverageView{Enums: r.Coverage.Enums}
+	for _, s := range r.Coverage.Statuses {
+		v.Columns = append(v.Columns, s.Status)
+	}
+	slices.Sort(v.Columns)
+	v.Columns = slices.Compact(v.Columns)
 	for _, o := range r.Coverage.Operations {
 		view := operationView{OperationCoverage: o}
 		v.Operations.count(o.Exchanges > 0)
@@ -81,24 +73,10 @@ func coverageOf(r *reports.Result) *coverageView {
 				view.Contract = append(view.Contract, q.ID)
 			}
 		}
-		v.Details = append(v.Details, view)
-	}
-	for _, s := range r.Coverage.Statuses {
-		v.Map.Columns = append(v.Map.Columns, s.Status)
-	}
-	slices.Sort(v.Map.Columns)
-	v.Map.Columns = slices.Compact(v.Map.Columns)
-	v.Map.Totals = make([]int, len(v.Map.Columns))
-	for _, o := range v.Details {
-		row := heatRow{Name: o.Operation}
-		for i, status := range v.Map.Columns {
-			cell := v.cell(o, status)
-			row.Cells = append(row.Cells, cell)
-			row.Total += cell.N
-			v.Map.Totals[i] += cell.N
+		for _, status := range v.Columns {
+			view.Cells = append(view.Cells, v.cell(view, status))
 		}
-		v.Map.Total += row.Total
-		v.Map.Rows = append(v.Map.Rows, row)
+		v.Details = append(v.Details, view)
 	}
 	return v
 }
@@ -113,7 +91,7 @@ func (v *coverageView) cell(o operationView, status string) heatCell {
 			types = append(types, cmp.Or(s.ContentType, "no content type"))
 		}
 	}
-	c := heatCell{n, fmt.Sprintf("h%d", min(len(fmt.Sprint(n)), 4)), fmt.Sprint(n), strings.Join(types, ", ")}
+	c := heatCell{fmt.Sprintf("h%d", min(len(fmt.Sprint(n)), 4)), fmt.Sprint(n), strings.Join(types, ", ")}
 	switch {
 	case types == nil:
 		return heatCell{Class: "none", Text: "–"}

@@ -1,10 +1,9 @@
 package html
 
 import (
-	"encoding/json"
 	"fmt"
-	"html/template"
 	"iter"
+	"slices"
 	"strings"
 
 	"github.com/agentconform/agentconform/reports"
@@ -46,7 +45,7 @@ func (p *page) row(x reports.Exchange) exchangeRow {
 
 // short leaves out what all addresses have in common, and shortens ids: what differs is at the end.
 func (p *page) short(address string) string {
-	for _, base := range []string{p.R.Target.ControlPlane, p.R.Target.AgentServer} {
+	for _, base := range []string{p.Result.Target.ControlPlane, p.Result.Target.AgentServer} {
 		if rest, ok := strings.CutPrefix(address, strings.TrimRight(base, "/")); ok && base != "" && strings.HasPrefix(rest, "/") {
 			address = rest
 			break
@@ -55,22 +54,11 @@ func (p *page) short(address string) string {
 	return safe.ShortIDs(address)
 }
 
-// Exchanges tells the template how many there are.
-func (p *page) Exchanges() int { return p.all.Len() }
+// RowChunks and ShownChunks give the list and the evidence as data, some at a time.
+func (p *page) RowChunks() iter.Seq[[]exchangeRow] { return slices.Chunk(p.Rows, 10*chunkSize) }
 
-// PlainRows gives the first thousand lines of the list, for readers without scripts.
-func (p *page) PlainRows() (rows []exchangeRow) {
-	for x := range p.all.All() {
-		if x.ID > 1000 {
-			break
-		}
-		rows = append(rows, p.row(x))
-	}
-	return rows
-}
-
-// RowChunks gives the lines of the list as data.
-func (p *page) RowChunks() iter.Seq[template.JS] { return chunks(p.all, 10*chunkSize, p.row) }
+// ShownChunks are beside RowChunks.
+func (p *page) ShownChunks() iter.Seq[[]shownExchange] { return slices.Chunk(p.Shown, chunkSize) }
 
 // shownExchange is the evidence of an exchange as data for the page's script.
 type shownExchange struct {
@@ -88,16 +76,18 @@ type shownSide struct {
 	Note    string      `json:"n,omitempty"`
 }
 
-// Chunks gives the evidence of all exchanges as data.
-func (p *page) Chunks() iter.Seq[template.JS] {
+// exchanges gives the lines of the list, and the evidence of all exchanges.
+func (p *page) exchanges() (rows []exchangeRow, shown []shownExchange) {
 	room := maxEvidence
-	return chunks(p.all, chunkSize, func(x reports.Exchange) shownExchange {
+	for _, x := range p.recorded.Exchanges {
+		rows = append(rows, p.row(x))
 		s := shownExchange{Request: shownSideOf(x.Request, &room), Response: shownSideOf(x.Response, &room)}
 		x.Request, x.Response = reports.Message{}, reports.Message{}
 		x = scrubbed(x, 4000)
 		s.URL, s.Error, s.Curl, s.AtMS = x.URL, x.Error, x.Curl, x.AtMS
-		return s
-	})
+		shown = append(shown, s)
+	}
+	return rows, shown
 }
 
 func shownSideOf(m reports.Message, room *int) shownSide {
@@ -114,24 +104,4 @@ func shownSideOf(m reports.Message, room *int) shownSide {
 		s.Note = "cut here: " + reports.Count(whole, "byte") + " in all"
 	}
 	return s
-}
-
-// chunks gives the exchanges some at a time: JSON that holds nothing that could end a script element.
-func chunks[T any](all *reports.Exchanges, size int, item func(reports.Exchange) T) iter.Seq[template.JS] {
-	return func(yield func(template.JS) bool) {
-		var chunk []T
-		flush := func() bool {
-			doc, _ := json.Marshal(chunk) // texts and numbers; writes <, > and & as escapes
-			chunk = nil
-			return yield(template.JS(safe.JSON(doc))) //nolint:gosec // JSON with all of HTML escaped
-		}
-		for x := range all.All() {
-			if chunk = append(chunk, item(x)); len(chunk) == size && !flush() {
-				return
-			}
-		}
-		if len(chunk) > 0 {
-			flush()
-		}
-	}
 }

@@ -5,7 +5,6 @@ import (
 	"crypto/sha256"
 	"embed"
 	"encoding/base64"
-	"fmt"
 	"html/template"
 	"io"
 	"slices"
@@ -39,16 +38,14 @@ func Write(w io.Writer, r *reports.Result) error {
 var parsed = sync.OnceValue(func() *template.Template {
 	return template.Must(template.New("page.gohtml").Funcs(template.FuncMap{
 		"beyond": func(n, most int) int { return max(n-most, 0) }, "byKind": overview.CountByKind, "duration": overview.Duration,
-		"ellipsis": safe.Ellipsis, "headline": overview.Headline, "join": strings.Join,
-		"known": overview.KnownText, "label": label, "leftOut": overview.LeftOut, "long": long, "notes": overview.Notes, "quote": overview.Quote,
-		"remaining": overview.Remaining, "seen": overview.Seen, "shortID": shortID, "subject": overview.Subject, "verdicts": overview.VerdictCounts,
-		"waits": overview.Waits, "where": overview.WhereFrom, "wrong": overview.WhatIsWrong, "rule": overview.RuleURL,
+		"ellipsis": safe.Ellipsis, "join": strings.Join, "known": overview.KnownText, "long": long, "rule": overview.RuleURL,
+		"seen": overview.Seen, "shortID": shortID, "where": overview.WhereFrom, "wrong": overview.WhatIsWrong,
 	}).ParseFS(templates, "templates/*.gohtml"))
 })
 
-// long tells whether a text needs a box that scrolls. Such a box must be reachable by the keyboard, and only such a box.
-func long(text any) bool {
-	s := fmt.Sprint(text)
+// long tells whether texts need a box that scrolls. Such a box must be reachable by the keyboard, and only such a box.
+func long(texts ...string) bool {
+	s := strings.Join(texts, "")
 	return len(s) > 3000 || strings.Count(s, "\n") > 24
 }
 
@@ -56,20 +53,16 @@ func long(text any) bool {
 type page struct {
 	overview.Overview
 	assets
-	R        *reports.Result
-	Display  overview.DisplayVerdict
-	Link     string // address of the implementation, if it is one that can be followed
-	Judged   int    // passed or failed
-	Todo     []overview.Cause
-	Counts   overview.Counts
+	Link     string            // address of the implementation, if it is one that can be followed
 	Verdicts []reports.Verdict // that occur
 	Levels   []reports.Level
 	Parts    []*part
 	Coverage *coverageView // nil: no operation is known
 	Chart    *chart        // nil: no status was polled
-	Cleanup  overview.Cleanup
+	Rows     []exchangeRow
+	Shown    []shownExchange
 
-	all *reports.Exchanges
+	recorded *reports.Result // as it is: with its exchanges, and not scrubbed
 }
 
 // maxText bounds each text in the page.
@@ -80,32 +73,28 @@ func scrubbed[T any](v T, limit int) T {
 	return safe.Copy(v, func(text string) string { return safe.Visible(safe.Cut(text, limit)) })
 }
 
-func pageOf(original *reports.Result) *page {
-	shallow := *original
+func pageOf(recorded *reports.Result) *page {
+	shallow := *recorded
 	shallow.Exchanges = nil
 	r := scrubbed(&shallow, maxText)
-	p := &page{
-		Overview: overview.Of(r), assets: ownAssets(), R: r,
-		Display: overview.DisplayVerdictOf(r), Counts: overview.CountsOf(r), Levels: reports.Levels,
-		Judged:   overview.Judged(r),
-		Coverage: coverageOf(r), Cleanup: overview.CleanupOf(r, r.Run.Flag("--out")), all: original.Exchanges,
-	}
+	p := &page{Overview: overview.Of(r), assets: ownAssets(), Levels: reports.Levels, Coverage: coverageOf(r), recorded: recorded}
 	if link := r.Target.Implementation.URL; strings.HasPrefix(link, "https://") || strings.HasPrefix(link, "http://") {
 		p.Link = link
 	}
-	occur := map[reports.Verdict]int{}
-	for _, q := range r.Requirements {
-		occur[q.Verdict]++
-	}
-	p.Verdicts = slices.DeleteFunc(slices.Clone(reports.Verdicts), func(v reports.Verdict) bool { return occur[v] == 0 })
-	p.Todo = p.todo()
+	p.Verdicts = slices.DeleteFunc(slices.Clone(reports.Verdicts), func(v reports.Verdict) bool {
+		return !slices.ContainsFunc(r.Requirements, func(q reports.Requirement) bool { return q.Verdict == v })
+	})
+	p.Rows, p.Shown = p.exchanges()
 	p.Parts = p.parts()
-	p.Chart = chartOf(r.Timeline, p.origins())
+	p.Chart = chartOf(r)
 	return p
 }
 
 // Title is that of the window.
-func (p *page) Title() string { return p.Display.String() + " – " + overview.Subject(p.R) }
+func (p *page) Title() string { return p.Display().String() + " – " + p.Subject() }
+
+// Cleanup is what the run created at the target.
+func (p *page) Cleanup() overview.Cleanup { return p.Overview.Cleanup(p.Result.Run.Flag("--out")) }
 
 // assets are what each page holds beside its content.
 type assets struct {
@@ -125,17 +114,17 @@ func hash(source string) string {
 	return "'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'"
 }
 
-// todo lists what remains for conformance by cause, failures first.
-func (p *page) todo() []overview.Cause {
+// Todo lists what remains for conformance by cause, failures first.
+func (p *page) Todo() []overview.Cause {
 	var all []*reports.Requirement
-	for _, class := range []overview.Class{overview.Failed, overview.Blocked, overview.Inconclusive, overview.NotRun} {
-		for _, q := range p.Classes[class] {
-			if q.Decides(p.R.Run.Strict) {
+	for _, s := range p.Problems() {
+		for _, q := range s.Requirements {
+			if s.Class != overview.Known && q.Decides(p.Result.Run.Strict) {
 				all = append(all, q)
 			}
 		}
 	}
-	for _, q := range reports.BrokenClaims(p.R) {
+	for _, q := range reports.BrokenClaims(p.Result) {
 		if !slices.Contains(all, q) {
 			all = append(all, q)
 		}

@@ -2,6 +2,8 @@ package html_test
 
 import (
 	"bytes"
+	"os"
+	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
@@ -38,7 +40,7 @@ func checkHTML(t *testing.T, doc []byte) {
 		}
 		switch n.Data {
 		case "script":
-			if attribute(n, "type") == "" {
+			if len(n.Attr) == 0 {
 				scripts++
 			}
 		case "img", "iframe", "object", "embed", "link", "base", "video", "audio", "image", "use":
@@ -61,50 +63,70 @@ func checkHTML(t *testing.T, doc []byte) {
 	assert.Equal(t, 1, scripts, "our own script is the only one")
 }
 
-func attribute(n *parser.Node, key string) string {
-	for _, a := range n.Attr {
-		if a.Key == key {
-			return a.Val
-		}
-	}
-	return ""
-}
-
-func TestHTMLShowsTheCause(t *testing.T) {
-	r := reporttest.Faulty()
-	reporttest.Finding(r, "CP-LIST-13").Pointer = "/detail/id" // a place that is not there
-	rollback := reporttest.Finding(r, "AS-ROLLBACK-3")
-	rollback.Expected, rollback.Actual = "3\n2\n1", "1\n2\n3" // with a line in common
-	r.Coverage.Statuses[0].Declared = false
-	var b bytes.Buffer
-	require.NoError(t, html.Write(&b, r))
-	for _, want := range []string{
-		`<mark><span class="n">1773480413</span></mark>`,                   // the place of the finding
-		`<mark>/detail/id</mark> is missing`,                               // a place that is missing
-		`<p class="big">10 MUSTs`,                                          // what remains
-		`<li class="failed"><span class="sign failed" aria-hidden="true">`, // the step
-		`<del>- 3</del>`, `<ins>+ 3</ins>`, // the difference
-		`class="undeclared"`,       // coverage
-		`warning: failed`,          // a SHOULD
-		`FAILED (7): MUST not met`, // what decides the verdict
-		`WARNINGS (1): SHOULD not met, verdict unaffected`,
-		`BLOCKED (2): could not run, a precondition failed`,
-		`INCONCLUSIVE (1): no evidence either way`,
-	} {
-		assert.Contains(t, b.String(), want)
-	}
-}
-
 func TestHTMLOfManyExchangesIsBounded(t *testing.T) {
 	r := reporttest.Faulty()
-	memory := reports.NewExchanges()
+	r.Exchanges = nil
 	body := `{"a":"` + strings.Repeat("x", 60<<10) + `"}`
 	for range 7000 {
-		memory.Append(reports.Exchange{Method: "GET", URL: "http://127.0.0.1:8123/x", Status: 200, Response: reports.Message{Body: body}})
+		r.Exchanges = reports.Record(r.Exchanges, reports.Exchange{Method: "GET", URL: "http://127.0.0.1:8123/x", Status: 200, Response: reports.Message{Body: body}})
 	}
-	r.Exchanges = memory
 	var b bytes.Buffer
 	require.NoError(t, html.Write(&b, r))
 	assert.Less(t, b.Len(), 40<<20)
 	assert.Contains(t, b.String(), "left out to keep this page small", "24 MB of 7,000 bodies of 16 KB")
+}
+
+// specificationOf makes rules of the requirements of a result, with its findings and exchanges as examples.
+func specificationOf(r *reports.Result) html.Specification {
+	s := html.Specification{Suite: r.Suite, Excluded: [][3]string{{"What no answer shows", "3", "It cannot be observed."}}}
+	for _, q := range r.Requirements {
+		fault := html.Fault{Name: "a-fault", Breaks: "does the opposite of " + q.Title}
+		rule := html.Rule{Requirement: q, Sections: []string{"section 4: Endpoints"}, After: q.ExplainedBy, Faults: []html.Fault{fault},
+			Facts: [][2]string{{"Needs in the configuration", "users"}}, Varies: "may " + q.Reason}
+		for _, f := range r.Findings {
+			if x, err := r.Exchange(f.Exchange); err == nil && f.Requirement == q.ID {
+				rule.Breaks = &html.Example{Fault: fault, Finding: f, Exchange: x}
+				rule.Keeps = &html.Example{Exchange: x}
+			}
+		}
+		s.Rules = append(s.Rules, rule)
+	}
+	return s
+}
+
+// specificationPage writes the page of a result's requirements into a file.
+func specificationPage(t *testing.T, r *reports.Result) (file, text string) {
+	t.Helper()
+	var b bytes.Buffer
+	require.NoError(t, html.WriteSpecification(&b, specificationOf(r)))
+	file = filepath.Join(t.TempDir(), "specification.html")
+	require.NoError(t, os.WriteFile(file, b.Bytes(), 0o600))
+	return file, b.String()
+}
+
+func TestSpecificationShowsRulesWithExamples(t *testing.T) {
+	_, text := specificationPage(t, reporttest.Faulty())
+	checkHTML(t, []byte(text))
+	_, rule, found := strings.Cut(text, `<details class="req" id="CP-LIST-3"`)
+	require.True(t, found)
+	rule, _, _ = strings.Cut(rule, `<details class="req"`)
+	for _, want := range []string{
+		"<blockquote>Invalid request parameters", "section 4: Endpoints", "Needs in the configuration: users", "The limit &#34;101&#34; is refused",
+		"When</span> the client lists its revisions", "<b>a-fault</b>: does the opposite", "Keeps it", "Breaks it", "<b>a-fault</b>: list-revisions: expected status 422",
+	} {
+		assert.Contains(t, rule, want)
+	}
+	assert.Equal(t, 2, strings.Count(rule, `class="exchange"`))
+	assert.NotContains(t, rule, "#x", "exchanges have no anchors")
+	assert.Contains(t, text, `<mark>1773480413</mark>`, "the place of a finding")
+	assert.Contains(t, text, "It cannot be observed.")
+}
+
+func TestSpecificationOfHostileResultsHasOnlyOurMarkup(t *testing.T) {
+	for name, hostile := range reporttest.HostileTexts() {
+		t.Run(name, func(t *testing.T) {
+			_, text := specificationPage(t, reporttest.Hostile(hostile))
+			checkHTML(t, []byte(text))
+		})
+	}
 }

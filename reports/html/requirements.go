@@ -34,9 +34,8 @@ type requirement struct {
 	Beneath   bool // a failure above it explains this one
 	Explained string
 	Findings  []finding
-	MoreFound int    // findings that are not shown
-	Text      string // what the search looks into
-	Rule      *rule  // in the page of the specification, without a verdict
+	MoreFound int   // findings that are not shown
+	Rule      *rule // in the page of the specification, without a verdict
 }
 
 // partNames are the parts of the interface in their order: what is deployed comes after what deploys it.
@@ -56,13 +55,16 @@ func (p *page) parts() []*part {
 		one := &part{Class: "on-" + overview.Slug(s.Title), Name: fmt.Sprintf("%s (%d): %s", s.Label(), len(s.Requirements), s.What)}
 		for _, q := range s.Requirements {
 			above[q] = true
-			one.add(p.requirement(q, s.Class))
+			v := p.requirement(q)
+			v.Warning, v.Beneath = s.Class == overview.Warning, s.Beneath[q.ID]
+			v.Open = s.Class == overview.Failed && len(s.Requirements) <= 3 // of many, the reader wants the list first
+			one.add(v)
 		}
 		parts = append(parts, one)
 	}
 	for _, name := range partNames {
 		one := &part{Name: name, Slug: overview.Slug(name)}
-		for q := range reports.Each(p.R.Requirements) {
+		for q := range reports.Each(p.Result.Requirements) {
 			if partName(q.Profile) != name {
 				continue
 			}
@@ -73,7 +75,7 @@ func (p *page) parts() []*part {
 			if above[q] {
 				one.Above++
 			} else {
-				one.add(p.requirement(q, ""))
+				one.add(p.requirement(q))
 			}
 		}
 		if one.N > 0 {
@@ -94,30 +96,22 @@ func (one *part) add(q requirement) {
 // maxFindings bounds the findings of a requirement.
 const maxFindings = 20
 
-func (p *page) requirement(q *reports.Requirement, class overview.Class) requirement {
-	v := requirement{Requirement: q, Part: overview.Slug(partName(q.Profile)), Label: label(p.R, q), Warning: class == overview.Warning,
-		Beneath: p.IsBeneath(q, p.Classes[class]), Explained: p.Explained(q)}
-	v.Open = class == overview.Failed && len(p.Classes[class]) <= 3 // of many, the reader wants the list first
-	words := []string{q.ID, string(q.Level), q.Title, q.Reason, q.Feature}
-	for _, s := range q.Scenarios {
-		words = append(words, s.Name, s.Key())
-	}
+func (p *page) requirement(q *reports.Requirement) requirement {
+	v := requirement{Requirement: q, Part: overview.Slug(partName(q.Profile)), Label: p.Label(q), Explained: p.Explained(q)}
 	found := p.Overview.Findings[q.ID]
 	v.MoreFound = max(len(found)-maxFindings, 0)
 	for _, f := range found[:len(found)-v.MoreFound] {
 		v.Findings = append(v.Findings, finding{
-			Finding: f, Compare: compare(f.Expected, f.Actual), Replay: overview.ReplayCommand(p.R, f), Script: scripts.Path(p.R, f),
+			Finding: f, Compare: compare(f.Expected, f.Actual), Replay: p.ReplayCommand(f), Script: scripts.Path(p.Result, f),
 			Scenario: overview.ScenarioOf(q, f), Chain: p.chain(f),
 		})
-		words = append(words, f.ID, f.Summary, f.Operation)
 	}
-	v.Text = strings.ToLower(strings.Join(words, " "))
 	return v
 }
 
-// label says in words what became of a requirement.
-func label(r *reports.Result, q *reports.Requirement) string {
-	switch class := overview.ClassOf(r, q); class {
+// Label says in words what became of a requirement.
+func (p *page) Label(q *reports.Requirement) string {
+	switch class := p.ClassOf(q); class {
 	case overview.NotRun:
 		return string(class)
 	case overview.Known, overview.Warning:
@@ -140,9 +134,9 @@ type finding struct {
 // page for readers without scripts; those of the others are unpacked when they are opened.
 type chainLink struct {
 	Part     reports.Part
+	Skipped  int // how many before it are not shown
 	Row      exchangeRow
 	Evidence *evidence
-	Skipped  int // exchanges left out before this one
 }
 
 // evidence is an exchange shown in full.
@@ -158,23 +152,22 @@ const (
 )
 
 // chain lists the exchanges that led to a finding, the one that shows it in any case.
-func (p *page) chain(f *reports.Finding) []chainLink {
+func (p *page) chain(f *reports.Finding) (chain []chainLink) {
 	links := f.Exchanges
-	if f.Exchange > 0 && !slices.ContainsFunc(links, func(l reports.Link) bool { return l.Exchange == f.Exchange }) {
+	if !slices.ContainsFunc(links, func(l reports.Link) bool { return l.Exchange == f.Exchange }) {
 		links = append(slices.Clone(links), reports.Link{Exchange: f.Exchange, Part: reports.Observation})
 	}
-	var chain []chainLink
 	left := 0
 	for i, l := range links {
 		if i >= chainBegin && i < len(links)-maxChain+chainBegin && l.Exchange != f.Exchange {
 			left++
 			continue
 		}
-		x, err := p.all.Get(l.Exchange)
+		x, err := p.recorded.Exchange(l.Exchange)
 		if err != nil {
 			continue
 		}
-		link := chainLink{Part: l.Part, Row: p.row(x), Skipped: left}
+		link := chainLink{Part: l.Part, Skipped: left, Row: p.Rows[x.ID-1]}
 		left = 0
 		if l.Exchange == f.Exchange {
 			link.Evidence = evidenceOf(x, f.Pointer)

@@ -2,7 +2,6 @@ package html
 
 import (
 	"io"
-	"strings"
 
 	"github.com/agentconform/agentconform/reports"
 	"github.com/agentconform/agentconform/reports/overview"
@@ -42,8 +41,8 @@ type specification struct {
 	Specification
 	assets
 	Title    string
-	Counts   []overview.Count // by level
-	Verdicts []reports.Verdict
+	Counts   string            // by level
+	Verdicts []reports.Verdict // none
 	Levels   []reports.Level
 	Parts    []*part
 }
@@ -60,6 +59,11 @@ type rule struct {
 func WriteSpecification(w io.Writer, s Specification) error {
 	p := &specification{Specification: s, assets: ownAssets(), Levels: reports.Levels,
 		Title: "agentconform, interface " + s.Suite.Interface}
+	var all []*reports.Requirement
+	for r := range reports.Each(s.Rules) {
+		all = append(all, &r.Requirement)
+	}
+	p.Counts = overview.ByLevel(all)
 	for _, name := range partNames {
 		one := &part{Name: name, Slug: overview.Slug(name)}
 		for _, r := range s.Rules {
@@ -72,49 +76,28 @@ func WriteSpecification(w io.Writer, s Specification) error {
 			p.Parts = append(p.Parts, one)
 		}
 	}
-	for _, level := range reports.Levels {
-		count := overview.Count{Label: string(level)}
-		for _, r := range s.Rules {
-			if r.Level == level {
-				count.N++
-			}
-		}
-		p.Counts = append(p.Counts, count)
-	}
 	return parsed().ExecuteTemplate(w, "specification", p)
 }
 
 func ruleOf(r Rule, part string) requirement {
-	shown := &rule{}
-	if r.Keeps != nil {
-		shown.Kept = exampleOf(*r.Keeps, r.Breaks)
-	}
+	shown, pointer := &rule{}, ""
 	if r.Breaks != nil {
-		shown.Broken = exampleOf(*r.Breaks, r.Breaks)
+		pointer = r.Breaks.Finding.Pointer
+		shown.Broken = exampleOf(r.Breaks, pointer)
 		r.Breaks = &Example{Fault: r.Breaks.Fault, Finding: r.Breaks.Finding}
 	}
+	shown.Kept = exampleOf(r.Keeps, pointer)
 	r.Keeps = nil
 	shown.Rule = scrubbed(r, maxText)
-	words := []string{r.ID, string(r.Level), r.Title, r.Quote, r.Description, r.Feature}
-	for _, s := range r.Scenarios {
-		words = append(words, s.Name)
-	}
-	for _, f := range r.Faults {
-		words = append(words, f.Name, f.Breaks)
-	}
-	text := strings.ToLower(strings.Join(words, " "))
-	return requirement{Requirement: &shown.Requirement, Part: part, Rule: shown, Text: text}
+	return requirement{Requirement: &shown.Requirement, Part: part, Rule: shown}
 }
 
-// exampleOf shows an exchange, around the place that another one breaks.
-func exampleOf(e Example, broken *Example) *evidence {
-	if e.Exchange.Method == "" {
+// exampleOf shows an exchange, around the place that is broken.
+func exampleOf(e *Example, pointer string) *evidence {
+	if e == nil || e.Exchange.Method == "" {
 		return nil
 	}
-	pointer := ""
-	if broken != nil {
-		pointer = broken.Finding.Pointer
-	}
-	e.Exchange.ID, e.Exchange.Curl = 0, "" // of a run that nobody has
-	return evidenceOf(e.Exchange, pointer)
+	x := e.Exchange
+	x.ID, x.Curl = 0, "" // of a run that nobody has
+	return evidenceOf(x, pointer)
 }

@@ -4,12 +4,10 @@ import (
 	"cmp"
 	"fmt"
 	"math"
-	"regexp"
 	"slices"
 
 	"github.com/agentconform/agentconform/reports"
 	"github.com/agentconform/agentconform/reports/overview"
-	"github.com/agentconform/agentconform/reports/safe"
 )
 
 // chart is the timeline as a picture: a bar for each revision, a segment for each status.
@@ -19,7 +17,6 @@ type chart struct {
 	Ticks         []chartTick
 	Bars          []chartBar
 	Legend        []chartSegment // one of each status
-	Left          int            // revisions for which there is no room
 
 	begin, end int64 // of the time that the axis shows, in milliseconds from the start of the run
 }
@@ -30,13 +27,11 @@ type (
 		Label string
 	}
 	chartBar struct {
-		Y        int
-		Revision string
-		Label    string
-		Origin   origin
-		Final    string
-		Settled  bool
-		Segments []chartSegment
+		Y         int
+		Last      reports.Transition
+		CreatedBy string // the scenario or fixture that created the deployment; may be unknown
+		Settled   bool
+		Segments  []chartSegment
 	}
 	chartSegment struct {
 		X, Width             int
@@ -50,17 +45,16 @@ const (
 	chartRight = 190 // room for the last status
 	chartRow   = 42
 	chartEnd   = 8 // width of the mark that ends a bar
-	maxBars    = 60
 )
 
 // settled are the statuses with which a revision settles: polling ends there.
 var settled = []string{"DEPLOYED", "CREATE_FAILED", "BUILD_FAILED", "DEPLOY_FAILED", "SKIPPED", "INTERRUPTED"}
 
-// chartOf draws the transitions; nil if there are none.
-func chartOf(timeline []reports.Transition, origins map[string]origin) *chart {
-	rows, order := map[string][]reports.Transition{}, []string{}
+// chartOf draws the transitions of a run; nil if there are none.
+func chartOf(r *reports.Result) *chart {
 	c := &chart{Width: chartWidth, Right: chartWidth - chartRight + 14, begin: math.MaxInt64}
-	for _, t := range timeline {
+	rows, order, creators := map[string][]reports.Transition{}, []string{}, map[string]string{}
+	for _, t := range r.Timeline {
 		if rows[t.Revision] == nil {
 			order = append(order, t.Revision)
 		}
@@ -70,9 +64,10 @@ func chartOf(timeline []reports.Transition, origins map[string]origin) *chart {
 	if len(order) == 0 {
 		return nil
 	}
+	for _, e := range r.Ledger {
+		creators[e.ID] = e.CreatedBy
+	}
 	c.end = max(c.end, c.begin+1)
-	c.Left = max(len(order)-maxBars, 0)
-	order = order[:len(order)-c.Left]
 	c.Height = 30 + chartRow*len(order)
 	const ticks = 6
 	for i := range int64(ticks + 1) {
@@ -80,8 +75,8 @@ func chartOf(timeline []reports.Transition, origins map[string]origin) *chart {
 		c.Ticks = append(c.Ticks, chartTick{c.x(at), overview.Duration(at)})
 	}
 	for i, revision := range order {
-		bar := c.bar(rows[revision], 24+chartRow*i)
-		bar.Origin = origins[revision]
+		bar := c.bar(rows[revision])
+		bar.Y, bar.CreatedBy = 24+chartRow*i, creators[bar.Last.Deployment]
 		c.Bars = append(c.Bars, bar)
 		for _, s := range bar.Segments {
 			if !slices.ContainsFunc(c.Legend, func(known chartSegment) bool { return known.Status == s.Status }) {
@@ -98,10 +93,10 @@ func (c *chart) x(at int64) int {
 
 // bar draws a revision: a segment from each status to the next, and a mark where the revision settled. One that did not
 // settle lasts to the end of the axis.
-func (c *chart) bar(transitions []reports.Transition, y int) chartBar {
+func (c *chart) bar(transitions []reports.Transition) chartBar {
 	slices.SortStableFunc(transitions, func(a, b reports.Transition) int { return cmp.Compare(a.AtMS, b.AtMS) })
 	last := transitions[len(transitions)-1]
-	bar := chartBar{Y: y, Revision: last.Revision, Label: shortID(last.Revision), Final: last.Status, Settled: slices.Contains(settled, last.Status)}
+	bar := chartBar{Last: last, Settled: slices.Contains(settled, last.Status)}
 	for i, t := range transitions {
 		s := chartSegment{X: c.x(t.AtMS), Class: overview.Slug(t.Status), Status: t.Status}
 		switch {
@@ -128,30 +123,4 @@ func shortID(id string) string {
 		return id
 	}
 	return string(runes[:8]) + "…" + string(runes[len(runes)-4:])
-}
-
-// origin tells what a revision belongs to. Either may be unknown.
-type origin struct {
-	Deployment string // id
-	CreatedBy  string // the scenario or fixture that created the deployment
-}
-
-// revisionAddress is an address that names a revision: what polls a revision asks for it there.
-var revisionAddress = regexp.MustCompile(`/deployments/([^/?#]+)/revisions/([^/?#]+)`)
-
-// origins finds the deployments of the revisions in the timeline: the addresses that were polled name them, the ledger
-// says what created them.
-func (p *page) origins() map[string]origin {
-	creators, origins := map[string]string{}, map[string]origin{}
-	for _, e := range p.R.Ledger {
-		if e.Kind == "deployment" {
-			creators[e.ID] = e.CreatedBy
-		}
-	}
-	for x := range p.all.All() {
-		if names := revisionAddress.FindStringSubmatch(x.URL); names != nil && origins[names[2]].Deployment == "" {
-			origins[names[2]] = origin{safe.Visible(safe.Cut(names[1], 200)), creators[names[1]]}
-		}
-	}
-	return origins
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/jstemmer/go-junit-report/v2/junit"
 
 	"github.com/agentconform/agentconform/reports"
+	"github.com/agentconform/agentconform/reports/console"
 	"github.com/agentconform/agentconform/reports/overview"
 	"github.com/agentconform/agentconform/reports/safe"
 )
@@ -42,40 +43,36 @@ func Write(w io.Writer, r *reports.Result) error {
 func documentOf(r *reports.Result) *junit.Testsuites {
 	o, used := overview.Of(r), map[string]int{}
 	var suites []*junit.Testsuite
-	took := map[string]int64{}
+	took := map[string]int64{} // by suite, in milliseconds
+	// add adds a testcase to the suite of a name.
+	add := func(name, file string, t junit.Testcase, ms int64) {
+		name = safe.Visible(name)
+		at := slices.IndexFunc(suites, func(known *junit.Testsuite) bool { return known.Name == name })
+		if at < 0 {
+			at, suites = len(suites), append(suites, suiteOf(o, name, file))
+		}
+		// CI systems follow a testcase through the builds by class and name, which therefore must differ.
+		key := t.Classname + "\x00" + t.Name
+		if used[key]++; used[key] > 1 {
+			t.Name = fmt.Sprintf("%s (%d)", t.Name, used[key])
+		}
+		took[name] += ms
+		t.Time, suites[at].Time = seconds(ms), seconds(took[name])
+		suites[at].AddTestcase(t)
+	}
 	for q := range reports.Each(r.Requirements) {
-		for j := range q.Scenarios {
-			s := &q.Scenarios[j]
-			name := safe.Visible(cmp.Or(q.Feature, "requirements"))
-			at := slices.IndexFunc(suites, func(known *junit.Testsuite) bool { return known.Name == name })
-			if at < 0 {
-				at, suites = len(suites), append(suites, suiteOf(r, name, s.URI))
-			}
-			t := testcaseOf(o, q, s)
-			// CI systems follow a testcase through the builds by class and name, which therefore must differ.
-			key := t.Classname + "\x00" + t.Name
-			if used[key]++; used[key] > 1 {
-				t.Name = fmt.Sprintf("%s (%d)", t.Name, used[key])
-			}
-			took[name] += s.DurationMS
-			suites[at].Time = seconds(took[name])
-			suites[at].AddTestcase(t)
+		for s := range reports.Each(q.Scenarios) {
+			add(cmp.Or(q.Feature, "requirements"), s.URI, testcaseOf(o, q, s), s.DurationMS)
 		}
 	}
-	if b := r.Baseline; b != nil && len(b.Stale)+len(b.Expired)+len(b.Unmatched) > 0 {
-		suite := suiteOf(r, "baseline", b.File)
-		for i, s := range slices.Concat(b.Stale, b.Expired, b.Unmatched) {
-			suite.AddTestcase(junit.Testcase{Name: fmt.Sprintf("entry %d", i+1), Classname: "agentconform.baseline", Time: seconds(0),
-				Failure: outcome(s, "baseline", "")})
+	if b := r.Baseline; b != nil {
+		for _, s := range slices.Concat(b.Stale, b.Expired, b.Unmatched) {
+			add("baseline", b.File, junit.Testcase{Name: "entry", Classname: "agentconform.baseline", Failure: outcome(s, "baseline", "")}, 0)
 		}
-		suites = append(suites, suite)
 	}
 	red := func(s *junit.Testsuite) bool { return s.Failures+s.Errors > 0 }
-	if !slices.ContainsFunc(suites, red) && overview.DisplayVerdictOf(r).Exit != 0 {
-		suite := suiteOf(r, "run", "")
-		suite.AddTestcase(junit.Testcase{Name: "verdict", Classname: "agentconform.run", Time: seconds(0),
-			Error: outcome(overview.FirstLine(r), string(r.Verdict), "")})
-		suites = append(suites, suite)
+	if !slices.ContainsFunc(suites, red) && o.Display().Exit != 0 {
+		add("run", "", junit.Testcase{Name: "verdict", Classname: "agentconform.run", Error: outcome(o.FirstLine(), string(r.Verdict), "")}, 0)
 	}
 	doc := &junit.Testsuites{Name: "agentconform", Time: seconds(r.Run.DurationMS)}
 	for i, s := range suites {
@@ -85,26 +82,26 @@ func documentOf(r *reports.Result) *junit.Testsuites {
 	return doc
 }
 
-func suiteOf(r *reports.Result, name, file string) *junit.Testsuite {
-	s := &junit.Testsuite{Name: name, File: safe.Visible(file), Time: seconds(0), Timestamp: r.Run.StartedAt.UTC().Format("2006-01-02T15:04:05")}
-	for _, f := range overview.Facts(r) {
+func suiteOf(o overview.Overview, name, file string) *junit.Testsuite {
+	s := &junit.Testsuite{Name: name, File: safe.Visible(file), Timestamp: o.Result.Run.StartedAt.UTC().Format("2006-01-02T15:04:05")}
+	for _, f := range o.Facts() {
 		s.AddProperty(f[0], safe.Visible(safe.Cut(f[1], 1000)))
 	}
 	return s
 }
 
 func testcaseOf(o overview.Overview, q *reports.Requirement, s *reports.Scenario) junit.Testcase {
-	t := junit.Testcase{Name: safe.Visible(s.Name), Classname: safe.Visible(q.Profile + "." + q.ID), Time: seconds(s.DurationMS)}
-	switch class, message := overview.OutcomeOf(o.Result, q, s); class {
+	t := junit.Testcase{Name: safe.Visible(s.Name), Classname: safe.Visible(q.Profile + "." + q.ID)}
+	switch class, message := o.OutcomeOf(q, s); class {
 	case overview.Passed:
 	case overview.NotJudged, overview.Known:
 		t.Skipped = outcome(message, "", "")
 	case overview.Warning:
-		t.Skipped = outcome(message, "", o.Story(q, s))
+		t.Skipped = outcome(message, "", console.Story(o, q, s, console.Options{}))
 	case overview.Failed:
-		t.Failure = outcome(message, string(q.Level), o.Story(q, s))
+		t.Failure = outcome(message, string(q.Level), console.Story(o, q, s, console.Options{}))
 	default:
-		t.Error = outcome(message, string(s.Verdict), o.Story(q, s))
+		t.Error = outcome(message, string(s.Verdict), console.Story(o, q, s, console.Options{}))
 	}
 	return t
 }

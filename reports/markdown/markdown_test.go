@@ -49,36 +49,20 @@ func checkMarkdown(t *testing.T, doc []byte) {
 
 // withoutCode removes code spans: a run of backticks up to the next run of the same length.
 func withoutCode(line string) string {
+	runs := regexp.MustCompile("\\\\.|`+").FindAllStringIndex(line, -1)
 	var b strings.Builder
-	for i := 0; i < len(line); {
-		if line[i] == '\\' && i+1 < len(line) {
-			b.WriteString(line[i : i+2])
-			i += 2
+	at := 0
+	for i, open := range runs {
+		if open[0] < at || line[open[0]] == '\\' {
 			continue
 		}
-		n := len(line[i:]) - len(strings.TrimLeft(line[i:], "`"))
-		if n == 0 {
-			b.WriteByte(line[i])
-			i++
-			continue
+		for _, end := range runs[i+1:] {
+			if line[end[0]] == '`' && end[1]-end[0] == open[1]-open[0] {
+				b.WriteString(line[at:open[0]])
+				at = end[1]
+				break
+			}
 		}
-		end := closing(line[i+n:], n)
-		if end < 0 {
-			b.WriteString(line[i:])
-			break
-		}
-		i += n + end + n
 	}
-	return b.String()
-}
-
-func closing(s string, n int) int {
-	for i := 0; i < len(s); {
-		run := len(s[i:]) - len(strings.TrimLeft(s[i:], "`"))
-		if run == n {
-			return i
-		}
-		i += max(run, 1)
-	}
-	return -1
+	return b.String() + line[at:]
 }

@@ -165,19 +165,7 @@ func replaceable(path string) (info fs.FileInfo, err error) {
 	case err != nil:
 		return nil, err
 	case !info.Mode().IsRegular():
-		return nil, &Refused{path, "is not a regular file (" + kind(info.Mode()) + ")"}
+		return nil, &Refused{path, "is not a regular file"}
 	}
 	return info, nil
-}
-
-func kind(mode fs.FileMode) string {
-	switch {
-	case mode&fs.ModeSymlink != 0:
-		return "a link"
-	case mode.IsDir():
-		return "a folder"
-	case mode&fs.ModeNamedPipe != 0:
-		return "a FIFO"
-	}
-	return "a device or socket"
 }

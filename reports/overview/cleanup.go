@@ -1,9 +1,8 @@
 package overview
 
 import (
+	"cmp"
 	"path"
-	"slices"
-	"strings"
 
 	"github.com/agentconform/agentconform/reports"
 	"github.com/agentconform/agentconform/reports/safe"
@@ -12,59 +11,45 @@ import (
 // Cleanup is what a run created at the target, by what became of it.
 type Cleanup struct {
 	Removed, Left []reports.LedgerEntry
-	Summary       string   // "created 1 deployment, 85 threads, 70 runs; all removed"; "" where nothing was created
-	Reasons       []string // why things are left
-	Command       string   // that removes what is left; "" where nothing can
+	Summary       string // "created 1 deployment, 85 threads, 70 runs; all removed"; "" where nothing was created
+	Reason        string // why the first thing is left
+	Command       string // that removes what is left; "" where nothing can
 }
 
-// CleanupOf derives it from the ledger of a run. out is the folder of the ledger; it may be empty.
-func CleanupOf(r *reports.Result, out string) Cleanup {
-	c := Cleanup{}
-	for _, e := range r.Ledger {
+// Cleanup derives it from the ledger of the run. out is the folder of the ledger; it may be empty.
+func (o Overview) Cleanup(out string) (c Cleanup) {
+	for _, e := range o.Result.Ledger {
 		if e.Removed {
 			c.Removed = append(c.Removed, e)
 			continue
 		}
 		c.Left = append(c.Left, e)
 		if !e.Unremovable && e.Kind != "run" { // a run goes with its thread
-			c.Command = CleanCommand(r, out)
+			c.Command = CleanCommand(&o.Result.Run, out)
 		}
-		if reason := safe.Ellipsis(e.Reason, maxCause); reason != "" && !slices.Contains(c.Reasons, reason) {
-			c.Reasons = append(c.Reasons, reason)
-		}
+		c.Reason = cmp.Or(c.Reason, safe.Ellipsis(e.Reason, maxCause))
 	}
-	if len(r.Ledger) == 0 {
+	if len(o.Result.Ledger) == 0 {
 		return c
 	}
-	c.Summary = "created " + CountByKind(r.Ledger)
-	switch {
-	case len(c.Left) == 0:
-		c.Summary += "; all removed"
-	case len(c.Removed) == 0:
-		c.Summary += "; none removed"
-	default:
-		c.Summary += "; removed " + CountByKind(c.Removed) + "; left " + CountByKind(c.Left)
+	c.Summary = "created " + CountByKind(o.Result.Ledger) + "; all removed"
+	if len(c.Left) > 0 {
+		c.Summary = "created " + CountByKind(o.Result.Ledger) + "; removed " + cmp.Or(CountByKind(c.Removed), "none")
 	}
-	if r.Run.RemovalMS > 0 {
-		c.Summary += ", in " + Duration(r.Run.RemovalMS)
+	if took := o.Result.Run.RemovalMS; took > 0 {
+		c.Summary += ", in " + Duration(took)
 	}
 	return c
 }
 
-// WhatIsLeft counts what is still at the target, with the first reasons: "74 threads, 60 runs: ...". It is empty where
+// WhatIsLeft counts what is still at the target, with the first reason: "74 threads, 60 runs: ...". It is empty where
 // nothing is.
-func (c Cleanup) WhatIsLeft() string {
-	text := CountByKind(c.Left)
-	if len(c.Reasons) > 0 {
-		text += ": " + strings.Join(c.Reasons[:min(3, len(c.Reasons))], "; ")
-	}
-	return text
-}
+func (c Cleanup) WhatIsLeft() string { return joined(": ", CountByKind(c.Left), c.Reason) }
 
 // CleanCommand returns the command that removes what a run has left, with the flags that say where. out is the folder of
 // its ledger; it may be empty.
-func CleanCommand(r *reports.Result, out string) string {
-	command := "agentconform clean" + r.Run.Flags("--target", "--agent-target", "--config")
+func CleanCommand(r *reports.Run, out string) string {
+	command := "agentconform clean" + r.Flags("--target", "--agent-target", "--config")
 	if out != "" {
 		command += " --ledger " + reports.ShellWord(path.Join(out, "ledger.jsonl"))
 	}
@@ -73,17 +58,5 @@ func CleanCommand(r *reports.Result, out string) string {
 
 // CountByKind counts entries: "1 deployment, 6 threads, 4 runs".
 func CountByKind(entries []reports.LedgerEntry) string {
-	var parts []string
-	for _, kind := range []string{"deployment", "thread", "run"} {
-		n := 0
-		for _, e := range entries {
-			if e.Kind == kind {
-				n++
-			}
-		}
-		if n > 0 {
-			parts = append(parts, reports.Count(n, kind))
-		}
-	}
-	return strings.Join(parts, ", ")
+	return counted([]string{"deployment", "thread", "run"}, entries, func(e reports.LedgerEntry) string { return e.Kind })
 }

@@ -29,8 +29,33 @@ const (
 	NotJudged     = Class("not judged")
 )
 
-// ClassOf returns the class of a requirement of r.
-func ClassOf(r *reports.Result, q *reports.Requirement) Class {
+// Overview holds the requirements of a result by class, in the order of the result. It points into the result.
+type Overview struct {
+	Result   *reports.Result
+	Classes  map[Class][]*reports.Requirement
+	Findings map[string][]*reports.Finding // by requirement
+	Judged   int                           // requirements of every level that passed or failed
+}
+
+// Of sorts the requirements of r.
+func Of(r *reports.Result) Overview {
+	o := Overview{r, map[Class][]*reports.Requirement{}, map[string][]*reports.Finding{}, 0}
+	for q := range reports.Each(r.Requirements) {
+		class := o.ClassOf(q)
+		o.Classes[class] = append(o.Classes[class], q)
+		if q.Verdict == reports.Passed || q.Verdict == reports.Failed {
+			o.Judged++
+		}
+	}
+	for f := range reports.Each(r.Findings) {
+		o.Findings[f.Requirement] = append(o.Findings[f.Requirement], f)
+	}
+	return o
+}
+
+// ClassOf returns the class of a requirement.
+func (o Overview) ClassOf(q *reports.Requirement) Class {
+	byRun := func(b reports.Blocker) bool { return b.Kind == reports.ByRun }
 	switch {
 	case q.Verdict == reports.Skipped && q.Skip != nil && q.Skip.Kind == reports.NotApplicable:
 		return NotApplicable
@@ -40,7 +65,7 @@ func ClassOf(r *reports.Result, q *reports.Requirement) Class {
 		return NotJudged
 	case q.Known != nil && q.Verdict.Problem():
 		return Known
-	case q.Verdict == reports.Failed && !q.Decides(r.Run.Strict):
+	case q.Verdict == reports.Failed && !o.decides(q):
 		return Warning
 	case q.Verdict == reports.Inconclusive && slices.ContainsFunc(q.BlockedBy, byRun):
 		return NotRun
@@ -48,30 +73,11 @@ func ClassOf(r *reports.Result, q *reports.Requirement) Class {
 	return Class(q.Verdict)
 }
 
-func byRun(b reports.Blocker) bool { return b.Kind == reports.ByRun }
+func (o Overview) decides(q *reports.Requirement) bool { return q.Decides(o.Result.Run.Strict) }
 
-// Overview holds the requirements of a result by class, in the order of the result. It points into the result.
-type Overview struct {
-	Result   *reports.Result
-	Classes  map[Class][]*reports.Requirement
-	Skipped  []*reports.Requirement        // of the three classes of skips
-	Findings map[string][]*reports.Finding // by requirement
-}
-
-// Of sorts the requirements of r.
-func Of(r *reports.Result) Overview {
-	o := Overview{r, map[Class][]*reports.Requirement{}, nil, map[string][]*reports.Finding{}}
-	for q := range reports.Each(r.Requirements) {
-		class := ClassOf(r, q)
-		o.Classes[class] = append(o.Classes[class], q)
-		if q.Verdict == reports.Skipped {
-			o.Skipped = append(o.Skipped, q)
-		}
-	}
-	for f := range reports.Each(r.Findings) {
-		o.Findings[f.Requirement] = append(o.Findings[f.Requirement], f)
-	}
-	return o
+// Skipped are the requirements of the three classes of skips.
+func (o Overview) Skipped() []*reports.Requirement {
+	return slices.Concat(o.Classes[NotJudged], o.Classes[NotClaimed], o.Classes[NotApplicable])
 }
 
 // Section is a list of requirements that did not pass.
@@ -80,6 +86,7 @@ type Section struct {
 	Title        string // "Failed"
 	What         string // "MUST not met"
 	Requirements []*reports.Requirement
+	Beneath      map[string]bool // IDs of those that another one of the list explains; they come after it
 }
 
 // Label is the title in capitals.
@@ -88,25 +95,17 @@ func (s Section) Label() string { return strings.ToUpper(s.Title) }
 // Problems lists what somebody has to look at, what fails the run first. A list without requirements is left out.
 func (o Overview) Problems() []Section {
 	all := []Section{
-		{Failed, "Failed", notMet(o.Classes[Failed]), o.inOrder(o.Classes[Failed])},
-		{Warning, "Warnings", notMet(o.Classes[Warning]) + ", verdict unaffected", o.inOrder(o.Classes[Warning])},
-		{Blocked, "Blocked", "could not run, a precondition failed", o.Classes[Blocked]},
-		{Inconclusive, "Inconclusive", "no evidence either way", o.Classes[Inconclusive]},
-		{NotRun, "Not run", cmp.Or(o.Result.Run.Stopped, "the run ended early"), o.Classes[NotRun]},
-		{Known, "Known failures", "in the baseline, do not fail the run", o.Classes[Known]},
+		{Class: Failed, Title: "Failed", What: o.Result.Deciding() + " not met"},
+		{Class: Warning, Title: "Warnings", What: "not met, verdict unaffected"},
+		{Class: Blocked, Title: "Blocked", What: "could not run, a precondition failed"},
+		{Class: Inconclusive, Title: "Inconclusive", What: "no evidence either way"},
+		{Class: NotRun, Title: "Not run", What: cmp.Or(o.Result.Run.Stopped, "the run ended early")},
+		{Class: Known, Title: "Known failures", What: "in the baseline, do not fail the run"},
+	}
+	for s := range reports.Each(all) {
+		s.Requirements, s.Beneath = o.byCause(o.Classes[s.Class])
 	}
 	return slices.DeleteFunc(all, func(s Section) bool { return len(s.Requirements) == 0 })
-}
-
-// notMet names the levels of what failed: "MUST not met", "MUST and SHOULD not met".
-func notMet(failed []*reports.Requirement) string {
-	var levels []string
-	for _, level := range reports.Levels {
-		if len(ofLevel(failed, level)) > 0 {
-			levels = append(levels, string(level))
-		}
-	}
-	return strings.Join(levels, " and ") + " not met"
 }
 
 // Count is a number of requirements, as it is shown.
@@ -120,14 +119,13 @@ type Count struct {
 // Counts lists the numbers that are not 0.
 type Counts []Count
 
-// CountsOf counts the requirements of the catalogue.
-func CountsOf(r *reports.Result) Counts {
-	var counts Counts
-	classes, start := Of(r).Classes, 0
+// Counts counts the requirements of the catalogue.
+func (o Overview) Counts() (counts Counts) {
+	start := 0
 	for _, class := range []Class{Passed, Failed, Warning, Known, Blocked, Inconclusive, NotRun, NotApplicable, NotClaimed, NotJudged} {
-		n, label := len(classes[class]), string(class)
+		n, label := len(o.Classes[class]), string(class)
 		if class == NotJudged {
-			n += r.Catalogue() - len(r.Requirements)
+			n += o.Result.Catalogue() - len(o.Result.Requirements)
 		}
 		if class == Warning && n > 1 {
 			label = "warnings"
@@ -135,6 +133,16 @@ func CountsOf(r *reports.Result) Counts {
 		if n > 0 {
 			counts = append(counts, Count{n, label, class, start})
 			start += n
+		}
+	}
+	return counts
+}
+
+// Scenarios counts the scenarios by their verdicts.
+func (o Overview) Scenarios() (counts Counts) {
+	for _, v := range []reports.Verdict{reports.Passed, reports.Failed, reports.Blocked, reports.Inconclusive, reports.Skipped} {
+		if n := o.Result.Counts.Scenarios[v]; n > 0 {
+			counts = append(counts, Count{N: n, Label: string(v)})
 		}
 	}
 	return counts
@@ -149,30 +157,9 @@ func (c Counts) String() string {
 	return cmp.Or(strings.Join(parts, ", "), "none")
 }
 
-// VerdictCounts lists the verdicts that occur: "8 passed, 4 failed".
-func VerdictCounts(counts map[reports.Verdict]int) string {
-	var all Counts
-	for _, v := range []reports.Verdict{reports.Passed, reports.Failed, reports.Blocked, reports.Inconclusive, reports.Skipped} {
-		if counts[v] > 0 {
-			all = append(all, Count{N: counts[v], Label: string(v)})
-		}
-	}
-	return all.String()
-}
-
-// Judged counts the requirements of every level that passed or failed.
-func Judged(r *reports.Result) (n int) {
-	for _, q := range r.Requirements {
-		if q.Verdict == reports.Passed || q.Verdict == reports.Failed {
-			n++
-		}
-	}
-	return n
-}
-
 // OutcomeOf tells how a scenario of q is shown in formats that know passed, failed and skipped only, and why: the
 // baseline and the level of the requirement decide with its verdict.
-func OutcomeOf(r *reports.Result, q *reports.Requirement, s *reports.Scenario) (class Class, message string) {
+func (o Overview) OutcomeOf(q *reports.Requirement, s *reports.Scenario) (class Class, message string) {
 	reason := safe.Cut(cmp.Or(s.Reason, q.Reason, string(s.Verdict)), 500)
 	switch {
 	case s.Verdict == reports.Passed:
@@ -181,7 +168,7 @@ func OutcomeOf(r *reports.Result, q *reports.Requirement, s *reports.Scenario) (
 		return NotJudged, reason
 	case q.Known != nil:
 		return Known, "known failure: " + KnownText(q.Known) + ": " + reason
-	case !q.Decides(r.Run.Strict):
+	case !o.decides(q):
 		return Warning, fmt.Sprintf("warning: %s %s: %s", q.Level, s.Verdict, reason)
 	case s.Verdict == reports.Failed:
 		return Failed, reason

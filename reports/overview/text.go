@@ -3,12 +3,13 @@ package overview
 import (
 	"cmp"
 	"fmt"
-	"regexp"
+	"net/url"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/agentconform/agentconform/reports"
+	"github.com/agentconform/agentconform/reports/safe"
 )
 
 // Some lists at most so many texts: "a, b and 5 more".
@@ -21,9 +22,7 @@ func Some(all []string, most int) string {
 }
 
 // Names lists ids: "CP-LIST-1, CP-LIST-2 and 5 more".
-func Names(requirements []*reports.Requirement) string {
-	return Some(ids(requirements), 12)
-}
+func Names(requirements []*reports.Requirement) string { return Some(ids(requirements), 12) }
 
 func ids(requirements []*reports.Requirement) (all []string) {
 	for _, q := range requirements {
@@ -32,24 +31,20 @@ func ids(requirements []*reports.Requirement) (all []string) {
 	return all
 }
 
-// Notes lists what is no failure and worth knowing, a sentence each: "90 answers contain the caller's own token in clear
-// (first exchange 12, at /kwargs/config)".
-func Notes(r *reports.Result) []string {
-	var all []string
-	for _, n := range r.Notes {
-		text := n.Text
-		if n.Kind == reports.NoteOwnToken && n.Count > 1 {
-			text = fmt.Sprintf("%d answers contain the caller's own token in clear", n.Count)
+// Notes lists what is no failure and worth knowing, a sentence each: "the answer contains the caller's own token in clear
+// (90 times; exchange 12, at /kwargs/config)".
+func (o Overview) Notes() (all []string) {
+	for _, n := range o.Result.Notes {
+		times, where := "", ""
+		if n.Count > 1 {
+			times = fmt.Sprintf("%d times", n.Count)
 		}
 		if n.Exchange > 0 {
-			where := fmt.Sprintf("exchange %d", n.Exchange)
-			if n.Count > 1 {
-				where = "first " + where
-			}
-			if n.Pointer != "" {
-				where += ", at " + n.Pointer
-			}
-			text += " (" + where + ")"
+			where = joined(", at ", fmt.Sprintf("exchange %d", n.Exchange), safe.Ellipsis(n.Pointer, maxCause))
+		}
+		text := n.Text
+		if details := joined("; ", times, where); details != "" {
+			text += " (" + details + ")"
 		}
 		all = append(all, text)
 	}
@@ -57,28 +52,26 @@ func Notes(r *reports.Result) []string {
 }
 
 // Subject names all that was judged: "Example 1.2 at http://host, agent server http://host/agents/a".
-func Subject(r *reports.Result) string {
-	name := strings.TrimSpace(r.Target.Implementation.Name + " " + r.Target.Implementation.Version)
-	address := cmp.Or(r.Target.ControlPlane, r.Target.AgentServer)
-	if agent := r.Target.AgentServer; agent != "" && agent != address {
+func (o Overview) Subject() string {
+	target := o.Result.Target
+	name := strings.TrimSpace(target.Implementation.Name + " " + target.Implementation.Version)
+	address := cmp.Or(target.ControlPlane, target.AgentServer)
+	if agent := target.AgentServer; agent != "" && agent != address {
 		address += ", agent server " + agent
 	}
-	if name != "" && address != "" {
-		return name + " at " + address
-	}
-	return cmp.Or(name, address, "no target")
+	return safe.Ellipsis(cmp.Or(joined(" at ", name, address), "no target"), maxHeadline)
 }
 
 // Suite names what judged: "agentconform 0.1.0 (commit 1234567), interface 0.1.0, requirements sha256:12345678".
-func Suite(r *reports.Result) string {
-	text := "agentconform " + r.Suite.Version
-	if commit, dirty, _ := strings.Cut(r.Suite.Commit, "+"); commit != "" {
-		changed := map[bool]string{true: ", changed"}[dirty != ""]
-		text += fmt.Sprintf(" (commit %.12s%s)", commit, changed)
+func (o Overview) Suite() string {
+	suite := o.Result.Suite
+	text := "agentconform " + suite.Version
+	if commit, _, dirty := strings.Cut(suite.Commit, "+"); commit != "" {
+		text += fmt.Sprintf(" (commit %.12s%s)", commit, map[bool]string{true: ", changed"}[dirty])
 	}
-	text += ", interface " + r.Suite.Interface
-	if r.Suite.Digest != "" {
-		text += fmt.Sprintf(", requirements %.15s", r.Suite.Digest)
+	text += ", interface " + suite.Interface
+	if suite.Digest != "" {
+		text += fmt.Sprintf(", requirements %.15s", suite.Digest)
 	}
 	return text
 }
@@ -98,40 +91,19 @@ func WhereFrom(section string) string {
 // specification is where the page of all requirements is, which make spec-page makes. An ID is the anchor of its rule.
 const specification = "https://agentconform.github.io/agentconform/#"
 
-// RuleURL is the address of a requirement in the specification; "" for what has not the form of an ID.
-func RuleURL(id string) string {
-	if !ruleID.MatchString(id) {
-		return ""
-	}
-	return specification + id
-}
-
-var ruleID = regexp.MustCompile(`^[A-Z0-9]{2,4}-[A-Za-z0-9-]{1,60}$`)
-
-// Quote is the sentence of the interface that a requirement judges, in quotation marks; "" where there is none.
-func Quote(q *reports.Requirement) string {
-	if q.Quote == "" {
-		return ""
-	}
-	return `"` + q.Quote + `"`
-}
+// RuleURL is the address of a requirement in the specification.
+func RuleURL(id string) string { return specification + url.QueryEscape(id) }
 
 // KnownText describes an entry of the baseline: "the reason (owner, until 2026-12-31)".
 func KnownText(k *reports.Known) string {
-	var details []string
-	if k.Owner != "" {
-		details = append(details, k.Owner)
-	}
+	until, flaky := "", map[bool]string{true: "flaky"}[k.Flaky]
 	if k.Expires != "" {
-		details = append(details, "until "+k.Expires)
+		until = "until " + k.Expires
 	}
-	if k.Flaky {
-		details = append(details, "flaky")
+	if details := joined(", ", k.Owner, until, flaky); details != "" {
+		return k.Reason + " (" + details + ")"
 	}
-	if details == nil {
-		return k.Reason
-	}
-	return k.Reason + " (" + strings.Join(details, ", ") + ")"
+	return k.Reason
 }
 
 // Duration shows a number of milliseconds: "12 ms", "1.5 s", "2m3s".
@@ -146,38 +118,63 @@ func Duration(ms int64) string {
 	return fmt.Sprintf("%d ms", ms)
 }
 
-// Closing names and tells what stands at the end of a report: what remains, the counts, by what it was judged, and what was cleaned up.
-// out is the folder of the reports; it may be empty.
-func Closing(r *reports.Result, out string) [][2]string {
-	stats := fmt.Sprintf("%s, %s, seed %d", reports.Count(r.Counts.Exchanges, "exchange"), Duration(r.Run.DurationMS), r.Run.Seed)
+// Closing names and tells what stands at the end of a report: what remains, the counts, by what it was judged, and what
+// was cleaned up. out is the folder of the reports; it may be empty.
+func (o Overview) Closing(out string) [][2]string {
+	r, explored, page := o.Result, "", ""
 	if n := r.Counts.Explored; n > 0 {
-		stats += fmt.Sprintf(", %s explored", reports.Count(n, "operation"))
+		explored = reports.Count(n, "operation") + " explored"
 	}
-	if waits := Waits(r.Counts); waits != "" {
-		stats += ", " + waits
-	}
-	cleanup, page := CleanupOf(r, out), ""
 	if out != "" {
 		page = out + "/index.html"
 	}
+	stats := joined(", ", reports.Count(r.Counts.Exchanges, "exchange"), Duration(r.Run.DurationMS), fmt.Sprintf("seed %d", r.Run.Seed),
+		explored, o.Waits())
+	cleanup := o.Cleanup(out)
 	rows := [][2]string{
-		{"Remaining", Remaining(r)}, {"Requirements", CountsOf(r).String()}, {"Claims", strings.Join(r.Target.Supports, ", ")},
-		{"Scenarios", VerdictCounts(r.Counts.Scenarios)}, {"Stats", stats}, {"Suite", Suite(r)}, {"Cleanup", cleanup.Summary},
+		{"Remaining", o.Remaining()}, {"Requirements", o.Counts().String()}, {"Claims", strings.Join(r.Target.Supports, ", ")},
+		{"Scenarios", o.Scenarios().String()}, {"Stats", stats}, {"Suite", o.Suite()}, {"Cleanup", cleanup.Summary},
 		{"Not cleaned up", cleanup.WhatIsLeft()}, {"Remove it", cleanup.Command}, {"Reports", page},
 	}
 	return slices.DeleteFunc(rows, func(row [2]string) bool { return row[1] == "" })
 }
 
-// Waits says how often the suite waited because the target asked for it: "asked to wait 3 times, for 40 s".
-func Waits(c reports.Counts) string {
-	if c.Throttled == 0 {
-		return ""
+// Facts names and tells what every format shows of the whole run, beside its findings.
+func (o Overview) Facts() [][2]string {
+	facts := [][2]string{{"Verdict", o.Display().String()}, {"Scope", string(o.Result.Scope)}, {"Target", o.Subject()}}
+	facts = append(facts, o.Closing("")...)
+	for _, c := range slices.Concat(o.LeftOut(true), o.LeftOut(false)) {
+		text := fmt.Sprintf("%s (%d): %s", c.What, len(c.Requirements), Some(ids(c.Requirements), len(c.Requirements)))
+		facts = append(facts, [2]string{"Not judged", text})
 	}
-	text := "asked to wait " + reports.Count(c.Throttled, "time")
+	for _, note := range o.Notes() {
+		facts = append(facts, [2]string{"Note", note})
+	}
+	return facts
+}
+
+// FactsText joins the facts: "Verdict: conformant; Scope: whole".
+func (o Overview) FactsText(separator string) string {
+	var facts []string
+	for _, f := range o.Facts() {
+		facts = append(facts, f[0]+": "+f[1])
+	}
+	return strings.Join(facts, separator)
+}
+
+// Waits says how often the target asked the suite to wait, and for how long it did: "asked to wait 3 times, for 40 s".
+func (o Overview) Waits() string {
+	obeyed, beyond, c := "", "", o.Result.Counts
+	if c.Throttled > 0 {
+		obeyed = "asked to wait " + reports.Count(c.Throttled, "time")
+	}
 	if c.WaitedMS > 0 {
-		text += ", for " + Duration(c.WaitedMS)
+		obeyed += ", for " + Duration(c.WaitedMS)
 	}
-	return text
+	if c.NotWaited > 0 {
+		beyond = "asked " + reports.Count(c.NotWaited, "time") + " to wait longer than the suite does (dependent checks are skipped)"
+	}
+	return joined(", ", obeyed, beyond)
 }
 
 // Slug makes an id of a title: lower case, words joined by dashes.

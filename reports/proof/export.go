@@ -96,90 +96,61 @@ func Markdown(w io.Writer, p *Proof) error {
 	return err
 }
 
-func (p *Proof) rows(kinds ...Kind) (rows []Row) {
-	for _, r := range p.Rows {
-		if slices.Contains(kinds, r.Kind) {
-			rows = append(rows, r)
-		}
-	}
-	return rows
+// sums are the kinds of rows that the sentence counts, in its order.
+var sums = []struct {
+	kind Kind
+	name string
+}{
+	{Fault, "declared"}, {Proxied, "before the independent server"}, {GeneratedMutant, "derived"},
+	{Equivalent, "equivalent mutants reported conformant: "}, {Null, "null implementations rejected: "},
 }
 
-// outcomes counts the rows of a kind of mutants. A declared one without a problem was killed.
-func (p *Proof) outcomes(kind Kind) map[Outcome]int {
-	counts := map[Outcome]int{}
-	for _, r := range p.rows(kind) {
-		switch {
-		case kind != Fault:
-			counts[r.Outcome()]++
-		case r.Problem == "":
-			counts[Killed]++
-		default:
-			counts[Survived]++
-		}
-	}
-	return counts
-}
-
-// score is how many mutants were killed of those that a request reached and that the interface does not allow, and its
-// parts where there are several; "" where none was run.
-func (p *Proof) score(of string) string {
-	killed, reached := 0, 0
-	var parts []string
-	for _, kind := range []struct {
-		kind Kind
-		name string
-	}{{Fault, "declared"}, {Proxied, "before the independent server"}, {GeneratedMutant, "derived"}} {
-		n := p.outcomes(kind.kind)
-		if len(n) == 0 {
-			continue
-		}
-		killed, reached = killed+n[Killed], reached+n[Killed]+n[Survived]
-		var counts []string
-		for _, outcome := range []Outcome{Killed, Survived, Explained, NotReached} {
-			if n[outcome] > 0 {
-				counts = append(counts, fmt.Sprintf("%d %s", n[outcome], outcome))
-			}
-		}
-		parts = append(parts, kind.name+" "+strings.Join(counts, ", "))
-	}
-	switch len(parts) {
-	case 0:
-		return ""
-	case 1:
-		return fmt.Sprintf("mutation score %d/%d%s", killed, reached, of)
-	}
-	return fmt.Sprintf("mutation score %d/%d%s: %s", killed, reached, of, strings.Join(parts, "; "))
-}
-
-// Sentence sums the self-test up. A partial run leaves out the kinds that were not run.
+// Sentence sums the self-test up: how many mutants were killed of those that a request reached and that the interface does
+// not allow, and its parts. A partial run leaves out the kinds that were not run.
 func (p *Proof) Sentence() string {
+	killed, reached := 0, 0
 	var failures []int // how many requirements failed, by declared mutant
-	for _, r := range p.rows(Fault) {
-		failures = append(failures, len(r.Red))
+	var parts []string
+	for _, sum := range sums {
+		counts, all := map[Outcome]int{}, 0
+		for _, r := range p.Rows {
+			if r.Kind != sum.kind {
+				continue
+			}
+			outcome := r.Outcome()
+			if r.Kind != Proxied && r.Kind != GeneratedMutant {
+				outcome = map[bool]Outcome{true: Killed, false: Survived}[r.Problem == ""]
+			}
+			if r.Kind == Fault {
+				failures = append(failures, len(r.Red))
+			}
+			counts[outcome]++
+			all++
+		}
+		switch {
+		case all == 0:
+		case sum.kind == Equivalent || sum.kind == Null:
+			parts = append(parts, fmt.Sprintf("%s%d/%d", sum.name, counts[Killed], all))
+		default:
+			killed, reached = killed+counts[Killed], reached+counts[Killed]+counts[Survived]
+			var each []string
+			for _, outcome := range []Outcome{Killed, Survived, Explained, NotReached} {
+				if counts[outcome] > 0 {
+					each = append(each, fmt.Sprintf("%d %s", counts[outcome], outcome))
+				}
+			}
+			parts = append(parts, sum.name+" "+strings.Join(each, ", "))
+		}
 	}
-	slices.Sort(failures)
-	of := ""
+	if reached == 0 {
+		return cmp.Or(strings.Join(parts, "; "), "no mutants were run")
+	}
+	score := fmt.Sprintf("mutation score %d/%d", killed, reached)
 	if p.Whole {
-		of = fmt.Sprintf(" over %d requirements", len(p.Requirements))
+		score += fmt.Sprintf(" over %d requirements", len(p.Requirements))
 	}
-	switch n := len(failures); {
-	case n > 0 && !p.Gate:
-		of += fmt.Sprintf(" (causes per mutant: median %d, maximum %d)", failures[n/2], failures[n-1])
-	case n > 0 && len(p.rows(GeneratedMutant)) == 0:
-		of += ", each by the scenarios of its requirement"
+	if slices.Sort(failures); failures != nil && !p.Gate {
+		score += fmt.Sprintf(" (causes per mutant: median %d, maximum %d)", failures[len(failures)/2], failures[len(failures)-1])
 	}
-	parts := []string{p.score(of), p.right(Equivalent, "equivalent mutants reported conformant: %d/%d"), p.right(Null, "null implementations rejected: %d/%d")}
-	parts = slices.DeleteFunc(parts, func(s string) bool { return s == "" })
-	return cmp.Or(strings.Join(parts, "; "), "no mutants were run")
-}
-
-// right counts the rows of a kind without a problem.
-func (p *Proof) right(kind Kind, format string) string {
-	rows := p.rows(kind)
-	if len(rows) == 0 {
-		return ""
-	}
-	good := slices.DeleteFunc(slices.Clone(rows), func(r Row) bool { return r.Problem != "" })
-	return fmt.Sprintf(format, len(good), len(rows))
+	return score + ": " + strings.Join(parts, "; ")
 }

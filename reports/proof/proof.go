@@ -87,9 +87,6 @@ type Row struct {
 	Replayed int `json:"replayed,omitempty"`
 	// Sites are the places in the code that judged the finding of Fails, where the build records them.
 	Sites []string `json:"sites,omitempty"`
-	// Cells are the verdicts of the requirements that did not pass, each with the scenarios that failed, where all
-	// scenarios were run.
-	Cells map[string]string `json:"cells,omitempty"`
 }
 
 // Outcome is what a run shows of a mutant.
@@ -217,21 +214,24 @@ func list(ids []string) string {
 // requirement.
 func (p *Proof) Conclude() {
 	p.Problems = []string{}
-	levels, faults := map[string]reports.Level{}, map[string]int{}
+	levels, faults, proxied := map[string]reports.Level{}, map[string]int{}, map[Outcome]int{}
 	for _, q := range p.Requirements {
 		levels[q.ID] = q.Level
 	}
 	for i := range p.Rows {
 		row := &p.Rows[i]
 		row.Problem = cmp.Or(row.Problem, row.Judge(levels[row.Fails]))
-		if row.Kind == Fault {
+		switch row.Kind {
+		case Fault:
 			faults[row.Fails]++
+		case Proxied:
+			proxied[row.Outcome()]++
 		}
 		if row.Problem != "" {
 			p.Problems = append(p.Problems, fmt.Sprintf("%s %s: %s", row.Kind, row.Name, row.Problem))
 		}
 	}
-	if n := p.outcomes(Proxied); len(n) > 0 && n[Killed] == 0 {
+	if len(proxied) > 0 && proxied[Killed] == 0 {
 		p.Problems = append(p.Problems, "no mutant of the independent server was killed: nothing is shown by them")
 	}
 	if !p.Whole {

@@ -15,8 +15,10 @@ func copyInto(out, in reflect.Value, change func(string) string) {
 	switch in.Kind() {
 	case reflect.String:
 		out.SetString(change(in.String()))
-	case reflect.Slice:
-		out.Set(reflect.MakeSlice(in.Type(), in.Len(), in.Len()))
+	case reflect.Slice, reflect.Array:
+		if in.Kind() == reflect.Slice {
+			out.Set(reflect.MakeSlice(in.Type(), in.Len(), in.Len()))
+		}
 		for i := range in.Len() {
 			copyInto(out.Index(i), in.Index(i), change)
 		}

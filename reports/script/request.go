@@ -2,7 +2,6 @@ package script
 
 import (
 	"fmt"
-	"net/url"
 	"regexp"
 	"slices"
 	"strings"
@@ -61,12 +60,8 @@ func (s *script) withID(x *step, token string) string {
 // isTarget tells whether an address is below one of the result's own targets.
 func (s *script) isTarget(address string) bool {
 	for _, base := range []string{s.result.Target.ControlPlane, s.result.Target.AgentServer} {
-		u, err := url.Parse(base)
-		if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.User != nil ||
-			u.RawQuery != "" || u.Fragment != "" {
-			continue
-		}
-		if rest, below := strings.CutPrefix(address, strings.TrimSuffix(base, "/")); below && strings.HasPrefix(rest, "/") {
+		rest, below := strings.CutPrefix(address, strings.TrimSuffix(base, "/"))
+		if base != "" && below && strings.HasPrefix(rest, "/") {
 			return true
 		}
 	}

@@ -126,7 +126,7 @@ func (s *script) read(f *reports.Finding) error {
 	}
 	last := map[string]*step{} // by scenario or fixture
 	for _, link := range links {
-		x, err := s.result.Exchanges.Get(link.Exchange)
+		x, err := s.result.Exchange(link.Exchange)
 		if err != nil {
 			return err
 		}

@@ -1,7 +1,7 @@
 package script_test
 
 import (
-	"fmt"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -39,7 +39,7 @@ func chainOf(target string, exchanges ...reports.Exchange) (*reports.Result, *re
 		f.Exchanges = append(f.Exchanges, reports.Link{Exchange: i + 1, Part: part})
 	}
 	return &reports.Result{Target: reports.Target{ControlPlane: target}, Run: reports.Run{ID: "old"}, Findings: []reports.Finding{f},
-		Exchanges: reports.NewExchanges(exchanges...)}, &f
+		Exchanges: reports.Record(nil, exchanges...)}, &f
 }
 
 // recorded is the curl line of an exchange, as the client of the suite records it.
@@ -94,13 +94,10 @@ func server(t *testing.T, answers map[string][]string) (url string, seen func() 
 	var mu sync.Mutex
 	var requests []string
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		var body strings.Builder
-		_, _ = fmt.Fprint(&body, r.Method, " ", r.URL.RequestURI(), " ", r.Header.Get("X-Api-Key"), " ")
-		buffer := make([]byte, 1<<16)
-		n, _ := r.Body.Read(buffer)
+		body, _ := io.ReadAll(r.Body)
 		mu.Lock()
 		defer mu.Unlock()
-		requests = append(requests, strings.TrimSpace(body.String()+string(buffer[:n])))
+		requests = append(requests, strings.TrimSpace(strings.Join([]string{r.Method, r.URL.RequestURI(), r.Header.Get("X-Api-Key"), string(body)}, " ")))
 		list := answers[r.Method+" "+r.URL.Path]
 		if len(list) == 0 {
 			w.WriteHeader(http.StatusNotFound)
@@ -212,9 +209,7 @@ func TestAHostileTargetIsHarmless(t *testing.T) {
 	} {
 		x := exchange("GET", "/v2/x", "", 200, "{}")
 		r, f := chainOf(target, x)
-		all, _ := r.Exchanges.Get(1)
-		change(&all)
-		r.Exchanges = reports.NewExchanges(all)
+		change(&r.Exchanges[0])
 		assert.Error(t, script.Write(&strings.Builder{}, r, f), name)
 	}
 	none := &reports.Finding{}
@@ -223,20 +218,51 @@ func TestAHostileTargetIsHarmless(t *testing.T) {
 
 // TestNoAnswerInTimeIsShownAgain: the script waits no longer for an answer than the suite did.
 func TestNoAnswerInTimeIsShownAgain(t *testing.T) {
-	for name, c := range map[string]struct {
-		x    reports.Exchange
-		want string
-	}{
-		"an answer":                 {reports.Exchange{Status: 200, MS: 4000}, "--max-time 38 "},
-		"no answer in four seconds": {reports.Exchange{MS: 4002}, "--max-time 4 "},
-		"a connection refused":      {reports.Exchange{MS: 3}, "--max-time 30 "},
+	for want, x := range map[string]reports.Exchange{
+		"--max-time 38 ": {Status: 200, MS: 4000}, "--max-time 4 ": {MS: 4002}, "--max-time 30 ": {MS: 3},
 	} {
-		t.Run(name, func(t *testing.T) {
-			c.x.Method, c.x.URL = http.MethodGet, "/v2/deployments"
-			r, f := chainOf("http://target.example", c.x)
-			var b strings.Builder
-			require.NoError(t, script.Write(&b, r, f))
-			assert.Contains(t, b.String(), c.want)
-		})
+		x.Method, x.URL = http.MethodGet, "/v2/deployments"
+		r, f := chainOf("http://target.example", x)
+		var b strings.Builder
+		require.NoError(t, script.Write(&b, r, f))
+		assert.Contains(t, b.String(), want)
 	}
+}
+
+// inert is what a shell takes as it is: quoted texts, and comments outside of these.
+var inert = regexp.MustCompile(`(?m)'[^']*'|\\'|^#.*$`)
+
+// harmless are the lines that are left: our own words, names of variables, and numbers.
+var harmless = regexp.MustCompile(`^(` + strings.Join([]string{
+	`wait( "\$sent\d+")?`, `take id\d+ \d+ \w+ \d+`, `sent\d+=\$!`, `show \d+`,
+	`(send \d+|again \d+ \d+ \d+ [a-zA-Z0-9_: ]*--) --max-time \d+( -X [A-Z]+| -H| --data-raw|"\$id\d+"|"\$run"|"\$AGENTCONFORM_[A-Z0-9_]+"|"\$\{AGENTCONFORM_[A-Z0-9_]+(~~|%\?)?\}"|` +
+		`"\$\(json "\$\{?AGENTCONFORM_[A-Z0-9_]+(~~|%\?)?\}?"\)"| )*( &)?`,
+}, "|") + `)?$`)
+
+// FuzzWrite: a shell runs nothing of a result but our own lines.
+func FuzzWrite(f *testing.F) {
+	create := `{"name":"agentconform-old-d","secrets":[{"name":"n","value":"$AGENTCONFORM_S"}]}`
+	f.Add("POST", "/v2/deployments?a='x", create, "X-Api-Key", "$AGENTCONFORM_K", `{"id":"d-1","status":"DEPLOYED"}`, "/v2/deployments/d-1", "old", uint16(200))
+	f.Add("GET", "/$(touch x)", "`touch x`", "A", "'; touch x; '", `{"id":"'; touch x\n","a_id":12,"status":"BUILDING"}`, "/12/$HOME", "a\nb", uint16(0))
+	f.Add("GET", "/\u2028\nrm -rf", "${AGENTCONFORM_S~~}", "X-Api-Key", "${AGENTCONFORM_S%?}", `{"status":"a:b c -- $(x)"}`, "\r\n", "run-1", uint16(429))
+	f.Fuzz(func(t *testing.T, method, path, body, name, value, answer, next, run string, status uint16) {
+		if !regexp.MustCompile(`^[A-Z]+$`).MatchString(method) {
+			return // the client sends none
+		}
+		first := exchange(method, path, body, int(status), answer)
+		first.Request.Headers = map[string][]string{name: {value}}
+		first.Request.Secrets = []reports.SecretPlace{{Header: name}, {Pointer: "/secrets/0/value"}}
+		r, finding := chainOf("http://target.example", first, exchange("GET", next, "", int(status), answer), exchange(method, next, answer, 200, body))
+		r.Run.ID, finding.Requirement, finding.Pointer = run, value, path
+		var b strings.Builder
+		if script.Write(&b, r, finding) != nil {
+			return
+		}
+		_, steps, found := strings.Cut(b.String(), "\n# exchange ")
+		require.True(t, found)
+		require.NotContains(t, b.String(), "\x00")
+		for line := range strings.SplitSeq(inert.ReplaceAllString("# exchange "+steps, ""), "\n") {
+			require.Regexp(t, harmless, line, "in\n%s", steps)
+		}
+	})
 }

@@ -2,7 +2,6 @@ package agent
 
 import (
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/assert"
 
@@ -49,48 +48,6 @@ func TestCompleteIn(t *testing.T) {
 	assert.NoError(t, HoldsAnswered(first, plain))
 }
 
-func TestRollbackVerdicts(t *testing.T) {
-	start := time.Now()
-	answered := func(after time.Duration) *client.Answer {
-		return &client.Answer{Status: 200, Sent: start.Add(after), Took: time.Millisecond}
-	}
-	prior := &Progress{GraphRun: &GraphRun{Order: Order{Hold: time.Second}, begun: start}, Until: start.Add(time.Second)}
-	for name, c := range map[string]struct {
-		id              string
-		post, done      time.Duration
-		complete        bool
-		settled, usable bool
-	}{
-		"in time":        {"r", 100 * time.Millisecond, 200 * time.Millisecond, true, true, true},
-		"accepted late":  {"r", 1100 * time.Millisecond, 1200 * time.Millisecond, true, false, false},
-		"completed late": {"r", 100 * time.Millisecond, 1200 * time.Millisecond, true, false, false},
-		"never":          {"r", 100 * time.Millisecond, 1200 * time.Millisecond, false, true, false},
-		"refused":        {"", 100 * time.Millisecond, 0, false, true, false},
-	} {
-		t.Run(name, func(t *testing.T) {
-			next := &GraphRun{ID: c.id, Answer: answered(c.post), Inputs: []string{"x"}, Complete: c.complete}
-			rb := &Rollback{Prior: prior, Next: next, State: answered(c.done), Done: start.Add(c.done)}
-			assert.Equal(t, c.settled, rb.Settled())
-			assert.Equal(t, c.usable, rb.Usable() == nil)
-		})
-	}
-}
-
-func TestFilterBody(t *testing.T) {
-	assert.Equal(t, map[string]any{"limit": 200, "offset": 2000}, (*Filter)(nil).body(2000))
-	f := &Filter{Metadata: map[string]any{}, IDs: []any{"a"}}
-	assert.Equal(t, map[string]any{"limit": 200, "offset": 0, "metadata": map[string]any{}, "ids": []any{"a"}}, f.body(0))
-}
-
-func TestListing(t *testing.T) {
-	list := ListingOf(&client.Answer{Status: 200, Body: []byte(` [{"thread_id":"a"},{"thread_id":"b"}]`)})
-	assert.True(t, list.Holds("b"))
-	assert.False(t, list.Holds("c"))
-	assert.Equal(t, 2, list.Len())
-	assert.Nil(t, ListingOf(&client.Answer{Status: 404, Body: []byte(`[]`)}))
-	assert.Nil(t, ListingOf(&client.Answer{Status: 200, Body: []byte(`{"threads":[]}`)}))
-}
-
 func TestThreadPaths(t *testing.T) {
 	assert.Equal(t, "/threads/a%2Fb%3Fc/runs/d%20e/join", joinPath("a/b?c", "d e"))
 }
@@ -106,11 +63,4 @@ func FuzzMessages(f *testing.F) {
 		_ = messages.ReportsField(string(body), "identity", "x")
 		_ = messages.ContainsText(a, "x")
 	})
-}
-
-func TestWordsOfAnOrder(t *testing.T) {
-	assert.Empty(t, Order{}.words())
-	assert.Equal(t, []string{Wait, Whoami}, Order{Words: "whoami", Hold: time.Second}.words())
-	assert.Equal(t, []string{EarlyWrite, Fail}, Order{Words: "fail", Hold: time.Second, written: true}.words())
-	assert.Equal(t, []string{ToolCall}, Order{Words: messages.Tool}.words())
 }

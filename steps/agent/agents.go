@@ -1,5 +1,5 @@
-// Package agent speaks with agent servers, without Gherkin: it creates threads, starts runs of the conformance graph, joins
-// them, reads states, lists threads, and has runs rolled back (sections 3 to 5 of the interface). It keeps what
+// Package agent speaks with agent servers, without Gherkin: it creates threads, starts runs of the conformance graph,
+// joins them, reads states, lists threads, and has runs rolled back (sections 3 to 5 of the interface). It keeps what
 // scenarios share, and what the run has learned about how fast these servers are.
 //
 // What it cannot bring about is an error, mostly an *outcome.Outcome; the sentences say what that means for a verdict.
@@ -7,15 +7,19 @@ package agent
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"net/http"
 	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
 
 	"github.com/agentconform/agentconform/reports"
+	"github.com/agentconform/agentconform/spec"
 	"github.com/agentconform/agentconform/steps/client"
 	"github.com/agentconform/agentconform/steps/config"
+	"github.com/agentconform/agentconform/steps/evidence"
 	"github.com/agentconform/agentconform/steps/outcome"
 	"github.com/agentconform/agentconform/steps/plane"
 	"github.com/agentconform/agentconform/steps/shared"
@@ -30,35 +34,21 @@ type Agents struct {
 
 	noAddress atomic.Bool // a DEPLOYED deployment was seen not to tell the address of its agent server
 	atOnce    int         // how many runs are in progress at most
-	runs      inProgress  // at the server that is judged
 	threads   sync.Map    // that were given: the address of their agent server, and their id
-	learned   learned     // of the one that is judged
+
+	// Of the server that is judged:
+	runs       inProgress
+	learned    sync.Map     // what scenarios share, by name
+	hold       atomic.Int64 // how long runs are told to wait, in nanoseconds; 0: not known
+	oneAtATime atomic.Bool  // it was seen to execute one run at a time
+	lateJoins  atomic.Int32 // joins in succession that were not answered although the run was over
+	showsAtEnd atomic.Bool  // a run was seen to show nothing in the state until it ended
 }
 
-// learned is what scenarios share of the agent server that is judged.
-type learned struct {
-	server       shared.Value[*Server]
-	completedRun shared.Value[*GraphRun] // completed, on a thread that no scenario changes
-	rolledBack   shared.Value[*Rollback] // a run that had started was rolled back
-	additive     shared.Value[bool]      // whether a second run adds to the messages of the first
-	othersRun    shared.Value[*GraphRun] // the same of the second user
-	otherServed  shared.Value[bool]      // the other user was served what is their own
-	enqueues     shared.Value[bool]      // whether a run can be asked to wait behind another one
-	// unknownAssistant is the refusal of a run for its assistant, nil where the server knows the assistant.
-	unknownAssistant shared.Value[*client.Answer]
-	lists            listings
-	words            [6]shared.Value[string] // why the graph does not understand them, as in config.GraphWords; "": it does
-	preflight        shared.Value[bool]
-	hold             atomic.Int64 // how long runs are told to wait, in nanoseconds; 0: not known
-	oneAtATime       atomic.Bool  // the server was seen to execute one run at a time
-	lateJoins        atomic.Int32 // joins in succession that were not answered although the run was over
-	showsAtEnd       atomic.Bool  // a run was seen to show nothing in the state until it ended
-}
-
-// listings is what is known of the two endpoints that list threads.
-type listings struct {
-	search shared.Value[bool] // whether POST /threads/search is used, where the configuration does not say
-	other  shared.Value[bool] // whether the user is served by the endpoint that is not used
+// learn returns what scenarios share under a name, which build makes for the first who asks.
+func learn[T any](ctx context.Context, as *Agents, name string, build func(context.Context) (T, error)) (T, error) {
+	v, _ := as.learned.LoadOrStore(name, &shared.Value[T]{})
+	return v.(*shared.Value[T]).Get(ctx, as.maker, name, build)
 }
 
 // New returns the agent servers of the target, whose addresses the control plane may name. About atOnce runs are in
@@ -72,10 +62,7 @@ func New(t *target.Target, p *plane.Plane, maker *shared.Maker, atOnce int) *Age
 // Server is one deployed agent server at its address ({deployment_url}).
 type Server struct {
 	Base       string
-	deployment string        // that it belongs to; empty where the address is configured
-	Late       time.Duration // how long after DEPLOYED it did not serve; 0 where it did at once, or where its address is configured
-
-	waited bool // it was seen not to serve
+	deployment string // that it belongs to; empty where the address is configured
 
 	agents *Agents
 	target *target.Target
@@ -91,7 +78,8 @@ func (s *Server) OwnedBy(who target.Caller) *Server {
 	return &other
 }
 
-// Owner is the user to whom belongs what scenarios create here: the first of the configuration, unless OwnedBy says otherwise.
+// Owner is the user to whom belongs what scenarios create here: the first of the configuration, unless OwnedBy says
+// otherwise.
 func (s *Server) Owner() target.Caller {
 	if s.owner != nil {
 		return *s.owner
@@ -101,7 +89,7 @@ func (s *Server) Owner() target.Caller {
 
 // AgentServer returns the agent server under test: the configured one, else that of the shared deployment.
 func (as *Agents) AgentServer(ctx context.Context) (*Server, error) {
-	return as.learned.server.Get(ctx, as.maker, "the agent server", func(ctx context.Context) (*Server, error) {
+	return learn(ctx, as, "the agent server", func(ctx context.Context) (*Server, error) {
 		if as.target.Config.AgentTarget != "" {
 			return &Server{Base: as.target.Config.AgentTarget, agents: as, target: as.target, judged: true}, nil
 		}
@@ -172,14 +160,14 @@ func (as *Agents) awaitAddress(ctx context.Context, d *plane.Deployment) (string
 	case named != "":
 		return named, nil
 	case !last.OK():
-		return "", outcome.Violated(last, "the deployment", "%s", outcome.Seen(last))
+		return "", outcome.Blocked("the deployment cannot be retrieved (CP-GET-1): %s", outcome.Seen(last)).ByRequirement("CP-GET-1")
 	}
 	as.noAddress.Store(true)
 	return "", as.missingAddress(d, last)
 }
 
-// missingAddress says that a deployment does not tell where its agent server is. Who has said where to look is mistaken, or
-// the target is wrong; who has not may have a target without agent servers.
+// missingAddress says that a deployment does not tell where its agent server is. Who has said where to look is
+// mistaken, or the target is wrong; who has not may have a target without agent servers.
 func (as *Agents) missingAddress(d *plane.Deployment, a *client.Answer) *outcome.Outcome {
 	hint := "it has no http or https URL"
 	var found []string
@@ -194,4 +182,96 @@ func (as *Agents) missingAddress(d *plane.Deployment, a *client.Answer) *outcome
 		return outcome.Blocked("the deployment has no agent server address at %s (agent_url_from); %s: correct agent_url_from, or set agent_target", path, hint).By(reports.ByKey, "agent_url_from")
 	}
 	return outcome.Needs("agent_url_from", fmt.Sprintf(", or agent_target: the deployment has no agent server address at %s; %s", path, hint))
+}
+
+// servingAnswers bounds the wait for the agent server of a DEPLOYED deployment, in times of timeouts.request: the
+// interface does not say how soon after DEPLOYED it answers.
+const servingAnswers = 6
+
+// awaitServing waits until the agent server of a deployment answers: not with 502, 503 or 504, as a proxy does that has
+// nowhere to send the request. That it never does is an outcome for E2E-1 to judge. Of a deployment that stays in a
+// status outside the interface nothing tells that it is up but an agent server that serves its user; else it is blocked
+// by CP-POLL-1.
+func (s *Server) awaitServing(ctx context.Context, d *plane.Deployment) error {
+	stays := s.agents.plane.StaysIn(d)
+	limit := min(servingAnswers*s.target.Config.Timeouts.Request, s.target.Config.Timeouts.Poll)
+	var missing *outcome.Outcome
+	start := time.Now()
+	err := s.target.RetryFor(ctx, limit, func() (_ bool, err error) {
+		missing, err = s.notServing(ctx, stays != "")
+		return missing == nil, err
+	})
+	took := time.Since(start)
+	switch {
+	case err != nil:
+		return err
+	case missing != nil && stays != "":
+		return blockedByStatus(stays, missing)
+	case missing != nil:
+		missing.Violations[0].Actual = fmt.Sprintf("%s, %s after DEPLOYED", missing.Violations[0].Actual, took.Round(time.Second/10))
+		return missing.Hinting("the deployment is DEPLOYED, but its agent server at " + s.target.Redact.Text(s.Base) + " does not serve: check the target's routing")
+	}
+	return nil
+}
+
+// blockedByStatus blocks what needs a deployment that is up.
+func blockedByStatus(stays string, cause error) *outcome.Outcome {
+	return outcome.Blocked("the latest revision stays %q, which is not one of the thirteen statuses (CP-POLL-1), and nothing else shows that the deployment is up: %v", stays, cause).
+		ByRequirement("CP-POLL-1")
+}
+
+// notServing asks the agent server for the threads of a user, and returns what shows that it does not serve yet, or
+// nil. Where it has to be shown that it serves, the user must get them, by one listing call or the other.
+func (s *Server) notServing(ctx context.Context, shown bool) (*outcome.Outcome, error) {
+	missing, err := s.tryListing(ctx, http.MethodGet, "/threads", nil, shown)
+	if missing == nil || err != nil || !shown {
+		return missing, err
+	}
+	return s.tryListing(ctx, http.MethodPost, "/threads/search", map[string]any{"limit": 1}, shown)
+}
+
+func (s *Server) tryListing(ctx context.Context, method, path string, body any, shown bool) (*outcome.Outcome, error) {
+	request := s.target.ToAgent(s.Base, s.target.Owner(), method, path, body)
+	request.Early = true
+	const expected = "an agent server that answers"
+	a, err := s.target.Client.Do(ctx, request)
+	var none *client.NoAnswer
+	switch {
+	case errors.As(err, new(*client.NotNamed)):
+		return nil, err
+	case errors.As(err, &none):
+		o := outcome.Violated(nil, expected, "%s", none.Cause).ByRequirement(owner)
+		o.Violations[0].Exchange, o.Violations[0].Operation = none.ID, method+" "+path
+		return o, nil
+	case err != nil:
+		return nil, err
+	case a.Status == http.StatusBadGateway || a.Status == http.StatusServiceUnavailable || a.Status == http.StatusGatewayTimeout, shown && !a.OK():
+		return outcome.Violated(a, expected, "%s", outcome.Seen(a)).ByRequirement(owner), nil
+	}
+	return nil, nil
+}
+
+// owner is the requirement about a deployment together with its agent server.
+const owner = "E2E-1"
+
+// FindRefusal looks whether the configured agent server refuses callers without credentials, and with which status,
+// where no user is configured. It asks two operations, since one of them may be open by mistake. It must have returned
+// before scenarios begin.
+func (as *Agents) FindRefusal(ctx context.Context) (status int, err error) {
+	c := as.target.Config
+	if c.AgentTarget == "" || len(c.Users) > 0 {
+		return 0, nil
+	}
+	ctx = evidence.WithScenario(ctx, "fixture: callers without credentials", 0)
+	for _, path := range []string{StatePath(target.UnknownID()), ThreadsPath} {
+		a, err := as.target.Client.Do(ctx, as.target.ToAgent(c.AgentTarget, target.Caller{}, http.MethodGet, path, nil))
+		if ctx.Err() != nil {
+			return 0, context.Cause(ctx)
+		}
+		if err == nil && as.target.Rejects(spec.AgentServer, a.Status) {
+			as.target.AgentRefuses(a.Status)
+			return a.Status, nil
+		}
+	}
+	return 0, nil
 }

@@ -4,13 +4,10 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"iter"
 	"net/http"
 	"net/url"
 	"strings"
 	"time"
-
-	"github.com/tidwall/gjson"
 
 	"github.com/agentconform/agentconform/steps/client"
 	"github.com/agentconform/agentconform/steps/outcome"
@@ -103,7 +100,11 @@ func (s *Server) TryPost(ctx context.Context, who target.Caller, t *Thread, o Or
 		body["multitask_strategy"] = o.Strategy
 	}
 	client.Hurry(ctx, client.RunInProgress)
-	a, err := s.ask(ctx, who, http.MethodPost, RunsPath(t.ID), body)
+	var a *client.Answer
+	err := s.agents.tooLong(o.Hold)
+	if err == nil {
+		a, err = s.ask(ctx, who, http.MethodPost, RunsPath(t.ID), body)
+	}
 	if err == nil {
 		g.Answer, g.begun = a, a.Sent
 	}
@@ -123,15 +124,17 @@ func (s *Server) TryPost(ctx context.Context, who target.Caller, t *Thread, o Or
 // Post starts a run of a caller who may. It is blocked where the graph does not understand a word of the order, and
 // waits while the server executes as many runs as it can. Where it is refused the run has no id.
 func (s *Server) Post(ctx context.Context, who target.Caller, t *Thread, o Order) (*GraphRun, error) {
-	if err := s.Understood(ctx, o.words()...); err != nil {
-		return nil, err
+	if words := o.words(); len(words) > 0 {
+		if err := s.Understood(ctx, words...); err != nil {
+			return nil, err
+		}
 	}
 	return s.postInTurn(ctx, who, t, o)
 }
 
 // Start starts a run by the thread's owner for a scenario to work with, which needs a graph that answers.
 func (s *Server) Start(ctx context.Context, t *Thread, o Order) (*GraphRun, error) {
-	if err := s.Understood(ctx, append([]string{Echo}, o.words()...)...); err != nil {
+	if err := s.Understood(ctx, o.words()...); err != nil {
 		return nil, err
 	}
 	return s.start(ctx, t, o)
@@ -151,13 +154,53 @@ func (s *Server) start(ctx context.Context, t *Thread, o Order) (g *GraphRun, er
 	return g, outcome.Unless(ctx, g.Accepted(), s.KnowsAssistant)
 }
 
-// startAlone starts a run of the owner on a new thread.
-func startAlone(ctx context.Context, s *Server, o Order) (*GraphRun, error) {
-	t, err := s.NewThread(ctx, s.Owner())
+// startAlone starts a run on a new thread, whatever the graph understands.
+func (s *Server) startAlone(ctx context.Context, who target.Caller, o Order) (*GraphRun, error) {
+	t, err := s.NewThread(ctx, who)
 	if err != nil {
 		return nil, err
 	}
-	return s.Start(ctx, t, o)
+	return s.start(ctx, t, o)
+}
+
+// Together waits until runs on so many threads may be in progress at the same time, executed or pending, and returns
+// the server at which they are started. The words that they need are tried before: that takes runs, too. Leave gives
+// the places back.
+func (s *Server) Together(ctx context.Context, threads int, words ...string) (group *Server, leave func(), err error) {
+	if err := s.Understood(ctx, words...); err != nil {
+		return nil, nil, err
+	}
+	if err := s.preflight(ctx); err != nil {
+		return nil, nil, err
+	}
+	if leave, err = s.agents.runs.places.Enter(ctx, threads); err != nil {
+		return nil, nil, err
+	}
+	return s.unbounded(), leave, nil
+}
+
+// unbounded is the same server, at which runs are started whatever is in progress.
+func (s *Server) unbounded() *Server {
+	other := *s
+	other.placed = true
+	return &other
+}
+
+// postInTurn waits while the server executes as many runs as it can. The run is told to wait as long as its order
+// says by then.
+func (s *Server) postInTurn(ctx context.Context, who target.Caller, t *Thread, o Order) (*GraphRun, error) {
+	if s.judged && !s.placed {
+		if err := s.preflight(ctx); err != nil {
+			return nil, err
+		}
+		if err := s.agents.runs.enter(ctx, t.ID); err != nil {
+			return nil, err
+		}
+	}
+	if o.Waits {
+		o.Hold = s.agents.Hold(o.Hold)
+	}
+	return s.TryPost(ctx, who, t, o)
 }
 
 // GetRun asks for the run.
@@ -186,167 +229,4 @@ func (s *Server) joinOf(who target.Caller, g *GraphRun) client.Request {
 	request := s.target.ToAgent(s.Base, who, http.MethodGet, joinPath(g.Thread.ID, g.ID), nil)
 	request.Raised = g.Order.raises()
 	return request
-}
-
-// ReadsOf are the paths of GET at which the server shows something of a run: also that of the list, where it has one.
-func (s *Server) ReadsOf(ctx context.Context, g *GraphRun) ([]string, error) {
-	paths := []string{StatePath(g.Thread.ID), runPath(g.Thread.ID, g.ID), joinPath(g.Thread.ID, g.ID)}
-	if err := findListing(ctx, s); err != nil || s.target.Searches() {
-		return paths, err
-	}
-	return append(paths, ThreadsPath), nil
-}
-
-// Filter narrows a listing of threads: metadata that they must have, and ids. A nil one sends nothing.
-type Filter struct {
-	Metadata map[string]any
-	IDs      []any
-}
-
-// The search operation is asked for so many threads at once: an answer with more could have more values than one may have. A target may
-// give fewer than it is asked for.
-const searchPage, searchPages = 200, 50
-
-// List returns the threads that the caller is shown, with the last answer. The listing of the configuration is asked, or what the
-// target serves; a filter goes to the search operation, since the plain list takes none.
-func (s *Server) List(ctx context.Context, who target.Caller, f *Filter) (Listing, *client.Answer, error) {
-	if err := findListing(ctx, s); err != nil {
-		return nil, nil, err
-	}
-	if f == nil && !s.target.Searches() {
-		a, err := s.ask(ctx, who, http.MethodGet, ThreadsPath, nil)
-		if err != nil {
-			return nil, nil, err
-		}
-		return ListingOf(a), a, nil
-	}
-	var all Listing
-	var last *client.Answer
-	shown := map[string]bool{}
-	for range searchPages {
-		a, err := s.ask(ctx, who, http.MethodPost, ThreadsPath+"/search", f.body(len(shown)))
-		if err != nil {
-			return nil, nil, err
-		}
-		before, page := len(shown), ListingOf(a)
-		for _, row := range page.All() {
-			shown[strings.Clone(cmp.Or(row.Get("thread_id").String(), row.Raw))] = true
-		}
-		if last == nil || len(shown) > before {
-			last, all = a, append(all, page...)
-		}
-		if len(shown) == before {
-			break
-		}
-	}
-	return all, last, nil
-}
-
-func (f *Filter) body(offset int) map[string]any {
-	body := map[string]any{"limit": searchPage, "offset": offset}
-	if f != nil && f.Metadata != nil {
-		body["metadata"] = f.Metadata
-	}
-	if f != nil && f.IDs != nil {
-		body["ids"] = f.IDs
-	}
-	return body
-}
-
-// Listing is what a caller was shown: the pages that are lists, none where no list was answered. Rows are read from them each time, since
-// many scenarios hold a list and it may be long.
-type Listing []*client.Answer
-
-// ListingOf returns the listing of one page.
-func ListingOf(a *client.Answer) Listing {
-	if a.OK() && a.IsArray() {
-		return Listing{a}
-	}
-	return nil
-}
-
-// All yields the threads, each with its place in its page.
-func (l Listing) All() iter.Seq2[int, gjson.Result] {
-	return func(yield func(int, gjson.Result) bool) {
-		for _, page := range l {
-			i, more := 0, true
-			gjson.ParseBytes(page.Body).ForEach(func(_, row gjson.Result) bool {
-				more = yield(i, row)
-				i++
-				return more
-			})
-			if !more {
-				return
-			}
-		}
-	}
-}
-
-// Len is the number of threads.
-func (l Listing) Len() (n int) {
-	for range l.All() {
-		n++
-	}
-	return n
-}
-
-// Holds tells whether a listing holds the thread.
-func (l Listing) Holds(id string) bool {
-	for _, row := range l.All() {
-		if row.Get("thread_id").String() == id {
-			return true
-		}
-	}
-	return false
-}
-
-const searchPath = ThreadsPath + "/search"
-
-// findListing finds out with which endpoint the server lists threads, where the configuration does not say: GET /threads is tried
-// as the user, and if that is not served (404 or 405) and POST /threads/search is, the latter is used from then on. The error is
-// that of the context: a server that does not answer is judged by the list itself.
-func findListing(ctx context.Context, s *Server) error {
-	if s.target.Config.Agent.Listing != "" {
-		return nil
-	}
-	_, err := s.agents.learned.lists.search.Get(ctx, s.agents.maker, "the listing endpoint", func(ctx context.Context) (bool, error) {
-		who := s.target.Owner()
-		if who.User == nil {
-			who = target.Caller{}
-		}
-		listed, err := s.ask(ctx, who, http.MethodGet, ThreadsPath, nil)
-		if err != nil || !target.NotServed(listed) {
-			return false, ctx.Err()
-		}
-		found, err := s.ask(ctx, who, http.MethodPost, searchPath, (*Filter)(nil).body(0))
-		if err != nil || target.NotServed(found) || found.Status >= http.StatusInternalServerError {
-			return false, ctx.Err()
-		}
-		s.target.ListsBySearch()
-		s.target.NoteListing(listed)
-		return true, nil
-	})
-	return err
-}
-
-// AskOtherEndpoint lists the threads by the endpoint that is not used.
-func (s *Server) AskOtherEndpoint(ctx context.Context, who target.Caller) (*client.Answer, error) {
-	if err := findListing(ctx, s); err != nil {
-		return nil, err
-	}
-	if s.target.Searches() {
-		return s.ask(ctx, who, http.MethodGet, ThreadsPath, nil)
-	}
-	return s.ask(ctx, who, http.MethodPost, searchPath, (*Filter)(nil).body(0))
-}
-
-// ServesOtherEndpoint tells whether the listing endpoint that is not used serves the user. A target needs only one.
-func (s *Server) ServesOtherEndpoint(ctx context.Context) (bool, error) {
-	return s.agents.learned.lists.other.Get(ctx, s.agents.maker, "the other listing endpoint", func(ctx context.Context) (bool, error) {
-		a, err := s.AskOtherEndpoint(ctx, s.target.Owner())
-		if err == nil && s.target.Searches() {
-			s.target.NoteListing(a)
-		}
-		return err == nil && a.OK(), err
-	})
 }

@@ -8,7 +8,6 @@ import (
 	"github.com/agentconform/agentconform/reports"
 	"github.com/agentconform/agentconform/steps/client"
 	"github.com/agentconform/agentconform/steps/outcome"
-	"github.com/agentconform/agentconform/steps/target"
 )
 
 // inProgress bounds the threads that have unfinished runs at the server under test: a run in the server's queue is
@@ -93,53 +92,13 @@ func (as *Agents) RunsEnd() (end time.Time) {
 	return end
 }
 
-// Together waits until runs on so many threads may be in progress at the same time, executed or pending, and returns
-// the server at which they are started. The words that they need are tried before: that takes runs, too. Leave gives
-// the places back.
-func (s *Server) Together(ctx context.Context, threads int, words ...string) (group *Server, leave func(), err error) {
-	if err := s.Understood(ctx, words...); err != nil {
-		return nil, nil, err
-	}
-	if err := s.preflight(ctx); err != nil {
-		return nil, nil, err
-	}
-	if leave, err = s.agents.runs.places.Enter(ctx, threads); err != nil {
-		return nil, nil, err
-	}
-	return s.unbounded(), leave, nil
-}
-
-// unbounded is the same server, at which runs are started whatever is in progress.
-func (s *Server) unbounded() *Server {
-	other := *s
-	other.placed = true
-	return &other
-}
-
-// postInTurn waits while the server executes as many runs as it can. The run is told to wait as long as its order
-// says by then.
-func (s *Server) postInTurn(ctx context.Context, who target.Caller, t *Thread, o Order) (*GraphRun, error) {
-	if s.judged && !s.placed {
-		if err := s.preflight(ctx); err != nil {
-			return nil, err
-		}
-		if err := s.agents.runs.enter(ctx, t.ID); err != nil {
-			return nil, err
-		}
-	}
-	if o.Waits {
-		o.Hold = s.agents.Hold(o.Hold)
-	}
-	return s.TryPost(ctx, who, t, o)
-}
-
 // StillQueued blocks where a run is not over in its time because it is in the queue of the server: a plain run on
 // another thread is not executed either. A run that has ended by its own status is not in the queue.
 func (s *Server) StillQueued(ctx context.Context, g *GraphRun) error {
 	if !s.judged {
 		return nil
 	}
-	if run, err := s.GetRun(ctx, g.Thread.Owner, g); err == nil && statusOf(run) == statusEnded {
+	if status, err := s.status(ctx, g); err == nil && status == statusEnded {
 		return nil
 	}
 	t, err := s.NewThread(ctx, s.target.Owner())

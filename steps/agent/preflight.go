@@ -10,13 +10,14 @@ import (
 
 	"github.com/agentconform/agentconform/reports"
 	"github.com/agentconform/agentconform/steps/client"
+	"github.com/agentconform/agentconform/steps/outcome"
 )
 
 const (
 	// perAnswer is how many times as long as an answer a run is told to wait, so that a slow target cannot miss that by
 	// its slowness alone.
 	perAnswer = 12
-	// maxHold bounds that. A scenario that loses its race asks for more.
+	// maxHold bounds that. A scenario that loses its race asks for more, up to a limit (see tooLong).
 	maxHold = 10 * time.Second
 	// lateStart is longer than servers in the field take to start a run.
 	lateStart = 1200 * time.Millisecond
@@ -33,7 +34,7 @@ func (s *Server) preflight(ctx context.Context) error {
 		return nil
 	}
 	const name = "the preflight of the agent server"
-	_, err := s.agents.learned.preflight.Get(ctx, s.agents.maker, name, func(ctx context.Context) (bool, error) {
+	_, err := learn(ctx, s.agents, name, func(ctx context.Context) (bool, error) {
 		if g, err := s.SharedCompletedRun(ctx); err == nil && g.Complete {
 			s.agents.measure(g)
 			s.bound(s.countAtOnce(ctx))
@@ -46,25 +47,30 @@ func (s *Server) preflight(ctx context.Context) error {
 // measure takes from a plain run how long others are to wait. Of several the quickest counts: the first one of a
 // server may be late, and so is each in a busy moment.
 func (as *Agents) measure(g *GraphRun) {
-	hold := 3 * g.final.Sent.Add(g.final.Took).Sub(g.Answer.Sent)
+	hold := 3 * g.final.Came().Sub(g.Answer.Sent)
 	for _, a := range []*client.Answer{g.Thread.Answer, g.Answer, g.final} {
 		hold = max(hold, perAnswer*(a.Queued+a.Took)) // who races a run has to wait for a place, too
 	}
 	hold = min(hold, maxHold)
-	if known := as.learned.hold.Load(); known == 0 || hold < time.Duration(known) {
-		as.learned.hold.Store(int64(hold))
+	if known := as.hold.Load(); known == 0 || hold < time.Duration(known) {
+		as.hold.Store(int64(hold))
 	}
 }
 
 // Hold is how long a run is told to wait, where a lost race may have shown how long is wanted.
 func (as *Agents) Hold(wanted time.Duration) time.Duration {
-	hold := max(as.target.Config.Agent.Hold, time.Duration(as.learned.hold.Load()))
-	return max(hold, min(wanted, as.LongestHold())).Round(time.Millisecond)
+	return max(wanted, as.target.Config.Agent.Hold, time.Duration(as.hold.Load())).Round(time.Millisecond)
 }
 
-// LongestHold is the longest time that a run is told to wait after lost races.
-func (as *Agents) LongestHold() time.Duration {
-	return max(maxHold, as.target.Config.Timeouts.Run/2)
+// tooLong says that a run would be told to wait longer than lost races of a target that can be judged ask for: each of
+// them doubles the time.
+func (as *Agents) tooLong(hold time.Duration) error {
+	c := as.target.Config
+	if hold <= 4*(max(maxHold, c.Agent.Hold)+c.Timeouts.Run) {
+		return nil
+	}
+	return outcome.Inconclusive("the target is too slow: a run would have to be in progress for %s to be judged",
+		hold.Round(time.Second))
 }
 
 // Slack is how much later than expected things may happen.
@@ -77,14 +83,14 @@ func (as *Agents) Patience() time.Duration { return max(2*time.Second, 2*as.Hold
 func (as *Agents) Prompt() time.Duration { return max(time.Second, as.Hold(0)/2) }
 
 // OneAtATime tells whether the server executes one run at a time.
-func (as *Agents) OneAtATime() bool { return as.learned.oneAtATime.Load() }
+func (as *Agents) OneAtATime() bool { return as.oneAtATime.Load() }
 
 // bound lets no more runs be in progress than the server executes at a time; 0: that is not known.
 func (s *Server) bound(atOnce int) {
 	if atOnce == 0 {
 		return
 	}
-	s.agents.learned.oneAtATime.Store(atOnce == 1)
+	s.agents.oneAtATime.Store(atOnce == 1)
 	s.agents.runs.places.SetPlaces(min(atOnce, s.agents.atOnce))
 	if atOnce <= min(s.agents.atOnce, mostBeside) && s.target.Config.Agent.Runs == 0 { // more were not tried
 		const then = "others are pending: the suite has no more in progress, whatever --concurrency says"
@@ -134,7 +140,7 @@ func (s *Server) startBeside(ctx context.Context, waiting int, hold time.Duratio
 	if err != nil {
 		return 0
 	}
-	if done && state.Sent.Add(state.Took).Before(first.NotOverBefore()) {
+	if done && state.Came().Before(first.NotOverBefore()) {
 		plain.final = state
 		s.agents.measure(plain)
 		return waiting + 1

@@ -25,7 +25,8 @@ import (
 	"github.com/agentconform/agentconform/steps/target"
 )
 
-// queue is an agent server that executes so many runs at a time, in the order in which they came, and shows what a run writes when it ends.
+// queue is an agent server that executes so many runs at a time, in the order in which they came, and shows what a run
+// writes when it ends.
 type queue struct {
 	workers int
 	pending chan *queued
@@ -142,33 +143,9 @@ func entered(t *testing.T, p *inProgress, thread string) bool {
 	return p.enter(ctx, thread) == nil
 }
 
-// TestAThreadKeepsItsPlace until the last of its runs was seen to be over, or its time is over, or it was refused.
-func TestAThreadKeepsItsPlace(t *testing.T) {
-	p := &inProgress{places: client.NewSemaphore(1), lasts: map[string]*lastRun{}}
-	run := func(id string, hold time.Duration, strategy string) *GraphRun {
-		return &GraphRun{ID: id, Thread: &Thread{ID: "one"}, Order: Order{Hold: hold, Strategy: strategy}, Answer: &client.Answer{Sent: time.Now()}}
-	}
-	free := func() bool {
-		free := entered(t, p, "another")
-		if free {
-			p.posted(&GraphRun{Thread: &Thread{ID: "another"}}, 0) // it was refused
-		}
-		return free
-	}
-	require.True(t, entered(t, p, "one"))
-	assert.False(t, free(), "not answered yet")
-	first, second := run("first", time.Hour, ""), run("second", time.Hour, "")
-	p.posted(first, 0)
-	require.True(t, entered(t, p, "one"), "it has its place")
-	p.posted(second, 0)
-	p.over(first)
-	p.posted(run("", 0, ""), 0)
-	assert.False(t, free(), "the second one goes on, and a third one was refused")
-	p.over(second)
-	assert.True(t, free())
-
-	require.True(t, entered(t, p, "one"))
-	p.posted(first, 0)
-	p.posted(run("new", 10*time.Millisecond, RollbackStrategy), 0)
-	require.NoError(t, p.enter(t.Context(), "two"), "its time is over, and the first was rolled back")
+func TestLostRacesEnd(t *testing.T) {
+	c := config.Default()
+	as := &Agents{target: &target.Target{Config: &c}}
+	assert.NoError(t, as.tooLong(4*maxHold+c.Timeouts.Run))
+	assert.True(t, outcome.Is(as.tooLong(time.Hour), reports.Inconclusive))
 }

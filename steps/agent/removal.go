@@ -15,9 +15,10 @@ import (
 )
 
 // RemoveThreads removes threads at agent servers with DELETE /threads/{thread_id}, a vendor extension, as the users who
-// created them, and reports each as the ledger is to have it, from several goroutines. The first one of an address is tried alone: if it
-// is answered with 404 or 405 although the thread is there, the server does not take DELETE, and nothing more is sent to that address.
-// Others are removed concurrently. What has no time left before the context ends is reported as not removed.
+// created them, and reports each as the ledger is to have it, from several goroutines. The first one of an address is
+// tried alone: if it is answered with 404 or 405 although the thread is there, the server does not take DELETE, and
+// nothing more is sent to that address. Others are removed concurrently. What has no time left before the context ends
+// is reported as not removed.
 func RemoveThreads(ctx context.Context, t *target.Target, threads []reports.LedgerEntry, report func(reports.LedgerEntry)) {
 	x := remover{t}
 	byAddress := map[string][]reports.LedgerEntry{}
@@ -65,8 +66,9 @@ func (x remover) removeAt(ctx context.Context, all []reports.LedgerEntry, report
 	wait.Wait()
 }
 
-// removeThread tells how the removal ended, and whether the server is known to take DELETE. A thread without a known owner is
-// tried without credentials first, since it was created by a caller without valid ones, and then as the first user.
+// removeThread tells how the removal ended, and whether the server is known to take DELETE. A thread without a known
+// owner is tried without credentials first, since it was created by a caller without valid ones, and then as the first
+// user.
 func (x remover) removeThread(ctx context.Context, e reports.LedgerEntry, first bool) (how reports.LedgerEntry, taken bool) {
 	how = e
 	how.Removed, how.Reason, how.Unremovable = false, "", false
@@ -98,8 +100,8 @@ func missing(a *client.Answer) bool {
 	return a.Status == http.StatusNotFound || a.Status == http.StatusGone
 }
 
-// isThere tells whether a thread can still be read: itself, which is a vendor extension, or its state, which a thread without a
-// run need not have.
+// isThere tells whether a thread can still be read: itself, which is a vendor extension, or its state, which a thread
+// without a run need not have.
 func (x remover) isThere(ctx context.Context, e reports.LedgerEntry, who target.Caller) bool {
 	return slices.ContainsFunc([]string{ThreadPath(e.ID), StatePath(e.ID)}, func(path string) bool {
 		a, err := x.target.Client.Do(ctx, x.target.ToAgent(e.Address, who, http.MethodGet, path, nil))
@@ -116,17 +118,18 @@ func (x remover) deleteThread(ctx context.Context, who target.Caller, e reports.
 	return a, err
 }
 
-// NoteThread enters a thread in the ledger. One that was there before its creation was sent is not the run's to remove: a target
-// may answer a creation with an existing thread.
+// NoteThread enters a thread in the ledger. One that was there before its creation was sent is not the run's to remove:
+// a target may answer a creation with an existing thread.
 func NoteThread(ctx context.Context, s *Server, t *Thread) error {
 	if existedBefore(t.Answer) {
 		return nil
 	}
 	return s.target.Ledger.Add(reports.LedgerEntry{Kind: evidence.Thread, ID: t.ID, Address: s.Base, Deployment: s.deployment,
-		Owner: s.target.CredentialKey(t.Owner), CreatedBy: evidence.Scenario(ctx)})
+		Owner: t.Owner.Key, CreatedBy: evidence.Scenario(ctx)})
 }
 
-// noteRun enters an accepted run in the ledger. If its thread was not created by the suite, the target has created it now.
+// noteRun enters an accepted run in the ledger. If its thread was not created by the suite, the target has created it
+// now.
 func noteRun(ctx context.Context, s *Server, who target.Caller, g *GraphRun) error {
 	if g.ID == "" {
 		return nil
@@ -138,13 +141,14 @@ func noteRun(ctx context.Context, s *Server, who target.Caller, g *GraphRun) err
 		}
 	}
 	return s.target.Ledger.Add(reports.LedgerEntry{Kind: evidence.Run, ID: g.ID, Thread: g.Thread.ID, Address: s.Base, Deployment: s.deployment,
-		Owner: s.target.CredentialKey(who), CreatedBy: evidence.Scenario(ctx)})
+		Owner: who.Key, CreatedBy: evidence.Scenario(ctx)})
 }
 
 // clockStep is how exact the times of an answer are: a Date header has whole seconds.
 const clockStep = 2 * time.Second
 
-// existedBefore tells whether the answer to a creation shows a time of creation before the request, both by the target's clock.
+// existedBefore tells whether the answer to a creation shows a time of creation before the request, both by the
+// target's clock.
 func existedBefore(a *client.Answer) bool {
 	if a == nil {
 		return false

@@ -1,7 +1,9 @@
 package agent
 
 import (
+	"cmp"
 	"context"
+	"slices"
 	"time"
 
 	"github.com/agentconform/agentconform/steps/client"
@@ -14,7 +16,6 @@ type Rollback struct {
 	Prior *Progress
 	Next  *GraphRun
 	State *client.Answer // with the messages of the new run; nil where that was not accepted
-	Done  time.Time      // when the new run was seen to be complete
 	After *Remains       // what was found once the new run had completed; nil where it has not
 }
 
@@ -26,8 +27,11 @@ type Remains struct {
 
 // Remains looks for what is left of the prior run.
 func (s *Server) Remains(ctx context.Context, p *Progress) (*Remains, error) {
-	found := &Remains{}
-	for _, g := range p.Line() {
+	found, removed := &Remains{}, []*GraphRun{p.GraphRun}
+	if p.ahead != nil {
+		removed = append(removed, p.ahead)
+	}
+	for _, g := range removed {
 		a, err := s.GetRun(ctx, p.Thread.Owner, g)
 		if err != nil {
 			return nil, err
@@ -69,12 +73,8 @@ func (s *Server) Replace(ctx context.Context, p *Progress) (*Rollback, error) {
 		return nil, err
 	}
 	rb := &Rollback{Prior: p, Next: next}
-	if next.ID == "" {
-		return rb, nil
-	}
-	rb.State, err = s.Await(ctx, next)
-	if err == nil {
-		rb.Done = rb.State.Sent.Add(rb.State.Took)
+	if next.ID != "" {
+		rb.State, err = s.Await(ctx, next)
 	}
 	return rb, err
 }
@@ -86,7 +86,7 @@ func (rb *Rollback) won() bool {
 
 // Prompt tells whether the new run was complete before the natural end of the prior one: it did not wait for it.
 func (rb *Rollback) Prompt() bool {
-	return rb.Next.Complete && rb.Done.Before(rb.Prior.Until)
+	return rb.Next.Complete && rb.State.Came().Before(rb.Prior.Until)
 }
 
 // Settled tells whether trying again with more time cannot show more.
@@ -95,11 +95,12 @@ func (rb *Rollback) Settled() bool {
 }
 
 // RollBack has a run rolled back by another one at the moment, and tries again where the target was too slow to tell
-// what has happened, or what was left of the prior run while it would still have been in progress.
-func (s *Server) RollBack(ctx context.Context, moment string) (*Rollback, error) {
-	var rb *Rollback
+// what has happened, or what was left of the prior run while it would still have been in progress. Of a run that is
+// pending, something is left also where the new one waits for it.
+func (s *Server) RollBack(ctx context.Context, moment string) (rb *Rollback, err error) {
 	var wanted time.Duration
-	for attempt := range Attempts {
+	var unclear error
+	for range Attempts {
 		p, err := s.InProgress(ctx, moment, wanted)
 		if err != nil {
 			return nil, outcome.AsPrecondition(err)
@@ -113,19 +114,19 @@ func (s *Server) RollBack(ctx context.Context, moment string) (*Rollback, error)
 		if rb.After, err = s.Remains(ctx, p); err != nil {
 			return nil, err
 		}
-		if rb.Usable() == nil && time.Now().Before(p.Until) {
-			if moment != JustStarted || rb.left() == nil || !s.leavesStarted(ctx) {
-				return rb, nil
-			}
-			if attempt == Attempts-1 {
-				return nil, outcome.Inconclusive("something is left of a run that was rolled back as soon as it was accepted, and of one that had started (AS-ROLLBACK-2, AS-ROLLBACK-3): the first may have started too, in %d attempts", Attempts).ByRequirement("AS-ROLLBACK-2", "AS-ROLLBACK-3")
-			}
-			continue // the next one may still be pending
+		leaves := rb.left() != nil
+		switch inTime := rb.Usable() == nil && time.Now().Before(p.Until); {
+		case inTime && leaves && moment == JustStarted && s.leavesStarted(ctx): // the next one may still be pending
+			unclear = outcome.Inconclusive("something is left of a run that was rolled back as soon as it was accepted, and of one that had started (AS-ROLLBACK-2, AS-ROLLBACK-3): the first may have started too, in %d attempts", Attempts).
+				ByRequirement("AS-ROLLBACK-2", "AS-ROLLBACK-3")
+			continue
+		case inTime, leaves && moment != HasStarted && rb.won() && !rb.Prompt():
+			return rb, nil
 		}
-		if leaves, err := s.leavesPrior(ctx, rb, moment); leaves || err != nil {
-			return rb, err
-		}
-		wanted = p.AfterLoss()
+		wanted, unclear = p.AfterLoss(), nil
+	}
+	if unclear != nil {
+		return nil, unclear
 	}
 	return rb, rb.Usable()
 }
@@ -134,16 +135,6 @@ func (s *Server) RollBack(ctx context.Context, moment string) (*Rollback, error)
 func (s *Server) leavesStarted(ctx context.Context) bool {
 	rb, err := s.ARollback(ctx)
 	return err == nil && rb.left() != nil
-}
-
-// leavesPrior tells whether something of a run that had not begun is left after a new run which came too late to be
-// used otherwise: one run that should be gone keeps the new one waiting. A target that lets it wait for every run
-// does so after one that has started, too, and fails AS-ROLLBACK-1.
-func (s *Server) leavesPrior(ctx context.Context, rb *Rollback, moment string) (bool, error) {
-	if moment == HasStarted || !rb.won() || rb.Prompt() || rb.left() == nil {
-		return false, nil
-	}
-	return true, s.RollbackActs(ctx)
 }
 
 // Usable says why nothing can be learned from a rollback: the new run was refused, did not complete, or waited for
@@ -159,4 +150,268 @@ func (rb *Rollback) Usable() error {
 		return outcome.Blocked("the new run did not complete before the natural end of the prior run (AS-ROLLBACK-1), in %d attempts", Attempts).ByRequirement("AS-ROLLBACK-1")
 	}
 	return nil
+}
+
+// The moments at which a run is rolled back, as the sentences name them.
+const (
+	HasStarted    = "after it had started"
+	JustStarted   = "as soon as it was accepted"
+	pendingBehind = "while it was pending behind another run"
+)
+
+// Progress is a run in progress, and how long it is going to be that.
+type Progress struct {
+	*GraphRun
+	ahead *GraphRun      // the run that it waits for, nil where it waits for none; a rollback removes both
+	ended *client.Answer // has shown that it is over already; nil where nothing has
+
+	Until time.Time      // it cannot come to its end by itself before then
+	Over  time.Time      // it would surely be over by then, if nobody touched it
+	Shown *client.Answer // a state with its first message; nil where the target shows none before the end of a run
+}
+
+// InProgress starts a run on a new thread and returns at the moment, while it is surely in progress. It tries several
+// times. Each attempt after a lost race gives more time.
+func (s *Server) InProgress(ctx context.Context, moment string, wanted time.Duration) (*Progress, error) {
+	last := "no time was left"
+	for range Attempts {
+		p, err := s.begin(ctx, moment, Order{Waits: true, Hold: wanted, written: moment == HasStarted})
+		if err != nil {
+			return nil, err
+		}
+		if p.ended == nil && time.Now().Before(p.Until) {
+			return p, nil
+		}
+		if p.ended != nil {
+			last = outcome.Seen(p.ended)
+		}
+		wanted = p.AfterLoss()
+	}
+	return nil, outcome.Blocked("the run was over before the next request could be sent, in %d attempts: %s", Attempts, last)
+}
+
+// LeftIn says which of the messages that were shown of the run is in a state.
+func (p *Progress) LeftIn(state *client.Answer) error {
+	texts := slices.Clone(p.Inputs)
+	if p.Shown != nil { // else the target shows no message of a run before it ends
+		shown, _ := p.After(messages.Of(p.Shown))
+		for _, m := range shown {
+			texts = append(texts, m.Text)
+		}
+	}
+	for _, m := range messages.Of(state) {
+		if slices.Contains(texts, m.Text) {
+			return outcome.Violated(state, "no message of the prior run", "one of them, %s", messages.Brief([]messages.Message{m})).
+				At("/values/messages").Comparing(state, p.Shown)
+		}
+	}
+	return nil
+}
+
+// AfterLoss is how long the next run in progress should take, where a race against this one was just lost. What has
+// happened tells more than the pace of other answers: a target may answer only once it has interrupted the prior run.
+func (p *Progress) AfterLoss() time.Duration { return Longer(p.Order.Hold, time.Since(p.begun)) }
+
+// Longer is the time for a run after one of the hold, where what was to be done before its end took so long.
+func Longer(hold, took time.Duration) time.Duration { return 2 * max(hold, took) }
+
+func (s *Server) begin(ctx context.Context, moment string, o Order) (*Progress, error) {
+	if err := s.Understood(ctx, o.words()...); err != nil {
+		return nil, err
+	}
+	if moment == pendingBehind {
+		if queues, err := s.queuesRuns(ctx); err != nil || !queues {
+			return nil, cmp.Or(err, noQueue())
+		}
+	}
+	g, err := s.startAlone(ctx, s.Owner(), o)
+	if err != nil {
+		return nil, err
+	}
+	p := s.progressOf(g)
+	switch moment {
+	case HasStarted:
+		err = s.awaitStart(ctx, p)
+	case pendingBehind:
+		if err = s.awaitStatus(ctx, p); err == nil && p.ended == nil {
+			return s.behind(ctx, p)
+		}
+	}
+	return p, err
+}
+
+// progressOf is a run that was just accepted.
+func (s *Server) progressOf(g *GraphRun) *Progress {
+	return &Progress{GraphRun: g, Until: g.NotOverBefore(), Over: g.Answered().Add(g.Order.Hold + s.agents.Slack())}
+}
+
+// awaitStart waits until a run that writes at once has started. The state shows that, or, where the target writes the
+// state only when a run ends, the run's own status or the time.
+func (s *Server) awaitStart(ctx context.Context, p *Progress) error {
+	if s.agents.showsAtEnd.Load() {
+		return s.awaitStatus(ctx, p)
+	}
+	return s.awaitWritten(ctx, p)
+}
+
+// awaitWritten reads the state until the run has written. A state that does not show it tells that the run had not
+// begun to wait when it was asked for. A run that shows all at once has ended.
+func (s *Server) awaitWritten(ctx context.Context, p *Progress) error {
+	limit := p.Answered().Add(p.Order.Hold + s.target.Config.Timeouts.Run)
+	state, written, err := s.ReadState(ctx, p.Thread, limit, func(a *client.Answer) bool {
+		if p.begunIn(a) {
+			return true
+		}
+		p.begun = a.Sent
+		return false
+	})
+	switch {
+	case err != nil:
+		return err
+	case !written:
+		if err := s.StillQueued(ctx, p.GraphRun); err != nil {
+			return err
+		}
+		return outcome.Violated(state, "a message of the run in progress", "%s", messages.Shown(messages.Of(state)))
+	}
+	if p.CompleteIn(state) {
+		p.ended = state
+		return nil
+	}
+	p.Shown, p.Until = state, p.NotOverBefore()
+	p.Over = state.Came().Add(p.Order.Hold + s.agents.Slack())
+	a, err := s.GetRun(ctx, p.Thread.Owner, p.GraphRun)
+	if err == nil && statusOf(a) == statusEnded {
+		p.ended = a
+	}
+	return err
+}
+
+// awaitStatus waits until the run is no longer pending by its own status, and a moment longer, in which it writes
+// what the state does not show yet. A run that tells no such status has started in that moment.
+func (s *Server) awaitStatus(ctx context.Context, p *Progress) error {
+	limit := p.Answered().Add(s.target.Config.Timeouts.Run)
+	var a *client.Answer
+	err := client.Repeat(ctx, firstLook, longestPause, limit, func() (done bool, err error) {
+		if a, err = s.GetRun(ctx, p.Thread.Owner, p.GraphRun); err != nil || statusOf(a) != statusPending {
+			return true, err
+		}
+		p.begun = a.Sent
+		return false, nil
+	})
+	switch {
+	case err != nil:
+		return err
+	case statusOf(a) == statusEnded:
+		p.ended = a
+		return nil
+	case statusOf(a) == statusPending:
+		if err := s.StillQueued(ctx, p.GraphRun); err != nil {
+			return err
+		}
+		return outcome.Violated(a, "the run to start", "%s", outcome.Seen(a))
+	}
+	p.Until = p.NotOverBefore()
+	p.Over = a.Sent.Add(a.Took + p.Order.Hold + s.agents.Slack())
+	return client.Sleep(ctx, min(s.agents.Slack(), p.Order.Hold/8))
+}
+
+// What the status of a run tells, where there is one. The interface shows no statuses of runs: words that are not
+// known from agent servers tell nothing.
+const (
+	statusPending = "pending"
+	statusRunning = "running"
+	statusEnded   = "ended"
+)
+
+// status tells what the status of a run is, "" where it cannot be retrieved.
+func (s *Server) status(ctx context.Context, g *GraphRun) (string, error) {
+	a, err := s.GetRun(ctx, g.Thread.Owner, g)
+	if err != nil {
+		return "", err
+	}
+	return statusOf(a), nil
+}
+
+func statusOf(a *client.Answer) string {
+	if !a.OK() {
+		return ""
+	}
+	switch status := a.Get("status").String(); status {
+	case "success", "error", "timeout", "interrupted":
+		return statusEnded
+	default:
+		return status
+	}
+}
+
+// queuesRuns tells whether a run with the strategy enqueue, a vendor extension, waits for the one before it. A target
+// may treat the value as its own default. A moment later the first goes on by its own status and the second is pending;
+// where the statuses do not say that, both complete in their order, and the second not before the first could.
+func (s *Server) queuesRuns(ctx context.Context) (bool, error) {
+	return learn(ctx, s.agents, "a run behind another one", func(ctx context.Context) (bool, error) {
+		first, err := s.startAlone(ctx, s.target.Owner(), Order{Waits: true})
+		if err != nil {
+			return false, err
+		}
+		second, err := s.Post(ctx, first.Thread.Owner, first.Thread, Order{Strategy: "enqueue"})
+		if err != nil || second.ID == "" {
+			return false, err
+		}
+		if err := client.Sleep(ctx, min(s.agents.Slack(), first.Order.Hold/8)); err != nil {
+			return false, err
+		}
+		ahead, err := s.status(ctx, first)
+		if err != nil {
+			return false, err
+		}
+		behind, err := s.status(ctx, second)
+		if err != nil || ahead == statusRunning && behind == statusPending {
+			return err == nil, err
+		}
+		limit := second.Answered().Add(first.Order.Hold + 2*s.target.Config.Timeouts.Run)
+		state, complete, err := s.ReadState(ctx, first.Thread, limit, second.CompleteIn)
+		if err != nil || !complete || state.Came().Before(first.NotOverBefore()) {
+			return false, err
+		}
+		return HoldsOnly(state, first, second) == nil, nil
+	})
+}
+
+func noQueue() error {
+	return outcome.Inapplicable("multitask_strategy enqueue", "the target does not queue a run behind another one by "+
+		"multitask_strategy enqueue, a vendor extension that is not part of the interface")
+}
+
+// behind starts a second run that waits for the first.
+func (s *Server) behind(ctx context.Context, first *Progress) (*Progress, error) {
+	g, err := s.Post(ctx, first.Thread.Owner, first.Thread, Order{Hold: first.Order.Hold, Strategy: "enqueue"})
+	if err != nil {
+		return nil, err
+	}
+	if g.ID == "" {
+		return nil, noQueue()
+	}
+	p := &Progress{GraphRun: g, ahead: first.GraphRun, Until: first.Until, Over: first.Over.Add(g.Order.Hold)}
+	if end := g.NotOverBefore(); end.Before(p.Until) {
+		p.Until = end
+	}
+	return p, nil
+}
+
+// ARollback returns a rollback of a run that had started, which scenarios share. They only look.
+func (s *Server) ARollback(ctx context.Context) (*Rollback, error) {
+	return learn(ctx, s.agents, "a rollback", func(ctx context.Context) (*Rollback, error) {
+		if err := s.PlainRunsWork(ctx); err != nil {
+			return nil, err
+		}
+		return s.RollBack(ctx, HasStarted)
+	})
+}
+
+// RollbackActs says that no run could be had that is in progress, or that a new run with rollback is refused or waits
+// for one that had started (AS-ROLLBACK-1): what else is wrong with several runs on the thread comes from that.
+func (s *Server) RollbackActs(ctx context.Context) error {
+	_, err := s.ARollback(ctx)
+	return outcome.AsPrecondition(err)
 }

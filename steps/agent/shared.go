@@ -1,34 +1,25 @@
 package agent
 
 import (
+	"bytes"
+	"cmp"
 	"context"
+	"fmt"
+	"net/http"
+	"regexp"
+	"slices"
+	"strings"
 
 	"github.com/agentconform/agentconform/reports"
+	"github.com/agentconform/agentconform/steps/client"
 	"github.com/agentconform/agentconform/steps/outcome"
 	"github.com/agentconform/agentconform/steps/target"
 )
 
-// ARollback returns a rollback of a run that had started, which scenarios share. They only look.
-func (s *Server) ARollback(ctx context.Context) (*Rollback, error) {
-	return s.agents.learned.rolledBack.Get(ctx, s.agents.maker, "a rollback", func(ctx context.Context) (*Rollback, error) {
-		if err := s.PlainRunsWork(ctx); err != nil {
-			return nil, err
-		}
-		return s.RollBack(ctx, HasStarted)
-	})
-}
-
-// RollbackActs says that no run could be had that is in progress, or that a new run with rollback is refused or waits
-// for one that had started (AS-ROLLBACK-1): what else is wrong with several runs on the thread comes from that.
-func (s *Server) RollbackActs(ctx context.Context) error {
-	_, err := s.ARollback(ctx)
-	return outcome.AsPrecondition(err)
-}
-
 // SharedCompletedRun returns a completed run on a thread that no scenario changes. A run whose graph has failed is
 // completed, too: what needs its answer asks for PlainRunsWork, or for the word Echo.
 func (s *Server) SharedCompletedRun(ctx context.Context) (*GraphRun, error) {
-	return s.agents.learned.completedRun.Get(ctx, s.agents.maker, "a completed run", func(ctx context.Context) (*GraphRun, error) {
+	return learn(ctx, s.agents, "a completed run", func(ctx context.Context) (*GraphRun, error) {
 		return completedRunOf(ctx, s.unbounded(), s.target.Owner()) // the first of all: how many may be in progress is not known
 	})
 }
@@ -39,17 +30,13 @@ func (s *Server) CompletedRun(ctx context.Context) (*GraphRun, error) {
 	if err != nil || s.owner == nil {
 		return first, err
 	}
-	return s.agents.learned.othersRun.Get(ctx, s.agents.maker, "a completed run of the second user", func(ctx context.Context) (*GraphRun, error) {
+	return learn(ctx, s.agents, "a completed run of the second user", func(ctx context.Context) (*GraphRun, error) {
 		return completedRunOf(ctx, s, *s.owner)
 	})
 }
 
 func completedRunOf(ctx context.Context, s *Server, who target.Caller) (*GraphRun, error) {
-	t, err := s.NewThread(ctx, who)
-	if err != nil {
-		return nil, err
-	}
-	g, err := s.start(ctx, t, Order{})
+	g, err := s.startAlone(ctx, who, Order{})
 	if err != nil {
 		return nil, err
 	}
@@ -64,7 +51,7 @@ func (s *Server) PlainRunsWork(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := s.Understood(ctx, Echo); err != nil {
+	if err := s.Understood(ctx); err != nil {
 		return err
 	}
 	if err := HoldsOnly(g.final, g); err != nil {
@@ -73,23 +60,10 @@ func (s *Server) PlainRunsWork(ctx context.Context) error {
 	return nil
 }
 
-// JoinsAnswer says why joins cannot be relied on: even that of a completed run hangs (AS-RUN-5).
-func (s *Server) JoinsAnswer(ctx context.Context) error {
-	g, err := s.SharedCompletedRun(ctx)
-	if err != nil {
-		return err
-	}
-	if s.agents.joinsHang() {
-		return outcome.Blocked("joins of completed runs are not answered (AS-RUN-4, AS-RUN-5)").ByRequirement("AS-RUN-4", "AS-RUN-5")
-	}
-	_, err = s.JoinCompleted(ctx, g.Thread.Owner, g)
-	return outcome.AsPrecondition(err)
-}
-
 // OtherIsLetIn makes sure that the other user is served what is their own: who is not let in at all is refused for
 // that, and not for whose thread it is.
 func (s *Server) OtherIsLetIn(ctx context.Context, other target.Caller) error {
-	_, err := s.agents.learned.otherServed.Get(ctx, s.agents.maker, "the other user", func(ctx context.Context) (bool, error) {
+	_, err := learn(ctx, s.agents, "the other user", func(ctx context.Context) (bool, error) {
 		t, err := s.CreateThread(ctx, other, nil)
 		if err != nil {
 			return false, err
@@ -112,22 +86,91 @@ func (s *Server) OtherIsLetIn(ctx context.Context, other target.Caller) error {
 
 // RunsAdd tells whether a second plain run on a thread adds to the messages of the first (AS-STATE-3).
 func (s *Server) RunsAdd(ctx context.Context) (bool, error) {
-	return s.agents.learned.additive.Get(ctx, s.agents.maker, "two runs on a thread", func(ctx context.Context) (bool, error) {
+	return learn(ctx, s.agents, "two runs on a thread", func(ctx context.Context) (bool, error) {
+		if err := s.PlainRunsWork(ctx); err != nil {
+			return false, err
+		}
 		t, err := s.NewThread(ctx, s.target.Owner())
 		if err != nil {
 			return false, err
 		}
 		var runs []*GraphRun
 		for range 2 {
-			g, err := s.Start(ctx, t, Order{})
+			g, err := s.Run(ctx, t, Order{})
 			if err != nil {
-				return false, err
-			}
-			if _, err := s.Completed(ctx, g); err != nil {
 				return false, err
 			}
 			runs = append(runs, g)
 		}
 		return HoldsOnly(runs[1].final, runs...) == nil, nil
 	})
+}
+
+// KnowsAssistant blocks where the server refuses a run of the configured assistant just as one of an invented
+// assistant, and for that reason. A server that refuses all runs alike is judged.
+func (s *Server) KnowsAssistant(ctx context.Context) error {
+	if !s.judged {
+		return nil
+	}
+	refused, err := learn(ctx, s.agents, "a run of an invented assistant", s.refusedAsInvented)
+	if err != nil {
+		return err
+	}
+	if refused != nil {
+		return outcome.Blocked("the agent server does not know the assistant %q: set assistant_id to the name of the conformance graph; a run is refused just as one of an invented assistant: %s",
+			s.target.Config.AssistantID, outcome.Seen(refused)).By(reports.ByKey, "assistant_id")
+	}
+	return nil
+}
+
+// refusedAsInvented returns the refusal of a run of the configured assistant, nil where that is not refused for the
+// assistant. The answers decide it: they are the same but for the name of the assistant and for what differs in each,
+// such as an id of the request. They either contain the name, or differ from those to a run without an assistant and to
+// one on an unknown thread.
+func (s *Server) refusedAsInvented(ctx context.Context) (*client.Answer, error) {
+	configured, invented := s.target.Config.AssistantID, "agentconform-"+target.UnknownID()
+	said := func(a *client.Answer, name string) string {
+		body := strings.ReplaceAll(string(a.Body), cmp.Or(name, configured), configured)
+		return fmt.Sprint(a.Status, " ", varying.ReplaceAllString(body, ""))
+	}
+	a, err := s.startAs(ctx, "", configured)
+	if err != nil || !slices.Contains([]int{http.StatusBadRequest, http.StatusNotFound, http.StatusUnprocessableEntity}, a.Status) {
+		return nil, err
+	}
+	other, err := s.startAs(ctx, "", invented)
+	if err != nil || said(other, invented) != said(a, configured) {
+		return nil, err
+	}
+	if bytes.Contains(other.Body, []byte(invented)) {
+		return a, nil
+	}
+	for _, control := range []struct{ thread, assistant string }{{"", ""}, {target.UnknownID(), configured}} {
+		c, err := s.startAs(ctx, control.thread, control.assistant)
+		if err != nil || said(c, control.assistant) == said(a, configured) {
+			return nil, err
+		}
+	}
+	return a, nil
+}
+
+// varying are the parts of a refusal that may have another value in each: ids, numbers and times.
+var varying = regexp.MustCompile(`[0-9a-fA-F-]{16,}|\d+`)
+
+// startAs starts a run of the assistant, or of none, on the thread, or on a new one.
+func (s *Server) startAs(ctx context.Context, thread, assistant string) (*client.Answer, error) {
+	owner := s.target.Owner()
+	if thread == "" {
+		t, err := s.NewThread(ctx, owner)
+		if err != nil {
+			return nil, err
+		}
+		thread = t.ID
+	}
+	body := map[string]any{"input": Input([]string{s.target.Name("word")})}
+	if assistant != "" {
+		body["assistant_id"] = assistant
+	}
+	request := s.target.ToAgent(s.Base, owner, http.MethodPost, RunsPath(thread), body)
+	request.Wrong = assistant == ""
+	return s.target.Client.Do(ctx, request)
 }

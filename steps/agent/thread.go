@@ -81,7 +81,7 @@ func (g *GraphRun) Accepted() error {
 }
 
 // Answered is when the creation was answered.
-func (g *GraphRun) Answered() time.Time { return g.Answer.Sent.Add(g.Answer.Took) }
+func (g *GraphRun) Answered() time.Time { return g.Answer.Came() }
 
 // NotOverBefore is a time before which the run cannot come to its end by itself.
 func (g *GraphRun) NotOverBefore() time.Time { return g.begun.Add(g.Order.Hold) }
@@ -136,11 +136,8 @@ type Sequence struct {
 // requirement's concern. Each has to be accepted. Where one ends too early the later ones are not sent. They wait
 // twice as long as others, or as wanted.
 func (s *Server) StartInTurn(ctx context.Context, t *Thread, wanted time.Duration) (*Sequence, error) {
-	if err := s.preflight(ctx); err != nil {
-		return nil, err
-	}
-	wanted = max(wanted, 2*s.agents.Hold(0))
 	const last = concurrentRuns - 1
+	wanted = max(wanted, 2*s.agents.Hold(0))
 	q := &Sequence{InProgress: true}
 	for i := range concurrentRuns {
 		o := Order{Strategy: RollbackStrategy}
@@ -223,8 +220,8 @@ func HoldsOnly(state *client.Answer, runs ...*GraphRun) error {
 	return o
 }
 
-// beside says what is wrong with messages that are to be those of the runs: what comes before them, or that they are not
-// there.
+// beside says what is wrong with messages that are to be those of the runs: what comes before them, or that they are
+// not there.
 func beside(all []messages.Message, runs []*GraphRun) string {
 	if len(runs) == 0 || len(all) == 0 {
 		return ""
@@ -278,14 +275,10 @@ func (s *Server) Whoami(ctx context.Context, who target.Caller, hold time.Durati
 	if err != nil {
 		return CallerReport{}, outcome.AsPrecondition(err)
 	}
-	g, err := s.Start(ctx, t, Order{Words: Whoami, Hold: hold})
+	g, err := s.Run(ctx, t, Order{Words: Whoami, Hold: hold})
 	if err != nil {
 		return CallerReport{}, outcome.AsPrecondition(err)
 	}
-	state, err := s.Completed(ctx, g)
-	if err != nil {
-		return CallerReport{}, outcome.AsPrecondition(err)
-	}
-	rest, _ := g.After(messages.Of(state))
-	return CallerReport{who, rest[len(rest)-1].Text, state}, nil
+	rest, _ := g.After(messages.Of(g.final))
+	return CallerReport{who, rest[len(rest)-1].Text, g.final}, nil
 }

@@ -71,9 +71,9 @@ func (j *Joining) surelyOver(ctx context.Context, a *Agents, early bool) error {
 		return err
 	}
 	if j.Over() {
-		a.learned.lateJoins.Store(0)
+		a.lateJoins.Store(0)
 	} else {
-		a.learned.lateJoins.Add(1)
+		a.lateJoins.Add(1)
 	}
 	return nil
 }
@@ -86,13 +86,17 @@ func (s *Server) SurelyOver(ctx context.Context, g *GraphRun) error {
 	return waiting.surelyOver(ctx, s.agents, false)
 }
 
-// Completed is Await for a run that a scenario needs whole.
-func (s *Server) Completed(ctx context.Context, g *GraphRun) (*client.Answer, error) {
+// Run starts a run as [Server.Start] does, and waits for its answer, which a scenario needs.
+func (s *Server) Run(ctx context.Context, t *Thread, o Order) (*GraphRun, error) {
+	g, err := s.Start(ctx, t, o)
+	if err != nil {
+		return nil, err
+	}
 	state, err := s.Await(ctx, g)
 	if err != nil {
 		return nil, err
 	}
-	return state, HoldsAnswered(state, g)
+	return g, HoldsAnswered(state, g)
 }
 
 // Joining is a join that waits beside the scenario.
@@ -109,7 +113,7 @@ type Joining struct {
 }
 
 // joinsHang tells whether joins are not answered although the run is over. One that is late may be the exception.
-func (as *Agents) joinsHang() bool { return as.learned.lateJoins.Load() > 1 }
+func (as *Agents) joinsHang() bool { return as.lateJoins.Load() > 1 }
 
 // joinAside begins to join the run as its owner, unless joins were seen to hang.
 func joinAside(ctx context.Context, s *Server, g *GraphRun) *Joining {
@@ -128,7 +132,7 @@ func (s *Server) JoinNow(ctx context.Context, g *GraphRun) *Joining {
 		j.Answer, j.Err = s.Join(ctx, g.Thread.Owner, g)
 		j.Ended = time.Now()
 		if j.Answer != nil {
-			j.Ended = j.Answer.Sent.Add(j.Answer.Took)
+			j.Ended = j.Answer.Came()
 		}
 	}()
 	return j

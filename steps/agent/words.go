@@ -10,7 +10,6 @@ import (
 
 	"github.com/agentconform/agentconform/reports"
 	"github.com/agentconform/agentconform/steps/client"
-	"github.com/agentconform/agentconform/steps/config"
 	"github.com/agentconform/agentconform/steps/messages"
 	"github.com/agentconform/agentconform/steps/outcome"
 )
@@ -45,17 +44,14 @@ func (o Order) words() (all []string) {
 	return all
 }
 
-// Understood blocks where the graph did not understand one of the words, or does not even repeat a text. Words are
+// Understood blocks where the graph does not even repeat a text, or did not understand one of the words. Words are
 // tried on the agent server under test only. The error may also say that no run could be started.
 func (s *Server) Understood(ctx context.Context, words ...string) error {
-	if !s.judged || len(words) == 0 {
+	if !s.judged {
 		return nil
 	}
-	if words[0] != Echo {
-		words = append([]string{Echo}, words...)
-	}
 	var missed *outcome.Outcome
-	for _, w := range words {
+	for _, w := range append([]string{Echo}, words...) {
 		why, err := s.try(ctx, w)
 		if err != nil {
 			return outcome.AsPrecondition(err)
@@ -71,9 +67,8 @@ func (s *Server) Understood(ctx context.Context, words ...string) error {
 		if missed == nil {
 			missed = outcome.Blocked("%s: %s; see reference/graphs/CONTRACT.md", problem, why)
 		}
-		missed.By(reports.ByGraph, w)
-		if w == Echo {
-			break // no other run is of use
+		if missed.By(reports.ByGraph, w); w == Echo { // no other run is of use
+			break
 		}
 	}
 	if missed == nil {
@@ -84,8 +79,7 @@ func (s *Server) Understood(ctx context.Context, words ...string) error {
 
 // try returns why the graph does not understand the word, "" where nothing shows that. It is tried once.
 func (s *Server) try(ctx context.Context, w string) (problem string, err error) {
-	v := &s.agents.learned.words[slices.Index(config.GraphWords, w)]
-	return v.Get(ctx, s.agents.maker, "the word "+w+" of the graph", func(ctx context.Context) (string, error) {
+	return learn(ctx, s.agents, "the word "+w+" of the graph", func(ctx context.Context) (string, error) {
 		switch w {
 		case Echo:
 			g, err := s.SharedCompletedRun(ctx)
@@ -98,15 +92,6 @@ func (s *Server) try(ctx context.Context, w string) (problem string, err error) 
 		}
 		return s.tryAnswer(ctx, w)
 	})
-}
-
-// alone starts a run of the order on a new thread, whatever the graph understands.
-func (s *Server) alone(ctx context.Context, o Order) (*GraphRun, error) {
-	t, err := s.NewThread(ctx, s.target.Owner())
-	if err != nil {
-		return nil, err
-	}
-	return s.start(ctx, t, o)
 }
 
 // failed describes how a run has failed that left no answer, "" where nothing shows that. The error in the answer to
@@ -146,7 +131,7 @@ func (s *Server) tryHold(ctx context.Context, written bool) (problem string, err
 // write early. A server that shows an answer too early where a run is joined, or loses the output of runs that nobody
 // joins, is judged elsewhere.
 func (s *Server) tryHoldOnce(ctx context.Context, o Order) (blocks bool, problem string, err error) {
-	g, err := s.alone(ctx, o)
+	g, err := s.startAlone(ctx, s.target.Owner(), o)
 	if err != nil {
 		return false, "", err
 	}
@@ -169,13 +154,13 @@ func (s *Server) tryHoldOnce(ctx context.Context, o Order) (blocks bool, problem
 	}
 	complete := g.CompleteIn(state)
 	rest, _ := g.After(messages.Of(state))
-	switch over := state.Sent.Add(state.Took); {
+	switch over := state.Came(); {
 	case complete && over.Before(end):
 		problem, err = s.tooEarly(ctx, g, over, rest)
 	case 2*slowest > o.Hold:
 		return true, "the server answered no other request meanwhile: let the graph wait without blocking", nil
 	case complete && o.written && over.Before(unseen.Add(o.Hold)): // it had written by then, and the state did not show it
-		s.agents.learned.showsAtEnd.Store(true)
+		s.agents.showsAtEnd.Store(true)
 	case !complete:
 		if problem, err = s.failed(ctx, g); problem == "" && o.written && len(rest) == 1 {
 			problem = "the run left one message instead of two: " + messages.Brief(rest)
@@ -194,12 +179,8 @@ func (s *Server) tooEarly(ctx context.Context, g *GraphRun, over time.Time, rest
 	if err := client.Sleep(ctx, time.Until(g.NotOverBefore().Add(-g.Order.Hold/8))); err != nil {
 		return "", err
 	}
-	run, err := s.GetRun(ctx, g.Thread.Owner, g)
-	if err != nil {
+	if status, err := s.status(ctx, g); err != nil || status == statusPending || status == statusRunning {
 		return "", err
-	}
-	if status := statusOf(run); status == statusPending || status == statusRunning {
-		return "", nil
 	}
 	took := over.Sub(g.Answer.Sent).Round(time.Millisecond)
 	return fmt.Sprintf("the run ended within %s instead of %s: %s", took, g.Order.Hold, messages.Brief(rest)), nil
@@ -207,7 +188,7 @@ func (s *Server) tooEarly(ctx context.Context, g *GraphRun, over time.Time, rest
 
 // tryAnswer wants an answer that does more than repeat the text, and none of a run that is told to fail.
 func (s *Server) tryAnswer(ctx context.Context, w string) (problem string, err error) {
-	g, err := s.alone(ctx, Order{Words: w})
+	g, err := s.startAlone(ctx, s.target.Owner(), Order{Words: w})
 	if err != nil {
 		return "", err
 	}
@@ -221,9 +202,10 @@ func (s *Server) tryAnswer(ctx context.Context, w string) (problem string, err e
 		return "", err
 	}
 	rest, _ := g.After(messages.Of(state))
-	if len(rest) == 0 && w == Fail {
-		return "", nil
-	} else if len(rest) == 0 {
+	if len(rest) == 0 {
+		if w == Fail {
+			return "", nil
+		}
 		return s.failed(ctx, g)
 	}
 	last := rest[len(rest)-1].Text

@@ -5,8 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"net/http"
 	"reflect"
+	"slices"
 	"strings"
 
 	"github.com/tidwall/gjson"
@@ -29,16 +29,12 @@ const (
 	twoUsersAsk     = `two users start runs that report their caller, (in turn|all at once)`
 )
 
-// otherEndpoint is the listing endpoint that is not configured: POST /threads/search where GET /threads is, and vice versa.
+// otherEndpoint is the listing endpoint that is not configured: POST /threads/search where GET /threads is, and vice
+// versa.
 const otherEndpoint = "list the threads with the other listing endpoint"
 
-// callers holds the sentences about authentication at the agent server (sections 5 and 7).
-type callers struct {
-	*World
-	callerReports []agent.CallerReport // what runs said of their callers
-}
-
-func (w *callers) define(r *common.Definitions) {
+// defineCallers registers the sentences about authentication at the agent server (sections 5 and 7).
+func (w *World) defineCallers(r *common.Definitions) {
 	r.Given(`a completed run, or an unknown one`, w.aRunToAskFor)
 	r.Given(`a run in progress on a new thread`, w.afterPlainRuns(w.aRunInProgress))
 	r.Given(refusedCallers+` was refused (a run|a run with rollback) on it`, w.wasRefusedRun)
@@ -47,119 +43,98 @@ func (w *callers) define(r *common.Definitions) {
 	r.When(twoUsersAsk, w.usersAskWho)
 	r.Then(`the caller is refused with the status of the authentication handler`, w.refusedByHandler)
 	r.Then(`the refusal carries the detail`, w.refusalCarriesDetail)
-	r.When(whileInProgress, w.otherJoinsInTime)
-	r.Then(`the answer holds nothing of the run`, w.holdsNothingOfRun)
-	r.Then(`the join is refused, or answered before the end of the run`, w.joinDoesNotWait)
-	r.Then(`the join of another user's run is answered with an HTTP error status`, w.joinIsRefused)
 	r.Then(`the run reports the (identity|custom fields) of the user`, w.runReports)
 	r.Then(`each run reports its own caller`, w.eachReportsItsOwn)
 }
 
-// aRunToAskFor is an unknown one where the run only reads, or no user is configured and the agent server refuses callers without
-// credentials: what needs credentials is tried with any run.
-func (w *callers) aRunToAskFor(ctx context.Context) error {
-	if w.target.AgentRefusal() == 0 && !w.target.Config.ReadOnly {
-		g, err := w.server.SharedCompletedRun(ctx)
-		if err == nil {
-			w.speakOf(g)
-		}
-		return err
+// aRunToAskFor is an unknown one where the run only reads, or no user is configured and the agent server refuses
+// callers without credentials: what needs credentials is tried with any run.
+func (w *World) aRunToAskFor(ctx context.Context) error {
+	if w.target.AgentRefusal() != 0 || w.target.Config.ReadOnly {
+		w.speakOf(&agent.GraphRun{ID: target.UnknownID(), Thread: &agent.Thread{ID: target.UnknownID()}})
+		return nil
 	}
-	w.speakOf(&agent.GraphRun{ID: target.UnknownID(), Thread: &agent.Thread{ID: target.UnknownID()}})
-	return nil
+	g, err := w.server.SharedCompletedRun(ctx)
+	if err == nil {
+		w.speakOf(g)
+	}
+	return err
 }
 
 // callerTries has the caller do one of the things that an agent server offers, to the run and thread that the
 // sentences speak of. Who may start a run gets a thread for it: the run may be shared by scenarios.
-func (w *callers) callerTries(ctx context.Context, name, operation string) error {
+func (w *World) callerTries(ctx context.Context, name, operation string) error {
 	who, err := w.callerNamed(ctx, name)
 	if err != nil {
 		return err
 	}
-	w.attempted = name
-	w.scene.Served = w.isServed
+	w.attempted, w.scene.Served = name, w.isServed
+	verb, _, _ := strings.Cut(operation, " ")
 	t, g := w.thread, w.current
-	operation, unknown := strings.CutSuffix(operation, " of an unknown thread")
-	if unknown {
+	switch {
+	case strings.HasSuffix(operation, " of an unknown thread"):
 		t = &agent.Thread{ID: unlike(t.ID), Owner: t.Owner}
 		g = &agent.GraphRun{ID: g.ID, Thread: t}
-	}
-	operation, own := strings.CutSuffix(operation, " the run under a thread of their own")
-	if own {
+	case strings.HasSuffix(operation, " under a thread of their own"), verb == "start" && name == target.TheUser:
 		if t, err = w.server.NewThread(ctx, who); err != nil {
 			return outcome.AsPrecondition(err)
 		}
 		g = &agent.GraphRun{ID: g.ID, Thread: t}
-		operation += " a run"
 	}
-	switch operation {
-	case "create a thread":
+	switch verb {
+	case "create":
 		made, err := w.server.CreateThread(ctx, who, nil)
 		if err == nil {
 			w.scene.Answer = made.Answer
 		}
 		return err
-	case "list the threads":
-		return w.list(ctx, who, nil)
-	case otherEndpoint:
-		return w.listOther(ctx, who)
-	case "start a run", "start a run with rollback":
-		if name == target.TheUser {
-			if t, err = w.server.NewThread(ctx, who); err != nil {
-				return outcome.AsPrecondition(err)
-			}
+	case "list":
+		if operation == otherEndpoint {
+			return w.listOther(ctx, who)
 		}
-		return w.tryRun(ctx, who, t, operation)
-	case "retrieve a run":
-		w.scene.Answer, err = w.server.GetRun(ctx, who, g)
-	case "join a run":
+		return w.list(ctx, who, nil)
+	case "start":
+		return w.tryRun(ctx, who, t, orderOf(operation))
+	case "retrieve":
+		return w.sees(w.server.GetRun(ctx, who, g))
+	case "join":
 		w.who, w.joins = who, g
-		w.scene.Answer, err = w.server.JoinCompleted(ctx, who, g)
+		err = w.sees(w.server.JoinCompleted(ctx, who, g))
 		if none := (*client.NoAnswer)(nil); errors.As(err, &none) && none.Timeout {
 			return outcome.Blocked("the join of a completed run was not answered (AS-RUN-5)").ByRequirement("AS-RUN-5")
 		}
-	case "read the state":
-		w.scene.Answer, err = w.server.State(ctx, who, t)
+		return err
 	}
-	return err
+	return w.sees(w.server.State(ctx, who, t)) // "read the state"
 }
 
-func (w *callers) tryRun(ctx context.Context, who target.Caller, t *agent.Thread, operation string) error {
-	o := agent.Order{}
-	if strings.HasSuffix(operation, agent.RollbackStrategy) {
+// orderOf is a run as the sentences name it: with rollback or without.
+func orderOf(name string) (o agent.Order) {
+	if strings.Contains(name, "with rollback") {
 		o.Strategy = agent.RollbackStrategy
 	}
-	theirs := *t // whatever becomes of it, the owner's count of runs is not changed
-	g, err := w.server.TryPost(ctx, who, &theirs, o)
-	if err == nil {
-		w.scene.Answer, w.foreign = g.Answer, g.Text()
-	}
-	return err
+	return o
 }
 
-// wasRefusedRun needs the refusal: a request that is served is another requirement's concern. While a run is in
-// progress the attempt has to come before its end.
-func (w *callers) wasRefusedRun(ctx context.Context, name, what string) error {
+// wasRefusedRun needs the refusal: a request that is served is another requirement's concern.
+func (w *World) wasRefusedRun(ctx context.Context, name, what string) error {
 	who, err := w.callerNamed(ctx, name)
 	if err != nil {
 		return err
 	}
-	return w.wasRefused(ctx, func(ctx context.Context) error { return w.tryRun(ctx, who, w.thread, what) })
+	return w.wasRefused(ctx, who, orderOf(what))
 }
 
-// wasRefused needs the refusal of what is tried, before the end of the run in progress where there is one.
-func (w *callers) wasRefused(ctx context.Context, try func(context.Context) error) error {
-	if len(w.kept) == 0 {
-		w.kept = []*agent.GraphRun{w.current}
-	}
+// wasRefused needs the refusal of a run on the thread, before the end of the run in progress where there is one.
+func (w *World) wasRefused(ctx context.Context, who target.Caller, o agent.Order) error {
 	inTime := true
 	err := w.race(ctx, func(ctx context.Context) (bool, error) {
-		if err := try(ctx); err != nil {
+		if err := w.tryRun(ctx, who, w.thread, o); err != nil {
 			return false, err
 		}
+		w.kept = []*agent.GraphRun{w.current}
 		if w.prior != nil {
-			w.kept = []*agent.GraphRun{w.prior.GraphRun}
-			inTime = w.scene.Answer.Sent.Add(w.scene.Answer.Took).Before(w.prior.Until)
+			inTime = w.scene.Answer.Came().Before(w.prior.Until)
 			w.wanted = w.prior.AfterLoss()
 		}
 		return inTime, nil
@@ -169,22 +144,19 @@ func (w *callers) wasRefused(ctx context.Context, try func(context.Context) erro
 		return err
 	case !inTime:
 		return outcome.Inconclusive("the run ended before the request was refused, in %d attempts", agent.Attempts)
-	case w.scene.Answer.Status < 400:
-		return outcome.Blocked("the request was not refused: %s", outcome.Seen(w.scene.Answer))
+	}
+	return mustBeRefused(w.scene.Answer)
+}
+
+// mustBeRefused blocks what speaks of a refusal where the request was served.
+func mustBeRefused(a *client.Answer) error {
+	if a.Status < 400 {
+		return outcome.Blocked("the request was not refused: %s", outcome.Seen(a))
 	}
 	return nil
 }
 
-// validIsServed blocks where an answer to the user refuses the credentials: that is one requirement's concern,
-// whatever was asked for.
-func validIsServed(a *client.Answer) error {
-	if a.Status == http.StatusUnauthorized || a.Status == http.StatusForbidden {
-		return outcome.Blocked("valid credentials are refused (AS-AUTH-5): %s", outcome.Seen(a)).ByRequirement("AS-AUTH-5")
-	}
-	return nil
-}
-
-func (w *callers) refusedByHandler() error {
+func (w *World) refusedByHandler() error {
 	a, status := w.scene.Answer, w.target.Config.Agent.RejectedStatus
 	if seen := w.target.AgentRefusal(); seen != 0 {
 		status = seen // the handler's choice
@@ -195,10 +167,10 @@ func (w *callers) refusedByHandler() error {
 	return nil
 }
 
-func (w *callers) refusalCarriesDetail() error {
+func (w *World) refusalCarriesDetail() error {
 	a, detail := w.scene.Answer, w.target.Config.Agent.RejectedDetail
-	if a.Status < 400 {
-		return outcome.Blocked("the request was not refused: %s", outcome.Seen(a))
+	if err := mustBeRefused(a); err != nil {
+		return err
 	}
 	if !messages.ContainsText(a, detail) {
 		return outcome.Violated(a, fmt.Sprintf("a refusal with the detail %q", detail), "%s", outcome.Seen(a))
@@ -212,27 +184,27 @@ func (w *callers) refusalCarriesDetail() error {
 	return nil
 }
 
-func (w *callers) userAsksWho(ctx context.Context) error {
+func (w *World) userAsksWho(ctx context.Context) error {
 	who, err := w.target.Caller(target.TheUser)
 	if err != nil {
 		return err
 	}
 	said, err := w.server.Whoami(ctx, who, 0)
-	w.callerReports = append(w.callerReports, said)
+	w.reported = append(w.reported, said)
 	return err
 }
 
 // usersAskWho lets runs that are asked for at once be in progress at the same time.
-func (w *callers) usersAskWho(ctx context.Context, when string) error {
+func (w *World) usersAskWho(ctx context.Context, when string) error {
 	user, other, err := w.bothUsers(ctx)
 	if err != nil {
 		return err
 	}
 	callers := []target.Caller{user, other, user, other}
-	w.callerReports = make([]agent.CallerReport, len(callers))
+	w.reported = make([]agent.CallerReport, len(callers))
 	if when == "in turn" {
 		for i, who := range callers {
-			if w.callerReports[i], err = w.server.Whoami(ctx, who, 0); err != nil {
+			if w.reported[i], err = w.server.Whoami(ctx, who, 0); err != nil {
 				return err
 			}
 		}
@@ -244,21 +216,27 @@ func (w *callers) usersAskWho(ctx context.Context, when string) error {
 	}
 	defer leave()
 	return agent.AtOnce(len(callers), func(i int) (err error) {
-		w.callerReports[i], err = together.Whoami(ctx, callers[i], w.agents.Hold(0)/4)
+		w.reported[i], err = together.Whoami(ctx, callers[i], w.agents.Hold(0)/4)
 		return err
 	})
 }
 
-func (w *callers) runReports(what string) error {
-	said := w.callerReports[0]
+func (w *World) runReports(what string) error {
+	said := w.reported[0]
 	fields := map[string]any{"identity": said.Of.User.Identity}
 	if what == "custom fields" {
 		fields = said.Of.User.Fields
 	}
+	hint := reportHint
+	if slices.ContainsFunc(w.target.Config.Users, func(u config.User) bool {
+		return u.Identity != said.Of.User.Identity && messages.ReportsField(said.Text, "identity", u.Identity)
+	}) {
+		hint = callerHint // that is no mistake of the configuration
+	}
 	for field, value := range fields {
 		if !messages.ReportsField(said.Text, field, value) {
 			return outcome.Violated(said.Answer, fmt.Sprintf("the user's %s %s", field, messages.InJSON(value)), "an answer without it: %s", said.Text).At("/values/messages").
-				Hinting(orTheGraph(w.reportHint(said, field)))
+				Hinting(hint)
 		}
 	}
 	return nil
@@ -266,27 +244,31 @@ func (w *callers) runReports(what string) error {
 
 // eachReportsItsOwn looks for what belongs to the other user. That a run reports nothing of its caller is another
 // requirement's concern.
-func (w *callers) eachReportsItsOwn() error {
-	first, second := w.callerReports[0].Of.User, w.callerReports[1].Of.User
+func (w *World) eachReportsItsOwn() error {
+	first, second := w.reported[0].Of.User, w.reported[1].Of.User
 	reported := false
-	for _, said := range w.callerReports {
-		other := first
+	for _, said := range w.reported {
+		other, own := first, identifying(*said.Of.User)
 		if said.Of.User == first {
 			other = second
 		}
-		for field, value := range differing(*other, *said.Of.User) {
+		for field, value := range identifying(*other) {
 			if _, text := value.(string); !text && !messages.DescribesUser(said.Text) {
 				continue // a number may stand in any text by chance
 			}
-			if messages.ReportsField(said.Text, field, value) && !messages.ReportsField(said.Text, field, identifying(*said.Of.User)[field]) {
-				return outcome.Violated(said.Answer, fmt.Sprintf("identity and fields of %s", said.Of.User.Name), "%s %s of %s", field, messages.InJSON(value), other.Name).At("/values/messages").
-					Hinting(orTheGraph("give each run the user of its own request in graph_auth_user"))
+			if value == nil || reflect.DeepEqual(own[field], value) || messages.ReportsField(said.Text, field, own[field]) {
+				continue
+			}
+			if messages.ReportsField(said.Text, field, value) {
+				return outcome.Violated(said.Answer, fmt.Sprintf("identity and fields of %s", said.Of.User.Name), "%s %s of %s",
+					field, messages.InJSON(value), other.Name).At("/values/messages").
+					Hinting(callerHint)
 			}
 		}
 		reported = reported || messages.ReportsField(said.Text, "identity", said.Of.User.Identity)
 	}
 	if !reported {
-		return outcome.Blocked("the runs do not report their caller (AS-AUTH-6): %q", w.callerReports[0].Text).ByRequirement("AS-AUTH-6")
+		return outcome.Blocked("the runs do not report their caller (AS-AUTH-6): %q", w.reported[0].Text).ByRequirement("AS-AUTH-6")
 	}
 	return nil
 }
@@ -295,17 +277,6 @@ func (w *callers) eachReportsItsOwn() error {
 func identifying(u config.User) map[string]any {
 	all := map[string]any{"identity": u.Identity}
 	maps.Copy(all, u.Fields)
-	return all
-}
-
-// differing returns what of the first user differs from the second.
-func differing(u, from config.User) map[string]any {
-	all, other := identifying(u), identifying(from)
-	for field, value := range all {
-		if value == nil || reflect.DeepEqual(other[field], value) {
-			delete(all, field)
-		}
-	}
 	return all
 }
 

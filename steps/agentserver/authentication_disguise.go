@@ -13,22 +13,22 @@ import (
 	"github.com/agentconform/agentconform/steps/target"
 )
 
-// disguise holds the sentences about requests that are written so that a server may take them for those of somebody else (section 5).
-type disguise struct {
-	*World
-	answers []*client.Answer
-	plain   []client.Request // the same ones without a disguise
-	listed  bool             // the list of threads without a disguise shows the thread
-	owner   string           // the requirement that fails where these are served too
+// disguised is a request that is written so that a server may take it for that of somebody else.
+type disguised struct {
+	answer *client.Answer
+	plain  client.Request // the same one without a disguise
+	listed bool           // the list of threads without a disguise shows the thread
+	owner  string         // the requirement that fails where that is served too
 }
 
-func (w *disguise) define(r *common.Definitions) {
-	r.When(`(a caller without credentials|the other user) reads the run (?:by paths )?with (.+)`, w.reads)
+// defineDisguise registers the sentences about disguised requests (section 5).
+func (w *World) defineDisguise(r *common.Definitions) {
+	r.When(`(a caller without credentials|the other user) reads the run (?:by paths )?with (.+)`, w.readsDisguised)
 	r.Then(`no answer shows anything of the run`, w.showsNothing)
 }
 
-// reads asks for all that the interface shows of a run.
-func (w *disguise) reads(ctx context.Context, name, how string) error {
+// readsDisguised asks for all that the interface shows of a run.
+func (w *World) readsDisguised(ctx context.Context, name, how string) error {
 	who, err := w.callerNamed(ctx, name)
 	if err != nil {
 		return err
@@ -37,46 +37,47 @@ func (w *disguise) reads(ctx context.Context, name, how string) error {
 	if err != nil {
 		return err
 	}
-	if w.owner = "AS-AUTHZ-1"; name == target.NoCredentials {
-		w.owner = "AS-AUTH-1"
-	}
 	paths, err := w.server.ReadsOf(ctx, w.current)
 	if err != nil {
 		return outcome.AsPrecondition(err)
 	}
 	for _, path := range paths {
-		w.plain = append(w.plain, w.target.ToAgent(w.server.Base, who, http.MethodGet, path, nil))
+		d := disguised{plain: w.target.ToAgent(w.server.Base, who, http.MethodGet, path, nil), owner: "AS-AUTHZ-1"}
+		if name == target.NoCredentials {
+			d.owner = "AS-AUTH-1"
+		}
 		if path == agent.ThreadsPath { // it may be a page, from which newer threads push this one out: it is read before
-			before, err := w.target.Client.Do(ctx, w.plain[len(w.plain)-1])
+			before, err := w.target.Client.Do(ctx, d.plain)
 			if err != nil {
 				return err
 			}
-			w.listed = w.shows(before)
+			d.listed = w.shows(before)
 		}
 		request := w.target.ToAgent(w.server.Base, who, http.MethodGet, written(path), nil)
 		request.Trusted, request.Renew, request.Wrong = false, nil, true // nothing but what it shows is judged
 		maps.Copy(request.Header, claim)
-		a, err := w.target.Client.Do(ctx, request)
-		if err != nil {
+		if d.answer, err = w.target.Client.Do(ctx, request); err != nil {
 			return err
 		}
-		w.answers = append(w.answers, a)
+		w.disguised = append(w.disguised, d)
 	}
 	return nil
 }
 
 // showsNothing compares with the same request without a disguise: where that is served too, the disguise shows nothing.
-func (w *disguise) showsNothing(ctx context.Context) error {
-	for i, a := range w.answers {
-		if w.shows(a) {
-			return outcome.Unless(ctx, nothingOfTheRun(a), func(ctx context.Context) error {
-				plain, err := w.target.Client.Do(ctx, w.plain[i])
-				if err == nil && (w.shows(plain) || w.listed && w.plain[i].Path == agent.ThreadsPath) {
-					return nothingOfTheRun(plain).ByRequirement(w.owner)
-				}
-				return err
-			})
+func (w *World) showsNothing(ctx context.Context) error {
+	for _, d := range w.disguised {
+		if !w.shows(d.answer) {
+			continue
 		}
+		plain, err := w.target.Client.Do(ctx, d.plain)
+		if err == nil && (d.listed || w.shows(plain)) {
+			err = nothingOfTheRun(plain).ByRequirement(d.owner)
+		}
+		if err != nil {
+			return outcome.AsPrecondition(err)
+		}
+		return nothingOfTheRun(d.answer)
 	}
 	return nil
 }
@@ -85,8 +86,9 @@ func nothingOfTheRun(a *client.Answer) *outcome.Outcome {
 	return outcome.Violated(a, "an HTTP error status, or nothing of the run", "%s", outcome.Seen(a))
 }
 
-// shows looks for ids where the interface has them, and for the text of the run: an answer may repeat the path of its request.
-func (w *disguise) shows(a *client.Answer) bool {
+// shows looks for ids where the interface has them, and for the text of the run: an answer may repeat the path of its
+// request.
+func (w *World) shows(a *client.Answer) bool {
 	if !a.OK() {
 		return false
 	}

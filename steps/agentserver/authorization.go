@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/tidwall/gjson"
-
 	"github.com/agentconform/agentconform/reports"
 	"github.com/agentconform/agentconform/steps/agent"
 	"github.com/agentconform/agentconform/steps/client"
@@ -23,24 +21,20 @@ const (
 	markKey  = target.MarkKey // by which a scenario knows its own threads
 )
 
-// owners holds the sentences about whose threads are seen and changed (section 5, items 6 and 7).
-type owners struct {
-	*World
-	owned ownership // who owns which threads, and by what they are known
-}
-
-func (w *owners) define(r *common.Definitions) {
+// defineOwners registers the sentences about whose threads are seen and changed (section 5, items 6 and 7).
+func (w *World) defineOwners(r *common.Definitions) {
 	r.Given(`a list of threads that shows their metadata`, w.aListWithMetadata)
 	r.Given(refusedCallers+` was refused a thread in the name of the user`, w.wasRefusedThread)
-	r.When(`the other user lists the threads with the other listing endpoint`, w.otherUserListsAtOtherEndpoint)
 	r.Given(`a thread of each of two users`, w.aThreadEach)
-	r.When(`the other user lists the threads with (no filter|an empty filter|metadata that both threads have|the ids of both threads|the user as owner)`, w.otherUserLists)
 	r.Given(`a thread of the user that names the other user as owner`, w.aThreadForOther)
+	r.When(`the other user lists the threads with the other listing endpoint`, w.otherUserListsAtOtherEndpoint)
+	r.When(`the other user lists the threads with (no filter|an empty filter|metadata that both threads have|the ids of both threads|the user as owner)`, w.otherUserLists)
 	r.When(`the user creates a thread that names another owner`, w.userCreatesForOther)
 	r.When(`the user creates a thread with metadata`, func(ctx context.Context) error {
-		w.owned.mark = w.target.Name("kept")
-		return w.createOwned(ctx, map[string]any{markKey: w.owned.mark})
+		w.mark = w.target.Name("kept")
+		return w.createThread(ctx, map[string]any{markKey: w.mark})
 	})
+	r.When(whileInProgress, w.otherJoinsInTime)
 	r.Then(`the list does not hold that thread`, w.listLacksMarked)
 	r.Then(`the list holds no thread of the user`, w.listHoldsNoForeign)
 	r.Then(`the list holds the thread of the other user`, w.listHoldsOwn)
@@ -48,137 +42,114 @@ func (w *owners) define(r *common.Definitions) {
 		return w.metadataHolds(ctx, ownerKey, w.owner().User.Identity, "the owner")
 	})
 	r.Then(`its metadata holds the keys that were sent`, func(ctx context.Context) error {
-		return w.metadataHolds(ctx, markKey, w.owned.mark, "the metadata")
+		return w.metadataHolds(ctx, markKey, w.mark, "the metadata")
 	})
-}
-
-// ownership is who owns which thread, and by which metadata both are known.
-type ownership struct {
-	mark          string
-	users, others *agent.Thread
-	filter        string
+	r.Then(`the answer holds nothing of the run`, w.holdsNothingOfRun)
+	r.Then(`the join is refused, or answered before the end of the run`, w.joinDoesNotWait)
+	r.Then(`the join of another user's run is answered with an HTTP error status`, w.joinIsRefused)
 }
 
 // aListWithMetadata makes a thread with a mark and looks for the mark in the list.
-func (w *owners) aListWithMetadata(ctx context.Context) error {
-	who, err := w.target.Caller(target.TheUser)
-	if err != nil {
-		return err
-	}
-	mark := w.target.Name("shown")
-	t, err := w.server.CreateThread(ctx, who, map[string]any{markKey: mark})
+func (w *World) aListWithMetadata(ctx context.Context) error {
+	w.mark = w.target.Name("shown")
+	t, err := w.server.CreateThread(ctx, w.owner(), map[string]any{markKey: w.mark})
 	if err != nil {
 		return err
 	}
 	if t.ID == "" {
 		return outcome.Inapplicable("thread metadata", "the target refuses metadata with a new thread: %s", outcome.Seen(t.Answer))
 	}
-	_, err = w.listNewest(ctx, who, t, func(ctx context.Context) (*agent.Thread, error) {
-		return w.server.CreateThread(ctx, who, map[string]any{markKey: mark})
-	})
-	if err != nil {
+	if _, err = w.listNewest(ctx, w.owner(), t); err != nil {
 		return err
 	}
-	if !w.marked(mark) {
+	if !w.isMarked() {
 		return outcome.Inapplicable("thread metadata", "the list of threads does not show metadata, so a thread that was created in spite of the refusal cannot be found")
 	}
 	return nil
 }
 
-func (w *owners) wasRefusedThread(ctx context.Context, name string) error {
+func (w *World) wasRefusedThread(ctx context.Context, name string) error {
 	who, err := w.callerNamed(ctx, name)
 	if err != nil {
 		return err
 	}
-	w.owned.mark = w.target.Name("refused")
-	t, err := w.server.CreateThread(ctx, who, map[string]any{markKey: w.owned.mark, ownerKey: w.owner().User.Identity})
+	w.mark = w.target.Name("refused")
+	t, err := w.server.CreateThread(ctx, who, map[string]any{markKey: w.mark, ownerKey: w.owner().User.Identity})
 	if err != nil {
 		return err
 	}
-	if t.Answer.Status < 400 {
-		return outcome.Blocked("the request was not refused: %s", outcome.Seen(t.Answer))
-	}
-	return nil
+	return mustBeRefused(t.Answer)
 }
 
-func (w *owners) listLacksMarked() error {
+func (w *World) listLacksMarked() error {
 	if w.rows == nil {
 		return outcome.Blocked("the threads cannot be listed: %s", outcome.Seen(w.scene.Answer))
 	}
-	if w.marked(w.owned.mark) {
-		return outcome.Violated(w.scene.Answer, "no thread of the refused request", "a thread with the metadata %q", w.owned.mark)
+	if w.isMarked() {
+		return outcome.Violated(w.scene.Answer, "no thread of the refused request", "a thread with the metadata %q", w.mark)
 	}
 	return nil
 }
 
 // aThreadEach makes a thread of each user, with the same mark, and makes sure that the user's own list shows the
 // user's: else its absence from other lists would say nothing.
-func (w *owners) aThreadEach(ctx context.Context) error {
+func (w *World) aThreadEach(ctx context.Context) error {
 	user, other, err := w.bothUsers(ctx)
 	if err != nil {
 		return err
 	}
-	w.owned.mark = w.target.Name("listed")
-	if w.owned.users, err = w.markedThread(ctx, user); err != nil {
+	w.mark = w.target.Name("listed")
+	if w.usersThread, err = w.markedThread(ctx, user); err != nil {
 		return err
 	}
-	if w.owned.others, err = w.markedThread(ctx, other); err != nil {
+	if w.othersThread, err = w.markedThread(ctx, other); err != nil {
 		return err
 	}
-	w.thread, err = w.listNewest(ctx, user, w.owned.users, func(ctx context.Context) (*agent.Thread, error) { return w.markedThread(ctx, user) })
-	if err != nil {
+	if w.usersThread, err = w.listNewest(ctx, user, w.usersThread); err != nil {
 		return err
 	}
-	w.owned.users = w.thread
-	return w.listHoldsThread(ctx)
+	w.thread = w.usersThread
+	return w.listHoldsThread()
 }
 
-// markedThread does without the mark where the target refuses metadata.
-func (w *owners) markedThread(ctx context.Context, who target.Caller) (*agent.Thread, error) {
-	t, err := w.server.CreateThread(ctx, who, map[string]any{markKey: w.owned.mark})
-	if err == nil && t.ID == "" {
-		return w.server.NewThread(ctx, who)
-	}
-	if err != nil {
-		return nil, err
-	}
-	return t, t.Usable()
-}
-
-func (w *owners) otherUserLists(ctx context.Context, by string) error {
+func (w *World) otherUserLists(ctx context.Context, by string) error {
 	other, err := w.callerNamed(ctx, target.TheOtherUser)
 	if err != nil {
 		return err
 	}
-	if by != "no filter" && !w.target.Searches() {
+	if w.filter = by; by == noFilter {
+		w.othersThread, err = w.listNewest(ctx, other, w.othersThread)
+		return err
+	}
+	if !w.target.Searches() {
 		if err := w.searchOperation(ctx, other); err != nil {
 			return err
 		}
 	}
-	w.owned.filter = by
-	var f *agent.Filter
+	f := &agent.Filter{Metadata: map[string]any{}}
+	awaited := w.othersThread
 	switch by {
-	case "an empty filter":
-		f = &agent.Filter{Metadata: map[string]any{}}
-	case "metadata that both threads have":
-		f = &agent.Filter{Metadata: map[string]any{markKey: w.owned.mark}}
+	case bySharedMetadata:
+		f.Metadata[markKey] = w.mark
+		if !w.keepsMark() {
+			awaited = nil
+		}
 	case "the ids of both threads":
-		f = &agent.Filter{IDs: []any{w.owned.users.Sent(), w.owned.others.Sent()}}
+		f = &agent.Filter{IDs: []any{w.usersThread.Sent(), w.othersThread.Sent()}}
 	case "the user as owner":
-		return w.list(ctx, other, &agent.Filter{Metadata: map[string]any{ownerKey: w.owner().User.Identity}})
+		f.Metadata[ownerKey], awaited = w.owner().User.Identity, nil
 	}
-	if f != nil && f.Metadata[markKey] != nil && !w.keepsMark() {
-		return w.list(ctx, other, f)
-	}
-	if f == nil {
-		w.owned.others, err = w.listNewest(ctx, other, w.owned.others, func(ctx context.Context) (*agent.Thread, error) { return w.markedThread(ctx, other) })
-		return err
-	}
-	return w.listUntil(ctx, other, f, w.owned.others)
+	return w.listUntil(ctx, other, f, awaited)
 }
 
+// The filters of a list that are judged otherwise than others, as the sentences name them.
+const (
+	noFilter         = "no filter"
+	bySharedMetadata = "metadata that both threads have"
+)
+
 // searchOperation looks whether the target has the search operation beside its list: only that takes filters.
-func (w *owners) searchOperation(ctx context.Context, who target.Caller) error {
+func (w *World) searchOperation(ctx context.Context, who target.Caller) error {
 	_, a, err := w.server.List(ctx, who, &agent.Filter{})
 	if err == nil && (!a.OK() || !a.IsArray()) {
 		return outcome.Inapplicable("a second endpoint that lists threads", "GET /threads takes no filter, and POST /threads/search does not list threads: status %d", a.Status)
@@ -187,7 +158,7 @@ func (w *owners) searchOperation(ctx context.Context, who target.Caller) error {
 }
 
 // listHoldsNoForeign takes a refusal, too: what is not shown is not leaked.
-func (w *owners) listHoldsNoForeign() error {
+func (w *World) listHoldsNoForeign() error {
 	if w.scene.Answer.Refused() {
 		w.scene.Note(fmt.Sprintf("the filter is refused with status %d", w.scene.Answer.Status))
 		return nil
@@ -195,7 +166,7 @@ func (w *owners) listHoldsNoForeign() error {
 	if !w.scene.Answer.OK() {
 		return outcome.Blocked("the threads cannot be listed: %s", outcome.Seen(w.scene.Answer))
 	}
-	foreign, identity := w.owned.users.ID, w.owner().User.Identity
+	foreign, identity := w.usersThread.ID, w.owner().User.Identity
 	for i, row := range w.rows.All() {
 		if row.Get("thread_id").String() == foreign || row.Get("metadata."+ownerKey).String() == identity {
 			return outcome.Violated(w.scene.Answer, "only threads of the other user", "a thread of the user, %s", outcome.Shown(row)).At(fmt.Sprintf("/%d", i))
@@ -205,35 +176,22 @@ func (w *owners) listHoldsNoForeign() error {
 }
 
 // listHoldsOwn is what keeps a list that is always empty from passing.
-func (w *owners) listHoldsOwn(ctx context.Context) error {
-	if w.scene.Answer.Refused() && w.owned.filter != "no filter" {
+func (w *World) listHoldsOwn() error {
+	switch {
+	case w.rows.Holds(w.othersThread.ID), w.scene.Answer.Refused() && w.filter != noFilter:
 		return nil
+	case w.filter == bySharedMetadata && !w.keepsMark():
+		return outcome.Inapplicable("thread metadata", "the target does not show the metadata of a thread, so a list filtered by it may be empty")
 	}
-	if w.rows.Holds(w.owned.others.ID) {
-		return nil
-	}
-	if w.owned.filter == "metadata that both threads have" {
-		if !w.keepsMark() {
-			return outcome.Inapplicable("thread metadata", "the target does not show the metadata of a thread, so a list filtered by it may be empty")
-		}
-	}
-	return outcome.Violated(w.scene.Answer, "a list with the other user's thread "+w.owned.others.ID, "a list of %s without it", reports.Count(w.rows.Len(), "thread")).Hinting(w.target.ListingHint()).Comparing(w.scene.Answer, w.owned.others.Answer)
+	return w.lacks(w.othersThread)
 }
 
 // keepsMark tells whether the target shows that it keeps the metadata of a thread.
-func (w *owners) keepsMark() bool {
-	return w.owned.others.Answer.Get("metadata."+markKey).String() == w.owned.mark
+func (w *World) keepsMark() bool {
+	return w.othersThread.Answer.Get("metadata."+markKey).String() == w.mark
 }
 
-// createOwned needs a user: without a handler there is no owner.
-func (w *owners) createOwned(ctx context.Context, metadata map[string]any) error {
-	if _, err := w.callerNamed(ctx, target.TheUser); err != nil {
-		return err
-	}
-	return w.createThread(ctx, metadata)
-}
-
-func (w *owners) userCreatesForOther(ctx context.Context) error {
+func (w *World) userCreatesForOther(ctx context.Context) error {
 	name := "agentconform-somebody-else"
 	if len(w.target.Config.Users) > 1 {
 		other, err := w.callerNamed(ctx, target.TheOtherUser)
@@ -242,11 +200,11 @@ func (w *owners) userCreatesForOther(ctx context.Context) error {
 		}
 		name = other.User.Identity
 	}
-	return w.createOwned(ctx, map[string]any{ownerKey: name})
+	return w.createThread(ctx, map[string]any{ownerKey: name})
 }
 
 // aThreadForOther has a completed run, so that it has a state, unless even its owner is refused one.
-func (w *owners) aThreadForOther(ctx context.Context) error {
+func (w *World) aThreadForOther(ctx context.Context) error {
 	if err := w.userCreatesForOther(ctx); err != nil {
 		return err
 	}
@@ -256,40 +214,32 @@ func (w *owners) aThreadForOther(ctx context.Context) error {
 	if err := w.thread.Usable(); err != nil {
 		return err
 	}
-	if err := w.nextRunCompletes(ctx); !outcome.Is(err, reports.Failed) {
-		return err
+	err := w.nextRunCompletes(ctx)
+	if outcome.Is(err, reports.Failed) {
+		return nil
 	}
-	return nil
+	return err
 }
 
-// metadata returns what the target shows of the new thread: in the answer to its creation, else in the list.
-func (w *owners) metadata(ctx context.Context) (gjson.Result, error) {
-	who, err := w.callerNamed(ctx, target.TheUser)
-	if err != nil {
-		return gjson.Result{}, err
-	}
+// metadataHolds looks at what the target shows of the new thread: in the answer to its creation, else in the list.
+func (w *World) metadataHolds(ctx context.Context, key, value, what string) error {
 	if err := w.thread.Usable(); err != nil {
-		return gjson.Result{}, outcome.AsPrecondition(err)
+		return outcome.AsPrecondition(err)
 	}
 	w.scene.Answer = w.thread.Answer
-	if found := w.scene.Answer.Get("metadata"); found.IsObject() {
-		return found, nil
-	}
-	if err := w.listUntil(ctx, who, nil, w.thread); err != nil {
-		return gjson.Result{}, err
-	}
-	for _, row := range w.rows.All() {
-		if found := row.Get("metadata"); row.Get("thread_id").String() == w.thread.ID && found.IsObject() {
-			return found, nil
+	metadata := w.scene.Answer.Get("metadata")
+	if !metadata.IsObject() {
+		if err := w.listUntil(ctx, w.owner(), nil, w.thread); err != nil {
+			return err
+		}
+		for _, row := range w.rows.All() {
+			if row.Get("thread_id").String() == w.thread.ID {
+				metadata = row.Get("metadata")
+			}
 		}
 	}
-	return gjson.Result{}, outcome.Inconclusive("the target shows no metadata of a thread")
-}
-
-func (w *owners) metadataHolds(ctx context.Context, key, value, what string) error {
-	metadata, err := w.metadata(ctx)
-	if err != nil {
-		return err
+	if !metadata.IsObject() {
+		return outcome.Inconclusive("the target shows no metadata of a thread")
 	}
 	if found := metadata.Get(key); found.String() != value {
 		return outcome.Violated(w.scene.Answer, fmt.Sprintf("%s %q", what, value), "%s", outcome.Shown(found)).At("/metadata/" + key)
@@ -298,26 +248,26 @@ func (w *owners) metadataHolds(ctx context.Context, key, value, what string) err
 }
 
 // otherUserListsAtOtherEndpoint makes sure that the user's thread would be seen if the list were everybody's.
-func (w *owners) otherUserListsAtOtherEndpoint(ctx context.Context) error {
+func (w *World) otherUserListsAtOtherEndpoint(ctx context.Context) error {
 	other, err := w.callerNamed(ctx, target.TheOtherUser)
 	if err != nil {
 		return err
 	}
 	err = w.target.RetryFor(ctx, w.target.Config.Timeouts.Request, func() (bool, error) {
 		err := w.listOther(ctx, w.owner())
-		return err == nil && (w.rows.Holds(w.owned.users.ID) || !isThreadList(w.scene.Answer)), err
+		return err == nil && (w.rows.Holds(w.usersThread.ID) || !isThreadList(w.scene.Answer)), err
 	})
 	if err != nil {
 		return err
 	}
-	if !w.rows.Holds(w.owned.users.ID) {
+	if !w.rows.Holds(w.usersThread.ID) {
 		return outcome.Inapplicable("a second endpoint that lists threads", "the other listing endpoint does not return the user's own new thread, so it cannot return that of others")
 	}
 	return w.listOther(ctx, other)
 }
 
 // otherJoinsInTime gives the run more time where the answer came after its end: it may be slow, and not wait.
-func (w *callers) otherJoinsInTime(ctx context.Context, operation string) error {
+func (w *World) otherJoinsInTime(ctx context.Context, operation string) error {
 	return w.race(ctx, func(ctx context.Context) (bool, error) {
 		if err := w.callerTries(ctx, target.TheOtherUser, operation); err != nil {
 			return false, err
@@ -327,21 +277,21 @@ func (w *callers) otherJoinsInTime(ctx context.Context, operation string) error 
 	})
 }
 
-func (w *callers) joinDoesNotWait() error {
+func (w *World) joinDoesNotWait() error {
 	a, end := w.scene.Answer, w.prior.Until
 	switch {
-	case a.Status >= 400 || a.Sent.Add(a.Took).Before(end):
+	case a.Status >= 400 || a.Came().Before(end):
 		return nil
-	case !a.Sent.Before(end) || w.prior.TooShort():
+	case !a.Sent.Before(end):
 		return outcome.Inconclusive("the target is too slow to judge whether the join waited for the run")
 	}
 	return outcome.Violated(a, "an HTTP error status, or an answer before the end of the run", "an answer after %s, for a run of %s",
 		a.Took.Round(time.Millisecond), w.prior.Order.Hold)
 }
 
-// holdsNothingOfRun takes the answer that the join of an unknown run gets too for one that holds nothing: servers in the field
-// answer the join of a run that they do not find with 200 and an error.
-func (w *callers) holdsNothingOfRun(ctx context.Context) error {
+// holdsNothingOfRun takes the answer that the join of an unknown run gets too for one that holds nothing: servers in
+// the field answer the join of a run that they do not find with 200 and an error.
+func (w *World) holdsNothingOfRun(ctx context.Context) error {
 	a := w.scene.Answer
 	if !messages.ContainsText(a, w.current.Text()) {
 		if a.Status >= 400 || saysNothing(a) {
@@ -353,7 +303,7 @@ func (w *callers) holdsNothingOfRun(ctx context.Context) error {
 			return err
 		}
 	}
-	return outcome.Violated(a, "an HTTP error status, or nothing of the run", "%s", outcome.Seen(a))
+	return nothingOfTheRun(a)
 }
 
 // saysNothing tells whether the body is empty, null, or an object that is empty or has only an error.
@@ -368,9 +318,6 @@ func saysNothing(a *client.Answer) bool {
 }
 
 // joinIsRefused leaves an answer that tells of the run to the requirement about that.
-func (w *callers) joinIsRefused(ctx context.Context) error {
-	if a := w.scene.Answer; a.Status < 400 {
-		return outcome.Unless(ctx, outcome.Violated(a, "a status of 400 or above", "%s", outcome.Seen(a)), w.holdsNothingOfRun)
-	}
-	return nil
+func (w *World) joinIsRefused(ctx context.Context) error {
+	return outcome.Unless(ctx, wantsError(w.scene.Answer), w.holdsNothingOfRun)
 }

@@ -2,6 +2,7 @@ package agentserver
 
 import (
 	"context"
+	"maps"
 	"net/http"
 	"net/url"
 	"slices"
@@ -19,10 +20,9 @@ import (
 	"github.com/agentconform/agentconform/steps/target"
 )
 
-// extensions holds the sentences about vendor extensions: operations that agent servers in the field have and the interface
-// does not name (section 5, items 2 and 6). Only who is served by them is judged.
-type extensions struct {
-	*World
+// extension is a vendor extension: an operation that agent servers in the field have and the interface does not name
+// (section 5, items 2 and 6), with the answers to those who have tried it. Only who is served by it is judged.
+type extension struct {
 	operation spec.Operation
 	others    []attempted    // who must not be served
 	owners    *client.Answer // to the owner of the thread
@@ -36,76 +36,81 @@ type attempted struct {
 	answer *client.Answer
 }
 
-func (w *extensions) define(r *common.Definitions) {
+// defineExtensions registers the sentences about vendor extensions.
+func (w *World) defineExtensions(r *common.Definitions) {
 	r.When(`the other user, a caller without credentials and then the user try the vendor extension (.+)`, w.allTry)
 	r.Then(`it serves the user at most`, w.servesUserAtMost)
 	r.Then(`the attempts of the others leave the thread unchanged`, w.threadIsUnchanged)
 }
 
 // allTry lets the owner come last: the operation may remove the thread.
-func (w *extensions) allTry(ctx context.Context, id string) error {
-	if w.operation = w.target.Collector.Operation(spec.AgentServer, id); w.operation.ID == "" {
+func (w *World) allTry(ctx context.Context, id string) (err error) {
+	x := &w.extension
+	if x.operation = w.target.Collector.Operation(spec.AgentServer, id); x.operation.ID == "" {
 		return outcome.SuiteError("spec/agent-server.yaml has no operation %s", id)
 	}
 	for _, name := range []string{target.TheOtherUser, target.NoCredentials} {
-		who, err := w.callerNamed(ctx, name)
-		if err != nil {
+		a := attempted{name: name}
+		if a.who, err = w.callerNamed(ctx, name); err != nil {
 			return err
 		}
-		a, err := w.try(ctx, who, w.current.Thread.ID, w.current.ID)
-		if err != nil {
+		if a.answer, err = w.tryExtension(ctx, a.who, w.thread.ID, w.current.ID); err != nil {
 			return err
 		}
-		w.others = append(w.others, attempted{name, who, a})
+		x.others = append(x.others, a)
 	}
-	var err error
-	if w.state, err = w.server.State(ctx, w.owner(), w.thread); err != nil {
+	if x.state, err = w.server.State(ctx, w.owner(), w.thread); err != nil {
 		return err
 	}
-	w.owners, err = w.try(ctx, w.owner(), w.current.Thread.ID, w.current.ID)
+	x.owners, err = w.tryExtension(ctx, w.owner(), w.thread.ID, w.current.ID)
 	switch {
 	case err != nil:
 		return err
-	case !w.owners.OK() && w.tooLate():
+	case !x.owners.OK() && w.tooLate():
 		return w.ownerTriesAnother(ctx)
-	case w.owners.OK() && w.operation.Method == http.MethodDelete && !strings.Contains(w.operation.Path, "{run_id}"):
+	case x.owners.OK() && x.operation.Method == http.MethodDelete && !strings.Contains(x.operation.Path, "{run_id}"):
 		return w.target.Ledger.Tried(reports.LedgerEntry{Kind: evidence.Thread, ID: w.thread.ID, Address: w.server.Base, Removed: true})
 	}
 	return nil
 }
 
-// tooLate tells whether the owner may not be served because of what the others did, or because the run that was in progress may
-// have ended before the owner's turn.
-func (w *extensions) tooLate() bool {
+// tooLate tells whether the owner may not be served because of what the others did, or because the run that was in
+// progress may have ended before the owner's turn.
+func (w *World) tooLate() bool {
 	over := w.prior != nil && !time.Now().Before(w.prior.Until)
-	return over || !w.state.OK() || slices.ContainsFunc(w.others, func(t attempted) bool { return t.answer.Status < 400 })
+	served := func(t attempted) bool { return t.answer.Status < 400 }
+	return over || !w.extension.state.OK() || slices.ContainsFunc(w.extension.others, served)
 }
 
-// ownerTriesAnother asks about a thread that nobody has touched: the first one may have been removed, and its run may have ended.
-func (w *extensions) ownerTriesAnother(ctx context.Context) error {
+// ownerTriesAnother asks about a thread that nobody has touched: the first one may have been removed, and its run may
+// have ended.
+func (w *World) ownerTriesAnother(ctx context.Context) error {
 	t, err := w.server.NewThread(ctx, w.owner())
 	if err != nil {
 		return outcome.AsPrecondition(err)
 	}
-	o := agent.Order{}
+	var g *agent.GraphRun
 	if w.prior != nil {
-		o.Hold = w.prior.Order.Hold
-	}
-	g, err := w.server.Start(ctx, t, o)
-	if err == nil && w.prior == nil {
-		_, err = w.server.Completed(ctx, g)
+		g, err = w.server.Start(ctx, t, agent.Order{Hold: w.prior.Order.Hold})
+	} else {
+		g, err = w.server.Run(ctx, t, agent.Order{})
 	}
 	if err != nil {
 		return outcome.AsPrecondition(err)
 	}
-	w.owners, err = w.try(ctx, w.owner(), t.ID, g.ID)
+	w.extension.owners, err = w.tryExtension(ctx, w.owner(), t.ID, g.ID)
 	return err
 }
 
-func (w *extensions) try(ctx context.Context, who target.Caller, thread, run string) (*client.Answer, error) {
-	path := strings.NewReplacer("/threads/{thread_id}", agent.ThreadPath(thread), "{run_id}", url.PathEscape(run)).Replace(w.operation.Path)
-	body := filled(w.operation.Example, map[string]string{"assistant_id": w.target.Config.AssistantID, "thread_id": thread, "run_id": run})
-	a, err := w.target.Client.Do(ctx, w.target.ToAgent(w.server.Base, who, w.operation.Method, path, body))
+func (w *World) tryExtension(ctx context.Context, who target.Caller, thread, run string) (*client.Answer, error) {
+	x := w.extension.operation
+	path := strings.NewReplacer("/threads/{thread_id}", agent.ThreadPath(thread), "{run_id}", url.PathEscape(run)).Replace(x.Path)
+	body := x.Example
+	if example, is := body.(map[string]any); is && example["assistant_id"] != nil {
+		example = maps.Clone(example)
+		example["assistant_id"], body = w.target.Config.AssistantID, example
+	}
+	a, err := w.target.Client.Do(ctx, w.target.ToAgent(w.server.Base, who, x.Method, path, body))
 	if err != nil {
 		return nil, err
 	}
@@ -116,48 +121,26 @@ func (w *extensions) try(ctx context.Context, who target.Caller, thread, run str
 	return a, err
 }
 
-// filled is an example with the values of the target in place of those of the members with these names.
-func filled(example any, values map[string]string) any {
-	switch example := example.(type) {
-	case map[string]any:
-		all := map[string]any{}
-		for name, value := range example {
-			all[name] = filled(value, values)
-			if known, is := values[name]; is {
-				all[name] = known
-			}
-		}
-		return all
-	case []any:
-		all := make([]any, len(example))
-		for i, value := range example {
-			all[i] = filled(value, values)
-		}
-		return all
-	}
-	return example
-}
-
-// ownerIsServed skips where the target does not have the operation. The reason is the same for all operations, so that reports show it
-// once; the scenario names the operation.
-func (w *extensions) ownerIsServed() error {
-	if !w.owners.OK() {
+// ownerIsServed skips where the target does not have the operation. The reason is the same for all operations, so that
+// reports show it once; the scenario names the operation.
+func (w *World) ownerIsServed() error {
+	if !w.extension.owners.OK() {
 		return outcome.Inapplicable("vendor extensions", "vendor extensions that the target does not serve to the owner of a thread")
 	}
 	return nil
 }
 
 // servesUserAtMost takes a 2xx that an unknown thread gets too for no service, if it holds nothing of the thread.
-func (w *extensions) servesUserAtMost(ctx context.Context) error {
+func (w *World) servesUserAtMost(ctx context.Context) error {
 	if err := w.ownerIsServed(); err != nil {
 		return err
 	}
-	for _, t := range w.others {
+	for _, t := range w.extension.others {
 		if t.answer.Status >= 400 {
 			continue
 		}
 		if t.who.User != nil && !messages.ContainsText(t.answer, w.current.Text()) {
-			unknown, err := w.try(ctx, t.who, unlike(w.thread.ID), w.current.ID)
+			unknown, err := w.tryExtension(ctx, t.who, unlike(w.thread.ID), w.current.ID)
 			if err != nil {
 				return err
 			}
@@ -165,17 +148,18 @@ func (w *extensions) servesUserAtMost(ctx context.Context) error {
 				continue
 			}
 		}
-		return outcome.Violated(t.answer, "an HTTP error status for "+t.name, "%s", outcome.Seen(t.answer)).Comparing(t.answer, w.owners)
+		return outcome.Violated(t.answer, "an HTTP error status for "+t.name, "%s", outcome.Seen(t.answer)).
+			Comparing(t.answer, w.extension.owners)
 	}
 	return nil
 }
 
-func (w *extensions) threadIsUnchanged() error {
+func (w *World) threadIsUnchanged() error {
 	if err := w.ownerIsServed(); err != nil {
 		return err
 	}
-	if w.state.Status == http.StatusNotFound {
-		return outcome.Violated(w.state, "the thread", "%s", outcome.Seen(w.state))
+	if state := w.extension.state; state.Status == http.StatusNotFound {
+		return outcome.Violated(state, "the thread", "%s", outcome.Seen(state))
 	}
-	return agent.HoldsOnly(w.state, w.current)
+	return agent.HoldsOnly(w.extension.state, w.current)
 }

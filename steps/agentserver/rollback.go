@@ -12,59 +12,53 @@ import (
 	"github.com/agentconform/agentconform/steps/outcome"
 )
 
-// rollbacks holds the sentences about runs that are rolled back (sections 3 and 7).
-type rollbacks struct {
-	*World
-	rolled  *agent.Rollback   // what became of the prior run and the new one
-	remains []*agent.Remains  // what was found of the prior run, and in the state
-	aside   []*agent.GraphRun // runs on other threads of the user
-	besides *agent.Thread     // on which one of these is in progress; nil where none is
-	longer  time.Duration     // how long that should take, after it was over too early
-}
-
-func (w *rollbacks) define(r *common.Definitions) {
+// defineRollback registers the sentences about runs that are rolled back (sections 3 and 7).
+func (w *World) defineRollback(r *common.Definitions) {
 	r.Given(`a run in progress that has started`, w.afterPlainRuns(func(ctx context.Context) error { // else its first message is waited for in vain
 		return w.aRunInProgressAt(ctx, agent.HasStarted)
 	}))
 	r.Given(`a run that was rolled back after it had started`, w.aRolledBackRun)
 	r.Given(`a run that was rolled back after the state had shown its first message`, w.aRolledBackRunThatWasSeen)
-	r.Given(`a thread that keeps the messages of its completed runs`, w.afterPlainRuns(w.aThreadThatKeeps))
+	r.Given(`a run that was rolled back on a thread of its own`, w.aRolledBackRunAlone)
+	r.Given(`a thread that keeps the messages of its completed runs`, w.aThreadThatKeeps)
 	r.Given(`a completed run and a run in progress on other threads of the user`, w.runsElsewhere)
 	r.Given(`a pending join of the user on that run`, w.aPendingJoin)
-	r.Given(`a run that was rolled back on a thread of its own`, w.aRolledBackRunAlone)
 	r.When(`the user starts another run with rollback`, w.userReplaces)
 	r.When(`the user rolls back a run (as soon as it was accepted|while it was pending behind another run)`, w.userRollsBack)
 	// what was found at once: a later look could not tell a run that is removed late
-	r.When(`the user retrieves the prior run and reads the state, once the new run has completed`, func() error { return w.sees(w.rolled.After, nil) })
+	r.When(`the user retrieves the prior run and reads the state, once the new run has completed`, func() error { return w.found(w.rolled.After, nil) })
 	r.When(`the user retrieves the prior run and reads the state, after the natural end of the prior run`, w.userLooksAfterEnd)
-	r.When(`the user retrieves the prior run and reads the state, after that run`, func(ctx context.Context) error {
-		return w.sees(w.server.Remains(ctx, w.prior))
-	})
+	r.When(`the user retrieves the prior run and reads the state, after that run`, w.userLooks)
 	r.When(`the user's next run on the thread, with rollback, completes`, func(ctx context.Context) error {
 		return w.nextRun(ctx, agent.Order{Strategy: agent.RollbackStrategy})
 	})
 	r.Then(`the new run is accepted`, func() error { return w.rolled.Next.Accepted() })
 	r.Then(`it completes before the natural end of the prior run`, w.newRunPrompt)
-	r.Then(`the prior run can no longer be retrieved`, w.eachTime((*agent.Remains).NoneRetrievable))
-	r.Then(`the state holds the messages of the new run only`, w.eachTime(func(found *agent.Remains) error {
-		return agent.HoldsOnly(found.State, w.rolled.Next)
-	}))
-	r.Then(`the state holds no message of the prior run`, w.eachTime(func(found *agent.Remains) error { return w.prior.LeftIn(found.State) }))
+	r.Then(`the prior run can no longer be retrieved`, func() error { return common.Each(w.remains, (*agent.Remains).NoneRetrievable) })
+	r.Then(`the state holds the messages of the new run only`, func() error {
+		return common.Each(w.remains, func(found *agent.Remains) error { return agent.HoldsOnly(found.State, w.rolled.Next) })
+	})
+	r.Then(`the state holds no message of the prior run`, func() error {
+		return common.Each(w.remains, func(found *agent.Remains) error { return w.prior.LeftIn(found.State) })
+	})
 	r.Then(`the earlier runs can be retrieved`, func(ctx context.Context) error { return w.allFound(ctx, w.kept[:len(w.kept)-1]) })
 	r.Then(`the runs on the other threads can be retrieved`, w.runsElsewhereFound)
 	r.Then(`they complete with their own messages`, w.runsElsewhereEnd)
 	r.Then(`the join on the prior run returns`, w.joinReturns)
 }
 
-func (w *rollbacks) aRolledBackRun(ctx context.Context) error {
-	rb, err := w.server.ARollback(ctx)
+func (w *World) aRolledBackRun(ctx context.Context) error {
+	return w.speakOfRollback(w.server.ARollback(ctx))
+}
+
+func (w *World) speakOfRollback(rb *agent.Rollback, err error) error {
 	if err == nil {
-		w.speakOfRollback(rb)
+		w.rolled, w.prior, w.current, w.thread = rb, rb.Prior, rb.Next, rb.Next.Thread
 	}
 	return err
 }
 
-func (w *rollbacks) aRolledBackRunThatWasSeen(ctx context.Context) error {
+func (w *World) aRolledBackRunThatWasSeen(ctx context.Context) error {
 	if err := w.aRolledBackRun(ctx); err != nil {
 		return err
 	}
@@ -74,39 +68,33 @@ func (w *rollbacks) aRolledBackRunThatWasSeen(ctx context.Context) error {
 	return nil
 }
 
-// userRollsBack is held to what AS-ROLLBACK-1 wants of a run that has started, where the target does that.
-func (w *rollbacks) userRollsBack(ctx context.Context, moment string) error {
+// userRollsBack is about a pending run, which needs no rollback of one that has started (AS-ROLLBACK-1). Only a new run
+// that is refused, or waits, is held against a pending run where one that has started is replaced.
+func (w *World) userRollsBack(ctx context.Context, moment string) error {
 	if err := w.server.PlainRunsWork(ctx); err != nil {
 		return outcome.AsPrecondition(err)
 	}
 	rb, err := w.server.RollBack(ctx, moment)
-	if outcome.Is(err, reports.Failed) {
-		return outcome.Unless(ctx, err, w.server.RollbackActs) // which is a precondition
+	if outcome.Is(err, reports.Failed) || err == nil && !rb.Prompt() {
+		if err := w.server.RollbackActs(ctx); err != nil {
+			return err
+		}
 	}
-	if err == nil {
-		w.speakOfRollback(rb)
-	}
-	return err
+	return w.speakOfRollback(rb, err)
 }
 
 // aRolledBackRunAlone is on a thread that no other scenario reads.
-func (w *rollbacks) aRolledBackRunAlone(ctx context.Context) error {
-	rb, err := w.server.RollBack(ctx, agent.HasStarted)
-	if err != nil {
+func (w *World) aRolledBackRunAlone(ctx context.Context) error {
+	if err := w.speakOfRollback(w.server.RollBack(ctx, agent.HasStarted)); err != nil {
 		return err
 	}
-	w.speakOfRollback(rb)
-	if err := rb.After.NoneRetrievable(); err != nil {
+	if err := w.rolled.After.NoneRetrievable(); err != nil {
 		return err
 	}
-	return rb.Prior.LeftIn(rb.After.State)
+	return w.prior.LeftIn(w.rolled.After.State)
 }
 
-func (w *rollbacks) speakOfRollback(rb *agent.Rollback) {
-	w.rolled, w.prior, w.current, w.thread = rb, rb.Prior, rb.Next, rb.Next.Thread
-}
-
-func (w *rollbacks) aThreadThatKeeps(ctx context.Context) error {
+func (w *World) aThreadThatKeeps(ctx context.Context) error {
 	switch adds, err := w.server.RunsAdd(ctx); {
 	case err != nil:
 		return err
@@ -125,7 +113,7 @@ func (w *rollbacks) aThreadThatKeeps(ctx context.Context) error {
 // runsElsewhere gives the run in progress twice the time, so that the other one's race is over first. A server that
 // executes one run at a time would not begin with the one that is to be rolled back: there that takes four times as
 // long, and the other one is started right before the rollback; the new run waits for it.
-func (w *rollbacks) runsElsewhere(ctx context.Context) error {
+func (w *World) runsElsewhere(ctx context.Context) error {
 	server, leave, err := w.server.Together(ctx, 2, agent.Wait, agent.EarlyWrite)
 	if err != nil {
 		return err
@@ -136,20 +124,17 @@ func (w *rollbacks) runsElsewhere(ctx context.Context) error {
 		if err := w.onNewThread(ctx); err != nil {
 			return err
 		}
-		completed, err := server.Start(ctx, w.thread, agent.Order{})
+		completed, err := server.Run(ctx, w.thread, agent.Order{})
 		if err != nil {
-			return err
-		}
-		if _, err := server.Completed(ctx, completed); err != nil {
 			return err
 		}
 		w.aside = []*agent.GraphRun{completed}
 		if err := w.onNewThread(ctx); err != nil {
 			return err
 		}
-		w.besides = w.thread
+		w.asideThread = w.thread
 		if w.agents.OneAtATime() {
-			w.longer = min(w.agents.Hold(w.longer), w.agents.LongestHold()/4)
+			w.longer = w.agents.Hold(w.longer)
 			w.wanted = max(w.wanted, 4*w.longer)
 		} else {
 			w.longer = w.agents.Hold(max(w.longer, 2*w.agents.Hold(w.wanted)))
@@ -162,25 +147,31 @@ func (w *rollbacks) runsElsewhere(ctx context.Context) error {
 	})
 }
 
-func (w *rollbacks) startsBeside(ctx context.Context) error {
-	g, err := w.server.Start(ctx, w.besides, agent.Order{Hold: w.longer})
+func (w *World) startsBeside(ctx context.Context) error {
+	g, err := w.server.Start(ctx, w.asideThread, agent.Order{Hold: w.longer})
 	w.aside = append(w.aside[:1:1], g)
 	return outcome.AsPrecondition(err)
 }
 
+// endedEarly is the run on another thread that may have ended before the new run was accepted; nil where none has.
+func (w *World) endedEarly() *agent.GraphRun {
+	for _, g := range w.aside {
+		if !g.Complete && !w.rolled.Next.Answered().Before(g.NotOverBefore()) {
+			return g
+		}
+	}
+	return nil
+}
+
 // aPendingJoin lets the join arrive before anything else happens. It arrived too early or not at all when it is
 // answered while the run goes on.
-func (w *rollbacks) aPendingJoin(ctx context.Context) error {
+func (w *World) aPendingJoin(ctx context.Context) error {
 	return w.prepare(ctx, func(ctx context.Context) error {
-		if err := w.server.JoinsAnswer(ctx); err != nil {
+		join := w.join(ctx)
+		if err := join.OrUntil(ctx, time.Now().Add(min(w.agents.Slack(), w.prior.Order.Hold/4))); err != nil {
 			return err
 		}
-		w.joined = w.server.JoinNow(ctx, w.prior.GraphRun)
-		w.scene.AtEnd(w.joined.Leave)
-		if err := w.joined.OrUntil(ctx, time.Now().Add(min(w.agents.Slack(), w.prior.Order.Hold/4))); err != nil {
-			return err
-		}
-		if w.joined.Over() && time.Now().Before(w.prior.Until) {
+		if join.Over() && time.Now().Before(w.prior.Until) {
 			return outcome.Blocked("the join was answered while the run was in progress (AS-RUN-4)").ByRequirement("AS-RUN-4")
 		}
 		return nil
@@ -189,9 +180,9 @@ func (w *rollbacks) aPendingJoin(ctx context.Context) error {
 
 // userReplaces wins when all runs that matter were in progress until the new run had been accepted, and that did not
 // wait for the prior one.
-func (w *rollbacks) userReplaces(ctx context.Context) error {
+func (w *World) userReplaces(ctx context.Context) error {
 	return w.race(ctx, func(ctx context.Context) (bool, error) {
-		if w.besides != nil && w.agents.OneAtATime() {
+		if w.asideThread != nil && w.agents.OneAtATime() {
 			if err := w.startsBeside(ctx); err != nil {
 				return false, err
 			}
@@ -200,70 +191,57 @@ func (w *rollbacks) userReplaces(ctx context.Context) error {
 		if err != nil {
 			return false, err
 		}
-		w.rolled, w.current = rb, rb.Next
-		w.scene.Answer = rb.Next.Answer
+		w.rolled, w.current, w.scene.Answer = rb, rb.Next, rb.Next.Answer
 		if rb.State != nil {
 			w.scene.Answer = rb.State
 		}
-		inTime := true
-		for _, g := range w.aside {
-			if !g.Complete && !rb.Next.Answered().Before(g.NotOverBefore()) {
-				inTime = false
-				w.longer = agent.Longer(g.Order.Hold, rb.Next.Answered().Sub(g.Answer.Sent))
-			}
+		late := w.endedEarly()
+		if late != nil {
+			w.longer = agent.Longer(late.Order.Hold, rb.Next.Answered().Sub(late.Answer.Sent))
 		}
 		if !rb.Settled() {
 			w.wanted = w.prior.AfterLoss()
 		}
-		return rb.Settled() && inTime, nil
+		return rb.Settled() && late == nil, nil
 	})
 }
 
-func (w *rollbacks) userLooksAfterEnd(ctx context.Context) error {
+func (w *World) userLooks(ctx context.Context) error { return w.found(w.server.Remains(ctx, w.prior)) }
+
+func (w *World) userLooksAfterEnd(ctx context.Context) error {
 	if err := client.Sleep(ctx, time.Until(w.prior.Over)); err != nil {
 		return err
 	}
-	return w.sees(w.server.Remains(ctx, w.prior))
+	return w.userLooks(ctx)
 }
 
-func (w *rollbacks) sees(found *agent.Remains, err error) error {
+func (w *World) found(remains *agent.Remains, err error) error {
 	if err == nil {
-		w.remains, w.scene.Answer = append(w.remains, found), found.State
+		w.remains, w.scene.Answer = append(w.remains, remains), remains.State
 	}
 	return err
 }
 
-func (w *rollbacks) newRunPrompt(ctx context.Context) error {
+func (w *World) newRunPrompt() error {
 	rb := w.rolled
-	switch {
-	case rb.Prompt():
+	if rb.Prompt() {
 		return nil
-	case rb.Prior.TooShort() || w.tooSlowFor(ctx, rb.Next, rb.Prior.Order.Hold):
-		return outcome.Inconclusive("the target is too slow to judge whether the new run waited for the prior run")
 	}
 	return outcome.Violated(rb.State, "the new run to complete before the natural end of the prior run",
-		"its answer %s after the start of the prior run, which takes %s", rb.Done.Sub(rb.Prior.Answer.Sent).Round(time.Millisecond), rb.Prior.Order.Hold)
+		"its answer %s after the start of the prior run, which takes %s", rb.State.Came().Sub(rb.Prior.Answer.Sent).Round(time.Millisecond), rb.Prior.Order.Hold)
 }
 
-// eachTime judges what was found of the prior run, whenever that was.
-func (w *rollbacks) eachTime(holds func(*agent.Remains) error) func() error {
-	return func() error { return common.Each(w.remains, holds) }
-}
-
-func (w *rollbacks) runsElsewhereFound(ctx context.Context) error {
-	rb := w.rolled
-	if err := rb.Usable(); err != nil {
+func (w *World) runsElsewhereFound(ctx context.Context) error {
+	if err := w.rolled.Usable(); err != nil {
 		return outcome.AsPrecondition(err)
 	}
-	for _, g := range w.aside {
-		if !g.Complete && !rb.Next.Answered().Before(g.NotOverBefore()) {
-			return outcome.Inconclusive("the run on the other thread ended before the rollback, in %d attempts", agent.Attempts)
-		}
+	if w.endedEarly() != nil {
+		return outcome.Inconclusive("the run on the other thread ended before the rollback, in %d attempts", agent.Attempts)
 	}
 	return w.allFound(ctx, w.aside)
 }
 
-func (w *rollbacks) allFound(ctx context.Context, runs []*agent.GraphRun) error {
+func (w *World) allFound(ctx context.Context, runs []*agent.GraphRun) error {
 	for _, g := range runs {
 		a, err := w.server.GetRun(ctx, w.owner(), g)
 		if err != nil {
@@ -276,7 +254,7 @@ func (w *rollbacks) allFound(ctx context.Context, runs []*agent.GraphRun) error 
 	return nil
 }
 
-func (w *rollbacks) runsElsewhereEnd(ctx context.Context) error {
+func (w *World) runsElsewhereEnd(ctx context.Context) error {
 	for _, g := range w.aside {
 		state, err := w.server.Await(ctx, g)
 		if err != nil {
@@ -289,7 +267,7 @@ func (w *rollbacks) runsElsewhereEnd(ctx context.Context) error {
 	return nil
 }
 
-func (w *rollbacks) joinReturns(ctx context.Context) error {
+func (w *World) joinReturns(ctx context.Context) error {
 	if err := w.rolled.Usable(); err != nil {
 		return outcome.AsPrecondition(err)
 	}
@@ -297,11 +275,11 @@ func (w *rollbacks) joinReturns(ctx context.Context) error {
 	if err := w.joined.OrUntil(ctx, time.Now().Add(limit)); err != nil {
 		return err
 	}
-	if !w.joined.Unanswered() {
-		if busy := (*client.Busy)(nil); errors.As(w.joined.Err, &busy) {
-			return busy
-		}
-		return nil
+	if busy := (*client.Busy)(nil); w.joined.Over() && errors.As(w.joined.Err, &busy) {
+		return busy
 	}
-	return outcome.Violated(w.rolled.Next.Answer, "the join on the prior run to return", "no answer within %s after the new run completed", limit)
+	if w.joined.Unanswered() {
+		return outcome.Violated(w.rolled.Next.Answer, "the join on the prior run to return", "no answer within %s after the new run completed", limit)
+	}
+	return nil
 }

@@ -11,81 +11,55 @@ import (
 	"github.com/agentconform/agentconform/steps/outcome"
 )
 
-// concurrent holds the sentences about several runs on one thread (section 3).
-type concurrent struct {
-	*World
-	started []*agent.GraphRun // one after the other, or at once
-	left    []*agent.GraphRun // those of them that are still found
-}
-
-func (w *concurrent) define(r *common.Definitions) {
+// defineConcurrent registers the sentences about several runs on one thread (section 3).
+func (w *World) defineConcurrent(r *common.Definitions) {
 	r.When(`the user starts five runs with rollback, (one after the other|all at once)`, w.userStartsConcurrent)
 	r.Then(`(only the last|exactly one) of these runs can be retrieved`, w.oneRunLeft)
 	r.Then(`the state holds the messages of that run only`, w.stateHoldsLeft)
 }
 
-func (w *concurrent) userStartsConcurrent(ctx context.Context, when string) error {
+// userStartsConcurrent wins when every run was surely in progress until the next one, or all others, had been accepted.
+// In turn, it tries again also where one would have been over before the last was complete: that a run comes back is
+// another requirement's concern.
+func (w *World) userStartsConcurrent(ctx context.Context, when string) error {
 	if err := w.server.PlainRunsWork(ctx); err != nil {
 		return outcome.AsPrecondition(err)
 	}
-	if when == "all at once" {
-		return w.startsAtOnce(ctx)
-	}
-	return w.startsInTurn(ctx)
-}
-
-// startsInTurn wins when every run was surely in progress until the next one had been accepted. It tries again where
-// one would have been over before the last was complete: that a run comes back is another requirement's concern.
-func (w *concurrent) startsInTurn(ctx context.Context) error {
-	var q *agent.Sequence
+	inProgress := false
 	for range agent.Attempts {
 		if err := w.onNewThread(ctx); err != nil {
 			return err
 		}
-		start := time.Now()
-		var err error
-		if q, err = w.server.StartInTurn(ctx, w.thread, w.wanted); err != nil {
-			return outcome.Unless(ctx, err, w.server.RollbackActs) // which is a precondition
-		}
-		if w.started = q.Runs; q.InProgress && q.Prompt {
-			return nil
-		}
-		took := time.Since(start)
-		if err := w.server.RollbackActs(ctx); err != nil {
-			return err // the more time, the longer each run of the sequence waits for the one before
-		}
-		w.wanted = agent.Longer(q.Runs[0].Order.Hold, took)
-	}
-	if !q.InProgress {
-		return endedEarly()
-	}
-	return nil
-}
-
-// startsAtOnce wins when every run was surely in progress until all others had been accepted.
-func (w *concurrent) startsAtOnce(ctx context.Context) error {
-	for range agent.Attempts {
-		if err := w.onNewThread(ctx); err != nil {
-			return err
-		}
-		var err error
-		if w.started, err = w.server.StartAtOnce(ctx, w.thread, w.wanted); err != nil {
-			return outcome.Unless(ctx, err, w.server.RollbackActs) // which is a precondition
-		}
-		if agent.EachInProgress(w.started) {
-			return w.awaitAny(ctx)
+		if when == "all at once" {
+			var err error
+			if w.started, err = w.server.StartAtOnce(ctx, w.thread, w.wanted); err != nil {
+				return outcome.Unless(ctx, err, w.server.RollbackActs)
+			}
+			if agent.EachInProgress(w.started) {
+				return w.awaitAny(ctx)
+			}
+		} else {
+			q, err := w.server.StartInTurn(ctx, w.thread, w.wanted)
+			if err != nil {
+				return outcome.Unless(ctx, err, w.server.RollbackActs)
+			}
+			if w.started, inProgress = q.Runs, q.InProgress; inProgress && q.Prompt {
+				return nil
+			}
+			if err := w.server.RollbackActs(ctx); err != nil {
+				return err // with more time, each run would wait longer for the one before
+			}
 		}
 		w.wanted = agent.Longer(w.started[0].Order.Hold, time.Since(w.started[0].Answer.Sent))
 	}
-	return endedEarly()
-}
-
-func endedEarly() error {
+	if inProgress {
+		return nil
+	}
 	return outcome.Inconclusive("one of the runs ended before another was accepted, in %d attempts", agent.Attempts)
 }
 
 // awaitAny waits until one of the runs has completed: nobody can say which.
-func (w *concurrent) awaitAny(ctx context.Context) error {
+func (w *World) awaitAny(ctx context.Context) error {
 	for _, g := range w.started {
 		if err := client.Sleep(ctx, time.Until(g.Answered().Add(g.Order.Hold))); err != nil {
 			return err
@@ -101,7 +75,7 @@ func (w *concurrent) awaitAny(ctx context.Context) error {
 }
 
 // oneRunLeft looks when the last run has completed, or the time of all that were started at once is over.
-func (w *concurrent) oneRunLeft(ctx context.Context, which string) error {
+func (w *World) oneRunLeft(ctx context.Context, which string) error {
 	w.left = nil
 	var last *client.Answer
 	for _, g := range w.started {
@@ -125,17 +99,11 @@ func (w *concurrent) oneRunLeft(ctx context.Context, which string) error {
 	return nil
 }
 
-// stateHoldsLeft asks for the messages of one of the runs that are left: that only one is, was judged before.
-func (w *concurrent) stateHoldsLeft(ctx context.Context) error {
+// stateHoldsLeft asks for the messages of the run that is left.
+func (w *World) stateHoldsLeft(ctx context.Context) error {
 	a, err := w.server.State(ctx, w.owner(), w.thread)
 	if err != nil {
 		return err
 	}
-	var wrong error
-	for _, g := range w.left {
-		if wrong = agent.HoldsOnly(a, g); wrong == nil {
-			return nil
-		}
-	}
-	return wrong
+	return agent.HoldsOnly(a, w.left...)
 }

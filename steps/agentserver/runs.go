@@ -4,68 +4,60 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"strings"
 	"time"
 
+	"github.com/google/uuid"
+
 	"github.com/agentconform/agentconform/steps/agent"
-	"github.com/agentconform/agentconform/steps/client"
 	"github.com/agentconform/agentconform/steps/common"
 	"github.com/agentconform/agentconform/steps/outcome"
 	"github.com/agentconform/agentconform/steps/target"
 )
 
-// longerHold is beyond after which a proxy in front of an agent server may cut off a join, and short enough for every run
-// of the suite.
-const longerHold = 1200 * time.Millisecond
-
-// runs holds the sentences about runs and joins (sections 4 and 7).
-type runs struct{ *World }
-
-func (w *runs) define(r *common.Definitions) {
+// defineRuns registers the sentences about runs (sections 4 and 7).
+func (w *World) defineRuns(r *common.Definitions) {
 	r.Given(`a completed run`, w.aCompletedRun)
 	r.Given(`a completed run on a new thread`, w.afterPlainRuns(w.anOwnCompletedRun))
 	r.Given(`a run in progress`, w.aRunInProgress)
 	r.Given(`a run whose graph raises an error`, w.aFailingRun)
-	r.When(`the user starts a run`, w.userStarts)
-	r.When(`the user starts a long run`, w.userStartsLong)
-	r.When(`the user starts a long run, and joins it`, w.userStartsLongAndJoins)
-	r.When(`the user starts a longer run, and joins it`, func(ctx context.Context) error {
-		w.wanted = longerHold
-		return w.userStartsLongAndJoins(ctx)
+	r.Given(`the user was refused a run with rollback of an unknown assistant_id on it`, w.wasRefusedUnknownGraph)
+	r.When(`the user starts a run`, func(ctx context.Context) error {
+		return w.post(ctx, agent.Order{})
 	})
-	r.When(`the user starts a run on an unknown thread`, w.userStartsOnUnknownThread)
+	r.When(`the user starts a long run`, w.userStartsLong)
+	r.When(`the user starts a run on an unknown thread`, func(ctx context.Context) error {
+		return w.tryRun(ctx, w.owner(), &agent.Thread{ID: target.UnknownID(), Owner: w.owner()}, agent.Order{})
+	})
+	r.When(`the user starts a run under each wrong thread id`, w.startsUnderWrongIDs)
 	r.When(`the user tries to start a run of (an unknown assistant_id|the assistant_id with one more character)`, w.userStartsUnknownGraph)
 	r.When(`the user tries to start a run with (.+)`, w.userStartsWithMistake)
 	r.When(`the user's next run on the thread completes`, w.nextRunCompletes)
 	r.When(`the user retrieves (the run|an unknown run of the thread|the run under (?:an unknown|the other) thread)`, w.userRetrieves)
-	r.When(`the user joins the run`, w.userJoins)
-	r.When(`the user joins (an unknown run of the thread|the run under (?:an unknown|the other) thread)`, w.joinMistaken)
+	r.When(`the user (retrieves|joins) the run by each wrong run id and under each wrong thread id`, w.callsByWrongIDs)
+	r.When(`the user reads the state of each wrong thread id`, w.readsStateOfWrongIDs)
 	// it is blocked where the run is refused because the server does not know the assistant.
 	r.Then(`the answer holds a "run_id"`, func(ctx context.Context) error {
 		return outcome.Unless(ctx, w.answerHoldsID("run_id"), w.server.KnowsAssistant)
 	})
 	r.Then(`the answer comes before the end of the run`, w.acceptedInTime)
 	r.Then(`the answer has the "run_id" of that run`, w.answerIsRun)
-	r.Then(`the request is answered with an HTTP error status`, func() error {
-		return outcome.Want(w.scene.Answer.Status >= 400, w.scene.Answer, "a status of 400 or above")
-	})
-	r.Then(`the join is answered with any status`, w.joinIsAnswered)
-	r.Then(`the join is answered with 2xx`, w.joinAnswers)
-	r.Then(`the join is answered with 2xx at once`, w.joinAnswersAtOnce)
-	r.Then(`the join does not return before the end of the run`, w.joinNotEarly)
+	r.Then(`the request is answered with an HTTP error status`, func() error { return wantsError(w.scene.Answer) })
+	r.Then(`each of these requests is answered with an HTTP error status`, w.eachIsError)
 }
 
-func (w *runs) aCompletedRun(ctx context.Context) error {
+func (w *World) aCompletedRun(ctx context.Context) error {
 	g, err := w.server.CompletedRun(ctx)
 	if err != nil {
 		return err
 	}
 	w.speakOf(g)
-	return w.server.Understood(ctx, agent.Echo)
+	return w.server.Understood(ctx)
 }
 
 // anOwnCompletedRun is on a thread that this scenario alone uses. Its messages are going to be compared, so plain
 // runs have to leave theirs.
-func (w *runs) anOwnCompletedRun(ctx context.Context) error {
+func (w *World) anOwnCompletedRun(ctx context.Context) error {
 	if err := w.aThread(ctx); err != nil {
 		return err
 	}
@@ -75,26 +67,34 @@ func (w *runs) anOwnCompletedRun(ctx context.Context) error {
 	return agent.HoldsOnly(w.scene.Answer, w.current)
 }
 
-func (w *runs) aFailingRun(ctx context.Context) error {
-	if err := w.aThread(ctx); err != nil {
-		return err
+func (w *World) aFailingRun(ctx context.Context) (err error) {
+	if err = w.aThread(ctx); err == nil {
+		w.current, err = w.server.Start(ctx, w.thread, agent.Order{Words: agent.Fail, Waits: true})
 	}
-	g, err := w.server.Start(ctx, w.thread, agent.Order{Words: agent.Fail, Waits: true})
-	w.current = g
 	return err
 }
 
-func (w *runs) userStarts(ctx context.Context) error {
-	g, err := w.server.Post(ctx, w.owner(), w.thread, agent.Order{})
-	if err != nil {
-		return err
+// post starts a run of the user on the thread. Whether it was accepted is for a later sentence to judge.
+func (w *World) post(ctx context.Context, o agent.Order) error {
+	g, err := w.server.Post(ctx, w.owner(), w.thread, o)
+	if err == nil {
+		w.current, w.scene.Answer = g, g.Answer
 	}
-	w.current, w.scene.Answer = g, g.Answer
-	return nil
+	return err
+}
+
+// tryRun starts a run of a caller who may be refused.
+func (w *World) tryRun(ctx context.Context, who target.Caller, t *agent.Thread, o agent.Order) error {
+	theirs := *t // whatever becomes of it, the owner's count of runs is not changed
+	g, err := w.server.TryPost(ctx, who, &theirs, o)
+	if err == nil {
+		w.scene.Answer, w.foreign = g.Answer, g.Text()
+	}
+	return err
 }
 
 // userStartsLong tries again with more time where the answer came so late that the run may have been over.
-func (w *runs) userStartsLong(ctx context.Context) error {
+func (w *World) userStartsLong(ctx context.Context) error {
 	for range agent.Attempts {
 		if err := w.startLong(ctx); err != nil {
 			return err
@@ -107,89 +107,41 @@ func (w *runs) userStartsLong(ctx context.Context) error {
 	return nil
 }
 
-func (w *runs) startLong(ctx context.Context) error {
-	if err := w.aThread(ctx); err != nil {
-		return outcome.AsPrecondition(err)
-	}
-	g, err := w.server.Post(ctx, w.owner(), w.thread, agent.Order{Waits: true, Hold: w.wanted})
-	if err != nil {
+func (w *World) startLong(ctx context.Context) error {
+	if err := w.onNewThread(ctx); err != nil {
 		return err
 	}
-	w.current, w.scene.Answer = g, g.Answer
-	return outcome.AsPrecondition(g.Accepted())
-}
-
-// userStartsLongAndJoins joins while the run is in progress. A join that has not answered long after the run was
-// seen to be complete is not waited for any longer.
-func (w *runs) userStartsLongAndJoins(ctx context.Context) error {
-	for range agent.Attempts {
-		if err := w.startLong(ctx); err != nil {
-			return outcome.AsPrecondition(err)
-		}
-		g := w.current
-		w.joined = w.server.JoinNow(ctx, g)
-		w.scene.AtEnd(w.joined.Leave)
-		if err := w.joined.OrUntil(ctx, g.Answered().Add(g.Order.Hold+w.agents.Patience())); err != nil {
-			return err
-		}
-		if !w.joined.Over() {
-			if err := w.waitBesideJoin(ctx); err != nil {
-				return err
-			}
-		}
-		if w.joined.Sent().Before(g.NotOverBefore()) {
-			return nil
-		}
-		w.wanted = agent.Longer(g.Order.Hold, w.joined.Sent().Sub(g.Answer.Sent))
-	}
-	return outcome.Inconclusive("the target was too slow to join a run while it was in progress, in %d attempts", agent.Attempts)
-}
-
-func (w *runs) waitBesideJoin(ctx context.Context) error {
-	limit := w.current.Answered().Add(w.current.Order.Hold + w.target.Config.Timeouts.Run)
-	_, seen, err := w.server.ReadState(ctx, w.thread, limit, func(a *client.Answer) bool {
-		return w.joined.Over() || w.current.CompleteIn(a)
-	})
-	if err != nil {
+	if err := w.post(ctx, agent.Order{Waits: true, Hold: w.wanted}); err != nil {
 		return err
 	}
-	if !seen {
-		if err := w.server.StillQueued(ctx, w.current); err != nil {
-			return err
-		}
-	}
-	return w.joined.OrUntil(ctx, time.Now().Add(w.target.Config.Timeouts.Request))
-}
-
-func (w *runs) userStartsOnUnknownThread(ctx context.Context) error {
-	g, err := w.server.TryPost(ctx, w.owner(), &agent.Thread{ID: target.UnknownID(), Owner: w.owner()}, agent.Order{})
-	if err == nil {
-		w.scene.Answer = g.Answer
-	}
-	return err
+	return outcome.AsPrecondition(w.current.Accepted())
 }
 
 // startRaw sends the body as it is for a run on the thread.
-func (w *runs) startRaw(ctx context.Context, body any, wrong bool) error {
+func (w *World) startRaw(ctx context.Context, body any, wrong bool) error {
 	request := w.target.ToAgent(w.server.Base, w.owner(), http.MethodPost, agent.RunsPath(w.thread.ID), body)
 	request.Wrong = wrong
-	a, err := w.target.Client.Do(ctx, request)
-	if err == nil {
-		w.scene.Answer = a
-	}
-	return err
+	return w.sees(w.target.Client.Do(ctx, request))
 }
 
-func (w *runs) userStartsUnknownGraph(ctx context.Context, which string) error {
+// unknownAssistant is a name that no graph has.
+func unknownAssistant() string { return "agentconform-" + target.UnknownID() }
+
+func (w *World) userStartsUnknownGraph(ctx context.Context, which string) error {
 	w.foreign = w.agents.Text(agent.Order{})
-	id := "agentconform-" + target.UnknownID()
+	id := unknownAssistant()
 	if which != "an unknown assistant_id" {
 		id = w.target.Config.AssistantID + "x"
 	}
 	return w.startRaw(ctx, map[string]any{"assistant_id": id, "input": agent.Input([]string{w.foreign})}, false)
 }
 
-func (w *runs) userStartsWithMistake(ctx context.Context, mistake string) error {
+// wasRefusedUnknownGraph needs the refusal, and that the run in progress was not over before it.
+func (w *World) wasRefusedUnknownGraph(ctx context.Context) error {
+	return w.wasRefused(ctx, w.owner(), agent.Order{Strategy: agent.RollbackStrategy, Assistant: unknownAssistant()})
+}
+
+func (w *World) userStartsWithMistake(ctx context.Context, mistake string) error {
 	body := map[string]any{"assistant_id": w.target.Config.AssistantID, "input": agent.Input([]string{w.target.Name("word")})}
 	var sent any = body
 	switch mistake {
@@ -219,14 +171,13 @@ func (w *runs) userStartsWithMistake(ctx context.Context, mistake string) error 
 	return w.startRaw(ctx, sent, true)
 }
 
-func (w *runs) userRetrieves(ctx context.Context, which string) (err error) {
-	w.scene.Answer, err = w.server.GetRun(ctx, w.owner(), w.runNamed(which))
-	return err
+func (w *World) userRetrieves(ctx context.Context, which string) error {
+	return w.sees(w.server.GetRun(ctx, w.owner(), w.runNamed(which)))
 }
 
-// runNamed is a run as the sentences name it: the current one, one that does not exist, or the current one under a thread that is not its
-// own.
-func (w *runs) runNamed(which string) *agent.GraphRun {
+// runNamed is a run as the sentences name it: the current one, one that does not exist, or the current one under a
+// thread that is not its own.
+func (w *World) runNamed(which string) *agent.GraphRun {
 	unknown := target.UnknownID()
 	switch which {
 	case "an unknown run of the thread":
@@ -239,61 +190,98 @@ func (w *runs) runNamed(which string) *agent.GraphRun {
 	return w.current
 }
 
-func (w *runs) joinMistaken(ctx context.Context, which string) (err error) {
-	w.scene.Answer, err = w.joinWrong(ctx, w.owner(), w.runNamed(which))
-	return err
+// wrongID is an id that does not exist in its place, though something like it may, with its class.
+type wrongID struct{ class, id string }
+
+// wrongIDs are a text, the id with another digit in its middle, and the id of something of another kind. Ids that are
+// no UUIDs give no near one: what looks like it may exist.
+func wrongIDs(id, other, kind string) []wrongID {
+	all := []wrongID{{"a text that is no UUID", "agentconform-" + target.UnknownID()}}
+	if u, err := uuid.Parse(id); err == nil {
+		u[7] ^= 0x15
+		all = append(all, wrongID{"the id with another digit", u.String()})
+	}
+	if uuid.Validate(other) == nil && !strings.EqualFold(id, other) {
+		all = append(all, wrongID{"the id of the " + kind, other})
+	}
+	return all
 }
 
-// joinWrong joins a run that does not exist there. Where no join is answered, that is another requirement's concern.
-func (w *World) joinWrong(ctx context.Context, who target.Caller, g *agent.GraphRun) (*client.Answer, error) {
-	a, err := w.server.JoinCompleted(ctx, who, g)
-	if err != nil {
-		return nil, outcome.Unless(ctx, err, w.server.JoinsAnswer)
+// callsByWrongIDs retrieves or joins the run with one wrong id in its path.
+func (w *World) callsByWrongIDs(ctx context.Context, how string) error {
+	g, call := w.current, w.server.GetRun
+	if how == "joins" {
+		call = w.server.JoinCompleted
 	}
-	return a, nil
-}
-
-// userJoins gives the answer the time that any answer may take. A run that may still be queued gets that of a run.
-func (w *runs) userJoins(ctx context.Context) (err error) {
-	if w.current.Complete || w.current.Joined {
-		w.scene.Answer, err = w.server.JoinCompleted(ctx, w.owner(), w.current)
+	try := func(class, thread, run string) error {
+		a, err := call(ctx, w.owner(), &agent.GraphRun{ID: run, Thread: &agent.Thread{ID: thread}})
+		w.wrong = append(w.wrong, namedAnswer{class, a})
 		return err
 	}
-	w.joined = w.server.JoinNow(ctx, w.current)
-	w.scene.AtEnd(w.joined.Leave)
-	end := w.current.Answered().Add(w.current.Order.Hold)
-	if err := w.joined.OrUntil(ctx, end.Add(w.target.Config.Timeouts.Request)); err != nil {
-		return err
-	}
-	if !w.joined.Over() {
-		if err := w.server.JoinsAnswer(ctx); err != nil {
+	for _, wrong := range wrongIDs(g.ID, g.Thread.ID, "thread") {
+		if err := try("run id: "+wrong.class, g.Thread.ID, wrong.id); err != nil {
 			return err
 		}
 	}
-	if err := w.joined.OrUntil(ctx, end.Add(2*w.target.Config.Timeouts.Run)); err != nil { // its own limit comes first
-		return err
-	}
-	switch {
-	case w.joined.Unanswered():
-		return w.server.StillQueued(ctx, w.current)
-	case w.joined.Err == nil:
-		w.scene.Answer = w.joined.Answer
+	for _, wrong := range wrongIDs(g.Thread.ID, g.ID, "run") {
+		if err := try("thread id: "+wrong.class, wrong.id, g.ID); err != nil {
+			return err
+		}
 	}
 	return nil
 }
 
-func (w *runs) acceptedInTime(ctx context.Context) error {
+func (w *World) readsStateOfWrongIDs(ctx context.Context) error {
+	for _, wrong := range wrongIDs(w.thread.ID, w.current.ID, "run") {
+		a, err := w.server.State(ctx, w.owner(), &agent.Thread{ID: wrong.id})
+		if err != nil {
+			return err
+		}
+		w.wrong = append(w.wrong, namedAnswer{"thread id: " + wrong.class, a})
+	}
+	return nil
+}
+
+// startsUnderWrongIDs starts nothing under an id that may be a thread's: its state is asked for first.
+func (w *World) startsUnderWrongIDs(ctx context.Context) error {
+	for _, wrong := range wrongIDs(w.thread.ID, w.current.ID, "run") {
+		t := &agent.Thread{ID: wrong.id, Owner: w.owner()}
+		state, err := w.server.State(ctx, w.owner(), t)
+		if err == nil && state.Status >= http.StatusBadRequest {
+			err = w.tryRun(ctx, w.owner(), t, agent.Order{})
+			w.wrong = append(w.wrong, namedAnswer{"thread id: " + wrong.class, w.scene.Answer})
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (w *World) eachIsError() error {
+	if len(w.wrong) == 0 {
+		return outcome.Inapplicable("ids that do not exist", "the target serves each wrong id: what looks like another one may exist")
+	}
+	var wrong []*outcome.Outcome
+	for _, t := range w.wrong {
+		if t.answer.Status < http.StatusBadRequest {
+			wrong = append(wrong, outcome.Violated(t.answer, "a status of 400 or above for the "+t.name, "%s", outcome.Seen(t.answer)).
+				SameAs("the request is answered with an HTTP error status"))
+		}
+	}
+	return outcome.First(wrong)
+}
+
+func (w *World) acceptedInTime() error {
 	g := w.current
 	if g.Answered().Before(g.NotOverBefore()) {
 		return nil
 	}
-	if w.tooSlowFor(ctx, g, g.Order.Hold) {
-		return outcome.Inconclusive("the target is too slow to judge whether the answer waited for the run")
-	}
-	return outcome.Violated(g.Answer, "an answer while the run is in progress", "an answer after %s, for a run of %s", g.Answer.Took.Round(time.Millisecond), g.Order.Hold)
+	return outcome.Violated(g.Answer, "an answer while the run is in progress", "an answer after %s, for a run of %s",
+		g.Answer.Took.Round(time.Millisecond), g.Order.Hold)
 }
 
-func (w *runs) answerIsRun() error {
+func (w *World) answerIsRun() error {
 	a := w.scene.Answer
 	if err := validIsServed(a); err != nil {
 		return err
@@ -302,62 +290,4 @@ func (w *runs) answerIsRun() error {
 		return outcome.Violated(a, "the run "+w.current.ID, "%s", outcome.Seen(a)).At("/run_id").Comparing(a, w.current.Answer)
 	}
 	return nil
-}
-
-func (w *runs) joinAnswers() error {
-	if err := w.joinIsAnswered(); err != nil {
-		return err
-	}
-	return joined(w.joined.Answer)
-}
-
-// joinIsAnswered holds whatever the answer says.
-func (w *runs) joinIsAnswered() error {
-	if !w.joined.Over() {
-		return outcome.Violated(w.current.Answer, "an answer to the join after the run has completed", "no answer %s after the start of the run", time.Since(w.current.Answer.Sent).Round(time.Millisecond))
-	}
-	return w.joined.Err
-}
-
-// joined says what is wrong with the answer to a join of the user's own run.
-func joined(a *client.Answer) error {
-	if err := validIsServed(a); err != nil {
-		return err
-	}
-	return outcome.Want(a.OK(), a, "status 2xx to the join")
-}
-
-// joinNotEarly allows for a clock that is a little off.
-func (w *runs) joinNotEarly() error {
-	if !w.joined.Over() {
-		return outcome.Inconclusive("the join was not answered, so it cannot be judged whether it was answered early")
-	}
-	g := w.current
-	if took := w.joined.Ended.Sub(g.Answer.Sent); took < g.Order.Hold*19/20 {
-		return outcome.Violated(w.joined.Answer, "an answer after the end of the run", "an answer %s after the start of a run of %s", took.Round(time.Millisecond), g.Order.Hold)
-	}
-	return nil
-}
-
-// joinAnswersAtOnce gives a target that was busy for a moment another chance.
-func (w *runs) joinAnswersAtOnce(ctx context.Context) error {
-	limit := w.agents.Prompt()
-	for attempt := 1; ; attempt++ {
-		a := w.scene.Answer
-		if a == nil {
-			return w.joinIsAnswered()
-		}
-		if err := joined(a); err != nil {
-			return err
-		}
-		switch {
-		case a.Took <= limit:
-			return nil
-		case attempt == agent.Attempts:
-			return outcome.Violated(a, "an answer within "+limit.String(), "an answer after %s", a.Took.Round(time.Millisecond))
-		}
-		if err := w.userJoins(ctx); err != nil {
-			return err
-		}
-	}
 }

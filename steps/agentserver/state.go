@@ -9,39 +9,55 @@ import (
 
 	"github.com/tidwall/gjson"
 
+	"github.com/agentconform/agentconform/reports"
 	"github.com/agentconform/agentconform/steps/agent"
 	"github.com/agentconform/agentconform/steps/common"
 	"github.com/agentconform/agentconform/steps/messages"
 	"github.com/agentconform/agentconform/steps/outcome"
 )
 
-// states holds the sentences about the messages of a thread (section 2).
-type states struct{ *World }
-
-func (w *states) define(r *common.Definitions) {
+// defineStates registers the sentences about the messages of a thread (section 2).
+func (w *World) defineStates(r *common.Definitions) {
 	r.When(`the user reads the state of the thread`, w.userReadsState)
 	r.When(`a run of the user with (one message|three messages|a string .+) has completed`, w.runWithMessages)
 	r.When(`a run of the user that calls a tool has completed`, func(ctx context.Context) error {
 		return w.runOnNewThread(ctx, agent.Order{Words: messages.Tool})
 	})
+	r.When(`a run of the user with a message of each class of text has completed`, w.runWithEachText)
+	r.When(`a run of the user with (an empty message|a message of 32 KiB) has completed, or was refused with 4xx`, w.runWithOddText)
+	r.When(`a further run of the user on the thread completes`, w.furtherRun)
 	r.Then(`the state has a non-empty array "values.messages"`, w.stateHasMessages)
 	r.Then(`each message has a "type" and a "content"`, w.messagesHaveForm)
 	r.Then(`the messages of the state have the types "([a-z, ]+)"`, w.stateHoldsKinds)
 	r.Then(`the human messages are the input, in order`, w.humanIsInput)
 	r.Then(`the last message repeats the last message of the input`, w.answerRepeats)
 	r.Then(`the state holds the run's input and its answer`, w.stateHoldsRun)
-	r.Then(`the state holds the messages of both runs, in order`, func(ctx context.Context) error {
-		return outcome.Unless(ctx, agent.HoldsOnly(w.scene.Answer, w.kept...), w.server.PlainRunsWork)
-	})
+	r.Then(`the state holds the messages of both runs, in order`, func() error { return agent.HoldsOnly(w.scene.Answer, w.kept...) })
 	r.Then(`the state holds the messages of the user's runs only`, w.stateHoldsKept)
 }
 
-func (w *states) runWithMessages(ctx context.Context, number string) error {
+func (w *World) runWithMessages(ctx context.Context, number string) error {
 	o := agent.Order{Words: texts[number]}
 	if number == "three messages" {
 		o.Before = []string{w.target.Name("first"), w.target.Name("second")}
 	}
 	return w.runOnNewThread(ctx, o)
+}
+
+func (w *World) runOnNewThread(ctx context.Context, o agent.Order) error {
+	if err := w.onNewThread(ctx); err != nil {
+		return err
+	}
+	return outcome.AsPrecondition(w.nextRun(ctx, o))
+}
+
+// furtherRun is one after others: whether a thread takes more than one is no MUST.
+func (w *World) furtherRun(ctx context.Context) error {
+	err := w.nextRunCompletes(ctx)
+	if outcome.Is(err, reports.Failed) {
+		return outcome.Inapplicable("further runs of a thread", "the target takes no further run of the thread: %v", err)
+	}
+	return err
 }
 
 // texts are strings that a target may change when it stores and returns them.
@@ -54,21 +70,86 @@ var texts = map[string]string{
 	"a string of 3,000 characters":    strings.Repeat("Every good boy does fine. ", 116)[:2999] + ".",
 }
 
-func (w *states) runOnNewThread(ctx context.Context, o agent.Order) error {
-	if err := w.aThread(ctx); err != nil {
-		return outcome.AsPrecondition(err)
-	}
-	return outcome.AsPrecondition(w.nextRun(ctx, o))
+// textClasses are texts that a server may change when it escapes, trims, normalises, cuts, merges or interprets
+// them. Two equal ones follow each other.
+var textClasses = []struct{ name, text string }{
+	{"markup", `<b>bold</b> & "double" 'single' &amp; <!-- -->`},
+	{"template", "{{ name }} {0} ${HOME} $1 %s %d 100% #{x}"},
+	{"backslashes", `C:\new\table \u0041 \\ \"`},
+	{"JSON", `{"role": "user", "content": [1, null, true]}`},
+	{"the word null", "null"},
+	{"a number with leading zeros", "00123"},
+	{"blanks at both ends", "  two blanks, and two  "},
+	{"a line feed at the end", "the end\n"},
+	{"carriage returns", "one\r\ntwo\rthree"},
+	{"blanks and tabs within", "a  b\t\tc"},
+	{"capital letters", "MiXeD CaSe"},
+	{"no-break and zero-width blanks", "a\u00a0b\u200bc\u2009d"},
+	{"composed and decomposed letters", "\u00e9 e\u0301 \ufb01 \u212b"},
+	{"writing from right to left", "\u05e9\u05dc\u05d5\u05dd \u0645\u0631\u062d\u0628\u0627 abc"},
+	{"characters beyond 16 bits", "\U0001d4b3 \U0001f9d1\u200d\U0001f680 \U00020bb7"},
+	{"an address", "https://example.com/a%20b?c=d&e=%2F#f"},
+	{"a path", "../../etc/passwd; rm -rf /"},
+	{"SQL", `'); DROP TABLE threads; --`},
+	{"4 KiB", strings.Repeat("0123456789abcde ", 255) + "0123456789abcdef"},
+	{"equal messages in a row", "again"},
+	{"equal messages in a row", "again"},
 }
 
-func (w *states) stateHasMessages() error {
+// manyMessages is how many messages the run has at least.
+const manyMessages = 40
+
+func (w *World) runWithEachText(ctx context.Context) error {
+	var before []string
+	for _, c := range textClasses {
+		before = append(before, c.text)
+	}
+	for i := len(before); i < manyMessages; i++ {
+		before = append(before, "message "+strconv.Itoa(i+1))
+	}
+	return w.runWith(ctx, "forty messages", before)
+}
+
+// runWithOddText sends what a server may refuse: what it takes it keeps.
+func (w *World) runWithOddText(ctx context.Context, which string) error {
+	odd := ""
+	if which == "a message of 32 KiB" {
+		odd = strings.Repeat("0123456789abcde ", 2048)
+	}
+	if err := w.runWith(ctx, which, []string{odd}); err != nil {
+		return err
+	}
+	if !w.current.Complete {
+		return outcome.Inapplicable(which, "a run with %s does not complete: %s", which, outcome.Seen(w.scene.Answer))
+	}
+	return nil
+}
+
+// runWith runs the graph with messages that a target may refuse: section 8 shows no limits.
+func (w *World) runWith(ctx context.Context, what string, before []string) error {
+	if err := w.onNewThread(ctx); err != nil {
+		return err
+	}
+	if err := w.post(ctx, agent.Order{Before: before}); err != nil {
+		return outcome.AsPrecondition(err)
+	}
+	if g := w.current; g.ID == "" && g.Answer.Refused() {
+		return outcome.Inapplicable(what, "the target refuses %s: %s", what, outcome.Seen(g.Answer))
+	}
+	if err := w.current.Accepted(); err != nil {
+		return outcome.AsPrecondition(err)
+	}
+	return outcome.AsPrecondition(w.sees(w.server.Await(ctx, w.current)))
+}
+
+func (w *World) stateHasMessages() error {
 	a, list := w.scene.Answer, w.scene.Answer.Get("values.messages")
 	isList := a.OK() && list.IsArray() && len(list.Array()) > 0
 	return outcome.Want(isList, a, "a non-empty array in values.messages", "/values/messages")
 }
 
 // messagesHaveForm accepts a string or an array of parts as content.
-func (w *states) messagesHaveForm() error {
+func (w *World) messagesHaveForm() error {
 	for i, m := range w.scene.Answer.Get("values.messages").Array() {
 		at := fmt.Sprintf("/values/messages/%d", i)
 		if kind := m.Get("type"); kind.Type != gjson.String || kind.Str == "" {
@@ -82,7 +163,7 @@ func (w *states) messagesHaveForm() error {
 }
 
 // formIsKept says why the messages cannot be judged: their form is another requirement's concern.
-func (w *states) formIsKept() error {
+func (w *World) formIsKept() error {
 	wrong := w.stateHasMessages()
 	if wrong == nil {
 		wrong = w.messagesHaveForm()
@@ -90,7 +171,7 @@ func (w *states) formIsKept() error {
 	return outcome.AsPrecondition(wrong)
 }
 
-func (w *states) stateHoldsKinds(kinds string) error {
+func (w *World) stateHoldsKinds(kinds string) error {
 	all := messages.Of(w.scene.Answer)
 	if err := w.formIsKept(); err != nil {
 		return err
@@ -101,56 +182,60 @@ func (w *states) stateHoldsKinds(kinds string) error {
 	}
 	if strings.Join(found, ", ") != kinds {
 		return outcome.Violated(w.scene.Answer, "messages of the types "+kinds, "%s", messages.Shown(all)).At("/values/messages").
-			Hinting(orTheGraph("correct the messages of the state"))
+			Hinting("correct the messages of the state, or " + graphHint)
 	}
 	return nil
 }
 
 // humanIsInput tells of the first message that is not as it was sent, with its class.
-func (w *states) humanIsInput() error {
+func (w *World) humanIsInput() error {
 	if err := w.formIsKept(); err != nil {
 		return err
 	}
-	all := messages.Of(w.scene.Answer)
-	humans := slices.DeleteFunc(slices.Clone(all), func(m messages.Message) bool { return m.Kind != messages.Human })
-	for i, sent := range w.current.Inputs {
-		class := fmt.Sprintf("message %d", i+1)
-		if i < len(textClasses) && len(w.current.Inputs) > len(textClasses) {
-			class += " (" + textClasses[i].name + ")"
-		}
-		switch {
-		case i >= len(humans):
-			return w.differs(fmt.Sprintf("%d human messages", len(w.current.Inputs)), strconv.Itoa(len(humans)))
-		case humans[i].Text != sent:
-			at := 0
-			for at < min(len(sent), len(humans[i].Text)) && sent[at] == humans[i].Text[at] {
-				at++
-			}
-			at = max(at-20, 0)
-			return w.differs(fmt.Sprintf("%s, from byte %d on: %.60q", class, at, sent[at:]), fmt.Sprintf("%.60q", humans[i].Text[at:]))
+	var humans []string
+	for _, m := range messages.Of(w.scene.Answer) {
+		if m.Kind == messages.Human {
+			humans = append(humans, m.Text)
 		}
 	}
-	if len(humans) > len(w.current.Inputs) {
-		return w.differs(fmt.Sprintf("%d human messages", len(w.current.Inputs)), strconv.Itoa(len(humans)))
+	inputs := w.current.Inputs
+	for i := range min(len(inputs), len(humans)) {
+		sent, kept := inputs[i], humans[i]
+		if sent == kept {
+			continue
+		}
+		class := fmt.Sprintf("message %d", i+1)
+		if i < len(textClasses) && len(inputs) > len(textClasses) {
+			class += " (" + textClasses[i].name + ")"
+		}
+		at := 0
+		for at < min(len(sent), len(kept)) && sent[at] == kept[at] {
+			at++
+		}
+		at = max(at-20, 0)
+		return w.differs(fmt.Sprintf("%s, from byte %d on: %.60q", class, at, sent[at:]), fmt.Sprintf("%.60q", kept[at:]))
+	}
+	if len(humans) != len(inputs) {
+		return w.differs(fmt.Sprintf("%d human messages", len(inputs)), strconv.Itoa(len(humans)))
 	}
 	return nil
 }
 
-func (w *states) differs(expected, actual string) error {
+func (w *World) differs(expected, actual string) error {
 	return outcome.Violated(w.scene.Answer, expected, "%s", actual).At("/values/messages").Comparing(w.scene.Answer, w.current.Answer)
 }
 
-func (w *states) answerRepeats() error {
+func (w *World) answerRepeats() error {
 	all := messages.Of(w.scene.Answer)
 	if last := all[len(all)-1]; !strings.Contains(last.Text, w.current.Text()) {
-		return outcome.Violated(w.scene.Answer, "an answer that repeats "+outcome.Quoted([]string{w.current.Text()}), "%s", outcome.Quoted([]string{last.Text})).At("/values/messages").
-			Hinting(orTheGraph(""))
+		expected := "an answer that repeats " + strconv.Quote(w.current.Text())
+		return outcome.Violated(w.scene.Answer, expected, "%q", last.Text).At("/values/messages").Hinting(graphHint)
 	}
 	return nil
 }
 
 // stateHoldsRun is blocked where there is no run, and where plain runs leave no input and answer either.
-func (w *states) stateHoldsRun(ctx context.Context) error {
+func (w *World) stateHoldsRun(ctx context.Context) error {
 	if err := w.current.Accepted(); err != nil {
 		return outcome.AsPrecondition(err)
 	}
@@ -160,26 +245,21 @@ func (w *states) stateHoldsRun(ctx context.Context) error {
 // stateHoldsKept judges the state after the last of the user's runs. Where a second run does not add to the first
 // (AS-STATE-3 is only a SHOULD), what the state says of earlier runs shows nothing; what it must not say, and that
 // each run has completed, still do.
-func (w *states) stateHoldsKept(ctx context.Context) error {
+func (w *World) stateHoldsKept(ctx context.Context) error {
 	wrong := agent.HoldsOnly(w.scene.Answer, w.kept...)
 	if wrong == nil {
 		return nil
-	}
-	if err := w.server.PlainRunsWork(ctx); err != nil {
-		return err
 	}
 	adds, err := w.server.RunsAdd(ctx)
 	if err != nil {
 		return outcome.AsPrecondition(err)
 	}
 	incomplete := slices.ContainsFunc(w.kept, func(g *agent.GraphRun) bool { return !g.Complete })
-	if adds || incomplete || w.foreign != "" && mentions(messages.Of(w.scene.Answer), w.foreign) {
+	tellsForeign := slices.ContainsFunc(messages.Of(w.scene.Answer), func(m messages.Message) bool {
+		return w.foreign != "" && strings.Contains(m.Text, w.foreign)
+	})
+	if adds || incomplete || tellsForeign {
 		return wrong
 	}
 	return nil
-}
-
-// mentions tells whether one of the messages contains the string.
-func mentions(all []messages.Message, text string) bool {
-	return slices.ContainsFunc(all, func(m messages.Message) bool { return strings.Contains(m.Text, text) })
 }

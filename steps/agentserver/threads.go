@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 
+	"github.com/agentconform/agentconform/reports"
 	"github.com/agentconform/agentconform/steps/agent"
 	"github.com/agentconform/agentconform/steps/client"
 	"github.com/agentconform/agentconform/steps/common"
@@ -11,10 +12,8 @@ import (
 	"github.com/agentconform/agentconform/steps/target"
 )
 
-// threads holds the sentences about threads and their list (section 4).
-type threads struct{ *World }
-
-func (w *threads) define(r *common.Definitions) {
+// defineThreads registers the sentences about threads and their list (section 4).
+func (w *World) defineThreads(r *common.Definitions) {
 	r.Given(`a thread of the user`, w.aThread)
 	r.Given(`another thread of the user`, func(ctx context.Context) error {
 		t, err := w.server.NewThread(ctx, w.owner())
@@ -31,10 +30,9 @@ func (w *threads) define(r *common.Definitions) {
 	r.Then(`the list holds the thread`, w.listHoldsThread)
 }
 
-func (w *threads) callerLists(ctx context.Context, name string) error {
+func (w *World) callerLists(ctx context.Context, name string) (err error) {
 	who := w.owner()
 	if name != target.TheUser {
-		var err error
 		if who, err = w.callerNamed(ctx, name); err != nil {
 			return err
 		}
@@ -42,17 +40,11 @@ func (w *threads) callerLists(ctx context.Context, name string) error {
 	if w.thread == nil {
 		return w.listUntil(ctx, who, nil, nil)
 	}
-	var err error
-	w.thread, err = w.listNewest(ctx, who, w.thread, w.newThread)
+	w.thread, err = w.listNewest(ctx, who, w.thread)
 	return err
 }
 
-// newThread makes a newer thread, for a list that may be a page.
-func (w *threads) newThread(ctx context.Context) (*agent.Thread, error) {
-	return w.server.NewThread(ctx, w.owner())
-}
-
-func (w *threads) threadsDiffer() error {
+func (w *World) threadsDiffer() error {
 	first, second := w.threads[0], w.threads[1]
 	for _, t := range w.threads {
 		if t.ID == "" {
@@ -60,13 +52,38 @@ func (w *threads) threadsDiffer() error {
 		}
 	}
 	if first.ID == second.ID {
-		return outcome.Violated(second.Answer, "two distinct thread_id values", "%s twice", first.ID).At("/thread_id").Comparing(second.Answer, first.Answer)
+		return outcome.Violated(second.Answer, "two distinct thread_id values", "%s twice", first.ID).
+			At("/thread_id").Comparing(second.Answer, first.Answer)
 	}
 	return nil
 }
 
-// A list of leastPage threads or more may be a page of the newest threads, and other scenarios create threads at the same time: so
-// many newer threads are tried then.
+// listHoldsThread asks for an array, and the thread in it.
+func (w *World) listHoldsThread() error {
+	a := w.scene.Answer
+	if w.rows.Holds(w.thread.ID) {
+		return nil
+	}
+	if w.listedBy.User == w.thread.Owner.User {
+		if err := validIsServed(a); err != nil {
+			return err
+		}
+	}
+	wrong := outcome.Violated(a, "an array of threads", "%s", outcome.Seen(a))
+	if isThreadList(a) {
+		wrong = w.lacks(w.thread)
+	}
+	return wrong.Hinting(w.target.ListingHint()).Comparing(a, w.thread.Answer)
+}
+
+// lacks says that the list does not hold a thread.
+func (w *World) lacks(t *agent.Thread) *outcome.Outcome {
+	return outcome.Violated(w.scene.Answer, "a list with the thread "+t.ID, "a list of %s without it",
+		reports.Count(w.rows.Len(), "thread")).Hinting(w.target.ListingHint()).Comparing(w.scene.Answer, t.Answer)
+}
+
+// A list of leastPage threads or more may be a page of the newest threads, and other scenarios create threads at the
+// same time: so many newer threads are tried then.
 const (
 	leastPage  = 10
 	mostNewest = 20
@@ -82,8 +99,8 @@ func (w *World) list(ctx context.Context, who target.Caller, f *agent.Filter) (e
 	return err
 }
 
-// listUntil lists again and again until the list shows the thread, or the time is over. Any list does where there is no thread. What is
-// no list is not asked again.
+// listUntil lists again and again until the list shows the thread, or the time is over. Any list does where there is no
+// thread. What is no list is not asked again.
 func (w *World) listUntil(ctx context.Context, who target.Caller, f *agent.Filter, t *agent.Thread) error {
 	return w.target.RetryFor(ctx, w.target.Config.Timeouts.Request, func() (bool, error) {
 		err := w.list(ctx, who, f)
@@ -91,14 +108,14 @@ func (w *World) listUntil(ctx context.Context, who target.Caller, f *agent.Filte
 	})
 }
 
-// listNewest lists the threads of who until the list shows the thread, or one that another has made since, where it may be a page.
-// It returns the one that was shown, else the first.
-func (w *World) listNewest(ctx context.Context, who target.Caller, first *agent.Thread, another func(context.Context) (*agent.Thread, error)) (*agent.Thread, error) {
+// listNewest lists the threads of who until the list shows the thread, or one that its owner has made since, where the
+// list may be a page. It returns the one that was shown, else the first.
+func (w *World) listNewest(ctx context.Context, who target.Caller, first *agent.Thread) (*agent.Thread, error) {
 	made, shown := []*agent.Thread{first}, first
 	w.rows = nil
 	look := func() (bool, error) {
 		if w.rows.Len() >= leastPage && len(made) <= mostNewest && !w.target.Searches() {
-			t, err := another(ctx)
+			t, err := w.markedThread(ctx, first.Owner)
 			if err != nil {
 				return false, err
 			}
@@ -121,8 +138,32 @@ func (w *World) listNewest(ctx context.Context, who target.Caller, first *agent.
 	return shown, err
 }
 
-// listOther lists the threads of who at the endpoint that is not used, where that serves the user: a target needs only one. The error
-// skips a scenario where it does not.
+// markedThread creates a thread with the mark of the scenario, and without it where the target refuses metadata.
+func (w *World) markedThread(ctx context.Context, who target.Caller) (*agent.Thread, error) {
+	if w.mark != "" {
+		t, err := w.server.CreateThread(ctx, who, map[string]any{markKey: w.mark})
+		if err != nil {
+			return nil, err
+		}
+		if t.ID != "" {
+			return t, t.Usable()
+		}
+	}
+	return w.server.NewThread(ctx, who)
+}
+
+// isMarked tells whether the list shows a thread with the mark of the scenario in its metadata.
+func (w *World) isMarked() bool {
+	for _, row := range w.rows.All() {
+		if row.Get("metadata."+markKey).String() == w.mark {
+			return true
+		}
+	}
+	return false
+}
+
+// listOther lists the threads of who at the endpoint that is not used, where that serves the user: a target needs only
+// one. The error skips a scenario where it does not.
 func (w *World) listOther(ctx context.Context, who target.Caller) error {
 	if w.target.AgentRefusal() != 0 {
 		return outcome.Needs("users")
@@ -135,18 +176,8 @@ func (w *World) listOther(ctx context.Context, who target.Caller) error {
 		return outcome.Inapplicable("a second endpoint that lists threads", "the target lists threads at one endpoint only (agent.listing)")
 	}
 	w.listedBy = who
-	if w.scene.Answer, err = w.server.AskOtherEndpoint(ctx, who); err == nil {
+	if err = w.sees(w.server.AskOtherEndpoint(ctx, who)); err == nil {
 		w.rows = agent.ListingOf(w.scene.Answer)
 	}
 	return err
-}
-
-// marked tells whether the list shows a thread with the mark in its metadata.
-func (w *World) marked(mark string) bool {
-	for _, row := range w.rows.All() {
-		if row.Get("metadata."+markKey).String() == mark {
-			return true
-		}
-	}
-	return false
 }

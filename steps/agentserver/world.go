@@ -1,61 +1,70 @@
-// Package agentserver holds what the sentences about the agent server mean (sections 2 to 5 and 7 of the interface): one file
-// a subject, with the patterns at its top. It judges; speaking with agent servers is for package agent.
+// Package agentserver holds what the sentences about the agent server mean (sections 2 to 5 and 7 of the interface):
+// one file a subject, with the patterns at its top. It judges; speaking with agent servers is for package agent.
 package agentserver
 
 import (
 	"context"
-	"fmt"
 	"net/http"
-	"slices"
 	"time"
 
-	"github.com/agentconform/agentconform/reports"
 	"github.com/agentconform/agentconform/spec"
 	"github.com/agentconform/agentconform/steps/agent"
 	"github.com/agentconform/agentconform/steps/client"
 	"github.com/agentconform/agentconform/steps/common"
-	"github.com/agentconform/agentconform/steps/config"
-	"github.com/agentconform/agentconform/steps/messages"
 	"github.com/agentconform/agentconform/steps/outcome"
 	"github.com/agentconform/agentconform/steps/plane"
 	"github.com/agentconform/agentconform/steps/target"
 )
 
-// World is what the sentences about the agent server know in one scenario: the thread and the run that they speak of, and
-// what the user was answered last. The subjects (callers, runs, rollbacks, ...) embed it and add what only they need.
+// World is what the sentences about the agent server know in one scenario.
 type World struct {
 	scene  *common.Scene
 	target *target.Target
 	plane  *plane.Plane
 	agents *agent.Agents
+	server *agent.Server
 
-	server  *agent.Server
+	second  bool              // "the user" is the second configured user, and "the other user" the first
 	thread  *agent.Thread     // that the sentences speak of
 	threads []*agent.Thread   // that the scenario has made besides
 	current *agent.GraphRun   // the run that the sentences speak of; the new one, where there is a prior one
 	kept    []*agent.GraphRun // whose messages are to be in the thread, in their order
 	joined  *agent.Joining    // a join beside the scenario
-	second  bool              // "the user" is the second configured user, and "the other user" the first
-	contest
-	attempt
+	wrong   []namedAnswer     // to requests with ids that do not exist
 
-	rows     agent.Listing // the last list of threads; the answer is that of the scene
-	listedBy target.Caller
-}
+	rows         agent.Listing // the last list of threads; the answer is that of the scene
+	listedBy     target.Caller
+	mark         string        // in the metadata of threads, by which the scenario knows them
+	usersThread  *agent.Thread // of the user, where there is one of each
+	othersThread *agent.Thread // of the other user
+	filter       string        // of the list, as the sentence names it
 
-// contest is about a run in progress that another one is to replace in time.
-type contest struct {
-	prior    *agent.Progress                   // the run that is to be rolled back, or is just in progress
-	prepared []func(ctx context.Context) error // preconditions that a lost race uses up
-	wanted   time.Duration                     // how long the run in progress should take, after a lost race
-}
+	// A run in progress that another one is to replace in time, and what became of it.
+	prior       *agent.Progress                   // the run that is to be rolled back, or is just in progress
+	prepared    []func(ctx context.Context) error // preconditions that a lost race uses up
+	wanted      time.Duration                     // how long the run in progress should take, after a lost race
+	rolled      *agent.Rollback                   // what became of the prior run and the new one
+	remains     []*agent.Remains                  // what was found of the prior run, and in the state
+	started     []*agent.GraphRun                 // with rollback, one after the other or at once
+	left        []*agent.GraphRun                 // those of them that are still found
+	aside       []*agent.GraphRun                 // runs on other threads of the user
+	asideThread *agent.Thread                     // on which one of these is in progress; nil where none is
+	longer      time.Duration                     // how long that should take, after it was over too early
 
-// attempt is a request of a caller who may be refused.
-type attempt struct {
+	// A request of a caller who may be refused.
 	attempted string // who, as the sentence names them
 	foreign   string // what a run was to say that was to be refused
 	who       target.Caller
-	joins     *agent.GraphRun // as it was joined
+	joins     *agent.GraphRun      // as it was joined
+	reported  []agent.CallerReport // what runs said of their callers
+	disguised []disguised
+	extension extension
+}
+
+// namedAnswer is an answer to one of several requests, with what the request was.
+type namedAnswer struct {
+	name   string
+	answer *client.Answer
 }
 
 // Define registers the sentences about the agent server for one scenario.
@@ -64,45 +73,43 @@ func Define(r *common.Definitions, scene *common.Scene, t *target.Target, p *pla
 	r.Given(`a deployed agent server`, w.aDeployedAgentServer)
 	r.Given(`the user is the (first|second) configured user`, w.theUserIs)
 	r.Given(`the agent server of a deployment that was updated`, w.anUpdatedAgentServer)
-	(&threads{World: w}).define(r)
-	(&runs{World: w}).define(r)
-	(&states{World: w}).define(r)
-	(&rollbacks{World: w}).define(r)
-	(&concurrent{World: w}).define(r)
-	(&callers{World: w}).define(r)
-	(&disguise{World: w}).define(r)
-	(&owners{World: w}).define(r)
-	(&extensions{World: w}).define(r)
-	(&byRule{World: w}).define(r)
+	w.defineThreads(r)
+	w.defineRuns(r)
+	w.defineJoins(r)
+	w.defineStates(r)
+	w.defineRollback(r)
+	w.defineConcurrent(r)
+	w.defineCallers(r)
+	w.defineDisguise(r)
+	w.defineOwners(r)
+	w.defineExtensions(r)
 }
 
 func (w *World) aDeployedAgentServer(ctx context.Context) (err error) {
-	if w.scene.Stopped {
-		return nil
+	if !w.scene.Stopped {
+		w.server, err = w.agents.AgentServer(ctx)
 	}
-	w.server, err = w.agents.AgentServer(ctx)
 	return err
 }
 
-// theUserIs has the sentences after it speak of the first or the second configured user as "the user", and of the remaining
-// one as "the other user". By it, what protects a user from another is judged in both directions.
+// theUserIs has the sentences after it speak of the first or the second configured user as "the user", and of the
+// remaining one as "the other user". By it, what protects a user from another is judged in both directions.
 func (w *World) theUserIs(ctx context.Context, order string) error {
 	if w.second = order == "second"; !w.second {
 		return nil
 	}
 	user, err := w.callerNamed(ctx, target.TheUser)
-	if err != nil {
-		return err
+	if err == nil {
+		w.server = w.server.OwnedBy(user)
 	}
-	w.server = w.server.OwnedBy(user)
-	return nil
+	return err
 }
 
 // owner is who owns what the scenario creates: "the user".
 func (w *World) owner() target.Caller { return w.server.Owner() }
 
-// callerNamed returns the caller that a sentence names. The first configured user always comes first, so that what a target
-// keeps of its first caller shows with the others.
+// callerNamed returns the caller that a sentence names. The first configured user always comes first, so that what a
+// target keeps of its first caller shows with the others.
 func (w *World) callerNamed(ctx context.Context, name string) (target.Caller, error) {
 	switch {
 	case w.second && name == target.TheUser:
@@ -126,16 +133,6 @@ func (w *World) bothUsers(ctx context.Context) (user, other target.Caller, err e
 	return user, other, err
 }
 
-// afterPlainRuns is a precondition that needs plain runs to work.
-func (w *World) afterPlainRuns(given func(ctx context.Context) error) func(ctx context.Context) error {
-	return func(ctx context.Context) error {
-		if err := w.server.PlainRunsWork(ctx); err != nil {
-			return err
-		}
-		return given(ctx)
-	}
-}
-
 // anUpdatedAgentServer goes on at the agent server of the shared deployment that was updated, once the last revision
 // of that is DEPLOYED.
 func (w *World) anUpdatedAgentServer(ctx context.Context) error {
@@ -143,7 +140,7 @@ func (w *World) anUpdatedAgentServer(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	h, err := w.plane.Poll(ctx, d.ID, d.Latest(), w.plane.Statuses.Done)
+	h, err := w.plane.Poll(ctx, d.ID, d.Latest(), plane.IsDone)
 	if err != nil {
 		return err
 	}
@@ -154,14 +151,46 @@ func (w *World) anUpdatedAgentServer(ctx context.Context) error {
 	return err
 }
 
-// isServed wants the request that was tried to be served. That a user is refused is judged here; any other trouble with a request that was
-// let in belongs to the requirement about the operation.
+// sees makes what a request has brought the answer that the sentences speak of.
+func (w *World) sees(a *client.Answer, err error) error {
+	if err == nil {
+		w.scene.Answer = a
+	}
+	return err
+}
+
+// isServed wants the request that was tried to be served. That a user is refused is judged here; any other trouble with
+// a request that was let in belongs to the requirement about the operation.
 func (w *World) isServed(context.Context) error {
 	a := w.scene.Answer
 	if !a.OK() && w.attempted == target.TheUser && !w.target.Rejects(spec.AgentServer, a.Status) {
 		return outcome.Blocked("the request fails for another reason than its credentials: %s", outcome.Seen(a))
 	}
 	return outcome.Want(a.OK(), a, "status 2xx")
+}
+
+// validIsServed blocks where an answer to the user refuses the credentials: that is one requirement's concern,
+// whatever was asked for.
+func validIsServed(a *client.Answer) error {
+	if a.Status == http.StatusUnauthorized || a.Status == http.StatusForbidden {
+		return outcome.Blocked("valid credentials are refused (AS-AUTH-5): %s", outcome.Seen(a)).ByRequirement("AS-AUTH-5")
+	}
+	return nil
+}
+
+// wantsError wants a request to be answered with an HTTP error status; which one is not shown.
+func wantsError(a *client.Answer) error {
+	return outcome.Want(a.Status >= 400, a, "a status of 400 or above")
+}
+
+// afterPlainRuns is a precondition that needs plain runs to work.
+func (w *World) afterPlainRuns(given func(ctx context.Context) error) func(ctx context.Context) error {
+	return func(ctx context.Context) error {
+		if err := w.server.PlainRunsWork(ctx); err != nil {
+			return err
+		}
+		return given(ctx)
+	}
 }
 
 // speakOf makes a run the one that the sentences speak of.
@@ -218,25 +247,14 @@ func (w *World) nextRun(ctx context.Context, o agent.Order) error {
 	}
 	g, err := w.server.Start(ctx, w.thread, o)
 	if err != nil {
-		return outcome.Unless(ctx, err, w.server.PlainRunsWork)
-	}
-	if w.scene.Answer, err = w.server.Await(ctx, g); err != nil {
 		return err
 	}
-	w.kept = append(w.kept, g)
-	w.current = g
-	return nil
+	w.kept, w.current = append(w.kept, g), g
+	return w.sees(w.server.Await(ctx, g))
 }
 
-// tooSlowFor tells whether an answer that has nothing to wait for takes so long now that a run's time is no measure.
-func (w *World) tooSlowFor(ctx context.Context, g *agent.GraphRun, hold time.Duration) bool {
-	a, err := w.server.GetRun(ctx, w.owner(), g)
-	return err == nil && 4*(a.Queued+a.Took) > hold
-}
-
-func (w *World) userReadsState(ctx context.Context) (err error) {
-	w.scene.Answer, err = w.server.State(ctx, w.owner(), w.thread)
-	return err
+func (w *World) userReadsState(ctx context.Context) error {
+	return w.sees(w.server.State(ctx, w.owner(), w.thread))
 }
 
 func (w *World) aThread(ctx context.Context) (err error) {
@@ -259,60 +277,25 @@ func (w *World) createThread(ctx context.Context, metadata map[string]any) error
 
 // answerHoldsID wants a non-empty id; its JSON type is judged by the contract.
 func (w *World) answerHoldsID(field string) error {
-	if a := w.scene.Answer; !a.OK() || a.Get(field).String() == "" {
-		return outcome.Violated(a, "status 2xx with a "+field, "%s", outcome.Seen(a)).At("/" + field).Hinting(w.idHint(field))
+	a, hint := w.scene.Answer, ""
+	switch {
+	case w.target.Rejects(spec.AgentServer, a.Status):
+		hint = "set users to users that the target knows"
+	case a.Refused() && field == "run_id":
+		hint = "set assistant_id to the name of the conformance graph"
+	}
+	if !a.OK() || a.Get(field).String() == "" {
+		return outcome.Violated(a, "status 2xx with a "+field, "%s", outcome.Seen(a)).At("/" + field).Hinting(hint)
 	}
 	return nil
 }
 
-// listHoldsThread asks for an array, and the thread in it.
-func (w *World) listHoldsThread(ctx context.Context) error {
-	if w.rows.Holds(w.thread.ID) {
-		return nil
-	}
-	wrong := outcome.Violated(w.scene.Answer, "an array with the thread "+w.thread.ID, "a list of %s without it", reports.Count(w.rows.Len(), "thread"))
-	if !isThreadList(w.scene.Answer) {
-		wrong = outcome.Violated(w.scene.Answer, "an array of threads", "%s", outcome.Seen(w.scene.Answer))
-	}
-	wrong = wrong.Hinting(w.target.ListingHint()).Comparing(w.scene.Answer, w.thread.Answer)
-	if w.listedBy.User == w.thread.Owner.User {
-		return outcome.Unless(ctx, wrong, func(context.Context) error { return validIsServed(w.scene.Answer) })
-	}
-	return outcome.Unless(ctx, wrong, w.ownersListHolds)
-}
-
-// ownersListHolds says that even the list of the thread's owner lacks it (AS-THREAD-2).
-func (w *World) ownersListHolds(ctx context.Context) error {
-	rows, a, err := w.server.List(ctx, w.thread.Owner, nil)
-	if err == nil && !rows.Holds(w.thread.ID) {
-		err = outcome.Violated(a, "a list with the thread "+w.thread.ID, "%s", outcome.Seen(a))
-	}
-	return err
-}
-
-// idHint names the configuration that may be why a user gets no thread, or no run.
-func (w *World) idHint(field string) string {
-	a := w.scene.Answer
-	switch refused := w.target.Rejects(spec.AgentServer, a.Status); {
-	case a.OK():
-		return ""
-	case refused && len(w.target.Config.Users) == 0:
-		return "no user is configured: set users if the target requires credentials"
-	case refused && len(w.target.Config.Users[0].Headers) > 0:
-		return "set users.0.headers to those of a user that the target knows"
-	case refused:
-		return "set users.0.token to that of a user that the target knows"
-	case a.Refused() && field == "run_id":
-		return fmt.Sprintf("set assistant_id to the name of the target's conformance graph (now %q)", w.target.Config.AssistantID)
-	}
-	return ""
-}
-
-// rejectedHint names the configuration that may be why a request without valid credentials is answered with another status than
-// that of the handler: one that a handler can choose, or that of an operation which the target does not have.
+// rejectedHint names the configuration that may be why a request without valid credentials is answered with another
+// status than that of the handler: one that a handler can choose, or that of an operation which the target does not
+// have.
 func (w *World) rejectedHint(a *client.Answer) string {
 	switch missing := a.Status == http.StatusNotFound || a.Status == http.StatusMethodNotAllowed; {
-	case missing && a.Request.Method == http.MethodGet && a.Request.Path == "/threads":
+	case missing && a.Request.Method == http.MethodGet && a.Request.Path == agent.ThreadsPath:
 		return "set agent.listing to search if the target lists its threads with POST /threads/search"
 	case missing || !a.Refused():
 		return ""
@@ -320,32 +303,9 @@ func (w *World) rejectedHint(a *client.Answer) string {
 	return "set agent.rejected_status if the handler chooses another status"
 }
 
-// reportHint names the configuration of what a user's run is to tell, unless the run tells something else, or of another user: that
-// is never a mistake of the configuration.
-func (w *World) reportHint(said agent.CallerReport, field string) string {
-	users := w.target.Config.Users
-	if !messages.DescribesUser(said.Text) || slices.ContainsFunc(users, func(u config.User) bool {
-		return u.Identity != said.Of.User.Identity && messages.ReportsField(said.Text, "identity", u.Identity)
-	}) {
-		return ""
-	}
-	for i := range users {
-		if said.Of.User != &users[i] {
-			continue
-		}
-		if field == "identity" {
-			return fmt.Sprintf("set users.%d.identity to what the handler returns for the user", i)
-		}
-		return fmt.Sprintf("set users.%d.fields to what the handler returns for the user", i)
-	}
-	return ""
-}
-
-// orTheGraph adds to a hint that the graph, which understood what it was asked, may have done it wrong.
-func orTheGraph(hint string) string {
-	const graph = "or correct the graph that assistant_id names (reference/graphs/CONTRACT.md)"
-	if hint == "" {
-		return graph[len("or "):]
-	}
-	return hint + ", " + graph
-}
+// What may be wrong with a graph that understood what it was asked, and with what the configuration says of a user.
+const (
+	graphHint  = "correct the graph that assistant_id names (reference/graphs/CONTRACT.md)"
+	reportHint = "set identity and fields of the user to what the handler returns, or " + graphHint
+	callerHint = "give each run the user of its own request in graph_auth_user, or " + graphHint
+)

@@ -142,7 +142,7 @@ const (
 func IsJSON(body []byte) bool { return kindOf(body) == isJSON }
 
 func kindOf(body []byte) kind {
-	if depthOf(body) <= spec.MaxDepth && valuesIn(body) <= spec.MaxValues && json.Valid(body) {
+	if spec.Bounded(body) && json.Valid(body) {
 		return isJSON
 	}
 	return noJSON
@@ -170,55 +170,6 @@ func yieldBelow(way []string, of gjson.Result, yield func([]string, gjson.Result
 		return more
 	})
 	return more
-}
-
-// depthOf is how deep arrays and objects nest: what looks at each value of a body looks at the rest again at each level.
-func depthOf(body []byte) (deepest int) {
-	if len(body) <= spec.MaxDepth {
-		return 0
-	}
-	depth, quoted := 0, false
-	for i := 0; i < len(body); i++ {
-		switch c := body[i]; {
-		case quoted && c == '\\':
-			i++
-		case c == '"':
-			quoted = !quoted
-		case quoted:
-		case c == '[', c == '{':
-			depth++
-			deepest = max(deepest, depth)
-		case c == ']', c == '}':
-			depth--
-		}
-	}
-	return deepest
-}
-
-// valuesIn counts the values of a JSON text, up to one more than the bound: every value but the outermost stands
-// behind a comma or is the first of its array or object. Of a text that is no JSON the count means nothing.
-func valuesIn(body []byte) int {
-	if len(body) <= spec.MaxValues {
-		return 1
-	}
-	n, quoted, opened := 1, false, false
-	for i := 0; i < len(body) && n <= spec.MaxValues; i++ {
-		c := body[i]
-		switch {
-		case quoted:
-			quoted = c != '"'
-			if c == '\\' {
-				i++
-			}
-			continue
-		case c == ' ', c == '\t', c == '\n', c == '\r':
-			continue
-		case c == ',', opened && c != ']' && c != '}':
-			n++
-		}
-		quoted, opened = c == '"', c == '[' || c == '{'
-	}
-	return n
 }
 
 // What is kept of the headers of an answer: a server has some dozens of names, and each name and value costs a

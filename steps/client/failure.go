@@ -18,13 +18,10 @@ import (
 	"time"
 )
 
-// noAnswer says why no answer came, and names the key that mends it where the error alone tells which.
-func noAnswer(r Request, err error) *NoAnswer {
-	n := &NoAnswer{Request: r, err: err, Stage: StageHTTP}
-	var seen interrupted
-	if at, is := errors.AsType[*interrupted](err); is {
-		seen, n.Stage, err = *at, at.stage, at.error
-	}
+// noAnswer says why no answer came, and names the key that mends it where that is known.
+func (p *progress) noAnswer(r Request, err error) *NoAnswer {
+	n := &NoAnswer{Request: r, err: err, Stage: *p.stage.Load()}
+	began := p.began.Load()
 	op, failed := errors.AsType[*net.OpError](err)
 	var timeout net.Error
 	var refused *NotNamed
@@ -46,12 +43,12 @@ func noAnswer(r Request, err error) *NoAnswer {
 		}
 	case errors.Is(err, errSilent), errors.As(err, &timeout) && timeout.Timeout():
 		n.Cause, n.Timeout = "no answer within "+r.Timeout.String(), true
-	case n.Stage == StageTLS, failed && op.Op == "remote error", seen.asked && !seen.began && !isReset(err):
+	case n.Stage == StageTLS, failed && op.Op == "remote error", errors.As(err, new(*notLetIn)) && !began:
 		n.Cause, n.Remedy, n.Stage = cut(err), remedyOfTLS(err), StageTLS
 	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, syscall.ECONNRESET),
 		errors.Is(err, syscall.EPIPE), isReset(err):
 		n.Cause, n.Closed = "the connection was closed before the answer was complete", true
-	case seen.began:
+	case began:
 		n.Cause, n.Closed = "the answer is not HTTP: "+cut(err), true
 	default:
 		n.Cause = cut(err)
@@ -172,58 +169,22 @@ const (
 	StageHTTP  Stage = "HTTP"  // connected, and no valid answer
 )
 
-// progress is what was seen of a request while it was sent. A server that refuses a client ends the connection, and not
-// each of the requests on it gets the reason: the client keeps which hosts have asked for a certificate and answered
-// nothing.
+// progress is what was seen of a request while it was sent.
 type progress struct {
-	client        *Client
-	host          string // with the port
 	reused, began atomic.Bool
 	stage         atomic.Pointer[Stage]
-}
-
-type progressKey struct{}
-
-// showing returns the first certificate that a server takes, as crypto/tls does, and notes that one was asked for.
-func showing(all []tls.Certificate) func(*tls.CertificateRequestInfo) (*tls.Certificate, error) {
-	return func(wanted *tls.CertificateRequestInfo) (*tls.Certificate, error) {
-		if p, is := wanted.Context().Value(progressKey{}).(*progress); is {
-			p.client.secured.LoadOrStore(p.host, true)
-		}
-		for i := range all {
-			if wanted.SupportsCertificate(&all[i]) == nil {
-				return &all[i], nil
-			}
-		}
-		return new(tls.Certificate), nil
-	}
 }
 
 func (p *progress) watch(ctx context.Context) context.Context {
 	at := func(s Stage) { p.stage.Store(&s) }
 	at(StageTCP)
-	return httptrace.WithClientTrace(context.WithValue(ctx, progressKey{}, p), &httptrace.ClientTrace{
+	return httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{
 		DNSStart:             func(httptrace.DNSStartInfo) { at(StageDNS) },
 		ConnectStart:         func(string, string) { at(StageTCP) },
 		TLSHandshakeStart:    func() { at(StageTLS) },
 		GotConn:              func(i httptrace.GotConnInfo) { p.reused.Store(i.Reused); at(StageHTTP) },
 		GotFirstResponseByte: func() { p.began.Store(true) },
 	})
-}
-
-// interrupted is an error with what was seen before.
-type interrupted struct {
-	error
-	stage Stage
-	began bool // an answer began
-	asked bool // the server asked for a client certificate, and has answered nothing
-}
-
-func (e *interrupted) Unwrap() error { return e.error }
-
-func (p *progress) failed(err error) error {
-	asked, _ := p.client.secured.Load(p.host)
-	return &interrupted{err, *p.stage.Load(), p.began.Load(), asked == any(true)}
 }
 
 // streamError is the error of net/http for a stream of HTTP/2 that was reset: net/http fills in a type with these

@@ -3,21 +3,25 @@ package client
 import (
 	"context"
 	"fmt"
-	"net/url"
 	"sync"
 	"time"
+
+	"github.com/agentconform/agentconform/reports"
 )
 
-// The limits of a gate: how often a host may close it in a row without an answer between, how many requests are in flight at least while
-// it keeps asking to wait, and after what time without a request to wait as many as before are.
+// The limits of a gate: how often a host may close it in a row without an answer between, how many requests are in
+// flight at least while it keeps asking to wait, and after what time without a request to wait as many as before are.
 const (
 	maxHolds = 8
 	fewest   = 4
 	calm     = 10 * time.Second
 )
 
-// Busy is the error for a target that asks the client to wait (429, or 503 with Retry-After) longer or more often than the
-// client does. It says nothing about the answer to the request.
+// maxWaiting is how long a run waits in all because the target asks it to.
+const maxWaiting = 5 * time.Minute
+
+// Busy is the error for a target that asks the client to wait (429, or 503 with Retry-After) longer or more often than
+// the client does. It says nothing about the answer to the request.
 type Busy struct {
 	Request Request
 	Status  int
@@ -30,8 +34,8 @@ func (e *Busy) Message() string {
 	return fmt.Sprintf("status %d: the target asks to wait longer or more often than the suite does; lift its rate limit for the tests", e.Status)
 }
 
-// gate delays the requests to one host while it asks the client to wait. All requests wait together: a rate limit applies to
-// all of them.
+// gate delays the requests to one host while it asks the client to wait. All requests wait together: a rate limit
+// applies to all of them.
 type gate struct {
 	mu    sync.Mutex
 	until time.Time // nothing is sent before
@@ -40,16 +44,12 @@ type gate struct {
 
 // gateOf returns the gate of the host.
 func (c *Client) gateOf(base string) *gate {
-	host := base
-	if u, err := url.Parse(base); err == nil {
-		host = u.Host
-	}
-	g, _ := c.gates.LoadOrStore(host, &gate{})
+	g, _ := c.gates.LoadOrStore(reports.HostPort(base), &gate{})
 	return g.(*gate)
 }
 
 // awaitOpen waits until the gate is open.
-func (g *gate) awaitOpen(ctx context.Context, p *patience) error {
+func (g *gate) awaitOpen(ctx context.Context) error {
 	for {
 		g.mu.Lock()
 		closed := time.Until(g.until)
@@ -57,7 +57,7 @@ func (g *gate) awaitOpen(ctx context.Context, p *patience) error {
 		if closed <= 0 {
 			return nil
 		}
-		if err := p.wait(ctx, closed); err != nil {
+		if err := Sleep(ctx, closed); err != nil {
 			return err
 		}
 	}
@@ -74,29 +74,43 @@ func (g *gate) answered(inFlight *Semaphore) {
 	}
 }
 
-// hold closes the gate for a time from now on, and tells whether the client waits that long. An answer to a request that was
-// sent before the gate was last closed is ignored. Where it has to be closed again and again, fewer requests
+// hold closes the gate for a time from now on, and tells whether the client waits that long. An answer to a request
+// that was sent before the gate was last closed is ignored. Where it has to be closed again and again, fewer requests
 // are in flight.
-func (g *gate) hold(sent time.Time, wait time.Duration, p *patience, inFlight *Semaphore) bool {
+func (c *Client) hold(g *gate, sent time.Time, wait time.Duration) bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	anew := !sent.Before(g.until)
+	now := time.Now()
+	anew, until := !sent.Before(g.until), now.Add(wait)
+	more := max(0, until.Sub(later(now, g.until)))
 	if anew && g.holds >= maxHolds {
 		return false
 	}
-	now := time.Now()
-	until := now.Add(wait)
-	if more := until.Sub(later(now, g.until)); more > 0 && !p.take(more) {
+	if !c.mayWait(more) {
 		return false
 	}
 	if anew {
 		g.holds++
 		if now.Sub(g.until) < calm {
-			inFlight.Halve(fewest)
+			c.InFlight.Halve(fewest)
 		}
 	}
 	g.until = later(until, g.until)
 	return true
+}
+
+// mayWait takes a time of what a run waits in all, and tells whether there was enough.
+func (c *Client) mayWait(d time.Duration) bool {
+	for {
+		before := c.waited.Load()
+		after := before + int64(d)
+		if time.Duration(after) > maxWaiting {
+			return false
+		}
+		if c.waited.CompareAndSwap(before, after) {
+			return true
+		}
+	}
 }
 
 func later(a, b time.Time) time.Time {

@@ -2,52 +2,14 @@ package client_test
 
 import (
 	"net/http"
-	"sync"
 	"sync/atomic"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/agentconform/agentconform/steps/client"
 )
-
-// TestAllObeyALimit has many senders at a server that takes a few requests in each window of time: all are answered,
-// and few are sent back.
-func TestAllObeyALimit(t *testing.T) {
-	const window, few, senders, each = 300 * time.Millisecond, 10, 16, 6
-	var mu sync.Mutex
-	var began time.Time
-	var taken int
-	var refused atomic.Int32
-	c, r := serve(t, func(w http.ResponseWriter, _ *http.Request) {
-		mu.Lock()
-		defer mu.Unlock()
-		if now := time.Now(); now.Sub(began) > window {
-			began, taken = now, 0
-		}
-		if taken++; taken > few {
-			refused.Add(1)
-			w.Header().Set("Retry-After", "0.3")
-			w.WriteHeader(http.StatusTooManyRequests)
-		}
-	})
-	c.InFlight = client.NewSemaphore(senders)
-	var wait sync.WaitGroup
-	for range senders {
-		wait.Go(func() {
-			for range each {
-				a, err := c.Do(t.Context(), r)
-				if assert.NoError(t, err) {
-					assert.Equal(t, http.StatusOK, a.Status)
-				}
-			}
-		})
-	}
-	wait.Wait()
-	assert.Less(t, int(refused.Load()), senders*each)
-}
 
 // TestNobodyWaitsForWhoNeverAnswers gives a host up that only ever asks to come back later: for all requests.
 func TestNobodyWaitsForWhoNeverAnswers(t *testing.T) {
@@ -64,33 +26,4 @@ func TestNobodyWaitsForWhoNeverAnswers(t *testing.T) {
 		assert.Contains(t, busy.Error(), "GET /x: status 429: the target asks to wait")
 	}
 	assert.Less(t, int(asked.Load()), 40)
-}
-
-// TestALongAnswerTakesNoPlace has more joins in progress than may be sent at once to a host that asks to wait.
-func TestALongAnswerTakesNoPlace(t *testing.T) {
-	var asked atomic.Int32
-	release := make(chan struct{})
-	c, r := serve(t, func(w http.ResponseWriter, q *http.Request) {
-		if q.URL.Path == "/join" {
-			<-release
-		} else if asked.Add(1) <= 2 {
-			w.Header().Set("Retry-After", "0.01")
-			w.WriteHeader(http.StatusTooManyRequests)
-		}
-	})
-	_, err := c.Do(t.Context(), r) // sent back twice: the number is limited from now on
-	require.NoError(t, err)
-	var wait sync.WaitGroup
-	for range 12 {
-		wait.Go(func() {
-			join := r
-			join.Path, join.Waits = "/join", true
-			_, err := c.Do(t.Context(), join)
-			assert.NoError(t, err)
-		})
-	}
-	_, err = c.Do(t.Context(), r)
-	close(release)
-	wait.Wait()
-	require.NoError(t, err)
 }

@@ -64,19 +64,18 @@ func (r *Naming) Base(address string) (base string, err error) {
 		why = "it contains a user name or password"
 	case u.RawQuery != "" || u.ForceQuery || u.Fragment != "":
 		why = "it has a query or a fragment"
-	case r.holds(host):
-	case written:
-		if refused := r.allows(at); refused != nil {
-			return "", refused
-		}
-	case !r.AllowPrivate && r.Route.ProxyOf(address) != nil:
-		return "", &NotNamed{"to where its host name leads is not seen behind a proxy", KeyPrivate}
-	}
-	if why == "" && u.Scheme == "http" && strings.HasPrefix(strings.ToLower(r.Plane), "https:") && at != loopback {
+	case u.Scheme == "http" && strings.HasPrefix(strings.ToLower(r.Plane), "https:") && at != loopback:
 		why = "it uses http, and the control plane uses https"
 	}
 	if why != "" {
 		return "", &NotNamed{why, KeyAgent}
+	}
+	switch refused := r.allows(at); {
+	case r.holds(host):
+	case written && refused != nil:
+		return "", refused
+	case !written && !r.AllowPrivate && r.Route.ProxyOf(address) != nil:
+		return "", &NotNamed{"to where its host name leads is not seen behind a proxy", KeyPrivate}
 	}
 	return strings.TrimRight(address, "/"), nil
 }
@@ -85,8 +84,7 @@ func (r *Naming) Base(address string) (base string, err error) {
 func (r *Naming) allows(at place) *NotNamed {
 	switch plane := r.plane(); {
 	case at == never:
-		const why = "it is a multicast, unspecified or reserved address, or one at which a cloud metadata service may be"
-		return &NotNamed{why, KeyAgent}
+		return &NotNamed{noServer, KeyAgent}
 	case at == loopback && plane != loopback:
 		return &NotNamed{"it is on this machine (loopback), and the control plane is not", KeyAgent}
 	case at == private && plane == public && !r.AllowPrivate:
@@ -95,25 +93,24 @@ func (r *Naming) allows(at place) *NotNamed {
 	return nil
 }
 
-// connects checks an address to which a host name leads, before a connection is made. The error is a *NotNamed.
+const noServer = "it is a multicast, unspecified or reserved address, or one at which a cloud metadata service may be"
+
+// connects checks an address to which a host name leads, before a connection is made. The error is a *NotNamed. A host
+// that the configuration holds may lead anywhere but to a metadata service, unless it is that address itself.
 func (r *Naming) connects(host string, ip netip.Addr) error {
 	if r == nil {
 		return nil
 	}
-	host = canonical(host)
-	_, err := netip.ParseAddr(host)
-	switch held := r.holds(host); {
-	case held && err == nil: // the configuration holds the address itself
-		return nil
-	case in(bare(ip), metadata):
-		return &NotNamed{fmt.Sprintf("it leads to %s, at which a cloud metadata service may be", ip), KeyAgent}
-	case held:
+	refused := r.allows(placeOf(ip))
+	if host = canonical(host); r.holds(host) {
+		if _, err := netip.ParseAddr(host); err == nil || !in(bare(ip), metadata) {
+			return nil
+		}
+	}
+	if refused == nil {
 		return nil
 	}
-	if refused := r.allows(placeOf(ip)); refused != nil {
-		return &NotNamed{fmt.Sprintf("it leads to %s: %s", ip, refused.Why), refused.Key}
-	}
-	return nil
+	return &NotNamed{fmt.Sprintf("it leads to %s: %s", ip, refused.Why), refused.Key}
 }
 
 // connected notes that a connection to a host and port was made, and at which address.

@@ -64,7 +64,8 @@ func TestNamedBy(t *testing.T) {
 	}
 }
 
-// TestAddressesThatNoPlaneMayName: whatever the form, the place of the control plane and the key, unless it is the host that the user named.
+// TestAddressesThatNoPlaneMayName: whatever the form, the place of the control plane and the key, unless it is the host
+// that the user named.
 func TestAddressesThatNoPlaneMayName(t *testing.T) {
 	for _, host := range []string{
 		"169.254.169.254", "169.254.170.2", "100.100.100.200", "192.0.0.192", "168.63.129.16", "[fd00:ec2::254]", "[fd20:ce::254]", "[fe80::a9fe:a9fe]",
@@ -163,8 +164,8 @@ func TestNamesBehindAProxy(t *testing.T) {
 	require.Error(t, check("http://169.254.169.254"))
 }
 
-// TestConnections: a control plane that was not reached yet is at no private address, and not even a name that the configuration
-// holds leads to a metadata service.
+// TestConnections: a control plane that was not reached yet is at no private address, and not even a name that the
+// configuration holds leads to a metadata service.
 func TestConnections(t *testing.T) {
 	at := netip.MustParseAddr
 	r := reachedAt(open)

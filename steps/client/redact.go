@@ -2,14 +2,19 @@ package client
 
 import (
 	"cmp"
+	"encoding/base64"
 	"encoding/json"
 	"fmt"
+	"html"
 	"maps"
 	"net/http"
+	"net/url"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
+	"unicode/utf16"
 
 	"github.com/tidwall/gjson"
 
@@ -18,8 +23,9 @@ import (
 
 // Redactor replaces secrets by the names under which reports show them. It may be used by many goroutines.
 //
-// A secret of 12 bytes and more is replaced wherever it stands, in each of the spellings that SECURITY.md lists. A shorter one, or one that is a common text, is
-// replaced only where the suite itself has put it: elsewhere the same text means something else, and replacing it would spoil every report.
+// A secret of 12 bytes and more is replaced wherever it stands, in each of the spellings that SECURITY.md lists. A
+// shorter one, or one that is a common text, is replaced only where the suite itself has put it: elsewhere the same
+// text means something else, and replacing it would spoil every report.
 type Redactor struct {
 	mu      sync.Mutex
 	secrets map[string]string // all that were ever known, with their names
@@ -36,8 +42,8 @@ type redactions struct {
 	shapes   []string // of the secrets that are replaced everywhere, longest first
 }
 
-// NewRedactor takes the secrets with their names ("$AGENTCONFORM_CREDENTIALS_API_KEY"). A text "//user:password@" keeps its ends. The
-// common texts are not replaced everywhere, even if they are secrets.
+// NewRedactor takes the secrets with their names ("$AGENTCONFORM_CREDENTIALS_API_KEY"). A text "//user:password@" keeps
+// its ends. The common texts are not replaced everywhere, even if they are secrets.
 func NewRedactor(secrets map[string]string, common ...string) *Redactor {
 	r := &Redactor{secrets: map[string]string{}, common: common}
 	r.Add(secrets)
@@ -111,7 +117,8 @@ func (r *Redactor) Texts(all []string) []string {
 	return clean
 }
 
-// Own returns a text that the suite itself has made from the configuration without any secret, short and common ones included.
+// Own returns a text that the suite itself has made from the configuration without any secret, short and common ones
+// included.
 func (r *Redactor) Own(s string) string { return r.Text(r.known.Load().own.Replace(s)) }
 
 // shortestTrace is how much of a secret at the end of an excerpt is too much.
@@ -171,9 +178,9 @@ func (r *Redactor) Header(h http.Header) map[string][]string {
 	return clean
 }
 
-// Request returns a request as it is to be recorded, with the places where the suite has put secrets into it. Header values come from the
-// configuration alone, so each that holds a secret is such a place; in a body it is the values of a deployment's own secrets
-// ({"secrets": [{"name", "value"}]}). A secret in any other place was sent by the target.
+// Request returns a request as it is to be recorded, with the places where the suite has put secrets into it. Header
+// values come from the configuration alone, so each that holds a secret is such a place; in a body it is the values of
+// a deployment's own secrets ({"secrets": [{"name", "value"}]}). A secret in any other place was sent by the target.
 func (r *Redactor) Request(header http.Header, body []byte) reports.Message {
 	known, m := r.known.Load(), reports.Message{Headers: map[string][]string{}}
 	for _, name := range slices.Sorted(maps.Keys(header)) {
@@ -232,4 +239,84 @@ func (r *Redactor) ofBody(value string) string {
 		return name
 	}
 	return r.Text(value)
+}
+
+// ShortestSpelled is the least length in bytes of a secret that is looked for everywhere, in all spellings.
+const ShortestSpelled = 12
+
+// SpellingsOf are the spellings in which a secret is found, and no others: as it was sent, URL-encoded, HTML-escaped,
+// in base64, and each of these JSON-escaped, once or twice: the suite quotes JSON. SECURITY.md lists them.
+func SpellingsOf(secret string) (all []string) {
+	known := map[string]bool{}
+	add := func(spelled ...string) {
+		for _, s := range spelled {
+			if !known[s] {
+				known[s] = true
+				all = append(all, s)
+			}
+		}
+	}
+	query, path := url.QueryEscape(secret), url.PathEscape(secret)
+	add(secret)
+	spaces, slashes := strings.ReplaceAll(query, "+", "%20"), strings.ReplaceAll(path, "%2F", "/")
+	for _, s := range []string{query, path, spaces, slashes} {
+		add(s, octets.ReplaceAllStringFunc(s, strings.ToLower))
+	}
+	escaped := html.EscapeString(secret)
+	add(escaped, strings.NewReplacer("&#34;", "&quot;", "&#39;", "&#x27;").Replace(escaped))
+	add(base64.StdEncoding.EncodeToString([]byte(secret)), base64.URLEncoding.EncodeToString([]byte(secret)))
+	if len(secret) >= ShortestSpelled {
+		add(encoded(secret)...)
+	}
+	for _, s := range all {
+		add(escapedAsJSON(s)...)
+	}
+	for _, s := range all {
+		add(escapedAsJSON(s)[0])
+	}
+	return all
+}
+
+var octets = regexp.MustCompile(`%[0-9A-F]{2}`)
+
+// encoded are the parts of the base64 of a longer text, such as a Basic pair, that follow from the secret alone, at
+// each of the three offsets.
+func encoded(secret string) []string {
+	var all []string
+	for offset, first := range []int{0, 2, 3} {
+		text := append(make([]byte, offset), secret...)
+		last := len(text) * 8 / 6
+		all = append(all, base64.RawStdEncoding.EncodeToString(text)[first:last], base64.RawURLEncoding.EncodeToString(text)[first:last])
+	}
+	return all
+}
+
+// escapedAsJSON is a text within a JSON string, first as encoders write it that escape as little as they can; others
+// also escape what has a meaning in HTML, "/", or all that is not ASCII.
+func escapedAsJSON(s string) (all []string) {
+	for _, safe := range []bool{false, true} {
+		var text strings.Builder
+		e := json.NewEncoder(&text)
+		e.SetEscapeHTML(safe)
+		_ = e.Encode(s) // a string can be written
+		escaped := strings.TrimSuffix(strings.TrimPrefix(text.String(), `"`), "\"\n")
+		slashes := strings.ReplaceAll(escaped, "/", `\/`)
+		all = append(all, escaped, slashes, ascii(escaped), ascii(slashes))
+	}
+	return all
+}
+
+// ascii escapes all that is not ASCII.
+func ascii(s string) string {
+	var b strings.Builder
+	for _, r := range s {
+		if r < 0x80 {
+			b.WriteRune(r)
+			continue
+		}
+		for _, unit := range utf16.Encode([]rune{r}) {
+			fmt.Fprintf(&b, `\u%04x`, unit)
+		}
+	}
+	return b.String()
 }

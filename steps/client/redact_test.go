@@ -1,7 +1,6 @@
 package client_test
 
 import (
-	"encoding/base64"
 	"encoding/json"
 	"net/http"
 	"strings"
@@ -23,26 +22,6 @@ func redactor() *client.Redactor {
 	return client.NewRedactor(map[string]string{secret: "$SHORT", longer: "$LONG"})
 }
 
-func TestRedactorFindsEveryShape(t *testing.T) {
-	for name, text := range map[string]string{
-		"as it is":    "key=" + secret + ";",
-		"in JSON":     `{"key":"pa\"ss w/ord+1"}`,
-		"in a query":  "?key=pa%22ss+w%2Ford%2B1&x",
-		"in a path":   "/pa%22ss%20w%2Ford+1/",
-		"in base64":   "Basic " + base64.StdEncoding.EncodeToString([]byte(secret)),
-		"the longer":  longer,
-		"inside text": "x" + secret + "y" + secret + "z",
-	} {
-		t.Run(name, func(t *testing.T) {
-			clean := redactor().Text(text)
-			assert.NotContains(t, clean, "ord+1")
-			assert.NotContains(t, clean, "w%2Ford")
-			assert.Contains(t, clean, "$")
-		})
-	}
-	assert.Equal(t, "$LONG", redactor().Text(longer), "a secret that contains another is replaced whole")
-}
-
 func TestExcerptLeavesNoBeginningOfASecret(t *testing.T) {
 	for _, cut := range []string{"", " ...", "…"} {
 		for n := 4; n <= len(secret); n++ {
@@ -59,14 +38,6 @@ func TestExcerptLeavesNoBeginningOfASecret(t *testing.T) {
 	}
 	assert.Equal(t, "nothing here", redactor().Excerpt("nothing here"))
 	assert.Equal(t, "a ... b", redactor().Excerpt("a ... b"))
-}
-
-func TestHeadersAreCopies(t *testing.T) {
-	h := http.Header{"X-Api-Key": {secret}, "X-" + "Plain": {"a", "b"}}
-	clean := redactor().Header(h)
-	assert.Equal(t, []string{"$SHORT"}, clean["X-Api-Key"])
-	assert.Equal(t, []string{"a", "b"}, clean["X-Plain"])
-	assert.Equal(t, secret, h.Get("X-Api-Key"))
 }
 
 func TestCurl(t *testing.T) {
@@ -98,6 +69,7 @@ func TestWhatLooksLikeAPlaceholderIsEscaped(t *testing.T) {
 		"${AGENTCONFORM_X}":          "$_{AGENTCONFORM_X}",
 		"$_AGENTCONFORM_X":           "$_AGENTCONFORM_X",
 		"$$AGENTCONFORM_X " + secret: "$$_AGENTCONFORM_X $SHORT",
+		"x" + longer + secret:        "x$LONG$SHORT", // one that contains another is replaced whole
 	} {
 		assert.Equal(t, recorded, r.Record(sent))
 	}

@@ -11,14 +11,15 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"time"
 
 	"github.com/agentconform/agentconform/reports"
 )
 
-// Route is how servers are reached, where their addresses alone do not say it. The zero value is the way of the system: its
-// authorities, its DNS, and the proxies of HTTP_PROXY, HTTPS_PROXY and NO_PROXY.
+// Route is how servers are reached, where their addresses alone do not say it. The zero value is the way of the system:
+// its authorities, its DNS, and the proxies of HTTP_PROXY, HTTPS_PROXY and NO_PROXY.
 type Route struct {
 	TLS     *tls.Config       // for Hosts; any other host is not shown the certificates of it, and has its own name
 	Hosts   []string          // "host:port" in lower case: those that the configuration names
@@ -34,7 +35,8 @@ func (r *Route) direct(address string) bool {
 	return r.Sockets[address] != "" || r.Resolve[host] != ""
 }
 
-// ProxyOf returns the proxy through which requests to a base address go, without user name and password; nil where there is none.
+// ProxyOf returns the proxy through which requests to a base address go, without user name and password; nil where
+// there is none.
 func (r *Route) ProxyOf(base string) *url.URL {
 	request, err := http.NewRequest(http.MethodGet, base, nil)
 	if err != nil {
@@ -61,12 +63,19 @@ func (r *Route) proxy(request *http.Request) (*url.URL, error) {
 
 // transports are two for the hosts that the configuration names and two for all others.
 type transports struct {
-	route         *Route
-	named, others pair
+	route           *Route
+	named, others   pair
+	asked, answered atomic.Bool // a server has asked for a client certificate; one has answered
 }
 
-// pair are the ways to the same hosts. One is through a proxy that is reached over TLS: what the configuration says of the TLS of its
-// hosts is not meant for the proxy.
+// notLetIn is the end of a connection to a server that asked for a client certificate, while nothing was ever answered:
+// a server that refuses a client ends the connection, and not each of the requests on it gets the reason.
+type notLetIn struct{ error }
+
+func (e *notLetIn) Unwrap() error { return e.error }
+
+// pair are the ways to the same hosts. One is through a proxy that is reached over TLS: what the configuration says of
+// the TLS of its hosts is not meant for the proxy.
 type pair struct{ plain, viaTLS *http.Transport }
 
 func (r *Route) transports(concurrency int) *transports {
@@ -76,12 +85,30 @@ func (r *Route) transports(concurrency int) *transports {
 	}
 	other = own.Clone()
 	other.Certificates, other.ServerName = nil, ""
+	t := &transports{route: r}
 	both := func(secure *tls.Config) pair {
 		p := pair{plain: r.transport(concurrency, proxies, secure), viaTLS: r.transport(concurrency, proxies, secure)}
 		p.viaTLS.DialTLSContext = dialingTLS(p.viaTLS.DialContext, other)
+		for _, transport := range []*http.Transport{p.plain, p.viaTLS} {
+			transport.TLSClientConfig.GetClientCertificate = t.show(secure.Certificates)
+		}
 		return p
 	}
-	return &transports{route: r, named: both(own), others: both(other)}
+	t.named, t.others = both(own), both(other)
+	return t
+}
+
+// show returns the first certificate that a server takes, as crypto/tls does, and notes that one was asked for.
+func (t *transports) show(all []tls.Certificate) func(*tls.CertificateRequestInfo) (*tls.Certificate, error) {
+	return func(wanted *tls.CertificateRequestInfo) (*tls.Certificate, error) {
+		t.asked.Store(true)
+		for i := range all {
+			if wanted.SupportsCertificate(&all[i]) == nil {
+				return &all[i], nil
+			}
+		}
+		return new(tls.Certificate), nil
+	}
 }
 
 // RoundTrip sends a request.
@@ -95,8 +122,12 @@ func (t *transports) RoundTrip(request *http.Request) (*http.Response, error) {
 		way = ways.viaTLS
 	}
 	response, err := way.RoundTrip(request)
-	if err == nil {
+	switch {
+	case err == nil:
+		t.answered.Store(true)
 		keepUnusableRedirect(request, response)
+	case t.asked.Load() && !t.answered.Load() && !isReset(err):
+		err = &notLetIn{err}
 	}
 	return response, err
 }
@@ -122,7 +153,8 @@ func dialingTLS(dial func(ctx context.Context, network, address string) (net.Con
 	}
 }
 
-// maxHeader bounds the headers of an answer, in bytes. Servers send a few thousand, and each may cost a hundred times its size.
+// maxHeader bounds the headers of an answer, in bytes. Servers send a few thousand, and each may cost a hundred times
+// its size.
 const maxHeader = 128 << 10
 
 func (r *Route) transport(concurrency int, proxies *sync.Map, secure *tls.Config) *http.Transport {
@@ -145,7 +177,6 @@ func (r *Route) transport(concurrency int, proxies *sync.Map, secure *tls.Config
 		return nil
 	}
 	transport.TLSClientConfig = secure.Clone()
-	transport.TLSClientConfig.GetClientCertificate = showing(secure.Certificates)
 	transport.DialContext = r.dialing(proxies)
 	return transport
 }
@@ -155,7 +186,8 @@ type ProxyRefused struct{ Status int }
 
 func (e *ProxyRefused) Error() string { return fmt.Sprintf("the proxy answers status %d", e.Status) }
 
-// dialing checks to which address a name leads, each time that a connection is made. The way to a proxy is the user's own.
+// dialing checks to which address a name leads, each time that a connection is made. The way to a proxy is the user's
+// own.
 func (r *Route) dialing(proxies *sync.Map) func(ctx context.Context, network, address string) (net.Conn, error) {
 	plain := &net.Dialer{Timeout: 30 * time.Second, KeepAlive: 30 * time.Second}
 	return func(ctx context.Context, network, address string) (net.Conn, error) {
@@ -196,8 +228,8 @@ func stayOnTarget(next *http.Request, via []*http.Request) error {
 	return nil
 }
 
-// keepUnusableRedirect makes a redirect that leads nowhere an answer like any other: http.Client would return an error in its place. The
-// header stays, under a spelling that http.Client does not look for.
+// keepUnusableRedirect makes a redirect that leads nowhere an answer like any other: http.Client would return an error
+// in its place. The header stays, under a spelling that http.Client does not look for.
 func keepUnusableRedirect(request *http.Request, response *http.Response) {
 	to := response.Header.Get("Location")
 	if to == "" {

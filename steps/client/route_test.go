@@ -55,7 +55,8 @@ func TestTheCertificateIsForConfiguredHosts(t *testing.T) {
 	}
 }
 
-// TestAProxyOverTLSSeesNoCertificate: the client certificate and the name of tls are those of the target, and a proxy has its own name.
+// TestAProxyOverTLSSeesNoCertificate: the client certificate and the name of tls are those of the target, and a proxy
+// has its own name.
 func TestAProxyOverTLSSeesNoCertificate(t *testing.T) {
 	var certificates atomic.Int32
 	var connects, names sync.Map
@@ -122,6 +123,36 @@ func TestAStreamThatIsReset(t *testing.T) {
 	assert.Equal(t, client.StageHTTP, none.Stage)
 }
 
+// TestAServerThatLetsNobodyIn asks for a client certificate and ends each connection without a reason: the target was not
+// reached. Once it has answered a request, it is the target that closes a connection.
+func TestAServerThatLetsNobodyIn(t *testing.T) {
+	var letIn atomic.Bool
+	server := httptest.NewUnstartedServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {
+		if !letIn.Load() {
+			panic(http.ErrAbortHandler)
+		}
+	}))
+	server.TLS = &tls.Config{ClientAuth: tls.RequestClientCert}
+	server.StartTLS()
+	t.Cleanup(server.Close)
+	trusting := x509.NewCertPool()
+	trusting.AddCert(server.Certificate())
+	c := client.New(1, client.Route{TLS: &tls.Config{RootCAs: trusting, MinVersion: tls.VersionTLS12},
+		Hosts: []string{reports.HostPort(server.URL)}})
+	t.Cleanup(c.Close)
+	for _, closed := range []bool{false, true} {
+		_, err := c.Do(t.Context(), client.Request{Base: server.URL, Method: http.MethodGet, Path: "/x", Timeout: 5 * time.Second})
+		var none *client.NoAnswer
+		require.ErrorAs(t, err, &none)
+		assert.Equal(t, closed, none.Closed, err)
+		assert.Equal(t, !closed, strings.Contains(none.Remedy, "tls.cert"))
+		letIn.Store(true)
+		_, err = c.Do(t.Context(), client.Request{Base: server.URL, Method: http.MethodGet, Path: "/x", Timeout: 5 * time.Second})
+		require.NoError(t, err)
+		letIn.Store(false)
+	}
+}
+
 func TestRouteOfAHost(t *testing.T) {
 	server := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { _, _ = io.WriteString(w, r.Host) }))
 	path := filepath.Join(t.TempDir(), "s")
@@ -141,26 +172,5 @@ func TestRouteOfAHost(t *testing.T) {
 		a, err := c.Do(t.Context(), client.Request{Base: base, Method: http.MethodGet, Path: "/x", Timeout: 5 * time.Second})
 		require.NoError(t, err)
 		assert.Equal(t, host, string(a.Body))
-	}
-}
-
-// TestStages: each failure is told by where it happened.
-func TestStages(t *testing.T) {
-	silent, err := net.Listen("tcp", "127.0.0.1:0")
-	require.NoError(t, err)
-	t.Cleanup(func() { _ = silent.Close() })
-	for base, want := range map[string]client.Stage{
-		"http://nowhere.invalid":            client.StageDNS,
-		"http://127.0.0.1:1":                client.StageTCP,
-		"https://" + silent.Addr().String(): client.StageTLS,
-		"http://" + silent.Addr().String():  client.StageHTTP,
-		"http://on-socket.invalid":          client.StageTCP,
-	} {
-		c := client.New(1, client.Route{Sockets: map[string]string{"on-socket.invalid:80": filepath.Join(t.TempDir(), "none")}})
-		err := c.Try(t.Context(), client.Request{Base: base, Method: http.MethodGet, Path: "/x", Timeout: 300 * time.Millisecond})
-		c.Close()
-		var none *client.NoAnswer
-		require.ErrorAs(t, err, &none)
-		assert.Equal(t, want, none.Stage, base)
 	}
 }

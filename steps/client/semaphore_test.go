@@ -4,7 +4,6 @@ import (
 	"context"
 	"net/http"
 	"sync"
-	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -51,32 +50,6 @@ func TestTheTimeOfARequestBeginsWhenItIsSent(t *testing.T) {
 		})
 	}
 	wait.Wait()
-}
-
-// TestRequestsThatRaceAreInFlightTogether has five requests answered only when all have come, with one place.
-func TestRequestsThatRaceAreInFlightTogether(t *testing.T) {
-	var here atomic.Int32
-	all := make(chan struct{})
-	c, r := serve(t, func(http.ResponseWriter, *http.Request) {
-		if here.Add(1) == 5 {
-			close(all)
-		}
-		<-all
-	})
-	c.InFlight = client.NewSemaphore(1)
-	racing, leave, err := c.Together(t.Context(), 5)
-	require.NoError(t, err)
-	var wait sync.WaitGroup
-	for range 5 {
-		wait.Go(func() {
-			_, err := c.Do(racing, r)
-			assert.NoError(t, err)
-		})
-	}
-	wait.Wait()
-	leave()
-	_, err = c.Do(t.Context(), r)
-	require.NoError(t, err, "the place is free again")
 }
 
 // TestWhoIsServedFirst has one place: what time runs for comes first, then what others wait for, then a scenario that

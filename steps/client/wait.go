@@ -30,8 +30,8 @@ func Sleep(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// Repeat looks again and again, less and less often, until there is nothing more to wait for or the time is over. That it is over is no
-// error: what was hoped for is then judged as it is.
+// Repeat looks again and again, less and less often, until there is nothing more to wait for or the time is over. That
+// it is over is no error: what was hoped for is then judged as it is.
 func Repeat(ctx context.Context, first, longest time.Duration, until time.Time, look func() (done bool, err error)) error {
 	for wait := first; ; wait = min(wait*3/2, longest) {
 		done, err := look()
@@ -64,55 +64,6 @@ func askedToWait(a *Answer, attempt int) (time.Duration, bool) {
 	return max(wait, 5*time.Millisecond<<attempt), true
 }
 
-// maxWaiting is how long a run waits in all because the target asks it to.
-const maxWaiting = 5 * time.Minute
-
-// patience is what is left of it.
-type patience struct {
-	mu      sync.Mutex
-	left    time.Duration
-	waiting int           // requests that wait now
-	since   time.Time     // from when on at least one does
-	past    time.Duration // for how long at least one did, before
-}
-
-// take uses some, and says whether there was enough.
-func (p *patience) take(d time.Duration) bool {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.left < d {
-		return false
-	}
-	p.left -= d
-	return true
-}
-
-// wait waits, and takes the time in which any request waits.
-func (p *patience) wait(ctx context.Context, d time.Duration) error {
-	p.mu.Lock()
-	if p.waiting++; p.waiting == 1 {
-		p.since = time.Now()
-	}
-	p.mu.Unlock()
-	defer func() {
-		p.mu.Lock()
-		defer p.mu.Unlock()
-		if p.waiting--; p.waiting == 0 {
-			p.past += time.Since(p.since)
-		}
-	}()
-	return Sleep(ctx, d)
-}
-
-func (p *patience) waited() time.Duration {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.waiting > 0 {
-		return p.past + time.Since(p.since)
-	}
-	return p.past
-}
-
 // Breaker notices an address that has gone: after Limit requests in a row without an answer it says so at once, in
 // place of letting every further request wait for its time to pass.
 type Breaker struct {
@@ -126,12 +77,10 @@ type Breaker struct {
 type life struct {
 	failures int
 	cut      []string // requests that were sent and got no answer: one of them may be what it died of
-	last     []string // the last ones that were answered
 	cause    string   // why it is held to be gone
 }
 
-// suspects is how many requests the cause names that were in flight when an address has gone; of the last ones before, where there are
-// none.
+// suspects is how many requests the cause names that were in flight when an address has gone.
 const suspects = 4
 
 // Failed notes a request that got no answer. A target that closes connections is there.
@@ -139,8 +88,9 @@ func (b *Breaker) Failed(r Request, failure *NoAnswer) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	l := b.of(r.Base)
-	if failure.Stage == StageHTTP && l.failures < b.Limit {
-		l.cut = lastOf(l.cut, r.Method+" "+safe.ShortIDs(r.Path))
+	request := safe.Cut(r.Method+" "+safe.ShortIDs(r.Path), 120)
+	if failure.Stage == StageHTTP && len(l.cut) < suspects && !slices.Contains(l.cut, request) {
+		l.cut = append(l.cut, request)
 	}
 	if failure.Closed || r.Early {
 		return
@@ -149,10 +99,6 @@ func (b *Breaker) Failed(r Request, failure *NoAnswer) {
 		l.cause = r.Base + " has stopped answering (" + failure.Cause + ")"
 		if len(l.cut) > 0 {
 			l.cause += "; in flight then: " + strings.Join(l.cut, ", ")
-			l.last = l.last[max(0, len(l.last)-1):]
-		}
-		if len(l.last) > 0 {
-			l.cause += "; answered before: " + strings.Join(l.last, ", ")
 		}
 	}
 }
@@ -161,8 +107,7 @@ func (b *Breaker) Failed(r Request, failure *NoAnswer) {
 func (b *Breaker) Answered(r Request) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	l := b.of(r.Base)
-	l.failures, l.cut, l.last = 0, nil, lastOf(l.last, r.Method+" "+safe.ShortIDs(r.Path))
+	*b.of(r.Base) = life{}
 }
 
 func (b *Breaker) of(address string) *life {
@@ -173,15 +118,6 @@ func (b *Breaker) of(address string) *life {
 		b.seen[address] = &life{}
 	}
 	return b.seen[address]
-}
-
-// lastOf adds a request to the last few, each once.
-func lastOf(all []string, request string) []string {
-	if request = safe.Cut(request, 120); slices.Contains(all, request) {
-		return all
-	}
-	all = append(all, request)
-	return all[max(0, len(all)-suspects):]
 }
 
 // Cause says why nothing more is sent to the address, or "".

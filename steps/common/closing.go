@@ -68,8 +68,8 @@ func (w *closing) aSideThatAnswered(side string) error {
 	return nil
 }
 
-// answersAreRead chooses the requests whose answers are judged. Section 7 says how invalid parameters are answered, and nothing of
-// any other request that breaks the contract.
+// answersAreRead chooses the requests whose answers are judged. Section 7 says how invalid parameters are answered, and
+// nothing of any other request that breaks the contract.
 func (w *closing) answersAreRead(asked string) error {
 	w.asked = map[string][]evidence.Asked{
 		"keep the contract": {evidence.Kept}, "keep the contract or have an invalid parameter": {evidence.Kept, evidence.Parameter},
@@ -170,7 +170,8 @@ func wordsAt(pointer string) []string {
 	return nil
 }
 
-// everyStatusKnown makes a finding of a revision's status that is none of the interface, in whichever answer it was seen.
+// everyStatusKnown makes a finding of a revision's status that is none of the interface, in whichever answer it was
+// seen.
 func (w *closing) everyStatusKnown() error {
 	o := &outcome.Outcome{Verdict: reports.Failed}
 	for _, v := range w.target.Collector.Violations(w.operation) {

@@ -64,8 +64,8 @@ type Definer interface {
 	Then(expression, function any)
 }
 
-// Definitions has godog take the definitions that one scenario needs. With all of them in each scenario a run takes a tenth more time
-// and 30 MB more memory.
+// Definitions has godog take the definitions that one scenario needs. With all of them in each scenario a run takes a
+// tenth more time and 30 MB more memory.
 type Definitions struct {
 	to          Definer
 	expressions *Expressions

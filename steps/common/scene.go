@@ -1,12 +1,11 @@
-// Package common holds what the sentences of both halves share: which definitions godog is given for a scenario, what every scenario carries, and the sentences that judge all answers of a run at its end.
+// Package common holds what the sentences of both halves share: which definitions godog is given for a scenario, what
+// every scenario carries, and the sentences that judge all answers of a run at its end.
 package common
 
 import (
 	"context"
 	"math"
-	"net/http"
 	"slices"
-	"strings"
 
 	"github.com/tidwall/gjson"
 
@@ -71,33 +70,6 @@ func Times(n int, act func() error) error {
 // IsInteger tells whether a value is an integer of JSON: 2, 2.0 and 2e0 are the same number.
 func IsInteger(v gjson.Result) bool {
 	return v.Type == gjson.Number && v.Num == math.Trunc(v.Num)
-}
-
-// Names tells whether a refusal names a parameter: in a loc where there is one, else anywhere in the body. That a
-// loc is missing is another requirement's concern.
-func Names(a *client.Answer, parameter string) bool {
-	located := false
-	for _, item := range a.Get("detail").Array() {
-		loc := item.Get("loc")
-		if !loc.IsArray() {
-			continue
-		}
-		for _, part := range loc.Array() {
-			located = true
-			if part.String() == parameter {
-				return true
-			}
-		}
-	}
-	return !located && strings.Contains(string(a.Body), parameter)
-}
-
-// RefusedNaming holds an answer to a refusal with 422 whose errors name the parameters (sections 4, 7 and 8).
-func RefusedNaming(a *client.Answer, parameters ...string) error {
-	if err := outcome.Want(a.Status == http.StatusUnprocessableEntity, a, "status 422"); err != nil {
-		return err
-	}
-	return Each(parameters, func(p string) error { return outcome.Want(Names(a, p), a, "an error that names "+p, "/detail") })
 }
 
 // HasDetail holds an answer to a string as its detail.

@@ -6,6 +6,7 @@
 package config
 
 import (
+	"fmt"
 	"net/http"
 	"time"
 
@@ -217,6 +218,16 @@ func Default() Config {
 
 // HasCredentials tells whether a credential for the control plane is configured.
 func (c *Config) HasCredentials() bool { return c.Credentials != (Credentials{}) }
+
+// CredentialOf is the key of the credential of a user, and its name in a remedy: the variable, or the key of headers.
+func (c *Config) CredentialOf(user int) (key, name string) {
+	key = fmt.Sprintf("users.%d.token", user)
+	if len(c.Users[user].Headers) == 0 {
+		return key, Variable(key)
+	}
+	key = fmt.Sprintf("users.%d.headers", user)
+	return key, key
+}
 
 // Source is the source of the deployments that the run creates, as named in the interface.
 func (c *Config) Source() string {

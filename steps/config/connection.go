@@ -76,46 +76,42 @@ func (c *Config) Connection() *reports.Connection {
 // Client returns the settings of TLS connections to the addresses that the configuration names. Where no key is set
 // these are the defaults. The error names the key.
 func (t TLS) Client() (*tls.Config, *Error) {
-	unusable := func(key, file, problem string) *Error {
-		return &Error{Source: "configuration", Key: key, Problem: "the file " + file + " cannot be used: " + problem,
-			Remedy: "name a readable PEM file"}
-	}
 	c := &tls.Config{MinVersion: tls.VersionTLS12, ServerName: t.ServerName,
 		InsecureSkipVerify: t.Insecure} //nolint:gosec // the user asks for it, and every report says it
-	if t.CA != "" {
-		text, err := readBounded(t.CA)
+	var wrong *Error // the first one
+	refuse := func(key, problem, remedy string) {
+		if wrong == nil {
+			wrong = &Error{Source: "configuration", Key: key, Problem: problem, Remedy: remedy}
+		}
+	}
+	unusable := func(key, file, problem string) {
+		refuse(key, "the file "+file+" cannot be used: "+problem, "name a readable PEM file")
+	}
+	read := func(key, file string) []byte {
+		text, err := readBounded(file)
 		if err != nil {
-			return nil, unusable("tls.ca", t.CA, reason(err))
+			unusable(key, file, reason(err))
 		}
+		return text
+	}
+	if t.CA != "" {
 		c.RootCAs = x509.NewCertPool()
-		if !c.RootCAs.AppendCertsFromPEM(text) {
-			return nil, unusable("tls.ca", t.CA, "it holds no certificate in PEM form")
+		if !c.RootCAs.AppendCertsFromPEM(read("tls.ca", t.CA)) {
+			unusable("tls.ca", t.CA, "it holds no certificate in PEM form")
 		}
 	}
-	if t.Cert == "" {
-		if t.Key != "" {
-			return nil, &Error{Source: "configuration", Key: "tls.key", Problem: "is set, but tls.cert is not",
-				Remedy: "set tls.cert to the file of the client certificate"}
+	switch key := cmp.Or(t.Key, t.Cert); {
+	case t.Cert != "":
+		pair, err := tls.X509KeyPair(read("tls.cert", t.Cert), read("tls.key", key))
+		if err != nil {
+			refuse("tls.cert", fmt.Sprintf("%s with the key in %s cannot be used: %s", t.Cert, key, err),
+				"name PEM files of a certificate and of its private key, which is not encrypted")
 		}
-		return c, nil
+		c.Certificates = []tls.Certificate{pair}
+	case t.Key != "":
+		refuse("tls.key", "is set, but tls.cert is not", "set tls.cert to the file of the client certificate")
 	}
-	chain, err := readBounded(t.Cert)
-	if err != nil {
-		return nil, unusable("tls.cert", t.Cert, reason(err))
-	}
-	key := cmp.Or(t.Key, t.Cert)
-	private, err := readBounded(key)
-	if err != nil {
-		return nil, unusable("tls.key", key, reason(err))
-	}
-	pair, err := tls.X509KeyPair(chain, private)
-	if err != nil {
-		return nil, &Error{Source: "configuration", Key: "tls.cert",
-			Problem: fmt.Sprintf("%s with the key in %s cannot be used: %s", t.Cert, key, err),
-			Remedy:  "name PEM files of a certificate and of its private key, which is not encrypted"}
-	}
-	c.Certificates = []tls.Certificate{pair}
-	return c, nil
+	return c, wrong
 }
 
 // Every is how much time lies between two requests at least by the key rate, 0 where there is no limit. The

@@ -110,71 +110,67 @@ func (c *Config) Has(key string) bool {
 
 // valueOf is what stands under a key; not valid where that is nothing.
 func valueOf(v reflect.Value, key string) reflect.Value {
+	value, is, _ := place(v, nil, key)
+	if !is {
+		return reflect.Value{}
+	}
+	return value
+}
+
+// change has a function change the value of a key, which may be one more item of a list, or one more entry of a
+// mapping.
+func change(v reflect.Value, key string, set func(v reflect.Value)) {
+	old, _, put := place(v, v.Set, key)
+	changed := reflect.New(old.Type()).Elem()
+	changed.Set(old)
+	set(changed)
+	put(changed)
+}
+
+// place finds the place of a key below a value: what stands there, else the zero value, whether something does, and how
+// something else is put there. What lists and mappings on the way hold is copied for that: others may be reading it.
+func place(v reflect.Value, set func(reflect.Value),
+	key string) (value reflect.Value, is bool, put func(reflect.Value)) {
 	if key == "" {
-		return v
+		return v, true, set
 	}
 	if v.Kind() == reflect.Interface {
 		v = v.Elem()
 	}
-	name, rest := step(v, key)
+	name, rest := key, "" // the names in a mapping of strings may have dots
+	if v.Kind() != reflect.Map || v.Type().Elem().Kind() != reflect.String {
+		name, rest, _ = strings.Cut(key, ".")
+	}
 	switch v.Kind() {
 	case reflect.Struct:
-		return valueOf(field(v, name), rest)
+		if f := field(v, name); f.IsValid() {
+			return place(f, func(n reflect.Value) { f.Set(n); set(v) }, rest)
+		}
 	case reflect.Slice:
-		if i, err := strconv.Atoi(name); err == nil && 0 <= i && i < v.Len() {
-			return valueOf(v.Index(i), rest)
+		if i, err := strconv.Atoi(name); err == nil && 0 <= i && i <= v.Len() {
+			all := reflect.AppendSlice(reflect.MakeSlice(v.Type(), 0, v.Len()+1), v)
+			if is = i < v.Len(); !is {
+				all = reflect.Append(all, reflect.Zero(v.Type().Elem()))
+			}
+			value, below, put := place(all.Index(i), func(n reflect.Value) { all.Index(i).Set(n); set(all) }, rest)
+			return value, is && below, put
 		}
 	case reflect.Map:
-		return valueOf(v.MapIndex(reflect.ValueOf(name)), rest)
-	}
-	return reflect.Value{}
-}
-
-// step is the first name of a key below a value. The names in a mapping of strings may have dots.
-func step(v reflect.Value, key string) (name, rest string) {
-	if v.Kind() == reflect.Map && v.Type().Elem().Kind() == reflect.String {
-		return key, ""
-	}
-	name, rest, _ = strings.Cut(key, ".")
-	return name, rest
-}
-
-// change has a function change the value of a key, which may be one more item of a list. What lists and mappings hold
-// is copied first: others may be reading it.
-func change(v reflect.Value, key string, set func(v reflect.Value)) {
-	if key == "" {
-		set(v)
-		return
-	}
-	name, rest := step(v, key)
-	switch v.Kind() {
-	case reflect.Struct:
-		change(field(v, name), rest, set)
-	case reflect.Interface:
-		inner := reflect.New(v.Elem().Type()).Elem()
-		inner.Set(v.Elem())
-		change(inner, key, set)
-		v.Set(inner)
-	case reflect.Slice:
-		i, _ := strconv.Atoi(name)
-		length := max(v.Len(), i+1)
-		all := reflect.MakeSlice(v.Type(), length, length)
-		reflect.Copy(all, v)
-		change(all.Index(i), rest, set)
-		v.Set(all)
-	case reflect.Map:
-		all := reflect.MakeMap(v.Type())
-		for _, known := range v.MapKeys() {
-			all.SetMapIndex(known, v.MapIndex(known))
+		entry := v.MapIndex(reflect.ValueOf(name))
+		if is = entry.IsValid(); !is {
+			entry = reflect.Zero(v.Type().Elem())
 		}
-		entry := reflect.New(v.Type().Elem()).Elem()
-		if old := v.MapIndex(reflect.ValueOf(name)); old.IsValid() {
-			entry.Set(old)
-		}
-		change(entry, rest, set)
-		all.SetMapIndex(reflect.ValueOf(name), entry)
-		v.Set(all)
+		value, below, put := place(entry, func(n reflect.Value) {
+			all := reflect.MakeMap(v.Type())
+			for _, known := range v.MapKeys() {
+				all.SetMapIndex(known, v.MapIndex(known))
+			}
+			all.SetMapIndex(reflect.ValueOf(name), n)
+			set(all)
+		}, rest)
+		return value, is && below, put
 	}
+	return reflect.Value{}, false, nil
 }
 
 // secretKeys are those of credentials, with all keys below them. In their place {file: path} may stand.

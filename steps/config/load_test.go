@@ -1,6 +1,7 @@
 package config_test
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -28,7 +29,8 @@ users:
 timeouts: {poll: 90s}
 `
 
-// aliases are lists in a body, each with the one before it twice: written out, the last one has 2 to the power of n items.
+// aliases are lists in a body, each with the one before it twice: written out, the last one has 2 to the power of n
+// items.
 func aliases(n int) string {
 	text := "    a0: &a0 [x]\n"
 	for i := range n {
@@ -117,38 +119,21 @@ func TestMistakes(t *testing.T) {
 		"unknown nested key":         {file: with("polling: {intervall: 1s}"), says: []string{"polling.intervall", `"interval"`}},
 		"a key twice":                {file: with("edition: cloud\nedition: cloud"), says: []string{"edition", "already defined at line"}},
 		"a text for a group":         {file: with("agent: fast"), says: []string{"agent", "listing"}},
-		"a group for a text":         {file: with("edition: {a: b}"), says: []string{"edition", "use a string"}},
-		"a text for a list":          {file: strings.Replace(valid, "users:\n  - {name: owner, token: token-1}", "users: me", 1), says: []string{"users", "use a list"}},
-		"a text for a number":        {file: with("max_deployments: many"), says: []string{"max_deployments", "integer"}},
-		"a negative number":          {file: with("max_revisions: -1"), says: []string{"max_revisions", "0 or above"}},
-		"a text for a boolean":       {file: with("tenant_id_alone: perhaps"), says: []string{"tenant_id_alone", "true or false"}},
 		"a bad duration":             {file: with("polling: {interval: 5}"), says: []string{"polling.interval", `is "5"`, "10s"}},
-		"a duration of nothing":      {file: with("polling: {interval: 0s}"), says: []string{"polling.interval", "above zero"}},
 		"no YAML":                    {file: "target: [", says: []string{"not valid YAML", "line 2, column 1"}},
 		"aliases of aliases":         {file: strings.Replace(valid, "  body:\n", "  body:\n"+aliases(40), 1), says: []string{"excessive aliasing"}},
 		"aliases in a variable":      {file: valid, environ: []string{"AGENTCONFORM_CREATE_BODY=" + strings.ReplaceAll(aliases(40), "    a", "a")}, says: []string{"AGENTCONFORM_CREATE_BODY", "excessive aliasing"}},
 		"two documents":              {file: valid + "---\na: b\n", says: []string{"more than one YAML document"}},
 		"a list at the top":          {file: "- a\n", says: []string{"use the keys target"}},
 		"no address":                 {file: valid, flags: map[string]string{"target": "control.example"}, says: []string{"target", "not an http or https URL"}},
-		"another scheme":             {file: valid, flags: map[string]string{"target": "ftp://control.example"}, says: []string{"target", "https://host.example"}},
-		"no URL":                     {file: valid, flags: map[string]string{"agent_target": "http://[::1"}, says: []string{"agent_target", "is not an http or https URL"}},
 		"a password in the address":  {file: valid, flags: map[string]string{"target": "http://me:hidden@host"}, says: []string{"target", "credentials"}},
 		"a query in the address":     {file: valid, flags: map[string]string{"target": "http://host/?a=b"}, says: []string{"target", "query"}},
-		"unknown edition":            {file: with("edition: basement"), says: []string{"edition", "self-hosted"}},
-		"unknown listing":            {file: with("agent: {listing: guess}"), says: []string{"agent.listing", "get, search"}},
-		"no error status":            {file: with("agent: {rejected_status: 200}"), says: []string{"agent.rejected_status", "400 to 599"}},
 		"unknown source":             {file: strings.Replace(valid, "git_host", "floppy", 1), says: []string{"create.body.source", "external_container"}},
-		"a tag that is none":         {file: with("alternatives: {tag_ref: v1}"), says: []string{"alternatives.tag_ref", "refs/tags/"}},
-		"a user without a name":      {file: strings.Replace(valid, "name: owner, ", "", 1), says: []string{"users.0.name"}},
-		"two users with a token":     {file: strings.Replace(valid, "token-1}", "token-1}\n  - {name: other, token: token-1}", 1), says: []string{"users.1.token: is that of users.0"}},
-		"two users of an identity":   {file: strings.Replace(valid, "token-1}", "token-1}\n  - {name: other, token: token-9, identity: owner}", 1), says: []string{"users.1.identity: is that of users.0"}},
-		"a user without a token":     {file: strings.Replace(valid, ", token: token-1", "", 1), says: []string{"users.0.token", "AGENTCONFORM_USERS_0_TOKEN"}},
 		"a short secret":             {file: strings.Replace(valid, "secret-key", "abc", 1), says: []string{"credentials.api_key", "use a longer secret"}},
 		"a line break in a secret":   {file: strings.Replace(valid, "secret-key", `"abcd\nefgh"`, 1), says: []string{"credentials.api_key", "line break"}},
 		"no header name":             {file: with(`credential_headers: {api_key: "a b"}`), says: []string{"credential_headers.api_key", "not a valid HTTP header name"}},
 		"poll intervals":             {file: with("polling: {interval: 1m, max_interval: 1s}"), says: []string{"polling.max_interval", "polling.interval or longer"}},
 		"unknown variable":           {file: valid, environ: []string{"AGENTCONFORM_TARGTE=x"}, says: []string{"environment AGENTCONFORM_TARGTE", "did you mean"}},
-		"bad value in a variable":    {file: valid, environ: []string{"AGENTCONFORM_MAX_DEPLOYMENTS=lots"}, says: []string{"AGENTCONFORM_MAX_DEPLOYMENTS", "max_deployments", "integer"}},
 		"a user that is skipped":     {file: valid, environ: []string{"AGENTCONFORM_USERS_5_TOKEN=abcd"}, says: []string{"AGENTCONFORM_USERS_5_TOKEN"}},
 		"an entry that is none":      {file: valid, environ: []string{"AGENTCONFORM_VOCABULARY_X=abcd"}, says: []string{"AGENTCONFORM_VOCABULARY", "JSON"}},
 		"a word of nobody":           {file: with(`vocabulary: {git_hst: theirs}`), says: []string{"vocabulary.git_hst", "is not a neutral word", "git_host, "}},
@@ -204,16 +189,6 @@ func TestAllMistakesAtOnce(t *testing.T) {
 		require.ErrorAs(t, err, &one)
 		assert.NotEmpty(t, one.Remedy)
 	}
-}
-
-// TestAnAddressAlone is enough: a run judges what needs no credentials, no deployment of its own and no user.
-func TestAnAddressAlone(t *testing.T) {
-	for _, flags := range []map[string]string{{"target": "http://h"}, {"agent_target": "http://h"}} {
-		_, err := load(t, "", nil, flags)
-		require.NoError(t, err)
-	}
-	_, err := load(t, "credentials: {api_key: abcdef}\n", nil, map[string]string{"target": "http://h"})
-	require.NoError(t, err)
 }
 
 func TestWhereAMistakeStands(t *testing.T) {
@@ -279,15 +254,11 @@ func FuzzLoad(f *testing.F) {
 func TestAnAnchorInItself(t *testing.T) {
 	const itself = `FILE: line \d, column \d+: anchor '\w' value contains itself; correct the value at that line`
 	for text, want := range map[string]string{
-		"create: &a {body: *a}":                               itself,
-		"create: &a {body: *a, refused: *a}":                  itself,
-		"create: {body: &a {x: *a, y: *a}}":                   itself,
-		"users: [{name: a, fields: &f {x: *f}}]":              itself,
-		"users: &u [*u]":                                      `FILE:1: users.0: is a list`,
-		"credentials: &c {api_key: *c}":                       `FILE:1: credentials.api_key: is a group of keys`,
-		"create: {body: &a {x: [&b {y: *b}, *a]}}":            itself,
-		"implementation: {name: &n {name: *n}}":               `FILE:1: implementation.name: is a group of keys`,
-		"vocabulary: &v {git_host: *v, graph_config_path: x}": `FILE:1: vocabulary.git_host: is a group of keys`,
+		"create: &a {body: *a}":                    itself,
+		"users: [{name: a, fields: &f {x: *f}}]":   itself,
+		"users: &u [*u]":                           `FILE:1: users.0: is a list`,
+		"credentials: &c {api_key: *c}":            `FILE:1: credentials.api_key: is a group of keys`,
+		"create: {body: &a {x: [&b {y: *b}, *a]}}": itself,
 	} {
 		t.Run(text, func(t *testing.T) {
 			path := filepath.Join(t.TempDir(), "a.yaml")
@@ -297,4 +268,115 @@ func TestAnAnchorInItself(t *testing.T) {
 			assert.Regexp(t, want, strings.ReplaceAll(err.Error(), path, "FILE"))
 		})
 	}
+}
+
+const withFiles = `target: https://host.example
+credentials: {api_key: {file: key}}
+other_tenant: {bearer: {file: sub/bearer}}
+users:
+  - {name: ada, token: {file: ada}}
+  - {name: bob, headers: {X-Key: {file: bob}, X-Org: fixed}}
+agent: {studio_headers: {X-Studio: {file: studio}}}
+`
+
+func writeSecrets(t *testing.T, folder, ending string) {
+	t.Helper()
+	require.NoError(t, os.MkdirAll(filepath.Join(folder, "sub"), 0o700))
+	for _, name := range []string{"key", "sub/bearer", "ada", "bob", "studio"} {
+		require.NoError(t, os.WriteFile(filepath.Join(folder, name), []byte(" "+filepath.Base(name)+ending+"\n"), 0o600))
+	}
+}
+
+func loadWithFiles(t *testing.T, text string, environ ...string) (*config.Config, string, error) {
+	t.Helper()
+	folder := t.TempDir()
+	writeSecrets(t, folder, "-one")
+	file := filepath.Join(folder, "target.yaml")
+	require.NoError(t, os.WriteFile(file, []byte(text), 0o600))
+	c, err := config.Load(config.Sources{File: file, Environ: environ})
+	return c, folder, err
+}
+
+func TestCredentialsFromFiles(t *testing.T) {
+	c, folder, err := loadWithFiles(t, withFiles)
+	require.NoError(t, err)
+	values := func(c *config.Config) []string {
+		return []string{c.Credentials.APIKey, c.OtherTenant.Bearer, c.Users[0].Token, c.Users[1].Headers["X-Key"], c.Users[1].Headers["X-Org"], c.Agent.StudioHeaders["X-Studio"]}
+	}
+	first := []string{"key-one", "bearer-one", "ada-one", "bob-one", "fixed", "studio-one"}
+	assert.Equal(t, first, values(c))
+	assert.Nil(t, c.Reread(), "nothing has changed")
+	writeSecrets(t, folder, "-two")
+	next := c.Reread()
+	require.NotNil(t, next)
+	assert.Equal(t, []string{"key-two", "bearer-two", "ada-two", "bob-two", "fixed", "studio-two"}, values(next))
+	assert.Equal(t, first, values(c), "requests that are being made may still read these")
+	assert.Contains(t, next.Secrets(), "ada-two")
+	assert.Nil(t, next.Reread())
+	for _, broken := range []string{"", "x", "two\nlines"} {
+		require.NoError(t, os.WriteFile(filepath.Join(folder, "key"), []byte(broken), 0o600))
+		assert.Nil(t, next.Reread(), "a file that holds no credential may just be written")
+	}
+}
+
+func TestAnEnvironmentVariableReplacesAFile(t *testing.T) {
+	c, folder, err := loadWithFiles(t, withFiles, "AGENTCONFORM_CREDENTIALS_API_KEY=from-environment", "AGENTCONFORM_USERS_1_HEADERS_X_KEY=also-from-there")
+	require.NoError(t, err)
+	assert.Equal(t, "from-environment", c.Credentials.APIKey)
+	writeSecrets(t, folder, "-two")
+	next := c.Reread()
+	require.NotNil(t, next)
+	assert.Equal(t, "from-environment", next.Credentials.APIKey)
+	assert.Equal(t, "also-from-there", next.Users[1].Headers["X-Key"])
+	assert.Equal(t, "ada-two", next.Users[0].Token)
+}
+
+func TestMistakesInFilesOfCredentials(t *testing.T) {
+	for name, c := range map[string]struct{ from, to, says string }{
+		"missing":     {"{file: key}", "{file: none}", "target.yaml:2: credentials.api_key: the file "},
+		"a folder":    {"{file: key}", "{file: sub}", "it is no regular file"},
+		"another key": {"{file: key}", "{path: key}", "credentials.api_key: is a group of keys; use a string, or {file: path} with a file that holds it"},
+		"two keys":    {"{file: key}", "{file: key, mode: x}", "credentials.api_key: is a group of keys"},
+		"a list":      {"{file: key}", "[key]", "credentials.api_key: is a list"},
+		"no secret":   {"target: https://host.example", "target: {file: key}", "target: is a group of keys"},
+		"a name":      {"name: ada", "name: {file: ada}", "users.0.name: is a group of keys"},
+	} {
+		_, _, err := loadWithFiles(t, strings.Replace(withFiles, c.from, c.to, 1))
+		require.ErrorContains(t, err, c.says, name)
+		assert.NotContains(t, err.Error(), "-one", name)
+	}
+}
+
+// FuzzEnvironment: whatever a variable holds, a configuration is complete or each mistake names its key; no mistake
+// shows the value of a credential.
+func FuzzEnvironment(f *testing.F) {
+	for _, v := range []string{
+		"TARGET=http://h", "CREDENTIALS_API_KEY=k", "USERS_0_TOKEN=t", "USERS_99_TOKEN=t", `VOCABULARY={"git_host": "theirs"}`, "VOCABULARY=[", "TIMEOUTS_POLL=3m",
+		"CREATE_BODY={a: &a [*a]}", "RATE=5/s", "RATE=9223372036854775807/h", "PROXY=http://u:p@h:1", "RESOLVE={a: ::1}", "FIXTURES_LISTEN=:0", "_=x", "ENVIRONMENTS_A_TARGET=x", "MAX_DEPLOYMENTS=!!int x",
+	} {
+		name, value, _ := strings.Cut(v, "=")
+		f.Add(name, value)
+	}
+	path := filepath.Join(f.TempDir(), "c.yaml")
+	require.NoError(f, os.WriteFile(path, []byte(valid), 0o600))
+	f.Fuzz(func(t *testing.T, name, value string) {
+		if strings.ContainsAny(name, "=\x00") || strings.Contains(value, "\x00") {
+			return
+		}
+		c, err := config.Load(config.Sources{File: path, Environ: []string{"AGENTCONFORM_" + name + "=" + value}})
+		if err == nil {
+			every := c.Every()
+			require.True(t, every >= 0 && every <= time.Hour)
+			require.NotNil(t, c.Secrets())
+			return
+		}
+		var mistakes *config.Error
+		if errors.As(err, &mistakes) {
+			require.NotEmpty(t, mistakes.Problem)
+			require.NotEmpty(t, mistakes.Remedy)
+		}
+		if strings.HasPrefix(name, "CREDENTIALS_") && len(value) >= 12 && !strings.Contains(name, value) {
+			require.NotContains(t, err.Error(), value)
+		}
+	})
 }

@@ -1,6 +1,8 @@
 package config
 
 import (
+	"encoding/base64"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -41,4 +43,52 @@ func TestCommonTextsAreNamed(t *testing.T) {
 	c := Default()
 	c.Users = []User{{Name: "conformance-user", Token: "conformance-user"}, {Name: "b", Token: "a-token-of-many-characters"}}
 	assert.Equal(t, []string{"$AGENTCONFORM_USERS_0_TOKEN"}, c.ShortSecrets())
+}
+
+func TestNearMiss(t *testing.T) {
+	basic := func(pair string) string { return "Basic " + base64.StdEncoding.EncodeToString([]byte(pair)) }
+	for name, c := range map[string]struct {
+		user          User
+		longer, other map[string]string
+	}{
+		"a token":          {User{Token: "tok-Z1"}, map[string]string{"Authorization": "Bearer tok-Z1x"}, map[string]string{"Authorization": "Bearer TOK-z1"}},
+		"a uuid":           {User{Token: "1f-2A"}, map[string]string{"Authorization": "Bearer 1f-2Ax"}, nil},
+		"a key":            {User{Headers: map[string]string{"X-Key": "key", "X-Auth-Scheme": "own"}}, map[string]string{"X-Key": "keyx", "X-Auth-Scheme": "own"}, map[string]string{"X-Key": "KEY", "X-Auth-Scheme": "own"}},
+		"a pair":           {User{Headers: map[string]string{"Authorization": basic("ada:pass")}}, map[string]string{"Authorization": basic("ada:passx")}, map[string]string{"Authorization": basic("ada:PASS")}},
+		"basic, no base64": {User{Headers: map[string]string{"Authorization": "Basic zz*"}}, map[string]string{"Authorization": "Basic zz*x"}, map[string]string{"Authorization": "Basic ZZ*"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			assert.Equal(t, c.longer, c.user.NearMiss(OneMore))
+			assert.Equal(t, c.other, c.user.NearMiss(OtherCase))
+			secrets := (&Config{Users: []User{c.user}}).Secrets()
+			for _, wrong := range []map[string]string{c.longer, c.other} {
+				for header, value := range wrong {
+					if _, behind, both := strings.Cut(value, " "); both {
+						value = behind
+					}
+					if !isPublic("users.0.headers."+header, value) {
+						assert.Contains(t, secrets, value, "what is almost a secret is one, too")
+					}
+				}
+			}
+		})
+	}
+}
+
+func TestTheLastCharacter(t *testing.T) {
+	for secret, want := range map[string][2]string{
+		"token-Q":  {"token-", "token-w"},
+		"f0-0a":    {"f0-0", "f0-02"},
+		"bytesA==": {"bytesA==", "bytesg=="},
+		"key!":     {"key", "keyA"},
+		"naïveé":   {"naïve", "naïveA"},
+		"x":        {"x", "x"},
+	} {
+		assert.Equal(t, want, [2]string{OneLess.In(secret), OtherEnd.In(secret)}, secret)
+		if want[1] != secret {
+			c := &Config{Users: []User{{Token: secret}}}
+			assert.Contains(t, c.Secrets(), OneLess.In(secret), "it reveals nearly all of the secret")
+			assert.Contains(t, c.Secrets(), OtherEnd.hidden(OtherEnd.In(secret)))
+		}
+	}
 }

@@ -26,12 +26,13 @@ import (
 
 	"github.com/agentconform/agentconform/reports"
 	"github.com/agentconform/agentconform/reports/baseline"
+	"github.com/agentconform/agentconform/reports/console"
 	"github.com/agentconform/agentconform/reports/export"
 	"github.com/agentconform/agentconform/reports/overview"
 	"github.com/agentconform/agentconform/reports/safe"
-	"github.com/agentconform/agentconform/reports/script"
 	"github.com/agentconform/agentconform/steps"
 	"github.com/agentconform/agentconform/steps/config"
+	"github.com/agentconform/agentconform/steps/suite"
 )
 
 // Target is what is tested, and how. Without addresses and handlers it is the target of the configuration.
@@ -109,7 +110,7 @@ func (r *run) prepare() (err error) {
 		return err
 	}
 	o.FailOn, o.Seed, o.Version, o.Arguments = r.FailOn, r.Seed, version(), r.arguments()
-	_, err = steps.Binding(o.Catalogue, o.FailOn)
+	_, err = suite.Binding(o.Catalogue, o.FailOn)
 	return err
 }
 
@@ -169,7 +170,7 @@ func (r *run) judge() {
 	ctx := r.t.Context()
 	if deadline, has := r.t.Deadline(); has {
 		left := time.Until(deadline)
-		reserve := min(steps.CleanUpTime+5*time.Second, left/2)
+		reserve := min(suite.CleanUpTime+5*time.Second, left/2)
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeoutCause(ctx, left-reserve, &steps.Stopped{By: "the deadline of go test -timeout"})
 		defer cancel()
@@ -199,8 +200,7 @@ func (r *run) report(t *testing.T, id string) {
 	if r.result == nil {
 		t.Skip("not judged: the error is that of the test above")
 	}
-	all := r.result.Requirements
-	q := &all[slices.IndexFunc(all, func(q reports.Requirement) bool { return q.ID == id })]
+	q := r.result.Requirement(id)
 	text := safe.Terminal(r.text(q))
 	switch {
 	case q.Verdict == reports.Passed:
@@ -229,18 +229,7 @@ func (r *run) text(q *reports.Requirement) string {
 		}
 		return text
 	}
-	o, all := overview.Of(r.result), ""
-	for s := range reports.Each(q.Scenarios) {
-		if s.Verdict == reports.Failed {
-			all += o.Story(q, s)
-		}
-	}
-	for _, f := range o.Findings[q.ID] {
-		if command := script.Command(r.result, f, r.Out); r.Out != "" && command != "" {
-			all += "script: " + command + "\n"
-		}
-	}
-	return all
+	return console.Story(overview.Of(r.result), q, nil, console.Options{Out: r.Out})
 }
 
 // conclude judges the run as a whole and tells of it, when all sub-tests have ended.
@@ -251,15 +240,16 @@ func (r *run) conclude() {
 	if r.result == nil {
 		return
 	}
-	text := overview.FirstLine(r.result) + fmt.Sprintf("\nseed %d", r.result.Run.Seed)
-	cleanup := overview.CleanupOf(r.result, r.Out)
+	o := overview.Of(r.result)
+	text := o.FirstLine() + fmt.Sprintf("\nseed %d", r.result.Run.Seed)
+	cleanup := o.Cleanup(r.Out)
 	if left := cleanup.WhatIsLeft(); left != "" {
 		text += "\nnot cleaned up: " + left
 	}
 	if r.Out != "" {
 		text += "\n" + cleanup.Command + "\nreport: " + filepath.Join(r.Out, "index.html")
 	}
-	switch overview.DisplayVerdictOf(r.result).Exit {
+	switch o.Display().Exit {
 	case 0:
 	case 3:
 		if !r.result.Filtered() && !r.t.Failed() {

@@ -25,18 +25,18 @@ type creation struct {
 }
 
 func (w *creation) define(r *common.Definitions) {
-	r.Given(`a new deployment`, w.ANewDeployment)
-	r.When(`the client creates a deployment`, func(ctx context.Context) error { return w.CreatesWith(ctx, "new", nil) })
+	r.Given(`a new deployment`, w.shared(w.Plane.Fixtures.Created))
+	r.When(`the client creates a deployment`, func(ctx context.Context) error { return w.createsWith(ctx, "new", nil) })
 	r.When(`the client tries to create a deployment with (.+)`, w.clientCreatesWithMistake)
-	r.When(`the client tries to create a deployment from a source that only the other edition offers`, w.clientCreatesFromForeignSource)
+	r.When(`the client tries to create a deployment from a source that only the other edition offers`,
+		w.clientCreatesFromForeignSource)
 	r.When(`the client sends a create request with read-only fields`, func(ctx context.Context) error {
-		changes := plane.ReadOnly()
-		changes["source_revision_config"] = map[string]any{"repo_commit_sha": plane.ReadOnlyCommit}
-		return w.CreatesWith(ctx, "readonly", changes)
+		return w.createsWith(ctx, "readonly", readOnly())
 	})
 	r.Then(`the request is answered with 200, 201 or 202`, func() error {
 		a := w.Scene.Answer
-		return outcome.Want(slices.Contains([]int{http.StatusOK, http.StatusCreated, http.StatusAccepted}, a.Status), a, "status 200, 201 or 202")
+		is := slices.Contains([]int{http.StatusOK, http.StatusCreated, http.StatusAccepted}, a.Status)
+		return outcome.Want(is, a, "status 200, 201 or 202")
 	})
 	r.Then(`the fields "id" and "latest_revision_id" are UUID strings`, w.answerHoldsIDs)
 	r.Then(`the request is refused with 422 and an HTTPValidationError, or with another 4xx`, w.refusedAsInvalid)
@@ -47,40 +47,99 @@ func (w *creation) define(r *common.Definitions) {
 	r.Then(`the request is refused with 4xx, or build_on_push is never true with a tag ref`, w.refusedOrNoBuildOnPush)
 }
 
+// createsWith creates a deployment from the template of the configuration, with changes.
+func (w *World) createsWith(ctx context.Context, purpose string, changes map[string]any) error {
+	if err := w.Plane.TakeDeployment(ctx); err != nil {
+		return err
+	}
+	w.Deployment = &plane.Deployment{Body: w.Plane.Sources.Body(w.Target.Name(purpose), changes)}
+	return w.clientCreates(ctx, w.Deployment.Body, false)
+}
+
+// clientCreates sends a creation of the deployment that the sentences speak of.
+func (w *World) clientCreates(ctx context.Context, body any, wrong bool) error {
+	request := w.Target.ToControlPlane(target.TheClient, http.MethodPost, plane.DeploymentsPath, body)
+	request.Wrong = wrong
+	return w.creates(ctx, request, w.Deployment)
+}
+
+// creates sends a creation by anyone and enters what comes of it in the ledger. An incomplete answer is judged by the
+// sentence about it.
+func (w *World) creates(ctx context.Context, request client.Request, d *plane.Deployment) error {
+	err := w.send(ctx, request)
+	if a := w.Scene.Answer; err == nil && (a.OK() || a.Get("id").String() != "") {
+		_ = w.Plane.NoteCreated(ctx, d, a)
+	}
+	return err
+}
+
 func (w *creation) clientCreatesFromForeignSource(ctx context.Context) error {
 	body := plane.CloneObject(w.Target.Config.Create.Refused)
 	if name := w.Target.Name("foreign"); plane.Rename(body, name) {
 		w.name = name
 	}
 	if source, _ := body["source"].(string); source == "" {
-		body["source"] = plane.ForeignSource(w.Target.Config.Edition)
+		body["source"] = config.ExternalContainer
+		if w.Target.Config.Edition == config.SelfHosted {
+			body["source"] = config.GitHost
+		}
 	}
-	return w.Creates(ctx, w.Target.ToControlPlane(target.TheClient, http.MethodPost, plane.DeploymentsPath, body), body)
+	w.Deployment = &plane.Deployment{Body: body}
+	return w.clientCreates(ctx, body, false)
 }
 
 func (w *creation) clientCreatesWithMistake(ctx context.Context, mistake string) error {
 	name := w.Target.Name("mistake")
-	if _, named := w.Target.Config.Create.Body["name"]; named && w.CanCreate() == nil {
+	body := w.Plane.Sources.Body(name, nil)
+	if _, named := body["name"]; named && w.CanCreate() == nil {
 		w.name = name
 	}
-	request := w.Target.ToControlPlane(target.TheClient, http.MethodPost, plane.DeploymentsPath, w.Plane.Sources.WithMistake(mistake, name))
-	request.Wrong = true
-	return w.Creates(ctx, request, nil)
+	w.Deployment = &plane.Deployment{}
+	return w.clientCreates(ctx, mistakes[mistake](body, w.Plane.Sources.Field()), true)
+}
+
+// mistakes make a request body invalid, by the names that the features give them. The field is that of the source which
+// is created.
+var mistakes = map[string]func(body map[string]any, field string) any{
+	"no source": func(body map[string]any, _ string) any {
+		delete(body, "source")
+		return body
+	},
+	"an unknown source":                  with("source", "no_such_source"),
+	"a number as source":                 with("source", 7),
+	"null as source":                     with("source", nil),
+	"an array as source_config":          with("source_config", []any{"build_on_push"}),
+	"a string as source_revision_config": with("source_revision_config", "main"),
+	"an array as build_on_push": func(body map[string]any, _ string) any {
+		return plane.Changed(body, map[string]any{"source_config": map[string]any{"build_on_push": []any{true}}})
+	},
+	"a number as repo_ref or image_uri": func(body map[string]any, field string) any {
+		return plane.Changed(body, plane.SourceUpdate(map[string]any{field: 7}))
+	},
+	"an array in place of the object": func(body map[string]any, _ string) any { return []any{body} },
+	"a string in place of the object": func(map[string]any, string) any { return "deployment" },
+	"null in place of the object":     func(map[string]any, string) any { return []byte("null") },
+	"a body that is not valid JSON":   func(map[string]any, string) any { return []byte(`{"source": `) },
+	"no body":                         func(map[string]any, string) any { return []byte{} },
+}
+
+func with(key string, value any) func(body map[string]any, field string) any {
+	return func(body map[string]any, _ string) any {
+		body[key] = value
+		return body
+	}
 }
 
 func (w *creation) answerHoldsIDs() error {
-	for _, field := range []string{"id", "latest_revision_id"} {
+	return common.Each([]string{"id", "latest_revision_id"}, func(field string) error {
 		value := w.Scene.Answer.Get(field)
 		isUUID := value.Type == gjson.String && len(value.Str) == 36 && uuid.Validate(value.Str) == nil // with hyphens
-		if err := outcome.WantAt(isUUID, w.Scene.Answer, field, "a UUID string in "+field); err != nil {
-			return err
-		}
-	}
-	return nil
+		return outcome.WantAt(isUUID, w.Scene.Answer, field, "a UUID string in "+field)
+	})
 }
 
-// refusedAsInvalid wants a 422 with an HTTPValidationError. Another refusal is tolerated, and noted: the interface shows
-// only the 422, deployed servers answer semantic mistakes with other statuses too.
+// refusedAsInvalid wants a 422 with an HTTPValidationError. Another refusal is tolerated, and noted: the interface
+// shows only the 422, deployed servers answer semantic mistakes with other statuses too.
 func (w *creation) refusedAsInvalid() error {
 	if err := w.Scene.Refused(); err != nil {
 		return err
@@ -92,12 +151,21 @@ func (w *creation) refusedAsInvalid() error {
 	return common.ValidationError(w.Scene.Answer)
 }
 
+// noneNamed wants no deployment with the name after a refusal, where the target lists its deployments.
+func (w *World) noneNamed(ctx context.Context, name string, refusal *client.Answer) (supported bool, err error) {
+	found, supported, err := w.Plane.Named(ctx, name)
+	if err == nil && len(found) > 0 {
+		err = outcome.Violated(refusal, "no deployment after the refusal", "the deployment %s", outcome.Quoted(found))
+	}
+	return supported, err
+}
+
 // nothingWasCreated looks for what a refusal may have left: an id in its answer that can be retrieved, or,
 // where the target lists its deployments, the name.
 func (w *creation) nothingWasCreated(ctx context.Context) error {
 	refusal := w.Scene.Answer
 	if id := refusal.Get("id").String(); id != "" {
-		a, err := w.Plane.Get(ctx, plane.DeploymentPath(id), "")
+		a, err := w.Plane.GetDeployment(ctx, id)
 		if err != nil {
 			return err
 		}
@@ -113,20 +181,49 @@ func (w *creation) nothingWasCreated(ctx context.Context) error {
 	return err
 }
 
-func (w *creation) refusedOrOwnReadOnly(ctx context.Context) error {
-	a := w.Scene.Answer
-	if a.Refused() || !a.OK() {
-		return outcome.Want(a.Refused(), a, "status 2xx or 4xx")
+// readOnly returns fields that only the target may set (section 2), with values that it would never choose.
+func readOnly() map[string]any {
+	return map[string]any{
+		"id":                 "11111111-2222-4333-8444-555555555555",
+		"latest_revision_id": "66666666-7777-4888-9999-aaaaaaaaaaaa",
+		"created_at":         "1999-12-31T23:59:59Z",
+		"updated_at":         "1999-12-31T23:59:59Z",
+		"status":             "SKIPPED", // which the first and only revision of a deployment never is
+		"source_revision_config": map[string]any{
+			"repo_commit_sha": "0123456789abcdef0123456789abcdef01234567",
+		},
 	}
-	answers := []*client.Answer{a}
-	for _, path := range []string{plane.DeploymentPath(w.Deployment.ID), plane.RevisionPath(w.Deployment.ID, w.Deployment.First)} {
-		read, err := w.Plane.Get(ctx, path, "")
-		if err != nil {
-			return err
+}
+
+// readOnlyIgnored finds a read-only value of ours in what the target shows.
+func readOnlyIgnored(answers ...*client.Answer) error {
+	sent := gjson.ParseBytes(target.Encode(readOnly()))
+	for _, a := range answers {
+		for _, path := range []string{"id", "latest_revision_id", "created_at", "updated_at", "status", commitField} {
+			if got := a.Get(path); got.String() == sent.Get(path).Str {
+				name := path[strings.LastIndexByte(path, '.')+1:]
+				return outcome.Violated(a, "a "+name+" other than that of the request", "the value of the request, %s",
+					outcome.Shown(got)).At(inPointer(path))
+			}
 		}
-		answers = append(answers, read)
 	}
-	return plane.ReadOnlyIgnored(answers)
+	return nil
+}
+
+func (w *creation) refusedOrOwnReadOnly(ctx context.Context) error {
+	created := w.Scene.Answer
+	if created.Refused() || !created.OK() {
+		return outcome.Want(created.Refused(), created, "status 2xx or 4xx")
+	}
+	deployment, err := w.Plane.GetDeployment(ctx, w.Deployment.ID)
+	if err != nil {
+		return err
+	}
+	revision, err := w.Plane.GetRevision(ctx, w.Deployment.ID, w.Deployment.First)
+	if err != nil {
+		return err
+	}
+	return readOnlyIgnored(created, deployment, revision)
 }
 
 func (w *creation) clientCreatesFromTag(ctx context.Context, how string) error {
@@ -137,7 +234,7 @@ func (w *creation) clientCreatesFromTag(ctx context.Context, how string) error {
 			delete(changes, "source_config")
 		}
 	}
-	return w.CreatesWith(ctx, "tag", changes)
+	return w.createsWith(ctx, "tag", changes)
 }
 
 func fromTag(c *config.Config, buildOnPush bool) map[string]any {
@@ -147,36 +244,24 @@ func fromTag(c *config.Config, buildOnPush bool) map[string]any {
 	}
 }
 
-// refusedOrNoBuildOnPush accepts both ways to keep the rule about tags: refuse, or show false (section 2).
+// refusedOrNoBuildOnPush accepts both ways to keep the rule about tags: refuse, or show false (section 2). It looks for
+// what a refused creation may have left, where the target lists its deployments.
 func (w *creation) refusedOrNoBuildOnPush(ctx context.Context) error {
 	act := w.Scene.Answer
-	if act.Refused() && w.Deployment.ID == "" {
-		if name, named := w.Deployment.Body["name"].(string); named {
-			return w.noneCreatedAs(ctx, name)
-		}
-		return nil
-	}
 	if !act.OK() && !act.Refused() {
 		return outcome.Violated(act, "status 4xx, or a deployment with build_on_push false", "%s", outcome.Seen(act))
 	}
-	return w.noTagBuildsOnPush(ctx, act, w.Deployment.ID)
-}
-
-// noneCreatedAs looks for what a refused creation may have left, where the target lists its deployments.
-func (w *creation) noneCreatedAs(ctx context.Context, name string) error {
-	found, _, err := w.Plane.ListDeployments(ctx, name)
-	if err != nil {
-		return err
-	}
-	for _, id := range found {
-		if err := w.Target.Ledger.Created("deployment", id, w.Scene.Scenario.Key()); err != nil {
-			return err
-		}
-		if err := w.noTagBuildsOnPush(ctx, w.Scene.Answer, id); err != nil {
-			return err
+	ids := []string{w.Deployment.ID}
+	if name, named := w.Deployment.Body["name"].(string); act.Refused() && w.Deployment.ID == "" {
+		ids = nil
+		if named {
+			var err error
+			if ids, _, err = w.Plane.Named(ctx, name); err != nil {
+				return err
+			}
 		}
 	}
-	return nil
+	return common.Each(ids, func(id string) error { return w.noTagBuildsOnPush(ctx, act, id) })
 }
 
 // noTagBuildsOnPush reads the deployment after a request.
@@ -204,7 +289,8 @@ func (w *creation) noTagBuildsOnPush(ctx context.Context, act *client.Answer, id
 	}
 	tag := w.Target.Config.Alternatives.TagRef
 	if push.Type == gjson.True && (ref.String() == tag || ref.String() == strings.TrimPrefix(tag, "refs/tags/")) {
-		return outcome.Violated(a, "build_on_push false with a tag ref", "repo_ref %s with build_on_push true", outcome.Shown(ref)).At("/source_config/build_on_push")
+		return outcome.Violated(a, "build_on_push false with a tag ref", "repo_ref %s with build_on_push true",
+			outcome.Shown(ref)).At("/source_config/build_on_push")
 	}
 	return nil
 }

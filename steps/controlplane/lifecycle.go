@@ -12,7 +12,6 @@ import (
 	"github.com/agentconform/agentconform/steps/common"
 	"github.com/agentconform/agentconform/steps/outcome"
 	"github.com/agentconform/agentconform/steps/plane"
-	"github.com/agentconform/agentconform/steps/target"
 )
 
 // lifecycle holds the sentences about the way of a revision to its end (sections 1 and 3).
@@ -22,20 +21,24 @@ type lifecycle struct {
 }
 
 func (w *lifecycle) define(r *common.Definitions) {
-	r.Given(`a new deployment with a retrievable revision`, w.ACreatedDeployment)
+	r.Given(`a new deployment with a retrievable revision`, w.aRetrievableDeployment)
 	r.Given(`a DEPLOYED deployment created for this scenario`, func(ctx context.Context) (err error) {
 		w.Deployment, err = w.Plane.CreateDeployed(ctx, "own")
 		return err
 	})
-	r.When(`the client polls its latest revision`, func(ctx context.Context) (err error) {
-		w.Revision = w.Deployment.Latest()
-		w.polled, err = w.Plane.Poll(ctx, w.Deployment.ID, w.Revision, w.Plane.Statuses.Done)
-		return err
+	r.When(`the client polls its latest revision`, func(ctx context.Context) error {
+		return w.polls(ctx, plane.IsDone)
 	})
-	r.When(`the client polls its latest revision and stops at the first unknown status`, w.clientPollsUpToUnknown)
+	// which need not wait any longer once a status was seen, in this poll or another one, that fails the scenario
+	r.When(`the client polls its latest revision and stops at the first unknown status`, func(ctx context.Context) error {
+		return w.polls(ctx, func(status string) bool {
+			return plane.IsDone(status) || slices.ContainsFunc(w.Plane.ReadOf(w.Revision).Statuses, isUnknown)
+		})
+	})
 	r.When(`the client retrieves its latest revision several times`, w.clientRetrievesSeveralTimes)
 	r.When(`the client lists its revisions and retrieves each`, w.clientListsAndRetrievesEach)
-	r.When(`the client updates the deployment to a source that cannot be built, and polls its latest revision`, w.clientUpdatesToBroken)
+	r.When(`the client updates the deployment to a source that cannot be built, and polls its latest revision`,
+		w.clientUpdatesToBroken)
 	r.Then(`the revision reaches DEPLOYED`, w.reachesDeployed)
 	r.Then(`every status seen is one of the thirteen`, w.everyStatusKnown)
 	r.Then(`the revision is DEPLOYED each time`, w.deployedEachTime)
@@ -43,26 +46,33 @@ func (w *lifecycle) define(r *common.Definitions) {
 	r.Then(`the revision ends in CREATE_FAILED, BUILD_FAILED or DEPLOY_FAILED`, w.endsFailed)
 }
 
-// clientPollsUpToUnknown does not wait any longer once a status was seen, in this poll or another one, that fails the scenario.
-func (w *lifecycle) clientPollsUpToUnknown(ctx context.Context) (err error) {
+// aRetrievableDeployment can be retrieved with the revision that its creation named.
+func (w *lifecycle) aRetrievableDeployment(ctx context.Context) error {
+	if err := w.shared(w.Plane.Fixtures.Readable)(ctx); err != nil {
+		return err
+	}
+	a, err := w.Plane.GetDeployment(ctx, w.Deployment.ID)
+	if err == nil && !a.OK() {
+		return outcome.Blocked("the deployment cannot be retrieved: %s", outcome.Seen(a))
+	}
+	return err
+}
+
+func (w *lifecycle) polls(ctx context.Context, until func(status string) bool) (err error) {
 	w.Revision = w.Deployment.Latest()
-	w.polled, err = w.Plane.Poll(ctx, w.Deployment.ID, w.Revision, func(status string) bool {
-		return w.Plane.Statuses.Done(status) || slices.ContainsFunc(w.Plane.ReadOf(w.Revision).Statuses, w.isUnknown)
-	})
+	w.polled, err = w.Plane.Poll(ctx, w.Deployment.ID, w.Revision, until)
 	return err
 }
 
 // isFailed goes by the status that is meant: how it is written is judged by CP-POLL-1.
-func (w *lifecycle) isFailed(status string) bool {
-	return w.Plane.Statuses.IsFailed(w.Plane.Statuses.Meant(status))
-}
+func isFailed(status string) bool { return plane.IsFailed(plane.Meant(status)) }
 
-func (w *lifecycle) isUnknown(status string) bool { return !w.Plane.Statuses.IsKnown(status) }
+func isUnknown(status string) bool { return !plane.IsKnown(status) }
 
 // clientRetrievesSeveralTimes reads a deployment of the run: somebody else may update an existing one at any time.
 func (w *lifecycle) clientRetrievesSeveralTimes(ctx context.Context) error {
 	return common.Times(5, func() error {
-		if err := w.ClientRetrievesLatest(ctx); err != nil {
+		if err := w.retrievesLatest(ctx); err != nil {
 			return err
 		}
 		return client.Sleep(ctx, w.Target.Config.Polling.Interval)
@@ -75,13 +85,13 @@ func (w *lifecycle) clientListsAndRetrievesEach(ctx context.Context) error {
 	if _, err := w.Plane.AwaitSettled(ctx, w.Deployment); err != nil {
 		return outcome.AsBlocked(err)
 	}
-	if err := w.ClientRetrievesBothRevisions(ctx); err != nil {
+	if err := w.retrievesEach(ctx); err != nil {
 		return err
 	}
-	if err := w.ClientLists(ctx); err != nil {
+	if err := w.List(ctx, "", false); err != nil {
 		return err
 	}
-	return w.ClientRetrievesBothRevisions(ctx)
+	return w.retrievesEach(ctx)
 }
 
 func (w *lifecycle) clientUpdatesToBroken(ctx context.Context) error {
@@ -89,33 +99,33 @@ func (w *lifecycle) clientUpdatesToBroken(ctx context.Context) error {
 	if err := w.patch(ctx, plane.SourceUpdate(change), false); err != nil {
 		return err
 	}
-	a := w.Scene.Answer
+	a, before := w.Scene.Answer, w.Deployment.Latest()
 	if a.Refused() {
-		return outcome.Inapplicable("revisions of broken sources", "the target refuses the broken source with status %d, so no revision exists", a.Status)
+		return outcome.Inapplicable("revisions of broken sources",
+			"the target refuses the broken source with status %d, so no revision exists", a.Status)
 	}
-	latest, _, err := w.Plane.AwaitLatest(ctx, a, "broken source", w.Deployment.ID, w.Deployment.Latest())
+	latest, _, err := w.Plane.AwaitLatest(ctx, a, "broken source", w.Deployment.ID, before)
 	if err != nil {
 		return err
 	}
-	if latest == w.Deployment.Latest() {
+	if latest == before {
 		return outcome.Inconclusive("the update to the broken source created no revision")
 	}
-	w.Revision = latest
 	w.Plane.ExpectsFailure(latest)
-	if w.polled, err = w.Plane.Poll(ctx, w.Deployment.ID, latest, w.Plane.Statuses.Done); err != nil {
+	w.Deployment.Revisions = append(w.Deployment.Revisions, latest)
+	if err := w.polls(ctx, plane.IsDone); err != nil {
 		return err
 	}
-	// What the deployment shows while its latest revision has failed is for the invariants.
-	_, err = w.Do(ctx, w.Target.ToControlPlane(target.TheClient, "GET", plane.DeploymentPath(w.Deployment.ID), nil))
-	return err
+	return w.retrieves(ctx) // what the deployment shows while its latest revision has failed is for the invariants
 }
 
-// reachesDeployed judges the poll; where that was cut short, the one on whose account it was. It says where the source comes from that is to be built: one that cannot be is no fault of the target.
+// reachesDeployed judges the poll; where that was cut short, the one on whose account it was. It says where the source
+// comes from that is to be built: one that cannot be is no fault of the target.
 func (w *lifecycle) reachesDeployed() error {
 	if overdue := w.Plane.Overdue(w.Revision); overdue != nil && w.polled.Ending == plane.CutShort {
 		w.polled = overdue
 	}
-	strange := w.isUnknown(w.polled.Final)
+	strange := isUnknown(w.polled.Final)
 	if strange && w.Revision == w.Deployment.First {
 		return w.everyStatusKnown()
 	}
@@ -123,8 +133,8 @@ func (w *lifecycle) reachesDeployed() error {
 	if err == nil && strange {
 		w.Scene.Note("the status is " + strconv.Quote(w.polled.Final) + ", which CP-POLL-1 judges")
 	}
-	var o *outcome.Outcome
-	if found, _ := w.Target.Unfetched(); found == "" && errors.As(err, &o) && w.isFailed(w.polled.Final) {
+	o, wrong := errors.AsType[*outcome.Outcome](err)
+	if found, _ := w.Target.Unfetched(); found == "" && wrong && isFailed(w.polled.Final) {
 		key := "create.body.source_revision_config." + w.Plane.Sources.Field()
 		if w.Revision != w.Deployment.First {
 			_, key = w.Plane.Sources.Another()
@@ -137,10 +147,9 @@ func (w *lifecycle) reachesDeployed() error {
 // everyStatusKnown judges what polling saw, this time and when the deployment was brought up.
 func (w *lifecycle) everyStatusKnown() error {
 	for _, status := range w.Plane.ReadOf(w.Revision).Statuses {
-		if w.isUnknown(status) {
+		if isUnknown(status) {
 			o := outcome.Violated(w.polled.Answer, "one of the thirteen statuses", "%q", status).At("/status")
-			o.Violations[0].Key = common.UnknownStatus
-			return o
+			return o.SameAs(common.UnknownStatus)
 		}
 	}
 	return nil
@@ -148,16 +157,13 @@ func (w *lifecycle) everyStatusKnown() error {
 
 // deployedEachTime goes by the status that is meant, as isFailed.
 func (w *lifecycle) deployedEachTime() error {
-	for _, a := range w.Answers {
-		if stays := w.Plane.StaysIn(w.Deployment); stays != "" {
-			return outcome.Blocked("the revision stays %q instead of DEPLOYED (CP-POLL-1)", stays).ByRequirement("CP-POLL-1")
-		}
-		isDeployed := w.Plane.Statuses.Meant(a.Get("status").String()) == plane.StatusDeployed
-		if err := outcome.WantAt(isDeployed, a, "status", plane.StatusDeployed); err != nil {
-			return err
-		}
+	if stays := w.Plane.StaysIn(w.Deployment); stays != "" {
+		return outcome.Blocked("the revision stays %q instead of DEPLOYED (CP-POLL-1)", stays).ByRequirement("CP-POLL-1")
 	}
-	return nil
+	return common.Each(w.Answers, func(a *client.Answer) error {
+		is := plane.Meant(a.Get("status").String()) == plane.StatusDeployed
+		return outcome.WantAt(is, a, "status", plane.StatusDeployed)
+	})
 }
 
 // listAgrees compares the fields of the interface. updated_at is left out: a target may touch a revision in between.
@@ -169,14 +175,14 @@ func (w *lifecycle) listAgrees() error {
 		return outcome.Blocked("the list cannot be read: %s", outcome.Seen(list))
 	}
 	for i, id := range w.AskedIDs {
-		row, found := plane.RowWithID(rows, id)
-		if !found {
+		at := slices.Index(plane.IDs(rows), id)
+		if at < 0 {
 			return outcome.Blocked("the revision %s is not in the list: %s", id, outcome.Seen(list))
 		}
 		if got := after[i].Get("id"); got.String() != id {
 			return outcome.Blocked("the revision %s cannot be retrieved: its id is %s", id, outcome.Shown(got))
 		}
-		if err := w.sameRevision(before[i], after[i], list, row); err != nil {
+		if err := sameRevision(before[i], after[i], list, rows[at]); err != nil {
 			return err
 		}
 	}
@@ -184,19 +190,20 @@ func (w *lifecycle) listAgrees() error {
 }
 
 // sameRevision compares what two reads of the revision agree about with its row in the list.
-func (w *lifecycle) sameRevision(before, single, list *client.Answer, row gjson.Result) error {
-	for _, field := range []string{"status", "source", "source_revision_config.repo_ref", "source_revision_config.graph_config_path",
-		"source_revision_config.image_uri", "source_revision_config.repo_commit_sha"} {
-		alone, listed := single.Get(field), row.Get(field)
-		if alone.String() != listed.String() && alone.String() == before.Get(field).String() {
-			return outcome.Violated(single, field+" as in the list, "+outcome.Shown(listed), "%s", outcome.Shown(alone)).At("/"+pointerOf(field)).Comparing(single, list)
+func sameRevision(before, single, list *client.Answer, row gjson.Result) error {
+	for _, field := range append(sourceFields[:3:3], commitField, "status", "source", "created_at") {
+		was, alone, listed := before.Get(field), single.Get(field), row.Get(field)
+		differ := alone.String() != listed.String() && alone.String() == was.String()
+		if field == "created_at" { // in any offset and precision
+			a, ok := plane.Instant(alone)
+			b, ok2 := plane.Instant(listed)
+			c, ok3 := plane.Instant(was)
+			differ = ok && ok2 && ok3 && a.Equal(c) && !a.Equal(b)
 		}
-	}
-	a, ok := plane.Instant(single.Get("created_at"))
-	b, ok2 := plane.Instant(row.Get("created_at"))
-	c, ok3 := plane.Instant(before.Get("created_at"))
-	if ok && ok2 && ok3 && a.Equal(c) && !a.Equal(b) {
-		return outcome.Violated(single, "created_at as in the list, "+outcome.Shown(row.Get("created_at")), "%s", outcome.Shown(single.Get("created_at"))).At("/created_at").Comparing(single, list)
+		if differ {
+			return outcome.Violated(single, field+" as in the list, "+outcome.Shown(listed), "%s", outcome.Shown(alone)).
+				At(inPointer(field)).Comparing(single, list)
+		}
 	}
 	return nil
 }
@@ -209,5 +216,5 @@ func (w *lifecycle) endsFailed() error {
 	if w.polled.Ending == plane.TimedOut {
 		expected += " within " + w.Target.Config.Timeouts.Poll.String()
 	}
-	return outcome.WantAt(w.isFailed(w.polled.Final), w.polled.Answer, "status", expected)
+	return outcome.WantAt(isFailed(w.polled.Final), w.polled.Answer, "status", expected)
 }

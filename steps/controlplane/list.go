@@ -3,7 +3,8 @@ package controlplane
 import (
 	"cmp"
 	"context"
-	"math"
+	"fmt"
+	"net/http"
 	"net/url"
 	"slices"
 	"strconv"
@@ -18,46 +19,50 @@ import (
 	"github.com/agentconform/agentconform/steps/target"
 )
 
-// paging holds the sentences about lists of revisions (sections 2, 4, 7 and 8).
-type paging struct {
-	*lists
-	limit  string   // that the client sent
-	faults []string // queries with one faulty parameter each
+// lists holds the sentences about lists of revisions (sections 2, 4, 7 and 8): those about pages here, those about
+// filters and about values that are derived from the contract in the files beside this one.
+type lists struct {
+	*World
+	limit    string       // that the client sent
+	invalid  []string     // queries with one invalid parameter each
+	filter   string       // that keeps all revisions
+	whole    []list       // that the last act read
+	compared []comparison // the same, of those for which it is known what they are to hold
 }
 
-func (w *paging) define(r *common.Definitions) {
+func (w *lists) define(r *common.Definitions) {
 	// a long history where it can be created, else that of the existing deployment
-	r.Given(`a deployment (?:with more than 20 revisions|whose revisions are known|whose revisions have settled)`, func(ctx context.Context) error {
-		return w.Read(ctx, w.Plane.Fixtures.Long)
-	})
+	r.Given(`a deployment (?:with more than 20 revisions|whose revisions are known|whose revisions have settled)`,
+		w.existing(w.Plane.Fixtures.Long))
 	r.Given(`an empty list of its revisions`, w.anEmptyList)
 	r.Given(`paging through its revisions by computed offsets works`, w.canBePaged)
 	r.Given(`an invalid limit and an invalid offset that are each refused by name`, w.twoInvalidParameters)
-	r.When(`the client lists its revisions`, w.ClientLists)
-	r.When(`the client lists its revisions with (limit|offset) "([^"]*)"`, w.clientListsWith)
+	r.When(`the client lists its revisions`, func(ctx context.Context) error { return w.List(ctx, "", false) })
+	r.When(`the client (?:lists|filters) its revisions (?:with|by) (limit|offset|status|remote_reconciled) "([^"]*)"`,
+		w.clientListsWith)
 	r.When(`the client lists its revisions with both of them`, func(ctx context.Context) error {
-		return w.List(ctx, strings.Join(w.faults, "&"), true)
+		return w.List(ctx, strings.Join(w.invalid, "&"), true)
 	})
 	r.When(`the list is read`, func() error { return nil })
 	r.When(`the client lists its revisions from (the end|one past the end|far past the end)`, w.clientListsFrom)
 	r.When(`the client lists all its revisions twice`, func(ctx context.Context) error {
-		return common.Times(2, func() error { return w.listWhole(ctx, "") })
+		return common.Times(2, func() error { return w.readWhole(ctx, "") })
 	})
-	r.When(`the client pages through its revisions, (\d+) at a time, by computed offsets`, func(ctx context.Context, size int) error {
-		return w.pageThrough(ctx, func(int) int { return size })
-	})
+	r.When(`the client pages through its revisions, (\d+) at a time, by computed offsets`,
+		func(ctx context.Context, size int) error {
+			return w.pagesAreKnown(w.pageThrough(ctx, "", w.known(), size))
+		})
 	// which finds a target that takes an offset for the number of a page
-	r.When(`the client pages through its revisions, each page larger than the one before, by computed offsets`, func(ctx context.Context) error {
-		return w.pageThrough(ctx, func(page int) int { return page })
-	})
-	r.When(`the client pages through its revisions, (\d+) at a time, by the returned offsets`, w.clientPagesByReturnedOffsets)
+	r.When(`the client pages through its revisions, each page larger than the one before, by computed offsets`,
+		func(ctx context.Context) error { return w.pagesAreKnown(w.pageThrough(ctx, "", w.known(), growing)) })
+	r.When(`the client pages through its revisions, (\d+) at a time, by the returned offsets`,
+		func(ctx context.Context, size int) error { return w.pagesAreKnown(w.pageOn(ctx, "", w.known(), size)) })
 	r.When(`the client lists the revisions of an unknown deployment`, func(ctx context.Context) error {
 		w.Deployment = &plane.Deployment{ID: target.UnknownID()}
 		return w.List(ctx, "", false)
 	})
-	r.When(`the client lists the revisions of the deployment with the id "([^"]*)"`, func(ctx context.Context, id string) error {
-		return w.retrieve(ctx, plane.RevisionsPath(id), "", true)
-	})
+	r.When(`the client lists the revisions of the deployment with the id "([^"]*)"`,
+		func(ctx context.Context, id string) error { return w.get(ctx, plane.RevisionsPath(id), "", true) })
 	r.Then(`the (?:list|update) is answered with 2xx`, w.Served)
 	r.Then(`the list has an array "resources" and an integer "offset"`, func() error {
 		a := w.Scene.Answer
@@ -66,61 +71,41 @@ func (w *paging) define(r *common.Definitions) {
 	})
 	r.Then(`it holds as many revisions as the limit allows, or all`, w.Steady(w.holdsWhatLimitAllows))
 	r.Then(`it holds exactly 20 revisions`, func() error {
-		return w.holds(defaultLimit, "20 of the "+strconv.Itoa(len(w.Deployment.Revisions))+" revisions")
+		return w.holds(defaultLimit, fmt.Sprintf("20 of the %d revisions", w.known()))
 	})
 	r.Then(`it holds no revision`, w.Steady(w.isEmpty))
-	r.Then(`every revision was returned exactly once`, w.Steady(w.everyRevisionOnce))
-	r.Then(`the request is refused with 422 and an error that names "(\w+)"`, func(parameter string) error {
-		return common.RefusedNaming(w.Scene.Answer, parameter)
+	r.Then(`every revision was returned exactly once`, w.eachHoldsItsOwn)
+	r.Then(`the request is refused with 422 and an error that names "(\w+)"`,
+		func(parameter string) error { return refusedNaming(w.Scene.Answer, parameter) })
+	r.Then(`the request is refused with 422 and an error that names "(\w+)" and "(\w+)"`,
+		func(first, second string) error { return refusedNaming(w.Scene.Answer, first, second) })
+	r.Then(`the request is answered with 404 and a detail that contains the deployment id`, func() error {
+		a, id := w.Scene.Answer, w.Deployment.ID
+		return cmp.Or(w.NotFound(), outcome.Want(detailNames(a, id), a, "a detail that names "+id, "/detail"))
 	})
-	r.Then(`the request is refused with 422 and an error that names "(\w+)" and "(\w+)"`, func(first, second string) error {
-		return common.RefusedNaming(w.Scene.Answer, first, second)
-	})
-	r.Then(`the request is answered with 404 and a detail that contains the deployment id`, w.notFoundNaming)
 	r.Then(`both times the revisions are ordered from the newest to the oldest`, w.newestFirst)
 	r.Then(`each revision has the "source" of the deployment`, w.eachHasSource)
+	w.defineFilters(r)
+	w.defineValues(r)
 }
 
-func (w *paging) clientListsWith(ctx context.Context, parameter, value string) error {
+func (w *lists) clientListsWith(ctx context.Context, parameter, value string) error {
 	w.limit = value
 	return w.List(ctx, parameter+"="+url.QueryEscape(value), true)
 }
 
-func (w *paging) clientListsFrom(ctx context.Context, place string) error {
+func (w *lists) clientListsFrom(ctx context.Context, place string) error {
 	beyond := map[string]int{"the end": 0, "one past the end": 1, "far past the end": 100_000}[place]
-	return w.List(ctx, plane.PageOf(1, len(w.Deployment.Revisions)+beyond), false)
+	return w.List(ctx, plane.PageOf(1, w.known()+beyond), false)
 }
 
-// pageThrough reads page after page, each with its own size, until one begins past the end, so that a row too many is seen. That this one
-// may be no page at all is the concern of another requirement.
-func (w *paging) pageThrough(ctx context.Context, size func(page int) int) error {
-	offset := 0
-	for page := 1; ; page++ {
-		if err := w.List(ctx, plane.PageOf(size(page), offset), false); err != nil {
-			return err
-		}
-		if offset >= len(w.Deployment.Revisions) {
-			if last := len(w.Answers) - 1; !w.Scene.Answer.OK() {
-				w.Answers, w.Scene.Answer = w.Answers[:last], w.Answers[last-1]
-			}
-			return nil
-		}
-		offset += size(page)
-	}
-}
+// known is how many revisions the run knows of.
+func (w *lists) known() int { return len(w.Deployment.Revisions) }
 
-// canBePaged reads the whole history in pages of five.
-func (w *paging) canBePaged(ctx context.Context) error {
-	if err := w.pageThrough(ctx, func(int) int { return 5 }); err != nil {
-		return err
-	}
-	problem := w.everyRevisionOnce()
-	w.Answers, w.Scene.Answer = nil, nil
-	return problem
-}
+func (w *lists) rows() []gjson.Result { return w.Scene.Answer.Get("resources").Array() }
 
 // anEmptyList asks for a page far past the end.
-func (w *paging) anEmptyList(ctx context.Context) error {
+func (w *lists) anEmptyList(ctx context.Context) error {
 	if err := w.List(ctx, "offset=1000", false); err != nil {
 		return err
 	}
@@ -131,7 +116,7 @@ func (w *paging) anEmptyList(ctx context.Context) error {
 }
 
 // twoInvalidParameters finds an invalid value of each parameter that the target refuses with an error that names it.
-func (w *paging) twoInvalidParameters(ctx context.Context) error {
+func (w *lists) twoInvalidParameters(ctx context.Context) error {
 	for _, candidates := range [][]string{{"limit=0", "limit=101", "limit=ten"}, {"offset=-1", "offset=ten"}} {
 		name, _, _ := strings.Cut(candidates[0], "=")
 		refused := ""
@@ -139,7 +124,7 @@ func (w *paging) twoInvalidParameters(ctx context.Context) error {
 			if err := w.List(ctx, query, true); err != nil {
 				return err
 			}
-			if common.RefusedNaming(w.Scene.Answer, name) == nil {
+			if refusedNaming(w.Scene.Answer, name) == nil {
 				refused = query
 				break
 			}
@@ -147,46 +132,22 @@ func (w *paging) twoInvalidParameters(ctx context.Context) error {
 		if refused == "" {
 			return outcome.Blocked("no invalid %s is refused with an error that names it", name)
 		}
-		w.faults = append(w.faults, refused)
-	}
-	return nil
-}
-
-// clientPagesByReturnedOffsets goes on until a page is empty or the history must have been seen. That there is no
-// offset to pass on is the concern of another requirement.
-func (w *paging) clientPagesByReturnedOffsets(ctx context.Context, size int) error {
-	query, seen := "limit="+strconv.Itoa(size), 0
-	for range len(w.Deployment.Revisions) + 2 {
-		if err := w.List(ctx, query, false); err != nil {
-			return err
-		}
-		n, offset := len(w.rows()), w.Scene.Answer.Get("offset")
-		if seen += n; !w.Scene.Answer.OK() || n < size || seen >= len(w.Deployment.Revisions) {
-			return nil
-		}
-		if offset.Type != gjson.Number {
-			return outcome.Inconclusive("the returned offset is not a number and cannot be passed on: %s", outcome.Shown(offset))
-		}
-		isPlace := offset.Num >= 0 && offset.Num <= math.MaxInt32
-		if err := outcome.WantAt(isPlace, w.Scene.Answer, "offset", "an offset that fetches the next page"); err != nil {
-			return err
-		}
-		query = plane.PageOf(size, int(offset.Int()))
+		w.invalid = append(w.invalid, refused)
 	}
 	return nil
 }
 
 // holdsWhatLimitAllows wants no more than the limit, and no less where there is more.
-func (w *paging) holdsWhatLimitAllows() error {
+func (w *lists) holdsWhatLimitAllows() error {
 	limit, err := strconv.Atoi(w.limit)
 	if err != nil {
 		return err
 	}
-	want := min(limit, len(w.Deployment.Revisions))
+	want := min(limit, w.known())
 	return w.holds(want, strconv.Itoa(want)+" revisions")
 }
 
-func (w *paging) holds(want int, expected string) error {
+func (w *lists) holds(want int, expected string) error {
 	if n := len(w.rows()); n != want {
 		return outcome.Violated(w.Scene.Answer, expected, "%d", n).At("/resources")
 	}
@@ -194,92 +155,84 @@ func (w *paging) holds(want int, expected string) error {
 }
 
 // isEmpty does not judge how nothing is written, as long as there is a place for it.
-func (w *paging) isEmpty() error {
+func (w *lists) isEmpty() error {
 	if !w.Scene.Answer.Get("resources").Exists() {
 		return outcome.Inconclusive("the answer has no resources: %s", outcome.Seen(w.Scene.Answer))
 	}
 	return w.holds(0, "no revisions")
 }
 
-// everyRevisionOnce compares with the revisions that the run made itself, not with another list. A page that was
-// refused holds none.
-func (w *paging) everyRevisionOnce() error {
-	times := map[string]int{}
-	for _, a := range w.Answers {
-		for _, row := range a.Get("resources").Array() {
-			times[row.Get("id").String()]++
-		}
-	}
-	missing, repeated := 0, 0
-	for _, id := range w.Deployment.Revisions {
-		switch n := times[id]; {
-		case n == 0:
-			missing++
-		case n > 1:
-			repeated++
-		}
-		delete(times, id)
-	}
-	if missing+repeated+len(times) > 0 {
-		return outcome.Violated(w.Scene.Answer, "each of the "+strconv.Itoa(len(w.Deployment.Revisions))+" revisions once",
-			"%d missing, %d repeated, %d unknown", missing, repeated, len(times)).At("/resources")
-	}
-	return nil
-}
-
 // newestFirst goes by the order in which the run made the revisions. What it did not make is left out.
-func (w *paging) newestFirst() error {
+func (w *lists) newestFirst() error {
 	if err := w.listsServed(); err != nil {
 		return err
 	}
 	made := func(id string) int { return slices.Index(w.Deployment.Revisions, id) }
-	for _, list := range w.whole {
-		order := slices.DeleteFunc(plane.IDs(list.rows), func(id string) bool { return made(id) < 0 })
+	for _, l := range w.whole {
+		order := slices.DeleteFunc(plane.IDs(l.rows), func(id string) bool { return made(id) < 0 })
 		if len(order) < 2 {
 			return outcome.Inconclusive("the list has %d of the known revisions: an order needs at least 2", len(order))
 		}
 		if !slices.IsSortedFunc(order, func(a, b string) int { return made(b) - made(a) }) {
-			return outcome.Violated(list.answer, "the revisions from the newest to the oldest", "another order").At("/resources")
+			return outcome.Violated(l.answer, "the revisions from the newest to the oldest", "another order").At("/resources")
 		}
 	}
 	return nil
 }
 
-func (w *paging) eachHasSource() error {
-	if w.Source() == "" { // that of an existing deployment is unknown
+func (w *lists) eachHasSource() error {
+	source := w.Source()
+	if source == "" { // that of an existing deployment is unknown
 		return w.CanCreate()
 	}
 	if err := w.listsServed(); err != nil {
 		return err
 	}
-	list := w.whole[0]
-	if len(list.rows) == 0 {
+	l := w.whole[0]
+	if len(l.rows) == 0 {
 		return outcome.Inconclusive("the list is empty, so no source can be compared")
 	}
-	for i, row := range list.rows {
-		place := "resources." + strconv.Itoa(i) + ".source"
-		if err := outcome.WantAt(row.Get("source").String() == w.Source(), list.answer, place, "source "+w.Source()); err != nil {
+	return sourcesAre(source, l)
+}
+
+// sourcesAre wants each revision of a list to have the source.
+func sourcesAre(source string, l list) error {
+	for i, row := range l.rows {
+		place := fmt.Sprintf("resources.%d.source", i)
+		if err := outcome.WantAt(row.Get("source").String() == source, l.answer, place, "source "+source); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// listsServed blocks where a list cannot be read: nothing in it can be judged then.
-func (w *paging) listsServed() error {
-	for _, list := range w.whole {
-		if !list.answer.OK() {
-			return outcome.Blocked("the list cannot be read: %s", outcome.Seen(list.answer))
+// names tells whether a refusal names a parameter: in a loc where there is one, else anywhere in the body. That a
+// loc is missing is another requirement's concern.
+func names(a *client.Answer, parameter string) bool {
+	located := false
+	for _, item := range a.Get("detail").Array() {
+		loc := item.Get("loc")
+		if !loc.IsArray() {
+			continue
+		}
+		for _, part := range loc.Array() {
+			located = true
+			if part.String() == parameter {
+				return true
+			}
 		}
 	}
-	return nil
+	return !located && strings.Contains(string(a.Body), parameter)
 }
 
-func (w *paging) notFoundNaming() error {
-	if err := w.NotFound(); err != nil {
+// refusedNaming holds an answer to a refusal with 422 whose errors name the parameters (sections 4, 7 and 8).
+func refusedNaming(a *client.Answer, parameters ...string) error {
+	if err := outcome.Want(a.Status == http.StatusUnprocessableEntity, a, "status 422"); err != nil {
 		return err
 	}
-	return outcome.Want(detailNames(w.Scene.Answer, w.Deployment.ID), w.Scene.Answer, "a detail that names "+w.Deployment.ID, "/detail")
+	return common.Each(parameters, func(p string) error {
+		return outcome.Want(names(a, p), a, "an error that names "+p, "/detail")
+	})
 }
 
 // detailNames tells whether the detail of a refusal contains an id (section 7).
@@ -290,45 +243,3 @@ func detailNames(a *client.Answer, id string) bool {
 	}
 	return strings.Contains(strings.ToLower(text), strings.ToLower(id))
 }
-
-// lists is what the sentences about lists of revisions know in one scenario.
-type lists struct {
-	*World
-	whole   []wholeList // that the last act read
-	strange string      // a status of a revision that is not one of the interface as it is written
-}
-
-// defineListing registers the sentences about lists of revisions for one scenario.
-func defineListing(r *common.Definitions, w *World) {
-	l := &lists{World: w}
-	(&paging{lists: l}).define(r)
-	f := &filtering{lists: l}
-	f.define(r)
-	(&beside{lists: l}).define(r)
-	(&reconciled{lists: l}).define(r)
-	(&invalidBeside{lists: l}).define(r)
-	(&listCases{lists: l, filtering: f}).define(r)
-}
-
-// wholeList is all that a list holds, whatever its pages.
-type wholeList struct {
-	statuses string // the filter
-	rows     []gjson.Result
-	answer   *client.Answer // the first page
-}
-
-// listWhole reads all revisions with the statuses, or all there are, and remembers the list.
-func (w *lists) listWhole(ctx context.Context, statuses string) error {
-	filter := ""
-	if statuses != "" {
-		filter = "&status=" + url.QueryEscape(statuses)
-	}
-	rows, first, err := w.Plane.ListAll(ctx, w.Deployment.ID, filter)
-	if err != nil {
-		return err
-	}
-	w.whole, w.Scene.Answer = append(w.whole, wholeList{statuses, rows, first}), first
-	return nil
-}
-
-func (w *lists) rows() []gjson.Result { return w.Scene.Answer.Get("resources").Array() }

@@ -2,40 +2,40 @@ package controlplane
 
 import (
 	"context"
-	"maps"
 	"net/url"
 	"slices"
-	"strconv"
 	"strings"
 
+	"github.com/agentconform/agentconform/spec"
 	"github.com/agentconform/agentconform/steps/client"
 	"github.com/agentconform/agentconform/steps/common"
 	"github.com/agentconform/agentconform/steps/outcome"
 	"github.com/agentconform/agentconform/steps/plane"
 )
 
-// filtering holds the sentences about filters of lists (section 4).
-type filtering struct {
-	*lists
-	query      string   // the filter
-	statusesOf []string // the filter of each page that was read, by answer
-}
-
-func (w *filtering) define(r *common.Definitions) {
+// defineFilters registers the sentences about filters of lists (section 4).
+func (w *lists) defineFilters(r *common.Definitions) {
 	r.Given(`a deployment whose revisions have settled in different statuses`, w.aMixedHistory)
 	r.Given(`a status filter that matches all of them`, w.aFilterThatKeepsAll)
-	r.When(`the client lists its revisions with that filter`, func(ctx context.Context) error { return w.List(ctx, w.query, false) })
-	r.When(`the client filters its revisions by a status that (is|ends in) a NUL character`, w.clientFiltersByNUL)
-	r.When(`the client filters its revisions by each status that occurs`, func(ctx context.Context) error { return w.filterBy(ctx, true) })
-	r.When(`the client filters its revisions by each known status that does not occur`, func(ctx context.Context) error {
-		return w.filterBy(ctx, false)
+	r.When(`the client lists its revisions with that filter`, func(ctx context.Context) error {
+		return w.List(ctx, w.filter, false)
 	})
+	r.When(`the client filters its revisions by a status that (is|ends in) a NUL character`, w.clientFiltersByNUL)
+	r.When(`the client filters its revisions by each (status that occurs|known status that does not occur)`,
+		w.clientFiltersByEach)
 	r.When(`the client filters its revisions by pairs of statuses`, w.clientFiltersByPairs)
-	r.When(`the client pages through each filtered list, five at a time`, w.clientPagesThroughFiltered)
-	r.When(`the client filters its revisions by (status|remote_reconciled) "([^"]*)"`, w.clientFiltersBy)
-	r.Then(`each list holds exactly the revisions with that status`, w.filtersKeepExactly)
-	r.Then(`each list is the union of the lists of its statuses`, w.Steady(w.pairsAreUnions))
-	r.Then(`the pages hold exactly the filtered revisions`, w.Steady(w.pagesHoldFiltered))
+	r.When(`the client filters its revisions by three statuses, and by one that is named twice`, w.clientFiltersByThree)
+	r.When(`the client pages through each filtered list, five at a time(, by the returned offsets)?`,
+		w.clientPagesThroughFiltered)
+	r.When(`the client lists its revisions with each value of remote_reconciled, alone and beside each status that occurs`,
+		w.clientListsWithBoth)
+	r.When(`the client lists all its revisions with remote_reconciled true, with false, and with true again`,
+		w.clientListsThrice)
+	r.Then(`each list holds exactly the revisions with that status`, w.eachHoldsItsOwn)
+	r.Then(`each list is the union of the lists of its statuses`, w.eachHoldsItsOwn)
+	r.Then(`the pages hold exactly the filtered revisions`, w.eachHoldsItsOwn)
+	r.Then(`each list holds the revisions that both filters keep`, w.eachHoldsItsOwn)
+	r.Then(`no revision is in the list with false and in both lists with true`, w.shareNone)
 	r.Then(`the list is empty, or the request is refused with 4xx`, func() error {
 		a, rows := w.Scene.Answer, w.Scene.Answer.Get("resources")
 		isEmpty := a.OK() && rows.Exists() && len(rows.Array()) == 0
@@ -43,113 +43,200 @@ func (w *filtering) define(r *common.Definitions) {
 	})
 }
 
-// aMixedHistory needs two statuses, or a filter has no visible effect.
-func (w *filtering) aMixedHistory(ctx context.Context) error {
-	if err := w.Read(ctx, w.Plane.Fixtures.Long); err != nil {
-		return err
+// statusFilter is the query of a filter by statuses with commas between them, none where there is none.
+func statusFilter(statuses string) string {
+	if statuses == "" {
+		return ""
 	}
-	statuses, err := w.known(ctx)
-	if err != nil {
-		return err
-	}
-	if missing := w.CanCreate(); len(statuses) < 2 && missing != nil {
-		return missing
-	} else if len(statuses) < 2 {
-		_, key := w.Plane.Sources.Broken()
-		return outcome.NotConfigured(key, "all revisions have the same status, so a status filter has no visible effect: set %s", key)
-	}
-	return nil
+	return "status=" + url.QueryEscape(statuses)
 }
 
-// aFilterThatKeepsAll names every status there is. Whether a filter keeps what it should is another requirement's
-// concern.
-func (w *filtering) aFilterThatKeepsAll(ctx context.Context) error {
-	filter := "status=" + url.QueryEscape(strings.Join(w.Plane.Statuses.Known(), ","))
-	rows, a, err := w.Plane.ListAll(ctx, w.Deployment.ID, "&"+filter)
-	if err != nil {
-		return err
-	}
-	if !a.OK() || len(rows) < len(w.Deployment.Revisions) {
-		return outcome.Blocked("a filter with all thirteen statuses returns %d of %d revisions (status %d)", len(rows), len(w.Deployment.Revisions), a.Status)
-	}
-	w.query = filter
-	return nil
+// byStatus are the ids of the deployment's revisions by the status that each has alone, so that no list is judged by
+// itself.
+type byStatus struct {
+	ids       map[string][]string // by the status of the interface that is meant
+	occurring []string            // known statuses
+	others    []string            // the other known statuses
+	strange   string              // a status that is not one of the interface as it is written, or ""
 }
 
-// clientFiltersByNUL sends the character that databases do not accept in a string.
-func (w *filtering) clientFiltersByNUL(ctx context.Context, where string) error {
-	value := "\x00"
-	if where == "ends in" {
-		value = plane.StatusDeployed + value
-	}
-	return w.clientFiltersBy(ctx, "status", value)
-}
-
-// known is which revisions have which status of the interface, as one look for all scenarios has found.
-func (w *lists) known(ctx context.Context) (map[string][]string, error) {
+// statuses is what one look for all scenarios has found.
+func (w *lists) statuses(ctx context.Context) (*byStatus, error) {
 	answers, err := w.Plane.LookAtEach(ctx, w.Deployment)
 	if err != nil {
 		return nil, err
 	}
-	return w.statuses(answers)
+	return w.statusesIn(answers)
 }
 
-// statuses are those that each revision has alone, so that the list is not judged by itself. Revisions by the status of the
-// interface that is meant.
-func (w *lists) statuses(answers []*client.Answer) (map[string][]string, error) {
-	found := map[string][]string{}
+func (w *lists) statusesIn(answers []*client.Answer) (*byStatus, error) {
+	found := &byStatus{ids: map[string][]string{}}
 	for i, a := range answers {
-		revision := w.Deployment.Revisions[i]
+		revision, written := w.Deployment.Revisions[i], a.Get("status").String()
 		if !a.OK() || a.Get("id").String() != revision {
 			return nil, outcome.Blocked("revision %s cannot be retrieved: %s", revision, outcome.Seen(a))
 		}
-		status := w.Plane.Statuses.Meant(a.Get("status").String())
-		if status != a.Get("status").String() || !w.Plane.Statuses.IsKnown(status) {
-			w.strange = a.Get("status").String()
+		status := plane.Meant(written)
+		if !plane.IsKnown(written) {
+			found.strange = written
 		}
-		found[status] = append(found[status], revision)
+		found.ids[status] = append(found.ids[status], revision)
+	}
+	for _, status := range spec.RevisionStatuses() {
+		if len(found.ids[status]) > 0 {
+			found.occurring = append(found.occurring, status)
+		} else {
+			found.others = append(found.others, status)
+		}
 	}
 	return found, nil
 }
 
-// filterBy lists the revisions with each known status that occurs, or does not.
-func (w *filtering) filterBy(ctx context.Context, occurs bool) error {
-	statuses, err := w.known(ctx)
+// partner is a status to combine one that occurs with: another one that does, where there is one.
+func (s *byStatus) partner(i int) string {
+	if len(s.occurring) == 1 {
+		return s.others[0]
+	}
+	return s.occurring[(i+1)%len(s.occurring)]
+}
+
+// aMixedHistory needs two statuses, or a filter has no visible effect.
+func (w *lists) aMixedHistory(ctx context.Context) error {
+	if err := w.existing(w.Plane.Fixtures.Long)(ctx); err != nil {
+		return err
+	}
+	statuses, err := w.statuses(ctx)
+	if err != nil || len(statuses.ids) > 1 {
+		return err
+	}
+	if missing := w.CanCreate(); missing != nil {
+		return missing
+	}
+	_, key := w.Plane.Sources.Broken()
+	return outcome.NotConfigured(key,
+		"all revisions have the same status, so a status filter has no visible effect: set %s", key)
+}
+
+// aFilterThatKeepsAll names every status there is. Whether a filter keeps what it should is another requirement's
+// concern.
+func (w *lists) aFilterThatKeepsAll(ctx context.Context) error {
+	w.filter = statusFilter(strings.Join(spec.RevisionStatuses(), ","))
+	l, err := w.read(ctx, w.filter)
+	if err == nil && (!l.answer.OK() || len(l.rows) < w.known()) {
+		return outcome.Blocked("a filter with all thirteen statuses returns %d of %d revisions (status %d)",
+			len(l.rows), w.known(), l.answer.Status)
+	}
+	return err
+}
+
+// clientFiltersByNUL sends the character that databases do not accept in a string.
+func (w *lists) clientFiltersByNUL(ctx context.Context, where string) error {
+	value := "\x00"
+	if where == "ends in" {
+		value = plane.StatusDeployed + value
+	}
+	return w.clientListsWith(ctx, "status", value)
+}
+
+// clientFiltersByEach reads the list of each status, and then each revision alone. Where a revision has a status that
+// is not one of the interface as it is written, which revisions a filter is to keep is a matter of that.
+func (w *lists) clientFiltersByEach(ctx context.Context, which string) error {
+	if err := w.readEach(ctx, which); err != nil {
+		return err
+	}
+	answers, err := w.Plane.GetEach(ctx, w.Deployment)
 	if err != nil {
 		return err
 	}
-	for _, status := range w.Plane.Statuses.Known() {
-		if (len(statuses[status]) > 0) != occurs {
-			continue
+	statuses, err := w.statusesIn(answers)
+	if err != nil {
+		return err
+	}
+	for _, l := range w.whole {
+		c := comparison{list: l, want: statuses.ids[l.filter], what: "with status " + l.filter}
+		if c.differs() != nil && statuses.strange != "" {
+			return outcome.Blocked("the filter %s returns %d revisions, and a revision has the status %q, which is not one of "+
+				"the thirteen (CP-POLL-1)", l.filter, len(l.rows), statuses.strange).ByRequirement("CP-POLL-1")
 		}
-		if err := w.listWhole(ctx, status); err != nil {
-			return err
-		}
+		w.compared = append(w.compared, c)
 	}
 	return nil
 }
 
-// clientFiltersByPairs puts each status that occurs before and behind another one, so that a target which heeds
-// only the first or only the last is seen. It reads the lists of the two statuses too.
-func (w *filtering) clientFiltersByPairs(ctx context.Context) error {
-	statuses, err := w.known(ctx)
+const occurs = "status that occurs"
+
+func (w *lists) readEach(ctx context.Context, which string) error {
+	statuses, err := w.statuses(ctx)
 	if err != nil {
 		return err
 	}
-	for i, status := range w.Plane.Statuses.Known() {
-		if len(statuses[status]) == 0 {
-			continue
-		}
-		next := w.Plane.Statuses.Known()[(i+1)%len(w.Plane.Statuses.Known())]
-		for _, other := range slices.Sorted(maps.Keys(statuses)) {
-			if other != status && w.Plane.Statuses.IsKnown(other) {
-				next = other
+	filters := statuses.others
+	if which == occurs {
+		filters = statuses.occurring
+	}
+	return common.Each(filters, func(status string) error { return w.readWhole(ctx, status) })
+}
+
+// clientFiltersByPairs puts each status that occurs before and behind another one, so that a target which heeds
+// only the first or only the last is seen.
+func (w *lists) clientFiltersByPairs(ctx context.Context) error {
+	statuses, err := w.statuses(ctx)
+	if err != nil {
+		return err
+	}
+	var filters []string
+	for i, s := range statuses.occurring {
+		next := statuses.partner(i)
+		filters = append(filters, s+","+next, next+","+s)
+	}
+	return w.compareUnions(ctx, filters)
+}
+
+// clientFiltersByThree puts each status that occurs at each place of three, and names it twice.
+func (w *lists) clientFiltersByThree(ctx context.Context) error {
+	statuses, err := w.statuses(ctx)
+	if err != nil {
+		return err
+	}
+	others := statuses.others
+	if len(statuses.occurring) == 0 || len(others) < 2 {
+		return outcome.Inconclusive("%d statuses occur, and %d do not: too few to be combined",
+			len(statuses.occurring), len(others))
+	}
+	var filters []string
+	for i, s := range statuses.occurring {
+		next := statuses.partner(i)
+		all := strings.Join(others, ",") + "," + s
+		filters = append(filters, s+","+s, s+","+next+","+s, s+","+next+","+others[1], others[0]+","+s+","+next,
+			next+","+others[0]+","+s, all)
+	}
+	return w.compareUnions(ctx, filters)
+}
+
+// compareUnions reads the list of several statuses, and of each alone: what those hold is the concern of another
+// requirement. A status that is named twice may be refused.
+func (w *lists) compareUnions(ctx context.Context, filters []string) error {
+	alone := map[string]list{}
+	for _, filter := range filters {
+		var want []string
+		for status := range strings.SplitSeq(filter, ",") {
+			if _, known := alone[status]; !known {
+				l, err := w.read(ctx, statusFilter(status))
+				if err != nil {
+					return err
+				}
+				alone[status] = l
 			}
+			want = append(want, plane.IDs(alone[status].rows)...)
 		}
-		for _, filter := range []string{status, next, status + "," + next, next + "," + status} {
-			if err := w.listWhole(ctx, filter); err != nil {
-				return err
-			}
+		l, err := w.read(ctx, statusFilter(filter))
+		if err != nil {
+			return err
+		}
+		first, rest, _ := strings.Cut(filter, ",")
+		if twice := strings.Contains(rest, first); len(want) > 0 && (!twice || !l.answer.Refused()) {
+			slices.Sort(want)
+			w.compared = append(w.compared, comparison{l, slices.Compact(want), "with status " + filter, alone[first].answer})
 		}
 	}
 	return nil
@@ -159,101 +246,92 @@ func (w *filtering) clientFiltersByPairs(ctx context.Context) error {
 const filteredPage = 5
 
 // clientPagesThroughFiltered reads the list of each status that occurs, and then its pages.
-func (w *filtering) clientPagesThroughFiltered(ctx context.Context) error {
-	const size = filteredPage
-	if err := w.filterBy(ctx, true); err != nil {
+func (w *lists) clientPagesThroughFiltered(ctx context.Context, returned string) error {
+	if err := w.readEach(ctx, occurs); err != nil {
 		return err
 	}
-	for _, list := range w.whole {
-		for offset := 0; offset < len(list.rows)+size; offset += size {
-			if err := w.List(ctx, plane.PageOf(size, offset)+"&status="+url.QueryEscape(list.statuses), false); err != nil {
+	read := w.pageThrough
+	if returned != "" {
+		read = w.pageOn
+	}
+	for _, l := range w.whole {
+		pages, err := read(ctx, statusFilter(l.filter), len(l.rows), filteredPage)
+		if err != nil {
+			return err
+		}
+		if len(l.rows) > 0 {
+			what := "with status " + l.filter + " over all pages"
+			w.compared = append(w.compared, comparison{pages, plane.IDs(l.rows), what, l.answer})
+		}
+	}
+	return nil
+}
+
+// reconciled is the list of the revisions with a value of remote_reconciled, and with a status where there is one.
+func (w *lists) reconciled(ctx context.Context, value, status string) (list, error) {
+	filter := plane.Query("remote_reconciled="+value, statusFilter(status))
+	l, err := w.read(ctx, filter)
+	if err == nil && !l.answer.OK() {
+		return l, outcome.Blocked("the list with %s cannot be read: %s", filter, outcome.Seen(l.answer)).
+			ByRequirement("CP-LIST-12")
+	}
+	return l, err
+}
+
+// clientListsWithBoth reads the list with remote_reconciled alone before and after the others: where it has changed in
+// between, nothing can be compared.
+func (w *lists) clientListsWithBoth(ctx context.Context) error {
+	statuses, err := w.statuses(ctx)
+	if err != nil {
+		return err
+	}
+	for _, value := range []string{"true", "false"} {
+		before, err := w.reconciled(ctx, value, "")
+		if err != nil {
+			return err
+		}
+		ids := plane.IDs(before.rows)
+		var both []comparison
+		for _, status := range statuses.occurring {
+			l, err := w.reconciled(ctx, value, status)
+			if err != nil {
 				return err
 			}
-			if !w.Scene.Answer.OK() && offset >= len(list.rows) {
-				break // what a page past the end is answered with is the concern of another requirement
-			}
-			w.statusesOf = append(w.statusesOf, list.statuses)
+			isOther := func(id string) bool { return !slices.Contains(statuses.ids[status], id) }
+			want := slices.DeleteFunc(slices.Clone(ids), isOther)
+			both = append(both, comparison{l, want, "with status " + status + " and remote_reconciled " + value, before.answer})
 		}
-		w.Answers = w.Answers[:len(w.statusesOf)]
+		after, err := w.reconciled(ctx, value, "")
+		if err != nil {
+			return err
+		}
+		if plane.SameIDs(ids, plane.IDs(after.rows)) {
+			w.compared = append(w.compared, both...)
+		}
 	}
 	return nil
 }
 
-func (w *filtering) clientFiltersBy(ctx context.Context, parameter, value string) error {
-	return w.List(ctx, parameter+"="+url.QueryEscape(value), true)
-}
-
-// filtersKeepExactly compares each filtered list with the statuses that the revisions have alone. A list that was
-// refused keeps none; where none is to be kept, it must be served all the same.
-func (w *filtering) filtersKeepExactly(ctx context.Context) error {
-	if len(w.whole) == 0 {
-		return outcome.Inconclusive("there was no such status to filter by")
-	}
-	answers, err := w.Plane.GetEach(ctx, w.Deployment)
-	if err != nil {
+func (w *lists) clientListsThrice(ctx context.Context) error {
+	return common.Each([]string{"true", "false", "true"}, func(value string) error {
+		l, err := w.reconciled(ctx, value, "")
+		w.whole = append(w.whole, l)
 		return err
-	}
-	statuses, err := w.statuses(answers)
-	if err != nil {
-		return err
-	}
-	for _, list := range w.whole {
-		want, got := statuses[list.statuses], plane.IDs(list.rows)
-		if !list.answer.OK() || !plane.SameIDs(want, got) {
-			if w.strange != "" { // which revisions have the status is then a matter of how the target writes it
-				return outcome.Blocked("the filter %s returns %d revisions, and a revision has the status %q, which is not one of the thirteen (CP-POLL-1)", list.statuses, len(got), w.strange).ByRequirement("CP-POLL-1")
-			}
-			return w.UnlessChanged(ctx, outcome.Violated(list.answer, strconv.Itoa(len(want))+" revisions with status "+list.statuses, "%d (HTTP status %d)", len(got), list.answer.Status).At("/resources"))
-		}
-	}
-	return nil
+	})
 }
 
-// pairsAreUnions compares the list of several statuses with the lists of each: what those hold is the concern of
-// another requirement.
-func (w *filtering) pairsAreUnions() error {
-	single, compared := map[string][]string{}, 0
-	answers := map[string]*client.Answer{}
-	for _, list := range w.whole {
-		got := plane.IDs(list.rows)
-		if !strings.Contains(list.statuses, ",") {
-			single[list.statuses], answers[list.statuses] = got, list.answer
-			continue
-		}
-		var want []string
-		for status := range strings.SplitSeq(list.statuses, ",") {
-			want = append(want, single[status]...)
-		}
-		compared += len(want)
-		slices.Sort(want)
-		if want = slices.Compact(want); !list.answer.OK() || !plane.SameIDs(want, got) {
-			first, _, _ := strings.Cut(list.statuses, ",")
-			return outcome.Violated(list.answer, strconv.Itoa(len(want))+" revisions with status "+list.statuses, "%d (HTTP status %d)", len(got), list.answer.Status).At("/resources").Comparing(list.answer, answers[first])
-		}
+// shareNone counts a revision only where it is listed with true before and after: between the requests it may become
+// reconciled.
+func (w *lists) shareNone() error {
+	first, second, again := plane.IDs(w.whole[0].rows), plane.IDs(w.whole[1].rows), plane.IDs(w.whole[2].rows)
+	if len(first)+len(second) == 0 {
+		return outcome.Inconclusive("both lists are empty")
 	}
-	if compared == 0 {
-		return outcome.Inconclusive("no filter by a single status returns a revision, so no union can be compared")
-	}
-	return nil
-}
-
-// pagesHoldFiltered wants the pages of each filtered list to hold what the whole list holds. A page that was refused
-// holds nothing.
-func (w *filtering) pagesHoldFiltered() error {
-	got, lastPage := map[string][]string{}, map[string]*client.Answer{}
-	for i, a := range w.Answers {
-		lastPage[w.statusesOf[i]] = a
-		got[w.statusesOf[i]] = append(got[w.statusesOf[i]], plane.IDs(a.Get("resources").Array())...)
-	}
-	compared := 0
-	for _, list := range w.whole {
-		want, found := plane.IDs(list.rows), got[list.statuses]
-		if compared += len(want); !plane.SameIDs(want, found) {
-			return outcome.Violated(list.answer, strconv.Itoa(len(want))+" revisions with status "+list.statuses+" over all pages, each once", "%d", len(found)).At("/resources").Comparing(lastPage[list.statuses], list.answer)
-		}
-	}
-	if compared == 0 {
-		return outcome.Inconclusive("no filter returns a revision, so there are no pages to compare")
+	isOther := func(id string) bool { return !slices.Contains(first, id) || !slices.Contains(again, id) }
+	if shared := slices.DeleteFunc(second, isOther); len(shared) > 0 {
+		a, with := w.whole[1].answer, w.whole[0].answer
+		return outcome.Violated(a, "no revision that is listed with remote_reconciled=true", "%d of them", len(shared)).
+			At("/resources").Comparing(a, with)
 	}
 	return nil
 }

@@ -1,190 +1,49 @@
 package controlplane
 
 import (
-	"cmp"
 	"context"
 	"fmt"
+	"maps"
+	"net/http"
 	"net/url"
 	"slices"
 	"strconv"
 	"strings"
 
-	"github.com/tidwall/gjson"
+	"github.com/google/uuid"
 
 	"github.com/agentconform/agentconform/spec"
-	"github.com/agentconform/agentconform/steps/cases"
-	"github.com/agentconform/agentconform/steps/client"
 	"github.com/agentconform/agentconform/steps/common"
 	"github.com/agentconform/agentconform/steps/outcome"
 	"github.com/agentconform/agentconform/steps/plane"
+	"github.com/agentconform/agentconform/steps/target"
 )
 
-// beside holds the sentences about parameters of a list that stand beside each other (sections 4 and 8).
-type beside struct {
-	*lists
-	filter string         // of all cases
-	all    []gjson.Result // that the filter keeps, in the order of the whole list
-	first  *client.Answer // its first page
-	pages  []page
-}
-
-// page is one case: what was asked for, and how it was answered.
-type page struct {
-	limit, offset value
-	answer        *client.Answer
-}
-
-func (w *beside) define(r *common.Definitions) {
-	r.When(`the client lists its revisions with (no filter), beside each limit and each offset`, w.clientListsParts)
-	r.When(`the client lists its revisions with (remote_reconciled (?:true|false)|(?:a status that occurs|a status that does not occur|all statuses)(?: and remote_reconciled (?:true|false))?), beside each limit and each offset`, w.clientListsParts)
-	r.Then(`each page is the part of that list that its limit and offset name`, w.eachIsItsPart)
-}
-
-// filters are those of the examples, in the order in which limits and offsets are spread over them.
-var filters = []string{"no filter", "remote_reconciled true", "remote_reconciled false", "a status that occurs", "a status that does not occur", "all statuses",
-	"a status that occurs and remote_reconciled true", "a status that occurs and remote_reconciled false",
-	"all statuses and remote_reconciled true", "all statuses and remote_reconciled false"}
-
-// clientListsParts reads the whole list that the filter keeps, and then parts of it.
-func (w *beside) clientListsParts(ctx context.Context, filter string) error {
-	known, err := w.known(ctx)
-	if err != nil {
-		return err
-	}
-	if w.filter, err = w.queryOf(filter, known); err != nil {
-		return err
-	}
-	if w.all, w.first, err = w.Plane.ListAll(ctx, w.Deployment.ID, and(w.filter)); err != nil {
-		return err
-	}
-	if !w.first.OK() {
-		return outcome.Violated(w.first, "status 2xx", "%s", outcome.Seen(w.first))
-	}
-	if err := w.pagesKeepTheOrder(ctx); err != nil {
-		return err
-	}
-	limits, offsets := w.limits(), w.offsets(len(w.all))
-	for _, row := range rowsOf(filter, len(limits), len(offsets)) {
-		each := page{limit: limits[row[0]], offset: offsets[row[1]]}
-		if err := w.List(ctx, join(each.limit.query, each.offset.query, w.filter), false); err != nil {
-			return err
-		}
-		each.answer = w.Scene.Answer
-		w.pages = append(w.pages, each)
-	}
-	return nil
-}
-
-// pagesKeepTheOrder compares one page without a filter with the whole list. Where it holds other revisions, nothing tells which ones belong
-// to a page: no MUST says in which order revisions are listed.
-func (w *beside) pagesKeepTheOrder(ctx context.Context) error {
-	all, first, err := w.Plane.ListAll(ctx, w.Deployment.ID, "")
-	if err != nil {
-		return err
-	}
-	p := page{limit: number("limit", 2), offset: number("offset", 1)}
-	if p.answer, err = w.Plane.Get(ctx, plane.RevisionsPath(w.Deployment.ID), join(p.limit.query, p.offset.query)); err != nil {
-		return err
-	}
-	if n := len(p.answer.Get("resources").Array()); n == 2 && len(all) > n && differs(p, all, first, "") != nil {
-		return outcome.Inconclusive("the page with limit=2&offset=1 is not the part of the whole list that begins there (CP-LIST-6, CP-LIST-15)").
-			ByRequirement("CP-LIST-6", "CP-LIST-15")
-	}
-	return nil
-}
-
-// rowsOf are the pairs of a limit and an offset that are sent with a filter: with no filter, where the list is longest, each limit beside each
-// offset, and with the others as many as bring each value beside each filter.
-func rowsOf(filter string, limits, offsets int) (rows [][]int) {
-	if filter == filters[0] {
-		return cases.Pairwise(limits, offsets)
-	}
-	for _, row := range cases.Pairwise(len(filters), limits, offsets) {
-		if filters[row[0]] == filter {
-			rows = append(rows, row[1:])
-		}
-	}
-	return rows
-}
-
-// queryOf is the query of a filter of the examples.
-func (w *beside) queryOf(filter string, known map[string][]string) (string, error) {
-	status, reconciled, _ := strings.Cut(filter, "remote_reconciled ")
-	query := ""
-	if reconciled != "" {
-		query = "remote_reconciled=" + reconciled
-	}
-	value := ""
-	switch strings.TrimSuffix(strings.TrimSpace(status), " and") {
-	case "a status that occurs":
-		value = w.mostFrequent(known)
-	case "a status that does not occur":
-		i := slices.IndexFunc(w.Plane.Statuses.Known(), func(s string) bool { return len(known[s]) == 0 })
-		if i < 0 {
-			return "", outcome.Inconclusive("each of the thirteen statuses occurs")
-		}
-		value = w.Plane.Statuses.Known()[i]
-	case "all statuses":
-		value = strings.Join(w.Plane.Statuses.Known(), ",")
-	default:
-		return query, nil
-	}
-	return join("status="+url.QueryEscape(value), query), nil
-}
-
-// mostFrequent is the status that the most revisions have: its list has the most parts.
-func (w *beside) mostFrequent(known map[string][]string) string {
-	return slices.MaxFunc(w.Plane.Statuses.Known(), func(a, b string) int { return len(known[a]) - len(known[b]) })
-}
-
-// eachIsItsPart compares each page with the part of the whole list, as a set.
-func (w *beside) eachIsItsPart(ctx context.Context) error {
-	var wrong []*outcome.Outcome
-	for _, p := range w.pages {
-		wrong = append(wrong, differs(p, w.all, w.first, w.filter))
-	}
-	return w.UnlessChanged(ctx, outcome.First(wrong))
-}
-
-// differs tells what a page holds in place of its part of the whole list, or nothing.
-func differs(p page, all []gjson.Result, first *client.Answer, filter string) *outcome.Outcome {
-	from := min(p.offset.number, len(all))
-	want := plane.IDs(all[from:min(from+p.limit.number, len(all))])
-	got := plane.IDs(p.answer.Get("resources").Array())
-	if p.answer.OK() && plane.SameIDs(want, got) {
-		return nil
-	}
-	query := "the list with " + asked(p, filter)
-	switch {
-	case !p.answer.OK():
-		return outcome.Violated(p.answer, fmt.Sprintf("%d revisions: %s", len(want), query), "%s", outcome.Seen(p.answer))
-	case len(want) == len(got):
-		return outcome.Violated(p.answer, fmt.Sprintf("%d revisions from place %d on: %s", len(want), p.offset.number, query), "%d others", len(got)).At("/resources").Comparing(p.answer, first)
-	}
-	return outcome.Violated(p.answer, fmt.Sprintf("%d revisions: %s", len(want), query), "%d", len(got)).At("/resources").Comparing(p.answer, first)
-}
-
-// asked names a case for people.
-func asked(p page, filter string) string {
-	if text, err := url.QueryUnescape(filter); err == nil {
-		filter = strings.ReplaceAll(text, "&", " and ")
-	}
-	if filter == "" {
-		filter = "no filter"
-	}
-	return p.limit.name + ", " + p.offset.name + ", " + filter
-}
-
-func and(filter string) string {
-	if filter == "" {
-		return ""
-	}
-	return "&" + filter
-}
-
-// join joins the parts of a query that are there.
-func join(parts ...string) string {
-	return strings.Join(slices.DeleteFunc(parts, func(s string) bool { return s == "" }), "&")
+// defineValues registers the sentences about lists whose values are derived by rule: those that the contract allows
+// beside each other, those that it does not allow, other spellings of a number, and ids that are almost those of a
+// deployment (sections 4, 7 and 8).
+func (w *lists) defineValues(r *common.Definitions) {
+	const status = `a status that occurs|a status that does not occur|all statuses`
+	r.When(`the client lists its revisions with (no filter|remote_reconciled (?:true|false)|(?:`+status+`)`+
+		`(?: and remote_reconciled (?:true|false))?), beside each limit and each offset`, w.clientListsParts)
+	r.Then(`each page is the part of that list that its limit and offset name`, w.eachHoldsItsOwn)
+	r.When(`the client lists its revisions with each invalid (limit|offset|remote_reconciled)`+
+		`(, beside valid values of the other parameters)?`, w.clientListsInvalid)
+	r.Then(`each of these requests is refused with 422 and an error that names "(\w+)"`, w.eachIsRefusedNaming)
+	r.When(`the client lists its revisions with (limit|offset|remote_reconciled) in each other spelling`,
+		w.clientListsSpelled)
+	r.Then(`each is taken for the value that it stands for, or refused with 4xx`, w.Steady(w.eachStandsForItsValue))
+	r.When(`the client lists the revisions of an unknown deployment with each parameter`, w.clientListsUnknownWithEach)
+	r.When(`the client (lists the revisions of|retrieves) each id that is almost that of the deployment`,
+		w.clientTriesNearIDs)
+	r.When(`the client retrieves each id that is almost that of its revision`, w.clientRetrievesNearRevisions)
+	r.When(`the client retrieves its latest revision under each id that is almost that of the deployment`,
+		w.clientRetrievesUnderNearIDs)
+	r.When(`the client sends an empty update to each id that is almost that of the deployment`, w.clientUpdatesNearIDs)
+	r.Then(`each of these lists is answered with 404 and a detail that contains its id`, w.eachNotFound)
+	r.Then(`each of these requests is refused with 4xx`, w.eachRefused)
+	r.When(`the client lists its revisions by its id in capital letters`, w.clientListsCapital)
+	r.Then(`the list holds its revisions, or the request is refused with 4xx`, w.holdsItsOwnOrRefused)
 }
 
 // defaultLimit is how many revisions a list holds at most without limit (section 8).
@@ -197,131 +56,318 @@ type value struct {
 	number int    // what it means
 }
 
-func number(parameter string, n int) value {
-	text := strconv.Itoa(n)
-	return value{parameter + " " + text, parameter + "=" + text, n}
-}
-
-// listRevisions is the operation in the contract.
-func (w *lists) listRevisions() spec.Operation {
-	return w.Target.Collector.Operation(spec.ControlPlane, "list-revisions")
-}
-
-// limits are an absent limit, and those that the contract allows at and next to its bounds and its default.
-func (w *lists) limits() []value {
-	numbers := []int{defaultLimit - 1, defaultLimit + 1}
-	for _, c := range spec.BoundaryCases(w.listRevisions(), "limit") {
-		if n, err := strconv.Atoi(c.Value); err == nil && c.Valid {
-			numbers = append(numbers, n)
-		}
-	}
-	return valuesOf("limit", defaultLimit, numbers)
-}
-
-// offsets are an absent offset, and those at both ends of a list of so many revisions and at the end of a page of the default size.
-func (w *lists) offsets(revisions int) []value {
-	return valuesOf("offset", 0, []int{0, 1, defaultLimit, max(revisions-1, 0), revisions})
-}
-
 // valuesOf are the absence of a parameter, which means the default, and the numbers, each once.
-func valuesOf(parameter string, absent int, numbers []int) []value {
+func valuesOf(parameter string, absent int, numbers ...int) []value {
 	all := []value{{name: "no " + parameter, number: absent}}
 	slices.Sort(numbers)
 	for _, n := range slices.Compact(numbers) {
-		all = append(all, number(parameter, n))
+		all = append(all, value{fmt.Sprintf("%s %d", parameter, n), fmt.Sprintf("%s=%d", parameter, n), n})
 	}
 	return all
 }
 
-// invalid are the values of a parameter that the contract does not allow.
-func (w *lists) invalid(parameter string) []spec.Case {
-	all := slices.DeleteFunc(spec.BoundaryCases(w.listRevisions(), parameter), func(c spec.Case) bool { return c.Valid })
-	slices.SortFunc(all, func(a, b spec.Case) int { return cmp.Compare(a.Value, b.Value) })
-	return slices.CompactFunc(all, func(a, b spec.Case) bool { return a.Value == b.Value })
-}
-
-// invalidBeside holds the sentences about an invalid parameter beside valid ones (sections 4, 7 and 8).
-type invalidBeside struct {
-	*lists
-	tried []try
-}
-
-// try is one invalid value beside valid ones, and how it was answered.
-type try struct {
-	parameter string
-	invalid   spec.Case
-	beside    []string // the valid parameters
-	answer    *client.Answer
-}
-
-func (w *invalidBeside) define(r *common.Definitions) {
-	r.When(`the client lists its revisions with each invalid (limit|offset|remote_reconciled), beside valid values of the other parameters`, w.clientListsInvalid)
-	r.When(`the client lists its revisions with each invalid (limit|offset)`, w.clientListsInvalidAlone)
-	r.Then(`each of these requests is refused with 422 and an error that names "(\w+)"`, w.eachIsRefusedNaming)
-}
-
-// valid are two values of each parameter that the contract allows.
-var valid = []struct{ parameter, first, second string }{
-	{"limit", "limit=1", "limit=100"},
-	{"offset", "offset=0", "offset=1"},
-	{"status", "status=DEPLOYED", "status=DEPLOYED%2CBUILD_FAILED"},
-	{"remote_reconciled", "remote_reconciled=true", "remote_reconciled=false"},
-}
-
-// clientListsInvalid sends each invalid value so that each of the other parameters is there and absent, and each two of them are together.
-// The valid values change in turn, and so does the place of the invalid one.
-func (w *invalidBeside) clientListsInvalid(ctx context.Context, parameter string) error {
-	for i, invalid := range w.invalid(parameter) {
-		for _, row := range cases.Pairwise(2, 2, 2)[1:] { // the first has none of them: this is refused by other requirements
-			each := try{parameter: parameter, invalid: invalid, beside: validBeside(parameter, row, i)}
-			parts := slices.Clone(each.beside)
-			parts = slices.Insert(parts, i%(len(parts)+1), parameter+"="+url.QueryEscape(invalid.Value))
-			if err := w.List(ctx, strings.Join(parts, "&"), true); err != nil {
+// clientListsParts reads the whole list that the filter keeps, and then parts of it: with no filter, where the list is
+// longest, with each limit beside each offset, else with each at least once. The limits are those that the contract
+// allows at and next to its bounds and its default; the offsets those at both ends of the list and at the end of a page
+// of the default size.
+func (w *lists) clientListsParts(ctx context.Context, filter string) error {
+	query, err := w.queryOf(ctx, filter)
+	if err != nil {
+		return err
+	}
+	whole, err := w.read(ctx, query)
+	if err != nil {
+		return err
+	}
+	if !whole.answer.OK() {
+		return outcome.Violated(whole.answer, "status 2xx", "%s", outcome.Seen(whole.answer))
+	}
+	if err := w.pagesKeepTheOrder(ctx); err != nil {
+		return err
+	}
+	ids, numbers := plane.IDs(whole.rows), []int{defaultLimit - 1, defaultLimit + 1}
+	for _, c := range w.boundaryCases("limit") {
+		if n, err := strconv.Atoi(c.Value); err == nil && c.Valid {
+			numbers = append(numbers, n)
+		}
+	}
+	limits := valuesOf("limit", defaultLimit, numbers...)
+	offsets := valuesOf("offset", 0, 0, 1, defaultLimit, max(len(ids)-1, 0), len(ids))
+	for i, limit := range limits {
+		for j, offset := range offsets {
+			if filter != "no filter" && i%len(offsets) != j && j%len(limits) != i {
+				continue
+			}
+			page, err := w.page(ctx, plane.Query(limit.query, offset.query, query))
+			if err != nil {
 				return err
 			}
-			each.answer = w.Scene.Answer
-			w.tried = append(w.tried, each)
+			from := min(offset.number, len(ids))
+			w.compared = append(w.compared, comparison{page, ids[from:min(from+limit.number, len(ids))],
+				"with " + strings.Join([]string{limit.name, offset.name, filter}, ", "), whole.answer})
 		}
 	}
 	return nil
 }
 
-func (w *invalidBeside) clientListsInvalidAlone(ctx context.Context, parameter string) error {
-	for _, invalid := range w.invalid(parameter) {
-		if err := w.List(ctx, parameter+"="+url.QueryEscape(invalid.Value), true); err != nil {
+// pagesKeepTheOrder compares one page without a filter with the whole list. Where it holds other revisions, nothing
+// tells which ones belong to a page: no MUST says in which order revisions are listed.
+func (w *lists) pagesKeepTheOrder(ctx context.Context) error {
+	all, err := w.read(ctx, "")
+	if err != nil {
+		return err
+	}
+	a, err := w.Plane.Get(ctx, plane.RevisionsPath(w.Deployment.ID), plane.PageOf(2, 1))
+	if err != nil {
+		return err
+	}
+	got := plane.IDs(a.Get("resources").Array())
+	if len(got) == 2 && len(all.rows) > 2 && !plane.SameIDs(got, plane.IDs(all.rows[1:3])) {
+		return outcome.Inconclusive("the page with limit=2&offset=1 is not the part of the whole list that begins there "+
+			"(CP-LIST-6, CP-LIST-15)").ByRequirement("CP-LIST-6", "CP-LIST-15")
+	}
+	return nil
+}
+
+// queryOf is the query of a filter of the examples.
+func (w *lists) queryOf(ctx context.Context, filter string) (string, error) {
+	statuses, err := w.statuses(ctx)
+	if err != nil {
+		return "", err
+	}
+	status := ""
+	switch {
+	case strings.HasPrefix(filter, "a status that occurs"): // the most frequent: its list has the most parts
+		more := func(a, b string) int { return len(statuses.ids[a]) - len(statuses.ids[b]) }
+		status = slices.MaxFunc(spec.RevisionStatuses(), more)
+	case strings.HasPrefix(filter, "all statuses"):
+		status = strings.Join(spec.RevisionStatuses(), ",")
+	case !strings.HasPrefix(filter, "a status"):
+	case len(statuses.others) == 0:
+		return "", outcome.Inconclusive("each of the thirteen statuses occurs")
+	default:
+		status = statuses.others[0]
+	}
+	_, reconciled, both := strings.Cut(filter, "remote_reconciled ")
+	if both {
+		reconciled = "remote_reconciled=" + reconciled
+	}
+	return plane.Query(statusFilter(status), reconciled), nil
+}
+
+// boundaryCases are the values of a parameter around the bounds that the contract gives it.
+func (w *lists) boundaryCases(parameter string) []spec.Case {
+	return spec.BoundaryCases(w.Target.Collector.Operation(spec.ControlPlane, "list-revisions"), parameter)
+}
+
+// parameters are those of a list, each with two queries that the contract allows.
+var parameters = []struct {
+	name  string
+	valid [2]string
+}{
+	{"limit", [2]string{"limit=1", "limit=100"}},
+	{"offset", [2]string{"offset=0", "offset=1"}},
+	{"status", [2]string{"status=DEPLOYED", "status=DEPLOYED%2CBUILD_FAILED"}},
+	{"remote_reconciled", [2]string{"remote_reconciled=true", "remote_reconciled=false"}},
+}
+
+// clientListsInvalid sends each value that the contract does not allow, alone, or with each two of the other
+// parameters. The valid values change in turn, and so does the place of the invalid one.
+func (w *lists) clientListsInvalid(ctx context.Context, parameter, beside string) error {
+	cases := slices.DeleteFunc(w.boundaryCases(parameter), func(c spec.Case) bool { return c.Valid })
+	for i, c := range cases {
+		invalid := parameter + "=" + url.QueryEscape(c.Value)
+		what := fmt.Sprintf("%s=%s (%s)", parameter, c.Value, c.Why)
+		if beside == "" {
+			if err := w.tryList(ctx, w.Deployment.ID, invalid, true, what); err != nil {
+				return err
+			}
+			continue
+		}
+		for _, left := range parameters {
+			if left.name == parameter {
+				continue
+			}
+			var parts []string
+			for j, p := range parameters {
+				if p.name != parameter && p.name != left.name {
+					parts = append(parts, p.valid[(i+j)%2])
+				}
+			}
+			query := strings.Join(slices.Insert(slices.Clone(parts), i%3, invalid), "&")
+			if err := w.tryList(ctx, w.Deployment.ID, query, true, what+" beside "+strings.Join(parts, " and ")); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// tryList lists the revisions of what may be no deployment, or with what may be no value.
+func (w *lists) tryList(ctx context.Context, id, query string, wrong bool, what string) error {
+	err := w.get(ctx, plane.RevisionsPath(id), query, wrong)
+	w.tried = append(w.tried, tried{answer: w.Scene.Answer, what: what, id: id})
+	return err
+}
+
+func (w *lists) eachIsRefusedNaming(parameter string) error {
+	return w.eachTried(`the request is refused with 422 and an error that names "(\w+)"`, func(t tried) (bool, string) {
+		return refusedNaming(t.answer, parameter) == nil, "status 422 with an error that names " + parameter + ": " + t.what
+	})
+}
+
+// clientListsSpelled lists with each value that is spelled otherwise, and then with its other spellings.
+func (w *lists) clientListsSpelled(ctx context.Context, parameter string) error {
+	if err := w.pagesKeepTheOrder(ctx); err != nil {
+		return err
+	}
+	other := spec.Spellings(parameter == "remote_reconciled")
+	for _, value := range slices.Sorted(maps.Keys(other)) {
+		l, err := w.page(ctx, parameter+"="+value)
+		if err != nil {
 			return err
 		}
-		w.tried = append(w.tried, try{parameter: parameter, invalid: invalid, answer: w.Scene.Answer})
+		if !l.answer.OK() {
+			return outcome.Inconclusive("the list with %s %s is answered with status %d", parameter, value, l.answer.Status)
+		}
+		for _, spelling := range other[value] {
+			if err := w.List(ctx, parameter+"="+url.QueryEscape(spelling), true); err != nil {
+				return err
+			}
+			what := fmt.Sprintf("%s %s for %q", parameter, value, spelling)
+			w.tried = append(w.tried, tried{answer: w.Scene.Answer, what: what, want: plane.IDs(l.rows)})
+		}
 	}
 	return nil
 }
 
-// validBeside are those of the other parameters for which the row has a 1.
-func validBeside(parameter string, row []int, turn int) (parts []string) {
-	others := slices.DeleteFunc(slices.Clone(valid), func(v struct{ parameter, first, second string }) bool { return v.parameter == parameter })
-	for j, v := range others {
-		switch {
-		case row[j] == 0:
-		case (turn+j)%2 == 0:
-			parts = append(parts, v.first)
-		default:
-			parts = append(parts, v.second)
-		}
-	}
-	return parts
+func (w *lists) eachStandsForItsValue() error {
+	return w.eachTried("", func(t tried) (bool, string) {
+		is := t.answer.OK() && plane.SameIDs(plane.IDs(t.answer.Get("resources").Array()), t.want)
+		return is || t.answer.Refused(), fmt.Sprintf("the %d revisions of %s, or status 422", len(t.want), t.what)
+	})
 }
 
-func (w *invalidBeside) eachIsRefusedNaming(parameter string) error {
-	var wrong []*outcome.Outcome
-	for _, t := range w.tried {
-		if common.RefusedNaming(t.answer, parameter) != nil {
-			wanted := fmt.Sprintf("status 422 with an error that names %s: %[1]s=%s (%s)", parameter, t.invalid.Value, t.invalid.Why)
-			if len(t.beside) > 0 {
-				wanted += " beside " + strings.Join(t.beside, " and ")
-			}
-			wrong = append(wrong, outcome.Violated(t.answer, wanted, "%s", outcome.Seen(t.answer)).
-				SameAs(`the request is refused with 422 and an error that names "(\w+)"`))
+func (w *lists) clientListsUnknownWithEach(ctx context.Context) error {
+	for _, p := range parameters {
+		query := p.valid[0]
+		if err := w.tryList(ctx, target.UnknownID(), query, false, "an unknown deployment with "+query); err != nil {
+			return err
 		}
 	}
-	return outcome.First(wrong)
+	return nil
+}
+
+// noUUID is an id that no server has given.
+const noUUID = "agentconform-none"
+
+// near are UUIDs that differ little from one, and one of another kind: what is looked up by less than the whole id, or
+// among all ids, is seen. They differ in the middle: ids that are counted up may differ at the end.
+func near(id, other, kind string) (ids []tried) {
+	if u, err := uuid.Parse(id); err == nil {
+		u[7] ^= 0x15
+		ids = append(ids, tried{id: u.String(), what: "the id with another digit"})
+	}
+	if other != "" && !strings.EqualFold(id, other) {
+		ids = append(ids, tried{id: other, what: "the id of the " + kind})
+	}
+	return ids
+}
+
+func (w *lists) nearDeployment() []tried {
+	return near(w.Deployment.ID, w.Deployment.Latest(), "revision")
+}
+
+// noDeployment are all ids that are not that of a deployment.
+func (w *lists) noDeployment() []tried {
+	return append(w.nearDeployment(), tried{id: target.UnknownID(), what: "an unknown id"},
+		tried{id: noUUID, what: "no UUID"})
+}
+
+// tryIDs asks for each of several ids.
+func (w *lists) tryIDs(ids []tried, ask func(id string) error) error {
+	if len(ids) == 0 {
+		return outcome.Inapplicable("ids that are UUIDs",
+			"the ids of the target are no UUIDs: what looks like another one may exist")
+	}
+	return common.Each(ids, func(t tried) error {
+		err := ask(t.id)
+		t.answer = w.Scene.Answer
+		w.tried = append(w.tried, t)
+		return err
+	})
+}
+
+func (w *lists) clientTriesNearIDs(ctx context.Context, act string) error {
+	path := plane.RevisionsPath
+	if act == "retrieves" {
+		path = plane.DeploymentPath
+	}
+	return w.tryIDs(w.nearDeployment(), func(id string) error { return w.get(ctx, path(id), "", false) })
+}
+
+func (w *lists) clientRetrievesNearRevisions(ctx context.Context) error {
+	latest, id := w.Deployment.Latest(), w.Deployment.ID
+	if latest == "" {
+		return outcome.Inconclusive("no revision of the deployment is known")
+	}
+	ids := append(near(latest, id, "deployment"), tried{id: noUUID, what: "no UUID"})
+	return w.tryIDs(ids, func(revision string) error {
+		return w.get(ctx, plane.RevisionPath(id, revision), "", revision == noUUID)
+	})
+}
+
+func (w *lists) clientRetrievesUnderNearIDs(ctx context.Context) error {
+	latest := w.Deployment.Latest()
+	if latest == "" {
+		return outcome.Inconclusive("no revision of the deployment is known")
+	}
+	return w.tryIDs(w.noDeployment(), func(id string) error {
+		return w.get(ctx, plane.RevisionPath(id, latest), "", id == noUUID)
+	})
+}
+
+// clientUpdatesNearIDs changes nothing, should one of the ids be taken for that of a deployment. Of one that was there
+// before the run no id is sent that could be.
+func (w *lists) clientUpdatesNearIDs(ctx context.Context) error {
+	ids := w.noDeployment()
+	if w.Deployment.Found {
+		ids = ids[len(w.nearDeployment()):]
+	}
+	return w.tryIDs(ids, func(id string) error {
+		w.Deployment = &plane.Deployment{ID: id}
+		return w.patch(ctx, plane.SourceUpdate(map[string]any{}), id == noUUID)
+	})
+}
+
+func (w *lists) eachRefused() error {
+	return w.eachTried("the request is refused with 4xx", func(t tried) (bool, string) {
+		return t.answer.Refused(), "status 4xx for " + t.what
+	})
+}
+
+func (w *lists) eachNotFound() error {
+	const one = "the request is answered with 404 and a detail that contains the deployment id"
+	return w.eachTried(one, func(t tried) (bool, string) {
+		is := t.answer.Status == http.StatusNotFound && detailNames(t.answer, t.id)
+		return is, "status 404 and a detail that names " + t.id + ": " + t.what
+	})
+}
+
+func (w *lists) clientListsCapital(ctx context.Context) error {
+	capital := strings.ToUpper(w.Deployment.ID)
+	if capital == w.Deployment.ID {
+		return outcome.Inapplicable("an id with letters", "the id %s has no small letters", capital)
+	}
+	return w.get(ctx, plane.RevisionsPath(capital), "", false)
+}
+
+// holdsItsOwnOrRefused leaves open whether an id in capital letters is the same id: if it is none, it is not found.
+func (w *lists) holdsItsOwnOrRefused() error {
+	a := w.Scene.Answer
+	isOwn := func(id string) bool { return slices.Contains(w.Deployment.Revisions, id) }
+	if a.Refused() || a.OK() && slices.ContainsFunc(plane.IDs(w.rows()), isOwn) {
+		return nil
+	}
+	return outcome.Violated(a, "revisions of the deployment, or status 4xx", "%s", outcome.Seen(a)).At("/resources")
 }

@@ -14,9 +14,6 @@ import (
 	"github.com/agentconform/agentconform/steps/target"
 )
 
-// pointerOf writes a GJSON path of plain names as a JSON pointer, without the leading slash.
-func pointerOf(path string) string { return strings.ReplaceAll(path, ".", "/") }
-
 // retrieval holds the sentences about reading deployments and revisions (sections 1, 2, 4 and 7).
 type retrieval struct {
 	*World
@@ -24,85 +21,76 @@ type retrieval struct {
 }
 
 func (w *retrieval) define(r *common.Definitions) {
-	r.Given(`an existing deployment`, w.anExistingDeployment)
-	r.Given(`a DEPLOYED deployment`, func(ctx context.Context) error { return w.Read(ctx, w.Plane.Fixtures.Deployed) })
+	fixtures := w.Plane.Fixtures
+	// it need not be up: it is read, whatever becomes of its revision
+	r.Given(`an existing deployment`, w.existing(fixtures.Readable))
+	r.Given(`a DEPLOYED deployment`, w.existing(fixtures.Deployed))
 	r.Given(`two deployments`, w.twoDeployments)
-	r.Given(`a deployment that was updated to another source`, func(ctx context.Context) (err error) {
-		w.Deployment, err = w.Plane.Shared(ctx, w.Plane.Fixtures.Updated)
-		return err
-	})
+	r.Given(`a deployment that was updated to another source`, w.shared(fixtures.Updated))
 	r.Given(`a ref whose commit id is known`, func() error {
 		ref, _ := plane.Asked(w.Target.Config.Create.Body)["repo_ref"].(string)
 		return w.knownCommit(ref)
 	})
-	r.Given(`a second ref whose commit id is known`, func() error { return w.knownCommit(w.Target.Config.Alternatives.RepoRef) })
-	r.When(`the client retrieves the deployment`, w.ClientRetrieves)
+	r.Given(`a second ref whose commit id is known`, func() error {
+		return w.knownCommit(w.Target.Config.Alternatives.RepoRef)
+	})
+	r.When(`the client retrieves the deployment`, w.retrieves)
 	r.When(`the client retrieves both deployments`, w.clientRetrievesBoth)
 	r.When(`the client retrieves an unknown deployment`, func(ctx context.Context) error {
-		return w.Retrieve(ctx, plane.DeploymentPath(target.UnknownID()))
+		return w.get(ctx, plane.DeploymentPath(target.UnknownID()), "", false)
 	})
 	r.When(`the client retrieves the deployment with the id "([^"]*)"`, func(ctx context.Context, id string) error {
-		return w.retrieve(ctx, plane.DeploymentPath(id), "", true)
+		return w.get(ctx, plane.DeploymentPath(id), "", true)
 	})
-	r.When(`the client retrieves its latest revision`, w.ClientRetrievesLatest)
+	r.When(`the client retrieves its latest revision`, w.retrievesLatest)
 	r.When(`the client retrieves its first revision`, func(ctx context.Context) error {
-		w.Revision = w.Deployment.First
-		return w.Retrieve(ctx, plane.RevisionPath(w.Deployment.ID, w.Revision))
+		return w.retrievesRevision(ctx, w.Deployment.First)
 	})
 	r.When(`the client retrieves its latest revision and lists its revisions`, w.clientRetrievesAndLists)
-	r.When(`the client retrieves both its revisions`, w.ClientRetrievesBothRevisions)
+	r.When(`the client retrieves both its revisions`, w.retrievesEach)
 	r.When(`the client retrieves an unknown revision of it`, func(ctx context.Context) error {
-		return w.Retrieve(ctx, plane.RevisionPath(w.Deployment.ID, target.UnknownID()))
+		return w.retrievesRevision(ctx, target.UnknownID())
 	})
 	r.When(`the client retrieves the revision of one deployment under the other`, func(ctx context.Context) error {
-		return w.Retrieve(ctx, plane.RevisionPath(w.Other.ID, w.Deployment.First))
+		return w.get(ctx, plane.RevisionPath(w.Other.ID, w.Deployment.First), "", false)
 	})
 	r.When(`the client retrieves each of its revisions twice`, func(ctx context.Context) error {
-		return common.Times(2, func() error { return w.ClientRetrievesBothRevisions(ctx) })
+		return common.Times(2, func() error { return w.retrievesEach(ctx) })
 	})
 	r.Then(`the deployment has the "id", "source" and "latest_revision_id" of its creation`, w.isTheCreated)
 	r.Then(`each answer is the (?:deployment|revision) that was asked for`, w.eachIsTheAskedFor)
 	r.Then(`the request is answered with 404 and a string "detail"`, func() error {
 		return cmp.Or(w.NotFound(), common.HasDetail(w.Scene.Answer))
 	})
-	r.Then(`the "source" of the (?:deployment|revision) is that of the create request`, w.SourceAsAsked)
-	r.Then(`the "source_revision_config" of the (?:deployment|revision) holds the values of the create request`, func() error {
-		return w.ConfigHolds(plane.Asked(w.Deployment.Body))
-	})
+	r.Then(`the "source" of the (?:deployment|revision) is that of the create request`, w.sourceAsAsked)
+	r.Then(`the "source_revision_config" of the (?:deployment|revision) holds the values of the create request`,
+		func() error { return configHolds(w.Scene.Answer, plane.Asked(w.Deployment.Body)) })
 	r.Then(`the "source_revision_config" of the revision is unchanged`, w.configAsBefore)
 	r.Then(`the retrieved revision is the latest revision`, func() error { return same(w.Answers[0], "id", w.Revision) })
 	r.Then(`the list contains only that revision`, w.listHoldsJustIt)
 	r.Then(`the revision has every required field, and none is null`, w.revisionIsComplete)
 	// what was seen at one moment is compared with what is seen at another
 	r.Then(`each has the "created_at" of its first read`, func() error { return w.Plane.CreatedAsAtFirst(w.Answers) })
+	// what is read from copies is not wrong at every read
 	r.When(`the client retrieves the deployment several times`, func(ctx context.Context) error {
-		return common.Times(6, func() error { return w.ClientRetrieves(ctx) }) // what is read from copies is not wrong at every read
+		return common.Times(6, func() error { return w.retrieves(ctx) })
 	})
-	r.Then(`whenever "latest_revision_id" names the new revision, "source_revision_config" holds the values of the update`, w.configFollowsLatest)
+	r.Then(`whenever "latest_revision_id" names the new revision, "source_revision_config" holds the values of the update`,
+		w.configFollowsLatest)
 	r.Then(`no "updated_at" is before "created_at"`, w.notUpdatedBeforeCreated)
 	r.Then(`the "repo_commit_sha" of the revision is the commit id of its ref`, w.showsCommit)
 }
 
-// anExistingDeployment need not be up: it is read, whatever becomes of its revision.
-func (w *retrieval) anExistingDeployment(ctx context.Context) error {
-	if err := w.Read(ctx, w.Plane.Fixtures.Created); err != nil || w.Deployment.Found {
-		return err
-	}
-	return w.FirstCanBeRetrieved(ctx)
-}
-
 func (w *retrieval) twoDeployments(ctx context.Context) (err error) {
-	if err = w.Read(ctx, w.Plane.Fixtures.Created); err != nil {
+	if err = w.existing(w.Plane.Fixtures.Readable)(ctx); err != nil {
 		return err
 	}
 	if w.Deployment.Found {
 		w.Other = w.Plane.Existing.Deployments()[1]
 		return nil
 	}
-	if w.Other, err = w.Plane.Shared(ctx, w.Plane.Fixtures.Existing); err != nil {
-		return err
-	}
-	return w.FirstCanBeRetrieved(ctx)
+	w.Other, err = w.Plane.Shared(ctx, w.Plane.Fixtures.Existing)
+	return err
 }
 
 // knownCommit skips where the expected commit is not configured.
@@ -115,24 +103,17 @@ func (w *retrieval) knownCommit(ref string) error {
 
 func (w *retrieval) clientRetrievesBoth(ctx context.Context) error {
 	w.AskedIDs = []string{w.Deployment.ID, w.Other.ID}
-	if err := w.Retrieve(ctx, plane.DeploymentPath(w.Deployment.ID)); err != nil {
-		return err
-	}
-	return w.Retrieve(ctx, plane.DeploymentPath(w.Other.ID))
+	return common.Each(w.AskedIDs, func(id string) error { return w.get(ctx, plane.DeploymentPath(id), "", false) })
 }
 
 func (w *retrieval) clientRetrievesAndLists(ctx context.Context) error {
-	if err := w.ClientRetrievesLatest(ctx); err != nil {
+	if err := w.retrievesLatest(ctx); err != nil {
 		return err
 	}
 	if err := w.Plane.AwaitListed(ctx, w.Deployment.ID, w.Revision); err != nil {
 		return err
 	}
-	a, err := w.Plane.Get(ctx, plane.RevisionsPath(w.Deployment.ID), "")
-	if err == nil {
-		w.Answers = append(w.Answers, a)
-	}
-	return err
+	return w.List(ctx, "", false)
 }
 
 // same compares a field of an answer with a string.
@@ -145,21 +126,19 @@ func same(a *client.Answer, path, want string) error {
 }
 
 func (w *retrieval) isTheCreated() error {
-	if err := w.Served(); err != nil {
-		return err
-	}
-	if err := same(w.Scene.Answer, "id", w.Deployment.ID); err != nil {
+	a := w.Scene.Answer
+	if err := cmp.Or(w.Served(), same(a, "id", w.Deployment.ID)); err != nil {
 		return err
 	}
 	if w.Deployment.Found { // what the list of deployments showed and cannot have changed since (section 2)
 		w.Scene.Note("judged on an existing deployment: id and source only")
-	} else if err := same(w.Scene.Answer, "latest_revision_id", w.Deployment.First); err != nil {
+	} else if err := same(a, "latest_revision_id", w.Deployment.First); err != nil {
 		return err
 	}
 	if w.Source() == "" {
 		return nil
 	}
-	return same(w.Scene.Answer, "source", w.Source())
+	return same(a, "source", w.Source())
 }
 
 func (w *retrieval) eachIsTheAskedFor() error {
@@ -171,29 +150,52 @@ func (w *retrieval) eachIsTheAskedFor() error {
 	return nil
 }
 
-// configAsBefore compares with what the same revision showed before the update, not with what was asked for at its
-// creation.
-func (w *retrieval) configAsBefore() error {
-	before := w.Deployment.Original
-	if before.Get("id").String() != w.Scene.Answer.Get("id").String() {
-		return outcome.Blocked("the first revision cannot be retrieved: %s", outcome.Seen(w.Scene.Answer))
+// sourceAsAsked wants the last answer to show the source of the create request (section 2).
+func (w *World) sourceAsAsked() error {
+	a := w.Scene.Answer
+	want, _ := w.Deployment.Body["source"].(string)
+	return cmp.Or(w.Served(), outcome.WantAt(a.Get("source").String() == want, a, "source", "source "+want))
+}
+
+// The fields of a source, as GJSON paths: those that a request may set, and the commit that the target has used
+// (section 2).
+var sourceFields = []string{"source_revision_config.repo_ref", "source_revision_config.graph_config_path",
+	"source_revision_config.image_uri"}
+
+const commitField = "source_revision_config.repo_commit_sha"
+
+// configHolds looks for every value that was asked for. Fields that were not asked for are the target's own.
+func configHolds(a *client.Answer, asked map[string]any) error {
+	if !a.OK() {
+		return outcome.Want(false, a, "status 2xx")
 	}
 	compared := 0
-	for _, field := range []string{"repo_ref", "graph_config_path", "image_uri", "repo_commit_sha"} {
-		path := "source_revision_config." + field
-		want := before.Get(path)
-		if want.Type != gjson.String || want.Str == "" { // it may get a value when the revision is built
+	for _, path := range sourceFields {
+		name := strings.TrimPrefix(path, "source_revision_config.")
+		value, given := asked[name].(string)
+		if !given {
 			continue
 		}
 		compared++
-		if got := w.Scene.Answer.Get(path); got.String() != want.String() {
-			return outcome.Violated(w.Scene.Answer, field+" "+want.String(), "%s", outcome.Shown(got)).At("/"+pointerOf(path)).Comparing(w.Scene.Answer, before)
+		if err := outcome.WantAt(a.Get(path).String() == value, a, path, name+" "+value); err != nil {
+			return err
 		}
 	}
 	if compared == 0 {
-		return outcome.Inconclusive("the revision had an empty source_revision_config before the update: %s", outcome.Seen(before))
+		return outcome.Inconclusive("the request sets neither repo_ref, graph_config_path nor image_uri: set them in " +
+			"create.body.source_revision_config")
 	}
 	return nil
+}
+
+// configAsBefore compares with what the same revision showed before the update, not with what was asked for at its
+// creation.
+func (w *retrieval) configAsBefore() error {
+	now, before := w.Scene.Answer, w.Deployment.Original
+	if before.Get("id").String() != now.Get("id").String() {
+		return outcome.Blocked("the first revision cannot be retrieved: %s", outcome.Seen(now))
+	}
+	return fieldsKept(now, before, append(sourceFields[:3:3], commitField))
 }
 
 func (w *retrieval) listHoldsJustIt() error {
@@ -218,20 +220,21 @@ func (w *retrieval) notUpdatedBeforeCreated() error {
 		if !ok || !ok2 {
 			return outcome.Inconclusive("created_at or updated_at is missing or not a date-time")
 		}
-		if updated.Before(created) {
-			return outcome.Violated(a, "updated_at at or after created_at "+outcome.Shown(a.Get("created_at")), "%s", outcome.Shown(a.Get("updated_at"))).At("/updated_at")
+		expected := "updated_at at or after created_at " + outcome.Shown(a.Get("created_at"))
+		if err := outcome.WantAt(!updated.Before(created), a, "updated_at", expected); err != nil {
+			return err
 		}
 	}
 	return nil
 }
 
 func (w *retrieval) showsCommit() error {
+	a := w.Scene.Answer
 	if err := w.Served(); err != nil {
 		return err
 	}
-	got := w.Scene.Answer.Get("source_revision_config.repo_commit_sha")
-	if !strings.EqualFold(got.String(), w.commit) {
-		return outcome.Violated(w.Scene.Answer, "repo_commit_sha "+w.commit, "%s", outcome.Shown(got)).At("/source_revision_config/repo_commit_sha").
+	if got := a.Get(commitField); !strings.EqualFold(got.String(), w.commit) {
+		return outcome.Violated(a, "repo_commit_sha "+w.commit, "%s", outcome.Shown(got)).At(inPointer(commitField)).
 			Hinting("set alternatives.commits to the commit id that the ref points to now: a branch may have moved")
 	}
 	return nil
@@ -250,8 +253,7 @@ func (w *retrieval) configFollowsLatest() error {
 			continue
 		}
 		compared++
-		w.Scene.Answer = a
-		if err := w.ConfigHolds(w.Deployment.Update); err != nil {
+		if err := configHolds(a, w.Deployment.Update); err != nil {
 			return err
 		}
 	}

@@ -22,8 +22,8 @@ import (
 	"github.com/agentconform/agentconform/steps/target"
 )
 
-// unfamiliar is a target that lists its deployments, names its agent server at a path of its own, lists threads with the search
-// endpoint, and refuses with 403 and plain text. It records what was sent.
+// unfamiliar is a target that lists its deployments, names its agent server at a path of its own, lists threads with
+// the search endpoint, and refuses with 403 and plain text. It records what was sent.
 type unfamiliar struct {
 	mu   sync.Mutex
 	sent []string
@@ -236,7 +236,9 @@ func TestProbesWaitForTheirTurn(t *testing.T) {
 	for i := range probes {
 		probes[i] = &probe{request: on.ToControlPlane(target.Nobody, http.MethodGet, plane.DeploymentsPath, nil)}
 	}
+	began := time.Now()
 	x.sendAll(t.Context(), probes...)
+	assert.GreaterOrEqual(t, time.Since(began), 2400*time.Millisecond, "the rate is kept")
 	for _, p := range probes {
 		require.NoError(t, p.err)
 		assert.Equal(t, 404, p.answer.Status)

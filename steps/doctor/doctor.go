@@ -14,9 +14,7 @@ import (
 	"github.com/agentconform/agentconform/reports"
 	"github.com/agentconform/agentconform/spec"
 	"github.com/agentconform/agentconform/steps/agent"
-	"github.com/agentconform/agentconform/steps/client"
 	"github.com/agentconform/agentconform/steps/config"
-	"github.com/agentconform/agentconform/steps/evidence"
 	"github.com/agentconform/agentconform/steps/plane"
 	"github.com/agentconform/agentconform/steps/shared"
 	"github.com/agentconform/agentconform/steps/suite"
@@ -84,54 +82,41 @@ type examiner struct {
 	nobody    *probe // the same request without credentials
 }
 
-func newExaminer(t *target.Target, maker *shared.Maker, catalogue *features.Catalogue, oracle *spec.Oracle) *examiner {
+func newExaminer(t *target.Target, maker *shared.Maker, o suite.Options) *examiner {
 	p := plane.New(t, nil, time.Time{})
-	return &examiner{Examination: &Examination{Total: len(catalogue.Requirements)}, target: t, plane: p,
-		agents: agent.New(t, p, maker, requestsAtOnce), catalogue: catalogue, oracle: oracle,
+	return &examiner{Examination: &Examination{Total: len(o.Catalogue.Requirements)}, target: t, plane: p,
+		agents: agent.New(t, p, maker, requestsAtOnce), catalogue: o.Catalogue, oracle: o.Oracle,
 		forecast: suite.Foresee(t.Config, suite.Selection{})}
-}
-
-// Options say what an examination does beyond reading.
-type Options struct {
-	// Try has it run the conformance graph once for each word of its contract, on threads that it removes where the
-	// agent server takes DELETE.
-	Try bool
-	// Fixtures are what a run would serve, served while the examination lasts; nil where the configuration has none.
-	Fixtures target.Fixtures
 }
 
 const requestsAtOnce = 9 // at most
 
-// Examine checks whether a run could judge the target, and which keys its configuration lacks. Unless the options say
-// more, it sends a few reading requests and creates nothing. The error is that of the context, or of the route.
-func Examine(ctx context.Context, c *config.Config, catalogue *features.Catalogue, oracle *spec.Oracle,
-	o Options) (*Examination, error) {
-	t, err := target.New(target.Options{Config: c, Concurrency: requestsAtOnce, RunID: "doctor", Fixtures: o.Fixtures})
+// Examine checks whether a run with the options could judge the target, and which keys its configuration lacks. It
+// sends a few reading requests and creates nothing; to try has it also run the conformance graph once for each word of
+// its contract, on threads that it removes where the agent server takes DELETE. The error is that of the context, or of
+// the route.
+func Examine(ctx context.Context, o suite.Options, try bool) (*Examination, error) {
+	c := o.Config
+	t, err := target.New(target.Options{Config: c, Concurrency: requestsAtOnce, RunID: "doctor", Fixtures: o.Fixtures,
+		Oracle: o.Oracle,
+		Start:  time.Now()})
 	if err != nil {
-		return nil, err
-	}
-	if t.Ledger, err = evidence.OpenLedger("", t.RunID, c.Target); err != nil { // what is created is removed at once
 		return nil, err
 	}
 	defer t.Close() //nolint:errcheck // the ledger has no file
 	maker := shared.NewMaker(ctx)
 	defer maker.Wait()
-	x := newExaminer(t, maker, catalogue, oracle)
-	words := evidence.NewWords(t.Client.Words)
-	t.Client.Observe = func(_ context.Context, r client.Request, _ time.Time, a *client.Answer, _ string) int {
-		words.Note(0, r, a)
-		return 0
-	}
+	x := newExaminer(t, maker, o)
 	x.examineTarget(ctx)
 	if c.Target != "" && len(c.Create.Body) > 0 {
 		x.examineTemplate()
 	}
 	x.examineExisting(ctx)
-	for _, name := range words.Unchanged() {
+	for _, name := range t.Collector.Words.Unchanged() {
 		x.add(Problem, "vocabulary."+name, fmt.Sprintf("the target uses %q and never %q", name, t.Client.Words.OnWire(name)),
 			"remove or correct vocabulary."+name)
 	}
-	if o.Try {
+	if try {
 		x.tryGraph(ctx)
 	}
 	x.examineFixtures(ctx)

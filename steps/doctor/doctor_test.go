@@ -16,6 +16,7 @@ import (
 	"github.com/agentconform/agentconform/features"
 	"github.com/agentconform/agentconform/spec"
 	"github.com/agentconform/agentconform/steps/config"
+	"github.com/agentconform/agentconform/steps/suite"
 	"github.com/agentconform/agentconform/steps/target"
 )
 
@@ -71,7 +72,7 @@ func examined(t *testing.T, c *config.Config) *Examination {
 	require.NoError(t, err)
 	oracle, err := sharedOracle()
 	require.NoError(t, err)
-	e, err := Examine(t.Context(), c, catalogue, oracle, Options{})
+	e, err := Examine(t.Context(), suite.Options{Config: c, Catalogue: catalogue, Oracle: oracle}, false)
 	require.NoError(t, err)
 	return e
 }
@@ -139,21 +140,6 @@ func TestExamineIsOverInTheTimeOfARequest(t *testing.T) {
 	assert.Contains(t, e.Conclusion(), "The target cannot be tested yet: control plane: ")
 }
 
-func TestExamineEachCredential(t *testing.T) {
-	t.Parallel()
-	server := httptest.NewServer(guarded(respond(404, "application/json", notFound)))
-	t.Cleanup(server.Close)
-	c := ofPlane(server.URL)
-	c.Credentials.TenantID, c.Credentials.Bearer, c.TenantIDAlone = "tenant", "token-3", true
-	c.OtherTenant = config.Credentials{APIKey: "another-key"}
-	e := examined(t, c)
-	assert.Equal(t, "note: sent alone: status 401; CP-AUTH-4 will fail; check AGENTCONFORM_CREDENTIALS_TENANT_ID", e.on("credentials.tenant_id"))
-	assert.Equal(t, "note: status 401; CP-AUTH-6 may fail; check AGENTCONFORM_OTHER_TENANT_API_KEY, sent as X-Api-Key", e.on("other_tenant"))
-	assert.Empty(t, e.on("credentials.api_key"))
-	assert.Empty(t, e.on("credentials.bearer"))
-	assert.True(t, e.Testable())
-}
-
 func TestExamineAgentServer(t *testing.T) {
 	threads := respond(200, "application/json", `[{"thread_id":"a"}]`)
 	search := func(w http.ResponseWriter, r *http.Request) {
@@ -218,7 +204,7 @@ func TestExaminePlan(t *testing.T) {
 	require.NoError(t, err)
 	c := ofPlane("http://target.example")
 	c.MaxDeployments, c.MaxRevisions = 3, 5
-	e := newExaminer(&target.Target{Config: c}, nil, catalogue, nil)
+	e := newExaminer(&target.Target{Config: c}, nil, suite.Options{Catalogue: catalogue})
 	e.examineGaps()
 	e.examinePlan()
 	assert.Regexp(t, "^note: a run creates at most [0-9]+ deployments with [0-9]+ revisions; max_deployments is 3, so some requirements are skipped; set max_deployments to ", e.on("plan"))
@@ -230,12 +216,61 @@ func TestExaminePlan(t *testing.T) {
 	assert.Equal(t, "note: CP-UPDATE-3: not applicable: deployments are created from git_host, and not from external_container; ", e.on("not applicable"))
 }
 
-func TestConclusion(t *testing.T) {
-	assert.Equal(t, "The target can be tested: a run judges 97 of 103 requirements.", (&Examination{Judged: 97, Total: 103}).Conclusion())
-	assert.Equal(t, "The target cannot be tested yet: no requirement can be judged with this configuration.", (&Examination{Total: 103}).Conclusion())
-	e := &Examination{Judged: 97, Total: 103}
-	e.add(Problem, "control plane", "is away", "look for it")
-	e.add(Noted, "create.body", "is odd", "")
-	e.add(Problem, "users.1", "refused", "")
-	assert.Equal(t, "The target cannot be tested yet: control plane: is away.", e.Conclusion())
+func TestExamineARedirect(t *testing.T) {
+	t.Parallel()
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if !strings.HasPrefix(r.URL.Path, "/new/") {
+			http.Redirect(w, r, "/new"+r.URL.Path, http.StatusPermanentRedirect)
+			return
+		}
+		guarded(respond(404, "application/json", notFound))(w, r)
+	}))
+	t.Cleanup(server.Close)
+	e := examined(t, ofPlane(server.URL))
+	assert.Regexp(t, `^note: GET .*: redirected to http://.*/new/v2/.*; requests other than GET are not sent there; set target to the base URL there$`, e.on("redirect"))
+}
+
+func TestExamineTheClock(t *testing.T) {
+	t.Parallel()
+	for by, says := range map[time.Duration]string{
+		-time.Hour:       `^note: GET .*: Date is .*, (1h0m|59m59s|1h0m1s)[0s]* behind the clock of this machine; set both clocks by NTP`,
+		2 * time.Hour:    `^note: GET .*: Date is .*, (2h0m|1h59m59s)[0s]* ahead of the clock of this machine`,
+		10 * time.Second: `^$`,
+	} {
+		server := httptest.NewServer(guarded(func(w http.ResponseWriter, r *http.Request) {
+			w.Header().Set("Date", time.Now().Add(by).UTC().Format(http.TimeFormat))
+			respond(404, "application/json", notFound)(w, r)
+		}))
+		t.Cleanup(server.Close)
+		assert.Regexp(t, says, examined(t, ofPlane(server.URL)).on("clock"))
+	}
+}
+
+// TestAddressesThatAreRefusedAreTold: before a run, with the key that allows them.
+func TestAddressesThatAreRefusedAreTold(t *testing.T) {
+	const id, revision = "6f9619ff-8b86-4011-b42d-00c04fc964ff", "6f9619ff-8b86-4011-b42d-00c04fc964fe"
+	server := httptest.NewServer(guarded(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		switch {
+		case strings.HasSuffix(r.URL.Path, id):
+			_, _ = io.WriteString(w, `{"id":"`+id+`","latest_revision_id":"`+revision+`","source_config":{"custom_url":"http://169.254.169.254/a"}}`)
+		case strings.HasSuffix(r.URL.Path, revision):
+			_, _ = io.WriteString(w, `{"id":"`+revision+`","status":"DEPLOYED"}`)
+		case strings.Contains(r.URL.Path, id):
+			_, _ = io.WriteString(w, `{"resources":[{"id":"`+revision+`","status":"DEPLOYED"}],"offset":0}`)
+		default:
+			w.WriteHeader(http.StatusNotFound)
+			_, _ = io.WriteString(w, notFound)
+		}
+	}))
+	t.Cleanup(server.Close)
+	c := ofPlane(server.URL)
+	c.Create.Body, c.Existing.Deployment, c.AllowPrivate = nil, id, true
+	var told []string
+	for _, check := range examined(t, c).Checks {
+		told = append(told, fmt.Sprintf("%s: %s; %s", check.State, check.Found, check.Remedy))
+	}
+	all := strings.Join(told, "\n")
+	assert.Contains(t, all, `note: no user's token is sent to the agent server address that the deployment has at source_config.custom_url, "http://169.254.169.254/a": it is a multicast`)
+	assert.Contains(t, all, "set agent_target if it is right")
 }

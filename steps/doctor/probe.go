@@ -146,7 +146,10 @@ func (x *examiner) unanswered(p *probe, key string) (found, remedy string) {
 	}
 	at := reports.HostPort(p.request.Base)
 	host, _, _ := net.SplitHostPort(at)
-	socket := x.target.Config.Connection().SocketOf(at)
+	socket := ""
+	if via := x.target.Config.Connection(); via != nil {
+		socket = via.Sockets[at]
+	}
 	found, remedy = x.target.Redact.Excerpt(none.Cause), "start the target, or correct "+key
 	if none.Stage != client.StageHTTP {
 		found = string(none.Stage) + ": " + found

@@ -4,7 +4,6 @@ package endtoend
 
 import (
 	"context"
-	"time"
 
 	"github.com/agentconform/agentconform/steps/agent"
 	"github.com/agentconform/agentconform/steps/client"
@@ -16,8 +15,8 @@ import (
 	"github.com/agentconform/agentconform/steps/target"
 )
 
-// World is what the sentences about a deployment together with its agent server know in one scenario. The deployment is the
-// one that the sentences about the control plane speak of.
+// World is what the sentences about a deployment together with its agent server know in one scenario. The deployment is
+// the one that the sentences about the control plane speak of.
 type World struct {
 	target       *target.Target
 	plane        *plane.Plane
@@ -44,9 +43,6 @@ func (w *World) callDeployment(ctx context.Context) error {
 	server, err := w.agents.AgentOf(ctx, w.controlPlane.Deployment)
 	if err != nil {
 		return err
-	}
-	if server.Late > 0 {
-		w.controlPlane.Scene.Note("the agent server did not serve until " + server.Late.Round(time.Millisecond).String() + " after DEPLOYED")
 	}
 	t, err := server.CreateThread(ctx, w.target.Owner(), nil)
 	if err == nil && t.ID == "" {
@@ -77,7 +73,7 @@ func (w *World) callDeployment(ctx context.Context) error {
 func (w *World) userCallsDeployment(ctx context.Context) error {
 	for range 2 {
 		if err := w.callDeployment(ctx); err != nil {
-			return w.unlessAgentsFail(ctx, err)
+			return err
 		}
 	}
 	if first, second := w.answers[0], w.answers[1]; first != second {
@@ -86,30 +82,14 @@ func (w *World) userCallsDeployment(ctx context.Context) error {
 	return nil
 }
 
-func (w *World) agentAnswers(ctx context.Context) error {
-	return w.unlessAgentsFail(ctx, agent.HoldsAnswered(w.answer, w.current))
-}
-
-// unlessAgentsFail blocks what looks wrong where plain runs do not work on the agent server under test either.
-func (w *World) unlessAgentsFail(ctx context.Context, wrong error) error {
-	if agent.IsNotServing(wrong) { // judged here, and nowhere else
-		return wrong
-	}
-	return outcome.Unless(ctx, wrong, func(ctx context.Context) error {
-		server, err := w.agents.AgentServer(ctx)
-		if err != nil {
-			return err
-		}
-		return server.PlainRunsWork(ctx)
-	})
-}
+func (w *World) agentAnswers() error { return agent.HoldsAnswered(w.answer, w.current) }
 
 func (w *World) wasUpdated(ctx context.Context) error {
 	change, _ := w.plane.Sources.Another()
 	if err := w.plane.Update(ctx, w.controlPlane.Deployment, change); err != nil {
 		return err
 	}
-	h, err := w.plane.Poll(ctx, w.controlPlane.Deployment.ID, w.controlPlane.Deployment.Latest(), w.plane.Statuses.Done)
+	h, err := w.plane.Poll(ctx, w.controlPlane.Deployment.ID, w.controlPlane.Deployment.Latest(), plane.IsDone)
 	if err != nil {
 		return err
 	}
@@ -121,12 +101,12 @@ func (w *World) wasUpdated(ctx context.Context) error {
 func (w *World) userCallsUntilNew(ctx context.Context) error {
 	return w.target.RetryFor(ctx, w.target.Config.Timeouts.Request, func() (bool, error) {
 		err := w.callDeployment(ctx)
-		return err == nil && w.answerIsNew(ctx) == nil, err
+		return err == nil && w.answerIsNew() == nil, err
 	})
 }
 
-func (w *World) answerIsNew(ctx context.Context) error {
-	if err := w.agentAnswers(ctx); err != nil {
+func (w *World) answerIsNew() error {
+	if err := w.agentAnswers(); err != nil {
 		return err
 	}
 	if last := w.answers[len(w.answers)-1]; last == w.answers[0] {

@@ -15,8 +15,8 @@ import (
 	"github.com/agentconform/agentconform/steps/client"
 )
 
-// TestRecordedBodies: of a large body the beginning is kept, and of all that come after many only a short one; no cut leaves a part of a
-// secret.
+// TestRecordedBodies: of a large body the beginning is kept, and of all that come after many only a short one; no cut
+// leaves a part of a secret.
 func TestRecordedBodies(t *testing.T) {
 	const secret = "secret-of-twenty-chars"
 	w := newRecorder(client.NewRedactor(map[string]string{secret: "$K"}))

@@ -13,7 +13,10 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
+
+	"github.com/google/uuid"
 
 	"github.com/agentconform/agentconform/reports"
 	"github.com/agentconform/agentconform/spec"
@@ -22,30 +25,31 @@ import (
 
 // Collector observes every exchange of a run. It may be used by many goroutines.
 type Collector struct {
-	Words     *Words
-	Exchanges *reports.Exchanges
+	Words *Words
+
+	granted, refused atomic.Int64 // answers that asked the client to wait, by whether it did
 
 	oracle   *spec.Oracle
 	recorder recorder
 	start    time.Time
 
-	mu               sync.Mutex // for all below; held while an exchange gets its id and is noted under it
-	observations     []Observation
-	keptBytes        int                   // of their bodies
-	violations       map[string]*Violation // by their key: what the contract says against answers
-	known            map[string]int        // of these, by operation
-	enums            map[enumValue]bool    // those of the interface that were seen
-	mistakes         []string              // requests of the suite that break the contract, and not on purpose
-	given            givenIDs
-	ownToken         OwnToken // where callers' own tokens were seen
-	granted, refused int      // answers that asked the client to wait, by whether it did
+	mu           sync.Mutex // for all below; held while an exchange gets its id and is noted under it
+	exchanges    []reports.Exchange
+	observations []Observation
+	keptBytes    int                   // of their bodies
+	violations   map[string]*Violation // by their key: what the contract says against answers
+	known        map[string]int        // of these, by operation
+	oddIDs       bool                  // the target has given ids that are no UUIDs: they are sent as they are
+	enums        map[enumValue]bool    // those of the interface that were seen
+	mistakes     []string              // requests of the suite that break the contract, and not on purpose
+	ownToken     OwnToken              // where callers' own tokens were seen
 }
 
 // New returns a collector, in the words of the target, as exchanges were sent and received.
 func New(oracle *spec.Oracle, redact *client.Redactor, start time.Time, words spec.Words, reached Reach) *Collector {
 	c := &Collector{
-		Words: NewWords(words), oracle: oracle, recorder: newRecorder(redact), Exchanges: reports.NewExchanges(), start: start,
-		violations: map[string]*Violation{}, known: map[string]int{}, enums: map[enumValue]bool{}, given: givenIDs{},
+		Words: NewWords(words), oracle: oracle, recorder: newRecorder(redact), start: start,
+		violations: map[string]*Violation{}, known: map[string]int{}, enums: map[enumValue]bool{},
 	}
 	c.recorder.words, c.recorder.Reach = words, reached
 	return c
@@ -53,7 +57,8 @@ func New(oracle *spec.Oracle, redact *client.Redactor, start time.Time, words sp
 
 // Observe records one exchange and judges it. It is a client.Observer.
 func (c *Collector) Observe(ctx context.Context, r client.Request, sent time.Time, a *client.Answer, cause string) int {
-	judged := spec.Exchange{Side: r.Side, Method: r.Method, Path: r.Path, Query: r.Query, RequestHeader: r.Header, RequestBody: r.Body}
+	judged := spec.Exchange{Side: r.Side, Method: r.Method, Path: r.Path, Query: r.Query, RequestHeader: r.Header,
+		RequestBody: r.Body}
 	if a != nil {
 		judged.Status, judged.Header, judged.Body = a.Status, a.Header, a.Body
 	}
@@ -68,23 +73,26 @@ func (c *Collector) Observe(ctx context.Context, r client.Request, sent time.Tim
 	o := observationOf(ctx, op, r, sent, a)
 	o.contentType, _, _ = mime.ParseMediaType(http.Header(x.Response.Headers).Get("Content-Type"))
 	enums := c.enumsIn(op, judged, a)
-	given, token := givenBy(a), c.recorder.ownTokenIn(r, a)
+	token := c.recorder.ownTokenIn(r, a)
 
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	o.ID = c.Exchanges.Append(x)
+	c.oddIDs = c.oddIDs || a != nil && r.Side == spec.ControlPlane && givesOddIDs(a)
+	if !r.Wrong && c.oddIDs { // the answer that gave them is judged
+		against = slices.DeleteFunc(against, func(v spec.Violation) bool {
+			return v.Keyword == "format" && strings.HasPrefix(v.Pointer, "/path/")
+		})
+	}
+	c.exchanges = reports.Record(c.exchanges, x)
+	o.ID = len(c.exchanges)
 	o.Request, _ = c.bounded(r.Body)
 	if a != nil {
 		o.Answer, o.whole = c.bounded(a.Body)
 	}
-	for _, id := range given {
-		c.given[id] = true
-	}
-	against = c.given.without(against, r.Path)
 	for _, v := range against {
 		if !r.Wrong {
-			c.mistakes = append(c.mistakes, fmt.Sprintf("exchange %d: our request for %s breaks the contract at %q: expected %s, sent %s",
-				o.ID, v.Operation, v.Pointer, v.Expected, v.Actual))
+			c.mistakes = append(c.mistakes, fmt.Sprintf("exchange %d: our request for %s breaks the contract at %q: "+
+				"expected %s, sent %s", o.ID, v.Operation, v.Pointer, v.Expected, v.Actual))
 		}
 	}
 	o.asked = askedOf(op, r.Raised && o.Status == http.StatusInternalServerError, against)
@@ -102,6 +110,18 @@ func (c *Collector) Observe(ctx context.Context, r client.Request, sent time.Tim
 	c.Words.Note(o.ID, r, a)
 	c.observations = append(c.observations, o) // ids are counted from one
 	return o.ID
+}
+
+// givesOddIDs tells whether an answer holds an id that is no UUID.
+func givesOddIDs(a *client.Answer) bool {
+	for _, path := range []string{"id", "latest_revision_id", "resources.#.id"} {
+		for _, id := range a.Get(path).Array() {
+			if text := id.String(); text != "" && (len(text) != 36 || uuid.Validate(text) != nil) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // bounded is a body within what is kept of one, and of all, and whether that is all of it.
@@ -150,18 +170,14 @@ func (c *Collector) Violations(operation string) (found []Violation) {
 
 // Waited notes an answer that asked the client to wait, and whether it did.
 func (c *Collector) Waited(granted bool) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
 	if granted {
-		c.granted++
+		c.granted.Add(1)
 	} else {
-		c.refused++
+		c.refused.Add(1)
 	}
 }
 
 // Throttled is how often the client waited because it was asked to, and how often it did not.
 func (c *Collector) Throttled() (waited, refused int) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.granted, c.refused
+	return int(c.granted.Load()), int(c.refused.Load())
 }

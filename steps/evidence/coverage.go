@@ -27,8 +27,8 @@ var enumPaths = map[string][]string{
 	"Message.type":    {"values.messages.#.type"},
 }
 
-// enumsIn are the values of enumerations of the interface in a request and in its answer. A request body that is not JSON was
-// sent on purpose; the answer of an error has no such values.
+// enumsIn are the values of enumerations of the interface in a request and in its answer. A request body that is not
+// JSON was sent on purpose; the answer of an error has no such values.
 func (c *Collector) enumsIn(op spec.Operation, x spec.Exchange, a *client.Answer) (found []enumValue) {
 	known := c.oracle.Enums()
 	note := func(field string, values gjson.Result) {
@@ -57,14 +57,15 @@ func (c *Collector) enumsIn(op spec.Operation, x spec.Exchange, a *client.Answer
 
 // ErrorAnswers returns the answers of an operation with a status, as far as they were kept whole.
 func (c *Collector) ErrorAnswers(operation string, status int) (all []*client.Answer) {
-	for _, o := range c.which(func(o *Observation) bool { return o.Op.ID == operation && o.Status == status && o.judged() && o.whole }) {
+	isKept := func(o *Observation) bool { return o.Op.ID == operation && o.Status == status && o.judged() && o.whole }
+	for _, o := range c.which(isKept) {
 		all = append(all, o.answer())
 	}
 	return all
 }
 
-// Answered counts the answers to an operation that the contract has something to say about: not those that only asked to
-// come back later, and no server errors.
+// Answered counts the answers to an operation that the contract has something to say about: not those that only asked
+// to come back later, and no server errors.
 func (c *Collector) Answered(operation string) int {
 	return len(c.which(func(o *Observation) bool { return o.Op.ID == operation && o.Status < 500 && o.judged() }))
 }
@@ -74,8 +75,8 @@ func (c *Collector) Succeeded(operation string) int {
 	return len(c.which(func(o *Observation) bool { return o.Op.ID == operation && o.Status/100 == 2 && o.judged() }))
 }
 
-// Trusted counts the answers of a side to credentials of the configuration, by status. What is wrong with a request on purpose may be refused
-// before the credentials are looked at: it does not count.
+// Trusted counts the answers of a side to credentials of the configuration, by status. What is wrong with a request on
+// purpose may be refused before the credentials are looked at: it does not count.
 func (c *Collector) Trusted(side spec.Side) map[int]int {
 	all := map[int]int{}
 	for _, o := range c.which(func(o *Observation) bool { return o.Trusted && o.Side == side && !o.Wrong }) {
@@ -94,8 +95,8 @@ func (c *Collector) Statuses() (statuses map[int]int, contentTypes map[string]in
 	return statuses, contentTypes
 }
 
-// Asked says what a request was that was answered: the interface says how one that keeps the contract is answered (section 4),
-// and how one with invalid parameters (section 7), and nothing of any other.
+// Asked says what a request was that was answered: the interface says how one that keeps the contract is answered
+// (section 4), and how one with invalid parameters (section 7), and nothing of any other.
 type Asked int
 
 // What requests are, by what the contract says against them.
@@ -103,12 +104,12 @@ const (
 	Kept      Asked = iota // nothing
 	Parameter              // a parameter of the control plane is invalid
 	Broken                 // anything else; or the operation is not one of the interface
-	Raised                 // nothing, and it joins a run whose graph raised an error: the interface does not say how that ends
+	Raised                 // nothing, and it joins a run whose graph raised an error: how that ends is not said
 )
 
 func askedOf(op spec.Operation, raised bool, against []spec.Violation) Asked {
-	inParameter := func(v spec.Violation) bool {
-		return strings.HasPrefix(v.Pointer, "/query") || strings.HasPrefix(v.Pointer, "/path")
+	isOther := func(v spec.Violation) bool {
+		return !strings.HasPrefix(v.Pointer, "/query") && !strings.HasPrefix(v.Pointer, "/path")
 	}
 	switch {
 	case op.ID == "" || op.Field:
@@ -117,7 +118,7 @@ func askedOf(op spec.Operation, raised bool, against []spec.Violation) Asked {
 		return Raised
 	case len(against) == 0:
 		return Kept
-	case op.Side == spec.ControlPlane && !slices.ContainsFunc(against, func(v spec.Violation) bool { return !inParameter(v) }):
+	case op.Side == spec.ControlPlane && !slices.ContainsFunc(against, isOther):
 		return Parameter
 	}
 	return Broken
@@ -131,8 +132,8 @@ type Failure struct {
 	Answer    *client.Answer // the first
 }
 
-// ServerErrors returns how many answers of a side came to requests of the kinds, and those with a status of 500 and above, by
-// operation and status.
+// ServerErrors returns how many answers of a side came to requests of the kinds, and those with a status of 500 and
+// above, by operation and status.
 func (c *Collector) ServerErrors(side spec.Side, kinds ...Asked) (answers int, failures []Failure) {
 	type key struct {
 		asked     Asked
@@ -140,7 +141,8 @@ func (c *Collector) ServerErrors(side spec.Side, kinds ...Asked) (answers int, f
 		status    int
 	}
 	found := map[key]*Failure{}
-	for _, o := range c.which(func(o *Observation) bool { return o.Side == side && o.judged() && slices.Contains(kinds, o.asked) }) {
+	isOfKind := func(o *Observation) bool { return o.Side == side && o.judged() && slices.Contains(kinds, o.asked) }
+	for _, o := range c.which(isOfKind) {
 		answers++
 		if o.Status < 500 {
 			continue
@@ -156,7 +158,8 @@ func (c *Collector) ServerErrors(side spec.Side, kinds ...Asked) (answers int, f
 		failures = append(failures, *f)
 	}
 	slices.SortFunc(failures, func(a, b Failure) int {
-		return cmp.Or(strings.Compare(a.Operation, b.Operation), cmp.Compare(a.Status, b.Status), cmp.Compare(a.Count, b.Count))
+		return cmp.Or(strings.Compare(a.Operation, b.Operation), cmp.Compare(a.Status, b.Status),
+			cmp.Compare(a.Count, b.Count))
 	})
 	return answers, failures
 }
@@ -179,11 +182,13 @@ func (c *Collector) Coverage(sides ...spec.Side) reports.Coverage {
 		for _, op := range c.oracle.Operations(side) {
 			all := c.which(func(o *Observation) bool { return o.Op.ID == op.ID && o.Side == side })
 			statuses, total := statusCoverage(op, all)
-			cover.Operations = append(cover.Operations, reports.OperationCoverage{Operation: op.ID, Method: op.Method, Path: op.Path, Exchanges: total})
+			cover.Operations = append(cover.Operations, reports.OperationCoverage{Operation: op.ID, Method: op.Method,
+				Path: op.Path, Exchanges: total})
 			cover.Statuses = append(cover.Statuses, statuses...)
 			for _, p := range op.Parameters {
 				if p.In == "query" {
-					cover.Parameters = append(cover.Parameters, reports.ParameterCoverage{Operation: op.ID, Parameter: p.Name, Values: c.valuesOf(p.Name, all)})
+					cover.Parameters = append(cover.Parameters, reports.ParameterCoverage{Operation: op.ID,
+						Parameter: p.Name, Values: c.valuesOf(p.Name, all)})
 				}
 			}
 		}
@@ -237,7 +242,8 @@ func statusCoverage(op spec.Operation, all []Observation) (list []reports.Status
 		class := status[:1] + "XX"
 		came[status], came[class] = true, true
 		total++
-		counts[reports.StatusCoverage{Operation: op.ID, Status: status, ContentType: o.contentType, Declared: declared[status] || declared[class]}]++
+		counts[reports.StatusCoverage{Operation: op.ID, Status: status, ContentType: o.contentType,
+			Declared: declared[status] || declared[class]}]++
 	}
 	for each, count := range counts {
 		each.Count = count

@@ -42,8 +42,8 @@ const (
 )
 
 // OpenLedger begins a run's part of the ledger in the file, one JSON object a line; with an empty path it is kept in
-// memory. What earlier runs did not remove stays in the file, unless the target cannot remove it; if a line cannot be read,
-// all lines stay.
+// memory. What earlier runs did not remove stays in the file, unless the target cannot remove it; if a line cannot be
+// read, all lines stay.
 func OpenLedger(path, run, target string) (*Ledger, error) {
 	if path == "" {
 		return &Ledger{run: run, target: target, all: newThings()}, nil
@@ -85,7 +85,7 @@ func (l *Ledger) Created(kind, id, by string) error {
 
 // Add notes something new at the address of the entry. What is known already stays as it is.
 func (l *Ledger) Add(e reports.LedgerEntry) error {
-	e.ID = safe.Cut(e.ID, maxGivenID) // a longer one cannot be sent, nor removed
+	e.ID = safe.Cut(e.ID, maxID) // a longer one cannot be sent, nor removed
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if _, known := l.all.place[nameOf(e)]; known {
@@ -94,7 +94,8 @@ func (l *Ledger) Add(e reports.LedgerEntry) error {
 	return l.note(e)
 }
 
-// Tried notes how the removal of something ended: it is gone, and with it all that belongs to it, or there is a reason why not.
+// Tried notes how the removal of something ended: it is gone, and with it all that belongs to it, or there is a reason
+// why not.
 func (l *Ledger) Tried(e reports.LedgerEntry) error {
 	if e.Removed {
 		e.Reason, e.Unremovable = "", false
@@ -147,8 +148,8 @@ func (l *Ledger) Close() error {
 	return l.file.Close()
 }
 
-// thing is what an entry is about: two entries with the same one are about the same. The ids of threads and runs are unique at their
-// server only.
+// thing is what an entry is about: two entries with the same one are about the same. The ids of threads and runs are
+// unique at their server only.
 type thing struct{ kind, id, address, thread string }
 
 func nameOf(e reports.LedgerEntry) thing {
@@ -158,7 +159,8 @@ func nameOf(e reports.LedgerEntry) thing {
 	return thing{e.Kind, e.ID, e.Address, e.Thread}
 }
 
-// things are what the lines of a ledger are about, each once, with what was said of it last. A ledger may have very many lines.
+// things are what the lines of a ledger are about, each once, with what was said of it last. A ledger may have very
+// many lines.
 type things struct {
 	entries []Left
 	place   map[thing]int
@@ -196,12 +198,14 @@ func (t *things) add(name thing, e Left) {
 	}
 }
 
-// Bounds of a ledger that is read: it may come from anywhere. One of a run has some thousands of lines of some hundred bytes.
+// Bounds of a ledger that is read: it may come from anywhere. One of a run has some thousands of lines of some hundred
+// bytes.
 const (
 	maxLedger  = 64 << 20 // bytes
 	maxLine    = 1 << 20  // bytes
 	maxDamaged = 1000     // lines that cannot be read
 	maxQuoted  = 200      // bytes of such a line that are kept
+	maxID      = 8 << 10  // bytes
 )
 
 // Damaged is a line of a ledger that cannot be read: what it names may still be at the target.
@@ -210,8 +214,9 @@ type Damaged struct {
 	Text string // its beginning
 }
 
-// ReadLedger returns the deployments and threads that runs did not remove, in the order of their creation, and the lines that
-// cannot be read. A last line that a crash has cut short is passed over: what it was about had not been acknowledged.
+// ReadLedger returns the deployments and threads that runs did not remove, in the order of their creation, and the
+// lines that cannot be read. A last line that a crash has cut short is passed over: what it was about had not been
+// acknowledged.
 func ReadLedger(path string) ([]Left, []Damaged, error) {
 	content, err := contentOf(path)
 	if err != nil {
@@ -234,6 +239,8 @@ func contentOf(path string) ([]byte, error) {
 	return content, err
 }
 
+const anotherFile = "use the ledger.jsonl of a run, or move the file"
+
 func parseLedger(path string, content []byte) (left []Left, damaged []Damaged, err error) {
 	all, number, readable := newThings(), 0, false
 	for line := range bytes.Lines(whole(content)) {
@@ -248,13 +255,14 @@ func parseLedger(path string, content []byte) (left []Left, damaged []Damaged, e
 		}
 		damaged = append(damaged, Damaged{number, safe.Cut(string(line[:min(len(line), maxQuoted)]), maxQuoted)})
 		if len(damaged) > maxDamaged {
-			return nil, nil, fmt.Errorf("%s: more than %d lines are no ledger entries; use the ledger.jsonl of a run, or move the file", path, maxDamaged)
+			return nil, nil, fmt.Errorf("%s: more than %d lines are no ledger entries; %s", path, maxDamaged, anotherFile)
 		}
 	}
 	if !readable && len(damaged) > 0 {
-		return nil, nil, fmt.Errorf("%s:%d is not a ledger entry; use the ledger.jsonl of a run, or move the file", path, damaged[0].Line)
+		return nil, nil, fmt.Errorf("%s:%d is not a ledger entry; %s", path, damaged[0].Line, anotherFile)
 	}
-	return slices.DeleteFunc(all.entries, func(e Left) bool { return e.Removed || !isRemovable(e.LedgerEntry) }), damaged, nil
+	isGone := func(e Left) bool { return e.Removed || !isRemovable(e.LedgerEntry) }
+	return slices.DeleteFunc(all.entries, isGone), damaged, nil
 }
 
 // isRemovable tells whether a client can remove an entry. Where it is not known where a thread is, nothing is sent.
@@ -264,11 +272,11 @@ func isRemovable(e reports.LedgerEntry) bool {
 
 // parseEntry reads a line. Its ids become segments of paths, and must be able to.
 func parseEntry(line []byte) (e Left, readable bool) {
-	if len(line) > maxLine || json.Unmarshal(line, &e) != nil || e.Kind == "" || !reports.IsSegment(e.ID, maxGivenID) {
+	if len(line) > maxLine || json.Unmarshal(line, &e) != nil || e.Kind == "" || !reports.IsSegment(e.ID, maxID) {
 		return e, false
 	}
 	for _, id := range []string{e.Deployment, e.Thread} {
-		if id != "" && !reports.IsSegment(id, maxGivenID) {
+		if id != "" && !reports.IsSegment(id, maxID) {
 			return e, false
 		}
 	}
@@ -284,8 +292,8 @@ func whole(content []byte) []byte {
 	return content[:end]
 }
 
-// worthKeeping returns what stays of a ledger when it is opened: what was not removed, if it is to be kept. Where lines cannot be
-// read, all of them stay, so that the number of a line still tells which one is meant.
+// worthKeeping returns what stays of a ledger when it is opened: what was not removed, if it is to be kept. Where lines
+// cannot be read, all of them stay, so that the number of a line still tells which one is meant.
 func worthKeeping(path string, content []byte, keep func(Left) bool) (kept []byte, err error) {
 	left, damaged, err := parseLedger(path, content)
 	if err != nil {

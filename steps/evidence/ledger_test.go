@@ -46,17 +46,6 @@ func TestLedgerSurvivesRunsAndCrashes(t *testing.T) {
 	assert.Equal(t, "two", left[1].Run)
 }
 
-func TestReadLedgerRefusesWhatIsNone(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "x")
-	require.NoError(t, os.WriteFile(path, []byte("hello\nworld\n"), 0o600))
-	_, _, err := evidence.ReadLedger(path)
-	require.ErrorContains(t, err, "x:1 is not a ledger entry")
-	_, err = evidence.OpenLedger(path, "run", "")
-	require.Error(t, err, "a file that is something else is not overwritten")
-	_, _, err = evidence.ReadLedger(filepath.Join(t.TempDir(), "none"))
-	require.ErrorIs(t, err, os.ErrNotExist)
-}
-
 // TestGarbageInALedgerHidesNothingElse wants every line to stay where one cannot be read.
 func TestGarbageInALedgerHidesNothingElse(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "ledger.jsonl")
@@ -122,19 +111,4 @@ func TestThreadsOfALedger(t *testing.T) {
 	require.NoError(t, err)
 	require.Len(t, read, 1, "what the target cannot remove does not stay for ever")
 	assert.Equal(t, "1", read[0].ID)
-}
-
-// TestLedgerOfTheVersionBefore has deployments and threads without an address.
-func TestLedgerOfTheVersionBefore(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "ledger.jsonl")
-	require.NoError(t, os.WriteFile(path, []byte(`{"run":"one","target":"http://a","kind":"deployment","id":"a","created_by":"s","removed":false}
-{"run":"one","target":"http://a","kind":"deployment","id":"b","created_by":"s","removed":false}
-{"run":"one","target":"http://a","kind":"thread","id":"t","created_by":"s","removed":false}
-{"run":"one","target":"http://a","kind":"deployment","id":"a","created_by":"","removed":true}
-`), 0o600))
-	left, damaged, err := evidence.ReadLedger(path)
-	require.NoError(t, err)
-	assert.Empty(t, damaged)
-	require.Len(t, left, 1, "of the thread it is not known where it is")
-	assert.Equal(t, "b", left[0].ID)
 }

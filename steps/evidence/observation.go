@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"net/http"
-	"net/url"
 	"slices"
 	"strings"
 	"time"
@@ -14,8 +13,9 @@ import (
 	"github.com/agentconform/agentconform/steps/client"
 )
 
-// Observation is an exchange for rules about all that a run has seen: for which scenario who sent what to which operation, and what came
-// back. Bodies have the interface's names, and secrets: nothing of it may be reported as it is.
+// Observation is an exchange for rules about all that a run has seen: for which scenario who sent what to which
+// operation, and what came back. Bodies have the interface's names, and secrets: nothing of it may be reported as it
+// is.
 type Observation struct {
 	ID          int
 	Scenario    string         // or the fixture that it was made for
@@ -43,10 +43,13 @@ type Observation struct {
 // What is kept of bodies, in bytes: of one, and of all. Of what comes later only the beginning is kept.
 const keptBody, keptBodies = 64 << 10, 8 << 20
 
-func observationOf(ctx context.Context, op spec.Operation, r client.Request, sent time.Time, a *client.Answer) Observation {
+func observationOf(ctx context.Context, op spec.Operation, r client.Request, sent time.Time, a *client.Answer) (
+	o Observation,
+) {
 	by := attributed(ctx)
-	o := Observation{Scenario: by.name, order: by.order, Part: cmp.Or(by.part, reports.SetUp), Op: op, Side: r.Side, Base: r.Base, Method: r.Method, Path: r.Path,
-		Query: r.Query, Caller: r.Caller, Sent: sent, Ended: sent, Wrong: r.Wrong}
+	o = Observation{Scenario: by.name, order: by.order, Part: cmp.Or(by.part, reports.SetUp), Op: op, Side: r.Side,
+		Base: r.Base, Method: r.Method, Path: r.Path, Query: r.Query, Caller: r.Caller, Sent: sent, Ended: sent,
+		Wrong: r.Wrong}
 	if a != nil {
 		o.Status, o.Ended = a.Status, sent.Add(a.Took)
 		o.passing = a.Status == http.StatusTooManyRequests || r.Early && a.Status >= 500 ||
@@ -57,21 +60,15 @@ func observationOf(ctx context.Context, op spec.Operation, r client.Request, sen
 }
 
 // In is the value of a parameter of the path, "" where there is none.
-func (o *Observation) In(parameter string) string {
-	at := slices.Index(strings.Split(o.Op.Path, "/"), "{"+parameter+"}")
-	if segments := strings.Split(o.Path, "/"); at >= 0 && at < len(segments) {
-		value, _ := url.PathUnescape(segments[at])
-		return value
-	}
-	return ""
-}
+func (o *Observation) In(parameter string) string { return o.Op.In(o.Path, parameter) }
 
 // judged tells whether an answer came that is one.
 func (o *Observation) judged() bool { return o.Status != 0 && !o.passing }
 
 // answer is what is kept of the answer.
 func (o *Observation) answer() *client.Answer {
-	return &client.Answer{ID: o.ID, Status: o.Status, Header: http.Header{"Content-Type": {o.contentType}}, Body: []byte(o.Answer)}
+	header := http.Header{"Content-Type": {o.contentType}}
+	return &client.Answer{ID: o.ID, Status: o.Status, Header: header, Body: []byte(o.Answer)}
 }
 
 // Observation is that of an exchange; without a status where there is none.
@@ -111,6 +108,13 @@ func (c *Collector) SentBy(names ...string) []Observation {
 // Of returns the ids of the exchanges that were made for the scenario, in their order.
 func (c *Collector) Of(scenario string) []int {
 	return idsOf(c.which(func(o *Observation) bool { return o.Scenario == scenario }))
+}
+
+// Exchanges returns the exchanges so far: what is recorded later is in another list.
+func (c *Collector) Exchanges() []reports.Exchange {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return slices.Clip(c.exchanges)
 }
 
 // Order returns the ids of all exchanges in the order in which reports show them: fixtures first, then by scenario,

@@ -4,15 +4,12 @@ import (
 	"bytes"
 	"encoding/json"
 	"net/http"
-	"net/url"
 	"slices"
 	"strings"
 
-	"github.com/google/uuid"
 	"github.com/tidwall/gjson"
 
 	"github.com/agentconform/agentconform/reports/safe"
-	"github.com/agentconform/agentconform/spec"
 	"github.com/agentconform/agentconform/steps/client"
 )
 
@@ -23,47 +20,8 @@ func (c *Collector) OwnMistakes() []string {
 	return slices.Clone(c.mistakes)
 }
 
-// givenIDs are ids that are no UUIDs and that the target has given to what it created. A request that carries one is no mistake
-// of the suite: the answer that gave the id is judged.
-type givenIDs map[string]bool
-
-// maxGiven and maxGivenID bound what is kept of ids that are no UUIDs.
-const maxGiven, maxGivenID = 1000, 8 << 10
-
-// givenBy are such ids in an answer.
-func givenBy(a *client.Answer) (ids []string) {
-	if a == nil || a.Request.Side != spec.ControlPlane || !a.OK() || !a.IsJSON() {
-		return nil
-	}
-	body := gjson.ParseBytes(a.Body)
-	for _, path := range []string{"id", "latest_revision_id", "resources.#.id", "resources.#.latest_revision_id"} {
-		found := body.Get(path)
-		for _, id := range append(found.Array(), found) { // what is no string is sent as it is written
-			if text := id.String(); id.Exists() && !isUUID(text) && len(text) <= maxGivenID && len(ids) < maxGiven {
-				ids = append(ids, text)
-			}
-		}
-	}
-	return ids
-}
-
-// isUUID tells whether a text is a UUID as the contract has it, with hyphens.
-func isUUID(s string) bool { return len(s) == 36 && uuid.Validate(s) == nil }
-
-// without leaves out what the contract says about such ids in the path of a request.
-func (g givenIDs) without(found []spec.Violation, path string) []spec.Violation {
-	carries := slices.ContainsFunc(strings.Split(path, "/"), func(segment string) bool {
-		id, err := url.PathUnescape(segment)
-		return err == nil && g[id]
-	})
-	if !carries {
-		return found
-	}
-	return slices.DeleteFunc(found, func(v spec.Violation) bool { return strings.HasPrefix(v.Pointer, "/path/") })
-}
-
-// OwnToken says in how many answers the caller's own token stands in clear, and where it was seen first. Who may read such an answer,
-// a log or a report of it can act as that caller.
+// OwnToken says in how many answers the caller's own token stands in clear, and where it was seen first. Who may read
+// such an answer, a log or a report of it can act as that caller.
 type OwnToken struct {
 	Answers  int
 	Exchange int
@@ -77,15 +35,15 @@ func (c *Collector) OwnToken() OwnToken {
 	return c.ownToken
 }
 
-// ownTokenIn looks for the credentials of a request in its answer, and returns where they are; nil if nowhere. Only those of the
-// configuration count, and of these only secrets: a tenant ID names who owns something.
+// ownTokenIn looks for the credentials of a request in its answer, and returns where they are; nil if nowhere. Only
+// those of the configuration count, and of these only secrets: a tenant ID names who owns something.
 func (w *recorder) ownTokenIn(r client.Request, a *client.Answer) *string {
 	if a == nil || !r.Trusted {
 		return nil
 	}
 	for _, token := range w.tokensOf(r.Header) {
 		if at, found := tokenIn(a, token); found {
-			at = safe.Cut(w.redact.Text(at), maxGivenID)
+			at = safe.Cut(w.redact.Text(at), maxID)
 			return &at
 		}
 	}
@@ -122,7 +80,8 @@ func tokenIn(a *client.Answer, token string) (pointer string, found bool) {
 
 var escapePointer = strings.NewReplacer("~", "~0", "/", "~1")
 
-// PointerTo is a JSON pointer to the first string or number of an object or array that contains a text, "" where none does.
+// PointerTo is a JSON pointer to the first string or number of an object or array that contains a text, "" where none
+// does.
 func PointerTo(value gjson.Result, text string) (pointer string) {
 	for way, item := range client.Values(value) {
 		if item.Type == gjson.JSON || !strings.Contains(item.String(), text) {

@@ -21,27 +21,6 @@ func newCollector(t *testing.T, redact *client.Redactor, start time.Time) *Colle
 	return New(oracle, redact, start, nil, Reach{})
 }
 
-// TestAnIDThatTheTargetGaveIsNoMistakeOfTheSuite asks for a deployment by ids that are no UUIDs: one that the target gave, and one
-// that it did not.
-func TestAnIDThatTheTargetGaveIsNoMistakeOfTheSuite(t *testing.T) {
-	c := newCollector(t, client.NewRedactor(nil), time.Now())
-	observe := func(method, path, body string) {
-		r := client.Request{Side: spec.ControlPlane, Method: method, Path: path}
-		if method == http.MethodPost {
-			r.Header, r.Body = http.Header{"Content-Type": {"application/json"}}, []byte(`{"source":"git_host"}`)
-		}
-		c.Observe(context.Background(), r, time.Now(), &client.Answer{Request: r, Status: 200, Header: http.Header{}, Body: []byte(body)}, "")
-	}
-	observe(http.MethodPost, "/v2/deployments", `{"id":"dep 1","latest_revision_id":"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"}`)
-	observe(http.MethodGet, "/v2/deployments/dep%201", `{}`)
-	observe(http.MethodGet, "/v2/deployments/dep%201/revisions/aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa", `{}`)
-	observe(http.MethodPost, "/v2/deployments", `{"id":7,"latest_revision_id":{"a":[1]}}`)
-	observe(http.MethodGet, "/v2/deployments/7/revisions/%7B%22a%22:%5B1%5D%7D", `{}`)
-	assert.Empty(t, c.OwnMistakes())
-	observe(http.MethodGet, "/v2/deployments/dep2", `{}`)
-	assert.Len(t, c.OwnMistakes(), 1)
-}
-
 // TestServerErrorsByWhatWasAsked wants each 5xx in the kind of its request.
 func TestServerErrorsByWhatWasAsked(t *testing.T) {
 	c := newCollector(t, client.NewRedactor(nil), time.Now())
@@ -68,4 +47,17 @@ func TestServerErrorsByWhatWasAsked(t *testing.T) {
 	assert.Equal(t, 3, answers)
 	require.Len(t, failures, 3)
 	assert.NotNil(t, failures[0].Answer)
+}
+
+// TestIDsAreSentAsTheyWereGiven: what the suite sends for an id is its own mistake, unless the target gives such ids.
+func TestIDsAreSentAsTheyWereGiven(t *testing.T) {
+	c := newCollector(t, client.NewRedactor(nil), time.Now())
+	read := client.Request{Side: spec.ControlPlane, Method: http.MethodGet, Path: "/v2/deployments/own"}
+	for _, answer := range []string{`{}`, `{"id":"own"}`, `{"id":"own"}`} {
+		c.Observe(context.Background(), read, time.Now(), &client.Answer{Request: read, Status: 200, Body: []byte(answer)}, "")
+	}
+	assert.Len(t, c.OwnMistakes(), 1)
+	read.Query = "limit=1"
+	c.Observe(context.Background(), read, time.Now(), nil, "closed")
+	assert.Len(t, c.OwnMistakes(), 2)
 }

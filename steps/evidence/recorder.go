@@ -43,7 +43,9 @@ const (
 )
 
 // exchange is the exchange as it went over the wire, without secrets.
-func (w *recorder) exchange(ctx context.Context, r client.Request, a *client.Answer, cause string, found []spec.Violation) reports.Exchange {
+func (w *recorder) exchange(ctx context.Context, r client.Request, a *client.Answer, cause string,
+	found []spec.Violation,
+) reports.Exchange {
 	address := r.Base + r.Path
 	if r.Query != "" {
 		address += "?" + r.Query
@@ -63,12 +65,14 @@ func (w *recorder) exchange(ctx context.Context, r client.Request, a *client.Ans
 	}
 	x.Curl = w.redact.Curl(x.Method, x.URL, x.Request, w.Via)
 	for _, v := range found {
-		x.Problems = append(x.Problems, w.redact.Excerpt(fmt.Sprintf("%s: %s: expected %s, got %s", v.Pointer, v.Keyword, v.Expected, v.Actual)))
+		problem := fmt.Sprintf("%s: %s: expected %s, got %s", v.Pointer, v.Keyword, v.Expected, v.Actual)
+		x.Problems = append(x.Problems, w.redact.Excerpt(problem))
 	}
 	return x
 }
 
-// headers are the headers of an answer without secrets. They count like bodies: of those that come late only the beginnings are kept.
+// headers are the headers of an answer without secrets. They count like bodies: of those that come late only the
+// beginnings are kept.
 func (w *recorder) headers(h http.Header) map[string][]string {
 	clean, size := w.redact.Header(h), 0
 	for name, values := range clean {
@@ -103,8 +107,8 @@ func (w *recorder) body(body []byte) reports.Message {
 	if len(body) > limit+longestSeen {
 		text = text[:max(0, len(text)-longestSeen)]
 	}
-	// A part of a text keeps all of it in memory.
-	return reports.Message{Body: strings.Clone(safe.Prefix(text, limit)), Size: len(body), SHA256: hex.EncodeToString(sum[:])}
+	text = strings.Clone(safe.Prefix(text, limit)) // a part of a text keeps all of it in memory
+	return reports.Message{Body: text, Size: len(body), SHA256: hex.EncodeToString(sum[:])}
 }
 
 // violations are violations without secrets in what they quote.

@@ -56,7 +56,8 @@ func TestWordsThatTheTargetUses(t *testing.T) {
 	}
 }
 
-// TestAValueIsDoubtfulOnlyUntilASourceIsShown: a wrong value is not excused by another entry that the target had no reason to use.
+// TestAValueIsDoubtfulOnlyUntilASourceIsShown: a wrong value is not excused by another entry that the target had no
+// reason to use.
 func TestAValueIsDoubtfulOnlyUntilASourceIsShown(t *testing.T) {
 	k := newTalk(spec.Words{"git_host": "kilnhub", "internal_container": "bundle"})
 	k.exchange("", 200, `{"source":"banana"}`)

@@ -144,11 +144,11 @@ func (w past) showsAll(owner string, a *client.Answer) ([]past, *Wrong) {
 			w = w.naming(at, fresh[own].Get("id").String())
 			fresh = slices.Delete(fresh, own, own+1)
 		}
-		row, listed := plane.RowWithID(rows, w[at].id)
-		if !listed || len(rows) != len(w) {
+		listed := slices.Index(plane.IDs(rows), w[at].id)
+		if listed < 0 || len(rows) != len(w) {
 			return nil, wrong(owner, outcome.Violated(a, fmt.Sprintf("the %d revisions of the deployment", len(w)), "%d", len(rows)).At("/resources"))
 		}
-		if problem := w.shows(at, a, row, "/resources/*"); problem != nil {
+		if problem := w.shows(at, a, rows[listed], "/resources/*"); problem != nil {
 			return nil, problem
 		}
 	}
@@ -172,7 +172,7 @@ func (s *planeSession) showsPage(d done) *Wrong {
 	var want []string
 	for i, row := range before {
 		status := row.Get("status").Str
-		final := s.plane.Statuses.Done(status) || slices.Contains([]string{"SKIPPED", "INTERRUPTED", "UNKNOWN"}, status)
+		final := plane.IsSettled(status) || status == "UNKNOWN"
 		if d.beside || len(after) != len(before) || row.Get("id").Str != after[i].Get("id").Str || status != after[i].Get("status").Str || asked.Has("status") && !final {
 			return nil
 		}

@@ -13,7 +13,8 @@ import (
 	"github.com/agentconform/agentconform/steps/messages"
 )
 
-// idFields says, by operation, in which field an answer has which parameter of the path, and which other field shows that it has.
+// idFields says, by operation, in which field an answer has which parameter of the path, and which other field shows
+// that it has.
 var idFields = map[string]struct{ field, parameter, beside string }{
 	"get-deployment":    {"id", "deployment_id", "id"},
 	"update-deployment": {"id", "deployment_id", "latest_revision_id"}, // without it, it need not be the deployment
@@ -21,25 +22,23 @@ var idFields = map[string]struct{ field, parameter, beside string }{
 	"get-run":           {"run_id", "run_id", "run_id"},
 }
 
-// sameIDs holds answers to the ids that their requests name in the path (sections 2 and 4). It compares ids of the right type: what the
-// contract has against an id is its own concern.
-func sameIDs(side spec.Side) func(*tally, *seen) {
-	return func(t *tally, s *seen) {
-		at, has := idFields[s.Op.ID]
-		if s.Side != side || !has || !s.ok() || !s.answer.Get(at.beside).Exists() {
-			return
-		}
-		asked, got := s.In(at.parameter), s.answer.Get(at.field)
-		if side == spec.ControlPlane && (uuid.Validate(asked) != nil || uuid.Validate(got.Str) != nil) {
-			return
-		}
-		if got.Type != gjson.String && got.Type != gjson.Number {
-			return
-		}
-		t.judged++
-		if !sameID(asked, got.String()) {
-			t.violated(s, "/"+at.field, "an answer has another id than its request", "the id "+asked, got.String())
-		}
+// sameIDs holds answers to the ids that their requests name in the path (sections 2 and 4). It compares ids of the
+// right type: what the contract has against an id is its own concern.
+func sameIDs(t *tally, s *seen) {
+	at, has := idFields[s.Op.ID]
+	if !has || !s.ok() || !s.answer.Get(at.beside).Exists() {
+		return
+	}
+	asked, got := s.In(at.parameter), s.answer.Get(at.field)
+	if s.Side == spec.ControlPlane && (uuid.Validate(asked) != nil || uuid.Validate(got.Str) != nil) {
+		return
+	}
+	if got.Type != gjson.String && got.Type != gjson.Number {
+		return
+	}
+	t.judged++
+	if !sameID(asked, got.String()) {
+		t.violated(s, "/"+at.field, "an answer has another id than its request", "the id "+asked, got.String())
 	}
 }
 
@@ -50,42 +49,45 @@ func sameID(a, b string) bool {
 	return a == b || errX == nil && errY == nil && x == y
 }
 
-// closed holds the routes of the interface shut for callers without credentials and for those with an unknown one (section 5).
-func closed(side spec.Side) func(*tally, *seen) {
-	return func(t *tally, s *seen) {
-		if s.Side != side || !s.ofInterface() || s.Caller.Kind == client.SomeCredentials {
-			return
-		}
-		t.judged++
-		if s.ok() {
-			t.violated(s, "", "a request without valid credentials was served", "status 401 or 403", fmt.Sprintf("status %d", s.Status))
-		}
+// closed holds the routes of the interface shut for callers without credentials and for those with an unknown one
+// (section 5).
+func closed(t *tally, s *seen) {
+	if !s.ofInterface() || s.Caller.Kind == client.SomeCredentials {
+		return
+	}
+	t.judged++
+	if s.ok() {
+		t.violated(s, "", "a request without valid credentials was served", "status 401 or 403",
+			fmt.Sprintf("status %d", s.Status))
 	}
 }
 
-// refusals holds the refusals of the authentication handler to its status and detail, "" where the configuration does not say it (sections
-// 5 and 7). It looks at requests that are refused for their credentials alone: what breaks the contract may be refused for that.
+// refusals holds the refusals of the authentication handler to its status and detail, "" where the configuration does
+// not say it (sections 5 and 7). It looks at requests that are refused for their credentials alone: what breaks the
+// contract may be refused for that.
 func refusals(status int, detail string) func(*tally, *seen) {
 	return func(t *tally, s *seen) {
-		if s.Side != spec.AgentServer || !s.ofInterface() || s.Caller.Kind == client.SomeCredentials || s.Wrong || s.Status/100 != 4 {
+		if !s.ofInterface() || s.Caller.Kind == client.SomeCredentials || s.Wrong || s.Status/100 != 4 {
 			return
 		}
 		t.judged++
 		switch {
 		case s.Status != status:
-			t.violated(s, "", "a refusal has another status than the authentication handler gives", fmt.Sprintf("status %d", status), fmt.Sprintf("status %d", s.Status))
+			t.violated(s, "", "a refusal has another status than the authentication handler gives",
+				fmt.Sprintf("status %d", status), fmt.Sprintf("status %d", s.Status))
 		case detail != "" && !messages.ContainsText(&client.Answer{Body: []byte(s.Answer)}, detail):
 			actual := fmt.Sprintf("a body of %d bytes without it", len(s.Answer))
 			if other := s.answer.Get("detail"); other.Type == gjson.String {
 				actual = fmt.Sprintf("the detail %q", other.Str)
 			}
-			t.violated(s, "/detail", "a refusal lacks the detail of the authentication handler", fmt.Sprintf("the detail %q", detail), actual)
+			t.violated(s, "/detail", "a refusal lacks the detail of the authentication handler",
+				fmt.Sprintf("the detail %q", detail), actual)
 		}
 	}
 }
 
-// traces are the forms of stack traces of servers: of Python, JavaScript, Java and the like, Go, Ruby, and .NET. An expression is slow, so
-// it is tried only on texts with the words that it needs.
+// traces are the forms of stack traces of servers: of Python, JavaScript, Java and the like, Go, Ruby, and .NET. An
+// expression is slow, so it is tried only on texts with the words that it needs.
 var traces = []struct {
 	words string
 	form  *regexp.Regexp
@@ -111,15 +113,14 @@ func trace(text string) string {
 	return ""
 }
 
-// traceless holds refusals free of stack traces (section 7): a client cannot act on them, and they show what a server is made of.
-func traceless(side spec.Side) func(*tally, *seen) {
-	return func(t *tally, s *seen) {
-		if s.Side != side || s.Status < 400 {
-			return
-		}
-		t.judged++
-		if found := trace(s.Answer); found != "" {
-			t.violated(s, "", "a refusal holds a stack trace", "no stack trace", found)
-		}
+// traceless holds refusals free of stack traces (section 7): a client cannot act on them, and they show what a server
+// is made of.
+func traceless(t *tally, s *seen) {
+	if s.Status < 400 {
+		return
+	}
+	t.judged++
+	if found := trace(s.Answer); found != "" {
+		t.violated(s, "", "a refusal holds a stack trace", "no stack trace", found)
 	}
 }

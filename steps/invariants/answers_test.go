@@ -20,6 +20,7 @@ func TestTracesOfServersAreSeen(t *testing.T) {
 		"System.Error: x\n   at A.B.C(String d) in /app/a.cs:line 3":             true,
 		"no revision was found at 10:15, nor at any other time":                  false,
 		"Deployment ID 7 not found.\nLook at the list, in line 3":                false,
+		"look at http://docs.test/page:80 or at File 3":                          false,
 		"the goroutine of the build ended; see main.go: it is short":             false,
 	} {
 		assert.Equal(t, want, trace(text) != "", text)

@@ -3,23 +3,20 @@ package invariants
 import (
 	"fmt"
 	"net/http"
-	"slices"
 	"time"
 
-	"github.com/agentconform/agentconform/spec"
 	"github.com/agentconform/agentconform/steps/client"
 )
 
-// follow holds reads to showing what was written before, once patience is over: that something was created (no 404), and that an update
-// has created a revision. An answer of 202 says that this is still to be done, so nothing follows from it. That no read ever shows
-// what was written is for the requirements about creating and updating to judge.
+// follow holds reads to showing what was written before, once patience is over: that something was created (no 404),
+// and that an update has created a revision. An answer of 202 says that this is still to be done, so nothing follows
+// from it. That no read ever shows what was written is for the requirements about creating and updating to judge.
 type follow struct {
-	patience time.Duration
-	known    map[string]naming   // by deployment, or deployment/revision: the answer that first named it
-	updates  map[string][]*seen  // by deployment, those that were not refused
-	reads    map[string][]*seen  // of deployments, with 2xx
-	deleted  map[string]struct{} // deployments
-	longest  time.Duration
+	*revisions                    // of the same record
+	known      map[string]naming  // by deployment, or deployment/revision: the answer that first named it
+	reads      map[string][]*seen // of deployments, with 2xx
+	deleted    map[string]bool    // deployments
+	longest    time.Duration
 }
 
 // naming is when something was there, and for which credentials.
@@ -28,34 +25,30 @@ type naming struct {
 	by client.Caller
 }
 
-func newFollow(patience time.Duration) *follow {
-	return &follow{patience: patience, known: map[string]naming{}, updates: map[string][]*seen{}, reads: map[string][]*seen{},
-		deleted: map[string]struct{}{}}
+func newFollow(r *revisions) *follow {
+	return &follow{revisions: r, known: map[string]naming{}, reads: map[string][]*seen{}, deleted: map[string]bool{}}
 }
 
 func (r *follow) note(s *seen) {
 	deployment := s.In("deployment_id")
-	switch {
-	case s.Side != spec.ControlPlane:
+	if s.Op.Method == http.MethodDelete {
+		r.deleted[deployment] = true
+	}
+	if !s.ok() {
 		return
-	case s.Op.Method == http.MethodDelete:
-		r.deleted[deployment] = struct{}{}
-		return
-	case s.Op.ID == "create-deployment" && s.ok() && s.Status != http.StatusAccepted:
-		r.names(s, s.answer.Get("id").Str)
-	case s.Op.ID == "update-deployment" && s.Status/100 != 4:
-		r.updates[deployment] = append(r.updates[deployment], s)
-	case s.Op.ID == "get-deployment" && s.ok():
+	}
+	if s.Op.ID == "get-deployment" {
 		r.reads[deployment] = append(r.reads[deployment], s)
 	}
-	if s.ok() && s.Status != http.StatusAccepted {
-		of := deployment
-		if of == "" {
-			of = s.answer.Get("id").Str
-		}
-		if named := s.answer.Get("latest_revision_id").Str; named != "" {
-			r.names(s, of+"/"+named)
-		}
+	if s.Status == http.StatusAccepted {
+		return
+	}
+	if s.Op.ID == "create-deployment" {
+		deployment = s.answer.Get("id").Str
+		r.names(s, deployment)
+	}
+	if named := s.answer.Get("latest_revision_id").Str; named != "" {
+		r.names(s, deployment+"/"+named)
 	}
 }
 
@@ -66,15 +59,12 @@ func (r *follow) names(s *seen, id string) {
 }
 
 func (r *follow) check(t *tally, s *seen) {
-	if s.Side != spec.ControlPlane || s.Op.Method != http.MethodGet || s.Wrong {
+	deployment, asked := s.In("deployment_id"), s.In("deployment_id")
+	if s.Op.Method != http.MethodGet || s.Wrong || r.deleted[deployment] {
 		return
 	}
-	deployment, asked := s.In("deployment_id"), s.In("deployment_id")
 	if revision := s.In("revision_id"); revision != "" {
 		asked += "/" + revision
-	}
-	if _, gone := r.deleted[deployment]; gone {
-		return
 	}
 	if w, known := r.known[asked]; known && w.by == s.Caller && s.Sent.After(w.at) {
 		switch {
@@ -90,21 +80,23 @@ func (r *follow) check(t *tally, s *seen) {
 	}
 }
 
-// afterUpdate compares a read after an update with the last one before it and with a later one, where no other update was under way.
+// afterUpdate compares a read after an update with the last one before it and with a later one, where no other update
+// was under way.
 func (r *follow) afterUpdate(t *tally, s *seen, deployment string) {
-	var act *seen
+	var act *write
 	next := time.Time{} // when the update after it was sent
 	for _, u := range r.updates[deployment] {
 		switch {
-		case !u.Sent.Before(s.Ended):
-			if next.IsZero() || u.Sent.Before(next) {
-				next = u.Sent
+		case !u.sent.Before(s.Ended):
+			if next.IsZero() || u.sent.Before(next) {
+				next = u.sent
 			}
-		case act == nil || u.Sent.After(act.Sent):
+		case act == nil || u.sent.After(act.sent):
 			act = u
 		}
 	}
-	if act == nil || !act.ok() || act.Status == http.StatusAccepted || !s.Sent.After(act.Ended) || r.overlaps(act, deployment) {
+	if act == nil || act.status/100 != 2 || act.status == http.StatusAccepted || !s.Sent.After(act.ended) ||
+		!r.isAlone(act) {
 		return
 	}
 	latest := s.answer.Get("latest_revision_id").Str
@@ -112,29 +104,21 @@ func (r *follow) afterUpdate(t *tally, s *seen, deployment string) {
 	for _, read := range r.reads[deployment] {
 		named := read.answer.Get("latest_revision_id").Str
 		switch {
-		case !read.Ended.After(act.Sent):
+		case !read.Ended.After(act.sent):
 			before = named
-		case !read.Sent.Before(act.Ended) && (next.IsZero() || read.Ended.Before(next)) && named != "" && named != latest:
+		case !read.Sent.Before(act.ended) && (next.IsZero() || read.Ended.Before(next)) && named != "" && named != latest:
 			other = named
 		}
 	}
-	if before == "" || other == "" && latest == before {
-		return // nothing was created, or nobody saw it
-	}
-	if latest != before {
+	switch isLate := latest == before; {
+	case before == "", isLate && other == "": // nothing was created, or nobody saw it
+	case !isLate:
 		t.judged++
-	} else if s.Sent.After(act.Ended.Add(r.patience)) {
+	case s.Sent.After(act.ended.Add(r.patience)):
 		t.judged++
-		r.late(t, s, "/latest_revision_id", s.Sent.Sub(act.Ended), "a read after an update shows the deployment as it was before",
-			"latest_revision_id "+other, "still "+before)
+		r.late(t, s, "/latest_revision_id", s.Sent.Sub(act.ended),
+			"a read after an update shows the deployment as it was before", "latest_revision_id "+other, "still "+before)
 	}
-}
-
-// overlaps tells whether another update of the deployment was under way at the same time.
-func (r *follow) overlaps(act *seen, deployment string) bool {
-	return slices.ContainsFunc(r.updates[deployment], func(u *seen) bool {
-		return u != act && u.Sent.Before(act.Ended) && (act.Sent.Before(u.Ended) || u.Status == 0)
-	})
 }
 
 // late notes a violation, and keeps the one that was seen the longest time after the write.

@@ -8,7 +8,6 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
-	"github.com/tidwall/gjson"
 
 	"github.com/agentconform/agentconform/features"
 	"github.com/agentconform/agentconform/reports"
@@ -24,6 +23,20 @@ const (
 	agentBase = "http://agent.test"
 	one       = "11111111-1111-4111-8111-111111111111"
 	two       = "22222222-2222-4222-8222-222222222222"
+)
+
+// The sentences that are tested.
+const (
+	idsOfPlane     = `each answer of the control plane has the id of its request`
+	idsOfAgent     = `each answer of the agent server has the id of its request`
+	closedPlane    = `no control-plane request without valid credentials was answered with 2xx`
+	handlerRefuses = `each refusal of the authentication handler has its status and detail`
+	asSent         = `each read of a revision shows what was sent for it`
+	asNamed        = `each answer with a deployment shows the source_revision_config of the revision that it names as latest`
+	asBefore       = `each read of a revision shows the fields of the one before that its update did not name`
+	staysDeployed  = `no revision was seen with another status after it was DEPLOYED while none was later`
+	apart          = `no answer to one caller holds an id or a text of another user`
+	rolledBack     = `no answer after a rollback holds the id or the text of the prior run`
 )
 
 // history is the record of a run that a test writes.
@@ -94,47 +107,6 @@ func (h *history) judged(sentence string) (int, *outcome.Outcome) {
 	return n, o
 }
 
-func TestAnAnswerHasTheIDOfItsRequest(t *testing.T) {
-	for name, row := range map[string]struct {
-		path, answer string
-		judged       int
-		fails        bool
-	}{
-		"the same":               {"/v2/deployments/" + one, `{"id":"` + one + `"}`, 1, false},
-		"in upper case":          {"/v2/deployments/aaaaaaaa-1111-4111-8111-111111111111", `{"id":"AAAAAAAA-1111-4111-8111-111111111111"}`, 1, false},
-		"another":                {"/v2/deployments/" + one, `{"id":"` + two + `"}`, 1, true},
-		"of a revision":          {"/v2/deployments/" + one + "/revisions/" + two, `{"id":"` + one + `"}`, 1, true},
-		"no id":                  {"/v2/deployments/" + one, `{}`, 0, false},
-		"no UUID: the contract":  {"/v2/deployments/" + one, `{"id":"x"}`, 0, false},
-		"not JSON: the contract": {"/v2/deployments/" + one, `{`, 0, false},
-	} {
-		t.Run(name, func(t *testing.T) {
-			h := newHistory(t)
-			h.plane(target.TheClient, "GET", row.path, "", 200, row.answer)
-			judged, o := h.judged(idsOfPlane)
-			assert.Equal(t, row.judged, judged)
-			if !row.fails {
-				assert.Nil(t, o)
-				return
-			}
-			require.NotNil(t, o)
-			assert.Equal(t, reports.Failed, o.Verdict)
-			assert.Equal(t, "/id", o.Violations[0].Pointer)
-		})
-	}
-}
-
-func TestAgentIDsMayBeNumbers(t *testing.T) {
-	h := newHistory(t)
-	h.agent(h.target.Owner(), "GET", "/threads/1/runs/7", "", 200, `{"run_id":7}`)
-	judged, o := h.judged(idsOfAgent)
-	assert.Equal(t, 1, judged)
-	assert.Nil(t, o)
-	h.agent(h.target.Owner(), "GET", "/threads/1/runs/7", "", 200, `{"run_id":8}`)
-	_, o = h.judged(idsOfAgent)
-	assert.NotNil(t, o)
-}
-
 func TestNobodyIsServedWithoutCredentials(t *testing.T) {
 	h := newHistory(t)
 	h.plane(target.TheClient, "GET", "/v2/deployments/"+one, "", 200, `{}`)
@@ -175,38 +147,6 @@ func TestWhatKeptTheRequestsFromBeingSentBlocks(t *testing.T) {
 	assert.Nil(t, o, "there is evidence")
 }
 
-func TestARefusalIsThatOfTheHandler(t *testing.T) {
-	for name, row := range map[string]struct {
-		status int
-		answer string
-		wrong  bool
-		fails  string
-	}{
-		"its detail":           {401, `{"detail":"Invalid token"}`, false, ""},
-		"in another form":      {401, `{"error":{"message":"Invalid token (401)"}}`, false, ""},
-		"another status":       {403, `{"detail":"Invalid token"}`, false, "status 403"},
-		"no detail":            {401, `{"detail":"Unauthorized"}`, false, `the detail "Unauthorized"`},
-		"of an invalid body":   {422, `{"detail":[]}`, true, ""},
-		"a served one: others": {200, `[]`, false, ""},
-	} {
-		t.Run(name, func(t *testing.T) {
-			h := newHistory(t)
-			nobody, err := h.target.Caller(target.NoCredentials)
-			require.NoError(t, err)
-			r := h.target.ToAgent(agentBase, nobody, "GET", "/threads", nil)
-			r.Wrong = row.wrong
-			h.sees(r, row.status, row.answer)
-			_, o := h.judged(handlerRefuses)
-			if row.fails == "" {
-				assert.Nil(t, o)
-				return
-			}
-			require.NotNil(t, o)
-			assert.Equal(t, row.fails, o.Violations[0].Actual)
-		})
-	}
-}
-
 func TestWhatShowsAtTheSamePlaceIsLeftToTheOther(t *testing.T) {
 	h := newHistory(t)
 	h.plane(target.TheClient, "GET", "/v2/deployments/"+one, "", 200, `{"id":"`+two+`"}`)
@@ -222,127 +162,6 @@ func TestWhatShowsAtTheSamePlaceIsLeftToTheOther(t *testing.T) {
 // created answers the creation of a deployment, whose id is one, with the id of its first revision.
 func (h *history) created(body, revision string) {
 	h.plane(target.TheClient, "POST", "/v2/deployments", body, 201, `{"id":"`+one+`","latest_revision_id":"`+revision+`"}`)
-}
-
-func TestReadsOfARevisionShowWhatWasSent(t *testing.T) {
-	const (
-		create   = `{"source":"git_host","source_revision_config":{"repo_ref":"main","graph_config_path":"./agent.json"}}`
-		path     = "/v2/deployments/" + one + "/revisions"
-		three    = "33333333-3333-4333-8333-333333333333"
-		toNext   = `{"source_revision_config":{"repo_ref":"next"}}`
-		patched  = `{"id":"` + one + `","latest_revision_id":"` + three + `"}`
-		whatever = `{"source_revision_config":{"repo_ref":"other"}}`
-	)
-	revision := func(id, ref, file string) string {
-		return `{"id":"` + id + `","status":"DEPLOYED","source_revision_config":{"repo_ref":` + ref + `,"graph_config_path":` + file + `}}`
-	}
-	building := func(id, ref, file string) string {
-		return strings.Replace(revision(id, ref, file), "DEPLOYED", "BUILDING", 1)
-	}
-	for name, row := range map[string]struct {
-		script func(h *history)
-		fails  string // pointer
-	}{
-		"what was sent, in its shortest form": {func(h *history) {
-			h.plane(target.TheClient, "GET", path+"/"+two, "", 200, revision(two, `"main"`, `"agent.json"`))
-		}, ""},
-		"another value": {func(h *history) {
-			h.plane(target.TheClient, "GET", path+"/"+two, "", 200, revision(two, `"next"`, `"agent.json"`))
-		}, "/source_revision_config/repo_ref"},
-		"null": {func(h *history) {
-			h.plane(target.TheClient, "GET", path+"/"+two, "", 200, revision(two, `"main"`, `null`))
-		}, "/source_revision_config/graph_config_path"},
-		"in a list": {func(h *history) {
-			h.plane(target.TheClient, "GET", path, "", 200, `{"resources":[`+revision(two, `"next"`, `"agent.json"`)+`],"offset":0}`)
-		}, "/resources/*/source_revision_config/repo_ref"},
-		"another commit in a list": {func(h *history) {
-			of := func(commit string) string {
-				return strings.Replace(revision(two, `"main"`, `"agent.json"`), `"repo_ref"`, `"repo_commit_sha":"`+commit+`","repo_ref"`, 1)
-			}
-			h.plane(target.TheClient, "GET", path+"/"+two, "", 200, of("0a1b2c3d4e"))
-			h.plane(target.TheClient, "GET", path, "", 200, `{"resources":[`+of("ffffffffff")+`],"offset":0}`)
-		}, "/resources/*/source_revision_config/repo_commit_sha"},
-		"the commit, shortened, or not known yet": {func(h *history) {
-			for _, commit := range []string{"pending", "0a1b2c3d4e", "0A1B2C3", "pending"} {
-				row := strings.Replace(revision(two, `"main"`, `"agent.json"`), `"repo_ref"`, `"repo_commit_sha":"`+commit+`","repo_ref"`, 1)
-				h.plane(target.TheClient, "GET", path, "", 200, `{"resources":[`+row+`],"offset":0}`)
-			}
-		}, ""},
-		"what was not sent appears later": {func(h *history) {
-			h.plane(target.TheClient, "PATCH", "/v2/deployments/"+one, toNext, 200, patched)
-			h.plane(target.TheClient, "GET", path+"/"+three, "", 200, revision(three, `"next"`, `null`))
-			h.plane(target.TheClient, "GET", path+"/"+three, "", 200, revision(three, `"next"`, `"agent.json"`))
-		}, ""},
-		"what was not sent changes": {func(h *history) {
-			h.plane(target.TheClient, "PATCH", "/v2/deployments/"+one, toNext, 200, patched)
-			h.plane(target.TheClient, "GET", path+"/"+three, "", 200, revision(three, `"next"`, `"agent.json"`))
-			h.plane(target.TheClient, "GET", path+"/"+three, "", 200, revision(three, `"next"`, `"other.json"`))
-		}, "/source_revision_config/graph_config_path"},
-		"what was not sent changes with the build": {func(h *history) {
-			h.plane(target.TheClient, "PATCH", "/v2/deployments/"+one, toNext, 200, patched)
-			h.plane(target.TheClient, "GET", path+"/"+three, "", 200, building(three, `"next"`, `"pending"`))
-			h.plane(target.TheClient, "GET", path+"/"+three, "", 200, revision(three, `"next"`, `"agent.json"`))
-		}, ""},
-		"of an update": {func(h *history) {
-			h.plane(target.TheClient, "PATCH", "/v2/deployments/"+one, toNext, 200, patched)
-			h.plane(target.TheClient, "GET", path+"/"+three, "", 200, revision(three, `"main"`, `"agent.json"`))
-		}, "/source_revision_config/repo_ref"},
-		"of an update that names an earlier revision": {func(h *history) {
-			h.plane(target.TheClient, "PATCH", "/v2/deployments/"+one, toNext, 200, `{"latest_revision_id":"`+two+`"}`)
-			h.plane(target.TheClient, "GET", path+"/"+two, "", 200, revision(two, `"main"`, `"agent.json"`))
-		}, ""},
-		"of an update beside one without an answer": {func(h *history) {
-			h.plane(target.TheClient, "PATCH", "/v2/deployments/"+one, whatever, 504, ``)
-			h.plane(target.TheClient, "PATCH", "/v2/deployments/"+one, toNext, 200, patched)
-			h.plane(target.TheClient, "GET", path+"/"+three, "", 200, revision(three, `"other"`, `"agent.json"`))
-		}, ""},
-	} {
-		t.Run(name, func(t *testing.T) {
-			h := newHistory(t)
-			h.created(create, two)
-			row.script(h)
-			_, o := h.judged(asSent)
-			if row.fails == "" {
-				assert.Nil(t, o)
-				return
-			}
-			require.NotNil(t, o)
-			assert.Equal(t, row.fails, o.Violations[0].Pointer)
-		})
-	}
-}
-
-func TestADeploymentShowsTheSourceOfItsLatestRevision(t *testing.T) {
-	for name, row := range map[string]struct {
-		config string
-		fails  bool
-	}{
-		"of its latest revision":   {`{"repo_ref":"main","repo_commit_sha":"abc"}`, false},
-		"without the commit":       {`{"repo_ref":"main","repo_commit_sha":null}`, false},
-		"of another revision":      {`{"repo_ref":"next"}`, true},
-		"another commit":           {`{"repo_ref":"main","repo_commit_sha":"def"}`, true},
-		"null where one was sent":  {`{"repo_ref":null}`, true},
-		"null where none was sent": {`{"repo_ref":"main","image_uri":null}`, false},
-	} {
-		t.Run(name, func(t *testing.T) {
-			h := newHistory(t)
-			h.created(`{"source_revision_config":{"repo_ref":"main"}}`, two)
-			revision := func(status, commit string) {
-				h.plane(target.TheClient, "GET", "/v2/deployments/"+one+"/revisions/"+two, "", 200,
-					`{"id":"`+two+`","status":"`+status+`","source_revision_config":{"repo_ref":"main","repo_commit_sha":"`+commit+`"}}`)
-			}
-			deployment := func(config string) {
-				h.plane(target.TheClient, "GET", "/v2/deployments/"+one, "", 200, `{"latest_revision_id":"`+two+`","source_revision_config":`+config+`}`)
-			}
-			revision("BUILDING", "pending")
-			deployment(`{"repo_ref":"main","repo_commit_sha":"pending"}`)
-			revision("DEPLOYED", "abc")
-			deployment(row.config)
-			judged, o := h.judged(asNamed)
-			assert.Positive(t, judged)
-			assert.Equal(t, row.fails, o != nil)
-		})
-	}
 }
 
 func TestSpellingsOfTheSameValue(t *testing.T) {
@@ -372,81 +191,63 @@ func says(text, more string) string {
 }
 
 func TestNothingOfOneUserIsInAnAnswerToAnother(t *testing.T) {
-	const secret, echoed = "a secret of many bytes", "what both of them sent"
+	const secret, echoed, long = "a secret of many bytes", "what both of them sent", `{"thread_id":"thread-of-many-bytes"}`
+	const state, elsewhere = "/threads/b-thread/state", agentBase + "/elsewhere"
 	for name, row := range map[string]struct {
-		ask    func(h *history, bob, nobody target.Caller)
-		judged bool
-		fails  bool
+		before       func(h *history, bob target.Caller)
+		path, answer string // to the other user
+		fails        bool
 	}{
-		"a text": {func(h *history, bob, _ target.Caller) {
-			h.agent(bob, "GET", "/threads/b-thread/state", "", 200, `{"x":["`+secret+`!"]}`)
-		}, true, true},
-		"a short id as thread_id": {func(h *history, bob, _ target.Caller) {
-			h.agent(bob, "GET", "/threads", "", 200, `[{"thread_id":"7"}]`)
-		}, true, true},
-		"a short id by chance": {func(h *history, bob, _ target.Caller) {
-			h.agent(bob, "GET", "/threads", "", 200, `[{"thread_id":"17","version":"7","text":""}]`)
-		}, true, false},
-		"a short id of both": {func(h *history, bob, _ target.Caller) {
+		"a text":                  {nil, state, `{"x":["` + secret + `!"]}`, true},
+		"a short id as thread_id": {nil, "/threads", `[{"thread_id":"7"}]`, true},
+		"a short id by chance":    {nil, "/threads", `[{"thread_id":"17","version":"7","text":""}]`, false},
+		"a short id of both": {func(h *history, bob target.Caller) {
 			h.agent(bob, "POST", "/threads", `{}`, 200, `{"thread_id":"7"}`)
-			h.agent(bob, "GET", "/threads", "", 200, `[{"thread_id":"7"}]`)
-		}, true, false},
-		"an id that the other has at another agent server": {func(h *history, bob, _ target.Caller) {
-			const elsewhere = "http://agent.test/elsewhere"
-			h.sees(h.target.ToAgent(elsewhere, bob, "POST", "/threads", []byte(`{}`)), 200, `{"thread_id":"thread-of-many-bytes"}`)
-			h.sees(h.target.ToAgent(elsewhere, bob, "GET", "/threads", nil), 200, `[{"thread_id":"thread-of-many-bytes"}]`)
-			h.agent(h.target.Owner(), "POST", "/threads", `{}`, 200, `{"thread_id":"thread-of-many-bytes"}`)
-		}, true, false},
-		"a long id": {func(h *history, bob, _ target.Caller) {
-			h.agent(h.target.Owner(), "POST", "/threads", `{}`, 200, `{"thread_id":"thread-of-many-bytes"}`)
-			h.agent(bob, "GET", "/threads", "", 200, `[{"name":"of thread-of-many-bytes"}]`)
-		}, true, true},
-		"what the request carried": {func(h *history, bob, _ target.Caller) {
-			h.agent(bob, "GET", "/threads/7/state", "", 404, `{"thread_id":"7"}`)
-		}, true, false},
-		"the token of the other": {func(h *history, bob, _ target.Caller) {
-			h.agent(bob, "GET", "/threads/b-thread/state", "", 200, `{"x":"token-of-ada"}`)
-		}, true, true},
-		"the token of the other in base64": {func(h *history, bob, _ target.Caller) {
-			h.agent(bob, "GET", "/threads/b-thread/state", "", 200, `{"x":"dG9rZW4tb2YtYWRh"}`)
-		}, true, true},
-		"the token of oneself": {func(h *history, bob, _ target.Caller) {
-			h.agent(bob, "GET", "/threads/b-thread/state", "", 200, `{"x":"token-of-bob"}`)
-		}, true, false},
-		"the identity of the other": {func(h *history, bob, _ target.Caller) {
-			h.agent(bob, "GET", "/threads/b-thread/state", "", 200, `{"metadata":{"owner":"ada"}}`)
-		}, true, true},
-		"a word that is an identity too": {func(h *history, bob, _ target.Caller) {
-			h.agent(bob, "GET", "/threads/b-thread/state", "", 200, `{"language":"ada"}`)
-		}, true, false},
-		"what both have sent": {func(h *history, bob, _ target.Caller) {
-			h.agent(bob, "GET", "/threads/b-thread/state", "", 200, `{"x":"`+echoed+`"}`)
-		}, true, false},
-		"a refusal of a caller without credentials": {func(h *history, _, nobody target.Caller) {
+		}, "/threads", `[{"thread_id":"7"}]`, false},
+		"an id that the other has at another agent server": {func(h *history, bob target.Caller) {
+			h.sees(h.target.ToAgent(elsewhere, bob, "POST", "/threads", []byte(`{}`)), 200, long)
+			h.sees(h.target.ToAgent(elsewhere, bob, "GET", "/threads", nil), 200, `[`+long+`]`)
+			h.agent(h.target.Owner(), "POST", "/threads", `{}`, 200, long)
+		}, "/threads", `[]`, false},
+		"a long id": {func(h *history, _ target.Caller) {
+			h.agent(h.target.Owner(), "POST", "/threads", `{}`, 200, long)
+		}, "/threads", `[{"name":"of thread-of-many-bytes"}]`, true},
+		"what the request carried":         {nil, "/threads/7/state", `{"thread_id":"7"}`, false},
+		"the token of the other":           {nil, state, `{"x":"token-of-ada"}`, true},
+		"the token of the other in base64": {nil, state, `{"x":"dG9rZW4tb2YtYWRh"}`, true},
+		"the token of oneself":             {nil, state, `{"x":"token-of-bob"}`, false},
+		"the identity of the other":        {nil, state, `{"metadata":{"owner":"ada"}}`, true},
+		"a word that is an identity too":   {nil, state, `{"language":"ada"}`, false},
+		"what both have sent":              {nil, state, `{"x":"` + echoed + `"}`, false},
+		"a refusal of a caller without credentials": {func(h *history, _ target.Caller) {
+			nobody, err := h.target.Caller(target.NoCredentials)
+			require.NoError(h.t, err)
 			h.agent(nobody, "GET", "/threads", "", 401, `{"detail":"not for you, but: `+secret+`"}`)
-		}, true, true},
+		}, "/threads", `[]`, true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			h := newHistory(t)
 			bob, err := h.target.Caller(target.TheOtherUser)
 			require.NoError(t, err)
-			nobody, err := h.target.Caller(target.NoCredentials)
-			require.NoError(t, err)
 			h.agent(bob, "POST", "/threads/b-thread/runs", says(echoed, ""), 200, `{"run_id":""}`)
-			row.ask(h, bob, nobody) // before the other has sent it: what is whose is known at the end
+			if row.before != nil {
+				row.before(h, bob)
+			}
+			h.agent(bob, "GET", row.path, "", 200, row.answer) // before the other has sent it: what is whose is known at the end
 			h.agent(bob, "POST", "/threads", `{}`, 200, `{"thread_id":""}`)
 			h.agent(h.target.Owner(), "GET", "/threads", "", 200, `[{"thread_id":"","run_id":null}]`)
 			h.agent(h.target.Owner(), "POST", "/threads", `{}`, 200, `{"thread_id":"7"}`)
 			h.agent(h.target.Owner(), "POST", "/threads/7/runs", says(secret, ""), 200, `{"run_id":"8"}`)
 			h.agent(h.target.Owner(), "POST", "/threads/7/runs", says(echoed, ""), 200, `{"run_id":"9"}`)
 			judged, o := h.judged(apart)
-			assert.Equal(t, row.judged, judged > 0)
+			assert.Positive(t, judged)
 			assert.Equal(t, row.fails, o != nil, "%v", o)
 		})
 	}
 }
 
-// TestAHeaderThatUsersShareIsNoSecretOfOne has both users send the same organization; their tokens are parts of another header.
+// TestAHeaderThatUsersShareIsNoSecretOfOne has both users send the same organization; their tokens are parts of another
+// header.
 func TestAHeaderThatUsersShareIsNoSecretOfOne(t *testing.T) {
 	for answer, leaks := range map[string]bool{`{"x":"organization-one"}`: false, `{"x":"token-of-ada-one"}`: true, `{"x":"token-of-bob-one"}`: false} {
 		h := newHistory(t, func(c *config.Config) {
@@ -463,137 +264,233 @@ func TestAHeaderThatUsersShareIsNoSecretOfOne(t *testing.T) {
 	}
 }
 
-func TestNothingOfARolledBackRunIsInALaterAnswer(t *testing.T) {
-	const (
-		waiting = "wait=60000 the words of the prior run"
-		run     = "/threads/t/runs"
-		rolls   = `,"multitask_strategy":"rollback"`
-	)
-	for name, row := range map[string]struct {
-		prior, strategy string
-		joined          bool
-		answer          string
-		judged, fails   bool
-	}{
-		"its text":                   {waiting, rolls, true, `{"values":{"messages":[{"content":"` + waiting + `"}]}}`, true, true},
-		"its id":                     {waiting, rolls, true, `{"run":"prior-run-of-many-bytes"}`, true, true},
-		"nothing":                    {waiting, rolls, true, `{"values":{"messages":[]}}`, true, false},
-		"it was not rolled back":     {waiting, "", true, `{"x":"` + waiting + `"}`, false, false},
-		"it may have been completed": {"the words of the prior run", rolls, true, `{"x":"the words of the prior run"}`, false, false},
-		"the new one may be running": {waiting, rolls, false, `{"x":"` + waiting + `"}`, false, false},
-	} {
+// row is what a run has seen, and what is wrong with it: the place of the violation, "/" for the whole answer, "" where
+// nothing is, or "none" where nothing could be judged.
+type row struct {
+	script func(h *history)
+	fails  string
+}
+
+// judgeEach judges each row after what all of them begin with.
+func judgeEach(t *testing.T, sentence string, begin func(h *history), rows map[string]row) {
+	for name, row := range rows {
 		t.Run(name, func(t *testing.T) {
 			h := newHistory(t)
-			ada := h.target.Owner()
-			h.agent(ada, "POST", run, says(row.prior, ""), 200, `{"run_id":"prior-run-of-many-bytes"}`)
-			h.agent(ada, "POST", run, says("new", row.strategy), 200, `{"run_id":"new"}`)
-			if row.joined {
-				h.agent(ada, "GET", run+"/new/join", "", 200, `{}`)
+			begin(h)
+			row.script(h)
+			judged, o := h.judged(sentence)
+			assert.Equal(t, row.fails == "none", judged == 0)
+			if row.fails == "" || row.fails == "none" {
+				assert.Nil(t, o)
+				return
 			}
-			h.agent(ada, "GET", "/threads/t/state", "", 200, row.answer)
-			judged, o := h.judged(rolledBack)
-			assert.Equal(t, row.judged, judged > 0)
-			assert.Equal(t, row.fails, o != nil, "%v", o)
+			require.NotNil(t, o)
+			assert.Equal(t, strings.TrimSuffix(row.fails, "/"), o.Violations[0].Pointer)
 		})
 	}
+}
+
+const deployment, three = "/v2/deployments/" + one, "33333333-3333-4333-8333-333333333333"
+
+func (h *history) reads(path, answer string) { h.plane(target.TheClient, "GET", path, "", 200, answer) }
+
+func (h *history) patches(body string, status int, answer string) {
+	h.plane(target.TheClient, "PATCH", deployment, body, status, answer)
+}
+
+func TestAnAnswerHasTheIDOfItsRequest(t *testing.T) {
+	reads := func(path, answer string) func(h *history) { return func(h *history) { h.reads(path, answer) } }
+	judgeEach(t, idsOfPlane, func(*history) {}, map[string]row{
+		"the same": {reads(deployment, `{"id":"`+one+`"}`), ""},
+		"in upper case": {reads("/v2/deployments/aaaaaaaa-1111-4111-8111-111111111111",
+			`{"id":"AAAAAAAA-1111-4111-8111-111111111111"}`), ""},
+		"another":                {reads(deployment, `{"id":"`+two+`"}`), "/id"},
+		"of a revision":          {reads(deployment+"/revisions/"+two, `{"id":"`+one+`"}`), "/id"},
+		"no id":                  {reads(deployment, `{}`), "none"},
+		"no UUID: the contract":  {reads(deployment, `{"id":"x"}`), "none"},
+		"not JSON: the contract": {reads(deployment, `{`), "none"},
+	})
+	numbers := func(answer string) func(h *history) {
+		return func(h *history) { h.agent(h.target.Owner(), "GET", "/threads/1/runs/7", "", 200, answer) }
+	}
+	judgeEach(t, idsOfAgent, func(*history) {}, map[string]row{
+		"a number": {numbers(`{"run_id":7}`), ""}, "another number": {numbers(`{"run_id":8}`), "/run_id"},
+	})
+}
+
+func TestARefusalIsThatOfTheHandler(t *testing.T) {
+	asks := func(status int, answer string, wrong bool) func(h *history) {
+		return func(h *history) {
+			nobody, err := h.target.Caller(target.NoCredentials)
+			require.NoError(t, err)
+			r := h.target.ToAgent(agentBase, nobody, "GET", "/threads", nil)
+			r.Wrong = wrong
+			h.sees(r, status, answer)
+		}
+	}
+	judgeEach(t, handlerRefuses, func(*history) {}, map[string]row{
+		"its detail":           {asks(401, `{"detail":"Invalid token"}`, false), ""},
+		"in another form":      {asks(401, `{"error":{"message":"Invalid token (401)"}}`, false), ""},
+		"no detail":            {asks(401, `{"detail":"Unauthorized"}`, false), "/detail"},
+		"of an invalid body":   {asks(422, `{"detail":[]}`, true), "none"},
+		"a served one: others": {asks(200, `[]`, false), "none"},
+	})
 }
 
 func TestADeployedRevisionStaysDeployed(t *testing.T) {
-	const revision = "/v2/deployments/" + one + "/revisions/" + two
-	shows := func(h *history, status string) {
-		h.plane(target.TheClient, "GET", revision, "", 200, `{"id":"`+two+`","status":"`+status+`"}`)
+	// A number is the status of an update.
+	sees := func(all ...any) func(h *history) {
+		return func(h *history) {
+			for _, each := range all {
+				if status, is := each.(int); is {
+					h.patches(`{}`, status, `{}`)
+				} else {
+					h.reads(deployment+"/revisions/"+two, `{"id":"`+two+`","status":"`+each.(string)+`"}`)
+				}
+			}
+		}
 	}
-	patch := func(h *history, status int) {
-		h.plane(target.TheClient, "PATCH", "/v2/deployments/"+one, `{}`, status, `{}`)
-	}
-	for name, row := range map[string]struct {
-		script func(h *history)
-		fails  bool
-	}{
-		"it is DEPLOYED":                {func(h *history) { shows(h, "BUILDING"); shows(h, "DEPLOYED"); shows(h, "DEPLOYED") }, false},
-		"it falls back":                 {func(h *history) { shows(h, "DEPLOYED"); shows(h, "DEPLOYING") }, true},
-		"it cannot be told":             {func(h *history) { shows(h, "DEPLOYED"); shows(h, "UNKNOWN") }, false},
-		"after an update":               {func(h *history) { shows(h, "DEPLOYED"); patch(h, 200); shows(h, "SKIPPED") }, false},
-		"after an unanswered update":    {func(h *history) { shows(h, "DEPLOYED"); patch(h, 503); shows(h, "SKIPPED") }, false},
-		"after a refused update":        {func(h *history) { shows(h, "DEPLOYED"); patch(h, 422); shows(h, "DEPLOYING") }, true},
-		"a moment later, with replicas": {func(h *history) { h.target.Config.Patience = time.Minute; shows(h, "DEPLOYED"); shows(h, "DEPLOYING") }, false},
-	} {
-		t.Run(name, func(t *testing.T) {
-			h := newHistory(t)
-			h.created(`{}`, two)
-			row.script(h)
-			_, o := h.judged(staysDeployed)
-			assert.Equal(t, row.fails, o != nil, "%v", o)
-		})
-	}
+	judgeEach(t, staysDeployed, func(h *history) { h.created(`{}`, two) }, map[string]row{
+		"it is DEPLOYED":             {sees("BUILDING", "DEPLOYED", "DEPLOYED"), ""},
+		"it falls back":              {sees("DEPLOYED", "DEPLOYING"), "/status"},
+		"it cannot be told":          {sees("DEPLOYED", "UNKNOWN"), ""},
+		"after an update":            {sees("DEPLOYED", 200, "SKIPPED"), "none"},
+		"after an unanswered update": {sees("DEPLOYED", 503, "SKIPPED"), "none"},
+		"after a refused update":     {sees("DEPLOYED", 422, "DEPLOYING"), "/status"},
+		"a moment later, with replicas": {func(h *history) {
+			h.target.Config.Patience = time.Minute
+			sees("DEPLOYED", "DEPLOYING")(h)
+		}, "none"},
+	})
 }
 
 func TestAnUpdateKeepsWhatItDoesNotName(t *testing.T) {
-	const three = "33333333-3333-4333-8333-333333333333"
-	for name, row := range map[string]struct {
-		update, shown string
-		unclear       bool
-		fails         bool
-	}{
-		"kept":                                   {`{"source_revision_config":{"repo_ref":"next"}}`, `{"repo_ref":"next","graph_config_path":"agent.json"}`, false, false},
-		"lost":                                   {`{"source_revision_config":{"repo_ref":"next"}}`, `{"repo_ref":"next","graph_config_path":null}`, false, true},
-		"changed, named as null":                 {`{"source_revision_config":{"repo_ref":"next","graph_config_path":null}}`, `{"repo_ref":"next","graph_config_path":"b"}`, false, true},
-		"named":                                  {`{"source_revision_config":{"graph_config_path":"b"}}`, `{"repo_ref":"main","graph_config_path":"b"}`, false, false},
-		"after an update that names no revision": {`{"source_revision_config":{"repo_ref":"next"}}`, `{"repo_ref":"next","graph_config_path":"b"}`, true, false},
-	} {
-		t.Run(name, func(t *testing.T) {
-			h := newHistory(t)
-			h.created(`{"source_revision_config":{"repo_ref":"main","graph_config_path":"agent.json"}}`, two)
-			path := "/v2/deployments/" + one
-			h.plane(target.TheClient, "GET", path+"/revisions/"+two, "", 200, `{"id":"`+two+`","source_revision_config":{"repo_ref":"main","graph_config_path":"agent.json"}}`)
-			if row.unclear {
-				h.plane(target.TheClient, "PATCH", path, `{"source_revision_config":{"graph_config_path":"b"}}`, 200, `{}`)
+	const place, toNext = "/source_revision_config/graph_config_path", `{"source_revision_config":{"repo_ref":"next"}}`
+	sees := func(update, shown string) func(h *history) {
+		return func(h *history) {
+			h.patches(update, 200, `{"id":"`+one+`","latest_revision_id":"`+three+`"}`)
+			h.reads(deployment+"/revisions/"+three, `{"id":"`+three+`","source_revision_config":`+shown+`}`)
+		}
+	}
+	judgeEach(t, asBefore, func(h *history) {
+		const config = `"source_revision_config":{"repo_ref":"main","graph_config_path":"agent.json"}}`
+		h.created(`{`+config, two)
+		h.reads(deployment+"/revisions/"+two, `{"id":"`+two+`",`+config)
+	}, map[string]row{
+		"kept": {sees(toNext, `{"repo_ref":"next","graph_config_path":"agent.json"}`), ""},
+		"lost": {sees(toNext, `{"repo_ref":"next","graph_config_path":null}`), place},
+		"changed, named as null": {sees(`{"source_revision_config":{"repo_ref":"next","graph_config_path":null}}`,
+			`{"repo_ref":"next","graph_config_path":"b"}`), place},
+		"named": {sees(`{"source_revision_config":{"graph_config_path":"b"}}`, `{"repo_ref":"main","graph_config_path":"b"}`), ""},
+		"after an update that names no revision": {func(h *history) {
+			h.patches(`{"source_revision_config":{"graph_config_path":"b"}}`, 200, `{}`)
+			sees(toNext, `{"repo_ref":"next","graph_config_path":"b"}`)(h)
+		}, "none"},
+	})
+}
+
+func TestADeploymentShowsTheSourceOfItsLatestRevision(t *testing.T) {
+	const config = "/source_revision_config/"
+	shows := func(config string) func(h *history) {
+		return func(h *history) {
+			h.reads(deployment, `{"latest_revision_id":"`+two+`","source_revision_config":`+config+`}`)
+		}
+	}
+	judgeEach(t, asNamed, func(h *history) {
+		h.created(`{"source_revision_config":{"repo_ref":"main"}}`, two)
+		for _, seen := range [][2]string{{"BUILDING", "pending"}, {"DEPLOYED", "abc"}} {
+			h.reads(deployment+"/revisions/"+two, `{"id":"`+two+`","status":"`+seen[0]+
+				`","source_revision_config":{"repo_ref":"main","repo_commit_sha":"`+seen[1]+`"}}`)
+		}
+	}, map[string]row{
+		"of its latest revision":   {shows(`{"repo_ref":"main","repo_commit_sha":"abc"}`), ""},
+		"without the commit":       {shows(`{"repo_ref":"main","repo_commit_sha":null}`), ""},
+		"of another revision":      {shows(`{"repo_ref":"next"}`), config + "repo_ref"},
+		"another commit":           {shows(`{"repo_ref":"main","repo_commit_sha":"def"}`), config + "repo_commit_sha"},
+		"null where one was sent":  {shows(`{"repo_ref":null}`), config + "repo_ref"},
+		"null where none was sent": {shows(`{"repo_ref":"main","image_uri":null}`), ""},
+	})
+}
+
+func TestNothingOfARolledBackRunIsInALaterAnswer(t *testing.T) {
+	const waiting, run, id = "wait=60000 the words of the prior run", "/threads/t/runs", "prior-run-of-many-bytes"
+	rolls := func(prior, strategy, next string, joined bool, answer string) func(h *history) {
+		return func(h *history) {
+			ada := h.target.Owner()
+			h.agent(ada, "POST", run, says(prior, ""), 200, `{"run_id":"`+id+`"}`)
+			h.agent(ada, "POST", run, says("new", strategy), 200, `{"run_id":"`+next+`"}`)
+			if joined {
+				h.agent(ada, "GET", run+"/"+next+"/join", "", 200, `{}`)
 			}
-			h.plane(target.TheClient, "PATCH", path, row.update, 200, `{"id":"`+one+`","latest_revision_id":"`+three+`"}`)
-			h.plane(target.TheClient, "GET", path+"/revisions/"+three, "", 200, `{"id":"`+three+`","source_revision_config":`+row.shown+`}`)
-			_, o := h.judged(asBefore)
-			assert.Equal(t, row.fails, o != nil, "%v", o)
-		})
+			h.agent(ada, "GET", "/threads/t/state", "", 200, answer)
+		}
 	}
+	const rollback = `,"multitask_strategy":"rollback"`
+	judgeEach(t, rolledBack, func(*history) {}, map[string]row{
+		"its text":                   {rolls(waiting, rollback, "new", true, `{"values":["`+waiting+`"]}`), "/"},
+		"its id":                     {rolls(waiting, rollback, "new", true, `{"run":"`+id+`"}`), "/"},
+		"its id, used again":         {rolls(waiting, rollback, id, true, `{"run":"`+id+`"}`), ""},
+		"nothing":                    {rolls(waiting, rollback, "new", true, `{"values":[]}`), ""},
+		"it was not rolled back":     {rolls(waiting, "", "new", true, `{"x":"`+waiting+`"}`), "none"},
+		"it may have been completed": {rolls("the words", rollback, "new", true, `{"x":"the words"}`), "none"},
+		"the new one may be running": {rolls(waiting, rollback, "new", false, `{"x":"`+waiting+`"}`), "none"},
+	})
 }
 
-func TestRefusalsHoldNoStackTrace(t *testing.T) {
-	for text, is := range map[string]bool{
-		`{"detail":"not found"}`:                                                                false,
-		`{"detail":"look at http://docs.test/page:80 or at File 3"}`:                            false,
-		`{"detail":"Traceback (most recent call last):\n  File \"/app/a.py\", line 3, in get"}`: true,
-		`{"stack":"Error: no\n    at get (/app/runs.js:120:15)"}`:                               true,
-		"java.lang.IllegalStateException: no\n\tat com.test.Runs.get(Runs.java:12)\n":           true,
-		"panic: no\n\ngoroutine 7 [running]:\nmain.main()\n\t/app/main.go:12 +0x1d":             true,
-		"app/runs.rb:12:in `get'":                                                               true,
-	} {
-		h := newHistory(t)
-		h.plane(target.TheClient, "GET", "/v2/deployments/"+one, "", 404, text)
-		_, o := h.judged(planeTraces)
-		assert.Equal(t, is, o != nil, text)
-	}
-}
-
-func TestTheIDOfARolledBackRunMayBeUsedAgain(t *testing.T) {
+func TestReadsOfARevisionShowWhatWasSent(t *testing.T) {
 	const (
-		run = "/threads/t/runs"
-		id  = "run-of-many-bytes"
+		create  = `{"source":"git_host","source_revision_config":{"repo_ref":"main","graph_config_path":"./agent.json"}}`
+		toNext  = `{"source_revision_config":{"repo_ref":"next"}}`
+		patched = `{"id":"` + one + `","latest_revision_id":"` + three + `"}`
+		config  = "/source_revision_config/"
 	)
-	h := newHistory(t)
-	ada := h.target.Owner()
-	h.agent(ada, "POST", run, says("wait=60000 prior", ""), 200, `{"run_id":"`+id+`"}`)
-	h.agent(ada, "POST", run, says("new", `,"multitask_strategy":"rollback"`), 200, `{"run_id":"`+id+`"}`)
-	h.agent(ada, "GET", run+"/"+id+"/join", "", 200, `{}`)
-	h.agent(ada, "GET", "/threads/t/state", "", 200, `{"run":"`+id+`"}`)
-	judged, o := h.judged(rolledBack)
-	assert.Positive(t, judged)
-	assert.Nil(t, o)
-}
-
-func TestALeakHasThePlaceOfItsValue(t *testing.T) {
-	answer := gjson.Parse(`{"values":{"messages":[{"content":"mine"},{"more/texts":["it says \"what is theirs\""]}]},"run":12345678901234}`)
-	assert.Equal(t, "/values/messages/*/more~1texts/*", placeOf(answer, `"what is theirs"`))
-	assert.Equal(t, "/run", placeOf(answer, "12345678901234"))
-	assert.Empty(t, placeOf(answer, "what nobody says"))
-	assert.Empty(t, placeOf(gjson.Parse(`"what is theirs"`), "what is theirs"), "all of the answer")
+	revision := func(id, ref, file string) string {
+		return `{"id":"` + id + `","status":"DEPLOYED","source_revision_config":{"repo_ref":"` + ref + `","graph_config_path":` + file + `}}`
+	}
+	withCommit := func(commit string) string {
+		return strings.Replace(revision(two, "main", `"agent.json"`), `"repo_ref"`, `"repo_commit_sha":"`+commit+`","repo_ref"`, 1)
+	}
+	get := func(h *history, id, row string) { h.reads(deployment+"/revisions/"+id, row) }
+	list := func(h *history, row string) { h.reads(deployment+"/revisions", `{"resources":[`+row+`],"offset":0}`) }
+	judgeEach(t, asSent, func(h *history) { h.created(create, two) }, map[string]row{
+		"what was sent, in its shortest form": {func(h *history) { get(h, two, revision(two, "main", `"agent.json"`)) }, ""},
+		"another value":                       {func(h *history) { get(h, two, revision(two, "next", `"agent.json"`)) }, config + "repo_ref"},
+		"null":                                {func(h *history) { get(h, two, revision(two, "main", `null`)) }, config + "graph_config_path"},
+		"in a list":                           {func(h *history) { list(h, revision(two, "next", `"agent.json"`)) }, "/resources/*" + config + "repo_ref"},
+		"another commit in a list": {func(h *history) { get(h, two, withCommit("0a1b2c3d4e")); list(h, withCommit("ffffffffff")) },
+			"/resources/*" + config + "repo_commit_sha"},
+		"the commit, shortened, or not known yet": {func(h *history) {
+			for _, commit := range []string{"pending", "0a1b2c3d4e", "0A1B2C3", "pending"} {
+				list(h, withCommit(commit))
+			}
+		}, ""},
+		"what was not sent appears later": {func(h *history) {
+			h.patches(toNext, 200, patched)
+			get(h, three, revision(three, "next", `null`))
+			get(h, three, revision(three, "next", `"agent.json"`))
+		}, ""},
+		"what was not sent changes": {func(h *history) {
+			h.patches(toNext, 200, patched)
+			get(h, three, revision(three, "next", `"agent.json"`))
+			get(h, three, revision(three, "next", `"other.json"`))
+		}, config + "graph_config_path"},
+		"what was not sent changes with the build": {func(h *history) {
+			h.patches(toNext, 200, patched)
+			get(h, three, strings.Replace(revision(three, "next", `"pending"`), "DEPLOYED", "BUILDING", 1))
+			get(h, three, revision(three, "next", `"agent.json"`))
+		}, ""},
+		"of an update": {func(h *history) {
+			h.patches(toNext, 200, patched)
+			get(h, three, revision(three, "main", `"agent.json"`))
+		}, config + "repo_ref"},
+		"of an update that names an earlier revision": {func(h *history) {
+			h.patches(toNext, 200, `{"latest_revision_id":"`+two+`"}`)
+			get(h, two, revision(two, "main", `"agent.json"`))
+		}, ""},
+		"of an update beside one without an answer": {func(h *history) {
+			h.patches(`{"source_revision_config":{"repo_ref":"other"}}`, 504, ``)
+			h.patches(toNext, 200, patched)
+			get(h, three, revision(three, "other", `"agent.json"`))
+		}, "none"},
+	})
 }

@@ -12,7 +12,6 @@ import (
 	"github.com/tidwall/gjson"
 
 	"github.com/agentconform/agentconform/reports"
-	"github.com/agentconform/agentconform/spec"
 	"github.com/agentconform/agentconform/steps/client"
 	"github.com/agentconform/agentconform/steps/config"
 	"github.com/agentconform/agentconform/steps/evidence"
@@ -20,81 +19,77 @@ import (
 	"github.com/agentconform/agentconform/steps/target"
 )
 
-// longEnough is how many bytes a text must have to be looked for within others. What is shorter may stand there by chance.
+// longEnough is how many bytes a text must have to be looked for within others. What is shorter may stand there by
+// chance.
 const longEnough = 12
 
-// isolation holds answers to one user free of what belongs to another (section 5): the ids of their threads and runs, their texts, their
-// credentials and identity.
+// isolation holds answers to one user free of what belongs to another (section 5): the ids of their threads and runs,
+// their texts, their credentials and identity.
 type isolation struct {
 	users map[string]*belongings // by the key of their credentials
 	known []person
-	leaks map[int]string  // the operation of each exchange that holds what belongs to another user
-	shown map[leak]string // where the first answer with each leak holds it, as a JSON pointer
+	leaks map[int]string // the operation of each exchange that holds what belongs to another user
 }
 
-// leak is what answers to one operation hold of another user: "an id", "a text".
-type leak struct{ operation, what string }
-
-// place is an id at an agent server: each may number its threads from one.
-type place struct{ base, id string }
+// idAt is an id at an agent server: each may number its threads from one.
+type idAt struct{ base, id string }
 
 // belongings are what a user has created or sent.
 type belongings struct {
-	ids   map[place]bool    // of threads and runs, as answers gave them, where they are longEnough
-	short map[place]bool    // other ids of threads; other ids of runs may repeat in each thread
+	ids   map[idAt]bool     // of threads, and of runs if longEnough: others may repeat in each thread
 	texts map[string]string // that the user sent, at least longEnough, and as JSON writes them
 	sent  strings.Builder   // all request bodies: what a user has sent, the user may see
 }
 
 func newIsolation(t *target.Target) *isolation {
-	return &isolation{users: map[string]*belongings{}, known: personsOf(t), leaks: map[int]string{}, shown: map[leak]string{}}
+	return &isolation{users: map[string]*belongings{}, known: personsOf(t), leaks: map[int]string{}}
 }
 
 // tellLeaks are the requirements that may show the leak itself.
 const tellLeaks = "AS-AUTHZ-*"
 
-// toldBy tells whether what a scenario has found is a leak by the same operation, told as what it is.
-func (r *isolation) toldBy(o Other, v outcome.Violation) bool {
-	return reports.Among([]string{tellLeaks}, o.Requirement.ID) && slices.ContainsFunc(o.Outcome.Violations, func(f outcome.Violation) bool {
+// isTold tells whether what a scenario has found is a leak by the same operation, told as what it is.
+func (r *isolation) isTold(o Other, v outcome.Violation) bool {
+	isSame := func(f outcome.Violation) bool {
 		operation, leaked := r.leaks[f.Exchange]
 		return leaked && operation == v.Operation
-	})
+	}
+	return reports.Among([]string{tellLeaks}, o.Requirement.ID) && slices.ContainsFunc(o.Outcome.Violations, isSame)
 }
 
 // credentialsOf are named by their user: their value is a secret.
 const credentialsOf = "the credentials"
 
-// leaked keeps a violation: a value that belongs to the user with the key. One of each kind and operation has the place of the first.
+// leaked keeps a violation: a value that belongs to the user with the key. One of each kind and operation has the place
+// of the first.
 func (r *isolation) leaked(t *tally, s *seen, what, key, value string) {
 	r.leaks[s.ID] = s.Op.ID
-	kind := leak{s.Op.ID, what}
-	if _, known := r.shown[kind]; !known {
-		r.shown[kind] = placeOf(s.answer, value)
-	}
 	actual := fmt.Sprintf("%s of %s in an answer to %s", what, key, cmp.Or(s.Caller.Name, "a caller without credentials"))
 	if what != credentialsOf {
 		actual += ": " + value
 	}
-	t.violated(s, r.shown[kind], "an answer to one caller holds "+what+" of another user", "nothing of another user", actual)
+	t.violated(s, placeOf(s.answer, value), "an answer to one caller holds "+what+" of another user", "nothing of another user",
+		actual)
 }
 
 // anyIndex finds the indices in a JSON pointer.
 var anyIndex = regexp.MustCompile(`/\d+`)
 
-// placeOf is a JSON pointer to the first value that holds a text, whichever item of an array it is in; "" where none does.
+// placeOf is a JSON pointer to the first value that holds a text, whichever item of an array it is in; "" where none
+// does.
 func placeOf(value gjson.Result, text string) string {
 	return anyIndex.ReplaceAllString(evidence.PointerTo(value, text), "/*")
 }
 
 func (r *isolation) of(key string) *belongings {
 	if r.users[key] == nil {
-		r.users[key] = &belongings{ids: map[place]bool{}, short: map[place]bool{}, texts: map[string]string{}}
+		r.users[key] = &belongings{ids: map[idAt]bool{}, texts: map[string]string{}}
 	}
 	return r.users[key]
 }
 
 func (r *isolation) note(s *seen) {
-	if s.Side != spec.AgentServer || !s.isUser() {
+	if !s.isUser() {
 		return
 	}
 	b := r.of(s.Caller.Name)
@@ -121,10 +116,8 @@ func (r *isolation) note(s *seen) {
 func (b *belongings) owns(s *seen, field string) {
 	switch id := s.answer.Get(field); {
 	case id.Type != gjson.String && id.Type != gjson.Number:
-	case len(id.String()) >= longEnough:
-		b.ids[place{s.Base, id.String()}] = true
-	case id.String() != "" && field == "thread_id":
-		b.short[place{s.Base, id.String()}] = true
+	case len(id.String()) >= longEnough, id.String() != "" && field == "thread_id":
+		b.ids[idAt{s.Base, id.String()}] = true
 	}
 }
 
@@ -135,7 +128,7 @@ func written(text string) string {
 }
 
 func (r *isolation) check(t *tally, s *seen) {
-	if s.Side != spec.AgentServer || s.Caller.Name == "" && s.Caller.Kind == client.SomeCredentials || s.Caller.Name != "" && !s.isUser() {
+	if s.Caller.Name == "" && s.Caller.Kind == client.SomeCredentials || s.Caller.Name != "" && !s.isUser() {
 		return // such as a studio user, who may see everything
 	}
 	if s.Caller.Name == "" && s.ok() {
@@ -146,6 +139,7 @@ func (r *isolation) check(t *tally, s *seen) {
 	if own == nil {
 		own = &belongings{}
 	}
+	threads := valuesAt(s.answer, func(key string) bool { return key == "thread_id" })
 	for _, key := range slices.Sorted(maps.Keys(r.users)) {
 		if key == s.Caller.Name {
 			continue
@@ -153,13 +147,12 @@ func (r *isolation) check(t *tally, s *seen) {
 		other := r.users[key]
 		t.judged++
 		for at := range other.ids {
-			if at.base == s.Base && strings.Contains(s.Answer, at.id) && !r.knows(s, at.id) && !own.ids[at] {
-				r.leaked(t, s, "an id", key, at.id)
+			shown := slices.Contains(threads, at.id) && !carries(s, at.id)
+			if len(at.id) >= longEnough {
+				shown = strings.Contains(s.Answer, at.id) && !r.knows(s, at.id)
 			}
-		}
-		for _, id := range valuesAt(s.answer, func(key string) bool { return key == "thread_id" }) {
-			if at := (place{s.Base, id}); other.short[at] && !carries(s, id) && !own.short[at] {
-				r.leaked(t, s, "an id", key, id)
+			if shown && at.base == s.Base && !own.ids[at] {
+				r.leaked(t, s, "an id", key, at.id)
 			}
 		}
 		for text, json := range other.texts {

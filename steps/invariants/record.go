@@ -1,8 +1,10 @@
-// Package invariants judges, when all scenarios that send requests have ended, what must be true of every recorded exchange of a run:
-// that an answer has the id that was asked for, that nobody is served without credentials. It sends no requests.
+// Package invariants judges, when all scenarios that send requests have ended, what must be true of every recorded
+// exchange of a run: that an answer has the id that was asked for, that nobody is served without credentials. It sends
+// no requests.
 //
-// An invariant shows what no scenario looks for. Where a requirement that tells the same has failed, the invariant is left to
-// it: one fault is one finding. A status of 500 or above belongs to the requirements about server errors and is not judged here.
+// An invariant shows what no scenario looks for. Where a requirement that tells the same has failed, the invariant is
+// left to it: one fault is one finding. A status of 500 or above belongs to the requirements about server errors and is
+// not judged here.
 package invariants
 
 import (
@@ -23,35 +25,16 @@ import (
 	"github.com/agentconform/agentconform/steps/target"
 )
 
-// The sentences of the invariants.
-const (
-	idsOfPlane      = `each answer of the control plane has the id of its request`
-	idsOfAgent      = `each answer of the agent server has the id of its request`
-	closedPlane     = `no control-plane request without valid credentials was answered with 2xx`
-	closedAgent     = `no agent-server request without valid credentials was answered with 2xx`
-	handlerRefuses  = `each refusal of the authentication handler has its status and detail`
-	asSent          = `each read of a revision shows what was sent for it`
-	asNamed         = `each read of a deployment shows the source_revision_config of the revision that it names as latest`
-	asBefore        = `each read of a revision shows the fields of the one before that its update did not name`
-	staysDeployed   = `no revision was seen with another status after it was DEPLOYED while none was later`
-	revisionOfRef   = `no update of "repo_ref" in this run was served and created no revision`
-	revisionOfPath  = `no update of "graph_config_path" in this run was served and created no revision`
-	revisionOfImage = `no update of "image_uri" in this run was served and created no revision`
-	reachDeployed   = `no deployment that this run has waited for stayed without reaching DEPLOYED`
-	readsFollow     = `each read shows what was written before, once the configured patience is over`
-	planeTraces     = `no refusal of the control plane holds a stack trace`
-	agentTraces     = `no refusal of the agent server holds a stack trace`
-	apart           = `no answer to one caller holds an id or a text of another user`
-	rolledBack      = `no answer after a rollback holds the id or the text of the prior run`
-)
-
-// invariant judges all exchanges: note reads each of them before check reads each again, and end comes last. Any of them may be nil.
+// invariant judges the exchanges with one half: note reads each of them before check reads each again, and end comes
+// last. Any of them may be nil.
 type invariant struct {
+	side  spec.Side
 	note  func(s *seen)
 	check func(t *tally, s *seen)
 	end   func(t *tally)
-	// toldBy are the requirements that tell the same: where one of them has failed, the invariant adds nothing. A star stands for any rest.
-	toldBy []string
+	// toldBy are the requirements that tell the same, with blanks between them: where one of them has failed, the
+	// invariant adds nothing. A star stands for any rest.
+	toldBy string
 	// shows, where it is not nil, tells in place of toldBy whether what a scenario has found is the violation.
 	shows    func(o Other, v outcome.Violation) bool
 	advisory bool // it belongs to a SHOULD: a SHOULD that has failed says enough for it, and not for the others
@@ -60,28 +43,47 @@ type invariant struct {
 
 // all are the invariants, by the sentence that asks for them.
 func (r *Record) all() map[string]*invariant {
+	const plane, agent = spec.ControlPlane, spec.AgentServer
 	c := r.target.Config
-	revisions, follows, leaks, rollbacks := newRevisions(c.Patience), newFollow(c.Patience), newIsolation(r.target), newRollback()
+	sent, leaks, rollbacks := newRevisions(c.Patience), newIsolation(r.target), newRollback()
+	follows := newFollow(sent)
 	return map[string]*invariant{
-		idsOfPlane:      {check: sameIDs(spec.ControlPlane), toldBy: []string{"CP-GET-1", "CP-REV-1", "CP-CREATE-*", "CP-UPDATE-*", "CP-POLL-*"}},
-		idsOfAgent:      {check: sameIDs(spec.AgentServer), toldBy: []string{"AS-RUN-*", "AS-ROLLBACK-*"}},
-		closedPlane:     {check: closed(spec.ControlPlane), toldBy: []string{"CP-AUTH-*"}},
-		closedAgent:     {check: closed(spec.AgentServer), toldBy: []string{"AS-AUTH-*"}},
-		handlerRefuses:  {check: refusals(c.Agent.RejectedStatus, c.Agent.RejectedDetail), toldBy: []string{"AS-AUTH-*"}},
-		asSent:          {note: revisions.note, check: revisions.asSent, toldBy: []string{"CP-CREATE-*", "CP-UPDATE-*", "CP-REV-*", "CP-POLL-*", "CP-LIST-*"}},
-		asNamed:         {check: revisions.asNamed, toldBy: []string{"CP-CREATE-*", "CP-UPDATE-*", "CP-GET-*", "CP-REV-*", "CP-POLL-*"}},
-		asBefore:        {check: revisions.asBefore, advisory: true, toldBy: []string{"CP-UPDATE-*", "CP-REV-*", "CP-POLL-*", "CP-LIST-*"}},
-		staysDeployed:   {check: revisions.staysDeployed, advisory: true, toldBy: []string{"CP-POLL-*", "CP-LIST-*", "CP-REV-*", "CP-UPDATE-*", "CP-CREATE-*"}},
-		revisionOfRef:   r.createsRevision("repo_ref", "CP-UPDATE-1"),
-		revisionOfPath:  r.createsRevision("graph_config_path", "CP-UPDATE-2"),
-		revisionOfImage: r.createsRevision("image_uri", "CP-UPDATE-3"),
-		reachDeployed:   r.reachesDeployed("CP-POLL-1"),
-		readsFollow: {note: follows.note, check: follows.check,
-			toldBy: []string{"CP-CREATE-1", "CP-GET-1", "CP-REV-1", "CP-UPDATE-1", "CP-UPDATE-2", "CP-UPDATE-3"}},
-		planeTraces: {check: traceless(spec.ControlPlane), advisory: true},
-		agentTraces: {check: traceless(spec.AgentServer), advisory: true},
-		apart:       {note: leaks.note, check: leaks.check, shows: leaks.toldBy, toldBy: []string{tellLeaks}},
-		rolledBack:  {note: rollbacks.note, check: rollbacks.check, toldBy: []string{"AS-ROLLBACK-*"}},
+		`each answer of the control plane has the id of its request`: {
+			side: plane, check: sameIDs, toldBy: "CP-GET-1 CP-REV-1 CP-CREATE-* CP-UPDATE-* CP-POLL-*"},
+		`each answer of the agent server has the id of its request`: {
+			side: agent, check: sameIDs, toldBy: "AS-RUN-* AS-ROLLBACK-*"},
+		`no control-plane request without valid credentials was answered with 2xx`: {
+			side: plane, check: closed, toldBy: "CP-AUTH-*"},
+		`no agent-server request without valid credentials was answered with 2xx`: {
+			side: agent, check: closed, toldBy: "AS-AUTH-*"},
+		`each refusal of the authentication handler has its status and detail`: {
+			side: agent, check: refusals(c.Agent.RejectedStatus, c.Agent.RejectedDetail), toldBy: "AS-AUTH-*"},
+		`each read of a revision shows what was sent for it`: {
+			side: plane, note: sent.note, check: sent.asSent, toldBy: "CP-CREATE-* CP-UPDATE-* CP-REV-* CP-POLL-* CP-LIST-*"},
+		`each answer with a deployment shows the source_revision_config of the revision that it names as latest`: {
+			side: plane, check: sent.asNamed, toldBy: "CP-CREATE-* CP-UPDATE-* CP-GET-* CP-REV-* CP-POLL-*"},
+		`each read of a revision shows the fields of the one before that its update did not name`: {
+			side: plane, check: sent.asBefore, advisory: true, toldBy: "CP-UPDATE-* CP-REV-* CP-POLL-* CP-LIST-*"},
+		`no revision was seen with another status after it was DEPLOYED while none was later`: {
+			side: plane, check: sent.staysDeployed, advisory: true,
+			toldBy: "CP-POLL-* CP-LIST-* CP-REV-* CP-UPDATE-* CP-CREATE-*"},
+		`no update of "repo_ref" in this run was served and created no revision`: r.creates(
+			"repo_ref", "CP-UPDATE-1"),
+		`no update of "graph_config_path" in this run was served and created no revision`: r.creates(
+			"graph_config_path", "CP-UPDATE-2"),
+		`no update of "image_uri" in this run was served and created no revision`: r.creates(
+			"image_uri", "CP-UPDATE-3"),
+		`no deployment that this run has waited for stayed without reaching DEPLOYED`: r.effect(
+			"create-deployment", "", "CP-POLL-1", "a deployment of this run did not reach DEPLOYED"),
+		`each read shows what was written before, once the configured patience is over`: {
+			side: plane, note: follows.note, check: follows.check,
+			toldBy: "CP-CREATE-1 CP-GET-1 CP-REV-1 CP-UPDATE-1 CP-UPDATE-2 CP-UPDATE-3"},
+		`no refusal of the control plane holds a stack trace`: {side: plane, check: traceless, advisory: true},
+		`no refusal of the agent server holds a stack trace`:  {side: agent, check: traceless, advisory: true},
+		`no answer to one caller holds an id or a text of another user`: {
+			side: agent, note: leaks.note, check: leaks.check, shows: leaks.isTold, toldBy: tellLeaks},
+		`no answer after a rollback holds the id or the text of the prior run`: {
+			side: agent, note: rollbacks.note, check: rollbacks.check, toldBy: "AS-ROLLBACK-*"},
 	}
 }
 
@@ -89,7 +91,8 @@ func (r *Record) all() map[string]*invariant {
 type Record struct {
 	target *target.Target
 	others func() []Other
-	judged func() map[string]*invariant
+	rules  map[string]*invariant // by the sentence that asks for them
+	judge  func()
 }
 
 // Other is what a scenario that sends requests has come to.
@@ -101,15 +104,14 @@ type Other struct {
 // NewRecord returns the record of a run. others tells what all scenarios that send requests have come to.
 func NewRecord(t *target.Target, others func() []Other) *Record {
 	r := &Record{target: t, others: others}
-	r.judged = sync.OnceValue(r.judge)
+	r.rules, r.judge = r.all(), sync.OnceFunc(r.read)
 	return r
 }
 
 // Define registers the sentences for one scenario.
 func (r *Record) Define(d *common.Definitions) {
 	d.When(`all exchanges of this run are read`, func() error { return nil })
-	for _, sentence := range []string{idsOfPlane, idsOfAgent, closedPlane, closedAgent, handlerRefuses, asSent, asNamed, asBefore, staysDeployed,
-		revisionOfRef, revisionOfPath, revisionOfImage, reachDeployed, readsFollow, planeTraces, agentTraces, apart, rolledBack} {
+	for sentence := range r.rules {
 		d.Then(sentence, func() error {
 			judged, err := r.outcome(sentence)
 			if judged > 0 || err != nil {
@@ -122,14 +124,15 @@ func (r *Record) Define(d *common.Definitions) {
 
 const noEvidence = "no answer in this run could have shown a violation"
 
-// judge has all invariants read the record.
-func (r *Record) judge() map[string]*invariant {
-	rules, observations := r.all(), r.target.Collector.Observations()
+// read has all invariants read the record.
+func (r *Record) read() {
+	observations := r.target.Collector.Observations()
 	for _, checks := range []bool{false, true} {
 		for _, o := range observations {
 			s := &seen{Observation: o, request: valueOf(o.Request), answer: valueOf(o.Answer)}
-			for _, rule := range rules {
+			for _, rule := range r.rules {
 				switch {
+				case rule.side != o.Side:
 				case !checks && rule.note != nil:
 					rule.note(s)
 				case checks && rule.check != nil && s.judged():
@@ -138,21 +141,21 @@ func (r *Record) judge() map[string]*invariant {
 			}
 		}
 	}
-	for _, rule := range rules {
+	for _, rule := range r.rules {
 		if rule.end != nil {
 			rule.end(&rule.tally)
 		}
 	}
-	return rules
 }
 
-// outcome is the verdict of the invariant with the sentence. A violation that another requirement shows at the same place of the same
-// exchange is left to it, and so are all where a requirement has failed that tells the same and binds as much. A leak between users
-// is left to nothing else than a requirement that shows a leak by the same operation. That one makes the
-// run non-conformant, so nothing is lost. Where no answer could have shown a violation, what has failed or is blocked among these blocks
-// the invariant.
+// outcome is the verdict of the invariant with the sentence. A violation that another requirement shows at the same
+// place of the same exchange is left to it, and so are all where a requirement has failed that tells the same and binds
+// as much. A leak between users is left to nothing else than a requirement that shows a leak by the same operation.
+// That one makes the run non-conformant, so nothing is lost. Where no answer could have shown a violation, what has
+// failed or is blocked among these blocks the invariant.
 func (r *Record) outcome(sentence string) (judged int, verdict error) {
-	rule := r.judged()[sentence]
+	r.judge()
+	rule := r.rules[sentence]
 	judged, found := rule.judged, rule.found
 	if len(found) == 0 && judged > 0 {
 		return judged, nil
@@ -160,7 +163,7 @@ func (r *Record) outcome(sentence string) (judged int, verdict error) {
 	var owners []string
 	for _, o := range r.others() {
 		id := o.Requirement.ID
-		tellsTheSame := reports.Among(rule.toldBy, id)
+		tellsTheSame := reports.Among(strings.Fields(rule.toldBy), id)
 		switch {
 		case o.Outcome.Verdict == reports.Blocked && judged == 0 && tellsTheSame:
 			return 0, &outcome.Outcome{Verdict: reports.Blocked, Reason: o.Outcome.Reason, BlockedBy: o.Outcome.BlockedBy}
@@ -200,7 +203,8 @@ func (o Other) shows(v outcome.Violation) bool {
 	})
 }
 
-// tally counts what an invariant has judged, and keeps one violation of each operation and place: the first that was seen.
+// tally counts what an invariant has judged, and keeps one violation of each kind and operation: the first that was
+// seen.
 type tally struct {
 	judged int
 	found  []outcome.Violation
@@ -208,13 +212,13 @@ type tally struct {
 
 func (t *tally) violated(s *seen, pointer, summary, expected, actual string) *outcome.Violation {
 	for i := range t.found {
-		if v := &t.found[i]; v.Operation == s.Op.ID && v.Pointer == pointer && v.Key == summary {
+		if v := &t.found[i]; v.Operation == s.Op.ID && v.Key == summary {
 			v.Count++
 			return v
 		}
 	}
-	t.found = append(t.found, outcome.Violation{Summary: summary, Expected: expected, Actual: actual, Operation: s.Op.ID, Pointer: pointer,
-		Exchange: s.ID, Count: 1, Key: summary, Site: outcome.Site(1)})
+	t.found = append(t.found, outcome.Violation{Summary: summary, Expected: expected, Actual: actual,
+		Operation: s.Op.ID, Pointer: pointer, Exchange: s.ID, Count: 1, Key: summary, Site: outcome.Site(1)})
 	return &t.found[len(t.found)-1]
 }
 
@@ -247,25 +251,19 @@ func (s *seen) ofInterface() bool { return s.Op.ID != "" && !s.Op.Field }
 // isUser tells whether a user of the configuration sent the request.
 func (s *seen) isUser() bool { return strings.HasPrefix(s.Caller.Name, "users.") }
 
-// createsRevision holds updates of a field to creating a revision (section 2), those too that only bring about a precondition.
-func (r *Record) createsRevision(field, owner string) *invariant {
-	served := func(s *seen) bool {
-		return s.Op.ID == "update-deployment" && s.request.Get(sourceConfig+"."+field).Type == gjson.String
-	}
-	return r.effect(served, owner, "an update of "+field+" was served and created no revision", field) // a neutral word may be configured wrongly
+// creates holds updates of a field to creating a revision (section 2), those too that only bring about a
+// precondition. The field may be a neutral word that is configured wrongly.
+func (r *Record) creates(field, owner string) *invariant {
+	summary := "an update of " + field + " was served and created no revision"
+	return r.effect("update-deployment", sourceConfig+"."+field, owner, summary, field)
 }
 
-// reachesDeployed holds creations to becoming DEPLOYED in the same way.
-func (r *Record) reachesDeployed(owner string) *invariant {
-	served := func(s *seen) bool { return s.Op.ID == "create-deployment" }
-	return r.effect(served, owner, "a deployment of this run did not reach DEPLOYED")
-}
-
-// effect finds the requests that were served and had no effect by those who have waited for that and are blocked by its owner.
-func (r *Record) effect(served func(s *seen) bool, owner, summary string, words ...string) *invariant {
+// effect finds the requests that were served and had no effect, of those to an operation that have a string at a path
+// of their body, where one is given: by those who have waited for the effect and are blocked by its owner.
+func (r *Record) effect(operation, path, owner, summary string, words ...string) *invariant {
 	count := 0
 	note := func(s *seen) {
-		if s.ok() && !s.Wrong && served(s) {
+		if s.Op.ID == operation && s.ok() && !s.Wrong && (path == "" || s.request.Get(path).Type == gjson.String) {
 			count++
 		}
 	}
@@ -283,5 +281,5 @@ func (r *Record) effect(served func(s *seen) bool, owner, summary string, words 
 			}
 		}
 	}
-	return &invariant{note: note, end: end, toldBy: []string{owner}}
+	return &invariant{side: spec.ControlPlane, note: note, end: end, toldBy: owner}
 }

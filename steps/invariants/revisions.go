@@ -6,12 +6,20 @@ import (
 	"strings"
 	"time"
 
-	"github.com/agentconform/agentconform/spec"
+	"github.com/agentconform/agentconform/steps/plane"
 )
 
-// asSent holds what reads of a revision show to what the request sent that created it (section 2). It compares them with the request,
-// where that is known, else with each other: what was not sent may become known only when the revision is built, so that reads before are
-// left out.
+// compared notes whether an answer shows of a field what it should. The summary has a place for the name of the field.
+func (t *tally) compared(s *seen, got read, same bool, summary, expected string) {
+	t.judged++
+	if !same {
+		t.violated(s, placeIn(s, sourceConfig+"/"+got.field), fmt.Sprintf(summary, got.field), expected, got.String())
+	}
+}
+
+// asSent holds what reads of a revision show to what the request sent that created it (section 2). It compares them
+// with the request, where that is known, else with each other: what was not sent may become known only when the
+// revision is built, so that reads before are left out.
 func (r *revisions) asSent(t *tally, s *seen) {
 	if !s.ok() {
 		return
@@ -20,22 +28,20 @@ func (r *revisions) asSent(t *tally, s *seen) {
 		if got.field == commit && !aCommit.MatchString(got.value) {
 			continue
 		}
-		if sent := r.sentFor(got.fieldOf); sent != "" {
-			t.judged++
-			if got.value == "" || !SameValue(got.field, sent, got.value) {
-				t.violated(s, placeIn(s, sourceConfig+"/"+got.field), "a revision shows another "+got.field+" than the request that created it", fmt.Sprintf("%q", sent), got.String())
-			}
-		} else if first := r.firstValue(got.fieldOf); first != nil && got.value != "" && got.settled && first.exchange != s.ID {
-			t.judged++
-			if !sameEither(got.field, first.value, got.value) {
-				t.violated(s, placeIn(s, sourceConfig+"/"+got.field), "reads of a revision show different values of "+got.field, first.String(), got.String())
-			}
+		sent, first := r.sentFor(got.fieldOf), r.firstValue(got.fieldOf)
+		switch {
+		case sent != "":
+			t.compared(s, got, got.value != "" && SameValue(got.field, sent, got.value),
+				"a revision shows another %s than the request that created it", fmt.Sprintf("%q", sent))
+		case first != nil && got.value != "" && got.settled && first.exchange != s.ID:
+			t.compared(s, got, sameEither(got.field, first.value, got.value),
+				"reads of a revision show different values of %s", first.String())
 		}
 	}
 }
 
-// firstValue is the first value that was shown of a revision and is not to change: what was sent, or with a final status; nil where
-// none was.
+// firstValue is the first value that was shown of a revision and is not to change: what was sent, or with a final
+// status; nil where none was.
 func (r *revisions) firstValue(of fieldOf) *read {
 	values, sent := r.shown[of], r.sentFor(of) != ""
 	known := func(v read) bool {
@@ -55,11 +61,13 @@ func placeIn(s *seen, path string) string {
 	return "/" + path
 }
 
-// asNamed holds the source_revision_config of a deployment to the revision that it names as latest (section 2). It compares GET of a
-// deployment with what reads of the revision have shown. A field that was not sent, such as the commit id, may
-// show nothing or something in its place until the revision is built: until then it is only not to show the value of another revision.
+// asNamed holds the source_revision_config of a deployment to the revision that it names as latest (section 2). It
+// compares answers with a deployment with what reads of the revision have shown. A field that was not sent, such as the
+// commit id, may show nothing or something in its place until the revision is built: until then it is only not to show
+// the value of another revision. What the answer to a POST or PATCH shows is its own matter, but it is not to be wrong.
 func (r *revisions) asNamed(t *tally, s *seen) {
-	if s.Op.ID != "get-deployment" || !s.ok() {
+	wrote := s.Op.ID == "create-deployment" || s.Op.ID == "update-deployment"
+	if s.Op.ID != "get-deployment" && !wrote || !s.ok() {
 		return
 	}
 	latest := s.answer.Get("latest_revision_id").Str
@@ -67,17 +75,15 @@ func (r *revisions) asNamed(t *tally, s *seen) {
 		field, sent := got.field, r.sentFor(got.fieldOf) != ""
 		own := slices.DeleteFunc(slices.Clone(r.shown[got.fieldOf]), func(v read) bool { return v.value == "" })
 		at := slices.IndexFunc(own, func(v read) bool { return sent || v.settled })
-		if at < 0 || got.value == "" && !sent {
+		if at < 0 || got.value == "" && (!sent || wrote) {
 			continue
 		}
 		if !sent && !s.Sent.After(r.settled[latest]) && !r.served[field+" "+got.value] {
 			continue
 		}
-		t.judged++
-		if got.value == "" || !slices.ContainsFunc(own, func(v read) bool { return sameEither(field, v.value, got.value) }) {
-			t.violated(s, "/"+sourceConfig+"/"+field, "a deployment shows another "+field+" than the revision that it names as latest",
-				own[at].String(), got.String())
-		}
+		isOwn := func(v read) bool { return sameEither(field, v.value, got.value) }
+		t.compared(s, got, got.value != "" && slices.ContainsFunc(own, isOwn),
+			"a deployment shows another %s than the revision that it names as latest", own[at].String())
 	}
 }
 
@@ -92,24 +98,21 @@ func (r *revisions) asBefore(t *tally, s *seen) {
 			continue
 		}
 		if earlier := r.firstValue(fieldOf{before, got.field}); earlier != nil {
-			t.judged++
-			if got.value == "" || !SameValue(got.field, earlier.value, got.value) {
-				t.violated(s, placeIn(s, sourceConfig+"/"+got.field), "a revision shows another "+got.field+" than the one before, although the update did not name it",
-					earlier.String(), got.String())
-			}
+			t.compared(s, got, got.value != "" && SameValue(got.field, earlier.value, got.value),
+				"a revision shows another %s than the one before, although the update did not name it", earlier.String())
 		}
 	}
 }
 
-// creation returns the update that has created a revision, and the revision that the deployment named before; nothing where either is
-// not certain.
-func (r *revisions) creation(revision string) (made *update, before string) {
-	at := slices.IndexFunc(r.created, func(u *update) bool { return u.revision == revision && u.update })
+// creation returns the update that has created a revision, and the revision that the deployment named before; nothing
+// where either is not certain.
+func (r *revisions) creation(revision string) (made *write, before string) {
+	at := slices.IndexFunc(r.created, func(u *write) bool { return u.revision == revision && u.patch })
 	if at < 0 || !r.sure(r.created[at]) {
 		return nil, ""
 	}
 	made = r.created[at]
-	var last *update
+	var last *write
 	for _, u := range r.created {
 		if u.deployment == made.deployment && !u.ended.After(made.sent) && (last == nil || u.ended.After(last.ended)) {
 			last = u
@@ -123,13 +126,13 @@ func (r *revisions) creation(revision string) (made *update, before string) {
 
 // changedBetween tells whether an update that may have created a revision was under way in between.
 func (r *revisions) changedBetween(deployment string, from, to time.Time) bool {
-	return slices.ContainsFunc(r.updates[deployment], func(u *update) bool {
+	return slices.ContainsFunc(r.updates[deployment], func(u *write) bool {
 		return u.sent.Before(to) && (u.ended.IsZero() || u.ended.After(from))
 	})
 }
 
-// staysDeployed holds revisions to DEPLOYED while none is later (section 3). It looks at reads that were sent after the revision was seen
-// DEPLOYED, and answered before any later update was sent.
+// staysDeployed holds revisions to DEPLOYED while none is later (section 3). It looks at reads that were sent after the
+// revision was seen DEPLOYED, and answered before any later update was sent.
 func (r *revisions) staysDeployed(t *tally, s *seen) {
 	if !s.ok() {
 		return
@@ -137,15 +140,16 @@ func (r *revisions) staysDeployed(t *tally, s *seen) {
 	for id, revision := range shownIn(s) {
 		at, known := r.deployed[id]
 		status := revision.Get("status").Str
-		if !known || !slices.Contains(spec.RevisionStatuses(), strings.ToUpper(status)) || !s.Sent.After(at) || !r.isLatest(id, s.Ended) {
+		if !known || !plane.IsKnown(strings.ToUpper(status)) || !s.Sent.After(at) || !r.isLatest(id, s.Ended) {
 			continue
 		}
 		if !isDeployed(status) && !s.Sent.After(at.Add(r.patience)) { // it may show what was before
 			continue
 		}
 		t.judged++
-		if !isDeployed(status) && !strings.EqualFold(status, "UNKNOWN") { // which says that the server cannot tell, not that it is another
-			t.violated(s, placeIn(s, "status"), "a revision that was DEPLOYED shows another status, and none is later", "DEPLOYED", status)
+		if !isDeployed(status) && !strings.EqualFold(status, "UNKNOWN") { // which says that the server cannot tell
+			t.violated(s, placeIn(s, "status"), "a revision that was DEPLOYED shows another status, and none is later",
+				"DEPLOYED", status)
 		}
 	}
 }
@@ -155,6 +159,6 @@ func isDeployed(status string) bool { return strings.EqualFold(status, "DEPLOYED
 
 // isLatest tells whether a revision of this run was certainly the latest of its deployment until then.
 func (r *revisions) isLatest(revision string, until time.Time) bool {
-	i := slices.IndexFunc(r.created, func(u *update) bool { return u.revision == revision })
+	i := slices.IndexFunc(r.created, func(u *write) bool { return u.revision == revision })
 	return i >= 0 && r.sure(r.created[i]) && !r.changedBetween(r.created[i].deployment, r.created[i].ended, until)
 }

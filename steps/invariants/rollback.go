@@ -7,12 +7,10 @@ import (
 	"time"
 
 	"github.com/tidwall/gjson"
-
-	"github.com/agentconform/agentconform/spec"
 )
 
-// rollback holds answers free of runs that were rolled back (section 3): of their ids and texts, in what was asked for after the new run
-// had completed.
+// rollback holds answers free of runs that were rolled back (section 3): of their ids and texts, in what was asked for
+// after the new run had completed.
 type rollback struct {
 	posted map[string]*posted // runs by address of the agent server and id
 	order  []*posted
@@ -44,7 +42,7 @@ func newRollback() *rollback { return &rollback{posted: map[string]*posted{}} }
 var waits = regexp.MustCompile(`\bwait(?:-after-write)?=(\d+)`)
 
 func (r *rollback) note(s *seen) {
-	if s.Side != spec.AgentServer || !s.ok() {
+	if !s.ok() {
 		return
 	}
 	switch s.Op.ID {
@@ -73,13 +71,14 @@ func (r *rollback) note(s *seen) {
 	}
 }
 
-// find finds the runs that were certainly rolled back: accepted before the new run was sent, and told to be in progress until after the
-// new one was accepted.
+// find finds the runs that were certainly rolled back: accepted before the new run was sent, and told to be in progress
+// until after the new one was accepted.
 func (r *rollback) find() {
 	r.made = true
 	for _, p := range r.order {
 		for _, n := range r.order {
-			if n.rollsBack && n != p && n.thread == p.thread && p.ended.Before(n.sent) && n.ended.Before(p.sent.Add(p.wait)) && !n.completed.IsZero() {
+			inProgress := p.ended.Before(n.sent) && n.ended.Before(p.sent.Add(p.wait))
+			if n.rollsBack && n != p && n.thread == p.thread && inProgress && !n.completed.IsZero() {
 				r.gone = append(r.gone, r.goneOf(p, n))
 				break
 			}
@@ -107,7 +106,7 @@ func (r *rollback) check(t *tally, s *seen) {
 	if !r.made {
 		r.find()
 	}
-	if s.Side != spec.AgentServer || !s.ofInterface() || !s.ok() {
+	if !s.ofInterface() || !s.ok() {
 		return
 	}
 	body := s.Answer
@@ -116,11 +115,13 @@ func (r *rollback) check(t *tally, s *seen) {
 			continue
 		}
 		t.judged++
-		if g.id != "" && strings.Contains(body, g.id) && !carries(s, g.id) {
-			t.violated(s, "", "an answer holds the id of a run that was rolled back before", "nothing of the run", "its id "+g.id)
-		}
-		if g.text != "" && (strings.Contains(body, g.text) || strings.Contains(body, written(g.text))) && !carries(s, g.text) {
-			t.violated(s, "", "an answer holds the text of a run that was rolled back before", "nothing of the run", "its text "+g.text)
+		for _, held := range [][2]string{{"id", g.id}, {"text", g.text}} {
+			what, value := held[0], held[1]
+			isHeld := strings.Contains(body, value) || strings.Contains(body, written(value))
+			if value != "" && isHeld && !carries(s, value) {
+				t.violated(s, "", "an answer holds the "+what+" of a run that was rolled back before", "nothing of the run",
+					"its "+what+" "+value)
+			}
 		}
 	}
 }

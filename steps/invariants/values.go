@@ -10,7 +10,7 @@ import (
 
 	"github.com/tidwall/gjson"
 
-	"github.com/agentconform/agentconform/spec"
+	"github.com/agentconform/agentconform/steps/plane"
 )
 
 // sourceConfig is the object that holds the fields of a source; its fields are those that a request sets.
@@ -24,12 +24,13 @@ var (
 	fieldsAll = append(slices.Clone(fieldsSet), commit)
 )
 
-// revisions is what the requests of a run have set for its revisions, and what reads of them have shown. A request that creates a
-// revision says which by its answer: a PATCH only where no other one of the deployment was under way at the same time.
+// revisions is what the requests of a run have set for its revisions, and what reads of them have shown. A request that
+// creates a revision says which by its answer: a PATCH only where no other one of the deployment was under way at the
+// same time.
 type revisions struct {
 	named   map[string]time.Time         // by revision: when an answer first named it
-	updates map[string][]*update         // by deployment
-	created []*update                    // that name a revision
+	updates map[string][]*write          // by deployment
+	created []*write                     // that name a revision
 	shown   map[fieldOf][]read           // each value once
 	settled map[string]time.Time         // by revision: when an answer first showed a final status
 	served  map[string]bool              // fields with values of revisions that were DEPLOYED: "repo_ref main"
@@ -39,11 +40,12 @@ type revisions struct {
 	deployed map[string]time.Time // by revision: when an answer first showed it DEPLOYED
 }
 
-// update is a request that may have created a revision.
-type update struct {
+// write is a request that may have created a revision.
+type write struct {
 	sent, ended time.Time // ended is zero where nobody knows whether it is done
 	deployment  string
-	update      bool // a PATCH
+	patch       bool
+	status      int
 	revision    string
 	fields      map[string]string
 }
@@ -51,7 +53,8 @@ type update struct {
 // fieldOf is a field of the source of a revision.
 type fieldOf struct{ revision, field string }
 
-// read is the value of a field in an answer, "" where it is null, empty or absent: either may become a value when the revision is built.
+// read is the value of a field in an answer, "" where it is null, empty or absent: either may become a value when the
+// revision is built.
 type read struct {
 	fieldOf
 	value    string
@@ -69,29 +72,26 @@ func (v read) String() string {
 }
 
 func newRevisions(patience time.Duration) *revisions {
-	return &revisions{named: map[string]time.Time{}, updates: map[string][]*update{}, shown: map[fieldOf][]read{},
+	return &revisions{named: map[string]time.Time{}, updates: map[string][]*write{}, shown: map[fieldOf][]read{},
 		settled: map[string]time.Time{}, served: map[string]bool{}, patience: patience, deployed: map[string]time.Time{}}
 }
 
 func (r *revisions) note(s *seen) {
-	if s.Side != spec.ControlPlane {
-		return
-	}
+	u := &write{sent: s.Sent, ended: s.Ended, status: s.Status, fields: setBy(s),
+		revision: s.answer.Get("latest_revision_id").Str}
 	switch s.Op.ID {
 	case "create-deployment":
-		if s.ok() {
-			r.creates(s, &update{sent: s.Sent, ended: s.Ended, deployment: s.answer.Get("id").Str, revision: s.answer.Get("latest_revision_id").Str, fields: r.set(s)})
-		}
+		u.deployment = s.answer.Get("id").Str
+		r.creates(s, u)
 	case "update-deployment":
-		u := &update{sent: s.Sent, ended: s.Ended, deployment: s.In("deployment_id"), update: true, fields: r.set(s)}
+		u.deployment, u.patch = s.In("deployment_id"), true
 		if s.Status == 0 || s.Status >= 500 {
 			u.ended = time.Time{}
 		}
 		if s.Status/100 != 4 {
 			r.updates[u.deployment] = append(r.updates[u.deployment], u)
 		}
-		if s.ok() && len(u.fields) > 0 {
-			u.revision = s.answer.Get("latest_revision_id").Str
+		if len(u.fields) > 0 {
 			r.creates(s, u)
 		}
 	}
@@ -112,7 +112,7 @@ func (r *revisions) note(s *seen) {
 	}
 }
 
-func (r *revisions) creates(s *seen, u *update) {
+func (r *revisions) creates(s *seen, u *write) {
 	if u.revision != "" && s.ok() {
 		r.created = append(r.created, u)
 	}
@@ -125,11 +125,9 @@ func firstOf(times map[string]time.Time, id string, at time.Time) {
 	}
 }
 
-// isSettled tells whether an answer shows a revision with a final status: what is known only once it was built does not change any more.
-func isSettled(revision gjson.Result) bool {
-	status := revision.Get("status").Str
-	return status == "DEPLOYED" || status == "SKIPPED" || status == "INTERRUPTED" || strings.HasSuffix(status, "_FAILED")
-}
+// isSettled tells whether an answer shows a revision with a final status: what is known only once it was built does not
+// change any more.
+func isSettled(revision gjson.Result) bool { return plane.IsSettled(revision.Get("status").Str) }
 
 // shows notes a value once, by the exchange that showed it first.
 func (r *revisions) shows(v read) {
@@ -145,7 +143,8 @@ func (r *revisions) shows(v read) {
 	}
 }
 
-// readsIn are the values of fields in an answer that shows revisions. What is neither a string nor null is a concern of the contract.
+// readsIn are the values of fields in an answer that shows revisions. What is neither a string nor null is a concern of
+// the contract.
 func readsIn(s *seen, fields []string) (all []read) {
 	for id, revision := range shownIn(s) {
 		all = append(all, readsOf(id, revision, s.ID, fields)...)
@@ -157,14 +156,15 @@ func readsOf(id string, object gjson.Result, exchange int, fields []string) (all
 	of := object.Get(sourceConfig)
 	for _, field := range fields {
 		if v := of.Get(field); of.IsObject() && (v.Type == gjson.Null || v.Type == gjson.String) {
-			all = append(all, read{fieldOf{id, field}, v.Str, isSettled(object), object.Get("status").Str == "DEPLOYED", exchange})
+			deployed := object.Get("status").Str == "DEPLOYED"
+			all = append(all, read{fieldOf{id, field}, v.Str, isSettled(object), deployed, exchange})
 		}
 	}
 	return all
 }
 
-// set returns the fields that a request sets, with the interface's names.
-func (r *revisions) set(s *seen) map[string]string {
+// setBy returns the fields that a request sets, with the interface's names.
+func setBy(s *seen) map[string]string {
 	fields := map[string]string{}
 	for _, field := range fieldsSet {
 		if v := s.request.Get(sourceConfig + "." + field); v.Type == gjson.String {
@@ -193,7 +193,8 @@ func shownIn(s *seen) map[string]gjson.Result {
 	return found
 }
 
-// sentFor is what the request sent for a field that created the revision; "" where it sent nothing, or nobody knows which request it was.
+// sentFor is what the request sent for a field that created the revision; "" where it sent nothing, or nobody knows
+// which request it was.
 func (r *revisions) sentFor(of fieldOf) string {
 	if r.sent == nil {
 		r.sent = map[string]map[string]string{}
@@ -206,18 +207,18 @@ func (r *revisions) sentFor(of fieldOf) string {
 	return r.sent[of.revision][of.field]
 }
 
-// sure tells whether the revision is the one that the request created: nobody had named it before, and no other update of the
-// deployment was under way.
-func (r *revisions) sure(u *update) bool {
-	if first, known := r.named[u.revision]; known && first.Before(u.sent) {
-		return false
-	}
-	for _, other := range r.updates[u.deployment] {
-		if other != u && other.sent.Before(u.ended) && (other.ended.IsZero() || u.sent.Before(other.ended)) {
-			return false
-		}
-	}
-	return true
+// sure tells whether the revision is the one that the request created: nobody had named it before, and no other update
+// of the deployment was under way.
+func (r *revisions) sure(u *write) bool {
+	first, known := r.named[u.revision]
+	return (!known || !first.Before(u.sent)) && r.isAlone(u)
+}
+
+// isAlone tells whether no other update of the deployment was under way at the same time.
+func (r *revisions) isAlone(u *write) bool {
+	return !slices.ContainsFunc(r.updates[u.deployment], func(other *write) bool {
+		return other != u && other.sent.Before(u.ended) && (other.ended.IsZero() || u.sent.Before(other.ended))
+	})
 }
 
 // tolerated says, by field, which other spellings of a value are the same value, and why.
@@ -225,8 +226,10 @@ var tolerated = map[string]struct {
 	why  string
 	same func(sent, shown string) bool
 }{
-	"graph_config_path": {"a path may be shown in its shortest form", func(sent, shown string) bool { return path.Clean(sent) == path.Clean(shown) }},
-	"image_uri":         {"a registry's address, the default tag and the digest may be filled in, and the host may be in lower case", sameImage},
+	"graph_config_path": {"a path may be shown in its shortest form", func(sent, shown string) bool {
+		return path.Clean(sent) == path.Clean(shown)
+	}},
+	"image_uri": {"registry, default tag and digest may be filled in, and the host be in lower case", sameImage},
 	"repo_commit_sha": {"a commit id may be shortened", func(one, other string) bool {
 		return len(other) >= 7 && strings.HasPrefix(strings.ToLower(one), strings.ToLower(other))
 	}},

@@ -8,9 +8,9 @@ import (
 	"github.com/agentconform/agentconform/steps/client"
 )
 
-// Judge turns what a step returned into an outcome, by the kind of sentence it stands under: what goes wrong under Given
-// is blocked, since the requirement that owns that behaviour fails by itself. The sentence is what blocks, or what has
-// shown nothing, where the step names no other cause.
+// Judge turns what a step returned into an outcome, by the kind of sentence it stands under: what goes wrong under
+// Given is blocked, since the requirement that owns that behaviour fails by itself. The sentence is what blocks, or
+// what has shown nothing, where the step names no other cause.
 func Judge(ctx context.Context, given bool, sentence string, err error) *Outcome {
 	if err == nil {
 		return nil

@@ -1,6 +1,6 @@
-// Package outcome says how a step of a scenario ended when it did not just pass: it observed a violation, it was blocked,
-// it saw nothing that could have shown a violation, or it was skipped. Each outcome carries a reason for people and its
-// cause as data; nothing decides anything by the text of a reason.
+// Package outcome says how a step of a scenario ended when it did not just pass: it observed a violation, it was
+// blocked, it saw nothing that could have shown a violation, or it was skipped. Each outcome carries a reason for
+// people and its cause as data; nothing decides anything by the text of a reason.
 //
 // It knows neither Gherkin nor the two halves of the interface.
 package outcome
@@ -100,8 +100,8 @@ func (o *Outcome) At(pointer string) *Outcome {
 	return o.withReason()
 }
 
-// Comparing says that the answer shown was held against another one, mostly an earlier one, from which the expected value
-// came. Either may be nil where it is not known.
+// Comparing says that the answer shown was held against another one, mostly an earlier one, from which the expected
+// value came. Either may be nil where it is not known.
 func (o *Outcome) Comparing(shown, with *client.Answer) *Outcome {
 	if shown != nil && with != nil {
 		o.Violations[0].Compared = Comparison{shown.ID, with.ID}
@@ -121,7 +121,8 @@ func (o *Outcome) SameAs(pattern string) *Outcome {
 	return o
 }
 
-// First returns the first of several violations that show one fault, with how many there are; nothing where there is none.
+// First returns the first of several violations that show one fault, with how many there are; nothing where there is
+// none.
 func First(all []*Outcome) error {
 	all = slices.DeleteFunc(all, func(o *Outcome) bool { return o == nil })
 	if len(all) == 0 {
@@ -173,7 +174,8 @@ func (o *Outcome) IsBy(kind reports.BlockerKind) bool {
 	return slices.ContainsFunc(o.BlockedBy, func(b reports.Blocker) bool { return b.Kind == kind })
 }
 
-// ByRequirement names the requirements that own the behaviour which kept the step from judging: they fail by themselves.
+// ByRequirement names the requirements that own the behaviour which kept the step from judging: they fail by
+// themselves.
 func (o *Outcome) ByRequirement(ids ...string) *Outcome { return o.By(reports.ByRequirement, ids...) }
 
 // Inapplicable says that the scenario is about something that this target rightly does not have. It is the only skip

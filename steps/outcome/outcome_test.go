@@ -60,8 +60,8 @@ func TestReasonsAreShort(t *testing.T) {
 	assert.Contains(t, Seen(&client.Answer{Status: 204}), "empty body")
 }
 
-// TestWhatBlocksIsNamed wants the cause that comes nearest to the fault: a requirement that a step names, else the innermost
-// fixture, else the sentence itself.
+// TestWhatBlocksIsNamed wants the cause that comes nearest to the fault: a requirement that a step names, else the
+// innermost fixture, else the sentence itself.
 func TestWhatBlocksIsNamed(t *testing.T) {
 	broken := Violated(nil, "a", "b")
 	nested := OfFixture("the agent server", fmt.Errorf("fixture: x: %w", OfFixture("a deployment", broken)))

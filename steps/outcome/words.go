@@ -1,6 +1,7 @@
 package outcome
 
 import (
+	"cmp"
 	"fmt"
 	"strconv"
 	"strings"
@@ -43,21 +44,11 @@ func seenAt(a *client.Answer, pointer string) string {
 
 // described says what a long body is.
 func described(body gjson.Result) string {
-	if body.IsArray() {
-		kind := "item"
-		if body.Get("0.run_id").Exists() {
-			kind = "run"
-		} else if body.Get("0.thread_id").Exists() {
-			kind = "thread"
+	for _, path := range []string{"@this", "resources"} {
+		if list := body.Get(path); list.IsArray() {
+			otherwise := map[string]string{"@this": "item", "resources": "revision"}[path]
+			return "a list of " + reports.Count(len(list.Array()), kindOf(list.Get("0"), otherwise))
 		}
-		return "a list of " + reports.Count(len(body.Array()), kind)
-	}
-	if rows := body.Get("resources"); rows.IsArray() {
-		kind := "revision"
-		if rows.Get("0.latest_revision_id").Exists() {
-			kind = "deployment"
-		}
-		return "a list of " + reports.Count(len(rows.Array()), kind)
 	}
 	for _, path := range []string{"messages", "values.messages"} {
 		if list := body.Get(path); list.IsArray() {
@@ -74,19 +65,20 @@ func described(body gjson.Result) string {
 	if detail := body.Get("detail"); detail.Type == gjson.String {
 		return "the detail " + quote(detail.Raw)
 	}
-	kind, id := "revision", body.Get("id")
-	switch {
-	case body.Get("run_id").Type == gjson.String:
-		kind, id = "run", body.Get("run_id")
-	case body.Get("thread_id").Type == gjson.String:
-		kind, id = "thread", body.Get("thread_id")
-	case body.Get("latest_revision_id").Exists():
-		kind = "deployment"
-	}
-	if id.Type == gjson.String && id.Str != "" {
-		return "the " + kind + " " + quote(id.Str)
+	if id := cmp.Or(body.Get("run_id").Str, body.Get("thread_id").Str, body.Get("id").Str); id != "" {
+		return "the " + kindOf(body, "revision") + " " + quote(id)
 	}
 	return quote(oneLine(body.Raw[:min(len(body.Raw), 2*maxQuote)]))
+}
+
+// kindOf is what an object is, by a field that only its like have.
+func kindOf(object gjson.Result, otherwise string) string {
+	for _, k := range [][2]string{{"run_id", "run"}, {"thread_id", "thread"}, {"latest_revision_id", "deployment"}} {
+		if object.Get(k[0]).Exists() {
+			return k[1]
+		}
+	}
+	return otherwise
 }
 
 // quote is the beginning of a text that is too long for one line.

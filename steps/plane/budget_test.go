@@ -13,7 +13,8 @@ import (
 	"github.com/agentconform/agentconform/steps/target"
 )
 
-// TestAScenarioCreatesNoMoreThanItsTagsSay wants what no tag says to be a mistake of the suite, and no verdict about the target.
+// TestAScenarioCreatesNoMoreThanItsTagsSay wants what no tag says to be a mistake of the suite, and no verdict about
+// the target.
 func TestAScenarioCreatesNoMoreThanItsTagsSay(t *testing.T) {
 	c := config.Default()
 	p := New(&target.Target{Config: &c}, nil, time.Time{})

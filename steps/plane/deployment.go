@@ -11,7 +11,6 @@ import (
 
 	"github.com/agentconform/agentconform/reports"
 	"github.com/agentconform/agentconform/steps/client"
-	"github.com/agentconform/agentconform/steps/evidence"
 	"github.com/agentconform/agentconform/steps/outcome"
 	"github.com/agentconform/agentconform/steps/target"
 )
@@ -19,15 +18,15 @@ import (
 // Deployment is one that the run created, with what it was asked to be, or one that was there before.
 type Deployment struct {
 	ID        string
-	First     string         // id of its first revision
-	Body      map[string]any // of the request
-	Answer    *client.Answer // of the creation
-	Update    map[string]any // what an update asked of the source revision configuration, if there was one
-	Original  *client.Answer // the first revision as it was before that update
-	Naming    *client.Answer // the deployment as it first named the latest revision, where that came with an update
-	Revisions []string       // ids of all revisions, in the order in which they were made
-	Found     bool           // it was there before the run: it is only read
-	asked     int            // how many further revisions were asked for, for the budget; the run's lock guards it
+	First     string          // id of its first revision
+	Body      map[string]any  // of the request
+	Update    map[string]any  // what an update asked of the source revision configuration, if there was one
+	Original  *client.Answer  // the first revision as it was before that update
+	Naming    *client.Answer  // the deployment as it first named the latest revision, where that came with an update
+	Revisions []string        // ids of all revisions, in the order in which they were made
+	Found     bool            // it was there before the run: it is only read
+	statuses  map[string]bool // of the revisions of one that was found; nil where these cannot be listed
+	asked     int             // how many further revisions were asked for, for the budget; the run's lock guards it
 }
 
 // Latest is the id of the newest revision that the run knows of.
@@ -51,25 +50,23 @@ func (p *Plane) Create(ctx context.Context, purpose string, changes map[string]a
 	return d, err
 }
 
-// NoteCreated takes the ids from the answer to a creation and enters the deployment in the ledger. An id that the answer does
-// not tell is learned elsewhere: that the answer lacks it is for CP-CREATE-1 to judge.
+// NoteCreated takes the ids from the answer to a creation and enters the deployment in the ledger. An id that the
+// answer does not tell is learned elsewhere: that the answer lacks it is for CP-CREATE-1 to judge.
 func (p *Plane) NoteCreated(ctx context.Context, d *Deployment, a *client.Answer) error {
-	d.Answer, d.ID, d.First = a, a.Get("id").String(), a.Get("latest_revision_id").String()
+	d.ID, d.First = a.Get("id").String(), a.Get("latest_revision_id").String()
 	if a.OK() && p.isNoID(ctx, d.ID) {
 		if id := p.createdAs(ctx, d); id != "" {
 			d.ID, d.First = id, ""
 		}
 	}
-	if d.ID != "" && !p.Existing.has(d.ID) { // what was there before is never removed, whatever an answer claims
-		if err := p.target.Ledger.Created("deployment", d.ID, evidence.Scenario(ctx)); err != nil {
-			return err
-		}
+	if err := p.enter(ctx, d.ID); err != nil {
+		return err
 	}
 	if a.OK() && d.ID != "" && d.First == "" {
 		d.First = p.firstOf(ctx, d.ID)
 	}
 	d.Revisions = []string{d.First}
-	p.waits.note(d.First, needCreation)
+	p.polls.expects(d.First, needCreation)
 	return outcome.Want(a.OK() && d.ID != "" && d.First != "", a, "a deployment with id and latest_revision_id")
 }
 
@@ -85,10 +82,10 @@ func (p *Plane) CreateDeployed(ctx context.Context, purpose string) (*Deployment
 // reachDeployed follows a deployment to a later revision, where somebody has created one.
 func (p *Plane) reachDeployed(ctx context.Context, d *Deployment) error {
 	const followed = 20 // a hostile target may name any number
-	h, err := p.Poll(ctx, d.ID, d.Latest(), p.Statuses.Done)
+	h, err := p.Poll(ctx, d.ID, d.Latest(), IsDone)
 	for n := 0; err == nil && h.Ending == Superseded && n < followed; n++ {
 		d.Revisions = append(d.Revisions, h.later)
-		h, err = p.Poll(ctx, d.ID, h.later, p.Statuses.Done)
+		h, err = p.Poll(ctx, d.ID, h.later, IsDone)
 	}
 	if err != nil {
 		return err
@@ -101,8 +98,8 @@ func (p *Plane) reachDeployed(ctx context.Context, d *Deployment) error {
 	return err
 }
 
-// Update sends an update by the client and waits until the deployment names a new latest revision: the interface does not show what the answer
-// to an update holds.
+// Update sends an update by the client and waits until the deployment names a new latest revision: the interface does
+// not show what the answer to an update holds.
 func (p *Plane) Update(ctx context.Context, d *Deployment, change map[string]any) error {
 	if err := p.TakeRevision(ctx, d); err != nil {
 		return err
@@ -125,14 +122,16 @@ func (p *Plane) Update(ctx context.Context, d *Deployment, change map[string]any
 		return err
 	}
 	if latest == d.Latest() {
-		return outcome.Violated(a, "a new latest_revision_id after the update", "still %s", latest).ByRequirement(ownersOf(change)...)
+		return outcome.Violated(a, "a new latest_revision_id after the update", "still %s", latest).
+			ByRequirement(ownersOf(change)...)
 	}
 	d.Revisions, d.Naming = append(d.Revisions, latest), naming
 	return nil
 }
 
 func (p *Plane) sendUpdate(ctx context.Context, id string, change map[string]any) (*client.Answer, error) {
-	return p.target.Client.Do(ctx, p.target.ToControlPlane(target.TheClient, http.MethodPatch, DeploymentPath(id), SourceUpdate(change)))
+	body := SourceUpdate(change)
+	return p.target.Client.Do(ctx, p.target.ToControlPlane(target.TheClient, http.MethodPatch, DeploymentPath(id), body))
 }
 
 // isNoID tells whether what a creation answered as the id is none by which the deployment can be asked for.
@@ -143,26 +142,24 @@ func (p *Plane) isNoID(ctx context.Context, id string) bool {
 	if uuid.Validate(id) == nil && strings.Contains(id, "-") {
 		return false
 	}
-	a, err := p.Get(ctx, DeploymentPath(id), "")
+	a, err := p.GetDeployment(ctx, id)
 	return err == nil && a.Refused()
 }
 
-// createdAs returns the id of the deployment that a creation made, where its answer has none: that of the only one with its
-// name, if the target can list its deployments (a vendor extension); else "".
+// createdAs returns the id of the deployment that a creation made, where its answer has none: that of the only one with
+// its name, if the target can list its deployments (a vendor extension); else "".
 func (p *Plane) createdAs(ctx context.Context, d *Deployment) string {
-	name, _ := d.Body["name"].(string)
-	if name == "" {
-		return ""
+	if name, _ := d.Body["name"].(string); name != "" {
+		if found, _, err := p.Named(ctx, name); err == nil && len(found) == 1 {
+			return found[0]
+		}
 	}
-	found, _, err := p.ListDeployments(ctx, name)
-	if err != nil || len(found) != 1 {
-		return ""
-	}
-	return found[0]
+	return ""
 }
 
-// firstOf returns the id of the only revision of a deployment that was just created, where the creation has not named it:
-// from the deployment, or from the list of its revisions; else "". Where none could be learned once, others are not waited for.
+// firstOf returns the id of the only revision of a deployment that was just created, where the creation has not named
+// it: from the deployment, or from the list of its revisions; else "". Where none could be learned once, others are not
+// waited for.
 func (p *Plane) firstOf(ctx context.Context, id string) (first string) {
 	limit := p.target.Config.Timeouts.Request
 	p.mu.Lock()
@@ -171,7 +168,7 @@ func (p *Plane) firstOf(ctx context.Context, id string) (first string) {
 	}
 	p.mu.Unlock()
 	err := p.target.RetryFor(ctx, limit, func() (bool, error) {
-		a, err := p.Get(ctx, DeploymentPath(id), "")
+		a, err := p.GetDeployment(ctx, id)
 		if err != nil {
 			return false, err
 		}

@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"maps"
-	"net/http"
 	"slices"
 	"strings"
 
@@ -22,14 +21,10 @@ import (
 // Existing is what was at the target before the run. Where the run cannot create deployments, scenarios that only read
 // use one of these. Nothing is ever written to them, and they never stand in the ledger.
 type Existing struct {
-	found    []*Deployment   // DEPLOYED; the one with the longest history first
-	listed   bool            // the revisions of the first one could be listed
-	statuses map[string]bool // of its revisions
-	ids      map[string]bool // of all deployments that were listed, or named by the configuration
-	unfit    error           // skips what would read the one that the configuration names, and that cannot be used
-
+	found   []*Deployment   // DEPLOYED; the one with the longest history that can be listed first
+	ids     map[string]bool // of all deployments that were listed, or named by the configuration
+	unfit   error           // skips what would read the one that the configuration names, and that cannot be used
 	sources Sources
-	settled func(status string) bool
 }
 
 // The bounds of the search for existing deployments. A longer history would cost a request for each revision.
@@ -39,9 +34,9 @@ const (
 	longestOfExisting = 200
 )
 
-// FindExisting looks for deployments that can be read where the configuration has credentials and none can be created: the one
-// that the configuration names, else those that the target lists. The list of deployments is an extension of the interface: a
-// target without it has none that are known. It must have returned before scenarios begin.
+// FindExisting looks for deployments that can be read where the configuration has credentials and none can be created:
+// the one that the configuration names, else those that the target lists. The list of deployments is an extension of
+// the interface: a target without it has none that are known. It must have returned before scenarios begin.
 func (p *Plane) FindExisting(ctx context.Context) (*Existing, error) {
 	c := p.target.Config
 	if c.Target == "" || !c.HasCredentials() || p.Sources.CanCreate() == nil {
@@ -50,19 +45,28 @@ func (p *Plane) FindExisting(ctx context.Context) (*Existing, error) {
 	ctx = evidence.WithScenario(ctx, "fixture: existing deployments", 0)
 	e := NoneExisting(c)
 	if c.Existing.Deployment != "" {
-		e.readNamed(ctx, p, c.Existing)
-		if ctx.Err() != nil {
-			return nil, context.Cause(ctx)
-		}
-		p.Existing = e
-		return e, nil
+		e.unfit = e.readNamed(ctx, p, c.Existing)
+	} else {
+		e.readListed(ctx, p)
 	}
+	if ctx.Err() != nil {
+		return nil, context.Cause(ctx)
+	}
+	slices.SortStableFunc(e.found, func(a, b *Deployment) int {
+		return cmp.Or(b.listed()-a.listed(), len(b.Revisions)-len(a.Revisions))
+	})
+	p.Existing, p.target.Client.MayWrite = e, e.mayWrite
+	return e, nil
+}
+
+// listed is 1 where the revisions can be listed.
+func (d *Deployment) listed() int { return min(len(d.statuses), 1) }
+
+// readListed considers the first deployments that the target lists.
+func (e *Existing) readListed(ctx context.Context, p *Plane) {
 	var chosen []gjson.Result
 	for range deploymentPages {
 		a, err := p.Get(ctx, DeploymentsPath, PageOf(100, len(e.ids)))
-		if ctx.Err() != nil {
-			return nil, context.Cause(ctx)
-		}
 		if err != nil || !a.OK() || !a.Get("resources").IsArray() {
 			break
 		}
@@ -79,46 +83,50 @@ func (p *Plane) FindExisting(ctx context.Context) (*Existing, error) {
 		}
 	}
 	for _, row := range chosen {
-		answered := e.considerListed(ctx, p, row)
-		if ctx.Err() != nil {
-			return nil, context.Cause(ctx)
+		shown, id := row, row.Get("id").String()
+		if row.Get("latest_revision_id").String() == "" {
+			a, err := p.GetDeployment(ctx, id)
+			if err != nil {
+				return
+			}
+			shown = a.Get("@this")
 		}
-		if !answered { // each of the others may take as long
-			break
+		if answered := e.consider(ctx, p, existing(id, shown)); !answered { // each of the others may take as long
+			return
 		}
 	}
-	p.Existing = e
-	return e, nil
 }
 
-// readNamed takes the deployment that the configuration names. That it is not there, not DEPLOYED or has too many revisions is a
-// mistake of the configuration, and not one of the target.
-func (e *Existing) readNamed(ctx context.Context, p *Plane, named config.Existing) {
+// readNamed takes the deployment that the configuration names. That it is not there, not DEPLOYED or has too many
+// revisions is a mistake of the configuration, and not one of the target.
+func (e *Existing) readNamed(ctx context.Context, p *Plane, named config.Existing) error {
 	const key = "existing.deployment"
 	e.ids[named.Deployment] = true
-	shown, err := p.Get(ctx, DeploymentPath(named.Deployment), "")
+	shown, err := p.GetDeployment(ctx, named.Deployment)
 	if err != nil || !shown.OK() {
-		e.unfit = outcome.NotConfigured(key, "not configured: correct existing.deployment: GET of the deployment %s: %s", named.Deployment, seen(shown, err))
-		return
+		return outcome.NotConfigured(key, "not configured: correct existing.deployment: GET of the deployment %s: %s",
+			named.Deployment, seen(shown, err))
 	}
-	d := &Deployment{ID: named.Deployment, First: cmp.Or(shown.Get("latest_revision_id").String(), named.Revision), Found: true,
-		Body: map[string]any{"source": shown.Get("source").String()}}
-	if d.First == "" {
-		e.unfit = outcome.Needs("existing.revision", "; the deployment has no latest_revision_id")
-		return
+	d := existing(named.Deployment, shown.Get("@this"))
+	if d.First = cmp.Or(d.First, named.Revision); d.First == "" {
+		return outcome.Needs("existing.revision", "; the deployment has no latest_revision_id")
 	}
 	if e.consider(ctx, p, d); len(e.found) == 0 {
-		e.unfit = outcome.NotConfigured(key, "not configured: set existing.deployment to a deployment whose latest revision is DEPLOYED, with at most %d revisions", longestOfExisting)
-		return
+		return outcome.NotConfigured(key, "not configured: set existing.deployment to a deployment whose latest revision is "+
+			"DEPLOYED, with at most %d revisions", longestOfExisting)
 	}
 	if named.Revision == "" || slices.Contains(d.Revisions, named.Revision) {
-		return
+		return nil
 	}
-	if a, err := p.Get(ctx, RevisionPath(d.ID, named.Revision), ""); err != nil || !a.OK() {
-		e.found, e.unfit = nil, outcome.NotConfigured("existing.revision", "not configured: correct existing.revision: GET of the revision %s: %s", named.Revision, seen(a, err))
-	} else if !e.listed {
+	if a, err := p.GetRevision(ctx, d.ID, named.Revision); err != nil || !a.OK() {
+		e.found = nil
+		return outcome.NotConfigured("existing.revision",
+			"not configured: correct existing.revision: GET of the revision %s: %s", named.Revision, seen(a, err))
+	}
+	if d.statuses == nil {
 		d.Revisions = slices.Insert(d.Revisions, 0, named.Revision)
 	}
+	return nil
 }
 
 func seen(a *client.Answer, err error) string {
@@ -128,24 +136,16 @@ func seen(a *client.Answer, err error) string {
 	return outcome.SeenShort(a)
 }
 
-// considerListed considers a deployment of the list.
-func (e *Existing) considerListed(ctx context.Context, p *Plane, row gjson.Result) (answered bool) {
-	d := &Deployment{ID: row.Get("id").String(), First: row.Get("latest_revision_id").String(), Found: true,
-		Body: map[string]any{"source": row.Get("source").String()}}
-	if d.First == "" {
-		shown, err := p.Get(ctx, DeploymentPath(d.ID), "")
-		if err != nil {
-			return false
-		}
-		d.First = shown.Get("latest_revision_id").String()
-	}
-	return e.consider(ctx, p, d)
+// existing is a deployment as the target shows it.
+func existing(id string, shown gjson.Result) *Deployment {
+	return &Deployment{ID: id, First: shown.Get("latest_revision_id").String(), Found: true,
+		Body: map[string]any{"source": shown.Get("source").String()}}
 }
 
 // consider adds an existing deployment, unless it is known not to be DEPLOYED, or its history is too long. That
 // something of it cannot be read is for the scenarios to find. It tells whether the target has answered.
 func (e *Existing) consider(ctx context.Context, p *Plane, d *Deployment) (answered bool) {
-	latest, err := p.Get(ctx, RevisionPath(d.ID, d.First), "")
+	latest, err := p.GetRevision(ctx, d.ID, d.First)
 	if err == nil && latest.OK() && latest.Get("status").Exists() && !isDeployed(latest.Get("status").String()) {
 		return true
 	}
@@ -154,40 +154,36 @@ func (e *Existing) consider(ctx context.Context, p *Plane, d *Deployment) (answe
 		rows, _, err = p.ListAll(ctx, d.ID, "")
 	}
 	ids := IDs(rows)
-	listed := err == nil && slices.Contains(ids, d.First)
 	if len(ids) > longestOfExisting {
 		return true
 	}
 	d.Revisions = []string{d.First}
-	if listed {
+	if err == nil && slices.Contains(ids, d.First) {
 		slices.Reverse(ids)
 		d.Revisions = append(slices.DeleteFunc(ids, func(id string) bool { return id == d.First }), d.First)
+		d.statuses = map[string]bool{}
+		for _, row := range rows {
+			d.statuses[row.Get("status").String()] = true
+		}
 	}
-	if len(e.found) > 0 && (e.listed || !listed) && len(e.found[0].Revisions) >= len(d.Revisions) {
-		e.found = append(e.found, d)
-		return err == nil
-	}
-	e.found, e.listed, e.statuses = slices.Insert(e.found, 0, d), listed, map[string]bool{}
-	for _, row := range rows {
-		e.statuses[row.Get("status").String()] = true
-	}
+	e.found = append(e.found, d)
 	return err == nil
 }
 
-// Assume has the deployment that the configuration names stand for one that can be read, with a long history: what can be
-// known of a run without asking the target.
+// Assume has the deployment that the configuration names stand for one that can be read, with a long history: what can
+// be known of a run without asking the target.
 func (e *Existing) Assume() {
 	named := e.sources.config.Existing.Deployment
 	if named == "" || e.sources.CanCreate() == nil {
 		return
 	}
-	e.found, e.listed = []*Deployment{{ID: named, Revisions: make([]string, longestOfExisting), Found: true}}, true
-	e.statuses = map[string]bool{"DEPLOYED": true, "BUILD_FAILED": true}
+	e.found = []*Deployment{{ID: named, Revisions: make([]string, longestOfExisting), Found: true,
+		statuses: map[string]bool{"DEPLOYED": true, "BUILD_FAILED": true}}}
 }
 
 // NoneExisting is what is known before a target was asked.
 func NoneExisting(c *config.Config) *Existing {
-	return &Existing{ids: map[string]bool{}, sources: SourcesOf(c), settled: statusesOfContract().settled}
+	return &Existing{ids: map[string]bool{}, sources: SourcesOf(c)}
 }
 
 // Serves skips what reads deployments where none can be created, and those that were there before do not do.
@@ -199,16 +195,17 @@ func (e *Existing) Serves(r features.Reads) error {
 		}
 		return nil
 	}
-	if err := e.Readable(max(r.Deployments, min(listed, 1))); err != nil {
+	if err := e.Readable(max(r.Deployments, min(listed, 1))); err != nil || listed == 0 {
 		return err
 	}
-	unsettled := func(status string) bool { return !e.settled(status) }
+	first := e.found[0]
+	unsettled := func(status string) bool { return !IsSettled(status) }
 	switch {
-	case listed > 0 && (!e.listed || len(e.found[0].Revisions) < listed):
+	case first.statuses == nil || len(first.Revisions) < listed:
 		return e.lacks(fmt.Sprintf("; no existing deployment has %d revisions that can be listed", listed))
-	case r.Settled > 0 && slices.ContainsFunc(slices.Collect(maps.Keys(e.statuses)), unsettled):
+	case r.Settled > 0 && slices.ContainsFunc(slices.Collect(maps.Keys(first.statuses)), unsettled):
 		return e.lacks("; a revision of the existing deployment has not settled")
-	case len(e.statuses) < r.Settled:
+	case len(first.statuses) < r.Settled:
 		return e.lacks(fmt.Sprintf("; the revisions of the existing deployment are not in %d different statuses", r.Settled))
 	}
 	return nil
@@ -219,14 +216,11 @@ func (e *Existing) Deployments() []*Deployment {
 	return e.found[:min(2, len(e.found))]
 }
 
-// MayWrite ends a scenario as a mistake of the suite that would change what was there before the run.
-func (e *Existing) MayWrite(method, path string) error {
-	if method == http.MethodGet {
-		return nil
-	}
+// mayWrite ends a scenario as a mistake of the suite that would change what was there before the run.
+func (e *Existing) mayWrite(r client.Request) error {
 	for id := range e.ids {
-		if path == DeploymentPath(id) || strings.HasPrefix(path, DeploymentPath(id)+"/") {
-			return outcome.SuiteError("%s %s would change a deployment that this run has not created", method, path)
+		if r.Path == DeploymentPath(id) || strings.HasPrefix(r.Path, DeploymentPath(id)+"/") {
+			return outcome.SuiteError("%s %s would change a deployment that this run has not created", r.Method, r.Path)
 		}
 	}
 	return nil
@@ -257,8 +251,8 @@ func (e *Existing) lacks(explanation string) error {
 	return outcome.Needs("create.body", explanation)
 }
 
-// Named skips where the configuration names no existing deployment that can be read. What is sent to its agent server has the
-// credentials of users, which are for no other.
+// Named skips where the configuration names no existing deployment that can be read. What is sent to its agent server
+// has the credentials of users, which are for no other.
 func (e *Existing) Named() error {
 	if e.sources.config.Existing.Deployment == "" {
 		return outcome.Needs("existing.deployment", ", or agent_target, the base URL of an agent server")
@@ -275,7 +269,7 @@ func (p *Plane) Unchanged(ctx context.Context, d *Deployment) error {
 	if err != nil || !a.OK() {
 		return err
 	}
-	shown, err := p.Get(ctx, DeploymentPath(d.ID), "")
+	shown, err := p.GetDeployment(ctx, d.ID)
 	if err != nil {
 		return err
 	}

@@ -17,11 +17,11 @@ func TestWhatWasThereBeforeIsNotTouched(t *testing.T) {
 	const id = "cafcf774-6b38-49e6-a5ba-8b66183d94ad"
 	p := New(&target.Target{Config: &config.Config{}}, nil, time.Time{})
 	p.Existing.ids[id] = true
-	assert.NoError(t, p.Existing.MayWrite(http.MethodGet, DeploymentPath(id)))
-	assert.Error(t, p.Existing.MayWrite(http.MethodPatch, DeploymentPath(id)))
-	assert.Error(t, p.Existing.MayWrite(http.MethodPost, RevisionPath(id, "x")+"/redeploy"))
-	assert.NoError(t, p.Existing.MayWrite(http.MethodPatch, DeploymentPath(target.UnknownID())))
-	assert.NoError(t, p.Existing.MayWrite(http.MethodPost, DeploymentsPath))
+	for path, may := range map[string]bool{DeploymentPath(id): false, RevisionPath(id, "x") + "/redeploy": false,
+		DeploymentPath(target.UnknownID()): true, DeploymentsPath: true} {
+		err := p.Existing.mayWrite(client.Request{Method: http.MethodPatch, Path: path})
+		assert.Equal(t, may, err == nil, path)
+	}
 	assert.Equal(t, "it was there before the run", p.Remove(t.Context(), id))
 	d := &Deployment{}
 	body := `{"id":"` + id + `","latest_revision_id":"` + id + `"}`

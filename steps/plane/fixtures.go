@@ -14,11 +14,13 @@ import (
 type Fixture struct {
 	Name   string
 	Shared string        // in the tags of the features: @shares:history
-	pool   []*Fixture    // those that are like this one, itself the first; each is changed by other scenarios
 	lease  chan struct{} // holds a token while nobody changes the deployment
 	value  shared.Value[*Deployment]
 	make   func(ctx context.Context) (*Deployment, error)
 }
+
+// Pool are fixtures that are alike; each is changed by other scenarios.
+type Pool [PoolSize]*Fixture
 
 // Changing is the shared deployment that scenarios change in turn, in the tags of the features.
 const Changing = "changing"
@@ -31,52 +33,70 @@ func SharedCost(name string) Cost {
 // Fixtures are the deployments that scenarios share. At a real target each takes minutes.
 type Fixtures struct {
 	Created  *Fixture // created; perhaps not DEPLOYED yet
+	Readable *Fixture // the same, when its first revision can be retrieved
 	Deployed *Fixture // the same, DEPLOYED; nobody ever changes it
 	Existing *Fixture // created; nothing that is judged depends on its revisions
-	Changing *Fixture // created; changed by one scenario at a time; the first of a pool
-	Leased   *Fixture // the same, DEPLOYED
+	Changing Pool     // created; changed by one scenario at a time
+	Leased   Pool     // the same, DEPLOYED
 	Updated  *Fixture // DEPLOYED, then updated to another source, and settled
 	Long     *Fixture // with more than 20 revisions, all settled
 }
 
 func (p *Plane) newFixtures() *Fixtures {
-	made := func(name, shared string, makeIt func(ctx context.Context) (*Deployment, error)) *Fixture {
+	type maker = func(ctx context.Context) (*Deployment, error)
+	made := func(name, shared string, makeIt maker) *Fixture {
 		f := &Fixture{Name: name, Shared: shared, make: makeIt, lease: make(chan struct{}, 1)}
 		f.lease <- struct{}{}
 		return f
 	}
-	f := &Fixtures{}
-	f.Created = made("a deployment", "deployment", func(ctx context.Context) (*Deployment, error) { return p.Create(ctx, "shared", nil) })
-	f.Deployed = made("a DEPLOYED deployment", "deployment", func(ctx context.Context) (*Deployment, error) {
-		d, err := p.Shared(ctx, f.Created)
-		if err != nil {
-			return nil, err
-		}
-		up := *d // the other fixture's is read by those who do not wait
-		return &up, p.reachDeployed(ctx, &up)
-	})
-	f.Existing = made("another existing deployment", "another", func(ctx context.Context) (*Deployment, error) { return p.Create(ctx, "another", nil) })
-	for n := range PoolSize {
-		changing := made(numbered("a deployment that one scenario changes at a time", n), Changing, func(ctx context.Context) (*Deployment, error) {
-			return p.Create(ctx, poolNames[n], nil)
-		})
-		leased := made(numbered("a deployment that accepts updates", n), Changing, func(ctx context.Context) (*Deployment, error) {
-			d, err := p.Shared(ctx, changing)
+	created := func(name, shared, purpose string) *Fixture {
+		return made(name, shared, func(ctx context.Context) (*Deployment, error) { return p.Create(ctx, purpose, nil) })
+	}
+	f := &Fixtures{
+		Created:  created("a deployment", "deployment", "shared"),
+		Existing: created("another existing deployment", "another", "another"),
+		Updated:  made("a deployment that was updated", "updated", p.makeUpdated),
+		Long:     made("a deployment with a long history", "history", p.makeLong),
+	}
+	// from makes a fixture of another one.
+	from := func(other *Fixture, do func(ctx context.Context, d *Deployment) (*Deployment, error)) maker {
+		return func(ctx context.Context) (*Deployment, error) {
+			d, err := p.Shared(ctx, other)
 			if err != nil {
 				return nil, err
 			}
-			up := *d // others change it already
-			return d, p.reachDeployed(ctx, &up)
-		})
-		leased.lease = changing.lease
-		if n == 0 {
-			f.Changing, f.Leased = changing, leased
+			return do(ctx, d)
 		}
-		f.Changing.pool, f.Leased.pool = append(f.Changing.pool, changing), append(f.Leased.pool, leased)
 	}
-	f.Updated = made("a deployment that was updated", "updated", p.makeUpdated)
-	f.Long = made("a deployment with a long history", "history", p.makeLong)
+	f.Readable = made("a deployment with a retrievable revision", "deployment", from(f.Created, p.firstIsReadable))
+	f.Deployed = made("a DEPLOYED deployment", "deployment",
+		from(f.Created, func(ctx context.Context, d *Deployment) (*Deployment, error) {
+			up := *d // the other fixture's is read by those who do not wait
+			return &up, p.reachDeployed(ctx, &up)
+		}))
+	for n, purpose := range poolNames {
+		number := ""
+		if n > 0 {
+			number = fmt.Sprintf(" %d", n+1)
+		}
+		changing := created("a deployment that one scenario changes at a time"+number, Changing, purpose)
+		f.Changing[n] = changing
+		f.Leased[n] = made("a deployment that accepts updates"+number, Changing,
+			from(changing, func(ctx context.Context, d *Deployment) (*Deployment, error) {
+				up := *d // others change it already
+				return d, p.reachDeployed(ctx, &up)
+			}))
+		f.Leased[n].lease = changing.lease
+	}
 	return f
+}
+
+func (p *Plane) firstIsReadable(ctx context.Context, d *Deployment) (*Deployment, error) {
+	a, err := p.AwaitFound(ctx, RevisionPath(d.ID, d.First))
+	if err == nil && !a.OK() {
+		err = outcome.Blocked("revision %s cannot be retrieved: %s", d.First, outcome.Seen(a))
+	}
+	return d, err
 }
 
 // PoolSize is how many deployments there are at most of which each is changed by one scenario at a time.
@@ -85,19 +105,11 @@ const PoolSize = 3
 // poolNames are in the names of the deployments, which hold no spaces (target.RunOf).
 var poolNames = [PoolSize]string{"changing", "changing-second", "changing-third"}
 
-// numbered is the name of the member of a pool, from 0.
-func numbered(name string, n int) string {
-	if n == 0 {
-		return name
-	}
-	return fmt.Sprintf("%s %d", name, n+1)
-}
-
 // memberKey is for the number of the fixture in its pool.
 type memberKey struct{}
 
-// WithMember returns a context in which [Plane.Lease] takes this member of a pool, from 0. Which one a scenario takes is decided
-// before the run: reports do not depend on the pace of the target.
+// WithMember returns a context in which [Plane.Lease] takes this member of a pool, from 0. Which one a scenario takes
+// is decided before the run: reports do not depend on the pace of the target.
 func WithMember(ctx context.Context, n int) context.Context {
 	return context.WithValue(ctx, memberKey{}, n)
 }
@@ -126,14 +138,14 @@ func (f *Fixture) build(ctx context.Context) (*Deployment, error) {
 	return f.make(WithAllowance(ctx, f.Name, SharedCost(f.Shared), []string{f.Shared}))
 }
 
-// Lease returns the deployment of the fixture, or of the member of its pool that the context names. Nobody else changes it until it is
-// given back.
-func (p *Plane) Lease(ctx context.Context, f *Fixture) (d *Deployment, giveBack func(), err error) {
+// Lease returns the deployment of the member of a pool that the context names, or of the first. Nobody else changes it
+// until it is given back.
+func (p *Plane) Lease(ctx context.Context, pool Pool) (d *Deployment, giveBack func(), err error) {
+	n, _ := ctx.Value(memberKey{}).(int)
+	f := pool[n]
 	if err := mayUse(ctx, f); err != nil {
 		return nil, nil, err
 	}
-	n, _ := ctx.Value(memberKey{}).(int)
-	f = f.pool[n]
 	if d, err = p.made(ctx, f); err != nil {
 		return nil, nil, err
 	}
@@ -152,14 +164,14 @@ func (p *Plane) makeUpdated(ctx context.Context) (*Deployment, error) {
 	if err != nil {
 		return nil, err
 	}
-	if d.Original, err = p.Get(ctx, RevisionPath(d.ID, d.First), ""); err != nil {
+	if d.Original, err = p.GetRevision(ctx, d.ID, d.First); err != nil {
 		return nil, err
 	}
 	if err := p.Update(ctx, d, change); err != nil {
 		return nil, err
 	}
 	d.Update = change
-	if _, err = p.Poll(ctx, d.ID, d.Latest(), p.Statuses.settled); err != nil {
+	if _, err = p.Poll(ctx, d.ID, d.Latest(), IsSettled); err != nil {
 		return nil, err
 	}
 	return d, p.AwaitListed(ctx, d.ID, d.Revisions...)
@@ -184,7 +196,7 @@ func (p *Plane) makeLong(ctx context.Context) (*Deployment, error) {
 			return nil, err
 		}
 		p.ExpectsFailure(d.Latest())
-		if _, err := p.Poll(ctx, d.ID, d.Latest(), p.Statuses.settled); err != nil {
+		if _, err := p.Poll(ctx, d.ID, d.Latest(), IsSettled); err != nil {
 			return nil, err
 		}
 	}
@@ -201,7 +213,8 @@ func (p *Plane) makeLong(ctx context.Context) (*Deployment, error) {
 		return nil, p.Unjudged(late)
 	}
 	if late != nil {
-		return nil, outcome.Blocked("revision %s did not settle in %s: it is %s", late.revision, p.target.Config.Timeouts.Poll, late.Final)
+		return nil, outcome.Blocked("revision %s did not settle in %s: it is %s",
+			late.revision, p.target.Config.Timeouts.Poll, late.Final)
 	}
 	if err := p.AwaitListed(ctx, d.ID, d.Revisions...); err != nil {
 		return nil, err
@@ -215,10 +228,12 @@ func (s Sources) LongHistoryFits() error {
 	if most == 0 || most >= longHistory {
 		return nil
 	}
-	return outcome.OverBudget("max_revisions", "the budget is too small: raise max_revisions to %d (now %d)", longHistory, most)
+	return outcome.OverBudget("max_revisions", "the budget is too small: raise max_revisions to %d (now %d)",
+		longHistory, most)
 }
 
-// noUnknownRevisions refuses a history with revisions that nobody asked for: the lists could not be judged. A list alone is no proof of one, since lists are what is to be judged.
+// noUnknownRevisions refuses a history with revisions that nobody asked for: the lists could not be judged. A list
+// alone is no proof of one, since lists are what is to be judged.
 func (p *Plane) noUnknownRevisions(ctx context.Context, d *Deployment) error {
 	rows, _, err := p.ListAll(ctx, d.ID, "")
 	if err != nil {
@@ -226,7 +241,7 @@ func (p *Plane) noUnknownRevisions(ctx context.Context, d *Deployment) error {
 	}
 	unknown := slices.DeleteFunc(IDs(rows), func(id string) bool { return slices.Contains(d.Revisions, id) })
 	for _, id := range unknown[:min(len(unknown), 5)] { // a hostile list may name any number
-		a, err := p.Get(ctx, RevisionPath(d.ID, id), "")
+		a, err := p.GetRevision(ctx, d.ID, id)
 		if err == nil && a.OK() && a.Get("id").String() == id {
 			return outcome.Blocked("the deployment has the revision %s, which no request of this run created", id)
 		}

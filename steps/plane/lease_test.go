@@ -20,14 +20,14 @@ func TestWhoChangesADeploymentHoldsItAlone(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := New(&target.Target{Config: &config.Config{}}, shared.NewMaker(t.Context()), time.Time{})
 		fs := p.Fixtures
-		for n, changing := range fs.Changing.pool {
+		for n, changing := range fs.Changing {
 			d := &Deployment{ID: poolNames[n]}
-			for _, f := range []*Fixture{changing, fs.Leased.pool[n]} {
+			for _, f := range []*Fixture{changing, fs.Leased[n]} {
 				f.make = func(context.Context) (*Deployment, error) { return d, nil }
 			}
 		}
 		holders := make(chan string, 4)
-		change := func(ctx context.Context, who string, f *Fixture) {
+		change := func(ctx context.Context, who string, f Pool) {
 			go func() {
 				d, giveBack, err := p.Lease(ctx, f)
 				if err != nil {

@@ -1,6 +1,6 @@
-// Package plane speaks with a control plane, without Gherkin: it creates deployments, updates them, polls their revisions
-// until they settle, and reads lists page by page (sections 1 to 4 of the interface). It keeps the deployments that
-// scenarios share, and what the run has learned about how this control plane behaves.
+// Package plane speaks with a control plane, without Gherkin: it creates deployments, updates them, polls their
+// revisions until they settle, and reads lists page by page (sections 1 to 4 of the interface). It keeps the
+// deployments that scenarios share, and what the run has learned about how this control plane behaves.
 //
 // What it cannot bring about is an error, mostly an *outcome.Outcome; the sentences say what that means for a verdict.
 package plane
@@ -11,6 +11,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/agentconform/agentconform/steps/client"
 	"github.com/agentconform/agentconform/steps/outcome"
 	"github.com/agentconform/agentconform/steps/shared"
 	"github.com/agentconform/agentconform/steps/target"
@@ -22,27 +23,22 @@ type Plane struct {
 	Sources  Sources
 
 	Existing *Existing // what was there before the run, where scenarios may read it
-	Statuses Statuses
 
 	target *target.Target
 	maker  *shared.Maker
-	reads
-	looks sync.Map // of *look, by path
-	*waits
+	each   shared.Value[[]*client.Answer] // see LookAtEach
+	*polls
 
 	mu            sync.Mutex
 	noRevisionFor map[string]bool // kinds of updates of which one made no revision in time
 	noFirst       bool            // the first revision of a deployment could not be learned
 }
 
-// New returns the control plane of the target. Shared deployments are made by the maker; times of the timeline count from
-// the start.
+// New returns the control plane of the target. Shared deployments are made by the maker; times of the timeline count
+// from the start.
 func New(t *target.Target, maker *shared.Maker, start time.Time) *Plane {
-	p := &Plane{
-		Sources: SourcesOf(t.Config), Statuses: statusesOfContract(), target: t, maker: maker,
-		reads: reads{start: start, of: map[string]Read{}},
-		waits: newWaits(), noRevisionFor: map[string]bool{},
-	}
+	p := &Plane{Sources: SourcesOf(t.Config), target: t, maker: maker, polls: newPolls(start),
+		noRevisionFor: map[string]bool{}}
 	p.Existing = NoneExisting(t.Config)
 	p.Fixtures = p.newFixtures()
 	return p
@@ -60,10 +56,11 @@ type allowance struct {
 	deployments, revisions int
 }
 
-// WithAllowance returns a context in which at most the cost may be created, and the shared deployments with these names used. What
-// goes beyond is a mistake of the suite, since the plan of the run does not know of it.
+// WithAllowance returns a context in which at most the cost may be created, and the shared deployments with these names
+// used. What goes beyond is a mistake of the suite, since the plan of the run does not know of it.
 func WithAllowance(ctx context.Context, what string, c Cost, shares []string) context.Context {
-	return context.WithValue(ctx, allowanceKey{}, &allowance{what: what, shares: shares, deployments: c.Deployments, revisions: c.Revisions})
+	a := &allowance{what: what, shares: shares, deployments: c.Deployments, revisions: c.Revisions}
+	return context.WithValue(ctx, allowanceKey{}, a)
 }
 
 // Cost is what is created at most.
@@ -72,7 +69,8 @@ type Cost struct {
 	Revisions   int // beside the first one of each deployment
 }
 
-// TakeDeployment counts a deployment against what the scenario may create, before it is created. The budget was given out before the run.
+// TakeDeployment counts a deployment against what the scenario may create, before it is created. The budget was given
+// out before the run.
 func (p *Plane) TakeDeployment(ctx context.Context) error {
 	return spend(ctx, "deployment", func(a *allowance) *int { return &a.deployments })
 }

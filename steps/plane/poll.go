@@ -3,48 +3,52 @@ package plane
 import (
 	"context"
 	"math/rand/v2"
-	"slices"
 	"strings"
 	"time"
 
-	"github.com/agentconform/agentconform/spec"
 	"github.com/agentconform/agentconform/steps/client"
 	"github.com/agentconform/agentconform/steps/outcome"
 	"github.com/agentconform/agentconform/steps/target"
 )
 
-// The statuses of a revision that decide something (section 3).
-const (
-	StatusDeployed    = "DEPLOYED"
-	statusSkipped     = "SKIPPED"
-	statusInterrupted = "INTERRUPTED"
-	statusUnknown     = "UNKNOWN"
-)
-
-// History is what polling saw of one revision.
+// History is what one poll saw of a revision.
 type History struct {
 	revision string
-	statuses []string // each once, in the order in which they were seen
-	Final    string   // the status at the end of the poll
+	Final    string // the status at the end of the poll
 	Answer   *client.Answer
 	Ending   Ending
 	later    string // the revision that superseded it
+	over     time.Time
 }
 
-// Poll reads the status of a revision until that of the interface which is meant satisfies the condition, less and less often, for at most the
-// configured time. Running out of time is no error: the history says so. A revision for which the time ran out before
-// is not waited for again, only looked at.
-func (p *Plane) Poll(ctx context.Context, deployment, revision string, until func(status string) bool) (*History, error) {
+// Ending says how a poll ended.
+type Ending int
+
+// How a poll ends. Only one that ran out of its whole time shows a violation.
+const (
+	Reached    Ending = iota // the status is one that was waited for
+	TimedOut                 // timeouts.poll was over
+	CutShort                 // it was not waited for as long: an earlier revision of the kind was not DEPLOYED in time
+	Stuck                    // the status is not one of the thirteen in any way of writing, and did not change for a while
+	Superseded               // the status is SKIPPED or INTERRUPTED, and the deployment names another one as its latest
+)
+
+// Poll reads the status of a revision until that of the interface which is meant satisfies the condition, less and less
+// often, for at most the configured time. Running out of time is no error: the history says so. A revision for which
+// the time ran out before is not waited for again, only looked at.
+func (p *Plane) Poll(ctx context.Context, deployment, revision string, until func(status string) bool) (
+	*History, error,
+) {
 	h := &History{revision: revision}
 	start := time.Now()
 	changed := start // when the status was first seen to be what it is
 	for wait := p.target.Config.Polling.Interval; ; wait = min(wait*3/2, p.target.Config.Polling.MaxInterval) {
-		a, err := p.Get(ctx, RevisionPath(deployment, revision), "")
+		a, err := p.GetRevision(ctx, deployment, revision)
 		if err != nil {
 			return nil, err
 		}
 		status := a.Get("status")
-		if a.Refused() && len(h.statuses) == 0 && time.Since(start) < p.target.Config.Timeouts.Request {
+		if a.Refused() && h.Answer == nil && time.Since(start) < p.target.Config.Timeouts.Request {
 			if err := client.Sleep(ctx, wait); err != nil { // just created, and not yet to be seen
 				return nil, err
 			}
@@ -53,26 +57,23 @@ func (p *Plane) Poll(ctx context.Context, deployment, revision string, until fun
 		if !a.OK() || !status.Exists() {
 			return nil, outcome.Violated(a, "the revision with a status", "%s", outcome.Seen(a))
 		}
-		h.Answer, h.Final = a, status.String()
-		p.reads.note(revision, a)
-		if n := len(h.statuses); n == 0 || h.statuses[n-1] != h.Final {
-			if n > 0 {
-				p.waits.leaves(h.statuses[n-1])
-			}
-			h.statuses = append(h.statuses, h.Final)
+		if h.Answer == nil || h.Final != status.String() {
 			changed = time.Now()
 		}
-		over := until(p.Statuses.Meant(h.Final))
+		h.Answer, h.Final = a, status.String()
+		p.polls.note(deployment, revision, a)
+		over := until(Meant(h.Final))
 		if !over {
 			if err := p.supersedes(ctx, deployment, h); err != nil {
 				return nil, err
 			}
 			over = h.Ending == Superseded || p.endsInVain(h, start, changed, wait)
 		}
-		limit, _ := p.waits.limit(revision, start, p.target.Config.Timeouts.Poll)
-		p.target.Progress(target.Event{Kind: target.Polled, Name: revision, Text: h.Final, Elapsed: time.Since(start), Left: limit - time.Since(start), Over: over})
+		limit, _ := p.polls.limit(revision, start, p.target.Config.Timeouts.Poll)
+		p.target.Progress(target.Event{Kind: target.Polled, Name: revision, Text: h.Final, Elapsed: time.Since(start),
+			Left: limit - time.Since(start), Over: over})
 		if over {
-			p.waits.end(h)
+			p.polls.end(h)
 			return h, nil
 		}
 		jitter := time.Duration(rand.Int64N(int64(wait)/4 + 1))
@@ -84,10 +85,10 @@ func (p *Plane) Poll(ctx context.Context, deployment, revision string, until fun
 
 // supersedes notes in the history whether a later revision keeps this one from being DEPLOYED.
 func (p *Plane) supersedes(ctx context.Context, deployment string, h *History) error {
-	if status := p.Statuses.Meant(h.Final); status != statusSkipped && status != statusInterrupted {
+	if status := Meant(h.Final); status != statusSkipped && status != statusInterrupted {
 		return nil
 	}
-	a, err := p.Get(ctx, DeploymentPath(deployment), "")
+	a, err := p.GetDeployment(ctx, deployment)
 	if err != nil {
 		return err
 	}
@@ -100,16 +101,16 @@ func (p *Plane) supersedes(ctx context.Context, deployment string, h *History) e
 // endsInVain tells whether there is no reason to wait for another status, and notes in the history what ended the poll.
 func (p *Plane) endsInVain(h *History, start, changed time.Time, wait time.Duration) bool {
 	whole := p.target.Config.Timeouts.Poll
-	strange := !p.Statuses.IsKnown(p.Statuses.Meant(h.Final))
-	if earlier, known := p.waits.endOf(h.revision); known && (earlier != Stuck || strange) {
+	strange := !IsKnown(Meant(h.Final))
+	if earlier, known := p.polls.endOf(h.revision); known && (earlier != Stuck || strange) {
 		h.Ending = earlier
 		return true
 	}
-	if strange && (p.waits.isLast(h.Final) || time.Since(changed)+wait > whole/stuck) {
+	if strange && (p.polls.isLast(h.Final) || time.Since(changed)+wait > whole/stuck) {
 		h.Ending = Stuck
 		return true
 	}
-	limit, ending := p.waits.limit(h.revision, start, whole)
+	limit, ending := p.polls.limit(h.revision, start, whole)
 	if time.Since(start)+wait > limit {
 		h.Ending = ending
 		return true
@@ -117,9 +118,9 @@ func (p *Plane) endsInVain(h *History, start, changed time.Time, wait time.Durat
 	return false
 }
 
-// Settled says what is wrong with a poll that was to end in DEPLOYED, for those who only need a deployment that does not change
-// any more: one whose revision stays in a status outside the interface will do, too. Whether such a deployment is up is not
-// known.
+// Settled says what is wrong with a poll that was to end in DEPLOYED, for those who only need a deployment that does
+// not change any more: one whose revision stays in a status outside the interface will do, too. Whether such a
+// deployment is up is not known.
 func (p *Plane) Settled(h *History) error {
 	if h.Ending == Stuck {
 		return nil
@@ -127,68 +128,76 @@ func (p *Plane) Settled(h *History) error {
 	return p.Deployed(h)
 }
 
-// StaysIn returns the status outside the interface in which the latest revision of a deployment stays, or "".
-func (p *Plane) StaysIn(d *Deployment) string { return p.waits.staysIn(d.Latest()) }
-
 // Deployed says what is wrong with a poll that was to end in DEPLOYED, in whatever way of writing.
 func (p *Plane) Deployed(h *History) error {
 	if isDeployed(h.Final) {
 		return nil
 	}
-	o := p.unjudged(h)
+	o := p.Unjudged(h)
 	if o == nil {
 		expected := StatusDeployed
 		if h.Ending == TimedOut {
 			expected += " within " + p.target.Config.Timeouts.Poll.String()
 		}
-		o = outcome.Violated(h.Answer, expected, "%s (seen: %s)", h.Final, strings.Join(h.statuses, ", ")).At("/status")
-		if h.Ending == TimedOut && p.Statuses.IsKnown(h.Final) {
+		seen := strings.Join(p.ReadOf(h.revision).Statuses, ", ")
+		o = outcome.Violated(h.Answer, expected, "%s (seen: %s)", h.Final, seen).At("/status")
+		if h.Ending == TimedOut && IsKnown(h.Final) {
 			o.Hinting("raise timeouts.poll if the target needs longer")
 		}
 	}
 	return p.target.BlamingFixtures(o)
 }
 
-// Statuses are those of a revision, from the contract (section 3).
-type Statuses struct{ known, failed []string }
-
-func statusesOfContract() Statuses { return Statuses{spec.RevisionStatuses(), spec.FailedStatuses()} }
-
-// Known lists all statuses of the interface.
-func (s Statuses) Known() []string { return s.known }
-
-// IsKnown tells whether a status is one of the interface.
-func (s Statuses) IsKnown(status string) bool { return slices.Contains(s.known, status) }
-
-// Meant returns the status of the interface that a status of the target is, whatever its case and separators: "deployed",
-// "Awaiting build". One that is none of these in any way of writing is returned as it is. That a status is not written as the
-// interface has it is for CP-POLL-1 to judge; what depends on the status is judged all the same.
-func (s Statuses) Meant(status string) string {
-	if s.IsKnown(status) {
-		return status
+// Unjudged says why a poll that did not reach its end shows nothing: it has not lasted as long as the target may take.
+// It is nil where the poll reached its end or ran out of its whole time.
+func (p *Plane) Unjudged(h *History) *outcome.Outcome {
+	switch h.Ending {
+	case CutShort:
+		owner := string(p.polls.needOf(h.revision))
+		return outcome.Blocked("revision %s is %s; it was polled for less than timeouts.poll (%s), because an earlier "+
+			"revision never reached DEPLOYED (%s)", h.revision, h.Final, p.target.Config.Timeouts.Poll, owner).
+			ByRequirement(owner)
+	case Superseded:
+		return outcome.Blocked("revision %s is %s, and the deployment has the later revision %s",
+			h.revision, h.Final, h.later)
+	case Stuck:
+		return outcome.Blocked("revision %s stays %q, which is not one of the thirteen statuses (CP-POLL-1)",
+			h.revision, h.Final).ByRequirement(string(needCreation))
 	}
-	at := slices.IndexFunc(s.known, func(known string) bool { return letters(known) == letters(status) })
-	if at < 0 {
-		return status
-	}
-	return s.known[at]
+	return nil
 }
 
-// letters is a status without its case and separators.
-func letters(status string) string {
-	return strings.ToUpper(strings.NewReplacer("_", "", "-", "", " ", "").Replace(status))
-}
-
-// isDeployed tells whether a status is DEPLOYED in some way of writing.
-func isDeployed(status string) bool { return letters(status) == StatusDeployed }
-
-// IsFailed tells whether a status says that a revision has failed for good.
-func (s Statuses) IsFailed(status string) bool { return slices.Contains(s.failed, status) }
-
-// Done tells whether a revision is DEPLOYED or has failed for good.
-func (s Statuses) Done(status string) bool { return status == StatusDeployed || s.IsFailed(status) }
-
-// settled tells whether a revision does not change by itself any more.
-func (s Statuses) settled(status string) bool {
-	return status == statusSkipped || status == statusInterrupted || s.Done(status)
+// AwaitSettled waits until no revision of the deployment is going to change (one that stays in a status outside the
+// interface is not), and returns the first poll that did not reach its end, if there was one. An earlier revision that
+// stays UNKNOWN counts as settled: the transitions are not part of the interface (section 3), and a target may stop
+// reporting what it has superseded.
+func (p *Plane) AwaitSettled(ctx context.Context, d *Deployment) (late *History, err error) {
+	h, err := p.Poll(ctx, d.ID, d.Latest(), IsSettled)
+	if err != nil || h.Ending != Reached && h.Ending != Stuck {
+		return h, err
+	}
+	var unknown []string
+	for _, revision := range d.Revisions[:len(d.Revisions)-1] {
+		h, err := p.Poll(ctx, d.ID, revision, func(status string) bool {
+			return status == statusUnknown || IsSettled(status)
+		})
+		if err != nil || h.Ending != Reached && h.Ending != Stuck {
+			return h, err
+		}
+		if h.Final == statusUnknown {
+			unknown = append(unknown, revision)
+		}
+	}
+	// all of them wait at once: each since it was first UNKNOWN
+	enough := min(p.target.Config.Timeouts.Request, p.target.Config.Timeouts.Poll)
+	for _, revision := range unknown {
+		h, err := p.Poll(ctx, d.ID, revision, func(status string) bool {
+			since := p.ReadOf(revision).unknown
+			return IsSettled(status) || !since.IsZero() && time.Since(since) >= enough
+		})
+		if err != nil || h.Ending != Reached && h.Ending != Stuck {
+			return h, err
+		}
+	}
+	return nil, nil
 }

@@ -2,6 +2,7 @@ package plane
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"net/http"
 	"net/url"
@@ -12,8 +13,8 @@ import (
 	"github.com/tidwall/gjson"
 
 	"github.com/agentconform/agentconform/steps/client"
+	"github.com/agentconform/agentconform/steps/evidence"
 	"github.com/agentconform/agentconform/steps/outcome"
-	"github.com/agentconform/agentconform/steps/shared"
 	"github.com/agentconform/agentconform/steps/target"
 )
 
@@ -24,11 +25,21 @@ func (p *Plane) Get(ctx context.Context, path, query string) (*client.Answer, er
 	return p.target.Client.Do(ctx, request)
 }
 
+// GetDeployment reads a deployment as the client.
+func (p *Plane) GetDeployment(ctx context.Context, id string) (*client.Answer, error) {
+	return p.Get(ctx, DeploymentPath(id), "")
+}
+
+// GetRevision reads a revision as the client.
+func (p *Plane) GetRevision(ctx context.Context, id, revision string) (*client.Answer, error) {
+	return p.Get(ctx, RevisionPath(id, revision), "")
+}
+
 // GetEach asks for each revision of the deployment, one after the other.
 func (p *Plane) GetEach(ctx context.Context, d *Deployment) ([]*client.Answer, error) {
 	all := make([]*client.Answer, len(d.Revisions))
 	for i, revision := range d.Revisions {
-		a, err := p.Get(ctx, RevisionPath(d.ID, revision), "")
+		a, err := p.GetRevision(ctx, d.ID, revision)
 		if err != nil {
 			return nil, err
 		}
@@ -37,19 +48,25 @@ func (p *Plane) GetEach(ctx context.Context, d *Deployment) ([]*client.Answer, e
 	return all, nil
 }
 
-// ListAll reads all revisions of a deployment that the filter keeps ("" or "&status=..."). It needs neither the largest
+// LookAtEach returns how each revision of the deployment with a long history, or of the one that takes its place, was
+// answered when the first scenario asked for it: nobody changes it. What a scenario judges it reads itself.
+func (p *Plane) LookAtEach(ctx context.Context, d *Deployment) ([]*client.Answer, error) {
+	return p.each.Get(ctx, p.maker, "a look at each revision", func(ctx context.Context) ([]*client.Answer, error) {
+		return p.GetEach(ctx, d)
+	})
+}
+
+// ListAll reads all revisions of a deployment that the filter keeps ("" or "status=..."). It needs neither the largest
 // limit nor the returned offset, which have requirements of their own, and bears with a target that cuts every page
 // to the default limit. The answer is the first page's; where that is no list, there are no rows.
 func (p *Plane) ListAll(ctx context.Context, id, filter string) (all []gjson.Result, first *client.Answer, err error) {
 	const size, defaultLimit, most = 50, 20, 100
 	for range most {
-		a, err := p.Get(ctx, RevisionsPath(id), PageOf(size, len(all))+filter)
+		a, err := p.Get(ctx, RevisionsPath(id), Query(PageOf(size, len(all)), filter))
 		if err != nil {
 			return nil, nil, err
 		}
-		if first == nil {
-			first = a
-		}
+		first = cmp.Or(first, a)
 		rows := a.Get("resources")
 		if !a.OK() || !rows.IsArray() {
 			return all, first, nil
@@ -81,14 +98,18 @@ func PageOf(limit, offset int) string {
 	return "limit=" + strconv.Itoa(limit) + "&offset=" + strconv.Itoa(offset)
 }
 
-// ListDeployments reads the deployments with a name. The operation is a vendor extension: where the
-// target has none, supported is false.
-func (p *Plane) ListDeployments(ctx context.Context, name string) (found []string, supported bool, err error) {
+// Query joins those parts of a query that are there.
+func Query(parts ...string) string {
+	return strings.Join(slices.DeleteFunc(parts, func(s string) bool { return s == "" }), "&")
+}
+
+// Named reads the deployments with a name of this run, and enters them in the ledger. The operation is a vendor
+// extension: where the target has none, supported is false.
+func (p *Plane) Named(ctx context.Context, name string) (found []string, supported bool, err error) {
 	const size, most = 100, 20
 	for page := range most {
-		request := p.target.ToControlPlane(target.TheClient, http.MethodGet, DeploymentsPath, nil)
-		request.Query = PageOf(size, page*size) + "&name_contains=" + url.QueryEscape(name)
-		a, err := p.target.Client.Do(ctx, request)
+		query := Query(PageOf(size, page*size), "name_contains="+url.QueryEscape(name))
+		a, err := p.Get(ctx, DeploymentsPath, query)
 		if err != nil {
 			return nil, false, err
 		}
@@ -97,8 +118,11 @@ func (p *Plane) ListDeployments(ctx context.Context, name string) (found []strin
 			return nil, false, nil
 		}
 		for _, row := range rows.Array() {
-			if row.Get("name").String() == name {
-				found = append(found, row.Get("id").String())
+			if id := row.Get("id").String(); row.Get("name").String() == name {
+				if err := p.enter(ctx, id); err != nil {
+					return nil, false, err
+				}
+				found = append(found, id)
 			}
 		}
 		if len(rows.Array()) < size {
@@ -106,6 +130,14 @@ func (p *Plane) ListDeployments(ctx context.Context, name string) (found []strin
 		}
 	}
 	return found, true, nil
+}
+
+// enter notes a deployment of the run in the ledger. What was there before is never removed, whatever an answer claims.
+func (p *Plane) enter(ctx context.Context, id string) error {
+	if id == "" || p.Existing.has(id) {
+		return nil
+	}
+	return p.target.Ledger.Created(evidence.Deployment, id, evidence.Scenario(ctx))
 }
 
 // DeploymentsPath is where the deployments are (section 4).
@@ -137,16 +169,6 @@ func (p *Plane) Remove(ctx context.Context, id string) (problem string) {
 	return p.target.Redact.Excerpt(outcome.SeenShort(a))
 }
 
-// RowWithID returns the row of a list that has the id.
-func RowWithID(rows []gjson.Result, id string) (gjson.Result, bool) {
-	for _, row := range rows {
-		if row.Get("id").String() == id {
-			return row, true
-		}
-	}
-	return gjson.Result{}, false
-}
-
 // Snapshot is how a deployment was at one time.
 type Snapshot struct {
 	Deployment *client.Answer
@@ -157,7 +179,7 @@ type Snapshot struct {
 
 // Snapshot reads how the deployment is now: the deployment itself, and the ids of its revisions.
 func (p *Plane) Snapshot(ctx context.Context, d *Deployment) (*Snapshot, error) {
-	shown, err := p.Get(ctx, DeploymentPath(d.ID), "")
+	shown, err := p.GetDeployment(ctx, d.ID)
 	if err != nil {
 		return nil, err
 	}
@@ -171,49 +193,21 @@ func (p *Plane) Snapshot(ctx context.Context, d *Deployment) (*Snapshot, error) 
 	if err != nil {
 		return nil, err
 	}
-	return &Snapshot{Deployment: shown, List: a, Latest: shown.Get("latest_revision_id").String(), Revisions: IDs(rows)}, nil
-}
-
-// look is what scenarios read of a shared deployment before they act. The first that needs it reads for all of them: nobody changes such
-// a deployment. What a scenario judges it reads itself.
-type look = shared.Value[[]*client.Answer]
-
-// LookAt returns how the path was answered when the first scenario asked for it under the name.
-func (p *Plane) LookAt(ctx context.Context, name, path string) (*client.Answer, error) {
-	all, err := p.look(path).Get(ctx, p.maker, name, func(ctx context.Context) ([]*client.Answer, error) {
-		a, err := p.AwaitFound(ctx, path)
-		return []*client.Answer{a}, err
-	})
-	if err != nil {
-		return nil, err
-	}
-	return all[0], nil
-}
-
-// LookAtEach returns how each revision of the deployment was answered when the first scenario asked for it.
-func (p *Plane) LookAtEach(ctx context.Context, d *Deployment) ([]*client.Answer, error) {
-	return p.look(RevisionsPath(d.ID)).Get(ctx, p.maker, "a look at each revision", func(ctx context.Context) ([]*client.Answer, error) {
-		return p.GetEach(ctx, d)
-	})
-}
-
-// look is the look at the path; not done yet where nobody asked for it.
-func (p *Plane) look(path string) *look {
-	first, _ := p.looks.LoadOrStore(path, &look{})
-	return first.(*look)
+	return &Snapshot{shown, a, shown.Get("latest_revision_id").String(), IDs(rows)}, nil
 }
 
 // Address is a URL in a deployment, with its path there, as agent_url_from names it (GJSON syntax).
 type Address struct{ Path, URL string }
 
-// AddressesIn finds the first few strings in a deployment that are http or https URLs, without those that the suite has sent itself,
-// such as that of the repository: these are in the JSON text.
+// AddressesIn finds the first few strings in a deployment that are http or https URLs, without those that the suite has
+// sent itself, such as that of the repository: these are in the JSON text.
 func AddressesIn(a *client.Answer, sent []byte) (found []Address) {
 	const most = 3
 	for way, value := range client.Values(a.Get("@this")) {
 		text := value.Str
 		u, err := url.Parse(text)
-		if err != nil || !slices.Contains([]string{"http", "https"}, u.Scheme) || u.Host == "" || bytes.Contains(sent, target.Encode(text)) {
+		isURL := err == nil && u.Host != "" && (u.Scheme == "http" || u.Scheme == "https")
+		if !isURL || bytes.Contains(sent, target.Encode(text)) {
 			continue
 		}
 		names := make([]string, len(way))

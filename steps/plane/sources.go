@@ -3,10 +3,8 @@ package plane
 import (
 	"cmp"
 
-	"github.com/agentconform/agentconform/steps/client"
 	"github.com/agentconform/agentconform/steps/config"
 	"github.com/agentconform/agentconform/steps/outcome"
-	"github.com/agentconform/agentconform/steps/target"
 )
 
 // Sources are what deployments are made from, as the configuration tells.
@@ -35,8 +33,7 @@ func (s Sources) CanCreate() error {
 func (s Sources) Body(name string, changes map[string]any) map[string]any {
 	body := CloneObject(s.config.Create.Body)
 	Rename(body, name)
-	applyChanges(body, changes)
-	return body
+	return Changed(body, changes)
 }
 
 // Another returns a change of the source revision configuration to the second source that is configured, and
@@ -47,7 +44,8 @@ func (s Sources) Another() (change map[string]any, key string) {
 
 // Broken is like Another, for a source that cannot be built.
 func (s Sources) Broken() (change map[string]any, key string) {
-	return s.alternative("broken_ref", s.config.Alternatives.BrokenRef, "broken_image_uri", s.config.Alternatives.BrokenImageURI)
+	a := s.config.Alternatives
+	return s.alternative("broken_ref", a.BrokenRef, "broken_image_uri", a.BrokenImageURI)
 }
 
 func (s Sources) alternative(refKey, ref, imageKey, image string) (change map[string]any, key string) {
@@ -94,9 +92,6 @@ func (s Sources) Next(n int) map[string]any {
 	return change
 }
 
-// SourceFields make a revision each when they come alone.
-var SourceFields = []string{"repo_ref", "graph_config_path"}
-
 // Rename gives a body the name where it has one. It gets none where it has none: the interface shows no such field, and
 // a target may refuse what it does not know.
 func Rename(body map[string]any, name string) (named bool) {
@@ -104,6 +99,13 @@ func Rename(body map[string]any, name string) (named bool) {
 		body["name"] = name
 	}
 	return named
+}
+
+// Changed returns an object with changes applied. A change to nil takes the key out.
+func Changed(object, changes map[string]any) map[string]any {
+	changed := CloneObject(object)
+	applyChanges(changed, changes)
+	return changed
 }
 
 func applyChanges(object, changes map[string]any) {
@@ -133,14 +135,6 @@ func CloneObject(object map[string]any) map[string]any {
 	return clone
 }
 
-// ForeignSource returns the source that only the other edition offers.
-func ForeignSource(edition string) string {
-	if edition == config.SelfHosted {
-		return config.GitHost
-	}
-	return config.ExternalContainer
-}
-
 // SourceUpdate is the body of an update of the source revision configuration.
 func SourceUpdate(change map[string]any) map[string]any {
 	return map[string]any{"source_revision_config": change}
@@ -150,82 +144,4 @@ func SourceUpdate(change map[string]any) map[string]any {
 func Asked(body map[string]any) map[string]any {
 	object, _ := body["source_revision_config"].(map[string]any)
 	return object
-}
-
-// ReadOnly returns fields that only the target may set (section 2), with values that it would never choose.
-func ReadOnly() map[string]any {
-	return map[string]any{
-		"id":                 "11111111-2222-4333-8444-555555555555",
-		"latest_revision_id": "66666666-7777-4888-9999-aaaaaaaaaaaa",
-		"created_at":         "1999-12-31T23:59:59Z",
-		"updated_at":         "1999-12-31T23:59:59Z",
-		"status":             "SKIPPED", // which the first and only revision of a deployment never is
-	}
-}
-
-// ReadOnlyCommit is a commit id that no source has.
-const ReadOnlyCommit = "0123456789abcdef0123456789abcdef01234567"
-
-// WithMistake is an invalid create body, by the name that the features give the mistake.
-func (s Sources) WithMistake(mistake, name string) []byte {
-	body := s.Body(name, nil)
-	switch mistake {
-	case "no source":
-		delete(body, "source")
-	case "an unknown source":
-		body["source"] = "no_such_source"
-	case "a number as source":
-		body["source"] = 7
-	case "null as source":
-		body["source"] = nil
-	default:
-		return WrongBody(mistake, body, s.Field())
-	}
-	return target.Encode(body)
-}
-
-// WrongBody makes one of the mistakes that creations and updates share.
-func WrongBody(mistake string, body map[string]any, field string) []byte {
-	switch mistake {
-	case "an array as source_config":
-		body["source_config"] = []any{"build_on_push"}
-	case "an array as build_on_push":
-		config, _ := body["source_config"].(map[string]any)
-		config = CloneObject(config)
-		config["build_on_push"] = []any{true}
-		body["source_config"] = config
-	case "a string as source_revision_config":
-		body["source_revision_config"] = "main"
-	case "a number as repo_ref or image_uri":
-		config := CloneObject(Asked(body))
-		config[field] = 7
-		body["source_revision_config"] = config
-	case "an array in place of the object":
-		return target.Encode([]any{body})
-	case "a string in place of the object":
-		return target.Encode("deployment")
-	case "null in place of the object":
-		return []byte("null")
-	case "a body that is not valid JSON":
-		return []byte(`{"source": `)
-	case "no body":
-		return []byte{}
-	}
-	return target.Encode(body)
-}
-
-// ReadOnlyIgnored finds a read-only value of ours in what the target shows.
-func ReadOnlyIgnored(answers []*client.Answer) error {
-	sent := ReadOnly()
-	for _, a := range answers {
-		for _, field := range []string{"id", "latest_revision_id", "created_at", "updated_at", "status"} {
-			if got := a.Get(field); got.String() == sent[field] {
-				return outcome.Violated(a, "a "+field+" other than that of the request", "the value of the request, %s", outcome.Shown(got)).At("/" + field)
-			}
-		}
-		if got := a.Get("source_revision_config.repo_commit_sha"); got.String() == ReadOnlyCommit {
-			return outcome.Violated(a, "a repo_commit_sha other than that of the request", "the value of the request, %s", outcome.Shown(got)).At("/source_revision_config/repo_commit_sha")
-		}
-	}
-	return nil
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/agentconform/agentconform/steps/client"
 )
 
-// ToCurrentValue marks the kind of an update that sends a value which is the current one.
+// ToCurrentValue marks the kind of an update that sends the current value: a target may create no revision for one.
 const ToCurrentValue = " to its current value"
 
 // KindOf tells updates apart by their fields: what one of a kind did not do, the next is not going to do.
@@ -20,7 +20,9 @@ func KindOf(change map[string]any) string {
 }
 
 // updateOf names the requirement that an update of a field creates a revision.
-var updateOf = map[string]string{"repo_ref": "CP-UPDATE-1", "graph_config_path": "CP-UPDATE-2", "image_uri": "CP-UPDATE-3"}
+var updateOf = map[string]string{
+	"repo_ref": "CP-UPDATE-1", "graph_config_path": "CP-UPDATE-2", "image_uri": "CP-UPDATE-3",
+}
 
 func ownersOf(change map[string]any) (owners []string) {
 	for _, field := range slices.Sorted(maps.Keys(change)) {
@@ -31,10 +33,12 @@ func ownersOf(change map[string]any) (owners []string) {
 
 // AwaitLatest reads the deployment until it names another latest revision than the known one, and returns the answer
 // that does. It returns the known one when none came in time.
-func (p *Plane) AwaitLatest(ctx context.Context, update *client.Answer, kind, id, known string) (latest string, naming *client.Answer, err error) {
+func (p *Plane) AwaitLatest(ctx context.Context, update *client.Answer, kind, id, known string) (
+	latest string, naming *client.Answer, err error,
+) {
 	latest = known
 	err = p.target.RetryFor(ctx, p.appearing(update, kind), func() (bool, error) {
-		a, err := p.Get(ctx, DeploymentPath(id), "")
+		a, err := p.GetDeployment(ctx, id)
 		if err != nil {
 			return false, err
 		}
@@ -91,7 +95,7 @@ func (p *Plane) AwaitListed(ctx context.Context, id string, revisions ...string)
 
 // AwaitLatestListed waits until the list holds the revision that the deployment names as its latest.
 func (p *Plane) AwaitLatestListed(ctx context.Context, id string) error {
-	a, err := p.Get(ctx, DeploymentPath(id), "")
+	a, err := p.GetDeployment(ctx, id)
 	if err != nil || a.Get("latest_revision_id").String() == "" {
 		return err
 	}
@@ -101,10 +105,10 @@ func (p *Plane) AwaitLatestListed(ctx context.Context, id string) error {
 // Settle waits until the deployment's latest revision has come to its end, however it ends: a target may take no
 // update while it builds. A deployment of which one revision hung is not waited for again.
 func (p *Plane) Settle(ctx context.Context, id string) error {
-	if _, known := p.waits.endOf(id); known {
+	if _, known := p.polls.endOf(id); known {
 		return nil
 	}
-	a, err := p.Get(ctx, DeploymentPath(id), "")
+	a, err := p.GetDeployment(ctx, id)
 	if err != nil {
 		return err
 	}
@@ -112,9 +116,9 @@ func (p *Plane) Settle(ctx context.Context, id string) error {
 	if latest == "" {
 		return nil
 	}
-	h, err := p.Poll(ctx, id, latest, p.Statuses.settled)
+	h, err := p.Poll(ctx, id, latest, IsSettled)
 	if err == nil && h.Ending != Reached && h.Ending != Stuck {
-		p.waits.settling(id, h)
+		p.polls.settling(id, h)
 	}
 	return err
 }

@@ -106,7 +106,7 @@ func testOf(f reports.Finding, was *reports.Result, c *features.Catalogue) test 
 	if !t.judge.Is(features.TagLast) {
 		return t
 	}
-	x, err := was.Exchanges.Get(f.Exchange)
+	x, err := was.Exchange(f.Exchange)
 	if err != nil {
 		t.missing = "the result has no exchange that shows it"
 		return t
@@ -131,7 +131,8 @@ func testOf(f reports.Finding, was *reports.Result, c *features.Catalogue) test 
 	return t
 }
 
-// explored reads the operations of a sequence that exploration has found, in the words of the vocabulary: a result cannot have others sent.
+// explored reads the operations of a sequence that exploration has found, in the words of the vocabulary: a result
+// cannot have others sent.
 func explored(c *features.Catalogue, requirement string, s reports.Scenario) (judge *features.Scenario, all []explore.Operation, missing string) {
 	var text strings.Builder
 	for _, step := range s.Steps {

@@ -1,5 +1,5 @@
-// Package shared holds what the scenarios of a run share: values that the first who needs them has made. It knows nothing of what they
-// are.
+// Package shared holds what the scenarios of a run share: values that the first who needs them has made. It knows
+// nothing of what they are.
 package shared
 
 import (
@@ -65,8 +65,8 @@ type Value[T any] struct {
 	err   error
 }
 
-// Get returns the value, which build makes for the first who asks. The exchanges of that are attributed to the fixture of
-// the name. The error is that of build, as one of the fixture, or that of the context.
+// Get returns the value, which build makes for the first who asks. The exchanges of that are attributed to the fixture
+// of the name. The error is that of build, as one of the fixture, or that of the context.
 func (v *Value[T]) Get(ctx context.Context, m *Maker, name string, build func(context.Context) (T, error)) (T, error) {
 	m.noteUse(evidence.Scenario(ctx), name)
 	v.once.Do(func() {
@@ -80,14 +80,13 @@ func (v *Value[T]) Get(ctx context.Context, m *Maker, name string, build func(co
 	})
 	select {
 	case <-v.ready: // also where the context has ended
-		return v.value, outcome.OfFixture(name, v.err)
 	default:
+		select {
+		case <-v.ready:
+		case <-ctx.Done():
+			var none T
+			return none, context.Cause(ctx)
+		}
 	}
-	select {
-	case <-v.ready:
-		return v.value, outcome.OfFixture(name, v.err)
-	case <-ctx.Done():
-		var none T
-		return none, context.Cause(ctx)
-	}
+	return v.value, outcome.OfFixture(name, v.err)
 }

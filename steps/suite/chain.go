@@ -35,9 +35,10 @@ func (c chains) seen(exchange int) evidence.Observation {
 	return c.target.Collector.Observation(exchange)
 }
 
-// of lists the exchanges that led to a violation, in the order in which they were sent: those of the scenario's fixtures
-// and its own, up to the one that shows it, and what other scenarios had changed before at a deployment that they share.
-// What a rule finds that judges all exchanges of a run has the chain of the scenario that made the exchange.
+// of lists the exchanges that led to a violation, in the order in which they were sent: those of the scenario's
+// fixtures and its own, up to the one that shows it, and what other scenarios had changed before at a deployment that
+// they share. What a rule finds that judges all exchanges of a run has the chain of the scenario that made the
+// exchange.
 func (c chains) of(s *features.Scenario, v outcome.Violation, updates []evidence.Observation) []reports.Link {
 	shows := cmp.Or(v.Compared.Shown, v.Exchange)
 	owner := s.Key() + " " + s.Name
@@ -65,7 +66,8 @@ func (c chains) of(s *features.Scenario, v outcome.Violation, updates []evidence
 	return links
 }
 
-// updates lists the requests of the run that have changed a deployment, each as a precondition, which it is for whoever comes later.
+// updates lists the requests of the run that have changed a deployment, each as a precondition, which it is for whoever
+// comes later.
 func (c chains) updates() (all []evidence.Observation) {
 	for _, o := range c.target.Collector.Observations() {
 		if o.Op.ID == updateDeployment && o.Status/100 == 2 {
@@ -79,9 +81,10 @@ func (c chains) updates() (all []evidence.Observation) {
 // updateDeployment is the id of the operation in the contract.
 const updateDeployment = "update-deployment"
 
-// withUpdates adds the updates by others of the deployments that a chain is about: a deployment that scenarios lease in turn
-// is as the one before has left it.
-func (c chains) withUpdates(sent []evidence.Observation, senders []string, updates []evidence.Observation) []evidence.Observation {
+// withUpdates adds the updates by others of the deployments that a chain is about: a deployment that scenarios lease in
+// turn is as the one before has left it.
+func (c chains) withUpdates(sent []evidence.Observation, senders []string,
+	updates []evidence.Observation) []evidence.Observation {
 	if len(sent) == 0 {
 		return sent
 	}
@@ -98,7 +101,8 @@ func (c chains) withUpdates(sent []evidence.Observation, senders []string, updat
 	return chain
 }
 
-// senders are the scenario or fixture and the fixtures that it uses, by the names under which their exchanges are recorded.
+// senders are the scenario or fixture and the fixtures that it uses, by the names under which their exchanges are
+// recorded.
 func (c chains) senders(owner string) []string {
 	all := []string{owner}
 	for _, name := range c.uses(owner) {
@@ -136,10 +140,10 @@ func (c chains) withoutRepeats(sent []evidence.Observation, v outcome.Violation)
 	})
 }
 
-// aboutTheSame leaves out the fixtures that have nothing to do with what a chain shows, such as runs that measured how fast the
-// target is: those whose exchanges are about other deployments, threads and runs than the exchanges of the owner, and those that
-// show the violation. What a fixture created may also be in an answer that shows the violation, and where one of its requests was
-// refused nobody knows what that has created.
+// aboutTheSame leaves out the fixtures that have nothing to do with what a chain shows, such as runs that measured how
+// fast the target is: those whose exchanges are about other deployments, threads and runs than the exchanges of the
+// owner, and those that show the violation. What a fixture created may also be in an answer that shows the violation,
+// and where one of its requests was refused nobody knows what that has created.
 func (c chains) aboutTheSame(sent []evidence.Observation, owner string, shows ...int) []evidence.Observation {
 	about, related, shown := map[string]bool{}, map[string]bool{owner: true}, ""
 	for _, x := range sent {
@@ -159,7 +163,9 @@ func (c chains) aboutTheSame(sent []evidence.Observation, owner string, shows ..
 		}
 		for _, x := range sent {
 			refused := x.Method == http.MethodPost && x.Status/100 != 2
-			if refused || slices.ContainsFunc(idsOf(x), func(id string) bool { return about[id] || strings.Contains(shown, id) }) {
+			if refused || slices.ContainsFunc(idsOf(x), func(id string) bool {
+				return about[id] || strings.Contains(shown, id)
+			}) {
 				related[x.Scenario] = true
 			}
 		}
@@ -186,48 +192,14 @@ func idsOf(o evidence.Observation) (ids []string) {
 
 // describeComparisons says of each finding what it compares, with the exchanges as they are numbered in the end.
 func (c chains) describeComparisons(res *reports.Result, comparisons []outcome.Comparison, order []int) {
+	request := func(exchange int) string { // as the contract names it: "GET /v2/deployments/{deployment_id}"
+		o := c.seen(exchange)
+		return fmt.Sprintf("%s %s (exchange %d)", o.Method, cmp.Or(o.Op.Path, c.target.Redact.Text(o.Base+o.Path)),
+			slices.Index(order, exchange)+1)
+	}
 	for i, compared := range comparisons {
-		if compared.Shown == 0 || compared.With == 0 {
-			continue
-		}
-		shown, with := slices.Index(order, compared.Shown)+1, slices.Index(order, compared.With)+1
-		chain := res.Findings[i].Exchanges
-		at := func(id int) int {
-			return slices.IndexFunc(chain, func(l reports.Link) bool { return l.Exchange == id })
-		}
-		what, when := c.requestOf(compared.With), "before"
-		if what == c.requestOf(compared.Shown) {
-			what = "the one"
-		}
-		if at(with) > at(shown) {
-			when = "after"
-		}
-		res.Findings[i].Compared = fmt.Sprintf("%s (exchange %d)%s with %s %s it (exchange %d)",
-			c.requestOf(compared.Shown), shown, c.actBetween(chain, with, shown, order), what, when, with)
-	}
-}
-
-// requestOf names a request as the contract does: "GET /v2/deployments/{deployment_id}".
-func (c chains) requestOf(exchange int) string {
-	o := c.seen(exchange)
-	return o.Method + " " + cmp.Or(o.Op.Path, c.target.Redact.Text(o.Base+o.Path))
-}
-
-// actBetween describes the last request between two exchanges of a chain that changed something: ", after the PATCH
-// (exchange 10),".
-func (c chains) actBetween(chain []reports.Link, from, to int, order []int) (described string) {
-	between := false
-	for _, link := range chain {
-		switch {
-		case link.Exchange == to && between:
-			return described
-		case link.Exchange == from:
-			between = true
-		case between:
-			if o := c.seen(order[link.Exchange-1]); o.Method != http.MethodGet {
-				described = fmt.Sprintf(", after the %s (exchange %d),", o.Method, link.Exchange)
-			}
+		if compared.Shown != 0 && compared.With != 0 {
+			res.Findings[i].Compared = request(compared.Shown) + " with " + request(compared.With)
 		}
 	}
-	return ""
 }

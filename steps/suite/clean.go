@@ -20,15 +20,16 @@ import (
 // CleanUpTime bounds the removal of what a run created: the run must end also if the target does not answer.
 const CleanUpTime = 30 * time.Second
 
-// clean removes the run's deployments and threads where the target can, threads only when their runs have had their time: a server
-// in the field loses a worker for good if the thread of the run that it executes is removed. What could not be removed stays in the ledger, with
-// the reason. It also runs after an interrupt.
+// clean removes the run's deployments and threads where the target can, threads only when their runs have had their
+// time: a server in the field loses a worker for good if the thread of the run that it executes is removed. What could
+// not be removed stays in the ledger, with the reason. It also runs after an interrupt.
 func (r *run) clean(ctx context.Context) {
 	if r.unreachable != "" {
 		r.keep(r.unreachable)
 		return
 	}
-	ctx, cancel := context.WithTimeoutCause(context.WithoutCancel(ctx), CleanUpTime, fmt.Errorf("cleaning up has ended after %s", CleanUpTime))
+	ctx, cancel := context.WithTimeoutCause(context.WithoutCancel(ctx), CleanUpTime,
+		fmt.Errorf("cleaning up has ended after %s", CleanUpTime))
 	defer cancel()
 	ctx = evidence.WithScenario(ctx, "cleaning up", len(r.Catalogue.Scenarios())+1)
 	x := &remover{target: r.target, plane: r.plane, report: r.noteRemoval}
@@ -49,8 +50,8 @@ func (r *run) keep(reason string) {
 	}
 }
 
-// noteRemoval notes how the removal ended. If the line cannot be written, the ledger lists something that is removed already,
-// which does no harm.
+// noteRemoval notes how the removal ended. If the line cannot be written, the ledger lists something that is removed
+// already, which does no harm.
 func (r *run) noteRemoval(e reports.LedgerEntry) { _ = r.target.Ledger.Tried(e) }
 
 // ended is an entry with how its removal ended: the problem is empty if it was removed.
@@ -94,19 +95,17 @@ func (x *remover) threads(ctx context.Context, all []reports.LedgerEntry) {
 	agent.RemoveThreads(ctx, x.target, all, x.report)
 }
 
-// Clean removes what earlier runs left at the target, and reports each with its problem, which is empty if it was removed.
+// Clean removes what earlier runs left at the target, and reports each: removed, or why not. Nothing of it may be
+// [Elsewhere].
 //
-// The entries may come from a file that anybody has written: credentials are sent to the configured addresses only, and to the
-// agent server that the configured control plane names for the deployment of a thread.
-func Clean(ctx context.Context, c *config.Config, left []evidence.Left, each func(e evidence.Left, problem string)) error {
+// The entries may come from a file that anybody has written: credentials are sent to the configured addresses only, and
+// to the agent server that the configured control plane names for the deployment of a thread.
+func Clean(ctx context.Context, c *config.Config, left []evidence.Left, each func(reports.LedgerEntry)) error {
 	t, err := target.New(target.Options{Config: c, Concurrency: DefaultConcurrency})
 	if err != nil {
 		return err
 	}
 	defer t.Close() //nolint:errcheck // there is no ledger
-	type name struct{ kind, id, address string }
-	runs := map[name]evidence.Left{}
-	var deployments, threads, allowed []reports.LedgerEntry
 	var mu sync.Mutex
 	gone := map[string]bool{} // deployments
 	x := &remover{target: t, plane: plane.New(t, shared.NewMaker(ctx), time.Now()), named: map[string]string{}}
@@ -114,39 +113,33 @@ func Clean(ctx context.Context, c *config.Config, left []evidence.Left, each fun
 		mu.Lock()
 		defer mu.Unlock()
 		gone[e.ID] = gone[e.ID] || e.Kind == evidence.Deployment && e.Removed
-		of := runs[name{e.Kind, e.ID, e.Address}]
-		of.LedgerEntry = e
-		each(of, e.Reason)
+		each(e)
 	}
+	var deployments, threads []reports.LedgerEntry
 	for _, e := range left {
-		runs[name{e.Kind, e.ID, e.Address}] = e
-		switch {
-		case Elsewhere(c, e):
-			x.report(ended(e.LedgerEntry, "it is not at the configured target"))
-		case e.Kind == evidence.Deployment:
+		if e.Kind == evidence.Deployment {
 			deployments = append(deployments, e.LedgerEntry)
-		default:
+		} else {
 			threads = append(threads, e.LedgerEntry)
 		}
 	}
 	x.deployments(ctx, deployments)
-	for _, e := range threads {
+	x.threads(ctx, slices.DeleteFunc(threads, func(e reports.LedgerEntry) bool {
 		problem := ""
 		if !gone[e.Deployment] {
 			problem = x.refused(ctx, e)
 		}
-		if problem == "" && !gone[e.Deployment] {
-			allowed = append(allowed, e)
-		} else {
-			x.report(ended(e, problem)) // removed with its deployment, or refused
+		over := problem != "" || gone[e.Deployment]
+		if over {
+			x.report(ended(e, problem)) // refused, or removed with its deployment
 		}
-	}
-	x.threads(ctx, allowed)
+		return over
+	}))
 	return context.Cause(ctx)
 }
 
-// Elsewhere tells whether an entry of a ledger is not at the configured target: a deployment of another control plane, or a thread
-// neither at the configured agent server nor at one of a deployment of the configured control plane.
+// Elsewhere tells whether an entry of a ledger is not at the configured target: a deployment of another control plane,
+// or a thread neither at the configured agent server nor at one of a deployment of the configured control plane.
 func Elsewhere(c *config.Config, e evidence.Left) bool {
 	atPlane := c.Target != "" && e.Target == c.Target
 	if e.Kind == evidence.Deployment {
@@ -155,8 +148,8 @@ func Elsewhere(c *config.Config, e evidence.Left) bool {
 	return (c.AgentTarget == "" || e.Address != c.AgentTarget) && (!atPlane || e.Deployment == "")
 }
 
-// refused says why no credentials are sent to the address of a thread. The control plane is asked for the address of the
-// deployment, once for all its threads: that in the ledger proves nothing.
+// refused says why no credentials are sent to the address of a thread. The control plane is asked for the address of
+// the deployment, once for all its threads: that in the ledger proves nothing.
 func (x *remover) refused(ctx context.Context, e reports.LedgerEntry) (problem string) {
 	c := x.target.Config
 	if c.AgentTarget != "" && e.Address == c.AgentTarget {

@@ -67,8 +67,9 @@ func (r *run) execute(ctx context.Context, scenarios []*features.Scenario) error
 	return r.missing(scenarios)
 }
 
-// judgeAgain judges the scenarios that failed once more, when the others are over, so that a finding says whether it was seen again. The
-// verdicts stay. What may create or change something at the control plane, or may have waited for an answer in vain, is judged once only.
+// judgeAgain judges the scenarios that failed once more, when the others are over, so that a finding says whether it
+// was seen again. The verdicts stay. What may create or change something at the control plane, or may have waited for
+// an answer in vain, is judged once only.
 func (r *run) judgeAgain(ctx context.Context, scenarios []*features.Scenario) error {
 	failed := slices.DeleteFunc(slices.Clone(scenarios), func(s *features.Scenario) bool {
 		v, ofAgent := r.verdicts[s.Key()], s.Requirement.Profile == features.AgentServer
@@ -176,10 +177,12 @@ func (r *run) preclude(ctx context.Context, s *features.Scenario) *outcome.Outco
 }
 
 // parts are those of the exchanges that a sentence sends, by its kind.
-var parts = map[messages.PickleStepType]reports.Part{messages.PickleStepType_CONTEXT: reports.SetUp, messages.PickleStepType_ACTION: reports.Act,
+var parts = map[messages.PickleStepType]reports.Part{messages.PickleStepType_CONTEXT: reports.SetUp,
+	messages.PickleStepType_ACTION:  reports.Act,
 	messages.PickleStepType_OUTCOME: reports.Observation}
 
-func (e *execution) afterStep(ctx context.Context, step *godog.Step, status godog.StepResultStatus, err error) (context.Context, error) {
+func (e *execution) afterStep(ctx context.Context, step *godog.Step, status godog.StepResultStatus,
+	err error) (context.Context, error) {
 	if e.scene.Scenario == nil || e.verdict != nil {
 		return ctx, nil
 	}
@@ -231,7 +234,8 @@ func (e *execution) end(o *outcome.Outcome, sentence string) {
 
 // tellEnd shows the verdict of a scenario to people who watch the run.
 func (r *run) tellEnd(s *features.Scenario, v *verdict) {
-	event := target.Event{Kind: target.Ended, Name: s.Name, Text: s.Requirement.ID, Verdict: reports.Passed, Elapsed: v.took}
+	event := target.Event{Kind: target.Ended, Name: s.Name, Text: s.Requirement.ID, Verdict: reports.Passed,
+		Elapsed: v.took}
 	if o := v.outcome; o != nil {
 		event.Verdict, event.Reason, event.BlockedBy = o.Verdict, r.target.Redact.Excerpt(o.Reason), r.blockers(o)
 	}

@@ -128,7 +128,8 @@ func (r *run) served(s *features.Scenario) bool {
 func (r *run) told(selected []*features.Scenario, id string) bool {
 	return slices.ContainsFunc(selected, func(s *features.Scenario) bool {
 		v := r.verdicts[s.Key()]
-		return s.Requirement.ID == id && v != nil && v.outcome != nil && (v.outcome.Verdict == reports.Failed || r.forecast.leftOut(s) != nil)
+		return s.Requirement.ID == id && v != nil && v.outcome != nil && (v.outcome.Verdict == reports.Failed ||
+			r.forecast.leftOut(s) != nil)
 	})
 }
 
@@ -161,7 +162,8 @@ func (r *run) addFailure(selected []*features.Scenario, f *explore.Failure) []*f
 	v := &f.Violations[0]
 	v.Key, v.Count = "exploration", f.Count
 	v.Hint = "the sequence: " + strings.Join(told, "; ")
-	v.Summary = fmt.Sprintf("after %s: expected %s, got %s", reports.Count(len(f.Operations), "operation"), v.Expected, v.Actual)
+	v.Summary = fmt.Sprintf("after %s: expected %s, got %s", reports.Count(len(f.Operations), "operation"), v.Expected,
+		v.Actual)
 	found := &verdict{outcome: f.Outcome, step: len(s.Steps) - 1, sentence: s.Steps[len(s.Steps)-1].Text}
 	r.verdicts[s.Key()] = found
 	r.failures = append(r.failures, s)

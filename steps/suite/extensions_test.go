@@ -13,8 +13,8 @@ import (
 	"github.com/agentconform/agentconform/spec"
 )
 
-// TestEveryExtensionOfAThreadIsTried holds the examples of AS-AUTHZ-6 to the vendor extensions of the contract: those that name
-// a thread, and a run of it at most, for the threads of both users.
+// TestEveryExtensionOfAThreadIsTried holds the examples of AS-AUTHZ-6 to the vendor extensions of the contract: those
+// that name a thread, and a run of it at most, for the threads of both users.
 func TestEveryExtensionOfAThreadIsTried(t *testing.T) {
 	oracle, err := spec.New()
 	require.NoError(t, err)

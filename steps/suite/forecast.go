@@ -4,7 +4,9 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"maps"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/agentconform/agentconform/features"
@@ -47,9 +49,9 @@ func (f *Forecast) Look(ctx context.Context, p *plane.Plane, agents *agent.Agent
 	return err
 }
 
-// Lacking returns the outcomes, one of which the scenario has in a run, the first one first; none where it is run. It is not
-// selected, its part of the interface is not claimed or has no address, it writes in a run that only reads, the budget is spent on others,
-// or the configuration lacks something.
+// Lacking returns the outcomes, one of which the scenario has in a run, the first one first; none where it is run. It
+// is not selected, its part of the interface is not claimed or has no address, it writes in a run that only reads, the
+// budget is spent on others, or the configuration lacks something.
 func (f *Forecast) Lacking(s *features.Scenario) []*outcome.Outcome {
 	if o := f.leftOut(s); o != nil {
 		return []*outcome.Outcome{o}
@@ -124,7 +126,8 @@ func (f *Forecast) lacks(s *features.Scenario) (all []*outcome.Outcome) {
 	return all
 }
 
-// shared are the shared deployments that a scenario has made where nobody has before it: none where it reads one that was there.
+// shared are the shared deployments that a scenario has made where nobody has before it: none where it reads one that
+// was there.
 func (f *Forecast) shared(s *features.Scenario) (names []string) {
 	canCreate := f.sources.CanCreate() == nil
 	for _, name := range s.Terms.Shares {
@@ -138,8 +141,8 @@ func (f *Forecast) shared(s *features.Scenario) (names []string) {
 	return names
 }
 
-// needs skips what needs one of the keys. Of those that belong to another source than that of the configuration none is told where
-// there is another one.
+// needs skips what needs one of the keys. Of those that belong to another source than that of the configuration none is
+// told where there is another one.
 func (f *Forecast) needs(keys []string, anonymous bool) error {
 	var told *outcome.Outcome
 	for _, key := range keys {
@@ -158,7 +161,8 @@ func (f *Forecast) needs(keys []string, anonymous bool) error {
 	return told
 }
 
-// ofRepository are the alternatives that deployments from a repository have, in words; those from an image have the others.
+// ofRepository are the alternatives that deployments from a repository have, in words; those from an image have the
+// others.
 var ofRepository = map[string]string{
 	"repo_ref": "repo_ref", "tag_ref": "tags", "graph_config_path": "graph_config_path", "broken_ref": "repo_ref", "commits": "commits",
 }
@@ -184,7 +188,8 @@ func (f *Forecast) needsKey(key string, anonymous bool) error {
 	source := f.config.Source()
 	switch {
 	case isAlternative && (ofRepository[alternative] != "") != (source == config.GitHost):
-		return outcome.Inapplicable("create.body.source", "deployments from %s have no %s", source, cmp.Or(ofRepository[alternative], "image_uri"))
+		return outcome.Inapplicable("create.body.source", "deployments from %s have no %s", source,
+			cmp.Or(ofRepository[alternative], "image_uri"))
 	case key == "create.body.source" && want != source:
 		return outcome.Inapplicable(key, "deployments are created from %s, and not from %s", source, want)
 	case valued && key != "create.body.source" && !f.config.Has(key):
@@ -197,4 +202,192 @@ func (f *Forecast) needsKey(key string, anonymous bool) error {
 		return outcome.Needs("users")
 	}
 	return outcome.Needs(key, hints[key])
+}
+
+// Plan says what the scenarios create, whatever the budget, by their tags, with the first revision of each deployment.
+// What depends on answers is not known yet.
+func (f *Forecast) Plan(scenarios []*features.Scenario) (p plane.Cost) {
+	paid := map[string]bool{}
+	for _, s := range scenarios {
+		c := f.cost(s, paid)
+		p.Deployments += c.Deployments
+		p.Revisions += c.Deployments + c.Revisions
+	}
+	return p
+}
+
+// cost is what a scenario creates at most, beside the shared deployments that are paid already. It notes those that it
+// pays.
+func (f *Forecast) cost(s *features.Scenario, paid map[string]bool) (sum plane.Cost) {
+	if len(f.Lacking(s)) > 0 {
+		return sum
+	}
+	sum = plane.Cost{Deployments: s.Terms.Deployments, Revisions: s.Terms.Revisions}
+	for _, name := range f.shared(s) {
+		member := name
+		if name == plane.Changing {
+			member += strconv.Itoa(f.Member(s))
+		}
+		if !paid[member] {
+			paid[member] = true
+			sum.Deployments += plane.SharedCost(name).Deployments
+			sum.Revisions += plane.SharedCost(name).Revisions
+		}
+	}
+	return sum
+}
+
+// Spend gives out the deployments of max_deployments before the run, in the order of the features: a scenario that
+// needs more than are left is left out. Neither the seed nor the pace of the target decides.
+func (f *Forecast) Spend(scenarios []*features.Scenario) {
+	most := f.config.MaxDeployments
+	if most == 0 {
+		return
+	}
+	f.over = map[string]*outcome.Outcome{}
+	paid, left := map[string]bool{}, most
+	for _, s := range scenarios {
+		with := maps.Clone(paid)
+		if cost := f.cost(s, with).Deployments; cost > left {
+			f.over[s.Key()] = outcome.OverBudget("max_deployments", "the budget is used up: raise max_deployments (now %d)",
+				most)
+		} else {
+			paid, left = with, left-cost
+		}
+	}
+}
+
+// Share spreads the scenarios that change a shared deployment over a few, as far as max_deployments allows: each holds
+// it alone, and who comes after one that has created a revision waits until that is built. It comes after
+// [Forecast.Spend].
+func (f *Forecast) Share(scenarios []*features.Scenario) {
+	var creating, others []*features.Scenario
+	for _, s := range scenarios {
+		switch {
+		case !slices.Contains(s.Terms.Shares, plane.Changing) || len(f.Lacking(s)) > 0:
+		case s.Terms.Revisions > 0:
+			creating = append(creating, s)
+		default:
+			others = append(others, s)
+		}
+	}
+	size := min(plane.PoolSize, len(creating))
+	if most := f.config.MaxDeployments; most > 0 {
+		size = min(size, 1+most-f.Plan(scenarios).Deployments)
+	}
+	if size < 2 {
+		return
+	}
+	f.member = map[string]int{}
+	for i, s := range append(creating, others...) {
+		f.member[s.Key()] = i % size
+	}
+}
+
+// Member is which of the shared deployments that scenarios change this one changes, from 0.
+func (f *Forecast) Member(s *features.Scenario) int { return f.member[s.Key()] }
+
+// Preview is what a run would do, as far as that is known without a request: what answers would change is not in it.
+type Preview struct {
+	plane.Cost
+	Scenarios, Requirements int    // that are selected
+	Judged                  int    // of these requirements, those that would be judged
+	Gaps                    []*Gap // what would be left out, and why
+}
+
+// PreviewOf returns what a run of the selection would do. It sends nothing.
+func PreviewOf(c *config.Config, catalogue *features.Catalogue, s Selection) (*Preview, error) {
+	selected, err := s.Apply(catalogue)
+	if err != nil {
+		return nil, err
+	}
+	f := Foresee(c, s)
+	f.existing.Assume()
+	f.Spend(selected)
+	f.Share(selected)
+	p := &Preview{Cost: f.Plan(selected), Scenarios: len(selected)}
+	p.Gaps, p.Judged = f.Gaps(selected)
+	seen := map[*features.Requirement]bool{}
+	for _, scenario := range selected {
+		seen[scenario.Requirement] = true
+	}
+	p.Requirements = len(seen)
+	return p, nil
+}
+
+// Gap is a cause for which requirements are not judged, or not in all their scenarios.
+type Gap struct {
+	Skip   reports.Skip
+	Reason string                  // for people
+	Whole  []*features.Requirement // not judged at all
+	part   []*features.Requirement
+}
+
+// Gaps returns what the configuration leaves out of the scenarios, in their order, and how many requirements it lets
+// judge. A requirement that lacks several keys is listed with each.
+func (f *Forecast) Gaps(scenarios []*features.Scenario) (gaps []*Gap, judged int) {
+	var requirements []*features.Requirement
+	all, free := map[*features.Requirement]int{}, map[*features.Requirement]bool{}
+	lack := map[reports.Skip]map[*features.Requirement]int{} // in how many scenarios
+	for _, s := range scenarios {
+		q, lacking := s.Requirement, f.Lacking(s)
+		if all[q] == 0 {
+			requirements = append(requirements, q)
+		}
+		all[q]++
+		free[q] = free[q] || len(lacking) == 0
+		for _, o := range lacking {
+			if lack[*o.Skip] == nil {
+				lack[*o.Skip] = map[*features.Requirement]int{}
+				gaps = append(gaps, &Gap{Skip: *o.Skip, Reason: o.Reason})
+			}
+			lack[*o.Skip][q]++
+		}
+	}
+	for _, q := range requirements {
+		if free[q] {
+			judged++
+		}
+		for _, g := range gaps {
+			switch lack[g.Skip][q] {
+			case 0:
+			case all[q]:
+				g.Whole = append(g.Whole, q)
+			default:
+				g.part = append(g.part, q)
+			}
+		}
+	}
+	return gaps, judged
+}
+
+// Named names the requirements of the catalogue; those of a group that is there whole as --only takes them.
+func (g *Gap) Named(c *features.Catalogue) string {
+	var names []string
+	for _, q := range g.Whole {
+		name := q.ID
+		for _, pattern := range groups(q.ID) {
+			if members := matching(c, pattern); len(members) > 2 && isSubset(members, g.Whole) {
+				name = pattern
+				break
+			}
+		}
+		if !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	for _, q := range g.part {
+		names = append(names, q.ID+" in part")
+	}
+	return strings.Join(names, ", ")
+}
+
+// groups are the patterns of the requirements beside one, the widest first: CP-* and CP-LIST-* for CP-LIST-3.
+func groups(id string) []string {
+	side, _, _ := strings.Cut(id, "-")
+	return []string{side + "-*", id[:strings.LastIndex(id, "-")+1] + "*"}
+}
+
+func isSubset(some, all []*features.Requirement) bool {
+	return !slices.ContainsFunc(some, func(q *features.Requirement) bool { return !slices.Contains(all, q) })
 }

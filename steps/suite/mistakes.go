@@ -10,14 +10,13 @@ import (
 	"github.com/agentconform/agentconform/reports"
 	"github.com/agentconform/agentconform/spec"
 	"github.com/agentconform/agentconform/steps/agent"
-	"github.com/agentconform/agentconform/steps/config"
 	"github.com/agentconform/agentconform/steps/evidence"
 	"github.com/agentconform/agentconform/steps/outcome"
 	"github.com/agentconform/agentconform/steps/target"
 )
 
-// blockRejected blocks, at the end of a run, scenarios of a side that refused every request with the configured credentials:
-// the cause is the configuration, not the target.
+// blockRejected blocks, at the end of a run, scenarios of a side that refused every request with the configured
+// credentials: the cause is the configuration, not the target.
 func (r *run) blockRejected(selected []*features.Scenario) {
 	for _, side := range []spec.Side{spec.AgentServer, spec.ControlPlane} {
 		status := refusedAll(r.target, side)
@@ -38,8 +37,9 @@ func (r *run) blockRejected(selected []*features.Scenario) {
 	}
 }
 
-// askOnceMore asks an agent server that has refused every request with the credentials of the configuration for an unknown
-// thread: one operation that refuses everybody is a fault of the target, not of the credentials. A selection may hold no other.
+// askOnceMore asks an agent server that has refused every request with the credentials of the configuration for an
+// unknown thread: one operation that refuses everybody is a fault of the target, not of the credentials. A selection
+// may hold no other.
 func (r *run) askOnceMore(ctx context.Context) {
 	if ctx.Err() != nil || refusedAll(r.target, spec.AgentServer) == 0 {
 		return
@@ -65,8 +65,8 @@ func refusedAll(t *target.Target, side spec.Side) (status int) {
 	return status
 }
 
-// needsSide tells whether a scenario needs the side to accept its credentials. The control plane also returns the URL of the
-// agent server, unless the configuration has it.
+// needsSide tells whether a scenario needs the side to accept its credentials. The control plane also returns the URL
+// of the agent server, unless the configuration has it.
 func needsSide(t *target.Target, s *features.Scenario, side spec.Side) bool {
 	profile := s.Requirement.Profile
 	if side == spec.AgentServer {
@@ -75,8 +75,9 @@ func needsSide(t *target.Target, s *features.Scenario, side spec.Side) bool {
 	return profile != features.AgentServer || t.Config.AgentTarget == ""
 }
 
-// followsFromRejection tells whether the outcome of a scenario follows from rejected credentials: it could not be judged, it
-// failed by such a refusal, or passed by one. Scenarios that judge all answers at the end keep their outcome.
+// followsFromRejection tells whether the outcome of a scenario follows from rejected credentials: it could not be
+// judged, it failed by such a refusal, or passed by one. Scenarios that judge all answers at the end keep their
+// outcome.
 func (r *run) followsFromRejection(s *features.Scenario, o *outcome.Outcome) bool {
 	switch {
 	case o == nil || o.Verdict == reports.Passed:
@@ -86,7 +87,9 @@ func (r *run) followsFromRejection(s *features.Scenario, o *outcome.Outcome) boo
 	case o.Verdict != reports.Failed || s.Is(features.TagLast):
 		return false
 	}
-	return !slices.ContainsFunc(o.Violations, func(v outcome.Violation) bool { return !r.target.Collector.Observation(v.Exchange).Trusted })
+	return !slices.ContainsFunc(o.Violations, func(v outcome.Violation) bool {
+		return !r.target.Collector.Observation(v.Exchange).Trusted
+	})
 }
 
 // credentialsOf names the keys of the credentials that were sent to a side, and the remedy.
@@ -96,22 +99,19 @@ func credentialsOf(t *target.Target, side spec.Side, status int) (keys []string,
 		for _, each := range t.Given(target.Preferred(c.Credentials)) {
 			keys = append(keys, "credentials."+each.Key)
 		}
-		return keys, fmt.Sprintf("%s (status %d); set %s", strings.Join(keys, " and "), status, t.Sent("credentials", c.Credentials))
+		return keys, fmt.Sprintf("%s (status %d); set %s", strings.Join(keys, " and "), status,
+			t.Sent("credentials", c.Credentials))
 	}
 	if len(c.Users) == 0 {
 		return []string{"users"}, fmt.Sprintf("callers without credentials (status %d); set users", status)
 	}
 	var remedies []string
-	for i, u := range c.Users[:min(2, len(c.Users))] {
-		key := fmt.Sprintf("users.%d.token", i)
-		remedy := config.Variable(key)
-		if len(u.Headers) > 0 {
-			key = fmt.Sprintf("users.%d.headers", i)
-			remedy = key
-		}
+	for i := range min(2, len(c.Users)) {
+		key, remedy := c.CredentialOf(i)
 		keys, remedies = append(keys, key), append(remedies, remedy)
 	}
-	return keys, fmt.Sprintf("%s (status %d); set %s", strings.Join(keys, " and "), status, strings.Join(remedies, " and "))
+	return keys, fmt.Sprintf("%s (status %d); set %s", strings.Join(keys, " and "), status,
+		strings.Join(remedies, " and "))
 }
 
 // blockUnknownWords blocks, at the end of a run, what failed over words that `vocabulary` maps to something that the
@@ -180,13 +180,15 @@ func aboutWords(t *target.Target, names []string) string {
 	for _, name := range names {
 		as := t.Client.Words.OnWire(name)
 		if slices.Contains(t.Collector.Words.Unchanged(), name) {
-			texts = append(texts, fmt.Sprintf("the target uses %q and never %q: remove or correct vocabulary.%s", name, as, name))
+			texts = append(texts, fmt.Sprintf("the target uses %q and never %q: remove or correct vocabulary.%s", name, as,
+				name))
 		} else {
 			unseen, shown = append(unseen, name), append(shown, as)
 		}
 	}
 	if len(unseen) > 0 {
-		texts = append(texts, fmt.Sprintf("the target never showed %s: correct %s", outcome.Quoted(shown), strings.Join(keysOf(unseen), ", ")))
+		texts = append(texts, fmt.Sprintf("the target never showed %s: correct %s", outcome.Quoted(shown),
+			strings.Join(keysOf(unseen), ", ")))
 	}
 	return strings.Join(texts, "; ")
 }

@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"net/http"
 	"slices"
 	"strings"
 	"sync"
@@ -16,18 +17,23 @@ import (
 	"github.com/agentconform/agentconform/steps/evidence"
 	"github.com/agentconform/agentconform/steps/invariants"
 	"github.com/agentconform/agentconform/steps/outcome"
+	"github.com/agentconform/agentconform/steps/target"
 )
 
 // result collects what the run observed, in the order of the features, and how long it took to remove what was created.
-func (r *run) result(selected []*features.Scenario, removal time.Duration) (*reports.Result, error) {
+func (r *run) result(selected []*features.Scenario, removal time.Duration) *reports.Result {
 	res := &reports.Result{
 		Schema: reports.Schema,
-		Suite: reports.Suite{Version: r.Version, Commit: r.Commit, Interface: spec.Version, Requirements: len(r.Catalogue.Requirements),
-			Digest: r.Catalogue.Digest()},
-		Target: reports.Target{ControlPlane: r.target.Config.Target, AgentServer: r.target.Redact.Text(r.target.AgentAddress()), Implementation: r.target.Config.Implementation, Rejecting: r.rejecting, Connection: r.target.Config.Connection(), Supports: r.target.Config.Supports},
+		Suite: reports.Suite{Version: r.Version, Commit: r.Commit, Interface: spec.Version,
+			Requirements: len(r.Catalogue.Requirements),
+			Digest:       r.Catalogue.Digest()},
+		Target: reports.Target{ControlPlane: r.target.Config.Target,
+			AgentServer: r.target.Redact.Text(r.target.AgentAddress()), Implementation: r.target.Config.Implementation, Rejecting: r.rejecting, Connection: r.target.Config.Connection(), Supports: r.target.Config.Supports},
 		Run: reports.Run{ID: r.target.RunID, Seed: r.Seed, StartedAt: r.start.UTC().Truncate(time.Millisecond),
-			DurationMS: time.Since(r.start).Milliseconds(), Command: r.target.Redact.Command("agentconform", r.Arguments...), Arguments: r.target.Redact.Texts(r.Arguments),
-			Strict: r.Strict, ReadOnly: r.target.Config.ReadOnly, FailOn: strings.Join(r.FailOn, " or "), Whole: r.RequireWhole, Stopped: r.target.Redact.Text(r.stopped)},
+			DurationMS: time.Since(r.start).Milliseconds(), Command: r.target.Redact.Command("agentconform",
+				r.Arguments...), Arguments: r.target.Redact.Texts(r.Arguments),
+			Strict: r.Strict, ReadOnly: r.target.Config.ReadOnly, FailOn: strings.Join(r.FailOn,
+				" or "), Whole: r.RequireWhole, Stopped: r.target.Redact.Text(r.stopped)},
 		Requirements: []reports.Requirement{},
 		Findings:     []reports.Finding{},
 		Coverage:     r.target.Collector.Coverage(r.target.Sides()...),
@@ -36,8 +42,8 @@ func (r *run) result(selected []*features.Scenario, removal time.Duration) (*rep
 	}
 	about := &res.Target.Implementation // its home page may be a URL with a password
 	r.redact(&about.Name, &about.Version, &about.URL, &about.Contact)
-	for i := range res.Timeline {
-		r.redact(&res.Timeline[i].Revision, &res.Timeline[i].Status)
+	for t := range reports.Each(res.Timeline) {
+		r.redact(&t.Revision, &t.Deployment, &t.Status)
 	}
 	for i := range res.Ledger {
 		e := &res.Ledger[i]
@@ -56,11 +62,9 @@ func (r *run) result(selected []*features.Scenario, removal time.Duration) (*rep
 	res.Counts.WaitedMS = r.target.Client.Waited().Milliseconds()
 	comparisons := r.addFindings(res, selected)
 	res.Notes = r.notes()
-	res.Exchanges = r.target.Collector.Exchanges
 	order := r.target.Collector.Order()
-	if err := res.RenumberExchanges(order); err != nil {
-		return nil, err
-	}
+	res.Exchanges = r.target.Collector.Exchanges()
+	res.RenumberExchanges(order)
 	r.chains().describeComparisons(res, comparisons, order)
 	reports.Tally(res)
 	reports.SetScope(res, absent(r.Catalogue, r.Select, res))
@@ -69,11 +73,11 @@ func (r *run) result(selected []*features.Scenario, removal time.Duration) (*rep
 	res.Headline = r.headline(res)
 	r.tellWords(res)
 	r.reportSuiteErrors(res)
-	return res, nil
+	return res
 }
 
-// reportSuiteErrors reports requests of the suite that break the contract by mistake. Their answers are not violations of the
-// target, and the run is never conformant.
+// reportSuiteErrors reports requests of the suite that break the contract by mistake. Their answers are not violations
+// of the target, and the run is never conformant.
 func (r *run) reportSuiteErrors(res *reports.Result) {
 	mistakes := r.target.Collector.OwnMistakes()
 	if len(mistakes) == 0 {
@@ -88,31 +92,28 @@ func (r *run) reportSuiteErrors(res *reports.Result) {
 
 func (r *run) addScenario(res *reports.Result, s *features.Scenario) {
 	v := r.verdicts[s.Key()]
-	scenario := reports.Scenario{Name: s.Name, URI: s.URI, Line: s.Line, Verdict: reports.Passed,
-		DurationMS: v.took.Milliseconds(), Exchanges: []int{}}
+	scenario := s.InResult()
+	scenario.Verdict, scenario.DurationMS, scenario.Exchanges = reports.Passed, v.took.Milliseconds(), []int{}
 	if v.outcome != nil {
 		scenario.Verdict, scenario.Reason = v.outcome.Verdict, r.target.Redact.Excerpt(v.outcome.Reason)
 		scenario.Skip, scenario.BlockedBy = v.outcome.Skip, r.blockers(v.outcome)
 	}
-	for i, step := range s.Steps {
-		shown := reports.Step{Keyword: step.Keyword, Text: step.Text, Line: step.Line}
+	for i := range scenario.Steps {
 		switch {
 		case v.step < 0 || i < v.step:
-			shown.Verdict = reports.Passed
+			scenario.Steps[i].Verdict = reports.Passed
 		case i == v.step && v.sentence != "":
-			shown.Verdict = scenario.Verdict
+			scenario.Steps[i].Verdict = scenario.Verdict
 		}
-		scenario.Steps = append(scenario.Steps, shown)
 	}
 	scenario.Exchanges = append(scenario.Exchanges, r.target.Collector.Of(s.Key()+" "+s.Name)...)
 	scenario.Fixtures = r.maker.Uses(s.Key() + " " + s.Name)
 	last := len(res.Requirements) - 1
 	if last < 0 || res.Requirements[last].ID != s.Requirement.ID {
-		q := s.Requirement
-		res.Requirements = append(res.Requirements, reports.Requirement{ID: q.ID, Level: q.Level, Binding: r.binding(q),
-			Title: q.Title, Quote: q.Quote, Description: q.Description, Section: strings.Join(q.Sections, ", "),
-			Profile: q.Profile, Feature: q.Feature, Subject: q.Subject,
-			Claimed: features.Claims(r.target.Config.Supports).Promised(q), Verdict: reports.Skipped})
+		q := s.Requirement.InResult()
+		q.Binding, q.Verdict = r.binding(s.Requirement), reports.Skipped
+		q.Claimed = features.Claims(r.target.Config.Supports).Promised(s.Requirement)
+		res.Requirements = append(res.Requirements, q)
 		last++
 	}
 	q := &res.Requirements[last]
@@ -180,14 +181,18 @@ func (r *run) addFindings(res *reports.Result, selected []*features.Scenario) (c
 	return comparisons
 }
 
-// seenAgain enters whether the second judgement of the scenario, if it came as far as the first, has shown the finding too.
+// seenAgain enters whether the second judgement of the scenario, if it came as far as the first, has shown the finding
+// too.
 func (r *run) seenAgain(f *reports.Finding, s *features.Scenario, first *verdict) {
 	v := r.again[s.Key()]
-	if v == nil || v.outcome != nil && v.outcome.Verdict != reports.Passed && (v.outcome.Verdict != reports.Failed || v.step < first.step) {
+	if v == nil || v.outcome != nil && v.outcome.Verdict != reports.Passed &&
+		(v.outcome.Verdict != reports.Failed || v.step < first.step) {
 		return
 	}
 	f.Judged, f.Seen = 2, 1
-	if v.outcome != nil && slices.ContainsFunc(v.outcome.Violations, func(found outcome.Violation) bool { return r.finding(s, v.sentence, found).ID == f.ID }) {
+	if v.outcome != nil && slices.ContainsFunc(v.outcome.Violations, func(found outcome.Violation) bool {
+		return r.finding(s, v.sentence, found).ID == f.ID
+	}) {
 		f.Seen = 2
 	}
 }
@@ -200,10 +205,8 @@ func (r *run) finding(s *features.Scenario, sentence string, v outcome.Violation
 	}
 	r.redact(&f.Summary, &f.Operation, &f.Pointer)
 	if v.Exchange > 0 {
-		if x, err := r.target.Collector.Exchanges.Get(v.Exchange); err == nil {
-			f.Curl = x.Curl
-			f.Operation = cmp.Or(f.Operation, r.target.Collector.Observation(v.Exchange).Op.ID)
-		}
+		f.Curl = r.target.Collector.Exchanges()[v.Exchange-1].Curl
+		f.Operation = cmp.Or(f.Operation, r.target.Collector.Observation(v.Exchange).Op.ID)
 	}
 	withWords(r.target, &f)
 	if f.Summary == "" {
@@ -240,16 +243,22 @@ func absent(c *features.Catalogue, selected Selection, res *reports.Result) []re
 func (r *run) notes() []reports.Note {
 	all := r.target.Notes()
 	if own := r.target.Collector.OwnToken(); own.Answers > 0 {
-		all = append(all, reports.Note{Kind: reports.NoteOwnToken, Count: own.Answers, Exchange: own.Exchange, Pointer: own.Pointer,
-			Text: "the answer contains the caller's own token in clear"})
+		all = append(all, reports.Note{Kind: reports.NoteOwnToken, Count: own.Answers, Exchange: own.Exchange,
+			Pointer: own.Pointer,
+			Text:    "an answer contains the caller's own token in clear"})
 	}
 	entries := r.target.Ledger.Entries()
-	if found, remedy := r.target.Unfetched(); found != "" && slices.ContainsFunc(entries, func(e reports.LedgerEntry) bool { return e.Kind == "deployment" }) {
-		all = append(all, reports.Note{Kind: reports.NoteFixtures, Text: r.target.Redact.Excerpt(found + ": the target's builder does not reach them, or does not build from them; " + remedy)})
+	if found, remedy := r.target.Unfetched(); found != "" && slices.ContainsFunc(entries,
+		func(e reports.LedgerEntry) bool {
+			return e.Kind == "deployment"
+		}) {
+		all = append(all, reports.Note{Kind: reports.NoteFixtures, Text: r.target.Redact.Excerpt(found +
+			": the target's builder does not reach them, or does not build from them; " + remedy)})
 	}
 	for _, e := range entries {
 		if e.Unremovable && e.Kind == evidence.Thread {
-			all = append(all, reports.Note{Kind: reports.NoteRemoval, Text: r.target.Redact.Excerpt("the agent server does not remove threads, those of this run stay: " + e.Reason)})
+			all = append(all, reports.Note{Kind: reports.NoteRemoval,
+				Text: r.target.Redact.Excerpt("the agent server does not remove threads, those of this run stay: " + e.Reason)})
 			break
 		}
 	}
@@ -266,4 +275,106 @@ func (r *run) judgedApart() (all []invariants.Other) {
 		}
 	}
 	return all
+}
+
+// headline is the most important cause in one sentence. A wrong address or rejected credentials come before any single
+// failure.
+func (r *run) headline(res *reports.Result) string {
+	if r.unreachable != "" {
+		return r.unreachable
+	}
+	if down := r.target.Client.Down.Cause(r.target.Address()); down != "" {
+		return down
+	}
+	statuses, contentTypes := r.target.Collector.Statuses()
+	total := 0
+	for _, n := range statuses {
+		total += n
+	}
+	if total == 0 && len(res.Exchanges) > 0 {
+		return fmt.Sprintf("no answer was HTTP: check the address %s, and whether it is http or https", r.target.Address())
+	}
+	if total == 0 {
+		return "every selected scenario was skipped, no request was sent"
+	}
+	if r.rejected != "" && res.Verdict == reports.Incomplete {
+		return r.rejected
+	}
+	if len(res.Unseen) > 0 && res.Verdict == reports.Incomplete && unlocking(r.target, res.Unseen[0]) != "" {
+		return fmt.Sprintf("no successful answer of the %s was seen: set %s", strings.ReplaceAll(res.Unseen[0], "-", " "),
+			unlocking(r.target, res.Unseen[0]))
+	}
+	if res.Verdict == reports.NonConformant || res.Verdict == reports.Incomplete {
+		if html := contentTypes["text/html"]; html*2 > total {
+			return fmt.Sprintf("%d of %d answers are HTML pages: check that %s is the base URL, with its path prefix", html,
+				total, r.target.Address())
+		}
+		if same := uniform(r.target, statuses); same != "" {
+			return same
+		}
+	}
+	if len(res.Unseen) > 0 && res.Verdict == reports.Incomplete && reports.Conclude(res.Requirements,
+		res.Run.Strict) == reports.Conformant {
+		return fmt.Sprintf("no successful answer of the %s was seen", strings.ReplaceAll(res.Unseen[0], "-", " "))
+	}
+	return "" // the reports name the first failure, or what could not be judged
+}
+
+// uniform describes a target that answers every request with one status, and the remedy.
+func uniform(t *target.Target, statuses map[int]int) string {
+	if len(statuses) != 1 {
+		return ""
+	}
+	for status := range statuses {
+		always := fmt.Sprintf("every answer had status %d", status)
+		switch {
+		case status == http.StatusUnauthorized || status == http.StatusForbidden:
+			return always + ": check credentials and users"
+		case status == http.StatusTooManyRequests || status == http.StatusServiceUnavailable:
+			return always + ": check the target's rate limit and load"
+		case status >= 300 && status < 400:
+			return always + ": set target to the URL that it redirects to"
+		case status >= 500:
+			return always
+		}
+		return always + fmt.Sprintf(": check that %s is the base URL, with its path prefix", t.Address())
+	}
+	return ""
+}
+
+// addresses are those that are known before the run begins.
+func addresses(t *target.Target) string {
+	if t.Config.Target != "" && t.Config.AgentTarget != "" {
+		return t.Config.Target + ", agent server " + t.Config.AgentTarget
+	}
+	return t.Address()
+}
+
+// unseen lists the halves with a passed requirement of which no successful answer to an operation of the interface was
+// seen. A server that refuses everything passes every requirement about refusals, and implements nothing.
+func (r *run) unseen(res *reports.Result) (halves []string) {
+	for _, half := range []string{features.ControlPlane, features.AgentServer} {
+		passed := func(q reports.Requirement) bool { return q.Profile == half && q.Verdict == reports.Passed }
+		served := func(op spec.Operation) bool { return !op.Field && r.target.Collector.Succeeded(op.ID) > 0 }
+		if slices.ContainsFunc(res.Requirements, passed) && !slices.ContainsFunc(r.Oracle.Operations(spec.Side(half)),
+			served) {
+			halves = append(halves, half)
+		}
+	}
+	return halves
+}
+
+// unlocking is the missing key of the configuration that a successful answer of a half needs; may be empty.
+func unlocking(t *target.Target, half string) string {
+	switch {
+	case half == features.ControlPlane && !t.Config.HasCredentials():
+		return "credentials.api_key"
+	case half == features.ControlPlane && t.Config.ReadOnly:
+		return "existing.deployment"
+	case half == features.ControlPlane && len(t.Config.Create.Body) == 0:
+		return "create.body"
+	case half == features.AgentServer && t.AgentRefusal() != 0:
+		return "users"
+	}
+	return ""
 }

@@ -1,5 +1,6 @@
-// Package suite runs the specification against a target: it selects scenarios, has godog execute their sentences, gives each
-// its verdict, and puts all that was learned together as one result. What is known before a run begins is a Forecast.
+// Package suite runs the specification against a target: it selects scenarios, has godog execute their sentences, gives
+// each its verdict, and puts all that was learned together as one result. What is known before a run begins is a
+// Forecast.
 package suite
 
 import (
@@ -122,7 +123,8 @@ func Run(ctx context.Context, o Options) (*reports.Result, error) {
 
 	r.forecast.Spend(selected)
 	r.forecast.Share(selected)
-	r.target.Progress(target.Event{Kind: target.Planned, Name: addresses(r.target), Total: len(selected), Seed: r.Seed, Deployments: r.forecast.Plan(selected).Deployments})
+	r.target.Progress(target.Event{Kind: target.Planned, Name: addresses(r.target), Total: len(selected), Seed: r.Seed,
+		Deployments: r.forecast.Plan(selected).Deployments})
 	if err := r.reach(within); err != nil {
 		r.unreachable = err.Error()
 	} else if err := r.forecast.Look(within, r.plane, r.agents); err != nil && ctx.Err() == nil {
@@ -160,7 +162,7 @@ func Run(ctx context.Context, o Options) (*reports.Result, error) {
 	removal := time.Since(ended)
 	r.blockRejected(selected)
 	r.blockUnknownWords(selected)
-	return r.result(selected, removal)
+	return r.result(selected, removal), nil
 }
 
 func newRun(ctx context.Context, o Options) (*run, error) {
@@ -172,8 +174,9 @@ func newRun(ctx context.Context, o Options) (*run, error) {
 		o.Concurrency = max(min(o.Concurrency, int(time.Second/(2*every))), 1)
 	}
 	start := time.Now()
-	t, err := target.New(target.Options{Config: o.Config, Concurrency: o.Concurrency, RunID: o.ID, Fixtures: o.Fixtures, Progress: o.Progress,
-		Oracle: o.Oracle, Start: start, LedgerFile: o.LedgerFile})
+	t, err := target.New(target.Options{Config: o.Config, Concurrency: o.Concurrency, RunID: o.ID, Fixtures: o.Fixtures,
+		Progress: o.Progress,
+		Oracle:   o.Oracle, Start: start, LedgerFile: o.LedgerFile})
 	if err != nil {
 		return nil, err
 	}
@@ -200,7 +203,8 @@ func (r *run) reach(ctx context.Context) error {
 	case r.target.Config.Target != "":
 		request = r.target.ToControlPlane(target.TheClient, "GET", plane.RevisionsPath(target.UnknownID()), nil)
 	case r.target.Config.AgentTarget != "":
-		request = r.target.ToAgent(r.target.Config.AgentTarget, target.Caller{}, "GET", agent.StatePath(target.UnknownID()), nil)
+		request = r.target.ToAgent(r.target.Config.AgentTarget, target.Caller{}, "GET", agent.StatePath(target.UnknownID()),
+			nil)
 	default:
 		return errors.New("no target is configured: set --target, --agent-target or both")
 	}
@@ -250,8 +254,8 @@ func (r *run) notJudged() (n int) {
 	return n
 }
 
-// phases separates the scenarios: those that send requests, in the order in which they are run, and those that only judge the
-// record of the run. These come last, so that nothing is recorded after they were judged.
+// phases separates the scenarios: those that send requests, in the order in which they are run, and those that only
+// judge the record of the run. These come last, so that nothing is recorded after they were judged.
 func (r *run) phases(all []*features.Scenario) (asking [][]*features.Scenario, record []*features.Scenario) {
 	var first, last []*features.Scenario
 	for _, s := range all {

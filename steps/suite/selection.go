@@ -1,10 +1,10 @@
 package suite
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"go/build/constraint"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -31,7 +31,7 @@ func (s Selection) all(profile string) bool {
 // Apply returns the selected scenarios in the order of the features. A selection that selects nothing is an error:
 // a run of nothing shows nothing.
 func (s Selection) Apply(c *features.Catalogue) ([]*features.Scenario, error) {
-	tags, err := parseTags(s.Tags)
+	tags, _, err := parseTags(s.Tags)
 	if err != nil {
 		return nil, fmt.Errorf("--tags %q: %w", s.Tags, err)
 	}
@@ -58,51 +58,38 @@ func (s Selection) Apply(c *features.Catalogue) ([]*features.Scenario, error) {
 	return selected, nil
 }
 
-// Binding returns which requirements count as MUST by --fail-on: those of the level where it is "should", those of which a scenario
-// matches where it is a tag expression; none where there is none. A tag that no scenario has is an error, as is an expression
-// that no requirement matches: a typing mistake would bind nothing.
+// Binding returns which requirements count as MUST by --fail-on: those of the level where it is "should", those of
+// which a scenario matches where it is a tag expression; none where there is none. A tag that no scenario has is an
+// error, as is an expression that no scenario matches: a typing mistake would bind nothing.
 func Binding(c *features.Catalogue, expressions []string) (func(*features.Requirement) bool, error) {
 	var all []func(tags []string) bool
 	for _, expression := range expressions {
-		tags, err := bindingTags(c, expression)
+		written := expression
+		if written == "should" {
+			written = "@should"
+		}
+		match, named, err := parseTags(written)
+		if err == nil && len(named) == 0 {
+			err = errors.New("it names no tag")
+		}
+		for _, tag := range named {
+			if !slices.ContainsFunc(c.Scenarios(), func(s *features.Scenario) bool { return s.Is(tag) }) {
+				err = cmp.Or(err, fmt.Errorf("no requirement has the tag %s", tag))
+			}
+		}
+		if err == nil && !slices.ContainsFunc(c.Scenarios(), func(s *features.Scenario) bool { return match(s.Tags) }) {
+			err = errors.New("no requirement matches")
+		}
 		if err != nil {
 			return nil, fmt.Errorf("--fail-on %q: %w; use should, or a tag of the features, such as @security", expression, err)
 		}
-		all = append(all, tags)
+		all = append(all, match)
 	}
 	return func(q *features.Requirement) bool {
-		return slices.ContainsFunc(all, func(tags func([]string) bool) bool { return matchedBy(q, tags) })
+		return slices.ContainsFunc(all, func(match func([]string) bool) bool {
+			return slices.ContainsFunc(q.Scenarios, func(s *features.Scenario) bool { return match(s.Tags) })
+		})
 	}, nil
-}
-
-func bindingTags(c *features.Catalogue, expression string) (func(tags []string) bool, error) {
-	if expression == "should" {
-		expression = "@" + expression
-	}
-	if strings.TrimSpace(expression) == "" {
-		return nil, errors.New("it names no tag")
-	}
-	tags, err := parseTags(expression)
-	if err != nil {
-		return nil, err
-	}
-	for _, tag := range tagNames.FindAllString(expression, -1) {
-		has := func(given []string) bool { return slices.Contains(given, tag) }
-		if !slices.ContainsFunc(c.Requirements, func(q *features.Requirement) bool { return matchedBy(q, has) }) {
-			return nil, fmt.Errorf("no requirement has the tag %s", tag)
-		}
-	}
-	if !slices.ContainsFunc(c.Requirements, func(q *features.Requirement) bool { return matchedBy(q, tags) }) {
-		return nil, errors.New("no requirement matches")
-	}
-	return tags, nil
-}
-
-// tagNames finds the tags in an expression.
-var tagNames = regexp.MustCompile(`@[^\s()]+`)
-
-func matchedBy(q *features.Requirement, tags func([]string) bool) bool {
-	return slices.ContainsFunc(q.Scenarios, func(s *features.Scenario) bool { return tags(s.Tags) })
 }
 
 // skips tells whether the requirement is to be left out, and shown as skipped.
@@ -159,22 +146,22 @@ func (s Selection) LeavesOut(id string) string {
 	return ""
 }
 
-// parseTags reads a tag expression: tags joined by "and", "or" and "not", with brackets. An empty one selects everything.
-// godog's filter has a smaller language, in which such an expression silently selects nothing; that of Go's build tags is the
-// same with other operators.
-func parseTags(expression string) (func(tags []string) bool, error) {
+// parseTags reads a tag expression: tags joined by "and", "or" and "not", with brackets. An empty one selects
+// everything. It returns whether tags match, and the tags that it names. godog's filter has a smaller language, in
+// which such an expression silently selects nothing; that of Go's build tags is the same with other operators.
+func parseTags(expression string) (match func(tags []string) bool, named []string, err error) {
 	words := strings.Fields(strings.NewReplacer("(", " ( ", ")", " ) ").Replace(expression))
 	if len(words) == 0 {
-		return func([]string) bool { return true }, nil
+		return func([]string) bool { return true }, nil, nil
 	}
-	operators, named := map[string]string{"and": "&&", "or": "||", "not": "!", "(": "(", ")": ")"}, []string{}
+	operators := map[string]string{"and": "&&", "or": "||", "not": "!", "(": "(", ")": ")"}
 	for i, word := range words {
 		operator := operators[strings.ToLower(word)]
 		switch {
 		case operator != "":
 			words[i] = operator
 		case !strings.HasPrefix(word, "@") || word == "@":
-			return nil, fmt.Errorf("%q is not a tag; tags begin with @, such as in \"@must and not @slow\"", word)
+			return nil, nil, fmt.Errorf("%q is not a tag; tags begin with @, such as in \"@must and not @slow\"", word)
 		default:
 			words[i] = "t" + strconv.Itoa(len(named))
 			named = append(named, word)
@@ -182,12 +169,12 @@ func parseTags(expression string) (func(tags []string) bool, error) {
 	}
 	parsed, err := constraint.Parse("//go:build " + strings.Join(words, " "))
 	if err != nil {
-		return nil, errors.New("it is not complete; give tags joined by and, or, not, such as \"@must and not @slow\"")
+		return nil, nil, errors.New("it is not complete; give tags joined by and, or, not, such as \"@must and not @slow\"")
 	}
 	return func(tags []string) bool {
 		return parsed.Eval(func(name string) bool {
 			n, _ := strconv.Atoi(name[1:]) // as it was written above
 			return slices.ContainsFunc(tags, func(t string) bool { return strings.EqualFold(t, named[n]) })
 		})
-	}, nil
+	}, named, nil
 }

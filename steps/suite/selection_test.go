@@ -1,15 +1,19 @@
 package suite
 
 import (
-	"strings"
+	"regexp"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/agentconform/agentconform/features"
-	"github.com/agentconform/agentconform/reports"
+	"github.com/agentconform/agentconform/steps/agent"
+	"github.com/agentconform/agentconform/steps/common"
 	"github.com/agentconform/agentconform/steps/config"
+	"github.com/agentconform/agentconform/steps/invariants"
+	"github.com/agentconform/agentconform/steps/plane"
+	"github.com/agentconform/agentconform/steps/target"
 )
 
 func TestParseTags(t *testing.T) {
@@ -32,7 +36,7 @@ func TestParseTags(t *testing.T) {
 		"@cp-list-3 and not(@should)":       true,
 		"@should or (@must and(not @slow))": false,
 	} {
-		match, err := parseTags(expression)
+		match, _, err := parseTags(expression)
 		require.NoError(t, err, expression)
 		assert.Equal(t, want, match(tags), expression)
 	}
@@ -41,7 +45,7 @@ func TestParseTags(t *testing.T) {
 		"(@a": "not complete", "@a)": "not complete", "and @a": "not complete", "@a && @b": "is not a tag", "~@a": "is not a tag",
 		"()": "not complete",
 	} {
-		_, err := parseTags(expression)
+		_, _, err := parseTags(expression)
 		assert.ErrorContains(t, err, says, expression)
 	}
 }
@@ -50,7 +54,7 @@ func FuzzParseTags(f *testing.F) {
 	f.Add("@a and not (@b or @c)")
 	f.Add("not not not")
 	f.Fuzz(func(_ *testing.T, expression string) {
-		if match, err := parseTags(expression); err == nil {
+		if match, _, err := parseTags(expression); err == nil {
 			match([]string{"@a"})
 		}
 	})
@@ -88,20 +92,6 @@ func TestSelection(t *testing.T) {
 	}
 }
 
-func TestSkippedRequirementsAreNotSelected(t *testing.T) {
-	catalogue, err := features.Load()
-	require.NoError(t, err)
-	cfg := config.Default()
-	cfg.Target = "http://127.0.0.1:1"
-	forecast := Foresee(&cfg, Selection{Skip: []string{"cp-list-*", "CP-GET-1"}})
-	skip := reports.Skip{Kind: reports.NotSelected, Key: "--skip"}
-	for _, s := range catalogue.Scenarios() {
-		id, o := s.Requirement.ID, forecast.leftOut(s)
-		want := strings.HasPrefix(id, "CP-LIST-") || id == "CP-GET-1"
-		assert.Equal(t, want, o != nil && o.Skip != nil && *o.Skip == skip, id)
-	}
-}
-
 // What --fail-on binds: the isolation of tenants and users, whatever its level, and nothing where it is not given.
 func TestBinding(t *testing.T) {
 	c, err := features.Load()
@@ -124,5 +114,43 @@ func TestBinding(t *testing.T) {
 	for _, wrong := range []string{"@securty", "security", "@a &&", "", " ", "@security or @securty", "@control-plane and @agent-server", "Should", "must"} {
 		_, err := Binding(c, []string{"@security", wrong})
 		assert.ErrorContains(t, err, "--fail-on")
+	}
+}
+
+// defined counts the definitions that a sentence has, by their kind.
+type defined map[string]int
+
+func (d defined) Given(any, any) { d["Given"]++ }
+func (d defined) When(any, any)  { d["When"]++ }
+func (d defined) Then(any, any)  { d["Then"]++ }
+
+// TestEverySentenceHasOneDefinition wants each sentence of the features to have exactly one meaning, of its own kind.
+func TestEverySentenceHasOneDefinition(t *testing.T) {
+	catalogue, err := features.Load()
+	require.NoError(t, err)
+	c := config.Default()
+	r := &run{target: &target.Target{Config: &c}}
+	r.plane = plane.New(r.target, nil, r.start)
+	r.agents = agent.New(r.target, r.plane, nil, 1)
+	r.invariants = invariants.NewRecord(r.target, nil)
+	expressions := common.NewExpressions()
+	asked := map[string]bool{}
+	for _, s := range catalogue.Scenarios() {
+		kind := ""
+		for _, step := range s.Steps {
+			if regexp.MustCompile("^(Given|When|Then)$").MatchString(step.Keyword) {
+				kind = step.Keyword
+			}
+			if asked[kind+step.Text] {
+				continue
+			}
+			asked[kind+step.Text] = true
+			found := defined{}
+			r.define(common.DefinitionsFor([]features.Step{step}, found, expressions), &common.Scene{})
+			assert.Equal(t, defined{kind: 1}, found, "%s: %s", s.Key(), step.Text)
+		}
+	}
+	for _, pattern := range expressions.Unused() {
+		t.Errorf("no feature says %q", pattern)
 	}
 }

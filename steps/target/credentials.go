@@ -113,7 +113,8 @@ type Given struct{ Key, header, value string }
 // Given are the credentials of a group that are set.
 func (t *Target) Given(c config.Credentials) []Given {
 	names := t.Config.CredentialHeaders
-	all := []Given{{"api_key", names.APIKey, c.APIKey}, {"tenant_id", names.TenantID, c.TenantID}, {"bearer", names.Bearer, c.Bearer}}
+	all := []Given{{"api_key", names.APIKey, c.APIKey}, {"tenant_id", names.TenantID, c.TenantID},
+		{"bearer", names.Bearer, c.Bearer}}
 	return slices.DeleteFunc(all, func(g Given) bool { return g.value == "" })
 }
 
@@ -166,9 +167,9 @@ func (t *Target) Sent(group string, c config.Credentials) string {
 	return strings.Join(all, ", and ")
 }
 
-// Disguise says how a request is written so that a server may take it for that of somebody else, as a sentence names it: with headers that
-// claim more than its credentials say, or by a path that a server may route to the same operation, while what checks its credentials knows
-// the path in one form only. The ids in it stay as they are.
+// Disguise says how a request is written so that a server may take it for that of somebody else, as a sentence names
+// it: with headers that claim more than its credentials say, or by a path that a server may route to the same
+// operation, while what checks its credentials knows the path in one form only. The ids in it stay as they are.
 func (t *Target) Disguise(how string, ids ...string) (claim http.Header, written func(path string) string, err error) {
 	written = func(path string) string { return path }
 	switch how {

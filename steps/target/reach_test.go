@@ -1,12 +1,15 @@
 package target
 
 import (
+	"context"
+	"errors"
 	"net/http"
 	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -34,8 +37,8 @@ func TestGatewayHeadersGoToConfiguredAddressesOnly(t *testing.T) {
 	}
 }
 
-// TestGatewayHeadersAreReadAgain: a gateway that refuses an old value must not be taken for a target that refuses missing
-// credentials.
+// TestGatewayHeadersAreReadAgain: a gateway that refuses an old value must not be taken for a target that refuses
+// missing credentials.
 func TestGatewayHeadersAreReadAgain(t *testing.T) {
 	var now atomic.Pointer[string]
 	turn := func(value string) { now.Store(&value) }
@@ -73,4 +76,24 @@ func TestProxiesOfTheEnvironmentAreSecrets(t *testing.T) {
 	o, err := New(Options{Config: &c})
 	require.NoError(t, err)
 	assert.Equal(t, "the $HTTPS_PROXY", o.Redact.Text("the secret-of-proxy"))
+}
+
+// TestTheRateOfRequests: one that waits for its turn is ended by what ends the run, and leaves the turn to the next.
+func TestTheRateOfRequests(t *testing.T) {
+	var arrived atomic.Int32
+	server := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { arrived.Add(1) }))
+	t.Cleanup(server.Close)
+	c := config.Default()
+	c.Target, c.Rate = server.URL, "1/h"
+	o, err := New(Options{Config: &c})
+	require.NoError(t, err)
+	_, err = o.Client.Do(t.Context(), o.ToControlPlane(Nobody, http.MethodGet, "/x", nil))
+	require.NoError(t, err)
+	over := errors.New("the time of the run is over")
+	ctx, cancel := context.WithTimeoutCause(t.Context(), 20*time.Millisecond, over)
+	defer cancel()
+	_, err = o.Client.Do(ctx, o.ToControlPlane(Nobody, http.MethodGet, "/x", nil))
+	assert.Equal(t, over, err)
+	assert.EqualValues(t, 1, arrived.Load())
+	assert.Greater(t, o.Client.Limit.Tokens(), -0.5, "the turn is free again")
 }

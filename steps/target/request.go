@@ -1,16 +1,162 @@
 package target
 
 import (
+	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"net/http"
+	"net/url"
+	"os"
+	"reflect"
+	"strings"
+	"time"
 
 	"github.com/google/uuid"
 
 	"github.com/agentconform/agentconform/spec"
 	"github.com/agentconform/agentconform/steps/client"
+	"github.com/agentconform/agentconform/steps/config"
 )
+
+// routeOf is how the configuration says that the target is reached, with the rules for addresses that its control plane
+// names. The error names the key of a file that cannot be used.
+func routeOf(c *config.Config) (client.Route, error) {
+	secure, wrong := c.TLS.Client()
+	if wrong != nil {
+		return client.Route{}, wrong
+	}
+	route := client.Route{TLS: secure}
+	if via := c.Connection(); via != nil {
+		route.Hosts, route.Resolve, route.Sockets = via.Hosts, via.Resolve, via.Sockets
+	}
+	if c.Proxy != "" {
+		proxy, err := url.Parse(c.Proxy)
+		if err != nil {
+			return client.Route{}, errors.New("proxy is not a URL") // whose text may hold a password
+		}
+		route.Proxy = proxy
+	}
+	route.Names = &client.Naming{Plane: c.Target, Agent: c.AgentTarget, AllowPrivate: c.AllowPrivate, Route: route}
+	return route, nil
+}
+
+// environmentProxies are the secrets in the proxies of the environment, with the names of their variables.
+func environmentProxies() map[string]string {
+	secrets := map[string]string{}
+	for _, name := range []string{"HTTP_PROXY", "http_proxy", "HTTPS_PROXY", "https_proxy"} {
+		for _, secret := range config.ProxySecrets(os.Getenv(name)) {
+			if len(secret) >= config.ShortestSecret {
+				secrets[secret] = "$" + strings.ToUpper(name)
+			}
+		}
+	}
+	return secrets
+}
+
+// gateway are the headers that a gateway in front of the target wants. They are sent only to addresses that the
+// configuration names.
+func (t *Target) gateway(r client.Request) http.Header {
+	if !t.Config.Names(r.Base) {
+		return nil
+	}
+	return t.present().Headers.Gateway(r.Side == spec.AgentServer)
+}
+
+func gatewayNames(c *config.Config) (names []string) {
+	for _, group := range []map[string]string{c.Headers.ControlPlane, c.Headers.AgentServer} {
+		for name := range group {
+			names = append(names, http.CanonicalHeaderKey(name))
+		}
+	}
+	return names
+}
+
+// present is the configuration with the credentials as they are now: files of credentials may have been read again.
+func (t *Target) present() *config.Config {
+	if c := t.latest.Load(); c != nil {
+		return c
+	}
+	return t.Config
+}
+
+// reread reads the files of credentials again. What is new is known to the redactor before it is sent.
+func (t *Target) reread() {
+	t.reading.Lock()
+	defer t.reading.Unlock()
+	if changed := t.present().Reread(); changed != nil {
+		t.Redact.Add(changed.Secrets())
+		t.latest.Store(changed)
+	}
+}
+
+// renews lets a request with valid credentials be sent with those that were read last, and once more where it was
+// refused and a file has other credentials by now, read again at once or for another request.
+func (t *Target) renews(r *client.Request, credentials func() http.Header) {
+	if len(t.Config.SecretFiles) == 0 {
+		return
+	}
+	sent, asked := r.Header, *r
+	r.Renew = func(a *client.Answer) (http.Header, bool) {
+		if a != nil {
+			if !t.Rejects(asked.Side, a.Status) {
+				return nil, false
+			}
+			t.reread()
+		}
+		before := sent
+		sent = before.Clone()
+		maps.Copy(sent, credentials())
+		maps.Copy(sent, t.gateway(asked))
+		return sent, !reflect.DeepEqual(before, sent)
+	}
+}
+
+// renewsGateway lets any request be sent once more where it was refused and the file of a gateway's header has another
+// value by now: else a gateway that refuses would be taken for a target that refuses missing credentials.
+func (t *Target) renewsGateway(r *client.Request) {
+	for key := range t.Config.SecretFiles {
+		if strings.HasPrefix(key, "headers.") {
+			t.renews(r, func() http.Header { return nil })
+		}
+	}
+}
+
+// Await waits until each configured address answers anything over HTTP, at most for the limit. The requests carry no
+// credentials. The error says which does not, or is the cause of the context.
+func Await(ctx context.Context, c *config.Config, limit time.Duration) error {
+	const first, longest = 50 * time.Millisecond, 2 * time.Second // between two attempts
+	t, err := New(Options{Config: c, Concurrency: 1})
+	if err != nil {
+		return err
+	}
+	defer t.Close()
+	end := time.Now().Add(limit)
+	for _, address := range []string{c.Target, c.AgentTarget} {
+		r := client.Request{Side: spec.ControlPlane, Base: address, Method: http.MethodGet, Path: "/",
+			Header: http.Header{}, Early: true}
+		if address == c.AgentTarget {
+			r.Side = spec.AgentServer
+		}
+		maps.Copy(r.Header, t.gateway(r))
+		for pause := first; address != ""; pause = min(2*pause, longest) {
+			r.Timeout = max(min(c.Timeouts.Request, time.Until(end)), first)
+			none, isNone := errors.AsType[*client.NoAnswer](t.Client.Try(ctx, r))
+			switch {
+			case ctx.Err() != nil:
+				return context.Cause(ctx)
+			case !isNone:
+				address = ""
+			case time.Until(end) <= 0:
+				return fmt.Errorf("%s does not answer within %s (--wait): %s", address, limit, t.Redact.Excerpt(none.Message()))
+			default:
+				_ = client.Sleep(ctx, min(pause, time.Until(end)))
+			}
+		}
+	}
+	return nil
+}
 
 // ToAgent makes a request to an agent server. The body is sent as JSON; a []byte is sent as it is.
 func (t *Target) ToAgent(base string, who Caller, method, path string, body any) client.Request {
@@ -18,7 +164,8 @@ func (t *Target) ToAgent(base string, who Caller, method, path string, body any)
 	if planesSchemes[who.name] != "" && !t.takesPlanesCredentials(base) {
 		header = http.Header{} // whatever was judged before: they are not sent
 	}
-	r := t.request(client.Request{Side: spec.AgentServer, Base: base, Method: method, Path: path, Header: header, Caller: t.sender(who, header),
+	r := t.request(client.Request{Side: spec.AgentServer, Base: base, Method: method, Path: path, Header: header,
+		Caller:  sender(who, header),
 		Trusted: who.User != nil || who.name == TheUser}, body)
 	if r.Trusted || who.name == aStudioUser {
 		t.renews(&r, func() http.Header { return t.currentHeader(who) })
@@ -30,7 +177,8 @@ func (t *Target) ToAgent(base string, who Caller, method, path string, body any)
 // it is.
 func (t *Target) ToControlPlane(who Asker, method, path string, body any) client.Request {
 	header := t.Credentials(who)
-	r := t.request(client.Request{Side: spec.ControlPlane, Base: t.Config.Target, Method: method, Path: path, Header: header, Caller: senderToPlane(who, header),
+	r := t.request(client.Request{Side: spec.ControlPlane, Base: t.Config.Target, Method: method, Path: path,
+		Header: header, Caller: senderToPlane(who, header),
 		Trusted: len(header) > 0 && (who == TheClient || IsScheme(who))}, body)
 	if r.Trusted || who == AnotherTenant {
 		t.renews(&r, func() http.Header { return t.Credentials(who) })
@@ -39,12 +187,12 @@ func (t *Target) ToControlPlane(who Asker, method, path string, body any) client
 }
 
 // sender is who a caller is for the record.
-func (t *Target) sender(who Caller, header http.Header) client.Caller {
-	switch key := t.CredentialKey(who); {
+func sender(who Caller, header http.Header) client.Caller {
+	switch {
 	case len(header) == 0:
 		return client.Caller{Kind: client.NoCredentials}
-	case key != "":
-		return client.Caller{Name: key}
+	case who.Key != "":
+		return client.Caller{Name: who.Key}
 	case who.name == anUnknownToken:
 		return client.Caller{Kind: client.UnknownCredentials}
 	}
@@ -87,7 +235,8 @@ func Encode(value any) []byte {
 	return text
 }
 
-// Rejects tells whether a side refuses credentials with the status. Only an authentication handler may choose another one than 401 and 403.
+// Rejects tells whether a side refuses credentials with the status. Only an authentication handler may choose another
+// one than 401 and 403.
 func (t *Target) Rejects(side spec.Side, status int) bool {
 	return status == http.StatusUnauthorized || status == http.StatusForbidden ||
 		side == spec.AgentServer && status == t.Config.Agent.RejectedStatus

@@ -87,7 +87,8 @@ func New(o Options) (*Target, error) {
 	if t.Ledger, err = evidence.OpenLedger(o.LedgerFile, o.RunID, c.Target); err != nil {
 		return nil, err
 	}
-	reached := evidence.Reach{TenantHeader: http.CanonicalHeaderKey(c.CredentialHeaders.TenantID), Gateway: gatewayNames(c), Via: c.Connection()}
+	reached := evidence.Reach{TenantHeader: http.CanonicalHeaderKey(c.CredentialHeaders.TenantID),
+		Gateway: gatewayNames(c), Via: c.Connection()}
 	t.Collector = evidence.New(o.Oracle, t.Redact, o.Start, t.Client.Words, reached)
 	t.Client.Observe = t.Collector.Observe
 	t.Client.Throttled = func(asked time.Duration, granted bool) {

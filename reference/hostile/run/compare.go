@@ -2,12 +2,13 @@ package main
 
 import (
 	"bytes"
-	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
 	"regexp"
 	"strings"
+
+	"github.com/tidwall/gjson"
 
 	"github.com/agentconform/agentconform/reference/hostile"
 )
@@ -39,46 +40,25 @@ func (b *bench) compared(m hostile.Mode, r *row, console []byte, folder string) 
 		say("the page has a script of the target")
 	}
 	text, err := os.ReadFile(filepath.Join(folder, "result.json"))
-	var result struct {
-		Schema   string `json:"schema"`
-		Verdict  string `json:"verdict"`
-		Headline string `json:"headline"`
-		Run      struct {
-			RemovalMS int64 `json:"removal_ms"`
-		} `json:"run"`
-		Requirements []struct {
-			ID        string `json:"id"`
-			Scenarios []struct {
-				Reason    string `json:"reason"`
-				BlockedBy []struct {
-					Kind string `json:"kind"`
-				} `json:"blocked_by"`
-			} `json:"scenarios"`
-		} `json:"requirements"`
+	if err != nil || !gjson.ValidBytes(text) {
+		say("result.json cannot be read: %v", err)
 	}
-	if err == nil {
-		err = json.Unmarshal(text, &result)
-	}
-	if err != nil {
-		say("result.json: %v", err)
-	}
-	for _, q := range result.Requirements {
-		for _, s := range q.Scenarios {
-			for _, b := range s.BlockedBy {
-				if b.Kind == "suite" {
-					say("%s: an error of the suite: %.200s", q.ID, s.Reason)
-				}
+	result := gjson.ParseBytes(text)
+	for _, q := range result.Get("requirements").Array() {
+		for _, s := range q.Get("scenarios").Array() {
+			if s.Get(`blocked_by.#(kind=="suite")`).Exists() {
+				say("%s: an error of the suite: %.200s", q.Get("id"), s.Get("reason"))
 			}
 		}
 	}
-	if strings.Contains(result.Headline, "the suite sent") {
-		say("a mistake of the suite: %.200s", result.Headline)
+	if headline := result.Get("headline").String(); strings.Contains(headline, "the suite sent") {
+		say("a mistake of the suite: %.200s", headline)
 	}
-	r.Verdict, r.Removal = result.Verdict, float64(result.Run.RemovalMS)/1000
-	if want := string(m.Verdict); r.Verdict != want {
+	r.Verdict, r.Removal = result.Get("verdict").String(), result.Get("run.removal_ms").Float()/1000
+	if want := m.Verdict; r.Verdict != want {
 		say("verdict %q, want %q", r.Verdict, want)
 	}
-	if want := m.Verdict.Exit(); r.Exit != want {
+	if want := hostile.Exits[m.Verdict]; r.Exit != want {
 		say("exit code %d, want %d", r.Exit, want)
 	}
 	if bound := b.timeout.Seconds() + float64(max(b.seconds, m.Seconds)); r.Seconds-r.Removal > bound {

@@ -26,16 +26,11 @@ type bench struct {
 
 // row is what one run has shown.
 type row struct {
-	Name    string  `json:"name"`
-	Group   string  `json:"group"`
-	Does    string  `json:"does"`
-	Verdict string  `json:"verdict"`
-	Removal float64 `json:"removal,omitempty"` // seconds in which the suite removed what it had created, which has a bound of its own
+	Name, Group, Verdict string
+	Removal              float64 // seconds in which the suite removed what it had created, which has a bound of its own
 	usage
-	Wrong []string `json:"wrong,omitempty"`
-	Alone bool     `json:"alone,omitempty"` // it was late beside other runs, and is measured once more without them
-
-	late bool
+	Wrong       []string
+	late, alone bool // it was late beside other runs, and is measured once more without them
 }
 
 // usage is what a program has used.
@@ -57,7 +52,7 @@ const killedAfter = 60 * time.Second
 
 // judge serves a mode, judges it, and prints the row.
 func (b *bench) judge(ctx context.Context, m hostile.Mode) row {
-	r := row{Name: m.Name, Group: m.Group, Does: m.Does}
+	r := row{Name: m.Name, Group: m.Group}
 	folder := filepath.Join(b.out, m.Name)
 	if console, err := b.run(ctx, m, folder, &r.usage); err != nil {
 		r.Wrong = []string{err.Error()}

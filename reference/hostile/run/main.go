@@ -2,8 +2,8 @@
 //
 //	go run ./reference/hostile/run -bin bin/agentconform -out out/hostile
 //
-// It writes hostile.md and hostile.json into the folder of -out, and each run's reports and console beside them. The exit code is 1
-// if a verdict, an exit code or a result is wrong, or a bound is exceeded, and 2 for wrong usage.
+// It prints a line for each, and writes each run's reports and console below the folder of -out. The exit code is 1 if a verdict,
+// an exit code or a result is wrong, or a bound is exceeded, and 2 for wrong usage.
 package main
 
 import (
@@ -33,18 +33,17 @@ func main() {
 	defer stop()
 	b := bench{}
 	var only string
-	var sample, rotate int
+	var sample int
 	flag.StringVar(&b.bin, "bin", "bin/agentconform", "`file` of the binary")
-	flag.StringVar(&b.out, "out", "out/hostile", "`folder` for the table and the reports")
+	flag.StringVar(&b.out, "out", "out/hostile", "`folder` for the reports")
 	flag.StringVar(&only, "only", "", "comma-separated `names` of modes or groups")
 	flag.IntVar(&sample, "sample", 0, "`number` of modes, spread over the groups (0: all)")
-	flag.IntVar(&rotate, "rotate", 0, "which sample: another `number`, other modes")
 	flag.IntVar(&b.jobs, "jobs", 2, "runs at the same time")
 	flag.DurationVar(&b.timeout, "timeout", 10*time.Second, "--timeout of each run")
 	flag.IntVar(&b.seconds, "seconds", 2, "bound: `seconds` beyond --timeout")
 	flag.IntVar(&b.megabytes, "megabytes", 150, "bound: `megabytes` of memory")
 	flag.Parse()
-	modes, err := selected(hostile.All(), only, sample, rotate)
+	modes, err := selected(hostile.All(), only, sample)
 	if err == nil {
 		err = os.MkdirAll(b.out, 0o755)
 	}
@@ -53,10 +52,6 @@ func main() {
 		os.Exit(2)
 	}
 	rows := b.all(ctx, modes)
-	if err := write(b.out, rows); err != nil {
-		fmt.Fprintln(os.Stderr, "hostile:", err)
-		os.Exit(2)
-	}
 	fmt.Println(summary(rows))
 	if slices.ContainsFunc(rows, row.wrong) {
 		os.Exit(1)
@@ -64,7 +59,7 @@ func main() {
 }
 
 // selected are the modes with the names or of the groups, and of these a sample: every nth of the table, so that each group is in it.
-func selected(all []hostile.Mode, only string, sample, rotate int) (chosen []hostile.Mode, err error) {
+func selected(all []hostile.Mode, only string, sample int) (chosen []hostile.Mode, err error) {
 	names := strings.Split(only, ",")
 	for _, m := range all {
 		if only == "" || slices.Contains(names, m.Name) || slices.Contains(names, m.Group) {
@@ -79,7 +74,7 @@ func selected(all []hostile.Mode, only string, sample, rotate int) (chosen []hos
 	}
 	var some []hostile.Mode
 	for i := range sample {
-		some = append(some, chosen[(i*len(chosen)/sample+rotate)%len(chosen)])
+		some = append(some, chosen[i*len(chosen)/sample])
 	}
 	return some, nil
 }
@@ -100,7 +95,7 @@ func (b *bench) all(ctx context.Context, modes []hostile.Mode) []row {
 	for i, m := range modes {
 		if rows[i].late && b.jobs > 1 {
 			rows[i] = b.judge(ctx, m)
-			rows[i].Alone = true
+			rows[i].alone = true
 		}
 	}
 	return rows

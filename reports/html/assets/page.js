@@ -21,32 +21,42 @@
   };
   const evidence = unpack("script.data", 100), lines = unpack("script.rows", 1000);
 
-  // paint shows JSON with indentation, token by token, so that numbers and escapes stay as they were sent. Text that
-  // is cut or no JSON is painted as far as it goes.
+  // indented writes JSON with a line for each value, so that numbers and escapes stay as they were sent. Text that is cut
+  // is written as far as it goes.
   const TOKEN = /("(?:\\.|[^"\\])*"?)(\s*:)?|[{}[\],]|[^\s"{}[\],]+/g;
-  const paint = (pre, text) => {
-    const start = text.trimStart()[0];
-    if (start !== "{" && start !== "[") { pre.textContent = text; return; }
-    const out = document.createDocumentFragment();
-    let depth = 0, last = "";
-    const line = () => out.append("\n" + "  ".repeat(Math.min(depth, 60)));
+  const indented = (text) => {
+    let out = "", depth = 0, last = "";
     for (const [token, string, colon] of text.matchAll(TOKEN)) {
-      const closes = token === "}" || token === "]";
+      const closes = token === "}" || token === "]", opened = last === "{" || last === "[";
       if (closes) depth = Math.max(depth - 1, 0);
-      if (last === "," || (closes && last !== "{" && last !== "[") || (!closes && (last === "{" || last === "["))) line();
-      if (string !== undefined) {
-        out.append(make("span", colon ? "k" : "s", string));
-        if (colon) out.append(": ");
-      } else if (/^[{}[\],]$/.test(token)) {
-        out.append(token);
-      } else {
-        out.append(make("span", "n", token));
-      }
+      if (last === "," || closes !== opened) out += "\n" + "  ".repeat(Math.min(depth, 60));
+      out += colon ? string + ": " : token;
       if (token === "{" || token === "[") depth++;
-      last = string !== undefined ? "" : token;
+      last = token;
     }
-    pre.append(out);
+    return out;
   };
+  // colour has the strings, keys and numbers of JSON in elements of their own.
+  const colour = (text) => {
+    const out = document.createDocumentFragment();
+    for (const [token, string, colon, other] of text.matchAll(/("(?:\\.|[^"\\])*"?)(:)?|([^\s"{}[\],]+)|[\s{}[\],]+/g)) {
+      if (string !== undefined) out.append(make("span", colon ? "k" : "s", string), colon || "");
+      else out.append(other ? make("span", "n", other) : token);
+    }
+    return out;
+  };
+  const paint = (pre, text) => {
+    if (!/^\s*[[{]/.test(text)) pre.textContent = text;
+    else pre.append(colour(indented(text)));
+  };
+  for (const pre of all("pre.json")) {
+    if (!/^\s*[[{"}\]\d]/.test(pre.textContent)) continue;
+    for (const node of [...pre.childNodes]) {
+      const text = node.textContent;
+      if (node.nodeType === Node.TEXT_NODE) node.replaceWith(colour(text));
+      else node.replaceChildren(colour(text));
+    }
+  }
 
   // A box that scrolls must be reachable by the keyboard, and only such a box.
   const scrolls = (pre) => {
@@ -245,6 +255,8 @@
   const requirements = all(".req"), parts = all(".part");
   const search = one("#search"), part = one("#part"), shown = one("#shown"), nothing = one("#nothing");
   const chosen = { verdicts: new Set(), levels: new Set() };
+  const texts = new Map();
+  const searched = (r) => texts.get(r) || texts.set(r, r.textContent.toLowerCase()).get(r);
   const visible = () => requirements.filter((r) => !r.hidden);
 
   const apply = () => {
@@ -254,7 +266,7 @@
       r.hidden = !((chosen.verdicts.size === 0 || chosen.verdicts.has(d.verdict))
         && (chosen.levels.size === 0 || chosen.levels.has(d.level))
         && (!part.value || part.value === d.part)
-        && words.every((w) => d.text.includes(w)));
+        && words.every((w) => searched(r).includes(w)));
     }
     for (const p of parts) {
       for (const f of all(".feature", p)) f.hidden = !all(".req", f).some((r) => !r.hidden);

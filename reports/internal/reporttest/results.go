@@ -3,7 +3,6 @@ package reporttest
 import (
 	_ "embed" // the run is part of the package
 	"encoding/json"
-	"fmt"
 	"slices"
 	"strings"
 
@@ -20,7 +19,9 @@ var JSON string
 // copy of its own, with its exchanges in memory.
 func Faulty() *reports.Result {
 	r := &reports.Result{}
-	must(json.Unmarshal([]byte(JSON), r))
+	if err := json.Unmarshal([]byte(JSON), r); err != nil {
+		panic(err)
+	}
 	return r
 }
 
@@ -33,9 +34,9 @@ func Conformant() *reports.Result {
 	for i := range r.Requirements {
 		switch q := &r.Requirements[i]; {
 		case q.Verdict != reports.Skipped:
-			Pass(q)
+			Settle(q, reports.Passed, "", nil)
 		case q.Level == reports.Must:
-			Skip(q, reports.Skip{Kind: reports.NotApplicable, Key: "image_uri"}, q.Reason)
+			Settle(q, reports.Skipped, q.Reason, &reports.Skip{Kind: reports.NotApplicable, Key: "image_uri"})
 		}
 	}
 	r.Verdict = reports.Conformant
@@ -44,60 +45,19 @@ func Conformant() *reports.Result {
 	return r
 }
 
-// Unreachable is the run against an address at which nothing answers.
-func Unreachable() *reports.Result {
-	r := Faulty()
-	for q := range reports.Each(r.Requirements) {
-		Block(q, reports.Blocker{Kind: reports.ByTarget, Name: r.Target.ControlPlane}, r.Target.ControlPlane+" does not answer: connection refused")
-		for j := range q.Scenarios {
-			q.Scenarios[j].Exchanges = nil
-		}
-	}
-	r.Run.ID, r.Verdict, r.Findings = "5eed0002", reports.Incomplete, nil
-	r.Target.AgentServer = ""
-	r.Exchanges, r.Timeline, r.Ledger, r.Coverage = reports.NewExchanges(), nil, nil, reports.Coverage{}
-	reports.Tally(r)
-	reports.SetScope(r, slices.DeleteFunc(slices.Clone(r.NotJudged), func(n reports.NotJudged) bool { return n.Kind != reports.NotSelected }))
-	return r
-}
-
-// Requirement finds a requirement of r. It panics where there is none: the recorded run has changed.
-func Requirement(r *reports.Result, id string) *reports.Requirement {
-	return &r.Requirements[slices.IndexFunc(r.Requirements, func(q reports.Requirement) bool { return q.ID == id })]
-}
-
 // Finding finds the first finding of a requirement. It panics where there is none.
 func Finding(r *reports.Result, id string) *reports.Finding {
 	return &r.Findings[slices.IndexFunc(r.Findings, func(f reports.Finding) bool { return f.Requirement == id })]
 }
 
-// Pass lets a requirement and all of its scenarios pass.
-func Pass(q *reports.Requirement) { settle(q, reports.Passed, "", nil, nil) }
-
-// Skip skips a requirement and all of its scenarios.
-func Skip(q *reports.Requirement, skip reports.Skip, reason string) {
-	settle(q, reports.Skipped, reason, &skip, nil)
-}
-
-// Block blocks a requirement and all of its scenarios.
-func Block(q *reports.Requirement, by reports.Blocker, reason string) {
-	settle(q, reports.Blocked, reason, nil, []reports.Blocker{by})
-}
-
-func settle(q *reports.Requirement, v reports.Verdict, reason string, skip *reports.Skip, by []reports.Blocker) {
+// Settle gives a requirement and all of its scenarios a verdict.
+func Settle(q *reports.Requirement, v reports.Verdict, reason string, skip *reports.Skip, by ...reports.Blocker) {
 	q.Verdict, q.Reason, q.Skip, q.BlockedBy = v, reason, skip, by
-	for i := range q.Scenarios {
-		s := &q.Scenarios[i]
+	for s := range reports.Each(q.Scenarios) {
 		s.Verdict, s.Reason, s.Skip, s.BlockedBy = v, reason, skip, by
-		for j := range s.Steps {
-			s.Steps[j].Verdict = map[bool]reports.Verdict{true: v}[v == reports.Passed]
+		for step := range reports.Each(s.Steps) {
+			step.Verdict = map[bool]reports.Verdict{true: v}[v == reports.Passed]
 		}
-	}
-}
-
-func must(err error) {
-	if err != nil {
-		panic(fmt.Sprintf("a result of the tests: %v", err))
 	}
 }
 
@@ -123,43 +83,4 @@ func HostileTexts() map[string]string {
 		"deep":           strings.Repeat("[", 20000) + strings.Repeat("]", 20000),
 		"wide":           strings.Repeat("{\"a\":", 60) + "1" + strings.Repeat("}", 60),
 	}
-}
-
-// Hostile is the sample in which every text that can come from a target is the given one.
-func Hostile(text string) *reports.Result {
-	r := Sample()
-	r.Headline = "The target says: " + text
-	r.Target.Implementation = reports.Implementation{Name: text, Version: text, URL: text, Contact: text}
-	for q := range reports.Each(r.Requirements) {
-		if q.Verdict == reports.Passed {
-			continue
-		}
-		q.Reason = text
-		if q.Skip != nil {
-			q.Skip.Key = text
-		}
-		if q.BlockedBy != nil {
-			q.BlockedBy = []reports.Blocker{{Kind: reports.ByPrecondition, Name: text}}
-		}
-		s := &q.Scenarios[0]
-		s.Reason, s.Skip, s.BlockedBy = q.Reason, q.Skip, q.BlockedBy
-	}
-	for f := range reports.Each(r.Findings) {
-		f.Summary, f.Expected, f.Actual, f.Hint, f.Pointer, f.Curl = text, text, text+"\n"+text, text, "/"+text, "curl '"+text+"'"
-	}
-	exchanges := reports.NewExchanges()
-	for x := range r.Exchanges.All() {
-		x.Response.Body, x.Error, x.Curl = text, text, "curl '"+text+"'"
-		x.Response.Headers = map[string][]string{"X-Hostile": {text, text}, text: {"name"}}
-		x.URL += "?" + text
-		x.Problems = []string{text}
-		exchanges.Append(x)
-	}
-	r.Exchanges = exchanges
-	r.Timeline = append(r.Timeline, reports.Transition{Revision: text, Status: text, AtMS: 900})
-	r.Ledger = append(r.Ledger, reports.LedgerEntry{Kind: "deployment", ID: text, CreatedBy: text})
-	c := &r.Coverage
-	c.Statuses[0].ContentType = text
-	c.Enums[0].Seen, c.Parameters[0].Values = []string{text}, []string{text}
-	return r
 }

@@ -14,6 +14,8 @@ import (
 	"github.com/agentconform/agentconform/reports/proof"
 	"github.com/agentconform/agentconform/steps"
 	"github.com/agentconform/agentconform/steps/config"
+	"github.com/agentconform/agentconform/steps/suite"
+	"github.com/agentconform/agentconform/steps/target"
 )
 
 // togetherAtMost is how many equivalent mutants are tried at once.
@@ -22,12 +24,13 @@ const togetherAtMost = 12
 // explored is within how many operations exploration is to find a fault that no scenario sees.
 const explored = 2000
 
-// narrow tells whether the gate runs a part of the scenarios against a server: against a fault, those that should see it.
+// narrow tells whether the gate runs a part of the scenarios against a server: against a fault, those that should see
+// it.
 func (p *prover) narrow(row proof.Row) bool { return !p.Whole && row.Kind == proof.Fault }
 
-// selection is what is run against a server: everything, or in the gate, against a fault, the scenarios of its requirement.
-// A requirement about all answers of an operation also needs the scenarios that send it, and one about all answers of a half
-// needs that half.
+// selection is what is run against a server: everything, or in the gate, against a fault, the scenarios of its
+// requirement. A requirement about all answers of an operation also needs the scenarios that send it, and one about all
+// answers of a half needs that half.
 func (p *prover) selection(t trial) steps.Selection {
 	row := t.row
 	if !p.narrow(row) {
@@ -37,7 +40,7 @@ func (p *prover) selection(t trial) steps.Selection {
 	if q == nil {
 		return steps.Selection{}
 	}
-	if !q.Scenarios[0].Is(features.TagLast) && !t.elsewhere {
+	if !q.Scenarios[0].Is(features.TagLast) && !t.fault.Elsewhere {
 		return steps.Selection{Only: []string{q.ID}}
 	}
 	_, operation, ofOperation := strings.Cut(q.ID, "-CONTRACT-")
@@ -54,22 +57,9 @@ func (p *prover) selection(t trial) steps.Selection {
 // learn keeps what the unmodified reference has shown.
 func (p *prover) learn(row proof.Row, result *reports.Result) {
 	senders := map[string][]string{}
-	sent := map[string]map[string]bool{} // operations by scenario
-	for x := range result.Exchanges.All() {
-		key, _, _ := strings.Cut(x.Scenario, " ")
-		if op := x.Operation; op != "" {
-			if sent[key] == nil {
-				sent[key] = map[string]bool{}
-			}
-			sent[key][op] = true
-		}
-	}
-	for _, q := range result.Requirements {
-		for _, s := range q.Scenarios {
-			key := (&features.Scenario{URI: s.URI, Line: s.Line}).Key()
-			for op := range sent[key] {
-				senders[op] = append(senders[op], key)
-			}
+	for _, x := range result.Exchanges {
+		if key, _, _ := strings.Cut(x.Scenario, " "); !slices.Contains(senders[x.Operation], key) {
+			senders[x.Operation] = append(senders[x.Operation], key)
 		}
 	}
 	p.mu.Lock()
@@ -82,19 +72,19 @@ func (p *prover) judge(ctx context.Context, t trial, cfg *config.Config) (*repor
 	o := p.options(cfg)
 	o.Select = p.selection(t)
 	switch {
-	case t.explored:
+	case t.fault != nil && t.fault.Explored:
 		o.Explore = explored
 		cfg.Patience = 20 * time.Millisecond // these servers show at once what was written, and a sequence waits for it often
 	case p.Whole && t.row.Kind != proof.Fault && t.row.Kind != proof.GeneratedMutant:
-		o.Explore = steps.Explored // and finds nothing
+		o.Explore = suite.Explored // and finds nothing
 	}
 	if t.row.Kind != proof.GeneratedMutant {
 		return steps.Run(ctx, o)
 	}
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
-	o.Progress = func(e steps.Event) {
-		if e.Kind == steps.Ended && e.Verdict == reports.Failed {
+	o.Progress = func(e target.Event) {
+		if e.Kind == target.Ended && e.Verdict == reports.Failed {
 			stop(&steps.Stopped{By: "the first failure"})
 		}
 	}
@@ -104,8 +94,9 @@ func (p *prover) judge(ctx context.Context, t trial, cfg *config.Config) (*repor
 // job is what one worker does: the trials with these indices, together.
 type job []int
 
-// jobs are all trials: the unmodified references, from which the gate learns, most others in the order in which they start, and those
-// that need a machine that is not busy. In the gate, equivalent mutants that change different places are one job.
+// jobs are all trials: the unmodified references, from which the gate learns, most others in the order in which they
+// start, and those that need a machine that is not busy. In the gate, equivalent mutants that change different places
+// are one job.
 func (p *prover) jobs(trials []trial) [3][]job {
 	var first, groups, slow, others, last []job
 	for i, t := range trials {
@@ -134,8 +125,8 @@ func (p *prover) jobs(trials []trial) [3][]job {
 	return [3][]job{first, slices.Concat(slow, groups, others), last}
 }
 
-// do makes the trials of a job. Equivalent mutants that are tried together count if as many requirements passed as at the
-// unmodified reference; else each half of them is tried.
+// do makes the trials of a job. Equivalent mutants that are tried together count if as many requirements passed as at
+// the unmodified reference; else each half of them is tried.
 func (p *prover) do(ctx context.Context, trials []trial, j job, finished func(int, proof.Row)) {
 	if len(j) == 1 {
 		finished(j[0], p.try(ctx, trials[j[0]]))
@@ -161,4 +152,18 @@ func (p *prover) do(ctx context.Context, trials []trial, j job, finished func(in
 		own.Name, own.Does, own.Together = trials[i].row.Name, trials[i].row.Does, len(j)
 		finished(i, own)
 	}
+}
+
+// elsewhere tries a mutant that was not killed, and is not explained, in the other edition of the reference too. What
+// shows more counts.
+func (p *prover) elsewhere(ctx context.Context, t trial, row proof.Row) proof.Row {
+	before := row.Outcome()
+	if t.other == nil || before == proof.Killed || before == proof.Explained {
+		return row
+	}
+	other := p.try(ctx, *t.other)
+	if after := other.Outcome(); after == proof.NotReached || after == proof.Survived && before == proof.Survived {
+		return row
+	}
+	return other
 }

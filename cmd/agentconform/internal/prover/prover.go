@@ -4,23 +4,20 @@ package prover
 import (
 	"context"
 	"fmt"
-	"net/http/httptest"
 	"runtime"
 	"slices"
-	"strings"
 	"sync"
 	"time"
 
 	"github.com/agentconform/agentconform/features"
-	"github.com/agentconform/agentconform/interop/independent"
 	"github.com/agentconform/agentconform/reference"
-	"github.com/agentconform/agentconform/reference/faults"
 	"github.com/agentconform/agentconform/reports"
 	"github.com/agentconform/agentconform/reports/proof"
 	"github.com/agentconform/agentconform/reports/safe"
 	"github.com/agentconform/agentconform/spec"
 	"github.com/agentconform/agentconform/steps"
 	"github.com/agentconform/agentconform/steps/config"
+	"github.com/agentconform/agentconform/steps/replay"
 )
 
 // Options of a self-test.
@@ -32,15 +29,11 @@ type Options struct {
 	Version string
 	// Describe completes the configuration of a run against a reference.
 	Describe func(*config.Config, *reference.Server)
-	// Keep is given the result of each run by its name; with it, only the unmodified reference and one fault of each
-	// requirement are run. It is called by several goroutines.
+	// Keep is given the result of each run by its name; nil where nobody wants them. It is called by several goroutines.
 	Keep func(name string, r *reports.Result) error
 	// Done is called with each row when its run has ended.
 	Done func(row proof.Row, done, total int)
 }
-
-// The time limits of the runs, shorter than for a real target: some faults make the suite wait until a timeout.
-var limits = config.Timeouts{Request: 4 * time.Second, Poll: 8 * time.Second, Run: 6 * time.Second}
 
 // runsPerCore is how many runs of the suite are made at the same time for each core: most of their time they wait.
 const runsPerCore = 12
@@ -49,29 +42,11 @@ type prover struct {
 	Options
 	catalogue *features.Catalogue
 	oracle    *spec.Oracle
-	pristine  map[string]*config.Config // unmodified references by edition; for replays
 
 	mu sync.Mutex
 	// Of the unmodified reference, by edition: how many requirements passed, and which scenarios sent which operation.
 	passed  map[string]int
 	senders map[string]map[string][]string
-}
-
-// trial is one run of the suite.
-type trial struct {
-	row       proof.Row
-	slow      bool // started first, so that it does not run alone at the end
-	last      bool // started when the others have ended
-	once      bool // the fault occurs once per server
-	elsewhere bool // only scenarios of other requirements meet the fault
-	explored  bool // no scenario sees the fault: exploration does
-	start     func(ctx context.Context, cfg *config.Config) (stop func(), err error)
-	// place and layer are of an equivalent mutant that the gate may try together with others.
-	place string
-	layer faults.Layer
-	// changed is how many exchanges a row has changed; nil where that is not counted.
-	changed func() int64
-	other   *trial // in the other edition; nil where one edition says everything
 }
 
 // Run makes all runs and concludes. An error means that there is no result.
@@ -89,15 +64,11 @@ func Run(ctx context.Context, o Options) (*proof.Proof, error) {
 	if err != nil {
 		return nil, err
 	}
-	result := &proof.Proof{Schema: proof.Schema, Version: o.Version, Gate: !o.Whole, Whole: len(o.Only) == 0 && o.Keep == nil}
+	result := &proof.Proof{Schema: proof.Schema, Version: o.Version, Gate: !o.Whole, Whole: len(o.Only) == 0}
 	for _, r := range p.catalogue.Requirements {
-		result.Requirements = append(result.Requirements, proof.Requirement{ID: r.ID, Level: r.Level, Title: r.Title, After: r.After})
+		result.Requirements = append(result.Requirements, proof.Requirement{ID: r.ID, Level: r.Level, Title: r.Title,
+			After: r.After})
 	}
-	stop, err := p.startPristine(ctx)
-	if err != nil {
-		return nil, err
-	}
-	defer stop()
 	result.Rows = p.run(ctx, trials)
 	if ctx.Err() != nil {
 		return nil, fmt.Errorf("the self-test was interrupted: %w", context.Cause(ctx))
@@ -107,137 +78,8 @@ func Run(ctx context.Context, o Options) (*proof.Proof, error) {
 	return result, nil
 }
 
-func (p *prover) trials() ([]trial, error) {
-	var all []trial
-	for _, edition := range []string{config.Cloud, config.SelfHosted} {
-		all = append(all, p.reference(proof.Row{Kind: proof.Pristine, Name: "reference-" + edition, Does: "the unmodified reference", Edition: edition}, nil))
-	}
-	for _, row := range IndependentServers() {
-		all = append(all, independentServer(row))
-	}
-	for _, v := range faults.EquivalentMutants() {
-		t := p.reference(proof.Row{Kind: proof.Equivalent, Name: v.Name, Does: v.Differs, Edition: v.Edition, Also: v.Also}, v.Apply)
-		t.slow, t.last, t.place, t.layer = true, v.Queues, v.Place, v.Apply
-		all = append(all, t)
-	}
-	for _, i := range faults.NullImplementations() {
-		all = append(all, p.null(i))
-	}
-	for _, f := range faults.All() {
-		layer, changed := f.Apply, (func() int64)(nil)
-		if f.Row != nil {
-			layer, changed = counted(f.Row)
-		}
-		t := p.reference(proof.Row{Kind: proof.Fault, Name: f.Name, Does: f.Breaks, Edition: f.Edition, Fails: f.Fails, Also: f.Also}, layer)
-		t.changed = changed
-		t.slow, t.once, t.elsewhere, t.explored = f.Hangs, f.Once, f.Elsewhere, f.Explored
-		all = append(all, t)
-	}
-	named := slices.ContainsFunc(p.Only, func(name string) bool { return strings.HasPrefix(name, "independent-server") })
-	if p.Whole || named {
-		all = append(all, p.proxied()...)
-	}
-	generated, err := p.generated()
-	if err != nil {
-		return nil, err
-	}
-	all, err = selected(append(all, generated...), p.Only)
-	if p.Keep != nil {
-		all = examples(all)
-	}
-	return all, err
-}
-
-// examples leaves the unmodified reference and one fault of each requirement: where there is a choice, one that the
-// scenarios of the requirement meet.
-func examples(all []trial) []trial {
-	chosen := map[string]string{} // name, by requirement
-	for _, elsewhere := range []bool{false, true} {
-		for _, t := range all {
-			if t.row.Kind == proof.Fault && t.elsewhere == elsewhere && chosen[t.row.Fails] == "" {
-				chosen[t.row.Fails] = t.row.Name
-			}
-		}
-	}
-	return slices.DeleteFunc(all, func(t trial) bool {
-		return t.row.Kind != proof.Pristine && chosen[t.row.Fails] != t.row.Name
-	})
-}
-
-// selected returns the trials with the names and those that break the requirements with the IDs. The unmodified reference is
-// always included, and with an ID all equivalent mutants: a requirement that fails on these kills every mutant.
-func selected(all []trial, only []string) ([]trial, error) {
-	if len(only) == 0 {
-		return all, nil
-	}
-	byID := false
-	for _, name := range only {
-		isID := slices.ContainsFunc(all, func(t trial) bool { return t.row.Fails == name })
-		byID = byID || isID
-		if !isID && !slices.ContainsFunc(all, func(t trial) bool { return t.row.Name == name || t.row.Group == name }) {
-			return nil, fmt.Errorf("--only %s: unknown name of a fault, equivalent mutant or null implementation, and no fault breaks a requirement with this ID; agentconform prove --list shows all names", name)
-		}
-	}
-	return slices.DeleteFunc(all, func(t trial) bool {
-		isNamed := slices.ContainsFunc(only, func(name string) bool { return name == t.row.Name || name == t.row.Fails || name == t.row.Group })
-		return !isNamed && t.row.Kind != proof.Pristine && (t.row.Kind != proof.Equivalent || !byID)
-	}), nil
-}
-
-// reference is a trial of the reference with a layer.
-func (p *prover) reference(row proof.Row, layer faults.Layer) trial {
-	return trial{row: row, start: func(ctx context.Context, cfg *config.Config) (func(), error) {
-		options := reference.Options{Edition: row.Edition}
-		if layer != nil {
-			layer(&options)
-		}
-		server, err := reference.Start(ctx, options)
-		if err != nil {
-			return nil, err
-		}
-		p.Describe(cfg, server)
-		return func() { _ = server.Close() }, nil // its data is temporary
-	}}
-}
-
-// IndependentServers are the rows of another conforming server. It differs from the reference in many places at once.
-func IndependentServers() (rows []proof.Row) {
-	for _, edition := range []string{config.Cloud, config.SelfHosted} {
-		rows = append(rows, proof.Row{Kind: proof.Equivalent, Name: "independent-server-" + edition,
-			Does: "a server that shares no code with the reference", Edition: edition})
-	}
-	return rows
-}
-
-// independentServer is a trial of that server, with its own configuration.
-func independentServer(row proof.Row) trial {
-	return trial{row: row, slow: true, start: func(_ context.Context, cfg *config.Config) (func(), error) {
-		server := independent.Start(independent.Options{Edition: row.Edition})
-		return server.Close, server.Configure(cfg)
-	}}
-}
-
-// null is a trial of a null implementation, with the configuration of the reference.
-func (p *prover) null(i faults.NullImplementation) trial {
-	row := proof.Row{Kind: proof.Null, Name: i.Name, Does: i.Is}
-	return trial{row: row, slow: true, start: func(ctx context.Context, cfg *config.Config) (func(), error) {
-		model, err := reference.Start(ctx, reference.Options{})
-		if err != nil {
-			return nil, err
-		}
-		p.Describe(cfg, model)
-		server := httptest.NewServer(i.Handler())
-		cfg.Target = server.URL
-		return func() {
-			server.CloseClientConnections()
-			server.Close()
-			_ = model.Close()
-		}, nil
-	}}
-}
-
-// run makes the trials, several at the same time and the unmodified references first, and returns their rows in order. Those
-// that are undecided are tried once more, alone.
+// run makes the trials, several at the same time and the unmodified references first, and returns their rows in order.
+// Those that are undecided are tried once more, alone.
 func (p *prover) run(ctx context.Context, trials []trial) []proof.Row {
 	rows := make([]proof.Row, len(trials))
 	var mu sync.Mutex
@@ -278,18 +120,13 @@ func (p *prover) try(ctx context.Context, t trial) proof.Row {
 	row := t.row
 	row.Red, row.Open = []string{}, []string{}
 	start := time.Now()
-	cfg := config.Default()
-	stop, err := t.start(ctx, &cfg)
+	cfg, stop, err := t.begin(ctx)
 	if err != nil {
-		row.Problem = "start failed: " + err.Error()
+		row.Problem = err.Error()
 		return row
 	}
 	defer stop()
-	if err := hurry(&cfg); err != nil {
-		row.Problem = "invalid configuration: " + err.Error()
-		return row
-	}
-	result, err := p.judge(ctx, t, &cfg)
+	result, err := p.judge(ctx, t, cfg)
 	row.MS = time.Since(start).Milliseconds()
 	if err != nil {
 		row.Problem = "run failed: " + err.Error()
@@ -316,32 +153,23 @@ func (p *prover) try(ctx context.Context, t trial) proof.Row {
 	if row.Kind == proof.GeneratedMutant {
 		row = p.elsewhere(ctx, t, row)
 	}
-	if p.Replay && row.Kind == proof.Fault && row.Problem == "" && !t.elsewhere {
-		row.Replayed, row.Problem = p.replay(ctx, t, &cfg, result)
+	if p.Replay && row.Kind == proof.Fault && row.Problem == "" && !t.fault.Elsewhere {
+		row.Replayed, row.Problem = p.replay(ctx, t, cfg, result)
 	}
 	return row
 }
 
 func (p *prover) options(cfg *config.Config) steps.Options {
-	return steps.Options{Config: cfg, Catalogue: p.catalogue, Oracle: p.oracle, Seed: 1, ID: "proof", Once: true, Version: p.Version}
-}
-
-// hurry completes a configuration with the time limits of the self-test.
-func hurry(cfg *config.Config) error {
-	cfg.Timeouts = limits
-	cfg.Polling = config.Polling{Interval: 5 * time.Millisecond, MaxInterval: 100 * time.Millisecond}
-	return cfg.Complete()
+	return steps.Options{Config: cfg, Catalogue: p.catalogue, Oracle: p.oracle, Seed: 1, ID: "proof", Once: true,
+		Version: p.Version}
 }
 
 // fill copies verdicts and the first finding from a result into the row.
 func (p *prover) fill(row *proof.Row, result *reports.Result) {
 	row.Verdict, row.Narrow = result.Verdict, p.narrow(*row)
 	var failed []string
-	row.Cells, row.Explained = map[string]string{}, map[string][]string{}
+	row.Explained = map[string][]string{}
 	for _, q := range result.Requirements {
-		if p.Whole && q.Verdict != reports.Passed {
-			row.Cells[q.ID] = cell(q)
-		}
 		switch q.Verdict {
 		case reports.Passed:
 			row.Passed++
@@ -357,30 +185,15 @@ func (p *prover) fill(row *proof.Row, result *reports.Result) {
 	}
 	row.Red, row.Beside = p.apart(row, failed)
 	for _, f := range result.Findings {
-		if row.Fails == "" || f.Requirement == row.Fails {
-			row.Shown = fmt.Sprintf("%s: expected %s, got %s", f.Step, f.Expected, f.Actual)
-			break
+		if row.Shown == "" && (row.Fails == "" || f.Requirement == row.Fails) {
+			row.Shown = safe.Cut(fmt.Sprintf("%s: expected %s, got %s", f.Step, f.Expected, f.Actual), 300)
+		}
+		if f.Requirement == row.Fails {
+			row.Sites = append(row.Sites, f.Sites...)
 		}
 	}
-	row.Shown = safe.Cut(row.Shown, 300)
-	for _, f := range result.Findings {
-		for _, site := range f.Sites {
-			if site != "" && f.Requirement == row.Fails && !slices.Contains(row.Sites, site) {
-				row.Sites = append(row.Sites, site)
-			}
-		}
-	}
-}
-
-// cell is the verdict of a requirement and which scenarios failed.
-func cell(q reports.Requirement) string {
-	text := string(q.Verdict)
-	for _, s := range q.Scenarios {
-		if s.Verdict == reports.Failed {
-			text += "; " + s.Name
-		}
-	}
-	return text
+	slices.Sort(row.Sites)
+	row.Sites = slices.DeleteFunc(slices.Compact(row.Sites), func(site string) bool { return site == "" })
 }
 
 // apart takes invariants from the requirements that failed where they may be seen beside the one that the fault breaks.
@@ -396,4 +209,58 @@ func (p *prover) apart(row *proof.Row, failed []string) (red, beside []string) {
 		red = append(red, id)
 	}
 	return red, beside
+}
+
+// replay replays the findings of the fault's requirement. Against the faulty server at least one must still fail
+// (others may pass: it may be a race), against an unmodified reference all must pass, and at a closed port or with
+// wrong credentials all must be inconclusive. It returns how many findings had the expected verdict against all four.
+func (p *prover) replay(ctx context.Context, t trial, faulty *config.Config,
+	result *reports.Result) (n int, problem string) {
+	findings, err := replay.Find(result, t.row.Fails)
+	if err != nil {
+		return 0, err.Error()
+	}
+	pristine, stop, err := p.reference(proof.Row{Edition: faulty.Edition}, nil).begin(ctx)
+	if err != nil {
+		return 0, err.Error()
+	}
+	defer stop()
+	if t.fault.Once {
+		if faulty, stop, err = t.begin(ctx); err != nil {
+			return 0, err.Error()
+		}
+		defer stop()
+	}
+	dead, wrong := *pristine, *pristine
+	dead.Target = "http://127.0.0.1:1"
+	wrong.Credentials = config.Credentials{APIKey: "wrong", TenantID: "00000000-0000-4000-8000-000000000000",
+		Bearer: "wrong"}
+	for _, at := range []struct {
+		place string
+		cfg   *config.Config
+		want  reports.Verdict
+	}{
+		{"a closed port", &dead, reports.Inconclusive},
+		{"the reference with wrong credentials", &wrong, reports.Inconclusive},
+		{"the reference", pristine, reports.Passed},
+		{"the faulty server", faulty, reports.Failed},
+	} {
+		answers, _, err := replay.Judge(ctx, p.options(at.cfg), result, findings)
+		if err != nil {
+			return 0, "replay: " + err.Error()
+		}
+		n = 0
+		for _, a := range answers {
+			if a.Verdict == at.want {
+				n++
+				continue
+			}
+			problem = fmt.Sprintf("replay against %s: verdict is %s, expected %s: %s (%s)", at.place, a.Verdict, at.want,
+				a.Reason, a.Finding.Summary)
+		}
+		if problem != "" && (n == 0 || at.cfg != faulty) {
+			return 0, problem
+		}
+	}
+	return n, ""
 }

@@ -1,0 +1,141 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/agentconform/agentconform/features"
+	"github.com/agentconform/agentconform/reference/deviate"
+	"github.com/agentconform/agentconform/reference/faults"
+	"github.com/agentconform/agentconform/reports"
+	"github.com/agentconform/agentconform/reports/script"
+)
+
+// TestAScriptShowsItsFinding judges the reference with a fault that takes several requests to see.
+func TestAScriptShowsItsFinding(t *testing.T) {
+	t.Parallel()
+	at := slices.IndexFunc(faults.All(), func(f *deviate.Row) bool { return f.Name == "foreign-run-is-retrieved" })
+	assertTheScriptShows(t, faults.All()[at])
+}
+
+// assertTheScriptShows judges the reference with a fault, and runs the script of the first finding of the fault's
+// requirement against the same server: its answer must have the status of the recorded one.
+func assertTheScriptShows(t *testing.T, fault *deviate.Row) {
+	t.Helper()
+	catalogue, _ := catalogueAndOracle(t)
+	var only []string
+	isLast := func(s *features.Scenario) bool { return s.Is(features.TagLast) }
+	if q := catalogue.Find(fault.Fails); !slices.ContainsFunc(q.Scenarios, isLast) {
+		only = []string{fault.Fails}
+	}
+	cfg := startWith(t, fault.Name)
+	o := options(t, cfg, only...)
+	o.Keep = true
+	result := run(t, o)
+	at := slices.IndexFunc(result.Findings, func(f reports.Finding) bool { return f.Requirement == fault.Fails })
+	require.GreaterOrEqual(t, at, 0, result.Headline)
+	f := result.Findings[at]
+	problem := "not tried"
+	for attempt := 0; attempt < 3 && problem != ""; attempt++ { // a run that is to be replaced may be over before
+		problem = repeated(t, result, &f, cfg.Environment())
+	}
+	assert.Empty(t, problem, "%s: expected %s, got %s", f.Requirement, f.Expected, f.Actual)
+}
+
+// repeated runs the script of a finding and says how its answer differs from the recorded one: by its status, or
+// because it has no body.
+func repeated(t *testing.T, r *reports.Result, f *reports.Finding, secrets []string) (problem string) {
+	var text bytes.Buffer
+	if err := script.Write(&text, r, f); err != nil {
+		return err.Error()
+	}
+	file := filepath.Join(t.TempDir(), "finding.sh")
+	require.NoError(t, os.WriteFile(file, text.Bytes(), 0o600))
+	ctx, cancel := context.WithTimeout(t.Context(), 4*time.Minute)
+	defer cancel()
+	bash := exec.CommandContext(ctx, "bash", file)
+	bash.Env = append(os.Environ(), secrets...)
+	var log bytes.Buffer
+	bash.Stderr = &log
+	out, err := bash.Output()
+	if err != nil {
+		return fmt.Sprintf("%v: %s", err, log.String())
+	}
+	last := f.Exchanges[len(f.Exchanges)-1].Exchange
+	if slices.Contains(f.Exchanges, reports.Link{Exchange: f.Exchange, Part: reports.Observation}) {
+		last = f.Exchange
+	}
+	want, err := r.Exchange(last)
+	require.NoError(t, err)
+	head, body, _ := strings.Cut(string(out), "\r\n\r\n")
+	status := strings.Fields(head + " none none")[1]
+	if status != fmt.Sprint(want.Status) && !(want.Status == 0 && status == "none") || (len(want.Response.Body) > 0) != (strings.TrimSpace(body) != "") {
+		return fmt.Sprintf("status %s in place of %d\n%s\n%s", status, want.Status, out, log.String())
+	}
+	return ""
+}
+
+// TestFindingsListWhatLedToThem judges a server with faults of three kinds: one that a fixture meets, one that two
+// looks at the deployment show, and one of the contract, which is judged over all exchanges.
+func TestFindingsListWhatLedToThem(t *testing.T) {
+	t.Parallel()
+	cfg := startWith(t, "rolled-back-messages-stay", "empty-update-makes-a-revision", "listed-updated-at-is-a-number")
+	result := judge(t, cfg, "AS-ROLLBACK-3", "CP-UPDATE-4", "CP-CONTRACT-list-revisions")
+
+	rollback, parts := chainOf(t, result, "AS-ROLLBACK-3")
+	strategies := 0
+	for _, x := range rollback {
+		if x.Method == "POST" && strings.Contains(x.Request.Body, `"rollback"`) {
+			strategies++
+		}
+	}
+	assert.Positive(t, strategies, "the run that replaced the prior one is part of the chain")
+	assert.True(t, slices.ContainsFunc(rollback, func(x reports.Exchange) bool { return x.Scenario == "fixture: a rollback" }))
+	assert.False(t, slices.ContainsFunc(rollback, func(x reports.Exchange) bool { return x.Scenario == "fixture: a completed run" }), "it only measures")
+	assert.Equal(t, reports.Observation, parts[len(parts)-1])
+
+	update, parts := chainOf(t, result, "CP-UPDATE-4")
+	patch := slices.Index(parts, reports.Act) // updates by scenarios that had the deployment before are part of the set-up
+	require.Positive(t, patch)
+	assert.Equal(t, "PATCH", update[patch].Method)
+	assert.Equal(t, reports.SetUp, parts[patch-1], "the look before the update")
+	assert.Equal(t, reports.Observation, parts[patch+1], "the look after it")
+	assert.Regexp(t, `^GET /v2/deployments/\{deployment_id\}/revisions \(exchange \d+\) with GET /v2/deployments/\{deployment_id\}/revisions \(exchange \d+\)$`,
+		findingOf(t, result, "CP-UPDATE-4").Compared)
+
+	contract, _ := chainOf(t, result, "CP-CONTRACT-list-revisions")
+	last := contract[len(contract)-1]
+	assert.Equal(t, findingOf(t, result, "CP-CONTRACT-list-revisions").Exchange, last.ID, "it ends with the first exchange that shows it")
+	assert.Greater(t, len(contract), 1, "and has what the scenario sent before")
+}
+
+func findingOf(t *testing.T, r *reports.Result, requirement string) *reports.Finding {
+	t.Helper()
+	at := slices.IndexFunc(r.Findings, func(f reports.Finding) bool { return f.Requirement == requirement })
+	require.GreaterOrEqual(t, at, 0, "no finding of %s", requirement)
+	return &r.Findings[at]
+}
+
+// chainOf returns the exchanges of a finding, which must be in the order in which they were sent.
+func chainOf(t *testing.T, r *reports.Result, requirement string) (chain []reports.Exchange, parts []reports.Part) {
+	t.Helper()
+	for _, link := range findingOf(t, r, requirement).Exchanges {
+		x, err := r.Exchange(link.Exchange)
+		require.NoError(t, err)
+		chain, parts = append(chain, x), append(parts, link.Part)
+	}
+	require.NotEmpty(t, chain)
+	assert.True(t, slices.IsSortedFunc(chain, func(a, b reports.Exchange) int { return int(a.AtMS - b.AtMS) }))
+	return chain, parts
+}

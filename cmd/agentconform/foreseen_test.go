@@ -1,0 +1,219 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/agentconform/agentconform/reference"
+	"github.com/agentconform/agentconform/reports"
+	"github.com/agentconform/agentconform/steps"
+	"github.com/agentconform/agentconform/steps/config"
+	"github.com/agentconform/agentconform/steps/doctor"
+	"github.com/agentconform/agentconform/steps/evidence"
+	"github.com/agentconform/agentconform/steps/suite"
+)
+
+// vendor is a reference on which somebody has deployed something, and the requests that came since.
+type vendor struct {
+	*reference.Server
+	deployment string
+
+	mu       sync.Mutex
+	requests []string // "PATCH /v2/deployments/..."
+}
+
+// startVendor starts a reference with a deployment of so many revisions, none where that is 0.
+func startVendor(t *testing.T, revisions int) *vendor {
+	t.Helper()
+	v := &vendor{}
+	var err error
+	v.Server, err = reference.Start(t.Context(), reference.Options{WrapHTTP: func(next http.Handler) http.Handler {
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			v.mu.Lock()
+			v.requests = append(v.requests, r.Method+" "+r.URL.Path)
+			v.mu.Unlock()
+			next.ServeHTTP(w, r)
+		})
+	}})
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, v.Close()) })
+	if revisions > 0 {
+		v.deploy(t, revisions)
+	}
+	v.requests = nil
+	return v
+}
+
+// ask sends a request as the vendor.
+func (v *vendor) ask(t *testing.T, method, path string, body any) map[string]any {
+	t.Helper()
+	text, err := json.Marshal(body)
+	require.NoError(t, err)
+	r, err := http.NewRequestWithContext(t.Context(), method, v.ControlPlaneURL()+path, bytes.NewReader(text))
+	require.NoError(t, err)
+	r.Header.Set("X-Api-Key", v.Fixtures().Owner.APIKey)
+	r.Header.Set("Content-Type", "application/json")
+	a, err := http.DefaultClient.Do(r)
+	require.NoError(t, err)
+	defer a.Body.Close()
+	answer, err := io.ReadAll(a.Body)
+	require.NoError(t, err)
+	var object map[string]any
+	require.NoError(t, json.Unmarshal(answer, &object))
+	return object
+}
+
+func (v *vendor) deploy(t *testing.T, revisions int) {
+	t.Helper()
+	set := v.Fixtures()
+	v.deployment = fmt.Sprint(v.ask(t, "POST", "/v2/deployments", set.Create)["id"])
+	path := "/v2/deployments/" + v.deployment
+	for n := 1; n <= revisions; n++ {
+		if n > 1 {
+			v.ask(t, "PATCH", path, map[string]any{"source_revision_config": map[string]any{"repo_ref": set.SecondRef}})
+		}
+		require.Eventually(t, func() bool {
+			latest := v.ask(t, "GET", path, nil)["latest_revision_id"]
+			return v.ask(t, "GET", fmt.Sprintf("%s/revisions/%s", path, latest), nil)["status"] == "DEPLOYED"
+		}, 20*time.Second, 5*time.Millisecond)
+	}
+}
+
+// whole is a configuration with all keys for the vendor's target, whose agent server is that of a deployment.
+func (v *vendor) whole(t *testing.T) *config.Config {
+	t.Helper()
+	c := config.Default()
+	describe(&c, v.Server)
+	c.AgentTarget = ""
+	require.NoError(t, c.Complete())
+	return &c
+}
+
+// foreseen is how many requirements doctor promises, and the plan of a run; the plan sends nothing.
+func foreseen(t *testing.T, v *vendor, c *config.Config, only ...string) (promised int, plan *suite.Preview) {
+	t.Helper()
+	e, err := doctor.Examine(t.Context(), options(t, c), false)
+	require.NoError(t, err)
+	require.True(t, e.Testable(), e.Conclusion())
+	v.requests = nil
+	plan, err = suite.PreviewOf(c, options(t, c).Catalogue, steps.Selection{Only: only})
+	require.NoError(t, err)
+	assert.Empty(t, v.requests)
+	return e.Judged, plan
+}
+
+func judgedIn(r *reports.Result) (n int) {
+	for _, q := range r.Requirements {
+		if q.Verdict == reports.Passed || q.Verdict == reports.Failed {
+			n++
+		}
+	}
+	return n
+}
+
+func deploymentsIn(r *reports.Result) (n int) {
+	for _, e := range r.Ledger {
+		if e.Kind == evidence.Deployment {
+			n++
+		}
+	}
+	return n
+}
+
+// TestRunsAreForeseen holds what doctor and the plan say of a run to what it judges and creates. With a key alone, and
+// with --read-only, it only reads what the vendor has deployed.
+func TestRunsAreForeseen(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		revisions, least int // least: requirements that are judged
+		configure        func(*testing.T, *vendor) *config.Config
+	}{
+		"everything": {3, 110, func(t *testing.T, v *vendor) *config.Config { return v.whole(t) }},
+		"read-only, a long history": {23, 30, func(t *testing.T, v *vendor) *config.Config {
+			c := v.whole(t)
+			c.Existing.Deployment, c.ReadOnly = v.deployment, true
+			return c
+		}},
+		"a key and one revision":      {1, 25, keyAlone},
+		"a key and several revisions": {8, 30, keyAlone},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			v := startVendor(t, c.revisions)
+			cfg := c.configure(t, v)
+			promised, plan := foreseen(t, v, cfg)
+			r := judge(t, cfg)
+			assert.Equal(t, promised, judgedIn(r), "what doctor promises")
+			if cfg.Has("create.body") { // else the plan does not know what there is to read
+				assert.InDelta(t, judgedIn(r), plan.Judged, 2) // where it only reads, it assumes a history of several statuses
+			}
+			assert.GreaterOrEqual(t, judgedIn(r), c.least)
+			assert.Equal(t, reports.Conformant, r.Verdict, r.Headline)
+			assert.GreaterOrEqual(t, plan.Deployments, deploymentsIn(r))
+			assert.LessOrEqual(t, plan.Deployments, deploymentsIn(r)+2)
+			for _, q := range r.Requirements {
+				assert.Contains(t, []reports.Verdict{reports.Passed, reports.Skipped}, q.Verdict, "%s: %s", q.ID, q.Reason)
+			}
+			if name == "everything" {
+				return
+			}
+			assert.Empty(t, r.Ledger)
+			read := 0
+			for _, request := range v.requests {
+				if method, path, _ := strings.Cut(request, " "); strings.Contains(path, v.deployment) || cfg.ReadOnly {
+					assert.True(t, method == "GET" || strings.HasSuffix(path, "/threads/search"), request)
+					read++
+				}
+			}
+			assert.Positive(t, read)
+		})
+	}
+}
+
+func keyAlone(t *testing.T, v *vendor) *config.Config {
+	c := config.Default()
+	c.Target, c.Credentials.APIKey = v.ControlPlaneURL(), v.Fixtures().Owner.APIKey
+	require.NoError(t, c.Complete())
+	return &c
+}
+
+// TestTheBudgetIsSpentInOrder runs with few deployments: whatever the seed, the same scenarios get them.
+func TestTheBudgetIsSpentInOrder(t *testing.T) {
+	t.Parallel()
+	const most = 4
+	only := []string{"CP-AUTH-*", "CP-CREATE-*", "CP-UPDATE-*", "CP-LIST-3", "AS-AUTHZ-*", "AS-ROLLBACK-*", "AS-THREAD-*"}
+	var verdicts []map[string]bool // whether a scenario is skipped
+	for _, seed := range []int64{1, 99} {
+		v := startVendor(t, 0)
+		c := v.whole(t)
+		c.MaxDeployments = most
+		_, p := foreseen(t, v, c, only...)
+		assert.LessOrEqual(t, p.Deployments, most)
+		o := options(t, c, only...)
+		o.Seed = seed
+		r := run(t, o)
+		assert.LessOrEqual(t, deploymentsIn(r), most)
+		seen := map[string]bool{}
+		for _, q := range r.Requirements {
+			for _, s := range q.Scenarios {
+				seen[s.URI+"\n"+s.Name] = s.Verdict == reports.Skipped
+			}
+		}
+		verdicts = append(verdicts, seen)
+		assert.True(t, slices.ContainsFunc(r.Requirements, func(q reports.Requirement) bool {
+			return q.Skip != nil && *q.Skip == reports.Skip{Kind: reports.OverBudget, Key: "max_deployments"}
+		}))
+	}
+	assert.Equal(t, verdicts[0], verdicts[1], "what is skipped")
+}

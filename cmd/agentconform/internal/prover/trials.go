@@ -1,0 +1,257 @@
+package prover
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"hash/fnv"
+	"net/http/httptest"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/agentconform/agentconform/interop/independent"
+	"github.com/agentconform/agentconform/reference"
+	"github.com/agentconform/agentconform/reference/deviate"
+	"github.com/agentconform/agentconform/reference/faults"
+	"github.com/agentconform/agentconform/reference/mutants"
+	"github.com/agentconform/agentconform/reports/proof"
+	"github.com/agentconform/agentconform/steps/config"
+)
+
+// trial is one run of the suite against one server.
+type trial struct {
+	row   proof.Row
+	fault *deviate.Row // that the reference has; nil where it has none of the catalogue
+	slow  bool         // started first, so that it does not run alone at the end
+	last  bool         // started when the others have ended
+	start func(ctx context.Context, cfg *config.Config) (stop func(), err error)
+	// place and layer are of an equivalent mutant that the gate may try together with others.
+	place string
+	layer faults.Layer
+	// changed is how many exchanges a row has changed; nil where that is not counted.
+	changed func() int64
+	other   *trial // in the other edition; nil where one edition says everything
+}
+
+// The time limits of the runs, shorter than for a real target: some faults make the suite wait until a timeout.
+var limits = config.Timeouts{Request: 4 * time.Second, Poll: 8 * time.Second, Run: 6 * time.Second}
+
+// begin starts the server, and returns how it is judged.
+func (t trial) begin(ctx context.Context) (cfg *config.Config, stop func(), err error) {
+	c := config.Default()
+	if stop, err = t.start(ctx, &c); err != nil {
+		return nil, nil, fmt.Errorf("start failed: %w", err)
+	}
+	c.Timeouts = limits
+	c.Polling = config.Polling{Interval: 5 * time.Millisecond, MaxInterval: 100 * time.Millisecond}
+	if err := c.Complete(); err != nil {
+		stop()
+		return nil, nil, fmt.Errorf("invalid configuration: %w", err)
+	}
+	return &c, stop, nil
+}
+
+// Rows are all servers against which a self-test can run the suite.
+func Rows() (rows []proof.Row, err error) {
+	trials, err := (&prover{Options: Options{Whole: true, All: true}}).trials()
+	for _, t := range trials {
+		rows = append(rows, t.row)
+	}
+	return rows, err
+}
+
+// trials are those that the options ask for. The unmodified reference is always among them, and all equivalent mutants
+// where the ID of a requirement is named: a requirement that fails on these kills every mutant.
+func (p *prover) trials() ([]trial, error) {
+	all := p.catalogued()
+	if p.Whole || slices.ContainsFunc(p.Only, func(name string) bool { return strings.HasPrefix(name, besideReference) }) {
+		all = append(all, p.proxied()...)
+	}
+	if p.All || len(p.Only) > 0 {
+		generated, err := mutants.All()
+		if err != nil {
+			return nil, err
+		}
+		for _, m := range generated {
+			all = append(all, p.generated(m, config.Cloud))
+		}
+	}
+	return selected(all, p.Only)
+}
+
+// selected returns the trials with the names, those of the groups, and those that break the requirements with the IDs.
+func selected(all []trial, only []string) ([]trial, error) {
+	if len(only) == 0 {
+		return all, nil
+	}
+	byID := false
+	for _, name := range only {
+		isID := slices.ContainsFunc(all, func(t trial) bool { return t.row.Fails == name })
+		byID = byID || isID
+		if !isID && !slices.ContainsFunc(all, func(t trial) bool { return t.row.Name == name || t.row.Group == name }) {
+			return nil, fmt.Errorf("--only %s: unknown name of a fault, equivalent mutant or null implementation, and no fault breaks a requirement with this ID; agentconform prove --list shows all names", name)
+		}
+	}
+	return slices.DeleteFunc(all, func(t trial) bool {
+		isNamed := slices.ContainsFunc(only, func(name string) bool {
+			return name == t.row.Name || name == t.row.Fails || name == t.row.Group
+		})
+		return !isNamed && t.row.Kind != proof.Pristine && (t.row.Kind != proof.Equivalent || !byID)
+	}), nil
+}
+
+// catalogued are trials of servers that conform, of those that implement nothing, and of the declared faults.
+func (p *prover) catalogued() (all []trial) {
+	editions := []string{config.Cloud, config.SelfHosted}
+	for _, edition := range editions {
+		row := proof.Row{Kind: proof.Pristine, Name: "reference-" + edition, Does: "the unmodified reference",
+			Edition: edition}
+		all = append(all, p.reference(row, nil))
+	}
+	for _, edition := range editions {
+		row := proof.Row{Kind: proof.Equivalent, Name: besideReference + "-" + edition,
+			Does: "a server that shares no code with the reference", Edition: edition}
+		all = append(all, trial{row: row, slow: true, start: func(_ context.Context, cfg *config.Config) (func(), error) {
+			server := independent.Start(independent.Options{Edition: edition})
+			return server.Close, server.Configure(cfg)
+		}})
+	}
+	for _, v := range faults.EquivalentMutants() {
+		t := p.reference(proof.Row{Kind: proof.Equivalent, Name: v.Name, Does: v.Differs, Edition: v.Edition, Also: v.Also},
+			v.Apply)
+		t.slow, t.last, t.place, t.layer = true, v.Queues, v.Place, v.Apply
+		all = append(all, t)
+	}
+	for _, i := range faults.NullImplementations() {
+		all = append(all, p.null(i))
+	}
+	for _, f := range faults.All() {
+		row := proof.Row{Kind: proof.Fault, Name: f.Name, Does: f.Breaks, Edition: f.Edition, Fails: f.Fails, Also: f.Also}
+		t := p.counting(row, f)
+		t.fault, t.slow = f, f.Hangs
+		all = append(all, t)
+	}
+	return all
+}
+
+// reference is a trial of the reference with a layer.
+func (p *prover) reference(row proof.Row, layer faults.Layer) trial {
+	return trial{row: row, start: func(ctx context.Context, cfg *config.Config) (func(), error) {
+		options := reference.Options{Edition: row.Edition}
+		if layer != nil {
+			layer(&options)
+		}
+		server, err := reference.Start(ctx, options)
+		if err != nil {
+			return nil, err
+		}
+		p.Describe(cfg, server)
+		return func() { _ = server.Close() }, nil // its data is temporary
+	}}
+}
+
+// null is a trial of a null implementation, with the configuration of the reference.
+func (p *prover) null(i faults.NullImplementation) trial {
+	model := p.reference(proof.Row{Kind: proof.Null, Name: i.Name, Does: i.Is}, nil)
+	return trial{row: model.row, slow: true, start: func(ctx context.Context, cfg *config.Config) (func(), error) {
+		stop, err := model.start(ctx, cfg)
+		if err != nil {
+			return nil, err
+		}
+		server := httptest.NewServer(i.Handler())
+		cfg.Target = server.URL
+		return func() {
+			server.CloseClientConnections()
+			server.Close()
+			stop()
+		}, nil
+	}}
+}
+
+// counting is a trial of the reference with a deviation, whose changes are counted.
+func (p *prover) counting(row proof.Row, deviation *deviate.Row) trial {
+	layer, changed := counted(deviation)
+	t := p.reference(row, layer)
+	t.changed = changed
+	return t
+}
+
+// counted is the layer of a deviation, and how many exchanges it has changed around the server that was started last.
+func counted(row *deviate.Row) (faults.Layer, func() int64) {
+	var count *deviate.Count
+	layer := func(o *reference.Options) {
+		count = &deviate.Count{}
+		faults.Around(row, count)(o)
+	}
+	return layer, func() int64 { return count.Load() }
+}
+
+// generated is a trial of a generated mutant in an edition of the reference.
+func (p *prover) generated(m mutants.Mutant, edition string) trial {
+	t := p.counting(proof.Row{Kind: proof.GeneratedMutant, Name: m.Name, Does: m.Does, Group: string(m.Group),
+		Allowed: m.Allowed,
+		Control: m.Control, Edition: edition}, m.Row)
+	if edition == config.Cloud { // not all of the interface is in one edition
+		other := p.generated(m, config.SelfHosted)
+		t.other = &other
+	}
+	return t
+}
+
+// besideReference is the name of the independent server, and of the group of mutants that stand before it.
+const besideReference = "independent-server"
+
+// oneOf is of how many rows one also stands before the independent server.
+const oneOf = 10
+
+// proxied are trials of rows before the independent server, chosen by their names: that a fault is seen must not hang
+// on the reference. The proxy alone must change nothing.
+func (p *prover) proxied() (trials []trial) {
+	for _, half := range []string{"control-plane", "agent-server"} {
+		row := proof.Row{Kind: proof.Equivalent, Group: besideReference, Name: besideReference + "/" + half,
+			Does: "the server behind a proxy"}
+		trials = append(trials, before(row, func(*reference.Options) {}, half == "agent-server"))
+	}
+	for _, f := range faults.All() {
+		chosen := fnv.New32a()
+		_, _ = chosen.Write([]byte(f.Name)) // it returns no error
+		if chosen.Sum32()%oneOf != 0 || f.Pace > 0 || f.Edition != "" || f.Hangs || f.Once || f.Elsewhere ||
+			strings.HasPrefix(f.Fails, "E2E-") {
+			continue
+		}
+		layer, changed := counted(f)
+		row := proof.Row{Kind: proof.Proxied, Group: besideReference, Name: besideReference + "/" + f.Name, Does: f.Breaks,
+			Fails: f.Fails}
+		t := before(row, layer, strings.HasPrefix(f.Fails, "AS-"))
+		t.changed = changed
+		trials = append(trials, t)
+	}
+	return trials
+}
+
+// before is a trial of the independent server with a layer before one half.
+func before(row proof.Row, layer faults.Layer, agent bool) trial {
+	return trial{row: row, start: func(_ context.Context, cfg *config.Config) (func(), error) {
+		server := independent.Start(independent.Options{})
+		err := server.Configure(cfg)
+		address, target, path := server.ControlURL, &cfg.Target, ""
+		if agent {
+			address, target, path = server.AgentURL, &cfg.AgentTarget, faults.ProxiedAgent
+		}
+		at, invalid := url.Parse(address)
+		handler, refused := faults.Before(at, layer)
+		if err = errors.Join(err, invalid, refused); err != nil {
+			server.Close()
+			return nil, err
+		}
+		host := httptest.NewServer(handler)
+		*target = host.URL + path
+		return func() {
+			host.CloseClientConnections()
+			host.Close()
+			server.Close()
+		}, nil
+	}}
+}

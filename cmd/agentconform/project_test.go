@@ -1,0 +1,151 @@
+package main
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+const module = "github.com/agentconform/agentconform/"
+
+// layering is one line of the import rules: the packages of a folder from top to bottom, and what they may use of
+// others.
+type layering struct {
+	folder  string
+	layers  [][]string // paths below the module, from top to bottom
+	outside []string
+}
+
+// importRules reads the block of rules in ARCHITECTURE.md:
+//
+//	steps: . > doctor replay > suite -> features spec
+//
+// A package may import those of its own line that stand behind a later ">", and those named behind "->".
+func importRules(text string) (rules []layering) {
+	block := regexp.MustCompile("(?s)```imports\n(.*?)```").FindStringSubmatch(text)
+	if block == nil {
+		return nil
+	}
+	for line := range strings.Lines(block[1]) {
+		folder, rest, _ := strings.Cut(strings.TrimSpace(line), ": ")
+		inside, outside, _ := strings.Cut(rest, "->")
+		l := layering{folder: folder, outside: strings.Fields(outside)}
+		for layer := range strings.SplitSeq(inside, ">") {
+			var names []string
+			for _, name := range strings.Fields(layer) {
+				names = append(names, filepath.ToSlash(filepath.Join(folder, name)))
+			}
+			l.layers = append(l.layers, names)
+		}
+		rules = append(rules, l)
+	}
+	return rules
+}
+
+// violation says why the rules do not allow a package to import another one, or "".
+func violation(rules []layering, from, to string) string {
+	for _, l := range rules {
+		at := slices.IndexFunc(l.layers, func(names []string) bool { return slices.Contains(names, from) })
+		if at < 0 {
+			continue
+		}
+		below := slices.ContainsFunc(l.layers[at+1:], func(names []string) bool { return slices.Contains(names, to) })
+		if below || slices.Contains(l.outside, to) || slices.Contains(l.outside, "*") {
+			return ""
+		}
+		return from + " imports " + to + ", which is neither below it nor among what " + l.folder + " may use"
+	}
+	return from + " has no place in the import rules of ARCHITECTURE.md"
+}
+
+func TestImportsPointOneWay(t *testing.T) {
+	text, err := os.ReadFile("../../ARCHITECTURE.md")
+	require.NoError(t, err)
+	rules := importRules(string(text))
+	require.NotEmpty(t, rules)
+	list := exec.CommandContext(t.Context(), "go", "list", "-f", `{{.ImportPath}}{{range .Imports}} {{.}}{{end}}`, "./...")
+	list.Dir = "../.."
+	out, err := list.Output()
+	require.NoError(t, err)
+	checked := 0
+	for line := range strings.Lines(string(out)) {
+		words := strings.Fields(line)
+		for _, imported := range words[1:] {
+			if to, ours := strings.CutPrefix(imported, module); ours {
+				checked++
+				assert.Empty(t, violation(rules, strings.TrimPrefix(words[0], module), to))
+			}
+		}
+	}
+	assert.Greater(t, checked, 100)
+}
+
+// TestNoticeNamesWhatIsLinked compares NOTICE with the modules of the packages that the binary is built from. A line of
+// it names a module, or a folder of one with a licence of its own, then the version and the licence.
+func TestNoticeNamesWhatIsLinked(t *testing.T) {
+	t.Parallel()
+	page, err := os.ReadFile("../../NOTICE")
+	require.NoError(t, err)
+	out, err := exec.Command("go", "list", "-deps", "-f", "{{with .Module}}{{if not .Main}}{{.Path}} {{.Version}}{{end}}{{end}}", ".").Output()
+	require.NoError(t, err)
+	linked := map[string]bool{}
+	for line := range strings.FieldsFuncSeq(string(out), func(r rune) bool { return r == '\n' }) {
+		linked[strings.TrimSuffix(line, "+incompatible")] = true // go-licenses leaves it out
+	}
+	covered := map[string]bool{}
+	head, _, _ := strings.Cut(string(page), "==========\n")
+	for _, m := range regexp.MustCompile(`(?m)^(\S+\.\S+) (v\S+) (\S+)$`).FindAllStringSubmatch(head, -1) {
+		line := m[1] + " " + m[2]
+		covered[moduleOf(line, linked)] = true
+		assert.NotEmpty(t, moduleOf(line, linked), "NOTICE names %s, which is not linked: run make notice", line)
+		assert.Contains(t, []string{"Apache-2.0", "BSD-2-Clause", "BSD-3-Clause", "ISC", "MIT", "MPL-2.0"}, m[3], "a licence that nobody has looked at: %s", line)
+	}
+	for line := range linked {
+		assert.True(t, covered[line], "NOTICE does not name %s: run make notice", line)
+	}
+}
+
+// moduleOf finds the module of a line of NOTICE, with the same version; "" where there is none.
+func moduleOf(line string, linked map[string]bool) string {
+	path, version, _ := strings.Cut(line, " ")
+	for {
+		if linked[path+" "+version] {
+			return path + " " + version
+		}
+		at := strings.LastIndexByte(path, '/')
+		if at < 0 {
+			return ""
+		}
+		path = path[:at]
+	}
+}
+
+// TestActionsAreNamedByCommit: a tag of an action can be moved to other code, a commit cannot. The release stands in a
+// comment, where Dependabot reads and raises it.
+func TestActionsAreNamedByCommit(t *testing.T) {
+	files, err := filepath.Glob("../../.github/workflows/*.yml")
+	require.NoError(t, err)
+	require.NotEmpty(t, files)
+	uses := regexp.MustCompile(`(?m)^\s*(?:- )?uses: *(.*)$`)
+	pinned := regexp.MustCompile(`^[\w./-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+$`)
+	own := regexp.MustCompile(`^agentconform/agentconform@`) // the reader names the commit that was tried
+	for _, file := range append(files, "../../action.yml", "../../docs/ci.md", "../../docs/kubernetes/matrix.yml") {
+		text, err := os.ReadFile(file)
+		require.NoError(t, err)
+		found := uses.FindAllStringSubmatch(string(text), -1)
+		assert.NotEmpty(t, found, file)
+		for _, use := range found {
+			if own.MatchString(use[1]) {
+				continue
+			}
+			assert.Regexp(t, pinned, use[1], file)
+		}
+	}
+}

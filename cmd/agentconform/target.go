@@ -1,0 +1,146 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+
+	"github.com/spf13/cobra"
+
+	"github.com/agentconform/agentconform/reference"
+	"github.com/agentconform/agentconform/reports"
+	"github.com/agentconform/agentconform/steps"
+	"github.com/agentconform/agentconform/steps/config"
+)
+
+// targetFlags say what is tested. All commands that ask a target have them.
+type targetFlags struct{ target, agentTarget, config string }
+
+func (t *targetFlags) add(c *cobra.Command) {
+	t.addAddresses(c)
+	t.addConfig(c)
+}
+
+func (t *targetFlags) addAddresses(c *cobra.Command) {
+	c.Flags().StringVar(&t.target, "target", "", "base `URL` of the control plane")
+	c.Flags().StringVar(&t.agentTarget, "agent-target", "", "base `URL` of a deployed agent server")
+}
+
+func (t *targetFlags) addConfig(c *cobra.Command) {
+	c.Flags().StringVar(&t.config, "config", "", "configuration `file` (default "+config.DefaultFile+", if it exists)")
+}
+
+// addresses are the values of these flags by key. They name what is judged: with one of them, the other address of the
+// file or the environment is left out, and nothing else is judged in place of what a variable of CI failed to name.
+func (t *targetFlags) addresses(c *cobra.Command) (map[string]string, error) {
+	given := map[string]string{}
+	for _, flag := range []string{"target", "agent-target"} {
+		if !c.Flags().Changed(flag) {
+			continue
+		}
+		if c.Flags().Lookup(flag).Value.String() == "" {
+			return nil, fmt.Errorf("--%s is empty: name a URL, or remove the flag", flag)
+		}
+		given["target"], given["agent_target"] = t.target, t.agentTarget
+	}
+	return given, nil
+}
+
+// load reads the configuration with these flags over it.
+func (t *targetFlags) load(c *cobra.Command) (*config.Config, error) {
+	given, err := t.addresses(c)
+	if err != nil {
+		return nil, err
+	}
+	if c.Flags().Changed("config") && t.config == "" {
+		return nil, errors.New("--config is empty: name a file, or remove the flag")
+	}
+	return config.Load(config.Sources{File: t.config, Environ: os.Environ(), Flags: given})
+}
+
+// loadNamed is load for commands that have nothing to do without a target.
+func (t *targetFlags) loadNamed(c *cobra.Command) (*config.Config, error) {
+	cfg, err := t.load(c)
+	if err == nil && len(addressesOf(cfg)) == 0 {
+		err = errors.New("no target is configured: name one with --config, --target or --agent-target (the bundled reference ends with its run)")
+	}
+	return cfg, err
+}
+
+// addressesOf are the addresses of the target that are configured.
+func addressesOf(c *config.Config) []string {
+	return slices.DeleteFunc([]string{c.Target, c.AgentTarget}, func(address string) bool { return address == "" })
+}
+
+// open makes a target ready to be tested, and fills in the options what it is judged by: where the configuration names
+// none, it starts the bundled reference in the edition, and where it wants fixtures, it serves them, until the returned
+// function is called.
+func open(ctx context.Context, cfg *config.Config, edition string, o *steps.Options) (stop func(), err error) {
+	bundled := func() {}
+	if len(addressesOf(cfg)) == 0 {
+		if bundled, err = startBundled(ctx, cfg, edition); err != nil {
+			return nil, &exit{exitIncomplete, err}
+		}
+	} else if edition != "" {
+		return nil, errors.New("--edition is for the bundled reference, but a target is configured: remove one of them")
+	}
+	served, unserve, err := startFixtures(cfg)
+	if err != nil {
+		bundled()
+		return nil, err
+	}
+	stop = func() {
+		unserve()
+		bundled()
+	}
+	o.Config, o.Fixtures, o.Version, o.Commit = cfg, served, suiteVersion(), suiteCommit()
+	if o.Catalogue, o.Oracle, err = steps.Requirements(); err != nil {
+		stop()
+		return nil, err
+	}
+	return stop, nil
+}
+
+// startBundled starts the reference in the process and points the configuration at it.
+func startBundled(ctx context.Context, cfg *config.Config, edition string) (stop func(), err error) {
+	server, err := reference.Start(ctx, reference.Options{Edition: edition})
+	if err != nil {
+		return nil, fmt.Errorf("starting the bundled reference: %w", err)
+	}
+	cfg.Headers, cfg.TLS, cfg.Proxy, cfg.Resolve, cfg.Socket = config.Headers{}, config.TLS{}, "", nil, config.Sockets{} // it is in this process
+	describe(cfg, server)
+	cfg.Fixtures.Serve, cfg.Fixtures.Advertise = "", "" // it has its own
+	if err := cfg.Complete(); err != nil {
+		return nil, err
+	}
+	return func() { _ = server.Close() }, nil // its data is temporary, and nothing is left to do about it
+}
+
+// describe writes into the configuration how the reference is judged. The agent server is the one that its control
+// plane deploys.
+func describe(cfg *config.Config, server *reference.Server) {
+	set := server.Fixtures()
+	cfg.Target = server.ControlPlaneURL()
+	cfg.Implementation = reports.Implementation{Name: "agentconform reference", Version: suiteVersion()}
+	cfg.Edition = string(set.Edition)
+	cfg.Credentials = config.Credentials{APIKey: set.Owner.APIKey, TenantID: set.Owner.TenantID, Bearer: set.Owner.Bearer}
+	cfg.OtherTenant = config.Credentials{APIKey: set.OtherTenant.APIKey, TenantID: set.OtherTenant.TenantID,
+		Bearer: set.OtherTenant.Bearer}
+	cfg.TenantIDAlone, cfg.SeparateCredentials = true, true
+	cfg.Create = config.Create{Body: set.Create, Refused: set.RefusedCreate}
+	cfg.Alternatives = config.Alternatives{
+		RepoRef: set.SecondRef, TagRef: set.TagRef, GraphConfigPath: set.AlternativeGraphConfigPath, ImageURI: set.SecondImageURI,
+		BrokenRef: set.BrokenRef, BrokenImageURI: set.BrokenImageURI, Commits: set.CommitIDs,
+	}
+	cfg.Vocabulary = set.Vocabulary
+	cfg.AssistantID = set.AssistantID
+	cfg.Agent.StudioHeaders = set.StudioHeaders
+	cfg.Agent.RejectedDetail = "Invalid credentials" // of the handler in reference/graphs
+	cfg.Users = nil
+	for _, u := range set.Users {
+		cfg.Users = append(cfg.Users, config.User{Name: u.Name, Token: u.Token, Identity: u.Identity,
+			Fields: u.CustomFields()})
+	}
+}

@@ -1,0 +1,173 @@
+//go:build browser
+
+package html_test
+
+import (
+	"fmt"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/chromedp/cdproto/emulation"
+	"github.com/stretchr/testify/assert"
+
+	"github.com/agentconform/agentconform/reports"
+	"github.com/agentconform/agentconform/reports/internal/reporttest"
+)
+
+// faultyPage opens the page of the recorded run.
+func faultyPage(t *testing.T) (b *browser, r *reports.Result, file string) {
+	b, r = openBrowser(t), reporttest.Faulty()
+	file = filepath.Join(pages(t, map[string]*reports.Result{"faulty": r}), "faulty.html")
+	b.size(1280, 1000, "light")
+	t.Cleanup(func() { assert.Empty(t, b.complaints()) })
+	return b, r, file
+}
+
+// of counts what matches, as the page shows it.
+func of[T any](all []T, match func(T) bool) string {
+	n := 0
+	for _, each := range all {
+		if match(each) {
+			n++
+		}
+	}
+	return fmt.Sprintf("%d of %d", n, len(all))
+}
+
+const (
+	shownRequirements = "document.querySelector('#shown').textContent"
+	shownExchanges    = "document.querySelector('#x-shown').textContent"
+	nextFrame         = "new Promise(done => requestAnimationFrame(() => requestAnimationFrame(() => done(1))))"
+)
+
+func TestHTMLIsReadableWithoutScriptsAndOnPaper(t *testing.T) {
+	b, _, file := faultyPage(t)
+	call(b, emulation.SetScriptExecutionDisabled, emulation.SetScriptExecutionDisabledParams{Value: true})
+	b.open(file, "#CP-LIST-3")
+	b.eval("for (const d of document.querySelectorAll('.req')) d.open = true")
+	assert.Equal(t, "none", b.eval("getComputedStyle(document.querySelector('.tools')).display"), "no filters that do nothing")
+	text := b.eval("document.body.innerText")
+	for _, want := range []string{"non-conformant", "The limit \"101\" is refused", "1773480413", "curl -sS", "Without it, the exchanges behind findings are shown with the requirements", "EXPECTED", "#278"} {
+		assert.Contains(t, text, want)
+	}
+	call(b, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Media: "print"})
+	text = b.eval("document.body.innerText")
+	assert.Contains(t, text, "1773480413")
+	assert.NotContains(t, text, "Filters, headers and bodies", "the list of all exchanges is not for paper")
+}
+
+func TestFiltersAndKeys(t *testing.T) {
+	b, r, file := faultyPage(t)
+	has := func(v reports.Verdict) func(reports.Requirement) bool {
+		return func(q reports.Requirement) bool { return q.Verdict == v }
+	}
+	all := fmt.Sprintf("%d requirements", len(r.Requirements))
+	b.open(file, "")
+	assert.Equal(t, all, b.eval(shownRequirements))
+	b.key("f")
+	assert.Equal(t, of(r.Requirements, has(reports.Failed)), b.eval(shownRequirements))
+	assert.Contains(t, b.eval("location.hash"), "verdicts=failed")
+	b.eval("document.querySelector('#levels [data-value=SHOULD]').click()")
+	assert.Equal(t, "1 of 16", b.eval(shownRequirements))
+	b.key("Escape")
+	assert.Equal(t, all, b.eval(shownRequirements))
+	b.key("/")
+	for _, c := range "as-rollback" {
+		b.key(string(c))
+	}
+	assert.Equal(t, of(r.Requirements, func(q reports.Requirement) bool { return strings.HasPrefix(q.ID, "AS-ROLLBACK-") }), b.eval(shownRequirements))
+	b.key("Escape")
+	b.key("j")
+	b.key("j")
+	assert.Equal(t, "CP-LIST-3", b.eval("document.activeElement.parentElement.id"), "the second of those that failed")
+	b.key("e")
+	assert.Equal(t, fmt.Sprint(len(r.Requirements)), b.eval("document.querySelectorAll('.req[open]').length"))
+	b.key("t")
+	assert.Equal(t, "light", b.eval("document.documentElement.style.colorScheme"))
+
+	b.open(file, "#?verdicts=blocked")
+	assert.Equal(t, of(r.Requirements, has(reports.Blocked)), b.eval(shownRequirements))
+	b.open(file, "#CP-GET-3")
+	assert.Equal(t, "true", b.eval("document.getElementById('CP-GET-3').open && document.getElementById('CP-GET-3').getBoundingClientRect().top < 500"))
+	b.open(file, "#x1")
+	b.eval(nextFrame)
+	assert.Equal(t, "true", b.eval("document.getElementById('x1').textContent.includes('Content-Type')"))
+
+	b.open(file, "")
+	b.key("Tab")
+	assert.Equal(t, "#main", b.eval("document.activeElement.getAttribute('href')"), "the skip link comes first")
+
+	file, _ = specificationPage(t, r)
+	b.open(file, "#CP-LIST-3")
+	assert.Equal(t, "true", b.eval("document.getElementById('CP-LIST-3').open"))
+	b.key("f")
+	assert.Equal(t, all, b.eval(shownRequirements), "nothing has failed here")
+	b.eval("document.querySelector('#levels [data-value=SHOULD]').click()")
+	assert.NotEqual(t, all, b.eval(shownRequirements))
+}
+
+func TestExchangeFilters(t *testing.T) {
+	b, r, file := faultyPage(t)
+	set := func(id, value string) {
+		b.eval(fmt.Sprintf(`(() => { const e = document.querySelector("#%s"); e.value = %q; e.dispatchEvent(new Event("input")); })()`, id, value))
+	}
+	all := fmt.Sprintf("%d exchanges", len(r.Exchanges))
+	b.open(file, "")
+	assert.Equal(t, all, b.eval(shownExchanges))
+	assert.Equal(t, "100", b.eval("document.querySelectorAll('#x-list > details').length"), "a window of the list is in the page")
+	b.eval("document.querySelector('#x-after').click()")
+	assert.Equal(t, "200", b.eval("document.querySelectorAll('#x-list > details').length"))
+
+	list := func(x reports.Exchange) bool {
+		return strings.Contains(x.URL, "/revisions") && !strings.Contains(x.URL, "/revisions/")
+	}
+	for _, c := range []struct {
+		id, value string
+		match     func(reports.Exchange) bool
+	}{
+		{"x-status", "4xx", func(x reports.Exchange) bool { return x.Status/100 == 4 }},
+		{"x-status", "404", func(x reports.Exchange) bool { return x.Status == 404 }},
+		{"x-method", "PATCH", func(x reports.Exchange) bool { return x.Method == "PATCH" }},
+		{"x-operation", "list-revisions", list},
+	} {
+		set(c.id, c.value)
+		assert.Equal(t, of(r.Exchanges, c.match), b.eval(shownExchanges), c.value)
+		set(c.id, "")
+	}
+	set("x-operation", "list-revisions")
+	b.eval("document.querySelector('#x-violations').click()")
+	assert.Equal(t, of(r.Exchanges, func(x reports.Exchange) bool { return list(x) && len(x.Problems) > 0 }), b.eval(shownExchanges))
+	set("x-search", "LIMIT=101 updated_at")
+	assert.Equal(t, "2 of 278", b.eval(shownExchanges))
+	state := b.eval("location.hash")
+	set("x-search", "no such thing")
+	assert.Equal(t, "false", b.eval("document.querySelector('#x-nothing').hidden"))
+	b.eval("document.querySelector('#x-clear').click()")
+	assert.Equal(t, all, b.eval(shownExchanges))
+
+	b.open(file, state)
+	assert.Equal(t, "2 of 278", b.eval(shownExchanges), "the address keeps the filters")
+	b.eval("location.hash = '#x1'")
+	b.eval(nextFrame)
+	assert.Equal(t, "true", b.eval("document.querySelector('#x1').open"), "an exchange that is named is shown whatever the filters")
+
+	b.open(file, "#?q=limit%3D101")
+	assert.Equal(t, "2 exchanges", b.eval("document.querySelector('#also').textContent"), "the search reaches exchanges")
+	b.eval("document.querySelector('#also').click()")
+	assert.Equal(t, "2 of 278", b.eval(shownExchanges))
+	b.key("Escape")
+	b.eval("document.querySelector('#CP-UPDATE-1 .by-scenario').click()")
+	assert.Equal(t, fmt.Sprintf("%d of 278", len(r.Requirement("CP-UPDATE-1").Scenarios[0].Exchanges)), b.eval(shownExchanges))
+}
+
+// TestTheChainOfAFinding opens an exchange that led to a finding: its evidence is unpacked then.
+func TestTheChainOfAFinding(t *testing.T) {
+	b, _, file := faultyPage(t)
+	b.open(file, "#AS-ROLLBACK-3")
+	const first = "document.querySelector('#AS-ROLLBACK-3 .chain details[data-x]')"
+	assert.Equal(t, "false", b.eval(first+".textContent.includes('Content-Type')"))
+	b.eval(first + ".open = true")
+	b.eval(nextFrame)
+	assert.Equal(t, "true", b.eval(first+".textContent.includes('Content-Type')"))
+}

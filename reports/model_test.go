@@ -1,0 +1,181 @@
+package reports_test
+
+import (
+	"fmt"
+	"net/url"
+	"os/exec"
+	"regexp"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/agentconform/agentconform/reports"
+	"github.com/agentconform/agentconform/reports/internal/reporttest"
+)
+
+func TestCauses(t *testing.T) {
+	r := &reports.Result{Requirements: []reports.Requirement{
+		{ID: "A"}, {ID: "B", ExplainedBy: []string{"A"}}, {ID: "C", ExplainedBy: []string{"B", "D"}}, {ID: "D"},
+		{ID: "E", ExplainedBy: []string{"lost"}}, {ID: "F", ExplainedBy: []string{"G"}}, {ID: "G", ExplainedBy: []string{"F"}},
+	}}
+	causes := map[string][]string{}
+	for i := range r.Requirements {
+		for _, q := range reports.Causes(r, &r.Requirements[i]) {
+			causes[r.Requirements[i].ID] = append(causes[r.Requirements[i].ID], q.ID)
+		}
+	}
+	assert.Equal(t, map[string][]string{"A": {"A"}, "B": {"A"}, "C": {"A", "D"}, "D": {"D"}, "E": {"E"}}, causes, "a circle, of another suite, has none")
+}
+
+func TestAnObservationNamesWhatItIsAbout(t *testing.T) {
+	for says, f := range map[string]reports.Finding{
+		`repo_ref: expected "main", got null`:                                             {Expected: `"main"`, Actual: "null", Pointer: "/source_revision_config/repo_ref"},
+		"list-revisions: expected status 422, got status 200 with a list of 20 revisions": {Expected: "status 422", Actual: "status 200 with a list of 20 revisions\n{}", Operation: "list-revisions"},
+		`get-state: expected status 401 or 403, got status 500 with {"detail":"x"}`:       {Expected: "status 401 or 403", Actual: `status 500 with {"detail":"x"}`, Operation: "get-state"},
+		`get-state: expected status 2xx, got status 404 with {"detail":"x"}`:              {Expected: "status 2xx", Actual: `status 404 with {"detail":"x"}`, Operation: "get-state"},
+		"expected an error status, or nothing of the run, got status 200 with \"x\"":      {Expected: "an error status, or nothing of the run", Actual: `status 200 with "x"`, Operation: "get-state"},
+	} {
+		assert.Equal(t, says, f.Observation())
+	}
+	whole := reports.Finding{Expected: "status 422", Actual: "status 200"}
+	assert.True(t, whole.ObservedWhole())
+	whole.Actual += "\n{}"
+	assert.False(t, whole.ObservedWhole(), "the body is not in the line")
+}
+
+// TestShellWord asks a shell what it makes of the words.
+func TestShellWord(t *testing.T) {
+	shell, err := exec.LookPath("sh")
+	if err != nil {
+		t.Skip("no shell here")
+	}
+	for _, word := range []string{"", "run", "CP-LIST-*", "@must and not @slow", "it's", "$(reboot)", "`x`", "$HOME", "a;b", "~", "a\nb", `\`, `"`, "'", "!x", "#x", "{a,b}"} {
+		out, err := exec.CommandContext(t.Context(), shell, "-c", "printf %s. "+reports.ShellWord(word)).Output()
+		require.NoError(t, err, word)
+		assert.Equal(t, word, strings.TrimSuffix(string(out), "."), word)
+	}
+	assert.Equal(t, "http://h:1/p", reports.ShellWord("http://h:1/p"), "no quotes where none are needed")
+}
+
+func TestCurlOfAConnection(t *testing.T) {
+	hosts := []string{"agents.example:443", "agents.example:8080"}
+	for name, c := range map[string]struct {
+		via            *reports.Connection
+		url            string
+		want, shownURL string
+	}{
+		"none":                   {nil, "https://agents.example/a", "", "https://agents.example/a"},
+		"a private CA":           {&reports.Connection{CA: "my ca.pem"}, "https://agents.example/a", "--cacert 'my ca.pem'", "https://agents.example/a"},
+		"no TLS":                 {&reports.Connection{CA: "ca.pem", Insecure: true, Cert: "c", ServerName: "n", Hosts: hosts}, "http://agents.example:8080/a", "", "http://agents.example:8080/a"},
+		"insecure":               {&reports.Connection{Insecure: true}, "https://agents.example/a", "--insecure", "https://agents.example/a"},
+		"a client certificate":   {&reports.Connection{Cert: "a:b.pem", Key: "k", Hosts: hosts}, "https://Agents.example/a", `--cert 'a\:b.pem' --key k`, "https://Agents.example/a"},
+		"at another host":        {&reports.Connection{Cert: "c", Key: "k", ServerName: "n", Hosts: hosts}, "https://other.example/a", "", "https://other.example/a"},
+		"another name":           {&reports.Connection{ServerName: "name.example", Hosts: hosts}, "https://agents.example/a?b=c", "-H 'Host: agents.example' --connect-to name.example:443:agents.example:443", "https://name.example:443/a?b=c"},
+		"another name, resolved": {&reports.Connection{ServerName: "name.example", Resolve: map[string]string{"agents.example": "::1"}, Hosts: hosts}, "https://agents.example/a", "-H 'Host: agents.example' --connect-to 'name.example:443:[::1]:443' --noproxy name.example", "https://name.example:443/a"},
+		"resolved":               {&reports.Connection{Resolve: map[string]string{"agents.example": "::1"}, Proxy: "http://p:1"}, "http://agents.example:8080/a", "--connect-to 'agents.example:8080:[::1]:8080' --noproxy agents.example", "http://agents.example:8080/a"},
+		"a proxy":                {&reports.Connection{Proxy: "http://p:1"}, "http://agents.example/a", "--proxy http://p:1", "http://agents.example/a"},
+		"a proxy with a secret":  {&reports.Connection{Proxy: reports.ProxyVariable}, "http://agents.example/a", `--proxy "$AGENTCONFORM_PROXY"`, "http://agents.example/a"},
+		"a socket":               {&reports.Connection{Proxy: "http://p:1", Sockets: map[string]string{"localhost:80": "/run/a b.sock"}}, "http://localhost/a", "--unix-socket '/run/a b.sock'", "http://localhost/a"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			arguments, authority := c.via.Curl(c.url)
+			assert.Equal(t, c.want, strings.Join(arguments, " "))
+			assert.Equal(t, c.shownURL, reports.WithAuthority(c.url, authority))
+		})
+	}
+}
+
+// TestCurlExpandsNothingElse: a result file may come from anywhere.
+func TestCurlExpandsNothingElse(t *testing.T) {
+	const evil = "$AGENTCONFORM_PROXY $(reboot)`x`'\"\n;"
+	via := &reports.Connection{CA: evil, Cert: evil, Key: evil, Proxy: evil, Hosts: []string{"h:443"}}
+	arguments, _ := via.Curl("https://h/a")
+	shell := exec.CommandContext(t.Context(), "sh", "-c", "printf '%s|' "+strings.Join(arguments, " "))
+	shell.Env = []string{"AGENTCONFORM_PROXY=expanded"}
+	out, err := shell.Output()
+	require.NoError(t, err)
+	assert.Equal(t, strings.Join([]string{"--cacert", evil, "--cert", evil, "--key", evil, "--proxy", evil, ""}, "|"), string(out))
+}
+
+func TestHostPort(t *testing.T) {
+	for address, want := range map[string]string{
+		"https://A.example": "a.example:443", "http://a/b": "a:80", "http://[::1]/b": "[::1]:80", "https://a:1/b": "a:1", "nothing": "", "http://": "", "%": "",
+	} {
+		assert.Equal(t, want, reports.HostPort(address), address)
+	}
+}
+
+var word = regexp.MustCompile(`^('[^']*'|\\'|[\w./:@%+,=-]|"\$AGENTCONFORM_PROXY")*$`)
+
+// FuzzAddress: the host of an address is found, and replaced alone; what curl gets of a connection are words of a shell.
+func FuzzAddress(f *testing.F) {
+	for _, a := range []string{"http://h", "https://H:1/a?b#c", "http://[::1]:80/", "http://u:p@h/", "//h", "http:/h", "http://h:port/", "http://h\n", "https://%41/", "javascript:x"} {
+		f.Add(a, "value", "10.0.0.1")
+		f.Add(a, "a'; touch x; '", "::1")
+	}
+	f.Fuzz(func(t *testing.T, address, value, ip string) {
+		at := reports.HostPort(address)
+		c := &reports.Connection{CA: value, Cert: value, Key: value, ServerName: "name.example", Proxy: value, Resolve: map[string]string{"h": ip}, Sockets: map[string]string{"h:1": value}, Hosts: []string{at}}
+		arguments, authority := c.Curl(address)
+		for _, a := range arguments {
+			if !strings.Contains(a, "\x00") {
+				assert.Regexp(t, word, a)
+			}
+		}
+		u, err := url.Parse(address)
+		if at == "" || err != nil {
+			require.Empty(t, arguments)
+			return
+		}
+		if strings.Contains(address, "://"+u.Host) && !strings.Contains(address, `\`) {
+			moved, err := url.Parse(reports.WithAuthority(address, "other.example:2"))
+			require.NoError(t, err)
+			require.Equal(t, "other.example:2", moved.Host)
+			require.Equal(t, u.Path+"?"+u.RawQuery, moved.Path+"?"+moved.RawQuery)
+		}
+		require.True(t, authority == "" || strings.HasPrefix(authority, "name.example:"))
+	})
+}
+
+func TestEvidenceIsBounded(t *testing.T) {
+	body := strings.Repeat("é", reports.MaxBody) // twice the bound, and the bound falls between two bytes of none
+	odd := "x" + body
+	headers := map[string][]string{"X-Long": {strings.Repeat("v", 1<<20)}, strings.Repeat("N", 1<<20): {"v"}}
+	for i := range 500 {
+		headers[fmt.Sprint("X-", i)] = []string{"v"}
+	}
+	x := reports.Record(nil, reports.Exchange{
+		URL:     "/" + strings.Repeat("a", 1<<20),
+		Request: reports.Message{Body: odd}, Response: reports.Message{Body: "ok \xff", Headers: headers},
+	})[0]
+	assert.Len(t, x.Request.Body, reports.MaxBody-1, "cut at a rune boundary")
+	assert.True(t, utf8.ValidString(x.Request.Body))
+	assert.Equal(t, len(odd), x.Request.Size)
+	assert.Len(t, x.Request.SHA256, 64)
+	assert.Equal(t, 4, x.Response.Size, "a body that is no UTF-8 is told of too")
+	assert.LessOrEqual(t, len(x.URL), 9<<10)
+	assert.LessOrEqual(t, len(x.Response.Headers), 202)
+	assert.LessOrEqual(t, len(fmt.Sprint(x.Response.Headers)), 20<<10)
+}
+
+func TestRenumberExchangesAdaptsWhatRefersToThem(t *testing.T) {
+	r := reporttest.Faulty()
+	shown, err := r.Exchange(r.Findings[0].Exchange)
+	require.NoError(t, err)
+	order := make([]int, len(r.Exchanges))
+	for i := range order {
+		order[i] = len(order) - i
+	}
+	r.RenumberExchanges(order)
+	again, err := r.Exchange(r.Findings[0].Exchange)
+	require.NoError(t, err)
+	assert.Equal(t, shown.URL, again.URL)
+	for _, q := range r.Requirements {
+		for _, s := range q.Scenarios {
+			assert.IsIncreasing(t, append([]int{0}, s.Exchanges...))
+		}
+	}
+}

@@ -1,0 +1,181 @@
+package agent
+
+import (
+	"cmp"
+	"context"
+	"iter"
+	"net/http"
+	"strings"
+
+	"github.com/tidwall/gjson"
+
+	"github.com/agentconform/agentconform/steps/client"
+	"github.com/agentconform/agentconform/steps/target"
+)
+
+const searchPath = ThreadsPath + "/search"
+
+// The search operation is asked for so many threads at once: an answer with more could have more values than one may
+// have. A target may give fewer than it is asked for.
+const searchPage, searchPages = 200, 50
+
+// Filter narrows a listing of threads: metadata that they must have, and ids. A nil one sends nothing.
+type Filter struct {
+	Metadata map[string]any
+	IDs      []any
+}
+
+func (f *Filter) body(offset int) map[string]any {
+	body := map[string]any{"limit": searchPage, "offset": offset}
+	if f != nil && f.Metadata != nil {
+		body["metadata"] = f.Metadata
+	}
+	if f != nil && f.IDs != nil {
+		body["ids"] = f.IDs
+	}
+	return body
+}
+
+// List returns the threads that the caller is shown, with the last answer. The listing of the configuration is asked,
+// or what the target serves; a filter goes to the search operation, since the plain list takes none.
+func (s *Server) List(ctx context.Context, who target.Caller, f *Filter) (Listing, *client.Answer, error) {
+	if err := s.findListing(ctx); err != nil {
+		return nil, nil, err
+	}
+	if f == nil && !s.target.Searches() {
+		a, err := s.listed(ctx, who)
+		if err != nil {
+			return nil, nil, err
+		}
+		return ListingOf(a), a, nil
+	}
+	var all Listing
+	var last *client.Answer
+	shown := map[string]bool{}
+	for range searchPages {
+		a, err := s.search(ctx, who, f, len(shown))
+		if err != nil {
+			return nil, nil, err
+		}
+		before, page := len(shown), ListingOf(a)
+		for _, row := range page.All() {
+			shown[strings.Clone(cmp.Or(row.Get("thread_id").String(), row.Raw))] = true
+		}
+		if last == nil || len(shown) > before {
+			last, all = a, append(all, page...)
+		}
+		if len(shown) == before {
+			break
+		}
+	}
+	return all, last, nil
+}
+
+func (s *Server) listed(ctx context.Context, who target.Caller) (*client.Answer, error) {
+	return s.ask(ctx, who, http.MethodGet, ThreadsPath, nil)
+}
+
+func (s *Server) search(ctx context.Context, who target.Caller, f *Filter, offset int) (*client.Answer, error) {
+	return s.ask(ctx, who, http.MethodPost, searchPath, f.body(offset))
+}
+
+// findListing finds out with which endpoint the server lists threads, where the configuration does not say: GET
+// /threads is tried as the user, and if that is not served (404 or 405) and POST /threads/search is, the latter is used
+// from then on. The error is that of the context: a server that does not answer is judged by the list itself.
+func (s *Server) findListing(ctx context.Context) error {
+	if s.target.Config.Agent.Listing != "" {
+		return nil
+	}
+	_, err := learn(ctx, s.agents, "the listing endpoint", func(ctx context.Context) (bool, error) {
+		who := s.target.Owner()
+		if who.User == nil {
+			who = target.Caller{}
+		}
+		listed, err := s.listed(ctx, who)
+		if err != nil || !target.NotServed(listed) {
+			return false, ctx.Err()
+		}
+		found, err := s.search(ctx, who, nil, 0)
+		if err != nil || target.NotServed(found) || found.Status >= http.StatusInternalServerError {
+			return false, ctx.Err()
+		}
+		s.target.ListsBySearch()
+		s.target.NoteListing(listed)
+		return true, nil
+	})
+	return err
+}
+
+// ReadsOf are the paths of GET at which the server shows something of a run: also that of the list, where it has one.
+func (s *Server) ReadsOf(ctx context.Context, g *GraphRun) ([]string, error) {
+	paths := []string{StatePath(g.Thread.ID), runPath(g.Thread.ID, g.ID), joinPath(g.Thread.ID, g.ID)}
+	if err := s.findListing(ctx); err != nil || s.target.Searches() {
+		return paths, err
+	}
+	return append(paths, ThreadsPath), nil
+}
+
+// AskOtherEndpoint lists the threads by the endpoint that is not used.
+func (s *Server) AskOtherEndpoint(ctx context.Context, who target.Caller) (*client.Answer, error) {
+	if err := s.findListing(ctx); err != nil {
+		return nil, err
+	}
+	if s.target.Searches() {
+		return s.listed(ctx, who)
+	}
+	return s.search(ctx, who, nil, 0)
+}
+
+// ServesOtherEndpoint tells whether the listing endpoint that is not used serves the user. A target needs only one.
+func (s *Server) ServesOtherEndpoint(ctx context.Context) (bool, error) {
+	return learn(ctx, s.agents, "the other listing endpoint", func(ctx context.Context) (bool, error) {
+		a, err := s.AskOtherEndpoint(ctx, s.target.Owner())
+		if err == nil && s.target.Searches() {
+			s.target.NoteListing(a)
+		}
+		return err == nil && a.OK(), err
+	})
+}
+
+// Listing is what a caller was shown: the pages that are lists, none where no list was answered. Rows are read from
+// them each time, since many scenarios hold a list and it may be long.
+type Listing []*client.Answer
+
+// ListingOf returns the listing of one page.
+func ListingOf(a *client.Answer) Listing {
+	if a.OK() && a.IsArray() {
+		return Listing{a}
+	}
+	return nil
+}
+
+// All yields the threads, each with its place in its page.
+func (l Listing) All() iter.Seq2[int, gjson.Result] {
+	return func(yield func(int, gjson.Result) bool) {
+		for _, page := range l {
+			for i, row := range gjson.ParseBytes(page.Body).Array() {
+				if !yield(i, row) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// Len is the number of threads.
+func (l Listing) Len() (n int) {
+	for range l.All() {
+		n++
+	}
+	return n
+}
+
+// Holds tells whether a listing holds the thread.
+func (l Listing) Holds(id string) bool {
+	for _, row := range l.All() {
+		if row.Get("thread_id").String() == id {
+			return true
+		}
+	}
+	return false
+}

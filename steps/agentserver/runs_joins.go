@@ -1,0 +1,173 @@
+package agentserver
+
+import (
+	"context"
+	"time"
+
+	"github.com/agentconform/agentconform/steps/agent"
+	"github.com/agentconform/agentconform/steps/client"
+	"github.com/agentconform/agentconform/steps/common"
+	"github.com/agentconform/agentconform/steps/outcome"
+)
+
+// longerHold is beyond after which a proxy in front of an agent server may cut off a join, and short enough for every
+// run of the suite.
+const longerHold = 1200 * time.Millisecond
+
+// defineJoins registers the sentences about joins (section 4).
+func (w *World) defineJoins(r *common.Definitions) {
+	r.When(`the user starts a long run, and joins it`, func(ctx context.Context) error { return w.startsLongAndJoins(ctx, 1) })
+	r.When(`the user starts a long run, and joins it twice at the same time`, func(ctx context.Context) error {
+		return w.startsLongAndJoins(ctx, 2)
+	})
+	r.When(`the user starts a longer run, and joins it`, func(ctx context.Context) error {
+		w.wanted = longerHold
+		return w.startsLongAndJoins(ctx, 1)
+	})
+	r.When(`the user joins the run`, w.userJoins)
+	r.When(`the user joins (an unknown run of the thread|the run under (?:an unknown|the other) thread)`, w.joinMistaken)
+	r.Then(`the join is answered with any status`, w.joinIsAnswered)
+	r.Then(`the join is answered with 2xx`, w.joinAnswers)
+	r.Then(`the join is answered with 2xx at once`, w.joinAnswersAtOnce)
+	r.Then(`the join does not return before the end of the run`, w.joinNotEarly)
+}
+
+// startsLongAndJoins joins while the run is in progress, so many times at the same time. A join that is not answered is
+// judged, else the one that is answered first.
+func (w *World) startsLongAndJoins(ctx context.Context, times int) error {
+	for range agent.Attempts {
+		if err := w.startLong(ctx); err != nil {
+			return outcome.AsPrecondition(err)
+		}
+		var joins []*agent.Joining
+		for range times {
+			joins = append(joins, w.join(ctx))
+			if err := client.Sleep(ctx, w.agents.Slack()/4); err != nil { // the next comes while this one waits
+				return err
+			}
+		}
+		for _, w.joined = range joins {
+			if err := w.awaitJoin(ctx); err != nil {
+				return err
+			}
+			if !w.joined.Over() {
+				break
+			}
+		}
+		if w.joined.Over() && joins[0].Ended.Before(w.joined.Ended) {
+			w.joined = joins[0]
+		}
+		last := joins[times-1].Sent()
+		if last.Before(w.current.NotOverBefore()) {
+			return nil
+		}
+		w.wanted = agent.Longer(w.current.Order.Hold, last.Sub(w.current.Answer.Sent))
+	}
+	return outcome.Inconclusive("the target was too slow to join a run while it was in progress, in %d attempts", agent.Attempts)
+}
+
+// join begins to join the run of the scenario.
+func (w *World) join(ctx context.Context) *agent.Joining {
+	w.joined = w.server.JoinNow(ctx, w.current)
+	w.scene.AtEnd(w.joined.Leave)
+	return w.joined
+}
+
+// awaitJoin waits for the answer to the join. One that has not come long after the run was seen to be complete is not
+// waited for any longer.
+func (w *World) awaitJoin(ctx context.Context) error {
+	g := w.current
+	end := g.Answered().Add(g.Order.Hold)
+	if err := w.joined.OrUntil(ctx, end.Add(w.agents.Patience())); err != nil || w.joined.Over() {
+		return err
+	}
+	_, seen, err := w.server.ReadState(ctx, w.thread, end.Add(w.target.Config.Timeouts.Run), func(a *client.Answer) bool {
+		return w.joined.Over() || g.CompleteIn(a)
+	})
+	if err == nil && !seen {
+		err = w.server.StillQueued(ctx, g)
+	}
+	if err != nil {
+		return err
+	}
+	return w.joined.OrUntil(ctx, time.Now().Add(w.target.Config.Timeouts.Request))
+}
+
+// joinMistaken joins a run that does not exist there.
+func (w *World) joinMistaken(ctx context.Context, which string) error {
+	return w.sees(w.server.JoinCompleted(ctx, w.owner(), w.runNamed(which)))
+}
+
+// userJoins gives the answer the time that any answer may take. A run that may still be queued gets that of a run.
+func (w *World) userJoins(ctx context.Context) error {
+	if w.current.Complete || w.current.Joined {
+		return w.sees(w.server.JoinCompleted(ctx, w.owner(), w.current))
+	}
+	join := w.join(ctx)
+	limit := w.current.Answered().Add(w.current.Order.Hold + 2*w.target.Config.Timeouts.Run) // its own comes first
+	if err := join.OrUntil(ctx, limit); err != nil {
+		return err
+	}
+	if join.Unanswered() {
+		return w.server.StillQueued(ctx, w.current)
+	}
+	w.scene.Answer = join.Answer
+	return nil
+}
+
+func (w *World) joinAnswers() error {
+	if err := w.joinIsAnswered(); err != nil {
+		return err
+	}
+	return joined(w.joined.Answer)
+}
+
+// joinIsAnswered holds whatever the answer says.
+func (w *World) joinIsAnswered() error {
+	if !w.joined.Over() {
+		return outcome.Violated(w.current.Answer, "an answer to the join after the run has completed",
+			"no answer %s after the start of the run", time.Since(w.current.Answer.Sent).Round(time.Millisecond))
+	}
+	return w.joined.Err
+}
+
+// joined says what is wrong with the answer to a join of the user's own run.
+func joined(a *client.Answer) error {
+	if err := validIsServed(a); err != nil {
+		return err
+	}
+	return outcome.Want(a.OK(), a, "status 2xx to the join")
+}
+
+// joinNotEarly allows for a clock that is a little off.
+func (w *World) joinNotEarly() error {
+	if !w.joined.Over() {
+		return outcome.Inconclusive("the join was not answered, so it cannot be judged whether it was answered early")
+	}
+	g := w.current
+	if took := w.joined.Ended.Sub(g.Answer.Sent); took < g.Order.Hold*19/20 {
+		return outcome.Violated(w.joined.Answer, "an answer after the end of the run",
+			"an answer %s after the start of a run of %s", took.Round(time.Millisecond), g.Order.Hold)
+	}
+	return nil
+}
+
+// joinAnswersAtOnce gives a target that was busy for a moment another chance.
+func (w *World) joinAnswersAtOnce(ctx context.Context) error {
+	limit := w.agents.Prompt()
+	for attempt := 1; ; attempt++ {
+		a := w.scene.Answer
+		if a == nil {
+			return w.joinIsAnswered()
+		}
+		if err := joined(a); err != nil || a.Took <= limit {
+			return err
+		}
+		if attempt == agent.Attempts {
+			return outcome.Violated(a, "an answer within "+limit.String(), "an answer after %s", a.Took.Round(time.Millisecond))
+		}
+		if err := w.userJoins(ctx); err != nil {
+			return err
+		}
+	}
+}

@@ -1,0 +1,172 @@
+package config
+
+import (
+	"cmp"
+	_ "embed"
+	"encoding/json"
+	"fmt"
+	"io"
+	"maps"
+	"reflect"
+	"strings"
+
+	"github.com/agentconform/agentconform/features"
+)
+
+// SchemaURL is where editors find the schema of the configuration. A file names it in its first line:
+//
+//	# yaml-language-server: $schema=<SchemaURL>
+const SchemaURL = "https://raw.githubusercontent.com/agentconform/agentconform/main/docs/config.schema.json"
+
+// Schema is the JSON Schema (draft 7) of a configuration file, generated from [Config]. It accepts what [Load]
+// accepts of one file: unknown keys and values of the wrong type are refused, and a credential may be {file: path}.
+// What depends on several keys, on environment variables or on other files is left to Load.
+func Schema() []byte {
+	root := closed(groupSchema(reflect.ValueOf(Default()), ""))
+	root["$schema"], root["$id"] = "http://json-schema.org/draft-07/schema#", SchemaURL
+	root["title"] = "Configuration of agentconform"
+	text, err := json.MarshalIndent(root, "", "  ")
+	if err != nil {
+		panic(err) // only maps, lists and scalars from above
+	}
+	return append(text, '\n')
+}
+
+// orNull are the types of a value that may be left empty: the parser takes null for "not set".
+func orNull(types ...string) []string { return append(types, "null") }
+
+func closed(properties map[string]any) map[string]any {
+	return map[string]any{"type": orNull("object"), "properties": properties, "additionalProperties": false}
+}
+
+// groupSchema has the schemas of the keys of a group, with what each is for, and its default.
+func groupSchema(v reflect.Value, group string) map[string]any {
+	all := map[string]any{}
+	for _, name := range keysOf(v.Type()) {
+		key, value := join(group, name), field(v, name)
+		schema := schemaOf(value, key)
+		maps.Copy(schema, limits[key])
+		schema["description"] = keys[key]
+		switch {
+		case value.IsZero():
+		case value.Type() == durationType:
+			schema["default"] = shownDefault(value)
+		case value.Kind() == reflect.String || value.Kind() == reflect.Int:
+			schema["default"] = value.Interface()
+		}
+		all[name] = schema
+	}
+	return all
+}
+
+// address matches what validator.address accepts.
+const address = `^([Hh][Tt][Tt][Pp][Ss]?://[^/?#@]+(/[^?#]*)?)?$`
+
+// limits narrow the schemas of single keys beyond their types, as Complete does.
+var limits = map[string]map[string]any{
+	"target":                {"type": orNull("string"), "pattern": address},
+	"agent_target":          {"type": orNull("string"), "pattern": address},
+	"agent.rejected_status": {"minimum": 400, "maximum": 599},
+	"alternatives.tag_ref":  {"type": orNull("string"), "pattern": "^(refs/tags/.*)?$"},
+	"agent_url_from":        {"type": orNull("string"), "minLength": 1},
+	"supports":              {"items": map[string]any{"enum": choices["supports"]}},
+	"agent.words":           {"items": map[string]any{"enum": GraphWords}},
+}
+
+// schemaOf is the schema of what check accepts for a value.
+func schemaOf(v reflect.Value, key string) map[string]any {
+	t := v.Type()
+	switch {
+	case t == durationType:
+		return map[string]any{"type": orNull("string"),
+			"pattern": `^\+?(([0-9]+(\.[0-9]*)?|\.[0-9]+)(ns|us|µs|μs|ms|s|m|h))+$`,
+			"not":     map[string]any{"type": "string", "pattern": "^[^1-9]*$"}}
+	case t.Kind() == reflect.Struct:
+		return closed(groupSchema(v, key))
+	case t.Kind() == reflect.Slice:
+		return map[string]any{"type": orNull("array"), "items": schemaOf(reflect.Zero(t.Elem()), key)}
+	case t.Kind() == reflect.Map && t.Elem().Kind() == reflect.String:
+		return map[string]any{"type": orNull("object"), "additionalProperties": stringSchema(key)}
+	case t.Kind() == reflect.Map:
+		return map[string]any{"type": orNull("object")}
+	case t.Kind() == reflect.Int:
+		return map[string]any{"type": orNull("integer"), "minimum": 0}
+	case t.Kind() == reflect.Bool:
+		return map[string]any{"type": orNull("boolean")}
+	case choices[key] != nil:
+		enum := []any{}
+		for _, value := range choices[key] {
+			enum = append(enum, value)
+		}
+		return map[string]any{"enum": append(enum, nil)}
+	}
+	return stringSchema(key)
+}
+
+// stringSchema is the schema of a string: YAML reads 1.2 and true as other types, and the parser takes them as they are
+// written.
+func stringSchema(key string) map[string]any {
+	scalar := []string{"string", "number", "boolean"}
+	if !isSecret(key) {
+		return map[string]any{"type": orNull(scalar...)}
+	}
+	file := map[string]any{"type": "object", "required": []string{fileKey}, "additionalProperties": false,
+		"description": "a file that holds only the credential; a relative path starts at the folder of the configuration",
+		"properties":  map[string]any{fileKey: map[string]any{"type": scalar, "minLength": 1}}}
+	return map[string]any{"anyOf": []any{map[string]any{"type": orNull(scalar...)}, file}}
+}
+
+// Reference lists every key with its type, its default and what it is for, in the order of the file.
+func Reference() string {
+	var b strings.Builder
+	each(reflect.ValueOf(Default()), "", func(key string, value reflect.Value) {
+		indent := strings.Repeat("  ", strings.Count(key, "."))
+		line := indent + key[strings.LastIndexByte(key, '.')+1:] + ":"
+		if shown := shownDefault(value); shown != "" {
+			line += " " + shown
+		}
+		fmt.Fprintf(&b, "%-32s # %s\n", line, keys[key])
+	})
+	return b.String()
+}
+
+// shownDefault is a default as the file would hold it, "" where there is none.
+func shownDefault(v reflect.Value) string {
+	if v.Kind() == reflect.Struct || v.Kind() == reflect.Slice || v.Kind() == reflect.Map {
+		return ""
+	}
+	return cmp.Or(fmt.Sprint(v.Interface()), `""`)
+}
+
+//go:embed page.md
+var markdownHead string
+
+// Markdown writes the page of all keys, with their types, defaults and variables.
+func Markdown(w io.Writer) error {
+	var b strings.Builder
+	b.WriteString(strings.NewReplacer("{{DefaultFile}}", DefaultFile, "{{SchemaURL}}", SchemaURL,
+		"{{Claims}}", features.ClaimsMarkdown()).Replace(markdownHead))
+	each(reflect.ValueOf(Default()), "", func(key string, v reflect.Value) {
+		about, kind, shown := keys[key], formOf(v.Type()).name, ""
+		variable := Variable(strings.Replace(key, "users.", "users.0.", 1))
+		if d := shownDefault(v); d != "" && d != `""` {
+			shown = "`" + d + "`"
+		}
+		if strings.Contains(key, ".") {
+			about = strings.ReplaceAll(about, "|", `\|`)
+			fmt.Fprintf(&b, "| `%s` | %s | %s | `%s` | %s |\n", key, kind, shown, variable, about)
+			return
+		}
+		fmt.Fprintf(&b, "\n### %s\n\n%s.\n\n", key, strings.ToUpper(about[:1])+about[1:])
+		if v.Kind() == reflect.Struct || isList(v.Type()) {
+			b.WriteString("| key | type | default | environment variable | what it is for |\n| --- | --- | --- | --- | --- |\n")
+			return
+		}
+		if shown != "" {
+			shown = ". Default: " + shown
+		}
+		fmt.Fprintf(&b, "Type: %s%s. Environment variable: `%s`.\n", kind, shown, variable)
+	})
+	_, err := io.WriteString(w, b.String())
+	return err
+}

@@ -1,0 +1,170 @@
+package controlplane
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"math"
+	"strconv"
+
+	"github.com/tidwall/gjson"
+
+	"github.com/agentconform/agentconform/steps/client"
+	"github.com/agentconform/agentconform/steps/common"
+	"github.com/agentconform/agentconform/steps/outcome"
+	"github.com/agentconform/agentconform/steps/plane"
+)
+
+// list is what one page of a list holds, or several.
+type list struct {
+	filter string // "DEPLOYED,SKIPPED"; "" where it is known otherwise
+	rows   []gjson.Result
+	answer *client.Answer // of several pages the first, or the last where the client goes from page to page itself
+}
+
+// comparison is a list with the ids that it is to hold, each once and in any order.
+type comparison struct {
+	list
+	want []string
+	what string         // the list, for people
+	with *client.Answer // shows what it is to hold; nil where the run knows
+}
+
+// readWhole reads all revisions with the statuses, or all there are, and remembers the list.
+func (w *lists) readWhole(ctx context.Context, statuses string) error {
+	l, err := w.read(ctx, statusFilter(statuses))
+	if err == nil {
+		l.filter = statuses
+		w.whole, w.Scene.Answer = append(w.whole, l), l.answer
+	}
+	return err
+}
+
+// read reads all that a filter keeps, whatever the pages.
+func (w *lists) read(ctx context.Context, filter string) (list, error) {
+	rows, first, err := w.Plane.ListAll(ctx, w.Deployment.ID, filter)
+	return list{rows: rows, answer: first}, err
+}
+
+// page reads one page.
+func (w *lists) page(ctx context.Context, query string) (list, error) {
+	err := w.List(ctx, query, false)
+	if err != nil {
+		return list{}, err
+	}
+	return list{rows: w.rows(), answer: w.Scene.Answer}, nil
+}
+
+// growing is the size of pages of which the first has one revision, and each other one more than the one before.
+const growing = 0
+
+// pageThrough reads the pages of a list of so many revisions by computed offsets, until one begins past the end, so
+// that a row too many is seen. That this one may be no page at all is the concern of another requirement.
+func (w *lists) pageThrough(ctx context.Context, filter string, revisions, size int) (all list, err error) {
+	for n, offset := 1, 0; ; n++ {
+		limit := cmp.Or(size, n)
+		page, err := w.page(ctx, plane.Query(plane.PageOf(limit, offset), filter))
+		if err != nil {
+			return all, err
+		}
+		if offset < revisions || n == 1 || page.answer.OK() {
+			all.rows, all.answer = append(all.rows, page.rows...), page.answer
+		}
+		if offset >= revisions {
+			return all, nil
+		}
+		offset += limit
+	}
+}
+
+// pageOn reads on by the returned offsets, until a page is not full or so many revisions must have been seen. That
+// there is no offset to pass on is the concern of another requirement.
+func (w *lists) pageOn(ctx context.Context, filter string, revisions, size int) (all list, err error) {
+	query := plane.Query("limit="+strconv.Itoa(size), filter)
+	for range revisions + 2 {
+		page, err := w.page(ctx, query)
+		if err != nil {
+			return all, err
+		}
+		all.rows, all.answer = append(all.rows, page.rows...), page.answer
+		if !page.answer.OK() || len(page.rows) < size || len(all.rows) >= revisions {
+			break
+		}
+		offset := page.answer.Get("offset")
+		if !common.IsInteger(offset) {
+			return all, outcome.Inconclusive("the returned offset is no integer to pass on: %s", outcome.Shown(offset))
+		}
+		isPlace := offset.Num >= 0 && offset.Num <= math.MaxInt32
+		if err := outcome.WantAt(isPlace, page.answer, "offset", "an offset that fetches the next page"); err != nil {
+			return all, err
+		}
+		query = plane.Query(plane.PageOf(size, int(offset.Num)), filter)
+	}
+	return all, nil
+}
+
+// pagesAreKnown has pages compared with the revisions that the run made itself, not with another list.
+func (w *lists) pagesAreKnown(pages list, err error) error {
+	w.compared = append(w.compared, comparison{list: pages, want: w.Deployment.Revisions, what: "over all pages"})
+	return err
+}
+
+// canBePaged reads the whole history in pages of five.
+func (w *lists) canBePaged(ctx context.Context) error {
+	err := w.pagesAreKnown(w.pageThrough(ctx, "", w.known(), 5))
+	if err == nil {
+		err = w.eachHoldsItsOwn(ctx)
+	}
+	w.compared = nil
+	return err
+}
+
+// eachHoldsItsOwn judges all lists that the act has read.
+func (w *lists) eachHoldsItsOwn(ctx context.Context) error {
+	if len(w.compared) == 0 {
+		return outcome.Inconclusive("no list could be compared: none is to hold a revision, or what a list keeps has changed")
+	}
+	var wrong []*outcome.Outcome
+	for _, c := range w.compared {
+		wrong = append(wrong, c.differs())
+	}
+	return w.UnlessChanged(ctx, outcome.First(wrong))
+}
+
+// differs tells what the list holds in place of its revisions, or nothing. One that was refused holds none, and has to
+// be served where none is wanted, too.
+func (c comparison) differs() *outcome.Outcome {
+	times := map[string]int{}
+	for _, id := range plane.IDs(c.rows) {
+		times[id]++
+	}
+	missing, repeated := 0, 0
+	for _, id := range c.want {
+		switch n := times[id]; {
+		case n == 0:
+			missing++
+		case n > 1:
+			repeated++
+		}
+		delete(times, id)
+	}
+	expected := fmt.Sprintf("%d revisions %s, each once", len(c.want), c.what)
+	switch {
+	case !c.answer.OK():
+		return outcome.Violated(c.answer, expected, "%s", outcome.Seen(c.answer)).Comparing(c.answer, c.with)
+	case missing+repeated+len(times) > 0:
+		return outcome.Violated(c.answer, expected, "%d: %d missing, %d repeated, %d unexpected",
+			len(c.rows), missing, repeated, len(times)).At("/resources").Comparing(c.answer, c.with)
+	}
+	return nil
+}
+
+// listsServed blocks where a list cannot be read: nothing in it can be judged then.
+func (w *lists) listsServed() error {
+	return common.Each(w.whole, func(l list) error {
+		if !l.answer.OK() {
+			return outcome.Blocked("the list cannot be read: %s", outcome.Seen(l.answer))
+		}
+		return nil
+	})
+}

@@ -1,0 +1,152 @@
+package controlplane
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"strings"
+
+	"github.com/tidwall/gjson"
+
+	"github.com/agentconform/agentconform/steps/client"
+	"github.com/agentconform/agentconform/steps/outcome"
+	"github.com/agentconform/agentconform/steps/plane"
+)
+
+// What an update is not to change: revisions, where it sets no field of the source, and what it does not name.
+
+// noRevisionCreated looks twice: a revision that is created in the background would be missed by the first look.
+func (w *update) noRevisionCreated(ctx context.Context) error {
+	act := w.Scene.Answer
+	for look := range 2 {
+		if look > 0 {
+			if err := w.Target.WaitSettleDelay(ctx, act); err != nil {
+				return err
+			}
+		}
+		after, err := w.Plane.Snapshot(ctx, w.Deployment)
+		if err != nil {
+			return err
+		}
+		if len(after.Revisions) > len(w.before.Revisions) || after.Latest != w.before.Latest {
+			return outcome.Violated(act, "no new revision", "%d revisions (before: %d)\nlatest_revision_id %s (before: %s)",
+				len(after.Revisions), len(w.before.Revisions), after.Latest, w.before.Latest).Comparing(after.List, w.before.List)
+		}
+	}
+	return nil
+}
+
+// servedOrNotJudged keeps a refusal from passing: what an update does that is refused for another reason shows nothing
+// of what one does that is served.
+func (w *update) servedOrNotJudged() error {
+	switch a := w.Scene.Answer; {
+	case a.OK():
+		return nil
+	case a.Refused():
+		return outcome.Inapplicable("updates without a source field", "the target refuses this update: %s", outcome.Seen(a))
+	}
+	return outcome.Inconclusive("the update was not served: %s", outcome.Seen(w.Scene.Answer))
+}
+
+// revisionsKeepSource reads the list, and the latest revision.
+func (w *update) revisionsKeepSource(ctx context.Context) error {
+	want, _ := w.Deployment.Body["source"].(string)
+	latest, err := w.Plane.GetRevision(ctx, w.Deployment.ID, w.before.Latest)
+	if err != nil {
+		return err
+	}
+	if latest.OK() {
+		if err := outcome.WantAt(latest.Get("source").String() == want, latest, "source", "source "+want); err != nil {
+			return err
+		}
+	}
+	rows, first, err := w.Plane.ListAll(ctx, w.Deployment.ID, "")
+	if err == nil && !first.OK() {
+		return outcome.Inconclusive("the list cannot be read: %s", outcome.Seen(first))
+	}
+	return cmp.Or(err, sourcesAre(want, list{rows: rows, answer: first}))
+}
+
+func (w *update) readOnlyUnchanged(ctx context.Context) error {
+	after, err := w.Plane.GetDeployment(ctx, w.Deployment.ID)
+	if err != nil {
+		return err
+	}
+	revision, err := w.Plane.GetRevision(ctx, w.Deployment.ID, w.before.Latest)
+	if err != nil {
+		return err
+	}
+	before := w.before.Deployment
+	was, _ := plane.Instant(before.Get("created_at")) // the interface does not say that a deployment has one
+	is, _ := plane.Instant(after.Get("created_at"))
+	changed := ""
+	switch {
+	case before.Get("id").String() != after.Get("id").String():
+		changed = "id"
+	case !was.Equal(is):
+		changed = "created_at"
+	}
+	if changed != "" {
+		return outcome.Violated(after, changed+" "+outcome.Shown(before.Get(changed))+" as before", "%s",
+			outcome.Shown(after.Get(changed))).Comparing(after, before)
+	}
+	if sent, _ := readOnly()["status"].(string); slices.Contains(w.Plane.ReadOf(w.before.Latest).Statuses, sent) {
+		return readOnlyIgnored(after) // the revision had failed by itself, before the update
+	}
+	return readOnlyIgnored(after, revision)
+}
+
+// otherFieldsKept compares the new revision with how the first one was before the update. What the deployment shows of
+// it is the concern of another requirement.
+func (w *update) otherFieldsKept() error {
+	isNamed := func(path string) bool {
+		_, named := w.Deployment.Update[strings.TrimPrefix(path, "source_revision_config.")]
+		return named
+	}
+	unnamed := slices.DeleteFunc(slices.Clone(sourceFields), isNamed)
+	return cmp.Or(w.Served(), fieldsKept(w.Scene.Answer, w.Deployment.Original, unnamed))
+}
+
+// allFieldsKept reads the deployment after an update that sets nothing. It reads several times: that a deployment shows
+// an earlier configuration now and then is the concern of another requirement.
+func (w *update) allFieldsKept(ctx context.Context) error {
+	if err := w.Target.WaitSettleDelay(ctx, w.Scene.Answer); err != nil {
+		return err
+	}
+	var differs error
+	for range 3 {
+		now, err := w.Plane.GetDeployment(ctx, w.Deployment.ID)
+		if err != nil {
+			return err
+		}
+		if !now.OK() {
+			return outcome.Blocked("the deployment cannot be retrieved: %s", outcome.Seen(now))
+		}
+		settable := append(sourceFields[:3:3], "source_config.build_on_push")
+		if differs = fieldsKept(now, w.before.Deployment, settable); differs == nil {
+			return nil
+		}
+	}
+	return differs
+}
+
+// fieldsKept compares the fields that had a value before: where one was null or empty, it may get one when the revision
+// is built.
+func fieldsKept(now, before *client.Answer, paths []string) error {
+	compared := 0
+	for _, path := range paths {
+		was, is := before.Get(path), now.Get(path)
+		if was.Type == gjson.Null || was.String() == "" {
+			continue
+		}
+		compared++
+		if was.Type != is.Type || was.String() != is.String() {
+			return outcome.Violated(now, path+" "+outcome.Shown(was)+" as before the update", "%s", outcome.Shown(is)).
+				At(inPointer(path)).Comparing(now, before)
+		}
+	}
+	if compared == 0 {
+		return outcome.Inconclusive("no field had a value before that the update does not name: %s", outcome.Seen(before))
+	}
+	return nil
+}

@@ -1,0 +1,263 @@
+package plane
+
+import (
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/tidwall/gjson"
+
+	"github.com/agentconform/agentconform/reports"
+	"github.com/agentconform/agentconform/steps/client"
+	"github.com/agentconform/agentconform/steps/outcome"
+)
+
+// A wait after one that was in vain gets the part 1/cutShort of timeouts.poll. The polls of a run one after another
+// stay below half of timeouts.poll so.
+const cutShort = 20
+
+// A status outside the interface that does not change is waited for during the part 1/stuck of timeouts.poll.
+const stuck = 4
+
+// need is what a revision is polled for, named by the requirement that fails where it is in vain. What one revision did
+// not do, another one for the same need is not expected to do.
+type need string
+
+const (
+	needCreation need = "CP-POLL-1"
+	needUpdate   need = "CP-UPDATE-10"
+	needFailure  need = "CP-POLL-4"
+)
+
+// Read is what the run knows of a revision from polling it.
+type Read struct {
+	First    *client.Answer // the earliest
+	Statuses []string       // each once, in the order in which they were seen
+	last     string
+	unknown  time.Time // since when every read showed UNKNOWN; zero where the last one did not
+}
+
+// polls are what the polls of a run have seen, and what that says about later ones.
+type polls struct {
+	start time.Time // of the run
+
+	mu       sync.Mutex
+	reads    map[string]Read // by revision
+	timeline []reports.Transition
+	needs    map[string]need     // by revision; needUpdate where it is not in it
+	ended    map[string]*History // by revision, or deployment where that was settled: a poll that did not reach its end
+	deployed map[need]bool       // at least one revision was DEPLOYED
+	overdue  map[need]*History   // the first poll that ran out of its whole time
+	last     map[string]bool     // statuses outside the interface: whether a revision stayed in it, and none left it
+}
+
+func newPolls(start time.Time) *polls {
+	return &polls{start: start, reads: map[string]Read{}, needs: map[string]need{}, ended: map[string]*History{},
+		deployed: map[need]bool{}, overdue: map[need]*History{}, last: map[string]bool{}}
+}
+
+// note remembers what a poll read of a revision.
+func (p *polls) note(deployment, revision string, a *client.Answer) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	known, status := p.reads[revision], a.Get("status").String()
+	if known.First == nil {
+		known.First = a
+	} else if known.last != status {
+		p.last[known.last] = false
+	}
+	known.last = status
+	switch {
+	case status != statusUnknown:
+		known.unknown = time.Time{}
+	case known.unknown.IsZero():
+		known.unknown = time.Now()
+	}
+	if !slices.Contains(known.Statuses, status) {
+		known.Statuses = append(slices.Clip(known.Statuses), status)
+		at := time.Since(p.start).Milliseconds()
+		p.timeline = append(p.timeline, reports.Transition{Revision: revision, Deployment: deployment, Status: status, AtMS: at})
+	}
+	p.reads[revision] = known
+}
+
+// ReadOf returns what is known of a revision.
+func (p *polls) ReadOf(revision string) Read {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.reads[revision]
+}
+
+// Timeline returns the statuses that polling saw, each once for each revision, in the order in which they were seen.
+func (p *polls) Timeline() []reports.Transition {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return slices.Clone(p.timeline)
+}
+
+// expects says what a revision is polled for.
+func (p *polls) expects(revision string, n need) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.needs[revision] = n
+}
+
+// ExpectsFailure says that the source of a revision cannot be built: how long it takes says nothing about other
+// revisions.
+func (p *polls) ExpectsFailure(revision string) { p.expects(revision, needFailure) }
+
+func (p *polls) needOf(revision string) need {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.need(revision)
+}
+
+// need is what a revision is polled for. The caller holds the lock.
+func (p *polls) need(revision string) need {
+	if n, known := p.needs[revision]; known {
+		return n
+	}
+	return needUpdate
+}
+
+// end notes how a poll ended.
+func (p *polls) end(h *History) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	h.over = time.Now()
+	n := p.need(h.revision)
+	switch _, known := p.last[h.Final]; {
+	case isDeployed(h.Final):
+		p.deployed[n] = true
+	case h.Ending == Stuck && !known:
+		p.last[h.Final] = true
+	case h.Ending == TimedOut && p.overdue[n] == nil:
+		p.overdue[n] = h
+	}
+	if h.Ending != Reached && h.Ending != Superseded {
+		p.ended[h.revision] = h
+	}
+}
+
+// settling notes that a deployment was waited for in vain.
+func (p *polls) settling(deployment string, h *History) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.ended[deployment] = h
+}
+
+// endOf returns how a poll of the revision, or of one of the deployment, ended before, where there is no reason to wait
+// again: one that hangs would otherwise cost every scenario that meets it the whole time.
+func (p *polls) endOf(id string) (Ending, bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	h := p.ended[id]
+	if h == nil || h.Ending == CutShort && p.deployed[p.need(h.revision)] {
+		return Reached, false
+	}
+	return h.Ending, true
+}
+
+// isLast tells whether another revision stayed in this status outside the interface: the next one need not be watched
+// as long.
+func (p *polls) isLast(status string) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.last[status]
+}
+
+// StaysIn returns the status outside the interface in which the latest revision of a deployment stays, or "".
+func (p *polls) StaysIn(d *Deployment) string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if h := p.ended[d.Latest()]; h != nil && h.Ending == Stuck {
+		return h.Final
+	}
+	return ""
+}
+
+// limit is how long a poll that began then may last. It is the whole time as long as a revision for the same need was
+// DEPLOYED, or none was waited for in vain. A poll that began with that one gets its whole time, too.
+func (p *polls) limit(revision string, began time.Time, whole time.Duration) (limit time.Duration, ending Ending) {
+	overdue := p.Overdue(revision)
+	if overdue == nil {
+		return whole, TimedOut
+	}
+	if short := max(overdue.over.Sub(began), 0) + whole/cutShort; short < whole {
+		return short, CutShort
+	}
+	return whole, TimedOut
+}
+
+// Overdue returns the first poll that ran out of its whole time and was for the same need as that of the revision; nil
+// where there was none, or one such revision was DEPLOYED.
+func (p *polls) Overdue(revision string) *History {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	n := p.need(revision)
+	if p.deployed[n] {
+		return nil
+	}
+	return p.overdue[n]
+}
+
+// CreatedAsAtFirst compares the created_at of answers with the earliest read of the run, at which the revision was
+// still being built. The two reads may differ in precision: one may be of a time that has not been through the target's
+// store.
+func (p *polls) CreatedAsAtFirst(answers []*client.Answer) error {
+	compared := 0
+	for _, a := range answers {
+		if !a.OK() {
+			return outcome.Blocked("the revision cannot be retrieved: %s", outcome.Seen(a))
+		}
+		first := p.ReadOf(a.Get("id").String()).First
+		if first == nil {
+			continue // what is answered under another id is the concern of another requirement
+		}
+		compared++
+		was, is := first.Get("created_at"), a.Get("created_at")
+		same, comparable := SameInstant(was, is)
+		if !comparable {
+			return outcome.Inconclusive("the revision has no created_at to compare")
+		}
+		if !same {
+			return outcome.Violated(a, "created_at "+outcome.Shown(was)+" as at the first read, when the status was "+
+				outcome.Shown(first.Get("status")), "%s", outcome.Shown(is)).At("/created_at").Comparing(a, first)
+		}
+	}
+	if compared == 0 {
+		return outcome.Inconclusive("no revision is returned under the id that was polled")
+	}
+	return nil
+}
+
+// Instant reads a date-time of any offset and precision.
+func Instant(v gjson.Result) (time.Time, bool) {
+	t, err := time.Parse(time.RFC3339Nano, strings.ToUpper(v.String())) // RFC 3339 allows a small t and z
+	return t, err == nil
+}
+
+// SameInstant compares two date-times as exactly as the coarser of them is written.
+func SameInstant(a, b gjson.Result) (same, comparable bool) {
+	at, ok := Instant(a)
+	bt, ok2 := Instant(b)
+	if !ok || !ok2 {
+		return false, false
+	}
+	finer, coarser := digits(a.String()), digits(b.String())
+	if at.Equal(bt) || finer == coarser {
+		return at.Equal(bt), true
+	}
+	unit := time.Second
+	for range min(finer, coarser) {
+		unit /= 10
+	}
+	return at.Sub(bt).Abs() < unit, true
+}
+
+// digits counts those of the fraction of a second.
+func digits(dateTime string) int {
+	_, fraction, _ := strings.Cut(dateTime, ".")
+	return len(fraction) - len(strings.TrimLeft(fraction, "0123456789"))
+}
