@@ -25,7 +25,8 @@ type agentServer struct {
 }
 
 // NewAgentServer returns an explorer of the agent server. The error says why it cannot be explored.
-func NewAgentServer(ctx context.Context, t *target.Target, agents *agent.Agents, known func(requirement string) bool) (*Explorer, error) {
+func NewAgentServer(ctx context.Context, t *target.Target, agents *agent.Agents,
+	known func(requirement string) bool) (*Explorer, error) {
 	ctx = evidence.WithScenario(ctx, "fixture: exploration", 0)
 	h := &agentServer{target: t, agents: agents, known: known, callers: []target.Caller{t.Owner()}}
 	var err error
@@ -59,7 +60,8 @@ type agentSession struct {
 }
 
 func (h *agentServer) begin() session {
-	return &agentSession{agentServer: h, threads: map[int]*thread{}, runs: map[int]*agent.GraphRun{}, by: map[int]Operation{}}
+	return &agentSession{agentServer: h, threads: map[int]*thread{}, runs: map[int]*agent.GraphRun{},
+		by: map[int]Operation{}}
 }
 
 // thread is one that the sequence has created.
@@ -240,7 +242,9 @@ func (s *agentSession) explain(_ context.Context, group []done) (*Wrong, error) 
 		})
 	}
 	for at, t := range s.threads {
-		about := slices.DeleteFunc(slices.Clone(group), func(d done) bool { return d.Object != at || d.Verb == create || d.Verb == list })
+		about := slices.DeleteFunc(slices.Clone(group), func(d done) bool {
+			return d.Object != at || d.Verb == create || d.Verb == list
+		})
 		if len(about) == 0 {
 			continue
 		}

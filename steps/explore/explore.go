@@ -139,7 +139,8 @@ func most(failures []*Failure) (f *Failure) {
 func (e *Explorer) Case(ctx context.Context, all []Operation) (r Report) {
 	f, sent, err := e.try(ctx, 1, all)
 	if err == nil && sent < len(all) && f == nil {
-		err = fmt.Errorf("%d of its %d operations do not apply: a caller or value is not configured, or what it names is missing", len(all)-sent, len(all))
+		err = fmt.Errorf("%d of its %d operations do not apply: a caller or value is not configured, or what it names is missing",
+			len(all)-sent, len(all))
 	}
 	r.Failure = f
 	r.add(sent, err)
@@ -153,15 +154,16 @@ func (e *Explorer) try(ctx context.Context, line int, all []Operation) (*Failure
 	if err != nil || problem == nil {
 		return nil, len(sent), err
 	}
-	return &Failure{Wrong: *problem, URI: e.uri, Name: name, Line: line, Operations: sent, Count: 1, Judged: 1, Seen: 1}, len(sent), nil
+	f := &Failure{Wrong: *problem, URI: e.uri, Name: name, Line: line, Operations: sent, Count: 1, Judged: 1, Seen: 1}
+	return f, len(sent), nil
 }
 
 // atOnce bounds the operations that are sent at the same time: they are tried in each order.
 const atOnce = 4
 
-// execute sends the operations and returns those that were sent, with what is wrong with the first answer that no history
-// explains. Operations that do not apply, since what they need is not there, are left out. An error keeps the rest from
-// being judged.
+// execute sends the operations and returns those that were sent, with what is wrong with the first answer that no
+// history explains. Operations that do not apply, since what they need is not there, are left out. An error keeps the
+// rest from being judged.
 func (e *Explorer) execute(ctx context.Context, all []Operation) (sent []Operation, problem *Wrong, err error) {
 	s := e.begin()
 	for len(all) > 0 && problem == nil && err == nil {
@@ -200,7 +202,9 @@ func together(ctx context.Context, s session, group []Operation) ([]done, error)
 
 // has tells whether one of the verbs is among the operations at an object.
 func has(group []Operation, object int, verbs ...string) bool {
-	return slices.ContainsFunc(group, func(o Operation) bool { return o.Object == object && slices.Contains(verbs, o.Verb) })
+	return slices.ContainsFunc(group, func(o Operation) bool {
+		return o.Object == object && slices.Contains(verbs, o.Verb)
+	})
 }
 
 // done is an operation that was sent, with what was seen.
@@ -225,7 +229,8 @@ func wrong(requirement string, o *outcome.Outcome) *Wrong {
 
 // explained tries operations in each order, and returns the histories that may follow the given ones and explain the
 // answers; where none does, what is wrong in the first. What is known to be wrong changes no history.
-func explained[W any](worlds []W, about []done, after func(W, done) ([]W, *Wrong), known func(requirement string) bool) ([]W, *Wrong) {
+func explained[W any](worlds []W, about []done, after func(W, done) ([]W, *Wrong),
+	known func(requirement string) bool) ([]W, *Wrong) {
 	var possible []W
 	var problem *Wrong
 	for _, order := range orders(len(about)) {

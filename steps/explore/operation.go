@@ -27,7 +27,8 @@ const (
 	theClient
 )
 
-var callers = []string{"the first user", "the second user", "a caller without credentials", "a caller with an unknown token", "the client"}
+var callers = []string{"the first user", "the second user", "a caller without credentials", "a caller with an unknown token",
+	"the client"}
 
 // The vocabulary of the agent server: T stands for a thread, R for the number of a run.
 const (
@@ -55,12 +56,13 @@ const (
 )
 
 var (
-	vocabulary = []string{create, start, startWaiting, rollBack, rollWaiting, startUnknown, await, retrieve, join, readState, list,
-		deploy, update, settle, getDeployment, getRevision, listRevisions}
+	vocabulary = []string{create, start, startWaiting, rollBack, rollWaiting, startUnknown, await, retrieve, join,
+		readState, list, deploy, update, settle, getDeployment, getRevision, listRevisions}
 	starts = []string{start, startWaiting, rollBack, rollWaiting, startUnknown}
 )
 
-// options are what follows a verb. Of the values that the configuration has, 1 is that of create.body and 2 that of alternatives.
+// options are what follows a verb. Of the values that the configuration has, 1 is that of create.body and 2 that of
+// alternatives.
 var options = map[string]*regexp.Regexp{
 	update:        listOf(`(?:repo_ref|graph_config_path|image_uri) (?:1|2|broken|null)|build_on_push false|nothing`),
 	listRevisions: listOf(`status [A-Z_,]{1,99}|limit \d{1,3}|offset \d{1,3}`),

@@ -38,18 +38,20 @@ const maxDeployments = 2
 // push is a field that an update may set beside those of the source. What a target does with it is not judged.
 const push = "build_on_push false"
 
-// NewControlPlane returns an explorer of the control plane, which creates deployments of its own, within the budget of the
-// run. The error says why it cannot be explored.
+// NewControlPlane returns an explorer of the control plane, which creates deployments of its own, within the budget of
+// the run. The error says why it cannot be explored.
 func NewControlPlane(t *target.Target, p *plane.Plane, known func(requirement string) bool) (*Explorer, error) {
 	if err := p.Sources.CanCreate(); err != nil {
 		return nil, err
 	}
 	c, asked, other := t.Config, plane.Asked(t.Config.Create.Body), t.Config.Alternatives
-	h := &controlPlane{target: t, plane: p, known: known, fields: settable[c.Source() == config.GitHost], values: map[string]any{
+	h := &controlPlane{target: t, plane: p, known: known, fields: settable[c.Source() == config.GitHost]}
+	h.values = map[string]any{
 		"repo_ref 1": asked["repo_ref"], "repo_ref 2": other.RepoRef, "repo_ref broken": other.BrokenRef,
 		"graph_config_path 1": asked["graph_config_path"], "graph_config_path 2": other.GraphConfigPath,
-		"image_uri 1": asked["image_uri"], "image_uri 2": other.ImageURI, "image_uri broken": other.BrokenImageURI, push: false,
-	}}
+		"image_uri 1": asked["image_uri"], "image_uri 2": other.ImageURI, "image_uri broken": other.BrokenImageURI,
+		push: false,
+	}
 	maps.DeleteFunc(h.values, func(_ string, value any) bool { return value == nil || value == "" })
 	for _, name := range []string{"repo_ref null", "graph_config_path null", "image_uri null", "nothing"} {
 		h.values[name] = nil
@@ -107,7 +109,8 @@ func (s *planeSession) applies(o Operation, group []Operation) bool {
 		return o.Object < maxDeployments && !has(group, o.Object, vocabulary...)
 	case o.Verb == update:
 		unknown := func(part string) bool { _, known := s.values[part]; return !known }
-		return t.asked < cmp.Or(s.target.Config.MaxRevisions, wholeList) && !slices.ContainsFunc(strings.Split(o.With, " and "), unknown)
+		return t.asked < cmp.Or(s.target.Config.MaxRevisions, wholeList) &&
+			!slices.ContainsFunc(strings.Split(o.With, " and "), unknown)
 	case o.Verb == getRevision:
 		return o.Number > 0 && o.Number <= len(t.pasts[0]) && t.pasts[0][o.Number-1].id != ""
 	}
@@ -124,7 +127,8 @@ func (s *planeSession) send(ctx context.Context, d *done) (err error) {
 	switch d.Verb {
 	case deploy:
 		if s.budget.Add(-1) < 0 {
-			return outcome.OverBudget("max_deployments", "the budget is used up: raise max_deployments (now %d)", s.target.Config.MaxDeployments)
+			return outcome.OverBudget("max_deployments", "the budget is used up: raise max_deployments (now %d)",
+				s.target.Config.MaxDeployments)
 		}
 		d.made, err = s.plane.Create(ctx, "explored", nil)
 	case settle:
@@ -166,12 +170,14 @@ func (s *planeSession) send(ctx context.Context, d *done) (err error) {
 // wholeList is the limit of a list that holds all revisions of a sequence.
 const wholeList = 100
 
-// explain looks at what writes have done. Where a read soon after one is not explained, it may show what was before, and is sent again.
+// explain looks at what writes have done. Where a read soon after one is not explained, it may show what was before, and
+// is sent again.
 func (s *planeSession) explain(ctx context.Context, group []done) (*Wrong, error) {
 	for _, d := range group {
 		if d.made != nil {
 			_, source := s.change("repo_ref 1 and graph_config_path 1 and image_uri 1")
-			s.deployments[d.Object] = &deployment{Deployment: d.made, pasts: []past{{{d.made.First, source}}}, asked: 1, owner: "CP-CREATE-2"}
+			pasts := []past{{{d.made.First, source}}}
+			s.deployments[d.Object] = &deployment{Deployment: d.made, pasts: pasts, asked: 1, owner: "CP-CREATE-2"}
 		}
 	}
 	for at, t := range s.deployments {
@@ -210,8 +216,8 @@ func (s *planeSession) explain(ctx context.Context, group []done) (*Wrong, error
 	return nil, nil
 }
 
-// look reads a deployment and its list until a history explains both: a write may have its effect later. What was once waited
-// for in vain is not waited for again.
+// look reads a deployment and its list until a history explains both: a write may have its effect later. What was once
+// waited for in vain is not waited for again.
 func (s *planeSession) look(ctx context.Context, t *deployment, at int) (problem *Wrong, err error) {
 	limit := min(s.target.Config.Timeouts.Request, s.target.Config.Timeouts.Poll)
 	err = s.target.RetryFor(ctx, limit, func() (bool, error) {

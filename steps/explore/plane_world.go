@@ -41,16 +41,18 @@ func (s *planeSession) writes(t *deployment, d done) bool {
 	return d.Verb == update || d.Verb == deploy
 }
 
-// creates names the requirement that an update with these fields creates a revision, or another one where there is none.
+// creates names the requirement that an update with these fields creates a revision, or another where there is none.
 func creates(source map[string]string, otherwise string) string {
 	for _, field := range slices.Sorted(maps.Keys(source)) { // repo_ref where it is one of two
-		otherwise = map[string]string{"repo_ref": "CP-UPDATE-1", "graph_config_path": "CP-UPDATE-2", "image_uri": "CP-UPDATE-3"}[field]
+		otherwise = creating[field]
 	}
 	return otherwise
 }
 
-// after returns the histories that may follow one in which the operation was answered so, or what is wrong. Which status a
-// revision has is not judged.
+var creating = map[string]string{"repo_ref": "CP-UPDATE-1", "graph_config_path": "CP-UPDATE-2", "image_uri": "CP-UPDATE-3"}
+
+// after returns the histories that may follow one in which the operation was answered so, or what is wrong. Which status
+// a revision has is not judged.
 func (s *planeSession) after(w past, d done) ([]past, *Wrong) {
 	owner := s.deployments[d.Object].owner
 	switch {
@@ -75,12 +77,14 @@ func (s *planeSession) after(w past, d done) ([]past, *Wrong) {
 	return []past{w}, w.shows(at, d.answer, d.answer.Get("@this"), "")
 }
 
-// updated holds the answer to an update. One beside other requests, and one to a source that cannot be built, may be refused.
+// updated holds the answer to an update. One beside other requests, and one to a source that cannot be built, may be
+// refused.
 func (s *planeSession) updated(w past, d done) ([]past, *Wrong) {
 	_, source := s.change(d.With)
 	switch {
 	case !d.answer.OK() && !d.beside && !strings.Contains(d.With, "broken"):
-		return nil, wrong(creates(source, "CP-UPDATE-13"), outcome.Violated(d.answer, "status 2xx to the update", "%s", outcome.Seen(d.answer)))
+		return nil, wrong(creates(source, "CP-UPDATE-13"),
+			outcome.Violated(d.answer, "status 2xx to the update", "%s", outcome.Seen(d.answer)))
 	case !d.answer.OK() || len(source) == 0:
 		return []past{w}, nil
 	}
@@ -96,7 +100,8 @@ func (w past) showsLatest(owner string, a *client.Answer) ([]past, *Wrong) {
 		w = w.naming(at, named)
 	}
 	if w.find(named) != at {
-		return nil, wrong(owner, outcome.Violated(a, fmt.Sprintf("the latest_revision_id of revision %d", at+1), "%s", named).At("/latest_revision_id"))
+		expected := fmt.Sprintf("the latest_revision_id of revision %d", at+1)
+		return nil, wrong(owner, outcome.Violated(a, expected, "%s", named).At("/latest_revision_id"))
 	}
 	return []past{w}, w.shows(at, a, a.Get("@this"), "")
 }
@@ -118,7 +123,8 @@ func (w past) shows(at int, a *client.Answer, object gjson.Result, pointer strin
 		case w[at-1].source[field] == source[field]:
 			id = "CP-UPDATE-12"
 		}
-		return wrong(id, outcome.Violated(a, fmt.Sprintf("%s %q", field, source[field]), "%s", outcome.Shown(got)).At(pointer+"/source_revision_config/"+field))
+		return wrong(id, outcome.Violated(a, fmt.Sprintf("%s %q", field, source[field]), "%s", outcome.Shown(got)).
+			At(pointer+"/source_revision_config/"+field))
 	}
 	return nil
 }
@@ -137,7 +143,8 @@ func (w past) naming(at int, id string) past {
 // showsAll holds the whole list to all revisions. One that was not seen yet takes a new row that shows its source.
 func (w past) showsAll(owner string, a *client.Answer) ([]past, *Wrong) {
 	rows := a.Get("resources").Array()
-	fresh := slices.DeleteFunc(slices.Clone(rows), func(row gjson.Result) bool { return w.find(row.Get("id").String()) >= 0 })
+	isKnown := func(row gjson.Result) bool { return w.find(row.Get("id").String()) >= 0 }
+	fresh := slices.DeleteFunc(slices.Clone(rows), isKnown)
 	for at := len(w) - 1; at >= 0; at-- { // the latest first: of its source the most is known
 		if w[at].id == "" && len(fresh) > 0 {
 			own := max(slices.IndexFunc(fresh, func(row gjson.Result) bool { return w.shows(at, a, row, "") == nil }), 0)
@@ -146,7 +153,8 @@ func (w past) showsAll(owner string, a *client.Answer) ([]past, *Wrong) {
 		}
 		listed := slices.Index(plane.IDs(rows), w[at].id)
 		if listed < 0 || len(rows) != len(w) {
-			return nil, wrong(owner, outcome.Violated(a, fmt.Sprintf("the %d revisions of the deployment", len(w)), "%d", len(rows)).At("/resources"))
+			expected := fmt.Sprintf("the %d revisions of the deployment", len(w))
+			return nil, wrong(owner, outcome.Violated(a, expected, "%d", len(rows)).At("/resources"))
 		}
 		if problem := w.shows(at, a, rows[listed], "/resources/*"); problem != nil {
 			return nil, problem
@@ -165,15 +173,16 @@ func parameters(with string) url.Values {
 	return all
 }
 
-// showsPage holds a list with a filter or page to the whole list, where nothing was sent beside it, that is the same before and
-// after it, and no revision is about to have another status.
+// showsPage holds a list with a filter or page to the whole list, where nothing was sent beside it, that is the same
+// before and after it, and no revision is about to have another status.
 func (s *planeSession) showsPage(d done) *Wrong {
 	asked, before, after := parameters(d.With), d.lists[0].Get("resources").Array(), d.lists[2].Get("resources").Array()
 	var want []string
 	for i, row := range before {
 		status := row.Get("status").Str
 		final := plane.IsSettled(status) || status == "UNKNOWN"
-		if d.beside || len(after) != len(before) || row.Get("id").Str != after[i].Get("id").Str || status != after[i].Get("status").Str || asked.Has("status") && !final {
+		if d.beside || len(after) != len(before) || row.Get("id").Str != after[i].Get("id").Str ||
+			status != after[i].Get("status").Str || asked.Has("status") && !final {
 			return nil
 		}
 		if !asked.Has("status") || slices.Contains(strings.Split(asked.Get("status"), ","), status) {
@@ -193,6 +202,7 @@ func (s *planeSession) showsPage(d done) *Wrong {
 	if len(asked) == 1 && asked.Has("status") {
 		id = "CP-LIST-9"
 	}
-	return wrong(id, outcome.Violated(d.answer, fmt.Sprintf("%d of the %d revisions", len(want), len(before)), "%d", len(got)).
+	expected := fmt.Sprintf("%d of the %d revisions", len(want), len(before))
+	return wrong(id, outcome.Violated(d.answer, expected, "%d", len(got)).
 		At("/resources").Comparing(d.answer, d.lists[0]))
 }

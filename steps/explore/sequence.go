@@ -27,7 +27,8 @@ func (h *agentServer) sequence(random *rand.Rand, n int) (all []Operation) {
 				o.Object = of[o.Number-1]
 			}
 		}
-		if o.Caller = all[o.Object].Caller; !slices.Contains([]string{await, list, startUnknown}, o.Verb) && random.IntN(6) == 0 {
+		own := []string{await, list, startUnknown}
+		if o.Caller = all[o.Object].Caller; !slices.Contains(own, o.Verb) && random.IntN(6) == 0 {
 			o.Caller = random.IntN(len(h.callers))
 		}
 		o.Meanwhile = o.Verb != await && random.IntN(4) == 0
@@ -38,9 +39,10 @@ func (h *agentServer) sequence(random *rand.Rand, n int) (all []Operation) {
 
 // ofThreads and ofDeployments are what may be done with one, as often as it is to be done.
 var (
-	ofThreads = []string{readState, readState, start, start, start, startWaiting, startWaiting, rollBack, rollBack, rollWaiting, startUnknown,
-		await, await, await, await, retrieve, retrieve, retrieve, join, join, list}
-	ofDeployments = []string{update, update, update, update, settle, getDeployment, getRevision, getRevision, listRevisions, listRevisions}
+	ofThreads = []string{readState, readState, start, start, start, startWaiting, startWaiting, rollBack, rollBack,
+		rollWaiting, startUnknown, await, await, await, await, retrieve, retrieve, retrieve, join, join, list}
+	ofDeployments = []string{update, update, update, update, settle, getDeployment, getRevision, getRevision, listRevisions,
+		listRevisions}
 )
 
 func (h *controlPlane) sequence(random *rand.Rand, n int) []Operation {
@@ -49,7 +51,8 @@ func (h *controlPlane) sequence(random *rand.Rand, n int) []Operation {
 		all = append(all, Operation{Caller: theClient, Verb: deploy, Object: 1})
 	}
 	for deployments := len(all); len(all) < n; {
-		o := Operation{Caller: theClient, Verb: ofDeployments[random.IntN(len(ofDeployments))], Object: random.IntN(deployments)}
+		o := Operation{Caller: theClient, Object: random.IntN(deployments)}
+		o.Verb = ofDeployments[random.IntN(len(ofDeployments))]
 		switch o.Verb {
 		case update:
 			o.With = cmp.Or(some(random, h.fields...), "nothing")
@@ -72,8 +75,8 @@ var settable = map[bool][][]string{
 }
 
 // statuses are those that lists are filtered by.
-var statuses = []string{"status DEPLOYED", "status SKIPPED", "status INTERRUPTED", "status UNKNOWN", "status DEPLOYED,SKIPPED",
-	"status CREATE_FAILED,BUILD_FAILED,DEPLOY_FAILED"}
+var statuses = []string{"status DEPLOYED", "status SKIPPED", "status INTERRUPTED", "status UNKNOWN",
+	"status DEPLOYED,SKIPPED", "status CREATE_FAILED,BUILD_FAILED,DEPLOY_FAILED"}
 
 // some joins one each of some of the lists.
 func some(random *rand.Rand, of ...[]string) string {

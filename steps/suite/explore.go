@@ -66,7 +66,8 @@ func (r *run) explore(ctx context.Context, selected []*features.Scenario) []*fea
 	wait.Wait()
 	for i, f := range found {
 		if r.explored += f.Sent; f.Unjudged > 0 && ctx.Err() == nil && (!r.automatic() || f.Sent == 0) {
-			r.noteUnexplored(all[i].Profile, fmt.Errorf("%s could not be judged: %w", reports.Count(f.Unjudged, "sequence"), f.Why))
+			count := reports.Count(f.Unjudged, "sequence")
+			r.noteUnexplored(all[i].Profile, fmt.Errorf("%s could not be judged: %w", count, f.Why))
 		}
 		if f.Failure != nil {
 			selected = r.addFailure(selected, f.Failure)
@@ -80,17 +81,21 @@ func (r *run) automatic() bool { return r.Explore == Automatic && r.ExploreCase 
 
 // explorer returns an explorer of a half of the interface; none where there is no reason to explore it. The error says why it
 // cannot be explored. Deployments are expensive elsewhere: there max_deployments says how many may be created.
-func (r *run) explorer(ctx context.Context, profile string, selected []*features.Scenario, known func(string) bool) (*explore.Explorer, error) {
+func (r *run) explorer(ctx context.Context, profile string, selected []*features.Scenario,
+	known func(string) bool) (*explore.Explorer, error) {
 	c, ofPlane := r.target.Config, profile == features.ControlPlane
 	address := r.target.AgentAddress()
 	if ofPlane {
 		address = c.Target
 	}
 	served := func(s *features.Scenario) bool {
-		return s.Requirement.Profile == profile && r.served(s) && (!ofPlane || s.Terms.Creates() || len(r.forecast.shared(s)) > 0)
+		return s.Requirement.Profile == profile && r.served(s) &&
+			(!ofPlane || s.Terms.Creates() || len(r.forecast.shared(s)) > 0)
 	}
 	switch {
-	case r.automatic() && (!r.Select.all(profile) || c.Every() > 0 || !onThisMachine(address) || ofPlane && r.buildsSlowly()), ofPlane && c.Target == "":
+	case ofPlane && c.Target == "":
+		return nil, nil
+	case r.automatic() && (!r.Select.all(profile) || c.Every() > 0 || !onThisMachine(address) || ofPlane && r.buildsSlowly()):
 		return nil, nil
 	case r.ExploreCase != nil && explore.OfControlPlane(r.ExploreCase) != ofPlane, !slices.ContainsFunc(selected, served):
 		return nil, nil
@@ -135,7 +140,8 @@ func (r *run) told(selected []*features.Scenario, id string) bool {
 
 func (r *run) noteUnexplored(profile string, why error) {
 	half := strings.ReplaceAll(profile, "-", " ")
-	r.target.Note(reports.Note{Kind: reports.NoteExplored, Text: r.target.Redact.Excerpt("exploration of the " + half + ": " + why.Error())})
+	r.target.Note(reports.Note{Kind: reports.NoteExplored,
+		Text: r.target.Redact.Excerpt("exploration of the " + half + ": " + why.Error())})
 }
 
 // addFailure adds what exploration has found after the scenarios of its requirement.
