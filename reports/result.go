@@ -293,7 +293,7 @@ const (
 	NoteSecret   NoteKind = "secret"    // a secret is too short to be found wherever the target repeats it
 	NoteInsecure NoteKind = "insecure"  // certificates were not verified
 	NoteQueue    NoteKind = "queue"     // the agent server executes few runs at a time, and the run started no more
-	NoteExplored NoteKind = "explored"  // the agent server could not be explored
+	NoteExplored NoteKind = "explored"  // a half could not be explored
 )
 
 // Exchange is one HTTP request and its answer, redacted. Status is 0 when no answer came; Error then says why.

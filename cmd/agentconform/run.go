@@ -95,7 +95,8 @@ inconclusive or interrupted). With --baseline: 0 no new failure, 1 a new failure
 	flags.DurationVar(&f.timeout, "timeout", 0, "end the run after this time, such as 10m (0: no limit)")
 	flags.Int64Var(&f.options.Seed, "seed", 0, "order of the scenarios (0: random; the reports show it)")
 	flags.IntVar(&f.options.Explore, "explore", suite.Automatic,
-		"send so many `operations` in random sequences to the agent server (default 200 where all is tested and the target is on this machine, else 0)")
+		"send so many `operations` in random sequences (default 200 where all is tested and the target is on this machine, else 0); "+
+			"to a control plane elsewhere only with max_deployments")
 	flags.StringVar(&f.exploreCase, "explore-case", "",
 		"send the sequence of operations in the `file` in place of random ones")
 	flags.DurationVar(&f.wait, "wait", 0,
@@ -161,7 +162,7 @@ func (f *runFlags) check() error {
 	case o.Explore < suite.Automatic:
 		return fmt.Errorf("--explore %d: give a number of operations, 0 for none", o.Explore)
 	case f.readOnly && (o.Explore > 0 || f.exploreCase != ""):
-		return errors.New("--read-only writes nothing, and exploration creates threads and runs: remove --explore and --explore-case")
+		return errors.New("--read-only writes nothing, and exploration creates deployments, threads and runs: remove --explore and --explore-case")
 	case o.Explore >= 0 && f.exploreCase != "":
 		return errors.New("--explore-case takes the place of --explore: give one of them")
 	case o.Seed < 0:

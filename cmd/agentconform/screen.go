@@ -200,7 +200,7 @@ func (s *screen) waitsFor(now time.Time) string {
 			now.Sub(chosen.since).Round(time.Second),
 			chosen.until.Sub(now).Round(time.Second))
 	case s.exploring:
-		return "exploring the agent server, and removing what the run created"
+		return "exploring, and removing what the run created"
 	case s.total > 0 && s.done >= s.total:
 		return fmt.Sprintf("removing what the run created; at most %s", suite.CleanUpTime)
 	}

@@ -2,31 +2,48 @@ package explore
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math/rand/v2"
+	"reflect"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
-	"github.com/agentconform/agentconform/steps/agent"
+	"github.com/agentconform/agentconform/steps/client"
 	"github.com/agentconform/agentconform/steps/evidence"
-	"github.com/agentconform/agentconform/steps/target"
+	"github.com/agentconform/agentconform/steps/outcome"
 )
 
-// Explorer explores the agent server of a target.
+// Explorer explores one half of the interface at a target.
 type Explorer struct {
-	target   *target.Target
-	agents   *agent.Agents
-	server   *agent.Server
-	callers  []target.Caller
-	known    func(requirement string) bool // whether it has failed already, so that its failure tells nothing new
-	additive bool                          // whether a second run adds its messages to those of the first
+	half
+	Profile string // of its requirements
+	uri     string // stands for the file of a scenario
+}
+
+// half is a half of the interface, with what is known of it before any sequence.
+type half interface {
+	// sequence returns random operations that apply, as far as that is known before they are sent.
+	sequence(random *rand.Rand, n int) []Operation
+	begin() session
+}
+
+// session is one sequence at the target, with what is known of the objects that it has created.
+type session interface {
+	// applies tells whether what the operation needs is there, beside those that are sent at the same time.
+	applies(o Operation, group []Operation) bool
+	// send sends one operation. Others are sent at the same time: it changes nothing but what was done.
+	send(ctx context.Context, d *done) error
+	// explain takes over what was done, and returns what is wrong with the first answer that no history explains.
+	explain(ctx context.Context, group []done) (*Wrong, error)
 }
 
 // Failure is a sequence with an answer that no history explains.
 type Failure struct {
 	Wrong
-	Name       string      // of its sequence
+	URI, Name  string      // of its sequence
 	Line       int         // tells the sequence from others in the record
 	Operations []Operation // as few as still fail
 	Count      int         // how many sequences have failed so
@@ -42,41 +59,13 @@ const (
 	shrinkTime  = time.Minute
 )
 
-// URI stands for the file of a scenario.
-const URI = "exploration.feature"
+// IsURI tells whether a scenario is a sequence that exploration has found.
+func IsURI(uri string) bool { return uri == agentURI || uri == planeURI }
 
-// New returns an explorer. The error says why the agent server cannot be explored.
-func New(ctx context.Context, t *target.Target, agents *agent.Agents, known func(requirement string) bool) (*Explorer, error) {
-	ctx = evidence.WithScenario(ctx, "fixture: exploration", 0)
-	e := &Explorer{target: t, agents: agents, known: known}
-	var err error
-	if e.server, err = agents.AgentServer(ctx); err != nil {
-		return nil, err
-	}
-	if err := e.server.PlainRunsWork(ctx); err != nil {
-		return nil, err
-	}
-	if e.additive, err = e.server.RunsAdd(ctx); err != nil {
-		return nil, err
-	}
-	e.callers = []target.Caller{t.Owner()}
-	if len(t.Config.Users) > 1 {
-		other, err := t.Caller(target.TheOtherUser)
-		if err != nil {
-			return nil, err
-		}
-		stranger, err := t.Caller(target.NoCredentials)
-		if err != nil {
-			return nil, err
-		}
-		guesser, err := t.Caller("a caller with an unknown token")
-		if err != nil {
-			return nil, err
-		}
-		e.callers = append(e.callers, other, stranger, guesser)
-	}
-	return e, nil
-}
+const (
+	agentURI = "exploration.feature"
+	planeURI = "exploration_of_the_control_plane.feature"
+)
 
 // Report is what exploration has found.
 type Report struct {
@@ -93,24 +82,16 @@ func (e *Explorer) Explore(ctx context.Context, seed int64, operations int) (r R
 	var mu sync.Mutex
 	var wait sync.WaitGroup
 	var failures []*Failure
-	next := 0
-	take := func() (i int) {
-		mu.Lock()
-		defer mu.Unlock()
-		if i = next; len(failures) >= enough {
-			return n
-		}
-		next++
-		return i
-	}
+	var next, failed atomic.Int64
 	for range min(beside, n) {
 		wait.Go(func() {
-			for i := take(); i < n && ctx.Err() == nil; i = take() {
+			for i := int(next.Add(1)) - 1; i < n && failed.Load() < enough && ctx.Err() == nil; i = int(next.Add(1)) - 1 {
 				random := rand.New(rand.NewPCG(uint64(seed), uint64(i)))
 				found, count, err := e.try(ctx, i+1, e.sequence(random, min(perSequence, operations-i*perSequence)))
 				mu.Lock()
 				if r.add(count, err); found != nil {
 					failures = append(failures, found)
+					failed.Add(1)
 				}
 				mu.Unlock()
 			}
@@ -158,7 +139,8 @@ func most(failures []*Failure) (f *Failure) {
 func (e *Explorer) Case(ctx context.Context, all []Operation) (r Report) {
 	f, sent, err := e.try(ctx, 1, all)
 	if err == nil && sent < len(all) && f == nil {
-		err = fmt.Errorf("%d of its %d operations do not apply: a caller is not configured, or a thread or run is missing", len(all)-sent, len(all))
+		err = fmt.Errorf("%d of its %d operations do not apply: a caller or value is not configured, or what it names is missing",
+			len(all)-sent, len(all))
 	}
 	r.Failure = f
 	r.add(sent, err)
@@ -167,12 +149,133 @@ func (e *Explorer) Case(ctx context.Context, all []Operation) (r Report) {
 
 // try sends one sequence. An error keeps it from being judged: that is another requirement's concern.
 func (e *Explorer) try(ctx context.Context, line int, all []Operation) (*Failure, int, error) {
-	s, name := newSession(e), fmt.Sprintf("Exploration, sequence %d", line)
-	problem, err := s.execute(evidence.WithScenario(ctx, fmt.Sprintf("%s:%d %s", URI, line, name), 1<<20), all)
+	name := fmt.Sprintf("Exploration, sequence %d", line)
+	sent, problem, err := e.execute(evidence.WithScenario(ctx, fmt.Sprintf("%s:%d %s", e.uri, line, name), 1<<20), all)
 	if err != nil || problem == nil {
-		return nil, len(s.sent), err
+		return nil, len(sent), err
 	}
-	return &Failure{Wrong: *problem, Name: name, Line: line, Operations: s.sent, Count: 1, Judged: 1, Seen: 1}, len(s.sent), nil
+	f := &Failure{Wrong: *problem, URI: e.uri, Name: name, Line: line, Operations: sent, Count: 1, Judged: 1, Seen: 1}
+	return f, len(sent), nil
+}
+
+// atOnce bounds the operations that are sent at the same time: they are tried in each order.
+const atOnce = 4
+
+// execute sends the operations and returns those that were sent, with what is wrong with the first answer that no
+// history explains. Operations that do not apply, since what they need is not there, are left out. An error keeps the
+// rest from being judged.
+func (e *Explorer) execute(ctx context.Context, all []Operation) (sent []Operation, problem *Wrong, err error) {
+	s := e.begin()
+	for len(all) > 0 && problem == nil && err == nil {
+		n := 1
+		for n < min(len(all), atOnce) && all[n].Meanwhile {
+			n++
+		}
+		var group []Operation
+		for _, o := range all[:n] {
+			if s.applies(o, group) {
+				o.Meanwhile = len(group) > 0
+				group = append(group, o)
+			}
+		}
+		all = all[n:]
+		sent = append(sent, group...)
+		var answered []done
+		if answered, err = together(ctx, s, group); err == nil {
+			problem, err = s.explain(ctx, answered)
+		}
+	}
+	return sent, problem, err
+}
+
+// together sends the operations at the same time.
+func together(ctx context.Context, s session, group []Operation) ([]done, error) {
+	all, errs := make([]done, len(group)), make([]error, len(group))
+	var wait sync.WaitGroup
+	for i, o := range group {
+		all[i].Operation, all[i].beside = o, len(group) > 1
+		wait.Go(func() { errs[i] = s.send(ctx, &all[i]) })
+	}
+	wait.Wait()
+	return all, errors.Join(errs...)
+}
+
+// has tells whether one of the verbs is among the operations at an object.
+func has(group []Operation, object int, verbs ...string) bool {
+	return slices.ContainsFunc(group, func(o Operation) bool {
+		return o.Object == object && slices.Contains(verbs, o.Verb)
+	})
+}
+
+// done is an operation that was sent, with what was seen.
+type done struct {
+	Operation
+	answer *client.Answer // nil where there was none
+	beside bool           // others were sent at the same time
+	agentSeen
+	planeSeen
+}
+
+// Wrong is an answer that no history explains, and the requirement that it breaks.
+type Wrong struct {
+	Requirement string
+	*outcome.Outcome
+	ambiguous bool // there were several histories, which it breaks in several ways
+}
+
+func wrong(requirement string, o *outcome.Outcome) *Wrong {
+	return &Wrong{Requirement: requirement, Outcome: o}
+}
+
+// explained tries operations in each order, and returns the histories that may follow the given ones and explain the
+// answers; where none does, what is wrong in the first. What is known to be wrong changes no history.
+func explained[W any](worlds []W, about []done, after func(W, done) ([]W, *Wrong),
+	known func(requirement string) bool) ([]W, *Wrong) {
+	var possible []W
+	var problem *Wrong
+	for _, order := range orders(len(about)) {
+		through := worlds
+		for _, i := range order {
+			var next []W
+			for _, w := range through {
+				more, wrong := after(w, about[i])
+				if wrong != nil && known(wrong.Requirement) {
+					more, wrong = []W{w}, nil
+				}
+				if problem == nil {
+					problem = wrong
+				}
+				if wrong == nil {
+					next = append(next, more...)
+				}
+			}
+			through = next
+		}
+		for _, w := range through {
+			if !slices.ContainsFunc(possible, func(other W) bool { return reflect.DeepEqual(w, other) }) {
+				possible = append(possible, w)
+			}
+		}
+	}
+	if len(possible) > 0 {
+		return possible, nil
+	}
+	problem.ambiguous = len(worlds) > 1 || len(about) > 1
+	return nil, problem
+}
+
+// orders are all orders of so many things, the one in which they are first.
+func orders(n int) [][]int {
+	if n == 0 {
+		return [][]int{{}}
+	}
+	var all [][]int
+	for _, order := range orders(n - 1) {
+		for at := n - 1; at >= 0; at-- {
+			all = append(all, slices.Insert(slices.Clone(order), at, n-1))
+		}
+	}
+	return all
 }
 
 // shrink leaves out operations as long as the same requirement fails, and sends the shortest sequence once more.
@@ -191,7 +294,11 @@ func (e *Explorer) shrink(ctx context.Context, f *Failure) {
 	more := func() bool { return tries < maxTries && ctx.Err() == nil }
 	for part := len(f.Operations) / 2; part > 0; part /= 2 {
 		for from := 0; from < len(f.Operations) && more(); {
-			if fails, _ := again(slices.Delete(slices.Clone(f.Operations), from, min(from+part, len(f.Operations)))); !fails {
+			shorter := slices.Delete(slices.Clone(f.Operations), from, min(from+part, len(f.Operations)))
+			if from < len(shorter) && !f.Operations[from].Meanwhile { // it does not join those before
+				shorter[from].Meanwhile = false
+			}
+			if fails, _ := again(shorter); !fails {
 				from += part
 			}
 		}

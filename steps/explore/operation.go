@@ -8,26 +8,29 @@ import (
 	"strings"
 )
 
-// Operation is one request of one caller, or the wait for the end of a run.
+// Operation is one request of one caller, or a wait.
 type Operation struct {
-	Caller    int    // first, second, nobody or unknown
+	Caller    int
 	Verb      string // a pattern of the vocabulary
-	Thread    int    // from 0, which is A
-	Run       int    // from 1, over all threads; 0 where the verb names none
+	Object    int    // the thread or deployment, from 0, which is A
+	Number    int    // of the run, over all threads, or the revision, from 1; 0 where the verb names none
+	With      string // what an update sets or a list asks for; "" where it says nothing
 	Meanwhile bool   // it is sent at the same time as the one before it
 }
 
-// The callers.
+// The callers: those of the agent server, and the one of the control plane.
 const (
 	first = iota
 	second
 	nobody
 	unknown
+	theClient
 )
 
-var callers = []string{"the first user", "the second user", "a caller without credentials", "a caller with an unknown token"}
+var callers = []string{"the first user", "the second user", "a caller without credentials", "a caller with an unknown token",
+	"the client"}
 
-// The vocabulary: T stands for a thread, R for the number of a run.
+// The vocabulary of the agent server: T stands for a thread, R for the number of a run.
 const (
 	create       = "creates thread T"
 	start        = "starts run R on thread T"
@@ -42,18 +45,46 @@ const (
 	list         = "lists the threads"
 )
 
-var (
-	vocabulary = []string{create, start, startWaiting, rollBack, rollWaiting, startUnknown, await, retrieve, join, readState, list}
-	starts     = []string{start, startWaiting, rollBack, rollWaiting, startUnknown}
+// The vocabulary of the control plane: T stands for a deployment, R for the number of a revision.
+const (
+	deploy        = "creates deployment T"
+	update        = "updates deployment T"
+	settle        = "waits until the latest revision of deployment T has settled"
+	getDeployment = "retrieves deployment T"
+	getRevision   = "retrieves revision R of deployment T"
+	listRevisions = "lists the revisions of deployment T"
 )
+
+var (
+	vocabulary = []string{create, start, startWaiting, rollBack, rollWaiting, startUnknown, await, retrieve, join,
+		readState, list, deploy, update, settle, getDeployment, getRevision, listRevisions}
+	starts = []string{start, startWaiting, rollBack, rollWaiting, startUnknown}
+)
+
+// options are what follows a verb. Of the values that the configuration has, 1 is that of create.body and 2 that of
+// alternatives.
+var options = map[string]*regexp.Regexp{
+	update:        listOf(`(?:repo_ref|graph_config_path|image_uri) (?:1|2|broken|null)|build_on_push false|nothing`),
+	listRevisions: listOf(`status [A-Z_,]{1,99}|limit \d{1,3}|offset \d{1,3}`),
+}
+
+func listOf(one string) *regexp.Regexp {
+	return regexp.MustCompile(`^(?:` + one + `)(?: and (?:` + one + `))*$`)
+}
+
+// OfControlPlane tells whether a sequence is one of the control plane, else it is one of the agent server.
+func OfControlPlane(all []Operation) bool { return all[0].Caller == theClient }
 
 // rolls tells whether the operation starts a run with rollback, and waits whether one that waits.
 func (o Operation) rolls() bool { return o.Verb == rollBack || o.Verb == rollWaiting }
 func (o Operation) waits() bool { return o.Verb == startWaiting || o.Verb == rollWaiting }
 
 func (o Operation) String() string {
-	text := strings.Replace(o.Verb, "thread T", "thread "+string(rune('A'+o.Thread)), 1)
-	text = callers[o.Caller] + " " + strings.Replace(text, "run R", "run "+strconv.Itoa(o.Run), 1)
+	text := objectName.ReplaceAllString(o.Verb, "${1} "+string(rune('A'+o.Object)))
+	text = callers[o.Caller] + " " + numberName.ReplaceAllString(text, "${1} "+strconv.Itoa(o.Number))
+	if o.With != "" {
+		text += " with " + o.With
+	}
 	if o.Meanwhile {
 		return "meanwhile " + text
 	}
@@ -64,8 +95,8 @@ func (o Operation) String() string {
 var sentence = regexp.MustCompile(`^(?:(?:When|And|\*) )?(meanwhile )?(` + strings.Join(callers, "|") + `) (.+)$`)
 
 var (
-	threadName = regexp.MustCompile(`thread ([A-Z])\b`)
-	runNumber  = regexp.MustCompile(`run (\d{1,4})\b`)
+	objectName = regexp.MustCompile(`\b(thread|deployment) ([A-Z])\b`)
+	numberName = regexp.MustCompile(`\b(run|revision) (R|\d{1,4})\b`)
 )
 
 // maxOperations bounds a sequence that is read.
@@ -101,14 +132,17 @@ func parseOne(line string) (Operation, error) {
 		return Operation{}, fmt.Errorf("%.80q does not begin with a caller: %s", line, strings.Join(callers, ", "))
 	}
 	o := Operation{Meanwhile: parts[1] != "", Caller: slices.Index(callers, parts[2])}
-	if at := threadName.FindStringSubmatch(parts[3]); at != nil {
-		o.Thread = int(at[1][0] - 'A')
+	if at := objectName.FindStringSubmatch(parts[3]); at != nil {
+		o.Object = int(at[2][0] - 'A')
 	}
-	if at := runNumber.FindStringSubmatch(parts[3]); at != nil {
-		o.Run, _ = strconv.Atoi(at[1])
+	if at := numberName.FindStringSubmatch(parts[3]); at != nil {
+		o.Number, _ = strconv.Atoi(at[2])
 	}
-	o.Verb = runNumber.ReplaceAllString(threadName.ReplaceAllString(parts[3], "thread T"), "run R")
-	if !slices.Contains(vocabulary, o.Verb) {
+	o.Verb = numberName.ReplaceAllString(objectName.ReplaceAllString(parts[3], "${1} T"), "${1} R")
+	if verb, with, has := strings.Cut(o.Verb, " with "); has && options[verb] != nil && options[verb].MatchString(with) {
+		o.Verb, o.With = verb, with
+	}
+	if !slices.Contains(vocabulary, o.Verb) || o.Verb == update && o.With == "" {
 		return Operation{}, fmt.Errorf("no operation is called %.80q; there are: %s", parts[3], strings.Join(vocabulary, "; "))
 	}
 	return o, nil

@@ -13,12 +13,18 @@ import (
 func TestASequenceIsReadAsItIsWritten(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		all := rapid.SliceOfN(rapid.Custom(func(t *rapid.T) Operation {
-			o := Operation{Verb: rapid.SampledFrom(vocabulary).Draw(t, "verb"), Caller: rapid.IntRange(first, unknown).Draw(t, "caller")}
-			if strings.Contains(o.Verb, "thread T") {
-				o.Thread = rapid.IntRange(0, 25).Draw(t, "thread")
+			o := Operation{Verb: rapid.SampledFrom(vocabulary).Draw(t, "verb"), Caller: rapid.IntRange(first, theClient).Draw(t, "caller")}
+			if objectName.MatchString(o.Verb) {
+				o.Object = rapid.IntRange(0, 25).Draw(t, "object")
 			}
-			if strings.Contains(o.Verb, "run R") {
-				o.Run = rapid.IntRange(1, 9999).Draw(t, "run")
+			if numberName.MatchString(o.Verb) {
+				o.Number = rapid.IntRange(1, 9999).Draw(t, "number")
+			}
+			switch o.Verb {
+			case update:
+				o.With = rapid.SampledFrom([]string{"nothing", "repo_ref broken and graph_config_path null", push}).Draw(t, "update")
+			case listRevisions:
+				o.With = rapid.SampledFrom([]string{"", "status DEPLOYED,SKIPPED and limit 3 and offset 1"}).Draw(t, "list")
 			}
 			o.Meanwhile = rapid.Bool().Draw(t, "meanwhile")
 			return o
@@ -42,6 +48,9 @@ func TestWhatIsNoOperationIsRefused(t *testing.T) {
 		{"\nthe first user deletes thread A", "line 2: no operation is called \"deletes thread A\"; there are: creates thread T"},
 		{"the first user creates thread AB", "no operation"},
 		{"the first user joins run 12345 under thread A", "no operation"},
+		{"the client updates deployment A", "no operation"},
+		{"the client updates deployment A with repo_ref main", "no operation"},
+		{"the client lists the revisions of deployment A with status DEPLOYED&limit=1", "no operation"},
 	} {
 		_, err := Parse(c.text)
 		assert.ErrorContains(t, err, c.problem, c.text)
@@ -58,10 +67,4 @@ func FuzzParse(f *testing.F) {
 			}
 		}
 	})
-}
-
-// TestOperationsAtTheSameTimeAreTriedInEachOrder looks at what a rollback beside another one leaves: one of the two runs.
-func TestOperationsAtTheSameTimeAreTriedInEachOrder(t *testing.T) {
-	assert.ElementsMatch(t, [][]int{{0, 1, 2}, {0, 2, 1}, {1, 0, 2}, {1, 2, 0}, {2, 0, 1}, {2, 1, 0}}, orders(3))
-	assert.Equal(t, []int{0, 1, 2}, orders(3)[0], "the order in which they are told comes first")
 }

@@ -1,47 +1,35 @@
 package explore
 
 import (
+	"cmp"
 	"math/rand/v2"
 	"slices"
+	"strings"
 )
 
 // maxThreads is how many threads a sequence has.
 const maxThreads = 3
 
-// sequence returns random operations that apply, as far as that is known before they are sent.
-func (e *Explorer) sequence(random *rand.Rand, n int) (all []Operation) {
-	owners, busy := []int{}, map[int]bool{}
-	runs := map[int][]int{}
-	started := 0
+func (h *agentServer) sequence(random *rand.Rand, n int) (all []Operation) {
+	for at := range 1 + random.IntN(maxThreads) {
+		all = append(all, Operation{Caller: random.IntN(min(len(h.callers), second+1)), Verb: create, Object: at})
+	}
+	threads, of := len(all), []int{} // the thread of each run
 	for len(all) < n {
-		if len(owners) == 0 || len(owners) < maxThreads && random.IntN(12) == 0 {
-			owner := e.user(random)
-			all = append(all, Operation{Caller: owner, Verb: create, Thread: len(owners)})
-			owners = append(owners, owner)
-			continue
-		}
-		at := random.IntN(len(owners))
-		may := verbs(busy[at], len(runs[at]) > 0)
-		o := Operation{Caller: owners[at], Thread: at, Verb: may[random.IntN(len(may))]}
-		if o.Verb != await && o.Verb != list && o.Verb != startUnknown && random.IntN(6) == 0 {
-			o.Caller = random.IntN(len(e.callers))
-		}
+		o := Operation{Verb: ofThreads[random.IntN(len(ofThreads))], Object: random.IntN(threads)}
 		switch {
 		case slices.Contains(starts, o.Verb):
-			started++
-			o.Run = started
-			if o.Caller == owners[at] && o.Verb != startUnknown {
-				busy[at] = true
-				runs[at] = append(runs[at], o.Run)
+			of = append(of, o.Object)
+			o.Number = len(of)
+		case (o.Verb == retrieve || o.Verb == join) && len(of) > 0:
+			o.Number = 1 + random.IntN(len(of))
+			if random.IntN(8) > 0 {
+				o.Object = of[o.Number-1]
 			}
-		case o.Verb == await:
-			busy[at] = false
-		case o.Verb == retrieve || o.Verb == join:
-			o.Run = runs[at][random.IntN(len(runs[at]))]
-			if random.IntN(8) == 0 {
-				o.Thread = random.IntN(len(owners))
-				o.Caller = owners[o.Thread]
-			}
+		}
+		own := []string{await, list, startUnknown}
+		if o.Caller = all[o.Object].Caller; !slices.Contains(own, o.Verb) && random.IntN(6) == 0 {
+			o.Caller = random.IntN(len(h.callers))
 		}
 		o.Meanwhile = o.Verb != await && random.IntN(4) == 0
 		all = append(all, o)
@@ -49,22 +37,54 @@ func (e *Explorer) sequence(random *rand.Rand, n int) (all []Operation) {
 	return all
 }
 
-// user is one of those who may create threads.
-func (e *Explorer) user(random *rand.Rand) int {
-	if len(e.callers) > second {
-		return random.IntN(second + 1)
+// ofThreads and ofDeployments are what may be done with one, as often as it is to be done.
+var (
+	ofThreads = []string{readState, readState, start, start, start, startWaiting, startWaiting, rollBack, rollBack,
+		rollWaiting, startUnknown, await, await, await, await, retrieve, retrieve, retrieve, join, join, list}
+	ofDeployments = []string{update, update, update, update, settle, getDeployment, getRevision, getRevision, listRevisions,
+		listRevisions}
+)
+
+func (h *controlPlane) sequence(random *rand.Rand, n int) []Operation {
+	all := []Operation{{Caller: theClient, Verb: deploy}}
+	if h.target.Config.MaxDeployments == 0 && random.IntN(4) == 0 {
+		all = append(all, Operation{Caller: theClient, Verb: deploy, Object: 1})
 	}
-	return first
+	for deployments := len(all); len(all) < n; {
+		o := Operation{Caller: theClient, Object: random.IntN(deployments)}
+		o.Verb = ofDeployments[random.IntN(len(ofDeployments))]
+		switch o.Verb {
+		case update:
+			o.With = cmp.Or(some(random, h.fields...), "nothing")
+		case getRevision:
+			o.Number = 1 + random.IntN(5)
+		case listRevisions:
+			o.With = some(random, statuses, []string{"limit 1", "limit 3"}, []string{"offset 1", "offset 2"})
+		}
+		o.Meanwhile = random.IntN(4) == 0
+		all = append(all, o)
+	}
+	return all
 }
 
-// verbs are what may be done with a thread, as often as it is to be done.
-func verbs(busy, hasRuns bool) (all []string) {
-	all = []string{readState, readState, rollBack, startUnknown, list}
-	if hasRuns {
-		all = append(all, retrieve, retrieve, retrieve, join, join)
+// settable is what updates set, by whether the source is a git_host.
+var settable = map[bool][][]string{
+	true: {{"repo_ref 1", "repo_ref 2", "repo_ref broken", "repo_ref null"},
+		{"graph_config_path 1", "graph_config_path 2", "graph_config_path null"}, {push}},
+	false: {{"image_uri 1", "image_uri 2", "image_uri broken", "image_uri null"}, {push}},
+}
+
+// statuses are those that lists are filtered by.
+var statuses = []string{"status DEPLOYED", "status SKIPPED", "status INTERRUPTED", "status UNKNOWN",
+	"status DEPLOYED,SKIPPED", "status CREATE_FAILED,BUILD_FAILED,DEPLOY_FAILED"}
+
+// some joins one each of some of the lists.
+func some(random *rand.Rand, of ...[]string) string {
+	var parts []string
+	for _, list := range of {
+		if random.IntN(2) == 0 {
+			parts = append(parts, list[random.IntN(len(list))])
+		}
 	}
-	if busy {
-		return append(all, await, await, await, rollBack, rollBack, rollWaiting)
-	}
-	return append(all, start, start, start, startWaiting, startWaiting)
+	return strings.Join(parts, " and ")
 }

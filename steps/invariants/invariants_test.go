@@ -181,7 +181,7 @@ func TestSpellingsOfTheSameValue(t *testing.T) {
 		{"image_uri", "https://user:secret@registry.test/a:1", "https://user:***@registry.test/a:1", true},
 		{"image_uri", "https://user:secret@registry.test/a:1", "https://user:***@registry.test/b:1", false},
 	} {
-		assert.Equal(t, row.same, sameValue(row.field, row.sent, row.shown), "%s: sent %s, shown %s", row.field, row.sent, row.shown)
+		assert.Equal(t, row.same, SameValue(row.field, row.sent, row.shown), "%s: sent %s, shown %s", row.field, row.sent, row.shown)
 	}
 }
 

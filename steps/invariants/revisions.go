@@ -31,7 +31,7 @@ func (r *revisions) asSent(t *tally, s *seen) {
 		sent, first := r.sentFor(got.fieldOf), r.firstValue(got.fieldOf)
 		switch {
 		case sent != "":
-			t.compared(s, got, got.value != "" && sameValue(got.field, sent, got.value),
+			t.compared(s, got, got.value != "" && SameValue(got.field, sent, got.value),
 				"a revision shows another %s than the request that created it", fmt.Sprintf("%q", sent))
 		case first != nil && got.value != "" && got.settled && first.exchange != s.ID:
 			t.compared(s, got, sameEither(got.field, first.value, got.value),
@@ -98,7 +98,7 @@ func (r *revisions) asBefore(t *tally, s *seen) {
 			continue
 		}
 		if earlier := r.firstValue(fieldOf{before, got.field}); earlier != nil {
-			t.compared(s, got, got.value != "" && sameValue(got.field, earlier.value, got.value),
+			t.compared(s, got, got.value != "" && SameValue(got.field, earlier.value, got.value),
 				"a revision shows another %s than the one before, although the update did not name it", earlier.String())
 		}
 	}
@@ -118,7 +118,7 @@ func (r *revisions) creation(revision string) (made *write, before string) {
 			last = u
 		}
 	}
-	if last == nil || r.changedBetween(made.deployment, last.ended, made.sent) {
+	if last == nil || !r.sure(last) || r.changedBetween(made.deployment, last.ended, made.sent) {
 		return nil, ""
 	}
 	return made, last.revision
@@ -160,5 +160,5 @@ func isDeployed(status string) bool { return strings.EqualFold(status, "DEPLOYED
 // isLatest tells whether a revision of this run was certainly the latest of its deployment until then.
 func (r *revisions) isLatest(revision string, until time.Time) bool {
 	i := slices.IndexFunc(r.created, func(u *write) bool { return u.revision == revision })
-	return i >= 0 && !r.changedBetween(r.created[i].deployment, r.created[i].ended, until)
+	return i >= 0 && r.sure(r.created[i]) && !r.changedBetween(r.created[i].deployment, r.created[i].ended, until)
 }

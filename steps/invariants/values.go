@@ -255,10 +255,10 @@ func sameImage(sent, shown string) bool {
 }
 
 // sameEither tells whether two values that were shown may be the same one.
-func sameEither(field, a, b string) bool { return sameValue(field, a, b) || sameValue(field, b, a) }
+func sameEither(field, a, b string) bool { return SameValue(field, a, b) || SameValue(field, b, a) }
 
-// sameValue tells whether a field shows what was sent.
-func sameValue(field, sent, shown string) bool {
+// SameValue tells whether a field shows what was sent.
+func SameValue(field, sent, shown string) bool {
 	if sent == shown {
 		return true
 	}

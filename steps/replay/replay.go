@@ -94,7 +94,7 @@ func testOf(f reports.Finding, was *reports.Result, c *features.Catalogue) test 
 			if q.ID != f.Requirement || s.Key() != f.Scenario {
 				continue
 			}
-			if t.judge = find(c, q.ID, s.Name); s.URI == explore.URI {
+			if t.judge = find(c, q.ID, s.Name); explore.IsURI(s.URI) {
 				t.judge, t.sequence, t.missing = explored(c, q.ID, s)
 			}
 		}
@@ -181,7 +181,7 @@ func (t test) verdict(was, now *reports.Result) (reports.Verdict, string) {
 		}
 	}
 	if t.sequence != nil && now.Counts.Explored == 0 {
-		return reports.Inconclusive, "the agent server could not be explored"
+		return reports.Inconclusive, "the sequence could not be sent"
 	}
 	if s := told(now, t.judge); s.Verdict != reports.Passed && s.Verdict != reports.Failed {
 		return reports.Inconclusive, fmt.Sprintf("%s: %s", s.Verdict, s.Reason)

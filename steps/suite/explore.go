@@ -2,11 +2,13 @@ package suite
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/netip"
 	"net/url"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/agentconform/agentconform/features"
 	"github.com/agentconform/agentconform/reports"
@@ -15,61 +17,116 @@ import (
 	"github.com/agentconform/agentconform/steps/target"
 )
 
-// Explored is how many operations a run explores unless it is told otherwise, where the target is on this machine:
-// others may be expensive.
+// Explored is how many operations a run explores unless it is told otherwise, where the target is on this machine and builds
+// quickly: others may be expensive.
 const Explored = 200
 
 // Automatic has a run of all requirements explore, where the target is on this machine.
 const Automatic = -1
 
-// explore explores the agent server, and adds a failed scenario to the requirement that an answer breaks, where
-// that has not failed already.
+// explore explores the halves of the interface, and adds a failed scenario to the requirement that an answer breaks, where
+// that has not failed already. Both share the operations.
 func (r *run) explore(ctx context.Context, selected []*features.Scenario) []*features.Scenario {
-	automatic := r.Explore == Automatic && r.ExploreCase == nil
-	operations := r.Explore
-	if automatic {
-		operations = Explored
+	if ctx.Err() != nil || r.target.Config.ReadOnly || r.unreachable != "" || r.Explore == 0 && r.ExploreCase == nil {
+		return selected
 	}
-	switch {
-	case ctx.Err() != nil || r.target.Config.ReadOnly || r.unreachable != "" || operations == 0 && r.ExploreCase == nil:
-		return selected
-	case automatic && (!r.Select.all() || r.target.Config.Every() > 0 || !onThisMachine(r.target.AgentAddress())):
-		return selected
-	case !slices.ContainsFunc(selected, r.servedByAgent):
-		if !automatic {
-			r.noteUnexplored("no requirement of the agent server was judged: select one with --only")
+	var all []*explore.Explorer
+	known := func(id string) bool { return r.told(selected, id) }
+	for _, profile := range []string{features.ControlPlane, features.AgentServer} {
+		e, err := r.explorer(ctx, profile, selected, known)
+		if err != nil && !r.automatic() {
+			r.noteUnexplored(profile, err)
 		}
-		return selected
+		if e != nil {
+			all = append(all, e)
+		}
 	}
-	e, err := explore.New(ctx, r.target, r.agents, func(id string) bool { return r.told(selected, id) })
-	if err != nil {
-		if !automatic {
-			r.noteUnexplored(err.Error())
+	if len(all) == 0 {
+		if !r.automatic() {
+			r.noteUnexplored("interface", errors.New("no half of it was judged: select a requirement with --only"))
 		}
 		return selected
 	}
 	r.target.Progress(target.Event{Kind: target.Exploring})
-	var found explore.Report
-	if r.ExploreCase != nil {
-		found = e.Case(ctx, r.ExploreCase)
-	} else {
-		found = e.Explore(ctx, r.Seed, operations)
+	operations := r.Explore
+	if r.automatic() {
+		operations = Explored
 	}
-	if r.explored = found.Sent; found.Unjudged > 0 && ctx.Err() == nil && (!automatic || found.Sent == 0) {
-		r.noteUnexplored(fmt.Sprintf("%s could not be judged: %v", reports.Count(found.Unjudged, "sequence"), found.Why))
+	found := make([]explore.Report, len(all))
+	var wait sync.WaitGroup
+	for i, e := range all {
+		wait.Go(func() {
+			if r.ExploreCase != nil {
+				found[i] = e.Case(ctx, r.ExploreCase)
+			} else {
+				found[i] = e.Explore(ctx, r.Seed, (operations+i)/len(all))
+			}
+		})
 	}
-	if found.Failure == nil {
-		return selected
+	wait.Wait()
+	for i, f := range found {
+		if r.explored += f.Sent; f.Unjudged > 0 && ctx.Err() == nil && (!r.automatic() || f.Sent == 0) {
+			count := reports.Count(f.Unjudged, "sequence")
+			r.noteUnexplored(all[i].Profile, fmt.Errorf("%s could not be judged: %w", count, f.Why))
+		}
+		if f.Failure != nil {
+			selected = r.addFailure(selected, f.Failure)
+		}
 	}
-	return r.addFailure(selected, found.Failure)
+	return selected
 }
 
-// servedByAgent tells whether a scenario of the agent server was judged: what exploration needs is there then, and
-// may be used.
-func (r *run) servedByAgent(s *features.Scenario) bool {
+// automatic tells whether exploration was not asked for.
+func (r *run) automatic() bool { return r.Explore == Automatic && r.ExploreCase == nil }
+
+// explorer returns an explorer of a half of the interface; none where there is no reason to explore it. The error says why it
+// cannot be explored. Deployments are expensive elsewhere: there max_deployments says how many may be created.
+func (r *run) explorer(ctx context.Context, profile string, selected []*features.Scenario,
+	known func(string) bool) (*explore.Explorer, error) {
+	c, ofPlane := r.target.Config, profile == features.ControlPlane
+	address := r.target.AgentAddress()
+	if ofPlane {
+		address = c.Target
+	}
+	served := func(s *features.Scenario) bool {
+		return s.Requirement.Profile == profile && r.served(s) &&
+			(!ofPlane || s.Terms.Creates() || len(r.forecast.shared(s)) > 0)
+	}
+	switch {
+	case ofPlane && c.Target == "":
+		return nil, nil
+	case r.automatic() && (!r.Select.all(profile) || c.Every() > 0 || !onThisMachine(address) || ofPlane && r.buildsSlowly()):
+		return nil, nil
+	case r.ExploreCase != nil && explore.OfControlPlane(r.ExploreCase) != ofPlane, !slices.ContainsFunc(selected, served):
+		return nil, nil
+	case ofPlane && r.ExploreCase == nil && c.MaxDeployments == 0 && !onThisMachine(address):
+		return nil, errors.New("it creates deployments on another machine: set max_deployments to how many a run may create")
+	case ofPlane && known("CP-POLL-1"):
+		return nil, errors.New("its deployments do not become DEPLOYED (CP-POLL-1)")
+	case ofPlane:
+		return explore.NewControlPlane(r.target, r.plane, known)
+	}
+	return explore.NewAgentServer(ctx, r.target, r.agents, known)
+}
+
+// buildsSlowly tells whether a revision took so long that nobody should wait for more of them unasked.
+func (r *run) buildsSlowly() bool {
+	const quick = 5000 // milliseconds
+	began := map[string]int64{}
+	for _, t := range r.plane.Timeline() {
+		if first, known := began[t.Revision]; !known {
+			began[t.Revision] = t.AtMS
+		} else if t.AtMS-first > quick {
+			return true
+		}
+	}
+	return false
+}
+
+// served tells whether a scenario was judged: what exploration needs is there then, and may be used.
+func (r *run) served(s *features.Scenario) bool {
 	v := r.verdicts[s.Key()]
-	return s.Requirement.Profile == features.AgentServer && !s.Terms.Record && v != nil &&
-		(v.outcome == nil || v.outcome.Verdict == reports.Failed)
+	return !s.Terms.Record && v != nil && (v.outcome == nil || v.outcome.Verdict == reports.Failed)
 }
 
 // told tells whether the requirement has failed, or is not to be judged.
@@ -81,9 +138,10 @@ func (r *run) told(selected []*features.Scenario, id string) bool {
 	})
 }
 
-func (r *run) noteUnexplored(why string) {
+func (r *run) noteUnexplored(profile string, why error) {
+	half := strings.ReplaceAll(profile, "-", " ")
 	r.target.Note(reports.Note{Kind: reports.NoteExplored,
-		Text: r.target.Redact.Excerpt("exploration of the agent server: " + why)})
+		Text: r.target.Redact.Excerpt("exploration of the " + half + ": " + why.Error())})
 }
 
 // addFailure adds what exploration has found after the scenarios of its requirement.
@@ -97,7 +155,7 @@ func (r *run) addFailure(selected []*features.Scenario, f *explore.Failure) []*f
 	if last < 0 {
 		last = len(selected) - 1
 	}
-	s := &features.Scenario{Requirement: r.Catalogue.Find(f.Requirement), Name: f.Name, URI: explore.URI, Line: f.Line}
+	s := &features.Scenario{Requirement: r.Catalogue.Find(f.Requirement), Name: f.Name, URI: f.URI, Line: f.Line}
 	var told []string
 	for i, o := range f.Operations {
 		told = append(told, o.String())
@@ -114,6 +172,7 @@ func (r *run) addFailure(selected []*features.Scenario, f *explore.Failure) []*f
 		v.Actual)
 	found := &verdict{outcome: f.Outcome, step: len(s.Steps) - 1, sentence: s.Steps[len(s.Steps)-1].Text}
 	r.verdicts[s.Key()] = found
+	r.failures = append(r.failures, s)
 	if f.Judged > 1 {
 		second := found
 		if f.Seen < f.Judged {

@@ -269,7 +269,7 @@ func (r *run) notes() []reports.Note {
 func (r *run) judgedApart() (all []invariants.Other) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	for _, s := range r.Catalogue.Scenarios() {
+	for _, s := range append(r.Catalogue.Scenarios(), r.failures...) {
 		if v := r.verdicts[s.Key()]; v != nil && v.outcome != nil && !s.Terms.Record {
 			all = append(all, invariants.Other{Requirement: s.Requirement, Outcome: v.outcome})
 		}

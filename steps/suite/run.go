@@ -75,6 +75,7 @@ type run struct {
 	expressions *common.Expressions
 	binding     func(*features.Requirement) bool // counts as MUST by Options.FailOn, or by a claim
 	explored    int                              // operations
+	failures    []*features.Scenario             // that exploration has found
 
 	obstacles
 

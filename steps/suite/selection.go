@@ -23,10 +23,10 @@ type Selection struct {
 	Profiles []string // parts of the interface; the others are skipped; empty: all
 }
 
-// all tells whether nothing of the agent server is left out.
-func (s Selection) all() bool {
-	return len(s.Keys)+len(s.Only)+len(s.Skip)+len(s.Tags) == 0 && (len(s.Profiles) == 0 ||
-		slices.Contains(s.Profiles, features.AgentServer))
+// all tells whether nothing of a part of the interface is left out.
+func (s Selection) all(profile string) bool {
+	return len(s.Keys)+len(s.Only)+len(s.Skip)+len(s.Tags) == 0 &&
+		(len(s.Profiles) == 0 || slices.Contains(s.Profiles, profile))
 }
 
 // Apply returns the selected scenarios in the order of the features. A selection that selects nothing is an error:

@@ -5,6 +5,7 @@ import (
 	"context"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/agentconform/agentconform/features"
 	"github.com/agentconform/agentconform/reference"
@@ -73,6 +74,7 @@ func (p *prover) judge(ctx context.Context, t trial, cfg *config.Config) (*repor
 	switch {
 	case t.fault != nil && t.fault.Explored:
 		o.Explore = explored
+		cfg.Patience = 20 * time.Millisecond // these servers show at once what was written, and a sequence waits for it often
 	case p.Whole && t.row.Kind != proof.Fault && t.row.Kind != proof.GeneratedMutant:
 		o.Explore = suite.Explored // and finds nothing
 	}

@@ -23,39 +23,26 @@ type world struct {
 	joined  bool  // its join was answered
 }
 
-// Wrong is an answer that no history explains, and the requirement that it breaks.
-type Wrong struct {
-	Requirement string
-	*outcome.Outcome
-	ambiguous bool // there were several histories, which it breaks in several ways
-}
-
-func wrong(requirement string, o *outcome.Outcome) *Wrong {
-	return &Wrong{Requirement: requirement, Outcome: o}
-}
-
-// done is an operation that was sent, with what was seen.
-type done struct {
-	Operation
-	answer    *client.Answer         // nil where there was none
+// agentSeen is what was seen of an operation of the agent server.
+type agentSeen struct {
 	retrieved map[int]*client.Answer // of [await]: GET of each run that may be in progress
 	started   *agent.GraphRun        // the run that was started
 	created   *thread
 	over      bool // of [await]: the join of each of these was answered
-	raced     bool // another operation at the same thread was sent at the same time
+	raced     bool // another run was started at the same thread at the same time
 }
 
 // after returns the worlds that may follow one in which the operation was answered so, or what is wrong.
-func (s *session) after(w world, d done) ([]world, *Wrong) {
-	if owner := s.threads[d.Thread].owner; d.Caller != owner && d.Verb != create && d.Verb != list {
+func (s *agentSession) after(w world, d done) ([]world, *Wrong) {
+	if owner := s.threads[d.Object].owner; d.Caller != owner && d.Verb != create && d.Verb != list {
 		return []world{w}, s.stranger(d)
 	}
 	switch d.Verb {
 	case start, startWaiting:
-		if s.runs[d.Run].ID == "" {
+		if s.runs[d.Number].ID == "" {
 			return s.notStarted(w, d)
 		}
-		w.pending, w.joined = d.Run, false
+		w.pending, w.joined = d.Number, false
 		return []world{w}, nil
 	case rollBack, rollWaiting:
 		return s.rolledBack(w, d)
@@ -76,7 +63,7 @@ func (s *session) after(w world, d done) ([]world, *Wrong) {
 }
 
 // stranger says what is wrong with the answer to who is not the owner of the thread.
-func (s *session) stranger(d done) *Wrong {
+func (s *agentSession) stranger(d done) *Wrong {
 	id := map[string]string{retrieve: "AS-AUTHZ-1", readState: "AS-AUTHZ-1", join: "AS-RUN-9"}[d.Verb]
 	if slices.Contains(starts, d.Verb) {
 		id = "AS-AUTHZ-2"
@@ -95,7 +82,7 @@ func (s *session) stranger(d done) *Wrong {
 
 // notStarted judges the refusal of a run: the first of a thread has to be accepted, and further ones where two were
 // seen to be kept.
-func (s *session) notStarted(w world, d done) ([]world, *Wrong) {
+func (s *agentSession) notStarted(w world, d done) ([]world, *Wrong) {
 	id := "AS-RUN-1"
 	if len(w.kept)+len(w.loose)+len(w.gone) > 0 {
 		id = "AS-STATE-3"
@@ -107,8 +94,8 @@ func (s *session) notStarted(w world, d done) ([]world, *Wrong) {
 }
 
 // rolledBack holds the answer to a run with rollback (section 3). Of several at the same time some may be refused.
-func (s *session) rolledBack(w world, d done) ([]world, *Wrong) {
-	g := s.runs[d.Run]
+func (s *agentSession) rolledBack(w world, d done) ([]world, *Wrong) {
+	g := s.runs[d.Number]
 	if g.ID == "" {
 		if d.raced {
 			return []world{w}, nil
@@ -120,7 +107,7 @@ func (s *session) rolledBack(w world, d done) ([]world, *Wrong) {
 		return nil, wrong(id, outcome.Violated(d.answer, "a run with rollback to be accepted", "%s", outcome.Seen(d.answer)))
 	}
 	prior := w.pending
-	w.pending, w.joined = d.Run, false
+	w.pending, w.joined = d.Number, false
 	if prior == 0 {
 		return []world{w}, nil
 	}
@@ -135,7 +122,7 @@ func (s *session) rolledBack(w world, d done) ([]world, *Wrong) {
 }
 
 // ended holds the state when the last run has had its time.
-func (s *session) ended(w world, d done) ([]world, *Wrong) {
+func (s *agentSession) ended(w world, d done) ([]world, *Wrong) {
 	if p := w.pending; p != 0 {
 		if g := s.runs[p]; !g.CompleteIn(d.answer) {
 			id := "AS-STATE-2"
@@ -149,7 +136,7 @@ func (s *session) ended(w world, d done) ([]world, *Wrong) {
 		w.doomed, w.pending, w.joined = nil, 0, false
 	}
 	for id, a := range d.retrieved {
-		if problem := s.retrieved(w, done{Operation: Operation{Verb: retrieve, Thread: d.Thread, Run: id}, answer: a}); problem != nil {
+		if problem := s.retrieved(w, done{Operation: Operation{Verb: retrieve, Object: d.Object, Number: id}, answer: a}); problem != nil {
 			return nil, problem
 		}
 	}
@@ -157,18 +144,18 @@ func (s *session) ended(w world, d done) ([]world, *Wrong) {
 }
 
 // retrieved holds GET of a run.
-func (s *session) retrieved(w world, d done) *Wrong {
+func (s *agentSession) retrieved(w world, d done) *Wrong {
 	id, want := "", d.answer.Status >= http.StatusBadRequest
 	expected := "a status of 400 or above"
 	switch {
-	case s.by[d.Run].Thread != d.Thread && s.sharesID(d):
+	case s.by[d.Number].Object != d.Object && s.sharesID(d):
 		return nil
-	case s.by[d.Run].Thread != d.Thread:
+	case s.by[d.Number].Object != d.Object:
 		id = "AS-RUN-8"
-	case slices.Contains(w.gone, d.Run):
+	case slices.Contains(w.gone, d.Number):
 		id, expected = "AS-ROLLBACK-2", "a status of 400 or above for a run that was rolled back"
-	case d.Run == w.pending || slices.Contains(w.kept, d.Run):
-		g := s.runs[d.Run]
+	case d.Number == w.pending || slices.Contains(w.kept, d.Number):
+		g := s.runs[d.Number]
 		id, expected, want = "AS-RUN-2", "the run "+g.ID, d.answer.OK() && d.answer.Get("run_id").String() == g.ID
 	default:
 		return nil
@@ -180,9 +167,9 @@ func (s *session) retrieved(w world, d done) *Wrong {
 }
 
 // sharesID tells whether a run of the thread has the same id: ids may be counted by thread.
-func (s *session) sharesID(d done) bool {
+func (s *agentSession) sharesID(d done) bool {
 	for i, g := range s.runs {
-		if g.ID == s.runs[d.Run].ID && s.by[i].Thread == d.Thread {
+		if g.ID == s.runs[d.Number].ID && s.by[i].Object == d.Object {
 			return true
 		}
 	}
@@ -190,22 +177,22 @@ func (s *session) sharesID(d done) bool {
 }
 
 // joinedIn holds the answer to the join of a run.
-func (s *session) joinedIn(w world, d done) ([]world, *Wrong) {
-	a, g := d.answer, s.runs[d.Run]
+func (s *agentSession) joinedIn(w world, d done) ([]world, *Wrong) {
+	a, g := d.answer, s.runs[d.Number]
 	switch {
-	case s.by[d.Run].Thread != d.Thread:
+	case s.by[d.Number].Object != d.Object:
 		if a != nil && a.Status < http.StatusBadRequest && !s.sharesID(d) {
 			return nil, wrong("AS-RUN-9", outcome.Violated(a, "a status of 400 or above for the join of a run of another thread", "%s", outcome.Seen(a)))
 		}
-	case slices.Contains(w.kept, d.Run) && (a == nil || !a.OK()):
+	case slices.Contains(w.kept, d.Number) && (a == nil || !a.OK()):
 		return nil, wrong("AS-RUN-5", outcome.Violated(a, "status 2xx to the join of a completed run", "%s", seen(a)))
-	case d.Run == w.pending && (a == nil || !a.OK()):
+	case d.Number == w.pending && (a == nil || !a.OK()):
 		id := "AS-RUN-4"
 		if a != nil && a.Sent.After(g.NotOverBefore()) {
 			id = "AS-RUN-5"
 		}
 		return nil, wrong(id, outcome.Violated(a, "status 2xx to the join of a run", "%s", seen(a)))
-	case d.Run == w.pending:
+	case d.Number == w.pending:
 		if took := a.Sent.Add(a.Took).Sub(g.Answer.Sent); took < g.Order.Hold*19/20 {
 			return nil, wrong("AS-RUN-4", outcome.Violated(a, "an answer after the end of the run", "an answer %s after the start of a run of %s", took, g.Order.Hold))
 		}
@@ -223,7 +210,7 @@ func seen(a *client.Answer) string {
 
 // shows holds the state of a thread to the messages of its runs. What is written while a run is in progress is
 // open, and so is what is left of earlier runs where one was rolled back.
-func (s *session) shows(w world, a *client.Answer) *Wrong {
+func (s *agentSession) shows(w world, a *client.Answer) *Wrong {
 	kept := s.graphRuns(w.kept)
 	if w.joined {
 		kept = append(kept, s.runs[w.pending])
@@ -271,13 +258,13 @@ func (s *session) shows(w world, a *client.Answer) *Wrong {
 }
 
 // intruder is the requirement that a message of the run breaks in a state where it does not belong.
-func (s *session) intruder(w world, run int) string {
+func (s *agentSession) intruder(w world, run int) string {
 	switch by := s.by[run]; {
 	case slices.Contains(w.gone, run):
 		return "AS-ROLLBACK-3"
 	case by.Caller == nobody || by.Caller == unknown:
 		return "AS-AUTH-4"
-	case by.Caller != s.threads[by.Thread].owner:
+	case by.Caller != s.threads[by.Object].owner:
 		return "AS-AUTHZ-2"
 	case by.Verb == startUnknown:
 		return "AS-RUN-6"
@@ -285,7 +272,7 @@ func (s *session) intruder(w world, run int) string {
 	return "AS-INVARIANT-4"
 }
 
-func (s *session) graphRuns(ids []int) (all []*agent.GraphRun) {
+func (s *agentSession) graphRuns(ids []int) (all []*agent.GraphRun) {
 	for _, id := range ids {
 		all = append(all, s.runs[id])
 	}

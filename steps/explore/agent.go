@@ -1,0 +1,258 @@
+package explore
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"time"
+
+	"github.com/agentconform/agentconform/features"
+	"github.com/agentconform/agentconform/steps/agent"
+	"github.com/agentconform/agentconform/steps/client"
+	"github.com/agentconform/agentconform/steps/evidence"
+	"github.com/agentconform/agentconform/steps/outcome"
+	"github.com/agentconform/agentconform/steps/target"
+)
+
+// agentServer is the half with threads and runs.
+type agentServer struct {
+	target   *target.Target
+	agents   *agent.Agents
+	server   *agent.Server
+	callers  []target.Caller
+	known    func(requirement string) bool
+	additive bool // whether a second run adds its messages to those of the first
+}
+
+// NewAgentServer returns an explorer of the agent server. The error says why it cannot be explored.
+func NewAgentServer(ctx context.Context, t *target.Target, agents *agent.Agents,
+	known func(requirement string) bool) (*Explorer, error) {
+	ctx = evidence.WithScenario(ctx, "fixture: exploration", 0)
+	h := &agentServer{target: t, agents: agents, known: known, callers: []target.Caller{t.Owner()}}
+	var err error
+	if h.server, err = agents.AgentServer(ctx); err != nil {
+		return nil, err
+	}
+	if err := h.server.PlainRunsWork(ctx); err != nil {
+		return nil, err
+	}
+	if h.additive, err = h.server.RunsAdd(ctx); err != nil {
+		return nil, err
+	}
+	if len(t.Config.Users) > 1 {
+		for _, sentence := range []string{target.TheOtherUser, target.NoCredentials, "a caller with an unknown token"} {
+			caller, err := t.Caller(sentence)
+			if err != nil {
+				return nil, err
+			}
+			h.callers = append(h.callers, caller)
+		}
+	}
+	return &Explorer{half: h, Profile: features.AgentServer, uri: agentURI}, nil
+}
+
+// agentSession is one sequence, with what is known of its threads and runs.
+type agentSession struct {
+	*agentServer
+	threads map[int]*thread
+	runs    map[int]*agent.GraphRun
+	by      map[int]Operation // that started the run
+}
+
+func (h *agentServer) begin() session {
+	return &agentSession{agentServer: h, threads: map[int]*thread{}, runs: map[int]*agent.GraphRun{},
+		by: map[int]Operation{}}
+}
+
+// thread is one that the sequence has created.
+type thread struct {
+	*agent.Thread
+	owner  int
+	worlds []world
+}
+
+// applies: what the interface does not say of a second run without rollback while one is in progress is not asked.
+func (s *agentSession) applies(o Operation, group []Operation) bool {
+	if o.Caller >= len(s.callers) {
+		return false
+	}
+	t := s.threads[o.Object]
+	_, known := s.by[o.Number]
+	beside := has(group, o.Object, vocabulary...)
+	idle := t != nil && !slices.ContainsFunc(t.worlds, func(w world) bool { return w.pending != 0 })
+	switch o.Verb {
+	case list:
+		return o.Caller <= second
+	case create:
+		return t == nil && o.Caller <= second && !beside
+	case await:
+		return t != nil && o.Caller == t.owner && !beside && !idle
+	case retrieve, join:
+		return t != nil && known && s.runs[o.Number].ID != ""
+	case start, startWaiting:
+		return idle && !known && !has(group, o.Object, starts...)
+	case rollBack, rollWaiting, startUnknown:
+		return t != nil && !known && !has(group, o.Object, start, startWaiting, await)
+	}
+	return t != nil && o.Verb == readState
+}
+
+func (s *agentSession) send(ctx context.Context, d *done) (err error) {
+	who, t, g := s.callers[d.Caller], s.threads[d.Object], s.runs[d.Number]
+	switch d.Verb {
+	case create:
+		made, err := s.server.CreateThread(ctx, who, nil)
+		if err != nil {
+			return err
+		}
+		if err := outcome.AsPrecondition(made.Usable()); err != nil {
+			return err
+		}
+		d.created = &thread{Thread: made, owner: d.Caller, worlds: []world{{}}}
+	case start, startWaiting, rollBack, rollWaiting, startUnknown:
+		if d.started, err = s.startRun(ctx, *d, who, t); err != nil {
+			return err
+		}
+		d.answer = d.started.Answer
+	case await:
+		return s.awaitEnd(ctx, d, t)
+	case retrieve:
+		d.answer, err = s.server.GetRun(ctx, who, &agent.GraphRun{ID: g.ID, Thread: t.Thread})
+	case join:
+		d.answer, err = s.server.Join(ctx, who, &agent.GraphRun{ID: g.ID, Thread: t.Thread, Order: g.Order})
+		var none *client.NoAnswer
+		if errors.As(err, &none) && none.Closed {
+			err = nil // the join of a run that is rolled back meanwhile may end so
+		}
+	case readState:
+		d.answer, err = s.server.State(ctx, who, t.Thread)
+	case list:
+		_, d.answer, err = s.server.List(ctx, who, nil)
+	}
+	return err
+}
+
+// startRun starts a run: one of the owner in its turn, and any other at once, since it is to be refused. A thread
+// may be busy for a moment after its last run.
+func (s *agentSession) startRun(ctx context.Context, d done, who target.Caller, t *thread) (*agent.GraphRun, error) {
+	order, own := agent.Order{Waits: d.waits()}, *t.Thread
+	if d.rolls() {
+		order.Strategy = agent.RollbackStrategy
+	}
+	if d.Verb == startUnknown {
+		order.Assistant = "agentconform-" + target.UnknownID()
+	}
+	if d.Verb == startUnknown || d.Caller != t.owner {
+		return s.server.TryPost(ctx, who, &own, order)
+	}
+	for wait := 10 * time.Millisecond; ; wait *= 2 {
+		g, err := s.server.Post(ctx, who, &own, order)
+		if err != nil || g.ID != "" || d.rolls() || wait > time.Second {
+			return g, err
+		}
+		if err := client.Sleep(ctx, wait); err != nil {
+			return nil, err
+		}
+	}
+}
+
+// awaitEnd reads the state, and each run that may be in progress, until a history explains them or all had their
+// time: a while after their joins were answered. A run that has written all is over when its join is answered.
+func (s *agentSession) awaitEnd(ctx context.Context, d *done, t *thread) error {
+	may, limit := t.inProgress(), time.Now().Add(s.target.Config.Timeouts.Run)
+	var joins []*agent.Joining
+	for _, id := range may {
+		limit = limit.Add(s.runs[id].Order.Hold)
+		if slices.ContainsFunc(t.worlds, func(w world) bool { return w.pending == id }) {
+			j := s.server.JoinNow(ctx, s.runs[id])
+			defer j.Leave()
+			joins = append(joins, j)
+		}
+	}
+	for wait := 5 * time.Millisecond; ; wait = min(wait*3/2, 250*time.Millisecond) {
+		a, err := s.server.State(ctx, s.callers[t.owner], t.Thread)
+		if err != nil {
+			return err
+		}
+		d.answer, d.retrieved = a, map[int]*client.Answer{}
+		if slices.ContainsFunc(t.worlds, func(w world) bool { return w.pending == 0 || s.runs[w.pending].CompleteIn(a) }) {
+			for _, id := range may {
+				if d.retrieved[id], err = s.server.GetRun(ctx, s.callers[t.owner], s.runs[id]); err != nil {
+					return err
+				}
+			}
+			if last := s.ending(t, *d); last != nil {
+				return s.server.SurelyOver(ctx, last)
+			}
+		}
+		if d.over = s.hadTheirTime(joins); d.over || time.Now().After(limit) {
+			break
+		}
+		if err := client.Sleep(ctx, wait); err != nil {
+			return err
+		}
+	}
+	for _, id := range may {
+		if err := s.server.StillQueued(ctx, s.runs[id]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// hadTheirTime tells whether all joins were answered a while ago.
+func (s *agentSession) hadTheirTime(joins []*agent.Joining) bool {
+	return !slices.ContainsFunc(joins, func(j *agent.Joining) bool { return !j.Over() || time.Since(j.Ended) < s.agents.Patience() })
+}
+
+// inProgress are the runs that may be, or may be about to be removed.
+func (t *thread) inProgress() (all []int) {
+	for _, w := range t.worlds {
+		for _, id := range append([]int{w.pending}, w.doomed...) {
+			if id != 0 && !slices.Contains(all, id) {
+				all = append(all, id)
+			}
+		}
+	}
+	return all
+}
+
+// ending is the last run of a history that explains what was seen.
+func (s *agentSession) ending(t *thread, d done) *agent.GraphRun {
+	for _, w := range t.worlds {
+		if _, problem := s.ended(w, d); problem == nil && w.pending != 0 {
+			return s.runs[w.pending]
+		}
+	}
+	return nil
+}
+
+// explain tries the operations of each thread in each order, and keeps the histories that explain their answers.
+func (s *agentSession) explain(_ context.Context, group []done) (*Wrong, error) {
+	for i := range group {
+		d := &group[i]
+		if slices.Contains(starts, d.Verb) {
+			s.by[d.Number], s.runs[d.Number] = d.Operation, d.started
+		}
+		if d.created != nil {
+			s.threads[d.Object] = d.created
+		}
+		d.raced = slices.ContainsFunc(group, func(other done) bool {
+			return other.Operation != d.Operation && other.Object == d.Object && slices.Contains(starts, other.Verb)
+		})
+	}
+	for at, t := range s.threads {
+		about := slices.DeleteFunc(slices.Clone(group), func(d done) bool {
+			return d.Object != at || d.Verb == create || d.Verb == list
+		})
+		if len(about) == 0 {
+			continue
+		}
+		possible, problem := explained(t.worlds, about, s.after, s.known)
+		if problem != nil {
+			return problem, nil
+		}
+		t.worlds = possible
+	}
+	return nil, nil
+}

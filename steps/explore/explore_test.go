@@ -1,0 +1,142 @@
+package explore
+
+import (
+	"context"
+	"math/rand/v2"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/agentconform/agentconform/steps/client"
+	"github.com/agentconform/agentconform/steps/outcome"
+	"github.com/agentconform/agentconform/steps/plane"
+)
+
+// forgetful is a half that fails a sequence in which a deployment is created, updated twice and retrieved, in this order.
+type forgetful struct{ sequences atomic.Int64 }
+
+func (h *forgetful) sequence(random *rand.Rand, n int) (all []Operation) {
+	for range n {
+		verbs := []string{deploy, update, settle, getDeployment, listRevisions}
+		all = append(all, Operation{Caller: theClient, Verb: verbs[random.IntN(len(verbs))], Object: random.IntN(2), Meanwhile: random.IntN(3) == 0})
+	}
+	return all
+}
+
+func (h *forgetful) begin() session {
+	h.sequences.Add(1)
+	return &remembering{}
+}
+
+type remembering struct{ done []string }
+
+func (s *remembering) applies(Operation, []Operation) bool { return true }
+func (s *remembering) send(context.Context, *done) error   { return nil }
+func (s *remembering) explain(_ context.Context, group []done) (*Wrong, error) {
+	left := []string{deploy, update, update, getDeployment}
+	for _, d := range group {
+		s.done = append(s.done, d.Verb)
+	}
+	for _, verb := range s.done {
+		if len(left) > 0 && verb == left[0] {
+			left = left[1:]
+		}
+	}
+	if len(left) == 0 {
+		return wrong("CP-GET-1", outcome.Violated(nil, "this", "that")), nil
+	}
+	return nil, nil
+}
+
+func TestASequenceIsShrunkToWhatFails(t *testing.T) {
+	h := &forgetful{}
+	r := (&Explorer{half: h, uri: planeURI}).Explore(t.Context(), 1, 2000)
+	require.NotNil(t, r.Failure)
+	assert.Equal(t, "CP-GET-1", r.Failure.Requirement)
+	var verbs []string
+	for _, o := range r.Failure.Operations {
+		verbs = append(verbs, o.Verb)
+		assert.False(t, o.Meanwhile, "%v", o)
+	}
+	assert.Equal(t, []string{deploy, update, update, getDeployment}, verbs)
+	assert.Equal(t, []int{2, 2}, []int{r.Failure.Judged, r.Failure.Seen})
+	assert.Less(t, h.sequences.Load(), int64(2000/perSequence))
+}
+
+// TestUpdatesAtTheSameTimeAreTriedInEachOrder has two updates and reads beside them; each read may show what is before, between or
+// behind them.
+func TestUpdatesAtTheSameTimeAreTriedInEachOrder(t *testing.T) {
+	s := &planeSession{controlPlane: &controlPlane{values: map[string]any{"repo_ref 2": "next", "graph_config_path 2": "b.json", "repo_ref null": nil}},
+		deployments: map[int]*deployment{0: {owner: "CP-UPDATE-1"}}}
+	answered := func(verb, with, body string) done {
+		d := done{Operation: Operation{Caller: theClient, Verb: verb, With: with}, answer: &client.Answer{Status: 200, Body: []byte(body)}, beside: true}
+		d.lists = []*client.Answer{d.answer}
+		return d
+	}
+	shows := func(latest, ref, path string) string {
+		return `{"latest_revision_id":"` + latest + `","id":"` + latest + `","source_revision_config":{"repo_ref":"` + ref + `","graph_config_path":"` + path + `"}}`
+	}
+	rows := func(all ...string) string {
+		return `{"resources":[` + strings.Join(all, ",") + `]}`
+	}
+	before := []past{{{"1", map[string]string{"repo_ref": "main", "graph_config_path": "a.json"}}}}
+	ref, path, nothing := answered(update, "repo_ref 2", ""), answered(update, "graph_config_path 2", ""), answered(update, "repo_ref null", "")
+	first, both := shows("1", "main", "a.json"), shows("3", "next", "b.json")
+	for name, row := range map[string]struct {
+		about []done
+		wrong string
+	}{
+		"ref, then path": {[]done{ref, path, answered(getDeployment, "", shows("2", "next", "a.json")), answered(listRevisions, "", rows(first))}, ""},
+		"path, then ref": {[]done{ref, path, answered(getDeployment, "", shows("2", "main", "b.json")), answered(getDeployment, "", both)}, ""},
+		"all rows":       {[]done{ref, path, answered(listRevisions, "", rows(both, shows("2", "main", "b.json"), first))}, ""},
+		"neither order":  {[]done{ref, path, answered(listRevisions, "", rows(shows("3", "next", "a.json"), shows("2", "main", "b.json"), first))}, "CP-UPDATE-9"},
+		"another value":  {[]done{ref, answered(getDeployment, "", shows("2", "other", "a.json"))}, "CP-UPDATE-9"},
+		"one was lost":   {[]done{ref, answered(getDeployment, "", shows("2", "next", "b.json"))}, "CP-UPDATE-12"},
+		"an earlier one": {[]done{ref, answered(listRevisions, "", rows(shows("2", "next", "a.json"), shows("1", "next", "a.json")))}, "CP-REV-5"},
+		"one too many":   {[]done{nothing, answered(listRevisions, "", rows(first, shows("2", "main", "a.json")))}, "CP-UPDATE-1"},
+		"no new one":     {[]done{nothing, answered(getDeployment, "", first)}, ""},
+		"twice in it":    {[]done{ref, answered(listRevisions, "", rows(first, first))}, "CP-UPDATE-1"},
+	} {
+		_, problem := explained(before, row.about, s.after, func(string) bool { return false })
+		if row.wrong == "" {
+			assert.Nil(t, problem, name)
+		} else if assert.NotNil(t, problem, name) {
+			assert.Equal(t, row.wrong, problem.Requirement, name)
+		}
+	}
+}
+
+// TestAPageIsHeldToTheWholeList has lists before and after one with a filter, which are the same or not.
+func TestAPageIsHeldToTheWholeList(t *testing.T) {
+	list := func(rows ...string) *client.Answer {
+		return &client.Answer{Status: 200, Body: []byte(`{"resources":[` + strings.Join(rows, ",") + `]}`)}
+	}
+	is := func(id, status string) string { return `{"id":"` + id + `","status":"` + status + `"}` }
+	one, two, three, building := is("1", "DEPLOYED"), is("2", "SKIPPED"), is("3", "DEPLOYED"), is("3", "BUILDING")
+	all := list(three, two, one)
+	s := &planeSession{controlPlane: &controlPlane{plane: &plane.Plane{}}}
+	for _, row := range []struct {
+		with                string
+		before, page, after *client.Answer
+		wrong               string
+	}{
+		{"status DEPLOYED", all, list(three, one), all, ""},
+		{"status DEPLOYED", all, list(one), all, "CP-LIST-9"},
+		{"status DEPLOYED", list(building, two, one), list(one), list(building, two, one), ""},
+		{"status DEPLOYED", list(two, one), list(one), all, ""},
+		{"status SKIPPED,DEPLOYED and offset 1", all, list(two, one), all, ""},
+		{"status SKIPPED,DEPLOYED and limit 1", all, list(two), all, "CP-LIST-18"},
+		{"limit 1 and offset 2", list(building, two, one), list(one), list(building, two, one), ""},
+		{"offset 2", all, list(one, two), all, "CP-LIST-18"},
+	} {
+		problem := s.showsPage(done{Operation: Operation{With: row.with}, answer: row.page, planeSeen: planeSeen{lists: []*client.Answer{row.before, row.page, row.after}}})
+		if row.wrong == "" {
+			assert.Nil(t, problem, row.with)
+		} else if assert.NotNil(t, problem, row.with) {
+			assert.Equal(t, row.wrong, problem.Requirement, row.with)
+		}
+	}
+}

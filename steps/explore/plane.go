@@ -1,0 +1,244 @@
+package explore
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"maps"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/agentconform/agentconform/features"
+	"github.com/agentconform/agentconform/steps/client"
+	"github.com/agentconform/agentconform/steps/config"
+	"github.com/agentconform/agentconform/steps/evidence"
+	"github.com/agentconform/agentconform/steps/outcome"
+	"github.com/agentconform/agentconform/steps/plane"
+	"github.com/agentconform/agentconform/steps/target"
+)
+
+// controlPlane is the half with deployments and revisions.
+type controlPlane struct {
+	target *target.Target
+	plane  *plane.Plane
+	known  func(requirement string) bool
+	fields [][]string     // what an update may set, by field
+	values map[string]any // those that the configuration has
+	budget atomic.Int64   // how many deployments may still be created
+	vain   sync.Map       // the requirements by which looks have failed, however long they waited
+}
+
+// maxDeployments is how many a sequence creates.
+const maxDeployments = 2
+
+// push is a field that an update may set beside those of the source. What a target does with it is not judged.
+const push = "build_on_push false"
+
+// NewControlPlane returns an explorer of the control plane, which creates deployments of its own, within the budget of
+// the run. The error says why it cannot be explored.
+func NewControlPlane(t *target.Target, p *plane.Plane, known func(requirement string) bool) (*Explorer, error) {
+	if err := p.Sources.CanCreate(); err != nil {
+		return nil, err
+	}
+	c, asked, other := t.Config, plane.Asked(t.Config.Create.Body), t.Config.Alternatives
+	h := &controlPlane{target: t, plane: p, known: known, fields: settable[c.Source() == config.GitHost]}
+	h.values = map[string]any{
+		"repo_ref 1": asked["repo_ref"], "repo_ref 2": other.RepoRef, "repo_ref broken": other.BrokenRef,
+		"graph_config_path 1": asked["graph_config_path"], "graph_config_path 2": other.GraphConfigPath,
+		"image_uri 1": asked["image_uri"], "image_uri 2": other.ImageURI, "image_uri broken": other.BrokenImageURI,
+		push: false,
+	}
+	maps.DeleteFunc(h.values, func(_ string, value any) bool { return value == nil || value == "" })
+	for _, name := range []string{"repo_ref null", "graph_config_path null", "image_uri null", "nothing"} {
+		h.values[name] = nil
+	}
+	h.budget.Store(1 << 30)
+	if most := c.MaxDeployments; most > 0 {
+		h.budget.Store(int64(most - len(t.Ledger.Left(evidence.Deployment))))
+	}
+	return &Explorer{half: h, Profile: features.ControlPlane, uri: planeURI}, nil
+}
+
+// change returns the body of an update, and the fields of the source to which it gives a value.
+func (h *controlPlane) change(with string) (body map[string]any, source map[string]string) {
+	from, of := map[string]any{}, map[string]any{}
+	source = map[string]string{}
+	for part := range strings.SplitSeq(with, " and ") {
+		field, _, named := strings.Cut(part, " ")
+		if value, isText := h.values[part].(string); isText {
+			source[field] = value
+		}
+		if part == push {
+			of[field] = false
+		} else if named {
+			from[field] = h.values[part]
+		}
+	}
+	return map[string]any{"source_revision_config": from, "source_config": of}, source
+}
+
+// planeSession is one sequence, with what is known of its deployments.
+type planeSession struct {
+	*controlPlane
+	deployments map[int]*deployment
+}
+
+// deployment is one that the sequence has created.
+type deployment struct {
+	*plane.Deployment
+	pasts []past
+	asked int       // how many revisions there may be
+	owner string    // the requirement that a revision too many or too few breaks: that of the last write
+	late  time.Time // until when reads may show what was before it
+}
+
+func (h *controlPlane) begin() session {
+	return &planeSession{controlPlane: h, deployments: map[int]*deployment{}}
+}
+
+func (s *planeSession) applies(o Operation, group []Operation) bool {
+	t := s.deployments[o.Object]
+	switch {
+	case o.Caller != theClient || (o.Verb == deploy) != (t == nil) || has(group, o.Object, deploy, settle):
+		return false
+	case o.Verb == deploy || o.Verb == settle:
+		return o.Object < maxDeployments && !has(group, o.Object, vocabulary...)
+	case o.Verb == update:
+		unknown := func(part string) bool { _, known := s.values[part]; return !known }
+		return t.asked < cmp.Or(s.target.Config.MaxRevisions, wholeList) &&
+			!slices.ContainsFunc(strings.Split(o.With, " and "), unknown)
+	case o.Verb == getRevision:
+		return o.Number > 0 && o.Number <= len(t.pasts[0]) && t.pasts[0][o.Number-1].id != ""
+	}
+	return o.Verb == getDeployment || o.Verb == listRevisions
+}
+
+func (s *planeSession) send(ctx context.Context, d *done) (err error) {
+	t := s.deployments[d.Object]
+	if d.beside && t != nil { // reads beside writes are to show what is before or after these
+		if err := client.Sleep(ctx, time.Until(t.late)); err != nil {
+			return err
+		}
+	}
+	switch d.Verb {
+	case deploy:
+		if s.budget.Add(-1) < 0 {
+			return outcome.OverBudget("max_deployments", "the budget is used up: raise max_deployments (now %d)",
+				s.target.Config.MaxDeployments)
+		}
+		d.made, err = s.plane.Create(ctx, "explored", nil)
+	case settle:
+		err = s.plane.Settle(ctx, t.ID)
+	case update:
+		body, _ := s.change(d.With)
+		request := s.target.ToControlPlane(target.TheClient, http.MethodPatch, plane.DeploymentPath(t.ID), body)
+		d.answer, err = s.target.Client.Do(ctx, request)
+		if err == nil && d.answer.Refused() && !d.beside { // it may be busy with the revision before
+			if err = s.plane.Settle(ctx, t.ID); err == nil {
+				d.answer, err = s.target.Client.Do(ctx, request)
+			}
+		}
+	case getDeployment:
+		d.answer, err = s.plane.Get(ctx, plane.DeploymentPath(t.ID), "")
+	case getRevision:
+		d.id = t.pasts[0][d.Number-1].id
+		d.answer, err = s.plane.Get(ctx, plane.RevisionPath(t.ID, d.id), "")
+	case listRevisions:
+		whole := plane.PageOf(wholeList, 0)
+		queries := []string{whole}
+		if d.With != "" { // between two that are whole
+			queries = []string{whole, parameters(d.With).Encode(), whole}
+		}
+		for _, query := range queries {
+			if err == nil {
+				d.answer, err = s.plane.Get(ctx, plane.RevisionsPath(t.ID), query)
+				d.lists = append(d.lists, d.answer)
+			}
+		}
+		d.answer = d.lists[len(d.lists)/2]
+	}
+	if err == nil && d.answer != nil && d.answer.Status >= http.StatusInternalServerError {
+		return outcome.Blocked("%s", outcome.Seen(d.answer)).ByRequirement("CP-ERROR-3")
+	}
+	return err
+}
+
+// wholeList is the limit of a list that holds all revisions of a sequence.
+const wholeList = 100
+
+// explain looks at what writes have done. Where a read soon after one is not explained, it may show what was before, and
+// is sent again.
+func (s *planeSession) explain(ctx context.Context, group []done) (*Wrong, error) {
+	for _, d := range group {
+		if d.made != nil {
+			_, source := s.change("repo_ref 1 and graph_config_path 1 and image_uri 1")
+			pasts := []past{{{d.made.First, source}}}
+			s.deployments[d.Object] = &deployment{Deployment: d.made, pasts: pasts, asked: 1, owner: "CP-CREATE-2"}
+		}
+	}
+	for at, t := range s.deployments {
+		wrote := false
+		about := slices.DeleteFunc(slices.Clone(group), func(d done) bool {
+			wrote = wrote || d.Object == at && s.writes(t, d)
+			return d.Object != at || d.Verb == deploy
+		})
+		possible, problem := explained(t.pasts, about, s.after, s.known)
+		if problem != nil && !wrote && time.Now().Before(t.late) {
+			err := client.Sleep(ctx, time.Until(t.late))
+			for i, d := range about {
+				about[i] = done{Operation: d.Operation}
+				err = cmp.Or(err, s.send(ctx, &about[i]))
+			}
+			if err != nil {
+				return nil, err
+			}
+			possible, problem = explained(t.pasts, about, s.after, s.known)
+		}
+		if problem != nil {
+			return problem, nil
+		}
+		if t.pasts = possible; wrote {
+			t.late = time.Now().Add(s.target.Config.Patience)
+			if len(about) > 1 { // what is shown between two of them would tell another order
+				if err := client.Sleep(ctx, s.target.Config.Patience); err != nil {
+					return nil, err
+				}
+			}
+			if problem, err := s.look(ctx, t, at); problem != nil || err != nil {
+				return problem, err
+			}
+		}
+	}
+	return nil, nil
+}
+
+// look reads a deployment and its list until a history explains both: a write may have its effect later. What was once
+// waited for in vain is not waited for again.
+func (s *planeSession) look(ctx context.Context, t *deployment, at int) (problem *Wrong, err error) {
+	limit := min(s.target.Config.Timeouts.Request, s.target.Config.Timeouts.Poll)
+	err = s.target.RetryFor(ctx, limit, func() (bool, error) {
+		reads := []done{{Operation: Operation{Caller: theClient, Verb: getDeployment, Object: at}},
+			{Operation: Operation{Caller: theClient, Verb: listRevisions, Object: at}}}
+		if err := errors.Join(s.send(ctx, &reads[0]), s.send(ctx, &reads[1])); err != nil {
+			return false, err
+		}
+		var next []past
+		if next, problem = explained(t.pasts, reads[:1], s.after, s.known); problem == nil {
+			next, problem = explained(next, reads[1:], s.after, s.known)
+		}
+		if problem == nil {
+			t.pasts = next
+			return true, nil
+		}
+		_, vain := s.vain.Load(problem.Requirement)
+		return vain, nil
+	})
+	if problem != nil {
+		s.vain.Store(problem.Requirement, true)
+	}
+	return problem, err
+}
