@@ -73,7 +73,9 @@ func (p *prover) judge(ctx context.Context, t trial, cfg *config.Config) (*repor
 	o.Select = p.selection(t)
 	switch {
 	case t.fault != nil && t.fault.Explored:
-		o.Explore = explored
+		if o.Explore = explored; p.Whole {
+			o.Explore *= 2 // the halves share them
+		}
 		cfg.Patience = 20 * time.Millisecond // these servers show at once what was written, and a sequence waits for it often
 	case p.Whole && t.row.Kind != proof.Fault && t.row.Kind != proof.GeneratedMutant:
 		o.Explore = suite.Explored // and finds nothing
