@@ -402,7 +402,7 @@ Feature: Listing the revisions of a deployment
       Then each revision has the "source" of the deployment
 
   @CP-LIST-18 @must @section-4 @section-8
-  @after:CP-LIST-2 @after:CP-LIST-4 @after:CP-LIST-8 @after:CP-LIST-9 @after:CP-LIST-10 @after:CP-LIST-12
+  @after:CP-LIST-2 @after:CP-LIST-4 @after:CP-LIST-8 @after:CP-LIST-9 @after:CP-LIST-12
   @reads:settled=1 @shares:history
   Rule: Limit, offset and filters hold beside each other: a page is the part of the filtered list that limit and offset name
     "limit ... maximum resources returned ... offset ... pagination offset ... status ... Comma-separated list of
