@@ -37,9 +37,15 @@ var changing = append(slices.Clone(constant),
 // kept matches what an object keeps for ever: its ids, the source of a deployment, what a revision was built from, a message.
 var kept = regexp.MustCompile(`/(.*\.)?(id|thread_id|run_id|created_at|source|type|content)$|revisions?/.*source_revision_config`)
 
+// shared matches what the objects of a run have in common: their source, and at first the path of the graph.
+var shared = regexp.MustCompile(`[/.]source$|^create-deployment/.*graph_config_path$`)
+
 // fitting are the rules for a member of an answer of success: only a read of what may change has an older value.
 func fitting(op deviate.Operation, at string) []rule {
-	if strings.HasSuffix(at, "source") {
+	switch {
+	case op.ID == "create-deployment" && strings.HasSuffix(at, "repo_commit_sha"): // is not known yet
+		return nil
+	case shared.MatchString(op.ID + "/" + at):
 		return own
 	}
 	if op.Method != http.MethodGet || kept.MatchString(op.ID+"/"+at) {
