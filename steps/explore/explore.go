@@ -278,13 +278,14 @@ func orders(n int) [][]int {
 	return all
 }
 
-// shrink leaves out operations as long as the same requirement fails, and sends the shortest sequence once more.
+// shrink leaves out operations as long as the same requirement fails, and sends the shortest sequence once more. What is
+// ambiguous may turn out to be another's failure.
 func (e *Explorer) shrink(ctx context.Context, f *Failure) {
 	count, line, tries := f.Count, 1000*f.Line, 0
 	again := func(all []Operation) (fails, judged bool) {
 		tries++
 		shorter, _, err := e.try(ctx, line+tries, all)
-		if shorter == nil || shorter.Requirement != f.Requirement {
+		if shorter == nil || shorter.Requirement != f.Requirement && (!f.ambiguous || shorter.ambiguous) {
 			return false, err == nil
 		}
 		*f = *shorter

@@ -208,7 +208,11 @@ func (s *planeSession) explain(ctx context.Context, group []done) (*Wrong, error
 					return nil, err
 				}
 			}
-			if problem, err := s.look(ctx, t, at); problem != nil || err != nil {
+			problem, err := s.look(ctx, t, at)
+			if problem != nil {
+				problem.ambiguous = problem.ambiguous || len(about) > 1 // which of them has made it wrong
+			}
+			if problem != nil || err != nil {
 				return problem, err
 			}
 		}
