@@ -172,7 +172,7 @@ func summaryOf(b *baseline.Baseline) string {
 // The memory above which garbage is collected more often, in bytes: of a run, and of each request in flight. Below it,
 // garbage is collected once it is this part of what is in use, in percent.
 const (
-	memoryOfRun     = 56 << 20
+	memoryOfRun     = 32 << 20
 	memoryOfRequest = 5 << 20
 	garbage         = 60
 )

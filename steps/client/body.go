@@ -28,7 +28,7 @@ const MaxBody = 8 << 20
 
 // large is the size of a body above which it is read, decoded and judged alone: a smaller one has too few JSON values
 // to take much memory, however many are judged at once.
-const large = 64 << 10
+const large = 48 << 10
 
 // errSilent says that no answer came in time.
 var errSilent = errors.New("no answer in time")
@@ -69,7 +69,7 @@ func (c *Client) leavePlace(a *Answer) {
 
 // keptText is the size of a text, in bytes, above which scenarios get its length and digest: they hold answers as
 // long as they run, and two long texts are equal if these are. Of a large body that is no JSON they get as much.
-const keptText = 64 << 10
+const keptText = 48 << 10
 
 // shorten lets go of what nothing is looked up in. The exchange was recorded and judged whole.
 func (a *Answer) shorten() {
