@@ -2,7 +2,7 @@
 # Puts faults of the catalogue before the Python server that others wrote (agentconform serve --proxy): each must fail its requirement
 # there too, as before the reference.
 #
-#   interop/proxy.sh [NAME...]      default: three faults of agent servers
+#   interop/proxy.sh [NAME...]      default: ten faults of agent servers
 #
 # It prints one line for each, and exits with 1 if a requirement does not fail. It is skipped where Python is not installed. The reports
 # are in OUT (default out/interop/proxy); AGENTCONFORM is the binary (default bin/agentconform). SEED: the order of the scenarios.
@@ -15,17 +15,18 @@ agentconform=${AGENTCONFORM:-$here/../bin/agentconform}
 why=$(missing python)
 [ -z "$why" ] || { echo "interop: faults before a server skipped: $why"; exit 0; }
 [ -x "$agentconform" ] || { echo "interop: $agentconform does not exist: run make build" >&2; exit 2; }
-[ $# -gt 0 ] || set -- foreign-run-is-retrieved empty-token-is-accepted messages-come-newest-first
+[ $# -gt 0 ] || set -- empty-token-is-accepted refusal-has-no-detail foreign-run-is-retrieved foreign-run-is-started \
+  second-users-threads-are-read run-is-found-under-any-thread run-of-unknown-thread-is-found join-does-not-wait \
+  messages-come-newest-first texts-are-normalised
 mkdir -p "$out"
 stop_at_end
 install python "$out/install.log" || exit 1
+start python "$out/server.log" || exit 1
 status=0
 for name; do
   log=$out/$name.log began=$SECONDS
-  : >"$log"
-  start python "$log" || exit 1
   fails=$("$agentconform" prove --list | awk -v name="$name" '$1 == "fault" && $2 == name { print $3 }')
-  "$agentconform" serve --proxy "$url" --fault "$name" >"$out/$name.address" 2>>"$log" &
+  "$agentconform" serve --proxy "$url" --fault "$name" >"$out/$name.address" 2>"$log" &
   proxy=$!
   for _ in $(seq 100); do
     [ -s "$out/$name.address" ] && break
@@ -38,7 +39,6 @@ for name; do
 print(*(q["id"] for q in json.load(open(sys.argv[1]))["requirements"] if q["verdict"] == "failed"))' "$out/$name/result.json")
   kill -- "-$proxy" 2>/dev/null
   wait "$proxy" 2>/dev/null
-  stop
   case " $said " in
   *" $fails "*) printf 'ok   %3d s  %s: %s\n' $((SECONDS - began)) "$name" "$said" ;;
   *) printf 'FAIL %3d s  %s: %s should fail, failed: %s\n' $((SECONDS - began)) "$name" "$fails" "${said:-nothing}" && status=1 ;;

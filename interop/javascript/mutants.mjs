@@ -1,4 +1,5 @@
-// Mutants of the mended server (mended.mjs): faults of the kind that servers in use have had. CONFORMANCE_MUTANT chooses one.
+// Mutants of the mended server (mended.mjs): faults of the kind that servers in use have had, which need its state.
+// CONFORMANCE_MUTANT chooses one. What acts on HTTP alone is a row of the catalogue, and stands before any server (proxy.sh).
 //
 // does says what a client observes. fails holds each requirement that must fail, with the reason: that for which the mutant was
 // made is the first. blocks are those that cannot be judged then. All others must pass, but for those that the mended server
@@ -12,9 +13,6 @@ export const mended = {
     "AS-RUN-9": "the join of an unknown run, and of a run under another thread, is answered with 200",
   },
 };
-
-// A user whom the handler does not know; as an identity it owns nothing.
-const anonymous = { identity: "anonymous", role: "none" };
 
 // The milliseconds for which a run was told to wait.
 const told = (run) =>
@@ -30,58 +28,6 @@ export const mutants = {
       });
     },
   },
-  "state-of-any-user": {
-    does: "GET /threads/{thread_id}/state returns the state of another user's thread",
-    fails: { "AS-AUTHZ-1": "the filter of the handler is not applied to the state" },
-    blocks: ["AS-AUTHZ-7"], // it asks for the state too
-    apply({ wrap, state }) {
-      wrap(state, "get", (get) => function (config, options) {
-        return get.call(this, config, options, undefined);
-      });
-    },
-  },
-  "run-under-any-thread": {
-    does: "GET and join of a run find it under any thread of the caller, whoever owns the run",
-    fails: {
-      "AS-AUTHZ-1": "another user reads the run under a thread of their own",
-      "AS-RUN-8": "the run is found under another thread of its owner too",
-    },
-    apply({ wrap, runs }) {
-      wrap(runs, "get", (get) => function (runId) {
-        return get.call(this, runId, undefined, undefined);
-      });
-    },
-  },
-  "run-on-any-thread": {
-    does: "POST /threads/{thread_id}/runs starts a run on another user's thread",
-    fails: {
-      "AS-AUTHZ-2": "the filter of the handler is not applied to new runs",
-      "AS-AUTHZ-6": "runs that are waited for or streamed are started for another user too",
-    },
-    apply({ wrap, runs }) {
-      wrap(runs, "put", (put) => function (runId, assistantId, kwargs, options) {
-        return put.call(this, runId, assistantId, kwargs, options, undefined);
-      });
-    },
-  },
-  "empty-token-is-accepted": {
-    does: "a request with an empty token is served for an anonymous user",
-    fails: { "AS-AUTH-2": "an empty token must be refused with the status of the handler" },
-    apply({ wrap, handlers }) {
-      wrap(handlers, "authenticate", (authenticate) => async (request) =>
-        /^bearer\s*$/i.test(request.headers.get("authorization") ?? "") ? anonymous : authenticate(request));
-    },
-  },
-  "refusal-without-the-detail": {
-    does: "a 401 has the text Unauthorized in place of the handler's detail",
-    fails: { "AS-AUTH-3": "the refusal must carry the detail of the handler" },
-    apply({ wrap, handlers }) {
-      wrap(handlers, "authenticate", (authenticate) => (request) =>
-        authenticate(request).catch((error) => {
-          throw Object.assign(error, { message: "Unauthorized" });
-        }));
-    },
-  },
   "graph-gets-the-first-user": {
     does: "the graph receives the user of the first request that the server got, whoever sends the run",
     fails: { "AS-AUTH-7": "each run must receive the user of its own request" },
@@ -95,38 +41,6 @@ export const mutants = {
       wrap(runs, "put", (put) => function (runId, assistantId, kwargs, ...rest) {
         kwargs.config.configurable.langgraph_auth_user = first;
         return put.call(this, runId, assistantId, kwargs, ...rest);
-      });
-    },
-  },
-  "unknown-thread-is-created": {
-    does: "POST of a run on an unknown thread creates the thread, and is answered with 200",
-    fails: { "AS-RUN-3": "a run on an unknown thread must be answered with an HTTP error status" },
-    apply({ wrap, runs }) {
-      wrap(runs, "put", (put) => function (runId, assistantId, kwargs, options, auth) {
-        return put.call(this, runId, assistantId, kwargs, { ...options, ifNotExists: "create" }, auth);
-      });
-    },
-  },
-  "join-at-once": {
-    does: "a join is answered at once with the present values of the thread",
-    fails: { "AS-RUN-4": "a join must not be answered before the run has completed" },
-    blocks: ["AS-ROLLBACK-9"], // no join can be pending
-    apply({ wrap, runs }) {
-      wrap(runs, "join", () => async function (runId, threadId, auth) {
-        return (await this.threads.get(threadId, auth)).values ?? null;
-      });
-    },
-  },
-  "characters-of-four-bytes-are-lost": {
-    does: "each character above U+FFFF is a question mark in the state",
-    fails: { "AS-STATE-2": "the text of input and answer must be unchanged" },
-    apply({ wrap, state }) {
-      wrap(state, "get", (get) => async function (...args) {
-        const found = await get.apply(this, args);
-        for (const message of found.values?.messages ?? []) {
-          if (typeof message.content === "string") message.content = message.content.replace(/[\u{10000}-\u{10ffff}]/gu, "?");
-        }
-        return found;
       });
     },
   },
