@@ -152,30 +152,25 @@ func (s *scene) give(t *testing.T, command, text string) (code int, printed stri
 // TestForgedFiles gives each command files of somebody else.
 func TestForgedFiles(t *testing.T) {
 	for _, row := range forgedFiles() {
-		row.give(t)
+		t.Run(row.command+"/"+row.name, func(t *testing.T) {
+			s := stage(t)
+			code, printed := s.give(t, row.command, s.filled(row.file(t, s)))
+			assert.Equal(t, row.code, code, printed)
+			for _, says := range row.says {
+				assert.Contains(t, printed, s.filled(says))
+			}
+			assert.Less(t, len(printed), 64<<10, "what is printed is bounded")
+			assert.NotContains(t, printed, "panic")
+			assert.NotContains(t, printed, forgedKey)
+			assert.Empty(t, s.broken)
+			for _, asked := range row.asks {
+				assert.Contains(t, s.asked, asked)
+			}
+			if row.silent {
+				assert.Empty(t, s.asked, "nothing is to be sent")
+			}
+		})
 	}
-}
-
-// give gives the file to its command.
-func (row forgedFile) give(t *testing.T) {
-	t.Run(row.command+"/"+row.name, func(t *testing.T) {
-		s := stage(t)
-		code, printed := s.give(t, row.command, s.filled(row.file(t, s)))
-		assert.Equal(t, row.code, code, printed)
-		for _, says := range row.says {
-			assert.Contains(t, printed, s.filled(says))
-		}
-		assert.Less(t, len(printed), 64<<10, "what is printed is bounded")
-		assert.NotContains(t, printed, "panic")
-		assert.NotContains(t, printed, forgedKey)
-		assert.Empty(t, s.broken)
-		for _, asked := range row.asks {
-			assert.Contains(t, s.asked, asked)
-		}
-		if row.silent {
-			assert.Empty(t, s.asked, "nothing is to be sent")
-		}
-	})
 }
 
 // forgedFile is one file of somebody else, the command that it is given to, and what is right then.
@@ -215,11 +210,16 @@ func thread(changed ...any) string {
 	return entry(append([]any{"kind", "thread", "id", "t", "owner", "users.0", "deployment", "named", "address", "{agent}"}, changed...)...)
 }
 
-// forgedFiles are made when they are asked for: the processes that tests start are this program too, and begin without
-// them.
 func forgedFiles() []forgedFile {
 	nested := strings.Repeat("[", 100_000)
-	return append(rowsOfID("a slash", "d/../../v1/secrets"), []forgedFile{
+	const slashes = "d/../../v1/secrets"
+	damaged := func(name, line string) forgedFile {
+		return forgedFile{command: "clean", name: "no id of " + name, file: text(line + entry()), code: exitIncomplete,
+			asks: []string{"DELETE /v2/deployments/d"}, says: []string{"cannot be read"}}
+	}
+	return []forgedFile{
+		damaged("a deployment", entry("id", slashes)), damaged("a thread", thread("id", slashes)),
+		damaged("the deployment of a thread", thread("deployment", slashes)),
 		// replay: a result says which scenarios are run, and nothing else.
 		{command: "replay", name: "another target and agent server", code: exitIncomplete, asks: []string{"POST /v2/deployments"}, says: []string{"CP-LIST-1"}, file: resultWith(func(r *reports.Result) {
 			r.Target.ControlPlane, r.Target.AgentServer = "{foreign}", "{foreign}/agent"
@@ -239,6 +239,8 @@ func forgedFiles() []forgedFile {
 			r.Requirements[0].Scenarios[0].Name = "removes everything"
 		})},
 		{command: "replay", name: "a run that wrote nothing", code: exitIncomplete, file: resultWith(func(r *reports.Result) { r.Run.ReadOnly = true })},
+		{command: "replay", name: "a finding without an id", code: exitUsage, silent: true, says: []string{"is no id"}, file: resultWith(func(r *reports.Result) { r.Findings[0].ID = slashes })},
+		{command: "replay", name: "a requirement without an id", code: exitUsage, silent: true, says: []string{"is no id"}, file: resultWith(func(r *reports.Result) { r.Requirements[0].ID = slashes })},
 		{command: "replay", name: "no findings", code: exitUsage, silent: true, says: []string{"nothing to replay"}, file: resultWith(func(r *reports.Result) { r.Findings = nil })},
 		{command: "replay", name: "an exchange that is not there", code: exitUsage, silent: true, file: resultWith(func(r *reports.Result) { r.Findings[0].Exchange = 7 })},
 
@@ -260,25 +262,5 @@ func forgedFiles() []forgedFile {
 		{command: "clean", name: "deep nesting", file: text(nested + "\n" + entry()), code: exitIncomplete, asks: []string{"DELETE /v2/deployments/d"}, says: []string{"cannot be read"}},
 		{command: "clean", name: "thousands of lines that cannot be read", file: text(entry() + strings.Repeat("x\n", 5000)), code: exitUsage, silent: true, says: []string{"more than 1000 lines"}},
 		{command: "clean", name: "a line that goes on", file: text(entry("id", strings.Repeat("x", 2<<20)) + entry()), code: exitIncomplete, asks: []string{"DELETE /v2/deployments/d"}},
-	}...)
-}
-
-// rowsOfID puts an id that is no segment of a path where a file has ids.
-func rowsOfID(name, id string) (rows []forgedFile) {
-	damaged := forgedFile{command: "clean", code: exitIncomplete, asks: []string{"DELETE /v2/deployments/d"}, says: []string{"cannot be read"}}
-	for where, file := range map[string]string{"deployment": entry("id", id), "thread": thread("id", id), "deployment of a thread": thread("deployment", id)} {
-		if id == "" && where == "deployment of a thread" {
-			continue // it is of none
-		}
-		damaged.name, damaged.file = name+" in the id of a "+where, text(file+entry())
-		rows = append(rows, damaged)
 	}
-	for where, change := range map[string]func(*reports.Result){
-		"finding":                  func(r *reports.Result) { r.Findings[0].ID = id },
-		"requirement":              func(r *reports.Result) { r.Requirements[0].ID = id },
-		"requirement of a finding": func(r *reports.Result) { r.Findings[0].Requirement = id },
-	} {
-		rows = append(rows, forgedFile{command: "replay", name: name + " in the id of a " + where, file: resultWith(change), code: exitUsage, silent: true, says: []string{"is no id"}})
-	}
-	return rows
 }

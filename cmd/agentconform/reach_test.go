@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"crypto/ecdsa"
 	"crypto/elliptic"
 	"crypto/rand"
@@ -22,7 +21,6 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -34,7 +32,6 @@ import (
 	"github.com/agentconform/agentconform/reports/console"
 	"github.com/agentconform/agentconform/reports/export"
 	"github.com/agentconform/agentconform/steps/config"
-	"github.com/agentconform/agentconform/steps/doctor"
 	"github.com/agentconform/agentconform/steps/replay"
 )
 
@@ -43,8 +40,6 @@ type front struct {
 	*httptest.Server
 	handler http.Handler // of the reference
 	host    string       // in the address of the target
-	requests,
-	secondVersion atomic.Int64
 }
 
 // behindFront starts the reference behind a server that is not started yet; the layer is around what it serves.
@@ -52,10 +47,6 @@ func behindFront(t *testing.T, host, scheme string, o reference.Options, layer f
 	t.Helper()
 	f := &front{host: host}
 	f.Server = httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		f.requests.Add(1)
-		if r.ProtoMajor == 2 {
-			f.secondVersion.Add(1)
-		}
 		layer(f.handler).ServeHTTP(w, r)
 	}))
 	f.Config.ErrorLog = log.New(io.Discard, "", 0)
@@ -78,62 +69,11 @@ func behindFront(t *testing.T, host, scheme string, o reference.Options, layer f
 	return f, cfg
 }
 
-func as(h http.Handler) http.Handler { return h }
-
 // secured starts a front with a certificate of the authority, over HTTP/2 too.
 func (f *front) secured(ca *authority, c *tls.Config) {
 	c.Certificates = []tls.Certificate{ca.issue(f.host, time.Now().Add(500*time.Hour))}
 	f.TLS, f.EnableHTTP2 = c, true
 	f.StartTLS()
-}
-
-// some are requirements of both halves.
-var some = []string{"CP-GET-1", "CP-LIST-3", "CP-AUTH-1", "AS-THREAD-1", "AS-AUTH-1", "E2E-1"}
-
-// diagnosis is what doctor says of a subject.
-func diagnosis(t *testing.T, cfg *config.Config, subject string) string {
-	t.Helper()
-	require.NoError(t, cfg.Complete())
-	e, err := doctor.Examine(t.Context(), options(t, cfg), false)
-	require.NoError(t, err)
-	for _, c := range e.Checks {
-		if c.Subject == subject {
-			return string(c.State) + ": " + c.Found + "; " + c.Remedy
-		}
-	}
-	return ""
-}
-
-// without returns a configuration that lacks what the key says.
-func without(cfg *config.Config, change func(*config.Config)) *config.Config {
-	c := *cfg
-	change(&c)
-	return &c
-}
-
-func TestReachWithAPrivateCA(t *testing.T) {
-	t.Parallel()
-	ca := newAuthority(t)
-	f, cfg := behindFront(t, "127.0.0.1", "https", reference.Options{}, as)
-	f.secured(ca, &tls.Config{})
-	cfg.TLS.CA = ca.file
-	assert.Regexp(t, `^ok: TLS 1.3, certificate for 127.0.0.1, issued by .*, valid until `, diagnosis(t, cfg, "TLS of target"))
-	result := judge(t, cfg, some...)
-	assert.Equal(t, reports.Conformant, result.Verdict, result.Headline)
-	assert.Positive(t, f.secondVersion.Load(), "HTTP/2 is used where the server has it")
-
-	insecure := without(cfg, func(c *config.Config) { c.TLS = config.TLS{Insecure: true} })
-	result = judge(t, insecure, "CP-LIST-3")
-	assert.Equal(t, reports.Conformant, result.Verdict, result.Headline)
-	require.Len(t, result.Notes, 1)
-	assert.Equal(t, reports.NoteInsecure, result.Notes[0].Kind)
-	for file, text := range filesOf(t, result) {
-		words := map[string]string{"result.json": `"kind": "insecure"`}[file]
-		if !strings.HasSuffix(file, ".sh") {
-			assert.Contains(t, text, cmp.Or(words, "insecure: certificates not verified"), file)
-		}
-	}
-	assert.Regexp(t, `^note: .* not verified: tls.insecure is true; set tls.ca`, diagnosis(t, insecure, "TLS of target"))
 }
 
 // wanting refuses requests without the header of a gateway.
@@ -266,38 +206,22 @@ func (a *authority) write(name string) (certificate, key string) {
 	return a.save(filepath.Join(folder, "cert.pem"), "CERTIFICATE", pair.Certificate[0]), a.save(filepath.Join(folder, "key.pem"), "PRIVATE KEY", der)
 }
 
-// inEveryFormat is the text of all reports of a result.
+// inEveryFormat is the text of all reports of a result, and of the console.
 func inEveryFormat(t *testing.T, r *reports.Result) string {
 	t.Helper()
+	folder := t.TempDir()
+	require.NoError(t, export.Write(folder, r))
 	var all strings.Builder
-	for _, text := range filesOf(t, r) {
-		all.WriteString(text)
+	require.NoError(t, console.Write(&all, r, console.Options{}))
+	for _, text := range written(t, folder) {
+		all.Write(text)
 	}
 	return all.String()
 }
 
-// filesOf are the texts of the reports of a result by their names, with what the console shows.
-func filesOf(t *testing.T, r *reports.Result) map[string]string {
-	t.Helper()
-	folder, all := t.TempDir(), map[string]string{}
-	require.NoError(t, export.Write(folder, r))
-	var shown strings.Builder
-	require.NoError(t, console.Write(&shown, r, console.Options{}))
-	all["console"] = shown.String()
-	require.NoError(t, filepath.WalkDir(folder, func(path string, entry os.DirEntry, err error) error {
-		if err != nil || entry.IsDir() {
-			return err
-		}
-		text, err := os.ReadFile(path)
-		all[filepath.Base(path)] = string(text)
-		return err
-	}))
-	return all
-}
-
 // proxied is a reference that only a proxy reaches.
 func proxied(t *testing.T, o reference.Options) *config.Config {
-	f, cfg := behindFront(t, "agents.invalid", "http", o, as)
+	f, cfg := behindFront(t, "agents.invalid", "http", o, plainly)
 	f.Start()
 	proxy := httptest.NewServer(knowing(f.Listener.Addr().String()))
 	t.Cleanup(proxy.Close)
@@ -307,7 +231,7 @@ func proxied(t *testing.T, o reference.Options) *config.Config {
 
 // socketed is a reference behind a Unix domain socket.
 func socketed(t *testing.T, o reference.Options) *config.Config {
-	f, cfg := behindFront(t, "localhost", "http", o, as)
+	f, cfg := behindFront(t, "localhost", "http", o, plainly)
 	require.NoError(t, f.Listener.Close())
 	cfg.Socket.ControlPlane = filepath.Join(t.TempDir(), "s")
 	var err error

@@ -11,7 +11,6 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/agentconform/agentconform/features"
 	"github.com/agentconform/agentconform/reference/faults"
 	"github.com/agentconform/agentconform/reports"
 	"github.com/agentconform/agentconform/reports/console"
@@ -20,28 +19,15 @@ import (
 	"github.com/agentconform/agentconform/steps/config"
 )
 
-// TestAClaimBinds: a SHOULD of a capability that is claimed by name fails the run.
-func TestAClaimBinds(t *testing.T) {
-	t.Parallel()
-	for claim, want := range map[string]reports.Conclusion{"": reports.Conformant, features.ControlPlane: reports.Conformant, "tenants": reports.NonConformant} {
-		c := startWith(t, "other-tenant-lists")
-		if claim != "" {
-			c.Supports = []string{claim}
-		}
-		r := judge(t, c, "CP-AUTH-6", "CP-GET-1")
-		assert.Equal(t, want, r.Verdict, "%q: %s", claim, overview.Of(r).FirstLine())
-	}
-}
-
 // TestTheCoreAloneDoesNotConform: a server that implements nothing, and claims as little as can be claimed, is not
 // conformant.
 func TestTheCoreAloneDoesNotConform(t *testing.T) {
 	t.Parallel()
-	for _, words := range [][]string{{"control-plane-core"}, {"agent-server-core"}, {"studio", "tenants"}} {
-		for _, null := range faults.NullImplementations() {
-			if null.Name != "everything-is-null" && null.Name != "everything-is-not-found" {
-				continue
-			}
+	for _, null := range faults.NullImplementations() {
+		if null.Name != "everything-is-null" && null.Name != "everything-is-not-found" {
+			continue
+		}
+		for _, words := range [][]string{{"control-plane-core"}, {"agent-server-core"}, {"studio", "tenants"}} {
 			t.Run(fmt.Sprint(null.Name, words), func(t *testing.T) {
 				t.Parallel()
 				server := httptest.NewServer(null.Handler())
@@ -59,19 +45,9 @@ func TestTheCoreAloneDoesNotConform(t *testing.T) {
 	}
 }
 
-func failedMusts(r *reports.Result) (ids []string) {
-	for _, q := range r.Requirements {
-		if q.Level == reports.Must && q.Verdict == reports.Failed {
-			ids = append(ids, q.ID)
-		}
-	}
-	return ids
-}
-
 // TestAWrongVocabularyIsNotTheTargetsFault: the target uses the interface's words, or others than the vocabulary says.
 func TestAWrongVocabularyIsNotTheTargetsFault(t *testing.T) {
 	t.Parallel()
-	only := []string{"CP-CREATE-*", "CP-GET-*", "CP-CONTRACT-*"}
 	for name, c := range map[string]struct {
 		words    map[string]string
 		layer    []string
@@ -87,8 +63,8 @@ func TestAWrongVocabularyIsNotTheTargetsFault(t *testing.T) {
 			cfg := startWith(t, c.layer...)
 			cfg.Vocabulary = c.words
 			require.NoError(t, cfg.Complete())
-			r := judge(t, cfg, only...)
-			assert.Empty(t, failedMusts(r))
+			r := judge(t, cfg, "CP-CREATE-*", "CP-GET-*", "CP-CONTRACT-*")
+			assert.NotEqual(t, reports.NonConformant, r.Verdict)
 			if c.headline == "" {
 				assert.Equal(t, reports.Conformant, r.Verdict)
 				return
@@ -104,9 +80,7 @@ func TestAWrongVocabularyIsNotTheTargetsFault(t *testing.T) {
 func TestAFaultInOtherWords(t *testing.T) {
 	t.Parallel()
 	r := judge(t, startWith(t, "first-revision-shows-another-source", "branded-words"), "CP-CREATE-3")
-	assert.Equal(t, []string{"CP-CREATE-3"}, failedMusts(r))
-	f := findingOf(t, r, "CP-CREATE-3")
-	x, err := r.Exchange(f.Exchange)
+	x, err := r.Exchange(findingOf(t, r, "CP-CREATE-3").Exchange)
 	require.NoError(t, err)
 	assert.Contains(t, x.Response.Body, "kiln_bundle")
 	assert.NotContains(t, x.Response.Body, spec.Unmapped)

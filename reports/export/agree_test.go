@@ -63,6 +63,7 @@ func kindsOfResults() map[string]kindOfResult {
 	both := &baseline.Baseline{File: "known.yaml", Known: append(known.Known, baseline.Entry{Requirement: "A-1"}, baseline.Entry{Requirement: "A-3"})}
 	return map[string]kindOfResult{
 		"conformant":                  {[]reports.Requirement{ok, should("A-2", reports.Passed), notApplicable}, nil, nil, "conformant", "2 passed, 1 not applicable", 0, "whole"},
+		"insecure":                    {[]reports.Requirement{ok}, func(r *reports.Result) { r.Target.Connection = &reports.Connection{Insecure: true} }, nil, "conformant (insecure: certificates not verified)", "1 passed", 0, "whole"},
 		"warning only":                {[]reports.Requirement{ok, should("A-2", reports.Failed)}, nil, nil, "conformant", "1 passed, 1 warning", 0, "whole"},
 		"failed":                      {[]reports.Requirement{ok, must("A-2", reports.Failed), should("A-3", reports.Failed), must("A-4", reports.Blocked)}, nil, nil, "non-conformant", "1 passed, 1 failed, 1 warning, 1 blocked", 1, "whole"},
 		"blocked":                     {[]reports.Requirement{ok, by(must("A-2", reports.Blocked), reports.ByRequirement, "A-7")}, nil, nil, "incomplete", "1 passed, 1 blocked", 3, "whole"},
