@@ -94,7 +94,7 @@ func (f *runFlags) progress(screen *screen, binding func(*features.Requirement) 
 		q := f.options.Catalogue.Find(e.Text)
 		// A known failure, or one that a known failure may explain.
 		covered := known != nil && slices.ContainsFunc(append(slices.Clone(q.After), q.ID), known.Names)
-		if !covered && (q.Level.Decides(f.options.Strict) || binding(q)) {
+		if !covered && (q.Level == reports.Must || binding(q)) {
 			end(&steps.Stopped{By: "--fail-fast: " + q.ID + " failed"})
 		}
 	}

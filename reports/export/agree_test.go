@@ -122,8 +122,6 @@ func kindsOfResults() map[string]kindOfResult {
 			"non-conformant: 1 of 2 requirements failed; first A-2: expected 404, got 200; 1 SHOULD failed"},
 		"fail on, blocked": {[]reports.Requirement{ok, binding(should("A-2", reports.Blocked))}, func(r *reports.Result) { r.Run.FailOn = "@security" }, nil, "1 passed, 1 blocked", 3,
 			"incomplete: 1 of 2 requirements passed, 1 could not be judged; A-2: expected 404, got 200"},
-		"strict": {[]reports.Requirement{ok, should("A-2", reports.Failed)}, func(r *reports.Result) { r.Run.Strict = true }, nil, "1 passed, 1 failed", 1,
-			"non-conformant: 1 of 2 requirements failed; first A-2: expected 404, got 200"},
 		"the gravest failure first": {[]reports.Requirement{about("form", must("A-1", reports.Failed)), must("B-1", reports.Failed), about("security", must("D-1", reports.Failed)), about("rollback", must("C-1", reports.Failed))}, nil, nil, "4 failed", 1,
 			"non-conformant: 4 of 4 MUSTs failed; first D-1: expected 404, got 200"},
 		"a failure in a part": {[]reports.Requirement{ok, must("A-2", reports.Failed), skip("A-3", reports.OverBudget, "create.body")}, nil, nil, "1 passed, 1 failed, 1 not judged", 1,

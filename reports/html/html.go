@@ -119,7 +119,7 @@ func (p *page) Todo() []overview.Cause {
 	var all []*reports.Requirement
 	for _, s := range p.Problems() {
 		for _, q := range s.Requirements {
-			if s.Class != overview.Known && q.Decides(p.Result.Run.Strict) {
+			if s.Class != overview.Known && q.Decides() {
 				all = append(all, q)
 			}
 		}

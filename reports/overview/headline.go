@@ -42,7 +42,7 @@ func joined(separator string, texts ...string) string {
 func (o Overview) numbers() string {
 	r, by, known, causes, notApplicable := o.Result, map[reports.Verdict]int{}, 0, 0, 0
 	for q := range reports.Each(r.Requirements) {
-		if !o.decides(q) {
+		if !q.Decides() {
 			continue
 		}
 		by[q.Verdict]++

@@ -95,7 +95,7 @@ func (o Overview) Remaining() string {
 	var short []*reports.Requirement // what decides the verdict and has not passed though it applies
 	for q := range reports.Each(r.Requirements) {
 		switch {
-		case !o.decides(q) || q.Verdict == reports.Skipped:
+		case !q.Decides() || q.Verdict == reports.Skipped:
 		case q.Verdict == reports.Passed:
 			passed++
 		default:
