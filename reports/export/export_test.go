@@ -27,7 +27,7 @@ func TestWrite(t *testing.T) {
 		names = append(names, e.Name())
 	}
 	assert.ElementsMatch(t, export.Files(), names, "and no temporary file is left")
-	assert.ErrorContains(t, export.Write(filepath.Join(dir, "junit.xml"), reporttest.Faulty()), "making the folder")
+	assert.ErrorContains(t, export.Write(filepath.Join(dir, "junit.xml"), reporttest.Faulty()), "not a directory")
 }
 
 // TestScriptsAreWritten wants a script of each finding where the reports say that it is, and none of an earlier run.

@@ -72,15 +72,15 @@ type Row struct {
 	Narrow   bool               `json:"narrow,omitempty"`   // only the scenarios of the requirement that must kill the mutant were run
 	Together int                `json:"together,omitempty"` // so many equivalent mutants were tried at once
 	Passed   int                `json:"passed"`             // how many requirements passed
-	Red      []string           `json:"red"`                // requirements that failed, and no other failure explains
+	// Red are the requirements that failed, and no other failure explains. Invariants that failed beside the requirement
+	// that a fault breaks are not among them: they are judged on all exchanges.
+	Red []string `json:"red"`
 	// Explained are the requirements that failed and which failures explain them.
 	Explained map[string][]string `json:"explained,omitempty"`
-	// Beside are invariants that failed beside the requirement that the fault breaks: they are judged on all exchanges.
-	Beside  []string `json:"beside,omitempty"`
-	Open    []string `json:"open"` // blocked or inconclusive
-	Shown   string   `json:"shown,omitempty"`
-	Problem string   `json:"problem,omitempty"`
-	MS      int64    `json:"ms"`
+	Open      []string            `json:"open"` // blocked or inconclusive
+	Shown     string              `json:"shown,omitempty"`
+	Problem   string              `json:"problem,omitempty"`
+	MS        int64               `json:"ms"`
 	// Attempts is 2 where the first one was undecided, 0 or 1 otherwise. The second one runs alone.
 	Attempts int `json:"attempts,omitempty"`
 	// Replayed is how many findings were replayed with the expected verdict against all four targets.
