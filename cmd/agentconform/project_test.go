@@ -95,35 +95,23 @@ func TestNoticeNamesWhatIsLinked(t *testing.T) {
 	require.NoError(t, err)
 	out, err := exec.Command("go", "list", "-deps", "-f", "{{with .Module}}{{if not .Main}}{{.Path}} {{.Version}}{{end}}{{end}}", ".").Output()
 	require.NoError(t, err)
-	linked := map[string]bool{}
+	named := map[string]bool{} // modules that are linked
 	for line := range strings.FieldsFuncSeq(string(out), func(r rune) bool { return r == '\n' }) {
-		linked[strings.TrimSuffix(line, "+incompatible")] = true // go-licenses leaves it out
+		named[strings.TrimSuffix(line, "+incompatible")] = false // go-licenses leaves it out
 	}
-	covered := map[string]bool{}
 	head, _, _ := strings.Cut(string(page), "==========\n")
 	for _, m := range regexp.MustCompile(`(?m)^(\S+\.\S+) (v\S+) (\S+)$`).FindAllStringSubmatch(head, -1) {
-		line := m[1] + " " + m[2]
-		covered[moduleOf(line, linked)] = true
-		assert.NotEmpty(t, moduleOf(line, linked), "NOTICE names %s, which is not linked: run make notice", line)
-		assert.Contains(t, []string{"Apache-2.0", "BSD-2-Clause", "BSD-3-Clause", "ISC", "MIT", "MPL-2.0"}, m[3], "a licence that nobody has looked at: %s", line)
-	}
-	for line := range linked {
-		assert.True(t, covered[line], "NOTICE does not name %s: run make notice", line)
-	}
-}
-
-// moduleOf finds the module of a line of NOTICE, with the same version; "" where there is none.
-func moduleOf(line string, linked map[string]bool) string {
-	path, version, _ := strings.Cut(line, " ")
-	for {
-		if linked[path+" "+version] {
-			return path + " " + version
+		linked := false
+		for module := range named {
+			if path, version, _ := strings.Cut(module, " "); version == m[2] && strings.HasPrefix(m[1]+"/", path+"/") {
+				named[module], linked = true, true
+			}
 		}
-		at := strings.LastIndexByte(path, '/')
-		if at < 0 {
-			return ""
-		}
-		path = path[:at]
+		assert.True(t, linked, "NOTICE names %s, which is not linked: run make notice", m[1])
+		assert.Contains(t, []string{"Apache-2.0", "BSD-2-Clause", "BSD-3-Clause", "ISC", "MIT", "MPL-2.0"}, m[3], "a licence that nobody has looked at: %s", m[1])
+	}
+	for module, is := range named {
+		assert.True(t, is, "NOTICE does not name %s: run make notice", module)
 	}
 }
 

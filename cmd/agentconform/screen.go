@@ -193,12 +193,12 @@ func (s *screen) waitsFor(now time.Time) string {
 		}
 	}
 	switch {
-	case chosen != nil && chosen.until.IsZero():
-		return fmt.Sprintf("waiting for %s, for %s", chosen.what, now.Sub(chosen.since).Round(time.Second))
 	case chosen != nil:
-		return fmt.Sprintf("waiting for %s, for %s; at most %s more (timeouts.poll)", chosen.what,
-			now.Sub(chosen.since).Round(time.Second),
-			chosen.until.Sub(now).Round(time.Second))
+		text := fmt.Sprintf("waiting for %s, for %s", chosen.what, now.Sub(chosen.since).Round(time.Second))
+		if !chosen.until.IsZero() {
+			text += fmt.Sprintf("; at most %s more (timeouts.poll)", chosen.until.Sub(now).Round(time.Second))
+		}
+		return text
 	case s.exploring:
 		return "exploring, and removing what the run created"
 	case s.total > 0 && s.done >= s.total:
