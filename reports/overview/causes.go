@@ -91,7 +91,7 @@ func (o Overview) LeftOut(applies bool) []Cause {
 	for _, n := range o.Result.NotJudged {
 		q := o.Result.Requirement(n.ID)
 		if q == nil || q.Skip == nil {
-			q = &reports.Requirement{ID: n.ID, Verdict: reports.Skipped, Skip: &reports.Skip{Kind: n.Kind, Key: n.Key}}
+			q = &reports.Requirement{ID: n.ID, Verdict: reports.Skipped, Skip: &n.Skip}
 		}
 		if (n.Kind != reports.NotApplicable) == applies {
 			all = append(all, q)
@@ -103,11 +103,11 @@ func (o Overview) LeftOut(applies bool) []Cause {
 // SkippedInPart groups by cause the skipped scenarios of requirements that passed by others, each cause of a requirement once.
 func (o Overview) SkippedInPart() []Cause {
 	var all []*reports.Requirement
-	for q := range reports.Each(o.Result.Requirements) {
+	for _, q := range o.Classes[Passed] {
 		named := map[string]bool{}
 		for s := range reports.Each(q.Scenarios) {
 			part := &reports.Requirement{ID: q.ID, Verdict: s.Verdict, Reason: s.Reason, Skip: s.Skip}
-			if what := o.inWords(part); s.Verdict == reports.Skipped && o.ClassOf(q) == Passed && !named[what] {
+			if what := o.inWords(part); s.Verdict == reports.Skipped && !named[what] {
 				named[what] = true
 				all = append(all, part)
 			}

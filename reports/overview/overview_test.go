@@ -87,9 +87,12 @@ func TestCauses(t *testing.T) {
 }
 
 func TestLeftOut(t *testing.T) {
+	skip := func(id string, kind reports.SkipKind, key string) reports.NotJudged {
+		return reports.NotJudged{ID: id, Skip: reports.Skip{Kind: kind, Key: key}}
+	}
 	o := overview.Of(&reports.Result{NotJudged: []reports.NotJudged{
-		{ID: "A-1", Kind: reports.NotConfigured, Key: "k"}, {ID: "A-2", Kind: reports.OverBudget, Key: "max"}, {ID: "A-3", Kind: reports.OverBudget, Key: "max"},
-		{ID: "A-4", Kind: reports.NotApplicable, Key: "n"}, {ID: "A-5"},
+		skip("A-1", reports.NotConfigured, "k"), skip("A-2", reports.OverBudget, "max"), skip("A-3", reports.OverBudget, "max"),
+		skip("A-4", reports.NotApplicable, "n"), {ID: "A-5"},
 	}})
 	var said []string
 	for _, c := range append(o.LeftOut(true), o.LeftOut(false)...) {
