@@ -233,7 +233,8 @@ func absent(c *features.Catalogue, selected Selection, res *reports.Result) []re
 	var all []reports.NotJudged
 	for _, q := range c.Requirements {
 		if !slices.ContainsFunc(res.Requirements, func(had reports.Requirement) bool { return had.ID == q.ID }) {
-			all = append(all, reports.NotJudged{ID: q.ID, Skip: reports.Skip{Kind: reports.NotSelected, Key: selected.LeavesOut(q.ID)}})
+			why := reports.Skip{Kind: reports.NotSelected, Key: selected.LeavesOut(q.ID)}
+			all = append(all, reports.NotJudged{ID: q.ID, Skip: why})
 		}
 	}
 	return all
