@@ -40,7 +40,8 @@ func verdicts(res *reports.Result, verdict reports.Verdict, kind reports.Blocker
 func TestADeafGraphBlocksWhatNeedsItsWords(t *testing.T) {
 	t.Parallel()
 	all := faults.BrokenGraphs()
-	assertTheGraphBlocks(t, all[slices.IndexFunc(all, func(g faults.BrokenGraph) bool { return g.Name == "graph-is-deaf" })])
+	deaf := slices.IndexFunc(all, func(g faults.BrokenGraph) bool { return g.Name == "graph-is-deaf" })
+	assertTheGraphBlocks(t, all[deaf])
 }
 
 // assertTheGraphBlocks judges a server that is right with a graph that breaks a line of its contract: exactly the words

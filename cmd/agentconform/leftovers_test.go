@@ -129,6 +129,7 @@ func TestAStoppedRunIsJudgedByWhatItHasSeen(t *testing.T) {
 	ended := func(requirement string) func(target.Event) bool {
 		return func(e target.Event) bool { return e.Kind == target.Ended && strings.HasPrefix(e.Text, requirement) }
 	}
+	judging := func(e target.Event) bool { return e.Kind == target.Started && strings.Contains(e.Text, "-CONTRACT-") }
 	for name, c := range map[string]struct {
 		until  func(target.Event) bool
 		only   []string
@@ -136,10 +137,11 @@ func TestAStoppedRunIsJudgedByWhatItHasSeen(t *testing.T) {
 		want   reports.Conclusion
 		exit   int
 	}{
-		"a violation": {ended("CP-CREATE-1"), []string{"CP-CREATE-*", "CP-POLL-*", "CP-CONTRACT-*"}, []string{"created-build-on-push-is-a-text"}, reports.NonConformant, exitNonConformant},
+		"a violation": {ended("CP-CREATE-1"), []string{"CP-CREATE-*", "CP-POLL-*", "CP-CONTRACT-*"},
+			[]string{"created-build-on-push-is-a-text"}, reports.NonConformant, exitNonConformant},
 		"nothing yet": {ended(""), nil, nil, reports.Incomplete, exitIncomplete},
-		"all answers": {func(e target.Event) bool { return e.Kind == target.Started && strings.Contains(e.Text, "-CONTRACT-") },
-			[]string{"CP-GET-*", "CP-LIST-*", "CP-CONTRACT-*", "AS-THREAD-*", "AS-RUN-*", "AS-CONTRACT-*"}, nil, reports.Conformant, exitConformant},
+		"all answers": {judging, []string{"CP-GET-*", "CP-LIST-*", "CP-CONTRACT-*", "AS-THREAD-*", "AS-RUN-*", "AS-CONTRACT-*"},
+			nil, reports.Conformant, exitConformant},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -18,8 +18,8 @@ func (f *runFlags) leadOn(w io.Writer) error {
 	if noFile == nil || f.config != "" || f.bundled || f.quiet || f.format == formatJSON {
 		return nil
 	}
-	command := "agentconform init"
-	for _, flag := range [][2]string{{" --target ", f.options.Config.Target}, {" --agent-target ", f.options.Config.AgentTarget}} {
+	command, c := "agentconform init", f.options.Config
+	for _, flag := range [][2]string{{" --target ", c.Target}, {" --agent-target ", c.AgentTarget}} {
 		if flag[1] != "" {
 			command += flag[0] + reports.ShellWord(flag[1])
 		}
