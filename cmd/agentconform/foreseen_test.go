@@ -1,10 +1,7 @@
 package main
 
 import (
-	"bytes"
-	"encoding/json"
 	"fmt"
-	"io"
 	"net/http"
 	"strings"
 	"sync"
@@ -26,6 +23,7 @@ import (
 // vendor is a reference on which somebody has deployed something, and the requests that came since.
 type vendor struct {
 	*reference.Server
+	config     *config.Config // with all keys
 	deployment string
 
 	mu       sync.Mutex
@@ -36,8 +34,7 @@ type vendor struct {
 func startVendor(t *testing.T, revisions int) *vendor {
 	t.Helper()
 	v := &vendor{}
-	var err error
-	v.Server, err = reference.Start(t.Context(), reference.Options{WrapHTTP: func(next http.Handler) http.Handler {
+	v.Server, v.config = start(t, reference.Options{WrapHTTP: func(next http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			v.mu.Lock()
 			v.requests = append(v.requests, r.Method+" "+r.URL.Path)
@@ -45,8 +42,6 @@ func startVendor(t *testing.T, revisions int) *vendor {
 			next.ServeHTTP(w, r)
 		})
 	}})
-	require.NoError(t, err)
-	t.Cleanup(func() { require.NoError(t, v.Close()) })
 	v.deploy(t, revisions)
 	v.requests = nil
 	return v
@@ -55,20 +50,7 @@ func startVendor(t *testing.T, revisions int) *vendor {
 // ask sends a request as the vendor.
 func (v *vendor) ask(t *testing.T, method, path string, body any) map[string]any {
 	t.Helper()
-	text, err := json.Marshal(body)
-	require.NoError(t, err)
-	r, err := http.NewRequestWithContext(t.Context(), method, v.ControlPlaneURL()+path, bytes.NewReader(text))
-	require.NoError(t, err)
-	r.Header.Set("X-Api-Key", v.Fixtures().Owner.APIKey)
-	r.Header.Set("Content-Type", "application/json")
-	a, err := http.DefaultClient.Do(r)
-	require.NoError(t, err)
-	defer a.Body.Close()
-	answer, err := io.ReadAll(a.Body)
-	require.NoError(t, err)
-	var object map[string]any
-	require.NoError(t, json.Unmarshal(answer, &object))
-	return object
+	return send(t, method, v.ControlPlaneURL()+path, "X-Api-Key", v.Fixtures().Owner.APIKey, body).(map[string]any)
 }
 
 func (v *vendor) deploy(t *testing.T, revisions int) {
@@ -85,16 +67,6 @@ func (v *vendor) deploy(t *testing.T, revisions int) {
 			return v.ask(t, "GET", fmt.Sprintf("%s/revisions/%s", path, latest), nil)["status"] == "DEPLOYED"
 		}, 20*time.Second, 5*time.Millisecond)
 	}
-}
-
-// whole is a configuration with all keys for the vendor's target, whose agent server is that of a deployment.
-func (v *vendor) whole(t *testing.T) *config.Config {
-	t.Helper()
-	c := config.Default()
-	describe(&c, v.Server)
-	c.AgentTarget = ""
-	require.NoError(t, c.Complete())
-	return &c
 }
 
 // foreseen is how many requirements doctor promises, and the plan of a run; the plan sends nothing.
@@ -136,16 +108,14 @@ func TestRunsAreForeseen(t *testing.T) {
 		revisions, least int // least: requirements that are judged
 		configure        func(*testing.T, *vendor) *config.Config
 	}{
-		"everything": {3, 110, func(t *testing.T, v *vendor) *config.Config { return v.whole(t) }},
-		"few deployments": {1, 30, func(t *testing.T, v *vendor) *config.Config {
-			c := v.whole(t)
-			c.MaxDeployments = 4
-			return c
+		"everything": {3, 110, func(_ *testing.T, v *vendor) *config.Config { return v.config }},
+		"few deployments": {1, 30, func(_ *testing.T, v *vendor) *config.Config {
+			v.config.MaxDeployments = 4
+			return v.config
 		}},
-		"read-only, a long history": {23, 30, func(t *testing.T, v *vendor) *config.Config {
-			c := v.whole(t)
-			c.Existing.Deployment, c.ReadOnly = v.deployment, true
-			return c
+		"read-only, a long history": {23, 30, func(_ *testing.T, v *vendor) *config.Config {
+			v.config.Existing.Deployment, v.config.ReadOnly = v.deployment, true
+			return v.config
 		}},
 		"a key and one revision":      {1, 25, keyAlone},
 		"a key and several revisions": {8, 30, keyAlone},
