@@ -1,8 +1,6 @@
 package main
 
 import (
-	"bytes"
-	"context"
 	"encoding/json"
 	"io"
 	"net/http"
@@ -138,15 +136,13 @@ func (s *scene) result(t *testing.T, change func(*reports.Result)) string {
 }
 
 // give runs a command with a file.
-func (s *scene) give(t *testing.T, command, text string) (code int, printed string) {
+func (s *scene) give(t *testing.T, name, text string) (code int, printed string) {
 	t.Helper()
-	arguments := []string{"replay", s.write(t, "result.json", text), "--config", s.config}
-	if command == "clean" {
+	arguments := []string{name, s.write(t, "result.json", text), "--config", s.config}
+	if name == "clean" {
 		arguments = []string{"clean", "--ledger", s.write(t, "ledger.jsonl", text), "--config", s.config}
 	}
-	var b bytes.Buffer
-	code = execute(context.Background(), arguments, streams{out: &b, err: &b})
-	return code, b.String()
+	return command(t, arguments...)
 }
 
 // TestForgedFiles gives each command files of somebody else.

@@ -113,3 +113,11 @@ func send(t *testing.T, method, url, header, value string, body any) (answer any
 	require.NoError(t, json.NewDecoder(a.Body).Decode(&answer))
 	return answer
 }
+
+// command runs a command of the program, and returns what it prints.
+func command(t *testing.T, arguments ...string) (code int, printed string) {
+	t.Helper()
+	var b bytes.Buffer
+	code = execute(t.Context(), arguments, streams{out: &b, err: &b})
+	return code, b.String()
+}

@@ -54,11 +54,10 @@ func TestSpecificationHasExamplesFromResults(t *testing.T) {
 	for _, file := range files {
 		require.NoError(t, os.WriteFile(file, run, 0o600))
 	}
-	var page, said strings.Builder
-	arguments := []string{"list", "--format", "html", "--result", strings.Join(files, ",")}
-	require.Equal(t, exitConformant, execute(t.Context(), arguments, streams{out: &page, err: &said}), said.String())
+	code, page := command(t, "list", "--format", "html", "--result", strings.Join(files, ","))
+	require.Equal(t, exitConformant, code, page)
 	rules := map[string]string{}
-	for _, text := range strings.Split(page.String(), `<details class="req" id="`)[1:] {
+	for _, text := range strings.Split(page, `<details class="req" id="`)[1:] {
 		id, rest, _ := strings.Cut(text, `"`)
 		rules[id] = rest
 	}

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"fmt"
 	"net/http"
 	"os"
@@ -59,14 +58,12 @@ func TestCredentialsThatExpire(t *testing.T) {
 	text = []byte(strings.NewReplacer("THE-KEY", "{file: key}", "THE-TOKEN", "{file: token}").Replace(string(text)))
 	file := filepath.Join(folder, "target.yaml")
 	require.NoError(t, os.WriteFile(file, text, 0o600))
-	var printed bytes.Buffer
 	// Few scenarios at once: credentials that were read again are used before they expire too.
-	code := execute(t.Context(), []string{"run", "--config", file, "--out", out, "--seed", "5", "--concurrency", "2",
-		"--only", "CP-GET-*,CP-LIST-3,CP-LIST-5,CP-LIST-12,CP-LIST-13,CP-LIST-14,AS-THREAD-*,AS-RUN-1"},
-		streams{out: &printed, err: &printed})
-	assert.Equal(t, exitConformant, code, printed.String())
+	code, printed := command(t, "run", "--config", file, "--out", out, "--seed", "5", "--concurrency", "2",
+		"--only", "CP-GET-*,CP-LIST-3,CP-LIST-5,CP-LIST-12,CP-LIST-13,CP-LIST-14,AS-THREAD-*,AS-RUN-1")
+	assert.Equal(t, exitConformant, code, printed)
 	assert.Greater(t, requests, 60, "credentials were replaced")
-	assert.NotContains(t, printed.String(), prefix)
+	assert.NotContains(t, printed, prefix)
 	for name, content := range written(t, out) {
 		assert.NotContains(t, string(content), prefix, name)
 	}

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"crypto/tls"
 	"io"
 	"log"
@@ -136,9 +135,8 @@ func doctored(t *testing.T, text string, args ...string) (code int, lines []stri
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "vendor.yaml")
 	require.NoError(t, os.WriteFile(file, []byte(text), 0o600))
-	var out bytes.Buffer
-	code = execute(t.Context(), append([]string{"doctor", "--config", file}, args...), streams{out: &out, err: &out})
-	return code, strings.Split(strings.TrimSpace(out.String()), "\n")
+	code, printed := command(t, append([]string{"doctor", "--config", file}, args...)...)
+	return code, strings.Split(strings.TrimSpace(printed), "\n")
 }
 
 // wrong returns the lines that name something wrong: problems and notes, and mistakes in the configuration. Those of a
