@@ -13,7 +13,7 @@ import (
 
 func TestJudge(t *testing.T) {
 	fault := func(change func(*proof.Row)) proof.Row {
-		r := proof.Row{Kind: proof.Fault, Fails: "CP-A-1", Red: []string{"CP-A-1"}, Verdict: reports.NonConformant}
+		r := proof.Row{Kind: proof.Fault, Fails: "CP-A-1", Red: []string{"CP-A-1"}, Changed: 1, Verdict: reports.NonConformant}
 		change(&r)
 		return r
 	}
@@ -31,18 +31,18 @@ func TestJudge(t *testing.T) {
 		"accepted null implementation": {proof.Row{Kind: proof.Null, Verdict: reports.Conformant}, "reported conformant"},
 		"failed reference":             {proof.Row{Kind: proof.Pristine, Verdict: reports.NonConformant, Red: []string{"CP-A-1"}}, "false positive: CP-A-1 failed"},
 		"generated, equivalent":        {proof.Row{Kind: proof.GeneratedMutant, Changed: 1, Allowed: "why"}, ""},
-		"generated, not reached":       {proof.Row{Kind: proof.GeneratedMutant, Counted: true}, ""},
+		"generated, not reached":       {proof.Row{Kind: proof.GeneratedMutant}, ""},
 		"generated, survived":          {proof.Row{Kind: proof.GeneratedMutant, Changed: 2, Open: []string{"CP-A-1"}}, "survived 2 exchanges that it changed; blocked or inconclusive: CP-A-1"},
 		"generated, allowed, killed":   {proof.Row{Kind: proof.GeneratedMutant, Changed: 1, Allowed: "why", Red: []string{"CP-A-1"}}, "allowed (why), but CP-A-1 failed"},
 		"generated, killed by nothing": {proof.Row{Kind: proof.GeneratedMutant, Red: []string{"CP-A-1"}}, "it changed nothing, and CP-A-1 failed"},
-		"killed, but nothing changed":  {fault(func(r *proof.Row) { r.Counted = true }), "it changed nothing, and CP-A-1 failed"},
+		"killed, but nothing changed":  {fault(func(r *proof.Row) { r.Changed = 0 }), "it changed nothing, and CP-A-1 failed"},
 		"proxied, another failed":      {proof.Row{Kind: proof.Proxied, Fails: "CP-A-1", Changed: 1, Red: []string{"CP-B-1"}}, "survived 1 exchange"},
-		"proxied, not reached":         {proof.Row{Kind: proof.Proxied, Fails: "CP-A-1", Counted: true}, ""},
+		"proxied, not reached":         {proof.Row{Kind: proof.Proxied, Fails: "CP-A-1"}, ""},
 		"control, survived":            {proof.Row{Kind: proof.GeneratedMutant, Changed: 1, Control: true}, "nothing of this self-test counts"},
 		"control, not reached":         {proof.Row{Kind: proof.GeneratedMutant, Control: true}, "nothing of this self-test counts"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			problem := c.row.Judge(reports.Must)
+			problem := c.row.Judge(reports.Must, false)
 			if c.says == "" {
 				assert.Empty(t, problem)
 			} else {
@@ -57,7 +57,7 @@ func sample() *proof.Proof {
 		Whole:        true,
 		Requirements: []proof.Requirement{{ID: "CP-A-1", Level: reports.Must, Title: "A <b>"}, {ID: "CP-B-1", Level: reports.Should, Title: "B"}},
 		Rows: []proof.Row{
-			{Kind: proof.Fault, Name: "one", Does: "<script>alert(1)</script>", Fails: "CP-A-1", Red: []string{"CP-A-1"}, Verdict: reports.NonConformant, Shown: "a | b"},
+			{Kind: proof.Fault, Name: "one", Does: "<script>alert(1)</script>", Fails: "CP-A-1", Red: []string{"CP-A-1"}, Changed: 1, Verdict: reports.NonConformant, Shown: "a | b"},
 			{Kind: proof.Fault, Name: "two", Fails: "CP-A-1", Red: []string{}, Verdict: reports.Conformant},
 			{Kind: proof.Equivalent, Name: "three", Verdict: reports.Conformant},
 			{Kind: proof.Null, Name: "four", Verdict: reports.NonConformant},
@@ -98,7 +98,7 @@ self-test failed (2 problems) in 0s: mutation score 1/2 over 2 requirements (cau
 	assert.Contains(t, text.String(), console.String())
 	assert.NotContains(t, text.String(), "<script>")
 
-	p.Rows = append(p.Rows[:2], proof.Row{Kind: proof.Proxied, Fails: "CP-A-1", Counted: true},
+	p.Rows = append(p.Rows[:2], proof.Row{Kind: proof.Proxied, Fails: "CP-A-1"},
 		proof.Row{Kind: proof.GeneratedMutant, Changed: 1, Red: []string{"CP-A-1"}}, proof.Row{Kind: proof.GeneratedMutant, Changed: 1, Allowed: "why"})
 	assert.Equal(t, "mutation score 2/3 over 2 requirements (causes per mutant: median 1, maximum 1): declared 1 killed, 1 survived; "+
 		"before the independent server 1 not reached; derived 1 killed, 1 equivalent", p.Sentence())
@@ -118,7 +118,7 @@ func TestWhatAWholeProofNeeds(t *testing.T) {
 	assert.Empty(t, p.Problems)
 
 	p.Gate = true
-	p.Rows[0].Narrow, p.Rows[0].Explained, p.Rows[0].Also = true, nil, map[string]string{"CP-B-1": "why"}
+	p.Rows[0].Explained, p.Rows[0].Also = nil, map[string]string{"CP-B-1": "why"}
 	p.Conclude()
 	assert.Empty(t, p.Problems, "what it declares to fail beside it was not run")
 	var console strings.Builder

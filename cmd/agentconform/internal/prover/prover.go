@@ -143,13 +143,13 @@ func (p *prover) try(ctx context.Context, t trial) proof.Row {
 		p.learn(row, result)
 	}
 	if t.changed != nil {
-		row.Counted, row.Changed = true, t.changed()
+		row.Changed = t.changed()
 	}
 	level := reports.Level("")
 	if q := p.catalogue.Find(row.Fails); q != nil {
 		level = q.Level
 	}
-	row.Problem = row.Judge(level)
+	row.Problem = row.Judge(level, !p.Whole)
 	if row.Kind == proof.GeneratedMutant {
 		row = p.elsewhere(ctx, t, row)
 	}
@@ -166,7 +166,7 @@ func (p *prover) options(cfg *config.Config) steps.Options {
 
 // fill copies verdicts and the first finding from a result into the row.
 func (p *prover) fill(row *proof.Row, result *reports.Result) {
-	row.Verdict, row.Narrow = result.Verdict, p.narrow(*row)
+	row.Verdict = result.Verdict
 	var failed []string
 	row.Explained = map[string][]string{}
 	for _, q := range result.Requirements {

@@ -30,7 +30,7 @@ type trial struct {
 	// place and layer are of an equivalent mutant that the gate may try together with others.
 	place string
 	layer faults.Layer
-	// changed is how many exchanges a row has changed; nil where that is not counted.
+	// changed is how many exchanges a mutant has changed; nil for other servers.
 	changed func() int64
 	other   *trial // in the other edition; nil where one edition says everything
 }
