@@ -25,7 +25,6 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/agentconform/agentconform/reference"
 	"github.com/agentconform/agentconform/reports"
 	"github.com/agentconform/agentconform/reports/console"
 	"github.com/agentconform/agentconform/reports/export"
@@ -33,45 +32,31 @@ import (
 	"github.com/agentconform/agentconform/steps/replay"
 )
 
-// front is a server in front of the reference, which alone reaches it.
-type front struct {
-	*httptest.Server
-	handler http.Handler // of the reference
-	host    string       // in the address of the target
-}
-
-// behindFront starts the reference behind a server that is not started yet; the layer is around what it serves.
-func behindFront(t *testing.T, host, scheme string, o reference.Options, layer func(http.Handler) http.Handler) (*front, *config.Config) {
+// behindFront starts the reference with a fault behind a server that is not started yet, which alone reaches it; the layer
+// is around what that server serves.
+func behindFront(t *testing.T, host, scheme string, layer func(http.Handler) http.Handler) (*httptest.Server, *config.Config) {
 	t.Helper()
-	f := &front{host: host}
-	f.Server = httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		layer(f.handler).ServeHTTP(w, r)
+	var handler http.Handler
+	front := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		handler.ServeHTTP(w, r)
 	}))
-	f.Config.ErrorLog = log.New(io.Discard, "", 0)
-	_, port, err := net.SplitHostPort(f.Listener.Addr().String())
+	front.Config.ErrorLog = log.New(io.Discard, "", 0)
+	_, port, err := net.SplitHostPort(front.Listener.Addr().String())
 	require.NoError(t, err)
+	o := withFaults(t, "limit-101-is-served")
 	o.PublicURL = scheme + "://" + net.JoinHostPort(host, port)
-	wrap := o.WrapHTTP
+	faulty := o.WrapHTTP
 	o.WrapHTTP = func(h http.Handler) http.Handler {
-		if wrap != nil {
-			h = wrap(h)
-		}
-		f.handler = h
+		h = faulty(h)
+		handler = layer(h)
 		return h
 	}
 	_, cfg := start(t, o)
 	t.Cleanup(func() {
-		f.CloseClientConnections()
-		f.Close()
+		front.CloseClientConnections()
+		front.Close()
 	})
-	return f, cfg
-}
-
-// secured starts a front with a certificate of the authority, over HTTP/2 too.
-func (f *front) secured(ca *authority, c *tls.Config) {
-	c.Certificates = []tls.Certificate{ca.issue(f.host, time.Now().Add(500*time.Hour))}
-	f.TLS, f.EnableHTTP2 = c, true
-	f.StartTLS()
+	return front, cfg
 }
 
 // wanting refuses requests without the header of a gateway.
@@ -104,12 +89,13 @@ func knowing(address string) http.Handler {
 }
 
 // behindEverything is the reference behind all that can be in the way at once.
-func behindEverything(t *testing.T, o reference.Options) *config.Config {
+func behindEverything(t *testing.T) *config.Config {
 	ca := newAuthority(t)
-	f, cfg := behindFront(t, "agents.invalid", "https", o, wanting)
-	f.host = "other.invalid"
-	f.secured(ca, &tls.Config{ClientAuth: tls.RequireAndVerifyClientCert, ClientCAs: ca.pool})
-	cfg.TLS.CA, cfg.TLS.ServerName = ca.file, f.host
+	front, cfg := behindFront(t, "agents.invalid", "https", wanting)
+	cfg.TLS.CA, cfg.TLS.ServerName = ca.file, "other.invalid"
+	front.TLS = &tls.Config{ClientAuth: tls.RequireAndVerifyClientCert, ClientCAs: ca.pool,
+		Certificates: []tls.Certificate{ca.issue("other.invalid", time.Now().Add(500*time.Hour))}}
+	front.StartTLS()
 	cfg.TLS.Cert, cfg.TLS.Key = ca.write("client")
 	cfg.Resolve = map[string]string{"agents.invalid": "127.0.0.1"}
 	headers := map[string]string{"X-Gateway-Key": "gateway-secret"}
@@ -122,9 +108,9 @@ func behindEverything(t *testing.T, o reference.Options) *config.Config {
 func TestReachAgain(t *testing.T) {
 	t.Parallel()
 	for name, cfg := range map[string]*config.Config{
-		"everything": behindEverything(t, withFaults(t, "limit-101-is-served")),
-		"a proxy":    proxied(t, withFaults(t, "limit-101-is-served")),
-		"a socket":   socketed(t, withFaults(t, "limit-101-is-served")),
+		"everything": behindEverything(t),
+		"a proxy":    proxied(t),
+		"a socket":   socketed(t),
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -209,8 +195,8 @@ func inEveryFormat(t *testing.T, r *reports.Result) string {
 }
 
 // proxied is a reference that only a proxy reaches.
-func proxied(t *testing.T, o reference.Options) *config.Config {
-	f, cfg := behindFront(t, "agents.invalid", "http", o, plainly)
+func proxied(t *testing.T) *config.Config {
+	f, cfg := behindFront(t, "agents.invalid", "http", plainly)
 	f.Start()
 	proxy := httptest.NewServer(knowing(f.Listener.Addr().String()))
 	t.Cleanup(proxy.Close)
@@ -219,8 +205,8 @@ func proxied(t *testing.T, o reference.Options) *config.Config {
 }
 
 // socketed is a reference behind a Unix domain socket.
-func socketed(t *testing.T, o reference.Options) *config.Config {
-	f, cfg := behindFront(t, "localhost", "http", o, plainly)
+func socketed(t *testing.T) *config.Config {
+	f, cfg := behindFront(t, "localhost", "http", plainly)
 	require.NoError(t, f.Listener.Close())
 	cfg.Socket.ControlPlane = filepath.Join(t.TempDir(), "s")
 	var err error
