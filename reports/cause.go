@@ -31,9 +31,8 @@ const (
 
 // NotJudged is a requirement that was left out of a run, and why.
 type NotJudged struct {
-	ID   string   `json:"id"`
-	Kind SkipKind `json:"kind"`
-	Key  string   `json:"key,omitempty"` // as in [Skip]
+	ID string `json:"id"`
+	Skip
 }
 
 // Blocker is what kept a scenario from being judged: why it is blocked, or why it is inconclusive.
@@ -88,7 +87,7 @@ func SetScope(r *Result, absent []NotJudged) {
 	r.NotJudged = nil
 	for _, q := range r.Requirements {
 		if q.Verdict == Skipped && q.Skip != nil {
-			r.NotJudged = append(r.NotJudged, NotJudged{q.ID, q.Skip.Kind, q.Skip.Key})
+			r.NotJudged = append(r.NotJudged, NotJudged{q.ID, *q.Skip})
 		}
 	}
 	r.NotJudged = append(r.NotJudged, absent...)

@@ -100,14 +100,6 @@ func TestCurlExpandsNothingElse(t *testing.T) {
 	assert.Equal(t, strings.Join([]string{"--cacert", evil, "--cert", evil, "--key", evil, "--proxy", evil, ""}, "|"), string(out))
 }
 
-func TestHostPort(t *testing.T) {
-	for address, want := range map[string]string{
-		"https://A.example": "a.example:443", "http://a/b": "a:80", "http://[::1]/b": "[::1]:80", "https://a:1/b": "a:1", "nothing": "", "http://": "", "%": "",
-	} {
-		assert.Equal(t, want, reports.HostPort(address), address)
-	}
-}
-
 var word = regexp.MustCompile(`^('[^']*'|\\'|[\w./:@%+,=-]|"\$AGENTCONFORM_PROXY")*$`)
 
 // FuzzAddress: the host of an address is found, and replaced alone; what curl gets of a connection are words of a shell.

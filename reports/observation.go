@@ -11,10 +11,10 @@ import (
 
 // Observation says in one line what was seen, with the field that it is about where the words do not name it: "repo_ref:
 // expected "main", got null"; with the operation where it is about a status: "list-revisions: expected status 422, got
-// status 200 with a list of 20 revisions"; "" where nothing was compared.
+// status 200 with a list of 20 revisions". Where nothing was compared it is the summary.
 func (f *Finding) Observation() string {
 	if f.Expected == "" || f.Actual == "" {
-		return ""
+		return f.Summary
 	}
 	line := fmt.Sprintf("expected %s, got %s", firstLine(f.Expected), firstLine(f.Actual))
 	about := f.field()
@@ -45,7 +45,7 @@ func (f *Finding) field() string {
 
 // ObservedWhole tells whether [Finding.Observation] holds all of what was expected and of what was seen.
 func (f *Finding) ObservedWhole() bool {
-	return f.Observation() != "" && firstLine(f.Expected) == f.Expected && firstLine(f.Actual) == f.Actual
+	return f.Expected != "" && f.Actual != "" && firstLine(f.Expected) == f.Expected && firstLine(f.Actual) == f.Actual
 }
 
 // maxLine bounds what was expected and what was seen in one line, in characters: a few words and one quote.

@@ -74,10 +74,10 @@ type Run struct {
 	Seed       int64     `json:"seed"`
 	StartedAt  time.Time `json:"started_at"`
 	DurationMS int64     `json:"duration_ms"`
-	RemovalMS  int64     `json:"removal_ms,omitempty"` // of DurationMS: removing what was created, where the run was stopped or that took a second or more
-	Command    string    `json:"command"`              // the command line, quoted for a shell
-	Arguments  []string  `json:"arguments,omitempty"`  // of the program, without its name
-	Strict     bool      `json:"strict,omitempty"`
+	RemovalMS  int64     `json:"removal_ms,omitempty"`    // of DurationMS: removing what was created, where the run was stopped or that took a second or more
+	Command    string    `json:"command"`                 // the command line, quoted for a shell
+	Arguments  []string  `json:"arguments,omitempty"`     // of the program, without its name
+	Strict     bool      `json:"strict,omitempty"`        // fail_on names SHOULD
 	FailOn     string    `json:"fail_on,omitempty"`       // "should" or a tag expression, several joined by " or ": requirements that match count as MUST
 	Whole      bool      `json:"require_whole,omitempty"` // a part counts as incomplete
 	ReadOnly   bool      `json:"read_only,omitempty"`     // the run wrote nothing to the target; a replay of it writes nothing either

@@ -131,11 +131,3 @@ func FuzzReadFile(f *testing.F) {
 		require.True(t, json.Valid(again.Bytes()))
 	})
 }
-
-func TestTally(t *testing.T) {
-	r := reporttest.Faulty()
-	want := r.Counts
-	r.Counts = reports.Counts{}
-	reports.Tally(r)
-	assert.Equal(t, want, r.Counts, "as the run itself has counted")
-}

@@ -48,7 +48,7 @@ const (
 // Level says how binding a requirement is.
 type Level string
 
-// The levels of requirements. Only a MUST decides the verdict, unless the run is strict or says --fail-on.
+// The levels of requirements. Only a MUST decides the verdict, unless the run says --fail-on or --strict.
 const (
 	Must   Level = "MUST"
 	Should Level = "SHOULD"
@@ -69,30 +69,25 @@ func Each[T any](items []T) iter.Seq[*T] {
 	}
 }
 
-// Decides tells whether a requirement of this level decides the verdict: a MUST does, and in a strict run a SHOULD too.
-func (l Level) Decides(strict bool) bool { return l == Must || strict && l == Should }
+// Decides tells whether the requirement decides the verdict: by its level, because --fail-on named its level or a tag that
+// it carries, or because its capability is claimed by name.
+func (q *Requirement) Decides() bool { return q.Binding || q.Level == Must }
 
-// Decides tells whether the requirement decides the verdict: by its level, because --fail-on named a tag that it
-// carries, or because its capability is claimed by name.
-func (q *Requirement) Decides(strict bool) bool { return q.Binding || q.Level.Decides(strict) }
-
-// Deciding names what decides the verdict: "MUST", or "requirement" where others may too: in a strict run, by --fail-on,
-// or by a claim.
+// Deciding names what decides the verdict: "MUST", or "requirement" where others may too, by --fail-on or by a claim.
 func (r *Result) Deciding() string {
 	beyond := func(q Requirement) bool { return q.Binding && q.Level != Must }
-	if r.Run.Strict || r.Run.FailOn != "" || slices.ContainsFunc(r.Requirements, beyond) {
+	if r.Run.FailOn != "" || slices.ContainsFunc(r.Requirements, beyond) {
 		return "requirement"
 	}
 	return string(Must)
 }
 
 // Conclude derives the conclusion: non-conformant when a MUST failed; conformant when no MUST failed, is blocked
-// or is inconclusive and at least one passed; else incomplete. With strict, a SHOULD counts as a MUST, and
-// so does every requirement that is binding.
-func Conclude(requirements []Requirement, strict bool) Conclusion {
+// or is inconclusive and at least one passed; else incomplete. A requirement that is binding counts as a MUST.
+func Conclude(requirements []Requirement) Conclusion {
 	passed, open := 0, 0
 	for _, r := range requirements {
-		if !r.Decides(strict) {
+		if !r.Decides() {
 			continue
 		}
 		switch r.Verdict {
@@ -114,7 +109,7 @@ func Conclude(requirements []Requirement, strict bool) Conclusion {
 // answer of a half was seen that was judged, where something that is claimed could not be judged, or where a part does
 // not do.
 func ConcludeRun(r *Result) Conclusion {
-	c := Conclude(r.Requirements, r.Run.Strict)
+	c := Conclude(r.Requirements)
 	if c == Conformant && (r.Run.Stopped != "" || len(r.Unseen) > 0 || len(BrokenClaims(r)) > 0 || r.Run.Whole && r.LeftOut() > 0) {
 		return Incomplete
 	}

@@ -119,14 +119,11 @@ inconclusive or stopped, and no MUST failed).`,
 // describeHelp gives the help command that cobra makes our texts.
 func describeHelp(root *cobra.Command) {
 	root.InitDefaultHelpCmd()
-	for _, c := range root.Commands() {
-		if c.Name() == "help" {
-			c.Args = knownCommand
-			c.Short = "Show the help of a command or topic"
-			c.Long = "Show the help of a command, or of the topic config (the keys of the configuration)."
-			c.Example = "  agentconform help run\n  agentconform help config"
-		}
-	}
+	c, _, _ := root.Find([]string{"help"}) // it was made in the line before
+	c.Args = knownCommand
+	c.Short = "Show the help of a command or topic"
+	c.Long = "Show the help of a command, or of the topic config (the keys of the configuration)."
+	c.Example = "  agentconform help run\n  agentconform help config"
 }
 
 // newMan prints the page of the manual for packages: the help of each command as it stands. The generator of cobra would

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"path/filepath"
 
 	"github.com/spf13/cobra"
@@ -70,18 +69,16 @@ Exit codes: 0 no regression, 1 the last of several versions has a regression, 2 
 const comparisonMark outfile.Mark = "<!-- written by agentconform compare -->"
 
 func writeComparison(dir string, table *compare.Table) error {
-	if err := os.MkdirAll(dir, 0o755); err != nil {
-		return fmt.Errorf("creating the folder for the comparison: %w; name another with --out", err)
+	path := filepath.Join(dir, "compare.md")
+	err := comparisonMark.Of(path)
+	if err == nil {
+		err = outfile.Write(path, outfile.Public, func(w io.Writer) error {
+			_, err := fmt.Fprintln(w, comparisonMark)
+			return errors.Join(err, table.Markdown(w))
+		})
 	}
-	if err := outfile.Folder(dir, comparisonMark, "compare.md"); err != nil {
-		return fmt.Errorf("writing the comparison: %w", err)
-	}
-	marked := func(w io.Writer) error {
-		_, err := fmt.Fprintln(w, comparisonMark)
-		return errors.Join(err, table.Markdown(w))
-	}
-	if err := outfile.Write(filepath.Join(dir, "compare.md"), outfile.Public, marked); err != nil {
-		return fmt.Errorf("writing the comparison: %w", err)
+	if err != nil {
+		return fmt.Errorf("writing the comparison: %w; name another folder with --out", err)
 	}
 	return nil
 }

@@ -69,7 +69,8 @@ func examine(c *cobra.Command, target *targetFlags, try bool, color string, s st
 		return &exit{exitIncomplete, fmt.Errorf("examining the target: %w", err)}
 	}
 	e.Checks = slices.Insert(e.Checks, 0, doctor.Check{State: doctor.Fine, Subject: "configuration", Found: source})
-	if err := showExamination(s.out, e, colored(s, color, false)); err != nil {
+	_, onTerminal := terminal(s.out)
+	if err := showExamination(s.out, e, colored(color, onTerminal, false)); err != nil {
 		return err
 	}
 	if !e.Testable() {

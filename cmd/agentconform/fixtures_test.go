@@ -20,9 +20,7 @@ import (
 // withFixtures starts a reference, and configures what a vendor has to: its address, a key, users and fixtures.
 func withFixtures(t *testing.T, edition string) *config.Config {
 	t.Helper()
-	server, err := reference.Start(t.Context(), reference.Options{Edition: edition})
-	require.NoError(t, err)
-	t.Cleanup(func() { assert.NoError(t, server.Close()) })
+	server, _ := start(t, reference.Options{Edition: edition})
 	c := config.Default()
 	c.Target, c.Credentials.APIKey = server.ControlPlaneURL(), server.Fixtures().Owner.APIKey
 	c.Users = []config.User{{Name: "alice", Token: "the-token-of-alice"}, {Name: "bob", Token: "the-token-of-bob"}}

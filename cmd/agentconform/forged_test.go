@@ -1,8 +1,6 @@
 package main
 
 import (
-	"bytes"
-	"context"
 	"encoding/json"
 	"io"
 	"net/http"
@@ -129,72 +127,54 @@ func (s *scene) result(t *testing.T, change func(*reports.Result)) string {
 		Findings:     []reports.Finding{{ID: "0123456789ab", Requirement: of.ID, Scenario: first.Key(), Summary: "forged", Exchange: 1, Count: 1}},
 		Exchanges:    reports.Record(nil, reports.Exchange{Scenario: "fixture: the first request", Method: "GET", URL: s.target + "/v2/deployments", Status: 200}),
 	}
-	if change != nil {
-		change(r)
-	}
+	change(r)
 	var b strings.Builder
 	require.NoError(t, r.WriteJSON(&b))
 	return b.String()
 }
 
-// give runs a command with a file.
-func (s *scene) give(t *testing.T, command, text string) (code int, printed string) {
+// give gives a forged file to its command: replay a result, clean a ledger.
+func (s *scene) give(t *testing.T, row forgedFile) (code int, printed string) {
 	t.Helper()
-	arguments := []string{"replay", s.write(t, "result.json", text), "--config", s.config}
-	if command == "clean" {
-		arguments = []string{"clean", "--ledger", s.write(t, "ledger.jsonl", text), "--config", s.config}
+	if row.change != nil {
+		return command(t, "replay", s.write(t, "result.json", s.filled(s.result(t, row.change))), "--config", s.config)
 	}
-	var b bytes.Buffer
-	code = execute(context.Background(), arguments, streams{out: &b, err: &b})
-	return code, b.String()
+	return command(t, "clean", "--ledger", s.write(t, "ledger.jsonl", s.filled(row.text)), "--config", s.config)
 }
 
 // TestForgedFiles gives each command files of somebody else.
 func TestForgedFiles(t *testing.T) {
 	for _, row := range forgedFiles() {
-		row.give(t)
+		t.Run(row.name, func(t *testing.T) {
+			s := stage(t)
+			code, printed := s.give(t, row)
+			assert.Equal(t, row.code, code, printed)
+			for _, says := range row.says {
+				assert.Contains(t, printed, s.filled(says))
+			}
+			assert.Less(t, len(printed), 64<<10, "what is printed is bounded")
+			assert.NotContains(t, printed, "panic")
+			assert.NotContains(t, printed, forgedKey)
+			assert.Empty(t, s.broken)
+			for _, asked := range row.asks {
+				assert.Contains(t, s.asked, asked)
+			}
+			if row.silent {
+				assert.Empty(t, s.asked, "nothing is to be sent")
+			}
+		})
 	}
 }
 
-// give gives the file to its command.
-func (row forgedFile) give(t *testing.T) {
-	t.Run(row.command+"/"+row.name, func(t *testing.T) {
-		s := stage(t)
-		code, printed := s.give(t, row.command, s.filled(row.file(t, s)))
-		assert.Equal(t, row.code, code, printed)
-		for _, says := range row.says {
-			assert.Contains(t, printed, s.filled(says))
-		}
-		assert.Less(t, len(printed), 64<<10, "what is printed is bounded")
-		assert.NotContains(t, printed, "panic")
-		assert.NotContains(t, printed, forgedKey)
-		assert.Empty(t, s.broken)
-		for _, asked := range row.asks {
-			assert.Contains(t, s.asked, asked)
-		}
-		if row.silent {
-			assert.Empty(t, s.asked, "nothing is to be sent")
-		}
-	})
-}
-
-// forgedFile is one file of somebody else, the command that it is given to, and what is right then.
+// forgedFile is one file of somebody else, and what is right then.
 type forgedFile struct {
-	command, name string
-	file          func(*testing.T, *scene) string // with {target}, {agent} and {foreign} in place of addresses
-	code          int
-	says          []string // parts of what is printed
-	asks          []string // requests that are right
-	silent        bool     // no request at all
-}
-
-func text(s string) func(*testing.T, *scene) string {
-	return func(*testing.T, *scene) string { return s }
-}
-
-// resultWith is a result with one thing forged.
-func resultWith(change func(*reports.Result)) func(*testing.T, *scene) string {
-	return func(t *testing.T, s *scene) string { return s.result(t, change) }
+	name   string
+	change func(*reports.Result) // of a result
+	text   string                // of a ledger, where change is nil; with {target}, {agent} and {foreign} in place of addresses
+	code   int
+	says   []string // parts of what is printed
+	asks   []string // requests that are right
+	silent bool     // no request at all
 }
 
 // entry is a line of a ledger, with some members changed.
@@ -215,70 +195,57 @@ func thread(changed ...any) string {
 	return entry(append([]any{"kind", "thread", "id", "t", "owner", "users.0", "deployment", "named", "address", "{agent}"}, changed...)...)
 }
 
-// forgedFiles are made when they are asked for: the processes that tests start are this program too, and begin without
-// them.
 func forgedFiles() []forgedFile {
 	nested := strings.Repeat("[", 100_000)
-	return append(rowsOfID("a slash", "d/../../v1/secrets"), []forgedFile{
+	const slashes = "d/../../v1/secrets"
+	damaged := func(name, line string) forgedFile {
+		return forgedFile{name: "no id of " + name, text: line + entry(), code: exitIncomplete,
+			asks: []string{"DELETE /v2/deployments/d"}, says: []string{"cannot be read"}}
+	}
+	return []forgedFile{
+		damaged("a deployment", entry("id", slashes)), damaged("a thread", thread("id", slashes)),
+		damaged("the deployment of a thread", thread("deployment", slashes)),
 		// replay: a result says which scenarios are run, and nothing else.
-		{command: "replay", name: "another target and agent server", code: exitIncomplete, asks: []string{"POST /v2/deployments"}, says: []string{"CP-LIST-1"}, file: resultWith(func(r *reports.Result) {
+		{name: "another target and agent server", code: exitIncomplete, asks: []string{"POST /v2/deployments"}, says: []string{"CP-LIST-1"}, change: func(r *reports.Result) {
 			r.Target.ControlPlane, r.Target.AgentServer = "{foreign}", "{foreign}/agent"
-		})},
-		{command: "replay", name: "requests of somebody else", code: exitIncomplete, file: resultWith(func(r *reports.Result) {
+		}},
+		{name: "requests of somebody else", code: exitIncomplete, change: func(r *reports.Result) {
 			r.Exchanges = reports.Record(nil, reports.Exchange{Scenario: "x", Method: "DELETE", URL: "{foreign}/v2/deployments/production", Curl: "curl {foreign}",
 				Request: reports.Message{Body: `{"source_config":{"repo_url":"{foreign}"},"secrets":[{"name":"A","value":"$AGENTCONFORM_CREDENTIALS_API_KEY"}]}`}})
 			r.Findings[0].Curl = "curl -X DELETE {foreign}"
-		})},
-		{command: "replay", name: "a connection of somebody else", code: exitIncomplete, file: resultWith(func(r *reports.Result) {
+		}},
+		{name: "a connection of somebody else", code: exitIncomplete, change: func(r *reports.Result) {
 			r.Target.Connection = &reports.Connection{Proxy: "{foreign}"}
-		})},
-		{command: "replay", name: "things to remove", code: exitIncomplete, file: resultWith(func(r *reports.Result) {
+		}},
+		{name: "things to remove", code: exitIncomplete, change: func(r *reports.Result) {
 			r.Ledger = []reports.LedgerEntry{{Kind: "deployment", ID: "production", Address: "{foreign}"}, {Kind: "thread", ID: "t", Address: "{foreign}"}}
-		})},
-		{command: "replay", name: "a scenario that is not there", code: exitIncomplete, says: []string{"this version has no scenario"}, file: resultWith(func(r *reports.Result) {
+		}},
+		{name: "a scenario that is not there", code: exitIncomplete, says: []string{"this version has no scenario"}, change: func(r *reports.Result) {
 			r.Requirements[0].Scenarios[0].Name = "removes everything"
-		})},
-		{command: "replay", name: "a run that wrote nothing", code: exitIncomplete, file: resultWith(func(r *reports.Result) { r.Run.ReadOnly = true })},
-		{command: "replay", name: "no findings", code: exitUsage, silent: true, says: []string{"nothing to replay"}, file: resultWith(func(r *reports.Result) { r.Findings = nil })},
-		{command: "replay", name: "an exchange that is not there", code: exitUsage, silent: true, file: resultWith(func(r *reports.Result) { r.Findings[0].Exchange = 7 })},
+		}},
+		{name: "a run that wrote nothing", code: exitIncomplete, change: func(r *reports.Result) { r.Run.ReadOnly = true }},
+		{name: "a finding without an id", code: exitUsage, silent: true, says: []string{"is no id"}, change: func(r *reports.Result) { r.Findings[0].ID = slashes }},
+		{name: "a requirement without an id", code: exitUsage, silent: true, says: []string{"is no id"}, change: func(r *reports.Result) { r.Requirements[0].ID = slashes }},
+		{name: "no findings", code: exitUsage, silent: true, says: []string{"nothing to replay"}, change: func(r *reports.Result) { r.Findings = nil }},
+		{name: "an exchange that is not there", code: exitUsage, silent: true, change: func(r *reports.Result) { r.Findings[0].Exchange = 7 }},
 
 		// clean: a ledger says what is removed at the configured addresses, and at those which the control plane names now.
-		{command: "clean", name: "our own deployment and thread", file: text(entry() + thread()), asks: []string{"DELETE /v2/deployments/d", "GET /v2/deployments/named", "DELETE /threads/t"}, says: []string{"2 of 2 removed"}},
-		{command: "clean", name: "another control plane", file: text(entry("target", "{foreign}", "address", "{foreign}")), code: exitUsage, silent: true, says: []string{"but the target is {target}"}},
-		{command: "clean", name: "an address beside the target", file: text(entry("address", "{foreign}")), asks: []string{"DELETE /v2/deployments/d"}},
-		{command: "clean", name: "a thread at a foreign address", file: text(thread("address", "{foreign}")), code: exitIncomplete, says: []string{"is not what {target} names", "0 of 1 removed"}},
-		{command: "clean", name: "a thread at a longer address", file: text(thread("address", "{agent}.elsewhere")), code: exitIncomplete, says: []string{"is not what {target} names"}},
-		{command: "clean", name: "a thread at an address with a user", file: text(thread("address", "http://x@{foreign}")), code: exitIncomplete, says: []string{"is not what {target} names"}},
-		{command: "clean", name: "a thread at a path of the target", file: text(thread("address", "{target}")), code: exitIncomplete, says: []string{"is not what {target} names"}},
-		{command: "clean", name: "a thread of a deployment that is gone", file: text(thread("deployment", "gone")), code: exitIncomplete, says: []string{"is not what {target} names"}},
-		{command: "clean", name: "a thread of no deployment", file: text(thread("deployment", "")), code: exitUsage, silent: true, says: []string{"but the target is"}},
-		{command: "clean", name: "an owner that is nobody", file: text(thread("owner", "users.99999999999999999999")), asks: []string{"DELETE /threads/t"}},
-		{command: "clean", name: "a kind that is no kind", file: text(entry("kind", "organization")), silent: true, says: []string{"nothing to remove"}},
-		{command: "clean", name: "a run of a thread", file: text(entry("kind", "run", "thread", "t", "address", "{foreign}")), silent: true, says: []string{"nothing to remove"}},
-		{command: "clean", name: "a deployment as the id of a thread", file: text(thread("id", "x%2f..%2fy?z#a")), asks: []string{"DELETE /threads/x%252f..%252fy%3Fz%23a"}},
-		{command: "clean", name: "no ledger", file: text("hello\nworld\n"), code: exitUsage, silent: true, says: []string{"is not a ledger entry"}},
-		{command: "clean", name: "deep nesting", file: text(nested + "\n" + entry()), code: exitIncomplete, asks: []string{"DELETE /v2/deployments/d"}, says: []string{"cannot be read"}},
-		{command: "clean", name: "thousands of lines that cannot be read", file: text(entry() + strings.Repeat("x\n", 5000)), code: exitUsage, silent: true, says: []string{"more than 1000 lines"}},
-		{command: "clean", name: "a line that goes on", file: text(entry("id", strings.Repeat("x", 2<<20)) + entry()), code: exitIncomplete, asks: []string{"DELETE /v2/deployments/d"}},
-	}...)
-}
-
-// rowsOfID puts an id that is no segment of a path where a file has ids.
-func rowsOfID(name, id string) (rows []forgedFile) {
-	damaged := forgedFile{command: "clean", code: exitIncomplete, asks: []string{"DELETE /v2/deployments/d"}, says: []string{"cannot be read"}}
-	for where, file := range map[string]string{"deployment": entry("id", id), "thread": thread("id", id), "deployment of a thread": thread("deployment", id)} {
-		if id == "" && where == "deployment of a thread" {
-			continue // it is of none
-		}
-		damaged.name, damaged.file = name+" in the id of a "+where, text(file+entry())
-		rows = append(rows, damaged)
+		{name: "our own deployment and thread", text: entry() + thread(), asks: []string{"DELETE /v2/deployments/d", "GET /v2/deployments/named", "DELETE /threads/t"}, says: []string{"2 of 2 removed"}},
+		{name: "another control plane", text: entry("target", "{foreign}", "address", "{foreign}"), code: exitUsage, silent: true, says: []string{"but the target is {target}"}},
+		{name: "an address beside the target", text: entry("address", "{foreign}"), asks: []string{"DELETE /v2/deployments/d"}},
+		{name: "a thread at a foreign address", text: thread("address", "{foreign}"), code: exitIncomplete, says: []string{"is not what {target} names", "0 of 1 removed"}},
+		{name: "a thread at a longer address", text: thread("address", "{agent}.elsewhere"), code: exitIncomplete, says: []string{"is not what {target} names"}},
+		{name: "a thread at an address with a user", text: thread("address", "http://x@{foreign}"), code: exitIncomplete, says: []string{"is not what {target} names"}},
+		{name: "a thread at a path of the target", text: thread("address", "{target}"), code: exitIncomplete, says: []string{"is not what {target} names"}},
+		{name: "a thread of a deployment that is gone", text: thread("deployment", "gone"), code: exitIncomplete, says: []string{"is not what {target} names"}},
+		{name: "a thread of no deployment", text: thread("deployment", ""), code: exitUsage, silent: true, says: []string{"but the target is"}},
+		{name: "an owner that is nobody", text: thread("owner", "users.99999999999999999999"), asks: []string{"DELETE /threads/t"}},
+		{name: "a kind that is no kind", text: entry("kind", "organization"), silent: true, says: []string{"nothing to remove"}},
+		{name: "a run of a thread", text: entry("kind", "run", "thread", "t", "address", "{foreign}"), silent: true, says: []string{"nothing to remove"}},
+		{name: "a deployment as the id of a thread", text: thread("id", "x%2f..%2fy?z#a"), asks: []string{"DELETE /threads/x%252f..%252fy%3Fz%23a"}},
+		{name: "no ledger", text: "hello\nworld\n", code: exitUsage, silent: true, says: []string{"is not a ledger entry"}},
+		{name: "deep nesting", text: nested + "\n" + entry(), code: exitIncomplete, asks: []string{"DELETE /v2/deployments/d"}, says: []string{"cannot be read"}},
+		{name: "thousands of lines that cannot be read", text: entry() + strings.Repeat("x\n", 5000), code: exitUsage, silent: true, says: []string{"more than 1000 lines"}},
+		{name: "a line that goes on", text: entry("id", strings.Repeat("x", 2<<20)) + entry(), code: exitIncomplete, asks: []string{"DELETE /v2/deployments/d"}},
 	}
-	for where, change := range map[string]func(*reports.Result){
-		"finding":                  func(r *reports.Result) { r.Findings[0].ID = id },
-		"requirement":              func(r *reports.Result) { r.Requirements[0].ID = id },
-		"requirement of a finding": func(r *reports.Result) { r.Findings[0].Requirement = id },
-	} {
-		rows = append(rows, forgedFile{command: "replay", name: name + " in the id of a " + where, file: resultWith(change), code: exitUsage, silent: true, says: []string{"is no id"}})
-	}
-	return rows
 }

@@ -1,16 +1,13 @@
 package main
 
 import (
-	"encoding/json"
+	"fmt"
 	"maps"
-	"net/http"
 	"slices"
-	"strings"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/assert"
-	"github.com/stretchr/testify/require"
 
 	"github.com/agentconform/agentconform/reference"
 	"github.com/agentconform/agentconform/reference/faults"
@@ -39,13 +36,9 @@ func verdicts(res *reports.Result, verdict reports.Verdict, kind reports.Blocker
 // contract.
 func TestADeafGraphBlocksWhatNeedsItsWords(t *testing.T) {
 	t.Parallel()
-	for _, g := range faults.BrokenGraphs() {
-		if g.Name == "graph-is-deaf" {
-			assertTheGraphBlocks(t, g)
-			return
-		}
-	}
-	t.Fatal("there is no such graph")
+	all := faults.BrokenGraphs()
+	deaf := slices.IndexFunc(all, func(g faults.BrokenGraph) bool { return g.Name == "graph-is-deaf" })
+	assertTheGraphBlocks(t, all[deaf])
 }
 
 // assertTheGraphBlocks judges a server that is right with a graph that breaks a line of its contract: exactly the words
@@ -62,13 +55,7 @@ func assertTheGraphBlocks(t *testing.T, g faults.BrokenGraph) {
 	assert.Equal(t, reports.Incomplete, res.Verdict, res.Headline)
 	_, mistakes := verdicts(res, reports.Failed, reports.BySuite)
 	assert.Empty(t, mistakes)
-	notes := 0
-	for _, n := range res.Notes {
-		if n.Kind == reports.NoteGraph {
-			notes++
-		}
-	}
-	assert.Len(t, g.Words, notes)
+	assert.Len(t, g.Words, len(notesOf(res, reports.NoteGraph)))
 	inconclusive, _ := verdicts(res, reports.Inconclusive, reports.ByGraph)
 	assert.Empty(t, inconclusive)
 }
@@ -79,32 +66,16 @@ func TestFullQueue(t *testing.T) {
 	t.Parallel()
 	server, c := startAgent(t, withFaults(t, "one-run-at-a-time"))
 	c.Timeouts.Run = time.Second
-	startRun(t, server, "wait=120000")
+	post := func(path string, body any) any {
+		return send(t, "POST", server.AgentURL()+path, "Authorization", "Bearer "+server.Fixtures().Users[0].Token, body)
+	}
+	thread := post("/threads", struct{}{}).(map[string]any)["thread_id"]
+	message := map[string]string{"role": "user", "content": "wait=120000"}
+	post(fmt.Sprintf("/threads/%s/runs", thread), map[string]any{"assistant_id": "conformance",
+		"input": map[string]any{"messages": []any{message}}})
 	res := judge(t, c, "AS-RUN-4", "AS-STATE-1", "AS-STATE-3", "AS-AUTH-4")
 	failed, keys := verdicts(res, reports.Failed, reports.ByKey)
 	assert.Empty(t, failed)
 	assert.Equal(t, []string{"timeouts.run"}, keys)
 	assert.Equal(t, reports.Incomplete, res.Verdict)
-}
-
-// startRun starts a run of the first user on a new thread of the built-in agent server.
-func startRun(t *testing.T, server *reference.Server, text string) {
-	t.Helper()
-	post := func(path, body string) string {
-		r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, server.AgentURL()+path, strings.NewReader(body))
-		require.NoError(t, err)
-		r.Header.Set("Authorization", "Bearer "+server.Fixtures().Users[0].Token)
-		r.Header.Set("Content-Type", "application/json")
-		a, err := http.DefaultClient.Do(r)
-		require.NoError(t, err)
-		defer a.Body.Close()
-		require.Equal(t, http.StatusOK, a.StatusCode)
-		var created struct {
-			ThreadID string `json:"thread_id"`
-		}
-		require.NoError(t, json.NewDecoder(a.Body).Decode(&created))
-		return created.ThreadID
-	}
-	thread := post("/threads", "{}")
-	post("/threads/"+thread+"/runs", `{"assistant_id":"conformance","input":{"messages":[{"role":"user","content":"`+text+`"}]}}`)
 }

@@ -57,7 +57,7 @@ func (f *runFlags) judge(ctx context.Context, known *baseline.Baseline, io strea
 	if err := f.write(result, screen, io); err != nil {
 		return err
 	}
-	if err := f.leadOn(io.out, result); err != nil {
+	if err := f.leadOn(io.out); err != nil {
 		return err
 	}
 	return failed(overview.Of(result).Display().Exit)
@@ -94,7 +94,7 @@ func (f *runFlags) progress(screen *screen, binding func(*features.Requirement) 
 		q := f.options.Catalogue.Find(e.Text)
 		// A known failure, or one that a known failure may explain.
 		covered := known != nil && slices.ContainsFunc(append(slices.Clone(q.After), q.ID), known.Names)
-		if !covered && (q.Level.Decides(f.options.Strict) || binding(q)) {
+		if !covered && (q.Level == reports.Must || binding(q)) {
 			end(&steps.Stopped{By: "--fail-fast: " + q.ID + " failed"})
 		}
 	}
@@ -109,7 +109,8 @@ func (f *runFlags) write(result *reports.Result, screen *screen, io streams) err
 		if err != nil {
 			return &exit{exitIncomplete, err}
 		}
-		f.tell(io, "%s", summaryOf(written))
+		f.tell(io, "wrote %s with %s%s", written.File, reports.Count(len(written.Known)+len(written.Flaky), "known failure"),
+			incomplete(written))
 	}
 	if f.format == formatJSON {
 		return result.WriteJSON(io.out)
@@ -134,10 +135,18 @@ func (f *runFlags) loadBaseline(io streams) (*baseline.Baseline, error) {
 	if err != nil {
 		return nil, err
 	}
-	if ids := known.Incomplete(); len(ids) > 0 {
-		f.tell(io, "warning: %s: fill in the reason and owner of %s", known.File, strings.Join(ids, ", "))
+	if text := incomplete(known); text != "" {
+		f.tell(io, "warning: %s%s", known.File, text)
 	}
 	return known, nil
+}
+
+// incomplete says which entries of a baseline a person has yet to complete; "" where there is none.
+func incomplete(b *baseline.Baseline) string {
+	if ids := b.Incomplete(); len(ids) > 0 {
+		return ": fill in the reason and owner of " + strings.Join(ids, ", ")
+	}
+	return ""
 }
 
 // checkWriteBaseline refuses a file that could not be written at the end of the run. It may be in the folder of the
@@ -154,19 +163,6 @@ func (f *runFlags) checkWriteBaseline(changed bool) error {
 		return nil
 	}
 	return baseline.Check(f.writeBaseline)
-}
-
-// summaryOf says what was written to a baseline, and which fields to fill in.
-func summaryOf(b *baseline.Baseline) string {
-	entries := len(b.Known) + len(b.Flaky)
-	text := fmt.Sprintf("wrote %s with %d entries", b.File, entries)
-	if entries == 1 {
-		text = fmt.Sprintf("wrote %s with 1 entry", b.File)
-	}
-	if ids := b.Incomplete(); len(ids) > 0 {
-		text += "; fill in the reason and owner of " + strings.Join(ids, ", ")
-	}
-	return text
 }
 
 // The memory above which garbage is collected more often, in bytes: of a run, and of each request in flight. Below it,

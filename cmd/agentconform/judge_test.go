@@ -1,6 +1,9 @@
 package main
 
 import (
+	"bytes"
+	"encoding/json"
+	"net/http"
 	"sync"
 	"testing"
 	"time"
@@ -93,4 +96,28 @@ func run(t *testing.T, o steps.Options) *reports.Result {
 	r, err := steps.Run(t.Context(), o)
 	require.NoError(t, err)
 	return r
+}
+
+// send sends JSON with a header, and returns what the answer holds.
+func send(t *testing.T, method, url, header, value string, body any) (answer any) {
+	t.Helper()
+	text, err := json.Marshal(body)
+	require.NoError(t, err)
+	r, err := http.NewRequestWithContext(t.Context(), method, url, bytes.NewReader(text))
+	require.NoError(t, err)
+	r.Header.Set(header, value)
+	r.Header.Set("Content-Type", "application/json")
+	a, err := http.DefaultClient.Do(r)
+	require.NoError(t, err)
+	defer a.Body.Close()
+	require.NoError(t, json.NewDecoder(a.Body).Decode(&answer))
+	return answer
+}
+
+// command runs a command of the program, and returns what it prints.
+func command(t *testing.T, arguments ...string) (code int, printed string) {
+	t.Helper()
+	var b bytes.Buffer
+	code = execute(t.Context(), arguments, streams{out: &b, err: &b})
+	return code, b.String()
 }

@@ -15,9 +15,10 @@ import (
 )
 
 func main() {
-	survivePipes()
-	os.Exit(execute(untilSignalled(), os.Args[1:], streams{in: os.Stdin, out: newOutput(os.Stdout),
-		err: newOutput(os.Stderr)}))
+	// A write to a closed pipe is an error of that write. Without this, one to standard output or error ends the process.
+	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
+	os.Exit(execute(untilSignalled(), os.Args[1:], streams{in: os.Stdin, out: &output{file: os.Stdout},
+		err: &output{file: os.Stderr}}))
 }
 
 // untilSignalled returns a context that the first signal ends, so that the run can finish its reports. From then on a
@@ -46,8 +47,6 @@ type output struct {
 	closed atomic.Bool
 }
 
-func newOutput(f *os.File) *output { return &output{file: f} }
-
 // Fd is the descriptor of the file, which tells whether it is a terminal.
 func (o *output) Fd() uintptr { return o.file.Fd() }
 
@@ -63,10 +62,6 @@ func (o *output) Write(p []byte) (int, error) {
 	}
 	return n, err
 }
-
-// survivePipes makes a write to a closed pipe an error of that write. Without it, one to standard output or standard
-// error ends the process.
-func survivePipes() { signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE) }
 
 // writeJSON writes a value as people read it.
 func writeJSON(w io.Writer, value any) error {

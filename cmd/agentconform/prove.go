@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"runtime/debug"
 	"text/tabwriter"
@@ -144,9 +143,6 @@ func oneOfEach() []string {
 
 // keep writes a result as an example.
 func (f *proveFlags) keep(name string, r *reports.Result) error {
-	if err := os.MkdirAll(f.examples, 0o755); err != nil {
-		return err
-	}
 	return outfile.Write(filepath.Join(f.examples, name+".json"), outfile.Public, r.WriteJSON)
 }
 

@@ -21,11 +21,11 @@ import (
 type runFlags struct {
 	targetFlags
 	display
-	options                           steps.Options
-	out, baseline, writeBaseline      string
-	edition, exploreCase              string
-	readOnly, plan, failFast, bundled bool
-	timeout, wait                     time.Duration
+	options                                   steps.Options
+	out, baseline, writeBaseline              string
+	edition, exploreCase                      string
+	readOnly, plan, failFast, strict, bundled bool
+	timeout, wait                             time.Duration
 }
 
 // defaultOut is where reports are written unless the user says otherwise.
@@ -77,7 +77,7 @@ inconclusive or interrupted). With --baseline: 0 no new failure, 1 a new failure
 	flags := c.Flags()
 	flags.StringVar(&f.out, "out", defaultOut, "`folder` for the reports")
 	flags.IntVar(&f.options.Concurrency, "concurrency", suite.DefaultConcurrency, "requests in flight at the same time")
-	flags.BoolVar(&f.options.Strict, "strict", false, "a failed SHOULD counts as a failed MUST")
+	flags.BoolVar(&f.strict, "strict", false, "a failed SHOULD counts as a failed MUST, as with --fail-on should")
 	flags.StringArrayVar(&f.options.FailOn, "fail-on", nil,
 		"requirements that match the tag `expression`, such as @security, or should for that level, count as MUST; may be given again")
 	flags.BoolVar(&f.options.Keep, "keep", false,
@@ -182,6 +182,9 @@ func (f *runFlags) run(c *cobra.Command, io streams) error {
 		return err
 	}
 	cfg.ReadOnly = f.readOnly
+	if f.strict {
+		f.options.FailOn = append(f.options.FailOn, "should")
+	}
 	if err := export.Check(f.out); err != nil && !f.plan {
 		return fmt.Errorf("--out: %w", err)
 	}

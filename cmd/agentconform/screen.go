@@ -67,12 +67,13 @@ type waiting struct {
 
 func newScreen(s streams, d display) *screen {
 	plain := d.format == formatPlain
-	view := &screen{out: s.err, start: time.Now(), all: d.verbose, color: colored(s, d.color, plain), now: time.Now,
-		waits: map[string]waiting{}, told: map[string]bool{}, closed: make(chan struct{})}
+	width, onTerminal := terminal(s.out)
+	view := &screen{out: s.err, all: d.verbose, color: colored(d.color, onTerminal, plain), start: time.Now(),
+		now: time.Now, waits: map[string]waiting{}, told: map[string]bool{}, closed: make(chan struct{})}
 	view.silent = d.quiet || d.format == formatJSON && !d.verbose
 	_, view.live = terminal(s.err)
 	view.live = view.live && !plain && !view.silent && !view.all
-	if width, ok := terminal(s.out); ok && !plain {
+	if onTerminal && !plain {
 		view.width = width
 	}
 	return view
@@ -193,12 +194,12 @@ func (s *screen) waitsFor(now time.Time) string {
 		}
 	}
 	switch {
-	case chosen != nil && chosen.until.IsZero():
-		return fmt.Sprintf("waiting for %s, for %s", chosen.what, now.Sub(chosen.since).Round(time.Second))
 	case chosen != nil:
-		return fmt.Sprintf("waiting for %s, for %s; at most %s more (timeouts.poll)", chosen.what,
-			now.Sub(chosen.since).Round(time.Second),
-			chosen.until.Sub(now).Round(time.Second))
+		text := fmt.Sprintf("waiting for %s, for %s", chosen.what, now.Sub(chosen.since).Round(time.Second))
+		if !chosen.until.IsZero() {
+			text += fmt.Sprintf("; at most %s more (timeouts.poll)", chosen.until.Sub(now).Round(time.Second))
+		}
+		return text
 	case s.exploring:
 		return "exploring, and removing what the run created"
 	case s.total > 0 && s.done >= s.total:
@@ -258,23 +259,17 @@ func addColor(c *cobra.Command, mode *string) {
 	addChoice(c, mode, "color", "auto, always or never; auto: on a terminal, unless NO_COLOR is set; FORCE_COLOR forces colours", "auto", "always", "never")
 }
 
-// colorEnabled tells whether to use colours. The flag wins over the environment, and NO_COLOR over FORCE_COLOR; plain
-// output has colours only where the flag asks for them.
-func colorEnabled(mode string, isTerminal, plain bool, env func(string) string) bool {
-	force := env("FORCE_COLOR")
+// colored tells whether to use colours. The flag wins over the environment, and NO_COLOR over FORCE_COLOR; plain output
+// has colours only where the flag asks for them.
+func colored(mode string, onTerminal, plain bool) bool {
+	force := os.Getenv("FORCE_COLOR")
 	switch {
 	case mode == "always":
 		return true
-	case mode == "never", plain, env("NO_COLOR") != "":
+	case mode == "never", plain, os.Getenv("NO_COLOR") != "":
 		return false
 	case force != "" && force != "0":
 		return true
 	}
-	return isTerminal && env("TERM") != "dumb"
-}
-
-// colored tells whether to use colours on standard output.
-func colored(s streams, mode string, plain bool) bool {
-	_, isTerminal := terminal(s.out)
-	return colorEnabled(mode, isTerminal, plain, os.Getenv)
+	return onTerminal && os.Getenv("TERM") != "dumb"
 }

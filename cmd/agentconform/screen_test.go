@@ -66,7 +66,9 @@ func TestColourPrecedence(t *testing.T) {
 		"always wins over NO_COLOR":      {mode: "always", env: env{"NO_COLOR": "1"}, want: true},
 		"never wins over FORCE_COLOR":    {mode: "never", terminal: true, env: env{"FORCE_COLOR": "1"}},
 	} {
-		got := colorEnabled(tt.mode, tt.terminal, tt.plain, func(key string) string { return tt.env[key] })
-		assert.Equal(t, tt.want, got, name)
+		for _, key := range []string{"NO_COLOR", "FORCE_COLOR", "TERM"} {
+			t.Setenv(key, tt.env[key])
+		}
+		assert.Equal(t, tt.want, colored(tt.mode, tt.terminal, tt.plain), name)
 	}
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"io"
 	"path/filepath"
 	"slices"
@@ -31,16 +32,20 @@ func listHTML(w io.Writer, c *features.Catalogue, excluded []features.Exclusion,
 		if err != nil {
 			return err
 		}
-		name := strings.TrimSuffix(filepath.Base(file), ".json")
-		if !breaks(page.Rules, name, result) {
+		known, name := false, strings.TrimSuffix(filepath.Base(file), ".json")
+		for r := range reports.Each(page.Rules) {
+			at := slices.IndexFunc(r.Faults, func(f html.Fault) bool { return f.Name == name })
+			if at >= 0 {
+				known, r.Breaks = true, cmp.Or(r.Breaks, breaking(r.ID, r.Faults[at], result))
+			}
+		}
+		if !known {
 			kept = append(kept, result)
 		}
 	}
-	for i := range page.Rules {
+	for r := range reports.Each(page.Rules) {
 		for _, result := range kept {
-			if page.Rules[i].Keeps == nil {
-				page.Rules[i].Keeps = keeping(&page.Rules[i], result)
-			}
+			r.Keeps = cmp.Or(r.Keeps, keeping(r, result))
 		}
 	}
 	return html.WriteSpecification(w, page)
@@ -67,23 +72,14 @@ func ruleOf(c *features.Catalogue, e explanation) html.Rule {
 	return r
 }
 
-// breaks takes the example of the rule that a fault breaks, and tells whether there is such a fault.
-func breaks(rules []html.Rule, name string, result *reports.Result) (known bool) {
-	for i := range rules {
-		r := &rules[i]
-		for _, fault := range r.Faults {
-			if fault.Name != name {
-				continue
-			}
-			known = true
-			for _, f := range result.Findings {
-				if x, err := result.Exchange(f.Exchange); err == nil && f.Requirement == r.ID && r.Breaks == nil {
-					r.Breaks = &html.Example{Fault: fault, Finding: f, Exchange: x}
-				}
-			}
+// breaking is the first finding of a rule that a fault breaks.
+func breaking(rule string, fault html.Fault, result *reports.Result) *html.Example {
+	for _, f := range result.Findings {
+		if x, err := result.Exchange(f.Exchange); err == nil && f.Requirement == rule {
+			return &html.Example{Fault: fault, Finding: f, Exchange: x}
 		}
 	}
-	return known
+	return nil
 }
 
 // keeping is the exchange of a requirement that passed which is most like the one that breaks it; the last one where

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"crypto/tls"
 	"io"
 	"log"
@@ -136,9 +135,8 @@ func doctored(t *testing.T, text string, args ...string) (code int, lines []stri
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "vendor.yaml")
 	require.NoError(t, os.WriteFile(file, []byte(text), 0o600))
-	var out bytes.Buffer
-	code = execute(t.Context(), append([]string{"doctor", "--config", file}, args...), streams{out: &out, err: &out})
-	return code, strings.Split(strings.TrimSpace(out.String()), "\n")
+	code, printed := command(t, append([]string{"doctor", "--config", file}, args...)...)
+	return code, strings.Split(strings.TrimSpace(printed), "\n")
 }
 
 // wrong returns the lines that name something wrong: problems and notes, and mistakes in the configuration. Those of a
@@ -215,6 +213,7 @@ func (s setups) unreached() []wrongSetup {
 		{name: "no socket", change: socket, code: 3, says: `TCP: no such file or directory; start the target, or correct socket`},
 		{name: "silent server", change: s.behind(silent, nil, func(c *config.Config) { c.Timeouts.Request = 300 * time.Millisecond }), code: 3, says: `no answer within 300ms; check firewalls and proxies, or raise timeouts.request$`},
 		{name: "private CA", change: s.behind(plainly, s.certificate("127.0.0.1", long), nil), code: 3, says: `TLS: .*; .*set tls.ca`},
+		{name: "certificates not verified", change: s.behind(plainly, s.certificate("127.0.0.1", long), func(c *config.Config) { c.TLS.Insecure = true }), says: `^note TLS of target .* not verified: tls.insecure is true; set tls.ca`},
 		{name: "expired certificate", change: s.behind(plainly, s.certificate("127.0.0.1", time.Now().Add(-time.Hour)), s.trusted), code: 3, says: `TLS: .*expired.*; renew the certificate`},
 		{name: "certificate of another name", change: s.behind(plainly, s.certificate("other.example", long), s.trusted), code: 3, says: `TLS: .*; .*set tls.server_name`},
 		{name: "no client certificate", change: s.behind(plainly, mutual, s.trusted), code: 3, says: `TLS: .*; set tls.cert and tls.key if the server wants a client certificate`},

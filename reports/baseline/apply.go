@@ -38,7 +38,7 @@ func Apply(r *reports.Result, b *Baseline, now time.Time) {
 			r.Baseline.Flaky++
 		case q.Known != nil:
 			r.Baseline.Known++
-		case q.Decides(r.Run.Strict):
+		case q.Decides():
 			what, why := "new failure", q.Reason
 			if q.Verdict != reports.Failed {
 				what = "newly " + string(q.Verdict)

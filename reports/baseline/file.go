@@ -213,7 +213,7 @@ func renewed(path string, r *reports.Result, old *Baseline) *Baseline {
 	}
 	expires := Day(r.Run.StartedAt.UTC().Add(lifetime).Format(time.DateOnly))
 	for q := range reports.Each(r.Requirements) {
-		if !q.Verdict.Problem() || !q.Decides(r.Run.Strict) || coverable(q) && !b.Names(q.ID) {
+		if !q.Verdict.Problem() || !q.Decides() || coverable(q) && !b.Names(q.ID) {
 			continue
 		}
 		found := findings[q.ID]

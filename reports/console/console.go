@@ -161,7 +161,7 @@ func (p *printer) finding(q *reports.Requirement, f *reports.Finding) {
 	if s := overview.ScenarioOf(q, f); s != nil {
 		p.line("    %s", p.paint(dim, safe.Line(s.Key()+"  "+s.Name)))
 	}
-	what := overview.WhatIsWrong(f)
+	what := f.Observation()
 	if f.Count > 1 {
 		what += fmt.Sprintf(" (%d times)", f.Count)
 	}

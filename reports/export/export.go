@@ -66,12 +66,8 @@ func checkScripts(dir string) error {
 	return nil
 }
 
-// Write writes all [Files] into the folder dir. Each file appears whole or not at all. The folder is created if it does
-// not exist.
+// Write writes all [Files] into the folder dir, which it makes. Each file appears whole or not at all.
 func Write(dir string, r *reports.Result) error {
-	if err := os.MkdirAll(dir, 0o755); err != nil {
-		return fmt.Errorf("making the folder for the reports: %w", err)
-	}
 	for _, f := range formats {
 		path := filepath.Join(dir, f.file)
 		if err := outfile.Write(path, outfile.Public, func(w io.Writer) error { return f.write(w, r) }); err != nil {
@@ -98,9 +94,6 @@ func writeScripts(dir string, r *reports.Result) error {
 		name := script.Path(r, &r.Findings[i])
 		if name == "" {
 			continue
-		}
-		if err := os.MkdirAll(folder, 0o755); err != nil {
-			return fmt.Errorf("making the folder for the scripts: %w", err)
 		}
 		var b strings.Builder
 		if err := script.Write(&b, r, &r.Findings[i]); err != nil {

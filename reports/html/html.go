@@ -39,7 +39,7 @@ var parsed = sync.OnceValue(func() *template.Template {
 	return template.Must(template.New("page.gohtml").Funcs(template.FuncMap{
 		"beyond": func(n, most int) int { return max(n-most, 0) }, "byKind": overview.CountByKind, "duration": overview.Duration,
 		"ellipsis": safe.Ellipsis, "join": strings.Join, "known": overview.KnownText, "long": long, "rule": overview.RuleURL,
-		"seen": overview.Seen, "shortID": shortID, "where": overview.WhereFrom, "wrong": overview.WhatIsWrong,
+		"seen": overview.Seen, "shortID": shortID, "where": overview.WhereFrom,
 	}).ParseFS(templates, "templates/*.gohtml"))
 })
 
@@ -119,7 +119,7 @@ func (p *page) Todo() []overview.Cause {
 	var all []*reports.Requirement
 	for _, s := range p.Problems() {
 		for _, q := range s.Requirements {
-			if s.Class != overview.Known && q.Decides(p.Result.Run.Strict) {
+			if s.Class != overview.Known && q.Decides() {
 				all = append(all, q)
 			}
 		}

@@ -104,24 +104,6 @@ func specificationPage(t *testing.T, r *reports.Result) (file, text string) {
 	return file, b.String()
 }
 
-func TestSpecificationShowsRulesWithExamples(t *testing.T) {
-	_, text := specificationPage(t, reporttest.Faulty())
-	checkHTML(t, []byte(text))
-	_, rule, found := strings.Cut(text, `<details class="req" id="CP-LIST-3"`)
-	require.True(t, found)
-	rule, _, _ = strings.Cut(rule, `<details class="req"`)
-	for _, want := range []string{
-		"<blockquote>Invalid request parameters", "section 4: Endpoints", "Needs in the configuration: users", "The limit &#34;101&#34; is refused",
-		"When</span> the client lists its revisions", "<b>a-fault</b>: does the opposite", "Keeps it", "Breaks it", "<b>a-fault</b>: list-revisions: expected status 422",
-	} {
-		assert.Contains(t, rule, want)
-	}
-	assert.Equal(t, 2, strings.Count(rule, `class="exchange"`))
-	assert.NotContains(t, rule, "#x", "exchanges have no anchors")
-	assert.Contains(t, text, `<mark>1773480413</mark>`, "the place of a finding")
-	assert.Contains(t, text, "It cannot be observed.")
-}
-
 func TestSpecificationOfHostileResultsHasOnlyOurMarkup(t *testing.T) {
 	for name, hostile := range reporttest.HostileTexts() {
 		t.Run(name, func(t *testing.T) {

@@ -24,7 +24,7 @@ import (
 //   - a blocked or inconclusive MUST is an error: the test could not be made;
 //   - a skipped scenario is skipped;
 //   - a SHOULD or MAY that is failed, blocked or inconclusive is skipped with a message that starts with "warning:",
-//     because there is no outcome between passed and failed (with strict, a SHOULD is treated as a MUST);
+//     because there is no outcome between passed and failed (with --strict or --fail-on it may count as a MUST);
 //   - what the baseline covers is skipped with a message that starts with "known failure:", and an entry of the
 //     baseline that is stale, expired or unmatched is a failure of the suite "baseline".
 //

@@ -95,7 +95,7 @@ func (m *markdown) failures(s overview.Section) {
 			row(q, q.Reason, "", "")
 		}
 		for _, f := range findings[:min(len(findings), maxFindings)] {
-			row(q, overview.WhatIsWrong(f), f.Expected, f.Actual)
+			row(q, f.Observation(), f.Expected, f.Actual)
 		}
 		if more := len(findings) - maxFindings; more > 0 {
 			row(q, fmt.Sprintf("and %d more", more), "", "")

@@ -31,10 +31,13 @@ func (r *Refused) Error() string {
 	return fmt.Sprintf("%s %s, and is not replaced; move it, or name another place", r.Path, r.Problem)
 }
 
-// Write writes the file through write: into a temporary file in the same folder, which is then renamed. Where write or
-// the disk fails, the old file stays as it was and the temporary one is removed.
+// Write writes the file through write: into a temporary file in the same folder, which is made if it does not exist, and
+// renames it. Where write or the disk fails, the old file stays as it was and the temporary one is removed.
 func Write(path string, mode os.FileMode, write func(io.Writer) error) (err error) {
 	if _, err := replaceable(path); err != nil {
+		return err
+	}
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		return err
 	}
 	file, err := temporary(path)

@@ -67,7 +67,7 @@ func (o Overview) root(q *reports.Requirement, listed map[string]*reports.Requir
 func (o Overview) inWords(q *reports.Requirement) string {
 	text := q.Reason
 	if found := o.Findings[q.ID]; q.Verdict == reports.Failed && len(found) > 0 {
-		text = WhatIsWrong(found[0])
+		text = found[0].Observation()
 	}
 	if q.Skip != nil {
 		text = cmp.Or(text, skipInWords(*q.Skip))
@@ -87,15 +87,11 @@ func skipInWords(s reports.Skip) string {
 // LeftOut groups by cause what a run did not judge, the largest group first: what makes it a part, or what does not
 // apply. Those that the result does not hold have no title.
 func (o Overview) LeftOut(applies bool) []Cause {
-	held := map[string]*reports.Requirement{}
-	for q := range reports.Each(o.Result.Requirements) {
-		held[q.ID] = q
-	}
 	var all []*reports.Requirement
 	for _, n := range o.Result.NotJudged {
-		q := held[n.ID]
+		q := o.Result.Requirement(n.ID)
 		if q == nil || q.Skip == nil {
-			q = &reports.Requirement{ID: n.ID, Verdict: reports.Skipped, Skip: &reports.Skip{Kind: n.Kind, Key: n.Key}}
+			q = &reports.Requirement{ID: n.ID, Verdict: reports.Skipped, Skip: &n.Skip}
 		}
 		if (n.Kind != reports.NotApplicable) == applies {
 			all = append(all, q)
@@ -107,11 +103,11 @@ func (o Overview) LeftOut(applies bool) []Cause {
 // SkippedInPart groups by cause the skipped scenarios of requirements that passed by others, each cause of a requirement once.
 func (o Overview) SkippedInPart() []Cause {
 	var all []*reports.Requirement
-	for q := range reports.Each(o.Result.Requirements) {
+	for _, q := range o.Classes[Passed] {
 		named := map[string]bool{}
 		for s := range reports.Each(q.Scenarios) {
 			part := &reports.Requirement{ID: q.ID, Verdict: s.Verdict, Reason: s.Reason, Skip: s.Skip}
-			if what := o.inWords(part); s.Verdict == reports.Skipped && o.ClassOf(q) == Passed && !named[what] {
+			if what := o.inWords(part); s.Verdict == reports.Skipped && !named[what] {
 				named[what] = true
 				all = append(all, part)
 			}

@@ -17,10 +17,6 @@ func ScenarioOf(q *reports.Requirement, f *reports.Finding) *reports.Scenario {
 	return nil
 }
 
-// WhatIsWrong says in one line what was observed: "expected 404, got 200". Only where nothing was compared does it fall
-// back on the summary.
-func WhatIsWrong(f *reports.Finding) string { return cmp.Or(f.Observation(), f.Summary) }
-
 // Seen says in how many judgements of its scenario a finding was seen, where there were two; else "".
 func Seen(f *reports.Finding) string {
 	switch {

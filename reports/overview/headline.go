@@ -40,36 +40,22 @@ func joined(separator string, texts ...string) string {
 
 // numbers says how many of the requirements that decide the verdict have passed or failed.
 func (o Overview) numbers() string {
-	r, by, known, causes, notApplicable := o.Result, map[reports.Verdict]int{}, 0, 0, 0
-	for q := range reports.Each(r.Requirements) {
-		if !o.decides(q) {
-			continue
-		}
-		by[q.Verdict]++
-		if q.Verdict == reports.Failed && len(q.ExplainedBy) == 0 {
-			causes++
-		}
-		if q.Verdict == reports.Failed && q.Known != nil {
-			known++
-		}
-		if o.ClassOf(q) == NotApplicable {
-			notApplicable++
-		}
-	}
-	passed, failed, open := by[reports.Passed], by[reports.Failed], by[reports.Blocked]+by[reports.Inconclusive]
-	of, part := reports.Count(passed+failed+open+notApplicable, r.Deciding()), r.LeftOut() > 0 && !o.AgentOnly()
-	text := fmt.Sprintf("%d of %s failed", failed, of)
-	if 0 < causes && causes < failed {
+	r, failed, passed := o.Result, o.deciding(reports.Failed), len(o.deciding(reports.Passed))
+	open := len(o.deciding(reports.Blocked, reports.Inconclusive))
+	notApplicable := len(filter(o.Classes[NotApplicable], (*reports.Requirement).Decides))
+	judged, part := passed+len(failed), r.LeftOut() > 0 && !o.AgentOnly()
+	of := reports.Count(judged+open+notApplicable, r.Deciding())
+	text := fmt.Sprintf("%d of %s failed", len(failed), of) + inBaseline(failed)
+	causes := len(filter(failed, func(q *reports.Requirement) bool { return len(q.ExplainedBy) == 0 }))
+	if 0 < causes && causes < len(failed) {
 		text = reports.Count(causes, "cause") + ", " + text
 	}
 	switch {
-	case r.Verdict == reports.NonConformant && known > 0:
-		return fmt.Sprintf("%s (%d in the baseline)", text, known)
 	case r.Verdict == reports.NonConformant:
 		return text
-	case passed+failed == 0 && o.Judged > 0:
+	case judged == 0 && o.Judged > 0:
 		return "no MUST was judged, only " + reports.Count(o.Judged, "requirement") + " of another level"
-	case passed+failed == 0:
+	case judged == 0:
 		return "no requirement was judged"
 	case part && (r.Verdict == reports.Conformant || open == 0):
 		return fmt.Sprintf("%d of %s judged, no MUST failed", o.Judged, reports.Count(r.Catalogue(), "requirement"))
@@ -82,6 +68,29 @@ func (o Overview) numbers() string {
 		text += fmt.Sprintf(", %d could not be judged", open)
 	}
 	return text
+}
+
+// deciding are the requirements with one of the verdicts that decide that of the run.
+func (o Overview) deciding(verdicts ...reports.Verdict) (all []*reports.Requirement) {
+	for q := range reports.Each(o.Result.Requirements) {
+		if q.Decides() && slices.Contains(verdicts, q.Verdict) {
+			all = append(all, q)
+		}
+	}
+	return all
+}
+
+func filter(all []*reports.Requirement, holds func(*reports.Requirement) bool) []*reports.Requirement {
+	return slices.DeleteFunc(slices.Clone(all), func(q *reports.Requirement) bool { return !holds(q) })
+}
+
+// inBaseline counts those that the baseline covers: " (2 in the baseline)"; "" where there is none.
+func inBaseline(all []*reports.Requirement) string {
+	known := filter(all, func(q *reports.Requirement) bool { return q.Known != nil })
+	if len(known) == 0 {
+		return ""
+	}
+	return fmt.Sprintf(" (%d in the baseline)", len(known))
 }
 
 // firstCause names the gravest failure, or what kept most requirements from being judged. What the run has to say of the

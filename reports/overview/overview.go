@@ -65,15 +65,13 @@ func (o Overview) ClassOf(q *reports.Requirement) Class {
 		return NotJudged
 	case q.Known != nil && q.Verdict.Problem():
 		return Known
-	case q.Verdict == reports.Failed && !o.decides(q):
+	case q.Verdict == reports.Failed && !q.Decides():
 		return Warning
 	case q.Verdict == reports.Inconclusive && slices.ContainsFunc(q.BlockedBy, byRun):
 		return NotRun
 	}
 	return Class(q.Verdict)
 }
-
-func (o Overview) decides(q *reports.Requirement) bool { return q.Decides(o.Result.Run.Strict) }
 
 // Skipped are the requirements of the three classes of skips.
 func (o Overview) Skipped() []*reports.Requirement {
@@ -168,7 +166,7 @@ func (o Overview) OutcomeOf(q *reports.Requirement, s *reports.Scenario) (class 
 		return NotJudged, reason
 	case q.Known != nil:
 		return Known, "known failure: " + KnownText(q.Known) + ": " + reason
-	case !o.decides(q):
+	case !q.Decides():
 		return Warning, fmt.Sprintf("warning: %s %s: %s", q.Level, s.Verdict, reason)
 	case s.Verdict == reports.Failed:
 		return Failed, reason

@@ -91,27 +91,12 @@ func (o Overview) BrokenClaims() string {
 
 // Remaining says how far a target is from conformant: "3 MUSTs with 2 causes", or "none".
 func (o Overview) Remaining() string {
-	r, passed, known := o.Result, 0, 0
-	var short []*reports.Requirement // what decides the verdict and has not passed though it applies
-	for q := range reports.Each(r.Requirements) {
-		switch {
-		case !o.decides(q) || q.Verdict == reports.Skipped:
-		case q.Verdict == reports.Passed:
-			passed++
-		default:
-			short = append(short, q)
-			if q.Known != nil {
-				known++
-			}
-		}
-	}
+	r, passed := o.Result, len(o.deciding(reports.Passed))
+	short := o.deciding(reports.Failed, reports.Blocked, reports.Inconclusive)
 	claims, text, left := o.BrokenClaims(), "", ""
 	switch warnings := o.Classes[Warning]; {
 	case len(short) > 0:
-		text = reports.Count(len(short), r.Deciding())
-		if known > 0 {
-			text += fmt.Sprintf(" (%d in the baseline)", known)
-		}
+		text = reports.Count(len(short), r.Deciding()) + inBaseline(short)
 		if causes := o.Causes(short); len(causes) < len(short) {
 			text += " with " + reports.Count(len(causes), "cause")
 		}

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -23,11 +22,8 @@ func Check(dir string) error {
 	return outfile.Folder(dir, mark, "proof.json", "proof.md")
 }
 
-// Write writes proof.json and proof.md into the folder.
+// Write writes proof.json and proof.md into the folder, which it makes.
 func Write(dir string, p *Proof) error {
-	if err := os.MkdirAll(dir, 0o755); err != nil {
-		return fmt.Errorf("creating the folder of the self-test: %w", err)
-	}
 	for name, write := range map[string]func(io.Writer, *Proof) error{"proof.json": JSON, "proof.md": Markdown} {
 		err := outfile.Write(filepath.Join(dir, name), outfile.Public, func(w io.Writer) error { return write(w, p) })
 		if err != nil {

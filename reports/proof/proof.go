@@ -37,7 +37,7 @@ type Proof struct {
 	Schema       string        `json:"schema"`
 	Version      string        `json:"version"`
 	Whole        bool          `json:"whole"` // false if limited by --only
-	Gate         bool          `json:"gate"`  // mutants were run against a part of the scenarios: see Row.Narrow
+	Gate         bool          `json:"gate"`  // declared faults were run against the scenarios of the requirement that must kill them only
 	Requirements []Requirement `json:"requirements"`
 	Rows         []Row         `json:"rows"`
 	Problems     []string      `json:"problems"` // why the self-test failed; empty if it passed
@@ -58,29 +58,26 @@ type Row struct {
 	Name    string            `json:"name"`
 	Does    string            `json:"does"` // what a client observes, in a sentence
 	Edition string            `json:"edition,omitempty"`
-	Fails   string            `json:"fails,omitempty"` // the requirement that must kill the mutant
-	Also    map[string]string `json:"also,omitempty"`  // further requirements that inevitably fail, with the reason
-	// Counted tells whether Changed was counted: how many exchanges the mutant has changed.
-	Counted bool  `json:"counted,omitempty"`
-	Changed int64 `json:"changed,omitempty"`
+	Fails   string            `json:"fails,omitempty"`   // the requirement that must kill the mutant
+	Also    map[string]string `json:"also,omitempty"`    // further requirements that inevitably fail, with the reason
+	Changed int64             `json:"changed,omitempty"` // how many exchanges a mutant has changed
 	// Group, Allowed and Control are of generated mutants: the rule (of a proxied one the server), why the interface
 	// allows what it does, and whether it must be killed for anything to count.
 	Group    string             `json:"group,omitempty"`
 	Allowed  string             `json:"allowed,omitempty"`
 	Control  bool               `json:"control,omitempty"`
 	Verdict  reports.Conclusion `json:"verdict"`
-	Narrow   bool               `json:"narrow,omitempty"`   // only the scenarios of the requirement that must kill the mutant were run
 	Together int                `json:"together,omitempty"` // so many equivalent mutants were tried at once
 	Passed   int                `json:"passed"`             // how many requirements passed
-	Red      []string           `json:"red"`                // requirements that failed, and no other failure explains
+	// Red are the requirements that failed, and no other failure explains. Invariants that failed beside the requirement
+	// that a fault breaks are not among them: they are judged on all exchanges.
+	Red []string `json:"red"`
 	// Explained are the requirements that failed and which failures explain them.
 	Explained map[string][]string `json:"explained,omitempty"`
-	// Beside are invariants that failed beside the requirement that the fault breaks: they are judged on all exchanges.
-	Beside  []string `json:"beside,omitempty"`
-	Open    []string `json:"open"` // blocked or inconclusive
-	Shown   string   `json:"shown,omitempty"`
-	Problem string   `json:"problem,omitempty"`
-	MS      int64    `json:"ms"`
+	Open      []string            `json:"open"` // blocked or inconclusive
+	Shown     string              `json:"shown,omitempty"`
+	Problem   string              `json:"problem,omitempty"`
+	MS        int64               `json:"ms"`
 	// Attempts is 2 where the first one was undecided, 0 or 1 otherwise. The second one runs alone.
 	Attempts int `json:"attempts,omitempty"`
 	// Replayed is how many findings were replayed with the expected verdict against all four targets.
@@ -107,7 +104,7 @@ func (r Row) Outcome() Outcome {
 		return Killed
 	case r.Kind == Fault:
 		return Survived
-	case r.Counted && r.Changed == 0:
+	case r.Changed == 0:
 		return NotReached
 	case r.Allowed != "":
 		return Explained
@@ -156,8 +153,9 @@ func (r Row) undeclared() []string {
 	return slices.DeleteFunc(slices.Clone(r.Red), func(id string) bool { return id == r.Fails || r.Also[id] != "" })
 }
 
-// Judge returns the problem of a row, "" if there is none.
-func (r Row) Judge(level reports.Level) string {
+// Judge returns the problem of a row, "" if there is none. The level is that of the requirement that must kill it; gate is
+// as in [Proof].
+func (r Row) Judge(level reports.Level, gate bool) string {
 	switch r.Kind {
 	case Pristine, Equivalent:
 		if red := r.undeclared(); len(red) > 0 {
@@ -171,28 +169,28 @@ func (r Row) Judge(level reports.Level) string {
 			return "reported conformant"
 		}
 	case Fault:
-		return r.judgeFault(level)
+		return r.judgeFault(level, gate)
 	case Proxied, GeneratedMutant:
 		return r.judgeGenerated()
 	}
 	return ""
 }
 
-func (r Row) judgeFault(level reports.Level) string {
+func (r Row) judgeFault(level reports.Level, gate bool) string {
 	if !slices.Contains(r.Red, r.Fails) {
 		if slices.Contains(r.Open, r.Fails) {
 			return fmt.Sprintf("mutant survived %s: blocked or inconclusive, expected failed; failed: %s", r.Fails, list(r.Red))
 		}
 		return fmt.Sprintf("mutant survived %s; failed: %s", r.Fails, list(r.Red))
 	}
-	if r.Counted && r.Changed == 0 {
+	if r.Changed == 0 {
 		return r.unchanged()
 	}
 	if red := r.undeclared(); len(red) > 0 {
 		return fmt.Sprintf("%s failed too, which the fault does not declare; failed: %s", red[0], list(r.Red))
 	}
 	for id := range r.Also {
-		if !r.Narrow && !slices.Contains(r.Red, id) {
+		if !gate && !slices.Contains(r.Red, id) {
 			return fmt.Sprintf("%s did not fail, but the fault declares it", id)
 		}
 	}
@@ -220,7 +218,7 @@ func (p *Proof) Conclude() {
 	}
 	for i := range p.Rows {
 		row := &p.Rows[i]
-		row.Problem = cmp.Or(row.Problem, row.Judge(levels[row.Fails]))
+		row.Problem = cmp.Or(row.Problem, row.Judge(levels[row.Fails], p.Gate))
 		switch row.Kind {
 		case Fault:
 			faults[row.Fails]++

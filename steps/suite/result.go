@@ -32,7 +32,7 @@ func (r *run) result(selected []*features.Scenario, removal time.Duration) *repo
 		Run: reports.Run{ID: r.target.RunID, Seed: r.Seed, StartedAt: r.start.UTC().Truncate(time.Millisecond),
 			DurationMS: time.Since(r.start).Milliseconds(), Command: r.target.Redact.Command("agentconform",
 				r.Arguments...), Arguments: r.target.Redact.Texts(r.Arguments),
-			Strict: r.Strict, ReadOnly: r.target.Config.ReadOnly, FailOn: strings.Join(r.FailOn,
+			Strict: slices.Contains(r.FailOn, "should"), ReadOnly: r.target.Config.ReadOnly, FailOn: strings.Join(r.FailOn,
 				" or "), Whole: r.RequireWhole, Stopped: r.target.Redact.Text(r.stopped)},
 		Requirements: []reports.Requirement{},
 		Findings:     []reports.Finding{},
@@ -233,7 +233,8 @@ func absent(c *features.Catalogue, selected Selection, res *reports.Result) []re
 	var all []reports.NotJudged
 	for _, q := range c.Requirements {
 		if !slices.ContainsFunc(res.Requirements, func(had reports.Requirement) bool { return had.ID == q.ID }) {
-			all = append(all, reports.NotJudged{ID: q.ID, Kind: reports.NotSelected, Key: selected.LeavesOut(q.ID)})
+			why := reports.Skip{Kind: reports.NotSelected, Key: selected.LeavesOut(q.ID)}
+			all = append(all, reports.NotJudged{ID: q.ID, Skip: why})
 		}
 	}
 	return all
@@ -313,8 +314,7 @@ func (r *run) headline(res *reports.Result) string {
 			return same
 		}
 	}
-	if len(res.Unseen) > 0 && res.Verdict == reports.Incomplete && reports.Conclude(res.Requirements,
-		res.Run.Strict) == reports.Conformant {
+	if len(res.Unseen) > 0 && res.Verdict == reports.Incomplete && reports.Conclude(res.Requirements) == reports.Conformant {
 		return fmt.Sprintf("no successful answer of the %s was seen", strings.ReplaceAll(res.Unseen[0], "-", " "))
 	}
 	return "" // the reports name the first failure, or what could not be judged

@@ -36,8 +36,7 @@ type Options struct {
 	Oracle    *spec.Oracle // share one between runs: making one takes long
 	Select    Selection
 
-	Concurrency int // requests in flight; DefaultConcurrency when 0
-	Strict      bool
+	Concurrency int      // requests in flight; DefaultConcurrency when 0
 	FailOn      []string // "should", or tag expressions: requirements that match one count as MUST
 	Seed        int64    // shuffles the scenarios; 0: a random one, which the result tells
 	ID          string   // of the run; names what it creates; "": a random one

@@ -113,7 +113,7 @@ func sample(said func(usual string) string) *reports.Result {
 			}
 		}
 	}
-	reports.SetScope(r, []reports.NotJudged{{ID: "CP-LIST-20", Kind: reports.OverBudget, Key: "max_revisions"}})
+	reports.SetScope(r, []reports.NotJudged{{ID: "CP-LIST-20", Skip: reports.Skip{Kind: reports.OverBudget, Key: "max_revisions"}}})
 	reports.Tally(r)
 	r.Verdict = reports.ConcludeRun(r)
 	return r

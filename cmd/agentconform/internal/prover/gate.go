@@ -24,20 +24,13 @@ const togetherAtMost = 12
 // explored is within how many operations exploration is to find a fault that no scenario sees.
 const explored = 2000
 
-// narrow tells whether the gate runs a part of the scenarios against a server: against a fault, those that should see
-// it.
-func (p *prover) narrow(row proof.Row) bool { return !p.Whole && row.Kind == proof.Fault }
-
 // selection is what is run against a server: everything, or in the gate, against a fault, the scenarios of its
 // requirement. A requirement about all answers of an operation also needs the scenarios that send it, and one about all
 // answers of a half needs that half.
 func (p *prover) selection(t trial) steps.Selection {
 	row := t.row
-	if !p.narrow(row) {
-		return steps.Selection{}
-	}
 	q := p.catalogue.Find(row.Fails)
-	if q == nil {
+	if p.Whole || row.Kind != proof.Fault || q == nil {
 		return steps.Selection{}
 	}
 	if !q.Scenarios[0].Is(features.TagLast) && !t.fault.Elsewhere {

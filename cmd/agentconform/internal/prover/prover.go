@@ -143,13 +143,13 @@ func (p *prover) try(ctx context.Context, t trial) proof.Row {
 		p.learn(row, result)
 	}
 	if t.changed != nil {
-		row.Counted, row.Changed = true, t.changed()
+		row.Changed = t.changed()
 	}
 	level := reports.Level("")
 	if q := p.catalogue.Find(row.Fails); q != nil {
 		level = q.Level
 	}
-	row.Problem = row.Judge(level)
+	row.Problem = row.Judge(level, !p.Whole)
 	if row.Kind == proof.GeneratedMutant {
 		row = p.elsewhere(ctx, t, row)
 	}
@@ -166,7 +166,7 @@ func (p *prover) options(cfg *config.Config) steps.Options {
 
 // fill copies verdicts and the first finding from a result into the row.
 func (p *prover) fill(row *proof.Row, result *reports.Result) {
-	row.Verdict, row.Narrow = result.Verdict, p.narrow(*row)
+	row.Verdict = result.Verdict
 	var failed []string
 	row.Explained = map[string][]string{}
 	for _, q := range result.Requirements {
@@ -183,7 +183,7 @@ func (p *prover) fill(row *proof.Row, result *reports.Result) {
 			row.Open = append(row.Open, q.ID)
 		}
 	}
-	row.Red, row.Beside = p.apart(row, failed)
+	row.Red = p.red(row, failed)
 	for _, f := range result.Findings {
 		if row.Shown == "" && (row.Fails == "" || f.Requirement == row.Fails) {
 			row.Shown = safe.Cut(fmt.Sprintf("%s: expected %s, got %s", f.Step, f.Expected, f.Actual), 300)
@@ -196,19 +196,13 @@ func (p *prover) fill(row *proof.Row, result *reports.Result) {
 	row.Sites = slices.DeleteFunc(slices.Compact(row.Sites), func(site string) bool { return site == "" })
 }
 
-// apart takes invariants from the requirements that failed where they may be seen beside the one that the fault breaks.
-func (p *prover) apart(row *proof.Row, failed []string) (red, beside []string) {
-	red = []string{}
+// red leaves invariants out of the requirements that failed where they may be seen beside the one that the fault breaks.
+func (p *prover) red(row *proof.Row, failed []string) []string {
 	broken := p.catalogue.Find(row.Fails)
-	mayBeBeside := row.Kind == proof.Fault && slices.Contains(failed, row.Fails) && broken != nil && !broken.IsInvariant()
-	for _, id := range failed {
-		if q := p.catalogue.Find(id); mayBeBeside && q != nil && q.IsInvariant() {
-			beside = append(beside, id)
-			continue
-		}
-		red = append(red, id)
+	if row.Kind == proof.Fault && slices.Contains(failed, row.Fails) && broken != nil && !broken.IsInvariant() {
+		failed = slices.DeleteFunc(failed, func(id string) bool { return p.catalogue.Find(id).IsInvariant() })
 	}
-	return red, beside
+	return append([]string{}, failed...) // a reader of the file sees [], never null
 }
 
 // replay replays the findings of the fault's requirement. Against the faulty server at least one must still fail

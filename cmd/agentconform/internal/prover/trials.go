@@ -30,7 +30,7 @@ type trial struct {
 	// place and layer are of an equivalent mutant that the gate may try together with others.
 	place string
 	layer faults.Layer
-	// changed is how many exchanges a row has changed; nil where that is not counted.
+	// changed is how many exchanges a mutant has changed; nil for other servers.
 	changed func() int64
 	other   *trial // in the other edition; nil where one edition says everything
 }
@@ -86,11 +86,13 @@ func selected(all []trial, only []string) ([]trial, error) {
 	if len(only) == 0 {
 		return all, nil
 	}
-	byID := false
+	byID, known := false, map[string]bool{}
+	for _, t := range all {
+		byID = byID || t.row.Fails != "" && slices.Contains(only, t.row.Fails)
+		known[t.row.Name], known[t.row.Fails], known[t.row.Group] = true, true, true
+	}
 	for _, name := range only {
-		isID := slices.ContainsFunc(all, func(t trial) bool { return t.row.Fails == name })
-		byID = byID || isID
-		if !isID && !slices.ContainsFunc(all, func(t trial) bool { return t.row.Name == name || t.row.Group == name }) {
+		if name == "" || !known[name] {
 			return nil, fmt.Errorf("--only %s: unknown name of a fault, equivalent mutant or null implementation, and no fault breaks a requirement with this ID; agentconform prove --list shows all names", name)
 		}
 	}
@@ -191,8 +193,7 @@ func counted(row *deviate.Row) (faults.Layer, func() int64) {
 // generated is a trial of a generated mutant in an edition of the reference.
 func (p *prover) generated(m mutants.Mutant, edition string) trial {
 	t := p.counting(proof.Row{Kind: proof.GeneratedMutant, Name: m.Name, Does: m.Does, Group: string(m.Group),
-		Allowed: m.Allowed,
-		Control: m.Control, Edition: edition}, m.Row)
+		Allowed: m.Allowed, Control: m.Control, Edition: edition}, m.Row)
 	if edition == config.Cloud { // not all of the interface is in one edition
 		other := p.generated(m, config.SelfHosted)
 		t.other = &other
