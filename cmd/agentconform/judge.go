@@ -57,7 +57,7 @@ func (f *runFlags) judge(ctx context.Context, known *baseline.Baseline, io strea
 	if err := f.write(result, screen, io); err != nil {
 		return err
 	}
-	if err := f.leadOn(io.out); err != nil {
+	if err := f.leadOn(io.out, result); err != nil {
 		return err
 	}
 	return failed(overview.Of(result).Display().Exit)

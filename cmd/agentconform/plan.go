@@ -4,27 +4,57 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/agentconform/agentconform/reports"
+	"github.com/agentconform/agentconform/reports/overview"
 	"github.com/agentconform/agentconform/reports/safe"
 	"github.com/agentconform/agentconform/steps/config"
 	"github.com/agentconform/agentconform/steps/suite"
 )
 
-// leadOn ends a run without a configuration file with the command that writes one.
-func (f *runFlags) leadOn(w io.Writer) error {
+// firstKeys are the keys that a target is tested better with, one after the other, and values with which the plan of a
+// run shows what each would add at most: the credentials open a deployment that can be read.
+var firstKeys = []struct {
+	key string
+	set func(*config.Config)
+}{
+	{"credentials.api_key", func(c *config.Config) { c.Credentials.APIKey, c.Existing.Deployment = "key", "any" }},
+	{"create.body", func(c *config.Config) { c.Create.Body = map[string]any{"source": config.GitHost} }},
+	{"users", func(c *config.Config) { c.Users = []config.User{{Name: "a", Token: "a"}, {Name: "b", Token: "b"}} }},
+}
+
+// leadOn ends a run without a configuration file with three lines: what was judged, the key that would add most
+// where the target answers, and the command that writes the file.
+func (f *runFlags) leadOn(w io.Writer, r *reports.Result) error {
 	_, noFile := os.Stat(config.DefaultFile)
 	if noFile == nil || f.config != "" || f.bundled || f.quiet || f.format == formatJSON {
 		return nil
 	}
-	command, c := "agentconform init", f.options.Config
-	for _, flag := range [][2]string{{" --target ", c.Target}, {" --agent-target ", c.AgentTarget}} {
+	cfg, shown := f.options.Config, overview.Of(r).Judged
+	fmt.Fprintf(w, "\n%-16s%d of %s, without a configuration file\n", "Judged", shown,
+		reports.Count(r.Catalogue(), "requirement"))
+	key, most := "", 0
+	for _, first := range firstKeys {
+		with := *cfg
+		first.set(&with)
+		p, err := suite.PreviewOf(&with, f.options.Catalogue, f.options.Select)
+		if err == nil && !cfg.Has(first.key) && p.Judged-shown > most {
+			key, most = first.key, p.Judged-shown
+		}
+	}
+	answered := slices.ContainsFunc(r.Exchanges, func(e reports.Exchange) bool { return e.Status > 0 })
+	if key != "" && answered {
+		fmt.Fprintf(w, "%-16s%s would add up to %s\n", "Next key", key, reports.Count(most, "requirement"))
+	}
+	command := "agentconform init"
+	for _, flag := range [][2]string{{" --target ", cfg.Target}, {" --agent-target ", cfg.AgentTarget}} {
 		if flag[1] != "" {
 			command += flag[0] + reports.ShellWord(flag[1])
 		}
 	}
-	_, err := fmt.Fprintf(w, "\n%-16s%s\n", "Write a file", safe.Line(command))
+	_, err := fmt.Fprintf(w, "%-16s%s\n", "Write the file", safe.Line(command))
 	return err
 }
 
