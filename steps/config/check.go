@@ -190,16 +190,14 @@ func readSecret(path string) (string, error) {
 // and c stays as it is; else nil. A file that cannot be read, or holds no credential, counts as unchanged: it may just
 // be written.
 func (c *Config) Reread() *Config {
-	changed, some := *c, false
-	v := reflect.ValueOf(&changed).Elem()
+	now := reflect.ValueOf(c).Elem()
 	for key, path := range c.SecretFiles {
-		if value, err := readSecret(path); err == nil && value != valueOf(v, key).String() {
-			change(v, key, func(v reflect.Value) { v.SetString(value) })
-			some = true
+		if value, err := readSecret(path); err == nil && value != valueOf(now, key).String() {
+			now = changed(now, key, func(v reflect.Value) { v.SetString(value) })
 		}
 	}
-	if !some {
-		return nil
+	if next := now.Addr().Interface().(*Config); next != c {
+		return next
 	}
-	return &changed
+	return nil
 }

@@ -4,7 +4,9 @@ import (
 	"bytes"
 	"cmp"
 	"fmt"
+	"maps"
 	"reflect"
+	"slices"
 	"strings"
 
 	"go.yaml.in/yaml/v4"
@@ -23,15 +25,34 @@ type draftLine struct {
 	why   []string
 }
 
-// NewDraft returns a draft without keys.
-func NewDraft() *Draft { return &Draft{lines: map[string]draftLine{}} }
+// NewDraft returns a draft that suggests each key for which the table of keys has an example.
+func NewDraft() *Draft {
+	d := &Draft{lines: map[string]draftLine{}}
+	for key, known := range keys {
+		if known.Example != nil {
+			d.Suggest(key, known.Example)
+		}
+	}
+	return d
+}
 
 // Set gives a key a value, with how it was learned: one line for each, of text that is safe to show.
 func (d *Draft) Set(key string, value any, how ...string) { d.lines[key] = draftLine{value, true, how} }
 
-// Suggest leaves a key as a comment with an example, and says what to put there.
+// Suggest leaves a key as a comment with an example, and says what to put there. Where it is nil, the example is that
+// of the table of keys.
 func (d *Draft) Suggest(key string, example any, what ...string) {
+	if example == nil {
+		example = keys[key].Example
+	}
 	d.lines[key] = draftLine{example, false, what}
+}
+
+// Remove leaves out keys, and those below them.
+func (d *Draft) Remove(groups ...string) {
+	maps.DeleteFunc(d.lines, func(key string, _ draftLine) bool {
+		return slices.ContainsFunc(groups, func(group string) bool { return inside(key, group) })
+	})
 }
 
 // Count returns how many keys have values, and how many are left as comments.
@@ -54,7 +75,7 @@ func (d *Draft) Value(key string) any {
 
 // YAML writes the configuration as a file that Load reads, with what each key is for. It holds the credentials.
 func (c *Config) YAML() ([]byte, error) {
-	d := NewDraft()
+	d := &Draft{lines: map[string]draftLine{}}
 	each(reflect.ValueOf(*c), "", func(key string, v reflect.Value) {
 		if v.Kind() != reflect.Struct && !strings.HasPrefix(key, "users.") {
 			d.Set(key, v.Interface())
@@ -112,7 +133,7 @@ func (d *Draft) has(key string, set bool) bool {
 // writeKey writes a key with its comments. The indent of a group that is a comment begins with "#".
 func (d *Draft) writeKey(out *bytes.Buffer, key, indent string) error {
 	line := d.lines[key]
-	for _, text := range append([]string{keys[key]}, line.why...) {
+	for _, text := range append([]string{keys[key].About}, line.why...) {
 		comment(out, indent, text)
 	}
 	if !d.has(key, true) && !strings.HasPrefix(indent, "#") {

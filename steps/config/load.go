@@ -304,7 +304,8 @@ func (l *loader) set(key, text string) {
 	maps.DeleteFunc(l.from, func(known, _ string) bool { return inside(known, key) })
 	maps.DeleteFunc(l.config.SecretFiles, func(known, _ string) bool { return inside(known, key) })
 	l.from[key] = l.source
-	change(reflect.ValueOf(l.config).Elem(), key, func(v reflect.Value) {
+	root := reflect.ValueOf(l.config).Elem()
+	root.Set(changed(root, key, func(v reflect.Value) {
 		isSecret := strings.HasPrefix(key, "create.") && strings.HasSuffix(key, ".value") // of a deployment
 		if v.Kind() == reflect.String || v.Kind() == reflect.Interface && (v.Elem().Kind() == reflect.String || isSecret) {
 			v.Set(reflect.ValueOf(text))
@@ -316,5 +317,5 @@ func (l *loader) set(key, text string) {
 		} else if wrong := l.decode(doc.Content[0], v, key); wrong != nil {
 			l.found = append(l.found, wrong)
 		}
-	})
+	}))
 }

@@ -46,7 +46,7 @@ func groupSchema(v reflect.Value, group string) map[string]any {
 		key, value := join(group, name), field(v, name)
 		schema := schemaOf(value, key)
 		maps.Copy(schema, limits[key])
-		schema["description"] = keys[key]
+		schema["description"] = keys[key].About
 		switch {
 		case value.IsZero():
 		case value.Type() == durationType:
@@ -125,7 +125,7 @@ func Reference() string {
 		if shown := shownDefault(value); shown != "" {
 			line += " " + shown
 		}
-		fmt.Fprintf(&b, "%-32s # %s\n", line, keys[key])
+		fmt.Fprintf(&b, "%-32s # %s\n", line, keys[key].About)
 	})
 	return b.String()
 }
@@ -147,7 +147,7 @@ func Markdown(w io.Writer) error {
 	b.WriteString(strings.NewReplacer("{{DefaultFile}}", DefaultFile, "{{SchemaURL}}", SchemaURL,
 		"{{Claims}}", features.ClaimsMarkdown()).Replace(markdownHead))
 	each(reflect.ValueOf(Default()), "", func(key string, v reflect.Value) {
-		about, kind, shown := keys[key], formOf(v.Type()).name, ""
+		about, kind, shown := keys[key].About, formOf(v.Type()).name, ""
 		variable := Variable(strings.Replace(key, "users.", "users.0.", 1))
 		if d := shownDefault(v); d != "" && d != `""` {
 			shown = "`" + d + "`"

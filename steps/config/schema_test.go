@@ -137,10 +137,10 @@ func TestEveryKeyIsExplained(t *testing.T) {
 	known := map[string]bool{}
 	each(reflect.ValueOf(c), "", func(key string, _ reflect.Value) {
 		known[key] = true
-		if assert.NotEmpty(t, keys[key], key) {
-			assert.NotContains(t, keys[key], "\n", key)
-			assert.Equal(t, !strings.HasPrefix(key, "users."), strings.Contains(written, keys[key]), key)
-			assert.Contains(t, Reference(), keys[key], key)
+		if assert.NotEmpty(t, keys[key].About, key) {
+			assert.NotContains(t, keys[key].About, "\n", key)
+			assert.Equal(t, !strings.HasPrefix(key, "users."), strings.Contains(written, keys[key].About), key)
+			assert.Contains(t, Reference(), keys[key].About, key)
 		}
 	})
 	for key := range keys {

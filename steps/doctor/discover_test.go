@@ -59,7 +59,13 @@ func (u *unfamiliar) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-func discovered(t *testing.T, change func(c *config.Config, base string)) (string, *Discovery, *unfamiliar) {
+// discovery is what was found.
+type discovery struct {
+	*config.Draft
+	problems []Check
+}
+
+func discovered(t *testing.T, change func(c *config.Config, base string)) (string, discovery, *unfamiliar) {
 	t.Helper()
 	u := &unfamiliar{}
 	server := httptest.NewServer(u)
@@ -69,9 +75,9 @@ func discovered(t *testing.T, change func(c *config.Config, base string)) (strin
 	c.Timeouts.Request = 5 * time.Second
 	change(&c, server.URL)
 	require.NoError(t, c.Complete())
-	found, err := Discover(t.Context(), &c, func(string) {})
+	draft, problems, err := Discover(t.Context(), &c, func(string) {})
 	require.NoError(t, err)
-	return string(found.Draft.Text()), found, u
+	return string(draft.Text()), discovery{draft, problems}, u
 }
 
 func TestDiscoverAsksWhatTheTargetCan(t *testing.T) {
@@ -79,7 +85,7 @@ func TestDiscoverAsksWhatTheTargetCan(t *testing.T) {
 		c.Target, c.Credentials.APIKey, c.Credentials.TenantID = base, "the-key-of-the-plane", "the-tenant"
 		c.Users = []config.User{{Name: "ada", Token: "token-of-ada"}}
 	})
-	assert.Empty(t, found.Problems)
+	assert.Empty(t, found.problems)
 	for key, want := range map[string]any{"target": u.url, "edition": config.SelfHosted, "tenant_id_alone": false} {
 		assert.Equal(t, want, found.Draft.Value(key), key)
 	}
@@ -128,7 +134,7 @@ func TestADraftIsAConfiguration(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			text, found, u := discovered(t, change)
 			assert.Equal(t, name == "both", u.user, "tokens of users go to agent_target")
-			assert.Equal(t, name == "neither answers", len(found.Problems) > 0)
+			assert.Equal(t, name == "neither answers", len(found.problems) > 0)
 			suggestion := regexp.MustCompile(`(?m)^( *)# ( *(?:[a-z_]+:(?: \S+| ".*")?$|- |X-Auth-Scheme: |.*your product$))`)
 			all := suggestion.ReplaceAllString(text, "$1$2")
 			require.NotEqual(t, text, all)
@@ -178,11 +184,11 @@ func TestNothingIsSentToAFoundAddress(t *testing.T) {
 	c := config.Default()
 	c.Target, c.Credentials.APIKey, c.Users = control.URL, "the-key-of-the-plane", []config.User{{Name: "ada", Token: "token-of-ada"}}
 	require.NoError(t, c.Complete())
-	found, err := Discover(t.Context(), &c, func(string) {})
+	draft, _, err := Discover(t.Context(), &c, func(string) {})
 	require.NoError(t, err)
-	assert.Equal(t, "source_config.custom_url", found.Draft.Value("agent_url_from"))
-	assert.Contains(t, string(found.Draft.Text()), "Found: the deployment d has a URL at source_config.custom_url, which was not asked.")
-	assert.Contains(t, string(found.Draft.Text()), "# agent_target: "+elsewhere.URL)
+	assert.Equal(t, "source_config.custom_url", draft.Value("agent_url_from"))
+	assert.Contains(t, string(draft.Text()), "Found: the deployment d has a URL at source_config.custom_url, which was not asked.")
+	assert.Contains(t, string(draft.Text()), "# agent_target: "+elsewhere.URL)
 	assert.Zero(t, sent.Load())
 }
 
@@ -203,9 +209,9 @@ func TestTextOfATargetStaysText(t *testing.T) {
 	c := config.Default()
 	c.Target, c.AgentTarget = server.URL, server.URL
 	require.NoError(t, c.Complete())
-	found, err := Discover(t.Context(), &c, func(string) {})
+	draft, _, err := Discover(t.Context(), &c, func(string) {})
 	require.NoError(t, err)
-	text := string(found.Draft.Text())
+	text := string(draft.Text())
 	assert.Contains(t, text, "has the source git_host")
 	assert.NotContains(t, text, "\x1b")
 	assert.NotContains(t, text, "\u0085")
