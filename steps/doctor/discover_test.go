@@ -18,8 +18,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/agentconform/agentconform/steps/config"
-	"github.com/agentconform/agentconform/steps/plane"
-	"github.com/agentconform/agentconform/steps/target"
 )
 
 // unfamiliar is a target that lists its deployments, names its agent server at a path of its own, lists threads with
@@ -165,40 +163,18 @@ func TestADraftIsAConfiguration(t *testing.T) {
 	}
 }
 
-// TestNothingIsSentToAFoundAddress has deployments name URLs: they are written down, and nothing is sent there.
-func TestNothingIsSentToAFoundAddress(t *testing.T) {
-	var sent atomic.Int32
-	elsewhere := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		sent.Add(1)
-		respond(200, "text/html", page)(w, r)
-	}))
-	defer elsewhere.Close()
-	control := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		body := `{"resources":[{"id":"d"}],"offset":0}`
-		if strings.HasSuffix(r.URL.Path, "/d") {
-			body = fmt.Sprintf(`{"id":"d","source_config":{"custom_url":%q,"repo_url":%q}}`, elsewhere.URL, elsewhere.URL+"/repo")
-		}
-		respond(200, "application/json", body)(w, r)
-	}))
-	defer control.Close()
-	c := config.Default()
-	c.Target, c.Credentials.APIKey, c.Users = control.URL, "the-key-of-the-plane", []config.User{{Name: "ada", Token: "token-of-ada"}}
-	require.NoError(t, c.Complete())
-	draft, _, err := Discover(t.Context(), &c, func(string) {})
-	require.NoError(t, err)
-	assert.Equal(t, "source_config.custom_url", draft.Value("agent_url_from"))
-	assert.Contains(t, string(draft.Text()), "Found: the deployment d has a URL at source_config.custom_url, which was not asked.")
-	assert.Contains(t, string(draft.Text()), "# agent_target: "+elsewhere.URL)
-	assert.Zero(t, sent.Load())
-}
-
 // TestTextOfATargetStaysText has a target answer with what would be keys of the file if it were written as it is.
 func TestTextOfATargetStaysText(t *testing.T) {
 	const detail = "no\nassistant_id: other\n# \x1b[31m"
+	var asked atomic.Int32
+	named := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { asked.Add(1) }))
+	defer named.Close()
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch {
 		case r.URL.Path == "/v2/deployments":
 			respond(200, "application/json", `{"resources":[{"id":"d\nassistant_id: other","source":"git_host"},{"id":"e\u0085assistant_id: other","source":"their\nassistant_id: other"}]}`)(w, r)
+		case strings.HasPrefix(r.URL.Path, "/v2/deployments/e"):
+			respond(200, "application/json", fmt.Sprintf(`{"source_config":{"custom_url":%q,"repo_url":"http://a.example"}}`, named.URL))(w, r)
 		case strings.HasPrefix(r.URL.Path, "/v2/"):
 			respond(404, "application/json", notFound)(w, r)
 		default:
@@ -213,6 +189,8 @@ func TestTextOfATargetStaysText(t *testing.T) {
 	require.NoError(t, err)
 	text := string(draft.Text())
 	assert.Contains(t, text, "has the source git_host")
+	assert.Equal(t, "source_config.custom_url", draft.Value("agent_url_from"))
+	assert.Zero(t, asked.Load(), "an address that only the control plane names is not asked")
 	assert.NotContains(t, text, "\x1b")
 	assert.NotContains(t, text, "\u0085")
 	file := filepath.Join(t.TempDir(), "a.yaml")
@@ -221,33 +199,4 @@ func TestTextOfATargetStaysText(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, config.Default().AssistantID, read.AssistantID)
 	assert.Empty(t, read.Agent.RejectedDetail, "a detail that is not plain text is only shown in a comment")
-}
-
-// TestProbesWaitForTheirTurn: a low rate is no sign of a target that keeps asking to wait.
-func TestProbesWaitForTheirTurn(t *testing.T) {
-	var sent atomic.Int32
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		sent.Add(1)
-		respond(404, "application/json", notFound)(w, r)
-	}))
-	defer server.Close()
-	c := config.Default()
-	c.Target, c.Timeouts.Request, c.Rate = server.URL, time.Second, "2/s"
-	require.NoError(t, c.Complete())
-	on, err := target.New(target.Options{Config: &c, Concurrency: 9})
-	require.NoError(t, err)
-	defer on.Close() //nolint:errcheck // there is no ledger
-	x := &examiner{target: on}
-	probes := make([]*probe, 6) // the last is sent after 2.5s, later than a request and a second
-	for i := range probes {
-		probes[i] = &probe{request: on.ToControlPlane(target.Nobody, http.MethodGet, plane.DeploymentsPath, nil)}
-	}
-	began := time.Now()
-	x.sendAll(t.Context(), probes...)
-	assert.GreaterOrEqual(t, time.Since(began), 2400*time.Millisecond, "the rate is kept")
-	for _, p := range probes {
-		require.NoError(t, p.err)
-		assert.Equal(t, 404, p.answer.Status)
-	}
-	assert.EqualValues(t, len(probes), sent.Load())
 }

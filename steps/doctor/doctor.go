@@ -14,7 +14,6 @@ import (
 	"github.com/agentconform/agentconform/reports"
 	"github.com/agentconform/agentconform/spec"
 	"github.com/agentconform/agentconform/steps/agent"
-	"github.com/agentconform/agentconform/steps/config"
 	"github.com/agentconform/agentconform/steps/plane"
 	"github.com/agentconform/agentconform/steps/shared"
 	"github.com/agentconform/agentconform/steps/suite"
@@ -120,7 +119,7 @@ func Examine(ctx context.Context, o suite.Options, try bool) (*Examination, erro
 		x.tryGraph(ctx)
 	}
 	x.examineFixtures(ctx)
-	if told := target.ShortSecrets(c); told != "" {
+	if told := c.ShortSecrets(); told != "" {
 		x.add(Noted, "secrets", told, "")
 	}
 	x.examineGaps()
@@ -134,7 +133,7 @@ func Examine(ctx context.Context, o suite.Options, try bool) (*Examination, erro
 // examineTemplate validates create.body against the contract, as the run does with each of its own requests.
 func (x *examiner) examineTemplate() {
 	const subject = "create.body"
-	body, source := x.plane.Sources.Body("agentconform-doctor", nil), x.target.Config.Source()
+	body := x.plane.Sources.Body("agentconform-doctor", nil)
 	request := x.target.ToControlPlane(target.TheClient, http.MethodPost, plane.DeploymentsPath, body)
 	violations := x.oracle.JudgeRequest(spec.Exchange{Side: request.Side, Method: request.Method, Path: request.Path,
 		RequestHeader: request.Header, RequestBody: request.Body})
@@ -148,18 +147,7 @@ func (x *examiner) examineTemplate() {
 			"correct create.body: a run whose own requests break the contract is never conformant")
 		return
 	}
-	needed := map[string][]string{config.GitHost: {"repo_ref", "graph_config_path"},
-		config.ExternalContainer: {"image_uri"}}
-	revision, _ := body["source_revision_config"].(map[string]any)
-	for _, name := range needed[source] {
-		if revision[name] == nil {
-			field := "source_revision_config." + name
-			x.add(Noted, subject, "lacks "+field+": a server without a default for it refuses each creation with 422",
-				"set create.body."+field)
-			return
-		}
-	}
-	x.add(Fine, subject, "source "+source+", matches the contract", "")
+	x.add(Fine, subject, "source "+x.target.Config.Source()+", matches the contract", "")
 }
 
 func (x *examiner) examineGaps() {

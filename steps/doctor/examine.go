@@ -42,10 +42,6 @@ func (x *examiner) examineTarget(ctx context.Context) {
 		x.add(Noted, "agent server", fmt.Sprintf("its URL is not known yet: a run reads it from %s of a deployment; "+
 			"without it AS-* and E2E-* are not judged", c.AgentURLFrom),
 			"correct agent_url_from if the URL is in another field, or set agent_target")
-		if !c.AllowPrivate && len(x.problems()) == 0 && x.proxyOf(c.Target) != nil {
-			x.add(Noted, client.KeyPrivate, "requests go through a proxy: no token of a user goes to a host name that the "+
-				"control plane names and the configuration does not hold", "set agent_target, or allow_private to true")
-		}
 	}
 }
 
@@ -136,14 +132,6 @@ func (x *examiner) examineExisting(ctx context.Context) {
 	}
 	x.add(Fine, "existing deployments", fmt.Sprintf("%s with %s; the run reads it and does not change it", found[0].ID,
 		reports.Count(len(found[0].Revisions), "revision")), "")
-	a, err := x.plane.Get(ctx, plane.DeploymentPath(found[0].ID), "")
-	if c.AgentTarget != "" || err != nil || a.Get(c.AgentURLFrom).String() == "" {
-		return
-	}
-	named := a.Get(c.AgentURLFrom).String()
-	if _, err := x.target.Client.Names.Base(named); err != nil {
-		x.add(Noted, "agent server", target.Refused(x.target, named, err).Error(), "")
-	}
 }
 
 // listings request the threads: as each of the first two users, and without credentials at the end.
