@@ -17,11 +17,12 @@ import (
 
 // Names tells whether the configuration names the origin of an address: that of target or of agent_target.
 func (c *Config) Names(address string) bool {
-	origin := originOf(address)
-	return origin != "" && slices.Contains([]string{originOf(c.Target), originOf(c.AgentTarget)}, origin)
+	origin := Origin(address)
+	return origin != "" && slices.Contains([]string{Origin(c.Target), Origin(c.AgentTarget)}, origin)
 }
 
-func originOf(address string) string {
+// Origin is the origin of an address, "" where it has none.
+func Origin(address string) string {
 	u, err := url.Parse(address)
 	if at := reports.HostPort(address); err == nil && at != "" {
 		return u.Scheme + "://" + at
