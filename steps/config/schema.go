@@ -147,25 +147,23 @@ func Markdown(w io.Writer) error {
 	b.WriteString(strings.NewReplacer("{{DefaultFile}}", DefaultFile, "{{SchemaURL}}", SchemaURL,
 		"{{Claims}}", features.ClaimsMarkdown()).Replace(markdownHead))
 	each(reflect.ValueOf(Default()), "", func(key string, v reflect.Value) {
-		about, kind, shown := keys[key].About, formOf(v.Type()).name, ""
-		variable := Variable(strings.Replace(key, "users.", "users.0.", 1))
+		about, isTop := keys[key].About, !strings.Contains(key, ".")
+		if isTop {
+			fmt.Fprintf(&b, "\n### %s\n\n%s.\n\n", key, strings.ToUpper(about[:1])+about[1:])
+			about = ""
+		}
+		if isTop && (v.Kind() == reflect.Struct || isList(v.Type())) {
+			return
+		}
+		fmt.Fprintf(&b, "- `%s` (%s", key, formOf(v.Type()).name)
 		if d := shownDefault(v); d != "" && d != `""` {
-			shown = "`" + d + "`"
+			fmt.Fprintf(&b, ", default `%s`", d)
 		}
-		if strings.Contains(key, ".") {
-			about = strings.ReplaceAll(about, "|", `\|`)
-			fmt.Fprintf(&b, "| `%s` | %s | %s | `%s` | %s |\n", key, kind, shown, variable, about)
-			return
+		fmt.Fprintf(&b, ", `%s`)", Variable(strings.Replace(key, "users.", "users.0.", 1)))
+		if !isTop {
+			b.WriteString(": " + about)
 		}
-		fmt.Fprintf(&b, "\n### %s\n\n%s.\n\n", key, strings.ToUpper(about[:1])+about[1:])
-		if v.Kind() == reflect.Struct || isList(v.Type()) {
-			b.WriteString("| key | type | default | environment variable | what it is for |\n| --- | --- | --- | --- | --- |\n")
-			return
-		}
-		if shown != "" {
-			shown = ". Default: " + shown
-		}
-		fmt.Fprintf(&b, "Type: %s%s. Environment variable: `%s`.\n", kind, shown, variable)
+		b.WriteString("\n")
 	})
 	_, err := io.WriteString(w, b.String())
 	return err
