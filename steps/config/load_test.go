@@ -209,64 +209,51 @@ func TestUnreadableFileIsNeverIgnored(t *testing.T) {
 }
 
 const withFiles = `target: https://host.example
-credentials: {api_key: {file: key}}
+credentials: {api_key: {file: key}, tenant_id: {file: key}}
 other_tenant: {bearer: {file: sub/bearer}}
+headers: {control_plane: {x-gateway: {file: key}}}
 users:
   - {name: ada, token: {file: ada}}
   - {name: bob, headers: {X-Key: {file: bob}, X-Org: fixed}}
 agent: {studio_headers: {X-Studio: {file: studio}}}
 `
 
-func writeSecrets(t *testing.T, folder, ending string) {
-	t.Helper()
-	require.NoError(t, os.MkdirAll(filepath.Join(folder, "sub"), 0o700))
-	for _, name := range []string{"key", "sub/bearer", "ada", "bob", "studio"} {
-		require.NoError(t, os.WriteFile(filepath.Join(folder, name), []byte(" "+filepath.Base(name)+ending+"\n"), 0o600))
-	}
-}
-
-func loadWithFiles(t *testing.T, text string, environ ...string) (*config.Config, string, error) {
+func loadWithFiles(t *testing.T, text string, environ ...string) (c *config.Config, write func(ending string), err error) {
 	t.Helper()
 	folder := t.TempDir()
-	writeSecrets(t, folder, "-one")
+	require.NoError(t, os.Mkdir(filepath.Join(folder, "sub"), 0o700))
+	write = func(ending string) {
+		for _, name := range []string{"key", "sub/bearer", "ada", "bob", "studio"} {
+			require.NoError(t, os.WriteFile(filepath.Join(folder, name), []byte(" "+filepath.Base(name)+ending+"\n"), 0o600))
+		}
+	}
+	write("-one")
 	file := filepath.Join(folder, "target.yaml")
 	require.NoError(t, os.WriteFile(file, []byte(text), 0o600))
-	c, err := config.Load(config.Sources{File: file, Environ: environ})
-	return c, folder, err
+	c, err = config.Load(config.Sources{File: file, Environ: environ})
+	return c, write, err
 }
 
+// TestCredentialsFromFiles are read again, but for those that a variable replaces.
 func TestCredentialsFromFiles(t *testing.T) {
-	c, folder, err := loadWithFiles(t, withFiles)
+	c, write, err := loadWithFiles(t, withFiles, "AGENTCONFORM_CREDENTIALS_TENANT_ID=from-environment", "AGENTCONFORM_USERS_1_HEADERS_X_ORG=also-from-there")
 	require.NoError(t, err)
 	values := func(c *config.Config) []string {
-		return []string{c.Credentials.APIKey, c.OtherTenant.Bearer, c.Users[0].Token, c.Users[1].Headers["X-Key"], c.Users[1].Headers["X-Org"], c.Agent.StudioHeaders["X-Studio"]}
+		return []string{c.Credentials.APIKey, c.Credentials.TenantID, c.OtherTenant.Bearer, c.Headers.Gateway(false).Get("X-Gateway"),
+			c.Users[0].Token, c.Users[1].Headers["X-Key"], c.Users[1].Headers["X-Org"], c.Agent.StudioHeaders["X-Studio"]}
 	}
-	first := []string{"key-one", "bearer-one", "ada-one", "bob-one", "fixed", "studio-one"}
+	first := []string{"key-one", "from-environment", "bearer-one", "key-one", "ada-one", "bob-one", "also-from-there", "studio-one"}
 	assert.Equal(t, first, values(c))
 	assert.Nil(t, c.Reread(), "nothing has changed")
-	writeSecrets(t, folder, "-two")
+	write("-two")
 	next := c.Reread()
 	require.NotNil(t, next)
-	assert.Equal(t, []string{"key-two", "bearer-two", "ada-two", "bob-two", "fixed", "studio-two"}, values(next))
+	assert.Equal(t, []string{"key-two", "from-environment", "bearer-two", "key-two", "ada-two", "bob-two", "also-from-there", "studio-two"}, values(next))
 	assert.Equal(t, first, values(c), "requests that are being made may still read these")
 	assert.Contains(t, next.Secrets(), "ada-two")
 	assert.Nil(t, next.Reread())
-	for _, broken := range []string{"", "x", "two\nlines"} {
-		require.NoError(t, os.WriteFile(filepath.Join(folder, "key"), []byte(broken), 0o600))
-		assert.Nil(t, next.Reread(), "a file that holds no credential may just be written")
-	}
-}
-
-func TestAnEnvironmentVariableReplacesAFile(t *testing.T) {
-	c, folder, err := loadWithFiles(t, withFiles, "AGENTCONFORM_CREDENTIALS_API_KEY=from-environment", "AGENTCONFORM_USERS_1_HEADERS_X_KEY=also-from-there")
-	require.NoError(t, err)
-	assert.Equal(t, "from-environment", c.Credentials.APIKey)
-	writeSecrets(t, folder, "-two")
-	next := c.Reread()
-	require.NotNil(t, next)
-	assert.Equal(t, "from-environment", next.Credentials.APIKey)
-	assert.Equal(t, "also-from-there", next.Users[1].Headers["X-Key"])
-	assert.Equal(t, "ada-two", next.Users[0].Token)
+	write("\nlines")
+	assert.Nil(t, next.Reread(), "a file that holds no credential may just be written")
 }
 
 func TestMistakesInFilesOfCredentials(t *testing.T) {
