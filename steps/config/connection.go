@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"crypto/tls"
 	"crypto/x509"
+	"errors"
 	"fmt"
 	"net/http"
 	"net/url"
@@ -79,40 +80,32 @@ func (c *Config) Connection() *reports.Connection {
 func (t TLS) Client() (*tls.Config, *Error) {
 	c := &tls.Config{MinVersion: tls.VersionTLS12, ServerName: t.ServerName,
 		InsecureSkipVerify: t.Insecure} //nolint:gosec // the user asks for it, and every report says it
-	var wrong *Error // the first one
-	refuse := func(key, problem, remedy string) {
-		if wrong == nil {
-			wrong = &Error{Source: "configuration", Key: key, Problem: problem, Remedy: remedy}
-		}
-	}
-	unusable := func(key, file, problem string) {
-		refuse(key, "the file "+file+" cannot be used: "+problem, "name a readable PEM file")
-	}
-	read := func(key, file string) []byte {
-		text, err := readBounded(file)
-		if err != nil {
-			unusable(key, file, reason(err))
-		}
-		return text
-	}
 	if t.CA != "" {
 		c.RootCAs = x509.NewCertPool()
-		if !c.RootCAs.AppendCertsFromPEM(read("tls.ca", t.CA)) {
-			unusable("tls.ca", t.CA, "it holds no certificate in PEM form")
+		text, err := readBounded(t.CA)
+		if err == nil && !c.RootCAs.AppendCertsFromPEM(text) {
+			err = errors.New("it holds no certificate in PEM form")
 		}
-	}
-	switch key := cmp.Or(t.Key, t.Cert); {
-	case t.Cert != "":
-		pair, err := tls.X509KeyPair(read("tls.cert", t.Cert), read("tls.key", key))
 		if err != nil {
-			refuse("tls.cert", fmt.Sprintf("%s with the key in %s cannot be used: %s", t.Cert, key, err),
-				"name PEM files of a certificate and of its private key, which is not encrypted")
+			return nil, &Error{"configuration", "tls.ca", "the file " + t.CA + " cannot be used: " + reason(err),
+				"name a readable PEM file"}
 		}
-		c.Certificates = []tls.Certificate{pair}
-	case t.Key != "":
-		refuse("tls.key", "is set, but tls.cert is not", "set tls.cert to the file of the client certificate")
 	}
-	return c, wrong
+	if t.Cert == "" {
+		if t.Key != "" {
+			return nil, &Error{"configuration", "tls.key", "is set, but tls.cert is not",
+				"set tls.cert to the file of the client certificate"}
+		}
+		return c, nil
+	}
+	key := cmp.Or(t.Key, t.Cert)
+	pair, err := tls.LoadX509KeyPair(t.Cert, key)
+	if err != nil {
+		return nil, &Error{"configuration", "tls.cert", fmt.Sprintf("%s with the key in %s cannot be used: %s", t.Cert, key, err),
+			"name PEM files of a certificate and of its private key, which is not encrypted"}
+	}
+	c.Certificates = []tls.Certificate{pair}
+	return c, nil
 }
 
 // Every is how much time lies between two requests at least by the key rate, 0 where there is no limit. The

@@ -2,7 +2,6 @@ package config
 
 import (
 	"bytes"
-	"cmp"
 	"fmt"
 	"maps"
 	"reflect"
@@ -74,7 +73,7 @@ func (d *Draft) Value(key string) any {
 }
 
 // YAML writes the configuration as a file that Load reads, with what each key is for. It holds the credentials.
-func (c *Config) YAML() ([]byte, error) {
+func (c *Config) YAML() []byte {
 	d := &Draft{lines: map[string]draftLine{}}
 	each(reflect.ValueOf(*c), "", func(key string, v reflect.Value) {
 		if v.Kind() != reflect.Struct && !strings.HasPrefix(key, "users.") {
@@ -91,16 +90,10 @@ const draftHead = `# yaml-language-server: $schema=` + SchemaURL + `
 `
 
 // Text is the file. Load reads it.
-func (d *Draft) Text() []byte {
-	text, err := d.write(draftHead)
-	if err != nil {
-		panic(err) // strings, numbers, lists and maps of them
-	}
-	return text
-}
+func (d *Draft) Text() []byte { return d.write(draftHead) }
 
-func (d *Draft) write(head string) ([]byte, error) {
-	out, failed := bytes.NewBufferString(head), error(nil)
+func (d *Draft) write(head string) []byte {
+	out := bytes.NewBufferString(head)
 	each(reflect.ValueOf(Default()), "", func(key string, _ reflect.Value) {
 		if !d.has(key, false) || strings.HasPrefix(key, "users.") {
 			return
@@ -115,9 +108,9 @@ func (d *Draft) write(head string) ([]byte, error) {
 		if nested && !d.has(top, true) { // a group without values is a comment
 			indent = "#   "
 		}
-		failed = cmp.Or(d.writeKey(out, key, indent), failed)
+		d.writeKey(out, key, indent)
 	})
-	return out.Bytes(), failed
+	return out.Bytes()
 }
 
 // has tells whether the draft has the key, or one below it; with a value, where only these count.
@@ -131,7 +124,7 @@ func (d *Draft) has(key string, set bool) bool {
 }
 
 // writeKey writes a key with its comments. The indent of a group that is a comment begins with "#".
-func (d *Draft) writeKey(out *bytes.Buffer, key, indent string) error {
+func (d *Draft) writeKey(out *bytes.Buffer, key, indent string) {
 	line := d.lines[key]
 	for _, text := range append([]string{keys[key].About}, line.why...) {
 		comment(out, indent, text)
@@ -142,16 +135,17 @@ func (d *Draft) writeKey(out *bytes.Buffer, key, indent string) error {
 	name := key[strings.LastIndexByte(key, '.')+1:]
 	if line.value == nil {
 		fmt.Fprintf(out, "%s%s:\n", indent, name)
-		return nil
+		return
 	}
 	var text bytes.Buffer
 	encoder := yaml.NewEncoder(&text)
 	encoder.SetIndent(2)
-	err := encoder.Encode(map[string]any{name: line.value})
+	if err := encoder.Encode(map[string]any{name: line.value}); err != nil {
+		panic(err) // strings, numbers, lists and maps of them
+	}
 	for each := range strings.Lines(text.String()) {
 		out.WriteString(indent + each)
 	}
-	return err
 }
 
 // comment writes a text in lines of readable length.

@@ -3,7 +3,6 @@ package doctor
 import (
 	"context"
 	"fmt"
-	"net/http"
 	"slices"
 	"strings"
 	"time"
@@ -44,8 +43,8 @@ func Discover(ctx context.Context, c *config.Config, tell func(string)) (d *conf
 		d.Set("target", c.Target, asks.said("control plane", "no credentials"))
 		asks.askPlane(ctx)
 	} else {
-		d.Remove("edition", "credentials", "separate_credentials", "other_tenant", "create", "alternatives", "agent_url_from",
-			"max_deployments")
+		d.Remove("edition", "credentials", "tenant_id_alone", "separate_credentials", "other_tenant", "create",
+			"alternatives", "agent_url_from", "max_deployments")
 	}
 	if c.AgentTarget != "" {
 		d.Set("agent_target", c.AgentTarget, asks.said("agent server"))
@@ -96,7 +95,6 @@ func (d *discoverer) askPlane(ctx context.Context) {
 		}
 	}
 	deployments, listed := d.deployments(ctx)
-	d.askTenant(ctx)
 	d.draftSources(deployments)
 	ofRepository, ofImage := config.Example("create.body"), config.Example("create.refused")
 	if d.Value("edition") == config.SelfHosted {
@@ -124,22 +122,6 @@ func (d *discoverer) deployments(ctx context.Context) (rows []gjson.Result, list
 	rows = a.Get("resources").Array()
 	return rows[:min(most, len(rows))], fmt.Sprintf("%sstatus %d, a list of %s", call, a.Status,
 		reports.Count(len(rows), "deployment"))
-}
-
-// askTenant tries the tenant ID without a key, where a request without credentials is refused.
-func (d *discoverer) askTenant(ctx context.Context) {
-	id, path := d.target.Config.Credentials.TenantID, plane.RevisionsPath(target.UnknownID())
-	if id == "" {
-		return
-	}
-	nobody := &probe{request: d.target.ToControlPlane(target.Nobody, http.MethodGet, path, nil)}
-	alone := &probe{request: d.target.ToControlPlane(target.Nobody, http.MethodGet, path, nil)}
-	alone.request.Header.Set(d.target.Config.CredentialHeaders.TenantID, id)
-	d.sendAll(ctx, nobody, alone)
-	if alone.answer != nil && d.refused(nobody) && alone.answer.Status < http.StatusInternalServerError {
-		d.learned("tenant_id_alone", !d.refused(alone), true, fmt.Sprintf("GET %s with the tenant ID alone: status %d", path,
-			alone.answer.Status))
-	}
 }
 
 // draftSources takes the edition that was given, else that of the source of a deployment: each source is of one edition

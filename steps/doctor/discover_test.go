@@ -84,7 +84,7 @@ func TestDiscoverAsksWhatTheTargetCan(t *testing.T) {
 		c.Users = []config.User{{Name: "ada", Token: "token-of-ada"}}
 	})
 	assert.Empty(t, found.problems)
-	for key, want := range map[string]any{"target": u.url, "edition": config.SelfHosted, "tenant_id_alone": false} {
+	for key, want := range map[string]any{"target": u.url, "edition": config.SelfHosted} {
 		assert.Equal(t, want, found.Draft.Value(key), key)
 	}
 	for _, want := range []string{
