@@ -2,6 +2,7 @@ package config
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -89,9 +90,7 @@ func (l *loader) at(n *yaml.Node) string {
 // file reads the file. An error ends the loading: nothing else can be checked.
 func (l *loader) file(path string) error {
 	named := path != ""
-	if !named {
-		path = DefaultFile
-	}
+	path = cmp.Or(path, DefaultFile)
 	content, err := readBounded(path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist) && !named:
@@ -100,24 +99,18 @@ func (l *loader) file(path string) error {
 		return &Error{Source: path, Problem: "cannot be read: " + reason(err),
 			Remedy: "name a readable YAML file with --config, or leave it out"}
 	}
-	return l.parse(path, content)
-}
-
-// parse reads the content of a file, in which relative paths start at its folder.
-func (l *loader) parse(path string, content []byte) error {
 	l.source, l.isFile, l.from[""] = path, true, path
 	defer func() { l.isFile = false }()
 	decoder := yaml.NewDecoder(bytes.NewReader(content))
 	var doc yaml.Node
-	err := decoder.Decode(&doc)
-	if errors.Is(err, io.EOF) || err == nil && doc.Content[0].Tag == "!!null" { // an empty file is valid
+	err = decoder.Decode(&doc)
+	switch {
+	case errors.Is(err, io.EOF): // an empty file is valid
 		return nil
-	}
-	if err != nil {
+	case err != nil:
 		return &Error{Source: path, Problem: "not valid YAML: " + yamlProblem(err),
 			Remedy: "check indentation and quotes at that line"}
-	}
-	if err := decoder.Decode(new(yaml.Node)); !errors.Is(err, io.EOF) {
+	case !errors.Is(decoder.Decode(new(yaml.Node)), io.EOF):
 		return &Error{Source: path, Problem: "more than one YAML document", Remedy: "keep one document"}
 	}
 	if wrong := l.decode(doc.Content[0], reflect.ValueOf(l.config).Elem(), ""); wrong != nil {
