@@ -55,7 +55,7 @@ func examine(c *cobra.Command, target *targetFlags, try bool, color string, s st
 		return err
 	}
 	source := sourceOf(target.config, os.Environ())
-	if len(addressesOf(cfg)) == 0 {
+	if len(cfg.Addresses()) == 0 {
 		source = "the bundled reference, because no target is configured"
 	}
 	var o steps.Options

@@ -68,7 +68,7 @@ func (f *initFlags) load(c *cobra.Command) (*config.Config, error) {
 		given["edition"] = f.edition
 	}
 	cfg, err := config.Load(config.Sources{Environ: namedUsers(os.Environ()), Flags: given, NoFile: true})
-	if err == nil && len(addressesOf(cfg)) == 0 {
+	if err == nil && len(cfg.Addresses()) == 0 {
 		err = errors.New("no target is named: give --target URL, --agent-target URL, or both")
 	}
 	return cfg, err

@@ -8,6 +8,7 @@ package config
 import (
 	"fmt"
 	"net/http"
+	"slices"
 	"time"
 
 	"github.com/agentconform/agentconform/reports"
@@ -200,6 +201,11 @@ func Default() Config {
 		Polling:           Polling{Interval: 20 * time.Millisecond, MaxInterval: 5 * time.Second},
 		Patience:          200 * time.Millisecond,
 	}
+}
+
+// Addresses are those of the target that are configured, the control plane first.
+func (c *Config) Addresses() []string {
+	return slices.DeleteFunc([]string{c.Target, c.AgentTarget}, func(address string) bool { return address == "" })
 }
 
 // HasCredentials tells whether a credential for the control plane is configured.

@@ -36,8 +36,7 @@ func Discover(ctx context.Context, c *config.Config, tell func(string)) (d *conf
 	x := &examiner{Examination: &Examination{}, target: t, plane: plane.New(t, nil, time.Time{})}
 	d = config.NewDraft()
 	asks := &discoverer{x, d, tell}
-	addresses := slices.DeleteFunc([]string{c.Target, c.AgentTarget}, func(address string) bool { return address == "" })
-	tell("asking " + strings.Join(addresses, " and ") + ", with the credentials and without")
+	tell("asking " + strings.Join(c.Addresses(), " and ") + ", with the credentials and without")
 	x.examineTarget(ctx)
 	if c.Target != "" {
 		d.Set("target", c.Target, asks.said("control plane", "no credentials"))

@@ -193,15 +193,14 @@ func (x *examiner) examinePlan() {
 			reports.Count(p.Deployments, "deployment"), reports.Count(p.Revisions, "revision"))
 	}
 	if most := c.MaxDeployments; most > 0 && most < p.Deployments && c.Target != "" {
-		found += fmt.Sprintf("; max_deployments is %d, so some requirements are skipped", most)
-		x.add(Noted, "plan", found, fmt.Sprintf("set max_deployments to %d", p.Deployments))
+		x.add(Noted, "plan", fmt.Sprintf("%s; max_deployments is %d, so some requirements are skipped", found, most),
+			fmt.Sprintf("set max_deployments to %d", p.Deployments))
 		return
 	}
 	x.add(Fine, "plan", found, "")
 }
 
-// examineFixtures says what a run serves to the target's builder, and whether it is reached under the advertised URL:
-// from this machine, and by anybody else so far.
+// examineFixtures says what a run serves to the target's builder, and whether this machine reaches the advertised URL.
 func (x *examiner) examineFixtures(ctx context.Context) {
 	f, c := x.target.Fixtures, x.target.Config
 	if f == nil {
@@ -212,14 +211,10 @@ func (x *examiner) examineFixtures(ctx context.Context) {
 	}
 	x.add(Fine, "fixtures", fmt.Sprintf("served at %s, for builders at %s: %s; graph in %s", f.Listening(), f.Advertised(),
 		strings.Join(f.Contents(), ", "), c.Fixtures.Graph), "")
-	state, found, remedy := Fine, f.Advertised()+" is reached from this machine; ", ""
 	if err := f.Reached(ctx); err != nil {
-		state, found = Noted, fmt.Sprintf("%s is not reached from this machine: %v; ", f.Advertised(), err)
-		remedy = "check that the target's builder reaches it, or correct " + target.AdvertiseKey
+		x.add(Noted, target.AdvertiseKey, fmt.Sprintf("%s is not reached from this machine: %v", f.Advertised(), err),
+			"check that the target's builder reaches it, or correct "+target.AdvertiseKey)
+		return
 	}
-	fetched := "nothing was fetched while doctor ran: it creates no deployment"
-	if n := f.Fetched(); n > 0 {
-		fetched = reports.Count(n, "request") + " of others served while doctor ran"
-	}
-	x.add(state, target.AdvertiseKey, found+fetched, remedy)
+	x.add(Fine, target.AdvertiseKey, f.Advertised()+" is reached from this machine", "")
 }

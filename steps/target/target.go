@@ -7,6 +7,7 @@
 package target
 
 import (
+	"cmp"
 	"fmt"
 	"net/http"
 	"slices"
@@ -108,12 +109,7 @@ func (t *Target) Close() error {
 }
 
 // Address is that of the control plane, or of the agent server where only that is configured.
-func (t *Target) Address() string {
-	if t.Config.Target != "" {
-		return t.Config.Target
-	}
-	return t.Config.AgentTarget
-}
+func (t *Target) Address() string { return cmp.Or(t.Config.Target, t.Config.AgentTarget) }
 
 // Sides are the halves of the interface of which something may be judged.
 func (t *Target) Sides() []spec.Side {
