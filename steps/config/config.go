@@ -63,6 +63,9 @@ type Config struct {
 	// would is sent.
 	ReadOnly bool `yaml:"-"`
 
+	// From are the file and the environment variables that it was read from.
+	From []string `yaml:"-"`
+
 	// SecretFiles are the files of the credentials that came from files, by key ("users.0.token"). Reread reads them
 	// again.
 	SecretFiles map[string]string `yaml:"-"`

@@ -100,6 +100,7 @@ func (l *loader) file(path string) error {
 			Remedy: "name a readable YAML file with --config, or leave it out"}
 	}
 	l.source, l.isFile, l.from[""] = path, true, path
+	l.config.From = append(l.config.From, path)
 	defer func() { l.isFile = false }()
 	decoder := yaml.NewDecoder(bytes.NewReader(content))
 	var doc yaml.Node
@@ -263,6 +264,7 @@ func (l *loader) environment(environ []string) {
 			continue
 		}
 		l.source = "environment " + name
+		l.config.From = append(l.config.From, name)
 		known := l.config.variables()
 		if key, is := known[name]; is {
 			l.set(key, value)
