@@ -5,7 +5,6 @@ import (
 	_ "embed"
 	"encoding/json"
 	"fmt"
-	"io"
 	"maps"
 	"reflect"
 	"strings"
@@ -116,20 +115,6 @@ func stringSchema(key string) map[string]any {
 	return map[string]any{"anyOf": []any{map[string]any{"type": orNull(scalar...)}, file}}
 }
 
-// Reference lists every key with its type, its default and what it is for, in the order of the file.
-func Reference() string {
-	var b strings.Builder
-	each(reflect.ValueOf(Default()), "", func(key string, value reflect.Value) {
-		indent := strings.Repeat("  ", strings.Count(key, "."))
-		line := indent + key[strings.LastIndexByte(key, '.')+1:] + ":"
-		if shown := shownDefault(value); shown != "" {
-			line += " " + shown
-		}
-		fmt.Fprintf(&b, "%-32s # %s\n", line, keys[key].About)
-	})
-	return b.String()
-}
-
 // shownDefault is a default as the file would hold it, "" where there is none.
 func shownDefault(v reflect.Value) string {
 	if v.Kind() == reflect.Struct || v.Kind() == reflect.Slice || v.Kind() == reflect.Map {
@@ -141,8 +126,8 @@ func shownDefault(v reflect.Value) string {
 //go:embed page.md
 var markdownHead string
 
-// Markdown writes the page of all keys, with their types, defaults and variables.
-func Markdown(w io.Writer) error {
+// Page is the page of all keys, with their types, defaults and variables, in Markdown.
+func Page() string {
 	var b strings.Builder
 	b.WriteString(strings.NewReplacer("{{DefaultFile}}", DefaultFile, "{{SchemaURL}}", SchemaURL,
 		"{{Claims}}", features.ClaimsMarkdown()).Replace(markdownHead))
@@ -165,6 +150,5 @@ func Markdown(w io.Writer) error {
 		}
 		b.WriteString("\n")
 	})
-	_, err := io.WriteString(w, b.String())
-	return err
+	return b.String()
 }

@@ -74,9 +74,7 @@ func TestTheSchemaAcceptsWhatTheParserAccepts(t *testing.T) {
 }
 
 func TestTheStoredPagesAreTheGeneratedOnes(t *testing.T) {
-	var page bytes.Buffer
-	require.NoError(t, Markdown(&page))
-	for file, want := range map[string]string{"configuration.md": page.String(), "config.schema.json": string(Schema())} {
+	for file, want := range map[string]string{"configuration.md": Page(), "config.schema.json": string(Schema())} {
 		stored, err := os.ReadFile("../../docs/" + file)
 		require.NoError(t, err)
 		assert.Equal(t, want, string(stored), "run make docs")
@@ -96,7 +94,6 @@ func TestEveryKeyIsExplained(t *testing.T) {
 		if assert.NotEmpty(t, keys[key].About, key) {
 			assert.NotContains(t, keys[key].About, "\n", key)
 			assert.Equal(t, !strings.HasPrefix(key, "users."), strings.Contains(written, keys[key].About), key)
-			assert.Contains(t, Reference(), keys[key].About, key)
 		}
 	})
 	for key := range keys {
