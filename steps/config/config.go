@@ -164,7 +164,7 @@ type Agent struct {
 }
 
 // GraphWords are the words of the conformance graph, in the order of its contract.
-var GraphWords = []string{"echo", "wait", "wait-after-write", "fail", "whoami", "tool"}
+var GraphWords = keys["agent.words"].OneOf
 
 // Timeouts bound every wait.
 type Timeouts struct {

@@ -108,23 +108,13 @@ func (t TLS) Client() (*tls.Config, *Error) {
 	return c, nil
 }
 
-// Every is how much time lies between two requests at least by the key rate, 0 where there is no limit. The
-// configuration was validated.
+// Every is how much time lies between two requests at least by the key rate ("5/s", "300/m", "1000/h"), 0 where there is
+// no limit. The configuration was validated.
 func (c *Config) Every() time.Duration {
-	every, _ := parseRate(c.Rate)
-	return every
-}
-
-// parseRate reads a number of requests and the unit of time: "5/s", "300/m", "1000/h".
-func parseRate(text string) (every time.Duration, valid bool) {
-	if text == "" {
-		return 0, true
-	}
-	number, unit, _ := strings.Cut(text, "/")
+	number, unit, _ := strings.Cut(c.Rate, "/")
 	n, err := strconv.Atoi(number)
-	per, known := map[string]time.Duration{"s": time.Second, "m": time.Minute, "h": time.Hour}[unit]
-	if err != nil || n <= 0 || !known || per/time.Duration(n) <= 0 {
-		return 0, false
+	if err != nil {
+		return 0
 	}
-	return per / time.Duration(n), true
+	return map[string]time.Duration{"s": time.Second, "m": time.Minute, "h": time.Hour}[unit] / time.Duration(n)
 }

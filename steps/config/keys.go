@@ -9,6 +9,8 @@ import (
 	"strings"
 
 	"go.yaml.in/yaml/v4"
+
+	"github.com/agentconform/agentconform/features"
 )
 
 //go:embed keys.yaml
@@ -19,6 +21,12 @@ type keyInfo struct {
 	About   string // in one line
 	Secret  bool   // it holds a credential, as all keys below it do: {file: path} may stand in its place
 	Example any    // for a file that is written
+
+	OneOf   []string `yaml:"one_of"`
+	Pattern *regexp.Regexp
+	Between []int
+	Wrong   string // what is wrong with other values
+	Use     string // the remedy
 }
 
 // UnmarshalYAML reads a key: what it is for, or a mapping.
@@ -35,6 +43,9 @@ var keys = func() (all map[string]keyInfo) {
 	if err := yaml.Unmarshal(keysFile, &all); err != nil {
 		panic(err) // the file is a part of the program
 	}
+	supports := all["supports"]
+	supports.OneOf = features.ClaimWords()
+	all["supports"] = supports
 	return all
 }()
 

@@ -44,7 +44,7 @@ func groupSchema(v reflect.Value, group string) map[string]any {
 	for _, name := range keysOf(v.Type()) {
 		key, value := join(group, name), field(v, name)
 		schema := schemaOf(value, key)
-		maps.Copy(schema, limits[key])
+		maps.Copy(schema, valuesSchema(keys[key], value.Type()))
 		schema["description"] = keys[key].About
 		switch {
 		case value.IsZero():
@@ -58,18 +58,23 @@ func groupSchema(v reflect.Value, group string) map[string]any {
 	return all
 }
 
-// address matches what validator.address accepts.
-const address = `^([Hh][Tt][Tt][Pp][Ss]?://[^/?#@]+(/[^?#]*)?)?$`
-
-// limits narrow the schemas of single keys beyond their types, as Complete does.
-var limits = map[string]map[string]any{
-	"target":                {"type": orNull("string"), "pattern": address},
-	"agent_target":          {"type": orNull("string"), "pattern": address},
-	"agent.rejected_status": {"minimum": 400, "maximum": 599},
-	"alternatives.tag_ref":  {"type": orNull("string"), "pattern": "^(refs/tags/.*)?$"},
-	"agent_url_from":        {"type": orNull("string"), "minLength": 1},
-	"supports":              {"items": map[string]any{"enum": choices["supports"]}},
-	"agent.words":           {"items": map[string]any{"enum": GraphWords}},
+// valuesSchema narrows the schema of a key beyond its type, as [Config.Complete] does.
+func valuesSchema(known keyInfo, t reflect.Type) map[string]any {
+	enum := []any{}
+	for _, value := range known.OneOf {
+		enum = append(enum, value)
+	}
+	switch {
+	case len(enum) > 0 && t.Kind() == reflect.Slice:
+		return map[string]any{"items": map[string]any{"enum": enum}}
+	case len(enum) > 0:
+		return map[string]any{"enum": append(enum, nil)}
+	case known.Pattern != nil:
+		return map[string]any{"type": orNull("string"), "pattern": known.Pattern.String()}
+	case known.Between != nil:
+		return map[string]any{"minimum": known.Between[0], "maximum": known.Between[1]}
+	}
+	return nil
 }
 
 // schemaOf is the schema of what check accepts for a value.
@@ -92,12 +97,6 @@ func schemaOf(v reflect.Value, key string) map[string]any {
 		return map[string]any{"type": orNull("integer"), "minimum": 0}
 	case t.Kind() == reflect.Bool:
 		return map[string]any{"type": orNull("boolean")}
-	case choices[key] != nil:
-		enum := []any{}
-		for _, value := range choices[key] {
-			enum = append(enum, value)
-		}
-		return map[string]any{"enum": append(enum, nil)}
 	}
 	return stringSchema(key)
 }

@@ -9,14 +9,13 @@ import (
 	"net/netip"
 	"net/url"
 	"reflect"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
-	"github.com/google/uuid"
 	"golang.org/x/net/http/httpguts"
 
-	"github.com/agentconform/agentconform/features"
 	"github.com/agentconform/agentconform/reports"
 	"github.com/agentconform/agentconform/spec"
 )
@@ -25,37 +24,13 @@ import (
 // before a run.
 func (c *Config) Complete() error { return told(c.complete()) }
 
-// choices are the values of keys that have few.
-var choices = map[string][]string{
-	"edition":        {Cloud, SelfHosted, ""},
-	"supports":       features.ClaimWords(),
-	"agent.listing":  {"get", "search", ""},
-	"agent.words":    GraphWords,
-	"fixtures.graph": {Python, JavaScript, Starlark},
-}
-
 func (c *Config) complete() []*Error {
 	v := &validator{Config: c}
+	walk(reflect.ValueOf(c).Elem(), "", v.value)
 	v.address("target", &c.Target)
 	v.address("agent_target", &c.AgentTarget)
-	for key, allowed := range choices {
-		eachString(valueOf(reflect.ValueOf(c).Elem(), key), key, func(_, value string) {
-			list := strings.TrimSuffix(strings.Join(allowed, ", "), ", ")
-			v.refuse(!slices.Contains(allowed, value), key, fmt.Sprintf("unknown value %q", value), "use one of "+list)
-		})
-	}
-	status, tag := c.Agent.RejectedStatus, c.Alternatives.TagRef
-	v.refuse(status < 400 || status > 599, "agent.rejected_status", fmt.Sprintf("%d is not an HTTP error status", status),
-		"use 400 to 599")
 	v.refuse(c.Polling.MaxInterval < c.Polling.Interval, "polling.max_interval", "is shorter than polling.interval",
 		"set it to polling.interval or longer")
-	v.refuse(c.AgentURLFrom == "", "agent_url_from", "is empty", "set it to the path of the agent server's URL in a "+
-		"deployment, such as source_config.custom_url")
-	_, isRate := parseRate(c.Rate)
-	v.refuse(!isRate, "rate", fmt.Sprintf("%q is not a rate", c.Rate), "use a number of requests per second, minute or "+
-		"hour, such as 5/s or 300/m")
-	v.refuse(tag != "" && !strings.HasPrefix(tag, "refs/tags/"), "alternatives.tag_ref",
-		fmt.Sprintf("%q does not begin with refs/tags/", tag), "use the full name, such as refs/tags/v1")
 	for _, m := range spec.Words(c.Vocabulary).Misuses() {
 		v.refuse(true, "vocabulary."+m.Name, m.Problem, "the words of the interface, on the left, are "+
 			strings.Join(spec.Neutral(), ", "))
@@ -78,6 +53,24 @@ type validator struct {
 func (v *validator) refuse(wrong bool, key, problem, remedy string) {
 	if wrong {
 		v.problems = append(v.problems, &Error{Source: "configuration", Key: key, Problem: problem, Remedy: remedy})
+	}
+}
+
+var itemNumber = regexp.MustCompile(`\.\d+$`)
+
+// value accepts what the table of keys says of a key, or of the items of a list.
+func (v *validator) value(key string, value reflect.Value) {
+	key = itemNumber.ReplaceAllString(key, "")
+	known := keys[key]
+	switch {
+	case value.Kind() == reflect.String && known.OneOf != nil:
+		v.refuse(!slices.Contains(known.OneOf, value.String()), key, fmt.Sprintf("unknown value %q", value),
+			"use one of "+strings.TrimSuffix(strings.Join(known.OneOf, ", "), ", "))
+	case value.Kind() == reflect.String && known.Wrong != "":
+		v.refuse(!known.Pattern.MatchString(value.String()), key, fmt.Sprintf("%q %s", value, known.Wrong), known.Use)
+	case known.Between != nil:
+		isBetween := known.Between[0] <= int(value.Int()) && int(value.Int()) <= known.Between[1]
+		v.refuse(!isBetween, key, fmt.Sprintf("%d %s", value.Int(), known.Wrong), known.Use)
 	}
 }
 
@@ -142,7 +135,7 @@ func everywhere(host string) bool {
 	return host == "" || err == nil && at.IsUnspecified()
 }
 
-// deployments accepts a create body as far as a run reads it, and ids as the interface has them (section 2).
+// deployments accepts a create body as far as a run reads it (section 2).
 func (v *validator) deployments() {
 	sources := []string{GitHost, ExternalContainer, InternalContainer}
 	_, named := v.Create.Body["source"]
@@ -156,10 +149,6 @@ func (v *validator) deployments() {
 			_, isObject := value.(map[string]any)
 			v.refuse(given && !isObject, "create.body."+key, "is not an object", "write it as keys with values")
 		}
-	}
-	for key, id := range map[string]string{"deployment": v.Existing.Deployment, "revision": v.Existing.Revision} {
-		v.refuse(id != "" && uuid.Validate(id) != nil, "existing."+key, fmt.Sprintf("%q is not a valid UUID", id),
-			"use the id that the control plane returns")
 	}
 	v.refuse(v.Existing.Revision != "" && v.Existing.Deployment == "", "existing.deployment", "is missing",
 		"set it to the id of the deployment of existing.revision")
