@@ -13,62 +13,6 @@ import (
 	"github.com/agentconform/agentconform/steps/config"
 )
 
-func TestReachIsRefusedWithTheRemedy(t *testing.T) {
-	folder := t.TempDir()
-	write := func(name, text string) {
-		require.NoError(t, os.WriteFile(filepath.Join(folder, name), []byte(text), 0o600))
-	}
-	write("text.pem", "no certificate")
-	write("locked.pem", "-----BEGIN ENCRYPTED PRIVATE KEY-----\nAAAA\n-----END ENCRYPTED PRIVATE KEY-----\n")
-	write("cert.pem", "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n")
-	write("key.pem", "-----BEGIN PRIVATE KEY-----\nAAAA\n-----END PRIVATE KEY-----\n")
-	for file, want := range map[string]string{
-		"headers: {control_plane: {x-api-key: value}}":                              `headers.control_plane.x-api-key: is a credential of the target: .*; set credentials.api_key instead`,
-		"headers: {control_plane: {X-Tenant-Id: value}}":                            `set credentials.tenant_id instead`,
-		"headers: {control_plane: {authorization: value}}":                          `set credentials.bearer instead`,
-		"headers: {agent_server: {Authorization: value}}":                           `headers.agent_server.Authorization: .*; set users.0.token instead`,
-		"headers: {agent_server: {X-User: value}}":                                  `set users.1.headers.x-user instead`,
-		"headers: {control_plane: {X-Studio: value}}":                               `set agent.studio_headers.x-studio instead`,
-		"headers: {control_plane: {Host: value}}":                                   `headers.control_plane.Host: is set by the suite itself; remove it`,
-		"headers: {control_plane: {Proxy-Authorization: value}}":                    `into the URL of proxy`,
-		"headers: {control_plane: {X-Gateway: a-1}}":                                `headers.control_plane.X-Gateway: is shorter than 4 characters`,
-		"headers: {control_plane: {X-Gateway: ''}}":                                 `headers.control_plane.X-Gateway: is empty`,
-		"headers: {control_plane: {'X Gateway': value}}":                            `"X Gateway" is not a valid HTTP header name`,
-		"headers: {control_plane: {X-Gateway: {path: x}}}":                          `use a string, or {file: path}`,
-		"headers: {X-Gateway: value}":                                               `headers.X-Gateway: unknown key; known keys: control_plane, agent_server`,
-		"tls: {ca: none.pem}":                                                       `tls.ca: the file .*none.pem cannot be used: no such file or directory; name a readable PEM file`,
-		"tls: {ca: text.pem}":                                                       `tls.ca: .* it holds no certificate in PEM form`,
-		"tls: {key: key.pem}":                                                       `tls.key: is set, but tls.cert is not; set tls.cert`,
-		"tls: {cert: cert.pem}":                                                     `tls.cert: .*cert.pem with the key in .*cert.pem cannot be used: .*; name PEM files`,
-		"tls: {cert: text.pem, key: key.pem}":                                       `tls.cert: .*text.pem with the key in .*key.pem cannot be used: `,
-		"tls: {cert: cert.pem, key: locked.pem}":                                    `tls.cert: .* its private key, which is not encrypted`,
-		"tls: {server_name: 'a:1'}":                                                 `tls.server_name: "a:1" is not a host name`,
-		"tls: {insecure: yes please}":                                               `tls.insecure: is "yes please"; use true or false`,
-		"proxy: proxy.example:3128":                                                 `proxy: is not an http, https or socks5h URL with a port and without a path; use a URL such as http://proxy.example:3128`,
-		"proxy: http://proxy.example":                                               `proxy: .* with a port`,
-		"proxy: http://me:abc@proxy.example:1":                                      `proxy: has a password of fewer than 4 characters`,
-		"proxy: http://proxy.example:1/path":                                        `proxy: .* without a path`,
-		"resolve: {agents.example: elsewhere}":                                      `resolve.agents.example: "elsewhere" is not an IP address`,
-		"resolve: {127.0.0.1: 127.0.0.2}":                                           `"127.0.0.1" is not a host name`,
-		"resolve: {'https://a': 127.0.0.2}":                                         `is not a host name`,
-		"{target: '', socket: {control_plane: s}}":                                  `socket: is set, but neither target nor agent_target`,
-		"{agent_target: 'http://a/b', socket: {control_plane: s, agent_server: t}}": `have the same host and port, but not the same socket`,
-	} {
-		t.Run(file, func(t *testing.T) {
-			path := filepath.Join(folder, "c.yaml")
-			require.NoError(t, os.WriteFile(path, []byte(file), 0o600))
-			environ := []string{"AGENTCONFORM_USERS=[{name: a, token: token-a}, {name: b, headers: {x-user: token-b, X-Auth-Scheme: s}}]", "AGENTCONFORM_AGENT_STUDIO_HEADERS={x-studio: studio}"}
-			if file[0] != '{' || file[1] != 't' {
-				environ = append(environ, "AGENTCONFORM_TARGET=http://a")
-			}
-			_, err := config.Load(config.Sources{File: path, Environ: environ})
-			require.Error(t, err)
-			assert.Regexp(t, want, err.Error())
-			assert.NotContains(t, err.Error(), "abc@")
-		})
-	}
-}
-
 func TestReach(t *testing.T) {
 	folder := t.TempDir()
 	path := filepath.Join(folder, "c.yaml")
