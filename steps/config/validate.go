@@ -99,21 +99,24 @@ func (v *validator) fixtures() {
 	v.refuse(isURL && (u.Path != "" || everywhere(u.Hostname())), "fixtures.advertise",
 		fmt.Sprintf("%q has a path, or is no address that a builder can reach", f.Advertise),
 		"use scheme, name or address of this machine, and port only, such as http://ci.example:8090")
-	v.refuse(serve == "" && f.Advertise != "", "fixtures.serve", "is missing, and fixtures.advertise is set",
-		"set it to the address to listen on, such as 0.0.0.0:8090, or remove fixtures.advertise")
 	if serve == "" {
+		v.refuse(f.Advertise != "", "fixtures.serve", "is missing, and fixtures.advertise is set",
+			"set it to the address to listen on, such as 0.0.0.0:8090, or remove fixtures.advertise")
 		return
 	}
 	host, port, err := net.SplitHostPort(serve)
 	number, invalid := strconv.ParseUint(port, 10, 16)
-	isAddress := err == nil && invalid == nil
-	v.refuse(!isAddress, "fixtures.serve", fmt.Sprintf("%q is not an address to listen on", serve),
-		"use HOST:PORT, such as 0.0.0.0:8090")
-	v.refuse(isAddress && f.Advertise == "" && everywhere(host), "fixtures.advertise",
-		fmt.Sprintf("is missing, and fixtures.serve %q names no host", serve),
-		"set it to the URL at which the target's builder reaches this machine, such as http://ci.example:"+port)
-	v.refuse(isAddress && f.Advertise != "" && number == 0, "fixtures.serve",
-		fmt.Sprintf("%q is another port in each run, and fixtures.advertise names one", serve), "choose a port, such as 8090")
+	switch {
+	case err != nil || invalid != nil:
+		v.refuse(true, "fixtures.serve", fmt.Sprintf("%q is not an address to listen on", serve),
+			"use HOST:PORT, such as 0.0.0.0:8090")
+	case f.Advertise == "":
+		v.refuse(everywhere(host), "fixtures.advertise", fmt.Sprintf("is missing, and fixtures.serve %q names no host", serve),
+			"set it to the URL at which the target's builder reaches this machine, such as http://ci.example:"+port)
+	default:
+		v.refuse(number == 0, "fixtures.serve", fmt.Sprintf("%q is another port in each run, and fixtures.advertise names one",
+			serve), "choose a port, such as 8090")
+	}
 	for i, u := range v.Users {
 		key := fmt.Sprintf("users.%d", i)
 		if v.AgentTarget != "" { // the users are those of another graph
@@ -210,21 +213,25 @@ var ownHeaders = []string{"Connection", "Content-Length", "Content-Type", "Host"
 
 // gateway accepts a header of each request that does not decide who asks.
 func (v *validator) gateway(key, name, value string) {
-	names := v.CredentialHeaders
-	taken := map[string]string{"Authorization": "credentials.bearer"}
-	for header, credential := range map[string]string{names.APIKey: "credentials.api_key",
-		names.TenantID: "credentials.tenant_id", names.Bearer: "credentials.bearer"} {
-		taken[http.CanonicalHeaderKey(header)] = credential
+	instead := ""
+	taken := func(header, by string) {
+		if http.CanonicalHeaderKey(header) == name {
+			instead = by
+		}
 	}
+	taken("Authorization", "credentials.bearer")
+	taken(v.CredentialHeaders.APIKey, "credentials.api_key")
+	taken(v.CredentialHeaders.TenantID, "credentials.tenant_id")
+	taken(v.CredentialHeaders.Bearer, "credentials.bearer")
 	if inside(key, "headers.agent_server") {
-		taken["Authorization"] = "users.0.token"
+		taken("Authorization", "users.0.token")
 	}
 	v.eachSecret(func(key, _ string) {
 		if header := headerOf(key); header != "" && !inside(key, "headers") {
-			taken[http.CanonicalHeaderKey(header)] = key
+			taken(header, key)
 		}
 	})
-	isOwn, instead := slices.Contains(ownHeaders, name), taken[name]
+	isOwn := slices.Contains(ownHeaders, name)
 	v.refuse(value == "", key, "is empty", "set its value, or remove it")
 	v.refuse(isOwn, key, "is set by the suite itself", "remove it; user name and password of a proxy go into the URL of "+
 		"proxy")
