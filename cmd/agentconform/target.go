@@ -103,7 +103,9 @@ func startBundled(ctx context.Context, cfg *config.Config, edition string) (stop
 	if err != nil {
 		return nil, fmt.Errorf("starting the bundled reference: %w", err)
 	}
-	cfg.Headers, cfg.TLS, cfg.Proxy, cfg.Resolve, cfg.Socket = config.Headers{}, config.TLS{}, "", nil, config.Sockets{} // it is in this process
+	// It is in this process, and has its own credentials.
+	cfg.Headers, cfg.TLS, cfg.Proxy, cfg.Resolve, cfg.Socket = config.Headers{}, config.TLS{}, "", nil, config.Sockets{}
+	cfg.SecretFiles = nil
 	describe(cfg, server)
 	cfg.Fixtures.Serve, cfg.Fixtures.Advertise = "", "" // it has its own
 	if err := cfg.Complete(); err != nil {
