@@ -63,7 +63,8 @@ func (t *targetFlags) load(c *cobra.Command) (*config.Config, error) {
 func (t *targetFlags) loadNamed(c *cobra.Command) (*config.Config, error) {
 	cfg, err := t.load(c)
 	if err == nil && len(cfg.Addresses()) == 0 {
-		err = errors.New("no target is configured: name one with --config, --target or --agent-target (the bundled reference ends with its run)")
+		err = errors.New("no target is configured: name one with --config, --target or --agent-target " +
+			"(the bundled reference ends with its run)")
 	}
 	return cfg, err
 }

@@ -101,15 +101,16 @@ func (t TLS) Client() (*tls.Config, *Error) {
 	key := cmp.Or(t.Key, t.Cert)
 	pair, err := tls.LoadX509KeyPair(t.Cert, key)
 	if err != nil {
-		return nil, &Error{"configuration", "tls.cert", fmt.Sprintf("%s with the key in %s cannot be used: %s", t.Cert, key, err),
+		problem := fmt.Sprintf("%s with the key in %s cannot be used: %s", t.Cert, key, err)
+		return nil, &Error{"configuration", "tls.cert", problem,
 			"name PEM files of a certificate and of its private key, which is not encrypted"}
 	}
 	c.Certificates = []tls.Certificate{pair}
 	return c, nil
 }
 
-// Every is how much time lies between two requests at least by the key rate ("5/s", "300/m", "1000/h"), 0 where there is
-// no limit. The configuration was validated.
+// Every is how much time lies between two requests at least by the key rate ("5/s", "300/m", "1000/h"), 0 where there
+// is no limit. The configuration was validated.
 func (c *Config) Every() time.Duration {
 	number, unit, _ := strings.Cut(c.Rate, "/")
 	n, err := strconv.Atoi(number)

@@ -326,7 +326,8 @@ func (m Mistake) shown(key, value string) (wrong, name string) {
 		}
 	}
 	if encoded {
-		own := [mistakes]string{OneMore: "_AND_MORE", OtherCase: "_IN_OTHER_CASE", OneLess: "_AND_LESS", OtherEnd: "_CHANGED"}
+		own := [mistakes]string{OneMore: "_AND_MORE", OtherCase: "_IN_OTHER_CASE", OneLess: "_AND_LESS",
+			OtherEnd: "_CHANGED"}
 		return wrong, "${" + Variable(key) + own[m] + "}"
 	}
 	if m == OtherEnd { // the rest, which is also what has one character less

@@ -111,11 +111,13 @@ func (v *validator) fixtures() {
 		v.refuse(true, "fixtures.serve", fmt.Sprintf("%q is not an address to listen on", serve),
 			"use HOST:PORT, such as 0.0.0.0:8090")
 	case f.Advertise == "":
-		v.refuse(everywhere(host), "fixtures.advertise", fmt.Sprintf("is missing, and fixtures.serve %q names no host", serve),
+		v.refuse(everywhere(host), "fixtures.advertise",
+			fmt.Sprintf("is missing, and fixtures.serve %q names no host", serve),
 			"set it to the URL at which the target's builder reaches this machine, such as http://ci.example:"+port)
 	default:
-		v.refuse(number == 0, "fixtures.serve", fmt.Sprintf("%q is another port in each run, and fixtures.advertise names one",
-			serve), "choose a port, such as 8090")
+		v.refuse(number == 0, "fixtures.serve",
+			fmt.Sprintf("%q is another port in each run, and fixtures.advertise names one", serve),
+			"choose a port, such as 8090")
 	}
 	for i, u := range v.Users {
 		key := fmt.Sprintf("users.%d", i)
