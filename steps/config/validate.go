@@ -249,9 +249,6 @@ func (v *validator) reach() {
 	isHost := func(name string) bool {
 		return name != "" && httpguts.ValidHostHeader(name) && !strings.ContainsAny(name, ":/")
 	}
-	name := v.TLS.ServerName
-	v.refuse(name != "" && !isHost(name), "tls.server_name", fmt.Sprintf("%q is not a host name", name),
-		"use the name in the server's certificate, without a port")
 	for host, ip := range v.Resolve {
 		_, notIP := netip.ParseAddr(ip)
 		_, notAddress := netip.ParseAddr(host)

@@ -162,23 +162,9 @@ func (x *examiner) examineGaps() {
 		case g.Skip.Kind == reports.NotClaimed:
 			x.add(Noted, "not claimed", names+": supports does not name "+g.Skip.Key, "")
 		default:
-			x.add(Missing, g.Skip.Key, "would enable "+names, x.claimedOf(g))
+			x.add(Missing, g.Skip.Key, "would enable "+names, "")
 		}
 	}
-}
-
-// claimedOf says that a run is incomplete without the key, where supports claims what it would enable.
-func (x *examiner) claimedOf(g *suite.Gap) string {
-	var names []string
-	for _, q := range g.Whole {
-		if name := features.Claims(x.target.Config.Supports).Promised(q); name != "" && !slices.Contains(names, name) {
-			names = append(names, name)
-		}
-	}
-	if len(names) == 0 || g.Skip.Kind != reports.NotConfigured {
-		return ""
-	}
-	return "set it: supports claims " + strings.Join(names, ", ") + ", and a run without it is incomplete"
 }
 
 func (x *examiner) examinePlan() {
