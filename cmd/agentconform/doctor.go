@@ -3,7 +3,6 @@ package main
 import (
 	"fmt"
 	"io"
-	"os"
 	"slices"
 	"strings"
 
@@ -54,9 +53,12 @@ func examine(c *cobra.Command, target *targetFlags, try bool, color string, s st
 	if err != nil {
 		return err
 	}
-	source := sourceOf(target.config, os.Environ())
-	if len(addressesOf(cfg)) == 0 {
+	source := "from " + strings.Join(cfg.From, ", ")
+	switch {
+	case len(cfg.Addresses()) == 0:
 		source = "the bundled reference, because no target is configured"
+	case len(cfg.From) == 0:
+		source = "from flags only: no " + config.DefaultFile + " here, no variable " + config.EnvPrefix + "... set"
 	}
 	var o steps.Options
 	stop, err := open(c.Context(), cfg, "", &o)
@@ -77,26 +79,6 @@ func examine(c *cobra.Command, target *targetFlags, try bool, color string, s st
 		return failed(exitIncomplete)
 	}
 	return nil
-}
-
-// sourceOf says where the configuration was read from: the file, and the names of the variables.
-func sourceOf(file string, environ []string) string {
-	if _, err := os.Stat(config.DefaultFile); err == nil && file == "" {
-		file = config.DefaultFile
-	}
-	var from []string
-	if file != "" {
-		from = append(from, file)
-	}
-	for _, entry := range environ {
-		if name, _, _ := strings.Cut(entry, "="); strings.HasPrefix(name, config.EnvPrefix) {
-			from = append(from, name)
-		}
-	}
-	if len(from) == 0 {
-		return "from flags only: no " + config.DefaultFile + " here, no variable " + config.EnvPrefix + "... set"
-	}
-	return "from " + strings.Join(from, ", ")
 }
 
 // colors of the findings, as the reports use them.

@@ -68,7 +68,7 @@ func (f *initFlags) load(c *cobra.Command) (*config.Config, error) {
 		given["edition"] = f.edition
 	}
 	cfg, err := config.Load(config.Sources{Environ: namedUsers(os.Environ()), Flags: given, NoFile: true})
-	if err == nil && len(addressesOf(cfg)) == 0 {
+	if err == nil && len(cfg.Addresses()) == 0 {
 		err = errors.New("no target is named: give --target URL, --agent-target URL, or both")
 	}
 	return cfg, err
@@ -104,17 +104,17 @@ func (f *initFlags) init(c *cobra.Command, s streams) error {
 	if err := outfile.Ready(f.file); err != nil {
 		return f.unwritten(err)
 	}
-	found, err := doctor.Discover(c.Context(), cfg, func(step string) {
+	draft, problems, err := doctor.Discover(c.Context(), cfg, func(step string) {
 		fmt.Fprintln(s.err, "agentconform: "+safe.Line(step))
 	})
 	if err != nil {
 		return &exit{exitIncomplete, fmt.Errorf("asking the target: %w", err)}
 	}
-	if err := write(f.file, outfile.Public, found.Draft.Text()); err != nil {
+	if err := write(f.file, outfile.Public, draft.Text()); err != nil {
 		return f.unwritten(err)
 	}
-	f.tell(found, s)
-	if len(found.Problems) > 0 {
+	f.tell(draft, problems, s)
+	if len(problems) > 0 {
 		return failed(exitIncomplete)
 	}
 	return nil
@@ -128,15 +128,15 @@ func (f *initFlags) unwritten(err error) error {
 }
 
 // tell says what was written, and what to do next.
-func (f *initFlags) tell(found *doctor.Discovery, s streams) {
-	set, open := found.Draft.Count()
+func (f *initFlags) tell(draft *config.Draft, problems []doctor.Check, s streams) {
+	set, open := draft.Count()
 	file, arguments := safe.Line(f.file), ""
 	if f.file != config.DefaultFile {
 		arguments = " --config " + safe.ShellWord(file)
 	}
 	fmt.Fprintf(s.out, "%s: %s written, %s suggested in comments\n", file, reports.Count(set, "key"),
 		reports.Count(open, "key"))
-	for _, p := range found.Problems {
+	for _, p := range problems {
 		fmt.Fprintf(s.out, "problem: %s: %s; %s\n", p.Subject, safe.Line(p.Found), safe.Line(p.Remedy))
 	}
 	fmt.Fprintf(s.out, "next:\n  1. read %s, and put values in place of the comments that apply\n"+

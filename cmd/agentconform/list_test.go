@@ -20,12 +20,11 @@ import (
 func TestTagsNameKeysThatExist(t *testing.T) {
 	catalogue, err := features.Load()
 	require.NoError(t, err)
-	reference, free := config.Reference(), regexp.MustCompile(`=.*|(create\.body)\..*|\.\d+`)
+	reference, free := config.Page(), regexp.MustCompile(`=.*|(create\.body)\..*|\.\d+`)
 	for _, s := range catalogue.Scenarios() {
 		for _, key := range slices.Concat(s.Terms.Needs...) {
-			for part := range strings.SplitSeq(free.ReplaceAllString(key, "$1"), ".") {
-				assert.Regexp(t, `(?m)^ *`+part+`:`, reference, "%s needs %s", s.Key(), key)
-			}
+			named := regexp.QuoteMeta(free.ReplaceAllString(key, "$1"))
+			assert.Regexp(t, "(?m)^(### |- `)"+named+"(`|$)", reference, "%s needs %s", s.Key(), key)
 		}
 	}
 }

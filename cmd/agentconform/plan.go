@@ -74,7 +74,7 @@ func (f *runFlags) preview(s streams) error {
 	}
 	line("plan", "%s of %s at %s; nothing was sent", reports.Count(p.Scenarios, "scenario"),
 		reports.Count(p.Requirements, "requirement"),
-		strings.Join(addressesOf(o.Config), ", agent server "))
+		strings.Join(o.Config.Addresses(), ", agent server "))
 	line("judges", "%d of %s", p.Judged, reports.Count(p.Requirements, "requirement"))
 	if p.Deployments+p.Revisions == 0 {
 		line("creates", "no deployment")

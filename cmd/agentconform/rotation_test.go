@@ -53,9 +53,7 @@ func TestCredentialsThatExpire(t *testing.T) {
 		})
 	}})
 	cfg.Credentials, cfg.TenantIDAlone, cfg.Users[0].Token = config.Credentials{APIKey: "THE-KEY"}, false, "THE-TOKEN"
-	text, err := cfg.YAML()
-	require.NoError(t, err)
-	text = []byte(strings.NewReplacer("THE-KEY", "{file: key}", "THE-TOKEN", "{file: token}").Replace(string(text)))
+	text := []byte(strings.NewReplacer("THE-KEY", "{file: key}", "THE-TOKEN", "{file: token}").Replace(string(cfg.YAML())))
 	file := filepath.Join(folder, "target.yaml")
 	require.NoError(t, os.WriteFile(file, text, 0o600))
 	// Few scenarios at once: credentials that were read again are used before they expire too.

@@ -197,7 +197,7 @@ func (f *runFlags) run(c *cobra.Command, io streams) error {
 	}
 	ctx := c.Context()
 	defer tellInterrupt(ctx, io)()
-	f.bundled = len(addressesOf(cfg)) == 0
+	f.bundled = len(cfg.Addresses()) == 0
 	stop, err := open(ctx, cfg, f.edition, &f.options)
 	if err != nil {
 		return err
@@ -207,7 +207,7 @@ func (f *runFlags) run(c *cobra.Command, io streams) error {
 		return f.preview(io)
 	}
 	if f.wait > 0 {
-		f.tell(io, "waiting for %s, at most %s", strings.Join(addressesOf(cfg), " and "), f.wait)
+		f.tell(io, "waiting for %s, at most %s", strings.Join(cfg.Addresses(), " and "), f.wait)
 		if err := target.Await(ctx, cfg, f.wait); err != nil {
 			return &exit{exitIncomplete, fmt.Errorf("waiting for the target: %w", err)}
 		}

@@ -1,6 +1,8 @@
 package main
 
 import (
+	"io"
+
 	"github.com/spf13/cobra"
 
 	"github.com/agentconform/agentconform/steps/config"
@@ -20,10 +22,11 @@ To use the schema of this version, write it to a file and name that file in the 
   agentconform schema --format markdown > configuration.md`,
 		Args: noArguments("write the schema to a file with > FILE"),
 		RunE: func(*cobra.Command, []string) error {
+			text := string(config.Schema())
 			if format == "markdown" {
-				return config.Markdown(s.out)
+				text = config.Page()
 			}
-			_, err := s.out.Write(config.Schema())
+			_, err := io.WriteString(s.out, text)
 			return err
 		},
 	}

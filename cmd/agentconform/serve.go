@@ -205,9 +205,5 @@ func (f *serveFlags) write(server *reference.Server) error {
 	cfg := config.Default()
 	describe(&cfg, server)
 	cfg.AgentTarget = server.AgentURL()
-	text, err := cfg.YAML()
-	if err != nil {
-		return err
-	}
-	return f.unwritten(outfile.Text(f.writeConfig, outfile.Private, text))
+	return f.unwritten(outfile.Text(f.writeConfig, outfile.Private, cfg.YAML()))
 }

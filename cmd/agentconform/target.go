@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -63,15 +62,11 @@ func (t *targetFlags) load(c *cobra.Command) (*config.Config, error) {
 // loadNamed is load for commands that have nothing to do without a target.
 func (t *targetFlags) loadNamed(c *cobra.Command) (*config.Config, error) {
 	cfg, err := t.load(c)
-	if err == nil && len(addressesOf(cfg)) == 0 {
-		err = errors.New("no target is configured: name one with --config, --target or --agent-target (the bundled reference ends with its run)")
+	if err == nil && len(cfg.Addresses()) == 0 {
+		err = errors.New("no target is configured: name one with --config, --target or --agent-target " +
+			"(the bundled reference ends with its run)")
 	}
 	return cfg, err
-}
-
-// addressesOf are the addresses of the target that are configured.
-func addressesOf(c *config.Config) []string {
-	return slices.DeleteFunc([]string{c.Target, c.AgentTarget}, func(address string) bool { return address == "" })
 }
 
 // open makes a target ready to be tested, and fills in the options what it is judged by: where the configuration names
@@ -79,7 +74,7 @@ func addressesOf(c *config.Config) []string {
 // function is called.
 func open(ctx context.Context, cfg *config.Config, edition string, o *steps.Options) (stop func(), err error) {
 	bundled := func() {}
-	if len(addressesOf(cfg)) == 0 {
+	if len(cfg.Addresses()) == 0 {
 		if bundled, err = startBundled(ctx, cfg, edition); err != nil {
 			return nil, &exit{exitIncomplete, err}
 		}
@@ -109,7 +104,9 @@ func startBundled(ctx context.Context, cfg *config.Config, edition string) (stop
 	if err != nil {
 		return nil, fmt.Errorf("starting the bundled reference: %w", err)
 	}
-	cfg.Headers, cfg.TLS, cfg.Proxy, cfg.Resolve, cfg.Socket = config.Headers{}, config.TLS{}, "", nil, config.Sockets{} // it is in this process
+	// It is in this process, and has its own credentials.
+	cfg.Headers, cfg.TLS, cfg.Proxy, cfg.Resolve, cfg.Socket = config.Headers{}, config.TLS{}, "", nil, config.Sockets{}
+	cfg.SecretFiles = nil
 	describe(cfg, server)
 	cfg.Fixtures.Serve, cfg.Fixtures.Advertise = "", "" // it has its own
 	if err := cfg.Complete(); err != nil {

@@ -2,7 +2,6 @@ package config
 
 import (
 	"fmt"
-	"os"
 	"reflect"
 	"strconv"
 	"strings"
@@ -163,18 +162,8 @@ func (l *loader) fromFile(n *yaml.Node, key string) *yaml.Node {
 	return value
 }
 
-// maxSecret is more than a header value may have.
-const maxSecret = 64 << 10
-
 // readSecret reads a credential from a file, without whitespace around it.
 func readSecret(path string) (string, error) {
-	info, err := os.Stat(path)
-	if err != nil {
-		return "", err
-	}
-	if !info.Mode().IsRegular() || info.Size() > maxSecret {
-		return "", fmt.Errorf("it is no regular file of at most %d bytes", maxSecret)
-	}
 	content, err := readBounded(path)
 	if err != nil {
 		return "", err
@@ -190,16 +179,14 @@ func readSecret(path string) (string, error) {
 // and c stays as it is; else nil. A file that cannot be read, or holds no credential, counts as unchanged: it may just
 // be written.
 func (c *Config) Reread() *Config {
-	changed, some := *c, false
-	v := reflect.ValueOf(&changed).Elem()
+	now := reflect.ValueOf(c).Elem()
 	for key, path := range c.SecretFiles {
-		if value, err := readSecret(path); err == nil && value != valueOf(v, key).String() {
-			change(v, key, func(v reflect.Value) { v.SetString(value) })
-			some = true
+		if value, err := readSecret(path); err == nil && value != valueOf(now, key).String() {
+			now = changed(now, key, func(v reflect.Value) { v.SetString(value) })
 		}
 	}
-	if !some {
-		return nil
+	if next := now.Addr().Interface().(*Config); next != c {
+		return next
 	}
-	return &changed
+	return nil
 }

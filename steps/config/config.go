@@ -8,46 +8,38 @@ package config
 import (
 	"fmt"
 	"net/http"
+	"slices"
 	"time"
 
 	"github.com/agentconform/agentconform/reports"
 )
 
 // Config is everything a run knows of its target. The YAML keys are the struct's tags; the environment variable of
-// a key is AGENTCONFORM_ and the key in capitals, nested keys joined with "_".
+// a key is AGENTCONFORM_ and the key in capitals, nested keys joined with "_". What each key is for, keys.yaml says, and
+// from it docs/configuration.md.
 type Config struct {
-	// Target is the base address of the control plane ({base_url}); AgentTarget that of a deployed agent server
-	// ({deployment_url}), needed only where no control plane returns it.
-	Target      string `yaml:"target"`
-	AgentTarget string `yaml:"agent_target"`
+	Target      string `yaml:"target"`       // base address of the control plane ({base_url})
+	AgentTarget string `yaml:"agent_target"` // that of a deployed agent server ({deployment_url})
 
 	Implementation reports.Implementation `yaml:"implementation"`
 
-	// Edition is "cloud" or "self-hosted": it decides which sources the target must refuse (section 2).
-	Edition string `yaml:"edition"`
-	// Supports is what the target claims, in words of [features.ClaimWords]; empty: everything.
-	Supports []string `yaml:"supports"`
+	Edition  string   `yaml:"edition"`  // decides which sources the target must refuse (section 2)
+	Supports []string `yaml:"supports"` // in words of [features.ClaimWords]; empty: everything
 
-	Credentials       Credentials `yaml:"credentials"`
-	CredentialHeaders Credentials `yaml:"credential_headers"`
-	TenantIDAlone     bool        `yaml:"tenant_id_alone"` // the tenant ID is accepted without a key
-	OtherTenant       Credentials `yaml:"other_tenant"`
+	Credentials         Credentials `yaml:"credentials"`
+	CredentialHeaders   Credentials `yaml:"credential_headers"`
+	TenantIDAlone       bool        `yaml:"tenant_id_alone"`
+	OtherTenant         Credentials `yaml:"other_tenant"`
+	SeparateCredentials bool        `yaml:"separate_credentials"` // no credential is valid at both halves
 
-	// SeparateCredentials says that no credential is valid at both halves: the agent server refuses those of the
-	// control plane, and the control plane those of the users.
-	SeparateCredentials bool `yaml:"separate_credentials"`
-
-	// Headers, TLS, Proxy, Resolve and Socket say how the target is reached. Proxy is a URL, whose user info is a
-	// secret; without it HTTP_PROXY, HTTPS_PROXY and NO_PROXY say which proxy is used. Resolve has the IP address for
-	// a host.
+	// How the target is reached.
 	Headers Headers           `yaml:"headers"`
 	TLS     TLS               `yaml:"tls"`
-	Proxy   string            `yaml:"proxy"`
-	Resolve map[string]string `yaml:"resolve"`
+	Proxy   string            `yaml:"proxy"`   // a URL, whose user info is a secret
+	Resolve map[string]string `yaml:"resolve"` // the IP address for a host
 	Socket  Sockets           `yaml:"socket"`
 
-	// Vocabulary maps neutral words of the interface to those of the target.
-	Vocabulary map[string]string `yaml:"vocabulary"`
+	Vocabulary map[string]string `yaml:"vocabulary"` // the target's words, by neutral word
 
 	Fixtures     Fixtures     `yaml:"fixtures"`
 	Create       Create       `yaml:"create"`
@@ -60,10 +52,9 @@ type Config struct {
 	AssistantID string `yaml:"assistant_id"`
 	Agent       Agent  `yaml:"agent"`
 
-	Timeouts Timeouts `yaml:"timeouts"`
-	Polling  Polling  `yaml:"polling"`
-	// Patience is how old an answer may be: a target with replicas may show for a moment what was before.
-	Patience       time.Duration `yaml:"patience"`
+	Timeouts       Timeouts      `yaml:"timeouts"`
+	Polling        Polling       `yaml:"polling"`
+	Patience       time.Duration `yaml:"patience"`        // how old an answer may be
 	Rate           string        `yaml:"rate"`            // of requests to the target, "5/s" or "300/m"; "": no limit
 	MaxDeployments int           `yaml:"max_deployments"` // 0: no limit
 	MaxRevisions   int           `yaml:"max_revisions"`   // of one deployment; 0: no limit
@@ -71,6 +62,9 @@ type Config struct {
 	// ReadOnly is set by run --read-only: nothing is created, changed or removed at the target, and no request that
 	// would is sent.
 	ReadOnly bool `yaml:"-"`
+
+	// From are the file and the environment variables that it was read from.
+	From []string `yaml:"-"`
 
 	// SecretFiles are the files of the credentials that came from files, by key ("users.0.token"). Reread reads them
 	// again.
@@ -84,9 +78,8 @@ type Credentials struct {
 	Bearer   string `yaml:"bearer"`
 }
 
-// Headers are sent with every request to the addresses that the configuration names (target, agent_target), also with
-// those without credentials: what a gateway in front of the target wants. The names are those of headers, the values
-// are secrets.
+// Headers are what a gateway in front of the target wants with every request to the addresses that the configuration
+// names. The values are secrets.
 type Headers struct {
 	ControlPlane map[string]string `yaml:"control_plane"`
 	AgentServer  map[string]string `yaml:"agent_server"`
@@ -111,9 +104,9 @@ type Sockets struct {
 // Fixtures has the suite serve the sources that it has the target build, as git over HTTP and as images, for as long
 // as a command lasts. They fill Create and Alternatives where these are not set.
 type Fixtures struct {
-	Serve     string `yaml:"serve"`     // address to listen on, "host:port"; empty: nothing is served
-	Advertise string `yaml:"advertise"` // base URL at which the target's builder reaches that address
-	Graph     string `yaml:"graph"`     // language of the conformance graph
+	Serve     string `yaml:"serve"`     // "host:port"; empty: nothing is served
+	Advertise string `yaml:"advertise"` // base URL for the target's builder
+	Graph     string `yaml:"graph"`
 }
 
 // Languages of the conformance graph that is served.
@@ -131,11 +124,10 @@ type Create struct {
 }
 
 // Existing names a deployment that was there before the run, which reads it and never changes it, where no deployment
-// can be created. Revision is one of its revisions, for a target that neither names the latest one in the deployment
-// nor lists them.
+// can be created. Both are UUIDs.
 type Existing struct {
-	Deployment string `yaml:"deployment"` // uuid
-	Revision   string `yaml:"revision"`   // uuid
+	Deployment string `yaml:"deployment"`
+	Revision   string `yaml:"revision"`
 }
 
 // Alternatives are further sources of the deployment's repository or registry. Each enables the requirements that
@@ -161,9 +153,7 @@ type User struct {
 
 // Agent holds the choices that the interface leaves to the agent server.
 type Agent struct {
-	// Listing is "get" (GET /threads) or "search" (POST /threads/search); "": GET /threads, and where that is not
-	// served, search.
-	Listing        string            `yaml:"listing"`
+	Listing        string            `yaml:"listing"`         // "get", "search" or ""
 	RejectedStatus int               `yaml:"rejected_status"` // what the handler answers to wrong credentials
 	RejectedDetail string            `yaml:"rejected_detail"` // its detail; empty: not judged
 	StudioHeaders  map[string]string `yaml:"studio_headers"`  // recognised as the hosted development environment
@@ -174,7 +164,7 @@ type Agent struct {
 }
 
 // GraphWords are the words of the conformance graph, in the order of its contract.
-var GraphWords = []string{"echo", "wait", "wait-after-write", "fail", "whoami", "tool"}
+var GraphWords = keys["agent.words"].OneOf
 
 // Timeouts bound every wait.
 type Timeouts struct {
@@ -214,6 +204,11 @@ func Default() Config {
 		Polling:           Polling{Interval: 20 * time.Millisecond, MaxInterval: 5 * time.Second},
 		Patience:          200 * time.Millisecond,
 	}
+}
+
+// Addresses are those of the target that are configured, the control plane first.
+func (c *Config) Addresses() []string {
+	return slices.DeleteFunc([]string{c.Target, c.AgentTarget}, func(address string) bool { return address == "" })
 }
 
 // HasCredentials tells whether a credential for the control plane is configured.

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"crypto/tls"
 	"crypto/x509"
+	"errors"
 	"fmt"
 	"net/http"
 	"net/url"
@@ -17,11 +18,12 @@ import (
 
 // Names tells whether the configuration names the origin of an address: that of target or of agent_target.
 func (c *Config) Names(address string) bool {
-	origin := originOf(address)
-	return origin != "" && slices.Contains([]string{originOf(c.Target), originOf(c.AgentTarget)}, origin)
+	origin := Origin(address)
+	return origin != "" && slices.Contains([]string{Origin(c.Target), Origin(c.AgentTarget)}, origin)
 }
 
-func originOf(address string) string {
+// Origin is the origin of an address, "" where it has none.
+func Origin(address string) string {
 	u, err := url.Parse(address)
 	if at := reports.HostPort(address); err == nil && at != "" {
 		return u.Scheme + "://" + at
@@ -78,59 +80,42 @@ func (c *Config) Connection() *reports.Connection {
 func (t TLS) Client() (*tls.Config, *Error) {
 	c := &tls.Config{MinVersion: tls.VersionTLS12, ServerName: t.ServerName,
 		InsecureSkipVerify: t.Insecure} //nolint:gosec // the user asks for it, and every report says it
-	var wrong *Error // the first one
-	refuse := func(key, problem, remedy string) {
-		if wrong == nil {
-			wrong = &Error{Source: "configuration", Key: key, Problem: problem, Remedy: remedy}
-		}
-	}
-	unusable := func(key, file, problem string) {
-		refuse(key, "the file "+file+" cannot be used: "+problem, "name a readable PEM file")
-	}
-	read := func(key, file string) []byte {
-		text, err := readBounded(file)
-		if err != nil {
-			unusable(key, file, reason(err))
-		}
-		return text
-	}
 	if t.CA != "" {
 		c.RootCAs = x509.NewCertPool()
-		if !c.RootCAs.AppendCertsFromPEM(read("tls.ca", t.CA)) {
-			unusable("tls.ca", t.CA, "it holds no certificate in PEM form")
+		text, err := readBounded(t.CA)
+		if err == nil && !c.RootCAs.AppendCertsFromPEM(text) {
+			err = errors.New("it holds no certificate in PEM form")
 		}
-	}
-	switch key := cmp.Or(t.Key, t.Cert); {
-	case t.Cert != "":
-		pair, err := tls.X509KeyPair(read("tls.cert", t.Cert), read("tls.key", key))
 		if err != nil {
-			refuse("tls.cert", fmt.Sprintf("%s with the key in %s cannot be used: %s", t.Cert, key, err),
-				"name PEM files of a certificate and of its private key, which is not encrypted")
+			return nil, &Error{"configuration", "tls.ca", "the file " + t.CA + " cannot be used: " + reason(err),
+				"name a readable PEM file"}
 		}
-		c.Certificates = []tls.Certificate{pair}
-	case t.Key != "":
-		refuse("tls.key", "is set, but tls.cert is not", "set tls.cert to the file of the client certificate")
 	}
-	return c, wrong
+	if t.Cert == "" {
+		if t.Key != "" {
+			return nil, &Error{"configuration", "tls.key", "is set, but tls.cert is not",
+				"set tls.cert to the file of the client certificate"}
+		}
+		return c, nil
+	}
+	key := cmp.Or(t.Key, t.Cert)
+	pair, err := tls.LoadX509KeyPair(t.Cert, key)
+	if err != nil {
+		problem := fmt.Sprintf("%s with the key in %s cannot be used: %s", t.Cert, key, err)
+		return nil, &Error{"configuration", "tls.cert", problem,
+			"name PEM files of a certificate and of its private key, which is not encrypted"}
+	}
+	c.Certificates = []tls.Certificate{pair}
+	return c, nil
 }
 
-// Every is how much time lies between two requests at least by the key rate, 0 where there is no limit. The
-// configuration was validated.
+// Every is how much time lies between two requests at least by the key rate ("5/s", "300/m", "1000/h"), 0 where there
+// is no limit. The configuration was validated.
 func (c *Config) Every() time.Duration {
-	every, _ := parseRate(c.Rate)
-	return every
-}
-
-// parseRate reads a number of requests and the unit of time: "5/s", "300/m", "1000/h".
-func parseRate(text string) (every time.Duration, valid bool) {
-	if text == "" {
-		return 0, true
-	}
-	number, unit, _ := strings.Cut(text, "/")
+	number, unit, _ := strings.Cut(c.Rate, "/")
 	n, err := strconv.Atoi(number)
-	per, known := map[string]time.Duration{"s": time.Second, "m": time.Minute, "h": time.Hour}[unit]
-	if err != nil || n <= 0 || !known || per/time.Duration(n) <= 0 {
-		return 0, false
+	if err != nil {
+		return 0
 	}
-	return per / time.Duration(n), true
+	return map[string]time.Duration{"s": time.Second, "m": time.Minute, "h": time.Hour}[unit] / time.Duration(n)
 }

@@ -2,9 +2,10 @@ package config
 
 import (
 	"bytes"
-	"cmp"
 	"fmt"
+	"maps"
 	"reflect"
+	"slices"
 	"strings"
 
 	"go.yaml.in/yaml/v4"
@@ -23,15 +24,34 @@ type draftLine struct {
 	why   []string
 }
 
-// NewDraft returns a draft without keys.
-func NewDraft() *Draft { return &Draft{lines: map[string]draftLine{}} }
+// NewDraft returns a draft that suggests each key for which the table of keys has an example.
+func NewDraft() *Draft {
+	d := &Draft{lines: map[string]draftLine{}}
+	for key, known := range keys {
+		if known.Example != nil {
+			d.Suggest(key, known.Example)
+		}
+	}
+	return d
+}
 
 // Set gives a key a value, with how it was learned: one line for each, of text that is safe to show.
 func (d *Draft) Set(key string, value any, how ...string) { d.lines[key] = draftLine{value, true, how} }
 
-// Suggest leaves a key as a comment with an example, and says what to put there.
+// Suggest leaves a key as a comment with an example, and says what to put there. Where it is nil, the example is that
+// of the table of keys.
 func (d *Draft) Suggest(key string, example any, what ...string) {
+	if example == nil {
+		example = keys[key].Example
+	}
 	d.lines[key] = draftLine{example, false, what}
+}
+
+// Remove leaves out keys, and those below them.
+func (d *Draft) Remove(groups ...string) {
+	maps.DeleteFunc(d.lines, func(key string, _ draftLine) bool {
+		return slices.ContainsFunc(groups, func(group string) bool { return inside(key, group) })
+	})
 }
 
 // Count returns how many keys have values, and how many are left as comments.
@@ -53,8 +73,8 @@ func (d *Draft) Value(key string) any {
 }
 
 // YAML writes the configuration as a file that Load reads, with what each key is for. It holds the credentials.
-func (c *Config) YAML() ([]byte, error) {
-	d := NewDraft()
+func (c *Config) YAML() []byte {
+	d := &Draft{lines: map[string]draftLine{}}
 	each(reflect.ValueOf(*c), "", func(key string, v reflect.Value) {
 		if v.Kind() != reflect.Struct && !strings.HasPrefix(key, "users.") {
 			d.Set(key, v.Interface())
@@ -70,16 +90,10 @@ const draftHead = `# yaml-language-server: $schema=` + SchemaURL + `
 `
 
 // Text is the file. Load reads it.
-func (d *Draft) Text() []byte {
-	text, err := d.write(draftHead)
-	if err != nil {
-		panic(err) // strings, numbers, lists and maps of them
-	}
-	return text
-}
+func (d *Draft) Text() []byte { return d.write(draftHead) }
 
-func (d *Draft) write(head string) ([]byte, error) {
-	out, failed := bytes.NewBufferString(head), error(nil)
+func (d *Draft) write(head string) []byte {
+	out := bytes.NewBufferString(head)
 	each(reflect.ValueOf(Default()), "", func(key string, _ reflect.Value) {
 		if !d.has(key, false) || strings.HasPrefix(key, "users.") {
 			return
@@ -94,9 +108,9 @@ func (d *Draft) write(head string) ([]byte, error) {
 		if nested && !d.has(top, true) { // a group without values is a comment
 			indent = "#   "
 		}
-		failed = cmp.Or(d.writeKey(out, key, indent), failed)
+		d.writeKey(out, key, indent)
 	})
-	return out.Bytes(), failed
+	return out.Bytes()
 }
 
 // has tells whether the draft has the key, or one below it; with a value, where only these count.
@@ -110,9 +124,9 @@ func (d *Draft) has(key string, set bool) bool {
 }
 
 // writeKey writes a key with its comments. The indent of a group that is a comment begins with "#".
-func (d *Draft) writeKey(out *bytes.Buffer, key, indent string) error {
+func (d *Draft) writeKey(out *bytes.Buffer, key, indent string) {
 	line := d.lines[key]
-	for _, text := range append([]string{keys[key]}, line.why...) {
+	for _, text := range append([]string{keys[key].About}, line.why...) {
 		comment(out, indent, text)
 	}
 	if !d.has(key, true) && !strings.HasPrefix(indent, "#") {
@@ -121,16 +135,17 @@ func (d *Draft) writeKey(out *bytes.Buffer, key, indent string) error {
 	name := key[strings.LastIndexByte(key, '.')+1:]
 	if line.value == nil {
 		fmt.Fprintf(out, "%s%s:\n", indent, name)
-		return nil
+		return
 	}
 	var text bytes.Buffer
 	encoder := yaml.NewEncoder(&text)
 	encoder.SetIndent(2)
-	err := encoder.Encode(map[string]any{name: line.value})
+	if err := encoder.Encode(map[string]any{name: line.value}); err != nil {
+		panic(err) // strings, numbers, lists and maps of them
+	}
 	for each := range strings.Lines(text.String()) {
 		out.WriteString(indent + each)
 	}
-	return err
 }
 
 // comment writes a text in lines of readable length.

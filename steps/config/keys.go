@@ -9,19 +9,48 @@ import (
 	"strings"
 
 	"go.yaml.in/yaml/v4"
+
+	"github.com/agentconform/agentconform/features"
 )
 
 //go:embed keys.yaml
 var keysFile []byte
 
-// keys describes every key in one line, for the files that are written and for the reference.
-// A test compares it with the structs.
-var keys = func() (all map[string]string) {
+// keyInfo is what the table of keys says of one.
+type keyInfo struct {
+	About   string // in one line
+	Secret  bool   // it holds a credential, as all keys below it do: {file: path} may stand in its place
+	Example any    // for a file that is written
+
+	OneOf   []string `yaml:"one_of"`
+	Pattern *regexp.Regexp
+	Between []int
+	Wrong   string // what is wrong with other values
+	Use     string // the remedy
+}
+
+// UnmarshalYAML reads a key: what it is for, or a mapping.
+func (k *keyInfo) UnmarshalYAML(n *yaml.Node) error {
+	type mapping keyInfo
+	if n.Kind == yaml.ScalarNode {
+		return n.Decode(&k.About)
+	}
+	return n.Decode((*mapping)(k))
+}
+
+// keys has every key. A test compares it with the structs.
+var keys = func() (all map[string]keyInfo) {
 	if err := yaml.Unmarshal(keysFile, &all); err != nil {
 		panic(err) // the file is a part of the program
 	}
+	supports := all["supports"]
+	supports.OneOf = features.ClaimWords()
+	all["supports"] = supports
 	return all
 }()
+
+// Example is what a file may hold for a key whose value is not known; nil where there is none.
+func Example(key string) any { return keys[key].Example }
 
 // keysOf are the keys of a struct, in its order.
 func keysOf(t reflect.Type) (names []string) {
@@ -110,81 +139,80 @@ func (c *Config) Has(key string) bool {
 
 // valueOf is what stands under a key; not valid where that is nothing.
 func valueOf(v reflect.Value, key string) reflect.Value {
-	value, is, _ := place(v, nil, key)
-	if !is {
-		return reflect.Value{}
+	for key != "" {
+		if v.Kind() == reflect.Interface {
+			v = v.Elem()
+		}
+		name, rest := first(v, key)
+		i, notNumber := strconv.Atoi(name)
+		switch {
+		case v.Kind() == reflect.Struct:
+			v = field(v, name)
+		case v.Kind() == reflect.Map:
+			v = v.MapIndex(reflect.ValueOf(name))
+		case v.Kind() == reflect.Slice && notNumber == nil && 0 <= i && i < v.Len():
+			v = v.Index(i)
+		default:
+			return reflect.Value{}
+		}
+		key = rest
 	}
-	return value
+	return v
 }
 
-// change has a function change the value of a key, which may be one more item of a list, or one more entry of a
-// mapping.
-func change(v reflect.Value, key string, set func(v reflect.Value)) {
-	old, _, put := place(v, v.Set, key)
-	changed := reflect.New(old.Type()).Elem()
-	changed.Set(old)
-	set(changed)
-	put(changed)
-}
-
-// place finds the place of a key below a value: what stands there, else the zero value, whether something does, and how
-// something else is put there. What lists and mappings on the way hold is copied for that: others may be reading it.
-func place(v reflect.Value, set func(reflect.Value),
-	key string) (value reflect.Value, is bool, put func(reflect.Value)) {
-	if key == "" {
-		return v, true, set
-	}
-	if v.Kind() == reflect.Interface {
+// changed is a copy of a value in which a function has changed what stands under a key: that may be one more item of a
+// list, or one more entry of a mapping. The value itself stays: others may be reading it.
+func changed(v reflect.Value, key string, change func(v reflect.Value)) reflect.Value {
+	if v.Kind() == reflect.Interface && key != "" {
 		v = v.Elem()
 	}
-	name, rest := key, "" // the names in a mapping of strings may have dots
-	if v.Kind() != reflect.Map || v.Type().Elem().Kind() != reflect.String {
-		name, rest, _ = strings.Cut(key, ".")
-	}
-	switch v.Kind() {
-	case reflect.Struct:
-		if f := field(v, name); f.IsValid() {
-			return place(f, func(n reflect.Value) { f.Set(n); set(v) }, rest)
-		}
-	case reflect.Slice:
-		if i, err := strconv.Atoi(name); err == nil && 0 <= i && i <= v.Len() {
-			all := reflect.AppendSlice(reflect.MakeSlice(v.Type(), 0, v.Len()+1), v)
-			if is = i < v.Len(); !is {
-				all = reflect.Append(all, reflect.Zero(v.Type().Elem()))
-			}
-			value, below, put := place(all.Index(i), func(n reflect.Value) { all.Index(i).Set(n); set(all) }, rest)
-			return value, is && below, put
-		}
-	case reflect.Map:
-		entry := v.MapIndex(reflect.ValueOf(name))
-		if is = entry.IsValid(); !is {
+	copied := reflect.New(v.Type()).Elem()
+	copied.Set(v)
+	name, rest := first(v, key)
+	switch {
+	case key == "":
+		change(copied)
+	case v.Kind() == reflect.Struct:
+		below := field(copied, name)
+		below.Set(changed(below, rest, change))
+	case v.Kind() == reflect.Slice:
+		i, _ := strconv.Atoi(name)
+		copied.Set(reflect.AppendSlice(reflect.MakeSlice(v.Type(), 0, v.Len()+1), v))
+		copied.SetLen(max(v.Len(), i+1))
+		copied.Index(i).Set(changed(copied.Index(i), rest, change))
+	case v.Kind() == reflect.Map:
+		entry := valueOf(v, name)
+		if !entry.IsValid() {
 			entry = reflect.Zero(v.Type().Elem())
 		}
-		value, below, put := place(entry, func(n reflect.Value) {
-			all := reflect.MakeMap(v.Type())
-			for _, known := range v.MapKeys() {
-				all.SetMapIndex(known, v.MapIndex(known))
-			}
-			all.SetMapIndex(reflect.ValueOf(name), n)
-			set(all)
-		}, rest)
-		return value, is && below, put
+		copied.Set(reflect.MakeMap(v.Type()))
+		for _, known := range v.MapKeys() {
+			copied.SetMapIndex(known, v.MapIndex(known))
+		}
+		copied.SetMapIndex(reflect.ValueOf(name), changed(entry, rest, change))
 	}
-	return reflect.Value{}, false, nil
+	return copied
 }
 
-// secretKeys are those of credentials, with all keys below them. In their place {file: path} may stand.
-var secretKeys = []string{"credentials", "other_tenant", "headers", "users.token", "users.headers",
-	"agent.studio_headers"}
+// first cuts the first name from a key. The names in a mapping of strings may have dots.
+func first(v reflect.Value, key string) (name, rest string) {
+	if v.Kind() == reflect.Map && v.Type().Elem().Kind() == reflect.String {
+		return key, ""
+	}
+	name, rest, _ = strings.Cut(key, ".")
+	return name, rest
+}
 
 var numbers = regexp.MustCompile(`[._]\d+[._]`)
 
 // isSecret tells whether a key holds a credential: "users.1.headers.X-Key".
 func isSecret(key string) bool {
-	if inside(key, "users") {
-		key = numbers.ReplaceAllString(key, ".")
+	for key = numbers.ReplaceAllString(key, "."); !keys[key].Secret; key = key[:strings.LastIndexByte(key, '.')] {
+		if !strings.Contains(key, ".") {
+			return false
+		}
 	}
-	return slices.ContainsFunc(secretKeys, func(group string) bool { return inside(key, group) })
+	return true
 }
 
 var inHeaders = regexp.MustCompile(`^(?:headers\.[a-z_]+|users\.\d+\.headers|agent\.studio_headers)\.(.+)$`)

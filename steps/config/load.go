@@ -2,6 +2,7 @@ package config
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -89,9 +90,7 @@ func (l *loader) at(n *yaml.Node) string {
 // file reads the file. An error ends the loading: nothing else can be checked.
 func (l *loader) file(path string) error {
 	named := path != ""
-	if !named {
-		path = DefaultFile
-	}
+	path = cmp.Or(path, DefaultFile)
 	content, err := readBounded(path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist) && !named:
@@ -100,24 +99,19 @@ func (l *loader) file(path string) error {
 		return &Error{Source: path, Problem: "cannot be read: " + reason(err),
 			Remedy: "name a readable YAML file with --config, or leave it out"}
 	}
-	return l.parse(path, content)
-}
-
-// parse reads the content of a file, in which relative paths start at its folder.
-func (l *loader) parse(path string, content []byte) error {
 	l.source, l.isFile, l.from[""] = path, true, path
+	l.config.From = append(l.config.From, path)
 	defer func() { l.isFile = false }()
 	decoder := yaml.NewDecoder(bytes.NewReader(content))
 	var doc yaml.Node
-	err := decoder.Decode(&doc)
-	if errors.Is(err, io.EOF) || err == nil && doc.Content[0].Tag == "!!null" { // an empty file is valid
+	err = decoder.Decode(&doc)
+	switch {
+	case errors.Is(err, io.EOF): // an empty file is valid
 		return nil
-	}
-	if err != nil {
+	case err != nil:
 		return &Error{Source: path, Problem: "not valid YAML: " + yamlProblem(err),
 			Remedy: "check indentation and quotes at that line"}
-	}
-	if err := decoder.Decode(new(yaml.Node)); !errors.Is(err, io.EOF) {
+	case !errors.Is(decoder.Decode(new(yaml.Node)), io.EOF):
 		return &Error{Source: path, Problem: "more than one YAML document", Remedy: "keep one document"}
 	}
 	if wrong := l.decode(doc.Content[0], reflect.ValueOf(l.config).Elem(), ""); wrong != nil {
@@ -270,6 +264,7 @@ func (l *loader) environment(environ []string) {
 			continue
 		}
 		l.source = "environment " + name
+		l.config.From = append(l.config.From, name)
 		known := l.config.variables()
 		if key, is := known[name]; is {
 			l.set(key, value)
@@ -304,7 +299,8 @@ func (l *loader) set(key, text string) {
 	maps.DeleteFunc(l.from, func(known, _ string) bool { return inside(known, key) })
 	maps.DeleteFunc(l.config.SecretFiles, func(known, _ string) bool { return inside(known, key) })
 	l.from[key] = l.source
-	change(reflect.ValueOf(l.config).Elem(), key, func(v reflect.Value) {
+	root := reflect.ValueOf(l.config).Elem()
+	root.Set(changed(root, key, func(v reflect.Value) {
 		isSecret := strings.HasPrefix(key, "create.") && strings.HasSuffix(key, ".value") // of a deployment
 		if v.Kind() == reflect.String || v.Kind() == reflect.Interface && (v.Elem().Kind() == reflect.String || isSecret) {
 			v.Set(reflect.ValueOf(text))
@@ -316,5 +312,5 @@ func (l *loader) set(key, text string) {
 		} else if wrong := l.decode(doc.Content[0], v, key); wrong != nil {
 			l.found = append(l.found, wrong)
 		}
-	})
+	}))
 }

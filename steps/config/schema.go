@@ -5,7 +5,6 @@ import (
 	_ "embed"
 	"encoding/json"
 	"fmt"
-	"io"
 	"maps"
 	"reflect"
 	"strings"
@@ -45,8 +44,8 @@ func groupSchema(v reflect.Value, group string) map[string]any {
 	for _, name := range keysOf(v.Type()) {
 		key, value := join(group, name), field(v, name)
 		schema := schemaOf(value, key)
-		maps.Copy(schema, limits[key])
-		schema["description"] = keys[key]
+		maps.Copy(schema, valuesSchema(keys[key], value.Type()))
+		schema["description"] = keys[key].About
 		switch {
 		case value.IsZero():
 		case value.Type() == durationType:
@@ -59,18 +58,23 @@ func groupSchema(v reflect.Value, group string) map[string]any {
 	return all
 }
 
-// address matches what validator.address accepts.
-const address = `^([Hh][Tt][Tt][Pp][Ss]?://[^/?#@]+(/[^?#]*)?)?$`
-
-// limits narrow the schemas of single keys beyond their types, as Complete does.
-var limits = map[string]map[string]any{
-	"target":                {"type": orNull("string"), "pattern": address},
-	"agent_target":          {"type": orNull("string"), "pattern": address},
-	"agent.rejected_status": {"minimum": 400, "maximum": 599},
-	"alternatives.tag_ref":  {"type": orNull("string"), "pattern": "^(refs/tags/.*)?$"},
-	"agent_url_from":        {"type": orNull("string"), "minLength": 1},
-	"supports":              {"items": map[string]any{"enum": choices["supports"]}},
-	"agent.words":           {"items": map[string]any{"enum": GraphWords}},
+// valuesSchema narrows the schema of a key beyond its type, as [Config.Complete] does.
+func valuesSchema(known keyInfo, t reflect.Type) map[string]any {
+	enum := []any{}
+	for _, value := range known.OneOf {
+		enum = append(enum, value)
+	}
+	switch {
+	case len(enum) > 0 && t.Kind() == reflect.Slice:
+		return map[string]any{"items": map[string]any{"enum": enum}}
+	case len(enum) > 0:
+		return map[string]any{"enum": append(enum, nil)}
+	case known.Pattern != nil:
+		return map[string]any{"type": orNull("string"), "pattern": known.Pattern.String()}
+	case known.Between != nil:
+		return map[string]any{"minimum": known.Between[0], "maximum": known.Between[1]}
+	}
+	return nil
 }
 
 // schemaOf is the schema of what check accepts for a value.
@@ -93,12 +97,6 @@ func schemaOf(v reflect.Value, key string) map[string]any {
 		return map[string]any{"type": orNull("integer"), "minimum": 0}
 	case t.Kind() == reflect.Bool:
 		return map[string]any{"type": orNull("boolean")}
-	case choices[key] != nil:
-		enum := []any{}
-		for _, value := range choices[key] {
-			enum = append(enum, value)
-		}
-		return map[string]any{"enum": append(enum, nil)}
 	}
 	return stringSchema(key)
 }
@@ -116,20 +114,6 @@ func stringSchema(key string) map[string]any {
 	return map[string]any{"anyOf": []any{map[string]any{"type": orNull(scalar...)}, file}}
 }
 
-// Reference lists every key with its type, its default and what it is for, in the order of the file.
-func Reference() string {
-	var b strings.Builder
-	each(reflect.ValueOf(Default()), "", func(key string, value reflect.Value) {
-		indent := strings.Repeat("  ", strings.Count(key, "."))
-		line := indent + key[strings.LastIndexByte(key, '.')+1:] + ":"
-		if shown := shownDefault(value); shown != "" {
-			line += " " + shown
-		}
-		fmt.Fprintf(&b, "%-32s # %s\n", line, keys[key])
-	})
-	return b.String()
-}
-
 // shownDefault is a default as the file would hold it, "" where there is none.
 func shownDefault(v reflect.Value) string {
 	if v.Kind() == reflect.Struct || v.Kind() == reflect.Slice || v.Kind() == reflect.Map {
@@ -141,32 +125,29 @@ func shownDefault(v reflect.Value) string {
 //go:embed page.md
 var markdownHead string
 
-// Markdown writes the page of all keys, with their types, defaults and variables.
-func Markdown(w io.Writer) error {
+// Page is the page of all keys, with their types, defaults and variables, in Markdown.
+func Page() string {
 	var b strings.Builder
 	b.WriteString(strings.NewReplacer("{{DefaultFile}}", DefaultFile, "{{SchemaURL}}", SchemaURL,
 		"{{Claims}}", features.ClaimsMarkdown()).Replace(markdownHead))
 	each(reflect.ValueOf(Default()), "", func(key string, v reflect.Value) {
-		about, kind, shown := keys[key], formOf(v.Type()).name, ""
-		variable := Variable(strings.Replace(key, "users.", "users.0.", 1))
+		about, isTop := keys[key].About, !strings.Contains(key, ".")
+		if isTop {
+			fmt.Fprintf(&b, "\n### %s\n\n%s.\n\n", key, strings.ToUpper(about[:1])+about[1:])
+			about = ""
+		}
+		if isTop && (v.Kind() == reflect.Struct || isList(v.Type())) {
+			return
+		}
+		fmt.Fprintf(&b, "- `%s` (%s", key, formOf(v.Type()).name)
 		if d := shownDefault(v); d != "" && d != `""` {
-			shown = "`" + d + "`"
+			fmt.Fprintf(&b, ", default `%s`", d)
 		}
-		if strings.Contains(key, ".") {
-			about = strings.ReplaceAll(about, "|", `\|`)
-			fmt.Fprintf(&b, "| `%s` | %s | %s | `%s` | %s |\n", key, kind, shown, variable, about)
-			return
+		fmt.Fprintf(&b, ", `%s`)", Variable(strings.Replace(key, "users.", "users.0.", 1)))
+		if !isTop {
+			b.WriteString(": " + about)
 		}
-		fmt.Fprintf(&b, "\n### %s\n\n%s.\n\n", key, strings.ToUpper(about[:1])+about[1:])
-		if v.Kind() == reflect.Struct || isList(v.Type()) {
-			b.WriteString("| key | type | default | environment variable | what it is for |\n| --- | --- | --- | --- | --- |\n")
-			return
-		}
-		if shown != "" {
-			shown = ". Default: " + shown
-		}
-		fmt.Fprintf(&b, "Type: %s%s. Environment variable: `%s`.\n", kind, shown, variable)
+		b.WriteString("\n")
 	})
-	_, err := io.WriteString(w, b.String())
-	return err
+	return b.String()
 }

@@ -14,116 +14,71 @@ import (
 	"go.yaml.in/yaml/v4"
 )
 
-func compiled(t *testing.T) *jsonschema.Schema {
-	t.Helper()
+// TestTheSchemaAcceptsWhatTheParserAccepts compares both over rows.
+func TestTheSchemaAcceptsWhatTheParserAccepts(t *testing.T) {
 	document, err := jsonschema.UnmarshalJSON(bytes.NewReader(Schema()))
 	require.NoError(t, err)
 	compiler := jsonschema.NewCompiler()
 	require.NoError(t, compiler.AddResource(SchemaURL, document))
 	schema, err := compiler.Compile(SchemaURL)
 	require.NoError(t, err)
-	return schema
-}
-
-func TestTheStoredSchemaIsTheGeneratedOne(t *testing.T) {
-	stored, err := os.ReadFile("../../docs/config.schema.json")
-	require.NoError(t, err)
-	assert.Equal(t, string(Schema()), string(stored), "run make docs")
-}
-
-// TestTheSchemaAcceptsWhatTheParserAccepts compares both over rows.
-func TestTheSchemaAcceptsWhatTheParserAccepts(t *testing.T) {
-	schema := compiled(t)
 	t.Chdir(t.TempDir())
 	require.NoError(t, os.WriteFile("secret", []byte("a-long-secret"), 0o600))
-	accepted := func(text string) (byParser, bySchema bool, err error) {
-		require.NoError(t, os.WriteFile("a.yaml", []byte(text), 0o600))
-		_, err = Load(Sources{File: "a.yaml"})
-		var value any
-		require.NoError(t, yaml.Unmarshal([]byte(text), &value), text)
-		return err == nil, schema.Validate(value) == nil, err
-	}
 	for text, want := range map[string]bool{
 		"{}":                                                       true,
 		"{target: https://a.example/base}":                         true,
-		"{target: HTTP://a.example}":                               true,
 		"{target: ''}":                                             true,
-		"{target: }":                                               true,
 		"{target: a.example}":                                      false,
-		"{target: 'https://'}":                                     false,
-		"{target: https://me@a.example}":                           false,
-		"{target: https://a.example?b=c}":                          false,
 		"{agent_target: https://a.example#b}":                      false,
 		"{taget: https://a.example}":                               false,
 		"{edition: cloud}":                                         true,
-		"{edition: }":                                              true,
 		"{edition: clouds}":                                        false,
 		"{supports: [control-plane, rollback]}":                    true,
-		"{supports: []}":                                           true,
-		"{supports: }":                                             true,
-		"{supports: [rolback]}":                                    false,
 		"{supports: rollback}":                                     false,
-		"{agent: {listing: search}}":                               true,
-		"{agent: {listing: other}}":                                false,
 		"{agent: {lists: search}}":                                 false,
-		"{agent: {rejected_status: 403}}":                          true,
 		"{agent: {rejected_status: 200}}":                          false,
-		"{agent: {rejected_status: four}}":                         false,
 		"{agent: [listing]}":                                       false,
 		"{agent: }":                                                true,
 		"{agent_url_from: ''}":                                     false,
 		"{timeouts: {poll: 1m30s}}":                                true,
-		"{timeouts: {poll: .5s}}":                                  true,
 		"{timeouts: {poll: 5}}":                                    false,
-		"{timeouts: {poll: 0s}}":                                   false,
 		"{timeouts: {poll: -1s}}":                                  false,
-		"{timeouts: {poll: soon}}":                                 false,
 		"{max_deployments: 3}":                                     true,
 		"{max_deployments: -3}":                                    false,
-		"{max_deployments: three}":                                 false,
-		"{max_deployments: [3]}":                                   false,
 		"{tenant_id_alone: true}":                                  true,
 		"{tenant_id_alone: 'yes'}":                                 false,
 		"{implementation: {version: 1.2}}":                         true,
-		"{implementation: {version: [1]}}":                         false,
-		"{implementation: {vendor: a}}":                            false,
 		"{credentials: {api_key: the-key}}":                        true,
 		"{credentials: {api_key: 12345}}":                          true,
 		"{credentials: {api_key: {file: secret}}}":                 true,
 		"{credentials: {api_key: {path: secret}}}":                 false,
-		"{credentials: {api_key: {file: ''}}}":                     false,
 		"{credentials: {api_key: {file: secret, mode: 1}}}":        false,
-		"{credentials: {api_key: [secret]}}":                       false,
 		"{credential_headers: {api_key: {file: secret}}}":          false,
-		"{other_tenant: {bearer: {file: secret}}}":                 true,
-		"{users: [{name: a, token: {file: secret}}]}":              true,
 		"{users: [{name: a, headers: {X-Token: {file: secret}}}]}": true,
 		"{users: [{name: {file: secret}, token: the-token}]}":      false,
-		"{users: [{name: a, token: the-token, fields: {b: 1, c: [x, {d: null}]}}]}": true,
-		"{users: [{name: a, token: the-token, fields: [b]}]}":                       false,
-		"{users: [{name: a, token: the-token, role: b}]}":                           false,
-		"{users: {name: a}}": false,
-		"{agent: {studio_headers: {X-Studio: {file: secret}}}}":                       true,
+		"{users: [{name: a, token: the-token, fields: {b: 1, c: [x, {d: null}]}}]}":   true,
+		"{users: [{name: a, token: the-token, fields: [b]}]}":                         false,
 		"{create: {body: {source: git_host, any: [{thing: 1}]}}}":                     true,
-		"{create: {body: git_host}}":                                                  false,
 		"{alternatives: {tag_ref: refs/tags/v1, commits: {main: abc}}}":               true,
 		"{alternatives: {tag_ref: v1}}":                                               false,
-		"{vocabulary: {git_host: their_host}}":                                        true,
 		"{vocabulary: {git_host: [their_host]}}":                                      false,
 		"{implementation: null, users: null, create: {body: null}, vocabulary: null}": true,
 	} {
-		byParser, bySchema, err := accepted(text)
-		assert.Equal(t, want, byParser, "parser: %s: %v", text, err)
-		assert.Equal(t, want, bySchema, "schema: %s", text)
+		require.NoError(t, os.WriteFile("a.yaml", []byte(text), 0o600))
+		_, err = Load(Sources{File: "a.yaml"})
+		assert.Equal(t, want, err == nil, "parser: %s: %v", text, err)
+		var value any
+		require.NoError(t, yaml.Unmarshal([]byte(text), &value), text)
+		assert.Equal(t, want, schema.Validate(value) == nil, "schema: %s", text)
 	}
 }
 
-func TestThePageOfTheConfigurationIsTheGeneratedOne(t *testing.T) {
-	var page bytes.Buffer
-	require.NoError(t, Markdown(&page))
-	stored, err := os.ReadFile("../../docs/configuration.md")
-	require.NoError(t, err)
-	assert.Equal(t, page.String(), string(stored), "run make docs")
+func TestTheStoredPagesAreTheGeneratedOnes(t *testing.T) {
+	for file, want := range map[string]string{"configuration.md": Page(), "config.schema.json": string(Schema())} {
+		stored, err := os.ReadFile("../../docs/" + file)
+		require.NoError(t, err)
+		assert.Equal(t, want, string(stored), "run make docs")
+	}
 }
 
 // TestEveryKeyIsExplained holds the table to the structs, both ways, and what is written to the table.
@@ -131,16 +86,14 @@ func TestEveryKeyIsExplained(t *testing.T) {
 	c := Default()
 	c.Users = []User{{Name: "a", Token: "the-token", Identity: "a"}, {Name: "b", Token: "the-other", Identity: "b"}}
 	c.Create.Body = map[string]any{"source": GitHost, "build": map[string]any{"n": 3, "day": "2026-11-24"}}
-	text, err := c.YAML()
-	require.NoError(t, err)
+	text := c.YAML()
 	written := strings.Join(strings.Fields(strings.ReplaceAll(string(text), "#", " ")), " ")
 	known := map[string]bool{}
 	each(reflect.ValueOf(c), "", func(key string, _ reflect.Value) {
 		known[key] = true
-		if assert.NotEmpty(t, keys[key], key) {
-			assert.NotContains(t, keys[key], "\n", key)
-			assert.Equal(t, !strings.HasPrefix(key, "users."), strings.Contains(written, keys[key]), key)
-			assert.Contains(t, Reference(), keys[key], key)
+		if assert.NotEmpty(t, keys[key].About, key) {
+			assert.NotContains(t, keys[key].About, "\n", key)
+			assert.Equal(t, !strings.HasPrefix(key, "users."), strings.Contains(written, keys[key].About), key)
 		}
 	})
 	for key := range keys {

@@ -3,11 +3,11 @@ package config
 import (
 	"encoding/base64"
 	"encoding/json"
+	"fmt"
 	"maps"
 	"net/url"
 	"reflect"
 	"slices"
-	"strconv"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -39,18 +39,8 @@ func (c *Config) Secrets() map[string]string {
 	})
 	c.eachSecret(func(key, value string) { // a near miss reveals the right credential
 		for m := range mistakes {
-			wrong, encoded := m.In(value), false
-			if headerOf(key) != "" {
-				wrong, encoded = m.inHeader(value)
-				if _, behind, both := strings.Cut(wrong, " "); both {
-					wrong = behind
-				}
-			}
-			if !encoded {
-				wrong = m.hidden(wrong)
-			}
-			if (inside(key, "credentials") || inside(key, "users")) && !strings.HasSuffix(value, wrong) {
-				named(m.named(Variable(key), encoded), wrong)
+			if wrong, name := m.shown(key, value); !strings.HasSuffix(value, wrong) {
+				named(name, wrong)
 			}
 		}
 	})
@@ -97,8 +87,8 @@ func (c *Config) Environment() []string {
 // SafeSecret is the length in bytes from which on a secret is looked for everywhere, in all spellings.
 const SafeSecret = 12
 
-// ShortSecrets are the names of the secrets that are too short to be looked for everywhere, in order.
-func (c *Config) ShortSecrets() []string {
+// ShortSecrets says which secrets are too short to be looked for everywhere, "" where none is.
+func (c *Config) ShortSecrets() string {
 	found, common := map[string]bool{}, c.Common()
 	for secret, name := range c.Secrets() {
 		isWhole := !strings.HasPrefix(secret, "//") && !strings.HasPrefix(name, "${")
@@ -106,7 +96,11 @@ func (c *Config) ShortSecrets() []string {
 			found[name] = true
 		}
 	}
-	return slices.Sorted(maps.Keys(found))
+	if len(found) == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%s: fewer than %d characters, or a common word: replaced only where the suite sends it, not "+
+		"where the target repeats it; use a longer secret", strings.Join(slices.Sorted(maps.Keys(found)), ", "), SafeSecret)
 }
 
 // Common are texts that the configuration also holds where they are no secrets: replaced wherever they stand they would
@@ -196,19 +190,19 @@ func stringsInJSON(text string) (all []string) {
 type templateSecret struct{ variable, key, value string }
 
 func (c *Config) templateSecrets() (all []templateSecret) {
-	for _, group := range []string{"create.body", "create.refused"} { // both may have the same: the first name stays
-		body, _ := valueOf(reflect.ValueOf(c).Elem(), group).Interface().(map[string]any)
+	add := func(group string, body map[string]any) {
 		list, _ := body["secrets"].([]any)
 		for i, item := range list {
-			secret, _ := item.(map[string]any)
+			secret, isObject := item.(map[string]any)
 			name, _ := secret["name"].(string)
 			value, _ := secret["value"].(string)
-			if secret != nil {
-				all = append(all, templateSecret{Variable(group + ".secrets." + name),
-					join(group+".secrets", strconv.Itoa(i)) + ".value", value})
+			if isObject {
+				all = append(all, templateSecret{Variable(group + "." + name), fmt.Sprintf("%s.%d.value", group, i), value})
 			}
 		}
 	}
+	add("create.body.secrets", c.Create.Body)
+	add("create.refused.secrets", c.Create.Refused) // both may have the same: the first name stays
 	return all
 }
 
@@ -318,19 +312,27 @@ func (u User) NearMiss(m Mistake) map[string]string {
 	return wrong
 }
 
-// named is how a shell writes the value of a variable with the mistake; a value inside base64 has a separate name.
-// Another last character stands after the rest, which has the name of [OneLess].
-func (m Mistake) named(variable string, encoded bool) string {
+// shown is what must not be shown of a credential with the mistake, all of it or what it has of the right one, and how a
+// shell writes that with the variable of the right one; a value inside base64 has a variable of its own.
+func (m Mistake) shown(key, value string) (wrong, name string) {
+	if !inside(key, "credentials") && !inside(key, "users") {
+		return "", ""
+	}
+	wrong, encoded := m.In(value), false
+	if headerOf(key) != "" {
+		wrong, encoded = m.inHeader(value)
+		if _, behind, both := strings.Cut(wrong, " "); both {
+			wrong = behind
+		}
+	}
 	if encoded {
-		return "${" + variable + []string{"_AND_MORE", "_IN_OTHER_CASE", "_AND_LESS", "_CHANGED"}[m] + "}"
+		own := [mistakes]string{OneMore: "_AND_MORE", OtherCase: "_IN_OTHER_CASE", OneLess: "_AND_LESS",
+			OtherEnd: "_CHANGED"}
+		return wrong, "${" + Variable(key) + own[m] + "}"
 	}
-	return []string{"${" + variable + "}x", "${" + variable + "~~}", "${" + variable + "%?}", "${" + variable + "%?}"}[m]
-}
-
-// hidden is what must not be shown of a credential with the mistake: all of it, or what it has of the right one.
-func (m Mistake) hidden(wrong string) string {
-	if m == OtherEnd {
-		return withoutLast(strings.TrimRight(wrong, "="))
+	if m == OtherEnd { // the rest, which is also what has one character less
+		wrong = withoutLast(strings.TrimRight(wrong, "="))
 	}
-	return wrong
+	ends := [mistakes]string{OneMore: "}x", OtherCase: "~~}", OneLess: "%?}", OtherEnd: "%?}"}
+	return wrong, "${" + Variable(key) + ends[m]
 }

@@ -35,14 +35,14 @@ func TestSecretsOutsideOfTheCredentialKeys(t *testing.T) {
 	for _, other := range []string{"short ", "plain.example", "kind"} {
 		assert.NotContains(t, all, other)
 	}
-	assert.Equal(t, []string{"$AGENTCONFORM_ALTERNATIVES_IMAGE_URI_USERINFO", "$AGENTCONFORM_CREDENTIALS_API_KEY"}, c.ShortSecrets())
+	assert.Contains(t, c.ShortSecrets(), "$AGENTCONFORM_ALTERNATIVES_IMAGE_URI_USERINFO, $AGENTCONFORM_CREDENTIALS_API_KEY: fewer than 12 characters")
 }
 
 // TestCommonTextsAreNamed: a secret that is also the name of a user would spoil every report.
 func TestCommonTextsAreNamed(t *testing.T) {
 	c := Default()
 	c.Users = []User{{Name: "conformance-user", Token: "conformance-user"}, {Name: "b", Token: "a-token-of-many-characters"}}
-	assert.Equal(t, []string{"$AGENTCONFORM_USERS_0_TOKEN"}, c.ShortSecrets())
+	assert.Contains(t, c.ShortSecrets(), "$AGENTCONFORM_USERS_0_TOKEN: ")
 }
 
 func TestNearMiss(t *testing.T) {
@@ -88,7 +88,8 @@ func TestTheLastCharacter(t *testing.T) {
 		if want[1] != secret {
 			c := &Config{Users: []User{{Token: secret}}}
 			assert.Contains(t, c.Secrets(), OneLess.In(secret), "it reveals nearly all of the secret")
-			assert.Contains(t, c.Secrets(), OtherEnd.hidden(OtherEnd.In(secret)))
+			shown, _ := OtherEnd.shown("users.0.token", secret)
+			assert.Contains(t, c.Secrets(), shown)
 		}
 	}
 }

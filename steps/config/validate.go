@@ -9,14 +9,13 @@ import (
 	"net/netip"
 	"net/url"
 	"reflect"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
-	"github.com/google/uuid"
 	"golang.org/x/net/http/httpguts"
 
-	"github.com/agentconform/agentconform/features"
 	"github.com/agentconform/agentconform/reports"
 	"github.com/agentconform/agentconform/spec"
 )
@@ -25,37 +24,13 @@ import (
 // before a run.
 func (c *Config) Complete() error { return told(c.complete()) }
 
-// choices are the values of keys that have few.
-var choices = map[string][]string{
-	"edition":        {Cloud, SelfHosted, ""},
-	"supports":       features.ClaimWords(),
-	"agent.listing":  {"get", "search", ""},
-	"agent.words":    GraphWords,
-	"fixtures.graph": {Python, JavaScript, Starlark},
-}
-
 func (c *Config) complete() []*Error {
 	v := &validator{Config: c}
+	walk(reflect.ValueOf(c).Elem(), "", v.value)
 	v.address("target", &c.Target)
 	v.address("agent_target", &c.AgentTarget)
-	for key, allowed := range choices {
-		eachString(valueOf(reflect.ValueOf(c).Elem(), key), key, func(_, value string) {
-			list := strings.TrimSuffix(strings.Join(allowed, ", "), ", ")
-			v.refuse(!slices.Contains(allowed, value), key, fmt.Sprintf("unknown value %q", value), "use one of "+list)
-		})
-	}
-	status, tag := c.Agent.RejectedStatus, c.Alternatives.TagRef
-	v.refuse(status < 400 || status > 599, "agent.rejected_status", fmt.Sprintf("%d is not an HTTP error status", status),
-		"use 400 to 599")
 	v.refuse(c.Polling.MaxInterval < c.Polling.Interval, "polling.max_interval", "is shorter than polling.interval",
 		"set it to polling.interval or longer")
-	v.refuse(c.AgentURLFrom == "", "agent_url_from", "is empty", "set it to the path of the agent server's URL in a "+
-		"deployment, such as source_config.custom_url")
-	_, isRate := parseRate(c.Rate)
-	v.refuse(!isRate, "rate", fmt.Sprintf("%q is not a rate", c.Rate), "use a number of requests per second, minute or "+
-		"hour, such as 5/s or 300/m")
-	v.refuse(tag != "" && !strings.HasPrefix(tag, "refs/tags/"), "alternatives.tag_ref",
-		fmt.Sprintf("%q does not begin with refs/tags/", tag), "use the full name, such as refs/tags/v1")
 	for _, m := range spec.Words(c.Vocabulary).Misuses() {
 		v.refuse(true, "vocabulary."+m.Name, m.Problem, "the words of the interface, on the left, are "+
 			strings.Join(spec.Neutral(), ", "))
@@ -78,6 +53,24 @@ type validator struct {
 func (v *validator) refuse(wrong bool, key, problem, remedy string) {
 	if wrong {
 		v.problems = append(v.problems, &Error{Source: "configuration", Key: key, Problem: problem, Remedy: remedy})
+	}
+}
+
+var itemNumber = regexp.MustCompile(`\.\d+$`)
+
+// value accepts what the table of keys says of a key, or of the items of a list.
+func (v *validator) value(key string, value reflect.Value) {
+	key = itemNumber.ReplaceAllString(key, "")
+	known := keys[key]
+	switch {
+	case value.Kind() == reflect.String && known.OneOf != nil:
+		v.refuse(!slices.Contains(known.OneOf, value.String()), key, fmt.Sprintf("unknown value %q", value),
+			"use one of "+strings.TrimSuffix(strings.Join(known.OneOf, ", "), ", "))
+	case value.Kind() == reflect.String && known.Wrong != "":
+		v.refuse(!known.Pattern.MatchString(value.String()), key, fmt.Sprintf("%q %s", value, known.Wrong), known.Use)
+	case known.Between != nil:
+		isBetween := known.Between[0] <= int(value.Int()) && int(value.Int()) <= known.Between[1]
+		v.refuse(!isBetween, key, fmt.Sprintf("%d %s", value.Int(), known.Wrong), known.Use)
 	}
 }
 
@@ -106,21 +99,26 @@ func (v *validator) fixtures() {
 	v.refuse(isURL && (u.Path != "" || everywhere(u.Hostname())), "fixtures.advertise",
 		fmt.Sprintf("%q has a path, or is no address that a builder can reach", f.Advertise),
 		"use scheme, name or address of this machine, and port only, such as http://ci.example:8090")
-	v.refuse(serve == "" && f.Advertise != "", "fixtures.serve", "is missing, and fixtures.advertise is set",
-		"set it to the address to listen on, such as 0.0.0.0:8090, or remove fixtures.advertise")
 	if serve == "" {
+		v.refuse(f.Advertise != "", "fixtures.serve", "is missing, and fixtures.advertise is set",
+			"set it to the address to listen on, such as 0.0.0.0:8090, or remove fixtures.advertise")
 		return
 	}
 	host, port, err := net.SplitHostPort(serve)
 	number, invalid := strconv.ParseUint(port, 10, 16)
-	isAddress := err == nil && invalid == nil
-	v.refuse(!isAddress, "fixtures.serve", fmt.Sprintf("%q is not an address to listen on", serve),
-		"use HOST:PORT, such as 0.0.0.0:8090")
-	v.refuse(isAddress && f.Advertise == "" && everywhere(host), "fixtures.advertise",
-		fmt.Sprintf("is missing, and fixtures.serve %q names no host", serve),
-		"set it to the URL at which the target's builder reaches this machine, such as http://ci.example:"+port)
-	v.refuse(isAddress && f.Advertise != "" && number == 0, "fixtures.serve",
-		fmt.Sprintf("%q is another port in each run, and fixtures.advertise names one", serve), "choose a port, such as 8090")
+	switch {
+	case err != nil || invalid != nil:
+		v.refuse(true, "fixtures.serve", fmt.Sprintf("%q is not an address to listen on", serve),
+			"use HOST:PORT, such as 0.0.0.0:8090")
+	case f.Advertise == "":
+		v.refuse(everywhere(host), "fixtures.advertise",
+			fmt.Sprintf("is missing, and fixtures.serve %q names no host", serve),
+			"set it to the URL at which the target's builder reaches this machine, such as http://ci.example:"+port)
+	default:
+		v.refuse(number == 0, "fixtures.serve",
+			fmt.Sprintf("%q is another port in each run, and fixtures.advertise names one", serve),
+			"choose a port, such as 8090")
+	}
 	for i, u := range v.Users {
 		key := fmt.Sprintf("users.%d", i)
 		if v.AgentTarget != "" { // the users are those of another graph
@@ -142,7 +140,7 @@ func everywhere(host string) bool {
 	return host == "" || err == nil && at.IsUnspecified()
 }
 
-// deployments accepts a create body as far as a run reads it, and ids as the interface has them (section 2).
+// deployments accepts a create body as far as a run reads it (section 2).
 func (v *validator) deployments() {
 	sources := []string{GitHost, ExternalContainer, InternalContainer}
 	_, named := v.Create.Body["source"]
@@ -156,10 +154,6 @@ func (v *validator) deployments() {
 			_, isObject := value.(map[string]any)
 			v.refuse(given && !isObject, "create.body."+key, "is not an object", "write it as keys with values")
 		}
-	}
-	for key, id := range map[string]string{"deployment": v.Existing.Deployment, "revision": v.Existing.Revision} {
-		v.refuse(id != "" && uuid.Validate(id) != nil, "existing."+key, fmt.Sprintf("%q is not a valid UUID", id),
-			"use the id that the control plane returns")
 	}
 	v.refuse(v.Existing.Revision != "" && v.Existing.Deployment == "", "existing.deployment", "is missing",
 		"set it to the id of the deployment of existing.revision")
@@ -221,21 +215,25 @@ var ownHeaders = []string{"Connection", "Content-Length", "Content-Type", "Host"
 
 // gateway accepts a header of each request that does not decide who asks.
 func (v *validator) gateway(key, name, value string) {
-	names := v.CredentialHeaders
-	taken := map[string]string{"Authorization": "credentials.bearer"}
-	for header, credential := range map[string]string{names.APIKey: "credentials.api_key",
-		names.TenantID: "credentials.tenant_id", names.Bearer: "credentials.bearer"} {
-		taken[http.CanonicalHeaderKey(header)] = credential
+	instead := ""
+	taken := func(header, by string) {
+		if http.CanonicalHeaderKey(header) == name {
+			instead = by
+		}
 	}
+	taken("Authorization", "credentials.bearer")
+	taken(v.CredentialHeaders.APIKey, "credentials.api_key")
+	taken(v.CredentialHeaders.TenantID, "credentials.tenant_id")
+	taken(v.CredentialHeaders.Bearer, "credentials.bearer")
 	if inside(key, "headers.agent_server") {
-		taken["Authorization"] = "users.0.token"
+		taken("Authorization", "users.0.token")
 	}
 	v.eachSecret(func(key, _ string) {
 		if header := headerOf(key); header != "" && !inside(key, "headers") {
-			taken[http.CanonicalHeaderKey(header)] = key
+			taken(header, key)
 		}
 	})
-	isOwn, instead := slices.Contains(ownHeaders, name), taken[name]
+	isOwn := slices.Contains(ownHeaders, name)
 	v.refuse(value == "", key, "is empty", "set its value, or remove it")
 	v.refuse(isOwn, key, "is set by the suite itself", "remove it; user name and password of a proxy go into the URL of "+
 		"proxy")
@@ -251,9 +249,6 @@ func (v *validator) reach() {
 	isHost := func(name string) bool {
 		return name != "" && httpguts.ValidHostHeader(name) && !strings.ContainsAny(name, ":/")
 	}
-	name := v.TLS.ServerName
-	v.refuse(name != "" && !isHost(name), "tls.server_name", fmt.Sprintf("%q is not a host name", name),
-		"use the name in the server's certificate, without a port")
 	for host, ip := range v.Resolve {
 		_, notIP := netip.ParseAddr(ip)
 		_, notAddress := netip.ParseAddr(host)

@@ -3,14 +3,12 @@ package doctor
 import (
 	"context"
 	"fmt"
-	"net/http"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/tidwall/gjson"
 
-	"github.com/agentconform/agentconform/features"
 	"github.com/agentconform/agentconform/reports"
 	"github.com/agentconform/agentconform/reports/safe"
 	"github.com/agentconform/agentconform/steps/client"
@@ -18,13 +16,6 @@ import (
 	"github.com/agentconform/agentconform/steps/plane"
 	"github.com/agentconform/agentconform/steps/target"
 )
-
-// Discovery is the draft of a configuration for a target, with what the target was asked.
-type Discovery struct {
-	Draft *config.Draft
-	// Problems say why an address gave no usable answer; what depends on it is left as comments.
-	Problems []Check
-}
 
 // discoverer fills in a draft.
 type discoverer struct {
@@ -34,95 +25,36 @@ type discoverer struct {
 }
 
 // Discover asks the addresses of a configuration what they can, with the credentials in it, and drafts a configuration.
-// It only reads, and tells each step before it is taken. The error is that of the context, or of the route.
-func Discover(ctx context.Context, c *config.Config, tell func(step string)) (*Discovery, error) {
+// It only reads, and tells each step before it is taken. The problems say why an address gave no usable answer; what
+// depends on it is left as comments. The error is that of the context, or of the route.
+func Discover(ctx context.Context, c *config.Config, tell func(string)) (d *config.Draft, problems []Check, err error) {
 	t, err := target.New(target.Options{Config: c, Concurrency: requestsAtOnce})
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	defer t.Close() //nolint:errcheck // there is no ledger
 	x := &examiner{Examination: &Examination{}, target: t, plane: plane.New(t, nil, time.Time{})}
-	d := &discoverer{x, config.NewDraft(), tell}
-	for key := range examples {
-		group, _, _ := strings.Cut(key, ".")
-		if c.Target != "" || !slices.Contains(planeKeys, group) {
-			d.unknown(key)
-		}
-	}
-	addresses := slices.DeleteFunc([]string{c.Target, c.AgentTarget}, func(address string) bool { return address == "" })
-	d.tell("asking " + strings.Join(addresses, " and ") + ", with the credentials and without")
-	d.examineTarget(ctx)
+	d = config.NewDraft()
+	asks := &discoverer{x, d, tell}
+	tell("asking " + strings.Join(c.Addresses(), " and ") + ", with the credentials and without")
+	x.examineTarget(ctx)
 	if c.Target != "" {
-		d.Set("target", c.Target, d.said("control plane", "no credentials"))
-		d.askPlane(ctx)
+		d.Set("target", c.Target, asks.said("control plane", "no credentials"))
+		asks.askPlane(ctx)
+	} else {
+		d.Remove("edition", "credentials", "tenant_id_alone", "separate_credentials", "other_tenant", "create",
+			"alternatives", "agent_url_from", "max_deployments")
 	}
 	if c.AgentTarget != "" {
-		d.Set("agent_target", c.AgentTarget, d.said("agent server"))
-		d.askAgent(ctx)
+		d.Set("agent_target", c.AgentTarget, asks.said("agent server"))
+		asks.askAgent(ctx)
 	}
-	d.draftUsers()
+	asks.draftUsers()
 	if ctx.Err() != nil {
-		return nil, context.Cause(ctx)
+		return nil, nil, context.Cause(ctx)
 	}
-	return &Discovery{Draft: d.Draft, Problems: d.problems()}, nil
+	return d, x.problems(), nil
 }
-
-// examples are what the keys may hold that stay comments, because no request can tell their values, or none did.
-// Where no reason is said, the description of the key says what to put there.
-var examples = map[string]any{
-	"target":       "https://control.example",
-	"agent_target": "https://agents.example/conformance",
-
-	"implementation.name":    "name of your product",
-	"implementation.version": "1.0.0",
-
-	"edition":               config.Cloud,
-	"supports":              []any{features.ControlPlane, features.AgentServer, features.EndToEnd},
-	"credentials.api_key":   fileOf("api-key"),
-	"credentials.tenant_id": fileOf("tenant-id"),
-	"credentials.bearer":    fileOf("bearer"),
-	"separate_credentials":  true,
-	"other_tenant.api_key":  fileOf("other-tenant-api-key"),
-
-	"create.body":                    ofRepository,
-	"create.refused":                 ofImage,
-	"alternatives.repo_ref":          "second-branch",
-	"alternatives.tag_ref":           "refs/tags/v1.0.0",
-	"alternatives.graph_config_path": "second.json",
-	"alternatives.image_uri":         "registry.example/conformance:v2",
-	"agent_url_from":                 config.Default().AgentURLFrom,
-	"max_deployments":                10,
-
-	"users":                 []any{exampleUser("ada"), exampleUser("bob")},
-	"assistant_id":          config.Default().AssistantID,
-	"agent.listing":         "search",
-	"agent.rejected_status": http.StatusUnauthorized,
-	"agent.rejected_detail": "Invalid credentials",
-	"agent.studio_headers":  map[string]any{"X-Auth-Scheme": "studio"},
-}
-
-// planeKeys are keys that are left out where no control plane is given.
-var planeKeys = []string{"edition", "credentials", "separate_credentials", "other_tenant", "create", "alternatives",
-	"agent_url_from", "max_deployments"}
-
-// Bodies of POST /v2/deployments, by source (section 2).
-var (
-	ofRepository = map[string]any{"name": "conformance", "source": config.GitHost,
-		"source_config":          map[string]any{"repo_url": "https://git.example/agents.git", "build_on_push": false},
-		"source_revision_config": map[string]any{"repo_ref": "main", "graph_config_path": "agent.json"}}
-	ofImage = map[string]any{"name": "conformance", "source": config.ExternalContainer, "source_config": map[string]any{},
-		"source_revision_config": map[string]any{"image_uri": "registry.example/conformance:v1"}}
-)
-
-// fileOf is how a configuration names a file with a credential.
-func fileOf(name string) map[string]any { return map[string]any{"file": "secrets/" + name} }
-
-func exampleUser(name string) map[string]any {
-	return map[string]any{"name": name, "token": fileOf(name), "identity": name + "@example.org"}
-}
-
-// unknown leaves a key as a comment, and says why.
-func (d *discoverer) unknown(key string, why ...string) { d.Suggest(key, examples[key], why...) }
 
 // said are the findings about subjects, as a comment.
 func (d *discoverer) said(subjects ...string) string {
@@ -140,28 +72,36 @@ func (d *discoverer) line(format string, args ...any) string {
 	return safe.Line(d.target.Redact.Text(fmt.Sprintf(format, args...)))
 }
 
+// learned gives a key its value where the target has shown it, and says how; else it stays a comment.
+func (d *discoverer) learned(key string, value any, isKnown bool, how string) {
+	if isKnown {
+		d.Set(key, value, "Learned: "+how+".")
+	} else {
+		d.Suggest(key, nil, "Not known: "+how+".")
+	}
+}
+
 // askPlane asks the control plane.
 func (d *discoverer) askPlane(ctx context.Context) {
 	for _, scheme := range []string{target.SchemeAPIKey, target.SchemeTenantID, target.SchemeBearer} {
 		if value, key := d.target.Credential(scheme); value != "" {
-			d.unknown(key, config.Variable(key)+" is set: this line is not needed.")
+			d.Suggest(key, nil, config.Variable(key)+" is set: this line is not needed.")
 			for _, check := range d.Checks {
 				if check.Subject == key {
-					d.unknown(key, safe.Line(config.Variable(key)+" is set, but "+check.Found)+".")
+					d.Suggest(key, nil, safe.Line(config.Variable(key)+" is set, but "+check.Found)+".")
 				}
 			}
 		}
 	}
 	deployments, listed := d.deployments(ctx)
-	d.askTenant(ctx)
 	d.draftSources(deployments)
-	own, other := ofRepository, ofImage
+	ofRepository, ofImage := config.Example("create.body"), config.Example("create.refused")
 	if d.Value("edition") == config.SelfHosted {
-		own, other = other, own
+		ofRepository, ofImage = ofImage, ofRepository
 	}
-	d.Suggest("create.body", own, listed+". Without create.body a run creates nothing and is partial. "+
+	d.Suggest("create.body", ofRepository, listed+". Without create.body a run creates nothing and is partial. "+
 		"Put a body here that builds the conformance graph.")
-	d.Suggest("create.refused", other)
+	d.Suggest("create.refused", ofImage)
 	d.draftAddress(ctx, deployments)
 }
 
@@ -183,27 +123,11 @@ func (d *discoverer) deployments(ctx context.Context) (rows []gjson.Result, list
 		reports.Count(len(rows), "deployment"))
 }
 
-// askTenant tries the tenant ID without a key, where a request without credentials is refused.
-func (d *discoverer) askTenant(ctx context.Context) {
-	id, path := d.target.Config.Credentials.TenantID, plane.RevisionsPath(target.UnknownID())
-	if id == "" {
-		return
-	}
-	nobody := &probe{request: d.target.ToControlPlane(target.Nobody, http.MethodGet, path, nil)}
-	alone := &probe{request: d.target.ToControlPlane(target.Nobody, http.MethodGet, path, nil)}
-	alone.request.Header.Set(d.target.Config.CredentialHeaders.TenantID, id)
-	d.sendAll(ctx, nobody, alone)
-	if alone.answer != nil && d.refused(nobody) && alone.answer.Status < http.StatusInternalServerError {
-		d.learned("tenant_id_alone", !d.refused(alone), true, fmt.Sprintf("GET %s with the tenant ID alone: status %d", path,
-			alone.answer.Status))
-	}
-}
-
 // draftSources takes the edition that was given, else that of the source of a deployment: each source is of one edition
 // (section 2). A source that is none of the interface may be the target's name for one.
 func (d *discoverer) draftSources(deployments []gjson.Result) {
 	editions := map[string]string{config.GitHost: config.Cloud, config.ExternalContainer: config.SelfHosted}
-	d.unknown("edition", "Not known: no deployment with a source of one edition is listed.")
+	d.Suggest("edition", nil, "Not known: no deployment with a source of one edition is listed.")
 	if given := d.target.Config.Edition; given != "" {
 		d.Set("edition", given, "Given.")
 	}
@@ -232,14 +156,9 @@ func (d *discoverer) draftAddress(ctx context.Context, deployments []gjson.Resul
 			continue
 		}
 		var paths, bases []string
-		for _, at := range append(plane.AddressesIn(a, nil), plane.Address{Path: usual, URL: a.Get(usual).String()}) {
+		for _, at := range append([]plane.Address{{Path: usual, URL: a.Get(usual).String()}}, plane.AddressesIn(a, nil)...) {
 			base, wrong := d.target.Client.Names.Base(at.URL)
-			switch {
-			case wrong != nil && at.URL != "":
-				d.tell(d.line("%s in the deployment %s cannot be the address of an agent server: %v", at.URL, row.Get("id"), wrong))
-			case wrong == nil && at.Path == usual:
-				paths, bases = []string{usual}, []string{base}
-			case wrong == nil:
+			if isKnown := slices.Contains(paths, usual); wrong == nil && !isKnown {
 				paths, bases = append(paths, at.Path), append(bases, base)
 			}
 		}
@@ -258,8 +177,8 @@ func (d *discoverer) draftAddress(ctx context.Context, deployments []gjson.Resul
 		}
 		return
 	}
-	listed := reports.Count(len(deployments), "listed deployment")
-	d.unknown(key, "Not known: no URL of an agent server was found in "+listed+".")
+	d.Suggest(key, nil, "Not known: no URL of an agent server was found in "+
+		reports.Count(len(deployments), "listed deployment")+".")
 }
 
 // draftUsers writes the users of the environment, without their tokens.
@@ -275,21 +194,12 @@ func (d *discoverer) draftUsers() {
 		named = append(named, config.Variable(fmt.Sprintf("users.%d.token", i)))
 	}
 	if len(all) == 0 {
-		d.unknown("users", "Not known: set "+config.Variable("users.0.token")+" and "+config.Variable("users.1.token")+
+		d.Suggest("users", nil, "Not known: set "+config.Variable("users.0.token")+" and "+config.Variable("users.1.token")+
 			" and run init again, or put the users here.")
 		return
 	}
 	d.Set("users", all, "From the environment: the tokens stay in "+strings.Join(named, ", ")+"; to read one from a "+
 		"file, add token: {file: path} to the user.", "Cannot be learned: identity; without it, the name is expected.")
-}
-
-// learned gives a key its value where the target has shown it, and says how; else it stays a comment.
-func (d *discoverer) learned(key string, value any, isKnown bool, how string) {
-	if isKnown {
-		d.Set(key, value, "Learned: "+how+".")
-	} else {
-		d.unknown(key, "Not known: "+how+".")
-	}
 }
 
 // askAgent takes how threads are listed from the answer to the first user, and status and detail of a refusal that does

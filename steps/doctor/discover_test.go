@@ -18,8 +18,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/agentconform/agentconform/steps/config"
-	"github.com/agentconform/agentconform/steps/plane"
-	"github.com/agentconform/agentconform/steps/target"
 )
 
 // unfamiliar is a target that lists its deployments, names its agent server at a path of its own, lists threads with
@@ -59,7 +57,13 @@ func (u *unfamiliar) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-func discovered(t *testing.T, change func(c *config.Config, base string)) (string, *Discovery, *unfamiliar) {
+// discovery is what was found.
+type discovery struct {
+	*config.Draft
+	problems []Check
+}
+
+func discovered(t *testing.T, change func(c *config.Config, base string)) (string, discovery, *unfamiliar) {
 	t.Helper()
 	u := &unfamiliar{}
 	server := httptest.NewServer(u)
@@ -69,9 +73,9 @@ func discovered(t *testing.T, change func(c *config.Config, base string)) (strin
 	c.Timeouts.Request = 5 * time.Second
 	change(&c, server.URL)
 	require.NoError(t, c.Complete())
-	found, err := Discover(t.Context(), &c, func(string) {})
+	draft, problems, err := Discover(t.Context(), &c, func(string) {})
 	require.NoError(t, err)
-	return string(found.Draft.Text()), found, u
+	return string(draft.Text()), discovery{draft, problems}, u
 }
 
 func TestDiscoverAsksWhatTheTargetCan(t *testing.T) {
@@ -79,8 +83,8 @@ func TestDiscoverAsksWhatTheTargetCan(t *testing.T) {
 		c.Target, c.Credentials.APIKey, c.Credentials.TenantID = base, "the-key-of-the-plane", "the-tenant"
 		c.Users = []config.User{{Name: "ada", Token: "token-of-ada"}}
 	})
-	assert.Empty(t, found.Problems)
-	for key, want := range map[string]any{"target": u.url, "edition": config.SelfHosted, "tenant_id_alone": false} {
+	assert.Empty(t, found.problems)
+	for key, want := range map[string]any{"target": u.url, "edition": config.SelfHosted} {
 		assert.Equal(t, want, found.Draft.Value(key), key)
 	}
 	for _, want := range []string{
@@ -128,7 +132,7 @@ func TestADraftIsAConfiguration(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			text, found, u := discovered(t, change)
 			assert.Equal(t, name == "both", u.user, "tokens of users go to agent_target")
-			assert.Equal(t, name == "neither answers", len(found.Problems) > 0)
+			assert.Equal(t, name == "neither answers", len(found.problems) > 0)
 			suggestion := regexp.MustCompile(`(?m)^( *)# ( *(?:[a-z_]+:(?: \S+| ".*")?$|- |X-Auth-Scheme: |.*your product$))`)
 			all := suggestion.ReplaceAllString(text, "$1$2")
 			require.NotEqual(t, text, all)
@@ -159,40 +163,18 @@ func TestADraftIsAConfiguration(t *testing.T) {
 	}
 }
 
-// TestNothingIsSentToAFoundAddress has deployments name URLs: they are written down, and nothing is sent there.
-func TestNothingIsSentToAFoundAddress(t *testing.T) {
-	var sent atomic.Int32
-	elsewhere := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		sent.Add(1)
-		respond(200, "text/html", page)(w, r)
-	}))
-	defer elsewhere.Close()
-	control := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		body := `{"resources":[{"id":"d"}],"offset":0}`
-		if strings.HasSuffix(r.URL.Path, "/d") {
-			body = fmt.Sprintf(`{"id":"d","source_config":{"custom_url":%q,"repo_url":%q}}`, elsewhere.URL, elsewhere.URL+"/repo")
-		}
-		respond(200, "application/json", body)(w, r)
-	}))
-	defer control.Close()
-	c := config.Default()
-	c.Target, c.Credentials.APIKey, c.Users = control.URL, "the-key-of-the-plane", []config.User{{Name: "ada", Token: "token-of-ada"}}
-	require.NoError(t, c.Complete())
-	found, err := Discover(t.Context(), &c, func(string) {})
-	require.NoError(t, err)
-	assert.Equal(t, "source_config.custom_url", found.Draft.Value("agent_url_from"))
-	assert.Contains(t, string(found.Draft.Text()), "Found: the deployment d has a URL at source_config.custom_url, which was not asked.")
-	assert.Contains(t, string(found.Draft.Text()), "# agent_target: "+elsewhere.URL)
-	assert.Zero(t, sent.Load())
-}
-
 // TestTextOfATargetStaysText has a target answer with what would be keys of the file if it were written as it is.
 func TestTextOfATargetStaysText(t *testing.T) {
 	const detail = "no\nassistant_id: other\n# \x1b[31m"
+	var asked atomic.Int32
+	named := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { asked.Add(1) }))
+	defer named.Close()
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch {
 		case r.URL.Path == "/v2/deployments":
 			respond(200, "application/json", `{"resources":[{"id":"d\nassistant_id: other","source":"git_host"},{"id":"e\u0085assistant_id: other","source":"their\nassistant_id: other"}]}`)(w, r)
+		case strings.HasPrefix(r.URL.Path, "/v2/deployments/e"):
+			respond(200, "application/json", fmt.Sprintf(`{"source_config":{"custom_url":%q,"repo_url":"http://a.example"}}`, named.URL))(w, r)
 		case strings.HasPrefix(r.URL.Path, "/v2/"):
 			respond(404, "application/json", notFound)(w, r)
 		default:
@@ -203,10 +185,12 @@ func TestTextOfATargetStaysText(t *testing.T) {
 	c := config.Default()
 	c.Target, c.AgentTarget = server.URL, server.URL
 	require.NoError(t, c.Complete())
-	found, err := Discover(t.Context(), &c, func(string) {})
+	draft, _, err := Discover(t.Context(), &c, func(string) {})
 	require.NoError(t, err)
-	text := string(found.Draft.Text())
+	text := string(draft.Text())
 	assert.Contains(t, text, "has the source git_host")
+	assert.Equal(t, "source_config.custom_url", draft.Value("agent_url_from"))
+	assert.Zero(t, asked.Load(), "an address that only the control plane names is not asked")
 	assert.NotContains(t, text, "\x1b")
 	assert.NotContains(t, text, "\u0085")
 	file := filepath.Join(t.TempDir(), "a.yaml")
@@ -215,33 +199,4 @@ func TestTextOfATargetStaysText(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, config.Default().AssistantID, read.AssistantID)
 	assert.Empty(t, read.Agent.RejectedDetail, "a detail that is not plain text is only shown in a comment")
-}
-
-// TestProbesWaitForTheirTurn: a low rate is no sign of a target that keeps asking to wait.
-func TestProbesWaitForTheirTurn(t *testing.T) {
-	var sent atomic.Int32
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		sent.Add(1)
-		respond(404, "application/json", notFound)(w, r)
-	}))
-	defer server.Close()
-	c := config.Default()
-	c.Target, c.Timeouts.Request, c.Rate = server.URL, time.Second, "2/s"
-	require.NoError(t, c.Complete())
-	on, err := target.New(target.Options{Config: &c, Concurrency: 9})
-	require.NoError(t, err)
-	defer on.Close() //nolint:errcheck // there is no ledger
-	x := &examiner{target: on}
-	probes := make([]*probe, 6) // the last is sent after 2.5s, later than a request and a second
-	for i := range probes {
-		probes[i] = &probe{request: on.ToControlPlane(target.Nobody, http.MethodGet, plane.DeploymentsPath, nil)}
-	}
-	began := time.Now()
-	x.sendAll(t.Context(), probes...)
-	assert.GreaterOrEqual(t, time.Since(began), 2400*time.Millisecond, "the rate is kept")
-	for _, p := range probes {
-		require.NoError(t, p.err)
-		assert.Equal(t, 404, p.answer.Status)
-	}
-	assert.EqualValues(t, len(probes), sent.Load())
 }

@@ -14,7 +14,6 @@ import (
 	"github.com/agentconform/agentconform/reports"
 	"github.com/agentconform/agentconform/spec"
 	"github.com/agentconform/agentconform/steps/agent"
-	"github.com/agentconform/agentconform/steps/config"
 	"github.com/agentconform/agentconform/steps/plane"
 	"github.com/agentconform/agentconform/steps/shared"
 	"github.com/agentconform/agentconform/steps/suite"
@@ -120,7 +119,7 @@ func Examine(ctx context.Context, o suite.Options, try bool) (*Examination, erro
 		x.tryGraph(ctx)
 	}
 	x.examineFixtures(ctx)
-	if told := target.ShortSecrets(c); told != "" {
+	if told := c.ShortSecrets(); told != "" {
 		x.add(Noted, "secrets", told, "")
 	}
 	x.examineGaps()
@@ -134,7 +133,7 @@ func Examine(ctx context.Context, o suite.Options, try bool) (*Examination, erro
 // examineTemplate validates create.body against the contract, as the run does with each of its own requests.
 func (x *examiner) examineTemplate() {
 	const subject = "create.body"
-	body, source := x.plane.Sources.Body("agentconform-doctor", nil), x.target.Config.Source()
+	body := x.plane.Sources.Body("agentconform-doctor", nil)
 	request := x.target.ToControlPlane(target.TheClient, http.MethodPost, plane.DeploymentsPath, body)
 	violations := x.oracle.JudgeRequest(spec.Exchange{Side: request.Side, Method: request.Method, Path: request.Path,
 		RequestHeader: request.Header, RequestBody: request.Body})
@@ -148,18 +147,7 @@ func (x *examiner) examineTemplate() {
 			"correct create.body: a run whose own requests break the contract is never conformant")
 		return
 	}
-	needed := map[string][]string{config.GitHost: {"repo_ref", "graph_config_path"},
-		config.ExternalContainer: {"image_uri"}}
-	revision, _ := body["source_revision_config"].(map[string]any)
-	for _, name := range needed[source] {
-		if revision[name] == nil {
-			field := "source_revision_config." + name
-			x.add(Noted, subject, "lacks "+field+": a server without a default for it refuses each creation with 422",
-				"set create.body."+field)
-			return
-		}
-	}
-	x.add(Fine, subject, "source "+source+", matches the contract", "")
+	x.add(Fine, subject, "source "+x.target.Config.Source()+", matches the contract", "")
 }
 
 func (x *examiner) examineGaps() {
@@ -174,23 +162,9 @@ func (x *examiner) examineGaps() {
 		case g.Skip.Kind == reports.NotClaimed:
 			x.add(Noted, "not claimed", names+": supports does not name "+g.Skip.Key, "")
 		default:
-			x.add(Missing, g.Skip.Key, "would enable "+names, x.claimedOf(g))
+			x.add(Missing, g.Skip.Key, "would enable "+names, "")
 		}
 	}
-}
-
-// claimedOf says that a run is incomplete without the key, where supports claims what it would enable.
-func (x *examiner) claimedOf(g *suite.Gap) string {
-	var names []string
-	for _, q := range g.Whole {
-		if name := features.Claims(x.target.Config.Supports).Promised(q); name != "" && !slices.Contains(names, name) {
-			names = append(names, name)
-		}
-	}
-	if len(names) == 0 || g.Skip.Kind != reports.NotConfigured {
-		return ""
-	}
-	return "set it: supports claims " + strings.Join(names, ", ") + ", and a run without it is incomplete"
 }
 
 func (x *examiner) examinePlan() {
@@ -205,15 +179,14 @@ func (x *examiner) examinePlan() {
 			reports.Count(p.Deployments, "deployment"), reports.Count(p.Revisions, "revision"))
 	}
 	if most := c.MaxDeployments; most > 0 && most < p.Deployments && c.Target != "" {
-		found += fmt.Sprintf("; max_deployments is %d, so some requirements are skipped", most)
-		x.add(Noted, "plan", found, fmt.Sprintf("set max_deployments to %d", p.Deployments))
+		x.add(Noted, "plan", fmt.Sprintf("%s; max_deployments is %d, so some requirements are skipped", found, most),
+			fmt.Sprintf("set max_deployments to %d", p.Deployments))
 		return
 	}
 	x.add(Fine, "plan", found, "")
 }
 
-// examineFixtures says what a run serves to the target's builder, and whether it is reached under the advertised URL:
-// from this machine, and by anybody else so far.
+// examineFixtures says what a run serves to the target's builder, and whether this machine reaches the advertised URL.
 func (x *examiner) examineFixtures(ctx context.Context) {
 	f, c := x.target.Fixtures, x.target.Config
 	if f == nil {
@@ -224,14 +197,10 @@ func (x *examiner) examineFixtures(ctx context.Context) {
 	}
 	x.add(Fine, "fixtures", fmt.Sprintf("served at %s, for builders at %s: %s; graph in %s", f.Listening(), f.Advertised(),
 		strings.Join(f.Contents(), ", "), c.Fixtures.Graph), "")
-	state, found, remedy := Fine, f.Advertised()+" is reached from this machine; ", ""
 	if err := f.Reached(ctx); err != nil {
-		state, found = Noted, fmt.Sprintf("%s is not reached from this machine: %v; ", f.Advertised(), err)
-		remedy = "check that the target's builder reaches it, or correct " + target.AdvertiseKey
+		x.add(Noted, target.AdvertiseKey, fmt.Sprintf("%s is not reached from this machine: %v", f.Advertised(), err),
+			"check that the target's builder reaches it, or correct "+target.AdvertiseKey)
+		return
 	}
-	fetched := "nothing was fetched while doctor ran: it creates no deployment"
-	if n := f.Fetched(); n > 0 {
-		fetched = reports.Count(n, "request") + " of others served while doctor ran"
-	}
-	x.add(state, target.AdvertiseKey, found+fetched, remedy)
+	x.add(Fine, target.AdvertiseKey, f.Advertised()+" is reached from this machine", "")
 }

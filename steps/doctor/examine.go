@@ -42,10 +42,6 @@ func (x *examiner) examineTarget(ctx context.Context) {
 		x.add(Noted, "agent server", fmt.Sprintf("its URL is not known yet: a run reads it from %s of a deployment; "+
 			"without it AS-* and E2E-* are not judged", c.AgentURLFrom),
 			"correct agent_url_from if the URL is in another field, or set agent_target")
-		if !c.AllowPrivate && len(x.problems()) == 0 && x.proxyOf(c.Target) != nil {
-			x.add(Noted, client.KeyPrivate, "requests go through a proxy: no token of a user goes to a host name that the "+
-				"control plane names and the configuration does not hold", "set agent_target, or allow_private to true")
-		}
 	}
 }
 
@@ -70,26 +66,19 @@ func (x *examiner) singles() (all []target.Asker) {
 func (x *examiner) examinePlane(ctx context.Context, probes []*probe) {
 	owner, nobody, singles := probes[0], probes[1], probes[2:]
 	c := x.target.Config
-	refusal := "check " + x.target.Sent("credentials", c.Credentials)
+	want := expectation{key: "target", refusal: "check " + x.target.Sent("credentials", c.Credentials), answer: "404",
+		isMet: func(a *client.Answer) bool { return a.Status == http.StatusNotFound }, met: "credentials accepted",
+		hint: "run the suite for details"}
 	if c.Credentials.APIKey != "" && c.Credentials.TenantID == "" {
-		refusal += "; if the key is for several tenants, set credentials.tenant_id"
+		want.refusal += "; if the key is for several tenants, set credentials.tenant_id"
 	}
-	check := x.trouble(ctx, owner, nobody, "target", refusal)
-	switch call := owner.called() + ": "; {
-	case !c.HasCredentials() && x.refused(owner):
-		check = Check{Noted, "", fmt.Sprintf("%sstatus %d without credentials; only checks of refused requests run",
-			call, owner.answer.Status), "set credentials.api_key (" + config.Variable("credentials.api_key") + ")"}
-	case check.Found != "":
-	case owner.answer.Status == http.StatusNotFound && c.HasCredentials():
-		check.Found = call + "status 404, credentials accepted"
-	case owner.answer.Status == http.StatusNotFound:
-		check.Found = call + "status 404, no credentials required"
-	default:
-		check = Check{Noted, "", call + "expected 404, got " + x.seen(owner.answer), "run the suite for details"}
+	if !c.HasCredentials() {
+		want.met = "no credentials required"
+		want.unset = "set credentials.api_key (" + config.Variable("credentials.api_key") + ")"
 	}
-	x.add(check.State, "control plane", check.Found, check.Remedy)
+	state := x.examine(ctx, "control plane", owner, nobody, want)
 	x.examineConnection("target", probes)
-	if check.State == Problem {
+	if state == Problem {
 		return
 	}
 	const without, same = "no credentials", "the same request without credentials: "
@@ -117,6 +106,34 @@ func (x *examiner) examinePlane(ctx context.Context, probes []*probe) {
 	}
 }
 
+// expectation is what an answer should be.
+type expectation struct {
+	key     string // of the address
+	isMet   func(*client.Answer) bool
+	answer  string // what is expected, and what it shows
+	met     string
+	hint    string // the remedy where the answer is another one
+	refusal string // the remedy where the credentials are refused
+	unset   string // the remedy where none are configured; "" where some are
+}
+
+// examine checks the answer to a request with credentials.
+func (x *examiner) examine(ctx context.Context, subject string, p, nobody *probe, want expectation) State {
+	check := x.trouble(ctx, p, nobody, want.key, want.refusal)
+	switch call := p.called() + ": "; {
+	case want.unset != "" && x.refused(p):
+		check = Check{Noted, "", fmt.Sprintf("%sstatus %d without credentials; only checks of refused requests run", call,
+			p.answer.Status), want.unset}
+	case check.Found != "":
+	case want.isMet(p.answer):
+		check.Found = fmt.Sprintf("%sstatus %d, %s", call, p.answer.Status, want.met)
+	default:
+		check = Check{Noted, "", call + "expected " + want.answer + ", got " + x.seen(p.answer), want.hint}
+	}
+	x.add(check.State, subject, check.Found, check.Remedy)
+	return check.State
+}
+
 // examineExisting looks, as a run does, for what can be judged without further keys, unless there is a problem.
 func (x *examiner) examineExisting(ctx context.Context) {
 	c := x.target.Config
@@ -136,14 +153,6 @@ func (x *examiner) examineExisting(ctx context.Context) {
 	}
 	x.add(Fine, "existing deployments", fmt.Sprintf("%s with %s; the run reads it and does not change it", found[0].ID,
 		reports.Count(len(found[0].Revisions), "revision")), "")
-	a, err := x.plane.Get(ctx, plane.DeploymentPath(found[0].ID), "")
-	if c.AgentTarget != "" || err != nil || a.Get(c.AgentURLFrom).String() == "" {
-		return
-	}
-	named := a.Get(c.AgentURLFrom).String()
-	if _, err := x.target.Client.Names.Base(named); err != nil {
-		x.add(Noted, "agent server", target.Refused(x.target, named, err).Error(), "")
-	}
 }
 
 // listings request the threads: as each of the first two users, and without credentials at the end.
@@ -189,14 +198,11 @@ func (x *examiner) examineAgent(ctx context.Context, probes []*probe) {
 	users, nobody := probes[:len(probes)-1], probes[len(probes)-1]
 	x.listed, x.nobody = probes[0], nobody
 	defer x.examineConnection("agent_target", probes)
-	call, wanted := nobody.called()+" without credentials: ", x.target.Config.Agent.RejectedStatus
-	if len(users) == 0 && x.refused(nobody) {
-		x.add(Noted, "agent server", fmt.Sprintf("%sstatus %d; only checks of refused requests run", call,
-			nobody.answer.Status), configureUsers)
-		return
-	}
+	want := expectation{key: "agent_target", isMet: lists, answer: "200 with a list of threads", met: "a list of threads",
+		hint: x.target.ListingHint(), refusal: configureUsers}
 	if len(users) == 0 {
-		if x.examineUser(ctx, "agent server", nobody, nobody, configureUsers) != Problem {
+		want.unset = configureUsers
+		if state := x.examine(ctx, "agent server", nobody, nobody, want); state != Problem && !x.refused(nobody) {
 			x.add(Noted, "users", "none configured: checks with two users are skipped", "")
 		}
 		return
@@ -207,10 +213,12 @@ func (x *examiner) examineAgent(ctx context.Context, probes []*probe) {
 			subject = "agent server"
 		}
 		_, credential := x.target.Config.CredentialOf(i)
-		if x.examineUser(ctx, subject, p, nobody, "check "+credential) == Problem && i == 0 {
+		want.refusal = "check " + credential
+		if x.examine(ctx, subject, p, nobody, want) == Problem && i == 0 {
 			return
 		}
 	}
+	call, wanted := nobody.called()+" without credentials: ", x.target.Config.Agent.RejectedStatus
 	a, remedy := nobody.answer, ""
 	switch {
 	case a == nil:
@@ -230,21 +238,6 @@ func (x *examiner) examineAgent(ctx context.Context, probes []*probe) {
 
 // lists tells whether an answer is a list of threads.
 func lists(a *client.Answer) bool { return a != nil && a.OK() && a.IsArray() }
-
-// examineUser checks the answer to one user, which should be a list of threads.
-func (x *examiner) examineUser(ctx context.Context, subject string, p, nobody *probe, refusal string) State {
-	check := x.trouble(ctx, p, nobody, "agent_target", refusal)
-	switch {
-	case check.Found != "":
-	case lists(p.answer):
-		check.Found = fmt.Sprintf("%s: status %d, a list of threads", p.called(), p.answer.Status)
-	default:
-		check = Check{Noted, "", p.called() + ": expected 200 with a list of threads, got " + x.seen(p.answer),
-			x.target.ListingHint()}
-	}
-	x.add(check.State, subject, check.Found, check.Remedy)
-	return check.State
-}
 
 // tryGraph runs the conformance graph once for each word of its contract, as a run does before the scenarios that need
 // it, and removes the threads.

@@ -35,8 +35,7 @@ func (p *probe) called() string { return p.request.Method + " " + p.request.Base
 
 // refused tells whether the answer is the one to wrong or missing credentials.
 func (x *examiner) refused(p *probe) bool {
-	return p.answer != nil && (slices.Contains([]int{http.StatusUnauthorized, http.StatusForbidden}, p.answer.Status) ||
-		p.request.Side == spec.AgentServer && p.answer.Status == x.target.Config.Agent.RejectedStatus)
+	return p.answer != nil && x.target.Rejects(p.request.Side, p.answer.Status)
 }
 
 // seen describes an answer, without secrets.
@@ -172,13 +171,10 @@ func (x *examiner) unanswered(p *probe, key string) (found, remedy string) {
 // refused for that; "" where there is none.
 func (x *examiner) guarded(ctx context.Context, nobody *probe) string {
 	const most = 5
-	bases := []string{nobody.request.Base}
-	for rest := bases[0]; len(bases) < most; bases = append(bases, rest) {
-		at := strings.LastIndexByte(rest, '/')
-		if at < strings.Index(rest, "://")+len("://") {
-			break
-		}
-		rest = rest[:at]
+	var bases []string
+	for base := nobody.request.Base; len(bases) < most && strings.Count(base, "/") >= 2; {
+		bases = append(bases, base)
+		base = base[:strings.LastIndexByte(base, '/')] // as far as https://host
 	}
 	var probes []*probe
 	for _, base := range append(bases, bases[0]+"/api") {
@@ -222,24 +218,16 @@ func (x *examiner) examineConnection(key string, probes []*probe) {
 		}
 		x.add(state, "TLS of "+key, x.target.Redact.Excerpt(found), remedy)
 	}
-	x.examineClock(p)
-	if to := x.target.Redact.Text(a.Forwarded); to != "" {
-		found := p.called() + ": redirected to " + to + "; requests other than GET are not sent there"
-		x.add(Noted, "redirect", found, "set "+key+" to the base URL there")
-	}
-}
-
-// examineClock compares the Date of an answer with the clock of this machine.
-func (x *examiner) examineClock(p *probe) {
 	const muchSkew = 30 * time.Second
-	date, err := http.ParseTime(p.answer.Header.Get("Date"))
-	skew, which := date.Sub(p.answer.Sent), "ahead of"
-	if skew < 0 {
-		which = "behind"
-	}
-	if err == nil && skew.Abs() >= muchSkew+p.answer.Took {
+	date, err := http.ParseTime(a.Header.Get("Date"))
+	if skew := date.Sub(a.Sent); err == nil && skew.Abs() >= muchSkew+a.Took {
+		which := map[bool]string{false: "ahead of", true: "behind"}[skew < 0]
 		x.add(Noted, "clock", fmt.Sprintf("%s: Date is %s, %s %s the clock of this machine", p.called(),
 			date.UTC().Format(time.DateTime), skew.Abs().Round(time.Second), which),
 			"set both clocks by NTP: tokens and certificates are valid by the clock")
+	}
+	if to := x.target.Redact.Text(a.Forwarded); to != "" {
+		found := p.called() + ": redirected to " + to + "; requests other than GET are not sent there"
+		x.add(Noted, "redirect", found, "set "+key+" to the base URL there")
 	}
 }

@@ -91,16 +91,14 @@ func (t *Target) reread() {
 	}
 }
 
-// renews lets a request with valid credentials be sent with those that were read last, and once more where it was
-// refused and a file has other credentials by now, read again at once or for another request.
-func (t *Target) renews(r *client.Request, credentials func() http.Header) {
-	if len(t.Config.SecretFiles) == 0 {
-		return
-	}
-	sent, asked := r.Header, *r
-	r.Renew = func(a *client.Answer) (http.Header, bool) {
+// renewal lets a request be sent with the credentials and headers of a gateway that were read last, and once more where
+// it was refused and a file has others by now, read again at once or for another request. That is for all requests: a
+// gateway that refuses an old value must not be taken for a target that refuses missing credentials.
+func (t *Target) renewal(r client.Request, credentials func() http.Header) func(*client.Answer) (http.Header, bool) {
+	sent := r.Header
+	return func(a *client.Answer) (http.Header, bool) {
 		if a != nil {
-			if !t.Rejects(asked.Side, a.Status) {
+			if !t.Rejects(r.Side, a.Status) {
 				return nil, false
 			}
 			t.reread()
@@ -108,18 +106,8 @@ func (t *Target) renews(r *client.Request, credentials func() http.Header) {
 		before := sent
 		sent = before.Clone()
 		maps.Copy(sent, credentials())
-		maps.Copy(sent, t.gateway(asked))
+		maps.Copy(sent, t.gateway(r))
 		return sent, !reflect.DeepEqual(before, sent)
-	}
-}
-
-// renewsGateway lets any request be sent once more where it was refused and the file of a gateway's header has another
-// value by now: else a gateway that refuses would be taken for a target that refuses missing credentials.
-func (t *Target) renewsGateway(r *client.Request) {
-	for key := range t.Config.SecretFiles {
-		if strings.HasPrefix(key, "headers.") {
-			t.renews(r, func() http.Header { return nil })
-		}
 	}
 }
 
@@ -133,12 +121,8 @@ func Await(ctx context.Context, c *config.Config, limit time.Duration) error {
 	}
 	defer t.Close()
 	end := time.Now().Add(limit)
-	for _, address := range []string{c.Target, c.AgentTarget} {
-		r := client.Request{Side: spec.ControlPlane, Base: address, Method: http.MethodGet, Path: "/",
-			Header: http.Header{}, Early: true}
-		if address == c.AgentTarget {
-			r.Side = spec.AgentServer
-		}
+	for side, address := range map[spec.Side]string{spec.ControlPlane: c.Target, spec.AgentServer: c.AgentTarget} {
+		r := client.Request{Side: side, Base: address, Method: http.MethodGet, Path: "/", Header: http.Header{}, Early: true}
 		maps.Copy(r.Header, t.gateway(r))
 		for pause := first; address != ""; pause = min(2*pause, longest) {
 			r.Timeout = max(min(c.Timeouts.Request, time.Until(end)), first)
@@ -160,56 +144,40 @@ func Await(ctx context.Context, c *config.Config, limit time.Duration) error {
 
 // ToAgent makes a request to an agent server. The body is sent as JSON; a []byte is sent as it is.
 func (t *Target) ToAgent(base string, who Caller, method, path string, body any) client.Request {
-	header := t.currentHeader(who)
-	if planesSchemes[who.name] != "" && !t.takesPlanesCredentials(base) {
-		header = http.Header{} // whatever was judged before: they are not sent
+	credentials := func() http.Header {
+		if planesSchemes[who.name] != "" && !t.takesPlanesCredentials(base) {
+			return http.Header{} // whatever was judged before: they are not sent
+		}
+		return t.currentHeader(who)
 	}
-	r := t.request(client.Request{Side: spec.AgentServer, Base: base, Method: method, Path: path, Header: header,
-		Caller:  sender(who, header),
-		Trusted: who.User != nil || who.name == TheUser}, body)
-	if r.Trusted || who.name == aStudioUser {
-		t.renews(&r, func() http.Header { return t.currentHeader(who) })
-	}
-	return r
+	r := client.Request{Side: spec.AgentServer, Base: base, Method: method, Path: path, Header: credentials(),
+		Trusted: who.User != nil || who.name == TheUser}
+	r.Caller = sender(r.Header, who.Key, who.name == anUnknownToken)
+	return t.request(r, body, credentials)
 }
 
 // ToControlPlane makes a request to the control plane by the asker. The body is sent as JSON; a []byte is sent as
 // it is.
 func (t *Target) ToControlPlane(who Asker, method, path string, body any) client.Request {
-	header := t.Credentials(who)
-	r := t.request(client.Request{Side: spec.ControlPlane, Base: t.Config.Target, Method: method, Path: path,
-		Header: header, Caller: senderToPlane(who, header),
-		Trusted: len(header) > 0 && (who == TheClient || IsScheme(who))}, body)
-	if r.Trusted || who == AnotherTenant {
-		t.renews(&r, func() http.Header { return t.Credentials(who) })
-	}
-	return r
+	credentials := func() http.Header { return t.Credentials(who) }
+	r := client.Request{Side: spec.ControlPlane, Base: t.Config.Target, Method: method, Path: path, Header: credentials()}
+	r.Trusted = len(r.Header) > 0 && (who == TheClient || IsScheme(who))
+	r.Caller = sender(r.Header, string(who), who == UnknownKey)
+	return t.request(r, body, credentials)
 }
 
-// sender is who a caller is for the record.
-func sender(who Caller, header http.Header) client.Caller {
+// sender is who sends a header with credentials, for the record.
+func sender(header http.Header, name string, isUnknown bool) client.Caller {
 	switch {
 	case len(header) == 0:
 		return client.Caller{Kind: client.NoCredentials}
-	case who.Key != "":
-		return client.Caller{Name: who.Key}
-	case who.name == anUnknownToken:
+	case isUnknown:
 		return client.Caller{Kind: client.UnknownCredentials}
 	}
-	return client.Caller{}
+	return client.Caller{Name: name}
 }
 
-func senderToPlane(who Asker, header http.Header) client.Caller {
-	switch {
-	case len(header) == 0:
-		return client.Caller{Kind: client.NoCredentials}
-	case who == UnknownKey:
-		return client.Caller{Kind: client.UnknownCredentials}
-	}
-	return client.Caller{Name: string(who)}
-}
-
-func (t *Target) request(r client.Request, body any) client.Request {
+func (t *Target) request(r client.Request, body any, credentials func() http.Header) client.Request {
 	r.Timeout = t.Config.Timeouts.Request
 	maps.Copy(r.Header, t.gateway(r))
 	switch body := body.(type) {
@@ -222,7 +190,9 @@ func (t *Target) request(r client.Request, body any) client.Request {
 	if r.Body != nil {
 		r.Header["Content-Type"] = []string{"application/json"}
 	}
-	t.renewsGateway(&r)
+	if len(t.Config.SecretFiles) > 0 {
+		r.Renew = t.renewal(r, credentials)
+	}
 	return r
 }
 

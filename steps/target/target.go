@@ -7,6 +7,7 @@
 package target
 
 import (
+	"cmp"
 	"fmt"
 	"net/http"
 	"slices"
@@ -108,12 +109,7 @@ func (t *Target) Close() error {
 }
 
 // Address is that of the control plane, or of the agent server where only that is configured.
-func (t *Target) Address() string {
-	if t.Config.Target != "" {
-		return t.Config.Target
-	}
-	return t.Config.AgentTarget
-}
+func (t *Target) Address() string { return cmp.Or(t.Config.Target, t.Config.AgentTarget) }
 
 // Sides are the halves of the interface of which something may be judged.
 func (t *Target) Sides() []spec.Side {
@@ -159,23 +155,13 @@ func (t *Target) Notes() []reports.Note {
 
 // noteConfiguration notes what of the connection and of the secrets a reader of the result has to know.
 func (t *Target) noteConfiguration() {
-	if told := ShortSecrets(t.Config); told != "" {
+	if told := t.Config.ShortSecrets(); told != "" {
 		t.Note(reports.Note{Kind: reports.NoteSecret, Text: told})
 	}
 	if t.Config.TLS.Insecure {
 		t.Note(reports.Note{Kind: reports.NoteInsecure, Text: "tls.insecure is true: no certificate was verified, so the " +
 			"answers may not be those of the target, and the credentials may have been read; set tls.ca instead"})
 	}
-}
-
-// ShortSecrets says which secrets of a configuration are replaced only where the suite sends them; "" if none is.
-func ShortSecrets(c *config.Config) string {
-	short := c.ShortSecrets()
-	if len(short) == 0 {
-		return ""
-	}
-	return fmt.Sprintf("%s: fewer than %d characters, or a common word: replaced only where the suite sends it, not "+
-		"where the target repeats it; use a longer secret", strings.Join(short, ", "), config.SafeSecret)
 }
 
 // EventKind says what happened in a run.

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"net/url"
 	"slices"
 	"strings"
 	"time"
@@ -50,10 +49,6 @@ var planesSchemes = map[string]string{
 	"a caller with the tenant ID of the control plane":    SchemeTenantID,
 	"a caller with the bearer token of the control plane": SchemeBearer,
 }
-
-// WithPlanesCredential tells whether a caller, by its name, tries the agent server with a credential of the control
-// plane.
-func WithPlanesCredential(name string) bool { return planesSchemes[name] != "" }
 
 // hasNoValidCredentials tells whether a caller has no valid credentials, and none that are made from valid ones.
 func hasNoValidCredentials(name string) bool {
@@ -118,7 +113,7 @@ func (t *Target) Caller(name string) (Caller, error) {
 		return Caller{}, outcome.Needs(studioKey)
 	case name == aStudioUser:
 		return t.CallerWith(studioKey), nil
-	case WithPlanesCredential(name):
+	case planesSchemes[name] != "":
 		return t.planesCaller(name)
 	default:
 		mistake, isNearMiss := tokenMistakes[name]
@@ -149,12 +144,8 @@ func (t *Target) planesCaller(name string) (Caller, error) {
 // takesPlanesCredentials tells whether credentials of the control plane may be sent to an agent server: the
 // configuration names its address, or its origin is that of the control plane.
 func (t *Target) takesPlanesCredentials(base string) bool {
-	if base == t.Config.AgentTarget {
-		return true
-	}
-	a, err := url.Parse(base)
-	b, wrong := url.Parse(t.Config.Target)
-	return err == nil && wrong == nil && a.Host != "" && a.Scheme == b.Scheme && strings.EqualFold(a.Host, b.Host)
+	origin := config.Origin(base)
+	return base == t.Config.AgentTarget || origin != "" && origin == config.Origin(t.Config.Target)
 }
 
 // UnknownCaller has a token that no target accepts, sent as the first user sends theirs.

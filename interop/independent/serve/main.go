@@ -21,8 +21,7 @@ func main() {
 	s, c := independent.Start(independent.Options{Edition: *edition}), config.Default()
 	defer s.Close()
 	invalid := s.Configure(&c)
-	text, err := c.YAML()
-	if err := errors.Join(invalid, err, os.WriteFile(flag.Arg(0), text, 0o600)); err != nil {
+	if err := errors.Join(invalid, os.WriteFile(flag.Arg(0), c.YAML(), 0o600)); err != nil {
 		log.Panic(err)
 	}
 	fmt.Println("ready", s.ControlURL)
