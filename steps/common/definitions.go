@@ -2,6 +2,7 @@ package common
 
 import (
 	"maps"
+	"reflect"
 	"regexp"
 	"slices"
 	"sync"
@@ -80,20 +81,65 @@ func DefinitionsFor(sentences []features.Step, to Definer, x *Expressions) *Defi
 // Given defines a precondition.
 func (d *Definitions) Given(pattern string, function any) {
 	if e := d.expressions.matching(pattern, d.sentences); e != nil {
-		d.to.Given(e, function)
+		d.to.Given(e, returning(function))
 	}
 }
 
 // When defines an act.
 func (d *Definitions) When(pattern string, function any) {
 	if e := d.expressions.matching(pattern, d.sentences); e != nil {
-		d.to.When(e, outcome.Mutable(function))
+		d.to.When(e, outcome.Mutable(returning(function)))
 	}
 }
 
 // Then defines a judgement.
 func (d *Definitions) Then(pattern string, function any) {
 	if e := d.expressions.matching(pattern, d.sentences); e != nil {
-		d.to.Then(e, outcome.Mutable(function))
+		d.to.Then(e, outcome.Mutable(returning(function)))
 	}
+}
+
+// ended is what a step definition panics with that [Check] has ended.
+type ended struct{ err error }
+
+// Check ends the step with the error, as if its definition had returned it; it does nothing without one. It is for
+// the goroutine of the definition only.
+func Check(err error) {
+	if err != nil {
+		panic(ended{err})
+	}
+}
+
+// Must is Check for what comes with a value.
+func Must[T any](value T, err error) T {
+	Check(err)
+	return value
+}
+
+var errorType = reflect.TypeFor[error]()
+
+// returning is a definition that returns the error by which it was ended. The function may have no result.
+func returning(function any) any {
+	f := reflect.ValueOf(function)
+	in := make([]reflect.Type, f.Type().NumIn())
+	for i := range in {
+		in[i] = f.Type().In(i)
+	}
+	of := reflect.FuncOf(in, []reflect.Type{errorType}, false)
+	return reflect.MakeFunc(of, func(arguments []reflect.Value) (results []reflect.Value) {
+		results = []reflect.Value{reflect.Zero(errorType)}
+		defer func() {
+			switch r := recover().(type) {
+			case nil:
+			case ended:
+				results[0] = reflect.ValueOf(&r.err).Elem()
+			default:
+				panic(r)
+			}
+		}()
+		if out := f.Call(arguments); len(out) > 0 {
+			results = out
+		}
+		return results
+	}).Interface()
 }
