@@ -44,30 +44,20 @@ func (w *World) defineExtensions(r *common.Definitions) {
 }
 
 // allTry lets the owner come last: the operation may remove the thread.
-func (w *World) allTry(ctx context.Context, id string) (err error) {
+func (w *World) allTry(ctx context.Context, id string) error {
 	x := &w.extension
 	if x.operation = w.target.Collector.Operation(spec.AgentServer, id); x.operation.ID == "" {
 		return outcome.SuiteError("spec/agent-server.yaml has no operation %s", id)
 	}
 	for _, name := range []string{target.TheOtherUser, target.NoCredentials} {
-		a := attempted{name: name}
-		if a.who, err = w.callerNamed(ctx, name); err != nil {
-			return err
-		}
-		if a.answer, err = w.tryExtension(ctx, a.who, w.thread.ID, w.current.ID); err != nil {
-			return err
-		}
-		x.others = append(x.others, a)
+		who := w.callerNamed(ctx, name)
+		x.others = append(x.others, attempted{name, who, w.tryExtension(ctx, who, w.thread.ID, w.current.ID)})
 	}
-	if x.state, err = w.server.State(ctx, w.owner(), w.thread); err != nil {
-		return err
-	}
-	x.owners, err = w.tryExtension(ctx, w.owner(), w.thread.ID, w.current.ID)
+	x.state = common.Must(w.server.State(ctx, w.owner(), w.thread))
+	x.owners = w.tryExtension(ctx, w.owner(), w.thread.ID, w.current.ID)
 	switch {
-	case err != nil:
-		return err
 	case !x.owners.OK() && w.tooLate():
-		return w.ownerTriesAnother(ctx)
+		w.ownerTriesAnother(ctx)
 	case x.owners.OK() && x.operation.Method == http.MethodDelete && !strings.Contains(x.operation.Path, "{run_id}"):
 		return w.target.Ledger.Tried(reports.LedgerEntry{Kind: evidence.Thread, ID: w.thread.ID, Address: w.server.Base, Removed: true})
 	}
@@ -84,25 +74,18 @@ func (w *World) tooLate() bool {
 
 // ownerTriesAnother asks about a thread that nobody has touched: the first one may have been removed, and its run may
 // have ended.
-func (w *World) ownerTriesAnother(ctx context.Context) error {
-	t, err := w.server.NewThread(ctx, w.owner())
-	if err != nil {
-		return outcome.AsPrecondition(err)
-	}
+func (w *World) ownerTriesAnother(ctx context.Context) {
+	t := common.Given(w.server.NewThread(ctx, w.owner()))
 	var g *agent.GraphRun
 	if w.prior != nil {
-		g, err = w.server.Start(ctx, t, agent.Order{Hold: w.prior.Order.Hold})
+		g = common.Given(w.server.Start(ctx, t, agent.Order{Hold: w.prior.Order.Hold}))
 	} else {
-		g, err = w.server.Run(ctx, t, agent.Order{})
+		g = common.Given(w.server.Run(ctx, t, agent.Order{}))
 	}
-	if err != nil {
-		return outcome.AsPrecondition(err)
-	}
-	w.extension.owners, err = w.tryExtension(ctx, w.owner(), t.ID, g.ID)
-	return err
+	w.extension.owners = w.tryExtension(ctx, w.owner(), t.ID, g.ID)
 }
 
-func (w *World) tryExtension(ctx context.Context, who target.Caller, thread, run string) (*client.Answer, error) {
+func (w *World) tryExtension(ctx context.Context, who target.Caller, thread, run string) *client.Answer {
 	x := w.extension.operation
 	path := strings.NewReplacer("/threads/{thread_id}", agent.ThreadPath(thread), "{run_id}", url.PathEscape(run)).Replace(x.Path)
 	body := x.Example
@@ -110,15 +93,12 @@ func (w *World) tryExtension(ctx context.Context, who target.Caller, thread, run
 		example = maps.Clone(example)
 		example["assistant_id"], body = w.target.Config.AssistantID, example
 	}
-	a, err := w.target.Client.Do(ctx, w.target.ToAgent(w.server.Base, who, x.Method, path, body))
-	if err != nil {
-		return nil, err
-	}
+	a := common.Must(w.target.Client.Do(ctx, w.target.ToAgent(w.server.Base, who, x.Method, path, body)))
 	w.scene.Answer = a
 	if made := a.Get("thread_id").String(); a.OK() && made != "" && made != thread { // a copy
-		err = agent.NoteThread(ctx, w.server, &agent.Thread{ID: made, Owner: who, Answer: a})
+		common.Check(agent.NoteThread(ctx, w.server, &agent.Thread{ID: made, Owner: who, Answer: a}))
 	}
-	return a, err
+	return a
 }
 
 // ownerIsServed skips where the target does not have the operation. The reason is the same for all operations, so that
@@ -132,19 +112,13 @@ func (w *World) ownerIsServed() error {
 
 // servesUserAtMost takes a 2xx that an unknown thread gets too for no service, if it holds nothing of the thread.
 func (w *World) servesUserAtMost(ctx context.Context) error {
-	if err := w.ownerIsServed(); err != nil {
-		return err
-	}
+	common.Check(w.ownerIsServed())
 	for _, t := range w.extension.others {
 		if t.answer.Status >= 400 {
 			continue
 		}
 		if t.who.User != nil && !messages.ContainsText(t.answer, w.current.Text()) {
-			unknown, err := w.tryExtension(ctx, t.who, unlike(w.thread.ID), w.current.ID)
-			if err != nil {
-				return err
-			}
-			if unknown.Status == t.answer.Status {
+			if w.tryExtension(ctx, t.who, unlike(w.thread.ID), w.current.ID).Status == t.answer.Status {
 				continue
 			}
 		}
@@ -155,9 +129,7 @@ func (w *World) servesUserAtMost(ctx context.Context) error {
 }
 
 func (w *World) threadIsUnchanged() error {
-	if err := w.ownerIsServed(); err != nil {
-		return err
-	}
+	common.Check(w.ownerIsServed())
 	if state := w.extension.state; state.Status == http.StatusNotFound {
 		return outcome.Violated(state, "the thread", "%s", outcome.Seen(state))
 	}

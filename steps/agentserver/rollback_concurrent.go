@@ -22,14 +22,10 @@ func (w *World) defineConcurrent(r *common.Definitions) {
 // In turn, it tries again also where one would have been over before the last was complete: that a run comes back is
 // another requirement's concern.
 func (w *World) userStartsConcurrent(ctx context.Context, when string) error {
-	if err := w.server.PlainRunsWork(ctx); err != nil {
-		return outcome.AsPrecondition(err)
-	}
+	common.Check(outcome.AsPrecondition(w.server.PlainRunsWork(ctx)))
 	inProgress := false
 	for range agent.Attempts {
-		if err := w.onNewThread(ctx); err != nil {
-			return err
-		}
+		w.onNewThread(ctx)
 		if when == "all at once" {
 			var err error
 			if w.started, err = w.server.StartAtOnce(ctx, w.thread, w.wanted); err != nil {
@@ -46,9 +42,7 @@ func (w *World) userStartsConcurrent(ctx context.Context, when string) error {
 			if w.started, inProgress = q.Runs, q.InProgress; inProgress && q.Prompt {
 				return nil
 			}
-			if err := w.server.RollbackActs(ctx); err != nil {
-				return err // with more time, each run would wait longer for the one before
-			}
+			common.Check(w.server.RollbackActs(ctx)) // with more time, each run would wait longer for the one before
 		}
 		w.wanted = agent.Longer(w.started[0].Order.Hold, time.Since(w.started[0].Answer.Sent))
 	}
@@ -61,9 +55,7 @@ func (w *World) userStartsConcurrent(ctx context.Context, when string) error {
 // awaitAny waits until one of the runs has completed: nobody can say which.
 func (w *World) awaitAny(ctx context.Context) error {
 	for _, g := range w.started {
-		if err := client.Sleep(ctx, time.Until(g.Answered().Add(g.Order.Hold))); err != nil {
-			return err
-		}
+		common.Check(client.Sleep(ctx, time.Until(g.Answered().Add(g.Order.Hold))))
 	}
 	_, _, err := w.server.ReadState(ctx, w.thread, time.Now().Add(w.target.Config.Timeouts.Run), func(a *client.Answer) bool {
 		return slices.ContainsFunc(w.started, func(g *agent.GraphRun) bool { return g.CompleteIn(a) })
@@ -79,10 +71,7 @@ func (w *World) oneRunLeft(ctx context.Context, which string) error {
 	w.left = nil
 	var last *client.Answer
 	for _, g := range w.started {
-		a, err := w.server.GetRun(ctx, w.owner(), g)
-		if err != nil {
-			return err
-		}
+		a := common.Must(w.server.GetRun(ctx, w.owner(), g))
 		if last = a; a.OK() {
 			w.left, w.scene.Answer = append(w.left, g), a
 		}
@@ -101,9 +90,6 @@ func (w *World) oneRunLeft(ctx context.Context, which string) error {
 
 // stateHoldsLeft asks for the messages of the run that is left.
 func (w *World) stateHoldsLeft(ctx context.Context) error {
-	a, err := w.server.State(ctx, w.owner(), w.thread)
-	if err != nil {
-		return err
-	}
+	a := common.Must(w.server.State(ctx, w.owner(), w.thread))
 	return agent.HoldsOnly(a, w.left...)
 }

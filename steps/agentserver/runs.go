@@ -26,8 +26,8 @@ func (w *World) defineRuns(r *common.Definitions) {
 		return w.post(ctx, agent.Order{})
 	})
 	r.When(`the user starts a long run`, w.userStartsLong)
-	r.When(`the user starts a run on an unknown thread`, func(ctx context.Context) error {
-		return w.tryRun(ctx, w.owner(), &agent.Thread{ID: target.UnknownID(), Owner: w.owner()}, agent.Order{})
+	r.When(`the user starts a run on an unknown thread`, func(ctx context.Context) {
+		w.tryRun(ctx, w.owner(), &agent.Thread{ID: target.UnknownID(), Owner: w.owner()}, agent.Order{})
 	})
 	r.When(`the user starts a run under each wrong thread id`, w.startsUnderWrongIDs)
 	r.When(`the user tries to start a run of (an unknown assistant_id|the assistant_id with one more character)`, w.userStartsUnknownGraph)
@@ -47,10 +47,7 @@ func (w *World) defineRuns(r *common.Definitions) {
 }
 
 func (w *World) aCompletedRun(ctx context.Context) error {
-	g, err := w.server.CompletedRun(ctx)
-	if err != nil {
-		return err
-	}
+	g := common.Must(w.server.CompletedRun(ctx))
 	w.speakOf(g)
 	return w.server.Understood(ctx)
 }
@@ -58,20 +55,14 @@ func (w *World) aCompletedRun(ctx context.Context) error {
 // anOwnCompletedRun is on a thread that this scenario alone uses. Its messages are going to be compared, so plain
 // runs have to leave theirs.
 func (w *World) anOwnCompletedRun(ctx context.Context) error {
-	if err := w.aThread(ctx); err != nil {
-		return err
-	}
-	if err := w.nextRunCompletes(ctx); err != nil {
-		return err
-	}
+	w.aThread(ctx)
+	common.Check(w.nextRunCompletes(ctx))
 	return agent.HoldsOnly(w.scene.Answer, w.current)
 }
 
-func (w *World) aFailingRun(ctx context.Context) (err error) {
-	if err = w.aThread(ctx); err == nil {
-		w.current, err = w.server.Start(ctx, w.thread, agent.Order{Words: agent.Fail, Waits: true})
-	}
-	return err
+func (w *World) aFailingRun(ctx context.Context) {
+	w.aThread(ctx)
+	w.current = common.Must(w.server.Start(ctx, w.thread, agent.Order{Words: agent.Fail, Waits: true}))
 }
 
 // post starts a run of the user on the thread. Whether it was accepted is for a later sentence to judge.
@@ -84,21 +75,16 @@ func (w *World) post(ctx context.Context, o agent.Order) error {
 }
 
 // tryRun starts a run of a caller who may be refused.
-func (w *World) tryRun(ctx context.Context, who target.Caller, t *agent.Thread, o agent.Order) error {
+func (w *World) tryRun(ctx context.Context, who target.Caller, t *agent.Thread, o agent.Order) {
 	theirs := *t // whatever becomes of it, the owner's count of runs is not changed
-	g, err := w.server.TryPost(ctx, who, &theirs, o)
-	if err == nil {
-		w.scene.Answer, w.foreign = g.Answer, g.Text()
-	}
-	return err
+	g := common.Must(w.server.TryPost(ctx, who, &theirs, o))
+	w.scene.Answer, w.foreign = g.Answer, g.Text()
 }
 
 // userStartsLong tries again with more time where the answer came so late that the run may have been over.
 func (w *World) userStartsLong(ctx context.Context) error {
 	for range agent.Attempts {
-		if err := w.startLong(ctx); err != nil {
-			return err
-		}
+		common.Check(w.startLong(ctx))
 		if w.current.Answered().Before(w.current.NotOverBefore()) {
 			return nil
 		}
@@ -108,9 +94,7 @@ func (w *World) userStartsLong(ctx context.Context) error {
 }
 
 func (w *World) startLong(ctx context.Context) error {
-	if err := w.onNewThread(ctx); err != nil {
-		return err
-	}
+	w.onNewThread(ctx)
 	if err := w.post(ctx, agent.Order{Waits: true, Hold: w.wanted}); err != nil {
 		return err
 	}
@@ -118,22 +102,22 @@ func (w *World) startLong(ctx context.Context) error {
 }
 
 // startRaw sends the body as it is for a run on the thread.
-func (w *World) startRaw(ctx context.Context, body any, wrong bool) error {
+func (w *World) startRaw(ctx context.Context, body any, wrong bool) {
 	request := w.target.ToAgent(w.server.Base, w.owner(), http.MethodPost, agent.RunsPath(w.thread.ID), body)
 	request.Wrong = wrong
-	return w.sees(w.target.Client.Do(ctx, request))
+	w.scene.Answer = common.Must(w.target.Client.Do(ctx, request))
 }
 
 // unknownAssistant is a name that no graph has.
 func unknownAssistant() string { return "agentconform-" + target.UnknownID() }
 
-func (w *World) userStartsUnknownGraph(ctx context.Context, which string) error {
+func (w *World) userStartsUnknownGraph(ctx context.Context, which string) {
 	w.foreign = w.agents.Text(agent.Order{})
 	id := unknownAssistant()
 	if which != "an unknown assistant_id" {
 		id = w.target.Config.AssistantID + "x"
 	}
-	return w.startRaw(ctx, map[string]any{"assistant_id": id, "input": agent.Input([]string{w.foreign})}, false)
+	w.startRaw(ctx, map[string]any{"assistant_id": id, "input": agent.Input([]string{w.foreign})}, false)
 }
 
 // wasRefusedUnknownGraph needs the refusal, and that the run in progress was not over before it.
@@ -168,11 +152,12 @@ func (w *World) userStartsWithMistake(ctx context.Context, mistake string) error
 	default:
 		return errors.New("no mistake is called " + mistake)
 	}
-	return w.startRaw(ctx, sent, true)
+	w.startRaw(ctx, sent, true)
+	return nil
 }
 
-func (w *World) userRetrieves(ctx context.Context, which string) error {
-	return w.sees(w.server.GetRun(ctx, w.owner(), w.runNamed(which)))
+func (w *World) userRetrieves(ctx context.Context, which string) {
+	w.scene.Answer = common.Must(w.server.GetRun(ctx, w.owner(), w.runNamed(which)))
 }
 
 // runNamed is a run as the sentences name it: the current one, one that does not exist, or the current one under a
@@ -208,54 +193,39 @@ func wrongIDs(id, other, kind string) []wrongID {
 }
 
 // callsByWrongIDs retrieves or joins the run with one wrong id in its path.
-func (w *World) callsByWrongIDs(ctx context.Context, how string) error {
+func (w *World) callsByWrongIDs(ctx context.Context, how string) {
 	g, call := w.current, w.server.GetRun
 	if how == "joins" {
 		call = w.server.JoinCompleted
 	}
-	try := func(class, thread, run string) error {
-		a, err := call(ctx, w.owner(), &agent.GraphRun{ID: run, Thread: &agent.Thread{ID: thread}})
+	try := func(class, thread, run string) {
+		a := common.Must(call(ctx, w.owner(), &agent.GraphRun{ID: run, Thread: &agent.Thread{ID: thread}}))
 		w.wrong = append(w.wrong, namedAnswer{class, a})
-		return err
 	}
 	for _, wrong := range wrongIDs(g.ID, g.Thread.ID, "thread") {
-		if err := try("run id: "+wrong.class, g.Thread.ID, wrong.id); err != nil {
-			return err
-		}
+		try("run id: "+wrong.class, g.Thread.ID, wrong.id)
 	}
 	for _, wrong := range wrongIDs(g.Thread.ID, g.ID, "run") {
-		if err := try("thread id: "+wrong.class, wrong.id, g.ID); err != nil {
-			return err
-		}
+		try("thread id: "+wrong.class, wrong.id, g.ID)
 	}
-	return nil
 }
 
-func (w *World) readsStateOfWrongIDs(ctx context.Context) error {
+func (w *World) readsStateOfWrongIDs(ctx context.Context) {
 	for _, wrong := range wrongIDs(w.thread.ID, w.current.ID, "run") {
-		a, err := w.server.State(ctx, w.owner(), &agent.Thread{ID: wrong.id})
-		if err != nil {
-			return err
-		}
+		a := common.Must(w.server.State(ctx, w.owner(), &agent.Thread{ID: wrong.id}))
 		w.wrong = append(w.wrong, namedAnswer{"thread id: " + wrong.class, a})
 	}
-	return nil
 }
 
 // startsUnderWrongIDs starts nothing under an id that may be a thread's: its state is asked for first.
-func (w *World) startsUnderWrongIDs(ctx context.Context) error {
+func (w *World) startsUnderWrongIDs(ctx context.Context) {
 	for _, wrong := range wrongIDs(w.thread.ID, w.current.ID, "run") {
 		t := &agent.Thread{ID: wrong.id, Owner: w.owner()}
-		state, err := w.server.State(ctx, w.owner(), t)
-		if err == nil && state.Status >= http.StatusBadRequest {
-			err = w.tryRun(ctx, w.owner(), t, agent.Order{})
+		if common.Must(w.server.State(ctx, w.owner(), t)).Status >= http.StatusBadRequest {
+			w.tryRun(ctx, w.owner(), t, agent.Order{})
 			w.wrong = append(w.wrong, namedAnswer{"thread id: " + wrong.class, w.scene.Answer})
 		}
-		if err != nil {
-			return err
-		}
 	}
-	return nil
 }
 
 func (w *World) eachIsError() error {
@@ -283,9 +253,7 @@ func (w *World) acceptedInTime() error {
 
 func (w *World) answerIsRun() error {
 	a := w.scene.Answer
-	if err := validIsServed(a); err != nil {
-		return err
-	}
+	common.Check(validIsServed(a))
 	if id := a.Get("run_id"); !a.OK() || id.String() != w.current.ID {
 		return outcome.Violated(a, "the run "+w.current.ID, "%s", outcome.Seen(a)).At("/run_id").Comparing(a, w.current.Answer)
 	}

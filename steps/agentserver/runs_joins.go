@@ -36,20 +36,14 @@ func (w *World) defineJoins(r *common.Definitions) {
 // judged, else the one that is answered first.
 func (w *World) startsLongAndJoins(ctx context.Context, times int) error {
 	for range agent.Attempts {
-		if err := w.startLong(ctx); err != nil {
-			return outcome.AsPrecondition(err)
-		}
+		common.Check(outcome.AsPrecondition(w.startLong(ctx)))
 		var joins []*agent.Joining
 		for range times {
 			joins = append(joins, w.join(ctx))
-			if err := client.Sleep(ctx, w.agents.Slack()/4); err != nil { // the next comes while this one waits
-				return err
-			}
+			common.Check(client.Sleep(ctx, w.agents.Slack()/4)) // the next comes while this one waits
 		}
 		for _, w.joined = range joins {
-			if err := w.awaitJoin(ctx); err != nil {
-				return err
-			}
+			common.Check(w.awaitJoin(ctx))
 			if !w.joined.Over() {
 				break
 			}
@@ -94,20 +88,19 @@ func (w *World) awaitJoin(ctx context.Context) error {
 }
 
 // joinMistaken joins a run that does not exist there.
-func (w *World) joinMistaken(ctx context.Context, which string) error {
-	return w.sees(w.server.JoinCompleted(ctx, w.owner(), w.runNamed(which)))
+func (w *World) joinMistaken(ctx context.Context, which string) {
+	w.scene.Answer = common.Must(w.server.JoinCompleted(ctx, w.owner(), w.runNamed(which)))
 }
 
 // userJoins gives the answer the time that any answer may take. A run that may still be queued gets that of a run.
 func (w *World) userJoins(ctx context.Context) error {
 	if w.current.Complete || w.current.Joined {
-		return w.sees(w.server.JoinCompleted(ctx, w.owner(), w.current))
+		w.scene.Answer = common.Must(w.server.JoinCompleted(ctx, w.owner(), w.current))
+		return nil
 	}
 	join := w.join(ctx)
 	limit := w.current.Answered().Add(w.current.Order.Hold + 2*w.target.Config.Timeouts.Run) // its own comes first
-	if err := join.OrUntil(ctx, limit); err != nil {
-		return err
-	}
+	common.Check(join.OrUntil(ctx, limit))
 	if join.Unanswered() {
 		return w.server.StillQueued(ctx, w.current)
 	}
@@ -116,9 +109,7 @@ func (w *World) userJoins(ctx context.Context) error {
 }
 
 func (w *World) joinAnswers() error {
-	if err := w.joinIsAnswered(); err != nil {
-		return err
-	}
+	common.Check(w.joinIsAnswered())
 	return joined(w.joined.Answer)
 }
 
@@ -133,9 +124,7 @@ func (w *World) joinIsAnswered() error {
 
 // joined says what is wrong with the answer to a join of the user's own run.
 func joined(a *client.Answer) error {
-	if err := validIsServed(a); err != nil {
-		return err
-	}
+	common.Check(validIsServed(a))
 	return outcome.Want(a.OK(), a, "status 2xx to the join")
 }
 
@@ -166,8 +155,6 @@ func (w *World) joinAnswersAtOnce(ctx context.Context) error {
 		if attempt == agent.Attempts {
 			return outcome.Violated(a, "an answer within "+limit.String(), "an answer after %s", a.Took.Round(time.Millisecond))
 		}
-		if err := w.userJoins(ctx); err != nil {
-			return err
-		}
+		common.Check(w.userJoins(ctx))
 	}
 }

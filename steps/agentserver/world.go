@@ -94,15 +94,11 @@ func (w *World) aDeployedAgentServer(ctx context.Context) (err error) {
 
 // theUserIs has the sentences after it speak of the first or the second configured user as "the user", and of the
 // remaining one as "the other user". By it, what protects a user from another is judged in both directions.
-func (w *World) theUserIs(ctx context.Context, order string) error {
+func (w *World) theUserIs(ctx context.Context, order string) {
 	if w.second = order == "second"; !w.second {
-		return nil
+		return
 	}
-	user, err := w.callerNamed(ctx, target.TheUser)
-	if err == nil {
-		w.server = w.server.OwnedBy(user)
-	}
-	return err
+	w.server = w.server.OwnedBy(w.callerNamed(ctx, target.TheUser))
 }
 
 // owner is who owns what the scenario creates: "the user".
@@ -110,53 +106,33 @@ func (w *World) owner() target.Caller { return w.server.Owner() }
 
 // callerNamed returns the caller that a sentence names. The first configured user always comes first, so that what a
 // target keeps of its first caller shows with the others.
-func (w *World) callerNamed(ctx context.Context, name string) (target.Caller, error) {
+func (w *World) callerNamed(ctx context.Context, name string) target.Caller {
 	switch {
 	case w.second && name == target.TheUser:
 		name = target.TheOtherUser
 	case w.second && name == target.TheOtherUser:
 		name = target.TheUser
 	}
-	who, err := w.target.Caller(name)
-	if err == nil && name == target.TheOtherUser {
+	who := common.Given(w.target.Caller(name))
+	if name == target.TheOtherUser {
 		_, _ = w.server.SharedCompletedRun(ctx) // what is wrong with it is judged elsewhere
-		err = w.server.OtherIsLetIn(ctx, who)
+		common.Check(outcome.AsPrecondition(w.server.OtherIsLetIn(ctx, who)))
 	}
-	return who, outcome.AsPrecondition(err)
+	return who
 }
 
 // bothUsers are "the user" and "the other user".
-func (w *World) bothUsers(ctx context.Context) (user, other target.Caller, err error) {
-	if user, err = w.callerNamed(ctx, target.TheUser); err == nil {
-		other, err = w.callerNamed(ctx, target.TheOtherUser)
-	}
-	return user, other, err
+func (w *World) bothUsers(ctx context.Context) (user, other target.Caller) {
+	return w.callerNamed(ctx, target.TheUser), w.callerNamed(ctx, target.TheOtherUser)
 }
 
 // anUpdatedAgentServer goes on at the agent server of the shared deployment that was updated, once the last revision
 // of that is DEPLOYED.
-func (w *World) anUpdatedAgentServer(ctx context.Context) error {
-	d, err := w.plane.Shared(ctx, w.plane.Fixtures.Updated)
-	if err != nil {
-		return err
-	}
-	h, err := w.plane.Poll(ctx, d.ID, d.Latest(), plane.IsDone)
-	if err != nil {
-		return err
-	}
-	if err := w.plane.Settled(h); err != nil {
-		return err
-	}
-	w.server, err = w.agents.AgentOf(ctx, d)
-	return err
-}
-
-// sees makes what a request has brought the answer that the sentences speak of.
-func (w *World) sees(a *client.Answer, err error) error {
-	if err == nil {
-		w.scene.Answer = a
-	}
-	return err
+func (w *World) anUpdatedAgentServer(ctx context.Context) {
+	d := common.Must(w.plane.Shared(ctx, w.plane.Fixtures.Updated))
+	h := common.Must(w.plane.Poll(ctx, d.ID, d.Latest(), plane.IsDone))
+	common.Check(w.plane.Settled(h))
+	w.server = common.Must(w.agents.AgentOf(ctx, d))
 }
 
 // isServed wants the request that was tried to be served. That a user is refused is judged here; any other trouble with
@@ -186,9 +162,7 @@ func wantsError(a *client.Answer) error {
 // afterPlainRuns is a precondition that needs plain runs to work.
 func (w *World) afterPlainRuns(given func(ctx context.Context) error) func(ctx context.Context) error {
 	return func(ctx context.Context) error {
-		if err := w.server.PlainRunsWork(ctx); err != nil {
-			return err
-		}
+		common.Check(w.server.PlainRunsWork(ctx))
 		return given(ctx)
 	}
 }
@@ -250,29 +224,30 @@ func (w *World) nextRun(ctx context.Context, o agent.Order) error {
 		return err
 	}
 	w.kept, w.current = append(w.kept, g), g
-	return w.sees(w.server.Await(ctx, g))
-}
-
-func (w *World) userReadsState(ctx context.Context) error {
-	return w.sees(w.server.State(ctx, w.owner(), w.thread))
-}
-
-func (w *World) aThread(ctx context.Context) (err error) {
-	w.thread, err = w.server.NewThread(ctx, w.owner())
+	state, err := w.server.Await(ctx, g)
+	if err == nil {
+		w.scene.Answer = state
+	}
 	return err
 }
 
-func (w *World) onNewThread(ctx context.Context) error { return outcome.AsPrecondition(w.aThread(ctx)) }
+func (w *World) userReadsState(ctx context.Context) {
+	w.scene.Answer = common.Must(w.server.State(ctx, w.owner(), w.thread))
+}
+
+func (w *World) aThread(ctx context.Context) {
+	w.thread = common.Must(w.server.NewThread(ctx, w.owner()))
+}
+
+func (w *World) onNewThread(ctx context.Context) {
+	w.thread = common.Given(w.server.NewThread(ctx, w.owner()))
+}
 
 // createThread creates a thread by the user. Whether that has worked is for a later sentence to judge.
-func (w *World) createThread(ctx context.Context, metadata map[string]any) error {
-	t, err := w.server.CreateThread(ctx, w.owner(), metadata)
-	if err != nil {
-		return err
-	}
+func (w *World) createThread(ctx context.Context, metadata map[string]any) {
+	t := common.Must(w.server.CreateThread(ctx, w.owner(), metadata))
 	w.thread, w.scene.Answer = t, t.Answer
 	w.threads = append(w.threads, t)
-	return nil
 }
 
 // answerHoldsID wants a non-empty id; its JSON type is judged by the contract.

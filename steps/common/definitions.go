@@ -116,6 +116,9 @@ func Must[T any](value T, err error) T {
 	return value
 }
 
+// Given is Must for what a step that acts or judges needs before: what is wrong with it blocks.
+func Given[T any](value T, err error) T { return Must(value, outcome.AsPrecondition(err)) }
+
 var errorType = reflect.TypeFor[error]()
 
 // returning is a definition that returns the error by which it was ended. The function may have no result.
