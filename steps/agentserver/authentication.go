@@ -113,16 +113,15 @@ func (w *World) wasRefusedRun(ctx context.Context, name, what string) error {
 // wasRefused needs the refusal of a run on the thread, before the end of the run in progress where there is one.
 func (w *World) wasRefused(ctx context.Context, who target.Caller, o agent.Order) error {
 	inTime := true
-	err := w.race(ctx, func(ctx context.Context) (bool, error) {
+	w.race(ctx, func(ctx context.Context) bool {
 		w.tryRun(ctx, who, w.thread, o)
 		w.kept = []*agent.GraphRun{w.current}
 		if w.prior != nil {
 			inTime = w.scene.Answer.Came().Before(w.prior.Until)
 			w.wanted = w.prior.AfterLoss()
 		}
-		return inTime, nil
+		return inTime
 	})
-	common.Check(err)
 	if !inTime {
 		return outcome.Inconclusive("the run ended before the request was refused, in %d attempts", agent.Attempts)
 	}

@@ -97,9 +97,7 @@ func (w *World) aThreadThatKeeps(ctx context.Context) error {
 // long, and the other one is started right before the rollback; the new run waits for it.
 func (w *World) runsElsewhere(ctx context.Context) error {
 	server, leave, err := w.server.Together(ctx, 2, agent.Wait, agent.EarlyWrite)
-	if err != nil {
-		return err
-	}
+	common.Check(err)
 	w.scene.AtEnd(leave)
 	w.server = server
 	return w.prepare(ctx, func(ctx context.Context) error {
@@ -154,8 +152,8 @@ func (w *World) aPendingJoin(ctx context.Context) error {
 
 // userReplaces wins when all runs that matter were in progress until the new run had been accepted, and that did not
 // wait for the prior one.
-func (w *World) userReplaces(ctx context.Context) error {
-	return w.race(ctx, func(ctx context.Context) (bool, error) {
+func (w *World) userReplaces(ctx context.Context) {
+	w.race(ctx, func(ctx context.Context) bool {
 		if w.asideThread != nil && w.agents.OneAtATime() {
 			w.startsBeside(ctx)
 		}
@@ -171,7 +169,7 @@ func (w *World) userReplaces(ctx context.Context) error {
 		if !rb.Settled() {
 			w.wanted = w.prior.AfterLoss()
 		}
-		return rb.Settled() && late == nil, nil
+		return rb.Settled() && late == nil
 	})
 }
 

@@ -32,7 +32,8 @@ func (w *World) userStartsConcurrent(ctx context.Context, when string) error {
 				return outcome.Unless(ctx, err, w.server.RollbackActs)
 			}
 			if agent.EachInProgress(w.started) {
-				return w.awaitAny(ctx)
+				w.awaitAny(ctx)
+				return nil
 			}
 		} else {
 			q, err := w.server.StartInTurn(ctx, w.thread, w.wanted)
@@ -53,17 +54,15 @@ func (w *World) userStartsConcurrent(ctx context.Context, when string) error {
 }
 
 // awaitAny waits until one of the runs has completed: nobody can say which.
-func (w *World) awaitAny(ctx context.Context) error {
+func (w *World) awaitAny(ctx context.Context) {
 	for _, g := range w.started {
 		common.Check(client.Sleep(ctx, time.Until(g.Answered().Add(g.Order.Hold))))
 	}
 	_, _, err := w.server.ReadState(ctx, w.thread, time.Now().Add(w.target.Config.Timeouts.Run), func(a *client.Answer) bool {
 		return slices.ContainsFunc(w.started, func(g *agent.GraphRun) bool { return g.CompleteIn(a) })
 	})
-	if err != nil {
-		return err
-	}
-	return client.Sleep(ctx, w.agents.Slack())
+	common.Check(err)
+	common.Check(client.Sleep(ctx, w.agents.Slack()))
 }
 
 // oneRunLeft looks when the last run has completed, or the time of all that were started at once is over.

@@ -4,14 +4,12 @@ import (
 	"context"
 	"errors"
 	"net/http"
-	"strings"
 	"time"
-
-	"github.com/google/uuid"
 
 	"github.com/agentconform/agentconform/steps/agent"
 	"github.com/agentconform/agentconform/steps/common"
 	"github.com/agentconform/agentconform/steps/outcome"
+	"github.com/agentconform/agentconform/steps/plane"
 	"github.com/agentconform/agentconform/steps/target"
 )
 
@@ -125,35 +123,25 @@ func (w *World) wasRefusedUnknownGraph(ctx context.Context) error {
 	return w.wasRefused(ctx, w.owner(), agent.Order{Strategy: agent.RollbackStrategy, Assistant: unknownAssistant()})
 }
 
-func (w *World) userStartsWithMistake(ctx context.Context, mistake string) error {
-	body := map[string]any{"assistant_id": w.target.Config.AssistantID, "input": agent.Input([]string{w.target.Name("word")})}
-	var sent any = body
-	switch mistake {
-	case "a body that is not valid JSON":
-		sent = []byte(`{"assistant_id": `)
-	case "an array in place of the object":
-		sent = []any{body}
-	case "no assistant_id":
-		delete(body, "assistant_id")
-	case "a number as assistant_id":
-		body["assistant_id"] = 42
-	case "an empty assistant_id":
-		body["assistant_id"] = ""
-	case "null in place of the object":
-		sent = []byte("null")
-	case "no body":
-		sent = []byte{}
-	case "a number as multitask_strategy":
-		body["multitask_strategy"] = 42
-	case "a number as input":
-		body["input"] = 42
-	case "an unknown multitask_strategy":
-		body["multitask_strategy"] = "agentconform-unknown"
-	default:
-		return errors.New("no mistake is called " + mistake)
+func (w *World) userStartsWithMistake(ctx context.Context, mistake string) {
+	whole := map[string]any{"assistant_id": w.target.Config.AssistantID, "input": agent.Input([]string{w.target.Name("word")})}
+	with := func(key string, value any) any { return plane.Changed(whole, map[string]any{key: value}) }
+	sent, known := map[string]any{
+		"a body that is not valid JSON":   []byte(`{"assistant_id": `),
+		"an array in place of the object": []any{whole},
+		"null in place of the object":     []byte("null"),
+		"no body":                         []byte{},
+		"no assistant_id":                 with("assistant_id", nil),
+		"a number as assistant_id":        with("assistant_id", 42),
+		"an empty assistant_id":           with("assistant_id", ""),
+		"a number as multitask_strategy":  with("multitask_strategy", 42),
+		"an unknown multitask_strategy":   with("multitask_strategy", "agentconform-unknown"),
+		"a number as input":               with("input", 42),
+	}[mistake]
+	if !known {
+		common.Check(errors.New("no mistake is called " + mistake))
 	}
 	w.startRaw(ctx, sent, true)
-	return nil
 }
 
 func (w *World) userRetrieves(ctx context.Context, which string) {
@@ -175,21 +163,10 @@ func (w *World) runNamed(which string) *agent.GraphRun {
 	return w.current
 }
 
-// wrongID is an id that does not exist in its place, though something like it may, with its class.
-type wrongID struct{ class, id string }
-
-// wrongIDs are a text, the id with another digit in its middle, and the id of something of another kind. Ids that are
-// no UUIDs give no near one: what looks like it may exist.
-func wrongIDs(id, other, kind string) []wrongID {
-	all := []wrongID{{"a text that is no UUID", "agentconform-" + target.UnknownID()}}
-	if u, err := uuid.Parse(id); err == nil {
-		u[7] ^= 0x15
-		all = append(all, wrongID{"the id with another digit", u.String()})
-	}
-	if uuid.Validate(other) == nil && !strings.EqualFold(id, other) {
-		all = append(all, wrongID{"the id of the " + kind, other})
-	}
-	return all
+// wrongIDs are a text, and those that are like an id.
+func wrongIDs(id, other, kind string) []common.WrongID {
+	text := common.WrongID{ID: "agentconform-" + target.UnknownID(), Class: "a text that is no UUID"}
+	return append([]common.WrongID{text}, common.NearIDs(id, other, kind)...)
 }
 
 // callsByWrongIDs retrieves or joins the run with one wrong id in its path.
@@ -203,27 +180,27 @@ func (w *World) callsByWrongIDs(ctx context.Context, how string) {
 		w.wrong = append(w.wrong, namedAnswer{class, a})
 	}
 	for _, wrong := range wrongIDs(g.ID, g.Thread.ID, "thread") {
-		try("run id: "+wrong.class, g.Thread.ID, wrong.id)
+		try("run id: "+wrong.Class, g.Thread.ID, wrong.ID)
 	}
 	for _, wrong := range wrongIDs(g.Thread.ID, g.ID, "run") {
-		try("thread id: "+wrong.class, wrong.id, g.ID)
+		try("thread id: "+wrong.Class, wrong.ID, g.ID)
 	}
 }
 
 func (w *World) readsStateOfWrongIDs(ctx context.Context) {
 	for _, wrong := range wrongIDs(w.thread.ID, w.current.ID, "run") {
-		a := common.Must(w.server.State(ctx, w.owner(), &agent.Thread{ID: wrong.id}))
-		w.wrong = append(w.wrong, namedAnswer{"thread id: " + wrong.class, a})
+		a := common.Must(w.server.State(ctx, w.owner(), &agent.Thread{ID: wrong.ID}))
+		w.wrong = append(w.wrong, namedAnswer{"thread id: " + wrong.Class, a})
 	}
 }
 
 // startsUnderWrongIDs starts nothing under an id that may be a thread's: its state is asked for first.
 func (w *World) startsUnderWrongIDs(ctx context.Context) {
 	for _, wrong := range wrongIDs(w.thread.ID, w.current.ID, "run") {
-		t := &agent.Thread{ID: wrong.id, Owner: w.owner()}
+		t := &agent.Thread{ID: wrong.ID, Owner: w.owner()}
 		if common.Must(w.server.State(ctx, w.owner(), t)).Status >= http.StatusBadRequest {
 			w.tryRun(ctx, w.owner(), t, agent.Order{})
-			w.wrong = append(w.wrong, namedAnswer{"thread id: " + wrong.class, w.scene.Answer})
+			w.wrong = append(w.wrong, namedAnswer{"thread id: " + wrong.Class, w.scene.Answer})
 		}
 	}
 }

@@ -43,7 +43,7 @@ func (w *World) startsLongAndJoins(ctx context.Context, times int) error {
 			common.Check(client.Sleep(ctx, w.agents.Slack()/4)) // the next comes while this one waits
 		}
 		for _, w.joined = range joins {
-			common.Check(w.awaitJoin(ctx))
+			w.awaitJoin(ctx)
 			if !w.joined.Over() {
 				break
 			}
@@ -69,22 +69,21 @@ func (w *World) join(ctx context.Context) *agent.Joining {
 
 // awaitJoin waits for the answer to the join. One that has not come long after the run was seen to be complete is not
 // waited for any longer.
-func (w *World) awaitJoin(ctx context.Context) error {
+func (w *World) awaitJoin(ctx context.Context) {
 	g := w.current
 	end := g.Answered().Add(g.Order.Hold)
-	if err := w.joined.OrUntil(ctx, end.Add(w.agents.Patience())); err != nil || w.joined.Over() {
-		return err
+	common.Check(w.joined.OrUntil(ctx, end.Add(w.agents.Patience())))
+	if w.joined.Over() {
+		return
 	}
 	_, seen, err := w.server.ReadState(ctx, w.thread, end.Add(w.target.Config.Timeouts.Run), func(a *client.Answer) bool {
 		return w.joined.Over() || g.CompleteIn(a)
 	})
-	if err == nil && !seen {
-		err = w.server.StillQueued(ctx, g)
+	common.Check(err)
+	if !seen {
+		common.Check(w.server.StillQueued(ctx, g))
 	}
-	if err != nil {
-		return err
-	}
-	return w.joined.OrUntil(ctx, time.Now().Add(w.target.Config.Timeouts.Request))
+	common.Check(w.joined.OrUntil(ctx, time.Now().Add(w.target.Config.Timeouts.Request)))
 }
 
 // joinMistaken joins a run that does not exist there.

@@ -193,21 +193,17 @@ func (w *World) prepare(ctx context.Context, f func(ctx context.Context) error) 
 }
 
 // race acts until the race is won, at most a few times.
-func (w *World) race(ctx context.Context, act func(ctx context.Context) (won bool, err error)) error {
+func (w *World) race(ctx context.Context, act func(ctx context.Context) (won bool)) {
 	for attempt := range agent.Attempts {
-		for _, f := range w.prepared {
-			if attempt == 0 {
-				break
-			}
-			if err := f(ctx); err != nil {
-				return outcome.AsPrecondition(err)
+		if attempt > 0 {
+			for _, f := range w.prepared {
+				common.Check(outcome.AsPrecondition(f(ctx)))
 			}
 		}
-		if won, err := act(ctx); won || err != nil {
-			return err
+		if act(ctx) {
+			return
 		}
 	}
-	return nil
 }
 
 // nextRunCompletes has the user run the graph once more on the thread. A run in progress there may end first.

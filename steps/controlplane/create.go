@@ -2,6 +2,7 @@ package controlplane
 
 import (
 	"context"
+	"errors"
 	"net/http"
 	"slices"
 	"strconv"
@@ -92,39 +93,36 @@ func (w *creation) clientCreatesWithMistake(ctx context.Context, mistake string)
 		w.name = name
 	}
 	w.Deployment = &plane.Deployment{}
-	w.clientCreates(ctx, mistakes[mistake](body, w.Plane.Sources.Field()), true)
+	w.clientCreates(ctx, mistaken(body, w.Plane.Sources.Field(), mistake), true)
 }
 
-// mistakes make a request body invalid, by the names that the features give them. The field is that of the source which
-// is created.
-var mistakes = map[string]func(body map[string]any, field string) any{
-	"no source": func(body map[string]any, _ string) any {
-		delete(body, "source")
-		return body
-	},
-	"an unknown source":                  with("source", "no_such_source"),
-	"a number as source":                 with("source", 7),
-	"null as source":                     with("source", nil),
-	"an array as source_config":          with("source_config", []any{"build_on_push"}),
-	"a string as source_revision_config": with("source_revision_config", "main"),
-	"an array as build_on_push": func(body map[string]any, _ string) any {
-		return plane.Changed(body, map[string]any{"source_config": map[string]any{"build_on_push": []any{true}}})
-	},
-	"a number as repo_ref or image_uri": func(body map[string]any, field string) any {
-		return plane.Changed(body, plane.SourceUpdate(map[string]any{field: 7}))
-	},
-	"an array in place of the object": func(body map[string]any, _ string) any { return []any{body} },
-	"a string in place of the object": func(map[string]any, string) any { return "deployment" },
-	"null in place of the object":     func(map[string]any, string) any { return []byte("null") },
-	"a body that is not valid JSON":   func(map[string]any, string) any { return []byte(`{"source": `) },
-	"no body":                         func(map[string]any, string) any { return []byte{} },
-}
-
-func with(key string, value any) func(body map[string]any, field string) any {
-	return func(body map[string]any, _ string) any {
-		body[key] = value
-		return body
+// mistaken is a request body with a mistake, as the features name it. The field is that of the source which is created.
+func mistaken(body map[string]any, field, mistake string) any {
+	with := func(key string, value any) any {
+		changed := plane.CloneObject(body)
+		changed[key] = value
+		return changed
 	}
+	wrong, known := map[string]any{
+		"no source":                          plane.Changed(body, map[string]any{"source": nil}),
+		"an unknown source":                  with("source", "no_such_source"),
+		"a number as source":                 with("source", 7),
+		"null as source":                     with("source", nil),
+		"an array as source_config":          with("source_config", []any{"build_on_push"}),
+		"a string as source_revision_config": with("source_revision_config", "main"),
+		"an array as build_on_push": plane.Changed(body, map[string]any{
+			"source_config": map[string]any{"build_on_push": []any{true}}}),
+		"a number as repo_ref or image_uri": plane.Changed(body, plane.SourceUpdate(map[string]any{field: 7})),
+		"an array in place of the object":   []any{body},
+		"a string in place of the object":   "deployment",
+		"null in place of the object":       []byte("null"),
+		"a body that is not valid JSON":     []byte(`{"source": `),
+		"no body":                           []byte{},
+	}[mistake]
+	if !known {
+		common.Check(errors.New("no mistake is called " + mistake))
+	}
+	return wrong
 }
 
 func (w *creation) answerHoldsIDs() error {

@@ -10,8 +10,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/google/uuid"
-
 	"github.com/agentconform/agentconform/spec"
 	"github.com/agentconform/agentconform/steps/common"
 	"github.com/agentconform/agentconform/steps/outcome"
@@ -225,39 +223,25 @@ func (w *lists) clientListsUnknownWithEach(ctx context.Context) {
 // noUUID is an id that no server has given.
 const noUUID = "agentconform-none"
 
-// near are UUIDs that differ little from one, and one of another kind: what is looked up by less than the whole id, or
-// among all ids, is seen. They differ in the middle: ids that are counted up may differ at the end.
-func near(id, other, kind string) (ids []tried) {
-	if u, err := uuid.Parse(id); err == nil {
-		u[7] ^= 0x15
-		ids = append(ids, tried{id: u.String(), what: "the id with another digit"})
-	}
-	if other != "" && !strings.EqualFold(id, other) {
-		ids = append(ids, tried{id: other, what: "the id of the " + kind})
-	}
-	return ids
-}
-
-func (w *lists) nearDeployment() []tried {
-	return near(w.Deployment.ID, w.Deployment.Latest(), "revision")
+func (w *lists) nearDeployment() []common.WrongID {
+	return common.NearIDs(w.Deployment.ID, w.Deployment.Latest(), "revision")
 }
 
 // noDeployment are all ids that are not that of a deployment.
-func (w *lists) noDeployment() []tried {
-	return append(w.nearDeployment(), tried{id: target.UnknownID(), what: "an unknown id"},
-		tried{id: noUUID, what: "no UUID"})
+func (w *lists) noDeployment() []common.WrongID {
+	return append(w.nearDeployment(), common.WrongID{ID: target.UnknownID(), Class: "an unknown id"},
+		common.WrongID{ID: noUUID, Class: "no UUID"})
 }
 
 // tryIDs asks for each of several ids.
-func (w *lists) tryIDs(ids []tried, ask func(id string)) error {
+func (w *lists) tryIDs(ids []common.WrongID, ask func(id string)) error {
 	if len(ids) == 0 {
 		return outcome.Inapplicable("ids that are UUIDs",
 			"the ids of the target are no UUIDs: what looks like another one may exist")
 	}
-	for _, t := range ids {
-		ask(t.id)
-		t.answer = w.Scene.Answer
-		w.tried = append(w.tried, t)
+	for _, wrong := range ids {
+		ask(wrong.ID)
+		w.tried = append(w.tried, tried{answer: w.Scene.Answer, what: wrong.Class, id: wrong.ID})
 	}
 	return nil
 }
@@ -275,7 +259,7 @@ func (w *lists) clientRetrievesNearRevisions(ctx context.Context) error {
 	if latest == "" {
 		return outcome.Inconclusive("no revision of the deployment is known")
 	}
-	ids := append(near(latest, id, "deployment"), tried{id: noUUID, what: "no UUID"})
+	ids := append(common.NearIDs(latest, id, "deployment"), common.WrongID{ID: noUUID, Class: "no UUID"})
 	return w.tryIDs(ids, func(revision string) {
 		w.get(ctx, plane.RevisionPath(id, revision), "", revision == noUUID)
 	})

@@ -55,7 +55,7 @@ func (w *update) define(r *common.Definitions) {
 	})
 	r.When(`the client tries to update the deployment with (.+)`, func(ctx context.Context, mistake string) {
 		body := plane.Changed(plane.SourceUpdate(plane.Asked(w.Target.Config.Create.Body)), nil)
-		w.patch(ctx, mistakes[mistake](body, w.Plane.Sources.Field()), true)
+		w.patch(ctx, mistaken(body, w.Plane.Sources.Field(), mistake), true)
 	})
 	r.When(`the client updates "repo_ref" to the tag`, w.clientUpdatesToTag)
 	r.When(`the client updates build_on_push to true`, func(ctx context.Context) {
