@@ -101,9 +101,12 @@ func (w *update) lease(ctx context.Context, pool plane.Pool) {
 	w.Scene.AtEnd(giveBack)
 }
 
-// remember notes how the deployment is before the client acts.
+// remember notes how the deployment is before the client acts, once its list holds the latest revision.
 func (w *update) remember(ctx context.Context) {
-	common.Check(w.Plane.AwaitLatestListed(ctx, w.Deployment.ID))
+	a := common.Must(w.Plane.GetDeployment(ctx, w.Deployment.ID))
+	if latest := a.Get("latest_revision_id").String(); latest != "" {
+		common.Check(w.Plane.AwaitListed(ctx, w.Deployment.ID, latest))
+	}
 	w.before = common.Must(w.Plane.Snapshot(ctx, w.Deployment))
 }
 

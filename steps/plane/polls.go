@@ -1,6 +1,7 @@
 package plane
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 	"sync"
@@ -107,26 +108,15 @@ func (p *polls) expects(revision string, n need) {
 // revisions.
 func (p *polls) ExpectsFailure(revision string) { p.expects(revision, needFailure) }
 
-func (p *polls) needOf(revision string) need {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return p.need(revision)
-}
-
 // need is what a revision is polled for. The caller holds the lock.
-func (p *polls) need(revision string) need {
-	if n, known := p.needs[revision]; known {
-		return n
-	}
-	return needUpdate
-}
+func (p *polls) need(revision string) need { return cmp.Or(p.needs[revision], needUpdate) }
 
 // end notes how a poll ended.
 func (p *polls) end(h *History) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	h.over = time.Now()
 	n := p.need(h.revision)
+	h.over, h.owner = time.Now(), string(n)
 	switch _, known := p.last[h.Final]; {
 	case isDeployed(h.Final):
 		p.deployed[n] = true

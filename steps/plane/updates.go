@@ -93,15 +93,6 @@ func (p *Plane) AwaitListed(ctx context.Context, id string, revisions ...string)
 	})
 }
 
-// AwaitLatestListed waits until the list holds the revision that the deployment names as its latest.
-func (p *Plane) AwaitLatestListed(ctx context.Context, id string) error {
-	a, err := p.GetDeployment(ctx, id)
-	if err != nil || a.Get("latest_revision_id").String() == "" {
-		return err
-	}
-	return p.AwaitListed(ctx, id, a.Get("latest_revision_id").String())
-}
-
 // Settle waits until the deployment's latest revision has come to its end, however it ends: a target may take no
 // update while it builds. A deployment of which one revision hung is not waited for again.
 func (p *Plane) Settle(ctx context.Context, id string) error {
