@@ -182,7 +182,7 @@ func (w *World) aThreadForOther(ctx context.Context) error {
 		return outcome.Inapplicable("an owner that is sent", "the target refuses a thread that names another owner: %s", outcome.Seen(w.scene.Answer))
 	}
 	common.Check(w.thread.Usable())
-	err := w.nextRunCompletes(ctx)
+	err := common.Try(func() { w.nextRunCompletes(ctx) })
 	if outcome.Is(err, reports.Failed) {
 		return nil
 	}

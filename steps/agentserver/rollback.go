@@ -14,8 +14,8 @@ import (
 
 // defineRollback registers the sentences about runs that are rolled back (sections 3 and 7).
 func (w *World) defineRollback(r *common.Definitions) {
-	r.Given(`a run in progress that has started`, w.afterPlainRuns(func(ctx context.Context) error { // else its first message is waited for in vain
-		return w.aRunInProgressAt(ctx, agent.HasStarted)
+	r.Given(`a run in progress that has started`, w.afterPlainRuns(func(ctx context.Context) { // else its first message is waited for in vain
+		w.aRunInProgressAt(ctx, agent.HasStarted)
 	}))
 	r.Given(`a run that was rolled back after it had started`, w.aRolledBackRun)
 	r.Given(`a run that was rolled back after the state had shown its first message`, w.aRolledBackRunThatWasSeen)
@@ -29,8 +29,8 @@ func (w *World) defineRollback(r *common.Definitions) {
 	r.When(`the user retrieves the prior run and reads the state, once the new run has completed`, func() { w.found(w.rolled.After) })
 	r.When(`the user retrieves the prior run and reads the state, after the natural end of the prior run`, w.userLooksAfterEnd)
 	r.When(`the user retrieves the prior run and reads the state, after that run`, w.userLooks)
-	r.When(`the user's next run on the thread, with rollback, completes`, func(ctx context.Context) error {
-		return w.nextRun(ctx, agent.Order{Strategy: agent.RollbackStrategy})
+	r.When(`the user's next run on the thread, with rollback, completes`, func(ctx context.Context) {
+		w.nextRun(ctx, agent.Order{Strategy: agent.RollbackStrategy})
 	})
 	r.Then(`the new run is accepted`, func() error { return w.rolled.Next.Accepted() })
 	r.Then(`it completes before the natural end of the prior run`, w.newRunPrompt)
@@ -86,27 +86,22 @@ func (w *World) aThreadThatKeeps(ctx context.Context) error {
 		return outcome.Inapplicable("messages of earlier runs", "plain runs do not keep the messages of earlier runs either (AS-STATE-3), so none can be lost")
 	}
 	w.aThread(ctx)
-	for range 2 {
-		common.Check(w.nextRunCompletes(ctx))
-	}
+	w.nextRunCompletes(ctx)
+	w.nextRunCompletes(ctx)
 	return agent.HoldsOnly(w.scene.Answer, w.kept...)
 }
 
 // runsElsewhere gives the run in progress twice the time, so that the other one's race is over first. A server that
 // executes one run at a time would not begin with the one that is to be rolled back: there that takes four times as
 // long, and the other one is started right before the rollback; the new run waits for it.
-func (w *World) runsElsewhere(ctx context.Context) error {
+func (w *World) runsElsewhere(ctx context.Context) {
 	server, leave, err := w.server.Together(ctx, 2, agent.Wait, agent.EarlyWrite)
 	common.Check(err)
 	w.scene.AtEnd(leave)
 	w.server = server
-	return w.prepare(ctx, func(ctx context.Context) error {
+	w.prepare(ctx, func(ctx context.Context) {
 		w.onNewThread(ctx)
-		completed, err := server.Run(ctx, w.thread, agent.Order{})
-		if err != nil {
-			return err
-		}
-		w.aside = []*agent.GraphRun{completed}
+		w.aside = []*agent.GraphRun{common.Must(server.Run(ctx, w.thread, agent.Order{}))}
 		w.onNewThread(ctx)
 		w.asideThread = w.thread
 		if w.agents.OneAtATime() {
@@ -116,7 +111,7 @@ func (w *World) runsElsewhere(ctx context.Context) error {
 			w.longer = w.agents.Hold(max(w.longer, 2*w.agents.Hold(w.wanted)))
 			w.startsBeside(ctx)
 		}
-		return w.allFound(ctx, w.aside)
+		common.Check(w.allFound(ctx, w.aside))
 	})
 }
 
@@ -137,16 +132,13 @@ func (w *World) endedEarly() *agent.GraphRun {
 
 // aPendingJoin lets the join arrive before anything else happens. It arrived too early or not at all when it is
 // answered while the run goes on.
-func (w *World) aPendingJoin(ctx context.Context) error {
-	return w.prepare(ctx, func(ctx context.Context) error {
+func (w *World) aPendingJoin(ctx context.Context) {
+	w.prepare(ctx, func(ctx context.Context) {
 		join := w.join(ctx)
-		if err := join.OrUntil(ctx, time.Now().Add(min(w.agents.Slack(), w.prior.Order.Hold/4))); err != nil {
-			return err
-		}
+		common.Check(join.OrUntil(ctx, time.Now().Add(min(w.agents.Slack(), w.prior.Order.Hold/4))))
 		if join.Over() && time.Now().Before(w.prior.Until) {
-			return outcome.Blocked("the join was answered while the run was in progress (AS-RUN-4)").ByRequirement("AS-RUN-4")
+			common.Check(outcome.Blocked("the join was answered while the run was in progress (AS-RUN-4)").ByRequirement("AS-RUN-4"))
 		}
-		return nil
 	})
 }
 
@@ -203,11 +195,7 @@ func (w *World) runsElsewhereFound(ctx context.Context) error {
 
 func (w *World) allFound(ctx context.Context, runs []*agent.GraphRun) error {
 	for _, g := range runs {
-		a, err := w.server.GetRun(ctx, w.owner(), g)
-		if err != nil {
-			return err
-		}
-		if !a.OK() {
+		if a := common.Must(w.server.GetRun(ctx, w.owner(), g)); !a.OK() {
 			return outcome.Violated(a, "the run "+g.ID, "%s", outcome.Seen(a)).Comparing(a, g.Answer)
 		}
 	}

@@ -20,8 +20,8 @@ func (w *World) defineRuns(r *common.Definitions) {
 	r.Given(`a run in progress`, w.aRunInProgress)
 	r.Given(`a run whose graph raises an error`, w.aFailingRun)
 	r.Given(`the user was refused a run with rollback of an unknown assistant_id on it`, w.wasRefusedUnknownGraph)
-	r.When(`the user starts a run`, func(ctx context.Context) error {
-		return w.post(ctx, agent.Order{})
+	r.When(`the user starts a run`, func(ctx context.Context) {
+		w.post(ctx, agent.Order{})
 	})
 	r.When(`the user starts a long run`, w.userStartsLong)
 	r.When(`the user starts a run on an unknown thread`, func(ctx context.Context) {
@@ -52,10 +52,10 @@ func (w *World) aCompletedRun(ctx context.Context) error {
 
 // anOwnCompletedRun is on a thread that this scenario alone uses. Its messages are going to be compared, so plain
 // runs have to leave theirs.
-func (w *World) anOwnCompletedRun(ctx context.Context) error {
+func (w *World) anOwnCompletedRun(ctx context.Context) {
 	w.aThread(ctx)
-	common.Check(w.nextRunCompletes(ctx))
-	return agent.HoldsOnly(w.scene.Answer, w.current)
+	w.nextRunCompletes(ctx)
+	common.Check(agent.HoldsOnly(w.scene.Answer, w.current))
 }
 
 func (w *World) aFailingRun(ctx context.Context) {
@@ -64,12 +64,9 @@ func (w *World) aFailingRun(ctx context.Context) {
 }
 
 // post starts a run of the user on the thread. Whether it was accepted is for a later sentence to judge.
-func (w *World) post(ctx context.Context, o agent.Order) error {
-	g, err := w.server.Post(ctx, w.owner(), w.thread, o)
-	if err == nil {
-		w.current, w.scene.Answer = g, g.Answer
-	}
-	return err
+func (w *World) post(ctx context.Context, o agent.Order) {
+	w.current = common.Must(w.server.Post(ctx, w.owner(), w.thread, o))
+	w.scene.Answer = w.current.Answer
 }
 
 // tryRun starts a run of a caller who may be refused.
@@ -80,23 +77,20 @@ func (w *World) tryRun(ctx context.Context, who target.Caller, t *agent.Thread, 
 }
 
 // userStartsLong tries again with more time where the answer came so late that the run may have been over.
-func (w *World) userStartsLong(ctx context.Context) error {
+func (w *World) userStartsLong(ctx context.Context) {
 	for range agent.Attempts {
-		common.Check(w.startLong(ctx))
+		w.startLong(ctx)
 		if w.current.Answered().Before(w.current.NotOverBefore()) {
-			return nil
+			return
 		}
 		w.wanted = agent.Longer(w.current.Order.Hold, w.current.Answer.Took)
 	}
-	return nil
 }
 
-func (w *World) startLong(ctx context.Context) error {
+func (w *World) startLong(ctx context.Context) {
 	w.onNewThread(ctx)
-	if err := w.post(ctx, agent.Order{Waits: true, Hold: w.wanted}); err != nil {
-		return err
-	}
-	return outcome.AsPrecondition(w.current.Accepted())
+	w.post(ctx, agent.Order{Waits: true, Hold: w.wanted})
+	common.Check(outcome.AsPrecondition(w.current.Accepted()))
 }
 
 // startRaw sends the body as it is for a run on the thread.

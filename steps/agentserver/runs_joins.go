@@ -16,14 +16,7 @@ const longerHold = 1200 * time.Millisecond
 
 // defineJoins registers the sentences about joins (section 4).
 func (w *World) defineJoins(r *common.Definitions) {
-	r.When(`the user starts a long run, and joins it`, func(ctx context.Context) error { return w.startsLongAndJoins(ctx, 1) })
-	r.When(`the user starts a long run, and joins it twice at the same time`, func(ctx context.Context) error {
-		return w.startsLongAndJoins(ctx, 2)
-	})
-	r.When(`the user starts a longer run, and joins it`, func(ctx context.Context) error {
-		w.wanted = longerHold
-		return w.startsLongAndJoins(ctx, 1)
-	})
+	r.When(`the user starts a (long|longer) run, and joins it( twice at the same time)?`, w.startsLongAndJoins)
 	r.When(`the user joins the run`, w.userJoins)
 	r.When(`the user joins (an unknown run of the thread|the run under (?:an unknown|the other) thread)`, w.joinMistaken)
 	r.Then(`the join is answered with any status`, w.joinIsAnswered)
@@ -32,11 +25,18 @@ func (w *World) defineJoins(r *common.Definitions) {
 	r.Then(`the join does not return before the end of the run`, w.joinNotEarly)
 }
 
-// startsLongAndJoins joins while the run is in progress, so many times at the same time. A join that is not answered is
+// startsLongAndJoins joins while the run is in progress, once or twice at the same time. A join that is not answered is
 // judged, else the one that is answered first.
-func (w *World) startsLongAndJoins(ctx context.Context, times int) error {
+func (w *World) startsLongAndJoins(ctx context.Context, long, twice string) error {
+	times := 1
+	if twice != "" {
+		times = 2
+	}
+	if long == "longer" {
+		w.wanted = longerHold
+	}
 	for range agent.Attempts {
-		common.Check(outcome.AsPrecondition(w.startLong(ctx)))
+		common.Needs(func() { w.startLong(ctx) })
 		var joins []*agent.Joining
 		for range times {
 			joins = append(joins, w.join(ctx))

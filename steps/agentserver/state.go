@@ -20,8 +20,8 @@ import (
 func (w *World) defineStates(r *common.Definitions) {
 	r.When(`the user reads the state of the thread`, w.userReadsState)
 	r.When(`a run of the user with (one message|three messages|a string .+) has completed`, w.runWithMessages)
-	r.When(`a run of the user that calls a tool has completed`, func(ctx context.Context) error {
-		return w.runOnNewThread(ctx, agent.Order{Words: messages.Tool})
+	r.When(`a run of the user that calls a tool has completed`, func(ctx context.Context) {
+		w.runOnNewThread(ctx, agent.Order{Words: messages.Tool})
 	})
 	r.When(`a run of the user with a message of each class of text has completed`, w.runWithEachText)
 	r.When(`a run of the user with (an empty message|a message of 32 KiB) has completed, or was refused with 4xx`, w.runWithOddText)
@@ -36,22 +36,22 @@ func (w *World) defineStates(r *common.Definitions) {
 	r.Then(`the state holds the messages of the user's runs only`, w.stateHoldsKept)
 }
 
-func (w *World) runWithMessages(ctx context.Context, number string) error {
+func (w *World) runWithMessages(ctx context.Context, number string) {
 	o := agent.Order{Words: texts[number]}
 	if number == "three messages" {
 		o.Before = []string{w.target.Name("first"), w.target.Name("second")}
 	}
-	return w.runOnNewThread(ctx, o)
+	w.runOnNewThread(ctx, o)
 }
 
-func (w *World) runOnNewThread(ctx context.Context, o agent.Order) error {
+func (w *World) runOnNewThread(ctx context.Context, o agent.Order) {
 	w.onNewThread(ctx)
-	return outcome.AsPrecondition(w.nextRun(ctx, o))
+	common.Needs(func() { w.nextRun(ctx, o) })
 }
 
 // furtherRun is one after others: whether a thread takes more than one is no MUST.
 func (w *World) furtherRun(ctx context.Context) error {
-	err := w.nextRunCompletes(ctx)
+	err := common.Try(func() { w.nextRunCompletes(ctx) })
 	if outcome.Is(err, reports.Failed) {
 		return outcome.Inapplicable("further runs of a thread", "the target takes no further run of the thread: %v", err)
 	}
@@ -124,7 +124,7 @@ func (w *World) runWithOddText(ctx context.Context, which string) error {
 // runWith runs the graph with messages that a target may refuse: section 8 shows no limits.
 func (w *World) runWith(ctx context.Context, what string, before []string) error {
 	w.onNewThread(ctx)
-	common.Check(outcome.AsPrecondition(w.post(ctx, agent.Order{Before: before})))
+	common.Needs(func() { w.post(ctx, agent.Order{Before: before}) })
 	if g := w.current; g.ID == "" && g.Answer.Refused() {
 		return outcome.Inapplicable(what, "the target refuses %s: %s", what, outcome.Seen(g.Answer))
 	}

@@ -40,16 +40,16 @@ type World struct {
 	filter       string        // of the list, as the sentence names it
 
 	// A run in progress that another one is to replace in time, and what became of it.
-	prior       *agent.Progress                   // the run that is to be rolled back, or is just in progress
-	prepared    []func(ctx context.Context) error // preconditions that a lost race uses up
-	wanted      time.Duration                     // how long the run in progress should take, after a lost race
-	rolled      *agent.Rollback                   // what became of the prior run and the new one
-	remains     []*agent.Remains                  // what was found of the prior run, and in the state
-	started     []*agent.GraphRun                 // with rollback, one after the other or at once
-	left        []*agent.GraphRun                 // those of them that are still found
-	aside       []*agent.GraphRun                 // runs on other threads of the user
-	asideThread *agent.Thread                     // on which one of these is in progress; nil where none is
-	longer      time.Duration                     // how long that should take, after it was over too early
+	prior       *agent.Progress             // the run that is to be rolled back, or is just in progress
+	prepared    []func(ctx context.Context) // preconditions that a lost race uses up
+	wanted      time.Duration               // how long the run in progress should take, after a lost race
+	rolled      *agent.Rollback             // what became of the prior run and the new one
+	remains     []*agent.Remains            // what was found of the prior run, and in the state
+	started     []*agent.GraphRun           // with rollback, one after the other or at once
+	left        []*agent.GraphRun           // those of them that are still found
+	aside       []*agent.GraphRun           // runs on other threads of the user
+	asideThread *agent.Thread               // on which one of these is in progress; nil where none is
+	longer      time.Duration               // how long that should take, after it was over too early
 
 	// A request of a caller who may be refused.
 	attempted string // who, as the sentence names them
@@ -160,36 +160,30 @@ func wantsError(a *client.Answer) error {
 }
 
 // afterPlainRuns is a precondition that needs plain runs to work.
-func (w *World) afterPlainRuns(given func(ctx context.Context) error) func(ctx context.Context) error {
-	return func(ctx context.Context) error {
+func (w *World) afterPlainRuns(given func(ctx context.Context)) func(ctx context.Context) {
+	return func(ctx context.Context) {
 		common.Check(w.server.PlainRunsWork(ctx))
-		return given(ctx)
+		given(ctx)
 	}
 }
 
 // speakOf makes a run the one that the sentences speak of.
 func (w *World) speakOf(g *agent.GraphRun) { w.current, w.thread = g, g.Thread }
 
-func (w *World) aRunInProgress(ctx context.Context) error {
-	return w.aRunInProgressAt(ctx, agent.JustStarted)
-}
+func (w *World) aRunInProgress(ctx context.Context) { w.aRunInProgressAt(ctx, agent.JustStarted) }
 
-func (w *World) aRunInProgressAt(ctx context.Context, moment string) error {
-	return w.prepare(ctx, func(ctx context.Context) error {
-		p, err := w.server.InProgress(ctx, moment, w.wanted)
-		if err == nil {
-			w.prior = p
-			w.speakOf(p.GraphRun)
-		}
-		return err
+func (w *World) aRunInProgressAt(ctx context.Context, moment string) {
+	w.prepare(ctx, func(ctx context.Context) {
+		w.prior = common.Must(w.server.InProgress(ctx, moment, w.wanted))
+		w.speakOf(w.prior.GraphRun)
 	})
 }
 
 // prepare brings a precondition about that a race may use up. A sentence that loses its race has it brought about
 // again, with more time.
-func (w *World) prepare(ctx context.Context, f func(ctx context.Context) error) error {
+func (w *World) prepare(ctx context.Context, f func(ctx context.Context)) {
 	w.prepared = append(w.prepared, f)
-	return f(ctx)
+	f(ctx)
 }
 
 // race acts until the race is won, at most a few times.
@@ -197,7 +191,7 @@ func (w *World) race(ctx context.Context, act func(ctx context.Context) (won boo
 	for attempt := range agent.Attempts {
 		if attempt > 0 {
 			for _, f := range w.prepared {
-				common.Check(outcome.AsPrecondition(f(ctx)))
+				common.Needs(func() { f(ctx) })
 			}
 		}
 		if act(ctx) {
@@ -207,24 +201,15 @@ func (w *World) race(ctx context.Context, act func(ctx context.Context) (won boo
 }
 
 // nextRunCompletes has the user run the graph once more on the thread. A run in progress there may end first.
-func (w *World) nextRunCompletes(ctx context.Context) error { return w.nextRun(ctx, agent.Order{}) }
+func (w *World) nextRunCompletes(ctx context.Context) { w.nextRun(ctx, agent.Order{}) }
 
-func (w *World) nextRun(ctx context.Context, o agent.Order) error {
+func (w *World) nextRun(ctx context.Context, o agent.Order) {
 	if n := len(w.kept); n > 0 && !w.kept[n-1].Complete {
-		if _, err := w.server.Await(ctx, w.kept[n-1]); err != nil {
-			return err
-		}
+		common.Must(w.server.Await(ctx, w.kept[n-1]))
 	}
-	g, err := w.server.Start(ctx, w.thread, o)
-	if err != nil {
-		return err
-	}
-	w.kept, w.current = append(w.kept, g), g
-	state, err := w.server.Await(ctx, g)
-	if err == nil {
-		w.scene.Answer = state
-	}
-	return err
+	w.current = common.Must(w.server.Start(ctx, w.thread, o))
+	w.kept = append(w.kept, w.current)
+	w.scene.Answer = common.Must(w.server.Await(ctx, w.current))
 }
 
 func (w *World) userReadsState(ctx context.Context) {

@@ -102,8 +102,8 @@ func (d *Definitions) Then(pattern string, function any) {
 // ended is what a step definition panics with that [Check] has ended.
 type ended struct{ err error }
 
-// Check ends the step with the error, as if its definition had returned it; it does nothing without one. It is for
-// the goroutine of the definition only.
+// Check ends the step with the error, as if its definition had returned it; it does nothing without one. It is for the
+// goroutine of the definition, and for functions that are tried.
 func Check(err error) {
 	if err != nil {
 		panic(ended{err})
@@ -119,7 +119,23 @@ func Must[T any](value T, err error) T {
 // Given is Must for what a step that acts or judges needs before: what is wrong with it blocks.
 func Given[T any](value T, err error) T { return Must(value, outcome.AsPrecondition(err)) }
 
-var errorType = reflect.TypeFor[error]()
+// Needs acts as a precondition outside of its sentence: what is wrong with it blocks.
+func Needs(act func()) { Check(outcome.AsPrecondition(Try(act))) }
+
+// Try returns the error with which the function was ended.
+func Try(f func()) (err error) {
+	defer func() {
+		switch r := recover().(type) {
+		case nil:
+		case ended:
+			err = r.err
+		default:
+			panic(r)
+		}
+	}()
+	f()
+	return nil
+}
 
 // returning is a definition that returns the error by which it was ended. The function may have no result.
 func returning(function any) any {
@@ -128,20 +144,11 @@ func returning(function any) any {
 	for i := range in {
 		in[i] = f.Type().In(i)
 	}
-	of := reflect.FuncOf(in, []reflect.Type{errorType}, false)
+	of := reflect.FuncOf(in, []reflect.Type{reflect.TypeFor[error]()}, false)
 	return reflect.MakeFunc(of, func(arguments []reflect.Value) (results []reflect.Value) {
-		results = []reflect.Value{reflect.Zero(errorType)}
-		defer func() {
-			switch r := recover().(type) {
-			case nil:
-			case ended:
-				results[0] = reflect.ValueOf(&r.err).Elem()
-			default:
-				panic(r)
-			}
-		}()
-		if out := f.Call(arguments); len(out) > 0 {
-			results = out
+		err := Try(func() { results = f.Call(arguments) })
+		if len(results) == 0 {
+			results = []reflect.Value{reflect.ValueOf(&err).Elem()}
 		}
 		return results
 	}).Interface()

@@ -33,8 +33,8 @@ func (h *forgetful) begin() session {
 type remembering struct{ done []string }
 
 func (s *remembering) applies(Operation, []Operation) bool { return true }
-func (s *remembering) send(context.Context, *done) error   { return nil }
-func (s *remembering) explain(_ context.Context, group []done) (*Wrong, error) {
+func (s *remembering) send(context.Context, *done)         {}
+func (s *remembering) explain(_ context.Context, group []done) *Wrong {
 	left := []string{deploy, update, update, getDeployment}
 	for _, d := range group {
 		s.done = append(s.done, d.Verb)
@@ -45,9 +45,9 @@ func (s *remembering) explain(_ context.Context, group []done) (*Wrong, error) {
 		}
 	}
 	if len(left) == 0 {
-		return wrong("CP-GET-1", outcome.Violated(nil, "this", "that")), nil
+		return wrong("CP-GET-1", outcome.Violated(nil, "this", "that"))
 	}
-	return nil, nil
+	return nil
 }
 
 func TestASequenceIsShrunkToWhatFails(t *testing.T) {
