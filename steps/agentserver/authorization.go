@@ -214,10 +214,10 @@ func (w *World) metadataHolds(ctx context.Context, key, value, what string) erro
 // otherUserListsAtOtherEndpoint makes sure that the user's thread would be seen if the list were everybody's.
 func (w *World) otherUserListsAtOtherEndpoint(ctx context.Context) error {
 	other := w.callerNamed(ctx, target.TheOtherUser)
-	common.Check(w.target.RetryFor(ctx, w.target.Config.Timeouts.Request, func() (bool, error) {
+	common.Retry(ctx, w.target, func() bool {
 		w.listOther(ctx, w.owner())
-		return w.rows.Holds(w.usersThread.ID) || !isThreadList(w.scene.Answer), nil
-	}))
+		return w.rows.Holds(w.usersThread.ID) || !isThreadList(w.scene.Answer)
+	})
 	if !w.rows.Holds(w.usersThread.ID) {
 		return outcome.Inapplicable("a second endpoint that lists threads", "the other listing endpoint does not return the user's own new thread, so it cannot return that of others")
 	}

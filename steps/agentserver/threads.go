@@ -97,10 +97,10 @@ func (w *World) list(ctx context.Context, who target.Caller, f *agent.Filter) {
 // listUntil lists again and again until the list shows the thread, or the time is over. Any list does where there is no
 // thread. What is no list is not asked again.
 func (w *World) listUntil(ctx context.Context, who target.Caller, f *agent.Filter, t *agent.Thread) {
-	common.Check(w.target.RetryFor(ctx, w.target.Config.Timeouts.Request, func() (bool, error) {
+	common.Retry(ctx, w.target, func() bool {
 		w.list(ctx, who, f)
-		return t == nil || w.rows.Holds(t.ID) || !isThreadList(w.scene.Answer), nil
-	}))
+		return t == nil || w.rows.Holds(t.ID) || !isThreadList(w.scene.Answer)
+	})
 }
 
 // listNewest lists the threads of who until the list shows the thread, or one that its owner has made since, where the
@@ -108,20 +108,20 @@ func (w *World) listUntil(ctx context.Context, who target.Caller, f *agent.Filte
 func (w *World) listNewest(ctx context.Context, who target.Caller, first *agent.Thread) *agent.Thread {
 	made, shown := []*agent.Thread{first}, first
 	w.rows = nil
-	look := func() (bool, error) {
+	look := func() bool {
 		if w.rows.Len() >= leastPage && len(made) <= mostNewest && !w.target.Searches() {
 			made = append(made, w.markedThread(ctx, first.Owner))
 		}
 		w.list(ctx, who, nil)
 		if at := slices.IndexFunc(made, func(t *agent.Thread) bool { return w.rows.Holds(t.ID) }); at >= 0 {
 			shown = made[at]
-			return true, nil
+			return true
 		}
-		return !isThreadList(w.scene.Answer), nil
+		return !isThreadList(w.scene.Answer)
 	}
 	// The first list may have waited so long for others that its time is over: a newer thread is tried all the same.
-	if done, _ := look(); !done {
-		common.Check(w.target.RetryFor(ctx, w.target.Config.Timeouts.Request, look))
+	if !look() {
+		common.Retry(ctx, w.target, look)
 	}
 	return shown
 }

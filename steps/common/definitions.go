@@ -1,6 +1,7 @@
 package common
 
 import (
+	"context"
 	"maps"
 	"reflect"
 	"regexp"
@@ -9,6 +10,7 @@ import (
 
 	"github.com/agentconform/agentconform/features"
 	"github.com/agentconform/agentconform/steps/outcome"
+	"github.com/agentconform/agentconform/steps/target"
 )
 
 // Expressions are those of the step definitions, compiled once for all scenarios of a run.
@@ -135,6 +137,11 @@ func Try(f func()) (err error) {
 	}()
 	f()
 	return nil
+}
+
+// Retry looks again and again until it is done, for as long as an answer may take.
+func Retry(ctx context.Context, t *target.Target, look func() (done bool)) {
+	Check(t.RetryFor(ctx, t.Config.Timeouts.Request, func() (bool, error) { return look(), nil }))
 }
 
 // returning is a definition that returns the error by which it was ended. The function may have no result.

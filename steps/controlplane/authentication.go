@@ -65,7 +65,7 @@ func (w *access) define(r *common.Definitions) {
 		return w.refusedForCredentials(w.Scene.Answer, w.empty)
 	})
 	r.Then(`each request is refused with 401 or 403`, func() error {
-		return common.Each(w.tried, func(t tried) error { return w.refusedForCredentials(t.answer, t.empty) })
+		return common.Each(w.tried, func(t tried) error { return w.refusedForCredentials(t.answer, w.empty) })
 	})
 	r.Then(`both requests are refused with the same status`, w.sameStatus)
 	r.Then(`the answer has the status for an unknown deployment`, w.asForUnknown)
@@ -149,7 +149,7 @@ func (w *access) clientTries(ctx context.Context, credentials, operation string)
 func (w *access) clientTriesAll(ctx context.Context, credentials string) {
 	for operation := range strings.SplitSeq(strings.Trim(operations, "()"), "|") {
 		common.Check(w.clientTries(ctx, credentials, operation))
-		w.tried = append(w.tried, tried{answer: w.Scene.Answer, empty: w.empty})
+		w.tried = append(w.tried, tried{answer: w.Scene.Answer})
 	}
 }
 

@@ -193,11 +193,11 @@ func (w *update) clientUpdatesTwice(ctx context.Context, field string) error {
 
 // laterThan waits until the deployment names a later revision than the known one, which it returns where none came.
 func (w *update) laterThan(ctx context.Context, known string) (latest string) {
-	common.Check(w.Target.RetryFor(ctx, w.Target.Config.Timeouts.Request, func() (bool, error) {
+	common.Retry(ctx, w.Target, func() bool {
 		a := common.Must(w.Plane.GetDeployment(ctx, w.Deployment.ID))
 		latest = cmp.Or(a.Get("latest_revision_id").String(), known)
-		return latest != known, nil
-	}))
+		return latest != known
+	})
 	return latest
 }
 
@@ -292,14 +292,14 @@ func (w *update) oneRevisionEach(ctx context.Context) error {
 		return outcome.Inconclusive("neither update was served: %s", outcome.Seen(w.Answers[0]))
 	}
 	added, after := 0, (*plane.Snapshot)(nil)
-	look := func() (enough bool, err error) {
+	look := func() (enough bool) {
 		after = common.Must(w.Plane.Snapshot(ctx, w.Deployment))
 		added = len(after.Revisions) - len(w.before.Revisions)
-		return added >= served, nil
+		return added >= served
 	}
-	common.Check(w.Target.RetryFor(ctx, w.Target.Config.Timeouts.Request, look))
+	common.Retry(ctx, w.Target, look)
 	common.Check(w.Target.WaitSettleDelay(ctx, w.Scene.Answer))
-	_, _ = look()
+	look()
 	if added != served {
 		expected := fmt.Sprintf("%d new revisions: so many updates were answered with 2xx", served)
 		return outcome.Violated(after.List, expected, "%d", added).At("/resources").Comparing(after.List, w.before.List)

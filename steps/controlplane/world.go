@@ -37,7 +37,6 @@ type tried struct {
 	what   string   // the case, for people
 	id     string   // that was asked for
 	want   []string // ids of the revisions that the value stands for
-	empty  bool     // what was sent has no body that could be served
 }
 
 // Define registers the sentences about the control plane for one scenario.

@@ -76,10 +76,10 @@ func (w *World) wasUpdated(ctx context.Context) error {
 
 // userCallsUntilNew gives the target as long as one answer may take: a proxy may still route
 // requests to the earlier revision.
-func (w *World) userCallsUntilNew(ctx context.Context) error {
-	return w.target.RetryFor(ctx, w.target.Config.Timeouts.Request, func() (bool, error) {
+func (w *World) userCallsUntilNew(ctx context.Context) {
+	common.Retry(ctx, w.target, func() bool {
 		w.callDeployment(ctx)
-		return w.answerIsNew() == nil, nil
+		return w.answerIsNew() == nil
 	})
 }
 

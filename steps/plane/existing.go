@@ -133,7 +133,7 @@ func existing(id string, shown gjson.Result) *Deployment {
 // something of it cannot be read is for the scenarios to find. It tells whether the target has answered.
 func (e *Existing) consider(ctx context.Context, p *Plane, d *Deployment) (answered bool) {
 	latest, err := p.GetRevision(ctx, d.ID, d.First)
-	if err == nil && latest.OK() && latest.Get("status").Exists() && !isDeployed(latest.Get("status").String()) {
+	if err == nil && latest.OK() && latest.Get("status").Exists() && !IsDeployed(latest.Get("status").String()) {
 		return true
 	}
 	var rows []gjson.Result

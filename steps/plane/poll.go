@@ -131,7 +131,7 @@ func (p *Plane) Settled(h *History) error {
 
 // Deployed says what is wrong with a poll that was to end in DEPLOYED, in whatever way of writing.
 func (p *Plane) Deployed(h *History) error {
-	if isDeployed(h.Final) {
+	if IsDeployed(h.Final) {
 		return nil
 	}
 	o := p.Unjudged(h)

@@ -118,7 +118,7 @@ func (p *polls) end(h *History) {
 	n := p.need(h.revision)
 	h.over, h.owner = time.Now(), string(n)
 	switch _, known := p.last[h.Final]; {
-	case isDeployed(h.Final):
+	case IsDeployed(h.Final):
 		p.deployed[n] = true
 	case h.Ending == Stuck && !known:
 		p.last[h.Final] = true

@@ -19,14 +19,14 @@ func KindOf(change map[string]any) string {
 	return strings.Join(slices.Sorted(maps.Keys(change)), " and ")
 }
 
-// updateOf names the requirement that an update of a field creates a revision.
-var updateOf = map[string]string{
+// UpdateOf names the requirement that an update of a field creates a revision.
+var UpdateOf = map[string]string{
 	"repo_ref": "CP-UPDATE-1", "graph_config_path": "CP-UPDATE-2", "image_uri": "CP-UPDATE-3",
 }
 
 func ownersOf(change map[string]any) (owners []string) {
 	for _, field := range slices.Sorted(maps.Keys(change)) {
-		owners = append(owners, updateOf[field])
+		owners = append(owners, UpdateOf[field])
 	}
 	return owners
 }
