@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"strings"
+	"time"
 
 	"github.com/tidwall/gjson"
 
@@ -71,7 +72,7 @@ func (w *retrieval) define(r *common.Definitions) {
 	r.Then(`the list contains only that revision`, w.listHoldsJustIt)
 	r.Then(`the revision has every required field, and none is null`, w.revisionIsComplete)
 	// what was seen at one moment is compared with what is seen at another
-	r.Then(`each has the "created_at" of its first read`, func() error { return w.Plane.CreatedAsAtFirst(w.Answers) })
+	r.Then(`each has the "created_at" of its first read`, w.createdAsAtFirst)
 	// what is read from copies is not wrong at every read
 	r.When(`the client retrieves the deployment several times`, func(ctx context.Context) {
 		for range 6 {
@@ -205,6 +206,52 @@ func (w *retrieval) revisionIsComplete() error {
 	return common.Each(required, func(field string) error {
 		return outcome.WantAt(w.Scene.Answer.Get(field).Type != gjson.Null, w.Scene.Answer, field, "a non-null "+field)
 	})
+}
+
+// createdAsAtFirst compares with the earliest read of the run, at which the revision was still being built.
+func (w *retrieval) createdAsAtFirst() error {
+	compared := 0
+	for _, a := range w.Answers {
+		if !a.OK() {
+			return outcome.Blocked("the revision cannot be retrieved: %s", outcome.Seen(a))
+		}
+		first := w.Plane.ReadOf(a.Get("id").String()).First
+		if first == nil {
+			continue // what is answered under another id is the concern of another requirement
+		}
+		compared++
+		was, is := first.Get("created_at"), a.Get("created_at")
+		same, comparable := sameInstant(was, is)
+		if !comparable {
+			return outcome.Inconclusive("the revision has no created_at to compare")
+		}
+		if !same {
+			return outcome.Violated(a, "created_at "+outcome.Shown(was)+" as at the first read, when the status was "+
+				outcome.Shown(first.Get("status")), "%s", outcome.Shown(is)).At("/created_at").Comparing(a, first)
+		}
+	}
+	if compared == 0 {
+		return outcome.Inconclusive("no revision is returned under the id that was polled")
+	}
+	return nil
+}
+
+// sameInstant compares two date-times as exactly as the coarser of them is written: one may be of a time that has not
+// been through the target's store.
+func sameInstant(a, b gjson.Result) (same, comparable bool) {
+	at, ok := plane.Instant(a)
+	bt, ok2 := plane.Instant(b)
+	unit := time.Second
+	for range min(digits(a.String()), digits(b.String())) {
+		unit = max(unit/10, 1)
+	}
+	return at.Sub(bt).Abs() < unit, ok && ok2
+}
+
+// digits counts those of the fraction of a second.
+func digits(dateTime string) int {
+	_, fraction, _ := strings.Cut(dateTime, ".")
+	return len(fraction) - len(strings.TrimLeft(fraction, "0123456789"))
 }
 
 func (w *retrieval) notUpdatedBeforeCreated() error {

@@ -11,7 +11,6 @@ import (
 
 	"github.com/agentconform/agentconform/reports"
 	"github.com/agentconform/agentconform/steps/client"
-	"github.com/agentconform/agentconform/steps/outcome"
 )
 
 // A wait after one that was in vain gets the part 1/cutShort of timeouts.poll. The polls of a run one after another
@@ -192,62 +191,8 @@ func (p *polls) Overdue(revision string) *History {
 	return p.overdue[n]
 }
 
-// CreatedAsAtFirst compares the created_at of answers with the earliest read of the run, at which the revision was
-// still being built. The two reads may differ in precision: one may be of a time that has not been through the target's
-// store.
-func (p *polls) CreatedAsAtFirst(answers []*client.Answer) error {
-	compared := 0
-	for _, a := range answers {
-		if !a.OK() {
-			return outcome.Blocked("the revision cannot be retrieved: %s", outcome.Seen(a))
-		}
-		first := p.ReadOf(a.Get("id").String()).First
-		if first == nil {
-			continue // what is answered under another id is the concern of another requirement
-		}
-		compared++
-		was, is := first.Get("created_at"), a.Get("created_at")
-		same, comparable := SameInstant(was, is)
-		if !comparable {
-			return outcome.Inconclusive("the revision has no created_at to compare")
-		}
-		if !same {
-			return outcome.Violated(a, "created_at "+outcome.Shown(was)+" as at the first read, when the status was "+
-				outcome.Shown(first.Get("status")), "%s", outcome.Shown(is)).At("/created_at").Comparing(a, first)
-		}
-	}
-	if compared == 0 {
-		return outcome.Inconclusive("no revision is returned under the id that was polled")
-	}
-	return nil
-}
-
 // Instant reads a date-time of any offset and precision.
 func Instant(v gjson.Result) (time.Time, bool) {
 	t, err := time.Parse(time.RFC3339Nano, strings.ToUpper(v.String())) // RFC 3339 allows a small t and z
 	return t, err == nil
-}
-
-// SameInstant compares two date-times as exactly as the coarser of them is written.
-func SameInstant(a, b gjson.Result) (same, comparable bool) {
-	at, ok := Instant(a)
-	bt, ok2 := Instant(b)
-	if !ok || !ok2 {
-		return false, false
-	}
-	finer, coarser := digits(a.String()), digits(b.String())
-	if at.Equal(bt) || finer == coarser {
-		return at.Equal(bt), true
-	}
-	unit := time.Second
-	for range min(finer, coarser) {
-		unit /= 10
-	}
-	return at.Sub(bt).Abs() < unit, true
-}
-
-// digits counts those of the fraction of a second.
-func digits(dateTime string) int {
-	_, fraction, _ := strings.Cut(dateTime, ".")
-	return len(fraction) - len(strings.TrimLeft(fraction, "0123456789"))
 }
