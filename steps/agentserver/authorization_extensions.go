@@ -56,7 +56,8 @@ func (w *World) allTry(ctx context.Context, id string) error {
 		w.ownerTriesAnother(ctx)
 	}
 	if !x.owners.OK() {
-		return outcome.Inapplicable("vendor extensions", "vendor extensions that the target does not serve to the owner of a thread")
+		return outcome.Inapplicable("vendor extensions",
+			"vendor extensions that the target does not serve to the owner of a thread")
 	}
 	return nil
 }

@@ -14,7 +14,8 @@ import (
 
 // defineRollback registers the sentences about runs that are rolled back (sections 3 and 7).
 func (w *World) defineRollback(r *common.Definitions) {
-	r.Given(`a run in progress that has started`, w.afterPlainRuns(func(ctx context.Context) { // else its first message is waited for in vain
+	// without plain runs that work its first message is waited for in vain
+	r.Given(`a run in progress that has started`, w.afterPlainRuns(func(ctx context.Context) {
 		w.aRunInProgressAt(ctx, agent.HasStarted)
 	}))
 	r.Given(`a run that was rolled back after it had started`, w.aRolledBackRun)
@@ -26,7 +27,9 @@ func (w *World) defineRollback(r *common.Definitions) {
 	r.When(`the user starts another run with rollback`, w.userReplaces)
 	r.When(`the user rolls back a run (as soon as it was accepted|while it was pending behind another run)`, w.userRollsBack)
 	// what was found at once: a later look could not tell a run that is removed late
-	r.When(`the user retrieves the prior run and reads the state, once the new run has completed`, func() { w.found(w.rolled.After) })
+	r.When(`the user retrieves the prior run and reads the state, once the new run has completed`, func() {
+		w.found(w.rolled.After)
+	})
 	r.When(`the user retrieves the prior run and reads the state, after the natural end of the prior run`, w.userLooksAfterEnd)
 	r.When(`the user retrieves the prior run and reads the state, after that run`, w.userLooks)
 	r.When(`the user's next run on the thread, with rollback, completes`, func(ctx context.Context) {
@@ -137,7 +140,8 @@ func (w *World) aPendingJoin(ctx context.Context) {
 		join := w.join(ctx)
 		common.Check(join.OrUntil(ctx, time.Now().Add(min(w.agents.Slack(), w.prior.Order.Hold/4))))
 		if join.Over() && time.Now().Before(w.prior.Until) {
-			common.Check(outcome.Blocked("the join was answered while the run was in progress (AS-RUN-4)").ByRequirement("AS-RUN-4"))
+			common.Check(outcome.Blocked("the join was answered while the run was in progress (AS-RUN-4)").
+				ByRequirement("AS-RUN-4"))
 		}
 	})
 }

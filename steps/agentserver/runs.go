@@ -118,7 +118,8 @@ func (w *World) wasRefusedUnknownGraph(ctx context.Context) error {
 }
 
 func (w *World) userStartsWithMistake(ctx context.Context, mistake string) {
-	whole := map[string]any{"assistant_id": w.target.Config.AssistantID, "input": agent.Input([]string{w.target.Name("word")})}
+	input := agent.Input([]string{w.target.Name("word")})
+	whole := map[string]any{"assistant_id": w.target.Config.AssistantID, "input": input}
 	with := func(key string, value any) any { return plane.Changed(whole, map[string]any{key: value}) }
 	sent, known := map[string]any{
 		"a body that is not valid JSON":   []byte(`{"assistant_id": `),
