@@ -49,25 +49,18 @@ func (w *World) defineCallers(r *common.Definitions) {
 
 // aRunToAskFor is an unknown one where the run only reads, or no user is configured and the agent server refuses
 // callers without credentials: what needs credentials is tried with any run.
-func (w *World) aRunToAskFor(ctx context.Context) error {
+func (w *World) aRunToAskFor(ctx context.Context) {
 	if w.target.AgentRefusal() != 0 || w.target.Config.ReadOnly {
 		w.speakOf(&agent.GraphRun{ID: target.UnknownID(), Thread: &agent.Thread{ID: target.UnknownID()}})
-		return nil
+		return
 	}
-	g, err := w.server.SharedCompletedRun(ctx)
-	if err == nil {
-		w.speakOf(g)
-	}
-	return err
+	w.speakOf(common.Must(w.server.SharedCompletedRun(ctx)))
 }
 
 // callerTries has the caller do one of the things that an agent server offers, to the run and thread that the
 // sentences speak of. Who may start a run gets a thread for it: the run may be shared by scenarios.
-func (w *World) callerTries(ctx context.Context, name, operation string) error {
-	who, err := w.callerNamed(ctx, name)
-	if err != nil {
-		return err
-	}
+func (w *World) callerTries(ctx context.Context, name, operation string) {
+	who := w.callerNamed(ctx, name)
 	w.attempted, w.scene.Served = name, w.isServed
 	verb, _, _ := strings.Cut(operation, " ")
 	t, g := w.thread, w.current
@@ -76,36 +69,31 @@ func (w *World) callerTries(ctx context.Context, name, operation string) error {
 		t = &agent.Thread{ID: unlike(t.ID), Owner: t.Owner}
 		g = &agent.GraphRun{ID: g.ID, Thread: t}
 	case strings.HasSuffix(operation, " under a thread of their own"), verb == "start" && name == target.TheUser:
-		if t, err = w.server.NewThread(ctx, who); err != nil {
-			return outcome.AsPrecondition(err)
-		}
+		t = common.Given(w.server.NewThread(ctx, who))
 		g = &agent.GraphRun{ID: g.ID, Thread: t}
 	}
 	switch verb {
 	case "create":
-		made, err := w.server.CreateThread(ctx, who, nil)
-		if err == nil {
-			w.scene.Answer = made.Answer
-		}
-		return err
+		w.scene.Answer = common.Must(w.server.CreateThread(ctx, who, nil)).Answer
 	case "list":
 		if operation == otherEndpoint {
-			return w.listOther(ctx, who)
+			w.listOther(ctx, who)
+		} else {
+			w.list(ctx, who, nil)
 		}
-		return w.list(ctx, who, nil)
 	case "start":
-		return w.tryRun(ctx, who, t, orderOf(operation))
+		w.tryRun(ctx, who, t, orderOf(operation))
 	case "retrieve":
-		return w.sees(w.server.GetRun(ctx, who, g))
+		w.scene.Answer = common.Must(w.server.GetRun(ctx, who, g))
+	case "read":
+		w.scene.Answer = common.Must(w.server.State(ctx, who, t))
 	case "join":
-		w.who, w.joins = who, g
-		err = w.sees(w.server.JoinCompleted(ctx, who, g))
+		a, err := w.server.JoinCompleted(ctx, who, g)
 		if none := (*client.NoAnswer)(nil); errors.As(err, &none) && none.Timeout {
-			return outcome.Blocked("the join of a completed run was not answered (AS-RUN-5)").ByRequirement("AS-RUN-5")
+			err = outcome.Blocked("the join of a completed run was not answered (AS-RUN-5)").ByRequirement("AS-RUN-5")
 		}
-		return err
+		w.who, w.joins, w.scene.Answer = who, g, common.Must(a, err)
 	}
-	return w.sees(w.server.State(ctx, who, t)) // "read the state"
 }
 
 // orderOf is a run as the sentences name it: with rollback or without.
@@ -118,31 +106,23 @@ func orderOf(name string) (o agent.Order) {
 
 // wasRefusedRun needs the refusal: a request that is served is another requirement's concern.
 func (w *World) wasRefusedRun(ctx context.Context, name, what string) error {
-	who, err := w.callerNamed(ctx, name)
-	if err != nil {
-		return err
-	}
+	who := w.callerNamed(ctx, name)
 	return w.wasRefused(ctx, who, orderOf(what))
 }
 
 // wasRefused needs the refusal of a run on the thread, before the end of the run in progress where there is one.
 func (w *World) wasRefused(ctx context.Context, who target.Caller, o agent.Order) error {
 	inTime := true
-	err := w.race(ctx, func(ctx context.Context) (bool, error) {
-		if err := w.tryRun(ctx, who, w.thread, o); err != nil {
-			return false, err
-		}
+	w.race(ctx, func(ctx context.Context) bool {
+		w.tryRun(ctx, who, w.thread, o)
 		w.kept = []*agent.GraphRun{w.current}
 		if w.prior != nil {
 			inTime = w.scene.Answer.Came().Before(w.prior.Until)
 			w.wanted = w.prior.AfterLoss()
 		}
-		return inTime, nil
+		return inTime
 	})
-	switch {
-	case err != nil:
-		return err
-	case !inTime:
+	if !inTime {
 		return outcome.Inconclusive("the run ended before the request was refused, in %d attempts", agent.Attempts)
 	}
 	return mustBeRefused(w.scene.Answer)
@@ -169,9 +149,7 @@ func (w *World) refusedByHandler() error {
 
 func (w *World) refusalCarriesDetail() error {
 	a, detail := w.scene.Answer, w.target.Config.Agent.RejectedDetail
-	if err := mustBeRefused(a); err != nil {
-		return err
-	}
+	common.Check(mustBeRefused(a))
 	if !messages.ContainsText(a, detail) {
 		return outcome.Violated(a, fmt.Sprintf("a refusal with the detail %q", detail), "%s", outcome.Seen(a))
 	}
@@ -184,36 +162,24 @@ func (w *World) refusalCarriesDetail() error {
 	return nil
 }
 
-func (w *World) userAsksWho(ctx context.Context) error {
-	who, err := w.target.Caller(target.TheUser)
-	if err != nil {
-		return err
-	}
-	said, err := w.server.Whoami(ctx, who, 0)
-	w.reported = append(w.reported, said)
-	return err
+func (w *World) userAsksWho(ctx context.Context) {
+	who := common.Must(w.target.Caller(target.TheUser))
+	w.reported = append(w.reported, common.Must(w.server.Whoami(ctx, who, 0)))
 }
 
 // usersAskWho lets runs that are asked for at once be in progress at the same time.
 func (w *World) usersAskWho(ctx context.Context, when string) error {
-	user, other, err := w.bothUsers(ctx)
-	if err != nil {
-		return err
-	}
+	user, other := w.bothUsers(ctx)
 	callers := []target.Caller{user, other, user, other}
 	w.reported = make([]agent.CallerReport, len(callers))
 	if when == "in turn" {
 		for i, who := range callers {
-			if w.reported[i], err = w.server.Whoami(ctx, who, 0); err != nil {
-				return err
-			}
+			w.reported[i] = common.Must(w.server.Whoami(ctx, who, 0))
 		}
 		return nil
 	}
 	together, leave, err := w.server.Together(ctx, len(callers), agent.Wait, agent.Whoami)
-	if err != nil {
-		return outcome.AsPrecondition(err)
-	}
+	common.Check(outcome.AsPrecondition(err))
 	defer leave()
 	return agent.AtOnce(len(callers), func(i int) (err error) {
 		w.reported[i], err = together.Whoami(ctx, callers[i], w.agents.Hold(0)/4)

@@ -28,40 +28,24 @@ func (w *World) defineDisguise(r *common.Definitions) {
 }
 
 // readsDisguised asks for all that the interface shows of a run.
-func (w *World) readsDisguised(ctx context.Context, name, how string) error {
-	who, err := w.callerNamed(ctx, name)
-	if err != nil {
-		return err
-	}
+func (w *World) readsDisguised(ctx context.Context, name, how string) {
+	who := w.callerNamed(ctx, name)
 	claim, written, err := w.target.Disguise(how, w.thread.ID, w.current.ID)
-	if err != nil {
-		return err
-	}
-	paths, err := w.server.ReadsOf(ctx, w.current)
-	if err != nil {
-		return outcome.AsPrecondition(err)
-	}
-	for _, path := range paths {
+	common.Check(err)
+	for _, path := range common.Given(w.server.ReadsOf(ctx, w.current)) {
 		d := disguised{plain: w.target.ToAgent(w.server.Base, who, http.MethodGet, path, nil), owner: "AS-AUTHZ-1"}
 		if name == target.NoCredentials {
 			d.owner = "AS-AUTH-1"
 		}
 		if path == agent.ThreadsPath { // it may be a page, from which newer threads push this one out: it is read before
-			before, err := w.target.Client.Do(ctx, d.plain)
-			if err != nil {
-				return err
-			}
-			d.listed = w.shows(before)
+			d.listed = w.shows(common.Must(w.target.Client.Do(ctx, d.plain)))
 		}
 		request := w.target.ToAgent(w.server.Base, who, http.MethodGet, written(path), nil)
 		request.Trusted, request.Renew, request.Wrong = false, nil, true // nothing but what it shows is judged
 		maps.Copy(request.Header, claim)
-		if d.answer, err = w.target.Client.Do(ctx, request); err != nil {
-			return err
-		}
+		d.answer = common.Must(w.target.Client.Do(ctx, request))
 		w.disguised = append(w.disguised, d)
 	}
-	return nil
 }
 
 // showsNothing compares with the same request without a disguise: where that is served too, the disguise shows nothing.
@@ -70,12 +54,9 @@ func (w *World) showsNothing(ctx context.Context) error {
 		if !w.shows(d.answer) {
 			continue
 		}
-		plain, err := w.target.Client.Do(ctx, d.plain)
-		if err == nil && (d.listed || w.shows(plain)) {
-			err = nothingOfTheRun(plain).ByRequirement(d.owner)
-		}
-		if err != nil {
-			return outcome.AsPrecondition(err)
+		plain := common.Given(w.target.Client.Do(ctx, d.plain))
+		if d.listed || w.shows(plain) {
+			return outcome.AsPrecondition(nothingOfTheRun(plain).ByRequirement(d.owner))
 		}
 		return nothingOfTheRun(d.answer)
 	}

@@ -30,9 +30,9 @@ func (w *World) defineOwners(r *common.Definitions) {
 	r.When(`the other user lists the threads with the other listing endpoint`, w.otherUserListsAtOtherEndpoint)
 	r.When(`the other user lists the threads with (no filter|an empty filter|metadata that both threads have|the ids of both threads|the user as owner)`, w.otherUserLists)
 	r.When(`the user creates a thread that names another owner`, w.userCreatesForOther)
-	r.When(`the user creates a thread with metadata`, func(ctx context.Context) error {
+	r.When(`the user creates a thread with metadata`, func(ctx context.Context) {
 		w.mark = w.target.Name("kept")
-		return w.createThread(ctx, map[string]any{markKey: w.mark})
+		w.createThread(ctx, map[string]any{markKey: w.mark})
 	})
 	r.When(whileInProgress, w.otherJoinsInTime)
 	r.Then(`the list does not hold that thread`, w.listLacksMarked)
@@ -52,16 +52,11 @@ func (w *World) defineOwners(r *common.Definitions) {
 // aListWithMetadata makes a thread with a mark and looks for the mark in the list.
 func (w *World) aListWithMetadata(ctx context.Context) error {
 	w.mark = w.target.Name("shown")
-	t, err := w.server.CreateThread(ctx, w.owner(), map[string]any{markKey: w.mark})
-	if err != nil {
-		return err
-	}
+	t := common.Must(w.server.CreateThread(ctx, w.owner(), map[string]any{markKey: w.mark}))
 	if t.ID == "" {
 		return outcome.Inapplicable("thread metadata", "the target refuses metadata with a new thread: %s", outcome.Seen(t.Answer))
 	}
-	if _, err = w.listNewest(ctx, w.owner(), t); err != nil {
-		return err
-	}
+	w.listNewest(ctx, w.owner(), t)
 	if !w.isMarked() {
 		return outcome.Inapplicable("thread metadata", "the list of threads does not show metadata, so a thread that was created in spite of the refusal cannot be found")
 	}
@@ -69,15 +64,9 @@ func (w *World) aListWithMetadata(ctx context.Context) error {
 }
 
 func (w *World) wasRefusedThread(ctx context.Context, name string) error {
-	who, err := w.callerNamed(ctx, name)
-	if err != nil {
-		return err
-	}
+	who := w.callerNamed(ctx, name)
 	w.mark = w.target.Name("refused")
-	t, err := w.server.CreateThread(ctx, who, map[string]any{markKey: w.mark, ownerKey: w.owner().User.Identity})
-	if err != nil {
-		return err
-	}
+	t := common.Must(w.server.CreateThread(ctx, who, map[string]any{markKey: w.mark, ownerKey: w.owner().User.Identity}))
 	return mustBeRefused(t.Answer)
 }
 
@@ -94,37 +83,23 @@ func (w *World) listLacksMarked() error {
 // aThreadEach makes a thread of each user, with the same mark, and makes sure that the user's own list shows the
 // user's: else its absence from other lists would say nothing.
 func (w *World) aThreadEach(ctx context.Context) error {
-	user, other, err := w.bothUsers(ctx)
-	if err != nil {
-		return err
-	}
+	user, other := w.bothUsers(ctx)
 	w.mark = w.target.Name("listed")
-	if w.usersThread, err = w.markedThread(ctx, user); err != nil {
-		return err
-	}
-	if w.othersThread, err = w.markedThread(ctx, other); err != nil {
-		return err
-	}
-	if w.usersThread, err = w.listNewest(ctx, user, w.usersThread); err != nil {
-		return err
-	}
+	w.usersThread = w.markedThread(ctx, user)
+	w.othersThread = w.markedThread(ctx, other)
+	w.usersThread = w.listNewest(ctx, user, w.usersThread)
 	w.thread = w.usersThread
 	return w.listHoldsThread()
 }
 
-func (w *World) otherUserLists(ctx context.Context, by string) error {
-	other, err := w.callerNamed(ctx, target.TheOtherUser)
-	if err != nil {
-		return err
-	}
+func (w *World) otherUserLists(ctx context.Context, by string) {
+	other := w.callerNamed(ctx, target.TheOtherUser)
 	if w.filter = by; by == noFilter {
-		w.othersThread, err = w.listNewest(ctx, other, w.othersThread)
-		return err
+		w.othersThread = w.listNewest(ctx, other, w.othersThread)
+		return
 	}
 	if !w.target.Searches() {
-		if err := w.searchOperation(ctx, other); err != nil {
-			return err
-		}
+		w.searchOperation(ctx, other)
 	}
 	f := &agent.Filter{Metadata: map[string]any{}}
 	awaited := w.othersThread
@@ -139,7 +114,7 @@ func (w *World) otherUserLists(ctx context.Context, by string) error {
 	case "the user as owner":
 		f.Metadata[ownerKey], awaited = w.owner().User.Identity, nil
 	}
-	return w.listUntil(ctx, other, f, awaited)
+	w.listUntil(ctx, other, f, awaited)
 }
 
 // The filters of a list that are judged otherwise than others, as the sentences name them.
@@ -149,12 +124,13 @@ const (
 )
 
 // searchOperation looks whether the target has the search operation beside its list: only that takes filters.
-func (w *World) searchOperation(ctx context.Context, who target.Caller) error {
+func (w *World) searchOperation(ctx context.Context, who target.Caller) {
 	_, a, err := w.server.List(ctx, who, &agent.Filter{})
-	if err == nil && (!a.OK() || !a.IsArray()) {
-		return outcome.Inapplicable("a second endpoint that lists threads", "GET /threads takes no filter, and POST /threads/search does not list threads: status %d", a.Status)
+	common.Check(err)
+	if !isThreadList(a) {
+		common.Check(outcome.Inapplicable("a second endpoint that lists threads",
+			"GET /threads takes no filter, and POST /threads/search does not list threads: status %d", a.Status))
 	}
-	return err
 }
 
 // listHoldsNoForeign takes a refusal, too: what is not shown is not leaked.
@@ -191,30 +167,22 @@ func (w *World) keepsMark() bool {
 	return w.othersThread.Answer.Get("metadata."+markKey).String() == w.mark
 }
 
-func (w *World) userCreatesForOther(ctx context.Context) error {
+func (w *World) userCreatesForOther(ctx context.Context) {
 	name := "agentconform-somebody-else"
 	if len(w.target.Config.Users) > 1 {
-		other, err := w.callerNamed(ctx, target.TheOtherUser)
-		if err != nil {
-			return err
-		}
-		name = other.User.Identity
+		name = w.callerNamed(ctx, target.TheOtherUser).User.Identity
 	}
-	return w.createThread(ctx, map[string]any{ownerKey: name})
+	w.createThread(ctx, map[string]any{ownerKey: name})
 }
 
 // aThreadForOther has a completed run, so that it has a state, unless even its owner is refused one.
 func (w *World) aThreadForOther(ctx context.Context) error {
-	if err := w.userCreatesForOther(ctx); err != nil {
-		return err
-	}
+	w.userCreatesForOther(ctx)
 	if w.scene.Answer.Refused() {
 		return outcome.Inapplicable("an owner that is sent", "the target refuses a thread that names another owner: %s", outcome.Seen(w.scene.Answer))
 	}
-	if err := w.thread.Usable(); err != nil {
-		return err
-	}
-	err := w.nextRunCompletes(ctx)
+	common.Check(w.thread.Usable())
+	err := common.Try(func() { w.nextRunCompletes(ctx) })
 	if outcome.Is(err, reports.Failed) {
 		return nil
 	}
@@ -223,15 +191,11 @@ func (w *World) aThreadForOther(ctx context.Context) error {
 
 // metadataHolds looks at what the target shows of the new thread: in the answer to its creation, else in the list.
 func (w *World) metadataHolds(ctx context.Context, key, value, what string) error {
-	if err := w.thread.Usable(); err != nil {
-		return outcome.AsPrecondition(err)
-	}
+	common.Check(outcome.AsPrecondition(w.thread.Usable()))
 	w.scene.Answer = w.thread.Answer
 	metadata := w.scene.Answer.Get("metadata")
 	if !metadata.IsObject() {
-		if err := w.listUntil(ctx, w.owner(), nil, w.thread); err != nil {
-			return err
-		}
+		w.listUntil(ctx, w.owner(), nil, w.thread)
 		for _, row := range w.rows.All() {
 			if row.Get("thread_id").String() == w.thread.ID {
 				metadata = row.Get("metadata")
@@ -249,31 +213,24 @@ func (w *World) metadataHolds(ctx context.Context, key, value, what string) erro
 
 // otherUserListsAtOtherEndpoint makes sure that the user's thread would be seen if the list were everybody's.
 func (w *World) otherUserListsAtOtherEndpoint(ctx context.Context) error {
-	other, err := w.callerNamed(ctx, target.TheOtherUser)
-	if err != nil {
-		return err
-	}
-	err = w.target.RetryFor(ctx, w.target.Config.Timeouts.Request, func() (bool, error) {
-		err := w.listOther(ctx, w.owner())
-		return err == nil && (w.rows.Holds(w.usersThread.ID) || !isThreadList(w.scene.Answer)), err
+	other := w.callerNamed(ctx, target.TheOtherUser)
+	common.Retry(ctx, w.target, func() bool {
+		w.listOther(ctx, w.owner())
+		return w.rows.Holds(w.usersThread.ID) || !isThreadList(w.scene.Answer)
 	})
-	if err != nil {
-		return err
-	}
 	if !w.rows.Holds(w.usersThread.ID) {
 		return outcome.Inapplicable("a second endpoint that lists threads", "the other listing endpoint does not return the user's own new thread, so it cannot return that of others")
 	}
-	return w.listOther(ctx, other)
+	w.listOther(ctx, other)
+	return nil
 }
 
 // otherJoinsInTime gives the run more time where the answer came after its end: it may be slow, and not wait.
-func (w *World) otherJoinsInTime(ctx context.Context, operation string) error {
-	return w.race(ctx, func(ctx context.Context) (bool, error) {
-		if err := w.callerTries(ctx, target.TheOtherUser, operation); err != nil {
-			return false, err
-		}
+func (w *World) otherJoinsInTime(ctx context.Context, operation string) {
+	w.race(ctx, func(ctx context.Context) bool {
+		w.callerTries(ctx, target.TheOtherUser, operation)
 		w.wanted = w.prior.AfterLoss()
-		return w.joinDoesNotWait() == nil, nil
+		return w.joinDoesNotWait() == nil
 	})
 }
 

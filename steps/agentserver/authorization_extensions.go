@@ -5,9 +5,7 @@ import (
 	"maps"
 	"net/http"
 	"net/url"
-	"slices"
 	"strings"
-	"time"
 
 	"github.com/agentconform/agentconform/reports"
 	"github.com/agentconform/agentconform/spec"
@@ -24,16 +22,9 @@ import (
 // (section 5, items 2 and 6), with the answers to those who have tried it. Only who is served by it is judged.
 type extension struct {
 	operation spec.Operation
-	others    []attempted    // who must not be served
+	others    []namedAnswer  // to those who must not be served
+	state     *client.Answer // after their attempts
 	owners    *client.Answer // to the owner of the thread
-	state     *client.Answer // after the attempts of the others
-}
-
-// attempted is a request of somebody who does not own the thread.
-type attempted struct {
-	name   string // as the sentences name the caller
-	who    target.Caller
-	answer *client.Answer
 }
 
 // defineExtensions registers the sentences about vendor extensions.
@@ -43,66 +34,47 @@ func (w *World) defineExtensions(r *common.Definitions) {
 	r.Then(`the attempts of the others leave the thread unchanged`, w.threadIsUnchanged)
 }
 
-// allTry lets the owner come last: the operation may remove the thread.
-func (w *World) allTry(ctx context.Context, id string) (err error) {
+// allTry lets the owner come last: the operation may remove the thread. It skips where the target does not have the
+// operation. The reason is the same for all operations, so that reports show it once; the scenario names the operation.
+func (w *World) allTry(ctx context.Context, id string) error {
 	x := &w.extension
 	if x.operation = w.target.Collector.Operation(spec.AgentServer, id); x.operation.ID == "" {
 		return outcome.SuiteError("spec/agent-server.yaml has no operation %s", id)
 	}
+	touched := w.prior != nil // the run in progress may have ended before the owner's turn
 	for _, name := range []string{target.TheOtherUser, target.NoCredentials} {
-		a := attempted{name: name}
-		if a.who, err = w.callerNamed(ctx, name); err != nil {
-			return err
-		}
-		if a.answer, err = w.tryExtension(ctx, a.who, w.thread.ID, w.current.ID); err != nil {
-			return err
-		}
-		x.others = append(x.others, a)
+		a := w.tryExtension(ctx, w.callerNamed(ctx, name), w.thread.ID, w.current.ID)
+		x.others = append(x.others, namedAnswer{name, a})
+		touched = touched || a.Status < 400
 	}
-	if x.state, err = w.server.State(ctx, w.owner(), w.thread); err != nil {
-		return err
-	}
-	x.owners, err = w.tryExtension(ctx, w.owner(), w.thread.ID, w.current.ID)
-	switch {
-	case err != nil:
-		return err
-	case !x.owners.OK() && w.tooLate():
-		return w.ownerTriesAnother(ctx)
-	case x.owners.OK() && x.operation.Method == http.MethodDelete && !strings.Contains(x.operation.Path, "{run_id}"):
+	x.state = common.Must(w.server.State(ctx, w.owner(), w.thread))
+	x.owners = w.tryExtension(ctx, w.owner(), w.thread.ID, w.current.ID)
+	switch removes := x.operation.Method == http.MethodDelete && !strings.Contains(x.operation.Path, "{run_id}"); {
+	case x.owners.OK() && removes:
 		return w.target.Ledger.Tried(reports.LedgerEntry{Kind: evidence.Thread, ID: w.thread.ID, Address: w.server.Base, Removed: true})
+	case !x.owners.OK() && (touched || !x.state.OK()):
+		w.ownerTriesAnother(ctx)
+	}
+	if !x.owners.OK() {
+		return outcome.Inapplicable("vendor extensions",
+			"vendor extensions that the target does not serve to the owner of a thread")
 	}
 	return nil
 }
 
-// tooLate tells whether the owner may not be served because of what the others did, or because the run that was in
-// progress may have ended before the owner's turn.
-func (w *World) tooLate() bool {
-	over := w.prior != nil && !time.Now().Before(w.prior.Until)
-	served := func(t attempted) bool { return t.answer.Status < 400 }
-	return over || !w.extension.state.OK() || slices.ContainsFunc(w.extension.others, served)
-}
-
-// ownerTriesAnother asks about a thread that nobody has touched: the first one may have been removed, and its run may
-// have ended.
-func (w *World) ownerTriesAnother(ctx context.Context) error {
-	t, err := w.server.NewThread(ctx, w.owner())
-	if err != nil {
-		return outcome.AsPrecondition(err)
-	}
+// ownerTriesAnother asks about a thread that nobody has touched.
+func (w *World) ownerTriesAnother(ctx context.Context) {
+	t := common.Given(w.server.NewThread(ctx, w.owner()))
 	var g *agent.GraphRun
 	if w.prior != nil {
-		g, err = w.server.Start(ctx, t, agent.Order{Hold: w.prior.Order.Hold})
+		g = common.Given(w.server.Start(ctx, t, agent.Order{Hold: w.prior.Order.Hold}))
 	} else {
-		g, err = w.server.Run(ctx, t, agent.Order{})
+		g = common.Given(w.server.Run(ctx, t, agent.Order{}))
 	}
-	if err != nil {
-		return outcome.AsPrecondition(err)
-	}
-	w.extension.owners, err = w.tryExtension(ctx, w.owner(), t.ID, g.ID)
-	return err
+	w.extension.owners = w.tryExtension(ctx, w.owner(), t.ID, g.ID)
 }
 
-func (w *World) tryExtension(ctx context.Context, who target.Caller, thread, run string) (*client.Answer, error) {
+func (w *World) tryExtension(ctx context.Context, who target.Caller, thread, run string) *client.Answer {
 	x := w.extension.operation
 	path := strings.NewReplacer("/threads/{thread_id}", agent.ThreadPath(thread), "{run_id}", url.PathEscape(run)).Replace(x.Path)
 	body := x.Example
@@ -110,41 +82,22 @@ func (w *World) tryExtension(ctx context.Context, who target.Caller, thread, run
 		example = maps.Clone(example)
 		example["assistant_id"], body = w.target.Config.AssistantID, example
 	}
-	a, err := w.target.Client.Do(ctx, w.target.ToAgent(w.server.Base, who, x.Method, path, body))
-	if err != nil {
-		return nil, err
-	}
+	a := common.Must(w.target.Client.Do(ctx, w.target.ToAgent(w.server.Base, who, x.Method, path, body)))
 	w.scene.Answer = a
 	if made := a.Get("thread_id").String(); a.OK() && made != "" && made != thread { // a copy
-		err = agent.NoteThread(ctx, w.server, &agent.Thread{ID: made, Owner: who, Answer: a})
+		common.Check(agent.NoteThread(ctx, w.server, &agent.Thread{ID: made, Owner: who, Answer: a}))
 	}
-	return a, err
-}
-
-// ownerIsServed skips where the target does not have the operation. The reason is the same for all operations, so that
-// reports show it once; the scenario names the operation.
-func (w *World) ownerIsServed() error {
-	if !w.extension.owners.OK() {
-		return outcome.Inapplicable("vendor extensions", "vendor extensions that the target does not serve to the owner of a thread")
-	}
-	return nil
+	return a
 }
 
 // servesUserAtMost takes a 2xx that an unknown thread gets too for no service, if it holds nothing of the thread.
 func (w *World) servesUserAtMost(ctx context.Context) error {
-	if err := w.ownerIsServed(); err != nil {
-		return err
-	}
 	for _, t := range w.extension.others {
 		if t.answer.Status >= 400 {
 			continue
 		}
-		if t.who.User != nil && !messages.ContainsText(t.answer, w.current.Text()) {
-			unknown, err := w.tryExtension(ctx, t.who, unlike(w.thread.ID), w.current.ID)
-			if err != nil {
-				return err
-			}
-			if unknown.Status == t.answer.Status {
+		if who := w.callerNamed(ctx, t.name); who.User != nil && !messages.ContainsText(t.answer, w.current.Text()) {
+			if w.tryExtension(ctx, who, unlike(w.thread.ID), w.current.ID).Status == t.answer.Status {
 				continue
 			}
 		}
@@ -155,9 +108,6 @@ func (w *World) servesUserAtMost(ctx context.Context) error {
 }
 
 func (w *World) threadIsUnchanged() error {
-	if err := w.ownerIsServed(); err != nil {
-		return err
-	}
 	if state := w.extension.state; state.Status == http.StatusNotFound {
 		return outcome.Violated(state, "the thread", "%s", outcome.Seen(state))
 	}

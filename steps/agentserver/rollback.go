@@ -14,8 +14,9 @@ import (
 
 // defineRollback registers the sentences about runs that are rolled back (sections 3 and 7).
 func (w *World) defineRollback(r *common.Definitions) {
-	r.Given(`a run in progress that has started`, w.afterPlainRuns(func(ctx context.Context) error { // else its first message is waited for in vain
-		return w.aRunInProgressAt(ctx, agent.HasStarted)
+	// without plain runs that work its first message is waited for in vain
+	r.Given(`a run in progress that has started`, w.afterPlainRuns(func(ctx context.Context) {
+		w.aRunInProgressAt(ctx, agent.HasStarted)
 	}))
 	r.Given(`a run that was rolled back after it had started`, w.aRolledBackRun)
 	r.Given(`a run that was rolled back after the state had shown its first message`, w.aRolledBackRunThatWasSeen)
@@ -26,11 +27,13 @@ func (w *World) defineRollback(r *common.Definitions) {
 	r.When(`the user starts another run with rollback`, w.userReplaces)
 	r.When(`the user rolls back a run (as soon as it was accepted|while it was pending behind another run)`, w.userRollsBack)
 	// what was found at once: a later look could not tell a run that is removed late
-	r.When(`the user retrieves the prior run and reads the state, once the new run has completed`, func() error { return w.found(w.rolled.After, nil) })
+	r.When(`the user retrieves the prior run and reads the state, once the new run has completed`, func() {
+		w.found(w.rolled.After)
+	})
 	r.When(`the user retrieves the prior run and reads the state, after the natural end of the prior run`, w.userLooksAfterEnd)
 	r.When(`the user retrieves the prior run and reads the state, after that run`, w.userLooks)
-	r.When(`the user's next run on the thread, with rollback, completes`, func(ctx context.Context) error {
-		return w.nextRun(ctx, agent.Order{Strategy: agent.RollbackStrategy})
+	r.When(`the user's next run on the thread, with rollback, completes`, func(ctx context.Context) {
+		w.nextRun(ctx, agent.Order{Strategy: agent.RollbackStrategy})
 	})
 	r.Then(`the new run is accepted`, func() error { return w.rolled.Next.Accepted() })
 	r.Then(`it completes before the natural end of the prior run`, w.newRunPrompt)
@@ -47,21 +50,16 @@ func (w *World) defineRollback(r *common.Definitions) {
 	r.Then(`the join on the prior run returns`, w.joinReturns)
 }
 
-func (w *World) aRolledBackRun(ctx context.Context) error {
-	return w.speakOfRollback(w.server.ARollback(ctx))
+func (w *World) aRolledBackRun(ctx context.Context) {
+	w.speakOfRollback(common.Must(w.server.ARollback(ctx)))
 }
 
-func (w *World) speakOfRollback(rb *agent.Rollback, err error) error {
-	if err == nil {
-		w.rolled, w.prior, w.current, w.thread = rb, rb.Prior, rb.Next, rb.Next.Thread
-	}
-	return err
+func (w *World) speakOfRollback(rb *agent.Rollback) {
+	w.rolled, w.prior, w.current, w.thread = rb, rb.Prior, rb.Next, rb.Next.Thread
 }
 
 func (w *World) aRolledBackRunThatWasSeen(ctx context.Context) error {
-	if err := w.aRolledBackRun(ctx); err != nil {
-		return err
-	}
+	w.aRolledBackRun(ctx)
 	if w.prior.Shown == nil {
 		return outcome.Inapplicable("messages of a run in progress", "the state shows no message of a run before the run ends, so none can have been visible before the rollback")
 	}
@@ -70,87 +68,59 @@ func (w *World) aRolledBackRunThatWasSeen(ctx context.Context) error {
 
 // userRollsBack is about a pending run, which needs no rollback of one that has started (AS-ROLLBACK-1). Only a new run
 // that is refused, or waits, is held against a pending run where one that has started is replaced.
-func (w *World) userRollsBack(ctx context.Context, moment string) error {
-	if err := w.server.PlainRunsWork(ctx); err != nil {
-		return outcome.AsPrecondition(err)
-	}
+func (w *World) userRollsBack(ctx context.Context, moment string) {
+	common.Check(outcome.AsPrecondition(w.server.PlainRunsWork(ctx)))
 	rb, err := w.server.RollBack(ctx, moment)
 	if outcome.Is(err, reports.Failed) || err == nil && !rb.Prompt() {
-		if err := w.server.RollbackActs(ctx); err != nil {
-			return err
-		}
+		common.Check(w.server.RollbackActs(ctx))
 	}
-	return w.speakOfRollback(rb, err)
+	w.speakOfRollback(common.Must(rb, err))
 }
 
 // aRolledBackRunAlone is on a thread that no other scenario reads.
 func (w *World) aRolledBackRunAlone(ctx context.Context) error {
-	if err := w.speakOfRollback(w.server.RollBack(ctx, agent.HasStarted)); err != nil {
-		return err
-	}
-	if err := w.rolled.After.NoneRetrievable(); err != nil {
-		return err
-	}
+	w.speakOfRollback(common.Must(w.server.RollBack(ctx, agent.HasStarted)))
+	common.Check(w.rolled.After.NoneRetrievable())
 	return w.prior.LeftIn(w.rolled.After.State)
 }
 
 func (w *World) aThreadThatKeeps(ctx context.Context) error {
-	switch adds, err := w.server.RunsAdd(ctx); {
-	case err != nil:
-		return err
-	case !adds:
+	if !common.Must(w.server.RunsAdd(ctx)) {
 		return outcome.Inapplicable("messages of earlier runs", "plain runs do not keep the messages of earlier runs either (AS-STATE-3), so none can be lost")
 	}
-	if err := w.aThread(ctx); err != nil {
-		return err
-	}
-	if err := common.Times(2, func() error { return w.nextRunCompletes(ctx) }); err != nil {
-		return err
-	}
+	w.aThread(ctx)
+	w.nextRunCompletes(ctx)
+	w.nextRunCompletes(ctx)
 	return agent.HoldsOnly(w.scene.Answer, w.kept...)
 }
 
 // runsElsewhere gives the run in progress twice the time, so that the other one's race is over first. A server that
 // executes one run at a time would not begin with the one that is to be rolled back: there that takes four times as
 // long, and the other one is started right before the rollback; the new run waits for it.
-func (w *World) runsElsewhere(ctx context.Context) error {
+func (w *World) runsElsewhere(ctx context.Context) {
 	server, leave, err := w.server.Together(ctx, 2, agent.Wait, agent.EarlyWrite)
-	if err != nil {
-		return err
-	}
+	common.Check(err)
 	w.scene.AtEnd(leave)
 	w.server = server
-	return w.prepare(ctx, func(ctx context.Context) error {
-		if err := w.onNewThread(ctx); err != nil {
-			return err
-		}
-		completed, err := server.Run(ctx, w.thread, agent.Order{})
-		if err != nil {
-			return err
-		}
-		w.aside = []*agent.GraphRun{completed}
-		if err := w.onNewThread(ctx); err != nil {
-			return err
-		}
+	w.prepare(ctx, func(ctx context.Context) {
+		w.onNewThread(ctx)
+		w.aside = []*agent.GraphRun{common.Must(server.Run(ctx, w.thread, agent.Order{}))}
+		w.onNewThread(ctx)
 		w.asideThread = w.thread
 		if w.agents.OneAtATime() {
 			w.longer = w.agents.Hold(w.longer)
 			w.wanted = max(w.wanted, 4*w.longer)
 		} else {
 			w.longer = w.agents.Hold(max(w.longer, 2*w.agents.Hold(w.wanted)))
-			err = w.startsBeside(ctx)
+			w.startsBeside(ctx)
 		}
-		if err != nil {
-			return err
-		}
-		return w.allFound(ctx, w.aside)
+		common.Check(w.allFound(ctx, w.aside))
 	})
 }
 
-func (w *World) startsBeside(ctx context.Context) error {
-	g, err := w.server.Start(ctx, w.asideThread, agent.Order{Hold: w.longer})
+func (w *World) startsBeside(ctx context.Context) {
+	g := common.Given(w.server.Start(ctx, w.asideThread, agent.Order{Hold: w.longer}))
 	w.aside = append(w.aside[:1:1], g)
-	return outcome.AsPrecondition(err)
 }
 
 // endedEarly is the run on another thread that may have ended before the new run was accepted; nil where none has.
@@ -165,32 +135,25 @@ func (w *World) endedEarly() *agent.GraphRun {
 
 // aPendingJoin lets the join arrive before anything else happens. It arrived too early or not at all when it is
 // answered while the run goes on.
-func (w *World) aPendingJoin(ctx context.Context) error {
-	return w.prepare(ctx, func(ctx context.Context) error {
+func (w *World) aPendingJoin(ctx context.Context) {
+	w.prepare(ctx, func(ctx context.Context) {
 		join := w.join(ctx)
-		if err := join.OrUntil(ctx, time.Now().Add(min(w.agents.Slack(), w.prior.Order.Hold/4))); err != nil {
-			return err
-		}
+		common.Check(join.OrUntil(ctx, time.Now().Add(min(w.agents.Slack(), w.prior.Order.Hold/4))))
 		if join.Over() && time.Now().Before(w.prior.Until) {
-			return outcome.Blocked("the join was answered while the run was in progress (AS-RUN-4)").ByRequirement("AS-RUN-4")
+			common.Check(outcome.Blocked("the join was answered while the run was in progress (AS-RUN-4)").
+				ByRequirement("AS-RUN-4"))
 		}
-		return nil
 	})
 }
 
 // userReplaces wins when all runs that matter were in progress until the new run had been accepted, and that did not
 // wait for the prior one.
-func (w *World) userReplaces(ctx context.Context) error {
-	return w.race(ctx, func(ctx context.Context) (bool, error) {
+func (w *World) userReplaces(ctx context.Context) {
+	w.race(ctx, func(ctx context.Context) bool {
 		if w.asideThread != nil && w.agents.OneAtATime() {
-			if err := w.startsBeside(ctx); err != nil {
-				return false, err
-			}
+			w.startsBeside(ctx)
 		}
-		rb, err := w.server.Replace(ctx, w.prior)
-		if err != nil {
-			return false, err
-		}
+		rb := common.Must(w.server.Replace(ctx, w.prior))
 		w.rolled, w.current, w.scene.Answer = rb, rb.Next, rb.Next.Answer
 		if rb.State != nil {
 			w.scene.Answer = rb.State
@@ -202,24 +165,19 @@ func (w *World) userReplaces(ctx context.Context) error {
 		if !rb.Settled() {
 			w.wanted = w.prior.AfterLoss()
 		}
-		return rb.Settled() && late == nil, nil
+		return rb.Settled() && late == nil
 	})
 }
 
-func (w *World) userLooks(ctx context.Context) error { return w.found(w.server.Remains(ctx, w.prior)) }
+func (w *World) userLooks(ctx context.Context) { w.found(common.Must(w.server.Remains(ctx, w.prior))) }
 
-func (w *World) userLooksAfterEnd(ctx context.Context) error {
-	if err := client.Sleep(ctx, time.Until(w.prior.Over)); err != nil {
-		return err
-	}
-	return w.userLooks(ctx)
+func (w *World) userLooksAfterEnd(ctx context.Context) {
+	common.Check(client.Sleep(ctx, time.Until(w.prior.Over)))
+	w.userLooks(ctx)
 }
 
-func (w *World) found(remains *agent.Remains, err error) error {
-	if err == nil {
-		w.remains, w.scene.Answer = append(w.remains, remains), remains.State
-	}
-	return err
+func (w *World) found(remains *agent.Remains) {
+	w.remains, w.scene.Answer = append(w.remains, remains), remains.State
 }
 
 func (w *World) newRunPrompt() error {
@@ -232,9 +190,7 @@ func (w *World) newRunPrompt() error {
 }
 
 func (w *World) runsElsewhereFound(ctx context.Context) error {
-	if err := w.rolled.Usable(); err != nil {
-		return outcome.AsPrecondition(err)
-	}
+	common.Check(outcome.AsPrecondition(w.rolled.Usable()))
 	if w.endedEarly() != nil {
 		return outcome.Inconclusive("the run on the other thread ended before the rollback, in %d attempts", agent.Attempts)
 	}
@@ -243,11 +199,7 @@ func (w *World) runsElsewhereFound(ctx context.Context) error {
 
 func (w *World) allFound(ctx context.Context, runs []*agent.GraphRun) error {
 	for _, g := range runs {
-		a, err := w.server.GetRun(ctx, w.owner(), g)
-		if err != nil {
-			return err
-		}
-		if !a.OK() {
+		if a := common.Must(w.server.GetRun(ctx, w.owner(), g)); !a.OK() {
 			return outcome.Violated(a, "the run "+g.ID, "%s", outcome.Seen(a)).Comparing(a, g.Answer)
 		}
 	}
@@ -256,25 +208,16 @@ func (w *World) allFound(ctx context.Context, runs []*agent.GraphRun) error {
 
 func (w *World) runsElsewhereEnd(ctx context.Context) error {
 	for _, g := range w.aside {
-		state, err := w.server.Await(ctx, g)
-		if err != nil {
-			return err
-		}
-		if err := agent.HoldsOnly(state, g); err != nil {
-			return err
-		}
+		state := common.Must(w.server.Await(ctx, g))
+		common.Check(agent.HoldsOnly(state, g))
 	}
 	return nil
 }
 
 func (w *World) joinReturns(ctx context.Context) error {
-	if err := w.rolled.Usable(); err != nil {
-		return outcome.AsPrecondition(err)
-	}
+	common.Check(outcome.AsPrecondition(w.rolled.Usable()))
 	limit := w.target.Config.Timeouts.Request
-	if err := w.joined.OrUntil(ctx, time.Now().Add(limit)); err != nil {
-		return err
-	}
+	common.Check(w.joined.OrUntil(ctx, time.Now().Add(limit)))
 	if busy := (*client.Busy)(nil); w.joined.Over() && errors.As(w.joined.Err, &busy) {
 		return busy
 	}

@@ -22,21 +22,18 @@ func (w *World) defineConcurrent(r *common.Definitions) {
 // In turn, it tries again also where one would have been over before the last was complete: that a run comes back is
 // another requirement's concern.
 func (w *World) userStartsConcurrent(ctx context.Context, when string) error {
-	if err := w.server.PlainRunsWork(ctx); err != nil {
-		return outcome.AsPrecondition(err)
-	}
+	common.Check(outcome.AsPrecondition(w.server.PlainRunsWork(ctx)))
 	inProgress := false
 	for range agent.Attempts {
-		if err := w.onNewThread(ctx); err != nil {
-			return err
-		}
+		w.onNewThread(ctx)
 		if when == "all at once" {
 			var err error
 			if w.started, err = w.server.StartAtOnce(ctx, w.thread, w.wanted); err != nil {
 				return outcome.Unless(ctx, err, w.server.RollbackActs)
 			}
 			if agent.EachInProgress(w.started) {
-				return w.awaitAny(ctx)
+				w.awaitAny(ctx)
+				return nil
 			}
 		} else {
 			q, err := w.server.StartInTurn(ctx, w.thread, w.wanted)
@@ -46,9 +43,7 @@ func (w *World) userStartsConcurrent(ctx context.Context, when string) error {
 			if w.started, inProgress = q.Runs, q.InProgress; inProgress && q.Prompt {
 				return nil
 			}
-			if err := w.server.RollbackActs(ctx); err != nil {
-				return err // with more time, each run would wait longer for the one before
-			}
+			common.Check(w.server.RollbackActs(ctx)) // with more time, each run would wait longer for the one before
 		}
 		w.wanted = agent.Longer(w.started[0].Order.Hold, time.Since(w.started[0].Answer.Sent))
 	}
@@ -59,19 +54,15 @@ func (w *World) userStartsConcurrent(ctx context.Context, when string) error {
 }
 
 // awaitAny waits until one of the runs has completed: nobody can say which.
-func (w *World) awaitAny(ctx context.Context) error {
+func (w *World) awaitAny(ctx context.Context) {
 	for _, g := range w.started {
-		if err := client.Sleep(ctx, time.Until(g.Answered().Add(g.Order.Hold))); err != nil {
-			return err
-		}
+		common.Check(client.Sleep(ctx, time.Until(g.Answered().Add(g.Order.Hold))))
 	}
 	_, _, err := w.server.ReadState(ctx, w.thread, time.Now().Add(w.target.Config.Timeouts.Run), func(a *client.Answer) bool {
 		return slices.ContainsFunc(w.started, func(g *agent.GraphRun) bool { return g.CompleteIn(a) })
 	})
-	if err != nil {
-		return err
-	}
-	return client.Sleep(ctx, w.agents.Slack())
+	common.Check(err)
+	common.Check(client.Sleep(ctx, w.agents.Slack()))
 }
 
 // oneRunLeft looks when the last run has completed, or the time of all that were started at once is over.
@@ -79,10 +70,7 @@ func (w *World) oneRunLeft(ctx context.Context, which string) error {
 	w.left = nil
 	var last *client.Answer
 	for _, g := range w.started {
-		a, err := w.server.GetRun(ctx, w.owner(), g)
-		if err != nil {
-			return err
-		}
+		a := common.Must(w.server.GetRun(ctx, w.owner(), g))
 		if last = a; a.OK() {
 			w.left, w.scene.Answer = append(w.left, g), a
 		}
@@ -101,9 +89,6 @@ func (w *World) oneRunLeft(ctx context.Context, which string) error {
 
 // stateHoldsLeft asks for the messages of the run that is left.
 func (w *World) stateHoldsLeft(ctx context.Context) error {
-	a, err := w.server.State(ctx, w.owner(), w.thread)
-	if err != nil {
-		return err
-	}
+	a := common.Must(w.server.State(ctx, w.owner(), w.thread))
 	return agent.HoldsOnly(a, w.left...)
 }

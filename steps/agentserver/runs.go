@@ -4,14 +4,12 @@ import (
 	"context"
 	"errors"
 	"net/http"
-	"strings"
 	"time"
-
-	"github.com/google/uuid"
 
 	"github.com/agentconform/agentconform/steps/agent"
 	"github.com/agentconform/agentconform/steps/common"
 	"github.com/agentconform/agentconform/steps/outcome"
+	"github.com/agentconform/agentconform/steps/plane"
 	"github.com/agentconform/agentconform/steps/target"
 )
 
@@ -22,12 +20,12 @@ func (w *World) defineRuns(r *common.Definitions) {
 	r.Given(`a run in progress`, w.aRunInProgress)
 	r.Given(`a run whose graph raises an error`, w.aFailingRun)
 	r.Given(`the user was refused a run with rollback of an unknown assistant_id on it`, w.wasRefusedUnknownGraph)
-	r.When(`the user starts a run`, func(ctx context.Context) error {
-		return w.post(ctx, agent.Order{})
+	r.When(`the user starts a run`, func(ctx context.Context) {
+		w.post(ctx, agent.Order{})
 	})
 	r.When(`the user starts a long run`, w.userStartsLong)
-	r.When(`the user starts a run on an unknown thread`, func(ctx context.Context) error {
-		return w.tryRun(ctx, w.owner(), &agent.Thread{ID: target.UnknownID(), Owner: w.owner()}, agent.Order{})
+	r.When(`the user starts a run on an unknown thread`, func(ctx context.Context) {
+		w.tryRun(ctx, w.owner(), &agent.Thread{ID: target.UnknownID(), Owner: w.owner()}, agent.Order{})
 	})
 	r.When(`the user starts a run under each wrong thread id`, w.startsUnderWrongIDs)
 	r.When(`the user tries to start a run of (an unknown assistant_id|the assistant_id with one more character)`, w.userStartsUnknownGraph)
@@ -47,93 +45,71 @@ func (w *World) defineRuns(r *common.Definitions) {
 }
 
 func (w *World) aCompletedRun(ctx context.Context) error {
-	g, err := w.server.CompletedRun(ctx)
-	if err != nil {
-		return err
-	}
+	g := common.Must(w.server.CompletedRun(ctx))
 	w.speakOf(g)
 	return w.server.Understood(ctx)
 }
 
 // anOwnCompletedRun is on a thread that this scenario alone uses. Its messages are going to be compared, so plain
 // runs have to leave theirs.
-func (w *World) anOwnCompletedRun(ctx context.Context) error {
-	if err := w.aThread(ctx); err != nil {
-		return err
-	}
-	if err := w.nextRunCompletes(ctx); err != nil {
-		return err
-	}
-	return agent.HoldsOnly(w.scene.Answer, w.current)
+func (w *World) anOwnCompletedRun(ctx context.Context) {
+	w.aThread(ctx)
+	w.nextRunCompletes(ctx)
+	common.Check(agent.HoldsOnly(w.scene.Answer, w.current))
 }
 
-func (w *World) aFailingRun(ctx context.Context) (err error) {
-	if err = w.aThread(ctx); err == nil {
-		w.current, err = w.server.Start(ctx, w.thread, agent.Order{Words: agent.Fail, Waits: true})
-	}
-	return err
+func (w *World) aFailingRun(ctx context.Context) {
+	w.aThread(ctx)
+	w.current = common.Must(w.server.Start(ctx, w.thread, agent.Order{Words: agent.Fail, Waits: true}))
 }
 
 // post starts a run of the user on the thread. Whether it was accepted is for a later sentence to judge.
-func (w *World) post(ctx context.Context, o agent.Order) error {
-	g, err := w.server.Post(ctx, w.owner(), w.thread, o)
-	if err == nil {
-		w.current, w.scene.Answer = g, g.Answer
-	}
-	return err
+func (w *World) post(ctx context.Context, o agent.Order) {
+	w.current = common.Must(w.server.Post(ctx, w.owner(), w.thread, o))
+	w.scene.Answer = w.current.Answer
 }
 
 // tryRun starts a run of a caller who may be refused.
-func (w *World) tryRun(ctx context.Context, who target.Caller, t *agent.Thread, o agent.Order) error {
+func (w *World) tryRun(ctx context.Context, who target.Caller, t *agent.Thread, o agent.Order) {
 	theirs := *t // whatever becomes of it, the owner's count of runs is not changed
-	g, err := w.server.TryPost(ctx, who, &theirs, o)
-	if err == nil {
-		w.scene.Answer, w.foreign = g.Answer, g.Text()
-	}
-	return err
+	g := common.Must(w.server.TryPost(ctx, who, &theirs, o))
+	w.scene.Answer, w.foreign = g.Answer, g.Text()
 }
 
 // userStartsLong tries again with more time where the answer came so late that the run may have been over.
-func (w *World) userStartsLong(ctx context.Context) error {
+func (w *World) userStartsLong(ctx context.Context) {
 	for range agent.Attempts {
-		if err := w.startLong(ctx); err != nil {
-			return err
-		}
+		w.startLong(ctx)
 		if w.current.Answered().Before(w.current.NotOverBefore()) {
-			return nil
+			return
 		}
 		w.wanted = agent.Longer(w.current.Order.Hold, w.current.Answer.Took)
 	}
-	return nil
 }
 
-func (w *World) startLong(ctx context.Context) error {
-	if err := w.onNewThread(ctx); err != nil {
-		return err
-	}
-	if err := w.post(ctx, agent.Order{Waits: true, Hold: w.wanted}); err != nil {
-		return err
-	}
-	return outcome.AsPrecondition(w.current.Accepted())
+func (w *World) startLong(ctx context.Context) {
+	w.onNewThread(ctx)
+	w.post(ctx, agent.Order{Waits: true, Hold: w.wanted})
+	common.Check(outcome.AsPrecondition(w.current.Accepted()))
 }
 
 // startRaw sends the body as it is for a run on the thread.
-func (w *World) startRaw(ctx context.Context, body any, wrong bool) error {
+func (w *World) startRaw(ctx context.Context, body any, wrong bool) {
 	request := w.target.ToAgent(w.server.Base, w.owner(), http.MethodPost, agent.RunsPath(w.thread.ID), body)
 	request.Wrong = wrong
-	return w.sees(w.target.Client.Do(ctx, request))
+	w.scene.Answer = common.Must(w.target.Client.Do(ctx, request))
 }
 
 // unknownAssistant is a name that no graph has.
 func unknownAssistant() string { return "agentconform-" + target.UnknownID() }
 
-func (w *World) userStartsUnknownGraph(ctx context.Context, which string) error {
+func (w *World) userStartsUnknownGraph(ctx context.Context, which string) {
 	w.foreign = w.agents.Text(agent.Order{})
 	id := unknownAssistant()
 	if which != "an unknown assistant_id" {
 		id = w.target.Config.AssistantID + "x"
 	}
-	return w.startRaw(ctx, map[string]any{"assistant_id": id, "input": agent.Input([]string{w.foreign})}, false)
+	w.startRaw(ctx, map[string]any{"assistant_id": id, "input": agent.Input([]string{w.foreign})}, false)
 }
 
 // wasRefusedUnknownGraph needs the refusal, and that the run in progress was not over before it.
@@ -141,38 +117,30 @@ func (w *World) wasRefusedUnknownGraph(ctx context.Context) error {
 	return w.wasRefused(ctx, w.owner(), agent.Order{Strategy: agent.RollbackStrategy, Assistant: unknownAssistant()})
 }
 
-func (w *World) userStartsWithMistake(ctx context.Context, mistake string) error {
-	body := map[string]any{"assistant_id": w.target.Config.AssistantID, "input": agent.Input([]string{w.target.Name("word")})}
-	var sent any = body
-	switch mistake {
-	case "a body that is not valid JSON":
-		sent = []byte(`{"assistant_id": `)
-	case "an array in place of the object":
-		sent = []any{body}
-	case "no assistant_id":
-		delete(body, "assistant_id")
-	case "a number as assistant_id":
-		body["assistant_id"] = 42
-	case "an empty assistant_id":
-		body["assistant_id"] = ""
-	case "null in place of the object":
-		sent = []byte("null")
-	case "no body":
-		sent = []byte{}
-	case "a number as multitask_strategy":
-		body["multitask_strategy"] = 42
-	case "a number as input":
-		body["input"] = 42
-	case "an unknown multitask_strategy":
-		body["multitask_strategy"] = "agentconform-unknown"
-	default:
-		return errors.New("no mistake is called " + mistake)
+func (w *World) userStartsWithMistake(ctx context.Context, mistake string) {
+	input := agent.Input([]string{w.target.Name("word")})
+	whole := map[string]any{"assistant_id": w.target.Config.AssistantID, "input": input}
+	with := func(key string, value any) any { return plane.Changed(whole, map[string]any{key: value}) }
+	sent, known := map[string]any{
+		"a body that is not valid JSON":   []byte(`{"assistant_id": `),
+		"an array in place of the object": []any{whole},
+		"null in place of the object":     []byte("null"),
+		"no body":                         []byte{},
+		"no assistant_id":                 with("assistant_id", nil),
+		"a number as assistant_id":        with("assistant_id", 42),
+		"an empty assistant_id":           with("assistant_id", ""),
+		"a number as multitask_strategy":  with("multitask_strategy", 42),
+		"an unknown multitask_strategy":   with("multitask_strategy", "agentconform-unknown"),
+		"a number as input":               with("input", 42),
+	}[mistake]
+	if !known {
+		common.Check(errors.New("no mistake is called " + mistake))
 	}
-	return w.startRaw(ctx, sent, true)
+	w.startRaw(ctx, sent, true)
 }
 
-func (w *World) userRetrieves(ctx context.Context, which string) error {
-	return w.sees(w.server.GetRun(ctx, w.owner(), w.runNamed(which)))
+func (w *World) userRetrieves(ctx context.Context, which string) {
+	w.scene.Answer = common.Must(w.server.GetRun(ctx, w.owner(), w.runNamed(which)))
 }
 
 // runNamed is a run as the sentences name it: the current one, one that does not exist, or the current one under a
@@ -190,72 +158,46 @@ func (w *World) runNamed(which string) *agent.GraphRun {
 	return w.current
 }
 
-// wrongID is an id that does not exist in its place, though something like it may, with its class.
-type wrongID struct{ class, id string }
-
-// wrongIDs are a text, the id with another digit in its middle, and the id of something of another kind. Ids that are
-// no UUIDs give no near one: what looks like it may exist.
-func wrongIDs(id, other, kind string) []wrongID {
-	all := []wrongID{{"a text that is no UUID", "agentconform-" + target.UnknownID()}}
-	if u, err := uuid.Parse(id); err == nil {
-		u[7] ^= 0x15
-		all = append(all, wrongID{"the id with another digit", u.String()})
-	}
-	if uuid.Validate(other) == nil && !strings.EqualFold(id, other) {
-		all = append(all, wrongID{"the id of the " + kind, other})
-	}
-	return all
+// wrongIDs are a text, and those that are like an id.
+func wrongIDs(id, other, kind string) []common.WrongID {
+	text := common.WrongID{ID: "agentconform-" + target.UnknownID(), Class: "a text that is no UUID"}
+	return append([]common.WrongID{text}, common.NearIDs(id, other, kind)...)
 }
 
 // callsByWrongIDs retrieves or joins the run with one wrong id in its path.
-func (w *World) callsByWrongIDs(ctx context.Context, how string) error {
+func (w *World) callsByWrongIDs(ctx context.Context, how string) {
 	g, call := w.current, w.server.GetRun
 	if how == "joins" {
 		call = w.server.JoinCompleted
 	}
-	try := func(class, thread, run string) error {
-		a, err := call(ctx, w.owner(), &agent.GraphRun{ID: run, Thread: &agent.Thread{ID: thread}})
+	try := func(class, thread, run string) {
+		a := common.Must(call(ctx, w.owner(), &agent.GraphRun{ID: run, Thread: &agent.Thread{ID: thread}}))
 		w.wrong = append(w.wrong, namedAnswer{class, a})
-		return err
 	}
 	for _, wrong := range wrongIDs(g.ID, g.Thread.ID, "thread") {
-		if err := try("run id: "+wrong.class, g.Thread.ID, wrong.id); err != nil {
-			return err
-		}
+		try("run id: "+wrong.Class, g.Thread.ID, wrong.ID)
 	}
 	for _, wrong := range wrongIDs(g.Thread.ID, g.ID, "run") {
-		if err := try("thread id: "+wrong.class, wrong.id, g.ID); err != nil {
-			return err
-		}
+		try("thread id: "+wrong.Class, wrong.ID, g.ID)
 	}
-	return nil
 }
 
-func (w *World) readsStateOfWrongIDs(ctx context.Context) error {
+func (w *World) readsStateOfWrongIDs(ctx context.Context) {
 	for _, wrong := range wrongIDs(w.thread.ID, w.current.ID, "run") {
-		a, err := w.server.State(ctx, w.owner(), &agent.Thread{ID: wrong.id})
-		if err != nil {
-			return err
-		}
-		w.wrong = append(w.wrong, namedAnswer{"thread id: " + wrong.class, a})
+		a := common.Must(w.server.State(ctx, w.owner(), &agent.Thread{ID: wrong.ID}))
+		w.wrong = append(w.wrong, namedAnswer{"thread id: " + wrong.Class, a})
 	}
-	return nil
 }
 
 // startsUnderWrongIDs starts nothing under an id that may be a thread's: its state is asked for first.
-func (w *World) startsUnderWrongIDs(ctx context.Context) error {
+func (w *World) startsUnderWrongIDs(ctx context.Context) {
 	for _, wrong := range wrongIDs(w.thread.ID, w.current.ID, "run") {
-		t := &agent.Thread{ID: wrong.id, Owner: w.owner()}
-		state, err := w.server.State(ctx, w.owner(), t)
-		if err == nil && state.Status >= http.StatusBadRequest {
-			err = w.tryRun(ctx, w.owner(), t, agent.Order{})
-			w.wrong = append(w.wrong, namedAnswer{"thread id: " + wrong.class, w.scene.Answer})
-		}
-		if err != nil {
-			return err
+		t := &agent.Thread{ID: wrong.ID, Owner: w.owner()}
+		if common.Must(w.server.State(ctx, w.owner(), t)).Status >= http.StatusBadRequest {
+			w.tryRun(ctx, w.owner(), t, agent.Order{})
+			w.wrong = append(w.wrong, namedAnswer{"thread id: " + wrong.Class, w.scene.Answer})
 		}
 	}
-	return nil
 }
 
 func (w *World) eachIsError() error {
@@ -283,9 +225,7 @@ func (w *World) acceptedInTime() error {
 
 func (w *World) answerIsRun() error {
 	a := w.scene.Answer
-	if err := validIsServed(a); err != nil {
-		return err
-	}
+	common.Check(validIsServed(a))
 	if id := a.Get("run_id"); !a.OK() || id.String() != w.current.ID {
 		return outcome.Violated(a, "the run "+w.current.ID, "%s", outcome.Seen(a)).At("/run_id").Comparing(a, w.current.Answer)
 	}

@@ -16,14 +16,7 @@ const longerHold = 1200 * time.Millisecond
 
 // defineJoins registers the sentences about joins (section 4).
 func (w *World) defineJoins(r *common.Definitions) {
-	r.When(`the user starts a long run, and joins it`, func(ctx context.Context) error { return w.startsLongAndJoins(ctx, 1) })
-	r.When(`the user starts a long run, and joins it twice at the same time`, func(ctx context.Context) error {
-		return w.startsLongAndJoins(ctx, 2)
-	})
-	r.When(`the user starts a longer run, and joins it`, func(ctx context.Context) error {
-		w.wanted = longerHold
-		return w.startsLongAndJoins(ctx, 1)
-	})
+	r.When(`the user starts a (long|longer) run, and joins it( twice at the same time)?`, w.startsLongAndJoins)
 	r.When(`the user joins the run`, w.userJoins)
 	r.When(`the user joins (an unknown run of the thread|the run under (?:an unknown|the other) thread)`, w.joinMistaken)
 	r.Then(`the join is answered with any status`, w.joinIsAnswered)
@@ -32,24 +25,25 @@ func (w *World) defineJoins(r *common.Definitions) {
 	r.Then(`the join does not return before the end of the run`, w.joinNotEarly)
 }
 
-// startsLongAndJoins joins while the run is in progress, so many times at the same time. A join that is not answered is
+// startsLongAndJoins joins while the run is in progress, once or twice at the same time. A join that is not answered is
 // judged, else the one that is answered first.
-func (w *World) startsLongAndJoins(ctx context.Context, times int) error {
+func (w *World) startsLongAndJoins(ctx context.Context, long, twice string) error {
+	times := 1
+	if twice != "" {
+		times = 2
+	}
+	if long == "longer" {
+		w.wanted = longerHold
+	}
 	for range agent.Attempts {
-		if err := w.startLong(ctx); err != nil {
-			return outcome.AsPrecondition(err)
-		}
+		common.Needs(func() { w.startLong(ctx) })
 		var joins []*agent.Joining
 		for range times {
 			joins = append(joins, w.join(ctx))
-			if err := client.Sleep(ctx, w.agents.Slack()/4); err != nil { // the next comes while this one waits
-				return err
-			}
+			common.Check(client.Sleep(ctx, w.agents.Slack()/4)) // the next comes while this one waits
 		}
 		for _, w.joined = range joins {
-			if err := w.awaitJoin(ctx); err != nil {
-				return err
-			}
+			w.awaitJoin(ctx)
 			if !w.joined.Over() {
 				break
 			}
@@ -75,39 +69,37 @@ func (w *World) join(ctx context.Context) *agent.Joining {
 
 // awaitJoin waits for the answer to the join. One that has not come long after the run was seen to be complete is not
 // waited for any longer.
-func (w *World) awaitJoin(ctx context.Context) error {
+func (w *World) awaitJoin(ctx context.Context) {
 	g := w.current
 	end := g.Answered().Add(g.Order.Hold)
-	if err := w.joined.OrUntil(ctx, end.Add(w.agents.Patience())); err != nil || w.joined.Over() {
-		return err
+	common.Check(w.joined.OrUntil(ctx, end.Add(w.agents.Patience())))
+	if w.joined.Over() {
+		return
 	}
 	_, seen, err := w.server.ReadState(ctx, w.thread, end.Add(w.target.Config.Timeouts.Run), func(a *client.Answer) bool {
 		return w.joined.Over() || g.CompleteIn(a)
 	})
-	if err == nil && !seen {
-		err = w.server.StillQueued(ctx, g)
+	common.Check(err)
+	if !seen {
+		common.Check(w.server.StillQueued(ctx, g))
 	}
-	if err != nil {
-		return err
-	}
-	return w.joined.OrUntil(ctx, time.Now().Add(w.target.Config.Timeouts.Request))
+	common.Check(w.joined.OrUntil(ctx, time.Now().Add(w.target.Config.Timeouts.Request)))
 }
 
 // joinMistaken joins a run that does not exist there.
-func (w *World) joinMistaken(ctx context.Context, which string) error {
-	return w.sees(w.server.JoinCompleted(ctx, w.owner(), w.runNamed(which)))
+func (w *World) joinMistaken(ctx context.Context, which string) {
+	w.scene.Answer = common.Must(w.server.JoinCompleted(ctx, w.owner(), w.runNamed(which)))
 }
 
 // userJoins gives the answer the time that any answer may take. A run that may still be queued gets that of a run.
 func (w *World) userJoins(ctx context.Context) error {
 	if w.current.Complete || w.current.Joined {
-		return w.sees(w.server.JoinCompleted(ctx, w.owner(), w.current))
+		w.scene.Answer = common.Must(w.server.JoinCompleted(ctx, w.owner(), w.current))
+		return nil
 	}
 	join := w.join(ctx)
 	limit := w.current.Answered().Add(w.current.Order.Hold + 2*w.target.Config.Timeouts.Run) // its own comes first
-	if err := join.OrUntil(ctx, limit); err != nil {
-		return err
-	}
+	common.Check(join.OrUntil(ctx, limit))
 	if join.Unanswered() {
 		return w.server.StillQueued(ctx, w.current)
 	}
@@ -116,9 +108,7 @@ func (w *World) userJoins(ctx context.Context) error {
 }
 
 func (w *World) joinAnswers() error {
-	if err := w.joinIsAnswered(); err != nil {
-		return err
-	}
+	common.Check(w.joinIsAnswered())
 	return joined(w.joined.Answer)
 }
 
@@ -133,9 +123,7 @@ func (w *World) joinIsAnswered() error {
 
 // joined says what is wrong with the answer to a join of the user's own run.
 func joined(a *client.Answer) error {
-	if err := validIsServed(a); err != nil {
-		return err
-	}
+	common.Check(validIsServed(a))
 	return outcome.Want(a.OK(), a, "status 2xx to the join")
 }
 
@@ -166,8 +154,6 @@ func (w *World) joinAnswersAtOnce(ctx context.Context) error {
 		if attempt == agent.Attempts {
 			return outcome.Violated(a, "an answer within "+limit.String(), "an answer after %s", a.Took.Round(time.Millisecond))
 		}
-		if err := w.userJoins(ctx); err != nil {
-			return err
-		}
+		common.Check(w.userJoins(ctx))
 	}
 }

@@ -20,8 +20,8 @@ import (
 func (w *World) defineStates(r *common.Definitions) {
 	r.When(`the user reads the state of the thread`, w.userReadsState)
 	r.When(`a run of the user with (one message|three messages|a string .+) has completed`, w.runWithMessages)
-	r.When(`a run of the user that calls a tool has completed`, func(ctx context.Context) error {
-		return w.runOnNewThread(ctx, agent.Order{Words: messages.Tool})
+	r.When(`a run of the user that calls a tool has completed`, func(ctx context.Context) {
+		w.runOnNewThread(ctx, agent.Order{Words: messages.Tool})
 	})
 	r.When(`a run of the user with a message of each class of text has completed`, w.runWithEachText)
 	r.When(`a run of the user with (an empty message|a message of 32 KiB) has completed, or was refused with 4xx`, w.runWithOddText)
@@ -36,24 +36,22 @@ func (w *World) defineStates(r *common.Definitions) {
 	r.Then(`the state holds the messages of the user's runs only`, w.stateHoldsKept)
 }
 
-func (w *World) runWithMessages(ctx context.Context, number string) error {
+func (w *World) runWithMessages(ctx context.Context, number string) {
 	o := agent.Order{Words: texts[number]}
 	if number == "three messages" {
 		o.Before = []string{w.target.Name("first"), w.target.Name("second")}
 	}
-	return w.runOnNewThread(ctx, o)
+	w.runOnNewThread(ctx, o)
 }
 
-func (w *World) runOnNewThread(ctx context.Context, o agent.Order) error {
-	if err := w.onNewThread(ctx); err != nil {
-		return err
-	}
-	return outcome.AsPrecondition(w.nextRun(ctx, o))
+func (w *World) runOnNewThread(ctx context.Context, o agent.Order) {
+	w.onNewThread(ctx)
+	common.Needs(func() { w.nextRun(ctx, o) })
 }
 
 // furtherRun is one after others: whether a thread takes more than one is no MUST.
 func (w *World) furtherRun(ctx context.Context) error {
-	err := w.nextRunCompletes(ctx)
+	err := common.Try(func() { w.nextRunCompletes(ctx) })
 	if outcome.Is(err, reports.Failed) {
 		return outcome.Inapplicable("further runs of a thread", "the target takes no further run of the thread: %v", err)
 	}
@@ -116,9 +114,7 @@ func (w *World) runWithOddText(ctx context.Context, which string) error {
 	if which == "a message of 32 KiB" {
 		odd = strings.Repeat("0123456789abcde ", 2048)
 	}
-	if err := w.runWith(ctx, which, []string{odd}); err != nil {
-		return err
-	}
+	common.Check(w.runWith(ctx, which, []string{odd}))
 	if !w.current.Complete {
 		return outcome.Inapplicable(which, "a run with %s does not complete: %s", which, outcome.Seen(w.scene.Answer))
 	}
@@ -127,19 +123,14 @@ func (w *World) runWithOddText(ctx context.Context, which string) error {
 
 // runWith runs the graph with messages that a target may refuse: section 8 shows no limits.
 func (w *World) runWith(ctx context.Context, what string, before []string) error {
-	if err := w.onNewThread(ctx); err != nil {
-		return err
-	}
-	if err := w.post(ctx, agent.Order{Before: before}); err != nil {
-		return outcome.AsPrecondition(err)
-	}
+	w.onNewThread(ctx)
+	common.Needs(func() { w.post(ctx, agent.Order{Before: before}) })
 	if g := w.current; g.ID == "" && g.Answer.Refused() {
 		return outcome.Inapplicable(what, "the target refuses %s: %s", what, outcome.Seen(g.Answer))
 	}
-	if err := w.current.Accepted(); err != nil {
-		return outcome.AsPrecondition(err)
-	}
-	return outcome.AsPrecondition(w.sees(w.server.Await(ctx, w.current)))
+	common.Check(outcome.AsPrecondition(w.current.Accepted()))
+	w.scene.Answer = common.Given(w.server.Await(ctx, w.current))
+	return nil
 }
 
 func (w *World) stateHasMessages() error {
@@ -173,9 +164,7 @@ func (w *World) formIsKept() error {
 
 func (w *World) stateHoldsKinds(kinds string) error {
 	all := messages.Of(w.scene.Answer)
-	if err := w.formIsKept(); err != nil {
-		return err
-	}
+	common.Check(w.formIsKept())
 	var found []string
 	for _, m := range all {
 		found = append(found, m.Kind)
@@ -189,9 +178,7 @@ func (w *World) stateHoldsKinds(kinds string) error {
 
 // humanIsInput tells of the first message that is not as it was sent, with its class.
 func (w *World) humanIsInput() error {
-	if err := w.formIsKept(); err != nil {
-		return err
-	}
+	common.Check(w.formIsKept())
 	var humans []string
 	for _, m := range messages.Of(w.scene.Answer) {
 		if m.Kind == messages.Human {
@@ -236,9 +223,7 @@ func (w *World) answerRepeats() error {
 
 // stateHoldsRun is blocked where there is no run, and where plain runs leave no input and answer either.
 func (w *World) stateHoldsRun(ctx context.Context) error {
-	if err := w.current.Accepted(); err != nil {
-		return outcome.AsPrecondition(err)
-	}
+	common.Check(outcome.AsPrecondition(w.current.Accepted()))
 	return outcome.Unless(ctx, agent.HoldsAnswered(w.scene.Answer, w.current), w.server.PlainRunsWork)
 }
 
@@ -250,10 +235,7 @@ func (w *World) stateHoldsKept(ctx context.Context) error {
 	if wrong == nil {
 		return nil
 	}
-	adds, err := w.server.RunsAdd(ctx)
-	if err != nil {
-		return outcome.AsPrecondition(err)
-	}
+	adds := common.Given(w.server.RunsAdd(ctx))
 	incomplete := slices.ContainsFunc(w.kept, func(g *agent.GraphRun) bool { return !g.Complete })
 	tellsForeign := slices.ContainsFunc(messages.Of(w.scene.Answer), func(m messages.Message) bool {
 		return w.foreign != "" && strings.Contains(m.Text, w.foreign)

@@ -15,14 +15,13 @@ import (
 // defineThreads registers the sentences about threads and their list (section 4).
 func (w *World) defineThreads(r *common.Definitions) {
 	r.Given(`a thread of the user`, w.aThread)
-	r.Given(`another thread of the user`, func(ctx context.Context) error {
-		t, err := w.server.NewThread(ctx, w.owner())
-		w.threads = append(w.threads, t)
-		return err
+	r.Given(`another thread of the user`, func(ctx context.Context) {
+		w.threads = append(w.threads, common.Must(w.server.NewThread(ctx, w.owner())))
 	})
-	r.When(`the user creates a thread`, func(ctx context.Context) error { return w.createThread(ctx, nil) })
-	r.When(`the user creates two threads`, func(ctx context.Context) error {
-		return common.Times(2, func() error { return w.createThread(ctx, nil) })
+	r.When(`the user creates a thread`, func(ctx context.Context) { w.createThread(ctx, nil) })
+	r.When(`the user creates two threads`, func(ctx context.Context) {
+		w.createThread(ctx, nil)
+		w.createThread(ctx, nil)
 	})
 	r.When(`(the user|a studio user) lists the threads`, w.callerLists)
 	r.Then(`the answer holds a "thread_id"`, func() error { return w.answerHoldsID("thread_id") })
@@ -30,18 +29,16 @@ func (w *World) defineThreads(r *common.Definitions) {
 	r.Then(`the list holds the thread`, w.listHoldsThread)
 }
 
-func (w *World) callerLists(ctx context.Context, name string) (err error) {
+func (w *World) callerLists(ctx context.Context, name string) {
 	who := w.owner()
 	if name != target.TheUser {
-		if who, err = w.callerNamed(ctx, name); err != nil {
-			return err
-		}
+		who = w.callerNamed(ctx, name)
 	}
 	if w.thread == nil {
-		return w.listUntil(ctx, who, nil, nil)
+		w.listUntil(ctx, who, nil, nil)
+		return
 	}
-	w.thread, err = w.listNewest(ctx, who, w.thread)
-	return err
+	w.thread = w.listNewest(ctx, who, w.thread)
 }
 
 func (w *World) threadsDiffer() error {
@@ -65,9 +62,7 @@ func (w *World) listHoldsThread() error {
 		return nil
 	}
 	if w.listedBy.User == w.thread.Owner.User {
-		if err := validIsServed(a); err != nil {
-			return err
-		}
+		common.Check(validIsServed(a))
 	}
 	wrong := outcome.Violated(a, "an array of threads", "%s", outcome.Seen(a))
 	if isThreadList(a) {
@@ -93,63 +88,53 @@ const (
 func isThreadList(a *client.Answer) bool { return a.OK() && a.IsArray() }
 
 // list lists the threads of who once. Without a filter that is done in the way that the target has.
-func (w *World) list(ctx context.Context, who target.Caller, f *agent.Filter) (err error) {
-	w.listedBy = who
-	w.rows, w.scene.Answer, err = w.server.List(ctx, who, f)
-	return err
+func (w *World) list(ctx context.Context, who target.Caller, f *agent.Filter) {
+	rows, a, err := w.server.List(ctx, who, f)
+	common.Check(err)
+	w.listedBy, w.rows, w.scene.Answer = who, rows, a
 }
 
 // listUntil lists again and again until the list shows the thread, or the time is over. Any list does where there is no
 // thread. What is no list is not asked again.
-func (w *World) listUntil(ctx context.Context, who target.Caller, f *agent.Filter, t *agent.Thread) error {
-	return w.target.RetryFor(ctx, w.target.Config.Timeouts.Request, func() (bool, error) {
-		err := w.list(ctx, who, f)
-		return err == nil && (t == nil || w.rows.Holds(t.ID) || !isThreadList(w.scene.Answer)), err
+func (w *World) listUntil(ctx context.Context, who target.Caller, f *agent.Filter, t *agent.Thread) {
+	common.Retry(ctx, w.target, func() bool {
+		w.list(ctx, who, f)
+		return t == nil || w.rows.Holds(t.ID) || !isThreadList(w.scene.Answer)
 	})
 }
 
 // listNewest lists the threads of who until the list shows the thread, or one that its owner has made since, where the
 // list may be a page. It returns the one that was shown, else the first.
-func (w *World) listNewest(ctx context.Context, who target.Caller, first *agent.Thread) (*agent.Thread, error) {
+func (w *World) listNewest(ctx context.Context, who target.Caller, first *agent.Thread) *agent.Thread {
 	made, shown := []*agent.Thread{first}, first
 	w.rows = nil
-	look := func() (bool, error) {
+	look := func() bool {
 		if w.rows.Len() >= leastPage && len(made) <= mostNewest && !w.target.Searches() {
-			t, err := w.markedThread(ctx, first.Owner)
-			if err != nil {
-				return false, err
-			}
-			made = append(made, t)
+			made = append(made, w.markedThread(ctx, first.Owner))
 		}
-		if err := w.list(ctx, who, nil); err != nil {
-			return false, err
-		}
+		w.list(ctx, who, nil)
 		if at := slices.IndexFunc(made, func(t *agent.Thread) bool { return w.rows.Holds(t.ID) }); at >= 0 {
 			shown = made[at]
-			return true, nil
+			return true
 		}
-		return !isThreadList(w.scene.Answer), nil
+		return !isThreadList(w.scene.Answer)
 	}
 	// The first list may have waited so long for others that its time is over: a newer thread is tried all the same.
-	if done, err := look(); done || err != nil {
-		return shown, err
+	if !look() {
+		common.Retry(ctx, w.target, look)
 	}
-	err := w.target.RetryFor(ctx, w.target.Config.Timeouts.Request, look)
-	return shown, err
+	return shown
 }
 
 // markedThread creates a thread with the mark of the scenario, and without it where the target refuses metadata.
-func (w *World) markedThread(ctx context.Context, who target.Caller) (*agent.Thread, error) {
+func (w *World) markedThread(ctx context.Context, who target.Caller) *agent.Thread {
 	if w.mark != "" {
-		t, err := w.server.CreateThread(ctx, who, map[string]any{markKey: w.mark})
-		if err != nil {
-			return nil, err
-		}
+		t := common.Must(w.server.CreateThread(ctx, who, map[string]any{markKey: w.mark}))
 		if t.ID != "" {
-			return t, t.Usable()
+			return common.Must(t, t.Usable())
 		}
 	}
-	return w.server.NewThread(ctx, who)
+	return common.Must(w.server.NewThread(ctx, who))
 }
 
 // isMarked tells whether the list shows a thread with the mark of the scenario in its metadata.
@@ -164,20 +149,14 @@ func (w *World) isMarked() bool {
 
 // listOther lists the threads of who at the endpoint that is not used, where that serves the user: a target needs only
 // one. The error skips a scenario where it does not.
-func (w *World) listOther(ctx context.Context, who target.Caller) error {
+func (w *World) listOther(ctx context.Context, who target.Caller) {
 	if w.target.AgentRefusal() != 0 {
-		return outcome.Needs("users")
+		common.Check(outcome.Needs("users"))
 	}
-	serves, err := w.server.ServesOtherEndpoint(ctx)
-	if err != nil {
-		return outcome.AsPrecondition(err)
+	if serves := common.Given(w.server.ServesOtherEndpoint(ctx)); !serves {
+		common.Check(outcome.Inapplicable("a second endpoint that lists threads",
+			"the target lists threads at one endpoint only (agent.listing)"))
 	}
-	if !serves {
-		return outcome.Inapplicable("a second endpoint that lists threads", "the target lists threads at one endpoint only (agent.listing)")
-	}
-	w.listedBy = who
-	if err = w.sees(w.server.AskOtherEndpoint(ctx, who)); err == nil {
-		w.rows = agent.ListingOf(w.scene.Answer)
-	}
-	return err
+	w.listedBy, w.scene.Answer = who, common.Must(w.server.AskOtherEndpoint(ctx, who))
+	w.rows = agent.ListingOf(w.scene.Answer)
 }

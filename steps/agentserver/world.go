@@ -40,16 +40,16 @@ type World struct {
 	filter       string        // of the list, as the sentence names it
 
 	// A run in progress that another one is to replace in time, and what became of it.
-	prior       *agent.Progress                   // the run that is to be rolled back, or is just in progress
-	prepared    []func(ctx context.Context) error // preconditions that a lost race uses up
-	wanted      time.Duration                     // how long the run in progress should take, after a lost race
-	rolled      *agent.Rollback                   // what became of the prior run and the new one
-	remains     []*agent.Remains                  // what was found of the prior run, and in the state
-	started     []*agent.GraphRun                 // with rollback, one after the other or at once
-	left        []*agent.GraphRun                 // those of them that are still found
-	aside       []*agent.GraphRun                 // runs on other threads of the user
-	asideThread *agent.Thread                     // on which one of these is in progress; nil where none is
-	longer      time.Duration                     // how long that should take, after it was over too early
+	prior       *agent.Progress             // the run that is to be rolled back, or is just in progress
+	prepared    []func(ctx context.Context) // preconditions that a lost race uses up
+	wanted      time.Duration               // how long the run in progress should take, after a lost race
+	rolled      *agent.Rollback             // what became of the prior run and the new one
+	remains     []*agent.Remains            // what was found of the prior run, and in the state
+	started     []*agent.GraphRun           // with rollback, one after the other or at once
+	left        []*agent.GraphRun           // those of them that are still found
+	aside       []*agent.GraphRun           // runs on other threads of the user
+	asideThread *agent.Thread               // on which one of these is in progress; nil where none is
+	longer      time.Duration               // how long that should take, after it was over too early
 
 	// A request of a caller who may be refused.
 	attempted string // who, as the sentence names them
@@ -94,15 +94,11 @@ func (w *World) aDeployedAgentServer(ctx context.Context) (err error) {
 
 // theUserIs has the sentences after it speak of the first or the second configured user as "the user", and of the
 // remaining one as "the other user". By it, what protects a user from another is judged in both directions.
-func (w *World) theUserIs(ctx context.Context, order string) error {
+func (w *World) theUserIs(ctx context.Context, order string) {
 	if w.second = order == "second"; !w.second {
-		return nil
+		return
 	}
-	user, err := w.callerNamed(ctx, target.TheUser)
-	if err == nil {
-		w.server = w.server.OwnedBy(user)
-	}
-	return err
+	w.server = w.server.OwnedBy(w.callerNamed(ctx, target.TheUser))
 }
 
 // owner is who owns what the scenario creates: "the user".
@@ -110,53 +106,33 @@ func (w *World) owner() target.Caller { return w.server.Owner() }
 
 // callerNamed returns the caller that a sentence names. The first configured user always comes first, so that what a
 // target keeps of its first caller shows with the others.
-func (w *World) callerNamed(ctx context.Context, name string) (target.Caller, error) {
+func (w *World) callerNamed(ctx context.Context, name string) target.Caller {
 	switch {
 	case w.second && name == target.TheUser:
 		name = target.TheOtherUser
 	case w.second && name == target.TheOtherUser:
 		name = target.TheUser
 	}
-	who, err := w.target.Caller(name)
-	if err == nil && name == target.TheOtherUser {
+	who := common.Given(w.target.Caller(name))
+	if name == target.TheOtherUser {
 		_, _ = w.server.SharedCompletedRun(ctx) // what is wrong with it is judged elsewhere
-		err = w.server.OtherIsLetIn(ctx, who)
+		common.Check(outcome.AsPrecondition(w.server.OtherIsLetIn(ctx, who)))
 	}
-	return who, outcome.AsPrecondition(err)
+	return who
 }
 
 // bothUsers are "the user" and "the other user".
-func (w *World) bothUsers(ctx context.Context) (user, other target.Caller, err error) {
-	if user, err = w.callerNamed(ctx, target.TheUser); err == nil {
-		other, err = w.callerNamed(ctx, target.TheOtherUser)
-	}
-	return user, other, err
+func (w *World) bothUsers(ctx context.Context) (user, other target.Caller) {
+	return w.callerNamed(ctx, target.TheUser), w.callerNamed(ctx, target.TheOtherUser)
 }
 
 // anUpdatedAgentServer goes on at the agent server of the shared deployment that was updated, once the last revision
 // of that is DEPLOYED.
-func (w *World) anUpdatedAgentServer(ctx context.Context) error {
-	d, err := w.plane.Shared(ctx, w.plane.Fixtures.Updated)
-	if err != nil {
-		return err
-	}
-	h, err := w.plane.Poll(ctx, d.ID, d.Latest(), plane.IsDone)
-	if err != nil {
-		return err
-	}
-	if err := w.plane.Settled(h); err != nil {
-		return err
-	}
-	w.server, err = w.agents.AgentOf(ctx, d)
-	return err
-}
-
-// sees makes what a request has brought the answer that the sentences speak of.
-func (w *World) sees(a *client.Answer, err error) error {
-	if err == nil {
-		w.scene.Answer = a
-	}
-	return err
+func (w *World) anUpdatedAgentServer(ctx context.Context) {
+	d := common.Must(w.plane.Shared(ctx, w.plane.Fixtures.Updated))
+	h := common.Must(w.plane.Poll(ctx, d.ID, d.Latest(), plane.IsDone))
+	common.Check(w.plane.Settled(h))
+	w.server = common.Must(w.agents.AgentOf(ctx, d))
 }
 
 // isServed wants the request that was tried to be served. That a user is refused is judged here; any other trouble with
@@ -184,95 +160,75 @@ func wantsError(a *client.Answer) error {
 }
 
 // afterPlainRuns is a precondition that needs plain runs to work.
-func (w *World) afterPlainRuns(given func(ctx context.Context) error) func(ctx context.Context) error {
-	return func(ctx context.Context) error {
-		if err := w.server.PlainRunsWork(ctx); err != nil {
-			return err
-		}
-		return given(ctx)
+func (w *World) afterPlainRuns(given func(ctx context.Context)) func(ctx context.Context) {
+	return func(ctx context.Context) {
+		common.Check(w.server.PlainRunsWork(ctx))
+		given(ctx)
 	}
 }
 
 // speakOf makes a run the one that the sentences speak of.
 func (w *World) speakOf(g *agent.GraphRun) { w.current, w.thread = g, g.Thread }
 
-func (w *World) aRunInProgress(ctx context.Context) error {
-	return w.aRunInProgressAt(ctx, agent.JustStarted)
-}
+func (w *World) aRunInProgress(ctx context.Context) { w.aRunInProgressAt(ctx, agent.JustStarted) }
 
-func (w *World) aRunInProgressAt(ctx context.Context, moment string) error {
-	return w.prepare(ctx, func(ctx context.Context) error {
-		p, err := w.server.InProgress(ctx, moment, w.wanted)
-		if err == nil {
-			w.prior = p
-			w.speakOf(p.GraphRun)
-		}
-		return err
+func (w *World) aRunInProgressAt(ctx context.Context, moment string) {
+	w.prepare(ctx, func(ctx context.Context) {
+		w.prior = common.Must(w.server.InProgress(ctx, moment, w.wanted))
+		w.speakOf(w.prior.GraphRun)
 	})
 }
 
 // prepare brings a precondition about that a race may use up. A sentence that loses its race has it brought about
 // again, with more time.
-func (w *World) prepare(ctx context.Context, f func(ctx context.Context) error) error {
+func (w *World) prepare(ctx context.Context, f func(ctx context.Context)) {
 	w.prepared = append(w.prepared, f)
-	return f(ctx)
+	f(ctx)
 }
 
 // race acts until the race is won, at most a few times.
-func (w *World) race(ctx context.Context, act func(ctx context.Context) (won bool, err error)) error {
+func (w *World) race(ctx context.Context, act func(ctx context.Context) (won bool)) {
 	for attempt := range agent.Attempts {
-		for _, f := range w.prepared {
-			if attempt == 0 {
-				break
-			}
-			if err := f(ctx); err != nil {
-				return outcome.AsPrecondition(err)
+		if attempt > 0 {
+			for _, f := range w.prepared {
+				common.Needs(func() { f(ctx) })
 			}
 		}
-		if won, err := act(ctx); won || err != nil {
-			return err
+		if act(ctx) {
+			return
 		}
 	}
-	return nil
 }
 
 // nextRunCompletes has the user run the graph once more on the thread. A run in progress there may end first.
-func (w *World) nextRunCompletes(ctx context.Context) error { return w.nextRun(ctx, agent.Order{}) }
+func (w *World) nextRunCompletes(ctx context.Context) { w.nextRun(ctx, agent.Order{}) }
 
-func (w *World) nextRun(ctx context.Context, o agent.Order) error {
+func (w *World) nextRun(ctx context.Context, o agent.Order) {
 	if n := len(w.kept); n > 0 && !w.kept[n-1].Complete {
-		if _, err := w.server.Await(ctx, w.kept[n-1]); err != nil {
-			return err
-		}
+		common.Must(w.server.Await(ctx, w.kept[n-1]))
 	}
-	g, err := w.server.Start(ctx, w.thread, o)
-	if err != nil {
-		return err
-	}
-	w.kept, w.current = append(w.kept, g), g
-	return w.sees(w.server.Await(ctx, g))
+	w.current = common.Must(w.server.Start(ctx, w.thread, o))
+	w.kept = append(w.kept, w.current)
+	w.scene.Answer = common.Must(w.server.Await(ctx, w.current))
 }
 
-func (w *World) userReadsState(ctx context.Context) error {
-	return w.sees(w.server.State(ctx, w.owner(), w.thread))
+func (w *World) userReadsState(ctx context.Context) {
+	w.scene.Answer = common.Must(w.server.State(ctx, w.owner(), w.thread))
 }
 
-func (w *World) aThread(ctx context.Context) (err error) {
-	w.thread, err = w.server.NewThread(ctx, w.owner())
-	return err
+func (w *World) aThread(ctx context.Context) {
+	w.thread = common.Must(w.server.NewThread(ctx, w.owner()))
 }
 
-func (w *World) onNewThread(ctx context.Context) error { return outcome.AsPrecondition(w.aThread(ctx)) }
+func (w *World) onNewThread(ctx context.Context) {
+	w.thread = common.Given(w.server.NewThread(ctx, w.owner()))
+}
 
 // createThread creates a thread by the user. Whether that has worked is for a later sentence to judge.
-func (w *World) createThread(ctx context.Context, metadata map[string]any) error {
-	t, err := w.server.CreateThread(ctx, w.owner(), metadata)
-	if err != nil {
-		return err
-	}
+func (w *World) createThread(ctx context.Context, metadata map[string]any) {
+	t := common.Must(w.server.CreateThread(ctx, w.owner(), metadata))
 	w.thread, w.scene.Answer = t, t.Answer
 	w.threads = append(w.threads, t)
-	return nil
 }
 
 // answerHoldsID wants a non-empty id; its JSON type is judged by the contract.

@@ -1,13 +1,16 @@
 package common
 
 import (
+	"context"
 	"maps"
+	"reflect"
 	"regexp"
 	"slices"
 	"sync"
 
 	"github.com/agentconform/agentconform/features"
 	"github.com/agentconform/agentconform/steps/outcome"
+	"github.com/agentconform/agentconform/steps/target"
 )
 
 // Expressions are those of the step definitions, compiled once for all scenarios of a run.
@@ -80,20 +83,80 @@ func DefinitionsFor(sentences []features.Step, to Definer, x *Expressions) *Defi
 // Given defines a precondition.
 func (d *Definitions) Given(pattern string, function any) {
 	if e := d.expressions.matching(pattern, d.sentences); e != nil {
-		d.to.Given(e, function)
+		d.to.Given(e, returning(function))
 	}
 }
 
 // When defines an act.
 func (d *Definitions) When(pattern string, function any) {
 	if e := d.expressions.matching(pattern, d.sentences); e != nil {
-		d.to.When(e, outcome.Mutable(function))
+		d.to.When(e, outcome.Mutable(returning(function)))
 	}
 }
 
 // Then defines a judgement.
 func (d *Definitions) Then(pattern string, function any) {
 	if e := d.expressions.matching(pattern, d.sentences); e != nil {
-		d.to.Then(e, outcome.Mutable(function))
+		d.to.Then(e, outcome.Mutable(returning(function)))
 	}
+}
+
+// ended is what a step definition panics with that [Check] has ended.
+type ended struct{ err error }
+
+// Check ends the step with the error, as if its definition had returned it; it does nothing without one. It is for the
+// goroutine of the definition, and for functions that are tried.
+func Check(err error) {
+	if err != nil {
+		panic(ended{err})
+	}
+}
+
+// Must is Check for what comes with a value.
+func Must[T any](value T, err error) T {
+	Check(err)
+	return value
+}
+
+// Given is Must for what a step that acts or judges needs before: what is wrong with it blocks.
+func Given[T any](value T, err error) T { return Must(value, outcome.AsPrecondition(err)) }
+
+// Needs acts as a precondition outside of its sentence: what is wrong with it blocks.
+func Needs(act func()) { Check(outcome.AsPrecondition(Try(act))) }
+
+// Try returns the error with which the function was ended.
+func Try(f func()) (err error) {
+	defer func() {
+		switch r := recover().(type) {
+		case nil:
+		case ended:
+			err = r.err
+		default:
+			panic(r)
+		}
+	}()
+	f()
+	return nil
+}
+
+// Retry looks again and again until it is done, for as long as an answer may take.
+func Retry(ctx context.Context, t *target.Target, look func() (done bool)) {
+	Check(t.RetryFor(ctx, t.Config.Timeouts.Request, func() (bool, error) { return look(), nil }))
+}
+
+// returning is a definition that returns the error by which it was ended. The function may have no result.
+func returning(function any) any {
+	f := reflect.ValueOf(function)
+	in := make([]reflect.Type, f.Type().NumIn())
+	for i := range in {
+		in[i] = f.Type().In(i)
+	}
+	of := reflect.FuncOf(in, []reflect.Type{reflect.TypeFor[error]()}, false)
+	return reflect.MakeFunc(of, func(arguments []reflect.Value) (results []reflect.Value) {
+		err := Try(func() { results = f.Call(arguments) })
+		if len(results) == 0 {
+			results = []reflect.Value{reflect.ValueOf(&err).Elem()}
+		}
+		return results
+	}).Interface()
 }

@@ -6,7 +6,9 @@ import (
 	"context"
 	"math"
 	"slices"
+	"strings"
 
+	"github.com/google/uuid"
 	"github.com/tidwall/gjson"
 
 	"github.com/agentconform/agentconform/features"
@@ -57,14 +59,21 @@ func Each[T any](all []T, holds func(T) error) error {
 	return nil
 }
 
-// Times acts so many times, until one is an error.
-func Times(n int, act func() error) error {
-	for range n {
-		if err := act(); err != nil {
-			return err
-		}
+// WrongID is an id that nothing has in its place, though something like it may, with its class for people.
+type WrongID struct{ ID, Class string }
+
+// NearIDs are UUIDs that are like an id: what is looked up by less than the whole id, or among all ids, is seen. One
+// differs in its middle, since ids that are counted up may differ at the end; the other is of something of another
+// kind. An id that is no UUID gives none: what looks like it may exist.
+func NearIDs(id, other, kind string) (all []WrongID) {
+	if u, err := uuid.Parse(id); err == nil {
+		u[7] ^= 0x15
+		all = append(all, WrongID{u.String(), "the id with another digit"})
 	}
-	return nil
+	if uuid.Validate(other) == nil && !strings.EqualFold(id, other) {
+		all = append(all, WrongID{other, "the id of the " + kind})
+	}
+	return all
 }
 
 // IsInteger tells whether a value is an integer of JSON: 2, 2.0 and 2e0 are the same number.

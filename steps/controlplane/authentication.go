@@ -37,8 +37,8 @@ func (w *access) define(r *common.Definitions) {
 	r.Given(`another existing deployment`, w.existing(w.Plane.Fixtures.Existing))
 	r.Given(`an existing deployment, or an unknown id`, w.anIDToAskFor)
 	r.Given(`a target that can list its deployments`, w.aTargetThatListsDeployments)
-	r.When(`a client without credentials tries to `+operations, func(ctx context.Context, operation string) error {
-		return w.try(ctx, target.Nobody, operation)
+	r.When(`a client without credentials tries to `+operations, func(ctx context.Context, operation string) {
+		w.try(ctx, target.Nobody, operation)
 	})
 	r.When(`a client with (an API key that is (?:unknown|empty|whitespace|`+nearMiss+`)) tries to `+operations,
 		w.clientTries)
@@ -47,14 +47,14 @@ func (w *access) define(r *common.Definitions) {
 	r.When(`a client with (the token of a user of the agent server) tries to `+operations, w.clientTries)
 	r.When(`a client tries each operation with (a (?:bearer token|tenant ID) that is (?:`+nearMiss+`))`, w.clientTriesAll)
 	r.When(`a client with the scheme (API Key|Tenant ID|Bearer Auth) tries to `+operations, w.clientWithSchemeTries)
-	r.When(`the other tenant tries to (`+reads+`)`, func(ctx context.Context, operation string) error {
+	r.When(`the other tenant tries to (`+reads+`)`, func(ctx context.Context, operation string) {
 		w.asker, w.operation = target.AnotherTenant, operation
-		return w.try(ctx, target.AnotherTenant, operation)
+		w.try(ctx, target.AnotherTenant, operation)
 	})
 	r.When(`a client with (no credentials|an unknown API key) tries to update its source`, w.unauthorizedUpdates)
-	r.When(`the other tenant tries to update its source`, func(ctx context.Context) error {
+	r.When(`the other tenant tries to update its source`, func(ctx context.Context) {
 		w.asker, w.operation = target.AnotherTenant, "update a deployment"
-		return w.unauthorizedUpdates(ctx, string(target.AnotherTenant))
+		w.unauthorizedUpdates(ctx, string(target.AnotherTenant))
 	})
 	r.When(`a client with (no credentials|an unknown API key) tries to create a deployment with a unique name`,
 		w.unauthorizedCreates)
@@ -65,7 +65,7 @@ func (w *access) define(r *common.Definitions) {
 		return w.refusedForCredentials(w.Scene.Answer, w.empty)
 	})
 	r.Then(`each request is refused with 401 or 403`, func() error {
-		return common.Each(w.tried, func(t tried) error { return w.refusedForCredentials(t.answer, t.empty) })
+		return common.Each(w.tried, func(t tried) error { return w.refusedForCredentials(t.answer, w.empty) })
 	})
 	r.Then(`both requests are refused with the same status`, w.sameStatus)
 	r.Then(`the answer has the status for an unknown deployment`, w.asForUnknown)
@@ -74,12 +74,12 @@ func (w *access) define(r *common.Definitions) {
 }
 
 // anIDToAskFor is that of a deployment where there is one that can be read: what nobody may do is tried with any.
-func (w *access) anIDToAskFor(ctx context.Context) error {
+func (w *access) anIDToAskFor(ctx context.Context) {
 	if w.Plane.Existing.Readable(1) != nil {
 		w.Deployment = &plane.Deployment{ID: target.UnknownID(), First: target.UnknownID()}
-		return nil
+		return
 	}
-	return w.existing(w.Plane.Fixtures.Existing)(ctx)
+	w.existing(w.Plane.Fixtures.Existing)(ctx)
 }
 
 func (w *access) aTargetThatListsDeployments(ctx context.Context) error {
@@ -92,7 +92,7 @@ func (w *access) aTargetThatListsDeployments(ctx context.Context) error {
 }
 
 // try has the asker do one of the five operations of the interface to the deployment.
-func (w *access) try(ctx context.Context, who target.Asker, operation string) error {
+func (w *access) try(ctx context.Context, who target.Asker, operation string) {
 	id, method, path, query, body := w.Deployment.ID, http.MethodGet, "", "", any(nil)
 	switch operation {
 	case "retrieve a deployment":
@@ -104,7 +104,8 @@ func (w *access) try(ctx context.Context, who target.Asker, operation string) er
 	case "retrieve a revision":
 		path = plane.RevisionPath(id, w.Deployment.First)
 	case "create a deployment":
-		return w.tryCreate(ctx, who)
+		w.tryCreate(ctx, who)
+		return
 	case "update a deployment": // without a new source it makes no revision, whoever may do it
 		if w.CanCreate() != nil { // what was there before the run is not put at risk
 			id = target.UnknownID()
@@ -113,15 +114,13 @@ func (w *access) try(ctx context.Context, who target.Asker, operation string) er
 	}
 	request := w.Target.ToControlPlane(who, method, path, body)
 	request.Query = query
-	return w.send(ctx, request)
+	w.send(ctx, request)
 }
 
 // tryCreate enters what is created in the ledger, also where it should not have been.
-func (w *access) tryCreate(ctx context.Context, who target.Asker) error {
+func (w *access) tryCreate(ctx context.Context, who target.Asker) {
 	if who == target.TheClient || target.IsScheme(who) {
-		if err := w.Plane.TakeDeployment(ctx); err != nil {
-			return err
-		}
+		common.Check(w.Plane.TakeDeployment(ctx))
 	}
 	d := &plane.Deployment{Body: map[string]any{}}
 	if w.empty = w.CanCreate() != nil; !w.empty {
@@ -129,7 +128,7 @@ func (w *access) tryCreate(ctx context.Context, who target.Asker) error {
 	}
 	request := w.Target.ToControlPlane(who, http.MethodPost, plane.DeploymentsPath, d.Body)
 	request.Wrong = w.empty
-	return w.creates(ctx, request, d)
+	w.creates(ctx, request, d)
 }
 
 // clientTries has a client with the credentials that the sentence names try the operation. It skips where the mistake
@@ -143,45 +142,42 @@ func (w *access) clientTries(ctx context.Context, credentials, operation string)
 		return outcome.Inapplicable(key,
 			"the %s is the same with this mistake: it is too short, or has no letters that have a case", scheme)
 	}
-	return w.try(ctx, target.Asker(credentials), operation)
+	w.try(ctx, target.Asker(credentials), operation)
+	return nil
 }
 
-func (w *access) clientTriesAll(ctx context.Context, credentials string) error {
-	return common.Each(strings.Split(strings.Trim(operations, "()"), "|"), func(operation string) error {
-		err := w.clientTries(ctx, credentials, operation)
-		w.tried = append(w.tried, tried{answer: w.Scene.Answer, empty: w.empty})
-		return err
-	})
-}
-
-func (w *access) clientWithSchemeTries(ctx context.Context, scheme, operation string) error {
-	w.operation, w.Scene.Served = operation, w.schemeOpens
-	err := w.try(ctx, target.Asker(scheme), operation)
-	a := w.Scene.Answer
-	if err == nil && operation == "update a deployment" && a.Refused() && w.refusedForCredentials(a, false) != nil {
-		if err := w.Plane.Settle(ctx, w.Deployment.ID); err != nil { // it may be busy with its first revision
-			return err
-		}
-		err = w.try(ctx, target.Asker(scheme), operation)
+func (w *access) clientTriesAll(ctx context.Context, credentials string) {
+	for operation := range strings.SplitSeq(strings.Trim(operations, "()"), "|") {
+		common.Check(w.clientTries(ctx, credentials, operation))
+		w.tried = append(w.tried, tried{answer: w.Scene.Answer})
 	}
-	return err
 }
 
-func (w *access) unauthorizedUpdates(ctx context.Context, who string) error {
-	return w.send(ctx, w.Target.ToControlPlane(target.Asker(who), http.MethodPatch, plane.DeploymentPath(w.Deployment.ID),
+func (w *access) clientWithSchemeTries(ctx context.Context, scheme, operation string) {
+	w.operation, w.Scene.Served = operation, w.schemeOpens
+	w.try(ctx, target.Asker(scheme), operation)
+	a := w.Scene.Answer
+	if operation == "update a deployment" && a.Refused() && w.refusedForCredentials(a, false) != nil {
+		common.Check(w.Plane.Settle(ctx, w.Deployment.ID)) // it may be busy with its first revision
+		w.try(ctx, target.Asker(scheme), operation)
+	}
+}
+
+func (w *access) unauthorizedUpdates(ctx context.Context, who string) {
+	w.send(ctx, w.Target.ToControlPlane(target.Asker(who), http.MethodPatch, plane.DeploymentPath(w.Deployment.ID),
 		plane.SourceUpdate(w.Plane.Sources.Next(1))))
 }
 
-func (w *access) unauthorizedCreates(ctx context.Context, who string) error {
+func (w *access) unauthorizedCreates(ctx context.Context, who string) {
 	w.name = w.Target.Name("refused")
-	return w.send(ctx, w.Target.ToControlPlane(target.Asker(who), http.MethodPost, plane.DeploymentsPath,
+	w.send(ctx, w.Target.ToControlPlane(target.Asker(who), http.MethodPost, plane.DeploymentsPath,
 		w.Plane.Sources.Body(w.name, nil)))
 }
 
-func (w *access) unauthorizedRetrievesBoth(ctx context.Context, who string) error {
-	return common.Each([]string{w.Deployment.ID, target.UnknownID()}, func(id string) error {
-		return w.send(ctx, w.Target.ToControlPlane(target.Asker(who), http.MethodGet, plane.DeploymentPath(id), nil))
-	})
+func (w *access) unauthorizedRetrievesBoth(ctx context.Context, who string) {
+	for _, id := range []string{w.Deployment.ID, target.UnknownID()} {
+		w.send(ctx, w.Target.ToControlPlane(target.Asker(who), http.MethodGet, plane.DeploymentPath(id), nil))
+	}
 }
 
 // refusedForCredentials does not judge a refusal of the empty object: a target may look at the body first.
@@ -204,9 +200,7 @@ func (w *access) schemeOpens(ctx context.Context) error {
 	if w.refusedForCredentials(a, w.empty) != nil {
 		one := plane.Cost{Deployments: 1} // the one that was not served
 		ctx = plane.WithAllowance(ctx, "the request with all credentials", one, nil)
-		if err := w.try(ctx, target.TheClient, w.operation); err != nil {
-			return err
-		}
+		w.try(ctx, target.TheClient, w.operation)
 		if all := w.Scene.Answer; !all.OK() {
 			return outcome.Inconclusive("the request fails with all configured credentials too: %s", outcome.Seen(all))
 		}
@@ -231,9 +225,7 @@ func (w *access) sameStatus() error {
 func (w *access) asForUnknown(ctx context.Context) error {
 	a, known := w.Scene.Answer, w.Deployment
 	w.Deployment = &plane.Deployment{ID: target.UnknownID(), First: target.UnknownID()}
-	if err := w.try(ctx, w.asker, w.operation); err != nil {
-		return err
-	}
+	w.try(ctx, w.asker, w.operation)
 	unknown := w.Scene.Answer
 	if a.Status != unknown.Status || a.OK() && strings.Contains(string(a.Body), known.First) {
 		expected := fmt.Sprintf("the answer for an unknown deployment, status %d", unknown.Status)
@@ -252,19 +244,17 @@ func (w *access) noDeploymentWithName(ctx context.Context) error {
 
 // readsInDisguise asks for all that the interface shows of a deployment, by requests that a server may take for those
 // of somebody else.
-func (w *access) readsInDisguise(ctx context.Context, how string) error {
+func (w *access) readsInDisguise(ctx context.Context, how string) {
 	id := w.Deployment.ID
 	claim, written, err := w.Target.Disguise(how, id, w.Deployment.First)
-	if err != nil {
-		return err
-	}
+	common.Check(err)
 	paths := []string{plane.DeploymentPath(id), plane.RevisionsPath(id), plane.RevisionPath(id, w.Deployment.First)}
-	return common.Each(paths, func(path string) error {
+	for _, path := range paths {
 		request := w.Target.ToControlPlane(target.Nobody, http.MethodGet, written(path), nil)
 		request.Wrong = true // nothing but what it shows is judged
 		maps.Copy(request.Header, claim)
-		return w.send(ctx, request)
-	})
+		w.send(ctx, request)
+	}
 }
 
 // showsNothing looks for what only these answers have: another one may repeat the path of its request.

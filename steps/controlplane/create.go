@@ -2,6 +2,7 @@ package controlplane
 
 import (
 	"context"
+	"errors"
 	"net/http"
 	"slices"
 	"strconv"
@@ -26,12 +27,12 @@ type creation struct {
 
 func (w *creation) define(r *common.Definitions) {
 	r.Given(`a new deployment`, w.shared(w.Plane.Fixtures.Created))
-	r.When(`the client creates a deployment`, func(ctx context.Context) error { return w.createsWith(ctx, "new", nil) })
+	r.When(`the client creates a deployment`, func(ctx context.Context) { w.createsWith(ctx, "new", nil) })
 	r.When(`the client tries to create a deployment with (.+)`, w.clientCreatesWithMistake)
 	r.When(`the client tries to create a deployment from a source that only the other edition offers`,
 		w.clientCreatesFromForeignSource)
-	r.When(`the client sends a create request with read-only fields`, func(ctx context.Context) error {
-		return w.createsWith(ctx, "readonly", readOnly())
+	r.When(`the client sends a create request with read-only fields`, func(ctx context.Context) {
+		w.createsWith(ctx, "readonly", readOnly())
 	})
 	r.Then(`the request is answered with 200, 201 or 202`, func() error {
 		a := w.Scene.Answer
@@ -48,32 +49,29 @@ func (w *creation) define(r *common.Definitions) {
 }
 
 // createsWith creates a deployment from the template of the configuration, with changes.
-func (w *World) createsWith(ctx context.Context, purpose string, changes map[string]any) error {
-	if err := w.Plane.TakeDeployment(ctx); err != nil {
-		return err
-	}
+func (w *World) createsWith(ctx context.Context, purpose string, changes map[string]any) {
+	common.Check(w.Plane.TakeDeployment(ctx))
 	w.Deployment = &plane.Deployment{Body: w.Plane.Sources.Body(w.Target.Name(purpose), changes)}
-	return w.clientCreates(ctx, w.Deployment.Body, false)
+	w.clientCreates(ctx, w.Deployment.Body, false)
 }
 
 // clientCreates sends a creation of the deployment that the sentences speak of.
-func (w *World) clientCreates(ctx context.Context, body any, wrong bool) error {
+func (w *World) clientCreates(ctx context.Context, body any, wrong bool) {
 	request := w.Target.ToControlPlane(target.TheClient, http.MethodPost, plane.DeploymentsPath, body)
 	request.Wrong = wrong
-	return w.creates(ctx, request, w.Deployment)
+	w.creates(ctx, request, w.Deployment)
 }
 
 // creates sends a creation by anyone and enters what comes of it in the ledger. An incomplete answer is judged by the
 // sentence about it.
-func (w *World) creates(ctx context.Context, request client.Request, d *plane.Deployment) error {
-	err := w.send(ctx, request)
-	if a := w.Scene.Answer; err == nil && (a.OK() || a.Get("id").String() != "") {
+func (w *World) creates(ctx context.Context, request client.Request, d *plane.Deployment) {
+	w.send(ctx, request)
+	if a := w.Scene.Answer; a.OK() || a.Get("id").String() != "" {
 		_ = w.Plane.NoteCreated(ctx, d, a)
 	}
-	return err
 }
 
-func (w *creation) clientCreatesFromForeignSource(ctx context.Context) error {
+func (w *creation) clientCreatesFromForeignSource(ctx context.Context) {
 	body := plane.CloneObject(w.Target.Config.Create.Refused)
 	if name := w.Target.Name("foreign"); plane.Rename(body, name) {
 		w.name = name
@@ -85,49 +83,46 @@ func (w *creation) clientCreatesFromForeignSource(ctx context.Context) error {
 		}
 	}
 	w.Deployment = &plane.Deployment{Body: body}
-	return w.clientCreates(ctx, body, false)
+	w.clientCreates(ctx, body, false)
 }
 
-func (w *creation) clientCreatesWithMistake(ctx context.Context, mistake string) error {
+func (w *creation) clientCreatesWithMistake(ctx context.Context, mistake string) {
 	name := w.Target.Name("mistake")
 	body := w.Plane.Sources.Body(name, nil)
 	if _, named := body["name"]; named && w.CanCreate() == nil {
 		w.name = name
 	}
 	w.Deployment = &plane.Deployment{}
-	return w.clientCreates(ctx, mistakes[mistake](body, w.Plane.Sources.Field()), true)
+	w.clientCreates(ctx, mistaken(body, w.Plane.Sources.Field(), mistake), true)
 }
 
-// mistakes make a request body invalid, by the names that the features give them. The field is that of the source which
-// is created.
-var mistakes = map[string]func(body map[string]any, field string) any{
-	"no source": func(body map[string]any, _ string) any {
-		delete(body, "source")
-		return body
-	},
-	"an unknown source":                  with("source", "no_such_source"),
-	"a number as source":                 with("source", 7),
-	"null as source":                     with("source", nil),
-	"an array as source_config":          with("source_config", []any{"build_on_push"}),
-	"a string as source_revision_config": with("source_revision_config", "main"),
-	"an array as build_on_push": func(body map[string]any, _ string) any {
-		return plane.Changed(body, map[string]any{"source_config": map[string]any{"build_on_push": []any{true}}})
-	},
-	"a number as repo_ref or image_uri": func(body map[string]any, field string) any {
-		return plane.Changed(body, plane.SourceUpdate(map[string]any{field: 7}))
-	},
-	"an array in place of the object": func(body map[string]any, _ string) any { return []any{body} },
-	"a string in place of the object": func(map[string]any, string) any { return "deployment" },
-	"null in place of the object":     func(map[string]any, string) any { return []byte("null") },
-	"a body that is not valid JSON":   func(map[string]any, string) any { return []byte(`{"source": `) },
-	"no body":                         func(map[string]any, string) any { return []byte{} },
-}
-
-func with(key string, value any) func(body map[string]any, field string) any {
-	return func(body map[string]any, _ string) any {
-		body[key] = value
-		return body
+// mistaken is a request body with a mistake, as the features name it. The field is that of the source which is created.
+func mistaken(body map[string]any, field, mistake string) any {
+	with := func(key string, value any) any {
+		changed := plane.CloneObject(body)
+		changed[key] = value
+		return changed
 	}
+	wrong, known := map[string]any{
+		"no source":                          plane.Changed(body, map[string]any{"source": nil}),
+		"an unknown source":                  with("source", "no_such_source"),
+		"a number as source":                 with("source", 7),
+		"null as source":                     with("source", nil),
+		"an array as source_config":          with("source_config", []any{"build_on_push"}),
+		"a string as source_revision_config": with("source_revision_config", "main"),
+		"an array as build_on_push": plane.Changed(body, map[string]any{
+			"source_config": map[string]any{"build_on_push": []any{true}}}),
+		"a number as repo_ref or image_uri": plane.Changed(body, plane.SourceUpdate(map[string]any{field: 7})),
+		"an array in place of the object":   []any{body},
+		"a string in place of the object":   "deployment",
+		"null in place of the object":       []byte("null"),
+		"a body that is not valid JSON":     []byte(`{"source": `),
+		"no body":                           []byte{},
+	}[mistake]
+	if !known {
+		common.Check(errors.New("no mistake is called " + mistake))
+	}
+	return wrong
 }
 
 func (w *creation) answerHoldsIDs() error {
@@ -165,11 +160,7 @@ func (w *World) noneNamed(ctx context.Context, name string, refusal *client.Answ
 func (w *creation) nothingWasCreated(ctx context.Context) error {
 	refusal := w.Scene.Answer
 	if id := refusal.Get("id").String(); id != "" {
-		a, err := w.Plane.GetDeployment(ctx, id)
-		if err != nil {
-			return err
-		}
-		if a.OK() {
+		if a := common.Must(w.Plane.GetDeployment(ctx, id)); a.OK() {
 			return outcome.Violated(refusal, "no deployment after the refusal", "deployment %s can be retrieved", id)
 		}
 	}
@@ -215,18 +206,12 @@ func (w *creation) refusedOrOwnReadOnly(ctx context.Context) error {
 	if created.Refused() || !created.OK() {
 		return outcome.Want(created.Refused(), created, "status 2xx or 4xx")
 	}
-	deployment, err := w.Plane.GetDeployment(ctx, w.Deployment.ID)
-	if err != nil {
-		return err
-	}
-	revision, err := w.Plane.GetRevision(ctx, w.Deployment.ID, w.Deployment.First)
-	if err != nil {
-		return err
-	}
+	deployment := common.Must(w.Plane.GetDeployment(ctx, w.Deployment.ID))
+	revision := common.Must(w.Plane.GetRevision(ctx, w.Deployment.ID, w.Deployment.First))
 	return readOnlyIgnored(created, deployment, revision)
 }
 
-func (w *creation) clientCreatesFromTag(ctx context.Context, how string) error {
+func (w *creation) clientCreatesFromTag(ctx context.Context, how string) {
 	changes := fromTag(w.Target.Config, how == "true")
 	if how == "absent" {
 		changes["source_config"] = map[string]any{"build_on_push": nil}
@@ -234,7 +219,7 @@ func (w *creation) clientCreatesFromTag(ctx context.Context, how string) error {
 			delete(changes, "source_config")
 		}
 	}
-	return w.createsWith(ctx, "tag", changes)
+	w.createsWith(ctx, "tag", changes)
 }
 
 func fromTag(c *config.Config, buildOnPush bool) map[string]any {
@@ -256,9 +241,8 @@ func (w *creation) refusedOrNoBuildOnPush(ctx context.Context) error {
 		ids = nil
 		if named {
 			var err error
-			if ids, _, err = w.Plane.Named(ctx, name); err != nil {
-				return err
-			}
+			ids, _, err = w.Plane.Named(ctx, name)
+			common.Check(err)
 		}
 	}
 	return common.Each(ids, func(id string) error { return w.noTagBuildsOnPush(ctx, act, id) })
@@ -267,14 +251,9 @@ func (w *creation) refusedOrNoBuildOnPush(ctx context.Context) error {
 // noTagBuildsOnPush reads the deployment after a request.
 func (w *creation) noTagBuildsOnPush(ctx context.Context, act *client.Answer, id string) error {
 	if act.OK() {
-		if err := w.Target.WaitSettleDelay(ctx, act); err != nil { // what was accepted may take effect in the background
-			return err
-		}
+		common.Check(w.Target.WaitSettleDelay(ctx, act)) // what was accepted may take effect in the background
 	}
-	a, err := w.Plane.AwaitFound(ctx, plane.DeploymentPath(id))
-	if err != nil {
-		return err
-	}
+	a := common.Must(w.Plane.AwaitFound(ctx, plane.DeploymentPath(id)))
 	if !a.OK() {
 		return outcome.Inconclusive("the deployment cannot be retrieved: %s", outcome.Seen(a))
 	}

@@ -22,16 +22,13 @@ type lifecycle struct {
 
 func (w *lifecycle) define(r *common.Definitions) {
 	r.Given(`a new deployment with a retrievable revision`, w.aRetrievableDeployment)
-	r.Given(`a DEPLOYED deployment created for this scenario`, func(ctx context.Context) (err error) {
-		w.Deployment, err = w.Plane.CreateDeployed(ctx, "own")
-		return err
+	r.Given(`a DEPLOYED deployment created for this scenario`, func(ctx context.Context) {
+		w.Deployment = common.Must(w.Plane.CreateDeployed(ctx, "own"))
 	})
-	r.When(`the client polls its latest revision`, func(ctx context.Context) error {
-		return w.polls(ctx, plane.IsDone)
-	})
+	r.When(`the client polls its latest revision`, func(ctx context.Context) { w.polls(ctx, plane.IsDone) })
 	// which need not wait any longer once a status was seen, in this poll or another one, that fails the scenario
-	r.When(`the client polls its latest revision and stops at the first unknown status`, func(ctx context.Context) error {
-		return w.polls(ctx, func(status string) bool {
+	r.When(`the client polls its latest revision and stops at the first unknown status`, func(ctx context.Context) {
+		w.polls(ctx, func(status string) bool {
 			return plane.IsDone(status) || slices.ContainsFunc(w.Plane.ReadOf(w.Revision).Statuses, isUnknown)
 		})
 	})
@@ -48,20 +45,16 @@ func (w *lifecycle) define(r *common.Definitions) {
 
 // aRetrievableDeployment can be retrieved with the revision that its creation named.
 func (w *lifecycle) aRetrievableDeployment(ctx context.Context) error {
-	if err := w.shared(w.Plane.Fixtures.Readable)(ctx); err != nil {
-		return err
-	}
-	a, err := w.Plane.GetDeployment(ctx, w.Deployment.ID)
-	if err == nil && !a.OK() {
+	w.shared(w.Plane.Fixtures.Readable)(ctx)
+	if a := common.Must(w.Plane.GetDeployment(ctx, w.Deployment.ID)); !a.OK() {
 		return outcome.Blocked("the deployment cannot be retrieved: %s", outcome.Seen(a))
 	}
-	return err
+	return nil
 }
 
-func (w *lifecycle) polls(ctx context.Context, until func(status string) bool) (err error) {
+func (w *lifecycle) polls(ctx context.Context, until func(status string) bool) {
 	w.Revision = w.Deployment.Latest()
-	w.polled, err = w.Plane.Poll(ctx, w.Deployment.ID, w.Revision, until)
-	return err
+	w.polled = common.Must(w.Plane.Poll(ctx, w.Deployment.ID, w.Revision, until))
 }
 
 // isFailed goes by the status that is meant: how it is written is judged by CP-POLL-1.
@@ -70,53 +63,41 @@ func isFailed(status string) bool { return plane.IsFailed(plane.Meant(status)) }
 func isUnknown(status string) bool { return !plane.IsKnown(status) }
 
 // clientRetrievesSeveralTimes reads a deployment of the run: somebody else may update an existing one at any time.
-func (w *lifecycle) clientRetrievesSeveralTimes(ctx context.Context) error {
-	return common.Times(5, func() error {
-		if err := w.retrievesLatest(ctx); err != nil {
-			return err
-		}
-		return client.Sleep(ctx, w.Target.Config.Polling.Interval)
-	})
+func (w *lifecycle) clientRetrievesSeveralTimes(ctx context.Context) {
+	for range 5 {
+		w.retrievesLatest(ctx)
+		common.Check(client.Sleep(ctx, w.Target.Config.Polling.Interval))
+	}
 }
 
 // clientListsAndRetrievesEach waits first until nothing changes any more: only settled revisions must agree. It
 // retrieves each before and after the list, so that what changes from read to read is not held against the list.
-func (w *lifecycle) clientListsAndRetrievesEach(ctx context.Context) error {
-	if _, err := w.Plane.AwaitSettled(ctx, w.Deployment); err != nil {
-		return outcome.AsBlocked(err)
-	}
-	if err := w.retrievesEach(ctx); err != nil {
-		return err
-	}
-	if err := w.List(ctx, "", false); err != nil {
-		return err
-	}
-	return w.retrievesEach(ctx)
+func (w *lifecycle) clientListsAndRetrievesEach(ctx context.Context) {
+	_, err := w.Plane.AwaitSettled(ctx, w.Deployment)
+	common.Check(outcome.AsBlocked(err))
+	w.retrievesEach(ctx)
+	w.List(ctx, "", false)
+	w.retrievesEach(ctx)
 }
 
 func (w *lifecycle) clientUpdatesToBroken(ctx context.Context) error {
 	change, _ := w.Plane.Sources.Broken()
-	if err := w.patch(ctx, plane.SourceUpdate(change), false); err != nil {
-		return err
-	}
+	w.patch(ctx, plane.SourceUpdate(change), false)
 	a, before := w.Scene.Answer, w.Deployment.Latest()
 	if a.Refused() {
 		return outcome.Inapplicable("revisions of broken sources",
 			"the target refuses the broken source with status %d, so no revision exists", a.Status)
 	}
 	latest, _, err := w.Plane.AwaitLatest(ctx, a, "broken source", w.Deployment.ID, before)
-	if err != nil {
-		return err
-	}
+	common.Check(err)
 	if latest == before {
 		return outcome.Inconclusive("the update to the broken source created no revision")
 	}
 	w.Plane.ExpectsFailure(latest)
 	w.Deployment.Revisions = append(w.Deployment.Revisions, latest)
-	if err := w.polls(ctx, plane.IsDone); err != nil {
-		return err
-	}
-	return w.retrieves(ctx) // what the deployment shows while its latest revision has failed is for the invariants
+	w.polls(ctx, plane.IsDone)
+	w.retrieves(ctx) // what the deployment shows while its latest revision has failed is for the invariants
+	return nil
 }
 
 // reachesDeployed judges the poll; where that was cut short, the one on whose account it was. It says where the source

@@ -37,32 +37,31 @@ func (w *lists) define(r *common.Definitions) {
 	r.Given(`an empty list of its revisions`, w.anEmptyList)
 	r.Given(`paging through its revisions by computed offsets works`, w.canBePaged)
 	r.Given(`an invalid limit and an invalid offset that are each refused by name`, w.twoInvalidParameters)
-	r.When(`the client lists its revisions`, func(ctx context.Context) error { return w.List(ctx, "", false) })
+	r.When(`the client lists its revisions`, func(ctx context.Context) { w.List(ctx, "", false) })
 	r.When(`the client (?:lists|filters) its revisions (?:with|by) (limit|offset|status|remote_reconciled) "([^"]*)"`,
 		w.clientListsWith)
-	r.When(`the client lists its revisions with both of them`, func(ctx context.Context) error {
-		return w.List(ctx, strings.Join(w.invalid, "&"), true)
+	r.When(`the client lists its revisions with both of them`, func(ctx context.Context) {
+		w.List(ctx, strings.Join(w.invalid, "&"), true)
 	})
 	r.When(`the list is read`, func() error { return nil })
 	r.When(`the client lists its revisions from (the end|one past the end|far past the end)`, w.clientListsFrom)
-	r.When(`the client lists all its revisions twice`, func(ctx context.Context) error {
-		return common.Times(2, func() error { return w.readWhole(ctx, "") })
+	r.When(`the client lists all its revisions twice`, func(ctx context.Context) {
+		w.readWhole(ctx, "")
+		w.readWhole(ctx, "")
 	})
 	r.When(`the client pages through its revisions, (\d+) at a time, by computed offsets`,
-		func(ctx context.Context, size int) error {
-			return w.pagesAreKnown(w.pageThrough(ctx, "", w.known(), size))
-		})
+		func(ctx context.Context, size int) { w.pagesAreKnown(w.pageThrough(ctx, "", w.known(), size)) })
 	// which finds a target that takes an offset for the number of a page
 	r.When(`the client pages through its revisions, each page larger than the one before, by computed offsets`,
-		func(ctx context.Context) error { return w.pagesAreKnown(w.pageThrough(ctx, "", w.known(), growing)) })
+		func(ctx context.Context) { w.pagesAreKnown(w.pageThrough(ctx, "", w.known(), growing)) })
 	r.When(`the client pages through its revisions, (\d+) at a time, by the returned offsets`,
-		func(ctx context.Context, size int) error { return w.pagesAreKnown(w.pageOn(ctx, "", w.known(), size)) })
-	r.When(`the client lists the revisions of an unknown deployment`, func(ctx context.Context) error {
+		func(ctx context.Context, size int) { w.pagesAreKnown(w.pageOn(ctx, "", w.known(), size)) })
+	r.When(`the client lists the revisions of an unknown deployment`, func(ctx context.Context) {
 		w.Deployment = &plane.Deployment{ID: target.UnknownID()}
-		return w.List(ctx, "", false)
+		w.List(ctx, "", false)
 	})
 	r.When(`the client lists the revisions of the deployment with the id "([^"]*)"`,
-		func(ctx context.Context, id string) error { return w.get(ctx, plane.RevisionsPath(id), "", true) })
+		func(ctx context.Context, id string) { w.get(ctx, plane.RevisionsPath(id), "", true) })
 	r.Then(`the (?:list|update) is answered with 2xx`, w.Served)
 	r.Then(`the list has an array "resources" and an integer "offset"`, func() error {
 		a := w.Scene.Answer
@@ -89,14 +88,14 @@ func (w *lists) define(r *common.Definitions) {
 	w.defineValues(r)
 }
 
-func (w *lists) clientListsWith(ctx context.Context, parameter, value string) error {
+func (w *lists) clientListsWith(ctx context.Context, parameter, value string) {
 	w.limit = value
-	return w.List(ctx, parameter+"="+url.QueryEscape(value), true)
+	w.List(ctx, parameter+"="+url.QueryEscape(value), true)
 }
 
-func (w *lists) clientListsFrom(ctx context.Context, place string) error {
+func (w *lists) clientListsFrom(ctx context.Context, place string) {
 	beyond := map[string]int{"the end": 0, "one past the end": 1, "far past the end": 100_000}[place]
-	return w.List(ctx, plane.PageOf(1, w.known()+beyond), false)
+	w.List(ctx, plane.PageOf(1, w.known()+beyond), false)
 }
 
 // known is how many revisions the run knows of.
@@ -106,9 +105,7 @@ func (w *lists) rows() []gjson.Result { return w.Scene.Answer.Get("resources").A
 
 // anEmptyList asks for a page far past the end.
 func (w *lists) anEmptyList(ctx context.Context) error {
-	if err := w.List(ctx, "offset=1000", false); err != nil {
-		return err
-	}
+	w.List(ctx, "offset=1000", false)
 	if !w.Scene.Answer.OK() || len(w.rows()) > 0 {
 		return outcome.Blocked("offset 1000 does not return an empty list: %s", outcome.Seen(w.Scene.Answer))
 	}
@@ -121,9 +118,7 @@ func (w *lists) twoInvalidParameters(ctx context.Context) error {
 		name, _, _ := strings.Cut(candidates[0], "=")
 		refused := ""
 		for _, query := range candidates {
-			if err := w.List(ctx, query, true); err != nil {
-				return err
-			}
+			w.List(ctx, query, true)
 			if refusedNaming(w.Scene.Answer, name) == nil {
 				refused = query
 				break
@@ -139,10 +134,7 @@ func (w *lists) twoInvalidParameters(ctx context.Context) error {
 
 // holdsWhatLimitAllows wants no more than the limit, and no less where there is more.
 func (w *lists) holdsWhatLimitAllows() error {
-	limit, err := strconv.Atoi(w.limit)
-	if err != nil {
-		return err
-	}
+	limit := common.Must(strconv.Atoi(w.limit))
 	want := min(limit, w.known())
 	return w.holds(want, strconv.Itoa(want)+" revisions")
 }
@@ -164,9 +156,7 @@ func (w *lists) isEmpty() error {
 
 // newestFirst goes by the order in which the run made the revisions. What it did not make is left out.
 func (w *lists) newestFirst() error {
-	if err := w.listsServed(); err != nil {
-		return err
-	}
+	common.Check(w.listsServed())
 	made := func(id string) int { return slices.Index(w.Deployment.Revisions, id) }
 	for _, l := range w.whole {
 		order := slices.DeleteFunc(plane.IDs(l.rows), func(id string) bool { return made(id) < 0 })
@@ -185,9 +175,7 @@ func (w *lists) eachHasSource() error {
 	if source == "" { // that of an existing deployment is unknown
 		return w.CanCreate()
 	}
-	if err := w.listsServed(); err != nil {
-		return err
-	}
+	common.Check(w.listsServed())
 	l := w.whole[0]
 	if len(l.rows) == 0 {
 		return outcome.Inconclusive("the list is empty, so no source can be compared")

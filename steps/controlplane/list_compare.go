@@ -31,28 +31,23 @@ type comparison struct {
 }
 
 // readWhole reads all revisions with the statuses, or all there are, and remembers the list.
-func (w *lists) readWhole(ctx context.Context, statuses string) error {
-	l, err := w.read(ctx, statusFilter(statuses))
-	if err == nil {
-		l.filter = statuses
-		w.whole, w.Scene.Answer = append(w.whole, l), l.answer
-	}
-	return err
+func (w *lists) readWhole(ctx context.Context, statuses string) {
+	l := w.read(ctx, statusFilter(statuses))
+	l.filter = statuses
+	w.whole, w.Scene.Answer = append(w.whole, l), l.answer
 }
 
 // read reads all that a filter keeps, whatever the pages.
-func (w *lists) read(ctx context.Context, filter string) (list, error) {
+func (w *lists) read(ctx context.Context, filter string) list {
 	rows, first, err := w.Plane.ListAll(ctx, w.Deployment.ID, filter)
-	return list{rows: rows, answer: first}, err
+	common.Check(err)
+	return list{rows: rows, answer: first}
 }
 
 // page reads one page.
-func (w *lists) page(ctx context.Context, query string) (list, error) {
-	err := w.List(ctx, query, false)
-	if err != nil {
-		return list{}, err
-	}
-	return list{rows: w.rows(), answer: w.Scene.Answer}, nil
+func (w *lists) page(ctx context.Context, query string) list {
+	w.List(ctx, query, false)
+	return list{rows: w.rows(), answer: w.Scene.Answer}
 }
 
 // growing is the size of pages of which the first has one revision, and each other one more than the one before.
@@ -60,18 +55,15 @@ const growing = 0
 
 // pageThrough reads the pages of a list of so many revisions by computed offsets, until one begins past the end, so
 // that a row too many is seen. That this one may be no page at all is the concern of another requirement.
-func (w *lists) pageThrough(ctx context.Context, filter string, revisions, size int) (all list, err error) {
+func (w *lists) pageThrough(ctx context.Context, filter string, revisions, size int) (all list) {
 	for n, offset := 1, 0; ; n++ {
 		limit := cmp.Or(size, n)
-		page, err := w.page(ctx, plane.Query(plane.PageOf(limit, offset), filter))
-		if err != nil {
-			return all, err
-		}
+		page := w.page(ctx, plane.Query(plane.PageOf(limit, offset), filter))
 		if offset < revisions || n == 1 || page.answer.OK() {
 			all.rows, all.answer = append(all.rows, page.rows...), page.answer
 		}
 		if offset >= revisions {
-			return all, nil
+			return all
 		}
 		offset += limit
 	}
@@ -79,42 +71,34 @@ func (w *lists) pageThrough(ctx context.Context, filter string, revisions, size 
 
 // pageOn reads on by the returned offsets, until a page is not full or so many revisions must have been seen. That
 // there is no offset to pass on is the concern of another requirement.
-func (w *lists) pageOn(ctx context.Context, filter string, revisions, size int) (all list, err error) {
+func (w *lists) pageOn(ctx context.Context, filter string, revisions, size int) (all list) {
 	query := plane.Query("limit="+strconv.Itoa(size), filter)
 	for range revisions + 2 {
-		page, err := w.page(ctx, query)
-		if err != nil {
-			return all, err
-		}
+		page := w.page(ctx, query)
 		all.rows, all.answer = append(all.rows, page.rows...), page.answer
 		if !page.answer.OK() || len(page.rows) < size || len(all.rows) >= revisions {
 			break
 		}
 		offset := page.answer.Get("offset")
 		if !common.IsInteger(offset) {
-			return all, outcome.Inconclusive("the returned offset is no integer to pass on: %s", outcome.Shown(offset))
+			common.Check(outcome.Inconclusive("the returned offset is no integer to pass on: %s", outcome.Shown(offset)))
 		}
 		isPlace := offset.Num >= 0 && offset.Num <= math.MaxInt32
-		if err := outcome.WantAt(isPlace, page.answer, "offset", "an offset that fetches the next page"); err != nil {
-			return all, err
-		}
+		common.Check(outcome.WantAt(isPlace, page.answer, "offset", "an offset that fetches the next page"))
 		query = plane.Query(plane.PageOf(size, int(offset.Num)), filter)
 	}
-	return all, nil
+	return all
 }
 
 // pagesAreKnown has pages compared with the revisions that the run made itself, not with another list.
-func (w *lists) pagesAreKnown(pages list, err error) error {
+func (w *lists) pagesAreKnown(pages list) {
 	w.compared = append(w.compared, comparison{list: pages, want: w.Deployment.Revisions, what: "over all pages"})
-	return err
 }
 
 // canBePaged reads the whole history in pages of five.
 func (w *lists) canBePaged(ctx context.Context) error {
-	err := w.pagesAreKnown(w.pageThrough(ctx, "", w.known(), 5))
-	if err == nil {
-		err = w.eachHoldsItsOwn(ctx)
-	}
+	w.pagesAreKnown(w.pageThrough(ctx, "", w.known(), 5))
+	err := w.eachHoldsItsOwn(ctx)
 	w.compared = nil
 	return err
 }

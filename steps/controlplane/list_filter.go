@@ -17,9 +17,7 @@ import (
 func (w *lists) defineFilters(r *common.Definitions) {
 	r.Given(`a deployment whose revisions have settled in different statuses`, w.aMixedHistory)
 	r.Given(`a status filter that matches all of them`, w.aFilterThatKeepsAll)
-	r.When(`the client lists its revisions with that filter`, func(ctx context.Context) error {
-		return w.List(ctx, w.filter, false)
-	})
+	r.When(`the client lists its revisions with that filter`, func(ctx context.Context) { w.List(ctx, w.filter, false) })
 	r.When(`the client filters its revisions by a status that (is|ends in) a NUL character`, w.clientFiltersByNUL)
 	r.When(`the client filters its revisions by each (status that occurs|known status that does not occur)`,
 		w.clientFiltersByEach)
@@ -61,20 +59,16 @@ type byStatus struct {
 }
 
 // statuses is what one look for all scenarios has found.
-func (w *lists) statuses(ctx context.Context) (*byStatus, error) {
-	answers, err := w.Plane.LookAtEach(ctx, w.Deployment)
-	if err != nil {
-		return nil, err
-	}
-	return w.statusesIn(answers)
+func (w *lists) statuses(ctx context.Context) *byStatus {
+	return w.statusesIn(common.Must(w.Plane.LookAtEach(ctx, w.Deployment)))
 }
 
-func (w *lists) statusesIn(answers []*client.Answer) (*byStatus, error) {
+func (w *lists) statusesIn(answers []*client.Answer) *byStatus {
 	found := &byStatus{ids: map[string][]string{}}
 	for i, a := range answers {
 		revision, written := w.Deployment.Revisions[i], a.Get("status").String()
 		if !a.OK() || a.Get("id").String() != revision {
-			return nil, outcome.Blocked("revision %s cannot be retrieved: %s", revision, outcome.Seen(a))
+			common.Check(outcome.Blocked("revision %s cannot be retrieved: %s", revision, outcome.Seen(a)))
 		}
 		status := plane.Meant(written)
 		if !plane.IsKnown(written) {
@@ -89,7 +83,7 @@ func (w *lists) statusesIn(answers []*client.Answer) (*byStatus, error) {
 			found.others = append(found.others, status)
 		}
 	}
-	return found, nil
+	return found
 }
 
 // partner is a status to combine one that occurs with: another one that does, where there is one.
@@ -102,12 +96,9 @@ func (s *byStatus) partner(i int) string {
 
 // aMixedHistory needs two statuses, or a filter has no visible effect.
 func (w *lists) aMixedHistory(ctx context.Context) error {
-	if err := w.existing(w.Plane.Fixtures.Long)(ctx); err != nil {
-		return err
-	}
-	statuses, err := w.statuses(ctx)
-	if err != nil || len(statuses.ids) > 1 {
-		return err
+	w.existing(w.Plane.Fixtures.Long)(ctx)
+	if len(w.statuses(ctx).ids) > 1 {
+		return nil
 	}
 	if missing := w.CanCreate(); missing != nil {
 		return missing
@@ -121,37 +112,27 @@ func (w *lists) aMixedHistory(ctx context.Context) error {
 // concern.
 func (w *lists) aFilterThatKeepsAll(ctx context.Context) error {
 	w.filter = statusFilter(strings.Join(spec.RevisionStatuses(), ","))
-	l, err := w.read(ctx, w.filter)
-	if err == nil && (!l.answer.OK() || len(l.rows) < w.known()) {
+	if l := w.read(ctx, w.filter); !l.answer.OK() || len(l.rows) < w.known() {
 		return outcome.Blocked("a filter with all thirteen statuses returns %d of %d revisions (status %d)",
 			len(l.rows), w.known(), l.answer.Status)
 	}
-	return err
+	return nil
 }
 
 // clientFiltersByNUL sends the character that databases do not accept in a string.
-func (w *lists) clientFiltersByNUL(ctx context.Context, where string) error {
+func (w *lists) clientFiltersByNUL(ctx context.Context, where string) {
 	value := "\x00"
 	if where == "ends in" {
 		value = plane.StatusDeployed + value
 	}
-	return w.clientListsWith(ctx, "status", value)
+	w.clientListsWith(ctx, "status", value)
 }
 
 // clientFiltersByEach reads the list of each status, and then each revision alone. Where a revision has a status that
 // is not one of the interface as it is written, which revisions a filter is to keep is a matter of that.
 func (w *lists) clientFiltersByEach(ctx context.Context, which string) error {
-	if err := w.readEach(ctx, which); err != nil {
-		return err
-	}
-	answers, err := w.Plane.GetEach(ctx, w.Deployment)
-	if err != nil {
-		return err
-	}
-	statuses, err := w.statusesIn(answers)
-	if err != nil {
-		return err
-	}
+	w.readEach(ctx, which)
+	statuses := w.statusesIn(common.Must(w.Plane.GetEach(ctx, w.Deployment)))
 	for _, l := range w.whole {
 		c := comparison{list: l, want: statuses.ids[l.filter], what: "with status " + l.filter}
 		if c.differs() != nil && statuses.strange != "" {
@@ -165,39 +146,32 @@ func (w *lists) clientFiltersByEach(ctx context.Context, which string) error {
 
 const occurs = "status that occurs"
 
-func (w *lists) readEach(ctx context.Context, which string) error {
-	statuses, err := w.statuses(ctx)
-	if err != nil {
-		return err
-	}
+func (w *lists) readEach(ctx context.Context, which string) {
+	statuses := w.statuses(ctx)
 	filters := statuses.others
 	if which == occurs {
 		filters = statuses.occurring
 	}
-	return common.Each(filters, func(status string) error { return w.readWhole(ctx, status) })
+	for _, status := range filters {
+		w.readWhole(ctx, status)
+	}
 }
 
 // clientFiltersByPairs puts each status that occurs before and behind another one, so that a target which heeds
 // only the first or only the last is seen.
-func (w *lists) clientFiltersByPairs(ctx context.Context) error {
-	statuses, err := w.statuses(ctx)
-	if err != nil {
-		return err
-	}
+func (w *lists) clientFiltersByPairs(ctx context.Context) {
+	statuses := w.statuses(ctx)
 	var filters []string
 	for i, s := range statuses.occurring {
 		next := statuses.partner(i)
 		filters = append(filters, s+","+next, next+","+s)
 	}
-	return w.compareUnions(ctx, filters)
+	w.compareUnions(ctx, filters)
 }
 
 // clientFiltersByThree puts each status that occurs at each place of three, and names it twice.
 func (w *lists) clientFiltersByThree(ctx context.Context) error {
-	statuses, err := w.statuses(ctx)
-	if err != nil {
-		return err
-	}
+	statuses := w.statuses(ctx)
 	others := statuses.others
 	if len(statuses.occurring) == 0 || len(others) < 2 {
 		return outcome.Inconclusive("%d statuses occur, and %d do not: too few to be combined",
@@ -210,114 +184,86 @@ func (w *lists) clientFiltersByThree(ctx context.Context) error {
 		filters = append(filters, s+","+s, s+","+next+","+s, s+","+next+","+others[1], others[0]+","+s+","+next,
 			next+","+others[0]+","+s, all)
 	}
-	return w.compareUnions(ctx, filters)
+	w.compareUnions(ctx, filters)
+	return nil
 }
 
 // compareUnions reads the list of several statuses, and of each alone: what those hold is the concern of another
 // requirement. A status that is named twice may be refused.
-func (w *lists) compareUnions(ctx context.Context, filters []string) error {
+func (w *lists) compareUnions(ctx context.Context, filters []string) {
 	alone := map[string]list{}
 	for _, filter := range filters {
 		var want []string
 		for status := range strings.SplitSeq(filter, ",") {
 			if _, known := alone[status]; !known {
-				l, err := w.read(ctx, statusFilter(status))
-				if err != nil {
-					return err
-				}
-				alone[status] = l
+				alone[status] = w.read(ctx, statusFilter(status))
 			}
 			want = append(want, plane.IDs(alone[status].rows)...)
 		}
-		l, err := w.read(ctx, statusFilter(filter))
-		if err != nil {
-			return err
-		}
+		l := w.read(ctx, statusFilter(filter))
 		first, rest, _ := strings.Cut(filter, ",")
 		if twice := strings.Contains(rest, first); len(want) > 0 && (!twice || !l.answer.Refused()) {
 			slices.Sort(want)
 			w.compared = append(w.compared, comparison{l, slices.Compact(want), "with status " + filter, alone[first].answer})
 		}
 	}
-	return nil
 }
 
 // filteredPage is the size of the pages of filtered lists.
 const filteredPage = 5
 
 // clientPagesThroughFiltered reads the list of each status that occurs, and then its pages.
-func (w *lists) clientPagesThroughFiltered(ctx context.Context, returned string) error {
-	if err := w.readEach(ctx, occurs); err != nil {
-		return err
-	}
+func (w *lists) clientPagesThroughFiltered(ctx context.Context, returned string) {
+	w.readEach(ctx, occurs)
 	read := w.pageThrough
 	if returned != "" {
 		read = w.pageOn
 	}
 	for _, l := range w.whole {
-		pages, err := read(ctx, statusFilter(l.filter), len(l.rows), filteredPage)
-		if err != nil {
-			return err
-		}
+		pages := read(ctx, statusFilter(l.filter), len(l.rows), filteredPage)
 		if len(l.rows) > 0 {
 			what := "with status " + l.filter + " over all pages"
 			w.compared = append(w.compared, comparison{pages, plane.IDs(l.rows), what, l.answer})
 		}
 	}
-	return nil
 }
 
 // reconciled is the list of the revisions with a value of remote_reconciled, and with a status where there is one.
-func (w *lists) reconciled(ctx context.Context, value, status string) (list, error) {
+func (w *lists) reconciled(ctx context.Context, value, status string) list {
 	filter := plane.Query("remote_reconciled="+value, statusFilter(status))
-	l, err := w.read(ctx, filter)
-	if err == nil && !l.answer.OK() {
-		return l, outcome.Blocked("the list with %s cannot be read: %s", filter, outcome.Seen(l.answer)).
-			ByRequirement("CP-LIST-12")
+	l := w.read(ctx, filter)
+	if !l.answer.OK() {
+		common.Check(outcome.Blocked("the list with %s cannot be read: %s", filter, outcome.Seen(l.answer)).
+			ByRequirement("CP-LIST-12"))
 	}
-	return l, err
+	return l
 }
 
 // clientListsWithBoth reads the list with remote_reconciled alone before and after the others: where it has changed in
 // between, nothing can be compared.
-func (w *lists) clientListsWithBoth(ctx context.Context) error {
-	statuses, err := w.statuses(ctx)
-	if err != nil {
-		return err
-	}
+func (w *lists) clientListsWithBoth(ctx context.Context) {
+	statuses := w.statuses(ctx)
 	for _, value := range []string{"true", "false"} {
-		before, err := w.reconciled(ctx, value, "")
-		if err != nil {
-			return err
-		}
+		before := w.reconciled(ctx, value, "")
 		ids := plane.IDs(before.rows)
 		var both []comparison
 		for _, status := range statuses.occurring {
-			l, err := w.reconciled(ctx, value, status)
-			if err != nil {
-				return err
-			}
+			l := w.reconciled(ctx, value, status)
 			isOther := func(id string) bool { return !slices.Contains(statuses.ids[status], id) }
 			want := slices.DeleteFunc(slices.Clone(ids), isOther)
 			both = append(both, comparison{l, want, "with status " + status + " and remote_reconciled " + value, before.answer})
 		}
-		after, err := w.reconciled(ctx, value, "")
-		if err != nil {
-			return err
-		}
+		after := w.reconciled(ctx, value, "")
 		if plane.SameIDs(ids, plane.IDs(after.rows)) {
 			w.compared = append(w.compared, both...)
 		}
 	}
-	return nil
 }
 
-func (w *lists) clientListsThrice(ctx context.Context) error {
-	return common.Each([]string{"true", "false", "true"}, func(value string) error {
-		l, err := w.reconciled(ctx, value, "")
-		w.whole = append(w.whole, l)
-		return err
-	})
+func (w *lists) clientListsThrice(ctx context.Context) {
+	for _, value := range []string{"true", "false", "true"} {
+		w.whole = append(w.whole, w.reconciled(ctx, value, ""))
+	}
 }
 
 // shareNone counts a revision only where it is listed with true before and after: between the requests it may become

@@ -10,8 +10,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/google/uuid"
-
 	"github.com/agentconform/agentconform/spec"
 	"github.com/agentconform/agentconform/steps/common"
 	"github.com/agentconform/agentconform/steps/outcome"
@@ -71,20 +69,12 @@ func valuesOf(parameter string, absent int, numbers ...int) []value {
 // allows at and next to its bounds and its default; the offsets those at both ends of the list and at the end of a page
 // of the default size.
 func (w *lists) clientListsParts(ctx context.Context, filter string) error {
-	query, err := w.queryOf(ctx, filter)
-	if err != nil {
-		return err
-	}
-	whole, err := w.read(ctx, query)
-	if err != nil {
-		return err
-	}
+	query := w.queryOf(ctx, filter)
+	whole := w.read(ctx, query)
 	if !whole.answer.OK() {
 		return outcome.Violated(whole.answer, "status 2xx", "%s", outcome.Seen(whole.answer))
 	}
-	if err := w.pagesKeepTheOrder(ctx); err != nil {
-		return err
-	}
+	common.Check(w.pagesKeepTheOrder(ctx))
 	ids, numbers := plane.IDs(whole.rows), []int{defaultLimit - 1, defaultLimit + 1}
 	for _, c := range w.boundaryCases("limit") {
 		if n, err := strconv.Atoi(c.Value); err == nil && c.Valid {
@@ -98,10 +88,7 @@ func (w *lists) clientListsParts(ctx context.Context, filter string) error {
 			if filter != "no filter" && i%len(offsets) != j && j%len(limits) != i {
 				continue
 			}
-			page, err := w.page(ctx, plane.Query(limit.query, offset.query, query))
-			if err != nil {
-				return err
-			}
+			page := w.page(ctx, plane.Query(limit.query, offset.query, query))
 			from := min(offset.number, len(ids))
 			w.compared = append(w.compared, comparison{page, ids[from:min(from+limit.number, len(ids))],
 				"with " + strings.Join([]string{limit.name, offset.name, filter}, ", "), whole.answer})
@@ -113,14 +100,8 @@ func (w *lists) clientListsParts(ctx context.Context, filter string) error {
 // pagesKeepTheOrder compares one page without a filter with the whole list. Where it holds other revisions, nothing
 // tells which ones belong to a page: no MUST says in which order revisions are listed.
 func (w *lists) pagesKeepTheOrder(ctx context.Context) error {
-	all, err := w.read(ctx, "")
-	if err != nil {
-		return err
-	}
-	a, err := w.Plane.Get(ctx, plane.RevisionsPath(w.Deployment.ID), plane.PageOf(2, 1))
-	if err != nil {
-		return err
-	}
+	all := w.read(ctx, "")
+	a := common.Must(w.Plane.Get(ctx, plane.RevisionsPath(w.Deployment.ID), plane.PageOf(2, 1)))
 	got := plane.IDs(a.Get("resources").Array())
 	if len(got) == 2 && len(all.rows) > 2 && !plane.SameIDs(got, plane.IDs(all.rows[1:3])) {
 		return outcome.Inconclusive("the page with limit=2&offset=1 is not the part of the whole list that begins there "+
@@ -130,11 +111,8 @@ func (w *lists) pagesKeepTheOrder(ctx context.Context) error {
 }
 
 // queryOf is the query of a filter of the examples.
-func (w *lists) queryOf(ctx context.Context, filter string) (string, error) {
-	statuses, err := w.statuses(ctx)
-	if err != nil {
-		return "", err
-	}
+func (w *lists) queryOf(ctx context.Context, filter string) string {
+	statuses := w.statuses(ctx)
 	status := ""
 	switch {
 	case strings.HasPrefix(filter, "a status that occurs"): // the most frequent: its list has the most parts
@@ -144,7 +122,7 @@ func (w *lists) queryOf(ctx context.Context, filter string) (string, error) {
 		status = strings.Join(spec.RevisionStatuses(), ",")
 	case !strings.HasPrefix(filter, "a status"):
 	case len(statuses.others) == 0:
-		return "", outcome.Inconclusive("each of the thirteen statuses occurs")
+		common.Check(outcome.Inconclusive("each of the thirteen statuses occurs"))
 	default:
 		status = statuses.others[0]
 	}
@@ -152,7 +130,7 @@ func (w *lists) queryOf(ctx context.Context, filter string) (string, error) {
 	if both {
 		reconciled = "remote_reconciled=" + reconciled
 	}
-	return plane.Query(statusFilter(status), reconciled), nil
+	return plane.Query(statusFilter(status), reconciled)
 }
 
 // boundaryCases are the values of a parameter around the bounds that the contract gives it.
@@ -173,15 +151,13 @@ var parameters = []struct {
 
 // clientListsInvalid sends each value that the contract does not allow, alone, or with each two of the other
 // parameters. The valid values change in turn, and so does the place of the invalid one.
-func (w *lists) clientListsInvalid(ctx context.Context, parameter, beside string) error {
+func (w *lists) clientListsInvalid(ctx context.Context, parameter, beside string) {
 	cases := slices.DeleteFunc(w.boundaryCases(parameter), func(c spec.Case) bool { return c.Valid })
 	for i, c := range cases {
 		invalid := parameter + "=" + url.QueryEscape(c.Value)
 		what := fmt.Sprintf("%s=%s (%s)", parameter, c.Value, c.Why)
 		if beside == "" {
-			if err := w.tryList(ctx, w.Deployment.ID, invalid, true, what); err != nil {
-				return err
-			}
+			w.tryList(ctx, w.Deployment.ID, invalid, true, what)
 			continue
 		}
 		for _, left := range parameters {
@@ -195,19 +171,15 @@ func (w *lists) clientListsInvalid(ctx context.Context, parameter, beside string
 				}
 			}
 			query := strings.Join(slices.Insert(slices.Clone(parts), i%3, invalid), "&")
-			if err := w.tryList(ctx, w.Deployment.ID, query, true, what+" beside "+strings.Join(parts, " and ")); err != nil {
-				return err
-			}
+			w.tryList(ctx, w.Deployment.ID, query, true, what+" beside "+strings.Join(parts, " and "))
 		}
 	}
-	return nil
 }
 
 // tryList lists the revisions of what may be no deployment, or with what may be no value.
-func (w *lists) tryList(ctx context.Context, id, query string, wrong bool, what string) error {
-	err := w.get(ctx, plane.RevisionsPath(id), query, wrong)
+func (w *lists) tryList(ctx context.Context, id, query string, wrong bool, what string) {
+	w.get(ctx, plane.RevisionsPath(id), query, wrong)
 	w.tried = append(w.tried, tried{answer: w.Scene.Answer, what: what, id: id})
-	return err
 }
 
 func (w *lists) eachIsRefusedNaming(parameter string) error {
@@ -218,22 +190,15 @@ func (w *lists) eachIsRefusedNaming(parameter string) error {
 
 // clientListsSpelled lists with each value that is spelled otherwise, and then with its other spellings.
 func (w *lists) clientListsSpelled(ctx context.Context, parameter string) error {
-	if err := w.pagesKeepTheOrder(ctx); err != nil {
-		return err
-	}
+	common.Check(w.pagesKeepTheOrder(ctx))
 	other := spec.Spellings(parameter == "remote_reconciled")
 	for _, value := range slices.Sorted(maps.Keys(other)) {
-		l, err := w.page(ctx, parameter+"="+value)
-		if err != nil {
-			return err
-		}
+		l := w.page(ctx, parameter+"="+value)
 		if !l.answer.OK() {
 			return outcome.Inconclusive("the list with %s %s is answered with status %d", parameter, value, l.answer.Status)
 		}
 		for _, spelling := range other[value] {
-			if err := w.List(ctx, parameter+"="+url.QueryEscape(spelling), true); err != nil {
-				return err
-			}
+			w.List(ctx, parameter+"="+url.QueryEscape(spelling), true)
 			what := fmt.Sprintf("%s %s for %q", parameter, value, spelling)
 			w.tried = append(w.tried, tried{answer: w.Scene.Answer, what: what, want: plane.IDs(l.rows)})
 		}
@@ -248,54 +213,37 @@ func (w *lists) eachStandsForItsValue() error {
 	})
 }
 
-func (w *lists) clientListsUnknownWithEach(ctx context.Context) error {
+func (w *lists) clientListsUnknownWithEach(ctx context.Context) {
 	for _, p := range parameters {
 		query := p.valid[0]
-		if err := w.tryList(ctx, target.UnknownID(), query, false, "an unknown deployment with "+query); err != nil {
-			return err
-		}
+		w.tryList(ctx, target.UnknownID(), query, false, "an unknown deployment with "+query)
 	}
-	return nil
 }
 
 // noUUID is an id that no server has given.
 const noUUID = "agentconform-none"
 
-// near are UUIDs that differ little from one, and one of another kind: what is looked up by less than the whole id, or
-// among all ids, is seen. They differ in the middle: ids that are counted up may differ at the end.
-func near(id, other, kind string) (ids []tried) {
-	if u, err := uuid.Parse(id); err == nil {
-		u[7] ^= 0x15
-		ids = append(ids, tried{id: u.String(), what: "the id with another digit"})
-	}
-	if other != "" && !strings.EqualFold(id, other) {
-		ids = append(ids, tried{id: other, what: "the id of the " + kind})
-	}
-	return ids
-}
-
-func (w *lists) nearDeployment() []tried {
-	return near(w.Deployment.ID, w.Deployment.Latest(), "revision")
+func (w *lists) nearDeployment() []common.WrongID {
+	return common.NearIDs(w.Deployment.ID, w.Deployment.Latest(), "revision")
 }
 
 // noDeployment are all ids that are not that of a deployment.
-func (w *lists) noDeployment() []tried {
-	return append(w.nearDeployment(), tried{id: target.UnknownID(), what: "an unknown id"},
-		tried{id: noUUID, what: "no UUID"})
+func (w *lists) noDeployment() []common.WrongID {
+	return append(w.nearDeployment(), common.WrongID{ID: target.UnknownID(), Class: "an unknown id"},
+		common.WrongID{ID: noUUID, Class: "no UUID"})
 }
 
 // tryIDs asks for each of several ids.
-func (w *lists) tryIDs(ids []tried, ask func(id string) error) error {
+func (w *lists) tryIDs(ids []common.WrongID, ask func(id string)) error {
 	if len(ids) == 0 {
 		return outcome.Inapplicable("ids that are UUIDs",
 			"the ids of the target are no UUIDs: what looks like another one may exist")
 	}
-	return common.Each(ids, func(t tried) error {
-		err := ask(t.id)
-		t.answer = w.Scene.Answer
-		w.tried = append(w.tried, t)
-		return err
-	})
+	for _, wrong := range ids {
+		ask(wrong.ID)
+		w.tried = append(w.tried, tried{answer: w.Scene.Answer, what: wrong.Class, id: wrong.ID})
+	}
+	return nil
 }
 
 func (w *lists) clientTriesNearIDs(ctx context.Context, act string) error {
@@ -303,7 +251,7 @@ func (w *lists) clientTriesNearIDs(ctx context.Context, act string) error {
 	if act == "retrieves" {
 		path = plane.DeploymentPath
 	}
-	return w.tryIDs(w.nearDeployment(), func(id string) error { return w.get(ctx, path(id), "", false) })
+	return w.tryIDs(w.nearDeployment(), func(id string) { w.get(ctx, path(id), "", false) })
 }
 
 func (w *lists) clientRetrievesNearRevisions(ctx context.Context) error {
@@ -311,9 +259,9 @@ func (w *lists) clientRetrievesNearRevisions(ctx context.Context) error {
 	if latest == "" {
 		return outcome.Inconclusive("no revision of the deployment is known")
 	}
-	ids := append(near(latest, id, "deployment"), tried{id: noUUID, what: "no UUID"})
-	return w.tryIDs(ids, func(revision string) error {
-		return w.get(ctx, plane.RevisionPath(id, revision), "", revision == noUUID)
+	ids := append(common.NearIDs(latest, id, "deployment"), common.WrongID{ID: noUUID, Class: "no UUID"})
+	return w.tryIDs(ids, func(revision string) {
+		w.get(ctx, plane.RevisionPath(id, revision), "", revision == noUUID)
 	})
 }
 
@@ -322,8 +270,8 @@ func (w *lists) clientRetrievesUnderNearIDs(ctx context.Context) error {
 	if latest == "" {
 		return outcome.Inconclusive("no revision of the deployment is known")
 	}
-	return w.tryIDs(w.noDeployment(), func(id string) error {
-		return w.get(ctx, plane.RevisionPath(id, latest), "", id == noUUID)
+	return w.tryIDs(w.noDeployment(), func(id string) {
+		w.get(ctx, plane.RevisionPath(id, latest), "", id == noUUID)
 	})
 }
 
@@ -334,9 +282,9 @@ func (w *lists) clientUpdatesNearIDs(ctx context.Context) error {
 	if w.Deployment.Found {
 		ids = ids[len(w.nearDeployment()):]
 	}
-	return w.tryIDs(ids, func(id string) error {
+	return w.tryIDs(ids, func(id string) {
 		w.Deployment = &plane.Deployment{ID: id}
-		return w.patch(ctx, plane.SourceUpdate(map[string]any{}), id == noUUID)
+		w.patch(ctx, plane.SourceUpdate(map[string]any{}), id == noUUID)
 	})
 }
 
@@ -359,7 +307,8 @@ func (w *lists) clientListsCapital(ctx context.Context) error {
 	if capital == w.Deployment.ID {
 		return outcome.Inapplicable("an id with letters", "the id %s has no small letters", capital)
 	}
-	return w.get(ctx, plane.RevisionsPath(capital), "", false)
+	w.get(ctx, plane.RevisionsPath(capital), "", false)
+	return nil
 }
 
 // holdsItsOwnOrRefused leaves open whether an id in capital letters is the same id: if it is none, it is not found.

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"strings"
+	"time"
 
 	"github.com/tidwall/gjson"
 
@@ -36,26 +37,27 @@ func (w *retrieval) define(r *common.Definitions) {
 	})
 	r.When(`the client retrieves the deployment`, w.retrieves)
 	r.When(`the client retrieves both deployments`, w.clientRetrievesBoth)
-	r.When(`the client retrieves an unknown deployment`, func(ctx context.Context) error {
-		return w.get(ctx, plane.DeploymentPath(target.UnknownID()), "", false)
+	r.When(`the client retrieves an unknown deployment`, func(ctx context.Context) {
+		w.get(ctx, plane.DeploymentPath(target.UnknownID()), "", false)
 	})
-	r.When(`the client retrieves the deployment with the id "([^"]*)"`, func(ctx context.Context, id string) error {
-		return w.get(ctx, plane.DeploymentPath(id), "", true)
+	r.When(`the client retrieves the deployment with the id "([^"]*)"`, func(ctx context.Context, id string) {
+		w.get(ctx, plane.DeploymentPath(id), "", true)
 	})
 	r.When(`the client retrieves its latest revision`, w.retrievesLatest)
-	r.When(`the client retrieves its first revision`, func(ctx context.Context) error {
-		return w.retrievesRevision(ctx, w.Deployment.First)
+	r.When(`the client retrieves its first revision`, func(ctx context.Context) {
+		w.retrievesRevision(ctx, w.Deployment.First)
 	})
 	r.When(`the client retrieves its latest revision and lists its revisions`, w.clientRetrievesAndLists)
 	r.When(`the client retrieves both its revisions`, w.retrievesEach)
-	r.When(`the client retrieves an unknown revision of it`, func(ctx context.Context) error {
-		return w.retrievesRevision(ctx, target.UnknownID())
+	r.When(`the client retrieves an unknown revision of it`, func(ctx context.Context) {
+		w.retrievesRevision(ctx, target.UnknownID())
 	})
-	r.When(`the client retrieves the revision of one deployment under the other`, func(ctx context.Context) error {
-		return w.get(ctx, plane.RevisionPath(w.Other.ID, w.Deployment.First), "", false)
+	r.When(`the client retrieves the revision of one deployment under the other`, func(ctx context.Context) {
+		w.get(ctx, plane.RevisionPath(w.Other.ID, w.Deployment.First), "", false)
 	})
-	r.When(`the client retrieves each of its revisions twice`, func(ctx context.Context) error {
-		return common.Times(2, func() error { return w.retrievesEach(ctx) })
+	r.When(`the client retrieves each of its revisions twice`, func(ctx context.Context) {
+		w.retrievesEach(ctx)
+		w.retrievesEach(ctx)
 	})
 	r.Then(`the deployment has the "id", "source" and "latest_revision_id" of its creation`, w.isTheCreated)
 	r.Then(`each answer is the (?:deployment|revision) that was asked for`, w.eachIsTheAskedFor)
@@ -70,10 +72,12 @@ func (w *retrieval) define(r *common.Definitions) {
 	r.Then(`the list contains only that revision`, w.listHoldsJustIt)
 	r.Then(`the revision has every required field, and none is null`, w.revisionIsComplete)
 	// what was seen at one moment is compared with what is seen at another
-	r.Then(`each has the "created_at" of its first read`, func() error { return w.Plane.CreatedAsAtFirst(w.Answers) })
+	r.Then(`each has the "created_at" of its first read`, w.createdAsAtFirst)
 	// what is read from copies is not wrong at every read
-	r.When(`the client retrieves the deployment several times`, func(ctx context.Context) error {
-		return common.Times(6, func() error { return w.retrieves(ctx) })
+	r.When(`the client retrieves the deployment several times`, func(ctx context.Context) {
+		for range 6 {
+			w.retrieves(ctx)
+		}
 	})
 	r.Then(`whenever "latest_revision_id" names the new revision, "source_revision_config" holds the values of the update`,
 		w.configFollowsLatest)
@@ -81,16 +85,13 @@ func (w *retrieval) define(r *common.Definitions) {
 	r.Then(`the "repo_commit_sha" of the revision is the commit id of its ref`, w.showsCommit)
 }
 
-func (w *retrieval) twoDeployments(ctx context.Context) (err error) {
-	if err = w.existing(w.Plane.Fixtures.Readable)(ctx); err != nil {
-		return err
-	}
+func (w *retrieval) twoDeployments(ctx context.Context) {
+	w.existing(w.Plane.Fixtures.Readable)(ctx)
 	if w.Deployment.Found {
 		w.Other = w.Plane.Existing.Deployments()[1]
-		return nil
+		return
 	}
-	w.Other, err = w.Plane.Shared(ctx, w.Plane.Fixtures.Existing)
-	return err
+	w.Other = common.Must(w.Plane.Shared(ctx, w.Plane.Fixtures.Existing))
 }
 
 // knownCommit skips where the expected commit is not configured.
@@ -101,19 +102,17 @@ func (w *retrieval) knownCommit(ref string) error {
 	return nil
 }
 
-func (w *retrieval) clientRetrievesBoth(ctx context.Context) error {
+func (w *retrieval) clientRetrievesBoth(ctx context.Context) {
 	w.AskedIDs = []string{w.Deployment.ID, w.Other.ID}
-	return common.Each(w.AskedIDs, func(id string) error { return w.get(ctx, plane.DeploymentPath(id), "", false) })
+	for _, id := range w.AskedIDs {
+		w.get(ctx, plane.DeploymentPath(id), "", false)
+	}
 }
 
-func (w *retrieval) clientRetrievesAndLists(ctx context.Context) error {
-	if err := w.retrievesLatest(ctx); err != nil {
-		return err
-	}
-	if err := w.Plane.AwaitListed(ctx, w.Deployment.ID, w.Revision); err != nil {
-		return err
-	}
-	return w.List(ctx, "", false)
+func (w *retrieval) clientRetrievesAndLists(ctx context.Context) {
+	w.retrievesLatest(ctx)
+	common.Check(w.Plane.AwaitListed(ctx, w.Deployment.ID, w.Revision))
+	w.List(ctx, "", false)
 }
 
 // same compares a field of an answer with a string.
@@ -127,9 +126,7 @@ func same(a *client.Answer, path, want string) error {
 
 func (w *retrieval) isTheCreated() error {
 	a := w.Scene.Answer
-	if err := cmp.Or(w.Served(), same(a, "id", w.Deployment.ID)); err != nil {
-		return err
-	}
+	common.Check(cmp.Or(w.Served(), same(a, "id", w.Deployment.ID)))
 	if w.Deployment.Found { // what the list of deployments showed and cannot have changed since (section 2)
 		w.Scene.Note("judged on an existing deployment: id and source only")
 	} else if err := same(a, "latest_revision_id", w.Deployment.First); err != nil {
@@ -143,9 +140,7 @@ func (w *retrieval) isTheCreated() error {
 
 func (w *retrieval) eachIsTheAskedFor() error {
 	for i, a := range w.Answers {
-		if err := cmp.Or(outcome.Want(a.OK(), a, "status 2xx"), same(a, "id", w.AskedIDs[i])); err != nil {
-			return err
-		}
+		common.Check(cmp.Or(outcome.Want(a.OK(), a, "status 2xx"), same(a, "id", w.AskedIDs[i])))
 	}
 	return nil
 }
@@ -213,6 +208,52 @@ func (w *retrieval) revisionIsComplete() error {
 	})
 }
 
+// createdAsAtFirst compares with the earliest read of the run, at which the revision was still being built.
+func (w *retrieval) createdAsAtFirst() error {
+	compared := 0
+	for _, a := range w.Answers {
+		if !a.OK() {
+			return outcome.Blocked("the revision cannot be retrieved: %s", outcome.Seen(a))
+		}
+		first := w.Plane.ReadOf(a.Get("id").String()).First
+		if first == nil {
+			continue // what is answered under another id is the concern of another requirement
+		}
+		compared++
+		was, is := first.Get("created_at"), a.Get("created_at")
+		same, comparable := sameInstant(was, is)
+		if !comparable {
+			return outcome.Inconclusive("the revision has no created_at to compare")
+		}
+		if !same {
+			return outcome.Violated(a, "created_at "+outcome.Shown(was)+" as at the first read, when the status was "+
+				outcome.Shown(first.Get("status")), "%s", outcome.Shown(is)).At("/created_at").Comparing(a, first)
+		}
+	}
+	if compared == 0 {
+		return outcome.Inconclusive("no revision is returned under the id that was polled")
+	}
+	return nil
+}
+
+// sameInstant compares two date-times as exactly as the coarser of them is written: one may be of a time that has not
+// been through the target's store.
+func sameInstant(a, b gjson.Result) (same, comparable bool) {
+	at, ok := plane.Instant(a)
+	bt, ok2 := plane.Instant(b)
+	unit := time.Second
+	for range min(digits(a.String()), digits(b.String())) {
+		unit = max(unit/10, 1)
+	}
+	return at.Sub(bt).Abs() < unit, ok && ok2
+}
+
+// digits counts those of the fraction of a second.
+func digits(dateTime string) int {
+	_, fraction, _ := strings.Cut(dateTime, ".")
+	return len(fraction) - len(strings.TrimLeft(fraction, "0123456789"))
+}
+
 func (w *retrieval) notUpdatedBeforeCreated() error {
 	for _, a := range w.Answers {
 		created, ok := plane.Instant(a.Get("created_at"))
@@ -221,18 +262,14 @@ func (w *retrieval) notUpdatedBeforeCreated() error {
 			return outcome.Inconclusive("created_at or updated_at is missing or not a date-time")
 		}
 		expected := "updated_at at or after created_at " + outcome.Shown(a.Get("created_at"))
-		if err := outcome.WantAt(!updated.Before(created), a, "updated_at", expected); err != nil {
-			return err
-		}
+		common.Check(outcome.WantAt(!updated.Before(created), a, "updated_at", expected))
 	}
 	return nil
 }
 
 func (w *retrieval) showsCommit() error {
 	a := w.Scene.Answer
-	if err := w.Served(); err != nil {
-		return err
-	}
+	common.Check(w.Served())
 	if got := a.Get(commitField); !strings.EqualFold(got.String(), w.commit) {
 		return outcome.Violated(a, "repo_commit_sha "+w.commit, "%s", outcome.Shown(got)).At(inPointer(commitField)).
 			Hinting("set alternatives.commits to the commit id that the ref points to now: a branch may have moved")
@@ -253,9 +290,7 @@ func (w *retrieval) configFollowsLatest() error {
 			continue
 		}
 		compared++
-		if err := configHolds(a, w.Deployment.Update); err != nil {
-			return err
-		}
+		common.Check(configHolds(a, w.Deployment.Update))
 	}
 	if compared == 0 {
 		return outcome.Inconclusive("latest_revision_id never names the new revision")

@@ -30,15 +30,15 @@ func (w *update) define(r *common.Definitions) {
 	r.Given(`a deployment that accepts updates`, w.aDeploymentThatTakesUpdates)
 	r.Given(`a deployment that no other scenario changes`, w.aDeploymentForItself)
 	r.Given(`a deployment created for this scenario with build_on_push true`, w.anOwnThatBuildsOnPush)
-	r.Given(`a deployment created for this scenario from the tag`, func(ctx context.Context) error {
-		return w.anOwn(ctx, "tagged", fromTag(w.Target.Config, false))
+	r.Given(`a deployment created for this scenario from the tag`, func(ctx context.Context) {
+		w.anOwn(ctx, "tagged", fromTag(w.Target.Config, false))
 	})
 	r.When(`the client updates "(repo_ref|graph_config_path|image_uri)"`, w.clientUpdatesField)
 	r.When(`the client updates "(repo_ref|graph_config_path|image_uri)" to its current value`,
-		func(ctx context.Context, field string) error { return w.patchToCurrent(ctx, field) })
+		func(ctx context.Context, field string) { w.patchToCurrent(ctx, field) })
 	r.When(`the client updates "repo_ref" and "graph_config_path" in one request`, w.clientUpdatesBoth)
-	r.When(`the client updates "(\w+)" beside "(\w+)" null`, func(ctx context.Context, field, null string) error {
-		return w.patchToCurrent(ctx, field, null)
+	r.When(`the client updates "(\w+)" beside "(\w+)" null`, func(ctx context.Context, field, null string) {
+		w.patchToCurrent(ctx, field, null)
 	})
 	r.When(`the client updates "(\w+)" twice, the second time while the first revision may still be built`,
 		w.clientUpdatesTwice)
@@ -46,20 +46,20 @@ func (w *update) define(r *common.Definitions) {
 	r.When(`the client sends an update with (an empty object|build_on_push alone|.+ null|an empty source_revision_config)`,
 		w.clientUpdatesNothing)
 	r.When(`the client tries to change its source`, w.clientChangesSource)
-	r.When(`the client updates an unknown deployment`, func(ctx context.Context) error {
+	r.When(`the client updates an unknown deployment`, func(ctx context.Context) {
 		w.Deployment = &plane.Deployment{ID: target.UnknownID()}
-		return w.patch(ctx, plane.SourceUpdate(map[string]any{}), false)
+		w.patch(ctx, plane.SourceUpdate(map[string]any{}), false)
 	})
-	r.When(`the client tries to set the read-only fields in an update`, func(ctx context.Context) error {
-		return w.patch(ctx, readOnly(), true)
+	r.When(`the client tries to set the read-only fields in an update`, func(ctx context.Context) {
+		w.patch(ctx, readOnly(), true)
 	})
-	r.When(`the client tries to update the deployment with (.+)`, func(ctx context.Context, mistake string) error {
+	r.When(`the client tries to update the deployment with (.+)`, func(ctx context.Context, mistake string) {
 		body := plane.Changed(plane.SourceUpdate(plane.Asked(w.Target.Config.Create.Body)), nil)
-		return w.patch(ctx, mistakes[mistake](body, w.Plane.Sources.Field()), true)
+		w.patch(ctx, mistaken(body, w.Plane.Sources.Field(), mistake), true)
 	})
 	r.When(`the client updates "repo_ref" to the tag`, w.clientUpdatesToTag)
-	r.When(`the client updates build_on_push to true`, func(ctx context.Context) error {
-		return w.patch(ctx, map[string]any{"source_config": map[string]any{"build_on_push": true}}, false)
+	r.When(`the client updates build_on_push to true`, func(ctx context.Context) {
+		w.patch(ctx, map[string]any{"source_config": map[string]any{"build_on_push": true}}, false)
 	})
 	r.Then(`exactly one revision was created`, w.oneRevisionCreated)
 	r.Then(`the "latest_revision_id" of the deployment names that revision`, func() error {
@@ -70,7 +70,8 @@ func (w *update) define(r *common.Definitions) {
 	r.Then(`no revision was created`, w.noRevisionCreated)
 	r.Then(`the update was served, or it is not judged`, w.servedOrNotJudged)
 	r.Then(`a GET of the deployment shows the "source" of the create request`, func(ctx context.Context) error {
-		return cmp.Or(w.retrieves(ctx), w.sourceAsAsked())
+		w.retrieves(ctx)
+		return w.sourceAsAsked()
 	})
 	r.Then(`each of its revisions shows that source`, w.revisionsKeepSource)
 	r.Then(`the read-only fields are unchanged`, w.readOnlyUnchanged)
@@ -81,106 +82,86 @@ func (w *update) define(r *common.Definitions) {
 }
 
 // aDeploymentThatTakesUpdates is the scenario's alone until it ends, so that every change is of its making.
-func (w *update) aDeploymentThatTakesUpdates(ctx context.Context) error {
-	if err := w.lease(ctx, w.Plane.Fixtures.Leased); err != nil {
-		return err
-	}
-	if err := w.Plane.Settle(ctx, w.Deployment.ID); err != nil {
-		return err
-	}
-	return w.remember(ctx)
+func (w *update) aDeploymentThatTakesUpdates(ctx context.Context) {
+	w.lease(ctx, w.Plane.Fixtures.Leased)
+	common.Check(w.Plane.Settle(ctx, w.Deployment.ID))
+	w.remember(ctx)
 }
 
 // aDeploymentForItself is for updates that are to be refused: these need no deployment that is DEPLOYED.
-func (w *update) aDeploymentForItself(ctx context.Context) error {
-	if err := w.lease(ctx, w.Plane.Fixtures.Changing); err != nil {
-		return err
-	}
-	return w.remember(ctx)
+func (w *update) aDeploymentForItself(ctx context.Context) {
+	w.lease(ctx, w.Plane.Fixtures.Changing)
+	w.remember(ctx)
 }
 
-func (w *update) lease(ctx context.Context, pool plane.Pool) error {
+func (w *update) lease(ctx context.Context, pool plane.Pool) {
 	d, giveBack, err := w.Plane.Lease(ctx, pool)
-	if err != nil {
-		return err
-	}
+	common.Check(err)
 	w.Deployment = d
 	w.Scene.AtEnd(giveBack)
-	return nil
 }
 
-// remember notes how the deployment is before the client acts.
-func (w *update) remember(ctx context.Context) (err error) {
-	if err := w.Plane.AwaitLatestListed(ctx, w.Deployment.ID); err != nil {
-		return err
+// remember notes how the deployment is before the client acts, once its list holds the latest revision.
+func (w *update) remember(ctx context.Context) {
+	a := common.Must(w.Plane.GetDeployment(ctx, w.Deployment.ID))
+	if latest := a.Get("latest_revision_id").String(); latest != "" {
+		common.Check(w.Plane.AwaitListed(ctx, w.Deployment.ID, latest))
 	}
-	w.before, err = w.Plane.Snapshot(ctx, w.Deployment)
-	return err
+	w.before = common.Must(w.Plane.Snapshot(ctx, w.Deployment))
 }
 
 func (w *update) anOwnThatBuildsOnPush(ctx context.Context) error {
-	if err := w.anOwn(ctx, "push", map[string]any{"source_config": map[string]any{"build_on_push": true}}); err != nil {
-		return err
-	}
-	a, err := w.Plane.GetDeployment(ctx, w.Deployment.ID)
-	if err == nil && a.Get("source_config.build_on_push").Type != gjson.True {
+	w.anOwn(ctx, "push", map[string]any{"source_config": map[string]any{"build_on_push": true}})
+	a := common.Must(w.Plane.GetDeployment(ctx, w.Deployment.ID))
+	if a.Get("source_config.build_on_push").Type != gjson.True {
 		return outcome.Inapplicable("build_on_push",
 			"the target does not accept build_on_push true with this create.body: %s", outcome.Seen(a))
 	}
-	return err
+	return nil
 }
 
 // anOwn creates a deployment that does not change by itself any more.
-func (w *update) anOwn(ctx context.Context, purpose string, changes map[string]any) (err error) {
-	if w.Deployment, err = w.Plane.Create(ctx, purpose, changes); err != nil {
-		return err
-	}
-	return w.Plane.Settle(ctx, w.Deployment.ID)
+func (w *update) anOwn(ctx context.Context, purpose string, changes map[string]any) {
+	w.Deployment = common.Must(w.Plane.Create(ctx, purpose, changes))
+	common.Check(w.Plane.Settle(ctx, w.Deployment.ID))
 }
 
-func (w *update) clientUpdatesField(ctx context.Context, field string) error {
+func (w *update) clientUpdatesField(ctx context.Context, field string) {
 	a := w.Target.Config.Alternatives
 	values := map[string]string{"repo_ref": a.RepoRef, "graph_config_path": a.GraphConfigPath, "image_uri": a.ImageURI}
-	return w.patchSource(ctx, map[string]any{field: values[field]})
+	w.patchSource(ctx, map[string]any{field: values[field]})
 }
 
-func (w *update) clientUpdatesBoth(ctx context.Context) error {
-	return w.patchSource(ctx, map[string]any{"repo_ref": w.Plane.Sources.ValueOf("repo_ref"),
+func (w *update) clientUpdatesBoth(ctx context.Context) {
+	w.patchSource(ctx, map[string]any{"repo_ref": w.Plane.Sources.ValueOf("repo_ref"),
 		"graph_config_path": w.Plane.Sources.ValueOf("graph_config_path")})
 }
 
 // patchSource sends an update that is to make a revision.
-func (w *update) patchSource(ctx context.Context, change map[string]any) error {
-	if err := w.Plane.TakeRevision(ctx, w.Deployment); err != nil {
-		return err
-	}
+func (w *update) patchSource(ctx context.Context, change map[string]any) {
+	common.Check(w.Plane.TakeRevision(ctx, w.Deployment))
 	w.kind = plane.KindOf(change)
-	return w.patch(ctx, plane.SourceUpdate(change), false)
+	w.patch(ctx, plane.SourceUpdate(change), false)
 }
 
 // current is the value that the deployment shows of a field.
-func (w *update) current(field string) (string, error) {
+func (w *update) current(field string) string {
 	value := w.before.Deployment.Get("source_revision_config." + field)
 	if value.Type != gjson.String {
-		return "", outcome.Inconclusive("the deployment has no string %s to send again: %s", field, outcome.Shown(value))
+		common.Check(outcome.Inconclusive("the deployment has no string %s to send again: %s", field, outcome.Shown(value)))
 	}
-	return value.Str, nil
+	return value.Str
 }
 
 // patchToCurrent sends what the deployment shows: any value that is not null creates a revision, and a null beside it
 // sets nothing (section 2).
-func (w *update) patchToCurrent(ctx context.Context, field string, nulls ...string) error {
-	current, err := w.current(field)
-	if err != nil {
-		return err
-	}
-	change := map[string]any{field: current}
+func (w *update) patchToCurrent(ctx context.Context, field string, nulls ...string) {
+	change := map[string]any{field: w.current(field)}
 	for _, null := range nulls {
 		change[null] = nil
 	}
-	err = w.patchSource(ctx, change)
+	w.patchSource(ctx, change)
 	w.kind += plane.ToCurrentValue
-	return err
 }
 
 // clientUpdatesTwice does not wait until the first revision has settled. A target may begin with the second when it
@@ -188,9 +169,7 @@ func (w *update) patchToCurrent(ctx context.Context, field string, nulls ...stri
 func (w *update) clientUpdatesTwice(ctx context.Context, field string) error {
 	known := w.before.Latest
 	for n := range 2 {
-		if err := w.patchToCurrent(ctx, field); err != nil {
-			return err
-		}
+		w.patchToCurrent(ctx, field)
 		a := w.Scene.Answer
 		if n > 0 && a.Refused() {
 			return outcome.Inapplicable("updates during a build", "the target refuses an update while a revision is built: %s",
@@ -199,14 +178,10 @@ func (w *update) clientUpdatesTwice(ctx context.Context, field string) error {
 		if !a.OK() {
 			return outcome.AsPrecondition(outcome.Violated(a, "status 2xx", "%s", outcome.Seen(a)))
 		}
-		latest, err := w.laterThan(ctx, known)
-		if n > 0 && err == nil && latest == known {
-			if err = w.Plane.Settle(ctx, w.Deployment.ID); err == nil {
-				latest, err = w.laterThan(ctx, known)
-			}
-		}
-		if err != nil {
-			return err
+		latest := w.laterThan(ctx, known)
+		if n > 0 && latest == known {
+			common.Check(w.Plane.Settle(ctx, w.Deployment.ID))
+			latest = w.laterThan(ctx, known)
 		}
 		if n == 0 && latest == known {
 			return outcome.AsPrecondition(outcome.Violated(a, "a new revision", "none"))
@@ -217,30 +192,23 @@ func (w *update) clientUpdatesTwice(ctx context.Context, field string) error {
 }
 
 // laterThan waits until the deployment names a later revision than the known one, which it returns where none came.
-func (w *update) laterThan(ctx context.Context, known string) (latest string, err error) {
-	err = w.Target.RetryFor(ctx, w.Target.Config.Timeouts.Request, func() (bool, error) {
-		a, err := w.Plane.GetDeployment(ctx, w.Deployment.ID)
-		if err == nil {
-			latest = cmp.Or(a.Get("latest_revision_id").String(), known)
-		}
-		return latest != known, err
+func (w *update) laterThan(ctx context.Context, known string) (latest string) {
+	common.Retry(ctx, w.Target, func() bool {
+		a := common.Must(w.Plane.GetDeployment(ctx, w.Deployment.ID))
+		latest = cmp.Or(a.Get("latest_revision_id").String(), known)
+		return latest != known
 	})
-	return latest, err
+	return latest
 }
 
 // clientUpdatesAtOnce sends the current value by two requests that are in flight together.
 func (w *update) clientUpdatesAtOnce(ctx context.Context, field string) error {
-	current, err := w.current(field)
-	if err != nil {
-		return err
-	}
-	if err := common.Times(2, func() error { return w.Plane.TakeRevision(ctx, w.Deployment) }); err != nil {
-		return err
+	current := w.current(field)
+	for range 2 {
+		common.Check(w.Plane.TakeRevision(ctx, w.Deployment))
 	}
 	racing, leave, err := w.Target.Client.Together(ctx, 2)
-	if err != nil {
-		return err
-	}
+	common.Check(err)
 	defer leave()
 	answers, errs := [2]*client.Answer{}, [2]error{}
 	var wait sync.WaitGroup
@@ -256,7 +224,7 @@ func (w *update) clientUpdatesAtOnce(ctx context.Context, field string) error {
 	return cmp.Or(errs[0], errs[1])
 }
 
-func (w *update) clientUpdatesNothing(ctx context.Context, what string) error {
+func (w *update) clientUpdatesNothing(ctx context.Context, what string) {
 	bodies := map[string]map[string]any{
 		"an empty object":        {},
 		"build_on_push alone":    {"source_config": map[string]any{"build_on_push": false}},
@@ -267,28 +235,24 @@ func (w *update) clientUpdatesNothing(ctx context.Context, what string) error {
 			"repo_ref": nil, "graph_config_path": nil, "image_uri": nil}),
 		"an empty source_revision_config": plane.SourceUpdate(map[string]any{}),
 	}
-	return w.patch(ctx, bodies[what], false)
+	w.patch(ctx, bodies[what], false)
 }
 
 // clientChangesSource tries both other sources: a target may know only some of them.
-func (w *update) clientChangesSource(ctx context.Context) error {
+func (w *update) clientChangesSource(ctx context.Context) {
 	for _, source := range []string{config.GitHost, config.ExternalContainer, config.InternalContainer} {
-		if source == w.Target.Config.Source() {
-			continue
-		}
-		if err := w.patch(ctx, map[string]any{"source": source}, true); err != nil {
-			return err
+		if source != w.Target.Config.Source() {
+			w.patch(ctx, map[string]any{"source": source}, true)
 		}
 	}
-	return nil
 }
 
 func (w *update) clientUpdatesToTag(ctx context.Context) error {
-	err := w.patchSource(ctx, map[string]any{"repo_ref": w.Target.Config.Alternatives.TagRef})
-	if err != nil || !w.Scene.Answer.OK() {
-		return err
+	w.patchSource(ctx, map[string]any{"repo_ref": w.Target.Config.Alternatives.TagRef})
+	if !w.Scene.Answer.OK() {
+		return nil
 	}
-	_, _, err = w.Plane.AwaitLatest(ctx, w.Scene.Answer, "tag", w.Deployment.ID, w.Deployment.First)
+	_, _, err := w.Plane.AwaitLatest(ctx, w.Scene.Answer, "tag", w.Deployment.ID, w.Deployment.First)
 	return err
 }
 
@@ -303,19 +267,10 @@ func (w *update) oneRevisionCreated(ctx context.Context) error {
 	}
 	act := w.Scene.Answer
 	latest, _, err := w.Plane.AwaitLatest(ctx, act, w.kind, w.Deployment.ID, w.before.Latest)
-	if err == nil {
-		err = w.Plane.AwaitListed(ctx, w.Deployment.ID, latest)
-	}
-	if err == nil {
-		err = w.Target.WaitSettleDelay(ctx, act) // a second one may come in the background
-	}
-	if err != nil {
-		return err
-	}
-	after, err := w.Plane.Snapshot(ctx, w.Deployment)
-	if err != nil {
-		return err
-	}
+	common.Check(err)
+	common.Check(w.Plane.AwaitListed(ctx, w.Deployment.ID, latest))
+	common.Check(w.Target.WaitSettleDelay(ctx, act)) // a second one may come in the background
+	after := common.Must(w.Plane.Snapshot(ctx, w.Deployment))
 	isOld := func(id string) bool { return slices.Contains(w.before.Revisions, id) }
 	added := slices.DeleteFunc(slices.Clone(after.Revisions), isOld)
 	w.Scene.Answer = after.Deployment
@@ -337,23 +292,14 @@ func (w *update) oneRevisionEach(ctx context.Context) error {
 		return outcome.Inconclusive("neither update was served: %s", outcome.Seen(w.Answers[0]))
 	}
 	added, after := 0, (*plane.Snapshot)(nil)
-	look := func() (enough bool, err error) {
-		if after, err = w.Plane.Snapshot(ctx, w.Deployment); err != nil {
-			return false, err
-		}
+	look := func() (enough bool) {
+		after = common.Must(w.Plane.Snapshot(ctx, w.Deployment))
 		added = len(after.Revisions) - len(w.before.Revisions)
-		return added >= served, nil
+		return added >= served
 	}
-	err := w.Target.RetryFor(ctx, w.Target.Config.Timeouts.Request, look)
-	if err == nil {
-		err = w.Target.WaitSettleDelay(ctx, w.Scene.Answer)
-	}
-	if err == nil {
-		_, err = look()
-	}
-	if err != nil {
-		return err
-	}
+	common.Retry(ctx, w.Target, look)
+	common.Check(w.Target.WaitSettleDelay(ctx, w.Scene.Answer))
+	look()
 	if added != served {
 		expected := fmt.Sprintf("%d new revisions: so many updates were answered with 2xx", served)
 		return outcome.Violated(after.List, expected, "%d", added).At("/resources").Comparing(after.List, w.before.List)
@@ -364,10 +310,7 @@ func (w *update) oneRevisionEach(ctx context.Context) error {
 // namesSecondLatest looks for a second new revision, which the deployment is to name. Where the list shows none, none
 // was created.
 func (w *update) namesSecondLatest(ctx context.Context) error {
-	after, err := w.Plane.Snapshot(ctx, w.Deployment)
-	if err != nil {
-		return err
-	}
+	after := common.Must(w.Plane.Snapshot(ctx, w.Deployment))
 	if w.AskedIDs[1] == w.AskedIDs[0] || after.Latest != w.AskedIDs[1] {
 		return outcome.Violated(after.Deployment, "the latest_revision_id of the second new revision",
 			"%s, which is not new (%d revisions, before: %d)", after.Latest, len(after.Revisions), len(w.before.Revisions)).

@@ -9,6 +9,7 @@ import (
 	"github.com/tidwall/gjson"
 
 	"github.com/agentconform/agentconform/steps/client"
+	"github.com/agentconform/agentconform/steps/common"
 	"github.com/agentconform/agentconform/steps/outcome"
 	"github.com/agentconform/agentconform/steps/plane"
 )
@@ -20,14 +21,9 @@ func (w *update) noRevisionCreated(ctx context.Context) error {
 	act := w.Scene.Answer
 	for look := range 2 {
 		if look > 0 {
-			if err := w.Target.WaitSettleDelay(ctx, act); err != nil {
-				return err
-			}
+			common.Check(w.Target.WaitSettleDelay(ctx, act))
 		}
-		after, err := w.Plane.Snapshot(ctx, w.Deployment)
-		if err != nil {
-			return err
-		}
+		after := common.Must(w.Plane.Snapshot(ctx, w.Deployment))
 		if len(after.Revisions) > len(w.before.Revisions) || after.Latest != w.before.Latest {
 			return outcome.Violated(act, "no new revision", "%d revisions (before: %d)\nlatest_revision_id %s (before: %s)",
 				len(after.Revisions), len(w.before.Revisions), after.Latest, w.before.Latest).Comparing(after.List, w.before.List)
@@ -51,14 +47,9 @@ func (w *update) servedOrNotJudged() error {
 // revisionsKeepSource reads the list, and the latest revision.
 func (w *update) revisionsKeepSource(ctx context.Context) error {
 	want, _ := w.Deployment.Body["source"].(string)
-	latest, err := w.Plane.GetRevision(ctx, w.Deployment.ID, w.before.Latest)
-	if err != nil {
-		return err
-	}
+	latest := common.Must(w.Plane.GetRevision(ctx, w.Deployment.ID, w.before.Latest))
 	if latest.OK() {
-		if err := outcome.WantAt(latest.Get("source").String() == want, latest, "source", "source "+want); err != nil {
-			return err
-		}
+		common.Check(outcome.WantAt(latest.Get("source").String() == want, latest, "source", "source "+want))
 	}
 	rows, first, err := w.Plane.ListAll(ctx, w.Deployment.ID, "")
 	if err == nil && !first.OK() {
@@ -68,14 +59,8 @@ func (w *update) revisionsKeepSource(ctx context.Context) error {
 }
 
 func (w *update) readOnlyUnchanged(ctx context.Context) error {
-	after, err := w.Plane.GetDeployment(ctx, w.Deployment.ID)
-	if err != nil {
-		return err
-	}
-	revision, err := w.Plane.GetRevision(ctx, w.Deployment.ID, w.before.Latest)
-	if err != nil {
-		return err
-	}
+	after := common.Must(w.Plane.GetDeployment(ctx, w.Deployment.ID))
+	revision := common.Must(w.Plane.GetRevision(ctx, w.Deployment.ID, w.before.Latest))
 	before := w.before.Deployment
 	was, _ := plane.Instant(before.Get("created_at")) // the interface does not say that a deployment has one
 	is, _ := plane.Instant(after.Get("created_at"))
@@ -110,15 +95,10 @@ func (w *update) otherFieldsKept() error {
 // allFieldsKept reads the deployment after an update that sets nothing. It reads several times: that a deployment shows
 // an earlier configuration now and then is the concern of another requirement.
 func (w *update) allFieldsKept(ctx context.Context) error {
-	if err := w.Target.WaitSettleDelay(ctx, w.Scene.Answer); err != nil {
-		return err
-	}
+	common.Check(w.Target.WaitSettleDelay(ctx, w.Scene.Answer))
 	var differs error
 	for range 3 {
-		now, err := w.Plane.GetDeployment(ctx, w.Deployment.ID)
-		if err != nil {
-			return err
-		}
+		now := common.Must(w.Plane.GetDeployment(ctx, w.Deployment.ID))
 		if !now.OK() {
 			return outcome.Blocked("the deployment cannot be retrieved: %s", outcome.Seen(now))
 		}

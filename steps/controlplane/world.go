@@ -4,6 +4,7 @@
 package controlplane
 
 import (
+	"cmp"
 	"context"
 	"net/http"
 	"strings"
@@ -36,7 +37,6 @@ type tried struct {
 	what   string   // the case, for people
 	id     string   // that was asked for
 	want   []string // ids of the revisions that the value stands for
-	empty  bool     // what was sent has no body that could be served
 }
 
 // Define registers the sentences about the control plane for one scenario.
@@ -55,72 +55,65 @@ func Define(r *common.Definitions, scene *common.Scene, t *target.Target, p *pla
 func (w *World) CanCreate() error { return w.Plane.Sources.CanCreate() }
 
 // shared takes the fixture's deployment.
-func (w *World) shared(f *plane.Fixture) func(ctx context.Context) error {
-	return func(ctx context.Context) (err error) {
-		w.Deployment, err = w.Plane.Shared(ctx, f)
-		return err
-	}
+func (w *World) shared(f *plane.Fixture) func(ctx context.Context) {
+	return func(ctx context.Context) { w.Deployment = common.Must(w.Plane.Shared(ctx, f)) }
 }
 
 // existing takes the fixture's deployment, or one that was there before where none can be created.
-func (w *World) existing(f *plane.Fixture) func(ctx context.Context) error {
+func (w *World) existing(f *plane.Fixture) func(ctx context.Context) {
 	if w.CanCreate() == nil {
 		return w.shared(f)
 	}
-	return func(context.Context) error {
-		w.Deployment = w.Plane.Existing.Deployments()[0]
-		return nil
-	}
+	return func(context.Context) { w.Deployment = w.Plane.Existing.Deployments()[0] }
 }
 
-// send sends a request, and adds its answer to those of the act.
-func (w *World) send(ctx context.Context, r client.Request) error {
-	a, err := w.Target.Client.Do(ctx, r)
-	if err == nil {
-		w.Scene.Answer, w.Answers = a, append(w.Answers, a)
-	}
-	return err
+// send sends a request, and adds its answer to those of the act. Without an answer the step ends, as in all that sends.
+func (w *World) send(ctx context.Context, r client.Request) {
+	w.Scene.Answer = common.Must(w.Target.Client.Do(ctx, r))
+	w.Answers = append(w.Answers, w.Scene.Answer)
 }
 
 // get reads from the control plane as the client. A wrong query breaks the contract on purpose.
-func (w *World) get(ctx context.Context, path, query string, wrong bool) error {
+func (w *World) get(ctx context.Context, path, query string, wrong bool) {
 	request := w.Target.ToControlPlane(target.TheClient, http.MethodGet, path, nil)
 	request.Query, request.Wrong = query, wrong
-	return w.send(ctx, request)
+	w.send(ctx, request)
 }
 
 // patch sends an update by the client.
-func (w *World) patch(ctx context.Context, body any, wrong bool) error {
+func (w *World) patch(ctx context.Context, body any, wrong bool) {
 	request := w.Target.ToControlPlane(target.TheClient, http.MethodPatch, plane.DeploymentPath(w.Deployment.ID), body)
 	request.Wrong = wrong
-	return w.send(ctx, request)
+	w.send(ctx, request)
 }
 
 // List lists the revisions of the deployment.
-func (w *World) List(ctx context.Context, query string, wrong bool) error {
-	return w.get(ctx, plane.RevisionsPath(w.Deployment.ID), query, wrong)
+func (w *World) List(ctx context.Context, query string, wrong bool) {
+	w.get(ctx, plane.RevisionsPath(w.Deployment.ID), query, wrong)
 }
 
 // retrieves reads the deployment.
-func (w *World) retrieves(ctx context.Context) error {
-	return w.get(ctx, plane.DeploymentPath(w.Deployment.ID), "", false)
+func (w *World) retrieves(ctx context.Context) {
+	w.get(ctx, plane.DeploymentPath(w.Deployment.ID), "", false)
 }
 
 // retrievesRevision reads a revision of the deployment.
-func (w *World) retrievesRevision(ctx context.Context, id string) error {
+func (w *World) retrievesRevision(ctx context.Context, id string) {
 	w.Revision = id
-	return w.get(ctx, plane.RevisionPath(w.Deployment.ID, id), "", false)
+	w.get(ctx, plane.RevisionPath(w.Deployment.ID, id), "", false)
 }
 
 // retrievesLatest reads the newest revision that the run knows of.
-func (w *World) retrievesLatest(ctx context.Context) error {
-	return w.retrievesRevision(ctx, w.Deployment.Latest())
+func (w *World) retrievesLatest(ctx context.Context) {
+	w.retrievesRevision(ctx, w.Deployment.Latest())
 }
 
 // retrievesEach reads every revision that the run knows of.
-func (w *World) retrievesEach(ctx context.Context) error {
+func (w *World) retrievesEach(ctx context.Context) {
 	w.AskedIDs = w.Deployment.Revisions
-	return common.Each(w.AskedIDs, func(id string) error { return w.retrievesRevision(ctx, id) })
+	for _, id := range w.AskedIDs {
+		w.retrievesRevision(ctx, id)
+	}
 }
 
 // Served wants the last answer to have a status of success.
@@ -150,10 +143,7 @@ func (w *World) UnlessChanged(ctx context.Context, wrong error) error {
 	if wrong == nil || w.Deployment == nil || !w.Deployment.Found {
 		return wrong
 	}
-	if err := w.Plane.Unchanged(ctx, w.Deployment); err != nil {
-		return err
-	}
-	return wrong
+	return cmp.Or(w.Plane.Unchanged(ctx, w.Deployment), wrong)
 }
 
 // Steady is a judgement that does not hold a change by somebody else against the target.

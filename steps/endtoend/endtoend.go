@@ -39,43 +39,26 @@ func Define(r *common.Definitions, t *target.Target, p *plane.Plane, agents *age
 }
 
 // callDeployment runs the graph of the deployment's agent server with the same input each time.
-func (w *World) callDeployment(ctx context.Context) error {
-	server, err := w.agents.AgentOf(ctx, w.controlPlane.Deployment)
-	if err != nil {
-		return err
-	}
-	t, err := server.CreateThread(ctx, w.target.Owner(), nil)
-	if err == nil && t.ID == "" {
-		err = outcome.Violated(t.Answer, "a thread with a thread_id", "%s", outcome.Seen(t.Answer))
-	}
-	if err != nil {
-		return err
-	}
-	g, err := server.Start(ctx, t, agent.Order{Text: "agentconform " + w.target.RunID + " asks the deployment."})
-	if err != nil {
-		return err
-	}
-	if w.answer, err = server.Await(ctx, g); err != nil {
-		return err
-	}
-	w.current = g
-	rest, _ := g.After(messages.Of(w.answer))
+func (w *World) callDeployment(ctx context.Context) {
+	server := common.Must(w.agents.AgentOf(ctx, w.controlPlane.Deployment))
+	t := common.Must(server.CreateThread(ctx, w.target.Owner(), nil))
+	common.Check(outcome.Want(t.ID != "", t.Answer, "a thread with a thread_id"))
+	text := "agentconform " + w.target.RunID + " asks the deployment."
+	w.current = common.Must(server.Start(ctx, t, agent.Order{Text: text}))
+	w.answer = common.Must(server.Await(ctx, w.current))
+	rest, _ := w.current.After(messages.Of(w.answer))
 	said := ""
 	if len(rest) > 0 {
 		said = rest[len(rest)-1].Text
 	}
 	w.answers = append(w.answers, said)
-	return nil
 }
 
 // userCallsDeployment calls twice: only where the same revision gives the same answer, a different answer shows another
 // revision.
 func (w *World) userCallsDeployment(ctx context.Context) error {
-	for range 2 {
-		if err := w.callDeployment(ctx); err != nil {
-			return err
-		}
-	}
+	w.callDeployment(ctx)
+	w.callDeployment(ctx)
 	if first, second := w.answers[0], w.answers[1]; first != second {
 		return outcome.Inconclusive("the graph gives different answers to the same input (%.60q, %.60q), so the answer does not identify the revision", first, second)
 	}
@@ -86,22 +69,17 @@ func (w *World) agentAnswers() error { return agent.HoldsAnswered(w.answer, w.cu
 
 func (w *World) wasUpdated(ctx context.Context) error {
 	change, _ := w.plane.Sources.Another()
-	if err := w.plane.Update(ctx, w.controlPlane.Deployment, change); err != nil {
-		return err
-	}
-	h, err := w.plane.Poll(ctx, w.controlPlane.Deployment.ID, w.controlPlane.Deployment.Latest(), plane.IsDone)
-	if err != nil {
-		return err
-	}
-	return w.plane.Settled(h)
+	d := w.controlPlane.Deployment
+	common.Check(w.plane.Update(ctx, d, change))
+	return w.plane.Settled(common.Must(w.plane.Poll(ctx, d.ID, d.Latest(), plane.IsDone)))
 }
 
 // userCallsUntilNew gives the target as long as one answer may take: a proxy may still route
 // requests to the earlier revision.
-func (w *World) userCallsUntilNew(ctx context.Context) error {
-	return w.target.RetryFor(ctx, w.target.Config.Timeouts.Request, func() (bool, error) {
-		err := w.callDeployment(ctx)
-		return err == nil && w.answerIsNew() == nil, err
+func (w *World) userCallsUntilNew(ctx context.Context) {
+	common.Retry(ctx, w.target, func() bool {
+		w.callDeployment(ctx)
+		return w.answerIsNew() == nil
 	})
 }
 

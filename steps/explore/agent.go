@@ -9,6 +9,7 @@ import (
 	"github.com/agentconform/agentconform/features"
 	"github.com/agentconform/agentconform/steps/agent"
 	"github.com/agentconform/agentconform/steps/client"
+	"github.com/agentconform/agentconform/steps/common"
 	"github.com/agentconform/agentconform/steps/evidence"
 	"github.com/agentconform/agentconform/steps/outcome"
 	"github.com/agentconform/agentconform/steps/target"
@@ -97,44 +98,38 @@ func (s *agentSession) applies(o Operation, group []Operation) bool {
 	return t != nil && o.Verb == readState
 }
 
-func (s *agentSession) send(ctx context.Context, d *done) (err error) {
+func (s *agentSession) send(ctx context.Context, d *done) {
 	who, t, g := s.callers[d.Caller], s.threads[d.Object], s.runs[d.Number]
 	switch d.Verb {
 	case create:
-		made, err := s.server.CreateThread(ctx, who, nil)
-		if err != nil {
-			return err
-		}
-		if err := outcome.AsPrecondition(made.Usable()); err != nil {
-			return err
-		}
+		made := common.Must(s.server.CreateThread(ctx, who, nil))
+		common.Check(outcome.AsPrecondition(made.Usable()))
 		d.created = &thread{Thread: made, owner: d.Caller, worlds: []world{{}}}
 	case start, startWaiting, rollBack, rollWaiting, startUnknown:
-		if d.started, err = s.startRun(ctx, *d, who, t); err != nil {
-			return err
-		}
+		d.started = s.startRun(ctx, *d, who, t)
 		d.answer = d.started.Answer
 	case await:
-		return s.awaitEnd(ctx, d, t)
+		s.awaitEnd(ctx, d, t)
 	case retrieve:
-		d.answer, err = s.server.GetRun(ctx, who, &agent.GraphRun{ID: g.ID, Thread: t.Thread})
+		d.answer = common.Must(s.server.GetRun(ctx, who, &agent.GraphRun{ID: g.ID, Thread: t.Thread}))
 	case join:
-		d.answer, err = s.server.Join(ctx, who, &agent.GraphRun{ID: g.ID, Thread: t.Thread, Order: g.Order})
+		a, err := s.server.Join(ctx, who, &agent.GraphRun{ID: g.ID, Thread: t.Thread, Order: g.Order})
 		var none *client.NoAnswer
 		if errors.As(err, &none) && none.Closed {
 			err = nil // the join of a run that is rolled back meanwhile may end so
 		}
+		d.answer = common.Must(a, err)
 	case readState:
-		d.answer, err = s.server.State(ctx, who, t.Thread)
+		d.answer = common.Must(s.server.State(ctx, who, t.Thread))
 	case list:
-		_, d.answer, err = s.server.List(ctx, who, nil)
+		_, a, err := s.server.List(ctx, who, nil)
+		d.answer = common.Must(a, err)
 	}
-	return err
 }
 
 // startRun starts a run: one of the owner in its turn, and any other at once, since it is to be refused. A thread
 // may be busy for a moment after its last run.
-func (s *agentSession) startRun(ctx context.Context, d done, who target.Caller, t *thread) (*agent.GraphRun, error) {
+func (s *agentSession) startRun(ctx context.Context, d done, who target.Caller, t *thread) *agent.GraphRun {
 	order, own := agent.Order{Waits: d.waits()}, *t.Thread
 	if d.rolls() {
 		order.Strategy = agent.RollbackStrategy
@@ -143,22 +138,20 @@ func (s *agentSession) startRun(ctx context.Context, d done, who target.Caller, 
 		order.Assistant = "agentconform-" + target.UnknownID()
 	}
 	if d.Verb == startUnknown || d.Caller != t.owner {
-		return s.server.TryPost(ctx, who, &own, order)
+		return common.Must(s.server.TryPost(ctx, who, &own, order))
 	}
 	for wait := 10 * time.Millisecond; ; wait *= 2 {
-		g, err := s.server.Post(ctx, who, &own, order)
-		if err != nil || g.ID != "" || d.rolls() || wait > time.Second {
-			return g, err
+		g := common.Must(s.server.Post(ctx, who, &own, order))
+		if g.ID != "" || d.rolls() || wait > time.Second {
+			return g
 		}
-		if err := client.Sleep(ctx, wait); err != nil {
-			return nil, err
-		}
+		common.Check(client.Sleep(ctx, wait))
 	}
 }
 
 // awaitEnd reads the state, and each run that may be in progress, until a history explains them or all had their
 // time: a while after their joins were answered. A run that has written all is over when its join is answered.
-func (s *agentSession) awaitEnd(ctx context.Context, d *done, t *thread) error {
+func (s *agentSession) awaitEnd(ctx context.Context, d *done, t *thread) {
 	may, limit := t.inProgress(), time.Now().Add(s.target.Config.Timeouts.Run)
 	var joins []*agent.Joining
 	for _, id := range may {
@@ -170,34 +163,25 @@ func (s *agentSession) awaitEnd(ctx context.Context, d *done, t *thread) error {
 		}
 	}
 	for wait := 5 * time.Millisecond; ; wait = min(wait*3/2, 250*time.Millisecond) {
-		a, err := s.server.State(ctx, s.callers[t.owner], t.Thread)
-		if err != nil {
-			return err
-		}
+		a := common.Must(s.server.State(ctx, s.callers[t.owner], t.Thread))
 		d.answer, d.retrieved = a, map[int]*client.Answer{}
 		if slices.ContainsFunc(t.worlds, func(w world) bool { return w.pending == 0 || s.runs[w.pending].CompleteIn(a) }) {
 			for _, id := range may {
-				if d.retrieved[id], err = s.server.GetRun(ctx, s.callers[t.owner], s.runs[id]); err != nil {
-					return err
-				}
+				d.retrieved[id] = common.Must(s.server.GetRun(ctx, s.callers[t.owner], s.runs[id]))
 			}
 			if last := s.ending(t, *d); last != nil {
-				return s.server.SurelyOver(ctx, last)
+				common.Check(s.server.SurelyOver(ctx, last))
+				return
 			}
 		}
 		if d.over = s.hadTheirTime(joins); d.over || time.Now().After(limit) {
 			break
 		}
-		if err := client.Sleep(ctx, wait); err != nil {
-			return err
-		}
+		common.Check(client.Sleep(ctx, wait))
 	}
 	for _, id := range may {
-		if err := s.server.StillQueued(ctx, s.runs[id]); err != nil {
-			return err
-		}
+		common.Check(s.server.StillQueued(ctx, s.runs[id]))
 	}
-	return nil
 }
 
 // hadTheirTime tells whether all joins were answered a while ago.
@@ -228,7 +212,7 @@ func (s *agentSession) ending(t *thread, d done) *agent.GraphRun {
 }
 
 // explain tries the operations of each thread in each order, and keeps the histories that explain their answers.
-func (s *agentSession) explain(_ context.Context, group []done) (*Wrong, error) {
+func (s *agentSession) explain(_ context.Context, group []done) *Wrong {
 	for i := range group {
 		d := &group[i]
 		if slices.Contains(starts, d.Verb) {
@@ -250,9 +234,9 @@ func (s *agentSession) explain(_ context.Context, group []done) (*Wrong, error) 
 		}
 		possible, problem := explained(t.worlds, about, s.after, s.known)
 		if problem != nil {
-			return problem, nil
+			return problem
 		}
 		t.worlds = possible
 	}
-	return nil, nil
+	return nil
 }

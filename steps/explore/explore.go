@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/agentconform/agentconform/steps/client"
+	"github.com/agentconform/agentconform/steps/common"
 	"github.com/agentconform/agentconform/steps/evidence"
 	"github.com/agentconform/agentconform/steps/outcome"
 )
@@ -34,10 +35,11 @@ type half interface {
 type session interface {
 	// applies tells whether what the operation needs is there, beside those that are sent at the same time.
 	applies(o Operation, group []Operation) bool
-	// send sends one operation. Others are sent at the same time: it changes nothing but what was done.
-	send(ctx context.Context, d *done) error
+	// send sends one operation. Others are sent at the same time: it changes nothing but what was done. An error that
+	// keeps the sequence from being judged ends it, as [common.Check] ends a step.
+	send(ctx context.Context, d *done)
 	// explain takes over what was done, and returns what is wrong with the first answer that no history explains.
-	explain(ctx context.Context, group []done) (*Wrong, error)
+	explain(ctx context.Context, group []done) *Wrong
 }
 
 // Failure is a sequence with an answer that no history explains.
@@ -182,7 +184,7 @@ func (e *Explorer) execute(ctx context.Context, all []Operation) (sent []Operati
 		sent = append(sent, group...)
 		var answered []done
 		if answered, err = together(ctx, s, group); err == nil {
-			problem, err = s.explain(ctx, answered)
+			err = common.Try(func() { problem = s.explain(ctx, answered) })
 		}
 	}
 	return sent, problem, err
@@ -194,7 +196,7 @@ func together(ctx context.Context, s session, group []Operation) ([]done, error)
 	var wait sync.WaitGroup
 	for i, o := range group {
 		all[i].Operation, all[i].beside = o, len(group) > 1
-		wait.Go(func() { errs[i] = s.send(ctx, &all[i]) })
+		wait.Go(func() { errs[i] = common.Try(func() { s.send(ctx, &all[i]) }) })
 	}
 	wait.Wait()
 	return all, errors.Join(errs...)

@@ -3,7 +3,6 @@ package explore
 import (
 	"cmp"
 	"context"
-	"errors"
 	"maps"
 	"net/http"
 	"slices"
@@ -14,6 +13,7 @@ import (
 
 	"github.com/agentconform/agentconform/features"
 	"github.com/agentconform/agentconform/steps/client"
+	"github.com/agentconform/agentconform/steps/common"
 	"github.com/agentconform/agentconform/steps/config"
 	"github.com/agentconform/agentconform/steps/evidence"
 	"github.com/agentconform/agentconform/steps/outcome"
@@ -117,36 +117,33 @@ func (s *planeSession) applies(o Operation, group []Operation) bool {
 	return o.Verb == getDeployment || o.Verb == listRevisions
 }
 
-func (s *planeSession) send(ctx context.Context, d *done) (err error) {
+func (s *planeSession) send(ctx context.Context, d *done) {
 	t := s.deployments[d.Object]
 	if d.beside && t != nil { // reads beside writes are to show what is before or after these
-		if err := client.Sleep(ctx, time.Until(t.late)); err != nil {
-			return err
-		}
+		common.Check(client.Sleep(ctx, time.Until(t.late)))
 	}
 	switch d.Verb {
 	case deploy:
 		if s.budget.Add(-1) < 0 {
-			return outcome.OverBudget("max_deployments", "the budget is used up: raise max_deployments (now %d)",
-				s.target.Config.MaxDeployments)
+			common.Check(outcome.OverBudget("max_deployments", "the budget is used up: raise max_deployments (now %d)",
+				s.target.Config.MaxDeployments))
 		}
-		d.made, err = s.plane.Create(ctx, "explored", nil)
+		d.made = common.Must(s.plane.Create(ctx, "explored", nil))
 	case settle:
-		err = s.plane.Settle(ctx, t.ID)
+		common.Check(s.plane.Settle(ctx, t.ID))
 	case update:
 		body, _ := s.change(d.With)
 		request := s.target.ToControlPlane(target.TheClient, http.MethodPatch, plane.DeploymentPath(t.ID), body)
-		d.answer, err = s.target.Client.Do(ctx, request)
-		if err == nil && d.answer.Refused() && !d.beside { // it may be busy with the revision before
-			if err = s.plane.Settle(ctx, t.ID); err == nil {
-				d.answer, err = s.target.Client.Do(ctx, request)
-			}
+		d.answer = common.Must(s.target.Client.Do(ctx, request))
+		if d.answer.Refused() && !d.beside { // it may be busy with the revision before
+			common.Check(s.plane.Settle(ctx, t.ID))
+			d.answer = common.Must(s.target.Client.Do(ctx, request))
 		}
 	case getDeployment:
-		d.answer, err = s.plane.Get(ctx, plane.DeploymentPath(t.ID), "")
+		d.answer = common.Must(s.plane.GetDeployment(ctx, t.ID))
 	case getRevision:
 		d.id = t.pasts[0][d.Number-1].id
-		d.answer, err = s.plane.Get(ctx, plane.RevisionPath(t.ID, d.id), "")
+		d.answer = common.Must(s.plane.GetRevision(ctx, t.ID, d.id))
 	case listRevisions:
 		whole := plane.PageOf(wholeList, 0)
 		queries := []string{whole}
@@ -154,17 +151,13 @@ func (s *planeSession) send(ctx context.Context, d *done) (err error) {
 			queries = []string{whole, parameters(d.With).Encode(), whole}
 		}
 		for _, query := range queries {
-			if err == nil {
-				d.answer, err = s.plane.Get(ctx, plane.RevisionsPath(t.ID), query)
-				d.lists = append(d.lists, d.answer)
-			}
+			d.lists = append(d.lists, common.Must(s.plane.Get(ctx, plane.RevisionsPath(t.ID), query)))
 		}
 		d.answer = d.lists[len(d.lists)/2]
 	}
-	if err == nil && d.answer != nil && d.answer.Status >= http.StatusInternalServerError {
-		return outcome.Blocked("%s", outcome.Seen(d.answer)).ByRequirement("CP-ERROR-3")
+	if d.answer != nil && d.answer.Status >= http.StatusInternalServerError {
+		common.Check(outcome.Blocked("%s", outcome.Seen(d.answer)).ByRequirement("CP-ERROR-3"))
 	}
-	return err
 }
 
 // wholeList is the limit of a list that holds all revisions of a sequence.
@@ -172,7 +165,7 @@ const wholeList = 100
 
 // explain looks at what writes have done. Where a read soon after one is not explained, it may show what was before, and
 // is sent again.
-func (s *planeSession) explain(ctx context.Context, group []done) (*Wrong, error) {
+func (s *planeSession) explain(ctx context.Context, group []done) *Wrong {
 	for _, d := range group {
 		if d.made != nil {
 			_, source := s.change("repo_ref 1 and graph_config_path 1 and image_uri 1")
@@ -188,48 +181,39 @@ func (s *planeSession) explain(ctx context.Context, group []done) (*Wrong, error
 		})
 		possible, problem := explained(t.pasts, about, s.after, s.known)
 		if problem != nil && !wrote && time.Now().Before(t.late) {
-			err := client.Sleep(ctx, time.Until(t.late))
+			common.Check(client.Sleep(ctx, time.Until(t.late)))
 			for i, d := range about {
 				about[i] = done{Operation: d.Operation}
-				err = cmp.Or(err, s.send(ctx, &about[i]))
-			}
-			if err != nil {
-				return nil, err
+				s.send(ctx, &about[i])
 			}
 			possible, problem = explained(t.pasts, about, s.after, s.known)
 		}
 		if problem != nil {
-			return problem, nil
+			return problem
 		}
 		if t.pasts = possible; wrote {
 			t.late = time.Now().Add(s.target.Config.Patience)
 			if len(about) > 1 { // what is shown between two of them would tell another order
-				if err := client.Sleep(ctx, s.target.Config.Patience); err != nil {
-					return nil, err
-				}
+				common.Check(client.Sleep(ctx, s.target.Config.Patience))
 			}
-			problem, err := s.look(ctx, t, at)
-			if problem != nil {
+			if problem := s.look(ctx, t, at); problem != nil {
 				problem.ambiguous = problem.ambiguous || len(about) > 1 // which of them has made it wrong
-			}
-			if problem != nil || err != nil {
-				return problem, err
+				return problem
 			}
 		}
 	}
-	return nil, nil
+	return nil
 }
 
 // look reads a deployment and its list until a history explains both: a write may have its effect later. What was once
 // waited for in vain is not waited for again.
-func (s *planeSession) look(ctx context.Context, t *deployment, at int) (problem *Wrong, err error) {
+func (s *planeSession) look(ctx context.Context, t *deployment, at int) (problem *Wrong) {
 	limit := min(s.target.Config.Timeouts.Request, s.target.Config.Timeouts.Poll)
-	err = s.target.RetryFor(ctx, limit, func() (bool, error) {
+	err := s.target.RetryFor(ctx, limit, func() (bool, error) {
 		reads := []done{{Operation: Operation{Caller: theClient, Verb: getDeployment, Object: at}},
 			{Operation: Operation{Caller: theClient, Verb: listRevisions, Object: at}}}
-		if err := errors.Join(s.send(ctx, &reads[0]), s.send(ctx, &reads[1])); err != nil {
-			return false, err
-		}
+		s.send(ctx, &reads[0])
+		s.send(ctx, &reads[1])
 		var next []past
 		if next, problem = explained(t.pasts, reads[:1], s.after, s.known); problem == nil {
 			next, problem = explained(next, reads[1:], s.after, s.known)
@@ -244,5 +228,6 @@ func (s *planeSession) look(ctx context.Context, t *deployment, at int) (problem
 	if problem != nil {
 		s.vain.Store(problem.Requirement, true)
 	}
-	return problem, err
+	common.Check(err)
+	return problem
 }

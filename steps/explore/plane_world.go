@@ -44,12 +44,10 @@ func (s *planeSession) writes(t *deployment, d done) bool {
 // creates names the requirement that an update with these fields creates a revision, or another where there is none.
 func creates(source map[string]string, otherwise string) string {
 	for _, field := range slices.Sorted(maps.Keys(source)) { // repo_ref where it is one of two
-		otherwise = creating[field]
+		otherwise = plane.UpdateOf[field]
 	}
 	return otherwise
 }
-
-var creating = map[string]string{"repo_ref": "CP-UPDATE-1", "graph_config_path": "CP-UPDATE-2", "image_uri": "CP-UPDATE-3"}
 
 // after returns the histories that may follow one in which the operation was answered so, or what is wrong. Which status
 // a revision has is not judged.

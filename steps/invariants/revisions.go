@@ -143,19 +143,16 @@ func (r *revisions) staysDeployed(t *tally, s *seen) {
 		if !known || !plane.IsKnown(strings.ToUpper(status)) || !s.Sent.After(at) || !r.isLatest(id, s.Ended) {
 			continue
 		}
-		if !isDeployed(status) && !s.Sent.After(at.Add(r.patience)) { // it may show what was before
+		if !plane.IsDeployed(status) && !s.Sent.After(at.Add(r.patience)) { // it may show what was before
 			continue
 		}
 		t.judged++
-		if !isDeployed(status) && !strings.EqualFold(status, "UNKNOWN") { // which says that the server cannot tell
+		if !plane.IsDeployed(status) && !strings.EqualFold(status, "UNKNOWN") { // which says that the server cannot tell
 			t.violated(s, placeIn(s, "status"), "a revision that was DEPLOYED shows another status, and none is later",
 				"DEPLOYED", status)
 		}
 	}
 }
-
-// isDeployed tells whether a status is DEPLOYED, in whichever case: how it is written is for CP-POLL-1 to judge.
-func isDeployed(status string) bool { return strings.EqualFold(status, "DEPLOYED") }
 
 // isLatest tells whether a revision of this run was certainly the latest of its deployment until then.
 func (r *revisions) isLatest(revision string, until time.Time) bool {

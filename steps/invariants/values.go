@@ -102,7 +102,7 @@ func (r *revisions) note(s *seen) {
 			if isSettled(revision) {
 				firstOf(r.settled, id, s.Ended)
 			}
-			if isDeployed(revision.Get("status").Str) {
+			if plane.IsDeployed(revision.Get("status").Str) {
 				firstOf(r.deployed, id, s.Ended)
 			}
 		}

@@ -7,12 +7,12 @@ import (
 	"github.com/stretchr/testify/assert"
 
 	"github.com/agentconform/agentconform/steps/client"
-	"github.com/agentconform/agentconform/steps/messages/messagestest"
 )
 
 func TestMessagesOf(t *testing.T) {
-	state := messagestest.State(t, Human, "hello", AI, `[{"type":"text","text":"good "},"day",{"type":"image"}]`)
-	assert.Equal(t, []Message{{Human, "hello"}, {AI, "good day"}}, Of(state))
+	state := `{"values":{"messages":[{"type":"human","content":"hello"},
+		{"type":"ai","content":[{"type":"text","text":"good "},"day",{"type":"image"}]}]}}`
+	assert.Equal(t, []Message{{Human, "hello"}, {AI, "good day"}}, Of(&client.Answer{Body: []byte(state)}))
 	for _, body := range []string{"", "no JSON", "[]", "{}", `{"values":{}}`, `{"values":null}`, `{"values":{"messages":null}}`, `{"values":{"messages":7}}`} {
 		assert.NotPanics(t, func() { Of(&client.Answer{Body: []byte(body)}) }, body)
 	}

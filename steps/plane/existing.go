@@ -29,7 +29,6 @@ type Existing struct {
 
 // The bounds of the search for existing deployments. A longer history would cost a request for each revision.
 const (
-	deploymentPages   = 20
 	candidates        = 10
 	longestOfExisting = 200
 )
@@ -62,27 +61,15 @@ func (p *Plane) FindExisting(ctx context.Context) (*Existing, error) {
 // listed is 1 where the revisions can be listed.
 func (d *Deployment) listed() int { return min(len(d.statuses), 1) }
 
-// readListed considers the first deployments that the target lists.
+// readListed considers the first deployments that the target lists, as far as it lists any.
 func (e *Existing) readListed(ctx context.Context, p *Plane) {
-	var chosen []gjson.Result
-	for range deploymentPages {
-		a, err := p.Get(ctx, DeploymentsPath, PageOf(100, len(e.ids)))
-		if err != nil || !a.OK() || !a.Get("resources").IsArray() {
-			break
-		}
-		before := len(e.ids)
-		for _, row := range a.Get("resources").Array() {
-			id := row.Get("id").String()
-			if uuid.Validate(id) == nil && !e.ids[id] && len(chosen) < candidates {
-				chosen = append(chosen, row)
-			}
-			e.ids[id] = true
-		}
-		if len(e.ids) == before { // the end, or a target that ignores offset
-			break
-		}
+	rows, _, _ := p.listed(ctx, "")
+	for _, row := range rows {
+		e.ids[row.Get("id").String()] = true
 	}
-	for _, row := range chosen {
+	isOther := func(row gjson.Result) bool { return uuid.Validate(row.Get("id").String()) != nil }
+	rows = slices.DeleteFunc(rows, isOther)
+	for _, row := range rows[:min(len(rows), candidates)] {
 		shown, id := row, row.Get("id").String()
 		if row.Get("latest_revision_id").String() == "" {
 			a, err := p.GetDeployment(ctx, id)
@@ -146,7 +133,7 @@ func existing(id string, shown gjson.Result) *Deployment {
 // something of it cannot be read is for the scenarios to find. It tells whether the target has answered.
 func (e *Existing) consider(ctx context.Context, p *Plane, d *Deployment) (answered bool) {
 	latest, err := p.GetRevision(ctx, d.ID, d.First)
-	if err == nil && latest.OK() && latest.Get("status").Exists() && !isDeployed(latest.Get("status").String()) {
+	if err == nil && latest.OK() && latest.Get("status").Exists() && !IsDeployed(latest.Get("status").String()) {
 		return true
 	}
 	var rows []gjson.Result

@@ -19,6 +19,7 @@ type History struct {
 	Ending   Ending
 	later    string // the revision that superseded it
 	over     time.Time
+	owner    string // the requirement that fails where such a poll ends in vain
 }
 
 // Ending says how a poll ended.
@@ -130,7 +131,7 @@ func (p *Plane) Settled(h *History) error {
 
 // Deployed says what is wrong with a poll that was to end in DEPLOYED, in whatever way of writing.
 func (p *Plane) Deployed(h *History) error {
-	if isDeployed(h.Final) {
+	if IsDeployed(h.Final) {
 		return nil
 	}
 	o := p.Unjudged(h)
@@ -153,10 +154,9 @@ func (p *Plane) Deployed(h *History) error {
 func (p *Plane) Unjudged(h *History) *outcome.Outcome {
 	switch h.Ending {
 	case CutShort:
-		owner := string(p.polls.needOf(h.revision))
 		return outcome.Blocked("revision %s is %s; it was polled for less than timeouts.poll (%s), because an earlier "+
-			"revision never reached DEPLOYED (%s)", h.revision, h.Final, p.target.Config.Timeouts.Poll, owner).
-			ByRequirement(owner)
+			"revision never reached DEPLOYED (%s)", h.revision, h.Final, p.target.Config.Timeouts.Poll, h.owner).
+			ByRequirement(h.owner)
 	case Superseded:
 		return outcome.Blocked("revision %s is %s, and the deployment has the later revision %s",
 			h.revision, h.Final, h.later)

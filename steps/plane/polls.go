@@ -1,6 +1,7 @@
 package plane
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 	"sync"
@@ -10,7 +11,6 @@ import (
 
 	"github.com/agentconform/agentconform/reports"
 	"github.com/agentconform/agentconform/steps/client"
-	"github.com/agentconform/agentconform/steps/outcome"
 )
 
 // A wait after one that was in vain gets the part 1/cutShort of timeouts.poll. The polls of a run one after another
@@ -107,28 +107,17 @@ func (p *polls) expects(revision string, n need) {
 // revisions.
 func (p *polls) ExpectsFailure(revision string) { p.expects(revision, needFailure) }
 
-func (p *polls) needOf(revision string) need {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return p.need(revision)
-}
-
 // need is what a revision is polled for. The caller holds the lock.
-func (p *polls) need(revision string) need {
-	if n, known := p.needs[revision]; known {
-		return n
-	}
-	return needUpdate
-}
+func (p *polls) need(revision string) need { return cmp.Or(p.needs[revision], needUpdate) }
 
 // end notes how a poll ended.
 func (p *polls) end(h *History) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	h.over = time.Now()
 	n := p.need(h.revision)
+	h.over, h.owner = time.Now(), string(n)
 	switch _, known := p.last[h.Final]; {
-	case isDeployed(h.Final):
+	case IsDeployed(h.Final):
 		p.deployed[n] = true
 	case h.Ending == Stuck && !known:
 		p.last[h.Final] = true
@@ -202,62 +191,8 @@ func (p *polls) Overdue(revision string) *History {
 	return p.overdue[n]
 }
 
-// CreatedAsAtFirst compares the created_at of answers with the earliest read of the run, at which the revision was
-// still being built. The two reads may differ in precision: one may be of a time that has not been through the target's
-// store.
-func (p *polls) CreatedAsAtFirst(answers []*client.Answer) error {
-	compared := 0
-	for _, a := range answers {
-		if !a.OK() {
-			return outcome.Blocked("the revision cannot be retrieved: %s", outcome.Seen(a))
-		}
-		first := p.ReadOf(a.Get("id").String()).First
-		if first == nil {
-			continue // what is answered under another id is the concern of another requirement
-		}
-		compared++
-		was, is := first.Get("created_at"), a.Get("created_at")
-		same, comparable := SameInstant(was, is)
-		if !comparable {
-			return outcome.Inconclusive("the revision has no created_at to compare")
-		}
-		if !same {
-			return outcome.Violated(a, "created_at "+outcome.Shown(was)+" as at the first read, when the status was "+
-				outcome.Shown(first.Get("status")), "%s", outcome.Shown(is)).At("/created_at").Comparing(a, first)
-		}
-	}
-	if compared == 0 {
-		return outcome.Inconclusive("no revision is returned under the id that was polled")
-	}
-	return nil
-}
-
 // Instant reads a date-time of any offset and precision.
 func Instant(v gjson.Result) (time.Time, bool) {
 	t, err := time.Parse(time.RFC3339Nano, strings.ToUpper(v.String())) // RFC 3339 allows a small t and z
 	return t, err == nil
-}
-
-// SameInstant compares two date-times as exactly as the coarser of them is written.
-func SameInstant(a, b gjson.Result) (same, comparable bool) {
-	at, ok := Instant(a)
-	bt, ok2 := Instant(b)
-	if !ok || !ok2 {
-		return false, false
-	}
-	finer, coarser := digits(a.String()), digits(b.String())
-	if at.Equal(bt) || finer == coarser {
-		return at.Equal(bt), true
-	}
-	unit := time.Second
-	for range min(finer, coarser) {
-		unit /= 10
-	}
-	return at.Sub(bt).Abs() < unit, true
-}
-
-// digits counts those of the fraction of a second.
-func digits(dateTime string) int {
-	_, fraction, _ := strings.Cut(dateTime, ".")
-	return len(fraction) - len(strings.TrimLeft(fraction, "0123456789"))
 }

@@ -103,30 +103,43 @@ func Query(parts ...string) string {
 	return strings.Join(slices.DeleteFunc(parts, func(s string) bool { return s == "" }), "&")
 }
 
-// Named reads the deployments with a name of this run, and enters them in the ledger. The operation is a vendor
-// extension: where the target has none, supported is false.
-func (p *Plane) Named(ctx context.Context, name string) (found []string, supported bool, err error) {
+// listed reads the deployments that the target lists, each once, page by page until one shows nothing new. The operation
+// is a vendor extension: where a page is not served, supported is false.
+func (p *Plane) listed(ctx context.Context, filter string) (all []gjson.Result, supported bool, err error) {
 	const size, most = 100, 20
-	for page := range most {
-		query := Query(PageOf(size, page*size), "name_contains="+url.QueryEscape(name))
-		a, err := p.Get(ctx, DeploymentsPath, query)
-		if err != nil {
-			return nil, false, err
+	shown := map[string]bool{}
+	for range most {
+		a, err := p.Get(ctx, DeploymentsPath, Query(PageOf(size, len(shown)), filter))
+		if err != nil || !a.OK() || !a.Get("resources").IsArray() {
+			return all, false, err
 		}
-		rows := a.Get("resources")
-		if a.Status != http.StatusOK || !rows.IsArray() {
-			return nil, false, nil
-		}
-		for _, row := range rows.Array() {
-			if id := row.Get("id").String(); row.Get("name").String() == name {
-				if err := p.enter(ctx, id); err != nil {
-					return nil, false, err
-				}
-				found = append(found, id)
+		before := len(shown)
+		for _, row := range a.Get("resources").Array() {
+			if id := row.Get("id").String(); !shown[id] {
+				shown[id], all = true, append(all, row)
 			}
 		}
-		if len(rows.Array()) < size {
+		if len(shown) == before { // the end, or a target that ignores offset
 			break
+		}
+	}
+	return all, true, nil
+}
+
+// Named reads the deployments with a name of this run, and enters them in the ledger. Where the target does not list
+// its deployments, supported is false.
+func (p *Plane) Named(ctx context.Context, name string) (found []string, supported bool, err error) {
+	rows, supported, err := p.listed(ctx, "name_contains="+url.QueryEscape(name))
+	if err != nil || !supported {
+		return nil, false, err
+	}
+	for _, row := range rows {
+		if row.Get("name").String() == name {
+			id := row.Get("id").String()
+			if err := p.enter(ctx, id); err != nil {
+				return nil, false, err
+			}
+			found = append(found, id)
 		}
 	}
 	return found, true, nil

@@ -35,8 +35,8 @@ func letters(status string) string {
 	return strings.ToUpper(strings.NewReplacer("_", "", "-", "", " ", "").Replace(status))
 }
 
-// isDeployed tells whether a status is DEPLOYED in some way of writing.
-func isDeployed(status string) bool { return letters(status) == StatusDeployed }
+// IsDeployed tells whether a status is DEPLOYED in some way of writing.
+func IsDeployed(status string) bool { return letters(status) == StatusDeployed }
 
 // IsFailed tells whether a status says that a revision has failed for good.
 func IsFailed(status string) bool { return slices.Contains(spec.FailedStatuses(), status) }

@@ -19,14 +19,14 @@ func KindOf(change map[string]any) string {
 	return strings.Join(slices.Sorted(maps.Keys(change)), " and ")
 }
 
-// updateOf names the requirement that an update of a field creates a revision.
-var updateOf = map[string]string{
+// UpdateOf names the requirement that an update of a field creates a revision.
+var UpdateOf = map[string]string{
 	"repo_ref": "CP-UPDATE-1", "graph_config_path": "CP-UPDATE-2", "image_uri": "CP-UPDATE-3",
 }
 
 func ownersOf(change map[string]any) (owners []string) {
 	for _, field := range slices.Sorted(maps.Keys(change)) {
-		owners = append(owners, updateOf[field])
+		owners = append(owners, UpdateOf[field])
 	}
 	return owners
 }
@@ -91,15 +91,6 @@ func (p *Plane) AwaitListed(ctx context.Context, id string, revisions ...string)
 		listed := IDs(rows)
 		return !slices.ContainsFunc(revisions, func(id string) bool { return !slices.Contains(listed, id) }), nil
 	})
-}
-
-// AwaitLatestListed waits until the list holds the revision that the deployment names as its latest.
-func (p *Plane) AwaitLatestListed(ctx context.Context, id string) error {
-	a, err := p.GetDeployment(ctx, id)
-	if err != nil || a.Get("latest_revision_id").String() == "" {
-		return err
-	}
-	return p.AwaitListed(ctx, id, a.Get("latest_revision_id").String())
 }
 
 // Settle waits until the deployment's latest revision has come to its end, however it ends: a target may take no
