@@ -101,11 +101,11 @@ func (r *Requirement) needs() string {
 			keys = append(keys, key)
 		}
 	}
-	if slices.Contains(keys, "users.1") {
+	if at := slices.Index(keys, "users.1"); at >= 0 {
+		keys[at] = "two users"
 		keys = slices.DeleteFunc(keys, func(key string) bool { return key == "users" })
 	}
-	return strings.NewReplacer("create.body.source=", "a create.body with the source ", "users.1", "two users").
-		Replace(strings.Join(keys, " and "))
+	return strings.ReplaceAll(strings.Join(keys, " and "), "create.body.source=", "a create.body with the source ")
 }
 
 // need tells whether the terms hold a need, or one that includes it: users.1 includes users.

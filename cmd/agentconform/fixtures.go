@@ -80,7 +80,7 @@ func fillFrom(cfg *config.Config, material *fixtures.Material, at fixtures.Place
 		if u.Token == "" {
 			continue // of an agent server with an address of its own
 		}
-		secrets.Users = append(secrets.Users, fixtures.User{Name: u.Name, Token: u.Token, Identity: u.Identity, Role: role})
+		secrets.Users = append(secrets.Users, fixtures.User{Name: u.Name, Token: u.Token, Identity: u.Owner(), Role: role})
 	}
 	edition := controlplane.Cloud
 	if cfg.Edition == config.SelfHosted || cfg.Edition == "" && cfg.Source() == config.ExternalContainer {

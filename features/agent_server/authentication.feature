@@ -271,7 +271,7 @@ Feature: Authentication at the agent server
     users.fields names them, with their JSON types. A field that is null may be missing: the interface does not distinguish
     the two.
 
-    @needs:users
+    @needs:users.0.identity
     Scenario: The identity of the user reaches the graph
       When the user starts a run that reports its caller
       Then the run reports the identity of the user
@@ -282,7 +282,7 @@ Feature: Authentication at the agent server
       Then the run reports the custom fields of the user
 
   @AS-AUTH-7 @must @section-5 @slow
-  @needs:users.1 @writes
+  @needs:users.1 @needs:users.0.identity|users.0.fields @needs:users.1.identity|users.1.fields @writes
   Rule: Each run receives the user of its own request in graph_auth_user, with two users in turn and at once
     "After authentication the returned user object is placed in config["configurable"]["graph_auth_user"]; graph nodes
     read custom fields from it."

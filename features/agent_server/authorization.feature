@@ -186,12 +186,12 @@ Feature: Authorization at the agent server
       When the user creates a thread
       Then its metadata names the user as owner
 
-      @needs:users
+      @needs:users.0.identity
       Examples:
         | owner  |
         | first  |
 
-      @needs:users.1
+      @needs:users.1.identity
       Examples:
         | owner  |
         | second |
@@ -201,17 +201,17 @@ Feature: Authorization at the agent server
       When the user creates a thread that names another owner
       Then its metadata names the user as owner
 
-      @needs:users
+      @needs:users.0.identity
       Examples:
         | owner  |
         | first  |
 
-      @needs:users.1
+      @needs:users.1.identity
       Examples:
         | owner  |
         | second |
 
-    @needs:users
+    @needs:users.0.identity
     Scenario: The metadata of a new thread keeps the other keys sent
       When the user creates a thread with metadata
       Then its metadata holds the keys that were sent

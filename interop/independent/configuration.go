@@ -55,7 +55,7 @@ func (s *Server) Configure(c *config.Config) error {
 	}
 	for _, u := range Users[:2] {
 		fields := map[string]any{"role": u.Role}
-		c.Users = append(c.Users, config.User{Name: u.Identity, Token: u.Token, Fields: fields})
+		c.Users = append(c.Users, config.User{Name: u.Identity, Identity: u.Identity, Token: u.Token, Fields: fields})
 	}
 	c.Agent.StudioHeaders = map[string]string{"Authorization": "Bearer " + Users[2].Token}
 	c.AssistantID, c.Agent.RejectedStatus, c.Agent.RejectedDetail = assistantID, refusedStatus[s.edition], refusedDetail

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"reflect"
 	"slices"
 	"strings"
@@ -195,7 +194,7 @@ func (w *World) runReports(what string) error {
 	}
 	hint := reportHint
 	if slices.ContainsFunc(w.target.Config.Users, func(u config.User) bool {
-		return u.Identity != said.Of.User.Identity && messages.ReportsField(said.Text, "identity", u.Identity)
+		return u.Owner() != said.Of.User.Owner() && messages.ReportsField(said.Text, "identity", u.Owner())
 	}) {
 		hint = callerHint // that is no mistake of the configuration
 	}
@@ -214,11 +213,11 @@ func (w *World) eachReportsItsOwn() error {
 	first, second := w.reported[0].Of.User, w.reported[1].Of.User
 	reported := false
 	for _, said := range w.reported {
-		other, own := first, identifying(*said.Of.User)
+		other, own := first, said.Of.User.Known()
 		if said.Of.User == first {
 			other = second
 		}
-		for field, value := range identifying(*other) {
+		for field, value := range other.Known() {
 			if _, text := value.(string); !text && !messages.DescribesUser(said.Text) {
 				continue // a number may stand in any text by chance
 			}
@@ -231,19 +230,15 @@ func (w *World) eachReportsItsOwn() error {
 					Hinting(callerHint)
 			}
 		}
-		reported = reported || messages.ReportsField(said.Text, "identity", said.Of.User.Identity)
+		for field, value := range own {
+			isTold := field == "identity" || own["identity"] == nil && value != nil
+			reported = reported || isTold && messages.ReportsField(said.Text, field, value)
+		}
 	}
 	if !reported {
 		return outcome.Blocked("the runs do not report their caller (AS-AUTH-6): %q", w.reported[0].Text).ByRequirement("AS-AUTH-6")
 	}
 	return nil
-}
-
-// identifying returns what the configuration knows of a user.
-func identifying(u config.User) map[string]any {
-	all := map[string]any{"identity": u.Identity}
-	maps.Copy(all, u.Fields)
-	return all
 }
 
 // unlike makes an id of the same form that nothing has: a target may check the form of an id before the

@@ -66,7 +66,7 @@ func (w *World) aListWithMetadata(ctx context.Context) error {
 func (w *World) wasRefusedThread(ctx context.Context, name string) error {
 	who := w.callerNamed(ctx, name)
 	w.mark = w.target.Name("refused")
-	t := common.Must(w.server.CreateThread(ctx, who, map[string]any{markKey: w.mark, ownerKey: w.owner().User.Identity}))
+	t := common.Must(w.server.CreateThread(ctx, who, map[string]any{markKey: w.mark, ownerKey: w.owner().User.Owner()}))
 	return mustBeRefused(t.Answer)
 }
 
@@ -112,7 +112,7 @@ func (w *World) otherUserLists(ctx context.Context, by string) {
 	case "the ids of both threads":
 		f = &agent.Filter{IDs: []any{w.usersThread.Sent(), w.othersThread.Sent()}}
 	case "the user as owner":
-		f.Metadata[ownerKey], awaited = w.owner().User.Identity, nil
+		f.Metadata[ownerKey], awaited = w.owner().User.Owner(), nil
 	}
 	w.listUntil(ctx, other, f, awaited)
 }
@@ -142,9 +142,9 @@ func (w *World) listHoldsNoForeign() error {
 	if !w.scene.Answer.OK() {
 		return outcome.Blocked("the threads cannot be listed: %s", outcome.Seen(w.scene.Answer))
 	}
-	foreign, identity := w.usersThread.ID, w.owner().User.Identity
+	foreign, owner := w.usersThread.ID, w.owner().User.Owner()
 	for i, row := range w.rows.All() {
-		if row.Get("thread_id").String() == foreign || row.Get("metadata."+ownerKey).String() == identity {
+		if row.Get("thread_id").String() == foreign || row.Get("metadata."+ownerKey).String() == owner {
 			return outcome.Violated(w.scene.Answer, "only threads of the other user", "a thread of the user, %s", outcome.Shown(row)).At(fmt.Sprintf("/%d", i))
 		}
 	}
@@ -170,7 +170,7 @@ func (w *World) keepsMark() bool {
 func (w *World) userCreatesForOther(ctx context.Context) {
 	name := "agentconform-somebody-else"
 	if len(w.target.Config.Users) > 1 {
-		name = w.callerNamed(ctx, target.TheOtherUser).User.Identity
+		name = w.callerNamed(ctx, target.TheOtherUser).User.Owner()
 	}
 	w.createThread(ctx, map[string]any{ownerKey: name})
 }

@@ -6,7 +6,9 @@
 package config
 
 import (
+	"cmp"
 	"fmt"
+	"maps"
 	"net/http"
 	"slices"
 	"time"
@@ -147,8 +149,21 @@ type User struct {
 	Name     string            `yaml:"name"`
 	Token    string            `yaml:"token"`    // sent as Authorization: Bearer, unless Headers say otherwise
 	Headers  map[string]string `yaml:"headers"`  // sent instead of the token
-	Identity string            `yaml:"identity"` // what the handler returns as identity; the name by default
+	Identity string            `yaml:"identity"` // what the handler returns as identity; empty: not known
 	Fields   map[string]any    `yaml:"fields"`   // custom fields that the handler adds to the user
+}
+
+// Owner is what the user probably has as identity: the configured one, or else the name.
+func (u *User) Owner() string { return cmp.Or(u.Identity, u.Name) }
+
+// Known are the identity and the custom fields of the user, as far as they are configured.
+func (u *User) Known() map[string]any {
+	all := map[string]any{}
+	if u.Identity != "" {
+		all["identity"] = u.Identity
+	}
+	maps.Copy(all, u.Fields)
+	return all
 }
 
 // Agent holds the choices that the interface leaves to the agent server.

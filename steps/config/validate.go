@@ -1,7 +1,6 @@
 package config
 
 import (
-	"cmp"
 	"fmt"
 	"maps"
 	"net"
@@ -165,7 +164,6 @@ func (v *validator) users() {
 	own := []string{v.Credentials.APIKey, v.Credentials.TenantID, v.Credentials.Bearer}
 	for i := range v.Users {
 		u, key := &v.Users[i], fmt.Sprintf("users.%d", i)
-		u.Identity = cmp.Or(u.Identity, u.Name)
 		hasCredentials := u.Token != "" || len(u.Headers) > 0
 		v.refuse(!hasCredentials, key+".token", "is missing", "set "+Variable(key+".token")+", or headers for another scheme")
 		isTaken := slices.ContainsFunc(v.Users[:i], func(before User) bool { return before.Name == u.Name })

@@ -202,7 +202,7 @@ func (t *Target) Disguise(how string, ids ...string) (claim http.Header, written
 func (t *Target) claim(what string) (http.Header, error) {
 	user := "admin"
 	if len(t.Config.Users) > 0 {
-		user = t.Config.Users[0].Identity
+		user = t.Config.Users[0].Owner()
 	}
 	if what == "the API key of the control plane" {
 		who, err := t.planesCaller(aPlanesKey)
