@@ -232,45 +232,23 @@ func (c *Client) newRequest(ctx context.Context, r Request) (*http.Request, erro
 		return nil, err
 	}
 	maps.Copy(request.Header, r.Header)
+	request.Header["Idempotency-Key"] = nil // is not sent: net/http may send the request again, whatever its method
 	return request, nil
 }
 
-// maxSends bounds how often a request is sent because kept connections turn out to be closed.
-const maxSends = 4
-
-// send sends a request once, or again where a kept connection was closed before anything of the answer came:
-// a server may close a connection that is idle at the very moment at which a request is sent on it.
-func (c *Client) send(ctx context.Context, r Request) (*Answer, error) {
-	for attempt := 1; ; attempt++ {
-		seen := &progress{}
-		a, timedOut, err := c.sendOnce(ctx, r, seen)
-		switch {
-		case err == nil:
-			return a, nil
-		case ctx.Err() != nil:
-			return nil, context.Cause(ctx)
-		case timedOut:
-			return nil, seen.noAnswer(r, errSilent)
-		case !seen.reused.Load() || seen.began.Load() || attempt == maxSends:
-			return nil, seen.noAnswer(r, err)
-		}
-		c.HTTP.CloseIdleConnections()
-		if _, err := c.awaitTurn(ctx); err != nil {
-			return nil, err
-		}
-	}
-}
-
-func (c *Client) sendOnce(ctx context.Context, r Request, seen *progress) (a *Answer, timedOut bool, err error) {
-	ctx, cancel := context.WithCancel(ctx)
+// send sends a request once, or again where a kept connection was closed before anything of the answer came: a server
+// may close a connection that is idle at the very moment at which a request is sent on it.
+func (c *Client) send(ofRun context.Context, r Request) (*Answer, error) {
+	ctx, cancel := context.WithCancel(ofRun)
 	defer cancel()
 	timer := time.AfterFunc(r.Timeout, cancel)
 	defer timer.Stop()
+	seen := &progress{}
 	request, err := c.newRequest(seen.watch(ctx), r)
 	if err != nil {
-		return nil, false, err
+		return nil, seen.noAnswer(r, err)
 	}
-	a = &Answer{Request: r, Sent: time.Now()}
+	a := &Answer{Request: r, Sent: time.Now()}
 	response, err := c.HTTP.Do(request)
 	if err == nil {
 		a.Status, a.Header, a.TLS = response.StatusCode, headersOf(response.Header), response.TLS
@@ -286,5 +264,13 @@ func (c *Client) sendOnce(ctx context.Context, r Request, seen *progress) (a *An
 		stop()
 	}
 	a.Took = time.Since(a.Sent) - a.waited
-	return a, ctx.Err() != nil, err
+	switch {
+	case err == nil:
+		return a, nil
+	case ofRun.Err() != nil:
+		return nil, context.Cause(ofRun)
+	case ctx.Err() != nil:
+		err = errSilent
+	}
+	return nil, seen.noAnswer(r, err)
 }

@@ -171,8 +171,8 @@ const (
 
 // progress is what was seen of a request while it was sent.
 type progress struct {
-	reused, began atomic.Bool
-	stage         atomic.Pointer[Stage]
+	began atomic.Bool
+	stage atomic.Pointer[Stage]
 }
 
 func (p *progress) watch(ctx context.Context) context.Context {
@@ -182,7 +182,7 @@ func (p *progress) watch(ctx context.Context) context.Context {
 		DNSStart:             func(httptrace.DNSStartInfo) { at(StageDNS) },
 		ConnectStart:         func(string, string) { at(StageTCP) },
 		TLSHandshakeStart:    func() { at(StageTLS) },
-		GotConn:              func(i httptrace.GotConnInfo) { p.reused.Store(i.Reused); at(StageHTTP) },
+		GotConn:              func(httptrace.GotConnInfo) { at(StageHTTP) },
 		GotFirstResponseByte: func() { p.began.Store(true) },
 	})
 }

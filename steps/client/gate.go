@@ -101,16 +101,11 @@ func (c *Client) hold(g *gate, sent time.Time, wait time.Duration) bool {
 
 // mayWait takes a time of what a run waits in all, and tells whether there was enough.
 func (c *Client) mayWait(d time.Duration) bool {
-	for {
-		before := c.waited.Load()
-		after := before + int64(d)
-		if time.Duration(after) > maxWaiting {
-			return false
-		}
-		if c.waited.CompareAndSwap(before, after) {
-			return true
-		}
+	if time.Duration(c.waited.Add(int64(d))) > maxWaiting {
+		c.waited.Add(-int64(d))
+		return false
 	}
+	return true
 }
 
 func later(a, b time.Time) time.Time {
