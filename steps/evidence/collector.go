@@ -40,7 +40,6 @@ type Collector struct {
 	violations   map[string]*Violation // by their key: what the contract says against answers
 	known        map[string]int        // of these, by operation
 	oddIDs       bool                  // the target has given ids that are no UUIDs: they are sent as they are
-	enums        map[enumValue]bool    // those of the interface that were seen
 	mistakes     []string              // requests of the suite that break the contract, and not on purpose
 	ownToken     OwnToken              // where callers' own tokens were seen
 }
@@ -49,7 +48,7 @@ type Collector struct {
 func New(oracle *spec.Oracle, redact *client.Redactor, start time.Time, words spec.Words, reached Reach) *Collector {
 	c := &Collector{
 		Words: NewWords(words), oracle: oracle, recorder: newRecorder(redact), start: start,
-		violations: map[string]*Violation{}, known: map[string]int{}, enums: map[enumValue]bool{},
+		violations: map[string]*Violation{}, known: map[string]int{},
 	}
 	c.recorder.words, c.recorder.Reach = words, reached
 	return c
@@ -72,8 +71,7 @@ func (c *Collector) Observe(ctx context.Context, r client.Request, sent time.Tim
 	found, against = c.recorder.violations(found), c.recorder.violations(against)
 	o := observationOf(ctx, op, r, sent, a)
 	o.contentType, _, _ = mime.ParseMediaType(http.Header(x.Response.Headers).Get("Content-Type"))
-	enums := c.enumsIn(op, judged, a)
-	token := c.recorder.ownTokenIn(r, a)
+	token, echoed := c.recorder.ownTokenIn(&x)
 
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -99,12 +97,9 @@ func (c *Collector) Observe(ctx context.Context, r client.Request, sent time.Tim
 	for _, v := range found {
 		c.noteViolation(o.ID, v)
 	}
-	for _, value := range enums {
-		c.enums[value] = true
-	}
-	if token != nil {
+	if echoed && r.Trusted {
 		if c.ownToken.Answers++; c.ownToken.Answers == 1 {
-			c.ownToken.Exchange, c.ownToken.Pointer = o.ID, *token
+			c.ownToken.Exchange, c.ownToken.Pointer = o.ID, token
 		}
 	}
 	c.Words.Note(o.ID, r, a)

@@ -1,14 +1,12 @@
 package evidence
 
 import (
-	"bytes"
-	"encoding/json"
-	"net/http"
 	"slices"
 	"strings"
 
 	"github.com/tidwall/gjson"
 
+	"github.com/agentconform/agentconform/reports"
 	"github.com/agentconform/agentconform/reports/safe"
 	"github.com/agentconform/agentconform/steps/client"
 )
@@ -35,47 +33,25 @@ func (c *Collector) OwnToken() OwnToken {
 	return c.ownToken
 }
 
-// ownTokenIn looks for the credentials of a request in its answer, and returns where they are; nil if nowhere. Only
-// those of the configuration count, and of these only secrets: a tenant ID names who owns something.
-func (w *recorder) ownTokenIn(r client.Request, a *client.Answer) *string {
-	if a == nil || !r.Trusted {
-		return nil
-	}
-	for _, token := range w.tokensOf(r.Header) {
-		if at, found := tokenIn(a, token); found {
-			at = safe.Cut(w.redact.Text(at), maxID)
-			return &at
+// ownTokenIn tells whether the recorded answer to credentials of the configuration holds the name of one that the
+// request carried, and in which string of its JSON. Only secrets count: a tenant ID names who owns something.
+func (w *recorder) ownTokenIn(x *reports.Exchange) (pointer string, found bool) {
+	for _, place := range x.Request.Secrets {
+		if place.Header == "" || place.Header == w.TenantHeader || slices.Contains(w.Gateway, place.Header) {
+			continue
 		}
-	}
-	return nil
-}
-
-// tokensOf are the secrets that a request carries, without their schemes.
-func (w *recorder) tokensOf(h http.Header) (tokens []string) {
-	for name, values := range h {
-		for _, v := range values {
-			if name == w.TenantHeader || slices.Contains(w.Gateway, name) || w.redact.Own(v) == v {
+		for _, v := range x.Request.Headers[place.Header] {
+			name := v[strings.LastIndexByte(v, ' ')+1:] // without the scheme
+			if !strings.Contains(x.Response.Body, name) {
 				continue
 			}
-			if _, token, both := strings.Cut(v, " "); both {
-				v = token
+			if client.IsJSON([]byte(x.Response.Body)) { // of bounded depth
+				pointer = PointerTo(gjson.Parse(x.Response.Body), name)
 			}
-			tokens = append(tokens, v)
+			return safe.Cut(pointer, maxID), true
 		}
 	}
-	return tokens
-}
-
-// tokenIn tells whether a body holds the token, and in which string of its JSON.
-func tokenIn(a *client.Answer, token string) (pointer string, found bool) {
-	quoted, _ := json.Marshal(token)
-	if !bytes.Contains(a.Body, []byte(token)) && !bytes.Contains(a.Body, quoted[1:len(quoted)-1]) {
-		return "", false
-	}
-	if a.IsJSON() { // of bounded depth
-		pointer = PointerTo(gjson.ParseBytes(a.Body), token)
-	}
-	return pointer, true
+	return "", false
 }
 
 var escapePointer = strings.NewReplacer("~", "~0", "/", "~1")
