@@ -61,14 +61,15 @@ func (f *Forecast) Lacking(s *features.Scenario) []*outcome.Outcome {
 
 func (f *Forecast) leftOut(s *features.Scenario) *outcome.Outcome {
 	if f.selection.skips(s.Requirement) {
-		return outcome.NotSelected("--skip", "not selected: skipped with --skip")
+		return outcome.Skipped(reports.NotSelected, "--skip", "not selected: skipped with --skip")
 	}
 	profile := s.Requirement.Profile
 	if chosen := f.selection.Profiles; len(chosen) > 0 && !slices.Contains(chosen, profile) {
-		return outcome.NotSelected("--profile", "not selected: the run is limited to --profile %s", strings.Join(chosen, ","))
+		return outcome.Skipped(reports.NotSelected, "--profile", "not selected: the run is limited to --profile %s",
+			strings.Join(chosen, ","))
 	}
 	if word := features.Claims(f.config.Supports).Lacks(s.Requirement); word != "" {
-		return outcome.NotClaimed(word)
+		return outcome.Skipped(reports.NotClaimed, word, "not claimed: supports does not name %s", word)
 	}
 	if f.config.Target == "" && (profile != features.AgentServer || len(f.shared(s)) > 0) {
 		return outcome.Needs("target", " (the URL of a control plane)")

@@ -60,12 +60,11 @@ func (r *run) result(selected []*features.Scenario, removal time.Duration) *repo
 	res.Counts.Throttled, res.Counts.NotWaited = r.target.Collector.Throttled()
 	res.Counts.Explored = r.explored
 	res.Counts.WaitedMS = r.target.Client.Waited().Milliseconds()
-	comparisons := r.addFindings(res, selected)
-	res.Notes = r.notes()
 	order := r.target.Collector.Order()
+	r.addFindings(res, selected, order)
+	res.Notes = r.notes()
 	res.Exchanges = r.target.Collector.Exchanges()
 	res.RenumberExchanges(order)
-	r.chains().describeComparisons(res, comparisons, order)
 	reports.Tally(res)
 	reports.SetScope(res, absent(r.Catalogue, r.Select, res))
 	res.Unseen = r.unseen(res)
@@ -153,11 +152,10 @@ func (r *run) blockers(o *outcome.Outcome) []reports.Blocker {
 }
 
 // addFindings makes one finding of each fault: violations of one requirement by one sentence, operation and place
-// are the same fault, however many rows of an outline showed it.
-// It returns what each finding compares, in exchanges as they are numbered so far.
-func (r *run) addFindings(res *reports.Result, selected []*features.Scenario) (comparisons []outcome.Comparison) {
+// are the same fault, however many rows of an outline showed it. The order is that of the exchanges in the result.
+func (r *run) addFindings(res *reports.Result, selected []*features.Scenario, order []int) {
 	known := map[string]int{}
-	updates := sync.OnceValue(r.chains().updates) // of a run without findings nobody asks
+	updates := sync.OnceValue(r.updates) // of a run without findings nobody asks
 	for _, s := range selected {
 		v := r.verdicts[s.Key()]
 		if v.outcome == nil || v.outcome.Verdict != reports.Failed {
@@ -174,11 +172,10 @@ func (r *run) addFindings(res *reports.Result, selected []*features.Scenario) (c
 				continue
 			}
 			known[f.ID] = len(res.Findings)
-			f.Exchanges = r.chains().of(s, found, updates())
-			res.Findings, comparisons = append(res.Findings, f), append(comparisons, found.Compared)
+			f.Exchanges, f.Compared = r.chain(s, found, updates()), r.comparison(found.Compared, order)
+			res.Findings = append(res.Findings, f)
 		}
 	}
-	return comparisons
 }
 
 // seenAgain enters whether the second judgement of the scenario, if it came as far as the first, has shown the finding
@@ -198,7 +195,7 @@ func (r *run) seenAgain(f *reports.Finding, s *features.Scenario, first *verdict
 }
 
 func (r *run) finding(s *features.Scenario, sentence string, v outcome.Violation) reports.Finding {
-	expected, actual := outcome.CutAround(r.target.Redact.Text(v.Expected), r.target.Redact.Excerpt(v.Actual), v.Differs)
+	expected, actual := outcome.CutAround(r.target.Redact.Text(v.Expected), r.target.Redact.Excerpt(v.Actual))
 	f := reports.Finding{
 		Requirement: s.Requirement.ID, Summary: v.Summary, Step: sentence, Scenario: s.Key(), Expected: expected, Actual: actual, Hint: v.Hint,
 		Operation: v.Operation, Pointer: v.Pointer, Count: v.Count, Exchange: v.Exchange, Sites: []string{v.Site},
