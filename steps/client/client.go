@@ -38,9 +38,10 @@ type Client struct {
 	Limit     *rate.Limiter         // of requests to the target; nil: none
 	ReadOnly  bool                  // requests that would write are not sent; the error is a *WriteRefused
 	MayWrite  func(r Request) error // asked before a request that would write is sent; nil: all may
-	waited    atomic.Int64          // for how long, in nanoseconds, requests were held because a target had asked for it
 	large     chan struct{}         // the place of a large body
 	gates     sync.Map              // by host
+
+	granted, refused, waited atomic.Int64 // see Waited
 }
 
 // New returns a client that has so many requests in flight, with a route to the target.
@@ -59,8 +60,11 @@ func New(concurrency int, route Route) *Client {
 // Close closes the idle connections.
 func (c *Client) Close() { c.HTTP.CloseIdleConnections() }
 
-// Waited is for how long the client agreed to wait because the target had asked for it, in all.
-func (c *Client) Waited() time.Duration { return time.Duration(c.waited.Load()) }
+// Waited is how often the client waited because a target had asked for it, how often it did not, and for how long it
+// agreed to wait in all.
+func (c *Client) Waited() (granted, refused int, long time.Duration) {
+	return int(c.granted.Load()), int(c.refused.Load()), time.Duration(c.waited.Load())
+}
 
 // Do sends the request and returns the answer. If the target asks to wait, the request is sent again, within limits;
 // after a 429 all requests to the host wait. The error is a *NoAnswer, a *Busy, a *WriteRefused, or that of the
@@ -105,8 +109,10 @@ func (c *Client) Do(ctx context.Context, r Request) (*Answer, error) {
 		leave()
 		c.Throttled(wait, granted)
 		if !granted {
+			c.refused.Add(1)
 			return nil, &Busy{Request: r, Status: a.Status}
 		}
+		c.granted.Add(1)
 		if !all {
 			if err := Sleep(ctx, wait); err != nil {
 				return nil, err

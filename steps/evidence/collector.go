@@ -13,7 +13,6 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/google/uuid"
@@ -26,8 +25,6 @@ import (
 // Collector observes every exchange of a run. It may be used by many goroutines.
 type Collector struct {
 	Words *Words
-
-	granted, refused atomic.Int64 // answers that asked the client to wait, by whether it did
 
 	oracle   *spec.Oracle
 	recorder recorder
@@ -161,18 +158,4 @@ func (c *Collector) Violations(operation string) (found []Violation) {
 	}
 	slices.SortFunc(found, func(a, b Violation) int { return strings.Compare(a.Key(), b.Key()) })
 	return found
-}
-
-// Waited notes an answer that asked the client to wait, and whether it did.
-func (c *Collector) Waited(granted bool) {
-	if granted {
-		c.granted.Add(1)
-	} else {
-		c.refused.Add(1)
-	}
-}
-
-// Throttled is how often the client waited because it was asked to, and how often it did not.
-func (c *Collector) Throttled() (waited, refused int) {
-	return int(c.granted.Load()), int(c.refused.Load())
 }

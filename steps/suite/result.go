@@ -57,9 +57,9 @@ func (r *run) result(selected []*features.Scenario, removal time.Duration) *repo
 		res.Run.RemovalMS = removal.Milliseconds()
 	}
 	res.Counts.Cases = len(selected)
-	res.Counts.Throttled, res.Counts.NotWaited = r.target.Collector.Throttled()
+	granted, refused, long := r.target.Client.Waited()
+	res.Counts.Throttled, res.Counts.NotWaited, res.Counts.WaitedMS = granted, refused, long.Milliseconds()
 	res.Counts.Explored = r.explored
-	res.Counts.WaitedMS = r.target.Client.Waited().Milliseconds()
 	order := r.target.Collector.Order()
 	r.addFindings(res, selected, order)
 	res.Notes = r.notes()
