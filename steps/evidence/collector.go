@@ -24,8 +24,6 @@ import (
 
 // Collector observes every exchange of a run. It may be used by many goroutines.
 type Collector struct {
-	Words *Words
-
 	oracle   *spec.Oracle
 	recorder recorder
 	start    time.Time
@@ -38,13 +36,12 @@ type Collector struct {
 	known        map[string]int        // of these, by operation
 	oddIDs       bool                  // the target has given ids that are no UUIDs: they are sent as they are
 	mistakes     []string              // requests of the suite that break the contract, and not on purpose
-	ownToken     OwnToken              // where callers' own tokens were seen
 }
 
 // New returns a collector, in the words of the target, as exchanges were sent and received.
 func New(oracle *spec.Oracle, redact *client.Redactor, start time.Time, words spec.Words, reached Reach) *Collector {
 	c := &Collector{
-		Words: NewWords(words), oracle: oracle, recorder: newRecorder(redact), start: start,
+		oracle: oracle, recorder: newRecorder(redact), start: start,
 		violations: map[string]*Violation{}, known: map[string]int{},
 	}
 	c.recorder.words, c.recorder.Reach = words, reached
@@ -68,7 +65,6 @@ func (c *Collector) Observe(ctx context.Context, r client.Request, sent time.Tim
 	found, against = c.recorder.violations(found), c.recorder.violations(against)
 	o := observationOf(ctx, op, r, sent, a)
 	o.contentType, _, _ = mime.ParseMediaType(http.Header(x.Response.Headers).Get("Content-Type"))
-	token, echoed := c.recorder.ownTokenIn(&x)
 
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -94,12 +90,6 @@ func (c *Collector) Observe(ctx context.Context, r client.Request, sent time.Tim
 	for _, v := range found {
 		c.noteViolation(o.ID, v)
 	}
-	if echoed && r.Trusted {
-		if c.ownToken.Answers++; c.ownToken.Answers == 1 {
-			c.ownToken.Exchange, c.ownToken.Pointer = o.ID, token
-		}
-	}
-	c.Words.Note(o.ID, r, a)
 	c.observations = append(c.observations, o) // ids are counted from one
 	return o.ID
 }

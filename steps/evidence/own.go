@@ -18,19 +18,19 @@ func (c *Collector) OwnMistakes() []string {
 	return slices.Clone(c.mistakes)
 }
 
-// OwnToken says in how many answers the caller's own token stands in clear, and where it was seen first. Who may read
-// such an answer, a log or a report of it can act as that caller.
-type OwnToken struct {
-	Answers  int
-	Exchange int
-	Pointer  string // JSON pointer into the body; empty where the body is no JSON
-}
-
-// OwnToken returns what was seen of the callers' own tokens.
-func (c *Collector) OwnToken() OwnToken {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.ownToken
+// OwnToken notes in how many answers the caller's own token stands in clear, and where it was seen first; the count is 0
+// where it does not. Who may read such an answer, a log or a report of it can act as that caller.
+func (c *Collector) OwnToken() reports.Note {
+	note := reports.Note{Kind: reports.NoteOwnToken, Text: "an answer contains the caller's own token in clear"}
+	exchanges := c.Exchanges()
+	for _, o := range c.which(func(o *Observation) bool { return o.Trusted }) {
+		if pointer, found := c.recorder.ownTokenIn(&exchanges[o.ID-1]); found {
+			if note.Count++; note.Count == 1 {
+				note.Exchange, note.Pointer = o.ID, pointer
+			}
+		}
+	}
+	return note
 }
 
 // ownTokenIn tells whether the recorded answer to credentials of the configuration holds the name of one that the

@@ -121,6 +121,7 @@ func (r *run) blockUnknownWords(selected []*features.Scenario) {
 	if len(r.target.Client.Words) == 0 {
 		return
 	}
+	seen := r.target.Collector.Words()
 	for _, s := range selected {
 		v := r.verdicts[s.Key()]
 		if v.outcome == nil || v.outcome.Verdict != reports.Failed {
@@ -129,7 +130,7 @@ func (r *run) blockUnknownWords(selected []*features.Scenario) {
 		var rest []outcome.Violation
 		var doubtful []string
 		for _, violation := range v.outcome.Violations {
-			if words := r.doubtfulWords(s, violation); len(words) > 0 {
+			if words := r.doubtfulWords(seen, s, violation); len(words) > 0 {
 				doubtful = append(doubtful, words...)
 			} else {
 				rest = append(rest, violation)
@@ -144,7 +145,7 @@ func (r *run) blockUnknownWords(selected []*features.Scenario) {
 		default:
 			slices.Sort(doubtful)
 			doubtful = slices.Compact(doubtful)
-			v.outcome = outcome.Blocked("%s", aboutWords(r.target, doubtful)).By(reports.ByKey, keysOf(doubtful)...)
+			v.outcome = outcome.Blocked("%s", aboutWords(r.target, seen, doubtful)).By(reports.ByKey, keysOf(doubtful)...)
 			r.unknownWords = append(r.unknownWords, doubtful...)
 		}
 	}
@@ -153,15 +154,14 @@ func (r *run) blockUnknownWords(selected []*features.Scenario) {
 // doubtfulWords are the words on which a violation may depend and which the target has never shown. Where a scenario
 // judges the record of the run these are the violation's own; else those of the exchanges that it made under When and
 // Then.
-func (r *run) doubtfulWords(s *features.Scenario, v outcome.Violation) []string {
-	words := r.target.Collector.Words
+func (r *run) doubtfulWords(seen *evidence.Words, s *features.Scenario, v outcome.Violation) []string {
 	if s.Terms.Record {
-		return words.Doubtful(v.Words...)
+		return seen.Doubtful(v.Words...)
 	}
-	doubtful := words.DoubtfulIn(v.Exchange)
+	doubtful := seen.DoubtfulIn(v.Exchange)
 	for _, x := range r.target.Collector.SentBy(s.Key() + " " + s.Name) {
 		if x.Part != reports.SetUp {
-			doubtful = append(doubtful, words.DoubtfulIn(x.ID)...)
+			doubtful = append(doubtful, seen.DoubtfulIn(x.ID)...)
 		}
 	}
 	return doubtful
@@ -175,11 +175,11 @@ func keysOf(words []string) (keys []string) {
 }
 
 // aboutWords says what is wrong with entries of `vocabulary`.
-func aboutWords(t *target.Target, names []string) string {
+func aboutWords(t *target.Target, seen *evidence.Words, names []string) string {
 	var texts, unseen, shown []string
 	for _, name := range names {
 		as := t.Client.Words.OnWire(name)
-		if slices.Contains(t.Collector.Words.Unchanged(), name) {
+		if slices.Contains(seen.Unchanged(), name) {
 			texts = append(texts, fmt.Sprintf("the target uses %q and never %q: remove or correct vocabulary.%s", name, as,
 				name))
 		} else {
@@ -196,10 +196,11 @@ func aboutWords(t *target.Target, names []string) string {
 // tellWords concludes that a run is not conformant where `vocabulary` kept something from being judged, or where the
 // target uses the interface's own word instead: then the target is known wrongly.
 func (r *run) tellWords(res *reports.Result) {
-	mistaken := append(r.unknownWords, r.target.Collector.Words.Unchanged()...)
+	seen := r.target.Collector.Words()
+	mistaken := append(r.unknownWords, seen.Unchanged()...)
 	slices.Sort(mistaken)
 	if mistaken = slices.Compact(mistaken); len(mistaken) > 0 && res.Verdict != reports.NonConformant {
-		res.Verdict, res.Headline = reports.Incomplete, aboutWords(r.target, mistaken)
+		res.Verdict, res.Headline = reports.Incomplete, aboutWords(r.target, seen, mistaken)
 	}
 }
 

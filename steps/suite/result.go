@@ -239,10 +239,8 @@ func absent(c *features.Catalogue, selected Selection, res *reports.Result) []re
 // notes are what is no failure and what a user wants to know all the same.
 func (r *run) notes() []reports.Note {
 	all := r.target.Notes()
-	if own := r.target.Collector.OwnToken(); own.Answers > 0 {
-		all = append(all, reports.Note{Kind: reports.NoteOwnToken, Count: own.Answers, Exchange: own.Exchange,
-			Pointer: own.Pointer,
-			Text:    "an answer contains the caller's own token in clear"})
+	if own := r.target.Collector.OwnToken(); own.Count > 0 {
+		all = append(all, own)
 	}
 	entries := r.target.Ledger.Entries()
 	if found, remedy := r.target.Unfetched(); found != "" && slices.ContainsFunc(entries,
