@@ -2,7 +2,6 @@ package client_test
 
 import (
 	"compress/gzip"
-	"context"
 	"errors"
 	"io"
 	"net"
@@ -134,22 +133,6 @@ type zeros struct{}
 func (zeros) Read(p []byte) (int, error) { clear(p); return len(p), nil }
 
 func TestNoAnswer(t *testing.T) {
-	t.Run("silence", func(t *testing.T) {
-		c, r := serve(t, func(_ http.ResponseWriter, q *http.Request) { <-q.Context().Done() })
-		r.Timeout = 30 * time.Millisecond
-		_, err := c.Do(t.Context(), r)
-		var none *client.NoAnswer
-		require.ErrorAs(t, err, &none)
-		assert.True(t, none.Timeout)
-		assert.Contains(t, err.Error(), "no answer within 30ms")
-	})
-	t.Run("closed", func(t *testing.T) {
-		c, r := serve(t, func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) })
-		_, err := c.Do(t.Context(), r)
-		var none *client.NoAnswer
-		require.ErrorAs(t, err, &none)
-		assert.True(t, none.Closed)
-	})
 	t.Run("a dead port", func(t *testing.T) {
 		l, err := net.Listen("tcp", "127.0.0.1:0")
 		require.NoError(t, err)
@@ -188,13 +171,5 @@ func TestNoAnswer(t *testing.T) {
 			_, err = c.Do(t.Context(), r)
 		}
 		assert.ErrorContains(t, err, "in flight then: GET /poison")
-	})
-	t.Run("the run ends", func(t *testing.T) {
-		c, r := serve(t, func(_ http.ResponseWriter, q *http.Request) { <-q.Context().Done() })
-		cause := errors.New("interrupted")
-		ctx, cancel := context.WithCancelCause(t.Context())
-		time.AfterFunc(20*time.Millisecond, func() { cancel(cause) })
-		_, err := c.Do(ctx, r)
-		require.ErrorIs(t, err, cause)
 	})
 }

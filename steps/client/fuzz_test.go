@@ -62,16 +62,19 @@ func FuzzLocation(f *testing.F) {
 // spellings are those that a redactor looks for.
 var spellings = []func(string) string{
 	func(s string) string { return s },
-	url.QueryEscape, url.PathEscape, html.EscapeString,
+	url.QueryEscape, url.PathEscape, html.EscapeString, quoted,
 	func(s string) string { return octets.ReplaceAllStringFunc(url.QueryEscape(s), strings.ToLower) },
-	func(s string) string { b, _ := json.Marshal(s); return string(b[1 : len(b)-1]) },
-	func(s string) string {
-		b, _ := json.Marshal(s)
-		return strings.ReplaceAll(string(b[1:len(b)-1]), "/", `\/`)
-	},
+	func(s string) string { return strings.ReplaceAll(url.PathEscape(s), "%2F", "/") },
+	func(s string) string { return strings.ReplaceAll(quoted(s), "/", `\/`) },
+	func(s string) string { return ascii(strings.ReplaceAll(quoted(s), "/", `\/`)) },
+	func(s string) string { return quoted(html.EscapeString(s)) },
 	func(s string) string { return base64.StdEncoding.EncodeToString([]byte("user:" + s)) },
 	func(s string) string { return base64.RawURLEncoding.EncodeToString([]byte("ab" + s + "c")) },
+	func(s string) string { return base64.StdEncoding.EncodeToString([]byte("a" + s + "zz")) },
 }
+
+// quoted is a text within a JSON string.
+func quoted(s string) string { b, _ := json.Marshal(s); return string(b[1 : len(b)-1]) }
 
 // FuzzRedactor: no spelling of a secret stays in a text.
 func FuzzRedactor(f *testing.F) {
