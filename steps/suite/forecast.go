@@ -322,6 +322,7 @@ type Gap struct {
 	Reason string                  // for people
 	Whole  []*features.Requirement // not judged at all
 	part   []*features.Requirement
+	in     map[*features.Requirement]int // scenarios
 }
 
 // Gaps returns what the configuration leaves out of the scenarios, in their order, and how many requirements it lets
@@ -329,28 +330,27 @@ type Gap struct {
 func (f *Forecast) Gaps(scenarios []*features.Scenario) (gaps []*Gap, judged int) {
 	var requirements []*features.Requirement
 	all, free := map[*features.Requirement]int{}, map[*features.Requirement]bool{}
-	lack := map[reports.Skip]map[*features.Requirement]int{} // in how many scenarios
 	for _, s := range scenarios {
 		q, lacking := s.Requirement, f.Lacking(s)
-		if all[q] == 0 {
+		if all[q]++; all[q] == 1 {
 			requirements = append(requirements, q)
 		}
-		all[q]++
-		free[q] = free[q] || len(lacking) == 0
-		for _, o := range lacking {
-			if lack[*o.Skip] == nil {
-				lack[*o.Skip] = map[*features.Requirement]int{}
-				gaps = append(gaps, &Gap{Skip: *o.Skip, Reason: o.Reason})
-			}
-			lack[*o.Skip][q]++
-		}
-	}
-	for _, q := range requirements {
-		if free[q] {
+		if len(lacking) == 0 && !free[q] {
+			free[q] = true
 			judged++
 		}
-		for _, g := range gaps {
-			switch lack[g.Skip][q] {
+		for _, o := range lacking {
+			at := slices.IndexFunc(gaps, func(g *Gap) bool { return g.Skip == *o.Skip })
+			if at < 0 {
+				at = len(gaps)
+				gaps = append(gaps, &Gap{Skip: *o.Skip, Reason: o.Reason, in: map[*features.Requirement]int{}})
+			}
+			gaps[at].in[q]++
+		}
+	}
+	for _, g := range gaps {
+		for _, q := range requirements {
+			switch g.in[q] {
 			case 0:
 			case all[q]:
 				g.Whole = append(g.Whole, q)

@@ -203,21 +203,3 @@ func (r *run) tellWords(res *reports.Result) {
 		res.Verdict, res.Headline = reports.Incomplete, aboutWords(r.target, seen, mistaken)
 	}
 }
-
-// withWords says, for a finding that has neutral words in its texts, what the target calls them: its exchanges show
-// only these.
-func withWords(t *target.Target, f *reports.Finding) {
-	var said []string
-	for _, name := range t.Client.Words.Renamed() {
-		if strings.Contains(f.Expected+" "+f.Actual+" "+f.Step, name) {
-			said = append(said, fmt.Sprintf("%s is %q", name, t.Client.Words.OnWire(name)))
-		}
-	}
-	if len(said) == 0 {
-		return
-	}
-	if f.Hint != "" {
-		f.Hint += "; "
-	}
-	f.Hint += "in the target's words " + strings.Join(said, ", ")
-}

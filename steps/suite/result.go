@@ -205,7 +205,6 @@ func (r *run) finding(s *features.Scenario, sentence string, v outcome.Violation
 		f.Curl = r.target.Collector.Exchanges()[v.Exchange-1].Curl
 		f.Operation = cmp.Or(f.Operation, r.target.Collector.Observation(v.Exchange).Op.ID)
 	}
-	withWords(r.target, &f)
 	if f.Summary == "" {
 		f.Summary = cmp.Or(f.Observation(), sentence)
 	}
