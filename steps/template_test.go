@@ -11,7 +11,6 @@ import (
 	"github.com/agentconform/agentconform/interop/independent"
 	"github.com/agentconform/agentconform/reports"
 	"github.com/agentconform/agentconform/steps"
-	"github.com/agentconform/agentconform/steps/suite"
 )
 
 // TestATemplateWithoutANameIsSentWithoutOne has a server that knows no name judged: the interface shows no such field.
@@ -20,8 +19,9 @@ func TestATemplateWithoutANameIsSentWithoutOne(t *testing.T) {
 	c := configure(t, startIndependent(t, independent.Options{Layer: refusesNames}))
 	delete(c.Create.Body, "name")
 	delete(c.Create.Refused, "name")
-	only := suite.Selection{Only: []string{"CP-AUTH-*", "CP-CREATE-*", "CP-CONTRACT-create-deployment", "CP-GET-1", "CP-UPDATE-1", "E2E-1"}}
-	res := judge(t, c, func(o *steps.Options) { o.Select = only })
+	res := judge(t, c, func(o *steps.Options) {
+		o.Select.Only = []string{"CP-AUTH-*", "CP-CREATE-*", "CP-CONTRACT-create-deployment", "CP-GET-1", "CP-UPDATE-1", "E2E-1"}
+	})
 	assert.Equal(t, reports.Conformant, res.Verdict)
 	var skipped int
 	for _, q := range res.Requirements {
@@ -33,7 +33,6 @@ func TestATemplateWithoutANameIsSentWithoutOne(t *testing.T) {
 		}
 	}
 	assert.Equal(t, 2, skipped, "what looks for deployments by name")
-	assertPlan(t, c, only, res)
 }
 
 // refusesNames refuses to create what has a name.

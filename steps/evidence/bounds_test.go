@@ -19,7 +19,7 @@ import (
 // leaves a part of a secret.
 func TestRecordedBodies(t *testing.T) {
 	const secret = "secret-of-twenty-chars"
-	w := newRecorder(client.NewRedactor(map[string]string{secret: "$K"}))
+	w := &recorder{redact: client.NewRedactor(map[string]string{secret: "$K"})}
 	assert.Equal(t, reports.Message{Body: "a $K b"}, w.body([]byte("a "+secret+" b")))
 	for _, filler := range []int{0, 1, 5, 11, 17} {
 		body := strings.Repeat("x", filler) + strings.Repeat(secret, 3*reports.MaxBody/len(secret))
@@ -52,7 +52,7 @@ func TestViolationsOfAnOperationAreBounded(t *testing.T) {
 
 // TestRecordedHeaders: they count like bodies, and late ones are short.
 func TestRecordedHeaders(t *testing.T) {
-	w := newRecorder(client.NewRedactor(nil))
+	w := &recorder{redact: client.NewRedactor(nil)}
 	large := http.Header{"Set-Cookie": slices.Repeat([]string{strings.Repeat("c", 2000)}, 20), "Content-Type": {"application/json"}}
 	assert.Len(t, w.headers(large)["Set-Cookie"], 20)
 	w.recorded.Store(allBodies)

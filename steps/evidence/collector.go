@@ -25,7 +25,7 @@ import (
 // Collector observes every exchange of a run. It may be used by many goroutines.
 type Collector struct {
 	oracle   *spec.Oracle
-	recorder recorder
+	recorder *recorder
 	start    time.Time
 
 	mu           sync.Mutex // for all below; held while an exchange gets its id and is noted under it
@@ -40,12 +40,10 @@ type Collector struct {
 
 // New returns a collector, in the words of the target, as exchanges were sent and received.
 func New(oracle *spec.Oracle, redact *client.Redactor, start time.Time, words spec.Words, reached Reach) *Collector {
-	c := &Collector{
-		oracle: oracle, recorder: newRecorder(redact), start: start,
+	return &Collector{
+		oracle: oracle, recorder: &recorder{redact: redact, words: words, Reach: reached}, start: start,
 		violations: map[string]*Violation{}, known: map[string]int{},
 	}
-	c.recorder.words, c.recorder.Reach = words, reached
-	return c
 }
 
 // Observe records one exchange and judges it. It is a client.Observer.

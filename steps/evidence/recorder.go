@@ -27,11 +27,7 @@ type recorder struct {
 	redact *client.Redactor
 	words  spec.Words
 	Reach
-	recorded *atomic.Int64 // of bodies of answers, in bytes
-}
-
-func newRecorder(redact *client.Redactor) recorder {
-	return recorder{redact: redact, recorded: new(atomic.Int64)}
+	recorded atomic.Int64 // of bodies of answers, in bytes
 }
 
 // What is recorded of the bodies of answers, in bytes.

@@ -45,8 +45,7 @@ func (r *run) result(selected []*features.Scenario, removal time.Duration) *repo
 	for t := range reports.Each(res.Timeline) {
 		r.redact(&t.Revision, &t.Deployment, &t.Status)
 	}
-	for i := range res.Ledger {
-		e := &res.Ledger[i]
+	for e := range reports.Each(res.Ledger) {
 		r.redact(&e.ID, &e.Thread, &e.Deployment, &e.Address, &e.Reason)
 	}
 	for _, s := range selected {
