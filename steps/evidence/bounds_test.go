@@ -2,8 +2,6 @@ package evidence
 
 import (
 	"fmt"
-	"net/http"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -48,17 +46,4 @@ func TestViolationsOfAnOperationAreBounded(t *testing.T) {
 	c.noteViolation(1, spec.Violation{Operation: "list-threads", Status: 200, Keyword: "json"})
 	assert.Len(t, c.Violations("get-state"), maxViolations)
 	assert.Len(t, c.Violations("list-threads"), 1)
-}
-
-// TestRecordedHeaders: they count like bodies, and late ones are short.
-func TestRecordedHeaders(t *testing.T) {
-	w := &recorder{redact: client.NewRedactor(nil)}
-	large := http.Header{"Set-Cookie": slices.Repeat([]string{strings.Repeat("c", 2000)}, 20), "Content-Type": {"application/json"}}
-	assert.Len(t, w.headers(large)["Set-Cookie"], 20)
-	w.recorded.Store(allBodies)
-	late := w.headers(large)
-	assert.Len(t, late["Set-Cookie"], 4)
-	assert.LessOrEqual(t, len(late["Set-Cookie"][0]), shortHeader+64)
-	assert.Equal(t, []string{"application/json"}, late["Content-Type"])
-	assert.Len(t, large["Set-Cookie"][0], 2000, "what was received stays as it is")
 }

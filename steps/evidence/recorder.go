@@ -5,7 +5,6 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
-	"net/http"
 	"strings"
 	"sync/atomic"
 
@@ -34,7 +33,6 @@ type recorder struct {
 const (
 	allBodies   = 4 << 20 // in one run; of what comes later only the beginning
 	beginning   = 2 << 10
-	shortHeader = 256
 	longestSeen = 32 << 10 // a secret, in whatever spelling
 )
 
@@ -57,7 +55,7 @@ func (w *recorder) exchange(ctx context.Context, r client.Request, a *client.Ans
 		x.Status = a.Status
 		x.MS = float64(a.Took.Microseconds()) / 1000
 		x.Response = w.body(a.Wire())
-		x.Response.Headers = w.headers(a.Header)
+		x.Response.Headers = w.redact.Header(a.Header)
 	}
 	x.Curl = w.redact.Curl(x.Method, x.URL, x.Request, w.Via)
 	for _, v := range found {
@@ -65,27 +63,6 @@ func (w *recorder) exchange(ctx context.Context, r client.Request, a *client.Ans
 		x.Problems = append(x.Problems, w.redact.Excerpt(problem))
 	}
 	return x
-}
-
-// headers are the headers of an answer without secrets. They count like bodies: of those that come late only the
-// beginnings are kept.
-func (w *recorder) headers(h http.Header) map[string][]string {
-	clean, size := w.redact.Header(h), 0
-	for name, values := range clean {
-		for _, v := range values {
-			size += len(name) + len(v)
-		}
-	}
-	if w.recorded.Add(int64(size)) <= allBodies || size <= beginning {
-		return clean
-	}
-	for name, values := range clean {
-		clean[name] = values[:min(len(values), 4)]
-		for i, v := range clean[name] {
-			clean[name][i] = safe.Cut(v, shortHeader)
-		}
-	}
-	return clean
 }
 
 // body is the body of an answer without secrets, or its beginning with the size and the digest of the whole.

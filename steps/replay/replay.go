@@ -8,7 +8,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"iter"
 	"slices"
 	"strings"
 
@@ -90,12 +89,14 @@ type test struct {
 
 func testOf(f reports.Finding, was *reports.Result, c *features.Catalogue) test {
 	t := test{finding: f, missing: "this version has no scenario of " + f.Requirement + " that found it"}
-	for q, s := range scenarios(was) {
-		if q != f.Requirement || s.Key() != f.Scenario {
-			continue
-		}
-		if t.judge = find(c, q, s.Name); explore.IsURI(s.URI) {
-			t.judge, t.sequence, t.missing = explored(c, q, s)
+	for _, q := range was.Requirements {
+		for _, s := range q.Scenarios {
+			if q.ID != f.Requirement || s.Key() != f.Scenario {
+				continue
+			}
+			if t.judge = find(c, q.ID, s.Name); explore.IsURI(s.URI) {
+				t.judge, t.sequence, t.missing = explored(c, q.ID, s)
+			}
 		}
 	}
 	if t.judge == nil || t.sequence != nil {
@@ -115,12 +116,14 @@ func testOf(f reports.Finding, was *reports.Result, c *features.Catalogue) test 
 		return t
 	}
 	passed := false
-	for q, s := range scenarios(was) {
-		now := find(c, q, s.Name)
-		if now == nil || passed || s.Key()+" "+s.Name != x.Scenario && !(used && slices.Contains(s.Fixtures, fixture)) {
-			continue
+	for _, q := range was.Requirements {
+		for _, s := range q.Scenarios {
+			now := find(c, q.ID, s.Name)
+			if now == nil || passed || s.Key()+" "+s.Name != x.Scenario && !(used && slices.Contains(s.Fixtures, fixture)) {
+				continue
+			}
+			t.shows, t.steps, passed = now, passedSteps(s), s.Verdict == reports.Passed
 		}
-		t.shows, t.steps, passed = now, passedSteps(s), s.Verdict == reports.Passed
 	}
 	if t.shows == nil {
 		t.missing = fmt.Sprintf("this version has no scenario that makes the request which shows it (%s)", x.Scenario)
@@ -200,23 +203,12 @@ func (t test) verdict(was, now *reports.Result) (reports.Verdict, string) {
 
 // told is what a run says of a scenario.
 func told(r *reports.Result, s *features.Scenario) reports.Scenario {
-	for _, each := range scenarios(r) {
-		if each.Key() == s.Key() {
-			return each
-		}
-	}
-	return reports.Scenario{Verdict: reports.Skipped, Reason: "it was not run"}
-}
-
-// scenarios are those of a result, each with the ID of its requirement.
-func scenarios(r *reports.Result) iter.Seq2[string, reports.Scenario] {
-	return func(yield func(string, reports.Scenario) bool) {
-		for _, q := range r.Requirements {
-			for _, s := range q.Scenarios {
-				if !yield(q.ID, s) {
-					return
-				}
+	for _, q := range r.Requirements {
+		for _, each := range q.Scenarios {
+			if each.Key() == s.Key() {
+				return each
 			}
 		}
 	}
+	return reports.Scenario{Verdict: reports.Skipped, Reason: "it was not run"}
 }
