@@ -145,7 +145,10 @@ func (r *run) blockUnknownWords(selected []*features.Scenario) {
 		default:
 			slices.Sort(doubtful)
 			doubtful = slices.Compact(doubtful)
-			v.outcome = outcome.Blocked("%s", aboutWords(r.target, seen, doubtful)).By(reports.ByKey, keysOf(doubtful)...)
+			v.outcome = outcome.Blocked("%s", aboutWords(r.target, seen, doubtful))
+			for _, name := range doubtful {
+				v.outcome.By(reports.ByKey, "vocabulary."+name)
+			}
 			r.unknownWords = append(r.unknownWords, doubtful...)
 		}
 	}
@@ -167,28 +170,15 @@ func (r *run) doubtfulWords(seen *evidence.Words, s *features.Scenario, v outcom
 	return doubtful
 }
 
-func keysOf(words []string) (keys []string) {
-	for _, name := range words {
-		keys = append(keys, "vocabulary."+name)
-	}
-	return keys
-}
-
 // aboutWords says what is wrong with entries of `vocabulary`.
 func aboutWords(t *target.Target, seen *evidence.Words, names []string) string {
-	var texts, unseen, shown []string
+	var texts []string
 	for _, name := range names {
-		as := t.Client.Words.OnWire(name)
+		as, format := t.Client.Words.OnWire(name), "the target never showed %[2]q: correct vocabulary.%[1]s"
 		if slices.Contains(seen.Unchanged(), name) {
-			texts = append(texts, fmt.Sprintf("the target uses %q and never %q: remove or correct vocabulary.%s", name, as,
-				name))
-		} else {
-			unseen, shown = append(unseen, name), append(shown, as)
+			format = "the target uses %[1]q and never %[2]q: remove or correct vocabulary.%[1]s"
 		}
-	}
-	if len(unseen) > 0 {
-		texts = append(texts, fmt.Sprintf("the target never showed %s: correct %s", outcome.Quoted(shown),
-			strings.Join(keysOf(unseen), ", ")))
+		texts = append(texts, fmt.Sprintf(format, name, as))
 	}
 	return strings.Join(texts, "; ")
 }
