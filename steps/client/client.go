@@ -51,7 +51,7 @@ func New(concurrency int, route Route) *Client {
 		HTTP:      &http.Client{Transport: route.transports(concurrency), CheckRedirect: stayOnTarget},
 		Observe:   func(context.Context, Request, time.Time, *Answer, string) int { return 0 },
 		Throttled: func(time.Duration, bool) {},
-		Down:      &Breaker{Limit: max(3*concurrency, 12)},
+		Down:      &Breaker{Limit: max(3*concurrency, 12), seen: map[string]*life{}},
 		InFlight:  NewSemaphore(concurrency),
 		large:     make(chan struct{}, 1),
 	}
