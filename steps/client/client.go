@@ -9,6 +9,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"maps"
 	"net/http"
@@ -67,8 +68,7 @@ func (c *Client) Waited() (granted, refused int, long time.Duration) {
 }
 
 // Do sends the request and returns the answer. If the target asks to wait, the request is sent again, within limits;
-// after a 429 all requests to the host wait. The error is a *NoAnswer, a *Busy, a *WriteRefused, or that of the
-// context.
+// after a 429 all requests to the host wait. The error is a *NoAnswer, a *WriteRefused, or that of the context.
 func (c *Client) Do(ctx context.Context, r Request) (*Answer, error) {
 	if c.ReadOnly && r.writes() {
 		return nil, &WriteRefused{Request: r}
@@ -110,7 +110,8 @@ func (c *Client) Do(ctx context.Context, r Request) (*Answer, error) {
 		c.Throttled(wait, granted)
 		if !granted {
 			c.refused.Add(1)
-			return nil, &Busy{Request: r, Status: a.Status}
+			return nil, &NoAnswer{Request: r, Busy: a.Status, Remedy: "lift its rate limit for the tests",
+				Cause: fmt.Sprintf("status %d: the target asks to wait longer or more often than the suite does", a.Status)}
 		}
 		c.granted.Add(1)
 		if !all {

@@ -62,8 +62,8 @@ func TestWaitsWhenAsked(t *testing.T) {
 				assert.Equal(t, !c.waits, asked > time.Minute)
 			}
 			a, err := cl.Do(t.Context(), r)
-			if eternal := (*client.Busy)(nil); errors.As(err, &eternal) {
-				a, err = &client.Answer{Status: eternal.Status}, nil
+			if eternal := (*client.NoAnswer)(nil); errors.As(err, &eternal) {
+				a, err = &client.Answer{Status: eternal.Busy}, nil
 			}
 			require.NoError(t, err)
 			_, _, long := cl.Waited()

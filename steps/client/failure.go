@@ -128,6 +128,7 @@ type NoAnswer struct {
 	Remedy  string // may be empty
 	Timeout bool   // the target took the request and let the time pass
 	Closed  bool   // the target took the request and closed the connection
+	Busy    int    // the status with which the target asks to wait longer or more often than the client does; else 0
 	Stage   Stage  // at which it failed
 	ID      int
 

@@ -2,7 +2,6 @@ package client
 
 import (
 	"context"
-	"fmt"
 	"sync"
 	"time"
 
@@ -19,20 +18,6 @@ const (
 
 // maxWaiting is how long a run waits in all because the target asks it to.
 const maxWaiting = 5 * time.Minute
-
-// Busy is the error for a target that asks the client to wait (429, or 503 with Retry-After) longer or more often than
-// the client does. It says nothing about the answer to the request.
-type Busy struct {
-	Request Request
-	Status  int
-}
-
-func (e *Busy) Error() string { return e.Request.Method + " " + e.Request.Path + ": " + e.Message() }
-
-// Message is the cause, without the request, and the remedy.
-func (e *Busy) Message() string {
-	return fmt.Sprintf("status %d: the target asks to wait longer or more often than the suite does; lift its rate limit for the tests", e.Status)
-}
 
 // gate delays the requests to one host while it asks the client to wait. All requests wait together: a rate limit
 // applies to all of them.

@@ -19,7 +19,7 @@ func TestNobodyWaitsForWhoNeverAnswers(t *testing.T) {
 		w.Header().Set("Retry-After", "0.02")
 		w.WriteHeader(http.StatusTooManyRequests)
 	})
-	var busy *client.Busy
+	var busy *client.NoAnswer
 	for range 20 {
 		_, err := c.Do(t.Context(), r)
 		require.ErrorAs(t, err, &busy)

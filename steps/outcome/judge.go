@@ -38,14 +38,11 @@ func Judge(ctx context.Context, given bool, sentence string, err error) *Outcome
 func classify(ctx context.Context, err error) *Outcome {
 	var o *Outcome
 	var none *client.NoAnswer
-	var busy *client.Busy
 	var refused *client.NotNamed
 	switch {
 	case errors.As(err, &o):
 		same := *o // it may be shared by scenarios
 		return &same
-	case errors.As(err, &busy):
-		return Inconclusive("%s", busy.Error()).By(reports.ByTarget, busy.Request.Base)
 	case errors.As(err, &refused):
 		return Blocked("%v", err).By(reports.ByKey, refused.Key)
 	case errors.As(err, &none) && (none.Timeout || none.Closed):
@@ -79,12 +76,8 @@ func AsBlocked(err error) error {
 // that it would have had there.
 func AsPrecondition(err error) error {
 	var none *client.NoAnswer
-	var busy *client.Busy
-	switch {
-	case errors.As(err, &none) && (none.Timeout || none.Closed):
+	if errors.As(err, &none) && (none.Timeout || none.Closed || none.Busy != 0) {
 		return Blocked("%s", none).By(reports.ByTarget, none.Request.Base)
-	case errors.As(err, &busy):
-		return Blocked("%s", busy).By(reports.ByTarget, busy.Request.Base)
 	}
 	return AsBlocked(err)
 }

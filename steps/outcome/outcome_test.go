@@ -53,7 +53,7 @@ func TestJudge(t *testing.T) {
 			"closed", nil},
 		"a target that has gone": {live, when, &client.NoAnswer{Request: target, Cause: "cannot connect"}, reports.Inconclusive,
 			"cannot connect", by(reports.ByTarget, "http://t")},
-		"a target that is busy": {live, given, &client.Busy{Request: target, Status: 429}, reports.Blocked, "status 429",
+		"a target that is busy": {live, given, &client.NoAnswer{Request: target, Cause: "status 429", Busy: 429}, reports.Blocked, "status 429",
 			by(reports.ByTarget, "http://t")},
 		"the run has ended": {ended, when, context.Cause(ended), reports.Inconclusive, "not finished: interrupted",
 			by(reports.ByRun, "ended")},

@@ -211,14 +211,14 @@ func (r *run) reach(ctx context.Context) error {
 		request.Path = plane.DeploymentPath(target.UnknownID()) // one operation may hang where others do not
 		_, err = r.target.Client.Do(ctx, request)
 	}
-	var busy *client.Busy
 	switch {
-	case errors.As(err, &busy), errors.As(err, &none) && none.Closed:
+	case !errors.As(err, &none):
+		return err
+	case none.Closed || none.Busy != 0:
 		return nil // it answers; the scenarios judge the answer
-	case errors.As(err, &none):
+	default:
 		return fmt.Errorf("%s does not answer: %s", request.Base, none.Message())
 	}
-	return err
 }
 
 // Stopped is the cause of a context that ends a run early. The result says what it was.
