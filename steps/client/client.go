@@ -37,7 +37,7 @@ type Client struct {
 	Down      *Breaker
 	InFlight  *Semaphore            // for requests that are sent
 	Limit     *rate.Limiter         // of requests to the target; nil: none
-	ReadOnly  bool                  // requests that would write are not sent; the error is a *WriteRefused
+	ReadOnly  bool                  // requests that would write are not sent
 	MayWrite  func(r Request) error // asked before a request that would write is sent; nil: all may
 	large     chan struct{}         // the place of a large body
 	gates     sync.Map              // by host
@@ -68,10 +68,11 @@ func (c *Client) Waited() (granted, refused int, long time.Duration) {
 }
 
 // Do sends the request and returns the answer. If the target asks to wait, the request is sent again, within limits;
-// after a 429 all requests to the host wait. The error is a *NoAnswer, a *WriteRefused, or that of the context.
+// after a 429 all requests to the host wait. The error is a *NoAnswer, or that of the context.
 func (c *Client) Do(ctx context.Context, r Request) (*Answer, error) {
 	if c.ReadOnly && r.writes() {
-		return nil, &WriteRefused{Request: r}
+		return nil, fmt.Errorf("%s %s would write to the target, and the run only reads: give the scenario the tag @writes",
+			r.Method, r.Path) // a mistake of the suite
 	}
 	if c.MayWrite != nil && r.writes() {
 		if err := c.MayWrite(r); err != nil {
