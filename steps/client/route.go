@@ -172,7 +172,7 @@ func (r *Route) transport(concurrency int, proxies *sync.Map, secure *tls.Config
 	}
 	transport.OnProxyConnectResponse = func(_ context.Context, _ *url.URL, _ *http.Request, answer *http.Response) error {
 		if answer.StatusCode != http.StatusOK {
-			return &ProxyRefused{Status: answer.StatusCode}
+			return &proxyRefused{Status: answer.StatusCode}
 		}
 		return nil
 	}
@@ -181,10 +181,10 @@ func (r *Route) transport(concurrency int, proxies *sync.Map, secure *tls.Config
 	return transport
 }
 
-// ProxyRefused says that a proxy does not connect the suite with the target.
-type ProxyRefused struct{ Status int }
+// proxyRefused says that a proxy does not connect the suite with the target.
+type proxyRefused struct{ Status int }
 
-func (e *ProxyRefused) Error() string { return fmt.Sprintf("the proxy answers status %d", e.Status) }
+func (e *proxyRefused) Error() string { return fmt.Sprintf("the proxy answers status %d", e.Status) }
 
 // dialing checks to which address a name leads, each time that a connection is made. The way to a proxy is the user's
 // own.
