@@ -85,9 +85,7 @@ func TestAStopWhileFailuresAreJudgedAgainLeavesTheVerdicts(t *testing.T) {
 			}
 			return http.StatusConflict
 		})
-		catalogue, err := loadCatalogue()
-		require.NoError(t, err)
-		oracle, err := newOracle()
+		catalogue, oracle, err := steps.Requirements()
 		require.NoError(t, err)
 		res, err := steps.Run(ctx, steps.Options{Config: cfg, Catalogue: catalogue, Oracle: oracle, ID: "test", Seed: 1,
 			Version: "test", Select: suite.Selection{Only: []string{"CP-GET-*", "CP-INVARIANT-*"}}})
