@@ -227,15 +227,11 @@ func (c *Client) translate(a *Answer) {
 }
 
 func (c *Client) newRequest(ctx context.Context, r Request) (*http.Request, error) {
-	address := r.Base + r.Path
-	if r.Query != "" {
-		address += "?" + r.Query
-	}
 	var body io.Reader
 	if r.Body != nil {
 		body = bytes.NewReader(c.Words.ToTarget(r.Side, r.Body))
 	}
-	request, err := http.NewRequestWithContext(ctx, r.Method, address, body)
+	request, err := http.NewRequestWithContext(ctx, r.Method, r.URL(), body)
 	if err != nil {
 		return nil, err
 	}

@@ -80,34 +80,6 @@ func TestWaitsWhenAsked(t *testing.T) {
 	}
 }
 
-func TestRedirectsStayOnTheTarget(t *testing.T) {
-	var elsewhere atomic.Int32
-	other := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { elsewhere.Add(1) }))
-	t.Cleanup(other.Close)
-	c, r := serve(t, func(w http.ResponseWriter, q *http.Request) {
-		switch q.URL.Path {
-		case "/x":
-			http.Redirect(w, q, "/y", http.StatusFound)
-		case "/away":
-			http.Redirect(w, q, other.URL, http.StatusFound)
-		case "/loop":
-			http.Redirect(w, q, "/loop", http.StatusFound)
-		default:
-			_, _ = io.WriteString(w, "here")
-		}
-	})
-	a, err := c.Do(t.Context(), r)
-	require.NoError(t, err)
-	assert.Equal(t, "here", string(a.Body))
-	for _, path := range []string{"/away", "/loop"} {
-		r.Path = path
-		a, err = c.Do(t.Context(), r)
-		require.NoError(t, err)
-		assert.Equal(t, http.StatusFound, a.Status, path)
-	}
-	assert.Zero(t, elsewhere.Load(), "credentials never leave the target")
-}
-
 func TestBodiesAreBounded(t *testing.T) {
 	for name, write := range map[string]func(w http.ResponseWriter){
 		"plain": func(w http.ResponseWriter) { _, _ = io.Copy(w, io.LimitReader(zeros{}, client.MaxBody+1)) },

@@ -45,7 +45,7 @@ func (l located) RoundTrip(r *http.Request) (*http.Response, error) {
 
 // FuzzLocation: each redirect is an answer, and leads to no other host.
 func FuzzLocation(f *testing.F) {
-	for _, v := range []string{"/a", "//other.example/", "http://[::1", "javascript:alert(1)", "http:opaque", "?q", "", "http://a.example:99999/", "http://a.example%2f@b/", "\x00"} {
+	for _, v := range []string{"/a", "//other.example/", "http://[::1", "javascript:alert(1)", "http:opaque", "?q", "", "http://a.example:99999/", "http://a.example%2f@b/", "https://a.example/", "\x00"} {
 		f.Add(v)
 	}
 	f.Fuzz(func(t *testing.T, location string) {
@@ -54,7 +54,7 @@ func FuzzLocation(f *testing.F) {
 		request.RequestURI = ""
 		a, err := client.Do(request)
 		require.NoError(t, err)
-		require.Equal(t, "a.example", a.Request.URL.Host)
+		require.Equal(t, "http://a.example", a.Request.URL.Scheme+"://"+a.Request.URL.Host)
 		require.Equal(t, []string{location}, append(a.Header["Location"], a.Header[strings.ToLower("Location")]...), "what the target has sent stays")
 	})
 }

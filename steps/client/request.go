@@ -40,6 +40,14 @@ type Request struct {
 	Renew func(a *Answer) (header http.Header, changed bool)
 }
 
+// URL is the address of the request, with its query.
+func (r Request) URL() string {
+	if r.Query == "" {
+		return r.Base + r.Path
+	}
+	return r.Base + r.Path + "?" + r.Query
+}
+
 // Caller is who sends a request, as far as the configuration knows.
 type Caller struct {
 	Name string // key of the configuration that holds the credentials, such as users.0; or a name of ours

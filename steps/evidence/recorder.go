@@ -40,13 +40,9 @@ const (
 func (w *recorder) exchange(ctx context.Context, r client.Request, a *client.Answer, cause string,
 	found []spec.Violation,
 ) reports.Exchange {
-	address := r.Base + r.Path
-	if r.Query != "" {
-		address += "?" + r.Query
-	}
 	x := reports.Exchange{
 		Method:  r.Method,
-		URL:     w.redact.Record(address),
+		URL:     w.redact.Record(r.URL()),
 		Request: w.redact.Request(r.Header, w.words.ToTarget(r.Side, r.Body)),
 		Error:   w.redact.Record(cause),
 	}
