@@ -24,7 +24,9 @@ func TestUpdatesThatMakeNothingDoNotTakeThePollingTime(t *testing.T) {
 	res := judge(t, c, func(o *steps.Options) {
 		o.Select.Only = []string{"CP-UPDATE-1", "CP-UPDATE-2", "CP-REV-5", "CP-LIST-4"}
 	})
-	want := map[string]reports.Verdict{"CP-UPDATE-1": reports.Failed, "CP-UPDATE-2": reports.Failed, "CP-LIST-4": reports.Blocked}
+	want := map[string]reports.Verdict{
+		"CP-UPDATE-1": reports.Failed, "CP-UPDATE-2": reports.Failed, "CP-LIST-4": reports.Blocked,
+	}
 	for _, q := range res.Requirements {
 		if verdict, is := want[q.ID]; is {
 			assert.Equal(t, verdict, q.Verdict, "%s: %s", q.ID, q.Reason)

@@ -96,7 +96,8 @@ func shortened(body []byte, k kind) []byte {
 			if json.Unmarshal(rest[:n], &text) != nil {
 				text = string(rest[:n]) // a number
 			}
-			text = fmt.Sprintf("%s(%d bytes, SHA-256 %x)", strings.ToValidUTF8(text[:maxAddress], ""), n, sha256.Sum256(rest[:n]))
+			text = strings.ToValidUTF8(text[:maxAddress], "")
+			text += fmt.Sprintf("(%d bytes, SHA-256 %x)", n, sha256.Sum256(rest[:n]))
 			quoted, _ := json.Marshal(text) // a string can be written
 			short.Write(quoted)
 		}
@@ -163,7 +164,8 @@ func yieldBelow(way []string, of gjson.Result, yield func([]string, gjson.Result
 	return more
 }
 
-// What is kept of the headers of an answer, in bytes. Servers send one or two thousand; each value costs some dozens more.
+// What is kept of the headers of an answer, in bytes. Servers send one or two thousand; each value costs some dozens
+// more.
 const (
 	keptHeaders = 4 << 10
 	perValue    = 32

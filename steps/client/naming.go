@@ -84,8 +84,8 @@ func (r *Naming) Base(address string) (base string, err error) {
 func (r *Naming) allows(at place) *NotNamed {
 	switch plane := r.plane(); {
 	case at == never:
-		return &NotNamed{"it is a multicast, unspecified or reserved address, or one at which a cloud metadata service may be",
-			KeyAgent}
+		const why = "it is a multicast, unspecified or reserved address, or one at which a cloud metadata service may be"
+		return &NotNamed{why, KeyAgent}
 	case at == loopback && plane != loopback:
 		return &NotNamed{"it is on this machine (loopback), and the control plane is not", KeyAgent}
 	case at == private && plane == public && !r.AllowPrivate:

@@ -133,8 +133,8 @@ func ValidationError(a *client.Answer) error {
 func (w *closing) noServerError() error {
 	raised := w.target.Collector.AnswersTo(w.side, evidence.Raised)
 	if slices.Contains(w.asked, evidence.Kept) && len(raised) > 0 {
-		w.scene.Note(fmt.Sprintf("not judged: the join of a run whose graph raised an error was answered with status %d, %d times",
-			raised[0].Status, len(raised)))
+		const format = "not judged: the join of a run whose graph raised an error was answered with status %d, %d times"
+		w.scene.Note(fmt.Sprintf(format, raised[0].Status, len(raised)))
 	}
 	found := map[string]*outcome.Violation{}
 	for _, x := range w.target.Collector.AnswersTo(w.side, w.asked...) {

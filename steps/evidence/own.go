@@ -18,8 +18,8 @@ func (c *Collector) OwnMistakes() []string {
 	return slices.Clone(c.mistakes)
 }
 
-// OwnToken notes in how many answers the caller's own token stands in clear, and where it was seen first; the count is 0
-// where it does not. Who may read such an answer, a log or a report of it can act as that caller.
+// OwnToken notes in how many answers the caller's own token stands in clear, and where it was seen first; the count is
+// 0 where it does not. Who may read such an answer, a log or a report of it can act as that caller.
 func (c *Collector) OwnToken() reports.Note {
 	note := reports.Note{Kind: reports.NoteOwnToken, Text: "an answer contains the caller's own token in clear"}
 	exchanges := c.Exchanges()

@@ -58,8 +58,8 @@ func classify(ctx context.Context, err error) *Outcome {
 	return SuiteError("%v", err)
 }
 
-// AsBlocked says of a violation that a step came upon that it is not what the step is to judge: it blocks what needs the
-// opposite, and stays where a requirement owns it.
+// AsBlocked says of a violation that a step came upon that it is not what the step is to judge: it blocks what needs
+// the opposite, and stays where a requirement owns it.
 func AsBlocked(err error) error {
 	var o *Outcome
 	if !errors.As(err, &o) || o.Verdict != reports.Failed {

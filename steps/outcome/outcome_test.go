@@ -13,8 +13,8 @@ import (
 	"github.com/agentconform/agentconform/steps/client"
 )
 
-// TestJudge says which verdict a step's return has, by the kind of its sentence, and what keeps it from judging: what comes
-// nearest to the fault, which is a requirement that a step names, else the innermost fixture, else the sentence itself.
+// TestJudge says which verdict a step's return has, by the kind of its sentence, and what keeps it from judging: what
+// comes nearest to the fault, which is a requirement that a step names, else the innermost fixture, else the sentence.
 func TestJudge(t *testing.T) {
 	const given, when, then = true, false, false
 	live := context.Background()
@@ -36,25 +36,29 @@ func TestJudge(t *testing.T) {
 		reason  string
 		by      []reports.Blocker
 	}{
-		"a violation under Then":  {live, then, broken, reports.Failed, "expected a, got b", nil},
-		"a violation under When":  {live, when, broken, reports.Failed, "expected a, got b", nil},
-		"a violation under Given": {live, given, broken, reports.Blocked, "expected a, got b", by(reports.ByPrecondition, "the sentence")},
+		"a violation under Then": {live, then, broken, reports.Failed, "expected a, got b", nil},
+		"a violation under When": {live, when, broken, reports.Failed, "expected a, got b", nil},
+		"a violation under Given": {live, given, broken, reports.Blocked, "expected a, got b",
+			by(reports.ByPrecondition, "the sentence")},
 		"a wrapped violation under Given": {live, given, fmt.Errorf("fixture: x: %w", broken), reports.Blocked,
 			"fixture: x: expected a, got b", by(reports.ByPrecondition, "the sentence")},
-		"a fixture of a fixture":     {live, given, nested, reports.Blocked, "expected a, got b", by(reports.ByFixture, "a deployment")},
-		"a fixture elsewhere":        {live, then, AsPrecondition(nested), reports.Blocked, "", by(reports.ByFixture, "a deployment")},
-		"a requirement":              {live, given, Blocked("x").ByRequirement("CP-A-1"), reports.Blocked, "x", by(reports.ByRequirement, "CP-A-1")},
+		"a fixture of a fixture": {live, given, nested, reports.Blocked, "", by(reports.ByFixture, "a deployment")},
+		"a fixture elsewhere": {live, then, AsPrecondition(nested), reports.Blocked, "",
+			by(reports.ByFixture, "a deployment")},
+		"a requirement": {live, given, Blocked("x").ByRequirement("CP-A-1"), reports.Blocked, "x",
+			by(reports.ByRequirement, "CP-A-1")},
 		"a requirement in a fixture": {live, given, ofRequirement, reports.Blocked, "", by(reports.ByRequirement, "AS-A-1")},
 		"not configured":             {live, given, Needs("key"), reports.Skipped, "set key", nil},
-		"nothing observed":           {live, then, Inconclusive("x"), reports.Inconclusive, "x", by(reports.ByObservation, "the sentence")},
-		"silence under When":         {live, when, silent, reports.Failed, "no answer within 1s", nil},
-		"silence under Given":        {live, given, silent, reports.Blocked, "no answer", by(reports.ByTarget, "http://t")},
+		"nothing observed": {live, then, Inconclusive("x"), reports.Inconclusive, "x",
+			by(reports.ByObservation, "the sentence")},
+		"silence under When":  {live, when, silent, reports.Failed, "no answer within 1s", nil},
+		"silence under Given": {live, given, silent, reports.Blocked, "no answer", by(reports.ByTarget, "http://t")},
 		"a closed connection under When": {live, when, &client.NoAnswer{Cause: "closed", Closed: true}, reports.Failed,
 			"closed", nil},
 		"a target that has gone": {live, when, &client.NoAnswer{Request: target, Cause: "cannot connect"}, reports.Inconclusive,
 			"cannot connect", by(reports.ByTarget, "http://t")},
-		"a target that is busy": {live, given, &client.NoAnswer{Request: target, Cause: "status 429", Busy: 429}, reports.Blocked, "status 429",
-			by(reports.ByTarget, "http://t")},
+		"a target that is busy": {live, given, &client.NoAnswer{Request: target, Cause: "status 429", Busy: 429}, reports.Blocked,
+			"status 429", by(reports.ByTarget, "http://t")},
 		"the run has ended": {ended, when, context.Cause(ended), reports.Inconclusive, "not finished: interrupted",
 			by(reports.ByRun, "ended")},
 		"a mistake of the suite": {live, then, errors.New("nil map"), reports.Inconclusive, "the suite itself failed here",
