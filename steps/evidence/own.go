@@ -41,7 +41,7 @@ func (w *recorder) ownTokenIn(x *reports.Exchange) (pointer string, found bool) 
 			continue
 		}
 		for _, v := range x.Request.Headers[place.Header] {
-			name := v[strings.LastIndexByte(v, ' ')+1:] // without the scheme
+			name := v[max(strings.IndexByte(v, '$'), 0):] // without the scheme
 			if !strings.Contains(x.Response.Body, name) {
 				continue
 			}
