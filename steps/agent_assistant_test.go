@@ -85,23 +85,3 @@ var numbersRefusals = when(at("POST", "/runs"), func(next http.Handler, w http.R
 	}
 	send(w, a)
 })
-
-// TestJoinOfARunThatShowsNothing joins a run whose thread never shows a message: the suite judges the join, and makes no mistake.
-func TestJoinOfARunThatShowsNothing(t *testing.T) {
-	t.Parallel()
-	for name, c := range map[string]struct {
-		layer layer
-		want  reports.Verdict
-	}{
-		"the join is answered": {emptyState, reports.Passed},
-		// nobody can tell it from a server with a queue
-		"the join hangs": {func(next http.Handler) http.Handler { return joinHangs(emptyState(next)) }, reports.Blocked},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			res := judge(t, agentConfig(t, c.layer), func(o *steps.Options) { o.Select.Only = []string{"AS-RUN-5"} })
-			q := res.Requirements[0]
-			assert.Equal(t, c.want, q.Verdict, "%s %v", q.Reason, q.BlockedBy)
-		})
-	}
-}

@@ -2,7 +2,6 @@ package steps_test
 
 import (
 	"bytes"
-	"encoding/json"
 	"io"
 	"maps"
 	"net/http"
@@ -85,29 +84,6 @@ func send(w http.ResponseWriter, a *httptest.ResponseRecorder) {
 	w.WriteHeader(a.Code)
 	_, _ = w.Write(a.Body.Bytes())
 }
-
-// emptyState shows no message of any thread.
-var emptyState = when(at("GET", "/state"), func(next http.Handler, w http.ResponseWriter, r *http.Request) {
-	a := record(next, r)
-	var body map[string]any
-	shows := gjson.GetBytes(a.Body.Bytes(), "values.messages").Exists()
-	if shows && json.Unmarshal(a.Body.Bytes(), &body) == nil {
-		body["values"].(map[string]any)["messages"] = []any{}
-		a.Body.Reset()
-		_ = json.NewEncoder(a.Body).Encode(body)
-	}
-	send(w, a)
-})
-
-// joinHangs holds each join of the first user until the client gives up, or the test would not end.
-var joinHangs = when(func(r *http.Request) bool {
-	return at("GET", "/join")(r) && r.Header.Get("Authorization") == "Bearer "+independent.Users[0].Token
-}, func(_ http.Handler, _ http.ResponseWriter, r *http.Request) {
-	select {
-	case <-r.Context().Done():
-	case <-time.After(10 * time.Second):
-	}
-})
 
 // searchesAll serves a search for the threads of an owner as if nobody owned any.
 var searchesAll = when(at("POST", "/search"), func(next http.Handler, w http.ResponseWriter, r *http.Request) {

@@ -1,11 +1,12 @@
 package steps_test
 
 import (
+	"maps"
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
-	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -24,21 +25,17 @@ import (
 // fault is easily taken for one of these.
 func TestHardToTell(t *testing.T) {
 	t.Parallel()
-	type hard struct {
+	for _, c := range []struct {
 		name   string
 		layer  layer
 		change func(*config.Config)
 		want   map[string]reports.Verdict
-	}
-	all := []hard{
+	}{
 		{name: "a rollback is answered once the prior run was interrupted", layer: answersRollbackLate(1800 * time.Millisecond),
 			change: func(c *config.Config) { c.Timeouts.Request = 5 * time.Second },
 			want:   map[string]reports.Verdict{"AS-ROLLBACK-1": reports.Passed, "AS-ROLLBACK-2": reports.Passed}},
 		{name: "an unknown strategy is taken for interrupt", layer: replaceInRun(`"enqueue"`, `"interrupt"`),
 			want: map[string]reports.Verdict{"AS-ROLLBACK-5": reports.Passed}},
-		{name: "the graph does not know the word that rollbacks of started runs need",
-			layer: replaceInRun("wait-after-write=", "unknown="),
-			want:  map[string]reports.Verdict{"AS-ROLLBACK-2": reports.Blocked, "AS-ROLLBACK-5": reports.Passed}},
 		{name: "the second user is not let in",
 			change: func(c *config.Config) { c.Users[1].Token = "not-valid-at-all" },
 			want:   map[string]reports.Verdict{"AS-AUTHZ-1": reports.Blocked, "AS-AUTHZ-2": reports.Blocked}},
@@ -47,37 +44,19 @@ func TestHardToTell(t *testing.T) {
 		{name: "a page holds three threads, which may be foreign",
 			layer: func(next http.Handler) http.Handler { return shortPages(searchesAll(next)) },
 			want:  map[string]reports.Verdict{"AS-AUTHZ-3": reports.Failed}},
-	}
-	together(t, all, func(c hard) string { return c.name }, func(t *testing.T, c hard) {
-		cfg := agentConfig(t, c.layer)
-		if c.change != nil {
-			c.change(cfg)
-		}
-		res := judge(t, cfg, func(o *steps.Options) {
-			for id := range c.want {
-				o.Select.Only = append(o.Select.Only, id)
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			cfg := agentConfig(t, c.layer)
+			if c.change != nil {
+				c.change(cfg)
+			}
+			res := judge(t, cfg, func(o *steps.Options) { o.Select.Only = slices.Collect(maps.Keys(c.want)) })
+			for _, q := range res.Requirements {
+				assert.Equal(t, c.want[q.ID], q.Verdict, "%s: %s", q.ID, q.Reason)
 			}
 		})
-		for _, q := range res.Requirements {
-			assert.Equal(t, c.want[q.ID], q.Verdict, "%s: %s", q.ID, q.Reason)
-		}
-	})
-}
-
-// together tests several cases beside each other, since they wait more than they work: testing itself would let but one
-// for each processor run.
-func together[C any](t *testing.T, cases []C, name func(C) string, test func(*testing.T, C)) {
-	t.Helper()
-	var wait sync.WaitGroup
-	seats := make(chan struct{}, 6)
-	for _, c := range cases {
-		seats <- struct{}{}
-		wait.Go(func() {
-			defer func() { <-seats }()
-			t.Run(name(c), func(t *testing.T) { test(t, c) })
-		})
 	}
-	wait.Wait()
 }
 
 // TestControlPlaneAlone judges a target that does not tell where its agent servers are: nothing is held against it, and
@@ -90,8 +69,8 @@ func TestControlPlaneAlone(t *testing.T) {
 	cfg.Timeouts.Request = 2 * time.Second
 	const at = `"source_config.elsewhere" ("http://`
 	wanted := map[string]reports.Verdict{config.Default().AgentURLFrom: reports.Skipped, "nowhere": reports.Blocked}
-	together(t, []string{config.Default().AgentURLFrom, "nowhere"}, func(path string) string { return path }, func(t *testing.T, path string) {
-		verdict, alone := wanted[path], *cfg
+	for path, verdict := range wanted {
+		alone := *cfg
 		alone.AgentURLFrom = path
 		res := judge(t, &alone, nil)
 		for _, q := range res.Requirements {
@@ -106,7 +85,7 @@ func TestControlPlaneAlone(t *testing.T) {
 		} else {
 			assert.Equal(t, reports.Incomplete, res.Verdict, res.Headline)
 		}
-	})
+	}
 }
 
 // renamed stands before a target and gives a field of its answers another name.

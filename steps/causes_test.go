@@ -13,8 +13,24 @@ import (
 	"github.com/agentconform/agentconform/interop/independent"
 	"github.com/agentconform/agentconform/reports"
 	"github.com/agentconform/agentconform/steps"
+	"github.com/agentconform/agentconform/steps/config"
 	"github.com/agentconform/agentconform/steps/suite"
 )
+
+// unknownAnsweredWith configures a target that answers each GET of an unknown deployment with a status.
+func unknownAnsweredWith(t *testing.T, status func(nth int64) int) *config.Config {
+	t.Helper()
+	cfg := configure(t, startIndependent(t, independent.Options{}))
+	var asked atomic.Int64
+	cfg.Target = changedBy(t, cfg.Target, func(*http.Request) {}, func(a *http.Response, body []byte) []byte {
+		ofDeployment := a.Request.Method == http.MethodGet && !strings.Contains(a.Request.URL.Path, "/revisions")
+		if ofDeployment && a.StatusCode == http.StatusNotFound {
+			a.StatusCode = status(asked.Add(1))
+		}
+		return body
+	})
+	return cfg
+}
 
 // TestAFailureSaysWhatExplainsItAndWhetherItWasSeenAgain has the 404 of GET of a deployment changed, always or once. A requirement that
 // wants no more than another one is its own cause where that one has passed.
@@ -34,17 +50,12 @@ func TestAFailureSaysWhatExplainsItAndWhetherItWasSeenAgain(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s := startIndependent(t, independent.Options{})
-			cfg := configure(t, s)
-			var changed atomic.Int64
-			cfg.Target = changedBy(t, cfg.Target, func(*http.Request) {}, func(a *http.Response, body []byte) []byte {
-				ofDeployment := a.Request.Method == http.MethodGet && !strings.Contains(a.Request.URL.Path, "/revisions")
-				if ofDeployment && a.StatusCode == http.StatusNotFound && changed.Add(1) <= c.most {
-					a.StatusCode = c.status
+			res := judge(t, unknownAnsweredWith(t, func(nth int64) int {
+				if nth > c.most {
+					return http.StatusNotFound
 				}
-				return body
-			})
-			res := judge(t, cfg, func(o *steps.Options) { o.Select = suite.Selection{Only: c.only} })
+				return c.status
+			}), func(o *steps.Options) { o.Select = suite.Selection{Only: c.only} })
 			explained := map[string][]string{}
 			for _, q := range res.Requirements {
 				if q.Verdict == reports.Failed {
@@ -66,24 +77,15 @@ func TestAStopWhileFailuresAreJudgedAgainLeavesTheVerdicts(t *testing.T) {
 	t.Parallel()
 	verdicts := map[bool]map[string]reports.Verdict{}
 	for _, stops := range []bool{false, true} {
-		s := startIndependent(t, independent.Options{})
-		cfg := configure(t, s)
 		ctx, stop := context.WithCancel(t.Context())
 		defer stop()
-		var changed atomic.Int64
-		cfg.Target = changedBy(t, cfg.Target, func(*http.Request) {}, func(a *http.Response, body []byte) []byte {
-			ofDeployment := a.Request.Method == http.MethodGet && !strings.Contains(a.Request.URL.Path, "/revisions")
-			if ofDeployment && a.StatusCode == http.StatusNotFound {
-				a.StatusCode = http.StatusConflict
-				if changed.Add(1) == 5 && stops { // four requests ask for deployments that are unknown
-					stop()
-				}
+		cfg := unknownAnsweredWith(t, func(nth int64) int {
+			if nth == 5 && stops { // four requests ask for deployments that are unknown
+				stop()
 			}
-			return body
+			return http.StatusConflict
 		})
-		catalogue, err := loadCatalogue()
-		require.NoError(t, err)
-		oracle, err := newOracle()
+		catalogue, oracle, err := steps.Requirements()
 		require.NoError(t, err)
 		res, err := steps.Run(ctx, steps.Options{Config: cfg, Catalogue: catalogue, Oracle: oracle, ID: "test", Seed: 1,
 			Version: "test", Select: suite.Selection{Only: []string{"CP-GET-*", "CP-INVARIANT-*"}}})

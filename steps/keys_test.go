@@ -15,6 +15,7 @@ import (
 	"github.com/agentconform/agentconform/features"
 	"github.com/agentconform/agentconform/interop/independent"
 	"github.com/agentconform/agentconform/reports"
+	"github.com/agentconform/agentconform/steps"
 	"github.com/agentconform/agentconform/steps/config"
 	"github.com/agentconform/agentconform/steps/suite"
 )
@@ -22,7 +23,7 @@ import (
 // TestTagsSayWhatAKeyEnables leaves each key out in turn. What its tags name is skipped for it, nothing else is, and all else is judged
 // as before.
 func TestTagsSayWhatAKeyEnables(t *testing.T) {
-	catalogue, err := loadCatalogue()
+	catalogue, _, err := steps.Requirements()
 	require.NoError(t, err)
 	var keys []string
 	for _, s := range catalogue.Scenarios() {
@@ -62,7 +63,6 @@ func TestTagsSayWhatAKeyEnables(t *testing.T) {
 						}
 					}
 				}
-				assertPlan(t, c, suite.Selection{}, res)
 			})
 		}
 	}

@@ -8,7 +8,6 @@ import (
 	"net/http/httputil"
 	"net/url"
 	"strconv"
-	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -21,8 +20,6 @@ import (
 	"github.com/agentconform/agentconform/reports"
 	"github.com/agentconform/agentconform/steps"
 	"github.com/agentconform/agentconform/steps/agent"
-	"github.com/agentconform/agentconform/steps/config"
-	"github.com/agentconform/agentconform/steps/suite"
 )
 
 // changedBy serves the target through a proxy that sees each request and may change the body of its answer.
@@ -129,47 +126,4 @@ func TestRollbacksAtOnceAreInFlightTogether(t *testing.T) {
 	res := judge(t, c, func(o *steps.Options) { o.Select.Only, o.Concurrency = []string{"AS-ROLLBACK-8"}, 1 })
 	assert.Equal(t, reports.Passed, res.Requirements[0].Verdict, res.Requirements[0].Reason)
 	assert.EqualValues(t, 5, most.Load())
-}
-
-// TestWhatSeveralReadFirstIsReadOnce has many scenarios need a deployment that can be retrieved: one read is for all of them.
-func TestWhatSeveralReadFirstIsReadOnce(t *testing.T) {
-	t.Parallel()
-	s := startIndependent(t, independent.Options{})
-	res := judge(t, configure(t, s), func(o *steps.Options) { o.Select.Only = []string{"CP-LIST-3", "CP-LIST-5"} })
-	for _, q := range res.Requirements {
-		assert.Equal(t, reports.Passed, q.Verdict, "%s: %s", q.ID, q.Reason)
-	}
-	var looks []string
-	for _, x := range res.Exchanges {
-		if x.Method == http.MethodGet && strings.Contains(x.URL, "/revisions/") {
-			looks = append(looks, x.Scenario)
-		}
-	}
-	assert.Equal(t, []string{"fixture: a deployment with a retrievable revision"}, looks)
-}
-
-func planned(t *testing.T, c *config.Config) *suite.Preview {
-	t.Helper()
-	catalogue, err := loadCatalogue()
-	require.NoError(t, err)
-	p, err := suite.PreviewOf(c, catalogue, steps.Selection{})
-	require.NoError(t, err)
-	return p
-}
-
-// TestAPoolWithinTheBudget takes further deployments for updates only where they are left of max_deployments.
-func TestAPoolWithinTheBudget(t *testing.T) {
-	t.Parallel()
-	s := startIndependent(t, independent.Options{})
-	c := configure(t, s)
-	whole := planned(t, c)
-	for left, revisions := range map[int]int{0: 0, 1: 1, 2: 2, -1: 0} {
-		c.MaxDeployments = whole.Deployments - 2 + left
-		p := planned(t, c)
-		assert.LessOrEqual(t, p.Deployments, c.MaxDeployments)
-		assert.Equal(t, left < 0, len(p.Gaps) > len(whole.Gaps), "a pool takes nothing from what is judged: %d", left)
-		if left >= 0 {
-			assert.Equal(t, whole.Deployments-2+revisions, p.Deployments)
-		}
-	}
 }

@@ -20,7 +20,7 @@ import (
 // what needs an agent server is blocked by it.
 func TestDeployedAndNotServing(t *testing.T) {
 	t.Parallel()
-	together(t, []string{"refused", "503"}, func(name string) string { return name }, func(t *testing.T, how string) {
+	for _, how := range []string{"refused", "503"} {
 		s := startIndependent(t, independent.Options{})
 		proxy := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusServiceUnavailable) }))
 		t.Cleanup(proxy.Close)
@@ -50,5 +50,5 @@ func TestDeployedAndNotServing(t *testing.T) {
 		require.Len(t, found, 1)
 		assert.Equal(t, "an agent server that answers", found[0].Expected)
 		assert.Contains(t, found[0].Hint, "DEPLOYED")
-	})
+	}
 }

@@ -239,7 +239,7 @@ func (s *Server) tryListing(ctx context.Context, method, path string, body any, 
 	switch {
 	case errors.As(err, new(*client.NotNamed)):
 		return nil, err
-	case errors.As(err, &none):
+	case errors.As(err, &none) && none.Busy == 0:
 		o := outcome.Violated(nil, expected, "%s", none.Cause).ByRequirement(owner)
 		o.Violations[0].Exchange, o.Violations[0].Operation = none.ID, method+" "+path
 		return o, nil

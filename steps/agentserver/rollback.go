@@ -218,8 +218,8 @@ func (w *World) joinReturns(ctx context.Context) error {
 	common.Check(outcome.AsPrecondition(w.rolled.Usable()))
 	limit := w.target.Config.Timeouts.Request
 	common.Check(w.joined.OrUntil(ctx, time.Now().Add(limit)))
-	if busy := (*client.Busy)(nil); w.joined.Over() && errors.As(w.joined.Err, &busy) {
-		return busy
+	if none := (*client.NoAnswer)(nil); w.joined.Over() && errors.As(w.joined.Err, &none) && none.Busy != 0 {
+		return none
 	}
 	if w.joined.Unanswered() {
 		return outcome.Violated(w.rolled.Next.Answer, "the join on the prior run to return", "no answer within %s after the new run completed", limit)

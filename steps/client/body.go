@@ -16,7 +16,6 @@ import (
 	"strconv"
 	"strings"
 	"time"
-	"unicode/utf8"
 
 	"github.com/tidwall/gjson"
 
@@ -90,29 +89,21 @@ func shortened(body []byte, k kind) []byte {
 	_ = json.Compact(&compact, body) // it is JSON
 	for rest := compact.Bytes(); len(rest) > 0; {
 		n := lengthOfFirst(rest)
-		if n > keptText {
-			fmt.Fprintf(&short, `"%s(%d bytes, SHA-256 %x)"`, beginning(bytes.Trim(rest[:n], `"`)), n, sha256.Sum256(rest[:n]))
-		} else {
+		if n <= keptText {
 			short.Write(rest[:n])
+		} else { // so much of it stays that it is as unusable as an id or an address as the whole
+			var text string
+			if json.Unmarshal(rest[:n], &text) != nil {
+				text = string(rest[:n]) // a number
+			}
+			text = strings.ToValidUTF8(text[:maxAddress], "")
+			text += fmt.Sprintf("(%d bytes, SHA-256 %x)", n, sha256.Sum256(rest[:n]))
+			quoted, _ := json.Marshal(text) // a string can be written
+			short.Write(quoted)
 		}
 		rest = rest[n:]
 	}
 	return bytes.Clone(short.Bytes())
-}
-
-// beginning is so much of a long text that it is as unusable as an id or an address as the whole of it; it ends with no
-// part of a character.
-func beginning(text []byte) []byte {
-	for i := 0; ; i++ {
-		switch {
-		case i > maxAddress && utf8.RuneStart(text[i]):
-			return text[:i]
-		case text[i] == '\\' && text[i+1] == 'u':
-			i += 5
-		case text[i] == '\\':
-			i++
-		}
-	}
 }
 
 // lengthOfFirst is the length of the text, the number or the sign that a part of a JSON text begins with.
@@ -173,34 +164,38 @@ func yieldBelow(way []string, of gjson.Result, yield func([]string, gjson.Result
 	return more
 }
 
-// What is kept of the headers of an answer: a server has some dozens of names, and each name and value costs a
-// hundred bytes.
+// What is kept of the headers of an answer, in bytes. Servers send one or two thousand; each value costs some dozens
+// more.
 const (
-	keptNames  = 64
-	keptValues = 16 // of one name
+	keptHeaders = 4 << 10
+	perValue    = 32
 )
 
-// looked are the headers that are kept however many others there are.
+// looked are the headers that are kept before any other.
 var looked = []string{"Content-Type", "Content-Length", "Content-Encoding", "Date", "Location", "Retry-After", "Www-Authenticate", "Allow"}
 
 // leftOut is in place of the names of headers that are not kept.
 const leftOut = "..."
 
-// headersOf are the headers of an answer: those that are looked at, and the first of all others by name.
+// headersOf are the headers of an answer, as many as are kept: those that are looked at, then the others by name.
 func headersOf(h http.Header) http.Header {
-	kept := h
-	if len(h) > keptNames {
-		kept = http.Header{leftOut: {fmt.Sprintf("%d names of headers in all", len(h))}}
-		for _, name := range append(slices.Clone(looked), slices.Sorted(maps.Keys(h))[:keptNames]...) {
-			if values := h[name]; values != nil {
-				kept[strings.Clone(name)] = values // a name shares the memory of all headers
+	isLooked := func(name string) bool { return slices.Contains(looked, name) }
+	others := slices.DeleteFunc(slices.Sorted(maps.Keys(h)), isLooked)
+	kept, room, omitted := http.Header{}, keptHeaders, 0
+	for _, name := range append(slices.Clone(looked), others...) {
+		for i, v := range h[name] {
+			size := len(name) + len(v) + perValue
+			if size > room {
+				omitted += len(h[name]) - i
+				break
 			}
+			room -= size
+			name = strings.Clone(name) // it shares the memory of all headers
+			kept[name] = append(kept[name], strings.Clone(v))
 		}
 	}
-	for name, values := range kept {
-		if n := len(values); n > keptValues {
-			kept[name] = append(slices.Clone(values[:keptValues]), fmt.Sprintf("... (%d in all)", n))
-		}
+	if omitted > 0 {
+		kept[leftOut] = []string{fmt.Sprintf("%d more values", omitted)}
 	}
 	return kept
 }

@@ -9,6 +9,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"maps"
 	"net/http"
@@ -36,11 +37,12 @@ type Client struct {
 	Down      *Breaker
 	InFlight  *Semaphore            // for requests that are sent
 	Limit     *rate.Limiter         // of requests to the target; nil: none
-	ReadOnly  bool                  // requests that would write are not sent; the error is a *WriteRefused
+	ReadOnly  bool                  // requests that would write are not sent
 	MayWrite  func(r Request) error // asked before a request that would write is sent; nil: all may
-	waited    atomic.Int64          // for how long, in nanoseconds, requests were held because a target had asked for it
 	large     chan struct{}         // the place of a large body
 	gates     sync.Map              // by host
+
+	granted, refused, waited atomic.Int64 // see Waited
 }
 
 // New returns a client that has so many requests in flight, with a route to the target.
@@ -50,7 +52,7 @@ func New(concurrency int, route Route) *Client {
 		HTTP:      &http.Client{Transport: route.transports(concurrency), CheckRedirect: stayOnTarget},
 		Observe:   func(context.Context, Request, time.Time, *Answer, string) int { return 0 },
 		Throttled: func(time.Duration, bool) {},
-		Down:      &Breaker{Limit: max(3*concurrency, 12)},
+		Down:      &Breaker{Limit: max(3*concurrency, 12), seen: map[string]*life{}},
 		InFlight:  NewSemaphore(concurrency),
 		large:     make(chan struct{}, 1),
 	}
@@ -59,15 +61,18 @@ func New(concurrency int, route Route) *Client {
 // Close closes the idle connections.
 func (c *Client) Close() { c.HTTP.CloseIdleConnections() }
 
-// Waited is for how long the client agreed to wait because the target had asked for it, in all.
-func (c *Client) Waited() time.Duration { return time.Duration(c.waited.Load()) }
+// Waited is how often the client waited because a target had asked for it, how often it did not, and for how long it
+// agreed to wait in all.
+func (c *Client) Waited() (granted, refused int, long time.Duration) {
+	return int(c.granted.Load()), int(c.refused.Load()), time.Duration(c.waited.Load())
+}
 
 // Do sends the request and returns the answer. If the target asks to wait, the request is sent again, within limits;
-// after a 429 all requests to the host wait. The error is a *NoAnswer, a *Busy, a *WriteRefused, or that of the
-// context.
+// after a 429 all requests to the host wait. The error is a *NoAnswer, or that of the context.
 func (c *Client) Do(ctx context.Context, r Request) (*Answer, error) {
 	if c.ReadOnly && r.writes() {
-		return nil, &WriteRefused{Request: r}
+		return nil, fmt.Errorf("%s %s would write to the target, and the run only reads: give the scenario the tag @writes",
+			r.Method, r.Path) // a mistake of the suite
 	}
 	if c.MayWrite != nil && r.writes() {
 		if err := c.MayWrite(r); err != nil {
@@ -105,8 +110,11 @@ func (c *Client) Do(ctx context.Context, r Request) (*Answer, error) {
 		leave()
 		c.Throttled(wait, granted)
 		if !granted {
-			return nil, &Busy{Request: r, Status: a.Status}
+			c.refused.Add(1)
+			return nil, &NoAnswer{Request: r, Busy: a.Status, Remedy: "lift its rate limit for the tests",
+				Cause: fmt.Sprintf("status %d: the target asks to wait longer or more often than the suite does", a.Status)}
 		}
+		c.granted.Add(1)
 		if !all {
 			if err := Sleep(ctx, wait); err != nil {
 				return nil, err
@@ -219,58 +227,32 @@ func (c *Client) translate(a *Answer) {
 }
 
 func (c *Client) newRequest(ctx context.Context, r Request) (*http.Request, error) {
-	address := r.Base + r.Path
-	if r.Query != "" {
-		address += "?" + r.Query
-	}
 	var body io.Reader
 	if r.Body != nil {
 		body = bytes.NewReader(c.Words.ToTarget(r.Side, r.Body))
 	}
-	request, err := http.NewRequestWithContext(ctx, r.Method, address, body)
+	request, err := http.NewRequestWithContext(ctx, r.Method, r.URL(), body)
 	if err != nil {
 		return nil, err
 	}
 	maps.Copy(request.Header, r.Header)
+	request.Header["Idempotency-Key"] = nil // is not sent: net/http may send the request again, whatever its method
 	return request, nil
 }
 
-// maxSends bounds how often a request is sent because kept connections turn out to be closed.
-const maxSends = 4
-
-// send sends a request once, or again where a kept connection was closed before anything of the answer came:
-// a server may close a connection that is idle at the very moment at which a request is sent on it.
-func (c *Client) send(ctx context.Context, r Request) (*Answer, error) {
-	for attempt := 1; ; attempt++ {
-		seen := &progress{}
-		a, timedOut, err := c.sendOnce(ctx, r, seen)
-		switch {
-		case err == nil:
-			return a, nil
-		case ctx.Err() != nil:
-			return nil, context.Cause(ctx)
-		case timedOut:
-			return nil, seen.noAnswer(r, errSilent)
-		case !seen.reused.Load() || seen.began.Load() || attempt == maxSends:
-			return nil, seen.noAnswer(r, err)
-		}
-		c.HTTP.CloseIdleConnections()
-		if _, err := c.awaitTurn(ctx); err != nil {
-			return nil, err
-		}
-	}
-}
-
-func (c *Client) sendOnce(ctx context.Context, r Request, seen *progress) (a *Answer, timedOut bool, err error) {
-	ctx, cancel := context.WithCancel(ctx)
+// send sends a request once, or again where a kept connection was closed before anything of the answer came: a server
+// may close a connection that is idle at the very moment at which a request is sent on it.
+func (c *Client) send(ofRun context.Context, r Request) (*Answer, error) {
+	ctx, cancel := context.WithCancel(ofRun)
 	defer cancel()
 	timer := time.AfterFunc(r.Timeout, cancel)
 	defer timer.Stop()
+	seen := &progress{}
 	request, err := c.newRequest(seen.watch(ctx), r)
 	if err != nil {
-		return nil, false, err
+		return nil, seen.noAnswer(r, err)
 	}
-	a = &Answer{Request: r, Sent: time.Now()}
+	a := &Answer{Request: r, Sent: time.Now()}
 	response, err := c.HTTP.Do(request)
 	if err == nil {
 		a.Status, a.Header, a.TLS = response.StatusCode, headersOf(response.Header), response.TLS
@@ -286,5 +268,13 @@ func (c *Client) sendOnce(ctx context.Context, r Request, seen *progress) (a *An
 		stop()
 	}
 	a.Took = time.Since(a.Sent) - a.waited
-	return a, ctx.Err() != nil, err
+	switch {
+	case err == nil:
+		return a, nil
+	case ofRun.Err() != nil:
+		return nil, context.Cause(ofRun)
+	case ctx.Err() != nil:
+		err = errSilent
+	}
+	return nil, seen.noAnswer(r, err)
 }

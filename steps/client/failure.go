@@ -25,14 +25,18 @@ func (p *progress) noAnswer(r Request, err error) *NoAnswer {
 	op, failed := errors.AsType[*net.OpError](err)
 	var timeout net.Error
 	var refused *NotNamed
-	var proxy *ProxyRefused
+	var proxy *proxyRefused
 	switch {
 	case errors.As(err, &refused):
 		n.Cause, n.Remedy, n.Stage = "not sent: "+refused.Why, refused.Remedy(), StageTCP
 	case errors.Is(err, errTooLarge):
 		n.Cause, n.Closed = err.Error(), true
 	case errors.As(err, &proxy):
-		n.Cause, n.Remedy, n.Stage = proxy.Error(), proxy.remedy(), StageProxy
+		n.Cause, n.Stage = proxy.Error(), StageProxy
+		n.Remedy = "correct the address, let the proxy connect to it, or set resolve to go past the proxy"
+		if proxy.Status == http.StatusProxyAuthRequired {
+			n.Remedy = "write user name and password into the URL of proxy"
+		}
 	case failed && (op.Op == "proxyconnect" || op.Op == "socks connect"):
 		n.Cause, n.Stage = "cannot connect to the proxy: "+dialCause(op.Err), StageProxy
 		n.Remedy = "start the proxy, or correct proxy (without that key: HTTP_PROXY and HTTPS_PROXY)"
@@ -54,14 +58,6 @@ func (p *progress) noAnswer(r Request, err error) *NoAnswer {
 		n.Cause = cut(err)
 	}
 	return n
-}
-
-// remedy is what to do where a proxy itself answers with a status.
-func (e *ProxyRefused) remedy() string {
-	if e.Status == http.StatusProxyAuthRequired {
-		return "write user name and password into the URL of proxy"
-	}
-	return "correct the address, let the proxy connect to it, or set resolve to go past the proxy"
 }
 
 // dialCause is the reason without the name of the system call: "connection refused".
@@ -128,6 +124,7 @@ type NoAnswer struct {
 	Remedy  string // may be empty
 	Timeout bool   // the target took the request and let the time pass
 	Closed  bool   // the target took the request and closed the connection
+	Busy    int    // the status with which the target asks to wait longer or more often than the client does; else 0
 	Stage   Stage  // at which it failed
 	ID      int
 
@@ -171,8 +168,8 @@ const (
 
 // progress is what was seen of a request while it was sent.
 type progress struct {
-	reused, began atomic.Bool
-	stage         atomic.Pointer[Stage]
+	began atomic.Bool
+	stage atomic.Pointer[Stage]
 }
 
 func (p *progress) watch(ctx context.Context) context.Context {
@@ -182,7 +179,7 @@ func (p *progress) watch(ctx context.Context) context.Context {
 		DNSStart:             func(httptrace.DNSStartInfo) { at(StageDNS) },
 		ConnectStart:         func(string, string) { at(StageTCP) },
 		TLSHandshakeStart:    func() { at(StageTLS) },
-		GotConn:              func(i httptrace.GotConnInfo) { p.reused.Store(i.Reused); at(StageHTTP) },
+		GotConn:              func(httptrace.GotConnInfo) { at(StageHTTP) },
 		GotFirstResponseByte: func() { p.began.Store(true) },
 	})
 }

@@ -45,7 +45,7 @@ func (l located) RoundTrip(r *http.Request) (*http.Response, error) {
 
 // FuzzLocation: each redirect is an answer, and leads to no other host.
 func FuzzLocation(f *testing.F) {
-	for _, v := range []string{"/a", "//other.example/", "http://[::1", "javascript:alert(1)", "http:opaque", "?q", "", "http://a.example:99999/", "http://a.example%2f@b/", "\x00"} {
+	for _, v := range []string{"/a", "//other.example/", "http://[::1", "javascript:alert(1)", "http:opaque", "?q", "", "http://a.example:99999/", "http://a.example%2f@b/", "https://a.example/", "\x00"} {
 		f.Add(v)
 	}
 	f.Fuzz(func(t *testing.T, location string) {
@@ -54,7 +54,7 @@ func FuzzLocation(f *testing.F) {
 		request.RequestURI = ""
 		a, err := client.Do(request)
 		require.NoError(t, err)
-		require.Equal(t, "a.example", a.Request.URL.Host)
+		require.Equal(t, "http://a.example", a.Request.URL.Scheme+"://"+a.Request.URL.Host)
 		require.Equal(t, []string{location}, append(a.Header["Location"], a.Header[strings.ToLower("Location")]...), "what the target has sent stays")
 	})
 }
@@ -62,16 +62,19 @@ func FuzzLocation(f *testing.F) {
 // spellings are those that a redactor looks for.
 var spellings = []func(string) string{
 	func(s string) string { return s },
-	url.QueryEscape, url.PathEscape, html.EscapeString,
+	url.QueryEscape, url.PathEscape, html.EscapeString, quoted,
 	func(s string) string { return octets.ReplaceAllStringFunc(url.QueryEscape(s), strings.ToLower) },
-	func(s string) string { b, _ := json.Marshal(s); return string(b[1 : len(b)-1]) },
-	func(s string) string {
-		b, _ := json.Marshal(s)
-		return strings.ReplaceAll(string(b[1:len(b)-1]), "/", `\/`)
-	},
+	func(s string) string { return strings.ReplaceAll(url.PathEscape(s), "%2F", "/") },
+	func(s string) string { return strings.ReplaceAll(quoted(s), "/", `\/`) },
+	func(s string) string { return ascii(strings.ReplaceAll(quoted(s), "/", `\/`)) },
+	func(s string) string { return quoted(html.EscapeString(s)) },
 	func(s string) string { return base64.StdEncoding.EncodeToString([]byte("user:" + s)) },
 	func(s string) string { return base64.RawURLEncoding.EncodeToString([]byte("ab" + s + "c")) },
+	func(s string) string { return base64.StdEncoding.EncodeToString([]byte("a" + s + "zz")) },
 }
+
+// quoted is a text within a JSON string.
+func quoted(s string) string { b, _ := json.Marshal(s); return string(b[1 : len(b)-1]) }
 
 // FuzzRedactor: no spelling of a secret stays in a text.
 func FuzzRedactor(f *testing.F) {

@@ -2,7 +2,6 @@ package client
 
 import (
 	"context"
-	"fmt"
 	"sync"
 	"time"
 
@@ -19,20 +18,6 @@ const (
 
 // maxWaiting is how long a run waits in all because the target asks it to.
 const maxWaiting = 5 * time.Minute
-
-// Busy is the error for a target that asks the client to wait (429, or 503 with Retry-After) longer or more often than
-// the client does. It says nothing about the answer to the request.
-type Busy struct {
-	Request Request
-	Status  int
-}
-
-func (e *Busy) Error() string { return e.Request.Method + " " + e.Request.Path + ": " + e.Message() }
-
-// Message is the cause, without the request, and the remedy.
-func (e *Busy) Message() string {
-	return fmt.Sprintf("status %d: the target asks to wait longer or more often than the suite does; lift its rate limit for the tests", e.Status)
-}
 
 // gate delays the requests to one host while it asks the client to wait. All requests wait together: a rate limit
 // applies to all of them.
@@ -101,16 +86,11 @@ func (c *Client) hold(g *gate, sent time.Time, wait time.Duration) bool {
 
 // mayWait takes a time of what a run waits in all, and tells whether there was enough.
 func (c *Client) mayWait(d time.Duration) bool {
-	for {
-		before := c.waited.Load()
-		after := before + int64(d)
-		if time.Duration(after) > maxWaiting {
-			return false
-		}
-		if c.waited.CompareAndSwap(before, after) {
-			return true
-		}
+	if time.Duration(c.waited.Add(int64(d))) > maxWaiting {
+		c.waited.Add(-int64(d))
+		return false
 	}
+	return true
 }
 
 func later(a, b time.Time) time.Time {

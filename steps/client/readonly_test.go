@@ -43,7 +43,7 @@ func TestAReadOnlyClientSendsNoWrite(t *testing.T) {
 		_, err := k.Do(t.Context(), Request{Side: c.side, Base: s.URL, Method: c.method, Path: c.path, Header: http.Header{}, Timeout: 5 * time.Second})
 		assert.Equal(t, c.sent, arrived.Load()-before, "%s %s", c.method, c.path)
 		if c.sent == 0 {
-			require.ErrorAs(t, err, new(*WriteRefused), "%s %s", c.method, c.path)
+			require.ErrorContains(t, err, "the run only reads", "%s %s", c.method, c.path)
 		}
 	}
 }

@@ -117,54 +117,42 @@ func (r *Redactor) Texts(all []string) []string {
 	return clean
 }
 
-// Own returns a text that the suite itself has made from the configuration without any secret, short and common ones
-// included.
-func (r *Redactor) Own(s string) string { return r.Text(r.known.Load().own.Replace(s)) }
-
 // shortestTrace is how much of a secret at the end of an excerpt is too much.
 const shortestTrace = 4
 
 // Excerpt returns a text that may have been cut before it came here without secrets: also without the parts of one that
 // a cut may have left at its end, or on either side of a "..." within it.
 func (r *Redactor) Excerpt(s string) string {
-	const mark = "..."
+	const mark, dots = "...", ". …"
 	pieces := strings.Split(r.Text(s), mark)
-	for i := range pieces {
-		pieces[i] = r.withoutBeginning(pieces[i], i == len(pieces)-1)
-		if i > 0 {
-			pieces[i] = r.withoutEnd(pieces[i])
+	for i, piece := range pieces {
+		body := strings.TrimRight(piece, dots)
+		if n := r.trace(func(shape string, n int) bool { return strings.HasSuffix(body, shape[:n]) }); n > 0 {
+			piece = body[:len(body)-n]
+			if i == len(pieces)-1 { // nothing else marks the cut
+				piece += mark
+			}
 		}
+		body = strings.TrimLeft(piece, dots)
+		n := r.trace(func(shape string, n int) bool { return strings.HasPrefix(body, shape[len(shape)-n:]) })
+		if n > 0 && i > 0 {
+			piece = body[n:]
+		}
+		pieces[i] = piece
 	}
 	return strings.Join(pieces, mark)
 }
 
-// withoutBeginning cuts the beginning of a secret from the end of a text, and marks the cut where nothing else does.
-func (r *Redactor) withoutBeginning(s string, marked bool) string {
-	body := strings.TrimRight(s, ". …")
+// trace is the length of the longest part of a secret that is in a text, 0 where there is none.
+func (r *Redactor) trace(isIn func(shape string, length int) bool) int {
 	for _, shape := range r.known.Load().shapes {
 		for n := len(shape) - 1; n >= shortestTrace; n-- {
-			if strings.HasSuffix(body, shape[:n]) {
-				if marked {
-					return body[:len(body)-n] + "..."
-				}
-				return body[:len(body)-n]
+			if isIn(shape, n) {
+				return n
 			}
 		}
 	}
-	return s
-}
-
-// withoutEnd cuts the end of a secret from the beginning of a text.
-func (r *Redactor) withoutEnd(s string) string {
-	body := strings.TrimLeft(s, ". …")
-	for _, shape := range r.known.Load().shapes {
-		for n := len(shape) - 1; n >= shortestTrace; n-- {
-			if strings.HasPrefix(body, shape[len(shape)-n:]) {
-				return body[n:]
-			}
-		}
-	}
-	return s
+	return 0
 }
 
 // Header returns a copy of the header of an answer as it is to be recorded.

@@ -1,13 +1,11 @@
 package client_test
 
 import (
-	"encoding/json"
 	"net/http"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
-	"github.com/stretchr/testify/require"
 
 	"github.com/agentconform/agentconform/reports"
 	"github.com/agentconform/agentconform/steps/client"
@@ -50,16 +48,6 @@ func TestCurl(t *testing.T) {
 	line := r.Curl("POST", "http://h/a?b=c&d='x'&e=$SHORT", m, nil)
 	assert.Equal(t, `curl -sS -i -X POST -H 'Empty;' -H 'Other: $SHORT' -H 'X-Api-Key: '"$SHORT" `+
 		`--data-raw '{"a":"it'\''s $HOME","id":"$SHORT","secrets":[{"name":"n","value":"'"$SHORT"'"}]}' 'http://h/a?b=c&d='\''x'\''&e=$SHORT'`, line)
-}
-
-func TestPlacesAreThoseOfTheSuite(t *testing.T) {
-	r := redactor()
-	header := http.Header{"X-Api-Key": {secret}, "Accept": {"*/*"}}
-	body, err := json.Marshal(map[string]any{"repo_ref": secret, "secrets": []any{
-		map[string]any{"name": "a", "value": "plain"}, map[string]any{"name": "b", "value": secret}}})
-	require.NoError(t, err)
-	assert.Equal(t, []reports.SecretPlace{{Header: "X-Api-Key"}, {Pointer: "/secrets/1/value"}}, r.Request(header, body).Secrets)
-	assert.Empty(t, r.Request(http.Header{"Accept": {"*/*"}}, []byte(`no JSON `+secret)).Secrets)
 }
 
 func TestWhatLooksLikeAPlaceholderIsEscaped(t *testing.T) {

@@ -40,6 +40,14 @@ type Request struct {
 	Renew func(a *Answer) (header http.Header, changed bool)
 }
 
+// URL is the address of the request, with its query.
+func (r Request) URL() string {
+	if r.Query == "" {
+		return r.Base + r.Path
+	}
+	return r.Base + r.Path + "?" + r.Query
+}
+
 // Caller is who sends a request, as far as the configuration knows.
 type Caller struct {
 	Name string // key of the configuration that holds the credentials, such as users.0; or a name of ours
@@ -131,14 +139,6 @@ func unusable(r Request) string {
 		}
 	}
 	return ""
-}
-
-// WriteRefused says that a request was not sent because it would write to the target, and the run only reads
-// ([Client.ReadOnly]). That the suite wanted to send it is a mistake of the suite: the scenario lacks the tag @writes.
-type WriteRefused struct{ Request Request }
-
-func (e *WriteRefused) Error() string {
-	return fmt.Sprintf("%s %s would write to the target, and the run only reads: give the scenario the tag @writes", e.Request.Method, e.Request.Path)
 }
 
 // writes tells whether a request may create, change or remove something. The searches of an agent server are the only

@@ -61,10 +61,10 @@ func (r *Route) proxy(request *http.Request) (*url.URL, error) {
 	return http.ProxyFromEnvironment(request)
 }
 
-// transports are two for the hosts that the configuration names and two for all others.
+// transports are one for the hosts that the configuration names and one for all others.
 type transports struct {
 	route           *Route
-	named, others   pair
+	named, others   *http.Transport
 	asked, answered atomic.Bool // a server has asked for a client certificate; one has answered
 }
 
@@ -74,27 +74,17 @@ type notLetIn struct{ error }
 
 func (e *notLetIn) Unwrap() error { return e.error }
 
-// pair are the ways to the same hosts. One is through a proxy that is reached over TLS: what the configuration says of
-// the TLS of its hosts is not meant for the proxy.
-type pair struct{ plain, viaTLS *http.Transport }
-
 func (r *Route) transports(concurrency int) *transports {
-	own, other, proxies := r.TLS, (*tls.Config)(nil), &sync.Map{}
+	own, proxies := r.TLS, &sync.Map{}
 	if own == nil {
 		own = &tls.Config{MinVersion: tls.VersionTLS12}
 	}
-	other = own.Clone()
+	other := own.Clone()
 	other.Certificates, other.ServerName = nil, ""
 	t := &transports{route: r}
-	both := func(secure *tls.Config) pair {
-		p := pair{plain: r.transport(concurrency, proxies, secure), viaTLS: r.transport(concurrency, proxies, secure)}
-		p.viaTLS.DialTLSContext = dialingTLS(p.viaTLS.DialContext, other)
-		for _, transport := range []*http.Transport{p.plain, p.viaTLS} {
-			transport.TLSClientConfig.GetClientCertificate = t.show(secure.Certificates)
-		}
-		return p
-	}
-	t.named, t.others = both(own), both(other)
+	t.named, t.others = r.transport(concurrency, proxies, own, other), r.transport(concurrency, proxies, other, other)
+	t.named.TLSClientConfig.GetClientCertificate = t.show(own.Certificates)
+	t.others.TLSClientConfig.GetClientCertificate = t.show(nil)
 	return t
 }
 
@@ -113,13 +103,9 @@ func (t *transports) show(all []tls.Certificate) func(*tls.CertificateRequestInf
 
 // RoundTrip sends a request.
 func (t *transports) RoundTrip(request *http.Request) (*http.Response, error) {
-	ways := t.others
+	way := t.others
 	if slices.Contains(t.route.Hosts, reports.HostPort(request.URL.String())) {
-		ways = t.named
-	}
-	way := ways.plain
-	if proxy, err := t.route.proxy(request); err == nil && proxy != nil && proxy.Scheme == "https" {
-		way = ways.viaTLS
+		way = t.named
 	}
 	response, err := way.RoundTrip(request)
 	switch {
@@ -134,30 +120,17 @@ func (t *transports) RoundTrip(request *http.Request) (*http.Response, error) {
 
 // CloseIdleConnections closes the connections that are kept.
 func (t *transports) CloseIdleConnections() {
-	for _, transport := range []*http.Transport{t.named.plain, t.named.viaTLS, t.others.plain, t.others.viaTLS} {
-		transport.CloseIdleConnections()
-	}
-}
-
-// dialingTLS connects to a proxy, which speaks HTTP/1.1. The transport makes the handshake.
-func dialingTLS(dial func(ctx context.Context, network, address string) (net.Conn, error), secure *tls.Config) func(ctx context.Context, network, address string) (net.Conn, error) {
-	return func(ctx context.Context, network, address string) (net.Conn, error) {
-		conn, err := dial(ctx, network, address)
-		if err != nil {
-			return nil, err
-		}
-		own := secure.Clone()
-		own.ServerName, _, _ = net.SplitHostPort(address)
-		own.NextProtos = []string{"http/1.1"}
-		return tls.Client(conn, own), nil
-	}
+	t.named.CloseIdleConnections()
+	t.others.CloseIdleConnections()
 }
 
 // maxHeader bounds the headers of an answer, in bytes. Servers send a few thousand, and each may cost a hundred times
 // its size.
 const maxHeader = 128 << 10
 
-func (r *Route) transport(concurrency int, proxies *sync.Map, secure *tls.Config) *http.Transport {
+// transport has the TLS of its hosts, and that of a proxy which is reached over TLS: what the configuration says of its
+// hosts is not meant for the proxy.
+func (r *Route) transport(concurrency int, proxies *sync.Map, ofHosts, ofProxy *tls.Config) *http.Transport {
 	transport := http.DefaultTransport.(*http.Transport).Clone()
 	transport.MaxIdleConnsPerHost = 4 * concurrency
 	transport.MaxIdleConns = 0
@@ -172,19 +145,34 @@ func (r *Route) transport(concurrency int, proxies *sync.Map, secure *tls.Config
 	}
 	transport.OnProxyConnectResponse = func(_ context.Context, _ *url.URL, _ *http.Request, answer *http.Response) error {
 		if answer.StatusCode != http.StatusOK {
-			return &ProxyRefused{Status: answer.StatusCode}
+			return &proxyRefused{Status: answer.StatusCode}
 		}
 		return nil
 	}
-	transport.TLSClientConfig = secure.Clone()
+	transport.TLSClientConfig = ofHosts.Clone()
 	transport.DialContext = r.dialing(proxies)
+	transport.DialTLSContext = func(ctx context.Context, network, address string) (net.Conn, error) {
+		conn, err := transport.DialContext(ctx, network, address)
+		if err != nil {
+			return nil, err
+		}
+		secure, protocols := transport.TLSClientConfig.Clone(), []string{"h2", "http/1.1"}
+		if _, is := proxies.Load(strings.ToLower(address)); is {
+			secure, protocols = ofProxy.Clone(), protocols[1:]
+		}
+		secure.NextProtos = protocols
+		if secure.ServerName == "" {
+			secure.ServerName, _, _ = net.SplitHostPort(address)
+		}
+		return tls.Client(conn, secure), nil // the transport makes the handshake
+	}
 	return transport
 }
 
-// ProxyRefused says that a proxy does not connect the suite with the target.
-type ProxyRefused struct{ Status int }
+// proxyRefused says that a proxy does not connect the suite with the target.
+type proxyRefused struct{ Status int }
 
-func (e *ProxyRefused) Error() string { return fmt.Sprintf("the proxy answers status %d", e.Status) }
+func (e *proxyRefused) Error() string { return fmt.Sprintf("the proxy answers status %d", e.Status) }
 
 // dialing checks to which address a name leads, each time that a connection is made. The way to a proxy is the user's
 // own.

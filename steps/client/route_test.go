@@ -9,7 +9,6 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/url"
-	"path/filepath"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -150,27 +149,5 @@ func TestAServerThatLetsNobodyIn(t *testing.T) {
 		_, err = c.Do(t.Context(), client.Request{Base: server.URL, Method: http.MethodGet, Path: "/x", Timeout: 5 * time.Second})
 		require.NoError(t, err)
 		letIn.Store(false)
-	}
-}
-
-func TestRouteOfAHost(t *testing.T) {
-	server := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { _, _ = io.WriteString(w, r.Host) }))
-	path := filepath.Join(t.TempDir(), "s")
-	listener, err := net.Listen("unix", path)
-	require.NoError(t, err)
-	server.Listener = listener
-	server.Start()
-	t.Cleanup(server.Close)
-	tcp := httptest.NewServer(server.Config.Handler)
-	t.Cleanup(tcp.Close)
-	_, port, err := net.SplitHostPort(strings.TrimPrefix(tcp.URL, "http://"))
-	require.NoError(t, err)
-	dead := &url.URL{Scheme: "http", Host: "127.0.0.1:1"} // which is passed by
-	c := client.New(1, client.Route{Proxy: dead, Sockets: map[string]string{"on-socket.invalid:80": path}, Resolve: map[string]string{"resolved.invalid": "127.0.0.1"}})
-	t.Cleanup(c.Close)
-	for base, host := range map[string]string{"http://On-socket.invalid": "On-socket.invalid", "http://Resolved.invalid:" + port: "Resolved.invalid:" + port} {
-		a, err := c.Do(t.Context(), client.Request{Base: base, Method: http.MethodGet, Path: "/x", Timeout: 5 * time.Second})
-		require.NoError(t, err)
-		assert.Equal(t, host, string(a.Body))
 	}
 }

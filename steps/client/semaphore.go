@@ -85,7 +85,7 @@ func (s *Semaphore) set(change func()) {
 // Leave gives them back, and may be called more than once. The error is the cause of the context.
 func (s *Semaphore) Enter(ctx context.Context, places int) (leave func(), err error) {
 	s.mu.Lock()
-	w := &waiter{urgencyOf(ctx), min(places, s.places), make(chan struct{})}
+	w := &waiter{urgencyOf(ctx), places, make(chan struct{})}
 	s.waiting = append(s.waiting, w)
 	s.grant()
 	s.mu.Unlock()

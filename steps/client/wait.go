@@ -111,9 +111,6 @@ func (b *Breaker) Answered(r Request) {
 }
 
 func (b *Breaker) of(address string) *life {
-	if b.seen == nil {
-		b.seen = map[string]*life{}
-	}
 	if b.seen[address] == nil {
 		b.seen[address] = &life{}
 	}

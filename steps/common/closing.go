@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"maps"
 	"path"
 	"slices"
 	"strconv"
@@ -62,7 +63,8 @@ func (w *closing) aListAnsweredWith(status int) error {
 
 func (w *closing) aSideThatAnswered(side string) error {
 	w.side = spec.Side(strings.ReplaceAll(side, " ", "-"))
-	if answers, _ := w.target.Collector.ServerErrors(w.side, evidence.Kept, evidence.Parameter, evidence.Broken, evidence.Raised); answers == 0 {
+	kinds := []evidence.Asked{evidence.Kept, evidence.Parameter, evidence.Broken, evidence.Raised}
+	if len(w.target.Collector.AnswersTo(w.side, kinds...)) == 0 {
 		return outcome.Inconclusive("the %s gave no answer in this run", side)
 	}
 	return nil
@@ -75,7 +77,7 @@ func (w *closing) answersAreRead(asked string) error {
 		"keep the contract": {evidence.Kept}, "keep the contract or have an invalid parameter": {evidence.Kept, evidence.Parameter},
 		"break the contract": {evidence.Parameter, evidence.Broken}, "break the contract in another way": {evidence.Broken},
 	}[asked]
-	if answers, _ := w.target.Collector.ServerErrors(w.side, w.asked...); answers == 0 {
+	if len(w.target.Collector.AnswersTo(w.side, w.asked...)) == 0 {
 		return outcome.Inconclusive("the %s answered no request of this kind in this run", strings.ReplaceAll(string(w.side), "-", " "))
 	}
 	return nil
@@ -129,22 +131,28 @@ func ValidationError(a *client.Answer) error {
 
 // noServerError makes a finding of each operation that was answered with a server error.
 func (w *closing) noServerError() error {
-	_, failures := w.target.Collector.ServerErrors(w.side, w.asked...)
-	if _, raised := w.target.Collector.ServerErrors(w.side, evidence.Raised); slices.Contains(w.asked, evidence.Kept) && len(raised) > 0 {
-		w.scene.Note(fmt.Sprintf("not judged: the join of a run whose graph raised an error was answered with status %d, %d times", raised[0].Status, raised[0].Count))
+	raised := w.target.Collector.AnswersTo(w.side, evidence.Raised)
+	if slices.Contains(w.asked, evidence.Kept) && len(raised) > 0 {
+		const format = "not judged: the join of a run whose graph raised an error was answered with status %d, %d times"
+		w.scene.Note(fmt.Sprintf(format, raised[0].Status, len(raised)))
+	}
+	found := map[string]*outcome.Violation{}
+	for _, x := range w.target.Collector.AnswersTo(w.side, w.asked...) {
+		if x.Status < 500 {
+			continue
+		}
+		status, operation := strconv.Itoa(x.Status), cmp.Or(x.Op.ID, x.Method+" "+w.target.Redact.Text(x.Path))
+		if found[operation+" "+status] == nil {
+			found[operation+" "+status] = &outcome.Violation{
+				Summary: operation + " was answered with status " + status, Expected: "a status below 500",
+				Actual: outcome.Seen(x.AsAnswer()), Operation: operation, Exchange: x.ID, Key: status, Site: outcome.Site(0),
+			}
+		}
+		found[operation+" "+status].Count++
 	}
 	o := &outcome.Outcome{Verdict: reports.Failed}
-	for _, f := range failures {
-		v := outcome.Violation{
-			Summary: fmt.Sprintf("%s was answered with status %d", f.Operation, f.Status), Expected: "a status below 500",
-			Actual: fmt.Sprintf("status %d, %d times", f.Status, f.Count), Operation: f.Operation, Count: f.Count,
-			Key: strconv.Itoa(f.Status), Site: outcome.Site(0),
-		}
-		if f.Answer != nil {
-			v.Exchange = f.Answer.ID
-			v.Actual = outcome.Seen(f.Answer)
-		}
-		o.Violations = append(o.Violations, v)
+	for _, key := range slices.Sorted(maps.Keys(found)) {
+		o.Violations = append(o.Violations, *found[key])
 	}
 	return o.OrNil()
 }

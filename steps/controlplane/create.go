@@ -150,7 +150,7 @@ func (w *creation) refusedAsInvalid() error {
 func (w *World) noneNamed(ctx context.Context, name string, refusal *client.Answer) (supported bool, err error) {
 	found, supported, err := w.Plane.Named(ctx, name)
 	if err == nil && len(found) > 0 {
-		err = outcome.Violated(refusal, "no deployment after the refusal", "the deployment %s", outcome.Quoted(found))
+		err = outcome.Violated(refusal, "no deployment after the refusal", "the deployment %s", strings.Join(found, ", "))
 	}
 	return supported, err
 }

@@ -111,7 +111,7 @@ func Examine(ctx context.Context, o suite.Options, try bool) (*Examination, erro
 		x.examineTemplate()
 	}
 	x.examineExisting(ctx)
-	for _, name := range t.Collector.Words.Unchanged() {
+	for _, name := range t.Collector.Words().Unchanged() {
 		x.add(Problem, "vocabulary."+name, fmt.Sprintf("the target uses %q and never %q", name, t.Client.Words.OnWire(name)),
 			"remove or correct vocabulary."+name)
 	}

@@ -71,10 +71,10 @@ func (x *examiner) trouble(ctx context.Context, p, nobody *probe, key, refusal s
 	is := func(state State, remedy, format string, args ...any) Check {
 		return Check{State: state, Found: p.called() + ": " + fmt.Sprintf(format, args...), Remedy: remedy}
 	}
-	busy, isBusy := errors.AsType[*client.Busy](p.err)
+	none, unanswered := errors.AsType[*client.NoAnswer](p.err)
 	switch proxy := x.proxyOf(base); {
-	case isBusy:
-		return is(Problem, rateLimit, "status %d, asks to wait", busy.Status)
+	case unanswered && none.Busy != 0:
+		return is(Problem, rateLimit, "status %d, asks to wait", none.Busy)
 	case a == nil:
 		found, remedy := x.unanswered(p, key)
 		return is(Problem, remedy, "%s", found)

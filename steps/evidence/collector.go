@@ -13,7 +13,6 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/google/uuid"
@@ -25,12 +24,8 @@ import (
 
 // Collector observes every exchange of a run. It may be used by many goroutines.
 type Collector struct {
-	Words *Words
-
-	granted, refused atomic.Int64 // answers that asked the client to wait, by whether it did
-
 	oracle   *spec.Oracle
-	recorder recorder
+	recorder *recorder
 	start    time.Time
 
 	mu           sync.Mutex // for all below; held while an exchange gets its id and is noted under it
@@ -40,19 +35,15 @@ type Collector struct {
 	violations   map[string]*Violation // by their key: what the contract says against answers
 	known        map[string]int        // of these, by operation
 	oddIDs       bool                  // the target has given ids that are no UUIDs: they are sent as they are
-	enums        map[enumValue]bool    // those of the interface that were seen
 	mistakes     []string              // requests of the suite that break the contract, and not on purpose
-	ownToken     OwnToken              // where callers' own tokens were seen
 }
 
 // New returns a collector, in the words of the target, as exchanges were sent and received.
 func New(oracle *spec.Oracle, redact *client.Redactor, start time.Time, words spec.Words, reached Reach) *Collector {
-	c := &Collector{
-		Words: NewWords(words), oracle: oracle, recorder: newRecorder(redact), start: start,
-		violations: map[string]*Violation{}, known: map[string]int{}, enums: map[enumValue]bool{},
+	return &Collector{
+		oracle: oracle, recorder: &recorder{redact: redact, words: words, Reach: reached}, start: start,
+		violations: map[string]*Violation{}, known: map[string]int{},
 	}
-	c.recorder.words, c.recorder.Reach = words, reached
-	return c
 }
 
 // Observe records one exchange and judges it. It is a client.Observer.
@@ -72,8 +63,6 @@ func (c *Collector) Observe(ctx context.Context, r client.Request, sent time.Tim
 	found, against = c.recorder.violations(found), c.recorder.violations(against)
 	o := observationOf(ctx, op, r, sent, a)
 	o.contentType, _, _ = mime.ParseMediaType(http.Header(x.Response.Headers).Get("Content-Type"))
-	enums := c.enumsIn(op, judged, a)
-	token := c.recorder.ownTokenIn(r, a)
 
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -99,15 +88,6 @@ func (c *Collector) Observe(ctx context.Context, r client.Request, sent time.Tim
 	for _, v := range found {
 		c.noteViolation(o.ID, v)
 	}
-	for _, value := range enums {
-		c.enums[value] = true
-	}
-	if token != nil {
-		if c.ownToken.Answers++; c.ownToken.Answers == 1 {
-			c.ownToken.Exchange, c.ownToken.Pointer = o.ID, *token
-		}
-	}
-	c.Words.Note(o.ID, r, a)
 	c.observations = append(c.observations, o) // ids are counted from one
 	return o.ID
 }
@@ -166,18 +146,4 @@ func (c *Collector) Violations(operation string) (found []Violation) {
 	}
 	slices.SortFunc(found, func(a, b Violation) int { return strings.Compare(a.Key(), b.Key()) })
 	return found
-}
-
-// Waited notes an answer that asked the client to wait, and whether it did.
-func (c *Collector) Waited(granted bool) {
-	if granted {
-		c.granted.Add(1)
-	} else {
-		c.refused.Add(1)
-	}
-}
-
-// Throttled is how often the client waited because it was asked to, and how often it did not.
-func (c *Collector) Throttled() (waited, refused int) {
-	return int(c.granted.Load()), int(c.refused.Load())
 }

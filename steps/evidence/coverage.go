@@ -2,7 +2,6 @@ package evidence
 
 import (
 	"cmp"
-	"encoding/json"
 	"maps"
 	"net/url"
 	"slices"
@@ -17,49 +16,45 @@ import (
 	"github.com/agentconform/agentconform/steps/client"
 )
 
-// enumValue is a value of an enumeration of the interface.
-type enumValue struct{ field, value string }
-
-// enumPaths are the places of the interface's enumerations in answers.
-var enumPaths = map[string][]string{
-	"Revision.status": {"status", "resources.#.status"},
-	"Revision.source": {"source", "resources.#.source"},
-	"Message.type":    {"values.messages.#.type"},
+// enumPaths are the places of the interface's enumerations, by the side whose answers hold them.
+var enumPaths = map[spec.Side]map[string][]string{
+	spec.ControlPlane: {
+		"Revision.status": {"status", "resources.#.status"},
+		"Revision.source": {"source", "resources.#.source"},
+	},
+	spec.AgentServer: {"Message.type": {"values.messages.#.type"}},
 }
 
-// enumsIn are the values of enumerations of the interface in a request and in its answer. A request body that is not
-// JSON was sent on purpose; the answer of an error has no such values.
-func (c *Collector) enumsIn(op spec.Operation, x spec.Exchange, a *client.Answer) (found []enumValue) {
-	known := c.oracle.Enums()
-	note := func(field string, values gjson.Result) {
-		for _, v := range values.Array() {
-			if v.Type == gjson.String && slices.Contains(known[field], v.Str) {
-				found = append(found, enumValue{field, v.Str})
+// enumsSeen are the texts at the places of enumerations, each with its field, in runs and in answers as far as these
+// were kept.
+func (c *Collector) enumsSeen() map[[2]string]bool {
+	seen := map[[2]string]bool{}
+	note := func(field, body, path string) {
+		for _, v := range gjson.Get(body, path).Array() {
+			seen[[2]string{field, v.Str}] = true
+		}
+	}
+	for _, o := range c.Observations() {
+		if o.Op.ID == "create-run" {
+			note("CreateRun.multitask_strategy", o.Request, "multitask_strategy")
+		}
+		if o.Op.ID == "" || o.Status >= 400 {
+			continue
+		}
+		for field, paths := range enumPaths[o.Side] {
+			for _, path := range paths {
+				note(field, o.Answer, path)
 			}
 		}
 	}
-	if op.ID == "create-run" && json.Valid(x.RequestBody) {
-		note("CreateRun.multitask_strategy", gjson.GetBytes(x.RequestBody, "multitask_strategy"))
-	}
-	if op.ID == "" || a == nil || a.Status >= 400 || !a.IsJSON() {
-		return found
-	}
-	body := gjson.ParseBytes(x.Body)
-	for field, paths := range enumPaths {
-		for _, path := range paths {
-			if (field == "Message.type") == (x.Side == spec.AgentServer) {
-				note(field, body.Get(path))
-			}
-		}
-	}
-	return found
+	return seen
 }
 
 // ErrorAnswers returns the answers of an operation with a status, as far as they were kept whole.
 func (c *Collector) ErrorAnswers(operation string, status int) (all []*client.Answer) {
 	isKept := func(o *Observation) bool { return o.Op.ID == operation && o.Status == status && o.judged() && o.whole }
 	for _, o := range c.which(isKept) {
-		all = append(all, o.answer())
+		all = append(all, o.AsAnswer())
 	}
 	return all
 }
@@ -124,44 +119,9 @@ func askedOf(op spec.Operation, raised bool, against []spec.Violation) Asked {
 	return Broken
 }
 
-// Failure is an operation that the target answered with a server error.
-type Failure struct {
-	Operation string
-	Status    int
-	Count     int
-	Answer    *client.Answer // the first
-}
-
-// ServerErrors returns how many answers of a side came to requests of the kinds, and those with a status of 500 and
-// above, by operation and status.
-func (c *Collector) ServerErrors(side spec.Side, kinds ...Asked) (answers int, failures []Failure) {
-	type key struct {
-		asked     Asked
-		operation string
-		status    int
-	}
-	found := map[key]*Failure{}
-	isOfKind := func(o *Observation) bool { return o.Side == side && o.judged() && slices.Contains(kinds, o.asked) }
-	for _, o := range c.which(isOfKind) {
-		answers++
-		if o.Status < 500 {
-			continue
-		}
-		operation := cmp.Or(o.Op.ID, o.Method+" "+c.recorder.redact.Text(o.Path))
-		k := key{o.asked, operation, o.Status}
-		if found[k] == nil {
-			found[k] = &Failure{Operation: operation, Status: o.Status, Answer: o.answer()}
-		}
-		found[k].Count++
-	}
-	for _, f := range found {
-		failures = append(failures, *f)
-	}
-	slices.SortFunc(failures, func(a, b Failure) int {
-		return cmp.Or(strings.Compare(a.Operation, b.Operation), cmp.Compare(a.Status, b.Status),
-			cmp.Compare(a.Count, b.Count))
-	})
-	return answers, failures
+// AnswersTo returns the answers of a side to requests of the kinds.
+func (c *Collector) AnswersTo(side spec.Side, kinds ...Asked) []Observation {
+	return c.which(func(o *Observation) bool { return o.Side == side && o.judged() && slices.Contains(kinds, o.asked) })
 }
 
 // Operation is the operation of the contract with the ID, one without an ID where there is none.
@@ -193,13 +153,11 @@ func (c *Collector) Coverage(sides ...spec.Side) reports.Coverage {
 			}
 		}
 	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	enums := c.oracle.Enums()
+	enums, seen := c.oracle.Enums(), c.enumsSeen()
 	for _, field := range slices.Sorted(maps.Keys(enums)) {
 		e := reports.EnumCoverage{Field: field, Seen: []string{}, Unseen: []string{}}
 		for _, v := range enums[field] {
-			if c.enums[enumValue{field, v}] {
+			if seen[[2]string{field, v}] {
 				e.Seen = append(e.Seen, v)
 			} else {
 				e.Unseen = append(e.Unseen, v)

@@ -131,7 +131,7 @@ func (l *Ledger) Left(kind string) []reports.LedgerEntry {
 func (l *Ledger) Entries() (all []reports.LedgerEntry) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	for _, e := range l.all.entries {
+	for _, e := range l.all.all() {
 		all = append(all, e.LedgerEntry)
 	}
 	slices.SortStableFunc(all, func(a, b reports.LedgerEntry) int {
@@ -164,10 +164,9 @@ func nameOf(e reports.LedgerEntry) thing {
 type things struct {
 	entries []Left
 	place   map[thing]int
-	with    map[thing][]int // what goes with the removal of another one: a deployment takes its threads, a thread its runs
 }
 
-func newThings() things { return things{place: map[thing]int{}, with: map[thing][]int{}} }
+func newThings() things { return things{place: map[thing]int{}} }
 
 func (t *things) note(e Left) {
 	name := nameOf(e.LedgerEntry)
@@ -175,27 +174,25 @@ func (t *things) note(e Left) {
 		same := &t.entries[at]
 		same.Removed, same.Reason, same.Unremovable = e.Removed, e.Reason, e.Unremovable
 	} else if !e.Removed {
-		t.add(name, e)
-	}
-	if e.Removed {
-		for _, i := range t.with[name] {
-			t.entries[i].Removed, t.entries[i].Reason, t.entries[i].Unremovable = true, "", false
-		}
-		delete(t.with, name)
+		t.entries, t.place[name] = append(t.entries, e), len(t.entries)
 	}
 }
 
-func (t *things) add(name thing, e Left) {
-	at := len(t.entries)
-	t.entries, t.place[name] = append(t.entries, e), at
-	if e.Deployment != "" {
-		owner := thing{kind: Deployment, id: e.Deployment}
-		t.with[owner] = append(t.with[owner], at)
+// all are the things with what went with another one: a deployment takes its threads, a thread its runs.
+func (t *things) all() []Left {
+	all := slices.Clone(t.entries)
+	isGone := func(owner thing) bool {
+		at, known := t.place[owner]
+		return known && all[at].Removed
 	}
-	if e.Kind == Run {
-		owner := thing{kind: Thread, id: e.Thread, address: e.Address}
-		t.with[owner] = append(t.with[owner], at)
+	for i := range all {
+		e := &all[i]
+		ofThread := e.Kind == Run && isGone(thing{kind: Thread, id: e.Thread, address: e.Address})
+		if ofThread || e.Deployment != "" && isGone(thing{kind: Deployment, id: e.Deployment}) {
+			e.Removed, e.Reason, e.Unremovable = true, "", false
+		}
 	}
+	return all
 }
 
 // Bounds of a ledger that is read: it may come from anywhere. One of a run has some thousands of lines of some hundred
@@ -262,7 +259,7 @@ func parseLedger(path string, content []byte) (left []Left, damaged []Damaged, e
 		return nil, nil, fmt.Errorf("%s:%d is not a ledger entry; %s", path, damaged[0].Line, anotherFile)
 	}
 	isGone := func(e Left) bool { return e.Removed || !isRemovable(e.LedgerEntry) }
-	return slices.DeleteFunc(all.entries, isGone), damaged, nil
+	return slices.DeleteFunc(all.all(), isGone), damaged, nil
 }
 
 // isRemovable tells whether a client can remove an entry. Where it is not known where a thread is, nothing is sent.

@@ -65,8 +65,8 @@ func (o *Observation) In(parameter string) string { return o.Op.In(o.Path, param
 // judged tells whether an answer came that is one.
 func (o *Observation) judged() bool { return o.Status != 0 && !o.passing }
 
-// answer is what is kept of the answer.
-func (o *Observation) answer() *client.Answer {
+// AsAnswer is what is kept of the answer.
+func (o *Observation) AsAnswer() *client.Answer {
 	header := http.Header{"Content-Type": {o.contentType}}
 	return &client.Answer{ID: o.ID, Status: o.Status, Header: header, Body: []byte(o.Answer)}
 }

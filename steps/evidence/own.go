@@ -1,14 +1,12 @@
 package evidence
 
 import (
-	"bytes"
-	"encoding/json"
-	"net/http"
 	"slices"
 	"strings"
 
 	"github.com/tidwall/gjson"
 
+	"github.com/agentconform/agentconform/reports"
 	"github.com/agentconform/agentconform/reports/safe"
 	"github.com/agentconform/agentconform/steps/client"
 )
@@ -20,62 +18,40 @@ func (c *Collector) OwnMistakes() []string {
 	return slices.Clone(c.mistakes)
 }
 
-// OwnToken says in how many answers the caller's own token stands in clear, and where it was seen first. Who may read
-// such an answer, a log or a report of it can act as that caller.
-type OwnToken struct {
-	Answers  int
-	Exchange int
-	Pointer  string // JSON pointer into the body; empty where the body is no JSON
-}
-
-// OwnToken returns what was seen of the callers' own tokens.
-func (c *Collector) OwnToken() OwnToken {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.ownToken
-}
-
-// ownTokenIn looks for the credentials of a request in its answer, and returns where they are; nil if nowhere. Only
-// those of the configuration count, and of these only secrets: a tenant ID names who owns something.
-func (w *recorder) ownTokenIn(r client.Request, a *client.Answer) *string {
-	if a == nil || !r.Trusted {
-		return nil
-	}
-	for _, token := range w.tokensOf(r.Header) {
-		if at, found := tokenIn(a, token); found {
-			at = safe.Cut(w.redact.Text(at), maxID)
-			return &at
+// OwnToken notes in how many answers the caller's own token stands in clear, and where it was seen first; the count is
+// 0 where it does not. Who may read such an answer, a log or a report of it can act as that caller.
+func (c *Collector) OwnToken() reports.Note {
+	note := reports.Note{Kind: reports.NoteOwnToken, Text: "an answer contains the caller's own token in clear"}
+	exchanges := c.Exchanges()
+	for _, o := range c.which(func(o *Observation) bool { return o.Trusted }) {
+		if pointer, found := c.recorder.ownTokenIn(&exchanges[o.ID-1]); found {
+			if note.Count++; note.Count == 1 {
+				note.Exchange, note.Pointer = o.ID, pointer
+			}
 		}
 	}
-	return nil
+	return note
 }
 
-// tokensOf are the secrets that a request carries, without their schemes.
-func (w *recorder) tokensOf(h http.Header) (tokens []string) {
-	for name, values := range h {
-		for _, v := range values {
-			if name == w.TenantHeader || slices.Contains(w.Gateway, name) || w.redact.Own(v) == v {
+// ownTokenIn tells whether the recorded answer to credentials of the configuration holds the name of one that the
+// request carried, and in which string of its JSON. Only secrets count: a tenant ID names who owns something.
+func (w *recorder) ownTokenIn(x *reports.Exchange) (pointer string, found bool) {
+	for _, place := range x.Request.Secrets {
+		if place.Header == "" || place.Header == w.TenantHeader || slices.Contains(w.Gateway, place.Header) {
+			continue
+		}
+		for _, v := range x.Request.Headers[place.Header] {
+			name := v[max(strings.IndexByte(v, '$'), 0):] // without the scheme
+			if !strings.Contains(x.Response.Body, name) {
 				continue
 			}
-			if _, token, both := strings.Cut(v, " "); both {
-				v = token
+			if client.IsJSON([]byte(x.Response.Body)) { // of bounded depth
+				pointer = PointerTo(gjson.Parse(x.Response.Body), name)
 			}
-			tokens = append(tokens, v)
+			return safe.Cut(pointer, maxID), true
 		}
 	}
-	return tokens
-}
-
-// tokenIn tells whether a body holds the token, and in which string of its JSON.
-func tokenIn(a *client.Answer, token string) (pointer string, found bool) {
-	quoted, _ := json.Marshal(token)
-	if !bytes.Contains(a.Body, []byte(token)) && !bytes.Contains(a.Body, quoted[1:len(quoted)-1]) {
-		return "", false
-	}
-	if a.IsJSON() { // of bounded depth
-		pointer = PointerTo(gjson.ParseBytes(a.Body), token)
-	}
-	return pointer, true
+	return "", false
 }
 
 var escapePointer = strings.NewReplacer("~", "~0", "/", "~1")

@@ -5,7 +5,6 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
-	"net/http"
 	"strings"
 	"sync/atomic"
 
@@ -27,18 +26,13 @@ type recorder struct {
 	redact *client.Redactor
 	words  spec.Words
 	Reach
-	recorded *atomic.Int64 // of bodies of answers, in bytes
-}
-
-func newRecorder(redact *client.Redactor) recorder {
-	return recorder{redact: redact, recorded: new(atomic.Int64)}
+	recorded atomic.Int64 // of bodies of answers, in bytes
 }
 
 // What is recorded of the bodies of answers, in bytes.
 const (
 	allBodies   = 4 << 20 // in one run; of what comes later only the beginning
 	beginning   = 2 << 10
-	shortHeader = 256
 	longestSeen = 32 << 10 // a secret, in whatever spelling
 )
 
@@ -46,13 +40,9 @@ const (
 func (w *recorder) exchange(ctx context.Context, r client.Request, a *client.Answer, cause string,
 	found []spec.Violation,
 ) reports.Exchange {
-	address := r.Base + r.Path
-	if r.Query != "" {
-		address += "?" + r.Query
-	}
 	x := reports.Exchange{
 		Method:  r.Method,
-		URL:     w.redact.Record(address),
+		URL:     w.redact.Record(r.URL()),
 		Request: w.redact.Request(r.Header, w.words.ToTarget(r.Side, r.Body)),
 		Error:   w.redact.Record(cause),
 	}
@@ -61,7 +51,7 @@ func (w *recorder) exchange(ctx context.Context, r client.Request, a *client.Ans
 		x.Status = a.Status
 		x.MS = float64(a.Took.Microseconds()) / 1000
 		x.Response = w.body(a.Wire())
-		x.Response.Headers = w.headers(a.Header)
+		x.Response.Headers = w.redact.Header(a.Header)
 	}
 	x.Curl = w.redact.Curl(x.Method, x.URL, x.Request, w.Via)
 	for _, v := range found {
@@ -69,27 +59,6 @@ func (w *recorder) exchange(ctx context.Context, r client.Request, a *client.Ans
 		x.Problems = append(x.Problems, w.redact.Excerpt(problem))
 	}
 	return x
-}
-
-// headers are the headers of an answer without secrets. They count like bodies: of those that come late only the
-// beginnings are kept.
-func (w *recorder) headers(h http.Header) map[string][]string {
-	clean, size := w.redact.Header(h), 0
-	for name, values := range clean {
-		for _, v := range values {
-			size += len(name) + len(v)
-		}
-	}
-	if w.recorded.Add(int64(size)) <= allBodies || size <= beginning {
-		return clean
-	}
-	for name, values := range clean {
-		clean[name] = values[:min(len(values), 4)]
-		for i, v := range clean[name] {
-			clean[name][i] = safe.Cut(v, shortHeader)
-		}
-	}
-	return clean
 }
 
 // body is the body of an answer without secrets, or its beginning with the size and the digest of the whole.

@@ -4,50 +4,44 @@ import (
 	"maps"
 	"slices"
 	"strings"
-	"sync"
 
 	"github.com/tidwall/gjson"
 
 	"github.com/agentconform/agentconform/spec"
-	"github.com/agentconform/agentconform/steps/client"
 )
 
-// Words is what a target has shown of the neutral words that the key vocabulary renames. It may be used by many
-// goroutines.
+// Words is what a target has shown of the neutral words that the key vocabulary renames.
 type Words struct {
-	renamed []string
-
-	mu        sync.Mutex
-	shown     map[string]bool
-	unchanged map[string]bool
-	exchanges map[int][]string // words on which what an exchange shows may depend
+	renamed          []string
+	shown, unchanged map[string]bool
+	exchanges        map[int][]string // words on which what an exchange shows may depend
 }
 
-// NewWords notes the words that are renamed.
-func NewWords(w spec.Words) *Words {
-	return &Words{
-		renamed: w.Renamed(), shown: map[string]bool{}, unchanged: map[string]bool{}, exchanges: map[int][]string{},
+// Words is what the target has shown so far.
+func (c *Collector) Words() *Words {
+	if len(c.recorder.words) == 0 {
+		return &Words{}
 	}
+	return wordsOf(c.recorder.words, c.Observations())
 }
 
-// Note notes the words of one exchange; the answer is nil where none came.
-func (w *Words) Note(exchange int, r client.Request, a *client.Answer) {
-	if len(w.renamed) == 0 || r.Side != spec.ControlPlane {
-		return
+func wordsOf(renamed spec.Words, all []Observation) *Words {
+	w := &Words{
+		renamed: renamed.Renamed(), shown: map[string]bool{}, unchanged: map[string]bool{}, exchanges: map[int][]string{},
 	}
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	switch {
-	case a == nil || !a.OK():
-		if gjson.ValidBytes(r.Body) { // else it was sent on purpose
-			w.exchanges[exchange] = spec.NeutralIn(gjson.ParseBytes(r.Body))
+	for _, o := range all {
+		switch {
+		case o.Side != spec.ControlPlane:
+		case o.Status/100 == 2:
+			w.exchanges[o.ID] = w.noteBody(gjson.Parse(o.Answer))
+		case gjson.Valid(o.Request): // else it was sent on purpose
+			w.exchanges[o.ID] = spec.NeutralIn(gjson.Parse(o.Request))
 		}
-	case a.IsJSON():
-		w.exchanges[exchange] = w.noteBody(gjson.ParseBytes(a.Body))
 	}
+	return w
 }
 
-// noteBody returns the words on which what an answer shows may depend. The caller holds the lock.
+// noteBody returns the words on which what an answer shows may depend.
 func (w *Words) noteBody(body gjson.Result) (depends []string) {
 	present := spec.NeutralIn(body)
 	for _, word := range present {
@@ -71,8 +65,6 @@ func (w *Words) noteBody(body gjson.Result) (depends []string) {
 
 // Unchanged lists the words that the target uses as the interface does, and never as vocabulary has them.
 func (w *Words) Unchanged() (names []string) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
 	for _, name := range slices.Sorted(maps.Keys(w.unchanged)) {
 		if !w.shown[name] {
 			names = append(names, name)
@@ -85,8 +77,6 @@ func (w *Words) Unchanged() (names []string) {
 // configuration's fault. [spec.AnySource] stands for the sources: a target that has shown one of them knows what a
 // source is.
 func (w *Words) Doubtful(words ...string) (doubtful []string) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
 	shown := func(name string) bool { return w.shown[name] }
 	for _, name := range w.renamed {
 		wanted := slices.Contains(words, name) ||
@@ -100,9 +90,4 @@ func (w *Words) Doubtful(words ...string) (doubtful []string) {
 
 // DoubtfulIn returns the doubtful words on which what an exchange shows may depend: of a request that was not served,
 // and what its answer has or lacks.
-func (w *Words) DoubtfulIn(exchange int) []string {
-	w.mu.Lock()
-	words := w.exchanges[exchange]
-	w.mu.Unlock()
-	return w.Doubtful(words...)
-}
+func (w *Words) DoubtfulIn(exchange int) []string { return w.Doubtful(w.exchanges[exchange]...) }

@@ -1,31 +1,17 @@
-package evidence_test
+package evidence
 
 import (
-	"net/http"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
 
 	"github.com/agentconform/agentconform/spec"
-	"github.com/agentconform/agentconform/steps/client"
-	"github.com/agentconform/agentconform/steps/evidence"
 )
 
-// talk notes exchanges with a target: a request, and the answer to it.
-type talk struct {
-	renamed spec.Words
-	words   *evidence.Words
-	last    int
-}
-
-func newTalk(renamed spec.Words) *talk {
-	return &talk{renamed: renamed, words: evidence.NewWords(renamed)}
-}
-
-func (k *talk) exchange(sent string, status int, received string) {
-	k.last++
-	a := &client.Answer{Status: status, Header: http.Header{}, Body: k.renamed.FromTarget(spec.ControlPlane, []byte(received))}
-	k.words.Note(k.last, client.Request{Side: spec.ControlPlane, Body: []byte(sent)}, a)
+// exchange adds one with the control plane, whose answer is in the target's words.
+func exchange(all []Observation, renamed spec.Words, sent string, status int, received string) []Observation {
+	return append(all, Observation{ID: len(all) + 1, Side: spec.ControlPlane, Status: status, Request: sent,
+		Answer: string(renamed.FromTarget(spec.ControlPlane, []byte(received)))})
 }
 
 func TestWordsThatTheTargetUses(t *testing.T) {
@@ -48,10 +34,10 @@ func TestWordsThatTheTargetUses(t *testing.T) {
 		"text of a user":       {"", 200, `{"source_revision_config":{"repo_ref":"git_host","kiln_path":null}}`, nil, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
-			k := newTalk(spec.Words{source: "kilnhub", field: "kiln_path"})
-			k.exchange(c.sent, c.status, c.received)
-			assert.Equal(t, c.unchanged, k.words.Unchanged())
-			assert.Equal(t, c.doubtful, k.words.DoubtfulIn(k.last))
+			renamed := spec.Words{source: "kilnhub", field: "kiln_path"}
+			words := wordsOf(renamed, exchange(nil, renamed, c.sent, c.status, c.received))
+			assert.Equal(t, c.unchanged, words.Unchanged())
+			assert.Equal(t, c.doubtful, words.DoubtfulIn(1))
 		})
 	}
 }
@@ -59,13 +45,12 @@ func TestWordsThatTheTargetUses(t *testing.T) {
 // TestAValueIsDoubtfulOnlyUntilASourceIsShown: a wrong value is not excused by another entry that the target had no
 // reason to use.
 func TestAValueIsDoubtfulOnlyUntilASourceIsShown(t *testing.T) {
-	k := newTalk(spec.Words{"git_host": "kilnhub", "internal_container": "bundle"})
-	k.exchange("", 200, `{"source":"banana"}`)
-	assert.Equal(t, []string{"git_host", "internal_container"}, k.words.DoubtfulIn(k.last))
-	k.exchange("", 200, `{"source":"kilnhub"}`)
-	k.exchange("", 200, `{"source":"banana"}`)
-	assert.Empty(t, k.words.DoubtfulIn(k.last), "the target knows kilnhub: the value is wrong")
-	assert.Empty(t, k.words.Doubtful(spec.AnySource))
-	k.exchange("", 200, `{"source":"internal_container"}`)
-	assert.Equal(t, []string{"internal_container"}, k.words.DoubtfulIn(k.last))
+	renamed := spec.Words{"git_host": "kilnhub", "internal_container": "bundle"}
+	all := exchange(nil, renamed, "", 200, `{"source":"banana"}`)
+	assert.Equal(t, []string{"git_host", "internal_container"}, wordsOf(renamed, all).DoubtfulIn(1))
+	all = exchange(all, renamed, "", 200, `{"source":"kilnhub"}`)
+	assert.Empty(t, wordsOf(renamed, all).DoubtfulIn(1), "the target knows kilnhub: the value is wrong")
+	assert.Empty(t, wordsOf(renamed, all).Doubtful(spec.AnySource))
+	all = exchange(all, renamed, "", 200, `{"source":"internal_container"}`)
+	assert.Equal(t, []string{"internal_container"}, wordsOf(renamed, all).DoubtfulIn(3))
 }

@@ -1,7 +1,6 @@
 package outcome
 
 import (
-	"strconv"
 	"strings"
 
 	"github.com/tidwall/gjson"
@@ -15,19 +14,11 @@ const (
 	before   = 60
 )
 
-// CutAround shortens an expected and an actual text so that what differs stays in both. Where differs occurs in the
-// actual one, that is the place; else it is where the actual text, which the expected one may quote, first differs
-// from it. The first line of several stays: it is short.
-func CutAround(expected, actual, differs string) (string, string) {
+// CutAround shortens an expected and an actual text so that both keep the place where the actual text, which the
+// expected one may quote, first differs from it. The first line of several stays: it is short.
+func CutAround(expected, actual string) (string, string) {
 	if first, rest, more := strings.Cut(actual, "\n"); more {
-		return window(expected, 0), first + "\n" + window(rest, max(strings.Index(rest, differs), 0))
-	}
-	at := -1
-	if differs != "" {
-		at = strings.Index(actual, differs)
-	}
-	if at >= 0 {
-		return window(expected, 0), window(actual, at)
+		return window(expected, 0), first + "\n" + window(rest, 0)
 	}
 	from, same := quotedIn(expected, actual)
 	return window(expected, from+same), window(actual, same)
@@ -92,23 +83,4 @@ func valueAt(a *client.Answer, pointer string) gjson.Result {
 // nameOf is a JSON pointer as people write it: values.messages.
 func nameOf(pointer string) string {
 	return strings.ReplaceAll(strings.TrimPrefix(pointer, "/"), "/", ".")
-}
-
-// quoteOf is how the description of an answer shows the value at a JSON pointer: the key with the beginning of the
-// value.
-func quoteOf(a *client.Answer, pointer string) string {
-	const enough = 40
-	if a == nil || pointer == "" || !a.IsJSON() || !valueAt(a, pointer).Exists() {
-		return ""
-	}
-	raw := valueAt(a, pointer).Raw
-	raw = oneLine(raw[:min(len(raw), enough)])
-	if key := pointer[strings.LastIndex(pointer, "/")+1:]; strings.Trim(key, "0123456789") != "" {
-		for _, colon := range []string{":", ": "} {
-			if quote := strconv.Quote(key) + colon + raw; strings.Contains(Seen(a), quote) {
-				return quote
-			}
-		}
-	}
-	return raw
 }

@@ -19,7 +19,7 @@ func TestWhatDiffersIsNotCut(t *testing.T) {
 		"nothing in common":               {"status 404", "status 200 with " + long, "status 404", "status 200"},
 		"short":                           {"a", "b", "a", "b"},
 	} {
-		expected, actual := CutAround(c.expected, c.actual, "")
+		expected, actual := CutAround(c.expected, c.actual)
 		assert.Contains(t, expected, c.wantExpected, name)
 		assert.Contains(t, actual, c.wantActual, name)
 		assert.Less(t, len(expected), 220, name)
@@ -31,7 +31,4 @@ func TestThePlaceOfAViolationIsNotCut(t *testing.T) {
 	body := `{"filler":"` + strings.Repeat("x", 5000) + `", "detail": {"wrong": 7}, "more":"` + strings.Repeat("y", 5000) + `"}`
 	o := Violated(&client.Answer{Status: 404, Body: []byte(body)}, "JSON with a string as detail", "%s", Seen(&client.Answer{Status: 404, Body: []byte(body)})).At("/detail")
 	assert.Equal(t, `expected JSON with a string as detail, got status 404 with detail {"wrong": 7}`, o.Reason)
-	assert.Less(t, len(o.Reason), 300)
-	_, actual := CutAround(o.Violations[0].Expected, o.Violations[0].Actual, o.Violations[0].Differs)
-	assert.Contains(t, actual, `"detail": {"wrong": 7}`)
 }

@@ -15,10 +15,10 @@ func Judge(ctx context.Context, given bool, sentence string, err error) *Outcome
 	if err == nil {
 		return nil
 	}
-	o := classify(ctx, given, err)
-	if given && o.Verdict == reports.Failed {
-		o = blockedBy(o, err.Error()) // with what was being done when it went wrong
+	if given {
+		err = AsPrecondition(err)
 	}
+	o := classify(ctx, err)
 	if len(o.BlockedBy) > 0 {
 		return o
 	}
@@ -35,19 +35,14 @@ func Judge(ctx context.Context, given bool, sentence string, err error) *Outcome
 }
 
 // classify gives an outcome to the errors that are none: no answer, an ended run, a mistake of the suite itself.
-func classify(ctx context.Context, given bool, err error) *Outcome {
+func classify(ctx context.Context, err error) *Outcome {
 	var o *Outcome
 	var none *client.NoAnswer
-	var busy *client.Busy
 	var refused *client.NotNamed
 	switch {
 	case errors.As(err, &o):
 		same := *o // it may be shared by scenarios
 		return &same
-	case errors.As(err, &busy) && given:
-		return Blocked("%s", busy.Error()).By(reports.ByTarget, busy.Request.Base)
-	case errors.As(err, &busy):
-		return Inconclusive("%s", busy.Error()).By(reports.ByTarget, busy.Request.Base)
 	case errors.As(err, &refused):
 		return Blocked("%v", err).By(reports.ByKey, refused.Key)
 	case errors.As(err, &none) && (none.Timeout || none.Closed):
@@ -63,38 +58,28 @@ func classify(ctx context.Context, given bool, err error) *Outcome {
 	return SuiteError("%v", err)
 }
 
-// blockedBy is an outcome that blocks what needs the opposite. The violation stays where a requirement owns it.
-func blockedBy(o *Outcome, reason string) *Outcome {
-	blocked := &Outcome{Verdict: reports.Blocked, Reason: reason, BlockedBy: o.BlockedBy}
+// AsBlocked says of a violation that a step came upon that it is not what the step is to judge: it blocks what needs
+// the opposite, and stays where a requirement owns it.
+func AsBlocked(err error) error {
+	var o *Outcome
+	if !errors.As(err, &o) || o.Verdict != reports.Failed {
+		return err
+	}
+	blocked := &Outcome{Verdict: reports.Blocked, Reason: err.Error(), BlockedBy: o.BlockedBy} // with what was being done
 	if o.IsBy(reports.ByRequirement) {
 		blocked.Violations = o.Violations
 	}
-	return blocked
-}
-
-// AsBlocked says of a violation that a step came upon that it is not what the step is to judge.
-func AsBlocked(err error) error {
-	var o *Outcome
-	if errors.As(err, &o) && o.Verdict == reports.Failed {
-		return OfFixture(fixtureOf(err), blockedBy(o, o.Reason))
-	}
-	return err
+	return OfFixture(fixtureOf(err), blocked)
 }
 
 // AsPrecondition gives what went wrong while a precondition was brought about outside of its sentence the verdict
 // that it would have had there.
 func AsPrecondition(err error) error {
 	var none *client.NoAnswer
-	var busy *client.Busy
-	switch {
-	case Is(err, reports.Failed):
-		return AsBlocked(err)
-	case errors.As(err, &none) && (none.Timeout || none.Closed):
+	if errors.As(err, &none) && (none.Timeout || none.Closed || none.Busy != 0) {
 		return Blocked("%s", none).By(reports.ByTarget, none.Request.Base)
-	case errors.As(err, &busy):
-		return Blocked("%s", busy).By(reports.ByTarget, busy.Request.Base)
 	}
-	return err
+	return AsBlocked(err)
 }
 
 // Unless blocks what looks wrong where its cause is another requirement's: one fault fails once, in the

@@ -17,41 +17,40 @@ import (
 
 // Outcome is what a step returns when it did not just pass. It is an error.
 type Outcome struct {
-	Verdict reports.Verdict `json:"verdict"`
-	Reason  string          `json:"reason,omitempty"` // for people
-	Skip    *reports.Skip   `json:"skip,omitempty"`
+	Verdict reports.Verdict
+	Reason  string // for people
+	Skip    *reports.Skip
 	// BlockedBy is what kept the step from judging. On a violation it says what blocks those for whom that is a
 	// precondition.
-	BlockedBy []reports.Blocker `json:"blocked_by,omitempty"`
+	BlockedBy []reports.Blocker
 	// Violations are what the step observed: of what is blocked, those of the requirements that block it.
-	Violations []Violation `json:"violations,omitempty"`
+	Violations []Violation
 }
 
 // Violation is one thing that a step observed to be the opposite of what its sentence says.
 type Violation struct {
-	Summary   string     `json:"summary,omitempty"` // the step's sentence, unless the step knows better
-	Expected  string     `json:"expected,omitempty"`
-	Actual    string     `json:"actual,omitempty"`
-	Hint      string     `json:"hint,omitempty"`
-	Operation string     `json:"operation,omitempty"`
-	Pointer   string     `json:"pointer,omitempty"`
-	Exchange  int        `json:"exchange,omitempty"`
-	Compared  Comparison `json:"compared,omitzero"`
-	Differs   string     `json:"differs,omitempty"` // the part of Actual that must not be cut; "" where comparing with Expected tells it
-	Count     int        `json:"count"`
-	Key       string     `json:"key,omitempty"`   // tells faults apart that one sentence can show; the sentence's pattern by default
-	Words     []string   `json:"words,omitempty"` // neutral words on which it may depend, where the whole record is judged
+	Summary   string // the step's sentence, unless the step knows better
+	Expected  string
+	Actual    string
+	Hint      string
+	Operation string
+	Pointer   string
+	Exchange  int
+	Compared  Comparison
+	Count     int
+	Key       string   // tells faults apart that one sentence can show; the sentence's pattern by default
+	Words     []string // neutral words on which it may depend, where the whole record is judged
 
 	answer *client.Answer // the evidence
 
-	Site string `json:"-"` // the place in the code that judged, where the build records it
+	Site string // the place in the code that judged, where the build records it
 }
 
 // Comparison names the exchanges of which a violation compares the answers, where the expected value came from another
 // one; 0 where it did not.
 type Comparison struct {
-	Shown int `json:"shown"`
-	With  int `json:"with"`
+	Shown int
+	With  int
 }
 
 func (o *Outcome) Error() string { return o.Reason }
@@ -85,7 +84,7 @@ func WantAt(is bool, a *client.Answer, path, expected string) error {
 // withReason tells of the violation in a sentence.
 func (o *Outcome) withReason() *Outcome {
 	v := o.Violations[0]
-	expected, actual := CutAround(v.Expected, v.Actual, v.Differs)
+	expected, actual := CutAround(v.Expected, v.Actual)
 	o.Reason = "expected " + expected + ", got " + firstLine(actual)
 	return o
 }
@@ -93,7 +92,7 @@ func (o *Outcome) withReason() *Outcome {
 // At adds the place in the answer's body.
 func (o *Outcome) At(pointer string) *Outcome {
 	v := &o.Violations[0]
-	v.Pointer, v.Differs = pointer, quoteOf(v.answer, pointer)
+	v.Pointer = pointer
 	if v.answer != nil && v.Actual == bounded(Seen(v.answer)) {
 		v.Actual = bounded(seenAt(v.answer, pointer))
 	}
@@ -181,42 +180,35 @@ func (o *Outcome) ByRequirement(ids ...string) *Outcome { return o.By(reports.By
 // Inapplicable says that the scenario is about something that this target rightly does not have. It is the only skip
 // that leaves a run whole. The key is that of the configuration which tells, or a name for what the target lacks.
 func Inapplicable(key, reason string, args ...any) *Outcome {
-	return skipped(reports.NotApplicable, key, "not applicable: "+reason, args...)
+	return Skipped(reports.NotApplicable, key, "not applicable: "+reason, args...)
 }
 
 // Needs skips the scenario because a key of the configuration is missing. An explanation, with the mark before it, may
 // follow the key in the reason.
 func Needs(key string, explanation ...string) *Outcome {
-	return skipped(reports.NotConfigured, key, "not configured: set %s%s", key, strings.Join(explanation, ""))
+	return Skipped(reports.NotConfigured, key, "not configured: set %s%s", key, strings.Join(explanation, ""))
 }
 
 // NotConfigured skips the scenario because a key of the configuration is missing, which only the run has found out.
 func NotConfigured(key, reason string, args ...any) *Outcome {
-	return skipped(reports.NotConfigured, key, reason, args...)
+	return Skipped(reports.NotConfigured, key, reason, args...)
 }
 
 // OverBudget skips the scenario because the budget under the key is too small.
 func OverBudget(key, reason string, args ...any) *Outcome {
-	return skipped(reports.OverBudget, key, reason, args...)
-}
-
-// NotClaimed skips the scenario because the key supports does not hold the word that would claim it.
-func NotClaimed(word string) *Outcome {
-	return skipped(reports.NotClaimed, word, "not claimed: supports does not name %s", word)
-}
-
-// NotSelected skips the scenario because the option of the command has selected other ones.
-func NotSelected(option, reason string, args ...any) *Outcome {
-	return skipped(reports.NotSelected, option, reason, args...)
+	return Skipped(reports.OverBudget, key, reason, args...)
 }
 
 // ReadOnly skips the scenario because it would write to the target, and the run only reads.
 func ReadOnly(explanation ...string) *Outcome {
-	return NotSelected("--read-only", "not selected: --read-only writes nothing to the target%s", strings.Join(explanation, ""))
+	return Skipped(reports.NotSelected, "--read-only", "not selected: --read-only writes nothing to the target%s",
+		strings.Join(explanation, ""))
 }
 
-func skipped(kind reports.SkipKind, key, reason string, args ...any) *Outcome {
-	return &Outcome{Verdict: reports.Skipped, Reason: fmt.Sprintf(reason, shortened(args)...), Skip: &reports.Skip{Kind: kind, Key: key}}
+// Skipped skips the scenario for a cause of the kind. The key is that of the configuration or of the command.
+func Skipped(kind reports.SkipKind, key, reason string, args ...any) *Outcome {
+	return &Outcome{Verdict: reports.Skipped, Reason: fmt.Sprintf(reason, shortened(args)...),
+		Skip: &reports.Skip{Kind: kind, Key: key}}
 }
 
 // Is tells whether an error holds an outcome with the verdict.

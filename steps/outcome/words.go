@@ -3,7 +3,6 @@ package outcome
 import (
 	"cmp"
 	"fmt"
-	"strconv"
 	"strings"
 
 	"github.com/tidwall/gjson"
@@ -120,16 +119,4 @@ func Shown(v gjson.Result) string {
 		}
 	}
 	return raw
-}
-
-// Quoted lists texts, each in quotation marks.
-func Quoted(words []string) string {
-	if len(words) == 0 {
-		return "none"
-	}
-	all := make([]string, len(words))
-	for i, w := range words {
-		all[i] = strconv.Quote(w)
-	}
-	return strings.Join(all, ", ")
 }

@@ -10,19 +10,6 @@ import (
 	"github.com/agentconform/agentconform/reports"
 )
 
-func TestFind(t *testing.T) {
-	r := &reports.Result{Findings: []reports.Finding{{ID: "a1", Requirement: "CP-GET-1"}, {ID: "a2", Requirement: "CP-GET-1"}, {ID: "b", Requirement: "CP-GET-2"}}}
-	for name, want := range map[string]int{"a1": 1, "CP-GET-1": 2, "cp-get-2": 1} {
-		found, err := Find(r, name)
-		require.NoError(t, err, name)
-		assert.Len(t, found, want, name)
-	}
-	_, err := Find(r, "CP-GET-3")
-	assert.ErrorContains(t, err, "it has a1 (CP-GET-1), a2 (CP-GET-1), b (CP-GET-2)")
-	_, err = Find(&reports.Result{}, "CP-GET-3")
-	assert.ErrorContains(t, err, "it has no findings")
-}
-
 func TestVerdict(t *testing.T) {
 	c, err := features.Load()
 	require.NoError(t, err)

@@ -23,7 +23,7 @@ type Maker struct {
 }
 
 // NewMaker returns a maker whose values are no longer made when the context ends.
-func NewMaker(ctx context.Context) *Maker { return &Maker{ctx: ctx} }
+func NewMaker(ctx context.Context) *Maker { return &Maker{ctx: ctx, uses: map[string][]string{}} }
 
 // Wait returns when nothing is being made any more.
 func (m *Maker) Wait() { m.wait.Wait() }
@@ -49,9 +49,6 @@ func (m *Maker) Uses(scenario string) []string {
 func (m *Maker) noteUse(scenario, name string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if m.uses == nil {
-		m.uses = map[string][]string{}
-	}
 	if !slices.Contains(m.uses[scenario], name) {
 		m.uses[scenario] = append(m.uses[scenario], name)
 	}

@@ -14,47 +14,31 @@ import (
 	"github.com/agentconform/agentconform/steps/evidence"
 	"github.com/agentconform/agentconform/steps/outcome"
 	"github.com/agentconform/agentconform/steps/shared"
-	"github.com/agentconform/agentconform/steps/target"
 )
 
-// The bounds of a chain: how many identical reads in a row it keeps, and how many exchanges in all.
-const (
-	maxReads = 4
-	maxChain = 300
-)
+// maxChain is how many exchanges a chain has at most.
+const maxChain = 300
 
-// chains finds the exchanges that led to violations, in the record of a run.
-type chains struct {
-	target *target.Target
-	uses   func(owner string) []string // fixtures of a scenario or a fixture
-}
-
-func (r *run) chains() chains { return chains{r.target, r.maker.Uses} }
-
-func (c chains) seen(exchange int) evidence.Observation {
-	return c.target.Collector.Observation(exchange)
-}
-
-// of lists the exchanges that led to a violation, in the order in which they were sent: those of the scenario's
+// chain lists the exchanges that led to a violation, in the order in which they were sent: those of the scenario's
 // fixtures and its own, up to the one that shows it, and what other scenarios had changed before at a deployment that
 // they share. What a rule finds that judges all exchanges of a run has the chain of the scenario that made the
 // exchange.
-func (c chains) of(s *features.Scenario, v outcome.Violation, updates []evidence.Observation) []reports.Link {
+func (r *run) chain(s *features.Scenario, v outcome.Violation, updates []evidence.Observation) []reports.Link {
 	shows := cmp.Or(v.Compared.Shown, v.Exchange)
 	owner := s.Key() + " " + s.Name
-	senders := c.senders(owner)
-	if sender := c.seen(shows).Scenario; shows > 0 && !slices.Contains(senders, sender) {
-		owner, senders = sender, c.senders(sender)
+	senders := r.senders(owner)
+	if sender := r.target.Collector.Observation(shows).Scenario; shows > 0 && !slices.Contains(senders, sender) {
+		owner, senders = sender, r.senders(sender)
 	}
-	sent := c.target.Collector.SentBy(senders...)
+	sent := r.target.Collector.SentBy(senders...)
 	last := len(sent) - 1
 	for last >= 0 && shows > 0 && sent[last].ID != shows && sent[last].ID != v.Compared.With {
 		last--
 	}
 	sent = sent[:last+1]
-	sent = c.aboutTheSame(sent, owner, shows, v.Compared.With)
-	sent = c.withUpdates(sent, senders, updates)
-	sent = c.withoutRepeats(sent, v)
+	sent = aboutTheSame(sent, owner, shows, v.Compared.With)
+	sent = withUpdates(sent, senders, updates)
+	sent = withoutRepeats(sent, v)
 	var links []reports.Link
 	for _, x := range sent[max(0, len(sent)-maxChain):] {
 		link := reports.Link{Exchange: x.ID, Part: x.Part}
@@ -68,8 +52,8 @@ func (c chains) of(s *features.Scenario, v outcome.Violation, updates []evidence
 
 // updates lists the requests of the run that have changed a deployment, each as a precondition, which it is for whoever
 // comes later.
-func (c chains) updates() (all []evidence.Observation) {
-	for _, o := range c.target.Collector.Observations() {
+func (r *run) updates() (all []evidence.Observation) {
+	for _, o := range r.target.Collector.Observations() {
 		if o.Op.ID == updateDeployment && o.Status/100 == 2 {
 			o.Part = reports.SetUp
 			all = append(all, o)
@@ -83,7 +67,7 @@ const updateDeployment = "update-deployment"
 
 // withUpdates adds the updates by others of the deployments that a chain is about: a deployment that scenarios lease in
 // turn is as the one before has left it.
-func (c chains) withUpdates(sent []evidence.Observation, senders []string,
+func withUpdates(sent []evidence.Observation, senders []string,
 	updates []evidence.Observation) []evidence.Observation {
 	if len(sent) == 0 {
 		return sent
@@ -103,48 +87,40 @@ func (c chains) withUpdates(sent []evidence.Observation, senders []string,
 
 // senders are the scenario or fixture and the fixtures that it uses, by the names under which their exchanges are
 // recorded.
-func (c chains) senders(owner string) []string {
+func (r *run) senders(owner string) []string {
 	all := []string{owner}
-	for _, name := range c.uses(owner) {
+	for _, name := range r.maker.Uses(owner) {
 		all = append(all, shared.Attribution(name))
 	}
 	return all
 }
 
-// withoutRepeats leaves out reads between the first and the last of many identical ones in a row, such as polls of one
+// withoutRepeats leaves out reads between the first and the last of identical ones in a row, such as polls of one
 // revision. What the violation names stays.
-func (c chains) withoutRepeats(sent []evidence.Observation, v outcome.Violation) []evidence.Observation {
-	rows, keys := map[string][]int{}, map[string]string{} // of each sender: the last identical reads, by their ids, and what they read
-	drop := map[int]bool{}
+func withoutRepeats(sent []evidence.Observation, v outcome.Violation) []evidence.Observation {
+	rows, drop := map[string][]evidence.Observation{}, map[int]bool{} // rows of each sender
 	for _, x := range sent {
-		key := fmt.Sprint(x.ID)
-		if x.Method == http.MethodGet {
-			key = x.Base + x.Path + "?" + x.Query
+		row := append(rows[x.Scenario], x)
+		if n := len(row); n > 2 && isSameRead(row[n-3], row[n-2]) && isSameRead(row[n-2], x) {
+			drop[row[n-2].ID] = true
 		}
-		row := append(rows[x.Scenario], x.ID)
-		if keys[x.Scenario] != key {
-			row = []int{x.ID}
-		}
-		rows[x.Scenario], keys[x.Scenario] = row, key
-		switch n := len(row); {
-		case n == maxReads+1:
-			for _, id := range row[1:maxReads] {
-				drop[id] = true
-			}
-		case n > maxReads:
-			drop[row[n-2]] = true
-		}
+		rows[x.Scenario] = row
 	}
 	return slices.DeleteFunc(sent, func(x evidence.Observation) bool {
 		return drop[x.ID] && !slices.Contains([]int{v.Exchange, v.Compared.Shown, v.Compared.With}, x.ID)
 	})
 }
 
+func isSameRead(a, b evidence.Observation) bool {
+	return a.Method == http.MethodGet && a.Method == b.Method && a.Caller == b.Caller && a.Status == b.Status &&
+		a.Base+a.Path+"?"+a.Query == b.Base+b.Path+"?"+b.Query
+}
+
 // aboutTheSame leaves out the fixtures that have nothing to do with what a chain shows, such as runs that measured how
 // fast the target is: those whose exchanges are about other deployments, threads and runs than the exchanges of the
 // owner, and those that show the violation. What a fixture created may also be in an answer that shows the violation,
 // and where one of its requests was refused nobody knows what that has created.
-func (c chains) aboutTheSame(sent []evidence.Observation, owner string, shows ...int) []evidence.Observation {
+func aboutTheSame(sent []evidence.Observation, owner string, shows ...int) []evidence.Observation {
 	about, related, shown := map[string]bool{}, map[string]bool{owner: true}, ""
 	for _, x := range sent {
 		if slices.Contains(shows, x.ID) {
@@ -190,16 +166,16 @@ func idsOf(o evidence.Observation) (ids []string) {
 	return ids
 }
 
-// describeComparisons says of each finding what it compares, with the exchanges as they are numbered in the end.
-func (c chains) describeComparisons(res *reports.Result, comparisons []outcome.Comparison, order []int) {
-	request := func(exchange int) string { // as the contract names it: "GET /v2/deployments/{deployment_id}"
-		o := c.seen(exchange)
-		return fmt.Sprintf("%s %s (exchange %d)", o.Method, cmp.Or(o.Op.Path, c.target.Redact.Text(o.Base+o.Path)),
+// comparison says what a violation compares, "" where it compares nothing, with the exchanges as they are numbered in
+// the end, in their order: "GET /v2/deployments/{deployment_id} (exchange 7) with ...".
+func (r *run) comparison(c outcome.Comparison, order []int) string {
+	if c.Shown == 0 || c.With == 0 {
+		return ""
+	}
+	request := func(exchange int) string {
+		o := r.target.Collector.Observation(exchange)
+		return fmt.Sprintf("%s %s (exchange %d)", o.Method, cmp.Or(o.Op.Path, r.target.Redact.Text(o.Base+o.Path)),
 			slices.Index(order, exchange)+1)
 	}
-	for i, compared := range comparisons {
-		if compared.Shown != 0 && compared.With != 0 {
-			res.Findings[i].Compared = request(compared.Shown) + " with " + request(compared.With)
-		}
-	}
+	return request(c.Shown) + " with " + request(c.With)
 }

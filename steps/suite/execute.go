@@ -54,8 +54,8 @@ func (r *run) execute(ctx context.Context, scenarios []*features.Scenario) error
 			sc.After(e.after)
 		},
 		Options: &godog.Options{
-			Format:          silent,
-			Output:          io.Discard,
+			Format:          "progress",
+			Output:          io.Discard, // what people see comes from the result
 			FeatureContents: r.contents(scenarios),
 			Concurrency:     1 + len(r.Catalogue.Scenarios()), // godog does not start scenarios in goroutines with 1
 			Randomize:       r.Seed,
@@ -246,18 +246,3 @@ func (r *run) tellEnd(s *features.Scenario, v *verdict) {
 func (r *run) position(s *features.Scenario) int {
 	return slices.Index(r.Catalogue.Scenarios(), s) + 1
 }
-
-// silent is the name of a formatter that prints nothing: those of godog mix up scenarios that run at once, and what
-// people see comes from the result.
-const silent = "agentconform-silent"
-
-func init() {
-	godog.Format(silent, "prints nothing", func(suite string, out io.Writer) godog.Formatter {
-		return quiet{godog.NewBaseFmt(suite, out)}
-	})
-}
-
-// quiet leaves out the only thing that godog's base prints.
-type quiet struct{ *godog.BaseFmt }
-
-func (quiet) Summary() {}

@@ -61,14 +61,15 @@ func (f *Forecast) Lacking(s *features.Scenario) []*outcome.Outcome {
 
 func (f *Forecast) leftOut(s *features.Scenario) *outcome.Outcome {
 	if f.selection.skips(s.Requirement) {
-		return outcome.NotSelected("--skip", "not selected: skipped with --skip")
+		return outcome.Skipped(reports.NotSelected, "--skip", "not selected: skipped with --skip")
 	}
 	profile := s.Requirement.Profile
 	if chosen := f.selection.Profiles; len(chosen) > 0 && !slices.Contains(chosen, profile) {
-		return outcome.NotSelected("--profile", "not selected: the run is limited to --profile %s", strings.Join(chosen, ","))
+		return outcome.Skipped(reports.NotSelected, "--profile", "not selected: the run is limited to --profile %s",
+			strings.Join(chosen, ","))
 	}
 	if word := features.Claims(f.config.Supports).Lacks(s.Requirement); word != "" {
-		return outcome.NotClaimed(word)
+		return outcome.Skipped(reports.NotClaimed, word, "not claimed: supports does not name %s", word)
 	}
 	if f.config.Target == "" && (profile != features.AgentServer || len(f.shared(s)) > 0) {
 		return outcome.Needs("target", " (the URL of a control plane)")
@@ -321,6 +322,7 @@ type Gap struct {
 	Reason string                  // for people
 	Whole  []*features.Requirement // not judged at all
 	part   []*features.Requirement
+	in     map[*features.Requirement]int // scenarios
 }
 
 // Gaps returns what the configuration leaves out of the scenarios, in their order, and how many requirements it lets
@@ -328,28 +330,27 @@ type Gap struct {
 func (f *Forecast) Gaps(scenarios []*features.Scenario) (gaps []*Gap, judged int) {
 	var requirements []*features.Requirement
 	all, free := map[*features.Requirement]int{}, map[*features.Requirement]bool{}
-	lack := map[reports.Skip]map[*features.Requirement]int{} // in how many scenarios
 	for _, s := range scenarios {
 		q, lacking := s.Requirement, f.Lacking(s)
-		if all[q] == 0 {
+		if all[q]++; all[q] == 1 {
 			requirements = append(requirements, q)
 		}
-		all[q]++
-		free[q] = free[q] || len(lacking) == 0
-		for _, o := range lacking {
-			if lack[*o.Skip] == nil {
-				lack[*o.Skip] = map[*features.Requirement]int{}
-				gaps = append(gaps, &Gap{Skip: *o.Skip, Reason: o.Reason})
-			}
-			lack[*o.Skip][q]++
-		}
-	}
-	for _, q := range requirements {
-		if free[q] {
+		if len(lacking) == 0 && !free[q] {
+			free[q] = true
 			judged++
 		}
-		for _, g := range gaps {
-			switch lack[g.Skip][q] {
+		for _, o := range lacking {
+			at := slices.IndexFunc(gaps, func(g *Gap) bool { return g.Skip == *o.Skip })
+			if at < 0 {
+				at = len(gaps)
+				gaps = append(gaps, &Gap{Skip: *o.Skip, Reason: o.Reason, in: map[*features.Requirement]int{}})
+			}
+			gaps[at].in[q]++
+		}
+	}
+	for _, g := range gaps {
+		for _, q := range requirements {
+			switch g.in[q] {
 			case 0:
 			case all[q]:
 				g.Whole = append(g.Whole, q)

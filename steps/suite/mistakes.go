@@ -121,6 +121,7 @@ func (r *run) blockUnknownWords(selected []*features.Scenario) {
 	if len(r.target.Client.Words) == 0 {
 		return
 	}
+	seen := r.target.Collector.Words()
 	for _, s := range selected {
 		v := r.verdicts[s.Key()]
 		if v.outcome == nil || v.outcome.Verdict != reports.Failed {
@@ -129,7 +130,7 @@ func (r *run) blockUnknownWords(selected []*features.Scenario) {
 		var rest []outcome.Violation
 		var doubtful []string
 		for _, violation := range v.outcome.Violations {
-			if words := r.doubtfulWords(s, violation); len(words) > 0 {
+			if words := r.doubtfulWords(seen, s, violation); len(words) > 0 {
 				doubtful = append(doubtful, words...)
 			} else {
 				rest = append(rest, violation)
@@ -144,7 +145,10 @@ func (r *run) blockUnknownWords(selected []*features.Scenario) {
 		default:
 			slices.Sort(doubtful)
 			doubtful = slices.Compact(doubtful)
-			v.outcome = outcome.Blocked("%s", aboutWords(r.target, doubtful)).By(reports.ByKey, keysOf(doubtful)...)
+			v.outcome = outcome.Blocked("%s", aboutWords(r.target, seen, doubtful))
+			for _, name := range doubtful {
+				v.outcome.By(reports.ByKey, "vocabulary."+name)
+			}
 			r.unknownWords = append(r.unknownWords, doubtful...)
 		}
 	}
@@ -153,42 +157,28 @@ func (r *run) blockUnknownWords(selected []*features.Scenario) {
 // doubtfulWords are the words on which a violation may depend and which the target has never shown. Where a scenario
 // judges the record of the run these are the violation's own; else those of the exchanges that it made under When and
 // Then.
-func (r *run) doubtfulWords(s *features.Scenario, v outcome.Violation) []string {
-	words := r.target.Collector.Words
+func (r *run) doubtfulWords(seen *evidence.Words, s *features.Scenario, v outcome.Violation) []string {
 	if s.Terms.Record {
-		return words.Doubtful(v.Words...)
+		return seen.Doubtful(v.Words...)
 	}
-	doubtful := words.DoubtfulIn(v.Exchange)
+	doubtful := seen.DoubtfulIn(v.Exchange)
 	for _, x := range r.target.Collector.SentBy(s.Key() + " " + s.Name) {
 		if x.Part != reports.SetUp {
-			doubtful = append(doubtful, words.DoubtfulIn(x.ID)...)
+			doubtful = append(doubtful, seen.DoubtfulIn(x.ID)...)
 		}
 	}
 	return doubtful
 }
 
-func keysOf(words []string) (keys []string) {
-	for _, name := range words {
-		keys = append(keys, "vocabulary."+name)
-	}
-	return keys
-}
-
 // aboutWords says what is wrong with entries of `vocabulary`.
-func aboutWords(t *target.Target, names []string) string {
-	var texts, unseen, shown []string
+func aboutWords(t *target.Target, seen *evidence.Words, names []string) string {
+	var texts []string
 	for _, name := range names {
-		as := t.Client.Words.OnWire(name)
-		if slices.Contains(t.Collector.Words.Unchanged(), name) {
-			texts = append(texts, fmt.Sprintf("the target uses %q and never %q: remove or correct vocabulary.%s", name, as,
-				name))
-		} else {
-			unseen, shown = append(unseen, name), append(shown, as)
+		as, format := t.Client.Words.OnWire(name), "the target never showed %[2]q: correct vocabulary.%[1]s"
+		if slices.Contains(seen.Unchanged(), name) {
+			format = "the target uses %[1]q and never %[2]q: remove or correct vocabulary.%[1]s"
 		}
-	}
-	if len(unseen) > 0 {
-		texts = append(texts, fmt.Sprintf("the target never showed %s: correct %s", outcome.Quoted(shown),
-			strings.Join(keysOf(unseen), ", ")))
+		texts = append(texts, fmt.Sprintf(format, name, as))
 	}
 	return strings.Join(texts, "; ")
 }
@@ -196,27 +186,10 @@ func aboutWords(t *target.Target, names []string) string {
 // tellWords concludes that a run is not conformant where `vocabulary` kept something from being judged, or where the
 // target uses the interface's own word instead: then the target is known wrongly.
 func (r *run) tellWords(res *reports.Result) {
-	mistaken := append(r.unknownWords, r.target.Collector.Words.Unchanged()...)
+	seen := r.target.Collector.Words()
+	mistaken := append(r.unknownWords, seen.Unchanged()...)
 	slices.Sort(mistaken)
 	if mistaken = slices.Compact(mistaken); len(mistaken) > 0 && res.Verdict != reports.NonConformant {
-		res.Verdict, res.Headline = reports.Incomplete, aboutWords(r.target, mistaken)
+		res.Verdict, res.Headline = reports.Incomplete, aboutWords(r.target, seen, mistaken)
 	}
-}
-
-// withWords says, for a finding that has neutral words in its texts, what the target calls them: its exchanges show
-// only these.
-func withWords(t *target.Target, f *reports.Finding) {
-	var said []string
-	for _, name := range t.Client.Words.Renamed() {
-		if strings.Contains(f.Expected+" "+f.Actual+" "+f.Step, name) {
-			said = append(said, fmt.Sprintf("%s is %q", name, t.Client.Words.OnWire(name)))
-		}
-	}
-	if len(said) == 0 {
-		return
-	}
-	if f.Hint != "" {
-		f.Hint += "; "
-	}
-	f.Hint += "in the target's words " + strings.Join(said, ", ")
 }

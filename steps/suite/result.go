@@ -45,8 +45,7 @@ func (r *run) result(selected []*features.Scenario, removal time.Duration) *repo
 	for t := range reports.Each(res.Timeline) {
 		r.redact(&t.Revision, &t.Deployment, &t.Status)
 	}
-	for i := range res.Ledger {
-		e := &res.Ledger[i]
+	for e := range reports.Each(res.Ledger) {
 		r.redact(&e.ID, &e.Thread, &e.Deployment, &e.Address, &e.Reason)
 	}
 	for _, s := range selected {
@@ -57,15 +56,14 @@ func (r *run) result(selected []*features.Scenario, removal time.Duration) *repo
 		res.Run.RemovalMS = removal.Milliseconds()
 	}
 	res.Counts.Cases = len(selected)
-	res.Counts.Throttled, res.Counts.NotWaited = r.target.Collector.Throttled()
+	granted, refused, long := r.target.Client.Waited()
+	res.Counts.Throttled, res.Counts.NotWaited, res.Counts.WaitedMS = granted, refused, long.Milliseconds()
 	res.Counts.Explored = r.explored
-	res.Counts.WaitedMS = r.target.Client.Waited().Milliseconds()
-	comparisons := r.addFindings(res, selected)
-	res.Notes = r.notes()
 	order := r.target.Collector.Order()
+	r.addFindings(res, selected, order)
+	res.Notes = r.notes()
 	res.Exchanges = r.target.Collector.Exchanges()
 	res.RenumberExchanges(order)
-	r.chains().describeComparisons(res, comparisons, order)
 	reports.Tally(res)
 	reports.SetScope(res, absent(r.Catalogue, r.Select, res))
 	res.Unseen = r.unseen(res)
@@ -153,11 +151,10 @@ func (r *run) blockers(o *outcome.Outcome) []reports.Blocker {
 }
 
 // addFindings makes one finding of each fault: violations of one requirement by one sentence, operation and place
-// are the same fault, however many rows of an outline showed it.
-// It returns what each finding compares, in exchanges as they are numbered so far.
-func (r *run) addFindings(res *reports.Result, selected []*features.Scenario) (comparisons []outcome.Comparison) {
+// are the same fault, however many rows of an outline showed it. The order is that of the exchanges in the result.
+func (r *run) addFindings(res *reports.Result, selected []*features.Scenario, order []int) {
 	known := map[string]int{}
-	updates := sync.OnceValue(r.chains().updates) // of a run without findings nobody asks
+	updates := sync.OnceValue(r.updates) // of a run without findings nobody asks
 	for _, s := range selected {
 		v := r.verdicts[s.Key()]
 		if v.outcome == nil || v.outcome.Verdict != reports.Failed {
@@ -174,11 +171,10 @@ func (r *run) addFindings(res *reports.Result, selected []*features.Scenario) (c
 				continue
 			}
 			known[f.ID] = len(res.Findings)
-			f.Exchanges = r.chains().of(s, found, updates())
-			res.Findings, comparisons = append(res.Findings, f), append(comparisons, found.Compared)
+			f.Exchanges, f.Compared = r.chain(s, found, updates()), r.comparison(found.Compared, order)
+			res.Findings = append(res.Findings, f)
 		}
 	}
-	return comparisons
 }
 
 // seenAgain enters whether the second judgement of the scenario, if it came as far as the first, has shown the finding
@@ -198,7 +194,7 @@ func (r *run) seenAgain(f *reports.Finding, s *features.Scenario, first *verdict
 }
 
 func (r *run) finding(s *features.Scenario, sentence string, v outcome.Violation) reports.Finding {
-	expected, actual := outcome.CutAround(r.target.Redact.Text(v.Expected), r.target.Redact.Excerpt(v.Actual), v.Differs)
+	expected, actual := outcome.CutAround(r.target.Redact.Text(v.Expected), r.target.Redact.Excerpt(v.Actual))
 	f := reports.Finding{
 		Requirement: s.Requirement.ID, Summary: v.Summary, Step: sentence, Scenario: s.Key(), Expected: expected, Actual: actual, Hint: v.Hint,
 		Operation: v.Operation, Pointer: v.Pointer, Count: v.Count, Exchange: v.Exchange, Sites: []string{v.Site},
@@ -208,7 +204,6 @@ func (r *run) finding(s *features.Scenario, sentence string, v outcome.Violation
 		f.Curl = r.target.Collector.Exchanges()[v.Exchange-1].Curl
 		f.Operation = cmp.Or(f.Operation, r.target.Collector.Observation(v.Exchange).Op.ID)
 	}
-	withWords(r.target, &f)
 	if f.Summary == "" {
 		f.Summary = cmp.Or(f.Observation(), sentence)
 	}
@@ -243,10 +238,8 @@ func absent(c *features.Catalogue, selected Selection, res *reports.Result) []re
 // notes are what is no failure and what a user wants to know all the same.
 func (r *run) notes() []reports.Note {
 	all := r.target.Notes()
-	if own := r.target.Collector.OwnToken(); own.Answers > 0 {
-		all = append(all, reports.Note{Kind: reports.NoteOwnToken, Count: own.Answers, Exchange: own.Exchange,
-			Pointer: own.Pointer,
-			Text:    "an answer contains the caller's own token in clear"})
+	if own := r.target.Collector.OwnToken(); own.Count > 0 {
+		all = append(all, own)
 	}
 	entries := r.target.Ledger.Entries()
 	if found, remedy := r.target.Unfetched(); found != "" && slices.ContainsFunc(entries,

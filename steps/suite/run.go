@@ -6,12 +6,14 @@ package suite
 import (
 	"cmp"
 	"context"
-	"crypto/rand"
-	"encoding/hex"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"sync"
 	"time"
+
+	"github.com/google/uuid"
 
 	"github.com/agentconform/agentconform/features"
 	"github.com/agentconform/agentconform/reports"
@@ -168,7 +170,7 @@ func newRun(ctx context.Context, o Options) (*run, error) {
 	if o.Concurrency <= 0 {
 		o.Concurrency = DefaultConcurrency
 	}
-	o.Seed, o.ID = cmp.Or(o.Seed, time.Now().UnixNano()%1_000_000+1), cmp.Or(o.ID, randomID())
+	o.Seed, o.ID = cmp.Or(o.Seed, time.Now().UnixNano()%1_000_000+1), cmp.Or(o.ID, uuid.NewString()[:8])
 	if every := o.Config.Every(); every > 0 { // who waits long for the rate loses the races with the runs that it has started
 		o.Concurrency = max(min(o.Concurrency, int(time.Second/(2*every))), 1)
 	}
@@ -188,12 +190,6 @@ func newRun(ctx context.Context, o Options) (*run, error) {
 	return r, nil
 }
 
-func randomID() string {
-	var b [4]byte
-	_, _ = rand.Read(b[:]) // never fails
-	return hex.EncodeToString(b[:])
-}
-
 // reach sends one request, so that a target that does not answer is reported once and not for each scenario. Any
 // answer is enough.
 func (r *run) reach(ctx context.Context) error {
@@ -210,18 +206,18 @@ func (r *run) reach(ctx context.Context) error {
 	ctx = evidence.WithScenario(ctx, "fixture: the first request", 0)
 	_, err := r.target.Client.Do(ctx, request)
 	var none *client.NoAnswer
-	if errors.As(err, &none) && none.Timeout && request.Method == "GET" {
+	if errors.As(err, &none) && none.Timeout {
 		request.Path = plane.DeploymentPath(target.UnknownID()) // one operation may hang where others do not
 		_, err = r.target.Client.Do(ctx, request)
 	}
-	var busy *client.Busy
 	switch {
-	case errors.As(err, &busy), errors.As(err, &none) && none.Closed:
+	case !errors.As(err, &none):
+		return err
+	case none.Closed || none.Busy != 0:
 		return nil // it answers; the scenarios judge the answer
-	case errors.As(err, &none):
+	default:
 		return fmt.Errorf("%s does not answer: %s", request.Base, none.Message())
 	}
-	return err
 }
 
 // Stopped is the cause of a context that ends a run early. The result says what it was.
@@ -233,7 +229,8 @@ func (s *Stopped) Error() string { return "stopped by " + s.By }
 
 // stoppedBy says what ended the run before all was judged, "" if every scenario was judged.
 func (r *run) stoppedBy(ctx context.Context) string {
-	if ctx.Err() == nil || r.notJudged() == 0 {
+	isNotJudged := func(v *verdict) bool { return v.outcome != nil && v.outcome.IsBy(reports.ByRun) }
+	if ctx.Err() == nil || !slices.ContainsFunc(slices.Collect(maps.Values(r.verdicts)), isNotJudged) {
 		return ""
 	}
 	var s *Stopped
@@ -241,16 +238,6 @@ func (r *run) stoppedBy(ctx context.Context) string {
 		return cause.Error()
 	}
 	return s.By
-}
-
-// notJudged counts the scenarios that were not judged because the run ended early.
-func (r *run) notJudged() (n int) {
-	for _, v := range r.verdicts {
-		if v.outcome != nil && v.outcome.IsBy(reports.ByRun) {
-			n++
-		}
-	}
-	return n
 }
 
 // phases separates the scenarios: those that send requests, in the order in which they are run, and those that only

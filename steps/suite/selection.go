@@ -120,7 +120,7 @@ func checkProfiles(profiles []string) error {
 // matching are the requirements whose IDs match a pattern.
 func matching(c *features.Catalogue, pattern string) (found []*features.Requirement) {
 	for _, q := range c.Requirements {
-		if matches(pattern, q.ID) {
+		if matchesAny([]string{pattern}, q.ID) {
 			found = append(found, q)
 		}
 	}
@@ -129,11 +129,9 @@ func matching(c *features.Catalogue, pattern string) (found []*features.Requirem
 
 // matchesAny tells whether an ID matches one of the patterns, or there is none.
 func matchesAny(patterns []string, id string) bool {
-	return len(patterns) == 0 || slices.ContainsFunc(patterns, func(p string) bool { return matches(p, id) })
-}
-
-func matches(pattern, id string) bool {
-	return reports.Among([]string{strings.ToUpper(pattern)}, strings.ToUpper(id))
+	return len(patterns) == 0 || slices.ContainsFunc(patterns, func(p string) bool {
+		return reports.Among([]string{strings.ToUpper(p)}, strings.ToUpper(id))
+	})
 }
 
 // LeavesOut names the option that leaves the requirement out.

@@ -93,7 +93,6 @@ func New(o Options) (*Target, error) {
 	t.Collector = evidence.New(o.Oracle, t.Redact, o.Start, t.Client.Words, reached)
 	t.Client.Observe = t.Collector.Observe
 	t.Client.Throttled = func(asked time.Duration, granted bool) {
-		t.Collector.Waited(granted)
 		t.Progress(Event{Kind: Throttled, Elapsed: asked, Refused: !granted})
 	}
 	return t, nil
