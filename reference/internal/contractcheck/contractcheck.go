@@ -16,6 +16,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"net/http/httptest"
 	"net/url"
 	"sync"
 	"testing"
@@ -60,9 +61,17 @@ type Transport struct {
 	AtRandom bool // requests may be accepted whatever the document says of them
 }
 
-// Only is a Side for servers that have one.
-func Only(side spec.Side) func(path string) (spec.Side, string) {
-	return func(path string) (spec.Side, string) { return side, path }
+// Within judges what passes to a server of one side, without a network.
+func Within(t testing.TB, side spec.Side, server http.Handler) *Transport {
+	return &Transport{T: t, Inner: inProcess{server}, Side: func(path string) (spec.Side, string) { return side, path }}
+}
+
+type inProcess struct{ http.Handler }
+
+func (p inProcess) RoundTrip(r *http.Request) (*http.Response, error) {
+	rec := httptest.NewRecorder()
+	p.ServeHTTP(rec, r)
+	return rec.Result(), nil
 }
 
 // RoundTrip implements http.RoundTripper. The whole answer is read before it returns.
