@@ -2,7 +2,6 @@ package reference_test
 
 import (
 	"context"
-	"net"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -14,9 +13,6 @@ import (
 )
 
 func TestWhatCannotBeStartedIsExplained(t *testing.T) {
-	taken, err := net.Listen("tcp", "127.0.0.1:0")
-	require.NoError(t, err)
-	defer taken.Close()
 	file := filepath.Join(t.TempDir(), "file")
 	require.NoError(t, os.WriteFile(file, nil, 0o600))
 	spoilt := t.TempDir()
@@ -28,8 +24,6 @@ func TestWhatCannotBeStartedIsExplained(t *testing.T) {
 		want string
 	}{
 		"edition":     {reference.Options{Edition: "home"}, `edition "home" is unknown; give "cloud" or "self-hosted"`},
-		"address":     {reference.Options{Listen: taken.Addr().String()}, "address already in use"},
-		"no address":  {reference.Options{Listen: "nonsense"}, "nonsense"},
 		"no folder":   {reference.Options{DataDir: file}, "make the data folder"},
 		"credentials": {reference.Options{DataDir: spoilt}, "delete the file"},
 		"in use":      {reference.Options{DataDir: inUse}, "another process has it open"},

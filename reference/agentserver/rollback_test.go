@@ -14,24 +14,6 @@ import (
 	"go.uber.org/goleak"
 )
 
-func TestTheOtherStrategies(t *testing.T) {
-	s := conformanceSite(t)
-	thread := s.thread()
-	first := s.run(thread, "first "+writesThenUnending, "")
-	s.untilText(thread, "Working")
-	refused := s.do("POST", "/threads/"+thread+"/runs", runBody("conformance", "second", "reject"))
-	assert.Equal(t, 409, refused.status)
-	assert.Contains(t, refused.detail(t), "in progress")
-	s.join(thread, s.run(thread, "second", "interrupt"))
-	interrupted := s.getRun(thread, first)
-	assert.Equal(t, StatusInterrupted, interrupted.Status)
-	assert.NotEmpty(t, interrupted.Reason)
-	assert.Equal(t, 200, s.join(thread, first).status)
-	assert.Equal(t, []string{
-		"human: first " + writesThenUnending, "ai: Working on it: first " + writesThenUnending, "human: second", "ai: You said: second",
-	}, s.texts(thread))
-}
-
 // Many races in a row: whatever the order, one run survives each, no goroutine is left, no run is without an end, and the
 // store holds nothing of the losers.
 func TestRacingRollbacksLeaveExactlyOne(t *testing.T) {

@@ -18,7 +18,7 @@ import (
 func server(w http.ResponseWriter, r *http.Request) {
 	sent, _ := io.ReadAll(r.Body)
 	id, _, _ := strings.Cut(strings.TrimPrefix(r.URL.Path, "/v2/deployments/"), "/")
-	status, answer := http.StatusOK, fmt.Sprintf(`{"id":%q,"detail":%q}`, id, r.URL.RawQuery)
+	status, answer := http.StatusOK, fmt.Sprintf(`{"id":%q}`, id)
 	switch {
 	case r.Header.Get("X-Api-Key") == "":
 		status, answer = http.StatusUnauthorized, `{"detail":"no key"}`
@@ -28,6 +28,8 @@ func server(w http.ResponseWriter, r *http.Request) {
 		status, answer = http.StatusNotFound, `{"detail":"not found"}`
 	case len(sent) > 0:
 		answer = string(sent)
+	case r.URL.RawQuery != "":
+		answer = fmt.Sprintf(`{"id":%q,"detail":%q}`, id, r.URL.RawQuery)
 	}
 	w.WriteHeader(status)
 	_, _ = io.WriteString(w, answer)
@@ -95,38 +97,53 @@ func TestVerbs(t *testing.T) {
 // TestRows is about the rest of a row: conditions, places, what is remembered, and how requests are served.
 func TestRows(t *testing.T) {
 	for _, c := range []struct{ row, requests, want string }{
-		{`when: [list-revisions, query.limit > 20], do: query.limit = 20`, "GET /d1/revisions?limit=50 k", `{"id":"d1","detail":"limit=20"}`},
+		{`when: [list-revisions, query.limit > 20], do: query.limit = 20`, "GET /d1/revisions?limit=50 k",
+			`{"id":"d1","detail":"limit=20"}`},
 		{`when: list-revisions, do: query.limit ?= 5`, "GET /d1/revisions k", `{"id":"d1","detail":"limit=5"}`},
-		{`when: list-revisions, do: [drop query.limit, add query.offset 1]`, "GET /d1/revisions?limit=5&offset=1 k", `{"id":"d1","detail":"offset=2"}`},
-		{`when: list-revisions, do: [drop answer.detail, 'answer.id = 2 of <query.limit|7>']`, "GET /d1/revisions k", `{"id":["7","7"]}`},
-		{`when: get-deployment, do: [new answer.ours = "no <answer.id|thing>", only answer ours]`, "GET /d1 k", `{"ours":"no d1"}`},
+		{`when: list-revisions, do: [drop query.limit, add query.offset 1]`, "GET /d1/revisions?limit=5&offset=1 k",
+			`{"id":"d1","detail":"offset=2"}`},
+		{`when: list-revisions, do: [drop answer.detail, 'answer.id = 2 of <query.limit|7>']`, "GET /d1/revisions k",
+			`{"id":["7","7"]}`},
+		{`when: get-deployment, do: [new answer.ours = "no <answer.id|thing>", only answer ours]`, "GET /d1 k",
+			`{"ours":"no d1"}`},
 		{`when: update-deployment, do: 'each.[status=UP].id = <its.status> <was>'`, `PATCH /d1 k {"resources":[{"id":1,"status":"UP"},{"id":2}]}`,
 			`{"resources":[{"id":"UP 1","status":"UP"},{"id":2}]}`},
 		{`when: update-deployment, do: [answer.resources.1- = 0, 'answer.resources.[=a] = b', answer.resources.-1 = c]`,
 			`PATCH /d1 k {"resources":["a",2,3,4]}`, `{"resources":["b",0,0,"c"]}`},
 		{`when: [get-deployment, status = 404], do: [status = 200, 'answer = {}']`, "GET /x k", `{}`},
 		{`when: [get-deployment, status = 404], do: 'body = No <answer.detail|thing>'`, "GET /x k", `404 No not found`},
-		{`when: [get-deployment, caller anonymous, status = 401], do: [as owner, only answer id]`, "GET /d1 k|GET /d1", `{"id":"d1","detail":""}|{"id":"d1"}`},
-		{`when: [get-deployment, caller without-credentials, status = 401], do: as owner`, "GET /d2 k|GET /d1", `{"id":"d2","detail":""}|401 {"detail":"no key"}`},
+		{`when: [get-deployment, caller anonymous, status = 401], do: [as owner, only answer id]`, "GET /d1 k|GET /d1",
+			`{"id":"d1"}|{"id":"d1"}`},
+		{`when: [get-deployment, caller without-credentials, status = 401], do: as owner`, "GET /d2 k|GET /d1",
+			`{"id":"d2"}|401 {"detail":"no key"}`},
 		{`when: [get-deployment, nth 2], do: refuse 500 Broken`, "GET /d1 k|GET /d2 k|GET /d1 k",
-			`{"id":"d1","detail":""}|{"id":"d2","detail":""}|500 {"detail":"Broken"}`},
-		{`when: [get-deployment, every 2 of all], do: drop answer.detail`, "GET /d1 k|GET /d2 k|GET /d1 k", `{"id":"d1","detail":""}|{"id":"d2"}|{"id":"d1","detail":""}`},
-		{`when: [get-deployment, after update-deployment], do: refuse 500 Broken`, "GET /d1 k|PATCH /d1 k 1|GET /d1 k", `{"id":"d1","detail":""}|1|500 {"detail":"Broken"}`},
-		{`when: [get-deployment, within 1h of update-deployment], do: drop answer.id`, "PATCH /d1 k 1|GET /d1 k", `1|{"detail":""}`},
-		{`when: [get-deployment, within 1ns of update-deployment], do: drop answer.id`, "PATCH /d1 k 1|GET /d1 k", `1|{"id":"d1","detail":""}`},
-		{`when: [unknown-path-of-control-plane, path ends /], do: trim path /`, "GET /d1/ k", `{"id":"d1","detail":""}`},
-		{`when: [every control-plane, path = /v2/deployments/d1/x], do: refuse 410 Gone`, "GET /d1/x k", `410 {"detail":"Gone"}`},
-		{`when: [update-deployment, count answer.resources > 1], do: drop answer.id`, `PATCH /d1 k {"id":1,"resources":[1,2]}`, `{"resources":[1,2]}`},
-		{`when: [get-deployment, not known deployment_id], do: refuse 410 Gone`, "GET /d1 k|PATCH /d2 k 1|GET /d2 k", `410 {"detail":"Gone"}|1|{"id":"d2","detail":""}`},
-		{`when: [update-deployment, request.source is list], do: [unserved, 'refuse 400 <deployment.id>']`, `PATCH /d1 k {"source":[]}`, `400 {"detail":"d1"}`},
-		{`when: [update-deployment, sent is filled, request is absent], do: refuse 500 No`, `PATCH /d1 k null|PATCH /d1 k {} x`, `null|500 {"detail":"No"}`},
+			`{"id":"d1"}|{"id":"d2"}|500 {"detail":"Broken"}`},
+		{`when: [get-deployment, every 2 of all], do: drop answer.id`, "GET /d1 k|GET /d2 k|GET /d1 k",
+			`{"id":"d1"}|{}|{"id":"d1"}`},
+		{`when: [get-deployment, after update-deployment], do: refuse 500 Broken`, "GET /d1 k|PATCH /d1 k 1|GET /d1 k",
+			`{"id":"d1"}|1|500 {"detail":"Broken"}`},
+		{`when: [get-deployment, within 1h of update-deployment], do: drop answer.id`, "PATCH /d1 k 1|GET /d1 k", `1|{}`},
+		{`when: [get-deployment, within 1ns of update-deployment], do: drop answer.id`, "PATCH /d1 k 1|GET /d1 k",
+			`1|{"id":"d1"}`},
+		{`when: [unknown-path-of-control-plane, path ends /], do: trim path /`, "GET /d1/ k", `{"id":"d1"}`},
+		{`when: [every control-plane, path = /v2/deployments/d1/x], do: refuse 410 Gone`, "GET /d1/x k",
+			`410 {"detail":"Gone"}`},
+		{`when: [update-deployment, count answer.resources > 1], do: drop answer.id`,
+			`PATCH /d1 k {"id":1,"resources":[1,2]}`, `{"resources":[1,2]}`},
+		{`when: [get-deployment, not known deployment_id], do: refuse 410 Gone`, "GET /d1 k|PATCH /d2 k 1|GET /d2 k",
+			`410 {"detail":"Gone"}|1|{"id":"d2"}`},
+		{`when: [update-deployment, request.source is list], do: [unserved, 'refuse 400 <deployment.id>']`,
+			`PATCH /d1 k {"source":[]}`, `400 {"detail":"d1"}`},
+		{`when: [update-deployment, sent is filled, request is absent], do: refuse 500 No`,
+			`PATCH /d1 k null|PATCH /d1 k {} x`, `null|500 {"detail":"No"}`},
 		{`when: update-deployment, do: [drop request.source, beside]`, `PATCH /d1 k {"source":"a"}`, `{"source":"a"}`},
 		{`when: get-deployment, do: [common.id ?= <answer.id>, answer = <common.id>]`, "GET /d1 k|GET /d2 k", `"d1"|"d1"`},
 		{`changes: [{when: [update-deployment, request.source is text], do: [kept.source = <request.source>, drop request.source]},
 			{when: [get-deployment, kept.source is present], do: answer = <kept.source>}]`,
-			`PATCH /d1 k {"source":"git"}|GET /d1 k|GET /d2 k`, `{}|"git"|{"id":"d2","detail":""}`},
-		{`when: get-deployment, do: foreign path.deployment_id`, "GET /d1 k|GET /d2 k", `{"id":"d1","detail":""}|{"id":"d1","detail":""}`},
-		{`when: update-deployment, do: foreign request.source`, `PATCH /d1 k {"source":"a"}|PATCH /d1 k {"source":"b"}`, `{"source":"a"}|{"source":"a"}`},
+			`PATCH /d1 k {"source":"git"}|GET /d1 k|GET /d2 k`, `{}|"git"|{"id":"d2"}`},
+		{`when: get-deployment, do: foreign path.deployment_id`, "GET /d1 k|GET /d2 k", `{"id":"d1"}|{"id":"d1"}`},
+		{`when: update-deployment, do: foreign request.source`, `PATCH /d1 k {"source":"a"}|PATCH /d1 k {"source":"b"}`,
+			`{"source":"a"}|{"source":"a"}`},
 		{`when: update-deployment, do: foreign answer.source`, `PATCH /d1 k {"source":1}|PATCH /d2 k {"source":5}|PATCH /d1 k {"source":2}`,
 			`{"source":1}|{"source":1}|{"source":5}`},
 		{`when: update-deployment, do: stale answer.source`, `PATCH /d1 k {"source":1}|PATCH /d2 k {"source":5}|PATCH /d1 k {"source":2}|PATCH /d1 k {"source":2}`,

@@ -38,18 +38,3 @@ func TestMistakesInRowsAreToldWithTheirPlace(t *testing.T) {
 	require.EqualError(t, check([]*deviate.Row{&unknown}), "rows/x.yaml:1: a fails CP-LIST-999, which is not a requirement")
 	require.EqualError(t, check([]*deviate.Row{&also}), "rows/x.yaml:1: a fails CP-NONE-1, which is not a requirement")
 }
-
-func TestFindGivesLayersAndEdition(t *testing.T) {
-	layers, edition, err := Find("image-makes-no-revision", "pretty-printed")
-	require.NoError(t, err)
-	require.Len(t, layers, 2)
-	require.Equal(t, selfHosted, edition)
-
-	layers, edition, err = Find()
-	require.NoError(t, err)
-	require.Empty(t, layers)
-	require.Empty(t, edition)
-
-	_, _, err = Find("limit-100-is-refused", "no-such-fault")
-	require.ErrorContains(t, err, "no-such-fault")
-}
