@@ -209,7 +209,9 @@ func tenant(name string, c fixtures.Credentials) controlplane.Tenant {
 }
 
 // conformanceMaterial makes the fixtures' material once: it takes a while, and never changes.
-var conformanceMaterial = sync.OnceValues(func() (*fixtures.Material, error) { return fixtures.Build(graphs.FS) })
+var conformanceMaterial = sync.OnceValues(func() (*fixtures.Material, error) {
+	return fixtures.Build(graphs.FS, fixtures.GraphConfigPath)
+})
 
 // deployBuiltin puts the built-in agent server in service. It belongs to no deployment. Its graph may be changed.
 func (s *Server) deployBuiltin(ctx context.Context, servers *agents, tenant string, secrets fixtures.Secrets) error {

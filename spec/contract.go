@@ -123,13 +123,11 @@ func (c *compiler) operation(path, method string, item *openapi3.PathItem, decla
 func (c *compiler) parameter(declared *openapi3.Parameter) (*parameter, error) {
 	schema := declared.Schema.Value
 	result := &parameter{Parameter: Parameter{
-		Name: declared.Name, In: declared.In, Required: declared.Required, Format: schema.Format, Enum: texts(schema.Enum),
+		Name: declared.Name, In: declared.In, Enum: texts(schema.Enum),
 		Minimum: schema.Min, Maximum: schema.Max, Default: schema.Default,
 	}}
 	for _, name := range schema.Type.Slice() {
-		if name == "null" {
-			result.Nullable = true
-		} else {
+		if name != "null" {
 			result.Type = name
 		}
 	}

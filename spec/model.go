@@ -87,15 +87,12 @@ type Operation struct {
 
 // Parameter is one parameter of an operation with its bounds (interface, section 4).
 type Parameter struct {
-	Name     string
-	In       string // "path" or "query"
-	Required bool
-	Type     string // "string", "integer" or "boolean"
-	Format   string // such as "uuid"
-	Nullable bool
-	Default  any
-	Minimum  *float64
-	Maximum  *float64
+	Name    string
+	In      string // "path" or "query"
+	Type    string // "string", "integer" or "boolean"
+	Default any
+	Minimum *float64
+	Maximum *float64
 	// Enum lists the allowed values; where List is set, those of the items of a comma-separated list.
 	Enum []string
 	List bool

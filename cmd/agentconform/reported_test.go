@@ -44,7 +44,7 @@ func TestTheCoreAloneDoesNotConform(t *testing.T) {
 			}
 			t.Run(fmt.Sprint(null.Name, words), func(t *testing.T) {
 				t.Parallel()
-				server := httptest.NewServer(null.Handler())
+				server := httptest.NewServer(null.Serve)
 				defer server.Close()
 				defer server.CloseClientConnections()
 				c := startWith(t)

@@ -26,7 +26,7 @@ func newWorking(t *testing.T, edition controlplane.Edition) *working {
 	m, err := fixtures.Build(fstest.MapFS{
 		"conformance/agent.json": {Data: []byte("main")}, "conformance_next/agent.json": {Data: []byte("next")},
 		"broken/agent.json": {Data: []byte("broken")},
-	})
+	}, fixtures.GraphConfigPath)
 	require.NoError(t, err)
 	host, err := m.Serve("127.0.0.1:0", "")
 	require.NoError(t, err)

@@ -39,6 +39,9 @@ type Change struct {
 	When texts `yaml:"when"` // the operation, several with "or", those of a half, or "all"; then conditions
 	Do   texts `yaml:"do"`
 
+	// Instead makes a handler that answers in place of the one that follows; the conditions look at requests only.
+	Instead func(next http.Handler) http.Handler `yaml:"-"`
+
 	operations  []string
 	anyStatus   bool // a condition looks at the status; else answers that succeed are changed
 	before      bool // something looks at the deployment as it was
@@ -166,7 +169,10 @@ func (l *loader) change(c *Change) error {
 		}
 	}
 	c.anyStatus = l.status
-	if len(c.Do) == 0 {
+	switch {
+	case c.Instead != nil && len(c.late) > 0:
+		return errors.New("a condition looks at the answer, and there is none yet")
+	case c.Instead == nil && len(c.Do) == 0:
 		return errors.New("it does nothing")
 	}
 	for _, text := range c.Do {
@@ -227,6 +233,10 @@ func learning(seen *memory, next http.Handler) http.Handler {
 }
 
 func (c *Change) around(seen *memory, next http.Handler, count *Count) http.Handler {
+	var instead http.Handler
+	if c.Instead != nil {
+		instead = c.Instead(next)
+	}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		op := OperationOf(r)
 		if !slices.Contains(c.operations, op.ID) {
@@ -235,8 +245,15 @@ func (c *Change) around(seen *memory, next http.Handler, count *Count) http.Hand
 		}
 		x := newExchange(r, op, next, seen)
 		x.count = count
-		c.serve(x)
-		if x.answer != nil {
+		switch {
+		case instead != nil && x.all(c.early):
+			instead.ServeHTTP(w, x.original())
+			return
+		case instead != nil:
+			next.ServeHTTP(w, x.original())
+			return
+		}
+		if c.serve(x); x.answer != nil {
 			x.send(w)
 		}
 	})

@@ -11,14 +11,11 @@ import (
 	"testing/fstest"
 )
 
-// The folders of FS, each of them a source.
-const (
-	Conformance     = "conformance"      // agent.json, and alternative.json with the same graphs
-	ConformanceNext = "conformance_next" // what differs from it in the next revision: it answers with another prefix
-	Broken          = "broken"           // a syntax error in its graph
-)
+// Conformance is the folder of the conformance graph: agent.json, and alternative.json with the same graphs.
+const Conformance = "conformance"
 
-// FS holds the sources.
+// FS holds the sources, one a folder: conformance; conformance_next, what differs from it in the next revision, which answers
+// with another prefix; broken, with a syntax error in its graph.
 //
 //go:embed conformance conformance_next broken
 var FS embed.FS

@@ -84,13 +84,15 @@ func All() []Mode {
 
 // around puts the mode around the reference.
 func (m *Mode) around(next http.Handler) (http.Handler, error) {
-	changes := m.Changes
-	if len(m.Do) > 0 {
-		changes = append(slices.Clone(changes), m.Change)
+	changes := slices.Clone(m.Changes)
+	if len(m.When) > 0 {
+		changes = append(changes, m.Change)
 	}
-	row := &deviate.Row{Name: m.Name}
-	for _, c := range changes {
+	for i, c := range changes {
 		changed := deviate.Change{When: c.When}
+		if len(c.Do) == 0 {
+			changed.Instead = m.Answer.instead
+		}
 		for _, do := range c.Do {
 			text, err := m.filled(do)
 			if err != nil {
@@ -98,16 +100,13 @@ func (m *Mode) around(next http.Handler) (http.Handler, error) {
 			}
 			changed.Do = append(changed.Do, text)
 		}
-		row.Changes = append(row.Changes, changed)
+		changes[i] = changed
 	}
+	row := &deviate.Row{Name: m.Name, Changes: changes}
 	if err := row.Read(); err != nil {
 		return nil, err
 	}
-	next = row.Around(next, &deviate.Count{})
-	if len(m.When) == 0 || len(m.Do) > 0 {
-		return next, nil
-	}
-	return deviate.Instead(m.When, m.Answer.instead(next), next)
+	return row.Around(next, &deviate.Count{}), nil
 }
 
 // filled is a change with the value of the mode, as YAML, in its place.

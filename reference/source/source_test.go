@@ -35,7 +35,7 @@ type world struct {
 
 func newWorld(t *testing.T) world {
 	t.Helper()
-	m, err := fixtures.Build(graphs)
+	m, err := fixtures.Build(graphs, fixtures.GraphConfigPath)
 	require.NoError(t, err)
 	host, err := m.Serve("127.0.0.1:0", "")
 	require.NoError(t, err)

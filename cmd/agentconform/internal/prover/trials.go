@@ -160,7 +160,7 @@ func (p *prover) null(i faults.NullImplementation) trial {
 		if err != nil {
 			return nil, err
 		}
-		server := httptest.NewServer(i.Handler())
+		server := httptest.NewServer(i.Serve)
 		cfg.Target = server.URL
 		return func() {
 			server.CloseClientConnections()
