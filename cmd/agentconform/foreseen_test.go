@@ -38,14 +38,14 @@ func startVendor(t *testing.T, revisions int) *vendor {
 	t.Helper()
 	v := &vendor{}
 	var err error
-	v.Server, err = reference.Start(t.Context(), reference.Options{WrapHTTP: func(next http.Handler) http.Handler {
+	v.Server, err = reference.Start(t.Context(), reference.Options{WrapHTTP: []func(http.Handler) http.Handler{func(next http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			v.mu.Lock()
 			v.requests = append(v.requests, r.Method+" "+r.URL.Path)
 			v.mu.Unlock()
 			next.ServeHTTP(w, r)
 		})
-	}})
+	}}})
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, v.Close()) })
 	if revisions > 0 {

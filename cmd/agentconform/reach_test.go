@@ -62,14 +62,10 @@ func behindFront(t *testing.T, host, scheme string, o reference.Options, layer f
 	_, port, err := net.SplitHostPort(f.Listener.Addr().String())
 	require.NoError(t, err)
 	o.PublicURL = scheme + "://" + net.JoinHostPort(host, port)
-	wrap := o.WrapHTTP
-	o.WrapHTTP = func(h http.Handler) http.Handler {
-		if wrap != nil {
-			h = wrap(h)
-		}
+	o.WrapHTTP = append(o.WrapHTTP, func(h http.Handler) http.Handler {
 		f.handler = h
 		return h
-	}
+	})
 	_, cfg := start(t, o)
 	t.Cleanup(func() {
 		f.CloseClientConnections()

@@ -73,7 +73,7 @@ func (o *rotation) wrap(next http.Handler) http.Handler {
 func TestCredentialsThatExpire(t *testing.T) {
 	t.Parallel()
 	o := &rotation{every: 30}
-	server, err := reference.Start(t.Context(), reference.Options{WrapHTTP: o.wrap})
+	server, err := reference.Start(t.Context(), reference.Options{WrapHTTP: []func(http.Handler) http.Handler{o.wrap}})
 	require.NoError(t, err)
 	t.Cleanup(func() { assert.NoError(t, server.Close()) })
 	cfg := config.Default()

@@ -74,7 +74,7 @@ func newSite(t testing.TB, source files, opts Options) *site {
 // conformanceSite serves the conformance graph, to its first user.
 func conformanceSite(t testing.TB) *site {
 	t.Helper()
-	source, err := graphs.Changed(graphs.Conformance, nil)
+	source, err := graphs.Conformance()
 	require.NoError(t, err)
 	app, err := Load(t.Context(), source, "agent.json")
 	require.NoError(t, err)

@@ -2,7 +2,6 @@ package deviate
 
 import (
 	"bytes"
-	"context"
 	"encoding/json"
 	"io"
 	"net/http"
@@ -54,17 +53,16 @@ func (x *exchange) all(conditions []condition) bool {
 
 // at returns the first value at a place, and whether it is there.
 func (x *exchange) at(p place, beside slot) (value any, has bool) {
+	parts := x.parts
 	switch {
 	case p.is("fresh-id"):
 		return uuid.NewString(), true
 	case p.is("was", "its"):
-		return firstOf(slots(map[string]any{"was": beside.value, "its": beside.its}, p, ""))
+		parts = map[string]any{"was": beside.value, "its": beside.its}
+	default:
+		x.load(p[0])
 	}
-	x.load(p[0])
-	return firstOf(slots(x.parts, p, ""))
-}
-
-func firstOf(all []slot) (value any, has bool) {
+	all := slots(parts, p, "")
 	if len(all) == 0 {
 		return nil, false
 	}
@@ -287,14 +285,6 @@ func (x *exchange) original() *http.Request { return withBody(x.r.Clone(x.r.Cont
 func withBody(r *http.Request, body []byte) *http.Request {
 	r.Body, r.ContentLength = io.NopCloser(bytes.NewReader(body)), int64(len(body))
 	return r
-}
-
-// waitFor waits, but not longer than the client.
-func waitFor(ctx context.Context, d time.Duration) {
-	select {
-	case <-time.After(d):
-	case <-ctx.Done():
-	}
 }
 
 // send sends the answer with what was changed in its parts.

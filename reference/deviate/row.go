@@ -321,19 +321,22 @@ func (c *Change) exchange(x *exchange, first *Answer) *Answer {
 
 // wait is for answers that come late or never. It tells whether one comes.
 func (c *Change) wait(x *exchange) bool {
-	ctx := x.r.Context()
+	gone := x.r.Context().Done()
 	x.changed = c.flags.hang || c.flags.close || c.flags.delay > 0
 	x.tally()
 	if c.flags.close {
 		panic(http.ErrAbortHandler)
 	}
 	if c.flags.hang {
-		<-ctx.Done()
+		<-gone
 		x.answer = nil
 		return false
 	}
 	if c.flags.delay > 0 {
-		waitFor(ctx, c.flags.delay)
+		select {
+		case <-time.After(c.flags.delay):
+		case <-gone:
+		}
 	}
 	return true
 }

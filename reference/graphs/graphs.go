@@ -6,13 +6,9 @@ package graphs
 
 import (
 	"embed"
-	"fmt"
 	"io/fs"
 	"testing/fstest"
 )
-
-// Conformance is the folder of the conformance graph: agent.json, and alternative.json with the same graphs.
-const Conformance = "conformance"
 
 // FS holds the sources, one a folder: conformance; conformance_next, what differs from it in the next revision, which answers
 // with another prefix; broken, with a syntax error in its graph.
@@ -20,20 +16,21 @@ const Conformance = "conformance"
 //go:embed conformance conformance_next broken
 var FS embed.FS
 
-// GraphFile is the file of a source that has its graph.
-const GraphFile = "graph.star"
+// graphFile is the file of a source that has its graph.
+const graphFile = "graph.star"
 
-// Changed returns the source in the folder, with its graph changed; nil changes nothing.
-func Changed(folder string, change func(graph string) string) (fs.FS, error) {
-	source, err := fs.Sub(FS, folder)
-	if err != nil || change == nil {
-		return source, err
-	}
-	graph, err := fs.ReadFile(source, GraphFile)
+// Conformance returns the source of the conformance graph, with changes of that.
+func Conformance(changes ...func(graph string) string) (fs.FS, error) {
+	source, err := fs.Sub(FS, "conformance")
 	if err != nil {
-		return nil, fmt.Errorf("read the folder %s of the graphs: %w", folder, err)
+		return nil, err
 	}
-	return changed{source, fstest.MapFS{GraphFile: {Data: []byte(change(string(graph)))}}}, nil
+	text, err := fs.ReadFile(source, graphFile)
+	graph := string(text)
+	for _, change := range changes {
+		graph = change(graph)
+	}
+	return changed{source, fstest.MapFS{graphFile: {Data: []byte(graph)}}}, err
 }
 
 // changed is a source with another graph.
@@ -44,7 +41,7 @@ type changed struct {
 
 // Open opens a file.
 func (c changed) Open(name string) (fs.File, error) {
-	if name == GraphFile {
+	if name == graphFile {
 		return c.graph.Open(name)
 	}
 	return c.FS.Open(name)

@@ -43,10 +43,10 @@ func Start(ctx context.Context, m Mode) (*Server, error) {
 	s := &Server{}
 	s.reference, err = reference.Start(ctx, reference.Options{
 		PublicURL: scheme + l.Addr().String(),
-		WrapHTTP: func(next http.Handler) http.Handler {
+		WrapHTTP: []func(http.Handler) http.Handler{func(next http.Handler) http.Handler {
 			handler, wrong = m.around(next)
 			return next
-		},
+		}},
 	})
 	if err != nil {
 		return nil, errors.Join(err, l.Close())
