@@ -55,13 +55,11 @@ func TestEveryProblemOfABodyIsNamedOnce(t *testing.T) {
 	}
 }
 
-func TestTheBodysKindAndSizeAreHeld(t *testing.T) {
+func TestTheBodysKindIsHeld(t *testing.T) {
 	r := newRig(t, controlplane.Cloud)
 	for kind, status := range map[string]int{
 		"Application/JSON; Charset=UTF-8": 201, "text/plain": 422, "application/problem+json": 422, "nonsense; ;": 422,
 	} {
 		r.want(status, "POST", "/v2/deployments", gitBody, "Content-Type: "+kind)
 	}
-	huge := strings.Replace(gitBody, `"d"`, `"`+strings.Repeat("d", 1<<20)+`"`, 1)
-	require.NotEmpty(t, r.want(http.StatusRequestEntityTooLarge, "POST", "/v2/deployments", huge).Get("detail").String())
 }

@@ -49,52 +49,38 @@ func newWorld(t *testing.T) world {
 	return world{m, host, fetcher}
 }
 
-// content resolves and fetches an origin and returns the file that tells the variants apart.
-func (w world) content(t *testing.T, o source.Origin) (graph, id string) {
-	t.Helper()
-	id, err := w.fetcher.Resolve(t.Context(), o)
-	require.NoError(t, err)
-	archive, err := w.fetcher.Fetch(t.Context(), o, id)
-	require.NoError(t, err)
-	tree, err := archive.Open()
-	require.NoError(t, err)
-	require.NoError(t, fstest.TestFS(tree, "agent.json", "graph.star", "lib/a.star"))
-	text, err := fs.ReadFile(tree, "graph.star")
-	require.NoError(t, err)
-	return string(text), id
-}
-
-func TestRepositoryOfAHost(t *testing.T) {
+func TestOrigins(t *testing.T) {
 	w := newWorld(t)
-	repository, commits := w.host.Place().RepoURL, w.material.Commits()
-	for ref, want := range map[string]struct{ graph, commit string }{
-		"":                 {"answer = 1\n", commits["main"]},
-		"main":             {"answer = 1\n", commits["main"]},
-		"refs/heads/main":  {"answer = 1\n", commits["main"]},
-		"release/next":     {"answer = 2\n", commits["release/next"]},
-		"refs/tags/v1.0.0": {"answer = 1\n", commits["refs/tags/v1.0.0"]},
-		"refs/tags/v1.1.0": {"answer = 1\n", commits["refs/tags/v1.1.0"]},
+	repository, registry, commits := w.host.Place().RepoURL, w.host.Place().Registry, w.material.Commits()
+	image, err := w.fetcher.Resolve(t.Context(), source.Origin{ImageURI: registry + "/conformance:v2"})
+	require.NoError(t, err)
+	byDigest := registry + "/conformance@" + strings.TrimPrefix(image, "oci:")
+	for _, c := range []struct {
+		origin    source.Origin
+		id, graph string
+	}{
+		{source.Origin{RepoURL: repository}, "git:" + commits["main"], "answer = 1\n"},
+		{source.Origin{RepoURL: repository, Ref: "refs/heads/main"}, "git:" + commits["main"], "answer = 1\n"},
+		{source.Origin{RepoURL: repository, Ref: "release/next"}, "git:" + commits["release/next"], "answer = 2\n"},
+		{source.Origin{RepoURL: repository, Ref: "refs/tags/v1.0.0"}, "git:" + commits["refs/tags/v1.0.0"], "answer = 1\n"},
+		{source.Origin{RepoURL: repository, Ref: "refs/tags/v1.1.0"}, "git:" + commits["refs/tags/v1.1.0"], "answer = 1\n"},
+		{source.Origin{ImageURI: byDigest}, image, "answer = 2\n"},
 	} {
-		graph, id := w.content(t, source.Origin{RepoURL: repository, Ref: ref})
-		require.Equal(t, want.graph, graph, ref)
-		require.Equal(t, "git:"+want.commit, id, ref)
+		id, err := w.fetcher.Resolve(t.Context(), c.origin)
+		require.NoError(t, err)
+		require.Equal(t, c.id, id)
+		archive, err := w.fetcher.Fetch(t.Context(), c.origin, id)
+		require.NoError(t, err)
+		tree, err := archive.Open()
+		require.NoError(t, err)
+		require.NoError(t, fstest.TestFS(tree, "agent.json", "graph.star", "lib/a.star"))
+		text, err := fs.ReadFile(tree, "graph.star")
+		require.NoError(t, err)
+		require.Equal(t, c.graph, string(text))
 	}
 	for _, ref := range []string{"missing", "v1.0.0", "refs/tags/main", "refs/heads/", "../HEAD", "a b"} {
 		_, err := w.fetcher.Resolve(t.Context(), source.Origin{RepoURL: repository, Ref: ref})
 		require.ErrorContains(t, err, "has no ref", ref)
-	}
-	_, err := w.fetcher.Resolve(t.Context(), source.Origin{RepoURL: w.host.Advertised() + "/other.git", Ref: "main"})
-	require.ErrorContains(t, err, "read the repository")
-}
-
-func TestImage(t *testing.T) {
-	w := newWorld(t)
-	registry := w.host.Place().Registry
-	for tag, graph := range map[string]string{"v1": "answer = 1\n", "v2": "answer = 2\n"} {
-		got, id := w.content(t, source.Origin{ImageURI: registry + "/conformance:" + tag})
-		require.Equal(t, graph, got, tag)
-		byDigest, _ := w.content(t, source.Origin{ImageURI: registry + "/conformance@" + strings.TrimPrefix(id, "oci:")})
-		require.Equal(t, graph, byDigest)
 	}
 	for _, uri := range []string{registry + "/conformance:missing", registry + "/other:v1", "NOT AN IMAGE", "127.0.0.1:1/conformance:v1"} {
 		_, err := w.fetcher.Resolve(t.Context(), source.Origin{ImageURI: uri})
