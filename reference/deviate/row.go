@@ -184,6 +184,9 @@ func (l *loader) change(c *Change) error {
 			c.acts = append(c.acts, parsed)
 		}
 	}
+	if c.flags.asOwner { // which is nothing where none is known
+		c.early = append(c.early, func(x *exchange) bool { return len(x.seen.owner(x)) > 0 })
+	}
 	c.before = l.before
 	return nil
 }
@@ -246,29 +249,24 @@ func (c *Change) around(seen *memory, next http.Handler, count *Count) http.Hand
 		x := newExchange(r, op, next, seen)
 		x.count = count
 		switch {
-		case instead != nil && x.all(c.early):
-			instead.ServeHTTP(w, x.original())
-			return
-		case instead != nil:
+		case !x.all(c.early):
 			next.ServeHTTP(w, x.original())
-			return
-		}
-		if c.serve(x); x.answer != nil {
-			x.send(w)
+		case instead != nil:
+			instead.ServeHTTP(w, x.original())
+		default:
+			if c.serve(x); x.answer != nil {
+				x.send(w)
+			}
 		}
 	})
 }
 
 // serve gets an answer and changes it. There is none where the client gets none.
 func (c *Change) serve(x *exchange) {
-	if !x.all(c.early) {
-		x.answered(Capture(x.next, x.original()))
-		return
-	}
 	if c.before {
 		x.load("before")
 	}
-	first := (*Answer)(nil)
+	var first *Answer
 	if len(c.late) > 0 {
 		first = Capture(x.next, x.original())
 		x.answered(first)
@@ -277,12 +275,6 @@ func (c *Change) serve(x *exchange) {
 		}
 	}
 	if !c.wait(x) {
-		return
-	}
-	if c.flags.asOwner && len(x.seen.owner(x)) == 0 {
-		if first == nil {
-			x.answered(Capture(x.next, x.original()))
-		}
 		return
 	}
 	x.answer = nil
