@@ -6,13 +6,10 @@ import (
 	"encoding/json"
 	"io"
 	"net/http"
-	"strings"
 	"testing"
 	"time"
 
 	"github.com/agentconform/agentconform/reference"
-	"github.com/agentconform/agentconform/reference/internal/contractcheck"
-	"github.com/agentconform/agentconform/spec"
 	"github.com/stretchr/testify/require"
 	"github.com/tidwall/gjson"
 	"go.uber.org/goleak"
@@ -41,18 +38,7 @@ type client struct {
 func newClient(t testing.TB, url, key string) client {
 	connections := &http.Transport{MaxIdleConnsPerHost: 16}
 	t.Cleanup(connections.CloseIdleConnections)
-	checked := &contractcheck.Transport{T: t, Inner: connections, Side: sideOf}
-	return client{t: t, url: url, key: key, http: &http.Client{Transport: checked, Timeout: limit}}
-}
-
-// sideOf tells which half of the interface answers under a path of the reference.
-func sideOf(path string) (spec.Side, string) {
-	rest, isAgent := strings.CutPrefix(path, "/agents/")
-	if !isAgent {
-		return spec.ControlPlane, path
-	}
-	_, below, _ := strings.Cut(rest, "/")
-	return spec.AgentServer, "/" + below
+	return client{t: t, url: url, key: key, http: &http.Client{Transport: connections, Timeout: limit}}
 }
 
 func start(t testing.TB, opts reference.Options) client {

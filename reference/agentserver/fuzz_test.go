@@ -20,8 +20,8 @@ func FuzzBody(f *testing.F) {
 	}
 	f.Add(0, `{"metadata": {"a": -0.0, "b": 1E-400, "c": {"d": []}}}`)
 	f.Fuzz(func(t *testing.T, route int, body string) {
-		s, wire := *site, *site.wire
-		s.t, s.wire, wire.T, wire.AtRandom = t, &wire, t, true
+		s := *site
+		s.t, s.wire.T, s.wire.AtRandom = t, t, true
 		thread := s.thread()
 		routes := []string{"/threads", "/threads/search", "/threads/" + thread + "/runs"}
 		chosen := max(route, -(route+1)) % len(routes)

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"io"
 	"net/http"
 	"net/http/httptest"
 	"path/filepath"
@@ -59,8 +58,8 @@ type site struct {
 	t       testing.TB
 	server  *Server
 	db      *store.Store
-	wire    *contractcheck.Transport // holds what passes to the contract's document
-	graph   string                   // that runs are of
+	wire    contractcheck.Server // holds what passes to the contract's document
+	graph   string               // that runs are of
 	headers map[string]string
 }
 
@@ -95,7 +94,7 @@ func serve(t testing.TB, app *App, graph string, opts Options) *site {
 		assert.NoError(t, server.Close(ctx))
 		assert.NoError(t, db.Close())
 	})
-	wire := contractcheck.Within(t, spec.AgentServer, server)
+	wire := contractcheck.Server{T: t, Side: spec.AgentServer, Handler: server}
 	return &site{t: t, server: server, db: db, wire: wire, graph: graph, headers: map[string]string{}}
 }
 
@@ -129,11 +128,8 @@ func (s *site) do(method, path, body string) answered {
 	for name, value := range s.headers {
 		r.Header.Set(name, value)
 	}
-	resp, err := s.wire.RoundTrip(r)
-	require.NoError(s.t, err)
-	text, err := io.ReadAll(resp.Body)
-	require.NoError(s.t, err)
-	return answered{resp.StatusCode, resp.Header, string(text)}
+	w := s.wire.Answer(r)
+	return answered{w.Code, w.Header(), w.Body.String()}
 }
 
 // made sends a request that must be answered with 200, and reads the answer.

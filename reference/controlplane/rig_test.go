@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"net/http"
 	"net/http/httptest"
@@ -106,15 +105,12 @@ func (r *rig) want(status int, method, target, body string, headers ...string) g
 		name, value, _ := strings.Cut(h, ": ")
 		req.Header.Set(name, value)
 	}
-	resp, err := contractcheck.Within(r.t, spec.ControlPlane, r.server).RoundTrip(req)
-	require.NoError(r.t, err)
-	answer, err := io.ReadAll(resp.Body)
-	require.NoError(r.t, err)
-	require.Equal(r.t, status, resp.StatusCode, "%s %s %s: %s", method, target, body, answer)
-	if len(answer) > 0 {
-		require.Equal(r.t, "application/json", resp.Header.Get("Content-Type"))
+	w := contractcheck.Server{T: r.t, Side: spec.ControlPlane, Handler: r.server}.Answer(req)
+	require.Equal(r.t, status, w.Code, "%s %s %s: %s", method, target, body, w.Body)
+	if w.Body.Len() > 0 {
+		require.Equal(r.t, "application/json", w.Header().Get("Content-Type"))
 	}
-	return gjson.ParseBytes(answer)
+	return gjson.ParseBytes(w.Body.Bytes())
 }
 
 // places returns where the problems of a 422 are, "query.limit" and the like.
