@@ -83,7 +83,7 @@ func All() []Mode {
 }
 
 // around puts the mode around the reference.
-func (m *Mode) around(next http.Handler) (http.Handler, error) {
+func (m *Mode) around(next http.Handler) http.Handler {
 	changes := slices.Clone(m.Changes)
 	if len(m.When) > 0 {
 		changes = append(changes, m.Change)
@@ -94,25 +94,21 @@ func (m *Mode) around(next http.Handler) (http.Handler, error) {
 			changed.Instead = m.Answer.instead
 		}
 		for _, do := range c.Do {
-			text, err := m.filled(do)
-			if err != nil {
-				return nil, err
-			}
-			changed.Do = append(changed.Do, text)
+			changed.Do = append(changed.Do, m.filled(do))
 		}
 		changes[i] = changed
 	}
 	row := &deviate.Row{Name: m.Name, Changes: changes}
 	if err := row.Read(); err != nil {
-		return nil, err
+		panic(fmt.Sprintf("hostile.yaml: %v", err)) // as above
 	}
-	return row.Around(next, &deviate.Count{}), nil
+	return row.Around(next, &deviate.Count{})
 }
 
 // filled is a change with the value of the mode, as YAML, in its place.
-func (m *Mode) filled(do string) (string, error) {
+func (m *Mode) filled(do string) string {
 	if !strings.Contains(do, "{value}") {
-		return do, nil
+		return do
 	}
 	var value any
 	var err error
@@ -123,9 +119,12 @@ func (m *Mode) filled(do string) (string, error) {
 	} else {
 		err = m.Value.Decode(&value)
 	}
+	if err != nil {
+		panic(fmt.Sprintf("hostile.yaml: %s: %v", m.Name, err)) // as above
+	}
 	if s, is := value.(string); is {
-		return strings.ReplaceAll(do, "{value}", strconv.QuoteToASCII(s)), err
+		return strings.ReplaceAll(do, "{value}", strconv.QuoteToASCII(s))
 	}
 	written, _ := json.Marshal(value) // read from YAML
-	return strings.ReplaceAll(do, "{value}", string(written)), err
+	return strings.ReplaceAll(do, "{value}", string(written))
 }
