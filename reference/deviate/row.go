@@ -22,12 +22,12 @@ type Row struct {
 	Fails      string            `yaml:"fails"`      // ID of the requirement
 	Also       map[string]string `yaml:"also"`       // further causes: requirements, each with the reason
 	Edition    string            `yaml:"edition"`
-	Place      string            `yaml:"place"` // what an equivalent mutant changes, in a few words
-	Pace       time.Duration     `yaml:"pace"`  // how long a revision stays in each status
-	Hangs      bool              `yaml:"hangs"`
-	Once       bool              `yaml:"once"`
-	Elsewhere  bool              `yaml:"elsewhere"`
-	Explored   bool              `yaml:"explored"`
+	Place      string            `yaml:"place"`     // what an equivalent mutant changes, in a few words
+	Pace       time.Duration     `yaml:"pace"`      // how long a revision stays in each status
+	Hangs      bool              `yaml:"hangs"`     // requests wait for their timeout: the self-test begins with it
+	Once       bool              `yaml:"once"`      // it deviates once in the life of a server
+	Elsewhere  bool              `yaml:"elsewhere"` // scenarios of other requirements show it
+	Explored   bool              `yaml:"explored"`  // only exploration finds it
 	Changes    []Change          `yaml:"changes"`
 	Change     `yaml:",inline"`
 

@@ -50,8 +50,8 @@ func (r *row) line() string {
 	if len(r.Wrong) > 0 {
 		state = "WRONG"
 	}
-	return fmt.Sprintf("%-5s %-10s %-34s %-14s %5.1f s, %4d MB  %s", state, r.Group, r.Name, r.Verdict, r.Seconds, r.Megabytes,
-		strings.Join(r.Wrong, "; "))
+	s := fmt.Sprintf("%-5s %-10s %-34s %-14s %5.1f s, %4d MB", state, r.Group, r.Name, r.Verdict, r.Seconds, r.Megabytes)
+	return strings.Join(append([]string{s}, r.Wrong...), "; ")
 }
 
 // longestRemoval is the bound, in seconds, of removing what a run has created, and a second in which what is going on ends.
