@@ -27,6 +27,9 @@ const (
 	EndToEnd     = "end-to-end"
 )
 
+// profiles are all of them, in the order of the interface.
+var profiles = []string{ControlPlane, AgentServer, EndToEnd}
+
 // Tags that steer the run rather than describe a requirement.
 const (
 	// TagLast marks what can be judged only when everything else has been seen.
@@ -181,11 +184,9 @@ func binding(l reports.Level) int {
 
 // sort puts the parts of the interface into its own order; within a part the files stay in that of their names.
 func (c *Catalogue) sort() {
-	part := func(profile string) int { return slices.Index([]string{ControlPlane, AgentServer, EndToEnd}, profile) }
+	part := func(profile string) int { return slices.Index(profiles, profile) }
 	slices.SortStableFunc(c.Requirements, func(a, b *Requirement) int { return part(a.Profile) - part(b.Profile) })
-	slices.SortStableFunc(c.Files, func(a, b File) int {
-		return part(a.profile()) - part(b.profile())
-	})
+	slices.SortStableFunc(c.Files, func(a, b File) int { return part(a.profile()) - part(b.profile()) })
 }
 
 // Find returns the requirement with the ID, or nil.

@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestEveryRequirementIsInOneCapability compares the table of capabilities with the
+// TestEveryRequirementIsInOneCapability compares the table of capabilities with the features.
 func TestEveryRequirementIsInOneCapability(t *testing.T) {
 	c, err := Load()
 	require.NoError(t, err)

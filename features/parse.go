@@ -62,13 +62,12 @@ func (p *parser) rule(rule *messages.Rule) (*Requirement, error) {
 		Title:       rule.Name,
 		Quote:       quote,
 		Description: description,
-		Profile:     p.profile(),
-		Subject:     p.subject(),
 		Feature:     p.feature.Name,
 		URI:         p.uri,
 		Line:        int(rule.Location.Line),
 	}
-	for _, tag := range rule.Tags {
+	for _, tag := range slices.Concat(p.feature.Tags, rule.Tags) { // the subject of a rule comes before that of its feature
+		name := strings.TrimPrefix(tag.Name, "@")
 		if m := idTag.FindStringSubmatch(tag.Name); m != nil {
 			r.ID = m[1]
 		} else if m := sectionTag.FindStringSubmatch(tag.Name); m != nil {
@@ -78,7 +77,9 @@ func (p *parser) rule(rule *messages.Rule) (*Requirement, error) {
 		} else if level, ok := levels[tag.Name]; ok {
 			r.Level = level
 		} else if slices.Contains(Subjects, tag.Name) {
-			r.Subject = strings.TrimPrefix(tag.Name, "@")
+			r.Subject = name
+		} else if slices.Contains(profiles, name) {
+			r.Profile = name
 		}
 	}
 	if r.ID == "" || r.Level == "" || len(r.Sections) == 0 || r.Profile == "" {
@@ -94,26 +95,6 @@ func (p *parser) rule(rule *messages.Rule) (*Requirement, error) {
 		}
 	}
 	return r, nil
-}
-
-func (p *parser) profile() string {
-	for _, tag := range p.feature.Tags {
-		switch name := strings.TrimPrefix(tag.Name, "@"); name {
-		case ControlPlane, AgentServer, EndToEnd:
-			return name
-		}
-	}
-	return ""
-}
-
-// subject is what the feature's tags say of all its rules.
-func (p *parser) subject() string {
-	for _, tag := range p.feature.Tags {
-		if slices.Contains(Subjects, tag.Name) {
-			return strings.TrimPrefix(tag.Name, "@")
-		}
-	}
-	return ""
 }
 
 func (p *parser) noteScenario(r *Requirement, s *messages.Scenario) {
@@ -163,9 +144,9 @@ func (p *parser) scenario(pickle *messages.Pickle) (*Scenario, error) {
 
 // describes tells whether a tag describes a requirement, or says when it is judged.
 func describes(tag string) bool {
-	others := append([]string{"@" + ControlPlane, "@" + AgentServer, "@" + EndToEnd, TagLast, TagSlow}, Subjects...)
 	return idTag.MatchString(tag) || sectionTag.MatchString(tag) || afterTag.MatchString(tag) || levels[tag] != "" ||
-		slices.Contains(others, tag)
+		slices.Contains(Subjects, tag) || slices.Contains([]string{TagLast, TagSlow}, tag) ||
+		slices.Contains(profiles, strings.TrimPrefix(tag, "@"))
 }
 
 // cutQuote splits the quote of the interface, with which a description may begin, from what follows it. The quote ends

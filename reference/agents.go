@@ -28,7 +28,7 @@ type agents struct {
 	store     *store.Store
 	log       *slog.Logger
 	tenants   []controlplane.Tenant
-	configure func(*agentserver.Options) // nil: leaves them as they are
+	configure []func(*agentserver.Options)
 
 	mu      sync.Mutex
 	serving map[string]*agentserver.Server
@@ -55,8 +55,8 @@ func (a *agents) Deploy(
 		return nil
 	}
 	opts := agentserver.Options{Log: a.log.With("deployment", deploymentID), APIKeyOwner: a.keyOwner(tenant)}
-	if a.configure != nil {
-		a.configure(&opts)
+	for _, configure := range a.configure {
+		configure(&opts)
 	}
 	server, err := agentserver.New(app, a.store, bucket(deploymentID), env, opts)
 	if err != nil {

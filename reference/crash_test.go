@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -85,9 +86,20 @@ func TestNothingAcknowledgedIsLostByAKill(t *testing.T) {
 		return id
 	}
 	up := create()
-	c.await(up, deployments[up], "DEPLOYED")
-	thread, answer := c.ask(url+"/agents/"+up, "", "remember me")
-	running := c.post(url+"/agents/"+up, thread, "wait=600000")
+	c.await(up, deployments[up])
+	threads := url + "/agents/" + up + "/threads"
+	_, made := c.as("POST", threads, map[string]any{})
+	thread := threads + "/" + made.Get("thread_id").String()
+	say := func(text string) (run string) {
+		status, made := c.as("POST", thread+"/runs", map[string]any{
+			"assistant_id": set.AssistantID,
+			"input":        map[string]any{"messages": []any{map[string]any{"role": "user", "content": text}}},
+		})
+		require.Equal(t, http.StatusOK, status, made.Raw)
+		return thread + "/runs/" + made.Get("run_id").String()
+	}
+	c.as("GET", say("remember me")+"/join", nil)
+	running := say("wait=600000")
 	for range 3 {
 		create()
 	}
@@ -100,16 +112,15 @@ func TestNothingAcknowledgedIsLostByAKill(t *testing.T) {
 
 	after := start(t, reference.Options{DataDir: folder})
 	require.Equal(t, set.Owner, after.server.Fixtures().Owner, "credentials stay with the folder")
-	at := after.url + "/agents/" + up + "/threads/" + thread
-	_, state := after.at(after.user(0), "GET", at+"/state", nil)
-	require.Equal(t, answer, state.Get("values.messages.1.content").String(), "what was in service is in service at once")
-	_, run := after.at(after.user(0), "GET", at+"/runs/"+running, nil)
+	_, state := after.as("GET", strings.Replace(thread, url, after.url, 1)+"/state", nil)
+	require.Equal(t, "You said: remember me", state.Get("values.messages.1.content").String(), "it is in service at once")
+	_, run := after.as("GET", strings.Replace(running, url, after.url, 1), nil)
 	require.Equal(t, "interrupted", run.Get("status").String(), run.Raw)
 	for _, id := range slices.Sorted(maps.Keys(deployments)) {
 		status, d := after.do("GET", "/v2/deployments/"+id, nil)
 		require.Equal(t, http.StatusOK, status, d.Raw)
 		require.Equal(t, deployments[id], d.Get("latest_revision_id").String())
-		require.Equal(t, "DEPLOYED", after.settle(id, deployments[id]), "taken up again")
+		after.await(id, deployments[id]) // taken up again
 	}
 	_, list := after.do("GET", "/v2/deployments/"+up+"/revisions", nil)
 	require.Len(t, list.Get("resources").Array(), 2)

@@ -16,7 +16,7 @@ func TestWhatOneKeyKeepsIsBounded(t *testing.T) {
 	large := map[string]any{"metadata": map[string]any{"x": strings.Repeat("x", 1<<19)}}
 	var threads []string
 	create := func() int {
-		status, made := c.at(c.user(0), "POST", c.server.AgentURL()+"/threads", large)
+		status, made := c.as("POST", c.server.AgentURL()+"/threads", large)
 		if status == http.StatusOK {
 			threads = append(threads, c.server.AgentURL()+"/threads/"+made.Get("thread_id").String())
 		} else {
@@ -29,7 +29,7 @@ func TestWhatOneKeyKeepsIsBounded(t *testing.T) {
 	}
 	require.NotEmpty(t, threads)
 	for _, thread := range threads {
-		status, _ := c.at(c.user(0), "DELETE", thread, nil)
+		status, _ := c.as("DELETE", thread, nil)
 		require.Equal(t, http.StatusNoContent, status)
 	}
 	require.Equal(t, http.StatusOK, create())

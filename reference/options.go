@@ -39,11 +39,11 @@ type Options struct {
 
 	Log *slog.Logger // none by default
 
-	// What follows changes the behaviour of the parts from outside. Nil leaves a part as it is.
-	WrapHTTP     func(http.Handler) http.Handler // around everything that is served
-	WrapAgent    func(*agentserver.Options)      // changes the options with which each agent server is made
-	WrapGraph    func(source string) string      // changes graph.star of the built-in agent server
-	WrapFixtures func(*fixtures.Set)             // changes what a harness is told, where what wraps the rest needs it
+	// What follows changes the behaviour of the parts from outside, in this order.
+	WrapHTTP     []func(http.Handler) http.Handler // around everything that is served
+	WrapAgent    []func(*agentserver.Options)      // changes the options with which each agent server is made
+	WrapGraph    []func(source string) string      // changes graph.star of the built-in agent server
+	WrapFixtures []func(*fixtures.Set)             // changes what a harness is told, where what wraps the rest needs it
 }
 
 func (o *Options) setDefaults() {

@@ -2,12 +2,10 @@ package reference_test
 
 import (
 	"context"
-	"net"
 	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
-	"sync"
 	"testing"
 
 	"github.com/agentconform/agentconform/reference"
@@ -15,9 +13,6 @@ import (
 )
 
 func TestWhatCannotBeStartedIsExplained(t *testing.T) {
-	taken, err := net.Listen("tcp", "127.0.0.1:0")
-	require.NoError(t, err)
-	defer taken.Close()
 	file := filepath.Join(t.TempDir(), "file")
 	require.NoError(t, os.WriteFile(file, nil, 0o600))
 	spoilt := t.TempDir()
@@ -29,8 +24,6 @@ func TestWhatCannotBeStartedIsExplained(t *testing.T) {
 		want string
 	}{
 		"edition":     {reference.Options{Edition: "home"}, `edition "home" is unknown; give "cloud" or "self-hosted"`},
-		"address":     {reference.Options{Listen: taken.Addr().String()}, "address already in use"},
-		"no address":  {reference.Options{Listen: "nonsense"}, "nonsense"},
 		"no folder":   {reference.Options{DataDir: file}, "make the data folder"},
 		"credentials": {reference.Options{DataDir: spoilt}, "delete the file"},
 		"in use":      {reference.Options{DataDir: inUse}, "another process has it open"},
@@ -68,31 +61,17 @@ func TestAnOpenAddressIsShownAsOneThatCanBeReached(t *testing.T) {
 	require.Equal(t, http.StatusOK, status)
 }
 
-func TestCredentialsAreNewForEachReference(t *testing.T) {
+func TestCredentialsAreNewAndOpenTheirOwnOnly(t *testing.T) {
 	a, b := start(t, reference.Options{}), start(t, reference.Options{})
-	require.NotEqual(t, a.server.Fixtures().Owner, b.server.Fixtures().Owner)
-	require.NotEqual(t, a.server.Fixtures().Owner, a.server.Fixtures().OtherTenant)
-	require.NotEqual(t, a.server.Fixtures().Users[0].Token, a.server.Fixtures().Users[1].Token)
+	set := a.server.Fixtures()
+	require.NotEqual(t, set.Owner, set.OtherTenant)
+	require.NotEqual(t, set.Users[0].Token, set.Users[1].Token)
 	b.key = a.key
 	status, _ := b.do("GET", "/v2/deployments", nil)
 	require.Equal(t, http.StatusUnauthorized, status)
-}
-
-// TestCloseWaitsForRequestsInProgress holds that a request sees its end coming, and is answered.
-func TestCloseWaitsForRequestsInProgress(t *testing.T) {
-	inside := make(chan struct{})
-	c := start(t, reference.Options{WrapHTTP: func(http.Handler) http.Handler {
-		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			close(inside)
-			<-r.Context().Done()
-			w.WriteHeader(http.StatusTeapot)
-		})
-	}})
-	var status int
-	var wg sync.WaitGroup
-	wg.Go(func() { status, _ = c.do("GET", "/", nil) })
-	<-inside
-	require.NoError(t, c.server.Close())
-	wg.Wait()
-	require.Equal(t, http.StatusTeapot, status)
+	for key, want := range map[string]int{set.Owner.APIKey: http.StatusOK, set.OtherTenant.APIKey: http.StatusUnauthorized} {
+		studio := map[string]string{"X-Auth-Scheme": "studio", "X-Api-Key": key}
+		status, _ := a.send(studio, "GET", a.server.AgentURL()+"/threads", nil)
+		require.Equal(t, want, status, "the studio opens with the key of its tenant")
+	}
 }

@@ -139,8 +139,8 @@ func (s *Server) layOut(folder string) (fixtures.Secrets, error) {
 		}
 	}
 	s.set = material.NewSet(controlplane.Edition(s.opts.Edition), host.Place(), secrets)
-	if s.opts.WrapFixtures != nil {
-		s.opts.WrapFixtures(&s.set)
+	for _, change := range s.opts.WrapFixtures {
+		change(&s.set)
 	}
 	return secrets, nil
 }
@@ -198,8 +198,8 @@ func (s *Server) assemble(ctx context.Context, db *store.Store, secrets fixtures
 		}
 		controlPlane.ServeHTTP(w, r)
 	}))
-	if s.opts.WrapHTTP != nil {
-		handler = s.opts.WrapHTTP(handler)
+	for _, wrap := range s.opts.WrapHTTP {
+		handler = wrap(handler)
 	}
 	return handler, nil
 }
@@ -209,11 +209,13 @@ func tenant(name string, c fixtures.Credentials) controlplane.Tenant {
 }
 
 // conformanceMaterial makes the fixtures' material once: it takes a while, and never changes.
-var conformanceMaterial = sync.OnceValues(func() (*fixtures.Material, error) { return fixtures.Build(graphs.FS) })
+var conformanceMaterial = sync.OnceValues(func() (*fixtures.Material, error) {
+	return fixtures.Build(graphs.FS, fixtures.GraphConfigPath)
+})
 
 // deployBuiltin puts the built-in agent server in service. It belongs to no deployment. Its graph may be changed.
 func (s *Server) deployBuiltin(ctx context.Context, servers *agents, tenant string, secrets fixtures.Secrets) error {
-	files, err := graphs.Changed(graphs.Conformance, s.opts.WrapGraph)
+	files, err := graphs.Conformance(s.opts.WrapGraph...)
 	if err != nil {
 		return err
 	}

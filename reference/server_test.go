@@ -6,14 +6,10 @@ import (
 	"encoding/json"
 	"io"
 	"net/http"
-	"slices"
-	"strings"
 	"testing"
 	"time"
 
 	"github.com/agentconform/agentconform/reference"
-	"github.com/agentconform/agentconform/reference/internal/contractcheck"
-	"github.com/agentconform/agentconform/spec"
 	"github.com/stretchr/testify/require"
 	"github.com/tidwall/gjson"
 	"go.uber.org/goleak"
@@ -27,11 +23,8 @@ func TestMain(m *testing.M) {
 	goleak.VerifyTestMain(m, goleak.IgnoreAnyFunction("net/http.(*conn).closeWriteAndWait"))
 }
 
-// Waiting for what happens in the background. The limit only ends a test that hangs: its length shows nothing.
-const (
-	limit = 2 * time.Minute
-	tick  = time.Millisecond
-)
+// limit ends a test that hangs. Its length shows nothing.
+const limit = 2 * time.Minute
 
 // client speaks to a reference as its owner.
 type client struct {
@@ -45,18 +38,7 @@ type client struct {
 func newClient(t testing.TB, url, key string) client {
 	connections := &http.Transport{MaxIdleConnsPerHost: 16}
 	t.Cleanup(connections.CloseIdleConnections)
-	checked := &contractcheck.Transport{T: t, Inner: connections, Side: sideOf}
-	return client{t: t, url: url, key: key, http: &http.Client{Transport: checked, Timeout: limit}}
-}
-
-// sideOf tells which half of the interface answers under a path of the reference.
-func sideOf(path string) (spec.Side, string) {
-	rest, isAgent := strings.CutPrefix(path, "/agents/")
-	if !isAgent {
-		return spec.ControlPlane, path
-	}
-	_, below, _ := strings.Cut(rest, "/")
-	return spec.AgentServer, "/" + below
+	return client{t: t, url: url, key: key, http: &http.Client{Transport: connections, Timeout: limit}}
 }
 
 func start(t testing.TB, opts reference.Options) client {
@@ -69,7 +51,19 @@ func start(t testing.TB, opts reference.Options) client {
 	return c
 }
 
+// do asks the control plane, as the owner.
 func (c client) do(method, path string, body any) (int, gjson.Result) {
+	c.t.Helper()
+	return c.send(map[string]string{"X-Api-Key": c.key}, method, c.url+path, body)
+}
+
+// as asks an agent server, as the first user of the fixtures.
+func (c client) as(method, url string, body any) (int, gjson.Result) {
+	c.t.Helper()
+	return c.send(map[string]string{"Authorization": "Bearer " + c.server.Fixtures().Users[0].Token}, method, url, body)
+}
+
+func (c client) send(headers map[string]string, method, url string, body any) (int, gjson.Result) {
 	c.t.Helper()
 	var text []byte
 	if body != nil {
@@ -77,9 +71,11 @@ func (c client) do(method, path string, body any) (int, gjson.Result) {
 		text, err = json.Marshal(body)
 		require.NoError(c.t, err)
 	}
-	req, err := http.NewRequest(method, c.url+path, bytes.NewReader(text))
+	req, err := http.NewRequest(method, url, bytes.NewReader(text))
 	require.NoError(c.t, err)
-	req.Header.Set("X-Api-Key", c.key)
+	for name, value := range headers {
+		req.Header.Set(name, value)
+	}
 	req.Header.Set("Content-Type", "application/json")
 	resp, err := c.http.Do(req)
 	require.NoError(c.t, err)
@@ -89,22 +85,11 @@ func (c client) do(method, path string, body any) (int, gjson.Result) {
 	return resp.StatusCode, gjson.ParseBytes(answer)
 }
 
-// settle polls a revision until it is settled.
-func (c client) settle(deployment, revision string) string {
+// await polls a revision until it is DEPLOYED.
+func (c client) await(deployment, revision string) {
 	c.t.Helper()
-	return c.await(deployment, revision, "DEPLOYED", "CREATE_FAILED", "BUILD_FAILED", "DEPLOY_FAILED", "SKIPPED", "INTERRUPTED")
-}
-
-// await polls a revision until it has one of the statuses.
-func (c client) await(deployment, revision string, statuses ...string) string {
-	c.t.Helper()
-	var status string
-	for end := time.Now().Add(limit); time.Now().Before(end); time.Sleep(tick) {
+	require.Eventually(c.t, func() bool {
 		_, r := c.do("GET", "/v2/deployments/"+deployment+"/revisions/"+revision, nil)
-		if status = r.Get("status").String(); slices.Contains(statuses, status) {
-			return status
-		}
-	}
-	require.FailNow(c.t, "the status did not come", "want one of %v, is %s", statuses, status)
-	return ""
+		return r.Get("status").String() == "DEPLOYED"
+	}, limit, time.Millisecond)
 }

@@ -25,7 +25,7 @@ func violationsOf(schema *jsonschema.Schema, value any) []Violation {
 	}
 	var violations []Violation
 	causes, known := map[string]bool{}, map[string]bool{}
-	for leaf := range leaves(tree) { // items come in their order, so that the first of each kind stands for all
+	for _, leaf := range leaves(tree) { // items come in their order, so that the first of each kind stands for all
 		cause := starred(strings.Join(leaf.InstanceLocation, "/")) + fmt.Sprintf(" %T", leaf.ErrorKind)
 		if missing, is := leaf.ErrorKind.(*kind.Required); is {
 			cause += fmt.Sprint(missing.Missing)
@@ -48,21 +48,15 @@ func violationsOf(schema *jsonschema.Schema, value any) []Violation {
 // names of fields may be the target's.
 const maxViolations = 256
 
-// leaves walks to the deepest causes: that a reference or a group "failed" says nothing.
-func leaves(e *jsonschema.ValidationError) func(yield func(*jsonschema.ValidationError) bool) {
-	return func(yield func(*jsonschema.ValidationError) bool) { visit(e, yield) }
-}
-
-func visit(e *jsonschema.ValidationError, yield func(*jsonschema.ValidationError) bool) bool {
+// leaves are the deepest causes, in their order: that a reference or a group "failed" says nothing.
+func leaves(e *jsonschema.ValidationError) (all []*jsonschema.ValidationError) {
 	if len(e.Causes) == 0 {
-		return yield(e)
+		return []*jsonschema.ValidationError{e}
 	}
 	for _, cause := range e.Causes {
-		if !visit(cause, yield) {
-			return false
-		}
+		all = append(all, leaves(cause)...)
 	}
-	return true
+	return all
 }
 
 // explain says what one cause means. Each missing field is a separate fault, at the place where it is missing.

@@ -44,9 +44,11 @@ type parameter struct {
 	schema *jsonschema.Schema
 }
 
+// response is one declared answer.
 type response struct {
-	Response
-	schema *jsonschema.Schema // nil where the body is open
+	contentTypes []string           // none where the body is open: any content type, any body
+	bodyOptional bool               // the answer may come without a body though a content type is declared
+	schema       *jsonschema.Schema // nil where the body is open
 }
 
 // compiler reads a document with the model of kin-openapi.
@@ -110,12 +112,12 @@ func (c *compiler) operation(path, method string, item *openapi3.PathItem, decla
 		result.body, result.bodyMissing, result.Example = schema, !body.Required, body.Content.Get(jsonType).Example
 	}
 	for _, status := range declared.Responses.Keys() { // sorted
-		compiled, err := newResponse(status, declared.Responses.Value(status).Value)
+		compiled, err := newResponse(declared.Responses.Value(status).Value)
 		if err != nil {
 			return nil, fmt.Errorf("response %s: %w", status, err)
 		}
 		result.responses[status] = compiled
-		result.Responses = append(result.Responses, compiled.Response)
+		result.Statuses = append(result.Statuses, status)
 	}
 	return result, nil
 }
@@ -123,13 +125,11 @@ func (c *compiler) operation(path, method string, item *openapi3.PathItem, decla
 func (c *compiler) parameter(declared *openapi3.Parameter) (*parameter, error) {
 	schema := declared.Schema.Value
 	result := &parameter{Parameter: Parameter{
-		Name: declared.Name, In: declared.In, Required: declared.Required, Format: schema.Format, Enum: texts(schema.Enum),
+		Name: declared.Name, In: declared.In, Enum: texts(schema.Enum),
 		Minimum: schema.Min, Maximum: schema.Max, Default: schema.Default,
 	}}
 	for _, name := range schema.Type.Slice() {
-		if name == "null" {
-			result.Nullable = true
-		} else {
+		if name != "null" {
 			result.Type = name
 		}
 	}
@@ -145,14 +145,14 @@ func (c *compiler) parameter(declared *openapi3.Parameter) (*parameter, error) {
 	return result, err
 }
 
-func newResponse(status string, declared *openapi3.Response) (*response, error) {
-	result := &response{Response: Response{Status: status, BodyOptional: declared.Extensions[extBodyOptional] == true,
-		ContentTypes: slices.Sorted(maps.Keys(declared.Content))}}
-	if len(result.ContentTypes) == 0 {
-		return result, nil
+func newResponse(declared *openapi3.Response) (result *response, err error) {
+	result = &response{
+		contentTypes: slices.Collect(maps.Keys(declared.Content)),
+		bodyOptional: declared.Extensions[extBodyOptional] == true,
 	}
-	schema, err := jsonSchema(declared.Content)
-	result.schema = schema
+	if len(result.contentTypes) > 0 {
+		result.schema, err = jsonSchema(declared.Content)
+	}
 	return result, err
 }
 

@@ -3,6 +3,7 @@ package spec
 import (
 	"bytes"
 	"context"
+	"errors"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -47,30 +48,21 @@ func newKin(t *testing.T) kin {
 	return k
 }
 
-func httpRequest(x Exchange) *http.Request {
-	return httptest.NewRequest(x.Method, "http://target.example"+x.Path, http.NoBody)
-}
-
-type complaint string
-
-func (c complaint) Error() string { return string(c) }
-
 func (k kin) complaint(x Exchange) error {
 	doc := k[x.Side]
 	op, ok := shared.Find(x.Side, x.Method, x.Path)
 	if !ok {
-		return complaint("no such operation")
+		return errors.New("no such operation")
 	}
 	item := doc.Paths.Value(op.Path)
 	options := &openapi3filter.Options{IncludeResponseStatus: true, MultiError: true}
-	err := openapi3filter.ValidateResponse(context.Background(), &openapi3filter.ResponseValidationInput{
+	return openapi3filter.ValidateResponse(context.Background(), &openapi3filter.ResponseValidationInput{
 		RequestValidationInput: &openapi3filter.RequestValidationInput{
-			Request: httpRequest(x), Options: options,
+			Request: httptest.NewRequest(x.Method, "http://target.example"+x.Path, http.NoBody), Options: options,
 			Route: &routers.Route{Spec: doc, Path: op.Path, PathItem: item, Method: x.Method, Operation: item.GetOperation(x.Method)},
 		},
 		Status: x.Status, Header: x.Header.Clone(), Body: io.NopCloser(bytes.NewReader(x.Body)), Options: options,
 	})
-	return err
 }
 
 // TestKinTakesBothDocuments holds the documents to the OpenAPI specification.

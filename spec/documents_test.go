@@ -1,12 +1,9 @@
 package spec
 
 import (
-	"fmt"
-	"slices"
 	"strings"
 	"testing"
 
-	"github.com/getkin/kin-openapi/openapi3"
 	"github.com/stretchr/testify/assert"
 	"go.yaml.in/yaml/v4"
 )
@@ -52,28 +49,4 @@ func keysIn(value any) (keys []string) {
 		}
 	}
 	return keys
-}
-
-// TestRequestsRequireNothingThatOnlyTheServerSets: validators do not ask a request for a field that is readOnly. The
-// oracle compiles a schema the same way for both directions.
-func TestRequestsRequireNothingThatOnlyTheServerSets(t *testing.T) {
-	for side, document := range newKin(t) {
-		for path, item := range document.Paths.Map() {
-			for _, op := range item.Operations() {
-				if op.RequestBody != nil {
-					requiresNoReadOnly(t, fmt.Sprint(side, path), op.RequestBody.Value.Content.Get(jsonType).Schema.Value)
-				}
-			}
-		}
-	}
-}
-
-func requiresNoReadOnly(t *testing.T, place string, schema *openapi3.Schema) {
-	for name, property := range schema.Properties {
-		assert.False(t, property.Value.ReadOnly && slices.Contains(schema.Required, name), "%s/%s", place, name)
-		requiresNoReadOnly(t, place+"/"+name, property.Value)
-	}
-	if schema.Items != nil {
-		requiresNoReadOnly(t, place+"/*", schema.Items.Value)
-	}
 }

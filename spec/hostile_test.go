@@ -9,6 +9,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/santhosh-tekuri/jsonschema/v6"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 )
@@ -49,29 +50,22 @@ func TestHostileBodies(t *testing.T) {
 		want []string
 	}{
 		{"nested arrays", list(strings.Repeat("[", 100_000)), bad(" depth")},
-		{"nested arrays, closed", list(strings.Repeat("[", 100_000) + strings.Repeat("]", 100_000)), bad(" depth")},
-		{"nested objects", list(strings.Repeat(`{"a":`, 100_000)), bad(" depth")},
 		{"nested to the bound", list(strings.Repeat("[", bodyBound)), bad(" depth")},
 		{"millions of wrong revisions", list(fill(`{"offset":0,"resources":[`, `0,`, `]}`)), bad(" values")},
 		{"many wrong revisions", list(most(`{"offset":0,"resources":[`, `0,`, `]}`, 1)), bad("/resources/0 type")},
 		{"many empty revisions", list(most(`{"offset":0,"resources":[`, `{},`, `]}`, 1)),
 			bad("/resources/0/created_at required", "/resources/0/id required", "/resources/0/source required",
 				"/resources/0/source_revision_config required", "/resources/0/status required", "/resources/0/updated_at required")},
-		{"many wrong places", refused(422, most(`{"detail":[{"msg":"","type":"","loc":[`, `{},`, `]}]}`, 1)), bad("/detail/0/loc/0 type")},
 		{"many details", refused(422, most(`{"detail":[`, `{"loc":[{}]},`, `]}`, 3)), bad("/detail/0/loc/0 type", "/detail/0/msg required", "/detail/0/type required")},
 		{"numbers with vast exponents", list(most(`{"resources":[],"offset":0,"x":[`, `1e999999,`, `]}`, 1)), nil},
 		{"a vast exponent as offset", list(`{"resources":[],"offset":1e999999999}`), nil},
-		{"a vast negative exponent as offset", list(`{"resources":[],"offset":1e-999999999}`), bad("/offset type")},
 		{"a very long number", list(fill(`{"resources":[],"offset":`, `1`, `}`)), nil},
 		{"a very long string", oneRevision(fill(`{"id":"`, `x`, `"}`)),
 			bad("/created_at required", "/id format", "/source required", "/source_revision_config required", "/status required", "/updated_at required")},
 		{"a very long status", oneRevision(revision("status", `"`+strings.Repeat("é", bodyBound/4)+`"`)), bad("/status enum")},
-		{"a very long key", list(fill(`{"`, `x`, `":1,"resources":[],"offset":0}`)), nil},
 		{"one key very often", list(most(`{"resources":[],"offset":0,`, `"a":1,`, `}`, 1)), bad("/a duplicate-key")},
 		{"a long key twice", list(`{"resources":[],"offset":0,"` + strings.Repeat("k", bodyBound/3) + `":1,"` + strings.Repeat("k", bodyBound/3) + `":1}`),
 			bad("/" + strings.Repeat("k", maxPointer) + ellipsis + " duplicate-key")},
-		{"escapes", list(most(`{"resources":[],"offset":0,"x":[`, `"\n",`, `]}`, 1)), nil},
-		{"open brackets in a string", list(fill(`{"resources":[],"offset":0,"x":"`, `[{`, `"}`)), nil},
 		{"blanks", list(fill(``, ` `, ``)), bad(" json")},
 		{"no text", list(fill(``, "\xff", ``)), bad(" encoding")},
 		{"many good threads", good, nil},
@@ -107,35 +101,32 @@ func TestAFaultBehindManyItems(t *testing.T) {
 	require.Len(t, got, 1)
 	assert.Equal(t, fmt.Sprintf("/%d/thread_id", before), got[0].Pointer)
 	assert.Equal(t, "[]", got[0].Actual)
-
-	inner := `{"msg":"","type":"","loc":[` + strings.Repeat(`"a",`, behind) + `null]}`
-	outer := `{"detail":[` + strings.Repeat(`{"msg":"","type":"","loc":[]},`, behind) + inner + `]}`
-	got = shared.JudgeResponse(refused(422, outer))
-	require.Len(t, got, 1)
-	assert.Equal(t, fmt.Sprintf("/detail/%d/loc/%d", behind, behind), got[0].Pointer)
-	assert.Equal(t, "null", got[0].Actual)
 }
 
 func TestExcerpts(t *testing.T) {
 	long := strings.Repeat("é", manyTimes)
 	assert.Equal(t, `{"a":[1,2.5,true,null,"x"]}`, excerpt(map[string]any{"a": []any{int64(1), 2.5, true, nil, "x"}}))
 	assert.Equal(t, excerptLimit, utf8.RuneCountInString(excerpt(long)))
-	assert.True(t, strings.HasSuffix(excerpt(long), ellipsis))
 	assert.Equal(t, `"a\x1b[31m\u202eb\x00"`, excerpt("a\x1b[31m\u202eb\x00"), "nothing that a terminal obeys")
 	assert.Equal(t, `"a`+"\uFFFD"+`"`, excerptBytes([]byte("a\xff")))
-	assert.Equal(t, "no body", excerptBytes(nil))
-	many := map[string]any{}
+	many, deep := map[string]any{}, any("x")
 	for i := range manyTimes {
-		many[fmt.Sprint(i)] = i
+		many[fmt.Sprint(i)], deep = i, []any{deep, long}
 	}
 	assert.Equal(t, "{1000 fields}", excerpt(many))
-	deep := any("x")
-	for range manyTimes {
-		deep = []any{deep, long}
-	}
 	assert.LessOrEqual(t, utf8.RuneCountInString(excerpt(deep)), excerptLimit)
-	assert.Equal(t, `"é"`, excerptAt([]byte("é"), 0))
-	assert.Equal(t, "the end", excerptAt([]byte("a"), 1))
+}
+
+// TestViolationsOfOneAnswerAreBounded: where a schema is about all fields, a target can make up names without end, each
+// a place of its own.
+func TestViolationsOfOneAnswerAreBounded(t *testing.T) {
+	compiler := jsonschema.NewCompiler()
+	require.NoError(t, compiler.AddResource("all.json", map[string]any{"additionalProperties": map[string]any{"type": "string"}}))
+	value := map[string]any{}
+	for i := range 20 * maxViolations {
+		value[fmt.Sprintf("k%d", i)] = int64(i)
+	}
+	assert.Len(t, violationsOf(compiler.MustCompile("all.json"), value), maxViolations)
 }
 
 // FuzzJudgeResponse: no body, status or content type makes the oracle panic, and what it says is always whole.

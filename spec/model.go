@@ -82,30 +82,18 @@ type Operation struct {
 	// Its members assistant_id, thread_id and run_id stand for those of the target.
 	Example    any
 	Parameters []Parameter
-	Responses  []Response
+	Statuses   []string // of its answers: "200", or a range, "4XX"
 }
 
 // Parameter is one parameter of an operation with its bounds (interface, section 4).
 type Parameter struct {
-	Name     string
-	In       string // "path" or "query"
-	Required bool
-	Type     string // "string", "integer" or "boolean"
-	Format   string // such as "uuid"
-	Nullable bool
-	Default  any
-	Minimum  *float64
-	Maximum  *float64
+	Name    string
+	In      string // "path" or "query"
+	Type    string // "string", "integer" or "boolean"
+	Default any
+	Minimum *float64
+	Maximum *float64
 	// Enum lists the allowed values; where List is set, those of the items of a comma-separated list.
 	Enum []string
 	List bool
-}
-
-// Response is one declared answer of an operation.
-type Response struct {
-	Status string // "200", or a range: "4XX"
-	// ContentTypes is empty where the body is open: any content type, any body.
-	ContentTypes []string
-	// BodyOptional is set where the answer may come without a body though a content type is declared.
-	BodyOptional bool
 }

@@ -100,7 +100,7 @@ func (w Words) respelt(side Side, body []byte, spell func(word string) string) [
 		return body
 	}
 	text, last := strings.Builder{}, 0
-	eachNeutral(gjson.ParseBytes(body), func(at gjson.Result) {
+	eachNeutral(gjson.ParseBytes(body), true, func(at gjson.Result) {
 		if as := spell(at.Str); as != at.Str {
 			text.Write(body[last:at.Index])
 			text.Write(gjson.AppendJSONString(nil, as))
@@ -113,16 +113,13 @@ func (w Words) respelt(side Side, body []byte, spell func(word string) string) [
 
 // NeutralIn lists what a body of the control plane has at the places of neutral words: sources, and names of fields.
 func NeutralIn(body gjson.Result) (words []string) {
-	eachNeutral(body, func(at gjson.Result) { words = append(words, at.Str) })
+	eachNeutral(body, true, func(at gjson.Result) { words = append(words, at.Str) })
 	return words
 }
 
-// eachNeutral visits the places of neutral words in a body of the control plane, in their order: the source of a
-// deployment or a revision, and the names of the fields of its configuration.
-func eachNeutral(body gjson.Result, visit func(at gjson.Result)) { eachWord(body, true, visit) }
-
-// eachWord visits those of one object, and of the items of a list that it may be.
-func eachWord(object gjson.Result, isList bool, visit func(at gjson.Result)) {
+// eachNeutral visits the places of neutral words in an object of the control plane, in their order, and of the items of a
+// list that it may be: the source of a deployment or a revision, and the names of the fields of its configuration.
+func eachNeutral(object gjson.Result, isList bool, visit func(at gjson.Result)) {
 	object.ForEach(func(key, value gjson.Result) bool {
 		switch {
 		case key.Str == "source" && value.Type == gjson.String:
@@ -134,7 +131,7 @@ func eachWord(object gjson.Result, isList bool, visit func(at gjson.Result)) {
 			})
 		case isList && key.Str == "resources" && value.IsArray():
 			value.ForEach(func(_, item gjson.Result) bool {
-				eachWord(item, false, visit)
+				eachNeutral(item, false, visit)
 				return true
 			})
 		}

@@ -38,8 +38,6 @@ func TestOnlyNeutralWordsAreTranslated(t *testing.T) {
 			" {\t\"source\" : \"kilnhub\",\n\"n\":1.50e+02,\"n\":2 ,\"source\":\"kilnhub\"}\r\n",
 		},
 		"other types":    {`{"source":["git_host"],"source_revision_config":"git_host","resources":{"source":"git_host"}}`, ""},
-		"another word":   {`{"source":"external_container"}`, ""},
-		"no object":      {`["git_host"]`, ""},
 		"no JSON":        {`{"source":"git_host",`, ""},
 		"trailing bytes": {`{"source":"git_host"} x`, ""},
 		"nothing":        {``, ""},
@@ -58,23 +56,4 @@ func TestOnlyNeutralWordsAreTranslated(t *testing.T) {
 	assert.Equal(t, `{"source":"unmapped git_host"}`, string(toOurs(`{"source":"git_host"}`)), "the interface's word, which the target is said not to use")
 	swapped := Words{"git_host": "external_container", "external_container": "git_host"}
 	assert.Equal(t, `{"source":"git_host"}`, string(swapped.FromTarget(ControlPlane, []byte(`{"source":"external_container"}`))))
-}
-
-func TestMisuses(t *testing.T) {
-	for name, c := range map[string]struct {
-		words   Words
-		misused []Misuse
-	}{
-		"every word":           {Words{"git_host": "a", "external_container": "b", "internal_container": "c", "graph_config_path": "d", "graph_auth_user": "e", "graph_config_file": "f"}, nil},
-		"the interface's own":  {Words{"git_host": "git_host"}, nil},
-		"exchanged":            {Words{"git_host": "external_container", "external_container": "git_host"}, nil},
-		"a field":              {Words{"status": "state"}, []Misuse{{"status", "is not a neutral word of the interface"}}},
-		"empty":                {Words{"git_host": ""}, []Misuse{{"git_host", "is empty"}}},
-		"one for two":          {Words{"git_host": "x", "internal_container": "x"}, []Misuse{{"internal_container", `is "x", and so is "git_host"`}}},
-		"another word's":       {Words{"git_host": "external_container"}, []Misuse{{"git_host", `is "external_container", and so is "external_container"`}}},
-		"a word of the target": {Words{"kilnhub": "git_host"}, []Misuse{{"kilnhub", "is not a neutral word of the interface"}}},
-	} {
-		t.Run(name, func(t *testing.T) { assert.Equal(t, c.misused, c.words.Misuses()) })
-	}
-	assert.Equal(t, []string{"git_host", "graph_config_path"}, vendor.Renamed())
 }

@@ -75,22 +75,19 @@ func TestFind(t *testing.T) {
 	}
 }
 
-// TestWhatIsNotJudged lists answers that break everything, where the contract has no say.
+// TestWhatIsNotJudged has answers that break everything, where the contract has no say.
 func TestWhatIsNotJudged(t *testing.T) {
-	for name, x := range map[string]Exchange{
-		"an unknown path":        answer("GET", "/v2/nothing", 200, "<"),
-		"an unknown method":      answer("PUT", deploymentPath, 200, "<"),
-		"an unknown side":        {Side: "moon", Method: "GET", Path: "/v2/deployments", Status: 200},
-		"the field's list":       answer("GET", "/v2/deployments", 302, "<"),
-		"the field's delete":     answer("DELETE", deploymentPath, 302, "<"),
-		"no answer":              answer("GET", revisionsPath, 0, ""),
-		"a rate limit":           answer("GET", revisionsPath, 429, "<"),
-		"a server error":         answer("GET", revisionsPath, 500, "<"),
-		"another server error":   answer("GET", "/threads/t/state", 599, "<"),
-		"a refused credential":   answer("POST", "/v2/deployments", 401, "<"),
-		"a refusal of the agent": answer("GET", "/threads/t/state", 499, "<"),
+	for _, x := range []Exchange{
+		answer("GET", "/v2/nothing", 200, "<"),
+		answer("PUT", deploymentPath, 200, "<"),
+		answer("DELETE", deploymentPath, 302, "<"), // a vendor extension
+		answer("GET", revisionsPath, 0, ""),        // no answer
+		answer("GET", revisionsPath, 429, "<"),
+		answer("GET", "/threads/t/state", 599, "<"),
+		answer("POST", "/v2/deployments", 401, "<"),
+		answer("GET", "/threads/t/state", 499, "<"),
 	} {
-		t.Run(name, func(t *testing.T) { assert.Nil(t, shared.JudgeResponse(x)) })
+		assert.Nil(t, shared.JudgeResponse(x), "%s %s %d", x.Method, x.Path, x.Status)
 	}
 }
 
@@ -111,11 +108,7 @@ func TestAViolationSaysWhatIsWrong(t *testing.T) {
 			`"git_host", "external_container" or "internal_container"`, `"zip"`}},
 		{"a status", refused(418, ""), Violation{"list-revisions", 418, "", "status", "status 200, 401, 403, 404 or 422", "status 418"}},
 		{"a content type", typed(list("<html>"), "text/html"), Violation{"list-revisions", 200, "", "content-type", "application/json", `"text/html", with the body "<html>"`}},
-		{"no content type", typed(list("{}"), ""), Violation{"list-revisions", 200, "", "content-type", "application/json", `no Content-Type, with the body "{}"`}},
-		{"no JSON", list("{]"), Violation{"list-revisions", 200, "", "json", "JSON", `invalid character ']' looking for beginning of object key string at byte 1: "{]"`}},
 		{"no body", list(""), Violation{"list-revisions", 200, "", "body", "a JSON body", "no body"}},
-		{"more than JSON", list(`{"resources":[],"offset":0} x`), Violation{"list-revisions", 200, "", "trailing", "nothing after the JSON value",
-			`more at byte 28: ":[],\"offset\":0} x"`}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			got := shared.JudgeResponse(c.x)
@@ -129,19 +122,12 @@ func TestAViolationSaysWhatIsWrong(t *testing.T) {
 }
 
 func TestKey(t *testing.T) {
-	first := Violation{"list-revisions", 200, "/resources/0/status", "enum", "x", "y"}
-	twelfth := Violation{"list-revisions", 200, "/resources/12/status", "enum", "x", "z"}
-	assert.Equal(t, first.Key(), twelfth.Key())
-	assert.Equal(t, "list-revisions 200 /resources/*/status enum", first.Key())
-	for _, other := range []Violation{
-		{"get-revision", 200, "/resources/0/status", "enum", "", ""},
-		{"list-revisions", 404, "/resources/0/status", "enum", "", ""},
-		{"list-revisions", 200, "/resources/0/source", "enum", "", ""},
-		{"list-revisions", 200, "/resources/0/status", "type", "", ""},
+	for key, v := range map[string]Violation{
+		"list-revisions 200 /resources/*/status enum": {"list-revisions", 200, "/resources/12/status", "enum", "x", "y"},
+		"a 200  type": {Operation: "a", Status: 200, Keyword: "type"},
 	} {
-		assert.NotEqual(t, first.Key(), other.Key())
+		assert.Equal(t, key, v.Key())
 	}
-	assert.Equal(t, "a 200  type", Violation{Operation: "a", Status: 200, Keyword: "type"}.Key())
 }
 
 // TestTheOrderIsAlwaysTheSame: schemas are walked in the random order of maps.

@@ -19,12 +19,9 @@ func threadRows() []judged {
 		{name: "a thread with a number as id", x: thread(200, `{"thread_id":1}`)},
 		{name: "a thread with a fraction as id", x: thread(200, `{"thread_id":1.5}`), want: bad("/thread_id type")},
 		{name: "a thread refused in text", x: typed(thread(401, `Invalid credentials`), "text/plain")},
-		{name: "a thread refused with 451", x: thread(451, `{"detail":"no"}`)},
-		{name: "two threads", x: listing(`[{"thread_id":"a"},{"thread_id":"b"}]`)},
 		{name: "threads in an object", x: listing(`{"threads":[]}`), want: bad(" type")},
 		{name: "a thread without id in the list", x: listing(`[{"thread_id":"a"},{}]`), want: bad("/1/thread_id required")},
 		{name: "no list of threads", x: answer("GET", "/threads", 404, `{"detail":"Not Found"}`)},
-		{name: "threads found", x: search(`[{"thread_id":"a"}]`)},
 		{name: "threads found as null", x: search(`null`), want: bad(" type")},
 	}
 }
@@ -35,15 +32,12 @@ func runRows() []judged {
 	join := func(s int, body string) Exchange { return answer("GET", "/threads/t/runs/r/join", s, body) }
 	return []judged{
 		{name: "a run", x: run(`{"run_id":"r","status":"success"}`)},
-		{name: "a run without id", x: run(`{"status":"success"}`), want: bad("/run_id required")},
 		{name: "a run with a null id", x: run(`{"run_id":null}`), want: bad("/run_id type")},
 		{name: "a run that is gone", x: typed(answer("GET", "/threads/t/runs/r", 410, ``), "")},
-		{name: "a run started", x: start(200, `{"run_id":"r"}`)},
 		{name: "a run refused in an own shape", x: start(400, `{"errors":["x"]}`)},
 		{name: "a run answered with 204", x: typed(start(204, ``), ""), want: bad(" status")},
 		{name: "joined with a state", x: join(200, `{"messages":[]}`)},
 		{name: "joined with null", x: join(200, `null`)},
-		{name: "joined with a text", x: join(200, `"done"`)},
 		{name: "joined with a plain text", x: typed(join(200, "done\n"), "Text/Plain; charset=utf-8")},
 		{name: "joined with HTML", x: typed(join(200, "<p>done"), "text/html"), want: bad(" content-type")},
 		{name: "joined without body", x: typed(join(200, ``), ""),
@@ -59,17 +53,13 @@ func stateRows() []judged {
 	messages := func(items string) Exchange { return state(`{"values":{"messages":[` + items + `]}}`) }
 	return []judged{
 		{name: "a state", x: messages(`{"type":"human","content":"hi","id":"1"},{"type":"ai","content":"hi"}`)},
-		{name: "a state with no messages", x: messages(``)},
 		{name: "a state of a thread without run", x: state(`{"values":{},"next":[]}`)},
 		{name: "a message of parts", x: messages(`{"type":"ai","content":[{"type":"text","text":"hi"}]}`)},
-		{name: "a message of another kind", x: messages(`{"type":"system","content":"hi"}`)},
 		{name: "a message with role", x: messages(`{"role":"human","content":"hi"}`), want: bad("/values/messages/0/type required")},
 		{name: "a message without content", x: messages(`{"type":"ai"}`), want: bad("/values/messages/0/content required")},
 		{name: "a message with content null", x: messages(`{"type":"ai","content":null}`), want: bad("/values/messages/0/content type")},
-		{name: "a text as message", x: messages(`"hi"`), want: bad("/values/messages/0 type")},
 		{name: "messages null", x: state(`{"values":{"messages":null}}`), want: bad("/values/messages type")},
 		{name: "a state without values", x: state(`{"messages":[]}`), want: bad("/values required")},
 		{name: "the messages themselves as state", x: state(`[{"type":"human","content":"hi"}]`), want: bad(" type")},
-		{name: "the state of an unknown thread", x: typed(answer("GET", "/threads/t/state", 404, `no`), "text/plain")},
 	}
 }

@@ -14,14 +14,11 @@ import (
 
 func TestDecode(t *testing.T) {
 	for text, want := range map[string]any{
-		`null`: nil, ` true `: true, "\tfalse\r\n": false,
-		`0`: int64(0), `-0`: int64(0), `-12`: int64(-12), `9223372036854775807`: int64(math.MaxInt64),
-		`9223372036854775808`: 9223372036854775808.0, `1.5`: 1.5, `1e2`: 100.0, `1E+2`: 100.0, `-1.25e-1`: -0.125, `1.0`: 1.0,
-		`1e400`: math.MaxFloat64, `-1e400`: -math.MaxFloat64, `1e999999999999`: math.MaxFloat64,
-		`1e-400`: math.SmallestNonzeroFloat64, `-1e-400`: -math.SmallestNonzeroFloat64, `0e-400`: 0.0, `0.0`: 0.0,
-		`""`: "", `"é☃𝄞"`: "é☃𝄞", `"\u00e9\n\"\\\/"`: "é\n\"\\/", `"\ud834\udd1e"`: "𝄞", `"\ud834"`: "\uFFFD",
-		`[ 1 , "a" , null ]`: []any{int64(1), "a", nil}, `[[],[[]]]`: []any{[]any{}, []any{[]any{}}},
-		`{}`: map[string]any{}, `{"a":{"b":[1]} , "":2}`: map[string]any{"a": map[string]any{"b": []any{int64(1)}}, "": int64(2)},
+		` true `: true, "\t-12\r\n": int64(-12), `9223372036854775807`: int64(math.MaxInt64), `9223372036854775808`: 9223372036854775808.0,
+		`1.0`: 1.0, `-1.25e-1`: -0.125, `1e400`: math.MaxFloat64, `-1e999999999999`: -math.MaxFloat64,
+		`1e-400`: math.SmallestNonzeroFloat64, `-1e-400`: -math.SmallestNonzeroFloat64, `0e-400`: 0.0,
+		`"\u00e9\n\"\\\/"`: "é\n\"\\/", `"\ud834\udd1e"`: "𝄞", `"\ud834"`: "\uFFFD",
+		`{"a":{"b":[1,null]} , "":2}`: map[string]any{"a": map[string]any{"b": []any{int64(1), nil}}, "": int64(2)},
 	} {
 		got, wrong, decoded := decode([]byte(text))
 		assert.True(t, decoded, text)

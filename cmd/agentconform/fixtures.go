@@ -42,13 +42,13 @@ func startFixtures(cfg *config.Config) (served target.Fixtures, stop func(), err
 // materialIn makes the fixtures with the conformance graph in the language.
 func materialIn(language string) (*fixtures.Material, error) {
 	if language == config.Starlark {
-		return fixtures.Build(graphs.FS)
+		return fixtures.Build(graphs.FS, fixtures.GraphConfigPath)
 	}
 	sources, err := interop.Sources(language)
 	if err != nil {
 		return nil, err
 	}
-	return fixtures.BuildWith(sources, interop.ConfigPath)
+	return fixtures.Build(sources, interop.ConfigPath)
 }
 
 // ownSource refuses a create body that names a source: alternatives and commits of the fixtures would be those of

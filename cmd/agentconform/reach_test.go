@@ -45,12 +45,10 @@ func behindFront(t *testing.T, host, scheme string, layer func(http.Handler) htt
 	require.NoError(t, err)
 	o := withFaults(t, "limit-101-is-served")
 	o.PublicURL = scheme + "://" + net.JoinHostPort(host, port)
-	faulty := o.WrapHTTP
-	o.WrapHTTP = func(h http.Handler) http.Handler {
-		h = faulty(h)
+	o.WrapHTTP = append(o.WrapHTTP, func(h http.Handler) http.Handler {
 		handler = layer(h)
 		return h
-	}
+	})
 	_, cfg := start(t, o)
 	t.Cleanup(func() {
 		front.CloseClientConnections()

@@ -30,7 +30,7 @@ func TestTheCoreAloneDoesNotConform(t *testing.T) {
 		for _, words := range [][]string{{"control-plane-core"}, {"agent-server-core"}, {"studio", "tenants"}} {
 			t.Run(fmt.Sprint(null.Name, words), func(t *testing.T) {
 				t.Parallel()
-				server := httptest.NewServer(null.Handler())
+				server := httptest.NewServer(null.Serve)
 				defer server.Close()
 				defer server.CloseClientConnections()
 				c := startWith(t)

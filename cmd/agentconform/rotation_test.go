@@ -33,7 +33,7 @@ func TestCredentialsThatExpire(t *testing.T) {
 	var server *reference.Server
 	var mu sync.Mutex
 	requests := 0
-	server, cfg := start(t, reference.Options{WrapHTTP: func(h http.Handler) http.Handler {
+	server, cfg := start(t, reference.Options{WrapHTTP: []func(http.Handler) http.Handler{func(h http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			mu.Lock()
 			requests++
@@ -51,7 +51,7 @@ func TestCredentialsThatExpire(t *testing.T) {
 			}
 			h.ServeHTTP(w, r)
 		})
-	}})
+	}}})
 	cfg.Credentials, cfg.TenantIDAlone, cfg.Users[0].Token = config.Credentials{APIKey: "THE-KEY"}, false, "THE-TOKEN"
 	text := []byte(strings.NewReplacer("THE-KEY", "{file: key}", "THE-TOKEN", "{file: token}").Replace(string(cfg.YAML())))
 	file := filepath.Join(folder, "target.yaml")

@@ -241,9 +241,9 @@ func (all canaries) in(content []byte) (found []string) {
 func TestSecretsReachNothing(t *testing.T) {
 	t.Parallel()
 	var repeats atomic.Pointer[repeating]
-	server, err := reference.Start(t.Context(), reference.Options{WrapHTTP: func(next http.Handler) http.Handler {
+	server, err := reference.Start(t.Context(), reference.Options{WrapHTTP: []func(http.Handler) http.Handler{func(next http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { repeats.Load().wrap(next).ServeHTTP(w, r) })
-	}})
+	}}})
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = server.Close() })
 	proxy := httptest.NewServer(&httputil.ReverseProxy{Rewrite: func(r *httputil.ProxyRequest) { r.Out.Header.Del("Proxy-Authorization") }})

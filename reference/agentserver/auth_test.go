@@ -14,38 +14,38 @@ import (
 )
 
 func TestWithoutAHandlerOnlyTheOwnerOfTheKeyIsSeen(t *testing.T) {
-	files := map[string]string{"main.star": "def agent(messages, config):\n  u = config['configurable']['graph_auth_user']\n  return u['identity'] + ' ' + type(u)\n"}
-	s := newSite(t, appOf(t, files), Options{})
-	u := s.nobody()
-	thread := u.thread()
-	u.join(thread, u.runOf("main", thread, "x", ""))
-	assert.Equal(t, "ai: owner User", u.texts(thread)[1])
-	assert.Equal(t, 200, s.alice().do("GET", "/threads/"+thread, "").status, "requests are not scoped")
+	source := files{"main.star": "def agent(messages, config):\n  u = config['configurable']['graph_auth_user']\n  return u['identity'] + ' ' + type(u)\n"}
+	s := newSite(t, source, Options{})
+	thread, _, _ := s.ran("x")
+	assert.Equal(t, "ai: owner User", s.texts(thread)[1])
 
-	s = newSite(t, appOf(t, files), Options{APIKeyOwner: func(key string) (string, bool) { return "owner of " + key, key == "k1" }})
-	assert.Equal(t, 401, s.nobody().do("GET", "/threads", "").status)
-	keyed := as{site: s, headers: map[string]string{"X-Api-Key": "k1"}}
-	thread = keyed.thread()
-	keyed.join(thread, keyed.runOf("main", thread, "x", ""))
-	assert.Equal(t, "ai: owner of k1 User", keyed.texts(thread)[1])
+	s = newSite(t, source, Options{APIKeyOwner: func(key string) (string, bool) { return "owner of " + key, key == "k1" }})
+	assert.Equal(t, 401, s.do("GET", "/threads", "").status)
+	s.headers["X-Api-Key"] = "k1"
+	thread, _, _ = s.ran("x")
+	assert.Equal(t, "ai: owner of k1 User", s.texts(thread)[1])
 }
-
-const authenticateAnyone = "def authenticate(request):\n  return {'identity': 'x', 'permissions': ['p']}\n"
 
 func authSite(t *testing.T, auth string, opts Options) *site {
 	t.Helper()
-	return newSite(t, appOf(t, map[string]string{"main.star": echo, "auth.star": auth}), opts)
+	return newSite(t, files{"main.star": echo, "auth.star": auth}, opts)
 }
 
-func TestAHandlerChoosesAnyErrorStatus(t *testing.T) {
-	s := authSite(t, "def auth(request):\n  fail_http(int(request.query['status']), 'because of ' + request.query['status'])\n", Options{})
-	for status := 400; status <= 599; status++ {
-		a := s.nobody().do("GET", fmt.Sprintf("/threads?status=%d", status), "")
+func TestAHandlerSeesTheRequestAndChoosesTheStatus(t *testing.T) {
+	s := authSite(t, `
+def auth(request):
+    fail_http(int(request.query["status"]), json.encode([request.method, request.path, request.headers["x-thing"], request.query, type(request)]))
+`, Options{})
+	s.headers["X-THING"] = "a thing"
+	for _, status := range []int{400, 418, 599} {
+		a := s.do("POST", fmt.Sprintf("/threads/search?b=2&a=1&a=3&status=%d", status), "{}")
 		assert.Equal(t, status, a.status)
-		assert.Equal(t, fmt.Sprintf("because of %d", status), a.detail(t))
+		var seen []any
+		require.NoError(t, json.Unmarshal([]byte(a.detail(t)), &seen))
+		assert.Equal(t, []any{"POST", "/threads/search", "a thing", map[string]any{"a": "1", "b": "2", "status": fmt.Sprint(status)}, "Request"}, seen)
 	}
-	for _, status := range []int{0, 200, 302, 399, 600} {
-		a := s.nobody().do("GET", fmt.Sprintf("/threads?status=%d", status), "")
+	for _, status := range []int{0, 200, 399, 600} {
+		a := s.do("GET", fmt.Sprintf("/threads?status=%d", status), "")
 		assert.Equal(t, 500, a.status)
 		assert.Contains(t, a.detail(t), "400 to 599")
 	}
@@ -53,44 +53,31 @@ func TestAHandlerChoosesAnyErrorStatus(t *testing.T) {
 
 // A handler that does wrong is a 500 that says so, logged with its place, and the server lives on.
 func TestFailingHandlers(t *testing.T) {
-	for name, c := range map[string]struct{ body, detail string }{
-		"no identity":    {"return {'name': 'x'}", "returned no identity"},
-		"empty identity": {"return {'identity': ''}", "returned no identity"},
-		"odd identity":   {"return {'identity': 5}", "returned no identity"},
-		"nothing":        {"pass", "returned no identity"},
-		"a text":         {"return 'alice'", "returned no identity"},
-		"a function":     {"return {'identity': 'x', 'f': auth}", "cannot be written as JSON"},
-		"an error":       {"return 1 // 0", "auth.star:2:12"},
-		"a failure":      {"fail('broken')", "auth.star:2:7: fail: broken"},
-		"a missing key":  {"return request.headers['nope']", "auth.star:2:25"},
-		"endless":        {"while True: pass", "endless loop"},
+	for body, detail := range map[string]string{
+		"return {'name': 'x'}":                "returned no identity",
+		"return {'identity': ''}":             "returned no identity",
+		"return {'identity': 5}":              "returned no identity",
+		"pass":                                "returned no identity",
+		"return 'alice'":                      "returned no identity",
+		"return {'identity': 'x', 'f': auth}": "cannot be written as JSON",
+		"return 1 // 0":                       "auth.star:2:12",
+		"fail('broken')":                      "auth.star:2:7: fail: broken",
+		"return request.headers['nope']":      "auth.star:2:25",
+		"while True: pass":                    "endless loop",
 	} {
-		t.Run(name, func(t *testing.T) {
-			var log bytes.Buffer
-			s := authSite(t, "def auth(request):\n  "+c.body+"\n", Options{Log: slog.New(slog.NewTextHandler(&log, nil))})
-			a := s.nobody().do("GET", "/threads", "")
-			assert.Equal(t, 500, a.status)
-			assert.Contains(t, a.detail(t), c.detail)
-			assert.Contains(t, log.String(), "auth.star:auth")
-			assert.Equal(t, 404, s.nobody().do("GET", "/nothing", "").status)
-		})
+		var log bytes.Buffer
+		s := authSite(t, "def auth(request):\n  "+body+"\n", Options{Log: slog.New(slog.NewTextHandler(&log, nil))})
+		a := s.do("GET", "/threads", "")
+		assert.Equal(t, 500, a.status, body)
+		assert.Contains(t, a.detail(t), detail, body)
+		assert.Contains(t, log.String(), "auth.star:auth")
+		assert.Equal(t, 404, s.do("GET", "/nothing", "").status)
 	}
 }
 
-func TestAHandlerSeesTheRequest(t *testing.T) {
-	s := authSite(t, `
-def auth(request):
-    fail_http(418, json.encode([request.method, request.path, request.headers["x-thing"], request.query, type(request), "x-none" in request.headers]))
-`, Options{})
-	a := as{site: s, headers: map[string]string{"X-THING": "a thing"}}.do("POST", "/threads/search?b=2&a=1&a=3", "{}")
-	assert.Equal(t, 418, a.status)
-	var seen []any
-	require.NoError(t, json.Unmarshal([]byte(a.detail(t)), &seen))
-	assert.Equal(t, []any{"POST", "/threads/search", "a thing", map[string]any{"a": "1", "b": "2"}, "Request", false}, seen)
-}
-
 func TestAuthorizationHandlers(t *testing.T) {
-	s := authSite(t, authenticateAnyone+`
+	s := authSite(t, `
+def authenticate(request): return {'identity': 'x', 'permissions': ['p']}
 def create(ctx, value):
     value["metadata"]["by"] = ctx.user.identity + "/" + ctx.user["identity"] + "/" + ctx.resource + "." + ctx.action + "/" + ctx.permissions[0]
     return None
@@ -102,19 +89,22 @@ def anything(ctx, value): fail("no handler for " + ctx.action)
 auth = {"authenticate": authenticate, "on": {
     "threads.create": create, "threads.read": read, "threads.update": update, "threads.delete": delete, "threads.search": search, "*": anything}}
 `, Options{})
-	u := s.nobody()
-	var th Thread
-	u.ok("POST", "/threads", `{"metadata": {"a": 1}}`).json(t, &th)
+	th := made[Thread](s, "POST", "/threads", `{"metadata": {"a": 1}}`)
 	assert.Equal(t, map[string]any{"a": 1.0, "by": "x/x/threads.create/p"}, th.Metadata)
-	u.ok("GET", "/threads/"+th.ID, "")
-	assert.Equal(t, 403, u.do("POST", "/threads/"+th.ID+"/runs/"+store.NewID()+"/cancel", "").status)
-	deleted := u.do("DELETE", "/threads/"+th.ID, "")
-	assert.Equal(t, 410, deleted.status)
-	assert.Equal(t, "never", deleted.detail(t))
-	odd := u.do("GET", "/threads", "")
-	assert.Equal(t, 500, odd.status)
-	assert.Contains(t, odd.detail(t), "something else than a dict")
-	assert.Contains(t, u.do("POST", "/threads/"+th.ID+"/runs", runBody("main", "x", "")).detail(t), "no handler for create_run")
+	for _, c := range []struct {
+		method, below, body, detail string
+		status                      int
+	}{
+		{"POST", "/" + th.ID + "/runs/" + store.NewID() + "/cancel", "", "Forbidden", 403},
+		{"DELETE", "/" + th.ID, "", "never", 410},
+		{"GET", "", "", "something else than a dict", 500},
+		{"POST", "/" + th.ID + "/runs", runBody("main", "x", ""), "no handler for create_run", 500},
+		{"GET", "/" + th.ID, "", "", 200},
+	} {
+		a := s.do(c.method, "/threads"+c.below, c.body)
+		assert.Equal(t, c.status, a.status, a.body)
+		assert.Contains(t, a.body, c.detail)
+	}
 }
 
 func TestSecretsStayOutOfErrorsLogsAndState(t *testing.T) {
@@ -127,32 +117,27 @@ def auth(request):
     print("printing", json.decode(env("CONFORMANCE_USERS"))[1]["token"], env("NOT_SET", "unset"), env("NOT_SET"))
     return {"identity": "x", "token": json.decode(env("CONFORMANCE_USERS"))[0]["token"]}
 `, Options{Log: slog.New(slog.NewTextHandler(&log, nil))})
-	u := s.nobody()
 	for _, kind := range []string{"fail", "http", ""} {
-		assert.NotContains(t, u.do("GET", "/threads?kind="+kind, "").body, "alice-token")
+		assert.NotContains(t, s.do("GET", "/threads?kind="+kind, "").body, "alice-token")
 	}
-	thread := u.thread()
-	u.join(thread, u.runOf("main", thread, "x", ""))
-	assert.NotContains(t, u.do("GET", "/threads/"+thread+"/state", "").body, "alice-token")
+	thread, _, _ := s.ran("x")
+	assert.NotContains(t, s.do("GET", "/threads/"+thread+"/state", "").body, "alice-token")
 	assert.Contains(t, log.String(), "unset None")
 	assert.NotContains(t, log.String(), "-token")
 }
 
 // TestTokensOfUsersStayOutOfReasons: a graph gets the user, and may raise with any field of it.
 func TestTokensOfUsersStayOutOfReasons(t *testing.T) {
-	s := newSite(t, appOf(t, map[string]string{
+	s := newSite(t, files{
 		"auth.star": "def auth(request):\n  return {'identity': 'x', 'role': 'developer', 'access_token': 'token-a', " +
 			"'nested': [{'api_key': 'token-a-and-more'}]}\n",
 		"main.star": "def agent(messages, config):\n  fail(json.encode(dict(config['configurable']['graph_auth_user'].items())))\n",
-	}), Options{})
-	u := s.nobody()
-	thread := u.thread()
-	run := u.runOf("main", thread, "x", "")
-	joined := u.join(thread, run).body
-	for _, text := range []string{joined, u.getRun(thread, run).Reason, u.do("GET", "/threads/"+thread+"/state", "").body} {
+	}, Options{})
+	thread, run, joined := s.ran("x")
+	for _, text := range []string{joined.body, run.Reason, s.do("GET", "/threads/"+thread+"/state", "").body} {
 		assert.NotContains(t, text, "token-a")
 		assert.NotContains(t, text, "and-more")
 	}
-	assert.Contains(t, joined, "[secret]")
-	assert.Contains(t, joined, "developer", "what is no secret is told")
+	assert.Contains(t, joined.body, "[secret]")
+	assert.Contains(t, joined.body, "developer", "what is no secret is told")
 }

@@ -189,17 +189,8 @@ func (s *Server) find(thread, run string) *execution {
 	return nil
 }
 
-// cancelRun is POST /threads/{thread_id}/runs/{run_id}/cancel?action=interrupt|rollback. The run has ended when it
-// answers.
+// cancelRun is POST /threads/{thread_id}/runs/{run_id}/cancel. The run has ended when it answers; its messages stay.
 func (s *Server) cancelRun(c *call) (int, any, error) {
-	var form httpapi.Form
-	action := form.Query(c.Request).Text("action")
-	if !slices.Contains([]string{"", interrupt, rollback}, action) {
-		form.Wrong("enum", "Input should be interrupt or rollback", "query", "action")
-	}
-	if err := form.Err(); err != nil {
-		return 0, nil, err
-	}
 	if _, err := s.visibleRun(c, "update"); err != nil {
 		return 0, nil, err
 	}
@@ -209,18 +200,13 @@ func (s *Server) cancelRun(c *call) (int, any, error) {
 	if ex == nil {
 		return 0, nil, httpapi.Refuse(http.StatusNotFound, "Run %s is not in progress: there is nothing to cancel", c.run)
 	}
-	why := errInterrupted
 	err := s.update(func(t tables) error {
-		if action == rollback {
-			why = errRolledBack
-			return t.deleteRun(ex.Run)
-		}
 		return t.move(ex.Run, ending{status: StatusInterrupted, reason: "a client cancelled the run"})
 	})
 	if err != nil {
 		return 0, nil, err
 	}
-	s.release(ex, why)
+	s.release(ex, errInterrupted)
 	s.advance(c.thread)
 	return http.StatusNoContent, nil, nil
 }

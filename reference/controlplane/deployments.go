@@ -29,16 +29,16 @@ func (s *Server) createDeployment(r *http.Request, tenant string) (int, any, err
 		return 0, nil, httpapi.Refuse(http.StatusBadRequest,
 			"Source %s is not available for %s deployments.", sent.source, s.opts.Edition)
 	}
-	now := s.now()
+	at := now()
 	d := Deployment{Tenant: tenant, DeploymentView: DeploymentView{
-		ID: store.NewID(), CreatedAt: now, Source: sent.source, Secrets: []Secret{},
+		ID: store.NewID(), CreatedAt: at, Source: sent.source, Secrets: []Secret{},
 		Status:       "READY", // nothing has to be made ready before the first revision
 		SourceConfig: map[string]any{"repo_url": nil, "build_on_push": false},
 	}}
-	if err := d.apply(sent, now); err != nil {
+	if err := d.apply(sent, at); err != nil {
 		return 0, nil, err
 	}
-	first := newRevision(d, d.SourceRevisionConfig, now)
+	first := newRevision(d, d.SourceRevisionConfig, at)
 	d.LatestRevisionID = first.ID
 	err = s.update(func(t tables) error {
 		return cmp.Or(s.opts.Store.Room(t.deployments.Tx()), t.put(d, &first))
@@ -72,7 +72,7 @@ func (s *Server) updateDeployment(r *http.Request, tenant string) (int, any, err
 		if err := form.Err(); err != nil {
 			return nil, err
 		}
-		if err := d.apply(sent, s.now()); err != nil || sent.from == (SourceRevisionConfig{}) {
+		if err := d.apply(sent, now()); err != nil || sent.from == (SourceRevisionConfig{}) {
 			return nil, err
 		}
 		next := newRevision(*d, d.SourceRevisionConfig, d.UpdatedAt)

@@ -1,14 +1,15 @@
 package controlplane_test
 
 import (
-	"encoding/json"
+	"context"
+	"errors"
 	"fmt"
-	"io"
+	"io/fs"
 	"net/http"
 	"net/http/httptest"
 	"path/filepath"
 	"strings"
-	"sync/atomic"
+	"sync"
 	"testing"
 	"time"
 
@@ -22,13 +23,47 @@ import (
 	"go.uber.org/goleak"
 )
 
-// A connection that a server closes after an error of the request is kept for half a second, longer than goleak waits.
 func TestMain(m *testing.M) {
 	goleak.VerifyTestMain(m, goleak.IgnoreAnyFunction("net/http.(*conn).closeWriteAndWait"))
 }
 
 // watchdog ends a test that hangs. Its length shows nothing: the slowest machine needs a fraction of it.
 const watchdog = 2 * time.Minute
+
+// toyRuntime builds the text of the configuration file. Its hooks, where set, may fail or wait.
+type toyRuntime struct {
+	onBuild  func(ctx context.Context) error
+	onDeploy func(env map[string]string) error
+	serving  sync.Map // what is served, by deployment
+}
+
+func (r *toyRuntime) Build(ctx context.Context, tree fs.FS, configPath string) (controlplane.Build, error) {
+	if r.onBuild != nil {
+		if err := r.onBuild(ctx); err != nil {
+			return nil, err
+		}
+	}
+	text, err := fs.ReadFile(tree, configPath)
+	if string(text) == "broken" {
+		err = errors.New(configPath + " is broken")
+	}
+	return string(text), err
+}
+
+func (r *toyRuntime) Deploy(_ context.Context, _, id string, b controlplane.Build, env map[string]string) error {
+	if r.onDeploy != nil {
+		if err := r.onDeploy(env); err != nil {
+			return err
+		}
+	}
+	r.serving.Store(id, b)
+	return nil
+}
+
+func (r *toyRuntime) Remove(_ context.Context, id string) error {
+	r.serving.Delete(id)
+	return nil
+}
 
 // rig is a control plane over a real store and a runtime of texts.
 type rig struct {
@@ -38,7 +73,7 @@ type rig struct {
 	runtime *toyRuntime
 }
 
-// newRig makes a rig. Unless configured otherwise, revisions stay in CREATING.
+// newRig makes a rig whose revisions stay in CREATING, unless configured otherwise.
 func newRig(t *testing.T, edition controlplane.Edition, configure ...func(*controlplane.Options)) *rig {
 	t.Helper()
 	kept, err := store.Open(filepath.Join(t.TempDir(), "store.db"), true)
@@ -47,79 +82,35 @@ func newRig(t *testing.T, edition controlplane.Edition, configure ...func(*contr
 	fetcher, err := source.New()
 	require.NoError(t, err)
 	t.Cleanup(fetcher.Close)
-	now := time.Date(2024, 5, 1, 12, 0, 0, 0, time.UTC).UnixMilli()
-	r := &rig{t: t, runtime: &toyRuntime{serving: map[string]string{}}}
+	r := &rig{t: t, runtime: &toyRuntime{}}
 	r.opts = controlplane.Options{
 		Edition: edition, Store: kept, Sources: fetcher, Runtime: r.runtime, Pace: time.Hour,
-		Tenants: []controlplane.Tenant{
-			{Name: "a", APIKey: "key-a", TenantID: "tenant-a", Bearer: "bearer-a"},
-			{Name: "b", APIKey: "key-b", TenantID: "tenant-b", Bearer: "bearer-b"},
-			{Name: "keyless", TenantID: "tenant-c"},
-		},
+		Tenants:  []controlplane.Tenant{{Name: "a", APIKey: "key-a"}},
 		AgentURL: func(id string) string { return "http://agents.example/" + id },
-		Now:      func() time.Time { return time.UnixMilli(atomic.AddInt64(&now, 1)) },
 	}
 	for _, change := range configure {
 		change(&r.opts)
 	}
-	r.start()
+	r.server, err = controlplane.New(r.opts)
+	require.NoError(t, err)
+	t.Cleanup(r.server.Close)
 	return r
 }
 
-func (r *rig) start() {
-	server, err := controlplane.New(r.opts)
-	require.NoError(r.t, err)
-	r.server = server
-	r.t.Cleanup(server.Close)
-}
-
-// serve answers a request, and holds both to the contract's document.
-func (r *rig) serve(req *http.Request) *http.Response {
-	r.t.Helper()
-	checked := &contractcheck.Transport{T: r.t, Inner: inProcess{r.server}, Side: contractcheck.Only(spec.ControlPlane)}
-	resp, err := checked.RoundTrip(req)
-	require.NoError(r.t, err)
-	return resp
-}
-
-type inProcess struct{ http.Handler }
-
-func (p inProcess) RoundTrip(req *http.Request) (*http.Response, error) {
-	rec := httptest.NewRecorder()
-	p.ServeHTTP(rec, req)
-	return rec.Result(), nil
-}
-
-// send sends a request as tenant a, unless other headers are given ("Name: value").
-func (r *rig) send(method, target, body string, headers ...string) (*http.Response, gjson.Result) {
-	r.t.Helper()
-	req := httptest.NewRequest(method, target, strings.NewReader(body))
-	if len(headers) == 0 {
-		headers = []string{"X-Api-Key: key-a"}
-	}
-	for _, h := range headers {
-		name, value, _ := strings.Cut(h, ": ")
-		req.Header.Add(name, value)
-	}
-	if body != "" && req.Header.Get("Content-Type") == "" {
-		req.Header.Set("Content-Type", "application/json")
-	}
-	resp := r.serve(req)
-	answer, err := io.ReadAll(resp.Body)
-	require.NoError(r.t, err)
-	if len(answer) > 0 {
-		require.True(r.t, json.Valid(answer), "%s", answer)
-		require.Equal(r.t, "application/json", resp.Header.Get("Content-Type"))
-	}
-	return resp, gjson.ParseBytes(answer)
-}
-
-// want sends a request and holds the answer to a status.
+// want sends a request ("Name: value" is a further header), and holds the answer to a status and both to the contract's document.
 func (r *rig) want(status int, method, target, body string, headers ...string) gjson.Result {
 	r.t.Helper()
-	resp, answer := r.send(method, target, body, headers...)
-	require.Equal(r.t, status, resp.StatusCode, "%s %s %s: %s", method, target, body, answer.Raw)
-	return answer
+	req := httptest.NewRequest(method, target, strings.NewReader(body))
+	for _, h := range append([]string{"X-Api-Key: key-a", "Content-Type: application/json"}, headers...) {
+		name, value, _ := strings.Cut(h, ": ")
+		req.Header.Set(name, value)
+	}
+	w := contractcheck.Server{T: r.t, Side: spec.ControlPlane, Handler: r.server}.Answer(req)
+	require.Equal(r.t, status, w.Code, "%s %s %s: %s", method, target, body, w.Body)
+	if w.Body.Len() > 0 {
+		require.Equal(r.t, "application/json", w.Header().Get("Content-Type"))
+	}
+	return gjson.ParseBytes(w.Body.Bytes())
 }
 
 // places returns where the problems of a 422 are, "query.limit" and the like.
@@ -143,18 +134,24 @@ func (r *rig) create(body string) (id, revision string) {
 	return d.Get("id").String(), d.Get("latest_revision_id").String()
 }
 
-func patch(config string) string { return fmt.Sprintf(`{"source_revision_config":%s}`, config) }
+func (r *rig) update(id, ref string) (revision string) {
+	r.t.Helper()
+	body := fmt.Sprintf(`{"source_revision_config":{"repo_ref":%q}}`, ref)
+	return r.want(200, "PATCH", "/v2/deployments/"+id, body).Get("latest_revision_id").String()
+}
 
-// operations are all operations, with a deployment and a revision to be filled in.
-func operations(id, revision string) map[string][3]string {
-	at := "/v2/deployments/" + id
-	return map[string][3]string{
-		"create":    {"POST", "/v2/deployments", gitBody},
-		"list":      {"GET", "/v2/deployments", ""},
-		"get":       {"GET", at, ""},
-		"update":    {"PATCH", at, patch(`{"repo_ref":"x"}`)},
-		"delete":    {"DELETE", at, ""},
-		"list revs": {"GET", at + "/revisions", ""},
-		"get rev":   {"GET", at + "/revisions/" + revision, ""},
-	}
+// await waits until a revision has a status, and returns its message.
+func (r *rig) await(id, revision string, status controlplane.Status) (message string) {
+	r.t.Helper()
+	require.Eventually(r.t, func() bool {
+		shown := r.want(200, "GET", "/v2/deployments/"+id+"/revisions/"+revision, "")
+		message = shown.Get("status_message").String()
+		return shown.Get("status").String() == string(status)
+	}, watchdog, time.Millisecond, "want %s", status)
+	return message
+}
+
+func (r *rig) serves(id string) string {
+	text, _ := r.runtime.serving.Load(id)
+	return fmt.Sprint(text)
 }

@@ -26,9 +26,8 @@ type Options struct {
 	Runtime  Runtime
 	AgentURL func(deploymentID string) string // where a deployment's agent server answers
 
-	Pace time.Duration    // how long a revision stays in each status at least
-	Now  func() time.Time // time.Now by default
-	Log  *slog.Logger     // none by default
+	Pace time.Duration // how long a revision stays in each status at least
+	Log  *slog.Logger  // none by default
 }
 
 // Runtime builds agent servers and runs them.
@@ -65,9 +64,6 @@ func New(opts Options) (*Server, error) {
 	if opts.Edition != Cloud && opts.Edition != SelfHosted {
 		return nil, fmt.Errorf("control plane: edition %q is unknown; give %q or %q", opts.Edition, Cloud, SelfHosted)
 	}
-	if opts.Now == nil {
-		opts.Now = time.Now
-	}
 	opts.Log = cmp.Or(opts.Log, slog.New(slog.DiscardHandler))
 	err := opts.Store.Update(func(tx *bbolt.Tx) error {
 		for _, name := range bucketNames {
@@ -87,7 +83,7 @@ func New(opts Options) (*Server, error) {
 }
 
 // now cuts times to microseconds: what is answered at once is then what is read back later.
-func (s *Server) now() time.Time { return s.opts.Now().UTC().Truncate(time.Microsecond) }
+func now() time.Time { return time.Now().UTC().Truncate(time.Microsecond) }
 
 // routes are the paths of the interface, section 4, and those of clients in the field.
 func (s *Server) routes() http.Handler {

@@ -119,7 +119,7 @@ func (l *loader) verb(word, rest string) (a act, err error) {
 	if err != nil {
 		return a, err
 	}
-	if has := argument != ""; has != verbs[word].argument {
+	if (argument == "") != slices.Contains(alone, word) {
 		return a, fmt.Errorf("%s: an argument is missing, or too much", word)
 	}
 	v, err := l.value(argument)
@@ -128,7 +128,7 @@ func (l *loader) verb(word, rest string) (a act, err error) {
 	}
 	return changing(p, func(x *exchange, s slot) {
 		if s.has && s.value != nil {
-			s.set(verbs[word].change(s.value, v.in(x, s)))
+			s.set(verbs[word](s.value, v.in(x, s)))
 		}
 	}), err
 }

@@ -6,125 +6,163 @@ import (
 	"maps"
 	"net/http"
 	"net/http/httptest"
-	"os"
 	"slices"
 	"strings"
 	"testing"
-	"unicode"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 )
 
-// server answers lists with what it was asked, refuses who sends no key, and knows one deployment.
+// server knows the deployments d1, d2 ... of those who send a key. It answers what it was sent, else an id with the query.
 func server(w http.ResponseWriter, r *http.Request) {
-	body, _ := io.ReadAll(r.Body)
-	status, answer := http.StatusOK, fmt.Sprintf(`{"id":"%s","status":"DEPLOYED","latest_revision_id":"r2","source_config":{"sent":%q}}`,
-		strings.TrimPrefix(r.URL.Path, "/v2/deployments/"), body)
+	sent, _ := io.ReadAll(r.Body)
+	id, _, _ := strings.Cut(strings.TrimPrefix(r.URL.Path, "/v2/deployments/"), "/")
+	status, answer := http.StatusOK, fmt.Sprintf(`{"id":%q}`, id)
 	switch {
 	case r.Header.Get("X-Api-Key") == "":
 		status, answer = http.StatusUnauthorized, `{"detail":"no key"}`
-	case strings.HasSuffix(r.URL.Path, "/revisions"):
-		answer = `{"resources":[{"id":"r2","status":"DEPLOYED"},{"id":"r1","status":"BUILDING"}],"offset":2,"detail":"` + r.URL.RawQuery + `"}`
 	case r.Method == http.MethodPost:
 		status, answer = http.StatusCreated, `{"id":"d1"}`
-	case !strings.HasPrefix(r.URL.Path, "/v2/deployments/d"):
+	case !strings.HasPrefix(id, "d"), strings.HasSuffix(r.URL.Path, "/"):
 		status, answer = http.StatusNotFound, `{"detail":"not found"}`
+	case len(sent) > 0:
+		answer = string(sent)
+	case r.URL.RawQuery != "":
+		answer = fmt.Sprintf(`{"id":%q,"detail":%q}`, id, r.URL.RawQuery)
 	}
-	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
 	_, _ = io.WriteString(w, answer)
 }
 
-// asks sends requests in turn ("GET /path key body") and returns the last answer as "status body".
-func asks(t *testing.T, handler http.Handler, requests ...string) string {
-	t.Helper()
-	var w *httptest.ResponseRecorder
-	for _, text := range requests {
+// answers are those to requests in turn ("GET /path key body|..."), each as its status, unless it is 200, and the body.
+func answers(t *testing.T, handler http.Handler, requests string) string {
+	var all []string
+	for text := range strings.SplitSeq(requests, "|") {
 		parts := strings.SplitN(text+"   ", " ", 4)
 		r := httptest.NewRequestWithContext(t.Context(), parts[0], "/v2/deployments"+parts[1], strings.NewReader(strings.TrimSpace(parts[3])))
 		if parts[2] != "" {
 			r.Header.Set("X-Api-Key", parts[2])
 		}
-		w = httptest.NewRecorder()
+		w := httptest.NewRecorder()
 		handler.ServeHTTP(w, r)
+		all = append(all, strings.TrimPrefix(fmt.Sprintf("%d ", w.Code), "200 ")+w.Body.String())
 	}
-	return strings.TrimSpace(fmt.Sprintf("%d %s", w.Code, w.Body.String()))
+	return strings.Join(all, "|")
 }
 
-func TestRows(t *testing.T) {
-	const list = `200 {"resources":[{"id":"r2","status":"DEPLOYED"},{"id":"r1","status":"BUILDING"}],"offset":2,"detail":%q}`
-	for _, c := range []struct {
-		when, do []string
-		requests string
-		want     string
-	}{
-		{[]string{"list-revisions", "query.limit > 20"}, []string{"query.limit = 20"}, "GET /d1/revisions?limit=50 k", fmt.Sprintf(list, "limit=20")},
-		{[]string{"list-revisions"}, []string{"query.limit ?= 5"}, "GET /d1/revisions k", fmt.Sprintf(list, "limit=5")},
-		{[]string{"list-revisions"}, []string{"drop query.limit", "add query.offset 1"}, "GET /d1/revisions?limit=5&offset=1 k", fmt.Sprintf(list, "offset=2")},
-		{[]string{"list-revisions", `query.status has ","`}, []string{`up-to query.status ","`}, "GET /d1/revisions?status=A,B k", fmt.Sprintf(list, "status=A")},
-		{[]string{"list-revisions"}, []string{"drop answer.detail", "drop answer.resources", "answer.offset = <path.deployment_id>"}, "GET /d1/revisions k", `200 {"offset":"d1"}`},
-		{[]string{"list-revisions"}, []string{"only answer resources", "each.[status=DEPLOYED].status = UNKNOWN"}, "GET /d1/revisions k",
-			`200 {"resources":[{"id":"r2","status":"UNKNOWN"},{"id":"r1","status":"BUILDING"}]}`},
-		{[]string{"list-revisions"}, []string{"only answer resources", "answer.resources.1-.id = <its.status>", "reverse answer.resources"}, "GET /d1/revisions k",
-			`200 {"resources":[{"id":"BUILDING","status":"BUILDING"},{"id":"r2","status":"DEPLOYED"}]}`},
-		{[]string{"get-deployment", "status = 404"}, []string{"status = 200", "answer = {}"}, "GET /x k", `200 {}`},
-		{[]string{"get-deployment", "status = 404"}, []string{"body = No <answer.detail|thing>"}, "GET /x k", `404 No not found`},
-		{[]string{"get-deployment", "caller anonymous", "status = 401"}, []string{"as owner", "only answer id"}, "GET /d1 k|GET /d1", `200 {"id":"d1"}`},
-		{[]string{"get-deployment", "caller anonymous", "status = 401"}, []string{"as owner"}, "GET /d2 k|GET /d1", `401 {"detail":"no key"}`},
-		{[]string{"get-deployment", "nth 2"}, []string{"refuse 500 Broken"}, "GET /d1 k|GET /d2 k|GET /d1 k", `500 {"detail":"Broken"}`},
-		{[]string{"get-deployment", "after update-deployment"}, []string{"refuse 500 Broken"}, "PATCH /d1 k {}|GET /d1 k", `500 {"detail":"Broken"}`},
-		{[]string{"get-deployment", "within 1h of update-deployment"}, []string{"refuse 500 Broken"}, "PATCH /d1 k {}|GET /d1 k", `500 {"detail":"Broken"}`},
-		{[]string{"get-deployment", "within 1ns of update-deployment"}, []string{"refuse 500 Broken"}, "PATCH /d1 k {}|GET /d1 k",
-			`200 {"id":"d1","status":"DEPLOYED","latest_revision_id":"r2","source_config":{"sent":""}}`},
-		{[]string{"get-deployment"}, []string{`answer.id = "2026-01-02T03:04:05Z"`, "shift answer.id 1h", "only answer id"}, "GET /d1 k", `200 {"id":"2026-01-02T04:04:05Z"}`},
-		{[]string{"unknown-path-of-control-plane", "path ends /"}, []string{"trim path /"}, "GET /d1/ k",
-			`200 {"id":"d1","status":"DEPLOYED","latest_revision_id":"r2","source_config":{"sent":""}}`},
-		{[]string{"every control-plane", "path = /v2/deployments/d1/x"}, []string{"refuse 410 Gone"}, "GET /d1/x k", `410 {"detail":"Gone"}`},
-		{[]string{"list-revisions", "count answer.resources > 1"}, []string{"answer = 2 of <query.limit|7>"}, "GET /d1/revisions k", `200 ["7","7"]`},
-		{[]string{"get-deployment", "not known deployment_id"}, []string{"refuse 410 Gone"}, "GET /d1 k", `410 {"detail":"Gone"}`},
-		{[]string{"update-deployment", "request.source is list"}, []string{"unserved", "refuse 400 <deployment.latest_revision_id>"}, `PATCH /d1 k {"source":[]}`, `400 {"detail":"r2"}`},
-		{[]string{"update-deployment"}, []string{"drop request.source", "only answer source_config"}, `PATCH /d1 k {"source":"a","b":1}`, `200 {"source_config":{"sent":"{\"b\":1}"}}`},
-		{[]string{"get-deployment"}, []string{"common.id ?= <answer.id>", "answer = <common.id>"}, "GET /d1 k|GET /d2 k", `200 "d1"`},
-		{[]string{"get-deployment"}, []string{"only answer id", "foreign answer.id"}, "GET /d1 k|GET /d2 k", `200 {"id":"d1"}`},
-		{[]string{"update-deployment"}, []string{"foreign request.source", "only answer source_config"}, `PATCH /d1 k {"source":"a"}|PATCH /d1 k {"source":"b"}`,
-			`200 {"source_config":{"sent":"{\"source\":\"a\"}"}}`},
-		{[]string{"update-deployment", "sent is filled", "request is absent"}, []string{"refuse 500 Broken"}, `PATCH /d1 k null`, `200 {"id":"d1","status":"DEPLOYED","latest_revision_id":"r2","source_config":{"sent":"null"}}`},
-		{[]string{"update-deployment", "sent is filled", "request is absent"}, []string{"refuse 500 Broken"}, `PATCH /d1 k {} x`, `500 {"detail":"Broken"}`},
-		{[]string{"get-deployment"}, []string{"stale answer.updated_at", "late answer.updated_at", "only answer id updated_at"}, "GET /d1 k|GET /d1 k", `200 {"id":"d1"}`},
-		{[]string{"get-deployment"}, []string{"foreign path.deployment_id", "only answer id"}, "GET /d1 k|GET /d2 k", `200 {"id":"d1"}`},
+func rowOf(text string) ([]*Row, error) {
+	return Load("rows.yaml", []byte("\n- {fault: a, breaks: b, fails: C, "+text+"}"))
+}
+
+// TestVerbs has a case for each verb, which changes the answer to a request that is answered with what it sends.
+func TestVerbs(t *testing.T) {
+	used := map[string]bool{}
+	for _, c := range []struct{ do, sent, want string }{
+		{`another answer.resources.*`, `{"resources":[true,7,"DEPLOYED","2026-01-02T03:04:05Z","a1","",[1,2],[],{"a":1},null]}`,
+			`{"resources":[false,8,"DEPLOYEA","2026-01-02T03:04:01Z","a2","x",[1],[],{},null]}`},
+		{`null answer.detail`, `{"detail":"a"}`, `{"detail":null}`},
+		{`text answer.offset`, `{"offset":7}`, `{"offset":"7"}`},
+		{`number answer.offset`, `{"offset":"7.0"}`, `{"offset":7.0}`},
+		{`add answer.offset -1`, `{"offset":7}`, `{"offset":6}`},
+		{`first answer.resources 2`, `{"resources":[1,2,3]}`, `{"resources":[1,2]}`},
+		{`append answer.resources <answer.id>`, `{"id":"d","resources":[1]}`, `{"id":"d","resources":[1,"d"]}`},
+		{`prepend answer.resources 2 of <answer.id|0>`, `{"resources":[1]}`, `{"resources":["0","0",1]}`},
+		{`prepend answer.resources 0`, `{"resources":[1]}`, `{"resources":[0,1]}`},
+		{`older answer.resources 1h`, `{"resources":[{"created_at":"2020-01-02T03:04:05Z"},{"created_at":"9999-01-02T03:04:05Z"}]}`,
+			`{"resources":[{"created_at":"2020-01-02T03:04:05Z"}]}`},
+		{`except answer.resources id b`, `{"resources":[{"id":"a"},{"id":"b"}]}`, `{"resources":[{"id":"a"}]}`},
+		{`reverse answer.resources`, `{"resources":[1,2,3]}`, `{"resources":[3,2,1]}`},
+		{`upper answer.detail`, `{"detail":"aB"}`, `{"detail":"AB"}`},
+		{`lower answer.detail`, `{"detail":"aB"}`, `{"detail":"ab"}`},
+		{`without answer.detail a`, `{"detail":"banana"}`, `{"detail":"bnn"}`},
+		{`trim answer.detail /`, `{"detail":" a/ "}`, `{"detail":"a"}`},
+		{`'up-to answer.detail ","'`, `{"detail":"a,b,c"}`, `{"detail":"a"}`},
+		{`'behind-last answer.detail ","'`, `{"detail":"a,b,c"}`, `{"detail":"c"}`},
+		{`replace answer.detail a the o`, `{"detail":"banana"}`, `{"detail":"bthe onana"}`},
+		{`shift answer.updated_at 1h`, `{"updated_at":"2026-01-02T03:04:05Z"}`, `{"updated_at":"2026-01-02T04:04:05Z"}`},
+		{`only answer id offset`, `{"id":1,"detail":2}`, `{"id":1}`},
+		{`rename answer id name`, `{"id":1}`, `{"name":1}`},
+		{`upper answer.detail`, `{"detail":null}`, `{"detail":null}`},
 	} {
-		row, err := New("row", c.when, c.do)
+		used[strings.Fields(strings.Trim(c.do, "'"))[0]] = true
+		rows, err := rowOf(`when: update-deployment, do: ` + c.do)
 		require.NoError(t, err, c.do)
-		count := &Count{}
-		assert.Equal(t, c.want, asks(t, row.Around(http.HandlerFunc(server), count), strings.Split(c.requests, "|")...), "%s %s", c.when, c.do)
-		changed := c.want != asks(t, http.HandlerFunc(server), strings.Split(c.requests, "|")...)
-		assert.Equal(t, changed, count.Load() > 0, "%s %s", c.when, c.do)
+		got := answers(t, rows[0].Around(http.HandlerFunc(server), &Count{}), "PATCH /d1 k "+c.sent)
+		assert.JSONEq(t, c.want, got, c.do)
 	}
+	assert.ElementsMatch(t, slices.Collect(maps.Keys(verbs)), slices.Collect(maps.Keys(used)), "a verb without a case")
 }
 
-// TestMemory shows what a row with several changes keeps between requests.
-func TestMemory(t *testing.T) {
-	rows, err := Load("rows.yaml", []byte(`
-- fault: source-can-be-changed
-  breaks: an update changes source
-  fails: CP-UPDATE-5
-  changes:
-    - when: [update-deployment, request.source is text]
-      do: [kept.source = <request.source>, drop request.source]
-    - when: [get-deployment, kept.source is present]
-      do: answer = <kept.source>
-`))
-	require.NoError(t, err)
-	handler := rows[0].Around(http.HandlerFunc(server), &Count{})
-	assert.Equal(t, `200 "git"`, asks(t, handler, `PATCH /d1 k {"source":"git"}`, "GET /d1 k"))
-	assert.Contains(t, asks(t, handler, "GET /d2 k"), `"id":"d2"`)
+// TestRows is about the rest of a row: conditions, places, what is remembered, and how requests are served.
+func TestRows(t *testing.T) {
+	for _, c := range []struct{ row, requests, want string }{
+		{`when: [list-revisions, query.limit > 20], do: query.limit = 20`, "GET /d1/revisions?limit=50 k",
+			`{"id":"d1","detail":"limit=20"}`},
+		{`when: list-revisions, do: query.limit ?= 5`, "GET /d1/revisions k", `{"id":"d1","detail":"limit=5"}`},
+		{`when: list-revisions, do: [drop query.limit, add query.offset 1]`, "GET /d1/revisions?limit=5&offset=1 k",
+			`{"id":"d1","detail":"offset=2"}`},
+		{`when: list-revisions, do: [drop answer.detail, 'answer.id = 2 of <query.limit|7>']`, "GET /d1/revisions k",
+			`{"id":["7","7"]}`},
+		{`when: get-deployment, do: [new answer.ours = "no <answer.id|thing>", only answer ours]`, "GET /d1 k",
+			`{"ours":"no d1"}`},
+		{`when: update-deployment, do: 'each.[status=UP].id = <its.status> <was>'`, `PATCH /d1 k {"resources":[{"id":1,"status":"UP"},{"id":2}]}`,
+			`{"resources":[{"id":"UP 1","status":"UP"},{"id":2}]}`},
+		{`when: update-deployment, do: [answer.resources.1- = 0, 'answer.resources.[=a] = b', answer.resources.-1 = c]`,
+			`PATCH /d1 k {"resources":["a",2,3,4]}`, `{"resources":["b",0,0,"c"]}`},
+		{`when: [get-deployment, status = 404], do: [status = 200, 'answer = {}']`, "GET /x k", `{}`},
+		{`when: [get-deployment, status = 404], do: 'body = No <answer.detail|thing>'`, "GET /x k", `404 No not found`},
+		{`when: [get-deployment, caller anonymous, status = 401], do: [as owner, only answer id]`, "GET /d1 k|GET /d1",
+			`{"id":"d1"}|{"id":"d1"}`},
+		{`when: [get-deployment, caller without-credentials, status = 401], do: as owner`, "GET /d2 k|GET /d1",
+			`{"id":"d2"}|401 {"detail":"no key"}`},
+		{`when: [get-deployment, nth 2], do: refuse 500 Broken`, "GET /d1 k|GET /d2 k|GET /d1 k",
+			`{"id":"d1"}|{"id":"d2"}|500 {"detail":"Broken"}`},
+		{`when: [get-deployment, every 2 of all], do: drop answer.id`, "GET /d1 k|GET /d2 k|GET /d1 k",
+			`{"id":"d1"}|{}|{"id":"d1"}`},
+		{`when: [get-deployment, after update-deployment], do: refuse 500 Broken`, "GET /d1 k|PATCH /d1 k 1|GET /d1 k",
+			`{"id":"d1"}|1|500 {"detail":"Broken"}`},
+		{`when: [get-deployment, within 1h of update-deployment], do: drop answer.id`, "PATCH /d1 k 1|GET /d1 k", `1|{}`},
+		{`when: [get-deployment, within 1ns of update-deployment], do: drop answer.id`, "PATCH /d1 k 1|GET /d1 k",
+			`1|{"id":"d1"}`},
+		{`when: [unknown-path-of-control-plane, path ends /], do: trim path /`, "GET /d1/ k", `{"id":"d1"}`},
+		{`when: [every control-plane, path = /v2/deployments/d1/x], do: refuse 410 Gone`, "GET /d1/x k",
+			`410 {"detail":"Gone"}`},
+		{`when: [update-deployment, count answer.resources > 1], do: drop answer.id`,
+			`PATCH /d1 k {"id":1,"resources":[1,2]}`, `{"resources":[1,2]}`},
+		{`when: [get-deployment, not known deployment_id], do: refuse 410 Gone`, "GET /d1 k|PATCH /d2 k 1|GET /d2 k",
+			`410 {"detail":"Gone"}|1|{"id":"d2"}`},
+		{`when: [update-deployment, request.source is list], do: [unserved, 'refuse 400 <deployment.id>']`,
+			`PATCH /d1 k {"source":[]}`, `400 {"detail":"d1"}`},
+		{`when: [update-deployment, sent is filled, request is absent], do: refuse 500 No`,
+			`PATCH /d1 k null|PATCH /d1 k {} x`, `null|500 {"detail":"No"}`},
+		{`when: update-deployment, do: [drop request.source, beside]`, `PATCH /d1 k {"source":"a"}`, `{"source":"a"}`},
+		{`when: get-deployment, do: [common.id ?= <answer.id>, answer = <common.id>]`, "GET /d1 k|GET /d2 k", `"d1"|"d1"`},
+		{`changes: [{when: [update-deployment, request.source is text], do: [kept.source = <request.source>, drop request.source]},
+			{when: [get-deployment, kept.source is present], do: answer = <kept.source>}]`,
+			`PATCH /d1 k {"source":"git"}|GET /d1 k|GET /d2 k`, `{}|"git"|{"id":"d2"}`},
+		{`when: get-deployment, do: foreign path.deployment_id`, "GET /d1 k|GET /d2 k", `{"id":"d1"}|{"id":"d1"}`},
+		{`when: update-deployment, do: foreign request.source`, `PATCH /d1 k {"source":"a"}|PATCH /d1 k {"source":"b"}`,
+			`{"source":"a"}|{"source":"a"}`},
+		{`when: update-deployment, do: foreign answer.source`, `PATCH /d1 k {"source":1}|PATCH /d2 k {"source":5}|PATCH /d1 k {"source":2}`,
+			`{"source":1}|{"source":1}|{"source":5}`},
+		{`when: update-deployment, do: stale answer.source`, `PATCH /d1 k {"source":1}|PATCH /d2 k {"source":5}|PATCH /d1 k {"source":2}|PATCH /d1 k {"source":2}`,
+			`{"source":1}|{"source":5}|{"source":1}|{"source":1}`},
+		{`when: update-deployment, do: late answer.source`, `PATCH /d1 k {"source":1}|PATCH /d2 k {"source":5}|PATCH /d1 k {"source":2}|PATCH /d1 k {"source":2}`,
+			`{"source":1}|{"source":5}|{"source":1}|{"source":2}`},
+	} {
+		rows, err := rowOf(c.row)
+		require.NoError(t, err, c.row)
+		count := &Count{}
+		assert.Equal(t, c.want, answers(t, rows[0].Around(http.HandlerFunc(server), count), c.requests), c.row)
+		changed := c.want != answers(t, http.HandlerFunc(server), c.requests) || strings.Contains(c.row, "beside")
+		assert.Equal(t, changed, count.Load() > 0, c.row)
+	}
 }
 
 func TestMistakes(t *testing.T) {
 	for text, want := range map[string]string{
 		`when: [list-revisions], do: [explode query.limit]`:          `do explode query.limit: unknown change "explode"`,
-		`when: list-revision, do: drop query.limit`:                  `no document has an operation "list-revision"`,
 		`when: all or list-revision, do: hang`:                       `no document has an operation "list-revision"`,
 		`when: list-revisions, do: drop query.limits`:                `do drop query.limits: query.limits is no place of list-revisions`,
 		`when: list-revisions, do: query.limts = 1`:                  `do query.limts = 1: query.limts is no place of list-revisions`,
@@ -142,7 +180,6 @@ func TestMistakes(t *testing.T) {
 		`when: all, place: x, do: hang`:                              `a: a fault has breaks and fails, and none of differs and place`,
 		`when: all, do: refuse 40 x`:                                 `do refuse 40 x: "40" is no status`,
 		`when: all, do: beside me`:                                   `do beside me: unknown change "beside"`,
-		`when: all, do: as admin`:                                    `do as admin: unknown change "as"`,
 		`when: list-revisions, do: add query.limit`:                  `do add query.limit: add: an argument is missing, or too much`,
 		`when: list-revisions, do: [drop planet.x]`:                  `do drop planet.x: "planet.x" is no place: it begins with none of `,
 		`when: list-revisions, do: "answer = {a: 1"`:                 `do answer = {a: 1: "{a: 1" is no value: `,
@@ -150,55 +187,11 @@ func TestMistakes(t *testing.T) {
 		`when: get-deployment, do: kept = 1`:                         `do kept = 1: kept: a name is missing, or too much`,
 		`when: get-deployment, do: header.x-api-key = 1`:             `do header.x-api-key = 1: the name of the header is written X-Api-Key`,
 	} {
-		_, err := Load("rows.yaml", []byte("\n- {fault: a, breaks: b, fails: C, "+text+"}"))
+		_, err := rowOf(text)
 		require.Error(t, err, text)
 		assert.Contains(t, err.Error(), "rows.yaml:2: ")
 		assert.Contains(t, err.Error(), want)
 	}
 	_, err := Load("rows.yaml", []byte("- {fault: a, equivalent: b, when: all, do: hang}"))
 	require.EqualError(t, err, "rows.yaml:1: a row has a name, in fault or equivalent")
-}
-
-func TestAnother(t *testing.T) {
-	for _, c := range []struct{ value, want string }{
-		{`true`, `false`}, {`7`, `8`}, {`"DEPLOYED"`, `"DEPLOYEA"`}, {`"2026-01-02T03:04:05Z"`, `"2026-01-02T03:04:01Z"`}, {`"a1"`, `"a2"`}, {`""`, `"x"`},
-		{`[1,2]`, `[1]`}, {`[]`, `[]`}, {`{"a":1}`, `{}`}, {`null`, `null`},
-	} {
-		value, ok := decoded([]byte(c.value))
-		require.True(t, ok)
-		assert.JSONEq(t, c.want, string(encoded(another(value))), c.value)
-	}
-}
-
-// TestRecalls applies each verb with a memory to two objects in turn.
-func TestRecalls(t *testing.T) {
-	for name, want := range map[string][]string{
-		"foreign": {"1", "1", "5", "5"},
-		"stale":   {"1", "5", "1", "1"},
-		"late":    {"1", "5", "1", "2"},
-	} {
-		seen := newMemory()
-		for i, step := range []struct{ owner, value string }{{"a", "1"}, {"b", "5"}, {"a", "2"}, {"a", "2"}} {
-			shown, found := seen.recall(name, "1", step.owner, step.value)
-			if !found {
-				shown = step.value
-			}
-			assert.Equal(t, want[i], shown, "%s, answer %d", name, i+1)
-		}
-	}
-}
-
-// TestWordsAreListed wants the documentation to have every word of a row, since nobody finds another.
-func TestWordsAreListed(t *testing.T) {
-	text, err := os.ReadFile("doc.go")
-	require.NoError(t, err)
-	listed := strings.FieldsFunc(string(text), func(r rune) bool { return !unicode.IsLower(r) && r != '-' && !strings.ContainsRune("=!<>", r) })
-	for _, words := range [][]string{
-		roots, slices.Collect(maps.Keys(verbs)), slices.Collect(maps.Keys(recalls)), slices.Collect(maps.Keys(kinds)),
-		slices.Collect(maps.Keys(comparisons)), slices.Collect(maps.Keys(callers)),
-	} {
-		for _, word := range words {
-			assert.Contains(t, listed, word)
-		}
-	}
 }

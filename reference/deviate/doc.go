@@ -74,6 +74,5 @@
 // came first, and once more with the changes. With beside it is served both ways, and the answer without the changes counts.
 // Where no condition looks at the status, answers that succeed are changed.
 //
-// Beside these a row has also (further requirements that fail and that no failure explains, each with the reason), edition, pace (how long a revision stays in
-// each status), hangs, once, elsewhere, explored, and place (of an equivalent mutant): see package faults.
+// Beside these a row has what the fields of Row say, for package faults.
 package deviate

@@ -2,7 +2,6 @@ package deviate
 
 import (
 	"bytes"
-	"context"
 	"encoding/json"
 	"io"
 	"net/http"
@@ -54,86 +53,75 @@ func (x *exchange) all(conditions []condition) bool {
 
 // at returns the first value at a place, and whether it is there.
 func (x *exchange) at(p place, beside slot) (value any, has bool) {
+	parts := x.parts
 	switch {
 	case p.is("fresh-id"):
 		return uuid.NewString(), true
 	case p.is("was", "its"):
-		return firstOf(slots(map[string]any{"was": beside.value, "its": beside.its}, p, ""))
+		parts = map[string]any{"was": beside.value, "its": beside.its}
+	default:
+		x.load(p[0])
 	}
-	x.load(p[0])
-	return firstOf(slots(x.parts, p, ""))
-}
-
-func firstOf(all []slot) (value any, has bool) {
+	all := slots(parts, p, "")
 	if len(all) == 0 {
 		return nil, false
 	}
 	return all[0].value, all[0].has
 }
 
-// load makes the part of a root, where it is not there yet.
+// load makes the part of a root, where it is not there yet. What belongs to the answer comes with it.
 func (x *exchange) load(root string) {
-	if _, has := x.parts[root]; has {
+	if _, has := x.parts[root]; has || slices.Contains(answerRoots, root) {
 		return
 	}
-	if part := x.part(root); part != nil {
+	part, known := readers[root]
+	if !known {
+		part = func(x *exchange) any { return x.lookUp(root) }
+	}
+	if part := part(x); part != nil || root == "request" && strings.TrimSpace(string(x.sent)) == "null" {
 		x.parts[root] = part
-	} else if root == "request" && strings.TrimSpace(string(x.sent)) == "null" {
-		x.parts[root] = nil
 	}
 }
 
-func (x *exchange) part(root string) any {
-	switch root {
-	case "query":
-		return firsts(x.r.URL.Query())
-	case "header":
-		return firsts(x.r.Header)
-	case "path":
-		if x.op.Path == "" {
-			_, path := half(x.r)
-			return path
-		}
-		all := map[string]any{}
-		for name, id := range x.ids() {
-			all[name] = id
-		}
-		return all
-	case "request":
+// readers find what stands at a root, but for objects that are looked up.
+var readers = map[string]func(x *exchange) any{
+	"method": func(x *exchange) any { return x.r.Method },
+	"query":  func(x *exchange) any { return firsts(x.r.URL.Query()) },
+	"header": func(x *exchange) any { return firsts(x.r.Header) },
+	"path":   (*exchange).path,
+	"request": func(x *exchange) any {
 		if body, ok := decoded(x.sent); ok {
 			return body
 		}
 		return nil
-	case "sent":
-		return string(x.sent)
-	case "url":
-		return x.r.URL.EscapedPath()
-	case "question":
-		if x.r.URL.RawQuery == "" {
-			return ""
-		}
-		return "?" + x.r.URL.RawQuery
-	case "clock":
-		return time.Now().UTC().Format(time.RFC3339Nano)
-	case "owner":
-		return firsts(x.seen.owner(x))
-	case "method":
-		return x.r.Method
-	case "home":
+	},
+	"sent":     func(x *exchange) any { return string(x.sent) },
+	"url":      func(x *exchange) any { return x.r.URL.EscapedPath() },
+	"question": func(x *exchange) any { return strings.TrimPrefix(x.r.URL.RequestURI(), x.r.URL.EscapedPath()) },
+	"clock":    func(*exchange) any { return time.Now().UTC().Format(time.RFC3339Nano) },
+	"end":      (*exchange).end,
+	"owner":    func(x *exchange) any { return firsts(x.seen.owner(x)) },
+	"home": func(x *exchange) any {
 		if home := of(x.seen, x.seen.homes, x.ids()["run_id"]+x.ids()["revision_id"]); home != "" {
 			return home
 		}
 		return nil
-	case "end":
-		return x.end()
-	case "kept":
-		return x.seen.keptFor(x.object())
-	case "common":
-		return x.seen.keptFor("")
-	case "answer", "each", "answer-header", "body", "status":
-		return nil // with the answer
+	},
+	"kept":   func(x *exchange) any { return x.seen.keptFor(x.object()) },
+	"common": func(x *exchange) any { return x.seen.keptFor("") },
+}
+
+// path is the path of an unknown operation, else its parameters.
+func (x *exchange) path() any {
+	if x.op.Path == "" {
+		_, path := half(x.r)
+		return path
 	}
-	return x.lookUp(root)
+	all := map[string]any{}
+	for name, id := range x.ids() {
+		all[name] = id
+	}
+	return all
 }
 
 // lookUp reads an object that the request is about, with its credentials.
@@ -163,7 +151,7 @@ func (x *exchange) lookUp(root string) any {
 var waits = regexp.MustCompile(`\bwait(?:-after-write)?=(\d+)`)
 
 // end is when a run ends that is created now, by the words of the conformance graph.
-func (x *exchange) end() string {
+func (x *exchange) end() any {
 	at := time.Now().UTC()
 	for _, found := range waits.FindAllSubmatch(x.sent, -1) {
 		at = at.Add(time.Duration(intOf(string(found[1]))) * time.Millisecond)
@@ -287,14 +275,6 @@ func (x *exchange) original() *http.Request { return withBody(x.r.Clone(x.r.Cont
 func withBody(r *http.Request, body []byte) *http.Request {
 	r.Body, r.ContentLength = io.NopCloser(bytes.NewReader(body)), int64(len(body))
 	return r
-}
-
-// waitFor waits, but not longer than the client.
-func waitFor(ctx context.Context, d time.Duration) {
-	select {
-	case <-time.After(d):
-	case <-ctx.Done():
-	}
 }
 
 // send sends the answer with what was changed in its parts.

@@ -22,12 +22,12 @@ type Row struct {
 	Fails      string            `yaml:"fails"`      // ID of the requirement
 	Also       map[string]string `yaml:"also"`       // further causes: requirements, each with the reason
 	Edition    string            `yaml:"edition"`
-	Place      string            `yaml:"place"` // what an equivalent mutant changes, in a few words
-	Pace       time.Duration     `yaml:"pace"`  // how long a revision stays in each status
-	Hangs      bool              `yaml:"hangs"`
-	Once       bool              `yaml:"once"`
-	Elsewhere  bool              `yaml:"elsewhere"`
-	Explored   bool              `yaml:"explored"`
+	Place      string            `yaml:"place"`     // what an equivalent mutant changes, in a few words
+	Pace       time.Duration     `yaml:"pace"`      // how long a revision stays in each status
+	Hangs      bool              `yaml:"hangs"`     // requests wait for their timeout: the self-test begins with it
+	Once       bool              `yaml:"once"`      // it deviates once in the life of a server
+	Elsewhere  bool              `yaml:"elsewhere"` // scenarios of other requirements show it
+	Explored   bool              `yaml:"explored"`  // only exploration finds it
 	Changes    []Change          `yaml:"changes"`
 	Change     `yaml:",inline"`
 
@@ -38,6 +38,9 @@ type Row struct {
 type Change struct {
 	When texts `yaml:"when"` // the operation, several with "or", those of a half, or "all"; then conditions
 	Do   texts `yaml:"do"`
+
+	// Instead makes a handler that answers in place of the one that follows; the conditions look at requests only.
+	Instead func(next http.Handler) http.Handler `yaml:"-"`
 
 	operations  []string
 	anyStatus   bool // a condition looks at the status; else answers that succeed are changed
@@ -166,7 +169,10 @@ func (l *loader) change(c *Change) error {
 		}
 	}
 	c.anyStatus = l.status
-	if len(c.Do) == 0 {
+	switch {
+	case c.Instead != nil && len(c.late) > 0:
+		return errors.New("a condition looks at the answer, and there is none yet")
+	case c.Instead == nil && len(c.Do) == 0:
 		return errors.New("it does nothing")
 	}
 	for _, text := range c.Do {
@@ -177,6 +183,9 @@ func (l *loader) change(c *Change) error {
 		if parsed.apply != nil {
 			c.acts = append(c.acts, parsed)
 		}
+	}
+	if c.flags.asOwner { // which is nothing where none is known
+		c.early = append(c.early, func(x *exchange) bool { return len(x.seen.owner(x)) > 0 })
 	}
 	c.before = l.before
 	return nil
@@ -227,6 +236,10 @@ func learning(seen *memory, next http.Handler) http.Handler {
 }
 
 func (c *Change) around(seen *memory, next http.Handler, count *Count) http.Handler {
+	var instead http.Handler
+	if c.Instead != nil {
+		instead = c.Instead(next)
+	}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		op := OperationOf(r)
 		if !slices.Contains(c.operations, op.ID) {
@@ -235,23 +248,25 @@ func (c *Change) around(seen *memory, next http.Handler, count *Count) http.Hand
 		}
 		x := newExchange(r, op, next, seen)
 		x.count = count
-		c.serve(x)
-		if x.answer != nil {
-			x.send(w)
+		switch {
+		case !x.all(c.early):
+			next.ServeHTTP(w, x.original())
+		case instead != nil:
+			instead.ServeHTTP(w, x.original())
+		default:
+			if c.serve(x); x.answer != nil {
+				x.send(w)
+			}
 		}
 	})
 }
 
 // serve gets an answer and changes it. There is none where the client gets none.
 func (c *Change) serve(x *exchange) {
-	if !x.all(c.early) {
-		x.answered(Capture(x.next, x.original()))
-		return
-	}
 	if c.before {
 		x.load("before")
 	}
-	first := (*Answer)(nil)
+	var first *Answer
 	if len(c.late) > 0 {
 		first = Capture(x.next, x.original())
 		x.answered(first)
@@ -260,12 +275,6 @@ func (c *Change) serve(x *exchange) {
 		}
 	}
 	if !c.wait(x) {
-		return
-	}
-	if c.flags.asOwner && len(x.seen.owner(x)) == 0 {
-		if first == nil {
-			x.answered(Capture(x.next, x.original()))
-		}
 		return
 	}
 	x.answer = nil
@@ -304,19 +313,22 @@ func (c *Change) exchange(x *exchange, first *Answer) *Answer {
 
 // wait is for answers that come late or never. It tells whether one comes.
 func (c *Change) wait(x *exchange) bool {
-	ctx := x.r.Context()
+	gone := x.r.Context().Done()
 	x.changed = c.flags.hang || c.flags.close || c.flags.delay > 0
 	x.tally()
 	if c.flags.close {
 		panic(http.ErrAbortHandler)
 	}
 	if c.flags.hang {
-		<-ctx.Done()
+		<-gone
 		x.answer = nil
 		return false
 	}
 	if c.flags.delay > 0 {
-		waitFor(ctx, c.flags.delay)
+		select {
+		case <-time.After(c.flags.delay):
+		case <-gone:
+		}
 	}
 	return true
 }

@@ -2,6 +2,7 @@ package deviate
 
 import (
 	"encoding/json"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -9,60 +10,44 @@ import (
 	"unicode"
 )
 
-// verb changes a value. The argument is what the row says after the place; a verb without one has none.
-type verb struct {
-	change   func(value, argument any) any
-	argument bool
-}
-
-// verbs are the changes of a value. What is of another type than a verb is for stays as it is.
-var verbs = map[string]verb{
-	"another": {change: func(v, _ any) any { return another(v) }},
-	"null":    {change: func(any, any) any { return nil }},
-	"text":    {change: func(v, _ any) any { return textOf(v) }},
-	"number":  {change: func(v, _ any) any { return json.Number(textOf(v)) }},
-	"add": {argument: true, change: func(v, by any) any {
+// verbs are the changes of a value, by the argument that the row has after the place. What is of another type than a verb
+// is for stays as it is.
+var verbs = map[string]func(value, argument any) any{
+	"another": func(v, _ any) any { return another(v) },
+	"null":    func(any, any) any { return nil },
+	"text":    func(v, _ any) any { return textOf(v) },
+	"number":  func(v, _ any) any { return json.Number(textOf(v)) },
+	"add": func(v, by any) any {
 		if n, err := strconv.Atoi(textOf(v)); err == nil {
 			return json.Number(strconv.Itoa(n + intOf(by)))
 		}
 		return v
-	}},
+	},
 
-	"first":  listed(func(all []any, n any) any { return all[:min(intOf(n), len(all))] }),
-	"append": listed(func(all []any, item any) any { return append(slices.Clone(all), item) }),
-	"prepend": listed(func(all []any, item any) any { // an item, or several
+	"first":  listed(func(all []any, n any) []any { return all[:min(intOf(n), len(all))] }),
+	"append": listed(func(all []any, item any) []any { return append(all, item) }),
+	"prepend": listed(func(all []any, item any) []any { // an item, or several
 		if some, are := item.([]any); are {
 			return slices.Concat(some, all)
 		}
-		return append([]any{item}, all...)
+		return slices.Insert(all, 0, item)
 	}),
-	"older": listed(func(all []any, age any) any { // older PLACE AGE: items that were created so long ago
-		least, _ := time.ParseDuration(textOf(age))
-		return slices.DeleteFunc(slices.Clone(all), func(item any) bool {
-			object, _ := item.(map[string]any)
-			created, err := time.Parse(time.RFC3339Nano, textOf(object["created_at"]))
-			return err == nil && time.Since(created) < least
-		})
+	"older": filtered(func(item map[string]any, age string) bool { // older PLACE AGE: items that were created so long ago
+		least, _ := time.ParseDuration(age)
+		created, err := time.Parse(time.RFC3339Nano, textOf(item["created_at"]))
+		return err != nil || time.Since(created) >= least
 	}),
-	"except": listed(func(all []any, which any) any { // except PLACE NAME VALUE: items without such a member
-		name, want, _ := strings.Cut(textOf(which), " ")
-		return slices.DeleteFunc(slices.Clone(all), func(item any) bool {
-			object, _ := item.(map[string]any)
-			return textOf(object[name]) == want
-		})
+	"except": filtered(func(item map[string]any, which string) bool { // except PLACE NAME VALUE: items without such a member
+		name, want, _ := strings.Cut(which, " ")
+		return textOf(item[name]) != want
 	}),
-	"reverse": {change: func(v, _ any) any {
-		all, is := v.([]any)
-		if !is {
-			return v
-		}
-		all = slices.Clone(all)
+	"reverse": listed(func(all []any, _ any) []any {
 		slices.Reverse(all)
 		return all
-	}},
+	}),
 
-	"upper":   {change: func(v, _ any) any { return strings.ToUpper(textOf(v)) }},
-	"lower":   {change: func(v, _ any) any { return strings.ToLower(textOf(v)) }},
+	"upper":   texted(func(s, _ string) string { return strings.ToUpper(s) }),
+	"lower":   texted(func(s, _ string) string { return strings.ToLower(s) }),
 	"without": texted(func(s, what string) string { return strings.ReplaceAll(s, what, "") }),
 	"trim":    texted(func(s, end string) string { return strings.TrimSuffix(strings.TrimSpace(s), end) }),
 	"up-to":   texted(func(s, end string) string { s, _, _ = strings.Cut(s, end); return s }),
@@ -74,29 +59,23 @@ var verbs = map[string]verb{
 		word, with, _ := strings.Cut(words, " ")
 		return strings.Replace(s, word, with, 1)
 	}),
-	"shift": {argument: true, change: func(v, by any) any { // a time by a duration
-		at, err := time.Parse(time.RFC3339Nano, textOf(v))
-		d, _ := time.ParseDuration(textOf(by))
+	"shift": texted(func(s, by string) string { // a time by a duration
+		at, err := time.Parse(time.RFC3339Nano, s)
 		if err != nil {
-			return v
+			return s
 		}
+		d, _ := time.ParseDuration(by)
 		return at.Add(d).Format(time.RFC3339Nano)
-	}},
+	}),
 
-	"only": {argument: true, change: func(v, names any) any { // the members with these names
+	"only": func(v, names any) any { // the members with these names
 		object, is := v.(map[string]any)
-		if !is {
-			return v
+		if is {
+			maps.DeleteFunc(object, func(name string, _ any) bool { return !slices.Contains(strings.Fields(textOf(names)), name) })
 		}
-		kept := map[string]any{}
-		for _, name := range strings.Fields(textOf(names)) {
-			if value, has := object[name]; has {
-				kept[name] = value
-			}
-		}
-		return kept
-	}},
-	"rename": {argument: true, change: func(v, names any) any { // rename PLACE FROM TO: a member
+		return v
+	},
+	"rename": func(v, names any) any { // rename PLACE FROM TO: a member
 		from, to, _ := strings.Cut(textOf(names), " ")
 		object, _ := v.(map[string]any)
 		if value, has := object[from]; has {
@@ -104,25 +83,39 @@ var verbs = map[string]verb{
 			delete(object, from)
 		}
 		return v
-	}},
+	},
 }
 
-func listed(change func(all []any, argument any) any) verb {
-	return verb{argument: true, change: func(v, argument any) any {
+// alone are the verbs without an argument.
+var alone = []string{"another", "null", "text", "number", "reverse", "upper", "lower"}
+
+// listed is a change of a list, of which it gets a copy.
+func listed(change func(all []any, argument any) []any) func(value, argument any) any {
+	return func(v, argument any) any {
 		if all, is := v.([]any); is {
-			return change(all, argument)
+			return change(slices.Clone(all), argument)
 		}
 		return v
-	}}
+	}
 }
 
-func texted(change func(s, argument string) string) verb {
-	return verb{argument: true, change: func(v, argument any) any {
+// filtered keeps some of the items of a list.
+func filtered(keeps func(item map[string]any, argument string) bool) func(value, argument any) any {
+	return listed(func(all []any, argument any) []any {
+		return slices.DeleteFunc(all, func(item any) bool {
+			object, _ := item.(map[string]any)
+			return !keeps(object, textOf(argument))
+		})
+	})
+}
+
+func texted(change func(s, argument string) string) func(value, argument any) any {
+	return func(v, argument any) any {
 		if s, is := v.(string); is {
 			return change(s, textOf(argument))
 		}
 		return v
-	}}
+	}
 }
 
 func intOf(value any) int {

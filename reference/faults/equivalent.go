@@ -54,7 +54,7 @@ func otherServers() []EquivalentMutant {
 
 // agents changes the options of agent servers.
 func agents(change func(*agentserver.Options)) Layer {
-	return func(o *reference.Options) { later(&o.WrapAgent, change) }
+	return func(o *reference.Options) { o.WrapAgent = append(o.WrapAgent, change) }
 }
 
 var (
@@ -114,7 +114,7 @@ func speaking(words map[string]string) Layer {
 	}
 	return compose(
 		func(o *reference.Options) {
-			later(&o.WrapFixtures, func(set *fixtures.Set) { set.Vocabulary = words })
+			o.WrapFixtures = append(o.WrapFixtures, func(set *fixtures.Set) { set.Vocabulary = words })
 		},
 		changing([]string{"create-deployment or update-deployment"}, slices.Concat(unknown, asked)...),
 		changing([]string{"every control-plane"}, shown...),

@@ -54,6 +54,6 @@ func BrokenGraphs() []BrokenGraph {
 // graph replaces a part of the source of the conformance graph.
 func graph(old, with string) Layer {
 	return func(o *reference.Options) {
-		outside(&o.WrapGraph, func(source string) string { return strings.Replace(source, old, with, 1) })
+		o.WrapGraph = append(o.WrapGraph, func(source string) string { return strings.Replace(source, old, with, 1) })
 	}
 }

@@ -11,11 +11,8 @@ import (
 type NullImplementation struct {
 	Name  string // "everything-is-not-found"
 	Is    string // what a client observes, in a sentence
-	serve http.HandlerFunc
+	Serve http.HandlerFunc
 }
-
-// Handler serves the null implementation.
-func (n NullImplementation) Handler() http.Handler { return n.serve }
 
 // NullImplementations returns all null implementations.
 func NullImplementations() []NullImplementation {

@@ -23,7 +23,7 @@ func Before(server *url.URL, layers ...Layer) (http.Handler, error) {
 	for _, apply := range layers {
 		apply(&o)
 	}
-	if o.WrapGraph != nil || o.WrapAgent != nil || o.WrapFixtures != nil || o.Pace != 0 {
+	if len(o.WrapGraph)+len(o.WrapAgent)+len(o.WrapFixtures) > 0 || o.Pace != 0 {
 		return nil, errInside
 	}
 	proxy := http.Handler(&httputil.ReverseProxy{
@@ -33,15 +33,15 @@ func Before(server *url.URL, layers ...Layer) (http.Handler, error) {
 			r.Out.Header.Del("Accept-Encoding") // rows read what is answered
 		},
 	})
-	mounted := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	mounted := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if strings.HasPrefix(r.URL.Path, ProxiedAgent+"/") {
 			http.StripPrefix(ProxiedAgent, proxy).ServeHTTP(w, r)
 			return
 		}
 		proxy.ServeHTTP(w, r)
-	})
-	if o.WrapHTTP == nil {
-		return mounted, nil
+	}))
+	for _, wrap := range o.WrapHTTP {
+		mounted = wrap(mounted)
 	}
-	return o.WrapHTTP(mounted), nil
+	return mounted, nil
 }

@@ -72,7 +72,7 @@ func written() []*deviate.Row {
 func Around(row *deviate.Row, count *deviate.Count) Layer {
 	return func(o *reference.Options) {
 		o.Pace = max(o.Pace, row.Pace)
-		outside(&o.WrapHTTP, func(next http.Handler) http.Handler { return row.Around(next, count) })
+		o.WrapHTTP = append(o.WrapHTTP, func(next http.Handler) http.Handler { return row.Around(next, count) })
 	}
 }
 
@@ -88,31 +88,9 @@ func changing(when []string, do ...string) Layer {
 // around is a layer of middleware. Layers that are applied later are further out.
 func around(middleware func(w http.ResponseWriter, r *http.Request, next http.Handler)) Layer {
 	return func(o *reference.Options) {
-		outside(&o.WrapHTTP, func(next http.Handler) http.Handler {
+		o.WrapHTTP = append(o.WrapHTTP, func(next http.Handler) http.Handler {
 			return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { middleware(w, r, next) })
 		})
-	}
-}
-
-// outside wraps what another wrapper returns, if there is another.
-func outside[T any](wraps *func(T) T, wrap func(T) T) {
-	inner := *wraps
-	*wraps = func(part T) T {
-		if inner != nil {
-			part = inner(part)
-		}
-		return wrap(part)
-	}
-}
-
-// later changes a part after another change of it, if there is another.
-func later[T any](changes *func(T), change func(T)) {
-	inner := *changes
-	*changes = func(part T) {
-		if inner != nil {
-			inner(part)
-		}
-		change(part)
 	}
 }
 

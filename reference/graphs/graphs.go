@@ -6,37 +6,31 @@ package graphs
 
 import (
 	"embed"
-	"fmt"
 	"io/fs"
 	"testing/fstest"
 )
 
-// The folders of FS, each of them a source.
-const (
-	Conformance     = "conformance"      // agent.json, and alternative.json with the same graphs
-	ConformanceNext = "conformance_next" // what differs from it in the next revision: it answers with another prefix
-	Broken          = "broken"           // a syntax error in its graph
-)
-
-// FS holds the sources.
+// FS holds the sources, one a folder: conformance; conformance_next, what differs from it in the next revision, which answers
+// with another prefix; broken, with a syntax error in its graph.
 //
 //go:embed conformance conformance_next broken
 var FS embed.FS
 
-// GraphFile is the file of a source that has its graph.
-const GraphFile = "graph.star"
+// graphFile is the file of a source that has its graph.
+const graphFile = "graph.star"
 
-// Changed returns the source in the folder, with its graph changed; nil changes nothing.
-func Changed(folder string, change func(graph string) string) (fs.FS, error) {
-	source, err := fs.Sub(FS, folder)
-	if err != nil || change == nil {
-		return source, err
-	}
-	graph, err := fs.ReadFile(source, GraphFile)
+// Conformance returns the source of the conformance graph, with changes of that.
+func Conformance(changes ...func(graph string) string) (fs.FS, error) {
+	source, err := fs.Sub(FS, "conformance")
 	if err != nil {
-		return nil, fmt.Errorf("read the folder %s of the graphs: %w", folder, err)
+		return nil, err
 	}
-	return changed{source, fstest.MapFS{GraphFile: {Data: []byte(change(string(graph)))}}}, nil
+	text, err := fs.ReadFile(source, graphFile)
+	graph := string(text)
+	for _, change := range changes {
+		graph = change(graph)
+	}
+	return changed{source, fstest.MapFS{graphFile: {Data: []byte(graph)}}}, err
 }
 
 // changed is a source with another graph.
@@ -47,7 +41,7 @@ type changed struct {
 
 // Open opens a file.
 func (c changed) Open(name string) (fs.File, error) {
-	if name == GraphFile {
+	if name == graphFile {
 		return c.graph.Open(name)
 	}
 	return c.FS.Open(name)

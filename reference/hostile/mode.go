@@ -83,37 +83,32 @@ func All() []Mode {
 }
 
 // around puts the mode around the reference.
-func (m *Mode) around(next http.Handler) (http.Handler, error) {
-	changes := m.Changes
-	if len(m.Do) > 0 {
-		changes = append(slices.Clone(changes), m.Change)
+func (m *Mode) around(next http.Handler) http.Handler {
+	changes := slices.Clone(m.Changes)
+	if len(m.When) > 0 {
+		changes = append(changes, m.Change)
 	}
-	row := &deviate.Row{Name: m.Name}
-	for _, c := range changes {
+	for i, c := range changes {
 		changed := deviate.Change{When: c.When}
-		for _, do := range c.Do {
-			text, err := m.filled(do)
-			if err != nil {
-				return nil, err
-			}
-			changed.Do = append(changed.Do, text)
+		if len(c.Do) == 0 {
+			changed.Instead = m.Answer.instead
 		}
-		row.Changes = append(row.Changes, changed)
+		for _, do := range c.Do {
+			changed.Do = append(changed.Do, m.filled(do))
+		}
+		changes[i] = changed
 	}
+	row := &deviate.Row{Name: m.Name, Changes: changes}
 	if err := row.Read(); err != nil {
-		return nil, err
+		panic(fmt.Sprintf("hostile.yaml: %v", err)) // as above
 	}
-	next = row.Around(next, &deviate.Count{})
-	if len(m.When) == 0 || len(m.Do) > 0 {
-		return next, nil
-	}
-	return deviate.Instead(m.When, m.Answer.instead(next), next)
+	return row.Around(next, &deviate.Count{})
 }
 
 // filled is a change with the value of the mode, as YAML, in its place.
-func (m *Mode) filled(do string) (string, error) {
+func (m *Mode) filled(do string) string {
 	if !strings.Contains(do, "{value}") {
-		return do, nil
+		return do
 	}
 	var value any
 	var err error
@@ -124,9 +119,12 @@ func (m *Mode) filled(do string) (string, error) {
 	} else {
 		err = m.Value.Decode(&value)
 	}
+	if err != nil {
+		panic(fmt.Sprintf("hostile.yaml: %s: %v", m.Name, err)) // as above
+	}
 	if s, is := value.(string); is {
-		return strings.ReplaceAll(do, "{value}", strconv.QuoteToASCII(s)), err
+		return strings.ReplaceAll(do, "{value}", strconv.QuoteToASCII(s))
 	}
 	written, _ := json.Marshal(value) // read from YAML
-	return strings.ReplaceAll(do, "{value}", string(written)), err
+	return strings.ReplaceAll(do, "{value}", string(written))
 }

@@ -3,7 +3,6 @@ package hostile
 import (
 	"context"
 	"errors"
-	"fmt"
 	"maps"
 	"net"
 	"net/http"
@@ -23,10 +22,7 @@ type Server struct {
 
 // Start serves a mode until Close.
 func Start(ctx context.Context, m Mode) (*Server, error) {
-	takes, known := fronts()[m.Front]
-	if !known {
-		return nil, fmt.Errorf("no front has the name %q", m.Front)
-	}
+	takes := fronts()[m.Front]
 	if m.Stops > 0 {
 		takes = stopping(m.Stops)
 	}
@@ -39,20 +35,16 @@ func Start(ctx context.Context, m Mode) (*Server, error) {
 		scheme = "https://"
 	}
 	var handler http.Handler
-	var wrong error
 	s := &Server{}
 	s.reference, err = reference.Start(ctx, reference.Options{
 		PublicURL: scheme + l.Addr().String(),
-		WrapHTTP: func(next http.Handler) http.Handler {
-			handler, wrong = m.around(next)
+		WrapHTTP: []func(http.Handler) http.Handler{func(next http.Handler) http.Handler {
+			handler = m.around(next)
 			return next
-		},
+		}},
 	})
 	if err != nil {
 		return nil, errors.Join(err, l.Close())
-	}
-	if wrong != nil {
-		return nil, errors.Join(wrong, l.Close(), s.reference.Close())
 	}
 	s.Config = configured(s.reference)
 	maps.Copy(s.Config, m.Config)

@@ -36,8 +36,8 @@ type Mutant struct {
 	Row *deviate.Row
 }
 
-// All derives all mutants, in a fixed order. The error is that of a rule.
-func All() ([]Mutant, error) {
+// All derives all mutants, in a fixed order.
+func All() []Mutant {
 	d := &deriver{}
 	for _, op := range deviate.Documents().Operations() {
 		for _, at := range op.AnswerPlaces(true) {
@@ -75,14 +75,11 @@ func All() ([]Mutant, error) {
 			d.add(Access, op.ID+"/access/"+c.name, op.ID+" "+c.does, append([]string{op.ID}, c.when...), "as owner")
 		}
 	}
-	return d.all, d.err
+	return d.all
 }
 
-// deriver collects mutants, and the first error.
-type deriver struct {
-	all []Mutant
-	err error
-}
+// deriver collects mutants.
+type deriver struct{ all []Mutant }
 
 // each adds a mutant of a place for each rule.
 func (d *deriver) each(rules []rule, group Group, name, does, at string, when ...string) {
@@ -97,8 +94,8 @@ func (d *deriver) each(rules []rule, group Group, name, does, at string, when ..
 
 func (d *deriver) add(group Group, name, does string, when []string, do string) {
 	row, err := deviate.New(name, when, []string{do})
-	if d.err == nil {
-		d.err = err
+	if err != nil {
+		panic(err) // the rules are a part of the program, and a test reads them
 	}
 	d.all = append(d.all, Mutant{
 		Name: name, Group: group, Does: does, Control: controls[name], Allowed: allowed(name), Row: row,
@@ -107,11 +104,7 @@ func (d *deriver) add(group Group, name, does string, when []string, do string) 
 
 // Find returns the mutant with the name.
 func Find(name string) (Mutant, error) {
-	all, err := All()
-	if err != nil {
-		return Mutant{}, err
-	}
-	for _, m := range all {
+	for _, m := range All() {
 		if m.Name == name {
 			return m, nil
 		}

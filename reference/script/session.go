@@ -17,16 +17,15 @@ import (
 
 // Options say what a session may use.
 type Options struct {
-	Steps uint64                           // instructions of the interpreter; 2,000,000 by default
 	Time  time.Duration                    // of one call, waiting included; 15 minutes by default
 	Env   func(name string) (string, bool) // what env(name) answers; nil: env is refused
 	Print func(text string)                // where print goes; nil: nowhere
 }
 
-// The defaults leave a graph room for real work and end an endless loop within a fraction of a second.
+// They leave a graph room for real work and end an endless loop within a fraction of a second.
 const (
-	defaultSteps = 2_000_000
-	defaultTime  = 15 * time.Minute
+	mostSteps   = 2_000_000 // instructions of the interpreter
+	defaultTime = 15 * time.Minute
 )
 
 // ErrTime is the error of a call that took too long.
@@ -45,7 +44,7 @@ const environmentKey = "environment"
 
 // NewSession opens a session that ends with ctx. Close it.
 func NewSession(ctx context.Context, name string, opts Options) *Session {
-	steps, limit := cmp.Or(opts.Steps, defaultSteps), cmp.Or(opts.Time, defaultTime)
+	limit := cmp.Or(opts.Time, defaultTime)
 	ctx, cancel := context.WithTimeoutCause(ctx, limit, fmt.Errorf("%w: one call may take %s", ErrTime, limit))
 	thread := &starlark.Thread{Name: name, Print: func(_ *starlark.Thread, text string) {
 		if opts.Print != nil {
@@ -53,11 +52,11 @@ func NewSession(ctx context.Context, name string, opts Options) *Session {
 		}
 	}}
 	thread.SetLocal(environmentKey, opts.Env)
-	thread.SetMaxExecutionSteps(steps)
+	thread.SetMaxExecutionSteps(mostSteps)
 	unwatch := context.AfterFunc(ctx, func() { thread.Cancel(context.Cause(ctx).Error()) })
 	s := &Session{thread: thread, ctx: ctx, stop: func() { unwatch(); cancel() }}
 	thread.OnMaxSteps = func(*starlark.Thread) {
-		s.failed = fmt.Errorf("the script may take %d steps in one call and needs more: is there an endless loop?", steps)
+		s.failed = fmt.Errorf("the script may take %d steps in one call and needs more: is there an endless loop?", mostSteps)
 		thread.Cancel(s.failed.Error())
 	}
 	return s

@@ -30,85 +30,59 @@ var graphs = fstest.MapFS{
 type world struct {
 	material *fixtures.Material
 	host     *fixtures.Host
-	registry string
 	fetcher  *source.Fetcher
 }
 
 func newWorld(t *testing.T) world {
 	t.Helper()
-	m, err := fixtures.Build(graphs)
+	m, err := fixtures.Build(graphs, fixtures.GraphConfigPath)
 	require.NoError(t, err)
 	host, err := m.Serve("127.0.0.1:0", "")
 	require.NoError(t, err)
+	fetcher, err := source.New()
+	require.NoError(t, err)
 	t.Cleanup(func() {
+		fetcher.Close()
 		http.DefaultTransport.(*http.Transport).CloseIdleConnections()
 		require.NoError(t, host.Close())
 	})
-	fetcher, err := source.New()
-	require.NoError(t, err)
-	t.Cleanup(fetcher.Close)
-	return world{material: m, host: host, registry: host.Place().Registry, fetcher: fetcher}
+	return world{m, host, fetcher}
 }
 
-// content resolves and fetches an origin and returns the file that tells the variants apart.
-func (w world) content(t *testing.T, o source.Origin) (graph, id string) {
-	t.Helper()
-	id, err := w.fetcher.Resolve(t.Context(), o)
+func TestOrigins(t *testing.T) {
+	w := newWorld(t)
+	repository, registry, commits := w.host.Place().RepoURL, w.host.Place().Registry, w.material.Commits()
+	image, err := w.fetcher.Resolve(t.Context(), source.Origin{ImageURI: registry + "/conformance:v2"})
 	require.NoError(t, err)
-	archive, err := w.fetcher.Fetch(t.Context(), o, id)
-	require.NoError(t, err)
-	tree, err := archive.Open()
-	require.NoError(t, err)
-	require.NoError(t, fstest.TestFS(tree, "agent.json", "graph.star", "lib/a.star"))
-	text, err := fs.ReadFile(tree, "graph.star")
-	require.NoError(t, err)
-	return string(text), id
-}
-
-func (w world) checkRefs(t *testing.T, repoURL string) {
-	for ref, graph := range map[string]string{
-		"": "answer = 1\n", "main": "answer = 1\n", "refs/heads/main": "answer = 1\n", "release/next": "answer = 2\n", "broken": "answer = = 3\n",
-		"refs/tags/v1.0.0": "answer = 1\n", "refs/tags/v1.1.0": "answer = 1\n",
+	byDigest := registry + "/conformance@" + strings.TrimPrefix(image, "oci:")
+	for _, c := range []struct {
+		origin    source.Origin
+		id, graph string
+	}{
+		{source.Origin{RepoURL: repository}, "git:" + commits["main"], "answer = 1\n"},
+		{source.Origin{RepoURL: repository, Ref: "refs/heads/main"}, "git:" + commits["main"], "answer = 1\n"},
+		{source.Origin{RepoURL: repository, Ref: "release/next"}, "git:" + commits["release/next"], "answer = 2\n"},
+		{source.Origin{RepoURL: repository, Ref: "refs/tags/v1.0.0"}, "git:" + commits["refs/tags/v1.0.0"], "answer = 1\n"},
+		{source.Origin{RepoURL: repository, Ref: "refs/tags/v1.1.0"}, "git:" + commits["refs/tags/v1.1.0"], "answer = 1\n"},
+		{source.Origin{ImageURI: byDigest}, image, "answer = 2\n"},
 	} {
-		t.Run("ref "+ref, func(t *testing.T) {
-			got, id := w.content(t, source.Origin{RepoURL: repoURL, Ref: ref})
-			require.Equal(t, graph, got)
-			name := strings.TrimPrefix(ref, "refs/heads/")
-			if name == "" {
-				name = "main"
-			}
-			require.Equal(t, "git:"+w.material.Commits()[name], id)
-		})
+		id, err := w.fetcher.Resolve(t.Context(), c.origin)
+		require.NoError(t, err)
+		require.Equal(t, c.id, id)
+		archive, err := w.fetcher.Fetch(t.Context(), c.origin, id)
+		require.NoError(t, err)
+		tree, err := archive.Open()
+		require.NoError(t, err)
+		require.NoError(t, fstest.TestFS(tree, "agent.json", "graph.star", "lib/a.star"))
+		text, err := fs.ReadFile(tree, "graph.star")
+		require.NoError(t, err)
+		require.Equal(t, c.graph, string(text))
 	}
 	for _, ref := range []string{"missing", "v1.0.0", "refs/tags/main", "refs/heads/", "../HEAD", "a b"} {
-		t.Run("no ref "+ref, func(t *testing.T) {
-			_, err := w.fetcher.Resolve(t.Context(), source.Origin{RepoURL: repoURL, Ref: ref})
-			require.ErrorContains(t, err, "has no ref")
-		})
+		_, err := w.fetcher.Resolve(t.Context(), source.Origin{RepoURL: repository, Ref: ref})
+		require.ErrorContains(t, err, "has no ref", ref)
 	}
-}
-
-func TestRepositoryOfAHost(t *testing.T) {
-	w := newWorld(t)
-	w.checkRefs(t, w.host.Place().RepoURL)
-	require.Positive(t, w.host.Fetched())
-	_, err := w.fetcher.Resolve(t.Context(), source.Origin{RepoURL: w.host.Advertised() + "/other.git", Ref: "main"})
-	require.ErrorContains(t, err, "read the repository")
-}
-
-func TestImage(t *testing.T) {
-	w := newWorld(t)
-	seen := map[string]bool{}
-	for tag, graph := range map[string]string{"v1": "answer = 1\n", "v2": "answer = 2\n", "broken": "answer = = 3\n"} {
-		got, id := w.content(t, source.Origin{ImageURI: w.registry + "/conformance:" + tag})
-		require.Equal(t, graph, got, tag)
-		require.Contains(t, id, "oci:sha256:")
-		require.False(t, seen[id])
-		seen[id] = true
-		byDigest, _ := w.content(t, source.Origin{ImageURI: w.registry + "/conformance@" + strings.TrimPrefix(id, "oci:")})
-		require.Equal(t, graph, byDigest)
-	}
-	for _, uri := range []string{w.registry + "/conformance:missing", w.registry + "/other:v1", "NOT AN IMAGE", "127.0.0.1:1/conformance:v1"} {
+	for _, uri := range []string{registry + "/conformance:missing", registry + "/other:v1", "NOT AN IMAGE", "127.0.0.1:1/conformance:v1"} {
 		_, err := w.fetcher.Resolve(t.Context(), source.Origin{ImageURI: uri})
 		require.Error(t, err, uri)
 	}
@@ -117,7 +91,7 @@ func TestImage(t *testing.T) {
 // A registry that breaks off in the middle of a layer is an error, not an image without files.
 func TestAnImageThatDoesNotArriveIsAnError(t *testing.T) {
 	w := newWorld(t)
-	registry := httputil.NewSingleHostReverseProxy(&url.URL{Scheme: "http", Host: w.registry})
+	registry := httputil.NewSingleHostReverseProxy(&url.URL{Scheme: "http", Host: w.host.Place().Registry})
 	blobs := 0
 	server := httptest.NewServer(http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
 		if strings.Contains(r.URL.Path, "/blobs/") {
@@ -137,15 +111,6 @@ func TestAnImageThatDoesNotArriveIsAnError(t *testing.T) {
 	_, err = w.fetcher.Fetch(t.Context(), o, id)
 	require.ErrorContains(t, err, "read the image")
 	require.Equal(t, 2, blobs)
-}
-
-func TestTheRegistryOfTheFixturesTakesNothing(t *testing.T) {
-	w := newWorld(t)
-	r, err := http.Post("http://"+w.registry+"/v2/conformance/blobs/uploads/", "", nil)
-	require.NoError(t, err)
-	require.NoError(t, r.Body.Close())
-	require.Equal(t, http.StatusMethodNotAllowed, r.StatusCode)
-	http.DefaultTransport.(*http.Transport).CloseIdleConnections()
 }
 
 func TestErrorsSayWhatToDoAndKeepSecrets(t *testing.T) {

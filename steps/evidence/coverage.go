@@ -188,8 +188,8 @@ func (c *Collector) valuesOf(parameter string, all []Observation) []string {
 
 func statusCoverage(op spec.Operation, all []Observation) (list []reports.StatusCoverage, total int) {
 	declared := map[string]bool{}
-	for _, r := range op.Responses {
-		declared[r.Status] = true
+	for _, status := range op.Statuses {
+		declared[status] = true
 	}
 	came, counts := map[string]bool{}, map[reports.StatusCoverage]int{}
 	for _, o := range all {

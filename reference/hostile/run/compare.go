@@ -61,7 +61,7 @@ func (b *bench) compared(m hostile.Mode, r *row, console []byte, folder string) 
 	if want := hostile.Exits[m.Verdict]; r.Exit != want {
 		say("exit code %d, want %d", r.Exit, want)
 	}
-	if bound := b.timeout.Seconds() + float64(max(b.seconds, m.Seconds)); r.Seconds-r.Removal > bound {
+	if bound := timeout.Seconds() + float64(max(b.seconds, m.Seconds)); r.Seconds-r.Removal > bound {
 		r.late = true
 		say("%.1f s without the removal of what was created, at most %.0f s", r.Seconds-r.Removal, bound)
 	}

@@ -19,30 +19,40 @@ import (
 // bench is how modes are judged.
 type bench struct {
 	bin, out           string
-	jobs               int
-	timeout            time.Duration
-	seconds, megabytes int
+	seconds, megabytes int // bounds: beyond --timeout, and of memory
 }
+
+const (
+	jobs    = 2                // runs at the same time
+	timeout = 10 * time.Second // --timeout of each run
+)
 
 // row is what one run has shown.
 type row struct {
 	Name, Group, Verdict string
 	Removal              float64 // seconds in which the suite removed what it had created, which has a bound of its own
 	usage
-	Wrong       []string
-	late, alone bool // it was late beside other runs, and is measured once more without them
+	Wrong []string
+	late  bool // it was late beside other runs, and is measured once more without them
 }
 
 // usage is what a program has used.
 type usage struct {
 	Exit      int     `json:"exit"`
 	Seconds   float64 `json:"seconds"`
-	CPU       float64 `json:"cpu"` // seconds
 	Megabytes int     `json:"megabytes"`
 	Killed    bool    `json:"killed,omitempty"` // it did not end in time
 }
 
-func (r row) wrong() bool { return len(r.Wrong) > 0 }
+// line is a row for the console.
+func (r *row) line() string {
+	state := "ok"
+	if len(r.Wrong) > 0 {
+		state = "WRONG"
+	}
+	s := fmt.Sprintf("%-5s %-10s %-34s %-14s %5.1f s, %4d MB", state, r.Group, r.Name, r.Verdict, r.Seconds, r.Megabytes)
+	return strings.Join(append([]string{s}, r.Wrong...), "; ")
+}
 
 // longestRemoval is the bound, in seconds, of removing what a run has created, and a second in which what is going on ends.
 const longestRemoval = 31
@@ -80,8 +90,8 @@ func (b *bench) run(ctx context.Context, m hostile.Mode, folder string, used *us
 		return nil, err
 	}
 	measured := filepath.Join(folder, "usage.json")
-	c := exec.CommandContext(ctx, self, measureCommand, measured, (b.timeout + killedAfter).String(),
-		b.bin, "run", "--config", config, "--out", folder, "--timeout", b.timeout.String(), "--format", "plain")
+	c := exec.CommandContext(ctx, self, measureCommand, measured, (timeout + killedAfter).String(),
+		b.bin, "run", "--config", config, "--out", folder, "--timeout", timeout.String(), "--format", "plain")
 	for _, v := range os.Environ() { // that of a user: without what the Makefile sets for compilers
 		if !strings.HasPrefix(v, "GOGC=") && !strings.HasPrefix(v, "AGENTCONFORM_") {
 			c.Env = append(c.Env, v)
@@ -114,7 +124,6 @@ func measure(file, most string, program []string) error {
 		return err
 	}
 	used := usage{Exit: c.ProcessState.ExitCode(), Seconds: time.Since(start).Seconds(), Killed: ctx.Err() != nil}
-	used.CPU = (c.ProcessState.UserTime() + c.ProcessState.SystemTime()).Seconds()
 	if r, known := c.ProcessState.SysUsage().(*syscall.Rusage); known {
 		used.Megabytes = int(r.Maxrss >> 10)
 		if runtime.GOOS == "darwin" { // which counts bytes

@@ -4,7 +4,6 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -14,9 +13,9 @@ import (
 
 // TestWhatIsWrongIsSaid: each bound and each sign of harm is seen.
 func TestWhatIsWrongIsSaid(t *testing.T) {
-	b := bench{timeout: time.Second, seconds: 2, megabytes: 100}
+	b := bench{seconds: 2, megabytes: 100}
 	m := hostile.Mode{Verdict: "non-conformant"}
-	good := row{usage: usage{Exit: 1, Seconds: 2.9, Megabytes: 100}}
+	good := row{usage: usage{Exit: 1, Seconds: 11.9, Megabytes: 100}}
 	for name, c := range map[string]struct {
 		r       row
 		console string
@@ -26,7 +25,7 @@ func TestWhatIsWrongIsSaid(t *testing.T) {
 		"as it should be":        {good, "fine\n", `{"verdict":"non-conformant"}`, 0},
 		"another verdict":        {good, "", `{"verdict":"conformant"}`, 1},
 		"another exit code":      {row{usage: usage{Exit: 0}}, "", `{"verdict":"non-conformant"}`, 1},
-		"too slow":               {row{usage: usage{Exit: 1, Seconds: 3.1}}, "", `{"verdict":"non-conformant"}`, 1},
+		"too slow":               {row{usage: usage{Exit: 1, Seconds: 12.1}}, "", `{"verdict":"non-conformant"}`, 1},
 		"too large":              {row{usage: usage{Exit: 1, Megabytes: 101}}, "", `{"verdict":"non-conformant"}`, 1},
 		"no result":              {good, "", `{`, 2},
 		"a panic":                {good, "panic: x", `{"verdict":"non-conformant"}`, 1},

@@ -12,10 +12,10 @@ package contractcheck
 import (
 	"bytes"
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"net/http"
+	"net/http/httptest"
 	"net/url"
 	"sync"
 	"testing"
@@ -51,63 +51,44 @@ var options = &openapi3filter.Options{
 	AuthenticationFunc: openapi3filter.NoopAuthenticationFunc, // who may call is a matter of behaviour
 }
 
-// Transport judges every exchange that passes through it.
-type Transport struct {
-	T     testing.TB
-	Inner http.RoundTripper
-	// Side tells which side a path belongs to, and the path as the document has it.
-	Side     func(path string) (spec.Side, string)
+// Server judges what a server of one side receives and answers, without a network.
+type Server struct {
+	http.Handler
+	T        testing.TB
+	Side     spec.Side
 	AtRandom bool // requests may be accepted whatever the document says of them
 }
 
-// Only is a Side for servers that have one.
-func Only(side spec.Side) func(path string) (spec.Side, string) {
-	return func(path string) (spec.Side, string) { return side, path }
-}
-
-// RoundTrip implements http.RoundTripper. The whole answer is read before it returns.
-func (t *Transport) RoundTrip(r *http.Request) (*http.Response, error) {
-	var sent []byte
-	if r.Body != nil {
-		var err error
-		if sent, err = io.ReadAll(r.Body); err != nil {
-			return nil, fmt.Errorf("read the request: %w", err)
-		}
-		r = r.Clone(r.Context())
-		r.Body = io.NopCloser(bytes.NewReader(sent))
-	}
-	resp, err := t.Inner.RoundTrip(r)
+// Answer is the answer to a request.
+func (s Server) Answer(r *http.Request) *httptest.ResponseRecorder {
+	s.T.Helper()
+	sent, err := io.ReadAll(r.Body)
 	if err != nil {
-		return nil, err
+		s.T.Fatal(err)
 	}
-	body, err := io.ReadAll(resp.Body)
-	if err := errors.Join(err, resp.Body.Close()); err != nil {
-		return nil, fmt.Errorf("read the answer: %w", err)
+	r.Body = io.NopCloser(bytes.NewReader(sent))
+	w := httptest.NewRecorder()
+	s.ServeHTTP(w, r)
+	if err := s.judge(r, sent, w); err != nil {
+		s.T.Errorf("%s %s with status %d: %v\nrequest: %.500s\nanswer: %.500s", r.Method, r.URL, w.Code, err, sent, w.Body)
 	}
-	resp.Body = io.NopCloser(bytes.NewReader(body))
-	if err := t.judge(r, sent, resp, body); err != nil {
-		t.T.Helper()
-		t.T.Errorf("%s %s with status %d: %v\nrequest: %.500s\nanswer: %.500s",
-			r.Method, r.URL, resp.StatusCode, err, sent, body)
-	}
-	return resp, nil
+	return w
 }
 
-func (t *Transport) judge(r *http.Request, sent []byte, resp *http.Response, body []byte) error {
-	if status := resp.StatusCode; status == http.StatusTooManyRequests || status >= 500 || r.Method == http.MethodHead {
+func (s Server) judge(r *http.Request, sent []byte, w *httptest.ResponseRecorder) error {
+	if w.Code == http.StatusTooManyRequests || w.Code >= 500 || r.Method == http.MethodHead {
 		return nil
 	}
 	all, err := documents()
 	if err != nil {
 		return err
 	}
-	side, path := t.Side(r.URL.Path)
 	judged := &http.Request{
-		Method: r.Method, URL: &url.URL{Path: path, RawQuery: r.URL.RawQuery}, Header: r.Header.Clone(),
+		Method: r.Method, URL: &url.URL{Path: r.URL.Path, RawQuery: r.URL.RawQuery}, Header: r.Header.Clone(),
 		Body: io.NopCloser(bytes.NewReader(sent)),
 	}
-	route, parameters, err := all[side].FindRoute(judged)
-	accepted := resp.StatusCode < http.StatusBadRequest
+	route, parameters, err := all[s.Side].FindRoute(judged)
+	accepted := w.Code < http.StatusBadRequest
 	switch {
 	case err != nil && !accepted:
 		return nil
@@ -117,14 +98,14 @@ func (t *Transport) judge(r *http.Request, sent []byte, resp *http.Response, bod
 	input := &openapi3filter.RequestValidationInput{
 		Request: judged, PathParams: parameters, Route: route, Options: options,
 	}
-	if accepted && !t.AtRandom {
+	if accepted && !s.AtRandom {
 		if err := openapi3filter.ValidateRequest(context.Background(), input); err != nil {
 			return fmt.Errorf("the request is accepted, but does not match the document: %w", err)
 		}
 	}
 	err = openapi3filter.ValidateResponse(context.Background(), &openapi3filter.ResponseValidationInput{
-		RequestValidationInput: input, Status: resp.StatusCode, Header: resp.Header,
-		Body: io.NopCloser(bytes.NewReader(body)), Options: options,
+		RequestValidationInput: input, Status: w.Code, Header: w.Header(),
+		Body: io.NopCloser(bytes.NewReader(w.Body.Bytes())), Options: options,
 	})
 	if err != nil {
 		return fmt.Errorf("the answer does not match the document: %w", err)

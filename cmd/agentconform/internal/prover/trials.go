@@ -70,11 +70,7 @@ func (p *prover) trials() ([]trial, error) {
 		all = append(all, p.proxied()...)
 	}
 	if p.All || len(p.Only) > 0 {
-		generated, err := mutants.All()
-		if err != nil {
-			return nil, err
-		}
-		for _, m := range generated {
+		for _, m := range mutants.All() {
 			all = append(all, p.generated(m, config.Cloud))
 		}
 	}
@@ -162,7 +158,7 @@ func (p *prover) null(i faults.NullImplementation) trial {
 		if err != nil {
 			return nil, err
 		}
-		server := httptest.NewServer(i.Handler())
+		server := httptest.NewServer(i.Serve)
 		cfg.Target = server.URL
 		return func() {
 			server.CloseClientConnections()
