@@ -71,11 +71,9 @@ func fillFrom(cfg *config.Config, material *fixtures.Material, at fixtures.Place
 	for i := range cfg.Users {
 		u := &cfg.Users[i]
 		role, _ := u.Fields["role"].(string)
-		if role == "" {
-			role = fmt.Sprintf("role-%d", i+1)
-			if cfg.AgentTarget == "" {
-				u.Fields = map[string]any{"role": role}
-			}
+		role = cmp.Or(role, fmt.Sprintf("role-%d", i+1))
+		if cfg.AgentTarget == "" {
+			u.Identity, u.Fields = u.Owner(), map[string]any{"role": role} // no other field is accepted
 		}
 		if u.Token == "" {
 			continue // of an agent server with an address of its own
