@@ -54,7 +54,7 @@ func failed(code int) error {
 // called.
 func tellInterrupt(ctx context.Context, io streams) (stop func() bool) {
 	return context.AfterFunc(ctx, func() {
-		fmt.Fprintln(io.err, "Interrupted: cleaning up. Ctrl-C again quits at once and may leave deployments")
+		fmt.Fprintln(io.err, "Interrupted: removing what was created. Ctrl-C again quits at once; agentconform clean removes the rest then")
 	})
 }
 

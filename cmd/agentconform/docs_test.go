@@ -66,3 +66,20 @@ func TestCommandsInTheDocumentsExist(t *testing.T) {
 	}
 	assert.Greater(t, found, 20)
 }
+
+// TestTheWorkedExampleIsInTheRepository finds each line of the example of CONTRIBUTING in the files that it is about.
+func TestTheWorkedExampleIsInTheRepository(t *testing.T) {
+	read := func(name string) string {
+		text, err := os.ReadFile("../../" + name)
+		require.NoError(t, err)
+		return string(text)
+	}
+	aligned := func(text string) string { return regexp.MustCompile(`\s+`).ReplaceAllString(text, " ") } // cells of tables are
+	have := aligned(read("features/control_plane/list.feature") + read("steps/controlplane/list.go") +
+		read("reference/faults/rows/list.yaml"))
+	example := regexp.MustCompile(`(?m)^ {7}( *\S.*)$`).FindAllStringSubmatch(read("CONTRIBUTING.md"), -1)
+	assert.Greater(t, len(example), 15)
+	for _, line := range example {
+		assert.Contains(t, have, aligned(strings.TrimSpace(line[1])))
+	}
+}

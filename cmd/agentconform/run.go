@@ -21,11 +21,11 @@ import (
 type runFlags struct {
 	targetFlags
 	display
-	options                                   steps.Options
-	out, baseline, writeBaseline              string
-	edition, exploreCase                      string
-	readOnly, plan, failFast, strict, bundled bool
-	timeout, wait                             time.Duration
+	options                          steps.Options
+	out, baseline, writeBaseline     string
+	edition, exploreCase             string
+	readOnly, plan, failFast, strict bool
+	timeout, wait                    time.Duration
 }
 
 // defaultOut is where reports are written unless the user says otherwise.

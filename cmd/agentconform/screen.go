@@ -35,6 +35,7 @@ const (
 type display struct {
 	format, color  string
 	quiet, verbose bool
+	bundled        bool // the target is the bundled reference
 }
 
 // screen shows a run while it goes on: one line that changes on a terminal, lines that stay elsewhere. It writes to
@@ -45,6 +46,7 @@ type screen struct {
 	silent bool // shows nothing
 	all    bool // shows every scenario that has ended
 	color  bool // of the result on standard output
+	own    bool // the target is the bundled reference
 	width  int  // of the result; 0: not a terminal
 
 	mu        sync.Mutex
@@ -68,7 +70,7 @@ type waiting struct {
 func newScreen(s streams, d display) *screen {
 	plain := d.format == formatPlain
 	width, onTerminal := terminal(s.out)
-	view := &screen{out: s.err, all: d.verbose, color: colored(d.color, onTerminal, plain), start: time.Now(),
+	view := &screen{out: s.err, all: d.verbose, own: d.bundled, color: colored(d.color, onTerminal, plain), start: time.Now(),
 		now: time.Now, waits: map[string]waiting{}, told: map[string]bool{}, closed: make(chan struct{})}
 	view.silent = d.quiet || d.format == formatJSON && !d.verbose
 	_, view.live = terminal(s.err)
@@ -125,6 +127,9 @@ func (s *screen) show(e target.Event) {
 		creates := "creates up to " + reports.Count(e.Deployments, "deployment")
 		if e.Deployments == 0 {
 			creates = "creates no deployment"
+		}
+		if s.own {
+			e.Name = "the bundled reference at " + e.Name
 		}
 		s.say("running %s against %s; %s; seed %d", reports.Count(e.Total, "scenario"), e.Name, creates, e.Seed)
 	case target.Started:

@@ -183,6 +183,7 @@ func (p *printer) finding(q *reports.Requirement, f *reports.Finding) {
 	if p.curl {
 		p.verbatim("request", f.Curl, "")
 	}
+	p.verbatim("rule", "agentconform explain "+q.ID, "")
 	p.verbatim("replay", p.ReplayCommand(f), "")
 	if p.opts.Out != "" {
 		p.verbatim("script", script.Command(p.Result, f, p.opts.Out), "")

@@ -1,7 +1,6 @@
 package overview
 
 import (
-	"cmp"
 	"path"
 
 	"github.com/agentconform/agentconform/reports"
@@ -34,7 +33,7 @@ func (o Overview) ReplayCommand(f *reports.Finding) string {
 		return ""
 	}
 	run := &o.Result.Run
-	flags := cmp.Or(run.Flags("--target", "--agent-target", "--config"), " --config FILE")
+	flags := run.Flags("--target", "--agent-target", "--config")
 	if out := run.Flag("--out"); out != "" {
 		flags += " --result " + reports.ShellWord(path.Join(out, "result.json"))
 	}

@@ -69,7 +69,7 @@ func (s *Server) OtherIsLetIn(ctx context.Context, other target.Caller) error {
 			return false, err
 		}
 		if t.ID == "" {
-			return false, outcome.Blocked("the credentials of users.1 are refused: %s", outcome.Seen(t.Answer)).By(reports.ByKey, "users.1")
+			return false, outcome.Blocked("the credentials of users.1 are refused, correct its token: %s", outcome.Seen(t.Answer)).By(reports.ByKey, "users.1")
 		}
 		a, err := s.State(ctx, other, t)
 		if err != nil || a.OK() {
@@ -77,7 +77,7 @@ func (s *Server) OtherIsLetIn(ctx context.Context, other target.Caller) error {
 		}
 		g, err := s.Post(ctx, other, t, Order{}) // a thread without a run need not have a state
 		if err == nil && g.ID == "" {
-			err = outcome.Blocked("the credentials of users.1 are refused: %s", outcome.Seen(g.Answer)).By(reports.ByKey, "users.1")
+			err = outcome.Blocked("the credentials of users.1 are refused, correct its token: %s", outcome.Seen(g.Answer)).By(reports.ByKey, "users.1")
 		}
 		return err == nil, err
 	})
