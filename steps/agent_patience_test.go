@@ -26,28 +26,31 @@ import (
 func TestHardToTell(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
-		name   string
-		layer  layer
-		change func(*config.Config)
-		want   map[string]reports.Verdict
+		name    string
+		changes []changed
+		change  func(*config.Config)
+		want    map[string]reports.Verdict
 	}{
-		{name: "a rollback is answered once the prior run was interrupted", layer: answersRollbackLate(1800 * time.Millisecond),
-			change: func(c *config.Config) { c.Timeouts.Request = 5 * time.Second },
-			want:   map[string]reports.Verdict{"AS-ROLLBACK-1": reports.Passed, "AS-ROLLBACK-2": reports.Passed}},
-		{name: "an unknown strategy is taken for interrupt", layer: replaceInRun(`"enqueue"`, `"interrupt"`),
+		{name: "a rollback is answered once the prior run was interrupted",
+			changes: []changed{{[]string{"create-run", "request.multitask_strategy = rollback", "status = 2xx"}, []string{"delay 1800ms"}}},
+			change:  func(c *config.Config) { c.Timeouts.Request = 5 * time.Second },
+			want:    map[string]reports.Verdict{"AS-ROLLBACK-1": reports.Passed, "AS-ROLLBACK-2": reports.Passed}},
+		{name: "an unknown strategy is taken for interrupt", changes: []changed{{[]string{"create-run", "request.multitask_strategy = enqueue"},
+			[]string{"request.multitask_strategy = interrupt"}}},
 			want: map[string]reports.Verdict{"AS-ROLLBACK-5": reports.Passed}},
 		{name: "the second user is not let in",
 			change: func(c *config.Config) { c.Users[1].Token = "not-valid-at-all" },
 			want:   map[string]reports.Verdict{"AS-AUTHZ-1": reports.Blocked, "AS-AUTHZ-2": reports.Blocked}},
-		{name: "a page holds three threads", layer: shortPages,
+		{name: "a page holds three threads", changes: []changed{shortPages},
 			want: map[string]reports.Verdict{"AS-THREAD-2": reports.Passed, "AS-AUTHZ-3": reports.Passed}},
 		{name: "a page holds three threads, which may be foreign",
-			layer: func(next http.Handler) http.Handler { return shortPages(searchesAll(next)) },
-			want:  map[string]reports.Verdict{"AS-AUTHZ-3": reports.Failed}},
+			changes: []changed{{[]string{"search-threads", "request.metadata.owner is present"},
+				[]string{"header.Authorization = Bearer " + independent.Users[2].Token}}, shortPages},
+			want: map[string]reports.Verdict{"AS-AUTHZ-3": reports.Failed}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			cfg := agentConfig(t, c.layer)
+			cfg := agentConfig(t, c.changes...)
 			if c.change != nil {
 				c.change(cfg)
 			}
@@ -58,6 +61,9 @@ func TestHardToTell(t *testing.T) {
 		})
 	}
 }
+
+// shortPages gives at most three threads at once, however many it is asked for.
+var shortPages = changed{[]string{"search-threads", "request.limit > 3"}, []string{"request.limit = 3"}}
 
 // TestControlPlaneAlone judges a target that does not tell where its agent servers are: nothing is held against it, and
 // nothing is said of what was not judged. Who has said where to look is told where an address is.

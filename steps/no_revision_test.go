@@ -1,7 +1,6 @@
 package steps_test
 
 import (
-	"net/http"
 	"testing"
 	"time"
 
@@ -16,10 +15,8 @@ import (
 // hour is no reason to wait that long for a revision to appear.
 func TestUpdatesThatMakeNothingDoNotTakeThePollingTime(t *testing.T) {
 	t.Parallel()
-	isUpdate := func(r *http.Request) bool { return r.Method == http.MethodPatch }
-	s := startIndependent(t, independent.Options{Layer: when(isUpdate,
-		func(_ http.Handler, w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusAccepted) })})
-	c := configure(t, s)
+	c := configure(t, startIndependent(t, independent.Options{}))
+	c.Target = behind(t, c.Target, changed{[]string{"update-deployment"}, []string{"unserved", "status = 202"}})
 	c.Timeouts.Request, c.Timeouts.Poll = 500*time.Millisecond, time.Hour
 	res := judge(t, c, func(o *steps.Options) {
 		o.Select.Only = []string{"CP-UPDATE-1", "CP-UPDATE-2", "CP-REV-5", "CP-LIST-4"}

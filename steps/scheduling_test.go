@@ -113,16 +113,18 @@ func TestConcurrencyBoundsTheRequestsInFlight(t *testing.T) {
 func TestRollbacksAtOnceAreInFlightTogether(t *testing.T) {
 	t.Parallel()
 	var flying, most atomic.Int64
-	c := agentConfig(t, when(at("POST", "/runs"), func(next http.Handler, w http.ResponseWriter, r *http.Request) {
-		if gjson.GetBytes(readBody(r), "multitask_strategy").String() == agent.RollbackStrategy {
+	c := agentConfig(t)
+	c.AgentTarget = changedBy(t, c.AgentTarget, func(r *http.Request) {
+		body, _ := io.ReadAll(r.Body)
+		r.Body = io.NopCloser(bytes.NewReader(body))
+		if gjson.GetBytes(body, "multitask_strategy").String() == agent.RollbackStrategy {
 			if n := flying.Add(1); n > most.Load() {
 				most.Store(n)
 			}
-			defer flying.Add(-1)
 			time.Sleep(200 * time.Millisecond) // so that the others can come
+			flying.Add(-1)
 		}
-		next.ServeHTTP(w, r)
-	}))
+	}, func(_ *http.Response, body []byte) []byte { return body })
 	res := judge(t, c, func(o *steps.Options) { o.Select.Only, o.Concurrency = []string{"AS-ROLLBACK-8"}, 1 })
 	assert.Equal(t, reports.Passed, res.Requirements[0].Verdict, res.Requirements[0].Reason)
 	assert.EqualValues(t, 5, most.Load())
