@@ -41,6 +41,14 @@ func TestHardToTell(t *testing.T) {
 		{name: "the second user is not let in",
 			change: func(c *config.Config) { c.Users[1].Token = "not-valid-at-all" },
 			want:   map[string]reports.Verdict{"AS-AUTHZ-1": reports.Blocked, "AS-AUTHZ-2": reports.Blocked}},
+		{name: "the users differ in nothing that is known, and one has the name that the other is called by",
+			change: func(c *config.Config) {
+				c.Users[0].Name, c.Users[1].Name = c.Users[1].Identity, "second"
+				for i := range c.Users {
+					c.Users[i].Identity, c.Users[i].Fields = "", map[string]any{"is_studio_user": false}
+				}
+			},
+			want: map[string]reports.Verdict{"AS-AUTH-7": reports.Skipped, "AS-AUTHZ-3": reports.Passed, "AS-AUTHZ-4": reports.Passed}},
 		{name: "a page holds three threads", changes: []changed{shortPages},
 			want: map[string]reports.Verdict{"AS-THREAD-2": reports.Passed, "AS-AUTHZ-3": reports.Passed}},
 		{name: "a page holds three threads, which may be foreign",

@@ -211,11 +211,10 @@ Feature: Authorization at the agent server
         | owner  |
         | second |
 
-    @needs:users.0.identity
+    @needs:users
     Scenario: The metadata of a new thread keeps the other keys sent
       When the user creates a thread with metadata
       Then its metadata holds the keys that were sent
-      And its metadata names the user as owner
 
   @AS-AUTHZ-6 @should @section-5
   @needs:users.1 @writes

@@ -207,22 +207,27 @@ func (w *World) runReports(what string) error {
 	return nil
 }
 
-// eachReportsItsOwn looks for what belongs to the other user. That a run reports nothing of its caller is another
-// requirement's concern.
+// eachReportsItsOwn looks for what belongs to the other user, by what is known of both and differs. That a run reports
+// nothing of its caller is another requirement's concern.
 func (w *World) eachReportsItsOwn() error {
 	first, second := w.reported[0].Of.User, w.reported[1].Of.User
-	reported := false
+	compared, reported := false, false
 	for _, said := range w.reported {
-		other, own := first, said.Of.User.Known()
+		own, other := said.Of.User.Known(), first
 		if said.Of.User == first {
 			other = second
 		}
 		for field, value := range other.Known() {
+			if value == nil || own[field] == nil || reflect.DeepEqual(own[field], value) {
+				continue
+			}
+			compared = true
+			if messages.ReportsField(said.Text, field, own[field]) {
+				reported = reported || field == "identity" || own["identity"] == nil
+				continue
+			}
 			if _, text := value.(string); !text && !messages.DescribesUser(said.Text) {
 				continue // a number may stand in any text by chance
-			}
-			if value == nil || reflect.DeepEqual(own[field], value) || messages.ReportsField(said.Text, field, own[field]) {
-				continue
 			}
 			if messages.ReportsField(said.Text, field, value) {
 				return outcome.Violated(said.Answer, fmt.Sprintf("identity and fields of %s", said.Of.User.Name), "%s %s of %s",
@@ -230,12 +235,11 @@ func (w *World) eachReportsItsOwn() error {
 					Hinting(callerHint)
 			}
 		}
-		for field, value := range own {
-			isTold := field == "identity" || own["identity"] == nil && value != nil
-			reported = reported || isTold && messages.ReportsField(said.Text, field, value)
-		}
 	}
-	if !reported {
+	switch {
+	case !compared:
+		return outcome.NotConfigured("users.0.identity", "not configured: nothing is known in which the two users differ; set the identity of both")
+	case !reported:
 		return outcome.Blocked("the runs do not report their caller (AS-AUTH-6): %q", w.reported[0].Text).ByRequirement("AS-AUTH-6")
 	}
 	return nil

@@ -142,9 +142,9 @@ func (w *World) listHoldsNoForeign() error {
 	if !w.scene.Answer.OK() {
 		return outcome.Blocked("the threads cannot be listed: %s", outcome.Seen(w.scene.Answer))
 	}
-	foreign, owner := w.usersThread.ID, w.owner().User.Owner()
+	foreign, owner := w.usersThread.ID, w.owner().User.Identity
 	for i, row := range w.rows.All() {
-		if row.Get("thread_id").String() == foreign || row.Get("metadata."+ownerKey).String() == owner {
+		if row.Get("thread_id").String() == foreign || owner != "" && row.Get("metadata."+ownerKey).String() == owner {
 			return outcome.Violated(w.scene.Answer, "only threads of the other user", "a thread of the user, %s", outcome.Shown(row)).At(fmt.Sprintf("/%d", i))
 		}
 	}

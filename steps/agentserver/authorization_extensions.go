@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
+	"time"
 
 	"github.com/agentconform/agentconform/reports"
 	"github.com/agentconform/agentconform/spec"
@@ -41,7 +42,7 @@ func (w *World) allTry(ctx context.Context, id string) error {
 	if x.operation = w.target.Collector.Operation(spec.AgentServer, id); x.operation.ID == "" {
 		return outcome.SuiteError("spec/agent-server.yaml has no operation %s", id)
 	}
-	touched := w.prior != nil // the run in progress may have ended before the owner's turn
+	touched := false
 	for _, name := range []string{target.TheOtherUser, target.NoCredentials} {
 		a := w.tryExtension(ctx, w.callerNamed(ctx, name), w.thread.ID, w.current.ID)
 		x.others = append(x.others, namedAnswer{name, a})
@@ -49,6 +50,7 @@ func (w *World) allTry(ctx context.Context, id string) error {
 	}
 	x.state = common.Must(w.server.State(ctx, w.owner(), w.thread))
 	x.owners = w.tryExtension(ctx, w.owner(), w.thread.ID, w.current.ID)
+	touched = touched || w.prior != nil && !time.Now().Before(w.prior.Until) // its run may have ended before the owner's turn
 	switch removes := x.operation.Method == http.MethodDelete && !strings.Contains(x.operation.Path, "{run_id}"); {
 	case x.owners.OK() && removes:
 		return w.target.Ledger.Tried(reports.LedgerEntry{Kind: evidence.Thread, ID: w.thread.ID, Address: w.server.Base, Removed: true})

@@ -52,7 +52,7 @@ func newHistory(t *testing.T, changes ...func(*config.Config)) *history {
 	c := config.Default()
 	c.Target, c.AgentTarget = planeBase, agentBase
 	c.Credentials.APIKey = "the-key"
-	c.Users = []config.User{{Name: "ada", Token: "token-of-ada"}, {Name: "bob", Token: "token-of-bob"}}
+	c.Users = []config.User{{Name: "first", Token: "token-of-ada", Identity: "ada"}, {Name: "second", Token: "token-of-bob", Identity: "bob"}}
 	c.Agent.RejectedDetail = "Invalid token"
 	for _, change := range changes {
 		change(&c)

@@ -207,7 +207,7 @@ func personsOf(t *target.Target) (all []person) {
 		if c.User == nil {
 			continue // such as a studio user
 		}
-		p := person{key: key, identity: c.User.Owner(), header: fmt.Sprint(c.Header)}
+		p := person{key: key, identity: c.User.Identity, header: fmt.Sprint(c.Header)}
 		for secret, name := range secrets {
 			own := strings.HasPrefix(name, "$"+config.Variable(key)+"_")
 			if own && len(secret) >= longEnough && !slices.Contains(common, secret) { // a shorter one may stand there by chance

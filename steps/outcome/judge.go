@@ -77,6 +77,9 @@ func AsBlocked(err error) error {
 func AsPrecondition(err error) error {
 	var none *client.NoAnswer
 	if errors.As(err, &none) && (none.Timeout || none.Closed || none.Busy != 0) {
+		if fixture := fixtureOf(err); fixture != "" {
+			return Blocked("%s", err).By(reports.ByFixture, fixture) // with what was being done
+		}
 		return Blocked("%s", none).By(reports.ByTarget, none.Request.Base)
 	}
 	return AsBlocked(err)

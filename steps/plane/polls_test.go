@@ -7,8 +7,10 @@ import (
 
 	"github.com/stretchr/testify/assert"
 
+	"github.com/agentconform/agentconform/reports"
 	"github.com/agentconform/agentconform/steps/client"
 	"github.com/agentconform/agentconform/steps/config"
+	"github.com/agentconform/agentconform/steps/outcome"
 	"github.com/agentconform/agentconform/steps/target"
 )
 
@@ -24,4 +26,23 @@ func TestAnUpdateToTheCurrentValueTellsNothingOfOthers(t *testing.T) {
 	assert.Less(t, p.appearing(updated, "repo_ref"), c.Timeouts.Request)
 	delete(p.noRevisionFor, "repo_ref"+ToCurrentValue)
 	assert.Less(t, p.appearing(updated, "repo_ref"+ToCurrentValue), c.Timeouts.Request)
+}
+
+// TestOnlyAWholeWaitFails wants a poll that was cut short, or stuck in an unknown status, to block by the requirement
+// that fails.
+func TestOnlyAWholeWaitFails(t *testing.T) {
+	c := config.Default()
+	p := New(&target.Target{Config: &c}, nil, time.Time{})
+	for ending, want := range map[Ending]outcome.Outcome{
+		TimedOut:   {Verdict: reports.Failed},
+		CutShort:   {Verdict: reports.Blocked, BlockedBy: []reports.Blocker{{Kind: reports.ByRequirement, Name: "CP-POLL-1"}}},
+		Superseded: {Verdict: reports.Blocked},
+		Stuck:      {Verdict: reports.Blocked, BlockedBy: []reports.Blocker{{Kind: reports.ByRequirement, Name: "CP-POLL-1"}}},
+	} {
+		var o *outcome.Outcome
+		assert.ErrorAs(t, p.Deployed(&History{owner: "CP-POLL-1", Final: "BUILDING", Ending: ending}), &o)
+		assert.Equal(t, want.Verdict, o.Verdict, ending)
+		assert.Equal(t, want.BlockedBy, o.BlockedBy, ending)
+	}
+	assert.ErrorContains(t, p.Deployed(&History{owner: "CP-UPDATE-10", Final: "BUILDING", Ending: CutShort}), "CP-UPDATE-10")
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"errors"
 	"net/http"
 	"net/url"
 	"slices"
@@ -104,14 +105,14 @@ func Query(parts ...string) string {
 }
 
 // listed reads the deployments that the target lists, each once, page by page until one shows nothing new. The operation
-// is a vendor extension: where a page is not served, supported is false.
+// is a vendor extension: where not even the first page is served, supported is false.
 func (p *Plane) listed(ctx context.Context, filter string) (all []gjson.Result, supported bool, err error) {
 	const size, most = 100, 20
 	shown := map[string]bool{}
-	for range most {
+	for page := range most {
 		a, err := p.Get(ctx, DeploymentsPath, Query(PageOf(size, len(shown)), filter))
 		if err != nil || !a.OK() || !a.Get("resources").IsArray() {
-			return all, false, err
+			return all, page > 0, err
 		}
 		before := len(shown)
 		for _, row := range a.Get("resources").Array() {
@@ -130,19 +131,14 @@ func (p *Plane) listed(ctx context.Context, filter string) (all []gjson.Result, 
 // its deployments, supported is false.
 func (p *Plane) Named(ctx context.Context, name string) (found []string, supported bool, err error) {
 	rows, supported, err := p.listed(ctx, "name_contains="+url.QueryEscape(name))
-	if err != nil || !supported {
-		return nil, false, err
-	}
-	for _, row := range rows {
+	for _, row := range rows { // also where not all could be read: what is known is removed
 		if row.Get("name").String() == name {
 			id := row.Get("id").String()
-			if err := p.enter(ctx, id); err != nil {
-				return nil, false, err
-			}
 			found = append(found, id)
+			err = errors.Join(err, p.enter(ctx, id))
 		}
 	}
-	return found, true, nil
+	return found, supported && err == nil, err
 }
 
 // enter notes a deployment of the run in the ledger. What was there before is never removed, whatever an answer claims.
