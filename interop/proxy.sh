@@ -26,8 +26,10 @@ status=0
 for name; do
   log=$out/$name.log began=$SECONDS
   fails=$("$agentconform" prove --list | awk -v name="$name" '$1 == "fault" && $2 == name { print $3 }')
+  [ -n "$fails" ] || { echo "FAIL there is no fault $name" && status=1 && continue; }
+  rm -rf "${out:?}/$name"
   "$agentconform" serve --proxy "$url" --fault "$name" >"$out/$name.address" 2>"$log" &
-  proxy=$!
+  watch=$! # ended with all else
   for _ in $(seq 100); do
     [ -s "$out/$name.address" ] && break
     sleep 0.1
@@ -37,8 +39,9 @@ for name; do
     --out "$out/$name" --quiet --seed "${SEED:-1}" >>"$log" 2>&1
   said=$(python3 -c 'import json, sys
 print(*(q["id"] for q in json.load(open(sys.argv[1]))["requirements"] if q["verdict"] == "failed"))' "$out/$name/result.json")
-  kill -- "-$proxy" 2>/dev/null
-  wait "$proxy" 2>/dev/null
+  kill -- "-$watch" 2>/dev/null
+  wait "$watch" 2>/dev/null
+  watch=
   case " $said " in
   *" $fails "*) printf 'ok   %3d s  %s: %s\n' $((SECONDS - began)) "$name" "$said" ;;
   *) printf 'FAIL %3d s  %s: %s should fail, failed: %s\n' $((SECONDS - began)) "$name" "$fails" "${said:-nothing}" && status=1 ;;

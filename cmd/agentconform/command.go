@@ -163,9 +163,12 @@ func section(page *strings.Builder, title string, c *cobra.Command) {
 
 // configTopic is the reference of the configuration: a help topic, and no command.
 func configTopic() *cobra.Command {
+	_, page, _ := strings.Cut(config.Page(), "an example with all keys.\n\n")
+	page, rest, _ := strings.Cut(page, "## Claims") // a table, which terminals do not show well
+	_, keys, _ := strings.Cut(rest, "## Keys")
 	return &cobra.Command{
 		Use:   "config",
 		Short: "The keys of the configuration, with their defaults",
-		Long:  strings.TrimSpace(config.Page()),
+		Long:  strings.TrimSpace(page + "## Keys" + keys),
 	}
 }

@@ -83,3 +83,14 @@ func TestTheWorkedExampleIsInTheRepository(t *testing.T) {
 		assert.Contains(t, have, aligned(strings.TrimSpace(line[1])))
 	}
 }
+
+// TestInputsOfTheActionExist reads the workflow of docs/ci.md.
+func TestInputsOfTheActionExist(t *testing.T) {
+	action, err := os.ReadFile("../../action.yml")
+	require.NoError(t, err)
+	given := regexp.MustCompile(`uses: agentconform/.*\n +with:\n((?: {10}.*\n)+)`).FindStringSubmatch(pages(t)["../../docs/ci.md"])
+	require.NotNil(t, given)
+	for _, name := range regexp.MustCompile(`(?m)^ {10}([a-z-]+):`).FindAllStringSubmatch(given[1], -1) {
+		assert.Contains(t, string(action), "\n  "+name[1]+":")
+	}
+}

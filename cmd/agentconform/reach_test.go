@@ -101,6 +101,14 @@ func behindEverything(t *testing.T) *config.Config {
 	return cfg
 }
 
+// unverified is the reference with a certificate that nobody has signed.
+func unverified(t *testing.T) *config.Config {
+	front, cfg := behindFront(t, "127.0.0.1", "https", func(h http.Handler) http.Handler { return h })
+	front.StartTLS()
+	cfg.TLS.Insecure = true
+	return cfg
+}
+
 // TestReachAgain: findings of a target behind all of this are judged again by replay, and shown by their scripts, which
 // are made of the curl lines. Its reports hold no password of what is in between.
 func TestReachAgain(t *testing.T) {
@@ -109,6 +117,7 @@ func TestReachAgain(t *testing.T) {
 		"everything": behindEverything(t),
 		"a proxy":    proxied(t),
 		"a socket":   socketed(t),
+		"no trust":   unverified(t),
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -121,6 +130,7 @@ func TestReachAgain(t *testing.T) {
 			for _, password := range []string{"gateway-secret", "proxy-secret", base64.StdEncoding.EncodeToString([]byte("somebody:proxy-secret"))} {
 				assert.NotContains(t, shown, password)
 			}
+			assert.Equal(t, cfg.TLS.Insecure, strings.Contains(shown, "no certificate was verified"))
 			answers, _, err := replay.Judge(t.Context(), options(t, cfg), result, result.Findings)
 			require.NoError(t, err)
 			for _, a := range answers {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -182,7 +183,7 @@ func (f *runFlags) run(c *cobra.Command, io streams) error {
 		return err
 	}
 	cfg.ReadOnly = f.readOnly
-	if f.strict {
+	if f.strict && !slices.Contains(f.options.FailOn, "should") {
 		f.options.FailOn = append(f.options.FailOn, "should")
 	}
 	if err := export.Check(f.out); err != nil && !f.plan {
