@@ -184,6 +184,9 @@ func headersOf(h http.Header) http.Header {
 	kept, room, omitted := http.Header{}, keptHeaders, 0
 	for _, name := range append(slices.Clone(looked), others...) {
 		for i, v := range h[name] {
+			if isLooked(name) {
+				v = v[:max(0, min(len(v), room-len(name)-perValue))]
+			}
 			size := len(name) + len(v) + perValue
 			if size > room {
 				omitted += len(h[name]) - i

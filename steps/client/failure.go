@@ -168,18 +168,22 @@ const (
 
 // progress is what was seen of a request while it was sent.
 type progress struct {
-	began atomic.Bool
-	stage atomic.Pointer[Stage]
+	began  atomic.Bool
+	reused atomic.Bool // a kept connection
+	stage  atomic.Pointer[Stage]
 }
 
 func (p *progress) watch(ctx context.Context) context.Context {
 	at := func(s Stage) { p.stage.Store(&s) }
 	at(StageTCP)
 	return httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{
-		DNSStart:             func(httptrace.DNSStartInfo) { at(StageDNS) },
-		ConnectStart:         func(string, string) { at(StageTCP) },
-		TLSHandshakeStart:    func() { at(StageTLS) },
-		GotConn:              func(httptrace.GotConnInfo) { at(StageHTTP) },
+		DNSStart:          func(httptrace.DNSStartInfo) { at(StageDNS) },
+		ConnectStart:      func(string, string) { at(StageTCP) },
+		TLSHandshakeStart: func() { at(StageTLS) },
+		GotConn: func(c httptrace.GotConnInfo) {
+			at(StageHTTP)
+			p.reused.Store(c.Reused)
+		},
 		GotFirstResponseByte: func() { p.began.Store(true) },
 	})
 }

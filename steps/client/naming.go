@@ -95,16 +95,15 @@ func (r *Naming) allows(at place) *NotNamed {
 }
 
 // connects checks an address to which a host name leads, before a connection is made. The error is a *NotNamed. A host
-// that the configuration holds may lead anywhere but to an address of no server, unless it is that address itself.
+// that the configuration holds may lead anywhere but to a metadata service, unless it is that address itself.
 func (r *Naming) connects(host string, ip netip.Addr) error {
 	if r == nil {
 		return nil
 	}
-	at := placeOf(ip)
 	host = canonical(host)
 	_, notWritten := netip.ParseAddr(host)
-	refused := r.allows(at)
-	if refused == nil || r.holds(host) && (notWritten == nil || at != never) {
+	refused := r.allows(placeOf(ip))
+	if refused == nil || r.holds(host) && (notWritten == nil || !in(bare(ip), metadata)) {
 		return nil
 	}
 	return &NotNamed{fmt.Sprintf("it leads to %s: %s", ip, refused.Why), refused.Key}
@@ -179,11 +178,15 @@ const (
 	never          // of no server: multicast, unspecified, reserved, or maybe a cloud metadata service
 )
 
-// reserved are addresses of no server beyond those that netip knows, and those at which clouds serve credentials to
-// whoever asks. Some IPv6 blocks carry IPv4 addresses, which may be any.
-var reserved = prefixes("0.0.0.0/8", "169.254.0.0/16", "240.0.0.0/4", "::/96", "::ffff:0:0:0/96", "64:ff9b:1::/48",
-	"2002::/16", "100.100.100.200/32", "192.0.0.192/32", "168.63.129.16/32", "fd00:ec2::/32", "fd20:ce::254/128",
-	"fe80::a9fe:a9fe/128")
+// metadata are the addresses at which clouds serve credentials to whoever asks: not even a name that the
+// configuration holds may lead there.
+var metadata = prefixes("169.254.169.254/32", "169.254.170.2/32", "169.254.170.23/32", "169.254.42.42/32",
+	"169.254.0.23/32", "100.100.100.200/32", "192.0.0.192/32", "168.63.129.16/32",
+	"fd00:ec2::/32", "fd20:ce::254/128", "fe80::a9fe:a9fe/128")
+
+// reserved are further addresses of no server. The IPv6 blocks carry IPv4 addresses, which may be any.
+var reserved = prefixes("0.0.0.0/8", "169.254.0.0/16", "240.0.0.0/4", "::/96", "::ffff:0:0:0/96",
+	"64:ff9b:1::/48", "2002::/16")
 
 // special are private addresses beyond those that netip knows: of carriers, of protocols, for benchmarks and for
 // documents.
@@ -210,7 +213,8 @@ func placeOf(ip netip.Addr) place {
 	switch {
 	case carried.IsLoopback() && carried == ip.Unmap():
 		return loopback
-	case carried.IsLoopback(), carried.IsUnspecified(), carried.IsMulticast(), in(carried, reserved):
+	case carried.IsLoopback(), carried.IsUnspecified(), carried.IsMulticast(), in(carried, metadata),
+		in(carried, reserved):
 		return never
 	case carried.IsPrivate(), carried.IsLinkLocalUnicast(), in(carried, special):
 		return private

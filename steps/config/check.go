@@ -2,6 +2,7 @@ package config
 
 import (
 	"fmt"
+	"os"
 	"reflect"
 	"strconv"
 	"strings"
@@ -162,8 +163,18 @@ func (l *loader) fromFile(n *yaml.Node, key string) *yaml.Node {
 	return value
 }
 
-// readSecret reads a credential from a file, without whitespace around it.
+// maxSecret is more than a header value may have.
+const maxSecret = 64 << 10
+
+// readSecret reads a credential from a file, without whitespace around it. One that is no file might never end.
 func readSecret(path string) (string, error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return "", err
+	}
+	if !info.Mode().IsRegular() || info.Size() > maxSecret {
+		return "", fmt.Errorf("it is no regular file of at most %d bytes", maxSecret)
+	}
 	content, err := readBounded(path)
 	if err != nil {
 		return "", err

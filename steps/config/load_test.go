@@ -306,7 +306,7 @@ func TestCredentialsFromFiles(t *testing.T) {
 func TestMistakesInFilesOfCredentials(t *testing.T) {
 	for name, c := range map[string]struct{ from, to, says string }{
 		"missing":     {"{file: key}", "{file: none}", "target.yaml:2: credentials.api_key: the file "},
-		"a folder":    {"{file: key}", "{file: sub}", "cannot be used: is a directory"},
+		"a folder":    {"{file: key}", "{file: sub}", "it is no regular file"},
 		"another key": {"{file: key}", "{path: key}", "credentials.api_key: is a group of keys; use a string, or {file: path} with a file that holds it"},
 		"two keys":    {"{file: key}", "{file: key, mode: x}", "credentials.api_key: is a group of keys"},
 		"a list":      {"{file: key}", "[key]", "credentials.api_key: is a list"},

@@ -14,6 +14,7 @@ import (
 	"github.com/agentconform/agentconform/reports"
 	"github.com/agentconform/agentconform/spec"
 	"github.com/agentconform/agentconform/steps/agent"
+	"github.com/agentconform/agentconform/steps/config"
 	"github.com/agentconform/agentconform/steps/plane"
 	"github.com/agentconform/agentconform/steps/shared"
 	"github.com/agentconform/agentconform/steps/suite"
@@ -147,7 +148,18 @@ func (x *examiner) examineTemplate() {
 			"correct create.body: a run whose own requests break the contract is never conformant")
 		return
 	}
-	x.add(Fine, subject, "source "+x.target.Config.Source()+", matches the contract", "")
+	source := x.target.Config.Source()
+	revision, _ := body["source_revision_config"].(map[string]any)
+	for _, name := range map[string][]string{config.GitHost: {"repo_ref", "graph_config_path"},
+		config.ExternalContainer: {"image_uri"}}[source] {
+		if revision[name] == nil {
+			field := "source_revision_config." + name
+			x.add(Noted, subject, "lacks "+field+": a server without a default for it refuses each creation with 422",
+				"set create.body."+field)
+			return
+		}
+	}
+	x.add(Fine, subject, "source "+source+", matches the contract", "")
 }
 
 func (x *examiner) examineGaps() {

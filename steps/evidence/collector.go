@@ -62,6 +62,9 @@ func (c *Collector) Observe(ctx context.Context, r client.Request, sent time.Tim
 	x.AtMS = sent.Sub(c.start).Milliseconds()
 	found, against = c.recorder.violations(found), c.recorder.violations(against)
 	o := observationOf(ctx, op, r, sent, a)
+	if a != nil {
+		o.ownToken = c.recorder.ownTokenIn(r, x.Request, a)
+	}
 	o.contentType, _, _ = mime.ParseMediaType(http.Header(x.Response.Headers).Get("Content-Type"))
 
 	c.mu.Lock()

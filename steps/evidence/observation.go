@@ -38,6 +38,7 @@ type Observation struct {
 	asked       Asked
 	passing     bool // the answer only asks to wait, or the target may not serve yet: no failure of the target
 	contentType string
+	ownToken    *string // where the answer has a credential of the request; nil: nowhere
 }
 
 // What is kept of bodies, in bytes: of one, and of all. Of what comes later only the beginning is kept.

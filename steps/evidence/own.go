@@ -1,6 +1,8 @@
 package evidence
 
 import (
+	"bytes"
+	"encoding/json"
 	"slices"
 	"strings"
 
@@ -22,36 +24,35 @@ func (c *Collector) OwnMistakes() []string {
 // 0 where it does not. Who may read such an answer, a log or a report of it can act as that caller.
 func (c *Collector) OwnToken() reports.Note {
 	note := reports.Note{Kind: reports.NoteOwnToken, Text: "an answer contains the caller's own token in clear"}
-	exchanges := c.Exchanges()
-	for _, o := range c.which(func(o *Observation) bool { return o.Trusted }) {
-		if pointer, found := c.recorder.ownTokenIn(&exchanges[o.ID-1]); found {
-			if note.Count++; note.Count == 1 {
-				note.Exchange, note.Pointer = o.ID, pointer
-			}
+	for _, o := range c.which(func(o *Observation) bool { return o.Trusted && o.ownToken != nil }) {
+		if note.Count++; note.Count == 1 {
+			note.Exchange, note.Pointer = o.ID, *o.ownToken
 		}
 	}
 	return note
 }
 
-// ownTokenIn tells whether the recorded answer to credentials of the configuration holds the name of one that the
-// request carried, and in which string of its JSON. Only secrets count: a tenant ID names who owns something.
-func (w *recorder) ownTokenIn(x *reports.Exchange) (pointer string, found bool) {
-	for _, place := range x.Request.Secrets {
+// ownTokenIn returns in which string of an answer's JSON a credential of the request stands; nil if nowhere. Only
+// secrets count: a tenant ID names who owns something.
+func (w *recorder) ownTokenIn(r client.Request, sent reports.Message, a *client.Answer) *string {
+	for _, place := range sent.Secrets {
 		if place.Header == "" || place.Header == w.TenantHeader || slices.Contains(w.Gateway, place.Header) {
 			continue
 		}
-		for _, v := range x.Request.Headers[place.Header] {
-			name := v[max(strings.IndexByte(v, '$'), 0):] // without the scheme
-			if !strings.Contains(x.Response.Body, name) {
+		for _, v := range r.Header[place.Header] {
+			token := v[strings.IndexByte(v, ' ')+1:] // without the scheme
+			quoted, _ := json.Marshal(token)
+			if !bytes.Contains(a.Body, []byte(token)) && !bytes.Contains(a.Body, quoted[1:len(quoted)-1]) {
 				continue
 			}
-			if client.IsJSON([]byte(x.Response.Body)) { // of bounded depth
-				pointer = PointerTo(gjson.Parse(x.Response.Body), name)
+			pointer := ""
+			if a.IsJSON() { // of bounded depth
+				pointer = safe.Cut(w.redact.Text(PointerTo(gjson.ParseBytes(a.Body), token)), maxID)
 			}
-			return safe.Cut(pointer, maxID), true
+			return &pointer
 		}
 	}
-	return "", false
+	return nil
 }
 
 var escapePointer = strings.NewReplacer("~", "~0", "/", "~1")

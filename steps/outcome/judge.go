@@ -77,10 +77,10 @@ func AsBlocked(err error) error {
 func AsPrecondition(err error) error {
 	var none *client.NoAnswer
 	if errors.As(err, &none) && (none.Timeout || none.Closed || none.Busy != 0) {
-		if fixture := fixtureOf(err); fixture != "" {
-			return Blocked("%s", err).By(reports.ByFixture, fixture) // with what was being done
+		if none.Busy != 0 {
+			return Blocked("%s", none).By(reports.ByTarget, none.Request.Base)
 		}
-		return Blocked("%s", none).By(reports.ByTarget, none.Request.Base)
+		return OfFixture(fixtureOf(err), Blocked("%s", err)) // with what was being done
 	}
 	return AsBlocked(err)
 }

@@ -52,7 +52,7 @@ func TestJudge(t *testing.T) {
 		"nothing observed": {live, then, Inconclusive("x"), reports.Inconclusive, "x",
 			by(reports.ByObservation, "the sentence")},
 		"silence under When":  {live, when, silent, reports.Failed, "no answer within 1s", nil},
-		"silence under Given": {live, given, silent, reports.Blocked, "no answer", by(reports.ByTarget, "http://t")},
+		"silence under Given": {live, given, silent, reports.Blocked, "no answer", by(reports.ByPrecondition, "the sentence")},
 		"a closed connection under When": {live, when, &client.NoAnswer{Cause: "closed", Closed: true}, reports.Failed,
 			"closed", nil},
 		"a target that has gone": {live, when, &client.NoAnswer{Request: target, Cause: "cannot connect"}, reports.Inconclusive,
