@@ -33,8 +33,8 @@ nightly:
 format:
 	@test -z "$$(gofmt -l .)" || { echo "not formatted, run gofmt -w on:"; gofmt -l .; exit 1; }
 
-# Also what make browser, make tests and .ci/sharpness build, in files with build tags.
-TAGS := nightly,browser,sites
+# Also what make browser and make tests build, in files with build tags.
+TAGS := nightly,browser
 vet:
 	$(GO) vet -tags $(TAGS) ./...
 

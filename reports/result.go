@@ -166,8 +166,6 @@ type Finding struct {
 	Compared    string `json:"compared,omitempty"`  // what was compared with what, where the expected value came from an earlier exchange
 	Curl        string `json:"curl"`                // reproduces it; secrets appear as shell variables
 	Known       *Known `json:"known,omitempty"`
-
-	Sites []string `json:"-"` // the places in the code that judged, where the build records them
 }
 
 // Link is one exchange of the chain that led to a finding, and its part in it.

@@ -82,8 +82,6 @@ type Row struct {
 	Attempts int `json:"attempts,omitempty"`
 	// Replayed is how many findings were replayed with the expected verdict against all four targets.
 	Replayed int `json:"replayed,omitempty"`
-	// Sites are the places in the code that judged the finding of Fails, where the build records them.
-	Sites []string `json:"sites,omitempty"`
 }
 
 // Outcome is what a run shows of a mutant.

@@ -145,7 +145,7 @@ func (w *closing) noServerError() error {
 		if found[operation+" "+status] == nil {
 			found[operation+" "+status] = &outcome.Violation{
 				Summary: operation + " was answered with status " + status, Expected: "a status below 500",
-				Actual: outcome.Seen(x.AsAnswer()), Operation: operation, Exchange: x.ID, Key: status, Site: outcome.Site(0),
+				Actual: outcome.Seen(x.AsAnswer()), Operation: operation, Exchange: x.ID, Key: status,
 			}
 		}
 		found[operation+" "+status].Count++
@@ -164,7 +164,7 @@ func (w *closing) contractIsKept(context.Context) error {
 		o.Violations = append(o.Violations, outcome.Violation{
 			Summary:  fmt.Sprintf("%s %d: expected %s at %s", v.Operation, v.Status, v.Expected, cmp.Or(v.Pointer, "the body")),
 			Expected: v.Expected, Actual: v.Actual, Operation: v.Operation, Pointer: v.Pointer,
-			Exchange: v.Exchange, Count: v.Count, Key: v.Key(), Words: wordsAt(v.Pointer), Site: outcome.Site(0),
+			Exchange: v.Exchange, Count: v.Count, Key: v.Key(), Words: wordsAt(v.Pointer),
 		})
 	}
 	return o.OrNil()
@@ -187,7 +187,7 @@ func (w *closing) everyStatusKnown() error {
 			o.Violations = append(o.Violations, outcome.Violation{
 				Summary:  "the status of a revision is not one of the thirteen",
 				Expected: v.Expected, Actual: v.Actual, Operation: v.Operation, Pointer: v.Pointer, Exchange: v.Exchange,
-				Count: 1, Key: UnknownStatus, Site: outcome.Site(0),
+				Count: 1, Key: UnknownStatus,
 			})
 		}
 	}

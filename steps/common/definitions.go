@@ -90,14 +90,14 @@ func (d *Definitions) Given(pattern string, function any) {
 // When defines an act.
 func (d *Definitions) When(pattern string, function any) {
 	if e := d.expressions.matching(pattern, d.sentences); e != nil {
-		d.to.When(e, outcome.Mutable(returning(function)))
+		d.to.When(e, returning(function))
 	}
 }
 
 // Then defines a judgement.
 func (d *Definitions) Then(pattern string, function any) {
 	if e := d.expressions.matching(pattern, d.sentences); e != nil {
-		d.to.Then(e, outcome.Mutable(returning(function)))
+		d.to.Then(e, returning(function))
 	}
 }
 

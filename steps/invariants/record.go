@@ -218,7 +218,7 @@ func (t *tally) violated(s *seen, pointer, summary, expected, actual string) *ou
 		}
 	}
 	t.found = append(t.found, outcome.Violation{Summary: summary, Expected: expected, Actual: actual,
-		Operation: s.Op.ID, Pointer: pointer, Exchange: s.ID, Count: 1, Key: summary, Site: outcome.Site(1)})
+		Operation: s.Op.ID, Pointer: pointer, Exchange: s.ID, Count: 1, Key: summary})
 	return &t.found[len(t.found)-1]
 }
 

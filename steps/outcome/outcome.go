@@ -42,8 +42,6 @@ type Violation struct {
 	Words     []string // neutral words on which it may depend, where the whole record is judged
 
 	answer *client.Answer // the evidence
-
-	Site string // the place in the code that judged, where the build records it
 }
 
 // Comparison names the exchanges of which a violation compares the answers, where the expected value came from another
@@ -58,7 +56,7 @@ func (o *Outcome) Error() string { return o.Reason }
 // Violated says that the target did the opposite of what was to be shown. The answer is the evidence; it may be
 // nil where the evidence is that nothing came.
 func Violated(a *client.Answer, expected, actual string, args ...any) *Outcome {
-	v := Violation{Expected: bounded(expected), Actual: bounded(strings.TrimRight(fmt.Sprintf(actual, args...), "\n")), Count: 1, answer: a, Site: Site(0)}
+	v := Violation{Expected: bounded(expected), Actual: bounded(strings.TrimRight(fmt.Sprintf(actual, args...), "\n")), Count: 1, answer: a}
 	if a != nil {
 		v.Exchange = a.ID
 	}

@@ -167,7 +167,6 @@ func (r *run) addFindings(res *reports.Result, selected []*features.Scenario, or
 				same := &res.Findings[at]
 				same.Count += f.Count
 				same.Judged, same.Seen = max(same.Judged, f.Judged), max(same.Seen, f.Seen)
-				same.Sites = append(same.Sites, f.Sites...)
 				continue
 			}
 			known[f.ID] = len(res.Findings)
@@ -197,7 +196,7 @@ func (r *run) finding(s *features.Scenario, sentence string, v outcome.Violation
 	expected, actual := outcome.CutAround(r.target.Redact.Text(v.Expected), r.target.Redact.Excerpt(v.Actual))
 	f := reports.Finding{
 		Requirement: s.Requirement.ID, Summary: v.Summary, Step: sentence, Scenario: s.Key(), Expected: expected, Actual: actual, Hint: v.Hint,
-		Operation: v.Operation, Pointer: v.Pointer, Count: v.Count, Exchange: v.Exchange, Sites: []string{v.Site},
+		Operation: v.Operation, Pointer: v.Pointer, Count: v.Count, Exchange: v.Exchange,
 	}
 	r.redact(&f.Summary, &f.Operation, &f.Pointer)
 	if v.Exchange > 0 {

@@ -188,12 +188,7 @@ func (p *prover) fill(row *proof.Row, result *reports.Result) {
 		if row.Shown == "" && (row.Fails == "" || f.Requirement == row.Fails) {
 			row.Shown = safe.Cut(fmt.Sprintf("%s: expected %s, got %s", f.Step, f.Expected, f.Actual), 300)
 		}
-		if f.Requirement == row.Fails {
-			row.Sites = append(row.Sites, f.Sites...)
-		}
 	}
-	slices.Sort(row.Sites)
-	row.Sites = slices.DeleteFunc(slices.Compact(row.Sites), func(site string) bool { return site == "" })
 }
 
 // red leaves invariants out of the requirements that failed where they may be seen beside the one that the fault breaks.
