@@ -12,7 +12,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/agentconform/agentconform/features"
-	"github.com/agentconform/agentconform/spec"
 	"github.com/agentconform/agentconform/steps/config"
 )
 
@@ -25,20 +24,6 @@ func TestTagsNameKeysThatExist(t *testing.T) {
 		for _, key := range slices.Concat(s.Terms.Needs...) {
 			named := regexp.QuoteMeta(free.ReplaceAllString(key, "$1"))
 			assert.Regexp(t, "(?m)^(### |- `)"+named+"(`|$)", reference, "%s needs %s", s.Key(), key)
-		}
-	}
-}
-
-// TestListHasTheOperationsOfTheContract wants a requirement about the answers of each operation of the interface.
-func TestListHasTheOperationsOfTheContract(t *testing.T) {
-	catalogue, oracle := catalogueAndOracle(t)
-	beside := map[string]string{"search-threads": "judged by AS-CONTRACT-list-threads"}
-	for _, side := range spec.Sides() {
-		for _, operation := range oracle.Operations(side) {
-			prefix := map[spec.Side]string{spec.ControlPlane: "CP", spec.AgentServer: "AS"}[side] + "-CONTRACT-"
-			if beside[operation.ID] == "" && !operation.Field { // vendor extensions are not judged
-				assert.NotNil(t, catalogue.Find(prefix+operation.ID), operation.ID)
-			}
 		}
 	}
 }
