@@ -5,9 +5,6 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"regexp"
-	"slices"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -67,27 +64,11 @@ func (f *initFlags) load(c *cobra.Command) (*config.Config, error) {
 	if c.Flags().Changed("edition") {
 		given["edition"] = f.edition
 	}
-	cfg, err := config.Load(config.Sources{Environ: namedUsers(os.Environ()), Flags: given, NoFile: true})
+	cfg, err := config.Load(config.Sources{Environ: os.Environ(), Flags: given, NoFile: true})
 	if err == nil && len(cfg.Addresses()) == 0 {
 		err = errors.New("no target is named: give --target URL, --agent-target URL, or both")
 	}
 	return cfg, err
-}
-
-var userToken = regexp.MustCompile(`^` + config.EnvPrefix + `USERS_([0-9]+)_(TOKEN|HEADERS)(=|_)`)
-
-// namedUsers adds a name for each user of the environment who has none.
-func namedUsers(environ []string) []string {
-	all := slices.Clone(environ)
-	for _, entry := range environ {
-		if m := userToken.FindStringSubmatch(entry); m != nil {
-			name := config.EnvPrefix + "USERS_" + m[1] + "_NAME="
-			if !slices.ContainsFunc(all, func(entry string) bool { return strings.HasPrefix(entry, name) }) {
-				all = append(all, name+"user-"+m[1])
-			}
-		}
-	}
-	return all
 }
 
 func (f *initFlags) init(c *cobra.Command, s streams) error {

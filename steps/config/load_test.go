@@ -142,7 +142,7 @@ func TestMistakes(t *testing.T) {
 		"one name for two":           {file: with(`vocabulary: {git_host: kind, internal_container: kind}`), says: []string{"vocabulary.internal_container", `is "kind", and so is`}},
 		"a word that is empty":       {file: with(`vocabulary: {git_host: ""}`), says: []string{"vocabulary.git_host", "empty"}},
 		"a group that lacks a key":   {file: "target: http://h\nusers:\n- {name: ada}\n", says: []string{"c.yaml:3: users.0.token: is missing"}},
-		"a list of the environment":  {file: valid, environ: []string{"AGENTCONFORM_USERS=[{token: abcdef}]"}, says: []string{"environment AGENTCONFORM_USERS: users.0.name: "}},
+		"a list of the environment":  {file: valid, environ: []string{"AGENTCONFORM_USERS=[{token: Bearer abcdef}]"}, says: []string{"environment AGENTCONFORM_USERS: users.0.token: begins with Bearer; leave that out"}},
 		"an entry of a map":          {file: with("vocabulary: {git_host: a}"), environ: []string{"AGENTCONFORM_VOCABULARY_GIT_HOST="}, says: []string{"environment AGENTCONFORM_VOCABULARY_GIT_HOST: vocabulary.git_host: "}},
 		"an alias":                   {file: "agent: &a {listing: x}\n", says: []string{"c.yaml:1: agent.listing: "}},
 		"an anchor in itself":        {file: "create: &a {body: *a}", says: []string{"c.yaml: line 1, column ", "value contains itself; correct the value at that line"}},
@@ -207,7 +207,7 @@ func TestMistakesInTheConnection(t *testing.T) {
 // TestAllMistakesAtOnce wants one line for each, where it stands: first those of form, then what they hide.
 func TestAllMistakesAtOnce(t *testing.T) {
 	const form = "credentails: {api_key: abcdefg}\npolling: {intervall: 1s, interval: x}\n"
-	const values = "edition: basement\nagent_target: ftp://x\ncreate:\n  body: {source: floppy}\nusers:\n  - {name: owner}\n  - {token: abcdefg}\n"
+	const values = "edition: basement\nagent_target: ftp://x\ncreate:\n  body: {source: floppy}\nusers:\n  - {name: owner}\n  - {name: owner, token: abcdefg}\n"
 	environ := []string{"AGENTCONFORM_AGENT_LISTING=guess", "AGENTCONFORM_TARGET=http://h", "AGENTCONFORM_USERS_0_TOKEN=abc"}
 	path := filepath.Join(t.TempDir(), "c.yaml")
 	for text, lines := range map[string][]string{
@@ -222,7 +222,7 @@ func TestAllMistakesAtOnce(t *testing.T) {
 			"  c.yaml:4: create.body.source: ",
 			"  c.yaml:1: edition: ",
 			"  environment AGENTCONFORM_USERS_0_TOKEN: users.0.token: is shorter than 4 characters",
-			"  c.yaml:7: users.1.name: is missing"},
+			"  c.yaml:7: users.1.name: is used twice"},
 	} {
 		require.NoError(t, os.WriteFile(path, []byte(text), 0o600))
 		variables := environ

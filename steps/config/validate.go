@@ -1,6 +1,7 @@
 package config
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"net"
@@ -164,10 +165,13 @@ func (v *validator) users() {
 	own := []string{v.Credentials.APIKey, v.Credentials.TenantID, v.Credentials.Bearer}
 	for i := range v.Users {
 		u, key := &v.Users[i], fmt.Sprintf("users.%d", i)
+		u.Name = cmp.Or(u.Name, fmt.Sprintf("user-%d", i))
 		hasCredentials := u.Token != "" || len(u.Headers) > 0
 		v.refuse(!hasCredentials, key+".token", "is missing", "set "+Variable(key+".token")+", or headers for another scheme")
 		isTaken := slices.ContainsFunc(v.Users[:i], func(before User) bool { return before.Name == u.Name })
-		v.refuse(u.Name == "" || isTaken, key+".name", "is missing or used twice", "give each user a different name")
+		v.refuse(isTaken, key+".name", "is used twice", "give each user a different name")
+		isWhole := strings.HasPrefix(strings.ToLower(u.Token), "bearer ")
+		v.refuse(isWhole, key+".token", "begins with Bearer", "leave that out: it is added")
 		for j, before := range v.Users[:i] {
 			isSame := hasCredentials && u.Token == before.Token && maps.Equal(u.Headers, before.Headers)
 			problem := fmt.Sprintf("is that of users.%d", j)
