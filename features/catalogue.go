@@ -142,6 +142,11 @@ func Parse(fsys fs.FS) (*Catalogue, error) {
 		return nil, err
 	}
 	c.sort()
+	for i, r := range c.Requirements {
+		if first := c.Find(r.ID); first != c.Requirements[i] {
+			problems = append(problems, fmt.Errorf("%s:%d: %s is the ID of %s:%d, too", r.URI, r.Line, r.ID, first.URI, first.Line))
+		}
+	}
 	return c, errors.Join(append(problems, c.checkCauses()...)...)
 }
 

@@ -2,6 +2,7 @@ package reports
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 	"unicode"
 
@@ -32,6 +33,13 @@ func (r *Run) Flag(name string) string {
 		}
 	}
 	return ""
+}
+
+// ByDefault tells whether the run took the configuration that is found without a flag.
+func (r *Run) ByDefault() bool {
+	return len(r.Arguments) > 0 && !slices.ContainsFunc(r.Arguments, func(a string) bool {
+		return strings.HasPrefix(a, "--config") || strings.HasPrefix(a, "--target") || strings.HasPrefix(a, "--agent-target")
+	})
 }
 
 // Flags returns those of the flags that the command line of the run has, for a shell: " --config vendor.yaml".

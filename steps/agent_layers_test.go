@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/agentconform/agentconform/interop/independent"
@@ -26,7 +27,9 @@ func behind(t *testing.T, half string, changes ...changed) string {
 	for _, c := range changes {
 		row, err := deviate.New(t.Name(), c.when, c.do)
 		require.NoError(t, err)
-		layers = append(layers, faults.Around(row, &deviate.Count{}))
+		count := &deviate.Count{}
+		layers = append(layers, faults.Around(row, count))
+		t.Cleanup(func() { assert.Positive(t, count.Load(), "%q changed nothing", c.when) })
 	}
 	handler, err := faults.Before(at, layers...)
 	require.NoError(t, err)

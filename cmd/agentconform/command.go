@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -163,12 +164,11 @@ func section(page *strings.Builder, title string, c *cobra.Command) {
 
 // configTopic is the reference of the configuration: a help topic, and no command.
 func configTopic() *cobra.Command {
-	_, page, _ := strings.Cut(config.Page(), "an example with all keys.\n\n")
-	page, rest, _ := strings.Cut(page, "## Claims") // a table, which terminals do not show well
-	_, keys, _ := strings.Cut(rest, "## Keys")
+	isCell := func(line string) bool { return strings.HasPrefix(line, "|") } // terminals do not show tables well
+	lines := slices.DeleteFunc(strings.Split(config.Page(), "\n"), isCell)
 	return &cobra.Command{
 		Use:   "config",
 		Short: "The keys of the configuration, with their defaults",
-		Long:  strings.TrimSpace(page + "## Keys" + keys),
+		Long:  strings.TrimSpace(strings.Join(lines, "\n")),
 	}
 }

@@ -37,9 +37,14 @@ Feature: Authorization at the agent server
       When the other user tries to read the state
       Then the request is answered with an HTTP error status
 
+      @needs:users.1.identity
       Examples:
         | owner  |
         | first  |
+
+      @needs:users.0.identity
+      Examples:
+        | owner  |
         | second |
 
     Scenario Outline: A run of the <owner> user is not retrieved by another user under a thread of their own
@@ -169,9 +174,14 @@ Feature: Authorization at the agent server
       When the other user lists the threads with the user as owner
       Then the list holds no thread of the user
 
+      @needs:users.0.identity
       Examples:
         | owner  |
         | first  |
+
+      @needs:users.1.identity
+      Examples:
+        | owner  |
         | second |
 
   @AS-AUTHZ-4 @should @section-5

@@ -34,6 +34,9 @@ func (o Overview) ReplayCommand(f *reports.Finding) string {
 	}
 	run := &o.Result.Run
 	flags := run.Flags("--target", "--agent-target", "--config")
+	if flags == "" && !run.ByDefault() {
+		flags = " --config FILE"
+	}
 	if out := run.Flag("--out"); out != "" {
 		flags += " --result " + reports.ShellWord(path.Join(out, "result.json"))
 	}

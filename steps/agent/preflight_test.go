@@ -142,3 +142,10 @@ func entered(t *testing.T, p *inProgress, thread string) bool {
 	defer cancel()
 	return p.enter(ctx, thread) == nil
 }
+
+func TestLostRacesEnd(t *testing.T) {
+	c := config.Default()
+	as := &Agents{target: &target.Target{Config: &c}}
+	assert.NoError(t, as.tooLong(4*maxHold+c.Timeouts.Run))
+	assert.True(t, outcome.Is(as.tooLong(time.Hour), reports.Inconclusive))
+}

@@ -218,15 +218,17 @@ func (w *World) eachReportsItsOwn() error {
 			other = second
 		}
 		for field, value := range other.Known() {
-			if value == nil || own[field] == nil || reflect.DeepEqual(own[field], value) {
+			text, isText := value.(string)
+			byChance := field != "identity" && (!isText || len(text) < unlikely) // others may have it, too
+			if value == nil || reflect.DeepEqual(own[field], value) || own[field] == nil && byChance {
 				continue
 			}
 			compared = true
-			if messages.ReportsField(said.Text, field, own[field]) {
+			if own[field] != nil && messages.ReportsField(said.Text, field, own[field]) {
 				reported = reported || field == "identity" || own["identity"] == nil
 				continue
 			}
-			if _, text := value.(string); !text && !messages.DescribesUser(said.Text) {
+			if !isText && !messages.DescribesUser(said.Text) {
 				continue // a number may stand in any text by chance
 			}
 			if messages.ReportsField(said.Text, field, value) {
@@ -238,12 +240,17 @@ func (w *World) eachReportsItsOwn() error {
 	}
 	switch {
 	case !compared:
-		return outcome.NotConfigured("users.0.identity", "not configured: nothing is known in which the two users differ; set the identity of both")
+		at := slices.IndexFunc(w.target.Config.Users, func(u config.User) bool { return u.Identity == "" })
+		key := fmt.Sprintf("users.%d.identity", max(at, 0))
+		return outcome.NotConfigured(key, "not configured: nothing is known in which the two users differ; set %s", key)
 	case !reported:
 		return outcome.Blocked("the runs do not report their caller (AS-AUTH-6): %q", w.reported[0].Text).ByRequirement("AS-AUTH-6")
 	}
 	return nil
 }
+
+// unlikely is the length in bytes from which a text is not another's by chance.
+const unlikely = 12
 
 // unlike makes an id of the same form that nothing has: a target may check the form of an id before the
 // credentials.

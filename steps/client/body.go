@@ -184,13 +184,14 @@ func headersOf(h http.Header) http.Header {
 	kept, room, omitted := http.Header{}, keptHeaders, 0
 	for _, name := range append(slices.Clone(looked), others...) {
 		for i, v := range h[name] {
-			if isLooked(name) {
-				v = v[:max(0, min(len(v), room-len(name)-perValue))]
-			}
 			size := len(name) + len(v) + perValue
-			if size > room {
+			if size > room && len(v) < room { // so are the others
 				omitted += len(h[name]) - i
 				break
+			}
+			if size > room { // never a part: a secret that is cut is not found
+				omitted++
+				continue
 			}
 			room -= size
 			name = strings.Clone(name) // it shares the memory of all headers

@@ -242,11 +242,11 @@ func (c *Client) newRequest(ctx context.Context, r Request) (*http.Request, erro
 
 // send sends a request once, or again where a kept connection was closed before anything of the answer came: a server
 // may close a connection that is idle at the very moment at which a request is sent on it. What net/http does not send
-// again by itself, such as a large body, is sent on a new connection.
+// again by itself, a large body that could not be written to the end, is sent on a new connection.
 func (c *Client) send(ctx context.Context, r Request) (*Answer, error) {
 	seen := &progress{}
 	a, err := c.sendOnce(ctx, r, seen)
-	if none := (*NoAnswer)(nil); errors.As(err, &none) && none.Closed && seen.reused.Load() && !seen.began.Load() {
+	if none := (*NoAnswer)(nil); errors.As(err, &none) && none.Closed && seen.reused.Load() && seen.unwritten.Load() {
 		c.HTTP.CloseIdleConnections()
 		return c.sendOnce(ctx, r, &progress{})
 	}

@@ -168,9 +168,10 @@ const (
 
 // progress is what was seen of a request while it was sent.
 type progress struct {
-	began  atomic.Bool
-	reused atomic.Bool // a kept connection
-	stage  atomic.Pointer[Stage]
+	began     atomic.Bool
+	reused    atomic.Bool // a kept connection
+	unwritten atomic.Bool // the request could not be sent to its end
+	stage     atomic.Pointer[Stage]
 }
 
 func (p *progress) watch(ctx context.Context) context.Context {
@@ -184,6 +185,7 @@ func (p *progress) watch(ctx context.Context) context.Context {
 			at(StageHTTP)
 			p.reused.Store(c.Reused)
 		},
+		WroteRequest:         func(w httptrace.WroteRequestInfo) { p.unwritten.Store(w.Err != nil) },
 		GotFirstResponseByte: func() { p.began.Store(true) },
 	})
 }

@@ -95,15 +95,18 @@ func (r *Naming) allows(at place) *NotNamed {
 }
 
 // connects checks an address to which a host name leads, before a connection is made. The error is a *NotNamed. A host
-// that the configuration holds may lead anywhere but to a metadata service, unless it is that address itself.
+// that the configuration holds may lead anywhere but to a metadata service or to what is of no server, unless it is that
+// address itself: load balancers of clouds have link-local addresses.
 func (r *Naming) connects(host string, ip netip.Addr) error {
 	if r == nil {
 		return nil
 	}
 	host = canonical(host)
 	_, notWritten := netip.ParseAddr(host)
-	refused := r.allows(placeOf(ip))
-	if refused == nil || r.holds(host) && (notWritten == nil || !in(bare(ip), metadata)) {
+	at := placeOf(ip)
+	mayBe := at != never || linkLocal.Contains(ip.Unmap()) && !in(bare(ip), metadata)
+	refused := r.allows(at)
+	if refused == nil || r.holds(host) && (notWritten == nil || mayBe) {
 		return nil
 	}
 	return &NotNamed{fmt.Sprintf("it leads to %s: %s", ip, refused.Why), refused.Key}
@@ -183,6 +186,8 @@ const (
 var metadata = prefixes("169.254.169.254/32", "169.254.170.2/32", "169.254.170.23/32", "169.254.42.42/32",
 	"169.254.0.23/32", "100.100.100.200/32", "192.0.0.192/32", "168.63.129.16/32",
 	"fd00:ec2::/32", "fd20:ce::254/128", "fe80::a9fe:a9fe/128")
+
+var linkLocal = netip.MustParsePrefix("169.254.0.0/16")
 
 // reserved are further addresses of no server. The IPv6 blocks carry IPv4 addresses, which may be any.
 var reserved = prefixes("0.0.0.0/8", "169.254.0.0/16", "240.0.0.0/4", "::/96", "::ffff:0:0:0/96",

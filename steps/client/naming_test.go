@@ -174,7 +174,7 @@ func TestConnections(t *testing.T) {
 	require.NoError(t, r.connects("agents.example", at("8.8.8.8")))
 	require.NoError(t, r.connects("control.example", at("10.0.0.1")))
 	require.NoError(t, r.connects("control.example", at("169.254.171.32")), "load balancers of clouds are there")
-	for _, ip := range []string{"169.254.169.254", "::ffff:169.254.169.254", "fd00:ec2::254", "64:ff9b::a9fe:a9fe", "fe80::a9fe:a9fe%eth0"} {
+	for _, ip := range []string{"169.254.169.254", "::ffff:169.254.169.254", "fd00:ec2::254", "64:ff9b::a9fe:a9fe", "fe80::a9fe:a9fe%eth0", "64:ff9b:1::a9fe:a9fe", "2002:a9fe:a9fe::", "::a9fe:a9fe", "::ffff:0:a9fe:a9fe", "224.0.0.1"} {
 		require.ErrorContains(t, r.connects("control.example", at(ip)), "metadata", ip)
 	}
 	require.NoError(t, reachedAt("http://169.254.169.254").connects("169.254.169.254", at("169.254.169.254")), "the configuration holds the address")

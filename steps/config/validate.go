@@ -165,13 +165,11 @@ func (v *validator) users() {
 	own := []string{v.Credentials.APIKey, v.Credentials.TenantID, v.Credentials.Bearer}
 	for i := range v.Users {
 		u, key := &v.Users[i], fmt.Sprintf("users.%d", i)
-		u.Name = cmp.Or(u.Name, fmt.Sprintf("user-%d", i))
+		u.Name = cmp.Or(u.Name, key)
 		hasCredentials := u.Token != "" || len(u.Headers) > 0
 		v.refuse(!hasCredentials, key+".token", "is missing", "set "+Variable(key+".token")+", or headers for another scheme")
 		isTaken := slices.ContainsFunc(v.Users[:i], func(before User) bool { return before.Name == u.Name })
 		v.refuse(isTaken, key+".name", "is used twice", "give each user a different name")
-		isWhole := strings.HasPrefix(strings.ToLower(u.Token), "bearer ")
-		v.refuse(isWhole, key+".token", "begins with Bearer", "leave that out: it is added")
 		for j, before := range v.Users[:i] {
 			isSame := hasCredentials && u.Token == before.Token && maps.Equal(u.Headers, before.Headers)
 			problem := fmt.Sprintf("is that of users.%d", j)
@@ -205,6 +203,10 @@ func (v *validator) secrets() {
 		v.refuse(!httpguts.ValidHeaderFieldValue(value) || strings.TrimSpace(value) != value, key, "has a line break, "+
 			"leading or trailing whitespace, or another character that is not allowed in an HTTP header", "check for a copy "+
 			"error")
+		isBare := strings.HasSuffix(key, ".token") ||
+			strings.HasSuffix(key, ".bearer") && v.CredentialHeaders.Bearer == "Authorization"
+		v.refuse(isBare && strings.HasPrefix(strings.ToLower(value), "bearer "), key, "begins with Bearer",
+			"leave that out: it is added")
 		if inside(key, "headers") {
 			v.gateway(key, http.CanonicalHeaderKey(name), value)
 		}

@@ -41,8 +41,11 @@ func (w *recorder) ownTokenIn(r client.Request, sent reports.Message, a *client.
 		}
 		for _, v := range r.Header[place.Header] {
 			token := v[strings.IndexByte(v, ' ')+1:] // without the scheme
-			quoted, _ := json.Marshal(token)
-			if !bytes.Contains(a.Body, []byte(token)) && !bytes.Contains(a.Body, quoted[1:len(quoted)-1]) {
+			spelled := client.SpellingsOf(token)
+			if quoted, _ := json.Marshal(token); len(token) < client.ShortestSpelled {
+				spelled = []string{string(quoted)} // a short one may be a part of any text
+			}
+			if !slices.ContainsFunc(spelled, func(s string) bool { return bytes.Contains(a.Body, []byte(s)) }) {
 				continue
 			}
 			pointer := ""

@@ -10,25 +10,29 @@ import (
 	"github.com/agentconform/agentconform/steps/client"
 )
 
-// TestAnOwnTokenIsFound: also a short one, and where an answer is not recorded whole. A tenant ID names an owner, and
-// what a gateway wants is no token of the caller.
+// TestAnOwnTokenIsFound: in each spelling, also where an answer is not recorded whole; a short one only alone. A tenant
+// ID names an owner, and what a gateway wants is no token of the caller.
 func TestAnOwnTokenIsFound(t *testing.T) {
-	const token = `tok"en/1`
-	w := recorder{redact: client.NewRedactor(map[string]string{token: "$A", "the-tenant": "$B", "the-gateway": "$C"}),
+	const long, short, nowhere = `tok"en/1-of-ada`, "test", "nowhere"
+	w := recorder{redact: client.NewRedactor(map[string]string{long: "$A", short: "$S", "the-tenant": "$B", "the-gateway": "$C"}),
 		Reach: Reach{TenantHeader: "X-Tenant-Id", Gateway: []string{"X-Gateway"}}}
-	r := client.Request{Header: http.Header{"Authorization": {"Bearer " + token}, "X-Tenant-Id": {"the-tenant"},
-		"X-Gateway": {"the-gateway"}, "Accept": {"*/*"}}}
-	sent := w.redact.Request(r.Header, nil)
-	for body, want := range map[string]string{
-		`{"a":null,"b":[1,{"c~/d":"x tok\"en/1 y"}]}`: "/b/1/c~0~1d",
-		`{"a":true,"tok\"en/1":"in a name only"}`:     "",
-		`plain tok"en/1`: "",
-		`["` + strings.Repeat("x", 120_000) + `","tok\"en/1"]`:                "/1",
-		strings.Repeat("[", 9000) + `"tok\"en/1"` + strings.Repeat("]", 9000): "", // deeper than is looked into
+	for _, c := range []struct{ token, body, want string }{
+		{long, `{"a":null,"b":[1,{"c~/d":"x tok\"en/1-of-ada y"}]}`, "/b/1/c~0~1d"},
+		{long, `{"a":true,"tok\"en/1-of-ada":"in a name only"}`, ""},
+		{long, `plain tok"en/1-of-ada`, ""},
+		{long, `{"a":"tok\"en\/1-of-ada"}`, "/a"},
+		{long, `["` + strings.Repeat("x", 120_000) + `","tok\"en/1-of-ada"]`, "/1"},
+		{long, strings.Repeat("[", 9000) + `"tok\"en/1-of-ada"` + strings.Repeat("]", 9000), ""}, // deeper than is looked into
+		{long, `{"a":"tok","b":"the-tenant","c":"the-gateway"}`, nowhere},
+		{short, `{"token":"test"}`, "/token"},
+		{short, `{"latest_revision_id":"a test"}`, nowhere},
 	} {
-		if pointer := w.ownTokenIn(r, sent, &client.Answer{Body: []byte(body)}); assert.NotNil(t, pointer, "%.60s", body) {
-			assert.Equal(t, want, *pointer)
+		r := client.Request{Header: http.Header{"Authorization": {"Bearer " + c.token}, "X-Tenant-Id": {"the-tenant"},
+			"X-Gateway": {"the-gateway"}, "Accept": {"*/*"}}}
+		found := nowhere
+		if pointer := w.ownTokenIn(r, w.redact.Request(r.Header, nil), &client.Answer{Body: []byte(c.body)}); pointer != nil {
+			found = *pointer
 		}
+		assert.Equal(t, c.want, found, "%.60s", c.body)
 	}
-	assert.Nil(t, w.ownTokenIn(r, sent, &client.Answer{Body: []byte(`{"a":"tok","b":"the-tenant","c":"the-gateway"}`)}))
 }

@@ -105,14 +105,15 @@ func Query(parts ...string) string {
 }
 
 // listed reads the deployments that the target lists, each once, page by page until one shows nothing new. The operation
-// is a vendor extension: where not even the first page is served, supported is false.
+// is a vendor extension: where a page is not served, supported is false, unless it may be refused as one past the end.
 func (p *Plane) listed(ctx context.Context, filter string) (all []gjson.Result, supported bool, err error) {
 	const size, most = 100, 20
 	shown := map[string]bool{}
 	for page := range most {
 		a, err := p.Get(ctx, DeploymentsPath, Query(PageOf(size, len(shown)), filter))
 		if err != nil || !a.OK() || !a.Get("resources").IsArray() {
-			return all, page > 0, err
+			past := page > 0 && err == nil && !a.Refused() && a.Status != http.StatusTooManyRequests
+			return all, past && a.Status >= 400 && a.Status < 500, err
 		}
 		before := len(shown)
 		for _, row := range a.Get("resources").Array() {
