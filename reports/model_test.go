@@ -122,7 +122,7 @@ func FuzzAddress(f *testing.F) {
 			require.Empty(t, arguments)
 			return
 		}
-		if strings.Contains(address, "://"+u.Host) && !strings.Contains(address, `\`) {
+		if u.Scheme != "" && strings.HasPrefix(strings.ToLower(address), u.Scheme+"://"+strings.ToLower(u.Host)) && !strings.Contains(address, `\`) {
 			moved, err := url.Parse(reports.WithAuthority(address, "other.example:2"))
 			require.NoError(t, err)
 			require.Equal(t, "other.example:2", moved.Host)

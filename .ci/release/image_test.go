@@ -29,7 +29,7 @@ func TestImage(t *testing.T) {
 	config := must(image.ConfigFile())
 	c := config.Config
 	told := fmt.Sprintln(config.Architecture, c.User, c.WorkingDir, c.Entrypoint, c.Cmd)
-	if told != "arm64 65532:65532 /work [/agentconform] [run]\n" {
+	if told != "arm64 65532:65532 /work [/agentconform] [container]\n" {
 		t.Error("configured as", told)
 	}
 	found := map[string]string{} // mode, owner and text of each file
