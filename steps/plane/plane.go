@@ -9,6 +9,7 @@ import (
 	"context"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/agentconform/agentconform/steps/client"
@@ -30,6 +31,7 @@ type Plane struct {
 	*polls
 
 	mu            sync.Mutex
+	endless       atomic.Bool     // a list of revisions did not end
 	noRevisionFor map[string]bool // kinds of updates of which one made no revision in time
 	noFirst       bool            // the first revision of a deployment could not be learned
 }

@@ -61,7 +61,11 @@ func (p *Plane) LookAtEach(ctx context.Context, d *Deployment) ([]*client.Answer
 // limit nor the returned offset, which have requirements of their own, and bears with a target that cuts every page
 // to the default limit. The answer is the first page's; where that is no list, there are no rows.
 func (p *Plane) ListAll(ctx context.Context, id, filter string) (all []gjson.Result, first *client.Answer, err error) {
-	const size, defaultLimit, most = 50, 20, 100
+	const size, defaultLimit = 50, 20
+	most := 100
+	if p.endless.Load() { // nor do the others end
+		most /= 10
+	}
 	for range most {
 		a, err := p.Get(ctx, RevisionsPath(id), Query(PageOf(size, len(all)), filter))
 		if err != nil {
@@ -77,6 +81,7 @@ func (p *Plane) ListAll(ctx context.Context, id, filter string) (all []gjson.Res
 			return all, first, nil
 		}
 	}
+	p.endless.Store(true)
 	return nil, nil, outcome.Inconclusive("the list of revisions did not end after %d pages", most)
 }
 
