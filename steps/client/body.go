@@ -16,6 +16,7 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/tidwall/gjson"
 
@@ -91,19 +92,27 @@ func shortened(body []byte, k kind) []byte {
 		n := lengthOfFirst(rest)
 		if n <= keptText {
 			short.Write(rest[:n])
-		} else { // so much of it stays that it is as unusable as an id or an address as the whole
-			var text string
-			if json.Unmarshal(rest[:n], &text) != nil {
-				text = string(rest[:n]) // a number
-			}
-			text = strings.ToValidUTF8(text[:maxAddress], "")
-			text += fmt.Sprintf("(%d bytes, SHA-256 %x)", n, sha256.Sum256(rest[:n]))
-			quoted, _ := json.Marshal(text) // a string can be written
-			short.Write(quoted)
+		} else {
+			fmt.Fprintf(&short, `"%s(%d bytes, SHA-256 %x)"`, beginning(bytes.Trim(rest[:n], `"`)), n, sha256.Sum256(rest[:n]))
 		}
 		rest = rest[n:]
 	}
 	return bytes.Clone(short.Bytes())
+}
+
+// beginning is so much of a long text that it is as unusable as an id or an address as the whole of it; it ends with no
+// part of a character. It is not decoded: that would take several times its size.
+func beginning(text []byte) []byte {
+	for i := 0; ; i++ {
+		switch {
+		case i > maxAddress && utf8.RuneStart(text[i]):
+			return text[:i]
+		case text[i] == '\\' && text[i+1] == 'u':
+			i += 5
+		case text[i] == '\\':
+			i++
+		}
+	}
 }
 
 // lengthOfFirst is the length of the text, the number or the sign that a part of a JSON text begins with.
