@@ -12,7 +12,6 @@ import (
 
 	"github.com/agentconform/agentconform/steps/client"
 	"github.com/agentconform/agentconform/steps/outcome"
-	"github.com/agentconform/agentconform/steps/plane"
 )
 
 // forgetful is a half that fails a sequence in which a deployment is created, updated twice and retrieved, in this order.
@@ -105,38 +104,6 @@ func TestUpdatesAtTheSameTimeAreTriedInEachOrder(t *testing.T) {
 			assert.Nil(t, problem, name)
 		} else if assert.NotNil(t, problem, name) {
 			assert.Equal(t, row.wrong, problem.Requirement, name)
-		}
-	}
-}
-
-// TestAPageIsHeldToTheWholeList has lists before and after one with a filter, which are the same or not.
-func TestAPageIsHeldToTheWholeList(t *testing.T) {
-	list := func(rows ...string) *client.Answer {
-		return &client.Answer{Status: 200, Body: []byte(`{"resources":[` + strings.Join(rows, ",") + `]}`)}
-	}
-	is := func(id, status string) string { return `{"id":"` + id + `","status":"` + status + `"}` }
-	one, two, three, building := is("1", "DEPLOYED"), is("2", "SKIPPED"), is("3", "DEPLOYED"), is("3", "BUILDING")
-	all := list(three, two, one)
-	s := &planeSession{controlPlane: &controlPlane{plane: &plane.Plane{}}}
-	for _, row := range []struct {
-		with                string
-		before, page, after *client.Answer
-		wrong               string
-	}{
-		{"status DEPLOYED", all, list(three, one), all, ""},
-		{"status DEPLOYED", all, list(one), all, "CP-LIST-9"},
-		{"status DEPLOYED", list(building, two, one), list(one), list(building, two, one), ""},
-		{"status DEPLOYED", list(two, one), list(one), all, ""},
-		{"status SKIPPED,DEPLOYED and offset 1", all, list(two, one), all, ""},
-		{"status SKIPPED,DEPLOYED and limit 1", all, list(two), all, "CP-LIST-18"},
-		{"limit 1 and offset 2", list(building, two, one), list(one), list(building, two, one), ""},
-		{"offset 2", all, list(one, two), all, "CP-LIST-18"},
-	} {
-		problem := s.showsPage(done{Operation: Operation{With: row.with}, answer: row.page, planeSeen: planeSeen{lists: []*client.Answer{row.before, row.page, row.after}}})
-		if row.wrong == "" {
-			assert.Nil(t, problem, row.with)
-		} else if assert.NotNil(t, problem, row.with) {
-			assert.Equal(t, row.wrong, problem.Requirement, row.with)
 		}
 	}
 }
