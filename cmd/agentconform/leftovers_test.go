@@ -152,3 +152,26 @@ func TestAStoppedRunIsJudgedByWhatItHasSeen(t *testing.T) {
 		})
 	}
 }
+
+// TestADeploymentBehindAPageThatIsRefusedIsFound judges a server that creates what it refuses, and lists its deployments up
+// to the end only.
+func TestADeploymentBehindAPageThatIsRefusedIsFound(t *testing.T) {
+	t.Parallel()
+	o := withFaults(t, "refused-creation-is-done")
+	o.WrapHTTP = append(o.WrapHTTP, func(next http.Handler) http.Handler {
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if r.URL.Path == "/v2/deployments" && r.Method == http.MethodGet && r.FormValue("offset") != "0" {
+				w.WriteHeader(http.StatusBadRequest)
+				return
+			}
+			next.ServeHTTP(w, r)
+		})
+	})
+	_, c := start(t, o)
+	r := judge(t, c, "CP-AUTH-3")
+	assert.Equal(t, reports.NonConformant, r.Verdict, r.Headline)
+	assert.Greater(t, len(r.Ledger), 1)
+	for _, e := range r.Ledger {
+		assert.True(t, e.Removed, e.ID)
+	}
+}
