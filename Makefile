@@ -47,19 +47,18 @@ modules:
 
 # The tests of every package, compiled once.
 unit:
-	$(GO) test -vet=off -parallel 4 -timeout 10m ./...
+	$(GO) test -vet=off -parallel 8 -timeout 10m ./...
 
 # The race detector where goroutines are, and over one whole run of the suite against the reference.
 race:
-	$(GO) test -race -vet=off -parallel 4 -timeout 10m ./steps/client/... ./steps/evidence ./steps/suite \
-		./steps/plane ./steps/agent/... ./reference/agentserver/... ./reference/controlplane
 	$(GO) build -race -o $(BIN)-race ./cmd/agentconform
-	$(BIN)-race run --out $(OUT)/race
+	$(BIN)-race run --out $(OUT)/race & $(GO) test -race -vet=off -parallel 8 -timeout 10m ./steps/client/... \
+		./steps/evidence ./steps/suite ./steps/plane ./steps/agent/... ./reference/agentserver/... ./reference/controlplane; \
+		code=$$?; wait $$! && exit $$code
 
 # The features against the reference, in both editions.
-features:
-	$(MAKE) --no-print-directory conformance
-	$(MAKE) --no-print-directory conformance ARGS="--edition self-hosted"
+features: build
+	$(BIN) run --edition self-hosted --out $(OUT)/self-hosted & $(MAKE) --no-print-directory conformance; code=$$?; wait $$! && exit $$code
 
 # Runs the commands of the README.
 readme: build

@@ -21,7 +21,7 @@ import (
 // otherServers differ where the interface leaves a choice, in what rows cannot say.
 func otherServers() []EquivalentMutant {
 	return []EquivalentMutant{
-		{Name: "ids-are-numbers", Differs: "thread_id and run_id are numbers", Apply: numberedIDs},
+		{Name: "ids-are-numbers", Place: "JSON", Differs: "thread_id and run_id are numbers", Apply: numberedIDs},
 		{
 			Name: "one-run-at-a-time", Queues: true,
 			Differs: "the agent server executes one run at a time; runs of all threads wait for each other",

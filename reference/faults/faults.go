@@ -28,7 +28,8 @@ type EquivalentMutant struct {
 	Name    string // "pretty-printed"
 	Differs string // what a client observes, in a sentence
 	Edition string
-	// Also lists the SHOULDs that it inevitably fails, each with the reason. One that fails any has no Place.
+	// Also lists the SHOULDs that it inevitably fails, each with the reason. One that fails any has no Place, and neither has
+	// one that leaves a requirement unjudged.
 	Also map[string]string
 	// Place is what it changes of the exchanges over HTTP, in a few words. Those with different places can be tried at once, in the
 	// order of the catalogue; one without a place changes more than that, and is tried alone.

@@ -30,10 +30,10 @@ func Meant(status string) string {
 	return status
 }
 
+var separators = strings.NewReplacer("_", "", "-", "", " ", "")
+
 // letters is a status without its case and separators.
-func letters(status string) string {
-	return strings.ToUpper(strings.NewReplacer("_", "", "-", "", " ", "").Replace(status))
-}
+func letters(status string) string { return strings.ToUpper(separators.Replace(status)) }
 
 // IsDeployed tells whether a status is DEPLOYED in some way of writing.
 func IsDeployed(status string) bool { return letters(status) == StatusDeployed }

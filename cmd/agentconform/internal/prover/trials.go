@@ -128,7 +128,7 @@ func (p *prover) catalogued() (all []trial) {
 	for _, f := range faults.All() {
 		row := proof.Row{Kind: proof.Fault, Name: f.Name, Does: f.Breaks, Edition: f.Edition, Fails: f.Fails, Also: f.Also}
 		t := p.counting(row, f)
-		t.fault, t.slow = f, f.Hangs
+		t.fault, t.slow = f, f.Hangs || f.Explored
 		all = append(all, t)
 	}
 	return all
