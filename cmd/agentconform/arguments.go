@@ -53,6 +53,18 @@ func meant(names []string) string {
 	return "did you mean " + strings.Join(names, " or ") + "? "
 }
 
+// refuseEmpty refuses a flag that names something and is empty: a variable of CI that is not set would have something else
+// judged, or written somewhere else.
+func refuseEmpty(c *cobra.Command, _ []string) (err error) {
+	c.Flags().Visit(func(f *pflag.Flag) {
+		what, _ := pflag.UnquoteUsage(f)
+		if f.Value.String() == "" && slices.Contains([]string{"URL", "file", "folder"}, what) {
+			err = fmt.Errorf("--%s is empty: name a %s, or remove the flag", f.Name, what)
+		}
+	})
+	return err
+}
+
 // tellFlags says after a mistake in a flag where the right ones are, and which one was probably meant.
 func tellFlags(c *cobra.Command, err error) error {
 	near := ""

@@ -50,7 +50,7 @@ line of the ledger could not be read.`,
 }
 
 func (f *cleanFlags) clean(c *cobra.Command, io streams) error {
-	cfg, err := f.loadNamed(c)
+	cfg, err := f.loadNamed()
 	if err != nil {
 		return err
 	}

@@ -97,6 +97,7 @@ inconclusive or stopped, and no MUST failed).`,
   agentconform explain CP-LIST-3                      show a requirement in full
   agentconform serve --write-config reference.yaml    serve the reference, and write a configuration for it`,
 		Args:                  knownCommand,
+		PersistentPreRunE:     refuseEmpty,
 		RunE:                  func(c *cobra.Command, _ []string) error { return c.Help() },
 		DisableFlagsInUseLine: true,
 		SilenceErrors:         true,

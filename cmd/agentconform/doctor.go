@@ -49,7 +49,7 @@ Exit codes: 0 the target can be tested, 2 wrong usage or configuration, 3 it can
 }
 
 func examine(c *cobra.Command, target *targetFlags, try bool, color string, s streams) error {
-	cfg, err := target.load(c)
+	cfg, err := target.load()
 	if err != nil {
 		return err
 	}

@@ -22,7 +22,7 @@ Exit codes: that of the command; 2 wrong usage or configuration.`,
   agentconform exec -- bash    to paste curl lines into`,
 		Args: arguments(1, 0, "a command after --, such as bash agentconform-out/scripts/CP-LIST-3-6c040f244d86.sh"),
 		RunE: func(c *cobra.Command, args []string) error {
-			cfg, err := f.load(c)
+			cfg, err := f.load()
 			if err != nil {
 				return err
 			}

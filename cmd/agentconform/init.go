@@ -53,15 +53,9 @@ Exit codes: 0 written, 2 wrong usage, or the file could not be written, 3 writte
 }
 
 // load reads flags and environment; no file. Users whose tokens are in the environment get names there.
-func (f *initFlags) load(c *cobra.Command) (*config.Config, error) {
-	if f.file == "" {
-		return nil, errors.New("--output is empty: name the file to write, or remove the flag")
-	}
-	given, err := f.addresses(c)
-	if err != nil {
-		return nil, err
-	}
-	if c.Flags().Changed("edition") {
+func (f *initFlags) load() (*config.Config, error) {
+	given := f.addresses()
+	if f.edition != "" {
 		given["edition"] = f.edition
 	}
 	cfg, err := config.Load(config.Sources{Environ: os.Environ(), Flags: given, NoFile: true})
@@ -72,7 +66,7 @@ func (f *initFlags) load(c *cobra.Command) (*config.Config, error) {
 }
 
 func (f *initFlags) init(c *cobra.Command, s streams) error {
-	cfg, err := f.load(c)
+	cfg, err := f.load()
 	if err != nil {
 		return err
 	}

@@ -50,7 +50,7 @@ func (f *replayFlags) replay(c *cobra.Command, name string, io streams) error {
 	if err != nil {
 		return err
 	}
-	cfg, err := f.loadNamed(c)
+	cfg, err := f.loadNamed()
 	if err != nil {
 		return err
 	}

@@ -168,8 +168,6 @@ func (f *runFlags) check() error {
 		return errors.New("--explore-case takes the place of --explore: give one of them")
 	case o.Seed < 0:
 		return fmt.Errorf("--seed %d: give a number above zero, or remove the flag for a random order", o.Seed)
-	case f.out == "":
-		return errors.New("--out is empty: name a folder for the reports")
 	}
 	return nil
 }
@@ -178,7 +176,7 @@ func (f *runFlags) run(c *cobra.Command, io streams) error {
 	if err := f.check(); err != nil {
 		return err
 	}
-	cfg, err := f.load(c)
+	cfg, err := f.load()
 	if err != nil {
 		return err
 	}
@@ -189,7 +187,7 @@ func (f *runFlags) run(c *cobra.Command, io streams) error {
 	if err := export.Check(f.out); err != nil && !f.plan {
 		return fmt.Errorf("--out: %w", err)
 	}
-	if err := f.checkWriteBaseline(c.Flags().Changed("write-baseline")); err != nil {
+	if err := f.checkWriteBaseline(); err != nil {
 		return err
 	}
 	known, err := f.loadBaseline(io)

@@ -32,36 +32,22 @@ func (t *targetFlags) addConfig(c *cobra.Command) {
 }
 
 // addresses are the values of these flags by key. They name what is judged: with one of them, the other address of the
-// file or the environment is left out, and nothing else is judged in place of what a variable of CI failed to name.
-func (t *targetFlags) addresses(c *cobra.Command) (map[string]string, error) {
-	given := map[string]string{}
-	for _, flag := range []string{"target", "agent-target"} {
-		if !c.Flags().Changed(flag) {
-			continue
-		}
-		if c.Flags().Lookup(flag).Value.String() == "" {
-			return nil, fmt.Errorf("--%s is empty: name a URL, or remove the flag", flag)
-		}
-		given["target"], given["agent_target"] = t.target, t.agentTarget
+// file or the environment is left out.
+func (t *targetFlags) addresses() map[string]string {
+	if t.target == "" && t.agentTarget == "" {
+		return map[string]string{}
 	}
-	return given, nil
+	return map[string]string{"target": t.target, "agent_target": t.agentTarget}
 }
 
 // load reads the configuration with these flags over it.
-func (t *targetFlags) load(c *cobra.Command) (*config.Config, error) {
-	given, err := t.addresses(c)
-	if err != nil {
-		return nil, err
-	}
-	if c.Flags().Changed("config") && t.config == "" {
-		return nil, errors.New("--config is empty: name a file, or remove the flag")
-	}
-	return config.Load(config.Sources{File: t.config, Environ: os.Environ(), Flags: given})
+func (t *targetFlags) load() (*config.Config, error) {
+	return config.Load(config.Sources{File: t.config, Environ: os.Environ(), Flags: t.addresses()})
 }
 
 // loadNamed is load for commands that have nothing to do without a target.
-func (t *targetFlags) loadNamed(c *cobra.Command) (*config.Config, error) {
-	cfg, err := t.load(c)
+func (t *targetFlags) loadNamed() (*config.Config, error) {
+	cfg, err := t.load()
 	if err == nil && len(cfg.Addresses()) == 0 {
 		err = errors.New("no target is configured: name one with --config, --target or --agent-target " +
 			"(the bundled reference ends with its run)")
