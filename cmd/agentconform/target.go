@@ -59,46 +59,38 @@ func (t *targetFlags) loadNamed() (*config.Config, error) {
 // none, it starts the bundled reference in the edition, and where it wants fixtures, it serves them, until the returned
 // function is called.
 func open(ctx context.Context, cfg *config.Config, edition string, o *steps.Options) (stop func(), err error) {
-	bundled := func() {}
-	if len(cfg.Addresses()) == 0 {
-		if bundled, err = startBundled(ctx, cfg, edition); err != nil {
-			return nil, &exit{exitIncomplete, err}
-		}
-	} else if edition != "" {
-		return nil, errors.New("--edition is for the bundled reference, but a target is configured: remove one of them")
-	}
-	served, unserve, err := startFixtures(cfg)
-	if err != nil {
-		bundled()
-		return nil, err
-	}
-	stop = func() {
-		unserve()
-		bundled()
-	}
-	o.Config, o.Fixtures, o.Version, o.Commit = cfg, served, suiteVersion(), suiteCommit()
+	o.Config, o.Version, o.Commit = cfg, suiteVersion(), suiteCommit()
 	if o.Catalogue, o.Oracle, err = steps.Requirements(); err != nil {
-		stop()
 		return nil, err
 	}
-	return stop, nil
+	switch {
+	case len(cfg.Addresses()) == 0:
+		stop, err = startBundled(ctx, cfg, edition) // it has fixtures of its own
+	case edition != "":
+		err = errors.New("--edition is for the bundled reference, but a target is configured: remove one of them")
+	default:
+		o.Fixtures, stop, err = startFixtures(cfg)
+	}
+	return stop, err
 }
 
 // startBundled starts the reference in the process and points the configuration at it.
 func startBundled(ctx context.Context, cfg *config.Config, edition string) (stop func(), err error) {
 	server, err := reference.Start(ctx, reference.Options{Edition: edition})
 	if err != nil {
-		return nil, fmt.Errorf("starting the bundled reference: %w", err)
+		return nil, &exit{exitIncomplete, fmt.Errorf("starting the bundled reference: %w", err)}
 	}
 	// It is in this process, and has its own credentials.
 	cfg.Headers, cfg.TLS, cfg.Proxy, cfg.Resolve, cfg.Socket = config.Headers{}, config.TLS{}, "", nil, config.Sockets{}
 	cfg.SecretFiles = nil
 	describe(cfg, server)
-	cfg.Fixtures.Serve, cfg.Fixtures.Advertise = "", "" // it has its own
+	cfg.Fixtures.Serve, cfg.Fixtures.Advertise = "", ""
+	stop = func() { _ = server.Close() } // its data is temporary, and nothing is left to do about it
 	if err := cfg.Complete(); err != nil {
+		stop()
 		return nil, err
 	}
-	return func() { _ = server.Close() }, nil // its data is temporary, and nothing is left to do about it
+	return stop, nil
 }
 
 // describe writes into the configuration how the reference is judged. The agent server is the one that its control
