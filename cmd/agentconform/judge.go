@@ -115,7 +115,7 @@ func (f *runFlags) write(result *reports.Result, screen *screen, io streams) err
 	if f.format == formatJSON {
 		return result.WriteJSON(io.out)
 	}
-	return console.Write(io.out, result, console.Options{Color: screen.color, Width: screen.width, Out: f.out,
+	return console.Write(io.out, result, console.Options{Color: screen.colored, Width: screen.width, Out: f.out,
 		Quiet: f.quiet})
 }
 
