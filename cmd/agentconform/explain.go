@@ -91,16 +91,13 @@ func explain(r *features.Requirement) explanation {
 	return e
 }
 
-// nearestID is the ID that was probably meant, if there is one.
-func nearestID(c *features.Catalogue, id string) []string {
+// nearestID is the ID that was probably meant, "" where there is none.
+func nearestID(c *features.Catalogue, id string) string {
 	var ids []string
 	for _, r := range c.Requirements {
 		ids = append(ids, r.ID)
 	}
-	if near := spelling.Nearest(strings.ToUpper(id), ids); near != "" {
-		return []string{near}
-	}
-	return nil
+	return spelling.Nearest(strings.ToUpper(id), ids)
 }
 
 func (e explanation) text() string {
