@@ -51,6 +51,14 @@ func failed(code int) error {
 	return &exit{code: code}
 }
 
+// unwritten says of what could not be written how another place is named: "file with --output". It is nil where err is.
+func unwritten(what string, err error, other string) error {
+	if err == nil {
+		return nil
+	}
+	return fmt.Errorf("writing the %s: %w; name another %s", what, err, other)
+}
+
 // tellInterrupt says that an interrupted command goes on to remove what it created, until the returned function is
 // called.
 func tellInterrupt(ctx context.Context, io streams) (stop func() bool) {
@@ -68,8 +76,7 @@ func execute(ctx context.Context, args []string, io streams) int {
 		return exitConformant
 	}
 	code := exitUsage
-	var known *exit
-	if errors.As(err, &known) {
+	if known, is := errors.AsType[*exit](err); is {
 		code = known.code
 	}
 	if message := err.Error(); message != "" {

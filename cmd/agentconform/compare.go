@@ -77,8 +77,5 @@ func writeComparison(dir string, table *compare.Table) error {
 			return errors.Join(err, table.Markdown(w))
 		})
 	}
-	if err != nil {
-		return fmt.Errorf("writing the comparison: %w; name another folder with --out", err)
-	}
-	return nil
+	return unwritten("comparison", err, "folder with --out")
 }

@@ -29,8 +29,8 @@ Exit codes: that of the command; 2 wrong usage or configuration.`,
 			command := exec.CommandContext(c.Context(), args[0], args[1:]...)
 			command.Stdin, command.Stdout, command.Stderr = io.in, io.out, io.err
 			command.Env = append(os.Environ(), cfg.Environment()...)
-			var ended *exec.ExitError
-			if err = command.Run(); errors.As(err, &ended) {
+			err = command.Run()
+			if ended, is := errors.AsType[*exec.ExitError](err); is {
 				return failed(ended.ExitCode())
 			} else if err != nil {
 				return fmt.Errorf("running the command: %w", err)

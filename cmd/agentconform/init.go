@@ -99,7 +99,7 @@ func (f *initFlags) unwritten(err error) error {
 	if errors.Is(err, fs.ErrExist) {
 		return fmt.Errorf("%s exists: replace it with --force, or name another file with --output", f.file)
 	}
-	return fmt.Errorf("writing the configuration: %w; name another file with --output", err)
+	return unwritten("configuration", err, "file with --output")
 }
 
 // tell says what was written, and what to do next.

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"net"
 	"net/http"
-	"net/netip"
 	"net/url"
 	"strings"
 	"time"
@@ -75,18 +74,11 @@ func (f *serveFlags) check() error {
 	if err == nil {
 		err = outfile.Ready(f.writeConfig)
 	}
-	return f.unwritten(err)
+	return unwritten("configuration", err, "file with --write-config")
 }
 
 // configMark is in the first line of a configuration that serve has written.
 const configMark outfile.Mark = "# Configuration of agentconform for this target."
-
-func (f *serveFlags) unwritten(err error) error {
-	if err == nil {
-		return nil
-	}
-	return fmt.Errorf("writing the configuration: %w; choose another file with --write-config", err)
-}
 
 func (f *serveFlags) serve(c *cobra.Command, io streams) error {
 	if err := f.check(); err != nil {
@@ -177,19 +169,15 @@ func deviations(names []string) (layers []faults.Layer, edition string, err erro
 // beyondLoopback tells whether other machines may reach an address to listen on. No host means all addresses of this
 // one.
 func beyondLoopback(listen string) bool {
-	host, _, err := net.SplitHostPort(listen)
-	if err != nil || strings.EqualFold(host, "localhost") {
-		return false
-	}
-	ip, err := netip.ParseAddr(host)
-	return err != nil || !ip.Unmap().IsLoopback()
+	at, err := net.ResolveTCPAddr("tcp", listen)
+	return err != nil || !at.IP.IsLoopback()
 }
 
 // explained says which flag helps where the reference could not be started.
 func (f *serveFlags) explained(err error) error {
-	var network *net.OpError
+	network, is := errors.AsType[*net.OpError](err)
 	switch {
-	case errors.As(err, &network) && network.Op == "listen":
+	case is && network.Op == "listen":
 		return fmt.Errorf("%w; choose another address with --listen; port 0 chooses a free port: --listen 127.0.0.1:0", err)
 	case f.data != "":
 		return fmt.Errorf("%w; choose another folder with --data", err)
@@ -205,5 +193,6 @@ func (f *serveFlags) write(server *reference.Server) error {
 	cfg := config.Default()
 	describe(&cfg, server)
 	cfg.AgentTarget = server.AgentURL()
-	return f.unwritten(outfile.Text(f.writeConfig, outfile.Private, cfg.YAML()))
+	return unwritten("configuration", outfile.Text(f.writeConfig, outfile.Private, cfg.YAML()),
+		"file with --write-config")
 }
