@@ -22,29 +22,18 @@ import (
 	"github.com/agentconform/agentconform/reports/safe"
 	"github.com/agentconform/agentconform/steps"
 	"github.com/agentconform/agentconform/steps/explore"
-	"github.com/agentconform/agentconform/steps/suite"
 	"github.com/agentconform/agentconform/steps/target"
 )
 
 // judge runs the suite and writes the reports.
-func (f *runFlags) judge(ctx context.Context, known *baseline.Baseline, io streams) error {
-	sequence, err := f.exploreCaseOf()
-	if err != nil {
-		return err
-	}
-	binding, err := suite.Binding(f.options.Catalogue, f.options.FailOn)
-	if err != nil {
-		return err
-	}
-	if err := os.MkdirAll(f.out, 0o755); err != nil {
-		return fmt.Errorf("creating the folder for the reports: %w; name another with --out", err)
-	}
+func (f *runFlags) judge(ctx context.Context, binding func(*features.Requirement) bool, known *baseline.Baseline,
+	io streams) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	screen := newScreen(io, f.display)
 	screen.follow()
 	o := f.options
-	o.ExploreCase, o.Arguments, o.LedgerFile = sequence, os.Args[1:], filepath.Join(f.out, "ledger.jsonl")
+	o.Arguments, o.LedgerFile = os.Args[1:], filepath.Join(f.out, "ledger.jsonl")
 	o.Progress = f.progress(screen, binding, known, cancel)
 	result, err := steps.Run(ctx, o)
 	screen.close()

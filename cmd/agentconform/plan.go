@@ -61,9 +61,6 @@ func (f *runFlags) leadOn(w io.Writer, r *reports.Result) error {
 // preview prints what the run would do, and sends nothing.
 func (f *runFlags) preview(s streams) error {
 	o := f.options
-	if _, err := suite.Binding(o.Catalogue, o.FailOn); err != nil {
-		return err
-	}
 	p, err := suite.PreviewOf(o.Config, o.Catalogue, o.Select)
 	if err != nil {
 		return err

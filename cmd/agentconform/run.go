@@ -76,7 +76,7 @@ inconclusive or interrupted). With --baseline: 0 no new failure, 1 a new failure
 	addColor(c, &f.color)
 	f.addSelection(c)
 	flags := c.Flags()
-	flags.StringVar(&f.out, "out", defaultOut, "`folder` for the reports")
+	flags.StringVar(&f.out, "out", defaultOut, "`folder` for the reports; those of an earlier run are removed from it first")
 	flags.IntVar(&f.options.Concurrency, "concurrency", suite.DefaultConcurrency, "requests in flight at the same time")
 	flags.BoolVar(&f.strict, "strict", false, "a failed SHOULD counts as a failed MUST, as with --fail-on should")
 	flags.StringArrayVar(&f.options.FailOn, "fail-on", nil,
@@ -194,6 +194,9 @@ func (f *runFlags) run(c *cobra.Command, io streams) error {
 	if err != nil {
 		return err
 	}
+	if f.options.ExploreCase, err = f.exploreCaseOf(); err != nil {
+		return err
+	}
 	ctx := c.Context()
 	defer tellInterrupt(ctx, io)()
 	f.bundled = len(cfg.Addresses()) == 0
@@ -202,8 +205,18 @@ func (f *runFlags) run(c *cobra.Command, io streams) error {
 		return err
 	}
 	defer stop()
+	binding, err := suite.Binding(f.options.Catalogue, f.options.FailOn)
+	if err != nil {
+		return err
+	}
 	if f.plan {
 		return f.preview(io)
+	}
+	if _, err := f.options.Select.Apply(f.options.Catalogue); err != nil { // before a report is removed
+		return err
+	}
+	if err := export.Begin(f.out); err != nil {
+		return fmt.Errorf("preparing the folder for the reports: %w; name another with --out", err)
 	}
 	if f.wait > 0 {
 		f.tell(io, "waiting for %s, at most %s", strings.Join(cfg.Addresses(), " and "), f.wait)
@@ -220,5 +233,5 @@ func (f *runFlags) run(c *cobra.Command, io streams) error {
 		ctx, cancel = context.WithTimeoutCause(ctx, f.timeout, &steps.Stopped{By: "--timeout " + f.timeout.String()})
 		defer cancel()
 	}
-	return f.judge(ctx, known, io)
+	return f.judge(ctx, binding, known, io)
 }
