@@ -89,7 +89,7 @@ func (f *cleanFlags) clean(c *cobra.Command, io streams) error {
 	return nil
 }
 
-// remove removes what was left, tells how each removal ended, and notes in the ledger what was removed.
+// remove removes what was left, tells what could not be removed and how much was, and notes that in the ledger.
 func (f *cleanFlags) remove(c *cobra.Command, cfg *config.Config, left []evidence.Left,
 	io streams) (removed int, err error) {
 	ledger, err := evidence.ContinueLedger(f.ledger)
@@ -104,7 +104,6 @@ func (f *cleanFlags) remove(c *cobra.Command, cfg *config.Config, left []evidenc
 			return
 		}
 		removed++
-		fmt.Fprintf(io.out, "%s removed\n", nameOf(left, e))
 		noted = errors.Join(noted, ledger.Tried(e))
 	})
 	if len(left) == 0 {
