@@ -39,19 +39,18 @@ func newRun(io streams) *cobra.Command {
 		Short: "Test a target, by default the bundled reference, and write the reports",
 		Long: `Test a target and write the reports.
 
-Without a target, run starts the bundled reference in the same process and tests it over HTTP. With --agent-target alone,
-only the requirements of the agent server are tested. With --target alone, the agent server is the one that the control
-plane deploys during the run. A configuration file may name either or both; if one of the flags is given, both addresses
-of the file are ignored.
+Without a target, run tests the bundled reference. With --agent-target alone, only the requirements of the agent server are
+tested; with --target alone, the agent server is the one that the control plane deploys during the run. If one of these
+flags is given, both addresses of the configuration are ignored.
 
-Credentials come from the configuration file or the environment, never from flags: AGENTCONFORM_CREDENTIALS_API_KEY. Every
-other key of the configuration has a variable too (agentconform help config).
+Credentials come from the configuration file or the environment (AGENTCONFORM_CREDENTIALS_API_KEY), never from flags. Each
+key of the configuration has a variable (agentconform help config).
 
-With --read-only nothing is written to the target: the deployment of existing.deployment is read, or one that the control plane
-lists, and its agent server, as far as that needs no thread or run of the suite's own. The run is partial.
+With --read-only the run reads the deployment of existing.deployment, or one that the control plane lists, and its agent
+server. It is partial.
 
-At the end, deployments and threads that the run created are removed where the target takes DELETE, within 30 seconds; --keep leaves
-them. What is left is in the ledger, and agentconform clean removes it.
+At the end, deployments and threads that the run created are removed where the target takes DELETE, within 30 seconds. What
+is left is in the ledger, and agentconform clean removes it.
 
 The verdict and each failure are written to standard output, progress and warnings to standard error.
 
@@ -62,13 +61,10 @@ inconclusive or interrupted). With --baseline: 0 no new failure, 1 a new failure
   AGENTCONFORM_CREDENTIALS_API_KEY=... agentconform run --config vendor.yaml --target https://control.example
   agentconform run --agent-target https://agents.example/my-agent --config vendor.yaml
   agentconform run --only 'CP-LIST-*' --fail-fast --verbose
-  agentconform run --skip CP-LIST-13,AS-ROLLBACK-5
   agentconform run --tags '@must and not @slow'
   agentconform run --config vendor.yaml --fail-on @security
   agentconform run --config production.yaml --read-only
-  agentconform run --config vendor.yaml --skip 'AS-ROLLBACK-*' --plan
-  agentconform run --config vendor.yaml --wait 60s
-  agentconform run --config vendor.yaml --quiet --require-whole`,
+  agentconform run --config vendor.yaml --skip CP-LIST-13,'AS-ROLLBACK-*' --plan`,
 		Args: noArguments("name the target with --target or --config, and requirements with --only"),
 		RunE: func(c *cobra.Command, _ []string) error { return f.run(c, io) },
 	}
