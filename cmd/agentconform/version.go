@@ -29,8 +29,7 @@ uncommitted changes.`,
 			if err != nil {
 				return err
 			}
-			suite := reports.Suite{Version: suiteVersion(), Commit: suiteCommit(), Interface: spec.Version,
-				Requirements: len(catalogue.Requirements), Digest: catalogue.Digest()}
+			suite := suiteOf(catalogue)
 			if format == "json" {
 				return writeJSON(io.out, suite)
 			}
@@ -41,6 +40,12 @@ uncommitted changes.`,
 	}
 	addChoice(c, &format, "format", "text or json", "text", "json")
 	return c
+}
+
+// suiteOf is this program with its requirements.
+func suiteOf(c *features.Catalogue) reports.Suite {
+	return reports.Suite{Version: suiteVersion(), Commit: suiteCommit(), Interface: spec.Version,
+		Requirements: len(c.Requirements), Digest: c.Digest()}
 }
 
 // suiteVersion is that of the release, else what the build knows of the module.
