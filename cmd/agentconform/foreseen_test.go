@@ -34,14 +34,13 @@ type vendor struct {
 func startVendor(t *testing.T, revisions int) *vendor {
 	t.Helper()
 	v := &vendor{}
-	v.Server, v.config = start(t, reference.Options{WrapHTTP: []func(http.Handler) http.Handler{func(next http.Handler) http.Handler {
-		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			v.mu.Lock()
-			v.requests = append(v.requests, r.Method+" "+r.URL.Path)
-			v.mu.Unlock()
-			next.ServeHTTP(w, r)
-		})
-	}}})
+	noted := before(func(_ http.ResponseWriter, r *http.Request) bool {
+		v.mu.Lock()
+		defer v.mu.Unlock()
+		v.requests = append(v.requests, r.Method+" "+r.URL.Path)
+		return false
+	})
+	v.Server, v.config = start(t, reference.Options{WrapHTTP: []func(http.Handler) http.Handler{noted}})
 	v.deploy(t, revisions)
 	v.requests = nil
 	return v
