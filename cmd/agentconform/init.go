@@ -107,7 +107,7 @@ func (f *initFlags) tell(draft *config.Draft, problems []doctor.Check, s streams
 	set, open := draft.Count()
 	file, arguments := safe.Line(f.file), ""
 	if f.file != config.DefaultFile {
-		arguments = " --config " + safe.ShellWord(file)
+		arguments = " --config " + reports.ShellWord(file)
 	}
 	fmt.Fprintf(s.out, "%s: %s written, %s suggested in comments\n", file, reports.Count(set, "key"),
 		reports.Count(open, "key"))

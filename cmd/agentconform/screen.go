@@ -1,11 +1,13 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"maps"
 	"os"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -183,20 +185,17 @@ func (s *screen) end(e target.Event) {
 // waitsFor says what the run waits for at a time, and how long that may still take where that is known: the revision
 // with the most time left, else the scenario that has been running for the longest.
 func (s *screen) waitsFor(now time.Time) string {
-	var chosen *waiting
-	for _, key := range slices.Sorted(maps.Keys(s.waits)) {
-		w := s.waits[key]
-		over := !w.until.IsZero() && !w.until.After(now) // the poll was given up
-		if !over && (chosen == nil || w.until.After(chosen.until) || w.until.Equal(chosen.until) &&
-			w.since.Before(chosen.since)) {
-			chosen = &w
-		}
-	}
+	running := slices.DeleteFunc(slices.Collect(maps.Values(s.waits)), func(w waiting) bool {
+		return !w.until.IsZero() && !w.until.After(now) // the poll was given up
+	})
 	switch {
-	case chosen != nil:
-		text := fmt.Sprintf("waiting for %s, for %s", chosen.what, now.Sub(chosen.since).Round(time.Second))
-		if !chosen.until.IsZero() {
-			text += fmt.Sprintf("; at most %s more (timeouts.poll)", chosen.until.Sub(now).Round(time.Second))
+	case len(running) > 0:
+		longest := slices.MaxFunc(running, func(a, b waiting) int {
+			return cmp.Or(a.until.Compare(b.until), b.since.Compare(a.since), strings.Compare(b.what, a.what))
+		})
+		text := fmt.Sprintf("waiting for %s, for %s", longest.what, now.Sub(longest.since).Round(time.Second))
+		if !longest.until.IsZero() {
+			text += fmt.Sprintf("; at most %s more (timeouts.poll)", longest.until.Sub(now).Round(time.Second))
 		}
 		return text
 	case s.exploring:
