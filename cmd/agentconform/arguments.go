@@ -85,9 +85,9 @@ type choice struct {
 	words []string
 }
 
-// addChoice adds such a flag, with its completion.
-func addChoice(c *cobra.Command, value *string, name, usage string, words ...string) {
-	c.Flags().Var(choice{value, words}, name, usage)
+// addChoice adds such a flag, with its completion. The help lists the words, and then what more there is to say.
+func addChoice(c *cobra.Command, value *string, name, more string, words ...string) {
+	c.Flags().Var(choice{value, words}, name, either(words)+more)
 	_ = c.RegisterFlagCompletionFunc(name, cobra.FixedCompletions(words, cobra.ShellCompDirectiveNoFileComp))
 }
 

@@ -51,7 +51,7 @@ Each fault can be served (agentconform serve --fault NAME) to see what a run rep
 		},
 		ValidArgsFunction: completeRequirements,
 	}
-	addChoice(c, &format, "format", "text or json", "text", "json")
+	addChoice(c, &format, "format", "", "text", "json")
 	return c
 }
 

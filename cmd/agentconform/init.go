@@ -46,7 +46,7 @@ Exit codes: 0 written, 2 wrong usage, or the file could not be written, 3 writte
 	}
 	flags := c.Flags()
 	f.addAddresses(c)
-	addEdition(c, &f.edition, "edition of the target: cloud or self-hosted (default: that of the deployments that it lists)")
+	addEdition(c, &f.edition, ": edition of the target (default: that of the deployments that it lists)")
 	flags.StringVar(&f.file, "output", config.DefaultFile, "`file` to write")
 	flags.BoolVar(&f.force, "force", false, "replace the file if it exists")
 	return c

@@ -71,7 +71,7 @@ others those that keep the rules. agentconform prove --examples writes such file
 		},
 	}
 	c.Flags().BoolVar(&cases, "cases", false, "what a client may send by the contract, each with its scenarios")
-	addChoice(c, &format, "format", "table, json, markdown or html", "table", "json", "markdown", "html")
+	addChoice(c, &format, "format", "", "table", "json", "markdown", "html")
 	c.Flags().StringSliceVar(&results, "result", nil, "result `files` with the examples of --format html")
 	return c
 }

@@ -98,11 +98,11 @@ inconclusive or interrupted). With --baseline: 0 no new failure, 1 a new failure
 		"send the sequence of operations in the `file` in place of random ones")
 	flags.DurationVar(&f.wait, "wait", 0,
 		"wait until the target answers anything over HTTP, at most for this time, such as 60s (0: do not wait)")
-	addChoice(c, &f.format, "format", "output: pretty, plain or json (default pretty on a terminal, else plain)",
-		formatPretty, formatPlain, formatJSON)
+	addChoice(c, &f.format, "format", " (default pretty on a terminal, else plain)", formatPretty, formatPlain,
+		formatJSON)
 	flags.BoolVar(&f.quiet, "quiet", false, "print the verdict line and errors only")
 	flags.BoolVar(&f.verbose, "verbose", false, "print each scenario when it ends, with its verdict and time")
-	addEdition(c, &f.edition, "edition of the bundled reference: cloud or self-hosted (only without a target)")
+	addEdition(c, &f.edition, ": edition of the bundled reference (only without a target)")
 	return c
 }
 
@@ -122,8 +122,8 @@ func (f *runFlags) addSelection(c *cobra.Command) {
 		features.AgentServer, features.EndToEnd}, cobra.ShellCompDirectiveNoFileComp))
 }
 
-func addEdition(c *cobra.Command, edition *string, usage string) {
-	addChoice(c, edition, "edition", usage, config.Cloud, config.SelfHosted)
+func addEdition(c *cobra.Command, edition *string, more string) {
+	addChoice(c, edition, "edition", more, config.Cloud, config.SelfHosted)
 }
 
 func completeRequirements(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {

@@ -30,6 +30,6 @@ To use the schema of this version, write it to a file and name that file in the 
 			return err
 		},
 	}
-	addChoice(c, &format, "format", "json, or markdown for a page with all keys", "json", "markdown")
+	addChoice(c, &format, "format", "; markdown is a page with all keys", "json", "markdown")
 	return c
 }

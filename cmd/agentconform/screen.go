@@ -249,7 +249,8 @@ func (s *screen) close() {
 // addColor adds the flag to a command that prints colours.
 func addColor(c *cobra.Command, mode *string) {
 	*mode = "auto"
-	addChoice(c, mode, "color", "auto, always or never; auto: on a terminal, unless NO_COLOR is set; FORCE_COLOR forces colours", "auto", "always", "never")
+	addChoice(c, mode, "color", "; auto: on a terminal, unless NO_COLOR is set; FORCE_COLOR forces colours",
+		"auto", "always", "never")
 }
 
 // colored tells whether to use colours. The flag wins over the environment, and NO_COLOR over FORCE_COLOR; plain output

@@ -50,7 +50,7 @@ Exit codes: 0 stopped, 2 wrong usage, or it could not start.`,
 	flags := c.Flags()
 	flags.StringVar(&f.listen, "listen", "127.0.0.1:0", "`address` to listen on; port 0 chooses a free port")
 	flags.StringVar(&f.data, "data", "", "`folder` for the data (default: nothing is kept)")
-	addEdition(c, &f.edition, "cloud or self-hosted (default cloud)")
+	addEdition(c, &f.edition, " (default cloud)")
 	flags.StringSliceVar(&f.faults, "fault", nil,
 		"`names` of faults or equivalent mutants to add to the reference (agentconform prove --list shows them)")
 	flags.StringVar(&f.proxy, "proxy", "", "serve what is at the `URL`, with the faults, in place of the reference")

@@ -100,9 +100,7 @@ func describe(cfg *config.Config, server *reference.Server) {
 	cfg.Target = server.ControlPlaneURL()
 	cfg.Implementation = reports.Implementation{Name: "agentconform reference", Version: suiteVersion()}
 	cfg.Edition = string(set.Edition)
-	cfg.Credentials = config.Credentials{APIKey: set.Owner.APIKey, TenantID: set.Owner.TenantID, Bearer: set.Owner.Bearer}
-	cfg.OtherTenant = config.Credentials{APIKey: set.OtherTenant.APIKey, TenantID: set.OtherTenant.TenantID,
-		Bearer: set.OtherTenant.Bearer}
+	cfg.Credentials, cfg.OtherTenant = config.Credentials(set.Owner), config.Credentials(set.OtherTenant)
 	cfg.TenantIDAlone, cfg.SeparateCredentials = true, true
 	cfg.Create = config.Create{Body: set.Create, Refused: set.RefusedCreate}
 	cfg.Alternatives = config.Alternatives{

@@ -38,7 +38,7 @@ uncommitted changes.`,
 			return err
 		},
 	}
-	addChoice(c, &format, "format", "text or json", "text", "json")
+	addChoice(c, &format, "format", "", "text", "json")
 	return c
 }
 
