@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/agentconform/agentconform/features"
+	"github.com/agentconform/agentconform/reports/baseline"
 	"github.com/agentconform/agentconform/reports/export"
 	"github.com/agentconform/agentconform/steps"
 	"github.com/agentconform/agentconform/steps/config"
@@ -168,48 +169,48 @@ func (f *runFlags) check() error {
 	return nil
 }
 
-func (f *runFlags) run(c *cobra.Command, io streams) error {
+// prepare reads and checks what was given, before anything is started: a mistake must not cost a run.
+func (f *runFlags) prepare(io streams) (cfg *config.Config, known *baseline.Baseline, err error) {
 	if err := f.check(); err != nil {
-		return err
+		return nil, nil, err
 	}
-	cfg, err := f.load()
-	if err != nil {
-		return err
+	if cfg, err = f.load(); err != nil {
+		return nil, nil, err
 	}
-	cfg.ReadOnly = f.readOnly
+	cfg.ReadOnly, f.bundled = f.readOnly, len(cfg.Addresses()) == 0
 	if f.strict && !slices.Contains(f.options.FailOn, "should") {
 		f.options.FailOn = append(f.options.FailOn, "should")
 	}
 	if err := export.Check(f.out); err != nil && !f.plan {
-		return fmt.Errorf("--out: %w", err)
+		return nil, nil, fmt.Errorf("--out: %w", err)
 	}
 	if err := f.checkWriteBaseline(); err != nil {
-		return err
-	}
-	known, err := f.loadBaseline(io)
-	if err != nil {
-		return err
+		return nil, nil, err
 	}
 	if f.options.ExploreCase, err = f.exploreCaseOf(); err != nil {
+		return nil, nil, err
+	}
+	known, err = f.loadBaseline(io)
+	return cfg, known, err
+}
+
+func (f *runFlags) run(c *cobra.Command, io streams) error {
+	cfg, known, err := f.prepare(io)
+	if err != nil {
 		return err
 	}
 	ctx := c.Context()
 	defer tellInterrupt(ctx, io)()
-	f.bundled = len(cfg.Addresses()) == 0
 	stop, err := open(ctx, cfg, f.edition, &f.options)
 	if err != nil {
 		return err
 	}
 	defer stop()
-	binding, err := suite.Binding(f.options.Catalogue, f.options.FailOn)
-	if err != nil {
+	if err := f.options.Check(); err != nil {
 		return err
 	}
 	if f.plan {
 		return f.preview(io)
-	}
-	if _, err := f.options.Select.Apply(f.options.Catalogue); err != nil { // before a report is removed
-		return err
 	}
 	if err := export.Begin(f.out); err != nil {
 		return fmt.Errorf("preparing the folder for the reports: %w; name another with --out", err)
@@ -229,5 +230,5 @@ func (f *runFlags) run(c *cobra.Command, io streams) error {
 		ctx, cancel = context.WithTimeoutCause(ctx, f.timeout, &steps.Stopped{By: "--timeout " + f.timeout.String()})
 		defer cancel()
 	}
-	return f.judge(ctx, binding, known, io)
+	return f.judge(ctx, known, io)
 }
