@@ -56,8 +56,8 @@ func either(words []string) string {
 	return strings.Join(append(words[:last:last], strings.Join(words[last:], " or ")), ", ")
 }
 
-// refuseEmpty refuses a flag that names something and is empty: a variable of CI that is not set would have something else
-// judged, or written somewhere else.
+// refuseEmpty refuses a flag that names something and is empty: a variable of CI that is not set would have something
+// else judged, or written somewhere else.
 func refuseEmpty(c *cobra.Command, _ []string) (err error) {
 	c.Flags().Visit(func(f *pflag.Flag) {
 		what, _ := pflag.UnquoteUsage(f)

@@ -63,7 +63,8 @@ func unwritten(what string, err error, other string) error {
 // called.
 func tellInterrupt(ctx context.Context, io streams) (stop func() bool) {
 	return context.AfterFunc(ctx, func() {
-		fmt.Fprintln(io.err, "Interrupted: removing what was created. Ctrl-C again quits at once; agentconform clean removes the rest then")
+		fmt.Fprintln(io.err, "Interrupted: removing what was created. "+
+			"Ctrl-C again quits at once; agentconform clean removes the rest then")
 	})
 }
 
@@ -135,8 +136,8 @@ func describeHelp(root *cobra.Command) {
 	c.Example = "  agentconform help run\n  agentconform help config"
 }
 
-// newMan prints the page of the manual for packages: the help of each command as it stands. The generator of cobra would
-// read it as Markdown.
+// newMan prints the page of the manual for packages: the help of each command as it stands. The generator of cobra
+// would read it as Markdown.
 func newMan(io streams) *cobra.Command {
 	return &cobra.Command{
 		Use:    "man",
@@ -159,8 +160,8 @@ func newMan(io streams) *cobra.Command {
 	}
 }
 
-// section writes the help of a command with its own line breaks, in the language of troff: a backslash, a hyphen and a dot
-// that begins a line would mean something else.
+// section writes the help of a command with its own line breaks, in the language of troff: a backslash, a hyphen and a
+// dot that begins a line would mean something else.
 func section(page *strings.Builder, title string, c *cobra.Command) {
 	text := strings.NewReplacer(`\`, `\e`, "-", `\-`).Replace(strings.TrimSpace(c.Long + "\n\n" + c.UsageString()))
 	fmt.Fprintf(page, ".SH %s\n.nf\n", strings.ReplaceAll(title, "-", `\-`))

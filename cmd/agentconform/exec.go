@@ -14,8 +14,9 @@ func newExec(io streams) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "exec -- COMMAND [ARGUMENT...]",
 		Short: "Run a command with the secrets of the configuration in its environment",
-		Long: `Run a command with the secrets of the configuration in the variables that the scripts and curl lines of findings name, such as
-AGENTCONFORM_CREDENTIALS_API_KEY. Secrets may so stay in the configuration, or in the files that it names.
+		Long: `Run a command with the secrets of the configuration in the variables that the scripts and curl lines of
+findings name, such as AGENTCONFORM_CREDENTIALS_API_KEY. The secrets stay in the configuration, or in the files that
+it names.
 
 Exit codes: that of the command; 2 wrong usage or configuration.`,
 		Example: `  agentconform exec --config vendor.yaml -- bash agentconform-out/scripts/CP-LIST-3-6c040f244d86.sh

@@ -57,7 +57,8 @@ func ownSource(cfg *config.Config) error {
 	for key, field := range map[string]string{"source_config": "repo_url", "source_revision_config": "image_uri"} {
 		if object, _ := cfg.Create.Body[key].(map[string]any); object[field] != nil {
 			return &config.Error{Source: "configuration", Key: "create.body." + key + "." + field,
-				Problem: "names a source, and fixtures.serve is set", Remedy: "remove one of the two; the fixtures fill in what create.body lacks"}
+				Problem: "names a source, and fixtures.serve is set",
+				Remedy:  "remove one of the two; the fixtures fill in what create.body lacks"}
 		}
 	}
 	return nil
@@ -106,8 +107,8 @@ func fillFrom(cfg *config.Config, material *fixtures.Material, at fixtures.Place
 	return cfg.Complete()
 }
 
-// overlaid returns a value of a body with another one over it: objects key by key, lists of named objects, which are the
-// secrets, name by name, and anything else in place of it.
+// overlaid returns a value of a body with another one over it: objects key by key, lists of named objects, which are
+// the secrets, name by name, and anything else in place of it.
 func overlaid(below, above any) any {
 	switch over := above.(type) {
 	case map[string]any:

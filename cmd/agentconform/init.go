@@ -26,21 +26,22 @@ func newInit(s streams) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "init",
 		Short: "Write a commented configuration with what can be learned from a target",
-		Long: `Write a commented configuration for a target. The flags name the target: a control plane, an agent server, or both. init asks it
-what it can without creating anything: whether credentials are accepted, whether deployments are listed, at which path they have the
-agent server's URL, how threads are listed, and with which status and detail wrong credentials are refused. Each key has a comment
-that says how its value was learned; what could not be learned is left as a comment that says what to put there. An agent server that
-only a deployment names is written down, and not asked.
+		Long: `Write a commented configuration for a target: a control plane, an agent server, or both. init asks it what it
+can without creating anything: whether credentials are accepted, whether deployments are listed, at which path they
+have the agent server's URL, how threads are listed, and with which status and detail wrong credentials are refused.
+The comment of a key says how its value was learned, or what to put there. An agent server that only a deployment
+names is written down, and not asked.
 
-Credentials are those of the environment, such as AGENTCONFORM_CREDENTIALS_API_KEY and AGENTCONFORM_USERS_0_TOKEN. They are sent to
+Credentials of the environment, such as AGENTCONFORM_CREDENTIALS_API_KEY and AGENTCONFORM_USERS_0_TOKEN, are sent to
 the target, and never written: the file names the variables, or files that hold them ({file: path}).
 
 An existing file is not read, and is replaced with --force only.
 
-Exit codes: 0 written, 2 wrong usage, or the file could not be written, 3 written, but an address gave no usable answer.`,
+Exit codes: 0 written, 2 wrong usage, or the file could not be written, 3 written, but an address gave no usable
+answer.`,
 		Example: `  agentconform init --agent-target https://agents.example/my-agent
   AGENTCONFORM_CREDENTIALS_API_KEY=... agentconform init --target https://control.example --edition cloud
-  agentconform init --target https://control.example --agent-target https://agents.example/my-agent --output vendor.yaml`,
+  agentconform init --target https://control.example --output vendor.yaml`,
 		Args: noArguments("name the target with --target, --agent-target or both, and the file with --output"),
 		RunE: func(c *cobra.Command, _ []string) error { return f.init(c, s) },
 	}

@@ -24,13 +24,12 @@ func newReplay(io streams) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "replay ID|FILE",
 		Short: "Test findings of an earlier run again: do they still fail?",
-		Long: `Test findings of an earlier run again, against the same or another target: run the scenarios that showed them, and report
-for each finding whether it still fails.
+		Long: `Test findings of an earlier run again, against the same or another target: run the scenarios that showed
+them, and report for each finding whether it still fails.
 
-ID is the ID of a finding or of a requirement in the result file of the last run (--result). FILE is a result file: all
-its findings are tested. Only the scenarios to run are taken from the result file; addresses, credentials and requests are
-not. Deployments that the scenarios create are removed at the end; those that could not be removed are in ledger.jsonl
-beside the result file (agentconform clean).
+ID is the ID of a finding or of a requirement in the result file of the last run (--result). FILE is a result file:
+all its findings are tested. Only the scenarios to run are taken from it; addresses, credentials and requests are not.
+Deployments that could not be removed at the end are in ledger.jsonl beside the result file (agentconform clean).
 
 Exit codes: 0 all pass now, 1 at least one still fails, 2 wrong usage or configuration, 3 none fails, but at least one
 could not be tested (target unreachable, credentials refused, a precondition failed, inconclusive or skipped).`,

@@ -40,18 +40,18 @@ func newRun(io streams) *cobra.Command {
 		Short: "Test a target, by default the bundled reference, and write the reports",
 		Long: `Test a target and write the reports.
 
-Without a target, run tests the bundled reference. With --agent-target alone, only the requirements of the agent server are
-tested; with --target alone, the agent server is the one that the control plane deploys during the run. If one of these
-flags is given, both addresses of the configuration are ignored.
+Without a target, run tests the bundled reference. With --agent-target alone, only the requirements of the agent
+server are tested; with --target alone, the agent server is the one that the control plane deploys during the run. If
+one of these flags is given, both addresses of the configuration are ignored.
 
-Credentials come from the configuration file or the environment (AGENTCONFORM_CREDENTIALS_API_KEY), never from flags. Each
-key of the configuration has a variable (agentconform help config).
+Credentials come from the configuration file or the environment (AGENTCONFORM_CREDENTIALS_API_KEY), never from flags.
+Each key of the configuration has a variable (agentconform help config).
 
-With --read-only the run reads the deployment of existing.deployment, or one that the control plane lists, and its agent
-server. It is partial.
+With --read-only the run reads the deployment of existing.deployment, or one that the control plane lists, and its
+agent server. It is partial.
 
-At the end, deployments and threads that the run created are removed where the target takes DELETE, within 30 seconds. What
-is left is in the ledger, and agentconform clean removes it.
+At the end, deployments and threads that the run created are removed where the target takes DELETE, within 30 seconds.
+What is left is in the ledger, and agentconform clean removes it.
 
 The verdict and each failure are written to standard output, progress and warnings to standard error.
 
@@ -73,11 +73,12 @@ inconclusive or interrupted). With --baseline: 0 no new failure, 1 a new failure
 	addColor(c, &f.color)
 	f.addSelection(c)
 	flags := c.Flags()
-	flags.StringVar(&f.out, "out", defaultOut, "`folder` for the reports; those of an earlier run are removed from it first")
+	flags.StringVar(&f.out, "out", defaultOut,
+		"`folder` for the reports; those of an earlier run are removed from it first")
 	flags.IntVar(&f.options.Concurrency, "concurrency", suite.DefaultConcurrency, "requests in flight at the same time")
 	flags.BoolVar(&f.strict, "strict", false, "a failed SHOULD counts as a failed MUST, as with --fail-on should")
 	flags.StringArrayVar(&f.options.FailOn, "fail-on", nil,
-		"requirements that match the tag `expression`, such as @security, or should for that level, count as MUST; may be given again")
+		"requirements that match the tag `expression`, such as @security, or should for that level, count as MUST")
 	flags.BoolVar(&f.options.Keep, "keep", false,
 		"leave what the run created at the target; agentconform clean removes it")
 	flags.BoolVar(&f.readOnly, "read-only", false,
@@ -86,15 +87,15 @@ inconclusive or interrupted). With --baseline: 0 no new failure, 1 a new failure
 	flags.BoolVar(&f.options.RequireWhole, "require-whole", false,
 		"a run that did not test every applicable requirement is incomplete (exit code 3)")
 	flags.BoolVar(&f.failFast, "fail-fast", false,
-		"end the run when a MUST has failed that has no entry in the baseline; reports are written, deployments and threads removed")
+		"end the run when a MUST has failed that has no entry in the baseline; what was created is removed")
 	flags.StringVar(&f.baseline, "baseline", "", "`file` of known failures, which do not fail the run")
 	flags.StringVar(&f.writeBaseline, "write-baseline", "",
 		"write the failures of this run as a baseline to the `file`; entries of an existing file that still apply stay")
 	flags.DurationVar(&f.timeout, "timeout", 0, "end the run after this time, such as 10m (0: no limit)")
 	flags.Int64Var(&f.options.Seed, "seed", 0, "order of the scenarios (0: random; the reports show it)")
 	flags.IntVar(&f.options.Explore, "explore", suite.Automatic,
-		"send so many `operations` in random sequences (default 200 where all is tested and the target is on this machine, else 0); "+
-			"to a control plane elsewhere only with max_deployments")
+		"send so many `operations` in random sequences (default 200 where all is tested and the target is on this "+
+			"machine, else 0); to a control plane elsewhere only with max_deployments")
 	flags.StringVar(&f.exploreCase, "explore-case", "",
 		"send the sequence of operations in the `file` in place of random ones")
 	flags.DurationVar(&f.wait, "wait", 0,
@@ -160,7 +161,8 @@ func (f *runFlags) check() error {
 	case o.Explore < suite.Automatic:
 		return fmt.Errorf("--explore %d: give a number of operations, 0 for none", o.Explore)
 	case f.readOnly && (o.Explore > 0 || f.exploreCase != ""):
-		return errors.New("--read-only writes nothing, and exploration creates deployments, threads and runs: remove --explore and --explore-case")
+		return errors.New("--read-only writes nothing, and exploration creates deployments, threads and runs: " +
+			"remove --explore and --explore-case")
 	case o.Explore >= 0 && f.exploreCase != "":
 		return errors.New("--explore-case takes the place of --explore: give one of them")
 	case o.Seed < 0:

@@ -32,11 +32,11 @@ func newServe(io streams) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "serve",
 		Short: "Serve the reference implementation",
-		Long: `Serve the reference implementation: a control plane that deploys agent servers, and an agent server that runs the
-conformance graph from the start. It prints one line with both addresses when it is ready, and serves until Ctrl-C,
-SIGTERM or SIGHUP. --fault makes it violate the interface on purpose, to see what a run reports. With --proxy the faults
-stand before a server of your own, at its control plane or its agent server: a run against the printed address shows
-whether the suite sees them there too.
+		Long: `Serve the reference implementation: a control plane that deploys agent servers, and an agent server that runs
+the conformance graph from the start. It prints one line with both addresses when it is ready, and serves until
+Ctrl-C, SIGTERM or SIGHUP. With --fault it violates the interface on purpose. With --proxy the faults stand before a
+server of your own, at its control plane or its agent server: a run against the printed address shows whether the
+suite sees them.
 
 Exit codes: 0 stopped, 2 wrong usage, or it could not start.`,
 		Example: `  agentconform serve --listen 127.0.0.1:8123 --write-config reference.yaml
@@ -66,7 +66,8 @@ func (f *serveFlags) check() error {
 	case f.pace < 0:
 		return fmt.Errorf("--pace %s: give a duration of zero or more, such as 200ms", f.pace)
 	case f.proxy != "" && (f.data != "" || f.edition != "" || f.pace != 0 || f.writeConfig != ""):
-		return errors.New("--proxy serves another server: leave out --data, --edition, --pace and --write-config, which are for the reference")
+		return errors.New("--proxy serves another server: " +
+			"leave out --data, --edition, --pace and --write-config, which are for the reference")
 	case f.writeConfig == "":
 		return nil
 	}

@@ -104,8 +104,8 @@ func describe(cfg *config.Config, server *reference.Server) {
 	cfg.TenantIDAlone, cfg.SeparateCredentials = true, true
 	cfg.Create = config.Create{Body: set.Create, Refused: set.RefusedCreate}
 	cfg.Alternatives = config.Alternatives{
-		RepoRef: set.SecondRef, TagRef: set.TagRef, GraphConfigPath: set.AlternativeGraphConfigPath, ImageURI: set.SecondImageURI,
-		BrokenRef: set.BrokenRef, BrokenImageURI: set.BrokenImageURI, Commits: set.CommitIDs,
+		RepoRef: set.SecondRef, TagRef: set.TagRef, BrokenRef: set.BrokenRef, Commits: set.CommitIDs,
+		GraphConfigPath: set.AlternativeGraphConfigPath, ImageURI: set.SecondImageURI, BrokenImageURI: set.BrokenImageURI,
 	}
 	cfg.Vocabulary = set.Vocabulary
 	cfg.AssistantID = set.AssistantID

@@ -19,9 +19,9 @@ func newVersion(io streams) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "version",
 		Short: "Print the version, the commit, the interface and the number of requirements",
-		Long: `Print the version and the commit of the source, the version of the interface that is judged, and the number of
-requirements. With --format json it is the field "suite" of result.json. "+dirty" behind the commit says that the source had
-uncommitted changes.`,
+		Long: `Print the version and the commit of the source, the version of the interface that is judged, and the number
+of requirements. With --format json it is the field "suite" of result.json. "+dirty" behind the commit says that the
+source had uncommitted changes.`,
 		Example: "  agentconform version      # to be named in a bug report\n  agentconform version --format json",
 		Args:    noArguments("run it without arguments"),
 		RunE: func(*cobra.Command, []string) error {
