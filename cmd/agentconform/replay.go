@@ -97,21 +97,18 @@ func (f *replayFlags) findings(name string) (*reports.Result, []reports.Finding,
 	return result, findings, err
 }
 
+// becameOf says what became of a finding; the reason follows. One that passes has none.
+var becameOf = map[reports.Verdict]string{reports.Passed: "passes now", reports.Failed: "still fails: ",
+	reports.Inconclusive: "inconclusive: "}
+
 // tellAnswers prints a line for each finding and, where there are several, one for all. A finding that still fails
 // decides the exit code, then one that could not be judged.
 func tellAnswers(answers []replay.Answer, io streams) int {
 	count := map[reports.Verdict]int{}
 	for _, a := range answers {
 		count[a.Verdict]++
-		result := "passes now"
-		switch a.Verdict {
-		case reports.Failed:
-			result = "still fails: " + a.Reason
-		case reports.Inconclusive:
-			result = "inconclusive: " + a.Reason
-		}
-		fmt.Fprintln(io.out, safe.Line(safe.Ellipsis(fmt.Sprintf("%s %s (%s) %s", a.Finding.Requirement, a.Finding.ID,
-			a.Finding.Summary, result), 1000)))
+		fmt.Fprintln(io.out, safe.Line(safe.Ellipsis(fmt.Sprintf("%s %s (%s) %s%s", a.Finding.Requirement, a.Finding.ID,
+			a.Finding.Summary, becameOf[a.Verdict], a.Reason), 1000)))
 	}
 	if len(answers) > 1 {
 		fmt.Fprintf(io.out, "%d of %d still fail, %d pass now, %d inconclusive\n", count[reports.Failed], len(answers),

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"runtime/debug"
 
@@ -65,25 +66,18 @@ func suiteCommit() string {
 	if commit != "" || !ok {
 		return commit
 	}
-	revision, dirty := "", ""
+	settings := map[string]string{}
 	for _, s := range info.Settings {
-		switch {
-		case s.Key == "vcs.revision":
-			revision = s.Value
-		case s.Key == "vcs.modified" && s.Value == "true":
-			dirty = "+dirty"
-		}
+		settings[s.Key] = s.Value
 	}
-	if revision == "" {
-		return ""
+	revision := settings["vcs.revision"]
+	if revision != "" && settings["vcs.modified"] == "true" {
+		revision += "+dirty"
 	}
-	return revision + dirty
+	return revision
 }
 
 // fullVersion tells builds of one version apart.
 func fullVersion(version, commit string) string {
-	if commit == "" {
-		commit = "unknown"
-	}
-	return version + " (commit " + commit + ")"
+	return version + " (commit " + cmp.Or(commit, "unknown") + ")"
 }
