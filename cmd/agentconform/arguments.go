@@ -39,31 +39,44 @@ func knownCommand(c *cobra.Command, args []string) error {
 		return nil
 	}
 	return fmt.Errorf("unknown command %q; %sagentconform --help lists the commands", rest[0],
-		meant(c.Root().SuggestionsFor(rest[0])))
+		meant(either(c.Root().SuggestionsFor(rest[0]))))
 }
 
-func meant(names []string) string {
-	if len(names) == 0 {
+// meant asks whether a name was meant; nothing where there is none.
+func meant(name string) string {
+	if name == "" {
 		return ""
 	}
-	last := len(names) - 1
-	if last > 0 {
-		names = []string{strings.Join(names[:last], ", "), names[last]}
-	}
-	return "did you mean " + strings.Join(names, " or ") + "? "
+	return "did you mean " + name + "? "
+}
+
+// either is a list in words: "a, b or c".
+func either(words []string) string {
+	last := max(len(words)-2, 0)
+	return strings.Join(append(words[:last:last], strings.Join(words[last:], " or ")), ", ")
+}
+
+// refuseEmpty refuses a flag that names something and is empty: a variable of CI that is not set would have something
+// else judged, or written somewhere else.
+func refuseEmpty(c *cobra.Command, _ []string) (err error) {
+	c.Flags().Visit(func(f *pflag.Flag) {
+		what, _ := pflag.UnquoteUsage(f)
+		if f.Value.String() == "" && slices.Contains([]string{"URL", "file", "folder"}, what) {
+			err = fmt.Errorf("--%s is empty: name a %s, or remove the flag", f.Name, what)
+		}
+	})
+	return err
 }
 
 // tellFlags says after a mistake in a flag where the right ones are, and which one was probably meant.
 func tellFlags(c *cobra.Command, err error) error {
 	near := ""
-	if unknown := (*pflag.NotExistError)(nil); errors.As(err, &unknown) {
+	if unknown, is := errors.AsType[*pflag.NotExistError](err); is {
 		var names []string
-		c.Flags().VisitAll(func(f *pflag.Flag) { names = append(names, f.Name) })
-		if name := spelling.Nearest(unknown.GetSpecifiedName(), names); name != "" {
-			near = "did you mean --" + name + "? "
-		}
+		c.Flags().VisitAll(func(f *pflag.Flag) { names = append(names, "--"+f.Name) })
+		near = spelling.Nearest("--"+unknown.GetSpecifiedName(), names)
 	}
-	return fmt.Errorf("%w; %s%s --help lists the flags", err, near, c.CommandPath())
+	return fmt.Errorf("%w; %s%s --help lists the flags", err, meant(near), c.CommandPath())
 }
 
 // choice is the value of a flag that takes one of a few words.
@@ -72,9 +85,9 @@ type choice struct {
 	words []string
 }
 
-// addChoice adds such a flag, with its completion.
-func addChoice(c *cobra.Command, value *string, name, usage string, words ...string) {
-	c.Flags().Var(choice{value, words}, name, usage)
+// addChoice adds such a flag, with its completion. The help lists the words, and then what more there is to say.
+func addChoice(c *cobra.Command, value *string, name, more string, words ...string) {
+	c.Flags().Var(choice{value, words}, name, either(words)+more)
 	_ = c.RegisterFlagCompletionFunc(name, cobra.FixedCompletions(words, cobra.ShellCompDirectiveNoFileComp))
 }
 
@@ -91,8 +104,7 @@ func (choice) Type() string { return "word" }
 // Set takes the value of the flag.
 func (v choice) Set(word string) error {
 	if !slices.Contains(v.words, word) {
-		last := len(v.words) - 1
-		return errors.New("give " + strings.Join(v.words[:last], ", ") + " or " + v.words[last])
+		return errors.New("give " + either(v.words))
 	}
 	*v.value = word
 	return nil

@@ -28,14 +28,14 @@ func newClean(io streams) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "clean",
 		Short: "Remove deployments and threads that earlier runs left at the target",
-		Long: `Remove the deployments and threads that earlier runs created at the target and did not remove, because they were killed, the
-target was unreachable, or --keep was given. The ledger of the runs names them, with the address of each.
+		Long: `Remove the deployments and threads that earlier runs left at the target, because they were killed, the target
+was unreachable, or --keep was given. The ledger of the runs names them, with the address of each.
 
-Credentials are sent to the configured target and agent server only, and to the agent server that the target names for a
-deployment of the ledger.
+Credentials are sent to the configured target and agent server only, and to the agent server that the target names for
+a deployment of the ledger.
 
-Exit codes: 0 all removed, or nothing to remove; 2 wrong usage or configuration; 3 something could not be removed, or a
-line of the ledger could not be read.`,
+Exit codes: 0 all removed, or nothing to remove; 2 wrong usage or configuration; 3 something could not be removed, or
+a line of the ledger could not be read.`,
 		Example: `  agentconform clean --config vendor.yaml
   agentconform clean --config vendor.yaml --ledger out/ledger.jsonl --run 3f2a91c0
   agentconform clean --config vendor.yaml --dry-run`,
@@ -50,7 +50,7 @@ line of the ledger could not be read.`,
 }
 
 func (f *cleanFlags) clean(c *cobra.Command, io streams) error {
-	cfg, err := f.loadNamed(c)
+	cfg, err := f.loadNamed()
 	if err != nil {
 		return err
 	}
@@ -61,8 +61,9 @@ func (f *cleanFlags) clean(c *cobra.Command, io streams) error {
 	left = slices.DeleteFunc(left, func(e evidence.Left) bool { return f.run != "" && e.Run != f.run })
 	for _, e := range left {
 		if suite.Elsewhere(cfg, e) {
-			return fmt.Errorf("run %s created %s %s at %s, but the target is %s: name that target, or choose another run with --run",
-				e.Run, e.Kind, e.ID, cmp.Or(e.Address, e.Target), strings.Trim(cfg.Target+", "+cfg.AgentTarget, ", "))
+			return fmt.Errorf("run %s created %s %s at %s, but the target is %s: "+
+				"name that target, or choose another run with --run", e.Run, e.Kind, e.ID, cmp.Or(e.Address, e.Target),
+				strings.Join(cfg.Addresses(), ", "))
 		}
 	}
 	for _, d := range damaged {
@@ -81,7 +82,8 @@ func (f *cleanFlags) clean(c *cobra.Command, io streams) error {
 		return &exit{exitIncomplete, err}
 	}
 	if len(damaged) > 0 {
-		return &exit{exitIncomplete, fmt.Errorf("not every line of %s could be read: remove what these lines name by hand, then delete the lines", f.ledger)}
+		return &exit{exitIncomplete, fmt.Errorf("not every line of %s could be read: "+
+			"remove what these lines name by hand, then delete the lines", f.ledger)}
 	}
 	if removed < len(left) {
 		return failed(exitIncomplete)
@@ -89,7 +91,7 @@ func (f *cleanFlags) clean(c *cobra.Command, io streams) error {
 	return nil
 }
 
-// remove removes what was left, tells how each removal ended, and notes in the ledger what was removed.
+// remove removes what was left, tells what could not be removed and how much was, and notes that in the ledger.
 func (f *cleanFlags) remove(c *cobra.Command, cfg *config.Config, left []evidence.Left,
 	io streams) (removed int, err error) {
 	ledger, err := evidence.ContinueLedger(f.ledger)
@@ -104,7 +106,6 @@ func (f *cleanFlags) remove(c *cobra.Command, cfg *config.Config, left []evidenc
 			return
 		}
 		removed++
-		fmt.Fprintf(io.out, "%s removed\n", nameOf(left, e))
 		noted = errors.Join(noted, ledger.Tried(e))
 	})
 	if len(left) == 0 {

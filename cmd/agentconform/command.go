@@ -51,11 +51,20 @@ func failed(code int) error {
 	return &exit{code: code}
 }
 
+// unwritten says of what could not be written how another place is named: "file with --output". It is nil where err is.
+func unwritten(what string, err error, other string) error {
+	if err == nil {
+		return nil
+	}
+	return fmt.Errorf("writing the %s: %w; name another %s", what, err, other)
+}
+
 // tellInterrupt says that an interrupted command goes on to remove what it created, until the returned function is
 // called.
 func tellInterrupt(ctx context.Context, io streams) (stop func() bool) {
 	return context.AfterFunc(ctx, func() {
-		fmt.Fprintln(io.err, "Interrupted: removing what was created. Ctrl-C again quits at once; agentconform clean removes the rest then")
+		fmt.Fprintln(io.err, "Interrupted: removing what was created. "+
+			"Ctrl-C again quits at once; agentconform clean removes the rest then")
 	})
 }
 
@@ -68,8 +77,7 @@ func execute(ctx context.Context, args []string, io streams) int {
 		return exitConformant
 	}
 	code := exitUsage
-	var known *exit
-	if errors.As(err, &known) {
+	if known, is := errors.AsType[*exit](err); is {
 		code = known.code
 	}
 	if message := err.Error(); message != "" {
@@ -97,6 +105,7 @@ inconclusive or stopped, and no MUST failed).`,
   agentconform explain CP-LIST-3                      show a requirement in full
   agentconform serve --write-config reference.yaml    serve the reference, and write a configuration for it`,
 		Args:                  knownCommand,
+		PersistentPreRunE:     refuseEmpty,
 		RunE:                  func(c *cobra.Command, _ []string) error { return c.Help() },
 		DisableFlagsInUseLine: true,
 		SilenceErrors:         true,
@@ -127,8 +136,8 @@ func describeHelp(root *cobra.Command) {
 	c.Example = "  agentconform help run\n  agentconform help config"
 }
 
-// newMan prints the page of the manual for packages: the help of each command as it stands. The generator of cobra would
-// read it as Markdown.
+// newMan prints the page of the manual for packages: the help of each command as it stands. The generator of cobra
+// would read it as Markdown.
 func newMan(io streams) *cobra.Command {
 	return &cobra.Command{
 		Use:    "man",
@@ -151,8 +160,8 @@ func newMan(io streams) *cobra.Command {
 	}
 }
 
-// section writes the help of a command with its own line breaks, in the language of troff: a backslash, a hyphen and a dot
-// that begins a line would mean something else.
+// section writes the help of a command with its own line breaks, in the language of troff: a backslash, a hyphen and a
+// dot that begins a line would mean something else.
 func section(page *strings.Builder, title string, c *cobra.Command) {
 	text := strings.NewReplacer(`\`, `\e`, "-", `\-`).Replace(strings.TrimSpace(c.Long + "\n\n" + c.UsageString()))
 	fmt.Fprintf(page, ".SH %s\n.nf\n", strings.ReplaceAll(title, "-", `\-`))

@@ -19,10 +19,9 @@ func newCompare(s streams) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "compare RESULT RESULT...",
 		Short: "Compare results: several implementations, or versions of one",
-		Long: `Compare the results of several runs: of several implementations, or of versions of one implementation, oldest first.
+		Long: `Compare the results of several runs: of several implementations, or of versions of one, oldest first.
 
-Regressions of the target are separated from changes of the suite: requirements that a newer suite added, renamed or
-removed are no regressions.
+Requirements that a newer suite added, renamed or removed are no regressions of the target.
 
 Exit codes: 0 no regression, 1 the last of several versions has a regression, 2 wrong usage.`,
 		Example: `  agentconform compare before/result.json after/result.json
@@ -77,8 +76,5 @@ func writeComparison(dir string, table *compare.Table) error {
 			return errors.Join(err, table.Markdown(w))
 		})
 	}
-	if err != nil {
-		return fmt.Errorf("writing the comparison: %w; name another folder with --out", err)
-	}
-	return nil
+	return unwritten("comparison", err, "folder with --out")
 }

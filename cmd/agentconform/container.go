@@ -16,9 +16,9 @@ func newContainer(io streams) *cobra.Command {
 		Args:   noArguments("give run and its flags in place of container"),
 		RunE: func(c *cobra.Command, _ []string) error {
 			arguments := []string{"run"}
-			for flag, name := range map[string]string{"--target=": "TARGET", "--agent-target=": "AGENT_TARGET"} {
-				if value := os.Getenv(name); value != "" {
-					arguments = append(arguments, flag+value)
+			for _, flag := range [][2]string{{"--target=", "TARGET"}, {"--agent-target=", "AGENT_TARGET"}} {
+				if value := os.Getenv(flag[1]); value != "" {
+					arguments = append(arguments, flag[0]+value)
 				}
 			}
 			os.Args = append(os.Args[:1:1], arguments...) // the reports show the command that is run

@@ -21,16 +21,16 @@ func newDoctor(s streams) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "doctor",
 		Short: "Check whether a target can be tested, and what is missing",
-		Long: `Check whether a target can be tested: whether its addresses answer and accept the credentials, whether create.body matches
-the contract, which missing keys of the configuration would enable which requirements, and how many deployments a run would
-create. It only reads and creates nothing at the target, unless --try is given: then it also runs the conformance graph once for
-each word of its contract, on threads of its own, which it removes where the agent server takes DELETE. Without a target it checks
+		Long: `Check whether a target can be tested: whether its addresses answer and accept the credentials, whether
+create.body matches the contract, which missing keys would enable which requirements, and how many deployments a run
+would create. It also says how the target is reached (DNS, proxy, TLS, redirects, clock). Without a target it checks
 the bundled reference.
 
-It also says how the target is reached (DNS, proxy, TLS, redirects, clock), and which key mends what is in the way.
+It creates nothing at the target. With --try it also runs the conformance graph once for each word of its contract, on
+threads of its own, which it removes where the agent server takes DELETE.
 
-Each line begins with ok, note (a run will show more), missing (a key that would enable requirements) or problem (must be
-solved before a run).
+Each line begins with ok, note (a run will show more), missing (a key that would enable requirements) or problem (must
+be solved before a run), and says which key mends it.
 
 Exit codes: 0 the target can be tested, 2 wrong usage or configuration, 3 it cannot be tested yet.`,
 		Example: `  agentconform doctor
@@ -49,7 +49,7 @@ Exit codes: 0 the target can be tested, 2 wrong usage or configuration, 3 it can
 }
 
 func examine(c *cobra.Command, target *targetFlags, try bool, color string, s streams) error {
-	cfg, err := target.load(c)
+	cfg, err := target.load()
 	if err != nil {
 		return err
 	}

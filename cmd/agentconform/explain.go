@@ -19,9 +19,9 @@ func newExplain(s streams) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "explain ID...",
 		Short: "Explain requirements: rule, quote, reason, scenarios, section, known faults",
-		Long: `Explain requirements: the rule with its level, the sentence of the interface that it judges, why it is judged as it
-is, the sections of the interface that it comes from, its scenarios, and the faults of the reference that break it.
-Each fault can be served (agentconform serve --fault NAME) to see what a run reports about it.`,
+		Long: `Explain requirements: the rule with its level, the sentence of the interface that it judges, why it is judged
+as it is, the sections of the interface that it comes from, its scenarios, and the faults of the reference that break
+it. Each fault can be served (agentconform serve --fault NAME) to see what a run reports about it.`,
 		Example: `  agentconform explain CP-LIST-3
   agentconform explain CP-LIST-3 AS-ROLLBACK-1 --format json`,
 		Args: arguments(1, 0, "the IDs of one or more requirements, such as CP-LIST-3 (agentconform list shows all)"),
@@ -51,7 +51,7 @@ Each fault can be served (agentconform serve --fault NAME) to see what a run rep
 		},
 		ValidArgsFunction: completeRequirements,
 	}
-	addChoice(c, &format, "format", "text or json", "text", "json")
+	addChoice(c, &format, "format", "", "text", "json")
 	return c
 }
 
@@ -72,7 +72,8 @@ type explainSection struct {
 type explainFault struct {
 	Name        string `json:"name"`
 	Description string `json:"description"`
-	Fails       string `json:"fails"` // the requirement that it is meant to break: this one, or one that this one depends on
+	// Fails is the requirement that it is meant to break: this one, or one that this one depends on.
+	Fails string `json:"fails"`
 }
 
 func explain(r *features.Requirement) explanation {
@@ -91,16 +92,13 @@ func explain(r *features.Requirement) explanation {
 	return e
 }
 
-// nearestID is the ID that was probably meant, if there is one.
-func nearestID(c *features.Catalogue, id string) []string {
+// nearestID is the ID that was probably meant, "" where there is none.
+func nearestID(c *features.Catalogue, id string) string {
 	var ids []string
 	for _, r := range c.Requirements {
 		ids = append(ids, r.ID)
 	}
-	if near := spelling.Nearest(strings.ToUpper(id), ids); near != "" {
-		return []string{near}
-	}
-	return nil
+	return spelling.Nearest(strings.ToUpper(id), ids)
 }
 
 func (e explanation) text() string {

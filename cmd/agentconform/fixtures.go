@@ -57,7 +57,8 @@ func ownSource(cfg *config.Config) error {
 	for key, field := range map[string]string{"source_config": "repo_url", "source_revision_config": "image_uri"} {
 		if object, _ := cfg.Create.Body[key].(map[string]any); object[field] != nil {
 			return &config.Error{Source: "configuration", Key: "create.body." + key + "." + field,
-				Problem: "names a source, and fixtures.serve is set", Remedy: "remove one of the two; the fixtures fill in what create.body lacks"}
+				Problem: "names a source, and fixtures.serve is set",
+				Remedy:  "remove one of the two; the fixtures fill in what create.body lacks"}
 		}
 	}
 	return nil
@@ -88,7 +89,7 @@ func fillFrom(cfg *config.Config, material *fixtures.Material, at fixtures.Place
 	if len(secrets.Users) == 0 {
 		set.Create["secrets"], set.RefusedCreate["secrets"] = []any{}, []any{}
 	}
-	cfg.Create.Body = overlaid(set.Create, cfg.Create.Body)
+	cfg.Create.Body = overlaid(set.Create, cfg.Create.Body).(map[string]any)
 	if len(cfg.Create.Refused) == 0 {
 		cfg.Create.Refused = set.RefusedCreate
 	}
@@ -106,35 +107,30 @@ func fillFrom(cfg *config.Config, material *fixtures.Material, at fixtures.Place
 	return cfg.Complete()
 }
 
-// overlaid returns a body with the values of another one over it. Of lists, which are the secrets, those of the other one replace
-// others of the same name.
-func overlaid(below, above map[string]any) map[string]any {
-	all := maps.Clone(below)
-	for key, value := range above {
-		inner, isObject := value.(map[string]any)
-		under, wasObject := all[key].(map[string]any)
-		list, isList := value.([]any)
-		before, wasList := all[key].([]any)
-		switch {
-		case isObject && wasObject:
-			all[key] = overlaid(under, inner)
-		case isList && wasList:
-			all[key] = merged(before, list)
-		default:
-			all[key] = value
+// overlaid returns a value of a body with another one over it: objects key by key, lists of named objects, which are
+// the secrets, name by name, and anything else in place of it.
+func overlaid(below, above any) any {
+	switch over := above.(type) {
+	case map[string]any:
+		if under, both := below.(map[string]any); both {
+			all := maps.Clone(under)
+			for key, value := range over {
+				all[key] = overlaid(all[key], value)
+			}
+			return all
+		}
+	case []any:
+		if under, both := below.([]any); both {
+			replaced := func(old any) bool {
+				return slices.ContainsFunc(over, func(item any) bool { return nameIn(item) == nameIn(old) })
+			}
+			return append(slices.DeleteFunc(slices.Clone(under), replaced), over...)
 		}
 	}
-	return all
+	return above
 }
 
-// merged returns the items of two lists of objects with a name; those of the second list replace others of the same name.
-func merged(below, above []any) []any {
-	name := func(item any) any {
-		object, _ := item.(map[string]any)
-		return object["name"]
-	}
-	all := slices.DeleteFunc(slices.Clone(below), func(old any) bool {
-		return slices.ContainsFunc(above, func(item any) bool { return name(item) == name(old) })
-	})
-	return append(all, above...)
+func nameIn(item any) any {
+	object, _ := item.(map[string]any)
+	return object["name"]
 }

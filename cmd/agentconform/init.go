@@ -26,42 +26,37 @@ func newInit(s streams) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "init",
 		Short: "Write a commented configuration with what can be learned from a target",
-		Long: `Write a commented configuration for a target. The flags name the target: a control plane, an agent server, or both. init asks it
-what it can without creating anything: whether credentials are accepted, whether deployments are listed, at which path they have the
-agent server's URL, how threads are listed, and with which status and detail wrong credentials are refused. Each key has a comment
-that says how its value was learned; what could not be learned is left as a comment that says what to put there. An agent server that
-only a deployment names is written down, and not asked.
+		Long: `Write a commented configuration for a target: a control plane, an agent server, or both. init asks it what it
+can without creating anything: whether credentials are accepted, whether deployments are listed, at which path they
+have the agent server's URL, how threads are listed, and with which status and detail wrong credentials are refused.
+The comment of a key says how its value was learned, or what to put there. An agent server that only a deployment
+names is written down, and not asked.
 
-Credentials are those of the environment, such as AGENTCONFORM_CREDENTIALS_API_KEY and AGENTCONFORM_USERS_0_TOKEN. They are sent to
+Credentials of the environment, such as AGENTCONFORM_CREDENTIALS_API_KEY and AGENTCONFORM_USERS_0_TOKEN, are sent to
 the target, and never written: the file names the variables, or files that hold them ({file: path}).
 
 An existing file is not read, and is replaced with --force only.
 
-Exit codes: 0 written, 2 wrong usage, or the file could not be written, 3 written, but an address gave no usable answer.`,
+Exit codes: 0 written, 2 wrong usage, or the file could not be written, 3 written, but an address gave no usable
+answer.`,
 		Example: `  agentconform init --agent-target https://agents.example/my-agent
   AGENTCONFORM_CREDENTIALS_API_KEY=... agentconform init --target https://control.example --edition cloud
-  agentconform init --target https://control.example --agent-target https://agents.example/my-agent --output vendor.yaml`,
+  agentconform init --target https://control.example --output vendor.yaml`,
 		Args: noArguments("name the target with --target, --agent-target or both, and the file with --output"),
 		RunE: func(c *cobra.Command, _ []string) error { return f.init(c, s) },
 	}
 	flags := c.Flags()
 	f.addAddresses(c)
-	addEdition(c, &f.edition, "edition of the target: cloud or self-hosted (default: that of the deployments that it lists)")
+	addEdition(c, &f.edition, ": edition of the target (default: that of the deployments that it lists)")
 	flags.StringVar(&f.file, "output", config.DefaultFile, "`file` to write")
 	flags.BoolVar(&f.force, "force", false, "replace the file if it exists")
 	return c
 }
 
 // load reads flags and environment; no file. Users whose tokens are in the environment get names there.
-func (f *initFlags) load(c *cobra.Command) (*config.Config, error) {
-	if f.file == "" {
-		return nil, errors.New("--output is empty: name the file to write, or remove the flag")
-	}
-	given, err := f.addresses(c)
-	if err != nil {
-		return nil, err
-	}
-	if c.Flags().Changed("edition") {
+func (f *initFlags) load() (*config.Config, error) {
+	given := f.addresses()
+	if f.edition != "" {
 		given["edition"] = f.edition
 	}
 	cfg, err := config.Load(config.Sources{Environ: os.Environ(), Flags: given, NoFile: true})
@@ -72,7 +67,7 @@ func (f *initFlags) load(c *cobra.Command) (*config.Config, error) {
 }
 
 func (f *initFlags) init(c *cobra.Command, s streams) error {
-	cfg, err := f.load(c)
+	cfg, err := f.load()
 	if err != nil {
 		return err
 	}
@@ -105,7 +100,7 @@ func (f *initFlags) unwritten(err error) error {
 	if errors.Is(err, fs.ErrExist) {
 		return fmt.Errorf("%s exists: replace it with --force, or name another file with --output", f.file)
 	}
-	return fmt.Errorf("writing the configuration: %w; name another file with --output", err)
+	return unwritten("configuration", err, "file with --output")
 }
 
 // tell says what was written, and what to do next.
@@ -113,7 +108,7 @@ func (f *initFlags) tell(draft *config.Draft, problems []doctor.Check, s streams
 	set, open := draft.Count()
 	file, arguments := safe.Line(f.file), ""
 	if f.file != config.DefaultFile {
-		arguments = " --config " + safe.ShellWord(file)
+		arguments = " --config " + reports.ShellWord(file)
 	}
 	fmt.Fprintf(s.out, "%s: %s written, %s suggested in comments\n", file, reports.Count(set, "key"),
 		reports.Count(open, "key"))

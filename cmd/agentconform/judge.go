@@ -13,7 +13,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/agentconform/agentconform/features"
 	"github.com/agentconform/agentconform/reports"
 	"github.com/agentconform/agentconform/reports/baseline"
 	"github.com/agentconform/agentconform/reports/console"
@@ -22,30 +21,18 @@ import (
 	"github.com/agentconform/agentconform/reports/safe"
 	"github.com/agentconform/agentconform/steps"
 	"github.com/agentconform/agentconform/steps/explore"
-	"github.com/agentconform/agentconform/steps/suite"
 	"github.com/agentconform/agentconform/steps/target"
 )
 
 // judge runs the suite and writes the reports.
 func (f *runFlags) judge(ctx context.Context, known *baseline.Baseline, io streams) error {
-	sequence, err := f.exploreCaseOf()
-	if err != nil {
-		return err
-	}
-	binding, err := suite.Binding(f.options.Catalogue, f.options.FailOn)
-	if err != nil {
-		return err
-	}
-	if err := os.MkdirAll(f.out, 0o755); err != nil {
-		return fmt.Errorf("creating the folder for the reports: %w; name another with --out", err)
-	}
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	screen := newScreen(io, f.display)
 	screen.follow()
 	o := f.options
-	o.ExploreCase, o.Arguments, o.LedgerFile = sequence, os.Args[1:], filepath.Join(f.out, "ledger.jsonl")
-	o.Progress = f.progress(screen, binding, known, cancel)
+	o.Arguments, o.LedgerFile = os.Args[1:], filepath.Join(f.out, "ledger.jsonl")
+	o.Progress = f.progress(screen, known, cancel)
 	result, err := steps.Run(ctx, o)
 	screen.close()
 	if err != nil {
@@ -81,20 +68,17 @@ func (f *runFlags) exploreCaseOf() ([]explore.Operation, error) {
 
 // progress shows the events of a run and, with --fail-fast, ends it when a requirement has failed that decides the
 // verdict. One that has an entry in the baseline goes on: its failure is known.
-func (f *runFlags) progress(screen *screen, binding func(*features.Requirement) bool, known *baseline.Baseline,
+func (f *runFlags) progress(screen *screen, known *baseline.Baseline,
 	end context.CancelCauseFunc) func(target.Event) {
-	if !f.failFast {
-		return screen.show
-	}
 	return func(e target.Event) {
 		screen.show(e)
-		if e.Kind != target.Ended || e.Verdict != reports.Failed {
+		if !f.failFast || e.Kind != target.Ended || e.Verdict != reports.Failed || !e.Decides {
 			return
 		}
 		q := f.options.Catalogue.Find(e.Text)
 		// A known failure, or one that a known failure may explain.
 		covered := known != nil && slices.ContainsFunc(append(slices.Clone(q.After), q.ID), known.Names)
-		if !covered && (q.Level == reports.Must || binding(q)) {
+		if !covered {
 			end(&steps.Stopped{By: "--fail-fast: " + q.ID + " failed"})
 		}
 	}
@@ -115,7 +99,7 @@ func (f *runFlags) write(result *reports.Result, screen *screen, io streams) err
 	if f.format == formatJSON {
 		return result.WriteJSON(io.out)
 	}
-	return console.Write(io.out, result, console.Options{Color: screen.color, Width: screen.width, Out: f.out,
+	return console.Write(io.out, result, console.Options{Color: screen.colored, Width: screen.width, Out: f.out,
 		Quiet: f.quiet})
 }
 
@@ -126,7 +110,7 @@ func (f *runFlags) tell(io streams, format string, args ...any) {
 	}
 }
 
-// loadBaseline reads the known failures before anything is run: a mistake in the file must not cost a run.
+// loadBaseline reads the known failures.
 func (f *runFlags) loadBaseline(io streams) (*baseline.Baseline, error) {
 	if f.baseline == "" {
 		return nil, nil
@@ -151,11 +135,8 @@ func incomplete(b *baseline.Baseline) string {
 
 // checkWriteBaseline refuses a file that could not be written at the end of the run. It may be in the folder of the
 // reports, which the run makes.
-func (f *runFlags) checkWriteBaseline(changed bool) error {
-	switch {
-	case f.writeBaseline == "" && changed:
-		return errors.New("--write-baseline is empty: name a file, or remove the flag")
-	case f.writeBaseline == "":
+func (f *runFlags) checkWriteBaseline() error {
+	if f.writeBaseline == "" {
 		return nil
 	}
 	folder := filepath.Dir(f.writeBaseline)

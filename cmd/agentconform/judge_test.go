@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"net/http"
-	"sync"
 	"testing"
 	"time"
 
@@ -20,20 +19,22 @@ import (
 	"github.com/agentconform/agentconform/steps/config"
 )
 
-// What all runs of the tests share, as those of a self-test do.
-var (
-	loadCatalogue = sync.OnceValues(features.Load)
-	newOracle     = sync.OnceValues(spec.New)
-)
-
-// catalogueAndOracle are parsed and compiled once: a run only reads them.
 func catalogueAndOracle(t *testing.T) (*features.Catalogue, *spec.Oracle) {
 	t.Helper()
-	catalogue, err := loadCatalogue()
-	require.NoError(t, err)
-	oracle, err := newOracle()
+	catalogue, oracle, err := steps.Requirements()
 	require.NoError(t, err)
 	return catalogue, oracle
+}
+
+// before is a layer that sees each request before the server, and answers those for which it returns true.
+func before(answers func(http.ResponseWriter, *http.Request) bool) func(http.Handler) http.Handler {
+	return func(next http.Handler) http.Handler {
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if !answers(w, r) {
+				next.ServeHTTP(w, r)
+			}
+		})
+	}
 }
 
 // start starts the reference and returns how it is judged, with the time limits of a target that answers at once.

@@ -158,15 +158,13 @@ func TestAStoppedRunIsJudgedByWhatItHasSeen(t *testing.T) {
 func TestADeploymentBehindAPageThatIsRefusedIsFound(t *testing.T) {
 	t.Parallel()
 	o := withFaults(t, "refused-creation-is-done")
-	o.WrapHTTP = append(o.WrapHTTP, func(next http.Handler) http.Handler {
-		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			if r.URL.Path == "/v2/deployments" && r.Method == http.MethodGet && r.FormValue("offset") != "0" {
-				w.WriteHeader(http.StatusBadRequest)
-				return
-			}
-			next.ServeHTTP(w, r)
-		})
-	})
+	o.WrapHTTP = append(o.WrapHTTP, before(func(w http.ResponseWriter, r *http.Request) bool {
+		refused := r.URL.Path == "/v2/deployments" && r.Method == http.MethodGet && r.FormValue("offset") != "0"
+		if refused {
+			w.WriteHeader(http.StatusBadRequest)
+		}
+		return refused
+	}))
 	_, c := start(t, o)
 	r := judge(t, c, "CP-AUTH-3")
 	assert.Equal(t, reports.NonConformant, r.Verdict, r.Headline)

@@ -21,15 +21,15 @@ func newList(s streams) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "list",
 		Short: "List the requirements with level, sections and number of scenarios",
-		Long: `List all requirements with their level, the sections of the interface that they come from and their scenarios, and what
-no requirement covers. agentconform explain ID shows one requirement in full.
+		Long: `List all requirements with their level, the sections of the interface that they come from and their
+scenarios, and what no requirement covers. agentconform explain ID shows one requirement in full.
 
-With --cases, what a client may send by the contract: each operation with each parameter, field, credential and moment, by
-class, and the scenarios that judge it, or why none does.
+With --cases, what a client may send by the contract: each operation with each parameter, field, credential and
+moment, by class, and the scenarios that judge it, or why none does.
 
-With --format html, the specification is written as one page: each rule with its scenarios and the faults that break it. The
-results of --result add exchanges: a file that has the name of a fault (limit-101-is-served.json) one that breaks its rule, all
-others those that keep the rules. agentconform prove --examples writes such files.`,
+With --format html, the specification as one page: each rule with its scenarios and the faults that break it. The
+results of --result add exchanges: a file that has the name of a fault (limit-101-is-served.json) one that breaks its
+rule, all others those that keep the rules. agentconform prove --examples writes such files.`,
 		Example: `  agentconform list
   agentconform list | grep CP-LIST
   agentconform list --format json
@@ -71,7 +71,7 @@ others those that keep the rules. agentconform prove --examples writes such file
 		},
 	}
 	c.Flags().BoolVar(&cases, "cases", false, "what a client may send by the contract, each with its scenarios")
-	addChoice(c, &format, "format", "table, json, markdown or html", "table", "json", "markdown", "html")
+	addChoice(c, &format, "format", "", "table", "json", "markdown", "html")
 	c.Flags().StringSliceVar(&results, "result", nil, "result `files` with the examples of --format html")
 	return c
 }

@@ -48,22 +48,13 @@ func (f *runFlags) leadOn(w io.Writer, r *reports.Result) error {
 	if key != "" && answered {
 		fmt.Fprintf(w, "%-16s%s would add up to %s\n", "Next key", key, reports.Count(most, "requirement"))
 	}
-	command := "agentconform init"
-	for _, flag := range [][2]string{{" --target ", cfg.Target}, {" --agent-target ", cfg.AgentTarget}} {
-		if flag[1] != "" {
-			command += flag[0] + reports.ShellWord(flag[1])
-		}
-	}
-	_, err := fmt.Fprintf(w, "%-16s%s\n", "Write the file", safe.Line(command))
+	_, err := fmt.Fprintf(w, "%-16sagentconform init%s\n", "Write the file", r.Run.Flags("--target", "--agent-target"))
 	return err
 }
 
 // preview prints what the run would do, and sends nothing.
 func (f *runFlags) preview(s streams) error {
 	o := f.options
-	if _, err := suite.Binding(o.Catalogue, o.FailOn); err != nil {
-		return err
-	}
 	p, err := suite.PreviewOf(o.Config, o.Catalogue, o.Select)
 	if err != nil {
 		return err

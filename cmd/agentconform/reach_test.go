@@ -57,18 +57,6 @@ func behindFront(t *testing.T, host, scheme string, layer func(http.Handler) htt
 	return front, cfg
 }
 
-// wanting refuses requests without the header of a gateway.
-func wanting(h http.Handler) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if r.Header.Get("X-Gateway-Key") != "gateway-secret" {
-			w.WriteHeader(http.StatusForbidden)
-			return
-		}
-		r.Header.Del("X-Gateway-Key")
-		h.ServeHTTP(w, r)
-	})
-}
-
 // knowing is a proxy that knows one address under the name of agents.invalid, for those who give a password.
 func knowing(address string) http.Handler {
 	back := &httputil.ReverseProxy{Rewrite: func(r *httputil.ProxyRequest) { r.Out.URL.Host = address }}
@@ -89,7 +77,7 @@ func knowing(address string) http.Handler {
 // behindEverything is the reference behind all that can be in the way at once.
 func behindEverything(t *testing.T) *config.Config {
 	ca := newAuthority(t)
-	front, cfg := behindFront(t, "agents.invalid", "https", wanting)
+	front, cfg := behindFront(t, "agents.invalid", "https", demanding("X-Gateway-Key", "gateway-secret"))
 	cfg.TLS.CA, cfg.TLS.ServerName = ca.file, "other.invalid"
 	front.TLS = &tls.Config{ClientAuth: tls.RequireAndVerifyClientCert, ClientCAs: ca.pool,
 		Certificates: []tls.Certificate{ca.issue("other.invalid", time.Now().Add(500*time.Hour))}}
@@ -103,7 +91,7 @@ func behindEverything(t *testing.T) *config.Config {
 
 // unverified is the reference with a certificate that nobody has signed.
 func unverified(t *testing.T) *config.Config {
-	front, cfg := behindFront(t, "127.0.0.1", "https", func(h http.Handler) http.Handler { return h })
+	front, cfg := behindFront(t, "127.0.0.1", "https", plainly)
 	front.StartTLS()
 	cfg.TLS.Insecure = true
 	return cfg

@@ -24,13 +24,12 @@ func newReplay(io streams) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "replay ID|FILE",
 		Short: "Test findings of an earlier run again: do they still fail?",
-		Long: `Test findings of an earlier run again, against the same or another target: run the scenarios that showed them, and report
-for each finding whether it still fails.
+		Long: `Test findings of an earlier run again, against the same or another target: run the scenarios that showed
+them, and report for each finding whether it still fails.
 
-ID is the ID of a finding or of a requirement in the result file of the last run (--result). FILE is a result file: all
-its findings are tested. Only the scenarios to run are taken from the result file; addresses, credentials and requests are
-not. Deployments that the scenarios create are removed at the end; those that could not be removed are in ledger.jsonl
-beside the result file (agentconform clean).
+ID is the ID of a finding or of a requirement in the result file of the last run (--result). FILE is a result file:
+all its findings are tested. Only the scenarios to run are taken from it; addresses, credentials and requests are not.
+Deployments that could not be removed at the end are in ledger.jsonl beside the result file (agentconform clean).
 
 Exit codes: 0 all pass now, 1 at least one still fails, 2 wrong usage or configuration, 3 none fails, but at least one
 could not be tested (target unreachable, credentials refused, a precondition failed, inconclusive or skipped).`,
@@ -50,7 +49,7 @@ func (f *replayFlags) replay(c *cobra.Command, name string, io streams) error {
 	if err != nil {
 		return err
 	}
-	cfg, err := f.loadNamed(c)
+	cfg, err := f.loadNamed()
 	if err != nil {
 		return err
 	}
@@ -98,21 +97,18 @@ func (f *replayFlags) findings(name string) (*reports.Result, []reports.Finding,
 	return result, findings, err
 }
 
+// becameOf says what became of a finding; the reason follows. One that passes has none.
+var becameOf = map[reports.Verdict]string{reports.Passed: "passes now", reports.Failed: "still fails: ",
+	reports.Inconclusive: "inconclusive: "}
+
 // tellAnswers prints a line for each finding and, where there are several, one for all. A finding that still fails
 // decides the exit code, then one that could not be judged.
 func tellAnswers(answers []replay.Answer, io streams) int {
 	count := map[reports.Verdict]int{}
 	for _, a := range answers {
 		count[a.Verdict]++
-		result := "passes now"
-		switch a.Verdict {
-		case reports.Failed:
-			result = "still fails: " + a.Reason
-		case reports.Inconclusive:
-			result = "inconclusive: " + a.Reason
-		}
-		fmt.Fprintln(io.out, safe.Line(safe.Ellipsis(fmt.Sprintf("%s %s (%s) %s", a.Finding.Requirement, a.Finding.ID,
-			a.Finding.Summary, result), 1000)))
+		fmt.Fprintln(io.out, safe.Line(safe.Ellipsis(fmt.Sprintf("%s %s (%s) %s%s", a.Finding.Requirement, a.Finding.ID,
+			a.Finding.Summary, becameOf[a.Verdict], a.Reason), 1000)))
 	}
 	if len(answers) > 1 {
 		fmt.Fprintf(io.out, "%d of %d still fail, %d pass now, %d inconclusive\n", count[reports.Failed], len(answers),

@@ -33,25 +33,24 @@ func TestCredentialsThatExpire(t *testing.T) {
 	var server *reference.Server
 	var mu sync.Mutex
 	requests := 0
-	server, cfg := start(t, reference.Options{WrapHTTP: []func(http.Handler) http.Handler{func(h http.Handler) http.Handler {
-		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			mu.Lock()
-			requests++
-			turn := requests / 30
-			if requests%30 == 0 {
-				next(turn)
-			}
-			mu.Unlock()
-			set := server.Fixtures()
-			if r.Header.Get("X-Api-Key") == fmt.Sprintf("%skey-%d", prefix, turn) {
-				r.Header.Set("X-Api-Key", set.Owner.APIKey)
-			}
-			if r.Header.Get("Authorization") == fmt.Sprintf("Bearer %stoken-%d", prefix, turn) {
-				r.Header.Set("Authorization", "Bearer "+set.Users[0].Token)
-			}
-			h.ServeHTTP(w, r)
-		})
-	}}})
+	rotating := before(func(_ http.ResponseWriter, r *http.Request) bool {
+		mu.Lock()
+		requests++
+		turn := requests / 30
+		if requests%30 == 0 {
+			next(turn)
+		}
+		mu.Unlock()
+		set := server.Fixtures()
+		if r.Header.Get("X-Api-Key") == fmt.Sprintf("%skey-%d", prefix, turn) {
+			r.Header.Set("X-Api-Key", set.Owner.APIKey)
+		}
+		if r.Header.Get("Authorization") == fmt.Sprintf("Bearer %stoken-%d", prefix, turn) {
+			r.Header.Set("Authorization", "Bearer "+set.Users[0].Token)
+		}
+		return false
+	})
+	server, cfg := start(t, reference.Options{WrapHTTP: []func(http.Handler) http.Handler{rotating}})
 	cfg.Credentials, cfg.TenantIDAlone, cfg.Users[0].Token = config.Credentials{APIKey: "THE-KEY"}, false, "THE-TOKEN"
 	text := []byte(strings.NewReplacer("THE-KEY", "{file: key}", "THE-TOKEN", "{file: token}").Replace(string(cfg.YAML())))
 	file := filepath.Join(folder, "target.yaml")

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/agentconform/agentconform/features"
+	"github.com/agentconform/agentconform/reports/baseline"
 	"github.com/agentconform/agentconform/reports/export"
 	"github.com/agentconform/agentconform/steps"
 	"github.com/agentconform/agentconform/steps/config"
@@ -39,19 +40,18 @@ func newRun(io streams) *cobra.Command {
 		Short: "Test a target, by default the bundled reference, and write the reports",
 		Long: `Test a target and write the reports.
 
-Without a target, run starts the bundled reference in the same process and tests it over HTTP. With --agent-target alone,
-only the requirements of the agent server are tested. With --target alone, the agent server is the one that the control
-plane deploys during the run. A configuration file may name either or both; if one of the flags is given, both addresses
-of the file are ignored.
+Without a target, run tests the bundled reference. With --agent-target alone, only the requirements of the agent
+server are tested; with --target alone, the agent server is the one that the control plane deploys during the run. If
+one of these flags is given, both addresses of the configuration are ignored.
 
-Credentials come from the configuration file or the environment, never from flags: AGENTCONFORM_CREDENTIALS_API_KEY. Every
-other key of the configuration has a variable too (agentconform help config).
+Credentials come from the configuration file or the environment (AGENTCONFORM_CREDENTIALS_API_KEY), never from flags.
+Each key of the configuration has a variable (agentconform help config).
 
-With --read-only nothing is written to the target: the deployment of existing.deployment is read, or one that the control plane
-lists, and its agent server, as far as that needs no thread or run of the suite's own. The run is partial.
+With --read-only the run reads the deployment of existing.deployment, or one that the control plane lists, and its
+agent server. It is partial.
 
-At the end, deployments and threads that the run created are removed where the target takes DELETE, within 30 seconds; --keep leaves
-them. What is left is in the ledger, and agentconform clean removes it.
+At the end, deployments and threads that the run created are removed where the target takes DELETE, within 30 seconds.
+What is left is in the ledger, and agentconform clean removes it.
 
 The verdict and each failure are written to standard output, progress and warnings to standard error.
 
@@ -62,13 +62,10 @@ inconclusive or interrupted). With --baseline: 0 no new failure, 1 a new failure
   AGENTCONFORM_CREDENTIALS_API_KEY=... agentconform run --config vendor.yaml --target https://control.example
   agentconform run --agent-target https://agents.example/my-agent --config vendor.yaml
   agentconform run --only 'CP-LIST-*' --fail-fast --verbose
-  agentconform run --skip CP-LIST-13,AS-ROLLBACK-5
   agentconform run --tags '@must and not @slow'
   agentconform run --config vendor.yaml --fail-on @security
   agentconform run --config production.yaml --read-only
-  agentconform run --config vendor.yaml --skip 'AS-ROLLBACK-*' --plan
-  agentconform run --config vendor.yaml --wait 60s
-  agentconform run --config vendor.yaml --quiet --require-whole`,
+  agentconform run --config vendor.yaml --skip CP-LIST-13,'AS-ROLLBACK-*' --plan`,
 		Args: noArguments("name the target with --target or --config, and requirements with --only"),
 		RunE: func(c *cobra.Command, _ []string) error { return f.run(c, io) },
 	}
@@ -76,11 +73,12 @@ inconclusive or interrupted). With --baseline: 0 no new failure, 1 a new failure
 	addColor(c, &f.color)
 	f.addSelection(c)
 	flags := c.Flags()
-	flags.StringVar(&f.out, "out", defaultOut, "`folder` for the reports")
+	flags.StringVar(&f.out, "out", defaultOut,
+		"`folder` for the reports; those of an earlier run are removed from it first")
 	flags.IntVar(&f.options.Concurrency, "concurrency", suite.DefaultConcurrency, "requests in flight at the same time")
 	flags.BoolVar(&f.strict, "strict", false, "a failed SHOULD counts as a failed MUST, as with --fail-on should")
 	flags.StringArrayVar(&f.options.FailOn, "fail-on", nil,
-		"requirements that match the tag `expression`, such as @security, or should for that level, count as MUST; may be given again")
+		"requirements that match the tag `expression`, such as @security, or should for that level, count as MUST")
 	flags.BoolVar(&f.options.Keep, "keep", false,
 		"leave what the run created at the target; agentconform clean removes it")
 	flags.BoolVar(&f.readOnly, "read-only", false,
@@ -89,24 +87,24 @@ inconclusive or interrupted). With --baseline: 0 no new failure, 1 a new failure
 	flags.BoolVar(&f.options.RequireWhole, "require-whole", false,
 		"a run that did not test every applicable requirement is incomplete (exit code 3)")
 	flags.BoolVar(&f.failFast, "fail-fast", false,
-		"end the run when a MUST has failed that has no entry in the baseline; reports are written, deployments and threads removed")
+		"end the run when a MUST has failed that has no entry in the baseline; what was created is removed")
 	flags.StringVar(&f.baseline, "baseline", "", "`file` of known failures, which do not fail the run")
 	flags.StringVar(&f.writeBaseline, "write-baseline", "",
 		"write the failures of this run as a baseline to the `file`; entries of an existing file that still apply stay")
 	flags.DurationVar(&f.timeout, "timeout", 0, "end the run after this time, such as 10m (0: no limit)")
 	flags.Int64Var(&f.options.Seed, "seed", 0, "order of the scenarios (0: random; the reports show it)")
 	flags.IntVar(&f.options.Explore, "explore", suite.Automatic,
-		"send so many `operations` in random sequences (default 200 where all is tested and the target is on this machine, else 0); "+
-			"to a control plane elsewhere only with max_deployments")
+		"send so many `operations` in random sequences (default 200 where all is tested and the target is on this "+
+			"machine, else 0); to a control plane elsewhere only with max_deployments")
 	flags.StringVar(&f.exploreCase, "explore-case", "",
 		"send the sequence of operations in the `file` in place of random ones")
 	flags.DurationVar(&f.wait, "wait", 0,
 		"wait until the target answers anything over HTTP, at most for this time, such as 60s (0: do not wait)")
-	addChoice(c, &f.format, "format", "output: pretty, plain or json (default pretty on a terminal, else plain)",
-		formatPretty, formatPlain, formatJSON)
+	addChoice(c, &f.format, "format", " (default pretty on a terminal, else plain)", formatPretty, formatPlain,
+		formatJSON)
 	flags.BoolVar(&f.quiet, "quiet", false, "print the verdict line and errors only")
 	flags.BoolVar(&f.verbose, "verbose", false, "print each scenario when it ends, with its verdict and time")
-	addEdition(c, &f.edition, "edition of the bundled reference: cloud or self-hosted (only without a target)")
+	addEdition(c, &f.edition, ": edition of the bundled reference (only without a target)")
 	return c
 }
 
@@ -126,8 +124,8 @@ func (f *runFlags) addSelection(c *cobra.Command) {
 		features.AgentServer, features.EndToEnd}, cobra.ShellCompDirectiveNoFileComp))
 }
 
-func addEdition(c *cobra.Command, edition *string, usage string) {
-	addChoice(c, edition, "edition", usage, config.Cloud, config.SelfHosted)
+func addEdition(c *cobra.Command, edition *string, more string) {
+	addChoice(c, edition, "edition", more, config.Cloud, config.SelfHosted)
 }
 
 func completeRequirements(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
@@ -163,49 +161,61 @@ func (f *runFlags) check() error {
 	case o.Explore < suite.Automatic:
 		return fmt.Errorf("--explore %d: give a number of operations, 0 for none", o.Explore)
 	case f.readOnly && (o.Explore > 0 || f.exploreCase != ""):
-		return errors.New("--read-only writes nothing, and exploration creates deployments, threads and runs: remove --explore and --explore-case")
+		return errors.New("--read-only writes nothing, and exploration creates deployments, threads and runs: " +
+			"remove --explore and --explore-case")
 	case o.Explore >= 0 && f.exploreCase != "":
 		return errors.New("--explore-case takes the place of --explore: give one of them")
 	case o.Seed < 0:
 		return fmt.Errorf("--seed %d: give a number above zero, or remove the flag for a random order", o.Seed)
-	case f.out == "":
-		return errors.New("--out is empty: name a folder for the reports")
 	}
 	return nil
 }
 
-func (f *runFlags) run(c *cobra.Command, io streams) error {
+// prepare reads and checks what was given, before anything is started: a mistake must not cost a run.
+func (f *runFlags) prepare(io streams) (cfg *config.Config, known *baseline.Baseline, err error) {
 	if err := f.check(); err != nil {
-		return err
+		return nil, nil, err
 	}
-	cfg, err := f.load(c)
-	if err != nil {
-		return err
+	if cfg, err = f.load(); err != nil {
+		return nil, nil, err
 	}
-	cfg.ReadOnly = f.readOnly
+	cfg.ReadOnly, f.bundled = f.readOnly, len(cfg.Addresses()) == 0
 	if f.strict && !slices.Contains(f.options.FailOn, "should") {
 		f.options.FailOn = append(f.options.FailOn, "should")
 	}
 	if err := export.Check(f.out); err != nil && !f.plan {
-		return fmt.Errorf("--out: %w", err)
+		return nil, nil, fmt.Errorf("--out: %w", err)
 	}
-	if err := f.checkWriteBaseline(c.Flags().Changed("write-baseline")); err != nil {
-		return err
+	if err := f.checkWriteBaseline(); err != nil {
+		return nil, nil, err
 	}
-	known, err := f.loadBaseline(io)
+	if f.options.ExploreCase, err = f.exploreCaseOf(); err != nil {
+		return nil, nil, err
+	}
+	known, err = f.loadBaseline(io)
+	return cfg, known, err
+}
+
+func (f *runFlags) run(c *cobra.Command, io streams) error {
+	cfg, known, err := f.prepare(io)
 	if err != nil {
 		return err
 	}
 	ctx := c.Context()
 	defer tellInterrupt(ctx, io)()
-	f.bundled = len(cfg.Addresses()) == 0
 	stop, err := open(ctx, cfg, f.edition, &f.options)
 	if err != nil {
 		return err
 	}
 	defer stop()
+	if err := f.options.Check(); err != nil {
+		return err
+	}
 	if f.plan {
 		return f.preview(io)
+	}
+	if err := export.Begin(f.out); err != nil {
+		return fmt.Errorf("preparing the folder for the reports: %w; name another with --out", err)
 	}
 	if f.wait > 0 {
 		f.tell(io, "waiting for %s, at most %s", strings.Join(cfg.Addresses(), " and "), f.wait)

@@ -13,11 +13,11 @@ func newSchema(s streams) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "schema",
 		Short: "Print the JSON Schema of the configuration, for editors",
-		Long: `Print the JSON Schema (draft 7) of the configuration. Editors complete and check a configuration with it. It is as strict as the
-commands: unknown keys and values of the wrong type are errors.
+		Long: `Print the JSON Schema (draft 7) of the configuration, for editors. It is as strict as the commands: unknown
+keys and values of the wrong type are errors.
 
-With the first line that agentconform init writes, an editor with the YAML language server loads the schema of the latest version.
-To use the schema of this version, write it to a file and name that file in the line.`,
+With the first line that agentconform init writes, an editor with the YAML language server loads the schema of the
+latest version. To use that of this version, write it to a file and name the file in the line.`,
 		Example: `  agentconform schema > config.schema.json
   agentconform schema --format markdown > configuration.md`,
 		Args: noArguments("write the schema to a file with > FILE"),
@@ -30,6 +30,6 @@ To use the schema of this version, write it to a file and name that file in the 
 			return err
 		},
 	}
-	addChoice(c, &format, "format", "json, or markdown for a page with all keys", "json", "markdown")
+	addChoice(c, &format, "format", "; markdown is a page with all keys", "json", "markdown")
 	return c
 }

@@ -1,11 +1,13 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"maps"
 	"os"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -41,13 +43,11 @@ type display struct {
 // screen shows a run while it goes on: one line that changes on a terminal, lines that stay elsewhere. It writes to
 // standard error, so that standard output holds the result alone.
 type screen struct {
-	out    io.Writer
-	live   bool // the line may change
-	silent bool // shows nothing
-	all    bool // shows every scenario that has ended
-	color  bool // of the result on standard output
-	own    bool // the target is the bundled reference
-	width  int  // of the result; 0: not a terminal
+	display
+	out     io.Writer
+	live    bool // the line may change
+	colored bool // the result on standard output
+	width   int  // of the result; 0: not a terminal
 
 	mu        sync.Mutex
 	start     time.Time
@@ -57,8 +57,8 @@ type screen struct {
 	exploring bool               // all scenarios have ended
 	waits     map[string]waiting // for scenarios, by requirement and name, and for revisions
 	told      map[string]bool    // what is shown once: statuses of revisions, causes, that the target asks to wait
-	now       func() time.Time
 	closed    chan struct{}
+	following sync.WaitGroup
 }
 
 // waiting is for what the run waits.
@@ -70,11 +70,13 @@ type waiting struct {
 func newScreen(s streams, d display) *screen {
 	plain := d.format == formatPlain
 	width, onTerminal := terminal(s.out)
-	view := &screen{out: s.err, all: d.verbose, own: d.bundled, color: colored(d.color, onTerminal, plain), start: time.Now(),
-		now: time.Now, waits: map[string]waiting{}, told: map[string]bool{}, closed: make(chan struct{})}
-	view.silent = d.quiet || d.format == formatJSON && !d.verbose
-	_, view.live = terminal(s.err)
-	view.live = view.live && !plain && !view.silent && !view.all
+	view := &screen{display: d, out: s.err, colored: colored(d.color, onTerminal, plain), start: time.Now(),
+		waits: map[string]waiting{}, told: map[string]bool{}, closed: make(chan struct{})}
+	if d.quiet || d.format == formatJSON && !d.verbose {
+		view.out = io.Discard
+	}
+	_, view.live = terminal(view.out)
+	view.live = view.live && !plain && !d.verbose
 	if onTerminal && !plain {
 		view.width = width
 	}
@@ -83,25 +85,22 @@ func newScreen(s streams, d display) *screen {
 
 // follow tells from now on what the run waits for, until the screen is closed.
 func (s *screen) follow() {
-	if s.silent {
-		return
-	}
 	every := beatEvery
 	if s.live {
 		every = redrawEvery
 	}
-	ticker := time.NewTicker(every)
-	go func() {
+	s.following.Go(func() {
+		ticker := time.NewTicker(every)
 		defer ticker.Stop()
 		for {
 			select {
-			case now := <-ticker.C:
-				s.beat(now)
+			case <-ticker.C:
+				s.beat()
 			case <-s.closed:
 				return
 			}
 		}
-	}()
+	})
 }
 
 func terminal(w io.Writer) (width int, ok bool) {
@@ -115,12 +114,9 @@ func terminal(w io.Writer) (width int, ok bool) {
 
 // show takes one event of the run. It is called by many goroutines.
 func (s *screen) show(e target.Event) {
-	if s.silent {
-		return
-	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	name, now := e.Text+" "+e.Name, s.now()
+	name, now := e.Text+" "+e.Name, time.Now()
 	switch e.Kind {
 	case target.Planned:
 		s.total = e.Total
@@ -128,7 +124,7 @@ func (s *screen) show(e target.Event) {
 		if e.Deployments == 0 {
 			creates = "creates no deployment"
 		}
-		if s.own {
+		if s.bundled {
 			e.Name = "the bundled reference at " + e.Name
 		}
 		s.say("running %s against %s; %s; seed %d", reports.Count(e.Total, "scenario"), e.Name, creates, e.Seed)
@@ -178,7 +174,7 @@ func (s *screen) end(e target.Event) {
 	}
 	begun := !slices.ContainsFunc(e.BlockedBy, func(b reports.Blocker) bool { return b.Kind == reports.ByRun })
 	switch {
-	case s.all && begun:
+	case s.verbose && begun:
 		took = fmt.Sprintf(" (%s)", e.Elapsed.Round(time.Millisecond))
 	case !e.Verdict.Problem(), len(e.BlockedBy) > 0 && !s.first(fmt.Sprint(e.Verdict, e.BlockedBy)):
 		return
@@ -189,20 +185,17 @@ func (s *screen) end(e target.Event) {
 // waitsFor says what the run waits for at a time, and how long that may still take where that is known: the revision
 // with the most time left, else the scenario that has been running for the longest.
 func (s *screen) waitsFor(now time.Time) string {
-	var chosen *waiting
-	for _, key := range slices.Sorted(maps.Keys(s.waits)) {
-		w := s.waits[key]
-		over := !w.until.IsZero() && !w.until.After(now) // the poll was given up
-		if !over && (chosen == nil || w.until.After(chosen.until) || w.until.Equal(chosen.until) &&
-			w.since.Before(chosen.since)) {
-			chosen = &w
-		}
-	}
+	running := slices.DeleteFunc(slices.Collect(maps.Values(s.waits)), func(w waiting) bool {
+		return !w.until.IsZero() && !w.until.After(now) // the poll was given up
+	})
 	switch {
-	case chosen != nil:
-		text := fmt.Sprintf("waiting for %s, for %s", chosen.what, now.Sub(chosen.since).Round(time.Second))
-		if !chosen.until.IsZero() {
-			text += fmt.Sprintf("; at most %s more (timeouts.poll)", chosen.until.Sub(now).Round(time.Second))
+	case len(running) > 0:
+		longest := slices.MaxFunc(running, func(a, b waiting) int {
+			return cmp.Or(a.until.Compare(b.until), b.since.Compare(a.since), strings.Compare(b.what, a.what))
+		})
+		text := fmt.Sprintf("waiting for %s, for %s", longest.what, now.Sub(longest.since).Round(time.Second))
+		if !longest.until.IsZero() {
+			text += fmt.Sprintf("; at most %s more (timeouts.poll)", longest.until.Sub(now).Round(time.Second))
 		}
 		return text
 	case s.exploring:
@@ -214,18 +207,14 @@ func (s *screen) waitsFor(now time.Time) string {
 }
 
 // beat tells how far the run is, and what it waits for.
-func (s *screen) beat(now time.Time) {
+func (s *screen) beat() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	select {
-	case <-s.closed:
-		return
-	default:
-	}
 	bad := ""
 	if s.bad > 0 {
 		bad = fmt.Sprintf(", %d not passed", s.bad)
 	}
+	now := time.Now()
 	took := now.Sub(s.start).Round(time.Second)
 	line := safe.Line(fmt.Sprintf("[%d/%d] %s%s: %s", s.done, s.total, took, bad, s.waitsFor(now)))
 	if !s.live {
@@ -253,15 +242,15 @@ func (s *screen) clear() {
 // close leaves the terminal with an empty line. It is called once.
 func (s *screen) close() {
 	close(s.closed)
-	s.mu.Lock()
-	defer s.mu.Unlock()
+	s.following.Wait()
 	s.clear()
 }
 
 // addColor adds the flag to a command that prints colours.
 func addColor(c *cobra.Command, mode *string) {
 	*mode = "auto"
-	addChoice(c, mode, "color", "auto, always or never; auto: on a terminal, unless NO_COLOR is set; FORCE_COLOR forces colours", "auto", "always", "never")
+	addChoice(c, mode, "color", "; auto: on a terminal, unless NO_COLOR is set; FORCE_COLOR forces colours",
+		"auto", "always", "never")
 }
 
 // colored tells whether to use colours. The flag wins over the environment, and NO_COLOR over FORCE_COLOR; plain output

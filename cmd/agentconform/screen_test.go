@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/assert"
@@ -12,13 +13,13 @@ import (
 	"github.com/agentconform/agentconform/steps/target"
 )
 
-// TestALineTellsWhatIsWaitedFor sets the clock of a run.
-func TestALineTellsWhatIsWaitedFor(t *testing.T) {
+// TestALineTellsWhatIsWaitedFor runs on a clock of its own.
+func TestALineTellsWhatIsWaitedFor(t *testing.T) { synctest.Test(t, tellWhatIsWaitedFor) }
+
+func tellWhatIsWaitedFor(t *testing.T) {
 	out := &bytes.Buffer{}
 	s := newScreen(streams{err: out, out: &bytes.Buffer{}}, display{})
 	defer s.close()
-	now := s.start
-	s.now = func() time.Time { return now }
 	for _, at := range []struct {
 		after time.Duration
 		event target.Event
@@ -38,10 +39,10 @@ func TestALineTellsWhatIsWaitedFor(t *testing.T) {
 		{200, target.Event{Kind: target.Ended, Name: "B", Text: "AS-RUN-4", Verdict: reports.Passed},
 			"[2/2] 3m20s, 1 not passed: removing what the run created; at most 30s"},
 	} {
-		now = s.start.Add(at.after * time.Second)
+		time.Sleep(time.Until(s.start.Add(at.after * time.Second)))
 		s.show(at.event)
 		out.Reset()
-		s.beat(now)
+		s.beat()
 		assert.Equal(t, at.line, strings.TrimSpace(out.String()))
 	}
 }

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"net"
 	"net/http"
-	"net/netip"
 	"net/url"
 	"strings"
 	"time"
@@ -33,11 +32,11 @@ func newServe(io streams) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "serve",
 		Short: "Serve the reference implementation",
-		Long: `Serve the reference implementation: a control plane that deploys agent servers, and an agent server that runs the
-conformance graph from the start. It prints one line with both addresses when it is ready, and serves until Ctrl-C,
-SIGTERM or SIGHUP. --fault makes it violate the interface on purpose, to see what a run reports. With --proxy the faults
-stand before a server of your own, at its control plane or its agent server: a run against the printed address shows
-whether the suite sees them there too.
+		Long: `Serve the reference implementation: a control plane that deploys agent servers, and an agent server that runs
+the conformance graph from the start. It prints one line with both addresses when it is ready, and serves until
+Ctrl-C, SIGTERM or SIGHUP. With --fault it violates the interface on purpose. With --proxy the faults stand before a
+server of your own, at its control plane or its agent server: a run against the printed address shows whether the
+suite sees them.
 
 Exit codes: 0 stopped, 2 wrong usage, or it could not start.`,
 		Example: `  agentconform serve --listen 127.0.0.1:8123 --write-config reference.yaml
@@ -51,7 +50,7 @@ Exit codes: 0 stopped, 2 wrong usage, or it could not start.`,
 	flags := c.Flags()
 	flags.StringVar(&f.listen, "listen", "127.0.0.1:0", "`address` to listen on; port 0 chooses a free port")
 	flags.StringVar(&f.data, "data", "", "`folder` for the data (default: nothing is kept)")
-	addEdition(c, &f.edition, "cloud or self-hosted (default cloud)")
+	addEdition(c, &f.edition, " (default cloud)")
 	flags.StringSliceVar(&f.faults, "fault", nil,
 		"`names` of faults or equivalent mutants to add to the reference (agentconform prove --list shows them)")
 	flags.StringVar(&f.proxy, "proxy", "", "serve what is at the `URL`, with the faults, in place of the reference")
@@ -67,7 +66,8 @@ func (f *serveFlags) check() error {
 	case f.pace < 0:
 		return fmt.Errorf("--pace %s: give a duration of zero or more, such as 200ms", f.pace)
 	case f.proxy != "" && (f.data != "" || f.edition != "" || f.pace != 0 || f.writeConfig != ""):
-		return errors.New("--proxy serves another server: leave out --data, --edition, --pace and --write-config, which are for the reference")
+		return errors.New("--proxy serves another server: " +
+			"leave out --data, --edition, --pace and --write-config, which are for the reference")
 	case f.writeConfig == "":
 		return nil
 	}
@@ -75,18 +75,11 @@ func (f *serveFlags) check() error {
 	if err == nil {
 		err = outfile.Ready(f.writeConfig)
 	}
-	return f.unwritten(err)
+	return unwritten("configuration", err, "file with --write-config")
 }
 
 // configMark is in the first line of a configuration that serve has written.
 const configMark outfile.Mark = "# Configuration of agentconform for this target."
-
-func (f *serveFlags) unwritten(err error) error {
-	if err == nil {
-		return nil
-	}
-	return fmt.Errorf("writing the configuration: %w; choose another file with --write-config", err)
-}
 
 func (f *serveFlags) serve(c *cobra.Command, io streams) error {
 	if err := f.check(); err != nil {
@@ -177,19 +170,15 @@ func deviations(names []string) (layers []faults.Layer, edition string, err erro
 // beyondLoopback tells whether other machines may reach an address to listen on. No host means all addresses of this
 // one.
 func beyondLoopback(listen string) bool {
-	host, _, err := net.SplitHostPort(listen)
-	if err != nil || strings.EqualFold(host, "localhost") {
-		return false
-	}
-	ip, err := netip.ParseAddr(host)
-	return err != nil || !ip.Unmap().IsLoopback()
+	at, err := net.ResolveTCPAddr("tcp", listen)
+	return err != nil || !at.IP.IsLoopback()
 }
 
 // explained says which flag helps where the reference could not be started.
 func (f *serveFlags) explained(err error) error {
-	var network *net.OpError
+	network, is := errors.AsType[*net.OpError](err)
 	switch {
-	case errors.As(err, &network) && network.Op == "listen":
+	case is && network.Op == "listen":
 		return fmt.Errorf("%w; choose another address with --listen; port 0 chooses a free port: --listen 127.0.0.1:0", err)
 	case f.data != "":
 		return fmt.Errorf("%w; choose another folder with --data", err)
@@ -205,5 +194,6 @@ func (f *serveFlags) write(server *reference.Server) error {
 	cfg := config.Default()
 	describe(&cfg, server)
 	cfg.AgentTarget = server.AgentURL()
-	return f.unwritten(outfile.Text(f.writeConfig, outfile.Private, cfg.YAML()))
+	return unwritten("configuration", outfile.Text(f.writeConfig, outfile.Private, cfg.YAML()),
+		"file with --write-config")
 }

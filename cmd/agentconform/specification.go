@@ -10,16 +10,12 @@ import (
 	"github.com/agentconform/agentconform/features"
 	"github.com/agentconform/agentconform/reports"
 	"github.com/agentconform/agentconform/reports/html"
-	"github.com/agentconform/agentconform/spec"
 )
 
 // listHTML writes the page of the specification with examples from result files: that of a fault has its name, each
 // other one is of a server that keeps the rules which it passed.
-func listHTML(w io.Writer, c *features.Catalogue, excluded []features.Exclusion,
-	files []string,
-) error {
-	suite := reports.Suite{Version: suiteVersion(), Interface: spec.Version, Digest: c.Digest()}
-	page := html.Specification{Suite: suite}
+func listHTML(w io.Writer, c *features.Catalogue, excluded []features.Exclusion, files []string) error {
+	page := html.Specification{Suite: suiteOf(c)}
 	for _, e := range excluded {
 		page.Excluded = append(page.Excluded, [3]string{e.Subject, e.Section, e.Reason})
 	}
@@ -85,32 +81,28 @@ func breaking(rule string, fault html.Fault, result *reports.Result) *html.Examp
 // keeping is the exchange of a requirement that passed which is most like the one that breaks it; the last one where
 // none is.
 func keeping(r *html.Rule, result *reports.Result) (found *html.Example) {
-	at := slices.IndexFunc(result.Requirements, func(q reports.Requirement) bool {
-		return q.ID == r.ID && q.Verdict == reports.Passed
-	})
-	if at < 0 {
+	q := result.Requirement(r.ID)
+	if q == nil || q.Verdict != reports.Passed {
 		return nil
 	}
 	own := map[string]bool{} // scenarios; none of a rule about all answers sends anything
-	for _, s := range result.Requirements[at].Scenarios {
+	for _, s := range q.Scenarios {
 		if len(s.Exchanges) > 0 {
 			own[s.Key()+" "+s.Name] = true
 		}
 	}
+	breaks := cmp.Or(r.Breaks, &html.Example{}).Exchange
 	best := 0
 	for _, x := range result.Exchanges {
 		likeness := 0
-		switch sameOperation := r.Breaks != nil && x.Operation == r.Breaks.Exchange.Operation &&
-			x.Method == r.Breaks.Exchange.Method; {
-		case len(own) > 0 && !own[x.Scenario]:
-		case sameOperation && x.Scenario == r.Breaks.Exchange.Scenario:
-			likeness = 3
-		case sameOperation:
-			likeness = 2
-		case len(own) > 0:
+		if x.Method == breaks.Method && x.Operation == breaks.Operation {
 			likeness = 1
+			if x.Scenario == breaks.Scenario {
+				likeness = 2
+			}
 		}
-		if likeness > 0 && likeness >= best {
+		judged := own[x.Scenario] || len(own) == 0 && likeness > 0
+		if judged && likeness >= best {
 			best, found = likeness, &html.Example{Exchange: x}
 		}
 	}

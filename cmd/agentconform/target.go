@@ -32,36 +32,22 @@ func (t *targetFlags) addConfig(c *cobra.Command) {
 }
 
 // addresses are the values of these flags by key. They name what is judged: with one of them, the other address of the
-// file or the environment is left out, and nothing else is judged in place of what a variable of CI failed to name.
-func (t *targetFlags) addresses(c *cobra.Command) (map[string]string, error) {
-	given := map[string]string{}
-	for _, flag := range []string{"target", "agent-target"} {
-		if !c.Flags().Changed(flag) {
-			continue
-		}
-		if c.Flags().Lookup(flag).Value.String() == "" {
-			return nil, fmt.Errorf("--%s is empty: name a URL, or remove the flag", flag)
-		}
-		given["target"], given["agent_target"] = t.target, t.agentTarget
+// file or the environment is left out.
+func (t *targetFlags) addresses() map[string]string {
+	if t.target == "" && t.agentTarget == "" {
+		return map[string]string{}
 	}
-	return given, nil
+	return map[string]string{"target": t.target, "agent_target": t.agentTarget}
 }
 
 // load reads the configuration with these flags over it.
-func (t *targetFlags) load(c *cobra.Command) (*config.Config, error) {
-	given, err := t.addresses(c)
-	if err != nil {
-		return nil, err
-	}
-	if c.Flags().Changed("config") && t.config == "" {
-		return nil, errors.New("--config is empty: name a file, or remove the flag")
-	}
-	return config.Load(config.Sources{File: t.config, Environ: os.Environ(), Flags: given})
+func (t *targetFlags) load() (*config.Config, error) {
+	return config.Load(config.Sources{File: t.config, Environ: os.Environ(), Flags: t.addresses()})
 }
 
 // loadNamed is load for commands that have nothing to do without a target.
-func (t *targetFlags) loadNamed(c *cobra.Command) (*config.Config, error) {
-	cfg, err := t.load(c)
+func (t *targetFlags) loadNamed() (*config.Config, error) {
+	cfg, err := t.load()
 	if err == nil && len(cfg.Addresses()) == 0 {
 		err = errors.New("no target is configured: name one with --config, --target or --agent-target " +
 			"(the bundled reference ends with its run)")
@@ -73,46 +59,38 @@ func (t *targetFlags) loadNamed(c *cobra.Command) (*config.Config, error) {
 // none, it starts the bundled reference in the edition, and where it wants fixtures, it serves them, until the returned
 // function is called.
 func open(ctx context.Context, cfg *config.Config, edition string, o *steps.Options) (stop func(), err error) {
-	bundled := func() {}
-	if len(cfg.Addresses()) == 0 {
-		if bundled, err = startBundled(ctx, cfg, edition); err != nil {
-			return nil, &exit{exitIncomplete, err}
-		}
-	} else if edition != "" {
-		return nil, errors.New("--edition is for the bundled reference, but a target is configured: remove one of them")
-	}
-	served, unserve, err := startFixtures(cfg)
-	if err != nil {
-		bundled()
-		return nil, err
-	}
-	stop = func() {
-		unserve()
-		bundled()
-	}
-	o.Config, o.Fixtures, o.Version, o.Commit = cfg, served, suiteVersion(), suiteCommit()
+	o.Config, o.Version, o.Commit = cfg, suiteVersion(), suiteCommit()
 	if o.Catalogue, o.Oracle, err = steps.Requirements(); err != nil {
-		stop()
 		return nil, err
 	}
-	return stop, nil
+	switch {
+	case len(cfg.Addresses()) == 0:
+		stop, err = startBundled(ctx, cfg, edition) // it has fixtures of its own
+	case edition != "":
+		err = errors.New("--edition is for the bundled reference, but a target is configured: remove one of them")
+	default:
+		o.Fixtures, stop, err = startFixtures(cfg)
+	}
+	return stop, err
 }
 
 // startBundled starts the reference in the process and points the configuration at it.
 func startBundled(ctx context.Context, cfg *config.Config, edition string) (stop func(), err error) {
 	server, err := reference.Start(ctx, reference.Options{Edition: edition})
 	if err != nil {
-		return nil, fmt.Errorf("starting the bundled reference: %w", err)
+		return nil, &exit{exitIncomplete, fmt.Errorf("starting the bundled reference: %w", err)}
 	}
 	// It is in this process, and has its own credentials.
 	cfg.Headers, cfg.TLS, cfg.Proxy, cfg.Resolve, cfg.Socket = config.Headers{}, config.TLS{}, "", nil, config.Sockets{}
 	cfg.SecretFiles = nil
 	describe(cfg, server)
-	cfg.Fixtures.Serve, cfg.Fixtures.Advertise = "", "" // it has its own
+	cfg.Fixtures.Serve, cfg.Fixtures.Advertise = "", ""
+	stop = func() { _ = server.Close() } // its data is temporary, and nothing is left to do about it
 	if err := cfg.Complete(); err != nil {
+		stop()
 		return nil, err
 	}
-	return func() { _ = server.Close() }, nil // its data is temporary, and nothing is left to do about it
+	return stop, nil
 }
 
 // describe writes into the configuration how the reference is judged. The agent server is the one that its control
@@ -122,14 +100,12 @@ func describe(cfg *config.Config, server *reference.Server) {
 	cfg.Target = server.ControlPlaneURL()
 	cfg.Implementation = reports.Implementation{Name: "agentconform reference", Version: suiteVersion()}
 	cfg.Edition = string(set.Edition)
-	cfg.Credentials = config.Credentials{APIKey: set.Owner.APIKey, TenantID: set.Owner.TenantID, Bearer: set.Owner.Bearer}
-	cfg.OtherTenant = config.Credentials{APIKey: set.OtherTenant.APIKey, TenantID: set.OtherTenant.TenantID,
-		Bearer: set.OtherTenant.Bearer}
+	cfg.Credentials, cfg.OtherTenant = config.Credentials(set.Owner), config.Credentials(set.OtherTenant)
 	cfg.TenantIDAlone, cfg.SeparateCredentials = true, true
 	cfg.Create = config.Create{Body: set.Create, Refused: set.RefusedCreate}
 	cfg.Alternatives = config.Alternatives{
-		RepoRef: set.SecondRef, TagRef: set.TagRef, GraphConfigPath: set.AlternativeGraphConfigPath, ImageURI: set.SecondImageURI,
-		BrokenRef: set.BrokenRef, BrokenImageURI: set.BrokenImageURI, Commits: set.CommitIDs,
+		RepoRef: set.SecondRef, TagRef: set.TagRef, BrokenRef: set.BrokenRef, Commits: set.CommitIDs,
+		GraphConfigPath: set.AlternativeGraphConfigPath, ImageURI: set.SecondImageURI, BrokenImageURI: set.BrokenImageURI,
 	}
 	cfg.Vocabulary = set.Vocabulary
 	cfg.AssistantID = set.AssistantID

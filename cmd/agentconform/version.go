@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"runtime/debug"
 
@@ -19,9 +20,9 @@ func newVersion(io streams) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "version",
 		Short: "Print the version, the commit, the interface and the number of requirements",
-		Long: `Print the version and the commit of the source, the version of the interface that is judged, and the number of
-requirements. With --format json it is the field "suite" of result.json. "+dirty" behind the commit says that the source had
-uncommitted changes.`,
+		Long: `Print the version and the commit of the source, the version of the interface that is judged, and the number
+of requirements. With --format json it is the field "suite" of result.json. "+dirty" behind the commit says that the
+source had uncommitted changes.`,
 		Example: "  agentconform version      # to be named in a bug report\n  agentconform version --format json",
 		Args:    noArguments("run it without arguments"),
 		RunE: func(*cobra.Command, []string) error {
@@ -29,8 +30,7 @@ uncommitted changes.`,
 			if err != nil {
 				return err
 			}
-			suite := reports.Suite{Version: suiteVersion(), Commit: suiteCommit(), Interface: spec.Version,
-				Requirements: len(catalogue.Requirements), Digest: catalogue.Digest()}
+			suite := suiteOf(catalogue)
 			if format == "json" {
 				return writeJSON(io.out, suite)
 			}
@@ -39,8 +39,14 @@ uncommitted changes.`,
 			return err
 		},
 	}
-	addChoice(c, &format, "format", "text or json", "text", "json")
+	addChoice(c, &format, "format", "", "text", "json")
 	return c
+}
+
+// suiteOf is this program with its requirements.
+func suiteOf(c *features.Catalogue) reports.Suite {
+	return reports.Suite{Version: suiteVersion(), Commit: suiteCommit(), Interface: spec.Version,
+		Requirements: len(c.Requirements), Digest: c.Digest()}
 }
 
 // suiteVersion is that of the release, else what the build knows of the module.
@@ -60,25 +66,18 @@ func suiteCommit() string {
 	if commit != "" || !ok {
 		return commit
 	}
-	revision, dirty := "", ""
+	settings := map[string]string{}
 	for _, s := range info.Settings {
-		switch {
-		case s.Key == "vcs.revision":
-			revision = s.Value
-		case s.Key == "vcs.modified" && s.Value == "true":
-			dirty = "+dirty"
-		}
+		settings[s.Key] = s.Value
 	}
-	if revision == "" {
-		return ""
+	revision := settings["vcs.revision"]
+	if revision != "" && settings["vcs.modified"] == "true" {
+		revision += "+dirty"
 	}
-	return revision + dirty
+	return revision
 }
 
 // fullVersion tells builds of one version apart.
 func fullVersion(version, commit string) string {
-	if commit == "" {
-		commit = "unknown"
-	}
-	return version + " (commit " + commit + ")"
+	return version + " (commit " + cmp.Or(commit, "unknown") + ")"
 }

@@ -95,17 +95,16 @@ func answering(status int, header, value, body string) func(http.Handler) http.H
 	}
 }
 
-// demanding refuses requests without the header.
-func demanding(header string) func(http.Handler) http.Handler {
-	return func(next http.Handler) http.Handler {
-		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			if r.Header.Get(header) == "" {
-				w.WriteHeader(http.StatusForbidden)
-				return
-			}
-			next.ServeHTTP(w, r)
-		})
-	}
+// demanding refuses requests without the header, or with another value of it than the one that is given.
+func demanding(header, value string) func(http.Handler) http.Handler {
+	return before(func(w http.ResponseWriter, r *http.Request) bool {
+		sent := r.Header.Get(header)
+		refused := sent == "" || value != "" && sent != value
+		if refused {
+			w.WriteHeader(http.StatusForbidden)
+		}
+		return refused
+	})
 }
 
 // below serves at a path alone.
@@ -238,9 +237,9 @@ func (s setups) refused() []wrongSetup {
 		{name: "key under another scheme", change: with(func(c *config.Config) { c.Credentials = config.Credentials{Bearer: key} }), code: 3, says: `status 401 .*; check AGENTCONFORM_CREDENTIALS_BEARER, sent as Authorization`},
 		{name: "one of several credentials wrong", change: with(func(c *config.Config) { c.Credentials.Bearer = "wrong-bearer" }), says: `^note credentials.bearer sent alone: status 401; CP-AUTH-4 will fail; check AGENTCONFORM_CREDENTIALS_BEARER$`},
 		{name: "key of the other tenant wrong", change: with(func(c *config.Config) { c.OtherTenant = config.Credentials{APIKey: "a-key-that-is-wrong"} }), says: `^note other_tenant status 401; CP-AUTH-6 may fail; check AGENTCONFORM_OTHER_TENANT_API_KEY`},
-		{name: "tenant missing", change: s.behind(demanding("X-Tenant-Id"), nil, func(c *config.Config) { c.Credentials = config.Credentials{APIKey: key} }), code: 3, says: `status 403 .*; .*set credentials.tenant_id`},
+		{name: "tenant missing", change: s.behind(demanding("X-Tenant-Id", ""), nil, func(c *config.Config) { c.Credentials = config.Credentials{APIKey: key} }), code: 3, says: `status 403 .*; .*set credentials.tenant_id`},
 		{name: "tenant of another", change: with(func(c *config.Config) { c.Credentials.TenantID = "another-tenant" }), code: 3, says: `status 401 .*; .* AGENTCONFORM_CREDENTIALS_TENANT_ID, sent as X-Tenant-Id`},
-		{name: "gateway header missing", change: s.behind(demanding("X-Gateway"), nil, nil), code: 3, says: `status 403 .*; .*; if a gateway in front of it wants a header with every request, set headers.control_plane$`},
+		{name: "gateway header missing", change: s.behind(demanding("X-Gateway", ""), nil, nil), code: 3, says: `status 403 .*; .*; if a gateway in front of it wants a header with every request, set headers.control_plane$`},
 		{name: "rate limited", change: s.behind(answering(429, "Retry-After", "3600", ""), nil, nil), code: 3, says: `; wait, or lift the target's rate limit for the tests$`},
 		{name: "template of another type", change: with(func(c *config.Config) {
 			c.Create.Body["source_revision_config"] = map[string]any{"repo_ref": 5, "graph_config_path": "agent.json"}

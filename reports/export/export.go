@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/agentconform/agentconform/reports"
@@ -66,6 +67,20 @@ func checkScripts(dir string) error {
 	return nil
 }
 
+// Begin makes the folder dir for the reports of a run, and removes those of an earlier one: if this run is killed, they would
+// be taken for its own. The result is removed last, since it tells that the others are ours.
+func Begin(dir string) error {
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return err
+	}
+	for _, f := range slices.Backward(formats) {
+		if err := os.Remove(filepath.Join(dir, f.file)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return fmt.Errorf("removing a report of an earlier run: %w", err)
+		}
+	}
+	return removeScripts(dir)
+}
+
 // Write writes all [Files] into the folder dir, which it makes. Each file appears whole or not at all.
 func Write(dir string, r *reports.Result) error {
 	for _, f := range formats {
@@ -77,9 +92,8 @@ func Write(dir string, r *reports.Result) error {
 	return writeScripts(dir, r)
 }
 
-// writeScripts writes the scripts of the first findings, and removes those of an earlier run. Where there can be none, the
-// file says why.
-func writeScripts(dir string, r *reports.Result) error {
+// removeScripts removes the scripts of an earlier run.
+func removeScripts(dir string) error {
 	if err := checkScripts(dir); err != nil {
 		return err
 	}
@@ -89,6 +103,15 @@ func writeScripts(dir string, r *reports.Result) error {
 		if err := os.Remove(filepath.Join(folder, name)); err != nil {
 			return fmt.Errorf("removing a script of an earlier run: %w", err)
 		}
+	}
+	return nil
+}
+
+// writeScripts writes the scripts of the first findings in place of those of an earlier run. Where there can be none, the
+// file says why.
+func writeScripts(dir string, r *reports.Result) error {
+	if err := removeScripts(dir); err != nil {
+		return err
 	}
 	for i := range r.Findings {
 		name := script.Path(r, &r.Findings[i])

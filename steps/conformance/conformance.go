@@ -176,7 +176,7 @@ func (r *run) judge() {
 		defer cancel()
 	}
 	if r.Out != "" {
-		if r.err = os.MkdirAll(r.Out, 0o755); r.err != nil {
+		if r.err = export.Begin(r.Out); r.err != nil {
 			return
 		}
 		r.options.LedgerFile = filepath.Join(r.Out, "ledger.jsonl")

@@ -235,7 +235,7 @@ func (e *execution) end(o *outcome.Outcome, sentence string) {
 // tellEnd shows the verdict of a scenario to people who watch the run.
 func (r *run) tellEnd(s *features.Scenario, v *verdict) {
 	event := target.Event{Kind: target.Ended, Name: s.Name, Text: s.Requirement.ID, Verdict: reports.Passed,
-		Elapsed: v.took}
+		Decides: s.Requirement.Level == reports.Must || r.binding(s.Requirement), Elapsed: v.took}
 	if o := v.outcome; o != nil {
 		event.Verdict, event.Reason, event.BlockedBy = o.Verdict, r.target.Redact.Excerpt(o.Reason), r.blockers(o)
 	}

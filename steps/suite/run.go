@@ -96,6 +96,15 @@ type obstacles struct {
 	stopped      string   // what ended the run before all was judged; "" where nothing did
 }
 
+// Check refuses a selection and expressions that Run would refuse, before anything is done.
+func (o *Options) Check() error {
+	_, err := o.Select.Apply(o.Catalogue)
+	if err == nil {
+		_, err = Binding(o.Catalogue, o.FailOn)
+	}
+	return err
+}
+
 // Run tests the target and returns the result. An error means that there is nothing to report: the
 // ledger could not be written, or the selection holds no scenario. A target that does not answer, or
 // a context that ends early, is a result (incomplete), not an error.

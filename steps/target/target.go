@@ -183,6 +183,7 @@ type Event struct {
 	Name    string // of the target, the scenario, or the revision that is polled; the address that was named
 	Text    string // the requirement of a scenario, the status of a revision
 	Verdict reports.Verdict
+	Decides bool // the requirement of a scenario counts as MUST
 	Reason  string
 	// BlockedBy is what kept a scenario from being judged: many have one cause.
 	BlockedBy []reports.Blocker
