@@ -42,12 +42,12 @@ func HostPort(address string) string {
 var inCert = strings.NewReplacer(`\`, `\\`, ":", `\:`)
 
 // Curl returns the arguments, quoted for a POSIX shell, with which curl reaches an address as the run did, and the
-// host and port to put into the address ("" where its own stay).
-func (c *Connection) Curl(address string) (arguments []string, authority string) {
+// address to call: the given one, or with another host where curl takes a name from there only.
+func (c *Connection) Curl(address string) (arguments []string, called string) {
 	at := HostPort(address)
 	u, err := url.Parse(address)
 	if c == nil || at == "" || err != nil {
-		return nil, ""
+		return nil, address
 	}
 	add := func(flag, value string) {
 		if value != "" {
@@ -68,9 +68,11 @@ func (c *Connection) Curl(address string) (arguments []string, authority string)
 			add("--cert", inCert.Replace(c.Cert))
 			add("--key", c.Key)
 		}
-		if named && c.ServerName != "" && !strings.EqualFold(c.ServerName, host) { // curl takes the name from the address only
-			name, authority = c.ServerName, net.JoinHostPort(c.ServerName, port)
+		if named && c.ServerName != "" && !strings.EqualFold(c.ServerName, host) {
+			name = c.ServerName
 			add("-H", "Host: "+u.Host)
+			u.Host = net.JoinHostPort(name, port)
+			address = u.String()
 		}
 	}
 	if ip != "" {
@@ -88,18 +90,5 @@ func (c *Connection) Curl(address string) (arguments []string, authority string)
 	default:
 		add("--proxy", c.Proxy)
 	}
-	return arguments, authority
-}
-
-// WithAuthority returns an address with another host and port; as it is where the authority is empty, or the address has
-// none.
-func WithAuthority(address, authority string) string {
-	scheme, rest, found := strings.Cut(address, "://")
-	if authority == "" || !found || strings.ContainsAny(scheme, "/?#") { // what is found is in its path
-		return address
-	}
-	if n := strings.IndexAny(rest, "/?#"); n >= 0 {
-		return scheme + "://" + authority + rest[n:]
-	}
-	return scheme + "://" + authority
+	return arguments, address
 }
