@@ -11,6 +11,7 @@ package safe
 
 import (
 	"fmt"
+	"reflect"
 	"regexp"
 	"strconv"
 	"strings"
@@ -122,3 +123,73 @@ func hidden(r rune) bool {
 
 // ShellWord makes one word of s for a POSIX shell, in which nothing is expanded. A NUL character cannot be in a word.
 func ShellWord(s string) string { return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'" }
+
+// commands finds what continuous integration systems take for a command wherever it is in a line of a log: "##[error]"
+// and "##vso[...]" (Azure Pipelines, GitHub Actions), "##teamcity[...]", "section_start:" (GitLab), "travis_fold:".
+var commands = regexp.MustCompile(`(?i)(##(?:vso|teamcity)?)(\[)|((?:section_(?:start|end)|travis_(?:fold|time)))(:)`)
+
+var colons = regexp.MustCompile(`::([A-Za-z])`)
+
+// WithoutCommands puts a backslash into what a continuous integration system would take for a command. "::name ...::" is
+// a command of GitHub Actions at the beginning of a line; it is broken everywhere, since a line may be wrapped before
+// it.
+func WithoutCommands(s string) string {
+	if strings.Contains(s, "##") || strings.Contains(s, "_") { // the fast way out
+		s = commands.ReplaceAllString(s, `$1$3\$2$4`)
+	}
+	if !strings.Contains(s, "::") {
+		return s
+	}
+	lines := strings.Split(s, "\n")
+	for i, line := range lines {
+		if strings.Count(line, "::") > 1 {
+			lines[i] = colons.ReplaceAllString(line, `:\:$1`)
+		}
+	}
+	return strings.Join(lines, "\n")
+}
+
+// Copy returns a deep copy of v in which each text is what change makes of it, and no list and no map is nil. Values
+// behind interfaces and fields that are not exported are taken over as they are.
+func Copy[T any](v T, change func(string) string) T {
+	in := reflect.ValueOf(&v).Elem()
+	out := reflect.New(in.Type()).Elem()
+	copyInto(out, in, change)
+	return out.Interface().(T)
+}
+
+func copyInto(out, in reflect.Value, change func(string) string) {
+	switch in.Kind() {
+	case reflect.String:
+		out.SetString(change(in.String()))
+	case reflect.Slice, reflect.Array:
+		if in.Kind() == reflect.Slice {
+			out.Set(reflect.MakeSlice(in.Type(), in.Len(), in.Len()))
+		}
+		for i := range in.Len() {
+			copyInto(out.Index(i), in.Index(i), change)
+		}
+	case reflect.Map:
+		out.Set(reflect.MakeMapWithSize(in.Type(), in.Len()))
+		for _, key := range in.MapKeys() {
+			k, v := reflect.New(key.Type()).Elem(), reflect.New(in.Type().Elem()).Elem()
+			copyInto(k, key, change)
+			copyInto(v, in.MapIndex(key), change)
+			out.SetMapIndex(k, v)
+		}
+	case reflect.Pointer:
+		if !in.IsNil() {
+			out.Set(reflect.New(in.Type().Elem()))
+			copyInto(out.Elem(), in.Elem(), change)
+		}
+	case reflect.Struct:
+		out.Set(in) // whole first: a time has no field that could be set
+		for i := range in.NumField() {
+			if in.Type().Field(i).IsExported() {
+				copyInto(out.Field(i), in.Field(i), change)
+			}
+		}
+	default:
+		out.Set(in)
+	}
+}
