@@ -57,7 +57,8 @@ const (
 	ByObservation  BlockerKind = "observation"  // the sentence that observed nothing which could show a violation
 )
 
-// Causes are the failures that explain the one of q and that no other explains: q itself where nothing explains it.
+// Causes are the failures that explain the one of q and that no other explains: q itself where nothing explains it. There
+// is always one.
 func Causes(r *Result, q *Requirement) []*Requirement {
 	var causes []*Requirement
 	seen := map[string]bool{} // a result of another suite may have circles
@@ -78,7 +79,9 @@ func Causes(r *Result, q *Requirement) []*Requirement {
 			causes = append(causes, q)
 		}
 	}
-	follow(q)
+	if follow(q); causes == nil {
+		return []*Requirement{q} // it is in such a circle
+	}
 	return causes
 }
 

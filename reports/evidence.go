@@ -23,11 +23,15 @@ const (
 	maxValues = 200      // header values in one direction
 )
 
-// bounded returns x with everything cut that exceeds the bounds of evidence.
-func bounded(x Exchange) Exchange {
-	x.URL, x.Error, x.Curl = safe.Cut(x.URL, maxHeader), safe.Cut(x.Error, maxHeader), safe.Cut(x.Curl, MaxBody)
-	x.Request, x.Response = x.Request.bounded(), x.Response.bounded()
-	return x
+// Record appends exchanges to those that were recorded, each cut to the bounds of evidence. Ids count from 1.
+func Record(all []Exchange, more ...Exchange) []Exchange {
+	for _, x := range more {
+		x.ID = len(all) + 1
+		x.URL, x.Error, x.Curl = safe.Cut(x.URL, maxHeader), safe.Cut(x.Error, maxHeader), safe.Cut(x.Curl, MaxBody)
+		x.Request, x.Response = x.Request.bounded(), x.Response.bounded()
+		all = append(all, x)
+	}
+	return all
 }
 
 // bounded cuts headers, and the body at a rune boundary. Size and SHA256 tell of the whole body where the kept text is
@@ -97,16 +101,6 @@ func (m Message) Header(name string) string {
 	return ""
 }
 
-// Record appends exchanges to those that were recorded, each cut to the bounds of evidence. Ids count from 1.
-func Record(all []Exchange, more ...Exchange) []Exchange {
-	for _, x := range more {
-		x = bounded(x)
-		x.ID = len(all) + 1
-		all = append(all, x)
-	}
-	return all
-}
-
 // Exchange returns the exchange with this id.
 func (r *Result) Exchange(id int) (Exchange, error) {
 	if id < 1 || id > len(r.Exchanges) {
@@ -153,7 +147,7 @@ func (f *Finding) Observation() string {
 	}
 	line := fmt.Sprintf("expected %s, got %s", firstLine(f.Expected), firstLine(f.Actual))
 	about := f.field()
-	if about == "" && f.ofStatus() {
+	if about == "" && onlyStatus.MatchString(f.Expected) {
 		about = f.Operation
 	}
 	if about != "" && !strings.Contains(line, about) {
@@ -162,10 +156,8 @@ func (f *Finding) Observation() string {
 	return line
 }
 
+// onlyStatus is what was expected where it is nothing but the status.
 var onlyStatus = regexp.MustCompile(`^status \d(xx|\d{2})(, \d{3})*( or \d{3})?$`)
-
-// ofStatus tells whether nothing but the status was expected.
-func (f *Finding) ofStatus() bool { return onlyStatus.MatchString(f.Expected) }
 
 // field is the last name in the pointer: "/resources/*/status" is about status.
 func (f *Finding) field() string {

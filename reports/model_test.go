@@ -27,7 +27,8 @@ func TestCauses(t *testing.T) {
 			causes[r.Requirements[i].ID] = append(causes[r.Requirements[i].ID], q.ID)
 		}
 	}
-	assert.Equal(t, map[string][]string{"A": {"A"}, "B": {"A"}, "C": {"A", "D"}, "D": {"D"}, "E": {"E"}}, causes, "a circle, of another suite, has none")
+	assert.Equal(t, map[string][]string{"A": {"A"}, "B": {"A"}, "C": {"A", "D"}, "D": {"D"}, "E": {"E"},
+		"F": {"F"}, "G": {"G"}}, causes, "a circle, of another suite, has no other")
 }
 
 func TestAnObservationNamesWhatItIsAbout(t *testing.T) {

@@ -40,13 +40,13 @@ func joined(separator string, texts ...string) string {
 
 // numbers says how many of the requirements that decide the verdict have passed or failed.
 func (o Overview) numbers() string {
-	r, failed, passed := o.Result, o.deciding(reports.Failed), len(o.deciding(reports.Passed))
-	open := len(o.deciding(reports.Blocked, reports.Inconclusive))
-	notApplicable := len(filter(o.Classes[NotApplicable], (*reports.Requirement).Decides))
+	r, failed, passed := o.Result, o.deciding[reports.Failed], len(o.deciding[reports.Passed])
+	open := len(o.deciding[reports.Blocked]) + len(o.deciding[reports.Inconclusive])
+	notApplicable := count(o.Classes[NotApplicable], (*reports.Requirement).Decides)
 	judged, part := passed+len(failed), r.LeftOut() > 0 && !o.AgentOnly()
 	of := reports.Count(judged+open+notApplicable, r.Deciding())
 	text := fmt.Sprintf("%d of %s failed", len(failed), of) + inBaseline(failed)
-	causes := len(filter(failed, func(q *reports.Requirement) bool { return len(q.ExplainedBy) == 0 }))
+	causes := count(failed, func(q *reports.Requirement) bool { return len(q.ExplainedBy) == 0 })
 	if 0 < causes && causes < len(failed) {
 		text = reports.Count(causes, "cause") + ", " + text
 	}
@@ -70,27 +70,21 @@ func (o Overview) numbers() string {
 	return text
 }
 
-// deciding are the requirements with one of the verdicts that decide that of the run.
-func (o Overview) deciding(verdicts ...reports.Verdict) (all []*reports.Requirement) {
-	for q := range reports.Each(o.Result.Requirements) {
-		if q.Decides() && slices.Contains(verdicts, q.Verdict) {
-			all = append(all, q)
+func count(all []*reports.Requirement, holds func(*reports.Requirement) bool) (n int) {
+	for _, q := range all {
+		if holds(q) {
+			n++
 		}
 	}
-	return all
-}
-
-func filter(all []*reports.Requirement, holds func(*reports.Requirement) bool) []*reports.Requirement {
-	return slices.DeleteFunc(slices.Clone(all), func(q *reports.Requirement) bool { return !holds(q) })
+	return n
 }
 
 // inBaseline counts those that the baseline covers: " (2 in the baseline)"; "" where there is none.
 func inBaseline(all []*reports.Requirement) string {
-	known := filter(all, func(q *reports.Requirement) bool { return q.Known != nil })
-	if len(known) == 0 {
-		return ""
+	if n := count(all, func(q *reports.Requirement) bool { return q.Known != nil }); n > 0 {
+		return fmt.Sprintf(" (%d in the baseline)", n)
 	}
-	return fmt.Sprintf(" (%d in the baseline)", len(known))
+	return ""
 }
 
 // firstCause names the gravest failure, or what kept most requirements from being judged. What the run has to say of the
@@ -106,11 +100,7 @@ func (o Overview) firstCause() string {
 	if len(open) == 0 {
 		return ""
 	}
-	more := ""
-	if n := len(open[0].Requirements) - 1; n > 0 {
-		more = fmt.Sprintf(" and %d more", n)
-	}
-	return open[0].Requirements[0].ID + more + ": " + open[0].What
+	return Some(ids(open[0].Requirements), 1) + ": " + open[0].What
 }
 
 // gravest says in a few words what is wrong with the gravest of some failures.

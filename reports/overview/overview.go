@@ -35,12 +35,18 @@ type Overview struct {
 	Classes  map[Class][]*reports.Requirement
 	Findings map[string][]*reports.Finding // by requirement
 	Judged   int                           // requirements of every level that passed or failed
+
+	deciding map[reports.Verdict][]*reports.Requirement // those that decide the verdict of the run, by their own
 }
 
 // Of sorts the requirements of r.
 func Of(r *reports.Result) Overview {
-	o := Overview{r, map[Class][]*reports.Requirement{}, map[string][]*reports.Finding{}, 0}
+	o := Overview{Result: r, Classes: map[Class][]*reports.Requirement{}, Findings: map[string][]*reports.Finding{},
+		deciding: map[reports.Verdict][]*reports.Requirement{}}
 	for q := range reports.Each(r.Requirements) {
+		if q.Decides() {
+			o.deciding[q.Verdict] = append(o.deciding[q.Verdict], q)
+		}
 		class := o.ClassOf(q)
 		o.Classes[class] = append(o.Classes[class], q)
 		if q.Verdict == reports.Passed || q.Verdict == reports.Failed {

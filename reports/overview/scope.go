@@ -70,14 +70,10 @@ func (o Overview) BrokenClaims() string {
 	var parts []string
 	for _, q := range reports.BrokenClaims(o.Result) {
 		why := q.ID + " " + string(q.Verdict)
-		switch {
-		case q.Skip == nil:
-		case q.Skip.Kind == reports.OverBudget:
-			why = "raise " + q.Skip.Key
-		case q.Skip.Kind == reports.NotApplicable:
+		if q.Skip != nil && q.Skip.Kind == reports.NotApplicable {
 			why = q.ID + " does not apply here: remove " + q.Claimed + " from supports"
-		default:
-			why = "set " + q.Skip.Key
+		} else if q.Skip != nil {
+			why = remedies[q.Skip.Kind] + q.Skip.Key
 		}
 		if text := q.Claimed + " (" + why + ")"; !slices.Contains(parts, text) {
 			parts = append(parts, text)
@@ -91,8 +87,8 @@ func (o Overview) BrokenClaims() string {
 
 // Remaining says how far a target is from conformant: "3 MUSTs with 2 causes", or "none".
 func (o Overview) Remaining() string {
-	r, passed := o.Result, len(o.deciding(reports.Passed))
-	short := o.deciding(reports.Failed, reports.Blocked, reports.Inconclusive)
+	r, passed := o.Result, len(o.deciding[reports.Passed])
+	short := slices.Concat(o.deciding[reports.Failed], o.deciding[reports.Blocked], o.deciding[reports.Inconclusive])
 	claims, text, left := o.BrokenClaims(), "", ""
 	switch warnings := o.Classes[Warning]; {
 	case len(short) > 0:

@@ -76,16 +76,12 @@ func (o Overview) Suite() string {
 	return text
 }
 
-// WhereFrom says where a requirement is from. Those without a section of the interface come from what clients in the
-// field rely on.
-func WhereFrom(section string) string {
-	if section == "" || section[0] < '0' || section[0] > '9' {
-		return "relied on by clients in the field"
+// WhereFrom names the sections of the interface that a requirement is from.
+func WhereFrom(sections string) string {
+	if strings.Contains(sections, ",") {
+		return "interface, sections " + sections
 	}
-	if strings.Contains(section, ",") {
-		return "interface, sections " + section
-	}
-	return "interface, section " + section
+	return "interface, section " + sections
 }
 
 // specification is where the page of all requirements is, which make spec-page makes. An ID is the anchor of its rule.
