@@ -72,9 +72,6 @@ var jsonCommands = regexp.MustCompile(`(?i)##((?:vso|teamcity)?\[)`)
 // document stays the same. Bytes that are not UTF-8 become U+FFFD, as encoding/json makes them.
 func JSON(doc []byte) []byte {
 	doc = jsonCommands.ReplaceAll(doc, []byte(`#\u0023$1`))
-	if isPlain(doc) {
-		return doc
-	}
 	var b bytes.Buffer
 	for i := 0; i < len(doc); {
 		r, size := utf8.DecodeRune(doc[i:])

@@ -23,10 +23,8 @@ import (
 // reading direction is replaced by a visible escape. Line feeds and tabs stay; a carriage return before a line
 // feed is dropped.
 func Visible(s string) string {
-	if isPlain(s) {
-		return s
-	}
 	var b strings.Builder
+	b.Grow(len(s))
 	for i := 0; i < len(s); {
 		r, size := utf8.DecodeRuneInString(s[i:])
 		switch {
@@ -93,23 +91,12 @@ func Prefix(s string, limit int) string {
 	return s[:limit]
 }
 
-// isPlain is the fast way out: nearly all text is plain ASCII.
-func isPlain[T string | []byte](s T) bool {
-	for i := range len(s) {
-		c := s[i]
-		if c >= 0x7f || c < ' ' && c != '\n' && c != '\t' {
-			return false
-		}
-	}
-	return true
-}
-
 // hidden tells whether r must not be shown as it is. Format characters (Cf) hold the bidi marks, the zero-width
 // and the tag characters; U+2028 and U+2029 break lines in places that do not expect it; variation selectors and
 // the Hangul and Braille fillers can carry hidden text.
 func hidden(r rune) bool {
 	switch {
-	case r == '\n' || r == '\t':
+	case r == '\n' || r == '\t' || r >= ' ' && r <= '~':
 		return false
 	case r == 0x2028, r == 0x2029, r == 0x115f, r == 0x1160, r == 0x3164, r == 0xffa0, r == 0x2800, r == 0x034f:
 		return true
