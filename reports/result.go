@@ -13,6 +13,7 @@ package reports
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 )
 
@@ -58,6 +59,17 @@ type Target struct {
 	Rejecting      []string       `json:"rejecting,omitempty"`  // halves that refused every request with the configured credentials
 	Connection     *Connection    `json:"connection,omitempty"` // how it was reached, where its addresses do not say it
 	Supports       []string       `json:"supports,omitempty"`   // what the target claims, in words of the key supports; empty: everything
+}
+
+// Below is what an address has below that of a half, "/v2/deployments"; "" where it is the address of something else.
+func (t *Target) Below(address string) string {
+	for _, base := range []string{t.ControlPlane, t.AgentServer} {
+		rest, below := strings.CutPrefix(address, strings.TrimRight(base, "/"))
+		if base != "" && below && strings.HasPrefix(rest, "/") {
+			return rest
+		}
+	}
+	return ""
 }
 
 // Implementation is what the target's makers say it is, from the configuration.

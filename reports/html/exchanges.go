@@ -1,10 +1,10 @@
 package html
 
 import (
+	"cmp"
 	"fmt"
 	"iter"
 	"slices"
-	"strings"
 
 	"github.com/agentconform/agentconform/reports"
 	"github.com/agentconform/agentconform/reports/safe"
@@ -43,13 +43,7 @@ func (p *page) row(x reports.Exchange) exchangeRow {
 
 // short leaves out what all addresses have in common, and shortens ids: what differs is at the end.
 func (p *page) short(address string) string {
-	for _, base := range []string{p.Result.Target.ControlPlane, p.Result.Target.AgentServer} {
-		if rest, ok := strings.CutPrefix(address, strings.TrimRight(base, "/")); ok && base != "" && strings.HasPrefix(rest, "/") {
-			address = rest
-			break
-		}
-	}
-	return safe.ShortIDs(address)
+	return safe.ShortIDs(cmp.Or(p.Result.Target.Below(address), address))
 }
 
 // RowChunks and ShownChunks give the list and the evidence as data, some at a time.

@@ -199,12 +199,7 @@ func (r Row) judgeFault(level reports.Level, gate bool) string {
 }
 
 // list joins IDs for a message.
-func list(ids []string) string {
-	if len(ids) == 0 {
-		return "none"
-	}
-	return strings.Join(ids, ", ")
-}
+func list(ids []string) string { return cmp.Or(strings.Join(ids, ", "), "none") }
 
 // Conclude fills the problems of the rows and of the whole. A full self-test also needs enough faults for every
 // requirement.
