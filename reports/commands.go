@@ -18,15 +18,16 @@ const ProxyVariable = "$AGENTCONFORM_PROXY"
 // Connection is how the target was reached, where its addresses alone do not say it: what a curl line needs beside the
 // request. Paths are as the run used them.
 type Connection struct {
-	CA         string            `json:"ca,omitempty"`          // PEM file with the certificates of the authorities that were trusted
+	CA         string            `json:"ca,omitempty"`          // PEM file with the certificates of trusted authorities
 	Cert       string            `json:"cert,omitempty"`        // PEM file with the client certificate
-	Key        string            `json:"key,omitempty"`         // PEM file with its key; empty: in the file of the certificate
-	ServerName string            `json:"server_name,omitempty"` // in the certificate, where it is not the host of the address
+	Key        string            `json:"key,omitempty"`         // PEM file with its key; empty: in that of Cert
+	ServerName string            `json:"server_name,omitempty"` // in the certificate, where it is not the host
 	Insecure   bool              `json:"insecure,omitempty"`    // certificates of servers were not verified
 	Proxy      string            `json:"proxy,omitempty"`       // URL, or ProxyVariable
 	Resolve    map[string]string `json:"resolve,omitempty"`     // IP address by host name, in lower case
 	Sockets    map[string]string `json:"sockets,omitempty"`     // path of a Unix domain socket by "host:port"
-	Hosts      []string          `json:"hosts,omitempty"`       // "host:port" that the configuration names: Cert and ServerName are for these only
+	// Hosts are those that the configuration names, "host:port": Cert and ServerName are for these only.
+	Hosts []string `json:"hosts,omitempty"`
 }
 
 // HostPort is the host of an address in lower case with its port, "" where the address has none.
@@ -100,7 +101,8 @@ func (c *Connection) Curl(address string) (arguments []string, called string) {
 // bare is a word that a POSIX shell takes as it is.
 var bare = regexp.MustCompile(`^[\w./:@%+,=-]+$`)
 
-// ShellWord returns the text as one word for a POSIX shell, in which nothing is expanded: in quotes where it needs them.
+// ShellWord returns the text as one word for a POSIX shell, in which nothing is expanded: in quotes where it needs
+// them.
 func ShellWord(s string) string {
 	if bare.MatchString(s) {
 		return s

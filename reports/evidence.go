@@ -109,8 +109,8 @@ func (r *Result) Exchange(id int) (Exchange, error) {
 	return r.Exchanges[id-1], nil
 }
 
-// RenumberExchanges gives the exchanges of r new ids: the exchange order[0] becomes 1, order[1] becomes 2 and so on; the
-// order names each once. It adapts all that refers to them. A run calls it at its end: the ids then follow from the
+// RenumberExchanges gives the exchanges of r new ids: the exchange order[0] becomes 1, order[1] becomes 2 and so on;
+// the order names each once. It adapts all that refers to them. A run calls it at its end: the ids then follow from the
 // features and not from which scenario was quicker.
 func (r *Result) RenumberExchanges(order []int) {
 	renamed, moved := make(map[int]int, len(order)), make([]Exchange, len(order))
@@ -138,8 +138,8 @@ func (r *Result) RenumberExchanges(order []int) {
 	}
 }
 
-// Observation says in one line what was seen, with the field that it is about where the words do not name it: "repo_ref:
-// expected "main", got null"; with the operation where it is about a status: "list-revisions: expected status 422, got
+// Observation says in one line what was seen, with the field that it is about where the words do not name it:
+// "repo_ref: expected "main", got null"; with the operation where it is about a status: "list-revisions: expected status 422, got
 // status 200 with a list of 20 revisions". Where nothing was compared it is the summary.
 func (f *Finding) Observation() string {
 	if f.Expected == "" || f.Actual == "" {

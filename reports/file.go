@@ -16,8 +16,8 @@ import (
 	"github.com/agentconform/agentconform/reports/safe"
 )
 
-// Bounds of a result file that is read: it may come from anywhere. That of a run with 1,800 exchanges has 5 MB, and some
-// hundred thousand values.
+// Bounds of a result file that is read: it may come from anywhere. That of a run with 1,800 exchanges has 5 MB, and
+// some hundred thousand values.
 const (
 	maxFile       = 64 << 20
 	maxFileValues = 1_500_000
@@ -79,12 +79,13 @@ func IsSegment(id string, most int) bool {
 		!strings.ContainsFunc(id, func(r rune) bool { return r == '/' || r == '\\' || unicode.IsControl(r) })
 }
 
-// check refuses a file that is well formed and yet no result. Only what is used of a foreign file is looked at: it is compared, or
-// its findings are judged again.
+// check refuses a file that is well formed and yet no result. Only what is used of a foreign file is looked at: it is
+// compared, or its findings are judged again.
 func check(r *Result) error {
 	switch {
 	case r.Schema != Schema:
-		return fmt.Errorf("its schema is %.100q, this program reads %q; use the agentconform that wrote it, or run again", r.Schema, Schema)
+		return fmt.Errorf("its schema is %.100q, this program reads %q; use the agentconform that wrote it, or run again",
+			r.Schema, Schema)
 	case !slices.Contains([]Conclusion{Conformant, NonConformant, Incomplete}, r.Verdict):
 		return fmt.Errorf("verdict %.100q is unknown", r.Verdict)
 	case r.Scope != ScopeWhole && r.Scope != ScopePart:
@@ -131,14 +132,16 @@ func check(r *Result) error {
 func (r *Result) WriteJSON(w io.Writer) error {
 	n := *r
 	n.Exchanges = nil
-	n = safe.Copy(n, func(text string) string { return safe.Cut(text, MaxBody) }) // texts quote the target, which may have sent megabytes
+	// Texts quote the target, which may have sent megabytes.
+	n = safe.Copy(n, func(text string) string { return safe.Cut(text, MaxBody) })
 	n.Schema, n.Exchanges = Schema, nil
 	doc, err := encoded(n, "  ")
 	if err != nil {
 		return fmt.Errorf("encoding the result: %w", err)
 	}
-	before, after, _ := bytes.Cut(doc, []byte(`"exchanges": null`)) // no text of a target can hold it with these quotation marks
-	out := bufio.NewWriterSize(w, 64<<10)                           // what it returns of an error, Flush returns too
+	// No text of a target can hold it with these quotation marks.
+	before, after, _ := bytes.Cut(doc, []byte(`"exchanges": null`))
+	out := bufio.NewWriterSize(w, 64<<10) // what it returns of an error, Flush returns too
 	_, _ = fmt.Fprintf(out, `%s"exchanges": [`, before)
 	for i, x := range r.Exchanges {
 		line, err := encoded(x, "")

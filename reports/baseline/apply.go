@@ -30,8 +30,11 @@ func Apply(r *reports.Result, b *Baseline, now time.Time) {
 		if !q.Verdict.Problem() {
 			continue
 		}
-		if q.Known == nil && coveredByCauses(r, b, q) {
-			q.Known = reports.Causes(r, q)[0].Known
+		if q.Known == nil && coverable(q) && !b.Names(q.ID) { // no entry says more about it than those of its causes
+			causes := reports.Causes(r, q)
+			if !slices.ContainsFunc(causes, func(cause *reports.Requirement) bool { return cause.Known == nil }) {
+				q.Known = causes[0].Known
+			}
 		}
 		switch {
 		case q.Known != nil && q.Known.Flaky:
@@ -56,12 +59,6 @@ func coverable(q *reports.Requirement) bool {
 	return len(q.ExplainedBy) > 0 && q.Subject != "security" && q.Subject != "isolation"
 }
 
-// coveredByCauses tells whether known failures explain one: each of its causes is known, and no entry says more about it.
-func coveredByCauses(r *reports.Result, b *Baseline, q *reports.Requirement) bool {
-	fresh := func(cause *reports.Requirement) bool { return cause.Known == nil }
-	return coverable(q) && !b.Names(q.ID) && !slices.ContainsFunc(reports.Causes(r, q), fresh)
-}
-
 // apply finds out what one entry is worth, and marks what it covers. Where the run has learned nothing about the
 // requirement, the entry stays as it is.
 func apply(r *reports.Result, e Entry, findings []*reports.Finding, flaky bool, today Day) {
@@ -72,7 +69,8 @@ func apply(r *reports.Result, e Entry, findings []*reports.Finding, flaky bool, 
 	case q == nil:
 		a.Unmatched = append(a.Unmatched, where+": no such requirement; remove the entry, or correct its ID")
 	case e.Expires != "" && today > e.Expires:
-		a.Expired = append(a.Expired, fmt.Sprintf("%s: the entry expired on %s; fix the failure, or set a new date", where, e.Expires))
+		a.Expired = append(a.Expired, where+": the entry expired on "+string(e.Expires)+
+			"; fix the failure, or set a new date")
 	case q.Verdict == reports.Passed && !flaky:
 		a.Stale = append(a.Stale, where+" passes; remove the entry")
 	case q.Verdict.Problem():
@@ -86,7 +84,8 @@ func apply(r *reports.Result, e Entry, findings []*reports.Finding, flaky bool, 
 		if e.Finding == "" {
 			q.Known = known
 		} else if !covered && !flaky { // the requirement fails in another way: what the entry knew is repaired
-			a.Unmatched = append(a.Unmatched, where+": the requirement fails, but not with this finding; remove the entry, or correct its finding")
+			a.Unmatched = append(a.Unmatched, where+
+				": the requirement fails, but not with this finding; remove the entry, or correct its finding")
 		}
 	}
 }

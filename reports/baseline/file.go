@@ -134,7 +134,8 @@ func Parse(path string, doc []byte) (*Baseline, error) {
 		return nil, fmt.Errorf("%s: a baseline of more than %d bytes is not read; is it the right file?", path, maxFile)
 	}
 	if err := yaml.Load(doc, b, yaml.WithKnownFields(), yaml.WithUniqueKeys()); err != nil {
-		const keys = "; a baseline has the keys version, known and flaky, an entry requirement, finding, reason, owner and expires"
+		const keys = "; a baseline has the keys version, known and flaky, an entry requirement, finding, reason, owner " +
+			"and expires"
 		what, where := err.Error(), path
 		if at, is := errors.AsType[*yaml.LoadError](err); is {
 			what = ofType.ReplaceAllString(at.Message, keys)

@@ -28,8 +28,8 @@ type body struct {
 // Text tells whether there is text to show.
 func (b body) Text() bool { return b.Before+b.Marked+b.After != "" }
 
-// prettyBody makes a body ready. In JSON, the value at pointer is marked; where it is not there, the nearest value around
-// it is marked, and the pointer is named as missing.
+// prettyBody makes a body ready. In JSON, the value at pointer is marked; where it is not there, the nearest value
+// around it is marked, and the pointer is named as missing.
 func prettyBody(text, pointer string) body {
 	switch {
 	case strings.TrimSpace(text) == "":
@@ -120,8 +120,8 @@ func inLines(text string) (string, bool) {
 	return pretty, true
 }
 
-// prettyJSON sorts the members of objects, so that their order makes no difference. What is nested so deep that it grows
-// to more than a screen or two of indentation is no better pretty.
+// prettyJSON sorts the members of objects, so that their order makes no difference. What is nested so deep that it
+// grows to more than a screen or two of indentation is no better pretty.
 func prettyJSON(text string) (string, bool) {
 	var value any
 	dec := json.NewDecoder(strings.NewReader(text))

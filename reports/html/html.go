@@ -37,8 +37,8 @@ func Write(w io.Writer, r *reports.Result) error {
 // parsed reads the templates once: a section of the page each.
 var parsed = sync.OnceValue(func() *template.Template {
 	return template.Must(template.New("page.gohtml").Funcs(template.FuncMap{
-		"beyond": func(n, most int) int { return max(n-most, 0) }, "byKind": overview.CountByKind, "duration": overview.Duration,
-		"ellipsis": safe.Ellipsis, "join": strings.Join, "known": overview.KnownText, "long": long,
+		"beyond": func(n, most int) int { return max(n-most, 0) }, "byKind": overview.CountByKind,
+		"duration": overview.Duration, "ellipsis": safe.Ellipsis, "join": strings.Join, "known": overview.KnownText, "long": long,
 		"levels": func() []reports.Level { return reports.Levels }, "rule": overview.RuleURL,
 		"seen": overview.Seen, "shortID": shortID, "where": overview.WhereFrom,
 	}).ParseFS(templates, "templates/*.gohtml"))
@@ -105,7 +105,8 @@ type assets struct {
 
 func ownAssets() assets {
 	return assets{Style: template.CSS(style), Script: template.JS(script), //nolint:gosec // our own files
-		Policy: "default-src 'none'; style-src " + hash(style) + "; script-src " + hash(script) + "; base-uri 'none'; form-action 'none'"}
+		Policy: "default-src 'none'; style-src " + hash(style) + "; script-src " + hash(script) +
+			"; base-uri 'none'; form-action 'none'"}
 }
 
 // hash names a script or a style sheet in the content security policy.

@@ -1,6 +1,6 @@
-// Package outfile writes the files of this program. A file appears whole or not at all, never through a link at its last
-// component, and in place of nothing but a regular file: the folder of the reports may come from a checkout that nobody
-// has read.
+// Package outfile writes the files of this program. A file appears whole or not at all, never through a link at its
+// last component, and in place of nothing but a regular file: the folder of the reports may come from a checkout that
+// nobody has read.
 package outfile
 
 import (
@@ -32,8 +32,8 @@ func (r *Refused) Error() string {
 	return fmt.Sprintf("%s %s, and is not replaced; move it, or name another place", r.Path, r.Problem)
 }
 
-// Write writes the file through write: into a temporary file in the same folder, which is made if it does not exist, and
-// renames it. Where write or the disk fails, the old file stays as it was and the temporary one is removed.
+// Write writes the file through write: into a temporary file in the same folder, which is made if it does not exist,
+// and renames it. Where write or the disk fails, the old file stays as it was and the temporary one is removed.
 func Write(path string, mode os.FileMode, write func(io.Writer) error) error {
 	if err := Check(path); err != nil {
 		return err

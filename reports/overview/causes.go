@@ -103,7 +103,8 @@ func (o Overview) LeftOut(applies bool) []Cause {
 	return o.Causes(all)
 }
 
-// SkippedInPart groups by cause the skipped scenarios of requirements that passed by others, each cause of a requirement once.
+// SkippedInPart groups by cause the skipped scenarios of requirements that passed by others, each cause of a
+// requirement once.
 func (o Overview) SkippedInPart() []Cause {
 	var all []*reports.Requirement
 	for _, q := range o.Classes[Passed] {
@@ -128,7 +129,9 @@ func (o Overview) byCause(list []*reports.Requirement) (ordered []*reports.Requi
 			continue
 		}
 		causes := reports.Causes(o.Result, q)
-		at := slices.IndexFunc(list, func(other *reports.Requirement) bool { return other != q && slices.Contains(causes, other) })
+		at := slices.IndexFunc(list, func(other *reports.Requirement) bool {
+			return other != q && slices.Contains(causes, other)
+		})
 		if at >= 0 {
 			place[q], beneath[q.ID] = 2*at+1, true
 		}

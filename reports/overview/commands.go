@@ -49,12 +49,13 @@ func (o Overview) ReplayCommand(f *reports.Finding) string {
 type Cleanup struct {
 	Removed, Left []reports.LedgerEntry
 	Summary       string // "created 1 deployment, 85 threads, 70 runs; all removed"; "" where nothing was created
-	Reason        string // why the first thing is left
-	Command       string // that removes what is left; "" where nothing can
+	WhatIsLeft    string // "74 threads, 60 runs: the first reason"; "" where nothing is left
+	Command       string // that removes it; "" where nothing can
 }
 
 // Cleanup derives it from the ledger of the run. out is the folder of the ledger; it may be empty.
 func (o Overview) Cleanup(out string) (c Cleanup) {
+	reason := ""
 	for _, e := range o.Result.Ledger {
 		if e.Removed {
 			c.Removed = append(c.Removed, e)
@@ -64,27 +65,25 @@ func (o Overview) Cleanup(out string) (c Cleanup) {
 		if !e.Unremovable && e.Kind != "run" { // a run goes with its thread
 			c.Command = CleanCommand(&o.Result.Run, out)
 		}
-		c.Reason = cmp.Or(c.Reason, safe.Ellipsis(e.Reason, maxCause))
+		reason = cmp.Or(reason, safe.Ellipsis(e.Reason, maxCause))
 	}
 	if len(o.Result.Ledger) == 0 {
 		return c
 	}
-	c.Summary = "created " + CountByKind(o.Result.Ledger) + "; all removed"
+	removed := "all removed"
 	if len(c.Left) > 0 {
-		c.Summary = "created " + CountByKind(o.Result.Ledger) + "; removed " + cmp.Or(CountByKind(c.Removed), "none")
+		removed = "removed " + cmp.Or(CountByKind(c.Removed), "none")
 	}
+	c.Summary = "created " + CountByKind(o.Result.Ledger) + "; " + removed
+	c.WhatIsLeft = joined(": ", CountByKind(c.Left), reason)
 	if took := o.Result.Run.RemovalMS; took > 0 {
 		c.Summary += ", in " + Duration(took)
 	}
 	return c
 }
 
-// WhatIsLeft counts what is still at the target, with the first reason: "74 threads, 60 runs: ...". It is empty where
-// nothing is.
-func (c Cleanup) WhatIsLeft() string { return joined(": ", CountByKind(c.Left), c.Reason) }
-
-// CleanCommand returns the command that removes what a run has left, with the flags that say where. out is the folder of
-// its ledger; it may be empty.
+// CleanCommand returns the command that removes what a run has left, with the flags that say where. out is the folder
+// of its ledger; it may be empty.
 func CleanCommand(r *reports.Run, out string) string {
 	command := "agentconform clean" + r.Flags("--target", "--agent-target", "--config")
 	if out != "" {

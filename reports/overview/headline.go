@@ -30,7 +30,8 @@ func (o Overview) Headline() string {
 	if r.Run.Whole && r.Verdict == reports.Incomplete && r.LeftOut() > 0 {
 		required = fmt.Sprintf("--require-whole: %s not judged", reports.Count(r.LeftOut(), "requirement"))
 	}
-	return joined("; ", stopped, o.numbers(), o.firstCause(), required, o.BrokenClaims(), o.Unclaimed(), o.warnings(), o.nextKey())
+	return joined("; ", stopped, o.numbers(), o.firstCause(), required, o.BrokenClaims(), o.Unclaimed(), o.warnings(),
+		o.nextKey())
 }
 
 // joined joins the texts that are not empty.
@@ -87,8 +88,8 @@ func inBaseline(all []*reports.Requirement) string {
 	return ""
 }
 
-// firstCause names the gravest failure, or what kept most requirements from being judged. What the run has to say of the
-// target as a whole goes first: with a wrong address no single failure means anything.
+// firstCause names the gravest failure, or what kept most requirements from being judged. What the run has to say of
+// the target as a whole goes first: with a wrong address no single failure means anything.
 func (o Overview) firstCause() string {
 	if o.Result.Headline != "" {
 		return safe.Ellipsis(strings.TrimSuffix(o.Result.Headline, "."), maxHeadline)
@@ -111,7 +112,9 @@ func (o Overview) gravest(failed []*reports.Requirement) string {
 	return "first " + q.ID + ": " + o.inWords(q)
 }
 
-// warnings counts what failed and does not decide the verdict: "1 SHOULD failed, first CP-REV-3: expected 4xx, got 200".
+// warnings counts what failed and does not decide the verdict:
+//
+//	1 SHOULD failed, first CP-REV-3: expected 4xx, got 200
 func (o Overview) warnings() string {
 	failed := o.Classes[Warning]
 	switch {
@@ -144,9 +147,11 @@ const Allowed reports.Conclusion = "allowed"
 type Display struct {
 	Tone     reports.Conclusion // how it is to look: differs from the verdict only where a baseline does
 	Word     reports.Conclusion // the verdict
-	Scope    string             // " (partial run)", " (agent server)", " (insecure: certificates not verified)"; "" for a whole run
+	Scope    string             // " (partial run)", " (insecure: certificates not verified)"; "" for a whole run
 	Baseline string             // " (all failures are in the baseline, exit 0)"; may be empty
-	Exit     int                // code of the command: 0 conformant or all known, 1 non-conformant or a baseline out of date, 3 incomplete
+	// Exit is the code of the command: 0 conformant or all known, 1 non-conformant or a baseline out of date, 3
+	// incomplete.
+	Exit int
 }
 
 // String is the verdict with its scope, and what the baseline makes of it.

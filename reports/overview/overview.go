@@ -126,7 +126,9 @@ type Counts []Count
 // Counts counts the requirements of the catalogue.
 func (o Overview) Counts() (counts Counts) {
 	start := 0
-	for _, class := range []Class{Passed, Failed, Warning, Known, Blocked, Inconclusive, NotRun, NotApplicable, NotClaimed, NotJudged} {
+	for _, class := range []Class{
+		Passed, Failed, Warning, Known, Blocked, Inconclusive, NotRun, NotApplicable, NotClaimed, NotJudged,
+	} {
 		n, label := len(o.Classes[class]), string(class)
 		if class == NotJudged {
 			n += o.Result.Catalogue() - len(o.Result.Requirements)
@@ -144,7 +146,9 @@ func (o Overview) Counts() (counts Counts) {
 
 // Scenarios counts the scenarios by their verdicts.
 func (o Overview) Scenarios() (counts Counts) {
-	for _, v := range []reports.Verdict{reports.Passed, reports.Failed, reports.Blocked, reports.Inconclusive, reports.Skipped} {
+	for _, v := range []reports.Verdict{
+		reports.Passed, reports.Failed, reports.Blocked, reports.Inconclusive, reports.Skipped,
+	} {
 		if n := o.Result.Counts.Scenarios[v]; n > 0 {
 			counts = append(counts, Count{N: n, Label: string(v)})
 		}

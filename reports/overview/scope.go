@@ -9,29 +9,22 @@ import (
 	"github.com/agentconform/agentconform/reports"
 )
 
-// Halves of the interface and what needs both, as [reports.Requirement] names them.
-const (
-	controlPlane = "control-plane"
-	endToEnd     = "end-to-end"
-)
-
 // AgentOnly tells whether an agent server was judged as the whole of what there is to judge: no control plane is
 // configured or claimed, and nothing else was left out but what is optional (MAY).
 func (o Overview) AgentOnly() bool {
 	r := o.Result
-	for _, q := range r.Requirements {
-		if q.Verdict != reports.Skipped && slices.Contains([]string{controlPlane, endToEnd}, q.Profile) {
-			return false
-		}
+	others := []string{"control-plane", "end-to-end", "target"} // profiles, and the key of the control plane
+	judged := func(q reports.Requirement) bool {
+		return q.Verdict != reports.Skipped && slices.Contains(others, q.Profile)
 	}
-	for _, n := range r.NotJudged {
+	missing := func(n reports.NotJudged) bool {
 		q := r.Requirement(n.ID)
-		rightly := slices.Contains([]string{controlPlane, endToEnd, "target"}, n.Key) || q != nil && q.Level == reports.May
-		if n.Kind != reports.NotApplicable && (!rightly || n.Kind != reports.NotConfigured && n.Kind != reports.NotClaimed) {
-			return false
-		}
+		rightly := slices.Contains(others, n.Key) || q != nil && q.Level == reports.May
+		return n.Kind != reports.NotApplicable &&
+			(!rightly || n.Kind != reports.NotConfigured && n.Kind != reports.NotClaimed)
 	}
-	return r.Target.AgentServer != "" && r.Scope == reports.ScopePart
+	return r.Target.AgentServer != "" && r.Scope == reports.ScopePart &&
+		!slices.ContainsFunc(r.Requirements, judged) && !slices.ContainsFunc(r.NotJudged, missing)
 }
 
 // Unclaimed counts what the target does not claim: "12 MUSTs, 2 SHOULDs not claimed"; "" where it claims everything,

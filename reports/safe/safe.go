@@ -42,16 +42,17 @@ func Visible(s string) string {
 	return b.String()
 }
 
-// Terminal makes s fit to print on a terminal: nothing in it can move the cursor, colour the screen, set a title or turn
-// the reading direction, and no system of continuous integration takes it for a command ([WithoutCommands]). Tabs become
-// spaces, because their width depends on the column.
+// Terminal makes s fit to print on a terminal: nothing in it can move the cursor, colour the screen, set a title or
+// turn the reading direction, and no system of continuous integration takes it for a command ([WithoutCommands]). Tabs
+// become spaces, because their width depends on the column.
 func Terminal(s string) string {
 	return WithoutCommands(strings.ReplaceAll(Visible(s), "\t", "    "))
 }
 
 // Line is [Terminal] on a single line: line feeds are shown as ⏎.
 func Line(s string) string {
-	return WithoutCommands(strings.ReplaceAll(strings.TrimRight(Terminal(s), "\n"), "\n", " ⏎ ")) // lines that are joined may make a command
+	joined := strings.ReplaceAll(strings.TrimRight(Terminal(s), "\n"), "\n", " ⏎ ")
+	return WithoutCommands(joined) // lines that are joined may make a command
 }
 
 // Cut shortens s to at most limit bytes, at a rune boundary, and says how much there was. A limit of 0 or less
@@ -117,8 +118,8 @@ var commands = regexp.MustCompile(`(?i)(##(?:vso|teamcity)?)(\[)|((?:section_(?:
 
 var colons = regexp.MustCompile(`::([A-Za-z])`)
 
-// WithoutCommands puts a backslash into what a continuous integration system would take for a command. "::name ...::" is
-// a command of GitHub Actions at the beginning of a line; it is broken everywhere, since a line may be wrapped before
+// WithoutCommands puts a backslash into what a continuous integration system would take for a command. "::name ...::"
+// is a command of GitHub Actions at the beginning of a line; it is broken everywhere, since a line may be wrapped before
 // it.
 func WithoutCommands(s string) string {
 	if strings.Contains(s, "##") || strings.Contains(s, "_") { // the fast way out
