@@ -82,7 +82,6 @@ func TestEachPageInEachLook(t *testing.T) {
 			name += "-" + look.name
 			b.size(look.width, 1400, look.scheme)
 			b.open(file, "")
-			b.picture(name)
 			assert.Equal(t, "true", b.eval("(m => m.scrollWidth <= m.clientWidth)(document.querySelector('.menu ul'))"), "%s: the navigation is not cut off", name)
 			assert.Equal(t, "[]", b.eval(`JSON.stringify([...document.querySelectorAll(".menu a")].filter(a => {
 				const section = document.querySelector(a.hash), menu = document.querySelector(".menu");
