@@ -55,10 +55,9 @@ func Line(s string) string {
 	return WithoutCommands(joined) // lines that are joined may make a command
 }
 
-// Cut shortens s to at most limit bytes, at a rune boundary, and says how much there was. A limit of 0 or less
-// leaves s as it is.
+// Cut shortens s to at most limit bytes, at a rune boundary, and says how much there was.
 func Cut(s string, limit int) string {
-	if limit <= 0 || len(s) <= limit {
+	if len(s) <= limit {
 		return s
 	}
 	return fmt.Sprintf("%s… (cut, %d bytes in all)", Prefix(s, limit), len(s))
@@ -70,9 +69,9 @@ var uuids = regexp.MustCompile(`([0-9a-fA-F]{8})-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[
 func ShortIDs(s string) string { return uuids.ReplaceAllString(s, "$1…") }
 
 // Ellipsis shortens s to at most limit characters, the last of which is then "…": for places where a line is all the
-// room there is. A limit of 0 or less leaves s as it is.
+// room there is. The limit is at least 1.
 func Ellipsis(s string, limit int) string {
-	if limit <= 0 || utf8.RuneCountInString(s) <= limit {
+	if utf8.RuneCountInString(s) <= limit {
 		return s
 	}
 	return strings.TrimRight(string([]rune(s)[:limit-1]), " ") + "…"

@@ -56,7 +56,7 @@ func TestMarkdown(t *testing.T) {
 func TestCut(t *testing.T) {
 	assert.Equal(t, "abc", safe.Cut("abc", 3))
 	assert.Equal(t, "a… (cut, 4 bytes in all)", safe.Cut("aéb", 2))
-	for limit, want := range map[int]string{0: "aé cd", 1: "…", 2: "a…", 3: "aé…", 4: "aé…", 5: "aé cd", 6: "aé cd"} {
+	for limit, want := range map[int]string{1: "…", 2: "a…", 3: "aé…", 4: "aé…", 5: "aé cd", 6: "aé cd"} {
 		assert.Equal(t, want, safe.Ellipsis("aé cd", limit), "%d characters", limit)
 	}
 	assert.Equal(t, "…", safe.Ellipsis("\xff\xff", 1))
