@@ -135,16 +135,16 @@ func (r *Result) WriteJSON(w io.Writer) error {
 	// Texts quote the target, which may have sent megabytes.
 	n = safe.Copy(n, func(text string) string { return safe.Cut(text, MaxBody) })
 	n.Schema, n.Exchanges = Schema, nil
-	doc, err := encoded(n, "  ")
+	doc, err := Encode(n, "  ")
 	if err != nil {
 		return fmt.Errorf("encoding the result: %w", err)
 	}
 	// No text of a target can hold it with these quotation marks.
-	before, after, _ := bytes.Cut(doc, []byte(`"exchanges": null`))
+	before, after, _ := bytes.Cut(safe.JSON(doc), []byte(`"exchanges": null`))
 	out := bufio.NewWriterSize(w, 64<<10) // what it returns of an error, Flush returns too
 	_, _ = fmt.Fprintf(out, `%s"exchanges": [`, before)
 	for i, x := range r.Exchanges {
-		line, err := encoded(x, "")
+		line, err := Encode(x, "")
 		if err != nil {
 			return fmt.Errorf("encoding exchange %d: %w", x.ID, err)
 		}
@@ -152,7 +152,7 @@ func (r *Result) WriteJSON(w io.Writer) error {
 		if i == 0 {
 			separator = ""
 		}
-		_, _ = fmt.Fprintf(out, "%s\n    %s", separator, bytes.TrimSpace(line))
+		_, _ = fmt.Fprintf(out, "%s\n    %s", separator, bytes.TrimSpace(safe.JSON(line)))
 	}
 	if len(r.Exchanges) > 0 {
 		_, _ = out.WriteString("\n  ")
@@ -161,12 +161,12 @@ func (r *Result) WriteJSON(w io.Writer) error {
 	return out.Flush()
 }
 
-// encoded is JSON in which <, > and & stay readable.
-func encoded(value any, indent string) ([]byte, error) {
+// Encode returns a value as JSON in which <, > and & stay readable, with a line feed at the end.
+func Encode(value any, indent string) ([]byte, error) {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)
 	enc.SetIndent("", indent)
 	err := enc.Encode(value)
-	return safe.JSON(b.Bytes()), err
+	return b.Bytes(), err
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/rogpeppe/go-internal/diff"
 	"github.com/tidwall/gjson"
 
+	"github.com/agentconform/agentconform/reports"
 	"github.com/agentconform/agentconform/reports/safe"
 )
 
@@ -129,15 +130,12 @@ func prettyJSON(text string) (string, bool) {
 	if !json.Valid([]byte(text)) || dec.Decode(&value) != nil {
 		return "", false
 	}
-	var b bytes.Buffer
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	enc.SetIndent("", "  ")
-	if enc.Encode(value) != nil || b.Len() > maxPretty {
+	doc, err := reports.Encode(value, "  ")
+	if err != nil || len(doc) > maxPretty {
 		return "", false
 	}
 	// Decoding turns escapes into the characters that they hide.
-	return safe.Visible(strings.TrimSuffix(b.String(), "\n")), true
+	return safe.Visible(strings.TrimSuffix(string(doc), "\n")), true
 }
 
 // difference tells line by line how an actual text differs from the expected one. It is nil where the two have no line
