@@ -47,14 +47,15 @@ func inJSON(value any) string {
 func entryOf(start time.Time, x reports.Exchange) object {
 	target, query := address(x.URL)
 	request := object{
-		"method": cmp.Or(x.Method, "GET"), "url": target, "httpVersion": "HTTP/1.1", "cookies": []object{}, "queryString": query,
-		"headers": pairs(x.Request.SortedHeaders()), "headersSize": -1, "bodySize": x.Request.FullSize(),
+		"method": cmp.Or(x.Method, "GET"), "url": target, "httpVersion": "HTTP/1.1", "cookies": []object{},
+		"queryString": query, "headers": pairs(x.Request.SortedHeaders()), "headersSize": -1, "bodySize": x.Request.FullSize(),
 	}
 	if x.Request.Body != "" {
 		request["postData"] = object{"mimeType": x.Request.Header("Content-Type"), "text": x.Request.Body}
 	}
 	content := object{
-		"size": x.Response.FullSize(), "mimeType": cmp.Or(x.Response.Header("Content-Type"), "x-unknown"), "text": x.Response.Body,
+		"size": x.Response.FullSize(), "mimeType": cmp.Or(x.Response.Header("Content-Type"), "x-unknown"),
+		"text": x.Response.Body,
 	}
 	if x.Response.Size > len(x.Response.Body) {
 		content["comment"] = fmt.Sprintf("cut to %d bytes; sha256 of the whole: %s", len(x.Response.Body), x.Response.SHA256)
@@ -109,8 +110,6 @@ func address(raw string) (string, []object) {
 }
 
 func unescaped(s string) string {
-	if plain, err := url.QueryUnescape(s); err == nil {
-		return plain
-	}
-	return s
+	plain, _ := url.QueryUnescape(s) // "" where it cannot be read
+	return cmp.Or(plain, s)
 }
