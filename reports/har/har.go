@@ -48,7 +48,8 @@ func entryOf(start time.Time, x reports.Exchange) object {
 	target, query := address(x.URL)
 	request := object{
 		"method": cmp.Or(x.Method, "GET"), "url": target, "httpVersion": "HTTP/1.1", "cookies": []object{},
-		"queryString": query, "headers": pairs(x.Request.SortedHeaders()), "headersSize": -1, "bodySize": x.Request.FullSize(),
+		"queryString": query, "headers": pairs(x.Request.SortedHeaders()), "headersSize": -1,
+		"bodySize": x.Request.FullSize(),
 	}
 	if x.Request.Body != "" {
 		request["postData"] = object{"mimeType": x.Request.Header("Content-Type"), "text": x.Request.Body}

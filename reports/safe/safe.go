@@ -118,8 +118,8 @@ var commands = regexp.MustCompile(`(?i)(##(?:vso|teamcity)?)(\[)|((?:section_(?:
 var colons = regexp.MustCompile(`::([A-Za-z])`)
 
 // WithoutCommands puts a backslash into what a continuous integration system would take for a command. "::name ...::"
-// is a command of GitHub Actions at the beginning of a line; it is broken everywhere, since a line may be wrapped before
-// it.
+// is a command of GitHub Actions at the beginning of a line; it is broken everywhere, since a line may be wrapped
+// before it.
 func WithoutCommands(s string) string {
 	if strings.Contains(s, "##") || strings.Contains(s, "_") { // the fast way out
 		s = commands.ReplaceAllString(s, `$1$3\$2$4`)
