@@ -108,12 +108,11 @@ func (o Overview) LeftOut(applies bool) []Cause {
 func (o Overview) SkippedInPart() []Cause {
 	var all []*reports.Requirement
 	for _, q := range o.Classes[Passed] {
-		named := map[string]bool{}
+		named := map[reports.Skip]bool{}
 		for s := range reports.Each(q.Scenarios) {
-			part := &reports.Requirement{ID: q.ID, Verdict: s.Verdict, Reason: s.Reason, Skip: s.Skip}
-			if what := o.inWords(part); s.Verdict == reports.Skipped && !named[what] {
-				named[what] = true
-				all = append(all, part)
+			if s.Verdict == reports.Skipped && s.Skip != nil && !named[*s.Skip] {
+				named[*s.Skip] = true
+				all = append(all, &reports.Requirement{ID: q.ID, Verdict: s.Verdict, Reason: s.Reason, Skip: s.Skip})
 			}
 		}
 	}
