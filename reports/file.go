@@ -1,7 +1,6 @@
 package reports
 
 import (
-	"bufio"
 	"bytes"
 	"cmp"
 	"encoding/json"
@@ -28,13 +27,12 @@ const (
 // before anything is decoded.
 func ReadFile(path string) (*Result, error) {
 	info, err := os.Stat(path) // before it is opened: a FIFO would wait for somebody who writes
-	if err != nil {
+	switch {
+	case err != nil:
 		return nil, fmt.Errorf("reading a result file: %w; name the result.json of a run", err)
-	}
-	if !info.Mode().IsRegular() {
+	case !info.Mode().IsRegular():
 		return nil, fmt.Errorf("reading %s: not a regular file; use the result.json of a run", path)
-	}
-	if info.Size() > maxFile {
+	case info.Size() > maxFile:
 		return nil, fmt.Errorf("reading %s: %d bytes are more than a result file may have (%d)", path, info.Size(), maxFile)
 	}
 	raw, err := os.ReadFile(path)
@@ -139,26 +137,22 @@ func (r *Result) WriteJSON(w io.Writer) error {
 	if err != nil {
 		return fmt.Errorf("encoding the result: %w", err)
 	}
-	// No text of a target can hold it with these quotation marks.
-	before, after, _ := bytes.Cut(safe.JSON(doc), []byte(`"exchanges": null`))
-	out := bufio.NewWriterSize(w, 64<<10) // what it returns of an error, Flush returns too
-	_, _ = fmt.Fprintf(out, `%s"exchanges": [`, before)
-	for i, x := range r.Exchanges {
+	var lines []string
+	for _, x := range r.Exchanges {
 		line, err := Encode(x, "")
 		if err != nil {
 			return fmt.Errorf("encoding exchange %d: %w", x.ID, err)
 		}
-		separator := ","
-		if i == 0 {
-			separator = ""
-		}
-		_, _ = fmt.Fprintf(out, "%s\n    %s", separator, bytes.TrimSpace(safe.JSON(line)))
+		lines = append(lines, "\n    "+strings.TrimSpace(string(safe.JSON(line))))
 	}
-	if len(r.Exchanges) > 0 {
-		_, _ = out.WriteString("\n  ")
+	exchanges := strings.Join(lines, ",")
+	if exchanges != "" {
+		exchanges += "\n  "
 	}
-	_, _ = fmt.Fprintf(out, "]%s", after)
-	return out.Flush()
+	// No text of a target can hold it with these quotation marks.
+	before, after, _ := bytes.Cut(safe.JSON(doc), []byte(`"exchanges": null`))
+	_, err = fmt.Fprintf(w, `%s"exchanges": [%s]%s`, before, exchanges, after)
+	return err
 }
 
 // Encode returns a value as JSON in which <, > and & stay readable, with a line feed at the end.

@@ -2,7 +2,6 @@
 package har
 
 import (
-	"bufio"
 	"cmp"
 	"encoding/json"
 	"fmt"
@@ -21,16 +20,19 @@ import (
 // Write writes the exchanges of r as an HTTP archive (HAR 1.2), which browsers and proxies can open. An exchange
 // without an answer has status 0, as browsers write it, and a comment that says why. It fails where w does.
 func Write(w io.Writer, r *reports.Result) error {
-	out := bufio.NewWriterSize(w, 64<<10) // what it returns of an error, Flush returns too
-	_, _ = fmt.Fprintf(out, "{\"log\": {\n\"version\": \"1.2\",\n\"creator\": %s,\n\"comment\": %s,\n\"entries\": [",
-		inJSON(object{"name": "agentconform", "version": r.Suite.Version}), inJSON(overview.Of(r).FactsText("; ")))
-	separator := "\n"
+	var entries []string
 	for _, x := range r.Exchanges {
-		_, _ = out.WriteString(separator + inJSON(entryOf(r.Run.StartedAt, x)))
-		separator = ",\n"
+		entries = append(entries, "\n"+inJSON(entryOf(r.Run.StartedAt, x)))
 	}
-	_, _ = out.WriteString("\n]}}\n")
-	return out.Flush()
+	creator := object{"name": "agentconform", "version": r.Suite.Version}
+	_, err := fmt.Fprintf(w, `{"log": {
+"version": "1.2",
+"creator": %s,
+"comment": %s,
+"entries": [%s
+]}}
+`, inJSON(creator), inJSON(overview.Of(r).FactsText("; ")), strings.Join(entries, ","))
+	return err
 }
 
 // object is a JSON object.
