@@ -48,14 +48,14 @@ func sixResults() map[string]*reports.Result {
 			switch q := &r.Requirements[i]; {
 			case name == "blocked":
 				by := reports.Blocker{Kind: reports.ByFixture, Name: "a deployment"}
-				reporttest.Settle(q, reports.Blocked, "fixture: a deployment: expected 201, got 500", nil, by)
+				reporttest.Settle(q, reports.Blocked, "fixture: a deployment: expected 201, got 500", by)
 			case name == "unreachable":
 				by := reports.Blocker{Kind: reports.ByTarget, Name: r.Target.ControlPlane}
-				reporttest.Settle(q, reports.Blocked, by.Name+" does not answer: connection refused", nil, by)
+				reporttest.Settle(q, reports.Blocked, by.Name+" does not answer: connection refused", by)
 			case name == "stopped" && i > 2:
-				reporttest.Settle(q, reports.Inconclusive, "not run: --timeout 1s reached", nil, reports.Blocker{Kind: reports.ByRun, Name: "ended"})
+				reporttest.Settle(q, reports.Inconclusive, "not run: --timeout 1s reached", reports.Blocker{Kind: reports.ByRun, Name: "ended"})
 			case name == "partial" && q.Verdict == reports.Failed:
-				reporttest.Settle(q, reports.Passed, "", nil)
+				reporttest.Settle(q, reports.Passed, "")
 			}
 			for s := range reports.Each(r.Requirements[i].Scenarios) {
 				s.Exchanges = nil
