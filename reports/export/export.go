@@ -84,7 +84,7 @@ func writeScripts(dir string, r *reports.Result) error {
 		return err
 	}
 	folder := filepath.Join(dir, scripts)
-	old, _ := fs.Glob(os.DirFS(folder), "[A-Z][A-Z]-*-????????????.sh") // the pattern is right
+	old, _ := fs.Glob(os.DirFS(folder), "[A-Z]*-*-????????????.sh") // the pattern is right
 	for _, name := range old {
 		if err := os.Remove(filepath.Join(folder, name)); err != nil {
 			return fmt.Errorf("removing a script of an earlier run: %w", err)
