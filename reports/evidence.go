@@ -139,8 +139,8 @@ func (r *Result) RenumberExchanges(order []int) {
 }
 
 // Observation says in one line what was seen, with the field that it is about where the words do not name it:
-// "repo_ref: expected "main", got null"; with the operation where it is about a status: "list-revisions: expected status
-// 422, got status 200 with a list of 20 revisions". Where nothing was compared it is the summary.
+// "repo_ref: expected "main", got null"; with the operation where it is about a status: "list-revisions: expected
+// status 422, got status 200 with a list of 20 revisions". Where nothing was compared it is the summary.
 func (f *Finding) Observation() string {
 	if f.Expected == "" || f.Actual == "" {
 		return f.Summary

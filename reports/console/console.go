@@ -26,8 +26,8 @@ type Options struct {
 const maxFailures = 20
 
 // Write shows a result: the verdict and the headline in the first line, then each failure from the rule to the
-// commands, then what could not be judged and why, then the counts, and the verdict again, because a long output ends there. It
-// fails only where w does.
+// commands, then what could not be judged and why, then the counts, and the verdict again, because a long output ends
+// there. It fails only where w does.
 func Write(w io.Writer, r *reports.Result, opts Options) error {
 	p := &printer{opts: opts, Overview: overview.Of(r)}
 	p.wrap("", "  ", p.verdict()+p.paint(bold, ": "+safe.Line(safe.Ellipsis(p.Headline(), 1000))))

@@ -66,8 +66,8 @@ func Console(w io.Writer, p *Proof) error {
 
 // beyondTheGate says what a whole self-test shows more.
 const beyondTheGate = "This is the gate: against a mutant it runs the scenarios of the requirement that must kill it. " +
-	"agentconform prove --whole runs all scenarios against each server, and also shows that no requirement fails that the " +
-	"fault does not declare."
+	"agentconform prove --whole runs all scenarios against each server, and also shows that no requirement fails that " +
+	"the fault does not declare."
 
 // Markdown writes what the console shows, and a table of the rows.
 func Markdown(w io.Writer, p *Proof) error {

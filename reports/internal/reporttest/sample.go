@@ -30,7 +30,8 @@ func sample(said func(usual string) string) *reports.Result {
 		headers := func(name string) map[string][]string {
 			return map[string][]string{"Content-Type": {"application/json"}, name: {said("a"), said("b")}}
 		}
-		return reports.Exchange{Scenario: scenario, Operation: operation, Method: method, URL: url + said(""), MS: 4, AtMS: 10,
+		return reports.Exchange{Scenario: scenario, Operation: operation, Method: method, URL: url + said(""),
+			MS: 4, AtMS: 10,
 			Curl: "curl '" + said(url) + "'", Request: reports.Message{Headers: headers("X-Request-Id"), Body: body},
 			Status: status, Response: reports.Message{Headers: headers(said("X-Request-Id")), Body: said(answer)},
 			Problems: []string{said("it has no id")}}
@@ -74,7 +75,8 @@ func sample(said func(usual string) string) *reports.Result {
 				Curl: "curl -sS -i -H 'X-Api-Key: '\"$AGENTCONFORM_CREDENTIALS_API_KEY\" '" +
 					said(base+"/v2/deployments/d/revisions?limit=101") + "'"},
 			{ID: "222222222222", Requirement: "CP-CONTRACT-list-revisions",
-				Summary: said("list-revisions 200: expected a string"), Expected: said(`["a string"]`), Actual: said(`[1773480413]`), Operation: "list-revisions",
+				Summary:  said("list-revisions 200: expected a string"),
+				Expected: said(`["a string"]`), Actual: said(`[1773480413]`), Operation: "list-revisions",
 				Pointer: said("/resources/0/updated_at"), Count: 3, Exchange: 2, Curl: "curl"},
 			{ID: "333333333333", Requirement: "CP-GET-3", Summary: said("the error is no JSON"), Expected: said("JSON"),
 				Actual: said("<html>\n<body>"), Operation: "get-deployment", Count: 1, Exchange: 3, Curl: "curl"},
@@ -83,7 +85,8 @@ func sample(said func(usual string) string) *reports.Result {
 			exchange("fixture: a deployment", "", "POST", base+"/v2/deployments", `{"name":"d"}`, 201,
 				`{"id":"d","latest_revision_id":"r"}`),
 			exchange("control_plane/list.feature:6 of CP-LIST-3", "list-revisions", "GET",
-				base+"/v2/deployments/d/revisions?limit=101", "", 200, `{"resources":[{"id":"r","updated_at":1773480413}],"offset":0}`),
+				base+"/v2/deployments/d/revisions?limit=101", "", 200,
+				`{"resources":[{"id":"r","updated_at":1773480413}],"offset":0}`),
 			exchange("control_plane/list.feature:5 of CP-GET-3", "", "GET", base+"/v2/deployments/x", "", 404, "<html>\n<body>"),
 		),
 		Timeline: []reports.Transition{{Revision: said("r"), Deployment: said("d"), Status: said("BUILDING"), AtMS: 5},
