@@ -44,12 +44,12 @@ type Blocker struct {
 // BlockerKind tells blockers apart.
 type BlockerKind string
 
-// The kinds of blockers, and what their names are.
+// The kinds of blockers, and what their names are. A word is one of the contract of the conformance graph.
 const (
 	ByRequirement  BlockerKind = "requirement"  // an ID: that requirement fails by itself, or is itself blocked
 	ByFixture      BlockerKind = "fixture"      // what scenarios share and what could not be brought about
 	ByKey          BlockerKind = "key"          // a key of the configuration that is wrong
-	ByGraph        BlockerKind = "graph"        // a word of the contract of the conformance graph that the graph does not understand
+	ByGraph        BlockerKind = "graph"        // a word that the graph does not understand
 	ByTarget       BlockerKind = "target"       // the address that gave no usable answer
 	ByRun          BlockerKind = "run"          // that the run ended early: "ended"
 	BySuite        BlockerKind = "suite"        // a mistake of the suite itself
@@ -58,6 +58,7 @@ const (
 )
 
 // Causes are the failures that explain the one of q and that no other explains: q itself where nothing explains it.
+// There is always one.
 func Causes(r *Result, q *Requirement) []*Requirement {
 	var causes []*Requirement
 	seen := map[string]bool{} // a result of another suite may have circles
@@ -78,11 +79,14 @@ func Causes(r *Result, q *Requirement) []*Requirement {
 			causes = append(causes, q)
 		}
 	}
-	follow(q)
+	if follow(q); causes == nil {
+		return []*Requirement{q} // it is in such a circle
+	}
 	return causes
 }
 
-// SetScope fills the scope of r and what was not judged: the skipped requirements of r, and those that it does not hold.
+// SetScope fills the scope of r and what was not judged: the skipped requirements of r, and those that it does not
+// hold.
 func SetScope(r *Result, absent []NotJudged) {
 	r.NotJudged = nil
 	for _, q := range r.Requirements {

@@ -23,11 +23,15 @@ const (
 	maxValues = 200      // header values in one direction
 )
 
-// bounded returns x with everything cut that exceeds the bounds of evidence.
-func bounded(x Exchange) Exchange {
-	x.URL, x.Error, x.Curl = safe.Cut(x.URL, maxHeader), safe.Cut(x.Error, maxHeader), safe.Cut(x.Curl, MaxBody)
-	x.Request, x.Response = x.Request.bounded(), x.Response.bounded()
-	return x
+// Record appends exchanges to those that were recorded, each cut to the bounds of evidence. Ids count from 1.
+func Record(all []Exchange, more ...Exchange) []Exchange {
+	for _, x := range more {
+		x.ID = len(all) + 1
+		x.URL, x.Error, x.Curl = safe.Cut(x.URL, maxHeader), safe.Cut(x.Error, maxHeader), safe.Cut(x.Curl, MaxBody)
+		x.Request, x.Response = x.Request.bounded(), x.Response.bounded()
+		all = append(all, x)
+	}
+	return all
 }
 
 // bounded cuts headers, and the body at a rune boundary. Size and SHA256 tell of the whole body where the kept text is
@@ -95,4 +99,86 @@ func (m Message) Header(name string) string {
 		}
 	}
 	return ""
+}
+
+// Exchange returns the exchange with this id.
+func (r *Result) Exchange(id int) (Exchange, error) {
+	if id < 1 || id > len(r.Exchanges) {
+		return Exchange{}, fmt.Errorf("no exchange %d: ids are 1 to %d", id, len(r.Exchanges))
+	}
+	return r.Exchanges[id-1], nil
+}
+
+// RenumberExchanges gives the exchanges of r new ids: the exchange order[0] becomes 1, order[1] becomes 2 and so on;
+// the order names each once. It adapts all that refers to them. A run calls it at its end: the ids then follow from the
+// features and not from which scenario was quicker.
+func (r *Result) RenumberExchanges(order []int) {
+	renamed, moved := make(map[int]int, len(order)), make([]Exchange, len(order))
+	for i, id := range order {
+		renamed[id], moved[i] = i+1, r.Exchanges[id-1]
+		moved[i].ID = i + 1
+	}
+	r.Exchanges = moved
+	for f := range Each(r.Findings) {
+		f.Exchange = renamed[f.Exchange]
+		for l := range Each(f.Exchanges) {
+			l.Exchange = renamed[l.Exchange]
+		}
+	}
+	for n := range Each(r.Notes) {
+		n.Exchange = renamed[n.Exchange]
+	}
+	for q := range Each(r.Requirements) {
+		for s := range Each(q.Scenarios) {
+			for i, id := range s.Exchanges {
+				s.Exchanges[i] = renamed[id]
+			}
+			slices.Sort(s.Exchanges)
+		}
+	}
+}
+
+// Observation says in one line what was seen, with the field that it is about where the words do not name it:
+// "repo_ref: expected "main", got null"; with the operation where it is about a status: "list-revisions: expected
+// status 422, got status 200 with a list of 20 revisions". Where nothing was compared it is the summary.
+func (f *Finding) Observation() string {
+	if f.Expected == "" || f.Actual == "" {
+		return f.Summary
+	}
+	line := fmt.Sprintf("expected %s, got %s", firstLine(f.Expected), firstLine(f.Actual))
+	about := f.field()
+	if about == "" && onlyStatus.MatchString(f.Expected) {
+		about = f.Operation
+	}
+	if about != "" && !strings.Contains(line, about) {
+		return safe.Ellipsis(about, 40) + ": " + line
+	}
+	return line
+}
+
+// onlyStatus is what was expected where it is nothing but the status.
+var onlyStatus = regexp.MustCompile(`^status \d(xx|\d{2})(, \d{3})*( or \d{3})?$`)
+
+// field is the last name in the pointer: "/resources/*/status" is about status.
+func (f *Finding) field() string {
+	segments := strings.Split(f.Pointer, "/")
+	for _, segment := range slices.Backward(segments) {
+		if segment != "*" && strings.Trim(segment, "0123456789") != "" {
+			return strings.NewReplacer("~1", "/", "~0", "~").Replace(segment)
+		}
+	}
+	return ""
+}
+
+// ObservedWhole tells whether [Finding.Observation] holds all of what was expected and of what was seen.
+func (f *Finding) ObservedWhole() bool {
+	return f.Expected != "" && f.Actual != "" && firstLine(f.Expected) == f.Expected && firstLine(f.Actual) == f.Actual
+}
+
+// maxLine bounds what was expected and what was seen in one line, in characters: a few words and one quote.
+const maxLine = 120
+
+func firstLine(s string) string {
+	line, _, _ := strings.Cut(strings.TrimSpace(s), "\n")
+	return safe.Ellipsis(line, maxLine)
 }

@@ -13,6 +13,7 @@ package reports
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 )
 
@@ -28,7 +29,7 @@ type Result struct {
 	Verdict      Conclusion    `json:"verdict"`
 	Scope        Scope         `json:"scope"`                // "whole" or "part"
 	NotJudged    []NotJudged   `json:"not_judged,omitempty"` // what makes it a part, in the order of the features
-	Unseen       []string      `json:"unseen,omitempty"`     // halves that were judged without a successful answer: "control-plane", "agent-server"
+	Unseen       []string      `json:"unseen,omitempty"`     // halves ("agent-server") judged without a successful answer
 	Headline     string        `json:"headline,omitempty"`   // one sentence: what is wrong, or what was shown
 	Counts       Counts        `json:"counts"`
 	Requirements []Requirement `json:"requirements"`
@@ -44,10 +45,10 @@ type Result struct {
 // Suite says which suite and which interface judged.
 type Suite struct {
 	Version      string `json:"version"`          // of agentconform
-	Commit       string `json:"commit,omitempty"` // of its source, where the build recorded it; with "+dirty" if the source was changed
+	Commit       string `json:"commit,omitempty"` // of its source, where recorded; with "+dirty" if the source was changed
 	Interface    string `json:"interface"`        // of the interface description, "0.1.0"
 	Requirements int    `json:"requirements"`     // how many the catalogue holds
-	Digest       string `json:"digest,omitempty"` // of the requirements: "sha256:" and 64 hexadecimal digits over all features
+	Digest       string `json:"digest,omitempty"` // of all features: "sha256:" and 64 hexadecimal digits
 }
 
 // Target says what was judged.
@@ -55,9 +56,20 @@ type Target struct {
 	ControlPlane   string         `json:"control_plane"`
 	AgentServer    string         `json:"agent_server"`
 	Implementation Implementation `json:"implementation"`
-	Rejecting      []string       `json:"rejecting,omitempty"`  // halves that refused every request with the configured credentials
+	Rejecting      []string       `json:"rejecting,omitempty"`  // halves that refused all requests with credentials
 	Connection     *Connection    `json:"connection,omitempty"` // how it was reached, where its addresses do not say it
-	Supports       []string       `json:"supports,omitempty"`   // what the target claims, in words of the key supports; empty: everything
+	Supports       []string       `json:"supports,omitempty"`   // what it claims, in words of the key supports; empty: all
+}
+
+// Below is what an address has below that of a half, "/v2/deployments"; "" where it is the address of something else.
+func (t *Target) Below(address string) string {
+	for _, base := range []string{t.ControlPlane, t.AgentServer} {
+		rest, below := strings.CutPrefix(address, strings.TrimRight(base, "/"))
+		if base != "" && below && strings.HasPrefix(rest, "/") {
+			return rest
+		}
+	}
+	return ""
 }
 
 // Implementation is what the target's makers say it is, from the configuration.
@@ -74,14 +86,17 @@ type Run struct {
 	Seed       int64     `json:"seed"`
 	StartedAt  time.Time `json:"started_at"`
 	DurationMS int64     `json:"duration_ms"`
-	RemovalMS  int64     `json:"removal_ms,omitempty"`    // of DurationMS: removing what was created, where the run was stopped or that took a second or more
-	Command    string    `json:"command"`                 // the command line, quoted for a shell
-	Arguments  []string  `json:"arguments,omitempty"`     // of the program, without its name
-	Strict     bool      `json:"strict,omitempty"`        // fail_on names SHOULD
-	FailOn     string    `json:"fail_on,omitempty"`       // "should" or a tag expression, several joined by " or ": requirements that match count as MUST
-	Whole      bool      `json:"require_whole,omitempty"` // a part counts as incomplete
-	ReadOnly   bool      `json:"read_only,omitempty"`     // the run wrote nothing to the target; a replay of it writes nothing either
-	Stopped    string    `json:"stopped,omitempty"`       // what ended the run early, for people: "--timeout 1s", "Ctrl-C"
+	// RemovalMS is the part of DurationMS in which was removed what the run created; 0 where that took less than a second,
+	// unless the run was stopped.
+	RemovalMS int64    `json:"removal_ms,omitempty"`
+	Command   string   `json:"command"`             // the command line, quoted for a shell
+	Arguments []string `json:"arguments,omitempty"` // of the program, without its name
+	Strict    bool     `json:"strict,omitempty"`    // fail_on names SHOULD
+	// FailOn is "should" or a tag expression, or several joined by " or ": requirements that match count as MUST.
+	FailOn   string `json:"fail_on,omitempty"`
+	Whole    bool   `json:"require_whole,omitempty"` // a part counts as incomplete
+	ReadOnly bool   `json:"read_only,omitempty"`     // nothing was written to the target, nor will a replay do so
+	Stopped  string `json:"stopped,omitempty"`       // what ended the run early, for people: "--timeout 1s", "Ctrl-C"
 }
 
 // Counts sums the run up. Cases counts Examples rows and generated values as well as plain scenarios.
@@ -93,26 +108,27 @@ type Counts struct {
 	Explored     int             `json:"explored,omitempty"`   // operations in random sequences
 	Throttled    int             `json:"throttled,omitempty"`  // 429 and 503 answers with Retry-After that were obeyed
 	WaitedMS     int64           `json:"waited_ms,omitempty"`  // for which the suite agreed to wait, over all of these
-	NotWaited    int             `json:"not_waited,omitempty"` // answers that asked for a longer wait than the suite grants
+	NotWaited    int             `json:"not_waited,omitempty"` // answers that asked for longer than the suite waits
 }
 
 // Requirement is one Rule of a feature and what was learned of it: the worst of its scenarios.
 type Requirement struct {
-	ID          string    `json:"id"`
-	Level       Level     `json:"level"`
-	Binding     bool      `json:"binding,omitempty"` // counts as MUST whatever its level: run.fail_on matches its tags
-	Title       string    `json:"title"`             // the sentence of the Rule
-	Quote       string    `json:"quote,omitempty"`   // the sentence of the interface that it judges
-	Description string    `json:"description"`       // the Rule's prose, may be empty
-	Section     string    `json:"section"`           // of the interface, "4, 8"
-	Profile     string    `json:"profile"`           // "control-plane", "agent-server" or "end-to-end"
-	Feature     string    `json:"feature"`           // title of the feature
-	Subject     string    `json:"subject,omitempty"` // what a violation puts at risk: "isolation", "security", "rollback", "form", or "" for the rest
-	Claimed     string    `json:"claimed,omitempty"` // capability, where the target claims it so that it has to be judged
-	Verdict     Verdict   `json:"verdict"`
-	Reason      string    `json:"reason"`               // of the worst scenario
-	Skip        *Skip     `json:"skip,omitempty"`       // where it was skipped: why
-	BlockedBy   []Blocker `json:"blocked_by,omitempty"` // where it is blocked or inconclusive: by what
+	ID          string `json:"id"`
+	Level       Level  `json:"level"`
+	Binding     bool   `json:"binding,omitempty"` // counts as MUST whatever its level: run.fail_on matches its tags
+	Title       string `json:"title"`             // the sentence of the Rule
+	Quote       string `json:"quote,omitempty"`   // the sentence of the interface that it judges
+	Description string `json:"description"`       // the Rule's prose, may be empty
+	Section     string `json:"section"`           // of the interface, "4, 8"
+	Profile     string `json:"profile"`           // "control-plane", "agent-server" or "end-to-end"
+	Feature     string `json:"feature"`           // title of the feature
+	// Subject is what a violation puts at risk: "isolation", "security", "rollback", "form", or "" for the rest.
+	Subject   string    `json:"subject,omitempty"`
+	Claimed   string    `json:"claimed,omitempty"` // capability, where the target claims it so that it has to be judged
+	Verdict   Verdict   `json:"verdict"`
+	Reason    string    `json:"reason"`               // of the worst scenario
+	Skip      *Skip     `json:"skip,omitempty"`       // where it was skipped: why
+	BlockedBy []Blocker `json:"blocked_by,omitempty"` // where it is blocked or inconclusive: by what
 	// ExplainedBy are the requirements whose failure explains that this one failed, too. They may be explained themselves.
 	ExplainedBy []string   `json:"explained_by,omitempty"`
 	Scenarios   []Scenario `json:"scenarios"`
@@ -130,7 +146,7 @@ type Scenario struct {
 	BlockedBy  []Blocker `json:"blocked_by,omitempty"` // where it is blocked or inconclusive: by what
 	DurationMS int64     `json:"duration_ms"`
 	Steps      []Step    `json:"steps,omitempty"`
-	Fixtures   []string  `json:"fixtures,omitempty"` // what it shares with others: their evidence is recorded under "fixture: ..."
+	Fixtures   []string  `json:"fixtures,omitempty"` // what it shares: the evidence of these is under "fixture: ..."
 	Exchanges  []int     `json:"exchanges"`          // ids
 }
 
@@ -162,8 +178,8 @@ type Finding struct {
 	Judged      int    `json:"judged,omitempty"`    // 2 where its scenario was judged twice
 	Seen        int    `json:"seen,omitempty"`      // in how many of these it was seen
 	Exchange    int    `json:"exchange"`            // id of the first exchange that shows it; 0 when there is none
-	Exchanges   []Link `json:"exchanges,omitempty"` // all that led to it, the fixture's included, in the order in which they were sent
-	Compared    string `json:"compared,omitempty"`  // what was compared with what, where the expected value came from an earlier exchange
+	Exchanges   []Link `json:"exchanges,omitempty"` // all that led to it, the fixture's included, in the order of sending
+	Compared    string `json:"compared,omitempty"`  // what with what, where the expected value is of an earlier exchange
 	Curl        string `json:"curl"`                // reproduces it; secrets appear as shell variables
 	Known       *Known `json:"known,omitempty"`
 }
@@ -257,13 +273,16 @@ type Transition struct {
 
 // LedgerEntry is something the run created at the target.
 type LedgerEntry struct {
-	Kind        string `json:"kind"` // "deployment", "thread" or "run"
-	ID          string `json:"id"`
-	Address     string `json:"address,omitempty"`    // base URL of the control plane or agent server where it is
-	Deployment  string `json:"deployment,omitempty"` // of a thread or run: ID of the deployment whose removal removes it; empty where the agent server is configured
-	Thread      string `json:"thread,omitempty"`     // of a run: ID of the thread whose removal removes it
-	Owner       string `json:"owner,omitempty"`      // of a thread or run: key of the credentials that created it, such as users.0; empty: none
-	CreatedBy   string `json:"created_by"`           // scenario or fixture
+	Kind    string `json:"kind"` // "deployment", "thread" or "run"
+	ID      string `json:"id"`
+	Address string `json:"address,omitempty"` // base URL of the control plane or agent server where it is
+	// Deployment is, of a thread or run, the ID of the deployment whose removal removes it; empty where the agent server
+	// is configured.
+	Deployment string `json:"deployment,omitempty"`
+	Thread     string `json:"thread,omitempty"` // of a run: ID of the thread whose removal removes it
+	// Owner is, of a thread or run, the key of the credentials that created it, such as users.0; empty: none.
+	Owner       string `json:"owner,omitempty"`
+	CreatedBy   string `json:"created_by"` // scenario or fixture
 	Removed     bool   `json:"removed"`
 	Reason      string `json:"reason,omitempty"`      // why it was not removed; for people
 	Unremovable bool   `json:"unremovable,omitempty"` // the target does not remove things of this kind

@@ -48,9 +48,7 @@ func TestResultFilesOfLaterVersionsAreRead(t *testing.T) {
 	now := written(t, reporttest.Faulty())
 	later := regexp.MustCompile(`\{("id"|\s+"(id|schema|name|kind|operation)")`).ReplaceAll(now, []byte(`{"a_later_field":["x"],$1`))
 	reporttest.Schema(t, schema, later)
-	path := filepath.Join(t.TempDir(), "result.json")
-	require.NoError(t, os.WriteFile(path, later, 0o600))
-	back, err := reports.ReadFile(path)
+	back, err := read(t, later)
 	require.NoError(t, err)
 	assert.Equal(t, string(now), string(written(t, back)))
 }
@@ -61,9 +59,7 @@ func TestReadFileGivesBackWhatWasWritten(t *testing.T) {
 	results["sample"] = reporttest.Sample()
 	for name, r := range results {
 		t.Run(name, func(t *testing.T) {
-			path := filepath.Join(t.TempDir(), "result.json")
-			require.NoError(t, os.WriteFile(path, written(t, r), 0o600))
-			back, err := reports.ReadFile(path)
+			back, err := read(t, written(t, r))
 			require.NoError(t, err)
 			assert.Equal(t, string(written(t, r)), string(written(t, back)))
 			_, err = back.Exchange(len(back.Exchanges) + 1)
@@ -94,11 +90,9 @@ func TestReadFileExplainsABadFile(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			path := filepath.Join(t.TempDir(), "result.json")
-			require.NoError(t, os.WriteFile(path, []byte(tt.content), 0o600))
-			_, err := reports.ReadFile(path)
+			_, err := read(t, []byte(tt.content))
 			require.ErrorContains(t, err, tt.want)
-			assert.ErrorContains(t, err, path)
+			assert.ErrorContains(t, err, "result.json: ")
 		})
 	}
 	_, err := reports.ReadFile(t.TempDir())
@@ -107,27 +101,27 @@ func TestReadFileExplainsABadFile(t *testing.T) {
 	assert.ErrorIs(t, err, os.ErrNotExist)
 }
 
-func written(t *testing.T, r *reports.Result) []byte {
+func written(t testing.TB, r *reports.Result) []byte {
 	t.Helper()
 	var b bytes.Buffer
-	require.NoError(t, r.WriteJSON(&b))
+	require.NoError(t, r.WriteJSON(&b), "what can be read can be written")
 	return b.Bytes()
 }
 
+// read reads a file with this content.
+func read(t *testing.T, doc []byte) (*reports.Result, error) {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "result.json")
+	require.NoError(t, os.WriteFile(path, doc, 0o600))
+	return reports.ReadFile(path)
+}
+
 func FuzzReadFile(f *testing.F) {
-	var b bytes.Buffer
-	require.NoError(f, reporttest.Faulty().WriteJSON(&b))
-	f.Add(b.Bytes())
+	f.Add(written(f, reporttest.Faulty()))
 	f.Add([]byte(`{"schema":"agentconform.result/v1","verdict":"incomplete","exchanges":[{"id":1}]}`))
-	path := filepath.Join(f.TempDir(), "result.json")
 	f.Fuzz(func(t *testing.T, doc []byte) {
-		require.NoError(t, os.WriteFile(path, doc, 0o600))
-		r, err := reports.ReadFile(path)
-		if err != nil {
-			return
+		if r, err := read(t, doc); err == nil {
+			require.True(t, json.Valid(written(t, r)))
 		}
-		var again bytes.Buffer
-		require.NoError(t, r.WriteJSON(&again), "what can be read can be written")
-		require.True(t, json.Valid(again.Bytes()))
 	})
 }

@@ -69,8 +69,8 @@ func Each[T any](items []T) iter.Seq[*T] {
 	}
 }
 
-// Decides tells whether the requirement decides the verdict: by its level, because --fail-on named its level or a tag that
-// it carries, or because its capability is claimed by name.
+// Decides tells whether the requirement decides the verdict: by its level, because --fail-on named its level or a tag
+// that it carries, or because its capability is claimed by name.
 func (q *Requirement) Decides() bool { return q.Binding || q.Level == Must }
 
 // Deciding names what decides the verdict: "MUST", or "requirement" where others may too, by --fail-on or by a claim.
@@ -109,8 +109,9 @@ func Conclude(requirements []Requirement) Conclusion {
 // answer of a half was seen that was judged, where something that is claimed could not be judged, or where a part does
 // not do.
 func ConcludeRun(r *Result) Conclusion {
+	open := r.Run.Stopped != "" || len(r.Unseen) > 0 || len(BrokenClaims(r)) > 0 || r.Run.Whole && r.LeftOut() > 0
 	c := Conclude(r.Requirements)
-	if c == Conformant && (r.Run.Stopped != "" || len(r.Unseen) > 0 || len(BrokenClaims(r)) > 0 || r.Run.Whole && r.LeftOut() > 0) {
+	if c == Conformant && open {
 		return Incomplete
 	}
 	return c

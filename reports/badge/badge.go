@@ -41,8 +41,8 @@ func Write(w io.Writer, r *reports.Result) error {
 	return err
 }
 
-// message says the verdict and how much of the interface it is about: a conformance to three requirements out of seventy
-// must not look like one to all.
+// message says the verdict and how much of the interface it is about: a conformance to three requirements out of
+// seventy must not look like one to all.
 func message(o overview.Overview) string {
 	display, all := o.Display(), o.Result.Catalogue()-len(o.Classes[overview.NotApplicable])
 	text := fmt.Sprintf("%s%s %d/%d", display.Word, display.Scope, len(o.Classes[overview.Passed]), all)

@@ -70,7 +70,7 @@ type Cell struct {
 // Of compares results, two or more, with the first one of them. Name them in the order of time.
 func Of(inputs ...Input) *Table {
 	t := &Table{Versions: true}
-	var ids []string                             // of the newest catalogue, which is that of the last result, then of the others
+	var ids []string                             // of the last result, which has the newest catalogue, then of the others
 	found := map[string][]*reports.Requirement{} // by id, in each column
 	base := inputs[0].Result
 	for at := range inputs {
@@ -120,7 +120,9 @@ func Of(inputs ...Input) *Table {
 // difference.
 func (t *Table) different() []Row {
 	return slices.DeleteFunc(slices.Clone(t.Rows), func(r Row) bool {
-		return !slices.ContainsFunc(r.Cells, func(c Cell) bool { return c.Change != Same && c.Change != NotRun || c.Note != "" })
+		return !slices.ContainsFunc(r.Cells, func(c Cell) bool {
+			return c.Change != Same && c.Change != NotRun || c.Note != ""
+		})
 	})
 }
 
@@ -163,5 +165,7 @@ func sameCheckFails(before, after *reports.Requirement) bool {
 	for _, s := range before.Scenarios {
 		passed[s.Name] = passed[s.Name] || s.Verdict == reports.Passed
 	}
-	return slices.ContainsFunc(after.Scenarios, func(s reports.Scenario) bool { return s.Verdict == reports.Failed && passed[s.Name] })
+	return slices.ContainsFunc(after.Scenarios, func(s reports.Scenario) bool {
+		return s.Verdict == reports.Failed && passed[s.Name]
+	})
 }

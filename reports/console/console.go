@@ -25,9 +25,9 @@ type Options struct {
 // maxFailures is how many failures are shown in full, and how many reasons.
 const maxFailures = 20
 
-// Write shows a result: the verdict and the headline in the first line, then each failure from the rule to the commands,
-// then what could not be judged and why, then the counts, and the verdict again, because a long output ends there. It
-// fails only where w does.
+// Write shows a result: the verdict and the headline in the first line, then each failure from the rule to the
+// commands, then what could not be judged and why, then the counts, and the verdict again, because a long output ends
+// there. It fails only where w does.
 func Write(w io.Writer, r *reports.Result, opts Options) error {
 	p := &printer{opts: opts, Overview: overview.Of(r)}
 	p.wrap("", "  ", p.verdict()+p.paint(bold, ": "+safe.Line(safe.Ellipsis(p.Headline(), 1000))))
@@ -118,8 +118,8 @@ func (p *printer) failures(s overview.Section, c color) {
 	}
 }
 
-// Story tells of a requirement that has not passed as [Write] does, in one of its scenarios where s is not nil, with the
-// requests as curl lines.
+// Story tells of a requirement that has not passed as [Write] does, in one of its scenarios where s is not nil, with
+// the requests as curl lines.
 func Story(o overview.Overview, q *reports.Requirement, s *reports.Scenario, opts Options) string {
 	p := &printer{opts: opts, Overview: o, curl: true}
 	elsewhere := func(f *reports.Finding) bool { return s != nil && f.Scenario != "" && f.Scenario != s.Key() }

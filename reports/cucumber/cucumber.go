@@ -2,8 +2,6 @@
 package cucumber
 
 import (
-	"bytes"
-	"encoding/json"
 	"fmt"
 	"io"
 	"slices"
@@ -20,14 +18,10 @@ import (
 // they become pending, with the reason as message, because pending is the one status that is neither a pass nor a
 // failure. So are failures that the baseline covers. It fails only where w does.
 func Write(w io.Writer, r *reports.Result) error {
-	var b bytes.Buffer
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	enc.SetIndent("", "  ")
-	if err := enc.Encode(featuresOf(overview.Of(r))); err != nil {
-		return err
+	doc, err := reports.Encode(featuresOf(overview.Of(r)), "  ")
+	if err == nil {
+		_, err = w.Write(safe.JSON(doc))
 	}
-	_, err := w.Write(safe.JSON(b.Bytes()))
 	return err
 }
 
@@ -35,12 +29,13 @@ func Write(w io.Writer, r *reports.Result) error {
 type object map[string]any
 
 func featureOf(uri, name string) object {
-	return object{"uri": uri, "id": overview.Slug(name), "line": 1, "keyword": "Feature", "name": name, "description": "", "elements": []object{}}
+	return object{"uri": uri, "id": overview.Slug(name), "line": 1, "keyword": "Feature", "name": name, "description": "",
+		"elements": []object{}}
 }
 
 func scenarioOf(id, name, description string, line int, tags, steps []object) object {
-	return object{"id": id, "line": line, "type": "scenario", "keyword": "Scenario", "name": name, "description": description,
-		"tags": tags, "steps": steps}
+	return object{"id": id, "line": line, "type": "scenario", "keyword": "Scenario", "name": name,
+		"description": description, "tags": tags, "steps": steps}
 }
 
 func stepOf(keyword, name string, line int, result object) object {
@@ -59,14 +54,16 @@ func featuresOf(o overview.Overview) (features []object) {
 			}
 			id := fmt.Sprintf("%s;%s;%s;%d", f["id"], overview.Slug(q.ID), overview.Slug(s.Name), s.Line)
 			tags := []object{{"name": "@" + q.ID}, {"name": "@" + strings.ToLower(string(q.Level))}}
-			scenario := scenarioOf(id, s.Name, fmt.Sprintf("%s (%s): %s", q.ID, q.Level, q.Title), s.Line, tags, stepsOf(o, q, s))
+			description := fmt.Sprintf("%s (%s): %s", q.ID, q.Level, q.Title)
+			scenario := scenarioOf(id, s.Name, description, s.Line, tags, stepsOf(o, q, s))
 			f["elements"] = append(f["elements"].([]object), scenario)
 		}
 	}
 	return append(features, verdictOf(o))
 }
 
-// verdictOf is the verdict as a feature: it is failed or pending where the exit code is not 0, and says what was judged.
+// verdictOf is the verdict as a feature: it is failed or pending where the exit code is not 0, and says what was
+// judged.
 func verdictOf(o overview.Overview) object {
 	display, result := o.Display(), object{"status": "passed"}
 	if display.Exit != 0 {
@@ -87,7 +84,8 @@ func stepsOf(o overview.Overview, q *reports.Requirement, s *reports.Scenario) [
 	steps := []object{}
 	result, shown := outcomeOf(o, q, s), s.Verdict == reports.Passed
 	whole := stepOf("*", "the scenario is "+string(s.Verdict), s.Line, result)
-	if begun := slices.ContainsFunc(s.Steps, func(each reports.Step) bool { return each.Verdict != "" }); !begun && !shown {
+	begun := slices.ContainsFunc(s.Steps, func(each reports.Step) bool { return each.Verdict != "" })
+	if !begun && !shown {
 		steps, shown = append(steps, whole), true
 	}
 	for _, each := range s.Steps {

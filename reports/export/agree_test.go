@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -21,130 +22,146 @@ import (
 	"github.com/agentconform/agentconform/reports/overview"
 )
 
+// requirementsOf reads requirements: the ID of each, and what differs from a MUST that passed.
+func requirementsOf(text string) (all []reports.Requirement) {
+	for each := range strings.SplitSeq(text, ", ") {
+		words := strings.Fields(each)
+		q := reports.Requirement{ID: words[0], Level: reports.Must, Verdict: reports.Passed, Title: "The rule " + words[0],
+			Feature: "F", Profile: "control-plane", Section: "4"}
+		for _, word := range words[1:] {
+			kind, of, is := strings.Cut(word, ":")
+			switch {
+			case word == "SHOULD":
+				q.Level = reports.Should
+			case slices.Contains(reports.Verdicts, reports.Verdict(word)):
+				q.Verdict, q.Reason = reports.Verdict(word), "expected 404, got 200"
+			case is && q.Verdict.Problem():
+				q.BlockedBy = []reports.Blocker{{Kind: reports.BlockerKind(kind), Name: of}}
+			case is:
+				q.Verdict, q.Skip = reports.Skipped, &reports.Skip{Kind: reports.SkipKind(kind), Key: of}
+			case word == "binding":
+				q.Binding = true
+			case word == "claimed":
+				q.Claimed = "tags"
+			default:
+				q.Subject = word
+			}
+		}
+		all = append(all, q)
+	}
+	return all
+}
+
 // kindsOfResults are the results that every consumer has to tell alike.
 func kindsOfResults() map[string]kindOfResult {
-	must := func(id string, v reports.Verdict) reports.Requirement {
-		q := reports.Requirement{ID: id, Level: reports.Must, Verdict: v, Title: "The rule " + id, Feature: "F", Profile: "control-plane", Section: "4"}
-		if v != reports.Passed {
-			q.Reason = "expected 404, got 200"
-		}
-		return q
-	}
-	should := func(id string, v reports.Verdict) reports.Requirement {
-		q := must(id, v)
-		q.Level = reports.Should
-		return q
-	}
-	binding := func(q reports.Requirement) reports.Requirement {
-		q.Binding = true
-		return q
-	}
-	by := func(q reports.Requirement, kind reports.BlockerKind, name string) reports.Requirement {
-		q.BlockedBy = []reports.Blocker{{Kind: kind, Name: name}}
-		return q
-	}
-	skip := func(id string, kind reports.SkipKind, key string) reports.Requirement {
-		q := must(id, reports.Skipped)
-		q.Skip, q.Reason = &reports.Skip{Kind: kind, Key: key}, ""
-		return q
-	}
-	about := func(subject string, q reports.Requirement) reports.Requirement {
-		q.Subject = subject
-		return q
-	}
-	claimed := func(q reports.Requirement) reports.Requirement {
-		q.Claimed = "tags"
-		return q
-	}
 	claims := func(r *reports.Result) { r.Target.Supports = []string{"control-plane-core", "tags"} }
 	plane := func(r *reports.Result) { r.Target.Supports = []string{"control-plane"} }
 	agent := func(r *reports.Result) {
 		r.Target.AgentServer, r.Target.Supports = "http://a", []string{"agent-server"}
 		r.Requirements[0].Profile = "agent-server"
 	}
-	ok, notApplicable := must("A-1", reports.Passed), skip("A-9", reports.NotApplicable, "images")
-	known := &baseline.Baseline{File: "known.yaml", Known: []baseline.Entry{{Requirement: "A-2", Reason: "old", Owner: "o"}}}
-	both := &baseline.Baseline{File: "known.yaml", Known: append(known.Known, baseline.Entry{Requirement: "A-1"}, baseline.Entry{Requirement: "A-3"})}
+	failOn := func(r *reports.Result) { r.Run.FailOn = "@security" }
+	known := &baseline.Baseline{File: "known.yaml",
+		Known: []baseline.Entry{{Requirement: "A-2", Reason: "old", Owner: "o"}}}
+	both := &baseline.Baseline{File: "known.yaml",
+		Known: append(known.Known, baseline.Entry{Requirement: "A-1"}, baseline.Entry{Requirement: "A-3"})}
 	return map[string]kindOfResult{
-		"conformant": {[]reports.Requirement{ok, should("A-2", reports.Passed), notApplicable}, nil, nil, "2 passed, 1 not applicable", 0,
+		"conformant": {"A-1, A-2 SHOULD, A-9 not-applicable:images", nil, nil, "2 passed, 1 not applicable", 0,
 			"conformant: 1 of 2 MUSTs passed, 1 not applicable"},
-		"insecure": {[]reports.Requirement{ok}, func(r *reports.Result) { r.Target.Connection = &reports.Connection{Insecure: true} }, nil, "1 passed", 0,
-			"conformant (insecure: certificates not verified): 1 of 1 MUST passed"},
-		"warning only": {[]reports.Requirement{ok, should("A-2", reports.Failed)}, nil, nil, "1 passed, 1 warning", 0,
+		"insecure": {"A-1", func(r *reports.Result) { r.Target.Connection = &reports.Connection{Insecure: true} }, nil,
+			"1 passed", 0, "conformant (insecure: certificates not verified): 1 of 1 MUST passed"},
+		"warning only": {"A-1, A-2 SHOULD failed", nil, nil, "1 passed, 1 warning", 0,
 			"conformant: 1 of 1 MUST passed; 1 SHOULD failed, first A-2: expected 404, got 200"},
-		"failed": {[]reports.Requirement{ok, must("A-2", reports.Failed), should("A-3", reports.Failed), must("A-4", reports.Blocked)}, nil, nil, "1 passed, 1 failed, 1 warning, 1 blocked", 1,
+		"failed": {"A-1, A-2 failed, A-3 SHOULD failed, A-4 blocked", nil, nil, "1 passed, 1 failed, 1 warning, 1 blocked", 1,
 			"non-conformant: 1 of 3 MUSTs failed; first A-2: expected 404, got 200; 1 SHOULD failed"},
-		"blocked": {[]reports.Requirement{ok, by(must("A-2", reports.Blocked), reports.ByRequirement, "A-7")}, nil, nil, "1 passed, 1 blocked", 3,
+		"blocked": {"A-1, A-2 blocked requirement:A-7", nil, nil, "1 passed, 1 blocked", 3,
 			"incomplete: 1 of 2 MUSTs passed, 1 could not be judged; A-2: expected 404, got 200"},
-		"inconclusive": {[]reports.Requirement{ok, must("A-2", reports.Inconclusive)}, nil, nil, "1 passed, 1 inconclusive", 3,
+		"inconclusive": {"A-1, A-2 inconclusive", nil, nil, "1 passed, 1 inconclusive", 3,
 			"incomplete: 1 of 2 MUSTs passed, 1 could not be judged; A-2: expected 404, got 200"},
-		"unreachable": {[]reports.Requirement{by(must("A-1", reports.Blocked), reports.ByTarget, "http://h"), by(should("A-2", reports.Blocked), reports.ByTarget, "http://h")}, func(r *reports.Result) { r.Headline = "http://h does not answer" }, nil, "2 blocked", 3,
+		"unreachable": {"A-1 blocked target:http://h, A-2 SHOULD blocked target:http://h",
+			func(r *reports.Result) { r.Headline = "http://h does not answer" }, nil, "2 blocked", 3,
 			"incomplete: no requirement was judged; http://h does not answer"},
-		"stopped": {[]reports.Requirement{ok, by(must("A-2", reports.Inconclusive), reports.ByRun, "ended")}, func(r *reports.Result) { r.Run.Stopped = "--timeout 1s" }, nil, "1 passed, 1 not run", 3,
-			"incomplete: stopped by --timeout 1s; 1 of 2 MUSTs passed, 1 could not be judged"},
-		"stopped, failed": {[]reports.Requirement{must("A-1", reports.Failed), by(must("A-2", reports.Inconclusive), reports.ByRun, "ended")}, func(r *reports.Result) { r.Run.Stopped = "Ctrl-C" }, nil, "1 failed, 1 not run", 1,
+		"stopped": {"A-1, A-2 inconclusive run:ended", func(r *reports.Result) { r.Run.Stopped = "--timeout 1s" }, nil,
+			"1 passed, 1 not run", 3, "incomplete: stopped by --timeout 1s; 1 of 2 MUSTs passed, 1 could not be judged"},
+		"stopped, failed": {"A-1 failed, A-2 inconclusive run:ended", func(r *reports.Result) { r.Run.Stopped = "Ctrl-C" },
+			nil, "1 failed, 1 not run", 1,
 			"non-conformant: stopped by Ctrl-C; 1 of 2 MUSTs failed; first A-1: expected 404, got 200"},
-		"partial": {[]reports.Requirement{ok, skip("A-2", reports.NotConfigured, "create.body"), notApplicable}, nil, nil, "1 passed, 1 not applicable, 1 not judged", 0,
+		"partial": {"A-1, A-2 not-configured:create.body, A-9 not-applicable:images", nil, nil,
+			"1 passed, 1 not applicable, 1 not judged", 0,
 			"conformant (partial run): 1 of 3 requirements judged, no MUST failed; set create.body to judge 1 more"},
-		"whole required": {[]reports.Requirement{ok, skip("A-2", reports.NotConfigured, "create.body")}, func(r *reports.Result) { r.Run.Whole = true }, nil, "1 passed, 1 not judged", 3,
-			"incomplete (partial run): 1 of 2 requirements judged, no MUST failed; --require-whole: 1 requirement not judged; set create.body to judge 1 more"},
-		"not claimed": {[]reports.Requirement{ok, skip("A-2", reports.NotClaimed, "create.body"), notApplicable}, claims, nil, "1 passed, 1 not applicable, 1 not claimed", 0,
+		"whole required": {"A-1, A-2 not-configured:create.body", func(r *reports.Result) { r.Run.Whole = true }, nil,
+			"1 passed, 1 not judged", 3,
+			"incomplete (partial run): 1 of 2 requirements judged, no MUST failed; --require-whole: 1 requirement not " +
+				"judged; set create.body to judge 1 more"},
+		"not claimed": {"A-1, A-2 not-claimed:create.body, A-9 not-applicable:images", claims, nil,
+			"1 passed, 1 not applicable, 1 not claimed", 0,
 			"conformant (partial run): 1 of 3 requirements judged, no MUST failed; 1 MUST not claimed"},
-		"not claimed, whole required": {[]reports.Requirement{ok, skip("A-2", reports.NotClaimed, "create.body")}, func(r *reports.Result) { claims(r); r.Run.Whole = true }, nil, "1 passed, 1 not claimed", 3,
-			"incomplete (partial run): 1 of 2 requirements judged, no MUST failed; --require-whole: 1 requirement not judged; 1 MUST not claimed"},
-		"not claimed, failed": {[]reports.Requirement{must("A-1", reports.Failed), skip("A-2", reports.NotClaimed, "create.body")}, claims, nil, "1 failed, 1 not claimed", 1,
+		"not claimed, whole required": {"A-1, A-2 not-claimed:create.body",
+			func(r *reports.Result) { claims(r); r.Run.Whole = true }, nil, "1 passed, 1 not claimed", 3,
+			"incomplete (partial run): 1 of 2 requirements judged, no MUST failed; --require-whole: 1 requirement not " +
+				"judged; 1 MUST not claimed"},
+		"not claimed, failed": {"A-1 failed, A-2 not-claimed:create.body", claims, nil, "1 failed, 1 not claimed", 1,
 			"non-conformant (partial run): 1 of 1 MUST failed; first A-1: expected 404, got 200; 1 MUST not claimed"},
-		"claimed, not configured": {[]reports.Requirement{ok, claimed(skip("A-2", reports.NotConfigured, "create.body"))}, claims, nil, "1 passed, 1 not judged", 3,
-			"incomplete (partial run): 1 of 2 requirements judged, no MUST failed; claimed and not judged: tags (set create.body); set create.body to judge 1 more"},
-		"claimed, blocked": {[]reports.Requirement{ok, claimed(by(should("A-2", reports.Blocked), reports.ByRequirement, "A-7"))}, claims, nil, "1 passed, 1 blocked", 3,
+		"claimed, not configured": {"A-1, A-2 not-configured:create.body claimed", claims, nil, "1 passed, 1 not judged", 3,
+			"incomplete (partial run): 1 of 2 requirements judged, no MUST failed; claimed and not judged: tags (set " +
+				"create.body); set create.body to judge 1 more"},
+		"claimed, blocked": {"A-1, A-2 SHOULD blocked requirement:A-7 claimed", claims, nil, "1 passed, 1 blocked", 3,
 			"incomplete: 1 of 1 MUST passed; A-2: expected 404, got 200; claimed and not judged: tags (A-2 blocked)"},
-		"claimed, inconclusive": {[]reports.Requirement{ok, claimed(should("A-2", reports.Inconclusive))}, claims, nil, "1 passed, 1 inconclusive", 3,
+		"claimed, inconclusive": {"A-1, A-2 SHOULD inconclusive claimed", claims, nil, "1 passed, 1 inconclusive", 3,
 			"incomplete: 1 of 1 MUST passed; A-2: expected 404, got 200; claimed and not judged: tags (A-2 inconclusive)"},
-		"named, not applicable": {[]reports.Requirement{ok, claimed(notApplicable)}, claims, nil, "1 passed, 1 not applicable", 3,
-			"incomplete: 1 of 2 MUSTs passed, 1 not applicable; claimed and not judged: tags (A-9 does not apply here: remove tags from supports)"},
-		"claimed, not applicable": {[]reports.Requirement{ok, claimed(notApplicable)}, plane, nil, "1 passed, 1 not applicable", 0,
+		"named, not applicable": {"A-1, A-9 not-applicable:images claimed", claims, nil, "1 passed, 1 not applicable", 3,
+			"incomplete: 1 of 2 MUSTs passed, 1 not applicable; claimed and not judged: tags (A-9 does not apply " +
+				"here: remove tags from supports)"},
+		"claimed, not applicable": {"A-1, A-9 not-applicable:images claimed", plane, nil, "1 passed, 1 not applicable", 0,
 			"conformant: 1 of 2 MUSTs passed, 1 not applicable"},
-		"agent only": {[]reports.Requirement{ok, skip("A-2", reports.NotConfigured, "target")}, func(r *reports.Result) { agent(r); r.Target.ControlPlane = "" }, nil, "1 passed, 1 not judged", 0,
-			"conformant (agent server): 1 of 1 MUST passed"},
-		"agent only, claimed": {[]reports.Requirement{ok, skip("A-2", reports.NotClaimed, "control-plane"), skip("E-1", reports.NotClaimed, "end-to-end")}, agent, nil, "1 passed, 2 not claimed", 0,
-			"conformant (agent server): 1 of 1 MUST passed"},
-		"baseline": {[]reports.Requirement{ok, must("A-2", reports.Failed)}, nil, known, "1 passed, 1 known", 0,
+		"agent only": {"A-1, A-2 not-configured:target", func(r *reports.Result) { agent(r); r.Target.ControlPlane = "" },
+			nil, "1 passed, 1 not judged", 0, "conformant (agent server): 1 of 1 MUST passed"},
+		"agent only, claimed": {"A-1, A-2 not-claimed:control-plane, E-1 not-claimed:end-to-end", agent, nil,
+			"1 passed, 2 not claimed", 0, "conformant (agent server): 1 of 1 MUST passed"},
+		"baseline": {"A-1, A-2 failed", nil, known, "1 passed, 1 known", 0,
 			"non-conformant (all failures are in the baseline, exit 0): 1 of 2 MUSTs failed (1 in the baseline)"},
-		"stale baseline": {[]reports.Requirement{ok, must("A-2", reports.Passed)}, nil, known, "2 passed", 1,
+		"stale baseline": {"A-1, A-2", nil, known, "2 passed", 1,
 			"conformant (in the baseline known.yaml:0: A-2 passes; remove the entry; exit 1): 2 of 2 MUSTs passed"},
-		"known and blocked": {[]reports.Requirement{ok, must("A-2", reports.Failed), must("A-3", reports.Blocked)}, nil, known, "1 passed, 1 known, 1 blocked", 3,
-			"non-conformant (all failures are in the baseline; other MUSTs could not be judged, exit 3): 1 of 3 MUSTs failed (1 in the baseline); A-3: expected 404, got 200"},
-		"known, and stale": {[]reports.Requirement{must("A-1", reports.Failed), must("A-2", reports.Passed), must("A-3", reports.Failed)}, nil, both, "1 passed, 2 known", 1,
-			"non-conformant (all failures are in the baseline, but known.yaml:0: A-2 passes; remove the entry; exit 1): 2 of 3 MUSTs failed (2 in the baseline)"},
-		"new failure": {[]reports.Requirement{ok, must("A-2", reports.Failed), must("A-3", reports.Failed)}, nil, known, "1 passed, 1 failed, 1 known", 1,
+		"known and blocked": {"A-1, A-2 failed, A-3 blocked", nil, known, "1 passed, 1 known, 1 blocked", 3,
+			"non-conformant (all failures are in the baseline; other MUSTs could not be judged, exit 3): 1 of 3 MUSTs " +
+				"failed (1 in the baseline); A-3: expected 404, got 200"},
+		"known, and stale": {"A-1 failed, A-2, A-3 failed", nil, both, "1 passed, 2 known", 1,
+			"non-conformant (all failures are in the baseline, but known.yaml:0: A-2 passes; remove the entry; exit " +
+				"1): 2 of 3 MUSTs failed (2 in the baseline)"},
+		"new failure": {"A-1, A-2 failed, A-3 failed", nil, known, "1 passed, 1 failed, 1 known", 1,
 			"non-conformant: 2 of 3 MUSTs failed (1 in the baseline); first A-3: expected 404, got 200"},
-		"fail on": {[]reports.Requirement{ok, binding(should("A-2", reports.Failed)), should("A-3", reports.Failed)}, func(r *reports.Result) { r.Run.FailOn = "@security" }, nil, "1 passed, 1 failed, 1 warning", 1,
+		"fail on": {"A-1, A-2 SHOULD failed binding, A-3 SHOULD failed", failOn, nil, "1 passed, 1 failed, 1 warning", 1,
 			"non-conformant: 1 of 2 requirements failed; first A-2: expected 404, got 200; 1 SHOULD failed"},
-		"fail on, blocked": {[]reports.Requirement{ok, binding(should("A-2", reports.Blocked))}, func(r *reports.Result) { r.Run.FailOn = "@security" }, nil, "1 passed, 1 blocked", 3,
+		"fail on, blocked": {"A-1, A-2 SHOULD blocked binding", failOn, nil, "1 passed, 1 blocked", 3,
 			"incomplete: 1 of 2 requirements passed, 1 could not be judged; A-2: expected 404, got 200"},
-		"the gravest failure first": {[]reports.Requirement{about("form", must("A-1", reports.Failed)), must("B-1", reports.Failed), about("security", must("D-1", reports.Failed)), about("rollback", must("C-1", reports.Failed))}, nil, nil, "4 failed", 1,
-			"non-conformant: 4 of 4 MUSTs failed; first D-1: expected 404, got 200"},
-		"a failure in a part": {[]reports.Requirement{ok, must("A-2", reports.Failed), skip("A-3", reports.OverBudget, "create.body")}, nil, nil, "1 passed, 1 failed, 1 not judged", 1,
-			"non-conformant (partial run): 1 of 2 MUSTs failed; first A-2: expected 404, got 200"},
-		"agent only, whole required": {[]reports.Requirement{ok, skip("A-2", reports.NotConfigured, "target")}, func(r *reports.Result) { agent(r); r.Target.ControlPlane, r.Run.Whole = "", true }, nil, "1 passed, 1 not judged", 3,
-			"incomplete (agent server): 1 of 1 MUST passed; --require-whole: 1 requirement not judged"},
-		"agent only, in part": {[]reports.Requirement{ok, skip("A-2", reports.NotClaimed, "control-plane"), skip("A-3", reports.NotClaimed, "rollback")}, agent, nil, "1 passed, 2 not claimed", 0,
+		"the gravest failure first": {"A-1 failed form, B-1 failed, D-1 failed security, C-1 failed rollback", nil, nil,
+			"4 failed", 1, "non-conformant: 4 of 4 MUSTs failed; first D-1: expected 404, got 200"},
+		"a failure in a part": {"A-1, A-2 failed, A-3 over-budget:create.body", nil, nil, "1 passed, 1 failed, 1 not judged",
+			1, "non-conformant (partial run): 1 of 2 MUSTs failed; first A-2: expected 404, got 200"},
+		"agent only, whole required": {"A-1, A-2 not-configured:target",
+			func(r *reports.Result) { agent(r); r.Target.ControlPlane, r.Run.Whole = "", true }, nil, "1 passed, 1 not judged",
+			3, "incomplete (agent server): 1 of 1 MUST passed; --require-whole: 1 requirement not judged"},
+		"agent only, in part": {"A-1, A-2 not-claimed:control-plane, A-3 not-claimed:rollback", agent, nil,
+			"1 passed, 2 not claimed", 0,
 			"conformant (partial run): 1 of 3 requirements judged, no MUST failed; 2 MUSTs not claimed"},
-		"both halves, not end to end": {[]reports.Requirement{ok, must("A-2", reports.Passed), skip("E-1", reports.NotClaimed, "end-to-end")}, agent, nil, "2 passed, 1 not claimed", 0,
+		"both halves, not end to end": {"A-1, A-2, E-1 not-claimed:end-to-end", agent, nil, "2 passed, 1 not claimed", 0,
 			"conformant (partial run): 2 of 3 requirements judged, no MUST failed; 1 MUST not claimed"},
-		"nothing but refusals": {[]reports.Requirement{ok, skip("A-2", reports.NotConfigured, "create.body")}, func(r *reports.Result) {
-			r.Unseen, r.Headline = []string{"control-plane"}, "no successful answer was seen"
-		}, nil, "1 passed, 1 not judged", 3,
+		"nothing but refusals": {"A-1, A-2 not-configured:create.body",
+			func(r *reports.Result) {
+				r.Unseen, r.Headline = []string{"control-plane"}, "no successful answer was seen"
+			}, nil,
+			"1 passed, 1 not judged", 3,
 			"incomplete (partial run): 1 of 2 requirements judged, no MUST failed; no successful answer was seen"},
-		"only a SHOULD": {[]reports.Requirement{should("A-1", reports.Passed)}, nil, nil, "1 passed", 3,
+		"only a SHOULD": {"A-1 SHOULD", nil, nil, "1 passed", 3,
 			"incomplete: no MUST was judged, only 1 requirement of another level"},
-		"one cause of two": {[]reports.Requirement{ok, by(must("A-2", reports.Blocked), reports.ByTarget, "http://h"), by(must("A-3", reports.Blocked), reports.ByTarget, "http://h"), must("A-4", reports.Blocked)}, nil, nil, "1 passed, 3 blocked", 3,
+		"one cause of two": {"A-1, A-2 blocked target:http://h, A-3 blocked target:http://h, A-4 blocked", nil, nil,
+			"1 passed, 3 blocked", 3,
 			"incomplete: 1 of 4 MUSTs passed, 3 could not be judged; A-2 and 1 more: expected 404, got 200"},
 	}
 }
 
 type kindOfResult struct {
-	requirements []reports.Requirement
+	requirements string // for requirementsOf
 	change       func(*reports.Result)
 	known        *baseline.Baseline
 	counts       string // as every format tells them
@@ -153,16 +170,18 @@ type kindOfResult struct {
 }
 
 func (k kindOfResult) result() *reports.Result {
-	r := &reports.Result{Schema: reports.Schema, Target: reports.Target{ControlPlane: "http://h"}, Requirements: k.requirements,
-		Suite: reports.Suite{Version: "1.2.3", Commit: "0123456789abcdef", Interface: "0.1.0", Requirements: len(k.requirements), Digest: "sha256:" + strings.Repeat("ab", 32)}}
+	r := &reports.Result{Schema: reports.Schema, Target: reports.Target{ControlPlane: "http://h"},
+		Requirements: requirementsOf(k.requirements), Suite: reports.Suite{Version: "1.2.3", Commit: "0123456789abcdef",
+			Interface: "0.1.0", Digest: "sha256:" + strings.Repeat("ab", 32)}}
+	r.Suite.Requirements = len(r.Requirements)
 	for i := range r.Requirements {
 		q := &r.Requirements[i]
 		step := reports.Step{Keyword: "When", Text: "something is done", Line: 3}
 		if q.Verdict == reports.Passed || q.Verdict == reports.Failed {
 			step.Verdict = reports.Passed // as if the step that failed had not been marked
 		}
-		q.Scenarios = []reports.Scenario{{Name: "Scenario " + q.ID, URI: "f.feature", Line: i + 1, Verdict: q.Verdict, Reason: q.Reason,
-			Skip: q.Skip, BlockedBy: q.BlockedBy, Exchanges: []int{}, Steps: []reports.Step{step}}}
+		q.Scenarios = []reports.Scenario{{Name: "Scenario " + q.ID, URI: "f.feature", Line: i + 1, Verdict: q.Verdict,
+			Reason: q.Reason, Skip: q.Skip, BlockedBy: q.BlockedBy, Exchanges: []int{}, Steps: []reports.Step{step}}}
 	}
 	if k.change != nil {
 		k.change(r)
@@ -176,8 +195,8 @@ func (k kindOfResult) result() *reports.Result {
 	return r
 }
 
-// TestConsumersAgree holds every format to the same verdict, the same counts, the same scope, the same claims and the same
-// exit code.
+// TestConsumersAgree holds every format to the same verdict, the same counts, the same scope, the same claims and the
+// same exit code.
 func TestConsumersAgree(t *testing.T) {
 	for name, k := range kindsOfResults() {
 		t.Run(name, func(t *testing.T) {

@@ -38,8 +38,8 @@ var formats = []struct {
 	{"result.har", har.Write},
 }
 
-// Scripts is the folder of the scripts that send the requests of a finding again.
-const Scripts = "scripts"
+// scripts is the folder of the scripts that send the requests of a finding again.
+const scripts = "scripts"
 
 // Files returns the names of the files that [Write] writes, and that of the folder of scripts.
 func Files() []string {
@@ -47,7 +47,7 @@ func Files() []string {
 	for _, f := range formats {
 		names = append(names, f.file)
 	}
-	return append(names, Scripts)
+	return append(names, scripts)
 }
 
 // mark is in the first lines of a result.
@@ -61,8 +61,8 @@ func Check(dir string) error {
 
 // checkScripts refuses what is in the place of the folder of the scripts and is none, such as a link.
 func checkScripts(dir string) error {
-	if info, err := os.Lstat(filepath.Join(dir, Scripts)); err == nil && !info.IsDir() {
-		return &outfile.Refused{Path: filepath.Join(dir, Scripts), Problem: "is not a folder"}
+	if info, err := os.Lstat(filepath.Join(dir, scripts)); err == nil && !info.IsDir() {
+		return &outfile.Refused{Path: filepath.Join(dir, scripts), Problem: "is not a folder"}
 	}
 	return nil
 }
@@ -97,8 +97,8 @@ func removeScripts(dir string) error {
 	if err := checkScripts(dir); err != nil {
 		return err
 	}
-	folder := filepath.Join(dir, Scripts)
-	old, _ := fs.Glob(os.DirFS(folder), "[A-Z][A-Z]-*-????????????.sh") // the pattern is right
+	folder := filepath.Join(dir, scripts)
+	old, _ := fs.Glob(os.DirFS(folder), "[A-Z]*-*-????????????.sh") // the pattern is right
 	for _, name := range old {
 		if err := os.Remove(filepath.Join(folder, name)); err != nil {
 			return fmt.Errorf("removing a script of an earlier run: %w", err)
@@ -121,7 +121,8 @@ func writeScripts(dir string, r *reports.Result) error {
 		var b strings.Builder
 		if err := script.Write(&b, r, &r.Findings[i]); err != nil {
 			b.Reset()
-			fmt.Fprintf(&b, "#!/usr/bin/env bash\necho 'no script for this finding: '%s >&2\nexit 1\n", safe.ShellWord(safe.Line(err.Error())))
+			fmt.Fprintf(&b, "#!/usr/bin/env bash\necho 'no script for this finding: '%s >&2\nexit 1\n",
+				safe.ShellWord(safe.Line(err.Error())))
 		}
 		path := filepath.Join(dir, filepath.FromSlash(name))
 		if err := outfile.Text(path, outfile.Public, []byte(b.String())); err != nil {

@@ -33,10 +33,10 @@ func TestWrite(t *testing.T) {
 // TestScriptsAreWritten wants a script of each finding where the reports say that it is, and none of an earlier run.
 func TestScriptsAreWritten(t *testing.T) {
 	dir, r := t.TempDir(), reporttest.Faulty()
-	stale, own := filepath.Join(dir, "scripts", "CP-OLD-1-0123456789ab.sh"), filepath.Join(dir, "scripts", "mine.sh")
-	require.NoError(t, os.MkdirAll(filepath.Dir(stale), 0o755))
-	for _, file := range []string{stale, own} {
-		require.NoError(t, os.WriteFile(file, []byte("x"), 0o600))
+	require.NoError(t, os.MkdirAll(filepath.Join(dir, "scripts"), 0o755))
+	stale := []string{"CP-OLD-1-0123456789ab.sh", "E2E-1-0123456789ab.sh"}
+	for _, file := range append(stale, "mine.sh") {
+		require.NoError(t, os.WriteFile(filepath.Join(dir, "scripts", file), []byte("x"), 0o600))
 	}
 	require.NoError(t, export.Write(dir, r))
 	require.NotEmpty(t, r.Findings)
@@ -45,8 +45,10 @@ func TestScriptsAreWritten(t *testing.T) {
 		require.NoError(t, err)
 		assert.Contains(t, string(text), "\nshow ", r.Findings[i].ID)
 	}
-	assert.NoFileExists(t, stale)
-	assert.FileExists(t, own)
+	for _, file := range stale {
+		assert.NoFileExists(t, filepath.Join(dir, "scripts", file))
+	}
+	assert.FileExists(t, filepath.Join(dir, "scripts", "mine.sh"))
 
 	r.Target = reports.Target{ControlPlane: "http://elsewhere"}
 	require.NoError(t, export.Write(dir, r))

@@ -2,7 +2,6 @@
 package har
 
 import (
-	"bufio"
 	"cmp"
 	"encoding/json"
 	"fmt"
@@ -21,16 +20,19 @@ import (
 // Write writes the exchanges of r as an HTTP archive (HAR 1.2), which browsers and proxies can open. An exchange
 // without an answer has status 0, as browsers write it, and a comment that says why. It fails where w does.
 func Write(w io.Writer, r *reports.Result) error {
-	out := bufio.NewWriterSize(w, 64<<10) // what it returns of an error, Flush returns too
-	_, _ = fmt.Fprintf(out, "{\"log\": {\n\"version\": \"1.2\",\n\"creator\": %s,\n\"comment\": %s,\n\"entries\": [",
-		inJSON(object{"name": "agentconform", "version": r.Suite.Version}), inJSON(overview.Of(r).FactsText("; ")))
-	separator := "\n"
+	var entries []string
 	for _, x := range r.Exchanges {
-		_, _ = out.WriteString(separator + inJSON(entryOf(r.Run.StartedAt, x)))
-		separator = ",\n"
+		entries = append(entries, "\n"+inJSON(entryOf(r.Run.StartedAt, x)))
 	}
-	_, _ = out.WriteString("\n]}}\n")
-	return out.Flush()
+	creator := object{"name": "agentconform", "version": r.Suite.Version}
+	_, err := fmt.Fprintf(w, `{"log": {
+"version": "1.2",
+"creator": %s,
+"comment": %s,
+"entries": [%s
+]}}
+`, inJSON(creator), inJSON(overview.Of(r).FactsText("; ")), strings.Join(entries, ","))
+	return err
 }
 
 // object is a JSON object.
@@ -47,14 +49,16 @@ func inJSON(value any) string {
 func entryOf(start time.Time, x reports.Exchange) object {
 	target, query := address(x.URL)
 	request := object{
-		"method": cmp.Or(x.Method, "GET"), "url": target, "httpVersion": "HTTP/1.1", "cookies": []object{}, "queryString": query,
-		"headers": pairs(x.Request.SortedHeaders()), "headersSize": -1, "bodySize": x.Request.FullSize(),
+		"method": cmp.Or(x.Method, "GET"), "url": target, "httpVersion": "HTTP/1.1", "cookies": []object{},
+		"queryString": query, "headers": pairs(x.Request.SortedHeaders()), "headersSize": -1,
+		"bodySize": x.Request.FullSize(),
 	}
 	if x.Request.Body != "" {
 		request["postData"] = object{"mimeType": x.Request.Header("Content-Type"), "text": x.Request.Body}
 	}
 	content := object{
-		"size": x.Response.FullSize(), "mimeType": cmp.Or(x.Response.Header("Content-Type"), "x-unknown"), "text": x.Response.Body,
+		"size": x.Response.FullSize(), "mimeType": cmp.Or(x.Response.Header("Content-Type"), "x-unknown"),
+		"text": x.Response.Body,
 	}
 	if x.Response.Size > len(x.Response.Body) {
 		content["comment"] = fmt.Sprintf("cut to %d bytes; sha256 of the whole: %s", len(x.Response.Body), x.Response.SHA256)
@@ -109,8 +113,6 @@ func address(raw string) (string, []object) {
 }
 
 func unescaped(s string) string {
-	if plain, err := url.QueryUnescape(s); err == nil {
-		return plain
-	}
-	return s
+	plain, _ := url.QueryUnescape(s) // "" where it cannot be read
+	return cmp.Or(plain, s)
 }

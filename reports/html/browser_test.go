@@ -122,19 +122,6 @@ func (b *browser) key(key string) {
 	call(b, input.DispatchKeyEvent, input.DispatchKeyEventParams{Type: input.DispatchKeyEventTypeKeyUp, Key: key})
 }
 
-// picture writes what is seen to $AGENTCONFORM_PICTURES/name.png, for a person to look at.
-func (b *browser) picture(name string) {
-	b.t.Helper()
-	dir := os.Getenv("AGENTCONFORM_PICTURES")
-	if dir == "" {
-		return
-	}
-	shot, err := chromedp.Run(b.ctx, chromedp.CaptureScreenshot())
-	require.NoError(b.t, err)
-	require.NoError(b.t, os.MkdirAll(dir, 0o755))
-	require.NoError(b.t, os.WriteFile(filepath.Join(dir, name+".png"), shot, 0o644))
-}
-
 // complaints returns all that the pages wrote to the console, and every script error.
 func (b *browser) complaints() []string {
 	b.mu.Lock()

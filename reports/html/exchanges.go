@@ -1,10 +1,10 @@
 package html
 
 import (
+	"cmp"
 	"fmt"
 	"iter"
 	"slices"
-	"strings"
 
 	"github.com/agentconform/agentconform/reports"
 	"github.com/agentconform/agentconform/reports/safe"
@@ -31,27 +31,19 @@ type exchangeRow struct {
 }
 
 func (p *page) row(x reports.Exchange) exchangeRow {
-	x.Request, x.Response = reports.Message{}, reports.Message{}
-	x = scrubbed(x, 500)
 	class := fmt.Sprintf("s%d", x.Status/100)
 	if len(x.Problems) > 0 {
 		class += " odd"
 	}
-	return exchangeRow{
+	return scrubbed(exchangeRow{
 		ID: x.ID, Method: x.Method, Path: p.short(x.URL), Status: x.Status, MS: x.MS, Scenario: x.Scenario,
 		Operation: x.Operation, Problems: x.Problems[:min(len(x.Problems), 20)], Class: class,
-	}
+	}, 500)
 }
 
 // short leaves out what all addresses have in common, and shortens ids: what differs is at the end.
 func (p *page) short(address string) string {
-	for _, base := range []string{p.Result.Target.ControlPlane, p.Result.Target.AgentServer} {
-		if rest, ok := strings.CutPrefix(address, strings.TrimRight(base, "/")); ok && base != "" && strings.HasPrefix(rest, "/") {
-			address = rest
-			break
-		}
-	}
-	return safe.ShortIDs(address)
+	return safe.ShortIDs(cmp.Or(p.Result.Target.Below(address), address))
 }
 
 // RowChunks and ShownChunks give the list and the evidence as data, some at a time.
@@ -81,10 +73,8 @@ func (p *page) exchanges() (rows []exchangeRow, shown []shownExchange) {
 	room := maxEvidence
 	for _, x := range p.recorded.Exchanges {
 		rows = append(rows, p.row(x))
-		s := shownExchange{Request: shownSideOf(x.Request, &room), Response: shownSideOf(x.Response, &room)}
-		x.Request, x.Response = reports.Message{}, reports.Message{}
-		x = scrubbed(x, 4000)
-		s.URL, s.Error, s.Curl, s.AtMS = x.URL, x.Error, x.Curl, x.AtMS
+		s := scrubbed(shownExchange{URL: x.URL, Error: x.Error, Curl: x.Curl, AtMS: x.AtMS}, 4000)
+		s.Request, s.Response = shownSideOf(x.Request, &room), shownSideOf(x.Response, &room)
 		shown = append(shown, s)
 	}
 	return rows, shown

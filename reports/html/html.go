@@ -37,8 +37,9 @@ func Write(w io.Writer, r *reports.Result) error {
 // parsed reads the templates once: a section of the page each.
 var parsed = sync.OnceValue(func() *template.Template {
 	return template.Must(template.New("page.gohtml").Funcs(template.FuncMap{
-		"beyond": func(n, most int) int { return max(n-most, 0) }, "byKind": overview.CountByKind, "duration": overview.Duration,
-		"ellipsis": safe.Ellipsis, "join": strings.Join, "known": overview.KnownText, "long": long, "rule": overview.RuleURL,
+		"beyond": func(n, most int) int { return max(n-most, 0) }, "byKind": overview.CountByKind,
+		"duration": overview.Duration, "ellipsis": safe.Ellipsis, "join": strings.Join, "known": overview.KnownText,
+		"long": long, "levels": func() []reports.Level { return reports.Levels }, "rule": overview.RuleURL,
 		"seen": overview.Seen, "shortID": shortID, "where": overview.WhereFrom,
 	}).ParseFS(templates, "templates/*.gohtml"))
 })
@@ -55,7 +56,6 @@ type page struct {
 	assets
 	Link     string            // address of the implementation, if it is one that can be followed
 	Verdicts []reports.Verdict // that occur
-	Levels   []reports.Level
 	Parts    []*part
 	Coverage *coverageView // nil: no operation is known
 	Chart    *chart        // nil: no status was polled
@@ -77,7 +77,7 @@ func pageOf(recorded *reports.Result) *page {
 	shallow := *recorded
 	shallow.Exchanges = nil
 	r := scrubbed(&shallow, maxText)
-	p := &page{Overview: overview.Of(r), assets: ownAssets(), Levels: reports.Levels, Coverage: coverageOf(r), recorded: recorded}
+	p := &page{Overview: overview.Of(r), assets: ownAssets(), Coverage: coverageOf(r), recorded: recorded}
 	if link := r.Target.Implementation.URL; strings.HasPrefix(link, "https://") || strings.HasPrefix(link, "http://") {
 		p.Link = link
 	}
@@ -105,7 +105,8 @@ type assets struct {
 
 func ownAssets() assets {
 	return assets{Style: template.CSS(style), Script: template.JS(script), //nolint:gosec // our own files
-		Policy: "default-src 'none'; style-src " + hash(style) + "; script-src " + hash(script) + "; base-uri 'none'; form-action 'none'"}
+		Policy: "default-src 'none'; style-src " + hash(style) + "; script-src " + hash(script) +
+			"; base-uri 'none'; form-action 'none'"}
 }
 
 // hash names a script or a style sheet in the content security policy.

@@ -27,54 +27,39 @@ var looks = []struct {
 	width        int64
 }{{"light", "light", 1400}, {"dark", "dark", 1400}, {"narrow", "dark", 390}}
 
-// sixResults are the kinds of results that a page has to show well. Those with few exchanges are judged soon.
-func sixResults() map[string]*reports.Result {
-	all := map[string]*reports.Result{
-		"conformant": reporttest.Conformant(), "failed": reporttest.Sample(), "blocked": reporttest.Sample(), "unreachable": reporttest.Sample(),
-		"stopped": reporttest.Conformant(), "partial": reporttest.Sample(),
-	}
-	for name, r := range all {
-		r.Exchanges = r.Exchanges[:min(len(r.Exchanges), 12)]
-		switch name {
-		case "stopped":
-			r.Run.Stopped = "--timeout 1s"
-		case "unreachable":
-			r.Exchanges, r.Timeline, r.Ledger, r.Coverage, r.Notes = nil, nil, nil, reports.Coverage{}, nil
-		}
-		if name != "failed" {
-			r.Findings = nil
-		}
-		for i := range r.Requirements {
-			switch q := &r.Requirements[i]; {
-			case name == "blocked":
-				by := reports.Blocker{Kind: reports.ByFixture, Name: "a deployment"}
-				reporttest.Settle(q, reports.Blocked, "fixture: a deployment: expected 201, got 500", nil, by)
-			case name == "unreachable":
-				by := reports.Blocker{Kind: reports.ByTarget, Name: r.Target.ControlPlane}
-				reporttest.Settle(q, reports.Blocked, by.Name+" does not answer: connection refused", nil, by)
-			case name == "stopped" && i > 2:
-				reporttest.Settle(q, reports.Inconclusive, "not run: --timeout 1s reached", nil, reports.Blocker{Kind: reports.ByRun, Name: "ended"})
-			case name == "partial" && q.Verdict == reports.Failed:
-				reporttest.Settle(q, reports.Passed, "", nil)
-			}
-			for s := range reports.Each(r.Requirements[i].Scenarios) {
-				s.Exchanges = nil
-			}
+// kindsOfResults are those that a page has to show well.
+func kindsOfResults() map[string]*reports.Result {
+	settled := func(v reports.Verdict, reason string, by reports.Blocker) *reports.Result {
+		r := reporttest.Sample()
+		r.Findings = nil
+		for q := range reports.Each(r.Requirements[2:]) {
+			reporttest.Settle(q, v, reason, by)
+			q.Scenarios[0].Exchanges = nil
 		}
 		reports.Tally(r)
 		r.Verdict = reports.ConcludeRun(r)
+		return r
 	}
-	return all
+	blocked := settled(reports.Blocked, "fixture: a deployment: expected 201, got 500",
+		reports.Blocker{Kind: reports.ByFixture, Name: "a deployment"})
+	stopped := settled(reports.Inconclusive, "not run: --timeout 1s reached", reports.Blocker{Kind: reports.ByRun, Name: "ended"})
+	stopped.Run.Stopped = "--timeout 1s"
+	unreachable := settled(reports.Blocked, "http://127.0.0.1:8123 does not answer: connection refused",
+		reports.Blocker{Kind: reports.ByTarget, Name: "http://127.0.0.1:8123"})
+	unreachable.Exchanges, unreachable.Timeline, unreachable.Ledger, unreachable.Notes = nil, nil, nil, nil
+	unreachable.Coverage = reports.Coverage{}
+	return map[string]*reports.Result{"conformant": reporttest.Conformant(), "failed": reporttest.Sample(), "blocked": blocked,
+		"stopped": stopped, "unreachable": unreachable}
 }
 
-// TestEachPageInEachLook looks at six kinds of results and at the specification, wide and narrow, light and dark: nothing
+// TestEachPageInEachLook looks at each kind of result and at the specification, wide and narrow, light and dark: nothing
 // sticks out, axe-core finds nothing, and the menu leads to sections that it does not cover.
 func TestEachPageInEachLook(t *testing.T) {
 	b := openBrowser(t)
-	axe, dir := axeSource(t), pages(t, sixResults())
+	axe, dir := axeSource(t), pages(t, kindsOfResults())
 	specification, _ := specificationPage(t, reporttest.Sample())
 	files := map[string]string{"specification": specification}
-	for name := range sixResults() {
+	for name := range kindsOfResults() {
 		files[name] = filepath.Join(dir, name+".html")
 	}
 	for _, look := range looks {
@@ -82,7 +67,6 @@ func TestEachPageInEachLook(t *testing.T) {
 			name += "-" + look.name
 			b.size(look.width, 1400, look.scheme)
 			b.open(file, "")
-			b.picture(name)
 			assert.Equal(t, "true", b.eval("(m => m.scrollWidth <= m.clientWidth)(document.querySelector('.menu ul'))"), "%s: the navigation is not cut off", name)
 			assert.Equal(t, "[]", b.eval(`JSON.stringify([...document.querySelectorAll(".menu a")].filter(a => {
 				const section = document.querySelector(a.hash), menu = document.querySelector(".menu");
@@ -107,8 +91,8 @@ func TestEachPageInEachLook(t *testing.T) {
 // TestHTMLIsPrinted prints the pages as PDF: what matters is open.
 func TestHTMLIsPrinted(t *testing.T) {
 	b := openBrowser(t)
-	dir := pages(t, sixResults())
-	for name := range sixResults() {
+	dir := pages(t, kindsOfResults())
+	for name := range kindsOfResults() {
 		b.size(1280, 1000, "dark")
 		b.open(filepath.Join(dir, name+".html"), "")
 		b.eval(`addEventListener("beforeprint", () => { window.seen = {

@@ -10,8 +10,8 @@ import (
 	scripts "github.com/agentconform/agentconform/reports/script"
 )
 
-// part is a list of requirements under one heading: those that did not pass for one kind of cause, or else a part of the
-// interface. Within, they are sorted by feature.
+// part is a list of requirements under one heading: those that did not pass for one kind of cause, or else a part of
+// the interface. Within, they are sorted by feature.
 type part struct {
 	Name, Slug string // the slug is that of a part of the interface: it can be chosen
 	Class      string // of a list of problems
@@ -52,7 +52,8 @@ func (p *page) parts() []*part {
 	var parts []*part
 	above := map[*reports.Requirement]bool{}
 	for _, s := range p.Problems() {
-		one := &part{Class: "on-" + overview.Slug(s.Title), Name: fmt.Sprintf("%s (%d): %s", s.Label(), len(s.Requirements), s.What)}
+		one := &part{Class: "on-" + overview.Slug(s.Title),
+			Name: fmt.Sprintf("%s (%d): %s", s.Label(), len(s.Requirements), s.What)}
 		for _, q := range s.Requirements {
 			above[q] = true
 			v := p.requirement(q)
@@ -97,7 +98,8 @@ func (one *part) add(q requirement) {
 const maxFindings = 20
 
 func (p *page) requirement(q *reports.Requirement) requirement {
-	v := requirement{Requirement: q, Part: overview.Slug(partName(q.Profile)), Label: p.Label(q), Explained: p.Explained(q)}
+	v := requirement{Requirement: q, Part: overview.Slug(partName(q.Profile)), Label: p.Label(q),
+		Explained: p.Explained(q)}
 	found := p.Overview.Findings[q.ID]
 	v.MoreFound = max(len(found)-maxFindings, 0)
 	for _, f := range found[:len(found)-v.MoreFound] {

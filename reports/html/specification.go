@@ -43,7 +43,6 @@ type specification struct {
 	Title    string
 	Counts   string            // by level
 	Verdicts []reports.Verdict // none
-	Levels   []reports.Level
 	Parts    []*part
 }
 
@@ -57,8 +56,7 @@ type rule struct {
 // break it, and an exchange that keeps it and one that breaks it. Like the page of a result, it needs nothing else. An
 // ID is the anchor of its requirement.
 func WriteSpecification(w io.Writer, s Specification) error {
-	p := &specification{Specification: s, assets: ownAssets(), Levels: reports.Levels,
-		Title: "agentconform, interface " + s.Suite.Interface}
+	p := &specification{Specification: s, assets: ownAssets(), Title: "agentconform, interface " + s.Suite.Interface}
 	var all []*reports.Requirement
 	for r := range reports.Each(s.Rules) {
 		all = append(all, &r.Requirement)

@@ -67,12 +67,14 @@ func documentOf(r *reports.Result) *junit.Testsuites {
 	}
 	if b := r.Baseline; b != nil {
 		for _, s := range slices.Concat(b.Stale, b.Expired, b.Unmatched) {
-			add("baseline", b.File, junit.Testcase{Name: "entry", Classname: "agentconform.baseline", Failure: outcome(s, "baseline", "")}, 0)
+			add("baseline", b.File, junit.Testcase{Name: "entry", Classname: "agentconform.baseline",
+				Failure: outcome(s, "baseline", "")}, 0)
 		}
 	}
 	red := func(s *junit.Testsuite) bool { return s.Failures+s.Errors > 0 }
 	if !slices.ContainsFunc(suites, red) && o.Display().Exit != 0 {
-		add("run", "", junit.Testcase{Name: "verdict", Classname: "agentconform.run", Error: outcome(o.FirstLine(), string(r.Verdict), "")}, 0)
+		add("run", "", junit.Testcase{Name: "verdict", Classname: "agentconform.run",
+			Error: outcome(o.FirstLine(), string(r.Verdict), "")}, 0)
 	}
 	doc := &junit.Testsuites{Name: "agentconform", Time: seconds(r.Run.DurationMS)}
 	for i, s := range suites {
@@ -83,7 +85,8 @@ func documentOf(r *reports.Result) *junit.Testsuites {
 }
 
 func suiteOf(o overview.Overview, name, file string) *junit.Testsuite {
-	s := &junit.Testsuite{Name: name, File: safe.Visible(file), Timestamp: o.Result.Run.StartedAt.UTC().Format("2006-01-02T15:04:05")}
+	s := &junit.Testsuite{Name: name, File: safe.Visible(file),
+		Timestamp: o.Result.Run.StartedAt.UTC().Format("2006-01-02T15:04:05")}
 	for _, f := range o.Facts() {
 		s.AddProperty(f[0], safe.Visible(safe.Cut(f[1], 1000)))
 	}

@@ -1,10 +1,11 @@
-// Package outfile writes the files of this program. A file appears whole or not at all, never through a link at its last
-// component, and in place of nothing but a regular file: the folder of the reports may come from a checkout that nobody
-// has read.
+// Package outfile writes the files of this program. A file appears whole or not at all, never through a link at its
+// last component, and in place of nothing but a regular file: the folder of the reports may come from a checkout that
+// nobody has read.
 package outfile
 
 import (
 	"bufio"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -31,10 +32,10 @@ func (r *Refused) Error() string {
 	return fmt.Sprintf("%s %s, and is not replaced; move it, or name another place", r.Path, r.Problem)
 }
 
-// Write writes the file through write: into a temporary file in the same folder, which is made if it does not exist, and
-// renames it. Where write or the disk fails, the old file stays as it was and the temporary one is removed.
-func Write(path string, mode os.FileMode, write func(io.Writer) error) (err error) {
-	if _, err := replaceable(path); err != nil {
+// Write writes the file through write: into a temporary file in the same folder, which is made if it does not exist,
+// and renames it. Where write or the disk fails, the old file stays as it was and the temporary one is removed.
+func Write(path string, mode os.FileMode, write func(io.Writer) error) error {
+	if err := Check(path); err != nil {
 		return err
 	}
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
@@ -44,26 +45,16 @@ func Write(path string, mode os.FileMode, write func(io.Writer) error) (err erro
 	if err != nil {
 		return err
 	}
-	defer func() {
-		if err != nil {
-			_ = file.Close() // already closed, or of no use any more
-			_ = os.Remove(file.Name())
-		}
-	}()
 	buffered := bufio.NewWriterSize(file, 64<<10)
-	if err := write(buffered); err != nil {
-		return err
+	// The first error tells. A temporary file is private until its mode is set.
+	err = cmp.Or(write(buffered), buffered.Flush(), file.Chmod(mode), file.Close())
+	if err == nil {
+		err = os.Rename(file.Name(), path)
 	}
-	if err := buffered.Flush(); err != nil {
-		return err
+	if err != nil {
+		_ = os.Remove(file.Name()) // of no use any more
 	}
-	if err := file.Chmod(mode); err != nil { // a temporary file is private
-		return err
-	}
-	if err := file.Close(); err != nil {
-		return err
-	}
-	return os.Rename(file.Name(), path)
+	return err
 }
 
 func temporary(path string) (*os.File, error) {

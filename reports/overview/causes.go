@@ -53,7 +53,7 @@ func (o Overview) Causes(requirements []*reports.Requirement) []Cause {
 func (o Overview) root(q *reports.Requirement, listed map[string]*reports.Requirement) *reports.Requirement {
 	for range listed { // a result of another suite may have circles
 		if q.Verdict == reports.Failed {
-			return append(reports.Causes(o.Result, q), q)[0]
+			return reports.Causes(o.Result, q)[0]
 		}
 		if len(q.BlockedBy) != 1 || q.BlockedBy[0].Kind != reports.ByRequirement || listed[q.BlockedBy[0].Name] == nil {
 			return q
@@ -75,13 +75,16 @@ func (o Overview) inWords(q *reports.Requirement) string {
 	return safe.Ellipsis(strings.TrimSuffix(cmp.Or(text, q.Title, "no reason was given"), "."), maxCause)
 }
 
+// remedies are what to do with the key of a skip.
+var remedies = map[reports.SkipKind]string{reports.NotConfigured: "set ", reports.OverBudget: "raise "}
+
 // skipInWords names a cause and, where a key of the configuration would change it, what to do.
 func skipInWords(s reports.Skip) string {
 	text := cmp.Or(strings.ReplaceAll(string(s.Kind), "-", " "), "no cause recorded")
-	if s.Key == "" {
-		return text
+	if s.Key != "" {
+		text += ": " + remedies[s.Kind] + s.Key
 	}
-	return text + ": " + map[reports.SkipKind]string{reports.NotConfigured: "set ", reports.OverBudget: "raise "}[s.Kind] + s.Key
+	return text
 }
 
 // LeftOut groups by cause what a run did not judge, the largest group first: what makes it a part, or what does not
@@ -100,16 +103,16 @@ func (o Overview) LeftOut(applies bool) []Cause {
 	return o.Causes(all)
 }
 
-// SkippedInPart groups by cause the skipped scenarios of requirements that passed by others, each cause of a requirement once.
+// SkippedInPart groups by cause the skipped scenarios of requirements that passed by others, each cause of a
+// requirement once.
 func (o Overview) SkippedInPart() []Cause {
 	var all []*reports.Requirement
 	for _, q := range o.Classes[Passed] {
-		named := map[string]bool{}
+		named := map[reports.Skip]bool{}
 		for s := range reports.Each(q.Scenarios) {
-			part := &reports.Requirement{ID: q.ID, Verdict: s.Verdict, Reason: s.Reason, Skip: s.Skip}
-			if what := o.inWords(part); s.Verdict == reports.Skipped && !named[what] {
-				named[what] = true
-				all = append(all, part)
+			if s.Verdict == reports.Skipped && s.Skip != nil && !named[*s.Skip] {
+				named[*s.Skip] = true
+				all = append(all, &reports.Requirement{ID: q.ID, Verdict: s.Verdict, Reason: s.Reason, Skip: s.Skip})
 			}
 		}
 	}
@@ -125,7 +128,9 @@ func (o Overview) byCause(list []*reports.Requirement) (ordered []*reports.Requi
 			continue
 		}
 		causes := reports.Causes(o.Result, q)
-		at := slices.IndexFunc(list, func(other *reports.Requirement) bool { return other != q && slices.Contains(causes, other) })
+		at := slices.IndexFunc(list, func(other *reports.Requirement) bool {
+			return other != q && slices.Contains(causes, other)
+		})
 		if at >= 0 {
 			place[q], beneath[q.ID] = 2*at+1, true
 		}

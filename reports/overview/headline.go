@@ -30,7 +30,8 @@ func (o Overview) Headline() string {
 	if r.Run.Whole && r.Verdict == reports.Incomplete && r.LeftOut() > 0 {
 		required = fmt.Sprintf("--require-whole: %s not judged", reports.Count(r.LeftOut(), "requirement"))
 	}
-	return joined("; ", stopped, o.numbers(), o.firstCause(), required, o.BrokenClaims(), o.Unclaimed(), o.warnings(), o.nextKey())
+	return joined("; ", stopped, o.numbers(), o.firstCause(), required, o.BrokenClaims(), o.Unclaimed(), o.warnings(),
+		o.nextKey())
 }
 
 // joined joins the texts that are not empty.
@@ -40,13 +41,13 @@ func joined(separator string, texts ...string) string {
 
 // numbers says how many of the requirements that decide the verdict have passed or failed.
 func (o Overview) numbers() string {
-	r, failed, passed := o.Result, o.deciding(reports.Failed), len(o.deciding(reports.Passed))
-	open := len(o.deciding(reports.Blocked, reports.Inconclusive))
-	notApplicable := len(filter(o.Classes[NotApplicable], (*reports.Requirement).Decides))
+	r, failed, passed := o.Result, o.deciding[reports.Failed], len(o.deciding[reports.Passed])
+	open := len(o.deciding[reports.Blocked]) + len(o.deciding[reports.Inconclusive])
+	notApplicable := count(o.Classes[NotApplicable], (*reports.Requirement).Decides)
 	judged, part := passed+len(failed), r.LeftOut() > 0 && !o.AgentOnly()
 	of := reports.Count(judged+open+notApplicable, r.Deciding())
 	text := fmt.Sprintf("%d of %s failed", len(failed), of) + inBaseline(failed)
-	causes := len(filter(failed, func(q *reports.Requirement) bool { return len(q.ExplainedBy) == 0 }))
+	causes := count(failed, func(q *reports.Requirement) bool { return len(q.ExplainedBy) == 0 })
 	if 0 < causes && causes < len(failed) {
 		text = reports.Count(causes, "cause") + ", " + text
 	}
@@ -70,31 +71,25 @@ func (o Overview) numbers() string {
 	return text
 }
 
-// deciding are the requirements with one of the verdicts that decide that of the run.
-func (o Overview) deciding(verdicts ...reports.Verdict) (all []*reports.Requirement) {
-	for q := range reports.Each(o.Result.Requirements) {
-		if q.Decides() && slices.Contains(verdicts, q.Verdict) {
-			all = append(all, q)
+func count(all []*reports.Requirement, holds func(*reports.Requirement) bool) (n int) {
+	for _, q := range all {
+		if holds(q) {
+			n++
 		}
 	}
-	return all
-}
-
-func filter(all []*reports.Requirement, holds func(*reports.Requirement) bool) []*reports.Requirement {
-	return slices.DeleteFunc(slices.Clone(all), func(q *reports.Requirement) bool { return !holds(q) })
+	return n
 }
 
 // inBaseline counts those that the baseline covers: " (2 in the baseline)"; "" where there is none.
 func inBaseline(all []*reports.Requirement) string {
-	known := filter(all, func(q *reports.Requirement) bool { return q.Known != nil })
-	if len(known) == 0 {
-		return ""
+	if n := count(all, func(q *reports.Requirement) bool { return q.Known != nil }); n > 0 {
+		return fmt.Sprintf(" (%d in the baseline)", n)
 	}
-	return fmt.Sprintf(" (%d in the baseline)", len(known))
+	return ""
 }
 
-// firstCause names the gravest failure, or what kept most requirements from being judged. What the run has to say of the
-// target as a whole goes first: with a wrong address no single failure means anything.
+// firstCause names the gravest failure, or what kept most requirements from being judged. What the run has to say of
+// the target as a whole goes first: with a wrong address no single failure means anything.
 func (o Overview) firstCause() string {
 	if o.Result.Headline != "" {
 		return safe.Ellipsis(strings.TrimSuffix(o.Result.Headline, "."), maxHeadline)
@@ -106,11 +101,7 @@ func (o Overview) firstCause() string {
 	if len(open) == 0 {
 		return ""
 	}
-	more := ""
-	if n := len(open[0].Requirements) - 1; n > 0 {
-		more = fmt.Sprintf(" and %d more", n)
-	}
-	return open[0].Requirements[0].ID + more + ": " + open[0].What
+	return Some(ids(open[0].Requirements), 1) + ": " + open[0].What
 }
 
 // gravest says in a few words what is wrong with the gravest of some failures.
@@ -121,7 +112,9 @@ func (o Overview) gravest(failed []*reports.Requirement) string {
 	return "first " + q.ID + ": " + o.inWords(q)
 }
 
-// warnings counts what failed and does not decide the verdict: "1 SHOULD failed, first CP-REV-3: expected 4xx, got 200".
+// warnings counts what failed and does not decide the verdict:
+//
+//	1 SHOULD failed, first CP-REV-3: expected 4xx, got 200
 func (o Overview) warnings() string {
 	failed := o.Classes[Warning]
 	switch {
@@ -154,9 +147,11 @@ const Allowed reports.Conclusion = "allowed"
 type Display struct {
 	Tone     reports.Conclusion // how it is to look: differs from the verdict only where a baseline does
 	Word     reports.Conclusion // the verdict
-	Scope    string             // " (partial run)", " (agent server)", " (insecure: certificates not verified)"; "" for a whole run
+	Scope    string             // " (partial run)", " (insecure: certificates not verified)"; "" for a whole run
 	Baseline string             // " (all failures are in the baseline, exit 0)"; may be empty
-	Exit     int                // code of the command: 0 conformant or all known, 1 non-conformant or a baseline out of date, 3 incomplete
+	// Exit is the code of the command: 0 conformant or all known, 1 non-conformant or a baseline out of date, 3
+	// incomplete.
+	Exit int
 }
 
 // String is the verdict with its scope, and what the baseline makes of it.

@@ -35,12 +35,18 @@ type Overview struct {
 	Classes  map[Class][]*reports.Requirement
 	Findings map[string][]*reports.Finding // by requirement
 	Judged   int                           // requirements of every level that passed or failed
+
+	deciding map[reports.Verdict][]*reports.Requirement // those that decide the verdict of the run, by their own
 }
 
 // Of sorts the requirements of r.
 func Of(r *reports.Result) Overview {
-	o := Overview{r, map[Class][]*reports.Requirement{}, map[string][]*reports.Finding{}, 0}
+	o := Overview{Result: r, Classes: map[Class][]*reports.Requirement{}, Findings: map[string][]*reports.Finding{},
+		deciding: map[reports.Verdict][]*reports.Requirement{}}
 	for q := range reports.Each(r.Requirements) {
+		if q.Decides() {
+			o.deciding[q.Verdict] = append(o.deciding[q.Verdict], q)
+		}
 		class := o.ClassOf(q)
 		o.Classes[class] = append(o.Classes[class], q)
 		if q.Verdict == reports.Passed || q.Verdict == reports.Failed {
@@ -120,7 +126,9 @@ type Counts []Count
 // Counts counts the requirements of the catalogue.
 func (o Overview) Counts() (counts Counts) {
 	start := 0
-	for _, class := range []Class{Passed, Failed, Warning, Known, Blocked, Inconclusive, NotRun, NotApplicable, NotClaimed, NotJudged} {
+	for _, class := range []Class{
+		Passed, Failed, Warning, Known, Blocked, Inconclusive, NotRun, NotApplicable, NotClaimed, NotJudged,
+	} {
 		n, label := len(o.Classes[class]), string(class)
 		if class == NotJudged {
 			n += o.Result.Catalogue() - len(o.Result.Requirements)
@@ -138,7 +146,9 @@ func (o Overview) Counts() (counts Counts) {
 
 // Scenarios counts the scenarios by their verdicts.
 func (o Overview) Scenarios() (counts Counts) {
-	for _, v := range []reports.Verdict{reports.Passed, reports.Failed, reports.Blocked, reports.Inconclusive, reports.Skipped} {
+	for _, v := range []reports.Verdict{
+		reports.Passed, reports.Failed, reports.Blocked, reports.Inconclusive, reports.Skipped,
+	} {
 		if n := o.Result.Counts.Scenarios[v]; n > 0 {
 			counts = append(counts, Count{N: n, Label: string(v)})
 		}

@@ -9,29 +9,22 @@ import (
 	"github.com/agentconform/agentconform/reports"
 )
 
-// Halves of the interface and what needs both, as [reports.Requirement] names them.
-const (
-	controlPlane = "control-plane"
-	endToEnd     = "end-to-end"
-)
-
 // AgentOnly tells whether an agent server was judged as the whole of what there is to judge: no control plane is
 // configured or claimed, and nothing else was left out but what is optional (MAY).
 func (o Overview) AgentOnly() bool {
 	r := o.Result
-	for _, q := range r.Requirements {
-		if q.Verdict != reports.Skipped && slices.Contains([]string{controlPlane, endToEnd}, q.Profile) {
-			return false
-		}
+	others := []string{"control-plane", "end-to-end", "target"} // profiles, and the key of the control plane
+	judged := func(q reports.Requirement) bool {
+		return q.Verdict != reports.Skipped && slices.Contains(others, q.Profile)
 	}
-	for _, n := range r.NotJudged {
+	missing := func(n reports.NotJudged) bool {
 		q := r.Requirement(n.ID)
-		rightly := slices.Contains([]string{controlPlane, endToEnd, "target"}, n.Key) || q != nil && q.Level == reports.May
-		if n.Kind != reports.NotApplicable && (!rightly || n.Kind != reports.NotConfigured && n.Kind != reports.NotClaimed) {
-			return false
-		}
+		rightly := slices.Contains(others, n.Key) || q != nil && q.Level == reports.May
+		return n.Kind != reports.NotApplicable &&
+			(!rightly || n.Kind != reports.NotConfigured && n.Kind != reports.NotClaimed)
 	}
-	return r.Target.AgentServer != "" && r.Scope == reports.ScopePart
+	return r.Target.AgentServer != "" && r.Scope == reports.ScopePart &&
+		!slices.ContainsFunc(r.Requirements, judged) && !slices.ContainsFunc(r.NotJudged, missing)
 }
 
 // Unclaimed counts what the target does not claim: "12 MUSTs, 2 SHOULDs not claimed"; "" where it claims everything,
@@ -70,14 +63,10 @@ func (o Overview) BrokenClaims() string {
 	var parts []string
 	for _, q := range reports.BrokenClaims(o.Result) {
 		why := q.ID + " " + string(q.Verdict)
-		switch {
-		case q.Skip == nil:
-		case q.Skip.Kind == reports.OverBudget:
-			why = "raise " + q.Skip.Key
-		case q.Skip.Kind == reports.NotApplicable:
+		if q.Skip != nil && q.Skip.Kind == reports.NotApplicable {
 			why = q.ID + " does not apply here: remove " + q.Claimed + " from supports"
-		default:
-			why = "set " + q.Skip.Key
+		} else if q.Skip != nil {
+			why = remedies[q.Skip.Kind] + q.Skip.Key
 		}
 		if text := q.Claimed + " (" + why + ")"; !slices.Contains(parts, text) {
 			parts = append(parts, text)
@@ -91,8 +80,8 @@ func (o Overview) BrokenClaims() string {
 
 // Remaining says how far a target is from conformant: "3 MUSTs with 2 causes", or "none".
 func (o Overview) Remaining() string {
-	r, passed := o.Result, len(o.deciding(reports.Passed))
-	short := o.deciding(reports.Failed, reports.Blocked, reports.Inconclusive)
+	r, passed := o.Result, len(o.deciding[reports.Passed])
+	short := slices.Concat(o.deciding[reports.Failed], o.deciding[reports.Blocked], o.deciding[reports.Inconclusive])
 	claims, text, left := o.BrokenClaims(), "", ""
 	switch warnings := o.Classes[Warning]; {
 	case len(short) > 0:

@@ -31,8 +31,8 @@ func ids(requirements []*reports.Requirement) (all []string) {
 	return all
 }
 
-// Notes lists what is no failure and worth knowing, a sentence each: "the answer contains the caller's own token in clear
-// (90 times; exchange 12, at /kwargs/config)".
+// Notes lists what is no failure and worth knowing, a sentence each: "the answer contains the caller's own token in
+// clear (90 times; exchange 12, at /kwargs/config)".
 func (o Overview) Notes() (all []string) {
 	for _, n := range o.Result.Notes {
 		times, where := "", ""
@@ -76,16 +76,12 @@ func (o Overview) Suite() string {
 	return text
 }
 
-// WhereFrom says where a requirement is from. Those without a section of the interface come from what clients in the
-// field rely on.
-func WhereFrom(section string) string {
-	if section == "" || section[0] < '0' || section[0] > '9' {
-		return "relied on by clients in the field"
+// WhereFrom names the sections of the interface that a requirement is from.
+func WhereFrom(sections string) string {
+	if strings.Contains(sections, ",") {
+		return "interface, sections " + sections
 	}
-	if strings.Contains(section, ",") {
-		return "interface, sections " + section
-	}
-	return "interface, section " + section
+	return "interface, section " + sections
 }
 
 // specification is where the page of all requirements is, which make spec-page makes. An ID is the anchor of its rule.
@@ -128,13 +124,20 @@ func (o Overview) Closing(out string) [][2]string {
 	if out != "" {
 		page = out + "/index.html"
 	}
-	stats := joined(", ", reports.Count(r.Counts.Exchanges, "exchange"), Duration(r.Run.DurationMS), fmt.Sprintf("seed %d", r.Run.Seed),
-		explored, o.Waits())
+	stats := joined(", ", reports.Count(r.Counts.Exchanges, "exchange"), Duration(r.Run.DurationMS),
+		fmt.Sprintf("seed %d", r.Run.Seed), explored, o.Waits())
 	cleanup := o.Cleanup(out)
 	rows := [][2]string{
-		{"Remaining", o.Remaining()}, {"Requirements", o.Counts().String()}, {"Claims", strings.Join(r.Target.Supports, ", ")},
-		{"Scenarios", o.Scenarios().String()}, {"Stats", stats}, {"Suite", o.Suite()}, {"Cleanup", cleanup.Summary},
-		{"Not cleaned up", cleanup.WhatIsLeft()}, {"Remove it", cleanup.Command}, {"Reports", page},
+		{"Remaining", o.Remaining()},
+		{"Requirements", o.Counts().String()},
+		{"Claims", strings.Join(r.Target.Supports, ", ")},
+		{"Scenarios", o.Scenarios().String()},
+		{"Stats", stats},
+		{"Suite", o.Suite()},
+		{"Cleanup", cleanup.Summary},
+		{"Not cleaned up", cleanup.WhatIsLeft},
+		{"Remove it", cleanup.Command},
+		{"Reports", page},
 	}
 	return slices.DeleteFunc(rows, func(row [2]string) bool { return row[1] == "" })
 }
@@ -172,7 +175,8 @@ func (o Overview) Waits() string {
 		obeyed += ", for " + Duration(c.WaitedMS)
 	}
 	if c.NotWaited > 0 {
-		beyond = "asked " + reports.Count(c.NotWaited, "time") + " to wait longer than the suite does (dependent checks are skipped)"
+		beyond = "asked " + reports.Count(c.NotWaited, "time") +
+			" to wait longer than the suite does (dependent checks are skipped)"
 	}
 	return joined(", ", obeyed, beyond)
 }

@@ -65,8 +65,9 @@ func Console(w io.Writer, p *Proof) error {
 }
 
 // beyondTheGate says what a whole self-test shows more.
-const beyondTheGate = "This is the gate: against a mutant it runs the scenarios of the requirement that must kill it. agentconform " +
-	"prove --whole runs all scenarios against each server, and also shows that no requirement fails that the fault does not declare."
+const beyondTheGate = "This is the gate: against a mutant it runs the scenarios of the requirement that must kill it. " +
+	"agentconform prove --whole runs all scenarios against each server, and also shows that no requirement fails that " +
+	"the fault does not declare."
 
 // Markdown writes what the console shows, and a table of the rows.
 func Markdown(w io.Writer, p *Proof) error {
@@ -101,8 +102,8 @@ var sums = []struct {
 	{Equivalent, "equivalent mutants reported conformant: "}, {Null, "null implementations rejected: "},
 }
 
-// Sentence sums the self-test up: how many mutants were killed of those that a request reached and that the interface does
-// not allow, and its parts. A partial run leaves out the kinds that were not run.
+// Sentence sums the self-test up: how many mutants were killed of those that a request reached and that the interface
+// does not allow, and its parts. A partial run leaves out the kinds that were not run.
 func (p *Proof) Sentence() string {
 	killed, reached := 0, 0
 	var failures []int // how many requirements failed, by declared mutant
@@ -146,7 +147,8 @@ func (p *Proof) Sentence() string {
 		score += fmt.Sprintf(" over %d requirements", len(p.Requirements))
 	}
 	if slices.Sort(failures); failures != nil && !p.Gate {
-		score += fmt.Sprintf(" (causes per mutant: median %d, maximum %d)", failures[len(failures)/2], failures[len(failures)-1])
+		score += fmt.Sprintf(" (causes per mutant: median %d, maximum %d)", failures[len(failures)/2],
+			failures[len(failures)-1])
 	}
 	return score + ": " + strings.Join(parts, "; ")
 }

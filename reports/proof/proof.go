@@ -37,7 +37,7 @@ type Proof struct {
 	Schema       string        `json:"schema"`
 	Version      string        `json:"version"`
 	Whole        bool          `json:"whole"` // false if limited by --only
-	Gate         bool          `json:"gate"`  // declared faults were run against the scenarios of the requirement that must kill them only
+	Gate         bool          `json:"gate"`  // faults met the scenarios of the requirement that must kill them only
 	Requirements []Requirement `json:"requirements"`
 	Rows         []Row         `json:"rows"`
 	Problems     []string      `json:"problems"` // why the self-test failed; empty if it passed
@@ -110,28 +110,8 @@ func (r Row) Outcome() Outcome {
 	return Survived
 }
 
-func (r Row) judgeGenerated() string {
-	outcome := r.Outcome()
-	switch {
-	case r.Control && outcome != Killed:
-		return fmt.Sprintf("control mutant, which must be killed: %s; nothing of this self-test counts", outcome)
-	case outcome == Killed && r.Changed == 0:
-		return r.unchanged()
-	case outcome == Killed && r.Allowed != "":
-		return fmt.Sprintf("allowed (%s), but %s failed (%s)", r.Allowed, list(r.Red), r.Shown)
-	case outcome == Survived:
-		return fmt.Sprintf("survived %s that it changed; blocked or inconclusive: %s", reports.Count(int(r.Changed), "exchange"), list(r.Open))
-	}
-	return ""
-}
-
-// unchanged is the problem of a mutant that was killed for something else.
-func (r Row) unchanged() string {
-	return fmt.Sprintf("it changed nothing, and %s failed (%s)", list(r.Red), r.Shown)
-}
-
-// Undecided tells whether nothing is wrong but that the run did not judge what it should have: a busy machine may be the
-// reason.
+// Undecided tells whether nothing is wrong but that the run did not judge what it should have: a busy machine may be
+// the reason.
 func (r Row) Undecided() bool {
 	switch r.Kind {
 	case Pristine, Equivalent:
@@ -151,8 +131,8 @@ func (r Row) undeclared() []string {
 	return slices.DeleteFunc(slices.Clone(r.Red), func(id string) bool { return id == r.Fails || r.Also[id] != "" })
 }
 
-// Judge returns the problem of a row, "" if there is none. The level is that of the requirement that must kill it; gate is
-// as in [Proof].
+// Judge returns the problem of a row, "" if there is none. The level is that of the requirement that must kill it; gate
+// is as in [Proof].
 func (r Row) Judge(level reports.Level, gate bool) string {
 	switch r.Kind {
 	case Pristine, Equivalent:
@@ -166,26 +146,34 @@ func (r Row) Judge(level reports.Level, gate bool) string {
 		if r.Verdict == reports.Conformant {
 			return "reported conformant"
 		}
-	case Fault:
-		return r.judgeFault(level, gate)
-	case Proxied, GeneratedMutant:
-		return r.judgeGenerated()
+	case Fault, Proxied, GeneratedMutant:
+		return r.judgeMutant(level, gate)
 	}
 	return ""
 }
 
-func (r Row) judgeFault(level reports.Level, gate bool) string {
-	if !slices.Contains(r.Red, r.Fails) {
-		if slices.Contains(r.Open, r.Fails) {
-			return fmt.Sprintf("mutant survived %s: blocked or inconclusive, expected failed; failed: %s", r.Fails, list(r.Red))
-		}
-		return fmt.Sprintf("mutant survived %s; failed: %s", r.Fails, list(r.Red))
-	}
-	if r.Changed == 0 {
-		return r.unchanged()
+// judgeMutant is Judge for a mutant. What else fails, and the verdict, are declared for a fault of the reference only.
+func (r Row) judgeMutant(level reports.Level, gate bool) string {
+	outcome, failed := r.Outcome(), list(r.Red)
+	switch {
+	case r.Control && outcome != Killed:
+		return fmt.Sprintf("control mutant, which must be killed: %s; nothing of this self-test counts", outcome)
+	case outcome == Killed && r.Changed == 0: // for something else
+		return fmt.Sprintf("it changed nothing, and %s failed (%s)", failed, r.Shown)
+	case outcome == Killed && r.Allowed != "":
+		return fmt.Sprintf("allowed (%s), but %s failed (%s)", r.Allowed, failed, r.Shown)
+	case outcome == Survived && r.Kind != Fault:
+		return fmt.Sprintf("survived %s that it changed; blocked or inconclusive: %s",
+			reports.Count(int(r.Changed), "exchange"), list(r.Open))
+	case outcome == Survived && slices.Contains(r.Open, r.Fails):
+		return fmt.Sprintf("mutant survived %s: blocked or inconclusive, expected failed; failed: %s", r.Fails, failed)
+	case outcome == Survived:
+		return fmt.Sprintf("mutant survived %s; failed: %s", r.Fails, failed)
+	case r.Kind != Fault:
+		return ""
 	}
 	if red := r.undeclared(); len(red) > 0 {
-		return fmt.Sprintf("%s failed too, which the fault does not declare; failed: %s", red[0], list(r.Red))
+		return fmt.Sprintf("%s failed too, which the fault does not declare; failed: %s", red[0], failed)
 	}
 	for id := range r.Also {
 		if !gate && !slices.Contains(r.Red, id) {
@@ -199,12 +187,7 @@ func (r Row) judgeFault(level reports.Level, gate bool) string {
 }
 
 // list joins IDs for a message.
-func list(ids []string) string {
-	if len(ids) == 0 {
-		return "none"
-	}
-	return strings.Join(ids, ", ")
-}
+func list(ids []string) string { return cmp.Or(strings.Join(ids, ", "), "none") }
 
 // Conclude fills the problems of the rows and of the whole. A full self-test also needs enough faults for every
 // requirement.
@@ -239,7 +222,8 @@ func (p *Proof) Conclude() {
 	for _, q := range p.Requirements {
 		fewest := map[reports.Level]int{reports.Must: 2, reports.Should: 1, reports.May: 1}[q.Level]
 		if n := faults[q.ID]; n < fewest {
-			p.Problems = append(p.Problems, fmt.Sprintf("%s (%s) has %s, expected at least %d", q.ID, q.Level, reports.Count(n, "fault"), fewest))
+			p.Problems = append(p.Problems, fmt.Sprintf("%s (%s) has %s, expected at least %d", q.ID, q.Level,
+				reports.Count(n, "fault"), fewest))
 		}
 	}
 }
@@ -248,7 +232,9 @@ func (p *Proof) Conclude() {
 func (p *Proof) unshown() (problems []string) {
 	for _, q := range p.Requirements {
 		for _, id := range q.After {
-			shows := func(r Row) bool { return r.Kind == Fault && r.Fails == id && slices.Contains(r.Explained[q.ID], id) }
+			shows := func(r Row) bool {
+				return r.Kind == Fault && r.Fails == id && slices.Contains(r.Explained[q.ID], id)
+			}
 			if !slices.ContainsFunc(p.Rows, shows) {
 				problems = append(problems, fmt.Sprintf("@after:%s of %s: no fault of %s makes both fail", id, q.ID, id))
 			}

@@ -64,16 +64,14 @@ func longestRun(s string) (longest int) {
 // Prose cuts prose to a limit in characters and makes it harmless in Markdown.
 func Prose(s string, limit int) string { return Markdown(Ellipsis(s, limit)) }
 
+// jsonCommands finds what [WithoutCommands] does in a JSON text. A line of JSON never begins with "::".
+var jsonCommands = regexp.MustCompile(`(?i)##((?:vso|teamcity)?\[)`)
+
 // JSON rewrites an encoded JSON document so that it can be printed on a terminal: the characters of [Visible]
 // become \u escapes, which mean the same to every reader. Such characters occur in strings only, so that the
 // document stays the same. Bytes that are not UTF-8 become U+FFFD, as encoding/json makes them.
 func JSON(doc []byte) []byte {
-	if bytes.Contains(doc, []byte("##")) {
-		doc = jsonCommands.ReplaceAll(doc, []byte(`#\u0023$1`))
-	}
-	if isPlain(doc) {
-		return doc
-	}
+	doc = jsonCommands.ReplaceAll(doc, []byte(`#\u0023$1`))
 	var b bytes.Buffer
 	for i := 0; i < len(doc); {
 		r, size := utf8.DecodeRune(doc[i:])

@@ -11,6 +11,7 @@ package safe
 
 import (
 	"fmt"
+	"reflect"
 	"regexp"
 	"strconv"
 	"strings"
@@ -22,10 +23,8 @@ import (
 // reading direction is replaced by a visible escape. Line feeds and tabs stay; a carriage return before a line
 // feed is dropped.
 func Visible(s string) string {
-	if isPlain(s) {
-		return s
-	}
 	var b strings.Builder
+	b.Grow(len(s))
 	for i := 0; i < len(s); {
 		r, size := utf8.DecodeRuneInString(s[i:])
 		switch {
@@ -43,22 +42,22 @@ func Visible(s string) string {
 	return b.String()
 }
 
-// Terminal makes s fit to print on a terminal: nothing in it can move the cursor, colour the screen, set a title or turn
-// the reading direction, and no system of continuous integration takes it for a command ([WithoutCommands]). Tabs become
-// spaces, because their width depends on the column.
+// Terminal makes s fit to print on a terminal: nothing in it can move the cursor, colour the screen, set a title or
+// turn the reading direction, and no system of continuous integration takes it for a command ([WithoutCommands]). Tabs
+// become spaces, because their width depends on the column.
 func Terminal(s string) string {
 	return WithoutCommands(strings.ReplaceAll(Visible(s), "\t", "    "))
 }
 
 // Line is [Terminal] on a single line: line feeds are shown as ⏎.
 func Line(s string) string {
-	return WithoutCommands(strings.ReplaceAll(strings.TrimRight(Terminal(s), "\n"), "\n", " ⏎ ")) // lines that are joined may make a command
+	joined := strings.ReplaceAll(strings.TrimRight(Terminal(s), "\n"), "\n", " ⏎ ")
+	return WithoutCommands(joined) // lines that are joined may make a command
 }
 
-// Cut shortens s to at most limit bytes, at a rune boundary, and says how much there was. A limit of 0 or less
-// leaves s as it is.
+// Cut shortens s to at most limit bytes, at a rune boundary, and says how much there was.
 func Cut(s string, limit int) string {
-	if limit <= 0 || len(s) <= limit {
+	if len(s) <= limit {
 		return s
 	}
 	return fmt.Sprintf("%s… (cut, %d bytes in all)", Prefix(s, limit), len(s))
@@ -70,9 +69,9 @@ var uuids = regexp.MustCompile(`([0-9a-fA-F]{8})-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[
 func ShortIDs(s string) string { return uuids.ReplaceAllString(s, "$1…") }
 
 // Ellipsis shortens s to at most limit characters, the last of which is then "…": for places where a line is all the
-// room there is. A limit of 0 or less leaves s as it is.
+// room there is. The limit is at least 1.
 func Ellipsis(s string, limit int) string {
-	if limit <= 0 || utf8.RuneCountInString(s) <= limit {
+	if utf8.RuneCountInString(s) <= limit {
 		return s
 	}
 	return strings.TrimRight(string([]rune(s)[:limit-1]), " ") + "…"
@@ -92,23 +91,12 @@ func Prefix(s string, limit int) string {
 	return s[:limit]
 }
 
-// isPlain is the fast way out: nearly all text is plain ASCII.
-func isPlain[T string | []byte](s T) bool {
-	for i := range len(s) {
-		c := s[i]
-		if c >= 0x7f || c < ' ' && c != '\n' && c != '\t' {
-			return false
-		}
-	}
-	return true
-}
-
 // hidden tells whether r must not be shown as it is. Format characters (Cf) hold the bidi marks, the zero-width
 // and the tag characters; U+2028 and U+2029 break lines in places that do not expect it; variation selectors and
 // the Hangul and Braille fillers can carry hidden text.
 func hidden(r rune) bool {
 	switch {
-	case r == '\n' || r == '\t':
+	case r == '\n' || r == '\t' || r >= ' ' && r <= '~':
 		return false
 	case r == 0x2028, r == 0x2029, r == 0x115f, r == 0x1160, r == 0x3164, r == 0xffa0, r == 0x2800, r == 0x034f:
 		return true
@@ -122,3 +110,73 @@ func hidden(r rune) bool {
 
 // ShellWord makes one word of s for a POSIX shell, in which nothing is expanded. A NUL character cannot be in a word.
 func ShellWord(s string) string { return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'" }
+
+// commands finds what continuous integration systems take for a command wherever it is in a line of a log: "##[error]"
+// and "##vso[...]" (Azure Pipelines, GitHub Actions), "##teamcity[...]", "section_start:" (GitLab), "travis_fold:".
+var commands = regexp.MustCompile(`(?i)(##(?:vso|teamcity)?)(\[)|((?:section_(?:start|end)|travis_(?:fold|time)))(:)`)
+
+var colons = regexp.MustCompile(`::([A-Za-z])`)
+
+// WithoutCommands puts a backslash into what a continuous integration system would take for a command. "::name ...::"
+// is a command of GitHub Actions at the beginning of a line; it is broken everywhere, since a line may be wrapped
+// before it.
+func WithoutCommands(s string) string {
+	if strings.Contains(s, "##") || strings.Contains(s, "_") { // the fast way out
+		s = commands.ReplaceAllString(s, `$1$3\$2$4`)
+	}
+	if !strings.Contains(s, "::") {
+		return s
+	}
+	lines := strings.Split(s, "\n")
+	for i, line := range lines {
+		if strings.Count(line, "::") > 1 {
+			lines[i] = colons.ReplaceAllString(line, `:\:$1`)
+		}
+	}
+	return strings.Join(lines, "\n")
+}
+
+// Copy returns a deep copy of v in which each text is what change makes of it, and no list and no map is nil. Values
+// behind interfaces and fields that are not exported are taken over as they are.
+func Copy[T any](v T, change func(string) string) T {
+	in := reflect.ValueOf(&v).Elem()
+	out := reflect.New(in.Type()).Elem()
+	copyInto(out, in, change)
+	return out.Interface().(T)
+}
+
+func copyInto(out, in reflect.Value, change func(string) string) {
+	switch in.Kind() {
+	case reflect.String:
+		out.SetString(change(in.String()))
+	case reflect.Slice, reflect.Array:
+		if in.Kind() == reflect.Slice {
+			out.Set(reflect.MakeSlice(in.Type(), in.Len(), in.Len()))
+		}
+		for i := range in.Len() {
+			copyInto(out.Index(i), in.Index(i), change)
+		}
+	case reflect.Map:
+		out.Set(reflect.MakeMapWithSize(in.Type(), in.Len()))
+		for _, key := range in.MapKeys() {
+			k, v := reflect.New(key.Type()).Elem(), reflect.New(in.Type().Elem()).Elem()
+			copyInto(k, key, change)
+			copyInto(v, in.MapIndex(key), change)
+			out.SetMapIndex(k, v)
+		}
+	case reflect.Pointer:
+		if !in.IsNil() {
+			out.Set(reflect.New(in.Type().Elem()))
+			copyInto(out.Elem(), in.Elem(), change)
+		}
+	case reflect.Struct:
+		out.Set(in) // whole first: a time has no field that could be set
+		for i := range in.NumField() {
+			if in.Type().Field(i).IsExported() {
+				copyInto(out.Field(i), in.Field(i), change)
+			}
+		}
+	default:
+		out.Set(in)
+	}
+}

@@ -56,7 +56,7 @@ func TestMarkdown(t *testing.T) {
 func TestCut(t *testing.T) {
 	assert.Equal(t, "abc", safe.Cut("abc", 3))
 	assert.Equal(t, "a… (cut, 4 bytes in all)", safe.Cut("aéb", 2))
-	for limit, want := range map[int]string{0: "aé cd", 1: "…", 2: "a…", 3: "aé…", 4: "aé…", 5: "aé cd", 6: "aé cd"} {
+	for limit, want := range map[int]string{1: "…", 2: "a…", 3: "aé…", 4: "aé…", 5: "aé cd", 6: "aé cd"} {
 		assert.Equal(t, want, safe.Ellipsis("aé cd", limit), "%d characters", limit)
 	}
 	assert.Equal(t, "…", safe.Ellipsis("\xff\xff", 1))
@@ -93,25 +93,17 @@ func FuzzMarkdown(f *testing.F) {
 }
 
 func FuzzVisible(f *testing.F) {
-	f.Add("a\x1b[0m\u202e\xff")
+	f.Add("a\x1b[0m\u202e\xff\x7f\u009b\U000e0041")
 	f.Fuzz(func(t *testing.T, s string) {
 		v := safe.Visible(s)
 		require.True(t, utf8.ValidString(v))
 		require.Equal(t, v, safe.Visible(v), "what is visible stays as it is")
 		require.NotContains(t, safe.Line(s), "\n")
-	})
-}
 
-func FuzzJSON(f *testing.F) {
-	f.Add("a\u202e\x7f\u009b\U000e0041")
-	f.Fuzz(func(t *testing.T, s string) {
 		doc, err := json.Marshal(s)
 		require.NoError(t, err)
-		var before, after string
-		require.NoError(t, json.Unmarshal(doc, &before))
 		rewritten := safe.JSON(doc)
-		require.NoError(t, json.Unmarshal(rewritten, &after))
-		require.Equal(t, before, after)
+		require.JSONEq(t, string(doc), string(rewritten))
 		require.Equal(t, string(rewritten), safe.Visible(string(rewritten)))
 	})
 }
@@ -133,22 +125,9 @@ var hostileLines = []string{
 	"section_start:1:a\r\x1b[0K", "section_end:1:a", "travis_fold:start:a", "#####[error]", "::a::b::c::", "##vso[##[a", "\r::error::x",
 }
 
-func TestCommandsOfCIAreBroken(t *testing.T) {
-	for _, s := range hostileLines {
-		for name, out := range map[string]string{"terminal": safe.Terminal(s), "line": safe.Line(s), "again": safe.Line(safe.Line(s)),
-			"code": safe.MarkdownCode(s), "block": safe.MarkdownBlock("", s), "markdown": safe.Markdown(s)} {
-			for _, line := range strings.Split(out, "\n") {
-				assert.False(t, isCommand(line), "%s: %q", name, line)
-			}
-		}
-		doc, err := json.Marshal(s)
-		require.NoError(t, err)
-		shown := safe.JSON(doc)
-		assert.NotRegexp(t, `(?i)##(vso|teamcity)?\[`, string(shown))
-		assert.JSONEq(t, string(doc), string(shown))
-	}
+func TestWhatIsNoCommandStays(t *testing.T) {
 	for _, s := range []string{"http://[::1]:80", "a::b", "::ffff:10.0.0.1", "## title", "C# [x]", "cross_section: 1", "a_start_b: 1"} {
-		assert.Equal(t, s, safe.Terminal(s), "is no command")
+		assert.Equal(t, s, safe.Terminal(s))
 	}
 }
 
@@ -157,8 +136,14 @@ func FuzzNoLineIsACommand(f *testing.F) {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, s string) {
-		for _, line := range strings.Split(safe.Terminal(s)+"\n"+safe.Line(s)+"\n"+safe.MarkdownBlock("", s), "\n") {
-			assert.False(t, isCommand(line), "%q", line)
+		for _, out := range []string{safe.Terminal(s), safe.Line(s), safe.Line(safe.Line(s)), safe.MarkdownCode(s),
+			safe.MarkdownBlock("", s), safe.Markdown(s)} {
+			for line := range strings.Lines(out) {
+				assert.False(t, isCommand(line), "%q", line)
+			}
 		}
+		doc, err := json.Marshal(s)
+		require.NoError(t, err)
+		assert.NotRegexp(t, `(?i)##(vso|teamcity)?\[`, string(safe.JSON(doc)))
 	})
 }

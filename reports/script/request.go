@@ -21,7 +21,7 @@ var (
 func (s *script) request(x *step) (string, error) {
 	line, recorded := strings.CutPrefix(x.Curl, "curl -sS -i ")
 	switch {
-	case !s.isTarget(x.URL):
+	case s.result.Target.Below(x.URL) == "":
 		return "", fmt.Errorf("exchange %d was sent to an address that is not one of the target", x.ID)
 	case !recorded || x.Request.FullSize() > len(x.Request.Body):
 		return "", fmt.Errorf("the request of exchange %d was not recorded whole", x.ID)
@@ -55,17 +55,6 @@ func (s *script) withID(x *step, token string) string {
 		return `agentconform-'"$run"'-` + rest
 	}
 	return token
-}
-
-// isTarget tells whether an address is below one of the result's own targets.
-func (s *script) isTarget(address string) bool {
-	for _, base := range []string{s.result.Target.ControlPlane, s.result.Target.AgentServer} {
-		rest, below := strings.CutPrefix(address, strings.TrimSuffix(base, "/"))
-		if base != "" && below && strings.HasPrefix(rest, "/") {
-			return true
-		}
-	}
-	return false
 }
 
 // patience is for how many seconds curl waits for the answer. Where there was none after some time, it waits no

@@ -71,8 +71,8 @@ func Write(w io.Writer, r *reports.Result, f *reports.Finding) error {
 	var b strings.Builder
 	fmt.Fprintf(&b, "#!/usr/bin/env bash\n# %s, finding %s: sends the requests that led to it to %s,\n",
 		word(f.Requirement), word(f.ID), word(strings.TrimSpace(r.Target.ControlPlane+" "+r.Target.AgentServer)))
-	b.WriteString("# and prints the answer that shows it. Secrets come from the environment: the lines with need name them.\n")
-	b.WriteString("# What it creates at the target it does not remove.\n" + prelude)
+	b.WriteString("# and prints the answer that shows it. Secrets come from the environment: the lines with need name " +
+		"them.\n# What it creates at the target it does not remove.\n" + prelude)
 	fmt.Fprintf(&b, "\nexec=%s\n", safe.ShellWord(safe.Line(exec(r))))
 	for _, name := range slices.Sorted(maps.Keys(s.secrets)) {
 		fmt.Fprintf(&b, "need %s\n", name)

@@ -8,7 +8,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
-	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -17,8 +16,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/agentconform/agentconform/reports"
-	"github.com/agentconform/agentconform/reports/safe"
 	"github.com/agentconform/agentconform/reports/script"
+	"github.com/agentconform/agentconform/steps/client"
 )
 
 const by = "features/x.feature:1 one"
@@ -31,7 +30,7 @@ func chainOf(target string, exchanges ...reports.Exchange) (*reports.Result, *re
 		if exchanges[i].Scenario == "" {
 			exchanges[i].Scenario = by
 		}
-		exchanges[i].Curl = recorded(exchanges[i])
+		exchanges[i].Curl = redactor.Curl(exchanges[i].Method, exchanges[i].URL, exchanges[i].Request, nil)
 		part := reports.SetUp
 		if i == len(exchanges)-1 {
 			part = reports.Observation
@@ -42,31 +41,10 @@ func chainOf(target string, exchanges ...reports.Exchange) (*reports.Result, *re
 		Exchanges: reports.Record(nil, exchanges...)}, &f
 }
 
-// recorded is the curl line of an exchange, as the client of the suite records it.
-func recorded(x reports.Exchange) string {
-	variables := func(text string) string {
-		return regexp.MustCompile(`\$AGENTCONFORM_[A-Z0-9_]+|\$\{AGENTCONFORM_[A-Z0-9_]+(~~|%\?)?\}`).ReplaceAllStringFunc(safe.ShellWord(text), func(name string) string { return `'"` + name + `"'` })
-	}
-	line := "curl -sS -i"
-	if x.Method != "GET" {
-		line += " -X " + x.Method
-	}
-	for _, h := range x.Request.SortedHeaders() {
-		header := safe.ShellWord(h[0] + ": " + h[1])
-		if slices.Contains(x.Request.Secrets, reports.SecretPlace{Header: h[0]}) {
-			header = variables(h[0] + ": " + h[1])
-		}
-		line += " -H " + header
-	}
-	if body, rest := "", 0; x.Request.Body != "" {
-		for _, at := range x.Request.SecretSpans() {
-			body += safe.ShellWord(x.Request.Body[rest:at[0]]) + variables(x.Request.Body[at[0]:at[1]])
-			rest = at[1]
-		}
-		line += " --data-raw " + body + safe.ShellWord(x.Request.Body[rest:])
-	}
-	return line + " " + safe.ShellWord(x.URL)
-}
+// redactor knows the names of the secrets in these tests.
+var redactor = client.NewRedactor(map[string]string{"k": "$AGENTCONFORM_K", "s": "$AGENTCONFORM_S", "s~~": "${AGENTCONFORM_S~~}",
+	"s%": "${AGENTCONFORM_S%?}", "key": "${AGENTCONFORM_CREDENTIALS_API_KEY%?}", "tenant": "$AGENTCONFORM_CREDENTIALS_TENANT_ID",
+	"token": "$AGENTCONFORM_USERS_1_TOKEN"})
 
 func exchange(method, path, body string, status int, answer string) reports.Exchange {
 	return reports.Exchange{Method: method, URL: path, Request: reports.Message{Body: body}, Status: status, Response: reports.Message{Body: answer}}

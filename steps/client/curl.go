@@ -13,7 +13,7 @@ import (
 func (r *Redactor) Curl(method, url string, m reports.Message, via *reports.Connection) string {
 	var b strings.Builder
 	b.WriteString("curl -sS -i")
-	arguments, authority := via.Curl(url)
+	arguments, address := via.Curl(url)
 	for _, word := range arguments {
 		b.WriteString(" " + word)
 	}
@@ -33,7 +33,7 @@ func (r *Redactor) Curl(method, url string, m reports.Message, via *reports.Conn
 	if m.Body != "" {
 		b.WriteString(" --data-raw " + r.word(m.Body, m.SecretSpans()...))
 	}
-	b.WriteString(" " + r.word(reports.WithAuthority(url, authority)))
+	b.WriteString(" " + r.word(address))
 	return b.String()
 }
 

@@ -30,18 +30,22 @@ func sample(said func(usual string) string) *reports.Result {
 		headers := func(name string) map[string][]string {
 			return map[string][]string{"Content-Type": {"application/json"}, name: {said("a"), said("b")}}
 		}
-		return reports.Exchange{Scenario: scenario, Operation: operation, Method: method, URL: url + said(""), Status: status, MS: 4,
-			AtMS: 10, Curl: "curl '" + said(url) + "'", Request: reports.Message{Headers: headers("X-Request-Id"), Body: body},
-			Response: reports.Message{Headers: headers(said("X-Request-Id")), Body: said(answer)}, Problems: []string{said("it has no id")}}
+		return reports.Exchange{Scenario: scenario, Operation: operation, Method: method, URL: url + said(""),
+			MS: 4, AtMS: 10,
+			Curl: "curl '" + said(url) + "'", Request: reports.Message{Headers: headers("X-Request-Id"), Body: body},
+			Status: status, Response: reports.Message{Headers: headers(said("X-Request-Id")), Body: said(answer)},
+			Problems: []string{said("it has no id")}}
 	}
 	r := &reports.Result{
 		Schema: reports.Schema,
-		Suite:  reports.Suite{Version: "1.2.0", Interface: "0.1.0", Requirements: 13, Digest: "sha256:" + strings.Repeat("01234567", 8)},
+		Suite: reports.Suite{Version: "1.2.0", Interface: "0.1.0", Requirements: 13,
+			Digest: "sha256:" + strings.Repeat("01234567", 8)},
 		Target: reports.Target{ControlPlane: base, AgentServer: base + "/agents/a",
-			Implementation: reports.Implementation{Name: said("Example Server"), Version: said("4.7.1"), URL: said("https://example.com/server"),
-				Contact: said("")}},
-		Run: reports.Run{ID: "5eed0042", Seed: 42, StartedAt: time.Date(2026, 3, 14, 9, 26, 53, 0, time.UTC), DurationMS: 4200,
-			Command: "agentconform run --config example.yaml", Arguments: []string{"run", "--config", "example.yaml"}},
+			Implementation: reports.Implementation{Name: said("Example Server"), Version: said("4.7.1"),
+				URL: said("https://example.com/server"), Contact: said("")}},
+		Run: reports.Run{ID: "5eed0042", Seed: 42, DurationMS: 4200,
+			StartedAt: time.Date(2026, 3, 14, 9, 26, 53, 0, time.UTC),
+			Command:   "agentconform run --config example.yaml", Arguments: []string{"run", "--config", "example.yaml"}},
 		Requirements: []reports.Requirement{
 			{ID: "CP-AUTH-1", Level: reports.Must, Verdict: reports.Passed, Subject: "security"},
 			{ID: "CP-AUTH-6", Level: reports.Must, Verdict: reports.Skipped, Reason: said("set other_tenant"),
@@ -49,71 +53,84 @@ func sample(said func(usual string) string) *reports.Result {
 			{ID: "CP-CREATE-1", Level: reports.Must, Verdict: reports.Passed},
 			{ID: "CP-CREATE-9", Level: reports.Must, Verdict: reports.Skipped, Reason: said("no images"),
 				Skip: skip(reports.NotApplicable, "image_uri")},
-			{ID: "CP-GET-3", Level: reports.Should, Verdict: reports.Failed, Subject: "form", Reason: said("the error is no JSON")},
+			{ID: "CP-GET-3", Level: reports.Should, Verdict: reports.Failed, Subject: "form",
+				Reason: said("the error is no JSON")},
 			{ID: "CP-LIST-3", Level: reports.Must, Verdict: reports.Failed, Quote: "limit is 1 to 100, <default> 20"},
 			{ID: "CP-LIST-6", Level: reports.Must, Verdict: reports.Blocked, Reason: said("CP-LIST-3 failed"),
 				BlockedBy: by(reports.ByRequirement, "CP-LIST-3")},
 			{ID: "CP-LIST-7", Level: reports.Should, Verdict: reports.Passed},
 			{ID: "CP-UPDATE-3", Level: reports.Must, Verdict: reports.Blocked, Reason: said("no deployment"),
-				BlockedBy: by(reports.ByFixture, "a deployment"), Known: &reports.Known{Reason: "tracked", Owner: "team", Expires: "2027-01-01"}},
+				BlockedBy: by(reports.ByFixture, "a deployment"),
+				Known:     &reports.Known{Reason: "tracked", Owner: "team", Expires: "2027-01-01"}},
 			{ID: "CP-CONTRACT-list-revisions", Level: reports.Must, Verdict: reports.Failed, Reason: said("it is a number")},
 			{ID: "AS-ROLLBACK-3", Level: reports.Must, Verdict: reports.Inconclusive, Subject: "rollback",
 				Reason: said("the prior run ended too soon"), BlockedBy: by(reports.ByObservation, "a race")},
 			{ID: "AS-THREAD-1", Level: reports.May, Verdict: reports.Passed},
 		},
 		Findings: []reports.Finding{
-			{ID: "111111111111", Requirement: "CP-LIST-3", Summary: said("a limit of 101 is served"), Expected: said("a 4xx"), Actual: said("200"),
-				Hint: said("refuse limits above 100"), Operation: "list-revisions", Pointer: said("/detail"), Count: 1, Exchange: 2,
+			{ID: "111111111111", Requirement: "CP-LIST-3", Summary: said("a limit of 101 is served"),
+				Expected: said("a 4xx"), Actual: said("200"), Hint: said("refuse limits above 100"),
+				Operation: "list-revisions", Pointer: said("/detail"), Count: 1, Exchange: 2,
 				Exchanges: []reports.Link{{Exchange: 1, Part: reports.SetUp}, {Exchange: 2, Part: reports.Observation}},
 				Curl: "curl -sS -i -H 'X-Api-Key: '\"$AGENTCONFORM_CREDENTIALS_API_KEY\" '" +
 					said(base+"/v2/deployments/d/revisions?limit=101") + "'"},
-			{ID: "222222222222", Requirement: "CP-CONTRACT-list-revisions", Summary: said("list-revisions 200: expected a string"),
+			{ID: "222222222222", Requirement: "CP-CONTRACT-list-revisions",
+				Summary:  said("list-revisions 200: expected a string"),
 				Expected: said(`["a string"]`), Actual: said(`[1773480413]`), Operation: "list-revisions",
 				Pointer: said("/resources/0/updated_at"), Count: 3, Exchange: 2, Curl: "curl"},
 			{ID: "333333333333", Requirement: "CP-GET-3", Summary: said("the error is no JSON"), Expected: said("JSON"),
 				Actual: said("<html>\n<body>"), Operation: "get-deployment", Count: 1, Exchange: 3, Curl: "curl"},
 		},
 		Exchanges: reports.Record(nil,
-			exchange("fixture: a deployment", "", "POST", base+"/v2/deployments", `{"name":"d"}`, 201, `{"id":"d","latest_revision_id":"r"}`),
-			exchange("control_plane/list.feature:6 of CP-LIST-3", "list-revisions", "GET", base+"/v2/deployments/d/revisions?limit=101", "",
-				200, `{"resources":[{"id":"r","updated_at":1773480413}],"offset":0}`),
+			exchange("fixture: a deployment", "", "POST", base+"/v2/deployments", `{"name":"d"}`, 201,
+				`{"id":"d","latest_revision_id":"r"}`),
+			exchange("control_plane/list.feature:6 of CP-LIST-3", "list-revisions", "GET",
+				base+"/v2/deployments/d/revisions?limit=101", "", 200,
+				`{"resources":[{"id":"r","updated_at":1773480413}],"offset":0}`),
 			exchange("control_plane/list.feature:5 of CP-GET-3", "", "GET", base+"/v2/deployments/x", "", 404, "<html>\n<body>"),
 		),
 		Timeline: []reports.Transition{{Revision: said("r"), Deployment: said("d"), Status: said("BUILDING"), AtMS: 5},
-			{Revision: said("r"), Deployment: said("d"), Status: said("DEPLOYED"), AtMS: 900}, {Revision: "r-2", Status: "QUEUED", AtMS: 950}},
-		Ledger: []reports.LedgerEntry{{Kind: "deployment", ID: said("d"), CreatedBy: "fixture: a deployment", Reason: said("status 405")},
+			{Revision: said("r"), Deployment: said("d"), Status: said("DEPLOYED"), AtMS: 900},
+			{Revision: "r-2", Status: "QUEUED", AtMS: 950}},
+		Ledger: []reports.LedgerEntry{
+			{Kind: "deployment", ID: said("d"), CreatedBy: "fixture: a deployment", Reason: said("status 405")},
 			{Kind: "thread", ID: "t", Address: base, CreatedBy: "of AS-ROLLBACK-3", Removed: true}},
-		Notes: []reports.Note{{Kind: reports.NoteOwnToken, Text: "an answer contains the caller's own token in clear", Count: 4, Exchange: 2,
-			Pointer: said("/kwargs/token")}},
+		Notes: []reports.Note{{Kind: reports.NoteOwnToken, Text: "an answer contains the caller's own token in clear",
+			Count: 4, Exchange: 2, Pointer: said("/kwargs/token")}},
 		Baseline: &reports.Baseline{File: "known.yaml", Known: 1},
 		Coverage: reports.Coverage{
-			Operations: []reports.OperationCoverage{{Operation: "list-revisions", Method: "GET",
-				Path: "/v2/deployments/{deployment_id}/revisions", Exchanges: 12}, {Operation: "get-deployment", Method: "GET",
-				Path: "/v2/deployments/{deployment_id}"}},
-			Statuses: []reports.StatusCoverage{{Operation: "list-revisions", Status: "200",
-				ContentType: said("application/json"), Declared: true, Count: 11}, {Operation: "list-revisions", Status: "500", Count: 1},
+			Operations: []reports.OperationCoverage{
+				{Operation: "list-revisions", Method: "GET", Path: "/v2/deployments/{deployment_id}/revisions", Exchanges: 12},
+				{Operation: "get-deployment", Method: "GET", Path: "/v2/deployments/{deployment_id}"}},
+			Statuses: []reports.StatusCoverage{
+				{Operation: "list-revisions", Status: "200", ContentType: said("application/json"), Declared: true, Count: 11},
+				{Operation: "list-revisions", Status: "500", Count: 1},
 				{Operation: "get-deployment", Status: "404", Declared: true}},
-			Parameters: []reports.ParameterCoverage{{Operation: "list-revisions", Parameter: "limit", Values: []string{said("101")}}},
-			Enums: []reports.EnumCoverage{{Field: "Revision.status", Seen: []string{"BUILDING", said("DEPLOYED")},
-				Unseen: []string{"SKIPPED"}}},
+			Parameters: []reports.ParameterCoverage{
+				{Operation: "list-revisions", Parameter: "limit", Values: []string{said("101")}}},
+			Enums: []reports.EnumCoverage{
+				{Field: "Revision.status", Seen: []string{"BUILDING", said("DEPLOYED")}, Unseen: []string{"SKIPPED"}}},
 		},
 	}
 	for i := range r.Requirements {
 		q := &r.Requirements[i]
-		q.Title, q.Description, q.Section, q.Feature, q.Profile = "The rule "+q.ID, "What "+q.ID+" is about.", "4", "Lists", "control-plane"
+		q.Title, q.Description = "The rule "+q.ID, "What "+q.ID+" is about."
+		q.Section, q.Feature, q.Profile = "4", "Lists", "control-plane"
 		step := reports.Step{Keyword: "When", Text: "something is done", Line: i + 2}
 		if q.Verdict == reports.Passed || q.Verdict == reports.Failed {
 			step.Verdict = q.Verdict
 		}
-		q.Scenarios = []reports.Scenario{{Name: "of " + q.ID, URI: "control_plane/list.feature", Line: i + 1, Verdict: q.Verdict,
-			Reason: q.Reason, Skip: q.Skip, BlockedBy: q.BlockedBy, DurationMS: 40, Steps: []reports.Step{step}, Exchanges: []int{}}}
+		q.Scenarios = []reports.Scenario{{Name: "of " + q.ID, URI: "control_plane/list.feature", Line: i + 1,
+			Verdict: q.Verdict, Reason: q.Reason, Skip: q.Skip, BlockedBy: q.BlockedBy, DurationMS: 40,
+			Steps: []reports.Step{step}, Exchanges: []int{}}}
 		for f := range reports.Each(r.Findings) {
 			if f.Requirement == q.ID {
 				f.Step, f.Scenario, q.Scenarios[0].Exchanges = "When something is done", q.Scenarios[0].Key(), []int{f.Exchange}
 			}
 		}
 	}
-	reports.SetScope(r, []reports.NotJudged{{ID: "CP-LIST-20", Skip: reports.Skip{Kind: reports.OverBudget, Key: "max_revisions"}}})
+	reports.SetScope(r, []reports.NotJudged{
+		{ID: "CP-LIST-20", Skip: reports.Skip{Kind: reports.OverBudget, Key: "max_revisions"}}})
 	reports.Tally(r)
 	r.Verdict = reports.ConcludeRun(r)
 	return r

@@ -3,8 +3,12 @@ package reports
 import (
 	"net"
 	"net/url"
+	"regexp"
 	"slices"
 	"strings"
+	"unicode"
+
+	"github.com/agentconform/agentconform/reports/safe"
 )
 
 // ProxyVariable stands in reports for a proxy's URL that holds a user name or password: the name of the variable that
@@ -14,15 +18,16 @@ const ProxyVariable = "$AGENTCONFORM_PROXY"
 // Connection is how the target was reached, where its addresses alone do not say it: what a curl line needs beside the
 // request. Paths are as the run used them.
 type Connection struct {
-	CA         string            `json:"ca,omitempty"`          // PEM file with the certificates of the authorities that were trusted
+	CA         string            `json:"ca,omitempty"`          // PEM file with the certificates of trusted authorities
 	Cert       string            `json:"cert,omitempty"`        // PEM file with the client certificate
-	Key        string            `json:"key,omitempty"`         // PEM file with its key; empty: in the file of the certificate
-	ServerName string            `json:"server_name,omitempty"` // in the certificate, where it is not the host of the address
+	Key        string            `json:"key,omitempty"`         // PEM file with its key; empty: in that of Cert
+	ServerName string            `json:"server_name,omitempty"` // in the certificate, where it is not the host
 	Insecure   bool              `json:"insecure,omitempty"`    // certificates of servers were not verified
 	Proxy      string            `json:"proxy,omitempty"`       // URL, or ProxyVariable
 	Resolve    map[string]string `json:"resolve,omitempty"`     // IP address by host name, in lower case
 	Sockets    map[string]string `json:"sockets,omitempty"`     // path of a Unix domain socket by "host:port"
-	Hosts      []string          `json:"hosts,omitempty"`       // "host:port" that the configuration names: Cert and ServerName are for these only
+	// Hosts are those that the configuration names, "host:port": Cert and ServerName are for these only.
+	Hosts []string `json:"hosts,omitempty"`
 }
 
 // HostPort is the host of an address in lower case with its port, "" where the address has none.
@@ -42,12 +47,12 @@ func HostPort(address string) string {
 var inCert = strings.NewReplacer(`\`, `\\`, ":", `\:`)
 
 // Curl returns the arguments, quoted for a POSIX shell, with which curl reaches an address as the run did, and the
-// host and port to put into the address ("" where its own stay).
-func (c *Connection) Curl(address string) (arguments []string, authority string) {
+// address to call: the given one, or with another host where curl takes a name from there only.
+func (c *Connection) Curl(address string) (arguments []string, called string) {
 	at := HostPort(address)
 	u, err := url.Parse(address)
 	if c == nil || at == "" || err != nil {
-		return nil, ""
+		return nil, address
 	}
 	add := func(flag, value string) {
 		if value != "" {
@@ -68,9 +73,11 @@ func (c *Connection) Curl(address string) (arguments []string, authority string)
 			add("--cert", inCert.Replace(c.Cert))
 			add("--key", c.Key)
 		}
-		if named && c.ServerName != "" && !strings.EqualFold(c.ServerName, host) { // curl takes the name from the address only
-			name, authority = c.ServerName, net.JoinHostPort(c.ServerName, port)
+		if named && c.ServerName != "" && !strings.EqualFold(c.ServerName, host) {
+			name = c.ServerName
 			add("-H", "Host: "+u.Host)
+			u.Host = net.JoinHostPort(name, port)
+			address = u.String()
 		}
 	}
 	if ip != "" {
@@ -88,18 +95,49 @@ func (c *Connection) Curl(address string) (arguments []string, authority string)
 	default:
 		add("--proxy", c.Proxy)
 	}
-	return arguments, authority
+	return arguments, address
 }
 
-// WithAuthority returns an address with another host and port; as it is where the authority is empty, or the address has
-// none.
-func WithAuthority(address, authority string) string {
-	scheme, rest, found := strings.Cut(address, "://")
-	if authority == "" || !found || strings.ContainsAny(scheme, "/?#") { // what is found is in its path
-		return address
+// bare is a word that a POSIX shell takes as it is.
+var bare = regexp.MustCompile(`^[\w./:@%+,=-]+$`)
+
+// ShellWord returns the text as one word for a POSIX shell, in which nothing is expanded: in quotes where it needs
+// them.
+func ShellWord(s string) string {
+	if bare.MatchString(s) {
+		return s
 	}
-	if n := strings.IndexAny(rest, "/?#"); n >= 0 {
-		return scheme + "://" + authority + rest[n:]
+	return safe.ShellWord(s)
+}
+
+// Flag returns the value of a flag in the command line of the run; "" where it has none that can be part of another
+// command: one with control characters would not be shown as it is.
+func (r *Run) Flag(name string) string {
+	for i, word := range r.Arguments {
+		flag, value, joined := strings.Cut(word, "=")
+		if !joined && i+1 < len(r.Arguments) {
+			value = r.Arguments[i+1]
+		}
+		if flag == name && !strings.ContainsFunc(value, unicode.IsControl) {
+			return value
+		}
 	}
-	return scheme + "://" + authority
+	return ""
+}
+
+// ByDefault tells whether the run took the configuration that is found without a flag.
+func (r *Run) ByDefault() bool {
+	return len(r.Arguments) > 0 && !slices.ContainsFunc(r.Arguments, func(a string) bool {
+		return strings.HasPrefix(a, "--config") || strings.HasPrefix(a, "--target") || strings.HasPrefix(a, "--agent-target")
+	})
+}
+
+// Flags returns those of the flags that the command line of the run has, for a shell: " --config vendor.yaml".
+func (r *Run) Flags(names ...string) (words string) {
+	for _, name := range names {
+		if value := r.Flag(name); value != "" {
+			words += " " + name + " " + ShellWord(value)
+		}
+	}
+	return words
 }

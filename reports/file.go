@@ -1,9 +1,11 @@
 package reports
 
 import (
+	"bytes"
 	"cmp"
 	"encoding/json"
 	"fmt"
+	"io"
 	"os"
 	"slices"
 	"strings"
@@ -13,8 +15,8 @@ import (
 	"github.com/agentconform/agentconform/reports/safe"
 )
 
-// Bounds of a result file that is read: it may come from anywhere. That of a run with 1,800 exchanges has 5 MB, and some
-// hundred thousand values.
+// Bounds of a result file that is read: it may come from anywhere. That of a run with 1,800 exchanges has 5 MB, and
+// some hundred thousand values.
 const (
 	maxFile       = 64 << 20
 	maxFileValues = 1_500_000
@@ -25,13 +27,12 @@ const (
 // before anything is decoded.
 func ReadFile(path string) (*Result, error) {
 	info, err := os.Stat(path) // before it is opened: a FIFO would wait for somebody who writes
-	if err != nil {
+	switch {
+	case err != nil:
 		return nil, fmt.Errorf("reading a result file: %w; name the result.json of a run", err)
-	}
-	if !info.Mode().IsRegular() {
+	case !info.Mode().IsRegular():
 		return nil, fmt.Errorf("reading %s: not a regular file; use the result.json of a run", path)
-	}
-	if info.Size() > maxFile {
+	case info.Size() > maxFile:
 		return nil, fmt.Errorf("reading %s: %d bytes are more than a result file may have (%d)", path, info.Size(), maxFile)
 	}
 	raw, err := os.ReadFile(path)
@@ -76,12 +77,13 @@ func IsSegment(id string, most int) bool {
 		!strings.ContainsFunc(id, func(r rune) bool { return r == '/' || r == '\\' || unicode.IsControl(r) })
 }
 
-// check refuses a file that is well formed and yet no result. Only what is used of a foreign file is looked at: it is compared, or
-// its findings are judged again.
+// check refuses a file that is well formed and yet no result. Only what is used of a foreign file is looked at: it is
+// compared, or its findings are judged again.
 func check(r *Result) error {
 	switch {
 	case r.Schema != Schema:
-		return fmt.Errorf("its schema is %.100q, this program reads %q; use the agentconform that wrote it, or run again", r.Schema, Schema)
+		return fmt.Errorf("its schema is %.100q, this program reads %q; use the agentconform that wrote it, or run again",
+			r.Schema, Schema)
 	case !slices.Contains([]Conclusion{Conformant, NonConformant, Incomplete}, r.Verdict):
 		return fmt.Errorf("verdict %.100q is unknown", r.Verdict)
 	case r.Scope != ScopeWhole && r.Scope != ScopePart:
@@ -121,4 +123,44 @@ func check(r *Result) error {
 		}
 	}
 	return nil
+}
+
+// WriteJSON writes r as a result file: the content of result.json. Exchanges are one a line; all else is indented. What
+// could do harm on a terminal is written as \u escapes. A reader of the file sees [] and {}, never null.
+func (r *Result) WriteJSON(w io.Writer) error {
+	n := *r
+	n.Exchanges = nil
+	// Texts quote the target, which may have sent megabytes.
+	n = safe.Copy(n, func(text string) string { return safe.Cut(text, MaxBody) })
+	n.Schema, n.Exchanges = Schema, nil
+	doc, err := Encode(n, "  ")
+	if err != nil {
+		return fmt.Errorf("encoding the result: %w", err)
+	}
+	var lines []string
+	for _, x := range r.Exchanges {
+		line, err := Encode(x, "")
+		if err != nil {
+			return fmt.Errorf("encoding exchange %d: %w", x.ID, err)
+		}
+		lines = append(lines, "\n    "+strings.TrimSpace(string(safe.JSON(line))))
+	}
+	exchanges := strings.Join(lines, ",")
+	if exchanges != "" {
+		exchanges += "\n  "
+	}
+	// No text of a target can hold it with these quotation marks.
+	before, after, _ := bytes.Cut(safe.JSON(doc), []byte(`"exchanges": null`))
+	_, err = fmt.Fprintf(w, `%s"exchanges": [%s]%s`, before, exchanges, after)
+	return err
+}
+
+// Encode returns a value as JSON in which <, > and & stay readable, with a line feed at the end.
+func Encode(value any, indent string) ([]byte, error) {
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	enc.SetIndent("", indent)
+	err := enc.Encode(value)
+	return b.Bytes(), err
 }

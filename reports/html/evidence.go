@@ -5,8 +5,10 @@ import (
 	"encoding/json"
 	"strings"
 
+	"github.com/rogpeppe/go-internal/diff"
 	"github.com/tidwall/gjson"
 
+	"github.com/agentconform/agentconform/reports"
 	"github.com/agentconform/agentconform/reports/safe"
 )
 
@@ -27,8 +29,8 @@ type body struct {
 // Text tells whether there is text to show.
 func (b body) Text() bool { return b.Before+b.Marked+b.After != "" }
 
-// prettyBody makes a body ready. In JSON, the value at pointer is marked; where it is not there, the nearest value around
-// it is marked, and the pointer is named as missing.
+// prettyBody makes a body ready. In JSON, the value at pointer is marked; where it is not there, the nearest value
+// around it is marked, and the pointer is named as missing.
 func prettyBody(text, pointer string) body {
 	switch {
 	case strings.TrimSpace(text) == "":
@@ -85,4 +87,77 @@ func place(text, pointer string) (start, end int, missing string) {
 		missing = pointer
 	}
 	return 0, 0, missing
+}
+
+// comparison is what was expected and what was seen, one line for each part of JSON where both are such, and how they
+// differ.
+type comparison struct {
+	Expected, Actual string
+	Diff             []string // lines that begin with "-", "+" or a blank; nil where the two have no line in common
+}
+
+func compare(expected, actual string) comparison {
+	e, isList := inLines(expected)
+	a, isListToo := inLines(actual)
+	if !isList || !isListToo {
+		e, a = expected, actual
+	}
+	return comparison{e, a, difference(e, a)}
+}
+
+// inLines spreads a JSON document over lines. A few words may stand before it, or a line of them.
+func inLines(text string) (string, bool) {
+	words, document, isLine := strings.Cut(text, "\n")
+	if at := strings.IndexAny(text, "{["); !isLine && at >= 0 {
+		words, document = text[:at], text[at:]
+	}
+	pretty, ok := prettyJSON(document)
+	if !ok {
+		return text, false
+	}
+	if words = strings.TrimSpace(words); words != "" {
+		pretty = words + "\n" + pretty
+	}
+	return pretty, true
+}
+
+// prettyJSON sorts the members of objects, so that their order makes no difference. What is nested so deep that it
+// grows to more than a screen or two of indentation is no better pretty.
+func prettyJSON(text string) (string, bool) {
+	var value any
+	dec := json.NewDecoder(strings.NewReader(text))
+	dec.UseNumber()
+	if !json.Valid([]byte(text)) || dec.Decode(&value) != nil {
+		return "", false
+	}
+	doc, err := reports.Encode(value, "  ")
+	if err != nil || len(doc) > maxPretty {
+		return "", false
+	}
+	// Decoding turns escapes into the characters that they hide.
+	return safe.Visible(strings.TrimSuffix(string(doc), "\n")), true
+}
+
+// difference tells line by line how an actual text differs from the expected one. It is nil where the two have no line
+// in common: then it shows nothing that the texts one below the other would not show better.
+func difference(expected, actual string) (lines []string) {
+	lined := func(s string) []byte { return []byte(strings.TrimRight(s, "\n") + "\n") }
+	unified := string(diff.Diff("expected", lined(expected), "actual", lined(actual)))
+	shared := false
+	for i, line := range strings.Split(strings.TrimSuffix(unified, "\n"), "\n") {
+		switch {
+		case i < 3: // the names of the texts
+		case strings.HasPrefix(line, "@@"):
+			if lines != nil {
+				lines = append(lines, " …")
+			}
+		default:
+			lines = append(lines, line)
+			shared = shared || line[0] == ' ' && strings.TrimSpace(line) != ""
+		}
+	}
+	if !shared {
+		return nil
+	}
+	return lines
 }
