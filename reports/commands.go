@@ -3,6 +3,7 @@ package reports
 import (
 	"net"
 	"net/url"
+	"path"
 	"regexp"
 	"slices"
 	"strings"
@@ -140,4 +141,29 @@ func (r *Run) Flags(names ...string) (words string) {
 		}
 	}
 	return words
+}
+
+// ReplayCommand returns the command that judges the finding again, with the target flags of the run.
+func (r *Run) ReplayCommand(f *Finding) string {
+	if f.ID == "" {
+		return ""
+	}
+	flags := r.Flags("--target", "--agent-target", "--config")
+	if flags == "" && !r.ByDefault() {
+		flags = " --config FILE"
+	}
+	if out := r.Flag("--out"); out != "" {
+		flags += " --result " + ShellWord(path.Join(out, "result.json"))
+	}
+	return "agentconform replay " + ShellWord(f.ID) + flags
+}
+
+// CleanCommand returns the command that removes what a run has left, with the flags that say where. out is the folder
+// of its ledger; it may be empty.
+func (r *Run) CleanCommand(out string) string {
+	command := "agentconform clean" + r.Flags("--target", "--agent-target", "--config")
+	if out != "" {
+		command += " --ledger " + ShellWord(path.Join(out, "ledger.jsonl"))
+	}
+	return command
 }

@@ -8,7 +8,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/agentconform/agentconform/reports"
-	"github.com/agentconform/agentconform/reports/overview"
 	"github.com/agentconform/agentconform/reports/safe"
 	"github.com/agentconform/agentconform/steps"
 	"github.com/agentconform/agentconform/steps/replay"
@@ -70,7 +69,7 @@ func (f *replayFlags) replay(c *cobra.Command, name string, io streams) error {
 		return &exit{exitIncomplete, err}
 	}
 	if len(left) > 0 {
-		remove := overview.CleanCommand(&reports.Run{Arguments: os.Args[1:]}, filepath.Dir(f.result))
+		remove := (&reports.Run{Arguments: os.Args[1:]}).CleanCommand(filepath.Dir(f.result))
 		fmt.Fprintf(io.err, "not cleaned up: %s; remove with %s\n", reports.Count(len(left), "deployment"), safe.Line(remove))
 	}
 	return failed(tellAnswers(answers, io))

@@ -36,7 +36,7 @@ func Write(w io.Writer, r *reports.Result) error {
 </g>
 </svg>
 `
-	suite := safe.Visible(o.Suite() + "; scope " + string(cmp.Or(r.Scope, "unknown")))
+	suite := safe.Visible(r.Suite.String() + "; scope " + string(cmp.Or(r.Scope, "unknown")))
 	_, err := fmt.Fprintf(w, svg, left+right, label, message, left, right, fill, left-12, left+6, right-12, suite)
 	return err
 }

@@ -49,7 +49,7 @@ func (p *printer) rest() {
 			p.failures(s, c)
 		case overview.Known:
 			for _, q := range s.Requirements {
-				p.prose("  ", "      ", fmt.Sprintf("%s  %s %s: %s", q.ID, q.Level, q.Verdict, overview.KnownText(q.Known)))
+				p.prose("  ", "      ", fmt.Sprintf("%s  %s %s: %s", q.ID, q.Level, q.Verdict, q.Known.String()))
 			}
 		default:
 			p.open(s.Requirements)
@@ -59,7 +59,7 @@ func (p *printer) rest() {
 	for _, c := range p.Causes(p.Skipped()) {
 		skips = append(skips, c.What+": "+overview.Names(c.Requirements))
 	}
-	for i, c := range p.SkippedInPart() {
+	for i, c := range skippedInPart(p.Overview) {
 		if i < maxFailures {
 			skips = append(skips, "partly: "+c.What+": "+overview.Names(c.Requirements))
 		}
@@ -129,7 +129,7 @@ func Story(o overview.Overview, q *reports.Requirement, s *reports.Scenario, opt
 
 func (p *printer) requirement(q *reports.Requirement, findings []*reports.Finding, c color) {
 	p.line("  %s  %s %s", p.paint(c+bold, safe.Line(q.ID)), p.paint(bold, string(q.Level)),
-		p.paint(dim, "· "+safe.Line(overview.WhereFrom(q.Section))))
+		p.paint(dim, "· "+safe.Line(reports.WhereFrom(q.Section))))
 	p.prose("  ", "  ", q.Title)
 	if q.Quote != "" {
 		p.prose("  ", "  ", "the interface: "+q.Quote)
@@ -158,7 +158,7 @@ func (p *printer) more() string {
 }
 
 func (p *printer) finding(q *reports.Requirement, f *reports.Finding) {
-	if s := overview.ScenarioOf(q, f); s != nil {
+	if s := q.ScenarioOf(f); s != nil {
 		p.line("    %s", p.paint(dim, safe.Line(s.Key()+"  "+s.Name)))
 	}
 	what := f.Observation()
@@ -166,7 +166,7 @@ func (p *printer) finding(q *reports.Requirement, f *reports.Finding) {
 		what += fmt.Sprintf(" (%d times)", f.Count)
 	}
 	p.line("    %s %s", p.paint(red, "✗"), safe.Line(safe.Ellipsis(what, 1000)))
-	p.field("seen", overview.Seen(f))
+	p.field("seen", f.SeenText())
 	p.field("step", f.Step)
 	if !f.ObservedWhole() {
 		p.verbatim("expected", f.Expected, green)
@@ -184,7 +184,7 @@ func (p *printer) finding(q *reports.Requirement, f *reports.Finding) {
 		p.verbatim("request", f.Curl, "")
 	}
 	p.verbatim("rule", "agentconform explain "+q.ID, "")
-	p.verbatim("replay", p.ReplayCommand(f), "")
+	p.verbatim("replay", p.Result.Run.ReplayCommand(f), "")
 	if p.opts.Out != "" {
 		p.verbatim("script", script.Command(p.Result, f, p.opts.Out), "")
 	}
@@ -219,4 +219,20 @@ func (p *printer) closing() {
 		}
 	}
 	p.line("%s", p.verdict())
+}
+
+// skippedInPart groups by cause the skipped scenarios of requirements that passed by others, each cause of a
+// requirement once.
+func skippedInPart(o overview.Overview) []overview.Cause {
+	var all []*reports.Requirement
+	for _, q := range o.Classes[overview.Passed] {
+		named := map[reports.Skip]bool{}
+		for s := range reports.Each(q.Scenarios) {
+			if s.Verdict == reports.Skipped && s.Skip != nil && !named[*s.Skip] {
+				named[*s.Skip] = true
+				all = append(all, &reports.Requirement{ID: q.ID, Verdict: s.Verdict, Reason: s.Reason, Skip: s.Skip})
+			}
+		}
+	}
+	return o.Causes(all)
 }

@@ -29,7 +29,7 @@ func Write(w io.Writer, r *reports.Result) error {
 type object map[string]any
 
 func featureOf(uri, name string) object {
-	return object{"uri": uri, "id": overview.Slug(name), "line": 1, "keyword": "Feature", "name": name, "description": "",
+	return object{"uri": uri, "id": reports.Slug(name), "line": 1, "keyword": "Feature", "name": name, "description": "",
 		"elements": []object{}}
 }
 
@@ -52,7 +52,7 @@ func featuresOf(o overview.Overview) (features []object) {
 				f = featureOf(s.URI, q.Feature)
 				index[key], features = f, append(features, f)
 			}
-			id := fmt.Sprintf("%s;%s;%s;%d", f["id"], overview.Slug(q.ID), overview.Slug(s.Name), s.Line)
+			id := fmt.Sprintf("%s;%s;%s;%d", f["id"], reports.Slug(q.ID), reports.Slug(s.Name), s.Line)
 			tags := []object{{"name": "@" + q.ID}, {"name": "@" + strings.ToLower(string(q.Level))}}
 			description := fmt.Sprintf("%s (%s): %s", q.ID, q.Level, q.Title)
 			scenario := scenarioOf(id, s.Name, description, s.Line, tags, stepsOf(o, q, s))

@@ -38,9 +38,9 @@ func Write(w io.Writer, r *reports.Result) error {
 var parsed = sync.OnceValue(func() *template.Template {
 	return template.Must(template.New("page.gohtml").Funcs(template.FuncMap{
 		"beyond": func(n, most int) int { return max(n-most, 0) }, "byKind": overview.CountByKind,
-		"duration": overview.Duration, "ellipsis": safe.Ellipsis, "join": strings.Join, "known": overview.KnownText,
-		"long": long, "levels": func() []reports.Level { return reports.Levels }, "rule": overview.RuleURL,
-		"seen": overview.Seen, "shortID": shortID, "where": overview.WhereFrom,
+		"duration": reports.Duration, "ellipsis": safe.Ellipsis, "join": strings.Join, "known": (*reports.Known).String,
+		"long": long, "levels": func() []reports.Level { return reports.Levels }, "rule": reports.RuleURL,
+		"seen": (*reports.Finding).SeenText, "shortID": shortID, "where": reports.WhereFrom,
 	}).ParseFS(templates, "templates/*.gohtml"))
 })
 

@@ -52,7 +52,7 @@ func (p *page) parts() []*part {
 	var parts []*part
 	above := map[*reports.Requirement]bool{}
 	for _, s := range p.Problems() {
-		one := &part{Class: "on-" + overview.Slug(s.Title),
+		one := &part{Class: "on-" + reports.Slug(s.Title),
 			Name: fmt.Sprintf("%s (%d): %s", s.Label(), len(s.Requirements), s.What)}
 		for _, q := range s.Requirements {
 			above[q] = true
@@ -64,7 +64,7 @@ func (p *page) parts() []*part {
 		parts = append(parts, one)
 	}
 	for _, name := range partNames {
-		one := &part{Name: name, Slug: overview.Slug(name)}
+		one := &part{Name: name, Slug: reports.Slug(name)}
 		for q := range reports.Each(p.Result.Requirements) {
 			if partName(q.Profile) != name {
 				continue
@@ -98,14 +98,14 @@ func (one *part) add(q requirement) {
 const maxFindings = 20
 
 func (p *page) requirement(q *reports.Requirement) requirement {
-	v := requirement{Requirement: q, Part: overview.Slug(partName(q.Profile)), Label: p.Label(q),
+	v := requirement{Requirement: q, Part: reports.Slug(partName(q.Profile)), Label: p.Label(q),
 		Explained: p.Explained(q)}
 	found := p.Overview.Findings[q.ID]
 	v.MoreFound = max(len(found)-maxFindings, 0)
 	for _, f := range found[:len(found)-v.MoreFound] {
 		v.Findings = append(v.Findings, finding{
-			Finding: f, Compare: compare(f.Expected, f.Actual), Replay: p.ReplayCommand(f), Script: scripts.Path(p.Result, f),
-			Scenario: overview.ScenarioOf(q, f), Chain: p.chain(f),
+			Finding: f, Compare: compare(f.Expected, f.Actual), Replay: p.Result.Run.ReplayCommand(f), Script: scripts.Path(p.Result, f),
+			Scenario: q.ScenarioOf(f), Chain: p.chain(f),
 		})
 	}
 	return v

@@ -63,7 +63,7 @@ func WriteSpecification(w io.Writer, s Specification) error {
 	}
 	p.Counts = overview.ByLevel(all)
 	for _, name := range partNames {
-		one := &part{Name: name, Slug: overview.Slug(name)}
+		one := &part{Name: name, Slug: reports.Slug(name)}
 		for _, r := range s.Rules {
 			if partName(r.Profile) == name {
 				one.N++

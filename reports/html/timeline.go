@@ -7,7 +7,6 @@ import (
 	"slices"
 
 	"github.com/agentconform/agentconform/reports"
-	"github.com/agentconform/agentconform/reports/overview"
 )
 
 // chart is the timeline as a picture: a bar for each revision, a segment for each status.
@@ -72,7 +71,7 @@ func chartOf(r *reports.Result) *chart {
 	const ticks = 6
 	for i := range int64(ticks + 1) {
 		at := c.begin + (c.end-c.begin)*i/ticks
-		c.Ticks = append(c.Ticks, chartTick{c.x(at), overview.Duration(at)})
+		c.Ticks = append(c.Ticks, chartTick{c.x(at), reports.Duration(at)})
 	}
 	for i, revision := range order {
 		bar := c.bar(rows[revision])
@@ -80,7 +79,7 @@ func chartOf(r *reports.Result) *chart {
 		c.Bars = append(c.Bars, bar)
 		for _, s := range bar.Segments {
 			if !slices.ContainsFunc(c.Legend, func(known chartSegment) bool { return known.Status == s.Status }) {
-				c.Legend = append(c.Legend, chartSegment{Class: overview.Slug(s.Status), Status: s.Status})
+				c.Legend = append(c.Legend, chartSegment{Class: reports.Slug(s.Status), Status: s.Status})
 			}
 		}
 	}
@@ -98,18 +97,18 @@ func (c *chart) bar(transitions []reports.Transition) chartBar {
 	last := transitions[len(transitions)-1]
 	bar := chartBar{Last: last, Settled: slices.Contains(settled, last.Status)}
 	for i, t := range transitions {
-		s := chartSegment{X: c.x(t.AtMS), Class: overview.Slug(t.Status), Status: t.Status}
+		s := chartSegment{X: c.x(t.AtMS), Class: reports.Slug(t.Status), Status: t.Status}
 		switch {
 		case i+1 < len(transitions):
 			next := transitions[i+1]
 			s.Width = max(c.x(next.AtMS)-s.X, 3)
-			s.Title = fmt.Sprintf("%s for %s, from %s", t.Status, overview.Duration(next.AtMS-t.AtMS), overview.Duration(t.AtMS))
+			s.Title = fmt.Sprintf("%s for %s, from %s", t.Status, reports.Duration(next.AtMS-t.AtMS), reports.Duration(t.AtMS))
 		case bar.Settled:
 			s.Width, s.Class = chartEnd, s.Class+" end"
-			s.Title = fmt.Sprintf("%s at %s", t.Status, overview.Duration(t.AtMS))
+			s.Title = fmt.Sprintf("%s at %s", t.Status, reports.Duration(t.AtMS))
 		default:
 			s.Width, s.Class = max(c.x(c.end)-s.X, chartEnd), s.Class+" rest"
-			s.Title = fmt.Sprintf("%s from %s, not settled", t.Status, overview.Duration(t.AtMS))
+			s.Title = fmt.Sprintf("%s from %s, not settled", t.Status, reports.Duration(t.AtMS))
 		}
 		bar.Segments = append(bar.Segments, s)
 	}

@@ -31,7 +31,7 @@ func Write(w io.Writer, r *reports.Result) error {
 			m.failures(s)
 		case overview.Known:
 			for _, q := range s.Requirements {
-				m.printf("- %s %s: %s\n", safe.MarkdownCode(q.ID), q.Verdict, safe.Prose(overview.KnownText(q.Known), 500))
+				m.printf("- %s %s: %s\n", safe.MarkdownCode(q.ID), q.Verdict, safe.Prose(q.Known.String(), 500))
 			}
 			m.printf("\n")
 		default:
@@ -125,7 +125,7 @@ func (m *markdown) reproducers(failed []*reports.Requirement) {
 				m.printf("Failed at: %s\n\n", safe.Prose(f.Step, 300))
 			}
 			var lines []string
-			for _, command := range []string{m.ReplayCommand(f), f.Curl, script.Command(m.Result, f, "")} {
+			for _, command := range []string{m.Result.Run.ReplayCommand(f), f.Curl, script.Command(m.Result, f, "")} {
 				if command != "" {
 					lines = append(lines, safe.Line(safe.Cut(command, 2000)))
 				}
@@ -149,7 +149,7 @@ func (m *markdown) causes(requirements []*reports.Requirement) {
 }
 
 // linked is an ID that leads to its rule in the specification.
-func linked(id string) string { return "[" + safe.MarkdownCode(id) + "](" + overview.RuleURL(id) + ")" }
+func linked(id string) string { return "[" + safe.MarkdownCode(id) + "](" + reports.RuleURL(id) + ")" }
 
 // cell shows what the target has sent as code, in a cell of a table.
 func cell(s string) string {

@@ -103,22 +103,6 @@ func (o Overview) LeftOut(applies bool) []Cause {
 	return o.Causes(all)
 }
 
-// SkippedInPart groups by cause the skipped scenarios of requirements that passed by others, each cause of a
-// requirement once.
-func (o Overview) SkippedInPart() []Cause {
-	var all []*reports.Requirement
-	for _, q := range o.Classes[Passed] {
-		named := map[reports.Skip]bool{}
-		for s := range reports.Each(q.Scenarios) {
-			if s.Verdict == reports.Skipped && s.Skip != nil && !named[*s.Skip] {
-				named[*s.Skip] = true
-				all = append(all, &reports.Requirement{ID: q.ID, Verdict: s.Verdict, Reason: s.Reason, Skip: s.Skip})
-			}
-		}
-	}
-	return o.Causes(all)
-}
-
 // byCause has each failure of a list beneath the first one of the list that explains it, and tells which these are.
 func (o Overview) byCause(list []*reports.Requirement) (ordered []*reports.Requirement, beneath map[string]bool) {
 	place, beneath := map[*reports.Requirement]int{}, map[string]bool{}

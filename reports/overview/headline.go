@@ -30,13 +30,8 @@ func (o Overview) Headline() string {
 	if r.Run.Whole && r.Verdict == reports.Incomplete && r.LeftOut() > 0 {
 		required = fmt.Sprintf("--require-whole: %s not judged", reports.Count(r.LeftOut(), "requirement"))
 	}
-	return joined("; ", stopped, o.numbers(), o.firstCause(), required, o.BrokenClaims(), o.Unclaimed(), o.warnings(),
+	return reports.Joined("; ", stopped, o.numbers(), o.firstCause(), required, o.BrokenClaims(), o.Unclaimed(), o.warnings(),
 		o.nextKey())
-}
-
-// joined joins the texts that are not empty.
-func joined(separator string, texts ...string) string {
-	return strings.Join(slices.DeleteFunc(texts, func(s string) bool { return s == "" }), separator)
 }
 
 // numbers says how many of the requirements that decide the verdict have passed or failed.

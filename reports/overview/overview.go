@@ -175,7 +175,7 @@ func (o Overview) OutcomeOf(q *reports.Requirement, s *reports.Scenario) (class 
 	case s.Verdict == reports.Skipped:
 		return NotJudged, reason
 	case q.Known != nil:
-		return Known, "known failure: " + KnownText(q.Known) + ": " + reason
+		return Known, "known failure: " + q.Known.String() + ": " + reason
 	case !q.Decides():
 		return Warning, fmt.Sprintf("warning: %s %s: %s", q.Level, s.Verdict, reason)
 	case s.Verdict == reports.Failed:

@@ -100,18 +100,3 @@ func TestLeftOut(t *testing.T) {
 	}
 	assert.Equal(t, []string{"over budget: raise max: A-2, A-3", "not configured: set k: A-1", "no cause recorded: A-5", "not applicable: n: A-4"}, said)
 }
-
-func TestReplayCommand(t *testing.T) {
-	for arguments, want := range map[string]string{ // separated by "|"
-		"run|--only|CP-*|--config=v.yaml|--out|o": "agentconform replay 3f2a --config v.yaml --result o/result.json",
-		"run|--target|http://h:1/p|--strict":      "agentconform replay 3f2a --target http://h:1/p",
-		"run|--config":                            "agentconform replay 3f2a --config FILE",
-		"run|--config=a;reboot|--out|$(o)":        "agentconform replay 3f2a --config 'a;reboot' --result '$(o)/result.json'",
-		"run|--config|a\x1b[31m":                  "agentconform replay 3f2a --config FILE",
-		"run|--strict":                            "agentconform replay 3f2a",
-	} {
-		r := &reports.Result{Run: reports.Run{Command: "agentconform run --config other.yaml", Arguments: strings.Split(arguments, "|")}}
-		assert.Equal(t, want, overview.Of(r).ReplayCommand(&reports.Finding{ID: "3f2a"}), arguments)
-	}
-	assert.Equal(t, "agentconform replay '$(reboot)' --config FILE", overview.Of(&reports.Result{}).ReplayCommand(&reports.Finding{ID: "$(reboot)"}))
-}

@@ -97,5 +97,5 @@ func (o Overview) Remaining() string {
 	if n := r.LeftOut(); n > 0 {
 		left = fmt.Sprintf("%d of %s not judged", n, reports.Count(r.Catalogue(), "requirement"))
 	}
-	return cmp.Or(joined("; ", text, claims, left), "no MUST was judged")
+	return cmp.Or(reports.Joined("; ", text, claims, left), "no MUST was judged")
 }

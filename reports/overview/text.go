@@ -3,10 +3,8 @@ package overview
 import (
 	"cmp"
 	"fmt"
-	"net/url"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/agentconform/agentconform/reports"
 	"github.com/agentconform/agentconform/reports/safe"
@@ -40,10 +38,10 @@ func (o Overview) Notes() (all []string) {
 			times = fmt.Sprintf("%d times", n.Count)
 		}
 		if n.Exchange > 0 {
-			where = joined(", at ", fmt.Sprintf("exchange %d", n.Exchange), safe.Ellipsis(n.Pointer, maxCause))
+			where = reports.Joined(", at ", fmt.Sprintf("exchange %d", n.Exchange), safe.Ellipsis(n.Pointer, maxCause))
 		}
 		text := n.Text
-		if details := joined("; ", times, where); details != "" {
+		if details := reports.Joined("; ", times, where); details != "" {
 			text += " (" + details + ")"
 		}
 		all = append(all, text)
@@ -59,59 +57,7 @@ func (o Overview) Subject() string {
 	if agent := target.AgentServer; agent != "" && agent != address {
 		address += ", agent server " + agent
 	}
-	return safe.Ellipsis(cmp.Or(joined(" at ", name, address), "no target"), maxHeadline)
-}
-
-// Suite names what judged: "agentconform 0.1.0 (commit 1234567), interface 0.1.0, requirements sha256:12345678".
-func (o Overview) Suite() string {
-	suite := o.Result.Suite
-	text := "agentconform " + suite.Version
-	if commit, _, dirty := strings.Cut(suite.Commit, "+"); commit != "" {
-		text += fmt.Sprintf(" (commit %.12s%s)", commit, map[bool]string{true: ", changed"}[dirty])
-	}
-	text += ", interface " + suite.Interface
-	if suite.Digest != "" {
-		text += fmt.Sprintf(", requirements %.15s", suite.Digest)
-	}
-	return text
-}
-
-// WhereFrom names the sections of the interface that a requirement is from.
-func WhereFrom(sections string) string {
-	if strings.Contains(sections, ",") {
-		return "interface, sections " + sections
-	}
-	return "interface, section " + sections
-}
-
-// specification is where the page of all requirements is, which make spec-page makes. An ID is the anchor of its rule.
-const specification = "https://agentconform.github.io/agentconform/#"
-
-// RuleURL is the address of a requirement in the specification.
-func RuleURL(id string) string { return specification + url.QueryEscape(id) }
-
-// KnownText describes an entry of the baseline: "the reason (owner, until 2026-12-31)".
-func KnownText(k *reports.Known) string {
-	until, flaky := "", map[bool]string{true: "flaky"}[k.Flaky]
-	if k.Expires != "" {
-		until = "until " + k.Expires
-	}
-	if details := joined(", ", k.Owner, until, flaky); details != "" {
-		return k.Reason + " (" + details + ")"
-	}
-	return k.Reason
-}
-
-// Duration shows a number of milliseconds: "12 ms", "1.5 s", "2m3s".
-func Duration(ms int64) string {
-	d := time.Duration(ms) * time.Millisecond
-	if d >= time.Minute {
-		return d.Round(time.Second).String()
-	}
-	if d >= time.Second {
-		return fmt.Sprintf("%.1f s", d.Seconds())
-	}
-	return fmt.Sprintf("%d ms", ms)
+	return safe.Ellipsis(cmp.Or(reports.Joined(" at ", name, address), "no target"), maxHeadline)
 }
 
 // Closing names and tells what stands at the end of a report: what remains, the counts, by what it was judged, and what
@@ -124,7 +70,7 @@ func (o Overview) Closing(out string) [][2]string {
 	if out != "" {
 		page = out + "/index.html"
 	}
-	stats := joined(", ", reports.Count(r.Counts.Exchanges, "exchange"), Duration(r.Run.DurationMS),
+	stats := reports.Joined(", ", reports.Count(r.Counts.Exchanges, "exchange"), reports.Duration(r.Run.DurationMS),
 		fmt.Sprintf("seed %d", r.Run.Seed), explored, o.Waits())
 	cleanup := o.Cleanup(out)
 	rows := [][2]string{
@@ -133,7 +79,7 @@ func (o Overview) Closing(out string) [][2]string {
 		{"Claims", strings.Join(r.Target.Supports, ", ")},
 		{"Scenarios", o.Scenarios().String()},
 		{"Stats", stats},
-		{"Suite", o.Suite()},
+		{"Suite", o.Result.Suite.String()},
 		{"Cleanup", cleanup.Summary},
 		{"Not cleaned up", cleanup.WhatIsLeft},
 		{"Remove it", cleanup.Command},
@@ -172,18 +118,11 @@ func (o Overview) Waits() string {
 		obeyed = "asked to wait " + reports.Count(c.Throttled, "time")
 	}
 	if c.WaitedMS > 0 {
-		obeyed += ", for " + Duration(c.WaitedMS)
+		obeyed += ", for " + reports.Duration(c.WaitedMS)
 	}
 	if c.NotWaited > 0 {
 		beyond = "asked " + reports.Count(c.NotWaited, "time") +
 			" to wait longer than the suite does (dependent checks are skipped)"
 	}
-	return joined(", ", obeyed, beyond)
-}
-
-// Slug makes an id of a title: lower case, words joined by dashes.
-func Slug(s string) string {
-	return strings.Join(strings.FieldsFunc(strings.ToLower(s), func(r rune) bool {
-		return (r < 'a' || r > 'z') && (r < '0' || r > '9')
-	}), "-")
+	return reports.Joined(", ", obeyed, beyond)
 }

@@ -207,7 +207,7 @@ func (r *run) report(t *testing.T, id string) {
 	case q.Verdict == reports.Skipped:
 		t.Skip(text)
 	case q.Known != nil:
-		t.Skip("known failure: " + safe.Terminal(overview.KnownText(q.Known)) + "\n" + text)
+		t.Skip("known failure: " + safe.Terminal(q.Known.String()) + "\n" + text)
 	case !q.Decides():
 		t.Skip(string(q.Level) + " not met, which fails no test\n" + text)
 	default:
