@@ -67,6 +67,33 @@ func (w *World) existing(f *plane.Fixture) func(ctx context.Context) {
 	return func(context.Context) { w.Deployment = w.Plane.Existing.Deployments()[0] }
 }
 
+// operations are those of the interface, as the sentences name them.
+const operations = `create a deployment|update a deployment|retrieve a deployment|list its revisions|` +
+	`list its revisions with a filter and a limit|retrieve a revision`
+
+// request is one of the operations, or an update of the source, about a deployment and its first revision. Without a new
+// source an update makes no revision, whoever may send it.
+func (w *World) request(who target.Asker, operation string, d *plane.Deployment) client.Request {
+	method, path, query, body := http.MethodGet, plane.DeploymentPath(d.ID), "", any(nil)
+	switch operation {
+	case "create a deployment":
+		method, path, body = http.MethodPost, plane.DeploymentsPath, d.Body
+	case "update a deployment":
+		method, body = http.MethodPatch, plane.SourceUpdate(map[string]any{})
+	case "update its source":
+		method, body = http.MethodPatch, plane.SourceUpdate(w.Plane.Sources.Next(1))
+	case "list its revisions":
+		path = plane.RevisionsPath(d.ID)
+	case "list its revisions with a filter and a limit":
+		path, query = plane.RevisionsPath(d.ID), "status=DEPLOYED&limit=1"
+	case "retrieve a revision":
+		path = plane.RevisionPath(d.ID, d.First)
+	}
+	request := w.Target.ToControlPlane(who, method, path, body)
+	request.Query = query
+	return request
+}
+
 // send sends a request, and adds its answer to those of the act. Without an answer the step ends, as in all that sends.
 func (w *World) send(ctx context.Context, r client.Request) {
 	w.Scene.Answer = common.Must(w.Target.Client.Do(ctx, r))
