@@ -162,7 +162,7 @@ Feature: Updating a deployment
     "PATCH /v2/deployments/{deployment_id} ... Update a deployment"
 
     Scenario: An update of an unknown deployment is refused with 4xx
-      When the client updates an unknown deployment
+      When the client sends an empty update to an unknown deployment
       Then the request is refused with 4xx
 
     @reads @shares:deployment

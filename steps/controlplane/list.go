@@ -16,7 +16,6 @@ import (
 	"github.com/agentconform/agentconform/steps/common"
 	"github.com/agentconform/agentconform/steps/outcome"
 	"github.com/agentconform/agentconform/steps/plane"
-	"github.com/agentconform/agentconform/steps/target"
 )
 
 // lists holds the sentences about lists of revisions (sections 2, 4, 7 and 8): those about pages here, those about
@@ -56,12 +55,6 @@ func (w *lists) define(r *common.Definitions) {
 		func(ctx context.Context) { w.pagesAreKnown(w.pageThrough(ctx, "", w.known(), growing)) })
 	r.When(`the client pages through its revisions, (\d+) at a time, by the returned offsets`,
 		func(ctx context.Context, size int) { w.pagesAreKnown(w.pageOn(ctx, "", w.known(), size)) })
-	r.When(`the client lists the revisions of an unknown deployment`, func(ctx context.Context) {
-		w.Deployment = &plane.Deployment{ID: target.UnknownID()}
-		w.List(ctx, "", false)
-	})
-	r.When(`the client lists the revisions of the deployment with the id "([^"]*)"`,
-		func(ctx context.Context, id string) { w.get(ctx, plane.RevisionsPath(id), "", true) })
 	r.Then(`the (?:list|update) is answered with 2xx`, w.Served)
 	r.Then(`the list has an array "resources" and an integer "offset"`, func() error {
 		a := w.Scene.Answer
@@ -74,14 +67,8 @@ func (w *lists) define(r *common.Definitions) {
 	})
 	r.Then(`it holds no revision`, w.Steady(w.isEmpty))
 	r.Then(`every revision was returned exactly once`, w.eachHoldsItsOwn)
-	r.Then(`the request is refused with 422 and an error that names "(\w+)"`,
-		func(parameter string) error { return refusedNaming(w.Scene.Answer, parameter) })
-	r.Then(`the request is refused with 422 and an error that names "(\w+)" and "(\w+)"`,
-		func(first, second string) error { return refusedNaming(w.Scene.Answer, first, second) })
-	r.Then(`the request is answered with 404 and a detail that contains the deployment id`, func() error {
-		a, id := w.Scene.Answer, w.Deployment.ID
-		return cmp.Or(w.NotFound(), outcome.Want(detailNames(a, id), a, "a detail that names "+id, "/detail"))
-	})
+	r.Then(`(?:the request|each of these requests) is refused with 422 and an error that names "(\w+)"(?: and "(\w+)")?`,
+		w.eachIsRefusedNaming)
 	r.Then(`both times the revisions are ordered from the newest to the oldest`, w.newestFirst)
 	r.Then(`each revision has the "source" of the deployment`, w.eachHasSource)
 	w.defineFilters(r)
@@ -119,7 +106,7 @@ func (w *lists) twoInvalidParameters(ctx context.Context) error {
 		refused := ""
 		for _, query := range candidates {
 			w.List(ctx, query, true)
-			if refusedNaming(w.Scene.Answer, name) == nil {
+			if w.Scene.Answer.Status == http.StatusUnprocessableEntity && names(w.Scene.Answer, name) {
 				refused = query
 				break
 			}
@@ -213,21 +200,17 @@ func names(a *client.Answer, parameter string) bool {
 	return !located && strings.Contains(string(a.Body), parameter)
 }
 
-// refusedNaming holds an answer to a refusal with 422 whose errors name the parameters (sections 4, 7 and 8).
-func refusedNaming(a *client.Answer, parameters ...string) error {
-	if err := outcome.Want(a.Status == http.StatusUnprocessableEntity, a, "status 422"); err != nil {
-		return err
-	}
-	return common.Each(parameters, func(p string) error {
-		return outcome.Want(names(a, p), a, "an error that names "+p, "/detail")
+// eachIsRefusedNaming wants a refusal with 422 whose errors name the parameters (sections 4, 7 and 8).
+func (w *lists) eachIsRefusedNaming(first, second string) error {
+	return w.each(func(t tried) *outcome.Outcome {
+		switch expected := "status 422 with an error that names "; {
+		case t.answer.Status != http.StatusUnprocessableEntity:
+			return t.violates(expected + first)
+		case !names(t.answer, first):
+			return t.violates(expected + first).At("/detail")
+		case second != "" && !names(t.answer, second):
+			return t.violates(expected + second).At("/detail")
+		}
+		return nil
 	})
-}
-
-// detailNames tells whether the detail of a refusal contains an id (section 7).
-func detailNames(a *client.Answer, id string) bool {
-	text := string(a.Body)
-	if detail := a.Get("detail"); detail.Type == gjson.String {
-		text = detail.Str
-	}
-	return strings.Contains(strings.ToLower(text), strings.ToLower(id))
 }

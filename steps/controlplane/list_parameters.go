@@ -1,6 +1,7 @@
 package controlplane
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"maps"
@@ -10,6 +11,8 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/tidwall/gjson"
+
 	"github.com/agentconform/agentconform/spec"
 	"github.com/agentconform/agentconform/steps/common"
 	"github.com/agentconform/agentconform/steps/outcome"
@@ -17,9 +20,9 @@ import (
 	"github.com/agentconform/agentconform/steps/target"
 )
 
-// defineValues registers the sentences about lists whose values are derived by rule: those that the contract allows
-// beside each other, those that it does not allow, other spellings of a number, and ids that are almost those of a
-// deployment (sections 4, 7 and 8).
+// defineValues registers the sentences about values that are derived by rule: those of the parameters of a list that the
+// contract allows beside each other, those that it does not allow, other spellings of a number, and ids that nothing has
+// (sections 4, 7 and 8).
 func (w *lists) defineValues(r *common.Definitions) {
 	const status = `a status that occurs|a status that does not occur|all statuses`
 	r.When(`the client lists its revisions with (no filter|remote_reconciled (?:true|false)|(?:`+status+`)`+
@@ -27,20 +30,17 @@ func (w *lists) defineValues(r *common.Definitions) {
 	r.Then(`each page is the part of that list that its limit and offset name`, w.eachHoldsItsOwn)
 	r.When(`the client lists its revisions with each invalid (limit|offset|remote_reconciled)`+
 		`(, beside valid values of the other parameters)?`, w.clientListsInvalid)
-	r.Then(`each of these requests is refused with 422 and an error that names "(\w+)"`, w.eachIsRefusedNaming)
 	r.When(`the client lists its revisions with (limit|offset|remote_reconciled) in each other spelling`,
 		w.clientListsSpelled)
 	r.Then(`each is taken for the value that it stands for, or refused with 4xx`, w.Steady(w.eachStandsForItsValue))
 	r.When(`the client lists the revisions of an unknown deployment with each parameter`, w.clientListsUnknownWithEach)
-	r.When(`the client (lists the revisions of|retrieves) each id that is almost that of the deployment`,
-		w.clientTriesNearIDs)
-	r.When(`the client retrieves each id that is almost that of its revision`, w.clientRetrievesNearRevisions)
-	r.When(`the client retrieves its latest revision under each id that is almost that of the deployment`,
-		w.clientRetrievesUnderNearIDs)
-	r.When(`the client sends an empty update to each id that is almost that of the deployment`, w.clientUpdatesNearIDs)
-	r.Then(`each of these lists is answered with 404 and a detail that contains its id`, w.eachNotFound)
-	r.Then(`each of these requests is refused with 4xx`, w.eachRefused)
+	const asks = `the client (retrieves|lists the revisions of|retrieves its latest revision under|sends an empty update to) `
+	r.When(asks+`(?:an unknown deployment|the deployment with the id "([^"]*)")`, w.clientAsksBy)
+	r.When(asks+`each id that is almost that of (the deployment|its revision)`, w.clientAsksByEach)
 	r.When(`the client lists its revisions by its id in capital letters`, w.clientListsCapital)
+	r.Then(`(?:the request|each of these lists) is answered with 404 and a detail that contains (?:the deployment|its) id`,
+		w.eachNotFound)
+	r.Then(`each of these requests is refused with 4xx`, w.eachRefused)
 	r.Then(`the list holds its revisions, or the request is refused with 4xx`, w.holdsItsOwnOrRefused)
 }
 
@@ -178,14 +178,9 @@ func (w *lists) clientListsInvalid(ctx context.Context, parameter, beside string
 
 // tryList lists the revisions of what may be no deployment, or with what may be no value.
 func (w *lists) tryList(ctx context.Context, id, query string, wrong bool, what string) {
-	w.get(ctx, plane.RevisionsPath(id), query, wrong)
-	w.tried = append(w.tried, tried{answer: w.Scene.Answer, what: what, id: id})
-}
-
-func (w *lists) eachIsRefusedNaming(parameter string) error {
-	return w.eachTried(`the request is refused with 422 and an error that names "(\w+)"`, func(t tried) (bool, string) {
-		return refusedNaming(t.answer, parameter) == nil, "status 422 with an error that names " + parameter + ": " + t.what
-	})
+	request := w.request(target.TheClient, "list its revisions", &plane.Deployment{ID: id})
+	request.Query, request.Wrong = query, wrong
+	w.sendCase(ctx, request, tried{what: what, id: id})
 }
 
 // clientListsSpelled lists with each value that is spelled otherwise, and then with its other spellings.
@@ -207,9 +202,13 @@ func (w *lists) clientListsSpelled(ctx context.Context, parameter string) error 
 }
 
 func (w *lists) eachStandsForItsValue() error {
-	return w.eachTried("", func(t tried) (bool, string) {
+	return w.each(func(t tried) *outcome.Outcome {
 		is := t.answer.OK() && plane.SameIDs(plane.IDs(t.answer.Get("resources").Array()), t.want)
-		return is || t.answer.Refused(), fmt.Sprintf("the %d revisions of %s, or status 422", len(t.want), t.what)
+		if is || t.answer.Refused() {
+			return nil
+		}
+		return outcome.Violated(t.answer, fmt.Sprintf("the %d revisions of %s, or status 422", len(t.want), t.what), "%s",
+			outcome.Seen(t.answer))
 	})
 }
 
@@ -220,85 +219,78 @@ func (w *lists) clientListsUnknownWithEach(ctx context.Context) {
 	}
 }
 
+// byID are the operations that are sent with the id of a deployment, as the sentences name them.
+var byID = map[string]string{"retrieves": "retrieve a deployment", "lists the revisions of": "list its revisions",
+	"retrieves its latest revision under": "retrieve a revision", emptyUpdate: "update a deployment"}
+
+const emptyUpdate = "sends an empty update to"
+
 // noUUID is an id that no server has given.
 const noUUID = "agentconform-none"
 
-func (w *lists) nearDeployment() []common.WrongID {
-	return common.NearIDs(w.Deployment.ID, w.Deployment.Latest(), "revision")
+// clientAsksBy asks by an id that no deployment has: an unknown one where it is empty.
+func (w *lists) clientAsksBy(ctx context.Context, act, id string) {
+	d := &plane.Deployment{ID: cmp.Or(id, target.UnknownID())}
+	request := w.request(target.TheClient, byID[act], d)
+	request.Wrong = id != ""
+	w.sendCase(ctx, request, tried{id: d.ID})
 }
 
-// noDeployment are all ids that are not that of a deployment.
-func (w *lists) noDeployment() []common.WrongID {
-	return append(w.nearDeployment(), common.WrongID{ID: target.UnknownID(), Class: "an unknown id"},
-		common.WrongID{ID: noUUID, Class: "no UUID"})
-}
-
-// tryIDs asks for each of several ids.
-func (w *lists) tryIDs(ids []common.WrongID, ask func(id string)) error {
-	if len(ids) == 0 {
+// clientAsksByEach asks by UUIDs that are like an id, and, where it is not said how others are refused, by an unknown id
+// and by what is no UUID. Of a deployment that was there before the run, no update is sent to an id that could be its own.
+func (w *lists) clientAsksByEach(ctx context.Context, act, of string) error {
+	id, latest := w.Deployment.ID, w.Deployment.Latest()
+	others := []common.WrongID{{ID: target.UnknownID(), Class: "an unknown id"}, {ID: noUUID, Class: "no UUID"}}
+	ids, operation := common.NearIDs(id, latest, "revision"), byID[act]
+	switch {
+	case of == "its revision":
+		ids, operation = append(common.NearIDs(latest, id, "deployment"), others...), "retrieve a revision"
+	case act == emptyUpdate && w.Deployment.Found:
+		ids = others
+	case operation == "update a deployment" || operation == "retrieve a revision":
+		ids = append(ids, others...)
+	}
+	switch {
+	case operation == "retrieve a revision" && latest == "":
+		return outcome.Inconclusive("no revision of the deployment is known")
+	case len(ids) == 0:
 		return outcome.Inapplicable("ids that are UUIDs",
 			"the ids of the target are no UUIDs: what looks like another one may exist")
 	}
 	for _, wrong := range ids {
-		ask(wrong.ID)
-		w.tried = append(w.tried, tried{answer: w.Scene.Answer, what: wrong.Class, id: wrong.ID})
+		d := &plane.Deployment{ID: wrong.ID, First: latest}
+		if of == "its revision" {
+			d = &plane.Deployment{ID: id, First: wrong.ID}
+		}
+		request := w.request(target.TheClient, operation, d)
+		request.Wrong = wrong.ID == noUUID
+		w.sendCase(ctx, request, tried{what: wrong.Class, id: wrong.ID})
 	}
 	return nil
 }
 
-func (w *lists) clientTriesNearIDs(ctx context.Context, act string) error {
-	path := plane.RevisionsPath
-	if act == "retrieves" {
-		path = plane.DeploymentPath
-	}
-	return w.tryIDs(w.nearDeployment(), func(id string) { w.get(ctx, path(id), "", false) })
-}
-
-func (w *lists) clientRetrievesNearRevisions(ctx context.Context) error {
-	latest, id := w.Deployment.Latest(), w.Deployment.ID
-	if latest == "" {
-		return outcome.Inconclusive("no revision of the deployment is known")
-	}
-	ids := append(common.NearIDs(latest, id, "deployment"), common.WrongID{ID: noUUID, Class: "no UUID"})
-	return w.tryIDs(ids, func(revision string) {
-		w.get(ctx, plane.RevisionPath(id, revision), "", revision == noUUID)
-	})
-}
-
-func (w *lists) clientRetrievesUnderNearIDs(ctx context.Context) error {
-	latest := w.Deployment.Latest()
-	if latest == "" {
-		return outcome.Inconclusive("no revision of the deployment is known")
-	}
-	return w.tryIDs(w.noDeployment(), func(id string) {
-		w.get(ctx, plane.RevisionPath(id, latest), "", id == noUUID)
-	})
-}
-
-// clientUpdatesNearIDs changes nothing, should one of the ids be taken for that of a deployment. Of one that was there
-// before the run no id is sent that could be.
-func (w *lists) clientUpdatesNearIDs(ctx context.Context) error {
-	ids := w.noDeployment()
-	if w.Deployment.Found {
-		ids = ids[len(w.nearDeployment()):]
-	}
-	return w.tryIDs(ids, func(id string) {
-		w.Deployment = &plane.Deployment{ID: id}
-		w.patch(ctx, plane.SourceUpdate(map[string]any{}), id == noUUID)
-	})
-}
-
+// eachRefused shows of several requests what another sentence shows of one.
 func (w *lists) eachRefused() error {
-	return w.eachTried("the request is refused with 4xx", func(t tried) (bool, string) {
-		return t.answer.Refused(), "status 4xx for " + t.what
+	return w.each(func(t tried) *outcome.Outcome {
+		if t.answer.Refused() {
+			return nil
+		}
+		return t.violates("status 4xx").SameAs("the request is refused with 4xx")
 	})
 }
 
+// eachNotFound wants the detail of a 404 to contain the id that was asked for (section 7).
 func (w *lists) eachNotFound() error {
-	const one = "the request is answered with 404 and a detail that contains the deployment id"
-	return w.eachTried(one, func(t tried) (bool, string) {
-		is := t.answer.Status == http.StatusNotFound && detailNames(t.answer, t.id)
-		return is, "status 404 and a detail that names " + t.id + ": " + t.what
+	return w.each(func(t tried) *outcome.Outcome {
+		text := string(t.answer.Body)
+		if detail := t.answer.Get("detail"); detail.Type == gjson.String {
+			text = detail.Str
+		}
+		isNamed := strings.Contains(strings.ToLower(text), strings.ToLower(t.id))
+		if t.answer.Status == http.StatusNotFound && isNamed {
+			return nil
+		}
+		return t.violates("status 404 and a detail that names " + t.id)
 	})
 }
 

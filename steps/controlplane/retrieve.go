@@ -37,12 +37,6 @@ func (w *retrieval) define(r *common.Definitions) {
 	})
 	r.When(`the client retrieves the deployment`, w.retrieves)
 	r.When(`the client retrieves both deployments`, w.clientRetrievesBoth)
-	r.When(`the client retrieves an unknown deployment`, func(ctx context.Context) {
-		w.get(ctx, plane.DeploymentPath(target.UnknownID()), "", false)
-	})
-	r.When(`the client retrieves the deployment with the id "([^"]*)"`, func(ctx context.Context, id string) {
-		w.get(ctx, plane.DeploymentPath(id), "", true)
-	})
 	r.When(`the client retrieves its latest revision`, w.retrievesLatest)
 	r.When(`the client retrieves its first revision`, func(ctx context.Context) {
 		w.retrievesRevision(ctx, w.Deployment.First)

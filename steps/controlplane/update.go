@@ -46,10 +46,6 @@ func (w *update) define(r *common.Definitions) {
 	r.When(`the client sends an update with (an empty object|build_on_push alone|.+ null|an empty source_revision_config)`,
 		w.clientUpdatesNothing)
 	r.When(`the client tries to change its source`, w.clientChangesSource)
-	r.When(`the client updates an unknown deployment`, func(ctx context.Context) {
-		w.Deployment = &plane.Deployment{ID: target.UnknownID()}
-		w.patch(ctx, plane.SourceUpdate(map[string]any{}), false)
-	})
 	r.When(`the client tries to set the read-only fields in an update`, func(ctx context.Context) {
 		w.patch(ctx, readOnly(), true)
 	})

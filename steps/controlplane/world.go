@@ -34,9 +34,17 @@ type World struct {
 // tried is a request for one case of several, and how it was answered.
 type tried struct {
 	answer *client.Answer
-	what   string   // the case, for people
+	what   string   // the case, for people; "" where there is no other
 	id     string   // that was asked for
 	want   []string // ids of the revisions that the value stands for
+}
+
+// violates says what should have been answered.
+func (t tried) violates(expected string) *outcome.Outcome {
+	if t.what != "" {
+		expected += " for " + t.what
+	}
+	return outcome.Violated(t.answer, expected, "%s", outcome.Seen(t.answer))
 }
 
 // Define registers the sentences about the control plane for one scenario.
@@ -153,14 +161,21 @@ func (w *World) NotFound() error {
 	return outcome.Want(w.Scene.Answer.Status == http.StatusNotFound, w.Scene.Answer, "status 404")
 }
 
-// eachTried wants each request of the act to be answered as it should. It shows what another sentence of the
-// requirement, by its pattern, shows of one request.
-func (w *World) eachTried(sentence string, judge func(t tried) (is bool, expected string)) error {
+// sendCase sends the request for one case.
+func (w *World) sendCase(ctx context.Context, r client.Request, t tried) {
+	w.send(ctx, r)
+	t.answer = w.Scene.Answer
+	w.tried = append(w.tried, t)
+}
+
+// each judges the request of each case, or the last one where the act had no cases.
+func (w *World) each(judge func(t tried) *outcome.Outcome) error {
 	var wrong []*outcome.Outcome
 	for _, t := range w.tried {
-		if is, expected := judge(t); !is {
-			wrong = append(wrong, outcome.Violated(t.answer, expected, "%s", outcome.Seen(t.answer)).SameAs(sentence))
-		}
+		wrong = append(wrong, judge(t))
+	}
+	if len(w.tried) == 0 {
+		wrong = append(wrong, judge(tried{answer: w.Scene.Answer}))
 	}
 	return outcome.First(wrong)
 }
