@@ -26,7 +26,7 @@ type lists struct {
 	invalid  []string     // queries with one invalid parameter each
 	filter   string       // that keeps all revisions
 	whole    []list       // that the last act read
-	compared []comparison // the same, of those for which it is known what they are to hold
+	compared []comparison // those for which it is known what they are to hold
 }
 
 func (w *lists) define(r *common.Definitions) {
@@ -45,16 +45,11 @@ func (w *lists) define(r *common.Definitions) {
 	r.When(`the list is read`, func() error { return nil })
 	r.When(`the client lists its revisions from (the end|one past the end|far past the end)`, w.clientListsFrom)
 	r.When(`the client lists all its revisions twice`, func(ctx context.Context) {
-		w.readWhole(ctx, "")
-		w.readWhole(ctx, "")
+		w.whole = []list{w.served(ctx, ""), w.served(ctx, "")}
 	})
-	r.When(`the client pages through its revisions, (\d+) at a time, by computed offsets`,
-		func(ctx context.Context, size int) { w.pagesAreKnown(w.pageThrough(ctx, "", w.known(), size)) })
-	// which finds a target that takes an offset for the number of a page
-	r.When(`the client pages through its revisions, each page larger than the one before, by computed offsets`,
-		func(ctx context.Context) { w.pagesAreKnown(w.pageThrough(ctx, "", w.known(), growing)) })
-	r.When(`the client pages through its revisions, (\d+) at a time, by the returned offsets`,
-		func(ctx context.Context, size int) { w.pagesAreKnown(w.pageOn(ctx, "", w.known(), size)) })
+	// pages that grow find a target that takes an offset for the number of a page
+	r.When(`the client pages through (its revisions|each filtered list), `+
+		`(\d+ at a time|each page larger than the one before), by (computed|returned) offsets`, w.clientPages)
 	r.Then(`the (?:list|update) is answered with 2xx`, w.Served)
 	r.Then(`the list has an array "resources" and an integer "offset"`, func() error {
 		a := w.Scene.Answer
@@ -75,9 +70,10 @@ func (w *lists) define(r *common.Definitions) {
 	w.defineValues(r)
 }
 
+// clientListsWith sends a value that may hold a character as Go writes it, such as \x00.
 func (w *lists) clientListsWith(ctx context.Context, parameter, value string) {
 	w.limit = value
-	w.List(ctx, parameter+"="+url.QueryEscape(value), true)
+	w.List(ctx, parameter+"="+url.QueryEscape(common.Must(strconv.Unquote(`"`+value+`"`))), true)
 }
 
 func (w *lists) clientListsFrom(ctx context.Context, place string) {
@@ -143,7 +139,6 @@ func (w *lists) isEmpty() error {
 
 // newestFirst goes by the order in which the run made the revisions. What it did not make is left out.
 func (w *lists) newestFirst() error {
-	common.Check(w.listsServed())
 	made := func(id string) int { return slices.Index(w.Deployment.Revisions, id) }
 	for _, l := range w.whole {
 		order := slices.DeleteFunc(plane.IDs(l.rows), func(id string) bool { return made(id) < 0 })
@@ -162,7 +157,6 @@ func (w *lists) eachHasSource() error {
 	if source == "" { // that of an existing deployment is unknown
 		return w.CanCreate()
 	}
-	common.Check(w.listsServed())
 	l := w.whole[0]
 	if len(l.rows) == 0 {
 		return outcome.Inconclusive("the list is empty, so no source can be compared")

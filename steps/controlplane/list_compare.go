@@ -17,7 +17,6 @@ import (
 
 // list is what one page of a list holds, or several.
 type list struct {
-	filter string // "DEPLOYED,SKIPPED"; "" where it is known otherwise
 	rows   []gjson.Result
 	answer *client.Answer // of several pages the first, or the last where the client goes from page to page itself
 }
@@ -30,11 +29,8 @@ type comparison struct {
 	with *client.Answer // shows what it is to hold; nil where the run knows
 }
 
-// readWhole reads all revisions with the statuses, or all there are, and remembers the list.
-func (w *lists) readWhole(ctx context.Context, statuses string) {
-	l := w.read(ctx, statusFilter(statuses))
-	l.filter = statuses
-	w.whole, w.Scene.Answer = append(w.whole, l), l.answer
+func (w *lists) compare(l list, want []string, what string, with *client.Answer) {
+	w.compared = append(w.compared, comparison{l, want, what, with})
 }
 
 // read reads all that a filter keeps, whatever the pages.
@@ -44,10 +40,36 @@ func (w *lists) read(ctx context.Context, filter string) list {
 	return list{rows: rows, answer: first}
 }
 
+// served reads all that a filter keeps, and blocks where that is refused: nothing can be judged then.
+func (w *lists) served(ctx context.Context, filter string) list {
+	l := w.read(ctx, filter)
+	if !l.answer.OK() {
+		common.Check(outcome.Blocked("the list cannot be read: %s", outcome.Seen(l.answer)))
+	}
+	return l
+}
+
 // page reads one page.
 func (w *lists) page(ctx context.Context, query string) list {
 	w.List(ctx, query, false)
 	return list{rows: w.rows(), answer: w.Scene.Answer}
+}
+
+// clientPages has pages compared with the revisions that the run made itself, or with the whole filtered list.
+func (w *lists) clientPages(ctx context.Context, of, sizes, offsets string) {
+	size := growing
+	_, _ = fmt.Sscanf(sizes, "%d at a time", &size)
+	pages := map[string]func(context.Context, string, int, int) list{"computed": w.pageThrough, "returned": w.pageOn}[offsets]
+	if of == "its revisions" {
+		w.compare(pages(ctx, "", w.known(), size), w.Deployment.Revisions, "over all pages", nil)
+		return
+	}
+	for _, status := range w.statuses(ctx).occurring {
+		whole := w.read(ctx, statusFilter(status))
+		if read := pages(ctx, statusFilter(status), len(whole.rows), size); len(whole.rows) > 0 {
+			w.compare(read, plane.IDs(whole.rows), "with status "+status+" over all pages", whole.answer)
+		}
+	}
 }
 
 // growing is the size of pages of which the first has one revision, and each other one more than the one before.
@@ -90,14 +112,9 @@ func (w *lists) pageOn(ctx context.Context, filter string, revisions, size int) 
 	return all
 }
 
-// pagesAreKnown has pages compared with the revisions that the run made itself, not with another list.
-func (w *lists) pagesAreKnown(pages list) {
-	w.compared = append(w.compared, comparison{list: pages, want: w.Deployment.Revisions, what: "over all pages"})
-}
-
 // canBePaged reads the whole history in pages of five.
 func (w *lists) canBePaged(ctx context.Context) error {
-	w.pagesAreKnown(w.pageThrough(ctx, "", w.known(), 5))
+	w.clientPages(ctx, "its revisions", "5 at a time", "computed")
 	err := w.eachHoldsItsOwn(ctx)
 	w.compared = nil
 	return err
@@ -141,14 +158,4 @@ func (c comparison) differs() *outcome.Outcome {
 			len(c.rows), missing, repeated, len(times)).At("/resources").Comparing(c.answer, c.with)
 	}
 	return nil
-}
-
-// listsServed blocks where a list cannot be read: nothing in it can be judged then.
-func (w *lists) listsServed() error {
-	return common.Each(w.whole, func(l list) error {
-		if !l.answer.OK() {
-			return outcome.Blocked("the list cannot be read: %s", outcome.Seen(l.answer))
-		}
-		return nil
-	})
 }

@@ -18,17 +18,16 @@ func (w *lists) defineFilters(r *common.Definitions) {
 	r.Given(`a deployment whose revisions have settled in different statuses`, w.aMixedHistory)
 	r.Given(`a status filter that matches all of them`, w.aFilterThatKeepsAll)
 	r.When(`the client lists its revisions with that filter`, func(ctx context.Context) { w.List(ctx, w.filter, false) })
-	r.When(`the client filters its revisions by a status that (is|ends in) a NUL character`, w.clientFiltersByNUL)
 	r.When(`the client filters its revisions by each (status that occurs|known status that does not occur)`,
 		w.clientFiltersByEach)
-	r.When(`the client filters its revisions by pairs of statuses`, w.clientFiltersByPairs)
-	r.When(`the client filters its revisions by three statuses, and by one that is named twice`, w.clientFiltersByThree)
-	r.When(`the client pages through each filtered list, five at a time(, by the returned offsets)?`,
-		w.clientPagesThroughFiltered)
+	r.When(`the client filters its revisions by (pairs of statuses|three statuses, and by one that is named twice)`,
+		w.clientFiltersBySeveral)
 	r.When(`the client lists its revisions with each value of remote_reconciled, alone and beside each status that occurs`,
 		w.clientListsWithBoth)
 	r.When(`the client lists all its revisions with remote_reconciled true, with false, and with true again`,
-		w.clientListsThrice)
+		func(ctx context.Context) {
+			w.whole = []list{w.reconciled(ctx, "true", ""), w.reconciled(ctx, "false", ""), w.reconciled(ctx, "true", "")}
+		})
 	r.Then(`each list holds exactly the revisions with that status`, w.eachHoldsItsOwn)
 	r.Then(`each list is the union of the lists of its statuses`, w.eachHoldsItsOwn)
 	r.Then(`the pages hold exactly the filtered revisions`, w.eachHoldsItsOwn)
@@ -86,14 +85,6 @@ func (w *lists) statusesIn(answers []*client.Answer) *byStatus {
 	return found
 }
 
-// partner is a status to combine one that occurs with: another one that does, where there is one.
-func (s *byStatus) partner(i int) string {
-	if len(s.occurring) == 1 {
-		return s.others[0]
-	}
-	return s.occurring[(i+1)%len(s.occurring)]
-}
-
 // aMixedHistory needs two statuses, or a filter has no visible effect.
 func (w *lists) aMixedHistory(ctx context.Context) error {
 	w.existing(w.Plane.Fixtures.Long)(ctx)
@@ -119,70 +110,50 @@ func (w *lists) aFilterThatKeepsAll(ctx context.Context) error {
 	return nil
 }
 
-// clientFiltersByNUL sends the character that databases do not accept in a string.
-func (w *lists) clientFiltersByNUL(ctx context.Context, where string) {
-	value := "\x00"
-	if where == "ends in" {
-		value = plane.StatusDeployed + value
-	}
-	w.clientListsWith(ctx, "status", value)
-}
-
 // clientFiltersByEach reads the list of each status, and then each revision alone. Where a revision has a status that
 // is not one of the interface as it is written, which revisions a filter is to keep is a matter of that.
 func (w *lists) clientFiltersByEach(ctx context.Context, which string) error {
-	w.readEach(ctx, which)
+	known := w.statuses(ctx)
+	filters := known.others
+	if which == "status that occurs" {
+		filters = known.occurring
+	}
+	for _, status := range filters {
+		w.whole = append(w.whole, w.read(ctx, statusFilter(status)))
+	}
 	statuses := w.statusesIn(common.Must(w.Plane.GetEach(ctx, w.Deployment)))
-	for _, l := range w.whole {
-		c := comparison{list: l, want: statuses.ids[l.filter], what: "with status " + l.filter}
+	for i, l := range w.whole {
+		c := comparison{list: l, want: statuses.ids[filters[i]], what: "with status " + filters[i]}
 		if c.differs() != nil && statuses.strange != "" {
 			return outcome.Blocked("the filter %s returns %d revisions, and a revision has the status %q, which is not one of "+
-				"the thirteen (CP-POLL-1)", l.filter, len(l.rows), statuses.strange).ByRequirement("CP-POLL-1")
+				"the thirteen (CP-POLL-1)", filters[i], len(l.rows), statuses.strange).ByRequirement("CP-POLL-1")
 		}
 		w.compared = append(w.compared, c)
 	}
 	return nil
 }
 
-const occurs = "status that occurs"
-
-func (w *lists) readEach(ctx context.Context, which string) {
+// clientFiltersBySeveral puts each status that occurs at each place of two or three, so that a target which heeds only
+// the first or only the last is seen, and names it twice.
+func (w *lists) clientFiltersBySeveral(ctx context.Context, which string) error {
 	statuses := w.statuses(ctx)
-	filters := statuses.others
-	if which == occurs {
-		filters = statuses.occurring
-	}
-	for _, status := range filters {
-		w.readWhole(ctx, status)
-	}
-}
-
-// clientFiltersByPairs puts each status that occurs before and behind another one, so that a target which heeds
-// only the first or only the last is seen.
-func (w *lists) clientFiltersByPairs(ctx context.Context) {
-	statuses := w.statuses(ctx)
-	var filters []string
-	for i, s := range statuses.occurring {
-		next := statuses.partner(i)
-		filters = append(filters, s+","+next, next+","+s)
-	}
-	w.compareUnions(ctx, filters)
-}
-
-// clientFiltersByThree puts each status that occurs at each place of three, and names it twice.
-func (w *lists) clientFiltersByThree(ctx context.Context) error {
-	statuses := w.statuses(ctx)
-	others := statuses.others
-	if len(statuses.occurring) == 0 || len(others) < 2 {
+	isPairs, others := which == "pairs of statuses", statuses.others
+	if !isPairs && (len(statuses.occurring) == 0 || len(others) < 2) {
 		return outcome.Inconclusive("%d statuses occur, and %d do not: too few to be combined",
 			len(statuses.occurring), len(others))
 	}
 	var filters []string
 	for i, s := range statuses.occurring {
-		next := statuses.partner(i)
-		all := strings.Join(others, ",") + "," + s
+		next := statuses.occurring[(i+1)%len(statuses.occurring)]
+		if next == s { // no other one occurs
+			next = others[0]
+		}
+		if isPairs {
+			filters = append(filters, s+","+next, next+","+s)
+			continue
+		}
 		filters = append(filters, s+","+s, s+","+next+","+s, s+","+next+","+others[1], others[0]+","+s+","+next,
-			next+","+others[0]+","+s, all)
+			next+","+others[0]+","+s, strings.Join(others, ",")+","+s)
 	}
 	w.compareUnions(ctx, filters)
 	return nil
@@ -204,26 +175,7 @@ func (w *lists) compareUnions(ctx context.Context, filters []string) {
 		first, rest, _ := strings.Cut(filter, ",")
 		if twice := strings.Contains(rest, first); len(want) > 0 && (!twice || !l.answer.Refused()) {
 			slices.Sort(want)
-			w.compared = append(w.compared, comparison{l, slices.Compact(want), "with status " + filter, alone[first].answer})
-		}
-	}
-}
-
-// filteredPage is the size of the pages of filtered lists.
-const filteredPage = 5
-
-// clientPagesThroughFiltered reads the list of each status that occurs, and then its pages.
-func (w *lists) clientPagesThroughFiltered(ctx context.Context, returned string) {
-	w.readEach(ctx, occurs)
-	read := w.pageThrough
-	if returned != "" {
-		read = w.pageOn
-	}
-	for _, l := range w.whole {
-		pages := read(ctx, statusFilter(l.filter), len(l.rows), filteredPage)
-		if len(l.rows) > 0 {
-			what := "with status " + l.filter + " over all pages"
-			w.compared = append(w.compared, comparison{pages, plane.IDs(l.rows), what, l.answer})
+			w.compare(l, slices.Compact(want), "with status "+filter, alone[first].answer)
 		}
 	}
 }
@@ -257,12 +209,6 @@ func (w *lists) clientListsWithBoth(ctx context.Context) {
 		if plane.SameIDs(ids, plane.IDs(after.rows)) {
 			w.compared = append(w.compared, both...)
 		}
-	}
-}
-
-func (w *lists) clientListsThrice(ctx context.Context) {
-	for _, value := range []string{"true", "false", "true"} {
-		w.whole = append(w.whole, w.reconciled(ctx, value, ""))
 	}
 }
 

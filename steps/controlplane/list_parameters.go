@@ -90,8 +90,8 @@ func (w *lists) clientListsParts(ctx context.Context, filter string) error {
 			}
 			page := w.page(ctx, plane.Query(limit.query, offset.query, query))
 			from := min(offset.number, len(ids))
-			w.compared = append(w.compared, comparison{page, ids[from:min(from+limit.number, len(ids))],
-				"with " + strings.Join([]string{limit.name, offset.name, filter}, ", "), whole.answer})
+			w.compare(page, ids[from:min(from+limit.number, len(ids))],
+				"with "+strings.Join([]string{limit.name, offset.name, filter}, ", "), whole.answer)
 		}
 	}
 	return nil
