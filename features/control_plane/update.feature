@@ -181,7 +181,7 @@ Feature: Updating a deployment
 
     Scenario: Read-only fields in an update are ignored
       Given a deployment that accepts updates
-      When the client tries to set the read-only fields in an update
+      When the client sends an update with read-only fields
       Then the read-only fields are unchanged
 
   @CP-UPDATE-8 @must @section-2
@@ -200,7 +200,7 @@ Feature: Updating a deployment
     @creates:1
     Scenario: A deployment from a tag and an update to build_on_push true never has both
       Given a deployment created for this scenario from the tag
-      When the client updates build_on_push to true
+      When the client sends an update with build_on_push true
       Then the request is refused with 4xx, or build_on_push is never true with a tag ref
 
   @CP-UPDATE-9 @must @section-2
@@ -262,7 +262,7 @@ Feature: Updating a deployment
 
     Scenario Outline: An update with <mistake> is refused with 422
       Given a deployment that accepts updates
-      When the client tries to update the deployment with <mistake>
+      When the client sends an update with <mistake>
       Then the request is refused with 422 and an HTTPValidationError, or with another 4xx
       And no revision was created
 

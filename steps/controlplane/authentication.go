@@ -20,7 +20,6 @@ type access struct {
 	*World
 	asker     target.Asker // who sent the last request
 	operation string       // what for
-	name      string       // of the deployment that was to be refused
 	empty     bool         // what was sent has no body that could be served
 }
 
@@ -49,7 +48,6 @@ func (w *access) define(r *common.Definitions) {
 	})
 	r.Then(`the refusal has the status for an unknown deployment`, w.refusedAsUnknown)
 	r.Then(`the answer has the status for an unknown deployment`, w.asForUnknown)
-	r.Then(`no deployment with that name is listed`, w.noDeploymentWithName)
 	r.Then(`no answer shows anything of the deployment`, w.showsNothing)
 }
 
@@ -69,7 +67,7 @@ func (w *access) anIDToAskFor(ctx context.Context) {
 
 func (w *access) aTargetThatListsDeployments(ctx context.Context) error {
 	_, supported, err := w.Plane.Named(ctx, w.Target.Name("none"))
-	if err == nil && !supported {
+	if w.listed = supported; err == nil && !supported {
 		return outcome.Inapplicable("GET /v2/deployments", "the target does not list deployments (the interface does not "+
 			"require it), so a deployment that was created in spite of the refusal cannot be found")
 	}
@@ -100,9 +98,7 @@ func (w *access) tryCreate(ctx context.Context, who target.Asker) {
 		w.name = w.Target.Name("access")
 		d.Body = w.Plane.Sources.Body(w.name, nil)
 	}
-	request := w.request(who, "create a deployment", d)
-	request.Wrong = w.empty
-	w.creates(ctx, request, d)
+	w.creates(ctx, who, d, d.Body, w.empty)
 }
 
 // clientTries has a client with the credentials that the sentence names try the operation. It skips where the mistake
@@ -183,14 +179,6 @@ func (w *access) asForUnknown(ctx context.Context) error {
 		return outcome.Violated(a, expected, "%s", outcome.Seen(a)).Comparing(a, unknown)
 	}
 	return nil
-}
-
-func (w *access) noDeploymentWithName(ctx context.Context) error {
-	supported, err := w.noneNamed(ctx, w.name, w.Scene.Answer)
-	if err == nil && !supported {
-		return outcome.Inconclusive("the list of deployments is no longer answered with 2xx")
-	}
-	return err
 }
 
 // readsInDisguise asks for all that the interface shows of a deployment, by requests that a server may take for those

@@ -174,14 +174,7 @@ func (w *lifecycle) listAgrees() error {
 func sameRevision(before, single, list *client.Answer, row gjson.Result) error {
 	for _, field := range append(sourceFields[:3:3], commitField, "status", "source", "created_at") {
 		was, alone, listed := before.Get(field), single.Get(field), row.Get(field)
-		differ := alone.String() != listed.String() && alone.String() == was.String()
-		if field == "created_at" { // in any offset and precision
-			a, ok := plane.Instant(alone)
-			b, ok2 := plane.Instant(listed)
-			c, ok3 := plane.Instant(was)
-			differ = ok && ok2 && ok3 && a.Equal(c) && !a.Equal(b)
-		}
-		if differ {
+		if differ(field, alone, listed) && !differ(field, alone, was) {
 			return outcome.Violated(single, field+" as in the list, "+outcome.Shown(listed), "%s", outcome.Shown(alone)).
 				At(inPointer(field)).Comparing(single, list)
 		}

@@ -230,6 +230,15 @@ func (w *retrieval) createdAsAtFirst() error {
 	return nil
 }
 
+// differ tells whether two reads show different values of a field. Times differ where both are there.
+func differ(field string, a, b gjson.Result) bool {
+	if field == "created_at" {
+		same, comparable := sameInstant(a, b)
+		return comparable && !same
+	}
+	return a.String() != b.String()
+}
+
 // sameInstant compares two date-times as exactly as the coarser of them is written: one may be of a time that has not
 // been through the target's store.
 func sameInstant(a, b gjson.Result) (same, comparable bool) {

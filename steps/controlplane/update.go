@@ -27,36 +27,19 @@ type update struct {
 }
 
 func (w *update) define(r *common.Definitions) {
-	r.Given(`a deployment that accepts updates`, w.aDeploymentThatTakesUpdates)
-	r.Given(`a deployment that no other scenario changes`, w.aDeploymentForItself)
+	r.Given(`a deployment that (accepts updates|no other scenario changes)`, w.leases)
 	r.Given(`a deployment created for this scenario with build_on_push true`, w.anOwnThatBuildsOnPush)
 	r.Given(`a deployment created for this scenario from the tag`, func(ctx context.Context) {
 		w.anOwn(ctx, "tagged", fromTag(w.Target.Config, false))
 	})
-	r.When(`the client updates "(repo_ref|graph_config_path|image_uri)"`, w.clientUpdatesField)
-	r.When(`the client updates "(repo_ref|graph_config_path|image_uri)" to its current value`,
-		func(ctx context.Context, field string) { w.patchToCurrent(ctx, field) })
-	r.When(`the client updates "repo_ref" and "graph_config_path" in one request`, w.clientUpdatesBoth)
-	r.When(`the client updates "(\w+)" beside "(\w+)" null`, func(ctx context.Context, field, null string) {
-		w.patchToCurrent(ctx, field, null)
-	})
+	r.When(`the client updates "(\w+)"(?: and "(\w+)" in one request)?`, w.clientUpdates)
+	r.When(`the client updates "(\w+)" (?:to its current value|beside "(\w+)" null)`, w.patchToCurrent)
 	r.When(`the client updates "(\w+)" twice, the second time while the first revision may still be built`,
 		w.clientUpdatesTwice)
 	r.When(`the client updates "(\w+)" twice at the same time`, w.clientUpdatesAtOnce)
-	r.When(`the client sends an update with (an empty object|build_on_push alone|.+ null|an empty source_revision_config)`,
-		w.clientUpdatesNothing)
+	r.When(`the client sends an update with (.+)`, w.clientSends)
 	r.When(`the client tries to change its source`, w.clientChangesSource)
-	r.When(`the client tries to set the read-only fields in an update`, func(ctx context.Context) {
-		w.patch(ctx, readOnly(), true)
-	})
-	r.When(`the client tries to update the deployment with (.+)`, func(ctx context.Context, mistake string) {
-		body := plane.Changed(plane.SourceUpdate(plane.Asked(w.Target.Config.Create.Body)), nil)
-		w.patch(ctx, mistaken(body, w.Plane.Sources.Field(), mistake), true)
-	})
 	r.When(`the client updates "repo_ref" to the tag`, w.clientUpdatesToTag)
-	r.When(`the client updates build_on_push to true`, func(ctx context.Context) {
-		w.patch(ctx, map[string]any{"source_config": map[string]any{"build_on_push": true}}, false)
-	})
 	r.Then(`exactly one revision was created`, w.oneRevisionCreated)
 	r.Then(`the "latest_revision_id" of the deployment names that revision`, func() error {
 		return same(w.Scene.Answer, "latest_revision_id", w.Revision)
@@ -77,24 +60,21 @@ func (w *update) define(r *common.Definitions) {
 	r.Then(`the deployment has the earlier values of its source and its build_on_push`, w.allFieldsKept)
 }
 
-// aDeploymentThatTakesUpdates is the scenario's alone until it ends, so that every change is of its making.
-func (w *update) aDeploymentThatTakesUpdates(ctx context.Context) {
-	w.lease(ctx, w.Plane.Fixtures.Leased)
-	common.Check(w.Plane.Settle(ctx, w.Deployment.ID))
-	w.remember(ctx)
-}
-
-// aDeploymentForItself is for updates that are to be refused: these need no deployment that is DEPLOYED.
-func (w *update) aDeploymentForItself(ctx context.Context) {
-	w.lease(ctx, w.Plane.Fixtures.Changing)
-	w.remember(ctx)
-}
-
-func (w *update) lease(ctx context.Context, pool plane.Pool) {
+// leases takes a deployment that is the scenario's alone until it ends, so that every change is of its making. For updates
+// that are to be refused it need not be DEPLOYED.
+func (w *update) leases(ctx context.Context, which string) {
+	pool := w.Plane.Fixtures.Changing
+	if which == "accepts updates" {
+		pool = w.Plane.Fixtures.Leased
+	}
 	d, giveBack, err := w.Plane.Lease(ctx, pool)
 	common.Check(err)
 	w.Deployment = d
 	w.Scene.AtEnd(giveBack)
+	if which == "accepts updates" {
+		common.Check(w.Plane.Settle(ctx, d.ID))
+	}
+	w.remember(ctx)
 }
 
 // remember notes how the deployment is before the client acts, once its list holds the latest revision.
@@ -122,15 +102,12 @@ func (w *update) anOwn(ctx context.Context, purpose string, changes map[string]a
 	common.Check(w.Plane.Settle(ctx, w.Deployment.ID))
 }
 
-func (w *update) clientUpdatesField(ctx context.Context, field string) {
-	a := w.Target.Config.Alternatives
-	values := map[string]string{"repo_ref": a.RepoRef, "graph_config_path": a.GraphConfigPath, "image_uri": a.ImageURI}
-	w.patchSource(ctx, map[string]any{field: values[field]})
-}
-
-func (w *update) clientUpdatesBoth(ctx context.Context) {
-	w.patchSource(ctx, map[string]any{"repo_ref": w.Plane.Sources.ValueOf("repo_ref"),
-		"graph_config_path": w.Plane.Sources.ValueOf("graph_config_path")})
+func (w *update) clientUpdates(ctx context.Context, field, second string) {
+	change := map[string]any{field: w.Plane.Sources.ValueOf(field)}
+	if second != "" {
+		change[second] = w.Plane.Sources.ValueOf(second)
+	}
+	w.patchSource(ctx, change)
 }
 
 // patchSource sends an update that is to make a revision.
@@ -151,9 +128,9 @@ func (w *update) current(field string) string {
 
 // patchToCurrent sends what the deployment shows: any value that is not null creates a revision, and a null beside it
 // sets nothing (section 2).
-func (w *update) patchToCurrent(ctx context.Context, field string, nulls ...string) {
+func (w *update) patchToCurrent(ctx context.Context, field, null string) {
 	change := map[string]any{field: w.current(field)}
-	for _, null := range nulls {
+	if null != "" {
 		change[null] = nil
 	}
 	w.patchSource(ctx, change)
@@ -165,7 +142,7 @@ func (w *update) patchToCurrent(ctx context.Context, field string, nulls ...stri
 func (w *update) clientUpdatesTwice(ctx context.Context, field string) error {
 	known := w.before.Latest
 	for n := range 2 {
-		w.patchToCurrent(ctx, field)
+		w.patchToCurrent(ctx, field, "")
 		a := w.Scene.Answer
 		if n > 0 && a.Refused() {
 			return outcome.Inapplicable("updates during a build", "the target refuses an update while a revision is built: %s",
@@ -220,18 +197,33 @@ func (w *update) clientUpdatesAtOnce(ctx context.Context, field string) error {
 	return cmp.Or(errs[0], errs[1])
 }
 
-func (w *update) clientUpdatesNothing(ctx context.Context, what string) {
-	bodies := map[string]map[string]any{
-		"an empty object":        {},
-		"build_on_push alone":    {"source_config": map[string]any{"build_on_push": false}},
-		"repo_ref null":          plane.SourceUpdate(map[string]any{"repo_ref": nil}),
-		"graph_config_path null": plane.SourceUpdate(map[string]any{"graph_config_path": nil}),
-		"image_uri null":         plane.SourceUpdate(map[string]any{"image_uri": nil}),
-		"the three source fields null": plane.SourceUpdate(map[string]any{
-			"repo_ref": nil, "graph_config_path": nil, "image_uri": nil}),
-		"an empty source_revision_config": plane.SourceUpdate(map[string]any{}),
+// clientSends sends an update that sets no field of the source, or one with a mistake.
+func (w *update) clientSends(ctx context.Context, what string) {
+	push := func(value bool) any { return map[string]any{"source_config": map[string]any{"build_on_push": value}} }
+	nulls := func(fields ...string) any {
+		change := map[string]any{}
+		for _, field := range fields {
+			change[field] = nil
+		}
+		return plane.SourceUpdate(change)
 	}
-	w.patch(ctx, bodies[what], false)
+	body, isValid := map[string]any{
+		"an empty object":                 map[string]any{},
+		"build_on_push alone":             push(false),
+		"build_on_push true":              push(true),
+		"repo_ref null":                   nulls("repo_ref"),
+		"graph_config_path null":          nulls("graph_config_path"),
+		"image_uri null":                  nulls("image_uri"),
+		"the three source fields null":    nulls("repo_ref", "graph_config_path", "image_uri"),
+		"an empty source_revision_config": nulls(),
+	}[what]
+	switch {
+	case what == "read-only fields":
+		body = readOnly()
+	case !isValid:
+		body = mistaken(plane.SourceUpdate(plane.Asked(w.Target.Config.Create.Body)), w.Plane.Sources.Field(), what)
+	}
+	w.patch(ctx, body, !isValid)
 }
 
 // clientChangesSource tries both other sources: a target may know only some of them.

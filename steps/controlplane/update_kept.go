@@ -11,7 +11,6 @@ import (
 	"github.com/agentconform/agentconform/steps/client"
 	"github.com/agentconform/agentconform/steps/common"
 	"github.com/agentconform/agentconform/steps/outcome"
-	"github.com/agentconform/agentconform/steps/plane"
 )
 
 // What an update is not to change: revisions, where it sets no field of the source, and what it does not name.
@@ -61,20 +60,7 @@ func (w *update) revisionsKeepSource(ctx context.Context) error {
 func (w *update) readOnlyUnchanged(ctx context.Context) error {
 	after := common.Must(w.Plane.GetDeployment(ctx, w.Deployment.ID))
 	revision := common.Must(w.Plane.GetRevision(ctx, w.Deployment.ID, w.before.Latest))
-	before := w.before.Deployment
-	was, _ := plane.Instant(before.Get("created_at")) // the interface does not say that a deployment has one
-	is, _ := plane.Instant(after.Get("created_at"))
-	changed := ""
-	switch {
-	case before.Get("id").String() != after.Get("id").String():
-		changed = "id"
-	case !was.Equal(is):
-		changed = "created_at"
-	}
-	if changed != "" {
-		return outcome.Violated(after, changed+" "+outcome.Shown(before.Get(changed))+" as before", "%s",
-			outcome.Shown(after.Get(changed))).Comparing(after, before)
-	}
+	common.Check(fieldsKept(after, w.before.Deployment, []string{"id", "created_at"}))
 	if sent, _ := readOnly()["status"].(string); slices.Contains(w.Plane.ReadOf(w.before.Latest).Statuses, sent) {
 		return readOnlyIgnored(after) // the revision had failed by itself, before the update
 	}
@@ -120,7 +106,7 @@ func fieldsKept(now, before *client.Answer, paths []string) error {
 			continue
 		}
 		compared++
-		if was.Type != is.Type || was.String() != is.String() {
+		if differ(path, was, is) {
 			return outcome.Violated(now, path+" "+outcome.Shown(was)+" as before the update", "%s", outcome.Shown(is)).
 				At(inPointer(path)).Comparing(now, before)
 		}

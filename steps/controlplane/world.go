@@ -29,6 +29,8 @@ type World struct {
 	Answers    []*client.Answer  // all of the last act, where it had several
 	AskedIDs   []string          // the ids of what these answers were asked for
 	tried      []tried           // the requests of the last act, where it had one for each case
+	name       string            // of the deployment that was to be refused, where it is known
+	listed     bool              // the target lists its deployments
 }
 
 // tried is a request for one case of several, and how it was answered.
@@ -79,13 +81,11 @@ func (w *World) existing(f *plane.Fixture) func(ctx context.Context) {
 const operations = `create a deployment|update a deployment|retrieve a deployment|list its revisions|` +
 	`list its revisions with a filter and a limit|retrieve a revision`
 
-// request is one of the operations, or an update of the source, about a deployment and its first revision. Without a new
-// source an update makes no revision, whoever may send it.
+// request is one of the operations but the creation, or an update of the source, about a deployment and its first
+// revision. Without a new source an update makes no revision, whoever may send it.
 func (w *World) request(who target.Asker, operation string, d *plane.Deployment) client.Request {
 	method, path, query, body := http.MethodGet, plane.DeploymentPath(d.ID), "", any(nil)
 	switch operation {
-	case "create a deployment":
-		method, path, body = http.MethodPost, plane.DeploymentsPath, d.Body
 	case "update a deployment":
 		method, body = http.MethodPatch, plane.SourceUpdate(map[string]any{})
 	case "update its source":

@@ -67,13 +67,12 @@ func (s Sources) Field() string {
 	return "image_uri"
 }
 
-// ValueOf returns the second value that is configured for a field of a git_host, or that of the template.
+// ValueOf returns the second value that is configured for a field of the source, or that of the template.
 func (s Sources) ValueOf(field string) string {
 	current, _ := Asked(s.config.Create.Body)[field].(string)
-	if field == "repo_ref" {
-		return cmp.Or(s.config.Alternatives.RepoRef, current)
-	}
-	return cmp.Or(s.config.Alternatives.GraphConfigPath, current)
+	a := s.config.Alternatives
+	second := map[string]string{"repo_ref": a.RepoRef, "graph_config_path": a.GraphConfigPath, "image_uri": a.ImageURI}
+	return cmp.Or(second[field], current)
 }
 
 // Next alternates between the second source and that of the template. Where no second one is configured the
