@@ -64,7 +64,7 @@ func (w *World) creates(ctx context.Context, who target.Asker, d *plane.Deployme
 }
 
 func (w *creation) clientCreatesFromForeignSource(ctx context.Context) {
-	body := plane.CloneObject(w.Target.Config.Create.Refused)
+	body := plane.Changed(w.Target.Config.Create.Refused, nil)
 	if name := w.Target.Name("foreign"); plane.Rename(body, name) {
 		w.name = name
 	}
@@ -91,7 +91,7 @@ func (w *creation) clientCreatesWithMistake(ctx context.Context, mistake string)
 // mistaken is a request body with a mistake, as the features name it. The field is that of the source which is created.
 func mistaken(body map[string]any, field, mistake string) any {
 	with := func(key string, value any) any {
-		changed := plane.CloneObject(body)
+		changed := plane.Changed(body, nil)
 		changed[key] = value
 		return changed
 	}

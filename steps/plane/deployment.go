@@ -12,7 +12,6 @@ import (
 	"github.com/agentconform/agentconform/reports"
 	"github.com/agentconform/agentconform/steps/client"
 	"github.com/agentconform/agentconform/steps/outcome"
-	"github.com/agentconform/agentconform/steps/target"
 )
 
 // Deployment is one that the run created, with what it was asked to be, or one that was there before.
@@ -39,7 +38,7 @@ func (p *Plane) Create(ctx context.Context, purpose string, changes map[string]a
 		return nil, err
 	}
 	d := &Deployment{Body: p.Sources.Body(p.target.Name(purpose), changes)}
-	a, err := p.target.Client.Do(ctx, p.target.ToControlPlane(target.TheClient, http.MethodPost, DeploymentsPath, d.Body))
+	a, err := p.send(ctx, http.MethodPost, DeploymentsPath, d.Body)
 	if err != nil {
 		return nil, err
 	}
@@ -104,12 +103,13 @@ func (p *Plane) Update(ctx context.Context, d *Deployment, change map[string]any
 	if err := p.TakeRevision(ctx, d); err != nil {
 		return err
 	}
-	a, err := p.sendUpdate(ctx, d.ID, change)
+	path, body := DeploymentPath(d.ID), SourceUpdate(change)
+	a, err := p.send(ctx, http.MethodPatch, path, body)
 	if err == nil && a.Refused() { // it may be busy with the revision before
 		if err := p.Settle(ctx, d.ID); err != nil {
 			return err
 		}
-		a, err = p.sendUpdate(ctx, d.ID, change)
+		a, err = p.send(ctx, http.MethodPatch, path, body)
 	}
 	if err != nil {
 		return err
@@ -127,11 +127,6 @@ func (p *Plane) Update(ctx context.Context, d *Deployment, change map[string]any
 	}
 	d.Revisions, d.Naming = append(d.Revisions, latest), naming
 	return nil
-}
-
-func (p *Plane) sendUpdate(ctx context.Context, id string, change map[string]any) (*client.Answer, error) {
-	body := SourceUpdate(change)
-	return p.target.Client.Do(ctx, p.target.ToControlPlane(target.TheClient, http.MethodPatch, DeploymentPath(id), body))
 }
 
 // isNoID tells whether what a creation answered as the id is none by which the deployment can be asked for.

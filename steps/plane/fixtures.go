@@ -1,6 +1,7 @@
 package plane
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -114,28 +115,18 @@ func WithMember(ctx context.Context, n int) context.Context {
 	return context.WithValue(ctx, memberKey{}, n)
 }
 
-// Shared returns the fixture's deployment, made by whoever comes first.
+// Shared returns the fixture's deployment, made by whoever comes first, with what the fixture may create.
 func (p *Plane) Shared(ctx context.Context, f *Fixture) (*Deployment, error) {
-	if err := mayUse(ctx, f); err != nil {
+	if err := cmp.Or(mayUse(ctx, f), p.Sources.CanCreate()); err != nil {
 		return nil, err
 	}
-	return p.made(ctx, f)
-}
-
-func (p *Plane) made(ctx context.Context, f *Fixture) (*Deployment, error) {
-	if err := p.Sources.CanCreate(); err != nil {
-		return nil, err
-	}
-	d, err := f.value.Get(ctx, p.maker, f.Name, f.build)
+	d, err := f.value.Get(ctx, p.maker, f.Name, func(ctx context.Context) (*Deployment, error) {
+		return f.make(WithAllowance(ctx, f.Name, SharedCost(f.Shared), []string{f.Shared}))
+	})
 	if err != nil && ctx.Err() == nil {
 		return nil, fmt.Errorf("fixture: %s: %w", f.Name, err)
 	}
 	return d, err
-}
-
-// build makes the fixture with what it may create.
-func (f *Fixture) build(ctx context.Context) (*Deployment, error) {
-	return f.make(WithAllowance(ctx, f.Name, SharedCost(f.Shared), []string{f.Shared}))
 }
 
 // Lease returns the deployment of the member of a pool that the context names, or of the first. Nobody else changes it
@@ -143,10 +134,7 @@ func (f *Fixture) build(ctx context.Context) (*Deployment, error) {
 func (p *Plane) Lease(ctx context.Context, pool Pool) (d *Deployment, giveBack func(), err error) {
 	n, _ := ctx.Value(memberKey{}).(int)
 	f := pool[n]
-	if err := mayUse(ctx, f); err != nil {
-		return nil, nil, err
-	}
-	if d, err = p.made(ctx, f); err != nil {
+	if d, err = p.Shared(ctx, f); err != nil {
 		return nil, nil, err
 	}
 	select {

@@ -51,17 +51,17 @@ type allowanceKey struct{}
 
 // allowance is what a scenario, or the making of a shared deployment, may still create.
 type allowance struct {
-	what   string
-	shares []string
-
-	mu                     sync.Mutex
-	deployments, revisions int
+	what                   string
+	shares                 []string
+	deployments, revisions atomic.Int64
 }
 
 // WithAllowance returns a context in which at most the cost may be created, and the shared deployments with these names
 // used. What goes beyond is a mistake of the suite, since the plan of the run does not know of it.
 func WithAllowance(ctx context.Context, what string, c Cost, shares []string) context.Context {
-	a := &allowance{what: what, shares: shares, deployments: c.Deployments, revisions: c.Revisions}
+	a := &allowance{what: what, shares: shares}
+	a.deployments.Store(int64(c.Deployments))
+	a.revisions.Store(int64(c.Revisions))
 	return context.WithValue(ctx, allowanceKey{}, a)
 }
 
@@ -74,13 +74,17 @@ type Cost struct {
 // TakeDeployment counts a deployment against what the scenario may create, before it is created. The budget was given
 // out before the run.
 func (p *Plane) TakeDeployment(ctx context.Context) error {
-	return spend(ctx, "deployment", func(a *allowance) *int { return &a.deployments })
+	if a, _ := ctx.Value(allowanceKey{}).(*allowance); a != nil && a.deployments.Add(-1) < 0 {
+		return a.exceeded("creates one deployment more than its tag @creates, or SharedCost, says")
+	}
+	return nil
 }
 
-// TakeRevision counts a revision against the budget, before it is asked for. The first came with the deployment.
+// TakeRevision counts a revision against what the scenario may create and the budget, before it is asked for. The first
+// came with the deployment.
 func (p *Plane) TakeRevision(ctx context.Context, d *Deployment) error {
-	if err := spend(ctx, "revision", func(a *allowance) *int { return &a.revisions }); err != nil {
-		return err
+	if a, _ := ctx.Value(allowanceKey{}).(*allowance); a != nil && a.revisions.Add(-1) < 0 {
+		return a.exceeded("creates one revision more than its tag @creates, or SharedCost, says")
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -97,20 +101,7 @@ func mayUse(ctx context.Context, f *Fixture) error {
 	if a == nil || slices.Contains(a.shares, f.Shared) {
 		return nil
 	}
-	return outcome.SuiteError("%q uses %s without the tag @shares:%s", a.what, f.Name, f.Shared)
+	return a.exceeded("uses " + f.Name + " without the tag @shares:" + f.Shared)
 }
 
-// spend holds a creation to the tags of the scenario, or to the cost of the shared deployment that it is for.
-func spend(ctx context.Context, what string, part func(*allowance) *int) error {
-	a, _ := ctx.Value(allowanceKey{}).(*allowance)
-	if a == nil {
-		return nil
-	}
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	left := part(a)
-	if *left--; *left < 0 {
-		return outcome.SuiteError("%q creates one %s more than its tag @creates, or SharedCost, says", a.what, what)
-	}
-	return nil
-}
+func (a *allowance) exceeded(how string) error { return outcome.SuiteError("%q %s", a.what, how) }

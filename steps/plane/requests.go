@@ -19,6 +19,11 @@ import (
 	"github.com/agentconform/agentconform/steps/target"
 )
 
+// send sends a request by the client.
+func (p *Plane) send(ctx context.Context, method, path string, body any) (*client.Answer, error) {
+	return p.target.Client.Do(ctx, p.target.ToControlPlane(target.TheClient, method, path, body))
+}
+
 // Get reads from the control plane as the client.
 func (p *Plane) Get(ctx context.Context, path, query string) (*client.Answer, error) {
 	request := p.target.ToControlPlane(target.TheClient, http.MethodGet, path, nil)
@@ -174,7 +179,7 @@ func (p *Plane) Remove(ctx context.Context, id string) (problem string) {
 	if p.Existing.has(id) {
 		return "it was there before the run"
 	}
-	a, err := p.target.Client.Do(ctx, p.target.ToControlPlane(target.TheClient, http.MethodDelete, DeploymentPath(id), nil))
+	a, err := p.send(ctx, http.MethodDelete, DeploymentPath(id), nil)
 	switch {
 	case err != nil:
 		return client.Reason(err)

@@ -2,6 +2,7 @@ package plane
 
 import (
 	"cmp"
+	"maps"
 
 	"github.com/agentconform/agentconform/steps/config"
 	"github.com/agentconform/agentconform/steps/outcome"
@@ -31,32 +32,33 @@ func (s Sources) CanCreate() error {
 // Body returns the create body of the configuration under the name, with changes applied. A change to nil takes
 // the key out.
 func (s Sources) Body(name string, changes map[string]any) map[string]any {
-	body := CloneObject(s.config.Create.Body)
+	body := Changed(s.config.Create.Body, changes)
 	Rename(body, name)
-	return Changed(body, changes)
+	return body
 }
 
 // Another returns a change of the source revision configuration to the second source that is configured, and
 // the key that would configure it where none is.
 func (s Sources) Another() (change map[string]any, key string) {
-	return s.alternative("repo_ref", s.config.Alternatives.RepoRef, "image_uri", s.config.Alternatives.ImageURI)
+	a := s.config.Alternatives
+	return s.alternative("alternatives."+s.Field(), a.RepoRef, a.ImageURI)
 }
 
 // Broken is like Another, for a source that cannot be built.
 func (s Sources) Broken() (change map[string]any, key string) {
-	a := s.config.Alternatives
-	return s.alternative("broken_ref", a.BrokenRef, "broken_image_uri", a.BrokenImageURI)
+	key = "alternatives.broken_ref"
+	if s.Field() == "image_uri" {
+		key = "alternatives.broken_image_uri"
+	}
+	return s.alternative(key, s.config.Alternatives.BrokenRef, s.config.Alternatives.BrokenImageURI)
 }
 
-func (s Sources) alternative(refKey, ref, imageKey, image string) (change map[string]any, key string) {
-	key, value := refKey, ref
-	if s.config.Source() != config.GitHost {
-		key, value = imageKey, image
-	}
+func (s Sources) alternative(key, ref, image string) (change map[string]any, _ string) {
+	value := map[string]string{"repo_ref": ref, "image_uri": image}[s.Field()]
 	if value != "" {
 		change = map[string]any{s.Field(): value}
 	}
-	return change, "alternatives." + key
+	return change, key
 }
 
 // Field is the field of the source revision configuration that belongs to the source that is created.
@@ -100,38 +102,23 @@ func Rename(body map[string]any, name string) (named bool) {
 	return named
 }
 
-// Changed returns an object with changes applied. A change to nil takes the key out.
+// Changed returns an object with changes applied, also to the objects within it. A change to nil takes the key out.
 func Changed(object, changes map[string]any) map[string]any {
-	changed := CloneObject(object)
-	applyChanges(changed, changes)
-	return changed
-}
-
-func applyChanges(object, changes map[string]any) {
+	changed := map[string]any{}
+	maps.Copy(changed, object)
 	for key, value := range changes {
 		inner, isObject := value.(map[string]any)
-		existing, _ := object[key].(map[string]any)
+		existing, _ := changed[key].(map[string]any)
 		switch {
 		case value == nil:
-			delete(object, key)
+			delete(changed, key)
 		case isObject && existing != nil:
-			applyChanges(existing, inner)
+			changed[key] = Changed(existing, inner)
 		default:
-			object[key] = value
+			changed[key] = value
 		}
 	}
-}
-
-// CloneObject copies an object and the objects within it.
-func CloneObject(object map[string]any) map[string]any {
-	clone := make(map[string]any, len(object))
-	for key, value := range object {
-		if inner, ok := value.(map[string]any); ok {
-			value = CloneObject(inner)
-		}
-		clone[key] = value
-	}
-	return clone
+	return changed
 }
 
 // SourceUpdate is the body of an update of the source revision configuration.
