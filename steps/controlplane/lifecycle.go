@@ -149,13 +149,13 @@ func (w *lifecycle) deployedEachTime() error {
 
 // listAgrees compares the fields of the interface. updated_at is left out: a target may touch a revision in between.
 func (w *lifecycle) listAgrees() error {
-	n := len(w.AskedIDs)
+	n := len(w.Deployment.Revisions)
 	before, list, after := w.Answers[:n], w.Answers[n], w.Answers[n+1:]
 	rows := list.Get("resources").Array()
 	if !list.OK() {
 		return outcome.Blocked("the list cannot be read: %s", outcome.Seen(list))
 	}
-	for i, id := range w.AskedIDs {
+	for i, id := range w.Deployment.Revisions {
 		at := slices.Index(plane.IDs(rows), id)
 		if at < 0 {
 			return outcome.Blocked("the revision %s is not in the list: %s", id, outcome.Seen(list))

@@ -24,6 +24,7 @@ type update struct {
 	*World
 	before *plane.Snapshot // how the deployment was before the client acted
 	kind   string          // of the update that the client sent
+	later  []string        // the latest revisions after each of two updates
 }
 
 func (w *update) define(r *common.Definitions) {
@@ -74,16 +75,11 @@ func (w *update) leases(ctx context.Context, which string) {
 	if which == "accepts updates" {
 		common.Check(w.Plane.Settle(ctx, d.ID))
 	}
-	w.remember(ctx)
-}
-
-// remember notes how the deployment is before the client acts, once its list holds the latest revision.
-func (w *update) remember(ctx context.Context) {
-	a := common.Must(w.Plane.GetDeployment(ctx, w.Deployment.ID))
+	a := common.Must(w.Plane.GetDeployment(ctx, d.ID))
 	if latest := a.Get("latest_revision_id").String(); latest != "" {
-		common.Check(w.Plane.AwaitListed(ctx, w.Deployment.ID, latest))
+		common.Check(w.Plane.AwaitListed(ctx, d.ID, latest))
 	}
-	w.before = common.Must(w.Plane.Snapshot(ctx, w.Deployment))
+	w.before = common.Must(w.Plane.Snapshot(ctx, d))
 }
 
 func (w *update) anOwnThatBuildsOnPush(ctx context.Context) error {
@@ -151,27 +147,17 @@ func (w *update) clientUpdatesTwice(ctx context.Context, field string) error {
 		if !a.OK() {
 			return outcome.AsPrecondition(outcome.Violated(a, "status 2xx", "%s", outcome.Seen(a)))
 		}
-		latest := w.laterThan(ctx, known)
-		if n > 0 && latest == known {
+		if n > 0 {
 			common.Check(w.Plane.Settle(ctx, w.Deployment.ID))
-			latest = w.laterThan(ctx, known)
 		}
+		latest, _, err := w.Plane.AwaitLatest(ctx, a, "two updates", w.Deployment.ID, known)
+		common.Check(err)
 		if n == 0 && latest == known {
 			return outcome.AsPrecondition(outcome.Violated(a, "a new revision", "none"))
 		}
-		w.AskedIDs, known = append(w.AskedIDs, latest), latest
+		w.later, known = append(w.later, latest), latest
 	}
 	return nil
-}
-
-// laterThan waits until the deployment names a later revision than the known one, which it returns where none came.
-func (w *update) laterThan(ctx context.Context, known string) (latest string) {
-	common.Retry(ctx, w.Target, func() bool {
-		a := common.Must(w.Plane.GetDeployment(ctx, w.Deployment.ID))
-		latest = cmp.Or(a.Get("latest_revision_id").String(), known)
-		return latest != known
-	})
-	return latest
 }
 
 // clientUpdatesAtOnce sends the current value by two requests that are in flight together.
@@ -299,7 +285,7 @@ func (w *update) oneRevisionEach(ctx context.Context) error {
 // was created.
 func (w *update) namesSecondLatest(ctx context.Context) error {
 	after := common.Must(w.Plane.Snapshot(ctx, w.Deployment))
-	if w.AskedIDs[1] == w.AskedIDs[0] || after.Latest != w.AskedIDs[1] {
+	if w.later[1] == w.later[0] || after.Latest != w.later[1] {
 		return outcome.Violated(after.Deployment, "the latest_revision_id of the second new revision",
 			"%s, which is not new (%d revisions, before: %d)", after.Latest, len(after.Revisions), len(w.before.Revisions)).
 			At("/latest_revision_id").Comparing(after.Deployment, w.before.Deployment)

@@ -27,7 +27,6 @@ type World struct {
 	Other      *plane.Deployment // where a sentence speaks of "another deployment"
 	Revision   string            // the id of the revision that the sentences speak of
 	Answers    []*client.Answer  // all of the last act, where it had several
-	AskedIDs   []string          // the ids of what these answers were asked for
 	tried      []tried           // the requests of the last act, where it had one for each case
 	name       string            // of the deployment that was to be refused, where it is known
 	listed     bool              // the target lists its deployments
@@ -145,8 +144,7 @@ func (w *World) retrievesLatest(ctx context.Context) {
 
 // retrievesEach reads every revision that the run knows of.
 func (w *World) retrievesEach(ctx context.Context) {
-	w.AskedIDs = w.Deployment.Revisions
-	for _, id := range w.AskedIDs {
+	for _, id := range w.Deployment.Revisions {
 		w.retrievesRevision(ctx, id)
 	}
 }

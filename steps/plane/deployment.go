@@ -53,8 +53,8 @@ func (p *Plane) Create(ctx context.Context, purpose string, changes map[string]a
 // answer does not tell is learned elsewhere: that the answer lacks it is for CP-CREATE-1 to judge.
 func (p *Plane) NoteCreated(ctx context.Context, d *Deployment, a *client.Answer) error {
 	d.ID, d.First = a.Get("id").String(), a.Get("latest_revision_id").String()
-	if a.OK() && p.isNoID(ctx, d.ID) {
-		if id := p.createdAs(ctx, d); id != "" {
+	if a.OK() {
+		if id := p.createdAs(ctx, d); id != d.ID {
 			d.ID, d.First = id, ""
 		}
 	}
@@ -129,27 +129,24 @@ func (p *Plane) Update(ctx context.Context, d *Deployment, change map[string]any
 	return nil
 }
 
-// isNoID tells whether what a creation answered as the id is none by which the deployment can be asked for.
-func (p *Plane) isNoID(ctx context.Context, id string) bool {
-	if id == "" {
-		return true
-	}
-	if uuid.Validate(id) == nil && strings.Contains(id, "-") {
-		return false
-	}
-	a, err := p.GetDeployment(ctx, id)
-	return err == nil && a.Refused()
-}
-
-// createdAs returns the id of the deployment that a creation made, where its answer has none: that of the only one with
-// its name, if the target can list its deployments (a vendor extension); else "".
+// createdAs returns the id of the deployment that a creation made. Where that of its answer is none by which the
+// deployment can be asked for, it is that of the only one with its name, if the target can list its deployments (a vendor
+// extension).
 func (p *Plane) createdAs(ctx context.Context, d *Deployment) string {
+	if uuid.Validate(d.ID) == nil && strings.Contains(d.ID, "-") {
+		return d.ID
+	}
+	if d.ID != "" {
+		if a, err := p.GetDeployment(ctx, d.ID); err != nil || !a.Refused() {
+			return d.ID
+		}
+	}
 	if name, _ := d.Body["name"].(string); name != "" {
 		if found, _, err := p.Named(ctx, name); err == nil && len(found) == 1 {
 			return found[0]
 		}
 	}
-	return ""
+	return d.ID
 }
 
 // firstOf returns the id of the only revision of a deployment that was just created, where the creation has not named
@@ -157,11 +154,9 @@ func (p *Plane) createdAs(ctx context.Context, d *Deployment) string {
 // waited for.
 func (p *Plane) firstOf(ctx context.Context, id string) (first string) {
 	limit := p.target.Config.Timeouts.Request
-	p.mu.Lock()
-	if p.noFirst {
+	if p.noFirst.Load() {
 		limit = 0
 	}
-	p.mu.Unlock()
 	err := p.target.RetryFor(ctx, limit, func() (bool, error) {
 		a, err := p.GetDeployment(ctx, id)
 		if err != nil {
@@ -178,9 +173,7 @@ func (p *Plane) firstOf(ctx context.Context, id string) (first string) {
 		return first != "", err
 	})
 	if err == nil && first == "" {
-		p.mu.Lock()
-		defer p.mu.Unlock()
-		p.noFirst = true
+		p.noFirst.Store(true)
 	}
 	return first
 }

@@ -30,10 +30,11 @@ type Plane struct {
 	each   shared.Value[[]*client.Answer] // see LookAtEach
 	*polls
 
+	endless atomic.Bool // a list of revisions did not end
+	noFirst atomic.Bool // the first revision of a deployment could not be learned
+
 	mu            sync.Mutex
-	endless       atomic.Bool     // a list of revisions did not end
 	noRevisionFor map[string]bool // kinds of updates of which one made no revision in time
-	noFirst       bool            // the first revision of a deployment could not be learned
 }
 
 // New returns the control plane of the target. Shared deployments are made by the maker; times of the timeline count

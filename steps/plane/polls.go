@@ -148,12 +148,25 @@ func (p *polls) endOf(id string) (Ending, bool) {
 	return h.Ending, true
 }
 
-// isLast tells whether another revision stayed in this status outside the interface: the next one need not be watched
-// as long.
-func (p *polls) isLast(status string) bool {
+// endsInVain tells whether there is no reason to wait for another status, and notes in the history what ended the poll.
+// A status outside the interface in which another revision stayed need not be watched as long.
+func (p *polls) endsInVain(h *History, start, changed time.Time, wait, whole time.Duration) bool {
+	earlier, known := p.endOf(h.revision)
+	limit, ending := p.limit(h.revision, start, whole)
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return p.last[status]
+	strange := !IsKnown(Meant(h.Final))
+	switch {
+	case known && (earlier != Stuck || strange):
+		h.Ending = earlier
+	case strange && (p.last[h.Final] || time.Since(changed)+wait > whole/stuck):
+		h.Ending = Stuck
+	case time.Since(start)+wait > limit:
+		h.Ending = ending
+	default:
+		return false
+	}
+	return true
 }
 
 // StaysIn returns the status outside the interface in which the latest revision of a deployment stays, or "".
