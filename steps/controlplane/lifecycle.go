@@ -25,13 +25,7 @@ func (w *lifecycle) define(r *common.Definitions) {
 	r.Given(`a DEPLOYED deployment created for this scenario`, func(ctx context.Context) {
 		w.Deployment = common.Must(w.Plane.CreateDeployed(ctx, "own"))
 	})
-	r.When(`the client polls its latest revision`, func(ctx context.Context) { w.polls(ctx, plane.IsDone) })
-	// which need not wait any longer once a status was seen, in this poll or another one, that fails the scenario
-	r.When(`the client polls its latest revision and stops at the first unknown status`, func(ctx context.Context) {
-		w.polls(ctx, func(status string) bool {
-			return plane.IsDone(status) || slices.ContainsFunc(w.Plane.ReadOf(w.Revision).Statuses, isUnknown)
-		})
-	})
+	r.When(`the client polls its latest revision( and stops at the first unknown status)?`, w.clientPolls)
 	r.When(`the client retrieves its latest revision several times`, w.clientRetrievesSeveralTimes)
 	r.When(`the client lists its revisions and retrieves each`, w.clientListsAndRetrievesEach)
 	r.When(`the client updates the deployment to a source that cannot be built, and polls its latest revision`,
@@ -44,17 +38,18 @@ func (w *lifecycle) define(r *common.Definitions) {
 }
 
 // aRetrievableDeployment can be retrieved with the revision that its creation named.
-func (w *lifecycle) aRetrievableDeployment(ctx context.Context) error {
+func (w *lifecycle) aRetrievableDeployment(ctx context.Context) {
 	w.shared(w.Plane.Fixtures.Readable)(ctx)
-	if a := common.Must(w.Plane.GetDeployment(ctx, w.Deployment.ID)); !a.OK() {
-		return outcome.Blocked("the deployment cannot be retrieved: %s", outcome.Seen(a))
-	}
-	return nil
+	retrieved("the deployment", common.Must(w.Plane.GetDeployment(ctx, w.Deployment.ID)))
 }
 
-func (w *lifecycle) polls(ctx context.Context, until func(status string) bool) {
+// clientPolls need not wait any longer once a status was seen, in this poll or another one, that fails the scenario.
+func (w *lifecycle) clientPolls(ctx context.Context, early string) {
 	w.Revision = w.Deployment.Latest()
-	w.polled = common.Must(w.Plane.Poll(ctx, w.Deployment.ID, w.Revision, until))
+	w.polled = common.Must(w.Plane.Poll(ctx, w.Deployment.ID, w.Revision, func(status string) bool {
+		isWrong := early != "" && slices.ContainsFunc(w.Plane.ReadOf(w.Revision).Statuses, isUnknown)
+		return isWrong || plane.IsDone(status)
+	}))
 }
 
 // isFailed goes by the status that is meant: how it is written is judged by CP-POLL-1.
@@ -65,7 +60,7 @@ func isUnknown(status string) bool { return !plane.IsKnown(status) }
 // clientRetrievesSeveralTimes reads a deployment of the run: somebody else may update an existing one at any time.
 func (w *lifecycle) clientRetrievesSeveralTimes(ctx context.Context) {
 	for range 5 {
-		w.retrievesLatest(ctx)
+		w.retrievesRevision(ctx, w.Deployment.Latest())
 		common.Check(client.Sleep(ctx, w.Target.Config.Polling.Interval))
 	}
 }
@@ -95,7 +90,7 @@ func (w *lifecycle) clientUpdatesToBroken(ctx context.Context) error {
 	}
 	w.Plane.ExpectsFailure(latest)
 	w.Deployment.Revisions = append(w.Deployment.Revisions, latest)
-	w.polls(ctx, plane.IsDone)
+	w.clientPolls(ctx, "")
 	w.retrieves(ctx) // what the deployment shows while its latest revision has failed is for the invariants
 	return nil
 }
@@ -151,10 +146,7 @@ func (w *lifecycle) deployedEachTime() error {
 func (w *lifecycle) listAgrees() error {
 	n := len(w.Deployment.Revisions)
 	before, list, after := w.Answers[:n], w.Answers[n], w.Answers[n+1:]
-	rows := list.Get("resources").Array()
-	if !list.OK() {
-		return outcome.Blocked("the list cannot be read: %s", outcome.Seen(list))
-	}
+	rows := retrieved("the list", list).Get("resources").Array()
 	for i, id := range w.Deployment.Revisions {
 		at := slices.Index(plane.IDs(rows), id)
 		if at < 0 {

@@ -45,7 +45,10 @@ func (w *lists) define(r *common.Definitions) {
 	r.When(`the list is read`, func() error { return nil })
 	r.When(`the client lists its revisions from (the end|one past the end|far past the end)`, w.clientListsFrom)
 	r.When(`the client lists all its revisions twice`, func(ctx context.Context) {
-		w.whole = []list{w.served(ctx, ""), w.served(ctx, "")}
+		for range 2 {
+			w.whole = append(w.whole, w.read(ctx, ""))
+			retrieved("the list", w.whole[len(w.whole)-1].answer)
+		}
 	})
 	// pages that grow find a target that takes an offset for the number of a page
 	r.When(`the client pages through (its revisions|each filtered list), `+
@@ -56,11 +59,7 @@ func (w *lists) define(r *common.Definitions) {
 		return cmp.Or(outcome.WantAt(a.Get("resources").IsArray(), a, "resources", "an array in resources"),
 			outcome.WantAt(common.IsInteger(a.Get("offset")), a, "offset", "an integer in offset"))
 	})
-	r.Then(`it holds as many revisions as the limit allows, or all`, w.Steady(w.holdsWhatLimitAllows))
-	r.Then(`it holds exactly 20 revisions`, func() error {
-		return w.holds(defaultLimit, fmt.Sprintf("20 of the %d revisions", w.known()))
-	})
-	r.Then(`it holds no revision`, w.Steady(w.isEmpty))
+	r.Then(`it holds (as many revisions as the limit allows, or all|exactly 20 revisions|no revision)`, w.holds)
 	r.Then(`every revision was returned exactly once`, w.eachHoldsItsOwn)
 	r.Then(`(?:the request|each of these requests) is refused with 422 and an error that names "(\w+)"(?: and "(\w+)")?`,
 		w.eachIsRefusedNaming)
@@ -99,42 +98,35 @@ func (w *lists) anEmptyList(ctx context.Context) error {
 func (w *lists) twoInvalidParameters(ctx context.Context) error {
 	for _, candidates := range [][]string{{"limit=0", "limit=101", "limit=ten"}, {"offset=-1", "offset=ten"}} {
 		name, _, _ := strings.Cut(candidates[0], "=")
-		refused := ""
-		for _, query := range candidates {
+		refused := slices.IndexFunc(candidates, func(query string) bool {
 			w.List(ctx, query, true)
-			if w.Scene.Answer.Status == http.StatusUnprocessableEntity && names(w.Scene.Answer, name) {
-				refused = query
-				break
-			}
-		}
-		if refused == "" {
+			return w.Scene.Answer.Status == http.StatusUnprocessableEntity && names(w.Scene.Answer, name)
+		})
+		if refused < 0 {
 			return outcome.Blocked("no invalid %s is refused with an error that names it", name)
 		}
-		w.invalid = append(w.invalid, refused)
+		w.invalid = append(w.invalid, candidates[refused])
 	}
 	return nil
 }
 
-// holdsWhatLimitAllows wants no more than the limit, and no less where there is more.
-func (w *lists) holdsWhatLimitAllows() error {
-	limit := common.Must(strconv.Atoi(w.limit))
-	want := min(limit, w.known())
-	return w.holds(want, strconv.Itoa(want)+" revisions")
-}
-
-func (w *lists) holds(want int, expected string) error {
+// holds wants so many revisions, and no less where there are more. How nothing is written is not judged, as long as there
+// is a place for it.
+func (w *lists) holds(ctx context.Context, what string) error {
+	want, a := defaultLimit, w.Scene.Answer
+	switch what {
+	case "no revision":
+		if want = 0; !a.Get("resources").Exists() {
+			return outcome.Inconclusive("the answer has no resources: %s", outcome.Seen(a))
+		}
+	case "as many revisions as the limit allows, or all":
+		want = min(common.Must(strconv.Atoi(w.limit)), w.known())
+	}
 	if n := len(w.rows()); n != want {
-		return outcome.Violated(w.Scene.Answer, expected, "%d", n).At("/resources")
+		expected := fmt.Sprintf("%d of the %d revisions", want, w.known())
+		return w.UnlessChanged(ctx, outcome.Violated(a, expected, "%d", n).At("/resources"))
 	}
 	return nil
-}
-
-// isEmpty does not judge how nothing is written, as long as there is a place for it.
-func (w *lists) isEmpty() error {
-	if !w.Scene.Answer.Get("resources").Exists() {
-		return outcome.Inconclusive("the answer has no resources: %s", outcome.Seen(w.Scene.Answer))
-	}
-	return w.holds(0, "no revisions")
 }
 
 // newestFirst goes by the order in which the run made the revisions. What it did not make is left out.

@@ -40,15 +40,6 @@ func (w *lists) read(ctx context.Context, filter string) list {
 	return list{rows: rows, answer: first}
 }
 
-// served reads all that a filter keeps, and blocks where that is refused: nothing can be judged then.
-func (w *lists) served(ctx context.Context, filter string) list {
-	l := w.read(ctx, filter)
-	if !l.answer.OK() {
-		common.Check(outcome.Blocked("the list cannot be read: %s", outcome.Seen(l.answer)))
-	}
-	return l
-}
-
 // page reads one page.
 func (w *lists) page(ctx context.Context, query string) list {
 	w.List(ctx, query, false)

@@ -32,7 +32,7 @@ func (w *lists) defineValues(r *common.Definitions) {
 		`(, beside valid values of the other parameters)?`, w.clientListsInvalid)
 	r.When(`the client lists its revisions with (limit|offset|remote_reconciled) in each other spelling`,
 		w.clientListsSpelled)
-	r.Then(`each is taken for the value that it stands for, or refused with 4xx`, w.Steady(w.eachStandsForItsValue))
+	r.Then(`each is taken for the value that it stands for, or refused with 4xx`, w.eachStandsForItsValue)
 	r.When(`the client lists the revisions of an unknown deployment with each parameter`, w.clientListsUnknownWithEach)
 	const asks = `the client (retrieves|lists the revisions of|retrieves its latest revision under|sends an empty update to) `
 	r.When(asks+`(?:an unknown deployment|the deployment with the id "([^"]*)")`, w.clientAsksBy)
@@ -201,15 +201,15 @@ func (w *lists) clientListsSpelled(ctx context.Context, parameter string) error 
 	return nil
 }
 
-func (w *lists) eachStandsForItsValue() error {
-	return w.each(func(t tried) *outcome.Outcome {
+func (w *lists) eachStandsForItsValue(ctx context.Context) error {
+	return w.UnlessChanged(ctx, w.each(func(t tried) *outcome.Outcome {
 		is := t.answer.OK() && plane.SameIDs(plane.IDs(t.answer.Get("resources").Array()), t.want)
 		if is || t.answer.Refused() {
 			return nil
 		}
 		return outcome.Violated(t.answer, fmt.Sprintf("the %d revisions of %s, or status 422", len(t.want), t.what), "%s",
 			outcome.Seen(t.answer))
-	})
+	}))
 }
 
 func (w *lists) clientListsUnknownWithEach(ctx context.Context) {

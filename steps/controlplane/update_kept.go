@@ -84,10 +84,7 @@ func (w *update) allFieldsKept(ctx context.Context) error {
 	common.Check(w.Target.WaitSettleDelay(ctx, w.Scene.Answer))
 	var differs error
 	for range 3 {
-		now := common.Must(w.Plane.GetDeployment(ctx, w.Deployment.ID))
-		if !now.OK() {
-			return outcome.Blocked("the deployment cannot be retrieved: %s", outcome.Seen(now))
-		}
+		now := retrieved("the deployment", common.Must(w.Plane.GetDeployment(ctx, w.Deployment.ID)))
 		settable := append(sourceFields[:3:3], "source_config.build_on_push")
 		if differs = fieldsKept(now, w.before.Deployment, settable); differs == nil {
 			return nil

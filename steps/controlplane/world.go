@@ -137,11 +137,6 @@ func (w *World) retrievesRevision(ctx context.Context, id string) {
 	w.get(ctx, plane.RevisionPath(w.Deployment.ID, id), "", false)
 }
 
-// retrievesLatest reads the newest revision that the run knows of.
-func (w *World) retrievesLatest(ctx context.Context) {
-	w.retrievesRevision(ctx, w.Deployment.Latest())
-}
-
 // retrievesEach reads every revision that the run knows of.
 func (w *World) retrievesEach(ctx context.Context) {
 	for _, id := range w.Deployment.Revisions {
@@ -154,9 +149,12 @@ func (w *World) Served() error {
 	return outcome.Want(w.Scene.Answer.OK(), w.Scene.Answer, "status 2xx")
 }
 
-// NotFound wants the last answer to be a 404 (section 7).
-func (w *World) NotFound() error {
-	return outcome.Want(w.Scene.Answer.Status == http.StatusNotFound, w.Scene.Answer, "status 404")
+// retrieved blocks where an answer shows nothing of what a step needs.
+func retrieved(what string, a *client.Answer) *client.Answer {
+	if !a.OK() {
+		common.Check(outcome.Blocked("%s cannot be retrieved: %s", what, outcome.Seen(a)))
+	}
+	return a
 }
 
 // sendCase sends the request for one case.
@@ -184,11 +182,6 @@ func (w *World) UnlessChanged(ctx context.Context, wrong error) error {
 		return wrong
 	}
 	return cmp.Or(w.Plane.Unchanged(ctx, w.Deployment), wrong)
-}
-
-// Steady is a judgement that does not hold a change by somebody else against the target.
-func (w *World) Steady(judge func() error) func(ctx context.Context) error {
-	return func(ctx context.Context) error { return w.UnlessChanged(ctx, judge()) }
 }
 
 // Source is that of the deployment that the sentences speak of, "" where it is not known.
