@@ -201,17 +201,12 @@ func (w *creation) refusedOrOwnReadOnly(ctx context.Context) error {
 }
 
 func (w *creation) clientCreatesFromTag(ctx context.Context, how string) {
-	changes := fromTag(w.Target.Config, how == "true")
-	if how == "absent" {
-		changes["source_config"] = map[string]any{"build_on_push": nil}
-		if _, given := w.Target.Config.Create.Body["source_config"].(map[string]any); !given {
-			delete(changes, "source_config")
-		}
-	}
-	w.createsWith(ctx, "tag", changes)
+	push := map[string]any{"true": true, "false": false, "absent": nil}[how]
+	w.createsWith(ctx, "tag", fromTag(w.Target.Config, push))
 }
 
-func fromTag(c *config.Config, buildOnPush bool) map[string]any {
+// fromTag are the changes for a deployment from the tag, without build_on_push where that is nil.
+func fromTag(c *config.Config, buildOnPush any) map[string]any {
 	return map[string]any{
 		"source_config":          map[string]any{"build_on_push": buildOnPush},
 		"source_revision_config": map[string]any{"repo_ref": c.Alternatives.TagRef},

@@ -64,15 +64,12 @@ func (w *update) define(r *common.Definitions) {
 // leases takes a deployment that is the scenario's alone until it ends, so that every change is of its making. For updates
 // that are to be refused it need not be DEPLOYED.
 func (w *update) leases(ctx context.Context, which string) {
-	pool := w.Plane.Fixtures.Changing
-	if which == "accepts updates" {
-		pool = w.Plane.Fixtures.Leased
-	}
-	d, giveBack, err := w.Plane.Lease(ctx, pool)
+	isReady := which == "accepts updates"
+	d, giveBack, err := w.Plane.Lease(ctx, isReady)
 	common.Check(err)
 	w.Deployment = d
 	w.Scene.AtEnd(giveBack)
-	if which == "accepts updates" {
+	if isReady {
 		common.Check(w.Plane.Settle(ctx, d.ID))
 	}
 	a := common.Must(w.Plane.GetDeployment(ctx, d.ID))

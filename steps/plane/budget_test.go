@@ -22,7 +22,7 @@ func TestAScenarioCreatesNoMoreThanItsTagsSay(t *testing.T) {
 	require.NoError(t, p.TakeDeployment(ctx))
 	require.NoError(t, p.TakeRevision(ctx, &Deployment{}))
 	_, unshared := p.Shared(ctx, p.Fixtures.Long)
-	_, _, unleased := p.Lease(ctx, p.Fixtures.Leased)
+	_, _, unleased := p.Lease(ctx, true)
 	for name, err := range map[string]error{
 		"a second deployment": p.TakeDeployment(ctx),
 		"a second revision":   p.TakeRevision(ctx, &Deployment{}),

@@ -14,14 +14,20 @@ import (
 // Fixture is a deployment that scenarios share: made once, by the first that needs it.
 type Fixture struct {
 	Name   string
-	Shared string        // in the tags of the features: @shares:history
-	lease  chan struct{} // holds a token while nobody changes the deployment
+	Shared string // in the tags of the features: @shares:history
 	value  shared.Value[*Deployment]
-	make   func(ctx context.Context) (*Deployment, error)
+	make   maker
 }
 
-// Pool are fixtures that are alike; each is changed by other scenarios.
-type Pool [PoolSize]*Fixture
+// maker makes the deployment of a fixture.
+type maker func(ctx context.Context) (*Deployment, error)
+
+// member is one of several deployments that are alike; each is changed by other scenarios, by one at a time.
+type member struct {
+	created  *Fixture // perhaps not DEPLOYED yet
+	deployed *Fixture
+	lease    chan struct{} // holds a token while nobody changes the deployment
+}
 
 // Changing is the shared deployment that scenarios change in turn, in the tags of the features.
 const Changing = "changing"
@@ -37,59 +43,53 @@ type Fixtures struct {
 	Readable *Fixture // the same, when its first revision can be retrieved
 	Deployed *Fixture // the same, DEPLOYED; nobody ever changes it
 	Existing *Fixture // created; nothing that is judged depends on its revisions
-	Changing Pool     // created; changed by one scenario at a time
-	Leased   Pool     // the same, DEPLOYED
 	Updated  *Fixture // DEPLOYED, then updated to another source, and settled
 	Long     *Fixture // with more than 20 revisions, all settled
+
+	changing [PoolSize]member // see [Plane.Lease]
 }
 
 func (p *Plane) newFixtures() *Fixtures {
-	type maker = func(ctx context.Context) (*Deployment, error)
-	made := func(name, shared string, makeIt maker) *Fixture {
-		f := &Fixture{Name: name, Shared: shared, make: makeIt, lease: make(chan struct{}, 1)}
-		f.lease <- struct{}{}
-		return f
+	made := func(name, shared string, make maker) *Fixture {
+		return &Fixture{Name: name, Shared: shared, make: make}
 	}
-	created := func(name, shared, purpose string) *Fixture {
-		return made(name, shared, func(ctx context.Context) (*Deployment, error) { return p.Create(ctx, purpose, nil) })
+	create := func(purpose string) maker {
+		return func(ctx context.Context) (*Deployment, error) { return p.Create(ctx, purpose, nil) }
 	}
 	f := &Fixtures{
-		Created:  created("a deployment", "deployment", "shared"),
-		Existing: created("another existing deployment", "another", "another"),
+		Created:  made("a deployment", "deployment", create("shared")),
+		Existing: made("another existing deployment", "another", create("another")),
 		Updated:  made("a deployment that was updated", "updated", p.makeUpdated),
 		Long:     made("a deployment with a long history", "history", p.makeLong),
 	}
-	// from makes a fixture of another one.
-	from := func(other *Fixture, do func(ctx context.Context, d *Deployment) (*Deployment, error)) maker {
-		return func(ctx context.Context) (*Deployment, error) {
-			d, err := p.Shared(ctx, other)
-			if err != nil {
-				return nil, err
-			}
-			return do(ctx, d)
-		}
-	}
-	f.Readable = made("a deployment with a retrievable revision", "deployment", from(f.Created, p.firstIsReadable))
+	f.Readable = made("a deployment with a retrievable revision", "deployment", p.from(f.Created, p.firstIsReadable))
 	f.Deployed = made("a DEPLOYED deployment", "deployment",
-		from(f.Created, func(ctx context.Context, d *Deployment) (*Deployment, error) {
+		p.from(f.Created, func(ctx context.Context, d *Deployment) (*Deployment, error) {
 			up := *d // the other fixture's is read by those who do not wait
 			return &up, p.reachDeployed(ctx, &up)
 		}))
-	for n, purpose := range poolNames {
-		number := ""
-		if n > 0 {
-			number = fmt.Sprintf(" %d", n+1)
-		}
-		changing := created("a deployment that one scenario changes at a time"+number, Changing, purpose)
-		f.Changing[n] = changing
-		f.Leased[n] = made("a deployment that accepts updates"+number, Changing,
-			from(changing, func(ctx context.Context, d *Deployment) (*Deployment, error) {
+	for n, name := range poolNames {
+		created := made("a deployment that one scenario changes at a time"+name.number, Changing, create(name.purpose))
+		deployed := made("a deployment that accepts updates"+name.number, Changing,
+			p.from(created, func(ctx context.Context, d *Deployment) (*Deployment, error) {
 				up := *d // others change it already
 				return d, p.reachDeployed(ctx, &up)
 			}))
-		f.Leased[n].lease = changing.lease
+		f.changing[n] = member{created, deployed, make(chan struct{}, 1)}
+		f.changing[n].lease <- struct{}{}
 	}
 	return f
+}
+
+// from makes a fixture of another one.
+func (p *Plane) from(other *Fixture, do func(ctx context.Context, d *Deployment) (*Deployment, error)) maker {
+	return func(ctx context.Context) (*Deployment, error) {
+		d, err := p.Shared(ctx, other)
+		if err != nil {
+			return nil, err
+		}
+		return do(ctx, d)
+	}
 }
 
 func (p *Plane) firstIsReadable(ctx context.Context, d *Deployment) (*Deployment, error) {
@@ -103,8 +103,9 @@ func (p *Plane) firstIsReadable(ctx context.Context, d *Deployment) (*Deployment
 // PoolSize is how many deployments there are at most of which each is changed by one scenario at a time.
 const PoolSize = 3
 
-// poolNames are in the names of the deployments, which hold no spaces (target.RunOf).
-var poolNames = [PoolSize]string{"changing", "changing-second", "changing-third"}
+// poolNames tell the deployments apart: in their own names, which hold no spaces (target.RunOf), and in those of fixtures.
+var poolNames = [PoolSize]struct{ purpose, number string }{
+	{"changing", ""}, {"changing-second", " 2"}, {"changing-third", " 3"}}
 
 // memberKey is for the number of the fixture in its pool.
 type memberKey struct{}
@@ -129,18 +130,22 @@ func (p *Plane) Shared(ctx context.Context, f *Fixture) (*Deployment, error) {
 	return d, err
 }
 
-// Lease returns the deployment of the member of a pool that the context names, or of the first. Nobody else changes it
-// until it is given back.
-func (p *Plane) Lease(ctx context.Context, pool Pool) (d *Deployment, giveBack func(), err error) {
+// Lease returns the deployment of the member of the pool that the context names, or of the first, once it is DEPLOYED
+// where that is wanted. Nobody else changes it until it is given back.
+func (p *Plane) Lease(ctx context.Context, deployed bool) (d *Deployment, giveBack func(), err error) {
 	n, _ := ctx.Value(memberKey{}).(int)
-	f := pool[n]
+	m := p.Fixtures.changing[n]
+	f := m.created
+	if deployed {
+		f = m.deployed
+	}
 	if d, err = p.Shared(ctx, f); err != nil {
 		return nil, nil, err
 	}
 	select {
-	case <-f.lease:
+	case <-m.lease:
 		client.Hurry(ctx, client.AwaitedByOther)
-		return d, func() { f.lease <- struct{}{} }, nil
+		return d, func() { m.lease <- struct{}{} }, nil
 	case <-ctx.Done():
 		return nil, nil, context.Cause(ctx)
 	}

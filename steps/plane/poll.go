@@ -170,12 +170,11 @@ func (p *Plane) AwaitSettled(ctx context.Context, d *Deployment) (late *History,
 			unknown = append(unknown, revision)
 		}
 	}
-	// all of them wait at once: each since it was first UNKNOWN
-	enough := min(p.target.Config.Timeouts.Request, p.target.Config.Timeouts.Poll)
+	// all of them wait at once
+	start, enough := time.Now(), min(p.target.Config.Timeouts.Request, p.target.Config.Timeouts.Poll)
 	for _, revision := range unknown {
 		h, err := p.Poll(ctx, d.ID, revision, func(status string) bool {
-			since := p.ReadOf(revision).unknown
-			return IsSettled(status) || !since.IsZero() && time.Since(since) >= enough
+			return IsSettled(status) || status == statusUnknown && time.Since(start) >= enough
 		})
 		if err != nil || h.isLate() {
 			return h, err

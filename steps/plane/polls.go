@@ -35,7 +35,6 @@ type Read struct {
 	First    *client.Answer // the earliest
 	Statuses []string       // each once, in the order in which they were seen
 	last     string
-	unknown  time.Time // since when every read showed UNKNOWN; zero where the last one did not
 }
 
 // polls are what the polls of a run have seen, and what that says about later ones.
@@ -68,12 +67,6 @@ func (p *polls) note(deployment, revision string, a *client.Answer) {
 		p.last[known.last] = false
 	}
 	known.last = status
-	switch {
-	case status != statusUnknown:
-		known.unknown = time.Time{}
-	case known.unknown.IsZero():
-		known.unknown = time.Now()
-	}
 	if !slices.Contains(known.Statuses, status) {
 		known.Statuses = append(slices.Clip(known.Statuses), status)
 		at := time.Since(p.start).Milliseconds()

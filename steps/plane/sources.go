@@ -112,7 +112,7 @@ func Changed(object, changes map[string]any) map[string]any {
 		switch {
 		case value == nil:
 			delete(changed, key)
-		case isObject && existing != nil:
+		case isObject:
 			changed[key] = Changed(existing, inner)
 		default:
 			changed[key] = value
