@@ -15,14 +15,6 @@ import (
 	"github.com/agentconform/agentconform/steps/target"
 )
 
-// access holds the sentences about authentication at the control plane (section 5).
-type access struct {
-	*World
-	asker     target.Asker // who sent the last request
-	operation string       // what for
-	empty     bool         // what was sent has no body that could be served
-}
-
 // The mistakes in credentials, as the sentences name them. Each wrong credential is sent alone: a valid one beside it
 // is not judged.
 const (
@@ -30,8 +22,9 @@ const (
 	nearMiss     = `one character too long|one character too short|changed in its last character|in another case`
 )
 
-func (w *access) define(r *common.Definitions) {
-	r.Given(`another existing deployment`, w.existing(w.Plane.Fixtures.Existing))
+// defineAccess registers the sentences about authentication at the control plane (section 5).
+func (w *World) defineAccess(r *common.Definitions) {
+	r.Given(`another existing deployment`, w.existing(w.plane.Fixtures.Existing))
 	r.Given(`an existing deployment, or an unknown id`, w.anIDToAskFor)
 	r.Given(`a target that can list its deployments`, w.aTargetThatListsDeployments)
 	r.When(`(?:a client with )?(no credentials|an unknown API key|an API key that is (?:`+noCredential+`|`+nearMiss+`)|`+
@@ -41,10 +34,10 @@ func (w *access) define(r *common.Definitions) {
 	r.When(`a client with the scheme (API Key|Tenant ID|Bearer Auth) tries to (`+operations+`)`, w.clientWithSchemeTries)
 	r.When(`a client with no credentials reads it (?:by paths )?with (.+)`, w.readsInDisguise)
 	r.Then(`the request is refused with 401 or 403`, func() error {
-		return w.refusedForCredentials(w.Scene.Answer, w.empty)
+		return w.refusedForCredentials(w.scene.Answer, w.empty)
 	})
 	r.Then(`each request is refused with 401 or 403`, func() error {
-		return common.Each(w.Answers, func(a *client.Answer) error { return w.refusedForCredentials(a, w.empty) })
+		return common.Each(w.answers, func(a *client.Answer) error { return w.refusedForCredentials(a, w.empty) })
 	})
 	r.Then(`the refusal has the status for an unknown deployment`, w.refusedAsUnknown)
 	r.Then(`the answer has the status for an unknown deployment`, w.asForUnknown)
@@ -57,16 +50,16 @@ func unknown() *plane.Deployment {
 }
 
 // anIDToAskFor is that of a deployment where there is one that can be read: what nobody may do is tried with any.
-func (w *access) anIDToAskFor(ctx context.Context) {
-	if w.Plane.Existing.Readable(1) != nil {
+func (w *World) anIDToAskFor(ctx context.Context) {
+	if w.plane.Existing.Readable(1) != nil {
 		w.Deployment = unknown()
 		return
 	}
-	w.existing(w.Plane.Fixtures.Existing)(ctx)
+	w.existing(w.plane.Fixtures.Existing)(ctx)
 }
 
-func (w *access) aTargetThatListsDeployments(ctx context.Context) error {
-	_, supported, err := w.Plane.Named(ctx, w.Target.Name("none"))
+func (w *World) aTargetThatListsDeployments(ctx context.Context) error {
+	_, supported, err := w.plane.Named(ctx, w.target.Name("none"))
 	if w.listed = supported; err == nil && !supported {
 		return outcome.Inapplicable("GET /v2/deployments", "the target does not list deployments (the interface does not "+
 			"require it), so a deployment that was created in spite of the refusal cannot be found")
@@ -75,40 +68,40 @@ func (w *access) aTargetThatListsDeployments(ctx context.Context) error {
 }
 
 // try has the asker send one of the operations of the interface to the deployment.
-func (w *access) try(ctx context.Context, who target.Asker, operation string) {
+func (w *World) try(ctx context.Context, who target.Asker, operation string) {
 	w.asker, w.operation = who, operation
 	d := w.Deployment
 	switch {
 	case operation == "create a deployment":
 		w.tryCreate(ctx, who)
 		return
-	case operation == "update a deployment" && w.CanCreate() != nil:
+	case operation == "update a deployment" && w.canCreate() != nil:
 		d = unknown() // what was there before the run is not put at risk
 	}
 	w.send(ctx, w.request(who, operation, d))
 }
 
 // tryCreate enters what is created in the ledger, also where it should not have been.
-func (w *access) tryCreate(ctx context.Context, who target.Asker) {
+func (w *World) tryCreate(ctx context.Context, who target.Asker) {
 	if who == target.TheClient || target.IsScheme(who) {
-		common.Check(w.Plane.TakeDeployment(ctx))
+		common.Check(w.plane.TakeDeployment(ctx))
 	}
 	d := &plane.Deployment{Body: map[string]any{}}
-	if w.empty = w.CanCreate() != nil; !w.empty {
-		w.name = w.Target.Name("access")
-		d.Body = w.Plane.Sources.Body(w.name, nil)
+	if w.empty = w.canCreate() != nil; !w.empty {
+		w.name = w.target.Name("access")
+		d.Body = w.plane.Sources.Body(w.name, nil)
 	}
 	w.creates(ctx, who, d, d.Body, w.empty)
 }
 
 // clientTries has a client with the credentials that the sentence names try the operation. It skips where the mistake
 // of a near miss changes nothing in the credential.
-func (w *access) clientTries(ctx context.Context, credentials, operation string) error {
+func (w *World) clientTries(ctx context.Context, credentials, operation string) error {
 	credential, kind, _ := strings.Cut(credentials, " that is ")
 	scheme := map[string]string{"an API key": target.SchemeAPIKey, "a tenant ID": target.SchemeTenantID,
 		"a bearer token": target.SchemeBearer}[credential]
-	if w.Target.IsSame(scheme, kind) {
-		_, key := w.Target.Credential(scheme)
+	if w.target.IsSame(scheme, kind) {
+		_, key := w.target.Credential(scheme)
 		return outcome.Inapplicable(key,
 			"the %s is the same with this mistake: it is too short, or has no letters that have a case", scheme)
 	}
@@ -116,24 +109,24 @@ func (w *access) clientTries(ctx context.Context, credentials, operation string)
 	return nil
 }
 
-func (w *access) clientTriesAll(ctx context.Context, credentials string) {
+func (w *World) clientTriesAll(ctx context.Context, credentials string) {
 	for operation := range strings.SplitSeq(operations, "|") {
 		common.Check(w.clientTries(ctx, credentials, operation))
 	}
 }
 
-func (w *access) clientWithSchemeTries(ctx context.Context, scheme, operation string) {
-	w.Scene.Served = w.schemeOpens
+func (w *World) clientWithSchemeTries(ctx context.Context, scheme, operation string) {
+	w.scene.Served = w.schemeOpens
 	w.try(ctx, target.Asker(scheme), operation)
-	a := w.Scene.Answer
+	a := w.scene.Answer
 	if operation == "update a deployment" && a.Refused() && w.refusedForCredentials(a, false) != nil {
-		common.Check(w.Plane.Settle(ctx, w.Deployment.ID)) // it may be busy with its first revision
+		common.Check(w.plane.Settle(ctx, w.Deployment.ID)) // it may be busy with its first revision
 		w.try(ctx, target.Asker(scheme), operation)
 	}
 }
 
 // refusedForCredentials does not judge a refusal of the empty object: a target may look at the body first.
-func (w *access) refusedForCredentials(a *client.Answer, empty bool) error {
+func (w *World) refusedForCredentials(a *client.Answer, empty bool) error {
 	isRefused := a.Status == http.StatusUnauthorized || a.Status == http.StatusForbidden
 	if empty && a.Refused() && !isRefused {
 		return outcome.NotConfigured("create.body", "the empty object was refused with status %d before the credentials "+
@@ -144,8 +137,8 @@ func (w *access) refusedForCredentials(a *client.Answer, empty bool) error {
 
 // schemeOpens wants the request to be served. Where it is not, and not because of the credentials, the answer to the
 // request with all credentials tells whether the scheme is the cause.
-func (w *access) schemeOpens(ctx context.Context) error {
-	a := w.Scene.Answer
+func (w *World) schemeOpens(ctx context.Context) error {
+	a := w.scene.Answer
 	if a.OK() {
 		return nil
 	}
@@ -153,7 +146,7 @@ func (w *access) schemeOpens(ctx context.Context) error {
 		one := plane.Cost{Deployments: 1} // the one that was not served
 		ctx = plane.WithAllowance(ctx, "the request with all credentials", one, nil)
 		w.try(ctx, target.TheClient, w.operation)
-		if all := w.Scene.Answer; !all.OK() {
+		if all := w.scene.Answer; !all.OK() {
 			return outcome.Inconclusive("the request fails with all configured credentials too: %s", outcome.Seen(all))
 		}
 	}
@@ -161,19 +154,19 @@ func (w *access) schemeOpens(ctx context.Context) error {
 }
 
 // refusedAsUnknown has nothing to compare where the request was served.
-func (w *access) refusedAsUnknown(ctx context.Context) error {
-	if a := w.Scene.Answer; a.OK() {
+func (w *World) refusedAsUnknown(ctx context.Context) error {
+	if a := w.scene.Answer; a.OK() {
 		return outcome.Blocked("the request was not refused: %s", outcome.Seen(a))
 	}
 	return w.asForUnknown(ctx)
 }
 
 // asForUnknown compares with the answer to the same asker for an unknown deployment.
-func (w *access) asForUnknown(ctx context.Context) error {
-	a, known := w.Scene.Answer, w.Deployment
+func (w *World) asForUnknown(ctx context.Context) error {
+	a, known := w.scene.Answer, w.Deployment
 	w.Deployment = unknown()
 	w.try(ctx, w.asker, w.operation)
-	unknown := w.Scene.Answer
+	unknown := w.scene.Answer
 	if a.Status != unknown.Status || a.OK() && strings.Contains(string(a.Body), known.First) {
 		expected := fmt.Sprintf("the answer for an unknown deployment, status %d", unknown.Status)
 		return outcome.Violated(a, expected, "%s", outcome.Seen(a)).Comparing(a, unknown)
@@ -183,9 +176,9 @@ func (w *access) asForUnknown(ctx context.Context) error {
 
 // readsInDisguise asks for all that the interface shows of a deployment, by requests that a server may take for those
 // of somebody else.
-func (w *access) readsInDisguise(ctx context.Context, how string) {
+func (w *World) readsInDisguise(ctx context.Context, how string) {
 	d := w.Deployment
-	claim, written, err := w.Target.Disguise(how, d.ID, d.First)
+	claim, written, err := w.target.Disguise(how, d.ID, d.First)
 	common.Check(err)
 	for _, operation := range []string{"retrieve a deployment", "list its revisions", "retrieve a revision"} {
 		request := w.request(target.Nobody, operation, d)
@@ -196,8 +189,8 @@ func (w *access) readsInDisguise(ctx context.Context, how string) {
 }
 
 // showsNothing looks for what only these answers have: another one may repeat the path of its request.
-func (w *access) showsNothing() error {
-	for _, a := range w.Answers {
+func (w *World) showsNothing() error {
+	for _, a := range w.answers {
 		members := []string{"latest_revision_id", "source_revision_config", "resources.0"}
 		shown := slices.IndexFunc(members, func(member string) bool { return a.OK() && a.Get(member).Exists() })
 		if shown >= 0 {

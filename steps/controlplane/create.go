@@ -19,11 +19,9 @@ import (
 	"github.com/agentconform/agentconform/steps/target"
 )
 
-// creation holds the sentences about creating deployments (sections 1, 2 and 7).
-type creation struct{ *World }
-
-func (w *creation) define(r *common.Definitions) {
-	r.Given(`a new deployment`, w.shared(w.Plane.Fixtures.Created))
+// defineCreation registers the sentences about creating deployments (sections 1, 2 and 7).
+func (w *World) defineCreation(r *common.Definitions) {
+	r.Given(`a new deployment`, w.shared(w.plane.Fixtures.Created))
 	r.When(`the client creates a deployment`, func(ctx context.Context) { w.createsWith(ctx, "new", nil) })
 	r.When(`the client tries to create a deployment with (.+)`, w.clientCreatesWithMistake)
 	r.When(`the client tries to create a deployment from a source that only the other edition offers`,
@@ -32,7 +30,7 @@ func (w *creation) define(r *common.Definitions) {
 		w.createsWith(ctx, "readonly", readOnly())
 	})
 	r.Then(`the request is answered with 200, 201 or 202`, func() error {
-		a := w.Scene.Answer
+		a := w.scene.Answer
 		is := slices.Contains([]int{http.StatusOK, http.StatusCreated, http.StatusAccepted}, a.Status)
 		return outcome.Want(is, a, "status 200, 201 or 202")
 	})
@@ -47,30 +45,30 @@ func (w *creation) define(r *common.Definitions) {
 
 // createsWith creates a deployment from the template of the configuration, with changes.
 func (w *World) createsWith(ctx context.Context, purpose string, changes map[string]any) {
-	common.Check(w.Plane.TakeDeployment(ctx))
-	w.Deployment = &plane.Deployment{Body: w.Plane.Sources.Body(w.Target.Name(purpose), changes)}
+	common.Check(w.plane.TakeDeployment(ctx))
+	w.Deployment = &plane.Deployment{Body: w.plane.Sources.Body(w.target.Name(purpose), changes)}
 	w.creates(ctx, target.TheClient, w.Deployment, w.Deployment.Body, false)
 }
 
 // creates sends a creation by anyone and enters what comes of it in the ledger. An incomplete answer is judged by the
 // sentence about it. A wrong body breaks the contract on purpose.
 func (w *World) creates(ctx context.Context, who target.Asker, d *plane.Deployment, body any, wrong bool) {
-	request := w.Target.ToControlPlane(who, http.MethodPost, plane.DeploymentsPath, body)
+	request := w.target.ToControlPlane(who, http.MethodPost, plane.DeploymentsPath, body)
 	request.Wrong = wrong
 	w.send(ctx, request)
-	if a := w.Scene.Answer; a.OK() || a.Get("id").String() != "" {
-		_ = w.Plane.NoteCreated(ctx, d, a)
+	if a := w.scene.Answer; a.OK() || a.Get("id").String() != "" {
+		_ = w.plane.NoteCreated(ctx, d, a)
 	}
 }
 
-func (w *creation) clientCreatesFromForeignSource(ctx context.Context) {
-	body := plane.Changed(w.Target.Config.Create.Refused, nil)
-	if name := w.Target.Name("foreign"); plane.Rename(body, name) {
+func (w *World) clientCreatesFromForeignSource(ctx context.Context) {
+	body := plane.Changed(w.target.Config.Create.Refused, nil)
+	if name := w.target.Name("foreign"); plane.Rename(body, name) {
 		w.name = name
 	}
 	if source, _ := body["source"].(string); source == "" {
 		body["source"] = config.ExternalContainer
-		if w.Target.Config.Edition == config.SelfHosted {
+		if w.target.Config.Edition == config.SelfHosted {
 			body["source"] = config.GitHost
 		}
 	}
@@ -78,14 +76,14 @@ func (w *creation) clientCreatesFromForeignSource(ctx context.Context) {
 	w.creates(ctx, target.TheClient, w.Deployment, body, false)
 }
 
-func (w *creation) clientCreatesWithMistake(ctx context.Context, mistake string) {
-	name := w.Target.Name("mistake")
-	body := w.Plane.Sources.Body(name, nil)
-	if _, named := body["name"]; named && w.CanCreate() == nil {
+func (w *World) clientCreatesWithMistake(ctx context.Context, mistake string) {
+	name := w.target.Name("mistake")
+	body := w.plane.Sources.Body(name, nil)
+	if _, named := body["name"]; named && w.canCreate() == nil {
 		w.name = name
 	}
 	w.Deployment = &plane.Deployment{}
-	w.creates(ctx, target.TheClient, w.Deployment, mistaken(body, w.Plane.Sources.Field(), mistake), true)
+	w.creates(ctx, target.TheClient, w.Deployment, mistaken(body, w.plane.Sources.Field(), mistake), true)
 }
 
 // mistaken is a request body with a mistake, as the features name it. The field is that of the source which is created.
@@ -117,41 +115,41 @@ func mistaken(body map[string]any, field, mistake string) any {
 	return wrong
 }
 
-func (w *creation) answerHoldsIDs() error {
+func (w *World) answerHoldsIDs() error {
 	return common.Each([]string{"id", "latest_revision_id"}, func(field string) error {
-		value := w.Scene.Answer.Get(field)
+		value := w.scene.Answer.Get(field)
 		isUUID := value.Type == gjson.String && len(value.Str) == 36 && uuid.Validate(value.Str) == nil // with hyphens
-		return outcome.WantAt(isUUID, w.Scene.Answer, field, "a UUID string in "+field)
+		return outcome.WantAt(isUUID, w.scene.Answer, field, "a UUID string in "+field)
 	})
 }
 
 // refusedAsInvalid wants a 422 with an HTTPValidationError. Another refusal is tolerated, and noted: the interface
 // shows only the 422, deployed servers answer semantic mistakes with other statuses too.
-func (w *creation) refusedAsInvalid() error {
-	if err := w.Scene.Refused(); err != nil {
+func (w *World) refusedAsInvalid() error {
+	if err := w.scene.Refused(); err != nil {
 		return err
 	}
-	if w.Scene.Answer.Status != http.StatusUnprocessableEntity {
-		w.Scene.Note("tolerated: refused with status " + strconv.Itoa(w.Scene.Answer.Status) + " instead of 422")
+	if w.scene.Answer.Status != http.StatusUnprocessableEntity {
+		w.scene.Note("tolerated: refused with status " + strconv.Itoa(w.scene.Answer.Status) + " instead of 422")
 		return nil
 	}
-	return common.ValidationError(w.Scene.Answer)
+	return common.ValidationError(w.scene.Answer)
 }
 
 // nothingWasCreated looks for what a refusal may have left: an id in its answer that can be retrieved, or,
 // where the target lists its deployments, the name.
 func (w *World) nothingWasCreated(ctx context.Context) error {
-	refusal := w.Scene.Answer
+	refusal := w.scene.Answer
 	if id := refusal.Get("id").String(); id != "" {
-		if a := common.Must(w.Plane.GetDeployment(ctx, id)); a.OK() {
+		if a := common.Must(w.plane.GetDeployment(ctx, id)); a.OK() {
 			return outcome.Violated(refusal, "no deployment after the refusal", "deployment %s can be retrieved", id)
 		}
 	}
 	if w.name == "" {
-		w.Scene.Note("not checked whether a deployment was created: create.body has no name")
+		w.scene.Note("not checked whether a deployment was created: create.body has no name")
 		return nil
 	}
-	found, supported, err := w.Plane.Named(ctx, w.name)
+	found, supported, err := w.plane.Named(ctx, w.name)
 	switch common.Check(err); {
 	case len(found) > 0:
 		return outcome.Violated(refusal, "no deployment after the refusal", "the deployment %s", strings.Join(found, ", "))
@@ -190,19 +188,19 @@ func readOnlyIgnored(answers ...*client.Answer) error {
 	return nil
 }
 
-func (w *creation) refusedOrOwnReadOnly(ctx context.Context) error {
-	created := w.Scene.Answer
+func (w *World) refusedOrOwnReadOnly(ctx context.Context) error {
+	created := w.scene.Answer
 	if created.Refused() || !created.OK() {
 		return outcome.Want(created.Refused(), created, "status 2xx or 4xx")
 	}
-	deployment := common.Must(w.Plane.GetDeployment(ctx, w.Deployment.ID))
-	revision := common.Must(w.Plane.GetRevision(ctx, w.Deployment.ID, w.Deployment.First))
+	deployment := common.Must(w.plane.GetDeployment(ctx, w.Deployment.ID))
+	revision := common.Must(w.plane.GetRevision(ctx, w.Deployment.ID, w.Deployment.First))
 	return readOnlyIgnored(created, deployment, revision)
 }
 
-func (w *creation) clientCreatesFromTag(ctx context.Context, how string) {
+func (w *World) clientCreatesFromTag(ctx context.Context, how string) {
 	push := map[string]any{"true": true, "false": false, "absent": nil}[how]
-	w.createsWith(ctx, "tag", fromTag(w.Target.Config, push))
+	w.createsWith(ctx, "tag", fromTag(w.target.Config, push))
 }
 
 // fromTag are the changes for a deployment from the tag, without build_on_push where that is nil.
@@ -215,8 +213,8 @@ func fromTag(c *config.Config, buildOnPush any) map[string]any {
 
 // refusedOrNoBuildOnPush accepts both ways to keep the rule about tags: refuse, or show false (section 2). It looks for
 // what a refused creation may have left, where the target lists its deployments.
-func (w *creation) refusedOrNoBuildOnPush(ctx context.Context) error {
-	act := w.Scene.Answer
+func (w *World) refusedOrNoBuildOnPush(ctx context.Context) error {
+	act := w.scene.Answer
 	if !act.OK() && !act.Refused() {
 		return outcome.Violated(act, "status 4xx, or a deployment with build_on_push false", "%s", outcome.Seen(act))
 	}
@@ -225,7 +223,7 @@ func (w *creation) refusedOrNoBuildOnPush(ctx context.Context) error {
 		ids = nil
 		if named {
 			var err error
-			ids, _, err = w.Plane.Named(ctx, name)
+			ids, _, err = w.plane.Named(ctx, name)
 			common.Check(err)
 		}
 	}
@@ -233,11 +231,11 @@ func (w *creation) refusedOrNoBuildOnPush(ctx context.Context) error {
 }
 
 // noTagBuildsOnPush reads the deployment after a request.
-func (w *creation) noTagBuildsOnPush(ctx context.Context, act *client.Answer, id string) error {
+func (w *World) noTagBuildsOnPush(ctx context.Context, act *client.Answer, id string) error {
 	if act.OK() {
-		common.Check(w.Target.WaitSettleDelay(ctx, act)) // what was accepted may take effect in the background
+		common.Check(w.target.WaitSettleDelay(ctx, act)) // what was accepted may take effect in the background
 	}
-	a := common.Must(w.Plane.AwaitFound(ctx, plane.DeploymentPath(id)))
+	a := common.Must(w.plane.AwaitFound(ctx, plane.DeploymentPath(id)))
 	if !a.OK() {
 		return outcome.Inconclusive("the deployment cannot be retrieved: %s", outcome.Seen(a))
 	}
@@ -250,7 +248,7 @@ func (w *creation) noTagBuildsOnPush(ctx context.Context, act *client.Answer, id
 	if act.OK() && (!ref.Exists() || !push.Exists()) {
 		return outcome.Inconclusive("the deployment lacks repo_ref or build_on_push: %s", outcome.Seen(a))
 	}
-	tag := w.Target.Config.Alternatives.TagRef
+	tag := w.target.Config.Alternatives.TagRef
 	if push.Type == gjson.True && (ref.String() == tag || ref.String() == strings.TrimPrefix(tag, "refs/tags/")) {
 		return outcome.Violated(a, "build_on_push false with a tag ref", "repo_ref %s with build_on_push true",
 			outcome.Shown(ref)).At("/source_config/build_on_push")

@@ -18,29 +18,20 @@ import (
 	"github.com/agentconform/agentconform/steps/plane"
 )
 
-// lists holds the sentences about lists of revisions (sections 2, 4, 7 and 8): those about pages here, those about
-// filters and about values that are derived from the contract in the files beside this one.
-type lists struct {
-	*World
-	limit    string       // that the client sent
-	invalid  []string     // queries with one invalid parameter each
-	filter   string       // that keeps all revisions
-	whole    []list       // that the last act read
-	compared []comparison // those for which it is known what they are to hold
-}
-
-func (w *lists) define(r *common.Definitions) {
+// defineLists registers the sentences about lists of revisions (sections 2, 4, 7 and 8): those about pages here, those
+// about filters and about values that are derived from the contract in the files beside this one.
+func (w *World) defineLists(r *common.Definitions) {
 	// a long history where it can be created, else that of the existing deployment
 	r.Given(`a deployment (?:with more than 20 revisions|whose revisions are known|whose revisions have settled)`,
-		w.existing(w.Plane.Fixtures.Long))
+		w.existing(w.plane.Fixtures.Long))
 	r.Given(`an empty list of its revisions`, w.anEmptyList)
 	r.Given(`paging through its revisions by computed offsets works`, w.canBePaged)
 	r.Given(`an invalid limit and an invalid offset that are each refused by name`, w.twoInvalidParameters)
-	r.When(`the client lists its revisions`, func(ctx context.Context) { w.List(ctx, "", false) })
+	r.When(`the client lists its revisions`, func(ctx context.Context) { w.list(ctx, "", false) })
 	r.When(`the client (?:lists|filters) its revisions (?:with|by) (limit|offset|status|remote_reconciled) "([^"]*)"`,
 		w.clientListsWith)
 	r.When(`the client lists its revisions with both of them`, func(ctx context.Context) {
-		w.List(ctx, strings.Join(w.invalid, "&"), true)
+		w.list(ctx, strings.Join(w.invalid, "&"), true)
 	})
 	r.When(`the list is read`, func() error { return nil })
 	r.When(`the client lists its revisions from (the end|one past the end|far past the end)`, w.clientListsFrom)
@@ -53,9 +44,9 @@ func (w *lists) define(r *common.Definitions) {
 	// pages that grow find a target that takes an offset for the number of a page
 	r.When(`the client pages through (its revisions|each filtered list), `+
 		`(\d+ at a time|each page larger than the one before), by (computed|returned) offsets`, w.clientPages)
-	r.Then(`the (?:list|update) is answered with 2xx`, w.Served)
+	r.Then(`the (?:list|update) is answered with 2xx`, w.served)
 	r.Then(`the list has an array "resources" and an integer "offset"`, func() error {
-		a := w.Scene.Answer
+		a := w.scene.Answer
 		return cmp.Or(outcome.WantAt(a.Get("resources").IsArray(), a, "resources", "an array in resources"),
 			outcome.WantAt(common.IsInteger(a.Get("offset")), a, "offset", "an integer in offset"))
 	})
@@ -70,37 +61,37 @@ func (w *lists) define(r *common.Definitions) {
 }
 
 // clientListsWith sends a value that may hold a character as Go writes it, such as \x00.
-func (w *lists) clientListsWith(ctx context.Context, parameter, value string) {
+func (w *World) clientListsWith(ctx context.Context, parameter, value string) {
 	w.limit = value
-	w.List(ctx, parameter+"="+url.QueryEscape(common.Must(strconv.Unquote(`"`+value+`"`))), true)
+	w.list(ctx, parameter+"="+url.QueryEscape(common.Must(strconv.Unquote(`"`+value+`"`))), true)
 }
 
-func (w *lists) clientListsFrom(ctx context.Context, place string) {
+func (w *World) clientListsFrom(ctx context.Context, place string) {
 	beyond := map[string]int{"the end": 0, "one past the end": 1, "far past the end": 100_000}[place]
-	w.List(ctx, plane.PageOf(1, w.known()+beyond), false)
+	w.list(ctx, plane.PageOf(1, w.known()+beyond), false)
 }
 
 // known is how many revisions the run knows of.
-func (w *lists) known() int { return len(w.Deployment.Revisions) }
+func (w *World) known() int { return len(w.Deployment.Revisions) }
 
-func (w *lists) rows() []gjson.Result { return w.Scene.Answer.Get("resources").Array() }
+func (w *World) rows() []gjson.Result { return w.scene.Answer.Get("resources").Array() }
 
 // anEmptyList asks for a page far past the end.
-func (w *lists) anEmptyList(ctx context.Context) error {
-	w.List(ctx, "offset=1000", false)
-	if !w.Scene.Answer.OK() || len(w.rows()) > 0 {
-		return outcome.Blocked("offset 1000 does not return an empty list: %s", outcome.Seen(w.Scene.Answer))
+func (w *World) anEmptyList(ctx context.Context) error {
+	w.list(ctx, "offset=1000", false)
+	if !w.scene.Answer.OK() || len(w.rows()) > 0 {
+		return outcome.Blocked("offset 1000 does not return an empty list: %s", outcome.Seen(w.scene.Answer))
 	}
 	return nil
 }
 
 // twoInvalidParameters finds an invalid value of each parameter that the target refuses with an error that names it.
-func (w *lists) twoInvalidParameters(ctx context.Context) error {
+func (w *World) twoInvalidParameters(ctx context.Context) error {
 	for _, candidates := range [][]string{{"limit=0", "limit=101", "limit=ten"}, {"offset=-1", "offset=ten"}} {
 		name, _, _ := strings.Cut(candidates[0], "=")
 		refused := slices.IndexFunc(candidates, func(query string) bool {
-			w.List(ctx, query, true)
-			return w.Scene.Answer.Status == http.StatusUnprocessableEntity && names(w.Scene.Answer, name)
+			w.list(ctx, query, true)
+			return w.scene.Answer.Status == http.StatusUnprocessableEntity && names(w.scene.Answer, name)
 		})
 		if refused < 0 {
 			return outcome.Blocked("no invalid %s is refused with an error that names it", name)
@@ -112,8 +103,8 @@ func (w *lists) twoInvalidParameters(ctx context.Context) error {
 
 // holds wants so many revisions, and no less where there are more. How nothing is written is not judged, as long as there
 // is a place for it.
-func (w *lists) holds(ctx context.Context, what string) error {
-	want, a := defaultLimit, w.Scene.Answer
+func (w *World) holds(ctx context.Context, what string) error {
+	want, a := defaultLimit, w.scene.Answer
 	switch what {
 	case "no revision":
 		if want = 0; !a.Get("resources").Exists() {
@@ -124,13 +115,13 @@ func (w *lists) holds(ctx context.Context, what string) error {
 	}
 	if n := len(w.rows()); n != want {
 		expected := fmt.Sprintf("%d of the %d revisions", want, w.known())
-		return w.UnlessChanged(ctx, outcome.Violated(a, expected, "%d", n).At("/resources"))
+		return w.unlessChanged(ctx, outcome.Violated(a, expected, "%d", n).At("/resources"))
 	}
 	return nil
 }
 
 // newestFirst goes by the order in which the run made the revisions. What it did not make is left out.
-func (w *lists) newestFirst() error {
+func (w *World) newestFirst() error {
 	made := func(id string) int { return slices.Index(w.Deployment.Revisions, id) }
 	for _, l := range w.whole {
 		order := slices.DeleteFunc(plane.IDs(l.rows), func(id string) bool { return made(id) < 0 })
@@ -144,10 +135,10 @@ func (w *lists) newestFirst() error {
 	return nil
 }
 
-func (w *lists) eachHasSource() error {
-	source := w.Source()
+func (w *World) eachHasSource() error {
+	source := w.source()
 	if source == "" { // that of an existing deployment is unknown
-		return w.CanCreate()
+		return w.canCreate()
 	}
 	l := w.whole[0]
 	if len(l.rows) == 0 {
@@ -187,7 +178,7 @@ func names(a *client.Answer, parameter string) bool {
 }
 
 // eachIsRefusedNaming wants a refusal with 422 whose errors name the parameters (sections 4, 7 and 8).
-func (w *lists) eachIsRefusedNaming(first, second string) error {
+func (w *World) eachIsRefusedNaming(first, second string) error {
 	return w.each(func(t tried) *outcome.Outcome {
 		switch expected := "status 422 with an error that names "; {
 		case t.answer.Status != http.StatusUnprocessableEntity:

@@ -29,25 +29,25 @@ type comparison struct {
 	with *client.Answer // shows what it is to hold; nil where the run knows
 }
 
-func (w *lists) compare(l list, want []string, what string, with *client.Answer) {
+func (w *World) compare(l list, want []string, what string, with *client.Answer) {
 	w.compared = append(w.compared, comparison{l, want, what, with})
 }
 
 // read reads all that a filter keeps, whatever the pages.
-func (w *lists) read(ctx context.Context, filter string) list {
-	rows, first, err := w.Plane.ListAll(ctx, w.Deployment.ID, filter)
+func (w *World) read(ctx context.Context, filter string) list {
+	rows, first, err := w.plane.ListAll(ctx, w.Deployment.ID, filter)
 	common.Check(err)
 	return list{rows: rows, answer: first}
 }
 
 // page reads one page.
-func (w *lists) page(ctx context.Context, query string) list {
-	w.List(ctx, query, false)
-	return list{rows: w.rows(), answer: w.Scene.Answer}
+func (w *World) page(ctx context.Context, query string) list {
+	w.list(ctx, query, false)
+	return list{rows: w.rows(), answer: w.scene.Answer}
 }
 
 // clientPages has pages compared with the revisions that the run made itself, or with the whole filtered list.
-func (w *lists) clientPages(ctx context.Context, of, sizes, offsets string) {
+func (w *World) clientPages(ctx context.Context, of, sizes, offsets string) {
 	size := growing
 	_, _ = fmt.Sscanf(sizes, "%d at a time", &size)
 	pages := map[string]func(context.Context, string, int, int) list{"computed": w.pageThrough, "returned": w.pageOn}[offsets]
@@ -68,7 +68,7 @@ const growing = 0
 
 // pageThrough reads the pages of a list of so many revisions by computed offsets, until one begins past the end, so
 // that a row too many is seen. That this one may be no page at all is the concern of another requirement.
-func (w *lists) pageThrough(ctx context.Context, filter string, revisions, size int) (all list) {
+func (w *World) pageThrough(ctx context.Context, filter string, revisions, size int) (all list) {
 	for n, offset := 1, 0; ; n++ {
 		limit := cmp.Or(size, n)
 		page := w.page(ctx, plane.Query(plane.PageOf(limit, offset), filter))
@@ -84,7 +84,7 @@ func (w *lists) pageThrough(ctx context.Context, filter string, revisions, size 
 
 // pageOn reads on by the returned offsets, until a page is not full or so many revisions must have been seen. That
 // there is no offset to pass on is the concern of another requirement.
-func (w *lists) pageOn(ctx context.Context, filter string, revisions, size int) (all list) {
+func (w *World) pageOn(ctx context.Context, filter string, revisions, size int) (all list) {
 	query := plane.Query("limit="+strconv.Itoa(size), filter)
 	for range revisions + 2 {
 		page := w.page(ctx, query)
@@ -104,7 +104,7 @@ func (w *lists) pageOn(ctx context.Context, filter string, revisions, size int) 
 }
 
 // canBePaged reads the whole history in pages of five.
-func (w *lists) canBePaged(ctx context.Context) error {
+func (w *World) canBePaged(ctx context.Context) error {
 	w.clientPages(ctx, "its revisions", "5 at a time", "computed")
 	err := w.eachHoldsItsOwn(ctx)
 	w.compared = nil
@@ -112,7 +112,7 @@ func (w *lists) canBePaged(ctx context.Context) error {
 }
 
 // eachHoldsItsOwn judges all lists that the act has read.
-func (w *lists) eachHoldsItsOwn(ctx context.Context) error {
+func (w *World) eachHoldsItsOwn(ctx context.Context) error {
 	if len(w.compared) == 0 {
 		return outcome.Inconclusive("no list could be compared: none is to hold a revision, or what a list keeps has changed")
 	}
@@ -120,7 +120,7 @@ func (w *lists) eachHoldsItsOwn(ctx context.Context) error {
 	for _, c := range w.compared {
 		wrong = append(wrong, c.differs())
 	}
-	return w.UnlessChanged(ctx, outcome.First(wrong))
+	return w.unlessChanged(ctx, outcome.First(wrong))
 }
 
 // differs tells what the list holds in place of its revisions, or nothing. One that was refused holds none, and has to

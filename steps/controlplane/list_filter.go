@@ -14,10 +14,10 @@ import (
 )
 
 // defineFilters registers the sentences about filters of lists (section 4).
-func (w *lists) defineFilters(r *common.Definitions) {
+func (w *World) defineFilters(r *common.Definitions) {
 	r.Given(`a deployment whose revisions have settled in different statuses`, w.aMixedHistory)
 	r.Given(`a status filter that matches all of them`, w.aFilterThatKeepsAll)
-	r.When(`the client lists its revisions with that filter`, func(ctx context.Context) { w.List(ctx, w.filter, false) })
+	r.When(`the client lists its revisions with that filter`, func(ctx context.Context) { w.list(ctx, w.filter, false) })
 	r.When(`the client filters its revisions by each (status that occurs|known status that does not occur)`,
 		w.clientFiltersByEach)
 	r.When(`the client filters its revisions by (pairs of statuses|three statuses, and by one that is named twice)`,
@@ -34,7 +34,7 @@ func (w *lists) defineFilters(r *common.Definitions) {
 	r.Then(`each list holds the revisions that both filters keep`, w.eachHoldsItsOwn)
 	r.Then(`no revision is in the list with false and in both lists with true`, w.shareNone)
 	r.Then(`the list is empty, or the request is refused with 4xx`, func() error {
-		a, rows := w.Scene.Answer, w.Scene.Answer.Get("resources")
+		a, rows := w.scene.Answer, w.scene.Answer.Get("resources")
 		isEmpty := a.OK() && rows.Exists() && len(rows.Array()) == 0
 		return outcome.Want(a.Refused() || isEmpty, a, "an empty list, or status 4xx")
 	})
@@ -58,11 +58,11 @@ type byStatus struct {
 }
 
 // statuses is what one look for all scenarios has found.
-func (w *lists) statuses(ctx context.Context) *byStatus {
-	return w.statusesIn(common.Must(w.Plane.LookAtEach(ctx, w.Deployment)))
+func (w *World) statuses(ctx context.Context) *byStatus {
+	return w.statusesIn(common.Must(w.plane.LookAtEach(ctx, w.Deployment)))
 }
 
-func (w *lists) statusesIn(answers []*client.Answer) *byStatus {
+func (w *World) statusesIn(answers []*client.Answer) *byStatus {
 	found := &byStatus{ids: map[string][]string{}}
 	for i, a := range answers {
 		revision, written := w.Deployment.Revisions[i], a.Get("status").String()
@@ -86,22 +86,22 @@ func (w *lists) statusesIn(answers []*client.Answer) *byStatus {
 }
 
 // aMixedHistory needs two statuses, or a filter has no visible effect.
-func (w *lists) aMixedHistory(ctx context.Context) error {
-	w.existing(w.Plane.Fixtures.Long)(ctx)
+func (w *World) aMixedHistory(ctx context.Context) error {
+	w.existing(w.plane.Fixtures.Long)(ctx)
 	if len(w.statuses(ctx).ids) > 1 {
 		return nil
 	}
-	if missing := w.CanCreate(); missing != nil {
+	if missing := w.canCreate(); missing != nil {
 		return missing
 	}
-	_, key := w.Plane.Sources.Broken()
+	_, key := w.plane.Sources.Broken()
 	return outcome.NotConfigured(key,
 		"all revisions have the same status, so a status filter has no visible effect: set %s", key)
 }
 
 // aFilterThatKeepsAll names every status there is. Whether a filter keeps what it should is another requirement's
 // concern.
-func (w *lists) aFilterThatKeepsAll(ctx context.Context) error {
+func (w *World) aFilterThatKeepsAll(ctx context.Context) error {
 	w.filter = statusFilter(strings.Join(spec.RevisionStatuses(), ","))
 	if l := w.read(ctx, w.filter); !l.answer.OK() || len(l.rows) < w.known() {
 		return outcome.Blocked("a filter with all thirteen statuses returns %d of %d revisions (status %d)",
@@ -112,7 +112,7 @@ func (w *lists) aFilterThatKeepsAll(ctx context.Context) error {
 
 // clientFiltersByEach reads the list of each status, and then each revision alone. Where a revision has a status that
 // is not one of the interface as it is written, which revisions a filter is to keep is a matter of that.
-func (w *lists) clientFiltersByEach(ctx context.Context, which string) error {
+func (w *World) clientFiltersByEach(ctx context.Context, which string) error {
 	known := w.statuses(ctx)
 	filters := known.others
 	if which == "status that occurs" {
@@ -121,7 +121,7 @@ func (w *lists) clientFiltersByEach(ctx context.Context, which string) error {
 	for _, status := range filters {
 		w.whole = append(w.whole, w.read(ctx, statusFilter(status)))
 	}
-	statuses := w.statusesIn(common.Must(w.Plane.GetEach(ctx, w.Deployment)))
+	statuses := w.statusesIn(common.Must(w.plane.GetEach(ctx, w.Deployment)))
 	for i, l := range w.whole {
 		c := comparison{list: l, want: statuses.ids[filters[i]], what: "with status " + filters[i]}
 		if c.differs() != nil && statuses.strange != "" {
@@ -135,7 +135,7 @@ func (w *lists) clientFiltersByEach(ctx context.Context, which string) error {
 
 // clientFiltersBySeveral puts each status that occurs at each place of two or three, so that a target which heeds only
 // the first or only the last is seen, and names it twice.
-func (w *lists) clientFiltersBySeveral(ctx context.Context, which string) error {
+func (w *World) clientFiltersBySeveral(ctx context.Context, which string) error {
 	statuses := w.statuses(ctx)
 	isPairs, others := which == "pairs of statuses", statuses.others
 	if !isPairs && (len(statuses.occurring) == 0 || len(others) < 2) {
@@ -161,7 +161,7 @@ func (w *lists) clientFiltersBySeveral(ctx context.Context, which string) error 
 
 // compareUnions reads the list of several statuses, and of each alone: what those hold is the concern of another
 // requirement. A status that is named twice may be refused.
-func (w *lists) compareUnions(ctx context.Context, filters []string) {
+func (w *World) compareUnions(ctx context.Context, filters []string) {
 	alone := map[string]list{}
 	for _, filter := range filters {
 		var want []string
@@ -181,7 +181,7 @@ func (w *lists) compareUnions(ctx context.Context, filters []string) {
 }
 
 // reconciled is the list of the revisions with a value of remote_reconciled, and with a status where there is one.
-func (w *lists) reconciled(ctx context.Context, value, status string) list {
+func (w *World) reconciled(ctx context.Context, value, status string) list {
 	filter := plane.Query("remote_reconciled="+value, statusFilter(status))
 	l := w.read(ctx, filter)
 	if !l.answer.OK() {
@@ -193,7 +193,7 @@ func (w *lists) reconciled(ctx context.Context, value, status string) list {
 
 // clientListsWithBoth reads the list with remote_reconciled alone before and after the others: where it has changed in
 // between, nothing can be compared.
-func (w *lists) clientListsWithBoth(ctx context.Context) {
+func (w *World) clientListsWithBoth(ctx context.Context) {
 	statuses := w.statuses(ctx)
 	for _, value := range []string{"true", "false"} {
 		before := w.reconciled(ctx, value, "")
@@ -214,7 +214,7 @@ func (w *lists) clientListsWithBoth(ctx context.Context) {
 
 // shareNone counts a revision only where it is listed with true before and after: between the requests it may become
 // reconciled.
-func (w *lists) shareNone() error {
+func (w *World) shareNone() error {
 	first, second, again := plane.IDs(w.whole[0].rows), plane.IDs(w.whole[1].rows), plane.IDs(w.whole[2].rows)
 	if len(first)+len(second) == 0 {
 		return outcome.Inconclusive("both lists are empty")

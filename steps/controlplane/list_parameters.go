@@ -23,7 +23,7 @@ import (
 // defineValues registers the sentences about values that are derived by rule: those of the parameters of a list that the
 // contract allows beside each other, those that it does not allow, other spellings of a number, and ids that nothing has
 // (sections 4, 7 and 8).
-func (w *lists) defineValues(r *common.Definitions) {
+func (w *World) defineValues(r *common.Definitions) {
 	const status = `a status that occurs|a status that does not occur|all statuses`
 	r.When(`the client lists its revisions with (no filter|remote_reconciled (?:true|false)|(?:`+status+`)`+
 		`(?: and remote_reconciled (?:true|false))?), beside each limit and each offset`, w.clientListsParts)
@@ -68,7 +68,7 @@ func valuesOf(parameter string, absent int, numbers ...int) []value {
 // longest, with each limit beside each offset, else with each at least once. The limits are those that the contract
 // allows at and next to its bounds and its default; the offsets those at both ends of the list and at the end of a page
 // of the default size.
-func (w *lists) clientListsParts(ctx context.Context, filter string) error {
+func (w *World) clientListsParts(ctx context.Context, filter string) error {
 	query := w.queryOf(ctx, filter)
 	whole := w.read(ctx, query)
 	if !whole.answer.OK() {
@@ -99,9 +99,9 @@ func (w *lists) clientListsParts(ctx context.Context, filter string) error {
 
 // pagesKeepTheOrder compares one page without a filter with the whole list. Where it holds other revisions, nothing
 // tells which ones belong to a page: no MUST says in which order revisions are listed.
-func (w *lists) pagesKeepTheOrder(ctx context.Context) error {
+func (w *World) pagesKeepTheOrder(ctx context.Context) error {
 	all := w.read(ctx, "")
-	a := common.Must(w.Plane.Get(ctx, plane.RevisionsPath(w.Deployment.ID), plane.PageOf(2, 1)))
+	a := common.Must(w.plane.Get(ctx, plane.RevisionsPath(w.Deployment.ID), plane.PageOf(2, 1)))
 	got := plane.IDs(a.Get("resources").Array())
 	if len(got) == 2 && len(all.rows) > 2 && !plane.SameIDs(got, plane.IDs(all.rows[1:3])) {
 		return outcome.Inconclusive("the page with limit=2&offset=1 is not the part of the whole list that begins there "+
@@ -111,7 +111,7 @@ func (w *lists) pagesKeepTheOrder(ctx context.Context) error {
 }
 
 // queryOf is the query of a filter of the examples.
-func (w *lists) queryOf(ctx context.Context, filter string) string {
+func (w *World) queryOf(ctx context.Context, filter string) string {
 	statuses := w.statuses(ctx)
 	status := ""
 	switch {
@@ -134,8 +134,8 @@ func (w *lists) queryOf(ctx context.Context, filter string) string {
 }
 
 // boundaryCases are the values of a parameter around the bounds that the contract gives it.
-func (w *lists) boundaryCases(parameter string) []spec.Case {
-	return spec.BoundaryCases(w.Target.Collector.Operation(spec.ControlPlane, "list-revisions"), parameter)
+func (w *World) boundaryCases(parameter string) []spec.Case {
+	return spec.BoundaryCases(w.target.Collector.Operation(spec.ControlPlane, "list-revisions"), parameter)
 }
 
 // parameters are those of a list, each with two queries that the contract allows.
@@ -151,7 +151,7 @@ var parameters = []struct {
 
 // clientListsInvalid sends each value that the contract does not allow, alone, or with each two of the other
 // parameters. The valid values change in turn, and so does the place of the invalid one.
-func (w *lists) clientListsInvalid(ctx context.Context, parameter, beside string) {
+func (w *World) clientListsInvalid(ctx context.Context, parameter, beside string) {
 	cases := slices.DeleteFunc(w.boundaryCases(parameter), func(c spec.Case) bool { return c.Valid })
 	for i, c := range cases {
 		invalid := parameter + "=" + url.QueryEscape(c.Value)
@@ -177,14 +177,14 @@ func (w *lists) clientListsInvalid(ctx context.Context, parameter, beside string
 }
 
 // tryList lists the revisions of what may be no deployment, or with what may be no value.
-func (w *lists) tryList(ctx context.Context, id, query string, wrong bool, what string) {
+func (w *World) tryList(ctx context.Context, id, query string, wrong bool, what string) {
 	request := w.request(target.TheClient, "list its revisions", &plane.Deployment{ID: id})
 	request.Query, request.Wrong = query, wrong
 	w.sendCase(ctx, request, tried{what: what, id: id})
 }
 
 // clientListsSpelled lists with each value that is spelled otherwise, and then with its other spellings.
-func (w *lists) clientListsSpelled(ctx context.Context, parameter string) error {
+func (w *World) clientListsSpelled(ctx context.Context, parameter string) error {
 	common.Check(w.pagesKeepTheOrder(ctx))
 	other := spec.Spellings(parameter == "remote_reconciled")
 	for _, value := range slices.Sorted(maps.Keys(other)) {
@@ -193,16 +193,16 @@ func (w *lists) clientListsSpelled(ctx context.Context, parameter string) error 
 			return outcome.Inconclusive("the list with %s %s is answered with status %d", parameter, value, l.answer.Status)
 		}
 		for _, spelling := range other[value] {
-			w.List(ctx, parameter+"="+url.QueryEscape(spelling), true)
+			w.list(ctx, parameter+"="+url.QueryEscape(spelling), true)
 			what := fmt.Sprintf("%s %s for %q", parameter, value, spelling)
-			w.tried = append(w.tried, tried{answer: w.Scene.Answer, what: what, want: plane.IDs(l.rows)})
+			w.tried = append(w.tried, tried{answer: w.scene.Answer, what: what, want: plane.IDs(l.rows)})
 		}
 	}
 	return nil
 }
 
-func (w *lists) eachStandsForItsValue(ctx context.Context) error {
-	return w.UnlessChanged(ctx, w.each(func(t tried) *outcome.Outcome {
+func (w *World) eachStandsForItsValue(ctx context.Context) error {
+	return w.unlessChanged(ctx, w.each(func(t tried) *outcome.Outcome {
 		is := t.answer.OK() && plane.SameIDs(plane.IDs(t.answer.Get("resources").Array()), t.want)
 		if is || t.answer.Refused() {
 			return nil
@@ -212,7 +212,7 @@ func (w *lists) eachStandsForItsValue(ctx context.Context) error {
 	}))
 }
 
-func (w *lists) clientListsUnknownWithEach(ctx context.Context) {
+func (w *World) clientListsUnknownWithEach(ctx context.Context) {
 	for _, p := range parameters {
 		query := p.valid[0]
 		w.tryList(ctx, target.UnknownID(), query, false, "an unknown deployment with "+query)
@@ -229,7 +229,7 @@ const emptyUpdate = "sends an empty update to"
 const noUUID = "agentconform-none"
 
 // clientAsksBy asks by an id that no deployment has: an unknown one where it is empty.
-func (w *lists) clientAsksBy(ctx context.Context, act, id string) {
+func (w *World) clientAsksBy(ctx context.Context, act, id string) {
 	d := &plane.Deployment{ID: cmp.Or(id, target.UnknownID())}
 	request := w.request(target.TheClient, byID[act], d)
 	request.Wrong = id != ""
@@ -238,7 +238,7 @@ func (w *lists) clientAsksBy(ctx context.Context, act, id string) {
 
 // clientAsksByEach asks by UUIDs that are like an id, and, where it is not said how others are refused, by an unknown id
 // and by what is no UUID. Of a deployment that was there before the run, no update is sent to an id that could be its own.
-func (w *lists) clientAsksByEach(ctx context.Context, act, of string) error {
+func (w *World) clientAsksByEach(ctx context.Context, act, of string) error {
 	id, latest := w.Deployment.ID, w.Deployment.Latest()
 	others := []common.WrongID{{ID: target.UnknownID(), Class: "an unknown id"}, {ID: noUUID, Class: "no UUID"}}
 	ids, operation := common.NearIDs(id, latest, "revision"), byID[act]
@@ -270,7 +270,7 @@ func (w *lists) clientAsksByEach(ctx context.Context, act, of string) error {
 }
 
 // eachRefused shows of several requests what another sentence shows of one.
-func (w *lists) eachRefused() error {
+func (w *World) eachRefused() error {
 	return w.each(func(t tried) *outcome.Outcome {
 		if t.answer.Refused() {
 			return nil
@@ -280,7 +280,7 @@ func (w *lists) eachRefused() error {
 }
 
 // eachNotFound wants the detail of a 404 to contain the id that was asked for (section 7).
-func (w *lists) eachNotFound() error {
+func (w *World) eachNotFound() error {
 	return w.each(func(t tried) *outcome.Outcome {
 		text := string(t.answer.Body)
 		if detail := t.answer.Get("detail"); detail.Type == gjson.String {
@@ -294,7 +294,7 @@ func (w *lists) eachNotFound() error {
 	})
 }
 
-func (w *lists) clientListsCapital(ctx context.Context) error {
+func (w *World) clientListsCapital(ctx context.Context) error {
 	capital := strings.ToUpper(w.Deployment.ID)
 	if capital == w.Deployment.ID {
 		return outcome.Inapplicable("an id with letters", "the id %s has no small letters", capital)
@@ -304,8 +304,8 @@ func (w *lists) clientListsCapital(ctx context.Context) error {
 }
 
 // holdsItsOwnOrRefused leaves open whether an id in capital letters is the same id: if it is none, it is not found.
-func (w *lists) holdsItsOwnOrRefused() error {
-	a := w.Scene.Answer
+func (w *World) holdsItsOwnOrRefused() error {
+	a := w.scene.Answer
 	isOwn := func(id string) bool { return slices.Contains(w.Deployment.Revisions, id) }
 	if a.Refused() || a.OK() && slices.ContainsFunc(plane.IDs(w.rows()), isOwn) {
 		return nil

@@ -16,14 +16,9 @@ import (
 	"github.com/agentconform/agentconform/steps/target"
 )
 
-// retrieval holds the sentences about reading deployments and revisions (sections 1, 2, 4 and 7).
-type retrieval struct {
-	*World
-	commit string // that the ref points to
-}
-
-func (w *retrieval) define(r *common.Definitions) {
-	fixtures := w.Plane.Fixtures
+// defineRetrieval registers the sentences about reading deployments and revisions (sections 1, 2, 4 and 7).
+func (w *World) defineRetrieval(r *common.Definitions) {
+	fixtures := w.plane.Fixtures
 	// it need not be up: it is read, whatever becomes of its revision
 	r.Given(`an existing deployment`, w.existing(fixtures.Readable))
 	r.Given(`a DEPLOYED deployment`, w.existing(fixtures.Deployed))
@@ -41,7 +36,7 @@ func (w *retrieval) define(r *common.Definitions) {
 		w.retrievesRevision(ctx, target.UnknownID())
 	})
 	r.When(`the client retrieves the revision of one deployment under the other`, func(ctx context.Context) {
-		w.get(ctx, plane.RevisionPath(w.Other.ID, w.Deployment.First), "", false)
+		w.get(ctx, plane.RevisionPath(w.other.ID, w.Deployment.First), "", false)
 	})
 	r.When(`the client retrieves each of its revisions twice`, func(ctx context.Context) {
 		w.retrievesEach(ctx)
@@ -50,14 +45,14 @@ func (w *retrieval) define(r *common.Definitions) {
 	r.Then(`the deployment has the "id", "source" and "latest_revision_id" of its creation`, w.isTheCreated)
 	r.Then(`each answer is the (deployment|revision) that was asked for`, w.eachIsTheAskedFor)
 	r.Then(`the request is answered with 404 and a string "detail"`, func() error {
-		a := w.Scene.Answer
+		a := w.scene.Answer
 		return cmp.Or(outcome.Want(a.Status == http.StatusNotFound, a, "status 404"), common.HasDetail(a))
 	})
 	r.Then(`the "source" of the (?:deployment|revision) is that of the create request`, w.sourceAsAsked)
 	r.Then(`the "source_revision_config" of the (?:deployment|revision) holds the values of the create request`,
-		func() error { return configHolds(w.Scene.Answer, plane.Asked(w.Deployment.Body)) })
+		func() error { return configHolds(w.scene.Answer, plane.Asked(w.Deployment.Body)) })
 	r.Then(`the "source_revision_config" of the revision is unchanged`, w.configAsBefore)
-	r.Then(`the retrieved revision is the latest revision`, func() error { return same(w.Answers[0], "id", w.Revision) })
+	r.Then(`the retrieved revision is the latest revision`, func() error { return same(w.answers[0], "id", w.revision) })
 	r.Then(`the list contains only that revision`, w.listHoldsJustIt)
 	r.Then(`the revision has every required field, and none is null`, w.revisionIsComplete)
 	// what was seen at one moment is compared with what is seen at another
@@ -74,37 +69,37 @@ func (w *retrieval) define(r *common.Definitions) {
 	r.Then(`the "repo_commit_sha" of the revision is the commit id of its ref`, w.showsCommit)
 }
 
-func (w *retrieval) twoDeployments(ctx context.Context) {
-	w.existing(w.Plane.Fixtures.Readable)(ctx)
+func (w *World) twoDeployments(ctx context.Context) {
+	w.existing(w.plane.Fixtures.Readable)(ctx)
 	if w.Deployment.Found {
-		w.Other = w.Plane.Existing.Deployments()[1]
+		w.other = w.plane.Existing.Deployments()[1]
 		return
 	}
-	w.Other = common.Must(w.Plane.Shared(ctx, w.Plane.Fixtures.Existing))
+	w.other = common.Must(w.plane.Shared(ctx, w.plane.Fixtures.Existing))
 }
 
 // aKnownCommit skips where the expected commit is not configured.
-func (w *retrieval) aKnownCommit(second string) error {
-	ref, _ := plane.Asked(w.Target.Config.Create.Body)["repo_ref"].(string)
+func (w *World) aKnownCommit(second string) error {
+	ref, _ := plane.Asked(w.target.Config.Create.Body)["repo_ref"].(string)
 	if second != "" {
-		ref = w.Target.Config.Alternatives.RepoRef
+		ref = w.target.Config.Alternatives.RepoRef
 	}
-	if w.commit = w.Target.Config.Alternatives.Commits[ref]; w.commit == "" {
+	if w.commit = w.target.Config.Alternatives.Commits[ref]; w.commit == "" {
 		return outcome.Needs("alternatives.commits", " with the commit id of each ref")
 	}
 	return nil
 }
 
-func (w *retrieval) clientRetrievesBoth(ctx context.Context) {
-	for _, id := range []string{w.Deployment.ID, w.Other.ID} {
+func (w *World) clientRetrievesBoth(ctx context.Context) {
+	for _, id := range []string{w.Deployment.ID, w.other.ID} {
 		w.get(ctx, plane.DeploymentPath(id), "", false)
 	}
 }
 
-func (w *retrieval) clientRetrievesAndLists(ctx context.Context) {
+func (w *World) clientRetrievesAndLists(ctx context.Context) {
 	w.retrievesRevision(ctx, w.Deployment.Latest())
-	common.Check(w.Plane.AwaitListed(ctx, w.Deployment.ID, w.Revision))
-	w.List(ctx, "", false)
+	common.Check(w.plane.AwaitListed(ctx, w.Deployment.ID, w.revision))
+	w.list(ctx, "", false)
 }
 
 // same compares a field of an answer with a string.
@@ -116,26 +111,26 @@ func same(a *client.Answer, path, want string) error {
 	return outcome.WantAt(got.Type == gjson.String && strings.EqualFold(got.Str, want), a, path, path+" "+want)
 }
 
-func (w *retrieval) isTheCreated() error {
-	a := w.Scene.Answer
-	common.Check(cmp.Or(w.Served(), same(a, "id", w.Deployment.ID)))
+func (w *World) isTheCreated() error {
+	a := w.scene.Answer
+	common.Check(cmp.Or(w.served(), same(a, "id", w.Deployment.ID)))
 	if w.Deployment.Found { // what the list of deployments showed and cannot have changed since (section 2)
-		w.Scene.Note("judged on an existing deployment: id and source only")
+		w.scene.Note("judged on an existing deployment: id and source only")
 	} else if err := same(a, "latest_revision_id", w.Deployment.First); err != nil {
 		return err
 	}
-	if w.Source() == "" {
+	if w.source() == "" {
 		return nil
 	}
-	return same(a, "source", w.Source())
+	return same(a, "source", w.source())
 }
 
-func (w *retrieval) eachIsTheAskedFor(what string) error {
+func (w *World) eachIsTheAskedFor(what string) error {
 	asked := w.Deployment.Revisions
 	if what == "deployment" {
-		asked = []string{w.Deployment.ID, w.Other.ID}
+		asked = []string{w.Deployment.ID, w.other.ID}
 	}
-	for i, a := range w.Answers {
+	for i, a := range w.answers {
 		common.Check(cmp.Or(outcome.Want(a.OK(), a, "status 2xx"), same(a, "id", asked[i])))
 	}
 	return nil
@@ -143,9 +138,9 @@ func (w *retrieval) eachIsTheAskedFor(what string) error {
 
 // sourceAsAsked wants the last answer to show the source of the create request (section 2).
 func (w *World) sourceAsAsked() error {
-	a := w.Scene.Answer
+	a := w.scene.Answer
 	want, _ := w.Deployment.Body["source"].(string)
-	return cmp.Or(w.Served(), outcome.WantAt(a.Get("source").String() == want, a, "source", "source "+want))
+	return cmp.Or(w.served(), outcome.WantAt(a.Get("source").String() == want, a, "source", "source "+want))
 }
 
 // The fields of a source, as GJSON paths: those that a request may set, and the commit that the target has used
@@ -181,34 +176,34 @@ func configHolds(a *client.Answer, asked map[string]any) error {
 
 // configAsBefore compares with what the same revision showed before the update, not with what was asked for at its
 // creation.
-func (w *retrieval) configAsBefore() error {
-	now, before := w.Scene.Answer, w.Deployment.Original
+func (w *World) configAsBefore() error {
+	now, before := w.scene.Answer, w.Deployment.Original
 	if before.Get("id").String() != now.Get("id").String() {
 		return outcome.Blocked("the first revision cannot be retrieved: %s", outcome.Seen(now))
 	}
 	return fieldsKept(now, before, append(sourceFields[:3:3], commitField))
 }
 
-func (w *retrieval) listHoldsJustIt() error {
-	list := w.Answers[1]
+func (w *World) listHoldsJustIt() error {
+	list := w.answers[1]
 	rows := list.Get("resources").Array()
-	isOnly := list.OK() && len(rows) == 1 && rows[0].Get("id").String() == w.Revision
-	return outcome.Want(isOnly, list, "a list with only the revision "+w.Revision, "/resources")
+	isOnly := list.OK() && len(rows) == 1 && rows[0].Get("id").String() == w.revision
+	return outcome.Want(isOnly, list, "a list with only the revision "+w.revision, "/resources")
 }
 
 // revisionIsComplete looks for the fields that every revision has (section 2). One that is absent is of the type null.
-func (w *retrieval) revisionIsComplete() error {
+func (w *World) revisionIsComplete() error {
 	required := []string{"id", "created_at", "updated_at", "status", "source", "source_revision_config"}
 	return common.Each(required, func(field string) error {
-		return outcome.WantAt(w.Scene.Answer.Get(field).Type != gjson.Null, w.Scene.Answer, field, "a non-null "+field)
+		return outcome.WantAt(w.scene.Answer.Get(field).Type != gjson.Null, w.scene.Answer, field, "a non-null "+field)
 	})
 }
 
 // createdAsAtFirst compares with the earliest read of the run, at which the revision was still being built.
-func (w *retrieval) createdAsAtFirst() error {
+func (w *World) createdAsAtFirst() error {
 	compared := 0
-	for _, a := range w.Answers {
-		first := w.Plane.ReadOf(retrieved("the revision", a).Get("id").String()).First
+	for _, a := range w.answers {
+		first := w.plane.ReadOf(retrieved("the revision", a).Get("id").String()).First
 		if first == nil {
 			continue // what is answered under another id is the concern of another requirement
 		}
@@ -256,8 +251,8 @@ func digits(dateTime string) int {
 	return len(fraction) - len(strings.TrimLeft(fraction, "0123456789"))
 }
 
-func (w *retrieval) notUpdatedBeforeCreated() error {
-	for _, a := range w.Answers {
+func (w *World) notUpdatedBeforeCreated() error {
+	for _, a := range w.answers {
 		created, ok := plane.Instant(a.Get("created_at"))
 		updated, ok2 := plane.Instant(a.Get("updated_at"))
 		if !ok || !ok2 {
@@ -269,9 +264,9 @@ func (w *retrieval) notUpdatedBeforeCreated() error {
 	return nil
 }
 
-func (w *retrieval) showsCommit() error {
-	a := w.Scene.Answer
-	common.Check(w.Served())
+func (w *World) showsCommit() error {
+	a := w.scene.Answer
+	common.Check(w.served())
 	if got := a.Get(commitField); !strings.EqualFold(got.String(), w.commit) {
 		return outcome.Violated(a, "repo_commit_sha "+w.commit, "%s", outcome.Shown(got)).At(inPointer(commitField)).
 			Hinting("set alternatives.commits to the commit id that the ref points to now: a branch may have moved")
@@ -281,8 +276,8 @@ func (w *retrieval) showsCommit() error {
 
 // configFollowsLatest judges each deployment that names the new revision, the first one after the update included:
 // one answer is not to hold the id of the one revision and the configuration of another (section 2).
-func (w *retrieval) configFollowsLatest() error {
-	answers := w.Answers
+func (w *World) configFollowsLatest() error {
+	answers := w.answers
 	if first := w.Deployment.Naming; first != nil {
 		answers = append([]*client.Answer{first}, answers...)
 	}

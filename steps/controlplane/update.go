@@ -19,19 +19,12 @@ import (
 	"github.com/agentconform/agentconform/steps/target"
 )
 
-// update holds the sentences about updating deployments (sections 1, 2 and 4).
-type update struct {
-	*World
-	before *plane.Snapshot // how the deployment was before the client acted
-	kind   string          // of the update that the client sent
-	later  []string        // the latest revisions after each of two updates
-}
-
-func (w *update) define(r *common.Definitions) {
+// defineUpdates registers the sentences about updating deployments (sections 1, 2 and 4).
+func (w *World) defineUpdates(r *common.Definitions) {
 	r.Given(`a deployment that (accepts updates|no other scenario changes)`, w.leases)
 	r.Given(`a deployment created for this scenario with build_on_push true`, w.anOwnThatBuildsOnPush)
 	r.Given(`a deployment created for this scenario from the tag`, func(ctx context.Context) {
-		w.anOwn(ctx, "tagged", fromTag(w.Target.Config, false))
+		w.anOwn(ctx, "tagged", fromTag(w.target.Config, false))
 	})
 	r.When(`the client updates "(\w+)"(?: and "(\w+)" in one request)?`, w.clientUpdates)
 	r.When(`the client updates "(\w+)" (?:to its current value|beside "(\w+)" null)`, w.patchToCurrent)
@@ -43,7 +36,7 @@ func (w *update) define(r *common.Definitions) {
 	r.When(`the client updates "repo_ref" to the tag`, w.clientUpdatesToTag)
 	r.Then(`exactly one revision was created`, w.oneRevisionCreated)
 	r.Then(`the "latest_revision_id" of the deployment names that revision`, func() error {
-		return same(w.Scene.Answer, "latest_revision_id", w.Revision)
+		return same(w.scene.Answer, "latest_revision_id", w.revision)
 	})
 	r.Then(`as many revisions were created as updates were served`, w.oneRevisionEach)
 	r.Then(`the "latest_revision_id" of the deployment names the second revision`, w.namesSecondLatest)
@@ -63,25 +56,25 @@ func (w *update) define(r *common.Definitions) {
 
 // leases takes a deployment that is the scenario's alone until it ends, so that every change is of its making. For updates
 // that are to be refused it need not be DEPLOYED.
-func (w *update) leases(ctx context.Context, which string) {
+func (w *World) leases(ctx context.Context, which string) {
 	isReady := which == "accepts updates"
-	d, giveBack, err := w.Plane.Lease(ctx, isReady)
+	d, giveBack, err := w.plane.Lease(ctx, isReady)
 	common.Check(err)
 	w.Deployment = d
-	w.Scene.AtEnd(giveBack)
+	w.scene.AtEnd(giveBack)
 	if isReady {
-		common.Check(w.Plane.Settle(ctx, d.ID))
+		common.Check(w.plane.Settle(ctx, d.ID))
 	}
-	a := common.Must(w.Plane.GetDeployment(ctx, d.ID))
+	a := common.Must(w.plane.GetDeployment(ctx, d.ID))
 	if latest := a.Get("latest_revision_id").String(); latest != "" {
-		common.Check(w.Plane.AwaitListed(ctx, d.ID, latest))
+		common.Check(w.plane.AwaitListed(ctx, d.ID, latest))
 	}
-	w.before = common.Must(w.Plane.Snapshot(ctx, d))
+	w.before = common.Must(w.plane.Snapshot(ctx, d))
 }
 
-func (w *update) anOwnThatBuildsOnPush(ctx context.Context) error {
+func (w *World) anOwnThatBuildsOnPush(ctx context.Context) error {
 	w.anOwn(ctx, "push", map[string]any{"source_config": map[string]any{"build_on_push": true}})
-	a := common.Must(w.Plane.GetDeployment(ctx, w.Deployment.ID))
+	a := common.Must(w.plane.GetDeployment(ctx, w.Deployment.ID))
 	if a.Get("source_config.build_on_push").Type != gjson.True {
 		return outcome.Inapplicable("build_on_push",
 			"the target does not accept build_on_push true with this create.body: %s", outcome.Seen(a))
@@ -90,28 +83,28 @@ func (w *update) anOwnThatBuildsOnPush(ctx context.Context) error {
 }
 
 // anOwn creates a deployment that does not change by itself any more.
-func (w *update) anOwn(ctx context.Context, purpose string, changes map[string]any) {
-	w.Deployment = common.Must(w.Plane.Create(ctx, purpose, changes))
-	common.Check(w.Plane.Settle(ctx, w.Deployment.ID))
+func (w *World) anOwn(ctx context.Context, purpose string, changes map[string]any) {
+	w.Deployment = common.Must(w.plane.Create(ctx, purpose, changes))
+	common.Check(w.plane.Settle(ctx, w.Deployment.ID))
 }
 
-func (w *update) clientUpdates(ctx context.Context, field, second string) {
-	change := map[string]any{field: w.Plane.Sources.ValueOf(field)}
+func (w *World) clientUpdates(ctx context.Context, field, second string) {
+	change := map[string]any{field: w.plane.Sources.ValueOf(field)}
 	if second != "" {
-		change[second] = w.Plane.Sources.ValueOf(second)
+		change[second] = w.plane.Sources.ValueOf(second)
 	}
 	w.patchSource(ctx, change)
 }
 
 // patchSource sends an update that is to make a revision.
-func (w *update) patchSource(ctx context.Context, change map[string]any) {
-	common.Check(w.Plane.TakeRevision(ctx, w.Deployment))
+func (w *World) patchSource(ctx context.Context, change map[string]any) {
+	common.Check(w.plane.TakeRevision(ctx, w.Deployment))
 	w.kind = plane.KindOf(change)
 	w.patch(ctx, plane.SourceUpdate(change), false)
 }
 
 // current is the value that the deployment shows of a field.
-func (w *update) current(field string) string {
+func (w *World) current(field string) string {
 	value := w.before.Deployment.Get("source_revision_config." + field)
 	if value.Type != gjson.String {
 		common.Check(outcome.Inconclusive("the deployment has no string %s to send again: %s", field, outcome.Shown(value)))
@@ -121,7 +114,7 @@ func (w *update) current(field string) string {
 
 // patchToCurrent sends what the deployment shows: any value that is not null creates a revision, and a null beside it
 // sets nothing (section 2).
-func (w *update) patchToCurrent(ctx context.Context, field, null string) {
+func (w *World) patchToCurrent(ctx context.Context, field, null string) {
 	change := map[string]any{field: w.current(field)}
 	if null != "" {
 		change[null] = nil
@@ -132,11 +125,11 @@ func (w *update) patchToCurrent(ctx context.Context, field, null string) {
 
 // clientUpdatesTwice does not wait until the first revision has settled. A target may begin with the second when it
 // has.
-func (w *update) clientUpdatesTwice(ctx context.Context, field string) error {
+func (w *World) clientUpdatesTwice(ctx context.Context, field string) error {
 	known := w.before.Latest
 	for n := range 2 {
 		w.patchToCurrent(ctx, field, "")
-		a := w.Scene.Answer
+		a := w.scene.Answer
 		if n > 0 && a.Refused() {
 			return outcome.Inapplicable("updates during a build", "the target refuses an update while a revision is built: %s",
 				outcome.Seen(a))
@@ -145,9 +138,9 @@ func (w *update) clientUpdatesTwice(ctx context.Context, field string) error {
 			return outcome.AsPrecondition(outcome.Violated(a, "status 2xx", "%s", outcome.Seen(a)))
 		}
 		if n > 0 {
-			common.Check(w.Plane.Settle(ctx, w.Deployment.ID))
+			common.Check(w.plane.Settle(ctx, w.Deployment.ID))
 		}
-		latest, _, err := w.Plane.AwaitLatest(ctx, a, "two updates", w.Deployment.ID, known)
+		latest, _, err := w.plane.AwaitLatest(ctx, a, "two updates", w.Deployment.ID, known)
 		common.Check(err)
 		if n == 0 && latest == known {
 			return outcome.AsPrecondition(outcome.Violated(a, "a new revision", "none"))
@@ -158,30 +151,30 @@ func (w *update) clientUpdatesTwice(ctx context.Context, field string) error {
 }
 
 // clientUpdatesAtOnce sends the current value by two requests that are in flight together.
-func (w *update) clientUpdatesAtOnce(ctx context.Context, field string) error {
+func (w *World) clientUpdatesAtOnce(ctx context.Context, field string) error {
 	current := w.current(field)
 	for range 2 {
-		common.Check(w.Plane.TakeRevision(ctx, w.Deployment))
+		common.Check(w.plane.TakeRevision(ctx, w.Deployment))
 	}
-	racing, leave, err := w.Target.Client.Together(ctx, 2)
+	racing, leave, err := w.target.Client.Together(ctx, 2)
 	common.Check(err)
 	defer leave()
 	answers, errs := [2]*client.Answer{}, [2]error{}
 	var wait sync.WaitGroup
 	for i := range answers {
 		wait.Go(func() {
-			request := w.Target.ToControlPlane(target.TheClient, http.MethodPatch, plane.DeploymentPath(w.Deployment.ID),
+			request := w.target.ToControlPlane(target.TheClient, http.MethodPatch, plane.DeploymentPath(w.Deployment.ID),
 				plane.SourceUpdate(map[string]any{field: current}))
-			answers[i], errs[i] = w.Target.Client.Do(racing, request)
+			answers[i], errs[i] = w.target.Client.Do(racing, request)
 		})
 	}
 	wait.Wait()
-	w.Answers, w.Scene.Answer = answers[:], answers[1]
+	w.answers, w.scene.Answer = answers[:], answers[1]
 	return cmp.Or(errs[0], errs[1])
 }
 
 // clientSends sends an update that sets no field of the source, or one with a mistake.
-func (w *update) clientSends(ctx context.Context, what string) {
+func (w *World) clientSends(ctx context.Context, what string) {
 	push := func(value bool) any { return map[string]any{"source_config": map[string]any{"build_on_push": value}} }
 	nulls := func(fields ...string) any {
 		change := map[string]any{}
@@ -204,49 +197,49 @@ func (w *update) clientSends(ctx context.Context, what string) {
 	case what == "read-only fields":
 		body = readOnly()
 	case !isValid:
-		body = mistaken(plane.SourceUpdate(plane.Asked(w.Target.Config.Create.Body)), w.Plane.Sources.Field(), what)
+		body = mistaken(plane.SourceUpdate(plane.Asked(w.target.Config.Create.Body)), w.plane.Sources.Field(), what)
 	}
 	w.patch(ctx, body, !isValid)
 }
 
 // clientChangesSource tries both other sources: a target may know only some of them.
-func (w *update) clientChangesSource(ctx context.Context) {
+func (w *World) clientChangesSource(ctx context.Context) {
 	for _, source := range []string{config.GitHost, config.ExternalContainer, config.InternalContainer} {
-		if source != w.Target.Config.Source() {
+		if source != w.target.Config.Source() {
 			w.patch(ctx, map[string]any{"source": source}, true)
 		}
 	}
 }
 
-func (w *update) clientUpdatesToTag(ctx context.Context) error {
-	w.patchSource(ctx, map[string]any{"repo_ref": w.Target.Config.Alternatives.TagRef})
-	if !w.Scene.Answer.OK() {
+func (w *World) clientUpdatesToTag(ctx context.Context) error {
+	w.patchSource(ctx, map[string]any{"repo_ref": w.target.Config.Alternatives.TagRef})
+	if !w.scene.Answer.OK() {
 		return nil
 	}
-	_, _, err := w.Plane.AwaitLatest(ctx, w.Scene.Answer, "tag", w.Deployment.ID, w.Deployment.First)
+	_, _, err := w.plane.AwaitLatest(ctx, w.scene.Answer, "tag", w.Deployment.ID, w.Deployment.First)
 	return err
 }
 
 // oneRevisionCreated waits for the new revision, since an update may be accepted before it takes effect.
-func (w *update) oneRevisionCreated(ctx context.Context) error {
-	if err := w.Served(); err != nil {
-		if stays := w.Plane.StaysIn(w.Deployment); stays != "" && w.Scene.Answer.Refused() {
+func (w *World) oneRevisionCreated(ctx context.Context) error {
+	if err := w.served(); err != nil {
+		if stays := w.plane.StaysIn(w.Deployment); stays != "" && w.scene.Answer.Refused() {
 			return outcome.Blocked("the update is refused while the latest revision stays %q, which is not one of the thirteen "+
 				"statuses (CP-POLL-1)", stays).ByRequirement("CP-POLL-1")
 		}
 		return err
 	}
-	act := w.Scene.Answer
-	latest, _, err := w.Plane.AwaitLatest(ctx, act, w.kind, w.Deployment.ID, w.before.Latest)
+	act := w.scene.Answer
+	latest, _, err := w.plane.AwaitLatest(ctx, act, w.kind, w.Deployment.ID, w.before.Latest)
 	common.Check(err)
-	common.Check(w.Plane.AwaitListed(ctx, w.Deployment.ID, latest))
-	common.Check(w.Target.WaitSettleDelay(ctx, act)) // a second one may come in the background
-	after := common.Must(w.Plane.Snapshot(ctx, w.Deployment))
+	common.Check(w.plane.AwaitListed(ctx, w.Deployment.ID, latest))
+	common.Check(w.target.WaitSettleDelay(ctx, act)) // a second one may come in the background
+	after := common.Must(w.plane.Snapshot(ctx, w.Deployment))
 	isOld := func(id string) bool { return slices.Contains(w.before.Revisions, id) }
 	added := slices.DeleteFunc(slices.Clone(after.Revisions), isOld)
-	w.Scene.Answer = after.Deployment
+	w.scene.Answer = after.Deployment
 	if len(added) > 0 {
-		w.Revision = added[0]
+		w.revision = added[0]
 	}
 	if len(added) != 1 || len(after.Revisions) != len(w.before.Revisions)+1 {
 		return outcome.Violated(act, "exactly one new revision, and all earlier ones", "%d new, %d in total (before: %d)\n%s",
@@ -257,19 +250,19 @@ func (w *update) oneRevisionCreated(ctx context.Context) error {
 }
 
 // oneRevisionEach waits until there are as many new revisions, and then for one too many.
-func (w *update) oneRevisionEach(ctx context.Context) error {
-	served := len(slices.DeleteFunc(slices.Clone(w.Answers), func(a *client.Answer) bool { return !a.OK() }))
+func (w *World) oneRevisionEach(ctx context.Context) error {
+	served := len(slices.DeleteFunc(slices.Clone(w.answers), func(a *client.Answer) bool { return !a.OK() }))
 	if served == 0 {
-		return outcome.Inconclusive("neither update was served: %s", outcome.Seen(w.Answers[0]))
+		return outcome.Inconclusive("neither update was served: %s", outcome.Seen(w.answers[0]))
 	}
 	added, after := 0, (*plane.Snapshot)(nil)
 	look := func() (enough bool) {
-		after = common.Must(w.Plane.Snapshot(ctx, w.Deployment))
+		after = common.Must(w.plane.Snapshot(ctx, w.Deployment))
 		added = len(after.Revisions) - len(w.before.Revisions)
 		return added >= served
 	}
-	common.Retry(ctx, w.Target, look)
-	common.Check(w.Target.WaitSettleDelay(ctx, w.Scene.Answer))
+	common.Retry(ctx, w.target, look)
+	common.Check(w.target.WaitSettleDelay(ctx, w.scene.Answer))
 	look()
 	if added != served {
 		expected := fmt.Sprintf("%d new revisions: so many updates were answered with 2xx", served)
@@ -280,8 +273,8 @@ func (w *update) oneRevisionEach(ctx context.Context) error {
 
 // namesSecondLatest looks for a second new revision, which the deployment is to name. Where the list shows none, none
 // was created.
-func (w *update) namesSecondLatest(ctx context.Context) error {
-	after := common.Must(w.Plane.Snapshot(ctx, w.Deployment))
+func (w *World) namesSecondLatest(ctx context.Context) error {
+	after := common.Must(w.plane.Snapshot(ctx, w.Deployment))
 	if w.later[1] == w.later[0] || after.Latest != w.later[1] {
 		return outcome.Violated(after.Deployment, "the latest_revision_id of the second new revision",
 			"%s, which is not new (%d revisions, before: %d)", after.Latest, len(after.Revisions), len(w.before.Revisions)).

@@ -16,13 +16,13 @@ import (
 // What an update is not to change: revisions, where it sets no field of the source, and what it does not name.
 
 // noRevisionCreated looks twice: a revision that is created in the background would be missed by the first look.
-func (w *update) noRevisionCreated(ctx context.Context) error {
-	act := w.Scene.Answer
+func (w *World) noRevisionCreated(ctx context.Context) error {
+	act := w.scene.Answer
 	for look := range 2 {
 		if look > 0 {
-			common.Check(w.Target.WaitSettleDelay(ctx, act))
+			common.Check(w.target.WaitSettleDelay(ctx, act))
 		}
-		after := common.Must(w.Plane.Snapshot(ctx, w.Deployment))
+		after := common.Must(w.plane.Snapshot(ctx, w.Deployment))
 		if len(after.Revisions) > len(w.before.Revisions) || after.Latest != w.before.Latest {
 			return outcome.Violated(act, "no new revision", "%d revisions (before: %d)\nlatest_revision_id %s (before: %s)",
 				len(after.Revisions), len(w.before.Revisions), after.Latest, w.before.Latest).Comparing(after.List, w.before.List)
@@ -33,35 +33,35 @@ func (w *update) noRevisionCreated(ctx context.Context) error {
 
 // servedOrNotJudged keeps a refusal from passing: what an update does that is refused for another reason shows nothing
 // of what one does that is served.
-func (w *update) servedOrNotJudged() error {
-	switch a := w.Scene.Answer; {
+func (w *World) servedOrNotJudged() error {
+	switch a := w.scene.Answer; {
 	case a.OK():
 		return nil
 	case a.Refused():
 		return outcome.Inapplicable("updates without a source field", "the target refuses this update: %s", outcome.Seen(a))
 	}
-	return outcome.Inconclusive("the update was not served: %s", outcome.Seen(w.Scene.Answer))
+	return outcome.Inconclusive("the update was not served: %s", outcome.Seen(w.scene.Answer))
 }
 
 // revisionsKeepSource reads the list, and the latest revision.
-func (w *update) revisionsKeepSource(ctx context.Context) error {
+func (w *World) revisionsKeepSource(ctx context.Context) error {
 	want, _ := w.Deployment.Body["source"].(string)
-	latest := common.Must(w.Plane.GetRevision(ctx, w.Deployment.ID, w.before.Latest))
+	latest := common.Must(w.plane.GetRevision(ctx, w.Deployment.ID, w.before.Latest))
 	if latest.OK() {
 		common.Check(outcome.WantAt(latest.Get("source").String() == want, latest, "source", "source "+want))
 	}
-	rows, first, err := w.Plane.ListAll(ctx, w.Deployment.ID, "")
+	rows, first, err := w.plane.ListAll(ctx, w.Deployment.ID, "")
 	if err == nil && !first.OK() {
 		return outcome.Inconclusive("the list cannot be read: %s", outcome.Seen(first))
 	}
 	return cmp.Or(err, sourcesAre(want, list{rows: rows, answer: first}))
 }
 
-func (w *update) readOnlyUnchanged(ctx context.Context) error {
-	after := common.Must(w.Plane.GetDeployment(ctx, w.Deployment.ID))
-	revision := common.Must(w.Plane.GetRevision(ctx, w.Deployment.ID, w.before.Latest))
+func (w *World) readOnlyUnchanged(ctx context.Context) error {
+	after := common.Must(w.plane.GetDeployment(ctx, w.Deployment.ID))
+	revision := common.Must(w.plane.GetRevision(ctx, w.Deployment.ID, w.before.Latest))
 	common.Check(fieldsKept(after, w.before.Deployment, []string{"id", "created_at"}))
-	if sent, _ := readOnly()["status"].(string); slices.Contains(w.Plane.ReadOf(w.before.Latest).Statuses, sent) {
+	if sent, _ := readOnly()["status"].(string); slices.Contains(w.plane.ReadOf(w.before.Latest).Statuses, sent) {
 		return readOnlyIgnored(after) // the revision had failed by itself, before the update
 	}
 	return readOnlyIgnored(after, revision)
@@ -69,22 +69,22 @@ func (w *update) readOnlyUnchanged(ctx context.Context) error {
 
 // otherFieldsKept compares the new revision with how the first one was before the update. What the deployment shows of
 // it is the concern of another requirement.
-func (w *update) otherFieldsKept() error {
+func (w *World) otherFieldsKept() error {
 	isNamed := func(path string) bool {
 		_, named := w.Deployment.Update[strings.TrimPrefix(path, "source_revision_config.")]
 		return named
 	}
 	unnamed := slices.DeleteFunc(slices.Clone(sourceFields), isNamed)
-	return cmp.Or(w.Served(), fieldsKept(w.Scene.Answer, w.Deployment.Original, unnamed))
+	return cmp.Or(w.served(), fieldsKept(w.scene.Answer, w.Deployment.Original, unnamed))
 }
 
 // allFieldsKept reads the deployment after an update that sets nothing. It reads several times: that a deployment shows
 // an earlier configuration now and then is the concern of another requirement.
-func (w *update) allFieldsKept(ctx context.Context) error {
-	common.Check(w.Target.WaitSettleDelay(ctx, w.Scene.Answer))
+func (w *World) allFieldsKept(ctx context.Context) error {
+	common.Check(w.target.WaitSettleDelay(ctx, w.scene.Answer))
 	var differs error
 	for range 3 {
-		now := retrieved("the deployment", common.Must(w.Plane.GetDeployment(ctx, w.Deployment.ID)))
+		now := retrieved("the deployment", common.Must(w.plane.GetDeployment(ctx, w.Deployment.ID)))
 		settable := append(sourceFields[:3:3], "source_config.build_on_push")
 		if differs = fieldsKept(now, w.before.Deployment, settable); differs == nil {
 			return nil

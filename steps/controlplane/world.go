@@ -16,20 +16,38 @@ import (
 	"github.com/agentconform/agentconform/steps/target"
 )
 
-// World is what the sentences about the control plane know in one scenario: the deployment that they speak of, and what
-// the client was answered last. The subjects (access, creation, lists, ...) embed it and add what only they need.
+// World is what the sentences about the control plane know in one scenario.
 type World struct {
-	Scene  *common.Scene
-	Target *target.Target
-	Plane  *plane.Plane
+	scene  *common.Scene
+	target *target.Target
+	plane  *plane.Plane
 
-	Deployment *plane.Deployment
-	Other      *plane.Deployment // where a sentence speaks of "another deployment"
-	Revision   string            // the id of the revision that the sentences speak of
-	Answers    []*client.Answer  // all of the last act, where it had several
+	Deployment *plane.Deployment // that the sentences speak of
+	other      *plane.Deployment // where a sentence speaks of two
+	revision   string            // the id of the revision that the sentences speak of
+	answers    []*client.Answer  // all of the last act, where it had several
 	tried      []tried           // the requests of the last act, where it had one for each case
-	name       string            // of the deployment that was to be refused, where it is known
-	listed     bool              // the target lists its deployments
+	polled     *plane.History    // the last poll
+	commit     string            // that the ref points to
+
+	// A request that may be refused.
+	asker     target.Asker // who sent it
+	operation string       // what for
+	empty     bool         // it has no body that could be served
+	name      string       // of the deployment that was to be refused, where it is known
+	listed    bool         // the target lists its deployments
+
+	// An update.
+	before *plane.Snapshot // how the deployment was before it
+	kind   string          // see [plane.KindOf]
+	later  []string        // the latest revisions after each of two updates
+
+	// Lists of revisions.
+	limit    string       // that the client sent
+	invalid  []string     // queries with one invalid parameter each
+	filter   string       // that keeps all revisions
+	whole    []list       // that the last act read
+	compared []comparison // those for which it is known what they are to hold
 }
 
 // tried is a request for one case of several, and how it was answered.
@@ -50,30 +68,30 @@ func (t tried) violates(expected string) *outcome.Outcome {
 
 // Define registers the sentences about the control plane for one scenario.
 func Define(r *common.Definitions, scene *common.Scene, t *target.Target, p *plane.Plane) *World {
-	w := &World{Scene: scene, Target: t, Plane: p}
-	(&access{World: w}).define(r)
-	(&creation{World: w}).define(r)
-	(&retrieval{World: w}).define(r)
-	(&lifecycle{World: w}).define(r)
-	(&update{World: w}).define(r)
-	(&lists{World: w}).define(r)
+	w := &World{scene: scene, target: t, plane: p}
+	w.defineAccess(r)
+	w.defineCreation(r)
+	w.defineRetrieval(r)
+	w.defineLifecycle(r)
+	w.defineUpdates(r)
+	w.defineLists(r)
 	return w
 }
 
-// CanCreate skips where the configuration lacks what a deployment is created with.
-func (w *World) CanCreate() error { return w.Plane.Sources.CanCreate() }
+// canCreate skips where the configuration lacks what a deployment is created with.
+func (w *World) canCreate() error { return w.plane.Sources.CanCreate() }
 
 // shared takes the fixture's deployment.
 func (w *World) shared(f *plane.Fixture) func(ctx context.Context) {
-	return func(ctx context.Context) { w.Deployment = common.Must(w.Plane.Shared(ctx, f)) }
+	return func(ctx context.Context) { w.Deployment = common.Must(w.plane.Shared(ctx, f)) }
 }
 
 // existing takes the fixture's deployment, or one that was there before where none can be created.
 func (w *World) existing(f *plane.Fixture) func(ctx context.Context) {
-	if w.CanCreate() == nil {
+	if w.canCreate() == nil {
 		return w.shared(f)
 	}
-	return func(context.Context) { w.Deployment = w.Plane.Existing.Deployments()[0] }
+	return func(context.Context) { w.Deployment = w.plane.Existing.Deployments()[0] }
 }
 
 // operations are those of the interface, as the sentences name them.
@@ -88,7 +106,7 @@ func (w *World) request(who target.Asker, operation string, d *plane.Deployment)
 	case "update a deployment":
 		method, body = http.MethodPatch, plane.SourceUpdate(map[string]any{})
 	case "update its source":
-		method, body = http.MethodPatch, plane.SourceUpdate(w.Plane.Sources.Next(1))
+		method, body = http.MethodPatch, plane.SourceUpdate(w.plane.Sources.Next(1))
 	case "list its revisions":
 		path = plane.RevisionsPath(d.ID)
 	case "list its revisions with a filter and a limit":
@@ -96,33 +114,33 @@ func (w *World) request(who target.Asker, operation string, d *plane.Deployment)
 	case "retrieve a revision":
 		path = plane.RevisionPath(d.ID, d.First)
 	}
-	request := w.Target.ToControlPlane(who, method, path, body)
+	request := w.target.ToControlPlane(who, method, path, body)
 	request.Query = query
 	return request
 }
 
 // send sends a request, and adds its answer to those of the act. Without an answer the step ends, as in all that sends.
 func (w *World) send(ctx context.Context, r client.Request) {
-	w.Scene.Answer = common.Must(w.Target.Client.Do(ctx, r))
-	w.Answers = append(w.Answers, w.Scene.Answer)
+	w.scene.Answer = common.Must(w.target.Client.Do(ctx, r))
+	w.answers = append(w.answers, w.scene.Answer)
 }
 
 // get reads from the control plane as the client. A wrong query breaks the contract on purpose.
 func (w *World) get(ctx context.Context, path, query string, wrong bool) {
-	request := w.Target.ToControlPlane(target.TheClient, http.MethodGet, path, nil)
+	request := w.target.ToControlPlane(target.TheClient, http.MethodGet, path, nil)
 	request.Query, request.Wrong = query, wrong
 	w.send(ctx, request)
 }
 
 // patch sends an update by the client.
 func (w *World) patch(ctx context.Context, body any, wrong bool) {
-	request := w.Target.ToControlPlane(target.TheClient, http.MethodPatch, plane.DeploymentPath(w.Deployment.ID), body)
+	request := w.target.ToControlPlane(target.TheClient, http.MethodPatch, plane.DeploymentPath(w.Deployment.ID), body)
 	request.Wrong = wrong
 	w.send(ctx, request)
 }
 
-// List lists the revisions of the deployment.
-func (w *World) List(ctx context.Context, query string, wrong bool) {
+// list lists the revisions of the deployment.
+func (w *World) list(ctx context.Context, query string, wrong bool) {
 	w.get(ctx, plane.RevisionsPath(w.Deployment.ID), query, wrong)
 }
 
@@ -133,7 +151,7 @@ func (w *World) retrieves(ctx context.Context) {
 
 // retrievesRevision reads a revision of the deployment.
 func (w *World) retrievesRevision(ctx context.Context, id string) {
-	w.Revision = id
+	w.revision = id
 	w.get(ctx, plane.RevisionPath(w.Deployment.ID, id), "", false)
 }
 
@@ -144,9 +162,9 @@ func (w *World) retrievesEach(ctx context.Context) {
 	}
 }
 
-// Served wants the last answer to have a status of success.
-func (w *World) Served() error {
-	return outcome.Want(w.Scene.Answer.OK(), w.Scene.Answer, "status 2xx")
+// served wants the last answer to have a status of success.
+func (w *World) served() error {
+	return outcome.Want(w.scene.Answer.OK(), w.scene.Answer, "status 2xx")
 }
 
 // retrieved blocks where an answer shows nothing of what a step needs.
@@ -160,7 +178,7 @@ func retrieved(what string, a *client.Answer) *client.Answer {
 // sendCase sends the request for one case.
 func (w *World) sendCase(ctx context.Context, r client.Request, t tried) {
 	w.send(ctx, r)
-	t.answer = w.Scene.Answer
+	t.answer = w.scene.Answer
 	w.tried = append(w.tried, t)
 }
 
@@ -171,26 +189,26 @@ func (w *World) each(judge func(t tried) *outcome.Outcome) error {
 		wrong = append(wrong, judge(t))
 	}
 	if len(w.tried) == 0 {
-		wrong = append(wrong, judge(tried{answer: w.Scene.Answer}))
+		wrong = append(wrong, judge(tried{answer: w.scene.Answer}))
 	}
 	return outcome.First(wrong)
 }
 
-// UnlessChanged leaves open what looks wrong where somebody else has changed the deployment in between.
-func (w *World) UnlessChanged(ctx context.Context, wrong error) error {
+// unlessChanged leaves open what looks wrong where somebody else has changed the deployment in between.
+func (w *World) unlessChanged(ctx context.Context, wrong error) error {
 	if wrong == nil || w.Deployment == nil || !w.Deployment.Found {
 		return wrong
 	}
-	return cmp.Or(w.Plane.Unchanged(ctx, w.Deployment), wrong)
+	return cmp.Or(w.plane.Unchanged(ctx, w.Deployment), wrong)
 }
 
-// Source is that of the deployment that the sentences speak of, "" where it is not known.
-func (w *World) Source() string {
+// source is that of the deployment that the sentences speak of, "" where it is not known.
+func (w *World) source() string {
 	if w.Deployment.Found {
 		source, _ := w.Deployment.Body["source"].(string)
 		return source
 	}
-	return w.Target.Config.Source()
+	return w.target.Config.Source()
 }
 
 // inPointer writes a GJSON path of plain names as a JSON pointer.
