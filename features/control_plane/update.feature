@@ -153,7 +153,8 @@ Feature: Updating a deployment
     Scenario: An update of the source leaves the source unchanged
       Given a deployment that accepts updates
       When the client tries to change its source
-      Then a GET of the deployment shows the "source" of the create request
+      And the client retrieves the deployment
+      Then the "source" of the deployment is that of the create request
       And each of its revisions shows that source
 
   @CP-UPDATE-6 @must @section-4 @form

@@ -240,18 +240,16 @@ func (w *World) noTagBuildsOnPush(ctx context.Context, act *client.Answer, id st
 		return outcome.Inconclusive("the deployment cannot be retrieved: %s", outcome.Seen(a))
 	}
 	ref, push := a.Get("source_revision_config.repo_ref"), a.Get("source_config.build_on_push")
-	config, _ := w.Deployment.Body["source_config"].(map[string]any)
-	_, said := config["build_on_push"]
-	if silent := w.Deployment.Body != nil && !said; silent && ref.Exists() && push.Type != gjson.True {
-		return nil // what nobody asked for need not be shown
-	}
-	if act.OK() && (!ref.Exists() || !push.Exists()) {
-		return outcome.Inconclusive("the deployment lacks repo_ref or build_on_push: %s", outcome.Seen(a))
-	}
 	tag := w.target.Config.Alternatives.TagRef
 	if push.Type == gjson.True && (ref.String() == tag || ref.String() == strings.TrimPrefix(tag, "refs/tags/")) {
 		return outcome.Violated(a, "build_on_push false with a tag ref", "repo_ref %s with build_on_push true",
 			outcome.Shown(ref)).At("/source_config/build_on_push")
+	}
+	config, _ := w.Deployment.Body["source_config"].(map[string]any)
+	_, isSent := config["build_on_push"]
+	isSent = isSent || w.Deployment.Body == nil // by an update; what nobody asked for need not be shown
+	if act.OK() && (!ref.Exists() || !push.Exists() && isSent) {
+		return outcome.Inconclusive("the deployment lacks repo_ref or build_on_push: %s", outcome.Seen(a))
 	}
 	return nil
 }

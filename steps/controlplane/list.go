@@ -30,8 +30,8 @@ func (w *World) defineLists(r *common.Definitions) {
 	r.When(`the client lists its revisions`, func(ctx context.Context) { w.list(ctx, "", false) })
 	r.When(`the client (?:lists|filters) its revisions (?:with|by) (limit|offset|status|remote_reconciled) "([^"]*)"`,
 		w.clientListsWith)
-	r.When(`the client lists its revisions with both of them`, func(ctx context.Context) {
-		w.list(ctx, strings.Join(w.invalid, "&"), true)
+	r.When(`the client lists its revisions with (that filter|both of them)`, func(ctx context.Context, which string) {
+		w.list(ctx, w.query, which == "both of them")
 	})
 	r.When(`the list is read`, func() error { return nil })
 	r.When(`the client lists its revisions from (the end|one past the end|far past the end)`, w.clientListsFrom)
@@ -96,7 +96,7 @@ func (w *World) twoInvalidParameters(ctx context.Context) error {
 		if refused < 0 {
 			return outcome.Blocked("no invalid %s is refused with an error that names it", name)
 		}
-		w.invalid = append(w.invalid, candidates[refused])
+		w.query = plane.Query(w.query, candidates[refused])
 	}
 	return nil
 }
@@ -161,20 +161,15 @@ func sourcesAre(source string, l list) error {
 // names tells whether a refusal names a parameter: in a loc where there is one, else anywhere in the body. That a
 // loc is missing is another requirement's concern.
 func names(a *client.Answer, parameter string) bool {
-	located := false
+	var parts []string
 	for _, item := range a.Get("detail").Array() {
-		loc := item.Get("loc")
-		if !loc.IsArray() {
-			continue
-		}
-		for _, part := range loc.Array() {
-			located = true
-			if part.String() == parameter {
-				return true
+		if loc := item.Get("loc"); loc.IsArray() {
+			for _, part := range loc.Array() {
+				parts = append(parts, part.String())
 			}
 		}
 	}
-	return !located && strings.Contains(string(a.Body), parameter)
+	return slices.Contains(parts, parameter) || len(parts) == 0 && strings.Contains(string(a.Body), parameter)
 }
 
 // eachIsRefusedNaming wants a refusal with 422 whose errors name the parameters (sections 4, 7 and 8).

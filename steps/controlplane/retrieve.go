@@ -25,7 +25,12 @@ func (w *World) defineRetrieval(r *common.Definitions) {
 	r.Given(`two deployments`, w.twoDeployments)
 	r.Given(`a deployment that was updated to another source`, w.shared(fixtures.Updated))
 	r.Given(`a (second )?ref whose commit id is known`, w.aKnownCommit)
-	r.When(`the client retrieves the deployment`, w.retrieves)
+	// what is read from copies is not wrong at every read
+	r.When(`the client retrieves the deployment( several times)?`, func(ctx context.Context, several string) {
+		for range map[string]int{"": 1, " several times": 6}[several] {
+			w.retrieves(ctx)
+		}
+	})
 	r.When(`the client retrieves both deployments`, w.clientRetrievesBoth)
 	r.When(`the client retrieves its (latest|first) revision`, func(ctx context.Context, which string) {
 		w.retrievesRevision(ctx, map[string]string{"latest": w.Deployment.Latest(), "first": w.Deployment.First}[which])
@@ -57,12 +62,6 @@ func (w *World) defineRetrieval(r *common.Definitions) {
 	r.Then(`the revision has every required field, and none is null`, w.revisionIsComplete)
 	// what was seen at one moment is compared with what is seen at another
 	r.Then(`each has the "created_at" of its first read`, w.createdAsAtFirst)
-	// what is read from copies is not wrong at every read
-	r.When(`the client retrieves the deployment several times`, func(ctx context.Context) {
-		for range 6 {
-			w.retrieves(ctx)
-		}
-	})
 	r.Then(`whenever "latest_revision_id" names the new revision, "source_revision_config" holds the values of the update`,
 		w.configFollowsLatest)
 	r.Then(`no "updated_at" is before "created_at"`, w.notUpdatedBeforeCreated)

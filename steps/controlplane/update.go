@@ -42,10 +42,6 @@ func (w *World) defineUpdates(r *common.Definitions) {
 	r.Then(`the "latest_revision_id" of the deployment names the second revision`, w.namesSecondLatest)
 	r.Then(`no revision was created`, w.noRevisionCreated)
 	r.Then(`the update was served, or it is not judged`, w.servedOrNotJudged)
-	r.Then(`a GET of the deployment shows the "source" of the create request`, func(ctx context.Context) error {
-		w.retrieves(ctx)
-		return w.sourceAsAsked()
-	})
 	r.Then(`each of its revisions shows that source`, w.revisionsKeepSource)
 	r.Then(`the read-only fields are unchanged`, w.readOnlyUnchanged)
 	// the fields that an update does not name (section 2)

@@ -44,8 +44,7 @@ type World struct {
 
 	// Lists of revisions.
 	limit    string       // that the client sent
-	invalid  []string     // queries with one invalid parameter each
-	filter   string       // that keeps all revisions
+	query    string       // that the client is going to send
 	whole    []list       // that the last act read
 	compared []comparison // those for which it is known what they are to hold
 }

@@ -213,9 +213,6 @@ func (e *Existing) mayWrite(r client.Request) error {
 	return nil
 }
 
-// has tells whether the deployment was there before the run.
-func (e *Existing) has(id string) bool { return e.ids[id] }
-
 // Readable skips where there are fewer deployments to read than so many, and none can be created.
 func (e *Existing) Readable(n int) error {
 	missing := e.sources.CanCreate()

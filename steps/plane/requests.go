@@ -154,7 +154,7 @@ func (p *Plane) Named(ctx context.Context, name string) (found []string, support
 
 // enter notes a deployment of the run in the ledger. What was there before is never removed, whatever an answer claims.
 func (p *Plane) enter(ctx context.Context, id string) error {
-	if id == "" || p.Existing.has(id) {
+	if id == "" || p.Existing.ids[id] {
 		return nil
 	}
 	return p.target.Ledger.Created(evidence.Deployment, id, evidence.Scenario(ctx))
@@ -176,7 +176,7 @@ func RevisionPath(id, revision string) string {
 
 // Remove removes a deployment, and says why it could not. The operation is a vendor extension.
 func (p *Plane) Remove(ctx context.Context, id string) (problem string) {
-	if p.Existing.has(id) {
+	if p.Existing.ids[id] {
 		return "it was there before the run"
 	}
 	a, err := p.send(ctx, http.MethodDelete, DeploymentPath(id), nil)

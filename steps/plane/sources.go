@@ -41,24 +41,23 @@ func (s Sources) Body(name string, changes map[string]any) map[string]any {
 // the key that would configure it where none is.
 func (s Sources) Another() (change map[string]any, key string) {
 	a := s.config.Alternatives
-	return s.alternative("alternatives."+s.Field(), a.RepoRef, a.ImageURI)
+	second := map[string]string{"repo_ref": a.RepoRef, "image_uri": a.ImageURI}[s.Field()]
+	return s.changeTo(second), "alternatives." + s.Field()
 }
 
 // Broken is like Another, for a source that cannot be built.
 func (s Sources) Broken() (change map[string]any, key string) {
-	key = "alternatives.broken_ref"
-	if s.Field() == "image_uri" {
-		key = "alternatives.broken_image_uri"
+	if a := s.config.Alternatives; s.Field() == "image_uri" {
+		return s.changeTo(a.BrokenImageURI), "alternatives.broken_image_uri"
 	}
-	return s.alternative(key, s.config.Alternatives.BrokenRef, s.config.Alternatives.BrokenImageURI)
+	return s.changeTo(s.config.Alternatives.BrokenRef), "alternatives.broken_ref"
 }
 
-func (s Sources) alternative(key, ref, image string) (change map[string]any, _ string) {
-	value := map[string]string{"repo_ref": ref, "image_uri": image}[s.Field()]
-	if value != "" {
-		change = map[string]any{s.Field(): value}
+func (s Sources) changeTo(source string) map[string]any {
+	if source == "" {
+		return nil
 	}
-	return change, key
+	return map[string]any{s.Field(): source}
 }
 
 // Field is the field of the source revision configuration that belongs to the source that is created.
