@@ -72,7 +72,7 @@ func (w *World) clientListsAndRetrievesEach(ctx context.Context) {
 
 func (w *World) clientUpdatesToBroken(ctx context.Context) error {
 	change, _ := w.plane.Sources.Broken()
-	w.patch(ctx, plane.SourceUpdate(change), false)
+	w.patchSource(ctx, change)
 	a, before := w.scene.Answer, w.Deployment.Latest()
 	if a.Refused() {
 		return outcome.Inapplicable("revisions of broken sources",

@@ -35,7 +35,6 @@ func (w *World) defineRetrieval(r *common.Definitions) {
 	r.When(`the client retrieves its (latest|first) revision`, func(ctx context.Context, which string) {
 		w.retrievesRevision(ctx, map[string]string{"latest": w.Deployment.Latest(), "first": w.Deployment.First}[which])
 	})
-	r.When(`the client retrieves its latest revision and lists its revisions`, w.clientRetrievesAndLists)
 	r.When(`the client retrieves both its revisions`, w.retrievesEach)
 	r.When(`the client retrieves an unknown revision of it`, func(ctx context.Context) {
 		w.retrievesRevision(ctx, target.UnknownID())
@@ -93,12 +92,6 @@ func (w *World) clientRetrievesBoth(ctx context.Context) {
 	for _, id := range []string{w.Deployment.ID, w.other.ID} {
 		w.get(ctx, plane.DeploymentPath(id), "", false)
 	}
-}
-
-func (w *World) clientRetrievesAndLists(ctx context.Context) {
-	w.retrievesRevision(ctx, w.Deployment.Latest())
-	common.Check(w.plane.AwaitListed(ctx, w.Deployment.ID, w.revision))
-	w.list(ctx, "", false)
 }
 
 // same compares a field of an answer with a string.

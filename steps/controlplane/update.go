@@ -1,16 +1,15 @@
 package controlplane
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"net/http"
 	"slices"
 	"strings"
-	"sync"
 
 	"github.com/tidwall/gjson"
 
+	"github.com/agentconform/agentconform/steps/agent"
 	"github.com/agentconform/agentconform/steps/client"
 	"github.com/agentconform/agentconform/steps/common"
 	"github.com/agentconform/agentconform/steps/config"
@@ -155,18 +154,15 @@ func (w *World) clientUpdatesAtOnce(ctx context.Context, field string) error {
 	racing, leave, err := w.target.Client.Together(ctx, 2)
 	common.Check(err)
 	defer leave()
-	answers, errs := [2]*client.Answer{}, [2]error{}
-	var wait sync.WaitGroup
-	for i := range answers {
-		wait.Go(func() {
-			request := w.target.ToControlPlane(target.TheClient, http.MethodPatch, plane.DeploymentPath(w.Deployment.ID),
-				plane.SourceUpdate(map[string]any{field: current}))
-			answers[i], errs[i] = w.target.Client.Do(racing, request)
-		})
-	}
-	wait.Wait()
-	w.answers, w.scene.Answer = answers[:], answers[1]
-	return cmp.Or(errs[0], errs[1])
+	w.answers = make([]*client.Answer, 2)
+	err = agent.AtOnce(len(w.answers), func(i int) (err error) {
+		request := w.target.ToControlPlane(target.TheClient, http.MethodPatch, plane.DeploymentPath(w.Deployment.ID),
+			plane.SourceUpdate(map[string]any{field: current}))
+		w.answers[i], err = w.target.Client.Do(racing, request)
+		return err
+	})
+	w.scene.Answer = w.answers[1]
+	return err
 }
 
 // clientSends sends an update that sets no field of the source, or one with a mistake.
