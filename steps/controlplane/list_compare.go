@@ -21,16 +21,10 @@ type list struct {
 	answer *client.Answer // of several pages the first, or the last where the client goes from page to page itself
 }
 
-// comparison is a list with the ids that it is to hold, each once and in any order.
-type comparison struct {
-	list
-	want []string
-	what string         // the list, for people
-	with *client.Answer // shows what it is to hold; nil where the run knows
-}
-
+// compare notes what a list holds in place of the revisions that it is to hold, each once and in any order. What shows
+// these is nil where the run knows them.
 func (w *World) compare(l list, want []string, what string, with *client.Answer) {
-	w.compared = append(w.compared, comparison{l, want, what, with})
+	w.compared = append(w.compared, l.differs(want, what, with))
 }
 
 // read reads all that a filter keeps, whatever the pages.
@@ -50,7 +44,10 @@ func (w *World) page(ctx context.Context, query string) list {
 func (w *World) clientPages(ctx context.Context, of, sizes, offsets string) {
 	size := growing
 	_, _ = fmt.Sscanf(sizes, "%d at a time", &size)
-	pages := map[string]func(context.Context, string, int, int) list{"computed": w.pageThrough, "returned": w.pageOn}[offsets]
+	pages := w.pageThrough
+	if offsets == "returned" {
+		pages = w.pageOn
+	}
 	if of == "its revisions" {
 		w.compare(pages(ctx, "", w.known(), size), w.Deployment.Revisions, "over all pages", nil)
 		return
@@ -116,22 +113,18 @@ func (w *World) eachHoldsItsOwn(ctx context.Context) error {
 	if len(w.compared) == 0 {
 		return outcome.Inconclusive("no list could be compared: none is to hold a revision, or what a list keeps has changed")
 	}
-	var wrong []*outcome.Outcome
-	for _, c := range w.compared {
-		wrong = append(wrong, c.differs())
-	}
-	return w.unlessChanged(ctx, outcome.First(wrong))
+	return w.unlessChanged(ctx, outcome.First(w.compared))
 }
 
 // differs tells what the list holds in place of its revisions, or nothing. One that was refused holds none, and has to
 // be served where none is wanted, too.
-func (c comparison) differs() *outcome.Outcome {
+func (l list) differs(want []string, what string, with *client.Answer) *outcome.Outcome {
 	times := map[string]int{}
-	for _, id := range plane.IDs(c.rows) {
+	for _, id := range plane.IDs(l.rows) {
 		times[id]++
 	}
 	missing, repeated := 0, 0
-	for _, id := range c.want {
+	for _, id := range want {
 		switch n := times[id]; {
 		case n == 0:
 			missing++
@@ -140,13 +133,13 @@ func (c comparison) differs() *outcome.Outcome {
 		}
 		delete(times, id)
 	}
-	expected := fmt.Sprintf("%d revisions %s, each once", len(c.want), c.what)
+	expected := fmt.Sprintf("%d revisions %s, each once", len(want), what)
 	switch {
-	case !c.answer.OK():
-		return outcome.Violated(c.answer, expected, "%s", outcome.Seen(c.answer)).Comparing(c.answer, c.with)
+	case !l.answer.OK():
+		return outcome.Violated(l.answer, expected, "%s", outcome.Seen(l.answer)).Comparing(l.answer, with)
 	case missing+repeated+len(times) > 0:
-		return outcome.Violated(c.answer, expected, "%d: %d missing, %d repeated, %d unexpected",
-			len(c.rows), missing, repeated, len(times)).At("/resources").Comparing(c.answer, c.with)
+		return outcome.Violated(l.answer, expected, "%d: %d missing, %d repeated, %d unexpected",
+			len(l.rows), missing, repeated, len(times)).At("/resources").Comparing(l.answer, with)
 	}
 	return nil
 }

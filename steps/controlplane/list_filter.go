@@ -122,12 +122,12 @@ func (w *World) clientFiltersByEach(ctx context.Context, which string) error {
 	}
 	statuses := w.statusesIn(common.Must(w.plane.GetEach(ctx, w.Deployment)))
 	for i, l := range w.whole {
-		c := comparison{list: l, want: statuses.ids[filters[i]], what: "with status " + filters[i]}
-		if c.differs() != nil && statuses.strange != "" {
+		wrong := l.differs(statuses.ids[filters[i]], "with status "+filters[i], nil)
+		if wrong != nil && statuses.strange != "" {
 			return outcome.Blocked("the filter %s returns %d revisions, and a revision has the status %q, which is not one of "+
 				"the thirteen (CP-POLL-1)", filters[i], len(l.rows), statuses.strange).ByRequirement("CP-POLL-1")
 		}
-		w.compared = append(w.compared, c)
+		w.compared = append(w.compared, wrong)
 	}
 	return nil
 }
@@ -197,12 +197,13 @@ func (w *World) clientListsWithBoth(ctx context.Context) {
 	for _, value := range []string{"true", "false"} {
 		before := w.reconciled(ctx, value, "")
 		ids := plane.IDs(before.rows)
-		var both []comparison
+		var both []*outcome.Outcome
 		for _, status := range statuses.occurring {
 			l := w.reconciled(ctx, value, status)
 			isOther := func(id string) bool { return !slices.Contains(statuses.ids[status], id) }
 			want := slices.DeleteFunc(slices.Clone(ids), isOther)
-			both = append(both, comparison{l, want, "with status " + status + " and remote_reconciled " + value, before.answer})
+			what := "with status " + status + " and remote_reconciled " + value
+			both = append(both, l.differs(want, what, before.answer))
 		}
 		after := w.reconciled(ctx, value, "")
 		if plane.SameIDs(ids, plane.IDs(after.rows)) {

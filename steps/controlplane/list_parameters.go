@@ -47,21 +47,12 @@ func (w *World) defineValues(r *common.Definitions) {
 // defaultLimit is how many revisions a list holds at most without limit (section 8).
 const defaultLimit = 20
 
-// value is one value of a parameter of a list, or its absence.
-type value struct {
-	name   string // "limit 21", "no limit"
-	query  string // "limit=21", or "" where it is absent
-	number int    // what it means
-}
-
-// valuesOf are the absence of a parameter, which means the default, and the numbers, each once.
-func valuesOf(parameter string, absent int, numbers ...int) []value {
-	all := []value{{name: "no " + parameter, number: absent}}
-	slices.Sort(numbers)
-	for _, n := range slices.Compact(numbers) {
-		all = append(all, value{fmt.Sprintf("%s %d", parameter, n), fmt.Sprintf("%s=%d", parameter, n), n})
+// numbered is the query of a parameter and the number that it means. A negative one stands for its absence.
+func numbered(parameter string, n, absent int) (query string, means int) {
+	if n < 0 {
+		return "", absent
 	}
-	return all
+	return fmt.Sprintf("%s=%d", parameter, n), n
 }
 
 // clientListsParts reads the whole list that the filter keeps, and then parts of it: with no filter, where the list is
@@ -75,23 +66,26 @@ func (w *World) clientListsParts(ctx context.Context, filter string) error {
 		return outcome.Violated(whole.answer, "status 2xx", "%s", outcome.Seen(whole.answer))
 	}
 	common.Check(w.pagesKeepTheOrder(ctx))
-	ids, numbers := plane.IDs(whole.rows), []int{defaultLimit - 1, defaultLimit + 1}
+	ids, limits := plane.IDs(whole.rows), []int{-1, defaultLimit - 1, defaultLimit + 1}
 	for _, c := range w.boundaryCases("limit") {
 		if n, err := strconv.Atoi(c.Value); err == nil && c.Valid {
-			numbers = append(numbers, n)
+			limits = append(limits, n)
 		}
 	}
-	limits := valuesOf("limit", defaultLimit, numbers...)
-	offsets := valuesOf("offset", 0, 0, 1, defaultLimit, max(len(ids)-1, 0), len(ids))
+	limits = slices.Compact(slices.Sorted(slices.Values(limits)))
+	offsets := []int{-1, 0, 1, defaultLimit, max(len(ids)-1, 0), len(ids)}
+	offsets = slices.Compact(slices.Sorted(slices.Values(offsets)))
 	for i, limit := range limits {
 		for j, offset := range offsets {
 			if filter != "no filter" && i%len(offsets) != j && j%len(limits) != i {
 				continue
 			}
-			page := w.page(ctx, plane.Query(limit.query, offset.query, query))
-			from := min(offset.number, len(ids))
-			w.compare(page, ids[from:min(from+limit.number, len(ids))],
-				"with "+strings.Join([]string{limit.name, offset.name, filter}, ", "), whole.answer)
+			limited, size := numbered("limit", limit, defaultLimit)
+			placed, from := numbered("offset", offset, 0)
+			page := w.page(ctx, plane.Query(limited, placed, query))
+			from = min(from, len(ids))
+			what := "with " + cmp.Or(limited, "no limit") + ", " + cmp.Or(placed, "no offset") + ", " + filter
+			w.compare(page, ids[from:min(from+size, len(ids))], what, whole.answer)
 		}
 	}
 	return nil
@@ -112,25 +106,25 @@ func (w *World) pagesKeepTheOrder(ctx context.Context) error {
 
 // queryOf is the query of a filter of the examples.
 func (w *World) queryOf(ctx context.Context, filter string) string {
-	statuses := w.statuses(ctx)
-	status := ""
-	switch {
-	case strings.HasPrefix(filter, "a status that occurs"): // the most frequent: its list has the most parts
-		more := func(a, b string) int { return len(statuses.ids[a]) - len(statuses.ids[b]) }
-		status = slices.MaxFunc(spec.RevisionStatuses(), more)
-	case strings.HasPrefix(filter, "all statuses"):
-		status = strings.Join(spec.RevisionStatuses(), ",")
-	case !strings.HasPrefix(filter, "a status"):
-	case len(statuses.others) == 0:
-		common.Check(outcome.Inconclusive("each of the thirteen statuses occurs"))
-	default:
-		status = statuses.others[0]
+	statuses, query := w.statuses(ctx), ""
+	for part := range strings.SplitSeq(filter, " and ") {
+		switch part {
+		case "no filter":
+		case "a status that occurs": // the most frequent: its list has the most parts
+			more := func(a, b string) int { return len(statuses.ids[a]) - len(statuses.ids[b]) }
+			query = statusFilter(slices.MaxFunc(spec.RevisionStatuses(), more))
+		case "a status that does not occur":
+			if len(statuses.others) == 0 {
+				common.Check(outcome.Inconclusive("each of the thirteen statuses occurs"))
+			}
+			query = statusFilter(statuses.others[0])
+		case "all statuses":
+			query = statusFilter(strings.Join(spec.RevisionStatuses(), ","))
+		default: // "remote_reconciled true"
+			query = plane.Query(query, strings.Replace(part, " ", "=", 1))
+		}
 	}
-	_, reconciled, both := strings.Cut(filter, "remote_reconciled ")
-	if both {
-		reconciled = "remote_reconciled=" + reconciled
-	}
-	return plane.Query(statusFilter(status), reconciled)
+	return query
 }
 
 // boundaryCases are the values of a parameter around the bounds that the contract gives it.

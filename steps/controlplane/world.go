@@ -43,10 +43,10 @@ type World struct {
 	later  []string        // the latest revisions after each of two updates
 
 	// Lists of revisions.
-	limit    string       // that the client sent
-	query    string       // that the client is going to send
-	whole    []list       // that the last act read
-	compared []comparison // those for which it is known what they are to hold
+	limit    string             // that the client sent
+	query    string             // that the client is going to send
+	whole    []list             // that the last act read
+	compared []*outcome.Outcome // what is wrong with those for which it is known what they are to hold; nil for one that is right
 }
 
 // tried is a request for one case of several, and how it was answered.
