@@ -35,11 +35,11 @@ func (w *World) defineUpdates(r *common.Definitions) {
 	r.When(`the client updates "repo_ref" to the tag`, w.clientUpdatesToTag)
 	r.Then(`exactly one revision was created`, w.oneRevisionCreated)
 	r.Then(`the "latest_revision_id" of the deployment names that revision`, func() error {
-		return same(w.scene.Answer, "latest_revision_id", w.revision)
+		return same(w.after.Deployment, "latest_revision_id", w.revision)
 	})
 	r.Then(`as many revisions were created as updates were served`, w.oneRevisionEach)
 	r.Then(`the "latest_revision_id" of the deployment names the second revision`, w.namesSecondLatest)
-	r.Then(`no revision was created`, w.noRevisionCreated)
+	r.Then(`no revision was created`, func(ctx context.Context) error { return w.created(ctx, 0, "no new revision") })
 	r.Then(`the update was served, or it is not judged`, w.servedOrNotJudged)
 	r.Then(`each of its revisions shows that source`, w.revisionsKeepSource)
 	r.Then(`the read-only fields are unchanged`, w.readOnlyUnchanged)
@@ -221,44 +221,43 @@ func (w *World) oneRevisionCreated(ctx context.Context) error {
 		}
 		return err
 	}
-	act := w.scene.Answer
-	latest, _, err := w.plane.AwaitLatest(ctx, act, w.kind, w.Deployment.ID, w.before.Latest)
+	latest, _, err := w.plane.AwaitLatest(ctx, w.scene.Answer, w.kind, w.Deployment.ID, w.before.Latest)
 	common.Check(err)
 	common.Check(w.plane.AwaitListed(ctx, w.Deployment.ID, latest))
-	common.Check(w.target.WaitSettleDelay(ctx, act)) // a second one may come in the background
-	after := common.Must(w.plane.Snapshot(ctx, w.Deployment))
-	isOld := func(id string) bool { return slices.Contains(w.before.Revisions, id) }
-	added := slices.DeleteFunc(slices.Clone(after.Revisions), isOld)
-	w.scene.Answer = after.Deployment
-	if len(added) > 0 {
-		w.revision = added[0]
-	}
-	if len(added) != 1 || len(after.Revisions) != len(w.before.Revisions)+1 {
-		return outcome.Violated(act, "exactly one new revision, and all earlier ones", "%d new, %d in total (before: %d)\n%s",
-			len(added), len(after.Revisions), len(w.before.Revisions), strings.Join(added, "\n")).
-			Comparing(after.List, w.before.List)
-	}
-	return nil
+	return w.created(ctx, 1, "exactly one new revision, and all earlier ones")
 }
 
-// oneRevisionEach waits until there are as many new revisions, and then for one too many.
+// oneRevisionEach waits until there are as many new revisions.
 func (w *World) oneRevisionEach(ctx context.Context) error {
 	served := len(slices.DeleteFunc(slices.Clone(w.answers), func(a *client.Answer) bool { return !a.OK() }))
 	if served == 0 {
 		return outcome.Inconclusive("neither update was served: %s", outcome.Seen(w.answers[0]))
 	}
-	added, after := 0, (*plane.Snapshot)(nil)
-	look := func() (enough bool) {
-		after = common.Must(w.plane.Snapshot(ctx, w.Deployment))
-		added = len(after.Revisions) - len(w.before.Revisions)
-		return added >= served
+	common.Retry(ctx, w.target, func() bool {
+		return len(common.Must(w.plane.Snapshot(ctx, w.Deployment)).Revisions) >= len(w.before.Revisions)+served
+	})
+	return w.created(ctx, served, fmt.Sprintf("%d new revisions: so many updates were answered with 2xx", served))
+}
+
+// created wants so many new revisions. It waits before it looks: one more may be created in the background.
+func (w *World) created(ctx context.Context, want int, expected string) error {
+	act := w.scene.Answer
+	common.Check(w.target.WaitSettleDelay(ctx, act))
+	w.after = common.Must(w.plane.Snapshot(ctx, w.Deployment))
+	before, after := w.before, w.after
+	isOld := func(id string) bool { return slices.Contains(before.Revisions, id) }
+	added := slices.DeleteFunc(slices.Clone(after.Revisions), isOld)
+	isKept := after.Latest == before.Latest
+	if want > 0 {
+		isKept = len(after.Revisions) == len(before.Revisions)+want
 	}
-	common.Retry(ctx, w.target, look)
-	common.Check(w.target.WaitSettleDelay(ctx, w.scene.Answer))
-	look()
-	if added != served {
-		expected := fmt.Sprintf("%d new revisions: so many updates were answered with 2xx", served)
-		return outcome.Violated(after.List, expected, "%d", added).At("/resources").Comparing(after.List, w.before.List)
+	if len(added) != want || !isKept {
+		return outcome.Violated(act, expected, "%d new, %d in total (before: %d)\nlatest_revision_id %s (before: %s)\n%s",
+			len(added), len(after.Revisions), len(before.Revisions), after.Latest, before.Latest, strings.Join(added, "\n")).
+			Comparing(after.List, before.List)
+	}
+	if want > 0 {
+		w.revision = added[0]
 	}
 	return nil
 }

@@ -15,22 +15,6 @@ import (
 
 // What an update is not to change: revisions, where it sets no field of the source, and what it does not name.
 
-// noRevisionCreated looks twice: a revision that is created in the background would be missed by the first look.
-func (w *World) noRevisionCreated(ctx context.Context) error {
-	act := w.scene.Answer
-	for look := range 2 {
-		if look > 0 {
-			common.Check(w.target.WaitSettleDelay(ctx, act))
-		}
-		after := common.Must(w.plane.Snapshot(ctx, w.Deployment))
-		if len(after.Revisions) > len(w.before.Revisions) || after.Latest != w.before.Latest {
-			return outcome.Violated(act, "no new revision", "%d revisions (before: %d)\nlatest_revision_id %s (before: %s)",
-				len(after.Revisions), len(w.before.Revisions), after.Latest, w.before.Latest).Comparing(after.List, w.before.List)
-		}
-	}
-	return nil
-}
-
 // servedOrNotJudged keeps a refusal from passing: what an update does that is refused for another reason shows nothing
 // of what one does that is served.
 func (w *World) servedOrNotJudged() error {

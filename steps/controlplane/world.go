@@ -39,6 +39,7 @@ type World struct {
 
 	// An update.
 	before *plane.Snapshot // how the deployment was before it
+	after  *plane.Snapshot // and after it
 	kind   string          // see [plane.KindOf]
 	later  []string        // the latest revisions after each of two updates
 
