@@ -101,8 +101,8 @@ func (w *World) twoInvalidParameters(ctx context.Context) error {
 	return nil
 }
 
-// holds wants so many revisions, and no less where there are more. How nothing is written is not judged, as long as there
-// is a place for it.
+// holds wants so many revisions, and no less where there are more. It does not judge how nothing is written, as long as
+// there is a place for it.
 func (w *World) holds(ctx context.Context, what string) error {
 	want, a := defaultLimit, w.scene.Answer
 	switch what {

@@ -20,9 +20,9 @@ import (
 	"github.com/agentconform/agentconform/steps/target"
 )
 
-// defineValues registers the sentences about values that are derived by rule: those of the parameters of a list that the
-// contract allows beside each other, those that it does not allow, other spellings of a number, and ids that nothing has
-// (sections 4, 7 and 8).
+// defineValues registers the sentences about values that are derived by rule: those of a list's parameters that the
+// contract allows beside each other, those that it does not allow, other spellings of a number, and ids that nothing
+// has (sections 4, 7 and 8).
 func (w *World) defineValues(r *common.Definitions) {
 	const status = `a status that occurs|a status that does not occur|all statuses`
 	r.When(`the client lists its revisions with (no filter|remote_reconciled (?:true|false)|(?:`+status+`)`+
@@ -34,7 +34,7 @@ func (w *World) defineValues(r *common.Definitions) {
 		w.clientListsSpelled)
 	r.Then(`each is taken for the value that it stands for, or refused with 4xx`, w.eachStandsForItsValue)
 	r.When(`the client lists the revisions of an unknown deployment with each parameter`, w.clientListsUnknownWithEach)
-	const asks = `the client (retrieves|lists the revisions of|retrieves its latest revision under|sends an empty update to) `
+	const asks = `the client (retrieves|lists the revisions of|retrieves its latest revision under|` + emptyUpdate + `) `
 	r.When(asks+`(?:an unknown deployment|the deployment with the id "([^"]*)")`, w.clientAsksBy)
 	r.When(asks+`each id that is almost that of (the deployment|its revision)`, w.clientAsksByEach)
 	r.When(`the client lists its revisions by its id in capital letters`, w.clientListsCapital)
@@ -230,8 +230,8 @@ func (w *World) clientAsksBy(ctx context.Context, act, id string) {
 	w.sendCase(ctx, request, tried{id: d.ID})
 }
 
-// clientAsksByEach asks by UUIDs that are like an id, and, where it is not said how others are refused, by an unknown id
-// and by what is no UUID. Of a deployment that was there before the run, no update is sent to an id that could be its own.
+// clientAsksByEach asks by UUIDs that are like an id, and by an unknown id and a text, where these are not judged
+// elsewhere. No update is sent to an id that could be that of a deployment which was there before the run.
 func (w *World) clientAsksByEach(ctx context.Context, act, of string) error {
 	id, latest := w.Deployment.ID, w.Deployment.Latest()
 	others := []common.WrongID{{ID: target.UnknownID(), Class: "an unknown id"}, {ID: noUUID, Class: "no UUID"}}

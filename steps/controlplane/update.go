@@ -49,8 +49,8 @@ func (w *World) defineUpdates(r *common.Definitions) {
 	r.Then(`the deployment has the earlier values of its source and its build_on_push`, w.allFieldsKept)
 }
 
-// leases takes a deployment that is the scenario's alone until it ends, so that every change is of its making. For updates
-// that are to be refused it need not be DEPLOYED.
+// leases takes a deployment that is the scenario's alone until it ends, so that every change is of its making. It need
+// not be DEPLOYED for updates that are to be refused.
 func (w *World) leases(ctx context.Context, which string) {
 	isReady := which == "accepts updates"
 	d, giveBack, err := w.plane.Lease(ctx, isReady)
@@ -168,27 +168,22 @@ func (w *World) clientUpdatesAtOnce(ctx context.Context, field string) error {
 // clientSends sends an update that sets no field of the source, or one with a mistake.
 func (w *World) clientSends(ctx context.Context, what string) {
 	push := func(value bool) any { return map[string]any{"source_config": map[string]any{"build_on_push": value}} }
-	nulls := func(fields ...string) any {
-		change := map[string]any{}
-		for _, field := range fields {
-			change[field] = nil
-		}
-		return plane.SourceUpdate(change)
-	}
 	body, isValid := map[string]any{
 		"an empty object":                 map[string]any{},
 		"build_on_push alone":             push(false),
 		"build_on_push true":              push(true),
-		"repo_ref null":                   nulls("repo_ref"),
-		"graph_config_path null":          nulls("graph_config_path"),
-		"image_uri null":                  nulls("image_uri"),
-		"the three source fields null":    nulls("repo_ref", "graph_config_path", "image_uri"),
-		"an empty source_revision_config": nulls(),
+		"an empty source_revision_config": plane.SourceUpdate(map[string]any{}),
+		"the three source fields null": plane.SourceUpdate(map[string]any{
+			"repo_ref": nil, "graph_config_path": nil, "image_uri": nil}),
 	}[what]
+	field, isNull := strings.CutSuffix(what, " null")
 	switch {
+	case isValid:
+	case isNull:
+		body, isValid = plane.SourceUpdate(map[string]any{field: nil}), true
 	case what == "read-only fields":
 		body = readOnly()
-	case !isValid:
+	default:
 		body = mistaken(plane.SourceUpdate(plane.Asked(w.target.Config.Create.Body)), w.plane.Sources.Field(), what)
 	}
 	w.patch(ctx, body, !isValid)

@@ -47,7 +47,7 @@ type World struct {
 	limit    string             // that the client sent
 	query    string             // that the client is going to send
 	whole    []list             // that the last act read
-	compared []*outcome.Outcome // what is wrong with those for which it is known what they are to hold; nil for one that is right
+	compared []*outcome.Outcome // what is wrong with each that was compared, or nil
 }
 
 // tried is a request for one case of several, and how it was answered.

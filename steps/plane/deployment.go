@@ -90,8 +90,7 @@ func (p *Plane) reachDeployed(ctx context.Context, d *Deployment) error {
 		return err
 	}
 	err = p.Settled(h)
-	var o *outcome.Outcome
-	if errors.As(err, &o) && o.Verdict == reports.Failed {
+	if o, is := errors.AsType[*outcome.Outcome](err); is && o.Verdict == reports.Failed {
 		return o.ByRequirement(string(needCreation)) // which fails by this, at the end of the run
 	}
 	return err
@@ -129,9 +128,8 @@ func (p *Plane) Update(ctx context.Context, d *Deployment, change map[string]any
 	return nil
 }
 
-// createdAs returns the id of the deployment that a creation made. Where that of its answer is none by which the
-// deployment can be asked for, it is that of the only one with its name, if the target can list its deployments (a vendor
-// extension).
+// createdAs returns the id of the deployment that a creation made: where nothing can be asked for by that of its answer,
+// that of the only one with its name, if the target can list its deployments (a vendor extension).
 func (p *Plane) createdAs(ctx context.Context, d *Deployment) string {
 	if uuid.Validate(d.ID) == nil && strings.Contains(d.ID, "-") {
 		return d.ID

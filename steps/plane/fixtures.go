@@ -103,7 +103,7 @@ func (p *Plane) firstIsReadable(ctx context.Context, d *Deployment) (*Deployment
 // PoolSize is how many deployments there are at most of which each is changed by one scenario at a time.
 const PoolSize = 3
 
-// poolNames tell the deployments apart: in their own names, which hold no spaces (target.RunOf), and in those of fixtures.
+// poolNames tell them apart, in the names of deployments (which hold no spaces, see target.RunOf) and of fixtures.
 var poolNames = [PoolSize]struct{ purpose, number string }{
 	{"changing", ""}, {"changing-second", " 2"}, {"changing-third", " 3"}}
 
@@ -202,12 +202,9 @@ func (p *Plane) makeLong(ctx context.Context) (*Deployment, error) {
 	if err != nil {
 		return nil, err
 	}
-	if late != nil && late.Ending != TimedOut {
-		return nil, p.Unjudged(late)
-	}
 	if late != nil {
-		return nil, outcome.Blocked("revision %s did not settle in %s: it is %s",
-			late.revision, p.target.Config.Timeouts.Poll, late.Final)
+		return nil, cmp.Or(p.Unjudged(late), outcome.Blocked("revision %s did not settle in %s: it is %s",
+			late.revision, p.target.Config.Timeouts.Poll, late.Final))
 	}
 	if err := p.AwaitListed(ctx, d.ID, d.Revisions...); err != nil {
 		return nil, err

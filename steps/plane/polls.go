@@ -69,8 +69,8 @@ func (p *polls) note(deployment, revision string, a *client.Answer) {
 	known.last = status
 	if !slices.Contains(known.Statuses, status) {
 		known.Statuses = append(slices.Clip(known.Statuses), status)
-		at := time.Since(p.start).Milliseconds()
-		p.timeline = append(p.timeline, reports.Transition{Revision: revision, Deployment: deployment, Status: status, AtMS: at})
+		p.timeline = append(p.timeline, reports.Transition{Revision: revision, Deployment: deployment, Status: status,
+			AtMS: time.Since(p.start).Milliseconds()})
 	}
 	p.reads[revision] = known
 }

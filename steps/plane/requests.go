@@ -114,8 +114,8 @@ func Query(parts ...string) string {
 	return strings.Join(slices.DeleteFunc(parts, func(s string) bool { return s == "" }), "&")
 }
 
-// listed reads the deployments that the target lists, each once, page by page until one shows nothing new. The operation
-// is a vendor extension: where a page is not served, supported is false, unless it may be refused as one past the end.
+// listed reads the deployments that the target lists, each once, page by page until one shows nothing new. This is a
+// vendor extension: where a page is not served, supported is false, unless it may be refused as one past the end.
 func (p *Plane) listed(ctx context.Context, filter string) (all []gjson.Result, supported bool, err error) {
 	const size, most = 100, 20
 	shown := map[string]bool{}
