@@ -143,8 +143,8 @@ func (w *World) schemeOpens(ctx context.Context) error {
 		return nil
 	}
 	if w.refusedForCredentials(a, w.empty) != nil {
-		one := plane.Cost{Deployments: 1} // the one that was not served
-		ctx = plane.WithAllowance(ctx, "the request with all credentials", one, nil)
+		one := &plane.Allowance{What: "the request with all credentials", Cost: plane.Cost{Deployments: 1}}
+		ctx = one.Within(ctx) // beside the one that was not served
 		w.try(ctx, target.TheClient, w.operation)
 		if all := w.scene.Answer; !all.OK() {
 			return outcome.Inconclusive("the request fails with all configured credentials too: %s", outcome.Seen(all))

@@ -136,7 +136,7 @@ func (w *World) newestFirst() error {
 }
 
 func (w *World) eachHasSource() error {
-	source := w.source()
+	source := w.Deployment.Source()
 	if source == "" { // that of an existing deployment is unknown
 		return w.canCreate()
 	}

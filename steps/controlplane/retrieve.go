@@ -111,10 +111,10 @@ func (w *World) isTheCreated() error {
 	} else if err := same(a, "latest_revision_id", w.Deployment.First); err != nil {
 		return err
 	}
-	if w.source() == "" {
+	if w.Deployment.Source() == "" {
 		return nil
 	}
-	return same(a, "source", w.source())
+	return same(a, "source", w.Deployment.Source())
 }
 
 func (w *World) eachIsTheAskedFor(what string) error {
@@ -130,8 +130,7 @@ func (w *World) eachIsTheAskedFor(what string) error {
 
 // sourceAsAsked wants the last answer to show the source of the create request (section 2).
 func (w *World) sourceAsAsked() error {
-	a := w.scene.Answer
-	want, _ := w.Deployment.Body["source"].(string)
+	a, want := w.scene.Answer, w.Deployment.Source()
 	return cmp.Or(w.served(), outcome.WantAt(a.Get("source").String() == want, a, "source", "source "+want))
 }
 

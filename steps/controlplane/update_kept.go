@@ -29,7 +29,7 @@ func (w *World) servedOrNotJudged() error {
 
 // revisionsKeepSource reads the list, and the latest revision.
 func (w *World) revisionsKeepSource(ctx context.Context) error {
-	want, _ := w.Deployment.Body["source"].(string)
+	want := w.Deployment.Source()
 	latest := common.Must(w.plane.GetRevision(ctx, w.Deployment.ID, w.before.Latest))
 	if latest.OK() {
 		common.Check(outcome.WantAt(latest.Get("source").String() == want, latest, "source", "source "+want))

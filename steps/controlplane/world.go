@@ -202,14 +202,5 @@ func (w *World) unlessChanged(ctx context.Context, wrong error) error {
 	return cmp.Or(w.plane.Unchanged(ctx, w.Deployment), wrong)
 }
 
-// source is that of the deployment that the sentences speak of, "" where it is not known.
-func (w *World) source() string {
-	if w.Deployment.Found {
-		source, _ := w.Deployment.Body["source"].(string)
-		return source
-	}
-	return w.target.Config.Source()
-}
-
 // inPointer writes a GJSON path of plain names as a JSON pointer.
 func inPointer(path string) string { return "/" + strings.ReplaceAll(path, ".", "/") }

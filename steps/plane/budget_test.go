@@ -18,7 +18,8 @@ import (
 func TestAScenarioCreatesNoMoreThanItsTagsSay(t *testing.T) {
 	c := config.Default()
 	p := New(&target.Target{Config: &c}, nil, time.Time{})
-	ctx := WithAllowance(t.Context(), "it creates one", Cost{Deployments: 1, Revisions: 1}, []string{"deployment"})
+	one := &Allowance{What: "it creates one", Cost: Cost{Deployments: 1, Revisions: 1}, Shares: []string{"deployment"}}
+	ctx := one.Within(t.Context())
 	require.NoError(t, p.TakeDeployment(ctx))
 	require.NoError(t, p.TakeRevision(ctx, &Deployment{}))
 	_, unshared := p.Shared(ctx, p.Fixtures.Long)

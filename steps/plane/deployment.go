@@ -31,6 +31,12 @@ type Deployment struct {
 // Latest is the id of the newest revision that the run knows of.
 func (d *Deployment) Latest() string { return d.Revisions[len(d.Revisions)-1] }
 
+// Source is that of its creation, or as it was shown; "" where it is not known.
+func (d *Deployment) Source() string {
+	source, _ := d.Body["source"].(string)
+	return source
+}
+
 // Create makes a deployment for the run's own use. Whatever prevents it is the error; only the requirement about
 // creation itself judges it.
 func (p *Plane) Create(ctx context.Context, purpose string, changes map[string]any) (*Deployment, error) {

@@ -52,14 +52,12 @@ func (p *Plane) FindExisting(ctx context.Context) (*Existing, error) {
 		return nil, context.Cause(ctx)
 	}
 	slices.SortStableFunc(e.found, func(a, b *Deployment) int {
-		return cmp.Or(b.listed()-a.listed(), len(b.Revisions)-len(a.Revisions))
+		isListed := min(len(b.statuses), 1) - min(len(a.statuses), 1) // one that can be listed first
+		return cmp.Or(isListed, len(b.Revisions)-len(a.Revisions))
 	})
 	p.Existing, p.target.Client.MayWrite = e, e.mayWrite
 	return e, nil
 }
-
-// listed is 1 where the revisions can be listed.
-func (d *Deployment) listed() int { return min(len(d.statuses), 1) }
 
 // readListed considers the first deployments that the target lists, as far as it lists any.
 func (e *Existing) readListed(ctx context.Context, p *Plane) {

@@ -107,22 +107,17 @@ const PoolSize = 3
 var poolNames = [PoolSize]struct{ purpose, number string }{
 	{"changing", ""}, {"changing-second", " 2"}, {"changing-third", " 3"}}
 
-// memberKey is for the number of the fixture in its pool.
-type memberKey struct{}
-
-// WithMember returns a context in which [Plane.Lease] takes this member of a pool, from 0. Which one a scenario takes
-// is decided before the run: reports do not depend on the pace of the target.
-func WithMember(ctx context.Context, n int) context.Context {
-	return context.WithValue(ctx, memberKey{}, n)
-}
-
 // Shared returns the fixture's deployment, made by whoever comes first, with what the fixture may create.
 func (p *Plane) Shared(ctx context.Context, f *Fixture) (*Deployment, error) {
-	if err := cmp.Or(mayUse(ctx, f), p.Sources.CanCreate()); err != nil {
+	if a := allowanceIn(ctx); a != nil && !slices.Contains(a.Shares, f.Shared) {
+		return nil, a.exceeded("uses " + f.Name + " without the tag @shares:" + f.Shared)
+	}
+	if err := p.Sources.CanCreate(); err != nil {
 		return nil, err
 	}
 	d, err := f.value.Get(ctx, p.maker, f.Name, func(ctx context.Context) (*Deployment, error) {
-		return f.make(WithAllowance(ctx, f.Name, SharedCost(f.Shared), []string{f.Shared}))
+		own := &Allowance{What: f.Name, Cost: SharedCost(f.Shared), Shares: []string{f.Shared}}
+		return f.make(own.Within(ctx))
 	})
 	if err != nil && ctx.Err() == nil {
 		return nil, fmt.Errorf("fixture: %s: %w", f.Name, err)
@@ -130,11 +125,13 @@ func (p *Plane) Shared(ctx context.Context, f *Fixture) (*Deployment, error) {
 	return d, err
 }
 
-// Lease returns the deployment of the member of the pool that the context names, or of the first, once it is DEPLOYED
+// Lease returns one of the deployments that scenarios change, as the allowance says, or the first; once it is DEPLOYED
 // where that is wanted. Nobody else changes it until it is given back.
 func (p *Plane) Lease(ctx context.Context, deployed bool) (d *Deployment, giveBack func(), err error) {
-	n, _ := ctx.Value(memberKey{}).(int)
-	m := p.Fixtures.changing[n]
+	m := p.Fixtures.changing[0]
+	if a := allowanceIn(ctx); a != nil {
+		m = p.Fixtures.changing[a.Member]
+	}
 	f := m.created
 	if deployed {
 		f = m.deployed

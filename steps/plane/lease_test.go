@@ -44,7 +44,8 @@ func TestWhoChangesADeploymentHoldsItAlone(t *testing.T) {
 		defer giveUp()
 		change(impatient, "who gives up", false)
 		change(t.Context(), "second", false)
-		change(WithMember(t.Context(), 1), "third", true)
+		other := &Allowance{Member: 1, Shares: []string{Changing}}
+		change(other.Within(t.Context()), "third", true)
 		require.Len(t, holders, 2)
 		assert.Equal(t, "first holds changing", <-holders)
 		assert.Equal(t, "third holds changing-second", <-holders)

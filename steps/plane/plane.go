@@ -7,7 +7,6 @@ package plane
 
 import (
 	"context"
-	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -50,21 +49,28 @@ func New(t *target.Target, maker *shared.Maker, start time.Time) *Plane {
 // allowanceKey is for the allowance in a context.
 type allowanceKey struct{}
 
-// allowance is what a scenario, or the making of a shared deployment, may still create.
-type allowance struct {
-	what                   string
-	shares                 []string
-	deployments, revisions atomic.Int64
+// Allowance is what a scenario, or the making of a shared deployment, may create and use. What goes beyond is a mistake
+// of the suite, since the plan of the run does not know of it.
+type Allowance struct {
+	Cost
+	What   string   // the scenario or the deployment
+	Shares []string // names of shared deployments, in the tags of the features
+	Member int      // which deployment [Plane.Lease] takes, from 0: reports do not depend on the pace of the target
+
+	deployments, revisions atomic.Int64 // that were created
 }
 
-// WithAllowance returns a context in which at most the cost may be created, and the shared deployments with these names
-// used. What goes beyond is a mistake of the suite, since the plan of the run does not know of it.
-func WithAllowance(ctx context.Context, what string, c Cost, shares []string) context.Context {
-	a := &allowance{what: what, shares: shares}
-	a.deployments.Store(int64(c.Deployments))
-	a.revisions.Store(int64(c.Revisions))
+// Within returns a context in which no more is created and used.
+func (a *Allowance) Within(ctx context.Context) context.Context {
 	return context.WithValue(ctx, allowanceKey{}, a)
 }
+
+func allowanceIn(ctx context.Context) *Allowance {
+	a, _ := ctx.Value(allowanceKey{}).(*Allowance)
+	return a
+}
+
+func (a *Allowance) exceeded(how string) error { return outcome.SuiteError("%q %s", a.What, how) }
 
 // Cost is what is created at most.
 type Cost struct {
@@ -75,7 +81,7 @@ type Cost struct {
 // TakeDeployment counts a deployment against what the scenario may create, before it is created. The budget was given
 // out before the run.
 func (p *Plane) TakeDeployment(ctx context.Context) error {
-	if a, _ := ctx.Value(allowanceKey{}).(*allowance); a != nil && a.deployments.Add(-1) < 0 {
+	if a := allowanceIn(ctx); a != nil && int(a.deployments.Add(1)) > a.Deployments {
 		return a.exceeded("creates one deployment more than its tag @creates, or SharedCost, says")
 	}
 	return nil
@@ -84,7 +90,7 @@ func (p *Plane) TakeDeployment(ctx context.Context) error {
 // TakeRevision counts a revision against what the scenario may create and the budget, before it is asked for. The first
 // came with the deployment.
 func (p *Plane) TakeRevision(ctx context.Context, d *Deployment) error {
-	if a, _ := ctx.Value(allowanceKey{}).(*allowance); a != nil && a.revisions.Add(-1) < 0 {
+	if a := allowanceIn(ctx); a != nil && int(a.revisions.Add(1)) > a.Revisions {
 		return a.exceeded("creates one revision more than its tag @creates, or SharedCost, says")
 	}
 	p.mu.Lock()
@@ -95,14 +101,3 @@ func (p *Plane) TakeRevision(ctx context.Context, d *Deployment) error {
 	}
 	return nil
 }
-
-// mayUse holds the use of a shared deployment to the tags of the scenario.
-func mayUse(ctx context.Context, f *Fixture) error {
-	a, _ := ctx.Value(allowanceKey{}).(*allowance)
-	if a == nil || slices.Contains(a.shares, f.Shared) {
-		return nil
-	}
-	return a.exceeded("uses " + f.Name + " without the tag @shares:" + f.Shared)
-}
-
-func (a *allowance) exceeded(how string) error { return outcome.SuiteError("%q %s", a.what, how) }
