@@ -42,7 +42,11 @@ func (w *World) defineCreation(r *common.Definitions) {
 	r.Then(`no deployment was created`, w.nothingWasCreated)
 	r.Then(`the request is refused with 4xx, or the read-only fields are ignored`, w.refusedOrOwnReadOnly)
 	// a tag and build_on_push exclude each other (section 2)
-	r.When(`the client creates a deployment from the tag with build_on_push (true|false|absent)`, w.clientCreatesFromTag)
+	r.When(`the client creates a deployment from the tag with build_on_push (true|false|absent)`,
+		func(ctx context.Context, how string) {
+			push := map[string]any{"true": true, "false": false, "absent": nil}[how]
+			w.createsWith(ctx, "tag", fromTag(w.target.Config, push))
+		})
 	r.Then(`the request is refused with 4xx, or build_on_push is never true with a tag ref`, w.refusedOrNoBuildOnPush)
 }
 
@@ -199,11 +203,6 @@ func (w *World) refusedOrOwnReadOnly(ctx context.Context) error {
 	deployment := common.Must(w.plane.GetDeployment(ctx, w.Deployment.ID))
 	revision := common.Must(w.plane.GetRevision(ctx, w.Deployment.ID, w.Deployment.First))
 	return readOnlyIgnored(created, deployment, revision)
-}
-
-func (w *World) clientCreatesFromTag(ctx context.Context, how string) {
-	push := map[string]any{"true": true, "false": false, "absent": nil}[how]
-	w.createsWith(ctx, "tag", fromTag(w.target.Config, push))
 }
 
 // fromTag are the changes for a deployment from the tag, without build_on_push where that is nil.

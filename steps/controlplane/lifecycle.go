@@ -16,7 +16,10 @@ import (
 
 // defineLifecycle registers the sentences about the way of a revision to its end (sections 1 and 3).
 func (w *World) defineLifecycle(r *common.Definitions) {
-	r.Given(`a new deployment with a retrievable revision`, w.aRetrievableDeployment)
+	r.Given(`a new deployment with a retrievable revision`, func(ctx context.Context) {
+		w.shared(w.plane.Fixtures.Readable)(ctx)
+		retrieved("the deployment", common.Must(w.plane.GetDeployment(ctx, w.Deployment.ID)))
+	})
 	r.Given(`a DEPLOYED deployment created for this scenario`, func(ctx context.Context) {
 		w.Deployment = common.Must(w.plane.CreateDeployed(ctx, "own"))
 	})
@@ -30,12 +33,6 @@ func (w *World) defineLifecycle(r *common.Definitions) {
 	r.Then(`the revision is DEPLOYED each time`, w.deployedEachTime)
 	r.Then(`the list and the retrieved revisions agree`, w.listAgrees)
 	r.Then(`the revision ends in CREATE_FAILED, BUILD_FAILED or DEPLOY_FAILED`, w.endsFailed)
-}
-
-// aRetrievableDeployment can be retrieved with the revision that its creation named.
-func (w *World) aRetrievableDeployment(ctx context.Context) {
-	w.shared(w.plane.Fixtures.Readable)(ctx)
-	retrieved("the deployment", common.Must(w.plane.GetDeployment(ctx, w.Deployment.ID)))
 }
 
 // clientPolls need not wait any longer once a status was seen, in this poll or another one, that fails the scenario.

@@ -34,7 +34,11 @@ func (w *World) defineLists(r *common.Definitions) {
 		w.list(ctx, w.query, which == "both of them")
 	})
 	r.When(`the list is read`, func() error { return nil })
-	r.When(`the client lists its revisions from (the end|one past the end|far past the end)`, w.clientListsFrom)
+	r.When(`the client lists its revisions from (the end|one past the end|far past the end)`,
+		func(ctx context.Context, place string) {
+			beyond := map[string]int{"the end": 0, "one past the end": 1, "far past the end": 100_000}[place]
+			w.list(ctx, plane.PageOf(1, w.known()+beyond), false)
+		})
 	r.When(`the client lists all its revisions twice`, func(ctx context.Context) {
 		for range 2 {
 			w.whole = append(w.whole, w.read(ctx, ""))
@@ -64,11 +68,6 @@ func (w *World) defineLists(r *common.Definitions) {
 func (w *World) clientListsWith(ctx context.Context, parameter, value string) {
 	w.limit = value
 	w.list(ctx, parameter+"="+url.QueryEscape(common.Must(strconv.Unquote(`"`+value+`"`))), true)
-}
-
-func (w *World) clientListsFrom(ctx context.Context, place string) {
-	beyond := map[string]int{"the end": 0, "one past the end": 1, "far past the end": 100_000}[place]
-	w.list(ctx, plane.PageOf(1, w.known()+beyond), false)
 }
 
 // known is how many revisions the run knows of.

@@ -38,7 +38,7 @@ const (
 // the interface: a target without it has none that are known. It must have returned before scenarios begin.
 func (p *Plane) FindExisting(ctx context.Context) (*Existing, error) {
 	c := p.target.Config
-	if c.Target == "" || !c.HasCredentials() || p.Sources.CanCreate() == nil {
+	if !c.HasCredentials() || p.Sources.CanCreate() == nil {
 		return nil, nil
 	}
 	ctx = evidence.WithScenario(ctx, "fixture: existing deployments", 0)
@@ -171,12 +171,14 @@ func NoneExisting(c *config.Config) *Existing {
 	return &Existing{ids: map[string]bool{}, sources: SourcesOf(c)}
 }
 
-// Serves skips what reads deployments where none can be created, and those that were there before do not do.
+// Serves skips what reads a longer history than may be created, and, where none can be created, what those that were
+// there before do not have.
 func (e *Existing) Serves(r features.Reads) error {
 	listed := max(r.Revisions, min(r.Settled, 1)) // so many revisions are to be listed
 	if e.sources.CanCreate() == nil {
-		if listed > 0 {
-			return e.sources.LongHistoryFits()
+		if most := e.sources.config.MaxRevisions; listed > 0 && most > 0 && most < longHistory {
+			return outcome.OverBudget("max_revisions", "the budget is too small: raise max_revisions to %d (now %d)",
+				longHistory, most)
 		}
 		return nil
 	}
@@ -244,9 +246,6 @@ func (e *Existing) Named() error {
 
 // Unchanged says that somebody else has changed an existing deployment while it was judged.
 func (p *Plane) Unchanged(ctx context.Context, d *Deployment) error {
-	if !d.Found {
-		return nil
-	}
 	rows, a, err := p.ListAll(ctx, d.ID, "")
 	if err != nil || !a.OK() {
 		return err

@@ -174,9 +174,6 @@ const longHistory = 23
 // makeLong makes a deployment with a long history. Where the configuration names a source that cannot be built, one
 // of the revisions fails, so that the revisions do not all end in the same status.
 func (p *Plane) makeLong(ctx context.Context) (*Deployment, error) {
-	if err := p.Sources.LongHistoryFits(); err != nil {
-		return nil, err
-	}
 	d, err := p.CreateDeployed(ctx, "history")
 	if err != nil {
 		return nil, err
@@ -207,16 +204,6 @@ func (p *Plane) makeLong(ctx context.Context) (*Deployment, error) {
 		return nil, err
 	}
 	return d, p.noUnknownRevisions(ctx, d)
-}
-
-// LongHistoryFits skips where the budget is too small for it.
-func (s Sources) LongHistoryFits() error {
-	most := s.config.MaxRevisions
-	if most == 0 || most >= longHistory {
-		return nil
-	}
-	return outcome.OverBudget("max_revisions", "the budget is too small: raise max_revisions to %d (now %d)",
-		longHistory, most)
 }
 
 // noUnknownRevisions refuses a history with revisions that nobody asked for: the lists could not be judged. A list
