@@ -132,24 +132,20 @@ func (w *World) get(ctx context.Context, path, query string, wrong bool) {
 	w.send(ctx, request)
 }
 
-// patch sends an update by the client.
 func (w *World) patch(ctx context.Context, body any, wrong bool) {
 	request := w.target.ToControlPlane(target.TheClient, http.MethodPatch, plane.DeploymentPath(w.Deployment.ID), body)
 	request.Wrong = wrong
 	w.send(ctx, request)
 }
 
-// list lists the revisions of the deployment.
 func (w *World) list(ctx context.Context, query string, wrong bool) {
 	w.get(ctx, plane.RevisionsPath(w.Deployment.ID), query, wrong)
 }
 
-// retrieves reads the deployment.
 func (w *World) retrieves(ctx context.Context) {
 	w.get(ctx, plane.DeploymentPath(w.Deployment.ID), "", false)
 }
 
-// retrievesRevision reads a revision of the deployment.
 func (w *World) retrievesRevision(ctx context.Context, id string) {
 	w.revision = id
 	w.get(ctx, plane.RevisionPath(w.Deployment.ID, id), "", false)
@@ -175,7 +171,6 @@ func retrieved(what string, a *client.Answer) *client.Answer {
 	return a
 }
 
-// sendCase sends the request for one case.
 func (w *World) sendCase(ctx context.Context, r client.Request, t tried) {
 	w.send(ctx, r)
 	t.answer = w.scene.Answer
