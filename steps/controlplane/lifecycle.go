@@ -18,7 +18,7 @@ import (
 func (w *World) defineLifecycle(r *common.Definitions) {
 	r.Given(`a new deployment with a retrievable revision`, func(ctx context.Context) {
 		w.shared(w.plane.Fixtures.Readable)(ctx)
-		retrieved("the deployment", common.Must(w.plane.GetDeployment(ctx, w.Deployment.ID)))
+		retrieved("the deployment", w.now(ctx))
 	})
 	r.Given(`a DEPLOYED deployment created for this scenario`, func(ctx context.Context) {
 		w.Deployment = common.Must(w.plane.CreateDeployed(ctx, "own"))

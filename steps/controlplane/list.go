@@ -19,8 +19,7 @@ import (
 	"github.com/agentconform/agentconform/steps/plane"
 )
 
-// defineLists registers the sentences about lists of revisions (sections 2, 4, 7 and 8): those about pages here, those
-// about filters and about values that are derived from the contract in the files beside this one.
+// defineLists registers the sentences about lists of revisions (sections 2, 4, 7 and 8).
 func (w *World) defineLists(r *common.Definitions) {
 	// a long history where it can be created, else that of the existing deployment
 	r.Given(`a deployment (?:with more than 20 revisions|whose revisions are known|whose revisions have settled)`,
@@ -157,8 +156,7 @@ func sourcesAre(source string, l list) error {
 	return nil
 }
 
-// names tells whether a refusal names a parameter: in a loc where there is one, else anywhere in the body. That a
-// loc is missing is another requirement's concern.
+// names tells whether a refusal names a parameter: in a loc where there is one, else anywhere in the body.
 func names(a *client.Answer, parameter string) bool {
 	var parts []string
 	for _, item := range a.Get("detail").Array() {
@@ -192,8 +190,7 @@ type list struct {
 	answer *client.Answer // of several pages the first, or the last where the client goes from page to page itself
 }
 
-// compare notes what a list holds in place of the revisions that it is to hold, each once and in any order. What shows
-// these is nil where the run knows them.
+// compare notes how a list differs from what it is to hold; with shows that, or is nil where the run knows it.
 func (w *World) compare(l list, want []string, what string, with *client.Answer) {
 	w.compared = append(w.compared, l.differs(want, what, with))
 }
@@ -249,8 +246,7 @@ func (w *World) pageThrough(ctx context.Context, filter string, revisions, size 
 	}
 }
 
-// pageOn reads on by the returned offsets, until a page is not full or so many revisions must have been seen. That
-// there is no offset to pass on is the concern of another requirement.
+// pageOn reads on by the returned offsets, until a page is not full or so many revisions must have been seen.
 func (w *World) pageOn(ctx context.Context, filter string, revisions, size int) (all list) {
 	query := plane.Query("limit="+strconv.Itoa(size), filter)
 	for range revisions + 2 {

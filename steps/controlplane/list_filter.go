@@ -47,8 +47,7 @@ func statusFilter(statuses string) string {
 	return "status=" + url.QueryEscape(statuses)
 }
 
-// byStatus are the ids of the deployment's revisions by the status that each has alone, so that no list is judged by
-// itself.
+// byStatus are the ids of the deployment's revisions by the status that each has alone.
 type byStatus struct {
 	ids       map[string][]string // by the status of the interface that is meant
 	occurring []string            // known statuses
@@ -98,8 +97,7 @@ func (w *World) aMixedHistory(ctx context.Context) error {
 		"all revisions have the same status, so a status filter has no visible effect: set %s", key)
 }
 
-// aFilterThatKeepsAll names every status there is. Whether a filter keeps what it should is another requirement's
-// concern.
+// aFilterThatKeepsAll names every status. What a filter keeps is another requirement's concern.
 func (w *World) aFilterThatKeepsAll(ctx context.Context) error {
 	w.query = statusFilter(strings.Join(spec.RevisionStatuses(), ","))
 	if l := w.read(ctx, w.query); !l.answer.OK() || len(l.rows) < w.known() {

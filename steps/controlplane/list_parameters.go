@@ -62,9 +62,7 @@ func numbered(parameter string, n, absent int) (query string, means int) {
 func (w *World) clientListsParts(ctx context.Context, filter string) error {
 	query := w.queryOf(ctx, filter)
 	whole := w.read(ctx, query)
-	if !whole.answer.OK() {
-		return outcome.Violated(whole.answer, "status 2xx", "%s", outcome.Seen(whole.answer))
-	}
+	common.Check(outcome.Want(whole.answer.OK(), whole.answer, "status 2xx"))
 	common.Check(w.pagesKeepTheOrder(ctx))
 	ids, limits := plane.IDs(whole.rows), []int{-1, defaultLimit - 1, defaultLimit + 1}
 	for _, c := range w.boundaryCases("limit") {
@@ -304,5 +302,5 @@ func (w *World) holdsItsOwnOrRefused() error {
 	if a.Refused() || a.OK() && slices.ContainsFunc(plane.IDs(w.rows()), isOwn) {
 		return nil
 	}
-	return outcome.Violated(a, "revisions of the deployment, or status 4xx", "%s", outcome.Seen(a)).At("/resources")
+	return outcome.Want(false, a, "revisions of the deployment, or status 4xx", "/resources")
 }

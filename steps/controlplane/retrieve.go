@@ -97,9 +97,7 @@ func (w *World) clientRetrievesBoth(ctx context.Context) {
 // same compares a field of an answer with a string.
 func same(a *client.Answer, path, want string) error {
 	got := a.Get(path)
-	if !got.Exists() && !a.OK() {
-		return outcome.Violated(a, path+" "+want, "%s", outcome.Seen(a))
-	}
+	common.Check(outcome.Want(got.Exists() || a.OK(), a, path+" "+want))
 	return outcome.WantAt(got.Type == gjson.String && strings.EqualFold(got.Str, want), a, path, path+" "+want)
 }
 
@@ -134,8 +132,7 @@ func (w *World) sourceAsAsked() error {
 	return cmp.Or(w.served(), outcome.WantAt(a.Get("source").String() == want, a, "source", "source "+want))
 }
 
-// The fields of a source, as GJSON paths: those that a request may set, and the commit that the target has used
-// (section 2).
+// The fields of a source that a request may set, and the commit that was used (section 2), as GJSON paths.
 var sourceFields = []string{"source_revision_config.repo_ref", "source_revision_config.graph_config_path",
 	"source_revision_config.image_uri"}
 
@@ -143,9 +140,7 @@ const commitField = "source_revision_config.repo_commit_sha"
 
 // configHolds looks for every value that was asked for. Fields that were not asked for are the target's own.
 func configHolds(a *client.Answer, asked map[string]any) error {
-	if !a.OK() {
-		return outcome.Want(false, a, "status 2xx")
-	}
+	common.Check(outcome.Want(a.OK(), a, "status 2xx"))
 	compared := 0
 	for _, path := range sourceFields {
 		name := strings.TrimPrefix(path, "source_revision_config.")
@@ -165,8 +160,7 @@ func configHolds(a *client.Answer, asked map[string]any) error {
 	return nil
 }
 
-// configAsBefore compares with what the same revision showed before the update, not with what was asked for at its
-// creation.
+// configAsBefore compares with what the same revision showed before the update.
 func (w *World) configAsBefore() error {
 	now, before := w.scene.Answer, w.Deployment.Original
 	if before.Get("id").String() != now.Get("id").String() {

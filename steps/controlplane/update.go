@@ -61,7 +61,7 @@ func (w *World) leases(ctx context.Context, which string) {
 	if isReady {
 		common.Check(w.plane.Settle(ctx, d.ID))
 	}
-	a := common.Must(w.plane.GetDeployment(ctx, d.ID))
+	a := w.now(ctx)
 	if latest := a.Get("latest_revision_id").String(); latest != "" {
 		common.Check(w.plane.AwaitListed(ctx, d.ID, latest))
 	}
@@ -70,7 +70,7 @@ func (w *World) leases(ctx context.Context, which string) {
 
 func (w *World) anOwnThatBuildsOnPush(ctx context.Context) error {
 	w.anOwn(ctx, "push", map[string]any{"source_config": map[string]any{"build_on_push": true}})
-	a := common.Must(w.plane.GetDeployment(ctx, w.Deployment.ID))
+	a := w.now(ctx)
 	if a.Get("source_config.build_on_push").Type != gjson.True {
 		return outcome.Inapplicable("build_on_push",
 			"the target does not accept build_on_push true with this create.body: %s", outcome.Seen(a))
@@ -119,8 +119,7 @@ func (w *World) patchToCurrent(ctx context.Context, field, null string) {
 	w.kind += plane.ToCurrentValue
 }
 
-// clientUpdatesTwice does not wait until the first revision has settled. A target may begin with the second when it
-// has.
+// clientUpdatesTwice does not wait until the first revision has settled: a target may begin with the second then.
 func (w *World) clientUpdatesTwice(ctx context.Context, field string) error {
 	known := w.before.Latest
 	for n := range 2 {
@@ -130,9 +129,7 @@ func (w *World) clientUpdatesTwice(ctx context.Context, field string) error {
 			return outcome.Inapplicable("updates during a build", "the target refuses an update while a revision is built: %s",
 				outcome.Seen(a))
 		}
-		if !a.OK() {
-			return outcome.AsPrecondition(outcome.Violated(a, "status 2xx", "%s", outcome.Seen(a)))
-		}
+		common.Check(outcome.AsPrecondition(outcome.Want(a.OK(), a, "status 2xx")))
 		if n > 0 {
 			common.Check(w.plane.Settle(ctx, w.Deployment.ID))
 		}
@@ -258,8 +255,7 @@ func (w *World) created(ctx context.Context, want int, expected string) error {
 	return nil
 }
 
-// namesSecondLatest looks for a second new revision, which the deployment is to name. Where the list shows none, none
-// was created.
+// namesSecondLatest wants the deployment to name a second new revision.
 func (w *World) namesSecondLatest(ctx context.Context) error {
 	after := common.Must(w.plane.Snapshot(ctx, w.Deployment))
 	if w.later[1] == w.later[0] || after.Latest != w.later[1] {
@@ -270,8 +266,7 @@ func (w *World) namesSecondLatest(ctx context.Context) error {
 	return nil
 }
 
-// servedOrNotJudged keeps a refusal from passing: what an update does that is refused for another reason shows nothing
-// of what one does that is served.
+// servedOrNotJudged keeps a refusal from passing: it shows nothing of what an update does that is served.
 func (w *World) servedOrNotJudged() error {
 	switch a := w.scene.Answer; {
 	case a.OK():
@@ -297,7 +292,7 @@ func (w *World) revisionsKeepSource(ctx context.Context) error {
 }
 
 func (w *World) readOnlyUnchanged(ctx context.Context) error {
-	after := common.Must(w.plane.GetDeployment(ctx, w.Deployment.ID))
+	after := w.now(ctx)
 	revision := common.Must(w.plane.GetRevision(ctx, w.Deployment.ID, w.before.Latest))
 	common.Check(fieldsKept(after, w.before.Deployment, []string{"id", "created_at"}))
 	if sent, _ := readOnly()["status"].(string); slices.Contains(w.plane.ReadOf(w.before.Latest).Statuses, sent) {
@@ -306,8 +301,7 @@ func (w *World) readOnlyUnchanged(ctx context.Context) error {
 	return readOnlyIgnored(after, revision)
 }
 
-// otherFieldsKept compares the new revision with how the first one was before the update. What the deployment shows of
-// it is the concern of another requirement.
+// otherFieldsKept compares the new revision with how the first one was before the update.
 func (w *World) otherFieldsKept() error {
 	isNamed := func(path string) bool {
 		_, named := w.Deployment.Update[strings.TrimPrefix(path, "source_revision_config.")]
@@ -323,7 +317,7 @@ func (w *World) allFieldsKept(ctx context.Context) error {
 	common.Check(w.target.WaitSettleDelay(ctx, w.scene.Answer))
 	var differs error
 	for range 3 {
-		now := retrieved("the deployment", common.Must(w.plane.GetDeployment(ctx, w.Deployment.ID)))
+		now := retrieved("the deployment", w.now(ctx))
 		settable := append(sourceFields[:3:3], "source_config.build_on_push")
 		if differs = fieldsKept(now, w.before.Deployment, settable); differs == nil {
 			return nil
@@ -332,8 +326,7 @@ func (w *World) allFieldsKept(ctx context.Context) error {
 	return differs
 }
 
-// fieldsKept compares the fields that had a value before: where one was null or empty, it may get one when the revision
-// is built.
+// fieldsKept compares the fields that had a value before: an empty one may get it when the revision is built.
 func fieldsKept(now, before *client.Answer, paths []string) error {
 	compared := 0
 	for _, path := range paths {

@@ -158,6 +158,11 @@ func (w *World) retrievesEach(ctx context.Context) {
 	}
 }
 
+// now reads the deployment beside the act.
+func (w *World) now(ctx context.Context) *client.Answer {
+	return common.Must(w.plane.GetDeployment(ctx, w.Deployment.ID))
+}
+
 // served wants the last answer to have a status of success.
 func (w *World) served() error {
 	return outcome.Want(w.scene.Answer.OK(), w.scene.Answer, "status 2xx")

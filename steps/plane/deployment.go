@@ -120,7 +120,7 @@ func (p *Plane) Update(ctx context.Context, d *Deployment, change map[string]any
 		return err
 	}
 	if !a.OK() {
-		return outcome.Violated(a, "status 2xx to the update", "%s", outcome.Seen(a))
+		return outcome.Want(false, a, "status 2xx to the update")
 	}
 	latest, naming, err := p.AwaitLatest(ctx, a, KindOf(change), d.ID, d.Latest())
 	if err != nil {
@@ -134,7 +134,7 @@ func (p *Plane) Update(ctx context.Context, d *Deployment, change map[string]any
 	return nil
 }
 
-// createdAs returns the id of the deployment that a creation made: where nothing can be asked for by that of its answer,
+// createdAs returns the id of the deployment that a creation made: where none can be asked for by that of its answer,
 // that of the only one with its name, if the target can list its deployments (a vendor extension).
 func (p *Plane) createdAs(ctx context.Context, d *Deployment) string {
 	if uuid.Validate(d.ID) == nil && strings.Contains(d.ID, "-") {

@@ -36,8 +36,7 @@ type Plane struct {
 	noRevisionFor map[string]bool // kinds of updates of which one made no revision in time
 }
 
-// New returns the control plane of the target. Shared deployments are made by the maker; times of the timeline count
-// from the start.
+// New returns the control plane of the target. Times of the timeline count from the start.
 func New(t *target.Target, maker *shared.Maker, start time.Time) *Plane {
 	p := &Plane{Sources: SourcesOf(t.Config), target: t, maker: maker, polls: newPolls(start),
 		noRevisionFor: map[string]bool{}}

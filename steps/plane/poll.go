@@ -59,7 +59,7 @@ func (p *Plane) Poll(ctx context.Context, deployment, revision string, until fun
 			continue
 		}
 		if !a.OK() || !status.Exists() {
-			return nil, outcome.Violated(a, "the revision with a status", "%s", outcome.Seen(a))
+			return nil, outcome.Want(false, a, "the revision with a status")
 		}
 		if h.Answer == nil || h.Final != status.String() {
 			changed = time.Now()

@@ -96,8 +96,7 @@ func (p *polls) expects(revision string, n need) {
 	p.needs[revision] = n
 }
 
-// ExpectsFailure says that the source of a revision cannot be built: how long it takes says nothing about other
-// revisions.
+// ExpectsFailure says that the source of a revision cannot be built: it tells nothing of how long others take.
 func (p *polls) ExpectsFailure(revision string) { p.expects(revision, needFailure) }
 
 // need is what a revision is polled for. The caller holds the lock.

@@ -138,8 +138,7 @@ func (p *Plane) listed(ctx context.Context, filter string) (all []gjson.Result, 
 	return all, true, nil
 }
 
-// Named reads the deployments with a name of this run, and enters them in the ledger. Where the target does not list
-// its deployments, supported is false.
+// Named reads the deployments with a name of this run into the ledger, where the target lists them (supported).
 func (p *Plane) Named(ctx context.Context, name string) (found []string, supported bool, err error) {
 	rows, supported, err := p.listed(ctx, "name_contains="+url.QueryEscape(name))
 	for _, row := range rows { // also where not all could be read: what is known is removed
@@ -204,11 +203,11 @@ func (p *Plane) Snapshot(ctx context.Context, d *Deployment) (*Snapshot, error) 
 		return nil, err
 	}
 	if !shown.OK() {
-		return nil, outcome.Violated(shown, "the deployment", "%s", outcome.Seen(shown))
+		return nil, outcome.Want(false, shown, "the deployment")
 	}
 	rows, a, err := p.ListAll(ctx, d.ID, "")
-	if err == nil && (!a.OK() || !a.Get("resources").IsArray()) {
-		err = outcome.Violated(a, "a list of revisions", "%s", outcome.Seen(a))
+	if err == nil {
+		err = outcome.Want(a.OK() && a.Get("resources").IsArray(), a, "a list of revisions")
 	}
 	if err != nil {
 		return nil, err

@@ -29,8 +29,7 @@ func (s Sources) CanCreate() error {
 	return nil
 }
 
-// Body returns the create body of the configuration under the name, with changes applied. A change to nil takes
-// the key out.
+// Body is the create body of the configuration under the name, with changes applied (see [Changed]).
 func (s Sources) Body(name string, changes map[string]any) map[string]any {
 	body := Changed(s.config.Create.Body, changes)
 	Rename(body, name)
@@ -92,8 +91,7 @@ func (s Sources) Next(n int) map[string]any {
 	return change
 }
 
-// Rename gives a body the name where it has one. It gets none where it has none: the interface shows no such field, and
-// a target may refuse what it does not know.
+// Rename gives a body the name where it has one: the interface shows no such field, and a target may refuse it.
 func Rename(body map[string]any, name string) (named bool) {
 	if _, named = body["name"]; named {
 		body["name"] = name
