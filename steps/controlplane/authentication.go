@@ -31,7 +31,8 @@ func (w *World) defineAccess(r *common.Definitions) {
 		`a (?:bearer token|tenant ID) that is (?:`+noCredential+`)|the token of a user of the agent server|`+
 		`the other tenant) tries to (`+operations+`|update its source)(?: with a unique name)?`, w.clientTries)
 	r.When(`a client tries each operation with (a (?:bearer token|tenant ID) that is (?:`+nearMiss+`))`, w.clientTriesAll)
-	r.When(`a client with the scheme (API Key|Tenant ID|Bearer Auth) tries to (`+operations+`)`, w.clientWithSchemeTries)
+	r.When(`a client with the scheme (API Key|Tenant ID|Bearer Auth) tries to (`+operations+`)`,
+		w.clientWithSchemeTries)
 	r.When(`a client with no credentials reads it (?:by paths )?with (.+)`, w.readsInDisguise)
 	r.Then(`the request is refused with 401 or 403`, func() error {
 		return w.refusedForCredentials(w.scene.Answer, w.empty)

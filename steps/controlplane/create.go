@@ -47,7 +47,8 @@ func (w *World) defineCreation(r *common.Definitions) {
 			push := map[string]any{"true": true, "false": false, "absent": nil}[how]
 			w.createsWith(ctx, "tag", fromTag(w.target.Config, push))
 		})
-	r.Then(`the request is refused with 4xx, or build_on_push is never true with a tag ref`, w.refusedOrNoBuildOnPush)
+	r.Then(`the request is refused with 4xx, or build_on_push is never true with a tag ref`,
+		w.refusedOrNoBuildOnPush)
 }
 
 // createsWith creates a deployment from the template of the configuration, with changes.
@@ -125,7 +126,8 @@ func mistaken(body map[string]any, field, mistake string) any {
 func (w *World) answerHoldsIDs() error {
 	return common.Each([]string{"id", "latest_revision_id"}, func(field string) error {
 		value := w.scene.Answer.Get(field)
-		isUUID := value.Type == gjson.String && len(value.Str) == 36 && uuid.Validate(value.Str) == nil // with hyphens
+		hasHyphens := len(value.Str) == 36
+		isUUID := value.Type == gjson.String && hasHyphens && uuid.Validate(value.Str) == nil
 		return outcome.WantAt(isUUID, w.scene.Answer, field, "a UUID string in "+field)
 	})
 }

@@ -149,9 +149,7 @@ func (w *World) eachHasSource() error {
 func sourcesAre(source string, l list) error {
 	for i, row := range l.rows {
 		place := fmt.Sprintf("resources.%d.source", i)
-		if err := outcome.WantAt(row.Get("source").String() == source, l.answer, place, "source "+source); err != nil {
-			return err
-		}
+		common.Check(outcome.WantAt(row.Get("source").String() == source, l.answer, place, "source "+source))
 	}
 	return nil
 }
@@ -230,8 +228,7 @@ func (w *World) clientPages(ctx context.Context, of, sizes, offsets string) {
 // growing is the size of pages of which the first has one revision, and each other one more than the one before.
 const growing = 0
 
-// pageThrough reads the pages of a list of so many revisions by computed offsets, until one begins past the end, so
-// that a row too many is seen. That this one may be no page at all is the concern of another requirement.
+// pageThrough reads pages by computed offsets until one begins past the end, so that a row too many is seen.
 func (w *World) pageThrough(ctx context.Context, filter string, revisions, size int) (all list) {
 	for n, offset := 1, 0; ; n++ {
 		limit := cmp.Or(size, n)

@@ -25,7 +25,9 @@ func (w *World) defineFilters(r *common.Definitions) {
 		w.clientListsWithBoth)
 	r.When(`the client lists all its revisions with remote_reconciled true, with false, and with true again`,
 		func(ctx context.Context) {
-			w.whole = []list{w.reconciled(ctx, "true", ""), w.reconciled(ctx, "false", ""), w.reconciled(ctx, "true", "")}
+			for _, value := range []string{"true", "false", "true"} {
+				w.whole = append(w.whole, w.reconciled(ctx, value, ""))
+			}
 		})
 	r.Then(`each list holds exactly the revisions with that status`, w.eachHoldsItsOwn)
 	r.Then(`each list is the union of the lists of its statuses`, w.eachHoldsItsOwn)
@@ -188,8 +190,7 @@ func (w *World) reconciled(ctx context.Context, value, status string) list {
 	return l
 }
 
-// clientListsWithBoth reads the list with remote_reconciled alone before and after the others: where it has changed in
-// between, nothing can be compared.
+// clientListsWithBoth compares only where the list with remote_reconciled alone is the same before and after.
 func (w *World) clientListsWithBoth(ctx context.Context) {
 	statuses := w.statuses(ctx)
 	for _, value := range []string{"true", "false"} {
@@ -210,8 +211,7 @@ func (w *World) clientListsWithBoth(ctx context.Context) {
 	}
 }
 
-// shareNone counts a revision only where it is listed with true before and after: between the requests it may become
-// reconciled.
+// shareNone counts what is listed with true before and after: in between a revision may become reconciled.
 func (w *World) shareNone() error {
 	first, second, again := plane.IDs(w.whole[0].rows), plane.IDs(w.whole[1].rows), plane.IDs(w.whole[2].rows)
 	if len(first)+len(second) == 0 {

@@ -33,7 +33,8 @@ func (w *World) defineValues(r *common.Definitions) {
 	r.When(`the client lists its revisions with (limit|offset|remote_reconciled) in each other spelling`,
 		w.clientListsSpelled)
 	r.Then(`each is taken for the value that it stands for, or refused with 4xx`, w.eachStandsForItsValue)
-	r.When(`the client lists the revisions of an unknown deployment with each parameter`, w.clientListsUnknownWithEach)
+	r.When(`the client lists the revisions of an unknown deployment with each parameter`,
+		w.clientListsUnknownWithEach)
 	const asks = `the client (retrieves|lists the revisions of|retrieves its latest revision under|` + emptyUpdate + `) `
 	r.When(asks+`(?:an unknown deployment|the deployment with the id "([^"]*)")`, w.clientAsksBy)
 	r.When(asks+`each id that is almost that of (the deployment|its revision)`, w.clientAsksByEach)

@@ -33,7 +33,11 @@ func (w *World) defineRetrieval(r *common.Definitions) {
 	})
 	r.When(`the client retrieves both deployments`, w.clientRetrievesBoth)
 	r.When(`the client retrieves its (latest|first) revision`, func(ctx context.Context, which string) {
-		w.retrievesRevision(ctx, map[string]string{"latest": w.Deployment.Latest(), "first": w.Deployment.First}[which])
+		id := w.Deployment.Latest()
+		if which == "first" {
+			id = w.Deployment.First
+		}
+		w.retrievesRevision(ctx, id)
 	})
 	r.When(`the client retrieves both its revisions`, w.retrievesEach)
 	r.When(`the client retrieves an unknown revision of it`, func(ctx context.Context) {
@@ -56,7 +60,9 @@ func (w *World) defineRetrieval(r *common.Definitions) {
 	r.Then(`the "source_revision_config" of the (?:deployment|revision) holds the values of the create request`,
 		func() error { return configHolds(w.scene.Answer, plane.Asked(w.Deployment.Body)) })
 	r.Then(`the "source_revision_config" of the revision is unchanged`, w.configAsBefore)
-	r.Then(`the retrieved revision is the latest revision`, func() error { return same(w.answers[0], "id", w.revision) })
+	r.Then(`the retrieved revision is the latest revision`, func() error {
+		return same(w.answers[0], "id", w.revision)
+	})
 	r.Then(`the list contains only that revision`, w.listHoldsJustIt)
 	r.Then(`the revision has every required field, and none is null`, w.revisionIsComplete)
 	// what was seen at one moment is compared with what is seen at another

@@ -133,7 +133,8 @@ func (w *World) get(ctx context.Context, path, query string, wrong bool) {
 }
 
 func (w *World) patch(ctx context.Context, body any, wrong bool) {
-	request := w.target.ToControlPlane(target.TheClient, http.MethodPatch, plane.DeploymentPath(w.Deployment.ID), body)
+	path := plane.DeploymentPath(w.Deployment.ID)
+	request := w.target.ToControlPlane(target.TheClient, http.MethodPatch, path, body)
 	request.Wrong = wrong
 	w.send(ctx, request)
 }

@@ -171,8 +171,7 @@ func NoneExisting(c *config.Config) *Existing {
 	return &Existing{ids: map[string]bool{}, sources: SourcesOf(c)}
 }
 
-// Serves skips what reads a longer history than may be created, and, where none can be created, what those that were
-// there before do not have.
+// Serves skips what reads a longer history than may be created, or what no existing deployment has.
 func (e *Existing) Serves(r features.Reads) error {
 	listed := max(r.Revisions, min(r.Settled, 1)) // so many revisions are to be listed
 	if e.sources.CanCreate() == nil {

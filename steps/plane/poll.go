@@ -96,15 +96,15 @@ func (p *Plane) supersedes(ctx context.Context, deployment string, h *History) e
 	if err != nil {
 		return err
 	}
-	if latest := a.Get("latest_revision_id").String(); a.OK() && latest != "" && !strings.EqualFold(latest, h.revision) {
+	latest := a.Get("latest_revision_id").String()
+	if a.OK() && latest != "" && !strings.EqualFold(latest, h.revision) {
 		h.Ending, h.later = Superseded, latest
 	}
 	return nil
 }
 
-// Settled says what is wrong with a poll that was to end in DEPLOYED, for those who only need a deployment that does
-// not change any more: one whose revision stays in a status outside the interface will do, too. Whether such a
-// deployment is up is not known.
+// Settled is [Plane.Deployed] for those who only need a deployment that does not change any more: one that stays in a
+// status outside the interface will do. Whether that is up is not known.
 func (p *Plane) Settled(h *History) error {
 	if h.Ending == Stuck {
 		return nil

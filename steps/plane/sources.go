@@ -71,7 +71,11 @@ func (s Sources) Field() string {
 func (s Sources) ValueOf(field string) string {
 	current, _ := Asked(s.config.Create.Body)[field].(string)
 	a := s.config.Alternatives
-	second := map[string]string{"repo_ref": a.RepoRef, "graph_config_path": a.GraphConfigPath, "image_uri": a.ImageURI}
+	second := map[string]string{
+		"repo_ref":          a.RepoRef,
+		"graph_config_path": a.GraphConfigPath,
+		"image_uri":         a.ImageURI,
+	}
 	return cmp.Or(second[field], current)
 }
 
