@@ -12,7 +12,7 @@ Feature: Authentication at the control plane
 
     Scenario Outline: Without credentials the request to <operation> is refused with 401 or 403
       Given an existing deployment, or an unknown id
-      When a client without credentials tries to <operation>
+      When a client with no credentials tries to <operation>
       Then the request is refused with 401 or 403
 
       @writes
@@ -207,7 +207,7 @@ Feature: Authentication at the control plane
     Scenario Outline: A create request with <credentials> creates no deployment
       Given a target that can list its deployments
       When a client with <credentials> tries to create a deployment with a unique name
-      Then no deployment with that name is listed
+      Then no deployment was created
 
       Examples:
         | credentials        |
@@ -288,8 +288,8 @@ Feature: Authentication at the control plane
 
     Scenario Outline: With <credentials>, GET of an existing and of an unknown deployment has the same status
       Given an existing deployment
-      When a client with <credentials> retrieves it and an unknown deployment
-      Then both requests are refused with the same status
+      When a client with <credentials> tries to retrieve a deployment
+      Then the refusal has the status for an unknown deployment
 
       Examples:
         | credentials        |
@@ -330,7 +330,7 @@ Feature: Authentication at the control plane
 
     Scenario Outline: Paths with <spelling> show nothing of a deployment to a client without credentials
       Given an existing deployment
-      When a client without credentials reads it by paths with <spelling>
+      When a client with no credentials reads it by paths with <spelling>
       Then no answer shows anything of the deployment
 
       Examples:
@@ -349,7 +349,7 @@ Feature: Authentication at the control plane
 
     Scenario Outline: With <headers> a client without credentials is shown nothing of a deployment
       Given an existing deployment
-      When a client without credentials reads it with <headers>
+      When a client with no credentials reads it with <headers>
       Then no answer shows anything of the deployment
 
       Examples:

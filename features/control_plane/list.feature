@@ -172,7 +172,7 @@ Feature: Listing the revisions of a deployment
     Scenario Outline: Paging by the returned offset, <size> at a time, returns every revision exactly once
       Given a deployment whose revisions are known
       And paging through its revisions by computed offsets works
-      When the client pages through its revisions, <size> at a time, by the returned offsets
+      When the client pages through its revisions, <size> at a time, by returned offsets
       Then every revision was returned exactly once
 
       @reads:revisions=2
@@ -194,7 +194,7 @@ Feature: Listing the revisions of a deployment
     Scenario: Paging through a filtered list by the returned offset returns exactly the filtered revisions
       Given a deployment whose revisions have settled in different statuses
       And paging through its revisions by computed offsets works
-      When the client pages through each filtered list, five at a time, by the returned offsets
+      When the client pages through each filtered list, 5 at a time, by returned offsets
       Then the pages hold exactly the filtered revisions
 
   @CP-LIST-8 @must @section-4 @section-8 @form
@@ -269,7 +269,7 @@ Feature: Listing the revisions of a deployment
     Scenario: The pages of a filtered list return exactly the filtered revisions
       Given a deployment whose revisions have settled in different statuses
       And paging through its revisions by computed offsets works
-      When the client pages through each filtered list, five at a time
+      When the client pages through each filtered list, 5 at a time, by computed offsets
       Then the pages hold exactly the filtered revisions
 
   @CP-LIST-11 @should @section-4 @form
@@ -289,13 +289,13 @@ Feature: Listing the revisions of a deployment
 
     Scenario Outline: A status filter that <what> a NUL character returns an empty list, or is refused with 4xx
       Given a DEPLOYED deployment
-      When the client filters its revisions by a status that <what> a NUL character
+      When the client filters its revisions by status "<value>"
       Then the list is empty, or the request is refused with 4xx
 
       Examples:
-        | what    |
-        | is      |
-        | ends in |
+        | what    | value        |
+        | is      | \x00         |
+        | ends in | DEPLOYED\x00 |
 
   @CP-LIST-12 @must @section-4 @section-7 @form
   @reads @shares:deployment

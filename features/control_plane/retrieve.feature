@@ -45,7 +45,7 @@ Feature: Retrieving a deployment
 
     @writes
     Scenario: PATCH of an unknown deployment is answered with 404
-      When the client updates an unknown deployment
+      When the client sends an empty update to an unknown deployment
       Then the request is answered with 404 and a string "detail"
 
     @reads @shares:deployment

@@ -153,7 +153,8 @@ Feature: Updating a deployment
     Scenario: An update of the source leaves the source unchanged
       Given a deployment that accepts updates
       When the client tries to change its source
-      Then a GET of the deployment shows the "source" of the create request
+      And the client retrieves the deployment
+      Then the "source" of the deployment is that of the create request
       And each of its revisions shows that source
 
   @CP-UPDATE-6 @must @section-4 @form
@@ -162,7 +163,7 @@ Feature: Updating a deployment
     "PATCH /v2/deployments/{deployment_id} ... Update a deployment"
 
     Scenario: An update of an unknown deployment is refused with 4xx
-      When the client updates an unknown deployment
+      When the client sends an empty update to an unknown deployment
       Then the request is refused with 4xx
 
     @reads @shares:deployment
@@ -181,7 +182,7 @@ Feature: Updating a deployment
 
     Scenario: Read-only fields in an update are ignored
       Given a deployment that accepts updates
-      When the client tries to set the read-only fields in an update
+      When the client sends an update with read-only fields
       Then the read-only fields are unchanged
 
   @CP-UPDATE-8 @must @section-2
@@ -200,7 +201,7 @@ Feature: Updating a deployment
     @creates:1
     Scenario: A deployment from a tag and an update to build_on_push true never has both
       Given a deployment created for this scenario from the tag
-      When the client updates build_on_push to true
+      When the client sends an update with build_on_push true
       Then the request is refused with 4xx, or build_on_push is never true with a tag ref
 
   @CP-UPDATE-9 @must @section-2
@@ -262,7 +263,7 @@ Feature: Updating a deployment
 
     Scenario Outline: An update with <mistake> is refused with 422
       Given a deployment that accepts updates
-      When the client tries to update the deployment with <mistake>
+      When the client sends an update with <mistake>
       Then the request is refused with 422 and an HTTPValidationError, or with another 4xx
       And no revision was created
 

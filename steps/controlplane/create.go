@@ -19,14 +19,12 @@ import (
 	"github.com/agentconform/agentconform/steps/target"
 )
 
-// creation holds the sentences about creating deployments (sections 1, 2 and 7).
-type creation struct {
-	*World
-	name string // of the deployment that was to be refused, where the template has one
-}
-
-func (w *creation) define(r *common.Definitions) {
-	r.Given(`a new deployment`, w.shared(w.Plane.Fixtures.Created))
+// defineCreation registers the sentences about creating deployments (sections 1, 2 and 7).
+func (w *World) defineCreation(r *common.Definitions) {
+	r.Given(`a new deployment`, func(ctx context.Context) {
+		w.shared(w.plane.Fixtures.Created)(ctx)
+		common.Check(w.plane.AwaitListed(ctx, w.Deployment.ID, w.Deployment.First))
+	})
 	r.When(`the client creates a deployment`, func(ctx context.Context) { w.createsWith(ctx, "new", nil) })
 	r.When(`the client tries to create a deployment with (.+)`, w.clientCreatesWithMistake)
 	r.When(`the client tries to create a deployment from a source that only the other edition offers`,
@@ -35,7 +33,7 @@ func (w *creation) define(r *common.Definitions) {
 		w.createsWith(ctx, "readonly", readOnly())
 	})
 	r.Then(`the request is answered with 200, 201 or 202`, func() error {
-		a := w.Scene.Answer
+		a := w.scene.Answer
 		is := slices.Contains([]int{http.StatusOK, http.StatusCreated, http.StatusAccepted}, a.Status)
 		return outcome.Want(is, a, "status 200, 201 or 202")
 	})
@@ -44,62 +42,62 @@ func (w *creation) define(r *common.Definitions) {
 	r.Then(`no deployment was created`, w.nothingWasCreated)
 	r.Then(`the request is refused with 4xx, or the read-only fields are ignored`, w.refusedOrOwnReadOnly)
 	// a tag and build_on_push exclude each other (section 2)
-	r.When(`the client creates a deployment from the tag with build_on_push (true|false|absent)`, w.clientCreatesFromTag)
-	r.Then(`the request is refused with 4xx, or build_on_push is never true with a tag ref`, w.refusedOrNoBuildOnPush)
+	r.When(`the client creates a deployment from the tag with build_on_push (true|false|absent)`,
+		func(ctx context.Context, how string) {
+			push := map[string]any{"true": true, "false": false, "absent": nil}[how]
+			w.createsWith(ctx, "tag", fromTag(w.target.Config, push))
+		})
+	r.Then(`the request is refused with 4xx, or build_on_push is never true with a tag ref`,
+		w.refusedOrNoBuildOnPush)
 }
 
 // createsWith creates a deployment from the template of the configuration, with changes.
 func (w *World) createsWith(ctx context.Context, purpose string, changes map[string]any) {
-	common.Check(w.Plane.TakeDeployment(ctx))
-	w.Deployment = &plane.Deployment{Body: w.Plane.Sources.Body(w.Target.Name(purpose), changes)}
-	w.clientCreates(ctx, w.Deployment.Body, false)
-}
-
-// clientCreates sends a creation of the deployment that the sentences speak of.
-func (w *World) clientCreates(ctx context.Context, body any, wrong bool) {
-	request := w.Target.ToControlPlane(target.TheClient, http.MethodPost, plane.DeploymentsPath, body)
-	request.Wrong = wrong
-	w.creates(ctx, request, w.Deployment)
+	common.Check(w.plane.TakeDeployment(ctx))
+	w.Deployment = &plane.Deployment{Body: w.plane.Sources.Body(w.target.Name(purpose), changes)}
+	w.creates(ctx, target.TheClient, w.Deployment, w.Deployment.Body, false)
 }
 
 // creates sends a creation by anyone and enters what comes of it in the ledger. An incomplete answer is judged by the
-// sentence about it.
-func (w *World) creates(ctx context.Context, request client.Request, d *plane.Deployment) {
+// sentence about it. A wrong body breaks the contract on purpose.
+func (w *World) creates(ctx context.Context, who target.Asker, d *plane.Deployment, body any, wrong bool) {
+	request := w.target.ToControlPlane(who, http.MethodPost, plane.DeploymentsPath, body)
+	request.Wrong = wrong
 	w.send(ctx, request)
-	if a := w.Scene.Answer; a.OK() || a.Get("id").String() != "" {
-		_ = w.Plane.NoteCreated(ctx, d, a)
+	if a := w.scene.Answer; a.OK() || a.Get("id").String() != "" {
+		_ = w.plane.NoteCreated(ctx, d, a)
 	}
 }
 
-func (w *creation) clientCreatesFromForeignSource(ctx context.Context) {
-	body := plane.CloneObject(w.Target.Config.Create.Refused)
-	if name := w.Target.Name("foreign"); plane.Rename(body, name) {
+func (w *World) clientCreatesFromForeignSource(ctx context.Context) {
+	body := plane.Changed(w.target.Config.Create.Refused, nil)
+	if name := w.target.Name("foreign"); plane.Rename(body, name) {
 		w.name = name
 	}
 	if source, _ := body["source"].(string); source == "" {
 		body["source"] = config.ExternalContainer
-		if w.Target.Config.Edition == config.SelfHosted {
+		if w.target.Config.Edition == config.SelfHosted {
 			body["source"] = config.GitHost
 		}
 	}
 	w.Deployment = &plane.Deployment{Body: body}
-	w.clientCreates(ctx, body, false)
+	w.creates(ctx, target.TheClient, w.Deployment, body, false)
 }
 
-func (w *creation) clientCreatesWithMistake(ctx context.Context, mistake string) {
-	name := w.Target.Name("mistake")
-	body := w.Plane.Sources.Body(name, nil)
-	if _, named := body["name"]; named && w.CanCreate() == nil {
+func (w *World) clientCreatesWithMistake(ctx context.Context, mistake string) {
+	name := w.target.Name("mistake")
+	body := w.plane.Sources.Body(name, nil)
+	if _, named := body["name"]; named && w.canCreate() == nil {
 		w.name = name
 	}
 	w.Deployment = &plane.Deployment{}
-	w.clientCreates(ctx, mistaken(body, w.Plane.Sources.Field(), mistake), true)
+	w.creates(ctx, target.TheClient, w.Deployment, mistaken(body, w.plane.Sources.Field(), mistake), true)
 }
 
 // mistaken is a request body with a mistake, as the features name it. The field is that of the source which is created.
 func mistaken(body map[string]any, field, mistake string) any {
 	with := func(key string, value any) any {
-		changed := plane.CloneObject(body)
+		changed := plane.Changed(body, nil)
 		changed[key] = value
 		return changed
 	}
@@ -125,51 +123,49 @@ func mistaken(body map[string]any, field, mistake string) any {
 	return wrong
 }
 
-func (w *creation) answerHoldsIDs() error {
+func (w *World) answerHoldsIDs() error {
 	return common.Each([]string{"id", "latest_revision_id"}, func(field string) error {
-		value := w.Scene.Answer.Get(field)
-		isUUID := value.Type == gjson.String && len(value.Str) == 36 && uuid.Validate(value.Str) == nil // with hyphens
-		return outcome.WantAt(isUUID, w.Scene.Answer, field, "a UUID string in "+field)
+		value := w.scene.Answer.Get(field)
+		hasHyphens := len(value.Str) == 36
+		isUUID := value.Type == gjson.String && hasHyphens && uuid.Validate(value.Str) == nil
+		return outcome.WantAt(isUUID, w.scene.Answer, field, "a UUID string in "+field)
 	})
 }
 
 // refusedAsInvalid wants a 422 with an HTTPValidationError. Another refusal is tolerated, and noted: the interface
 // shows only the 422, deployed servers answer semantic mistakes with other statuses too.
-func (w *creation) refusedAsInvalid() error {
-	if err := w.Scene.Refused(); err != nil {
+func (w *World) refusedAsInvalid() error {
+	if err := w.scene.Refused(); err != nil {
 		return err
 	}
-	if w.Scene.Answer.Status != http.StatusUnprocessableEntity {
-		w.Scene.Note("tolerated: refused with status " + strconv.Itoa(w.Scene.Answer.Status) + " instead of 422")
+	if w.scene.Answer.Status != http.StatusUnprocessableEntity {
+		w.scene.Note("tolerated: refused with status " + strconv.Itoa(w.scene.Answer.Status) + " instead of 422")
 		return nil
 	}
-	return common.ValidationError(w.Scene.Answer)
-}
-
-// noneNamed wants no deployment with the name after a refusal, where the target lists its deployments.
-func (w *World) noneNamed(ctx context.Context, name string, refusal *client.Answer) (supported bool, err error) {
-	found, supported, err := w.Plane.Named(ctx, name)
-	if err == nil && len(found) > 0 {
-		err = outcome.Violated(refusal, "no deployment after the refusal", "the deployment %s", strings.Join(found, ", "))
-	}
-	return supported, err
+	return common.ValidationError(w.scene.Answer)
 }
 
 // nothingWasCreated looks for what a refusal may have left: an id in its answer that can be retrieved, or,
 // where the target lists its deployments, the name.
-func (w *creation) nothingWasCreated(ctx context.Context) error {
-	refusal := w.Scene.Answer
+func (w *World) nothingWasCreated(ctx context.Context) error {
+	refusal := w.scene.Answer
 	if id := refusal.Get("id").String(); id != "" {
-		if a := common.Must(w.Plane.GetDeployment(ctx, id)); a.OK() {
+		if a := common.Must(w.plane.GetDeployment(ctx, id)); a.OK() {
 			return outcome.Violated(refusal, "no deployment after the refusal", "deployment %s can be retrieved", id)
 		}
 	}
 	if w.name == "" {
-		w.Scene.Note("not checked whether a deployment was created: create.body has no name")
+		w.scene.Note("not checked whether a deployment was created: create.body has no name")
 		return nil
 	}
-	_, err := w.noneNamed(ctx, w.name, refusal)
-	return err
+	found, supported, err := w.plane.Named(ctx, w.name)
+	switch common.Check(err); {
+	case len(found) > 0:
+		return outcome.Violated(refusal, "no deployment after the refusal", "the deployment %s", strings.Join(found, ", "))
+	case w.listed && !supported:
+		return outcome.Inconclusive("the list of deployments is no longer answered with 2xx")
+	}
+	return nil
 }
 
 // readOnly returns fields that only the target may set (section 2), with values that it would never choose.
@@ -201,28 +197,18 @@ func readOnlyIgnored(answers ...*client.Answer) error {
 	return nil
 }
 
-func (w *creation) refusedOrOwnReadOnly(ctx context.Context) error {
-	created := w.Scene.Answer
+func (w *World) refusedOrOwnReadOnly(ctx context.Context) error {
+	created := w.scene.Answer
 	if created.Refused() || !created.OK() {
 		return outcome.Want(created.Refused(), created, "status 2xx or 4xx")
 	}
-	deployment := common.Must(w.Plane.GetDeployment(ctx, w.Deployment.ID))
-	revision := common.Must(w.Plane.GetRevision(ctx, w.Deployment.ID, w.Deployment.First))
+	deployment := w.now(ctx)
+	revision := common.Must(w.plane.GetRevision(ctx, w.Deployment.ID, w.Deployment.First))
 	return readOnlyIgnored(created, deployment, revision)
 }
 
-func (w *creation) clientCreatesFromTag(ctx context.Context, how string) {
-	changes := fromTag(w.Target.Config, how == "true")
-	if how == "absent" {
-		changes["source_config"] = map[string]any{"build_on_push": nil}
-		if _, given := w.Target.Config.Create.Body["source_config"].(map[string]any); !given {
-			delete(changes, "source_config")
-		}
-	}
-	w.createsWith(ctx, "tag", changes)
-}
-
-func fromTag(c *config.Config, buildOnPush bool) map[string]any {
+// fromTag are the changes for a deployment from the tag, without build_on_push where that is nil.
+func fromTag(c *config.Config, buildOnPush any) map[string]any {
 	return map[string]any{
 		"source_config":          map[string]any{"build_on_push": buildOnPush},
 		"source_revision_config": map[string]any{"repo_ref": c.Alternatives.TagRef},
@@ -231,17 +217,16 @@ func fromTag(c *config.Config, buildOnPush bool) map[string]any {
 
 // refusedOrNoBuildOnPush accepts both ways to keep the rule about tags: refuse, or show false (section 2). It looks for
 // what a refused creation may have left, where the target lists its deployments.
-func (w *creation) refusedOrNoBuildOnPush(ctx context.Context) error {
-	act := w.Scene.Answer
-	if !act.OK() && !act.Refused() {
-		return outcome.Violated(act, "status 4xx, or a deployment with build_on_push false", "%s", outcome.Seen(act))
-	}
+func (w *World) refusedOrNoBuildOnPush(ctx context.Context) error {
+	act := w.scene.Answer
+	isAnswered := act.OK() || act.Refused()
+	common.Check(outcome.Want(isAnswered, act, "status 4xx, or a deployment with build_on_push false"))
 	ids := []string{w.Deployment.ID}
 	if name, named := w.Deployment.Body["name"].(string); act.Refused() && w.Deployment.ID == "" {
 		ids = nil
 		if named {
 			var err error
-			ids, _, err = w.Plane.Named(ctx, name)
+			ids, _, err = w.plane.Named(ctx, name)
 			common.Check(err)
 		}
 	}
@@ -249,27 +234,25 @@ func (w *creation) refusedOrNoBuildOnPush(ctx context.Context) error {
 }
 
 // noTagBuildsOnPush reads the deployment after a request.
-func (w *creation) noTagBuildsOnPush(ctx context.Context, act *client.Answer, id string) error {
+func (w *World) noTagBuildsOnPush(ctx context.Context, act *client.Answer, id string) error {
 	if act.OK() {
-		common.Check(w.Target.WaitSettleDelay(ctx, act)) // what was accepted may take effect in the background
+		common.Check(w.target.WaitSettleDelay(ctx, act)) // what was accepted may take effect in the background
 	}
-	a := common.Must(w.Plane.AwaitFound(ctx, plane.DeploymentPath(id)))
+	a := common.Must(w.plane.AwaitFound(ctx, plane.DeploymentPath(id)))
 	if !a.OK() {
 		return outcome.Inconclusive("the deployment cannot be retrieved: %s", outcome.Seen(a))
 	}
 	ref, push := a.Get("source_revision_config.repo_ref"), a.Get("source_config.build_on_push")
-	config, _ := w.Deployment.Body["source_config"].(map[string]any)
-	_, said := config["build_on_push"]
-	if silent := w.Deployment.Body != nil && !said; silent && ref.Exists() && push.Type != gjson.True {
-		return nil // what nobody asked for need not be shown
-	}
-	if act.OK() && (!ref.Exists() || !push.Exists()) {
-		return outcome.Inconclusive("the deployment lacks repo_ref or build_on_push: %s", outcome.Seen(a))
-	}
-	tag := w.Target.Config.Alternatives.TagRef
+	tag := w.target.Config.Alternatives.TagRef
 	if push.Type == gjson.True && (ref.String() == tag || ref.String() == strings.TrimPrefix(tag, "refs/tags/")) {
 		return outcome.Violated(a, "build_on_push false with a tag ref", "repo_ref %s with build_on_push true",
 			outcome.Shown(ref)).At("/source_config/build_on_push")
+	}
+	config, _ := w.Deployment.Body["source_config"].(map[string]any)
+	_, isSent := config["build_on_push"]
+	isSent = isSent || w.Deployment.Body == nil // by an update; what nobody asked for need not be shown
+	if act.OK() && (!ref.Exists() || !push.Exists() && isSent) {
+		return outcome.Inconclusive("the deployment lacks repo_ref or build_on_push: %s", outcome.Seen(a))
 	}
 	return nil
 }

@@ -14,24 +14,16 @@ import (
 	"github.com/agentconform/agentconform/steps/plane"
 )
 
-// lifecycle holds the sentences about the way of a revision to its end (sections 1 and 3).
-type lifecycle struct {
-	*World
-	polled *plane.History
-}
-
-func (w *lifecycle) define(r *common.Definitions) {
-	r.Given(`a new deployment with a retrievable revision`, w.aRetrievableDeployment)
+// defineLifecycle registers the sentences about the way of a revision to its end (sections 1 and 3).
+func (w *World) defineLifecycle(r *common.Definitions) {
+	r.Given(`a new deployment with a retrievable revision`, func(ctx context.Context) {
+		w.shared(w.plane.Fixtures.Readable)(ctx)
+		retrieved("the deployment", w.now(ctx))
+	})
 	r.Given(`a DEPLOYED deployment created for this scenario`, func(ctx context.Context) {
-		w.Deployment = common.Must(w.Plane.CreateDeployed(ctx, "own"))
+		w.Deployment = common.Must(w.plane.CreateDeployed(ctx, "own"))
 	})
-	r.When(`the client polls its latest revision`, func(ctx context.Context) { w.polls(ctx, plane.IsDone) })
-	// which need not wait any longer once a status was seen, in this poll or another one, that fails the scenario
-	r.When(`the client polls its latest revision and stops at the first unknown status`, func(ctx context.Context) {
-		w.polls(ctx, func(status string) bool {
-			return plane.IsDone(status) || slices.ContainsFunc(w.Plane.ReadOf(w.Revision).Statuses, isUnknown)
-		})
-	})
+	r.When(`the client polls its latest revision( and stops at the first unknown status)?`, w.clientPolls)
 	r.When(`the client retrieves its latest revision several times`, w.clientRetrievesSeveralTimes)
 	r.When(`the client lists its revisions and retrieves each`, w.clientListsAndRetrievesEach)
 	r.When(`the client updates the deployment to a source that cannot be built, and polls its latest revision`,
@@ -43,18 +35,13 @@ func (w *lifecycle) define(r *common.Definitions) {
 	r.Then(`the revision ends in CREATE_FAILED, BUILD_FAILED or DEPLOY_FAILED`, w.endsFailed)
 }
 
-// aRetrievableDeployment can be retrieved with the revision that its creation named.
-func (w *lifecycle) aRetrievableDeployment(ctx context.Context) error {
-	w.shared(w.Plane.Fixtures.Readable)(ctx)
-	if a := common.Must(w.Plane.GetDeployment(ctx, w.Deployment.ID)); !a.OK() {
-		return outcome.Blocked("the deployment cannot be retrieved: %s", outcome.Seen(a))
-	}
-	return nil
-}
-
-func (w *lifecycle) polls(ctx context.Context, until func(status string) bool) {
-	w.Revision = w.Deployment.Latest()
-	w.polled = common.Must(w.Plane.Poll(ctx, w.Deployment.ID, w.Revision, until))
+// clientPolls need not wait any longer once a status was seen, in this poll or another one, that fails the scenario.
+func (w *World) clientPolls(ctx context.Context, early string) {
+	w.revision = w.Deployment.Latest()
+	w.polled = common.Must(w.plane.Poll(ctx, w.Deployment.ID, w.revision, func(status string) bool {
+		isWrong := early != "" && slices.ContainsFunc(w.plane.ReadOf(w.revision).Statuses, isUnknown)
+		return isWrong || plane.IsDone(status)
+	}))
 }
 
 // isFailed goes by the status that is meant: how it is written is judged by CP-POLL-1.
@@ -63,62 +50,62 @@ func isFailed(status string) bool { return plane.IsFailed(plane.Meant(status)) }
 func isUnknown(status string) bool { return !plane.IsKnown(status) }
 
 // clientRetrievesSeveralTimes reads a deployment of the run: somebody else may update an existing one at any time.
-func (w *lifecycle) clientRetrievesSeveralTimes(ctx context.Context) {
+func (w *World) clientRetrievesSeveralTimes(ctx context.Context) {
 	for range 5 {
-		w.retrievesLatest(ctx)
-		common.Check(client.Sleep(ctx, w.Target.Config.Polling.Interval))
+		w.retrievesRevision(ctx, w.Deployment.Latest())
+		common.Check(client.Sleep(ctx, w.target.Config.Polling.Interval))
 	}
 }
 
 // clientListsAndRetrievesEach waits first until nothing changes any more: only settled revisions must agree. It
 // retrieves each before and after the list, so that what changes from read to read is not held against the list.
-func (w *lifecycle) clientListsAndRetrievesEach(ctx context.Context) {
-	_, err := w.Plane.AwaitSettled(ctx, w.Deployment)
+func (w *World) clientListsAndRetrievesEach(ctx context.Context) {
+	_, err := w.plane.AwaitSettled(ctx, w.Deployment)
 	common.Check(outcome.AsBlocked(err))
 	w.retrievesEach(ctx)
-	w.List(ctx, "", false)
+	w.list(ctx, "", false)
 	w.retrievesEach(ctx)
 }
 
-func (w *lifecycle) clientUpdatesToBroken(ctx context.Context) error {
-	change, _ := w.Plane.Sources.Broken()
-	w.patch(ctx, plane.SourceUpdate(change), false)
-	a, before := w.Scene.Answer, w.Deployment.Latest()
+func (w *World) clientUpdatesToBroken(ctx context.Context) error {
+	change, _ := w.plane.Sources.Broken()
+	w.patchSource(ctx, change)
+	a, before := w.scene.Answer, w.Deployment.Latest()
 	if a.Refused() {
 		return outcome.Inapplicable("revisions of broken sources",
 			"the target refuses the broken source with status %d, so no revision exists", a.Status)
 	}
-	latest, _, err := w.Plane.AwaitLatest(ctx, a, "broken source", w.Deployment.ID, before)
+	latest, _, err := w.plane.AwaitLatest(ctx, a, "broken source", w.Deployment.ID, before)
 	common.Check(err)
 	if latest == before {
 		return outcome.Inconclusive("the update to the broken source created no revision")
 	}
-	w.Plane.ExpectsFailure(latest)
+	w.plane.ExpectsFailure(latest)
 	w.Deployment.Revisions = append(w.Deployment.Revisions, latest)
-	w.polls(ctx, plane.IsDone)
+	w.clientPolls(ctx, "")
 	w.retrieves(ctx) // what the deployment shows while its latest revision has failed is for the invariants
 	return nil
 }
 
 // reachesDeployed judges the poll; where that was cut short, the one on whose account it was. It says where the source
 // comes from that is to be built: one that cannot be is no fault of the target.
-func (w *lifecycle) reachesDeployed() error {
-	if overdue := w.Plane.Overdue(w.Revision); overdue != nil && w.polled.Ending == plane.CutShort {
+func (w *World) reachesDeployed() error {
+	if overdue := w.plane.Overdue(w.revision); overdue != nil && w.polled.Ending == plane.CutShort {
 		w.polled = overdue
 	}
 	strange := isUnknown(w.polled.Final)
-	if strange && w.Revision == w.Deployment.First {
+	if strange && w.revision == w.Deployment.First {
 		return w.everyStatusKnown()
 	}
-	err := w.Plane.Deployed(w.polled)
+	err := w.plane.Deployed(w.polled)
 	if err == nil && strange {
-		w.Scene.Note("the status is " + strconv.Quote(w.polled.Final) + ", which CP-POLL-1 judges")
+		w.scene.Note("the status is " + strconv.Quote(w.polled.Final) + ", which CP-POLL-1 judges")
 	}
 	o, wrong := errors.AsType[*outcome.Outcome](err)
-	if found, _ := w.Target.Unfetched(); found == "" && wrong && isFailed(w.polled.Final) {
-		key := "create.body.source_revision_config." + w.Plane.Sources.Field()
-		if w.Revision != w.Deployment.First {
-			_, key = w.Plane.Sources.Another()
+	if found, _ := w.target.Unfetched(); found == "" && wrong && isFailed(w.polled.Final) {
+		key := "create.body.source_revision_config." + w.plane.Sources.Field()
+		if w.revision != w.Deployment.First {
+			_, key = w.plane.Sources.Another()
 		}
 		o.Hinting("set " + key + " to a source that this target can build; if it is one, read the target's build log")
 	}
@@ -126,8 +113,8 @@ func (w *lifecycle) reachesDeployed() error {
 }
 
 // everyStatusKnown judges what polling saw, this time and when the deployment was brought up.
-func (w *lifecycle) everyStatusKnown() error {
-	for _, status := range w.Plane.ReadOf(w.Revision).Statuses {
+func (w *World) everyStatusKnown() error {
+	for _, status := range w.plane.ReadOf(w.revision).Statuses {
 		if isUnknown(status) {
 			o := outcome.Violated(w.polled.Answer, "one of the thirteen statuses", "%q", status).At("/status")
 			return o.SameAs(common.UnknownStatus)
@@ -137,25 +124,22 @@ func (w *lifecycle) everyStatusKnown() error {
 }
 
 // deployedEachTime goes by the status that is meant, as isFailed.
-func (w *lifecycle) deployedEachTime() error {
-	if stays := w.Plane.StaysIn(w.Deployment); stays != "" {
+func (w *World) deployedEachTime() error {
+	if stays := w.plane.StaysIn(w.Deployment); stays != "" {
 		return outcome.Blocked("the revision stays %q instead of DEPLOYED (CP-POLL-1)", stays).ByRequirement("CP-POLL-1")
 	}
-	return common.Each(w.Answers, func(a *client.Answer) error {
+	return common.Each(w.answers, func(a *client.Answer) error {
 		is := plane.Meant(a.Get("status").String()) == plane.StatusDeployed
 		return outcome.WantAt(is, a, "status", plane.StatusDeployed)
 	})
 }
 
 // listAgrees compares the fields of the interface. updated_at is left out: a target may touch a revision in between.
-func (w *lifecycle) listAgrees() error {
-	n := len(w.AskedIDs)
-	before, list, after := w.Answers[:n], w.Answers[n], w.Answers[n+1:]
-	rows := list.Get("resources").Array()
-	if !list.OK() {
-		return outcome.Blocked("the list cannot be read: %s", outcome.Seen(list))
-	}
-	for i, id := range w.AskedIDs {
+func (w *World) listAgrees() error {
+	n := len(w.Deployment.Revisions)
+	before, list, after := w.answers[:n], w.answers[n], w.answers[n+1:]
+	rows := retrieved("the list", list).Get("resources").Array()
+	for i, id := range w.Deployment.Revisions {
 		at := slices.Index(plane.IDs(rows), id)
 		if at < 0 {
 			return outcome.Blocked("the revision %s is not in the list: %s", id, outcome.Seen(list))
@@ -174,14 +158,7 @@ func (w *lifecycle) listAgrees() error {
 func sameRevision(before, single, list *client.Answer, row gjson.Result) error {
 	for _, field := range append(sourceFields[:3:3], commitField, "status", "source", "created_at") {
 		was, alone, listed := before.Get(field), single.Get(field), row.Get(field)
-		differ := alone.String() != listed.String() && alone.String() == was.String()
-		if field == "created_at" { // in any offset and precision
-			a, ok := plane.Instant(alone)
-			b, ok2 := plane.Instant(listed)
-			c, ok3 := plane.Instant(was)
-			differ = ok && ok2 && ok3 && a.Equal(c) && !a.Equal(b)
-		}
-		if differ {
+		if differ(field, alone, listed) && !differ(field, alone, was) {
 			return outcome.Violated(single, field+" as in the list, "+outcome.Shown(listed), "%s", outcome.Shown(alone)).
 				At(inPointer(field)).Comparing(single, list)
 		}
@@ -189,13 +166,13 @@ func sameRevision(before, single, list *client.Answer, row gjson.Result) error {
 	return nil
 }
 
-func (w *lifecycle) endsFailed() error {
-	if unjudged := w.Plane.Unjudged(w.polled); unjudged != nil {
+func (w *World) endsFailed() error {
+	if unjudged := w.plane.Unjudged(w.polled); unjudged != nil {
 		return unjudged
 	}
 	expected := "CREATE_FAILED, BUILD_FAILED or DEPLOY_FAILED"
 	if w.polled.Ending == plane.TimedOut {
-		expected += " within " + w.Target.Config.Timeouts.Poll.String()
+		expected += " within " + w.target.Config.Timeouts.Poll.String()
 	}
 	return outcome.WantAt(isFailed(w.polled.Final), w.polled.Answer, "status", expected)
 }

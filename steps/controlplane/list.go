@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"math"
 	"net/http"
 	"net/url"
 	"slices"
@@ -16,147 +17,110 @@ import (
 	"github.com/agentconform/agentconform/steps/common"
 	"github.com/agentconform/agentconform/steps/outcome"
 	"github.com/agentconform/agentconform/steps/plane"
-	"github.com/agentconform/agentconform/steps/target"
 )
 
-// lists holds the sentences about lists of revisions (sections 2, 4, 7 and 8): those about pages here, those about
-// filters and about values that are derived from the contract in the files beside this one.
-type lists struct {
-	*World
-	limit    string       // that the client sent
-	invalid  []string     // queries with one invalid parameter each
-	filter   string       // that keeps all revisions
-	whole    []list       // that the last act read
-	compared []comparison // the same, of those for which it is known what they are to hold
-}
-
-func (w *lists) define(r *common.Definitions) {
+// defineLists registers the sentences about lists of revisions (sections 2, 4, 7 and 8).
+func (w *World) defineLists(r *common.Definitions) {
 	// a long history where it can be created, else that of the existing deployment
 	r.Given(`a deployment (?:with more than 20 revisions|whose revisions are known|whose revisions have settled)`,
-		w.existing(w.Plane.Fixtures.Long))
+		w.existing(w.plane.Fixtures.Long))
 	r.Given(`an empty list of its revisions`, w.anEmptyList)
 	r.Given(`paging through its revisions by computed offsets works`, w.canBePaged)
 	r.Given(`an invalid limit and an invalid offset that are each refused by name`, w.twoInvalidParameters)
-	r.When(`the client lists its revisions`, func(ctx context.Context) { w.List(ctx, "", false) })
+	r.When(`the client lists its revisions`, func(ctx context.Context) { w.list(ctx, "", false) })
 	r.When(`the client (?:lists|filters) its revisions (?:with|by) (limit|offset|status|remote_reconciled) "([^"]*)"`,
 		w.clientListsWith)
-	r.When(`the client lists its revisions with both of them`, func(ctx context.Context) {
-		w.List(ctx, strings.Join(w.invalid, "&"), true)
+	r.When(`the client lists its revisions with (that filter|both of them)`, func(ctx context.Context, which string) {
+		w.list(ctx, w.query, which == "both of them")
 	})
 	r.When(`the list is read`, func() error { return nil })
-	r.When(`the client lists its revisions from (the end|one past the end|far past the end)`, w.clientListsFrom)
+	r.When(`the client lists its revisions from (the end|one past the end|far past the end)`,
+		func(ctx context.Context, place string) {
+			beyond := map[string]int{"the end": 0, "one past the end": 1, "far past the end": 100_000}[place]
+			w.list(ctx, plane.PageOf(1, w.known()+beyond), false)
+		})
 	r.When(`the client lists all its revisions twice`, func(ctx context.Context) {
-		w.readWhole(ctx, "")
-		w.readWhole(ctx, "")
+		for range 2 {
+			w.whole = append(w.whole, w.read(ctx, ""))
+			retrieved("the list", w.whole[len(w.whole)-1].answer)
+		}
 	})
-	r.When(`the client pages through its revisions, (\d+) at a time, by computed offsets`,
-		func(ctx context.Context, size int) { w.pagesAreKnown(w.pageThrough(ctx, "", w.known(), size)) })
-	// which finds a target that takes an offset for the number of a page
-	r.When(`the client pages through its revisions, each page larger than the one before, by computed offsets`,
-		func(ctx context.Context) { w.pagesAreKnown(w.pageThrough(ctx, "", w.known(), growing)) })
-	r.When(`the client pages through its revisions, (\d+) at a time, by the returned offsets`,
-		func(ctx context.Context, size int) { w.pagesAreKnown(w.pageOn(ctx, "", w.known(), size)) })
-	r.When(`the client lists the revisions of an unknown deployment`, func(ctx context.Context) {
-		w.Deployment = &plane.Deployment{ID: target.UnknownID()}
-		w.List(ctx, "", false)
-	})
-	r.When(`the client lists the revisions of the deployment with the id "([^"]*)"`,
-		func(ctx context.Context, id string) { w.get(ctx, plane.RevisionsPath(id), "", true) })
-	r.Then(`the (?:list|update) is answered with 2xx`, w.Served)
+	// pages that grow find a target that takes an offset for the number of a page
+	r.When(`the client pages through (its revisions|each filtered list), `+
+		`(\d+ at a time|each page larger than the one before), by (computed|returned) offsets`, w.clientPages)
+	r.Then(`the (?:list|update) is answered with 2xx`, w.served)
 	r.Then(`the list has an array "resources" and an integer "offset"`, func() error {
-		a := w.Scene.Answer
+		a := w.scene.Answer
 		return cmp.Or(outcome.WantAt(a.Get("resources").IsArray(), a, "resources", "an array in resources"),
 			outcome.WantAt(common.IsInteger(a.Get("offset")), a, "offset", "an integer in offset"))
 	})
-	r.Then(`it holds as many revisions as the limit allows, or all`, w.Steady(w.holdsWhatLimitAllows))
-	r.Then(`it holds exactly 20 revisions`, func() error {
-		return w.holds(defaultLimit, fmt.Sprintf("20 of the %d revisions", w.known()))
-	})
-	r.Then(`it holds no revision`, w.Steady(w.isEmpty))
+	r.Then(`it holds (as many revisions as the limit allows, or all|exactly 20 revisions|no revision)`, w.holds)
 	r.Then(`every revision was returned exactly once`, w.eachHoldsItsOwn)
-	r.Then(`the request is refused with 422 and an error that names "(\w+)"`,
-		func(parameter string) error { return refusedNaming(w.Scene.Answer, parameter) })
-	r.Then(`the request is refused with 422 and an error that names "(\w+)" and "(\w+)"`,
-		func(first, second string) error { return refusedNaming(w.Scene.Answer, first, second) })
-	r.Then(`the request is answered with 404 and a detail that contains the deployment id`, func() error {
-		a, id := w.Scene.Answer, w.Deployment.ID
-		return cmp.Or(w.NotFound(), outcome.Want(detailNames(a, id), a, "a detail that names "+id, "/detail"))
-	})
+	r.Then(`(?:the request|each of these requests) is refused with 422 and an error that names "(\w+)"(?: and "(\w+)")?`,
+		w.eachIsRefusedNaming)
 	r.Then(`both times the revisions are ordered from the newest to the oldest`, w.newestFirst)
 	r.Then(`each revision has the "source" of the deployment`, w.eachHasSource)
 	w.defineFilters(r)
 	w.defineValues(r)
 }
 
-func (w *lists) clientListsWith(ctx context.Context, parameter, value string) {
+// clientListsWith sends a value that may hold a character as Go writes it, such as \x00.
+func (w *World) clientListsWith(ctx context.Context, parameter, value string) {
 	w.limit = value
-	w.List(ctx, parameter+"="+url.QueryEscape(value), true)
-}
-
-func (w *lists) clientListsFrom(ctx context.Context, place string) {
-	beyond := map[string]int{"the end": 0, "one past the end": 1, "far past the end": 100_000}[place]
-	w.List(ctx, plane.PageOf(1, w.known()+beyond), false)
+	w.list(ctx, parameter+"="+url.QueryEscape(common.Must(strconv.Unquote(`"`+value+`"`))), true)
 }
 
 // known is how many revisions the run knows of.
-func (w *lists) known() int { return len(w.Deployment.Revisions) }
+func (w *World) known() int { return len(w.Deployment.Revisions) }
 
-func (w *lists) rows() []gjson.Result { return w.Scene.Answer.Get("resources").Array() }
+func (w *World) rows() []gjson.Result { return w.scene.Answer.Get("resources").Array() }
 
 // anEmptyList asks for a page far past the end.
-func (w *lists) anEmptyList(ctx context.Context) error {
-	w.List(ctx, "offset=1000", false)
-	if !w.Scene.Answer.OK() || len(w.rows()) > 0 {
-		return outcome.Blocked("offset 1000 does not return an empty list: %s", outcome.Seen(w.Scene.Answer))
+func (w *World) anEmptyList(ctx context.Context) error {
+	w.list(ctx, "offset=1000", false)
+	if !w.scene.Answer.OK() || len(w.rows()) > 0 {
+		return outcome.Blocked("offset 1000 does not return an empty list: %s", outcome.Seen(w.scene.Answer))
 	}
 	return nil
 }
 
 // twoInvalidParameters finds an invalid value of each parameter that the target refuses with an error that names it.
-func (w *lists) twoInvalidParameters(ctx context.Context) error {
+func (w *World) twoInvalidParameters(ctx context.Context) error {
 	for _, candidates := range [][]string{{"limit=0", "limit=101", "limit=ten"}, {"offset=-1", "offset=ten"}} {
 		name, _, _ := strings.Cut(candidates[0], "=")
-		refused := ""
-		for _, query := range candidates {
-			w.List(ctx, query, true)
-			if refusedNaming(w.Scene.Answer, name) == nil {
-				refused = query
-				break
-			}
-		}
-		if refused == "" {
+		refused := slices.IndexFunc(candidates, func(query string) bool {
+			w.list(ctx, query, true)
+			return w.scene.Answer.Status == http.StatusUnprocessableEntity && names(w.scene.Answer, name)
+		})
+		if refused < 0 {
 			return outcome.Blocked("no invalid %s is refused with an error that names it", name)
 		}
-		w.invalid = append(w.invalid, refused)
+		w.query = plane.Query(w.query, candidates[refused])
 	}
 	return nil
 }
 
-// holdsWhatLimitAllows wants no more than the limit, and no less where there is more.
-func (w *lists) holdsWhatLimitAllows() error {
-	limit := common.Must(strconv.Atoi(w.limit))
-	want := min(limit, w.known())
-	return w.holds(want, strconv.Itoa(want)+" revisions")
-}
-
-func (w *lists) holds(want int, expected string) error {
+// holds wants so many revisions, and no less where there are more. It does not judge how nothing is written, as long as
+// there is a place for it.
+func (w *World) holds(ctx context.Context, what string) error {
+	want, a := defaultLimit, w.scene.Answer
+	switch what {
+	case "no revision":
+		if want = 0; !a.Get("resources").Exists() {
+			return outcome.Inconclusive("the answer has no resources: %s", outcome.Seen(a))
+		}
+	case "as many revisions as the limit allows, or all":
+		want = min(common.Must(strconv.Atoi(w.limit)), w.known())
+	}
 	if n := len(w.rows()); n != want {
-		return outcome.Violated(w.Scene.Answer, expected, "%d", n).At("/resources")
+		expected := fmt.Sprintf("%d of the %d revisions", want, w.known())
+		return w.unlessChanged(ctx, outcome.Violated(a, expected, "%d", n).At("/resources"))
 	}
 	return nil
-}
-
-// isEmpty does not judge how nothing is written, as long as there is a place for it.
-func (w *lists) isEmpty() error {
-	if !w.Scene.Answer.Get("resources").Exists() {
-		return outcome.Inconclusive("the answer has no resources: %s", outcome.Seen(w.Scene.Answer))
-	}
-	return w.holds(0, "no revisions")
 }
 
 // newestFirst goes by the order in which the run made the revisions. What it did not make is left out.
-func (w *lists) newestFirst() error {
-	common.Check(w.listsServed())
+func (w *World) newestFirst() error {
 	made := func(id string) int { return slices.Index(w.Deployment.Revisions, id) }
 	for _, l := range w.whole {
 		order := slices.DeleteFunc(plane.IDs(l.rows), func(id string) bool { return made(id) < 0 })
@@ -170,12 +134,11 @@ func (w *lists) newestFirst() error {
 	return nil
 }
 
-func (w *lists) eachHasSource() error {
-	source := w.Source()
+func (w *World) eachHasSource() error {
+	source := w.Deployment.Source()
 	if source == "" { // that of an existing deployment is unknown
-		return w.CanCreate()
+		return w.canCreate()
 	}
-	common.Check(w.listsServed())
 	l := w.whole[0]
 	if len(l.rows) == 0 {
 		return outcome.Inconclusive("the list is empty, so no source can be compared")
@@ -183,51 +146,163 @@ func (w *lists) eachHasSource() error {
 	return sourcesAre(source, l)
 }
 
-// sourcesAre wants each revision of a list to have the source.
 func sourcesAre(source string, l list) error {
 	for i, row := range l.rows {
 		place := fmt.Sprintf("resources.%d.source", i)
-		if err := outcome.WantAt(row.Get("source").String() == source, l.answer, place, "source "+source); err != nil {
-			return err
-		}
+		common.Check(outcome.WantAt(row.Get("source").String() == source, l.answer, place, "source "+source))
 	}
 	return nil
 }
 
-// names tells whether a refusal names a parameter: in a loc where there is one, else anywhere in the body. That a
-// loc is missing is another requirement's concern.
+// names tells whether a refusal names a parameter: in a loc where there is one, else anywhere in the body.
 func names(a *client.Answer, parameter string) bool {
-	located := false
+	var parts []string
 	for _, item := range a.Get("detail").Array() {
-		loc := item.Get("loc")
-		if !loc.IsArray() {
-			continue
-		}
-		for _, part := range loc.Array() {
-			located = true
-			if part.String() == parameter {
-				return true
+		if loc := item.Get("loc"); loc.IsArray() {
+			for _, part := range loc.Array() {
+				parts = append(parts, part.String())
 			}
 		}
 	}
-	return !located && strings.Contains(string(a.Body), parameter)
+	return slices.Contains(parts, parameter) || len(parts) == 0 && strings.Contains(string(a.Body), parameter)
 }
 
-// refusedNaming holds an answer to a refusal with 422 whose errors name the parameters (sections 4, 7 and 8).
-func refusedNaming(a *client.Answer, parameters ...string) error {
-	if err := outcome.Want(a.Status == http.StatusUnprocessableEntity, a, "status 422"); err != nil {
-		return err
-	}
-	return common.Each(parameters, func(p string) error {
-		return outcome.Want(names(a, p), a, "an error that names "+p, "/detail")
+// eachIsRefusedNaming wants a refusal with 422 whose errors name the parameters (sections 4, 7 and 8).
+func (w *World) eachIsRefusedNaming(first, second string) error {
+	return w.each(func(t tried) *outcome.Outcome {
+		switch expected := "status 422 with an error that names "; {
+		case t.answer.Status != http.StatusUnprocessableEntity:
+			return t.violates(expected + first)
+		case !names(t.answer, first):
+			return t.violates(expected + first).At("/detail")
+		case second != "" && !names(t.answer, second):
+			return t.violates(expected + second).At("/detail")
+		}
+		return nil
 	})
 }
 
-// detailNames tells whether the detail of a refusal contains an id (section 7).
-func detailNames(a *client.Answer, id string) bool {
-	text := string(a.Body)
-	if detail := a.Get("detail"); detail.Type == gjson.String {
-		text = detail.Str
+// list is what one page of a list holds, or several.
+type list struct {
+	rows   []gjson.Result
+	answer *client.Answer // of several pages the first, or the last where the client goes from page to page itself
+}
+
+// compare notes how a list differs from what it is to hold; with shows that, or is nil where the run knows it.
+func (w *World) compare(l list, want []string, what string, with *client.Answer) {
+	w.compared = append(w.compared, l.differs(want, what, with))
+}
+
+// read reads all that a filter keeps, whatever the pages.
+func (w *World) read(ctx context.Context, filter string) list {
+	rows, first, err := w.plane.ListAll(ctx, w.Deployment.ID, filter)
+	common.Check(err)
+	return list{rows: rows, answer: first}
+}
+
+func (w *World) page(ctx context.Context, query string) list {
+	w.list(ctx, query, false)
+	return list{rows: w.rows(), answer: w.scene.Answer}
+}
+
+// clientPages has pages compared with the revisions that the run made itself, or with the whole filtered list.
+func (w *World) clientPages(ctx context.Context, of, sizes, offsets string) {
+	size := growing
+	_, _ = fmt.Sscanf(sizes, "%d at a time", &size)
+	pages := w.pageThrough
+	if offsets == "returned" {
+		pages = w.pageOn
 	}
-	return strings.Contains(strings.ToLower(text), strings.ToLower(id))
+	if of == "its revisions" {
+		w.compare(pages(ctx, "", w.known(), size), w.Deployment.Revisions, "over all pages", nil)
+		return
+	}
+	for _, status := range w.statuses(ctx).occurring {
+		whole := w.read(ctx, statusFilter(status))
+		if read := pages(ctx, statusFilter(status), len(whole.rows), size); len(whole.rows) > 0 {
+			w.compare(read, plane.IDs(whole.rows), "with status "+status+" over all pages", whole.answer)
+		}
+	}
+}
+
+// growing is the size of pages of which the first has one revision, and each other one more than the one before.
+const growing = 0
+
+// pageThrough reads pages by computed offsets until one begins past the end, so that a row too many is seen.
+func (w *World) pageThrough(ctx context.Context, filter string, revisions, size int) (all list) {
+	for n, offset := 1, 0; ; n++ {
+		limit := cmp.Or(size, n)
+		page := w.page(ctx, plane.Query(plane.PageOf(limit, offset), filter))
+		if offset < revisions || n == 1 || page.answer.OK() {
+			all.rows, all.answer = append(all.rows, page.rows...), page.answer
+		}
+		if offset >= revisions {
+			return all
+		}
+		offset += limit
+	}
+}
+
+// pageOn reads on by the returned offsets, until a page is not full or so many revisions must have been seen.
+func (w *World) pageOn(ctx context.Context, filter string, revisions, size int) (all list) {
+	query := plane.Query("limit="+strconv.Itoa(size), filter)
+	for range revisions + 2 {
+		page := w.page(ctx, query)
+		all.rows, all.answer = append(all.rows, page.rows...), page.answer
+		if !page.answer.OK() || len(page.rows) < size || len(all.rows) >= revisions {
+			break
+		}
+		offset := page.answer.Get("offset")
+		if !common.IsInteger(offset) {
+			common.Check(outcome.Inconclusive("the returned offset is no integer to pass on: %s", outcome.Shown(offset)))
+		}
+		isPlace := offset.Num >= 0 && offset.Num <= math.MaxInt32
+		common.Check(outcome.WantAt(isPlace, page.answer, "offset", "an offset that fetches the next page"))
+		query = plane.Query(plane.PageOf(size, int(offset.Num)), filter)
+	}
+	return all
+}
+
+// canBePaged reads the whole history in pages of five.
+func (w *World) canBePaged(ctx context.Context) error {
+	w.clientPages(ctx, "its revisions", "5 at a time", "computed")
+	err := w.eachHoldsItsOwn(ctx)
+	w.compared = nil
+	return err
+}
+
+// eachHoldsItsOwn judges all lists that the act has read.
+func (w *World) eachHoldsItsOwn(ctx context.Context) error {
+	if len(w.compared) == 0 {
+		return outcome.Inconclusive("no list could be compared: none is to hold a revision, or what a list keeps has changed")
+	}
+	return w.unlessChanged(ctx, outcome.First(w.compared))
+}
+
+// differs tells what the list holds in place of its revisions, or nothing. One that was refused holds none, and has to
+// be served where none is wanted, too.
+func (l list) differs(want []string, what string, with *client.Answer) *outcome.Outcome {
+	times := map[string]int{}
+	for _, id := range plane.IDs(l.rows) {
+		times[id]++
+	}
+	missing, repeated := 0, 0
+	for _, id := range want {
+		switch n := times[id]; {
+		case n == 0:
+			missing++
+		case n > 1:
+			repeated++
+		}
+		delete(times, id)
+	}
+	expected := fmt.Sprintf("%d revisions %s, each once", len(want), what)
+	switch {
+	case !l.answer.OK():
+		return outcome.Violated(l.answer, expected, "%s", outcome.Seen(l.answer)).Comparing(l.answer, with)
+	case missing+repeated+len(times) > 0:
+		return outcome.Violated(l.answer, expected, "%d: %d missing, %d repeated, %d unexpected",
+			len(l.rows), missing, repeated, len(times)).At("/resources").Comparing(l.answer, with)
+	}
+	return nil
 }

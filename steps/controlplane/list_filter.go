@@ -14,28 +14,28 @@ import (
 )
 
 // defineFilters registers the sentences about filters of lists (section 4).
-func (w *lists) defineFilters(r *common.Definitions) {
+func (w *World) defineFilters(r *common.Definitions) {
 	r.Given(`a deployment whose revisions have settled in different statuses`, w.aMixedHistory)
 	r.Given(`a status filter that matches all of them`, w.aFilterThatKeepsAll)
-	r.When(`the client lists its revisions with that filter`, func(ctx context.Context) { w.List(ctx, w.filter, false) })
-	r.When(`the client filters its revisions by a status that (is|ends in) a NUL character`, w.clientFiltersByNUL)
 	r.When(`the client filters its revisions by each (status that occurs|known status that does not occur)`,
 		w.clientFiltersByEach)
-	r.When(`the client filters its revisions by pairs of statuses`, w.clientFiltersByPairs)
-	r.When(`the client filters its revisions by three statuses, and by one that is named twice`, w.clientFiltersByThree)
-	r.When(`the client pages through each filtered list, five at a time(, by the returned offsets)?`,
-		w.clientPagesThroughFiltered)
+	r.When(`the client filters its revisions by (pairs of statuses|three statuses, and by one that is named twice)`,
+		w.clientFiltersBySeveral)
 	r.When(`the client lists its revisions with each value of remote_reconciled, alone and beside each status that occurs`,
 		w.clientListsWithBoth)
 	r.When(`the client lists all its revisions with remote_reconciled true, with false, and with true again`,
-		w.clientListsThrice)
+		func(ctx context.Context) {
+			for _, value := range []string{"true", "false", "true"} {
+				w.whole = append(w.whole, w.reconciled(ctx, value, ""))
+			}
+		})
 	r.Then(`each list holds exactly the revisions with that status`, w.eachHoldsItsOwn)
 	r.Then(`each list is the union of the lists of its statuses`, w.eachHoldsItsOwn)
 	r.Then(`the pages hold exactly the filtered revisions`, w.eachHoldsItsOwn)
 	r.Then(`each list holds the revisions that both filters keep`, w.eachHoldsItsOwn)
 	r.Then(`no revision is in the list with false and in both lists with true`, w.shareNone)
 	r.Then(`the list is empty, or the request is refused with 4xx`, func() error {
-		a, rows := w.Scene.Answer, w.Scene.Answer.Get("resources")
+		a, rows := w.scene.Answer, w.scene.Answer.Get("resources")
 		isEmpty := a.OK() && rows.Exists() && len(rows.Array()) == 0
 		return outcome.Want(a.Refused() || isEmpty, a, "an empty list, or status 4xx")
 	})
@@ -49,8 +49,7 @@ func statusFilter(statuses string) string {
 	return "status=" + url.QueryEscape(statuses)
 }
 
-// byStatus are the ids of the deployment's revisions by the status that each has alone, so that no list is judged by
-// itself.
+// byStatus are the ids of the deployment's revisions by the status that each has alone.
 type byStatus struct {
 	ids       map[string][]string // by the status of the interface that is meant
 	occurring []string            // known statuses
@@ -59,11 +58,11 @@ type byStatus struct {
 }
 
 // statuses is what one look for all scenarios has found.
-func (w *lists) statuses(ctx context.Context) *byStatus {
-	return w.statusesIn(common.Must(w.Plane.LookAtEach(ctx, w.Deployment)))
+func (w *World) statuses(ctx context.Context) *byStatus {
+	return w.statusesIn(common.Must(w.plane.LookAtEach(ctx, w.Deployment)))
 }
 
-func (w *lists) statusesIn(answers []*client.Answer) *byStatus {
+func (w *World) statusesIn(answers []*client.Answer) *byStatus {
 	found := &byStatus{ids: map[string][]string{}}
 	for i, a := range answers {
 		revision, written := w.Deployment.Revisions[i], a.Get("status").String()
@@ -86,103 +85,74 @@ func (w *lists) statusesIn(answers []*client.Answer) *byStatus {
 	return found
 }
 
-// partner is a status to combine one that occurs with: another one that does, where there is one.
-func (s *byStatus) partner(i int) string {
-	if len(s.occurring) == 1 {
-		return s.others[0]
-	}
-	return s.occurring[(i+1)%len(s.occurring)]
-}
-
 // aMixedHistory needs two statuses, or a filter has no visible effect.
-func (w *lists) aMixedHistory(ctx context.Context) error {
-	w.existing(w.Plane.Fixtures.Long)(ctx)
+func (w *World) aMixedHistory(ctx context.Context) error {
+	w.existing(w.plane.Fixtures.Long)(ctx)
 	if len(w.statuses(ctx).ids) > 1 {
 		return nil
 	}
-	if missing := w.CanCreate(); missing != nil {
+	if missing := w.canCreate(); missing != nil {
 		return missing
 	}
-	_, key := w.Plane.Sources.Broken()
+	_, key := w.plane.Sources.Broken()
 	return outcome.NotConfigured(key,
 		"all revisions have the same status, so a status filter has no visible effect: set %s", key)
 }
 
-// aFilterThatKeepsAll names every status there is. Whether a filter keeps what it should is another requirement's
-// concern.
-func (w *lists) aFilterThatKeepsAll(ctx context.Context) error {
-	w.filter = statusFilter(strings.Join(spec.RevisionStatuses(), ","))
-	if l := w.read(ctx, w.filter); !l.answer.OK() || len(l.rows) < w.known() {
+// aFilterThatKeepsAll names every status. What a filter keeps is another requirement's concern.
+func (w *World) aFilterThatKeepsAll(ctx context.Context) error {
+	w.query = statusFilter(strings.Join(spec.RevisionStatuses(), ","))
+	if l := w.read(ctx, w.query); !l.answer.OK() || len(l.rows) < w.known() {
 		return outcome.Blocked("a filter with all thirteen statuses returns %d of %d revisions (status %d)",
 			len(l.rows), w.known(), l.answer.Status)
 	}
 	return nil
 }
 
-// clientFiltersByNUL sends the character that databases do not accept in a string.
-func (w *lists) clientFiltersByNUL(ctx context.Context, where string) {
-	value := "\x00"
-	if where == "ends in" {
-		value = plane.StatusDeployed + value
-	}
-	w.clientListsWith(ctx, "status", value)
-}
-
 // clientFiltersByEach reads the list of each status, and then each revision alone. Where a revision has a status that
 // is not one of the interface as it is written, which revisions a filter is to keep is a matter of that.
-func (w *lists) clientFiltersByEach(ctx context.Context, which string) error {
-	w.readEach(ctx, which)
-	statuses := w.statusesIn(common.Must(w.Plane.GetEach(ctx, w.Deployment)))
-	for _, l := range w.whole {
-		c := comparison{list: l, want: statuses.ids[l.filter], what: "with status " + l.filter}
-		if c.differs() != nil && statuses.strange != "" {
+func (w *World) clientFiltersByEach(ctx context.Context, which string) error {
+	known := w.statuses(ctx)
+	filters := known.others
+	if which == "status that occurs" {
+		filters = known.occurring
+	}
+	for _, status := range filters {
+		w.whole = append(w.whole, w.read(ctx, statusFilter(status)))
+	}
+	statuses := w.statusesIn(common.Must(w.plane.GetEach(ctx, w.Deployment)))
+	for i, l := range w.whole {
+		wrong := l.differs(statuses.ids[filters[i]], "with status "+filters[i], nil)
+		if wrong != nil && statuses.strange != "" {
 			return outcome.Blocked("the filter %s returns %d revisions, and a revision has the status %q, which is not one of "+
-				"the thirteen (CP-POLL-1)", l.filter, len(l.rows), statuses.strange).ByRequirement("CP-POLL-1")
+				"the thirteen (CP-POLL-1)", filters[i], len(l.rows), statuses.strange).ByRequirement("CP-POLL-1")
 		}
-		w.compared = append(w.compared, c)
+		w.compared = append(w.compared, wrong)
 	}
 	return nil
 }
 
-const occurs = "status that occurs"
-
-func (w *lists) readEach(ctx context.Context, which string) {
+// clientFiltersBySeveral puts each status that occurs at each place of two or three, so that a target which heeds only
+// the first or only the last is seen, and names it twice.
+func (w *World) clientFiltersBySeveral(ctx context.Context, which string) error {
 	statuses := w.statuses(ctx)
-	filters := statuses.others
-	if which == occurs {
-		filters = statuses.occurring
-	}
-	for _, status := range filters {
-		w.readWhole(ctx, status)
-	}
-}
-
-// clientFiltersByPairs puts each status that occurs before and behind another one, so that a target which heeds
-// only the first or only the last is seen.
-func (w *lists) clientFiltersByPairs(ctx context.Context) {
-	statuses := w.statuses(ctx)
-	var filters []string
-	for i, s := range statuses.occurring {
-		next := statuses.partner(i)
-		filters = append(filters, s+","+next, next+","+s)
-	}
-	w.compareUnions(ctx, filters)
-}
-
-// clientFiltersByThree puts each status that occurs at each place of three, and names it twice.
-func (w *lists) clientFiltersByThree(ctx context.Context) error {
-	statuses := w.statuses(ctx)
-	others := statuses.others
-	if len(statuses.occurring) == 0 || len(others) < 2 {
+	isPairs, others := which == "pairs of statuses", statuses.others
+	if !isPairs && (len(statuses.occurring) == 0 || len(others) < 2) {
 		return outcome.Inconclusive("%d statuses occur, and %d do not: too few to be combined",
 			len(statuses.occurring), len(others))
 	}
 	var filters []string
 	for i, s := range statuses.occurring {
-		next := statuses.partner(i)
-		all := strings.Join(others, ",") + "," + s
+		next := statuses.occurring[(i+1)%len(statuses.occurring)]
+		if next == s { // no other one occurs
+			next = others[0]
+		}
+		if isPairs {
+			filters = append(filters, s+","+next, next+","+s)
+			continue
+		}
 		filters = append(filters, s+","+s, s+","+next+","+s, s+","+next+","+others[1], others[0]+","+s+","+next,
-			next+","+others[0]+","+s, all)
+			next+","+others[0]+","+s, strings.Join(others, ",")+","+s)
 	}
 	w.compareUnions(ctx, filters)
 	return nil
@@ -190,7 +160,7 @@ func (w *lists) clientFiltersByThree(ctx context.Context) error {
 
 // compareUnions reads the list of several statuses, and of each alone: what those hold is the concern of another
 // requirement. A status that is named twice may be refused.
-func (w *lists) compareUnions(ctx context.Context, filters []string) {
+func (w *World) compareUnions(ctx context.Context, filters []string) {
 	alone := map[string]list{}
 	for _, filter := range filters {
 		var want []string
@@ -204,32 +174,13 @@ func (w *lists) compareUnions(ctx context.Context, filters []string) {
 		first, rest, _ := strings.Cut(filter, ",")
 		if twice := strings.Contains(rest, first); len(want) > 0 && (!twice || !l.answer.Refused()) {
 			slices.Sort(want)
-			w.compared = append(w.compared, comparison{l, slices.Compact(want), "with status " + filter, alone[first].answer})
-		}
-	}
-}
-
-// filteredPage is the size of the pages of filtered lists.
-const filteredPage = 5
-
-// clientPagesThroughFiltered reads the list of each status that occurs, and then its pages.
-func (w *lists) clientPagesThroughFiltered(ctx context.Context, returned string) {
-	w.readEach(ctx, occurs)
-	read := w.pageThrough
-	if returned != "" {
-		read = w.pageOn
-	}
-	for _, l := range w.whole {
-		pages := read(ctx, statusFilter(l.filter), len(l.rows), filteredPage)
-		if len(l.rows) > 0 {
-			what := "with status " + l.filter + " over all pages"
-			w.compared = append(w.compared, comparison{pages, plane.IDs(l.rows), what, l.answer})
+			w.compare(l, slices.Compact(want), "with status "+filter, alone[first].answer)
 		}
 	}
 }
 
 // reconciled is the list of the revisions with a value of remote_reconciled, and with a status where there is one.
-func (w *lists) reconciled(ctx context.Context, value, status string) list {
+func (w *World) reconciled(ctx context.Context, value, status string) list {
 	filter := plane.Query("remote_reconciled="+value, statusFilter(status))
 	l := w.read(ctx, filter)
 	if !l.answer.OK() {
@@ -239,19 +190,19 @@ func (w *lists) reconciled(ctx context.Context, value, status string) list {
 	return l
 }
 
-// clientListsWithBoth reads the list with remote_reconciled alone before and after the others: where it has changed in
-// between, nothing can be compared.
-func (w *lists) clientListsWithBoth(ctx context.Context) {
+// clientListsWithBoth compares only where the list with remote_reconciled alone is the same before and after.
+func (w *World) clientListsWithBoth(ctx context.Context) {
 	statuses := w.statuses(ctx)
 	for _, value := range []string{"true", "false"} {
 		before := w.reconciled(ctx, value, "")
 		ids := plane.IDs(before.rows)
-		var both []comparison
+		var both []*outcome.Outcome
 		for _, status := range statuses.occurring {
 			l := w.reconciled(ctx, value, status)
 			isOther := func(id string) bool { return !slices.Contains(statuses.ids[status], id) }
 			want := slices.DeleteFunc(slices.Clone(ids), isOther)
-			both = append(both, comparison{l, want, "with status " + status + " and remote_reconciled " + value, before.answer})
+			what := "with status " + status + " and remote_reconciled " + value
+			both = append(both, l.differs(want, what, before.answer))
 		}
 		after := w.reconciled(ctx, value, "")
 		if plane.SameIDs(ids, plane.IDs(after.rows)) {
@@ -260,15 +211,8 @@ func (w *lists) clientListsWithBoth(ctx context.Context) {
 	}
 }
 
-func (w *lists) clientListsThrice(ctx context.Context) {
-	for _, value := range []string{"true", "false", "true"} {
-		w.whole = append(w.whole, w.reconciled(ctx, value, ""))
-	}
-}
-
-// shareNone counts a revision only where it is listed with true before and after: between the requests it may become
-// reconciled.
-func (w *lists) shareNone() error {
+// shareNone counts what is listed with true before and after: in between a revision may become reconciled.
+func (w *World) shareNone() error {
 	first, second, again := plane.IDs(w.whole[0].rows), plane.IDs(w.whole[1].rows), plane.IDs(w.whole[2].rows)
 	if len(first)+len(second) == 0 {
 		return outcome.Inconclusive("both lists are empty")

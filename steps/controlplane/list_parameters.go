@@ -1,6 +1,7 @@
 package controlplane
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"maps"
@@ -10,6 +11,8 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/tidwall/gjson"
+
 	"github.com/agentconform/agentconform/spec"
 	"github.com/agentconform/agentconform/steps/common"
 	"github.com/agentconform/agentconform/steps/outcome"
@@ -17,81 +20,71 @@ import (
 	"github.com/agentconform/agentconform/steps/target"
 )
 
-// defineValues registers the sentences about lists whose values are derived by rule: those that the contract allows
-// beside each other, those that it does not allow, other spellings of a number, and ids that are almost those of a
-// deployment (sections 4, 7 and 8).
-func (w *lists) defineValues(r *common.Definitions) {
+// defineValues registers the sentences about values that are derived by rule: those of a list's parameters that the
+// contract allows beside each other, those that it does not allow, other spellings of a number, and ids that nothing
+// has (sections 4, 7 and 8).
+func (w *World) defineValues(r *common.Definitions) {
 	const status = `a status that occurs|a status that does not occur|all statuses`
 	r.When(`the client lists its revisions with (no filter|remote_reconciled (?:true|false)|(?:`+status+`)`+
 		`(?: and remote_reconciled (?:true|false))?), beside each limit and each offset`, w.clientListsParts)
 	r.Then(`each page is the part of that list that its limit and offset name`, w.eachHoldsItsOwn)
 	r.When(`the client lists its revisions with each invalid (limit|offset|remote_reconciled)`+
 		`(, beside valid values of the other parameters)?`, w.clientListsInvalid)
-	r.Then(`each of these requests is refused with 422 and an error that names "(\w+)"`, w.eachIsRefusedNaming)
 	r.When(`the client lists its revisions with (limit|offset|remote_reconciled) in each other spelling`,
 		w.clientListsSpelled)
-	r.Then(`each is taken for the value that it stands for, or refused with 4xx`, w.Steady(w.eachStandsForItsValue))
-	r.When(`the client lists the revisions of an unknown deployment with each parameter`, w.clientListsUnknownWithEach)
-	r.When(`the client (lists the revisions of|retrieves) each id that is almost that of the deployment`,
-		w.clientTriesNearIDs)
-	r.When(`the client retrieves each id that is almost that of its revision`, w.clientRetrievesNearRevisions)
-	r.When(`the client retrieves its latest revision under each id that is almost that of the deployment`,
-		w.clientRetrievesUnderNearIDs)
-	r.When(`the client sends an empty update to each id that is almost that of the deployment`, w.clientUpdatesNearIDs)
-	r.Then(`each of these lists is answered with 404 and a detail that contains its id`, w.eachNotFound)
-	r.Then(`each of these requests is refused with 4xx`, w.eachRefused)
+	r.Then(`each is taken for the value that it stands for, or refused with 4xx`, w.eachStandsForItsValue)
+	r.When(`the client lists the revisions of an unknown deployment with each parameter`,
+		w.clientListsUnknownWithEach)
+	const asks = `the client (retrieves|lists the revisions of|retrieves its latest revision under|` + emptyUpdate + `) `
+	r.When(asks+`(?:an unknown deployment|the deployment with the id "([^"]*)")`, w.clientAsksBy)
+	r.When(asks+`each id that is almost that of (the deployment|its revision)`, w.clientAsksByEach)
 	r.When(`the client lists its revisions by its id in capital letters`, w.clientListsCapital)
+	r.Then(`(?:the request|each of these lists) is answered with 404 and a detail that contains (?:the deployment|its) id`,
+		w.eachNotFound)
+	r.Then(`each of these requests is refused with 4xx`, w.eachRefused)
 	r.Then(`the list holds its revisions, or the request is refused with 4xx`, w.holdsItsOwnOrRefused)
 }
 
 // defaultLimit is how many revisions a list holds at most without limit (section 8).
 const defaultLimit = 20
 
-// value is one value of a parameter of a list, or its absence.
-type value struct {
-	name   string // "limit 21", "no limit"
-	query  string // "limit=21", or "" where it is absent
-	number int    // what it means
-}
-
-// valuesOf are the absence of a parameter, which means the default, and the numbers, each once.
-func valuesOf(parameter string, absent int, numbers ...int) []value {
-	all := []value{{name: "no " + parameter, number: absent}}
-	slices.Sort(numbers)
-	for _, n := range slices.Compact(numbers) {
-		all = append(all, value{fmt.Sprintf("%s %d", parameter, n), fmt.Sprintf("%s=%d", parameter, n), n})
+// numbered is the query of a parameter and the number that it means. A negative one stands for its absence.
+func numbered(parameter string, n, absent int) (query string, means int) {
+	if n < 0 {
+		return "", absent
 	}
-	return all
+	return fmt.Sprintf("%s=%d", parameter, n), n
 }
 
 // clientListsParts reads the whole list that the filter keeps, and then parts of it: with no filter, where the list is
 // longest, with each limit beside each offset, else with each at least once. The limits are those that the contract
 // allows at and next to its bounds and its default; the offsets those at both ends of the list and at the end of a page
 // of the default size.
-func (w *lists) clientListsParts(ctx context.Context, filter string) error {
+func (w *World) clientListsParts(ctx context.Context, filter string) error {
 	query := w.queryOf(ctx, filter)
 	whole := w.read(ctx, query)
-	if !whole.answer.OK() {
-		return outcome.Violated(whole.answer, "status 2xx", "%s", outcome.Seen(whole.answer))
-	}
+	common.Check(outcome.Want(whole.answer.OK(), whole.answer, "status 2xx"))
 	common.Check(w.pagesKeepTheOrder(ctx))
-	ids, numbers := plane.IDs(whole.rows), []int{defaultLimit - 1, defaultLimit + 1}
+	ids, limits := plane.IDs(whole.rows), []int{-1, defaultLimit - 1, defaultLimit + 1}
 	for _, c := range w.boundaryCases("limit") {
 		if n, err := strconv.Atoi(c.Value); err == nil && c.Valid {
-			numbers = append(numbers, n)
+			limits = append(limits, n)
 		}
 	}
-	limits := valuesOf("limit", defaultLimit, numbers...)
-	offsets := valuesOf("offset", 0, 0, 1, defaultLimit, max(len(ids)-1, 0), len(ids))
+	limits = slices.Compact(slices.Sorted(slices.Values(limits)))
+	offsets := []int{-1, 0, 1, defaultLimit, max(len(ids)-1, 0), len(ids)}
+	offsets = slices.Compact(slices.Sorted(slices.Values(offsets)))
 	for i, limit := range limits {
 		for j, offset := range offsets {
 			if filter != "no filter" && i%len(offsets) != j && j%len(limits) != i {
 				continue
 			}
-			page := w.page(ctx, plane.Query(limit.query, offset.query, query))
-			from := min(offset.number, len(ids))
-			w.compared = append(w.compared, comparison{page, ids[from:min(from+limit.number, len(ids))],
-				"with " + strings.Join([]string{limit.name, offset.name, filter}, ", "), whole.answer})
+			limited, size := numbered("limit", limit, defaultLimit)
+			placed, from := numbered("offset", offset, 0)
+			page := w.page(ctx, plane.Query(limited, placed, query))
+			from = min(from, len(ids))
+			what := "with " + cmp.Or(limited, "no limit") + ", " + cmp.Or(placed, "no offset") + ", " + filter
+			w.compare(page, ids[from:min(from+size, len(ids))], what, whole.answer)
 		}
 	}
 	return nil
@@ -99,9 +92,9 @@ func (w *lists) clientListsParts(ctx context.Context, filter string) error {
 
 // pagesKeepTheOrder compares one page without a filter with the whole list. Where it holds other revisions, nothing
 // tells which ones belong to a page: no MUST says in which order revisions are listed.
-func (w *lists) pagesKeepTheOrder(ctx context.Context) error {
+func (w *World) pagesKeepTheOrder(ctx context.Context) error {
 	all := w.read(ctx, "")
-	a := common.Must(w.Plane.Get(ctx, plane.RevisionsPath(w.Deployment.ID), plane.PageOf(2, 1)))
+	a := common.Must(w.plane.Get(ctx, plane.RevisionsPath(w.Deployment.ID), plane.PageOf(2, 1)))
 	got := plane.IDs(a.Get("resources").Array())
 	if len(got) == 2 && len(all.rows) > 2 && !plane.SameIDs(got, plane.IDs(all.rows[1:3])) {
 		return outcome.Inconclusive("the page with limit=2&offset=1 is not the part of the whole list that begins there "+
@@ -111,31 +104,31 @@ func (w *lists) pagesKeepTheOrder(ctx context.Context) error {
 }
 
 // queryOf is the query of a filter of the examples.
-func (w *lists) queryOf(ctx context.Context, filter string) string {
-	statuses := w.statuses(ctx)
-	status := ""
-	switch {
-	case strings.HasPrefix(filter, "a status that occurs"): // the most frequent: its list has the most parts
-		more := func(a, b string) int { return len(statuses.ids[a]) - len(statuses.ids[b]) }
-		status = slices.MaxFunc(spec.RevisionStatuses(), more)
-	case strings.HasPrefix(filter, "all statuses"):
-		status = strings.Join(spec.RevisionStatuses(), ",")
-	case !strings.HasPrefix(filter, "a status"):
-	case len(statuses.others) == 0:
-		common.Check(outcome.Inconclusive("each of the thirteen statuses occurs"))
-	default:
-		status = statuses.others[0]
+func (w *World) queryOf(ctx context.Context, filter string) string {
+	statuses, query := w.statuses(ctx), ""
+	for part := range strings.SplitSeq(filter, " and ") {
+		switch part {
+		case "no filter":
+		case "a status that occurs": // the most frequent: its list has the most parts
+			more := func(a, b string) int { return len(statuses.ids[a]) - len(statuses.ids[b]) }
+			query = statusFilter(slices.MaxFunc(spec.RevisionStatuses(), more))
+		case "a status that does not occur":
+			if len(statuses.others) == 0 {
+				common.Check(outcome.Inconclusive("each of the thirteen statuses occurs"))
+			}
+			query = statusFilter(statuses.others[0])
+		case "all statuses":
+			query = statusFilter(strings.Join(spec.RevisionStatuses(), ","))
+		default: // "remote_reconciled true"
+			query = plane.Query(query, strings.Replace(part, " ", "=", 1))
+		}
 	}
-	_, reconciled, both := strings.Cut(filter, "remote_reconciled ")
-	if both {
-		reconciled = "remote_reconciled=" + reconciled
-	}
-	return plane.Query(statusFilter(status), reconciled)
+	return query
 }
 
 // boundaryCases are the values of a parameter around the bounds that the contract gives it.
-func (w *lists) boundaryCases(parameter string) []spec.Case {
-	return spec.BoundaryCases(w.Target.Collector.Operation(spec.ControlPlane, "list-revisions"), parameter)
+func (w *World) boundaryCases(parameter string) []spec.Case {
+	return spec.BoundaryCases(w.target.Collector.Operation(spec.ControlPlane, "list-revisions"), parameter)
 }
 
 // parameters are those of a list, each with two queries that the contract allows.
@@ -151,7 +144,7 @@ var parameters = []struct {
 
 // clientListsInvalid sends each value that the contract does not allow, alone, or with each two of the other
 // parameters. The valid values change in turn, and so does the place of the invalid one.
-func (w *lists) clientListsInvalid(ctx context.Context, parameter, beside string) {
+func (w *World) clientListsInvalid(ctx context.Context, parameter, beside string) {
 	cases := slices.DeleteFunc(w.boundaryCases(parameter), func(c spec.Case) bool { return c.Valid })
 	for i, c := range cases {
 		invalid := parameter + "=" + url.QueryEscape(c.Value)
@@ -177,19 +170,14 @@ func (w *lists) clientListsInvalid(ctx context.Context, parameter, beside string
 }
 
 // tryList lists the revisions of what may be no deployment, or with what may be no value.
-func (w *lists) tryList(ctx context.Context, id, query string, wrong bool, what string) {
-	w.get(ctx, plane.RevisionsPath(id), query, wrong)
-	w.tried = append(w.tried, tried{answer: w.Scene.Answer, what: what, id: id})
-}
-
-func (w *lists) eachIsRefusedNaming(parameter string) error {
-	return w.eachTried(`the request is refused with 422 and an error that names "(\w+)"`, func(t tried) (bool, string) {
-		return refusedNaming(t.answer, parameter) == nil, "status 422 with an error that names " + parameter + ": " + t.what
-	})
+func (w *World) tryList(ctx context.Context, id, query string, wrong bool, what string) {
+	request := w.request(target.TheClient, "list its revisions", &plane.Deployment{ID: id})
+	request.Query, request.Wrong = query, wrong
+	w.sendCase(ctx, request, tried{what: what, id: id})
 }
 
 // clientListsSpelled lists with each value that is spelled otherwise, and then with its other spellings.
-func (w *lists) clientListsSpelled(ctx context.Context, parameter string) error {
+func (w *World) clientListsSpelled(ctx context.Context, parameter string) error {
 	common.Check(w.pagesKeepTheOrder(ctx))
 	other := spec.Spellings(parameter == "remote_reconciled")
 	for _, value := range slices.Sorted(maps.Keys(other)) {
@@ -198,111 +186,108 @@ func (w *lists) clientListsSpelled(ctx context.Context, parameter string) error 
 			return outcome.Inconclusive("the list with %s %s is answered with status %d", parameter, value, l.answer.Status)
 		}
 		for _, spelling := range other[value] {
-			w.List(ctx, parameter+"="+url.QueryEscape(spelling), true)
+			w.list(ctx, parameter+"="+url.QueryEscape(spelling), true)
 			what := fmt.Sprintf("%s %s for %q", parameter, value, spelling)
-			w.tried = append(w.tried, tried{answer: w.Scene.Answer, what: what, want: plane.IDs(l.rows)})
+			w.tried = append(w.tried, tried{answer: w.scene.Answer, what: what, want: plane.IDs(l.rows)})
 		}
 	}
 	return nil
 }
 
-func (w *lists) eachStandsForItsValue() error {
-	return w.eachTried("", func(t tried) (bool, string) {
+func (w *World) eachStandsForItsValue(ctx context.Context) error {
+	return w.unlessChanged(ctx, w.each(func(t tried) *outcome.Outcome {
 		is := t.answer.OK() && plane.SameIDs(plane.IDs(t.answer.Get("resources").Array()), t.want)
-		return is || t.answer.Refused(), fmt.Sprintf("the %d revisions of %s, or status 422", len(t.want), t.what)
-	})
+		if is || t.answer.Refused() {
+			return nil
+		}
+		return outcome.Violated(t.answer, fmt.Sprintf("the %d revisions of %s, or status 422", len(t.want), t.what), "%s",
+			outcome.Seen(t.answer))
+	}))
 }
 
-func (w *lists) clientListsUnknownWithEach(ctx context.Context) {
+func (w *World) clientListsUnknownWithEach(ctx context.Context) {
 	for _, p := range parameters {
 		query := p.valid[0]
 		w.tryList(ctx, target.UnknownID(), query, false, "an unknown deployment with "+query)
 	}
 }
 
+// byID are the operations that are sent with the id of a deployment, as the sentences name them.
+var byID = map[string]string{"retrieves": "retrieve a deployment", "lists the revisions of": "list its revisions",
+	"retrieves its latest revision under": "retrieve a revision", emptyUpdate: "update a deployment"}
+
+const emptyUpdate = "sends an empty update to"
+
 // noUUID is an id that no server has given.
 const noUUID = "agentconform-none"
 
-func (w *lists) nearDeployment() []common.WrongID {
-	return common.NearIDs(w.Deployment.ID, w.Deployment.Latest(), "revision")
+// clientAsksBy asks by an id that no deployment has: an unknown one where it is empty.
+func (w *World) clientAsksBy(ctx context.Context, act, id string) {
+	d := &plane.Deployment{ID: cmp.Or(id, target.UnknownID())}
+	request := w.request(target.TheClient, byID[act], d)
+	request.Wrong = id != ""
+	w.sendCase(ctx, request, tried{id: d.ID})
 }
 
-// noDeployment are all ids that are not that of a deployment.
-func (w *lists) noDeployment() []common.WrongID {
-	return append(w.nearDeployment(), common.WrongID{ID: target.UnknownID(), Class: "an unknown id"},
-		common.WrongID{ID: noUUID, Class: "no UUID"})
-}
-
-// tryIDs asks for each of several ids.
-func (w *lists) tryIDs(ids []common.WrongID, ask func(id string)) error {
-	if len(ids) == 0 {
+// clientAsksByEach asks by UUIDs that are like an id, and by an unknown id and a text, where these are not judged
+// elsewhere. No update is sent to an id that could be that of a deployment which was there before the run.
+func (w *World) clientAsksByEach(ctx context.Context, act, of string) error {
+	id, latest := w.Deployment.ID, w.Deployment.Latest()
+	others := []common.WrongID{{ID: target.UnknownID(), Class: "an unknown id"}, {ID: noUUID, Class: "no UUID"}}
+	ids, operation := common.NearIDs(id, latest, "revision"), byID[act]
+	switch {
+	case of == "its revision":
+		ids, operation = append(common.NearIDs(latest, id, "deployment"), others...), "retrieve a revision"
+	case act == emptyUpdate && w.Deployment.Found:
+		ids = others
+	case operation == "update a deployment" || operation == "retrieve a revision":
+		ids = append(ids, others...)
+	}
+	switch {
+	case operation == "retrieve a revision" && latest == "":
+		return outcome.Inconclusive("no revision of the deployment is known")
+	case len(ids) == 0:
 		return outcome.Inapplicable("ids that are UUIDs",
 			"the ids of the target are no UUIDs: what looks like another one may exist")
 	}
 	for _, wrong := range ids {
-		ask(wrong.ID)
-		w.tried = append(w.tried, tried{answer: w.Scene.Answer, what: wrong.Class, id: wrong.ID})
+		d := &plane.Deployment{ID: wrong.ID, First: latest}
+		if of == "its revision" {
+			d = &plane.Deployment{ID: id, First: wrong.ID}
+		}
+		request := w.request(target.TheClient, operation, d)
+		request.Wrong = wrong.ID == noUUID
+		w.sendCase(ctx, request, tried{what: wrong.Class, id: wrong.ID})
 	}
 	return nil
 }
 
-func (w *lists) clientTriesNearIDs(ctx context.Context, act string) error {
-	path := plane.RevisionsPath
-	if act == "retrieves" {
-		path = plane.DeploymentPath
-	}
-	return w.tryIDs(w.nearDeployment(), func(id string) { w.get(ctx, path(id), "", false) })
-}
-
-func (w *lists) clientRetrievesNearRevisions(ctx context.Context) error {
-	latest, id := w.Deployment.Latest(), w.Deployment.ID
-	if latest == "" {
-		return outcome.Inconclusive("no revision of the deployment is known")
-	}
-	ids := append(common.NearIDs(latest, id, "deployment"), common.WrongID{ID: noUUID, Class: "no UUID"})
-	return w.tryIDs(ids, func(revision string) {
-		w.get(ctx, plane.RevisionPath(id, revision), "", revision == noUUID)
+// eachRefused shows of several requests what another sentence shows of one.
+func (w *World) eachRefused() error {
+	return w.each(func(t tried) *outcome.Outcome {
+		if t.answer.Refused() {
+			return nil
+		}
+		return t.violates("status 4xx").SameAs("the request is refused with 4xx")
 	})
 }
 
-func (w *lists) clientRetrievesUnderNearIDs(ctx context.Context) error {
-	latest := w.Deployment.Latest()
-	if latest == "" {
-		return outcome.Inconclusive("no revision of the deployment is known")
-	}
-	return w.tryIDs(w.noDeployment(), func(id string) {
-		w.get(ctx, plane.RevisionPath(id, latest), "", id == noUUID)
+// eachNotFound wants the detail of a 404 to contain the id that was asked for (section 7).
+func (w *World) eachNotFound() error {
+	return w.each(func(t tried) *outcome.Outcome {
+		text := string(t.answer.Body)
+		if detail := t.answer.Get("detail"); detail.Type == gjson.String {
+			text = detail.Str
+		}
+		isNamed := strings.Contains(strings.ToLower(text), strings.ToLower(t.id))
+		if t.answer.Status == http.StatusNotFound && isNamed {
+			return nil
+		}
+		return t.violates("status 404 and a detail that names " + t.id)
 	})
 }
 
-// clientUpdatesNearIDs changes nothing, should one of the ids be taken for that of a deployment. Of one that was there
-// before the run no id is sent that could be.
-func (w *lists) clientUpdatesNearIDs(ctx context.Context) error {
-	ids := w.noDeployment()
-	if w.Deployment.Found {
-		ids = ids[len(w.nearDeployment()):]
-	}
-	return w.tryIDs(ids, func(id string) {
-		w.Deployment = &plane.Deployment{ID: id}
-		w.patch(ctx, plane.SourceUpdate(map[string]any{}), id == noUUID)
-	})
-}
-
-func (w *lists) eachRefused() error {
-	return w.eachTried("the request is refused with 4xx", func(t tried) (bool, string) {
-		return t.answer.Refused(), "status 4xx for " + t.what
-	})
-}
-
-func (w *lists) eachNotFound() error {
-	const one = "the request is answered with 404 and a detail that contains the deployment id"
-	return w.eachTried(one, func(t tried) (bool, string) {
-		is := t.answer.Status == http.StatusNotFound && detailNames(t.answer, t.id)
-		return is, "status 404 and a detail that names " + t.id + ": " + t.what
-	})
-}
-
-func (w *lists) clientListsCapital(ctx context.Context) error {
+func (w *World) clientListsCapital(ctx context.Context) error {
 	capital := strings.ToUpper(w.Deployment.ID)
 	if capital == w.Deployment.ID {
 		return outcome.Inapplicable("an id with letters", "the id %s has no small letters", capital)
@@ -312,11 +297,11 @@ func (w *lists) clientListsCapital(ctx context.Context) error {
 }
 
 // holdsItsOwnOrRefused leaves open whether an id in capital letters is the same id: if it is none, it is not found.
-func (w *lists) holdsItsOwnOrRefused() error {
-	a := w.Scene.Answer
+func (w *World) holdsItsOwnOrRefused() error {
+	a := w.scene.Answer
 	isOwn := func(id string) bool { return slices.Contains(w.Deployment.Revisions, id) }
 	if a.Refused() || a.OK() && slices.ContainsFunc(plane.IDs(w.rows()), isOwn) {
 		return nil
 	}
-	return outcome.Violated(a, "revisions of the deployment, or status 4xx", "%s", outcome.Seen(a)).At("/resources")
+	return outcome.Want(false, a, "revisions of the deployment, or status 4xx", "/resources")
 }

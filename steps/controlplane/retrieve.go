@@ -3,6 +3,7 @@ package controlplane
 import (
 	"cmp"
 	"context"
+	"net/http"
 	"strings"
 	"time"
 
@@ -15,145 +16,129 @@ import (
 	"github.com/agentconform/agentconform/steps/target"
 )
 
-// retrieval holds the sentences about reading deployments and revisions (sections 1, 2, 4 and 7).
-type retrieval struct {
-	*World
-	commit string // that the ref points to
-}
-
-func (w *retrieval) define(r *common.Definitions) {
-	fixtures := w.Plane.Fixtures
+// defineRetrieval registers the sentences about reading deployments and revisions (sections 1, 2, 4 and 7).
+func (w *World) defineRetrieval(r *common.Definitions) {
+	fixtures := w.plane.Fixtures
 	// it need not be up: it is read, whatever becomes of its revision
 	r.Given(`an existing deployment`, w.existing(fixtures.Readable))
 	r.Given(`a DEPLOYED deployment`, w.existing(fixtures.Deployed))
 	r.Given(`two deployments`, w.twoDeployments)
 	r.Given(`a deployment that was updated to another source`, w.shared(fixtures.Updated))
-	r.Given(`a ref whose commit id is known`, func() error {
-		ref, _ := plane.Asked(w.Target.Config.Create.Body)["repo_ref"].(string)
-		return w.knownCommit(ref)
+	r.Given(`a (second )?ref whose commit id is known`, w.aKnownCommit)
+	// what is read from copies is not wrong at every read
+	r.When(`the client retrieves the deployment( several times)?`, func(ctx context.Context, several string) {
+		for range map[string]int{"": 1, " several times": 6}[several] {
+			w.retrieves(ctx)
+		}
 	})
-	r.Given(`a second ref whose commit id is known`, func() error {
-		return w.knownCommit(w.Target.Config.Alternatives.RepoRef)
-	})
-	r.When(`the client retrieves the deployment`, w.retrieves)
 	r.When(`the client retrieves both deployments`, w.clientRetrievesBoth)
-	r.When(`the client retrieves an unknown deployment`, func(ctx context.Context) {
-		w.get(ctx, plane.DeploymentPath(target.UnknownID()), "", false)
+	r.When(`the client retrieves its (latest|first) revision`, func(ctx context.Context, which string) {
+		id := w.Deployment.Latest()
+		if which == "first" {
+			id = w.Deployment.First
+		}
+		w.retrievesRevision(ctx, id)
 	})
-	r.When(`the client retrieves the deployment with the id "([^"]*)"`, func(ctx context.Context, id string) {
-		w.get(ctx, plane.DeploymentPath(id), "", true)
-	})
-	r.When(`the client retrieves its latest revision`, w.retrievesLatest)
-	r.When(`the client retrieves its first revision`, func(ctx context.Context) {
-		w.retrievesRevision(ctx, w.Deployment.First)
-	})
-	r.When(`the client retrieves its latest revision and lists its revisions`, w.clientRetrievesAndLists)
 	r.When(`the client retrieves both its revisions`, w.retrievesEach)
 	r.When(`the client retrieves an unknown revision of it`, func(ctx context.Context) {
 		w.retrievesRevision(ctx, target.UnknownID())
 	})
 	r.When(`the client retrieves the revision of one deployment under the other`, func(ctx context.Context) {
-		w.get(ctx, plane.RevisionPath(w.Other.ID, w.Deployment.First), "", false)
+		w.get(ctx, plane.RevisionPath(w.other.ID, w.Deployment.First), "", false)
 	})
 	r.When(`the client retrieves each of its revisions twice`, func(ctx context.Context) {
 		w.retrievesEach(ctx)
 		w.retrievesEach(ctx)
 	})
 	r.Then(`the deployment has the "id", "source" and "latest_revision_id" of its creation`, w.isTheCreated)
-	r.Then(`each answer is the (?:deployment|revision) that was asked for`, w.eachIsTheAskedFor)
+	r.Then(`each answer is the (deployment|revision) that was asked for`, w.eachIsTheAskedFor)
 	r.Then(`the request is answered with 404 and a string "detail"`, func() error {
-		return cmp.Or(w.NotFound(), common.HasDetail(w.Scene.Answer))
+		a := w.scene.Answer
+		return cmp.Or(outcome.Want(a.Status == http.StatusNotFound, a, "status 404"), common.HasDetail(a))
 	})
 	r.Then(`the "source" of the (?:deployment|revision) is that of the create request`, w.sourceAsAsked)
 	r.Then(`the "source_revision_config" of the (?:deployment|revision) holds the values of the create request`,
-		func() error { return configHolds(w.Scene.Answer, plane.Asked(w.Deployment.Body)) })
+		func() error { return configHolds(w.scene.Answer, plane.Asked(w.Deployment.Body)) })
 	r.Then(`the "source_revision_config" of the revision is unchanged`, w.configAsBefore)
-	r.Then(`the retrieved revision is the latest revision`, func() error { return same(w.Answers[0], "id", w.Revision) })
+	r.Then(`the retrieved revision is the latest revision`, func() error {
+		return same(w.answers[0], "id", w.revision)
+	})
 	r.Then(`the list contains only that revision`, w.listHoldsJustIt)
 	r.Then(`the revision has every required field, and none is null`, w.revisionIsComplete)
 	// what was seen at one moment is compared with what is seen at another
 	r.Then(`each has the "created_at" of its first read`, w.createdAsAtFirst)
-	// what is read from copies is not wrong at every read
-	r.When(`the client retrieves the deployment several times`, func(ctx context.Context) {
-		for range 6 {
-			w.retrieves(ctx)
-		}
-	})
 	r.Then(`whenever "latest_revision_id" names the new revision, "source_revision_config" holds the values of the update`,
 		w.configFollowsLatest)
 	r.Then(`no "updated_at" is before "created_at"`, w.notUpdatedBeforeCreated)
 	r.Then(`the "repo_commit_sha" of the revision is the commit id of its ref`, w.showsCommit)
 }
 
-func (w *retrieval) twoDeployments(ctx context.Context) {
-	w.existing(w.Plane.Fixtures.Readable)(ctx)
+func (w *World) twoDeployments(ctx context.Context) {
+	w.existing(w.plane.Fixtures.Readable)(ctx)
 	if w.Deployment.Found {
-		w.Other = w.Plane.Existing.Deployments()[1]
+		w.other = w.plane.Existing.Deployments()[1]
 		return
 	}
-	w.Other = common.Must(w.Plane.Shared(ctx, w.Plane.Fixtures.Existing))
+	w.other = common.Must(w.plane.Shared(ctx, w.plane.Fixtures.Existing))
 }
 
-// knownCommit skips where the expected commit is not configured.
-func (w *retrieval) knownCommit(ref string) error {
-	if w.commit = w.Target.Config.Alternatives.Commits[ref]; w.commit == "" {
+// aKnownCommit skips where the expected commit is not configured.
+func (w *World) aKnownCommit(second string) error {
+	ref, _ := plane.Asked(w.target.Config.Create.Body)["repo_ref"].(string)
+	if second != "" {
+		ref = w.target.Config.Alternatives.RepoRef
+	}
+	if w.commit = w.target.Config.Alternatives.Commits[ref]; w.commit == "" {
 		return outcome.Needs("alternatives.commits", " with the commit id of each ref")
 	}
 	return nil
 }
 
-func (w *retrieval) clientRetrievesBoth(ctx context.Context) {
-	w.AskedIDs = []string{w.Deployment.ID, w.Other.ID}
-	for _, id := range w.AskedIDs {
+func (w *World) clientRetrievesBoth(ctx context.Context) {
+	for _, id := range []string{w.Deployment.ID, w.other.ID} {
 		w.get(ctx, plane.DeploymentPath(id), "", false)
 	}
-}
-
-func (w *retrieval) clientRetrievesAndLists(ctx context.Context) {
-	w.retrievesLatest(ctx)
-	common.Check(w.Plane.AwaitListed(ctx, w.Deployment.ID, w.Revision))
-	w.List(ctx, "", false)
 }
 
 // same compares a field of an answer with a string.
 func same(a *client.Answer, path, want string) error {
 	got := a.Get(path)
-	if !got.Exists() && !a.OK() {
-		return outcome.Violated(a, path+" "+want, "%s", outcome.Seen(a))
-	}
+	common.Check(outcome.Want(got.Exists() || a.OK(), a, path+" "+want))
 	return outcome.WantAt(got.Type == gjson.String && strings.EqualFold(got.Str, want), a, path, path+" "+want)
 }
 
-func (w *retrieval) isTheCreated() error {
-	a := w.Scene.Answer
-	common.Check(cmp.Or(w.Served(), same(a, "id", w.Deployment.ID)))
+func (w *World) isTheCreated() error {
+	a := w.scene.Answer
+	common.Check(cmp.Or(w.served(), same(a, "id", w.Deployment.ID)))
 	if w.Deployment.Found { // what the list of deployments showed and cannot have changed since (section 2)
-		w.Scene.Note("judged on an existing deployment: id and source only")
+		w.scene.Note("judged on an existing deployment: id and source only")
 	} else if err := same(a, "latest_revision_id", w.Deployment.First); err != nil {
 		return err
 	}
-	if w.Source() == "" {
+	if w.Deployment.Source() == "" {
 		return nil
 	}
-	return same(a, "source", w.Source())
+	return same(a, "source", w.Deployment.Source())
 }
 
-func (w *retrieval) eachIsTheAskedFor() error {
-	for i, a := range w.Answers {
-		common.Check(cmp.Or(outcome.Want(a.OK(), a, "status 2xx"), same(a, "id", w.AskedIDs[i])))
+func (w *World) eachIsTheAskedFor(what string) error {
+	asked := w.Deployment.Revisions
+	if what == "deployment" {
+		asked = []string{w.Deployment.ID, w.other.ID}
+	}
+	for i, a := range w.answers {
+		common.Check(cmp.Or(outcome.Want(a.OK(), a, "status 2xx"), same(a, "id", asked[i])))
 	}
 	return nil
 }
 
 // sourceAsAsked wants the last answer to show the source of the create request (section 2).
 func (w *World) sourceAsAsked() error {
-	a := w.Scene.Answer
-	want, _ := w.Deployment.Body["source"].(string)
-	return cmp.Or(w.Served(), outcome.WantAt(a.Get("source").String() == want, a, "source", "source "+want))
+	a, want := w.scene.Answer, w.Deployment.Source()
+	return cmp.Or(w.served(), outcome.WantAt(a.Get("source").String() == want, a, "source", "source "+want))
 }
 
-// The fields of a source, as GJSON paths: those that a request may set, and the commit that the target has used
-// (section 2).
+// The fields of a source that a request may set, and the commit that was used (section 2), as GJSON paths.
 var sourceFields = []string{"source_revision_config.repo_ref", "source_revision_config.graph_config_path",
 	"source_revision_config.image_uri"}
 
@@ -161,9 +146,7 @@ const commitField = "source_revision_config.repo_commit_sha"
 
 // configHolds looks for every value that was asked for. Fields that were not asked for are the target's own.
 func configHolds(a *client.Answer, asked map[string]any) error {
-	if !a.OK() {
-		return outcome.Want(false, a, "status 2xx")
-	}
+	common.Check(outcome.Want(a.OK(), a, "status 2xx"))
 	compared := 0
 	for _, path := range sourceFields {
 		name := strings.TrimPrefix(path, "source_revision_config.")
@@ -183,39 +166,35 @@ func configHolds(a *client.Answer, asked map[string]any) error {
 	return nil
 }
 
-// configAsBefore compares with what the same revision showed before the update, not with what was asked for at its
-// creation.
-func (w *retrieval) configAsBefore() error {
-	now, before := w.Scene.Answer, w.Deployment.Original
+// configAsBefore compares with what the same revision showed before the update.
+func (w *World) configAsBefore() error {
+	now, before := w.scene.Answer, w.Deployment.Original
 	if before.Get("id").String() != now.Get("id").String() {
 		return outcome.Blocked("the first revision cannot be retrieved: %s", outcome.Seen(now))
 	}
 	return fieldsKept(now, before, append(sourceFields[:3:3], commitField))
 }
 
-func (w *retrieval) listHoldsJustIt() error {
-	list := w.Answers[1]
+func (w *World) listHoldsJustIt() error {
+	list := w.answers[1]
 	rows := list.Get("resources").Array()
-	isOnly := list.OK() && len(rows) == 1 && rows[0].Get("id").String() == w.Revision
-	return outcome.Want(isOnly, list, "a list with only the revision "+w.Revision, "/resources")
+	isOnly := list.OK() && len(rows) == 1 && rows[0].Get("id").String() == w.revision
+	return outcome.Want(isOnly, list, "a list with only the revision "+w.revision, "/resources")
 }
 
 // revisionIsComplete looks for the fields that every revision has (section 2). One that is absent is of the type null.
-func (w *retrieval) revisionIsComplete() error {
+func (w *World) revisionIsComplete() error {
 	required := []string{"id", "created_at", "updated_at", "status", "source", "source_revision_config"}
 	return common.Each(required, func(field string) error {
-		return outcome.WantAt(w.Scene.Answer.Get(field).Type != gjson.Null, w.Scene.Answer, field, "a non-null "+field)
+		return outcome.WantAt(w.scene.Answer.Get(field).Type != gjson.Null, w.scene.Answer, field, "a non-null "+field)
 	})
 }
 
 // createdAsAtFirst compares with the earliest read of the run, at which the revision was still being built.
-func (w *retrieval) createdAsAtFirst() error {
+func (w *World) createdAsAtFirst() error {
 	compared := 0
-	for _, a := range w.Answers {
-		if !a.OK() {
-			return outcome.Blocked("the revision cannot be retrieved: %s", outcome.Seen(a))
-		}
-		first := w.Plane.ReadOf(a.Get("id").String()).First
+	for _, a := range w.answers {
+		first := w.plane.ReadOf(retrieved("the revision", a).Get("id").String()).First
 		if first == nil {
 			continue // what is answered under another id is the concern of another requirement
 		}
@@ -236,6 +215,15 @@ func (w *retrieval) createdAsAtFirst() error {
 	return nil
 }
 
+// differ tells whether two reads show different values of a field. Times differ where both are there.
+func differ(field string, a, b gjson.Result) bool {
+	if field == "created_at" {
+		same, comparable := sameInstant(a, b)
+		return comparable && !same
+	}
+	return a.String() != b.String()
+}
+
 // sameInstant compares two date-times as exactly as the coarser of them is written: one may be of a time that has not
 // been through the target's store.
 func sameInstant(a, b gjson.Result) (same, comparable bool) {
@@ -254,8 +242,8 @@ func digits(dateTime string) int {
 	return len(fraction) - len(strings.TrimLeft(fraction, "0123456789"))
 }
 
-func (w *retrieval) notUpdatedBeforeCreated() error {
-	for _, a := range w.Answers {
+func (w *World) notUpdatedBeforeCreated() error {
+	for _, a := range w.answers {
 		created, ok := plane.Instant(a.Get("created_at"))
 		updated, ok2 := plane.Instant(a.Get("updated_at"))
 		if !ok || !ok2 {
@@ -267,9 +255,9 @@ func (w *retrieval) notUpdatedBeforeCreated() error {
 	return nil
 }
 
-func (w *retrieval) showsCommit() error {
-	a := w.Scene.Answer
-	common.Check(w.Served())
+func (w *World) showsCommit() error {
+	a := w.scene.Answer
+	common.Check(w.served())
 	if got := a.Get(commitField); !strings.EqualFold(got.String(), w.commit) {
 		return outcome.Violated(a, "repo_commit_sha "+w.commit, "%s", outcome.Shown(got)).At(inPointer(commitField)).
 			Hinting("set alternatives.commits to the commit id that the ref points to now: a branch may have moved")
@@ -279,8 +267,8 @@ func (w *retrieval) showsCommit() error {
 
 // configFollowsLatest judges each deployment that names the new revision, the first one after the update included:
 // one answer is not to hold the id of the one revision and the configuration of another (section 2).
-func (w *retrieval) configFollowsLatest() error {
-	answers := w.Answers
+func (w *World) configFollowsLatest() error {
+	answers := w.answers
 	if first := w.Deployment.Naming; first != nil {
 		answers = append([]*client.Answer{first}, answers...)
 	}

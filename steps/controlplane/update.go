@@ -7,10 +7,10 @@ import (
 	"net/http"
 	"slices"
 	"strings"
-	"sync"
 
 	"github.com/tidwall/gjson"
 
+	"github.com/agentconform/agentconform/steps/agent"
 	"github.com/agentconform/agentconform/steps/client"
 	"github.com/agentconform/agentconform/steps/common"
 	"github.com/agentconform/agentconform/steps/config"
@@ -19,60 +19,31 @@ import (
 	"github.com/agentconform/agentconform/steps/target"
 )
 
-// update holds the sentences about updating deployments (sections 1, 2 and 4).
-type update struct {
-	*World
-	before *plane.Snapshot // how the deployment was before the client acted
-	kind   string          // of the update that the client sent
-}
-
-func (w *update) define(r *common.Definitions) {
-	r.Given(`a deployment that accepts updates`, w.aDeploymentThatTakesUpdates)
-	r.Given(`a deployment that no other scenario changes`, w.aDeploymentForItself)
+// defineUpdates registers the sentences about updating deployments (sections 1, 2 and 4).
+func (w *World) defineUpdates(r *common.Definitions) {
+	r.Given(`a deployment that (accepts updates|no other scenario changes)`, w.leases)
 	r.Given(`a deployment created for this scenario with build_on_push true`, w.anOwnThatBuildsOnPush)
 	r.Given(`a deployment created for this scenario from the tag`, func(ctx context.Context) {
-		w.anOwn(ctx, "tagged", fromTag(w.Target.Config, false))
+		w.anOwn(ctx, "tagged", fromTag(w.target.Config, false))
 	})
-	r.When(`the client updates "(repo_ref|graph_config_path|image_uri)"`, w.clientUpdatesField)
-	r.When(`the client updates "(repo_ref|graph_config_path|image_uri)" to its current value`,
-		func(ctx context.Context, field string) { w.patchToCurrent(ctx, field) })
-	r.When(`the client updates "repo_ref" and "graph_config_path" in one request`, w.clientUpdatesBoth)
-	r.When(`the client updates "(\w+)" beside "(\w+)" null`, func(ctx context.Context, field, null string) {
-		w.patchToCurrent(ctx, field, null)
-	})
+	r.When(`the client updates "(\w+)"(?: and "(\w+)" in one request)?`, w.clientUpdates)
+	r.When(`the client updates "(\w+)" (?:to its current value|beside "(\w+)" null)`, w.patchToCurrent)
 	r.When(`the client updates "(\w+)" twice, the second time while the first revision may still be built`,
 		w.clientUpdatesTwice)
 	r.When(`the client updates "(\w+)" twice at the same time`, w.clientUpdatesAtOnce)
-	r.When(`the client sends an update with (an empty object|build_on_push alone|.+ null|an empty source_revision_config)`,
-		w.clientUpdatesNothing)
+	r.When(`the client sends an update with (.+)`, w.clientSends)
 	r.When(`the client tries to change its source`, w.clientChangesSource)
-	r.When(`the client updates an unknown deployment`, func(ctx context.Context) {
-		w.Deployment = &plane.Deployment{ID: target.UnknownID()}
-		w.patch(ctx, plane.SourceUpdate(map[string]any{}), false)
-	})
-	r.When(`the client tries to set the read-only fields in an update`, func(ctx context.Context) {
-		w.patch(ctx, readOnly(), true)
-	})
-	r.When(`the client tries to update the deployment with (.+)`, func(ctx context.Context, mistake string) {
-		body := plane.Changed(plane.SourceUpdate(plane.Asked(w.Target.Config.Create.Body)), nil)
-		w.patch(ctx, mistaken(body, w.Plane.Sources.Field(), mistake), true)
-	})
 	r.When(`the client updates "repo_ref" to the tag`, w.clientUpdatesToTag)
-	r.When(`the client updates build_on_push to true`, func(ctx context.Context) {
-		w.patch(ctx, map[string]any{"source_config": map[string]any{"build_on_push": true}}, false)
-	})
 	r.Then(`exactly one revision was created`, w.oneRevisionCreated)
 	r.Then(`the "latest_revision_id" of the deployment names that revision`, func() error {
-		return same(w.Scene.Answer, "latest_revision_id", w.Revision)
+		return same(w.after.Deployment, "latest_revision_id", w.revision)
 	})
 	r.Then(`as many revisions were created as updates were served`, w.oneRevisionEach)
 	r.Then(`the "latest_revision_id" of the deployment names the second revision`, w.namesSecondLatest)
-	r.Then(`no revision was created`, w.noRevisionCreated)
-	r.Then(`the update was served, or it is not judged`, w.servedOrNotJudged)
-	r.Then(`a GET of the deployment shows the "source" of the create request`, func(ctx context.Context) error {
-		w.retrieves(ctx)
-		return w.sourceAsAsked()
+	r.Then(`no revision was created`, func(ctx context.Context) error {
+		return w.created(ctx, 0, "no new revision")
 	})
+	r.Then(`the update was served, or it is not judged`, w.servedOrNotJudged)
 	r.Then(`each of its revisions shows that source`, w.revisionsKeepSource)
 	r.Then(`the read-only fields are unchanged`, w.readOnlyUnchanged)
 	// the fields that an update does not name (section 2)
@@ -81,38 +52,27 @@ func (w *update) define(r *common.Definitions) {
 	r.Then(`the deployment has the earlier values of its source and its build_on_push`, w.allFieldsKept)
 }
 
-// aDeploymentThatTakesUpdates is the scenario's alone until it ends, so that every change is of its making.
-func (w *update) aDeploymentThatTakesUpdates(ctx context.Context) {
-	w.lease(ctx, w.Plane.Fixtures.Leased)
-	common.Check(w.Plane.Settle(ctx, w.Deployment.ID))
-	w.remember(ctx)
-}
-
-// aDeploymentForItself is for updates that are to be refused: these need no deployment that is DEPLOYED.
-func (w *update) aDeploymentForItself(ctx context.Context) {
-	w.lease(ctx, w.Plane.Fixtures.Changing)
-	w.remember(ctx)
-}
-
-func (w *update) lease(ctx context.Context, pool plane.Pool) {
-	d, giveBack, err := w.Plane.Lease(ctx, pool)
+// leases takes a deployment that is the scenario's alone until it ends, so that every change is of its making. It need
+// not be DEPLOYED for updates that are to be refused.
+func (w *World) leases(ctx context.Context, which string) {
+	isReady := which == "accepts updates"
+	d, giveBack, err := w.plane.Lease(ctx, isReady)
 	common.Check(err)
 	w.Deployment = d
-	w.Scene.AtEnd(giveBack)
-}
-
-// remember notes how the deployment is before the client acts, once its list holds the latest revision.
-func (w *update) remember(ctx context.Context) {
-	a := common.Must(w.Plane.GetDeployment(ctx, w.Deployment.ID))
-	if latest := a.Get("latest_revision_id").String(); latest != "" {
-		common.Check(w.Plane.AwaitListed(ctx, w.Deployment.ID, latest))
+	w.scene.AtEnd(giveBack)
+	if isReady {
+		common.Check(w.plane.Settle(ctx, d.ID))
 	}
-	w.before = common.Must(w.Plane.Snapshot(ctx, w.Deployment))
+	a := w.now(ctx)
+	if latest := a.Get("latest_revision_id").String(); latest != "" {
+		common.Check(w.plane.AwaitListed(ctx, d.ID, latest))
+	}
+	w.before = common.Must(w.plane.Snapshot(ctx, d))
 }
 
-func (w *update) anOwnThatBuildsOnPush(ctx context.Context) error {
+func (w *World) anOwnThatBuildsOnPush(ctx context.Context) error {
 	w.anOwn(ctx, "push", map[string]any{"source_config": map[string]any{"build_on_push": true}})
-	a := common.Must(w.Plane.GetDeployment(ctx, w.Deployment.ID))
+	a := w.now(ctx)
 	if a.Get("source_config.build_on_push").Type != gjson.True {
 		return outcome.Inapplicable("build_on_push",
 			"the target does not accept build_on_push true with this create.body: %s", outcome.Seen(a))
@@ -121,31 +81,28 @@ func (w *update) anOwnThatBuildsOnPush(ctx context.Context) error {
 }
 
 // anOwn creates a deployment that does not change by itself any more.
-func (w *update) anOwn(ctx context.Context, purpose string, changes map[string]any) {
-	w.Deployment = common.Must(w.Plane.Create(ctx, purpose, changes))
-	common.Check(w.Plane.Settle(ctx, w.Deployment.ID))
+func (w *World) anOwn(ctx context.Context, purpose string, changes map[string]any) {
+	w.Deployment = common.Must(w.plane.Create(ctx, purpose, changes))
+	common.Check(w.plane.Settle(ctx, w.Deployment.ID))
 }
 
-func (w *update) clientUpdatesField(ctx context.Context, field string) {
-	a := w.Target.Config.Alternatives
-	values := map[string]string{"repo_ref": a.RepoRef, "graph_config_path": a.GraphConfigPath, "image_uri": a.ImageURI}
-	w.patchSource(ctx, map[string]any{field: values[field]})
-}
-
-func (w *update) clientUpdatesBoth(ctx context.Context) {
-	w.patchSource(ctx, map[string]any{"repo_ref": w.Plane.Sources.ValueOf("repo_ref"),
-		"graph_config_path": w.Plane.Sources.ValueOf("graph_config_path")})
+func (w *World) clientUpdates(ctx context.Context, field, second string) {
+	change := map[string]any{field: w.plane.Sources.ValueOf(field)}
+	if second != "" {
+		change[second] = w.plane.Sources.ValueOf(second)
+	}
+	w.patchSource(ctx, change)
 }
 
 // patchSource sends an update that is to make a revision.
-func (w *update) patchSource(ctx context.Context, change map[string]any) {
-	common.Check(w.Plane.TakeRevision(ctx, w.Deployment))
+func (w *World) patchSource(ctx context.Context, change map[string]any) {
+	common.Check(w.plane.TakeRevision(ctx, w.Deployment))
 	w.kind = plane.KindOf(change)
 	w.patch(ctx, plane.SourceUpdate(change), false)
 }
 
 // current is the value that the deployment shows of a field.
-func (w *update) current(field string) string {
+func (w *World) current(field string) string {
 	value := w.before.Deployment.Get("source_revision_config." + field)
 	if value.Type != gjson.String {
 		common.Check(outcome.Inconclusive("the deployment has no string %s to send again: %s", field, outcome.Shown(value)))
@@ -155,166 +112,240 @@ func (w *update) current(field string) string {
 
 // patchToCurrent sends what the deployment shows: any value that is not null creates a revision, and a null beside it
 // sets nothing (section 2).
-func (w *update) patchToCurrent(ctx context.Context, field string, nulls ...string) {
+func (w *World) patchToCurrent(ctx context.Context, field, null string) {
 	change := map[string]any{field: w.current(field)}
-	for _, null := range nulls {
+	if null != "" {
 		change[null] = nil
 	}
 	w.patchSource(ctx, change)
 	w.kind += plane.ToCurrentValue
 }
 
-// clientUpdatesTwice does not wait until the first revision has settled. A target may begin with the second when it
-// has.
-func (w *update) clientUpdatesTwice(ctx context.Context, field string) error {
+// clientUpdatesTwice does not wait until the first revision has settled: a target may begin with the second then.
+func (w *World) clientUpdatesTwice(ctx context.Context, field string) error {
 	known := w.before.Latest
 	for n := range 2 {
-		w.patchToCurrent(ctx, field)
-		a := w.Scene.Answer
+		w.patchToCurrent(ctx, field, "")
+		a := w.scene.Answer
 		if n > 0 && a.Refused() {
 			return outcome.Inapplicable("updates during a build", "the target refuses an update while a revision is built: %s",
 				outcome.Seen(a))
 		}
-		if !a.OK() {
-			return outcome.AsPrecondition(outcome.Violated(a, "status 2xx", "%s", outcome.Seen(a)))
+		common.Check(outcome.AsPrecondition(outcome.Want(a.OK(), a, "status 2xx")))
+		if n > 0 {
+			common.Check(w.plane.Settle(ctx, w.Deployment.ID))
 		}
-		latest := w.laterThan(ctx, known)
-		if n > 0 && latest == known {
-			common.Check(w.Plane.Settle(ctx, w.Deployment.ID))
-			latest = w.laterThan(ctx, known)
-		}
+		latest, _, err := w.plane.AwaitLatest(ctx, a, "two updates", w.Deployment.ID, known)
+		common.Check(err)
 		if n == 0 && latest == known {
 			return outcome.AsPrecondition(outcome.Violated(a, "a new revision", "none"))
 		}
-		w.AskedIDs, known = append(w.AskedIDs, latest), latest
+		w.later, known = append(w.later, latest), latest
 	}
 	return nil
 }
 
-// laterThan waits until the deployment names a later revision than the known one, which it returns where none came.
-func (w *update) laterThan(ctx context.Context, known string) (latest string) {
-	common.Retry(ctx, w.Target, func() bool {
-		a := common.Must(w.Plane.GetDeployment(ctx, w.Deployment.ID))
-		latest = cmp.Or(a.Get("latest_revision_id").String(), known)
-		return latest != known
-	})
-	return latest
-}
-
 // clientUpdatesAtOnce sends the current value by two requests that are in flight together.
-func (w *update) clientUpdatesAtOnce(ctx context.Context, field string) error {
+func (w *World) clientUpdatesAtOnce(ctx context.Context, field string) error {
 	current := w.current(field)
 	for range 2 {
-		common.Check(w.Plane.TakeRevision(ctx, w.Deployment))
+		common.Check(w.plane.TakeRevision(ctx, w.Deployment))
 	}
-	racing, leave, err := w.Target.Client.Together(ctx, 2)
+	racing, leave, err := w.target.Client.Together(ctx, 2)
 	common.Check(err)
 	defer leave()
-	answers, errs := [2]*client.Answer{}, [2]error{}
-	var wait sync.WaitGroup
-	for i := range answers {
-		wait.Go(func() {
-			request := w.Target.ToControlPlane(target.TheClient, http.MethodPatch, plane.DeploymentPath(w.Deployment.ID),
-				plane.SourceUpdate(map[string]any{field: current}))
-			answers[i], errs[i] = w.Target.Client.Do(racing, request)
-		})
-	}
-	wait.Wait()
-	w.Answers, w.Scene.Answer = answers[:], answers[1]
-	return cmp.Or(errs[0], errs[1])
+	w.answers = make([]*client.Answer, 2)
+	err = agent.AtOnce(len(w.answers), func(i int) (err error) {
+		request := w.target.ToControlPlane(target.TheClient, http.MethodPatch, plane.DeploymentPath(w.Deployment.ID),
+			plane.SourceUpdate(map[string]any{field: current}))
+		w.answers[i], err = w.target.Client.Do(racing, request)
+		return err
+	})
+	w.scene.Answer = w.answers[1]
+	return err
 }
 
-func (w *update) clientUpdatesNothing(ctx context.Context, what string) {
-	bodies := map[string]map[string]any{
-		"an empty object":        {},
-		"build_on_push alone":    {"source_config": map[string]any{"build_on_push": false}},
-		"repo_ref null":          plane.SourceUpdate(map[string]any{"repo_ref": nil}),
-		"graph_config_path null": plane.SourceUpdate(map[string]any{"graph_config_path": nil}),
-		"image_uri null":         plane.SourceUpdate(map[string]any{"image_uri": nil}),
+// clientSends sends an update that sets no field of the source, or one with a mistake.
+func (w *World) clientSends(ctx context.Context, what string) {
+	push := func(value bool) any {
+		return map[string]any{"source_config": map[string]any{"build_on_push": value}}
+	}
+	body, isValid := map[string]any{
+		"an empty object":                 map[string]any{},
+		"build_on_push alone":             push(false),
+		"build_on_push true":              push(true),
+		"an empty source_revision_config": plane.SourceUpdate(map[string]any{}),
 		"the three source fields null": plane.SourceUpdate(map[string]any{
 			"repo_ref": nil, "graph_config_path": nil, "image_uri": nil}),
-		"an empty source_revision_config": plane.SourceUpdate(map[string]any{}),
+	}[what]
+	field, isNull := strings.CutSuffix(what, " null")
+	switch {
+	case isValid:
+	case isNull:
+		body, isValid = plane.SourceUpdate(map[string]any{field: nil}), true
+	case what == "read-only fields":
+		body = readOnly()
+	default:
+		body = mistaken(plane.SourceUpdate(plane.Asked(w.target.Config.Create.Body)), w.plane.Sources.Field(), what)
 	}
-	w.patch(ctx, bodies[what], false)
+	w.patch(ctx, body, !isValid)
 }
 
 // clientChangesSource tries both other sources: a target may know only some of them.
-func (w *update) clientChangesSource(ctx context.Context) {
+func (w *World) clientChangesSource(ctx context.Context) {
 	for _, source := range []string{config.GitHost, config.ExternalContainer, config.InternalContainer} {
-		if source != w.Target.Config.Source() {
+		if source != w.target.Config.Source() {
 			w.patch(ctx, map[string]any{"source": source}, true)
 		}
 	}
 }
 
-func (w *update) clientUpdatesToTag(ctx context.Context) error {
-	w.patchSource(ctx, map[string]any{"repo_ref": w.Target.Config.Alternatives.TagRef})
-	if !w.Scene.Answer.OK() {
+func (w *World) clientUpdatesToTag(ctx context.Context) error {
+	w.patchSource(ctx, map[string]any{"repo_ref": w.target.Config.Alternatives.TagRef})
+	if !w.scene.Answer.OK() {
 		return nil
 	}
-	_, _, err := w.Plane.AwaitLatest(ctx, w.Scene.Answer, "tag", w.Deployment.ID, w.Deployment.First)
+	_, _, err := w.plane.AwaitLatest(ctx, w.scene.Answer, "tag", w.Deployment.ID, w.Deployment.First)
 	return err
 }
 
 // oneRevisionCreated waits for the new revision, since an update may be accepted before it takes effect.
-func (w *update) oneRevisionCreated(ctx context.Context) error {
-	if err := w.Served(); err != nil {
-		if stays := w.Plane.StaysIn(w.Deployment); stays != "" && w.Scene.Answer.Refused() {
-			return outcome.Blocked("the update is refused while the latest revision stays %q, which is not one of the thirteen "+
-				"statuses (CP-POLL-1)", stays).ByRequirement("CP-POLL-1")
+func (w *World) oneRevisionCreated(ctx context.Context) error {
+	if err := w.served(); err != nil {
+		if stays := w.plane.StaysIn(w.Deployment); stays != "" && w.scene.Answer.Refused() {
+			return outcome.Blocked("the update is refused while the latest revision stays %q (CP-POLL-1)", stays).
+				ByRequirement("CP-POLL-1")
 		}
 		return err
 	}
-	act := w.Scene.Answer
-	latest, _, err := w.Plane.AwaitLatest(ctx, act, w.kind, w.Deployment.ID, w.before.Latest)
+	latest, _, err := w.plane.AwaitLatest(ctx, w.scene.Answer, w.kind, w.Deployment.ID, w.before.Latest)
 	common.Check(err)
-	common.Check(w.Plane.AwaitListed(ctx, w.Deployment.ID, latest))
-	common.Check(w.Target.WaitSettleDelay(ctx, act)) // a second one may come in the background
-	after := common.Must(w.Plane.Snapshot(ctx, w.Deployment))
-	isOld := func(id string) bool { return slices.Contains(w.before.Revisions, id) }
-	added := slices.DeleteFunc(slices.Clone(after.Revisions), isOld)
-	w.Scene.Answer = after.Deployment
-	if len(added) > 0 {
-		w.Revision = added[0]
-	}
-	if len(added) != 1 || len(after.Revisions) != len(w.before.Revisions)+1 {
-		return outcome.Violated(act, "exactly one new revision, and all earlier ones", "%d new, %d in total (before: %d)\n%s",
-			len(added), len(after.Revisions), len(w.before.Revisions), strings.Join(added, "\n")).
-			Comparing(after.List, w.before.List)
-	}
-	return nil
+	common.Check(w.plane.AwaitListed(ctx, w.Deployment.ID, latest))
+	return w.created(ctx, 1, "exactly one new revision, and all earlier ones")
 }
 
-// oneRevisionEach waits until there are as many new revisions, and then for one too many.
-func (w *update) oneRevisionEach(ctx context.Context) error {
-	served := len(slices.DeleteFunc(slices.Clone(w.Answers), func(a *client.Answer) bool { return !a.OK() }))
+// oneRevisionEach waits until there are as many new revisions.
+func (w *World) oneRevisionEach(ctx context.Context) error {
+	served := len(slices.DeleteFunc(slices.Clone(w.answers), func(a *client.Answer) bool { return !a.OK() }))
 	if served == 0 {
-		return outcome.Inconclusive("neither update was served: %s", outcome.Seen(w.Answers[0]))
+		return outcome.Inconclusive("neither update was served: %s", outcome.Seen(w.answers[0]))
 	}
-	added, after := 0, (*plane.Snapshot)(nil)
-	look := func() (enough bool) {
-		after = common.Must(w.Plane.Snapshot(ctx, w.Deployment))
-		added = len(after.Revisions) - len(w.before.Revisions)
-		return added >= served
+	common.Retry(ctx, w.target, func() bool {
+		return len(common.Must(w.plane.Snapshot(ctx, w.Deployment)).Revisions) >= len(w.before.Revisions)+served
+	})
+	return w.created(ctx, served, fmt.Sprintf("%d new revisions: so many updates were answered with 2xx", served))
+}
+
+// created wants so many new revisions. It waits before it looks: one more may be created in the background.
+func (w *World) created(ctx context.Context, want int, expected string) error {
+	act := w.scene.Answer
+	common.Check(w.target.WaitSettleDelay(ctx, act))
+	w.after = common.Must(w.plane.Snapshot(ctx, w.Deployment))
+	before, after := w.before, w.after
+	isOld := func(id string) bool { return slices.Contains(before.Revisions, id) }
+	added := slices.DeleteFunc(slices.Clone(after.Revisions), isOld)
+	isKept := after.Latest == before.Latest
+	if want > 0 {
+		isKept = len(after.Revisions) == len(before.Revisions)+want
 	}
-	common.Retry(ctx, w.Target, look)
-	common.Check(w.Target.WaitSettleDelay(ctx, w.Scene.Answer))
-	look()
-	if added != served {
-		expected := fmt.Sprintf("%d new revisions: so many updates were answered with 2xx", served)
-		return outcome.Violated(after.List, expected, "%d", added).At("/resources").Comparing(after.List, w.before.List)
+	if len(added) != want || !isKept {
+		return outcome.Violated(act, expected, "%d new, %d in total (before: %d)\nlatest_revision_id %s (before: %s)\n%s",
+			len(added), len(after.Revisions), len(before.Revisions), after.Latest, before.Latest, strings.Join(added, "\n")).
+			Comparing(after.List, before.List)
+	}
+	if want > 0 {
+		w.revision = added[0]
 	}
 	return nil
 }
 
-// namesSecondLatest looks for a second new revision, which the deployment is to name. Where the list shows none, none
-// was created.
-func (w *update) namesSecondLatest(ctx context.Context) error {
-	after := common.Must(w.Plane.Snapshot(ctx, w.Deployment))
-	if w.AskedIDs[1] == w.AskedIDs[0] || after.Latest != w.AskedIDs[1] {
+// namesSecondLatest wants the deployment to name a second new revision.
+func (w *World) namesSecondLatest(ctx context.Context) error {
+	after := common.Must(w.plane.Snapshot(ctx, w.Deployment))
+	if w.later[1] == w.later[0] || after.Latest != w.later[1] {
 		return outcome.Violated(after.Deployment, "the latest_revision_id of the second new revision",
 			"%s, which is not new (%d revisions, before: %d)", after.Latest, len(after.Revisions), len(w.before.Revisions)).
 			At("/latest_revision_id").Comparing(after.Deployment, w.before.Deployment)
+	}
+	return nil
+}
+
+// servedOrNotJudged keeps a refusal from passing: it shows nothing of what an update does that is served.
+func (w *World) servedOrNotJudged() error {
+	switch a := w.scene.Answer; {
+	case a.OK():
+		return nil
+	case a.Refused():
+		return outcome.Inapplicable("updates without a source field", "the target refuses this update: %s", outcome.Seen(a))
+	}
+	return outcome.Inconclusive("the update was not served: %s", outcome.Seen(w.scene.Answer))
+}
+
+// revisionsKeepSource reads the list, and the latest revision.
+func (w *World) revisionsKeepSource(ctx context.Context) error {
+	want := w.Deployment.Source()
+	latest := common.Must(w.plane.GetRevision(ctx, w.Deployment.ID, w.before.Latest))
+	if latest.OK() {
+		common.Check(outcome.WantAt(latest.Get("source").String() == want, latest, "source", "source "+want))
+	}
+	l := w.read(ctx, "")
+	if !l.answer.OK() {
+		return outcome.Inconclusive("the list cannot be read: %s", outcome.Seen(l.answer))
+	}
+	return sourcesAre(want, l)
+}
+
+func (w *World) readOnlyUnchanged(ctx context.Context) error {
+	after := w.now(ctx)
+	revision := common.Must(w.plane.GetRevision(ctx, w.Deployment.ID, w.before.Latest))
+	common.Check(fieldsKept(after, w.before.Deployment, []string{"id", "created_at"}))
+	if sent, _ := readOnly()["status"].(string); slices.Contains(w.plane.ReadOf(w.before.Latest).Statuses, sent) {
+		return readOnlyIgnored(after) // the revision had failed by itself, before the update
+	}
+	return readOnlyIgnored(after, revision)
+}
+
+// otherFieldsKept compares the new revision with how the first one was before the update.
+func (w *World) otherFieldsKept() error {
+	isNamed := func(path string) bool {
+		_, named := w.Deployment.Update[strings.TrimPrefix(path, "source_revision_config.")]
+		return named
+	}
+	unnamed := slices.DeleteFunc(slices.Clone(sourceFields), isNamed)
+	return cmp.Or(w.served(), fieldsKept(w.scene.Answer, w.Deployment.Original, unnamed))
+}
+
+// allFieldsKept reads the deployment after an update that sets nothing. It reads several times: that a deployment shows
+// an earlier configuration now and then is the concern of another requirement.
+func (w *World) allFieldsKept(ctx context.Context) error {
+	common.Check(w.target.WaitSettleDelay(ctx, w.scene.Answer))
+	var differs error
+	for range 3 {
+		now := retrieved("the deployment", w.now(ctx))
+		settable := append(sourceFields[:3:3], "source_config.build_on_push")
+		if differs = fieldsKept(now, w.before.Deployment, settable); differs == nil {
+			return nil
+		}
+	}
+	return differs
+}
+
+// fieldsKept compares the fields that had a value before: an empty one may get it when the revision is built.
+func fieldsKept(now, before *client.Answer, paths []string) error {
+	compared := 0
+	for _, path := range paths {
+		was, is := before.Get(path), now.Get(path)
+		if was.Type == gjson.Null || was.String() == "" {
+			continue
+		}
+		compared++
+		if differ(path, was, is) {
+			return outcome.Violated(now, path+" "+outcome.Shown(was)+" as before the update", "%s", outcome.Shown(is)).
+				At(inPointer(path)).Comparing(now, before)
+		}
+	}
+	if compared == 0 {
+		return outcome.Inconclusive("no field had a value before that the update does not name: %s", outcome.Seen(before))
 	}
 	return nil
 }

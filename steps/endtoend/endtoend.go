@@ -60,7 +60,8 @@ func (w *World) userCallsDeployment(ctx context.Context) error {
 	w.callDeployment(ctx)
 	w.callDeployment(ctx)
 	if first, second := w.answers[0], w.answers[1]; first != second {
-		return outcome.Inconclusive("the graph gives different answers to the same input (%.60q, %.60q), so the answer does not identify the revision", first, second)
+		return outcome.Inconclusive("the graph gives different answers to the same input (%.60q, %.60q), so the answer "+
+			"does not identify the revision", first, second)
 	}
 	return nil
 }
@@ -88,7 +89,8 @@ func (w *World) answerIsNew() error {
 		return err
 	}
 	if last := w.answers[len(w.answers)-1]; last == w.answers[0] {
-		return outcome.Violated(w.answer, "an answer that differs from that of the first revision", "the same answer, %q", last).At("/values/messages").
+		return outcome.Violated(w.answer, "an answer that differs from that of the first revision",
+			"the same answer, %q", last).At("/values/messages").
 			Hinting("set alternatives to a second source whose graph answers differently")
 	}
 	return nil

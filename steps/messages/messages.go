@@ -26,8 +26,7 @@ const (
 // Message is one of a thread's state. Its kind is "" where the state does not tell it as the interface wants.
 type Message struct{ Kind, Text string }
 
-// Of reads the messages of a state, leniently: whether they have the right form is one requirement's
-// concern, and must not fail all that look for something else. A thread without a run may have no values at all.
+// Of reads the messages of a state. A thread without a run may have no values at all.
 func Of(a *client.Answer) []Message {
 	var all []Message
 	for _, m := range a.Get("values.messages").Array() {

@@ -18,11 +18,12 @@ import (
 func TestAScenarioCreatesNoMoreThanItsTagsSay(t *testing.T) {
 	c := config.Default()
 	p := New(&target.Target{Config: &c}, nil, time.Time{})
-	ctx := WithAllowance(t.Context(), "it creates one", Cost{Deployments: 1, Revisions: 1}, []string{"deployment"})
+	one := &Allowance{What: "it creates one", Cost: Cost{Deployments: 1, Revisions: 1}, Shares: []string{"deployment"}}
+	ctx := one.Within(t.Context())
 	require.NoError(t, p.TakeDeployment(ctx))
 	require.NoError(t, p.TakeRevision(ctx, &Deployment{}))
 	_, unshared := p.Shared(ctx, p.Fixtures.Long)
-	_, _, unleased := p.Lease(ctx, p.Fixtures.Leased)
+	_, _, unleased := p.Lease(ctx, true)
 	for name, err := range map[string]error{
 		"a second deployment": p.TakeDeployment(ctx),
 		"a second revision":   p.TakeRevision(ctx, &Deployment{}),

@@ -12,7 +12,6 @@ import (
 	"github.com/agentconform/agentconform/reports"
 	"github.com/agentconform/agentconform/steps/client"
 	"github.com/agentconform/agentconform/steps/outcome"
-	"github.com/agentconform/agentconform/steps/target"
 )
 
 // Deployment is one that the run created, with what it was asked to be, or one that was there before.
@@ -32,6 +31,12 @@ type Deployment struct {
 // Latest is the id of the newest revision that the run knows of.
 func (d *Deployment) Latest() string { return d.Revisions[len(d.Revisions)-1] }
 
+// Source is that of its creation, or as it was shown; "" where it is not known.
+func (d *Deployment) Source() string {
+	source, _ := d.Body["source"].(string)
+	return source
+}
+
 // Create makes a deployment for the run's own use. Whatever prevents it is the error; only the requirement about
 // creation itself judges it.
 func (p *Plane) Create(ctx context.Context, purpose string, changes map[string]any) (*Deployment, error) {
@@ -39,7 +44,7 @@ func (p *Plane) Create(ctx context.Context, purpose string, changes map[string]a
 		return nil, err
 	}
 	d := &Deployment{Body: p.Sources.Body(p.target.Name(purpose), changes)}
-	a, err := p.target.Client.Do(ctx, p.target.ToControlPlane(target.TheClient, http.MethodPost, DeploymentsPath, d.Body))
+	a, err := p.send(ctx, http.MethodPost, DeploymentsPath, d.Body)
 	if err != nil {
 		return nil, err
 	}
@@ -54,8 +59,8 @@ func (p *Plane) Create(ctx context.Context, purpose string, changes map[string]a
 // answer does not tell is learned elsewhere: that the answer lacks it is for CP-CREATE-1 to judge.
 func (p *Plane) NoteCreated(ctx context.Context, d *Deployment, a *client.Answer) error {
 	d.ID, d.First = a.Get("id").String(), a.Get("latest_revision_id").String()
-	if a.OK() && p.isNoID(ctx, d.ID) {
-		if id := p.createdAs(ctx, d); id != "" {
+	if a.OK() {
+		if id := p.createdAs(ctx, d); id != d.ID {
 			d.ID, d.First = id, ""
 		}
 	}
@@ -91,8 +96,7 @@ func (p *Plane) reachDeployed(ctx context.Context, d *Deployment) error {
 		return err
 	}
 	err = p.Settled(h)
-	var o *outcome.Outcome
-	if errors.As(err, &o) && o.Verdict == reports.Failed {
+	if o, is := errors.AsType[*outcome.Outcome](err); is && o.Verdict == reports.Failed {
 		return o.ByRequirement(string(needCreation)) // which fails by this, at the end of the run
 	}
 	return err
@@ -104,18 +108,19 @@ func (p *Plane) Update(ctx context.Context, d *Deployment, change map[string]any
 	if err := p.TakeRevision(ctx, d); err != nil {
 		return err
 	}
-	a, err := p.sendUpdate(ctx, d.ID, change)
+	path, body := DeploymentPath(d.ID), SourceUpdate(change)
+	a, err := p.send(ctx, http.MethodPatch, path, body)
 	if err == nil && a.Refused() { // it may be busy with the revision before
 		if err := p.Settle(ctx, d.ID); err != nil {
 			return err
 		}
-		a, err = p.sendUpdate(ctx, d.ID, change)
+		a, err = p.send(ctx, http.MethodPatch, path, body)
 	}
 	if err != nil {
 		return err
 	}
 	if !a.OK() {
-		return outcome.Violated(a, "status 2xx to the update", "%s", outcome.Seen(a))
+		return outcome.Want(false, a, "status 2xx to the update")
 	}
 	latest, naming, err := p.AwaitLatest(ctx, a, KindOf(change), d.ID, d.Latest())
 	if err != nil {
@@ -129,32 +134,23 @@ func (p *Plane) Update(ctx context.Context, d *Deployment, change map[string]any
 	return nil
 }
 
-func (p *Plane) sendUpdate(ctx context.Context, id string, change map[string]any) (*client.Answer, error) {
-	body := SourceUpdate(change)
-	return p.target.Client.Do(ctx, p.target.ToControlPlane(target.TheClient, http.MethodPatch, DeploymentPath(id), body))
-}
-
-// isNoID tells whether what a creation answered as the id is none by which the deployment can be asked for.
-func (p *Plane) isNoID(ctx context.Context, id string) bool {
-	if id == "" {
-		return true
-	}
-	if uuid.Validate(id) == nil && strings.Contains(id, "-") {
-		return false
-	}
-	a, err := p.GetDeployment(ctx, id)
-	return err == nil && a.Refused()
-}
-
-// createdAs returns the id of the deployment that a creation made, where its answer has none: that of the only one with
-// its name, if the target can list its deployments (a vendor extension); else "".
+// createdAs returns the id of the deployment that a creation made: where none can be asked for by that of its answer,
+// that of the only one with its name, if the target can list its deployments (a vendor extension).
 func (p *Plane) createdAs(ctx context.Context, d *Deployment) string {
+	if uuid.Validate(d.ID) == nil && strings.Contains(d.ID, "-") {
+		return d.ID
+	}
+	if d.ID != "" {
+		if a, err := p.GetDeployment(ctx, d.ID); err != nil || !a.Refused() {
+			return d.ID
+		}
+	}
 	if name, _ := d.Body["name"].(string); name != "" {
 		if found, _, err := p.Named(ctx, name); err == nil && len(found) == 1 {
 			return found[0]
 		}
 	}
-	return ""
+	return d.ID
 }
 
 // firstOf returns the id of the only revision of a deployment that was just created, where the creation has not named
@@ -162,11 +158,9 @@ func (p *Plane) createdAs(ctx context.Context, d *Deployment) string {
 // waited for.
 func (p *Plane) firstOf(ctx context.Context, id string) (first string) {
 	limit := p.target.Config.Timeouts.Request
-	p.mu.Lock()
-	if p.noFirst {
+	if p.noFirst.Load() {
 		limit = 0
 	}
-	p.mu.Unlock()
 	err := p.target.RetryFor(ctx, limit, func() (bool, error) {
 		a, err := p.GetDeployment(ctx, id)
 		if err != nil {
@@ -183,9 +177,7 @@ func (p *Plane) firstOf(ctx context.Context, id string) (first string) {
 		return first != "", err
 	})
 	if err == nil && first == "" {
-		p.mu.Lock()
-		defer p.mu.Unlock()
-		p.noFirst = true
+		p.noFirst.Store(true)
 	}
 	return first
 }

@@ -38,7 +38,7 @@ const (
 // the interface: a target without it has none that are known. It must have returned before scenarios begin.
 func (p *Plane) FindExisting(ctx context.Context) (*Existing, error) {
 	c := p.target.Config
-	if c.Target == "" || !c.HasCredentials() || p.Sources.CanCreate() == nil {
+	if !c.HasCredentials() || p.Sources.CanCreate() == nil {
 		return nil, nil
 	}
 	ctx = evidence.WithScenario(ctx, "fixture: existing deployments", 0)
@@ -52,14 +52,12 @@ func (p *Plane) FindExisting(ctx context.Context) (*Existing, error) {
 		return nil, context.Cause(ctx)
 	}
 	slices.SortStableFunc(e.found, func(a, b *Deployment) int {
-		return cmp.Or(b.listed()-a.listed(), len(b.Revisions)-len(a.Revisions))
+		isListed := min(len(b.statuses), 1) - min(len(a.statuses), 1) // one that can be listed first
+		return cmp.Or(isListed, len(b.Revisions)-len(a.Revisions))
 	})
 	p.Existing, p.target.Client.MayWrite = e, e.mayWrite
 	return e, nil
 }
-
-// listed is 1 where the revisions can be listed.
-func (d *Deployment) listed() int { return min(len(d.statuses), 1) }
 
 // readListed considers the first deployments that the target lists, as far as it lists any.
 func (e *Existing) readListed(ctx context.Context, p *Plane) {
@@ -173,12 +171,13 @@ func NoneExisting(c *config.Config) *Existing {
 	return &Existing{ids: map[string]bool{}, sources: SourcesOf(c)}
 }
 
-// Serves skips what reads deployments where none can be created, and those that were there before do not do.
+// Serves skips what reads a longer history than may be created, or what no existing deployment has.
 func (e *Existing) Serves(r features.Reads) error {
 	listed := max(r.Revisions, min(r.Settled, 1)) // so many revisions are to be listed
 	if e.sources.CanCreate() == nil {
-		if listed > 0 {
-			return e.sources.LongHistoryFits()
+		if most := e.sources.config.MaxRevisions; listed > 0 && most > 0 && most < longHistory {
+			return outcome.OverBudget("max_revisions", "the budget is too small: raise max_revisions to %d (now %d)",
+				longHistory, most)
 		}
 		return nil
 	}
@@ -213,9 +212,6 @@ func (e *Existing) mayWrite(r client.Request) error {
 	return nil
 }
 
-// has tells whether the deployment was there before the run.
-func (e *Existing) has(id string) bool { return e.ids[id] }
-
 // Readable skips where there are fewer deployments to read than so many, and none can be created.
 func (e *Existing) Readable(n int) error {
 	missing := e.sources.CanCreate()
@@ -249,9 +245,6 @@ func (e *Existing) Named() error {
 
 // Unchanged says that somebody else has changed an existing deployment while it was judged.
 func (p *Plane) Unchanged(ctx context.Context, d *Deployment) error {
-	if !d.Found {
-		return nil
-	}
 	rows, a, err := p.ListAll(ctx, d.ID, "")
 	if err != nil || !a.OK() {
 		return err

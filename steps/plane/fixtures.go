@@ -1,6 +1,7 @@
 package plane
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -13,14 +14,20 @@ import (
 // Fixture is a deployment that scenarios share: made once, by the first that needs it.
 type Fixture struct {
 	Name   string
-	Shared string        // in the tags of the features: @shares:history
-	lease  chan struct{} // holds a token while nobody changes the deployment
+	Shared string // in the tags of the features: @shares:history
 	value  shared.Value[*Deployment]
-	make   func(ctx context.Context) (*Deployment, error)
+	make   maker
 }
 
-// Pool are fixtures that are alike; each is changed by other scenarios.
-type Pool [PoolSize]*Fixture
+// maker makes the deployment of a fixture.
+type maker func(ctx context.Context) (*Deployment, error)
+
+// member is one of several deployments that are alike; each is changed by other scenarios, by one at a time.
+type member struct {
+	created  *Fixture // perhaps not DEPLOYED yet
+	deployed *Fixture
+	lease    chan struct{} // holds a token while nobody changes the deployment
+}
 
 // Changing is the shared deployment that scenarios change in turn, in the tags of the features.
 const Changing = "changing"
@@ -36,59 +43,53 @@ type Fixtures struct {
 	Readable *Fixture // the same, when its first revision can be retrieved
 	Deployed *Fixture // the same, DEPLOYED; nobody ever changes it
 	Existing *Fixture // created; nothing that is judged depends on its revisions
-	Changing Pool     // created; changed by one scenario at a time
-	Leased   Pool     // the same, DEPLOYED
 	Updated  *Fixture // DEPLOYED, then updated to another source, and settled
 	Long     *Fixture // with more than 20 revisions, all settled
+
+	changing [PoolSize]member // see [Plane.Lease]
 }
 
 func (p *Plane) newFixtures() *Fixtures {
-	type maker = func(ctx context.Context) (*Deployment, error)
-	made := func(name, shared string, makeIt maker) *Fixture {
-		f := &Fixture{Name: name, Shared: shared, make: makeIt, lease: make(chan struct{}, 1)}
-		f.lease <- struct{}{}
-		return f
+	made := func(name, shared string, make maker) *Fixture {
+		return &Fixture{Name: name, Shared: shared, make: make}
 	}
-	created := func(name, shared, purpose string) *Fixture {
-		return made(name, shared, func(ctx context.Context) (*Deployment, error) { return p.Create(ctx, purpose, nil) })
+	create := func(purpose string) maker {
+		return func(ctx context.Context) (*Deployment, error) { return p.Create(ctx, purpose, nil) }
 	}
 	f := &Fixtures{
-		Created:  created("a deployment", "deployment", "shared"),
-		Existing: created("another existing deployment", "another", "another"),
+		Created:  made("a deployment", "deployment", create("shared")),
+		Existing: made("another existing deployment", "another", create("another")),
 		Updated:  made("a deployment that was updated", "updated", p.makeUpdated),
 		Long:     made("a deployment with a long history", "history", p.makeLong),
 	}
-	// from makes a fixture of another one.
-	from := func(other *Fixture, do func(ctx context.Context, d *Deployment) (*Deployment, error)) maker {
-		return func(ctx context.Context) (*Deployment, error) {
-			d, err := p.Shared(ctx, other)
-			if err != nil {
-				return nil, err
-			}
-			return do(ctx, d)
-		}
-	}
-	f.Readable = made("a deployment with a retrievable revision", "deployment", from(f.Created, p.firstIsReadable))
+	f.Readable = made("a deployment with a retrievable revision", "deployment", p.from(f.Created, p.firstIsReadable))
 	f.Deployed = made("a DEPLOYED deployment", "deployment",
-		from(f.Created, func(ctx context.Context, d *Deployment) (*Deployment, error) {
+		p.from(f.Created, func(ctx context.Context, d *Deployment) (*Deployment, error) {
 			up := *d // the other fixture's is read by those who do not wait
 			return &up, p.reachDeployed(ctx, &up)
 		}))
-	for n, purpose := range poolNames {
-		number := ""
-		if n > 0 {
-			number = fmt.Sprintf(" %d", n+1)
-		}
-		changing := created("a deployment that one scenario changes at a time"+number, Changing, purpose)
-		f.Changing[n] = changing
-		f.Leased[n] = made("a deployment that accepts updates"+number, Changing,
-			from(changing, func(ctx context.Context, d *Deployment) (*Deployment, error) {
+	for n, name := range poolNames {
+		created := made("a deployment that one scenario changes at a time"+name.number, Changing, create(name.purpose))
+		deployed := made("a deployment that accepts updates"+name.number, Changing,
+			p.from(created, func(ctx context.Context, d *Deployment) (*Deployment, error) {
 				up := *d // others change it already
 				return d, p.reachDeployed(ctx, &up)
 			}))
-		f.Leased[n].lease = changing.lease
+		f.changing[n] = member{created, deployed, make(chan struct{}, 1)}
+		f.changing[n].lease <- struct{}{}
 	}
 	return f
+}
+
+// from makes a fixture of another one.
+func (p *Plane) from(other *Fixture, do func(ctx context.Context, d *Deployment) (*Deployment, error)) maker {
+	return func(ctx context.Context) (*Deployment, error) {
+		d, err := p.Shared(ctx, other)
+		if err != nil {
+			return nil, err
+		}
+		return do(ctx, d)
+	}
 }
 
 func (p *Plane) firstIsReadable(ctx context.Context, d *Deployment) (*Deployment, error) {
@@ -102,57 +103,46 @@ func (p *Plane) firstIsReadable(ctx context.Context, d *Deployment) (*Deployment
 // PoolSize is how many deployments there are at most of which each is changed by one scenario at a time.
 const PoolSize = 3
 
-// poolNames are in the names of the deployments, which hold no spaces (target.RunOf).
-var poolNames = [PoolSize]string{"changing", "changing-second", "changing-third"}
+// poolNames tell them apart, in the names of deployments (which hold no spaces, see target.RunOf) and of fixtures.
+var poolNames = [PoolSize]struct{ purpose, number string }{
+	{"changing", ""}, {"changing-second", " 2"}, {"changing-third", " 3"}}
 
-// memberKey is for the number of the fixture in its pool.
-type memberKey struct{}
-
-// WithMember returns a context in which [Plane.Lease] takes this member of a pool, from 0. Which one a scenario takes
-// is decided before the run: reports do not depend on the pace of the target.
-func WithMember(ctx context.Context, n int) context.Context {
-	return context.WithValue(ctx, memberKey{}, n)
-}
-
-// Shared returns the fixture's deployment, made by whoever comes first.
+// Shared returns the fixture's deployment, made by whoever comes first, with what the fixture may create.
 func (p *Plane) Shared(ctx context.Context, f *Fixture) (*Deployment, error) {
-	if err := mayUse(ctx, f); err != nil {
-		return nil, err
+	if a := allowanceIn(ctx); a != nil && !slices.Contains(a.Shares, f.Shared) {
+		return nil, a.exceeded("uses " + f.Name + " without the tag @shares:" + f.Shared)
 	}
-	return p.made(ctx, f)
-}
-
-func (p *Plane) made(ctx context.Context, f *Fixture) (*Deployment, error) {
 	if err := p.Sources.CanCreate(); err != nil {
 		return nil, err
 	}
-	d, err := f.value.Get(ctx, p.maker, f.Name, f.build)
+	d, err := f.value.Get(ctx, p.maker, f.Name, func(ctx context.Context) (*Deployment, error) {
+		own := &Allowance{What: f.Name, Cost: SharedCost(f.Shared), Shares: []string{f.Shared}}
+		return f.make(own.Within(ctx))
+	})
 	if err != nil && ctx.Err() == nil {
 		return nil, fmt.Errorf("fixture: %s: %w", f.Name, err)
 	}
 	return d, err
 }
 
-// build makes the fixture with what it may create.
-func (f *Fixture) build(ctx context.Context) (*Deployment, error) {
-	return f.make(WithAllowance(ctx, f.Name, SharedCost(f.Shared), []string{f.Shared}))
-}
-
-// Lease returns the deployment of the member of a pool that the context names, or of the first. Nobody else changes it
-// until it is given back.
-func (p *Plane) Lease(ctx context.Context, pool Pool) (d *Deployment, giveBack func(), err error) {
-	n, _ := ctx.Value(memberKey{}).(int)
-	f := pool[n]
-	if err := mayUse(ctx, f); err != nil {
-		return nil, nil, err
+// Lease returns one of the deployments that scenarios change, as the allowance says, or the first; once it is DEPLOYED
+// where that is wanted. Nobody else changes it until it is given back.
+func (p *Plane) Lease(ctx context.Context, deployed bool) (d *Deployment, giveBack func(), err error) {
+	m := p.Fixtures.changing[0]
+	if a := allowanceIn(ctx); a != nil {
+		m = p.Fixtures.changing[a.Member]
 	}
-	if d, err = p.made(ctx, f); err != nil {
+	f := m.created
+	if deployed {
+		f = m.deployed
+	}
+	if d, err = p.Shared(ctx, f); err != nil {
 		return nil, nil, err
 	}
 	select {
-	case <-f.lease:
+	case <-m.lease:
 		client.Hurry(ctx, client.AwaitedByOther)
-		return d, func() { f.lease <- struct{}{} }, nil
+		return d, func() { m.lease <- struct{}{} }, nil
 	case <-ctx.Done():
 		return nil, nil, context.Cause(ctx)
 	}
@@ -184,9 +174,6 @@ const longHistory = 23
 // makeLong makes a deployment with a long history. Where the configuration names a source that cannot be built, one
 // of the revisions fails, so that the revisions do not all end in the same status.
 func (p *Plane) makeLong(ctx context.Context) (*Deployment, error) {
-	if err := p.Sources.LongHistoryFits(); err != nil {
-		return nil, err
-	}
 	d, err := p.CreateDeployed(ctx, "history")
 	if err != nil {
 		return nil, err
@@ -209,27 +196,14 @@ func (p *Plane) makeLong(ctx context.Context) (*Deployment, error) {
 	if err != nil {
 		return nil, err
 	}
-	if late != nil && late.Ending != TimedOut {
-		return nil, p.Unjudged(late)
-	}
 	if late != nil {
-		return nil, outcome.Blocked("revision %s did not settle in %s: it is %s",
-			late.revision, p.target.Config.Timeouts.Poll, late.Final)
+		return nil, cmp.Or(p.Unjudged(late), outcome.Blocked("revision %s did not settle in %s: it is %s",
+			late.revision, p.target.Config.Timeouts.Poll, late.Final))
 	}
 	if err := p.AwaitListed(ctx, d.ID, d.Revisions...); err != nil {
 		return nil, err
 	}
 	return d, p.noUnknownRevisions(ctx, d)
-}
-
-// LongHistoryFits skips where the budget is too small for it.
-func (s Sources) LongHistoryFits() error {
-	most := s.config.MaxRevisions
-	if most == 0 || most >= longHistory {
-		return nil
-	}
-	return outcome.OverBudget("max_revisions", "the budget is too small: raise max_revisions to %d (now %d)",
-		longHistory, most)
 }
 
 // noUnknownRevisions refuses a history with revisions that nobody asked for: the lists could not be judged. A list

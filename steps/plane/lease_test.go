@@ -20,16 +20,16 @@ func TestWhoChangesADeploymentHoldsItAlone(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := New(&target.Target{Config: &config.Config{}}, shared.NewMaker(t.Context()), time.Time{})
 		fs := p.Fixtures
-		for n, changing := range fs.Changing {
-			d := &Deployment{ID: poolNames[n]}
-			for _, f := range []*Fixture{changing, fs.Leased[n]} {
+		for n, m := range fs.changing {
+			d := &Deployment{ID: poolNames[n].purpose}
+			for _, f := range []*Fixture{m.created, m.deployed} {
 				f.make = func(context.Context) (*Deployment, error) { return d, nil }
 			}
 		}
 		holders := make(chan string, 4)
-		change := func(ctx context.Context, who string, f Pool) {
+		change := func(ctx context.Context, who string, deployed bool) {
 			go func() {
-				d, giveBack, err := p.Lease(ctx, f)
+				d, giveBack, err := p.Lease(ctx, deployed)
 				if err != nil {
 					return
 				}
@@ -39,12 +39,13 @@ func TestWhoChangesADeploymentHoldsItAlone(t *testing.T) {
 			}()
 			synctest.Wait()
 		}
-		change(t.Context(), "first", fs.Leased)
+		change(t.Context(), "first", true)
 		impatient, giveUp := context.WithTimeout(t.Context(), time.Second)
 		defer giveUp()
-		change(impatient, "who gives up", fs.Changing)
-		change(t.Context(), "second", fs.Changing)
-		change(WithMember(t.Context(), 1), "third", fs.Leased)
+		change(impatient, "who gives up", false)
+		change(t.Context(), "second", false)
+		other := &Allowance{Member: 1, Shares: []string{Changing}}
+		change(other.Within(t.Context()), "third", true)
 		require.Len(t, holders, 2)
 		assert.Equal(t, "first holds changing", <-holders)
 		assert.Equal(t, "third holds changing-second", <-holders)

@@ -7,7 +7,6 @@ package plane
 
 import (
 	"context"
-	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -30,14 +29,14 @@ type Plane struct {
 	each   shared.Value[[]*client.Answer] // see LookAtEach
 	*polls
 
+	endless atomic.Bool // a list of revisions did not end
+	noFirst atomic.Bool // the first revision of a deployment could not be learned
+
 	mu            sync.Mutex
-	endless       atomic.Bool     // a list of revisions did not end
 	noRevisionFor map[string]bool // kinds of updates of which one made no revision in time
-	noFirst       bool            // the first revision of a deployment could not be learned
 }
 
-// New returns the control plane of the target. Shared deployments are made by the maker; times of the timeline count
-// from the start.
+// New returns the control plane of the target. Times of the timeline count from the start.
 func New(t *target.Target, maker *shared.Maker, start time.Time) *Plane {
 	p := &Plane{Sources: SourcesOf(t.Config), target: t, maker: maker, polls: newPolls(start),
 		noRevisionFor: map[string]bool{}}
@@ -49,21 +48,28 @@ func New(t *target.Target, maker *shared.Maker, start time.Time) *Plane {
 // allowanceKey is for the allowance in a context.
 type allowanceKey struct{}
 
-// allowance is what a scenario, or the making of a shared deployment, may still create.
-type allowance struct {
-	what   string
-	shares []string
+// Allowance is what a scenario, or the making of a shared deployment, may create and use. What goes beyond is a mistake
+// of the suite, since the plan of the run does not know of it.
+type Allowance struct {
+	Cost
+	What   string   // the scenario or the deployment
+	Shares []string // names of shared deployments, in the tags of the features
+	Member int      // which deployment [Plane.Lease] takes, from 0: reports do not depend on the pace of the target
 
-	mu                     sync.Mutex
-	deployments, revisions int
+	deployments, revisions atomic.Int64 // that were created
 }
 
-// WithAllowance returns a context in which at most the cost may be created, and the shared deployments with these names
-// used. What goes beyond is a mistake of the suite, since the plan of the run does not know of it.
-func WithAllowance(ctx context.Context, what string, c Cost, shares []string) context.Context {
-	a := &allowance{what: what, shares: shares, deployments: c.Deployments, revisions: c.Revisions}
+// Within returns a context in which no more is created and used.
+func (a *Allowance) Within(ctx context.Context) context.Context {
 	return context.WithValue(ctx, allowanceKey{}, a)
 }
+
+func allowanceIn(ctx context.Context) *Allowance {
+	a, _ := ctx.Value(allowanceKey{}).(*Allowance)
+	return a
+}
+
+func (a *Allowance) exceeded(how string) error { return outcome.SuiteError("%q %s", a.What, how) }
 
 // Cost is what is created at most.
 type Cost struct {
@@ -74,43 +80,23 @@ type Cost struct {
 // TakeDeployment counts a deployment against what the scenario may create, before it is created. The budget was given
 // out before the run.
 func (p *Plane) TakeDeployment(ctx context.Context) error {
-	return spend(ctx, "deployment", func(a *allowance) *int { return &a.deployments })
+	if a := allowanceIn(ctx); a != nil && int(a.deployments.Add(1)) > a.Deployments {
+		return a.exceeded("creates one deployment more than its tag @creates, or SharedCost, says")
+	}
+	return nil
 }
 
-// TakeRevision counts a revision against the budget, before it is asked for. The first came with the deployment.
+// TakeRevision counts a revision against what the scenario may create and the budget, before it is asked for. The first
+// came with the deployment.
 func (p *Plane) TakeRevision(ctx context.Context, d *Deployment) error {
-	if err := spend(ctx, "revision", func(a *allowance) *int { return &a.revisions }); err != nil {
-		return err
+	if a := allowanceIn(ctx); a != nil && int(a.revisions.Add(1)) > a.Revisions {
+		return a.exceeded("creates one revision more than its tag @creates, or SharedCost, says")
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	d.asked++
 	if most := p.target.Config.MaxRevisions; most > 0 && d.asked+1 > most {
 		return outcome.OverBudget("max_revisions", "the budget is used up: raise max_revisions (now %d)", most)
-	}
-	return nil
-}
-
-// mayUse holds the use of a shared deployment to the tags of the scenario.
-func mayUse(ctx context.Context, f *Fixture) error {
-	a, _ := ctx.Value(allowanceKey{}).(*allowance)
-	if a == nil || slices.Contains(a.shares, f.Shared) {
-		return nil
-	}
-	return outcome.SuiteError("%q uses %s without the tag @shares:%s", a.what, f.Name, f.Shared)
-}
-
-// spend holds a creation to the tags of the scenario, or to the cost of the shared deployment that it is for.
-func spend(ctx context.Context, what string, part func(*allowance) *int) error {
-	a, _ := ctx.Value(allowanceKey{}).(*allowance)
-	if a == nil {
-		return nil
-	}
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	left := part(a)
-	if *left--; *left < 0 {
-		return outcome.SuiteError("%q creates one %s more than its tag @creates, or SharedCost, says", a.what, what)
 	}
 	return nil
 }

@@ -34,6 +34,9 @@ const (
 	Superseded               // the status is SKIPPED or INTERRUPTED, and the deployment names another one as its latest
 )
 
+// isLate tells whether the revision may still change.
+func (h *History) isLate() bool { return h.Ending != Reached && h.Ending != Stuck }
+
 // Poll reads the status of a revision until that of the interface which is meant satisfies the condition, less and less
 // often, for at most the configured time. Running out of time is no error: the history says so. A revision for which
 // the time ran out before is not waited for again, only looked at.
@@ -56,7 +59,7 @@ func (p *Plane) Poll(ctx context.Context, deployment, revision string, until fun
 			continue
 		}
 		if !a.OK() || !status.Exists() {
-			return nil, outcome.Violated(a, "the revision with a status", "%s", outcome.Seen(a))
+			return nil, outcome.Want(false, a, "the revision with a status")
 		}
 		if h.Answer == nil || h.Final != status.String() {
 			changed = time.Now()
@@ -68,7 +71,7 @@ func (p *Plane) Poll(ctx context.Context, deployment, revision string, until fun
 			if err := p.supersedes(ctx, deployment, h); err != nil {
 				return nil, err
 			}
-			over = h.Ending == Superseded || p.endsInVain(h, start, changed, wait)
+			over = h.Ending == Superseded || p.polls.endsInVain(h, start, changed, wait, p.target.Config.Timeouts.Poll)
 		}
 		limit, _ := p.polls.limit(revision, start, p.target.Config.Timeouts.Poll)
 		p.target.Progress(target.Event{Kind: target.Polled, Name: revision, Text: h.Final, Elapsed: time.Since(start),
@@ -93,35 +96,15 @@ func (p *Plane) supersedes(ctx context.Context, deployment string, h *History) e
 	if err != nil {
 		return err
 	}
-	if latest := a.Get("latest_revision_id").String(); a.OK() && latest != "" && !strings.EqualFold(latest, h.revision) {
+	latest := a.Get("latest_revision_id").String()
+	if a.OK() && latest != "" && !strings.EqualFold(latest, h.revision) {
 		h.Ending, h.later = Superseded, latest
 	}
 	return nil
 }
 
-// endsInVain tells whether there is no reason to wait for another status, and notes in the history what ended the poll.
-func (p *Plane) endsInVain(h *History, start, changed time.Time, wait time.Duration) bool {
-	whole := p.target.Config.Timeouts.Poll
-	strange := !IsKnown(Meant(h.Final))
-	if earlier, known := p.polls.endOf(h.revision); known && (earlier != Stuck || strange) {
-		h.Ending = earlier
-		return true
-	}
-	if strange && (p.polls.isLast(h.Final) || time.Since(changed)+wait > whole/stuck) {
-		h.Ending = Stuck
-		return true
-	}
-	limit, ending := p.polls.limit(h.revision, start, whole)
-	if time.Since(start)+wait > limit {
-		h.Ending = ending
-		return true
-	}
-	return false
-}
-
-// Settled says what is wrong with a poll that was to end in DEPLOYED, for those who only need a deployment that does
-// not change any more: one whose revision stays in a status outside the interface will do, too. Whether such a
-// deployment is up is not known.
+// Settled is [Plane.Deployed] for those who only need a deployment that does not change any more: one that stays in a
+// status outside the interface will do. Whether that is up is not known.
 func (p *Plane) Settled(h *History) error {
 	if h.Ending == Stuck {
 		return nil
@@ -172,30 +155,28 @@ func (p *Plane) Unjudged(h *History) *outcome.Outcome {
 // stays UNKNOWN counts as settled: the transitions are not part of the interface (section 3), and a target may stop
 // reporting what it has superseded.
 func (p *Plane) AwaitSettled(ctx context.Context, d *Deployment) (late *History, err error) {
+	atRest := func(status string) bool { return status == statusUnknown || IsSettled(status) }
 	h, err := p.Poll(ctx, d.ID, d.Latest(), IsSettled)
-	if err != nil || h.Ending != Reached && h.Ending != Stuck {
+	if err != nil || h.isLate() {
 		return h, err
 	}
 	var unknown []string
 	for _, revision := range d.Revisions[:len(d.Revisions)-1] {
-		h, err := p.Poll(ctx, d.ID, revision, func(status string) bool {
-			return status == statusUnknown || IsSettled(status)
-		})
-		if err != nil || h.Ending != Reached && h.Ending != Stuck {
+		h, err := p.Poll(ctx, d.ID, revision, atRest)
+		if err != nil || h.isLate() {
 			return h, err
 		}
 		if h.Final == statusUnknown {
 			unknown = append(unknown, revision)
 		}
 	}
-	// all of them wait at once: each since it was first UNKNOWN
-	enough := min(p.target.Config.Timeouts.Request, p.target.Config.Timeouts.Poll)
+	// all of them wait at once
+	start, enough := time.Now(), min(p.target.Config.Timeouts.Request, p.target.Config.Timeouts.Poll)
 	for _, revision := range unknown {
 		h, err := p.Poll(ctx, d.ID, revision, func(status string) bool {
-			since := p.ReadOf(revision).unknown
-			return IsSettled(status) || !since.IsZero() && time.Since(since) >= enough
+			return IsSettled(status) || status == statusUnknown && time.Since(start) >= enough
 		})
-		if err != nil || h.Ending != Reached && h.Ending != Stuck {
+		if err != nil || h.isLate() {
 			return h, err
 		}
 	}

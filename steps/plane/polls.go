@@ -35,7 +35,6 @@ type Read struct {
 	First    *client.Answer // the earliest
 	Statuses []string       // each once, in the order in which they were seen
 	last     string
-	unknown  time.Time // since when every read showed UNKNOWN; zero where the last one did not
 }
 
 // polls are what the polls of a run have seen, and what that says about later ones.
@@ -68,16 +67,10 @@ func (p *polls) note(deployment, revision string, a *client.Answer) {
 		p.last[known.last] = false
 	}
 	known.last = status
-	switch {
-	case status != statusUnknown:
-		known.unknown = time.Time{}
-	case known.unknown.IsZero():
-		known.unknown = time.Now()
-	}
 	if !slices.Contains(known.Statuses, status) {
 		known.Statuses = append(slices.Clip(known.Statuses), status)
-		at := time.Since(p.start).Milliseconds()
-		p.timeline = append(p.timeline, reports.Transition{Revision: revision, Deployment: deployment, Status: status, AtMS: at})
+		p.timeline = append(p.timeline, reports.Transition{Revision: revision, Deployment: deployment, Status: status,
+			AtMS: time.Since(p.start).Milliseconds()})
 	}
 	p.reads[revision] = known
 }
@@ -103,8 +96,7 @@ func (p *polls) expects(revision string, n need) {
 	p.needs[revision] = n
 }
 
-// ExpectsFailure says that the source of a revision cannot be built: how long it takes says nothing about other
-// revisions.
+// ExpectsFailure says that the source of a revision cannot be built: it tells nothing of how long others take.
 func (p *polls) ExpectsFailure(revision string) { p.expects(revision, needFailure) }
 
 // need is what a revision is polled for. The caller holds the lock.
@@ -148,12 +140,25 @@ func (p *polls) endOf(id string) (Ending, bool) {
 	return h.Ending, true
 }
 
-// isLast tells whether another revision stayed in this status outside the interface: the next one need not be watched
-// as long.
-func (p *polls) isLast(status string) bool {
+// endsInVain tells whether there is no reason to wait for another status, and notes in the history what ended the poll.
+// A status outside the interface in which another revision stayed need not be watched as long.
+func (p *polls) endsInVain(h *History, start, changed time.Time, wait, whole time.Duration) bool {
+	earlier, known := p.endOf(h.revision)
+	limit, ending := p.limit(h.revision, start, whole)
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return p.last[status]
+	strange := !IsKnown(Meant(h.Final))
+	switch {
+	case known && (earlier != Stuck || strange):
+		h.Ending = earlier
+	case strange && (p.last[h.Final] || time.Since(changed)+wait > whole/stuck):
+		h.Ending = Stuck
+	case time.Since(start)+wait > limit:
+		h.Ending = ending
+	default:
+		return false
+	}
+	return true
 }
 
 // StaysIn returns the status outside the interface in which the latest revision of a deployment stays, or "".

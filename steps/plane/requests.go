@@ -19,6 +19,11 @@ import (
 	"github.com/agentconform/agentconform/steps/target"
 )
 
+// send sends a request by the client.
+func (p *Plane) send(ctx context.Context, method, path string, body any) (*client.Answer, error) {
+	return p.target.Client.Do(ctx, p.target.ToControlPlane(target.TheClient, method, path, body))
+}
+
 // Get reads from the control plane as the client.
 func (p *Plane) Get(ctx context.Context, path, query string) (*client.Answer, error) {
 	request := p.target.ToControlPlane(target.TheClient, http.MethodGet, path, nil)
@@ -109,8 +114,8 @@ func Query(parts ...string) string {
 	return strings.Join(slices.DeleteFunc(parts, func(s string) bool { return s == "" }), "&")
 }
 
-// listed reads the deployments that the target lists, each once, page by page until one shows nothing new. The operation
-// is a vendor extension: where a page is not served, supported is false, unless it may be refused as one past the end.
+// listed reads the deployments that the target lists, each once, page by page until one shows nothing new. This is a
+// vendor extension: where a page is not served, supported is false, unless it may be refused as one past the end.
 func (p *Plane) listed(ctx context.Context, filter string) (all []gjson.Result, supported bool, err error) {
 	const size, most = 100, 20
 	shown := map[string]bool{}
@@ -133,8 +138,7 @@ func (p *Plane) listed(ctx context.Context, filter string) (all []gjson.Result, 
 	return all, true, nil
 }
 
-// Named reads the deployments with a name of this run, and enters them in the ledger. Where the target does not list
-// its deployments, supported is false.
+// Named reads the deployments with a name of this run into the ledger, where the target lists them (supported).
 func (p *Plane) Named(ctx context.Context, name string) (found []string, supported bool, err error) {
 	rows, supported, err := p.listed(ctx, "name_contains="+url.QueryEscape(name))
 	for _, row := range rows { // also where not all could be read: what is known is removed
@@ -149,7 +153,7 @@ func (p *Plane) Named(ctx context.Context, name string) (found []string, support
 
 // enter notes a deployment of the run in the ledger. What was there before is never removed, whatever an answer claims.
 func (p *Plane) enter(ctx context.Context, id string) error {
-	if id == "" || p.Existing.has(id) {
+	if id == "" || p.Existing.ids[id] {
 		return nil
 	}
 	return p.target.Ledger.Created(evidence.Deployment, id, evidence.Scenario(ctx))
@@ -171,10 +175,10 @@ func RevisionPath(id, revision string) string {
 
 // Remove removes a deployment, and says why it could not. The operation is a vendor extension.
 func (p *Plane) Remove(ctx context.Context, id string) (problem string) {
-	if p.Existing.has(id) {
+	if p.Existing.ids[id] {
 		return "it was there before the run"
 	}
-	a, err := p.target.Client.Do(ctx, p.target.ToControlPlane(target.TheClient, http.MethodDelete, DeploymentPath(id), nil))
+	a, err := p.send(ctx, http.MethodDelete, DeploymentPath(id), nil)
 	switch {
 	case err != nil:
 		return client.Reason(err)
@@ -199,11 +203,11 @@ func (p *Plane) Snapshot(ctx context.Context, d *Deployment) (*Snapshot, error) 
 		return nil, err
 	}
 	if !shown.OK() {
-		return nil, outcome.Violated(shown, "the deployment", "%s", outcome.Seen(shown))
+		return nil, outcome.Want(false, shown, "the deployment")
 	}
 	rows, a, err := p.ListAll(ctx, d.ID, "")
-	if err == nil && (!a.OK() || !a.Get("resources").IsArray()) {
-		err = outcome.Violated(a, "a list of revisions", "%s", outcome.Seen(a))
+	if err == nil {
+		err = outcome.Want(a.OK() && a.Get("resources").IsArray(), a, "a list of revisions")
 	}
 	if err != nil {
 		return nil, err

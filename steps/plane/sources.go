@@ -2,6 +2,7 @@ package plane
 
 import (
 	"cmp"
+	"maps"
 
 	"github.com/agentconform/agentconform/steps/config"
 	"github.com/agentconform/agentconform/steps/outcome"
@@ -28,35 +29,34 @@ func (s Sources) CanCreate() error {
 	return nil
 }
 
-// Body returns the create body of the configuration under the name, with changes applied. A change to nil takes
-// the key out.
+// Body is the create body of the configuration under the name, with changes applied (see [Changed]).
 func (s Sources) Body(name string, changes map[string]any) map[string]any {
-	body := CloneObject(s.config.Create.Body)
+	body := Changed(s.config.Create.Body, changes)
 	Rename(body, name)
-	return Changed(body, changes)
+	return body
 }
 
 // Another returns a change of the source revision configuration to the second source that is configured, and
 // the key that would configure it where none is.
 func (s Sources) Another() (change map[string]any, key string) {
-	return s.alternative("repo_ref", s.config.Alternatives.RepoRef, "image_uri", s.config.Alternatives.ImageURI)
+	a := s.config.Alternatives
+	second := map[string]string{"repo_ref": a.RepoRef, "image_uri": a.ImageURI}[s.Field()]
+	return s.changeTo(second), "alternatives." + s.Field()
 }
 
 // Broken is like Another, for a source that cannot be built.
 func (s Sources) Broken() (change map[string]any, key string) {
-	a := s.config.Alternatives
-	return s.alternative("broken_ref", a.BrokenRef, "broken_image_uri", a.BrokenImageURI)
+	if a := s.config.Alternatives; s.Field() == "image_uri" {
+		return s.changeTo(a.BrokenImageURI), "alternatives.broken_image_uri"
+	}
+	return s.changeTo(s.config.Alternatives.BrokenRef), "alternatives.broken_ref"
 }
 
-func (s Sources) alternative(refKey, ref, imageKey, image string) (change map[string]any, key string) {
-	key, value := refKey, ref
-	if s.config.Source() != config.GitHost {
-		key, value = imageKey, image
+func (s Sources) changeTo(source string) map[string]any {
+	if source == "" {
+		return nil
 	}
-	if value != "" {
-		change = map[string]any{s.Field(): value}
-	}
-	return change, "alternatives." + key
+	return map[string]any{s.Field(): source}
 }
 
 // Field is the field of the source revision configuration that belongs to the source that is created.
@@ -67,13 +67,16 @@ func (s Sources) Field() string {
 	return "image_uri"
 }
 
-// ValueOf returns the second value that is configured for a field of a git_host, or that of the template.
+// ValueOf returns the second value that is configured for a field of the source, or that of the template.
 func (s Sources) ValueOf(field string) string {
 	current, _ := Asked(s.config.Create.Body)[field].(string)
-	if field == "repo_ref" {
-		return cmp.Or(s.config.Alternatives.RepoRef, current)
+	a := s.config.Alternatives
+	second := map[string]string{
+		"repo_ref":          a.RepoRef,
+		"graph_config_path": a.GraphConfigPath,
+		"image_uri":         a.ImageURI,
 	}
-	return cmp.Or(s.config.Alternatives.GraphConfigPath, current)
+	return cmp.Or(second[field], current)
 }
 
 // Next alternates between the second source and that of the template. Where no second one is configured the
@@ -92,8 +95,7 @@ func (s Sources) Next(n int) map[string]any {
 	return change
 }
 
-// Rename gives a body the name where it has one. It gets none where it has none: the interface shows no such field, and
-// a target may refuse what it does not know.
+// Rename gives a body the name where it has one: the interface shows no such field, and a target may refuse it.
 func Rename(body map[string]any, name string) (named bool) {
 	if _, named = body["name"]; named {
 		body["name"] = name
@@ -101,38 +103,23 @@ func Rename(body map[string]any, name string) (named bool) {
 	return named
 }
 
-// Changed returns an object with changes applied. A change to nil takes the key out.
+// Changed returns an object with changes applied, also to the objects within it. A change to nil takes the key out.
 func Changed(object, changes map[string]any) map[string]any {
-	changed := CloneObject(object)
-	applyChanges(changed, changes)
-	return changed
-}
-
-func applyChanges(object, changes map[string]any) {
+	changed := map[string]any{}
+	maps.Copy(changed, object)
 	for key, value := range changes {
 		inner, isObject := value.(map[string]any)
-		existing, _ := object[key].(map[string]any)
+		existing, _ := changed[key].(map[string]any)
 		switch {
 		case value == nil:
-			delete(object, key)
-		case isObject && existing != nil:
-			applyChanges(existing, inner)
+			delete(changed, key)
+		case isObject:
+			changed[key] = Changed(existing, inner)
 		default:
-			object[key] = value
+			changed[key] = value
 		}
 	}
-}
-
-// CloneObject copies an object and the objects within it.
-func CloneObject(object map[string]any) map[string]any {
-	clone := make(map[string]any, len(object))
-	for key, value := range object {
-		if inner, ok := value.(map[string]any); ok {
-			value = CloneObject(inner)
-		}
-		clone[key] = value
-	}
-	return clone
+	return changed
 }
 
 // SourceUpdate is the body of an update of the source revision configuration.

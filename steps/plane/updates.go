@@ -108,7 +108,7 @@ func (p *Plane) Settle(ctx context.Context, id string) error {
 		return nil
 	}
 	h, err := p.Poll(ctx, id, latest, IsSettled)
-	if err == nil && h.Ending != Reached && h.Ending != Stuck {
+	if err == nil && h.isLate() {
 		p.polls.settling(id, h)
 	}
 	return err

@@ -145,8 +145,9 @@ func (e *execution) before(ctx context.Context, sc *godog.Scenario) (context.Con
 		e.end(o, "")
 		return ctx, godog.ErrSkip
 	}
-	cost := plane.Cost{Deployments: s.Terms.Deployments, Revisions: s.Terms.Revisions}
-	ctx = plane.WithMember(plane.WithAllowance(ctx, s.Name, cost, r.forecast.shared(s)), r.forecast.Member(s))
+	allowance := &plane.Allowance{What: s.Name, Shares: r.forecast.shared(s), Member: r.forecast.Member(s),
+		Cost: plane.Cost{Deployments: s.Terms.Deployments, Revisions: s.Terms.Revisions}}
+	ctx = allowance.Within(ctx)
 	r.define(common.DefinitionsFor(s.Steps, e.definitions, r.expressions), e.scene)
 	return ctx, nil
 }

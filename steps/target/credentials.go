@@ -18,7 +18,7 @@ const (
 	TheClient     Asker = "" // with every credential that is configured
 	Nobody        Asker = "no credentials"
 	UnknownKey    Asker = "an unknown API key"
-	AnotherTenant Asker = "another tenant"
+	AnotherTenant Asker = "the other tenant"
 	UsersToken    Asker = "the token of a user of the agent server"
 )
 
