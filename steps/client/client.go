@@ -27,9 +27,15 @@ import (
 // The answer is nil if there was none; cause then says why.
 type Observer func(ctx context.Context, r Request, sent time.Time, a *Answer, cause string) int
 
+// Transport sends one request.
+type Transport interface {
+	http.RoundTripper
+	CloseIdleConnections()
+}
+
 // Client sends requests to the target. It may be used by many goroutines.
 type Client struct {
-	HTTP      *http.Client
+	Transport Transport
 	Names     *Naming // of the addresses that the control plane names
 	Words     spec.Words
 	Observe   Observer
@@ -49,7 +55,7 @@ type Client struct {
 func New(concurrency int, route Route) *Client {
 	return &Client{
 		Names:     route.Names,
-		HTTP:      &http.Client{Transport: route.transports(concurrency), CheckRedirect: stayOnTarget},
+		Transport: route.transports(concurrency),
 		Observe:   func(context.Context, Request, time.Time, *Answer, string) int { return 0 },
 		Throttled: func(time.Duration, bool) {},
 		Down:      &Breaker{Limit: max(3*concurrency, 12), seen: map[string]*life{}},
@@ -59,7 +65,7 @@ func New(concurrency int, route Route) *Client {
 }
 
 // Close closes the idle connections.
-func (c *Client) Close() { c.HTTP.CloseIdleConnections() }
+func (c *Client) Close() { c.Transport.CloseIdleConnections() }
 
 // Waited is how often the client waited because a target had asked for it, how often it did not, and for how long it
 // agreed to wait in all.
@@ -247,7 +253,7 @@ func (c *Client) send(ctx context.Context, r Request) (*Answer, error) {
 	seen := &progress{}
 	a, err := c.sendOnce(ctx, r, seen)
 	if none := (*NoAnswer)(nil); errors.As(err, &none) && none.Closed && seen.reused.Load() && seen.unwritten.Load() {
-		c.HTTP.CloseIdleConnections()
+		c.Transport.CloseIdleConnections()
 		return c.sendOnce(ctx, r, &progress{})
 	}
 	return a, err
@@ -263,7 +269,7 @@ func (c *Client) sendOnce(ofRun context.Context, r Request, seen *progress) (*An
 		return nil, seen.noAnswer(r, err)
 	}
 	a := &Answer{Request: r, Sent: time.Now()}
-	response, err := c.HTTP.Do(request)
+	response, err := follow(c.Transport, request)
 	if err == nil {
 		a.Status, a.Header, a.TLS = response.StatusCode, headersOf(response.Header), response.TLS
 		if response.Request != request {

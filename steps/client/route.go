@@ -111,7 +111,6 @@ func (t *transports) RoundTrip(request *http.Request) (*http.Response, error) {
 	switch {
 	case err == nil:
 		t.answered.Store(true)
-		keepUnusableRedirect(request, response)
 	case t.asked.Load() && !t.answered.Load() && !isReset(err):
 		err = &notLetIn{err}
 	}
@@ -206,25 +205,23 @@ func (r *Route) dialing(proxies *sync.Map) func(ctx context.Context, network, ad
 	}
 }
 
-// stayOnTarget follows redirects of reading requests within the host that was asked, a few times. Any other
-// redirect is returned as the answer.
-func stayOnTarget(next *http.Request, via []*http.Request) error {
-	first := via[0]
-	if next.URL.Host != first.URL.Host || next.URL.Scheme != first.URL.Scheme || first.Method != http.MethodGet || len(via) > 5 {
-		return http.ErrUseLastResponse
-	}
-	return nil
-}
-
-// keepUnusableRedirect makes a redirect that leads nowhere an answer like any other: http.Client would return an error
-// in its place. The header stays, under a spelling that http.Client does not look for.
-func keepUnusableRedirect(request *http.Request, response *http.Response) {
-	to := response.Header.Get("Location")
-	if to == "" {
-		return
-	}
-	if at, err := request.URL.Parse(to); err != nil || at.Host == "" || at.Opaque != "" {
-		response.Header["location"] = response.Header["Location"]
-		delete(response.Header, "Location")
+// follow sends a request, and follows redirects of reading requests within the host that was asked, a few times. Any
+// other redirect is returned as the answer.
+func follow(way http.RoundTripper, request *http.Request) (*http.Response, error) {
+	const most = 5
+	kinds := []int{http.StatusMovedPermanently, http.StatusFound, http.StatusSeeOther, http.StatusTemporaryRedirect,
+		http.StatusPermanentRedirect}
+	for redirects := 0; ; redirects++ {
+		response, err := way.RoundTrip(request)
+		if err != nil || request.Method != http.MethodGet || redirects == most || !slices.Contains(kinds, response.StatusCode) {
+			return response, err
+		}
+		to, err := response.Location()
+		if err != nil || to.Host != request.URL.Host || to.Scheme != request.URL.Scheme {
+			return response, nil //nolint:nilerr // it leads nowhere
+		}
+		_ = response.Body.Close()
+		request = request.Clone(request.Context())
+		request.URL = to
 	}
 }
