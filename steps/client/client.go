@@ -103,7 +103,7 @@ func (c *Client) Do(ctx context.Context, r Request) (*Answer, error) {
 		a.Queued = queued
 		wait, asked := askedToWait(a, attempt)
 		if !asked {
-			g.answered(c.InFlight)
+			g.answered()
 			leave()
 			return a, nil
 		}
