@@ -101,6 +101,21 @@ func Ready(path string) error {
 	return errors.Join(file.Close(), os.Remove(file.Name()))
 }
 
+// Read returns what is in a file of at most so many bytes: one that a user names may be any. The error is an
+// *fs.PathError.
+func Read(path string, most int) ([]byte, error) {
+	file, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close() //nolint:errcheck // only read
+	content, err := io.ReadAll(io.LimitReader(file, int64(most)+1))
+	if err == nil && len(content) > most {
+		err = &fs.PathError{Op: "read", Path: path, Err: fmt.Errorf("larger than %d bytes", most)}
+	}
+	return content, err
+}
+
 // Append opens a regular file to add to it, and makes it if it does not exist.
 func Append(path string) (*os.File, error) {
 	if err := Check(path); err != nil {

@@ -188,12 +188,8 @@ func headersOf(h http.Header) http.Header {
 	others := slices.DeleteFunc(slices.Sorted(maps.Keys(h)), isLooked)
 	kept, room, omitted := http.Header{}, keptHeaders, 0
 	for _, name := range append(slices.Clone(looked), others...) {
-		for i, v := range h[name] {
+		for _, v := range h[name] {
 			size := len(name) + len(v) + perValue
-			if size > room && len(v) < room { // so are the others
-				omitted += len(h[name]) - i
-				break
-			}
 			if size > room { // never a part: a secret that is cut is not found
 				omitted++
 				continue

@@ -108,15 +108,6 @@ func (r *Redactor) Record(s string) string { return r.known.Load().recorder.Repl
 // Text returns the text without secrets.
 func (r *Redactor) Text(s string) string { return r.known.Load().replacer.Replace(s) }
 
-// Texts returns the texts without secrets.
-func (r *Redactor) Texts(all []string) []string {
-	clean := make([]string, len(all))
-	for i, s := range all {
-		clean[i] = r.Text(s)
-	}
-	return clean
-}
-
 // shortestTrace is how much of a secret at the end of an excerpt is too much.
 const shortestTrace = 4
 
@@ -153,17 +144,6 @@ func (r *Redactor) trace(isIn func(shape string, length int) bool) int {
 		}
 	}
 	return 0
-}
-
-// Header returns a copy of the header of an answer as it is to be recorded.
-func (r *Redactor) Header(h http.Header) map[string][]string {
-	clean := make(map[string][]string, len(h))
-	for name, values := range h {
-		for _, v := range values {
-			clean[r.Record(name)] = append(clean[r.Record(name)], r.Record(v))
-		}
-	}
-	return clean
 }
 
 // Request returns a request as it is to be recorded, with the places where the suite has put secrets into it. Header

@@ -11,6 +11,7 @@ import (
 	"go.yaml.in/yaml/v4"
 	"golang.org/x/net/http/httpguts"
 
+	"github.com/agentconform/agentconform/reports/outfile"
 	"github.com/agentconform/agentconform/spec/spelling"
 )
 
@@ -175,7 +176,7 @@ func readSecret(path string) (string, error) {
 	if !info.Mode().IsRegular() || info.Size() > maxSecret {
 		return "", fmt.Errorf("it is no regular file of at most %d bytes", maxSecret)
 	}
-	content, err := readBounded(path)
+	content, err := outfile.Read(path, maxSecret)
 	if err != nil {
 		return "", err
 	}

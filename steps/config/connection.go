@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/agentconform/agentconform/reports"
+	"github.com/agentconform/agentconform/reports/outfile"
 )
 
 // Names tells whether the configuration names the origin of an address: that of target or of agent_target.
@@ -82,7 +83,7 @@ func (t TLS) Client() (*tls.Config, *Error) {
 		InsecureSkipVerify: t.Insecure} //nolint:gosec // the user asks for it, and every report says it
 	if t.CA != "" {
 		c.RootCAs = x509.NewCertPool()
-		text, err := readBounded(t.CA)
+		text, err := outfile.Read(t.CA, maxFile)
 		if err == nil && !c.RootCAs.AppendCertsFromPEM(text) {
 			err = errors.New("it holds no certificate in PEM form")
 		}

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"slices"
@@ -60,7 +59,7 @@ func openLedger(path, run, target string, keep func(Left) bool) (*Ledger, error)
 	if err := outfile.Check(path); err != nil {
 		return nil, fmt.Errorf("opening the ledger: %w", err)
 	}
-	content, err := contentOf(path)
+	content, err := outfile.Read(path, maxLedger)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("opening the ledger: %w", err)
 	}
@@ -215,25 +214,11 @@ type Damaged struct {
 // lines that cannot be read. A last line that a crash has cut short is passed over: what it was about had not been
 // acknowledged.
 func ReadLedger(path string) ([]Left, []Damaged, error) {
-	content, err := contentOf(path)
+	content, err := outfile.Read(path, maxLedger)
 	if err != nil {
 		return nil, nil, fmt.Errorf("reading the ledger: %w", err)
 	}
 	return parseLedger(path, content)
-}
-
-// contentOf reads a file within the bound of a ledger.
-func contentOf(path string) ([]byte, error) {
-	file, err := os.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	defer file.Close() //nolint:errcheck // only read
-	content, err := io.ReadAll(io.LimitReader(file, maxLedger+1))
-	if err == nil && len(content) > maxLedger {
-		err = fmt.Errorf("%s has more than %d bytes, which no ledger has; is it the right file?", path, maxLedger)
-	}
-	return content, err
 }
 
 const anotherFile = "use the ledger.jsonl of a run, or move the file"

@@ -51,7 +51,7 @@ func (w *recorder) exchange(ctx context.Context, r client.Request, a *client.Ans
 		x.Status = a.Status
 		x.MS = float64(a.Took.Microseconds()) / 1000
 		x.Response = w.body(a.Wire())
-		x.Response.Headers = w.redact.Header(a.Header)
+		x.Response.Headers = safe.Copy(map[string][]string(a.Header), w.redact.Record)
 	}
 	x.Curl = w.redact.Curl(x.Method, x.URL, x.Request, w.Via)
 	for _, v := range found {

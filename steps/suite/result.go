@@ -13,6 +13,7 @@ import (
 
 	"github.com/agentconform/agentconform/features"
 	"github.com/agentconform/agentconform/reports"
+	"github.com/agentconform/agentconform/reports/safe"
 	"github.com/agentconform/agentconform/spec"
 	"github.com/agentconform/agentconform/steps/evidence"
 	"github.com/agentconform/agentconform/steps/invariants"
@@ -31,7 +32,7 @@ func (r *run) result(selected []*features.Scenario, removal time.Duration) *repo
 			AgentServer: r.target.Redact.Text(r.target.AgentAddress()), Implementation: r.target.Config.Implementation, Rejecting: r.rejecting, Connection: r.target.Config.Connection(), Supports: r.target.Config.Supports},
 		Run: reports.Run{ID: r.target.RunID, Seed: r.Seed, StartedAt: r.start.UTC().Truncate(time.Millisecond),
 			DurationMS: time.Since(r.start).Milliseconds(), Command: r.target.Redact.Command("agentconform",
-				r.Arguments...), Arguments: r.target.Redact.Texts(r.Arguments),
+				r.Arguments...), Arguments: safe.Copy(r.Arguments, r.target.Redact.Text),
 			Strict: slices.Contains(r.FailOn, "should"), ReadOnly: r.target.Config.ReadOnly, FailOn: strings.Join(r.FailOn,
 				" or "), Whole: r.RequireWhole, Stopped: r.target.Redact.Text(r.stopped)},
 		Requirements: []reports.Requirement{},
