@@ -145,8 +145,8 @@ func kindOf(body []byte) kind {
 	return noJSON
 }
 
-// Values yields all values within an object or an array, each before what is within it, with the names and indices on the way to it. They
-// are valid until the next one.
+// Values yields all values within an object or an array, each before what is within it, with the names and indices on
+// the way to it. They are valid until the next one.
 func Values(of gjson.Result) iter.Seq2[[]string, gjson.Result] {
 	return func(yield func([]string, gjson.Result) bool) { yieldBelow(nil, of, yield) }
 }
@@ -177,7 +177,8 @@ const (
 )
 
 // looked are the headers that are kept before any other.
-var looked = []string{"Content-Type", "Content-Length", "Content-Encoding", "Date", "Location", "Retry-After", "Www-Authenticate", "Allow"}
+var looked = []string{"Content-Type", "Content-Length", "Content-Encoding", "Date", "Location", "Retry-After",
+	"Www-Authenticate", "Allow"}
 
 // leftOut is in place of the names of headers that are not kept.
 const leftOut = "..."

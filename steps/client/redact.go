@@ -39,7 +39,7 @@ type redactions struct {
 	recorder *strings.Replacer // also escapes what looks like a name
 	own      *strings.Replacer // of all secrets, for the places in which the suite has put them
 	names    []string
-	shapes   []string // of the secrets that are replaced everywhere, longest first
+	shapes   map[string]string // names of the secrets that are replaced everywhere, by each spelling
 }
 
 // NewRedactor takes the secrets with their names ("$AGENTCONFORM_CREDENTIALS_API_KEY"). A text "//user:password@" keeps
@@ -63,12 +63,9 @@ func (r *Redactor) Add(secrets map[string]string) {
 }
 
 func redactionsOf(secrets map[string]string, common []string) *redactions {
-	shapes, own := map[string]string{}, map[string]string{}
-	r := &redactions{}
+	own, r := map[string]string{}, &redactions{shapes: map[string]string{}}
+	r.names = distinct(slices.Collect(maps.Values(secrets)))
 	for secret, name := range secrets {
-		if !slices.Contains(r.names, name) {
-			r.names = append(r.names, name)
-		}
 		userInfo := strings.HasPrefix(secret, "//") && strings.HasSuffix(secret, "@")
 		if userInfo {
 			name = "//" + name + "@"
@@ -77,25 +74,22 @@ func redactionsOf(secrets map[string]string, common []string) *redactions {
 		for _, shape := range SpellingsOf(secret) {
 			own[shape] = name
 			if everywhere {
-				shapes[shape] = name
+				r.shapes[shape] = name
 			}
 		}
 	}
-	r.shapes = longestFirst(shapes)
-	pairs := pairsOf(r.shapes, shapes)
-	r.replacer, r.own = strings.NewReplacer(pairs...), strings.NewReplacer(pairsOf(longestFirst(own), own)...)
-	r.recorder = strings.NewReplacer(append(pairs, "$AGENTCONFORM_", "$_AGENTCONFORM_", "${AGENTCONFORM_", "$_{AGENTCONFORM_")...)
-	slices.Sort(r.names)
+	pairs := pairsOf(r.shapes)
+	r.replacer, r.own = strings.NewReplacer(pairs...), strings.NewReplacer(pairsOf(own)...)
+	r.recorder = strings.NewReplacer(append(pairs, "$AGENTCONFORM_", "$_AGENTCONFORM_",
+		"${AGENTCONFORM_", "$_{AGENTCONFORM_")...)
 	return r
 }
 
-// longestFirst orders shapes, so that a secret that contains another is replaced whole.
-func longestFirst(shapes map[string]string) []string {
-	return slices.SortedFunc(maps.Keys(shapes), func(a, b string) int { return cmp.Or(len(b)-len(a), strings.Compare(a, b)) })
-}
-
-func pairsOf(ordered []string, names map[string]string) (pairs []string) {
-	for _, shape := range ordered {
+// pairsOf are shapes, each with its name, in the order in which they are replaced: one that contains another is replaced
+// whole.
+func pairsOf(names map[string]string) (pairs []string) {
+	longestFirst := func(a, b string) int { return cmp.Or(len(b)-len(a), strings.Compare(a, b)) }
+	for _, shape := range slices.SortedFunc(maps.Keys(names), longestFirst) {
 		pairs = append(pairs, shape, names[shape])
 	}
 	return pairs
@@ -135,15 +129,15 @@ func (r *Redactor) Excerpt(s string) string {
 }
 
 // trace is the length of the longest part of a secret that is in a text, 0 where there is none.
-func (r *Redactor) trace(isIn func(shape string, length int) bool) int {
-	for _, shape := range r.known.Load().shapes {
-		for n := len(shape) - 1; n >= shortestTrace; n-- {
+func (r *Redactor) trace(isIn func(shape string, length int) bool) (longest int) {
+	for shape := range r.known.Load().shapes {
+		for n := len(shape) - 1; n >= shortestTrace && n > longest; n-- {
 			if isIn(shape, n) {
-				return n
+				longest = n
 			}
 		}
 	}
-	return 0
+	return longest
 }
 
 // Request returns a request as it is to be recorded, with the places where the suite has put secrets into it. Header
@@ -159,7 +153,8 @@ func (r *Redactor) Request(header http.Header, body []byte) reports.Message {
 				m.Headers[name] = append(m.Headers[name], r.Record(v))
 				continue
 			}
-			m.Headers[name] = append(m.Headers[name], r.Text(at)) // what looks like a name is one: the configuration holds the value
+			// What looks like a name is one: the configuration holds the value.
+			m.Headers[name] = append(m.Headers[name], r.Text(at))
 			holds = true
 		}
 		if holds {
@@ -195,7 +190,8 @@ func secretValues(body []byte) (all []gjson.Result) {
 
 // plainHeader tells whether the suite sends the same values of a header whatever the configuration is.
 func plainHeader(name string) bool {
-	return slices.Contains([]string{"Accept", "Content-Type", "Origin", "Access-Control-Request-Method", "Access-Control-Request-Headers"}, name)
+	return slices.Contains([]string{"Accept", "Content-Type", "Origin", "Access-Control-Request-Method",
+		"Access-Control-Request-Headers"}, name)
 }
 
 // ofBody is the value of a deployment's own secret without secrets: a short one is all of it.
@@ -214,36 +210,29 @@ const ShortestSpelled = 12
 
 // SpellingsOf are the spellings in which a secret is found, and no others: as it was sent, URL-encoded, HTML-escaped,
 // in base64, and each of these JSON-escaped, once or twice: the suite quotes JSON. SECURITY.md lists them.
-func SpellingsOf(secret string) (all []string) {
-	known := map[string]bool{}
-	add := func(spelled ...string) {
-		for _, s := range spelled {
-			if !known[s] {
-				known[s] = true
-				all = append(all, s)
-			}
-		}
+func SpellingsOf(secret string) []string {
+	query, path, escaped := url.QueryEscape(secret), url.PathEscape(secret), html.EscapeString(secret)
+	all := []string{secret, query, path, strings.ReplaceAll(query, "+", "%20"), strings.ReplaceAll(path, "%2F", "/"),
+		escaped, strings.NewReplacer("&#34;", "&quot;", "&#39;", "&#x27;").Replace(escaped),
+		base64.StdEncoding.EncodeToString([]byte(secret)), base64.URLEncoding.EncodeToString([]byte(secret))}
+	for _, s := range all {
+		all = append(all, octets.ReplaceAllStringFunc(s, strings.ToLower))
 	}
-	query, path := url.QueryEscape(secret), url.PathEscape(secret)
-	add(secret)
-	spaces, slashes := strings.ReplaceAll(query, "+", "%20"), strings.ReplaceAll(path, "%2F", "/")
-	for _, s := range []string{query, path, spaces, slashes} {
-		add(s, octets.ReplaceAllStringFunc(s, strings.ToLower))
-	}
-	escaped := html.EscapeString(secret)
-	add(escaped, strings.NewReplacer("&#34;", "&quot;", "&#39;", "&#x27;").Replace(escaped))
-	add(base64.StdEncoding.EncodeToString([]byte(secret)), base64.URLEncoding.EncodeToString([]byte(secret)))
 	if len(secret) >= ShortestSpelled {
-		add(encoded(secret)...)
+		all = append(all, encoded(secret)...)
 	}
+	all = distinct(all)
 	for _, s := range all {
-		add(escapedAsJSON(s)...)
+		all = append(all, escapedAsJSON(s)...)
 	}
+	all = distinct(all)
 	for _, s := range all {
-		add(escapedAsJSON(s)[0])
+		all = append(all, escapedAsJSON(s)[0])
 	}
-	return all
+	return distinct(all)
 }
+
+func distinct(texts []string) []string { return slices.Compact(slices.Sorted(slices.Values(texts))) }
 
 var octets = regexp.MustCompile(`%[0-9A-F]{2}`)
 
@@ -254,7 +243,8 @@ func encoded(secret string) []string {
 	for offset, first := range []int{0, 2, 3} {
 		text := append(make([]byte, offset), secret...)
 		last := len(text) * 8 / 6
-		all = append(all, base64.RawStdEncoding.EncodeToString(text)[first:last], base64.RawURLEncoding.EncodeToString(text)[first:last])
+		all = append(all, base64.RawStdEncoding.EncodeToString(text)[first:last],
+			base64.RawURLEncoding.EncodeToString(text)[first:last])
 	}
 	return all
 }

@@ -32,15 +32,6 @@ func Origin(address string) string {
 	return ""
 }
 
-// Gateway returns the headers of a group, which go to an address that the configuration names.
-func (group Headers) Gateway(agentServer bool) http.Header {
-	values := group.ControlPlane
-	if agentServer {
-		values = group.AgentServer
-	}
-	return HeaderOf(values)
-}
-
 // HeaderOf is a header with the values of a configuration.
 func HeaderOf(values map[string]string) http.Header {
 	h := http.Header{}

@@ -199,7 +199,8 @@ func (d *discoverer) draftUsers() {
 		return
 	}
 	d.Set("users", all, "From the environment: the tokens stay in "+strings.Join(named, ", ")+"; to read one from a "+
-		"file, add token: {file: path} to the user.", "Cannot be learned: identity, that of the user for the handler; without it, what the graph and new threads get is not judged.")
+		"file, add token: {file: path} to the user.", "Cannot be learned: identity, that of the user for the handler; "+
+		"without it, what the graph and new threads get is not judged.")
 }
 
 // askAgent takes how threads are listed from the answer to the first user, and status and detail of a refusal that does

@@ -68,8 +68,8 @@ func (r *isolation) leaked(t *tally, s *seen, what, key, value string) {
 	if what != credentialsOf {
 		actual += ": " + value
 	}
-	t.violated(s, placeOf(s.answer, value), "an answer to one caller holds "+what+" of another user", "nothing of another user",
-		actual)
+	t.violated(s, placeOf(s.answer, value), "an answer to one caller holds "+what+" of another user",
+		"nothing of another user", actual)
 }
 
 // anyIndex finds the indices in a JSON pointer.

@@ -224,18 +224,16 @@ func (r *revisions) isAlone(u *write) bool {
 	})
 }
 
-// tolerated says, by field, which other spellings of a value are the same value, and why.
-var tolerated = map[string]struct {
-	why  string
-	same func(sent, shown string) bool
-}{
-	"graph_config_path": {"a path may be shown in its shortest form", func(sent, shown string) bool {
-		return path.Clean(sent) == path.Clean(shown)
-	}},
-	"image_uri": {"registry, default tag and digest may be filled in, and the host be in lower case", sameImage},
-	"repo_commit_sha": {"a commit id may be shortened", func(one, other string) bool {
+// tolerated says, by field, which other spellings of a value are the same value.
+var tolerated = map[string]func(sent, shown string) bool{
+	// A path may be shown in its shortest form.
+	"graph_config_path": func(sent, shown string) bool { return path.Clean(sent) == path.Clean(shown) },
+	// Registry, default tag and digest may be filled in, and the host be in lower case.
+	"image_uri": sameImage,
+	// A commit id may be shortened.
+	commit: func(one, other string) bool {
 		return len(other) >= 7 && strings.HasPrefix(strings.ToLower(one), strings.ToLower(other))
-	}},
+	},
 }
 
 var (
@@ -262,10 +260,7 @@ func sameEither(field, a, b string) bool { return SameValue(field, a, b) || Same
 
 // SameValue tells whether a field shows what was sent.
 func SameValue(field, sent, shown string) bool {
-	if sent == shown {
-		return true
-	}
-	if t, has := tolerated[field]; has && t.same(sent, shown) {
+	if same := tolerated[field]; sent == shown || same != nil && same(sent, shown) {
 		return true
 	}
 	parts := masks.Split(shown, -1)
