@@ -280,7 +280,7 @@ func (r *run) headline(res *reports.Result) string {
 	if down := r.target.Client.Down.Cause(r.target.Address()); down != "" {
 		return down
 	}
-	statuses, contentTypes := r.target.Collector.Statuses()
+	statuses, contentTypes := r.target.Collector.Statuses(r.target.Sides()...)
 	total := 0
 	for _, n := range statuses {
 		total += n
@@ -303,7 +303,7 @@ func (r *run) headline(res *reports.Result) string {
 			return fmt.Sprintf("%d of %d answers are HTML pages: check that %s is the base URL, with its path prefix", html,
 				total, r.target.Address())
 		}
-		if same := uniform(r.target, statuses); same != "" {
+		if same := cmp.Or(uniform(r.target, statuses), r.servedElsewhere()); same != "" {
 			return same
 		}
 	}
@@ -330,7 +330,22 @@ func uniform(t *target.Target, statuses map[int]int) string {
 		case status >= 500:
 			return always
 		}
-		return always + fmt.Sprintf(": check that %s is the base URL, with its path prefix", t.Address())
+		return always + fmt.Sprintf(": check that %s is the base URL, with its path prefix; agentconform doctor looks for it",
+			t.Address())
+	}
+	return ""
+}
+
+// servedElsewhere says that nothing of the interface is served at the address of one half, where many requests were
+// sent and all answered with 404: also those without credentials, which a server of the interface refuses otherwise.
+func (r *run) servedElsewhere() string {
+	const many = 20
+	for side, address := range map[spec.Side]string{spec.ControlPlane: r.target.Config.Target,
+		spec.AgentServer: r.target.AgentAddress()} {
+		if statuses, _ := r.target.Collector.Statuses(side); len(statuses) == 1 && statuses[http.StatusNotFound] >= many {
+			return fmt.Sprintf("every answer of the %s had status 404: check that %s is its base URL, with its path prefix; "+
+				"agentconform doctor looks for it", strings.ReplaceAll(string(side), "-", " "), r.target.Redact.Text(address))
+		}
 	}
 	return ""
 }
