@@ -98,8 +98,7 @@ const requestsAtOnce = 9 // at most
 func Examine(ctx context.Context, o suite.Options, try bool) (*Examination, error) {
 	c := o.Config
 	t, err := target.New(target.Options{Config: c, Concurrency: requestsAtOnce, RunID: "doctor", Fixtures: o.Fixtures,
-		Oracle: o.Oracle,
-		Start:  time.Now()})
+		Oracle: o.Oracle, Start: time.Now()})
 	if err != nil {
 		return nil, err
 	}
