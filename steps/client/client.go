@@ -27,15 +27,9 @@ import (
 // The answer is nil if there was none; cause then says why.
 type Observer func(ctx context.Context, r Request, sent time.Time, a *Answer, cause string) int
 
-// Transport sends one request.
-type Transport interface {
-	http.RoundTripper
-	CloseIdleConnections()
-}
-
 // Client sends requests to the target. It may be used by many goroutines.
 type Client struct {
-	Transport Transport
+	Transport http.RoundTripper
 	Names     *Naming // of the addresses that the control plane names
 	Words     spec.Words
 	Observe   Observer
@@ -65,7 +59,7 @@ func New(concurrency int, route Route) *Client {
 }
 
 // Close closes the idle connections.
-func (c *Client) Close() { c.Transport.CloseIdleConnections() }
+func (c *Client) Close() { (&http.Client{Transport: c.Transport}).CloseIdleConnections() }
 
 // Waited is how often the client waited because a target had asked for it, how often it did not, and for how long it
 // agreed to wait in all.
@@ -253,7 +247,7 @@ func (c *Client) send(ctx context.Context, r Request) (*Answer, error) {
 	seen := &progress{}
 	a, err := c.sendOnce(ctx, r, seen)
 	if none := (*NoAnswer)(nil); errors.As(err, &none) && none.Closed && seen.reused.Load() && seen.unwritten.Load() {
-		c.Transport.CloseIdleConnections()
+		c.Close()
 		return c.sendOnce(ctx, r, &progress{})
 	}
 	return a, err

@@ -154,8 +154,6 @@ type closed struct {
 	sent    int
 }
 
-func (c *closed) CloseIdleConnections() {}
-
 func (c *closed) RoundTrip(r *http.Request) (*http.Response, error) {
 	trace := httptrace.ContextClientTrace(r.Context())
 	trace.GotConn(httptrace.GotConnInfo{Reused: true})
