@@ -63,7 +63,7 @@ func (c *Client) hold(g *gate, sent time.Time, wait time.Duration) bool {
 	defer g.mu.Unlock()
 	now := time.Now()
 	anew, until := !sent.Before(g.until), now.Add(wait)
-	more := max(0, until.Sub(later(now, g.until)))
+	more := max(0, min(wait, until.Sub(g.until))) // than it is closed already
 	if anew && g.holds >= maxHolds || !c.mayWait(more) {
 		return false
 	}
@@ -73,7 +73,9 @@ func (c *Client) hold(g *gate, sent time.Time, wait time.Duration) bool {
 			c.InFlight.Halve(fewest)
 		}
 	}
-	g.until = later(until, g.until)
+	if more > 0 {
+		g.until = until
+	}
 	return true
 }
 
@@ -84,11 +86,4 @@ func (c *Client) mayWait(d time.Duration) bool {
 		return false
 	}
 	return true
-}
-
-func later(a, b time.Time) time.Time {
-	if a.After(b) {
-		return a
-	}
-	return b
 }

@@ -29,12 +29,6 @@ type Route struct {
 	Names   *Naming           // of the addresses that the control plane names; nil: any may be named
 }
 
-// direct tells whether no proxy is between the suite and a host: the configuration says where it is.
-func (r *Route) direct(address string) bool {
-	host, _, _ := net.SplitHostPort(address)
-	return r.Sockets[address] != "" || r.Resolve[host] != ""
-}
-
 // ProxyOf returns the proxy through which requests to a base address go, without user name and password; nil where
 // there is none.
 func (r *Route) ProxyOf(base string) *url.URL {
@@ -52,8 +46,10 @@ func (r *Route) ProxyOf(base string) *url.URL {
 }
 
 func (r *Route) proxy(request *http.Request) (*url.URL, error) {
+	at := reports.HostPort(request.URL.String())
+	host, _, _ := net.SplitHostPort(at)
 	switch {
-	case r.direct(reports.HostPort(request.URL.String())):
+	case r.Sockets[at] != "" || r.Resolve[host] != "": // the configuration says where it is
 		return nil, nil //nolint:nilnil // as http.Transport wants it
 	case r.Proxy != nil:
 		return r.Proxy, nil
@@ -213,7 +209,8 @@ func follow(way http.RoundTripper, request *http.Request) (*http.Response, error
 		http.StatusPermanentRedirect}
 	for redirects := 0; ; redirects++ {
 		response, err := way.RoundTrip(request)
-		if err != nil || request.Method != http.MethodGet || redirects == most || !slices.Contains(kinds, response.StatusCode) {
+		if err != nil || request.Method != http.MethodGet || redirects == most ||
+			!slices.Contains(kinds, response.StatusCode) {
 			return response, err
 		}
 		to, err := response.Location()

@@ -7,6 +7,7 @@ import (
 	"maps"
 	"net/url"
 	"reflect"
+	"regexp"
 	"slices"
 	"strings"
 	"unicode"
@@ -148,21 +149,14 @@ func userInfo(info string) (all []string) {
 	return all
 }
 
+var inURL = regexp.MustCompile(`://([^/?# \t\r\n"'<>\\]+)@`)
+
 // userInfosIn are the parts of a text that are the user info of a URL, as they are written.
 func userInfosIn(text string) (all []string) {
-	for {
-		_, rest, more := strings.Cut(text, "://")
-		if !more {
-			return all
-		}
-		text = rest
-		if end := strings.IndexAny(rest, "/?# \t\r\n\"'<>\\"); end >= 0 {
-			rest = rest[:end]
-		}
-		if at := strings.LastIndexByte(rest, '@'); at > 0 {
-			all = append(all, rest[:at])
-		}
+	for _, found := range inURL.FindAllStringSubmatch(text, -1) {
+		all = append(all, found[1])
 	}
+	return all
 }
 
 // longestJSON bounds a text in which strings are looked for, in bytes.
