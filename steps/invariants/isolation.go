@@ -105,8 +105,8 @@ func (r *isolation) note(s *seen) {
 	case s.Op.ID == "create-run":
 		b.owns(s, "run_id")
 		for _, m := range s.request.Get("input.messages").Array() {
-			if text := m.Get("content"); text.Type == gjson.String && len(text.Str) >= longEnough {
-				b.texts[text.Str] = written(text.Str)
+			if text := m.Get("content").Str; len(text) >= longEnough {
+				b.texts[text] = written(text)
 			}
 		}
 	}

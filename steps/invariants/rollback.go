@@ -5,8 +5,6 @@ import (
 	"strconv"
 	"strings"
 	"time"
-
-	"github.com/tidwall/gjson"
 )
 
 // rollback holds answers free of runs that were rolled back (section 3): of their ids and texts, in what was asked for
@@ -51,15 +49,12 @@ func (r *rollback) note(s *seen) {
 		if id == "" || len(messages) == 0 {
 			return
 		}
-		text := messages[len(messages)-1].Get("content")
-		p := &posted{id: id, base: s.Base, thread: s.In("thread_id"), sent: s.Sent, ended: s.Ended,
+		p := &posted{id: id, text: messages[len(messages)-1].Get("content").Str, base: s.Base,
+			thread: s.In("thread_id"), sent: s.Sent, ended: s.Ended,
 			rollsBack: s.request.Get("multitask_strategy").Str == "rollback"}
-		if text.Type == gjson.String {
-			p.text = text.Str
-			if m := waits.FindStringSubmatch(text.Str); m != nil {
-				ms, _ := strconv.Atoi(m[1])
-				p.wait = time.Duration(ms) * time.Millisecond
-			}
+		if m := waits.FindStringSubmatch(p.text); m != nil {
+			ms, _ := strconv.Atoi(m[1])
+			p.wait = time.Duration(ms) * time.Millisecond
 		}
 		r.posted[idAt{s.Base, id}] = p
 		r.order = append(r.order, p)
