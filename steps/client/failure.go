@@ -28,7 +28,8 @@ func (p *progress) noAnswer(r Request, err error) *NoAnswer {
 	var proxy *proxyRefused
 	switch {
 	case errors.As(err, &refused):
-		n.Cause, n.Remedy, n.Stage = "not sent: "+refused.Why, refused.Remedy(), StageTCP
+		n.Cause, n.Stage = "not sent: "+refused.Why, StageTCP
+		n.Remedy = refused.Remedy()
 	case errors.Is(err, errTooLarge):
 		n.Cause, n.Closed = err.Error(), true
 	case errors.As(err, &proxy):
@@ -48,7 +49,8 @@ func (p *progress) noAnswer(r Request, err error) *NoAnswer {
 	case errors.Is(err, errSilent), errors.As(err, &timeout) && timeout.Timeout():
 		n.Cause, n.Timeout = "no answer within "+r.Timeout.String(), true
 	case n.Stage == StageTLS, failed && op.Op == "remote error", errors.As(err, new(*notLetIn)) && !began:
-		n.Cause, n.Remedy, n.Stage = err.Error(), remedyOfTLS(err), StageTLS
+		n.Cause, n.Stage = err.Error(), StageTLS
+		n.Remedy = remedyOfTLS(err)
 	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, syscall.ECONNRESET),
 		errors.Is(err, syscall.EPIPE), isReset(err):
 		n.Cause, n.Closed = "the connection was closed before the answer was complete", true

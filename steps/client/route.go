@@ -78,7 +78,8 @@ func (r *Route) transports(concurrency int) *transports {
 	other := own.Clone()
 	other.Certificates, other.ServerName = nil, ""
 	t := &transports{route: r}
-	t.named, t.others = r.transport(concurrency, proxies, own, other), r.transport(concurrency, proxies, other, other)
+	t.named = r.transport(concurrency, proxies, own, other)
+	t.others = r.transport(concurrency, proxies, other, other)
 	t.named.TLSClientConfig.GetClientCertificate = t.show(own.Certificates)
 	t.others.TLSClientConfig.GetClientCertificate = t.show(nil)
 	return t

@@ -191,7 +191,8 @@ func (c *Config) templateSecrets() (all []templateSecret) {
 			name, _ := secret["name"].(string)
 			value, _ := secret["value"].(string)
 			if isObject {
-				all = append(all, templateSecret{Variable(group + "." + name), fmt.Sprintf("%s.%d.value", group, i), value})
+				key := fmt.Sprintf("%s.%d.value", group, i)
+				all = append(all, templateSecret{Variable(group + "." + name), key, value})
 			}
 		}
 	}

@@ -48,9 +48,12 @@ func observationOf(ctx context.Context, op spec.Operation, r client.Request, sen
 	o Observation,
 ) {
 	by := attributed(ctx)
-	o = Observation{Scenario: by.name, order: by.order, Part: cmp.Or(by.part, reports.SetUp), Op: op, Side: r.Side,
-		Base: r.Base, Method: r.Method, Path: r.Path, Query: r.Query, Caller: r.Caller, Sent: sent, Ended: sent,
-		Wrong: r.Wrong}
+	o = Observation{
+		Scenario: by.name, order: by.order, Part: cmp.Or(by.part, reports.SetUp),
+		Op: op, Side: r.Side, Base: r.Base, Method: r.Method, Path: r.Path, Query: r.Query,
+		Caller: r.Caller, Wrong: r.Wrong,
+		Sent: sent, Ended: sent,
+	}
 	if a != nil {
 		o.Status, o.Ended = a.Status, sent.Add(a.Took)
 		o.passing = a.Status == http.StatusTooManyRequests || r.Early && a.Status >= 500 ||

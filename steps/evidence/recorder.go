@@ -84,8 +84,10 @@ func (w *recorder) body(body []byte) reports.Message {
 func (w *recorder) violations(found []spec.Violation) []spec.Violation {
 	for i := range found {
 		v := &found[i]
-		v.Actual, v.Pointer, v.Expected = w.redact.Excerpt(v.Actual), w.redact.Text(v.Pointer), w.redact.Text(v.Expected)
-		v.Operation = w.redact.Text(v.Operation)
+		v.Actual = w.redact.Excerpt(v.Actual)
+		for _, text := range []*string{&v.Pointer, &v.Expected, &v.Operation} {
+			*text = w.redact.Text(*text)
+		}
 	}
 	return found
 }

@@ -72,8 +72,12 @@ func (v read) String() string {
 }
 
 func newRevisions(patience time.Duration) *revisions {
-	return &revisions{byID: map[string]*revision{}, updates: map[string][]*write{}, served: map[string]bool{},
-		patience: patience}
+	return &revisions{
+		byID:     map[string]*revision{},
+		updates:  map[string][]*write{},
+		served:   map[string]bool{},
+		patience: patience,
+	}
 }
 
 // of is what is known of a revision.
@@ -187,8 +191,8 @@ func setBy(s *seen) map[string]string {
 func shownIn(s *seen) map[string]gjson.Result {
 	found := map[string]gjson.Result{}
 	add := func(revision gjson.Result) {
-		if id := revision.Get("id"); id.Type == gjson.String && id.Str != "" {
-			found[id.Str] = revision
+		if id := revision.Get("id").Str; id != "" {
+			found[id] = revision
 		}
 	}
 	switch s.Op.ID {
