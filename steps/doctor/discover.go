@@ -139,9 +139,10 @@ func (d *discoverer) draftSources(deployments []gjson.Result) {
 			d.Set("edition", edition, d.line("Learned: the deployment %s has the source %s, which only this edition offers.",
 				row.Get("id"), source))
 		case !isKnown && source != config.InternalContainer && source != "":
-			d.Suggest("vocabulary", map[string]any{config.GitHost: d.line("%.60s", source)}, d.line("The deployment %s has the "+
-				"source %.60q, which is not a name of the interface. If it is the target's name for one of the sources, put that "+
-				"source on the left.", row.Get("id"), source))
+			const asks = "The deployment %s has the source %.60q, which is not a name of the interface. If it is the " +
+				"target's name for one of the sources, put that source on the left."
+			d.Suggest("vocabulary", map[string]any{config.GitHost: d.line("%.60s", source)},
+				d.line(asks, row.Get("id"), source))
 		}
 	}
 }
@@ -198,9 +199,11 @@ func (d *discoverer) draftUsers() {
 			" and run init again, or put the users here.")
 		return
 	}
-	d.Set("users", all, "From the environment: the tokens stay in "+strings.Join(named, ", ")+"; to read one from a "+
-		"file, add token: {file: path} to the user.", "Cannot be learned: identity, that of the user for the handler; "+
-		"without it, what the graph and new threads get is not judged.")
+	d.Set("users", all,
+		"From the environment: the tokens stay in "+strings.Join(named, ", ")+"; to read one from a file, "+
+			"add token: {file: path} to the user.",
+		"Cannot be learned: identity, that of the user for the handler; without it, what the graph and new threads get "+
+			"is not judged.")
 }
 
 // askAgent takes how threads are listed from the answer to the first user, and status and detail of a refusal that does
@@ -220,12 +223,12 @@ func (d *discoverer) askAgent(ctx context.Context) {
 		return
 	}
 	isSame := a.Status == b.Status && a.Refused() && !target.NotServed(a)
-	d.learned("agent.rejected_status", a.Status, isSame, fmt.Sprintf("%s without credentials: status %d, with an unknown "+
-		"token: status %d", call, a.Status, b.Status))
+	d.learned("agent.rejected_status", a.Status, isSame,
+		fmt.Sprintf("%s without credentials: status %d, with an unknown token: status %d", call, a.Status, b.Status))
 	first, second := detailOf(a), detailOf(b)
 	isPlain := first != "" && first == second && d.line("%s", first) == first
-	d.learned("agent.rejected_detail", first, isSame && isPlain, d.line("without credentials %q, with an unknown token %q",
-		first, second))
+	d.learned("agent.rejected_detail", first, isSame && isPlain,
+		d.line("without credentials %q, with an unknown token %q", first, second))
 }
 
 // detailOf is the detail of a refusal: a string of JSON, or a short plain text.
