@@ -94,9 +94,8 @@ func (d *discoverer) askPlane(ctx context.Context) {
 		}
 	}
 	deployments, listed := d.deployments(ctx)
-	d.draftSources(deployments)
 	ofRepository, ofImage := config.Example("create.body"), config.Example("create.refused")
-	if d.Value("edition") == config.SelfHosted {
+	if d.draftSources(deployments) == config.SelfHosted {
 		ofRepository, ofImage = ofImage, ofRepository
 	}
 	d.Suggest("create.body", ofRepository, listed+". Without create.body a run creates nothing and is partial. "+
@@ -125,17 +124,18 @@ func (d *discoverer) deployments(ctx context.Context) (rows []gjson.Result, list
 
 // draftSources takes the edition that was given, else that of the source of a deployment: each source is of one edition
 // (section 2). A source that is none of the interface may be the target's name for one.
-func (d *discoverer) draftSources(deployments []gjson.Result) {
+func (d *discoverer) draftSources(deployments []gjson.Result) (edition string) {
 	editions := map[string]string{config.GitHost: config.Cloud, config.ExternalContainer: config.SelfHosted}
 	d.Suggest("edition", nil, "Not known: no deployment with a source of one edition is listed.")
-	if given := d.target.Config.Edition; given != "" {
-		d.Set("edition", given, "Given.")
+	if edition = d.target.Config.Edition; edition != "" {
+		d.Set("edition", edition, "Given.")
 	}
 	for _, row := range deployments {
 		source := row.Get("source").String()
-		edition, isKnown := editions[source]
+		of, isKnown := editions[source]
 		switch {
-		case isKnown && d.Value("edition") == nil:
+		case isKnown && edition == "":
+			edition = of
 			d.Set("edition", edition, d.line("Learned: the deployment %s has the source %s, which only this edition offers.",
 				row.Get("id"), source))
 		case !isKnown && source != config.InternalContainer && source != "":
@@ -145,6 +145,7 @@ func (d *discoverer) draftSources(deployments []gjson.Result) {
 				d.line(asks, row.Get("id"), source))
 		}
 	}
+	return edition
 }
 
 // draftAddress looks in the deployments for the address of an agent server. Nothing is sent there: it may be anybody's.
