@@ -95,8 +95,7 @@ func (r *Naming) allows(at place) *NotNamed {
 }
 
 // connects checks an address to which a host name leads, before a connection is made. The error is a *NotNamed. A host
-// that the configuration holds may lead anywhere but to a metadata service or to what is of no server, unless it is that
-// address itself: load balancers of clouds have link-local addresses.
+// that the configuration holds may lead anywhere but to what is of no server, unless it is that address itself.
 func (r *Naming) connects(host string, ip netip.Addr) error {
 	if r == nil {
 		return nil

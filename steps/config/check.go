@@ -187,9 +187,8 @@ func readSecret(path string) (string, error) {
 	return value, nil
 }
 
-// Reread reads the files of credentials again. If one has changed, it returns the configuration with the new values,
-// and c stays as it is; else nil. A file that cannot be read, or holds no credential, counts as unchanged: it may just
-// be written.
+// Reread reads the files of credentials again, and returns a configuration with the new values; nil where none has
+// changed. A file that cannot be read, or holds no credential, counts as unchanged: it may just be written.
 func (c *Config) Reread() *Config {
 	now := reflect.ValueOf(c).Elem()
 	for key, path := range c.SecretFiles {

@@ -91,10 +91,9 @@ func newExaminer(t *target.Target, maker *shared.Maker, o suite.Options) *examin
 
 const requestsAtOnce = 9 // at most
 
-// Examine checks whether a run with the options could judge the target, and which keys its configuration lacks. It
-// sends a few reading requests and creates nothing; to try has it also run the conformance graph once for each word of
-// its contract, on threads that it removes where the agent server takes DELETE. The error is that of the context, or of
-// the route.
+// Examine checks whether a run with the options could judge the target, and which keys its configuration lacks. It only
+// reads; to try has it also run the conformance graph once for each word of its contract, on threads that it removes
+// where the agent server takes DELETE. The error is that of the context, or of the route.
 func Examine(ctx context.Context, o suite.Options, try bool) (*Examination, error) {
 	c := o.Config
 	t, err := target.New(target.Options{Config: c, Concurrency: requestsAtOnce, RunID: "doctor", Fixtures: o.Fixtures,

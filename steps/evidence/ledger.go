@@ -200,8 +200,7 @@ type Damaged struct {
 }
 
 // ReadLedger returns the deployments and threads that runs did not remove, in the order of their creation, and the
-// lines that cannot be read. A last line that a crash has cut short is passed over: what it was about had not been
-// acknowledged.
+// lines that cannot be read.
 func ReadLedger(path string) ([]Left, []Damaged, error) {
 	content, err := outfile.Read(path, maxLedger)
 	if err != nil {
@@ -254,7 +253,7 @@ func parseEntry(line []byte) (e Left, readable bool) {
 	return e, true
 }
 
-// whole leaves out a last line that was cut short.
+// whole leaves out a last line that a crash has cut short: what it was about had not been acknowledged.
 func whole(content []byte) []byte {
 	end := bytes.LastIndexByte(content, '\n') + 1
 	if json.Valid(content[end:]) {

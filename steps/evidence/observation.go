@@ -13,9 +13,8 @@ import (
 	"github.com/agentconform/agentconform/steps/client"
 )
 
-// Observation is an exchange for rules about all that a run has seen: for which scenario who sent what to which
-// operation, and what came back. Bodies have the interface's names, and secrets: nothing of it may be reported as it
-// is.
+// Observation is an exchange for rules about all that a run has seen. Bodies have the interface's names, and secrets:
+// nothing of it may be reported as it is.
 type Observation struct {
 	ID          int
 	Scenario    string         // or the fixture that it was made for

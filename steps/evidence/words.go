@@ -73,8 +73,7 @@ func (w *Words) Unchanged() []string {
 }
 
 // Doubtful returns those of the words that the target has never shown to use: what failed over them may be the
-// configuration's fault. [spec.AnySource] stands for the sources: a target that has shown one of them knows what a
-// source is.
+// configuration's fault. [spec.AnySource] stands for the sources, unless the target has shown one of them.
 func (w *Words) Doubtful(words ...string) (doubtful []string) {
 	shown := func(name string) bool { return w.shown[name] }
 	anySource := slices.Contains(words, spec.AnySource) && !slices.ContainsFunc(spec.Sources(), shown)

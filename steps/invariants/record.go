@@ -151,8 +151,7 @@ func (r *Record) read() {
 // outcome is the verdict of the invariant with the sentence. A violation that another requirement shows at the same
 // place of the same exchange is left to it, and so are all where a requirement has failed that tells the same and binds
 // as much. A leak between users is left to nothing else than a requirement that shows a leak by the same operation.
-// That one makes the run non-conformant, so nothing is lost. Where no answer could have shown a violation, what has
-// failed or is blocked among these blocks the invariant.
+// Where no answer could have shown a violation, what has failed or is blocked among these blocks the invariant.
 func (r *Record) outcome(sentence string) (judged int, verdict error) {
 	r.judge()
 	rule := r.rules[sentence]

@@ -24,9 +24,7 @@ var (
 	fieldsAll = append(slices.Clone(fieldsSet), commit)
 )
 
-// revisions is what the requests of a run have set for its revisions, and what reads of them have shown. A request that
-// creates a revision says which by its answer: a PATCH only where no other one of the deployment was under way at the
-// same time.
+// revisions is what the requests of a run have set for its revisions, and what reads of them have shown.
 type revisions struct {
 	byID     map[string]*revision
 	updates  map[string][]*write // by deployment
