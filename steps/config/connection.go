@@ -47,8 +47,12 @@ func (c *Config) Connection() *reports.Connection {
 	if c.TLS == (TLS{}) && c.Proxy == "" && len(c.Resolve) == 0 && c.Socket == (Sockets{}) {
 		return nil
 	}
-	via := &reports.Connection{CA: c.TLS.CA, Cert: c.TLS.Cert, Key: c.TLS.Key, ServerName: c.TLS.ServerName,
-		Insecure: c.TLS.Insecure, Proxy: c.Proxy, Resolve: map[string]string{}, Sockets: map[string]string{}}
+	via := &reports.Connection{
+		CA: c.TLS.CA, Cert: c.TLS.Cert, Key: c.TLS.Key,
+		ServerName: c.TLS.ServerName, Insecure: c.TLS.Insecure,
+		Proxy:   c.Proxy,
+		Resolve: map[string]string{}, Sockets: map[string]string{},
+	}
 	if len(ProxySecrets(c.Proxy)) > 0 {
 		via.Proxy = reports.ProxyVariable
 	}

@@ -84,9 +84,15 @@ type examiner struct {
 
 func newExaminer(t *target.Target, maker *shared.Maker, o suite.Options) *examiner {
 	p := plane.New(t, nil, time.Time{})
-	return &examiner{Examination: &Examination{Total: len(o.Catalogue.Requirements)}, target: t, plane: p,
-		agents: agent.New(t, p, maker, requestsAtOnce), catalogue: o.Catalogue, oracle: o.Oracle,
-		forecast: suite.Foresee(t.Config, suite.Selection{})}
+	return &examiner{
+		Examination: &Examination{Total: len(o.Catalogue.Requirements)},
+		target:      t,
+		plane:       p,
+		agents:      agent.New(t, p, maker, requestsAtOnce),
+		catalogue:   o.Catalogue,
+		oracle:      o.Oracle,
+		forecast:    suite.Foresee(t.Config, suite.Selection{}),
+	}
 }
 
 const requestsAtOnce = 9 // at most
@@ -134,8 +140,10 @@ func (x *examiner) examineTemplate() {
 	const subject = "create.body"
 	body := x.plane.Sources.Body("agentconform-doctor", nil)
 	request := x.target.ToControlPlane(target.TheClient, http.MethodPost, plane.DeploymentsPath, body)
-	violations := x.oracle.JudgeRequest(spec.Exchange{Side: request.Side, Method: request.Method, Path: request.Path,
-		RequestHeader: request.Header, RequestBody: request.Body})
+	violations := x.oracle.JudgeRequest(spec.Exchange{
+		Side: request.Side, Method: request.Method, Path: request.Path,
+		RequestHeader: request.Header, RequestBody: request.Body,
+	})
 	if len(violations) > 0 {
 		v := violations[0]
 		found := fmt.Sprintf("%s: expected %s, got %s", strings.TrimPrefix(v.Pointer, "/body"), v.Expected, v.Actual)

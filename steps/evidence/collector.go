@@ -38,15 +38,20 @@ type Collector struct {
 // New returns a collector, in the words of the target, as exchanges were sent and received.
 func New(oracle *spec.Oracle, redact *client.Redactor, start time.Time, words spec.Words, reached Reach) *Collector {
 	return &Collector{
-		oracle: oracle, recorder: &recorder{redact: redact, words: words, Reach: reached}, start: start,
-		violations: map[string]*Violation{}, known: map[string]int{},
+		oracle:     oracle,
+		recorder:   &recorder{redact: redact, words: words, Reach: reached},
+		start:      start,
+		violations: map[string]*Violation{},
+		known:      map[string]int{},
 	}
 }
 
 // Observe records one exchange and judges it. It is a client.Observer.
 func (c *Collector) Observe(ctx context.Context, r client.Request, sent time.Time, a *client.Answer, cause string) int {
-	judged := spec.Exchange{Side: r.Side, Method: r.Method, Path: r.Path, Query: r.Query, RequestHeader: r.Header,
-		RequestBody: r.Body}
+	judged := spec.Exchange{
+		Side: r.Side, Method: r.Method, Path: r.Path, Query: r.Query,
+		RequestHeader: r.Header, RequestBody: r.Body,
+	}
 	if a != nil {
 		judged.Status, judged.Header, judged.Body = a.Status, a.Header, a.Body
 	}

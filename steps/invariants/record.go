@@ -59,7 +59,8 @@ func (r *Record) all() map[string]*invariant {
 		`each refusal of the authentication handler has its status and detail`: {
 			side: agent, check: refusals(c.Agent.RejectedStatus, c.Agent.RejectedDetail), toldBy: "AS-AUTH-*"},
 		`each read of a revision shows what was sent for it`: {
-			side: plane, note: sent.note, check: sent.asSent, toldBy: "CP-CREATE-* CP-UPDATE-* CP-REV-* CP-POLL-* CP-LIST-*"},
+			side: plane, note: sent.note, check: sent.asSent,
+			toldBy: "CP-CREATE-* CP-UPDATE-* CP-REV-* CP-POLL-* CP-LIST-*"},
 		`each answer with a deployment shows the source_revision_config of the revision that it names as latest`: {
 			side: plane, check: sent.asNamed, toldBy: "CP-CREATE-* CP-UPDATE-* CP-GET-* CP-REV-* CP-POLL-*"},
 		`each read of a revision shows the fields of the one before that its update did not name`: {
