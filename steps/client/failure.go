@@ -51,6 +51,9 @@ func (p *progress) noAnswer(r Request, err error) *NoAnswer {
 	case n.Stage == StageTLS, failed && op.Op == "remote error", errors.As(err, new(*notLetIn)) && !began:
 		n.Cause, n.Stage = err.Error(), StageTLS
 		n.Remedy = remedyOfTLS(err)
+		if record, is := errors.AsType[tls.RecordHeaderError](err); is && string(record.RecordHeader[:]) == "HTTP/" {
+			n.Cause = http.ErrSchemeMismatch.Error()
+		}
 	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, syscall.ECONNRESET),
 		errors.Is(err, syscall.EPIPE), isReset(err):
 		n.Cause, n.Closed = "the connection was closed before the answer was complete", true
