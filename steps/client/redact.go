@@ -27,14 +27,14 @@ import (
 // shorter one, or one that is a common text, is replaced only where the suite itself has put it: elsewhere the same
 // text means something else, and replacing it would spoil every report.
 type Redactor struct {
-	mu      sync.Mutex
-	secrets map[string]string // all that were ever known, with their names
-	common  []string
-	known   atomic.Pointer[redactions]
+	adding sync.Mutex
+	common []string
+	known  atomic.Pointer[redactions]
 }
 
 // redactions are what a redactor does with the secrets that it knows.
 type redactions struct {
+	secrets  map[string]string // all that were ever known, with their names
 	replacer *strings.Replacer
 	recorder *strings.Replacer // also escapes what looks like a name
 	own      *strings.Replacer // of all secrets, for the places in which the suite has put them
@@ -45,25 +45,24 @@ type redactions struct {
 // NewRedactor takes the secrets with their names ("$AGENTCONFORM_CREDENTIALS_API_KEY"). A text "//user:password@" keeps
 // its ends. The common texts are not replaced everywhere, even if they are secrets.
 func NewRedactor(secrets map[string]string, common ...string) *Redactor {
-	r := &Redactor{secrets: map[string]string{}, common: common}
+	r := &Redactor{common: common}
+	r.known.Store(&redactions{})
 	r.Add(secrets)
 	return r
 }
 
 // Add makes further secrets known, before they are sent. Those that are known already stay so, with their names.
 func (r *Redactor) Add(secrets map[string]string) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	for secret, name := range secrets {
-		if _, known := r.secrets[secret]; !known {
-			r.secrets[secret] = name
-		}
-	}
-	r.known.Store(redactionsOf(r.secrets, r.common))
+	r.adding.Lock()
+	defer r.adding.Unlock()
+	all := map[string]string{}
+	maps.Copy(all, secrets)
+	maps.Copy(all, r.known.Load().secrets)
+	r.known.Store(redactionsOf(all, r.common))
 }
 
 func redactionsOf(secrets map[string]string, common []string) *redactions {
-	own, r := map[string]string{}, &redactions{shapes: map[string]string{}}
+	own, r := map[string]string{}, &redactions{secrets: secrets, shapes: map[string]string{}}
 	r.names = distinct(slices.Collect(maps.Values(secrets)))
 	for secret, name := range secrets {
 		userInfo := strings.HasPrefix(secret, "//") && strings.HasSuffix(secret, "@")
@@ -163,7 +162,10 @@ func (r *Redactor) Request(header http.Header, body []byte) reports.Message {
 	}
 	text, done := string(body), 0
 	for i, value := range secretValues(body) {
-		name := r.ofBody(value.Str)
+		name, isWhole := known.secrets[value.Str]
+		if !isWhole { // a short one is replaced where it is all of it
+			name = r.Text(value.Str)
+		}
 		if name == value.Str {
 			continue
 		}
@@ -192,17 +194,6 @@ func secretValues(body []byte) (all []gjson.Result) {
 func plainHeader(name string) bool {
 	return slices.Contains([]string{"Accept", "Content-Type", "Origin", "Access-Control-Request-Method",
 		"Access-Control-Request-Headers"}, name)
-}
-
-// ofBody is the value of a deployment's own secret without secrets: a short one is all of it.
-func (r *Redactor) ofBody(value string) string {
-	r.mu.Lock()
-	name, is := r.secrets[value]
-	r.mu.Unlock()
-	if is {
-		return name
-	}
-	return r.Text(value)
 }
 
 // ShortestSpelled is the least length in bytes of a secret that is looked for everywhere, in all spellings.
