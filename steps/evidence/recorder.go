@@ -46,7 +46,7 @@ func (w *recorder) exchange(ctx context.Context, r client.Request, a *client.Ans
 		Request: w.redact.Request(r.Header, w.words.ToTarget(r.Side, r.Body)),
 		Error:   w.redact.Record(cause),
 	}
-	x.Scenario = attributed(ctx).name
+	x.Scenario = attributed(ctx).Scenario
 	if a != nil {
 		x.Status = a.Status
 		x.MS = float64(a.Took.Microseconds()) / 1000
