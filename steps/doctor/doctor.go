@@ -102,8 +102,10 @@ const requestsAtOnce = 9 // at most
 // where the agent server takes DELETE. The error is that of the context, or of the route.
 func Examine(ctx context.Context, o suite.Options, try bool) (*Examination, error) {
 	c := o.Config
-	t, err := target.New(target.Options{Config: c, Concurrency: requestsAtOnce, RunID: "doctor", Fixtures: o.Fixtures,
-		Oracle: o.Oracle, Start: time.Now()})
+	t, err := target.New(target.Options{
+		Config: c, Concurrency: requestsAtOnce, RunID: "doctor",
+		Fixtures: o.Fixtures, Oracle: o.Oracle, Start: time.Now(),
+	})
 	if err != nil {
 		return nil, err
 	}

@@ -54,7 +54,8 @@ func (r *isolation) isTold(o Other, v outcome.Violation) bool {
 		operation, leaked := r.leaks[f.Exchange]
 		return leaked && operation == v.Operation
 	}
-	return reports.Among([]string{tellLeaks}, o.Requirement.ID) && slices.ContainsFunc(o.Outcome.Violations, isSame)
+	return reports.Among([]string{tellLeaks}, o.Requirement.ID) &&
+		slices.ContainsFunc(o.Outcome.Violations, isSame)
 }
 
 // credentialsOf are named by their user: their value is a secret.

@@ -169,7 +169,9 @@ func (r *Record) outcome(sentence string) (judged int, verdict error) {
 		tellsTheSame := reports.Among(strings.Fields(rule.toldBy), id)
 		switch {
 		case o.Outcome.Verdict == reports.Blocked && judged == 0 && tellsTheSame:
-			return 0, &outcome.Outcome{Verdict: reports.Blocked, Reason: o.Outcome.Reason, BlockedBy: o.Outcome.BlockedBy}
+			return 0, &outcome.Outcome{
+				Verdict: reports.Blocked, Reason: o.Outcome.Reason, BlockedBy: o.Outcome.BlockedBy,
+			}
 		case o.Outcome.Verdict != reports.Failed, o.Requirement.Level != reports.Must && !rule.advisory:
 		case tellsTheSame && rule.shows == nil:
 			owners, found = append(owners, id), nil
