@@ -1,6 +1,6 @@
-// Package outfile writes the files of this program, and reads those that a user names. A file appears whole or not at all, never through a link at its last
-// component, and in place of nothing but a regular file: the folder of the reports may come from a checkout that nobody
-// has read.
+// Package outfile writes the files of this program, and reads those that a user names. A file appears whole or not at
+// all, never through a link at its last component, and in place of nothing but a regular file: the folder of the reports
+// may come from a checkout that nobody has read.
 package outfile
 
 import (
