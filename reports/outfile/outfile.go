@@ -1,6 +1,6 @@
-// Package outfile writes the files of this program. A file appears whole or not at all, never through a link at its
-// last component, and in place of nothing but a regular file: the folder of the reports may come from a checkout that
-// nobody has read.
+// Package outfile writes the files of this program, and reads those that a user names. A file appears whole or not at
+// all, never through a link at its last component, and in place of nothing but a regular file: the folder of the reports
+// may come from a checkout that nobody has read.
 package outfile
 
 import (
@@ -90,6 +90,21 @@ func Ready(path string) error {
 		return err
 	}
 	return errors.Join(file.Close(), os.Remove(file.Name()))
+}
+
+// Read returns what is in a file of at most so many bytes: one that a user names may be any. The error is an
+// *fs.PathError.
+func Read(path string, most int) ([]byte, error) {
+	file, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close() //nolint:errcheck // only read
+	content, err := io.ReadAll(io.LimitReader(file, int64(most)+1))
+	if err == nil && len(content) > most {
+		err = &fs.PathError{Op: "read", Path: path, Err: fmt.Errorf("larger than %d bytes", most)}
+	}
+	return content, err
 }
 
 // Append opens a regular file to add to it, and makes it if it does not exist.

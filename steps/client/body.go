@@ -16,10 +16,10 @@ import (
 	"strconv"
 	"strings"
 	"time"
-	"unicode/utf8"
 
 	"github.com/tidwall/gjson"
 
+	"github.com/agentconform/agentconform/reports/safe"
 	"github.com/agentconform/agentconform/spec"
 )
 
@@ -93,26 +93,22 @@ func shortened(body []byte, k kind) []byte {
 		if n <= keptText {
 			short.Write(rest[:n])
 		} else {
-			fmt.Fprintf(&short, `"%s(%d bytes, SHA-256 %x)"`, beginning(bytes.Trim(rest[:n], `"`)), n, sha256.Sum256(rest[:n]))
+			begin := beginning(bytes.Trim(rest[:n], `"`))
+			fmt.Fprintf(&short, `"%s(%d bytes, SHA-256 %x)"`, begin, n, sha256.Sum256(rest[:n]))
 		}
 		rest = rest[n:]
 	}
 	return bytes.Clone(short.Bytes())
 }
 
-// beginning is so much of a long text that it is as unusable as an id or an address as the whole of it; it ends with no
-// part of a character. It is not decoded: that would take several times its size.
-func beginning(text []byte) []byte {
-	for i := 0; ; i++ {
-		switch {
-		case i > maxAddress && utf8.RuneStart(text[i]):
-			return text[:i]
-		case text[i] == '\\' && text[i+1] == 'u':
-			i += 5
-		case text[i] == '\\':
-			i++
-		}
+// beginning is so much of a long text that it is as unusable as an id or an address as the whole of it. It is not
+// decoded: that would take several times its size.
+func beginning(text []byte) string {
+	begin := safe.Prefix(string(text[:2*maxAddress]), maxAddress+1)
+	for !json.Valid([]byte(`"` + begin + `"`)) { // it ends within an escape
+		begin = begin[:len(begin)-1]
 	}
+	return begin
 }
 
 // lengthOfFirst is the length of the text, the number or the sign that a part of a JSON text begins with.
@@ -149,8 +145,8 @@ func kindOf(body []byte) kind {
 	return noJSON
 }
 
-// Values yields all values within an object or an array, each before what is within it, with the names and indices on the way to it. They
-// are valid until the next one.
+// Values yields all values within an object or an array, each before what is within it, with the names and indices on
+// the way to it. They are valid until the next one.
 func Values(of gjson.Result) iter.Seq2[[]string, gjson.Result] {
 	return func(yield func([]string, gjson.Result) bool) { yieldBelow(nil, of, yield) }
 }
@@ -181,7 +177,8 @@ const (
 )
 
 // looked are the headers that are kept before any other.
-var looked = []string{"Content-Type", "Content-Length", "Content-Encoding", "Date", "Location", "Retry-After", "Www-Authenticate", "Allow"}
+var looked = []string{"Content-Type", "Content-Length", "Content-Encoding", "Date", "Location", "Retry-After",
+	"Www-Authenticate", "Allow"}
 
 // leftOut is in place of the names of headers that are not kept.
 const leftOut = "..."
@@ -192,12 +189,8 @@ func headersOf(h http.Header) http.Header {
 	others := slices.DeleteFunc(slices.Sorted(maps.Keys(h)), isLooked)
 	kept, room, omitted := http.Header{}, keptHeaders, 0
 	for _, name := range append(slices.Clone(looked), others...) {
-		for i, v := range h[name] {
+		for _, v := range h[name] {
 			size := len(name) + len(v) + perValue
-			if size > room && len(v) < room { // so are the others
-				omitted += len(h[name]) - i
-				break
-			}
 			if size > room { // never a part: a secret that is cut is not found
 				omitted++
 				continue

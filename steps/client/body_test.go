@@ -59,6 +59,7 @@ func TestLongTextsAreShortened(t *testing.T) {
 	assert.Less(t, len(one), 3*maxAddress)
 	assert.Equal(t, one, shortened(body(long+"b"), isJSON))
 	assert.NotEqual(t, one, two)
+	assert.True(t, json.Valid(shortened(body(strings.Repeat(`\u0041\"`, keptText/8)), isJSON)), "no escape is cut")
 	assert.Contains(t, string(one), `,"x":[1,"\"",-2.5e3],"x":2,"n":"111`, "of a key that occurs twice, the first value counts, as in the record")
 }
 

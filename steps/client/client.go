@@ -29,7 +29,7 @@ type Observer func(ctx context.Context, r Request, sent time.Time, a *Answer, ca
 
 // Client sends requests to the target. It may be used by many goroutines.
 type Client struct {
-	HTTP      *http.Client
+	Transport http.RoundTripper
 	Names     *Naming // of the addresses that the control plane names
 	Words     spec.Words
 	Observe   Observer
@@ -49,7 +49,7 @@ type Client struct {
 func New(concurrency int, route Route) *Client {
 	return &Client{
 		Names:     route.Names,
-		HTTP:      &http.Client{Transport: route.transports(concurrency), CheckRedirect: stayOnTarget},
+		Transport: route.transports(concurrency),
 		Observe:   func(context.Context, Request, time.Time, *Answer, string) int { return 0 },
 		Throttled: func(time.Duration, bool) {},
 		Down:      &Breaker{Limit: max(3*concurrency, 12), seen: map[string]*life{}},
@@ -59,7 +59,7 @@ func New(concurrency int, route Route) *Client {
 }
 
 // Close closes the idle connections.
-func (c *Client) Close() { c.HTTP.CloseIdleConnections() }
+func (c *Client) Close() { (&http.Client{Transport: c.Transport}).CloseIdleConnections() }
 
 // Waited is how often the client waited because a target had asked for it, how often it did not, and for how long it
 // agreed to wait in all.
@@ -97,7 +97,7 @@ func (c *Client) Do(ctx context.Context, r Request) (*Answer, error) {
 		a.Queued = queued
 		wait, asked := askedToWait(a, attempt)
 		if !asked {
-			g.answered(c.InFlight)
+			g.answered()
 			leave()
 			return a, nil
 		}
@@ -247,7 +247,7 @@ func (c *Client) send(ctx context.Context, r Request) (*Answer, error) {
 	seen := &progress{}
 	a, err := c.sendOnce(ctx, r, seen)
 	if none := (*NoAnswer)(nil); errors.As(err, &none) && none.Closed && seen.reused.Load() && seen.unwritten.Load() {
-		c.HTTP.CloseIdleConnections()
+		c.Close()
 		return c.sendOnce(ctx, r, &progress{})
 	}
 	return a, err
@@ -263,7 +263,7 @@ func (c *Client) sendOnce(ofRun context.Context, r Request, seen *progress) (*An
 		return nil, seen.noAnswer(r, err)
 	}
 	a := &Answer{Request: r, Sent: time.Now()}
-	response, err := c.HTTP.Do(request)
+	response, err := follow(c.Transport, request)
 	if err == nil {
 		a.Status, a.Header, a.TLS = response.StatusCode, headersOf(response.Header), response.TLS
 		if response.Request != request {

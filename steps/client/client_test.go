@@ -171,7 +171,7 @@ func TestAWriteIsSentAgainOnlyWhereItWasNotWritten(t *testing.T) {
 	for written, sent := range map[bool]int{false: 2, true: 1} {
 		c, r := serve(t, func(http.ResponseWriter, *http.Request) {})
 		connection := &closed{written: written}
-		c.HTTP.Transport, r.Method = connection, http.MethodPost
+		c.Transport, r.Method = connection, http.MethodPost
 		_, err := c.Do(t.Context(), r)
 		assert.Equal(t, written, err != nil, "%v", err)
 		assert.Equal(t, sent, connection.sent)

@@ -41,7 +41,8 @@ func (r *Redactor) Curl(method, url string, m reports.Message, via *reports.Conn
 // hold them, which the shell expands.
 func (r *Redactor) Command(program string, arguments ...string) string {
 	line := program
-	for _, text := range r.Texts(arguments) {
+	for _, argument := range arguments {
+		text := r.Text(argument)
 		word := reports.ShellWord(text)
 		if word != text {
 			word = r.word(text, [2]int{0, len(text)})

@@ -28,7 +28,8 @@ func (p *progress) noAnswer(r Request, err error) *NoAnswer {
 	var proxy *proxyRefused
 	switch {
 	case errors.As(err, &refused):
-		n.Cause, n.Remedy, n.Stage = "not sent: "+refused.Why, refused.Remedy(), StageTCP
+		n.Cause, n.Stage = "not sent: "+refused.Why, StageTCP
+		n.Remedy = refused.Remedy()
 	case errors.Is(err, errTooLarge):
 		n.Cause, n.Closed = err.Error(), true
 	case errors.As(err, &proxy):
@@ -48,14 +49,18 @@ func (p *progress) noAnswer(r Request, err error) *NoAnswer {
 	case errors.Is(err, errSilent), errors.As(err, &timeout) && timeout.Timeout():
 		n.Cause, n.Timeout = "no answer within "+r.Timeout.String(), true
 	case n.Stage == StageTLS, failed && op.Op == "remote error", errors.As(err, new(*notLetIn)) && !began:
-		n.Cause, n.Remedy, n.Stage = cut(err), remedyOfTLS(err), StageTLS
+		n.Cause, n.Stage = err.Error(), StageTLS
+		n.Remedy = remedyOfTLS(err)
+		if record, is := errors.AsType[tls.RecordHeaderError](err); is && string(record.RecordHeader[:]) == "HTTP/" {
+			n.Cause = http.ErrSchemeMismatch.Error()
+		}
 	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, syscall.ECONNRESET),
 		errors.Is(err, syscall.EPIPE), isReset(err):
 		n.Cause, n.Closed = "the connection was closed before the answer was complete", true
 	case began:
-		n.Cause, n.Closed = "the answer is not HTTP: "+cut(err), true
+		n.Cause, n.Closed = "the answer is not HTTP: "+err.Error(), true
 	default:
-		n.Cause = cut(err)
+		n.Cause = err.Error()
 	}
 	return n
 }
@@ -67,14 +72,6 @@ func dialCause(err error) string {
 	}
 	if call, ok := errors.AsType[*os.SyscallError](err); ok {
 		return call.Err.Error()
-	}
-	return err.Error()
-}
-
-// cut leaves out the method and address that net/http puts before the reason.
-func cut(err error) string {
-	if inner := errors.Unwrap(err); inner != nil {
-		return inner.Error()
 	}
 	return err.Error()
 }
@@ -91,7 +88,7 @@ func remedyOfTLS(err error) string {
 		return "renew the certificate, or correct the clock"
 	case errors.As(err, new(*tls.CertificateVerificationError)):
 		return "set tls.ca to the file of the authority's certificate, or have the server send the intermediate certificates"
-	case errors.Is(err, http.ErrSchemeMismatch), errors.As(err, new(tls.RecordHeaderError)):
+	case errors.As(err, new(tls.RecordHeaderError)):
 		return "the server does not speak TLS: use an http:// address"
 	}
 	return "set tls.cert and tls.key if the server wants a client certificate, " +

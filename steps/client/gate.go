@@ -8,12 +8,12 @@ import (
 	"github.com/agentconform/agentconform/reports"
 )
 
-// The limits of a gate: how often a host may close it in a row without an answer between, how many requests are in
-// flight at least while it keeps asking to wait, and after what time without a request to wait as many as before are.
+// The limits of a gate: how often a host may close it in a row without an answer between, how many requests stay in
+// flight at least where it is closed again within a time.
 const (
 	maxHolds = 8
 	fewest   = 4
-	calm     = 10 * time.Second
+	again    = 10 * time.Second
 )
 
 // maxWaiting is how long a run waits in all because the target asks it to.
@@ -49,38 +49,33 @@ func (g *gate) awaitOpen(ctx context.Context) error {
 }
 
 // answered notes an answer that is one.
-func (g *gate) answered(inFlight *Semaphore) {
+func (g *gate) answered() {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.holds = 0
-	if !g.until.IsZero() && time.Since(g.until) > calm {
-		g.until = time.Time{}
-		inFlight.Restore()
-	}
 }
 
 // hold closes the gate for a time from now on, and tells whether the client waits that long. An answer to a request
 // that was sent before the gate was last closed is ignored. Where it has to be closed again and again, fewer requests
-// are in flight.
+// are in flight from then on.
 func (c *Client) hold(g *gate, sent time.Time, wait time.Duration) bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	now := time.Now()
 	anew, until := !sent.Before(g.until), now.Add(wait)
-	more := max(0, until.Sub(later(now, g.until)))
-	if anew && g.holds >= maxHolds {
-		return false
-	}
-	if !c.mayWait(more) {
+	more := max(0, min(wait, until.Sub(g.until))) // than it is closed already
+	if anew && g.holds >= maxHolds || !c.mayWait(more) {
 		return false
 	}
 	if anew {
 		g.holds++
-		if now.Sub(g.until) < calm {
+		if now.Sub(g.until) < again {
 			c.InFlight.Halve(fewest)
 		}
 	}
-	g.until = later(until, g.until)
+	if more > 0 {
+		g.until = until
+	}
 	return true
 }
 
@@ -91,11 +86,4 @@ func (c *Client) mayWait(d time.Duration) bool {
 		return false
 	}
 	return true
-}
-
-func later(a, b time.Time) time.Time {
-	if a.After(b) {
-		return a
-	}
-	return b
 }

@@ -83,7 +83,7 @@ func (r *Naming) Base(address string) (base string, err error) {
 // allows decides about a place, from that of the control plane.
 func (r *Naming) allows(at place) *NotNamed {
 	switch plane := r.plane(); {
-	case at == never:
+	case at >= link:
 		const why = "it is a multicast, unspecified or reserved address, or one at which a cloud metadata service may be"
 		return &NotNamed{why, KeyAgent}
 	case at == loopback && plane != loopback:
@@ -95,8 +95,7 @@ func (r *Naming) allows(at place) *NotNamed {
 }
 
 // connects checks an address to which a host name leads, before a connection is made. The error is a *NotNamed. A host
-// that the configuration holds may lead anywhere but to a metadata service or to what is of no server, unless it is that
-// address itself: load balancers of clouds have link-local addresses.
+// that the configuration holds may lead anywhere but to what is of no server, unless it is that address itself.
 func (r *Naming) connects(host string, ip netip.Addr) error {
 	if r == nil {
 		return nil
@@ -104,9 +103,8 @@ func (r *Naming) connects(host string, ip netip.Addr) error {
 	host = canonical(host)
 	_, notWritten := netip.ParseAddr(host)
 	at := placeOf(ip)
-	mayBe := at != never || linkLocal.Contains(ip.Unmap()) && !in(bare(ip), metadata)
 	refused := r.allows(at)
-	if refused == nil || r.holds(host) && (notWritten == nil || mayBe) {
+	if refused == nil || r.holds(host) && (notWritten == nil || at != never) {
 		return nil
 	}
 	return &NotNamed{fmt.Sprintf("it leads to %s: %s", ip, refused.Why), refused.Key}
@@ -143,7 +141,7 @@ func (r *Naming) plane() place {
 	if !written {
 		at = place(max(r.seen.Load()-1, 0))
 	}
-	if at == never { // there is a server: the user's own link
+	if at >= link { // there is a server: the user's own link
 		at = private
 	}
 	return at
@@ -178,25 +176,28 @@ const (
 	public   place = iota
 	private        // of a network that is not everybody's
 	loopback       // this machine
+	link           // IPv4 link-local: of no server that a stranger may name, and load balancers of clouds are there
 	never          // of no server: multicast, unspecified, reserved, or maybe a cloud metadata service
 )
 
-// metadata are the addresses at which clouds serve credentials to whoever asks: not even a name that the
-// configuration holds may lead there.
-var metadata = prefixes("169.254.169.254/32", "169.254.170.2/32", "169.254.170.23/32", "169.254.42.42/32",
-	"169.254.0.23/32", "100.100.100.200/32", "192.0.0.192/32", "168.63.129.16/32",
-	"fd00:ec2::/32", "fd20:ce::254/128", "fe80::a9fe:a9fe/128")
-
-var linkLocal = netip.MustParsePrefix("169.254.0.0/16")
-
-// reserved are further addresses of no server. The IPv6 blocks carry IPv4 addresses, which may be any.
-var reserved = prefixes("0.0.0.0/8", "169.254.0.0/16", "240.0.0.0/4", "::/96", "::ffff:0:0:0/96",
-	"64:ff9b:1::/48", "2002::/16")
-
-// special are private addresses beyond those that netip knows: of carriers, of protocols, for benchmarks and for
-// documents.
-var special = prefixes("100.64.0.0/10", "192.0.0.0/24", "192.0.2.0/24", "198.18.0.0/15", "198.51.100.0/24",
-	"203.0.113.0/24", "fec0::/10", "2001::/23", "2001:db8::/32", "100::/64")
+// blocks say where the addresses are that are not public. The first that holds an address counts.
+var blocks = []struct {
+	at       place
+	prefixes []netip.Prefix
+}{
+	// Clouds serve credentials there to whoever asks: not even a name that the configuration holds may lead there.
+	{never, prefixes("169.254.169.254/32", "169.254.170.2/32", "169.254.170.23/32", "169.254.42.42/32",
+		"169.254.0.23/32", "100.100.100.200/32", "192.0.0.192/32", "168.63.129.16/32",
+		"fd00:ec2::/32", "fd20:ce::254/128", "fe80::a9fe:a9fe/128")},
+	{loopback, prefixes("127.0.0.0/8", "::1/128")},
+	{link, prefixes("169.254.0.0/16")},
+	// The first of IPv6 carry IPv4 addresses, which may be any.
+	{never, prefixes("0.0.0.0/8", "224.0.0.0/3", "::/96", "::ffff:0:0:0/96", "64:ff9b:1::/48", "2002::/16", "ff00::/8")},
+	{private, prefixes("10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "fc00::/7", "fe80::/10", "fec0::/10")},
+	// Of carriers, of protocols, for benchmarks and for documents.
+	{private, prefixes("100.64.0.0/10", "192.0.0.0/24", "192.0.2.0/24", "198.18.0.0/15", "198.51.100.0/24",
+		"203.0.113.0/24", "2001::/23", "2001:db8::/32", "100::/64")},
+}
 
 // nat64 carries IPv4 addresses: where only IPv6 is spoken, public servers are reached through it.
 var nat64 = netip.MustParsePrefix("64:ff9b::/96")
@@ -208,33 +209,24 @@ func prefixes(all ...string) (parsed []netip.Prefix) {
 	return parsed
 }
 
-func in(ip netip.Addr, all []netip.Prefix) bool {
-	return slices.ContainsFunc(all, func(p netip.Prefix) bool { return p.Contains(ip) })
-}
-
 // placeOf is where an address is, also where it carries another one.
 func placeOf(ip netip.Addr) place {
-	carried := bare(ip)
-	switch {
-	case carried.IsLoopback() && carried == ip.Unmap():
-		return loopback
-	case carried.IsLoopback(), carried.IsUnspecified(), carried.IsMulticast(), in(carried, metadata),
-		in(carried, reserved):
-		return never
-	case carried.IsPrivate(), carried.IsLinkLocalUnicast(), in(carried, special):
-		return private
+	ip = ip.Unmap().WithZone("")
+	carries := nat64.Contains(ip)
+	if carries {
+		bytes := ip.As16()
+		ip = netip.AddrFrom4([4]byte(bytes[12:]))
+	}
+	holds := func(p netip.Prefix) bool { return p.Contains(ip) }
+	for _, b := range blocks {
+		if slices.ContainsFunc(b.prefixes, holds) {
+			if carries && b.at > private {
+				return never
+			}
+			return b.at
+		}
 	}
 	return public
-}
-
-// bare is an address without zone, or the IPv4 address that it carries.
-func bare(ip netip.Addr) netip.Addr {
-	ip = ip.Unmap().WithZone("")
-	if nat64.Contains(ip) {
-		bytes := ip.As16()
-		return netip.AddrFrom4([4]byte(bytes[12:]))
-	}
-	return ip
 }
 
 // placeOfHost is where a host is by what is written, before anything is known of the addresses to which a name leads.

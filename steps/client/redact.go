@@ -27,48 +27,44 @@ import (
 // shorter one, or one that is a common text, is replaced only where the suite itself has put it: elsewhere the same
 // text means something else, and replacing it would spoil every report.
 type Redactor struct {
-	mu      sync.Mutex
-	secrets map[string]string // all that were ever known, with their names
-	common  []string
-	known   atomic.Pointer[redactions]
+	adding sync.Mutex
+	common []string
+	known  atomic.Pointer[redactions]
 }
 
 // redactions are what a redactor does with the secrets that it knows.
 type redactions struct {
+	secrets  map[string]string // all that were ever known, with their names
 	replacer *strings.Replacer
 	recorder *strings.Replacer // also escapes what looks like a name
 	own      *strings.Replacer // of all secrets, for the places in which the suite has put them
 	names    []string
-	shapes   []string // of the secrets that are replaced everywhere, longest first
+	shapes   map[string]string // names of the secrets that are replaced everywhere, by each spelling
 }
 
 // NewRedactor takes the secrets with their names ("$AGENTCONFORM_CREDENTIALS_API_KEY"). A text "//user:password@" keeps
 // its ends. The common texts are not replaced everywhere, even if they are secrets.
 func NewRedactor(secrets map[string]string, common ...string) *Redactor {
-	r := &Redactor{secrets: map[string]string{}, common: common}
+	r := &Redactor{common: common}
+	r.known.Store(&redactions{})
 	r.Add(secrets)
 	return r
 }
 
 // Add makes further secrets known, before they are sent. Those that are known already stay so, with their names.
 func (r *Redactor) Add(secrets map[string]string) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	for secret, name := range secrets {
-		if _, known := r.secrets[secret]; !known {
-			r.secrets[secret] = name
-		}
-	}
-	r.known.Store(redactionsOf(r.secrets, r.common))
+	r.adding.Lock()
+	defer r.adding.Unlock()
+	all := map[string]string{}
+	maps.Copy(all, secrets)
+	maps.Copy(all, r.known.Load().secrets)
+	r.known.Store(redactionsOf(all, r.common))
 }
 
 func redactionsOf(secrets map[string]string, common []string) *redactions {
-	shapes, own := map[string]string{}, map[string]string{}
-	r := &redactions{}
+	own, r := map[string]string{}, &redactions{secrets: secrets, shapes: map[string]string{}}
+	r.names = distinct(slices.Collect(maps.Values(secrets)))
 	for secret, name := range secrets {
-		if !slices.Contains(r.names, name) {
-			r.names = append(r.names, name)
-		}
 		userInfo := strings.HasPrefix(secret, "//") && strings.HasSuffix(secret, "@")
 		if userInfo {
 			name = "//" + name + "@"
@@ -77,25 +73,22 @@ func redactionsOf(secrets map[string]string, common []string) *redactions {
 		for _, shape := range SpellingsOf(secret) {
 			own[shape] = name
 			if everywhere {
-				shapes[shape] = name
+				r.shapes[shape] = name
 			}
 		}
 	}
-	r.shapes = longestFirst(shapes)
-	pairs := pairsOf(r.shapes, shapes)
-	r.replacer, r.own = strings.NewReplacer(pairs...), strings.NewReplacer(pairsOf(longestFirst(own), own)...)
-	r.recorder = strings.NewReplacer(append(pairs, "$AGENTCONFORM_", "$_AGENTCONFORM_", "${AGENTCONFORM_", "$_{AGENTCONFORM_")...)
-	slices.Sort(r.names)
+	pairs := pairsOf(r.shapes)
+	r.replacer, r.own = strings.NewReplacer(pairs...), strings.NewReplacer(pairsOf(own)...)
+	r.recorder = strings.NewReplacer(append(pairs, "$AGENTCONFORM_", "$_AGENTCONFORM_",
+		"${AGENTCONFORM_", "$_{AGENTCONFORM_")...)
 	return r
 }
 
-// longestFirst orders shapes, so that a secret that contains another is replaced whole.
-func longestFirst(shapes map[string]string) []string {
-	return slices.SortedFunc(maps.Keys(shapes), func(a, b string) int { return cmp.Or(len(b)-len(a), strings.Compare(a, b)) })
-}
-
-func pairsOf(ordered []string, names map[string]string) (pairs []string) {
-	for _, shape := range ordered {
+// pairsOf are shapes, each with its name, in the order in which they are replaced: one that contains another is replaced
+// whole.
+func pairsOf(names map[string]string) (pairs []string) {
+	longestFirst := func(a, b string) int { return cmp.Or(len(b)-len(a), strings.Compare(a, b)) }
+	for _, shape := range slices.SortedFunc(maps.Keys(names), longestFirst) {
 		pairs = append(pairs, shape, names[shape])
 	}
 	return pairs
@@ -107,15 +100,6 @@ func (r *Redactor) Record(s string) string { return r.known.Load().recorder.Repl
 
 // Text returns the text without secrets.
 func (r *Redactor) Text(s string) string { return r.known.Load().replacer.Replace(s) }
-
-// Texts returns the texts without secrets.
-func (r *Redactor) Texts(all []string) []string {
-	clean := make([]string, len(all))
-	for i, s := range all {
-		clean[i] = r.Text(s)
-	}
-	return clean
-}
 
 // shortestTrace is how much of a secret at the end of an excerpt is too much.
 const shortestTrace = 4
@@ -144,26 +128,15 @@ func (r *Redactor) Excerpt(s string) string {
 }
 
 // trace is the length of the longest part of a secret that is in a text, 0 where there is none.
-func (r *Redactor) trace(isIn func(shape string, length int) bool) int {
-	for _, shape := range r.known.Load().shapes {
-		for n := len(shape) - 1; n >= shortestTrace; n-- {
+func (r *Redactor) trace(isIn func(shape string, length int) bool) (longest int) {
+	for shape := range r.known.Load().shapes {
+		for n := len(shape) - 1; n >= shortestTrace && n > longest; n-- {
 			if isIn(shape, n) {
-				return n
+				longest = n
 			}
 		}
 	}
-	return 0
-}
-
-// Header returns a copy of the header of an answer as it is to be recorded.
-func (r *Redactor) Header(h http.Header) map[string][]string {
-	clean := make(map[string][]string, len(h))
-	for name, values := range h {
-		for _, v := range values {
-			clean[r.Record(name)] = append(clean[r.Record(name)], r.Record(v))
-		}
-	}
-	return clean
+	return longest
 }
 
 // Request returns a request as it is to be recorded, with the places where the suite has put secrets into it. Header
@@ -179,7 +152,8 @@ func (r *Redactor) Request(header http.Header, body []byte) reports.Message {
 				m.Headers[name] = append(m.Headers[name], r.Record(v))
 				continue
 			}
-			m.Headers[name] = append(m.Headers[name], r.Text(at)) // what looks like a name is one: the configuration holds the value
+			// What looks like a name is one: the configuration holds the value.
+			m.Headers[name] = append(m.Headers[name], r.Text(at))
 			holds = true
 		}
 		if holds {
@@ -188,7 +162,10 @@ func (r *Redactor) Request(header http.Header, body []byte) reports.Message {
 	}
 	text, done := string(body), 0
 	for i, value := range secretValues(body) {
-		name := r.ofBody(value.Str)
+		name, isWhole := known.secrets[value.Str]
+		if !isWhole { // a short one is replaced where it is all of it
+			name = r.Text(value.Str)
+		}
 		if name == value.Str {
 			continue
 		}
@@ -215,18 +192,8 @@ func secretValues(body []byte) (all []gjson.Result) {
 
 // plainHeader tells whether the suite sends the same values of a header whatever the configuration is.
 func plainHeader(name string) bool {
-	return slices.Contains([]string{"Accept", "Content-Type", "Origin", "Access-Control-Request-Method", "Access-Control-Request-Headers"}, name)
-}
-
-// ofBody is the value of a deployment's own secret without secrets: a short one is all of it.
-func (r *Redactor) ofBody(value string) string {
-	r.mu.Lock()
-	name, is := r.secrets[value]
-	r.mu.Unlock()
-	if is {
-		return name
-	}
-	return r.Text(value)
+	return slices.Contains([]string{"Accept", "Content-Type", "Origin", "Access-Control-Request-Method",
+		"Access-Control-Request-Headers"}, name)
 }
 
 // ShortestSpelled is the least length in bytes of a secret that is looked for everywhere, in all spellings.
@@ -234,36 +201,29 @@ const ShortestSpelled = 12
 
 // SpellingsOf are the spellings in which a secret is found, and no others: as it was sent, URL-encoded, HTML-escaped,
 // in base64, and each of these JSON-escaped, once or twice: the suite quotes JSON. SECURITY.md lists them.
-func SpellingsOf(secret string) (all []string) {
-	known := map[string]bool{}
-	add := func(spelled ...string) {
-		for _, s := range spelled {
-			if !known[s] {
-				known[s] = true
-				all = append(all, s)
-			}
-		}
+func SpellingsOf(secret string) []string {
+	query, path, escaped := url.QueryEscape(secret), url.PathEscape(secret), html.EscapeString(secret)
+	all := []string{secret, query, path, strings.ReplaceAll(query, "+", "%20"), strings.ReplaceAll(path, "%2F", "/"),
+		escaped, strings.NewReplacer("&#34;", "&quot;", "&#39;", "&#x27;").Replace(escaped),
+		base64.StdEncoding.EncodeToString([]byte(secret)), base64.URLEncoding.EncodeToString([]byte(secret))}
+	for _, s := range all {
+		all = append(all, octets.ReplaceAllStringFunc(s, strings.ToLower))
 	}
-	query, path := url.QueryEscape(secret), url.PathEscape(secret)
-	add(secret)
-	spaces, slashes := strings.ReplaceAll(query, "+", "%20"), strings.ReplaceAll(path, "%2F", "/")
-	for _, s := range []string{query, path, spaces, slashes} {
-		add(s, octets.ReplaceAllStringFunc(s, strings.ToLower))
-	}
-	escaped := html.EscapeString(secret)
-	add(escaped, strings.NewReplacer("&#34;", "&quot;", "&#39;", "&#x27;").Replace(escaped))
-	add(base64.StdEncoding.EncodeToString([]byte(secret)), base64.URLEncoding.EncodeToString([]byte(secret)))
 	if len(secret) >= ShortestSpelled {
-		add(encoded(secret)...)
+		all = append(all, encoded(secret)...)
 	}
+	all = distinct(all)
 	for _, s := range all {
-		add(escapedAsJSON(s)...)
+		all = append(all, escapedAsJSON(s)...)
 	}
+	all = distinct(all)
 	for _, s := range all {
-		add(escapedAsJSON(s)[0])
+		all = append(all, escapedAsJSON(s)[0])
 	}
-	return all
+	return distinct(all)
 }
+
+func distinct(texts []string) []string { return slices.Compact(slices.Sorted(slices.Values(texts))) }
 
 var octets = regexp.MustCompile(`%[0-9A-F]{2}`)
 
@@ -274,7 +234,8 @@ func encoded(secret string) []string {
 	for offset, first := range []int{0, 2, 3} {
 		text := append(make([]byte, offset), secret...)
 		last := len(text) * 8 / 6
-		all = append(all, base64.RawStdEncoding.EncodeToString(text)[first:last], base64.RawURLEncoding.EncodeToString(text)[first:last])
+		all = append(all, base64.RawStdEncoding.EncodeToString(text)[first:last],
+			base64.RawURLEncoding.EncodeToString(text)[first:last])
 	}
 	return all
 }

@@ -131,7 +131,8 @@ const maxAddress = 8 << 10
 // bounds. It is "" for any other request. The suite itself sends no such path.
 func unusable(r Request) string {
 	if size := len(r.Base) + len(r.Path); size > maxAddress {
-		return fmt.Sprintf("not sent: the target gave an id or an address that makes a URL of %d bytes; at most %d are sent", size, maxAddress)
+		return fmt.Sprintf("not sent: the target gave an id or an address that makes a URL of %d bytes; at most %d are sent",
+			size, maxAddress)
 	}
 	for segment := range strings.SplitSeq(r.Path, "/") {
 		if segment == "." || segment == ".." {

@@ -29,12 +29,6 @@ type Route struct {
 	Names   *Naming           // of the addresses that the control plane names; nil: any may be named
 }
 
-// direct tells whether no proxy is between the suite and a host: the configuration says where it is.
-func (r *Route) direct(address string) bool {
-	host, _, _ := net.SplitHostPort(address)
-	return r.Sockets[address] != "" || r.Resolve[host] != ""
-}
-
 // ProxyOf returns the proxy through which requests to a base address go, without user name and password; nil where
 // there is none.
 func (r *Route) ProxyOf(base string) *url.URL {
@@ -52,8 +46,10 @@ func (r *Route) ProxyOf(base string) *url.URL {
 }
 
 func (r *Route) proxy(request *http.Request) (*url.URL, error) {
+	at := reports.HostPort(request.URL.String())
+	host, _, _ := net.SplitHostPort(at)
 	switch {
-	case r.direct(reports.HostPort(request.URL.String())):
+	case r.Sockets[at] != "" || r.Resolve[host] != "": // the configuration says where it is
 		return nil, nil //nolint:nilnil // as http.Transport wants it
 	case r.Proxy != nil:
 		return r.Proxy, nil
@@ -82,7 +78,8 @@ func (r *Route) transports(concurrency int) *transports {
 	other := own.Clone()
 	other.Certificates, other.ServerName = nil, ""
 	t := &transports{route: r}
-	t.named, t.others = r.transport(concurrency, proxies, own, other), r.transport(concurrency, proxies, other, other)
+	t.named = r.transport(concurrency, proxies, own, other)
+	t.others = r.transport(concurrency, proxies, other, other)
 	t.named.TLSClientConfig.GetClientCertificate = t.show(own.Certificates)
 	t.others.TLSClientConfig.GetClientCertificate = t.show(nil)
 	return t
@@ -111,7 +108,6 @@ func (t *transports) RoundTrip(request *http.Request) (*http.Response, error) {
 	switch {
 	case err == nil:
 		t.answered.Store(true)
-		keepUnusableRedirect(request, response)
 	case t.asked.Load() && !t.answered.Load() && !isReset(err):
 		err = &notLetIn{err}
 	}
@@ -206,25 +202,24 @@ func (r *Route) dialing(proxies *sync.Map) func(ctx context.Context, network, ad
 	}
 }
 
-// stayOnTarget follows redirects of reading requests within the host that was asked, a few times. Any other
-// redirect is returned as the answer.
-func stayOnTarget(next *http.Request, via []*http.Request) error {
-	first := via[0]
-	if next.URL.Host != first.URL.Host || next.URL.Scheme != first.URL.Scheme || first.Method != http.MethodGet || len(via) > 5 {
-		return http.ErrUseLastResponse
-	}
-	return nil
-}
-
-// keepUnusableRedirect makes a redirect that leads nowhere an answer like any other: http.Client would return an error
-// in its place. The header stays, under a spelling that http.Client does not look for.
-func keepUnusableRedirect(request *http.Request, response *http.Response) {
-	to := response.Header.Get("Location")
-	if to == "" {
-		return
-	}
-	if at, err := request.URL.Parse(to); err != nil || at.Host == "" || at.Opaque != "" {
-		response.Header["location"] = response.Header["Location"]
-		delete(response.Header, "Location")
+// follow sends a request, and follows redirects of reading requests within the host that was asked, a few times. Any
+// other redirect is returned as the answer.
+func follow(way http.RoundTripper, request *http.Request) (*http.Response, error) {
+	const most = 5
+	kinds := []int{http.StatusMovedPermanently, http.StatusFound, http.StatusSeeOther, http.StatusTemporaryRedirect,
+		http.StatusPermanentRedirect}
+	for redirects := 0; ; redirects++ {
+		response, err := way.RoundTrip(request)
+		if err != nil || request.Method != http.MethodGet || redirects == most ||
+			!slices.Contains(kinds, response.StatusCode) {
+			return response, err
+		}
+		to, err := response.Location()
+		if err != nil || to.Host != request.URL.Host || to.Scheme != request.URL.Scheme {
+			return response, nil //nolint:nilerr // it leads nowhere
+		}
+		_ = response.Body.Close()
+		request = request.Clone(request.Context())
+		request.URL = to
 	}
 }

@@ -48,8 +48,7 @@ func urgencyOf(ctx context.Context) *atomic.Int32 {
 // that came first.
 type Semaphore struct {
 	mu      sync.Mutex
-	most    int // places
-	places  int // of these, now
+	places  int
 	taken   int
 	waiting []*waiter
 }
@@ -61,24 +60,21 @@ type waiter struct {
 }
 
 // NewSemaphore returns one with so many places.
-func NewSemaphore(places int) *Semaphore { return &Semaphore{most: places, places: places} }
+func NewSemaphore(places int) *Semaphore { return &Semaphore{places: places} }
 
 // SetPlaces changes how many places there are. What has one keeps it.
-func (s *Semaphore) SetPlaces(places int) { s.set(func() { s.most, s.places = places, places }) }
+func (s *Semaphore) SetPlaces(places int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.places = places
+	s.grant()
+}
 
 // Halve leaves half as many places as are taken, at least so many, where there are that many.
 func (s *Semaphore) Halve(least int) {
-	s.set(func() { s.places = min(s.places, max(least, s.taken/2)) })
-}
-
-// Restore gives back the places that Halve took.
-func (s *Semaphore) Restore() { s.set(func() { s.places = s.most }) }
-
-func (s *Semaphore) set(change func()) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	change()
-	s.grant()
+	s.places = min(s.places, max(least, s.taken/2))
 }
 
 // Enter waits until so many places are free, and takes them together: all, where more are asked for than there are.

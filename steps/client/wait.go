@@ -32,7 +32,9 @@ func Sleep(ctx context.Context, d time.Duration) error {
 
 // Repeat looks again and again, less and less often, until there is nothing more to wait for or the time is over. That
 // it is over is no error: what was hoped for is then judged as it is.
-func Repeat(ctx context.Context, first, longest time.Duration, until time.Time, look func() (done bool, err error)) error {
+func Repeat(ctx context.Context, first, longest time.Duration, until time.Time,
+	look func() (done bool, err error),
+) error {
 	for wait := first; ; wait = min(wait*3/2, longest) {
 		done, err := look()
 		if done || err != nil || time.Now().Add(wait).After(until) {

@@ -11,6 +11,7 @@ import (
 	"go.yaml.in/yaml/v4"
 	"golang.org/x/net/http/httpguts"
 
+	"github.com/agentconform/agentconform/reports/outfile"
 	"github.com/agentconform/agentconform/spec/spelling"
 )
 
@@ -175,7 +176,7 @@ func readSecret(path string) (string, error) {
 	if !info.Mode().IsRegular() || info.Size() > maxSecret {
 		return "", fmt.Errorf("it is no regular file of at most %d bytes", maxSecret)
 	}
-	content, err := readBounded(path)
+	content, err := outfile.Read(path, maxSecret)
 	if err != nil {
 		return "", err
 	}
@@ -186,9 +187,8 @@ func readSecret(path string) (string, error) {
 	return value, nil
 }
 
-// Reread reads the files of credentials again. If one has changed, it returns the configuration with the new values,
-// and c stays as it is; else nil. A file that cannot be read, or holds no credential, counts as unchanged: it may just
-// be written.
+// Reread reads the files of credentials again, and returns a configuration with the new values; nil where none has
+// changed. A file that cannot be read, or holds no credential, counts as unchanged: it may just be written.
 func (c *Config) Reread() *Config {
 	now := reflect.ValueOf(c).Elem()
 	for key, path := range c.SecretFiles {

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/agentconform/agentconform/reports"
+	"github.com/agentconform/agentconform/reports/outfile"
 )
 
 // Names tells whether the configuration names the origin of an address: that of target or of agent_target.
@@ -31,15 +32,6 @@ func Origin(address string) string {
 	return ""
 }
 
-// Gateway returns the headers of a group, which go to an address that the configuration names.
-func (group Headers) Gateway(agentServer bool) http.Header {
-	values := group.ControlPlane
-	if agentServer {
-		values = group.AgentServer
-	}
-	return HeaderOf(values)
-}
-
 // HeaderOf is a header with the values of a configuration.
 func HeaderOf(values map[string]string) http.Header {
 	h := http.Header{}
@@ -55,8 +47,12 @@ func (c *Config) Connection() *reports.Connection {
 	if c.TLS == (TLS{}) && c.Proxy == "" && len(c.Resolve) == 0 && c.Socket == (Sockets{}) {
 		return nil
 	}
-	via := &reports.Connection{CA: c.TLS.CA, Cert: c.TLS.Cert, Key: c.TLS.Key, ServerName: c.TLS.ServerName,
-		Insecure: c.TLS.Insecure, Proxy: c.Proxy, Resolve: map[string]string{}, Sockets: map[string]string{}}
+	via := &reports.Connection{
+		CA: c.TLS.CA, Cert: c.TLS.Cert, Key: c.TLS.Key,
+		ServerName: c.TLS.ServerName, Insecure: c.TLS.Insecure,
+		Proxy:   c.Proxy,
+		Resolve: map[string]string{}, Sockets: map[string]string{},
+	}
 	if len(ProxySecrets(c.Proxy)) > 0 {
 		via.Proxy = reports.ProxyVariable
 	}
@@ -82,7 +78,7 @@ func (t TLS) Client() (*tls.Config, *Error) {
 		InsecureSkipVerify: t.Insecure} //nolint:gosec // the user asks for it, and every report says it
 	if t.CA != "" {
 		c.RootCAs = x509.NewCertPool()
-		text, err := readBounded(t.CA)
+		text, err := outfile.Read(t.CA, maxFile)
 		if err == nil && !c.RootCAs.AppendCertsFromPEM(text) {
 			err = errors.New("it holds no certificate in PEM form")
 		}

@@ -26,8 +26,8 @@ socket: {control_plane: s}
 `), 0o600))
 	c, err := config.Load(config.Sources{File: path, Environ: []string{"AGENTCONFORM_HEADERS_AGENT_SERVER_X_GATEWAY=from-environment", "AGENTCONFORM_SOCKET_AGENT_SERVER=t"}})
 	require.NoError(t, err)
-	assert.Equal(t, "of-the-plane", c.Headers.Gateway(false).Get("X-Gateway"))
-	assert.Equal(t, "from-environment", c.Headers.Gateway(true).Get("X-Gateway"))
+	assert.Equal(t, "of-the-plane", config.HeaderOf(c.Headers.ControlPlane).Get("X-Gateway"))
+	assert.Equal(t, "from-environment", config.HeaderOf(c.Headers.AgentServer).Get("X-Gateway"))
 	secrets := c.Secrets()
 	assert.Equal(t, "$AGENTCONFORM_HEADERS_CONTROL_PLANE_X_GATEWAY", secrets["of-the-plane"])
 	for _, secret := range []string{c.Proxy, "pass word", "me:pass word", "me:pass%20word"} {
@@ -59,7 +59,7 @@ func TestPlainWordsInHeadersOfAGateway(t *testing.T) {
 		require.NoError(t, c.Complete(), value)
 		_, secret := c.Secrets()[value]
 		assert.Equal(t, plain, !secret, value)
-		assert.Equal(t, value, c.Headers.Gateway(false).Get("X-Stage"))
+		assert.Equal(t, value, config.HeaderOf(c.Headers.ControlPlane).Get("X-Stage"))
 	}
 	c := config.Default()
 	c.Target = "http://a"

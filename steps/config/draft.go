@@ -64,14 +64,6 @@ func (d *Draft) Count() (set, open int) {
 	return set, len(d.lines) - set
 }
 
-// Value is the value of a key that has one, else nil.
-func (d *Draft) Value(key string) any {
-	if line := d.lines[key]; line.set {
-		return line.value
-	}
-	return nil
-}
-
 // YAML writes the configuration as a file that Load reads, with what each key is for. It holds the credentials.
 func (c *Config) YAML() []byte {
 	d := &Draft{lines: map[string]draftLine{}}

@@ -8,7 +8,6 @@ import (
 	"io"
 	"io/fs"
 	"maps"
-	"os"
 	"path/filepath"
 	"reflect"
 	"slices"
@@ -18,6 +17,7 @@ import (
 	"go.yaml.in/yaml/v4"
 	"go.yaml.in/yaml/v4/plugin/limit"
 
+	"github.com/agentconform/agentconform/reports/outfile"
 	"github.com/agentconform/agentconform/spec/spelling"
 )
 
@@ -91,7 +91,7 @@ func (l *loader) at(n *yaml.Node) string {
 func (l *loader) file(path string) error {
 	named := path != ""
 	path = cmp.Or(path, DefaultFile)
-	content, err := readBounded(path)
+	content, err := outfile.Read(path, maxFile)
 	switch {
 	case errors.Is(err, fs.ErrNotExist) && !named:
 		return nil
@@ -156,19 +156,6 @@ func yamlProblem(err error) string {
 		return at.Message
 	}
 	return fmt.Sprintf("line %d, column %d: %s", at.Mark.Line, at.Mark.Column, at.Message)
-}
-
-func readBounded(path string) ([]byte, error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	content, err := io.ReadAll(io.LimitReader(f, maxFile+1))
-	if err == nil && len(content) > maxFile {
-		err = fmt.Errorf("larger than %d bytes", maxFile)
-	}
-	return content, err
 }
 
 func reason(err error) string {

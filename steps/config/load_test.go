@@ -286,7 +286,7 @@ func TestCredentialsFromFiles(t *testing.T) {
 	c, write, err := loadWithFiles(t, withFiles, "AGENTCONFORM_CREDENTIALS_TENANT_ID=from-environment", "AGENTCONFORM_USERS_1_HEADERS_X_ORG=also-from-there")
 	require.NoError(t, err)
 	values := func(c *config.Config) []string {
-		return []string{c.Credentials.APIKey, c.Credentials.TenantID, c.OtherTenant.Bearer, c.Headers.Gateway(false).Get("X-Gateway"),
+		return []string{c.Credentials.APIKey, c.Credentials.TenantID, c.OtherTenant.Bearer, config.HeaderOf(c.Headers.ControlPlane).Get("X-Gateway"),
 			c.Users[0].Token, c.Users[1].Headers["X-Key"], c.Users[1].Headers["X-Org"], c.Agent.StudioHeaders["X-Studio"]}
 	}
 	first := []string{"key-one", "from-environment", "bearer-one", "key-one", "ada-one", "bob-one", "also-from-there", "studio-one"}

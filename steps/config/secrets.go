@@ -7,6 +7,7 @@ import (
 	"maps"
 	"net/url"
 	"reflect"
+	"regexp"
 	"slices"
 	"strings"
 	"unicode"
@@ -38,7 +39,7 @@ func (c *Config) Secrets() map[string]string {
 		}
 	})
 	c.eachSecret(func(key, value string) { // a near miss reveals the right credential
-		for m := range mistakes {
+		for _, m := range []Mistake{OneMore, OtherCase, OneLess, OtherEnd} {
 			if wrong, name := m.shown(key, value); !strings.HasSuffix(value, wrong) {
 				named(name, wrong)
 			}
@@ -148,21 +149,14 @@ func userInfo(info string) (all []string) {
 	return all
 }
 
+var inURL = regexp.MustCompile(`://([^/?# \t\r\n"'<>\\]+)@`)
+
 // userInfosIn are the parts of a text that are the user info of a URL, as they are written.
 func userInfosIn(text string) (all []string) {
-	for {
-		_, rest, more := strings.Cut(text, "://")
-		if !more {
-			return all
-		}
-		text = rest
-		if end := strings.IndexAny(rest, "/?# \t\r\n\"'<>\\"); end >= 0 {
-			rest = rest[:end]
-		}
-		if at := strings.LastIndexByte(rest, '@'); at > 0 {
-			all = append(all, rest[:at])
-		}
+	for _, found := range inURL.FindAllStringSubmatch(text, -1) {
+		all = append(all, found[1])
 	}
+	return all
 }
 
 // longestJSON bounds a text in which strings are looked for, in bytes.
@@ -197,7 +191,8 @@ func (c *Config) templateSecrets() (all []templateSecret) {
 			name, _ := secret["name"].(string)
 			value, _ := secret["value"].(string)
 			if isObject {
-				all = append(all, templateSecret{Variable(group + "." + name), fmt.Sprintf("%s.%d.value", group, i), value})
+				key := fmt.Sprintf("%s.%d.value", group, i)
+				all = append(all, templateSecret{Variable(group + "." + name), key, value})
 			}
 		}
 	}
@@ -208,30 +203,32 @@ func (c *Config) templateSecrets() (all []templateSecret) {
 
 // Mistake is a way to get a credential almost right, for requests that a target must refuse: one that compares only a
 // part of a credential, or ignores its case, accepts them.
-type Mistake int
+type Mistake struct {
+	made  func(secret string) string
+	shell string // follows the variable of the right credential, where a shell is to write the wrong one
+	own   string // ends the name of a variable that holds the wrong one, where it is inside base64
+}
 
 // The mistakes.
-const (
-	OneMore   Mistake = iota // the credential and one more character
-	OtherCase                // its small letters as capitals, and the other way round
-	OneLess                  // without its last character
-	OtherEnd                 // another last character
-	mistakes
+var (
+	OneMore   = Mistake{func(secret string) string { return secret + "x" }, "}x", "_AND_MORE"}
+	OtherCase = Mistake{withOtherCase, "~~}", "_IN_OTHER_CASE"}
+	OneLess   = Mistake{withoutLast, "%?}", "_AND_LESS"}
+	OtherEnd  = Mistake{withOtherEnd, "%?}", "_CHANGED"}
 )
 
-// In returns the credential with the mistake; the same where it changes nothing. What may be a number in hexadecimal,
-// such as a uuid, is the same in either case.
+// In returns the credential with the mistake; the same where it changes nothing.
 func (m Mistake) In(secret string) string {
-	switch {
-	case secret == "":
+	if secret == "" {
 		return secret
-	case m == OneMore:
-		return secret + "x"
-	case m == OneLess:
-		return withoutLast(secret)
-	case m == OtherEnd:
-		return withOtherEnd(secret)
-	case strings.Trim(secret, "0123456789abcdefABCDEF-{}") == "":
+	}
+	return m.made(secret)
+}
+
+// withOtherCase has the small letters as capitals, and the other way round. What may be a number in hexadecimal, such
+// as a uuid, is the same in either case.
+func withOtherCase(secret string) string {
+	if strings.Trim(secret, "0123456789abcdefABCDEF-{}") == "" {
 		return secret
 	}
 	return strings.Map(func(r rune) rune {
@@ -326,13 +323,10 @@ func (m Mistake) shown(key, value string) (wrong, name string) {
 		}
 	}
 	if encoded {
-		own := [mistakes]string{OneMore: "_AND_MORE", OtherCase: "_IN_OTHER_CASE", OneLess: "_AND_LESS",
-			OtherEnd: "_CHANGED"}
-		return wrong, "${" + Variable(key) + own[m] + "}"
+		return wrong, "${" + Variable(key) + m.own + "}"
 	}
-	if m == OtherEnd { // the rest, which is also what has one character less
+	if m.own == OtherEnd.own { // the rest, which is also what has one character less
 		wrong = withoutLast(strings.TrimRight(wrong, "="))
 	}
-	ends := [mistakes]string{OneMore: "}x", OtherCase: "~~}", OneLess: "%?}", OtherEnd: "%?}"}
-	return wrong, "${" + Variable(key) + ends[m]
+	return wrong, "${" + Variable(key) + m.shell
 }

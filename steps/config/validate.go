@@ -124,12 +124,14 @@ func (v *validator) fixtures() {
 		if v.AgentTarget != "" { // the users are those of another graph
 			break
 		}
-		v.refuse(u.Token == "" && len(u.Headers) > 0, key+".token", "is missing, and the graph of fixtures accepts bearer "+
-			"tokens only", "set it in place of headers, or remove fixtures")
+		v.refuse(u.Token == "" && len(u.Headers) > 0, key+".token",
+			"is missing, and the graph of fixtures accepts bearer tokens only",
+			"set it in place of headers, or remove fixtures")
 		for name, value := range u.Fields {
 			_, isString := value.(string)
-			v.refuse(name != "role" || !isString, key+".fields."+name, "is not a field that the graph of fixtures adds to a "+
-				"user", "remove it, and use role with a string")
+			v.refuse(name != "role" || !isString, key+".fields."+name,
+				"is not a field that the graph of fixtures adds to a user",
+				"remove it, and use role with a string")
 		}
 	}
 }
@@ -147,8 +149,8 @@ func (v *validator) deployments() {
 	filled := v.Fixtures.Serve != "" && !named // by the fixtures
 	if v.Target != "" && len(v.Create.Body) > 0 {
 		v.refuse(!filled && !slices.Contains(sources, v.Source()), "create.body.source",
-			fmt.Sprintf("%q is not a source of the interface", v.Source()), "use one of "+strings.Join(sources, ", ")+
-				"; if the target has another name for it, set vocabulary")
+			fmt.Sprintf("%q is not a source of the interface", v.Source()),
+			"use one of "+strings.Join(sources, ", ")+"; if the target has another name for it, set vocabulary")
 		for _, key := range []string{"source_config", "source_revision_config"} {
 			value, given := v.Create.Body[key]
 			_, isObject := value.(map[string]any)
@@ -178,8 +180,8 @@ func (v *validator) users() {
 				"use another user"+other)
 		}
 		v.refuse(v.SeparateCredentials && u.Token != "" && slices.Contains(own, u.Token), "separate_credentials",
-			"is true, but "+key+".token is also a credential for the control plane", "use another token, or remove "+
-				"separate_credentials")
+			"is true, but "+key+".token is also a credential for the control plane",
+			"use another token, or remove separate_credentials")
 	}
 }
 
@@ -198,14 +200,16 @@ func (v *validator) secrets() {
 		if !isSecret(key) {
 			return
 		}
-		v.refuse(value != "" && len(value) < ShortestSecret && !isPublic(key, value), key, "is shorter than "+
-			strconv.Itoa(ShortestSecret)+" characters: too short to redact it in reports", "use a longer secret")
-		v.refuse(!httpguts.ValidHeaderFieldValue(value) || strings.TrimSpace(value) != value, key, "has a line break, "+
-			"leading or trailing whitespace, or another character that is not allowed in an HTTP header", "check for a copy "+
-			"error")
+		v.refuse(value != "" && len(value) < ShortestSecret && !isPublic(key, value), key,
+			fmt.Sprintf("is shorter than %d characters: too short to redact it in reports", ShortestSecret),
+			"use a longer secret")
+		v.refuse(!httpguts.ValidHeaderFieldValue(value) || strings.TrimSpace(value) != value, key,
+			"has a line break, leading or trailing whitespace, or another character that is not allowed in an HTTP header",
+			"check for a copy error")
 		isBare := strings.HasSuffix(key, ".token") ||
 			strings.HasSuffix(key, ".bearer") && v.CredentialHeaders.Bearer == "Authorization"
-		v.refuse(isBare && strings.HasPrefix(strings.ToLower(value), "bearer "), key, "begins with Bearer",
+		v.refuse(isBare && strings.HasPrefix(strings.ToLower(value), "bearer "), key,
+			"begins with Bearer",
 			"leave that out: it is added")
 		if inside(key, "headers") {
 			v.gateway(key, http.CanonicalHeaderKey(name), value)
@@ -239,10 +243,12 @@ func (v *validator) gateway(key, name, value string) {
 	})
 	isOwn := slices.Contains(ownHeaders, name)
 	v.refuse(value == "", key, "is empty", "set its value, or remove it")
-	v.refuse(isOwn, key, "is set by the suite itself", "remove it; user name and password of a proxy go into the URL of "+
-		"proxy")
-	v.refuse(!isOwn && instead != "", key, "is a credential of the target: it would be sent with requests that must have "+
-		"none", "set "+instead+" instead")
+	v.refuse(isOwn, key,
+		"is set by the suite itself",
+		"remove it; user name and password of a proxy go into the URL of proxy")
+	v.refuse(!isOwn && instead != "", key,
+		"is a credential of the target: it would be sent with requests that must have none",
+		"set "+instead+" instead")
 }
 
 // reach validates the keys that say how the target is reached.
@@ -256,14 +262,17 @@ func (v *validator) reach() {
 	for host, ip := range v.Resolve {
 		_, notIP := netip.ParseAddr(ip)
 		_, notAddress := netip.ParseAddr(host)
-		v.refuse(notIP != nil, "resolve."+host, fmt.Sprintf("%q is not an IP address", ip), "use an address such as "+
-			"127.0.0.1, without a port: the port is that of the URL")
-		v.refuse(notAddress == nil || !isHost(host), "resolve."+host, fmt.Sprintf("%q is not a host name", host),
+		v.refuse(notIP != nil, "resolve."+host,
+			fmt.Sprintf("%q is not an IP address", ip),
+			"use an address such as 127.0.0.1, without a port: the port is that of the URL")
+		v.refuse(notAddress == nil || !isHost(host), "resolve."+host,
+			fmt.Sprintf("%q is not a host name", host),
 			"use the host of target or agent_target, without a port")
 	}
 	at, sockets := reports.HostPort(v.Target), v.Socket
-	v.refuse(sockets != (Sockets{}) && v.Target == "" && v.AgentTarget == "", "socket", "is set, but neither target nor "+
-		"agent_target", "set target or agent_target to the URL that the server has on the socket, such as http://localhost")
+	v.refuse(sockets != (Sockets{}) && v.Target == "" && v.AgentTarget == "", "socket",
+		"is set, but neither target nor agent_target",
+		"set target or agent_target to the URL that the server has on the socket, such as http://localhost")
 	v.refuse(at != "" && at == reports.HostPort(v.AgentTarget) && sockets.ControlPlane != sockets.AgentServer,
 		"socket.agent_server", "target and agent_target have the same host and port, but not the same socket",
 		"use another host name in one of the two URLs")
@@ -275,6 +284,7 @@ func (v *validator) reach() {
 		u.Port() != "" && strings.Trim(u.Path, "/") == "" && u.RawQuery == "" && u.Fragment == ""
 	v.refuse(!isProxy, "proxy", "is not an http, https or socks5h URL with a port and without a path",
 		"use a URL such as http://proxy.example:3128")
-	v.refuse(isProxy && u.User != nil && len(userInfo(u.User.String())[0]) < ShortestSecret, "proxy", "has a password of "+
-		"fewer than "+strconv.Itoa(ShortestSecret)+" characters: too short to redact it in reports", "use a longer password")
+	v.refuse(isProxy && u.User != nil && len(userInfo(u.User.String())[0]) < ShortestSecret, "proxy",
+		fmt.Sprintf("has a password of fewer than %d characters: too short to redact it in reports", ShortestSecret),
+		"use a longer password")
 }

@@ -94,9 +94,8 @@ func (d *discoverer) askPlane(ctx context.Context) {
 		}
 	}
 	deployments, listed := d.deployments(ctx)
-	d.draftSources(deployments)
 	ofRepository, ofImage := config.Example("create.body"), config.Example("create.refused")
-	if d.Value("edition") == config.SelfHosted {
+	if d.draftSources(deployments) == config.SelfHosted {
 		ofRepository, ofImage = ofImage, ofRepository
 	}
 	d.Suggest("create.body", ofRepository, listed+". Without create.body a run creates nothing and is partial. "+
@@ -125,25 +124,28 @@ func (d *discoverer) deployments(ctx context.Context) (rows []gjson.Result, list
 
 // draftSources takes the edition that was given, else that of the source of a deployment: each source is of one edition
 // (section 2). A source that is none of the interface may be the target's name for one.
-func (d *discoverer) draftSources(deployments []gjson.Result) {
+func (d *discoverer) draftSources(deployments []gjson.Result) (edition string) {
 	editions := map[string]string{config.GitHost: config.Cloud, config.ExternalContainer: config.SelfHosted}
 	d.Suggest("edition", nil, "Not known: no deployment with a source of one edition is listed.")
-	if given := d.target.Config.Edition; given != "" {
-		d.Set("edition", given, "Given.")
+	if edition = d.target.Config.Edition; edition != "" {
+		d.Set("edition", edition, "Given.")
 	}
 	for _, row := range deployments {
 		source := row.Get("source").String()
-		edition, isKnown := editions[source]
+		of, isKnown := editions[source]
 		switch {
-		case isKnown && d.Value("edition") == nil:
+		case isKnown && edition == "":
+			edition = of
 			d.Set("edition", edition, d.line("Learned: the deployment %s has the source %s, which only this edition offers.",
 				row.Get("id"), source))
 		case !isKnown && source != config.InternalContainer && source != "":
-			d.Suggest("vocabulary", map[string]any{config.GitHost: d.line("%.60s", source)}, d.line("The deployment %s has the "+
-				"source %.60q, which is not a name of the interface. If it is the target's name for one of the sources, put that "+
-				"source on the left.", row.Get("id"), source))
+			const asks = "The deployment %s has the source %.60q, which is not a name of the interface. If it is the " +
+				"target's name for one of the sources, put that source on the left."
+			d.Suggest("vocabulary", map[string]any{config.GitHost: d.line("%.60s", source)},
+				d.line(asks, row.Get("id"), source))
 		}
 	}
+	return edition
 }
 
 // draftAddress looks in the deployments for the address of an agent server. Nothing is sent there: it may be anybody's.
@@ -198,8 +200,11 @@ func (d *discoverer) draftUsers() {
 			" and run init again, or put the users here.")
 		return
 	}
-	d.Set("users", all, "From the environment: the tokens stay in "+strings.Join(named, ", ")+"; to read one from a "+
-		"file, add token: {file: path} to the user.", "Cannot be learned: identity, that of the user for the handler; without it, what the graph and new threads get is not judged.")
+	d.Set("users", all,
+		"From the environment: the tokens stay in "+strings.Join(named, ", ")+"; to read one from a file, "+
+			"add token: {file: path} to the user.",
+		"Cannot be learned: identity, that of the user for the handler; without it, what the graph and new threads get "+
+			"is not judged.")
 }
 
 // askAgent takes how threads are listed from the answer to the first user, and status and detail of a refusal that does
@@ -219,12 +224,12 @@ func (d *discoverer) askAgent(ctx context.Context) {
 		return
 	}
 	isSame := a.Status == b.Status && a.Refused() && !target.NotServed(a)
-	d.learned("agent.rejected_status", a.Status, isSame, fmt.Sprintf("%s without credentials: status %d, with an unknown "+
-		"token: status %d", call, a.Status, b.Status))
+	d.learned("agent.rejected_status", a.Status, isSame,
+		fmt.Sprintf("%s without credentials: status %d, with an unknown token: status %d", call, a.Status, b.Status))
 	first, second := detailOf(a), detailOf(b)
 	isPlain := first != "" && first == second && d.line("%s", first) == first
-	d.learned("agent.rejected_detail", first, isSame && isPlain, d.line("without credentials %q, with an unknown token %q",
-		first, second))
+	d.learned("agent.rejected_detail", first, isSame && isPlain,
+		d.line("without credentials %q, with an unknown token %q", first, second))
 }
 
 // detailOf is the detail of a refusal: a string of JSON, or a short plain text.

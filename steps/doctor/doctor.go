@@ -84,22 +84,28 @@ type examiner struct {
 
 func newExaminer(t *target.Target, maker *shared.Maker, o suite.Options) *examiner {
 	p := plane.New(t, nil, time.Time{})
-	return &examiner{Examination: &Examination{Total: len(o.Catalogue.Requirements)}, target: t, plane: p,
-		agents: agent.New(t, p, maker, requestsAtOnce), catalogue: o.Catalogue, oracle: o.Oracle,
-		forecast: suite.Foresee(t.Config, suite.Selection{})}
+	return &examiner{
+		Examination: &Examination{Total: len(o.Catalogue.Requirements)},
+		target:      t,
+		plane:       p,
+		agents:      agent.New(t, p, maker, requestsAtOnce),
+		catalogue:   o.Catalogue,
+		oracle:      o.Oracle,
+		forecast:    suite.Foresee(t.Config, suite.Selection{}),
+	}
 }
 
 const requestsAtOnce = 9 // at most
 
-// Examine checks whether a run with the options could judge the target, and which keys its configuration lacks. It
-// sends a few reading requests and creates nothing; to try has it also run the conformance graph once for each word of
-// its contract, on threads that it removes where the agent server takes DELETE. The error is that of the context, or of
-// the route.
+// Examine checks whether a run with the options could judge the target, and which keys its configuration lacks. It only
+// reads; to try has it also run the conformance graph once for each word of its contract, on threads that it removes
+// where the agent server takes DELETE. The error is that of the context, or of the route.
 func Examine(ctx context.Context, o suite.Options, try bool) (*Examination, error) {
 	c := o.Config
-	t, err := target.New(target.Options{Config: c, Concurrency: requestsAtOnce, RunID: "doctor", Fixtures: o.Fixtures,
-		Oracle: o.Oracle,
-		Start:  time.Now()})
+	t, err := target.New(target.Options{
+		Config: c, Concurrency: requestsAtOnce, RunID: "doctor",
+		Fixtures: o.Fixtures, Oracle: o.Oracle, Start: time.Now(),
+	})
 	if err != nil {
 		return nil, err
 	}
@@ -136,8 +142,10 @@ func (x *examiner) examineTemplate() {
 	const subject = "create.body"
 	body := x.plane.Sources.Body("agentconform-doctor", nil)
 	request := x.target.ToControlPlane(target.TheClient, http.MethodPost, plane.DeploymentsPath, body)
-	violations := x.oracle.JudgeRequest(spec.Exchange{Side: request.Side, Method: request.Method, Path: request.Path,
-		RequestHeader: request.Header, RequestBody: request.Body})
+	violations := x.oracle.JudgeRequest(spec.Exchange{
+		Side: request.Side, Method: request.Method, Path: request.Path,
+		RequestHeader: request.Header, RequestBody: request.Body,
+	})
 	if len(violations) > 0 {
 		v := violations[0]
 		found := fmt.Sprintf("%s: expected %s, got %s", strings.TrimPrefix(v.Pointer, "/body"), v.Expected, v.Actual)

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"net/http"
 	"slices"
-	"sync"
 
 	"github.com/agentconform/agentconform/reports"
 	"github.com/agentconform/agentconform/steps/agent"
@@ -283,17 +282,12 @@ func (x *examiner) tryGraph(ctx context.Context) {
 func (x *examiner) removeThreads(ctx context.Context) {
 	threads := x.target.Ledger.Left(evidence.Thread)
 	all := reports.Count(len(threads), "thread")
-	var mu sync.Mutex
-	left, why := 0, ""
 	agent.RemoveThreads(ctx, x.target, threads, func(e reports.LedgerEntry) {
-		mu.Lock()
-		defer mu.Unlock()
-		if e.Reason != "" {
-			left, why = left+1, e.Reason
-		}
+		_ = x.target.Ledger.Tried(e) // it has no file
 	})
-	if left > 0 {
-		x.add(Noted, "threads", x.target.Redact.Excerpt(fmt.Sprintf("%d of %s not removed: %s", left, all, why)), "")
+	if left := x.target.Ledger.Left(evidence.Thread); len(left) > 0 {
+		found := fmt.Sprintf("%d of %s not removed: %s", len(left), all, left[0].Reason)
+		x.add(Noted, "threads", x.target.Redact.Excerpt(found), "")
 		return
 	}
 	x.add(Fine, "threads", all+" created and removed", "")

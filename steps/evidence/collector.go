@@ -15,8 +15,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/google/uuid"
-
 	"github.com/agentconform/agentconform/reports"
 	"github.com/agentconform/agentconform/spec"
 	"github.com/agentconform/agentconform/steps/client"
@@ -34,26 +32,35 @@ type Collector struct {
 	keptBytes    int                   // of their bodies
 	violations   map[string]*Violation // by their key: what the contract says against answers
 	known        map[string]int        // of these, by operation
-	oddIDs       bool                  // the target has given ids that are no UUIDs: they are sent as they are
 	mistakes     []string              // requests of the suite that break the contract, and not on purpose
 }
 
 // New returns a collector, in the words of the target, as exchanges were sent and received.
 func New(oracle *spec.Oracle, redact *client.Redactor, start time.Time, words spec.Words, reached Reach) *Collector {
 	return &Collector{
-		oracle: oracle, recorder: &recorder{redact: redact, words: words, Reach: reached}, start: start,
-		violations: map[string]*Violation{}, known: map[string]int{},
+		oracle:     oracle,
+		recorder:   &recorder{redact: redact, words: words, Reach: reached},
+		start:      start,
+		violations: map[string]*Violation{},
+		known:      map[string]int{},
 	}
 }
 
 // Observe records one exchange and judges it. It is a client.Observer.
 func (c *Collector) Observe(ctx context.Context, r client.Request, sent time.Time, a *client.Answer, cause string) int {
-	judged := spec.Exchange{Side: r.Side, Method: r.Method, Path: r.Path, Query: r.Query, RequestHeader: r.Header,
-		RequestBody: r.Body}
+	judged := spec.Exchange{
+		Side: r.Side, Method: r.Method, Path: r.Path, Query: r.Query,
+		RequestHeader: r.Header, RequestBody: r.Body,
+	}
 	if a != nil {
 		judged.Status, judged.Header, judged.Body = a.Status, a.Header, a.Body
 	}
 	found, against := c.oracle.JudgeResponse(judged), c.oracle.JudgeRequest(judged)
+	if !r.Wrong { // ids are sent as the target has given them
+		against = slices.DeleteFunc(against, func(v spec.Violation) bool {
+			return v.Keyword == "format" && strings.HasPrefix(v.Pointer, "/path/")
+		})
+	}
 	op, _ := c.oracle.Find(r.Side, r.Method, r.Path)
 	x := c.recorder.exchange(ctx, r, a, cause, found)
 	if !op.Field {
@@ -69,12 +76,6 @@ func (c *Collector) Observe(ctx context.Context, r client.Request, sent time.Tim
 
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.oddIDs = c.oddIDs || a != nil && r.Side == spec.ControlPlane && givesOddIDs(a)
-	if !r.Wrong && c.oddIDs { // the answer that gave them is judged
-		against = slices.DeleteFunc(against, func(v spec.Violation) bool {
-			return v.Keyword == "format" && strings.HasPrefix(v.Pointer, "/path/")
-		})
-	}
 	c.exchanges = reports.Record(c.exchanges, x)
 	o.ID = len(c.exchanges)
 	o.Request, _ = c.bounded(r.Body)
@@ -93,18 +94,6 @@ func (c *Collector) Observe(ctx context.Context, r client.Request, sent time.Tim
 	}
 	c.observations = append(c.observations, o) // ids are counted from one
 	return o.ID
-}
-
-// givesOddIDs tells whether an answer holds an id that is no UUID.
-func givesOddIDs(a *client.Answer) bool {
-	for _, path := range []string{"id", "latest_revision_id", "resources.#.id"} {
-		for _, id := range a.Get(path).Array() {
-			if text := id.String(); text != "" && (len(text) != 36 || uuid.Validate(text) != nil) {
-				return true
-			}
-		}
-	}
-	return false
 }
 
 // bounded is a body within what is kept of one, and of all, and whether that is all of it.

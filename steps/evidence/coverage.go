@@ -80,10 +80,10 @@ func (c *Collector) Trusted(side spec.Side) map[int]int {
 	return all
 }
 
-// Statuses counts the answers of both sides by status, and how many had each content type.
-func (c *Collector) Statuses() (statuses map[int]int, contentTypes map[string]int) {
+// Statuses counts the answers of the sides by status, and how many had each content type.
+func (c *Collector) Statuses(sides ...spec.Side) (statuses map[int]int, contentTypes map[string]int) {
 	statuses, contentTypes = map[int]int{}, map[string]int{}
-	for _, o := range c.which(func(o *Observation) bool { return o.Status != 0 }) {
+	for _, o := range c.which(func(o *Observation) bool { return o.Status != 0 && slices.Contains(sides, o.Side) }) {
 		statuses[o.Status]++
 		contentTypes[o.contentType]++
 	}

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"slices"
@@ -22,9 +21,10 @@ import (
 type Ledger struct {
 	run, target string
 
-	mu   sync.Mutex
-	file *os.File // nil: kept in memory only
-	all  things
+	mu      sync.Mutex
+	file    *os.File      // nil: kept in memory only
+	entries []Left        // each thing once, with what was said of it last: a ledger may have very many lines
+	place   map[thing]int // of these
 }
 
 // Left is something that a run created.
@@ -46,7 +46,7 @@ const (
 // read, all lines stay.
 func OpenLedger(path, run, target string) (*Ledger, error) {
 	if path == "" {
-		return &Ledger{run: run, target: target, all: newThings()}, nil
+		return &Ledger{run: run, target: target, place: map[thing]int{}}, nil
 	}
 	return openLedger(path, run, target, func(e Left) bool { return !e.Unremovable })
 }
@@ -60,7 +60,7 @@ func openLedger(path, run, target string, keep func(Left) bool) (*Ledger, error)
 	if err := outfile.Check(path); err != nil {
 		return nil, fmt.Errorf("opening the ledger: %w", err)
 	}
-	content, err := contentOf(path)
+	content, err := outfile.Read(path, maxLedger)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("opening the ledger: %w", err)
 	}
@@ -75,7 +75,7 @@ func openLedger(path, run, target string, keep func(Left) bool) (*Ledger, error)
 	if err != nil {
 		return nil, fmt.Errorf("opening the ledger: %w", err)
 	}
-	return &Ledger{run: run, target: target, file: f, all: newThings()}, nil
+	return &Ledger{run: run, target: target, file: f, place: map[thing]int{}}, nil
 }
 
 // Created notes something new at the control plane.
@@ -88,10 +88,10 @@ func (l *Ledger) Add(e reports.LedgerEntry) error {
 	e.ID = safe.Cut(e.ID, maxID) // a longer one cannot be sent, nor removed
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if _, known := l.all.place[nameOf(e)]; known {
+	if _, known := l.place[nameOf(e)]; known {
 		return nil
 	}
-	return l.note(e)
+	return l.write(e)
 }
 
 // Tried notes how the removal of something ended: it is gone, and with it all that belongs to it, or there is a reason
@@ -102,20 +102,17 @@ func (l *Ledger) Tried(e reports.LedgerEntry) error {
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return l.note(e)
+	return l.write(e)
 }
 
-// note takes what is said of something now, and appends a line. The caller holds the lock.
-func (l *Ledger) note(e reports.LedgerEntry) error {
+// write notes what is said of something now, and appends a line. The caller holds the lock.
+func (l *Ledger) write(e reports.LedgerEntry) error {
 	said := Left{l.run, l.target, e}
-	l.all.note(said)
+	l.note(said)
 	if l.file == nil {
 		return nil
 	}
-	line, err := json.Marshal(said)
-	if err != nil {
-		return err
-	}
+	line, _ := json.Marshal(said) // texts, which can be written
 	if _, err := l.file.Write(append(line, '\n')); err != nil {
 		return fmt.Errorf("writing the ledger: %w", err)
 	}
@@ -131,7 +128,7 @@ func (l *Ledger) Left(kind string) []reports.LedgerEntry {
 func (l *Ledger) Entries() (all []reports.LedgerEntry) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	for _, e := range l.all.all() {
+	for _, e := range l.all() {
 		all = append(all, e.LedgerEntry)
 	}
 	slices.SortStableFunc(all, func(a, b reports.LedgerEntry) int {
@@ -159,30 +156,21 @@ func nameOf(e reports.LedgerEntry) thing {
 	return thing{e.Kind, e.ID, e.Address, e.Thread}
 }
 
-// things are what the lines of a ledger are about, each once, with what was said of it last. A ledger may have very
-// many lines.
-type things struct {
-	entries []Left
-	place   map[thing]int
-}
-
-func newThings() things { return things{place: map[thing]int{}} }
-
-func (t *things) note(e Left) {
+func (l *Ledger) note(e Left) {
 	name := nameOf(e.LedgerEntry)
-	if at, known := t.place[name]; known {
-		same := &t.entries[at]
+	if at, known := l.place[name]; known {
+		same := &l.entries[at]
 		same.Removed, same.Reason, same.Unremovable = e.Removed, e.Reason, e.Unremovable
 	} else if !e.Removed {
-		t.entries, t.place[name] = append(t.entries, e), len(t.entries)
+		l.entries, l.place[name] = append(l.entries, e), len(l.entries)
 	}
 }
 
-// all are the things with what went with another one: a deployment takes its threads, a thread its runs.
-func (t *things) all() []Left {
-	all := slices.Clone(t.entries)
+// all are the entries with what went with another one: a deployment takes its threads, a thread its runs.
+func (l *Ledger) all() []Left {
+	all := slices.Clone(l.entries)
 	isGone := func(owner thing) bool {
-		at, known := t.place[owner]
+		at, known := l.place[owner]
 		return known && all[at].Removed
 	}
 	for i := range all {
@@ -212,34 +200,19 @@ type Damaged struct {
 }
 
 // ReadLedger returns the deployments and threads that runs did not remove, in the order of their creation, and the
-// lines that cannot be read. A last line that a crash has cut short is passed over: what it was about had not been
-// acknowledged.
+// lines that cannot be read.
 func ReadLedger(path string) ([]Left, []Damaged, error) {
-	content, err := contentOf(path)
+	content, err := outfile.Read(path, maxLedger)
 	if err != nil {
 		return nil, nil, fmt.Errorf("reading the ledger: %w", err)
 	}
 	return parseLedger(path, content)
 }
 
-// contentOf reads a file within the bound of a ledger.
-func contentOf(path string) ([]byte, error) {
-	file, err := os.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	defer file.Close() //nolint:errcheck // only read
-	content, err := io.ReadAll(io.LimitReader(file, maxLedger+1))
-	if err == nil && len(content) > maxLedger {
-		err = fmt.Errorf("%s has more than %d bytes, which no ledger has; is it the right file?", path, maxLedger)
-	}
-	return content, err
-}
-
 const anotherFile = "use the ledger.jsonl of a run, or move the file"
 
 func parseLedger(path string, content []byte) (left []Left, damaged []Damaged, err error) {
-	all, number, readable := newThings(), 0, false
+	read, number, readable := &Ledger{place: map[thing]int{}}, 0, false
 	for line := range bytes.Lines(whole(content)) {
 		number++
 		if line = bytes.TrimSpace(line); len(line) == 0 {
@@ -247,10 +220,10 @@ func parseLedger(path string, content []byte) (left []Left, damaged []Damaged, e
 		}
 		if e, is := parseEntry(line); is {
 			readable = true
-			all.note(e)
+			read.note(e)
 			continue
 		}
-		damaged = append(damaged, Damaged{number, safe.Cut(string(line[:min(len(line), maxQuoted)]), maxQuoted)})
+		damaged = append(damaged, Damaged{number, string(line[:min(len(line), maxQuoted)])})
 		if len(damaged) > maxDamaged {
 			return nil, nil, fmt.Errorf("%s: more than %d lines are no ledger entries; %s", path, maxDamaged, anotherFile)
 		}
@@ -259,7 +232,7 @@ func parseLedger(path string, content []byte) (left []Left, damaged []Damaged, e
 		return nil, nil, fmt.Errorf("%s:%d is not a ledger entry; %s", path, damaged[0].Line, anotherFile)
 	}
 	isGone := func(e Left) bool { return e.Removed || !isRemovable(e.LedgerEntry) }
-	return slices.DeleteFunc(all.all(), isGone), damaged, nil
+	return slices.DeleteFunc(read.all(), isGone), damaged, nil
 }
 
 // isRemovable tells whether a client can remove an entry. Where it is not known where a thread is, nothing is sent.
@@ -280,7 +253,7 @@ func parseEntry(line []byte) (e Left, readable bool) {
 	return e, true
 }
 
-// whole leaves out a last line that was cut short.
+// whole leaves out a last line that a crash has cut short: what it was about had not been acknowledged.
 func whole(content []byte) []byte {
 	end := bytes.LastIndexByte(content, '\n') + 1
 	if json.Valid(content[end:]) {
@@ -300,14 +273,10 @@ func worthKeeping(path string, content []byte, keep func(Left) bool) (kept []byt
 		return append(bytes.TrimRight(whole(content), "\n"), '\n'), nil
 	}
 	for _, e := range left {
-		if !keep(e) {
-			continue
+		if keep(e) {
+			line, _ := json.Marshal(e) // as it was read
+			kept = append(append(kept, line...), '\n')
 		}
-		line, err := json.Marshal(e)
-		if err != nil {
-			return nil, err
-		}
-		kept = append(append(kept, line...), '\n')
 	}
 	return kept, nil
 }

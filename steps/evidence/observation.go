@@ -13,13 +13,11 @@ import (
 	"github.com/agentconform/agentconform/steps/client"
 )
 
-// Observation is an exchange for rules about all that a run has seen: for which scenario who sent what to which
-// operation, and what came back. Bodies have the interface's names, and secrets: nothing of it may be reported as it
-// is.
+// Observation is an exchange for rules about all that a run has seen. Bodies have the interface's names, and secrets:
+// nothing of it may be reported as it is.
 type Observation struct {
-	ID          int
-	Scenario    string         // or the fixture that it was made for
-	Part        reports.Part   // of the scenario; set-up for a fixture
+	ID int
+	attribution
 	Op          spec.Operation // its ID is "" where the interface and its known extensions have none
 	Side        spec.Side
 	Base        string // address that Op.Path is relative to
@@ -33,7 +31,6 @@ type Observation struct {
 	// Request and Answer are the bodies; of a large one, or one that comes late in a large run, the beginning.
 	Request, Answer string
 
-	order       int  // of the scenario; fixtures come first
 	whole       bool // Answer is all of it
 	asked       Asked
 	passing     bool // the answer only asks to wait, or the target may not serve yet: no failure of the target
@@ -47,10 +44,13 @@ const keptBody, keptBodies = 64 << 10, 8 << 20
 func observationOf(ctx context.Context, op spec.Operation, r client.Request, sent time.Time, a *client.Answer) (
 	o Observation,
 ) {
-	by := attributed(ctx)
-	o = Observation{Scenario: by.name, order: by.order, Part: cmp.Or(by.part, reports.SetUp), Op: op, Side: r.Side,
-		Base: r.Base, Method: r.Method, Path: r.Path, Query: r.Query, Caller: r.Caller, Sent: sent, Ended: sent,
-		Wrong: r.Wrong}
+	o = Observation{
+		attribution: attributed(ctx), Op: op,
+		Side: r.Side, Base: r.Base, Method: r.Method, Path: r.Path, Query: r.Query,
+		Caller: r.Caller, Wrong: r.Wrong,
+		Sent: sent, Ended: sent,
+	}
+	o.Part = cmp.Or(o.Part, reports.SetUp)
 	if a != nil {
 		o.Status, o.Ended = a.Status, sent.Add(a.Took)
 		o.passing = a.Status == http.StatusTooManyRequests || r.Early && a.Status >= 500 ||
@@ -138,9 +138,9 @@ func idsOf(all []Observation) []int {
 
 // attribution says what exchanges are made for.
 type attribution struct {
-	name  string
-	order int
-	part  reports.Part
+	Scenario string       // or the fixture that it was made for
+	Part     reports.Part // of the scenario; set-up for a fixture
+	order    int          // of the scenario; fixtures come first
 }
 
 type attributionKey struct{}
@@ -148,18 +148,18 @@ type attributionKey struct{}
 // WithScenario attributes the exchanges made under the context. The order sorts the evidence: that of the scenario
 // in the features, or 0 for what scenarios share.
 func WithScenario(ctx context.Context, name string, order int) context.Context {
-	return context.WithValue(ctx, attributionKey{}, attribution{name: name, order: order})
+	return context.WithValue(ctx, attributionKey{}, attribution{Scenario: name, order: order})
 }
 
 // WithPart says which part of a scenario the exchanges made under the context are: that of the step that sends them.
 func WithPart(ctx context.Context, part reports.Part) context.Context {
 	by := attributed(ctx)
-	by.part = part
+	by.Part = part
 	return context.WithValue(ctx, attributionKey{}, by)
 }
 
 // Scenario returns the name that exchanges under the context are attributed to.
-func Scenario(ctx context.Context) string { return attributed(ctx).name }
+func Scenario(ctx context.Context) string { return attributed(ctx).Scenario }
 
 func attributed(ctx context.Context) attribution {
 	by, _ := ctx.Value(attributionKey{}).(attribution)

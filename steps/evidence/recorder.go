@@ -46,12 +46,12 @@ func (w *recorder) exchange(ctx context.Context, r client.Request, a *client.Ans
 		Request: w.redact.Request(r.Header, w.words.ToTarget(r.Side, r.Body)),
 		Error:   w.redact.Record(cause),
 	}
-	x.Scenario = attributed(ctx).name
+	x.Scenario = attributed(ctx).Scenario
 	if a != nil {
 		x.Status = a.Status
 		x.MS = float64(a.Took.Microseconds()) / 1000
 		x.Response = w.body(a.Wire())
-		x.Response.Headers = w.redact.Header(a.Header)
+		x.Response.Headers = safe.Copy(map[string][]string(a.Header), w.redact.Record)
 	}
 	x.Curl = w.redact.Curl(x.Method, x.URL, x.Request, w.Via)
 	for _, v := range found {
@@ -84,8 +84,10 @@ func (w *recorder) body(body []byte) reports.Message {
 func (w *recorder) violations(found []spec.Violation) []spec.Violation {
 	for i := range found {
 		v := &found[i]
-		v.Actual, v.Pointer, v.Expected = w.redact.Excerpt(v.Actual), w.redact.Text(v.Pointer), w.redact.Text(v.Expected)
-		v.Operation = w.redact.Text(v.Operation)
+		v.Actual = w.redact.Excerpt(v.Actual)
+		for _, text := range []*string{&v.Pointer, &v.Expected, &v.Operation} {
+			*text = w.redact.Text(*text)
+		}
 	}
 	return found
 }

@@ -27,7 +27,10 @@ func (c *Collector) Words() *Words {
 
 func wordsOf(renamed spec.Words, all []Observation) *Words {
 	w := &Words{
-		renamed: renamed.Renamed(), shown: map[string]bool{}, unchanged: map[string]bool{}, exchanges: map[int][]string{},
+		renamed:   renamed.Renamed(),
+		shown:     map[string]bool{},
+		unchanged: map[string]bool{},
+		exchanges: map[int][]string{},
 	}
 	for _, o := range all {
 		switch {
@@ -64,23 +67,18 @@ func (w *Words) noteBody(body gjson.Result) (depends []string) {
 }
 
 // Unchanged lists the words that the target uses as the interface does, and never as vocabulary has them.
-func (w *Words) Unchanged() (names []string) {
-	for _, name := range slices.Sorted(maps.Keys(w.unchanged)) {
-		if !w.shown[name] {
-			names = append(names, name)
-		}
-	}
-	return names
+func (w *Words) Unchanged() []string {
+	isShown := func(name string) bool { return w.shown[name] }
+	return slices.DeleteFunc(slices.Sorted(maps.Keys(w.unchanged)), isShown)
 }
 
 // Doubtful returns those of the words that the target has never shown to use: what failed over them may be the
-// configuration's fault. [spec.AnySource] stands for the sources: a target that has shown one of them knows what a
-// source is.
+// configuration's fault. [spec.AnySource] stands for the sources, unless the target has shown one of them.
 func (w *Words) Doubtful(words ...string) (doubtful []string) {
 	shown := func(name string) bool { return w.shown[name] }
+	anySource := slices.Contains(words, spec.AnySource) && !slices.ContainsFunc(spec.Sources(), shown)
 	for _, name := range w.renamed {
-		wanted := slices.Contains(words, name) ||
-			name != spec.NeutralField && slices.Contains(words, spec.AnySource) && !slices.ContainsFunc(spec.Sources(), shown)
+		wanted := slices.Contains(words, name) || anySource && name != spec.NeutralField
 		if wanted && !w.shown[name] {
 			doubtful = append(doubtful, name)
 		}

@@ -26,7 +26,12 @@ type naming struct {
 }
 
 func newFollow(r *revisions) *follow {
-	return &follow{revisions: r, known: map[string]naming{}, reads: map[string][]*seen{}, deleted: map[string]bool{}}
+	return &follow{
+		revisions: r,
+		known:     map[string]naming{},
+		reads:     map[string][]*seen{},
+		deleted:   map[string]bool{},
+	}
 }
 
 func (r *follow) note(s *seen) {
@@ -103,10 +108,11 @@ func (r *follow) afterUpdate(t *tally, s *seen, deployment string) {
 	before, other := "", ""
 	for _, read := range r.reads[deployment] {
 		named := read.answer.Get("latest_revision_id").Str
+		isAfter := !read.Sent.Before(act.ended) && (next.IsZero() || read.Ended.Before(next))
 		switch {
 		case !read.Ended.After(act.sent):
 			before = named
-		case !read.Sent.Before(act.ended) && (next.IsZero() || read.Ended.Before(next)) && named != "" && named != latest:
+		case isAfter && named != "" && named != latest:
 			other = named
 		}
 	}

@@ -54,7 +54,8 @@ func (r *isolation) isTold(o Other, v outcome.Violation) bool {
 		operation, leaked := r.leaks[f.Exchange]
 		return leaked && operation == v.Operation
 	}
-	return reports.Among([]string{tellLeaks}, o.Requirement.ID) && slices.ContainsFunc(o.Outcome.Violations, isSame)
+	return reports.Among([]string{tellLeaks}, o.Requirement.ID) &&
+		slices.ContainsFunc(o.Outcome.Violations, isSame)
 }
 
 // credentialsOf are named by their user: their value is a secret.
@@ -68,8 +69,8 @@ func (r *isolation) leaked(t *tally, s *seen, what, key, value string) {
 	if what != credentialsOf {
 		actual += ": " + value
 	}
-	t.violated(s, placeOf(s.answer, value), "an answer to one caller holds "+what+" of another user", "nothing of another user",
-		actual)
+	t.violated(s, placeOf(s.answer, value), "an answer to one caller holds "+what+" of another user",
+		"nothing of another user", actual)
 }
 
 // anyIndex finds the indices in a JSON pointer.
@@ -105,8 +106,8 @@ func (r *isolation) note(s *seen) {
 	case s.Op.ID == "create-run":
 		b.owns(s, "run_id")
 		for _, m := range s.request.Get("input.messages").Array() {
-			if text := m.Get("content"); text.Type == gjson.String && len(text.Str) >= longEnough {
-				b.texts[text.Str] = written(text.Str)
+			if text := m.Get("content").Str; len(text) >= longEnough {
+				b.texts[text] = written(text)
 			}
 		}
 	}
@@ -165,21 +166,18 @@ func (r *isolation) check(t *tally, s *seen) {
 
 // knows tells whether the caller has sent the text, in this request or in any other.
 func (r *isolation) knows(s *seen, what string) bool {
-	if carries(s, what) {
-		return true
-	}
 	own := r.users[s.Caller.Name]
-	return own != nil && (strings.Contains(own.sent.String(), what) || strings.Contains(own.sent.String(), written(what)))
+	return carries(s, what) || own != nil && holds(own.sent.String(), what)
 }
 
 // carries tells whether a request holds the text in its address or its body.
 func carries(s *seen, what string) bool {
-	for _, part := range []string{s.Path, s.Query, s.Request} {
-		if strings.Contains(part, what) || strings.Contains(part, written(what)) {
-			return true
-		}
-	}
-	return false
+	return holds(s.Path, what) || holds(s.Query, what) || holds(s.Request, what)
+}
+
+// holds tells whether a text has another one in it, as it is or as JSON writes it.
+func holds(text, what string) bool {
+	return strings.Contains(text, what) || strings.Contains(text, written(what))
 }
 
 // valuesAt are the strings and numbers at some keys of an answer, at any depth.

@@ -47,7 +47,7 @@ func (r *Record) all() map[string]*invariant {
 	c := r.target.Config
 	sent, leaks, rollbacks := newRevisions(c.Patience), newIsolation(r.target), newRollback()
 	follows := newFollow(sent)
-	return map[string]*invariant{
+	rules := map[string]*invariant{
 		`each answer of the control plane has the id of its request`: {
 			side: plane, check: sameIDs, toldBy: "CP-GET-1 CP-REV-1 CP-CREATE-* CP-UPDATE-* CP-POLL-*"},
 		`each answer of the agent server has the id of its request`: {
@@ -59,7 +59,8 @@ func (r *Record) all() map[string]*invariant {
 		`each refusal of the authentication handler has its status and detail`: {
 			side: agent, check: refusals(c.Agent.RejectedStatus, c.Agent.RejectedDetail), toldBy: "AS-AUTH-*"},
 		`each read of a revision shows what was sent for it`: {
-			side: plane, note: sent.note, check: sent.asSent, toldBy: "CP-CREATE-* CP-UPDATE-* CP-REV-* CP-POLL-* CP-LIST-*"},
+			side: plane, note: sent.note, check: sent.asSent,
+			toldBy: "CP-CREATE-* CP-UPDATE-* CP-REV-* CP-POLL-* CP-LIST-*"},
 		`each answer with a deployment shows the source_revision_config of the revision that it names as latest`: {
 			side: plane, check: sent.asNamed, toldBy: "CP-CREATE-* CP-UPDATE-* CP-GET-* CP-REV-* CP-POLL-*"},
 		`each read of a revision shows the fields of the one before that its update did not name`: {
@@ -67,12 +68,6 @@ func (r *Record) all() map[string]*invariant {
 		`no revision was seen with another status after it was DEPLOYED while none was later`: {
 			side: plane, check: sent.staysDeployed, advisory: true,
 			toldBy: "CP-POLL-* CP-LIST-* CP-REV-* CP-UPDATE-* CP-CREATE-*"},
-		`no update of "repo_ref" in this run was served and created no revision`: r.creates(
-			"repo_ref", "CP-UPDATE-1"),
-		`no update of "graph_config_path" in this run was served and created no revision`: r.creates(
-			"graph_config_path", "CP-UPDATE-2"),
-		`no update of "image_uri" in this run was served and created no revision`: r.creates(
-			"image_uri", "CP-UPDATE-3"),
 		`no deployment that this run has waited for stayed without reaching DEPLOYED`: r.effect(
 			"create-deployment", "", "CP-POLL-1", "a deployment of this run did not reach DEPLOYED"),
 		`each read shows what was written before, once the configured patience is over`: {
@@ -85,6 +80,15 @@ func (r *Record) all() map[string]*invariant {
 		`no answer after a rollback holds the id or the text of the prior run`: {
 			side: agent, note: rollbacks.note, check: rollbacks.check, toldBy: "AS-ROLLBACK-*"},
 	}
+	// Updates create a revision (section 2), those too that only bring about a precondition. The field may be a neutral
+	// word that is configured wrongly.
+	for field, owner := range map[string]string{
+		"repo_ref": "CP-UPDATE-1", "graph_config_path": "CP-UPDATE-2", "image_uri": "CP-UPDATE-3",
+	} {
+		rules[`no update of "`+field+`" in this run was served and created no revision`] = r.effect("update-deployment",
+			sourceConfig+"."+field, owner, "an update of "+field+" was served and created no revision", field)
+	}
+	return rules
 }
 
 // Record is what a run has recorded, judged once for all invariants.
@@ -151,8 +155,7 @@ func (r *Record) read() {
 // outcome is the verdict of the invariant with the sentence. A violation that another requirement shows at the same
 // place of the same exchange is left to it, and so are all where a requirement has failed that tells the same and binds
 // as much. A leak between users is left to nothing else than a requirement that shows a leak by the same operation.
-// That one makes the run non-conformant, so nothing is lost. Where no answer could have shown a violation, what has
-// failed or is blocked among these blocks the invariant.
+// Where no answer could have shown a violation, what has failed or is blocked among these blocks the invariant.
 func (r *Record) outcome(sentence string) (judged int, verdict error) {
 	r.judge()
 	rule := r.rules[sentence]
@@ -166,7 +169,9 @@ func (r *Record) outcome(sentence string) (judged int, verdict error) {
 		tellsTheSame := reports.Among(strings.Fields(rule.toldBy), id)
 		switch {
 		case o.Outcome.Verdict == reports.Blocked && judged == 0 && tellsTheSame:
-			return 0, &outcome.Outcome{Verdict: reports.Blocked, Reason: o.Outcome.Reason, BlockedBy: o.Outcome.BlockedBy}
+			return 0, &outcome.Outcome{
+				Verdict: reports.Blocked, Reason: o.Outcome.Reason, BlockedBy: o.Outcome.BlockedBy,
+			}
 		case o.Outcome.Verdict != reports.Failed, o.Requirement.Level != reports.Must && !rule.advisory:
 		case tellsTheSame && rule.shows == nil:
 			owners, found = append(owners, id), nil
@@ -250,13 +255,6 @@ func (s *seen) ofInterface() bool { return s.Op.ID != "" && !s.Op.Field }
 
 // isUser tells whether a user of the configuration sent the request.
 func (s *seen) isUser() bool { return strings.HasPrefix(s.Caller.Name, "users.") }
-
-// creates holds updates of a field to creating a revision (section 2), those too that only bring about a
-// precondition. The field may be a neutral word that is configured wrongly.
-func (r *Record) creates(field, owner string) *invariant {
-	summary := "an update of " + field + " was served and created no revision"
-	return r.effect("update-deployment", sourceConfig+"."+field, owner, summary, field)
-}
 
 // effect finds the requests that were served and had no effect, of those to an operation that have a string at a path
 // of their body, where one is given: by those who have waited for the effect and are blocked by its owner.

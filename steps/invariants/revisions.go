@@ -28,7 +28,7 @@ func (r *revisions) asSent(t *tally, s *seen) {
 		if got.field == commit && !aCommit.MatchString(got.value) {
 			continue
 		}
-		sent, first := r.sentFor(got.fieldOf), r.firstValue(got.fieldOf)
+		sent, first := r.sentFor(got.revision, got.field), r.firstValue(got.revision, got.field)
 		switch {
 		case sent != "":
 			t.compared(s, got, got.value != "" && SameValue(got.field, sent, got.value),
@@ -42,10 +42,10 @@ func (r *revisions) asSent(t *tally, s *seen) {
 
 // firstValue is the first value that was shown of a revision and is not to change: what was sent, or with a final
 // status; nil where none was.
-func (r *revisions) firstValue(of fieldOf) *read {
-	values, sent := r.shown[of], r.sentFor(of) != ""
+func (r *revisions) firstValue(id, field string) *read {
+	values, sent := r.of(id).shown[field], r.sentFor(id, field) != ""
 	known := func(v read) bool {
-		return (sent || v.settled) && v.value != "" && (of.field != commit || aCommit.MatchString(v.value))
+		return (sent || v.settled) && v.value != "" && (field != commit || aCommit.MatchString(v.value))
 	}
 	if i := slices.IndexFunc(values, known); i >= 0 {
 		return &values[i]
@@ -72,13 +72,13 @@ func (r *revisions) asNamed(t *tally, s *seen) {
 	}
 	latest := s.answer.Get("latest_revision_id").Str
 	for _, got := range readsOf(latest, s.answer, s.ID, fieldsAll) {
-		field, sent := got.field, r.sentFor(got.fieldOf) != ""
-		own := slices.DeleteFunc(slices.Clone(r.shown[got.fieldOf]), func(v read) bool { return v.value == "" })
+		field, sent := got.field, r.sentFor(got.revision, got.field) != ""
+		own := slices.DeleteFunc(slices.Clone(r.of(latest).shown[field]), func(v read) bool { return v.value == "" })
 		at := slices.IndexFunc(own, func(v read) bool { return sent || v.settled })
 		if at < 0 || got.value == "" && (!sent || wrote) {
 			continue
 		}
-		if !sent && !s.Sent.After(r.settled[latest]) && !r.served[field+" "+got.value] {
+		if !sent && !s.Sent.After(r.of(latest).settled) && !r.served[field+" "+got.value] {
 			continue
 		}
 		isOwn := func(v read) bool { return sameEither(field, v.value, got.value) }
@@ -97,7 +97,7 @@ func (r *revisions) asBefore(t *tally, s *seen) {
 		if u == nil || before == "" || u.fields[got.field] != "" {
 			continue
 		}
-		if earlier := r.firstValue(fieldOf{before, got.field}); earlier != nil {
+		if earlier := r.firstValue(before, got.field); earlier != nil {
 			t.compared(s, got, got.value != "" && SameValue(got.field, earlier.value, got.value),
 				"a revision shows another %s than the one before, although the update did not name it", earlier.String())
 		}
@@ -106,19 +106,19 @@ func (r *revisions) asBefore(t *tally, s *seen) {
 
 // creation returns the update that has created a revision, and the revision that the deployment named before; nothing
 // where either is not certain.
-func (r *revisions) creation(revision string) (made *write, before string) {
-	at := slices.IndexFunc(r.created, func(u *write) bool { return u.revision == revision && u.patch })
-	if at < 0 || !r.sure(r.created[at]) {
+func (r *revisions) creation(id string) (made *write, before string) {
+	if made = r.of(id).by; !r.sure(made) || !made.patch {
 		return nil, ""
 	}
-	made = r.created[at]
 	var last *write
-	for _, u := range r.created {
-		if u.deployment == made.deployment && !u.ended.After(made.sent) && (last == nil || u.ended.After(last.ended)) {
+	for _, other := range r.byID {
+		u := other.by
+		isBefore := u != nil && u.deployment == made.deployment && !u.ended.After(made.sent)
+		if isBefore && (last == nil || u.ended.After(last.ended)) {
 			last = u
 		}
 	}
-	if last == nil || !r.sure(last) || r.changedBetween(made.deployment, last.ended, made.sent) {
+	if !r.sure(last) || r.changedBetween(made.deployment, last.ended, made.sent) {
 		return nil, ""
 	}
 	return made, last.revision
@@ -138,9 +138,8 @@ func (r *revisions) staysDeployed(t *tally, s *seen) {
 		return
 	}
 	for id, revision := range shownIn(s) {
-		at, known := r.deployed[id]
-		status := revision.Get("status").Str
-		if !known || !plane.IsKnown(strings.ToUpper(status)) || !s.Sent.After(at) || !r.isLatest(id, s.Ended) {
+		at, status := r.of(id).deployed, revision.Get("status").Str
+		if at.IsZero() || !plane.IsKnown(strings.ToUpper(status)) || !s.Sent.After(at) || !r.isLatest(id, s.Ended) {
 			continue
 		}
 		if !plane.IsDeployed(status) && !s.Sent.After(at.Add(r.patience)) { // it may show what was before
@@ -155,7 +154,7 @@ func (r *revisions) staysDeployed(t *tally, s *seen) {
 }
 
 // isLatest tells whether a revision of this run was certainly the latest of its deployment until then.
-func (r *revisions) isLatest(revision string, until time.Time) bool {
-	i := slices.IndexFunc(r.created, func(u *write) bool { return u.revision == revision })
-	return i >= 0 && r.sure(r.created[i]) && !r.changedBetween(r.created[i].deployment, r.created[i].ended, until)
+func (r *revisions) isLatest(id string, until time.Time) bool {
+	by := r.of(id).by
+	return r.sure(by) && !r.changedBetween(by.deployment, by.ended, until)
 }

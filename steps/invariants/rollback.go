@@ -5,14 +5,12 @@ import (
 	"strconv"
 	"strings"
 	"time"
-
-	"github.com/tidwall/gjson"
 )
 
 // rollback holds answers free of runs that were rolled back (section 3): of their ids and texts, in what was asked for
 // after the new run had completed.
 type rollback struct {
-	posted map[string]*posted // runs by address of the agent server and id
+	posted map[idAt]*posted // runs
 	order  []*posted
 	gone   []*gone // made when all runs are known
 	made   bool
@@ -20,23 +18,22 @@ type rollback struct {
 
 // posted is a run that was accepted.
 type posted struct {
-	id, text    string
-	thread      string // with the address of its agent server
-	sent, ended time.Time
-	wait        time.Duration // that its graph was told to stay in progress at least
-	rollsBack   bool
-	completed   time.Time // when its join was answered with 2xx; zero: not seen
+	id, text     string
+	base, thread string // address of its agent server, and the thread there
+	sent, ended  time.Time
+	wait         time.Duration // that its graph was told to stay in progress at least
+	rollsBack    bool
+	completed    time.Time // when its join was answered with 2xx; zero: not seen
 }
 
 // gone is a run that was in progress when another one rolled it back.
 type gone struct {
-	*posted
-	after time.Time // the new run had completed
-	text  string    // "" where another run has it too
-	id    string    // "" where it is short, or another run at the agent server has it too
+	base     string    // address of its agent server
+	id, text string    // each "" where it is short, or another run has it too
+	after    time.Time // the new run had completed
 }
 
-func newRollback() *rollback { return &rollback{posted: map[string]*posted{}} }
+func newRollback() *rollback { return &rollback{posted: map[idAt]*posted{}} }
 
 // waits finds how long a run of the conformance graph is told to stay in progress.
 var waits = regexp.MustCompile(`\bwait(?:-after-write)?=(\d+)`)
@@ -52,20 +49,17 @@ func (r *rollback) note(s *seen) {
 		if id == "" || len(messages) == 0 {
 			return
 		}
-		text := messages[len(messages)-1].Get("content")
-		p := &posted{id: id, thread: s.Base + " " + s.In("thread_id"), sent: s.Sent, ended: s.Ended,
+		p := &posted{id: id, text: messages[len(messages)-1].Get("content").Str, base: s.Base,
+			thread: s.In("thread_id"), sent: s.Sent, ended: s.Ended,
 			rollsBack: s.request.Get("multitask_strategy").Str == "rollback"}
-		if text.Type == gjson.String {
-			p.text = text.Str
-			if m := waits.FindStringSubmatch(text.Str); m != nil {
-				ms, _ := strconv.Atoi(m[1])
-				p.wait = time.Duration(ms) * time.Millisecond
-			}
+		if m := waits.FindStringSubmatch(p.text); m != nil {
+			ms, _ := strconv.Atoi(m[1])
+			p.wait = time.Duration(ms) * time.Millisecond
 		}
-		r.posted[s.Base+" "+id] = p
+		r.posted[idAt{s.Base, id}] = p
 		r.order = append(r.order, p)
 	case "join-run":
-		if p := r.posted[s.Base+" "+s.In("run_id")]; p != nil && p.completed.IsZero() {
+		if p := r.posted[idAt{s.Base, s.In("run_id")}]; p != nil && p.completed.IsZero() {
 			p.completed = s.Ended
 		}
 	}
@@ -78,7 +72,7 @@ func (r *rollback) find() {
 	for _, p := range r.order {
 		for _, n := range r.order {
 			inProgress := p.ended.Before(n.sent) && n.ended.Before(p.sent.Add(p.wait))
-			if n.rollsBack && n != p && n.thread == p.thread && inProgress && !n.completed.IsZero() {
+			if n.rollsBack && n != p && n.base == p.base && n.thread == p.thread && inProgress && !n.completed.IsZero() {
 				r.gone = append(r.gone, r.goneOf(p, n))
 				break
 			}
@@ -88,13 +82,12 @@ func (r *rollback) find() {
 
 // goneOf is a run that was rolled back, by what no other run has: ids may be used again, and be numbers in each thread.
 func (r *rollback) goneOf(p, next *posted) *gone {
-	base, _, _ := strings.Cut(p.thread, " ")
-	g := &gone{posted: p, after: next.completed, text: p.text, id: p.id}
+	g := &gone{base: p.base, id: p.id, text: p.text, after: next.completed}
 	for _, other := range r.order {
 		if other != p && strings.Contains(other.text, p.text) || len(p.text) < longEnough {
 			g.text = ""
 		}
-		if other != p && other.id == p.id && strings.HasPrefix(other.thread, base+" ") || len(p.id) < longEnough {
+		if other != p && other.id == p.id && other.base == p.base || len(p.id) < longEnough {
 			g.id = ""
 		}
 	}
@@ -109,16 +102,14 @@ func (r *rollback) check(t *tally, s *seen) {
 	if !s.ofInterface() || !s.ok() {
 		return
 	}
-	body := s.Answer
 	for _, g := range r.gone {
-		if !s.Sent.After(g.after) || !strings.HasPrefix(g.thread, s.Base+" ") {
+		if !s.Sent.After(g.after) || g.base != s.Base {
 			continue
 		}
 		t.judged++
 		for _, held := range [][2]string{{"id", g.id}, {"text", g.text}} {
 			what, value := held[0], held[1]
-			isHeld := strings.Contains(body, value) || strings.Contains(body, written(value))
-			if value != "" && isHeld && !carries(s, value) {
+			if value != "" && holds(s.Answer, value) && !carries(s, value) {
 				t.violated(s, "", "an answer holds the "+what+" of a run that was rolled back before", "nothing of the run",
 					"its "+what+" "+value)
 			}

@@ -24,20 +24,20 @@ var (
 	fieldsAll = append(slices.Clone(fieldsSet), commit)
 )
 
-// revisions is what the requests of a run have set for its revisions, and what reads of them have shown. A request that
-// creates a revision says which by its answer: a PATCH only where no other one of the deployment was under way at the
-// same time.
+// revisions is what the requests of a run have set for its revisions, and what reads of them have shown.
 type revisions struct {
-	named   map[string]time.Time         // by revision: when an answer first named it
-	updates map[string][]*write          // by deployment
-	created []*write                     // that name a revision
-	shown   map[fieldOf][]read           // each value once
-	settled map[string]time.Time         // by revision: when an answer first showed a final status
-	served  map[string]bool              // fields with values of revisions that were DEPLOYED: "repo_ref main"
-	sent    map[string]map[string]string // by revision and field, where it is known; nil until all requests are
+	byID     map[string]*revision
+	updates  map[string][]*write // by deployment
+	served   map[string]bool     // fields with values of revisions that were DEPLOYED: "repo_ref main"
+	patience time.Duration       // for which a read may show what was before
+}
 
-	patience time.Duration        // for which a read may show what was before
-	deployed map[string]time.Time // by revision: when an answer first showed it DEPLOYED
+// revision is what is known of one.
+type revision struct {
+	named, settled, deployed time.Time // when an answer first named it, showed a final status, or DEPLOYED; else zero
+
+	by    *write            // the first request whose answer has named it as its own; see sure
+	shown map[string][]read // by field, each value once
 }
 
 // write is a request that may have created a revision.
@@ -50,13 +50,11 @@ type write struct {
 	fields      map[string]string
 }
 
-// fieldOf is a field of the source of a revision.
-type fieldOf struct{ revision, field string }
-
 // read is the value of a field in an answer, "" where it is null, empty or absent: either may become a value when the
 // revision is built.
 type read struct {
-	fieldOf
+	revision string
+	field    string
 	value    string
 	settled  bool // shown with a final status of the revision, so that it does not change any more
 	deployed bool
@@ -72,8 +70,20 @@ func (v read) String() string {
 }
 
 func newRevisions(patience time.Duration) *revisions {
-	return &revisions{named: map[string]time.Time{}, updates: map[string][]*write{}, shown: map[fieldOf][]read{},
-		settled: map[string]time.Time{}, served: map[string]bool{}, patience: patience, deployed: map[string]time.Time{}}
+	return &revisions{
+		byID:     map[string]*revision{},
+		updates:  map[string][]*write{},
+		served:   map[string]bool{},
+		patience: patience,
+	}
+}
+
+// of is what is known of a revision.
+func (r *revisions) of(id string) *revision {
+	if r.byID[id] == nil {
+		r.byID[id] = &revision{shown: map[string][]read{}}
+	}
+	return r.byID[id]
 }
 
 func (r *revisions) note(s *seen) {
@@ -96,14 +106,15 @@ func (r *revisions) note(s *seen) {
 		}
 	}
 	if s.ok() {
-		firstOf(r.named, s.answer.Get("latest_revision_id").Str, s.Ended)
+		first(&r.of(u.revision).named, s.Ended)
 		for id, revision := range shownIn(s) {
-			firstOf(r.named, id, s.Ended)
+			of := r.of(id)
+			first(&of.named, s.Ended)
 			if isSettled(revision) {
-				firstOf(r.settled, id, s.Ended)
+				first(&of.settled, s.Ended)
 			}
 			if plane.IsDeployed(revision.Get("status").Str) {
-				firstOf(r.deployed, id, s.Ended)
+				first(&of.deployed, s.Ended)
 			}
 		}
 		for _, v := range readsIn(s, fieldsAll) {
@@ -113,15 +124,15 @@ func (r *revisions) note(s *seen) {
 }
 
 func (r *revisions) creates(s *seen, u *write) {
-	if u.revision != "" && s.ok() {
-		r.created = append(r.created, u)
+	if of := r.of(u.revision); u.revision != "" && s.ok() && of.by == nil {
+		of.by = u
 	}
 }
 
-// firstOf keeps the earliest time of each id.
-func firstOf(times map[string]time.Time, id string, at time.Time) {
-	if first, known := times[id]; id != "" && (!known || at.Before(first)) {
-		times[id] = at
+// first keeps the earliest time.
+func first(kept *time.Time, at time.Time) {
+	if kept.IsZero() || at.Before(*kept) {
+		*kept = at
 	}
 }
 
@@ -134,10 +145,10 @@ func (r *revisions) shows(v read) {
 	if v.value != "" && v.deployed {
 		r.served[v.field+" "+v.value] = true
 	}
-	values := r.shown[v.fieldOf]
+	values := r.of(v.revision).shown[v.field]
 	at := slices.IndexFunc(values, func(known read) bool { return known.value == v.value })
 	if at < 0 {
-		r.shown[v.fieldOf] = append(values, v)
+		r.of(v.revision).shown[v.field] = append(values, v)
 	} else if v.settled {
 		values[at].settled = true
 	}
@@ -157,7 +168,7 @@ func readsOf(id string, object gjson.Result, exchange int, fields []string) (all
 	for _, field := range fields {
 		if v := of.Get(field); of.IsObject() && (v.Type == gjson.Null || v.Type == gjson.String) {
 			deployed := object.Get("status").Str == "DEPLOYED"
-			all = append(all, read{fieldOf{id, field}, v.Str, isSettled(object), deployed, exchange})
+			all = append(all, read{id, field, v.Str, isSettled(object), deployed, exchange})
 		}
 	}
 	return all
@@ -178,8 +189,8 @@ func setBy(s *seen) map[string]string {
 func shownIn(s *seen) map[string]gjson.Result {
 	found := map[string]gjson.Result{}
 	add := func(revision gjson.Result) {
-		if id := revision.Get("id"); id.Type == gjson.String && id.Str != "" {
-			found[id.Str] = revision
+		if id := revision.Get("id").Str; id != "" {
+			found[id] = revision
 		}
 	}
 	switch s.Op.ID {
@@ -195,23 +206,17 @@ func shownIn(s *seen) map[string]gjson.Result {
 
 // sentFor is what the request sent for a field that created the revision; "" where it sent nothing, or nobody knows
 // which request it was.
-func (r *revisions) sentFor(of fieldOf) string {
-	if r.sent == nil {
-		r.sent = map[string]map[string]string{}
-		for _, u := range r.created {
-			if r.sure(u) {
-				r.sent[u.revision] = u.fields
-			}
-		}
+func (r *revisions) sentFor(id, field string) string {
+	if by := r.of(id).by; r.sure(by) {
+		return by.fields[field]
 	}
-	return r.sent[of.revision][of.field]
+	return ""
 }
 
-// sure tells whether the revision is the one that the request created: nobody had named it before, and no other update
-// of the deployment was under way.
+// sure tells whether the revision that an answer has named is the one that its request created: nobody had named it
+// before, and no other update of the deployment was under way.
 func (r *revisions) sure(u *write) bool {
-	first, known := r.named[u.revision]
-	return (!known || !first.Before(u.sent)) && r.isAlone(u)
+	return u != nil && !r.of(u.revision).named.Before(u.sent) && r.isAlone(u)
 }
 
 // isAlone tells whether no other update of the deployment was under way at the same time.
@@ -221,18 +226,16 @@ func (r *revisions) isAlone(u *write) bool {
 	})
 }
 
-// tolerated says, by field, which other spellings of a value are the same value, and why.
-var tolerated = map[string]struct {
-	why  string
-	same func(sent, shown string) bool
-}{
-	"graph_config_path": {"a path may be shown in its shortest form", func(sent, shown string) bool {
-		return path.Clean(sent) == path.Clean(shown)
-	}},
-	"image_uri": {"registry, default tag and digest may be filled in, and the host be in lower case", sameImage},
-	"repo_commit_sha": {"a commit id may be shortened", func(one, other string) bool {
+// tolerated says, by field, which other spellings of a value are the same value.
+var tolerated = map[string]func(sent, shown string) bool{
+	// A path may be shown in its shortest form.
+	"graph_config_path": func(sent, shown string) bool { return path.Clean(sent) == path.Clean(shown) },
+	// Registry, default tag and digest may be filled in, and the host be in lower case.
+	"image_uri": sameImage,
+	// A commit id may be shortened.
+	commit: func(one, other string) bool {
 		return len(other) >= 7 && strings.HasPrefix(strings.ToLower(one), strings.ToLower(other))
-	}},
+	},
 }
 
 var (
@@ -259,10 +262,7 @@ func sameEither(field, a, b string) bool { return SameValue(field, a, b) || Same
 
 // SameValue tells whether a field shows what was sent.
 func SameValue(field, sent, shown string) bool {
-	if sent == shown {
-		return true
-	}
-	if t, has := tolerated[field]; has && t.same(sent, shown) {
+	if same := tolerated[field]; sent == shown || same != nil && same(sent, shown) {
 		return true
 	}
 	parts := masks.Split(shown, -1)

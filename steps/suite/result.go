@@ -13,6 +13,7 @@ import (
 
 	"github.com/agentconform/agentconform/features"
 	"github.com/agentconform/agentconform/reports"
+	"github.com/agentconform/agentconform/reports/safe"
 	"github.com/agentconform/agentconform/spec"
 	"github.com/agentconform/agentconform/steps/evidence"
 	"github.com/agentconform/agentconform/steps/invariants"
@@ -31,7 +32,7 @@ func (r *run) result(selected []*features.Scenario, removal time.Duration) *repo
 			AgentServer: r.target.Redact.Text(r.target.AgentAddress()), Implementation: r.target.Config.Implementation, Rejecting: r.rejecting, Connection: r.target.Config.Connection(), Supports: r.target.Config.Supports},
 		Run: reports.Run{ID: r.target.RunID, Seed: r.Seed, StartedAt: r.start.UTC().Truncate(time.Millisecond),
 			DurationMS: time.Since(r.start).Milliseconds(), Command: r.target.Redact.Command("agentconform",
-				r.Arguments...), Arguments: r.target.Redact.Texts(r.Arguments),
+				r.Arguments...), Arguments: safe.Copy(r.Arguments, r.target.Redact.Text),
 			Strict: slices.Contains(r.FailOn, "should"), ReadOnly: r.target.Config.ReadOnly, FailOn: strings.Join(r.FailOn,
 				" or "), Whole: r.RequireWhole, Stopped: r.target.Redact.Text(r.stopped)},
 		Requirements: []reports.Requirement{},
@@ -279,7 +280,7 @@ func (r *run) headline(res *reports.Result) string {
 	if down := r.target.Client.Down.Cause(r.target.Address()); down != "" {
 		return down
 	}
-	statuses, contentTypes := r.target.Collector.Statuses()
+	statuses, contentTypes := r.target.Collector.Statuses(r.target.Sides()...)
 	total := 0
 	for _, n := range statuses {
 		total += n
@@ -302,7 +303,7 @@ func (r *run) headline(res *reports.Result) string {
 			return fmt.Sprintf("%d of %d answers are HTML pages: check that %s is the base URL, with its path prefix", html,
 				total, r.target.Address())
 		}
-		if same := uniform(r.target, statuses); same != "" {
+		if same := cmp.Or(uniform(r.target, statuses), r.servedElsewhere()); same != "" {
 			return same
 		}
 	}
@@ -329,7 +330,22 @@ func uniform(t *target.Target, statuses map[int]int) string {
 		case status >= 500:
 			return always
 		}
-		return always + fmt.Sprintf(": check that %s is the base URL, with its path prefix", t.Address())
+		return always + fmt.Sprintf(": check that %s is the base URL, with its path prefix; agentconform doctor looks for it",
+			t.Address())
+	}
+	return ""
+}
+
+// servedElsewhere says that nothing of the interface is served at the address of one half, where many requests were
+// sent and all answered with 404: also those without credentials, which a server of the interface refuses otherwise.
+func (r *run) servedElsewhere() string {
+	const many = 20
+	for side, address := range map[spec.Side]string{spec.ControlPlane: r.target.Config.Target,
+		spec.AgentServer: r.target.AgentAddress()} {
+		if statuses, _ := r.target.Collector.Statuses(side); len(statuses) == 1 && statuses[http.StatusNotFound] >= many {
+			return fmt.Sprintf("every answer of the %s had status 404: check that %s is its base URL, with its path prefix; "+
+				"agentconform doctor looks for it", strings.ReplaceAll(string(side), "-", " "), r.target.Redact.Text(address))
+		}
 	}
 	return ""
 }

@@ -61,7 +61,11 @@ func (t *Target) gateway(r client.Request) http.Header {
 	if !t.Config.Names(r.Base) {
 		return nil
 	}
-	return t.present().Headers.Gateway(r.Side == spec.AgentServer)
+	groups := t.present().Headers
+	if r.Side == spec.AgentServer {
+		return config.HeaderOf(groups.AgentServer)
+	}
+	return config.HeaderOf(groups.ControlPlane)
 }
 
 func gatewayNames(c *config.Config) (names []string) {

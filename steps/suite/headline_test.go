@@ -1,0 +1,41 @@
+package suite
+
+import (
+	"net/http"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/agentconform/agentconform/spec"
+	"github.com/agentconform/agentconform/steps/client"
+	"github.com/agentconform/agentconform/steps/config"
+	"github.com/agentconform/agentconform/steps/target"
+)
+
+// TestAHalfAtAWrongAddressIsNamed: many answers with 404 and no other, whatever the other half answers.
+func TestAHalfAtAWrongAddressIsNamed(t *testing.T) {
+	oracle, err := spec.New()
+	require.NoError(t, err)
+	c := config.Default()
+	c.Target, c.AgentTarget = "http://control.example/wrong", "http://agents.example"
+	tt, err := target.New(target.Options{Config: &c, Oracle: oracle, Start: time.Now()})
+	require.NoError(t, err)
+	r := &run{target: tt}
+	answers := func(n, status int, q client.Request) {
+		for range n {
+			tt.Collector.Observe(t.Context(), q, time.Now(), &client.Answer{Request: q, Status: status, Header: http.Header{}}, "")
+		}
+	}
+	agent := tt.ToAgent(c.AgentTarget, target.Caller{}, http.MethodGet, "/threads", nil)
+	plane := tt.ToControlPlane(target.Nobody, http.MethodGet, "/v2/deployments/"+target.UnknownID(), nil)
+	answers(30, 200, agent)
+	answers(19, 404, plane)
+	assert.Empty(t, r.servedElsewhere(), "few may be right")
+	answers(1, 404, plane)
+	assert.Equal(t, "every answer of the control plane had status 404: check that http://control.example/wrong is its base "+
+		"URL, with its path prefix; agentconform doctor looks for it", r.servedElsewhere())
+	answers(1, 401, plane)
+	assert.Empty(t, r.servedElsewhere())
+}
