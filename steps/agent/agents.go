@@ -41,7 +41,6 @@ type Agents struct {
 	learned    sync.Map     // what scenarios share, by name
 	hold       atomic.Int64 // how long runs are told to wait, in nanoseconds; 0: not known
 	oneAtATime atomic.Bool  // it was seen to execute one run at a time
-	lateJoins  atomic.Int32 // joins in succession that were not answered although the run was over
 	showsAtEnd atomic.Bool  // a run was seen to show nothing in the state until it ended
 }
 

@@ -32,58 +32,52 @@ func (s *Server) ReadState(ctx context.Context, t *Thread, until time.Time, cond
 // and the run is not complete. A run that is still in the queue of the server blocks.
 func (s *Server) Await(ctx context.Context, g *GraphRun) (*client.Answer, error) {
 	limit := g.Answered().Add(g.Order.Hold + s.target.Config.Timeouts.Run)
-	waiting := joinAside(ctx, s, g)
-	defer waiting.Leave()
-
-	soon := g.Answered().Add(g.Order.Hold)
-	if waiting.asked {
-		soon = soon.Add(s.agents.Slack()) // by then a join has answered, or it is better to look at the state
-	}
-	if err := waiting.OrUntil(ctx, soon); err != nil {
+	join := s.JoinNow(ctx, g)
+	defer join.Leave()
+	// by then a join has answered, or it is better to look at the state
+	if err := join.OrUntil(ctx, g.Answered().Add(g.Order.Hold+s.agents.Slack())); err != nil {
 		return nil, err
 	}
-	early := waiting.Over() && time.Now().Before(g.NotOverBefore())
 	state, _, err := s.ReadState(ctx, g.Thread, limit, func(a *client.Answer) bool {
-		return g.CompleteIn(a) || waiting.Over() && time.Now().After(later(waiting.Ended, g.NotOverBefore()).Add(s.agents.Patience()))
+		return g.CompleteIn(a) || s.hasHadItsTime(join, g)
 	})
 	if err != nil {
 		return nil, err
 	}
-	complete := g.CompleteIn(state)
-	g.Complete, g.final, g.Joined = complete, state, !waiting.Unanswered()
-	if complete {
+	g.Complete, g.final, g.Joined = g.CompleteIn(state), state, !join.Unanswered()
+	if g.Complete {
 		s.agents.runs.over(g)
 	} else if !g.Joined {
 		if err := s.StillQueued(ctx, g); err != nil {
 			return nil, err
 		}
 	}
-	return state, waiting.surelyOver(ctx, s.agents, early)
+	return state, s.surelyOver(ctx, join, g)
 }
 
-// surelyOver waits for the end of a run that has written all: a moment lies between the two, in which the thread
-// is still busy.
-func (j *Joining) surelyOver(ctx context.Context, a *Agents, early bool) error {
-	if !j.asked || early {
-		return client.Sleep(ctx, a.Slack())
-	}
-	if err := j.OrUntil(ctx, time.Now().Add(a.Patience())); err != nil {
+// hasHadItsTime tells whether the join was answered so long ago that the state must show all that the run has written.
+func (s *Server) hasHadItsTime(join *Joining, g *GraphRun) bool {
+	return join.Over() && time.Now().After(later(join.Ended, g.NotOverBefore()).Add(s.agents.Patience()))
+}
+
+// surelyOver waits for the end of a run that has written all: a moment lies between the two, in which the thread is
+// still busy. An answer to the join that came too early does not tell when that is over.
+func (s *Server) surelyOver(ctx context.Context, join *Joining, g *GraphRun) error {
+	if err := join.OrUntil(ctx, time.Now().Add(s.agents.Patience())); err != nil {
 		return err
 	}
-	if j.Over() {
-		a.lateJoins.Store(0)
-	} else {
-		a.lateJoins.Add(1)
+	if join.Over() && join.Ended.Before(g.NotOverBefore()) {
+		return client.Sleep(ctx, s.agents.Slack())
 	}
 	return nil
 }
 
 // SurelyOver waits for the end of a run that has written all.
 func (s *Server) SurelyOver(ctx context.Context, g *GraphRun) error {
-	waiting := joinAside(ctx, s, g)
-	defer waiting.Leave()
+	join := s.JoinNow(ctx, g)
+	defer join.Leave()
 	s.agents.runs.over(g)
-	return waiting.surelyOver(ctx, s.agents, false)
+	return s.surelyOver(ctx, join, g)
 }
 
 // Run starts a run as [Server.Start] does, and waits for its answer, which a scenario needs.
@@ -101,7 +95,6 @@ func (s *Server) Run(ctx context.Context, t *Thread, o Order) (*GraphRun, error)
 
 // Joining is a join that waits beside the scenario.
 type Joining struct {
-	asked  bool
 	begun  time.Time
 	done   chan struct{}
 	cancel context.CancelFunc
@@ -112,20 +105,9 @@ type Joining struct {
 	Ended  time.Time
 }
 
-// joinsHang tells whether joins are not answered although the run is over. One that is late may be the exception.
-func (as *Agents) joinsHang() bool { return as.lateJoins.Load() > 1 }
-
-// joinAside begins to join the run as its owner, unless joins were seen to hang.
-func joinAside(ctx context.Context, s *Server, g *GraphRun) *Joining {
-	if s.agents.joinsHang() {
-		return &Joining{done: make(chan struct{}), cancel: func() {}}
-	}
-	return s.JoinNow(ctx, g)
-}
-
 // JoinNow begins to join the run as its owner.
 func (s *Server) JoinNow(ctx context.Context, g *GraphRun) *Joining {
-	j := &Joining{asked: true, begun: time.Now(), done: make(chan struct{})}
+	j := &Joining{begun: time.Now(), done: make(chan struct{})}
 	ctx, j.cancel = context.WithCancel(ctx)
 	go func() {
 		defer close(j.done)
@@ -178,7 +160,5 @@ func (j *Joining) OrUntil(ctx context.Context, then time.Time) error {
 // Leave gives the join up and returns when nothing of it is left.
 func (j *Joining) Leave() {
 	j.cancel()
-	if j.asked {
-		<-j.done
-	}
+	<-j.done
 }

@@ -98,11 +98,9 @@ func (s *Server) try(ctx context.Context, w string) (problem string, err error) 
 // its join, and the status of a run, are vendor extensions that are not part of the interface. No answer to one of
 // these is judged elsewhere.
 func (s *Server) failed(ctx context.Context, g *GraphRun) (string, error) {
-	if !s.agents.joinsHang() {
-		a, err := s.JoinCompleted(ctx, g.Thread.Owner, g)
-		if err == nil && (a.Get("__error__").Exists() || a.Status == http.StatusInternalServerError) {
-			return "the run failed: its join was answered with " + outcome.SeenShort(a), nil
-		}
+	a, err := s.JoinCompleted(ctx, g.Thread.Owner, g)
+	if err == nil && (a.Get("__error__").Exists() || a.Status == http.StatusInternalServerError) {
+		return "the run failed: its join was answered with " + outcome.SeenShort(a), nil
 	}
 	run, err := s.GetRun(ctx, g.Thread.Owner, g)
 	if err == nil && run.OK() && slices.Contains([]string{"error", "timeout"}, run.Get("status").String()) {
@@ -138,10 +136,10 @@ func (s *Server) tryHoldOnce(ctx context.Context, o Order) (blocks bool, problem
 	end, unseen, slowest := g.NotOverBefore(), g.begun, time.Duration(0)
 	limit, ended := end.Add(s.agents.Patience()), func() bool { return false }
 	if o.written {
-		join := joinAside(ctx, s, g)
+		join := s.JoinNow(ctx, g)
 		defer join.Leave()
 		limit = end.Add(s.target.Config.Timeouts.Run)
-		ended = func() bool { return join.Over() && time.Now().After(later(join.Ended, end).Add(s.agents.Patience())) }
+		ended = func() bool { return s.hasHadItsTime(join, g) }
 	}
 	state, _, err := s.ReadState(ctx, g.Thread, limit, func(a *client.Answer) bool {
 		if slowest = max(slowest, a.Took); !g.begunIn(a) {
