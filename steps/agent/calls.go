@@ -110,7 +110,7 @@ func (s *Server) TryPost(ctx context.Context, who target.Caller, t *Thread, o Or
 	}
 	if err == nil && a.OK() {
 		g.ID = a.Get("run_id").String()
-		t.runs++
+		t.runs.Add(1)
 	}
 	if s.judged {
 		s.agents.runs.posted(g, s.agents.Slack())
@@ -146,7 +146,7 @@ func (s *Server) start(ctx context.Context, t *Thread, o Order) (g *GraphRun, er
 	const first, longest, limit = 10 * time.Millisecond, 500 * time.Millisecond, 2 * time.Second
 	err = client.Repeat(ctx, first, longest, time.Now().Add(limit), func() (bool, error) {
 		g, err = s.postInTurn(ctx, t.Owner, t, o)
-		return err == nil && !(g.Answer.Refused() && t.runs > 0 && o.Strategy == ""), err
+		return err == nil && !(g.Answer.Refused() && t.runs.Load() > 0 && o.Strategy == ""), err
 	})
 	if err != nil {
 		return nil, err

@@ -35,7 +35,7 @@ func (s *Server) preflight(ctx context.Context) error {
 	}
 	const name = "the preflight of the agent server"
 	_, err := learn(ctx, s.agents, name, func(ctx context.Context) (bool, error) {
-		if g, err := s.SharedCompletedRun(ctx); err == nil && g.Complete {
+		if g, err := s.SharedCompletedRun(ctx); err == nil && g.Complete() {
 			s.agents.measure(g)
 			s.bound(s.countAtOnce(ctx))
 		}
@@ -47,8 +47,8 @@ func (s *Server) preflight(ctx context.Context) error {
 // measure takes from a plain run how long others are to wait. Of several the quickest counts: the first one of a
 // server may be late, and so is each in a busy moment.
 func (as *Agents) measure(g *GraphRun) {
-	hold := 3 * g.final.Came().Sub(g.Answer.Sent)
-	for _, a := range []*client.Answer{g.Thread.Answer, g.Answer, g.final} {
+	hold := 3 * g.Final.Came().Sub(g.Answer.Sent)
+	for _, a := range []*client.Answer{g.Thread.Answer, g.Answer, g.Final} {
 		hold = max(hold, perAnswer*(a.Queued+a.Took)) // who races a run has to wait for a place, too
 	}
 	hold = min(hold, maxHold)
@@ -141,7 +141,7 @@ func (s *Server) startBeside(ctx context.Context, waiting int, hold time.Duratio
 		return 0
 	}
 	if done && state.Came().Before(first.NotOverBefore()) {
-		plain.final = state
+		plain.Final = state
 		s.agents.measure(plain)
 		return waiting + 1
 	}

@@ -36,37 +36,27 @@ func statusOf(a *client.Answer) string {
 	}
 }
 
-// queuesRuns tells whether a run with the strategy enqueue, a vendor extension, waits for the one before it. A target
-// may treat the value as its own default. A moment later the first goes on by its own status and the second is pending;
-// where the statuses do not say that, both complete in their order, and the second not before the first could.
-func (s *Server) queuesRuns(ctx context.Context) (bool, error) {
-	return learn(ctx, s.agents, "a run behind another one", func(ctx context.Context) (bool, error) {
-		first, err := s.startAlone(ctx, s.target.Owner(), Order{Waits: true})
+// queuesRuns skips where a run with the strategy enqueue, a vendor extension, does not wait for the one before it: a
+// target may treat the value as its own default. Where it does, both complete in their order, and the second not before
+// the first could.
+func (s *Server) queuesRuns(ctx context.Context) error {
+	_, err := learn(ctx, s.agents, "a run behind another one", func(ctx context.Context) (bool, error) {
+		first, err := s.InProgress(ctx, JustStarted, 0)
 		if err != nil {
 			return false, err
 		}
-		second, err := s.Post(ctx, first.Thread.Owner, first.Thread, Order{Strategy: "enqueue"})
-		if err != nil || second.ID == "" {
-			return false, err
-		}
-		if err := client.Sleep(ctx, min(s.agents.Slack(), first.Order.Hold/8)); err != nil {
-			return false, err
-		}
-		ahead, err := s.status(ctx, first)
+		second, err := s.behind(ctx, first)
 		if err != nil {
 			return false, err
-		}
-		behind, err := s.status(ctx, second)
-		if err != nil || ahead == statusRunning && behind == statusPending {
-			return err == nil, err
 		}
 		limit := second.Answered().Add(first.Order.Hold + 2*s.target.Config.Timeouts.Run)
-		state, complete, err := s.ReadState(ctx, first.Thread, limit, second.CompleteIn)
-		if err != nil || !complete || state.Came().Before(first.NotOverBefore()) {
-			return false, err
+		state, _, err := s.ReadState(ctx, first.Thread, limit, second.CompleteIn)
+		if err == nil && (state.Came().Before(second.Until()) || HoldsOnly(state, first.GraphRun, second.GraphRun) != nil) {
+			err = noQueue()
 		}
-		return HoldsOnly(state, first, second) == nil, nil
+		return err == nil, err
 	})
+	return err
 }
 
 func noQueue() error {
@@ -83,9 +73,5 @@ func (s *Server) behind(ctx context.Context, first *Progress) (*Progress, error)
 	if g.ID == "" {
 		return nil, noQueue()
 	}
-	p := &Progress{GraphRun: g, ahead: first.GraphRun, Until: first.Until, Over: first.Over.Add(g.Order.Hold)}
-	if end := g.NotOverBefore(); end.Before(p.Until) {
-		p.Until = end
-	}
-	return p, nil
+	return &Progress{GraphRun: g, ahead: first.GraphRun, Over: first.Over.Add(g.Order.Hold)}, nil
 }

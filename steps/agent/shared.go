@@ -54,7 +54,7 @@ func (s *Server) PlainRunsWork(ctx context.Context) error {
 	if err := s.Understood(ctx); err != nil {
 		return err
 	}
-	if err := HoldsOnly(g.final, g); err != nil {
+	if err := HoldsOnly(g.Final, g); err != nil {
 		return outcome.Blocked("the state of a thread with one plain run: %v", err).By(reports.ByFixture, "a completed run")
 	}
 	return nil
@@ -102,7 +102,7 @@ func (s *Server) RunsAdd(ctx context.Context) (bool, error) {
 			}
 			runs = append(runs, g)
 		}
-		return HoldsOnly(runs[1].final, runs...) == nil, nil
+		return HoldsOnly(runs[1].Final, runs...) == nil, nil
 	})
 }
 

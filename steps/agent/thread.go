@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/tidwall/gjson"
@@ -23,7 +24,7 @@ type Thread struct {
 	Owner  target.Caller
 	Answer *client.Answer // of the creation
 	again  bool           // its id was given before in this run
-	runs   int            // how many were accepted on it
+	runs   atomic.Int32   // how many were accepted on it
 }
 
 // GraphRun is a run of the conformance graph.
@@ -34,11 +35,13 @@ type GraphRun struct {
 	Inputs []string       // the contents of its human messages; the last one is unique in this run of the suite
 	Answer *client.Answer // to its creation
 	// begun is a time before which it had surely not begun to wait.
-	begun    time.Time
-	Complete bool           // the state was seen to hold its answer
-	Joined   bool           // a join of it was answered
-	final    *client.Answer // the state after it
+	begun  time.Time
+	Joined bool           // a join of it was answered
+	Final  *client.Answer // the state after it; nil while it was not waited for
 }
+
+// Complete tells whether the state was seen to hold its answer.
+func (g *GraphRun) Complete() bool { return g.Final != nil && g.CompleteIn(g.Final) }
 
 // Order says what a run is asked to do.
 type Order struct {
@@ -124,10 +127,10 @@ func (g *GraphRun) CompleteIn(state *client.Answer) bool {
 
 const concurrentRuns = 5
 
-// Sequence are runs with rollback that were started one after the other.
-type Sequence struct {
+// Concurrent are runs with rollback that were started on one thread.
+type Concurrent struct {
 	Runs       []*GraphRun
-	InProgress bool // each was surely in progress until the next one had been accepted
+	InProgress bool // each was surely in progress until the next one, or all others, had been accepted
 	Prompt     bool // the last was complete while the first would still have been in progress
 }
 
@@ -135,75 +138,66 @@ type Sequence struct {
 // for. Each has started before the next is sent: runs that are rolled back as soon as they were accepted are another
 // requirement's concern. Each has to be accepted. Where one ends too early the later ones are not sent. They wait
 // twice as long as others, or as wanted.
-func (s *Server) StartInTurn(ctx context.Context, t *Thread, wanted time.Duration) (*Sequence, error) {
-	const last = concurrentRuns - 1
-	wanted = max(wanted, 2*s.agents.Hold(0))
-	q := &Sequence{InProgress: true}
-	for i := range concurrentRuns {
-		o := Order{Strategy: RollbackStrategy}
-		if i < last {
-			o.Hold, o.Waits, o.written = wanted, true, true
-		}
-		g, err := s.Post(ctx, t.Owner, t, o)
+func (s *Server) StartInTurn(ctx context.Context, t *Thread, wanted time.Duration) (*Concurrent, error) {
+	o := Order{Strategy: RollbackStrategy, Waits: true, Hold: max(wanted, 2*s.agents.Hold(0)), written: true}
+	all := &Concurrent{}
+	var last *Progress
+	for range concurrentRuns - 1 {
+		next, err := s.begin(ctx, t, HasStarted, o)
 		if err != nil {
 			return nil, err
 		}
-		if err := g.Accepted(); err != nil {
-			return nil, err
+		all.Runs = append(all.Runs, next.GraphRun)
+		if next.ended != nil || last != nil && !next.Answered().Before(last.Until()) {
+			return all, nil
 		}
-		q.InProgress = q.InProgress && (i == 0 || g.Answered().Before(q.Runs[i-1].NotOverBefore()))
-		q.Runs = append(q.Runs, g)
-		if i == last {
-			break
-		}
-		p := s.progressOf(g)
-		if err := s.awaitStart(ctx, p); err != nil {
-			return nil, err
-		}
-		if p.ended != nil {
-			q.InProgress = false
-			return q, nil
-		}
+		last = next
 	}
-	_, err := s.Await(ctx, q.Runs[last])
-	q.Prompt = time.Now().Before(q.Runs[0].NotOverBefore())
-	return q, err
+	rb, err := s.Replace(ctx, last)
+	if err == nil {
+		err = rb.Next.Accepted()
+	}
+	if err != nil {
+		return nil, err
+	}
+	all.Runs, all.InProgress = append(all.Runs, rb.Next), rb.won()
+	all.Prompt = time.Now().Before(all.Runs[0].NotOverBefore())
+	return all, nil
 }
 
-// StartAtOnce leaves out runs that were refused: a target may refuse some of many at the same time.
-func (s *Server) StartAtOnce(ctx context.Context, t *Thread, wanted time.Duration) ([]*GraphRun, error) {
+// StartAtOnce starts runs with rollback at the same time and waits until all have had theirs and one has completed:
+// nobody can say which. It leaves out runs that were refused: a target may refuse some of many at the same time.
+func (s *Server) StartAtOnce(ctx context.Context, t *Thread, wanted time.Duration) (*Concurrent, error) {
 	if err := s.Understood(ctx, Wait); err != nil {
 		return nil, err
 	}
 	if err := s.agents.runs.enter(ctx, t.ID); err != nil {
 		return nil, err
 	}
-	threads := make([]*Thread, concurrentRuns)
-	for i := range threads { // each counts its run on a thread of its own, which is the same at the target
-		same := *t
-		threads[i] = &same
-	}
-	started, err := s.race(ctx, threads, Order{Hold: s.agents.Hold(wanted), Strategy: RollbackStrategy})
+	o := Order{Hold: s.agents.Hold(wanted), Strategy: RollbackStrategy}
+	started, err := s.race(ctx, slices.Repeat([]*Thread{t}, concurrentRuns), o)
 	if err != nil {
 		return nil, err
 	}
-	all := accepted(started)
-	if len(all) == 0 {
+	all := &Concurrent{Runs: accepted(started), Prompt: true}
+	if len(all.Runs) == 0 {
 		return nil, started[0].Accepted()
 	}
-	return all, nil
-}
-
-// EachInProgress tells whether every run was surely in progress until all had been accepted.
-func EachInProgress(runs []*GraphRun) bool {
-	for _, g := range runs {
-		for _, other := range runs {
-			if !g.Answered().Before(other.NotOverBefore()) {
-				return false
-			}
-		}
+	last := slices.MaxFunc(all.Runs, func(a, b *GraphRun) int { return a.Answered().Compare(b.Answered()) }).Answered()
+	all.InProgress = !slices.ContainsFunc(all.Runs, func(g *GraphRun) bool { return !last.Before(g.NotOverBefore()) })
+	if !all.InProgress {
+		return all, nil
 	}
-	return true
+	if err := client.Sleep(ctx, time.Until(last.Add(o.Hold))); err != nil {
+		return nil, err
+	}
+	_, _, err = s.ReadState(ctx, t, time.Now().Add(s.target.Config.Timeouts.Run), func(a *client.Answer) bool {
+		return slices.ContainsFunc(all.Runs, func(g *GraphRun) bool { return g.CompleteIn(a) })
+	})
+	if err != nil {
+		return nil, err
+	}
+	return all, client.Sleep(ctx, s.agents.Slack())
 }
 
 // HoldsOnly says what is wrong with a state that is to hold the inputs of the runs, each with its answer, in this
@@ -279,6 +273,6 @@ func (s *Server) Whoami(ctx context.Context, who target.Caller, hold time.Durati
 	if err != nil {
 		return CallerReport{}, outcome.AsPrecondition(err)
 	}
-	rest, _ := g.After(messages.Of(g.final))
-	return CallerReport{who, rest[len(rest)-1].Text, g.final}, nil
+	rest, _ := g.After(messages.Of(g.Final))
+	return CallerReport{who, rest[len(rest)-1].Text, g.Final}, nil
 }

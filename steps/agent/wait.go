@@ -44,8 +44,8 @@ func (s *Server) Await(ctx context.Context, g *GraphRun) (*client.Answer, error)
 	if err != nil {
 		return nil, err
 	}
-	g.Complete, g.final, g.Joined = g.CompleteIn(state), state, !join.Unanswered()
-	if g.Complete {
+	g.Final, g.Joined = state, !join.Unanswered()
+	if g.Complete() {
 		s.agents.runs.over(g)
 	} else if !g.Joined {
 		if err := s.StillQueued(ctx, g); err != nil {

@@ -83,7 +83,7 @@ func (s *Server) try(ctx context.Context, w string) (problem string, err error) 
 		switch w {
 		case Echo:
 			g, err := s.SharedCompletedRun(ctx)
-			if err != nil || g.Complete {
+			if err != nil || g.Complete() {
 				return "", err
 			}
 			return s.failed(ctx, g)

@@ -116,7 +116,7 @@ func (w *World) wasRefused(ctx context.Context, who target.Caller, o agent.Order
 		w.tryRun(ctx, who, w.thread, o)
 		w.kept = []*agent.GraphRun{w.current}
 		if w.prior != nil {
-			inTime = w.scene.Answer.Came().Before(w.prior.Until)
+			inTime = w.scene.Answer.Came().Before(w.prior.Until())
 			w.wanted = w.prior.AfterLoss()
 		}
 		return inTime

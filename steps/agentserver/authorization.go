@@ -235,7 +235,7 @@ func (w *World) otherJoinsInTime(ctx context.Context, operation string) {
 }
 
 func (w *World) joinDoesNotWait() error {
-	a, end := w.scene.Answer, w.prior.Until
+	a, end := w.scene.Answer, w.prior.Until()
 	switch {
 	case a.Status >= 400 || a.Came().Before(end):
 		return nil

@@ -126,7 +126,7 @@ func (w *World) startsBeside(ctx context.Context) {
 // endedEarly is the run on another thread that may have ended before the new run was accepted; nil where none has.
 func (w *World) endedEarly() *agent.GraphRun {
 	for _, g := range w.aside {
-		if !g.Complete && !w.rolled.Next.Answered().Before(g.NotOverBefore()) {
+		if !g.Complete() && !w.rolled.Next.Answered().Before(g.NotOverBefore()) {
 			return g
 		}
 	}
@@ -139,7 +139,7 @@ func (w *World) aPendingJoin(ctx context.Context) {
 	w.prepare(ctx, func(ctx context.Context) {
 		join := w.join(ctx)
 		common.Check(join.OrUntil(ctx, time.Now().Add(min(w.agents.Slack(), w.prior.Order.Hold/4))))
-		if join.Over() && time.Now().Before(w.prior.Until) {
+		if join.Over() && time.Now().Before(w.prior.Until()) {
 			common.Check(outcome.Blocked("the join was answered while the run was in progress (AS-RUN-4)").
 				ByRequirement("AS-RUN-4"))
 		}
@@ -155,8 +155,8 @@ func (w *World) userReplaces(ctx context.Context) {
 		}
 		rb := common.Must(w.server.Replace(ctx, w.prior))
 		w.rolled, w.current, w.scene.Answer = rb, rb.Next, rb.Next.Answer
-		if rb.State != nil {
-			w.scene.Answer = rb.State
+		if rb.Next.Final != nil {
+			w.scene.Answer = rb.Next.Final
 		}
 		late := w.endedEarly()
 		if late != nil {
@@ -185,8 +185,8 @@ func (w *World) newRunPrompt() error {
 	if rb.Prompt() {
 		return nil
 	}
-	return outcome.Violated(rb.State, "the new run to complete before the natural end of the prior run",
-		"its answer %s after the start of the prior run, which takes %s", rb.State.Came().Sub(rb.Prior.Answer.Sent).Round(time.Millisecond), rb.Prior.Order.Hold)
+	return outcome.Violated(rb.Next.Final, "the new run to complete before the natural end of the prior run",
+		"its answer %s after the start of the prior run, which takes %s", rb.Next.Final.Came().Sub(rb.Prior.Answer.Sent).Round(time.Millisecond), rb.Prior.Order.Hold)
 }
 
 func (w *World) runsElsewhereFound(ctx context.Context) error {

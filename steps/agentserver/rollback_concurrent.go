@@ -2,7 +2,6 @@ package agentserver
 
 import (
 	"context"
-	"slices"
 	"time"
 
 	"github.com/agentconform/agentconform/steps/agent"
@@ -23,46 +22,27 @@ func (w *World) defineConcurrent(r *common.Definitions) {
 // another requirement's concern.
 func (w *World) userStartsConcurrent(ctx context.Context, when string) error {
 	common.Check(outcome.AsPrecondition(w.server.PlainRunsWork(ctx)))
-	inProgress := false
+	start, inProgress := w.server.StartInTurn, false
+	if when == "all at once" {
+		start = w.server.StartAtOnce
+	}
 	for range agent.Attempts {
 		w.onNewThread(ctx)
-		if when == "all at once" {
-			var err error
-			if w.started, err = w.server.StartAtOnce(ctx, w.thread, w.wanted); err != nil {
-				return outcome.Unless(ctx, err, w.server.RollbackActs)
-			}
-			if agent.EachInProgress(w.started) {
-				w.awaitAny(ctx)
-				return nil
-			}
-		} else {
-			q, err := w.server.StartInTurn(ctx, w.thread, w.wanted)
-			if err != nil {
-				return outcome.Unless(ctx, err, w.server.RollbackActs)
-			}
-			if w.started, inProgress = q.Runs, q.InProgress; inProgress && q.Prompt {
-				return nil
-			}
-			common.Check(w.server.RollbackActs(ctx)) // with more time, each run would wait longer for the one before
+		all, err := start(ctx, w.thread, w.wanted)
+		if err != nil {
+			return outcome.Unless(ctx, err, w.server.RollbackActs)
 		}
+		w.started, inProgress = all.Runs, all.InProgress
+		if inProgress && all.Prompt {
+			return nil
+		}
+		common.Check(w.server.RollbackActs(ctx)) // with more time, each run would wait longer for the one before
 		w.wanted = agent.Longer(w.started[0].Order.Hold, time.Since(w.started[0].Answer.Sent))
 	}
 	if inProgress {
 		return nil
 	}
 	return outcome.Inconclusive("one of the runs ended before another was accepted, in %d attempts", agent.Attempts)
-}
-
-// awaitAny waits until one of the runs has completed: nobody can say which.
-func (w *World) awaitAny(ctx context.Context) {
-	for _, g := range w.started {
-		common.Check(client.Sleep(ctx, time.Until(g.Answered().Add(g.Order.Hold))))
-	}
-	_, _, err := w.server.ReadState(ctx, w.thread, time.Now().Add(w.target.Config.Timeouts.Run), func(a *client.Answer) bool {
-		return slices.ContainsFunc(w.started, func(g *agent.GraphRun) bool { return g.CompleteIn(a) })
-	})
-	common.Check(err)
-	common.Check(client.Sleep(ctx, w.agents.Slack()))
 }
 
 // oneRunLeft looks when the last run has completed, or the time of all that were started at once is over.

@@ -71,8 +71,7 @@ func (w *World) post(ctx context.Context, o agent.Order) {
 
 // tryRun starts a run of a caller who may be refused.
 func (w *World) tryRun(ctx context.Context, who target.Caller, t *agent.Thread, o agent.Order) {
-	theirs := *t // whatever becomes of it, the owner's count of runs is not changed
-	g := common.Must(w.server.TryPost(ctx, who, &theirs, o))
+	g := common.Must(w.server.TryPost(ctx, who, t, o))
 	w.scene.Answer, w.foreign = g.Answer, g.Text()
 }
 

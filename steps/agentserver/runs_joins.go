@@ -93,7 +93,7 @@ func (w *World) joinMistaken(ctx context.Context, which string) {
 
 // userJoins gives the answer the time that any answer may take. A run that may still be queued gets that of a run.
 func (w *World) userJoins(ctx context.Context) error {
-	if w.current.Complete || w.current.Joined {
+	if w.current.Complete() || w.current.Joined {
 		w.scene.Answer = common.Must(w.server.JoinCompleted(ctx, w.owner(), w.current))
 		return nil
 	}

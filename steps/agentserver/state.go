@@ -115,7 +115,7 @@ func (w *World) runWithOddText(ctx context.Context, which string) error {
 		odd = strings.Repeat("0123456789abcde ", 2048)
 	}
 	common.Check(w.runWith(ctx, which, []string{odd}))
-	if !w.current.Complete {
+	if !w.current.Complete() {
 		return outcome.Inapplicable(which, "a run with %s does not complete: %s", which, outcome.Seen(w.scene.Answer))
 	}
 	return nil
@@ -236,7 +236,7 @@ func (w *World) stateHoldsKept(ctx context.Context) error {
 		return nil
 	}
 	adds := common.Given(w.server.RunsAdd(ctx))
-	incomplete := slices.ContainsFunc(w.kept, func(g *agent.GraphRun) bool { return !g.Complete })
+	incomplete := slices.ContainsFunc(w.kept, func(g *agent.GraphRun) bool { return !g.Complete() })
 	tellsForeign := slices.ContainsFunc(messages.Of(w.scene.Answer), func(m messages.Message) bool {
 		return w.foreign != "" && strings.Contains(m.Text, w.foreign)
 	})

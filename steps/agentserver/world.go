@@ -204,7 +204,7 @@ func (w *World) race(ctx context.Context, act func(ctx context.Context) (won boo
 func (w *World) nextRunCompletes(ctx context.Context) { w.nextRun(ctx, agent.Order{}) }
 
 func (w *World) nextRun(ctx context.Context, o agent.Order) {
-	if n := len(w.kept); n > 0 && !w.kept[n-1].Complete {
+	if n := len(w.kept); n > 0 && !w.kept[n-1].Complete() {
 		common.Must(w.server.Await(ctx, w.kept[n-1]))
 	}
 	w.current = common.Must(w.server.Start(ctx, w.thread, o))

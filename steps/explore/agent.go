@@ -130,7 +130,7 @@ func (s *agentSession) send(ctx context.Context, d *done) {
 // startRun starts a run: one of the owner in its turn, and any other at once, since it is to be refused. A thread
 // may be busy for a moment after its last run.
 func (s *agentSession) startRun(ctx context.Context, d done, who target.Caller, t *thread) *agent.GraphRun {
-	order, own := agent.Order{Waits: d.waits()}, *t.Thread
+	order := agent.Order{Waits: d.waits()}
 	if d.rolls() {
 		order.Strategy = agent.RollbackStrategy
 	}
@@ -138,10 +138,10 @@ func (s *agentSession) startRun(ctx context.Context, d done, who target.Caller, 
 		order.Assistant = "agentconform-" + target.UnknownID()
 	}
 	if d.Verb == startUnknown || d.Caller != t.owner {
-		return common.Must(s.server.TryPost(ctx, who, &own, order))
+		return common.Must(s.server.TryPost(ctx, who, t.Thread, order))
 	}
 	for wait := 10 * time.Millisecond; ; wait *= 2 {
-		g := common.Must(s.server.Post(ctx, who, &own, order))
+		g := common.Must(s.server.Post(ctx, who, t.Thread, order))
 		if g.ID != "" || d.rolls() || wait > time.Second {
 			return g
 		}
