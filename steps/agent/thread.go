@@ -101,6 +101,15 @@ func (g *GraphRun) After(all []messages.Message) ([]messages.Message, bool) {
 	return all[at+1:], true
 }
 
+// Said is the last message that a state holds of the run, "" where it holds none but the input.
+func (g *GraphRun) Said(state *client.Answer) string {
+	rest, _ := g.After(messages.Of(state))
+	if len(rest) == 0 {
+		return ""
+	}
+	return rest[len(rest)-1].Text
+}
+
 // begunIn tells whether a state shows that the run has written something itself.
 func (g *GraphRun) begunIn(state *client.Answer) bool {
 	rest, _ := g.After(messages.Of(state))
@@ -254,25 +263,4 @@ func HoldsAnswered(state *client.Answer, g *GraphRun) error {
 		return outcome.Violated(state, fmt.Sprintf("the input %q and its answer", g.Text()), "%s", messages.Shown(messages.Of(state))).At("/values/messages").Comparing(state, g.Answer)
 	}
 	return nil
-}
-
-// CallerReport is what a run said about who had started it.
-type CallerReport struct {
-	Of     target.Caller
-	Text   string
-	Answer *client.Answer
-}
-
-// Whoami starts a run that reports its caller, on a new thread.
-func (s *Server) Whoami(ctx context.Context, who target.Caller, hold time.Duration) (CallerReport, error) {
-	t, err := s.NewThread(ctx, who)
-	if err != nil {
-		return CallerReport{}, outcome.AsPrecondition(err)
-	}
-	g, err := s.Run(ctx, t, Order{Words: Whoami, Hold: hold})
-	if err != nil {
-		return CallerReport{}, outcome.AsPrecondition(err)
-	}
-	rest, _ := g.After(messages.Of(g.Final))
-	return CallerReport{who, rest[len(rest)-1].Text, g.Final}, nil
 }

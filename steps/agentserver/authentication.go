@@ -162,46 +162,55 @@ func (w *World) refusalCarriesDetail() error {
 }
 
 func (w *World) userAsksWho(ctx context.Context) {
-	who := common.Must(w.target.Caller(target.TheUser))
-	w.reported = append(w.reported, common.Must(w.server.Whoami(ctx, who, 0)))
+	user := common.Must(w.target.Caller(target.TheUser))
+	w.reported = append(w.reported, common.Given(runAs(ctx, w.server, user, agent.Order{Words: agent.Whoami})))
+}
+
+// runAs runs the graph for the caller, on a new thread of theirs.
+func runAs(ctx context.Context, s *agent.Server, who target.Caller, o agent.Order) (*agent.GraphRun, error) {
+	t, err := s.NewThread(ctx, who)
+	if err != nil {
+		return nil, err
+	}
+	return s.Run(ctx, t, o)
 }
 
 // usersAskWho lets runs that are asked for at once be in progress at the same time.
 func (w *World) usersAskWho(ctx context.Context, when string) error {
 	user, other := w.bothUsers(ctx)
 	callers := []target.Caller{user, other, user, other}
-	w.reported = make([]agent.CallerReport, len(callers))
+	w.reported = make([]*agent.GraphRun, len(callers))
 	if when == "in turn" {
 		for i, who := range callers {
-			w.reported[i] = common.Must(w.server.Whoami(ctx, who, 0))
+			w.reported[i] = common.Given(runAs(ctx, w.server, who, agent.Order{Words: agent.Whoami}))
 		}
 		return nil
 	}
 	together, leave, err := w.server.Together(ctx, len(callers), agent.Wait, agent.Whoami)
 	common.Check(outcome.AsPrecondition(err))
 	defer leave()
-	return agent.AtOnce(len(callers), func(i int) (err error) {
-		w.reported[i], err = together.Whoami(ctx, callers[i], w.agents.Hold(0)/4)
+	return outcome.AsPrecondition(agent.AtOnce(len(callers), func(i int) (err error) {
+		w.reported[i], err = runAs(ctx, together, callers[i], agent.Order{Words: agent.Whoami, Hold: w.agents.Hold(0) / 4})
 		return err
-	})
+	}))
 }
 
 func (w *World) runReports(what string) error {
-	said := w.reported[0]
-	fields := map[string]any{"identity": said.Of.User.Identity}
+	state, user := w.reported[0].Final, w.reported[0].Thread.Owner.User
+	said, fields := w.reported[0].Said(state), map[string]any{"identity": user.Identity}
 	if what == "custom fields" {
-		fields = said.Of.User.Fields
+		fields = user.Fields
 	}
 	hint := reportHint
 	if slices.ContainsFunc(w.target.Config.Users, func(u config.User) bool {
-		return u.Owner() != said.Of.User.Owner() && messages.ReportsField(said.Text, "identity", u.Owner())
+		return u.Owner() != user.Owner() && messages.ReportsField(said, "identity", u.Owner())
 	}) {
 		hint = callerHint // that is no mistake of the configuration
 	}
 	for field, value := range fields {
-		if !messages.ReportsField(said.Text, field, value) {
-			return outcome.Violated(said.Answer, fmt.Sprintf("the user's %s %s", field, messages.InJSON(value)), "an answer without it: %s", said.Text).At("/values/messages").
-				Hinting(hint)
+		if !messages.ReportsField(said, field, value) {
+			return outcome.Violated(state, fmt.Sprintf("the user's %s %s", field, messages.InJSON(value)),
+				"an answer without it: %s", said).At("/values/messages").Hinting(hint)
 		}
 	}
 	return nil
@@ -210,31 +219,31 @@ func (w *World) runReports(what string) error {
 // eachReportsItsOwn looks for what belongs to the other user, by what is known of both and differs. That a run reports
 // nothing of its caller is another requirement's concern.
 func (w *World) eachReportsItsOwn() error {
-	first, second := w.reported[0].Of.User, w.reported[1].Of.User
+	user, other := w.reported[0].Thread.Owner.User, w.reported[1].Thread.Owner.User
 	compared, reported := false, false
-	for _, said := range w.reported {
-		own, other := said.Of.User.Known(), first
-		if said.Of.User == first {
-			other = second
+	for _, g := range w.reported {
+		said, of, foreign := g.Said(g.Final), g.Thread.Owner.User, other
+		if of == other {
+			foreign = user
 		}
-		for field, value := range other.Known() {
+		own := of.Known()
+		for field, value := range foreign.Known() {
 			text, isText := value.(string)
 			byChance := field != "identity" && (!isText || len(text) < unlikely) // others may have it, too
 			if value == nil || reflect.DeepEqual(own[field], value) || own[field] == nil && byChance {
 				continue
 			}
 			compared = true
-			if own[field] != nil && messages.ReportsField(said.Text, field, own[field]) {
+			if own[field] != nil && messages.ReportsField(said, field, own[field]) {
 				reported = reported || field == "identity" || own["identity"] == nil
 				continue
 			}
-			if !isText && !messages.DescribesUser(said.Text) {
+			if !isText && !messages.DescribesUser(said) {
 				continue // a number may stand in any text by chance
 			}
-			if messages.ReportsField(said.Text, field, value) {
-				return outcome.Violated(said.Answer, fmt.Sprintf("identity and fields of %s", said.Of.User.Name), "%s %s of %s",
-					field, messages.InJSON(value), other.Name).At("/values/messages").
-					Hinting(callerHint)
+			if messages.ReportsField(said, field, value) {
+				return outcome.Violated(g.Final, "identity and fields of "+of.Name, "%s %s of %s",
+					field, messages.InJSON(value), foreign.Name).At("/values/messages").Hinting(callerHint)
 			}
 		}
 	}
@@ -244,7 +253,8 @@ func (w *World) eachReportsItsOwn() error {
 		key := fmt.Sprintf("users.%d.identity", max(at, 0))
 		return outcome.NotConfigured(key, "not configured: nothing is known in which the two users differ; set %s", key)
 	case !reported:
-		return outcome.Blocked("the runs do not report their caller (AS-AUTH-6): %q", w.reported[0].Text).ByRequirement("AS-AUTH-6")
+		return outcome.Blocked("the runs do not report their caller (AS-AUTH-6): %q",
+			w.reported[0].Said(w.reported[0].Final)).ByRequirement("AS-AUTH-6")
 	}
 	return nil
 }
@@ -252,23 +262,19 @@ func (w *World) eachReportsItsOwn() error {
 // unlikely is the length in bytes from which a text is not another's by chance.
 const unlikely = 12
 
-// unlike makes an id of the same form that nothing has: a target may check the form of an id before the
-// credentials.
+// unlike makes an id of the same form that nothing has, by its last eight characters, so that a UUID keeps its version:
+// a target may check the form of an id before the credentials.
 func unlike(id string) string {
-	const changed = 8 // characters at its end: a UUID keeps its version
-	other := strings.Map(func(c rune) rune {
-		switch {
-		case c >= '0' && c <= '9':
-			return '0' + (c-'0'+5)%10
-		case c >= 'a' && c <= 'f':
-			return 'a' + (c-'a'+3)%6
-		case c >= 'A' && c <= 'F':
-			return 'A' + (c-'A'+3)%6
+	const digits, others = "0123456789abcdefABCDEF", "5678901234defabcDEFABC"
+	kept := id[:max(0, len(id)-8)]
+	other := kept + strings.Map(func(c rune) rune {
+		if at := strings.IndexRune(digits, c); at >= 0 {
+			return rune(others[at])
 		}
 		return c
-	}, id[max(0, len(id)-changed):])
-	if strings.HasSuffix(id, other) {
+	}, id[len(kept):])
+	if other == id {
 		return id + id
 	}
-	return id[:max(0, len(id)-changed)] + other
+	return other
 }

@@ -55,8 +55,8 @@ type World struct {
 	attempted string // who, as the sentence names them
 	foreign   string // what a run was to say that was to be refused
 	who       target.Caller
-	joins     *agent.GraphRun      // as it was joined
-	reported  []agent.CallerReport // what runs said of their callers
+	joins     *agent.GraphRun   // as it was joined
+	reported  []*agent.GraphRun // that say who their callers are
 	disguised []disguised
 	extension extension
 }
