@@ -85,10 +85,9 @@ func (w *World) listLacksMarked() error {
 func (w *World) aThreadEach(ctx context.Context) error {
 	user, other := w.bothUsers(ctx)
 	w.mark = w.target.Name("listed")
-	w.usersThread = w.markedThread(ctx, user)
+	mine := w.markedThread(ctx, user)
 	w.othersThread = w.markedThread(ctx, other)
-	w.usersThread = w.listNewest(ctx, user, w.usersThread)
-	w.thread = w.usersThread
+	w.thread = w.listNewest(ctx, user, mine)
 	return w.listHoldsThread()
 }
 
@@ -98,21 +97,23 @@ func (w *World) otherUserLists(ctx context.Context, by string) {
 		w.othersThread = w.listNewest(ctx, other, w.othersThread)
 		return
 	}
-	if !w.target.Searches() {
-		w.searchOperation(ctx, other)
-	}
-	f := &agent.Filter{Metadata: map[string]any{}}
-	awaited := w.othersThread
-	switch by {
-	case bySharedMetadata:
-		f.Metadata[markKey] = w.mark
-		if !w.keepsMark() {
-			awaited = nil
+	if !w.target.Searches() { // its list takes no filter
+		_, a, err := w.server.List(ctx, other, agent.Filter{})
+		common.Check(err)
+		if !isThreadList(a) {
+			common.Check(outcome.Inapplicable("a second endpoint that lists threads",
+				"GET /threads takes no filter, and POST /threads/search does not list threads: status %d", a.Status))
 		}
-	case "the ids of both threads":
-		f = &agent.Filter{IDs: []any{w.usersThread.Sent(), w.othersThread.Sent()}}
-	case "the user as owner":
-		f.Metadata[ownerKey], awaited = w.owner().User.Owner(), nil
+	}
+	f := map[string]agent.Filter{
+		"an empty filter":         {"metadata": map[string]any{}},
+		bySharedMetadata:          {"metadata": map[string]any{markKey: w.mark}},
+		"the ids of both threads": {"ids": []any{w.thread.Sent(), w.othersThread.Sent()}},
+		"the user as owner":       {"metadata": map[string]any{ownerKey: w.owner().User.Owner()}},
+	}[by]
+	awaited := w.othersThread
+	if by == "the user as owner" || by == bySharedMetadata && !w.keepsMark() {
+		awaited = nil
 	}
 	w.listUntil(ctx, other, f, awaited)
 }
@@ -123,16 +124,6 @@ const (
 	bySharedMetadata = "metadata that both threads have"
 )
 
-// searchOperation looks whether the target has the search operation beside its list: only that takes filters.
-func (w *World) searchOperation(ctx context.Context, who target.Caller) {
-	_, a, err := w.server.List(ctx, who, &agent.Filter{})
-	common.Check(err)
-	if !isThreadList(a) {
-		common.Check(outcome.Inapplicable("a second endpoint that lists threads",
-			"GET /threads takes no filter, and POST /threads/search does not list threads: status %d", a.Status))
-	}
-}
-
 // listHoldsNoForeign takes a refusal, too: what is not shown is not leaked.
 func (w *World) listHoldsNoForeign() error {
 	if w.scene.Answer.Refused() {
@@ -142,7 +133,7 @@ func (w *World) listHoldsNoForeign() error {
 	if !w.scene.Answer.OK() {
 		return outcome.Blocked("the threads cannot be listed: %s", outcome.Seen(w.scene.Answer))
 	}
-	foreign, owner := w.usersThread.ID, w.owner().User.Identity
+	foreign, owner := w.thread.ID, w.owner().User.Identity
 	for i, row := range w.rows.All() {
 		if row.Get("thread_id").String() == foreign || owner != "" && row.Get("metadata."+ownerKey).String() == owner {
 			return outcome.Violated(w.scene.Answer, "only threads of the other user", "a thread of the user, %s", outcome.Shown(row)).At(fmt.Sprintf("/%d", i))
@@ -154,7 +145,7 @@ func (w *World) listHoldsNoForeign() error {
 // listHoldsOwn is what keeps a list that is always empty from passing.
 func (w *World) listHoldsOwn() error {
 	switch {
-	case w.rows.Holds(w.othersThread.ID), w.scene.Answer.Refused() && w.filter != noFilter:
+	case w.rows.Thread(w.othersThread.ID).Exists(), w.scene.Answer.Refused() && w.filter != noFilter:
 		return nil
 	case w.filter == bySharedMetadata && !w.keepsMark():
 		return outcome.Inapplicable("thread metadata", "the target does not show the metadata of a thread, so a list filtered by it may be empty")
@@ -196,11 +187,7 @@ func (w *World) metadataHolds(ctx context.Context, key, value, what string) erro
 	metadata := w.scene.Answer.Get("metadata")
 	if !metadata.IsObject() {
 		w.listUntil(ctx, w.owner(), nil, w.thread)
-		for _, row := range w.rows.All() {
-			if row.Get("thread_id").String() == w.thread.ID {
-				metadata = row.Get("metadata")
-			}
-		}
+		metadata = w.rows.Thread(w.thread.ID).Get("metadata")
 	}
 	if !metadata.IsObject() {
 		return outcome.Inconclusive("the target shows no metadata of a thread")
@@ -216,9 +203,9 @@ func (w *World) otherUserListsAtOtherEndpoint(ctx context.Context) error {
 	other := w.callerNamed(ctx, target.TheOtherUser)
 	common.Retry(ctx, w.target, func() bool {
 		w.listOther(ctx, w.owner())
-		return w.rows.Holds(w.usersThread.ID) || !isThreadList(w.scene.Answer)
+		return w.rows.Thread(w.thread.ID).Exists() || !isThreadList(w.scene.Answer)
 	})
-	if !w.rows.Holds(w.usersThread.ID) {
+	if !w.rows.Thread(w.thread.ID).Exists() {
 		return outcome.Inapplicable("a second endpoint that lists threads", "the other listing endpoint does not return the user's own new thread, so it cannot return that of others")
 	}
 	w.listOther(ctx, other)

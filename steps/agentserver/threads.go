@@ -58,7 +58,7 @@ func (w *World) threadsDiffer() error {
 // listHoldsThread asks for an array, and the thread in it.
 func (w *World) listHoldsThread() error {
 	a := w.scene.Answer
-	if w.rows.Holds(w.thread.ID) {
+	if w.rows.Thread(w.thread.ID).Exists() {
 		return nil
 	}
 	if w.listedBy.User == w.thread.Owner.User {
@@ -88,7 +88,7 @@ const (
 func isThreadList(a *client.Answer) bool { return a.OK() && a.IsArray() }
 
 // list lists the threads of who once. Without a filter that is done in the way that the target has.
-func (w *World) list(ctx context.Context, who target.Caller, f *agent.Filter) {
+func (w *World) list(ctx context.Context, who target.Caller, f agent.Filter) {
 	rows, a, err := w.server.List(ctx, who, f)
 	common.Check(err)
 	w.listedBy, w.rows, w.scene.Answer = who, rows, a
@@ -96,10 +96,10 @@ func (w *World) list(ctx context.Context, who target.Caller, f *agent.Filter) {
 
 // listUntil lists again and again until the list shows the thread, or the time is over. Any list does where there is no
 // thread. What is no list is not asked again.
-func (w *World) listUntil(ctx context.Context, who target.Caller, f *agent.Filter, t *agent.Thread) {
+func (w *World) listUntil(ctx context.Context, who target.Caller, f agent.Filter, t *agent.Thread) {
 	common.Retry(ctx, w.target, func() bool {
 		w.list(ctx, who, f)
-		return t == nil || w.rows.Holds(t.ID) || !isThreadList(w.scene.Answer)
+		return t == nil || w.rows.Thread(t.ID).Exists() || !isThreadList(w.scene.Answer)
 	})
 }
 
@@ -113,7 +113,7 @@ func (w *World) listNewest(ctx context.Context, who target.Caller, first *agent.
 			made = append(made, w.markedThread(ctx, first.Owner))
 		}
 		w.list(ctx, who, nil)
-		if at := slices.IndexFunc(made, func(t *agent.Thread) bool { return w.rows.Holds(t.ID) }); at >= 0 {
+		if at := slices.IndexFunc(made, func(t *agent.Thread) bool { return w.rows.Thread(t.ID).Exists() }); at >= 0 {
 			shown = made[at]
 			return true
 		}

@@ -35,8 +35,7 @@ type World struct {
 	rows         agent.Listing // the last list of threads; the answer is that of the scene
 	listedBy     target.Caller
 	mark         string        // in the metadata of threads, by which the scenario knows them
-	usersThread  *agent.Thread // of the user, where there is one of each
-	othersThread *agent.Thread // of the other user
+	othersThread *agent.Thread // of the other user, where there is one of each
 	filter       string        // of the list, as the sentence names it
 
 	// A run in progress that another one is to replace in time, and what became of it.
