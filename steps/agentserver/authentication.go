@@ -21,7 +21,7 @@ import (
 
 // The callers and what they try, as the sentences name them.
 const (
-	refusedCallers  = `(a caller without credentials|a caller with an unknown token|the other user)`
+	refusedCallers  = `(the user|the other user|a caller without credentials|a caller with an unknown token)`
 	anyCaller       = `(the user|the other user|a studio user|a caller without credentials|a caller with (?:an unknown token|an empty token|another scheme|a token that has one more character|a token in the other case|a token that lacks its last character|a token that has another last character|the (?:API key|tenant ID|bearer token) of the control plane))`
 	anyAttempt      = anyCaller + ` tries to (create a thread|list the threads|list the threads with the other listing endpoint|start a run|start a run with rollback|retrieve a run|join a run|read the state|(?:retrieve|join) the run under a thread of their own|(?:start|retrieve|join|read) .* of an unknown thread)`
 	whileInProgress = `the other user, while it is in progress, tries to (join a run|join the run under a thread of their own)`
@@ -36,7 +36,7 @@ const otherEndpoint = "list the threads with the other listing endpoint"
 func (w *World) defineCallers(r *common.Definitions) {
 	r.Given(`a completed run, or an unknown one`, w.aRunToAskFor)
 	r.Given(`a run in progress on a new thread`, w.afterPlainRuns(w.aRunInProgress))
-	r.Given(refusedCallers+` was refused (a run|a run with rollback) on it`, w.wasRefusedRun)
+	r.Given(refusedCallers+` was refused (a run(?: with rollback)?(?: of an unknown assistant_id)?) on it`, w.wasRefusedRun)
 	r.When(anyAttempt, w.callerTries)
 	r.When(`the user starts a run that reports its caller`, w.userAsksWho)
 	r.When(twoUsersAsk, w.usersAskWho)
@@ -62,58 +62,54 @@ func (w *World) callerTries(ctx context.Context, name, operation string) {
 	who := w.callerNamed(ctx, name)
 	w.attempted, w.scene.Served = name, w.isServed
 	verb, _, _ := strings.Cut(operation, " ")
-	t, g := w.thread, w.current
+	g := &agent.GraphRun{Thread: w.thread}
+	if w.current != nil {
+		g.ID = w.current.ID
+	}
 	switch {
 	case strings.HasSuffix(operation, " of an unknown thread"):
-		t = &agent.Thread{ID: unlike(t.ID), Owner: t.Owner}
-		g = &agent.GraphRun{ID: g.ID, Thread: t}
+		g.Thread = &agent.Thread{ID: unlike(w.thread.ID), Owner: w.thread.Owner}
 	case strings.HasSuffix(operation, " under a thread of their own"), verb == "start" && name == target.TheUser:
-		t = common.Given(w.server.NewThread(ctx, who))
-		g = &agent.GraphRun{ID: g.ID, Thread: t}
+		g.Thread = common.Given(w.server.NewThread(ctx, who))
 	}
-	switch verb {
-	case "create":
+	switch {
+	case verb == "create":
 		w.scene.Answer = common.Must(w.server.CreateThread(ctx, who, nil)).Answer
-	case "list":
-		if operation == otherEndpoint {
-			w.listOther(ctx, who)
-		} else {
-			w.list(ctx, who, nil)
-		}
-	case "start":
-		w.tryRun(ctx, who, t, orderOf(operation))
-	case "retrieve":
-		w.scene.Answer = common.Must(w.server.GetRun(ctx, who, g))
-	case "read":
-		w.scene.Answer = common.Must(w.server.State(ctx, who, t))
-	case "join":
-		a, err := w.server.JoinCompleted(ctx, who, g)
-		if none := (*client.NoAnswer)(nil); errors.As(err, &none) && none.Timeout {
+	case operation == otherEndpoint:
+		w.listOther(ctx, who)
+	case verb == "list":
+		w.list(ctx, who, nil)
+	case verb == "start":
+		w.tryRun(ctx, who, g.Thread, w.orderOf(operation))
+	default:
+		a, err := w.ask(ctx, who, verb, g)
+		if none := (*client.NoAnswer)(nil); verb == "join" && errors.As(err, &none) && none.Timeout {
 			err = outcome.Blocked("the join of a completed run was not answered (AS-RUN-5)").ByRequirement("AS-RUN-5")
 		}
 		w.who, w.joins, w.scene.Answer = who, g, common.Must(a, err)
 	}
 }
 
-// orderOf is a run as the sentences name it: with rollback or without.
-func orderOf(name string) (o agent.Order) {
+// orderOf is a run as the sentences name it.
+func (w *World) orderOf(name string) (o agent.Order) {
 	if strings.Contains(name, "with rollback") {
 		o.Strategy = agent.RollbackStrategy
+	}
+	switch {
+	case strings.HasSuffix(name, "of an unknown assistant_id"):
+		o.Assistant = "agentconform-" + target.UnknownID()
+	case strings.HasSuffix(name, "of the assistant_id with one more character"):
+		o.Assistant = w.target.Config.AssistantID + "x"
 	}
 	return o
 }
 
-// wasRefusedRun needs the refusal: a request that is served is another requirement's concern.
+// wasRefusedRun needs the refusal of a run on the thread, before the end of the run in progress where there is one. A
+// request that is served is another requirement's concern.
 func (w *World) wasRefusedRun(ctx context.Context, name, what string) error {
-	who := w.callerNamed(ctx, name)
-	return w.wasRefused(ctx, who, orderOf(what))
-}
-
-// wasRefused needs the refusal of a run on the thread, before the end of the run in progress where there is one.
-func (w *World) wasRefused(ctx context.Context, who target.Caller, o agent.Order) error {
-	inTime := true
+	who, inTime := w.callerNamed(ctx, name), true
 	w.race(ctx, func(ctx context.Context) bool {
-		w.tryRun(ctx, who, w.thread, o)
+		w.tryRun(ctx, who, w.thread, w.orderOf(what))
 		w.kept = []*agent.GraphRun{w.current}
 		if w.prior != nil {
 			inTime = w.scene.Answer.Came().Before(w.prior.Until())
@@ -162,8 +158,7 @@ func (w *World) refusalCarriesDetail() error {
 }
 
 func (w *World) userAsksWho(ctx context.Context) {
-	user := common.Must(w.target.Caller(target.TheUser))
-	w.reported = append(w.reported, common.Given(runAs(ctx, w.server, user, agent.Order{Words: agent.Whoami})))
+	w.reported = append(w.reported, common.Given(runAs(ctx, w.server, w.owner(), agent.Order{Words: agent.Whoami})))
 }
 
 // runAs runs the graph for the caller, on a new thread of theirs.
@@ -177,7 +172,7 @@ func runAs(ctx context.Context, s *agent.Server, who target.Caller, o agent.Orde
 
 // usersAskWho lets runs that are asked for at once be in progress at the same time.
 func (w *World) usersAskWho(ctx context.Context, when string) error {
-	user, other := w.bothUsers(ctx)
+	user, other := w.owner(), w.callerNamed(ctx, target.TheOtherUser)
 	callers := []target.Caller{user, other, user, other}
 	w.reported = make([]*agent.GraphRun, len(callers))
 	if when == "in turn" {

@@ -83,11 +83,11 @@ func (w *World) listLacksMarked() error {
 // aThreadEach makes a thread of each user, with the same mark, and makes sure that the user's own list shows the
 // user's: else its absence from other lists would say nothing.
 func (w *World) aThreadEach(ctx context.Context) error {
-	user, other := w.bothUsers(ctx)
+	other := w.callerNamed(ctx, target.TheOtherUser)
 	w.mark = w.target.Name("listed")
-	mine := w.markedThread(ctx, user)
+	first := w.markedThread(ctx, w.owner())
 	w.othersThread = w.markedThread(ctx, other)
-	w.thread = w.listNewest(ctx, user, mine)
+	w.thread = w.listNewest(ctx, w.owner(), first)
 	return w.listHoldsThread()
 }
 

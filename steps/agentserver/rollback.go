@@ -18,20 +18,14 @@ func (w *World) defineRollback(r *common.Definitions) {
 	r.Given(`a run in progress that has started`, w.afterPlainRuns(func(ctx context.Context) {
 		w.aRunInProgressAt(ctx, agent.HasStarted)
 	}))
-	r.Given(`a run that was rolled back after it had started`, w.aRolledBackRun)
-	r.Given(`a run that was rolled back after the state had shown its first message`, w.aRolledBackRunThatWasSeen)
+	r.Given(`a run that was rolled back after (it had started|the state had shown its first message)`, w.aRolledBackRun)
 	r.Given(`a run that was rolled back on a thread of its own`, w.aRolledBackRunAlone)
 	r.Given(`a thread that keeps the messages of its completed runs`, w.aThreadThatKeeps)
 	r.Given(`a completed run and a run in progress on other threads of the user`, w.runsElsewhere)
 	r.Given(`a pending join of the user on that run`, w.aPendingJoin)
 	r.When(`the user starts another run with rollback`, w.userReplaces)
 	r.When(`the user rolls back a run (as soon as it was accepted|while it was pending behind another run)`, w.userRollsBack)
-	// what was found at once: a later look could not tell a run that is removed late
-	r.When(`the user retrieves the prior run and reads the state, once the new run has completed`, func() {
-		w.found(w.rolled.After)
-	})
-	r.When(`the user retrieves the prior run and reads the state, after the natural end of the prior run`, w.userLooksAfterEnd)
-	r.When(`the user retrieves the prior run and reads the state, after that run`, w.userLooks)
+	r.When(`the user retrieves the prior run and reads the state, (.+)`, w.userLooks)
 	r.When(`the user's next run on the thread, with rollback, completes`, func(ctx context.Context) {
 		w.nextRun(ctx, agent.Order{Strategy: agent.RollbackStrategy})
 	})
@@ -50,20 +44,17 @@ func (w *World) defineRollback(r *common.Definitions) {
 	r.Then(`the join on the prior run returns`, w.joinReturns)
 }
 
-func (w *World) aRolledBackRun(ctx context.Context) {
+func (w *World) aRolledBackRun(ctx context.Context, after string) error {
 	w.speakOfRollback(common.Must(w.server.ARollback(ctx)))
+	if after != "it had started" && w.prior.Shown == nil {
+		return outcome.Inapplicable("messages of a run in progress",
+			"the state shows no message of a run before the run ends, so none can have been visible before the rollback")
+	}
+	return nil
 }
 
 func (w *World) speakOfRollback(rb *agent.Rollback) {
 	w.rolled, w.prior, w.current, w.thread = rb, rb.Prior, rb.Next, rb.Next.Thread
-}
-
-func (w *World) aRolledBackRunThatWasSeen(ctx context.Context) error {
-	w.aRolledBackRun(ctx)
-	if w.prior.Shown == nil {
-		return outcome.Inapplicable("messages of a run in progress", "the state shows no message of a run before the run ends, so none can have been visible before the rollback")
-	}
-	return nil
 }
 
 // userRollsBack is about a pending run, which needs no rollback of one that has started (AS-ROLLBACK-1). Only a new run
@@ -88,7 +79,7 @@ func (w *World) aThreadThatKeeps(ctx context.Context) error {
 	if !common.Must(w.server.RunsAdd(ctx)) {
 		return outcome.Inapplicable("messages of earlier runs", "plain runs do not keep the messages of earlier runs either (AS-STATE-3), so none can be lost")
 	}
-	w.aThread(ctx)
+	w.onNewThread(ctx)
 	w.nextRunCompletes(ctx)
 	w.nextRunCompletes(ctx)
 	return agent.HoldsOnly(w.scene.Answer, w.kept...)
@@ -169,15 +160,17 @@ func (w *World) userReplaces(ctx context.Context) {
 	})
 }
 
-func (w *World) userLooks(ctx context.Context) { w.found(common.Must(w.server.Remains(ctx, w.prior))) }
-
-func (w *World) userLooksAfterEnd(ctx context.Context) {
-	common.Check(client.Sleep(ctx, time.Until(w.prior.Over)))
-	w.userLooks(ctx)
-}
-
-func (w *World) found(remains *agent.Remains) {
-	w.remains, w.scene.Answer = append(w.remains, remains), remains.State
+// userLooks takes what was found at once where that is asked for: a later look could not tell a run that is removed
+// late.
+func (w *World) userLooks(ctx context.Context, when string) {
+	found := w.rolled.After
+	if when != "once the new run has completed" {
+		if when == "after the natural end of the prior run" {
+			common.Check(client.Sleep(ctx, time.Until(w.prior.Over)))
+		}
+		found = common.Must(w.server.Remains(ctx, w.prior))
+	}
+	w.remains, w.scene.Answer = append(w.remains, found), found.State
 }
 
 func (w *World) newRunPrompt() error {

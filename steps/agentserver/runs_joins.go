@@ -18,7 +18,6 @@ const longerHold = 1200 * time.Millisecond
 func (w *World) defineJoins(r *common.Definitions) {
 	r.When(`the user starts a (long|longer) run, and joins it( twice at the same time)?`, w.startsLongAndJoins)
 	r.When(`the user joins the run`, w.userJoins)
-	r.When(`the user joins (an unknown run of the thread|the run under (?:an unknown|the other) thread)`, w.joinMistaken)
 	r.Then(`the join is answered with any status`, w.joinIsAnswered)
 	r.Then(`the join is answered with 2xx`, w.joinAnswers)
 	r.Then(`the join is answered with 2xx at once`, w.joinAnswersAtOnce)
@@ -84,11 +83,6 @@ func (w *World) awaitJoin(ctx context.Context) {
 		common.Check(w.server.StillQueued(ctx, g))
 	}
 	common.Check(w.joined.OrUntil(ctx, time.Now().Add(w.target.Config.Timeouts.Request)))
-}
-
-// joinMistaken joins a run that does not exist there.
-func (w *World) joinMistaken(ctx context.Context, which string) {
-	w.scene.Answer = common.Must(w.server.JoinCompleted(ctx, w.owner(), w.runNamed(which)))
 }
 
 // userJoins gives the answer the time that any answer may take. A run that may still be queued gets that of a run.

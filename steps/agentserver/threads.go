@@ -14,7 +14,7 @@ import (
 
 // defineThreads registers the sentences about threads and their list (section 4).
 func (w *World) defineThreads(r *common.Definitions) {
-	r.Given(`a thread of the user`, w.aThread)
+	r.Given(`a thread of the user`, w.onNewThread)
 	r.Given(`another thread of the user`, func(ctx context.Context) {
 		w.threads = append(w.threads, common.Must(w.server.NewThread(ctx, w.owner())))
 	})
@@ -30,10 +30,7 @@ func (w *World) defineThreads(r *common.Definitions) {
 }
 
 func (w *World) callerLists(ctx context.Context, name string) {
-	who := w.owner()
-	if name != target.TheUser {
-		who = w.callerNamed(ctx, name)
-	}
+	who := w.callerNamed(ctx, name)
 	if w.thread == nil {
 		w.listUntil(ctx, who, nil, nil)
 		return

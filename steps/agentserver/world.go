@@ -94,10 +94,9 @@ func (w *World) aDeployedAgentServer(ctx context.Context) (err error) {
 // theUserIs has the sentences after it speak of the first or the second configured user as "the user", and of the
 // remaining one as "the other user". By it, what protects a user from another is judged in both directions.
 func (w *World) theUserIs(ctx context.Context, order string) {
-	if w.second = order == "second"; !w.second {
-		return
+	if order == "second" {
+		w.server, w.second = w.server.OwnedBy(w.callerNamed(ctx, target.TheOtherUser)), true
 	}
-	w.server = w.server.OwnedBy(w.callerNamed(ctx, target.TheUser))
 }
 
 // owner is who owns what the scenario creates: "the user".
@@ -107,10 +106,10 @@ func (w *World) owner() target.Caller { return w.server.Owner() }
 // target keeps of its first caller shows with the others.
 func (w *World) callerNamed(ctx context.Context, name string) target.Caller {
 	switch {
-	case w.second && name == target.TheUser:
-		name = target.TheOtherUser
+	case name == target.TheUser:
+		return w.owner()
 	case w.second && name == target.TheOtherUser:
-		name = target.TheUser
+		return w.target.Owner()
 	}
 	who := common.Given(w.target.Caller(name))
 	if name == target.TheOtherUser {
@@ -118,11 +117,6 @@ func (w *World) callerNamed(ctx context.Context, name string) target.Caller {
 		common.Check(outcome.AsPrecondition(w.server.OtherIsLetIn(ctx, who)))
 	}
 	return who
-}
-
-// bothUsers are "the user" and "the other user".
-func (w *World) bothUsers(ctx context.Context) (user, other target.Caller) {
-	return w.callerNamed(ctx, target.TheUser), w.callerNamed(ctx, target.TheOtherUser)
 }
 
 // anUpdatedAgentServer goes on at the agent server of the shared deployment that was updated, once the last revision
@@ -213,10 +207,6 @@ func (w *World) nextRun(ctx context.Context, o agent.Order) {
 
 func (w *World) userReadsState(ctx context.Context) {
 	w.scene.Answer = common.Must(w.server.State(ctx, w.owner(), w.thread))
-}
-
-func (w *World) aThread(ctx context.Context) {
-	w.thread = common.Must(w.server.NewThread(ctx, w.owner()))
 }
 
 func (w *World) onNewThread(ctx context.Context) {
