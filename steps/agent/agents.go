@@ -221,30 +221,29 @@ func blockedByStatus(stays string, cause error) *outcome.Outcome {
 
 // notServing asks the agent server for the threads of a user, and returns what shows that it does not serve yet, or
 // nil. Where it has to be shown that it serves, the user must get them, by one listing call or the other.
-func (s *Server) notServing(ctx context.Context, shown bool) (*outcome.Outcome, error) {
-	missing, err := s.tryListing(ctx, http.MethodGet, "/threads", nil, shown)
-	if missing == nil || err != nil || !shown {
+func (s *Server) notServing(ctx context.Context, shown bool) (missing *outcome.Outcome, err error) {
+	request := s.target.ToAgent(s.Base, s.target.Owner(), http.MethodGet, ThreadsPath, nil)
+	if missing, err = s.tryServing(ctx, request, shown); err != nil || missing == nil || !shown {
 		return missing, err
 	}
-	return s.tryListing(ctx, http.MethodPost, "/threads/search", map[string]any{"limit": 1}, shown)
+	request = s.target.ToAgent(s.Base, s.target.Owner(), http.MethodPost, searchPath, map[string]any{"limit": 1})
+	return s.tryServing(ctx, request, shown)
 }
 
-func (s *Server) tryListing(ctx context.Context, method, path string, body any, shown bool) (*outcome.Outcome, error) {
-	request := s.target.ToAgent(s.Base, s.target.Owner(), method, path, body)
-	request.Early = true
+func (s *Server) tryServing(ctx context.Context, request client.Request, shown bool) (*outcome.Outcome, error) {
 	const expected = "an agent server that answers"
+	request.Early = true
 	a, err := s.target.Client.Do(ctx, request)
 	var none *client.NoAnswer
 	switch {
-	case errors.As(err, new(*client.NotNamed)):
-		return nil, err
-	case errors.As(err, &none) && none.Busy == 0:
+	case errors.As(err, &none) && none.Busy == 0 && !errors.As(err, new(*client.NotNamed)):
 		o := outcome.Violated(nil, expected, "%s", none.Cause).ByRequirement(owner)
-		o.Violations[0].Exchange, o.Violations[0].Operation = none.ID, method+" "+path
+		o.Violations[0].Exchange, o.Violations[0].Operation = none.ID, request.Method+" "+request.Path
 		return o, nil
 	case err != nil:
 		return nil, err
-	case a.Status == http.StatusBadGateway || a.Status == http.StatusServiceUnavailable || a.Status == http.StatusGatewayTimeout, shown && !a.OK():
+	case a.Status == http.StatusBadGateway || a.Status == http.StatusServiceUnavailable || a.Status == http.StatusGatewayTimeout,
+		shown && !a.OK():
 		return outcome.Violated(a, expected, "%s", outcome.Seen(a)).ByRequirement(owner), nil
 	}
 	return nil, nil

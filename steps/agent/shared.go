@@ -68,18 +68,19 @@ func (s *Server) OtherIsLetIn(ctx context.Context, other target.Caller) error {
 		if err != nil {
 			return false, err
 		}
-		if t.ID == "" {
-			return false, outcome.Blocked("the credentials of users.1 are refused, correct its token: %s", outcome.Seen(t.Answer)).By(reports.ByKey, "users.1")
+		refused := t.Answer
+		if t.ID != "" {
+			if state, err := s.State(ctx, other, t); err != nil || state.OK() {
+				return err == nil, err
+			}
+			g, err := s.Post(ctx, other, t, Order{}) // a thread without a run need not have a state
+			if err != nil || g.ID != "" {
+				return err == nil, err
+			}
+			refused = g.Answer
 		}
-		a, err := s.State(ctx, other, t)
-		if err != nil || a.OK() {
-			return err == nil, err
-		}
-		g, err := s.Post(ctx, other, t, Order{}) // a thread without a run need not have a state
-		if err == nil && g.ID == "" {
-			err = outcome.Blocked("the credentials of users.1 are refused, correct its token: %s", outcome.Seen(g.Answer)).By(reports.ByKey, "users.1")
-		}
-		return err == nil, err
+		return false, outcome.Blocked("the credentials of users.1 are refused, correct its token: %s", outcome.Seen(refused)).
+			By(reports.ByKey, "users.1")
 	})
 	return err
 }
