@@ -58,13 +58,12 @@ func New(t *target.Target, p *plane.Plane, maker *shared.Maker, atOnce int) *Age
 		runs: inProgress{places: client.NewSemaphore(atOnce), lasts: map[string]*lastRun{}}}
 }
 
-// Server is one deployed agent server at its address ({deployment_url}).
+// Server is one deployed agent server at its address ({deployment_url}), with what the run knows of all.
 type Server struct {
+	*Agents
 	Base       string
 	deployment string // that it belongs to; empty where the address is configured
 
-	agents *Agents
-	target *target.Target
 	judged bool           // it is the one under test
 	placed bool           // its runs have their places among those in progress, or need none
 	owner  *target.Caller // nil: the target's owner
@@ -90,7 +89,7 @@ func (s *Server) Owner() target.Caller {
 func (as *Agents) AgentServer(ctx context.Context) (*Server, error) {
 	return learn(ctx, as, "the agent server", func(ctx context.Context) (*Server, error) {
 		if as.target.Config.AgentTarget != "" {
-			return &Server{Base: as.target.Config.AgentTarget, agents: as, target: as.target, judged: true}, nil
+			return &Server{Base: as.target.Config.AgentTarget, Agents: as, judged: true}, nil
 		}
 		if as.target.Config.Target == "" {
 			return nil, outcome.Needs("agent_target", ", the base URL of an agent server")
@@ -133,7 +132,7 @@ func (as *Agents) AgentOf(ctx context.Context, d *plane.Deployment) (*Server, er
 	if err != nil {
 		return nil, target.Refused(as.target, named, err)
 	}
-	s := &Server{Base: base, deployment: d.ID, agents: as, target: as.target}
+	s := &Server{Base: base, deployment: d.ID, Agents: as}
 	return s, target.Refused(as.target, named, s.awaitServing(ctx, d))
 }
 
@@ -192,7 +191,7 @@ const servingAnswers = 6
 // status outside the interface nothing tells that it is up but an agent server that serves its user; else it is blocked
 // by CP-POLL-1.
 func (s *Server) awaitServing(ctx context.Context, d *plane.Deployment) error {
-	stays := s.agents.plane.StaysIn(d)
+	stays := s.plane.StaysIn(d)
 	limit := min(servingAnswers*s.target.Config.Timeouts.Request, s.target.Config.Timeouts.Poll)
 	var missing *outcome.Outcome
 	start := time.Now()

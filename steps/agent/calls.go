@@ -70,7 +70,7 @@ func (s *Server) CreateThread(ctx context.Context, who target.Caller, metadata m
 	if t.ID == "" {
 		return t, nil
 	}
-	_, t.again = s.agents.threads.LoadOrStore(s.Base+" "+t.ID, true)
+	_, t.again = s.threads.LoadOrStore(s.Base+" "+t.ID, true)
 	return t, NoteThread(ctx, s, t)
 }
 
@@ -94,17 +94,13 @@ func Input(inputs []string) map[string]any {
 
 // TryPost starts a run at once. Where it is refused the run has no id.
 func (s *Server) TryPost(ctx context.Context, who target.Caller, t *Thread, o Order) (*GraphRun, error) {
-	g := &GraphRun{Thread: t, Order: o, Inputs: append(append([]string{}, o.Before...), s.agents.Text(o))}
+	g := &GraphRun{Thread: t, Order: o, Inputs: append(append([]string{}, o.Before...), s.Text(o))}
 	body := map[string]any{"assistant_id": cmp.Or(o.Assistant, s.target.Config.AssistantID), "input": Input(g.Inputs)}
 	if o.Strategy != "" {
 		body["multitask_strategy"] = o.Strategy
 	}
 	client.Hurry(ctx, client.RunInProgress)
-	var a *client.Answer
-	err := s.agents.tooLong(o.Hold)
-	if err == nil {
-		a, err = s.ask(ctx, who, http.MethodPost, RunsPath(t.ID), body)
-	}
+	a, err := s.ask(ctx, who, http.MethodPost, RunsPath(t.ID), body)
 	if err == nil {
 		g.Answer, g.begun = a, a.Sent
 	}
@@ -113,7 +109,7 @@ func (s *Server) TryPost(ctx context.Context, who target.Caller, t *Thread, o Or
 		t.runs.Add(1)
 	}
 	if s.judged {
-		s.agents.runs.posted(g, s.agents.Slack())
+		s.runs.posted(g, s.Slack())
 	}
 	if err != nil {
 		return nil, err
@@ -173,7 +169,7 @@ func (s *Server) Together(ctx context.Context, threads int, words ...string) (gr
 	if err := s.preflight(ctx); err != nil {
 		return nil, nil, err
 	}
-	if leave, err = s.agents.runs.places.Enter(ctx, threads); err != nil {
+	if leave, err = s.runs.places.Enter(ctx, threads); err != nil {
 		return nil, nil, err
 	}
 	return s.unbounded(), leave, nil
@@ -186,19 +182,25 @@ func (s *Server) unbounded() *Server {
 	return &other
 }
 
-// postInTurn waits while the server executes as many runs as it can. The run is told to wait as long as its order
-// says by then.
+// postInTurn waits while the server executes as many runs as it can. How long a run that waits is told to do so is known
+// once the preflight was made.
 func (s *Server) postInTurn(ctx context.Context, who target.Caller, t *Thread, o Order) (*GraphRun, error) {
-	if s.judged && !s.placed {
+	bounded := s.judged && !s.placed
+	if bounded {
 		if err := s.preflight(ctx); err != nil {
-			return nil, err
-		}
-		if err := s.agents.runs.enter(ctx, t.ID); err != nil {
 			return nil, err
 		}
 	}
 	if o.Waits {
-		o.Hold = s.agents.Hold(o.Hold)
+		o.Hold = s.Hold(o.Hold)
+	}
+	if err := s.tooLong(o.Hold); err != nil {
+		return nil, err
+	}
+	if bounded {
+		if err := s.runs.enter(ctx, t.ID); err != nil {
+			return nil, err
+		}
 	}
 	return s.TryPost(ctx, who, t, o)
 }

@@ -98,7 +98,7 @@ func (s *Server) StillQueued(ctx context.Context, g *GraphRun) error {
 	if !s.judged {
 		return nil
 	}
-	if status, err := s.status(ctx, g); err == nil && status == statusEnded {
+	if run, err := s.GetRun(ctx, g.Thread.Owner, g); err == nil && hasEnded(run) {
 		return nil
 	}
 	t, err := s.NewThread(ctx, s.target.Owner())
@@ -109,7 +109,7 @@ func (s *Server) StillQueued(ctx context.Context, g *GraphRun) error {
 	if err != nil || plain.ID == "" {
 		return context.Cause(ctx)
 	}
-	if _, done, err := s.ReadState(ctx, t, time.Now().Add(s.agents.Patience()), plain.CompleteIn); err != nil || done {
+	if _, done, err := s.ReadState(ctx, t, time.Now().Add(s.Patience()), plain.CompleteIn); err != nil || done {
 		return context.Cause(ctx)
 	}
 	const why = "the server has a queue, or executes no runs; raise timeouts.run, or let it execute more runs at a time"

@@ -81,7 +81,7 @@ func (s *Server) findListing(ctx context.Context) error {
 	if s.target.Config.Agent.Listing != "" {
 		return nil
 	}
-	_, err := learn(ctx, s.agents, "the listing endpoint", func(ctx context.Context) (bool, error) {
+	_, err := learn(ctx, s.Agents, "the listing endpoint", func(ctx context.Context) (bool, error) {
 		who := s.target.Owner()
 		if who.User == nil {
 			who = target.Caller{}
@@ -120,7 +120,7 @@ func (s *Server) AskOtherEndpoint(ctx context.Context, who target.Caller) (*clie
 
 // ServesOtherEndpoint tells whether the listing endpoint that is not used serves the user. A target needs only one.
 func (s *Server) ServesOtherEndpoint(ctx context.Context) (bool, error) {
-	return learn(ctx, s.agents, "the other listing endpoint", func(ctx context.Context) (bool, error) {
+	return learn(ctx, s.Agents, "the other listing endpoint", func(ctx context.Context) (bool, error) {
 		a, err := s.AskOtherEndpoint(ctx, s.target.Owner())
 		if err == nil && s.target.Searches() {
 			s.target.NoteListing(a)

@@ -34,9 +34,9 @@ func (s *Server) preflight(ctx context.Context) error {
 		return nil
 	}
 	const name = "the preflight of the agent server"
-	_, err := learn(ctx, s.agents, name, func(ctx context.Context) (bool, error) {
+	_, err := learn(ctx, s.Agents, name, func(ctx context.Context) (bool, error) {
 		if g, err := s.SharedCompletedRun(ctx); err == nil && g.Complete() {
-			s.agents.measure(g)
+			s.measure(g)
 			s.bound(s.countAtOnce(ctx))
 		}
 		return true, context.Cause(ctx)
@@ -90,9 +90,9 @@ func (s *Server) bound(atOnce int) {
 	if atOnce == 0 {
 		return
 	}
-	s.agents.oneAtATime.Store(atOnce == 1)
-	s.agents.runs.places.SetPlaces(min(atOnce, s.agents.atOnce))
-	if atOnce <= min(s.agents.atOnce, mostBeside) && s.target.Config.Agent.Runs == 0 { // more were not tried
+	s.oneAtATime.Store(atOnce == 1)
+	s.runs.places.SetPlaces(min(atOnce, s.atOnce))
+	if atOnce <= min(s.atOnce, mostBeside) && s.target.Config.Agent.Runs == 0 { // more were not tried
 		const then = "others are pending: the suite has no more in progress, whatever --concurrency says"
 		text := fmt.Sprintf("the agent server executes %s at a time, %s", reports.Count(atOnce, "run"), then)
 		s.target.Note(reports.Note{Kind: reports.NoteQueue, Text: text})
@@ -106,8 +106,8 @@ func (s *Server) countAtOnce(ctx context.Context) (atOnce int) {
 	if n := s.target.Config.Agent.Runs; n > 0 {
 		return n
 	}
-	for _, waiting := range []int{1, min(s.agents.atOnce, mostBeside)} {
-		for _, hold := range []time.Duration{s.agents.Hold(0) / 2, max(s.agents.Hold(0), lateStart)} {
+	for _, waiting := range []int{1, min(s.atOnce, mostBeside)} {
+		for _, hold := range []time.Duration{s.Hold(0) / 2, max(s.Hold(0), lateStart)} {
 			if atOnce = max(atOnce, s.startBeside(ctx, waiting, hold)); atOnce > waiting {
 				break
 			}
@@ -142,7 +142,7 @@ func (s *Server) startBeside(ctx context.Context, waiting int, hold time.Duratio
 	}
 	if done && state.Came().Before(first.NotOverBefore()) {
 		plain.Final = state
-		s.agents.measure(plain)
+		s.measure(plain)
 		return waiting + 1
 	}
 	limit := time.Now().Add(time.Duration(waiting)*hold + s.target.Config.Timeouts.Run)
@@ -150,7 +150,7 @@ func (s *Server) startBeside(ctx context.Context, waiting int, hold time.Duratio
 		if _, done, err := s.ReadState(ctx, g.Thread, limit, g.CompleteIn); err != nil || !done {
 			return 0
 		}
-		s.agents.runs.over(g)
+		s.runs.over(g)
 	}
 	took := time.Since(first.begun)
 	return int((time.Duration(waiting)*hold + took - 1) / took)

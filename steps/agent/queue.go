@@ -2,45 +2,25 @@ package agent
 
 import (
 	"context"
+	"slices"
 
 	"github.com/agentconform/agentconform/steps/client"
 	"github.com/agentconform/agentconform/steps/outcome"
 )
 
-// What the status of a run tells, where there is one. The interface shows no statuses of runs: words that are not
-// known from agent servers tell nothing.
-const (
-	statusPending = "pending"
-	statusRunning = "running"
-	statusEnded   = "ended"
-)
+// isPending and hasEnded tell what the status of a run says, where there is one. The interface shows no statuses of runs:
+// words that are not known from agent servers tell nothing.
+func isPending(run *client.Answer) bool { return run.OK() && run.Get("status").String() == "pending" }
 
-// status tells what the status of a run is, "" where it cannot be retrieved.
-func (s *Server) status(ctx context.Context, g *GraphRun) (string, error) {
-	a, err := s.GetRun(ctx, g.Thread.Owner, g)
-	if err != nil {
-		return "", err
-	}
-	return statusOf(a), nil
-}
-
-func statusOf(a *client.Answer) string {
-	if !a.OK() {
-		return ""
-	}
-	switch status := a.Get("status").String(); status {
-	case "success", "error", "timeout", "interrupted":
-		return statusEnded
-	default:
-		return status
-	}
+func hasEnded(run *client.Answer) bool {
+	return run.OK() && slices.Contains([]string{"success", "error", "timeout", "interrupted"}, run.Get("status").String())
 }
 
 // queuesRuns skips where a run with the strategy enqueue, a vendor extension, does not wait for the one before it: a
 // target may treat the value as its own default. Where it does, both complete in their order, and the second not before
 // the first could.
 func (s *Server) queuesRuns(ctx context.Context) error {
-	_, err := learn(ctx, s.agents, "a run behind another one", func(ctx context.Context) (bool, error) {
+	_, err := learn(ctx, s.Agents, "a run behind another one", func(ctx context.Context) (bool, error) {
 		first, err := s.InProgress(ctx, JustStarted, 0)
 		if err != nil {
 			return false, err

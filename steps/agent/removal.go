@@ -20,26 +20,23 @@ import (
 // nothing more is sent to that address. Others are removed concurrently. What has no time left before the context ends
 // is reported as not removed.
 func RemoveThreads(ctx context.Context, t *target.Target, threads []reports.LedgerEntry, report func(reports.LedgerEntry)) {
-	x := remover{t}
 	byAddress := map[string][]reports.LedgerEntry{}
 	for _, e := range threads {
 		byAddress[e.Address] = append(byAddress[e.Address], e)
 	}
 	var wait sync.WaitGroup
 	for _, all := range byAddress {
-		wait.Go(func() { x.removeAt(ctx, all, report) })
+		wait.Go(func() { removeAt(ctx, t, all, report) })
 	}
 	wait.Wait()
 }
 
-type remover struct{ target *target.Target }
-
 // removeAt removes the threads of one address.
-func (x remover) removeAt(ctx context.Context, all []reports.LedgerEntry, report func(reports.LedgerEntry)) {
+func removeAt(ctx context.Context, t *target.Target, all []reports.LedgerEntry, report func(reports.LedgerEntry)) {
 	var unclear []reports.LedgerEntry // removed before, or not shown by a server that does not take DELETE
 	for taken := false; len(all) > 0 && !taken; all = all[1:] {
 		var e reports.LedgerEntry
-		e, taken = x.removeThread(ctx, all[0], true)
+		e, taken = removeThread(ctx, t, all[0], true)
 		switch {
 		case e.Unremovable:
 			for _, other := range append(unclear, all...) {
@@ -59,7 +56,7 @@ func (x remover) removeAt(ctx context.Context, all []reports.LedgerEntry, report
 	var wait sync.WaitGroup
 	for _, e := range all {
 		wait.Go(func() {
-			e, _ := x.removeThread(ctx, e, false)
+			e, _ := removeThread(ctx, t, e, false)
 			report(e)
 		})
 	}
@@ -69,17 +66,19 @@ func (x remover) removeAt(ctx context.Context, all []reports.LedgerEntry, report
 // removeThread tells how the removal ended, and whether the server is known to take DELETE. A thread without a known
 // owner is tried without credentials first, since it was created by a caller without valid ones, and then as the first
 // user.
-func (x remover) removeThread(ctx context.Context, e reports.LedgerEntry, first bool) (how reports.LedgerEntry, taken bool) {
+func removeThread(
+	ctx context.Context, t *target.Target, e reports.LedgerEntry, first bool,
+) (how reports.LedgerEntry, taken bool) {
 	how = e
 	how.Removed, how.Reason, how.Unremovable = false, "", false
-	callers := []target.Caller{x.target.CallerWith(e.Owner)}
-	if e.Owner == "" && len(x.target.Config.Users) > 0 {
-		callers = append(callers, x.target.Owner())
+	callers := []target.Caller{t.CallerWith(e.Owner)}
+	if e.Owner == "" && len(t.Config.Users) > 0 {
+		callers = append(callers, t.Owner())
 	}
 	var a *client.Answer
 	for _, who := range callers {
 		var err error
-		if a, err = x.deleteThread(ctx, who, e); err != nil {
+		if a, err = deleteThread(ctx, t, who, e); err != nil {
 			how.Reason = "DELETE /threads/{thread_id}: " + client.Reason(err)
 			return how, false
 		}
@@ -87,12 +86,12 @@ func (x remover) removeThread(ctx context.Context, e reports.LedgerEntry, first 
 			return how, true
 		}
 	}
-	if missing(a) && (!first || !x.isThere(ctx, e, callers[len(callers)-1])) {
+	if missing(a) && (!first || !isThere(ctx, t, e, callers[len(callers)-1])) {
 		how.Removed = true
 		return how, !first
 	}
 	how.Unremovable = first && (missing(a) || a.Status == http.StatusMethodNotAllowed || a.Status == http.StatusNotImplemented)
-	how.Reason = x.target.Redact.Excerpt("DELETE /threads/{thread_id}: " + outcome.SeenShort(a))
+	how.Reason = t.Redact.Excerpt("DELETE /threads/{thread_id}: " + outcome.SeenShort(a))
 	return how, false
 }
 
@@ -102,17 +101,19 @@ func missing(a *client.Answer) bool {
 
 // isThere tells whether a thread can still be read: itself, which is a vendor extension, or its state, which a thread
 // without a run need not have.
-func (x remover) isThere(ctx context.Context, e reports.LedgerEntry, who target.Caller) bool {
+func isThere(ctx context.Context, t *target.Target, e reports.LedgerEntry, who target.Caller) bool {
 	return slices.ContainsFunc([]string{ThreadPath(e.ID), StatePath(e.ID)}, func(path string) bool {
-		a, err := x.target.Client.Do(ctx, x.target.ToAgent(e.Address, who, http.MethodGet, path, nil))
+		a, err := t.Client.Do(ctx, t.ToAgent(e.Address, who, http.MethodGet, path, nil))
 		return err == nil && a.OK()
 	})
 }
 
 // deleteThread sends the request, again and again while the thread is busy (409).
-func (x remover) deleteThread(ctx context.Context, who target.Caller, e reports.LedgerEntry) (a *client.Answer, err error) {
-	err = x.target.RetryFor(ctx, x.target.Config.Timeouts.Request, func() (bool, error) {
-		a, err = x.target.Client.Do(ctx, x.target.ToAgent(e.Address, who, http.MethodDelete, ThreadPath(e.ID), nil))
+func deleteThread(
+	ctx context.Context, t *target.Target, who target.Caller, e reports.LedgerEntry,
+) (a *client.Answer, err error) {
+	err = t.RetryFor(ctx, t.Config.Timeouts.Request, func() (bool, error) {
+		a, err = t.Client.Do(ctx, t.ToAgent(e.Address, who, http.MethodDelete, ThreadPath(e.ID), nil))
 		return err == nil && a.Status != http.StatusConflict, err
 	})
 	return a, err

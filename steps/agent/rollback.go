@@ -237,7 +237,7 @@ func (s *Server) begin(ctx context.Context, t *Thread, moment string, o Order) (
 	if err != nil {
 		return nil, err
 	}
-	p := &Progress{GraphRun: g, Over: g.Answered().Add(g.Order.Hold + s.agents.Slack())}
+	p := &Progress{GraphRun: g, Over: g.Answered().Add(g.Order.Hold + s.Slack())}
 	if moment != JustStarted {
 		err = s.awaitStart(ctx, p)
 	}
@@ -249,7 +249,7 @@ func (s *Server) begin(ctx context.Context, t *Thread, moment string, o Order) (
 // has started a moment after it was accepted. What does not show it tells that the run had not begun to wait when it was
 // asked for. A run that shows all at once has ended.
 func (s *Server) awaitStart(ctx context.Context, p *Progress) error {
-	byState := p.Order.written && !s.agents.showsAtEnd.Load()
+	byState := p.Order.written && !s.showsAtEnd.Load()
 	expected := map[bool]string{true: "a message of the run in progress", false: "the run to start"}[byState]
 	limit := p.Answered().Add(p.Order.Hold + s.target.Config.Timeouts.Run)
 	var seen *client.Answer
@@ -260,7 +260,7 @@ func (s *Server) awaitStart(ctx context.Context, p *Progress) error {
 			started = err == nil && p.begunIn(seen)
 		} else {
 			seen, err = s.GetRun(ctx, p.Thread.Owner, p.GraphRun)
-			started = err == nil && statusOf(seen) != statusPending
+			started = err == nil && !isPending(seen)
 		}
 		if err == nil && !started {
 			p.begun = seen.Sent
@@ -279,17 +279,17 @@ func (s *Server) awaitStart(ctx context.Context, p *Progress) error {
 		p.ended = seen
 		return nil
 	}
-	p.Over = seen.Came().Add(p.Order.Hold + s.agents.Slack())
+	p.Over = seen.Came().Add(p.Order.Hold + s.Slack())
 	run := seen
 	if byState {
 		p.Shown = seen
 		if run, err = s.GetRun(ctx, p.Thread.Owner, p.GraphRun); err != nil {
 			return err
 		}
-	} else if err := client.Sleep(ctx, min(s.agents.Slack(), p.Order.Hold/8)); err != nil { // it writes meanwhile
+	} else if err := client.Sleep(ctx, min(s.Slack(), p.Order.Hold/8)); err != nil { // it writes meanwhile
 		return err
 	}
-	if statusOf(run) == statusEnded {
+	if hasEnded(run) {
 		p.ended = run
 	}
 	return nil
@@ -297,7 +297,7 @@ func (s *Server) awaitStart(ctx context.Context, p *Progress) error {
 
 // ARollback returns a rollback of a run that had started, which scenarios share. They only look.
 func (s *Server) ARollback(ctx context.Context) (*Rollback, error) {
-	return learn(ctx, s.agents, "a rollback", func(ctx context.Context) (*Rollback, error) {
+	return learn(ctx, s.Agents, "a rollback", func(ctx context.Context) (*Rollback, error) {
 		if err := s.PlainRunsWork(ctx); err != nil {
 			return nil, err
 		}

@@ -19,7 +19,7 @@ import (
 // SharedCompletedRun returns a completed run on a thread that no scenario changes. A run whose graph has failed is
 // completed, too: what needs its answer asks for PlainRunsWork, or for the word Echo.
 func (s *Server) SharedCompletedRun(ctx context.Context) (*GraphRun, error) {
-	return learn(ctx, s.agents, "a completed run", func(ctx context.Context) (*GraphRun, error) {
+	return learn(ctx, s.Agents, "a completed run", func(ctx context.Context) (*GraphRun, error) {
 		return completedRunOf(ctx, s.unbounded(), s.target.Owner()) // the first of all: how many may be in progress is not known
 	})
 }
@@ -30,7 +30,7 @@ func (s *Server) CompletedRun(ctx context.Context) (*GraphRun, error) {
 	if err != nil || s.owner == nil {
 		return first, err
 	}
-	return learn(ctx, s.agents, "a completed run of the second user", func(ctx context.Context) (*GraphRun, error) {
+	return learn(ctx, s.Agents, "a completed run of the second user", func(ctx context.Context) (*GraphRun, error) {
 		return completedRunOf(ctx, s, *s.owner)
 	})
 }
@@ -63,7 +63,7 @@ func (s *Server) PlainRunsWork(ctx context.Context) error {
 // OtherIsLetIn makes sure that the other user is served what is their own: who is not let in at all is refused for
 // that, and not for whose thread it is.
 func (s *Server) OtherIsLetIn(ctx context.Context, other target.Caller) error {
-	_, err := learn(ctx, s.agents, "the other user", func(ctx context.Context) (bool, error) {
+	_, err := learn(ctx, s.Agents, "the other user", func(ctx context.Context) (bool, error) {
 		t, err := s.CreateThread(ctx, other, nil)
 		if err != nil {
 			return false, err
@@ -87,7 +87,7 @@ func (s *Server) OtherIsLetIn(ctx context.Context, other target.Caller) error {
 
 // RunsAdd tells whether a second plain run on a thread adds to the messages of the first (AS-STATE-3).
 func (s *Server) RunsAdd(ctx context.Context) (bool, error) {
-	return learn(ctx, s.agents, "two runs on a thread", func(ctx context.Context) (bool, error) {
+	return learn(ctx, s.Agents, "two runs on a thread", func(ctx context.Context) (bool, error) {
 		if err := s.PlainRunsWork(ctx); err != nil {
 			return false, err
 		}
@@ -113,7 +113,7 @@ func (s *Server) KnowsAssistant(ctx context.Context) error {
 	if !s.judged {
 		return nil
 	}
-	refused, err := learn(ctx, s.agents, "a run of an invented assistant", s.refusedAsInvented)
+	refused, err := learn(ctx, s.Agents, "a run of an invented assistant", s.refusedAsInvented)
 	if err != nil {
 		return err
 	}

@@ -148,7 +148,7 @@ type Concurrent struct {
 // requirement's concern. Each has to be accepted. Where one ends too early the later ones are not sent. They wait
 // twice as long as others, or as wanted.
 func (s *Server) StartInTurn(ctx context.Context, t *Thread, wanted time.Duration) (*Concurrent, error) {
-	o := Order{Strategy: RollbackStrategy, Waits: true, Hold: max(wanted, 2*s.agents.Hold(0)), written: true}
+	o := Order{Strategy: RollbackStrategy, Waits: true, Hold: max(wanted, 2*s.Hold(0)), written: true}
 	all := &Concurrent{}
 	var last *Progress
 	for range concurrentRuns - 1 {
@@ -180,10 +180,10 @@ func (s *Server) StartAtOnce(ctx context.Context, t *Thread, wanted time.Duratio
 	if err := s.Understood(ctx, Wait); err != nil {
 		return nil, err
 	}
-	if err := s.agents.runs.enter(ctx, t.ID); err != nil {
+	if err := s.runs.enter(ctx, t.ID); err != nil {
 		return nil, err
 	}
-	o := Order{Hold: s.agents.Hold(wanted), Strategy: RollbackStrategy}
+	o := Order{Hold: s.Hold(wanted), Strategy: RollbackStrategy}
 	started, err := s.race(ctx, slices.Repeat([]*Thread{t}, concurrentRuns), o)
 	if err != nil {
 		return nil, err
@@ -206,7 +206,7 @@ func (s *Server) StartAtOnce(ctx context.Context, t *Thread, wanted time.Duratio
 	if err != nil {
 		return nil, err
 	}
-	return all, client.Sleep(ctx, s.agents.Slack())
+	return all, client.Sleep(ctx, s.Slack())
 }
 
 // HoldsOnly says what is wrong with a state that is to hold the inputs of the runs, each with its answer, in this

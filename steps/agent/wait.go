@@ -35,7 +35,7 @@ func (s *Server) Await(ctx context.Context, g *GraphRun) (*client.Answer, error)
 	join := s.JoinNow(ctx, g)
 	defer join.Leave()
 	// by then a join has answered, or it is better to look at the state
-	if err := join.OrUntil(ctx, g.Answered().Add(g.Order.Hold+s.agents.Slack())); err != nil {
+	if err := join.OrUntil(ctx, g.Answered().Add(g.Order.Hold+s.Slack())); err != nil {
 		return nil, err
 	}
 	state, _, err := s.ReadState(ctx, g.Thread, limit, func(a *client.Answer) bool {
@@ -46,7 +46,7 @@ func (s *Server) Await(ctx context.Context, g *GraphRun) (*client.Answer, error)
 	}
 	g.Final, g.Joined = state, !join.Unanswered()
 	if g.Complete() {
-		s.agents.runs.over(g)
+		s.runs.over(g)
 	} else if !g.Joined {
 		if err := s.StillQueued(ctx, g); err != nil {
 			return nil, err
@@ -57,17 +57,17 @@ func (s *Server) Await(ctx context.Context, g *GraphRun) (*client.Answer, error)
 
 // hasHadItsTime tells whether the join was answered so long ago that the state must show all that the run has written.
 func (s *Server) hasHadItsTime(join *Joining, g *GraphRun) bool {
-	return join.Over() && time.Now().After(later(join.Ended, g.NotOverBefore()).Add(s.agents.Patience()))
+	return join.Over() && time.Now().After(later(join.Ended, g.NotOverBefore()).Add(s.Patience()))
 }
 
 // surelyOver waits for the end of a run that has written all: a moment lies between the two, in which the thread is
 // still busy. An answer to the join that came too early does not tell when that is over.
 func (s *Server) surelyOver(ctx context.Context, join *Joining, g *GraphRun) error {
-	if err := join.OrUntil(ctx, time.Now().Add(s.agents.Patience())); err != nil {
+	if err := join.OrUntil(ctx, time.Now().Add(s.Patience())); err != nil {
 		return err
 	}
 	if join.Over() && join.Ended.Before(g.NotOverBefore()) {
-		return client.Sleep(ctx, s.agents.Slack())
+		return client.Sleep(ctx, s.Slack())
 	}
 	return nil
 }
@@ -76,7 +76,7 @@ func (s *Server) surelyOver(ctx context.Context, join *Joining, g *GraphRun) err
 func (s *Server) SurelyOver(ctx context.Context, g *GraphRun) error {
 	join := s.JoinNow(ctx, g)
 	defer join.Leave()
-	s.agents.runs.over(g)
+	s.runs.over(g)
 	return s.surelyOver(ctx, join, g)
 }
 

@@ -79,7 +79,7 @@ func (s *Server) Understood(ctx context.Context, words ...string) error {
 
 // try returns why the graph does not understand the word, "" where nothing shows that. It is tried once.
 func (s *Server) try(ctx context.Context, w string) (problem string, err error) {
-	return learn(ctx, s.agents, "the word "+w+" of the graph", func(ctx context.Context) (string, error) {
+	return learn(ctx, s.Agents, "the word "+w+" of the graph", func(ctx context.Context) (string, error) {
 		switch w {
 		case Echo:
 			g, err := s.SharedCompletedRun(ctx)
@@ -118,7 +118,7 @@ func (s *Server) tryHold(ctx context.Context, written bool) (problem string, err
 	if err := s.preflight(ctx); err != nil {
 		return "", err
 	}
-	blocks, hold := false, s.agents.Hold(0)
+	blocks, hold := false, s.Hold(0)
 	if blocks, problem, err = s.tryHoldOnce(ctx, Order{Hold: hold, written: written}); blocks {
 		_, problem, err = s.tryHoldOnce(ctx, Order{Hold: max(2*hold, blockedHold), written: written})
 	}
@@ -134,7 +134,7 @@ func (s *Server) tryHoldOnce(ctx context.Context, o Order) (blocks bool, problem
 		return false, "", err
 	}
 	end, unseen, slowest := g.NotOverBefore(), g.begun, time.Duration(0)
-	limit, ended := end.Add(s.agents.Patience()), func() bool { return false }
+	limit, ended := end.Add(s.Patience()), func() bool { return false }
 	if o.written {
 		join := s.JoinNow(ctx, g)
 		defer join.Leave()
@@ -154,34 +154,21 @@ func (s *Server) tryHoldOnce(ctx context.Context, o Order) (blocks bool, problem
 	rest, _ := g.After(messages.Of(state))
 	switch over := state.Came(); {
 	case complete && over.Before(end):
-		problem, err = s.tooEarly(ctx, g, over, rest)
+		took := over.Sub(g.Answer.Sent).Round(time.Millisecond)
+		problem = fmt.Sprintf("the run ended within %s instead of %s: %s", took, o.Hold, messages.Brief(rest))
 	case 2*slowest > o.Hold:
 		return true, "the server answered no other request meanwhile: let the graph wait without blocking", nil
 	case complete && o.written && over.Before(unseen.Add(o.Hold)): // it had written by then, and the state did not show it
-		s.agents.showsAtEnd.Store(true)
+		s.showsAtEnd.Store(true)
 	case !complete:
 		if problem, err = s.failed(ctx, g); problem == "" && o.written && len(rest) == 1 {
 			problem = "the run left one message instead of two: " + messages.Brief(rest)
 		}
 	}
 	if complete {
-		s.agents.runs.over(g)
+		s.runs.over(g)
 	}
 	return false, problem, err
-}
-
-// tooEarly describes a run that did not wait. Some servers show the last state of a run before its status says that
-// it is over: one that says so only when nearly all the time has passed shows the answer early, which is judged
-// elsewhere.
-func (s *Server) tooEarly(ctx context.Context, g *GraphRun, over time.Time, rest []messages.Message) (string, error) {
-	if err := client.Sleep(ctx, time.Until(g.NotOverBefore().Add(-g.Order.Hold/8))); err != nil {
-		return "", err
-	}
-	if status, err := s.status(ctx, g); err != nil || status == statusPending || status == statusRunning {
-		return "", err
-	}
-	took := over.Sub(g.Answer.Sent).Round(time.Millisecond)
-	return fmt.Sprintf("the run ended within %s instead of %s: %s", took, g.Order.Hold, messages.Brief(rest)), nil
 }
 
 // tryAnswer wants an answer that does more than repeat the text, and none of a run that is told to fail.
@@ -192,7 +179,7 @@ func (s *Server) tryAnswer(ctx context.Context, w string) (problem string, err e
 	}
 	var state *client.Answer
 	if w == Fail {
-		state, _, err = s.ReadState(ctx, g.Thread, time.Now().Add(4*s.agents.Slack()), g.CompleteIn)
+		state, _, err = s.ReadState(ctx, g.Thread, time.Now().Add(4*s.Slack()), g.CompleteIn)
 	} else {
 		state, err = s.Await(ctx, g)
 	}
