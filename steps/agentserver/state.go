@@ -186,30 +186,23 @@ func (w *World) humanIsInput() error {
 		}
 	}
 	inputs := w.current.Inputs
+	expected, actual := fmt.Sprintf("%d human messages", len(inputs)), strconv.Itoa(len(humans))
 	for i := range min(len(inputs), len(humans)) {
-		sent, kept := inputs[i], humans[i]
-		if sent == kept {
+		if inputs[i] == humans[i] {
 			continue
 		}
-		class := fmt.Sprintf("message %d", i+1)
+		class := ""
 		if i < len(textClasses) && len(inputs) > len(textClasses) {
-			class += " (" + textClasses[i].name + ")"
+			class = " (" + textClasses[i].name + ")"
 		}
-		at := 0
-		for at < min(len(sent), len(kept)) && sent[at] == kept[at] {
-			at++
-		}
-		at = max(at-20, 0)
-		return w.differs(fmt.Sprintf("%s, from byte %d on: %.60q", class, at, sent[at:]), fmt.Sprintf("%.60q", kept[at:]))
+		expected, actual = fmt.Sprintf("message %d%s: %q", i+1, class, inputs[i]), strconv.Quote(humans[i])
+		break
 	}
-	if len(humans) != len(inputs) {
-		return w.differs(fmt.Sprintf("%d human messages", len(inputs)), strconv.Itoa(len(humans)))
+	if slices.Equal(humans, inputs) {
+		return nil
 	}
-	return nil
-}
-
-func (w *World) differs(expected, actual string) error {
-	return outcome.Violated(w.scene.Answer, expected, "%s", actual).At("/values/messages").Comparing(w.scene.Answer, w.current.Answer)
+	return outcome.Violated(w.scene.Answer, expected, "%s", actual).At("/values/messages").
+		Comparing(w.scene.Answer, w.current.Answer)
 }
 
 func (w *World) answerRepeats() error {
