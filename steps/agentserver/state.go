@@ -19,12 +19,7 @@ import (
 // defineStates registers the sentences about the messages of a thread (section 2).
 func (w *World) defineStates(r *common.Definitions) {
 	r.When(`the user reads the state of the thread`, w.userReadsState)
-	r.When(`a run of the user with (one message|three messages|a string .+) has completed`, w.runWithMessages)
-	r.When(`a run of the user that calls a tool has completed`, func(ctx context.Context) {
-		w.runOnNewThread(ctx, agent.Order{Words: messages.Tool})
-	})
-	r.When(`a run of the user with a message of each class of text has completed`, w.runWithEachText)
-	r.When(`a run of the user with (an empty message|a message of 32 KiB) has completed, or was refused with 4xx`, w.runWithOddText)
+	r.When(`a run of the user (?:with|that) (.+?) has completed(, or was refused with 4xx)?`, w.runWith)
 	r.When(`a further run of the user on the thread completes`, w.furtherRun)
 	r.Then(`the state has a non-empty array "values.messages"`, w.stateHasMessages)
 	r.Then(`each message has a "type" and a "content"`, w.messagesHaveForm)
@@ -34,19 +29,6 @@ func (w *World) defineStates(r *common.Definitions) {
 	r.Then(`the state holds the run's input and its answer`, w.stateHoldsRun)
 	r.Then(`the state holds the messages of both runs, in order`, func() error { return agent.HoldsOnly(w.scene.Answer, w.kept...) })
 	r.Then(`the state holds the messages of the user's runs only`, w.stateHoldsKept)
-}
-
-func (w *World) runWithMessages(ctx context.Context, number string) {
-	o := agent.Order{Words: texts[number]}
-	if number == "three messages" {
-		o.Before = []string{w.target.Name("first"), w.target.Name("second")}
-	}
-	w.runOnNewThread(ctx, o)
-}
-
-func (w *World) runOnNewThread(ctx context.Context, o agent.Order) {
-	w.onNewThread(ctx)
-	common.Needs(func() { w.nextRun(ctx, o) })
 }
 
 // furtherRun is one after others: whether a thread takes more than one is no MUST.
@@ -94,42 +76,42 @@ var textClasses = []struct{ name, text string }{
 	{"equal messages in a row", "again"},
 }
 
-// manyMessages is how many messages the run has at least.
+// manyMessages is how many messages the run has at least that has one of each class.
 const manyMessages = 40
 
-func (w *World) runWithEachText(ctx context.Context) error {
-	var before []string
-	for _, c := range textClasses {
-		before = append(before, c.text)
+// runWith runs the graph on a new thread. Section 8 shows no limits: a run of many messages may be refused, and one that
+// may be refused need not complete.
+func (w *World) runWith(ctx context.Context, what, orRefused string) error {
+	o := agent.Order{Words: texts[what]}
+	switch what {
+	case "calls a tool":
+		o.Words = messages.Tool
+	case "three messages":
+		o.Before = []string{w.target.Name("first"), w.target.Name("second")}
+	case "an empty message":
+		o.Before = []string{""}
+	case "a message of 32 KiB":
+		o.Before = []string{strings.Repeat("0123456789abcde ", 2048)}
+	case "a message of each class of text":
+		for _, c := range textClasses {
+			o.Before = append(o.Before, c.text)
+		}
+		for len(o.Before) < manyMessages {
+			o.Before = append(o.Before, "message "+strconv.Itoa(len(o.Before)+1))
+		}
 	}
-	for i := len(before); i < manyMessages; i++ {
-		before = append(before, "message "+strconv.Itoa(i+1))
-	}
-	return w.runWith(ctx, "forty messages", before)
-}
-
-// runWithOddText sends what a server may refuse: what it takes it keeps.
-func (w *World) runWithOddText(ctx context.Context, which string) error {
-	odd := ""
-	if which == "a message of 32 KiB" {
-		odd = strings.Repeat("0123456789abcde ", 2048)
-	}
-	common.Check(w.runWith(ctx, which, []string{odd}))
-	if !w.current.Complete() {
-		return outcome.Inapplicable(which, "a run with %s does not complete: %s", which, outcome.Seen(w.scene.Answer))
-	}
-	return nil
-}
-
-// runWith runs the graph with messages that a target may refuse: section 8 shows no limits.
-func (w *World) runWith(ctx context.Context, what string, before []string) error {
 	w.onNewThread(ctx)
-	common.Needs(func() { w.post(ctx, agent.Order{Before: before}) })
-	if g := w.current; g.ID == "" && g.Answer.Refused() {
+	common.Check(outcome.AsPrecondition(w.server.Understood(ctx)))
+	common.Needs(func() { w.post(ctx, o) })
+	mayBeRefused := orRefused != "" || len(o.Before) >= manyMessages
+	if g := w.current; mayBeRefused && g.ID == "" && g.Answer.Refused() {
 		return outcome.Inapplicable(what, "the target refuses %s: %s", what, outcome.Seen(g.Answer))
 	}
 	common.Check(outcome.AsPrecondition(w.current.Accepted()))
 	w.scene.Answer = common.Given(w.server.Await(ctx, w.current))
+	if orRefused != "" && !w.current.Complete() {
+		return outcome.Inapplicable(what, "a run with %s does not complete: %s", what, outcome.Seen(w.scene.Answer))
+	}
 	return nil
 }
 
