@@ -32,9 +32,8 @@ type Agents struct {
 	plane  *plane.Plane
 	maker  *shared.Maker
 
-	noAddress atomic.Bool // a DEPLOYED deployment was seen not to tell the address of its agent server
-	atOnce    int         // how many runs are in progress at most
-	threads   sync.Map    // that were given: the address of their agent server, and their id
+	atOnce  int      // how many runs are in progress at most
+	threads sync.Map // that were given: the address of their agent server, and their id
 
 	// Of the server that is judged:
 	runs       inProgress
@@ -136,21 +135,18 @@ func (as *Agents) AgentOf(ctx context.Context, d *plane.Deployment) (*Server, er
 	return s, target.Refused(as.target, named, s.awaitServing(ctx, d))
 }
 
-// awaitAddress returns the address of a deployment's agent server. A target may know it only some time
-// after the deployment is up. Where one deployment was seen not to tell it, the others are not waited for.
+// awaitAddress returns the address of a deployment's agent server. A target may know it only some time after the
+// deployment is up.
 func (as *Agents) awaitAddress(ctx context.Context, d *plane.Deployment) (string, error) {
 	var last *client.Answer
-	named, limit := "", as.target.Config.Timeouts.Request
-	if as.noAddress.Load() {
-		limit = 0
-	}
-	err := as.target.RetryFor(ctx, limit, func() (bool, error) {
+	named := ""
+	err := as.target.RetryFor(ctx, as.target.Config.Timeouts.Request, func() (bool, error) {
 		a, err := as.plane.Get(ctx, plane.DeploymentPath(d.ID), "")
 		if err != nil {
 			return false, err
 		}
 		last, named = a, a.Get(as.target.Config.AgentURLFrom).String()
-		return named != "" || !a.OK() || as.noAddress.Load(), nil
+		return named != "" || !a.OK(), nil
 	})
 	switch {
 	case err != nil:
@@ -158,9 +154,9 @@ func (as *Agents) awaitAddress(ctx context.Context, d *plane.Deployment) (string
 	case named != "":
 		return named, nil
 	case !last.OK():
-		return "", outcome.Blocked("the deployment cannot be retrieved (CP-GET-1): %s", outcome.Seen(last)).ByRequirement("CP-GET-1")
+		return "", outcome.Blocked("the deployment cannot be retrieved (CP-GET-1): %s", outcome.Seen(last)).
+			ByRequirement("CP-GET-1")
 	}
-	as.noAddress.Store(true)
 	return "", as.missingAddress(d, last)
 }
 

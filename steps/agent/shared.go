@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"net/http"
 	"regexp"
-	"slices"
 	"strings"
 
 	"github.com/agentconform/agentconform/reports"
@@ -114,14 +113,12 @@ func (s *Server) KnowsAssistant(ctx context.Context) error {
 		return nil
 	}
 	refused, err := learn(ctx, s.Agents, "a run of an invented assistant", s.refusedAsInvented)
-	if err != nil {
+	if refused == nil || err != nil {
 		return err
 	}
-	if refused != nil {
-		return outcome.Blocked("the agent server does not know the assistant %q: set assistant_id to the name of the conformance graph; a run is refused just as one of an invented assistant: %s",
-			s.target.Config.AssistantID, outcome.Seen(refused)).By(reports.ByKey, "assistant_id")
-	}
-	return nil
+	const why = "the agent server does not know the assistant %q: set assistant_id to the name of the conformance graph; " +
+		"a run is refused just as one of an invented assistant: %s"
+	return outcome.Blocked(why, s.target.Config.AssistantID, outcome.Seen(refused)).By(reports.ByKey, "assistant_id")
 }
 
 // refusedAsInvented returns the refusal of a run of the configured assistant, nil where that is not refused for the
@@ -135,20 +132,19 @@ func (s *Server) refusedAsInvented(ctx context.Context) (*client.Answer, error) 
 		return fmt.Sprint(a.Status, " ", varying.ReplaceAllString(body, ""))
 	}
 	a, err := s.startAs(ctx, "", configured)
-	if err != nil || !slices.Contains([]int{http.StatusBadRequest, http.StatusNotFound, http.StatusUnprocessableEntity}, a.Status) {
+	if err != nil || !a.Refused() {
 		return nil, err
 	}
-	other, err := s.startAs(ctx, "", invented)
-	if err != nil || said(other, invented) != said(a, configured) {
-		return nil, err
-	}
-	if bytes.Contains(other.Body, []byte(invented)) {
-		return a, nil
-	}
-	for _, control := range []struct{ thread, assistant string }{{"", ""}, {target.UnknownID(), configured}} {
-		c, err := s.startAs(ctx, control.thread, control.assistant)
-		if err != nil || said(c, control.assistant) == said(a, configured) {
+	for _, other := range []struct {
+		thread, assistant string
+		same              bool // its refusal is to be the same
+	}{{"", invented, true}, {"", "", false}, {target.UnknownID(), configured, false}} {
+		refusal, err := s.startAs(ctx, other.thread, other.assistant)
+		if err != nil || (said(refusal, other.assistant) == said(a, configured)) != other.same {
 			return nil, err
+		}
+		if bytes.Contains(refusal.Body, []byte(invented)) {
+			break
 		}
 	}
 	return a, nil
