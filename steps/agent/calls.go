@@ -205,12 +205,10 @@ func (s *Server) postInTurn(ctx context.Context, who target.Caller, t *Thread, o
 	return s.TryPost(ctx, who, t, o)
 }
 
-// GetRun asks for the run.
 func (s *Server) GetRun(ctx context.Context, who target.Caller, g *GraphRun) (*client.Answer, error) {
 	return s.ask(ctx, who, http.MethodGet, runPath(g.Thread.ID, g.ID), nil)
 }
 
-// State asks for the state of the thread.
 func (s *Server) State(ctx context.Context, who target.Caller, t *Thread) (*client.Answer, error) {
 	return s.ask(ctx, who, http.MethodGet, StatePath(t.ID), nil)
 }
@@ -229,6 +227,6 @@ func (s *Server) JoinCompleted(ctx context.Context, who target.Caller, g *GraphR
 
 func (s *Server) joinOf(who target.Caller, g *GraphRun) client.Request {
 	request := s.target.ToAgent(s.Base, who, http.MethodGet, joinPath(g.Thread.ID, g.ID), nil)
-	request.Raised = g.Order.raises()
+	request.Raised = g.Order.says(Fail)
 	return request
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/tidwall/gjson"
 
 	"github.com/agentconform/agentconform/steps/client"
+	"github.com/agentconform/agentconform/steps/outcome"
 	"github.com/agentconform/agentconform/steps/target"
 )
 
@@ -110,23 +111,28 @@ func (s *Server) ReadsOf(ctx context.Context, g *GraphRun) ([]string, error) {
 	return append(paths, ThreadsPath), nil
 }
 
-// AskOtherEndpoint lists the threads by the endpoint that is not used.
-func (s *Server) AskOtherEndpoint(ctx context.Context, who target.Caller) (*client.Answer, error) {
+// ListOther lists the threads by the endpoint that is not used, where that serves the user: a target needs only one. The
+// error skips a scenario where it does not.
+func (s *Server) ListOther(ctx context.Context, who target.Caller) (*client.Answer, error) {
 	if err := s.findListing(ctx); err != nil {
 		return nil, err
 	}
-	return s.listBy(ctx, who, !s.target.Searches())
-}
-
-// ServesOtherEndpoint tells whether the listing endpoint that is not used serves the user. A target needs only one.
-func (s *Server) ServesOtherEndpoint(ctx context.Context) (bool, error) {
-	return learn(ctx, s.Agents, "the other listing endpoint", func(ctx context.Context) (bool, error) {
-		a, err := s.AskOtherEndpoint(ctx, s.target.Owner())
-		if err == nil && s.target.Searches() {
+	search := !s.target.Searches()
+	serves, err := learn(ctx, s.Agents, "the other listing endpoint", func(ctx context.Context) (bool, error) {
+		a, err := s.listBy(ctx, s.target.Owner(), search)
+		if err == nil && !search {
 			s.target.NoteListing(a)
 		}
 		return err == nil && a.OK(), err
 	})
+	if err == nil && !serves {
+		err = outcome.Inapplicable("a second endpoint that lists threads",
+			"the target lists threads at one endpoint only (agent.listing)")
+	}
+	if err != nil {
+		return nil, outcome.AsPrecondition(err)
+	}
+	return s.listBy(ctx, who, search)
 }
 
 // Listing is what a caller was shown: the pages that are lists, none where no list was answered. Rows are read from

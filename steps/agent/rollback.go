@@ -86,11 +86,6 @@ func (rb *Rollback) Prompt() bool {
 	return rb.Next.Complete() && rb.Next.Final.Came().Before(rb.Prior.Until())
 }
 
-// Settled tells whether trying again with more time cannot show more.
-func (rb *Rollback) Settled() bool {
-	return rb.Next.ID == "" || !rb.Next.Complete() || rb.won() && rb.Prompt()
-}
-
 // RollBack has a run rolled back by another one at the moment, and tries again where the target was too slow to tell
 // what has happened, or what was left of the prior run while it would still have been in progress. Of a run that is
 // pending, something is left also where the new one waits for it.
@@ -135,7 +130,7 @@ func (s *Server) leavesStarted(ctx context.Context) bool {
 }
 
 // Usable says why nothing can be learned from a rollback: the new run was refused, did not complete, or waited for
-// the prior one.
+// the prior one. It is blocked where trying again with more time may show more.
 func (rb *Rollback) Usable() error {
 	if rb.Next.ID == "" {
 		return outcome.Violated(rb.Next.Answer, "a new run with rollback to be accepted", "%s", outcome.Seen(rb.Next.Answer)).ByRequirement("AS-ROLLBACK-1")

@@ -56,8 +56,8 @@ type Order struct {
 	Assistant string
 }
 
-// raises tells whether the graph is told to raise an error.
-func (o Order) raises() bool { return slices.Contains(strings.Fields(o.Words), Fail) }
+// says tells whether the order has the word among its own.
+func (o Order) says(word string) bool { return slices.Contains(strings.Fields(o.Words), word) }
 
 // Sent is the id of a thread as the target wrote it: a string or a number.
 func (t *Thread) Sent() any {
@@ -122,7 +122,7 @@ func (g *GraphRun) outputs() int {
 	if g.Order.written {
 		n++
 	}
-	if slices.Contains(strings.Fields(g.Order.Words), messages.Tool) {
+	if g.Order.says(ToolCall) {
 		n++
 	}
 	return n

@@ -37,7 +37,7 @@ func (o Order) words() (all []string) {
 		all = append(all, Wait)
 	}
 	for _, w := range []string{Fail, Whoami, ToolCall} {
-		if slices.Contains(strings.Fields(o.Words), w) {
+		if o.says(w) {
 			all = append(all, w)
 		}
 	}

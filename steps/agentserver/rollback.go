@@ -153,10 +153,11 @@ func (w *World) userReplaces(ctx context.Context) {
 		if late != nil {
 			w.longer = agent.Longer(late.Order.Hold, rb.Next.Answered().Sub(late.Answer.Sent))
 		}
-		if !rb.Settled() {
+		lost := outcome.Is(rb.Usable(), reports.Blocked)
+		if lost {
 			w.wanted = w.prior.AfterLoss()
 		}
-		return rb.Settled() && late == nil
+		return !lost && late == nil
 	})
 }
 

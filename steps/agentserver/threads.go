@@ -144,16 +144,11 @@ func (w *World) isMarked() bool {
 	return false
 }
 
-// listOther lists the threads of who at the endpoint that is not used, where that serves the user: a target needs only
-// one. The error skips a scenario where it does not.
+// listOther lists the threads of who at the endpoint that is not used.
 func (w *World) listOther(ctx context.Context, who target.Caller) {
 	if w.target.AgentRefusal() != 0 {
 		common.Check(outcome.Needs("users"))
 	}
-	if serves := common.Given(w.server.ServesOtherEndpoint(ctx)); !serves {
-		common.Check(outcome.Inapplicable("a second endpoint that lists threads",
-			"the target lists threads at one endpoint only (agent.listing)"))
-	}
-	w.listedBy, w.scene.Answer = who, common.Must(w.server.AskOtherEndpoint(ctx, who))
+	w.listedBy, w.scene.Answer = who, common.Must(w.server.ListOther(ctx, who))
 	w.rows = agent.ListingOf(w.scene.Answer)
 }
