@@ -25,19 +25,19 @@ type Remains struct {
 
 // Remains looks for what is left of the prior run.
 func (s *Server) Remains(ctx context.Context, p *Progress) (*Remains, error) {
-	found, removed := &Remains{}, []*GraphRun{p.GraphRun}
-	if p.ahead != nil {
-		removed = append(removed, p.ahead)
-	}
-	for _, g := range removed {
+	found := &Remains{}
+	for _, g := range []*GraphRun{p.GraphRun, p.ahead} {
+		if g == nil {
+			continue
+		}
 		a, err := s.GetRun(ctx, p.Thread.Owner, g)
 		if err != nil {
 			return nil, err
 		}
 		found.Runs = append(found.Runs, a)
 	}
-	var err error
-	found.State, err = s.State(ctx, p.Thread.Owner, p.Thread)
+	state, err := s.State(ctx, p.Thread.Owner, p.Thread)
+	found.State = state
 	return found, err
 }
 
@@ -109,7 +109,8 @@ func (s *Server) RollBack(ctx context.Context, moment string) (rb *Rollback, err
 		leaves := rb.left() != nil
 		switch inTime := rb.Usable() == nil && time.Now().Before(p.Until()); {
 		case inTime && leaves && moment == JustStarted && s.leavesStarted(ctx): // the next one may still be pending
-			unclear = outcome.Inconclusive("something is left of a run that was rolled back as soon as it was accepted, and of one that had started (AS-ROLLBACK-2, AS-ROLLBACK-3): the first may have started too, in %d attempts", Attempts).
+			unclear = outcome.Inconclusive("something is left of a run that was rolled back as soon as it was accepted, and of "+
+				"one that had started (AS-ROLLBACK-2, AS-ROLLBACK-3): the first may have started too, in %d attempts", Attempts).
 				ByRequirement("AS-ROLLBACK-2", "AS-ROLLBACK-3")
 			continue
 		case inTime, leaves && moment != HasStarted && rb.won() && !rb.Prompt():
@@ -132,14 +133,15 @@ func (s *Server) leavesStarted(ctx context.Context) bool {
 // Usable says why nothing can be learned from a rollback: the new run was refused, did not complete, or waited for
 // the prior one. It is blocked where trying again with more time may show more.
 func (rb *Rollback) Usable() error {
-	if rb.Next.ID == "" {
-		return outcome.Violated(rb.Next.Answer, "a new run with rollback to be accepted", "%s", outcome.Seen(rb.Next.Answer)).ByRequirement("AS-ROLLBACK-1")
-	}
-	if !rb.Next.Complete() {
-		return outcome.Violated(rb.Next.Final, "the new run to complete", "%s", messages.Shown(messages.Of(rb.Next.Final)))
-	}
-	if !rb.won() || !rb.Prompt() {
-		return outcome.Blocked("the new run did not complete before the natural end of the prior run (AS-ROLLBACK-1), in %d attempts", Attempts).ByRequirement("AS-ROLLBACK-1")
+	const late = "the new run did not complete before the natural end of the prior run (AS-ROLLBACK-1), in %d attempts"
+	switch next := rb.Next; {
+	case next.ID == "":
+		return outcome.Violated(next.Answer, "a new run with rollback to be accepted", "%s", outcome.Seen(next.Answer)).
+			ByRequirement("AS-ROLLBACK-1")
+	case !next.Complete():
+		return outcome.Violated(next.Final, "the new run to complete", "%s", messages.Shown(messages.Of(next.Final)))
+	case !rb.won() || !rb.Prompt():
+		return outcome.Blocked(late, Attempts).ByRequirement("AS-ROLLBACK-1")
 	}
 	return nil
 }
@@ -172,13 +174,13 @@ func (p *Progress) Until() time.Time {
 // InProgress starts a run on a new thread and returns at the moment, while it is surely in progress. It tries several
 // times. Each attempt after a lost race gives more time.
 func (s *Server) InProgress(ctx context.Context, moment string, wanted time.Duration) (*Progress, error) {
+	if moment == pendingBehind {
+		if err := s.queuesRuns(ctx); err != nil {
+			return nil, err
+		}
+	}
 	last := "no time was left"
 	for range Attempts {
-		if moment == pendingBehind {
-			if err := s.queuesRuns(ctx); err != nil {
-				return nil, err
-			}
-		}
 		t, err := s.NewThread(ctx, s.Owner())
 		if err != nil {
 			return nil, err
@@ -205,14 +207,14 @@ func (s *Server) InProgress(ctx context.Context, moment string, wanted time.Dura
 func (p *Progress) LeftIn(state *client.Answer) error {
 	texts := slices.Clone(p.Inputs)
 	if p.Shown != nil { // else the target shows no message of a run before it ends
-		shown, _ := p.After(messages.Of(p.Shown))
-		for _, m := range shown {
+		for _, m := range p.Wrote(p.Shown) {
 			texts = append(texts, m.Text)
 		}
 	}
 	for _, m := range messages.Of(state) {
 		if slices.Contains(texts, m.Text) {
-			return outcome.Violated(state, "no message of the prior run", "one of them, %s", messages.Brief([]messages.Message{m})).
+			found := messages.Brief([]messages.Message{m})
+			return outcome.Violated(state, "no message of the prior run", "one of them, %s", found).
 				At("/values/messages").Comparing(state, p.Shown)
 		}
 	}
@@ -252,7 +254,7 @@ func (s *Server) awaitStart(ctx context.Context, p *Progress) error {
 	err := client.Repeat(ctx, firstLook, longestPause, limit, func() (_ bool, err error) {
 		if byState {
 			seen, err = s.State(ctx, p.Thread.Owner, p.Thread)
-			started = err == nil && p.begunIn(seen)
+			started = err == nil && len(p.Wrote(seen)) > 0
 		} else {
 			seen, err = s.GetRun(ctx, p.Thread.Owner, p.GraphRun)
 			started = err == nil && !isPending(seen)

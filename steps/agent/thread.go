@@ -73,7 +73,8 @@ func (t *Thread) Usable() error {
 	case t.ID == "":
 		return outcome.Violated(t.Answer, "a thread with a thread_id", "%s", outcome.Seen(t.Answer))
 	case t.again:
-		return outcome.Violated(t.Answer, "a new thread_id", "%s, which another thread has (AS-THREAD-1)", t.ID).ByRequirement("AS-THREAD-1")
+		return outcome.Violated(t.Answer, "a new thread_id", "%s, which another thread has (AS-THREAD-1)", t.ID).
+			ByRequirement("AS-THREAD-1")
 	}
 	return nil
 }
@@ -92,28 +93,23 @@ func (g *GraphRun) NotOverBefore() time.Time { return g.begun.Add(g.Order.Hold) 
 // Text is its last human message.
 func (g *GraphRun) Text() string { return g.Inputs[len(g.Inputs)-1] }
 
-// After returns the messages that came after the one with the run's input, and whether that was found.
-func (g *GraphRun) After(all []messages.Message) ([]messages.Message, bool) {
+// Wrote are the messages that a state holds after the run's input: none where it does not hold that.
+func (g *GraphRun) Wrote(state *client.Answer) []messages.Message {
+	all := messages.Of(state)
 	at := slices.IndexFunc(all, func(m messages.Message) bool { return m.Text == g.Text() })
 	if at < 0 {
-		return nil, false
+		return nil
 	}
-	return all[at+1:], true
+	return all[at+1:]
 }
 
 // Said is the last message that a state holds of the run, "" where it holds none but the input.
 func (g *GraphRun) Said(state *client.Answer) string {
-	rest, _ := g.After(messages.Of(state))
-	if len(rest) == 0 {
+	wrote := g.Wrote(state)
+	if len(wrote) == 0 {
 		return ""
 	}
-	return rest[len(rest)-1].Text
-}
-
-// begunIn tells whether a state shows that the run has written something itself.
-func (g *GraphRun) begunIn(state *client.Answer) bool {
-	rest, _ := g.After(messages.Of(state))
-	return len(rest) > 0
+	return wrote[len(wrote)-1].Text
 }
 
 // outputs is how many messages the run adds to its input.
@@ -129,10 +125,7 @@ func (g *GraphRun) outputs() int {
 }
 
 // CompleteIn tells whether a state holds all that the run was to write.
-func (g *GraphRun) CompleteIn(state *client.Answer) bool {
-	rest, _ := g.After(messages.Of(state))
-	return len(rest) >= g.outputs()
-}
+func (g *GraphRun) CompleteIn(state *client.Answer) bool { return len(g.Wrote(state)) >= g.outputs() }
 
 const concurrentRuns = 5
 
@@ -216,7 +209,8 @@ func HoldsOnly(state *client.Answer, runs ...*GraphRun) error {
 	if Only(all, runs...) {
 		return nil
 	}
-	o := outcome.Violated(state, "exactly the messages of "+reports.Count(len(runs), "run"), "%s", beside(all, runs)+messages.Shown(all)).At("/values/messages")
+	expected := "exactly the messages of " + reports.Count(len(runs), "run")
+	o := outcome.Violated(state, expected, "%s", beside(all, runs)+messages.Shown(all)).At("/values/messages")
 	if len(runs) > 0 {
 		o = o.Comparing(state, runs[len(runs)-1].Answer)
 	}
@@ -258,9 +252,10 @@ func Only(all []messages.Message, runs ...*GraphRun) bool {
 // HoldsAnswered says what is wrong with a state that is to hold the run's input and its answer, whatever else it
 // holds.
 func HoldsAnswered(state *client.Answer, g *GraphRun) error {
-	rest, found := g.After(messages.Of(state))
-	if !found || len(rest) < g.outputs() {
-		return outcome.Violated(state, fmt.Sprintf("the input %q and its answer", g.Text()), "%s", messages.Shown(messages.Of(state))).At("/values/messages").Comparing(state, g.Answer)
+	if g.CompleteIn(state) {
+		return nil
 	}
-	return nil
+	expected := fmt.Sprintf("the input %q and its answer", g.Text())
+	return outcome.Violated(state, expected, "%s", messages.Shown(messages.Of(state))).At("/values/messages").
+		Comparing(state, g.Answer)
 }

@@ -142,7 +142,7 @@ func (s *Server) tryHoldOnce(ctx context.Context, o Order) (blocks bool, problem
 		ended = func() bool { return s.hasHadItsTime(join, g) }
 	}
 	state, _, err := s.ReadState(ctx, g.Thread, limit, func(a *client.Answer) bool {
-		if slowest = max(slowest, a.Took); !g.begunIn(a) {
+		if slowest = max(slowest, a.Took); len(g.Wrote(a)) == 0 {
 			unseen = a.Sent
 		}
 		return g.CompleteIn(a) || ended()
@@ -150,19 +150,18 @@ func (s *Server) tryHoldOnce(ctx context.Context, o Order) (blocks bool, problem
 	if err != nil {
 		return false, "", err
 	}
-	complete := g.CompleteIn(state)
-	rest, _ := g.After(messages.Of(state))
+	complete, wrote := g.CompleteIn(state), g.Wrote(state)
 	switch over := state.Came(); {
 	case complete && over.Before(end):
 		took := over.Sub(g.Answer.Sent).Round(time.Millisecond)
-		problem = fmt.Sprintf("the run ended within %s instead of %s: %s", took, o.Hold, messages.Brief(rest))
+		problem = fmt.Sprintf("the run ended within %s instead of %s: %s", took, o.Hold, messages.Brief(wrote))
 	case 2*slowest > o.Hold:
 		return true, "the server answered no other request meanwhile: let the graph wait without blocking", nil
 	case complete && o.written && over.Before(unseen.Add(o.Hold)): // it had written by then, and the state did not show it
 		s.showsAtEnd.Store(true)
 	case !complete:
-		if problem, err = s.failed(ctx, g); problem == "" && o.written && len(rest) == 1 {
-			problem = "the run left one message instead of two: " + messages.Brief(rest)
+		if problem, err = s.failed(ctx, g); problem == "" && o.written && len(wrote) == 1 {
+			problem = "the run left one message instead of two: " + messages.Brief(wrote)
 		}
 	}
 	if complete {
@@ -186,23 +185,18 @@ func (s *Server) tryAnswer(ctx context.Context, w string) (problem string, err e
 	if err != nil {
 		return "", err
 	}
-	rest, _ := g.After(messages.Of(state))
-	if len(rest) == 0 {
-		if w == Fail {
-			return "", nil
-		}
-		return s.failed(ctx, g)
-	}
-	last := rest[len(rest)-1].Text
-	repeats := strings.Contains(last, g.Text())
+	wrote, said := g.Wrote(state), g.Said(state)
+	repeats := strings.Contains(said, g.Text())
 	if w == ToolCall {
-		repeats = len(rest) == 1 && repeats && !strings.Contains(last, toolFound+g.Text())
+		repeats = len(wrote) == 1 && repeats && !strings.Contains(said, toolFound+g.Text())
 	}
 	switch {
+	case len(wrote) == 0 && w != Fail:
+		return s.failed(ctx, g)
 	case repeats && w == Fail:
-		return "the run did not fail: " + messages.Brief(rest), nil
+		return "the run did not fail: " + messages.Brief(wrote), nil
 	case repeats:
-		return "the answer only repeats the text: " + messages.Brief(rest), nil
+		return "the answer only repeats the text: " + messages.Brief(wrote), nil
 	}
 	return "", nil
 }
