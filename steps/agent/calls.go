@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"time"
 
@@ -94,7 +95,7 @@ func Input(inputs []string) map[string]any {
 
 // TryPost starts a run at once. Where it is refused the run has no id.
 func (s *Server) TryPost(ctx context.Context, who target.Caller, t *Thread, o Order) (*GraphRun, error) {
-	g := &GraphRun{Thread: t, Order: o, Inputs: append(append([]string{}, o.Before...), s.Text(o))}
+	g := &GraphRun{Thread: t, Order: o, Inputs: slices.Concat(o.Before, []string{s.Text(o)})}
 	body := map[string]any{"assistant_id": cmp.Or(o.Assistant, s.target.Config.AssistantID), "input": Input(g.Inputs)}
 	if o.Strategy != "" {
 		body["multitask_strategy"] = o.Strategy

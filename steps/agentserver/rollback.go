@@ -14,10 +14,6 @@ import (
 
 // defineRollback registers the sentences about runs that are rolled back (sections 3 and 7).
 func (w *World) defineRollback(r *common.Definitions) {
-	// without plain runs that work its first message is waited for in vain
-	r.Given(`a run in progress that has started`, w.afterPlainRuns(func(ctx context.Context) {
-		w.aRunInProgressAt(ctx, agent.HasStarted)
-	}))
 	r.Given(`a run that was rolled back after (it had started|the state had shown its first message)`, w.aRolledBackRun)
 	r.Given(`a run that was rolled back on a thread of its own`, w.aRolledBackRunAlone)
 	r.Given(`a thread that keeps the messages of its completed runs`, w.aThreadThatKeeps)

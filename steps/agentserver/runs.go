@@ -18,8 +18,8 @@ import (
 // defineRuns registers the sentences about runs (sections 4 and 7).
 func (w *World) defineRuns(r *common.Definitions) {
 	r.Given(`a completed run`, w.aCompletedRun)
-	r.Given(`a completed run on a new thread`, w.afterPlainRuns(w.anOwnCompletedRun))
-	r.Given(`a run in progress`, w.aRunInProgress)
+	r.Given(`a completed run on a new thread`, w.anOwnCompletedRun)
+	r.Given(`a run in progress( on a new thread| that has started)?`, w.aRunInProgress)
 	r.Given(`a run whose graph raises an error`, w.aFailingRun)
 	r.When(`the user starts a run`, func(ctx context.Context) {
 		w.post(ctx, agent.Order{})
@@ -56,6 +56,7 @@ func (w *World) aCompletedRun(ctx context.Context) error {
 // anOwnCompletedRun is on a thread that this scenario alone uses. Its messages are going to be compared, so plain
 // runs have to leave theirs.
 func (w *World) anOwnCompletedRun(ctx context.Context) {
+	common.Check(w.server.PlainRunsWork(ctx))
 	w.onNewThread(ctx)
 	w.nextRunCompletes(ctx)
 	common.Check(agent.HoldsOnly(w.scene.Answer, w.current))

@@ -18,10 +18,11 @@ func (w *World) defineThreads(r *common.Definitions) {
 	r.Given(`another thread of the user`, func(ctx context.Context) {
 		w.threads = append(w.threads, common.Must(w.server.NewThread(ctx, w.owner())))
 	})
-	r.When(`the user creates a thread`, func(ctx context.Context) { w.createThread(ctx, nil) })
-	r.When(`the user creates two threads`, func(ctx context.Context) {
+	r.When(`the user creates (a thread|two threads)`, func(ctx context.Context, which string) {
 		w.createThread(ctx, nil)
-		w.createThread(ctx, nil)
+		if which == "two threads" {
+			w.createThread(ctx, nil)
+		}
 	})
 	r.When(`(the user|a studio user) lists the threads`, w.callerLists)
 	r.Then(`the answer holds a "thread_id"`, func() error { return w.answerHoldsID("thread_id") })
@@ -32,7 +33,7 @@ func (w *World) defineThreads(r *common.Definitions) {
 func (w *World) callerLists(ctx context.Context, name string) {
 	who := w.callerNamed(ctx, name)
 	if w.thread == nil {
-		w.listUntil(ctx, who, nil, nil)
+		w.list(ctx, who, nil)
 		return
 	}
 	w.thread = w.listNewest(ctx, who, w.thread)

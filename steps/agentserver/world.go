@@ -152,20 +152,18 @@ func wantsError(a *client.Answer) error {
 	return outcome.Want(a.Status >= 400, a, "a status of 400 or above")
 }
 
-// afterPlainRuns is a precondition that needs plain runs to work.
-func (w *World) afterPlainRuns(given func(ctx context.Context)) func(ctx context.Context) {
-	return func(ctx context.Context) {
-		common.Check(w.server.PlainRunsWork(ctx))
-		given(ctx)
-	}
-}
-
 // speakOf makes a run the one that the sentences speak of.
 func (w *World) speakOf(g *agent.GraphRun) { w.current, w.thread = g, g.Thread }
 
-func (w *World) aRunInProgress(ctx context.Context) { w.aRunInProgressAt(ctx, agent.JustStarted) }
-
-func (w *World) aRunInProgressAt(ctx context.Context, moment string) {
+// aRunInProgress needs plain runs that work where messages are going to be compared, or its first one is waited for.
+func (w *World) aRunInProgress(ctx context.Context, which string) {
+	moment := agent.JustStarted
+	if which == " that has started" {
+		moment = agent.HasStarted
+	}
+	if which != "" {
+		common.Check(w.server.PlainRunsWork(ctx))
+	}
 	w.prepare(ctx, func(ctx context.Context) {
 		w.prior = common.Must(w.server.InProgress(ctx, moment, w.wanted))
 		w.speakOf(w.prior.GraphRun)
