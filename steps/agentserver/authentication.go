@@ -106,15 +106,11 @@ func (w *World) orderOf(name string) (o agent.Order) {
 // wasRefusedRun needs the refusal of a run on the thread, before the end of the run in progress where there is one. A
 // request that is served is another requirement's concern.
 func (w *World) wasRefusedRun(ctx context.Context, name, what string) error {
-	who, inTime := w.callerNamed(ctx, name), true
-	w.race(ctx, func(ctx context.Context) bool {
+	who := w.callerNamed(ctx, name)
+	inTime := w.race(ctx, func(ctx context.Context) bool {
 		w.tryRun(ctx, who, w.thread, w.orderOf(what))
 		w.kept = []*agent.GraphRun{w.current}
-		if w.prior != nil {
-			inTime = w.scene.Answer.Came().Before(w.prior.Until())
-			w.wanted = w.prior.AfterLoss()
-		}
-		return inTime
+		return w.prior == nil || w.scene.Answer.Came().Before(w.prior.Until())
 	})
 	if !inTime {
 		return outcome.Inconclusive("the run ended before the request was refused, in %d attempts", agent.Attempts)

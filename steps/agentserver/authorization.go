@@ -216,7 +216,6 @@ func (w *World) otherUserListsAtOtherEndpoint(ctx context.Context) error {
 func (w *World) otherJoinsInTime(ctx context.Context, operation string) {
 	w.race(ctx, func(ctx context.Context) bool {
 		w.callerTries(ctx, target.TheOtherUser, operation)
-		w.wanted = w.prior.AfterLoss()
 		return w.joinDoesNotWait() == nil
 	})
 }

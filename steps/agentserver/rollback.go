@@ -149,11 +149,7 @@ func (w *World) userReplaces(ctx context.Context) {
 		if late != nil {
 			w.longer = agent.Longer(late.Order.Hold, rb.Next.Answered().Sub(late.Answer.Sent))
 		}
-		lost := outcome.Is(rb.Usable(), reports.Blocked)
-		if lost {
-			w.wanted = w.prior.AfterLoss()
-		}
-		return !lost && late == nil
+		return late == nil && !outcome.Is(rb.Usable(), reports.Blocked)
 	})
 }
 

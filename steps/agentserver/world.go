@@ -177,18 +177,21 @@ func (w *World) prepare(ctx context.Context, f func(ctx context.Context)) {
 	f(ctx)
 }
 
-// race acts until the race is won, at most a few times.
-func (w *World) race(ctx context.Context, act func(ctx context.Context) (won bool)) {
+// race acts until the race is won, at most a few times, and tells whether it was. After a loss the run in progress takes
+// longer.
+func (w *World) race(ctx context.Context, act func(ctx context.Context) (won bool)) bool {
 	for attempt := range agent.Attempts {
-		if attempt > 0 {
+		if attempt > 0 && w.prior != nil {
+			w.wanted = w.prior.AfterLoss()
 			for _, f := range w.prepared {
 				common.Needs(func() { f(ctx) })
 			}
 		}
 		if act(ctx) {
-			return
+			return true
 		}
 	}
+	return false
 }
 
 // nextRunCompletes has the user run the graph once more on the thread. A run in progress there may end first.
