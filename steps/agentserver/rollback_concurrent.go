@@ -26,19 +26,19 @@ func (w *World) userStartsConcurrent(ctx context.Context, when string) error {
 	if when == "all at once" {
 		start = w.server.StartAtOnce
 	}
-	for range agent.Attempts {
+	w.race(ctx, func(ctx context.Context) bool {
 		w.onNewThread(ctx)
 		all, err := start(ctx, w.thread, w.wanted)
 		if err != nil {
-			return outcome.Unless(ctx, err, w.server.RollbackActs)
+			common.Check(outcome.Unless(ctx, err, w.server.RollbackActs))
 		}
-		w.started, inProgress = all.Runs, all.InProgress
-		if inProgress && all.Prompt {
-			return nil
+		if w.started, inProgress = all.Runs, all.InProgress; inProgress && all.Prompt {
+			return true
 		}
 		common.Check(w.server.RollbackActs(ctx)) // with more time, each run would wait longer for the one before
 		w.wanted = agent.Longer(w.started[0].Order.Hold, time.Since(w.started[0].Answer.Sent))
-	}
+		return false
+	})
 	if inProgress {
 		return nil
 	}

@@ -81,13 +81,11 @@ func (w *World) tryRun(ctx context.Context, who target.Caller, t *agent.Thread, 
 
 // userStartsLong tries again with more time where the answer came so late that the run may have been over.
 func (w *World) userStartsLong(ctx context.Context) {
-	for range agent.Attempts {
+	w.race(ctx, func(ctx context.Context) bool {
 		w.startLong(ctx)
-		if w.current.Answered().Before(w.current.NotOverBefore()) {
-			return
-		}
 		w.wanted = agent.Longer(w.current.Order.Hold, w.current.Answer.Took)
-	}
+		return w.current.Answered().Before(w.current.NotOverBefore())
+	})
 }
 
 func (w *World) startLong(ctx context.Context) {

@@ -27,36 +27,31 @@ func (w *World) defineJoins(r *common.Definitions) {
 // startsLongAndJoins joins while the run is in progress, once or twice at the same time. A join that is not answered is
 // judged, else the one that is answered first.
 func (w *World) startsLongAndJoins(ctx context.Context, long, twice string) error {
-	times := 1
-	if twice != "" {
-		times = 2
-	}
 	if long == "longer" {
 		w.wanted = longerHold
 	}
-	for range agent.Attempts {
+	inTime := w.race(ctx, func(ctx context.Context) bool {
 		common.Needs(func() { w.startLong(ctx) })
-		var joins []*agent.Joining
-		for range times {
-			joins = append(joins, w.join(ctx))
-			common.Check(client.Sleep(ctx, w.agents.Slack()/4)) // the next comes while this one waits
+		first := w.join(ctx)
+		if twice != "" {
+			common.Check(client.Sleep(ctx, w.agents.Slack()/4)) // the second comes while the first one waits
+			w.join(ctx)
 		}
-		for _, w.joined = range joins {
-			w.awaitJoin(ctx)
-			if !w.joined.Over() {
-				break
-			}
+		last := w.joined
+		w.awaitJoin(ctx, first)
+		if first.Over() {
+			w.awaitJoin(ctx, last)
 		}
-		if w.joined.Over() && joins[0].Ended.Before(w.joined.Ended) {
-			w.joined = joins[0]
+		if !first.Over() || last.Over() && first.Ended.Before(last.Ended) {
+			w.joined = first
 		}
-		last := joins[times-1].Sent()
-		if last.Before(w.current.NotOverBefore()) {
-			return nil
-		}
-		w.wanted = agent.Longer(w.current.Order.Hold, last.Sub(w.current.Answer.Sent))
+		w.wanted = agent.Longer(w.current.Order.Hold, last.Sent().Sub(w.current.Answer.Sent))
+		return last.Sent().Before(w.current.NotOverBefore())
+	})
+	if !inTime {
+		return outcome.Inconclusive("the target was too slow to join a run while it was in progress, in %d attempts", agent.Attempts)
 	}
-	return outcome.Inconclusive("the target was too slow to join a run while it was in progress, in %d attempts", agent.Attempts)
+	return nil
 }
 
 // join begins to join the run of the scenario.
@@ -68,21 +63,21 @@ func (w *World) join(ctx context.Context) *agent.Joining {
 
 // awaitJoin waits for the answer to the join. One that has not come long after the run was seen to be complete is not
 // waited for any longer.
-func (w *World) awaitJoin(ctx context.Context) {
+func (w *World) awaitJoin(ctx context.Context, join *agent.Joining) {
 	g := w.current
 	end := g.Answered().Add(g.Order.Hold)
-	common.Check(w.joined.OrUntil(ctx, end.Add(w.agents.Patience())))
-	if w.joined.Over() {
+	common.Check(join.OrUntil(ctx, end.Add(w.agents.Patience())))
+	if join.Over() {
 		return
 	}
 	_, seen, err := w.server.ReadState(ctx, w.thread, end.Add(w.target.Config.Timeouts.Run), func(a *client.Answer) bool {
-		return w.joined.Over() || g.CompleteIn(a)
+		return join.Over() || g.CompleteIn(a)
 	})
 	common.Check(err)
 	if !seen {
 		common.Check(w.server.StillQueued(ctx, g))
 	}
-	common.Check(w.joined.OrUntil(ctx, time.Now().Add(w.target.Config.Timeouts.Request)))
+	common.Check(join.OrUntil(ctx, time.Now().Add(w.target.Config.Timeouts.Request)))
 }
 
 // userJoins gives the answer the time that any answer may take. A run that may still be queued gets that of a run.
