@@ -10,6 +10,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -173,9 +174,11 @@ func (as *Agents) missingAddress(d *plane.Deployment, a *client.Answer) *outcome
 	}
 	path := as.target.Config.AgentURLFrom
 	if path != config.Default().AgentURLFrom {
-		return outcome.Blocked("the deployment has no agent server address at %s (agent_url_from); %s: correct agent_url_from, or set agent_target", path, hint).By(reports.ByKey, "agent_url_from")
+		return outcome.Blocked("the deployment has no agent server address at %s (agent_url_from); %s: correct "+
+			"agent_url_from, or set agent_target", path, hint).By(reports.ByKey, "agent_url_from")
 	}
-	return outcome.Needs("agent_url_from", fmt.Sprintf(", or agent_target: the deployment has no agent server address at %s; %s", path, hint))
+	const missing = ", or agent_target: the deployment has no agent server address at %s; %s"
+	return outcome.Needs("agent_url_from", fmt.Sprintf(missing, path, hint))
 }
 
 // servingAnswers bounds the wait for the agent server of a DEPLOYED deployment, in times of timeouts.request: the
@@ -208,10 +211,9 @@ func (s *Server) awaitServing(ctx context.Context, d *plane.Deployment) error {
 	return nil
 }
 
-// blockedByStatus blocks what needs a deployment that is up.
 func blockedByStatus(stays string, cause error) *outcome.Outcome {
-	return outcome.Blocked("the latest revision stays %q, which is not one of the thirteen statuses (CP-POLL-1), and nothing else shows that the deployment is up: %v", stays, cause).
-		ByRequirement("CP-POLL-1")
+	return outcome.Blocked("the latest revision stays %q, which is not one of the thirteen statuses (CP-POLL-1), and "+
+		"nothing else shows that the deployment is up: %v", stays, cause).ByRequirement("CP-POLL-1")
 }
 
 // notServing asks the agent server for the threads of a user, and returns what shows that it does not serve yet, or
@@ -237,7 +239,7 @@ func (s *Server) tryServing(ctx context.Context, request client.Request, shown b
 		return o, nil
 	case err != nil:
 		return nil, err
-	case a.Status == http.StatusBadGateway || a.Status == http.StatusServiceUnavailable || a.Status == http.StatusGatewayTimeout,
+	case slices.Contains([]int{http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout}, a.Status),
 		shown && !a.OK():
 		return outcome.Violated(a, expected, "%s", outcome.Seen(a)).ByRequirement(owner), nil
 	}

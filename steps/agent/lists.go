@@ -60,7 +60,6 @@ func (s *Server) List(ctx context.Context, who target.Caller, f Filter) (Listing
 	return all, last, nil
 }
 
-// listBy lists threads by one endpoint or the other.
 func (s *Server) listBy(ctx context.Context, who target.Caller, search bool) (*client.Answer, error) {
 	if search {
 		return s.search(ctx, who, nil, 0)
@@ -68,7 +67,6 @@ func (s *Server) listBy(ctx context.Context, who target.Caller, search bool) (*c
 	return s.ask(ctx, who, http.MethodGet, ThreadsPath, nil)
 }
 
-// search asks for a page of the threads that the filter leaves.
 func (s *Server) search(ctx context.Context, who target.Caller, f Filter, offset int) (*client.Answer, error) {
 	body := map[string]any{"limit": searchPage, "offset": offset}
 	maps.Copy(body, f)

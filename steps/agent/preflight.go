@@ -156,7 +156,6 @@ func (s *Server) startBeside(ctx context.Context, waiting int, hold time.Duratio
 	return int((time.Duration(waiting)*hold + took - 1) / took)
 }
 
-// newThreads creates threads at the same time.
 func (s *Server) newThreads(ctx context.Context, n int) ([]*Thread, error) {
 	threads := make([]*Thread, n)
 	return threads, AtOnce(n, func(i int) (err error) {

@@ -8,12 +8,13 @@ import (
 	"github.com/agentconform/agentconform/steps/outcome"
 )
 
-// isPending and hasEnded tell what the status of a run says, where there is one. The interface shows no statuses of runs:
-// words that are not known from agent servers tell nothing.
+// isPending and hasEnded tell what the status of a run says, where there is one. The interface shows no statuses of
+// runs: words that are not known from agent servers tell nothing.
 func isPending(run *client.Answer) bool { return run.OK() && run.Get("status").String() == "pending" }
 
 func hasEnded(run *client.Answer) bool {
-	return run.OK() && slices.Contains([]string{"success", "error", "timeout", "interrupted"}, run.Get("status").String())
+	ends := []string{"success", "error", "timeout", "interrupted"}
+	return run.OK() && slices.Contains(ends, run.Get("status").String())
 }
 
 // queuesRuns skips where a run with the strategy enqueue, a vendor extension, does not wait for the one before it: a
@@ -31,10 +32,13 @@ func (s *Server) queuesRuns(ctx context.Context) error {
 		}
 		limit := second.Answered().Add(first.Order.Hold + 2*s.target.Config.Timeouts.Run)
 		state, _, err := s.ReadState(ctx, first.Thread, limit, second.CompleteIn)
-		if err == nil && (state.Came().Before(second.Until()) || HoldsOnly(state, first.GraphRun, second.GraphRun) != nil) {
-			err = noQueue()
+		if err != nil {
+			return false, err
 		}
-		return err == nil, err
+		if state.Came().Before(second.Until()) || HoldsOnly(state, first.GraphRun, second.GraphRun) != nil {
+			return false, noQueue()
+		}
+		return true, nil
 	})
 	return err
 }
@@ -44,7 +48,6 @@ func noQueue() error {
 		"multitask_strategy enqueue, a vendor extension that is not part of the interface")
 }
 
-// behind starts a second run that waits for the first.
 func (s *Server) behind(ctx context.Context, first *Progress) (*Progress, error) {
 	g, err := s.Post(ctx, first.Thread.Owner, first.Thread, Order{Hold: first.Order.Hold, Strategy: "enqueue"})
 	if err != nil {

@@ -31,7 +31,6 @@ func RemoveThreads(ctx context.Context, t *target.Target, threads []reports.Ledg
 	wait.Wait()
 }
 
-// removeAt removes the threads of one address.
 func removeAt(ctx context.Context, t *target.Target, all []reports.LedgerEntry, report func(reports.LedgerEntry)) {
 	var unclear []reports.LedgerEntry // removed before, or not shown by a server that does not take DELETE
 	for taken := false; len(all) > 0 && !taken; all = all[1:] {

@@ -124,7 +124,6 @@ func (s *Server) RollBack(ctx context.Context, moment string) (rb *Rollback, err
 	return rb, rb.Usable()
 }
 
-// leavesStarted tells whether a rollback was seen to leave something of a run that had started.
 func (s *Server) leavesStarted(ctx context.Context) bool {
 	rb, err := s.ARollback(ctx)
 	return err == nil && rb.left() != nil

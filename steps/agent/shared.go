@@ -19,7 +19,8 @@ import (
 // completed, too: what needs its answer asks for PlainRunsWork, or for the word Echo.
 func (s *Server) SharedCompletedRun(ctx context.Context) (*GraphRun, error) {
 	return learn(ctx, s.Agents, "a completed run", func(ctx context.Context) (*GraphRun, error) {
-		return completedRunOf(ctx, s.unbounded(), s.target.Owner()) // the first of all: how many may be in progress is not known
+		// it is the first of all: how many may be in progress is not known
+		return completedRunOf(ctx, s.unbounded(), s.target.Owner())
 	})
 }
 
@@ -54,7 +55,8 @@ func (s *Server) PlainRunsWork(ctx context.Context) error {
 		return err
 	}
 	if err := HoldsOnly(g.Final, g); err != nil {
-		return outcome.Blocked("the state of a thread with one plain run: %v", err).By(reports.ByFixture, "a completed run")
+		return outcome.Blocked("the state of a thread with one plain run: %v", err).
+			By(reports.ByFixture, "a completed run")
 	}
 	return nil
 }
@@ -78,8 +80,8 @@ func (s *Server) OtherIsLetIn(ctx context.Context, other target.Caller) error {
 			}
 			refused = g.Answer
 		}
-		return false, outcome.Blocked("the credentials of users.1 are refused, correct its token: %s", outcome.Seen(refused)).
-			By(reports.ByKey, "users.1")
+		const why = "the credentials of users.1 are refused, correct its token: %s"
+		return false, outcome.Blocked(why, outcome.Seen(refused)).By(reports.ByKey, "users.1")
 	})
 	return err
 }
@@ -113,8 +115,8 @@ func (s *Server) KnowsAssistant(ctx context.Context) error {
 	if refused == nil || err != nil {
 		return err
 	}
-	const why = "the agent server does not know the assistant %q: set assistant_id to the name of the conformance graph; " +
-		"a run is refused just as one of an invented assistant: %s"
+	const why = "the agent server does not know the assistant %q: set assistant_id to the name of the conformance " +
+		"graph; a run is refused just as one of an invented assistant: %s"
 	return outcome.Blocked(why, s.target.Config.AssistantID, outcome.Seen(refused)).By(reports.ByKey, "assistant_id")
 }
 

@@ -56,7 +56,6 @@ type Order struct {
 	Assistant string
 }
 
-// says tells whether the order has the word among its own.
 func (o Order) says(word string) bool { return slices.Contains(strings.Fields(o.Words), word) }
 
 // Sent is the id of a thread as the target wrote it: a string or a number.

@@ -16,7 +16,9 @@ const firstLook, longestPause = 5 * time.Millisecond, 250 * time.Millisecond
 
 // ReadState reads a thread's state, again and again, until it satisfies the condition or the time is over. It
 // returns the last one that was read.
-func (s *Server) ReadState(ctx context.Context, t *Thread, until time.Time, condition func(*client.Answer) bool) (a *client.Answer, done bool, err error) {
+func (s *Server) ReadState(
+	ctx context.Context, t *Thread, until time.Time, condition func(*client.Answer) bool,
+) (a *client.Answer, done bool, err error) {
 	err = client.Repeat(ctx, firstLook, longestPause, until, func() (bool, error) {
 		if a, err = s.State(ctx, t.Owner, t); err == nil {
 			done = condition(a)

@@ -22,8 +22,9 @@ import (
 // The callers and what they try, as the sentences name them.
 const (
 	refusedCallers  = `(the user|the other user|a caller without credentials|a caller with an unknown token)`
-	anyCaller       = `(the user|the other user|a studio user|a caller without credentials|a caller with (?:an unknown token|an empty token|another scheme|a token that has one more character|a token in the other case|a token that lacks its last character|a token that has another last character|the (?:API key|tenant ID|bearer token) of the control plane))`
-	anyAttempt      = anyCaller + ` tries to (create a thread|list the threads|list the threads with the other listing endpoint|start a run|start a run with rollback|retrieve a run|join a run|read the state|(?:retrieve|join) the run under a thread of their own|(?:start|retrieve|join|read) .* of an unknown thread)`
+	anyCaller       = `(the user|the other user|a studio user|a caller with(?:out)? .+?)`
+	anyAttempt      = anyCaller + ` tries to ((?:create|list|retrieve|join|read) .+|` + startsRun + `)`
+	startsRun       = `start a run(?: with rollback| of an unknown thread)?`
 	whileInProgress = `the other user, while it is in progress, tries to (join a run|join the run under a thread of their own)`
 	twoUsersAsk     = `two users start runs that report their caller, (in turn|all at once)`
 )

@@ -28,7 +28,8 @@ func (w *World) defineOwners(r *common.Definitions) {
 	r.Given(`a thread of each of two users`, w.aThreadEach)
 	r.Given(`a thread of the user that names the other user as owner`, w.aThreadForOther)
 	r.When(`the other user lists the threads with the other listing endpoint`, w.otherUserListsAtOtherEndpoint)
-	r.When(`the other user lists the threads with (no filter|an empty filter|metadata that both threads have|the ids of both threads|the user as owner)`, w.otherUserLists)
+	r.When(`the other user lists the threads with (no filter|an empty filter|metadata .+|the ids .+|the user as owner)`,
+		w.otherUserLists)
 	r.When(`the user creates a thread that names another owner`, w.userCreatesForOther)
 	r.When(`the user creates a thread with metadata`, func(ctx context.Context) {
 		w.mark = w.target.Name("kept")
@@ -54,11 +55,13 @@ func (w *World) aListWithMetadata(ctx context.Context) error {
 	w.mark = w.target.Name("shown")
 	t := common.Must(w.server.CreateThread(ctx, w.owner(), map[string]any{markKey: w.mark}))
 	if t.ID == "" {
-		return outcome.Inapplicable("thread metadata", "the target refuses metadata with a new thread: %s", outcome.Seen(t.Answer))
+		return outcome.Inapplicable("thread metadata", "the target refuses metadata with a new thread: %s",
+			outcome.Seen(t.Answer))
 	}
 	w.listNewest(ctx, w.owner(), t)
 	if !w.isMarked() {
-		return outcome.Inapplicable("thread metadata", "the list of threads does not show metadata, so a thread that was created in spite of the refusal cannot be found")
+		return outcome.Inapplicable("thread metadata", "the list of threads does not show metadata, so a thread that was "+
+			"created in spite of the refusal cannot be found")
 	}
 	return nil
 }
@@ -136,7 +139,8 @@ func (w *World) listHoldsNoForeign() error {
 	foreign, owner := w.thread.ID, w.owner().User.Identity
 	for i, row := range w.rows.All() {
 		if row.Get("thread_id").String() == foreign || owner != "" && row.Get("metadata."+ownerKey).String() == owner {
-			return outcome.Violated(w.scene.Answer, "only threads of the other user", "a thread of the user, %s", outcome.Shown(row)).At(fmt.Sprintf("/%d", i))
+			return outcome.Violated(w.scene.Answer, "only threads of the other user", "a thread of the user, %s",
+				outcome.Shown(row)).At(fmt.Sprintf("/%d", i))
 		}
 	}
 	return nil
@@ -148,7 +152,8 @@ func (w *World) listHoldsOwn() error {
 	case w.rows.Thread(w.othersThread.ID).Exists(), w.scene.Answer.Refused() && w.filter != noFilter:
 		return nil
 	case w.filter == bySharedMetadata && !w.keepsMark():
-		return outcome.Inapplicable("thread metadata", "the target does not show the metadata of a thread, so a list filtered by it may be empty")
+		return outcome.Inapplicable("thread metadata",
+			"the target does not show the metadata of a thread, so a list filtered by it may be empty")
 	}
 	return w.lacks(w.othersThread)
 }
@@ -170,7 +175,8 @@ func (w *World) userCreatesForOther(ctx context.Context) {
 func (w *World) aThreadForOther(ctx context.Context) error {
 	w.userCreatesForOther(ctx)
 	if w.scene.Answer.Refused() {
-		return outcome.Inapplicable("an owner that is sent", "the target refuses a thread that names another owner: %s", outcome.Seen(w.scene.Answer))
+		return outcome.Inapplicable("an owner that is sent", "the target refuses a thread that names another owner: %s",
+			outcome.Seen(w.scene.Answer))
 	}
 	common.Check(w.thread.Usable())
 	err := common.Try(func() { w.nextRunCompletes(ctx) })
@@ -206,7 +212,8 @@ func (w *World) otherUserListsAtOtherEndpoint(ctx context.Context) error {
 		return w.rows.Thread(w.thread.ID).Exists() || !isThreadList(w.scene.Answer)
 	})
 	if !w.rows.Thread(w.thread.ID).Exists() {
-		return outcome.Inapplicable("a second endpoint that lists threads", "the other listing endpoint does not return the user's own new thread, so it cannot return that of others")
+		return outcome.Inapplicable("a second endpoint that lists threads", "the other listing endpoint does not return the "+
+			"user's own new thread, so it cannot return that of others")
 	}
 	w.listOther(ctx, other)
 	return nil

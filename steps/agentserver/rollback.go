@@ -20,21 +20,25 @@ func (w *World) defineRollback(r *common.Definitions) {
 	r.Given(`a completed run and a run in progress on other threads of the user`, w.runsElsewhere)
 	r.Given(`a pending join of the user on that run`, w.aPendingJoin)
 	r.When(`the user starts another run with rollback`, w.userReplaces)
-	r.When(`the user rolls back a run (as soon as it was accepted|while it was pending behind another run)`, w.userRollsBack)
+	r.When(`the user rolls back a run (.+)`, w.userRollsBack)
 	r.When(`the user retrieves the prior run and reads the state, (.+)`, w.userLooks)
 	r.When(`the user's next run on the thread, with rollback, completes`, func(ctx context.Context) {
 		w.nextRun(ctx, agent.Order{Strategy: agent.RollbackStrategy})
 	})
 	r.Then(`the new run is accepted`, func() error { return w.rolled.Next.Accepted() })
 	r.Then(`it completes before the natural end of the prior run`, w.newRunPrompt)
-	r.Then(`the prior run can no longer be retrieved`, func() error { return common.Each(w.remains, (*agent.Remains).NoneRetrievable) })
+	r.Then(`the prior run can no longer be retrieved`, func() error {
+		return common.Each(w.remains, (*agent.Remains).NoneRetrievable)
+	})
 	r.Then(`the state holds the messages of the new run only`, func() error {
 		return common.Each(w.remains, func(found *agent.Remains) error { return agent.HoldsOnly(found.State, w.rolled.Next) })
 	})
 	r.Then(`the state holds no message of the prior run`, func() error {
 		return common.Each(w.remains, func(found *agent.Remains) error { return w.prior.LeftIn(found.State) })
 	})
-	r.Then(`the earlier runs can be retrieved`, func(ctx context.Context) error { return w.allFound(ctx, w.kept[:len(w.kept)-1]) })
+	r.Then(`the earlier runs can be retrieved`, func(ctx context.Context) error {
+		return w.allFound(ctx, w.kept[:len(w.kept)-1])
+	})
 	r.Then(`the runs on the other threads can be retrieved`, w.runsElsewhereFound)
 	r.Then(`they complete with their own messages`, w.runsElsewhereEnd)
 	r.Then(`the join on the prior run returns`, w.joinReturns)
@@ -73,7 +77,8 @@ func (w *World) aRolledBackRunAlone(ctx context.Context) error {
 
 func (w *World) aThreadThatKeeps(ctx context.Context) error {
 	if !common.Must(w.server.RunsAdd(ctx)) {
-		return outcome.Inapplicable("messages of earlier runs", "plain runs do not keep the messages of earlier runs either (AS-STATE-3), so none can be lost")
+		return outcome.Inapplicable("messages of earlier runs",
+			"plain runs do not keep the messages of earlier runs either (AS-STATE-3), so none can be lost")
 	}
 	w.onNewThread(ctx)
 	w.nextRunCompletes(ctx)
@@ -171,8 +176,9 @@ func (w *World) newRunPrompt() error {
 	if rb.Prompt() {
 		return nil
 	}
+	took := rb.Next.Final.Came().Sub(rb.Prior.Answer.Sent).Round(time.Millisecond)
 	return outcome.Violated(rb.Next.Final, "the new run to complete before the natural end of the prior run",
-		"its answer %s after the start of the prior run, which takes %s", rb.Next.Final.Came().Sub(rb.Prior.Answer.Sent).Round(time.Millisecond), rb.Prior.Order.Hold)
+		"its answer %s after the start of the prior run, which takes %s", took, rb.Prior.Order.Hold)
 }
 
 func (w *World) runsElsewhereFound(ctx context.Context) error {

@@ -14,7 +14,9 @@ import (
 func (w *World) defineConcurrent(r *common.Definitions) {
 	r.When(`the user starts five runs with rollback, (one after the other|all at once)`, w.userStartsConcurrent)
 	r.Then(`(only the last|exactly one) of these runs can be retrieved`, w.oneRunLeft)
-	r.Then(`the state holds the messages of that run only`, w.stateHoldsLeft)
+	r.Then(`the state holds the messages of that run only`, func(ctx context.Context) error {
+		return agent.HoldsOnly(common.Must(w.server.State(ctx, w.owner(), w.thread)), w.left...)
+	})
 }
 
 // userStartsConcurrent wins when every run was surely in progress until the next one, or all others, had been accepted.
@@ -65,10 +67,4 @@ func (w *World) oneRunLeft(ctx context.Context, which string) error {
 		return outcome.Violated(w.scene.Answer, "the run "+newest.ID, "the run %s", w.left[0].ID).Comparing(w.scene.Answer, newest.Answer)
 	}
 	return nil
-}
-
-// stateHoldsLeft asks for the messages of the run that is left.
-func (w *World) stateHoldsLeft(ctx context.Context) error {
-	a := common.Must(w.server.State(ctx, w.owner(), w.thread))
-	return agent.HoldsOnly(a, w.left...)
 }

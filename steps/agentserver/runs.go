@@ -33,7 +33,7 @@ func (w *World) defineRuns(r *common.Definitions) {
 	r.When(`the user tries to start a run with (.+)`, w.userStartsWithMistake)
 	r.When(`the user's next run on the thread completes`, w.nextRunCompletes)
 	r.When(`the user (retrieve)s (the run)`, w.userAsks)
-	r.When(`the user (retrieve|join)s (an unknown run of the thread|the run under (?:an unknown|the other) thread)`, w.userAsks)
+	r.When(`the user (retrieve|join)s (an unknown run .+|the run under (?:an unknown|the other) thread)`, w.userAsks)
 	r.When(`the user (retrieve|join)s the run by each (wrong run id and under each wrong thread id)`, w.asksByWrongIDs)
 	r.When(`the user (read)s the state of each (wrong thread id)`, w.asksByWrongIDs)
 	r.When(`the user (start)s a run under each (wrong thread id)`, w.asksByWrongIDs)
@@ -73,7 +73,6 @@ func (w *World) post(ctx context.Context, o agent.Order) {
 	w.scene.Answer = w.current.Answer
 }
 
-// tryRun starts a run of a caller who may be refused.
 func (w *World) tryRun(ctx context.Context, who target.Caller, t *agent.Thread, o agent.Order) {
 	g := common.Must(w.server.TryPost(ctx, who, t, o))
 	w.scene.Answer, w.foreign = g.Answer, g.Text()
@@ -118,7 +117,6 @@ func (w *World) userStartsWithMistake(ctx context.Context, mistake string) {
 	w.scene.Answer = common.Must(w.target.Client.Do(ctx, request))
 }
 
-// ask sends a request about a run or its thread.
 func (w *World) ask(ctx context.Context, who target.Caller, verb string, g *agent.GraphRun) (*client.Answer, error) {
 	switch verb {
 	case "retrieve":

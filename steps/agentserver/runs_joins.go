@@ -54,7 +54,6 @@ func (w *World) startsLongAndJoins(ctx context.Context, long, twice string) erro
 	return nil
 }
 
-// join begins to join the run of the scenario.
 func (w *World) join(ctx context.Context) *agent.Joining {
 	w.joined = w.server.JoinNow(ctx, w.current)
 	w.scene.AtEnd(w.joined.Leave)

@@ -53,7 +53,6 @@ func (w *World) threadsDiffer() error {
 	return nil
 }
 
-// listHoldsThread asks for an array, and the thread in it.
 func (w *World) listHoldsThread() error {
 	a := w.scene.Answer
 	if w.rows.Thread(w.thread.ID).Exists() {
@@ -69,7 +68,6 @@ func (w *World) listHoldsThread() error {
 	return wrong.Hinting(w.target.ListingHint()).Comparing(a, w.thread.Answer)
 }
 
-// lacks says that the list does not hold a thread.
 func (w *World) lacks(t *agent.Thread) *outcome.Outcome {
 	return outcome.Violated(w.scene.Answer, "a list with the thread "+t.ID, "a list of %s without it",
 		reports.Count(w.rows.Len(), "thread")).Hinting(w.target.ListingHint()).Comparing(w.scene.Answer, t.Answer)
@@ -82,7 +80,6 @@ const (
 	mostNewest = 20
 )
 
-// isThreadList tells whether an answer is a list.
 func isThreadList(a *client.Answer) bool { return a.OK() && a.IsArray() }
 
 // list lists the threads of who once. Without a filter that is done in the way that the target has.
@@ -145,7 +142,6 @@ func (w *World) isMarked() bool {
 	return false
 }
 
-// listOther lists the threads of who at the endpoint that is not used.
 func (w *World) listOther(ctx context.Context, who target.Caller) {
 	if w.target.AgentRefusal() != 0 {
 		common.Check(outcome.Needs("users"))

@@ -99,7 +99,6 @@ func (w *World) theUserIs(ctx context.Context, order string) {
 	}
 }
 
-// owner is who owns what the scenario creates: "the user".
 func (w *World) owner() target.Caller { return w.server.Owner() }
 
 // callerNamed returns the caller that a sentence names. The first configured user always comes first, so that what a
@@ -152,7 +151,6 @@ func wantsError(a *client.Answer) error {
 	return outcome.Want(a.Status >= 400, a, "a status of 400 or above")
 }
 
-// speakOf makes a run the one that the sentences speak of.
 func (w *World) speakOf(g *agent.GraphRun) { w.current, w.thread = g, g.Thread }
 
 // aRunInProgress needs plain runs that work where messages are going to be compared, or its first one is waited for.
