@@ -72,7 +72,7 @@ func (s *Server) CreateThread(ctx context.Context, who target.Caller, metadata m
 		return t, nil
 	}
 	_, t.again = s.threads.LoadOrStore(s.Base+" "+t.ID, true)
-	return t, NoteThread(ctx, s, t)
+	return t, s.NoteThread(ctx, t)
 }
 
 // NewThread creates a thread for a scenario to work with.
@@ -115,7 +115,7 @@ func (s *Server) TryPost(ctx context.Context, who target.Caller, t *Thread, o Or
 	if err != nil {
 		return nil, err
 	}
-	return g, noteRun(ctx, s, who, g)
+	return g, s.noteRun(ctx, who, g)
 }
 
 // Post starts a run of a caller who may. It is blocked where the graph does not understand a word of the order, and
@@ -137,14 +137,8 @@ func (s *Server) Start(ctx context.Context, t *Thread, o Order) (*GraphRun, erro
 	return s.start(ctx, t, o)
 }
 
-// start starts a run by the thread's owner. On a thread that had a run before, a refusal may mean that this one is just
-// coming to its end: a moment later the thread is free.
-func (s *Server) start(ctx context.Context, t *Thread, o Order) (g *GraphRun, err error) {
-	const first, longest, limit = 10 * time.Millisecond, 500 * time.Millisecond, 2 * time.Second
-	err = client.Repeat(ctx, first, longest, time.Now().Add(limit), func() (bool, error) {
-		g, err = s.postInTurn(ctx, t.Owner, t, o)
-		return err == nil && !(g.Answer.Refused() && t.runs.Load() > 0 && o.Strategy == ""), err
-	})
+func (s *Server) start(ctx context.Context, t *Thread, o Order) (*GraphRun, error) {
+	g, err := s.postInTurn(ctx, t.Owner, t, o)
 	if err != nil {
 		return nil, err
 	}
@@ -183,9 +177,10 @@ func (s *Server) unbounded() *Server {
 	return &other
 }
 
-// postInTurn waits while the server executes as many runs as it can. How long a run that waits is told to do so is known
-// once the preflight was made.
-func (s *Server) postInTurn(ctx context.Context, who target.Caller, t *Thread, o Order) (*GraphRun, error) {
+// postInTurn waits while the server executes as many runs as it can. How long a run that waits is told to do so is
+// known once the preflight was made. On a thread that had a run before, a refusal may mean that this one is just coming
+// to its end: a moment later the thread is free.
+func (s *Server) postInTurn(ctx context.Context, who target.Caller, t *Thread, o Order) (g *GraphRun, err error) {
 	bounded := s.judged && !s.placed
 	if bounded {
 		if err := s.preflight(ctx); err != nil {
@@ -198,12 +193,17 @@ func (s *Server) postInTurn(ctx context.Context, who target.Caller, t *Thread, o
 	if err := s.tooLong(o.Hold); err != nil {
 		return nil, err
 	}
-	if bounded {
-		if err := s.runs.enter(ctx, t.ID); err != nil {
-			return nil, err
+	const first, longest, limit = 10 * time.Millisecond, 500 * time.Millisecond, 2 * time.Second
+	err = client.Repeat(ctx, first, longest, time.Now().Add(limit), func() (bool, error) {
+		if bounded {
+			if err := s.runs.enter(ctx, t.ID); err != nil {
+				return false, err
+			}
 		}
-	}
-	return s.TryPost(ctx, who, t, o)
+		g, err = s.TryPost(ctx, who, t, o)
+		return err == nil && !(g.Answer.Refused() && t.runs.Load() > 0 && o.Strategy == ""), err
+	})
+	return g, err
 }
 
 func (s *Server) GetRun(ctx context.Context, who target.Caller, g *GraphRun) (*client.Answer, error) {

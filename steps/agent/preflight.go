@@ -131,17 +131,12 @@ func (s *Server) startBeside(ctx context.Context, waiting int, hold time.Duratio
 	if err != nil || len(accepted(runs)) < waiting || slices.ContainsFunc(runs, func(g *GraphRun) bool { return g.Answer.Took >= hold }) {
 		return 0 // an answer that waits for its run shows nothing of a queue
 	}
-	plain, err := s.TryPost(ctx, s.target.Owner(), threads[waiting], Order{})
-	if err != nil || plain.ID == "" {
-		return 0
-	}
 	first := slices.MinFunc(runs, func(a, b *GraphRun) int { return a.begun.Compare(b.begun) })
-	state, done, err := s.ReadState(ctx, plain.Thread, first.NotOverBefore(), plain.CompleteIn)
-	if err != nil {
+	plain, done, err := s.completesBy(ctx, threads[waiting], first.NotOverBefore())
+	if err != nil || plain == nil {
 		return 0
 	}
-	if done && state.Came().Before(first.NotOverBefore()) {
-		plain.Final = state
+	if done && plain.Final.Came().Before(first.NotOverBefore()) {
 		s.measure(plain)
 		return waiting + 1
 	}

@@ -120,28 +120,30 @@ func deleteThread(
 
 // NoteThread enters a thread in the ledger. One that was there before its creation was sent is not the run's to remove:
 // a target may answer a creation with an existing thread.
-func NoteThread(ctx context.Context, s *Server, t *Thread) error {
+func (s *Server) NoteThread(ctx context.Context, t *Thread) error {
 	if existedBefore(t.Answer) {
 		return nil
 	}
-	return s.target.Ledger.Add(reports.LedgerEntry{Kind: evidence.Thread, ID: t.ID, Address: s.Base, Deployment: s.deployment,
-		Owner: t.Owner.Key, CreatedBy: evidence.Scenario(ctx)})
+	return s.note(ctx, reports.LedgerEntry{Kind: evidence.Thread, ID: t.ID, Owner: t.Owner.Key})
 }
 
 // noteRun enters an accepted run in the ledger. If its thread was not created by the suite, the target has created it
 // now.
-func noteRun(ctx context.Context, s *Server, who target.Caller, g *GraphRun) error {
+func (s *Server) noteRun(ctx context.Context, who target.Caller, g *GraphRun) error {
 	if g.ID == "" {
 		return nil
 	}
-	if t := g.Thread; t.Answer == nil {
-		created := &Thread{ID: t.ID, Owner: who}
-		if err := NoteThread(ctx, s, created); err != nil {
+	if g.Thread.Answer == nil {
+		if err := s.NoteThread(ctx, &Thread{ID: g.Thread.ID, Owner: who}); err != nil {
 			return err
 		}
 	}
-	return s.target.Ledger.Add(reports.LedgerEntry{Kind: evidence.Run, ID: g.ID, Thread: g.Thread.ID, Address: s.Base, Deployment: s.deployment,
-		Owner: who.Key, CreatedBy: evidence.Scenario(ctx)})
+	return s.note(ctx, reports.LedgerEntry{Kind: evidence.Run, ID: g.ID, Thread: g.Thread.ID, Owner: who.Key})
+}
+
+func (s *Server) note(ctx context.Context, e reports.LedgerEntry) error {
+	e.Address, e.Deployment, e.CreatedBy = s.Base, s.deployment, evidence.Scenario(ctx)
+	return s.target.Ledger.Add(e)
 }
 
 // clockStep is how exact the times of an answer are: a Date header has whole seconds.

@@ -87,7 +87,7 @@ func (w *World) tryExtension(ctx context.Context, who target.Caller, thread, run
 	a := common.Must(w.target.Client.Do(ctx, w.target.ToAgent(w.server.Base, who, x.Method, path, body)))
 	w.scene.Answer = a
 	if made := a.Get("thread_id").String(); a.OK() && made != "" && made != thread { // a copy
-		common.Check(agent.NoteThread(ctx, w.server, &agent.Thread{ID: made, Owner: who, Answer: a}))
+		common.Check(w.server.NoteThread(ctx, &agent.Thread{ID: made, Owner: who, Answer: a}))
 	}
 	return a
 }

@@ -127,8 +127,7 @@ func (s *agentSession) send(ctx context.Context, d *done) {
 	}
 }
 
-// startRun starts a run: one of the owner in its turn, and any other at once, since it is to be refused. A thread
-// may be busy for a moment after its last run.
+// startRun starts a run: one of the owner in its turn, and any other at once, since it is to be refused.
 func (s *agentSession) startRun(ctx context.Context, d done, who target.Caller, t *thread) *agent.GraphRun {
 	order := agent.Order{Waits: d.waits()}
 	if d.rolls() {
@@ -140,13 +139,7 @@ func (s *agentSession) startRun(ctx context.Context, d done, who target.Caller, 
 	if d.Verb == startUnknown || d.Caller != t.owner {
 		return common.Must(s.server.TryPost(ctx, who, t.Thread, order))
 	}
-	for wait := 10 * time.Millisecond; ; wait *= 2 {
-		g := common.Must(s.server.Post(ctx, who, t.Thread, order))
-		if g.ID != "" || d.rolls() || wait > time.Second {
-			return g
-		}
-		common.Check(client.Sleep(ctx, wait))
-	}
+	return common.Must(s.server.Post(ctx, who, t.Thread, order))
 }
 
 // awaitEnd reads the state, and each run that may be in progress, until a history explains them or all had their
