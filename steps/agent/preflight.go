@@ -1,12 +1,12 @@
 package agent
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"slices"
-	"sync"
 	"time"
+
+	"golang.org/x/sync/errgroup"
 
 	"github.com/agentconform/agentconform/reports"
 	"github.com/agentconform/agentconform/steps/client"
@@ -176,13 +176,11 @@ func (s *Server) race(ctx context.Context, threads []*Thread, o Order) ([]*Graph
 
 // AtOnce does something so many times at the same time, and returns the first error.
 func AtOnce(times int, do func(i int) error) error {
-	var wait sync.WaitGroup
-	errs := make([]error, times)
+	var all errgroup.Group
 	for i := range times {
-		wait.Go(func() { errs[i] = do(i) })
+		all.Go(func() error { return do(i) })
 	}
-	wait.Wait()
-	return cmp.Or(errs...)
+	return all.Wait()
 }
 
 // accepted leaves out the runs that were refused.

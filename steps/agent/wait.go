@@ -54,32 +54,19 @@ func (s *Server) Await(ctx context.Context, g *GraphRun) (*client.Answer, error)
 			return nil, err
 		}
 	}
-	return state, s.surelyOver(ctx, join, g)
+	// A moment lies between the last message and the end of the run, in which the thread is still busy.
+	if err := join.OrUntil(ctx, time.Now().Add(s.Patience())); err != nil {
+		return nil, err
+	}
+	if join.Over() && join.Ended.Before(g.NotOverBefore()) { // that was too early to tell
+		return state, client.Sleep(ctx, s.Slack())
+	}
+	return state, nil
 }
 
 // hasHadItsTime tells whether the join was answered so long ago that the state must show all that the run has written.
 func (s *Server) hasHadItsTime(join *Joining, g *GraphRun) bool {
 	return join.Over() && time.Now().After(later(join.Ended, g.NotOverBefore()).Add(s.Patience()))
-}
-
-// surelyOver waits for the end of a run that has written all: a moment lies between the two, in which the thread is
-// still busy. An answer to the join that came too early does not tell when that is over.
-func (s *Server) surelyOver(ctx context.Context, join *Joining, g *GraphRun) error {
-	if err := join.OrUntil(ctx, time.Now().Add(s.Patience())); err != nil {
-		return err
-	}
-	if join.Over() && join.Ended.Before(g.NotOverBefore()) {
-		return client.Sleep(ctx, s.Slack())
-	}
-	return nil
-}
-
-// SurelyOver waits for the end of a run that has written all.
-func (s *Server) SurelyOver(ctx context.Context, g *GraphRun) error {
-	join := s.JoinNow(ctx, g)
-	defer join.Leave()
-	s.runs.over(g)
-	return s.surelyOver(ctx, join, g)
 }
 
 // Run starts a run as [Server.Start] does, and waits for its answer, which a scenario needs.

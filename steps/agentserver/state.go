@@ -1,6 +1,7 @@
 package agentserver
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -137,11 +138,7 @@ func (w *World) messagesHaveForm() error {
 
 // formIsKept says why the messages cannot be judged: their form is another requirement's concern.
 func (w *World) formIsKept() error {
-	wrong := w.stateHasMessages()
-	if wrong == nil {
-		wrong = w.messagesHaveForm()
-	}
-	return outcome.AsPrecondition(wrong)
+	return outcome.AsPrecondition(cmp.Or(w.stateHasMessages(), w.messagesHaveForm()))
 }
 
 func (w *World) stateHoldsKinds(kinds string) error {

@@ -163,7 +163,7 @@ func (s *agentSession) awaitEnd(ctx context.Context, d *done, t *thread) {
 				d.retrieved[id] = common.Must(s.server.GetRun(ctx, s.callers[t.owner], s.runs[id]))
 			}
 			if last := s.ending(t, *d); last != nil {
-				common.Check(s.server.SurelyOver(ctx, last))
+				common.Must(s.server.Await(ctx, last))
 				return
 			}
 		}
