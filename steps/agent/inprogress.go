@@ -65,7 +65,7 @@ func (p *inProgress) posted(g *GraphRun, slack time.Duration) {
 	}
 	from := g.Answered()
 	if g.Order.Strategy != RollbackStrategy {
-		from = later(from, last.until)
+		from = client.Later(from, last.until)
 	}
 	last.run, last.until = g, from.Add(g.Order.Hold+slack)
 	p.lasts[g.Thread.ID] = last
@@ -87,7 +87,7 @@ func (as *Agents) RunsEnd() (end time.Time) {
 	as.runs.mu.Lock()
 	defer as.runs.mu.Unlock()
 	for _, last := range as.runs.lasts {
-		end = later(end, last.until)
+		end = client.Later(end, last.until)
 	}
 	return end
 }
@@ -122,11 +122,4 @@ func (s *Server) completesBy(ctx context.Context, t *Thread, then time.Time) (pl
 	}
 	plain.Final, done, err = s.ReadState(ctx, t, then, plain.CompleteIn)
 	return plain, done, err
-}
-
-func later(a, b time.Time) time.Time {
-	if b.After(a) {
-		return b
-	}
-	return a
 }

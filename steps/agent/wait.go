@@ -66,7 +66,7 @@ func (s *Server) Await(ctx context.Context, g *GraphRun) (*client.Answer, error)
 
 // hasHadItsTime tells whether the join was answered so long ago that the state must show all that the run has written.
 func (s *Server) hasHadItsTime(join *Joining, g *GraphRun) bool {
-	return join.Over() && time.Now().After(later(join.Ended, g.NotOverBefore()).Add(s.Patience()))
+	return join.Over() && time.Now().After(client.Later(join.Ended, g.NotOverBefore()).Add(s.Patience()))
 }
 
 // Run starts a run as [Server.Start] does, and waits for its answer, which a scenario needs.

@@ -97,8 +97,6 @@ func (w *World) runsElsewhere(ctx context.Context) {
 	w.prepare(ctx, func(ctx context.Context) {
 		w.onNewThread(ctx)
 		w.aside = []*agent.GraphRun{common.Must(server.Run(ctx, w.thread, agent.Order{}))}
-		w.onNewThread(ctx)
-		w.asideThread = w.thread
 		if w.agents.OneAtATime() {
 			w.longer = w.agents.Hold(w.longer)
 			w.wanted = max(w.wanted, 4*w.longer)
@@ -111,8 +109,8 @@ func (w *World) runsElsewhere(ctx context.Context) {
 }
 
 func (w *World) startsBeside(ctx context.Context) {
-	g := common.Given(w.server.Start(ctx, w.asideThread, agent.Order{Hold: w.longer}))
-	w.aside = append(w.aside[:1:1], g)
+	t := common.Given(w.server.NewThread(ctx, w.owner()))
+	w.aside = append(w.aside[:1], common.Given(w.server.Start(ctx, t, agent.Order{Hold: w.longer})))
 }
 
 // endedEarly is the run on another thread that may have ended before the new run was accepted; nil where none has.
@@ -142,7 +140,7 @@ func (w *World) aPendingJoin(ctx context.Context) {
 // wait for the prior one.
 func (w *World) userReplaces(ctx context.Context) {
 	w.race(ctx, func(ctx context.Context) bool {
-		if w.asideThread != nil && w.agents.OneAtATime() {
+		if len(w.aside) > 0 && w.agents.OneAtATime() {
 			w.startsBeside(ctx)
 		}
 		rb := common.Must(w.server.Replace(ctx, w.prior))

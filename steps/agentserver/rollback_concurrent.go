@@ -49,7 +49,6 @@ func (w *World) userStartsConcurrent(ctx context.Context, when string) error {
 
 // oneRunLeft looks when the last run has completed, or the time of all that were started at once is over.
 func (w *World) oneRunLeft(ctx context.Context, which string) error {
-	w.left = nil
 	var last *client.Answer
 	for _, g := range w.started {
 		a := common.Must(w.server.GetRun(ctx, w.owner(), g))

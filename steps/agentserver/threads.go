@@ -61,11 +61,11 @@ func (w *World) listHoldsThread() error {
 	if w.listedBy.User == w.thread.Owner.User {
 		common.Check(validIsServed(a))
 	}
-	wrong := outcome.Violated(a, "an array of threads", "%s", outcome.Seen(a))
 	if isThreadList(a) {
-		wrong = w.lacks(w.thread)
+		return w.lacks(w.thread)
 	}
-	return wrong.Hinting(w.target.ListingHint()).Comparing(a, w.thread.Answer)
+	return outcome.Violated(a, "an array of threads", "%s", outcome.Seen(a)).Hinting(w.target.ListingHint()).
+		Comparing(a, w.thread.Answer)
 }
 
 func (w *World) lacks(t *agent.Thread) *outcome.Outcome {

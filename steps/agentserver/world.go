@@ -39,16 +39,15 @@ type World struct {
 	filter       string        // of the list, as the sentence names it
 
 	// A run in progress that another one is to replace in time, and what became of it.
-	prior       *agent.Progress             // the run that is to be rolled back, or is just in progress
-	prepared    []func(ctx context.Context) // preconditions that a lost race uses up
-	wanted      time.Duration               // how long the run in progress should take, after a lost race
-	rolled      *agent.Rollback             // what became of the prior run and the new one
-	remains     []*agent.Remains            // what was found of the prior run, and in the state
-	started     []*agent.GraphRun           // with rollback, one after the other or at once
-	left        []*agent.GraphRun           // those of them that are still found
-	aside       []*agent.GraphRun           // runs on other threads of the user
-	asideThread *agent.Thread               // on which one of these is in progress; nil where none is
-	longer      time.Duration               // how long that should take, after it was over too early
+	prior    *agent.Progress             // the run that is to be rolled back, or is just in progress
+	prepared []func(ctx context.Context) // preconditions that a lost race uses up
+	wanted   time.Duration               // how long the run in progress should take, after a lost race
+	rolled   *agent.Rollback             // what became of the prior run and the new one
+	remains  []*agent.Remains            // what was found of the prior run, and in the state
+	started  []*agent.GraphRun           // with rollback, one after the other or at once
+	left     []*agent.GraphRun           // those of them that are still found
+	aside    []*agent.GraphRun           // runs on other threads: a completed one, and one in progress
+	longer   time.Duration               // how long the latter should take, after it was over too early
 
 	// A request of a caller who may be refused.
 	attempted string // who, as the sentence names them
@@ -175,8 +174,8 @@ func (w *World) prepare(ctx context.Context, f func(ctx context.Context)) {
 	f(ctx)
 }
 
-// race acts until the race is won, at most a few times, and tells whether it was. After a loss the run in progress takes
-// longer.
+// race acts until the race is won, at most a few times, and tells whether it was. After a loss the run in progress
+// takes longer.
 func (w *World) race(ctx context.Context, act func(ctx context.Context) (won bool)) bool {
 	for attempt := range agent.Attempts {
 		if attempt > 0 && w.prior != nil {

@@ -67,7 +67,7 @@ func (c *Client) hold(g *gate, sent time.Time, wait time.Duration) bool {
 	defer g.mu.Unlock()
 	now := time.Now()
 	anew, until := !sent.Before(g.until), now.Add(wait)
-	more := max(0, until.Sub(later(now, g.until)))
+	more := max(0, until.Sub(Later(now, g.until)))
 	if anew && g.holds >= maxHolds {
 		return false
 	}
@@ -80,7 +80,7 @@ func (c *Client) hold(g *gate, sent time.Time, wait time.Duration) bool {
 			c.InFlight.Halve(fewest)
 		}
 	}
-	g.until = later(until, g.until)
+	g.until = Later(until, g.until)
 	return true
 }
 
@@ -93,7 +93,8 @@ func (c *Client) mayWait(d time.Duration) bool {
 	return true
 }
 
-func later(a, b time.Time) time.Time {
+// Later is the later one of two times.
+func Later(a, b time.Time) time.Time {
 	if a.After(b) {
 		return a
 	}
