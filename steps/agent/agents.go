@@ -167,7 +167,8 @@ func (as *Agents) missingAddress(d *plane.Deployment, a *client.Answer) *outcome
 	hint := "it has no http or https URL"
 	var found []string
 	for _, at := range plane.AddressesIn(a, target.Encode(d.Body)) {
-		found = append(found, fmt.Sprintf("%.100q (%.100q)", as.target.Redact.Text(at.Path), as.target.Redact.Text(at.URL)))
+		path, address := as.target.Redact.Text(at.Path), as.target.Redact.Text(at.URL)
+		found = append(found, fmt.Sprintf("%.100q (%.100q)", path, address))
 	}
 	if len(found) > 0 {
 		hint = "it has URLs at " + strings.Join(found, ", ")
@@ -186,9 +187,8 @@ func (as *Agents) missingAddress(d *plane.Deployment, a *client.Answer) *outcome
 const servingAnswers = 6
 
 // awaitServing waits until the agent server of a deployment answers: not with 502, 503 or 504, as a proxy does that has
-// nowhere to send the request. That it never does is an outcome for E2E-1 to judge. Of a deployment that stays in a
-// status outside the interface nothing tells that it is up but an agent server that serves its user; else it is blocked
-// by CP-POLL-1.
+// nowhere to send the request. That it never does is for E2E-1 to judge. That a deployment is up which stays in a status
+// outside the interface is shown by an agent server that serves its user alone.
 func (s *Server) awaitServing(ctx context.Context, d *plane.Deployment) error {
 	stays := s.plane.StaysIn(d)
 	limit := min(servingAnswers*s.target.Config.Timeouts.Request, s.target.Config.Timeouts.Poll)
@@ -205,8 +205,9 @@ func (s *Server) awaitServing(ctx context.Context, d *plane.Deployment) error {
 	case missing != nil && stays != "":
 		return blockedByStatus(stays, missing)
 	case missing != nil:
-		missing.Violations[0].Actual = fmt.Sprintf("%s, %s after DEPLOYED", missing.Violations[0].Actual, took.Round(time.Second/10))
-		return missing.Hinting("the deployment is DEPLOYED, but its agent server at " + s.target.Redact.Text(s.Base) + " does not serve: check the target's routing")
+		missing.Violations[0].Actual += fmt.Sprintf(", %s after DEPLOYED", took.Round(time.Second/10))
+		return missing.Hinting("the deployment is DEPLOYED, but its agent server at " + s.target.Redact.Text(s.Base) +
+			" does not serve: check the target's routing")
 	}
 	return nil
 }
@@ -234,24 +235,20 @@ func (s *Server) tryServing(ctx context.Context, request client.Request, shown b
 	var none *client.NoAnswer
 	switch {
 	case errors.As(err, &none) && none.Busy == 0 && !errors.As(err, new(*client.NotNamed)):
-		o := outcome.Violated(nil, expected, "%s", none.Cause).ByRequirement(owner)
+		o := outcome.Violated(nil, expected, "%s", none.Cause).ByRequirement("E2E-1")
 		o.Violations[0].Exchange, o.Violations[0].Operation = none.ID, request.Method+" "+request.Path
 		return o, nil
 	case err != nil:
 		return nil, err
-	case slices.Contains([]int{http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout}, a.Status),
-		shown && !a.OK():
-		return outcome.Violated(a, expected, "%s", outcome.Seen(a)).ByRequirement(owner), nil
+	case shown && !a.OK(),
+		slices.Contains([]int{http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout}, a.Status):
+		return outcome.Violated(a, expected, "%s", outcome.Seen(a)).ByRequirement("E2E-1"), nil
 	}
 	return nil, nil
 }
 
-// owner is the requirement about a deployment together with its agent server.
-const owner = "E2E-1"
-
-// FindRefusal looks whether the configured agent server refuses callers without credentials, and with which status,
-// where no user is configured. It asks two operations, since one of them may be open by mistake. It must have returned
-// before scenarios begin.
+// FindRefusal looks with which status the configured agent server refuses callers without credentials, where no user is
+// configured, by two operations: one may be open by mistake. It must have returned before scenarios begin.
 func (as *Agents) FindRefusal(ctx context.Context) (status int, err error) {
 	c := as.target.Config
 	if c.AgentTarget == "" || len(c.Users) > 0 {

@@ -21,10 +21,8 @@ const ThreadsPath = "/threads"
 // ThreadPath is where a thread is, a vendor extension.
 func ThreadPath(id string) string { return ThreadsPath + "/" + url.PathEscape(id) }
 
-// StatePath is where the state of a thread is.
 func StatePath(id string) string { return ThreadPath(id) + "/state" }
 
-// RunsPath is where the runs of a thread are.
 func RunsPath(id string) string { return ThreadPath(id) + "/runs" }
 
 func runPath(id, run string) string { return RunsPath(id) + "/" + url.PathEscape(run) }

@@ -109,12 +109,11 @@ func (s *Server) StillQueued(ctx context.Context, g *GraphRun) error {
 		return context.Cause(ctx)
 	}
 	const why = "the server has a queue, or executes no runs; raise timeouts.run, or let it execute more runs at a time"
-	return outcome.Blocked("the run %s was not over %s after its creation, and a plain run on another thread was pending too: %s",
-		g.ID, time.Since(g.Answer.Sent).Round(time.Second), why).By(reports.ByKey, "timeouts.run")
+	return outcome.Blocked("the run %s was not over %s after its creation, and a plain run on another thread was pending "+
+		"too: %s", g.ID, time.Since(g.Answer.Sent).Round(time.Second), why).By(reports.ByKey, "timeouts.run")
 }
 
-// completesBy starts a plain run, whatever is in progress, and tells whether it completed by then. It is nil where it was
-// refused.
+// completesBy starts a plain run, whatever is in progress, and tells whether it completed by then. A refused one is nil.
 func (s *Server) completesBy(ctx context.Context, t *Thread, then time.Time) (plain *GraphRun, done bool, err error) {
 	plain, err = s.TryPost(ctx, t.Owner, t, Order{})
 	if err != nil || plain.ID == "" {

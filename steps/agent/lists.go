@@ -109,8 +109,8 @@ func (s *Server) ReadsOf(ctx context.Context, g *GraphRun) ([]string, error) {
 	return append(paths, ThreadsPath), nil
 }
 
-// ListOther lists the threads by the endpoint that is not used, where that serves the user: a target needs only one. The
-// error skips a scenario where it does not.
+// ListOther lists the threads by the endpoint that is not used. The error skips a scenario where that does not serve the
+// user: a target needs only one.
 func (s *Server) ListOther(ctx context.Context, who target.Caller) (*client.Answer, error) {
 	if err := s.findListing(ctx); err != nil {
 		return nil, err

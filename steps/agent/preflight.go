@@ -26,9 +26,8 @@ const (
 	leastBeside, mostBeside = 4, 16
 )
 
-// preflight learns how long runs are to wait and how many the server executes at a time, before the first run that
-// may be in progress beside others. The error is that of the context: what is wrong with a run is judged elsewhere,
-// and leaves the least time and no bound.
+// preflight learns how long runs are to wait and how many the server executes at a time. The error is that of the
+// context: what is wrong with a run is judged elsewhere, and leaves the least time and no bound.
 func (s *Server) preflight(ctx context.Context) error {
 	if !s.judged {
 		return nil
@@ -128,8 +127,9 @@ func (s *Server) startBeside(ctx context.Context, waiting int, hold time.Duratio
 		return 0
 	}
 	runs, err := s.race(ctx, threads[:waiting], Order{Hold: hold})
-	if err != nil || len(accepted(runs)) < waiting || slices.ContainsFunc(runs, func(g *GraphRun) bool { return g.Answer.Took >= hold }) {
-		return 0 // an answer that waits for its run shows nothing of a queue
+	waited := func(g *GraphRun) bool { return g.Answer.Took >= hold } // that shows nothing of a queue
+	if err != nil || len(accepted(runs)) < waiting || slices.ContainsFunc(runs, waited) {
+		return 0
 	}
 	first := slices.MinFunc(runs, func(a, b *GraphRun) int { return a.begun.Compare(b.begun) })
 	plain, done, err := s.completesBy(ctx, threads[waiting], first.NotOverBefore())

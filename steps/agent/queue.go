@@ -17,9 +17,8 @@ func hasEnded(run *client.Answer) bool {
 	return run.OK() && slices.Contains(ends, run.Get("status").String())
 }
 
-// queuesRuns skips where a run with the strategy enqueue, a vendor extension, does not wait for the one before it: a
-// target may treat the value as its own default. Where it does, both complete in their order, and the second not before
-// the first could.
+// queuesRuns skips where a run with the strategy enqueue, a vendor extension, does not wait for the one before it. Where
+// it does, both complete in their order, and the second not before the first could.
 func (s *Server) queuesRuns(ctx context.Context) error {
 	_, err := learn(ctx, s.Agents, "a run behind another one", func(ctx context.Context) (bool, error) {
 		first, err := s.InProgress(ctx, JustStarted, 0)

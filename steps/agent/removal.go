@@ -17,9 +17,10 @@ import (
 // RemoveThreads removes threads at agent servers with DELETE /threads/{thread_id}, a vendor extension, as the users who
 // created them, and reports each as the ledger is to have it, from several goroutines. The first one of an address is
 // tried alone: if it is answered with 404 or 405 although the thread is there, the server does not take DELETE, and
-// nothing more is sent to that address. Others are removed concurrently. What has no time left before the context ends
-// is reported as not removed.
-func RemoveThreads(ctx context.Context, t *target.Target, threads []reports.LedgerEntry, report func(reports.LedgerEntry)) {
+// nothing more is sent to that address. What has no time left before the context ends is reported as not removed.
+func RemoveThreads(
+	ctx context.Context, t *target.Target, threads []reports.LedgerEntry, report func(reports.LedgerEntry),
+) {
 	byAddress := map[string][]reports.LedgerEntry{}
 	for _, e := range threads {
 		byAddress[e.Address] = append(byAddress[e.Address], e)
@@ -89,7 +90,8 @@ func removeThread(
 		how.Removed = true
 		return how, !first
 	}
-	how.Unremovable = first && (missing(a) || a.Status == http.StatusMethodNotAllowed || a.Status == http.StatusNotImplemented)
+	unknown := []int{http.StatusMethodNotAllowed, http.StatusNotImplemented}
+	how.Unremovable = first && (missing(a) || slices.Contains(unknown, a.Status))
 	how.Reason = t.Redact.Excerpt("DELETE /threads/{thread_id}: " + outcome.SeenShort(a))
 	return how, false
 }
@@ -127,8 +129,7 @@ func (s *Server) NoteThread(ctx context.Context, t *Thread) error {
 	return s.note(ctx, reports.LedgerEntry{Kind: evidence.Thread, ID: t.ID, Owner: t.Owner.Key})
 }
 
-// noteRun enters an accepted run in the ledger. If its thread was not created by the suite, the target has created it
-// now.
+// noteRun enters an accepted run in the ledger, and its thread where the target has created that now.
 func (s *Server) noteRun(ctx context.Context, who target.Caller, g *GraphRun) error {
 	if g.ID == "" {
 		return nil

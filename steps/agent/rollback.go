@@ -23,7 +23,6 @@ type Remains struct {
 	State *client.Answer
 }
 
-// Remains looks for what is left of the prior run.
 func (s *Server) Remains(ctx context.Context, p *Progress) (*Remains, error) {
 	found := &Remains{}
 	for _, g := range []*GraphRun{p.GraphRun, p.ahead} {
@@ -87,8 +86,7 @@ func (rb *Rollback) Prompt() bool {
 }
 
 // RollBack has a run rolled back by another one at the moment, and tries again where the target was too slow to tell
-// what has happened, or what was left of the prior run while it would still have been in progress. Of a run that is
-// pending, something is left also where the new one waits for it.
+// what has happened, or what was left of the prior run while it would still have been in progress.
 func (s *Server) RollBack(ctx context.Context, moment string) (rb *Rollback, err error) {
 	var wanted time.Duration
 	var unclear error
@@ -109,9 +107,9 @@ func (s *Server) RollBack(ctx context.Context, moment string) (rb *Rollback, err
 		leaves := rb.left() != nil
 		switch inTime := rb.Usable() == nil && time.Now().Before(p.Until()); {
 		case inTime && leaves && moment == JustStarted && s.leavesStarted(ctx): // the next one may still be pending
-			unclear = outcome.Inconclusive("something is left of a run that was rolled back as soon as it was accepted, and of "+
-				"one that had started (AS-ROLLBACK-2, AS-ROLLBACK-3): the first may have started too, in %d attempts", Attempts).
-				ByRequirement("AS-ROLLBACK-2", "AS-ROLLBACK-3")
+			unclear = outcome.Inconclusive("something is left of a run that was rolled back as soon as it was accepted, "+
+				"and of one that had started (AS-ROLLBACK-2, AS-ROLLBACK-3): the first may have started too, in %d attempts",
+				Attempts).ByRequirement("AS-ROLLBACK-2", "AS-ROLLBACK-3")
 			continue
 		case inTime, leaves && moment != HasStarted && rb.won() && !rb.Prompt():
 			return rb, nil
@@ -240,10 +238,9 @@ func (s *Server) begin(ctx context.Context, t *Thread, moment string, o Order) (
 	return p, err
 }
 
-// awaitStart waits until a run has started. The state shows that of one that writes at once; where the target writes
-// the state only when a run ends, the run's own status does, which is no longer pending: a run that tells no such status
-// has started a moment after it was accepted. What does not show it tells that the run had not begun to wait when it was
-// asked for. A run that shows all at once has ended.
+// awaitStart waits until a run has started. The state shows that of one that writes at once. Else its own status does,
+// which is no longer pending, and where it tells no such status, it has started after a moment. What does not show it
+// tells that the run had not begun to wait when it was asked for.
 func (s *Server) awaitStart(ctx context.Context, p *Progress) error {
 	byState := p.Order.written && !s.showsAtEnd.Load()
 	expected := map[bool]string{true: "a message of the run in progress", false: "the run to start"}[byState]

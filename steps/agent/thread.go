@@ -34,8 +34,7 @@ type GraphRun struct {
 	Order  Order
 	Inputs []string       // the contents of its human messages; the last one is unique in this run of the suite
 	Answer *client.Answer // to its creation
-	// begun is a time before which it had surely not begun to wait.
-	begun  time.Time
+	begun  time.Time      // it had surely not begun to wait before
 	Joined bool           // a join of it was answered
 	Final  *client.Answer // the state after it; nil while it was not waited for
 }
@@ -45,15 +44,14 @@ func (g *GraphRun) Complete() bool { return g.Final != nil && g.CompleteIn(g.Fin
 
 // Order says what a run is asked to do.
 type Order struct {
-	Words    string        // that steer the graph, besides those of the other fields
-	Hold     time.Duration // how long it stays in progress
-	Waits    bool          // it stays in progress as long as [Agents.Hold] says, with Hold as what is wanted
-	written  bool          // it writes a first message before it waits
-	Strategy string        // multitask_strategy
-	Before   []string      // human messages that come before the one that steers
-	Text     string        // in place of a unique text
-	// Assistant is asked for in place of the one of the configuration.
-	Assistant string
+	Words     string        // that steer the graph, besides those of the other fields
+	Hold      time.Duration // how long it stays in progress
+	Waits     bool          // it stays in progress as long as [Agents.Hold] says, with Hold as what is wanted
+	written   bool          // it writes a first message before it waits
+	Strategy  string        // multitask_strategy
+	Before    []string      // human messages that come before the one that steers
+	Text      string        // in place of a unique text
+	Assistant string        // in place of the one of the configuration
 }
 
 func (o Order) says(word string) bool { return slices.Contains(strings.Fields(o.Words), word) }
@@ -135,10 +133,9 @@ type Concurrent struct {
 	Prompt     bool // the last was complete while the first would still have been in progress
 }
 
-// StartInTurn starts runs with rollback one after the other and waits for the last, which alone has nothing to wait
-// for. Each has started before the next is sent: runs that are rolled back as soon as they were accepted are another
-// requirement's concern. Each has to be accepted. Where one ends too early the later ones are not sent. They wait
-// twice as long as others, or as wanted.
+// StartInTurn starts runs with rollback one after the other and waits for the last, which alone is not told to wait.
+// Each has started before the next is sent: runs that are rolled back as soon as they were accepted are another
+// requirement's concern. Where one ends too early the later ones are not sent.
 func (s *Server) StartInTurn(ctx context.Context, t *Thread, wanted time.Duration) (*Concurrent, error) {
 	o := Order{Strategy: RollbackStrategy, Waits: true, Hold: max(wanted, 2*s.Hold(0)), written: true}
 	all := &Concurrent{}
@@ -216,8 +213,7 @@ func HoldsOnly(state *client.Answer, runs ...*GraphRun) error {
 	return o
 }
 
-// beside says what is wrong with messages that are to be those of the runs: what comes before them, or that they are
-// not there.
+// beside says what comes before the messages of the runs, or that these are missing.
 func beside(all []messages.Message, runs []*GraphRun) string {
 	if len(runs) == 0 || len(all) == 0 {
 		return ""
@@ -248,8 +244,7 @@ func Only(all []messages.Message, runs ...*GraphRun) bool {
 	return at == len(all)
 }
 
-// HoldsAnswered says what is wrong with a state that is to hold the run's input and its answer, whatever else it
-// holds.
+// HoldsAnswered says what is wrong with a state that is to hold the run's input and its answer, and maybe more.
 func HoldsAnswered(state *client.Answer, g *GraphRun) error {
 	if g.CompleteIn(state) {
 		return nil

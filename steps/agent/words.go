@@ -25,9 +25,6 @@ const (
 	ToolCall   = "tool"
 )
 
-// toolFound begins the content of the graph's tool message; the text follows. The answer contains it too.
-const toolFound = "looked up: "
-
 // words are those that the order has the graph understand, besides Echo.
 func (o Order) words() (all []string) {
 	switch {
@@ -94,9 +91,8 @@ func (s *Server) try(ctx context.Context, w string) (problem string, err error) 
 	})
 }
 
-// failed describes how a run has failed that left no answer, "" where nothing shows that. The error in the answer to
-// its join, and the status of a run, are vendor extensions that are not part of the interface. No answer to one of
-// these is judged elsewhere.
+// failed describes how a run that left no answer has failed, "" where nothing shows that: the error in the answer to
+// its join and the status of a run are vendor extensions.
 func (s *Server) failed(ctx context.Context, g *GraphRun) (string, error) {
 	a, err := s.JoinCompleted(ctx, g.Thread.Owner, g)
 	if err == nil && (a.Get("__error__").Exists() || a.Status == http.StatusInternalServerError) {
@@ -170,7 +166,8 @@ func (s *Server) tryHoldOnce(ctx context.Context, o Order) (blocks bool, problem
 	return false, problem, err
 }
 
-// tryAnswer wants an answer that does more than repeat the text, and none of a run that is told to fail.
+// tryAnswer wants an answer that does more than repeat the text, and none of a run that is told to fail. That of one
+// that calls the tool contains what the tool has found.
 func (s *Server) tryAnswer(ctx context.Context, w string) (problem string, err error) {
 	g, err := s.startAlone(ctx, s.target.Owner(), Order{Words: w})
 	if err != nil {
@@ -188,7 +185,7 @@ func (s *Server) tryAnswer(ctx context.Context, w string) (problem string, err e
 	wrote, said := g.Wrote(state), g.Said(state)
 	repeats := strings.Contains(said, g.Text())
 	if w == ToolCall {
-		repeats = len(wrote) == 1 && repeats && !strings.Contains(said, toolFound+g.Text())
+		repeats = len(wrote) == 1 && repeats && !strings.Contains(said, "looked up: "+g.Text())
 	}
 	switch {
 	case len(wrote) == 0 && w != Fail:

@@ -134,8 +134,7 @@ func (w *World) userAsks(ctx context.Context, verb, which string) {
 	w.scene.Answer = common.Must(w.ask(ctx, w.owner(), verb, w.runNamed(which)))
 }
 
-// runNamed is a run as the sentences name it: the current one, one that does not exist, or the current one under a
-// thread that is not its own.
+// runNamed is a run as the sentences name it.
 func (w *World) runNamed(which string) *agent.GraphRun {
 	unknown := target.UnknownID()
 	switch which {

@@ -105,7 +105,6 @@ func (w *World) joinAnswers() error {
 	return joined(w.joined.Answer)
 }
 
-// joinIsAnswered holds whatever the answer says.
 func (w *World) joinIsAnswered() error {
 	if !w.joined.Over() {
 		return outcome.Violated(w.current.Answer, "an answer to the join after the run has completed",
