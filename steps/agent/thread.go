@@ -100,9 +100,9 @@ func (g *GraphRun) Wrote(state *client.Answer) []messages.Message {
 	return all[at+1:]
 }
 
-// Said is the last message that a state holds of the run, "" where it holds none but the input.
-func (g *GraphRun) Said(state *client.Answer) string {
-	wrote := g.Wrote(state)
+// Said is the last message that it left, "" where that is its input.
+func (g *GraphRun) Said() string {
+	wrote := g.Wrote(g.Final)
 	if len(wrote) == 0 {
 		return ""
 	}

@@ -28,10 +28,9 @@ func (s *Server) ReadState(
 	return a, done, err
 }
 
-// Await returns the state once it holds what the run was to write and the run is over. It trusts neither join nor
-// state alone: a join that answers too early, too late or never, and a state that lacks something, must fail the
-// requirements about them and no others. When the state does not come to hold the answer, the last one is returned
-// and the run is not complete. A run that is still in the queue of the server blocks.
+// Await returns the state once it holds what the run was to write and the run is over, else the last one. It trusts
+// neither join nor state alone: a join that answers too early, too late or never, and a state that lacks something, must
+// fail the requirements about them and no others. A run that is still in the queue of the server blocks.
 func (s *Server) Await(ctx context.Context, g *GraphRun) (*client.Answer, error) {
 	limit := g.Answered().Add(g.Order.Hold + s.target.Config.Timeouts.Run)
 	join := s.JoinNow(ctx, g)

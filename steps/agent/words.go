@@ -137,7 +137,7 @@ func (s *Server) tryHoldOnce(ctx context.Context, o Order) (blocks bool, problem
 		limit = end.Add(s.target.Config.Timeouts.Run)
 		ended = func() bool { return s.hasHadItsTime(join, g) }
 	}
-	state, _, err := s.ReadState(ctx, g.Thread, limit, func(a *client.Answer) bool {
+	g.Final, _, err = s.ReadState(ctx, g.Thread, limit, func(a *client.Answer) bool {
 		if slowest = max(slowest, a.Took); len(g.Wrote(a)) == 0 {
 			unseen = a.Sent
 		}
@@ -146,14 +146,14 @@ func (s *Server) tryHoldOnce(ctx context.Context, o Order) (blocks bool, problem
 	if err != nil {
 		return false, "", err
 	}
-	complete, wrote := g.CompleteIn(state), g.Wrote(state)
-	switch over := state.Came(); {
+	complete, wrote := g.Complete(), g.Wrote(g.Final)
+	switch over := g.Final.Came(); {
 	case complete && over.Before(end):
 		took := over.Sub(g.Answer.Sent).Round(time.Millisecond)
 		problem = fmt.Sprintf("the run ended within %s instead of %s: %s", took, o.Hold, messages.Brief(wrote))
 	case 2*slowest > o.Hold:
 		return true, "the server answered no other request meanwhile: let the graph wait without blocking", nil
-	case complete && o.written && over.Before(unseen.Add(o.Hold)): // it had written by then, and the state did not show it
+	case complete && o.written && over.Before(unseen.Add(o.Hold)): // it had written, and the state did not show it
 		s.showsAtEnd.Store(true)
 	case !complete:
 		if problem, err = s.failed(ctx, g); problem == "" && o.written && len(wrote) == 1 {
@@ -173,16 +173,15 @@ func (s *Server) tryAnswer(ctx context.Context, w string) (problem string, err e
 	if err != nil {
 		return "", err
 	}
-	var state *client.Answer
 	if w == Fail {
-		state, _, err = s.ReadState(ctx, g.Thread, time.Now().Add(4*s.Slack()), g.CompleteIn)
+		g.Final, _, err = s.ReadState(ctx, g.Thread, time.Now().Add(4*s.Slack()), g.CompleteIn)
 	} else {
-		state, err = s.Await(ctx, g)
+		_, err = s.Await(ctx, g)
 	}
 	if err != nil {
 		return "", err
 	}
-	wrote, said := g.Wrote(state), g.Said(state)
+	wrote, said := g.Wrote(g.Final), g.Said()
 	repeats := strings.Contains(said, g.Text())
 	if w == ToolCall {
 		repeats = len(wrote) == 1 && repeats && !strings.Contains(said, "looked up: "+g.Text())

@@ -188,7 +188,7 @@ func (w *World) usersAskWho(ctx context.Context, when string) error {
 
 func (w *World) runReports(what string) error {
 	state, user := w.reported[0].Final, w.reported[0].Thread.Owner.User
-	said, fields := w.reported[0].Said(state), map[string]any{"identity": user.Identity}
+	said, fields := w.reported[0].Said(), map[string]any{"identity": user.Identity}
 	if what == "custom fields" {
 		fields = user.Fields
 	}
@@ -213,7 +213,7 @@ func (w *World) eachReportsItsOwn() error {
 	user, other := w.reported[0].Thread.Owner.User, w.reported[1].Thread.Owner.User
 	compared, reported := false, false
 	for _, g := range w.reported {
-		said, of, foreign := g.Said(g.Final), g.Thread.Owner.User, other
+		said, of, foreign := g.Said(), g.Thread.Owner.User, other
 		if of == other {
 			foreign = user
 		}
@@ -244,8 +244,8 @@ func (w *World) eachReportsItsOwn() error {
 		key := fmt.Sprintf("users.%d.identity", max(at, 0))
 		return outcome.NotConfigured(key, "not configured: nothing is known in which the two users differ; set %s", key)
 	case !reported:
-		return outcome.Blocked("the runs do not report their caller (AS-AUTH-6): %q",
-			w.reported[0].Said(w.reported[0].Final)).ByRequirement("AS-AUTH-6")
+		return outcome.Blocked("the runs do not report their caller (AS-AUTH-6): %q", w.reported[0].Said()).
+			ByRequirement("AS-AUTH-6")
 	}
 	return nil
 }
