@@ -105,7 +105,8 @@ func (s *Server) RollBack(ctx context.Context, moment string) (rb *Rollback, err
 			return nil, err
 		}
 		leaves := rb.left() != nil
-		switch inTime := rb.Usable() == nil && time.Now().Before(p.Until()); {
+		inTime := rb.Usable() == nil && time.Now().Before(p.Until())
+		switch {
 		case inTime && leaves && moment == JustStarted && s.leavesStarted(ctx): // the next one may still be pending
 			unclear = outcome.Inconclusive("something is left of a run that was rolled back as soon as it was accepted, "+
 				"and of one that had started (AS-ROLLBACK-2, AS-ROLLBACK-3): the first may have started too, in %d attempts",

@@ -218,7 +218,8 @@ func beside(all []messages.Message, runs []*GraphRun) string {
 	if len(runs) == 0 || len(all) == 0 {
 		return ""
 	}
-	switch at := slices.IndexFunc(all, func(m messages.Message) bool { return m.Text == runs[0].Inputs[0] }); {
+	at := slices.IndexFunc(all, func(m messages.Message) bool { return m.Text == runs[0].Inputs[0] })
+	switch {
 	case at < 0 && len(runs) == 1:
 		return "the run's input is missing; "
 	case at < 0:

@@ -64,7 +64,8 @@ func (s *Server) Understood(ctx context.Context, words ...string) error {
 		if missed == nil {
 			missed = outcome.Blocked("%s: %s; see reference/graphs/CONTRACT.md", problem, why)
 		}
-		if missed.By(reports.ByGraph, w); w == Echo { // no other run is of use
+		missed.By(reports.ByGraph, w)
+		if w == Echo { // no other run is of use
 			break
 		}
 	}
@@ -138,7 +139,8 @@ func (s *Server) tryHoldOnce(ctx context.Context, o Order) (blocks bool, problem
 		ended = func() bool { return s.hasHadItsTime(join, g) }
 	}
 	g.Final, _, err = s.ReadState(ctx, g.Thread, limit, func(a *client.Answer) bool {
-		if slowest = max(slowest, a.Took); len(g.Wrote(a)) == 0 {
+		slowest = max(slowest, a.Took)
+		if len(g.Wrote(a)) == 0 {
 			unseen = a.Sent
 		}
 		return g.CompleteIn(a) || ended()
@@ -147,7 +149,8 @@ func (s *Server) tryHoldOnce(ctx context.Context, o Order) (blocks bool, problem
 		return false, "", err
 	}
 	complete, wrote := g.Complete(), g.Wrote(g.Final)
-	switch over := g.Final.Came(); {
+	over := g.Final.Came()
+	switch {
 	case complete && over.Before(end):
 		took := over.Sub(g.Answer.Sent).Round(time.Millisecond)
 		problem = fmt.Sprintf("the run ended within %s instead of %s: %s", took, o.Hold, messages.Brief(wrote))
