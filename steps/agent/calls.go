@@ -32,8 +32,8 @@ func joinPath(id, run string) string { return runPath(id, run) + "/join" }
 // RollbackStrategy is the multitask_strategy that the interface defines (section 3).
 const RollbackStrategy = "rollback"
 
-// Text is the content of the last human message: the words, and a text that no other run's message contains.
-func (as *Agents) Text(o Order) string {
+// text is the content of the last human message: the words, and a text that no other run's message contains.
+func (as *Agents) text(o Order) string {
 	if o.Text != "" {
 		return o.Text
 	}
@@ -93,7 +93,7 @@ func Input(inputs []string) map[string]any {
 
 // TryPost starts a run at once. Where it is refused the run has no id.
 func (s *Server) TryPost(ctx context.Context, who target.Caller, t *Thread, o Order) (*GraphRun, error) {
-	g := &GraphRun{Thread: t, Order: o, Inputs: slices.Concat(o.Before, []string{s.Text(o)})}
+	g := &GraphRun{Thread: t, Order: o, Inputs: slices.Concat(o.Before, []string{s.text(o)})}
 	body := map[string]any{"assistant_id": cmp.Or(o.Assistant, s.target.Config.AssistantID), "input": Input(g.Inputs)}
 	if o.Strategy != "" {
 		body["multitask_strategy"] = o.Strategy

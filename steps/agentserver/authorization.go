@@ -179,7 +179,7 @@ func (w *World) aThreadForOther(ctx context.Context) error {
 			outcome.Seen(w.scene.Answer))
 	}
 	common.Check(w.thread.Usable())
-	err := common.Try(func() { w.nextRunCompletes(ctx) })
+	err := common.Try(func() { w.nextRun(ctx, agent.Order{}) })
 	if outcome.Is(err, reports.Failed) {
 		return nil
 	}

@@ -22,9 +22,6 @@ func (w *World) defineRollback(r *common.Definitions) {
 	r.When(`the user starts another run with rollback`, w.userReplaces)
 	r.When(`the user rolls back a run (.+)`, w.userRollsBack)
 	r.When(`the user retrieves the prior run and reads the state, (.+)`, w.userLooks)
-	r.When(`the user's next run on the thread, with rollback, completes`, func(ctx context.Context) {
-		w.nextRun(ctx, agent.Order{Strategy: agent.RollbackStrategy})
-	})
 	r.Then(`the new run is accepted`, func() error { return w.rolled.Next.Accepted() })
 	r.Then(`it completes before the natural end of the prior run`, w.newRunPrompt)
 	r.Then(`the prior run can no longer be retrieved`, func() error {
@@ -81,8 +78,8 @@ func (w *World) aThreadThatKeeps(ctx context.Context) error {
 			"plain runs do not keep the messages of earlier runs either (AS-STATE-3), so none can be lost")
 	}
 	w.onNewThread(ctx)
-	w.nextRunCompletes(ctx)
-	w.nextRunCompletes(ctx)
+	w.nextRun(ctx, agent.Order{})
+	w.nextRun(ctx, agent.Order{})
 	return agent.HoldsOnly(w.scene.Answer, w.kept...)
 }
 

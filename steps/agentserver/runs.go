@@ -31,7 +31,9 @@ func (w *World) defineRuns(r *common.Definitions) {
 	r.When(`the user tries to start (a run of (?:an unknown assistant_id|the assistant_id with one more character))`,
 		func(ctx context.Context, name string) { w.tryRun(ctx, w.owner(), w.thread, w.orderOf(name)) })
 	r.When(`the user tries to start a run with (.+)`, w.userStartsWithMistake)
-	r.When(`the user's next run on the thread completes`, w.nextRunCompletes)
+	r.When(`the user's next run on the thread(, with rollback,)? completes`, func(ctx context.Context, how string) {
+		w.nextRun(ctx, w.orderOf(how))
+	})
 	r.When(`the user (retrieve)s (the run)`, w.userAsks)
 	r.When(`the user (retrieve|join)s (an unknown run .+|the run under (?:an unknown|the other) thread)`, w.userAsks)
 	r.When(`the user (retrieve|join)s the run by each (wrong run id and under each wrong thread id)`, w.asksByWrongIDs)
@@ -58,7 +60,7 @@ func (w *World) aCompletedRun(ctx context.Context) error {
 func (w *World) anOwnCompletedRun(ctx context.Context) {
 	common.Check(w.server.PlainRunsWork(ctx))
 	w.onNewThread(ctx)
-	w.nextRunCompletes(ctx)
+	w.nextRun(ctx, agent.Order{})
 	common.Check(agent.HoldsOnly(w.scene.Answer, w.current))
 }
 

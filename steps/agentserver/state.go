@@ -34,7 +34,7 @@ func (w *World) defineStates(r *common.Definitions) {
 
 // furtherRun is one after others: whether a thread takes more than one is no MUST.
 func (w *World) furtherRun(ctx context.Context) error {
-	err := common.Try(func() { w.nextRunCompletes(ctx) })
+	err := common.Try(func() { w.nextRun(ctx, agent.Order{}) })
 	if outcome.Is(err, reports.Failed) {
 		return outcome.Inapplicable("further runs of a thread", "the target takes no further run of the thread: %v", err)
 	}

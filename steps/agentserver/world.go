@@ -191,9 +191,7 @@ func (w *World) race(ctx context.Context, act func(ctx context.Context) (won boo
 	return false
 }
 
-// nextRunCompletes has the user run the graph once more on the thread. A run in progress there may end first.
-func (w *World) nextRunCompletes(ctx context.Context) { w.nextRun(ctx, agent.Order{}) }
-
+// nextRun has the user run the graph once more on the thread. A run in progress there may end first.
 func (w *World) nextRun(ctx context.Context, o agent.Order) {
 	if n := len(w.kept); n > 0 && !w.kept[n-1].Complete() {
 		common.Must(w.server.Await(ctx, w.kept[n-1]))
