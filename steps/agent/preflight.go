@@ -122,7 +122,11 @@ func (s *Server) countAtOnce(ctx context.Context) (atOnce int) {
 // server executes more than these. Else the time until all have ended tells how many it executes at least. 0: nothing
 // was learned.
 func (s *Server) startBeside(ctx context.Context, waiting int, hold time.Duration) (executed int) {
-	threads, err := s.newThreads(ctx, waiting+1)
+	threads := make([]*Thread, waiting+1)
+	err := AtOnce(len(threads), func(i int) (err error) {
+		threads[i], err = s.NewThread(ctx, s.target.Owner())
+		return err
+	})
 	if err != nil {
 		return 0
 	}
@@ -149,14 +153,6 @@ func (s *Server) startBeside(ctx context.Context, waiting int, hold time.Duratio
 	}
 	took := time.Since(first.begun)
 	return int((time.Duration(waiting)*hold + took - 1) / took)
-}
-
-func (s *Server) newThreads(ctx context.Context, n int) ([]*Thread, error) {
-	threads := make([]*Thread, n)
-	return threads, AtOnce(n, func(i int) (err error) {
-		threads[i], err = s.NewThread(ctx, s.target.Owner())
-		return err
-	})
 }
 
 // race starts a run on each of the threads, all at the same time, whatever is in progress.

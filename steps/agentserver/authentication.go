@@ -29,10 +29,6 @@ const (
 	twoUsersAsk     = `two users start runs that report their caller, (in turn|all at once)`
 )
 
-// otherEndpoint is the listing endpoint that is not configured: POST /threads/search where GET /threads is, and vice
-// versa.
-const otherEndpoint = "list the threads with the other listing endpoint"
-
 // defineCallers registers the sentences about authentication at the agent server (sections 5 and 7).
 func (w *World) defineCallers(r *common.Definitions) {
 	r.Given(`a completed run, or an unknown one`, w.aRunToAskFor)
@@ -75,7 +71,7 @@ func (w *World) callerTries(ctx context.Context, name, operation string) {
 	switch {
 	case verb == "create":
 		w.scene.Answer = common.Must(w.server.CreateThread(ctx, who, nil)).Answer
-	case operation == otherEndpoint:
+	case operation == "list the threads with the other listing endpoint":
 		w.listOther(ctx, who)
 	case verb == "list":
 		w.list(ctx, who, nil)
