@@ -82,7 +82,8 @@ func removeThread(
 			how.Reason = "DELETE /threads/{thread_id}: " + client.Reason(err)
 			return how, false
 		}
-		if how.Removed = a.OK(); how.Removed {
+		how.Removed = a.OK()
+		if how.Removed {
 			return how, true
 		}
 	}
