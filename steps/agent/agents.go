@@ -10,6 +10,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -32,16 +33,14 @@ type Agents struct {
 	plane  *plane.Plane
 	maker  *shared.Maker
 
-	noAddress atomic.Bool // a DEPLOYED deployment was seen not to tell the address of its agent server
-	atOnce    int         // how many runs are in progress at most
-	threads   sync.Map    // that were given: the address of their agent server, and their id
+	atOnce  int      // how many runs are in progress at most
+	threads sync.Map // that were given: the address of their agent server, and their id
 
 	// Of the server that is judged:
 	runs       inProgress
 	learned    sync.Map     // what scenarios share, by name
 	hold       atomic.Int64 // how long runs are told to wait, in nanoseconds; 0: not known
 	oneAtATime atomic.Bool  // it was seen to execute one run at a time
-	lateJoins  atomic.Int32 // joins in succession that were not answered although the run was over
 	showsAtEnd atomic.Bool  // a run was seen to show nothing in the state until it ended
 }
 
@@ -59,13 +58,12 @@ func New(t *target.Target, p *plane.Plane, maker *shared.Maker, atOnce int) *Age
 		runs: inProgress{places: client.NewSemaphore(atOnce), lasts: map[string]*lastRun{}}}
 }
 
-// Server is one deployed agent server at its address ({deployment_url}).
+// Server is one deployed agent server at its address ({deployment_url}), with what the run knows of all.
 type Server struct {
+	*Agents
 	Base       string
 	deployment string // that it belongs to; empty where the address is configured
 
-	agents *Agents
-	target *target.Target
 	judged bool           // it is the one under test
 	placed bool           // its runs have their places among those in progress, or need none
 	owner  *target.Caller // nil: the target's owner
@@ -91,7 +89,7 @@ func (s *Server) Owner() target.Caller {
 func (as *Agents) AgentServer(ctx context.Context) (*Server, error) {
 	return learn(ctx, as, "the agent server", func(ctx context.Context) (*Server, error) {
 		if as.target.Config.AgentTarget != "" {
-			return &Server{Base: as.target.Config.AgentTarget, agents: as, target: as.target, judged: true}, nil
+			return &Server{Base: as.target.Config.AgentTarget, Agents: as, judged: true}, nil
 		}
 		if as.target.Config.Target == "" {
 			return nil, outcome.Needs("agent_target", ", the base URL of an agent server")
@@ -134,25 +132,22 @@ func (as *Agents) AgentOf(ctx context.Context, d *plane.Deployment) (*Server, er
 	if err != nil {
 		return nil, target.Refused(as.target, named, err)
 	}
-	s := &Server{Base: base, deployment: d.ID, agents: as, target: as.target}
+	s := &Server{Base: base, deployment: d.ID, Agents: as}
 	return s, target.Refused(as.target, named, s.awaitServing(ctx, d))
 }
 
-// awaitAddress returns the address of a deployment's agent server. A target may know it only some time
-// after the deployment is up. Where one deployment was seen not to tell it, the others are not waited for.
+// awaitAddress returns the address of a deployment's agent server. A target may know it only some time after the
+// deployment is up.
 func (as *Agents) awaitAddress(ctx context.Context, d *plane.Deployment) (string, error) {
 	var last *client.Answer
-	named, limit := "", as.target.Config.Timeouts.Request
-	if as.noAddress.Load() {
-		limit = 0
-	}
-	err := as.target.RetryFor(ctx, limit, func() (bool, error) {
+	named := ""
+	err := as.target.RetryFor(ctx, as.target.Config.Timeouts.Request, func() (bool, error) {
 		a, err := as.plane.Get(ctx, plane.DeploymentPath(d.ID), "")
 		if err != nil {
 			return false, err
 		}
 		last, named = a, a.Get(as.target.Config.AgentURLFrom).String()
-		return named != "" || !a.OK() || as.noAddress.Load(), nil
+		return named != "" || !a.OK(), nil
 	})
 	switch {
 	case err != nil:
@@ -160,9 +155,9 @@ func (as *Agents) awaitAddress(ctx context.Context, d *plane.Deployment) (string
 	case named != "":
 		return named, nil
 	case !last.OK():
-		return "", outcome.Blocked("the deployment cannot be retrieved (CP-GET-1): %s", outcome.Seen(last)).ByRequirement("CP-GET-1")
+		return "", outcome.Blocked("the deployment cannot be retrieved (CP-GET-1): %s", outcome.Seen(last)).
+			ByRequirement("CP-GET-1")
 	}
-	as.noAddress.Store(true)
 	return "", as.missingAddress(d, last)
 }
 
@@ -172,16 +167,19 @@ func (as *Agents) missingAddress(d *plane.Deployment, a *client.Answer) *outcome
 	hint := "it has no http or https URL"
 	var found []string
 	for _, at := range plane.AddressesIn(a, target.Encode(d.Body)) {
-		found = append(found, fmt.Sprintf("%.100q (%.100q)", as.target.Redact.Text(at.Path), as.target.Redact.Text(at.URL)))
+		path, address := as.target.Redact.Text(at.Path), as.target.Redact.Text(at.URL)
+		found = append(found, fmt.Sprintf("%.100q (%.100q)", path, address))
 	}
 	if len(found) > 0 {
 		hint = "it has URLs at " + strings.Join(found, ", ")
 	}
 	path := as.target.Config.AgentURLFrom
 	if path != config.Default().AgentURLFrom {
-		return outcome.Blocked("the deployment has no agent server address at %s (agent_url_from); %s: correct agent_url_from, or set agent_target", path, hint).By(reports.ByKey, "agent_url_from")
+		return outcome.Blocked("the deployment has no agent server address at %s (agent_url_from); %s: correct "+
+			"agent_url_from, or set agent_target", path, hint).By(reports.ByKey, "agent_url_from")
 	}
-	return outcome.Needs("agent_url_from", fmt.Sprintf(", or agent_target: the deployment has no agent server address at %s; %s", path, hint))
+	const missing = ", or agent_target: the deployment has no agent server address at %s; %s"
+	return outcome.Needs("agent_url_from", fmt.Sprintf(missing, path, hint))
 }
 
 // servingAnswers bounds the wait for the agent server of a DEPLOYED deployment, in times of timeouts.request: the
@@ -189,11 +187,10 @@ func (as *Agents) missingAddress(d *plane.Deployment, a *client.Answer) *outcome
 const servingAnswers = 6
 
 // awaitServing waits until the agent server of a deployment answers: not with 502, 503 or 504, as a proxy does that has
-// nowhere to send the request. That it never does is an outcome for E2E-1 to judge. Of a deployment that stays in a
-// status outside the interface nothing tells that it is up but an agent server that serves its user; else it is blocked
-// by CP-POLL-1.
+// nowhere to send the request. That it never does is for E2E-1 to judge. That a deployment is up which stays in a status
+// outside the interface is shown by an agent server that serves its user alone.
 func (s *Server) awaitServing(ctx context.Context, d *plane.Deployment) error {
-	stays := s.agents.plane.StaysIn(d)
+	stays := s.plane.StaysIn(d)
 	limit := min(servingAnswers*s.target.Config.Timeouts.Request, s.target.Config.Timeouts.Poll)
 	var missing *outcome.Outcome
 	start := time.Now()
@@ -208,55 +205,50 @@ func (s *Server) awaitServing(ctx context.Context, d *plane.Deployment) error {
 	case missing != nil && stays != "":
 		return blockedByStatus(stays, missing)
 	case missing != nil:
-		missing.Violations[0].Actual = fmt.Sprintf("%s, %s after DEPLOYED", missing.Violations[0].Actual, took.Round(time.Second/10))
-		return missing.Hinting("the deployment is DEPLOYED, but its agent server at " + s.target.Redact.Text(s.Base) + " does not serve: check the target's routing")
+		missing.Violations[0].Actual += fmt.Sprintf(", %s after DEPLOYED", took.Round(time.Second/10))
+		return missing.Hinting("the deployment is DEPLOYED, but its agent server at " + s.target.Redact.Text(s.Base) +
+			" does not serve: check the target's routing")
 	}
 	return nil
 }
 
-// blockedByStatus blocks what needs a deployment that is up.
 func blockedByStatus(stays string, cause error) *outcome.Outcome {
-	return outcome.Blocked("the latest revision stays %q, which is not one of the thirteen statuses (CP-POLL-1), and nothing else shows that the deployment is up: %v", stays, cause).
-		ByRequirement("CP-POLL-1")
+	return outcome.Blocked("the latest revision stays %q, which is not one of the thirteen statuses (CP-POLL-1), and "+
+		"nothing else shows that the deployment is up: %v", stays, cause).ByRequirement("CP-POLL-1")
 }
 
 // notServing asks the agent server for the threads of a user, and returns what shows that it does not serve yet, or
 // nil. Where it has to be shown that it serves, the user must get them, by one listing call or the other.
-func (s *Server) notServing(ctx context.Context, shown bool) (*outcome.Outcome, error) {
-	missing, err := s.tryListing(ctx, http.MethodGet, "/threads", nil, shown)
-	if missing == nil || err != nil || !shown {
+func (s *Server) notServing(ctx context.Context, shown bool) (missing *outcome.Outcome, err error) {
+	request := s.target.ToAgent(s.Base, s.target.Owner(), http.MethodGet, ThreadsPath, nil)
+	if missing, err = s.tryServing(ctx, request, shown); err != nil || missing == nil || !shown {
 		return missing, err
 	}
-	return s.tryListing(ctx, http.MethodPost, "/threads/search", map[string]any{"limit": 1}, shown)
+	request = s.target.ToAgent(s.Base, s.target.Owner(), http.MethodPost, searchPath, map[string]any{"limit": 1})
+	return s.tryServing(ctx, request, shown)
 }
 
-func (s *Server) tryListing(ctx context.Context, method, path string, body any, shown bool) (*outcome.Outcome, error) {
-	request := s.target.ToAgent(s.Base, s.target.Owner(), method, path, body)
-	request.Early = true
+func (s *Server) tryServing(ctx context.Context, request client.Request, shown bool) (*outcome.Outcome, error) {
 	const expected = "an agent server that answers"
+	request.Early = true
 	a, err := s.target.Client.Do(ctx, request)
 	var none *client.NoAnswer
 	switch {
-	case errors.As(err, new(*client.NotNamed)):
-		return nil, err
-	case errors.As(err, &none) && none.Busy == 0:
-		o := outcome.Violated(nil, expected, "%s", none.Cause).ByRequirement(owner)
-		o.Violations[0].Exchange, o.Violations[0].Operation = none.ID, method+" "+path
+	case errors.As(err, &none) && none.Busy == 0 && !errors.As(err, new(*client.NotNamed)):
+		o := outcome.Violated(nil, expected, "%s", none.Cause).ByRequirement("E2E-1")
+		o.Violations[0].Exchange, o.Violations[0].Operation = none.ID, request.Method+" "+request.Path
 		return o, nil
 	case err != nil:
 		return nil, err
-	case a.Status == http.StatusBadGateway || a.Status == http.StatusServiceUnavailable || a.Status == http.StatusGatewayTimeout, shown && !a.OK():
-		return outcome.Violated(a, expected, "%s", outcome.Seen(a)).ByRequirement(owner), nil
+	case shown && !a.OK(),
+		slices.Contains([]int{http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout}, a.Status):
+		return outcome.Violated(a, expected, "%s", outcome.Seen(a)).ByRequirement("E2E-1"), nil
 	}
 	return nil, nil
 }
 
-// owner is the requirement about a deployment together with its agent server.
-const owner = "E2E-1"
-
-// FindRefusal looks whether the configured agent server refuses callers without credentials, and with which status,
-// where no user is configured. It asks two operations, since one of them may be open by mistake. It must have returned
-// before scenarios begin.
+// FindRefusal looks with which status the configured agent server refuses callers without credentials, where no user is
+// configured, by two operations: one may be open by mistake. It must have returned before scenarios begin.
 func (as *Agents) FindRefusal(ctx context.Context) (status int, err error) {
 	c := as.target.Config
 	if c.AgentTarget == "" || len(c.Users) > 0 {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"time"
 
@@ -20,10 +21,8 @@ const ThreadsPath = "/threads"
 // ThreadPath is where a thread is, a vendor extension.
 func ThreadPath(id string) string { return ThreadsPath + "/" + url.PathEscape(id) }
 
-// StatePath is where the state of a thread is.
 func StatePath(id string) string { return ThreadPath(id) + "/state" }
 
-// RunsPath is where the runs of a thread are.
 func RunsPath(id string) string { return ThreadPath(id) + "/runs" }
 
 func runPath(id, run string) string { return RunsPath(id) + "/" + url.PathEscape(run) }
@@ -33,8 +32,8 @@ func joinPath(id, run string) string { return runPath(id, run) + "/join" }
 // RollbackStrategy is the multitask_strategy that the interface defines (section 3).
 const RollbackStrategy = "rollback"
 
-// Text is the content of the last human message: the words, and a text that no other run's message contains.
-func (as *Agents) Text(o Order) string {
+// text is the content of the last human message: the words, and a text that no other run's message contains.
+func (as *Agents) text(o Order) string {
 	if o.Text != "" {
 		return o.Text
 	}
@@ -70,8 +69,8 @@ func (s *Server) CreateThread(ctx context.Context, who target.Caller, metadata m
 	if t.ID == "" {
 		return t, nil
 	}
-	_, t.again = s.agents.threads.LoadOrStore(s.Base+" "+t.ID, true)
-	return t, NoteThread(ctx, s, t)
+	_, t.again = s.threads.LoadOrStore(s.Base+" "+t.ID, true)
+	return t, s.NoteThread(ctx, t)
 }
 
 // NewThread creates a thread for a scenario to work with.
@@ -94,31 +93,27 @@ func Input(inputs []string) map[string]any {
 
 // TryPost starts a run at once. Where it is refused the run has no id.
 func (s *Server) TryPost(ctx context.Context, who target.Caller, t *Thread, o Order) (*GraphRun, error) {
-	g := &GraphRun{Thread: t, Order: o, Inputs: append(append([]string{}, o.Before...), s.agents.Text(o))}
+	g := &GraphRun{Thread: t, Order: o, Inputs: slices.Concat(o.Before, []string{s.text(o)})}
 	body := map[string]any{"assistant_id": cmp.Or(o.Assistant, s.target.Config.AssistantID), "input": Input(g.Inputs)}
 	if o.Strategy != "" {
 		body["multitask_strategy"] = o.Strategy
 	}
 	client.Hurry(ctx, client.RunInProgress)
-	var a *client.Answer
-	err := s.agents.tooLong(o.Hold)
-	if err == nil {
-		a, err = s.ask(ctx, who, http.MethodPost, RunsPath(t.ID), body)
-	}
+	a, err := s.ask(ctx, who, http.MethodPost, RunsPath(t.ID), body)
 	if err == nil {
 		g.Answer, g.begun = a, a.Sent
 	}
 	if err == nil && a.OK() {
 		g.ID = a.Get("run_id").String()
-		t.runs++
+		t.runs.Add(1)
 	}
 	if s.judged {
-		s.agents.runs.posted(g, s.agents.Slack())
+		s.runs.posted(g, s.Slack())
 	}
 	if err != nil {
 		return nil, err
 	}
-	return g, noteRun(ctx, s, who, g)
+	return g, s.noteRun(ctx, who, g)
 }
 
 // Post starts a run of a caller who may. It is blocked where the graph does not understand a word of the order, and
@@ -140,14 +135,8 @@ func (s *Server) Start(ctx context.Context, t *Thread, o Order) (*GraphRun, erro
 	return s.start(ctx, t, o)
 }
 
-// start starts a run by the thread's owner. On a thread that had a run before, a refusal may mean that this one is just
-// coming to its end: a moment later the thread is free.
-func (s *Server) start(ctx context.Context, t *Thread, o Order) (g *GraphRun, err error) {
-	const first, longest, limit = 10 * time.Millisecond, 500 * time.Millisecond, 2 * time.Second
-	err = client.Repeat(ctx, first, longest, time.Now().Add(limit), func() (bool, error) {
-		g, err = s.postInTurn(ctx, t.Owner, t, o)
-		return err == nil && !(g.Answer.Refused() && t.runs > 0 && o.Strategy == ""), err
-	})
+func (s *Server) start(ctx context.Context, t *Thread, o Order) (*GraphRun, error) {
+	g, err := s.postInTurn(ctx, t.Owner, t, o)
 	if err != nil {
 		return nil, err
 	}
@@ -173,7 +162,7 @@ func (s *Server) Together(ctx context.Context, threads int, words ...string) (gr
 	if err := s.preflight(ctx); err != nil {
 		return nil, nil, err
 	}
-	if leave, err = s.agents.runs.places.Enter(ctx, threads); err != nil {
+	if leave, err = s.runs.places.Enter(ctx, threads); err != nil {
 		return nil, nil, err
 	}
 	return s.unbounded(), leave, nil
@@ -186,29 +175,39 @@ func (s *Server) unbounded() *Server {
 	return &other
 }
 
-// postInTurn waits while the server executes as many runs as it can. The run is told to wait as long as its order
-// says by then.
-func (s *Server) postInTurn(ctx context.Context, who target.Caller, t *Thread, o Order) (*GraphRun, error) {
-	if s.judged && !s.placed {
+// postInTurn waits while the server executes as many runs as it can. How long a run that waits is told to do so is
+// known once the preflight was made. On a thread that had a run before, a refusal may mean that this one is just coming
+// to its end: a moment later the thread is free.
+func (s *Server) postInTurn(ctx context.Context, who target.Caller, t *Thread, o Order) (g *GraphRun, err error) {
+	bounded := s.judged && !s.placed
+	if bounded {
 		if err := s.preflight(ctx); err != nil {
-			return nil, err
-		}
-		if err := s.agents.runs.enter(ctx, t.ID); err != nil {
 			return nil, err
 		}
 	}
 	if o.Waits {
-		o.Hold = s.agents.Hold(o.Hold)
+		o.Hold = s.Hold(o.Hold)
 	}
-	return s.TryPost(ctx, who, t, o)
+	if err := s.tooLong(o.Hold); err != nil {
+		return nil, err
+	}
+	const first, longest, limit = 10 * time.Millisecond, 500 * time.Millisecond, 2 * time.Second
+	err = client.Repeat(ctx, first, longest, time.Now().Add(limit), func() (bool, error) {
+		if bounded {
+			if err := s.runs.enter(ctx, t.ID); err != nil {
+				return false, err
+			}
+		}
+		g, err = s.TryPost(ctx, who, t, o)
+		return err == nil && !(g.Answer.Refused() && t.runs.Load() > 0 && o.Strategy == ""), err
+	})
+	return g, err
 }
 
-// GetRun asks for the run.
 func (s *Server) GetRun(ctx context.Context, who target.Caller, g *GraphRun) (*client.Answer, error) {
 	return s.ask(ctx, who, http.MethodGet, runPath(g.Thread.ID, g.ID), nil)
 }
 
-// State asks for the state of the thread.
 func (s *Server) State(ctx context.Context, who target.Caller, t *Thread) (*client.Answer, error) {
 	return s.ask(ctx, who, http.MethodGet, StatePath(t.ID), nil)
 }
@@ -227,6 +226,6 @@ func (s *Server) JoinCompleted(ctx context.Context, who target.Caller, g *GraphR
 
 func (s *Server) joinOf(who target.Caller, g *GraphRun) client.Request {
 	request := s.target.ToAgent(s.Base, who, http.MethodGet, joinPath(g.Thread.ID, g.ID), nil)
-	request.Raised = g.Order.raises()
+	request.Raised = g.Order.says(Fail)
 	return request
 }

@@ -65,7 +65,7 @@ func (p *inProgress) posted(g *GraphRun, slack time.Duration) {
 	}
 	from := g.Answered()
 	if g.Order.Strategy != RollbackStrategy {
-		from = later(from, last.until)
+		from = client.Later(from, last.until)
 	}
 	last.run, last.until = g, from.Add(g.Order.Hold+slack)
 	p.lasts[g.Thread.ID] = last
@@ -87,7 +87,7 @@ func (as *Agents) RunsEnd() (end time.Time) {
 	as.runs.mu.Lock()
 	defer as.runs.mu.Unlock()
 	for _, last := range as.runs.lasts {
-		end = later(end, last.until)
+		end = client.Later(end, last.until)
 	}
 	return end
 }
@@ -98,28 +98,27 @@ func (s *Server) StillQueued(ctx context.Context, g *GraphRun) error {
 	if !s.judged {
 		return nil
 	}
-	if status, err := s.status(ctx, g); err == nil && status == statusEnded {
+	if run, err := s.GetRun(ctx, g.Thread.Owner, g); err == nil && hasEnded(run) {
 		return nil
 	}
 	t, err := s.NewThread(ctx, s.target.Owner())
 	if err != nil {
 		return context.Cause(ctx) // that is judged elsewhere
 	}
-	plain, err := s.TryPost(ctx, t.Owner, t, Order{})
-	if err != nil || plain.ID == "" {
-		return context.Cause(ctx)
-	}
-	if _, done, err := s.ReadState(ctx, t, time.Now().Add(s.agents.Patience()), plain.CompleteIn); err != nil || done {
+	if plain, done, err := s.completesBy(ctx, t, time.Now().Add(s.Patience())); plain == nil || done || err != nil {
 		return context.Cause(ctx)
 	}
 	const why = "the server has a queue, or executes no runs; raise timeouts.run, or let it execute more runs at a time"
-	return outcome.Blocked("the run %s was not over %s after its creation, and a plain run on another thread was pending too: %s",
-		g.ID, time.Since(g.Answer.Sent).Round(time.Second), why).By(reports.ByKey, "timeouts.run")
+	return outcome.Blocked("the run %s was not over %s after its creation, and a plain run on another thread was pending "+
+		"too: %s", g.ID, time.Since(g.Answer.Sent).Round(time.Second), why).By(reports.ByKey, "timeouts.run")
 }
 
-func later(a, b time.Time) time.Time {
-	if b.After(a) {
-		return b
+// completesBy starts a plain run, whatever is in progress, and tells whether it completed by then. A refused one is nil.
+func (s *Server) completesBy(ctx context.Context, t *Thread, then time.Time) (plain *GraphRun, done bool, err error) {
+	plain, err = s.TryPost(ctx, t.Owner, t, Order{})
+	if err != nil || plain.ID == "" {
+		return nil, false, err
 	}
-	return a
+	plain.Final, done, err = s.ReadState(ctx, t, then, plain.CompleteIn)
+	return plain, done, err
 }

@@ -4,12 +4,14 @@ import (
 	"cmp"
 	"context"
 	"iter"
+	"maps"
 	"net/http"
 	"strings"
 
 	"github.com/tidwall/gjson"
 
 	"github.com/agentconform/agentconform/steps/client"
+	"github.com/agentconform/agentconform/steps/outcome"
 	"github.com/agentconform/agentconform/steps/target"
 )
 
@@ -19,31 +21,18 @@ const searchPath = ThreadsPath + "/search"
 // have. A target may give fewer than it is asked for.
 const searchPage, searchPages = 200, 50
 
-// Filter narrows a listing of threads: metadata that they must have, and ids. A nil one sends nothing.
-type Filter struct {
-	Metadata map[string]any
-	IDs      []any
-}
-
-func (f *Filter) body(offset int) map[string]any {
-	body := map[string]any{"limit": searchPage, "offset": offset}
-	if f != nil && f.Metadata != nil {
-		body["metadata"] = f.Metadata
-	}
-	if f != nil && f.IDs != nil {
-		body["ids"] = f.IDs
-	}
-	return body
-}
+// Filter narrows a listing of threads: "metadata" that they must have (an object), "ids" (an array), as the search
+// operation takes them. A nil one sends nothing.
+type Filter map[string]any
 
 // List returns the threads that the caller is shown, with the last answer. The listing of the configuration is asked,
 // or what the target serves; a filter goes to the search operation, since the plain list takes none.
-func (s *Server) List(ctx context.Context, who target.Caller, f *Filter) (Listing, *client.Answer, error) {
+func (s *Server) List(ctx context.Context, who target.Caller, f Filter) (Listing, *client.Answer, error) {
 	if err := s.findListing(ctx); err != nil {
 		return nil, nil, err
 	}
 	if f == nil && !s.target.Searches() {
-		a, err := s.listed(ctx, who)
+		a, err := s.listBy(ctx, who, false)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -71,12 +60,17 @@ func (s *Server) List(ctx context.Context, who target.Caller, f *Filter) (Listin
 	return all, last, nil
 }
 
-func (s *Server) listed(ctx context.Context, who target.Caller) (*client.Answer, error) {
+func (s *Server) listBy(ctx context.Context, who target.Caller, search bool) (*client.Answer, error) {
+	if search {
+		return s.search(ctx, who, nil, 0)
+	}
 	return s.ask(ctx, who, http.MethodGet, ThreadsPath, nil)
 }
 
-func (s *Server) search(ctx context.Context, who target.Caller, f *Filter, offset int) (*client.Answer, error) {
-	return s.ask(ctx, who, http.MethodPost, searchPath, f.body(offset))
+func (s *Server) search(ctx context.Context, who target.Caller, f Filter, offset int) (*client.Answer, error) {
+	body := map[string]any{"limit": searchPage, "offset": offset}
+	maps.Copy(body, f)
+	return s.ask(ctx, who, http.MethodPost, searchPath, body)
 }
 
 // findListing finds out with which endpoint the server lists threads, where the configuration does not say: GET
@@ -86,16 +80,16 @@ func (s *Server) findListing(ctx context.Context) error {
 	if s.target.Config.Agent.Listing != "" {
 		return nil
 	}
-	_, err := learn(ctx, s.agents, "the listing endpoint", func(ctx context.Context) (bool, error) {
+	_, err := learn(ctx, s.Agents, "the listing endpoint", func(ctx context.Context) (bool, error) {
 		who := s.target.Owner()
 		if who.User == nil {
 			who = target.Caller{}
 		}
-		listed, err := s.listed(ctx, who)
+		listed, err := s.listBy(ctx, who, false)
 		if err != nil || !target.NotServed(listed) {
 			return false, ctx.Err()
 		}
-		found, err := s.search(ctx, who, nil, 0)
+		found, err := s.listBy(ctx, who, true)
 		if err != nil || target.NotServed(found) || found.Status >= http.StatusInternalServerError {
 			return false, ctx.Err()
 		}
@@ -115,26 +109,28 @@ func (s *Server) ReadsOf(ctx context.Context, g *GraphRun) ([]string, error) {
 	return append(paths, ThreadsPath), nil
 }
 
-// AskOtherEndpoint lists the threads by the endpoint that is not used.
-func (s *Server) AskOtherEndpoint(ctx context.Context, who target.Caller) (*client.Answer, error) {
+// ListOther lists the threads by the endpoint that is not used. The error skips a scenario where that does not serve the
+// user: a target needs only one.
+func (s *Server) ListOther(ctx context.Context, who target.Caller) (*client.Answer, error) {
 	if err := s.findListing(ctx); err != nil {
 		return nil, err
 	}
-	if s.target.Searches() {
-		return s.listed(ctx, who)
-	}
-	return s.search(ctx, who, nil, 0)
-}
-
-// ServesOtherEndpoint tells whether the listing endpoint that is not used serves the user. A target needs only one.
-func (s *Server) ServesOtherEndpoint(ctx context.Context) (bool, error) {
-	return learn(ctx, s.agents, "the other listing endpoint", func(ctx context.Context) (bool, error) {
-		a, err := s.AskOtherEndpoint(ctx, s.target.Owner())
-		if err == nil && s.target.Searches() {
+	search := !s.target.Searches()
+	serves, err := learn(ctx, s.Agents, "the other listing endpoint", func(ctx context.Context) (bool, error) {
+		a, err := s.listBy(ctx, s.target.Owner(), search)
+		if err == nil && !search {
 			s.target.NoteListing(a)
 		}
 		return err == nil && a.OK(), err
 	})
+	if err == nil && !serves {
+		err = outcome.Inapplicable("a second endpoint that lists threads",
+			"the target lists threads at one endpoint only (agent.listing)")
+	}
+	if err != nil {
+		return nil, outcome.AsPrecondition(err)
+	}
+	return s.listBy(ctx, who, search)
 }
 
 // Listing is what a caller was shown: the pages that are lists, none where no list was answered. Rows are read from
@@ -170,12 +166,12 @@ func (l Listing) Len() (n int) {
 	return n
 }
 
-// Holds tells whether a listing holds the thread.
-func (l Listing) Holds(id string) bool {
+// Thread is what a listing shows of the thread: a value that does not exist where that is nothing.
+func (l Listing) Thread(id string) gjson.Result {
 	for _, row := range l.All() {
 		if row.Get("thread_id").String() == id {
-			return true
+			return row
 		}
 	}
-	return false
+	return gjson.Result{}
 }

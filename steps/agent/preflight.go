@@ -1,12 +1,12 @@
 package agent
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"slices"
-	"sync"
 	"time"
+
+	"golang.org/x/sync/errgroup"
 
 	"github.com/agentconform/agentconform/reports"
 	"github.com/agentconform/agentconform/steps/client"
@@ -26,17 +26,16 @@ const (
 	leastBeside, mostBeside = 4, 16
 )
 
-// preflight learns how long runs are to wait and how many the server executes at a time, before the first run that
-// may be in progress beside others. The error is that of the context: what is wrong with a run is judged elsewhere,
-// and leaves the least time and no bound.
+// preflight learns how long runs are to wait and how many the server executes at a time. The error is that of the
+// context: what is wrong with a run is judged elsewhere, and leaves the least time and no bound.
 func (s *Server) preflight(ctx context.Context) error {
 	if !s.judged {
 		return nil
 	}
 	const name = "the preflight of the agent server"
-	_, err := learn(ctx, s.agents, name, func(ctx context.Context) (bool, error) {
-		if g, err := s.SharedCompletedRun(ctx); err == nil && g.Complete {
-			s.agents.measure(g)
+	_, err := learn(ctx, s.Agents, name, func(ctx context.Context) (bool, error) {
+		if g, err := s.SharedCompletedRun(ctx); err == nil && g.Complete() {
+			s.measure(g)
 			s.bound(s.countAtOnce(ctx))
 		}
 		return true, context.Cause(ctx)
@@ -47,8 +46,8 @@ func (s *Server) preflight(ctx context.Context) error {
 // measure takes from a plain run how long others are to wait. Of several the quickest counts: the first one of a
 // server may be late, and so is each in a busy moment.
 func (as *Agents) measure(g *GraphRun) {
-	hold := 3 * g.final.Came().Sub(g.Answer.Sent)
-	for _, a := range []*client.Answer{g.Thread.Answer, g.Answer, g.final} {
+	hold := 3 * g.Final.Came().Sub(g.Answer.Sent)
+	for _, a := range []*client.Answer{g.Thread.Answer, g.Answer, g.Final} {
 		hold = max(hold, perAnswer*(a.Queued+a.Took)) // who races a run has to wait for a place, too
 	}
 	hold = min(hold, maxHold)
@@ -90,9 +89,9 @@ func (s *Server) bound(atOnce int) {
 	if atOnce == 0 {
 		return
 	}
-	s.agents.oneAtATime.Store(atOnce == 1)
-	s.agents.runs.places.SetPlaces(min(atOnce, s.agents.atOnce))
-	if atOnce <= min(s.agents.atOnce, mostBeside) && s.target.Config.Agent.Runs == 0 { // more were not tried
+	s.oneAtATime.Store(atOnce == 1)
+	s.runs.places.SetPlaces(min(atOnce, s.atOnce))
+	if atOnce <= min(s.atOnce, mostBeside) && s.target.Config.Agent.Runs == 0 { // more were not tried
 		const then = "others are pending: the suite has no more in progress, whatever --concurrency says"
 		text := fmt.Sprintf("the agent server executes %s at a time, %s", reports.Count(atOnce, "run"), then)
 		s.target.Note(reports.Note{Kind: reports.NoteQueue, Text: text})
@@ -106,8 +105,8 @@ func (s *Server) countAtOnce(ctx context.Context) (atOnce int) {
 	if n := s.target.Config.Agent.Runs; n > 0 {
 		return n
 	}
-	for _, waiting := range []int{1, min(s.agents.atOnce, mostBeside)} {
-		for _, hold := range []time.Duration{s.agents.Hold(0) / 2, max(s.agents.Hold(0), lateStart)} {
+	for _, waiting := range []int{1, min(s.atOnce, mostBeside)} {
+		for _, hold := range []time.Duration{s.Hold(0) / 2, max(s.Hold(0), lateStart)} {
 			if atOnce = max(atOnce, s.startBeside(ctx, waiting, hold)); atOnce > waiting {
 				break
 			}
@@ -123,26 +122,26 @@ func (s *Server) countAtOnce(ctx context.Context) (atOnce int) {
 // server executes more than these. Else the time until all have ended tells how many it executes at least. 0: nothing
 // was learned.
 func (s *Server) startBeside(ctx context.Context, waiting int, hold time.Duration) (executed int) {
-	threads, err := s.newThreads(ctx, waiting+1)
+	threads := make([]*Thread, waiting+1)
+	err := AtOnce(len(threads), func(i int) (err error) {
+		threads[i], err = s.NewThread(ctx, s.target.Owner())
+		return err
+	})
 	if err != nil {
 		return 0
 	}
 	runs, err := s.race(ctx, threads[:waiting], Order{Hold: hold})
-	if err != nil || len(accepted(runs)) < waiting || slices.ContainsFunc(runs, func(g *GraphRun) bool { return g.Answer.Took >= hold }) {
-		return 0 // an answer that waits for its run shows nothing of a queue
-	}
-	plain, err := s.TryPost(ctx, s.target.Owner(), threads[waiting], Order{})
-	if err != nil || plain.ID == "" {
+	waited := func(g *GraphRun) bool { return g.Answer.Took >= hold } // that shows nothing of a queue
+	if err != nil || len(accepted(runs)) < waiting || slices.ContainsFunc(runs, waited) {
 		return 0
 	}
 	first := slices.MinFunc(runs, func(a, b *GraphRun) int { return a.begun.Compare(b.begun) })
-	state, done, err := s.ReadState(ctx, plain.Thread, first.NotOverBefore(), plain.CompleteIn)
-	if err != nil {
+	plain, done, err := s.completesBy(ctx, threads[waiting], first.NotOverBefore())
+	if err != nil || plain == nil {
 		return 0
 	}
-	if done && state.Came().Before(first.NotOverBefore()) {
-		plain.final = state
-		s.agents.measure(plain)
+	if done && plain.Final.Came().Before(first.NotOverBefore()) {
+		s.measure(plain)
 		return waiting + 1
 	}
 	limit := time.Now().Add(time.Duration(waiting)*hold + s.target.Config.Timeouts.Run)
@@ -150,19 +149,10 @@ func (s *Server) startBeside(ctx context.Context, waiting int, hold time.Duratio
 		if _, done, err := s.ReadState(ctx, g.Thread, limit, g.CompleteIn); err != nil || !done {
 			return 0
 		}
-		s.agents.runs.over(g)
+		s.runs.over(g)
 	}
 	took := time.Since(first.begun)
 	return int((time.Duration(waiting)*hold + took - 1) / took)
-}
-
-// newThreads creates threads at the same time.
-func (s *Server) newThreads(ctx context.Context, n int) ([]*Thread, error) {
-	threads := make([]*Thread, n)
-	return threads, AtOnce(n, func(i int) (err error) {
-		threads[i], err = s.NewThread(ctx, s.target.Owner())
-		return err
-	})
 }
 
 // race starts a run on each of the threads, all at the same time, whatever is in progress.
@@ -182,13 +172,11 @@ func (s *Server) race(ctx context.Context, threads []*Thread, o Order) ([]*Graph
 
 // AtOnce does something so many times at the same time, and returns the first error.
 func AtOnce(times int, do func(i int) error) error {
-	var wait sync.WaitGroup
-	errs := make([]error, times)
+	var all errgroup.Group
 	for i := range times {
-		wait.Go(func() { errs[i] = do(i) })
+		all.Go(func() error { return do(i) })
 	}
-	wait.Wait()
-	return cmp.Or(errs...)
+	return all.Wait()
 }
 
 // accepted leaves out the runs that were refused.

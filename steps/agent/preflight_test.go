@@ -103,7 +103,7 @@ func serverOf(t *testing.T, q *queue, change func(*config.Config)) *Server {
 	change(&c)
 	at := &target.Target{Config: &c, Client: client.New(8, client.Route{}), Ledger: ledger, Redact: client.NewRedactor(nil)}
 	as := New(at, nil, shared.NewMaker(t.Context()), 8)
-	return &Server{Base: server.URL, agents: as, target: as.target, judged: true}
+	return &Server{Base: server.URL, Agents: as, judged: true}
 }
 
 // TestNoMoreRunsThanTheServerExecutes fills the places that are there after the preflight.
@@ -115,7 +115,7 @@ func TestNoMoreRunsThanTheServerExecutes(t *testing.T) {
 			s := serverOf(t, &queue{workers: workers}, func(c *config.Config) { c.Agent.Runs = key })
 			require.NoError(t, s.preflight(t.Context()))
 			places := 0
-			for entered(t, &s.agents.runs, "new "+strconv.Itoa(places)) {
+			for entered(t, &s.runs, "new "+strconv.Itoa(places)) {
 				places++
 			}
 			assert.LessOrEqual(t, places, workers)

@@ -2,71 +2,44 @@ package agent
 
 import (
 	"context"
+	"slices"
 
 	"github.com/agentconform/agentconform/steps/client"
 	"github.com/agentconform/agentconform/steps/outcome"
 )
 
-// What the status of a run tells, where there is one. The interface shows no statuses of runs: words that are not
-// known from agent servers tell nothing.
-const (
-	statusPending = "pending"
-	statusRunning = "running"
-	statusEnded   = "ended"
-)
+// isPending and hasEnded tell what the status of a run says, where there is one. The interface shows no statuses of
+// runs: words that are not known from agent servers tell nothing.
+func isPending(run *client.Answer) bool { return run.OK() && run.Get("status").String() == "pending" }
 
-// status tells what the status of a run is, "" where it cannot be retrieved.
-func (s *Server) status(ctx context.Context, g *GraphRun) (string, error) {
-	a, err := s.GetRun(ctx, g.Thread.Owner, g)
-	if err != nil {
-		return "", err
-	}
-	return statusOf(a), nil
+func hasEnded(run *client.Answer) bool {
+	ends := []string{"success", "error", "timeout", "interrupted"}
+	return run.OK() && slices.Contains(ends, run.Get("status").String())
 }
 
-func statusOf(a *client.Answer) string {
-	if !a.OK() {
-		return ""
-	}
-	switch status := a.Get("status").String(); status {
-	case "success", "error", "timeout", "interrupted":
-		return statusEnded
-	default:
-		return status
-	}
-}
-
-// queuesRuns tells whether a run with the strategy enqueue, a vendor extension, waits for the one before it. A target
-// may treat the value as its own default. A moment later the first goes on by its own status and the second is pending;
-// where the statuses do not say that, both complete in their order, and the second not before the first could.
-func (s *Server) queuesRuns(ctx context.Context) (bool, error) {
-	return learn(ctx, s.agents, "a run behind another one", func(ctx context.Context) (bool, error) {
-		first, err := s.startAlone(ctx, s.target.Owner(), Order{Waits: true})
+// queuesRuns skips where a run with the strategy enqueue, a vendor extension, does not wait for the one before it. Where
+// it does, both complete in their order, and the second not before the first could.
+func (s *Server) queuesRuns(ctx context.Context) error {
+	_, err := learn(ctx, s.Agents, "a run behind another one", func(ctx context.Context) (bool, error) {
+		first, err := s.InProgress(ctx, JustStarted, 0)
 		if err != nil {
 			return false, err
 		}
-		second, err := s.Post(ctx, first.Thread.Owner, first.Thread, Order{Strategy: "enqueue"})
-		if err != nil || second.ID == "" {
-			return false, err
-		}
-		if err := client.Sleep(ctx, min(s.agents.Slack(), first.Order.Hold/8)); err != nil {
-			return false, err
-		}
-		ahead, err := s.status(ctx, first)
+		second, err := s.behind(ctx, first)
 		if err != nil {
 			return false, err
-		}
-		behind, err := s.status(ctx, second)
-		if err != nil || ahead == statusRunning && behind == statusPending {
-			return err == nil, err
 		}
 		limit := second.Answered().Add(first.Order.Hold + 2*s.target.Config.Timeouts.Run)
-		state, complete, err := s.ReadState(ctx, first.Thread, limit, second.CompleteIn)
-		if err != nil || !complete || state.Came().Before(first.NotOverBefore()) {
+		state, _, err := s.ReadState(ctx, first.Thread, limit, second.CompleteIn)
+		if err != nil {
 			return false, err
 		}
-		return HoldsOnly(state, first, second) == nil, nil
+		if state.Came().Before(second.Until()) || HoldsOnly(state, first.GraphRun, second.GraphRun) != nil {
+			return false, noQueue()
+		}
+		return true, nil
 	})
+	return err
 }
 
 func noQueue() error {
@@ -74,7 +47,6 @@ func noQueue() error {
 		"multitask_strategy enqueue, a vendor extension that is not part of the interface")
 }
 
-// behind starts a second run that waits for the first.
 func (s *Server) behind(ctx context.Context, first *Progress) (*Progress, error) {
 	g, err := s.Post(ctx, first.Thread.Owner, first.Thread, Order{Hold: first.Order.Hold, Strategy: "enqueue"})
 	if err != nil {
@@ -83,9 +55,5 @@ func (s *Server) behind(ctx context.Context, first *Progress) (*Progress, error)
 	if g.ID == "" {
 		return nil, noQueue()
 	}
-	p := &Progress{GraphRun: g, ahead: first.GraphRun, Until: first.Until, Over: first.Over.Add(g.Order.Hold)}
-	if end := g.NotOverBefore(); end.Before(p.Until) {
-		p.Until = end
-	}
-	return p, nil
+	return &Progress{GraphRun: g, ahead: first.GraphRun, Over: first.Over.Add(g.Order.Hold)}, nil
 }

@@ -17,29 +17,26 @@ import (
 // RemoveThreads removes threads at agent servers with DELETE /threads/{thread_id}, a vendor extension, as the users who
 // created them, and reports each as the ledger is to have it, from several goroutines. The first one of an address is
 // tried alone: if it is answered with 404 or 405 although the thread is there, the server does not take DELETE, and
-// nothing more is sent to that address. Others are removed concurrently. What has no time left before the context ends
-// is reported as not removed.
-func RemoveThreads(ctx context.Context, t *target.Target, threads []reports.LedgerEntry, report func(reports.LedgerEntry)) {
-	x := remover{t}
+// nothing more is sent to that address. What has no time left before the context ends is reported as not removed.
+func RemoveThreads(
+	ctx context.Context, t *target.Target, threads []reports.LedgerEntry, report func(reports.LedgerEntry),
+) {
 	byAddress := map[string][]reports.LedgerEntry{}
 	for _, e := range threads {
 		byAddress[e.Address] = append(byAddress[e.Address], e)
 	}
 	var wait sync.WaitGroup
 	for _, all := range byAddress {
-		wait.Go(func() { x.removeAt(ctx, all, report) })
+		wait.Go(func() { removeAt(ctx, t, all, report) })
 	}
 	wait.Wait()
 }
 
-type remover struct{ target *target.Target }
-
-// removeAt removes the threads of one address.
-func (x remover) removeAt(ctx context.Context, all []reports.LedgerEntry, report func(reports.LedgerEntry)) {
+func removeAt(ctx context.Context, t *target.Target, all []reports.LedgerEntry, report func(reports.LedgerEntry)) {
 	var unclear []reports.LedgerEntry // removed before, or not shown by a server that does not take DELETE
 	for taken := false; len(all) > 0 && !taken; all = all[1:] {
 		var e reports.LedgerEntry
-		e, taken = x.removeThread(ctx, all[0], true)
+		e, taken = removeThread(ctx, t, all[0], true)
 		switch {
 		case e.Unremovable:
 			for _, other := range append(unclear, all...) {
@@ -59,7 +56,7 @@ func (x remover) removeAt(ctx context.Context, all []reports.LedgerEntry, report
 	var wait sync.WaitGroup
 	for _, e := range all {
 		wait.Go(func() {
-			e, _ := x.removeThread(ctx, e, false)
+			e, _ := removeThread(ctx, t, e, false)
 			report(e)
 		})
 	}
@@ -69,30 +66,34 @@ func (x remover) removeAt(ctx context.Context, all []reports.LedgerEntry, report
 // removeThread tells how the removal ended, and whether the server is known to take DELETE. A thread without a known
 // owner is tried without credentials first, since it was created by a caller without valid ones, and then as the first
 // user.
-func (x remover) removeThread(ctx context.Context, e reports.LedgerEntry, first bool) (how reports.LedgerEntry, taken bool) {
+func removeThread(
+	ctx context.Context, t *target.Target, e reports.LedgerEntry, first bool,
+) (how reports.LedgerEntry, taken bool) {
 	how = e
 	how.Removed, how.Reason, how.Unremovable = false, "", false
-	callers := []target.Caller{x.target.CallerWith(e.Owner)}
-	if e.Owner == "" && len(x.target.Config.Users) > 0 {
-		callers = append(callers, x.target.Owner())
+	callers := []target.Caller{t.CallerWith(e.Owner)}
+	if e.Owner == "" && len(t.Config.Users) > 0 {
+		callers = append(callers, t.Owner())
 	}
 	var a *client.Answer
 	for _, who := range callers {
 		var err error
-		if a, err = x.deleteThread(ctx, who, e); err != nil {
+		if a, err = deleteThread(ctx, t, who, e); err != nil {
 			how.Reason = "DELETE /threads/{thread_id}: " + client.Reason(err)
 			return how, false
 		}
-		if how.Removed = a.OK(); how.Removed {
+		how.Removed = a.OK()
+		if how.Removed {
 			return how, true
 		}
 	}
-	if missing(a) && (!first || !x.isThere(ctx, e, callers[len(callers)-1])) {
+	if missing(a) && (!first || !isThere(ctx, t, e, callers[len(callers)-1])) {
 		how.Removed = true
 		return how, !first
 	}
-	how.Unremovable = first && (missing(a) || a.Status == http.StatusMethodNotAllowed || a.Status == http.StatusNotImplemented)
-	how.Reason = x.target.Redact.Excerpt("DELETE /threads/{thread_id}: " + outcome.SeenShort(a))
+	unknown := []int{http.StatusMethodNotAllowed, http.StatusNotImplemented}
+	how.Unremovable = first && (missing(a) || slices.Contains(unknown, a.Status))
+	how.Reason = t.Redact.Excerpt("DELETE /threads/{thread_id}: " + outcome.SeenShort(a))
 	return how, false
 }
 
@@ -102,17 +103,19 @@ func missing(a *client.Answer) bool {
 
 // isThere tells whether a thread can still be read: itself, which is a vendor extension, or its state, which a thread
 // without a run need not have.
-func (x remover) isThere(ctx context.Context, e reports.LedgerEntry, who target.Caller) bool {
+func isThere(ctx context.Context, t *target.Target, e reports.LedgerEntry, who target.Caller) bool {
 	return slices.ContainsFunc([]string{ThreadPath(e.ID), StatePath(e.ID)}, func(path string) bool {
-		a, err := x.target.Client.Do(ctx, x.target.ToAgent(e.Address, who, http.MethodGet, path, nil))
+		a, err := t.Client.Do(ctx, t.ToAgent(e.Address, who, http.MethodGet, path, nil))
 		return err == nil && a.OK()
 	})
 }
 
 // deleteThread sends the request, again and again while the thread is busy (409).
-func (x remover) deleteThread(ctx context.Context, who target.Caller, e reports.LedgerEntry) (a *client.Answer, err error) {
-	err = x.target.RetryFor(ctx, x.target.Config.Timeouts.Request, func() (bool, error) {
-		a, err = x.target.Client.Do(ctx, x.target.ToAgent(e.Address, who, http.MethodDelete, ThreadPath(e.ID), nil))
+func deleteThread(
+	ctx context.Context, t *target.Target, who target.Caller, e reports.LedgerEntry,
+) (a *client.Answer, err error) {
+	err = t.RetryFor(ctx, t.Config.Timeouts.Request, func() (bool, error) {
+		a, err = t.Client.Do(ctx, t.ToAgent(e.Address, who, http.MethodDelete, ThreadPath(e.ID), nil))
 		return err == nil && a.Status != http.StatusConflict, err
 	})
 	return a, err
@@ -120,28 +123,29 @@ func (x remover) deleteThread(ctx context.Context, who target.Caller, e reports.
 
 // NoteThread enters a thread in the ledger. One that was there before its creation was sent is not the run's to remove:
 // a target may answer a creation with an existing thread.
-func NoteThread(ctx context.Context, s *Server, t *Thread) error {
+func (s *Server) NoteThread(ctx context.Context, t *Thread) error {
 	if existedBefore(t.Answer) {
 		return nil
 	}
-	return s.target.Ledger.Add(reports.LedgerEntry{Kind: evidence.Thread, ID: t.ID, Address: s.Base, Deployment: s.deployment,
-		Owner: t.Owner.Key, CreatedBy: evidence.Scenario(ctx)})
+	return s.note(ctx, reports.LedgerEntry{Kind: evidence.Thread, ID: t.ID, Owner: t.Owner.Key})
 }
 
-// noteRun enters an accepted run in the ledger. If its thread was not created by the suite, the target has created it
-// now.
-func noteRun(ctx context.Context, s *Server, who target.Caller, g *GraphRun) error {
+// noteRun enters an accepted run in the ledger, and its thread where the target has created that now.
+func (s *Server) noteRun(ctx context.Context, who target.Caller, g *GraphRun) error {
 	if g.ID == "" {
 		return nil
 	}
-	if t := g.Thread; t.Answer == nil {
-		created := &Thread{ID: t.ID, Owner: who}
-		if err := NoteThread(ctx, s, created); err != nil {
+	if g.Thread.Answer == nil {
+		if err := s.NoteThread(ctx, &Thread{ID: g.Thread.ID, Owner: who}); err != nil {
 			return err
 		}
 	}
-	return s.target.Ledger.Add(reports.LedgerEntry{Kind: evidence.Run, ID: g.ID, Thread: g.Thread.ID, Address: s.Base, Deployment: s.deployment,
-		Owner: who.Key, CreatedBy: evidence.Scenario(ctx)})
+	return s.note(ctx, reports.LedgerEntry{Kind: evidence.Run, ID: g.ID, Thread: g.Thread.ID, Owner: who.Key})
+}
+
+func (s *Server) note(ctx context.Context, e reports.LedgerEntry) error {
+	e.Address, e.Deployment, e.CreatedBy = s.Base, s.deployment, evidence.Scenario(ctx)
+	return s.target.Ledger.Add(e)
 }
 
 // clockStep is how exact the times of an answer are: a Date header has whole seconds.

@@ -1,7 +1,6 @@
 package agent
 
 import (
-	"cmp"
 	"context"
 	"slices"
 	"time"
@@ -15,8 +14,7 @@ import (
 type Rollback struct {
 	Prior *Progress
 	Next  *GraphRun
-	State *client.Answer // with the messages of the new run; nil where that was not accepted
-	After *Remains       // what was found once the new run had completed; nil where it has not
+	After *Remains // what was found once the new run had completed; nil where it has not
 }
 
 // Remains is what there is at one time of a run that was rolled back.
@@ -25,21 +23,20 @@ type Remains struct {
 	State *client.Answer
 }
 
-// Remains looks for what is left of the prior run.
 func (s *Server) Remains(ctx context.Context, p *Progress) (*Remains, error) {
-	found, removed := &Remains{}, []*GraphRun{p.GraphRun}
-	if p.ahead != nil {
-		removed = append(removed, p.ahead)
-	}
-	for _, g := range removed {
+	found := &Remains{}
+	for _, g := range []*GraphRun{p.GraphRun, p.ahead} {
+		if g == nil {
+			continue
+		}
 		a, err := s.GetRun(ctx, p.Thread.Owner, g)
 		if err != nil {
 			return nil, err
 		}
 		found.Runs = append(found.Runs, a)
 	}
-	var err error
-	found.State, err = s.State(ctx, p.Thread.Owner, p.Thread)
+	state, err := s.State(ctx, p.Thread.Owner, p.Thread)
+	found.State = state
 	return found, err
 }
 
@@ -72,31 +69,24 @@ func (s *Server) Replace(ctx context.Context, p *Progress) (*Rollback, error) {
 	if err != nil {
 		return nil, err
 	}
-	rb := &Rollback{Prior: p, Next: next}
 	if next.ID != "" {
-		rb.State, err = s.Await(ctx, next)
+		_, err = s.Await(ctx, next)
 	}
-	return rb, err
+	return &Rollback{Prior: p, Next: next}, err
 }
 
 // won tells whether the prior run was surely in progress until the new one had been accepted.
 func (rb *Rollback) won() bool {
-	return rb.Next.ID != "" && rb.Next.Answered().Before(rb.Prior.Until)
+	return rb.Next.ID != "" && rb.Next.Answered().Before(rb.Prior.Until())
 }
 
 // Prompt tells whether the new run was complete before the natural end of the prior one: it did not wait for it.
 func (rb *Rollback) Prompt() bool {
-	return rb.Next.Complete && rb.State.Came().Before(rb.Prior.Until)
-}
-
-// Settled tells whether trying again with more time cannot show more.
-func (rb *Rollback) Settled() bool {
-	return rb.Next.ID == "" || !rb.Next.Complete || rb.won() && rb.Prompt()
+	return rb.Next.Complete() && rb.Next.Final.Came().Before(rb.Prior.Until())
 }
 
 // RollBack has a run rolled back by another one at the moment, and tries again where the target was too slow to tell
-// what has happened, or what was left of the prior run while it would still have been in progress. Of a run that is
-// pending, something is left also where the new one waits for it.
+// what has happened, or what was left of the prior run while it would still have been in progress.
 func (s *Server) RollBack(ctx context.Context, moment string) (rb *Rollback, err error) {
 	var wanted time.Duration
 	var unclear error
@@ -108,17 +98,19 @@ func (s *Server) RollBack(ctx context.Context, moment string) (rb *Rollback, err
 		if rb, err = s.Replace(ctx, p); err != nil {
 			return nil, err
 		}
-		if !rb.Next.Complete {
+		if !rb.Next.Complete() {
 			break
 		}
 		if rb.After, err = s.Remains(ctx, p); err != nil {
 			return nil, err
 		}
 		leaves := rb.left() != nil
-		switch inTime := rb.Usable() == nil && time.Now().Before(p.Until); {
+		inTime := rb.Usable() == nil && time.Now().Before(p.Until())
+		switch {
 		case inTime && leaves && moment == JustStarted && s.leavesStarted(ctx): // the next one may still be pending
-			unclear = outcome.Inconclusive("something is left of a run that was rolled back as soon as it was accepted, and of one that had started (AS-ROLLBACK-2, AS-ROLLBACK-3): the first may have started too, in %d attempts", Attempts).
-				ByRequirement("AS-ROLLBACK-2", "AS-ROLLBACK-3")
+			unclear = outcome.Inconclusive("something is left of a run that was rolled back as soon as it was accepted, "+
+				"and of one that had started (AS-ROLLBACK-2, AS-ROLLBACK-3): the first may have started too, in %d attempts",
+				Attempts).ByRequirement("AS-ROLLBACK-2", "AS-ROLLBACK-3")
 			continue
 		case inTime, leaves && moment != HasStarted && rb.won() && !rb.Prompt():
 			return rb, nil
@@ -131,23 +123,23 @@ func (s *Server) RollBack(ctx context.Context, moment string) (rb *Rollback, err
 	return rb, rb.Usable()
 }
 
-// leavesStarted tells whether a rollback was seen to leave something of a run that had started.
 func (s *Server) leavesStarted(ctx context.Context) bool {
 	rb, err := s.ARollback(ctx)
 	return err == nil && rb.left() != nil
 }
 
 // Usable says why nothing can be learned from a rollback: the new run was refused, did not complete, or waited for
-// the prior one.
+// the prior one. It is blocked where trying again with more time may show more.
 func (rb *Rollback) Usable() error {
-	if rb.Next.ID == "" {
-		return outcome.Violated(rb.Next.Answer, "a new run with rollback to be accepted", "%s", outcome.Seen(rb.Next.Answer)).ByRequirement("AS-ROLLBACK-1")
-	}
-	if !rb.Next.Complete {
-		return outcome.Violated(rb.State, "the new run to complete", "%s", messages.Shown(messages.Of(rb.State)))
-	}
-	if !rb.won() || !rb.Prompt() {
-		return outcome.Blocked("the new run did not complete before the natural end of the prior run (AS-ROLLBACK-1), in %d attempts", Attempts).ByRequirement("AS-ROLLBACK-1")
+	const late = "the new run did not complete before the natural end of the prior run (AS-ROLLBACK-1), in %d attempts"
+	switch next := rb.Next; {
+	case next.ID == "":
+		return outcome.Violated(next.Answer, "a new run with rollback to be accepted", "%s", outcome.Seen(next.Answer)).
+			ByRequirement("AS-ROLLBACK-1")
+	case !next.Complete():
+		return outcome.Violated(next.Final, "the new run to complete", "%s", messages.Shown(messages.Of(next.Final)))
+	case !rb.won() || !rb.Prompt():
+		return outcome.Blocked(late, Attempts).ByRequirement("AS-ROLLBACK-1")
 	}
 	return nil
 }
@@ -165,21 +157,40 @@ type Progress struct {
 	ahead *GraphRun      // the run that it waits for, nil where it waits for none; a rollback removes both
 	ended *client.Answer // has shown that it is over already; nil where nothing has
 
-	Until time.Time      // it cannot come to its end by itself before then
 	Over  time.Time      // it would surely be over by then, if nobody touched it
 	Shown *client.Answer // a state with its first message; nil where the target shows none before the end of a run
+}
+
+// Until is a time before which the run surely stays as it is: in progress, or pending behind the other one.
+func (p *Progress) Until() time.Time {
+	if p.ahead != nil {
+		return p.ahead.NotOverBefore()
+	}
+	return p.NotOverBefore()
 }
 
 // InProgress starts a run on a new thread and returns at the moment, while it is surely in progress. It tries several
 // times. Each attempt after a lost race gives more time.
 func (s *Server) InProgress(ctx context.Context, moment string, wanted time.Duration) (*Progress, error) {
+	if moment == pendingBehind {
+		if err := s.queuesRuns(ctx); err != nil {
+			return nil, err
+		}
+	}
 	last := "no time was left"
 	for range Attempts {
-		p, err := s.begin(ctx, moment, Order{Waits: true, Hold: wanted, written: moment == HasStarted})
+		t, err := s.NewThread(ctx, s.Owner())
 		if err != nil {
 			return nil, err
 		}
-		if p.ended == nil && time.Now().Before(p.Until) {
+		p, err := s.begin(ctx, t, moment, Order{Waits: true, Hold: wanted, written: moment == HasStarted})
+		if err == nil && p.ended == nil && moment == pendingBehind {
+			p, err = s.behind(ctx, p)
+		}
+		if err != nil {
+			return nil, err
+		}
+		if p.ended == nil && time.Now().Before(p.Until()) {
 			return p, nil
 		}
 		if p.ended != nil {
@@ -194,14 +205,14 @@ func (s *Server) InProgress(ctx context.Context, moment string, wanted time.Dura
 func (p *Progress) LeftIn(state *client.Answer) error {
 	texts := slices.Clone(p.Inputs)
 	if p.Shown != nil { // else the target shows no message of a run before it ends
-		shown, _ := p.After(messages.Of(p.Shown))
-		for _, m := range shown {
+		for _, m := range p.Wrote(p.Shown) {
 			texts = append(texts, m.Text)
 		}
 	}
 	for _, m := range messages.Of(state) {
 		if slices.Contains(texts, m.Text) {
-			return outcome.Violated(state, "no message of the prior run", "one of them, %s", messages.Brief([]messages.Message{m})).
+			found := messages.Brief([]messages.Message{m})
+			return outcome.Violated(state, "no message of the prior run", "one of them, %s", found).
 				At("/values/messages").Comparing(state, p.Shown)
 		}
 	}
@@ -215,110 +226,72 @@ func (p *Progress) AfterLoss() time.Duration { return Longer(p.Order.Hold, time.
 // Longer is the time for a run after one of the hold, where what was to be done before its end took so long.
 func Longer(hold, took time.Duration) time.Duration { return 2 * max(hold, took) }
 
-func (s *Server) begin(ctx context.Context, moment string, o Order) (*Progress, error) {
-	if err := s.Understood(ctx, o.words()...); err != nil {
-		return nil, err
-	}
-	if moment == pendingBehind {
-		if queues, err := s.queuesRuns(ctx); err != nil || !queues {
-			return nil, cmp.Or(err, noQueue())
-		}
-	}
-	g, err := s.startAlone(ctx, s.Owner(), o)
+// begin starts a run on the thread, and returns as soon as it was accepted or once it has started.
+func (s *Server) begin(ctx context.Context, t *Thread, moment string, o Order) (*Progress, error) {
+	g, err := s.Start(ctx, t, o)
 	if err != nil {
 		return nil, err
 	}
-	p := s.progressOf(g)
-	switch moment {
-	case HasStarted:
+	p := &Progress{GraphRun: g, Over: g.Answered().Add(g.Order.Hold + s.Slack())}
+	if moment != JustStarted {
 		err = s.awaitStart(ctx, p)
-	case pendingBehind:
-		if err = s.awaitStatus(ctx, p); err == nil && p.ended == nil {
-			return s.behind(ctx, p)
-		}
 	}
 	return p, err
 }
 
-// progressOf is a run that was just accepted.
-func (s *Server) progressOf(g *GraphRun) *Progress {
-	return &Progress{GraphRun: g, Until: g.NotOverBefore(), Over: g.Answered().Add(g.Order.Hold + s.agents.Slack())}
-}
-
-// awaitStart waits until a run that writes at once has started. The state shows that, or, where the target writes the
-// state only when a run ends, the run's own status or the time.
+// awaitStart waits until a run has started. The state shows that of one that writes at once. Else its own status does,
+// which is no longer pending, and where it tells no such status, it has started after a moment. What does not show it
+// tells that the run had not begun to wait when it was asked for.
 func (s *Server) awaitStart(ctx context.Context, p *Progress) error {
-	if s.agents.showsAtEnd.Load() {
-		return s.awaitStatus(ctx, p)
-	}
-	return s.awaitWritten(ctx, p)
-}
-
-// awaitWritten reads the state until the run has written. A state that does not show it tells that the run had not
-// begun to wait when it was asked for. A run that shows all at once has ended.
-func (s *Server) awaitWritten(ctx context.Context, p *Progress) error {
+	byState := p.Order.written && !s.showsAtEnd.Load()
+	expected := map[bool]string{true: "a message of the run in progress", false: "the run to start"}[byState]
 	limit := p.Answered().Add(p.Order.Hold + s.target.Config.Timeouts.Run)
-	state, written, err := s.ReadState(ctx, p.Thread, limit, func(a *client.Answer) bool {
-		if p.begunIn(a) {
-			return true
+	var seen *client.Answer
+	started := false
+	err := client.Repeat(ctx, firstLook, longestPause, limit, func() (_ bool, err error) {
+		if byState {
+			seen, err = s.State(ctx, p.Thread.Owner, p.Thread)
+			started = err == nil && len(p.Wrote(seen)) > 0
+		} else {
+			seen, err = s.GetRun(ctx, p.Thread.Owner, p.GraphRun)
+			started = err == nil && !isPending(seen)
 		}
-		p.begun = a.Sent
-		return false
+		if err == nil && !started {
+			p.begun = seen.Sent
+		}
+		return started, err
 	})
 	switch {
 	case err != nil:
 		return err
-	case !written:
+	case !started:
 		if err := s.StillQueued(ctx, p.GraphRun); err != nil {
 			return err
 		}
-		return outcome.Violated(state, "a message of the run in progress", "%s", messages.Shown(messages.Of(state)))
-	}
-	if p.CompleteIn(state) {
-		p.ended = state
+		return outcome.Violated(seen, expected, "%s", outcome.Seen(seen))
+	case byState && p.CompleteIn(seen):
+		p.ended = seen
 		return nil
 	}
-	p.Shown, p.Until = state, p.NotOverBefore()
-	p.Over = state.Came().Add(p.Order.Hold + s.agents.Slack())
-	a, err := s.GetRun(ctx, p.Thread.Owner, p.GraphRun)
-	if err == nil && statusOf(a) == statusEnded {
-		p.ended = a
-	}
-	return err
-}
-
-// awaitStatus waits until the run is no longer pending by its own status, and a moment longer, in which it writes
-// what the state does not show yet. A run that tells no such status has started in that moment.
-func (s *Server) awaitStatus(ctx context.Context, p *Progress) error {
-	limit := p.Answered().Add(s.target.Config.Timeouts.Run)
-	var a *client.Answer
-	err := client.Repeat(ctx, firstLook, longestPause, limit, func() (done bool, err error) {
-		if a, err = s.GetRun(ctx, p.Thread.Owner, p.GraphRun); err != nil || statusOf(a) != statusPending {
-			return true, err
+	p.Over = seen.Came().Add(p.Order.Hold + s.Slack())
+	run := seen
+	if byState {
+		p.Shown = seen
+		if run, err = s.GetRun(ctx, p.Thread.Owner, p.GraphRun); err != nil {
+			return err
 		}
-		p.begun = a.Sent
-		return false, nil
-	})
-	switch {
-	case err != nil:
+	} else if err := client.Sleep(ctx, min(s.Slack(), p.Order.Hold/8)); err != nil { // it writes meanwhile
 		return err
-	case statusOf(a) == statusEnded:
-		p.ended = a
-		return nil
-	case statusOf(a) == statusPending:
-		if err := s.StillQueued(ctx, p.GraphRun); err != nil {
-			return err
-		}
-		return outcome.Violated(a, "the run to start", "%s", outcome.Seen(a))
 	}
-	p.Until = p.NotOverBefore()
-	p.Over = a.Sent.Add(a.Took + p.Order.Hold + s.agents.Slack())
-	return client.Sleep(ctx, min(s.agents.Slack(), p.Order.Hold/8))
+	if hasEnded(run) {
+		p.ended = run
+	}
+	return nil
 }
 
 // ARollback returns a rollback of a run that had started, which scenarios share. They only look.
 func (s *Server) ARollback(ctx context.Context) (*Rollback, error) {
-	return learn(ctx, s.agents, "a rollback", func(ctx context.Context) (*Rollback, error) {
+	return learn(ctx, s.Agents, "a rollback", func(ctx context.Context) (*Rollback, error) {
 		if err := s.PlainRunsWork(ctx); err != nil {
 			return nil, err
 		}

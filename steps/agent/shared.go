@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"net/http"
 	"regexp"
-	"slices"
 	"strings"
 
 	"github.com/agentconform/agentconform/reports"
@@ -19,8 +18,9 @@ import (
 // SharedCompletedRun returns a completed run on a thread that no scenario changes. A run whose graph has failed is
 // completed, too: what needs its answer asks for PlainRunsWork, or for the word Echo.
 func (s *Server) SharedCompletedRun(ctx context.Context) (*GraphRun, error) {
-	return learn(ctx, s.agents, "a completed run", func(ctx context.Context) (*GraphRun, error) {
-		return completedRunOf(ctx, s.unbounded(), s.target.Owner()) // the first of all: how many may be in progress is not known
+	return learn(ctx, s.Agents, "a completed run", func(ctx context.Context) (*GraphRun, error) {
+		// it is the first of all: how many may be in progress is not known
+		return completedRunOf(ctx, s.unbounded(), s.target.Owner())
 	})
 }
 
@@ -30,7 +30,7 @@ func (s *Server) CompletedRun(ctx context.Context) (*GraphRun, error) {
 	if err != nil || s.owner == nil {
 		return first, err
 	}
-	return learn(ctx, s.agents, "a completed run of the second user", func(ctx context.Context) (*GraphRun, error) {
+	return learn(ctx, s.Agents, "a completed run of the second user", func(ctx context.Context) (*GraphRun, error) {
 		return completedRunOf(ctx, s, *s.owner)
 	})
 }
@@ -54,8 +54,9 @@ func (s *Server) PlainRunsWork(ctx context.Context) error {
 	if err := s.Understood(ctx); err != nil {
 		return err
 	}
-	if err := HoldsOnly(g.final, g); err != nil {
-		return outcome.Blocked("the state of a thread with one plain run: %v", err).By(reports.ByFixture, "a completed run")
+	if err := HoldsOnly(g.Final, g); err != nil {
+		return outcome.Blocked("the state of a thread with one plain run: %v", err).
+			By(reports.ByFixture, "a completed run")
 	}
 	return nil
 }
@@ -63,30 +64,31 @@ func (s *Server) PlainRunsWork(ctx context.Context) error {
 // OtherIsLetIn makes sure that the other user is served what is their own: who is not let in at all is refused for
 // that, and not for whose thread it is.
 func (s *Server) OtherIsLetIn(ctx context.Context, other target.Caller) error {
-	_, err := learn(ctx, s.agents, "the other user", func(ctx context.Context) (bool, error) {
+	_, err := learn(ctx, s.Agents, "the other user", func(ctx context.Context) (bool, error) {
 		t, err := s.CreateThread(ctx, other, nil)
 		if err != nil {
 			return false, err
 		}
-		if t.ID == "" {
-			return false, outcome.Blocked("the credentials of users.1 are refused, correct its token: %s", outcome.Seen(t.Answer)).By(reports.ByKey, "users.1")
+		refused := t.Answer
+		if t.ID != "" {
+			if state, err := s.State(ctx, other, t); err != nil || state.OK() {
+				return err == nil, err
+			}
+			g, err := s.Post(ctx, other, t, Order{}) // a thread without a run need not have a state
+			if err != nil || g.ID != "" {
+				return err == nil, err
+			}
+			refused = g.Answer
 		}
-		a, err := s.State(ctx, other, t)
-		if err != nil || a.OK() {
-			return err == nil, err
-		}
-		g, err := s.Post(ctx, other, t, Order{}) // a thread without a run need not have a state
-		if err == nil && g.ID == "" {
-			err = outcome.Blocked("the credentials of users.1 are refused, correct its token: %s", outcome.Seen(g.Answer)).By(reports.ByKey, "users.1")
-		}
-		return err == nil, err
+		const why = "the credentials of users.1 are refused, correct its token: %s"
+		return false, outcome.Blocked(why, outcome.Seen(refused)).By(reports.ByKey, "users.1")
 	})
 	return err
 }
 
 // RunsAdd tells whether a second plain run on a thread adds to the messages of the first (AS-STATE-3).
 func (s *Server) RunsAdd(ctx context.Context) (bool, error) {
-	return learn(ctx, s.agents, "two runs on a thread", func(ctx context.Context) (bool, error) {
+	return learn(ctx, s.Agents, "two runs on a thread", func(ctx context.Context) (bool, error) {
 		if err := s.PlainRunsWork(ctx); err != nil {
 			return false, err
 		}
@@ -94,15 +96,12 @@ func (s *Server) RunsAdd(ctx context.Context) (bool, error) {
 		if err != nil {
 			return false, err
 		}
-		var runs []*GraphRun
-		for range 2 {
-			g, err := s.Run(ctx, t, Order{})
-			if err != nil {
-				return false, err
-			}
-			runs = append(runs, g)
+		first, err := s.Run(ctx, t, Order{})
+		if err != nil {
+			return false, err
 		}
-		return HoldsOnly(runs[1].final, runs...) == nil, nil
+		second, err := s.Run(ctx, t, Order{})
+		return err == nil && HoldsOnly(second.Final, first, second) == nil, err
 	})
 }
 
@@ -112,15 +111,13 @@ func (s *Server) KnowsAssistant(ctx context.Context) error {
 	if !s.judged {
 		return nil
 	}
-	refused, err := learn(ctx, s.agents, "a run of an invented assistant", s.refusedAsInvented)
-	if err != nil {
+	refused, err := learn(ctx, s.Agents, "a run of an invented assistant", s.refusedAsInvented)
+	if refused == nil || err != nil {
 		return err
 	}
-	if refused != nil {
-		return outcome.Blocked("the agent server does not know the assistant %q: set assistant_id to the name of the conformance graph; a run is refused just as one of an invented assistant: %s",
-			s.target.Config.AssistantID, outcome.Seen(refused)).By(reports.ByKey, "assistant_id")
-	}
-	return nil
+	const why = "the agent server does not know the assistant %q: set assistant_id to the name of the conformance " +
+		"graph; a run is refused just as one of an invented assistant: %s"
+	return outcome.Blocked(why, s.target.Config.AssistantID, outcome.Seen(refused)).By(reports.ByKey, "assistant_id")
 }
 
 // refusedAsInvented returns the refusal of a run of the configured assistant, nil where that is not refused for the
@@ -134,20 +131,19 @@ func (s *Server) refusedAsInvented(ctx context.Context) (*client.Answer, error) 
 		return fmt.Sprint(a.Status, " ", varying.ReplaceAllString(body, ""))
 	}
 	a, err := s.startAs(ctx, "", configured)
-	if err != nil || !slices.Contains([]int{http.StatusBadRequest, http.StatusNotFound, http.StatusUnprocessableEntity}, a.Status) {
+	if err != nil || !a.Refused() {
 		return nil, err
 	}
-	other, err := s.startAs(ctx, "", invented)
-	if err != nil || said(other, invented) != said(a, configured) {
-		return nil, err
-	}
-	if bytes.Contains(other.Body, []byte(invented)) {
-		return a, nil
-	}
-	for _, control := range []struct{ thread, assistant string }{{"", ""}, {target.UnknownID(), configured}} {
-		c, err := s.startAs(ctx, control.thread, control.assistant)
-		if err != nil || said(c, control.assistant) == said(a, configured) {
+	for _, other := range []struct {
+		thread, assistant string
+		same              bool // its refusal is to be the same
+	}{{"", invented, true}, {"", "", false}, {target.UnknownID(), configured, false}} {
+		refusal, err := s.startAs(ctx, other.thread, other.assistant)
+		if err != nil || (said(refusal, other.assistant) == said(a, configured)) != other.same {
 			return nil, err
+		}
+		if bytes.Contains(refusal.Body, []byte(invented)) {
+			break
 		}
 	}
 	return a, nil

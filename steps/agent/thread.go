@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/tidwall/gjson"
@@ -23,7 +24,7 @@ type Thread struct {
 	Owner  target.Caller
 	Answer *client.Answer // of the creation
 	again  bool           // its id was given before in this run
-	runs   int            // how many were accepted on it
+	runs   atomic.Int32   // how many were accepted on it
 }
 
 // GraphRun is a run of the conformance graph.
@@ -33,28 +34,27 @@ type GraphRun struct {
 	Order  Order
 	Inputs []string       // the contents of its human messages; the last one is unique in this run of the suite
 	Answer *client.Answer // to its creation
-	// begun is a time before which it had surely not begun to wait.
-	begun    time.Time
-	Complete bool           // the state was seen to hold its answer
-	Joined   bool           // a join of it was answered
-	final    *client.Answer // the state after it
+	begun  time.Time      // it had surely not begun to wait before
+	Joined bool           // a join of it was answered
+	Final  *client.Answer // the state after it; nil while it was not waited for
 }
+
+// Complete tells whether the state was seen to hold its answer.
+func (g *GraphRun) Complete() bool { return g.Final != nil && g.CompleteIn(g.Final) }
 
 // Order says what a run is asked to do.
 type Order struct {
-	Words    string        // that steer the graph, besides those of the other fields
-	Hold     time.Duration // how long it stays in progress
-	Waits    bool          // it stays in progress as long as [Agents.Hold] says, with Hold as what is wanted
-	written  bool          // it writes a first message before it waits
-	Strategy string        // multitask_strategy
-	Before   []string      // human messages that come before the one that steers
-	Text     string        // in place of a unique text
-	// Assistant is asked for in place of the one of the configuration.
-	Assistant string
+	Words     string        // that steer the graph, besides those of the other fields
+	Hold      time.Duration // how long it stays in progress
+	Waits     bool          // it stays in progress as long as [Agents.Hold] says, with Hold as what is wanted
+	written   bool          // it writes a first message before it waits
+	Strategy  string        // multitask_strategy
+	Before    []string      // human messages that come before the one that steers
+	Text      string        // in place of a unique text
+	Assistant string        // in place of the one of the configuration
 }
 
-// raises tells whether the graph is told to raise an error.
-func (o Order) raises() bool { return slices.Contains(strings.Fields(o.Words), Fail) }
+func (o Order) says(word string) bool { return slices.Contains(strings.Fields(o.Words), word) }
 
 // Sent is the id of a thread as the target wrote it: a string or a number.
 func (t *Thread) Sent() any {
@@ -70,7 +70,8 @@ func (t *Thread) Usable() error {
 	case t.ID == "":
 		return outcome.Violated(t.Answer, "a thread with a thread_id", "%s", outcome.Seen(t.Answer))
 	case t.again:
-		return outcome.Violated(t.Answer, "a new thread_id", "%s, which another thread has (AS-THREAD-1)", t.ID).ByRequirement("AS-THREAD-1")
+		return outcome.Violated(t.Answer, "a new thread_id", "%s, which another thread has (AS-THREAD-1)", t.ID).
+			ByRequirement("AS-THREAD-1")
 	}
 	return nil
 }
@@ -89,19 +90,23 @@ func (g *GraphRun) NotOverBefore() time.Time { return g.begun.Add(g.Order.Hold) 
 // Text is its last human message.
 func (g *GraphRun) Text() string { return g.Inputs[len(g.Inputs)-1] }
 
-// After returns the messages that came after the one with the run's input, and whether that was found.
-func (g *GraphRun) After(all []messages.Message) ([]messages.Message, bool) {
+// Wrote are the messages that a state holds after the run's input: none where it does not hold that.
+func (g *GraphRun) Wrote(state *client.Answer) []messages.Message {
+	all := messages.Of(state)
 	at := slices.IndexFunc(all, func(m messages.Message) bool { return m.Text == g.Text() })
 	if at < 0 {
-		return nil, false
+		return nil
 	}
-	return all[at+1:], true
+	return all[at+1:]
 }
 
-// begunIn tells whether a state shows that the run has written something itself.
-func (g *GraphRun) begunIn(state *client.Answer) bool {
-	rest, _ := g.After(messages.Of(state))
-	return len(rest) > 0
+// Said is the last message that it left, "" where that is its input.
+func (g *GraphRun) Said() string {
+	wrote := g.Wrote(g.Final)
+	if len(wrote) == 0 {
+		return ""
+	}
+	return wrote[len(wrote)-1].Text
 }
 
 // outputs is how many messages the run adds to its input.
@@ -110,100 +115,87 @@ func (g *GraphRun) outputs() int {
 	if g.Order.written {
 		n++
 	}
-	if slices.Contains(strings.Fields(g.Order.Words), messages.Tool) {
+	if g.Order.says(ToolCall) {
 		n++
 	}
 	return n
 }
 
 // CompleteIn tells whether a state holds all that the run was to write.
-func (g *GraphRun) CompleteIn(state *client.Answer) bool {
-	rest, _ := g.After(messages.Of(state))
-	return len(rest) >= g.outputs()
-}
+func (g *GraphRun) CompleteIn(state *client.Answer) bool { return len(g.Wrote(state)) >= g.outputs() }
 
 const concurrentRuns = 5
 
-// Sequence are runs with rollback that were started one after the other.
-type Sequence struct {
+// Concurrent are runs with rollback that were started on one thread.
+type Concurrent struct {
 	Runs       []*GraphRun
-	InProgress bool // each was surely in progress until the next one had been accepted
+	InProgress bool // each was surely in progress until the next one, or all others, had been accepted
 	Prompt     bool // the last was complete while the first would still have been in progress
 }
 
-// StartInTurn starts runs with rollback one after the other and waits for the last, which alone has nothing to wait
-// for. Each has started before the next is sent: runs that are rolled back as soon as they were accepted are another
-// requirement's concern. Each has to be accepted. Where one ends too early the later ones are not sent. They wait
-// twice as long as others, or as wanted.
-func (s *Server) StartInTurn(ctx context.Context, t *Thread, wanted time.Duration) (*Sequence, error) {
-	const last = concurrentRuns - 1
-	wanted = max(wanted, 2*s.agents.Hold(0))
-	q := &Sequence{InProgress: true}
-	for i := range concurrentRuns {
-		o := Order{Strategy: RollbackStrategy}
-		if i < last {
-			o.Hold, o.Waits, o.written = wanted, true, true
-		}
-		g, err := s.Post(ctx, t.Owner, t, o)
+// StartInTurn starts runs with rollback one after the other and waits for the last, which alone is not told to wait.
+// Each has started before the next is sent: runs that are rolled back as soon as they were accepted are another
+// requirement's concern. Where one ends too early the later ones are not sent.
+func (s *Server) StartInTurn(ctx context.Context, t *Thread, wanted time.Duration) (*Concurrent, error) {
+	o := Order{Strategy: RollbackStrategy, Waits: true, Hold: max(wanted, 2*s.Hold(0)), written: true}
+	all := &Concurrent{}
+	var last *Progress
+	for range concurrentRuns - 1 {
+		next, err := s.begin(ctx, t, HasStarted, o)
 		if err != nil {
 			return nil, err
 		}
-		if err := g.Accepted(); err != nil {
-			return nil, err
+		all.Runs = append(all.Runs, next.GraphRun)
+		if next.ended != nil || last != nil && !next.Answered().Before(last.Until()) {
+			return all, nil
 		}
-		q.InProgress = q.InProgress && (i == 0 || g.Answered().Before(q.Runs[i-1].NotOverBefore()))
-		q.Runs = append(q.Runs, g)
-		if i == last {
-			break
-		}
-		p := s.progressOf(g)
-		if err := s.awaitStart(ctx, p); err != nil {
-			return nil, err
-		}
-		if p.ended != nil {
-			q.InProgress = false
-			return q, nil
-		}
+		last = next
 	}
-	_, err := s.Await(ctx, q.Runs[last])
-	q.Prompt = time.Now().Before(q.Runs[0].NotOverBefore())
-	return q, err
-}
-
-// StartAtOnce leaves out runs that were refused: a target may refuse some of many at the same time.
-func (s *Server) StartAtOnce(ctx context.Context, t *Thread, wanted time.Duration) ([]*GraphRun, error) {
-	if err := s.Understood(ctx, Wait); err != nil {
-		return nil, err
+	rb, err := s.Replace(ctx, last)
+	if err == nil {
+		err = rb.Next.Accepted()
 	}
-	if err := s.agents.runs.enter(ctx, t.ID); err != nil {
-		return nil, err
-	}
-	threads := make([]*Thread, concurrentRuns)
-	for i := range threads { // each counts its run on a thread of its own, which is the same at the target
-		same := *t
-		threads[i] = &same
-	}
-	started, err := s.race(ctx, threads, Order{Hold: s.agents.Hold(wanted), Strategy: RollbackStrategy})
 	if err != nil {
 		return nil, err
 	}
-	all := accepted(started)
-	if len(all) == 0 {
-		return nil, started[0].Accepted()
-	}
+	all.Runs, all.InProgress = append(all.Runs, rb.Next), rb.won()
+	all.Prompt = time.Now().Before(all.Runs[0].NotOverBefore())
 	return all, nil
 }
 
-// EachInProgress tells whether every run was surely in progress until all had been accepted.
-func EachInProgress(runs []*GraphRun) bool {
-	for _, g := range runs {
-		for _, other := range runs {
-			if !g.Answered().Before(other.NotOverBefore()) {
-				return false
-			}
-		}
+// StartAtOnce starts runs with rollback at the same time and waits until all have had theirs and one has completed:
+// nobody can say which. It leaves out runs that were refused: a target may refuse some of many at the same time.
+func (s *Server) StartAtOnce(ctx context.Context, t *Thread, wanted time.Duration) (*Concurrent, error) {
+	if err := s.Understood(ctx, Wait); err != nil {
+		return nil, err
 	}
-	return true
+	if err := s.runs.enter(ctx, t.ID); err != nil {
+		return nil, err
+	}
+	o := Order{Hold: s.Hold(wanted), Strategy: RollbackStrategy}
+	started, err := s.race(ctx, slices.Repeat([]*Thread{t}, concurrentRuns), o)
+	if err != nil {
+		return nil, err
+	}
+	all := &Concurrent{Runs: accepted(started), Prompt: true}
+	if len(all.Runs) == 0 {
+		return nil, started[0].Accepted()
+	}
+	last := slices.MaxFunc(all.Runs, func(a, b *GraphRun) int { return a.Answered().Compare(b.Answered()) }).Answered()
+	all.InProgress = !slices.ContainsFunc(all.Runs, func(g *GraphRun) bool { return !last.Before(g.NotOverBefore()) })
+	if !all.InProgress {
+		return all, nil
+	}
+	if err := client.Sleep(ctx, time.Until(last.Add(o.Hold))); err != nil {
+		return nil, err
+	}
+	_, _, err = s.ReadState(ctx, t, time.Now().Add(s.target.Config.Timeouts.Run), func(a *client.Answer) bool {
+		return slices.ContainsFunc(all.Runs, func(g *GraphRun) bool { return g.CompleteIn(a) })
+	})
+	if err != nil {
+		return nil, err
+	}
+	return all, client.Sleep(ctx, s.Slack())
 }
 
 // HoldsOnly says what is wrong with a state that is to hold the inputs of the runs, each with its answer, in this
@@ -213,20 +205,21 @@ func HoldsOnly(state *client.Answer, runs ...*GraphRun) error {
 	if Only(all, runs...) {
 		return nil
 	}
-	o := outcome.Violated(state, "exactly the messages of "+reports.Count(len(runs), "run"), "%s", beside(all, runs)+messages.Shown(all)).At("/values/messages")
+	expected := "exactly the messages of " + reports.Count(len(runs), "run")
+	o := outcome.Violated(state, expected, "%s", beside(all, runs)+messages.Shown(all)).At("/values/messages")
 	if len(runs) > 0 {
 		o = o.Comparing(state, runs[len(runs)-1].Answer)
 	}
 	return o
 }
 
-// beside says what is wrong with messages that are to be those of the runs: what comes before them, or that they are
-// not there.
+// beside says what comes before the messages of the runs, or that these are missing.
 func beside(all []messages.Message, runs []*GraphRun) string {
 	if len(runs) == 0 || len(all) == 0 {
 		return ""
 	}
-	switch at := slices.IndexFunc(all, func(m messages.Message) bool { return m.Text == runs[0].Inputs[0] }); {
+	at := slices.IndexFunc(all, func(m messages.Message) bool { return m.Text == runs[0].Inputs[0] })
+	switch {
 	case at < 0 && len(runs) == 1:
 		return "the run's input is missing; "
 	case at < 0:
@@ -252,33 +245,12 @@ func Only(all []messages.Message, runs ...*GraphRun) bool {
 	return at == len(all)
 }
 
-// HoldsAnswered says what is wrong with a state that is to hold the run's input and its answer, whatever else it
-// holds.
+// HoldsAnswered says what is wrong with a state that is to hold the run's input and its answer, and maybe more.
 func HoldsAnswered(state *client.Answer, g *GraphRun) error {
-	rest, found := g.After(messages.Of(state))
-	if !found || len(rest) < g.outputs() {
-		return outcome.Violated(state, fmt.Sprintf("the input %q and its answer", g.Text()), "%s", messages.Shown(messages.Of(state))).At("/values/messages").Comparing(state, g.Answer)
+	if g.CompleteIn(state) {
+		return nil
 	}
-	return nil
-}
-
-// CallerReport is what a run said about who had started it.
-type CallerReport struct {
-	Of     target.Caller
-	Text   string
-	Answer *client.Answer
-}
-
-// Whoami starts a run that reports its caller, on a new thread.
-func (s *Server) Whoami(ctx context.Context, who target.Caller, hold time.Duration) (CallerReport, error) {
-	t, err := s.NewThread(ctx, who)
-	if err != nil {
-		return CallerReport{}, outcome.AsPrecondition(err)
-	}
-	g, err := s.Run(ctx, t, Order{Words: Whoami, Hold: hold})
-	if err != nil {
-		return CallerReport{}, outcome.AsPrecondition(err)
-	}
-	rest, _ := g.After(messages.Of(g.final))
-	return CallerReport{who, rest[len(rest)-1].Text, g.final}, nil
+	expected := fmt.Sprintf("the input %q and its answer", g.Text())
+	return outcome.Violated(state, expected, "%s", messages.Shown(messages.Of(state))).At("/values/messages").
+		Comparing(state, g.Answer)
 }

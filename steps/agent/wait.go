@@ -16,7 +16,9 @@ const firstLook, longestPause = 5 * time.Millisecond, 250 * time.Millisecond
 
 // ReadState reads a thread's state, again and again, until it satisfies the condition or the time is over. It
 // returns the last one that was read.
-func (s *Server) ReadState(ctx context.Context, t *Thread, until time.Time, condition func(*client.Answer) bool) (a *client.Answer, done bool, err error) {
+func (s *Server) ReadState(
+	ctx context.Context, t *Thread, until time.Time, condition func(*client.Answer) bool,
+) (a *client.Answer, done bool, err error) {
 	err = client.Repeat(ctx, firstLook, longestPause, until, func() (bool, error) {
 		if a, err = s.State(ctx, t.Owner, t); err == nil {
 			done = condition(a)
@@ -26,64 +28,44 @@ func (s *Server) ReadState(ctx context.Context, t *Thread, until time.Time, cond
 	return a, done, err
 }
 
-// Await returns the state once it holds what the run was to write and the run is over. It trusts neither join nor
-// state alone: a join that answers too early, too late or never, and a state that lacks something, must fail the
-// requirements about them and no others. When the state does not come to hold the answer, the last one is returned
-// and the run is not complete. A run that is still in the queue of the server blocks.
+// Await returns the state once it holds what the run was to write and the run is over, else the last one. It trusts
+// neither join nor state alone: a join that answers too early, too late or never, and a state that lacks something, must
+// fail the requirements about them and no others. A run that is still in the queue of the server blocks.
 func (s *Server) Await(ctx context.Context, g *GraphRun) (*client.Answer, error) {
 	limit := g.Answered().Add(g.Order.Hold + s.target.Config.Timeouts.Run)
-	waiting := joinAside(ctx, s, g)
-	defer waiting.Leave()
-
-	soon := g.Answered().Add(g.Order.Hold)
-	if waiting.asked {
-		soon = soon.Add(s.agents.Slack()) // by then a join has answered, or it is better to look at the state
-	}
-	if err := waiting.OrUntil(ctx, soon); err != nil {
+	join := s.JoinNow(ctx, g)
+	defer join.Leave()
+	// by then a join has answered, or it is better to look at the state
+	if err := join.OrUntil(ctx, g.Answered().Add(g.Order.Hold+s.Slack())); err != nil {
 		return nil, err
 	}
-	early := waiting.Over() && time.Now().Before(g.NotOverBefore())
 	state, _, err := s.ReadState(ctx, g.Thread, limit, func(a *client.Answer) bool {
-		return g.CompleteIn(a) || waiting.Over() && time.Now().After(later(waiting.Ended, g.NotOverBefore()).Add(s.agents.Patience()))
+		return g.CompleteIn(a) || s.hasHadItsTime(join, g)
 	})
 	if err != nil {
 		return nil, err
 	}
-	complete := g.CompleteIn(state)
-	g.Complete, g.final, g.Joined = complete, state, !waiting.Unanswered()
-	if complete {
-		s.agents.runs.over(g)
+	g.Final, g.Joined = state, !join.Unanswered()
+	if g.Complete() {
+		s.runs.over(g)
 	} else if !g.Joined {
 		if err := s.StillQueued(ctx, g); err != nil {
 			return nil, err
 		}
 	}
-	return state, waiting.surelyOver(ctx, s.agents, early)
+	// A moment lies between the last message and the end of the run, in which the thread is still busy.
+	if err := join.OrUntil(ctx, time.Now().Add(s.Patience())); err != nil {
+		return nil, err
+	}
+	if join.Over() && join.Ended.Before(g.NotOverBefore()) { // that was too early to tell
+		return state, client.Sleep(ctx, s.Slack())
+	}
+	return state, nil
 }
 
-// surelyOver waits for the end of a run that has written all: a moment lies between the two, in which the thread
-// is still busy.
-func (j *Joining) surelyOver(ctx context.Context, a *Agents, early bool) error {
-	if !j.asked || early {
-		return client.Sleep(ctx, a.Slack())
-	}
-	if err := j.OrUntil(ctx, time.Now().Add(a.Patience())); err != nil {
-		return err
-	}
-	if j.Over() {
-		a.lateJoins.Store(0)
-	} else {
-		a.lateJoins.Add(1)
-	}
-	return nil
-}
-
-// SurelyOver waits for the end of a run that has written all.
-func (s *Server) SurelyOver(ctx context.Context, g *GraphRun) error {
-	waiting := joinAside(ctx, s, g)
-	defer waiting.Leave()
-	s.agents.runs.over(g)
-	return waiting.surelyOver(ctx, s.agents, false)
+// hasHadItsTime tells whether the join was answered so long ago that the state must show all that the run has written.
+func (s *Server) hasHadItsTime(join *Joining, g *GraphRun) bool {
+	return join.Over() && time.Now().After(client.Later(join.Ended, g.NotOverBefore()).Add(s.Patience()))
 }
 
 // Run starts a run as [Server.Start] does, and waits for its answer, which a scenario needs.
@@ -101,7 +83,6 @@ func (s *Server) Run(ctx context.Context, t *Thread, o Order) (*GraphRun, error)
 
 // Joining is a join that waits beside the scenario.
 type Joining struct {
-	asked  bool
 	begun  time.Time
 	done   chan struct{}
 	cancel context.CancelFunc
@@ -112,20 +93,9 @@ type Joining struct {
 	Ended  time.Time
 }
 
-// joinsHang tells whether joins are not answered although the run is over. One that is late may be the exception.
-func (as *Agents) joinsHang() bool { return as.lateJoins.Load() > 1 }
-
-// joinAside begins to join the run as its owner, unless joins were seen to hang.
-func joinAside(ctx context.Context, s *Server, g *GraphRun) *Joining {
-	if s.agents.joinsHang() {
-		return &Joining{done: make(chan struct{}), cancel: func() {}}
-	}
-	return s.JoinNow(ctx, g)
-}
-
 // JoinNow begins to join the run as its owner.
 func (s *Server) JoinNow(ctx context.Context, g *GraphRun) *Joining {
-	j := &Joining{asked: true, begun: time.Now(), done: make(chan struct{})}
+	j := &Joining{begun: time.Now(), done: make(chan struct{})}
 	ctx, j.cancel = context.WithCancel(ctx)
 	go func() {
 		defer close(j.done)
@@ -178,7 +148,5 @@ func (j *Joining) OrUntil(ctx context.Context, then time.Time) error {
 // Leave gives the join up and returns when nothing of it is left.
 func (j *Joining) Leave() {
 	j.cancel()
-	if j.asked {
-		<-j.done
-	}
+	<-j.done
 }

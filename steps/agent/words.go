@@ -25,9 +25,6 @@ const (
 	ToolCall   = "tool"
 )
 
-// toolFound begins the content of the graph's tool message; the text follows. The answer contains it too.
-const toolFound = "looked up: "
-
 // words are those that the order has the graph understand, besides Echo.
 func (o Order) words() (all []string) {
 	switch {
@@ -37,7 +34,7 @@ func (o Order) words() (all []string) {
 		all = append(all, Wait)
 	}
 	for _, w := range []string{Fail, Whoami, ToolCall} {
-		if slices.Contains(strings.Fields(o.Words), w) {
+		if o.says(w) {
 			all = append(all, w)
 		}
 	}
@@ -67,7 +64,8 @@ func (s *Server) Understood(ctx context.Context, words ...string) error {
 		if missed == nil {
 			missed = outcome.Blocked("%s: %s; see reference/graphs/CONTRACT.md", problem, why)
 		}
-		if missed.By(reports.ByGraph, w); w == Echo { // no other run is of use
+		missed.By(reports.ByGraph, w)
+		if w == Echo { // no other run is of use
 			break
 		}
 	}
@@ -79,11 +77,11 @@ func (s *Server) Understood(ctx context.Context, words ...string) error {
 
 // try returns why the graph does not understand the word, "" where nothing shows that. It is tried once.
 func (s *Server) try(ctx context.Context, w string) (problem string, err error) {
-	return learn(ctx, s.agents, "the word "+w+" of the graph", func(ctx context.Context) (string, error) {
+	return learn(ctx, s.Agents, "the word "+w+" of the graph", func(ctx context.Context) (string, error) {
 		switch w {
 		case Echo:
 			g, err := s.SharedCompletedRun(ctx)
-			if err != nil || g.Complete {
+			if err != nil || g.Complete() {
 				return "", err
 			}
 			return s.failed(ctx, g)
@@ -94,15 +92,12 @@ func (s *Server) try(ctx context.Context, w string) (problem string, err error) 
 	})
 }
 
-// failed describes how a run has failed that left no answer, "" where nothing shows that. The error in the answer to
-// its join, and the status of a run, are vendor extensions that are not part of the interface. No answer to one of
-// these is judged elsewhere.
+// failed describes how a run that left no answer has failed, "" where nothing shows that: the error in the answer to
+// its join and the status of a run are vendor extensions.
 func (s *Server) failed(ctx context.Context, g *GraphRun) (string, error) {
-	if !s.agents.joinsHang() {
-		a, err := s.JoinCompleted(ctx, g.Thread.Owner, g)
-		if err == nil && (a.Get("__error__").Exists() || a.Status == http.StatusInternalServerError) {
-			return "the run failed: its join was answered with " + outcome.SeenShort(a), nil
-		}
+	a, err := s.JoinCompleted(ctx, g.Thread.Owner, g)
+	if err == nil && (a.Get("__error__").Exists() || a.Status == http.StatusInternalServerError) {
+		return "the run failed: its join was answered with " + outcome.SeenShort(a), nil
 	}
 	run, err := s.GetRun(ctx, g.Thread.Owner, g)
 	if err == nil && run.OK() && slices.Contains([]string{"error", "timeout"}, run.Get("status").String()) {
@@ -120,7 +115,7 @@ func (s *Server) tryHold(ctx context.Context, written bool) (problem string, err
 	if err := s.preflight(ctx); err != nil {
 		return "", err
 	}
-	blocks, hold := false, s.agents.Hold(0)
+	blocks, hold := false, s.Hold(0)
 	if blocks, problem, err = s.tryHoldOnce(ctx, Order{Hold: hold, written: written}); blocks {
 		_, problem, err = s.tryHoldOnce(ctx, Order{Hold: max(2*hold, blockedHold), written: written})
 	}
@@ -136,15 +131,16 @@ func (s *Server) tryHoldOnce(ctx context.Context, o Order) (blocks bool, problem
 		return false, "", err
 	}
 	end, unseen, slowest := g.NotOverBefore(), g.begun, time.Duration(0)
-	limit, ended := end.Add(s.agents.Patience()), func() bool { return false }
+	limit, ended := end.Add(s.Patience()), func() bool { return false }
 	if o.written {
-		join := joinAside(ctx, s, g)
+		join := s.JoinNow(ctx, g)
 		defer join.Leave()
 		limit = end.Add(s.target.Config.Timeouts.Run)
-		ended = func() bool { return join.Over() && time.Now().After(later(join.Ended, end).Add(s.agents.Patience())) }
+		ended = func() bool { return s.hasHadItsTime(join, g) }
 	}
-	state, _, err := s.ReadState(ctx, g.Thread, limit, func(a *client.Answer) bool {
-		if slowest = max(slowest, a.Took); !g.begunIn(a) {
+	g.Final, _, err = s.ReadState(ctx, g.Thread, limit, func(a *client.Answer) bool {
+		slowest = max(slowest, a.Took)
+		if len(g.Wrote(a)) == 0 {
 			unseen = a.Sent
 		}
 		return g.CompleteIn(a) || ended()
@@ -152,72 +148,54 @@ func (s *Server) tryHoldOnce(ctx context.Context, o Order) (blocks bool, problem
 	if err != nil {
 		return false, "", err
 	}
-	complete := g.CompleteIn(state)
-	rest, _ := g.After(messages.Of(state))
-	switch over := state.Came(); {
+	complete, wrote := g.Complete(), g.Wrote(g.Final)
+	over := g.Final.Came()
+	switch {
 	case complete && over.Before(end):
-		problem, err = s.tooEarly(ctx, g, over, rest)
+		took := over.Sub(g.Answer.Sent).Round(time.Millisecond)
+		problem = fmt.Sprintf("the run ended within %s instead of %s: %s", took, o.Hold, messages.Brief(wrote))
 	case 2*slowest > o.Hold:
 		return true, "the server answered no other request meanwhile: let the graph wait without blocking", nil
-	case complete && o.written && over.Before(unseen.Add(o.Hold)): // it had written by then, and the state did not show it
-		s.agents.showsAtEnd.Store(true)
+	case complete && o.written && over.Before(unseen.Add(o.Hold)): // it had written, and the state did not show it
+		s.showsAtEnd.Store(true)
 	case !complete:
-		if problem, err = s.failed(ctx, g); problem == "" && o.written && len(rest) == 1 {
-			problem = "the run left one message instead of two: " + messages.Brief(rest)
+		if problem, err = s.failed(ctx, g); problem == "" && o.written && len(wrote) == 1 {
+			problem = "the run left one message instead of two: " + messages.Brief(wrote)
 		}
 	}
 	if complete {
-		s.agents.runs.over(g)
+		s.runs.over(g)
 	}
 	return false, problem, err
 }
 
-// tooEarly describes a run that did not wait. Some servers show the last state of a run before its status says that
-// it is over: one that says so only when nearly all the time has passed shows the answer early, which is judged
-// elsewhere.
-func (s *Server) tooEarly(ctx context.Context, g *GraphRun, over time.Time, rest []messages.Message) (string, error) {
-	if err := client.Sleep(ctx, time.Until(g.NotOverBefore().Add(-g.Order.Hold/8))); err != nil {
-		return "", err
-	}
-	if status, err := s.status(ctx, g); err != nil || status == statusPending || status == statusRunning {
-		return "", err
-	}
-	took := over.Sub(g.Answer.Sent).Round(time.Millisecond)
-	return fmt.Sprintf("the run ended within %s instead of %s: %s", took, g.Order.Hold, messages.Brief(rest)), nil
-}
-
-// tryAnswer wants an answer that does more than repeat the text, and none of a run that is told to fail.
+// tryAnswer wants an answer that does more than repeat the text, and none of a run that is told to fail. That of one
+// that calls the tool contains what the tool has found.
 func (s *Server) tryAnswer(ctx context.Context, w string) (problem string, err error) {
 	g, err := s.startAlone(ctx, s.target.Owner(), Order{Words: w})
 	if err != nil {
 		return "", err
 	}
-	var state *client.Answer
 	if w == Fail {
-		state, _, err = s.ReadState(ctx, g.Thread, time.Now().Add(4*s.agents.Slack()), g.CompleteIn)
+		g.Final, _, err = s.ReadState(ctx, g.Thread, time.Now().Add(4*s.Slack()), g.CompleteIn)
 	} else {
-		state, err = s.Await(ctx, g)
+		_, err = s.Await(ctx, g)
 	}
 	if err != nil {
 		return "", err
 	}
-	rest, _ := g.After(messages.Of(state))
-	if len(rest) == 0 {
-		if w == Fail {
-			return "", nil
-		}
-		return s.failed(ctx, g)
-	}
-	last := rest[len(rest)-1].Text
-	repeats := strings.Contains(last, g.Text())
+	wrote, said := g.Wrote(g.Final), g.Said()
+	repeats := strings.Contains(said, g.Text())
 	if w == ToolCall {
-		repeats = len(rest) == 1 && repeats && !strings.Contains(last, toolFound+g.Text())
+		repeats = len(wrote) == 1 && repeats && !strings.Contains(said, "looked up: "+g.Text())
 	}
 	switch {
+	case len(wrote) == 0 && w != Fail:
+		return s.failed(ctx, g)
 	case repeats && w == Fail:
-		return "the run did not fail: " + messages.Brief(rest), nil
+		return "the run did not fail: " + messages.Brief(wrote), nil
 	case repeats:
-		return "the answer only repeats the text: " + messages.Brief(rest), nil
+		return "the answer only repeats the text: " + messages.Brief(wrote), nil
 	}
 	return "", nil
 }

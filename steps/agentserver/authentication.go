@@ -21,22 +21,18 @@ import (
 
 // The callers and what they try, as the sentences name them.
 const (
-	refusedCallers  = `(a caller without credentials|a caller with an unknown token|the other user)`
-	anyCaller       = `(the user|the other user|a studio user|a caller without credentials|a caller with (?:an unknown token|an empty token|another scheme|a token that has one more character|a token in the other case|a token that lacks its last character|a token that has another last character|the (?:API key|tenant ID|bearer token) of the control plane))`
-	anyAttempt      = anyCaller + ` tries to (create a thread|list the threads|list the threads with the other listing endpoint|start a run|start a run with rollback|retrieve a run|join a run|read the state|(?:retrieve|join) the run under a thread of their own|(?:start|retrieve|join|read) .* of an unknown thread)`
+	refusedCallers  = `(the user|the other user|a caller without credentials|a caller with an unknown token)`
+	anyCaller       = `(the user|the other user|a studio user|a caller with(?:out)? .+?)`
+	anyAttempt      = anyCaller + ` tries to ((?:create|list|retrieve|join|read) .+|` + startsRun + `)`
+	startsRun       = `start a run(?: with rollback| of an unknown thread)?`
 	whileInProgress = `the other user, while it is in progress, tries to (join a run|join the run under a thread of their own)`
 	twoUsersAsk     = `two users start runs that report their caller, (in turn|all at once)`
 )
 
-// otherEndpoint is the listing endpoint that is not configured: POST /threads/search where GET /threads is, and vice
-// versa.
-const otherEndpoint = "list the threads with the other listing endpoint"
-
 // defineCallers registers the sentences about authentication at the agent server (sections 5 and 7).
 func (w *World) defineCallers(r *common.Definitions) {
 	r.Given(`a completed run, or an unknown one`, w.aRunToAskFor)
-	r.Given(`a run in progress on a new thread`, w.afterPlainRuns(w.aRunInProgress))
-	r.Given(refusedCallers+` was refused (a run|a run with rollback) on it`, w.wasRefusedRun)
+	r.Given(refusedCallers+` was refused (a run(?: with rollback)?(?: of an unknown assistant_id)?) on it`, w.wasRefusedRun)
 	r.When(anyAttempt, w.callerTries)
 	r.When(`the user starts a run that reports its caller`, w.userAsksWho)
 	r.When(twoUsersAsk, w.usersAskWho)
@@ -62,64 +58,56 @@ func (w *World) callerTries(ctx context.Context, name, operation string) {
 	who := w.callerNamed(ctx, name)
 	w.attempted, w.scene.Served = name, w.isServed
 	verb, _, _ := strings.Cut(operation, " ")
-	t, g := w.thread, w.current
+	g := &agent.GraphRun{Thread: w.thread}
+	if w.current != nil {
+		g.ID = w.current.ID
+	}
 	switch {
 	case strings.HasSuffix(operation, " of an unknown thread"):
-		t = &agent.Thread{ID: unlike(t.ID), Owner: t.Owner}
-		g = &agent.GraphRun{ID: g.ID, Thread: t}
+		g.Thread = &agent.Thread{ID: unlike(w.thread.ID), Owner: w.thread.Owner}
 	case strings.HasSuffix(operation, " under a thread of their own"), verb == "start" && name == target.TheUser:
-		t = common.Given(w.server.NewThread(ctx, who))
-		g = &agent.GraphRun{ID: g.ID, Thread: t}
+		g.Thread = common.Given(w.server.NewThread(ctx, who))
 	}
-	switch verb {
-	case "create":
+	switch {
+	case verb == "create":
 		w.scene.Answer = common.Must(w.server.CreateThread(ctx, who, nil)).Answer
-	case "list":
-		if operation == otherEndpoint {
-			w.listOther(ctx, who)
-		} else {
-			w.list(ctx, who, nil)
-		}
-	case "start":
-		w.tryRun(ctx, who, t, orderOf(operation))
-	case "retrieve":
-		w.scene.Answer = common.Must(w.server.GetRun(ctx, who, g))
-	case "read":
-		w.scene.Answer = common.Must(w.server.State(ctx, who, t))
-	case "join":
-		a, err := w.server.JoinCompleted(ctx, who, g)
-		if none := (*client.NoAnswer)(nil); errors.As(err, &none) && none.Timeout {
+	case operation == "list the threads with the other listing endpoint":
+		w.listOther(ctx, who)
+	case verb == "list":
+		w.list(ctx, who, nil)
+	case verb == "start":
+		w.tryRun(ctx, who, g.Thread, w.orderOf(operation))
+	default:
+		a, err := w.ask(ctx, who, verb, g)
+		if none := (*client.NoAnswer)(nil); verb == "join" && errors.As(err, &none) && none.Timeout {
 			err = outcome.Blocked("the join of a completed run was not answered (AS-RUN-5)").ByRequirement("AS-RUN-5")
 		}
 		w.who, w.joins, w.scene.Answer = who, g, common.Must(a, err)
 	}
 }
 
-// orderOf is a run as the sentences name it: with rollback or without.
-func orderOf(name string) (o agent.Order) {
+// orderOf is a run as the sentences name it.
+func (w *World) orderOf(name string) (o agent.Order) {
 	if strings.Contains(name, "with rollback") {
 		o.Strategy = agent.RollbackStrategy
+	}
+	switch {
+	case strings.HasSuffix(name, "of an unknown assistant_id"):
+		o.Assistant = "agentconform-" + target.UnknownID()
+	case strings.HasSuffix(name, "of the assistant_id with one more character"):
+		o.Assistant = w.target.Config.AssistantID + "x"
 	}
 	return o
 }
 
-// wasRefusedRun needs the refusal: a request that is served is another requirement's concern.
+// wasRefusedRun needs the refusal of a run on the thread, before the end of the run in progress where there is one. A
+// request that is served is another requirement's concern.
 func (w *World) wasRefusedRun(ctx context.Context, name, what string) error {
 	who := w.callerNamed(ctx, name)
-	return w.wasRefused(ctx, who, orderOf(what))
-}
-
-// wasRefused needs the refusal of a run on the thread, before the end of the run in progress where there is one.
-func (w *World) wasRefused(ctx context.Context, who target.Caller, o agent.Order) error {
-	inTime := true
-	w.race(ctx, func(ctx context.Context) bool {
-		w.tryRun(ctx, who, w.thread, o)
+	inTime := w.race(ctx, func(ctx context.Context) bool {
+		w.tryRun(ctx, who, w.thread, w.orderOf(what))
 		w.kept = []*agent.GraphRun{w.current}
-		if w.prior != nil {
-			inTime = w.scene.Answer.Came().Before(w.prior.Until)
-			w.wanted = w.prior.AfterLoss()
-		}
-		return inTime
+		return w.prior == nil || w.scene.Answer.Came().Before(w.prior.Until())
 	})
 	if !inTime {
 		return outcome.Inconclusive("the run ended before the request was refused, in %d attempts", agent.Attempts)
@@ -162,46 +150,54 @@ func (w *World) refusalCarriesDetail() error {
 }
 
 func (w *World) userAsksWho(ctx context.Context) {
-	who := common.Must(w.target.Caller(target.TheUser))
-	w.reported = append(w.reported, common.Must(w.server.Whoami(ctx, who, 0)))
+	w.reported = append(w.reported, common.Given(runAs(ctx, w.server, w.owner(), agent.Order{Words: agent.Whoami})))
+}
+
+// runAs runs the graph for the caller, on a new thread of theirs.
+func runAs(ctx context.Context, s *agent.Server, who target.Caller, o agent.Order) (*agent.GraphRun, error) {
+	t, err := s.NewThread(ctx, who)
+	if err != nil {
+		return nil, err
+	}
+	return s.Run(ctx, t, o)
 }
 
 // usersAskWho lets runs that are asked for at once be in progress at the same time.
 func (w *World) usersAskWho(ctx context.Context, when string) error {
-	user, other := w.bothUsers(ctx)
+	user, other := w.owner(), w.callerNamed(ctx, target.TheOtherUser)
 	callers := []target.Caller{user, other, user, other}
-	w.reported = make([]agent.CallerReport, len(callers))
+	w.reported = make([]*agent.GraphRun, len(callers))
 	if when == "in turn" {
 		for i, who := range callers {
-			w.reported[i] = common.Must(w.server.Whoami(ctx, who, 0))
+			w.reported[i] = common.Given(runAs(ctx, w.server, who, agent.Order{Words: agent.Whoami}))
 		}
 		return nil
 	}
 	together, leave, err := w.server.Together(ctx, len(callers), agent.Wait, agent.Whoami)
 	common.Check(outcome.AsPrecondition(err))
 	defer leave()
-	return agent.AtOnce(len(callers), func(i int) (err error) {
-		w.reported[i], err = together.Whoami(ctx, callers[i], w.agents.Hold(0)/4)
+	return outcome.AsPrecondition(agent.AtOnce(len(callers), func(i int) (err error) {
+		w.reported[i], err = runAs(ctx, together, callers[i], agent.Order{Words: agent.Whoami, Hold: w.agents.Hold(0) / 4})
 		return err
-	})
+	}))
 }
 
 func (w *World) runReports(what string) error {
-	said := w.reported[0]
-	fields := map[string]any{"identity": said.Of.User.Identity}
+	state, user := w.reported[0].Final, w.reported[0].Thread.Owner.User
+	said, fields := w.reported[0].Said(), map[string]any{"identity": user.Identity}
 	if what == "custom fields" {
-		fields = said.Of.User.Fields
+		fields = user.Fields
 	}
 	hint := reportHint
 	if slices.ContainsFunc(w.target.Config.Users, func(u config.User) bool {
-		return u.Owner() != said.Of.User.Owner() && messages.ReportsField(said.Text, "identity", u.Owner())
+		return u.Owner() != user.Owner() && messages.ReportsField(said, "identity", u.Owner())
 	}) {
 		hint = callerHint // that is no mistake of the configuration
 	}
 	for field, value := range fields {
-		if !messages.ReportsField(said.Text, field, value) {
-			return outcome.Violated(said.Answer, fmt.Sprintf("the user's %s %s", field, messages.InJSON(value)), "an answer without it: %s", said.Text).At("/values/messages").
-				Hinting(hint)
+		if !messages.ReportsField(said, field, value) {
+			return outcome.Violated(state, fmt.Sprintf("the user's %s %s", field, messages.InJSON(value)),
+				"an answer without it: %s", said).At("/values/messages").Hinting(hint)
 		}
 	}
 	return nil
@@ -210,31 +206,31 @@ func (w *World) runReports(what string) error {
 // eachReportsItsOwn looks for what belongs to the other user, by what is known of both and differs. That a run reports
 // nothing of its caller is another requirement's concern.
 func (w *World) eachReportsItsOwn() error {
-	first, second := w.reported[0].Of.User, w.reported[1].Of.User
+	user, other := w.reported[0].Thread.Owner.User, w.reported[1].Thread.Owner.User
 	compared, reported := false, false
-	for _, said := range w.reported {
-		own, other := said.Of.User.Known(), first
-		if said.Of.User == first {
-			other = second
+	for _, g := range w.reported {
+		said, of, foreign := g.Said(), g.Thread.Owner.User, other
+		if of == other {
+			foreign = user
 		}
-		for field, value := range other.Known() {
+		own := of.Known()
+		for field, value := range foreign.Known() {
 			text, isText := value.(string)
 			byChance := field != "identity" && (!isText || len(text) < unlikely) // others may have it, too
 			if value == nil || reflect.DeepEqual(own[field], value) || own[field] == nil && byChance {
 				continue
 			}
 			compared = true
-			if own[field] != nil && messages.ReportsField(said.Text, field, own[field]) {
+			if own[field] != nil && messages.ReportsField(said, field, own[field]) {
 				reported = reported || field == "identity" || own["identity"] == nil
 				continue
 			}
-			if !isText && !messages.DescribesUser(said.Text) {
+			if !isText && !messages.DescribesUser(said) {
 				continue // a number may stand in any text by chance
 			}
-			if messages.ReportsField(said.Text, field, value) {
-				return outcome.Violated(said.Answer, fmt.Sprintf("identity and fields of %s", said.Of.User.Name), "%s %s of %s",
-					field, messages.InJSON(value), other.Name).At("/values/messages").
-					Hinting(callerHint)
+			if messages.ReportsField(said, field, value) {
+				return outcome.Violated(g.Final, "identity and fields of "+of.Name, "%s %s of %s",
+					field, messages.InJSON(value), foreign.Name).At("/values/messages").Hinting(callerHint)
 			}
 		}
 	}
@@ -244,7 +240,8 @@ func (w *World) eachReportsItsOwn() error {
 		key := fmt.Sprintf("users.%d.identity", max(at, 0))
 		return outcome.NotConfigured(key, "not configured: nothing is known in which the two users differ; set %s", key)
 	case !reported:
-		return outcome.Blocked("the runs do not report their caller (AS-AUTH-6): %q", w.reported[0].Text).ByRequirement("AS-AUTH-6")
+		return outcome.Blocked("the runs do not report their caller (AS-AUTH-6): %q", w.reported[0].Said()).
+			ByRequirement("AS-AUTH-6")
 	}
 	return nil
 }
@@ -252,23 +249,19 @@ func (w *World) eachReportsItsOwn() error {
 // unlikely is the length in bytes from which a text is not another's by chance.
 const unlikely = 12
 
-// unlike makes an id of the same form that nothing has: a target may check the form of an id before the
-// credentials.
+// unlike makes an id of the same form that nothing has, by its last eight characters, so that a UUID keeps its version:
+// a target may check the form of an id before the credentials.
 func unlike(id string) string {
-	const changed = 8 // characters at its end: a UUID keeps its version
-	other := strings.Map(func(c rune) rune {
-		switch {
-		case c >= '0' && c <= '9':
-			return '0' + (c-'0'+5)%10
-		case c >= 'a' && c <= 'f':
-			return 'a' + (c-'a'+3)%6
-		case c >= 'A' && c <= 'F':
-			return 'A' + (c-'A'+3)%6
+	const digits, others = "0123456789abcdefABCDEF", "5678901234defabcDEFABC"
+	kept := id[:max(0, len(id)-8)]
+	other := kept + strings.Map(func(c rune) rune {
+		if at := strings.IndexRune(digits, c); at >= 0 {
+			return rune(others[at])
 		}
 		return c
-	}, id[max(0, len(id)-changed):])
-	if strings.HasSuffix(id, other) {
+	}, id[len(kept):])
+	if other == id {
 		return id + id
 	}
-	return id[:max(0, len(id)-changed)] + other
+	return other
 }

@@ -28,7 +28,8 @@ func (w *World) defineOwners(r *common.Definitions) {
 	r.Given(`a thread of each of two users`, w.aThreadEach)
 	r.Given(`a thread of the user that names the other user as owner`, w.aThreadForOther)
 	r.When(`the other user lists the threads with the other listing endpoint`, w.otherUserListsAtOtherEndpoint)
-	r.When(`the other user lists the threads with (no filter|an empty filter|metadata that both threads have|the ids of both threads|the user as owner)`, w.otherUserLists)
+	r.When(`the other user lists the threads with (no filter|an empty filter|metadata .+|the ids .+|the user as owner)`,
+		w.otherUserLists)
 	r.When(`the user creates a thread that names another owner`, w.userCreatesForOther)
 	r.When(`the user creates a thread with metadata`, func(ctx context.Context) {
 		w.mark = w.target.Name("kept")
@@ -54,11 +55,13 @@ func (w *World) aListWithMetadata(ctx context.Context) error {
 	w.mark = w.target.Name("shown")
 	t := common.Must(w.server.CreateThread(ctx, w.owner(), map[string]any{markKey: w.mark}))
 	if t.ID == "" {
-		return outcome.Inapplicable("thread metadata", "the target refuses metadata with a new thread: %s", outcome.Seen(t.Answer))
+		return outcome.Inapplicable("thread metadata", "the target refuses metadata with a new thread: %s",
+			outcome.Seen(t.Answer))
 	}
 	w.listNewest(ctx, w.owner(), t)
 	if !w.isMarked() {
-		return outcome.Inapplicable("thread metadata", "the list of threads does not show metadata, so a thread that was created in spite of the refusal cannot be found")
+		return outcome.Inapplicable("thread metadata", "the list of threads does not show metadata, so a thread that was "+
+			"created in spite of the refusal cannot be found")
 	}
 	return nil
 }
@@ -83,12 +86,11 @@ func (w *World) listLacksMarked() error {
 // aThreadEach makes a thread of each user, with the same mark, and makes sure that the user's own list shows the
 // user's: else its absence from other lists would say nothing.
 func (w *World) aThreadEach(ctx context.Context) error {
-	user, other := w.bothUsers(ctx)
+	other := w.callerNamed(ctx, target.TheOtherUser)
 	w.mark = w.target.Name("listed")
-	w.usersThread = w.markedThread(ctx, user)
+	first := w.markedThread(ctx, w.owner())
 	w.othersThread = w.markedThread(ctx, other)
-	w.usersThread = w.listNewest(ctx, user, w.usersThread)
-	w.thread = w.usersThread
+	w.thread = w.listNewest(ctx, w.owner(), first)
 	return w.listHoldsThread()
 }
 
@@ -98,21 +100,23 @@ func (w *World) otherUserLists(ctx context.Context, by string) {
 		w.othersThread = w.listNewest(ctx, other, w.othersThread)
 		return
 	}
-	if !w.target.Searches() {
-		w.searchOperation(ctx, other)
-	}
-	f := &agent.Filter{Metadata: map[string]any{}}
-	awaited := w.othersThread
-	switch by {
-	case bySharedMetadata:
-		f.Metadata[markKey] = w.mark
-		if !w.keepsMark() {
-			awaited = nil
+	if !w.target.Searches() { // its list takes no filter
+		_, a, err := w.server.List(ctx, other, agent.Filter{})
+		common.Check(err)
+		if !isThreadList(a) {
+			common.Check(outcome.Inapplicable("a second endpoint that lists threads",
+				"GET /threads takes no filter, and POST /threads/search does not list threads: status %d", a.Status))
 		}
-	case "the ids of both threads":
-		f = &agent.Filter{IDs: []any{w.usersThread.Sent(), w.othersThread.Sent()}}
-	case "the user as owner":
-		f.Metadata[ownerKey], awaited = w.owner().User.Owner(), nil
+	}
+	f := map[string]agent.Filter{
+		"an empty filter":         {"metadata": map[string]any{}},
+		bySharedMetadata:          {"metadata": map[string]any{markKey: w.mark}},
+		"the ids of both threads": {"ids": []any{w.thread.Sent(), w.othersThread.Sent()}},
+		"the user as owner":       {"metadata": map[string]any{ownerKey: w.owner().User.Owner()}},
+	}[by]
+	awaited := w.othersThread
+	if by == "the user as owner" || by == bySharedMetadata && !w.keepsMark() {
+		awaited = nil
 	}
 	w.listUntil(ctx, other, f, awaited)
 }
@@ -123,16 +127,6 @@ const (
 	bySharedMetadata = "metadata that both threads have"
 )
 
-// searchOperation looks whether the target has the search operation beside its list: only that takes filters.
-func (w *World) searchOperation(ctx context.Context, who target.Caller) {
-	_, a, err := w.server.List(ctx, who, &agent.Filter{})
-	common.Check(err)
-	if !isThreadList(a) {
-		common.Check(outcome.Inapplicable("a second endpoint that lists threads",
-			"GET /threads takes no filter, and POST /threads/search does not list threads: status %d", a.Status))
-	}
-}
-
 // listHoldsNoForeign takes a refusal, too: what is not shown is not leaked.
 func (w *World) listHoldsNoForeign() error {
 	if w.scene.Answer.Refused() {
@@ -142,10 +136,11 @@ func (w *World) listHoldsNoForeign() error {
 	if !w.scene.Answer.OK() {
 		return outcome.Blocked("the threads cannot be listed: %s", outcome.Seen(w.scene.Answer))
 	}
-	foreign, owner := w.usersThread.ID, w.owner().User.Identity
+	foreign, owner := w.thread.ID, w.owner().User.Identity
 	for i, row := range w.rows.All() {
 		if row.Get("thread_id").String() == foreign || owner != "" && row.Get("metadata."+ownerKey).String() == owner {
-			return outcome.Violated(w.scene.Answer, "only threads of the other user", "a thread of the user, %s", outcome.Shown(row)).At(fmt.Sprintf("/%d", i))
+			return outcome.Violated(w.scene.Answer, "only threads of the other user", "a thread of the user, %s",
+				outcome.Shown(row)).At(fmt.Sprintf("/%d", i))
 		}
 	}
 	return nil
@@ -154,10 +149,11 @@ func (w *World) listHoldsNoForeign() error {
 // listHoldsOwn is what keeps a list that is always empty from passing.
 func (w *World) listHoldsOwn() error {
 	switch {
-	case w.rows.Holds(w.othersThread.ID), w.scene.Answer.Refused() && w.filter != noFilter:
+	case w.rows.Thread(w.othersThread.ID).Exists(), w.scene.Answer.Refused() && w.filter != noFilter:
 		return nil
 	case w.filter == bySharedMetadata && !w.keepsMark():
-		return outcome.Inapplicable("thread metadata", "the target does not show the metadata of a thread, so a list filtered by it may be empty")
+		return outcome.Inapplicable("thread metadata",
+			"the target does not show the metadata of a thread, so a list filtered by it may be empty")
 	}
 	return w.lacks(w.othersThread)
 }
@@ -179,10 +175,11 @@ func (w *World) userCreatesForOther(ctx context.Context) {
 func (w *World) aThreadForOther(ctx context.Context) error {
 	w.userCreatesForOther(ctx)
 	if w.scene.Answer.Refused() {
-		return outcome.Inapplicable("an owner that is sent", "the target refuses a thread that names another owner: %s", outcome.Seen(w.scene.Answer))
+		return outcome.Inapplicable("an owner that is sent", "the target refuses a thread that names another owner: %s",
+			outcome.Seen(w.scene.Answer))
 	}
 	common.Check(w.thread.Usable())
-	err := common.Try(func() { w.nextRunCompletes(ctx) })
+	err := common.Try(func() { w.nextRun(ctx, agent.Order{}) })
 	if outcome.Is(err, reports.Failed) {
 		return nil
 	}
@@ -196,11 +193,7 @@ func (w *World) metadataHolds(ctx context.Context, key, value, what string) erro
 	metadata := w.scene.Answer.Get("metadata")
 	if !metadata.IsObject() {
 		w.listUntil(ctx, w.owner(), nil, w.thread)
-		for _, row := range w.rows.All() {
-			if row.Get("thread_id").String() == w.thread.ID {
-				metadata = row.Get("metadata")
-			}
-		}
+		metadata = w.rows.Thread(w.thread.ID).Get("metadata")
 	}
 	if !metadata.IsObject() {
 		return outcome.Inconclusive("the target shows no metadata of a thread")
@@ -216,10 +209,11 @@ func (w *World) otherUserListsAtOtherEndpoint(ctx context.Context) error {
 	other := w.callerNamed(ctx, target.TheOtherUser)
 	common.Retry(ctx, w.target, func() bool {
 		w.listOther(ctx, w.owner())
-		return w.rows.Holds(w.usersThread.ID) || !isThreadList(w.scene.Answer)
+		return w.rows.Thread(w.thread.ID).Exists() || !isThreadList(w.scene.Answer)
 	})
-	if !w.rows.Holds(w.usersThread.ID) {
-		return outcome.Inapplicable("a second endpoint that lists threads", "the other listing endpoint does not return the user's own new thread, so it cannot return that of others")
+	if !w.rows.Thread(w.thread.ID).Exists() {
+		return outcome.Inapplicable("a second endpoint that lists threads", "the other listing endpoint does not return the "+
+			"user's own new thread, so it cannot return that of others")
 	}
 	w.listOther(ctx, other)
 	return nil
@@ -229,13 +223,12 @@ func (w *World) otherUserListsAtOtherEndpoint(ctx context.Context) error {
 func (w *World) otherJoinsInTime(ctx context.Context, operation string) {
 	w.race(ctx, func(ctx context.Context) bool {
 		w.callerTries(ctx, target.TheOtherUser, operation)
-		w.wanted = w.prior.AfterLoss()
 		return w.joinDoesNotWait() == nil
 	})
 }
 
 func (w *World) joinDoesNotWait() error {
-	a, end := w.scene.Answer, w.prior.Until
+	a, end := w.scene.Answer, w.prior.Until()
 	switch {
 	case a.Status >= 400 || a.Came().Before(end):
 		return nil

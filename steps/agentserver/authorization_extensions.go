@@ -50,7 +50,7 @@ func (w *World) allTry(ctx context.Context, id string) error {
 	}
 	x.state = common.Must(w.server.State(ctx, w.owner(), w.thread))
 	x.owners = w.tryExtension(ctx, w.owner(), w.thread.ID, w.current.ID)
-	touched = touched || w.prior != nil && !time.Now().Before(w.prior.Until) // its run may have ended before the owner's turn
+	touched = touched || w.prior != nil && !time.Now().Before(w.prior.Until()) // its run may have ended before the owner's turn
 	switch removes := x.operation.Method == http.MethodDelete && !strings.Contains(x.operation.Path, "{run_id}"); {
 	case x.owners.OK() && removes:
 		return w.target.Ledger.Tried(reports.LedgerEntry{Kind: evidence.Thread, ID: w.thread.ID, Address: w.server.Base, Removed: true})
@@ -87,7 +87,7 @@ func (w *World) tryExtension(ctx context.Context, who target.Caller, thread, run
 	a := common.Must(w.target.Client.Do(ctx, w.target.ToAgent(w.server.Base, who, x.Method, path, body)))
 	w.scene.Answer = a
 	if made := a.Get("thread_id").String(); a.OK() && made != "" && made != thread { // a copy
-		common.Check(agent.NoteThread(ctx, w.server, &agent.Thread{ID: made, Owner: who, Answer: a}))
+		common.Check(w.server.NoteThread(ctx, &agent.Thread{ID: made, Owner: who, Answer: a}))
 	}
 	return a
 }

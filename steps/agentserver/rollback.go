@@ -14,56 +14,44 @@ import (
 
 // defineRollback registers the sentences about runs that are rolled back (sections 3 and 7).
 func (w *World) defineRollback(r *common.Definitions) {
-	// without plain runs that work its first message is waited for in vain
-	r.Given(`a run in progress that has started`, w.afterPlainRuns(func(ctx context.Context) {
-		w.aRunInProgressAt(ctx, agent.HasStarted)
-	}))
-	r.Given(`a run that was rolled back after it had started`, w.aRolledBackRun)
-	r.Given(`a run that was rolled back after the state had shown its first message`, w.aRolledBackRunThatWasSeen)
+	r.Given(`a run that was rolled back after (it had started|the state had shown its first message)`, w.aRolledBackRun)
 	r.Given(`a run that was rolled back on a thread of its own`, w.aRolledBackRunAlone)
 	r.Given(`a thread that keeps the messages of its completed runs`, w.aThreadThatKeeps)
 	r.Given(`a completed run and a run in progress on other threads of the user`, w.runsElsewhere)
 	r.Given(`a pending join of the user on that run`, w.aPendingJoin)
 	r.When(`the user starts another run with rollback`, w.userReplaces)
-	r.When(`the user rolls back a run (as soon as it was accepted|while it was pending behind another run)`, w.userRollsBack)
-	// what was found at once: a later look could not tell a run that is removed late
-	r.When(`the user retrieves the prior run and reads the state, once the new run has completed`, func() {
-		w.found(w.rolled.After)
-	})
-	r.When(`the user retrieves the prior run and reads the state, after the natural end of the prior run`, w.userLooksAfterEnd)
-	r.When(`the user retrieves the prior run and reads the state, after that run`, w.userLooks)
-	r.When(`the user's next run on the thread, with rollback, completes`, func(ctx context.Context) {
-		w.nextRun(ctx, agent.Order{Strategy: agent.RollbackStrategy})
-	})
+	r.When(`the user rolls back a run (.+)`, w.userRollsBack)
+	r.When(`the user retrieves the prior run and reads the state, (.+)`, w.userLooks)
 	r.Then(`the new run is accepted`, func() error { return w.rolled.Next.Accepted() })
 	r.Then(`it completes before the natural end of the prior run`, w.newRunPrompt)
-	r.Then(`the prior run can no longer be retrieved`, func() error { return common.Each(w.remains, (*agent.Remains).NoneRetrievable) })
+	r.Then(`the prior run can no longer be retrieved`, func() error {
+		return common.Each(w.remains, (*agent.Remains).NoneRetrievable)
+	})
 	r.Then(`the state holds the messages of the new run only`, func() error {
 		return common.Each(w.remains, func(found *agent.Remains) error { return agent.HoldsOnly(found.State, w.rolled.Next) })
 	})
 	r.Then(`the state holds no message of the prior run`, func() error {
 		return common.Each(w.remains, func(found *agent.Remains) error { return w.prior.LeftIn(found.State) })
 	})
-	r.Then(`the earlier runs can be retrieved`, func(ctx context.Context) error { return w.allFound(ctx, w.kept[:len(w.kept)-1]) })
+	r.Then(`the earlier runs can be retrieved`, func(ctx context.Context) error {
+		return w.allFound(ctx, w.kept[:len(w.kept)-1])
+	})
 	r.Then(`the runs on the other threads can be retrieved`, w.runsElsewhereFound)
 	r.Then(`they complete with their own messages`, w.runsElsewhereEnd)
 	r.Then(`the join on the prior run returns`, w.joinReturns)
 }
 
-func (w *World) aRolledBackRun(ctx context.Context) {
+func (w *World) aRolledBackRun(ctx context.Context, after string) error {
 	w.speakOfRollback(common.Must(w.server.ARollback(ctx)))
+	if after != "it had started" && w.prior.Shown == nil {
+		return outcome.Inapplicable("messages of a run in progress",
+			"the state shows no message of a run before the run ends, so none can have been visible before the rollback")
+	}
+	return nil
 }
 
 func (w *World) speakOfRollback(rb *agent.Rollback) {
 	w.rolled, w.prior, w.current, w.thread = rb, rb.Prior, rb.Next, rb.Next.Thread
-}
-
-func (w *World) aRolledBackRunThatWasSeen(ctx context.Context) error {
-	w.aRolledBackRun(ctx)
-	if w.prior.Shown == nil {
-		return outcome.Inapplicable("messages of a run in progress", "the state shows no message of a run before the run ends, so none can have been visible before the rollback")
-	}
-	return nil
 }
 
 // userRollsBack is about a pending run, which needs no rollback of one that has started (AS-ROLLBACK-1). Only a new run
@@ -86,11 +74,12 @@ func (w *World) aRolledBackRunAlone(ctx context.Context) error {
 
 func (w *World) aThreadThatKeeps(ctx context.Context) error {
 	if !common.Must(w.server.RunsAdd(ctx)) {
-		return outcome.Inapplicable("messages of earlier runs", "plain runs do not keep the messages of earlier runs either (AS-STATE-3), so none can be lost")
+		return outcome.Inapplicable("messages of earlier runs",
+			"plain runs do not keep the messages of earlier runs either (AS-STATE-3), so none can be lost")
 	}
-	w.aThread(ctx)
-	w.nextRunCompletes(ctx)
-	w.nextRunCompletes(ctx)
+	w.onNewThread(ctx)
+	w.nextRun(ctx, agent.Order{})
+	w.nextRun(ctx, agent.Order{})
 	return agent.HoldsOnly(w.scene.Answer, w.kept...)
 }
 
@@ -105,8 +94,6 @@ func (w *World) runsElsewhere(ctx context.Context) {
 	w.prepare(ctx, func(ctx context.Context) {
 		w.onNewThread(ctx)
 		w.aside = []*agent.GraphRun{common.Must(server.Run(ctx, w.thread, agent.Order{}))}
-		w.onNewThread(ctx)
-		w.asideThread = w.thread
 		if w.agents.OneAtATime() {
 			w.longer = w.agents.Hold(w.longer)
 			w.wanted = max(w.wanted, 4*w.longer)
@@ -119,14 +106,14 @@ func (w *World) runsElsewhere(ctx context.Context) {
 }
 
 func (w *World) startsBeside(ctx context.Context) {
-	g := common.Given(w.server.Start(ctx, w.asideThread, agent.Order{Hold: w.longer}))
-	w.aside = append(w.aside[:1:1], g)
+	t := common.Given(w.server.NewThread(ctx, w.owner()))
+	w.aside = append(w.aside[:1], common.Given(w.server.Start(ctx, t, agent.Order{Hold: w.longer})))
 }
 
 // endedEarly is the run on another thread that may have ended before the new run was accepted; nil where none has.
 func (w *World) endedEarly() *agent.GraphRun {
 	for _, g := range w.aside {
-		if !g.Complete && !w.rolled.Next.Answered().Before(g.NotOverBefore()) {
+		if !g.Complete() && !w.rolled.Next.Answered().Before(g.NotOverBefore()) {
 			return g
 		}
 	}
@@ -139,7 +126,7 @@ func (w *World) aPendingJoin(ctx context.Context) {
 	w.prepare(ctx, func(ctx context.Context) {
 		join := w.join(ctx)
 		common.Check(join.OrUntil(ctx, time.Now().Add(min(w.agents.Slack(), w.prior.Order.Hold/4))))
-		if join.Over() && time.Now().Before(w.prior.Until) {
+		if join.Over() && time.Now().Before(w.prior.Until()) {
 			common.Check(outcome.Blocked("the join was answered while the run was in progress (AS-RUN-4)").
 				ByRequirement("AS-RUN-4"))
 		}
@@ -150,34 +137,33 @@ func (w *World) aPendingJoin(ctx context.Context) {
 // wait for the prior one.
 func (w *World) userReplaces(ctx context.Context) {
 	w.race(ctx, func(ctx context.Context) bool {
-		if w.asideThread != nil && w.agents.OneAtATime() {
+		if len(w.aside) > 0 && w.agents.OneAtATime() {
 			w.startsBeside(ctx)
 		}
 		rb := common.Must(w.server.Replace(ctx, w.prior))
 		w.rolled, w.current, w.scene.Answer = rb, rb.Next, rb.Next.Answer
-		if rb.State != nil {
-			w.scene.Answer = rb.State
+		if rb.Next.Final != nil {
+			w.scene.Answer = rb.Next.Final
 		}
 		late := w.endedEarly()
 		if late != nil {
 			w.longer = agent.Longer(late.Order.Hold, rb.Next.Answered().Sub(late.Answer.Sent))
 		}
-		if !rb.Settled() {
-			w.wanted = w.prior.AfterLoss()
-		}
-		return rb.Settled() && late == nil
+		return late == nil && !outcome.Is(rb.Usable(), reports.Blocked)
 	})
 }
 
-func (w *World) userLooks(ctx context.Context) { w.found(common.Must(w.server.Remains(ctx, w.prior))) }
-
-func (w *World) userLooksAfterEnd(ctx context.Context) {
-	common.Check(client.Sleep(ctx, time.Until(w.prior.Over)))
-	w.userLooks(ctx)
-}
-
-func (w *World) found(remains *agent.Remains) {
-	w.remains, w.scene.Answer = append(w.remains, remains), remains.State
+// userLooks takes what was found at once where that is asked for: a later look could not tell a run that is removed
+// late.
+func (w *World) userLooks(ctx context.Context, when string) {
+	found := w.rolled.After
+	if when != "once the new run has completed" {
+		if when == "after the natural end of the prior run" {
+			common.Check(client.Sleep(ctx, time.Until(w.prior.Over)))
+		}
+		found = common.Must(w.server.Remains(ctx, w.prior))
+	}
+	w.remains, w.scene.Answer = append(w.remains, found), found.State
 }
 
 func (w *World) newRunPrompt() error {
@@ -185,8 +171,9 @@ func (w *World) newRunPrompt() error {
 	if rb.Prompt() {
 		return nil
 	}
-	return outcome.Violated(rb.State, "the new run to complete before the natural end of the prior run",
-		"its answer %s after the start of the prior run, which takes %s", rb.State.Came().Sub(rb.Prior.Answer.Sent).Round(time.Millisecond), rb.Prior.Order.Hold)
+	took := rb.Next.Final.Came().Sub(rb.Prior.Answer.Sent).Round(time.Millisecond)
+	return outcome.Violated(rb.Next.Final, "the new run to complete before the natural end of the prior run",
+		"its answer %s after the start of the prior run, which takes %s", took, rb.Prior.Order.Hold)
 }
 
 func (w *World) runsElsewhereFound(ctx context.Context) error {

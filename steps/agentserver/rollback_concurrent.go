@@ -2,7 +2,6 @@ package agentserver
 
 import (
 	"context"
-	"slices"
 	"time"
 
 	"github.com/agentconform/agentconform/steps/agent"
@@ -15,7 +14,9 @@ import (
 func (w *World) defineConcurrent(r *common.Definitions) {
 	r.When(`the user starts five runs with rollback, (one after the other|all at once)`, w.userStartsConcurrent)
 	r.Then(`(only the last|exactly one) of these runs can be retrieved`, w.oneRunLeft)
-	r.Then(`the state holds the messages of that run only`, w.stateHoldsLeft)
+	r.Then(`the state holds the messages of that run only`, func(ctx context.Context) error {
+		return agent.HoldsOnly(common.Must(w.server.State(ctx, w.owner(), w.thread)), w.left...)
+	})
 }
 
 // userStartsConcurrent wins when every run was surely in progress until the next one, or all others, had been accepted.
@@ -23,51 +24,31 @@ func (w *World) defineConcurrent(r *common.Definitions) {
 // another requirement's concern.
 func (w *World) userStartsConcurrent(ctx context.Context, when string) error {
 	common.Check(outcome.AsPrecondition(w.server.PlainRunsWork(ctx)))
-	inProgress := false
-	for range agent.Attempts {
-		w.onNewThread(ctx)
-		if when == "all at once" {
-			var err error
-			if w.started, err = w.server.StartAtOnce(ctx, w.thread, w.wanted); err != nil {
-				return outcome.Unless(ctx, err, w.server.RollbackActs)
-			}
-			if agent.EachInProgress(w.started) {
-				w.awaitAny(ctx)
-				return nil
-			}
-		} else {
-			q, err := w.server.StartInTurn(ctx, w.thread, w.wanted)
-			if err != nil {
-				return outcome.Unless(ctx, err, w.server.RollbackActs)
-			}
-			if w.started, inProgress = q.Runs, q.InProgress; inProgress && q.Prompt {
-				return nil
-			}
-			common.Check(w.server.RollbackActs(ctx)) // with more time, each run would wait longer for the one before
-		}
-		w.wanted = agent.Longer(w.started[0].Order.Hold, time.Since(w.started[0].Answer.Sent))
+	start, inProgress := w.server.StartInTurn, false
+	if when == "all at once" {
+		start = w.server.StartAtOnce
 	}
+	w.race(ctx, func(ctx context.Context) bool {
+		w.onNewThread(ctx)
+		all, err := start(ctx, w.thread, w.wanted)
+		if err != nil {
+			common.Check(outcome.Unless(ctx, err, w.server.RollbackActs))
+		}
+		if w.started, inProgress = all.Runs, all.InProgress; inProgress && all.Prompt {
+			return true
+		}
+		common.Check(w.server.RollbackActs(ctx)) // with more time, each run would wait longer for the one before
+		w.wanted = agent.Longer(w.started[0].Order.Hold, time.Since(w.started[0].Answer.Sent))
+		return false
+	})
 	if inProgress {
 		return nil
 	}
 	return outcome.Inconclusive("one of the runs ended before another was accepted, in %d attempts", agent.Attempts)
 }
 
-// awaitAny waits until one of the runs has completed: nobody can say which.
-func (w *World) awaitAny(ctx context.Context) {
-	for _, g := range w.started {
-		common.Check(client.Sleep(ctx, time.Until(g.Answered().Add(g.Order.Hold))))
-	}
-	_, _, err := w.server.ReadState(ctx, w.thread, time.Now().Add(w.target.Config.Timeouts.Run), func(a *client.Answer) bool {
-		return slices.ContainsFunc(w.started, func(g *agent.GraphRun) bool { return g.CompleteIn(a) })
-	})
-	common.Check(err)
-	common.Check(client.Sleep(ctx, w.agents.Slack()))
-}
-
 // oneRunLeft looks when the last run has completed, or the time of all that were started at once is over.
 func (w *World) oneRunLeft(ctx context.Context, which string) error {
-	w.left = nil
 	var last *client.Answer
 	for _, g := range w.started {
 		a := common.Must(w.server.GetRun(ctx, w.owner(), g))
@@ -85,10 +66,4 @@ func (w *World) oneRunLeft(ctx context.Context, which string) error {
 		return outcome.Violated(w.scene.Answer, "the run "+newest.ID, "the run %s", w.left[0].ID).Comparing(w.scene.Answer, newest.Answer)
 	}
 	return nil
-}
-
-// stateHoldsLeft asks for the messages of the run that is left.
-func (w *World) stateHoldsLeft(ctx context.Context) error {
-	a := common.Must(w.server.State(ctx, w.owner(), w.thread))
-	return agent.HoldsOnly(a, w.left...)
 }

@@ -4,9 +4,11 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"strings"
 	"time"
 
 	"github.com/agentconform/agentconform/steps/agent"
+	"github.com/agentconform/agentconform/steps/client"
 	"github.com/agentconform/agentconform/steps/common"
 	"github.com/agentconform/agentconform/steps/outcome"
 	"github.com/agentconform/agentconform/steps/plane"
@@ -16,10 +18,9 @@ import (
 // defineRuns registers the sentences about runs (sections 4 and 7).
 func (w *World) defineRuns(r *common.Definitions) {
 	r.Given(`a completed run`, w.aCompletedRun)
-	r.Given(`a completed run on a new thread`, w.afterPlainRuns(w.anOwnCompletedRun))
-	r.Given(`a run in progress`, w.aRunInProgress)
+	r.Given(`a completed run on a new thread`, w.anOwnCompletedRun)
+	r.Given(`a run in progress( on a new thread| that has started)?`, w.aRunInProgress)
 	r.Given(`a run whose graph raises an error`, w.aFailingRun)
-	r.Given(`the user was refused a run with rollback of an unknown assistant_id on it`, w.wasRefusedUnknownGraph)
 	r.When(`the user starts a run`, func(ctx context.Context) {
 		w.post(ctx, agent.Order{})
 	})
@@ -27,13 +28,17 @@ func (w *World) defineRuns(r *common.Definitions) {
 	r.When(`the user starts a run on an unknown thread`, func(ctx context.Context) {
 		w.tryRun(ctx, w.owner(), &agent.Thread{ID: target.UnknownID(), Owner: w.owner()}, agent.Order{})
 	})
-	r.When(`the user starts a run under each wrong thread id`, w.startsUnderWrongIDs)
-	r.When(`the user tries to start a run of (an unknown assistant_id|the assistant_id with one more character)`, w.userStartsUnknownGraph)
+	r.When(`the user tries to start (a run of (?:an unknown assistant_id|the assistant_id with one more character))`,
+		func(ctx context.Context, name string) { w.tryRun(ctx, w.owner(), w.thread, w.orderOf(name)) })
 	r.When(`the user tries to start a run with (.+)`, w.userStartsWithMistake)
-	r.When(`the user's next run on the thread completes`, w.nextRunCompletes)
-	r.When(`the user retrieves (the run|an unknown run of the thread|the run under (?:an unknown|the other) thread)`, w.userRetrieves)
-	r.When(`the user (retrieves|joins) the run by each wrong run id and under each wrong thread id`, w.callsByWrongIDs)
-	r.When(`the user reads the state of each wrong thread id`, w.readsStateOfWrongIDs)
+	r.When(`the user's next run on the thread(, with rollback,)? completes`, func(ctx context.Context, how string) {
+		w.nextRun(ctx, w.orderOf(how))
+	})
+	r.When(`the user (retrieve)s (the run)`, w.userAsks)
+	r.When(`the user (retrieve|join)s (an unknown run .+|the run under (?:an unknown|the other) thread)`, w.userAsks)
+	r.When(`the user (retrieve|join)s the run by each (wrong run id and under each wrong thread id)`, w.asksByWrongIDs)
+	r.When(`the user (read)s the state of each (wrong thread id)`, w.asksByWrongIDs)
+	r.When(`the user (start)s a run under each (wrong thread id)`, w.asksByWrongIDs)
 	// it is blocked where the run is refused because the server does not know the assistant.
 	r.Then(`the answer holds a "run_id"`, func(ctx context.Context) error {
 		return outcome.Unless(ctx, w.answerHoldsID("run_id"), w.server.KnowsAssistant)
@@ -53,13 +58,14 @@ func (w *World) aCompletedRun(ctx context.Context) error {
 // anOwnCompletedRun is on a thread that this scenario alone uses. Its messages are going to be compared, so plain
 // runs have to leave theirs.
 func (w *World) anOwnCompletedRun(ctx context.Context) {
-	w.aThread(ctx)
-	w.nextRunCompletes(ctx)
+	common.Check(w.server.PlainRunsWork(ctx))
+	w.onNewThread(ctx)
+	w.nextRun(ctx, agent.Order{})
 	common.Check(agent.HoldsOnly(w.scene.Answer, w.current))
 }
 
 func (w *World) aFailingRun(ctx context.Context) {
-	w.aThread(ctx)
+	w.onNewThread(ctx)
 	w.current = common.Must(w.server.Start(ctx, w.thread, agent.Order{Words: agent.Fail, Waits: true}))
 }
 
@@ -69,52 +75,24 @@ func (w *World) post(ctx context.Context, o agent.Order) {
 	w.scene.Answer = w.current.Answer
 }
 
-// tryRun starts a run of a caller who may be refused.
 func (w *World) tryRun(ctx context.Context, who target.Caller, t *agent.Thread, o agent.Order) {
-	theirs := *t // whatever becomes of it, the owner's count of runs is not changed
-	g := common.Must(w.server.TryPost(ctx, who, &theirs, o))
+	g := common.Must(w.server.TryPost(ctx, who, t, o))
 	w.scene.Answer, w.foreign = g.Answer, g.Text()
 }
 
 // userStartsLong tries again with more time where the answer came so late that the run may have been over.
 func (w *World) userStartsLong(ctx context.Context) {
-	for range agent.Attempts {
+	w.race(ctx, func(ctx context.Context) bool {
 		w.startLong(ctx)
-		if w.current.Answered().Before(w.current.NotOverBefore()) {
-			return
-		}
 		w.wanted = agent.Longer(w.current.Order.Hold, w.current.Answer.Took)
-	}
+		return w.current.Answered().Before(w.current.NotOverBefore())
+	})
 }
 
 func (w *World) startLong(ctx context.Context) {
 	w.onNewThread(ctx)
 	w.post(ctx, agent.Order{Waits: true, Hold: w.wanted})
 	common.Check(outcome.AsPrecondition(w.current.Accepted()))
-}
-
-// startRaw sends the body as it is for a run on the thread.
-func (w *World) startRaw(ctx context.Context, body any, wrong bool) {
-	request := w.target.ToAgent(w.server.Base, w.owner(), http.MethodPost, agent.RunsPath(w.thread.ID), body)
-	request.Wrong = wrong
-	w.scene.Answer = common.Must(w.target.Client.Do(ctx, request))
-}
-
-// unknownAssistant is a name that no graph has.
-func unknownAssistant() string { return "agentconform-" + target.UnknownID() }
-
-func (w *World) userStartsUnknownGraph(ctx context.Context, which string) {
-	w.foreign = w.agents.Text(agent.Order{})
-	id := unknownAssistant()
-	if which != "an unknown assistant_id" {
-		id = w.target.Config.AssistantID + "x"
-	}
-	w.startRaw(ctx, map[string]any{"assistant_id": id, "input": agent.Input([]string{w.foreign})}, false)
-}
-
-// wasRefusedUnknownGraph needs the refusal, and that the run in progress was not over before it.
-func (w *World) wasRefusedUnknownGraph(ctx context.Context) error {
-	return w.wasRefused(ctx, w.owner(), agent.Order{Strategy: agent.RollbackStrategy, Assistant: unknownAssistant()})
 }
 
 func (w *World) userStartsWithMistake(ctx context.Context, mistake string) {
@@ -136,15 +114,29 @@ func (w *World) userStartsWithMistake(ctx context.Context, mistake string) {
 	if !known {
 		common.Check(errors.New("no mistake is called " + mistake))
 	}
-	w.startRaw(ctx, sent, true)
+	request := w.target.ToAgent(w.server.Base, w.owner(), http.MethodPost, agent.RunsPath(w.thread.ID), sent)
+	request.Wrong = true
+	w.scene.Answer = common.Must(w.target.Client.Do(ctx, request))
 }
 
-func (w *World) userRetrieves(ctx context.Context, which string) {
-	w.scene.Answer = common.Must(w.server.GetRun(ctx, w.owner(), w.runNamed(which)))
+func (w *World) ask(ctx context.Context, who target.Caller, verb string, g *agent.GraphRun) (*client.Answer, error) {
+	switch verb {
+	case "retrieve":
+		return w.server.GetRun(ctx, who, g)
+	case "join":
+		return w.server.JoinCompleted(ctx, who, g)
+	case "start":
+		w.tryRun(ctx, who, g.Thread, agent.Order{})
+		return w.scene.Answer, nil
+	}
+	return w.server.State(ctx, who, g.Thread)
 }
 
-// runNamed is a run as the sentences name it: the current one, one that does not exist, or the current one under a
-// thread that is not its own.
+func (w *World) userAsks(ctx context.Context, verb, which string) {
+	w.scene.Answer = common.Must(w.ask(ctx, w.owner(), verb, w.runNamed(which)))
+}
+
+// runNamed is a run as the sentences name it.
 func (w *World) runNamed(which string) *agent.GraphRun {
 	unknown := target.UnknownID()
 	switch which {
@@ -164,39 +156,24 @@ func wrongIDs(id, other, kind string) []common.WrongID {
 	return append([]common.WrongID{text}, common.NearIDs(id, other, kind)...)
 }
 
-// callsByWrongIDs retrieves or joins the run with one wrong id in its path.
-func (w *World) callsByWrongIDs(ctx context.Context, how string) {
-	g, call := w.current, w.server.GetRun
-	if how == "joins" {
-		call = w.server.JoinCompleted
-	}
+// asksByWrongIDs sends requests with one wrong id in their path. Nothing is started under an id that may be a thread's:
+// its state is asked for first.
+func (w *World) asksByWrongIDs(ctx context.Context, verb, of string) {
+	run, thread := w.current.ID, w.thread.ID
 	try := func(class, thread, run string) {
-		a := common.Must(call(ctx, w.owner(), &agent.GraphRun{ID: run, Thread: &agent.Thread{ID: thread}}))
-		w.wrong = append(w.wrong, namedAnswer{class, a})
-	}
-	for _, wrong := range wrongIDs(g.ID, g.Thread.ID, "thread") {
-		try("run id: "+wrong.Class, g.Thread.ID, wrong.ID)
-	}
-	for _, wrong := range wrongIDs(g.Thread.ID, g.ID, "run") {
-		try("thread id: "+wrong.Class, wrong.ID, g.ID)
-	}
-}
-
-func (w *World) readsStateOfWrongIDs(ctx context.Context) {
-	for _, wrong := range wrongIDs(w.thread.ID, w.current.ID, "run") {
-		a := common.Must(w.server.State(ctx, w.owner(), &agent.Thread{ID: wrong.ID}))
-		w.wrong = append(w.wrong, namedAnswer{"thread id: " + wrong.Class, a})
-	}
-}
-
-// startsUnderWrongIDs starts nothing under an id that may be a thread's: its state is asked for first.
-func (w *World) startsUnderWrongIDs(ctx context.Context) {
-	for _, wrong := range wrongIDs(w.thread.ID, w.current.ID, "run") {
-		t := &agent.Thread{ID: wrong.ID, Owner: w.owner()}
-		if common.Must(w.server.State(ctx, w.owner(), t)).Status >= http.StatusBadRequest {
-			w.tryRun(ctx, w.owner(), t, agent.Order{})
-			w.wrong = append(w.wrong, namedAnswer{"thread id: " + wrong.Class, w.scene.Answer})
+		g := &agent.GraphRun{ID: run, Thread: &agent.Thread{ID: thread, Owner: w.owner()}}
+		if verb == "start" && common.Must(w.ask(ctx, w.owner(), "read", g)).Status < http.StatusBadRequest {
+			return
 		}
+		w.wrong = append(w.wrong, namedAnswer{class, common.Must(w.ask(ctx, w.owner(), verb, g))})
+	}
+	if strings.HasPrefix(of, "wrong run id") {
+		for _, wrong := range wrongIDs(run, thread, "thread") {
+			try("run id: "+wrong.Class, thread, wrong.ID)
+		}
+	}
+	for _, wrong := range wrongIDs(thread, run, "run") {
+		try("thread id: "+wrong.Class, wrong.ID, run)
 	}
 }
 

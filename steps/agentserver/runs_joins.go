@@ -18,7 +18,6 @@ const longerHold = 1200 * time.Millisecond
 func (w *World) defineJoins(r *common.Definitions) {
 	r.When(`the user starts a (long|longer) run, and joins it( twice at the same time)?`, w.startsLongAndJoins)
 	r.When(`the user joins the run`, w.userJoins)
-	r.When(`the user joins (an unknown run of the thread|the run under (?:an unknown|the other) thread)`, w.joinMistaken)
 	r.Then(`the join is answered with any status`, w.joinIsAnswered)
 	r.Then(`the join is answered with 2xx`, w.joinAnswers)
 	r.Then(`the join is answered with 2xx at once`, w.joinAnswersAtOnce)
@@ -28,39 +27,33 @@ func (w *World) defineJoins(r *common.Definitions) {
 // startsLongAndJoins joins while the run is in progress, once or twice at the same time. A join that is not answered is
 // judged, else the one that is answered first.
 func (w *World) startsLongAndJoins(ctx context.Context, long, twice string) error {
-	times := 1
-	if twice != "" {
-		times = 2
-	}
 	if long == "longer" {
 		w.wanted = longerHold
 	}
-	for range agent.Attempts {
+	inTime := w.race(ctx, func(ctx context.Context) bool {
 		common.Needs(func() { w.startLong(ctx) })
-		var joins []*agent.Joining
-		for range times {
-			joins = append(joins, w.join(ctx))
-			common.Check(client.Sleep(ctx, w.agents.Slack()/4)) // the next comes while this one waits
+		first := w.join(ctx)
+		if twice != "" {
+			common.Check(client.Sleep(ctx, w.agents.Slack()/4)) // the second comes while the first one waits
+			w.join(ctx)
 		}
-		for _, w.joined = range joins {
-			w.awaitJoin(ctx)
-			if !w.joined.Over() {
-				break
-			}
+		last := w.joined
+		w.awaitJoin(ctx, first)
+		if first.Over() {
+			w.awaitJoin(ctx, last)
 		}
-		if w.joined.Over() && joins[0].Ended.Before(w.joined.Ended) {
-			w.joined = joins[0]
+		if !first.Over() || last.Over() && first.Ended.Before(last.Ended) {
+			w.joined = first
 		}
-		last := joins[times-1].Sent()
-		if last.Before(w.current.NotOverBefore()) {
-			return nil
-		}
-		w.wanted = agent.Longer(w.current.Order.Hold, last.Sub(w.current.Answer.Sent))
+		w.wanted = agent.Longer(w.current.Order.Hold, last.Sent().Sub(w.current.Answer.Sent))
+		return last.Sent().Before(w.current.NotOverBefore())
+	})
+	if !inTime {
+		return outcome.Inconclusive("the target was too slow to join a run while it was in progress, in %d attempts", agent.Attempts)
 	}
-	return outcome.Inconclusive("the target was too slow to join a run while it was in progress, in %d attempts", agent.Attempts)
+	return nil
 }
 
-// join begins to join the run of the scenario.
 func (w *World) join(ctx context.Context) *agent.Joining {
 	w.joined = w.server.JoinNow(ctx, w.current)
 	w.scene.AtEnd(w.joined.Leave)
@@ -69,32 +62,32 @@ func (w *World) join(ctx context.Context) *agent.Joining {
 
 // awaitJoin waits for the answer to the join. One that has not come long after the run was seen to be complete is not
 // waited for any longer.
-func (w *World) awaitJoin(ctx context.Context) {
+func (w *World) awaitJoin(ctx context.Context, join *agent.Joining) {
 	g := w.current
 	end := g.Answered().Add(g.Order.Hold)
-	common.Check(w.joined.OrUntil(ctx, end.Add(w.agents.Patience())))
-	if w.joined.Over() {
+	common.Check(join.OrUntil(ctx, end.Add(w.agents.Patience())))
+	if join.Over() {
 		return
 	}
 	_, seen, err := w.server.ReadState(ctx, w.thread, end.Add(w.target.Config.Timeouts.Run), func(a *client.Answer) bool {
-		return w.joined.Over() || g.CompleteIn(a)
+		return join.Over() || g.CompleteIn(a)
 	})
 	common.Check(err)
 	if !seen {
 		common.Check(w.server.StillQueued(ctx, g))
 	}
-	common.Check(w.joined.OrUntil(ctx, time.Now().Add(w.target.Config.Timeouts.Request)))
-}
-
-// joinMistaken joins a run that does not exist there.
-func (w *World) joinMistaken(ctx context.Context, which string) {
-	w.scene.Answer = common.Must(w.server.JoinCompleted(ctx, w.owner(), w.runNamed(which)))
+	common.Check(join.OrUntil(ctx, time.Now().Add(w.target.Config.Timeouts.Request)))
 }
 
 // userJoins gives the answer the time that any answer may take. A run that may still be queued gets that of a run.
 func (w *World) userJoins(ctx context.Context) error {
-	if w.current.Complete || w.current.Joined {
-		w.scene.Answer = common.Must(w.server.JoinCompleted(ctx, w.owner(), w.current))
+	if w.current.Complete() || w.current.Joined {
+		for range agent.Attempts { // a target may be busy for a moment
+			w.scene.Answer = common.Must(w.server.JoinCompleted(ctx, w.owner(), w.current))
+			if w.scene.Answer.Took <= w.agents.Prompt() {
+				break
+			}
+		}
 		return nil
 	}
 	join := w.join(ctx)
@@ -112,7 +105,6 @@ func (w *World) joinAnswers() error {
 	return joined(w.joined.Answer)
 }
 
-// joinIsAnswered holds whatever the answer says.
 func (w *World) joinIsAnswered() error {
 	if !w.joined.Over() {
 		return outcome.Violated(w.current.Answer, "an answer to the join after the run has completed",
@@ -140,20 +132,13 @@ func (w *World) joinNotEarly() error {
 	return nil
 }
 
-// joinAnswersAtOnce gives a target that was busy for a moment another chance.
-func (w *World) joinAnswersAtOnce(ctx context.Context) error {
-	limit := w.agents.Prompt()
-	for attempt := 1; ; attempt++ {
-		a := w.scene.Answer
-		if a == nil {
-			return w.joinIsAnswered()
-		}
-		if err := joined(a); err != nil || a.Took <= limit {
-			return err
-		}
-		if attempt == agent.Attempts {
-			return outcome.Violated(a, "an answer within "+limit.String(), "an answer after %s", a.Took.Round(time.Millisecond))
-		}
-		common.Check(w.userJoins(ctx))
+func (w *World) joinAnswersAtOnce() error {
+	a, limit := w.scene.Answer, w.agents.Prompt()
+	if a == nil {
+		return w.joinIsAnswered()
 	}
+	if err := joined(a); err != nil || a.Took <= limit {
+		return err
+	}
+	return outcome.Violated(a, "an answer within "+limit.String(), "an answer after %s", a.Took.Round(time.Millisecond))
 }

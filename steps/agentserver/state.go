@@ -1,6 +1,7 @@
 package agentserver
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -19,12 +20,7 @@ import (
 // defineStates registers the sentences about the messages of a thread (section 2).
 func (w *World) defineStates(r *common.Definitions) {
 	r.When(`the user reads the state of the thread`, w.userReadsState)
-	r.When(`a run of the user with (one message|three messages|a string .+) has completed`, w.runWithMessages)
-	r.When(`a run of the user that calls a tool has completed`, func(ctx context.Context) {
-		w.runOnNewThread(ctx, agent.Order{Words: messages.Tool})
-	})
-	r.When(`a run of the user with a message of each class of text has completed`, w.runWithEachText)
-	r.When(`a run of the user with (an empty message|a message of 32 KiB) has completed, or was refused with 4xx`, w.runWithOddText)
+	r.When(`a run of the user (?:with|that) (.+?) has completed(, or was refused with 4xx)?`, w.runWith)
 	r.When(`a further run of the user on the thread completes`, w.furtherRun)
 	r.Then(`the state has a non-empty array "values.messages"`, w.stateHasMessages)
 	r.Then(`each message has a "type" and a "content"`, w.messagesHaveForm)
@@ -36,22 +32,9 @@ func (w *World) defineStates(r *common.Definitions) {
 	r.Then(`the state holds the messages of the user's runs only`, w.stateHoldsKept)
 }
 
-func (w *World) runWithMessages(ctx context.Context, number string) {
-	o := agent.Order{Words: texts[number]}
-	if number == "three messages" {
-		o.Before = []string{w.target.Name("first"), w.target.Name("second")}
-	}
-	w.runOnNewThread(ctx, o)
-}
-
-func (w *World) runOnNewThread(ctx context.Context, o agent.Order) {
-	w.onNewThread(ctx)
-	common.Needs(func() { w.nextRun(ctx, o) })
-}
-
 // furtherRun is one after others: whether a thread takes more than one is no MUST.
 func (w *World) furtherRun(ctx context.Context) error {
-	err := common.Try(func() { w.nextRunCompletes(ctx) })
+	err := common.Try(func() { w.nextRun(ctx, agent.Order{}) })
 	if outcome.Is(err, reports.Failed) {
 		return outcome.Inapplicable("further runs of a thread", "the target takes no further run of the thread: %v", err)
 	}
@@ -94,42 +77,42 @@ var textClasses = []struct{ name, text string }{
 	{"equal messages in a row", "again"},
 }
 
-// manyMessages is how many messages the run has at least.
+// manyMessages is how many messages the run has at least that has one of each class.
 const manyMessages = 40
 
-func (w *World) runWithEachText(ctx context.Context) error {
-	var before []string
-	for _, c := range textClasses {
-		before = append(before, c.text)
+// runWith runs the graph on a new thread. Section 8 shows no limits: a run of many messages may be refused, and one that
+// may be refused need not complete.
+func (w *World) runWith(ctx context.Context, what, orRefused string) error {
+	o := agent.Order{Words: texts[what]}
+	switch what {
+	case "calls a tool":
+		o.Words = messages.Tool
+	case "three messages":
+		o.Before = []string{w.target.Name("first"), w.target.Name("second")}
+	case "an empty message":
+		o.Before = []string{""}
+	case "a message of 32 KiB":
+		o.Before = []string{strings.Repeat("0123456789abcde ", 2048)}
+	case "a message of each class of text":
+		for _, c := range textClasses {
+			o.Before = append(o.Before, c.text)
+		}
+		for len(o.Before) < manyMessages {
+			o.Before = append(o.Before, "message "+strconv.Itoa(len(o.Before)+1))
+		}
 	}
-	for i := len(before); i < manyMessages; i++ {
-		before = append(before, "message "+strconv.Itoa(i+1))
-	}
-	return w.runWith(ctx, "forty messages", before)
-}
-
-// runWithOddText sends what a server may refuse: what it takes it keeps.
-func (w *World) runWithOddText(ctx context.Context, which string) error {
-	odd := ""
-	if which == "a message of 32 KiB" {
-		odd = strings.Repeat("0123456789abcde ", 2048)
-	}
-	common.Check(w.runWith(ctx, which, []string{odd}))
-	if !w.current.Complete {
-		return outcome.Inapplicable(which, "a run with %s does not complete: %s", which, outcome.Seen(w.scene.Answer))
-	}
-	return nil
-}
-
-// runWith runs the graph with messages that a target may refuse: section 8 shows no limits.
-func (w *World) runWith(ctx context.Context, what string, before []string) error {
 	w.onNewThread(ctx)
-	common.Needs(func() { w.post(ctx, agent.Order{Before: before}) })
-	if g := w.current; g.ID == "" && g.Answer.Refused() {
+	common.Check(outcome.AsPrecondition(w.server.Understood(ctx)))
+	common.Needs(func() { w.post(ctx, o) })
+	mayBeRefused := orRefused != "" || len(o.Before) >= manyMessages
+	if g := w.current; mayBeRefused && g.ID == "" && g.Answer.Refused() {
 		return outcome.Inapplicable(what, "the target refuses %s: %s", what, outcome.Seen(g.Answer))
 	}
 	common.Check(outcome.AsPrecondition(w.current.Accepted()))
 	w.scene.Answer = common.Given(w.server.Await(ctx, w.current))
+	if orRefused != "" && !w.current.Complete() {
+		return outcome.Inapplicable(what, "a run with %s does not complete: %s", what, outcome.Seen(w.scene.Answer))
+	}
 	return nil
 }
 
@@ -155,11 +138,7 @@ func (w *World) messagesHaveForm() error {
 
 // formIsKept says why the messages cannot be judged: their form is another requirement's concern.
 func (w *World) formIsKept() error {
-	wrong := w.stateHasMessages()
-	if wrong == nil {
-		wrong = w.messagesHaveForm()
-	}
-	return outcome.AsPrecondition(wrong)
+	return outcome.AsPrecondition(cmp.Or(w.stateHasMessages(), w.messagesHaveForm()))
 }
 
 func (w *World) stateHoldsKinds(kinds string) error {
@@ -186,30 +165,23 @@ func (w *World) humanIsInput() error {
 		}
 	}
 	inputs := w.current.Inputs
+	expected, actual := fmt.Sprintf("%d human messages", len(inputs)), strconv.Itoa(len(humans))
 	for i := range min(len(inputs), len(humans)) {
-		sent, kept := inputs[i], humans[i]
-		if sent == kept {
+		if inputs[i] == humans[i] {
 			continue
 		}
-		class := fmt.Sprintf("message %d", i+1)
+		class := ""
 		if i < len(textClasses) && len(inputs) > len(textClasses) {
-			class += " (" + textClasses[i].name + ")"
+			class = " (" + textClasses[i].name + ")"
 		}
-		at := 0
-		for at < min(len(sent), len(kept)) && sent[at] == kept[at] {
-			at++
-		}
-		at = max(at-20, 0)
-		return w.differs(fmt.Sprintf("%s, from byte %d on: %.60q", class, at, sent[at:]), fmt.Sprintf("%.60q", kept[at:]))
+		expected, actual = fmt.Sprintf("message %d%s: %q", i+1, class, inputs[i]), strconv.Quote(humans[i])
+		break
 	}
-	if len(humans) != len(inputs) {
-		return w.differs(fmt.Sprintf("%d human messages", len(inputs)), strconv.Itoa(len(humans)))
+	if slices.Equal(humans, inputs) {
+		return nil
 	}
-	return nil
-}
-
-func (w *World) differs(expected, actual string) error {
-	return outcome.Violated(w.scene.Answer, expected, "%s", actual).At("/values/messages").Comparing(w.scene.Answer, w.current.Answer)
+	return outcome.Violated(w.scene.Answer, expected, "%s", actual).At("/values/messages").
+		Comparing(w.scene.Answer, w.current.Answer)
 }
 
 func (w *World) answerRepeats() error {
@@ -236,7 +208,7 @@ func (w *World) stateHoldsKept(ctx context.Context) error {
 		return nil
 	}
 	adds := common.Given(w.server.RunsAdd(ctx))
-	incomplete := slices.ContainsFunc(w.kept, func(g *agent.GraphRun) bool { return !g.Complete })
+	incomplete := slices.ContainsFunc(w.kept, func(g *agent.GraphRun) bool { return !g.Complete() })
 	tellsForeign := slices.ContainsFunc(messages.Of(w.scene.Answer), func(m messages.Message) bool {
 		return w.foreign != "" && strings.Contains(m.Text, w.foreign)
 	})

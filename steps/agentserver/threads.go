@@ -14,14 +14,15 @@ import (
 
 // defineThreads registers the sentences about threads and their list (section 4).
 func (w *World) defineThreads(r *common.Definitions) {
-	r.Given(`a thread of the user`, w.aThread)
+	r.Given(`a thread of the user`, w.onNewThread)
 	r.Given(`another thread of the user`, func(ctx context.Context) {
 		w.threads = append(w.threads, common.Must(w.server.NewThread(ctx, w.owner())))
 	})
-	r.When(`the user creates a thread`, func(ctx context.Context) { w.createThread(ctx, nil) })
-	r.When(`the user creates two threads`, func(ctx context.Context) {
+	r.When(`the user creates (a thread|two threads)`, func(ctx context.Context, which string) {
 		w.createThread(ctx, nil)
-		w.createThread(ctx, nil)
+		if which == "two threads" {
+			w.createThread(ctx, nil)
+		}
 	})
 	r.When(`(the user|a studio user) lists the threads`, w.callerLists)
 	r.Then(`the answer holds a "thread_id"`, func() error { return w.answerHoldsID("thread_id") })
@@ -30,12 +31,9 @@ func (w *World) defineThreads(r *common.Definitions) {
 }
 
 func (w *World) callerLists(ctx context.Context, name string) {
-	who := w.owner()
-	if name != target.TheUser {
-		who = w.callerNamed(ctx, name)
-	}
+	who := w.callerNamed(ctx, name)
 	if w.thread == nil {
-		w.listUntil(ctx, who, nil, nil)
+		w.list(ctx, who, nil)
 		return
 	}
 	w.thread = w.listNewest(ctx, who, w.thread)
@@ -55,23 +53,21 @@ func (w *World) threadsDiffer() error {
 	return nil
 }
 
-// listHoldsThread asks for an array, and the thread in it.
 func (w *World) listHoldsThread() error {
 	a := w.scene.Answer
-	if w.rows.Holds(w.thread.ID) {
+	if w.rows.Thread(w.thread.ID).Exists() {
 		return nil
 	}
 	if w.listedBy.User == w.thread.Owner.User {
 		common.Check(validIsServed(a))
 	}
-	wrong := outcome.Violated(a, "an array of threads", "%s", outcome.Seen(a))
 	if isThreadList(a) {
-		wrong = w.lacks(w.thread)
+		return w.lacks(w.thread)
 	}
-	return wrong.Hinting(w.target.ListingHint()).Comparing(a, w.thread.Answer)
+	return outcome.Violated(a, "an array of threads", "%s", outcome.Seen(a)).Hinting(w.target.ListingHint()).
+		Comparing(a, w.thread.Answer)
 }
 
-// lacks says that the list does not hold a thread.
 func (w *World) lacks(t *agent.Thread) *outcome.Outcome {
 	return outcome.Violated(w.scene.Answer, "a list with the thread "+t.ID, "a list of %s without it",
 		reports.Count(w.rows.Len(), "thread")).Hinting(w.target.ListingHint()).Comparing(w.scene.Answer, t.Answer)
@@ -84,11 +80,10 @@ const (
 	mostNewest = 20
 )
 
-// isThreadList tells whether an answer is a list.
 func isThreadList(a *client.Answer) bool { return a.OK() && a.IsArray() }
 
 // list lists the threads of who once. Without a filter that is done in the way that the target has.
-func (w *World) list(ctx context.Context, who target.Caller, f *agent.Filter) {
+func (w *World) list(ctx context.Context, who target.Caller, f agent.Filter) {
 	rows, a, err := w.server.List(ctx, who, f)
 	common.Check(err)
 	w.listedBy, w.rows, w.scene.Answer = who, rows, a
@@ -96,10 +91,10 @@ func (w *World) list(ctx context.Context, who target.Caller, f *agent.Filter) {
 
 // listUntil lists again and again until the list shows the thread, or the time is over. Any list does where there is no
 // thread. What is no list is not asked again.
-func (w *World) listUntil(ctx context.Context, who target.Caller, f *agent.Filter, t *agent.Thread) {
+func (w *World) listUntil(ctx context.Context, who target.Caller, f agent.Filter, t *agent.Thread) {
 	common.Retry(ctx, w.target, func() bool {
 		w.list(ctx, who, f)
-		return t == nil || w.rows.Holds(t.ID) || !isThreadList(w.scene.Answer)
+		return t == nil || w.rows.Thread(t.ID).Exists() || !isThreadList(w.scene.Answer)
 	})
 }
 
@@ -113,7 +108,7 @@ func (w *World) listNewest(ctx context.Context, who target.Caller, first *agent.
 			made = append(made, w.markedThread(ctx, first.Owner))
 		}
 		w.list(ctx, who, nil)
-		if at := slices.IndexFunc(made, func(t *agent.Thread) bool { return w.rows.Holds(t.ID) }); at >= 0 {
+		if at := slices.IndexFunc(made, func(t *agent.Thread) bool { return w.rows.Thread(t.ID).Exists() }); at >= 0 {
 			shown = made[at]
 			return true
 		}
@@ -147,16 +142,10 @@ func (w *World) isMarked() bool {
 	return false
 }
 
-// listOther lists the threads of who at the endpoint that is not used, where that serves the user: a target needs only
-// one. The error skips a scenario where it does not.
 func (w *World) listOther(ctx context.Context, who target.Caller) {
 	if w.target.AgentRefusal() != 0 {
 		common.Check(outcome.Needs("users"))
 	}
-	if serves := common.Given(w.server.ServesOtherEndpoint(ctx)); !serves {
-		common.Check(outcome.Inapplicable("a second endpoint that lists threads",
-			"the target lists threads at one endpoint only (agent.listing)"))
-	}
-	w.listedBy, w.scene.Answer = who, common.Must(w.server.AskOtherEndpoint(ctx, who))
+	w.listedBy, w.scene.Answer = who, common.Must(w.server.ListOther(ctx, who))
 	w.rows = agent.ListingOf(w.scene.Answer)
 }

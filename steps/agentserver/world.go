@@ -35,28 +35,26 @@ type World struct {
 	rows         agent.Listing // the last list of threads; the answer is that of the scene
 	listedBy     target.Caller
 	mark         string        // in the metadata of threads, by which the scenario knows them
-	usersThread  *agent.Thread // of the user, where there is one of each
-	othersThread *agent.Thread // of the other user
+	othersThread *agent.Thread // of the other user, where there is one of each
 	filter       string        // of the list, as the sentence names it
 
 	// A run in progress that another one is to replace in time, and what became of it.
-	prior       *agent.Progress             // the run that is to be rolled back, or is just in progress
-	prepared    []func(ctx context.Context) // preconditions that a lost race uses up
-	wanted      time.Duration               // how long the run in progress should take, after a lost race
-	rolled      *agent.Rollback             // what became of the prior run and the new one
-	remains     []*agent.Remains            // what was found of the prior run, and in the state
-	started     []*agent.GraphRun           // with rollback, one after the other or at once
-	left        []*agent.GraphRun           // those of them that are still found
-	aside       []*agent.GraphRun           // runs on other threads of the user
-	asideThread *agent.Thread               // on which one of these is in progress; nil where none is
-	longer      time.Duration               // how long that should take, after it was over too early
+	prior    *agent.Progress             // the run that is to be rolled back, or is just in progress
+	prepared []func(ctx context.Context) // preconditions that a lost race uses up
+	wanted   time.Duration               // how long the run in progress should take, after a lost race
+	rolled   *agent.Rollback             // what became of the prior run and the new one
+	remains  []*agent.Remains            // what was found of the prior run, and in the state
+	started  []*agent.GraphRun           // with rollback, one after the other or at once
+	left     []*agent.GraphRun           // those of them that are still found
+	aside    []*agent.GraphRun           // runs on other threads: a completed one, and one in progress
+	longer   time.Duration               // how long the latter should take, after it was over too early
 
 	// A request of a caller who may be refused.
 	attempted string // who, as the sentence names them
 	foreign   string // what a run was to say that was to be refused
 	who       target.Caller
-	joins     *agent.GraphRun      // as it was joined
-	reported  []agent.CallerReport // what runs said of their callers
+	joins     *agent.GraphRun   // as it was joined
+	reported  []*agent.GraphRun // that say who their callers are
 	disguised []disguised
 	extension extension
 }
@@ -95,23 +93,21 @@ func (w *World) aDeployedAgentServer(ctx context.Context) (err error) {
 // theUserIs has the sentences after it speak of the first or the second configured user as "the user", and of the
 // remaining one as "the other user". By it, what protects a user from another is judged in both directions.
 func (w *World) theUserIs(ctx context.Context, order string) {
-	if w.second = order == "second"; !w.second {
-		return
+	if order == "second" {
+		w.server, w.second = w.server.OwnedBy(w.callerNamed(ctx, target.TheOtherUser)), true
 	}
-	w.server = w.server.OwnedBy(w.callerNamed(ctx, target.TheUser))
 }
 
-// owner is who owns what the scenario creates: "the user".
 func (w *World) owner() target.Caller { return w.server.Owner() }
 
 // callerNamed returns the caller that a sentence names. The first configured user always comes first, so that what a
 // target keeps of its first caller shows with the others.
 func (w *World) callerNamed(ctx context.Context, name string) target.Caller {
 	switch {
-	case w.second && name == target.TheUser:
-		name = target.TheOtherUser
+	case name == target.TheUser:
+		return w.owner()
 	case w.second && name == target.TheOtherUser:
-		name = target.TheUser
+		return w.target.Owner()
 	}
 	who := common.Given(w.target.Caller(name))
 	if name == target.TheOtherUser {
@@ -119,11 +115,6 @@ func (w *World) callerNamed(ctx context.Context, name string) target.Caller {
 		common.Check(outcome.AsPrecondition(w.server.OtherIsLetIn(ctx, who)))
 	}
 	return who
-}
-
-// bothUsers are "the user" and "the other user".
-func (w *World) bothUsers(ctx context.Context) (user, other target.Caller) {
-	return w.callerNamed(ctx, target.TheUser), w.callerNamed(ctx, target.TheOtherUser)
 }
 
 // anUpdatedAgentServer goes on at the agent server of the shared deployment that was updated, once the last revision
@@ -159,20 +150,17 @@ func wantsError(a *client.Answer) error {
 	return outcome.Want(a.Status >= 400, a, "a status of 400 or above")
 }
 
-// afterPlainRuns is a precondition that needs plain runs to work.
-func (w *World) afterPlainRuns(given func(ctx context.Context)) func(ctx context.Context) {
-	return func(ctx context.Context) {
-		common.Check(w.server.PlainRunsWork(ctx))
-		given(ctx)
-	}
-}
-
-// speakOf makes a run the one that the sentences speak of.
 func (w *World) speakOf(g *agent.GraphRun) { w.current, w.thread = g, g.Thread }
 
-func (w *World) aRunInProgress(ctx context.Context) { w.aRunInProgressAt(ctx, agent.JustStarted) }
-
-func (w *World) aRunInProgressAt(ctx context.Context, moment string) {
+// aRunInProgress needs plain runs that work where messages are going to be compared, or its first one is waited for.
+func (w *World) aRunInProgress(ctx context.Context, which string) {
+	moment := agent.JustStarted
+	if which == " that has started" {
+		moment = agent.HasStarted
+	}
+	if which != "" {
+		common.Check(w.server.PlainRunsWork(ctx))
+	}
 	w.prepare(ctx, func(ctx context.Context) {
 		w.prior = common.Must(w.server.InProgress(ctx, moment, w.wanted))
 		w.speakOf(w.prior.GraphRun)
@@ -186,25 +174,26 @@ func (w *World) prepare(ctx context.Context, f func(ctx context.Context)) {
 	f(ctx)
 }
 
-// race acts until the race is won, at most a few times.
-func (w *World) race(ctx context.Context, act func(ctx context.Context) (won bool)) {
+// race acts until the race is won, at most a few times, and tells whether it was. After a loss the run in progress
+// takes longer.
+func (w *World) race(ctx context.Context, act func(ctx context.Context) (won bool)) bool {
 	for attempt := range agent.Attempts {
-		if attempt > 0 {
+		if attempt > 0 && w.prior != nil {
+			w.wanted = w.prior.AfterLoss()
 			for _, f := range w.prepared {
 				common.Needs(func() { f(ctx) })
 			}
 		}
 		if act(ctx) {
-			return
+			return true
 		}
 	}
+	return false
 }
 
-// nextRunCompletes has the user run the graph once more on the thread. A run in progress there may end first.
-func (w *World) nextRunCompletes(ctx context.Context) { w.nextRun(ctx, agent.Order{}) }
-
+// nextRun has the user run the graph once more on the thread. A run in progress there may end first.
 func (w *World) nextRun(ctx context.Context, o agent.Order) {
-	if n := len(w.kept); n > 0 && !w.kept[n-1].Complete {
+	if n := len(w.kept); n > 0 && !w.kept[n-1].Complete() {
 		common.Must(w.server.Await(ctx, w.kept[n-1]))
 	}
 	w.current = common.Must(w.server.Start(ctx, w.thread, o))
@@ -214,10 +203,6 @@ func (w *World) nextRun(ctx context.Context, o agent.Order) {
 
 func (w *World) userReadsState(ctx context.Context) {
 	w.scene.Answer = common.Must(w.server.State(ctx, w.owner(), w.thread))
-}
-
-func (w *World) aThread(ctx context.Context) {
-	w.thread = common.Must(w.server.NewThread(ctx, w.owner()))
 }
 
 func (w *World) onNewThread(ctx context.Context) {

@@ -87,3 +87,11 @@ func (c *Client) mayWait(d time.Duration) bool {
 	}
 	return true
 }
+
+// Later is the later one of two times.
+func Later(a, b time.Time) time.Time {
+	if a.After(b) {
+		return a
+	}
+	return b
+}

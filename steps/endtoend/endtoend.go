@@ -9,7 +9,6 @@ import (
 	"github.com/agentconform/agentconform/steps/client"
 	"github.com/agentconform/agentconform/steps/common"
 	"github.com/agentconform/agentconform/steps/controlplane"
-	"github.com/agentconform/agentconform/steps/messages"
 	"github.com/agentconform/agentconform/steps/outcome"
 	"github.com/agentconform/agentconform/steps/plane"
 	"github.com/agentconform/agentconform/steps/target"
@@ -46,12 +45,7 @@ func (w *World) callDeployment(ctx context.Context) {
 	text := "agentconform " + w.target.RunID + " asks the deployment."
 	w.current = common.Must(server.Start(ctx, t, agent.Order{Text: text}))
 	w.answer = common.Must(server.Await(ctx, w.current))
-	rest, _ := w.current.After(messages.Of(w.answer))
-	said := ""
-	if len(rest) > 0 {
-		said = rest[len(rest)-1].Text
-	}
-	w.answers = append(w.answers, said)
+	w.answers = append(w.answers, w.current.Said())
 }
 
 // userCallsDeployment calls twice: only where the same revision gives the same answer, a different answer shows another

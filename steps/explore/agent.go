@@ -127,10 +127,9 @@ func (s *agentSession) send(ctx context.Context, d *done) {
 	}
 }
 
-// startRun starts a run: one of the owner in its turn, and any other at once, since it is to be refused. A thread
-// may be busy for a moment after its last run.
+// startRun starts a run: one of the owner in its turn, and any other at once, since it is to be refused.
 func (s *agentSession) startRun(ctx context.Context, d done, who target.Caller, t *thread) *agent.GraphRun {
-	order, own := agent.Order{Waits: d.waits()}, *t.Thread
+	order := agent.Order{Waits: d.waits()}
 	if d.rolls() {
 		order.Strategy = agent.RollbackStrategy
 	}
@@ -138,15 +137,9 @@ func (s *agentSession) startRun(ctx context.Context, d done, who target.Caller, 
 		order.Assistant = "agentconform-" + target.UnknownID()
 	}
 	if d.Verb == startUnknown || d.Caller != t.owner {
-		return common.Must(s.server.TryPost(ctx, who, &own, order))
+		return common.Must(s.server.TryPost(ctx, who, t.Thread, order))
 	}
-	for wait := 10 * time.Millisecond; ; wait *= 2 {
-		g := common.Must(s.server.Post(ctx, who, &own, order))
-		if g.ID != "" || d.rolls() || wait > time.Second {
-			return g
-		}
-		common.Check(client.Sleep(ctx, wait))
-	}
+	return common.Must(s.server.Post(ctx, who, t.Thread, order))
 }
 
 // awaitEnd reads the state, and each run that may be in progress, until a history explains them or all had their
@@ -170,7 +163,7 @@ func (s *agentSession) awaitEnd(ctx context.Context, d *done, t *thread) {
 				d.retrieved[id] = common.Must(s.server.GetRun(ctx, s.callers[t.owner], s.runs[id]))
 			}
 			if last := s.ending(t, *d); last != nil {
-				common.Check(s.server.SurelyOver(ctx, last))
+				common.Must(s.server.Await(ctx, last))
 				return
 			}
 		}
