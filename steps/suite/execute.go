@@ -26,10 +26,11 @@ import (
 
 // verdict is what was learned of one scenario.
 type verdict struct {
-	outcome  *outcome.Outcome // nil: passed
-	step     int              // index of the step that ended it, -1 when all passed
-	sentence string
+	*outcome.Outcome
+	step     int           // index of the step that ended it; how many there are where none did
+	sentence string        // of that step
 	took     time.Duration // since its first request
+	again    *verdict      // what judging it once more has shown; nil: it was judged once
 }
 
 // execute has godog run the scenarios. All of them start at once, in an order by the seed; the client bounds the
@@ -64,7 +65,12 @@ func (r *run) execute(ctx context.Context, scenarios []*features.Scenario) error
 		},
 	}
 	suite.Run() // the verdicts say more than its status
-	return r.missing(scenarios)
+	for _, s := range scenarios {
+		if v := r.verdicts[s.Key()]; v == nil || r.repeats && v.again == nil { // an empty run must never look like a pass
+			return fmt.Errorf("the suite itself failed, please report it: scenario %s (%s) was not executed", s.Name, s.Key())
+		}
+	}
+	return nil
 }
 
 // judgeAgain judges the scenarios that failed once more, when the others are over, so that a finding says whether it
@@ -73,18 +79,16 @@ func (r *run) execute(ctx context.Context, scenarios []*features.Scenario) error
 func (r *run) judgeAgain(ctx context.Context, scenarios []*features.Scenario) error {
 	failed := slices.DeleteFunc(slices.Clone(scenarios), func(s *features.Scenario) bool {
 		v, ofAgent := r.verdicts[s.Key()], s.Requirement.Profile == features.AgentServer
-		return v.outcome == nil || v.outcome.Verdict != reports.Failed || s.Terms.Creates() || writes(s) && !ofAgent ||
+		return v.Verdict != reports.Failed || s.Terms.Creates() || writes(s) && !ofAgent ||
 			v.took >= r.target.Config.Timeouts.Request
 	})
 	refused := refusedAll(r.target, spec.ControlPlane) + refusedAll(r.target, spec.AgentServer) // an account may be locked
 	if ctx.Err() != nil || r.Once || refused > 0 || len(failed) == 0 {
 		return nil
 	}
-	first := r.verdicts
-	r.verdicts, r.repeats = map[string]*verdict{}, true
-	err := r.execute(ctx, failed)
-	r.again, r.verdicts, r.repeats = r.verdicts, first, false
-	return err
+	r.repeats = true
+	defer func() { r.repeats = false }()
+	return r.execute(ctx, failed)
 }
 
 // contents returns the features that hold the scenarios.
@@ -100,18 +104,6 @@ func (r *run) contents(scenarios []*features.Scenario) []godog.Feature {
 		}
 	}
 	return all
-}
-
-// missing finds scenarios that godog did not run: an empty run must never look like a pass.
-func (r *run) missing(scenarios []*features.Scenario) error {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	for _, s := range scenarios {
-		if r.verdicts[s.Key()] == nil {
-			return fmt.Errorf("the suite itself failed, please report it: scenario %s (%s) was not executed", s.Name, s.Key())
-		}
-	}
-	return nil
 }
 
 // execution is one scenario that godog executes.
@@ -204,42 +196,33 @@ func (e *execution) afterStep(ctx context.Context, step *godog.Step, status godo
 func (e *execution) after(ctx context.Context, _ *godog.Scenario, _ error) (context.Context, error) {
 	e.scene.End()
 	if e.scene.Scenario != nil && e.verdict == nil {
-		e.step = -1
+		o := &outcome.Outcome{Verdict: reports.Passed, Reason: e.scene.Remark}
 		if e.run.cut {
-			e.end(e.run.notAllSeen(), "")
-			return ctx, nil
+			o = e.run.notAllSeen()
 		}
-		e.end(nil, "")
+		e.end(o, "")
 	}
 	return ctx, nil
 }
 
 // end gives the scenario its verdict, once.
 func (e *execution) end(o *outcome.Outcome, sentence string) {
-	s := e.scene.Scenario
-	if remark := e.scene.Remark; o == nil && remark != "" {
-		o = &outcome.Outcome{Verdict: reports.Passed, Reason: remark}
-	}
-	e.verdict = &verdict{outcome: o, step: e.step, sentence: sentence}
-	if sent := e.run.target.Collector.SentBy(s.Key() + " " + s.Name); len(sent) > 0 {
+	r, s := e.run, e.scene.Scenario
+	e.verdict = &verdict{Outcome: o, step: e.step, sentence: sentence}
+	if sent := r.target.Collector.SentBy(s.Key() + " " + s.Name); len(sent) > 0 {
 		e.verdict.took = time.Since(sent[0].Sent)
 	}
-	e.run.mu.Lock()
-	e.run.verdicts[s.Key()] = e.verdict
-	e.run.mu.Unlock()
-	if !e.run.repeats {
-		e.run.tellEnd(s, e.verdict)
+	r.mu.Lock()
+	if r.repeats {
+		r.verdicts[s.Key()].again = e.verdict
+	} else {
+		r.verdicts[s.Key()] = e.verdict
 	}
-}
-
-// tellEnd shows the verdict of a scenario to people who watch the run.
-func (r *run) tellEnd(s *features.Scenario, v *verdict) {
-	event := target.Event{Kind: target.Ended, Name: s.Name, Text: s.Requirement.ID, Verdict: reports.Passed,
-		Elapsed: v.took}
-	if o := v.outcome; o != nil {
-		event.Verdict, event.Reason, event.BlockedBy = o.Verdict, r.target.Redact.Excerpt(o.Reason), r.blockers(o)
+	r.mu.Unlock()
+	if !r.repeats {
+		r.target.Progress(target.Event{Kind: target.Ended, Name: s.Name, Text: s.Requirement.ID, Verdict: o.Verdict,
+			Reason: r.target.Redact.Excerpt(o.Reason), BlockedBy: r.blockers(o), Elapsed: e.verdict.took})
 	}
-	r.target.Progress(event)
 }
 
 // position is the scenario's place in the features, from 1.

@@ -126,15 +126,14 @@ func (r *run) buildsSlowly() bool {
 // served tells whether a scenario was judged: what exploration needs is there then, and may be used.
 func (r *run) served(s *features.Scenario) bool {
 	v := r.verdicts[s.Key()]
-	return !s.Terms.Record && v != nil && (v.outcome == nil || v.outcome.Verdict == reports.Failed)
+	return !s.Terms.Record && v != nil && (v.Verdict == reports.Passed || v.Verdict == reports.Failed)
 }
 
 // told tells whether the requirement has failed, or is not to be judged.
 func (r *run) told(selected []*features.Scenario, id string) bool {
 	return slices.ContainsFunc(selected, func(s *features.Scenario) bool {
 		v := r.verdicts[s.Key()]
-		return s.Requirement.ID == id && v != nil && v.outcome != nil && (v.outcome.Verdict == reports.Failed ||
-			r.forecast.leftOut(s) != nil)
+		return s.Requirement.ID == id && v != nil && (v.Verdict == reports.Failed || r.forecast.leftOut(s) != nil)
 	})
 }
 
@@ -170,18 +169,14 @@ func (r *run) addFailure(selected []*features.Scenario, f *explore.Failure) []*f
 	v.Hint = "the sequence: " + strings.Join(told, "; ")
 	v.Summary = fmt.Sprintf("after %s: expected %s, got %s", reports.Count(len(f.Operations), "operation"), v.Expected,
 		v.Actual)
-	found := &verdict{outcome: f.Outcome, step: len(s.Steps) - 1, sentence: s.Steps[len(s.Steps)-1].Text}
+	found := &verdict{Outcome: f.Outcome, step: len(s.Steps) - 1, sentence: s.Steps[len(s.Steps)-1].Text}
 	r.verdicts[s.Key()] = found
 	r.failures = append(r.failures, s)
 	if f.Judged > 1 {
-		second := found
+		found.again = found
 		if f.Seen < f.Judged {
-			second = &verdict{outcome: &outcome.Outcome{Verdict: reports.Passed}, step: -1}
+			found.again = &verdict{Outcome: &outcome.Outcome{Verdict: reports.Passed}}
 		}
-		if r.again == nil {
-			r.again = map[string]*verdict{}
-		}
-		r.again[s.Key()] = second
 	}
 	return slices.Insert(selected, last+1, s)
 }

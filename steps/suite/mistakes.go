@@ -30,8 +30,8 @@ func (r *run) blockRejected(selected []*features.Scenario) {
 			r.rejected = "the agent server refuses " + what
 		}
 		for _, s := range selected {
-			if v := r.verdicts[s.Key()]; needsSide(r.target, s, side) && r.followsFromRejection(s, v.outcome) {
-				v.outcome = outcome.Blocked("%s", r.rejected).By(reports.ByKey, keys...)
+			if v := r.verdicts[s.Key()]; needsSide(r.target, s, side) && r.followsFromRejection(s, v.Outcome) {
+				v.Outcome = outcome.Blocked("%s", r.rejected).By(reports.ByKey, keys...)
 			}
 		}
 	}
@@ -80,7 +80,7 @@ func needsSide(t *target.Target, s *features.Scenario, side spec.Side) bool {
 // outcome.
 func (r *run) followsFromRejection(s *features.Scenario, o *outcome.Outcome) bool {
 	switch {
-	case o == nil || o.Verdict == reports.Passed:
+	case o.Verdict == reports.Passed:
 		return !s.Is(features.TagLast) && !s.Terms.Anonymous
 	case o.Verdict == reports.Blocked || o.Verdict == reports.Inconclusive:
 		return true
@@ -124,12 +124,12 @@ func (r *run) blockUnknownWords(selected []*features.Scenario) {
 	seen := r.target.Collector.Words()
 	for _, s := range selected {
 		v := r.verdicts[s.Key()]
-		if v.outcome == nil || v.outcome.Verdict != reports.Failed {
+		if v.Verdict != reports.Failed {
 			continue
 		}
 		var rest []outcome.Violation
 		var doubtful []string
-		for _, violation := range v.outcome.Violations {
+		for _, violation := range v.Violations {
 			if words := r.doubtfulWords(seen, s, violation); len(words) > 0 {
 				doubtful = append(doubtful, words...)
 			} else {
@@ -139,15 +139,15 @@ func (r *run) blockUnknownWords(selected []*features.Scenario) {
 		switch {
 		case len(doubtful) == 0:
 		case len(rest) > 0:
-			reduced := *v.outcome
+			reduced := *v.Outcome
 			reduced.Violations = rest
-			v.outcome = &reduced
+			v.Outcome = &reduced
 		default:
 			slices.Sort(doubtful)
 			doubtful = slices.Compact(doubtful)
-			v.outcome = outcome.Blocked("%s", aboutWords(r.target, seen, doubtful))
+			v.Outcome = outcome.Blocked("%s", aboutWords(r.target, seen, doubtful))
 			for _, name := range doubtful {
-				v.outcome.By(reports.ByKey, "vocabulary."+name)
+				v.By(reports.ByKey, "vocabulary."+name)
 			}
 			r.unknownWords = append(r.unknownWords, doubtful...)
 		}

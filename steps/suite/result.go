@@ -91,20 +91,18 @@ func (r *run) reportSuiteErrors(res *reports.Result) {
 func (r *run) addScenario(res *reports.Result, s *features.Scenario) {
 	v := r.verdicts[s.Key()]
 	scenario := s.InResult()
-	scenario.Verdict, scenario.DurationMS, scenario.Exchanges = reports.Passed, v.took.Milliseconds(), []int{}
-	if v.outcome != nil {
-		scenario.Verdict, scenario.Reason = v.outcome.Verdict, r.target.Redact.Excerpt(v.outcome.Reason)
-		scenario.Skip, scenario.BlockedBy = v.outcome.Skip, r.blockers(v.outcome)
-	}
+	scenario.Verdict, scenario.Reason = v.Verdict, r.target.Redact.Excerpt(v.Reason)
+	scenario.Skip, scenario.BlockedBy = v.Skip, r.blockers(v.Outcome)
 	for i := range scenario.Steps {
 		switch {
-		case v.step < 0 || i < v.step:
+		case i < v.step:
 			scenario.Steps[i].Verdict = reports.Passed
 		case i == v.step && v.sentence != "":
 			scenario.Steps[i].Verdict = scenario.Verdict
 		}
 	}
-	scenario.Exchanges = append(scenario.Exchanges, r.target.Collector.Of(s.Key()+" "+s.Name)...)
+	scenario.DurationMS = v.took.Milliseconds()
+	scenario.Exchanges = r.target.Collector.Of(s.Key() + " " + s.Name)
 	scenario.Fixtures = r.maker.Uses(s.Key() + " " + s.Name)
 	last := len(res.Requirements) - 1
 	if last < 0 || res.Requirements[last].ID != s.Requirement.ID {
@@ -157,10 +155,10 @@ func (r *run) addFindings(res *reports.Result, selected []*features.Scenario, or
 	updates := sync.OnceValue(r.updates) // of a run without findings nobody asks
 	for _, s := range selected {
 		v := r.verdicts[s.Key()]
-		if v.outcome == nil || v.outcome.Verdict != reports.Failed {
+		if v.Verdict != reports.Failed {
 			continue
 		}
-		for _, found := range v.outcome.Violations {
+		for _, found := range v.Violations {
 			f := r.finding(s, v.sentence, found)
 			r.seenAgain(&f, s, v)
 			if at, twice := known[f.ID]; twice {
@@ -179,13 +177,12 @@ func (r *run) addFindings(res *reports.Result, selected []*features.Scenario, or
 // seenAgain enters whether the second judgement of the scenario, if it came as far as the first, has shown the finding
 // too.
 func (r *run) seenAgain(f *reports.Finding, s *features.Scenario, first *verdict) {
-	v := r.again[s.Key()]
-	if v == nil || v.outcome != nil && v.outcome.Verdict != reports.Passed &&
-		(v.outcome.Verdict != reports.Failed || v.step < first.step) {
+	v := first.again
+	if v == nil || v.Verdict != reports.Passed && (v.Verdict != reports.Failed || v.step < first.step) {
 		return
 	}
 	f.Judged, f.Seen = 2, 1
-	if v.outcome != nil && slices.ContainsFunc(v.outcome.Violations, func(found outcome.Violation) bool {
+	if slices.ContainsFunc(v.Violations, func(found outcome.Violation) bool {
 		return r.finding(s, v.sentence, found).ID == f.ID
 	}) {
 		f.Seen = 2
@@ -263,8 +260,8 @@ func (r *run) judgedApart() (all []invariants.Other) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for _, s := range append(r.Catalogue.Scenarios(), r.failures...) {
-		if v := r.verdicts[s.Key()]; v != nil && v.outcome != nil && !s.Terms.Record {
-			all = append(all, invariants.Other{Requirement: s.Requirement, Outcome: v.outcome})
+		if v := r.verdicts[s.Key()]; v != nil && !s.Terms.Record {
+			all = append(all, invariants.Other{Requirement: s.Requirement, Outcome: v.Outcome})
 		}
 	}
 	return all

@@ -78,22 +78,17 @@ type run struct {
 	explored    int                              // operations
 	failures    []*features.Scenario             // that exploration has found
 
-	obstacles
-
-	mu       sync.Mutex
-	verdicts map[string]*verdict // by scenario
-	again    map[string]*verdict // of those that were judged once more; see judgeAgain
-	repeats  bool                // that is being done
-}
-
-// obstacles are what kept a run from judging all that was selected.
-type obstacles struct {
+	// What kept the run from judging all that was selected:
 	unreachable  string   // why no request was answered
 	rejecting    []string // sides that have refused every request with the credentials of the configuration
 	rejected     string   // why, where a side has refused every request with the credentials of the configuration
 	unknownWords []string // entries of vocabulary that kept something from being judged
 	cut          bool     // the context ended before all that sends requests was judged
 	stopped      string   // what ended the run before all was judged; "" where nothing did
+
+	mu       sync.Mutex
+	verdicts map[string]*verdict // by scenario
+	repeats  bool                // scenarios are being judged once more; see judgeAgain
 }
 
 // Run tests the target and returns the result. An error means that there is nothing to report: the
@@ -229,7 +224,7 @@ func (s *Stopped) Error() string { return "stopped by " + s.By }
 
 // stoppedBy says what ended the run before all was judged, "" if every scenario was judged.
 func (r *run) stoppedBy(ctx context.Context) string {
-	isNotJudged := func(v *verdict) bool { return v.outcome != nil && v.outcome.IsBy(reports.ByRun) }
+	isNotJudged := func(v *verdict) bool { return v.IsBy(reports.ByRun) }
 	if ctx.Err() == nil || !slices.ContainsFunc(slices.Collect(maps.Values(r.verdicts)), isNotJudged) {
 		return ""
 	}
