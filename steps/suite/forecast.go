@@ -306,13 +306,8 @@ func PreviewOf(c *config.Config, catalogue *features.Catalogue, s Selection) (*P
 	f.existing.Assume()
 	f.Spend(selected)
 	f.Share(selected)
-	p := &Preview{Cost: f.Plan(selected), Scenarios: len(selected)}
+	p := &Preview{Cost: f.Plan(selected), Scenarios: len(selected), Requirements: len(byRequirement(selected))}
 	p.Gaps, p.Judged = f.Gaps(selected)
-	seen := map[*features.Requirement]bool{}
-	for _, scenario := range selected {
-		seen[scenario.Requirement] = true
-	}
-	p.Requirements = len(seen)
 	return p, nil
 }
 
@@ -322,44 +317,48 @@ type Gap struct {
 	Reason string                  // for people
 	Whole  []*features.Requirement // not judged at all
 	part   []*features.Requirement
-	in     map[*features.Requirement]int // scenarios
 }
 
 // Gaps returns what the configuration leaves out of the scenarios, in their order, and how many requirements it lets
 // judge. A requirement that lacks several keys is listed with each.
 func (f *Forecast) Gaps(scenarios []*features.Scenario) (gaps []*Gap, judged int) {
-	var requirements []*features.Requirement
-	all, free := map[*features.Requirement]int{}, map[*features.Requirement]bool{}
-	for _, s := range scenarios {
-		q, lacking := s.Requirement, f.Lacking(s)
-		if all[q]++; all[q] == 1 {
-			requirements = append(requirements, q)
-		}
-		if len(lacking) == 0 && !free[q] {
-			free[q] = true
-			judged++
-		}
-		for _, o := range lacking {
-			at := slices.IndexFunc(gaps, func(g *Gap) bool { return g.Skip == *o.Skip })
-			if at < 0 {
-				at = len(gaps)
-				gaps = append(gaps, &Gap{Skip: *o.Skip, Reason: o.Reason, in: map[*features.Requirement]int{}})
+	for _, all := range byRequirement(scenarios) {
+		lack, free := map[reports.Skip]int{}, 0 // how many of its scenarios
+		for _, s := range all {
+			lacking := f.Lacking(s)
+			if len(lacking) == 0 {
+				free++
 			}
-			gaps[at].in[q]++
+			for _, o := range lacking {
+				if lack[*o.Skip]++; !slices.ContainsFunc(gaps, func(g *Gap) bool { return g.Skip == *o.Skip }) {
+					gaps = append(gaps, &Gap{Skip: *o.Skip, Reason: o.Reason})
+				}
+			}
 		}
-	}
-	for _, g := range gaps {
-		for _, q := range requirements {
-			switch g.in[q] {
+		judged += min(free, 1)
+		for _, g := range gaps {
+			switch lack[g.Skip] {
 			case 0:
-			case all[q]:
-				g.Whole = append(g.Whole, q)
+			case len(all):
+				g.Whole = append(g.Whole, all[0].Requirement)
 			default:
-				g.part = append(g.part, q)
+				g.part = append(g.part, all[0].Requirement)
 			}
 		}
 	}
 	return gaps, judged
+}
+
+// byRequirement groups scenarios: those of a requirement stand together in the features.
+func byRequirement(scenarios []*features.Scenario) (groups [][]*features.Scenario) {
+	for i, s := range scenarios {
+		if i == 0 || s.Requirement != scenarios[i-1].Requirement {
+			groups = append(groups, nil)
+		}
+		last := &groups[len(groups)-1]
+		*last = append(*last, s)
+	}
+	return groups
 }
 
 // Named names the requirements of the catalogue; those of a group that is there whole as --only takes them.

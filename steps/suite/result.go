@@ -13,6 +13,7 @@ import (
 
 	"github.com/agentconform/agentconform/features"
 	"github.com/agentconform/agentconform/reports"
+	"github.com/agentconform/agentconform/reports/safe"
 	"github.com/agentconform/agentconform/spec"
 	"github.com/agentconform/agentconform/steps/evidence"
 	"github.com/agentconform/agentconform/steps/invariants"
@@ -22,34 +23,27 @@ import (
 
 // result collects what the run observed, in the order of the features, and how long it took to remove what was created.
 func (r *run) result(selected []*features.Scenario, removal time.Duration) *reports.Result {
+	c, text := r.target.Config, r.target.Redact.Text
 	res := &reports.Result{
 		Schema: reports.Schema,
 		Suite: reports.Suite{Version: r.Version, Commit: r.Commit, Interface: spec.Version,
-			Requirements: len(r.Catalogue.Requirements),
-			Digest:       r.Catalogue.Digest()},
-		Target: reports.Target{ControlPlane: r.target.Config.Target,
-			AgentServer: r.target.Redact.Text(r.target.AgentAddress()), Implementation: r.target.Config.Implementation, Rejecting: r.rejecting, Connection: r.target.Config.Connection(), Supports: r.target.Config.Supports},
+			Requirements: len(r.Catalogue.Requirements), Digest: r.Catalogue.Digest()},
+		Target: reports.Target{ControlPlane: c.Target, AgentServer: text(r.target.AgentAddress()),
+			Implementation: safe.Copy(c.Implementation, text), // its home page may be a URL with a password
+			Rejecting:      r.rejecting, Connection: c.Connection(), Supports: c.Supports},
 		Run: reports.Run{ID: r.target.RunID, Seed: r.Seed, StartedAt: r.start.UTC().Truncate(time.Millisecond),
-			DurationMS: time.Since(r.start).Milliseconds(), Command: r.target.Redact.Command("agentconform",
-				r.Arguments...), Arguments: r.target.Redact.Texts(r.Arguments),
-			Strict: slices.Contains(r.FailOn, "should"), ReadOnly: r.target.Config.ReadOnly, FailOn: strings.Join(r.FailOn,
-				" or "), Whole: r.RequireWhole, Stopped: r.target.Redact.Text(r.stopped)},
+			DurationMS: time.Since(r.start).Milliseconds(), Stopped: text(r.stopped), ReadOnly: c.ReadOnly,
+			Command:   r.target.Redact.Command("agentconform", r.Arguments...),
+			Arguments: r.target.Redact.Texts(r.Arguments), Strict: slices.Contains(r.FailOn, "should"),
+			FailOn: strings.Join(r.FailOn, " or "), Whole: r.RequireWhole},
 		Requirements: []reports.Requirement{},
 		Findings:     []reports.Finding{},
 		Coverage:     r.target.Collector.Coverage(r.target.Sides()...),
-		Timeline:     r.plane.Timeline(),
-		Ledger:       r.target.Ledger.Entries(),
+		Timeline:     safe.Copy(r.plane.Timeline(), text),
+		Ledger:       safe.Copy(r.target.Ledger.Entries(), text),
 	}
-	about := &res.Target.Implementation // its home page may be a URL with a password
-	r.redact(&about.Name, &about.Version, &about.URL, &about.Contact)
-	for t := range reports.Each(res.Timeline) {
-		r.redact(&t.Revision, &t.Deployment, &t.Status)
-	}
-	for e := range reports.Each(res.Ledger) {
-		r.redact(&e.ID, &e.Thread, &e.Deployment, &e.Address, &e.Reason)
-	}
-	for _, s := range selected {
-		r.addScenario(res, s)
+	for _, scenarios := range byRequirement(selected) {
+		res.Requirements = append(res.Requirements, r.requirement(scenarios[0].Requirement, scenarios))
 	}
 	explain(res, r.Catalogue)
 	if removal >= time.Second || r.stopped != "" {
@@ -88,35 +82,35 @@ func (r *run) reportSuiteErrors(res *reports.Result) {
 		reports.Count(len(mistakes), "request"), r.target.Redact.Excerpt(mistakes[0]))
 }
 
-func (r *run) addScenario(res *reports.Result, s *features.Scenario) {
-	v := r.verdicts[s.Key()]
+// requirement is what the run has learned of a requirement: the worst of its scenarios.
+func (r *run) requirement(of *features.Requirement, scenarios []*features.Scenario) reports.Requirement {
+	q := of.InResult()
+	q.Binding, q.Claimed = r.binding(of), features.Claims(r.target.Config.Supports).Promised(of)
+	for i, s := range scenarios {
+		scenario := r.scenario(s)
+		q.Scenarios = append(q.Scenarios, scenario)
+		if i == 0 || reports.Worse(q.Verdict, scenario.Verdict) != q.Verdict {
+			q.Verdict, q.Reason, q.Skip, q.BlockedBy = scenario.Verdict, scenario.Reason, scenario.Skip, scenario.BlockedBy
+		}
+	}
+	return q
+}
+
+func (r *run) scenario(s *features.Scenario) reports.Scenario {
+	v, name := r.verdicts[s.Key()], s.Key()+" "+s.Name
 	scenario := s.InResult()
-	scenario.Verdict, scenario.Reason = v.Verdict, r.target.Redact.Excerpt(v.Reason)
-	scenario.Skip, scenario.BlockedBy = v.Skip, r.blockers(v.Outcome)
+	scenario.Verdict, scenario.Reason, scenario.Skip = v.Verdict, r.target.Redact.Excerpt(v.Reason), v.Skip
+	scenario.BlockedBy, scenario.DurationMS = r.blockers(v.Outcome), v.took.Milliseconds()
 	for i := range scenario.Steps {
 		switch {
 		case i < v.step:
 			scenario.Steps[i].Verdict = reports.Passed
 		case i == v.step && v.sentence != "":
-			scenario.Steps[i].Verdict = scenario.Verdict
+			scenario.Steps[i].Verdict = v.Verdict
 		}
 	}
-	scenario.DurationMS = v.took.Milliseconds()
-	scenario.Exchanges = r.target.Collector.Of(s.Key() + " " + s.Name)
-	scenario.Fixtures = r.maker.Uses(s.Key() + " " + s.Name)
-	last := len(res.Requirements) - 1
-	if last < 0 || res.Requirements[last].ID != s.Requirement.ID {
-		q := s.Requirement.InResult()
-		q.Binding, q.Verdict = r.binding(s.Requirement), reports.Skipped
-		q.Claimed = features.Claims(r.target.Config.Supports).Promised(s.Requirement)
-		res.Requirements = append(res.Requirements, q)
-		last++
-	}
-	q := &res.Requirements[last]
-	q.Scenarios = append(q.Scenarios, scenario)
-	if worse := reports.Worse(q.Verdict, scenario.Verdict); worse != q.Verdict || len(q.Scenarios) == 1 {
-		q.Verdict, q.Reason, q.Skip, q.BlockedBy = worse, scenario.Reason, scenario.Skip, scenario.BlockedBy
-	}
+	scenario.Exchanges, scenario.Fixtures = r.target.Collector.Of(name), r.maker.Uses(name)
+	return scenario
 }
 
 // explain says of each failed requirement which other failures explain it.
@@ -190,12 +184,13 @@ func (r *run) seenAgain(f *reports.Finding, s *features.Scenario, first *verdict
 }
 
 func (r *run) finding(s *features.Scenario, sentence string, v outcome.Violation) reports.Finding {
-	expected, actual := outcome.CutAround(r.target.Redact.Text(v.Expected), r.target.Redact.Excerpt(v.Actual))
+	text := r.target.Redact.Text
+	expected, actual := outcome.CutAround(text(v.Expected), r.target.Redact.Excerpt(v.Actual))
 	f := reports.Finding{
-		Requirement: s.Requirement.ID, Summary: v.Summary, Step: sentence, Scenario: s.Key(), Expected: expected, Actual: actual, Hint: v.Hint,
-		Operation: v.Operation, Pointer: v.Pointer, Count: v.Count, Exchange: v.Exchange,
+		Requirement: s.Requirement.ID, Summary: text(v.Summary), Step: sentence, Scenario: s.Key(), Expected: expected,
+		Actual: actual, Hint: v.Hint, Operation: text(v.Operation), Pointer: text(v.Pointer), Count: v.Count,
+		Exchange: v.Exchange,
 	}
-	r.redact(&f.Summary, &f.Operation, &f.Pointer)
 	if v.Exchange > 0 {
 		f.Curl = r.target.Collector.Exchanges()[v.Exchange-1].Curl
 		f.Operation = cmp.Or(f.Operation, r.target.Collector.Observation(v.Exchange).Op.ID)
@@ -203,20 +198,10 @@ func (r *run) finding(s *features.Scenario, sentence string, v outcome.Violation
 	if f.Summary == "" {
 		f.Summary = cmp.Or(f.Observation(), sentence)
 	}
-	key := v.Key
-	if key == "" {
-		key = r.expressions.Pattern(sentence)
-	}
+	key := cmp.Or(v.Key, r.expressions.Pattern(sentence))
 	sum := sha256.Sum256([]byte(strings.Join([]string{f.Requirement, f.Operation, f.Pointer, key}, "\n")))
 	f.ID = hex.EncodeToString(sum[:6])
 	return f
-}
-
-// redact takes secrets out of texts that are reported.
-func (r *run) redact(texts ...*string) {
-	for _, text := range texts {
-		*text = r.target.Redact.Text(*text)
-	}
 }
 
 // absent lists the requirements of the catalogue that were not selected, with the option that left them out.
