@@ -56,13 +56,17 @@ func NewAgentServer(ctx context.Context, t *target.Target, agents *agent.Agents,
 type agentSession struct {
 	*agentServer
 	threads map[int]*thread
-	runs    map[int]*agent.GraphRun
-	by      map[int]Operation // that started the run
+	runs    map[int]*startedRun
 }
 
 func (h *agentServer) begin() session {
-	return &agentSession{agentServer: h, threads: map[int]*thread{}, runs: map[int]*agent.GraphRun{},
-		by: map[int]Operation{}}
+	return &agentSession{agentServer: h, threads: map[int]*thread{}, runs: map[int]*startedRun{}}
+}
+
+// startedRun is a run with the operation that has started it, or was to be refused.
+type startedRun struct {
+	*agent.GraphRun
+	by Operation
 }
 
 // thread is one that the sequence has created.
@@ -78,7 +82,7 @@ func (s *agentSession) applies(o Operation, group []Operation) bool {
 		return false
 	}
 	t := s.threads[o.Object]
-	_, known := s.by[o.Number]
+	run := s.runs[o.Number]
 	beside := has(group, o.Object, vocabulary...)
 	idle := t != nil && !slices.ContainsFunc(t.worlds, func(w world) bool { return w.pending != 0 })
 	switch o.Verb {
@@ -89,11 +93,11 @@ func (s *agentSession) applies(o Operation, group []Operation) bool {
 	case await:
 		return t != nil && o.Caller == t.owner && !beside && !idle
 	case retrieve, join:
-		return t != nil && known && s.runs[o.Number].ID != ""
+		return t != nil && run != nil && run.ID != ""
 	case start, startWaiting:
-		return idle && !known && !has(group, o.Object, starts...)
+		return idle && run == nil && !has(group, o.Object, starts...)
 	case rollBack, rollWaiting, startUnknown:
-		return t != nil && !known && !has(group, o.Object, start, startWaiting, await)
+		return t != nil && run == nil && !has(group, o.Object, start, startWaiting, await)
 	}
 	return t != nil && o.Verb == readState
 }
@@ -129,7 +133,7 @@ func (s *agentSession) send(ctx context.Context, d *done) {
 
 // startRun starts a run: one of the owner in its turn, and any other at once, since it is to be refused. A thread
 // may be busy for a moment after its last run.
-func (s *agentSession) startRun(ctx context.Context, d done, who target.Caller, t *thread) *agent.GraphRun {
+func (s *agentSession) startRun(ctx context.Context, d done, who target.Caller, t *thread) (g *agent.GraphRun) {
 	order, own := agent.Order{Waits: d.waits()}, *t.Thread
 	if d.rolls() {
 		order.Strategy = agent.RollbackStrategy
@@ -140,13 +144,12 @@ func (s *agentSession) startRun(ctx context.Context, d done, who target.Caller, 
 	if d.Verb == startUnknown || d.Caller != t.owner {
 		return common.Must(s.server.TryPost(ctx, who, &own, order))
 	}
-	for wait := 10 * time.Millisecond; ; wait *= 2 {
-		g := common.Must(s.server.Post(ctx, who, &own, order))
-		if g.ID != "" || d.rolls() || wait > time.Second {
-			return g
-		}
-		common.Check(client.Sleep(ctx, wait))
-	}
+	const first, longest, limit = 10 * time.Millisecond, 500 * time.Millisecond, 2 * time.Second
+	common.Check(client.Repeat(ctx, first, longest, time.Now().Add(limit), func() (bool, error) {
+		g = common.Must(s.server.Post(ctx, who, &own, order))
+		return g.ID != "" || d.rolls(), nil
+	}))
+	return g
 }
 
 // awaitEnd reads the state, and each run that may be in progress, until a history explains them or all had their
@@ -157,36 +160,33 @@ func (s *agentSession) awaitEnd(ctx context.Context, d *done, t *thread) {
 	for _, id := range may {
 		limit = limit.Add(s.runs[id].Order.Hold)
 		if slices.ContainsFunc(t.worlds, func(w world) bool { return w.pending == id }) {
-			j := s.server.JoinNow(ctx, s.runs[id])
+			j := s.server.JoinNow(ctx, s.runs[id].GraphRun)
 			defer j.Leave()
 			joins = append(joins, j)
 		}
 	}
-	for wait := 5 * time.Millisecond; ; wait = min(wait*3/2, 250*time.Millisecond) {
+	isRecent := func(j *agent.Joining) bool { return !j.Over() || time.Since(j.Ended) < s.agents.Patience() }
+	const first, longest = 5 * time.Millisecond, 250 * time.Millisecond
+	var last *agent.GraphRun
+	common.Check(client.Repeat(ctx, first, longest, limit, func() (bool, error) {
 		a := common.Must(s.server.State(ctx, s.callers[t.owner], t.Thread))
 		d.answer, d.retrieved = a, map[int]*client.Answer{}
 		if slices.ContainsFunc(t.worlds, func(w world) bool { return w.pending == 0 || s.runs[w.pending].CompleteIn(a) }) {
 			for _, id := range may {
-				d.retrieved[id] = common.Must(s.server.GetRun(ctx, s.callers[t.owner], s.runs[id]))
+				d.retrieved[id] = common.Must(s.server.GetRun(ctx, s.callers[t.owner], s.runs[id].GraphRun))
 			}
-			if last := s.ending(t, *d); last != nil {
-				common.Check(s.server.SurelyOver(ctx, last))
-				return
-			}
+			last = s.ending(t, *d)
 		}
-		if d.over = s.hadTheirTime(joins); d.over || time.Now().After(limit) {
-			break
-		}
-		common.Check(client.Sleep(ctx, wait))
+		d.over = !slices.ContainsFunc(joins, isRecent)
+		return last != nil || d.over, nil
+	}))
+	if last != nil {
+		common.Check(s.server.SurelyOver(ctx, last))
+		return
 	}
 	for _, id := range may {
-		common.Check(s.server.StillQueued(ctx, s.runs[id]))
+		common.Check(s.server.StillQueued(ctx, s.runs[id].GraphRun))
 	}
-}
-
-// hadTheirTime tells whether all joins were answered a while ago.
-func (s *agentSession) hadTheirTime(joins []*agent.Joining) bool {
-	return !slices.ContainsFunc(joins, func(j *agent.Joining) bool { return !j.Over() || time.Since(j.Ended) < s.agents.Patience() })
 }
 
 // inProgress are the runs that may be, or may be about to be removed.
@@ -205,7 +205,7 @@ func (t *thread) inProgress() (all []int) {
 func (s *agentSession) ending(t *thread, d done) *agent.GraphRun {
 	for _, w := range t.worlds {
 		if _, problem := s.ended(w, d); problem == nil && w.pending != 0 {
-			return s.runs[w.pending]
+			return s.runs[w.pending].GraphRun
 		}
 	}
 	return nil
@@ -213,17 +213,13 @@ func (s *agentSession) ending(t *thread, d done) *agent.GraphRun {
 
 // explain tries the operations of each thread in each order, and keeps the histories that explain their answers.
 func (s *agentSession) explain(_ context.Context, group []done) *Wrong {
-	for i := range group {
-		d := &group[i]
-		if slices.Contains(starts, d.Verb) {
-			s.by[d.Number], s.runs[d.Number] = d.Operation, d.started
+	for _, d := range group {
+		if d.started != nil {
+			s.runs[d.Number] = &startedRun{d.started, d.Operation}
 		}
 		if d.created != nil {
 			s.threads[d.Object] = d.created
 		}
-		d.raced = slices.ContainsFunc(group, func(other done) bool {
-			return other.Operation != d.Operation && other.Object == d.Object && slices.Contains(starts, other.Verb)
-		})
 	}
 	for at, t := range s.threads {
 		about := slices.DeleteFunc(slices.Clone(group), func(d done) bool {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"net/http"
 	"reflect"
 	"slices"
 	"sync"
@@ -195,7 +196,7 @@ func together(ctx context.Context, s session, group []Operation) ([]done, error)
 	all, errs := make([]done, len(group)), make([]error, len(group))
 	var wait sync.WaitGroup
 	for i, o := range group {
-		all[i].Operation, all[i].beside = o, len(group) > 1
+		all[i].Operation, all[i].group = o, group
 		wait.Go(func() { errs[i] = common.Try(func() { s.send(ctx, &all[i]) }) })
 	}
 	wait.Wait()
@@ -212,11 +213,14 @@ func has(group []Operation, object int, verbs ...string) bool {
 // done is an operation that was sent, with what was seen.
 type done struct {
 	Operation
+	group  []Operation    // all that were sent at the same time, with it
 	answer *client.Answer // nil where there was none
-	beside bool           // others were sent at the same time
 	agentSeen
 	planeSeen
 }
+
+// beside tells whether others were sent at the same time.
+func (d *done) beside() bool { return len(d.group) > 1 }
 
 // Wrong is an answer that no history explains, and the requirement that it breaks.
 type Wrong struct {
@@ -227,6 +231,23 @@ type Wrong struct {
 
 func wrong(requirement string, o *outcome.Outcome) *Wrong {
 	return &Wrong{Requirement: requirement, Outcome: o}
+}
+
+// want is nothing where the answer is as expected, else what is wrong.
+func want(is bool, requirement string, a *client.Answer, expected string) *Wrong {
+	switch {
+	case is:
+		return nil
+	case a == nil:
+		return wrong(requirement, outcome.Violated(nil, expected, "no answer"))
+	}
+	return wrong(requirement, outcome.Violated(a, expected, "%s", outcome.Seen(a)))
+}
+
+// wantRefusal is nothing where an answer, which may have another purpose in words, is a refusal. So is a connection
+// that is closed.
+func wantRefusal(requirement string, a *client.Answer, of string) *Wrong {
+	return want(a == nil || a.Status >= http.StatusBadRequest, requirement, a, "a status of 400 or above"+of)
 }
 
 // explained tries operations in each order, and returns the histories that may follow the given ones and explain the

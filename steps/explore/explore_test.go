@@ -71,7 +71,7 @@ func TestUpdatesAtTheSameTimeAreTriedInEachOrder(t *testing.T) {
 	s := &planeSession{controlPlane: &controlPlane{values: map[string]any{"repo_ref 2": "next", "graph_config_path 2": "b.json", "repo_ref null": nil}},
 		deployments: map[int]*deployment{0: {owner: "CP-UPDATE-1"}}}
 	answered := func(verb, with, body string) done {
-		d := done{Operation: Operation{Caller: theClient, Verb: verb, With: with}, answer: &client.Answer{Status: 200, Body: []byte(body)}, beside: true}
+		d := done{Operation: Operation{Caller: theClient, Verb: verb, With: with}, answer: &client.Answer{Status: 200, Body: []byte(body)}, group: make([]Operation, 2)}
 		d.lists = []*client.Answer{d.answer}
 		return d
 	}
