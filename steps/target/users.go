@@ -102,17 +102,14 @@ func (t *Target) Caller(name string) (Caller, error) {
 	if len(t.Config.Users) == 0 {
 		return Caller{}, outcome.Needs("users")
 	}
+	key := map[string]string{TheOtherUser: "users.1", aStudioUser: studioKey}[name]
 	switch first := t.present().Users[0]; {
 	case name == TheUser:
 		return t.Owner(), nil
-	case name == TheOtherUser && len(t.Config.Users) < 2:
-		return Caller{}, outcome.Needs("users.1", " (add a second user under users)")
-	case name == TheOtherUser:
-		return t.CallerWith("users.1"), nil
-	case name == aStudioUser && len(t.Config.Agent.StudioHeaders) == 0:
-		return Caller{}, outcome.Needs(studioKey)
-	case name == aStudioUser:
-		return t.CallerWith(studioKey), nil
+	case key != "" && !t.Config.Has(key):
+		return Caller{}, outcome.Needs(key)
+	case key != "":
+		return t.CallerWith(key), nil
 	case planesSchemes[name] != "":
 		return t.planesCaller(name)
 	default:
