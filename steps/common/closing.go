@@ -12,7 +12,6 @@ import (
 
 	"github.com/tidwall/gjson"
 
-	"github.com/agentconform/agentconform/reports"
 	"github.com/agentconform/agentconform/spec"
 	"github.com/agentconform/agentconform/steps/client"
 	"github.com/agentconform/agentconform/steps/evidence"
@@ -150,48 +149,45 @@ func (w *closing) noServerError() error {
 		}
 		found[operation+" "+status].Count++
 	}
-	o := &outcome.Outcome{Verdict: reports.Failed}
+	var all []outcome.Violation
 	for _, key := range slices.Sorted(maps.Keys(found)) {
-		o.Violations = append(o.Violations, *found[key])
+		all = append(all, *found[key])
 	}
-	return o.OrNil()
+	return outcome.All(all)
 }
 
 // contractIsKept makes a finding of each fault that the contract found in the answers of an operation.
 func (w *closing) contractIsKept(context.Context) error {
-	o := &outcome.Outcome{Verdict: reports.Failed}
-	for _, v := range w.target.Collector.Violations(w.operation) {
-		o.Violations = append(o.Violations, outcome.Violation{
-			Summary:  fmt.Sprintf("%s %d: expected %s at %s", v.Operation, v.Status, v.Expected, cmp.Or(v.Pointer, "the body")),
-			Expected: v.Expected, Actual: v.Actual, Operation: v.Operation, Pointer: v.Pointer,
-			Exchange: v.Exchange, Count: v.Count, Key: v.Key(), Words: wordsAt(v.Pointer),
-		})
-	}
-	return o.OrNil()
+	return outcome.All(w.violations())
 }
 
-// wordsAt are the neutral words that a violation at a pointer may be about.
-func wordsAt(pointer string) []string {
-	if at := path.Base(pointer); at == spec.AnySource || at == spec.NeutralField {
-		return []string{at}
+// violations are what the contract says against the answers of the operation.
+func (w *closing) violations() (all []outcome.Violation) {
+	for _, v := range w.target.Collector.Violations(w.operation) {
+		var words []string // neutral ones that it may be about
+		if at := path.Base(v.Pointer); at == spec.AnySource || at == spec.NeutralField {
+			words = []string{at}
+		}
+		all = append(all, outcome.Violation{
+			Summary:  fmt.Sprintf("%s %d: expected %s at %s", v.Operation, v.Status, v.Expected, cmp.Or(v.Pointer, "the body")),
+			Expected: v.Expected, Actual: v.Actual, Operation: v.Operation, Pointer: v.Pointer,
+			Exchange: v.Exchange, Count: v.Count, Key: v.Key(), Words: words,
+		})
 	}
-	return nil
+	return all
 }
 
 // everyStatusKnown makes a finding of a revision's status that is none of the interface, in whichever answer it was
 // seen.
 func (w *closing) everyStatusKnown() error {
-	o := &outcome.Outcome{Verdict: reports.Failed}
-	for _, v := range w.target.Collector.Violations(w.operation) {
+	var all []outcome.Violation
+	for _, v := range w.violations() {
 		if v.Pointer == "/status" {
-			o.Violations = append(o.Violations, outcome.Violation{
-				Summary:  "the status of a revision is not one of the thirteen",
-				Expected: v.Expected, Actual: v.Actual, Operation: v.Operation, Pointer: v.Pointer, Exchange: v.Exchange,
-				Count: 1, Key: UnknownStatus,
-			})
+			v.Summary, v.Count, v.Key = "the status of a revision is not one of the thirteen", 1, UnknownStatus
+			all = append(all, v)
 		}
 	}
-	return o.OrNil()
+	return outcome.All(all)
 }
 
 // UnknownStatus tells apart the finding of a status outside the interface, whichever sentence shows it.

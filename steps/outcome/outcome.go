@@ -129,18 +129,17 @@ func First(all []*Outcome) error {
 	return all[0]
 }
 
-// OrNil returns the outcome with its reason, or nothing where there was no violation.
-func (o *Outcome) OrNil() error {
-	if len(o.Violations) == 0 {
+// All says what several violations show, each another fault; nothing where there is none.
+func All(found []Violation) error {
+	if len(found) == 0 {
 		return nil
 	}
 	var reasons []string
-	for _, v := range o.Violations {
+	for _, v := range found {
 		reasons = append(reasons, v.Summary)
 	}
 	slices.Sort(reasons)
-	o.Reason = strings.Join(slices.Compact(reasons), "; ")
-	return o
+	return &Outcome{Verdict: reports.Failed, Reason: strings.Join(slices.Compact(reasons), "; "), Violations: found}
 }
 
 // Blocked says that a precondition could not be brought about.
