@@ -127,15 +127,12 @@ func (r *run) blockUnknownWords(selected []*features.Scenario) {
 		if v.Verdict != reports.Failed {
 			continue
 		}
-		var rest []outcome.Violation
 		var doubtful []string
-		for _, violation := range v.Violations {
-			if words := r.doubtfulWords(seen, s, violation); len(words) > 0 {
-				doubtful = append(doubtful, words...)
-			} else {
-				rest = append(rest, violation)
-			}
-		}
+		rest := slices.DeleteFunc(slices.Clone(v.Violations), func(violation outcome.Violation) bool {
+			words := r.doubtfulWords(seen, s, violation)
+			doubtful = append(doubtful, words...)
+			return len(words) > 0
+		})
 		switch {
 		case len(doubtful) == 0:
 		case len(rest) > 0:
