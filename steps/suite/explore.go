@@ -31,9 +31,8 @@ func (r *run) explore(ctx context.Context, selected []*features.Scenario) []*fea
 		return selected
 	}
 	var all []*explore.Explorer
-	known := func(id string) bool { return r.told(selected, id) }
 	for _, profile := range []string{features.ControlPlane, features.AgentServer} {
-		e, err := r.explorer(ctx, profile, selected, known)
+		e, err := r.explorer(ctx, profile, selected)
 		if err != nil && !r.automatic() {
 			r.noteUnexplored(profile, err)
 		}
@@ -81,9 +80,10 @@ func (r *run) automatic() bool { return r.Explore == Automatic && r.ExploreCase 
 
 // explorer returns an explorer of a half of the interface; none where there is no reason to explore it. The error says why it
 // cannot be explored. Deployments are expensive elsewhere: there max_deployments says how many may be created.
-func (r *run) explorer(ctx context.Context, profile string, selected []*features.Scenario,
-	known func(string) bool) (*explore.Explorer, error) {
+func (r *run) explorer(ctx context.Context, profile string,
+	selected []*features.Scenario) (*explore.Explorer, error) {
 	c, ofPlane := r.target.Config, profile == features.ControlPlane
+	known := func(id string) bool { return r.told(selected, id) }
 	address := r.target.AgentAddress()
 	if ofPlane {
 		address = c.Target
@@ -145,31 +145,26 @@ func (r *run) noteUnexplored(profile string, why error) {
 
 // addFailure adds what exploration has found after the scenarios of its requirement.
 func (r *run) addFailure(selected []*features.Scenario, f *explore.Failure) []*features.Scenario {
-	last := -1
+	at := len(selected)
 	for i, s := range selected {
 		if s.Requirement.ID == f.Requirement {
-			last = i
+			at = i + 1
 		}
-	}
-	if last < 0 {
-		last = len(selected) - 1
 	}
 	s := &features.Scenario{Requirement: r.Catalogue.Find(f.Requirement), Name: f.Name, URI: f.URI, Line: f.Line}
 	var told []string
+	keyword := "When"
 	for i, o := range f.Operations {
 		told = append(told, o.String())
-		keyword := "When"
-		if i > 0 {
-			keyword = "And"
-		}
 		s.Steps = append(s.Steps, features.Step{Keyword: keyword, Text: o.String(), Line: i + 1})
+		keyword = "And"
 	}
 	v := &f.Violations[0]
 	v.Key, v.Count = "exploration", f.Count
 	v.Hint = "the sequence: " + strings.Join(told, "; ")
 	v.Summary = fmt.Sprintf("after %s: expected %s, got %s", reports.Count(len(f.Operations), "operation"), v.Expected,
 		v.Actual)
-	found := &verdict{Outcome: f.Outcome, step: len(s.Steps) - 1, sentence: s.Steps[len(s.Steps)-1].Text}
+	found := &verdict{Outcome: f.Outcome, step: len(s.Steps) - 1, sentence: told[len(told)-1]}
 	r.verdicts[s.Key()] = found
 	r.failures = append(r.failures, s)
 	if f.Judged > 1 {
@@ -178,7 +173,7 @@ func (r *run) addFailure(selected []*features.Scenario, f *explore.Failure) []*f
 			found.again = &verdict{Outcome: &outcome.Outcome{Verdict: reports.Passed}}
 		}
 	}
-	return slices.Insert(selected, last+1, s)
+	return slices.Insert(selected, at, s)
 }
 
 // onThisMachine tells whether an address is on the loopback interface.
