@@ -49,7 +49,7 @@ func NewAgentServer(ctx context.Context, t *target.Target, agents *agent.Agents,
 			h.callers = append(h.callers, caller)
 		}
 	}
-	return &Explorer{half: h, Profile: features.AgentServer, uri: agentURI}, nil
+	return &Explorer{features.AgentServer, agentURI, h.begin}, nil
 }
 
 // agentSession is one sequence, with what is known of its threads and runs.

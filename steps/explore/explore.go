@@ -20,20 +20,15 @@ import (
 
 // Explorer explores one half of the interface at a target.
 type Explorer struct {
-	half
 	Profile string // of its requirements
 	uri     string // stands for the file of a scenario
+	begin   func() session
 }
 
-// half is a half of the interface, with what is known of it before any sequence.
-type half interface {
+// session is one sequence at the target, with what is known of the half, and of the objects that it has created.
+type session interface {
 	// sequence returns random operations that apply, as far as that is known before they are sent.
 	sequence(random *rand.Rand, n int) []Operation
-	begin() session
-}
-
-// session is one sequence at the target, with what is known of the objects that it has created.
-type session interface {
 	// applies tells whether what the operation needs is there, beside those that are sent at the same time.
 	applies(o Operation, group []Operation) bool
 	// send sends one operation. Others are sent at the same time: it changes nothing but what was done. An error that
@@ -90,7 +85,8 @@ func (e *Explorer) Explore(ctx context.Context, seed int64, operations int) (r R
 		wait.Go(func() {
 			for i := int(next.Add(1)) - 1; i < n && failed.Load() < enough && ctx.Err() == nil; i = int(next.Add(1)) - 1 {
 				random := rand.New(rand.NewPCG(uint64(seed), uint64(i)))
-				found, count, err := e.try(ctx, i+1, e.sequence(random, min(perSequence, operations-i*perSequence)))
+				all := e.begin().sequence(random, min(perSequence, operations-i*perSequence))
+				found, count, err := e.try(ctx, i+1, all)
 				mu.Lock()
 				if r.add(count, err); found != nil {
 					failures = append(failures, found)

@@ -60,7 +60,7 @@ func NewControlPlane(t *target.Target, p *plane.Plane, known func(requirement st
 	if most := c.MaxDeployments; most > 0 {
 		h.budget.Store(int64(most - len(t.Ledger.Left(evidence.Deployment))))
 	}
-	return &Explorer{half: h, Profile: features.ControlPlane, uri: planeURI}, nil
+	return &Explorer{features.ControlPlane, planeURI, h.begin}, nil
 }
 
 // change returns the body of an update, and the fields of the source to which it gives a value.
