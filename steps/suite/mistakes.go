@@ -16,25 +16,24 @@ import (
 )
 
 // blockRejected blocks, at the end of a run, scenarios of a side that refused every request with the configured
-// credentials: the cause is the configuration, not the target.
-func (r *run) blockRejected(selected []*features.Scenario) {
+// credentials: the cause is the configuration, not the target. It returns these sides, and why.
+func (r *run) blockRejected(selected []*features.Scenario) (sides []string, why string) {
 	for _, side := range []spec.Side{spec.AgentServer, spec.ControlPlane} {
 		status := refusedAll(r.target, side)
 		if status == 0 {
 			continue
 		}
-		r.rejecting = append(r.rejecting, string(side))
+		sides = append(sides, string(side))
 		keys, what := credentialsOf(r.target, side, status)
-		r.rejected = "the target refuses " + what
-		if side == spec.AgentServer {
-			r.rejected = "the agent server refuses " + what
-		}
+		why = map[spec.Side]string{spec.ControlPlane: "the target", spec.AgentServer: "the agent server"}[side] +
+			" refuses " + what
 		for _, s := range selected {
 			if v := r.verdicts[s.Key()]; needsSide(r.target, s, side) && r.followsFromRejection(s, v.Outcome) {
-				v.Outcome = outcome.Blocked("%s", r.rejected).By(reports.ByKey, keys...)
+				v.Outcome = outcome.Blocked("%s", why).By(reports.ByKey, keys...)
 			}
 		}
 	}
+	return sides, why
 }
 
 // askOnceMore asks an agent server that has refused every request with the credentials of the configuration for an
@@ -116,10 +115,10 @@ func credentialsOf(t *target.Target, side spec.Side, status int) (keys []string,
 
 // blockUnknownWords blocks, at the end of a run, what failed over words that `vocabulary` maps to something that the
 // target has never shown: the cause is the configuration, not the target. What failed over anything else stays
-// failed.
-func (r *run) blockUnknownWords(selected []*features.Scenario) {
+// failed. It returns these words.
+func (r *run) blockUnknownWords(selected []*features.Scenario) (unknown []string) {
 	if len(r.target.Client.Words) == 0 {
-		return
+		return nil
 	}
 	seen := r.target.Collector.Words()
 	for _, s := range selected {
@@ -146,9 +145,10 @@ func (r *run) blockUnknownWords(selected []*features.Scenario) {
 			for _, name := range doubtful {
 				v.By(reports.ByKey, "vocabulary."+name)
 			}
-			r.unknownWords = append(r.unknownWords, doubtful...)
+			unknown = append(unknown, doubtful...)
 		}
 	}
+	return unknown
 }
 
 // doubtfulWords are the words on which a violation may depend and which the target has never shown. Where a scenario
@@ -182,9 +182,9 @@ func aboutWords(t *target.Target, seen *evidence.Words, names []string) string {
 
 // tellWords concludes that a run is not conformant where `vocabulary` kept something from being judged, or where the
 // target uses the interface's own word instead: then the target is known wrongly.
-func (r *run) tellWords(res *reports.Result) {
+func (r *run) tellWords(res *reports.Result, unknown []string) {
 	seen := r.target.Collector.Words()
-	mistaken := append(r.unknownWords, seen.Unchanged()...)
+	mistaken := append(unknown, seen.Unchanged()...)
 	slices.Sort(mistaken)
 	if mistaken = slices.Compact(mistaken); len(mistaken) > 0 && res.Verdict != reports.NonConformant {
 		res.Verdict, res.Headline = reports.Incomplete, aboutWords(r.target, seen, mistaken)

@@ -24,13 +24,15 @@ import (
 // result collects what the run observed, in the order of the features, and how long it took to remove what was created.
 func (r *run) result(selected []*features.Scenario, removal time.Duration) *reports.Result {
 	c, text := r.target.Config, r.target.Redact.Text
+	rejecting, rejected := r.blockRejected(selected)
+	unknownWords := r.blockUnknownWords(selected)
 	res := &reports.Result{
 		Schema: reports.Schema,
 		Suite: reports.Suite{Version: r.Version, Commit: r.Commit, Interface: spec.Version,
 			Requirements: len(r.Catalogue.Requirements), Digest: r.Catalogue.Digest()},
 		Target: reports.Target{ControlPlane: c.Target, AgentServer: text(r.target.AgentAddress()),
 			Implementation: safe.Copy(c.Implementation, text), // its home page may be a URL with a password
-			Rejecting:      r.rejecting, Connection: c.Connection(), Supports: c.Supports},
+			Rejecting:      rejecting, Connection: c.Connection(), Supports: c.Supports},
 		Run: reports.Run{ID: r.target.RunID, Seed: r.Seed, StartedAt: r.start.UTC().Truncate(time.Millisecond),
 			DurationMS: time.Since(r.start).Milliseconds(), Stopped: text(r.stopped), ReadOnly: c.ReadOnly,
 			Command:   r.target.Redact.Command("agentconform", r.Arguments...),
@@ -62,8 +64,8 @@ func (r *run) result(selected []*features.Scenario, removal time.Duration) *repo
 	reports.SetScope(res, absent(r.Catalogue, r.Select, res))
 	res.Unseen = r.unseen(res)
 	res.Verdict = reports.ConcludeRun(res)
-	res.Headline = r.headline(res)
-	r.tellWords(res)
+	res.Headline = r.headline(res, rejected)
+	r.tellWords(res, unknownWords)
 	r.reportSuiteErrors(res)
 	return res
 }
@@ -254,7 +256,7 @@ func (r *run) judgedApart() (all []invariants.Other) {
 
 // headline is the most important cause in one sentence. A wrong address or rejected credentials come before any single
 // failure.
-func (r *run) headline(res *reports.Result) string {
+func (r *run) headline(res *reports.Result, rejected string) string {
 	if r.unreachable != "" {
 		return r.unreachable
 	}
@@ -272,8 +274,8 @@ func (r *run) headline(res *reports.Result) string {
 	if total == 0 {
 		return "every selected scenario was skipped, no request was sent"
 	}
-	if r.rejected != "" && res.Verdict == reports.Incomplete {
-		return r.rejected
+	if rejected != "" && res.Verdict == reports.Incomplete {
+		return rejected
 	}
 	if len(res.Unseen) > 0 && res.Verdict == reports.Incomplete && unlocking(r.target, res.Unseen[0]) != "" {
 		return fmt.Sprintf("no successful answer of the %s was seen: set %s", strings.ReplaceAll(res.Unseen[0], "-", " "),

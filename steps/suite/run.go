@@ -79,12 +79,9 @@ type run struct {
 	failures    []*features.Scenario             // that exploration has found
 
 	// What kept the run from judging all that was selected:
-	unreachable  string   // why no request was answered
-	rejecting    []string // sides that have refused every request with the credentials of the configuration
-	rejected     string   // why, where a side has refused every request with the credentials of the configuration
-	unknownWords []string // entries of vocabulary that kept something from being judged
-	cut          bool     // the context ended before all that sends requests was judged
-	stopped      string   // what ended the run before all was judged; "" where nothing did
+	unreachable string // why no request was answered
+	cut         bool   // the context ended before all that sends requests was judged
+	stopped     string // what ended the run before all was judged; "" where nothing did
 
 	mu       sync.Mutex
 	verdicts map[string]*verdict // by scenario
@@ -155,10 +152,7 @@ func Run(ctx context.Context, o Options) (*reports.Result, error) {
 	} else {
 		r.clean(ctx)
 	}
-	removal := time.Since(ended)
-	r.blockRejected(selected)
-	r.blockUnknownWords(selected)
-	return r.result(selected, removal), nil
+	return r.result(selected, time.Since(ended)), nil
 }
 
 func newRun(ctx context.Context, o Options) (*run, error) {
