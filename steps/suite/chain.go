@@ -54,16 +54,13 @@ func (r *run) chain(s *features.Scenario, v outcome.Violation, updates []evidenc
 // comes later.
 func (r *run) updates() (all []evidence.Observation) {
 	for _, o := range r.target.Collector.Observations() {
-		if o.Op.ID == updateDeployment && o.Status/100 == 2 {
+		if o.Op.ID == "update-deployment" && o.Status/100 == 2 {
 			o.Part = reports.SetUp
 			all = append(all, o)
 		}
 	}
 	return all
 }
-
-// updateDeployment is the id of the operation in the contract.
-const updateDeployment = "update-deployment"
 
 // withUpdates adds the updates by others of the deployments that a chain is about: a deployment that scenarios lease in
 // turn is as the one before has left it.

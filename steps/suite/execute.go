@@ -93,13 +93,9 @@ func (r *run) judgeAgain(ctx context.Context, scenarios []*features.Scenario) er
 
 // contents returns the features that hold the scenarios.
 func (r *run) contents(scenarios []*features.Scenario) []godog.Feature {
-	needed := map[string]bool{}
-	for _, s := range scenarios {
-		needed[s.URI] = true
-	}
 	var all []godog.Feature
 	for _, f := range r.Catalogue.Files {
-		if needed[f.URI] {
+		if slices.ContainsFunc(scenarios, func(s *features.Scenario) bool { return s.URI == f.URI }) {
 			all = append(all, godog.Feature{Name: f.URI, Contents: f.Content})
 		}
 	}
@@ -132,7 +128,8 @@ func (e *execution) before(ctx context.Context, sc *godog.Scenario) (context.Con
 	if r.repeats {
 		name += " (judged again)"
 	}
-	ctx = client.WithUrgency(evidence.WithScenario(ctx, name, r.position(s)))
+	place := slices.Index(r.Catalogue.Scenarios(), s) + 1
+	ctx = client.WithUrgency(evidence.WithScenario(ctx, name, place))
 	if o := r.preclude(ctx, s); o != nil {
 		e.end(o, "")
 		return ctx, godog.ErrSkip
@@ -154,15 +151,15 @@ func (r *run) define(d *common.Definitions, scene *common.Scene) {
 
 // preclude says why a scenario is not run.
 func (r *run) preclude(ctx context.Context, s *features.Scenario) *outcome.Outcome {
-	lacking := r.forecast.Lacking(s)
+	leftOut, lacking := r.forecast.leftOut(s), r.forecast.lacks(s)
 	switch {
-	case r.forecast.leftOut(s) != nil:
+	case leftOut != nil:
+		return leftOut
 	case ctx.Err() != nil && !s.Terms.Record:
 		return outcome.Inconclusive("not run: %v", context.Cause(ctx)).By(reports.ByRun, "ended")
 	case r.unreachable != "":
 		return outcome.Blocked("%s", r.unreachable).By(reports.ByTarget, r.target.Address())
-	}
-	if len(lacking) > 0 {
+	case len(lacking) > 0:
 		return lacking[0]
 	}
 	return nil
@@ -223,9 +220,4 @@ func (e *execution) end(o *outcome.Outcome, sentence string) {
 		r.target.Progress(target.Event{Kind: target.Ended, Name: s.Name, Text: s.Requirement.ID, Verdict: o.Verdict,
 			Reason: r.target.Redact.Excerpt(o.Reason), BlockedBy: r.blockers(o), Elapsed: e.verdict.took})
 	}
-}
-
-// position is the scenario's place in the features, from 1.
-func (r *run) position(s *features.Scenario) int {
-	return slices.Index(r.Catalogue.Scenarios(), s) + 1
 }

@@ -60,39 +60,26 @@ func (f *Forecast) Lacking(s *features.Scenario) []*outcome.Outcome {
 }
 
 func (f *Forecast) leftOut(s *features.Scenario) *outcome.Outcome {
-	if f.selection.skips(s.Requirement) {
+	c, chosen, profile := f.config, f.selection.Profiles, s.Requirement.Profile
+	ofAgent, unclaimed := profile == features.AgentServer, features.Claims(c.Supports).Lacks(s.Requirement)
+	switch {
+	case f.selection.skips(s.Requirement):
 		return outcome.Skipped(reports.NotSelected, "--skip", "not selected: skipped with --skip")
-	}
-	profile := s.Requirement.Profile
-	if chosen := f.selection.Profiles; len(chosen) > 0 && !slices.Contains(chosen, profile) {
+	case len(chosen) > 0 && !slices.Contains(chosen, profile):
 		return outcome.Skipped(reports.NotSelected, "--profile", "not selected: the run is limited to --profile %s",
 			strings.Join(chosen, ","))
-	}
-	if word := features.Claims(f.config.Supports).Lacks(s.Requirement); word != "" {
-		return outcome.Skipped(reports.NotClaimed, word, "not claimed: supports does not name %s", word)
-	}
-	if f.config.Target == "" && (profile != features.AgentServer || len(f.shared(s)) > 0) {
+	case unclaimed != "":
+		return outcome.Skipped(reports.NotClaimed, unclaimed, "not claimed: supports does not name %s", unclaimed)
+	case c.Target == "" && (!ofAgent || len(f.shared(s)) > 0):
 		return outcome.Needs("target", " (the URL of a control plane)")
-	}
-	if o := f.locked(s); o != nil {
-		return o
-	}
-	if f.config.ReadOnly && writes(s) {
+	case !ofAgent && !c.HasCredentials() && !s.Terms.Anonymous:
+		return outcome.Needs("credentials.api_key")
+	case ofAgent && c.AgentTarget != "" && f.refuses && !s.Terms.Anonymous:
+		return outcome.Needs("users")
+	case c.ReadOnly && writes(s):
 		return outcome.ReadOnly()
 	}
 	return f.over[s.Key()]
-}
-
-// locked skips a scenario that needs credentials of which none are configured.
-func (f *Forecast) locked(s *features.Scenario) *outcome.Outcome {
-	switch {
-	case s.Terms.Anonymous:
-	case s.Requirement.Profile != features.AgentServer && !f.config.HasCredentials():
-		return outcome.Needs("credentials.api_key")
-	case s.Requirement.Profile == features.AgentServer && f.config.AgentTarget != "" && f.refuses:
-		return outcome.Needs("users")
-	}
-	return nil
 }
 
 // writes tells whether a scenario may change the target, whatever the configuration.

@@ -318,14 +318,6 @@ func uniform(t *target.Target, statuses map[int]int) string {
 	return ""
 }
 
-// addresses are those that are known before the run begins.
-func addresses(t *target.Target) string {
-	if t.Config.Target != "" && t.Config.AgentTarget != "" {
-		return t.Config.Target + ", agent server " + t.Config.AgentTarget
-	}
-	return t.Address()
-}
-
 // unseen lists the halves with a passed requirement of which no successful answer to an operation of the interface was
 // seen. A server that refuses everything passes every requirement about refusals, and implements nothing.
 func (r *run) unseen(res *reports.Result) (halves []string) {

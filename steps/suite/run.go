@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -116,8 +117,8 @@ func Run(ctx context.Context, o Options) (*reports.Result, error) {
 
 	r.forecast.Spend(selected)
 	r.forecast.Share(selected)
-	r.target.Progress(target.Event{Kind: target.Planned, Name: addresses(r.target), Total: len(selected), Seed: r.Seed,
-		Deployments: r.forecast.Plan(selected).Deployments})
+	r.target.Progress(target.Event{Kind: target.Planned, Name: strings.Join(o.Config.Addresses(), ", agent server "),
+		Total: len(selected), Seed: r.Seed, Deployments: r.forecast.Plan(selected).Deployments})
 	if err := r.reach(within); err != nil {
 		r.unreachable = err.Error()
 	} else if err := r.forecast.Look(within, r.plane, r.agents); err != nil && ctx.Err() == nil {
