@@ -43,12 +43,13 @@ func (w *closing) define(r *Definitions) {
 	r.Given(`at least one answer to "([^"]+)" in this run`, w.anAnswerSeen)
 	r.Given(`a new revision whose status was seen in this run`, w.aStatusSeen)
 	r.When(`all such answers are read`, func() error { return nil })
-	r.When(`all its answers to requests that (keep the contract|keep the contract or have an invalid parameter|break the contract in another way|break the contract) are read`, w.answersAreRead)
+	r.When(`all its answers to requests that (keep the contract|keep the contract or have an invalid parameter|`+
+		`break the contract in another way|break the contract) are read`, w.answersAreRead)
 	r.When(`all answers to "([^"]+)" are compared with the contract`, func(string) error { return nil })
 	r.Then(`each is JSON with a string "detail"`, func() error { return Each(w.answers, HasDetail) })
 	r.Then(`each is an HTTPValidationError`, func() error { return Each(w.answers, ValidationError) })
 	r.Then(`none has a status of 500 or above`, w.noServerError)
-	r.Then(`all answers match the contract`, w.contractIsKept)
+	r.Then(`all answers match the contract`, func() error { return outcome.All(w.violations()) })
 	r.Then(`no answer has an unknown status`, w.everyStatusKnown)
 }
 
@@ -69,13 +70,17 @@ func (w *closing) aSideThatAnswered(side string) error {
 	return nil
 }
 
-// answersAreRead chooses the requests whose answers are judged. Section 7 says how invalid parameters are answered, and
-// nothing of any other request that breaks the contract.
+// kinds are the requests whose answers are judged. Section 7 says how invalid parameters are answered, and nothing of any
+// other request that breaks the contract.
+var kinds = map[string][]evidence.Asked{
+	"keep the contract": {evidence.Kept},
+	"keep the contract or have an invalid parameter": {evidence.Kept, evidence.Parameter},
+	"break the contract":                             {evidence.Parameter, evidence.Broken},
+	"break the contract in another way":              {evidence.Broken},
+}
+
 func (w *closing) answersAreRead(asked string) error {
-	w.asked = map[string][]evidence.Asked{
-		"keep the contract": {evidence.Kept}, "keep the contract or have an invalid parameter": {evidence.Kept, evidence.Parameter},
-		"break the contract": {evidence.Parameter, evidence.Broken}, "break the contract in another way": {evidence.Broken},
-	}[asked]
+	w.asked = kinds[asked]
 	if len(w.target.Collector.AnswersTo(w.side, w.asked...)) == 0 {
 		return outcome.Inconclusive("the %s answered no request of this kind in this run", strings.ReplaceAll(string(w.side), "-", " "))
 	}
@@ -156,12 +161,7 @@ func (w *closing) noServerError() error {
 	return outcome.All(all)
 }
 
-// contractIsKept makes a finding of each fault that the contract found in the answers of an operation.
-func (w *closing) contractIsKept(context.Context) error {
-	return outcome.All(w.violations())
-}
-
-// violations are what the contract says against the answers of the operation.
+// violations are what the contract says against the answers of the operation: each is a finding.
 func (w *closing) violations() (all []outcome.Violation) {
 	for _, v := range w.target.Collector.Violations(w.operation) {
 		var words []string // neutral ones that it may be about

@@ -351,10 +351,11 @@ func byRequirement(scenarios []*features.Scenario) (groups [][]*features.Scenari
 // Named names the requirements of the catalogue; those of a group that is there whole as --only takes them.
 func (g *Gap) Named(c *features.Catalogue) string {
 	var names []string
+	isJudged := func(q *features.Requirement) bool { return !slices.Contains(g.Whole, q) }
 	for _, q := range g.Whole {
 		name := q.ID
 		for _, pattern := range groups(q.ID) {
-			if members := matching(c, pattern); len(members) > 2 && isSubset(members, g.Whole) {
+			if members := matching(c, pattern); len(members) > 2 && !slices.ContainsFunc(members, isJudged) {
 				name = pattern
 				break
 			}
@@ -373,8 +374,4 @@ func (g *Gap) Named(c *features.Catalogue) string {
 func groups(id string) []string {
 	side, _, _ := strings.Cut(id, "-")
 	return []string{side + "-*", id[:strings.LastIndex(id, "-")+1] + "*"}
-}
-
-func isSubset(some, all []*features.Requirement) bool {
-	return !slices.ContainsFunc(some, func(q *features.Requirement) bool { return !slices.Contains(all, q) })
 }
