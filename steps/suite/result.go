@@ -8,7 +8,6 @@ import (
 	"net/http"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/agentconform/agentconform/features"
@@ -148,7 +147,7 @@ func (r *run) blockers(o *outcome.Outcome) []reports.Blocker {
 // are the same fault, however many rows of an outline showed it. The order is that of the exchanges in the result.
 func (r *run) addFindings(res *reports.Result, selected []*features.Scenario, order []int) {
 	known := map[string]int{}
-	updates := sync.OnceValue(r.updates) // of a run without findings nobody asks
+	all := r.target.Collector.Observations()
 	for _, s := range selected {
 		v := r.verdicts[s.Key()]
 		if v.Verdict != reports.Failed {
@@ -164,7 +163,7 @@ func (r *run) addFindings(res *reports.Result, selected []*features.Scenario, or
 				continue
 			}
 			known[f.ID] = len(res.Findings)
-			f.Exchanges, f.Compared = r.chain(s, found, updates()), r.comparison(found.Compared, order)
+			f.Exchanges, f.Compared = r.chain(s, found, all), r.comparison(found.Compared, order)
 			res.Findings = append(res.Findings, f)
 		}
 	}
