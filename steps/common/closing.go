@@ -70,8 +70,8 @@ func (w *closing) aSideThatAnswered(side string) error {
 	return nil
 }
 
-// kinds are the requests whose answers are judged. Section 7 says how invalid parameters are answered, and nothing of any
-// other request that breaks the contract.
+// kinds are the requests whose answers are judged. Section 7 says how invalid parameters are answered, and nothing of
+// any other request that breaks the contract.
 var kinds = map[string][]evidence.Asked{
 	"keep the contract": {evidence.Kept},
 	"keep the contract or have an invalid parameter": {evidence.Kept, evidence.Parameter},
@@ -82,7 +82,8 @@ var kinds = map[string][]evidence.Asked{
 func (w *closing) answersAreRead(asked string) error {
 	w.asked = kinds[asked]
 	if len(w.target.Collector.AnswersTo(w.side, w.asked...)) == 0 {
-		return outcome.Inconclusive("the %s answered no request of this kind in this run", strings.ReplaceAll(string(w.side), "-", " "))
+		side := strings.ReplaceAll(string(w.side), "-", " ")
+		return outcome.Inconclusive("the %s answered no request of this kind in this run", side)
 	}
 	return nil
 }
@@ -94,7 +95,8 @@ func (w *closing) anAnswerSeen(operation string) error {
 	used := map[bool]string{false: "list-threads", true: "search-threads"}[w.target.Searches()]
 	switch {
 	case calls[operation] != "" && operation != used:
-		return outcome.Inapplicable("a second endpoint that lists threads", "%s is not tested: threads are listed with %s", calls[operation], calls[used])
+		return outcome.Inapplicable("a second endpoint that lists threads",
+			"%s is not tested: threads are listed with %s", calls[operation], calls[used])
 	case w.target.Collector.Answered(operation) == 0:
 		return outcome.Inconclusive("%s was not answered in this run, or only with status 5xx", operation)
 	}
@@ -121,7 +123,8 @@ func ValidationError(a *client.Answer) error {
 			return err
 		}
 		isOther := func(part gjson.Result) bool { return part.Type != gjson.String && !IsInteger(part) }
-		if err := outcome.WantAt(!slices.ContainsFunc(loc.Array(), isOther), a, at+"loc", "only strings and integers in loc"); err != nil {
+		isPlain := !slices.ContainsFunc(loc.Array(), isOther)
+		if err := outcome.WantAt(isPlain, a, at+"loc", "only strings and integers in loc"); err != nil {
 			return err
 		}
 		for _, field := range []string{"msg", "type"} {

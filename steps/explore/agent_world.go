@@ -49,7 +49,7 @@ func (s *agentSession) after(w world, d done) ([]world, *Wrong) {
 	case await:
 		return s.ended(w, d)
 	case retrieve:
-		return []world{w}, s.retrieved(w, d)
+		return []world{w}, s.retrieved(w, d.Object, d.Number, d.answer)
 	case join:
 		return s.joinedIn(w, d)
 	case readState:
@@ -122,39 +122,40 @@ func (s *agentSession) ended(w world, d done) ([]world, *Wrong) {
 			if g.Order.Strategy != "" && !d.over {
 				id = "AS-ROLLBACK-1"
 			}
-			return nil, wrong(id, outcome.Violated(d.answer, fmt.Sprintf("run %d to complete", p), "%s", messages.Shown(messages.Of(d.answer))))
+			shown := messages.Shown(messages.Of(d.answer))
+			return nil, wrong(id, outcome.Violated(d.answer, fmt.Sprintf("run %d to complete", p), "%s", shown))
 		}
 		w.kept = append(slices.Clone(w.kept), p)
 		w.gone = append(slices.Clone(w.gone), w.doomed...)
 		w.doomed, w.pending, w.joined = nil, 0, false
 	}
 	for id, a := range d.retrieved {
-		if problem := s.retrieved(w, done{Operation: Operation{Verb: retrieve, Object: d.Object, Number: id}, answer: a}); problem != nil {
+		if problem := s.retrieved(w, d.Object, id, a); problem != nil {
 			return nil, problem
 		}
 	}
 	return []world{w}, s.shows(w, d.answer)
 }
 
-// retrieved holds GET of a run.
-func (s *agentSession) retrieved(w world, d done) *Wrong {
-	a, g := d.answer, s.runs[d.Number]
+// retrieved holds GET of a run under a thread.
+func (s *agentSession) retrieved(w world, at, run int, a *client.Answer) *Wrong {
+	g := s.runs[run]
 	switch {
-	case g.by.Object != d.Object && s.sharesID(d):
-	case g.by.Object != d.Object:
+	case g.by.Object != at && s.sharesID(at, g):
+	case g.by.Object != at:
 		return wantRefusal("AS-RUN-8", a, "")
-	case slices.Contains(w.gone, d.Number):
+	case slices.Contains(w.gone, run):
 		return wantRefusal("AS-ROLLBACK-2", a, " for a run that was rolled back")
-	case d.Number == w.pending || slices.Contains(w.kept, d.Number):
+	case run == w.pending || slices.Contains(w.kept, run):
 		return want(a.OK() && a.Get("run_id").String() == g.ID, "AS-RUN-2", a, "the run "+g.ID)
 	}
 	return nil
 }
 
 // sharesID tells whether a run of the thread has the same id: ids may be counted by thread.
-func (s *agentSession) sharesID(d done) bool {
-	for _, g := range s.runs {
-		if g.ID == s.runs[d.Number].ID && g.by.Object == d.Object {
+func (s *agentSession) sharesID(at int, g *startedRun) bool {
+	for _, own := range s.runs {
+		if own.ID == g.ID && own.by.Object == at {
 			return true
 		}
 	}
@@ -166,7 +167,7 @@ func (s *agentSession) joinedIn(w world, d done) ([]world, *Wrong) {
 	a, g := d.answer, s.runs[d.Number]
 	isServed := a != nil && a.OK()
 	switch {
-	case g.by.Object != d.Object && s.sharesID(d):
+	case g.by.Object != d.Object && s.sharesID(d.Object, g):
 	case g.by.Object != d.Object:
 		return []world{w}, wantRefusal("AS-RUN-9", a, " for the join of a run of another thread")
 	case slices.Contains(w.kept, d.Number):
@@ -179,7 +180,8 @@ func (s *agentSession) joinedIn(w world, d done) ([]world, *Wrong) {
 		return nil, want(false, id, a, "status 2xx to the join of a run")
 	case d.Number == w.pending:
 		if took := a.Sent.Add(a.Took).Sub(g.Answer.Sent); took < g.Order.Hold*19/20 {
-			return nil, wrong("AS-RUN-4", outcome.Violated(a, "an answer after the end of the run", "an answer %s after the start of a run of %s", took, g.Order.Hold))
+			return nil, wrong("AS-RUN-4", outcome.Violated(a, "an answer after the end of the run",
+				"an answer %s after the start of a run of %s", took, g.Order.Hold))
 		}
 		w.joined = true
 	}
@@ -206,8 +208,9 @@ func (s *agentSession) shows(w world, a *client.Answer) *Wrong {
 		if slices.Contains(kept, g) || slices.Contains(open, g) {
 			continue
 		}
-		if at := slices.IndexFunc(all, func(m messages.Message) bool { return strings.Contains(m.Text, g.Text()) }); at >= 0 {
-			return wrong(s.intruder(w, i), outcome.Violated(a, fmt.Sprintf("no message of run %d", i), "%s", messages.Shown(all[at:at+1])).At("/values/messages"))
+		at := slices.IndexFunc(all, func(m messages.Message) bool { return strings.Contains(m.Text, g.Text()) })
+		if at >= 0 {
+			return unlike(s.intruder(w, i), a, fmt.Sprintf("no message of run %d", i), all[at:at+1])
 		}
 	}
 	rest := slices.DeleteFunc(slices.Clone(all), func(m messages.Message) bool {
@@ -229,7 +232,12 @@ func (s *agentSession) shows(w world, a *client.Answer) *Wrong {
 	case !s.additive: // what the state shows of earlier runs is open
 		return nil
 	}
-	return wrong(id, outcome.Violated(a, fmt.Sprintf("exactly the messages of %d completed runs", len(kept)), "%s", messages.Shown(rest)).At("/values/messages"))
+	return unlike(id, a, fmt.Sprintf("exactly the messages of %d completed runs", len(kept)), rest)
+}
+
+// unlike says that a state shows other messages than expected.
+func unlike(requirement string, a *client.Answer, expected string, shown []messages.Message) *Wrong {
+	return wrong(requirement, outcome.Violated(a, expected, "%s", messages.Shown(shown)).At("/values/messages"))
 }
 
 // intruder is the requirement that a message of the run breaks in a state where it does not belong.

@@ -138,8 +138,8 @@ func most(failures []*Failure) (f *Failure) {
 func (e *Explorer) Case(ctx context.Context, all []Operation) (r Report) {
 	f, sent, err := e.try(ctx, 1, all)
 	if err == nil && sent < len(all) && f == nil {
-		err = fmt.Errorf("%d of its %d operations do not apply: a caller or value is not configured, or what it names is missing",
-			len(all)-sent, len(all))
+		err = fmt.Errorf("%d of its %d operations do not apply: a caller or value is not configured, "+
+			"or what it names is missing", len(all)-sent, len(all))
 	}
 	r.Failure = f
 	r.add(sent, err)
@@ -297,8 +297,8 @@ func orders(n int) [][]int {
 	return all
 }
 
-// shrink leaves out operations as long as the same requirement fails, and sends the shortest sequence once more. What is
-// ambiguous may turn out to be another's failure.
+// shrink leaves out operations as long as the same requirement fails, and sends the shortest sequence once more. What
+// is ambiguous may turn out to be another's failure.
 func (e *Explorer) shrink(ctx context.Context, f *Failure) {
 	count, line, tries := f.Count, 1000*f.Line, 0
 	again := func(all []Operation) (fails, judged bool) {

@@ -27,8 +27,8 @@ const (
 	theClient
 )
 
-var callers = []string{"the first user", "the second user", "a caller without credentials", "a caller with an unknown token",
-	"the client"}
+var callers = []string{"the first user", "the second user", "a caller without credentials",
+	"a caller with an unknown token", "the client"}
 
 // The vocabulary of the agent server: T stands for a thread, R for the number of a run.
 const (
@@ -99,6 +99,9 @@ var (
 	numberName = regexp.MustCompile(`\b(run|revision) (R|\d{1,4})\b`)
 )
 
+// passedOver are comments, tags and headings.
+var passedOver = regexp.MustCompile(`^(#|@|Feature:|Scenario:)`)
+
 // maxOperations bounds a sequence that is read.
 const maxOperations = 200
 
@@ -107,7 +110,7 @@ func Parse(text string) ([]Operation, error) {
 	var all []Operation
 	for i, line := range strings.Split(text, "\n") {
 		line = strings.TrimSpace(line)
-		if line == "" || line[0] == '#' || line[0] == '@' || strings.HasPrefix(line, "Feature:") || strings.HasPrefix(line, "Scenario:") {
+		if line == "" || passedOver.MatchString(line) {
 			continue
 		}
 		o, err := parseOne(line)
@@ -143,7 +146,8 @@ func parseOne(line string) (Operation, error) {
 		o.Verb, o.With = verb, with
 	}
 	if !slices.Contains(vocabulary, o.Verb) || o.Verb == update && o.With == "" {
-		return Operation{}, fmt.Errorf("no operation is called %.80q; there are: %s", parts[3], strings.Join(vocabulary, "; "))
+		return Operation{}, fmt.Errorf("no operation is called %.80q; there are: %s", parts[3],
+			strings.Join(vocabulary, "; "))
 	}
 	return o, nil
 }

@@ -163,8 +163,8 @@ func (s *planeSession) send(ctx context.Context, d *done) {
 // wholeList is the limit of a list that holds all revisions of a sequence.
 const wholeList = 100
 
-// explain looks at what writes have done. Where a read soon after one is not explained, it may show what was before, and
-// is sent again.
+// explain looks at what writes have done. Where a read soon after one is not explained, it may show what was before,
+// and is sent again.
 func (s *planeSession) explain(ctx context.Context, group []done) *Wrong {
 	wrote := map[int]bool{} // by deployment
 	for _, d := range group {

@@ -39,8 +39,8 @@ func creates(source map[string]string, otherwise string) string {
 	return otherwise
 }
 
-// after returns the histories that may follow one in which the operation was answered so, or what is wrong. Which status
-// a revision has is not judged.
+// after returns the histories that may follow one in which the operation was answered so, or what is wrong. Which
+// status a revision has is not judged.
 func (s *planeSession) after(w past, d done) ([]past, *Wrong) {
 	owner := s.deployments[d.Object].owner
 	switch {

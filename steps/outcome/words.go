@@ -11,8 +11,8 @@ import (
 	"github.com/agentconform/agentconform/steps/client"
 )
 
-// maxText bounds a text that quotes an answer, and twice that one that holds such a text. What people are shown of it is
-// cut where it is known what differs.
+// maxText bounds a text that quotes an answer, and twice that one that holds such a text. What people are shown of it
+// is cut where it is known what differs.
 const maxText = 64 << 10
 
 // maxQuote is how much of a text of the target stands in the first line of what was seen, in bytes.

@@ -17,15 +17,15 @@ import (
 	"github.com/agentconform/agentconform/steps/target"
 )
 
-// Explored is how many operations a run explores unless it is told otherwise, where the target is on this machine and builds
-// quickly: others may be expensive.
+// Explored is how many operations a run explores unless it is told otherwise, where the target is on this machine and
+// builds quickly: others may be expensive.
 const Explored = 200
 
 // Automatic has a run of all requirements explore, where the target is on this machine.
 const Automatic = -1
 
-// explore explores the halves of the interface, and adds a failed scenario to the requirement that an answer breaks, where
-// that has not failed already. Both share the operations.
+// explore explores the halves of the interface, and adds a failed scenario to the requirement that an answer breaks,
+// where that has not failed already. Both share the operations.
 func (r *run) explore(ctx context.Context, selected []*features.Scenario) []*features.Scenario {
 	if ctx.Err() != nil || r.target.Config.ReadOnly || r.unreachable != "" || r.Explore == 0 && r.ExploreCase == nil {
 		return selected
@@ -78,8 +78,8 @@ func (r *run) explore(ctx context.Context, selected []*features.Scenario) []*fea
 // automatic tells whether exploration was not asked for.
 func (r *run) automatic() bool { return r.Explore == Automatic && r.ExploreCase == nil }
 
-// explorer returns an explorer of a half of the interface; none where there is no reason to explore it. The error says why it
-// cannot be explored. Deployments are expensive elsewhere: there max_deployments says how many may be created.
+// explorer returns an explorer of a half of the interface; none where there is no reason to explore it. The error says
+// why it cannot be explored. Deployments are expensive elsewhere: there max_deployments says how many may be created.
 func (r *run) explorer(ctx context.Context, profile string,
 	selected []*features.Scenario) (*explore.Explorer, error) {
 	c, ofPlane := r.target.Config, profile == features.ControlPlane
@@ -88,6 +88,7 @@ func (r *run) explorer(ctx context.Context, profile string,
 	if ofPlane {
 		address = c.Target
 	}
+	isExpensive := c.Every() > 0 || !onThisMachine(address) || ofPlane && r.buildsSlowly()
 	served := func(s *features.Scenario) bool {
 		return s.Requirement.Profile == profile && r.served(s) &&
 			(!ofPlane || s.Terms.Creates() || len(r.forecast.shared(s)) > 0)
@@ -95,7 +96,7 @@ func (r *run) explorer(ctx context.Context, profile string,
 	switch {
 	case ofPlane && c.Target == "":
 		return nil, nil
-	case r.automatic() && (!r.Select.all(profile) || c.Every() > 0 || !onThisMachine(address) || ofPlane && r.buildsSlowly()):
+	case r.automatic() && (isExpensive || !r.Select.all(profile)):
 		return nil, nil
 	case r.ExploreCase != nil && explore.OfControlPlane(r.ExploreCase) != ofPlane, !slices.ContainsFunc(selected, served):
 		return nil, nil

@@ -25,7 +25,7 @@ type Forecast struct {
 	existing  *plane.Existing
 	refuses   bool                        // the agent server refuses callers without credentials
 	over      map[string]*outcome.Outcome // scenarios that the budget leaves out, by key
-	member    map[string]int              // which of the shared deployments that scenarios change a scenario changes, by key
+	member    map[string]int              // by key: which of the shared deployments that scenarios change it changes
 }
 
 // Foresee knows nothing of the target yet.
@@ -152,12 +152,14 @@ func (f *Forecast) needs(keys []string, anonymous bool) error {
 // ofRepository are the alternatives that deployments from a repository have, in words; those from an image have the
 // others.
 var ofRepository = map[string]string{
-	"repo_ref": "repo_ref", "tag_ref": "tags", "graph_config_path": "graph_config_path", "broken_ref": "repo_ref", "commits": "commits",
+	"repo_ref": "repo_ref", "tag_ref": "tags", "graph_config_path": "graph_config_path", "broken_ref": "repo_ref",
+	"commits": "commits",
 }
 
 // untrue says what follows where a key is not true.
 var untrue = map[string]string{
-	"tenant_id_alone": "the tenant ID is accepted with the API key only, and a valid key beside another wrong credential is not judged",
+	"tenant_id_alone": "the tenant ID is accepted with the API key only, and a valid key beside another wrong " +
+		"credential is not judged",
 }
 
 // hints follow a key that is not set.

@@ -161,21 +161,20 @@ func newRun(ctx context.Context, o Options) (*run, error) {
 		o.Concurrency = DefaultConcurrency
 	}
 	o.Seed, o.ID = cmp.Or(o.Seed, time.Now().UnixNano()%1_000_000+1), cmp.Or(o.ID, uuid.NewString()[:8])
-	if every := o.Config.Every(); every > 0 { // who waits long for the rate loses the races with the runs that it has started
+	if every := o.Config.Every(); every > 0 { // who waits long for the rate loses races with the runs that it has started
 		o.Concurrency = max(min(o.Concurrency, int(time.Second/(2*every))), 1)
 	}
 	start := time.Now()
 	t, err := target.New(target.Options{Config: o.Config, Concurrency: o.Concurrency, RunID: o.ID, Fixtures: o.Fixtures,
-		Progress: o.Progress,
-		Oracle:   o.Oracle, Start: start, LedgerFile: o.LedgerFile})
+		Progress: o.Progress, Oracle: o.Oracle, Start: start, LedgerFile: o.LedgerFile})
 	if err != nil {
 		return nil, err
 	}
 	maker := shared.NewMaker(ctx)
 	p := plane.New(t, maker, start)
 	agents := agent.New(t, p, maker, o.Concurrency)
-	r := &run{Options: o, target: t, maker: maker, plane: p, agents: agents,
-		forecast: Foresee(o.Config, o.Select), start: start, expressions: common.NewExpressions(), verdicts: map[string]*verdict{}}
+	r := &run{Options: o, target: t, maker: maker, plane: p, agents: agents, forecast: Foresee(o.Config, o.Select),
+		start: start, expressions: common.NewExpressions(), verdicts: map[string]*verdict{}}
 	r.invariants = invariants.NewRecord(t, r.judgedApart)
 	return r, nil
 }
