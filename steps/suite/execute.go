@@ -121,12 +121,11 @@ func (e *execution) before(ctx context.Context, sc *godog.Scenario) (context.Con
 	}
 	r := e.run
 	e.scene.Scenario = s
-	if !r.repeats {
-		r.target.Progress(target.Event{Kind: target.Started, Name: s.Name, Text: s.Requirement.ID})
-	}
 	name := s.Key() + " " + s.Name
 	if r.repeats {
 		name += " (judged again)"
+	} else {
+		r.target.Progress(target.Event{Kind: target.Started, Name: s.Name, Text: s.Requirement.ID})
 	}
 	place := slices.Index(r.Catalogue.Scenarios(), s) + 1
 	ctx = client.WithUrgency(evidence.WithScenario(ctx, name, place))

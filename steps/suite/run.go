@@ -124,15 +124,15 @@ func Run(ctx context.Context, o Options) (*reports.Result, error) {
 	} else if err := r.forecast.Look(within, r.plane, r.agents); err != nil && ctx.Err() == nil {
 		return nil, err
 	}
-	asking, record := r.phases(selected)
-	for _, phase := range asking {
+	phases := phasesOf(selected)
+	for _, phase := range phases[:2] {
 		if err := r.execute(within, phase); err != nil {
 			return nil, err
 		}
 	}
 	r.askOnceMore(within)
 	r.cut = ctx.Err() != nil
-	if err := r.judgeAgain(within, asking[0]); err != nil {
+	if err := r.judgeAgain(within, phases[0]); err != nil {
 		return nil, err
 	}
 	selected = r.explore(within, selected)
@@ -141,7 +141,7 @@ func Run(ctx context.Context, o Options) (*reports.Result, error) {
 		r.maker.Wait() // what is still being made may add to the record
 		judging = context.WithoutCancel(within)
 	}
-	if err := r.execute(judging, record); err != nil {
+	if err := r.execute(judging, phases[2]); err != nil {
 		return nil, err
 	}
 	r.stopped = r.stoppedBy(ctx)
@@ -229,21 +229,20 @@ func (r *run) stoppedBy(ctx context.Context) string {
 	return s.By
 }
 
-// phases separates the scenarios: those that send requests, in the order in which they are run, and those that only
-// judge the record of the run. These come last, so that nothing is recorded after they were judged.
-func (r *run) phases(all []*features.Scenario) (asking [][]*features.Scenario, record []*features.Scenario) {
-	var first, last []*features.Scenario
+// phasesOf separates the scenarios in the order in which they are run: most, then those tagged @last, then those that
+// only judge the record of the run, so that nothing is recorded after they were judged.
+func phasesOf(all []*features.Scenario) (phases [3][]*features.Scenario) {
 	for _, s := range all {
+		at := 0
 		switch {
 		case s.Terms.Record:
-			record = append(record, s)
+			at = 2
 		case s.Is(features.TagLast):
-			last = append(last, s)
-		default:
-			first = append(first, s)
+			at = 1
 		}
+		phases[at] = append(phases[at], s)
 	}
-	return [][]*features.Scenario{first, last}, record
+	return phases
 }
 
 // notAllSeen is the outcome of a scenario that found no violation in the record of a run that was stopped.
