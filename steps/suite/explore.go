@@ -33,17 +33,16 @@ func (r *run) explore(ctx context.Context, selected []*features.Scenario) []*fea
 	var all []*explore.Explorer
 	for _, profile := range []string{features.ControlPlane, features.AgentServer} {
 		e, err := r.explorer(ctx, profile, selected)
-		if err != nil && !r.automatic() {
-			r.noteUnexplored(profile, err)
-		}
 		if e != nil {
 			all = append(all, e)
+		} else if err != nil && !r.automatic() {
+			r.noteUnexplored(profile, err)
 		}
 	}
+	if len(all) == 0 && !r.automatic() {
+		r.noteUnexplored("interface", errors.New("no half of it was judged: select a requirement with --only"))
+	}
 	if len(all) == 0 {
-		if !r.automatic() {
-			r.noteUnexplored("interface", errors.New("no half of it was judged: select a requirement with --only"))
-		}
 		return selected
 	}
 	r.target.Progress(target.Event{Kind: target.Exploring})
@@ -89,16 +88,14 @@ func (r *run) explorer(ctx context.Context, profile string,
 		address = c.Target
 	}
 	isExpensive := c.Every() > 0 || !onThisMachine(address) || ofPlane && r.buildsSlowly()
-	served := func(s *features.Scenario) bool {
-		return s.Requirement.Profile == profile && r.served(s) &&
-			(!ofPlane || s.Terms.Creates() || len(r.forecast.shared(s)) > 0)
+	ofOther := r.ExploreCase != nil && explore.OfControlPlane(r.ExploreCase) != ofPlane
+	served := func(s *features.Scenario) bool { // what exploration needs is there then, and may be used
+		v := r.verdicts[s.Key()] // nil: it judges the record, later
+		return v != nil && (v.Verdict == reports.Passed || v.Verdict == reports.Failed) &&
+			s.Requirement.Profile == profile && (!ofPlane || s.Terms.Creates() || len(r.forecast.shared(s)) > 0)
 	}
 	switch {
-	case ofPlane && c.Target == "":
-		return nil, nil
-	case r.automatic() && (isExpensive || !r.Select.all(profile)):
-		return nil, nil
-	case r.ExploreCase != nil && explore.OfControlPlane(r.ExploreCase) != ofPlane, !slices.ContainsFunc(selected, served):
+	case ofOther, r.automatic() && (isExpensive || !r.Select.all(profile)), !slices.ContainsFunc(selected, served):
 		return nil, nil
 	case ofPlane && r.ExploreCase == nil && c.MaxDeployments == 0 && !onThisMachine(address):
 		return nil, errors.New("it creates deployments on another machine: set max_deployments to how many a run may create")
@@ -122,12 +119,6 @@ func (r *run) buildsSlowly() bool {
 		}
 	}
 	return false
-}
-
-// served tells whether a scenario was judged: what exploration needs is there then, and may be used.
-func (r *run) served(s *features.Scenario) bool {
-	v := r.verdicts[s.Key()]
-	return !s.Terms.Record && v != nil && (v.Verdict == reports.Passed || v.Verdict == reports.Failed)
 }
 
 // told tells whether the requirement has failed, or is not to be judged.
