@@ -9,6 +9,7 @@
 package explore
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -88,10 +89,10 @@ func (e *Explorer) Explore(ctx context.Context, seed int64, operations int) (r R
 	var mu sync.Mutex
 	var wait sync.WaitGroup
 	var failures []*Failure
-	var next, failed atomic.Int64
-	for range min(beside, n) {
+	var failed atomic.Int64
+	for worker := range beside {
 		wait.Go(func() {
-			for i := int(next.Add(1)) - 1; i < n && failed.Load() < enough && ctx.Err() == nil; i = int(next.Add(1)) - 1 {
+			for i := worker; i < n && failed.Load() < enough && ctx.Err() == nil; i += beside {
 				random := rand.New(rand.NewPCG(uint64(seed), uint64(i)))
 				all := e.begin().sequence(random, min(perSequence, operations-i*perSequence))
 				found, count, err := e.try(ctx, i+1, all)
@@ -105,7 +106,8 @@ func (e *Explorer) Explore(ctx context.Context, seed int64, operations int) (r R
 		})
 	}
 	wait.Wait()
-	if r.Failure = most(failures); r.Failure != nil {
+	if len(failures) > 0 {
+		r.Failure = most(failures)
 		limited, stop := context.WithTimeout(ctx, shrinkTime)
 		defer stop()
 		e.shrink(limited, r.Failure)
@@ -125,20 +127,17 @@ func (r *Report) add(sent int, err error) {
 
 // most returns the first failure of the requirement that the most have failed by, with their count. What is
 // ambiguous counts only where all is.
-func most(failures []*Failure) (f *Failure) {
+func most(failures []*Failure) *Failure {
 	if sure := slices.DeleteFunc(slices.Clone(failures), func(f *Failure) bool { return f.ambiguous }); len(sure) > 0 {
 		failures = sure
 	}
 	slices.SortFunc(failures, func(a, b *Failure) int { return a.Line - b.Line })
 	counts := map[string]int{}
-	for _, each := range failures {
-		counts[each.Requirement]++
+	for _, f := range failures {
+		counts[f.Requirement]++
 	}
-	for _, each := range failures {
-		if each.Count = counts[each.Requirement]; f == nil || each.Count > f.Count {
-			f = each
-		}
-	}
+	f := slices.MaxFunc(failures, func(a, b *Failure) int { return counts[a.Requirement] - counts[b.Requirement] })
+	f.Count = counts[f.Requirement]
 	return f
 }
 
@@ -256,28 +255,27 @@ func wantRefusal(requirement string, a *client.Answer, of string) *Wrong {
 // explained tries operations in each order, and returns the histories that may follow the given ones and explain the
 // answers; where none does, what is wrong in the first. What is known to be wrong changes no history.
 func explained[W any](worlds []W, about []done, after func(W, done) ([]W, *Wrong),
-	known func(requirement string) bool) ([]W, *Wrong) {
-	var possible []W
-	var problem *Wrong
-	for _, order := range orders(len(about)) {
-		through := worlds
-		for _, i := range order {
-			var next []W
-			for _, w := range through {
-				more, wrong := after(w, about[i])
-				if wrong != nil && known(wrong.Requirement) {
-					more, wrong = []W{w}, nil
-				}
-				if problem == nil {
-					problem = wrong
-				}
-				if wrong == nil {
-					next = append(next, more...)
-				}
+	known func(requirement string) bool) (possible []W, problem *Wrong) {
+	if len(about) == 0 {
+		return worlds, nil
+	}
+	for i, first := range about {
+		var next []W
+		for _, w := range worlds {
+			more, wrong := after(w, first)
+			if wrong != nil && known(wrong.Requirement) {
+				more, wrong = []W{w}, nil
 			}
-			through = next
+			if problem = cmp.Or(problem, wrong); wrong == nil {
+				next = append(next, more...)
+			}
 		}
-		for _, w := range through {
+		if len(next) == 0 {
+			continue
+		}
+		ends, wrong := explained(next, slices.Delete(slices.Clone(about), i, i+1), after, known)
+		problem = cmp.Or(problem, wrong)
+		for _, w := range ends {
 			if !slices.ContainsFunc(possible, func(other W) bool { return reflect.DeepEqual(w, other) }) {
 				possible = append(possible, w)
 			}
@@ -288,20 +286,6 @@ func explained[W any](worlds []W, about []done, after func(W, done) ([]W, *Wrong
 	}
 	problem.ambiguous = len(worlds) > 1 || len(about) > 1
 	return nil, problem
-}
-
-// orders are all orders of so many things, the one in which they are first.
-func orders(n int) [][]int {
-	if n == 0 {
-		return [][]int{{}}
-	}
-	var all [][]int
-	for _, order := range orders(n - 1) {
-		for at := n - 1; at >= 0; at-- {
-			all = append(all, slices.Insert(slices.Clone(order), at, n-1))
-		}
-	}
-	return all
 }
 
 // shrink leaves out operations as long as the same requirement fails, and sends the shortest sequence once more. What
