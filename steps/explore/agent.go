@@ -225,9 +225,6 @@ func (s *agentSession) explain(_ context.Context, group []done) *Wrong {
 		about := slices.DeleteFunc(slices.Clone(group), func(d done) bool {
 			return d.Object != at || d.Verb == create || d.Verb == list
 		})
-		if len(about) == 0 {
-			continue
-		}
 		possible, problem := explained(t.worlds, about, s.after, s.known)
 		if problem != nil {
 			return problem

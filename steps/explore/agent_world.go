@@ -191,39 +191,34 @@ func (s *agentSession) joinedIn(w world, d done) ([]world, *Wrong) {
 // shows holds the state of a thread to the messages of its runs. What is written while a run is in progress is
 // open, and so is what is left of earlier runs where one was rolled back.
 func (s *agentSession) shows(w world, a *client.Answer) *Wrong {
-	kept := s.graphRuns(w.kept)
-	if w.joined {
-		kept = append(kept, s.runs[w.pending].GraphRun)
+	kept, open := slices.Clone(w.kept), slices.Concat(w.loose, w.doomed)
+	switch {
+	case w.joined:
+		kept = append(kept, w.pending)
+	case w.pending != 0:
+		open = append(open, w.pending)
 	}
 	if !a.OK() {
 		return want(len(kept) == 0, "AS-STATE-1", a, "the state of the thread")
 	}
-	open := append(s.graphRuns(w.loose), s.graphRuns(w.doomed)...)
-	if w.pending != 0 && !w.joined {
-		open = append(open, s.runs[w.pending].GraphRun)
-	}
 	all := messages.Of(a)
 	for _, i := range slices.Sorted(maps.Keys(s.runs)) {
-		g := s.runs[i].GraphRun
-		if slices.Contains(kept, g) || slices.Contains(open, g) {
-			continue
-		}
-		at := slices.IndexFunc(all, func(m messages.Message) bool { return strings.Contains(m.Text, g.Text()) })
-		if at >= 0 {
+		isOf := func(m messages.Message) bool { return strings.Contains(m.Text, s.runs[i].Text()) }
+		if at := slices.IndexFunc(all, isOf); at >= 0 && !slices.Contains(kept, i) && !slices.Contains(open, i) {
 			return unlike(s.intruder(w, i), a, fmt.Sprintf("no message of run %d", i), all[at:at+1])
 		}
 	}
 	rest := slices.DeleteFunc(slices.Clone(all), func(m messages.Message) bool {
-		return slices.ContainsFunc(open, func(g *agent.GraphRun) bool {
-			return strings.Contains(m.Text, g.Text()) || slices.Contains(g.Inputs, m.Text)
+		return slices.ContainsFunc(open, func(i int) bool {
+			return strings.Contains(m.Text, s.runs[i].Text()) || slices.Contains(s.runs[i].Inputs, m.Text)
 		})
 	})
 	if len(kept) == 0 || !s.additive && w.pending != 0 {
 		return nil
 	}
-	id, last := "AS-STATE-3", kept[len(kept)-1]
+	id, last := "AS-STATE-3", s.runs[kept[len(kept)-1]]
 	switch {
-	case agent.Only(rest, kept...):
+	case agent.Only(rest, s.graphRuns(kept)...):
 		return nil
 	case w.joined:
 		id = "AS-RUN-4"
