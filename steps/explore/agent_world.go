@@ -106,11 +106,11 @@ func (s *agentSession) rolledBack(w world, d done) ([]world, *Wrong) {
 	}
 	replaced, completed := w, w
 	replaced.doomed = append(slices.Clone(w.doomed), prior)
-	replaced.loose, replaced.kept = append(slices.Clone(w.loose), w.kept...), nil
+	replaced.loose, replaced.kept = slices.Concat(w.loose, w.kept), nil
 	if p := s.runs[prior]; g.Answered().Before(p.NotOverBefore()) {
 		return []world{replaced}, nil
 	}
-	completed.loose, completed.kept = append(slices.Clone(w.loose), append(slices.Clone(w.kept), prior)...), nil
+	completed.loose, completed.kept = slices.Concat(w.loose, w.kept, []int{prior}), nil
 	return []world{replaced, completed}, nil
 }
 
@@ -126,7 +126,7 @@ func (s *agentSession) ended(w world, d done) ([]world, *Wrong) {
 			return nil, wrong(id, outcome.Violated(d.answer, fmt.Sprintf("run %d to complete", p), "%s", shown))
 		}
 		w.kept = append(slices.Clone(w.kept), p)
-		w.gone = append(slices.Clone(w.gone), w.doomed...)
+		w.gone = slices.Concat(w.gone, w.doomed)
 		w.doomed, w.pending, w.joined = nil, 0, false
 	}
 	for id, a := range d.retrieved {

@@ -23,10 +23,9 @@ func (r *run) blockRejected(selected []*features.Scenario) (sides []string, why 
 		if status == 0 {
 			continue
 		}
+		var keys []string
+		keys, why = rejection(r.target, side, status)
 		sides = append(sides, string(side))
-		keys, what := credentialsOf(r.target, side, status)
-		why = map[spec.Side]string{spec.ControlPlane: "the target", spec.AgentServer: "the agent server"}[side] +
-			" refuses " + what
 		for _, s := range selected {
 			if v := r.verdicts[s.Key()]; needsSide(r.target, s, side) && r.followsFromRejection(s, v.Outcome) {
 				v.Outcome = outcome.Blocked("%s", why).By(reports.ByKey, keys...)
@@ -91,25 +90,25 @@ func (r *run) followsFromRejection(s *features.Scenario, o *outcome.Outcome) boo
 	})
 }
 
-// credentialsOf names the keys of the credentials that were sent to a side, and the remedy.
-func credentialsOf(t *target.Target, side spec.Side, status int) (keys []string, what string) {
-	c := t.Config
-	if side == spec.ControlPlane {
+// rejection names the keys of the credentials that were sent to a side, and says why that is blocked, with the remedy.
+func rejection(t *target.Target, side spec.Side, status int) (keys []string, why string) {
+	c, who := t.Config, "the agent server"
+	var remedies []string
+	switch {
+	case side == spec.ControlPlane:
+		who, remedies = "the target", []string{t.Sent("credentials", c.Credentials)}
 		for _, each := range t.Given(target.Preferred(c.Credentials)) {
 			keys = append(keys, "credentials."+each.Key)
 		}
-		return keys, fmt.Sprintf("%s (status %d); set %s", strings.Join(keys, " and "), status,
-			t.Sent("credentials", c.Credentials))
+	case len(c.Users) == 0:
+		return []string{"users"}, fmt.Sprintf("%s refuses callers without credentials (status %d); set users", who, status)
+	default:
+		for i := range min(2, len(c.Users)) {
+			key, remedy := c.CredentialOf(i)
+			keys, remedies = append(keys, key), append(remedies, remedy)
+		}
 	}
-	if len(c.Users) == 0 {
-		return []string{"users"}, fmt.Sprintf("callers without credentials (status %d); set users", status)
-	}
-	var remedies []string
-	for i := range min(2, len(c.Users)) {
-		key, remedy := c.CredentialOf(i)
-		keys, remedies = append(keys, key), append(remedies, remedy)
-	}
-	return keys, fmt.Sprintf("%s (status %d); set %s", strings.Join(keys, " and "), status,
+	return keys, fmt.Sprintf("%s refuses %s (status %d); set %s", who, strings.Join(keys, " and "), status,
 		strings.Join(remedies, " and "))
 }
 

@@ -116,14 +116,12 @@ func (r *run) scenario(s *features.Scenario) reports.Scenario {
 
 // explain says of each failed requirement which other failures explain it.
 func explain(res *reports.Result, c *features.Catalogue) {
-	failed := map[string]bool{}
-	for _, q := range res.Requirements {
-		failed[q.ID] = q.Verdict == reports.Failed
-	}
-	for i := range res.Requirements {
-		q := &res.Requirements[i]
-		if failed[q.ID] {
-			q.ExplainedBy = slices.DeleteFunc(slices.Clone(c.Find(q.ID).After), func(id string) bool { return !failed[id] })
+	for q := range reports.Each(res.Requirements) {
+		if q.Verdict == reports.Failed {
+			q.ExplainedBy = slices.DeleteFunc(slices.Clone(c.Find(q.ID).After), func(id string) bool {
+				cause := res.Requirement(id)
+				return cause == nil || cause.Verdict != reports.Failed
+			})
 		}
 	}
 }
@@ -209,7 +207,7 @@ func (r *run) finding(s *features.Scenario, sentence string, v outcome.Violation
 func absent(c *features.Catalogue, selected Selection, res *reports.Result) []reports.NotJudged {
 	var all []reports.NotJudged
 	for _, q := range c.Requirements {
-		if !slices.ContainsFunc(res.Requirements, func(had reports.Requirement) bool { return had.ID == q.ID }) {
+		if res.Requirement(q.ID) == nil {
 			why := reports.Skip{Kind: reports.NotSelected, Key: selected.LeavesOut(q.ID)}
 			all = append(all, reports.NotJudged{ID: q.ID, Skip: why})
 		}
