@@ -114,26 +114,20 @@ func (w *closing) aStatusSeen() error {
 // ValidationError holds an answer to the form of HTTPValidationError (section 2), with at least one reason.
 func ValidationError(a *client.Answer) error {
 	detail := a.Get("detail")
-	if !detail.IsArray() || len(detail.Array()) == 0 {
-		return outcome.Violated(a, "a non-empty array in detail", "%s", outcome.Seen(a)).At("/detail")
-	}
-	for i, item := range detail.Array() {
-		at, loc := "detail."+strconv.Itoa(i)+".", item.Get("loc")
-		if err := outcome.WantAt(loc.IsArray(), a, at+"loc", "an array in loc"); err != nil {
-			return err
-		}
-		isOther := func(part gjson.Result) bool { return part.Type != gjson.String && !IsInteger(part) }
-		isPlain := !slices.ContainsFunc(loc.Array(), isOther)
-		if err := outcome.WantAt(isPlain, a, at+"loc", "only strings and integers in loc"); err != nil {
-			return err
-		}
-		for _, field := range []string{"msg", "type"} {
-			if err := outcome.WantAt(item.Get(field).Type == gjson.String, a, at+field, "a string in "+field); err != nil {
-				return err
+	isOther := func(part gjson.Result) bool { return part.Type != gjson.String && !IsInteger(part) }
+	return Try(func() {
+		isList := detail.IsArray() && len(detail.Array()) > 0
+		Check(outcome.Want(isList, a, "a non-empty array in detail", "/detail"))
+		for i, item := range detail.Array() {
+			at, loc := "detail."+strconv.Itoa(i)+".", item.Get("loc")
+			Check(outcome.WantAt(loc.IsArray(), a, at+"loc", "an array in loc"))
+			isPlain := !slices.ContainsFunc(loc.Array(), isOther)
+			Check(outcome.WantAt(isPlain, a, at+"loc", "only strings and integers in loc"))
+			for _, field := range []string{"msg", "type"} {
+				Check(outcome.WantAt(item.Get(field).Type == gjson.String, a, at+field, "a string in "+field))
 			}
 		}
-	}
-	return nil
+	})
 }
 
 // noServerError makes a finding of each operation that was answered with a server error.

@@ -30,24 +30,18 @@ func NewAgentServer(ctx context.Context, t *target.Target, agents *agent.Agents,
 	known func(requirement string) bool) (*Explorer, error) {
 	ctx = evidence.WithScenario(ctx, "fixture: exploration", 0)
 	h := &agentServer{target: t, agents: agents, known: known, callers: []target.Caller{t.Owner()}}
-	var err error
-	if h.server, err = agents.AgentServer(ctx); err != nil {
-		return nil, err
-	}
-	if err := h.server.PlainRunsWork(ctx); err != nil {
-		return nil, err
-	}
-	if h.additive, err = h.server.RunsAdd(ctx); err != nil {
-		return nil, err
-	}
-	if len(t.Config.Users) > 1 {
-		for _, sentence := range []string{target.TheOtherUser, target.NoCredentials, "a caller with an unknown token"} {
-			caller, err := t.Caller(sentence)
-			if err != nil {
-				return nil, err
+	err := common.Try(func() {
+		h.server = common.Must(agents.AgentServer(ctx))
+		common.Check(h.server.PlainRunsWork(ctx))
+		h.additive = common.Must(h.server.RunsAdd(ctx))
+		if len(t.Config.Users) > 1 {
+			for _, name := range []string{target.TheOtherUser, target.NoCredentials, "a caller with an unknown token"} {
+				h.callers = append(h.callers, common.Must(t.Caller(name)))
 			}
-			h.callers = append(h.callers, caller)
 		}
+	})
+	if err != nil {
+		return nil, err
 	}
 	return &Explorer{features.AgentServer, agentURI, h.begin}, nil
 }
