@@ -34,10 +34,7 @@ type closing struct {
 func DefineClosing(r *Definitions, scene *Scene, t *target.Target) {
 	r.Then(`the request is answered with 2xx`, func(ctx context.Context) error { return scene.Served(ctx) })
 	r.Then(`the request is refused with 4xx`, scene.Refused)
-	(&closing{scene: scene, target: t}).define(r)
-}
-
-func (w *closing) define(r *Definitions) {
+	w := &closing{scene: scene, target: t}
 	r.Given(`a list of revisions that was answered with (404|422) in this run`, w.aListAnsweredWith)
 	r.Given(`(?:a|an) (control plane|agent server) that answered in this run`, w.aSideThatAnswered)
 	r.Given(`at least one answer to "([^"]+)" in this run`, w.anAnswerSeen)

@@ -78,8 +78,7 @@ const (
 type Report struct {
 	Failure  *Failure // nil: every answer was explained
 	Sent     int      // operations that were judged
-	Unjudged int      // sequences that could not be judged
-	Why      error    // the first of them
+	Unjudged []error  // why sequences could not be judged
 }
 
 // Explore sends about so many operations in sequences that the seed chooses, several at a time. One fault may fail
@@ -116,13 +115,11 @@ func (e *Explorer) Explore(ctx context.Context, seed int64, operations int) (r R
 }
 
 func (r *Report) add(sent int, err error) {
-	if err == nil {
-		r.Sent += sent
+	if err != nil {
+		r.Unjudged = append(r.Unjudged, err)
 		return
 	}
-	if r.Unjudged++; r.Why == nil {
-		r.Why = err
-	}
+	r.Sent += sent
 }
 
 // most returns the first failure of the requirement that the most have failed by, with their count. What is

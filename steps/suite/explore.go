@@ -63,9 +63,9 @@ func (r *run) explore(ctx context.Context, selected []*features.Scenario) []*fea
 	}
 	wait.Wait()
 	for i, f := range found {
-		if r.explored += f.Sent; f.Unjudged > 0 && ctx.Err() == nil && (!r.automatic() || f.Sent == 0) {
-			count := reports.Count(f.Unjudged, "sequence")
-			r.noteUnexplored(all[i].Profile, fmt.Errorf("%s could not be judged: %w", count, f.Why))
+		if r.explored += f.Sent; len(f.Unjudged) > 0 && ctx.Err() == nil && (!r.automatic() || f.Sent == 0) {
+			count := reports.Count(len(f.Unjudged), "sequence")
+			r.noteUnexplored(all[i].Profile, fmt.Errorf("%s could not be judged: %w", count, f.Unjudged[0]))
 		}
 		if f.Failure != nil {
 			selected = r.addFailure(selected, f.Failure)
