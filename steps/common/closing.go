@@ -171,8 +171,7 @@ func (w *closing) violations() (all []outcome.Violation) {
 	return all
 }
 
-// everyStatusKnown makes a finding of a revision's status that is none of the interface, in whichever answer it was
-// seen.
+// everyStatusKnown makes a finding of a revision's status that is none of the interface, wherever it was seen.
 func (w *closing) everyStatusKnown() error {
 	var all []outcome.Violation
 	for _, v := range w.violations() {

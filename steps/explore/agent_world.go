@@ -76,8 +76,7 @@ func (s *agentSession) stranger(d done) *Wrong {
 	return wantRefusal(id, d.answer, " for "+callers[d.Caller])
 }
 
-// notStarted judges the refusal of a run: the first of a thread has to be accepted, and further ones where two were
-// seen to be kept.
+// notStarted judges the refusal of a run: the first of a thread has to be accepted, further ones where runs add.
 func (s *agentSession) notStarted(w world, d done) *Wrong {
 	id, isOpen := "AS-RUN-1", false
 	if len(w.kept)+len(w.loose)+len(w.gone) > 0 {

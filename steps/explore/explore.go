@@ -244,7 +244,7 @@ func want(is bool, requirement string, a *client.Answer, expected string) *Wrong
 	return wrong(requirement, outcome.Violated(a, expected, "%s", outcome.Seen(a)))
 }
 
-// wantRefusal is nothing where the answer is a refusal, as a closed connection is. What is refused may be said in words.
+// wantRefusal is nothing where the answer is a refusal, as a closed connection is. Words may say what is refused.
 func wantRefusal(requirement string, a *client.Answer, of string) *Wrong {
 	return want(a == nil || a.Status >= http.StatusBadRequest, requirement, a, "a status of 400 or above"+of)
 }

@@ -61,8 +61,7 @@ var (
 	starts = []string{start, startWaiting, rollBack, rollWaiting, startUnknown}
 )
 
-// options are what follows a verb. Of the values that the configuration has, 1 is that of create.body and 2 that of
-// alternatives.
+// options are what follows a verb. Of configured values, 1 is that of create.body and 2 that of alternatives.
 var options = map[string]*regexp.Regexp{
 	update:        listOf(`(?:repo_ref|graph_config_path|image_uri) (?:1|2|broken|null)|build_on_push false|nothing`),
 	listRevisions: listOf(`status [A-Z_,]{1,99}|limit \d{1,3}|offset \d{1,3}`),

@@ -65,8 +65,7 @@ func (s *planeSession) after(w past, d done) ([]past, *Wrong) {
 	return []past{w}, w.shows(at, d.answer, d.answer.Get("@this"), "")
 }
 
-// updated holds the answer to an update. One beside other requests, and one to a source that cannot be built, may be
-// refused.
+// updated holds the answer to an update: one beside others, or to a source that cannot be built, may be refused.
 func (s *planeSession) updated(w past, d done) ([]past, *Wrong) {
 	_, source := s.change(d.With)
 	switch {

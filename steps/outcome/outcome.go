@@ -120,8 +120,7 @@ func (o *Outcome) SameAs(pattern string) *Outcome {
 	return o
 }
 
-// First returns the first of several violations that show one fault, with how many there are; nothing where there is
-// none.
+// First returns the first of several violations that show one fault, with their number; nothing where there is none.
 func First(all []*Outcome) error {
 	all = slices.DeleteFunc(all, func(o *Outcome) bool { return o == nil })
 	if len(all) == 0 {

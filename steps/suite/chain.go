@@ -21,8 +21,8 @@ const maxChain = 300
 
 // chain lists the exchanges that led to a violation, in the order in which they were sent: those of the scenario's
 // fixtures and its own, up to the one that shows it, and what other scenarios had changed before at a deployment that
-// they share: all are the exchanges of the run. What a rule finds that judges all of these has the chain of the scenario
-// that made the exchange.
+// they share: all are those of the run. What a rule finds that judges all of them has the chain of the scenario that
+// made the exchange.
 func (r *run) chain(s *features.Scenario, v outcome.Violation, all []evidence.Observation) []reports.Link {
 	shows := cmp.Or(v.Compared.Shown, v.Exchange)
 	owner := s.Key() + " " + s.Name
@@ -71,8 +71,7 @@ func withUpdates(sent []evidence.Observation, senders []string, all []evidence.O
 	return chain
 }
 
-// senders are the scenario or fixture and the fixtures that it uses, by the names under which their exchanges are
-// recorded.
+// senders are a scenario or fixture and the fixtures that it uses, by the names of their exchanges in the record.
 func (r *run) senders(owner string) []string {
 	all := []string{owner}
 	for _, name := range r.maker.Uses(owner) {

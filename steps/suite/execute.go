@@ -33,20 +33,15 @@ type verdict struct {
 	again    *verdict      // what judging it once more has shown; nil: it was judged once
 }
 
-// execute has godog run the scenarios. All of them start at once, in an order by the seed; the client bounds the
-// requests.
+// execute has godog run the scenarios. All start at once, in an order by the seed; the client bounds the requests.
 func (r *run) execute(ctx context.Context, scenarios []*features.Scenario) error {
 	if len(scenarios) == 0 {
 		return nil
 	}
-	chosen := map[string]*features.Scenario{}
-	for _, s := range scenarios {
-		chosen[s.URI+"\n"+s.Name] = s
-	}
 	suite := godog.TestSuite{
 		Name: "agentconform",
 		ScenarioInitializer: func(sc *godog.ScenarioContext) {
-			e := &execution{run: r, chosen: chosen, definitions: sc, scene: &common.Scene{Stopped: r.cut}}
+			e := &execution{run: r, chosen: scenarios, definitions: sc, scene: &common.Scene{Stopped: r.cut}}
 			sc.Before(e.before)
 			sc.StepContext().Before(func(ctx context.Context, step *godog.Step) (context.Context, error) {
 				return evidence.WithPart(ctx, parts[step.Type]), nil
@@ -105,7 +100,7 @@ func (r *run) contents(scenarios []*features.Scenario) []godog.Feature {
 // execution is one scenario that godog executes.
 type execution struct {
 	run         *run
-	chosen      map[string]*features.Scenario
+	chosen      []*features.Scenario
 	definitions common.Definer
 	scene       *common.Scene
 
@@ -115,11 +110,11 @@ type execution struct {
 
 // before finds out which scenario this is. One that is not selected ends here and is not in the result.
 func (e *execution) before(ctx context.Context, sc *godog.Scenario) (context.Context, error) {
-	s := e.chosen[sc.Uri+"\n"+sc.Name]
-	if s == nil {
+	at := slices.IndexFunc(e.chosen, func(s *features.Scenario) bool { return s.URI == sc.Uri && s.Name == sc.Name })
+	if at < 0 {
 		return ctx, godog.ErrSkip
 	}
-	r := e.run
+	r, s := e.run, e.chosen[at]
 	e.scene.Scenario = s
 	name := s.Key() + " " + s.Name
 	if r.repeats {

@@ -114,8 +114,7 @@ func (f *Forecast) lacks(s *features.Scenario) (all []*outcome.Outcome) {
 	return all
 }
 
-// shared are the shared deployments that a scenario has made where nobody has before it: none where it reads one that
-// was there.
+// shared are the shared deployments that a scenario has made if nobody has yet: none where it reads an existing one.
 func (f *Forecast) shared(s *features.Scenario) (names []string) {
 	canCreate := f.sources.CanCreate() == nil
 	for _, name := range s.Terms.Shares {
@@ -206,8 +205,7 @@ func (f *Forecast) Plan(scenarios []*features.Scenario) (p plane.Cost) {
 	return p
 }
 
-// cost is what a scenario creates at most, beside the shared deployments that are paid already. It notes those that it
-// pays.
+// cost is what a scenario creates at most, beside shared deployments that are paid already. It notes those it pays.
 func (f *Forecast) cost(s *features.Scenario, paid map[string]bool) (sum plane.Cost) {
 	if len(f.Lacking(s)) > 0 {
 		return sum

@@ -74,8 +74,7 @@ func needsSide(t *target.Target, s *features.Scenario, side spec.Side) bool {
 }
 
 // followsFromRejection tells whether the outcome of a scenario follows from rejected credentials: it could not be
-// judged, it failed by such a refusal, or passed by one. Scenarios that judge all answers at the end keep their
-// outcome.
+// judged, it failed by such a refusal, or passed by one. What judges all answers at the end keeps its outcome.
 func (r *run) followsFromRejection(s *features.Scenario, o *outcome.Outcome) bool {
 	switch {
 	case o.Verdict == reports.Passed:
@@ -150,9 +149,8 @@ func (r *run) blockUnknownWords(selected []*features.Scenario) (unknown []string
 	return unknown
 }
 
-// doubtfulWords are the words on which a violation may depend and which the target has never shown. Where a scenario
-// judges the record of the run these are the violation's own; else those of the exchanges that it made under When and
-// Then.
+// doubtfulWords are the words on which a violation may depend and which the target has never shown: the violation's own
+// where the record of the run is judged, else those of the exchanges that were made under When and Then.
 func (r *run) doubtfulWords(seen *evidence.Words, s *features.Scenario, v outcome.Violation) []string {
 	if s.Terms.Record {
 		return seen.Doubtful(v.Words...)

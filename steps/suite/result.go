@@ -167,8 +167,7 @@ func (r *run) addFindings(res *reports.Result, selected []*features.Scenario, or
 	}
 }
 
-// seenAgain enters whether the second judgement of the scenario, if it came as far as the first, has shown the finding
-// too.
+// seenAgain enters whether the second judgement, if it came as far as the first, has shown the finding, too.
 func (r *run) seenAgain(f *reports.Finding, s *features.Scenario, first *verdict) {
 	v := first.again
 	if v == nil || v.Verdict != reports.Passed && (v.Verdict != reports.Failed || v.step < first.step) {
@@ -251,8 +250,7 @@ func (r *run) judgedApart() (all []invariants.Other) {
 	return all
 }
 
-// headline is the most important cause in one sentence. A wrong address or rejected credentials come before any single
-// failure.
+// headline is the most important cause in one sentence. A wrong address or rejected credentials come first.
 func (r *run) headline(res *reports.Result, rejected string) string {
 	if r.unreachable != "" {
 		return r.unreachable
@@ -287,7 +285,8 @@ func (r *run) headline(res *reports.Result, rejected string) string {
 			return same
 		}
 	}
-	if len(res.Unseen) > 0 && res.Verdict == reports.Incomplete && reports.Conclude(res.Requirements) == reports.Conformant {
+	passed := reports.Conclude(res.Requirements) == reports.Conformant
+	if len(res.Unseen) > 0 && res.Verdict == reports.Incomplete && passed {
 		return fmt.Sprintf("no successful answer of the %s was seen", strings.ReplaceAll(res.Unseen[0], "-", " "))
 	}
 	return "" // the reports name the first failure, or what could not be judged

@@ -179,8 +179,7 @@ func newRun(ctx context.Context, o Options) (*run, error) {
 	return r, nil
 }
 
-// reach sends one request, so that a target that does not answer is reported once and not for each scenario. Any
-// answer is enough.
+// reach sends one request, so that a target that does not answer is reported once. Any answer is enough.
 func (r *run) reach(ctx context.Context) error {
 	var request client.Request
 	switch {

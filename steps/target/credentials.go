@@ -45,16 +45,14 @@ var wrongValues = map[string]string{"unknown": wrongKey, "empty": "", "whitespac
 var mistakes = map[string]config.Mistake{"one character too long": config.OneMore, "in another case": config.OtherCase,
 	"one character too short": config.OneLess, "changed in its last character": config.OtherEnd}
 
-// wrong returns the scheme of an asker with a wrong credential, and what is wrong with that; the kind is empty for
-// others.
+// wrong returns the scheme of an asker with a wrong credential, and what is wrong; the kind is empty for others.
 func (who Asker) wrong() (scheme, kind string) {
 	credential, kind, _ := strings.Cut(string(who), " that is ")
 	return map[string]string{"an API key": SchemeAPIKey, "a tenant ID": SchemeTenantID,
 		"a bearer token": SchemeBearer}[credential], kind
 }
 
-// IsSame tells whether the mistake of a near miss changes nothing in the credential, with the scheme of that and its
-// key.
+// IsSame tells whether the mistake of a near miss changes nothing in the credential, with its scheme and key.
 func (t *Target) IsSame(who Asker) (scheme, key string, isSame bool) {
 	scheme, kind := who.wrong()
 	value, key := t.Credential(scheme)

@@ -18,7 +18,7 @@ import (
 // Caller is the sender of a request to the agent server.
 type Caller struct {
 	name   string // as the sentences call them
-	Key    string // of the configuration, where their credentials are, such as users.0; empty where they have none, or wrong ones
+	Key    string // of the configuration, for their credentials, such as users.0; empty where they have none, or wrong ones
 	Header http.Header
 	User   *config.User // nil where it is none that is configured
 }
@@ -258,8 +258,8 @@ func (t *Target) NoteListing(a *client.Answer) {
 // ListingHint names the configuration that a list without the expected thread may ask for.
 func (t *Target) ListingHint() string {
 	call := map[bool]string{false: "GET /threads", true: "POST /threads/search"}[t.Searches()]
-	return call + " was asked: if the target lists threads by the other one, or the list is a page, set agent.listing to " +
-		"get or search"
+	return call + " was asked: if the target lists threads by the other one, or the list is a page, set agent.listing " +
+		"to get or search"
 }
 
 // AdvertiseKey is the key of the URL at which a target's builder reaches the fixtures.
@@ -309,8 +309,7 @@ func (t *Target) WaitSettleDelay(ctx context.Context, act *client.Answer) error 
 	return client.Sleep(ctx, t.SettleDelay(act))
 }
 
-// SettleDelay is twice as long as the target took to answer, and longer where it said that it has only accepted the
-// act.
+// SettleDelay is twice as long as the target took to answer, and longer where it has only accepted the act.
 func (t *Target) SettleDelay(act *client.Answer) time.Duration {
 	wait := max(50*time.Millisecond, 2*act.Took)
 	if act.Status == http.StatusAccepted {
