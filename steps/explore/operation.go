@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/agentconform/agentconform/features"
 )
 
 // Operation is one request of one caller, or a wait.
@@ -71,8 +73,11 @@ func listOf(one string) *regexp.Regexp {
 	return regexp.MustCompile(`^(?:` + one + `)(?: and (?:` + one + `))*$`)
 }
 
-// OfControlPlane tells whether a sequence is one of the control plane, else it is one of the agent server.
-func OfControlPlane(all []Operation) bool { return all[0].Caller == theClient }
+// Of returns those operations of a sequence that are sent to a half of the interface.
+func Of(profile string, all []Operation) []Operation {
+	isOther := func(o Operation) bool { return (o.Caller == theClient) != (profile == features.ControlPlane) }
+	return slices.DeleteFunc(slices.Clone(all), isOther)
+}
 
 // rolls tells whether the operation starts a run with rollback, and waits whether one that waits.
 func (o Operation) rolls() bool { return o.Verb == rollBack || o.Verb == rollWaiting }

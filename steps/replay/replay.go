@@ -48,8 +48,9 @@ func Judge(ctx context.Context, o suite.Options, was *reports.Result, findings [
 	o.Select, o.Once = suite.Selection{}, true
 	for i, f := range findings {
 		tests[i] = testOf(f, was, o.Catalogue)
-		if tests[i].sequence != nil {
-			o.ExploreCase = tests[i].sequence
+		isOfSame := func(g reports.Finding) bool { return g.Scenario == f.Scenario }
+		if !slices.ContainsFunc(findings[:i], isOfSame) {
+			o.ExploreCase = append(o.ExploreCase, tests[i].sequence...)
 		}
 		for _, s := range []*features.Scenario{tests[i].judge, tests[i].shows} {
 			if s != nil && tests[i].missing == "" {
@@ -65,6 +66,7 @@ func Judge(ctx context.Context, o suite.Options, was *reports.Result, findings [
 		}
 	}
 	for i, t := range tests {
+		t.unsent = now.Counts.Explored < len(o.ExploreCase)
 		answers[i].Finding = findings[i]
 		answers[i].Verdict, answers[i].Reason = t.verdict(was, now)
 	}
@@ -84,6 +86,7 @@ type test struct {
 	steps int
 	// sequence is what exploration had sent; judge is then a scenario of the requirement that it broke.
 	sequence []explore.Operation
+	unsent   bool   // not all of the sequences was sent, of this finding or another
 	missing  string // why it cannot be judged by this version
 }
 
@@ -180,7 +183,7 @@ func (t test) verdict(was, now *reports.Result) (reports.Verdict, string) {
 			return reports.Failed, fmt.Sprintf("expected %s, got %s", f.Expected, f.Actual)
 		}
 	}
-	if t.sequence != nil && now.Counts.Explored == 0 {
+	if t.sequence != nil && t.unsent {
 		return reports.Inconclusive, "the sequence could not be sent"
 	}
 	if s := told(now, t.judge); s.Verdict != reports.Passed && s.Verdict != reports.Failed {

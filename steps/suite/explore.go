@@ -55,7 +55,7 @@ func (r *run) explore(ctx context.Context, selected []*features.Scenario) []*fea
 	for i, e := range all {
 		wait.Go(func() {
 			if r.ExploreCase != nil {
-				found[i] = e.Case(ctx, r.ExploreCase)
+				found[i] = e.Case(ctx, explore.Of(e.Profile, r.ExploreCase))
 			} else {
 				found[i] = e.Explore(ctx, r.Seed, (operations+i)/len(all))
 			}
@@ -88,7 +88,7 @@ func (r *run) explorer(ctx context.Context, profile string,
 		address = c.Target
 	}
 	isExpensive := c.Every() > 0 || !onThisMachine(address) || ofPlane && r.buildsSlowly()
-	ofOther := r.ExploreCase != nil && explore.OfControlPlane(r.ExploreCase) != ofPlane
+	ofOther := r.ExploreCase != nil && len(explore.Of(profile, r.ExploreCase)) == 0
 	served := func(s *features.Scenario) bool { // what exploration needs is there then, and may be used
 		v := r.verdicts[s.Key()] // nil: it judges the record, later
 		return v != nil && (v.Verdict == reports.Passed || v.Verdict == reports.Failed) &&

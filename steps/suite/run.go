@@ -48,7 +48,7 @@ type Options struct {
 	Arguments   []string // of the program, as the user gave them, for the report
 
 	Explore     int                 // operations that are explored besides; [Automatic]
-	ExploreCase []explore.Operation // is explored in place of these
+	ExploreCase []explore.Operation // is explored in place of these, at each half what is of that
 
 	Once         bool // scenarios that failed are not judged again
 	Keep         bool // what the run created stays at the target

@@ -18,7 +18,7 @@ import (
 // Caller is the sender of a request to the agent server.
 type Caller struct {
 	name   string // as the sentences call them
-	Key    string // of the configuration, for their credentials, such as users.0; empty where they have none, or wrong ones
+	Key    string // of the configuration, of their credentials, such as users.0; empty where they have none, or wrong ones
 	Header http.Header
 	User   *config.User // nil where it is none that is configured
 }
