@@ -12,7 +12,6 @@ import (
 
 	"github.com/tidwall/gjson"
 
-	"github.com/agentconform/agentconform/reports"
 	"github.com/agentconform/agentconform/spec"
 	"github.com/agentconform/agentconform/steps/client"
 	"github.com/agentconform/agentconform/steps/evidence"
@@ -35,21 +34,19 @@ type closing struct {
 func DefineClosing(r *Definitions, scene *Scene, t *target.Target) {
 	r.Then(`the request is answered with 2xx`, func(ctx context.Context) error { return scene.Served(ctx) })
 	r.Then(`the request is refused with 4xx`, scene.Refused)
-	(&closing{scene: scene, target: t}).define(r)
-}
-
-func (w *closing) define(r *Definitions) {
+	w := &closing{scene: scene, target: t}
 	r.Given(`a list of revisions that was answered with (404|422) in this run`, w.aListAnsweredWith)
 	r.Given(`(?:a|an) (control plane|agent server) that answered in this run`, w.aSideThatAnswered)
 	r.Given(`at least one answer to "([^"]+)" in this run`, w.anAnswerSeen)
 	r.Given(`a new revision whose status was seen in this run`, w.aStatusSeen)
 	r.When(`all such answers are read`, func() error { return nil })
-	r.When(`all its answers to requests that (keep the contract|keep the contract or have an invalid parameter|break the contract in another way|break the contract) are read`, w.answersAreRead)
+	r.When(`all its answers to requests that (keep the contract|keep the contract or have an invalid parameter|`+
+		`break the contract in another way|break the contract) are read`, w.answersAreRead)
 	r.When(`all answers to "([^"]+)" are compared with the contract`, func(string) error { return nil })
 	r.Then(`each is JSON with a string "detail"`, func() error { return Each(w.answers, HasDetail) })
 	r.Then(`each is an HTTPValidationError`, func() error { return Each(w.answers, ValidationError) })
 	r.Then(`none has a status of 500 or above`, w.noServerError)
-	r.Then(`all answers match the contract`, w.contractIsKept)
+	r.Then(`all answers match the contract`, func() error { return outcome.All(w.violations()) })
 	r.Then(`no answer has an unknown status`, w.everyStatusKnown)
 }
 
@@ -70,15 +67,20 @@ func (w *closing) aSideThatAnswered(side string) error {
 	return nil
 }
 
-// answersAreRead chooses the requests whose answers are judged. Section 7 says how invalid parameters are answered, and
-// nothing of any other request that breaks the contract.
+// kinds are the requests whose answers are judged. Section 7 says how invalid parameters are answered, and nothing of
+// any other request that breaks the contract.
+var kinds = map[string][]evidence.Asked{
+	"keep the contract": {evidence.Kept},
+	"keep the contract or have an invalid parameter": {evidence.Kept, evidence.Parameter},
+	"break the contract":                             {evidence.Parameter, evidence.Broken},
+	"break the contract in another way":              {evidence.Broken},
+}
+
 func (w *closing) answersAreRead(asked string) error {
-	w.asked = map[string][]evidence.Asked{
-		"keep the contract": {evidence.Kept}, "keep the contract or have an invalid parameter": {evidence.Kept, evidence.Parameter},
-		"break the contract": {evidence.Parameter, evidence.Broken}, "break the contract in another way": {evidence.Broken},
-	}[asked]
+	w.asked = kinds[asked]
 	if len(w.target.Collector.AnswersTo(w.side, w.asked...)) == 0 {
-		return outcome.Inconclusive("the %s answered no request of this kind in this run", strings.ReplaceAll(string(w.side), "-", " "))
+		side := strings.ReplaceAll(string(w.side), "-", " ")
+		return outcome.Inconclusive("the %s answered no request of this kind in this run", side)
 	}
 	return nil
 }
@@ -90,7 +92,8 @@ func (w *closing) anAnswerSeen(operation string) error {
 	used := map[bool]string{false: "list-threads", true: "search-threads"}[w.target.Searches()]
 	switch {
 	case calls[operation] != "" && operation != used:
-		return outcome.Inapplicable("a second endpoint that lists threads", "%s is not tested: threads are listed with %s", calls[operation], calls[used])
+		return outcome.Inapplicable("a second endpoint that lists threads",
+			"%s is not tested: threads are listed with %s", calls[operation], calls[used])
 	case w.target.Collector.Answered(operation) == 0:
 		return outcome.Inconclusive("%s was not answered in this run, or only with status 5xx", operation)
 	}
@@ -108,25 +111,20 @@ func (w *closing) aStatusSeen() error {
 // ValidationError holds an answer to the form of HTTPValidationError (section 2), with at least one reason.
 func ValidationError(a *client.Answer) error {
 	detail := a.Get("detail")
-	if !detail.IsArray() || len(detail.Array()) == 0 {
-		return outcome.Violated(a, "a non-empty array in detail", "%s", outcome.Seen(a)).At("/detail")
-	}
-	for i, item := range detail.Array() {
-		at, loc := "detail."+strconv.Itoa(i)+".", item.Get("loc")
-		if err := outcome.WantAt(loc.IsArray(), a, at+"loc", "an array in loc"); err != nil {
-			return err
-		}
-		isOther := func(part gjson.Result) bool { return part.Type != gjson.String && !IsInteger(part) }
-		if err := outcome.WantAt(!slices.ContainsFunc(loc.Array(), isOther), a, at+"loc", "only strings and integers in loc"); err != nil {
-			return err
-		}
-		for _, field := range []string{"msg", "type"} {
-			if err := outcome.WantAt(item.Get(field).Type == gjson.String, a, at+field, "a string in "+field); err != nil {
-				return err
+	isOther := func(part gjson.Result) bool { return part.Type != gjson.String && !IsInteger(part) }
+	return Try(func() {
+		isList := detail.IsArray() && len(detail.Array()) > 0
+		Check(outcome.Want(isList, a, "a non-empty array in detail", "/detail"))
+		for i, item := range detail.Array() {
+			at, loc := "detail."+strconv.Itoa(i)+".", item.Get("loc")
+			Check(outcome.WantAt(loc.IsArray(), a, at+"loc", "an array in loc"))
+			isPlain := !slices.ContainsFunc(loc.Array(), isOther)
+			Check(outcome.WantAt(isPlain, a, at+"loc", "only strings and integers in loc"))
+			for _, field := range []string{"msg", "type"} {
+				Check(outcome.WantAt(item.Get(field).Type == gjson.String, a, at+field, "a string in "+field))
 			}
 		}
-	}
-	return nil
+	})
 }
 
 // noServerError makes a finding of each operation that was answered with a server error.
@@ -150,48 +148,39 @@ func (w *closing) noServerError() error {
 		}
 		found[operation+" "+status].Count++
 	}
-	o := &outcome.Outcome{Verdict: reports.Failed}
+	var all []outcome.Violation
 	for _, key := range slices.Sorted(maps.Keys(found)) {
-		o.Violations = append(o.Violations, *found[key])
+		all = append(all, *found[key])
 	}
-	return o.OrNil()
+	return outcome.All(all)
 }
 
-// contractIsKept makes a finding of each fault that the contract found in the answers of an operation.
-func (w *closing) contractIsKept(context.Context) error {
-	o := &outcome.Outcome{Verdict: reports.Failed}
+// violations are what the contract says against the answers of the operation: each is a finding.
+func (w *closing) violations() (all []outcome.Violation) {
 	for _, v := range w.target.Collector.Violations(w.operation) {
-		o.Violations = append(o.Violations, outcome.Violation{
+		var words []string // neutral ones that it may be about
+		if at := path.Base(v.Pointer); at == spec.AnySource || at == spec.NeutralField {
+			words = []string{at}
+		}
+		all = append(all, outcome.Violation{
 			Summary:  fmt.Sprintf("%s %d: expected %s at %s", v.Operation, v.Status, v.Expected, cmp.Or(v.Pointer, "the body")),
 			Expected: v.Expected, Actual: v.Actual, Operation: v.Operation, Pointer: v.Pointer,
-			Exchange: v.Exchange, Count: v.Count, Key: v.Key(), Words: wordsAt(v.Pointer),
+			Exchange: v.Exchange, Count: v.Count, Key: v.Key(), Words: words,
 		})
 	}
-	return o.OrNil()
+	return all
 }
 
-// wordsAt are the neutral words that a violation at a pointer may be about.
-func wordsAt(pointer string) []string {
-	if at := path.Base(pointer); at == spec.AnySource || at == spec.NeutralField {
-		return []string{at}
-	}
-	return nil
-}
-
-// everyStatusKnown makes a finding of a revision's status that is none of the interface, in whichever answer it was
-// seen.
+// everyStatusKnown makes a finding of a revision's status that is none of the interface, wherever it was seen.
 func (w *closing) everyStatusKnown() error {
-	o := &outcome.Outcome{Verdict: reports.Failed}
-	for _, v := range w.target.Collector.Violations(w.operation) {
+	var all []outcome.Violation
+	for _, v := range w.violations() {
 		if v.Pointer == "/status" {
-			o.Violations = append(o.Violations, outcome.Violation{
-				Summary:  "the status of a revision is not one of the thirteen",
-				Expected: v.Expected, Actual: v.Actual, Operation: v.Operation, Pointer: v.Pointer, Exchange: v.Exchange,
-				Count: 1, Key: UnknownStatus,
-			})
+			v.Summary, v.Count, v.Key = "the status of a revision is not one of the thirteen", 1, UnknownStatus
+			all = append(all, v)
 		}
 	}
-	return o.OrNil()
+	return outcome.All(all)
 }
 
 // UnknownStatus tells apart the finding of a status outside the interface, whichever sentence shows it.

@@ -81,23 +81,17 @@ func DefinitionsFor(sentences []features.Step, to Definer, x *Expressions) *Defi
 }
 
 // Given defines a precondition.
-func (d *Definitions) Given(pattern string, function any) {
-	if e := d.expressions.matching(pattern, d.sentences); e != nil {
-		d.to.Given(e, returning(function))
-	}
-}
+func (d *Definitions) Given(pattern string, function any) { d.define(d.to.Given, pattern, function) }
 
 // When defines an act.
-func (d *Definitions) When(pattern string, function any) {
-	if e := d.expressions.matching(pattern, d.sentences); e != nil {
-		d.to.When(e, returning(function))
-	}
-}
+func (d *Definitions) When(pattern string, function any) { d.define(d.to.When, pattern, function) }
 
 // Then defines a judgement.
-func (d *Definitions) Then(pattern string, function any) {
+func (d *Definitions) Then(pattern string, function any) { d.define(d.to.Then, pattern, function) }
+
+func (d *Definitions) define(take func(expression, function any), pattern string, function any) {
 	if e := d.expressions.matching(pattern, d.sentences); e != nil {
-		d.to.Then(e, returning(function))
+		take(e, returning(function))
 	}
 }
 

@@ -249,18 +249,12 @@ func (r *run) conclude() {
 	if r.Out != "" {
 		text += "\n" + cleanup.Command + "\nreport: " + filepath.Join(r.Out, "index.html")
 	}
-	switch o.Display().Exit {
-	case 0:
-	case 3:
-		if !r.result.Filtered() && !r.t.Failed() {
-			r.t.Error(safe.Terminal(text))
-			return
-		}
-	default: // a MUST failed, or an entry of the baseline is out of date
+	exit := o.Display().Exit // 1: a MUST failed, or an entry of the baseline is out of date
+	if exit == 0 || exit == 3 && (r.result.Filtered() || r.t.Failed()) {
+		r.t.Log(safe.Terminal(text))
+	} else {
 		r.t.Error(safe.Terminal(text))
-		return
 	}
-	r.t.Log(safe.Terminal(text))
 }
 
 // module is the path of this module, as go.mod has it.

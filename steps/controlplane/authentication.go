@@ -95,13 +95,10 @@ func (w *World) tryCreate(ctx context.Context, who target.Asker) {
 	w.creates(ctx, who, d, d.Body, w.empty)
 }
 
-// clientTries skips where the mistake of a near miss changes nothing in the credential.
+// clientTries has a client with the credentials that the sentence names try the operation. It skips where the mistake
+// of a near miss changes nothing in the credential.
 func (w *World) clientTries(ctx context.Context, credentials, operation string) error {
-	credential, kind, _ := strings.Cut(credentials, " that is ")
-	scheme := map[string]string{"an API key": target.SchemeAPIKey, "a tenant ID": target.SchemeTenantID,
-		"a bearer token": target.SchemeBearer}[credential]
-	if w.target.IsSame(scheme, kind) {
-		_, key := w.target.Credential(scheme)
+	if scheme, key, isSame := w.target.IsSame(target.Asker(credentials)); isSame {
 		return outcome.Inapplicable(key,
 			"the %s is the same with this mistake: it is too short, or has no letters that have a case", scheme)
 	}

@@ -30,39 +30,37 @@ func NewAgentServer(ctx context.Context, t *target.Target, agents *agent.Agents,
 	known func(requirement string) bool) (*Explorer, error) {
 	ctx = evidence.WithScenario(ctx, "fixture: exploration", 0)
 	h := &agentServer{target: t, agents: agents, known: known, callers: []target.Caller{t.Owner()}}
-	var err error
-	if h.server, err = agents.AgentServer(ctx); err != nil {
-		return nil, err
-	}
-	if err := h.server.PlainRunsWork(ctx); err != nil {
-		return nil, err
-	}
-	if h.additive, err = h.server.RunsAdd(ctx); err != nil {
-		return nil, err
-	}
-	if len(t.Config.Users) > 1 {
-		for _, sentence := range []string{target.TheOtherUser, target.NoCredentials, "a caller with an unknown token"} {
-			caller, err := t.Caller(sentence)
-			if err != nil {
-				return nil, err
+	err := common.Try(func() {
+		h.server = common.Must(agents.AgentServer(ctx))
+		common.Check(h.server.PlainRunsWork(ctx))
+		h.additive = common.Must(h.server.RunsAdd(ctx))
+		if len(t.Config.Users) > 1 {
+			for _, name := range []string{target.TheOtherUser, target.NoCredentials, "a caller with an unknown token"} {
+				h.callers = append(h.callers, common.Must(t.Caller(name)))
 			}
-			h.callers = append(h.callers, caller)
 		}
+	})
+	if err != nil {
+		return nil, err
 	}
-	return &Explorer{half: h, Profile: features.AgentServer, uri: agentURI}, nil
+	return &Explorer{features.AgentServer, agentURI, h.begin}, nil
 }
 
 // agentSession is one sequence, with what is known of its threads and runs.
 type agentSession struct {
 	*agentServer
 	threads map[int]*thread
-	runs    map[int]*agent.GraphRun
-	by      map[int]Operation // that started the run
+	runs    map[int]*startedRun
 }
 
 func (h *agentServer) begin() session {
-	return &agentSession{agentServer: h, threads: map[int]*thread{}, runs: map[int]*agent.GraphRun{},
-		by: map[int]Operation{}}
+	return &agentSession{agentServer: h, threads: map[int]*thread{}, runs: map[int]*startedRun{}}
+}
+
+// startedRun is a run with the operation that has started it, or was to be refused.
+type startedRun struct {
+	*agent.GraphRun
+	by Operation
 }
 
 // thread is one that the sequence has created.
@@ -78,7 +76,7 @@ func (s *agentSession) applies(o Operation, group []Operation) bool {
 		return false
 	}
 	t := s.threads[o.Object]
-	_, known := s.by[o.Number]
+	run := s.runs[o.Number]
 	beside := has(group, o.Object, vocabulary...)
 	idle := t != nil && !slices.ContainsFunc(t.worlds, func(w world) bool { return w.pending != 0 })
 	switch o.Verb {
@@ -89,11 +87,11 @@ func (s *agentSession) applies(o Operation, group []Operation) bool {
 	case await:
 		return t != nil && o.Caller == t.owner && !beside && !idle
 	case retrieve, join:
-		return t != nil && known && s.runs[o.Number].ID != ""
+		return t != nil && run != nil && run.ID != ""
 	case start, startWaiting:
-		return idle && !known && !has(group, o.Object, starts...)
+		return idle && run == nil && !has(group, o.Object, starts...)
 	case rollBack, rollWaiting, startUnknown:
-		return t != nil && !known && !has(group, o.Object, start, startWaiting, await)
+		return t != nil && run == nil && !has(group, o.Object, start, startWaiting, await)
 	}
 	return t != nil && o.Verb == readState
 }
@@ -150,36 +148,33 @@ func (s *agentSession) awaitEnd(ctx context.Context, d *done, t *thread) {
 	for _, id := range may {
 		limit = limit.Add(s.runs[id].Order.Hold)
 		if slices.ContainsFunc(t.worlds, func(w world) bool { return w.pending == id }) {
-			j := s.server.JoinNow(ctx, s.runs[id])
+			j := s.server.JoinNow(ctx, s.runs[id].GraphRun)
 			defer j.Leave()
 			joins = append(joins, j)
 		}
 	}
-	for wait := 5 * time.Millisecond; ; wait = min(wait*3/2, 250*time.Millisecond) {
+	isRecent := func(j *agent.Joining) bool { return !j.Over() || time.Since(j.Ended) < s.agents.Patience() }
+	const first, longest = 5 * time.Millisecond, 250 * time.Millisecond
+	var last *agent.GraphRun
+	common.Check(client.Repeat(ctx, first, longest, limit, func() (bool, error) {
 		a := common.Must(s.server.State(ctx, s.callers[t.owner], t.Thread))
 		d.answer, d.retrieved = a, map[int]*client.Answer{}
 		if slices.ContainsFunc(t.worlds, func(w world) bool { return w.pending == 0 || s.runs[w.pending].CompleteIn(a) }) {
 			for _, id := range may {
-				d.retrieved[id] = common.Must(s.server.GetRun(ctx, s.callers[t.owner], s.runs[id]))
+				d.retrieved[id] = common.Must(s.server.GetRun(ctx, s.callers[t.owner], s.runs[id].GraphRun))
 			}
-			if last := s.ending(t, *d); last != nil {
-				common.Must(s.server.Await(ctx, last))
-				return
-			}
+			last = s.ending(t, *d)
 		}
-		if d.over = s.hadTheirTime(joins); d.over || time.Now().After(limit) {
-			break
-		}
-		common.Check(client.Sleep(ctx, wait))
+		d.over = !slices.ContainsFunc(joins, isRecent)
+		return last != nil || d.over, nil
+	}))
+	if last != nil {
+		common.Must(s.server.Await(ctx, last))
+		return
 	}
 	for _, id := range may {
-		common.Check(s.server.StillQueued(ctx, s.runs[id]))
+		common.Check(s.server.StillQueued(ctx, s.runs[id].GraphRun))
 	}
-}
-
-// hadTheirTime tells whether all joins were answered a while ago.
-func (s *agentSession) hadTheirTime(joins []*agent.Joining) bool {
-	return !slices.ContainsFunc(joins, func(j *agent.Joining) bool { return !j.Over() || time.Since(j.Ended) < s.agents.Patience() })
 }
 
 // inProgress are the runs that may be, or may be about to be removed.
@@ -198,7 +193,7 @@ func (t *thread) inProgress() (all []int) {
 func (s *agentSession) ending(t *thread, d done) *agent.GraphRun {
 	for _, w := range t.worlds {
 		if _, problem := s.ended(w, d); problem == nil && w.pending != 0 {
-			return s.runs[w.pending]
+			return s.runs[w.pending].GraphRun
 		}
 	}
 	return nil
@@ -206,25 +201,18 @@ func (s *agentSession) ending(t *thread, d done) *agent.GraphRun {
 
 // explain tries the operations of each thread in each order, and keeps the histories that explain their answers.
 func (s *agentSession) explain(_ context.Context, group []done) *Wrong {
-	for i := range group {
-		d := &group[i]
-		if slices.Contains(starts, d.Verb) {
-			s.by[d.Number], s.runs[d.Number] = d.Operation, d.started
+	for _, d := range group {
+		if d.started != nil {
+			s.runs[d.Number] = &startedRun{d.started, d.Operation}
 		}
 		if d.created != nil {
 			s.threads[d.Object] = d.created
 		}
-		d.raced = slices.ContainsFunc(group, func(other done) bool {
-			return other.Operation != d.Operation && other.Object == d.Object && slices.Contains(starts, other.Verb)
-		})
 	}
 	for at, t := range s.threads {
 		about := slices.DeleteFunc(slices.Clone(group), func(d done) bool {
 			return d.Object != at || d.Verb == create || d.Verb == list
 		})
-		if len(about) == 0 {
-			continue
-		}
 		possible, problem := explained(t.worlds, about, s.after, s.known)
 		if problem != nil {
 			return problem

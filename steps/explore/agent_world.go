@@ -3,7 +3,6 @@ package explore
 import (
 	"fmt"
 	"maps"
-	"net/http"
 	"slices"
 	"strings"
 
@@ -29,31 +28,28 @@ type agentSeen struct {
 	started   *agent.GraphRun        // the run that was started
 	created   *thread
 	over      bool // of [await]: the join of each of these was answered
-	raced     bool // another run was started at the same thread at the same time
 }
 
 // after returns the worlds that may follow one in which the operation was answered so, or what is wrong.
 func (s *agentSession) after(w world, d done) ([]world, *Wrong) {
-	if owner := s.threads[d.Object].owner; d.Caller != owner && d.Verb != create && d.Verb != list {
+	if d.Caller != s.threads[d.Object].owner {
 		return []world{w}, s.stranger(d)
 	}
 	switch d.Verb {
 	case start, startWaiting:
 		if s.runs[d.Number].ID == "" {
-			return s.notStarted(w, d)
+			return []world{w}, s.notStarted(w, d)
 		}
 		w.pending, w.joined = d.Number, false
 		return []world{w}, nil
 	case rollBack, rollWaiting:
 		return s.rolledBack(w, d)
 	case startUnknown:
-		if d.answer.OK() {
-			return nil, wrong("AS-RUN-6", outcome.Violated(d.answer, "a status of 400 or above", "%s", outcome.Seen(d.answer)))
-		}
+		return []world{w}, want(!d.answer.OK(), "AS-RUN-6", d.answer, "a status of 400 or above")
 	case await:
 		return s.ended(w, d)
 	case retrieve:
-		return []world{w}, s.retrieved(w, d)
+		return []world{w}, s.retrieved(w, d.Object, d.Number, d.answer)
 	case join:
 		return s.joinedIn(w, d)
 	case readState:
@@ -74,37 +70,33 @@ func (s *agentSession) stranger(d done) *Wrong {
 	case unknown:
 		id = "AS-AUTH-2"
 	}
-	if id == "" || d.answer == nil || d.answer.Status >= http.StatusBadRequest { // a connection that is closed is a refusal too
+	if id == "" {
 		return nil
 	}
-	return wrong(id, outcome.Violated(d.answer, "a status of 400 or above for "+callers[d.Caller], "%s", outcome.Seen(d.answer)))
+	return wantRefusal(id, d.answer, " for "+callers[d.Caller])
 }
 
-// notStarted judges the refusal of a run: the first of a thread has to be accepted, and further ones where two were
-// seen to be kept.
-func (s *agentSession) notStarted(w world, d done) ([]world, *Wrong) {
-	id := "AS-RUN-1"
+// notStarted judges the refusal of a run: the first of a thread has to be accepted, further ones where runs add.
+func (s *agentSession) notStarted(w world, d done) *Wrong {
+	id, isOpen := "AS-RUN-1", false
 	if len(w.kept)+len(w.loose)+len(w.gone) > 0 {
-		id = "AS-STATE-3"
+		id, isOpen = "AS-STATE-3", !s.additive
 	}
-	if id == "AS-STATE-3" && !s.additive {
-		return []world{w}, nil
-	}
-	return nil, wrong(id, outcome.Violated(d.answer, "status 2xx with a run_id", "%s", outcome.Seen(d.answer)))
+	return want(isOpen, id, d.answer, "status 2xx with a run_id")
 }
 
 // rolledBack holds the answer to a run with rollback (section 3). Of several at the same time some may be refused.
 func (s *agentSession) rolledBack(w world, d done) ([]world, *Wrong) {
 	g := s.runs[d.Number]
 	if g.ID == "" {
-		if d.raced {
-			return []world{w}, nil
-		}
+		raced := slices.ContainsFunc(d.group, func(o Operation) bool {
+			return o != d.Operation && o.Object == d.Object && slices.Contains(starts, o.Verb)
+		})
 		id := "AS-ROLLBACK-6"
-		if p := s.runs[w.pending]; p != nil && d.answer.Sent.Add(d.answer.Took).Before(p.NotOverBefore()) {
+		if p := s.runs[w.pending]; p != nil && d.answer.Came().Before(p.NotOverBefore()) {
 			id = "AS-ROLLBACK-1"
 		}
-		return nil, wrong(id, outcome.Violated(d.answer, "a run with rollback to be accepted", "%s", outcome.Seen(d.answer)))
+		return []world{w}, want(raced, id, d.answer, "a run with rollback to be accepted")
 	}
 	prior := w.pending
 	w.pending, w.joined = d.Number, false
@@ -113,11 +105,11 @@ func (s *agentSession) rolledBack(w world, d done) ([]world, *Wrong) {
 	}
 	replaced, completed := w, w
 	replaced.doomed = append(slices.Clone(w.doomed), prior)
-	replaced.loose, replaced.kept = append(slices.Clone(w.loose), w.kept...), nil
+	replaced.loose, replaced.kept = slices.Concat(w.loose, w.kept), nil
 	if p := s.runs[prior]; g.Answered().Before(p.NotOverBefore()) {
 		return []world{replaced}, nil
 	}
-	completed.loose, completed.kept = append(slices.Clone(w.loose), append(slices.Clone(w.kept), prior)...), nil
+	completed.loose, completed.kept = slices.Concat(w.loose, w.kept, []int{prior}), nil
 	return []world{replaced, completed}, nil
 }
 
@@ -129,47 +121,40 @@ func (s *agentSession) ended(w world, d done) ([]world, *Wrong) {
 			if g.Order.Strategy != "" && !d.over {
 				id = "AS-ROLLBACK-1"
 			}
-			return nil, wrong(id, outcome.Violated(d.answer, fmt.Sprintf("run %d to complete", p), "%s", messages.Shown(messages.Of(d.answer))))
+			shown := messages.Shown(messages.Of(d.answer))
+			return nil, wrong(id, outcome.Violated(d.answer, fmt.Sprintf("run %d to complete", p), "%s", shown))
 		}
 		w.kept = append(slices.Clone(w.kept), p)
-		w.gone = append(slices.Clone(w.gone), w.doomed...)
+		w.gone = slices.Concat(w.gone, w.doomed)
 		w.doomed, w.pending, w.joined = nil, 0, false
 	}
 	for id, a := range d.retrieved {
-		if problem := s.retrieved(w, done{Operation: Operation{Verb: retrieve, Object: d.Object, Number: id}, answer: a}); problem != nil {
+		if problem := s.retrieved(w, d.Object, id, a); problem != nil {
 			return nil, problem
 		}
 	}
 	return []world{w}, s.shows(w, d.answer)
 }
 
-// retrieved holds GET of a run.
-func (s *agentSession) retrieved(w world, d done) *Wrong {
-	id, want := "", d.answer.Status >= http.StatusBadRequest
-	expected := "a status of 400 or above"
+// retrieved holds GET of a run under a thread.
+func (s *agentSession) retrieved(w world, at, run int, a *client.Answer) *Wrong {
+	g := s.runs[run]
 	switch {
-	case s.by[d.Number].Object != d.Object && s.sharesID(d):
-		return nil
-	case s.by[d.Number].Object != d.Object:
-		id = "AS-RUN-8"
-	case slices.Contains(w.gone, d.Number):
-		id, expected = "AS-ROLLBACK-2", "a status of 400 or above for a run that was rolled back"
-	case d.Number == w.pending || slices.Contains(w.kept, d.Number):
-		g := s.runs[d.Number]
-		id, expected, want = "AS-RUN-2", "the run "+g.ID, d.answer.OK() && d.answer.Get("run_id").String() == g.ID
-	default:
-		return nil
+	case g.by.Object != at && s.sharesID(at, g):
+	case g.by.Object != at:
+		return wantRefusal("AS-RUN-8", a, "")
+	case slices.Contains(w.gone, run):
+		return wantRefusal("AS-ROLLBACK-2", a, " for a run that was rolled back")
+	case run == w.pending || slices.Contains(w.kept, run):
+		return want(a.OK() && a.Get("run_id").String() == g.ID, "AS-RUN-2", a, "the run "+g.ID)
 	}
-	if want {
-		return nil
-	}
-	return wrong(id, outcome.Violated(d.answer, expected, "%s", outcome.Seen(d.answer)))
+	return nil
 }
 
 // sharesID tells whether a run of the thread has the same id: ids may be counted by thread.
-func (s *agentSession) sharesID(d done) bool {
-	for i, g := range s.runs {
-		if g.ID == s.runs[d.Number].ID && s.by[i].Object == d.Object {
+func (s *agentSession) sharesID(at int, g *startedRun) bool {
+	for _, own := range s.runs {
+		if own.ID == g.ID && own.by.Object == at {
 			return true
 		}
 	}
@@ -179,73 +164,60 @@ func (s *agentSession) sharesID(d done) bool {
 // joinedIn holds the answer to the join of a run.
 func (s *agentSession) joinedIn(w world, d done) ([]world, *Wrong) {
 	a, g := d.answer, s.runs[d.Number]
+	isServed := a != nil && a.OK()
 	switch {
-	case s.by[d.Number].Object != d.Object:
-		if a != nil && a.Status < http.StatusBadRequest && !s.sharesID(d) {
-			return nil, wrong("AS-RUN-9", outcome.Violated(a, "a status of 400 or above for the join of a run of another thread", "%s", outcome.Seen(a)))
-		}
-	case slices.Contains(w.kept, d.Number) && (a == nil || !a.OK()):
-		return nil, wrong("AS-RUN-5", outcome.Violated(a, "status 2xx to the join of a completed run", "%s", seen(a)))
-	case d.Number == w.pending && (a == nil || !a.OK()):
+	case g.by.Object != d.Object && s.sharesID(d.Object, g):
+	case g.by.Object != d.Object:
+		return []world{w}, wantRefusal("AS-RUN-9", a, " for the join of a run of another thread")
+	case slices.Contains(w.kept, d.Number):
+		return []world{w}, want(isServed, "AS-RUN-5", a, "status 2xx to the join of a completed run")
+	case d.Number == w.pending && !isServed:
 		id := "AS-RUN-4"
 		if a != nil && a.Sent.After(g.NotOverBefore()) {
 			id = "AS-RUN-5"
 		}
-		return nil, wrong(id, outcome.Violated(a, "status 2xx to the join of a run", "%s", seen(a)))
+		return nil, want(false, id, a, "status 2xx to the join of a run")
 	case d.Number == w.pending:
 		if took := a.Sent.Add(a.Took).Sub(g.Answer.Sent); took < g.Order.Hold*19/20 {
-			return nil, wrong("AS-RUN-4", outcome.Violated(a, "an answer after the end of the run", "an answer %s after the start of a run of %s", took, g.Order.Hold))
+			return nil, wrong("AS-RUN-4", outcome.Violated(a, "an answer after the end of the run",
+				"an answer %s after the start of a run of %s", took, g.Order.Hold))
 		}
 		w.joined = true
 	}
 	return []world{w}, nil
 }
 
-func seen(a *client.Answer) string {
-	if a == nil {
-		return "no answer"
-	}
-	return outcome.Seen(a)
-}
-
 // shows holds the state of a thread to the messages of its runs. What is written while a run is in progress is
 // open, and so is what is left of earlier runs where one was rolled back.
 func (s *agentSession) shows(w world, a *client.Answer) *Wrong {
-	kept := s.graphRuns(w.kept)
-	if w.joined {
-		kept = append(kept, s.runs[w.pending])
+	kept, open := slices.Clone(w.kept), slices.Concat(w.loose, w.doomed)
+	switch {
+	case w.joined:
+		kept = append(kept, w.pending)
+	case w.pending != 0:
+		open = append(open, w.pending)
 	}
 	if !a.OK() {
-		if len(kept) == 0 {
-			return nil
-		}
-		return wrong("AS-STATE-1", outcome.Violated(a, "the state of the thread", "%s", outcome.Seen(a)))
-	}
-	open := append(s.graphRuns(w.loose), s.graphRuns(w.doomed)...)
-	if w.pending != 0 && !w.joined {
-		open = append(open, s.runs[w.pending])
+		return want(len(kept) == 0, "AS-STATE-1", a, "the state of the thread")
 	}
 	all := messages.Of(a)
 	for _, i := range slices.Sorted(maps.Keys(s.runs)) {
-		g := s.runs[i]
-		if slices.Contains(kept, g) || slices.Contains(open, g) {
-			continue
-		}
-		if at := slices.IndexFunc(all, func(m messages.Message) bool { return strings.Contains(m.Text, g.Text()) }); at >= 0 {
-			return wrong(s.intruder(w, i), outcome.Violated(a, fmt.Sprintf("no message of run %d", i), "%s", messages.Shown(all[at:at+1])).At("/values/messages"))
+		isOf := func(m messages.Message) bool { return strings.Contains(m.Text, s.runs[i].Text()) }
+		if at := slices.IndexFunc(all, isOf); at >= 0 && !slices.Contains(kept, i) && !slices.Contains(open, i) {
+			return unlike(s.intruder(w, i), a, fmt.Sprintf("no message of run %d", i), all[at:at+1])
 		}
 	}
 	rest := slices.DeleteFunc(slices.Clone(all), func(m messages.Message) bool {
-		return slices.ContainsFunc(open, func(g *agent.GraphRun) bool {
-			return strings.Contains(m.Text, g.Text()) || slices.Contains(g.Inputs, m.Text)
+		return slices.ContainsFunc(open, func(i int) bool {
+			return strings.Contains(m.Text, s.runs[i].Text()) || slices.Contains(s.runs[i].Inputs, m.Text)
 		})
 	})
 	if len(kept) == 0 || !s.additive && w.pending != 0 {
 		return nil
 	}
-	id, last := "AS-STATE-3", kept[len(kept)-1]
+	id, last := "AS-STATE-3", s.runs[kept[len(kept)-1]]
 	switch {
-	case agent.Only(rest, kept...):
+	case agent.Only(rest, s.graphRuns(kept)...):
 		return nil
 	case w.joined:
 		id = "AS-RUN-4"
@@ -254,12 +226,17 @@ func (s *agentSession) shows(w world, a *client.Answer) *Wrong {
 	case !s.additive: // what the state shows of earlier runs is open
 		return nil
 	}
-	return wrong(id, outcome.Violated(a, fmt.Sprintf("exactly the messages of %d completed runs", len(kept)), "%s", messages.Shown(rest)).At("/values/messages"))
+	return unlike(id, a, fmt.Sprintf("exactly the messages of %d completed runs", len(kept)), rest)
+}
+
+// unlike says that a state shows other messages than expected.
+func unlike(requirement string, a *client.Answer, expected string, shown []messages.Message) *Wrong {
+	return wrong(requirement, outcome.Violated(a, expected, "%s", messages.Shown(shown)).At("/values/messages"))
 }
 
 // intruder is the requirement that a message of the run breaks in a state where it does not belong.
 func (s *agentSession) intruder(w world, run int) string {
-	switch by := s.by[run]; {
+	switch by := s.runs[run].by; {
 	case slices.Contains(w.gone, run):
 		return "AS-ROLLBACK-3"
 	case by.Caller == nobody || by.Caller == unknown:
@@ -274,7 +251,7 @@ func (s *agentSession) intruder(w world, run int) string {
 
 func (s *agentSession) graphRuns(ids []int) (all []*agent.GraphRun) {
 	for _, id := range ids {
-		all = append(all, s.runs[id])
+		all = append(all, s.runs[id].GraphRun)
 	}
 	return all
 }

@@ -1,10 +1,20 @@
+// Package explore sends random sequences of operations by several clients and compares each answer with a model of
+// the interface. It finds what no scenario shows: faults that need a certain history. A sequence that fails is
+// shrunk to the fewest operations that still fail, and is told as sentences of a closed vocabulary, which [Parse]
+// reads again.
+//
+// The model of each half keeps every history that explains the answers so far ([world] of a thread, [past] of a
+// deployment). Operations that were sent at the same time are tried in each order. Where no history is left, the last
+// answer breaks a requirement. Where the interface is silent the model allows all answers.
 package explore
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"net/http"
 	"reflect"
 	"slices"
 	"sync"
@@ -19,20 +29,15 @@ import (
 
 // Explorer explores one half of the interface at a target.
 type Explorer struct {
-	half
 	Profile string // of its requirements
 	uri     string // stands for the file of a scenario
+	begin   func() session
 }
 
-// half is a half of the interface, with what is known of it before any sequence.
-type half interface {
+// session is one sequence at the target, with what is known of the half, and of the objects that it has created.
+type session interface {
 	// sequence returns random operations that apply, as far as that is known before they are sent.
 	sequence(random *rand.Rand, n int) []Operation
-	begin() session
-}
-
-// session is one sequence at the target, with what is known of the objects that it has created.
-type session interface {
 	// applies tells whether what the operation needs is there, beside those that are sent at the same time.
 	applies(o Operation, group []Operation) bool
 	// send sends one operation. Others are sent at the same time: it changes nothing but what was done. An error that
@@ -73,8 +78,7 @@ const (
 type Report struct {
 	Failure  *Failure // nil: every answer was explained
 	Sent     int      // operations that were judged
-	Unjudged int      // sequences that could not be judged
-	Why      error    // the first of them
+	Unjudged []error  // why sequences could not be judged
 }
 
 // Explore sends about so many operations in sequences that the seed chooses, several at a time. One fault may fail
@@ -84,12 +88,13 @@ func (e *Explorer) Explore(ctx context.Context, seed int64, operations int) (r R
 	var mu sync.Mutex
 	var wait sync.WaitGroup
 	var failures []*Failure
-	var next, failed atomic.Int64
-	for range min(beside, n) {
+	var failed atomic.Int64
+	for worker := range beside {
 		wait.Go(func() {
-			for i := int(next.Add(1)) - 1; i < n && failed.Load() < enough && ctx.Err() == nil; i = int(next.Add(1)) - 1 {
+			for i := worker; i < n && failed.Load() < enough && ctx.Err() == nil; i += beside {
 				random := rand.New(rand.NewPCG(uint64(seed), uint64(i)))
-				found, count, err := e.try(ctx, i+1, e.sequence(random, min(perSequence, operations-i*perSequence)))
+				all := e.begin().sequence(random, min(perSequence, operations-i*perSequence))
+				found, count, err := e.try(ctx, i+1, all)
 				mu.Lock()
 				if r.add(count, err); found != nil {
 					failures = append(failures, found)
@@ -100,7 +105,8 @@ func (e *Explorer) Explore(ctx context.Context, seed int64, operations int) (r R
 		})
 	}
 	wait.Wait()
-	if r.Failure = most(failures); r.Failure != nil {
+	if len(failures) > 0 {
+		r.Failure = most(failures)
 		limited, stop := context.WithTimeout(ctx, shrinkTime)
 		defer stop()
 		e.shrink(limited, r.Failure)
@@ -109,31 +115,26 @@ func (e *Explorer) Explore(ctx context.Context, seed int64, operations int) (r R
 }
 
 func (r *Report) add(sent int, err error) {
-	if err == nil {
-		r.Sent += sent
+	if err != nil {
+		r.Unjudged = append(r.Unjudged, err)
 		return
 	}
-	if r.Unjudged++; r.Why == nil {
-		r.Why = err
-	}
+	r.Sent += sent
 }
 
 // most returns the first failure of the requirement that the most have failed by, with their count. What is
 // ambiguous counts only where all is.
-func most(failures []*Failure) (f *Failure) {
+func most(failures []*Failure) *Failure {
 	if sure := slices.DeleteFunc(slices.Clone(failures), func(f *Failure) bool { return f.ambiguous }); len(sure) > 0 {
 		failures = sure
 	}
 	slices.SortFunc(failures, func(a, b *Failure) int { return a.Line - b.Line })
 	counts := map[string]int{}
-	for _, each := range failures {
-		counts[each.Requirement]++
+	for _, f := range failures {
+		counts[f.Requirement]++
 	}
-	for _, each := range failures {
-		if each.Count = counts[each.Requirement]; f == nil || each.Count > f.Count {
-			f = each
-		}
-	}
+	f := slices.MaxFunc(failures, func(a, b *Failure) int { return counts[a.Requirement] - counts[b.Requirement] })
+	f.Count = counts[f.Requirement]
 	return f
 }
 
@@ -141,8 +142,8 @@ func most(failures []*Failure) (f *Failure) {
 func (e *Explorer) Case(ctx context.Context, all []Operation) (r Report) {
 	f, sent, err := e.try(ctx, 1, all)
 	if err == nil && sent < len(all) && f == nil {
-		err = fmt.Errorf("%d of its %d operations do not apply: a caller or value is not configured, or what it names is missing",
-			len(all)-sent, len(all))
+		err = fmt.Errorf("%d of its %d operations do not apply: a caller or value is not configured, "+
+			"or what it names is missing", len(all)-sent, len(all))
 	}
 	r.Failure = f
 	r.add(sent, err)
@@ -195,7 +196,7 @@ func together(ctx context.Context, s session, group []Operation) ([]done, error)
 	all, errs := make([]done, len(group)), make([]error, len(group))
 	var wait sync.WaitGroup
 	for i, o := range group {
-		all[i].Operation, all[i].beside = o, len(group) > 1
+		all[i].Operation, all[i].group = o, group
 		wait.Go(func() { errs[i] = common.Try(func() { s.send(ctx, &all[i]) }) })
 	}
 	wait.Wait()
@@ -212,11 +213,14 @@ func has(group []Operation, object int, verbs ...string) bool {
 // done is an operation that was sent, with what was seen.
 type done struct {
 	Operation
+	group  []Operation    // all that were sent at the same time, with it
 	answer *client.Answer // nil where there was none
-	beside bool           // others were sent at the same time
 	agentSeen
 	planeSeen
 }
+
+// beside tells whether others were sent at the same time.
+func (d *done) beside() bool { return len(d.group) > 1 }
 
 // Wrong is an answer that no history explains, and the requirement that it breaks.
 type Wrong struct {
@@ -229,31 +233,46 @@ func wrong(requirement string, o *outcome.Outcome) *Wrong {
 	return &Wrong{Requirement: requirement, Outcome: o}
 }
 
+// want is nothing where the answer is as expected, else what is wrong.
+func want(is bool, requirement string, a *client.Answer, expected string) *Wrong {
+	switch {
+	case is:
+		return nil
+	case a == nil:
+		return wrong(requirement, outcome.Violated(nil, expected, "no answer"))
+	}
+	return wrong(requirement, outcome.Violated(a, expected, "%s", outcome.Seen(a)))
+}
+
+// wantRefusal is nothing where the answer is a refusal, as a closed connection is. Words may say what is refused.
+func wantRefusal(requirement string, a *client.Answer, of string) *Wrong {
+	return want(a == nil || a.Status >= http.StatusBadRequest, requirement, a, "a status of 400 or above"+of)
+}
+
 // explained tries operations in each order, and returns the histories that may follow the given ones and explain the
 // answers; where none does, what is wrong in the first. What is known to be wrong changes no history.
 func explained[W any](worlds []W, about []done, after func(W, done) ([]W, *Wrong),
-	known func(requirement string) bool) ([]W, *Wrong) {
-	var possible []W
-	var problem *Wrong
-	for _, order := range orders(len(about)) {
-		through := worlds
-		for _, i := range order {
-			var next []W
-			for _, w := range through {
-				more, wrong := after(w, about[i])
-				if wrong != nil && known(wrong.Requirement) {
-					more, wrong = []W{w}, nil
-				}
-				if problem == nil {
-					problem = wrong
-				}
-				if wrong == nil {
-					next = append(next, more...)
-				}
+	known func(requirement string) bool) (possible []W, problem *Wrong) {
+	if len(about) == 0 {
+		return worlds, nil
+	}
+	for i, first := range about {
+		var next []W
+		for _, w := range worlds {
+			more, wrong := after(w, first)
+			if wrong != nil && known(wrong.Requirement) {
+				more, wrong = []W{w}, nil
 			}
-			through = next
+			if problem = cmp.Or(problem, wrong); wrong == nil {
+				next = append(next, more...)
+			}
 		}
-		for _, w := range through {
+		if len(next) == 0 {
+			continue
+		}
+		ends, wrong := explained(next, slices.Delete(slices.Clone(about), i, i+1), after, known)
+		problem = cmp.Or(problem, wrong)
+		for _, w := range ends {
 			if !slices.ContainsFunc(possible, func(other W) bool { return reflect.DeepEqual(w, other) }) {
 				possible = append(possible, w)
 			}
@@ -266,22 +285,8 @@ func explained[W any](worlds []W, about []done, after func(W, done) ([]W, *Wrong
 	return nil, problem
 }
 
-// orders are all orders of so many things, the one in which they are first.
-func orders(n int) [][]int {
-	if n == 0 {
-		return [][]int{{}}
-	}
-	var all [][]int
-	for _, order := range orders(n - 1) {
-		for at := n - 1; at >= 0; at-- {
-			all = append(all, slices.Insert(slices.Clone(order), at, n-1))
-		}
-	}
-	return all
-}
-
-// shrink leaves out operations as long as the same requirement fails, and sends the shortest sequence once more. What is
-// ambiguous may turn out to be another's failure.
+// shrink leaves out operations as long as the same requirement fails, and sends the shortest sequence once more. What
+// is ambiguous may turn out to be another's failure.
 func (e *Explorer) shrink(ctx context.Context, f *Failure) {
 	count, line, tries := f.Count, 1000*f.Line, 0
 	again := func(all []Operation) (fails, judged bool) {

@@ -14,23 +14,16 @@ import (
 	"github.com/agentconform/agentconform/steps/outcome"
 )
 
-// forgetful is a half that fails a sequence in which a deployment is created, updated twice and retrieved, in this order.
-type forgetful struct{ sequences atomic.Int64 }
+// remembering is a session that fails where a deployment is created, updated twice and retrieved, in this order.
+type remembering struct{ done []string }
 
-func (h *forgetful) sequence(random *rand.Rand, n int) (all []Operation) {
+func (s *remembering) sequence(random *rand.Rand, n int) (all []Operation) {
 	for range n {
 		verbs := []string{deploy, update, settle, getDeployment, listRevisions}
 		all = append(all, Operation{Caller: theClient, Verb: verbs[random.IntN(len(verbs))], Object: random.IntN(2), Meanwhile: random.IntN(3) == 0})
 	}
 	return all
 }
-
-func (h *forgetful) begin() session {
-	h.sequences.Add(1)
-	return &remembering{}
-}
-
-type remembering struct{ done []string }
 
 func (s *remembering) applies(Operation, []Operation) bool { return true }
 func (s *remembering) send(context.Context, *done)         {}
@@ -51,8 +44,12 @@ func (s *remembering) explain(_ context.Context, group []done) *Wrong {
 }
 
 func TestASequenceIsShrunkToWhatFails(t *testing.T) {
-	h := &forgetful{}
-	r := (&Explorer{half: h, uri: planeURI}).Explore(t.Context(), 1, 2000)
+	var sessions atomic.Int64
+	begin := func() session {
+		sessions.Add(1)
+		return &remembering{}
+	}
+	r := (&Explorer{uri: planeURI, begin: begin}).Explore(t.Context(), 1, 2000)
 	require.NotNil(t, r.Failure)
 	assert.Equal(t, "CP-GET-1", r.Failure.Requirement)
 	var verbs []string
@@ -62,7 +59,7 @@ func TestASequenceIsShrunkToWhatFails(t *testing.T) {
 	}
 	assert.Equal(t, []string{deploy, update, update, getDeployment}, verbs)
 	assert.Equal(t, []int{2, 2}, []int{r.Failure.Judged, r.Failure.Seen})
-	assert.Less(t, h.sequences.Load(), int64(2000/perSequence))
+	assert.Less(t, sessions.Load(), int64(2000/perSequence))
 }
 
 // TestUpdatesAtTheSameTimeAreTriedInEachOrder has two updates and reads beside them; each read may show what is before, between or
@@ -71,7 +68,7 @@ func TestUpdatesAtTheSameTimeAreTriedInEachOrder(t *testing.T) {
 	s := &planeSession{controlPlane: &controlPlane{values: map[string]any{"repo_ref 2": "next", "graph_config_path 2": "b.json", "repo_ref null": nil}},
 		deployments: map[int]*deployment{0: {owner: "CP-UPDATE-1"}}}
 	answered := func(verb, with, body string) done {
-		d := done{Operation: Operation{Caller: theClient, Verb: verb, With: with}, answer: &client.Answer{Status: 200, Body: []byte(body)}, beside: true}
+		d := done{Operation: Operation{Caller: theClient, Verb: verb, With: with}, answer: &client.Answer{Status: 200, Body: []byte(body)}, group: make([]Operation, 2)}
 		d.lists = []*client.Answer{d.answer}
 		return d
 	}

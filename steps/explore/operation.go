@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/agentconform/agentconform/features"
 )
 
 // Operation is one request of one caller, or a wait.
@@ -27,8 +29,8 @@ const (
 	theClient
 )
 
-var callers = []string{"the first user", "the second user", "a caller without credentials", "a caller with an unknown token",
-	"the client"}
+var callers = []string{"the first user", "the second user", "a caller without credentials",
+	"a caller with an unknown token", "the client"}
 
 // The vocabulary of the agent server: T stands for a thread, R for the number of a run.
 const (
@@ -61,8 +63,7 @@ var (
 	starts = []string{start, startWaiting, rollBack, rollWaiting, startUnknown}
 )
 
-// options are what follows a verb. Of the values that the configuration has, 1 is that of create.body and 2 that of
-// alternatives.
+// options are what follows a verb. Of configured values, 1 is that of create.body and 2 that of alternatives.
 var options = map[string]*regexp.Regexp{
 	update:        listOf(`(?:repo_ref|graph_config_path|image_uri) (?:1|2|broken|null)|build_on_push false|nothing`),
 	listRevisions: listOf(`status [A-Z_,]{1,99}|limit \d{1,3}|offset \d{1,3}`),
@@ -72,8 +73,11 @@ func listOf(one string) *regexp.Regexp {
 	return regexp.MustCompile(`^(?:` + one + `)(?: and (?:` + one + `))*$`)
 }
 
-// OfControlPlane tells whether a sequence is one of the control plane, else it is one of the agent server.
-func OfControlPlane(all []Operation) bool { return all[0].Caller == theClient }
+// Of returns those operations of a sequence that are sent to a half of the interface.
+func Of(profile string, all []Operation) []Operation {
+	isOther := func(o Operation) bool { return (o.Caller == theClient) != (profile == features.ControlPlane) }
+	return slices.DeleteFunc(slices.Clone(all), isOther)
+}
 
 // rolls tells whether the operation starts a run with rollback, and waits whether one that waits.
 func (o Operation) rolls() bool { return o.Verb == rollBack || o.Verb == rollWaiting }
@@ -99,6 +103,9 @@ var (
 	numberName = regexp.MustCompile(`\b(run|revision) (R|\d{1,4})\b`)
 )
 
+// passedOver are comments, tags and headings.
+var passedOver = regexp.MustCompile(`^(#|@|Feature:|Scenario:)`)
+
 // maxOperations bounds a sequence that is read.
 const maxOperations = 200
 
@@ -107,7 +114,7 @@ func Parse(text string) ([]Operation, error) {
 	var all []Operation
 	for i, line := range strings.Split(text, "\n") {
 		line = strings.TrimSpace(line)
-		if line == "" || line[0] == '#' || line[0] == '@' || strings.HasPrefix(line, "Feature:") || strings.HasPrefix(line, "Scenario:") {
+		if line == "" || passedOver.MatchString(line) {
 			continue
 		}
 		o, err := parseOne(line)
@@ -143,7 +150,8 @@ func parseOne(line string) (Operation, error) {
 		o.Verb, o.With = verb, with
 	}
 	if !slices.Contains(vocabulary, o.Verb) || o.Verb == update && o.With == "" {
-		return Operation{}, fmt.Errorf("no operation is called %.80q; there are: %s", parts[3], strings.Join(vocabulary, "; "))
+		return Operation{}, fmt.Errorf("no operation is called %.80q; there are: %s", parts[3],
+			strings.Join(vocabulary, "; "))
 	}
 	return o, nil
 }

@@ -8,6 +8,8 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
+
+	"github.com/agentconform/agentconform/features"
 )
 
 func TestASequenceIsReadAsItIsWritten(t *testing.T) {
@@ -38,6 +40,13 @@ func TestASequenceIsReadAsItIsWritten(t *testing.T) {
 		require.NoError(t, err)
 		assert.Equal(t, all, read)
 	})
+}
+
+func TestEachHalfIsSentItsOperations(t *testing.T) {
+	all, err := Parse("When the client creates deployment A\nAnd the first user creates thread A\nAnd the client retrieves deployment A")
+	require.NoError(t, err)
+	assert.Equal(t, []Operation{all[0], all[2]}, Of(features.ControlPlane, all))
+	assert.Equal(t, []Operation{all[1]}, Of(features.AgentServer, all))
 }
 
 func TestWhatIsNoOperationIsRefused(t *testing.T) {

@@ -60,7 +60,7 @@ func NewControlPlane(t *target.Target, p *plane.Plane, known func(requirement st
 	if most := c.MaxDeployments; most > 0 {
 		h.budget.Store(int64(most - len(t.Ledger.Left(evidence.Deployment))))
 	}
-	return &Explorer{half: h, Profile: features.ControlPlane, uri: planeURI}, nil
+	return &Explorer{features.ControlPlane, planeURI, h.begin}, nil
 }
 
 // change returns the body of an update, and the fields of the source to which it gives a value.
@@ -119,7 +119,7 @@ func (s *planeSession) applies(o Operation, group []Operation) bool {
 
 func (s *planeSession) send(ctx context.Context, d *done) {
 	t := s.deployments[d.Object]
-	if d.beside && t != nil { // reads beside writes are to show what is before or after these
+	if d.beside() && t != nil { // reads beside writes are to show what is before or after these
 		common.Check(client.Sleep(ctx, time.Until(t.late)))
 	}
 	switch d.Verb {
@@ -135,7 +135,7 @@ func (s *planeSession) send(ctx context.Context, d *done) {
 		body, _ := s.change(d.With)
 		request := s.target.ToControlPlane(target.TheClient, http.MethodPatch, plane.DeploymentPath(t.ID), body)
 		d.answer = common.Must(s.target.Client.Do(ctx, request))
-		if d.answer.Refused() && !d.beside { // it may be busy with the revision before
+		if d.answer.Refused() && !d.beside() { // it may be busy with the revision before
 			common.Check(s.plane.Settle(ctx, t.ID))
 			d.answer = common.Must(s.target.Client.Do(ctx, request))
 		}
@@ -163,24 +163,29 @@ func (s *planeSession) send(ctx context.Context, d *done) {
 // wholeList is the limit of a list that holds all revisions of a sequence.
 const wholeList = 100
 
-// explain looks at what writes have done. Where a read soon after one is not explained, it may show what was before, and
-// is sent again.
+// explain looks at what writes have done. Where a read soon after one is not explained, it may show what was before,
+// and is sent again.
 func (s *planeSession) explain(ctx context.Context, group []done) *Wrong {
+	wrote := map[int]bool{} // by deployment
 	for _, d := range group {
-		if d.made != nil {
+		switch d.Verb {
+		case deploy:
 			_, source := s.change("repo_ref 1 and graph_config_path 1 and image_uri 1")
 			pasts := []past{{{d.made.First, source}}}
 			s.deployments[d.Object] = &deployment{Deployment: d.made, pasts: pasts, asked: 1, owner: "CP-CREATE-2"}
+		case update:
+			_, source := s.change(d.With)
+			t := s.deployments[d.Object]
+			t.asked, t.owner = t.asked+min(len(source), 1), creates(source, "CP-UPDATE-4")
+		default:
+			continue
 		}
+		wrote[d.Object] = true
 	}
 	for at, t := range s.deployments {
-		wrote := false
-		about := slices.DeleteFunc(slices.Clone(group), func(d done) bool {
-			wrote = wrote || d.Object == at && s.writes(t, d)
-			return d.Object != at || d.Verb == deploy
-		})
+		about := slices.DeleteFunc(slices.Clone(group), func(d done) bool { return d.Object != at || d.Verb == deploy })
 		possible, problem := explained(t.pasts, about, s.after, s.known)
-		if problem != nil && !wrote && time.Now().Before(t.late) {
+		if problem != nil && !wrote[at] && time.Now().Before(t.late) {
 			common.Check(client.Sleep(ctx, time.Until(t.late)))
 			for i, d := range about {
 				about[i] = done{Operation: d.Operation}
@@ -191,7 +196,7 @@ func (s *planeSession) explain(ctx context.Context, group []done) *Wrong {
 		if problem != nil {
 			return problem
 		}
-		if t.pasts = possible; wrote {
+		if t.pasts = possible; wrote[at] {
 			t.late = time.Now().Add(s.target.Config.Patience)
 			if len(about) > 1 { // what is shown between two of them would tell another order
 				common.Check(client.Sleep(ctx, s.target.Config.Patience))

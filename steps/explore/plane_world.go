@@ -31,16 +31,6 @@ type planeSeen struct {
 	lists []*client.Answer // one with a filter or page stands between two that are whole
 }
 
-// writes tells whether an operation may have changed the deployment, and notes what judges that.
-func (s *planeSession) writes(t *deployment, d done) bool {
-	if d.Verb == update {
-		_, source := s.change(d.With)
-		t.owner = creates(source, "CP-UPDATE-4")
-		t.asked += min(len(source), 1)
-	}
-	return d.Verb == update || d.Verb == deploy
-}
-
 // creates names the requirement that an update with these fields creates a revision, or another where there is none.
 func creates(source map[string]string, otherwise string) string {
 	for _, field := range slices.Sorted(maps.Keys(source)) { // repo_ref where it is one of two
@@ -49,8 +39,8 @@ func creates(source map[string]string, otherwise string) string {
 	return otherwise
 }
 
-// after returns the histories that may follow one in which the operation was answered so, or what is wrong. Which status
-// a revision has is not judged.
+// after returns the histories that may follow one in which the operation was answered so, or what is wrong. Which
+// status a revision has is not judged.
 func (s *planeSession) after(w past, d done) ([]past, *Wrong) {
 	owner := s.deployments[d.Object].owner
 	switch {
@@ -60,7 +50,7 @@ func (s *planeSession) after(w past, d done) ([]past, *Wrong) {
 		return s.updated(w, d)
 	case !d.answer.OK():
 		id := map[string]string{getDeployment: "CP-GET-1", getRevision: "CP-REV-1", listRevisions: "CP-LIST-2"}[d.Verb]
-		return nil, wrong(id, outcome.Violated(d.answer, "status 2xx", "%s", outcome.Seen(d.answer)))
+		return nil, want(false, id, d.answer, "status 2xx")
 	case d.Verb == getDeployment:
 		return w.showsLatest(owner, d.answer)
 	case d.Verb == listRevisions && len(d.lists) > 1:
@@ -70,19 +60,17 @@ func (s *planeSession) after(w past, d done) ([]past, *Wrong) {
 	}
 	at := w.find(d.id)
 	if at < 0 || !strings.EqualFold(d.answer.Get("id").String(), d.id) {
-		return nil, wrong("CP-REV-1", outcome.Violated(d.answer, "the revision "+d.id, "%s", outcome.Seen(d.answer)))
+		return nil, want(false, "CP-REV-1", d.answer, "the revision "+d.id)
 	}
 	return []past{w}, w.shows(at, d.answer, d.answer.Get("@this"), "")
 }
 
-// updated holds the answer to an update. One beside other requests, and one to a source that cannot be built, may be
-// refused.
+// updated holds the answer to an update: one beside others, or to a source that cannot be built, may be refused.
 func (s *planeSession) updated(w past, d done) ([]past, *Wrong) {
 	_, source := s.change(d.With)
 	switch {
-	case !d.answer.OK() && !d.beside && !strings.Contains(d.With, "broken"):
-		return nil, wrong(creates(source, "CP-UPDATE-13"),
-			outcome.Violated(d.answer, "status 2xx to the update", "%s", outcome.Seen(d.answer)))
+	case !d.answer.OK() && !d.beside() && !strings.Contains(d.With, "broken"):
+		return nil, want(false, creates(source, "CP-UPDATE-13"), d.answer, "status 2xx to the update")
 	case !d.answer.OK() || len(source) == 0:
 		return []past{w}, nil
 	}
@@ -179,7 +167,7 @@ func (s *planeSession) showsPage(d done) *Wrong {
 	for i, row := range before {
 		status := row.Get("status").Str
 		final := plane.IsSettled(status) || status == "UNKNOWN"
-		if d.beside || len(after) != len(before) || row.Get("id").Str != after[i].Get("id").Str ||
+		if d.beside() || len(after) != len(before) || row.Get("id").Str != after[i].Get("id").Str ||
 			status != after[i].Get("status").Str || asked.Has("status") && !final {
 			return nil
 		}

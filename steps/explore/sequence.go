@@ -41,8 +41,8 @@ func (h *agentServer) sequence(random *rand.Rand, n int) (all []Operation) {
 var (
 	ofThreads = []string{readState, readState, start, start, start, startWaiting, startWaiting, rollBack, rollBack,
 		rollWaiting, startUnknown, await, await, await, await, retrieve, retrieve, retrieve, join, join, list}
-	ofDeployments = []string{update, update, update, update, settle, getDeployment, getRevision, getRevision, listRevisions,
-		listRevisions}
+	ofDeployments = []string{update, update, update, update, settle, getDeployment, getRevision, getRevision,
+		listRevisions, listRevisions}
 )
 
 func (h *controlPlane) sequence(random *rand.Rand, n int) []Operation {

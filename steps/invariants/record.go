@@ -187,7 +187,7 @@ func (r *Record) outcome(sentence string) (judged int, verdict error) {
 		}
 	}
 	if len(found) > 0 {
-		return judged, (&outcome.Outcome{Verdict: reports.Failed, Violations: found}).OrNil()
+		return judged, outcome.All(found)
 	}
 	if len(owners) == 0 {
 		return judged, nil

@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/agentconform/agentconform/reports"
+	"github.com/agentconform/agentconform/reports/safe"
 	"github.com/agentconform/agentconform/steps/client"
 )
 
@@ -56,7 +57,8 @@ func (o *Outcome) Error() string { return o.Reason }
 // Violated says that the target did the opposite of what was to be shown. The answer is the evidence; it may be
 // nil where the evidence is that nothing came.
 func Violated(a *client.Answer, expected, actual string, args ...any) *Outcome {
-	v := Violation{Expected: bounded(expected), Actual: bounded(strings.TrimRight(fmt.Sprintf(actual, args...), "\n")), Count: 1, answer: a}
+	v := Violation{Expected: safe.Prefix(expected, 2*maxText), Count: 1, answer: a,
+		Actual: safe.Prefix(strings.TrimRight(fmt.Sprintf(actual, args...), "\n"), 2*maxText)}
 	if a != nil {
 		v.Exchange = a.ID
 	}
@@ -91,8 +93,8 @@ func (o *Outcome) withReason() *Outcome {
 func (o *Outcome) At(pointer string) *Outcome {
 	v := &o.Violations[0]
 	v.Pointer = pointer
-	if v.answer != nil && v.Actual == bounded(Seen(v.answer)) {
-		v.Actual = bounded(seenAt(v.answer, pointer))
+	if v.answer != nil && v.Actual == Seen(v.answer) {
+		v.Actual = seenAt(v.answer, pointer)
 	}
 	return o.withReason()
 }
@@ -118,8 +120,7 @@ func (o *Outcome) SameAs(pattern string) *Outcome {
 	return o
 }
 
-// First returns the first of several violations that show one fault, with how many there are; nothing where there is
-// none.
+// First returns the first of several violations that show one fault, with their number; nothing where there is none.
 func First(all []*Outcome) error {
 	all = slices.DeleteFunc(all, func(o *Outcome) bool { return o == nil })
 	if len(all) == 0 {
@@ -129,18 +130,17 @@ func First(all []*Outcome) error {
 	return all[0]
 }
 
-// OrNil returns the outcome with its reason, or nothing where there was no violation.
-func (o *Outcome) OrNil() error {
-	if len(o.Violations) == 0 {
+// All says what several violations show, each another fault; nothing where there is none.
+func All(found []Violation) error {
+	if len(found) == 0 {
 		return nil
 	}
 	var reasons []string
-	for _, v := range o.Violations {
+	for _, v := range found {
 		reasons = append(reasons, v.Summary)
 	}
 	slices.Sort(reasons)
-	o.Reason = strings.Join(slices.Compact(reasons), "; ")
-	return o
+	return &Outcome{Verdict: reports.Failed, Reason: strings.Join(slices.Compact(reasons), "; "), Violations: found}
 }
 
 // Blocked says that a precondition could not be brought about.

@@ -11,7 +11,8 @@ import (
 	"github.com/agentconform/agentconform/steps/client"
 )
 
-// maxText bounds a text that quotes an answer. What people are shown of it is cut where it is known what differs.
+// maxText bounds a text that quotes an answer, and twice that one that holds such a text. What people are shown of it
+// is cut where it is known what differs.
 const maxText = 64 << 10
 
 // maxQuote is how much of a text of the target stands in the first line of what was seen, in bytes.
@@ -86,14 +87,6 @@ func quote(s string) string {
 		return s
 	}
 	return strings.ToValidUTF8(s[:maxQuote], "") + " ..."
-}
-
-// bounded cuts a text that holds one of the target where that exceeds all bounds.
-func bounded(s string) string {
-	if len(s) <= 2*maxText {
-		return s
-	}
-	return strings.ToValidUTF8(s[:2*maxText], "")
 }
 
 // SeenShort describes an answer in one line.

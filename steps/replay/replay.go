@@ -48,8 +48,9 @@ func Judge(ctx context.Context, o suite.Options, was *reports.Result, findings [
 	o.Select, o.Once = suite.Selection{}, true
 	for i, f := range findings {
 		tests[i] = testOf(f, was, o.Catalogue)
-		if tests[i].sequence != nil {
-			o.ExploreCase = tests[i].sequence
+		isOfSame := func(g reports.Finding) bool { return g.Scenario == f.Scenario }
+		if !slices.ContainsFunc(findings[:i], isOfSame) {
+			o.ExploreCase = append(o.ExploreCase, tests[i].sequence...)
 		}
 		for _, s := range []*features.Scenario{tests[i].judge, tests[i].shows} {
 			if s != nil && tests[i].missing == "" {
@@ -65,6 +66,7 @@ func Judge(ctx context.Context, o suite.Options, was *reports.Result, findings [
 		}
 	}
 	for i, t := range tests {
+		t.unsent = now.Counts.Explored < len(o.ExploreCase)
 		answers[i].Finding = findings[i]
 		answers[i].Verdict, answers[i].Reason = t.verdict(was, now)
 	}
@@ -84,22 +86,21 @@ type test struct {
 	steps int
 	// sequence is what exploration had sent; judge is then a scenario of the requirement that it broke.
 	sequence []explore.Operation
+	unsent   bool   // not all of the sequences was sent, of this finding or another
 	missing  string // why it cannot be judged by this version
 }
 
 func testOf(f reports.Finding, was *reports.Result, c *features.Catalogue) test {
 	t := test{finding: f, missing: "this version has no scenario of " + f.Requirement + " that found it"}
-	for _, q := range was.Requirements {
-		for _, s := range q.Scenarios {
-			if q.ID != f.Requirement || s.Key() != f.Scenario {
-				continue
-			}
-			if t.judge = find(c, q.ID, s.Name); explore.IsURI(s.URI) {
-				t.judge, t.sequence, t.missing = explored(c, q.ID, s)
-			}
-		}
+	s := scenario(was, f.Requirement, f.Scenario)
+	if s == nil {
+		return t
 	}
-	if t.judge == nil || t.sequence != nil {
+	if explore.IsURI(s.URI) {
+		t.judge, t.sequence, t.missing = explored(c, f.Requirement, s)
+		return t
+	}
+	if t.judge = find(c, f.Requirement, s.Name); t.judge == nil {
 		return t
 	}
 	t.missing = ""
@@ -117,7 +118,7 @@ func testOf(f reports.Finding, was *reports.Result, c *features.Catalogue) test 
 	}
 	passed := false
 	for _, q := range was.Requirements {
-		for _, s := range q.Scenarios {
+		for s := range reports.Each(q.Scenarios) {
 			now := find(c, q.ID, s.Name)
 			if now == nil || passed || s.Key()+" "+s.Name != x.Scenario && !(used && slices.Contains(s.Fixtures, fixture)) {
 				continue
@@ -133,7 +134,9 @@ func testOf(f reports.Finding, was *reports.Result, c *features.Catalogue) test 
 
 // explored reads the operations of a sequence that exploration has found, in the words of the vocabulary: a result
 // cannot have others sent.
-func explored(c *features.Catalogue, requirement string, s reports.Scenario) (judge *features.Scenario, all []explore.Operation, missing string) {
+func explored(c *features.Catalogue, requirement string, s *reports.Scenario) (
+	judge *features.Scenario, all []explore.Operation, missing string,
+) {
 	var text strings.Builder
 	for _, step := range s.Steps {
 		fmt.Fprintf(&text, "%s %s\n", step.Keyword, step.Text)
@@ -158,7 +161,7 @@ func find(c *features.Catalogue, requirement, name string) *features.Scenario {
 	return nil
 }
 
-func passedSteps(s reports.Scenario) (n int) {
+func passedSteps(s *reports.Scenario) (n int) {
 	for _, step := range s.Steps {
 		if step.Verdict == reports.Passed {
 			n++
@@ -180,7 +183,7 @@ func (t test) verdict(was, now *reports.Result) (reports.Verdict, string) {
 			return reports.Failed, fmt.Sprintf("expected %s, got %s", f.Expected, f.Actual)
 		}
 	}
-	if t.sequence != nil && now.Counts.Explored == 0 {
+	if t.sequence != nil && t.unsent {
 		return reports.Inconclusive, "the sequence could not be sent"
 	}
 	if s := told(now, t.judge); s.Verdict != reports.Passed && s.Verdict != reports.Failed {
@@ -202,13 +205,18 @@ func (t test) verdict(was, now *reports.Result) (reports.Verdict, string) {
 }
 
 // told is what a run says of a scenario.
-func told(r *reports.Result, s *features.Scenario) reports.Scenario {
-	for _, q := range r.Requirements {
-		for _, each := range q.Scenarios {
-			if each.Key() == s.Key() {
-				return each
-			}
+func told(r *reports.Result, s *features.Scenario) *reports.Scenario {
+	return cmp.Or(scenario(r, s.Requirement.ID, s.Key()), &reports.Scenario{Verdict: reports.Skipped,
+		Reason: "it was not run"})
+}
+
+// scenario returns a scenario of a result by its requirement and key; nil where there is none.
+func scenario(r *reports.Result, requirement, key string) *reports.Scenario {
+	q := cmp.Or(r.Requirement(requirement), &reports.Requirement{})
+	for s := range reports.Each(q.Scenarios) {
+		if s.Key() == key {
+			return s
 		}
 	}
-	return reports.Scenario{Verdict: reports.Skipped, Reason: "it was not run"}
+	return nil
 }

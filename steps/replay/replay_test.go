@@ -8,6 +8,7 @@ import (
 
 	"github.com/agentconform/agentconform/features"
 	"github.com/agentconform/agentconform/reports"
+	"github.com/agentconform/agentconform/steps/explore"
 )
 
 func TestVerdict(t *testing.T) {
@@ -15,6 +16,7 @@ func TestVerdict(t *testing.T) {
 	require.NoError(t, err)
 	get, contract, list := c.Find("CP-GET-1").Scenarios[0], c.Find("CP-CONTRACT-list-revisions").Scenarios[0], c.Find("CP-LIST-1").Scenarios[0]
 	simple := test{finding: reports.Finding{ID: "a"}, judge: get}
+	sequence := []explore.Operation{{}}
 	closing := test{finding: reports.Finding{ID: "a"}, judge: contract, shows: list, steps: 2}
 	was := &reports.Result{Findings: []reports.Finding{{ID: "a"}, {ID: "known"}}}
 	as := func(s *features.Scenario, verdict reports.Verdict, steps int) reports.Requirement {
@@ -38,11 +40,14 @@ func TestVerdict(t *testing.T) {
 		want   reports.Verdict
 		reason string
 	}{
-		"it passes":               {simple, ran(as(get, reports.Passed, 3)), reports.Passed, ""},
-		"it fails":                {simple, shown("a", get), reports.Failed, "expected x, got y"},
-		"it fails otherwise":      {simple, shown("known", get), reports.Failed, "expected x, got y"},
-		"it is blocked":           {simple, ran(as(get, reports.Blocked, 0)), reports.Inconclusive, "blocked: so"},
-		"it was not run":          {simple, ran(), reports.Inconclusive, "skipped: it was not run"},
+		"it passes":          {simple, ran(as(get, reports.Passed, 3)), reports.Passed, ""},
+		"it fails":           {simple, shown("a", get), reports.Failed, "expected x, got y"},
+		"it fails otherwise": {simple, shown("known", get), reports.Failed, "expected x, got y"},
+		"it is blocked":      {simple, ran(as(get, reports.Blocked, 0)), reports.Inconclusive, "blocked: so"},
+		"it was not run":     {simple, ran(), reports.Inconclusive, "skipped: it was not run"},
+		"a sequence was not sent": {test{judge: get, sequence: sequence, unsent: true}, ran(as(get, reports.Passed, 3)),
+			reports.Inconclusive, "the sequence could not be sent"},
+		"a sequence passes":       {test{judge: get, sequence: sequence}, ran(as(get, reports.Passed, 3)), reports.Passed, ""},
 		"credentials are refused": {simple, refusing, reports.Inconclusive, "the control plane refuses the credentials of the configuration"},
 		"as bad as it was":        {closing, shown("a", contract, as(list, reports.Passed, 3)), reports.Failed, "expected x, got y"},
 		"all answers are good":    {closing, ran(good, as(list, reports.Passed, 3)), reports.Passed, ""},

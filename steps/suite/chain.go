@@ -21,9 +21,9 @@ const maxChain = 300
 
 // chain lists the exchanges that led to a violation, in the order in which they were sent: those of the scenario's
 // fixtures and its own, up to the one that shows it, and what other scenarios had changed before at a deployment that
-// they share. What a rule finds that judges all exchanges of a run has the chain of the scenario that made the
-// exchange.
-func (r *run) chain(s *features.Scenario, v outcome.Violation, updates []evidence.Observation) []reports.Link {
+// they share: all are those of the run. What a rule finds that judges all of them has the chain of the scenario that
+// made the exchange.
+func (r *run) chain(s *features.Scenario, v outcome.Violation, all []evidence.Observation) []reports.Link {
 	shows := cmp.Or(v.Compared.Shown, v.Exchange)
 	owner := s.Key() + " " + s.Name
 	senders := r.senders(owner)
@@ -37,7 +37,7 @@ func (r *run) chain(s *features.Scenario, v outcome.Violation, updates []evidenc
 	}
 	sent = sent[:last+1]
 	sent = aboutTheSame(sent, owner, shows, v.Compared.With)
-	sent = withUpdates(sent, senders, updates)
+	sent = withUpdates(sent, senders, all)
 	sent = withoutRepeats(sent, v)
 	var links []reports.Link
 	for _, x := range sent[max(0, len(sent)-maxChain):] {
@@ -50,34 +50,20 @@ func (r *run) chain(s *features.Scenario, v outcome.Violation, updates []evidenc
 	return links
 }
 
-// updates lists the requests of the run that have changed a deployment, each as a precondition, which it is for whoever
-// comes later.
-func (r *run) updates() (all []evidence.Observation) {
-	for _, o := range r.target.Collector.Observations() {
-		if o.Op.ID == updateDeployment && o.Status/100 == 2 {
-			o.Part = reports.SetUp
-			all = append(all, o)
-		}
-	}
-	return all
-}
-
-// updateDeployment is the id of the operation in the contract.
-const updateDeployment = "update-deployment"
-
-// withUpdates adds the updates by others of the deployments that a chain is about: a deployment that scenarios lease in
-// turn is as the one before has left it.
-func withUpdates(sent []evidence.Observation, senders []string,
-	updates []evidence.Observation) []evidence.Observation {
+// withUpdates adds the updates by others of the deployments that a chain is about, each as a precondition: a deployment
+// that scenarios lease in turn is as the one before has left it.
+func withUpdates(sent []evidence.Observation, senders []string, all []evidence.Observation) []evidence.Observation {
 	if len(sent) == 0 {
 		return sent
 	}
 	chain, last := slices.Clone(sent), sent[len(sent)-1].Sent
-	for _, u := range updates {
+	for _, u := range all {
 		isAbout := func(x evidence.Observation) bool {
 			return strings.HasPrefix(x.Base+x.Path+"/", u.Base+u.Path+"/")
 		}
-		if !slices.Contains(senders, u.Scenario) && u.Sent.Before(last) && slices.ContainsFunc(sent, isAbout) {
+		isEarlier := u.Op.ID == "update-deployment" && u.Status/100 == 2 && u.Sent.Before(last)
+		if isEarlier && !slices.Contains(senders, u.Scenario) && slices.ContainsFunc(sent, isAbout) {
+			u.Part = reports.SetUp
 			chain = append(chain, u)
 		}
 	}
@@ -85,8 +71,7 @@ func withUpdates(sent []evidence.Observation, senders []string,
 	return chain
 }
 
-// senders are the scenario or fixture and the fixtures that it uses, by the names under which their exchanges are
-// recorded.
+// senders are a scenario or fixture and the fixtures that it uses, by the names of their exchanges in the record.
 func (r *run) senders(owner string) []string {
 	all := []string{owner}
 	for _, name := range r.maker.Uses(owner) {

@@ -1,6 +1,7 @@
 package suite
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -65,7 +66,9 @@ type remover struct {
 	target *target.Target
 	plane  *plane.Plane
 	report func(reports.LedgerEntry) // called by many goroutines
-	named  map[string]string         // by deployment: the agent server that the control plane names; empty: none
+	// Of entries that may come from anywhere, by deployment; nil for those of this run:
+	gone  map[string]bool   // it was removed, and with it its threads
+	named map[string]string // the agent server that the control plane names; empty: none
 }
 
 // deployments removes deployments of the configured control plane.
@@ -83,14 +86,18 @@ func (x *remover) deployments(ctx context.Context, all []reports.LedgerEntry) {
 	wait.Wait()
 }
 
-// threads removes threads, without the addresses at which nothing answers any more.
+// threads removes threads, without the addresses at which nothing answers any more, or to which nothing is sent.
 func (x *remover) threads(ctx context.Context, all []reports.LedgerEntry) {
 	all = slices.DeleteFunc(all, func(e reports.LedgerEntry) bool {
-		down := x.target.Client.Down.Cause(e.Address)
-		if down != "" {
-			x.report(ended(e, down))
+		problem := ""
+		if !x.gone[e.Deployment] {
+			problem = cmp.Or(x.target.Client.Down.Cause(e.Address), x.refused(ctx, e))
 		}
-		return down != ""
+		isOver := x.gone[e.Deployment] || problem != ""
+		if isOver {
+			x.report(ended(e, problem))
+		}
+		return isOver
 	})
 	agent.RemoveThreads(ctx, x.target, all, x.report)
 }
@@ -107,12 +114,12 @@ func Clean(ctx context.Context, c *config.Config, left []evidence.Left, each fun
 	}
 	defer t.Close() //nolint:errcheck // there is no ledger
 	var mu sync.Mutex
-	gone := map[string]bool{} // deployments
-	x := &remover{target: t, plane: plane.New(t, shared.NewMaker(ctx), time.Now()), named: map[string]string{}}
+	x := &remover{target: t, plane: plane.New(t, shared.NewMaker(ctx), time.Now()), gone: map[string]bool{},
+		named: map[string]string{}}
 	x.report = func(e reports.LedgerEntry) {
 		mu.Lock()
 		defer mu.Unlock()
-		gone[e.ID] = gone[e.ID] || e.Kind == evidence.Deployment && e.Removed
+		x.gone[e.ID] = x.gone[e.ID] || e.Kind == evidence.Deployment && e.Removed
 		each(e)
 	}
 	var deployments, threads []reports.LedgerEntry
@@ -124,17 +131,7 @@ func Clean(ctx context.Context, c *config.Config, left []evidence.Left, each fun
 		}
 	}
 	x.deployments(ctx, deployments)
-	x.threads(ctx, slices.DeleteFunc(threads, func(e reports.LedgerEntry) bool {
-		problem := ""
-		if !gone[e.Deployment] {
-			problem = x.refused(ctx, e)
-		}
-		over := problem != "" || gone[e.Deployment]
-		if over {
-			x.report(ended(e, problem)) // refused, or removed with its deployment
-		}
-		return over
-	}))
+	x.threads(ctx, threads)
 	return context.Cause(ctx)
 }
 
@@ -152,7 +149,7 @@ func Elsewhere(c *config.Config, e evidence.Left) bool {
 // the deployment, once for all its threads: that in the ledger proves nothing.
 func (x *remover) refused(ctx context.Context, e reports.LedgerEntry) (problem string) {
 	c := x.target.Config
-	if c.AgentTarget != "" && e.Address == c.AgentTarget {
+	if x.named == nil || c.AgentTarget != "" && e.Address == c.AgentTarget {
 		return ""
 	}
 	base, asked := x.named[e.Deployment]

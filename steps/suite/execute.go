@@ -26,26 +26,22 @@ import (
 
 // verdict is what was learned of one scenario.
 type verdict struct {
-	outcome  *outcome.Outcome // nil: passed
-	step     int              // index of the step that ended it, -1 when all passed
-	sentence string
+	*outcome.Outcome
+	step     int           // index of the step that ended it; how many there are where none did
+	sentence string        // of that step
 	took     time.Duration // since its first request
+	again    *verdict      // what judging it once more has shown; nil: it was judged once
 }
 
-// execute has godog run the scenarios. All of them start at once, in an order by the seed; the client bounds the
-// requests.
+// execute has godog run the scenarios. All start at once, in an order by the seed; the client bounds the requests.
 func (r *run) execute(ctx context.Context, scenarios []*features.Scenario) error {
 	if len(scenarios) == 0 {
 		return nil
 	}
-	chosen := map[string]*features.Scenario{}
-	for _, s := range scenarios {
-		chosen[s.URI+"\n"+s.Name] = s
-	}
 	suite := godog.TestSuite{
 		Name: "agentconform",
 		ScenarioInitializer: func(sc *godog.ScenarioContext) {
-			e := &execution{run: r, chosen: chosen, definitions: sc, scene: &common.Scene{Stopped: r.cut}}
+			e := &execution{run: r, chosen: scenarios, definitions: sc, scene: &common.Scene{Stopped: r.cut}}
 			sc.Before(e.before)
 			sc.StepContext().Before(func(ctx context.Context, step *godog.Step) (context.Context, error) {
 				return evidence.WithPart(ctx, parts[step.Type]), nil
@@ -64,7 +60,12 @@ func (r *run) execute(ctx context.Context, scenarios []*features.Scenario) error
 		},
 	}
 	suite.Run() // the verdicts say more than its status
-	return r.missing(scenarios)
+	for _, s := range scenarios {
+		if v := r.verdicts[s.Key()]; v == nil || r.repeats && v.again == nil { // an empty run must never look like a pass
+			return fmt.Errorf("the suite itself failed, please report it: scenario %s (%s) was not executed", s.Name, s.Key())
+		}
+	}
+	return nil
 }
 
 // judgeAgain judges the scenarios that failed once more, when the others are over, so that a finding says whether it
@@ -73,51 +74,33 @@ func (r *run) execute(ctx context.Context, scenarios []*features.Scenario) error
 func (r *run) judgeAgain(ctx context.Context, scenarios []*features.Scenario) error {
 	failed := slices.DeleteFunc(slices.Clone(scenarios), func(s *features.Scenario) bool {
 		v, ofAgent := r.verdicts[s.Key()], s.Requirement.Profile == features.AgentServer
-		return v.outcome == nil || v.outcome.Verdict != reports.Failed || s.Terms.Creates() || writes(s) && !ofAgent ||
+		return v.Verdict != reports.Failed || s.Terms.Creates() || writes(s) && !ofAgent ||
 			v.took >= r.target.Config.Timeouts.Request
 	})
 	refused := refusedAll(r.target, spec.ControlPlane) + refusedAll(r.target, spec.AgentServer) // an account may be locked
 	if ctx.Err() != nil || r.Once || refused > 0 || len(failed) == 0 {
 		return nil
 	}
-	first := r.verdicts
-	r.verdicts, r.repeats = map[string]*verdict{}, true
-	err := r.execute(ctx, failed)
-	r.again, r.verdicts, r.repeats = r.verdicts, first, false
-	return err
+	r.repeats = true
+	defer func() { r.repeats = false }()
+	return r.execute(ctx, failed)
 }
 
 // contents returns the features that hold the scenarios.
 func (r *run) contents(scenarios []*features.Scenario) []godog.Feature {
-	needed := map[string]bool{}
-	for _, s := range scenarios {
-		needed[s.URI] = true
-	}
 	var all []godog.Feature
 	for _, f := range r.Catalogue.Files {
-		if needed[f.URI] {
+		if slices.ContainsFunc(scenarios, func(s *features.Scenario) bool { return s.URI == f.URI }) {
 			all = append(all, godog.Feature{Name: f.URI, Contents: f.Content})
 		}
 	}
 	return all
 }
 
-// missing finds scenarios that godog did not run: an empty run must never look like a pass.
-func (r *run) missing(scenarios []*features.Scenario) error {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	for _, s := range scenarios {
-		if r.verdicts[s.Key()] == nil {
-			return fmt.Errorf("the suite itself failed, please report it: scenario %s (%s) was not executed", s.Name, s.Key())
-		}
-	}
-	return nil
-}
-
 // execution is one scenario that godog executes.
 type execution struct {
 	run         *run
-	chosen      map[string]*features.Scenario
+	chosen      []*features.Scenario
 	definitions common.Definer
 	scene       *common.Scene
 
@@ -127,20 +110,20 @@ type execution struct {
 
 // before finds out which scenario this is. One that is not selected ends here and is not in the result.
 func (e *execution) before(ctx context.Context, sc *godog.Scenario) (context.Context, error) {
-	s := e.chosen[sc.Uri+"\n"+sc.Name]
-	if s == nil {
+	at := slices.IndexFunc(e.chosen, func(s *features.Scenario) bool { return s.URI == sc.Uri && s.Name == sc.Name })
+	if at < 0 {
 		return ctx, godog.ErrSkip
 	}
-	r := e.run
+	r, s := e.run, e.chosen[at]
 	e.scene.Scenario = s
-	if !r.repeats {
-		r.target.Progress(target.Event{Kind: target.Started, Name: s.Name, Text: s.Requirement.ID})
-	}
 	name := s.Key() + " " + s.Name
 	if r.repeats {
 		name += " (judged again)"
+	} else {
+		r.target.Progress(target.Event{Kind: target.Started, Name: s.Name, Text: s.Requirement.ID})
 	}
-	ctx = client.WithUrgency(evidence.WithScenario(ctx, name, r.position(s)))
+	place := slices.Index(r.Catalogue.Scenarios(), s) + 1
+	ctx = client.WithUrgency(evidence.WithScenario(ctx, name, place))
 	if o := r.preclude(ctx, s); o != nil {
 		e.end(o, "")
 		return ctx, godog.ErrSkip
@@ -163,15 +146,15 @@ func (r *run) define(d *common.Definitions, scene *common.Scene) {
 
 // preclude says why a scenario is not run.
 func (r *run) preclude(ctx context.Context, s *features.Scenario) *outcome.Outcome {
-	lacking := r.forecast.Lacking(s)
+	leftOut, lacking := r.forecast.leftOut(s), r.forecast.lacks(s)
 	switch {
-	case r.forecast.leftOut(s) != nil:
+	case leftOut != nil:
+		return leftOut
 	case ctx.Err() != nil && !s.Terms.Record:
 		return outcome.Inconclusive("not run: %v", context.Cause(ctx)).By(reports.ByRun, "ended")
 	case r.unreachable != "":
 		return outcome.Blocked("%s", r.unreachable).By(reports.ByTarget, r.target.Address())
-	}
-	if len(lacking) > 0 {
+	case len(lacking) > 0:
 		return lacking[0]
 	}
 	return nil
@@ -205,45 +188,32 @@ func (e *execution) afterStep(ctx context.Context, step *godog.Step, status godo
 func (e *execution) after(ctx context.Context, _ *godog.Scenario, _ error) (context.Context, error) {
 	e.scene.End()
 	if e.scene.Scenario != nil && e.verdict == nil {
-		e.step = -1
+		o := &outcome.Outcome{Verdict: reports.Passed, Reason: e.scene.Remark}
 		if e.run.cut {
-			e.end(e.run.notAllSeen(), "")
-			return ctx, nil
+			o = e.run.notAllSeen()
 		}
-		e.end(nil, "")
+		e.end(o, "")
 	}
 	return ctx, nil
 }
 
 // end gives the scenario its verdict, once.
 func (e *execution) end(o *outcome.Outcome, sentence string) {
-	s := e.scene.Scenario
-	if remark := e.scene.Remark; o == nil && remark != "" {
-		o = &outcome.Outcome{Verdict: reports.Passed, Reason: remark}
-	}
-	e.verdict = &verdict{outcome: o, step: e.step, sentence: sentence}
-	if sent := e.run.target.Collector.SentBy(s.Key() + " " + s.Name); len(sent) > 0 {
+	r, s := e.run, e.scene.Scenario
+	e.verdict = &verdict{Outcome: o, step: e.step, sentence: sentence}
+	if sent := r.target.Collector.SentBy(s.Key() + " " + s.Name); len(sent) > 0 {
 		e.verdict.took = time.Since(sent[0].Sent)
 	}
-	e.run.mu.Lock()
-	e.run.verdicts[s.Key()] = e.verdict
-	e.run.mu.Unlock()
-	if !e.run.repeats {
-		e.run.tellEnd(s, e.verdict)
+	r.mu.Lock()
+	if r.repeats {
+		r.verdicts[s.Key()].again = e.verdict
+	} else {
+		r.verdicts[s.Key()] = e.verdict
 	}
-}
-
-// tellEnd shows the verdict of a scenario to people who watch the run.
-func (r *run) tellEnd(s *features.Scenario, v *verdict) {
-	event := target.Event{Kind: target.Ended, Name: s.Name, Text: s.Requirement.ID, Verdict: reports.Passed,
-		Decides: s.Requirement.Level == reports.Must || r.binding(s.Requirement), Elapsed: v.took}
-	if o := v.outcome; o != nil {
-		event.Verdict, event.Reason, event.BlockedBy = o.Verdict, r.target.Redact.Excerpt(o.Reason), r.blockers(o)
+	r.mu.Unlock()
+	if !r.repeats {
+		r.target.Progress(target.Event{Kind: target.Ended, Name: s.Name, Text: s.Requirement.ID, Verdict: o.Verdict,
+			Decides: s.Requirement.Level == reports.Must || r.binding(s.Requirement),
+			Reason:  r.target.Redact.Excerpt(o.Reason), BlockedBy: r.blockers(o), Elapsed: e.verdict.took})
 	}
-	r.target.Progress(event)
-}
-
-// position is the scenario's place in the features, from 1.
-func (r *run) position(s *features.Scenario) int {
-	return slices.Index(r.Catalogue.Scenarios(), s) + 1
 }

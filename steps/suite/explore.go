@@ -17,34 +17,32 @@ import (
 	"github.com/agentconform/agentconform/steps/target"
 )
 
-// Explored is how many operations a run explores unless it is told otherwise, where the target is on this machine and builds
-// quickly: others may be expensive.
+// Explored is how many operations a run explores unless it is told otherwise, where the target is on this machine and
+// builds quickly: others may be expensive.
 const Explored = 200
 
 // Automatic has a run of all requirements explore, where the target is on this machine.
 const Automatic = -1
 
-// explore explores the halves of the interface, and adds a failed scenario to the requirement that an answer breaks, where
-// that has not failed already. Both share the operations.
+// explore explores the halves of the interface, and adds a failed scenario to the requirement that an answer breaks,
+// where that has not failed already. Both share the operations.
 func (r *run) explore(ctx context.Context, selected []*features.Scenario) []*features.Scenario {
 	if ctx.Err() != nil || r.target.Config.ReadOnly || r.unreachable != "" || r.Explore == 0 && r.ExploreCase == nil {
 		return selected
 	}
 	var all []*explore.Explorer
-	known := func(id string) bool { return r.told(selected, id) }
 	for _, profile := range []string{features.ControlPlane, features.AgentServer} {
-		e, err := r.explorer(ctx, profile, selected, known)
-		if err != nil && !r.automatic() {
-			r.noteUnexplored(profile, err)
-		}
+		e, err := r.explorer(ctx, profile, selected)
 		if e != nil {
 			all = append(all, e)
+		} else if err != nil && !r.automatic() {
+			r.noteUnexplored(profile, err)
 		}
 	}
+	if len(all) == 0 && !r.automatic() {
+		r.noteUnexplored("interface", errors.New("no half of it was judged: select a requirement with --only"))
+	}
 	if len(all) == 0 {
-		if !r.automatic() {
-			r.noteUnexplored("interface", errors.New("no half of it was judged: select a requirement with --only"))
-		}
 		return selected
 	}
 	r.target.Progress(target.Event{Kind: target.Exploring})
@@ -57,7 +55,7 @@ func (r *run) explore(ctx context.Context, selected []*features.Scenario) []*fea
 	for i, e := range all {
 		wait.Go(func() {
 			if r.ExploreCase != nil {
-				found[i] = e.Case(ctx, r.ExploreCase)
+				found[i] = e.Case(ctx, explore.Of(e.Profile, r.ExploreCase))
 			} else {
 				found[i] = e.Explore(ctx, r.Seed, (operations+i)/len(all))
 			}
@@ -65,9 +63,9 @@ func (r *run) explore(ctx context.Context, selected []*features.Scenario) []*fea
 	}
 	wait.Wait()
 	for i, f := range found {
-		if r.explored += f.Sent; f.Unjudged > 0 && ctx.Err() == nil && (!r.automatic() || f.Sent == 0) {
-			count := reports.Count(f.Unjudged, "sequence")
-			r.noteUnexplored(all[i].Profile, fmt.Errorf("%s could not be judged: %w", count, f.Why))
+		if r.explored += f.Sent; len(f.Unjudged) > 0 && ctx.Err() == nil && (!r.automatic() || f.Sent == 0) {
+			count := reports.Count(len(f.Unjudged), "sequence")
+			r.noteUnexplored(all[i].Profile, fmt.Errorf("%s could not be judged: %w", count, f.Unjudged[0]))
 		}
 		if f.Failure != nil {
 			selected = r.addFailure(selected, f.Failure)
@@ -79,25 +77,25 @@ func (r *run) explore(ctx context.Context, selected []*features.Scenario) []*fea
 // automatic tells whether exploration was not asked for.
 func (r *run) automatic() bool { return r.Explore == Automatic && r.ExploreCase == nil }
 
-// explorer returns an explorer of a half of the interface; none where there is no reason to explore it. The error says why it
-// cannot be explored. Deployments are expensive elsewhere: there max_deployments says how many may be created.
-func (r *run) explorer(ctx context.Context, profile string, selected []*features.Scenario,
-	known func(string) bool) (*explore.Explorer, error) {
+// explorer returns an explorer of a half of the interface; none where there is no reason to explore it. The error says
+// why it cannot be explored. Deployments are expensive elsewhere: there max_deployments says how many may be created.
+func (r *run) explorer(ctx context.Context, profile string,
+	selected []*features.Scenario) (*explore.Explorer, error) {
 	c, ofPlane := r.target.Config, profile == features.ControlPlane
+	known := func(id string) bool { return r.told(selected, id) }
 	address := r.target.AgentAddress()
 	if ofPlane {
 		address = c.Target
 	}
-	served := func(s *features.Scenario) bool {
-		return s.Requirement.Profile == profile && r.served(s) &&
-			(!ofPlane || s.Terms.Creates() || len(r.forecast.shared(s)) > 0)
+	isExpensive := c.Every() > 0 || !onThisMachine(address) || ofPlane && r.buildsSlowly()
+	ofOther := r.ExploreCase != nil && len(explore.Of(profile, r.ExploreCase)) == 0
+	served := func(s *features.Scenario) bool { // what exploration needs is there then, and may be used
+		v := r.verdicts[s.Key()] // nil: it judges the record, later
+		return v != nil && (v.Verdict == reports.Passed || v.Verdict == reports.Failed) &&
+			s.Requirement.Profile == profile && (!ofPlane || s.Terms.Creates() || len(r.forecast.shared(s)) > 0)
 	}
 	switch {
-	case ofPlane && c.Target == "":
-		return nil, nil
-	case r.automatic() && (!r.Select.all(profile) || c.Every() > 0 || !onThisMachine(address) || ofPlane && r.buildsSlowly()):
-		return nil, nil
-	case r.ExploreCase != nil && explore.OfControlPlane(r.ExploreCase) != ofPlane, !slices.ContainsFunc(selected, served):
+	case ofOther, r.automatic() && (isExpensive || !r.Select.all(profile)), !slices.ContainsFunc(selected, served):
 		return nil, nil
 	case ofPlane && r.ExploreCase == nil && c.MaxDeployments == 0 && !onThisMachine(address):
 		return nil, errors.New("it creates deployments on another machine: set max_deployments to how many a run may create")
@@ -123,18 +121,11 @@ func (r *run) buildsSlowly() bool {
 	return false
 }
 
-// served tells whether a scenario was judged: what exploration needs is there then, and may be used.
-func (r *run) served(s *features.Scenario) bool {
-	v := r.verdicts[s.Key()]
-	return !s.Terms.Record && v != nil && (v.outcome == nil || v.outcome.Verdict == reports.Failed)
-}
-
 // told tells whether the requirement has failed, or is not to be judged.
 func (r *run) told(selected []*features.Scenario, id string) bool {
 	return slices.ContainsFunc(selected, func(s *features.Scenario) bool {
 		v := r.verdicts[s.Key()]
-		return s.Requirement.ID == id && v != nil && v.outcome != nil && (v.outcome.Verdict == reports.Failed ||
-			r.forecast.leftOut(s) != nil)
+		return s.Requirement.ID == id && v != nil && (v.Verdict == reports.Failed || r.forecast.leftOut(s) != nil)
 	})
 }
 
@@ -146,44 +137,35 @@ func (r *run) noteUnexplored(profile string, why error) {
 
 // addFailure adds what exploration has found after the scenarios of its requirement.
 func (r *run) addFailure(selected []*features.Scenario, f *explore.Failure) []*features.Scenario {
-	last := -1
+	at := len(selected)
 	for i, s := range selected {
 		if s.Requirement.ID == f.Requirement {
-			last = i
+			at = i + 1
 		}
-	}
-	if last < 0 {
-		last = len(selected) - 1
 	}
 	s := &features.Scenario{Requirement: r.Catalogue.Find(f.Requirement), Name: f.Name, URI: f.URI, Line: f.Line}
 	var told []string
+	keyword := "When"
 	for i, o := range f.Operations {
 		told = append(told, o.String())
-		keyword := "When"
-		if i > 0 {
-			keyword = "And"
-		}
 		s.Steps = append(s.Steps, features.Step{Keyword: keyword, Text: o.String(), Line: i + 1})
+		keyword = "And"
 	}
 	v := &f.Violations[0]
 	v.Key, v.Count = "exploration", f.Count
 	v.Hint = "the sequence: " + strings.Join(told, "; ")
 	v.Summary = fmt.Sprintf("after %s: expected %s, got %s", reports.Count(len(f.Operations), "operation"), v.Expected,
 		v.Actual)
-	found := &verdict{outcome: f.Outcome, step: len(s.Steps) - 1, sentence: s.Steps[len(s.Steps)-1].Text}
+	found := &verdict{Outcome: f.Outcome, step: len(s.Steps) - 1, sentence: told[len(told)-1]}
 	r.verdicts[s.Key()] = found
 	r.failures = append(r.failures, s)
 	if f.Judged > 1 {
-		second := found
+		found.again = found
 		if f.Seen < f.Judged {
-			second = &verdict{outcome: &outcome.Outcome{Verdict: reports.Passed}, step: -1}
+			found.again = &verdict{Outcome: &outcome.Outcome{Verdict: reports.Passed}}
 		}
-		if r.again == nil {
-			r.again = map[string]*verdict{}
-		}
-		r.again[s.Key()] = second
 	}
-	return slices.Insert(selected, last+1, s)
+	return slices.Insert(selected, at, s)
 }
 
 // onThisMachine tells whether an address is on the loopback interface.

@@ -25,7 +25,7 @@ type Forecast struct {
 	existing  *plane.Existing
 	refuses   bool                        // the agent server refuses callers without credentials
 	over      map[string]*outcome.Outcome // scenarios that the budget leaves out, by key
-	member    map[string]int              // which of the shared deployments that scenarios change a scenario changes, by key
+	member    map[string]int              // by key: which of the shared deployments that scenarios change it changes
 }
 
 // Foresee knows nothing of the target yet.
@@ -60,39 +60,26 @@ func (f *Forecast) Lacking(s *features.Scenario) []*outcome.Outcome {
 }
 
 func (f *Forecast) leftOut(s *features.Scenario) *outcome.Outcome {
-	if f.selection.skips(s.Requirement) {
+	c, chosen, profile := f.config, f.selection.Profiles, s.Requirement.Profile
+	ofAgent, unclaimed := profile == features.AgentServer, features.Claims(c.Supports).Lacks(s.Requirement)
+	switch {
+	case f.selection.skips(s.Requirement):
 		return outcome.Skipped(reports.NotSelected, "--skip", "not selected: skipped with --skip")
-	}
-	profile := s.Requirement.Profile
-	if chosen := f.selection.Profiles; len(chosen) > 0 && !slices.Contains(chosen, profile) {
+	case len(chosen) > 0 && !slices.Contains(chosen, profile):
 		return outcome.Skipped(reports.NotSelected, "--profile", "not selected: the run is limited to --profile %s",
 			strings.Join(chosen, ","))
-	}
-	if word := features.Claims(f.config.Supports).Lacks(s.Requirement); word != "" {
-		return outcome.Skipped(reports.NotClaimed, word, "not claimed: supports does not name %s", word)
-	}
-	if f.config.Target == "" && (profile != features.AgentServer || len(f.shared(s)) > 0) {
+	case unclaimed != "":
+		return outcome.Skipped(reports.NotClaimed, unclaimed, "not claimed: supports does not name %s", unclaimed)
+	case c.Target == "" && (!ofAgent || len(f.shared(s)) > 0):
 		return outcome.Needs("target", " (the URL of a control plane)")
-	}
-	if o := f.locked(s); o != nil {
-		return o
-	}
-	if f.config.ReadOnly && writes(s) {
+	case !ofAgent && !c.HasCredentials() && !s.Terms.Anonymous:
+		return outcome.Needs("credentials.api_key")
+	case ofAgent && c.AgentTarget != "" && f.refuses && !s.Terms.Anonymous:
+		return outcome.Needs("users")
+	case c.ReadOnly && writes(s):
 		return outcome.ReadOnly()
 	}
 	return f.over[s.Key()]
-}
-
-// locked skips a scenario that needs credentials of which none are configured.
-func (f *Forecast) locked(s *features.Scenario) *outcome.Outcome {
-	switch {
-	case s.Terms.Anonymous:
-	case s.Requirement.Profile != features.AgentServer && !f.config.HasCredentials():
-		return outcome.Needs("credentials.api_key")
-	case s.Requirement.Profile == features.AgentServer && f.config.AgentTarget != "" && f.refuses:
-		return outcome.Needs("users")
-	}
-	return nil
 }
 
 // writes tells whether a scenario may change the target, whatever the configuration.
@@ -127,8 +114,7 @@ func (f *Forecast) lacks(s *features.Scenario) (all []*outcome.Outcome) {
 	return all
 }
 
-// shared are the shared deployments that a scenario has made where nobody has before it: none where it reads one that
-// was there.
+// shared are the shared deployments that a scenario has made if nobody has yet: none where it reads an existing one.
 func (f *Forecast) shared(s *features.Scenario) (names []string) {
 	canCreate := f.sources.CanCreate() == nil
 	for _, name := range s.Terms.Shares {
@@ -165,12 +151,14 @@ func (f *Forecast) needs(keys []string, anonymous bool) error {
 // ofRepository are the alternatives that deployments from a repository have, in words; those from an image have the
 // others.
 var ofRepository = map[string]string{
-	"repo_ref": "repo_ref", "tag_ref": "tags", "graph_config_path": "graph_config_path", "broken_ref": "repo_ref", "commits": "commits",
+	"repo_ref": "repo_ref", "tag_ref": "tags", "graph_config_path": "graph_config_path", "broken_ref": "repo_ref",
+	"commits": "commits",
 }
 
 // untrue says what follows where a key is not true.
 var untrue = map[string]string{
-	"tenant_id_alone": "the tenant ID is accepted with the API key only, and a valid key beside another wrong credential is not judged",
+	"tenant_id_alone": "the tenant ID is accepted with the API key only, and a valid key beside another wrong " +
+		"credential is not judged",
 }
 
 // hints follow a key that is not set.
@@ -217,8 +205,7 @@ func (f *Forecast) Plan(scenarios []*features.Scenario) (p plane.Cost) {
 	return p
 }
 
-// cost is what a scenario creates at most, beside the shared deployments that are paid already. It notes those that it
-// pays.
+// cost is what a scenario creates at most, beside shared deployments that are paid already. It notes those it pays.
 func (f *Forecast) cost(s *features.Scenario, paid map[string]bool) (sum plane.Cost) {
 	if len(f.Lacking(s)) > 0 {
 		return sum
@@ -306,13 +293,8 @@ func PreviewOf(c *config.Config, catalogue *features.Catalogue, s Selection) (*P
 	f.existing.Assume()
 	f.Spend(selected)
 	f.Share(selected)
-	p := &Preview{Cost: f.Plan(selected), Scenarios: len(selected)}
+	p := &Preview{Cost: f.Plan(selected), Scenarios: len(selected), Requirements: len(byRequirement(selected))}
 	p.Gaps, p.Judged = f.Gaps(selected)
-	seen := map[*features.Requirement]bool{}
-	for _, scenario := range selected {
-		seen[scenario.Requirement] = true
-	}
-	p.Requirements = len(seen)
 	return p, nil
 }
 
@@ -322,53 +304,58 @@ type Gap struct {
 	Reason string                  // for people
 	Whole  []*features.Requirement // not judged at all
 	part   []*features.Requirement
-	in     map[*features.Requirement]int // scenarios
 }
 
 // Gaps returns what the configuration leaves out of the scenarios, in their order, and how many requirements it lets
 // judge. A requirement that lacks several keys is listed with each.
 func (f *Forecast) Gaps(scenarios []*features.Scenario) (gaps []*Gap, judged int) {
-	var requirements []*features.Requirement
-	all, free := map[*features.Requirement]int{}, map[*features.Requirement]bool{}
-	for _, s := range scenarios {
-		q, lacking := s.Requirement, f.Lacking(s)
-		if all[q]++; all[q] == 1 {
-			requirements = append(requirements, q)
-		}
-		if len(lacking) == 0 && !free[q] {
-			free[q] = true
-			judged++
-		}
-		for _, o := range lacking {
-			at := slices.IndexFunc(gaps, func(g *Gap) bool { return g.Skip == *o.Skip })
-			if at < 0 {
-				at = len(gaps)
-				gaps = append(gaps, &Gap{Skip: *o.Skip, Reason: o.Reason, in: map[*features.Requirement]int{}})
+	for _, all := range byRequirement(scenarios) {
+		lack, free := map[reports.Skip]int{}, 0 // how many of its scenarios
+		for _, s := range all {
+			lacking := f.Lacking(s)
+			if len(lacking) == 0 {
+				free++
 			}
-			gaps[at].in[q]++
+			for _, o := range lacking {
+				if lack[*o.Skip]++; !slices.ContainsFunc(gaps, func(g *Gap) bool { return g.Skip == *o.Skip }) {
+					gaps = append(gaps, &Gap{Skip: *o.Skip, Reason: o.Reason})
+				}
+			}
 		}
-	}
-	for _, g := range gaps {
-		for _, q := range requirements {
-			switch g.in[q] {
+		judged += min(free, 1)
+		for _, g := range gaps {
+			switch lack[g.Skip] {
 			case 0:
-			case all[q]:
-				g.Whole = append(g.Whole, q)
+			case len(all):
+				g.Whole = append(g.Whole, all[0].Requirement)
 			default:
-				g.part = append(g.part, q)
+				g.part = append(g.part, all[0].Requirement)
 			}
 		}
 	}
 	return gaps, judged
 }
 
+// byRequirement groups scenarios: those of a requirement stand together in the features.
+func byRequirement(scenarios []*features.Scenario) (groups [][]*features.Scenario) {
+	for i, s := range scenarios {
+		if i == 0 || s.Requirement != scenarios[i-1].Requirement {
+			groups = append(groups, nil)
+		}
+		last := &groups[len(groups)-1]
+		*last = append(*last, s)
+	}
+	return groups
+}
+
 // Named names the requirements of the catalogue; those of a group that is there whole as --only takes them.
 func (g *Gap) Named(c *features.Catalogue) string {
 	var names []string
+	isJudged := func(q *features.Requirement) bool { return !slices.Contains(g.Whole, q) }
 	for _, q := range g.Whole {
 		name := q.ID
 		for _, pattern := range groups(q.ID) {
-			if members := matching(c, pattern); len(members) > 2 && isSubset(members, g.Whole) {
+			if members := matching(c, pattern); len(members) > 2 && !slices.ContainsFunc(members, isJudged) {
 				name = pattern
 				break
 			}
@@ -387,8 +374,4 @@ func (g *Gap) Named(c *features.Catalogue) string {
 func groups(id string) []string {
 	side, _, _ := strings.Cut(id, "-")
 	return []string{side + "-*", id[:strings.LastIndex(id, "-")+1] + "*"}
-}
-
-func isSubset(some, all []*features.Requirement) bool {
-	return !slices.ContainsFunc(some, func(q *features.Requirement) bool { return !slices.Contains(all, q) })
 }

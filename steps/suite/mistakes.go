@@ -16,25 +16,23 @@ import (
 )
 
 // blockRejected blocks, at the end of a run, scenarios of a side that refused every request with the configured
-// credentials: the cause is the configuration, not the target.
-func (r *run) blockRejected(selected []*features.Scenario) {
+// credentials: the cause is the configuration, not the target. It returns these sides, and why.
+func (r *run) blockRejected(selected []*features.Scenario) (sides []string, why string) {
 	for _, side := range []spec.Side{spec.AgentServer, spec.ControlPlane} {
 		status := refusedAll(r.target, side)
 		if status == 0 {
 			continue
 		}
-		r.rejecting = append(r.rejecting, string(side))
-		keys, what := credentialsOf(r.target, side, status)
-		r.rejected = "the target refuses " + what
-		if side == spec.AgentServer {
-			r.rejected = "the agent server refuses " + what
-		}
+		var keys []string
+		keys, why = rejection(r.target, side, status)
+		sides = append(sides, string(side))
 		for _, s := range selected {
-			if v := r.verdicts[s.Key()]; needsSide(r.target, s, side) && r.followsFromRejection(s, v.outcome) {
-				v.outcome = outcome.Blocked("%s", r.rejected).By(reports.ByKey, keys...)
+			if v := r.verdicts[s.Key()]; needsSide(r.target, s, side) && r.followsFromRejection(s, v.Outcome) {
+				v.Outcome = outcome.Blocked("%s", why).By(reports.ByKey, keys...)
 			}
 		}
 	}
+	return sides, why
 }
 
 // askOnceMore asks an agent server that has refused every request with the credentials of the configuration for an
@@ -76,11 +74,10 @@ func needsSide(t *target.Target, s *features.Scenario, side spec.Side) bool {
 }
 
 // followsFromRejection tells whether the outcome of a scenario follows from rejected credentials: it could not be
-// judged, it failed by such a refusal, or passed by one. Scenarios that judge all answers at the end keep their
-// outcome.
+// judged, it failed by such a refusal, or passed by one. What judges all answers at the end keeps its outcome.
 func (r *run) followsFromRejection(s *features.Scenario, o *outcome.Outcome) bool {
 	switch {
-	case o == nil || o.Verdict == reports.Passed:
+	case o.Verdict == reports.Passed:
 		return !s.Is(features.TagLast) && !s.Terms.Anonymous
 	case o.Verdict == reports.Blocked || o.Verdict == reports.Inconclusive:
 		return true
@@ -92,71 +89,68 @@ func (r *run) followsFromRejection(s *features.Scenario, o *outcome.Outcome) boo
 	})
 }
 
-// credentialsOf names the keys of the credentials that were sent to a side, and the remedy.
-func credentialsOf(t *target.Target, side spec.Side, status int) (keys []string, what string) {
-	c := t.Config
-	if side == spec.ControlPlane {
+// rejection names the keys of the credentials that were sent to a side, and says why that is blocked, with the remedy.
+func rejection(t *target.Target, side spec.Side, status int) (keys []string, why string) {
+	c, who := t.Config, "the agent server"
+	var remedies []string
+	switch {
+	case side == spec.ControlPlane:
+		who, remedies = "the target", []string{t.Sent("credentials", c.Credentials)}
 		for _, each := range t.Given(target.Preferred(c.Credentials)) {
 			keys = append(keys, "credentials."+each.Key)
 		}
-		return keys, fmt.Sprintf("%s (status %d); set %s", strings.Join(keys, " and "), status,
-			t.Sent("credentials", c.Credentials))
+	case len(c.Users) == 0:
+		return []string{"users"}, fmt.Sprintf("%s refuses callers without credentials (status %d); set users", who, status)
+	default:
+		for i := range min(2, len(c.Users)) {
+			key, remedy := c.CredentialOf(i)
+			keys, remedies = append(keys, key), append(remedies, remedy)
+		}
 	}
-	if len(c.Users) == 0 {
-		return []string{"users"}, fmt.Sprintf("callers without credentials (status %d); set users", status)
-	}
-	var remedies []string
-	for i := range min(2, len(c.Users)) {
-		key, remedy := c.CredentialOf(i)
-		keys, remedies = append(keys, key), append(remedies, remedy)
-	}
-	return keys, fmt.Sprintf("%s (status %d); set %s", strings.Join(keys, " and "), status,
+	return keys, fmt.Sprintf("%s refuses %s (status %d); set %s", who, strings.Join(keys, " and "), status,
 		strings.Join(remedies, " and "))
 }
 
 // blockUnknownWords blocks, at the end of a run, what failed over words that `vocabulary` maps to something that the
 // target has never shown: the cause is the configuration, not the target. What failed over anything else stays
-// failed.
-func (r *run) blockUnknownWords(selected []*features.Scenario) {
+// failed. It returns these words.
+func (r *run) blockUnknownWords(selected []*features.Scenario) (unknown []string) {
 	if len(r.target.Client.Words) == 0 {
-		return
+		return nil
 	}
 	seen := r.target.Collector.Words()
 	for _, s := range selected {
 		v := r.verdicts[s.Key()]
-		if v.outcome == nil || v.outcome.Verdict != reports.Failed {
+		if v.Verdict != reports.Failed {
 			continue
 		}
-		var rest []outcome.Violation
 		var doubtful []string
-		for _, violation := range v.outcome.Violations {
-			if words := r.doubtfulWords(seen, s, violation); len(words) > 0 {
-				doubtful = append(doubtful, words...)
-			} else {
-				rest = append(rest, violation)
-			}
-		}
+		rest := slices.DeleteFunc(slices.Clone(v.Violations), func(violation outcome.Violation) bool {
+			words := r.doubtfulWords(seen, s, violation)
+			doubtful = append(doubtful, words...)
+			return len(words) > 0
+		})
 		switch {
 		case len(doubtful) == 0:
 		case len(rest) > 0:
-			reduced := *v.outcome
+			reduced := *v.Outcome
 			reduced.Violations = rest
-			v.outcome = &reduced
+			v.Outcome = &reduced
 		default:
 			slices.Sort(doubtful)
 			doubtful = slices.Compact(doubtful)
-			v.outcome = outcome.Blocked("%s", aboutWords(r.target, seen, doubtful))
+			v.Outcome = outcome.Blocked("%s", aboutWords(r.target, seen, doubtful))
 			for _, name := range doubtful {
-				v.outcome.By(reports.ByKey, "vocabulary."+name)
+				v.By(reports.ByKey, "vocabulary."+name)
 			}
-			r.unknownWords = append(r.unknownWords, doubtful...)
+			unknown = append(unknown, doubtful...)
 		}
 	}
+	return unknown
 }
 
-// doubtfulWords are the words on which a violation may depend and which the target has never shown. Where a scenario
-// judges the record of the run these are the violation's own; else those of the exchanges that it made under When and
-// Then.
+// doubtfulWords are the words on which a violation may depend and which the target has never shown: the violation's own
+// where the record of the run is judged, else those of the exchanges that were made under When and Then.
 func (r *run) doubtfulWords(seen *evidence.Words, s *features.Scenario, v outcome.Violation) []string {
 	if s.Terms.Record {
 		return seen.Doubtful(v.Words...)
@@ -185,9 +179,9 @@ func aboutWords(t *target.Target, seen *evidence.Words, names []string) string {
 
 // tellWords concludes that a run is not conformant where `vocabulary` kept something from being judged, or where the
 // target uses the interface's own word instead: then the target is known wrongly.
-func (r *run) tellWords(res *reports.Result) {
+func (r *run) tellWords(res *reports.Result, unknown []string) {
 	seen := r.target.Collector.Words()
-	mistaken := append(r.unknownWords, seen.Unchanged()...)
+	mistaken := append(unknown, seen.Unchanged()...)
 	slices.Sort(mistaken)
 	if mistaken = slices.Compact(mistaken); len(mistaken) > 0 && res.Verdict != reports.NonConformant {
 		res.Verdict, res.Headline = reports.Incomplete, aboutWords(r.target, seen, mistaken)

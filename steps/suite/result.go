@@ -8,7 +8,6 @@ import (
 	"net/http"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/agentconform/agentconform/features"
@@ -23,34 +22,29 @@ import (
 
 // result collects what the run observed, in the order of the features, and how long it took to remove what was created.
 func (r *run) result(selected []*features.Scenario, removal time.Duration) *reports.Result {
+	c, text := r.target.Config, r.target.Redact.Text
+	rejecting, rejected := r.blockRejected(selected)
+	unknownWords := r.blockUnknownWords(selected)
 	res := &reports.Result{
 		Schema: reports.Schema,
 		Suite: reports.Suite{Version: r.Version, Commit: r.Commit, Interface: spec.Version,
-			Requirements: len(r.Catalogue.Requirements),
-			Digest:       r.Catalogue.Digest()},
-		Target: reports.Target{ControlPlane: r.target.Config.Target,
-			AgentServer: r.target.Redact.Text(r.target.AgentAddress()), Implementation: r.target.Config.Implementation, Rejecting: r.rejecting, Connection: r.target.Config.Connection(), Supports: r.target.Config.Supports},
+			Requirements: len(r.Catalogue.Requirements), Digest: r.Catalogue.Digest()},
+		Target: reports.Target{ControlPlane: c.Target, AgentServer: text(r.target.AgentAddress()),
+			Implementation: safe.Copy(c.Implementation, text), // its home page may be a URL with a password
+			Rejecting:      rejecting, Connection: c.Connection(), Supports: c.Supports},
 		Run: reports.Run{ID: r.target.RunID, Seed: r.Seed, StartedAt: r.start.UTC().Truncate(time.Millisecond),
-			DurationMS: time.Since(r.start).Milliseconds(), Command: r.target.Redact.Command("agentconform",
-				r.Arguments...), Arguments: safe.Copy(r.Arguments, r.target.Redact.Text),
-			Strict: slices.Contains(r.FailOn, "should"), ReadOnly: r.target.Config.ReadOnly, FailOn: strings.Join(r.FailOn,
-				" or "), Whole: r.RequireWhole, Stopped: r.target.Redact.Text(r.stopped)},
+			DurationMS: time.Since(r.start).Milliseconds(), Stopped: text(r.stopped), ReadOnly: c.ReadOnly,
+			Command:   r.target.Redact.Command("agentconform", r.Arguments...),
+			Arguments: safe.Copy(r.Arguments, text), Strict: slices.Contains(r.FailOn, "should"),
+			FailOn: strings.Join(r.FailOn, " or "), Whole: r.RequireWhole},
 		Requirements: []reports.Requirement{},
 		Findings:     []reports.Finding{},
 		Coverage:     r.target.Collector.Coverage(r.target.Sides()...),
-		Timeline:     r.plane.Timeline(),
-		Ledger:       r.target.Ledger.Entries(),
+		Timeline:     safe.Copy(r.plane.Timeline(), text),
+		Ledger:       safe.Copy(r.target.Ledger.Entries(), text),
 	}
-	about := &res.Target.Implementation // its home page may be a URL with a password
-	r.redact(&about.Name, &about.Version, &about.URL, &about.Contact)
-	for t := range reports.Each(res.Timeline) {
-		r.redact(&t.Revision, &t.Deployment, &t.Status)
-	}
-	for e := range reports.Each(res.Ledger) {
-		r.redact(&e.ID, &e.Thread, &e.Deployment, &e.Address, &e.Reason)
-	}
-	for _, s := range selected {
-		r.addScenario(res, s)
+	for _, scenarios := range byRequirement(selected) {
+		res.Requirements = append(res.Requirements, r.requirement(scenarios[0].Requirement, scenarios))
 	}
 	explain(res, r.Catalogue)
 	if removal >= time.Second || r.stopped != "" {
@@ -69,8 +63,8 @@ func (r *run) result(selected []*features.Scenario, removal time.Duration) *repo
 	reports.SetScope(res, absent(r.Catalogue, r.Select, res))
 	res.Unseen = r.unseen(res)
 	res.Verdict = reports.ConcludeRun(res)
-	res.Headline = r.headline(res)
-	r.tellWords(res)
+	res.Headline = r.headline(res, rejected)
+	r.tellWords(res, unknownWords)
 	r.reportSuiteErrors(res)
 	return res
 }
@@ -89,49 +83,45 @@ func (r *run) reportSuiteErrors(res *reports.Result) {
 		reports.Count(len(mistakes), "request"), r.target.Redact.Excerpt(mistakes[0]))
 }
 
-func (r *run) addScenario(res *reports.Result, s *features.Scenario) {
-	v := r.verdicts[s.Key()]
-	scenario := s.InResult()
-	scenario.Verdict, scenario.DurationMS, scenario.Exchanges = reports.Passed, v.took.Milliseconds(), []int{}
-	if v.outcome != nil {
-		scenario.Verdict, scenario.Reason = v.outcome.Verdict, r.target.Redact.Excerpt(v.outcome.Reason)
-		scenario.Skip, scenario.BlockedBy = v.outcome.Skip, r.blockers(v.outcome)
-	}
-	for i := range scenario.Steps {
-		switch {
-		case v.step < 0 || i < v.step:
-			scenario.Steps[i].Verdict = reports.Passed
-		case i == v.step && v.sentence != "":
-			scenario.Steps[i].Verdict = scenario.Verdict
+// requirement is what the run has learned of a requirement: the worst of its scenarios.
+func (r *run) requirement(of *features.Requirement, scenarios []*features.Scenario) reports.Requirement {
+	q := of.InResult()
+	q.Binding, q.Claimed = r.binding(of), features.Claims(r.target.Config.Supports).Promised(of)
+	for i, s := range scenarios {
+		scenario := r.scenario(s)
+		q.Scenarios = append(q.Scenarios, scenario)
+		if i == 0 || reports.Worse(q.Verdict, scenario.Verdict) != q.Verdict {
+			q.Verdict, q.Reason, q.Skip, q.BlockedBy = scenario.Verdict, scenario.Reason, scenario.Skip, scenario.BlockedBy
 		}
 	}
-	scenario.Exchanges = append(scenario.Exchanges, r.target.Collector.Of(s.Key()+" "+s.Name)...)
-	scenario.Fixtures = r.maker.Uses(s.Key() + " " + s.Name)
-	last := len(res.Requirements) - 1
-	if last < 0 || res.Requirements[last].ID != s.Requirement.ID {
-		q := s.Requirement.InResult()
-		q.Binding, q.Verdict = r.binding(s.Requirement), reports.Skipped
-		q.Claimed = features.Claims(r.target.Config.Supports).Promised(s.Requirement)
-		res.Requirements = append(res.Requirements, q)
-		last++
+	return q
+}
+
+func (r *run) scenario(s *features.Scenario) reports.Scenario {
+	v, name := r.verdicts[s.Key()], s.Key()+" "+s.Name
+	scenario := s.InResult()
+	scenario.Verdict, scenario.Reason, scenario.Skip = v.Verdict, r.target.Redact.Excerpt(v.Reason), v.Skip
+	scenario.BlockedBy, scenario.DurationMS = r.blockers(v.Outcome), v.took.Milliseconds()
+	for i := range scenario.Steps {
+		switch {
+		case i < v.step:
+			scenario.Steps[i].Verdict = reports.Passed
+		case i == v.step && v.sentence != "":
+			scenario.Steps[i].Verdict = v.Verdict
+		}
 	}
-	q := &res.Requirements[last]
-	q.Scenarios = append(q.Scenarios, scenario)
-	if worse := reports.Worse(q.Verdict, scenario.Verdict); worse != q.Verdict || len(q.Scenarios) == 1 {
-		q.Verdict, q.Reason, q.Skip, q.BlockedBy = worse, scenario.Reason, scenario.Skip, scenario.BlockedBy
-	}
+	scenario.Exchanges, scenario.Fixtures = r.target.Collector.Of(name), r.maker.Uses(name)
+	return scenario
 }
 
 // explain says of each failed requirement which other failures explain it.
 func explain(res *reports.Result, c *features.Catalogue) {
-	failed := map[string]bool{}
-	for _, q := range res.Requirements {
-		failed[q.ID] = q.Verdict == reports.Failed
-	}
-	for i := range res.Requirements {
-		q := &res.Requirements[i]
-		if failed[q.ID] {
-			q.ExplainedBy = slices.DeleteFunc(slices.Clone(c.Find(q.ID).After), func(id string) bool { return !failed[id] })
+	for q := range reports.Each(res.Requirements) {
+		if q.Verdict == reports.Failed {
+			q.ExplainedBy = slices.DeleteFunc(slices.Clone(c.Find(q.ID).After), func(id string) bool {
+				cause := res.Requirement(id)
+				return cause == nil || cause.Verdict != reports.Failed
+			})
 		}
 	}
 }
@@ -155,13 +145,13 @@ func (r *run) blockers(o *outcome.Outcome) []reports.Blocker {
 // are the same fault, however many rows of an outline showed it. The order is that of the exchanges in the result.
 func (r *run) addFindings(res *reports.Result, selected []*features.Scenario, order []int) {
 	known := map[string]int{}
-	updates := sync.OnceValue(r.updates) // of a run without findings nobody asks
+	all := r.target.Collector.Observations()
 	for _, s := range selected {
 		v := r.verdicts[s.Key()]
-		if v.outcome == nil || v.outcome.Verdict != reports.Failed {
+		if v.Verdict != reports.Failed {
 			continue
 		}
-		for _, found := range v.outcome.Violations {
+		for _, found := range v.Violations {
 			f := r.finding(s, v.sentence, found)
 			r.seenAgain(&f, s, v)
 			if at, twice := known[f.ID]; twice {
@@ -171,22 +161,20 @@ func (r *run) addFindings(res *reports.Result, selected []*features.Scenario, or
 				continue
 			}
 			known[f.ID] = len(res.Findings)
-			f.Exchanges, f.Compared = r.chain(s, found, updates()), r.comparison(found.Compared, order)
+			f.Exchanges, f.Compared = r.chain(s, found, all), r.comparison(found.Compared, order)
 			res.Findings = append(res.Findings, f)
 		}
 	}
 }
 
-// seenAgain enters whether the second judgement of the scenario, if it came as far as the first, has shown the finding
-// too.
+// seenAgain enters whether the second judgement, if it came as far as the first, has shown the finding, too.
 func (r *run) seenAgain(f *reports.Finding, s *features.Scenario, first *verdict) {
-	v := r.again[s.Key()]
-	if v == nil || v.outcome != nil && v.outcome.Verdict != reports.Passed &&
-		(v.outcome.Verdict != reports.Failed || v.step < first.step) {
+	v := first.again
+	if v == nil || v.Verdict != reports.Passed && (v.Verdict != reports.Failed || v.step < first.step) {
 		return
 	}
 	f.Judged, f.Seen = 2, 1
-	if v.outcome != nil && slices.ContainsFunc(v.outcome.Violations, func(found outcome.Violation) bool {
+	if slices.ContainsFunc(v.Violations, func(found outcome.Violation) bool {
 		return r.finding(s, v.sentence, found).ID == f.ID
 	}) {
 		f.Seen = 2
@@ -194,12 +182,13 @@ func (r *run) seenAgain(f *reports.Finding, s *features.Scenario, first *verdict
 }
 
 func (r *run) finding(s *features.Scenario, sentence string, v outcome.Violation) reports.Finding {
-	expected, actual := outcome.CutAround(r.target.Redact.Text(v.Expected), r.target.Redact.Excerpt(v.Actual))
+	text := r.target.Redact.Text
+	expected, actual := outcome.CutAround(text(v.Expected), r.target.Redact.Excerpt(v.Actual))
 	f := reports.Finding{
-		Requirement: s.Requirement.ID, Summary: v.Summary, Step: sentence, Scenario: s.Key(), Expected: expected, Actual: actual, Hint: v.Hint,
-		Operation: v.Operation, Pointer: v.Pointer, Count: v.Count, Exchange: v.Exchange,
+		Requirement: s.Requirement.ID, Summary: text(v.Summary), Step: sentence, Scenario: s.Key(), Expected: expected,
+		Actual: actual, Hint: v.Hint, Operation: text(v.Operation), Pointer: text(v.Pointer), Count: v.Count,
+		Exchange: v.Exchange,
 	}
-	r.redact(&f.Summary, &f.Operation, &f.Pointer)
 	if v.Exchange > 0 {
 		f.Curl = r.target.Collector.Exchanges()[v.Exchange-1].Curl
 		f.Operation = cmp.Or(f.Operation, r.target.Collector.Observation(v.Exchange).Op.ID)
@@ -207,27 +196,17 @@ func (r *run) finding(s *features.Scenario, sentence string, v outcome.Violation
 	if f.Summary == "" {
 		f.Summary = cmp.Or(f.Observation(), sentence)
 	}
-	key := v.Key
-	if key == "" {
-		key = r.expressions.Pattern(sentence)
-	}
+	key := cmp.Or(v.Key, r.expressions.Pattern(sentence))
 	sum := sha256.Sum256([]byte(strings.Join([]string{f.Requirement, f.Operation, f.Pointer, key}, "\n")))
 	f.ID = hex.EncodeToString(sum[:6])
 	return f
-}
-
-// redact takes secrets out of texts that are reported.
-func (r *run) redact(texts ...*string) {
-	for _, text := range texts {
-		*text = r.target.Redact.Text(*text)
-	}
 }
 
 // absent lists the requirements of the catalogue that were not selected, with the option that left them out.
 func absent(c *features.Catalogue, selected Selection, res *reports.Result) []reports.NotJudged {
 	var all []reports.NotJudged
 	for _, q := range c.Requirements {
-		if !slices.ContainsFunc(res.Requirements, func(had reports.Requirement) bool { return had.ID == q.ID }) {
+		if res.Requirement(q.ID) == nil {
 			why := reports.Skip{Kind: reports.NotSelected, Key: selected.LeavesOut(q.ID)}
 			all = append(all, reports.NotJudged{ID: q.ID, Skip: why})
 		}
@@ -264,16 +243,15 @@ func (r *run) judgedApart() (all []invariants.Other) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for _, s := range append(r.Catalogue.Scenarios(), r.failures...) {
-		if v := r.verdicts[s.Key()]; v != nil && v.outcome != nil && !s.Terms.Record {
-			all = append(all, invariants.Other{Requirement: s.Requirement, Outcome: v.outcome})
+		if v := r.verdicts[s.Key()]; v != nil && !s.Terms.Record {
+			all = append(all, invariants.Other{Requirement: s.Requirement, Outcome: v.Outcome})
 		}
 	}
 	return all
 }
 
-// headline is the most important cause in one sentence. A wrong address or rejected credentials come before any single
-// failure.
-func (r *run) headline(res *reports.Result) string {
+// headline is the most important cause in one sentence. A wrong address or rejected credentials come first.
+func (r *run) headline(res *reports.Result, rejected string) string {
 	if r.unreachable != "" {
 		return r.unreachable
 	}
@@ -291,8 +269,8 @@ func (r *run) headline(res *reports.Result) string {
 	if total == 0 {
 		return "every selected scenario was skipped, no request was sent"
 	}
-	if r.rejected != "" && res.Verdict == reports.Incomplete {
-		return r.rejected
+	if rejected != "" && res.Verdict == reports.Incomplete {
+		return rejected
 	}
 	if len(res.Unseen) > 0 && res.Verdict == reports.Incomplete && unlocking(r.target, res.Unseen[0]) != "" {
 		return fmt.Sprintf("no successful answer of the %s was seen: set %s", strings.ReplaceAll(res.Unseen[0], "-", " "),
@@ -307,7 +285,8 @@ func (r *run) headline(res *reports.Result) string {
 			return same
 		}
 	}
-	if len(res.Unseen) > 0 && res.Verdict == reports.Incomplete && reports.Conclude(res.Requirements) == reports.Conformant {
+	passed := reports.Conclude(res.Requirements) == reports.Conformant
+	if len(res.Unseen) > 0 && res.Verdict == reports.Incomplete && passed {
 		return fmt.Sprintf("no successful answer of the %s was seen", strings.ReplaceAll(res.Unseen[0], "-", " "))
 	}
 	return "" // the reports name the first failure, or what could not be judged
@@ -348,14 +327,6 @@ func (r *run) servedElsewhere() string {
 		}
 	}
 	return ""
-}
-
-// addresses are those that are known before the run begins.
-func addresses(t *target.Target) string {
-	if t.Config.Target != "" && t.Config.AgentTarget != "" {
-		return t.Config.Target + ", agent server " + t.Config.AgentTarget
-	}
-	return t.Address()
 }
 
 // unseen lists the halves with a passed requirement of which no successful answer to an operation of the interface was

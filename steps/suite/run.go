@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -47,7 +48,7 @@ type Options struct {
 	Arguments   []string // of the program, as the user gave them, for the report
 
 	Explore     int                 // operations that are explored besides; [Automatic]
-	ExploreCase []explore.Operation // is explored in place of these
+	ExploreCase []explore.Operation // is explored in place of these, at each half what is of that
 
 	Once         bool // scenarios that failed are not judged again
 	Keep         bool // what the run created stays at the target
@@ -78,22 +79,14 @@ type run struct {
 	explored    int                              // operations
 	failures    []*features.Scenario             // that exploration has found
 
-	obstacles
+	// What kept the run from judging all that was selected:
+	unreachable string // why no request was answered
+	cut         bool   // the context ended before all that sends requests was judged
+	stopped     string // what ended the run before all was judged; "" where nothing did
 
 	mu       sync.Mutex
 	verdicts map[string]*verdict // by scenario
-	again    map[string]*verdict // of those that were judged once more; see judgeAgain
-	repeats  bool                // that is being done
-}
-
-// obstacles are what kept a run from judging all that was selected.
-type obstacles struct {
-	unreachable  string   // why no request was answered
-	rejecting    []string // sides that have refused every request with the credentials of the configuration
-	rejected     string   // why, where a side has refused every request with the credentials of the configuration
-	unknownWords []string // entries of vocabulary that kept something from being judged
-	cut          bool     // the context ended before all that sends requests was judged
-	stopped      string   // what ended the run before all was judged; "" where nothing did
+	repeats  bool                // scenarios are being judged once more; see judgeAgain
 }
 
 // Check refuses a selection and expressions that Run would refuse, before anything is done.
@@ -133,22 +126,22 @@ func Run(ctx context.Context, o Options) (*reports.Result, error) {
 
 	r.forecast.Spend(selected)
 	r.forecast.Share(selected)
-	r.target.Progress(target.Event{Kind: target.Planned, Name: addresses(r.target), Total: len(selected), Seed: r.Seed,
-		Deployments: r.forecast.Plan(selected).Deployments})
+	r.target.Progress(target.Event{Kind: target.Planned, Name: strings.Join(o.Config.Addresses(), ", agent server "),
+		Total: len(selected), Seed: r.Seed, Deployments: r.forecast.Plan(selected).Deployments})
 	if err := r.reach(within); err != nil {
 		r.unreachable = err.Error()
 	} else if err := r.forecast.Look(within, r.plane, r.agents); err != nil && ctx.Err() == nil {
 		return nil, err
 	}
-	asking, record := r.phases(selected)
-	for _, phase := range asking {
+	phases := phasesOf(selected)
+	for _, phase := range phases[:2] {
 		if err := r.execute(within, phase); err != nil {
 			return nil, err
 		}
 	}
 	r.askOnceMore(within)
 	r.cut = ctx.Err() != nil
-	if err := r.judgeAgain(within, asking[0]); err != nil {
+	if err := r.judgeAgain(within, phases[0]); err != nil {
 		return nil, err
 	}
 	selected = r.explore(within, selected)
@@ -157,7 +150,7 @@ func Run(ctx context.Context, o Options) (*reports.Result, error) {
 		r.maker.Wait() // what is still being made may add to the record
 		judging = context.WithoutCancel(within)
 	}
-	if err := r.execute(judging, record); err != nil {
+	if err := r.execute(judging, phases[2]); err != nil {
 		return nil, err
 	}
 	r.stopped = r.stoppedBy(ctx)
@@ -169,10 +162,7 @@ func Run(ctx context.Context, o Options) (*reports.Result, error) {
 	} else {
 		r.clean(ctx)
 	}
-	removal := time.Since(ended)
-	r.blockRejected(selected)
-	r.blockUnknownWords(selected)
-	return r.result(selected, removal), nil
+	return r.result(selected, time.Since(ended)), nil
 }
 
 func newRun(ctx context.Context, o Options) (*run, error) {
@@ -180,27 +170,25 @@ func newRun(ctx context.Context, o Options) (*run, error) {
 		o.Concurrency = DefaultConcurrency
 	}
 	o.Seed, o.ID = cmp.Or(o.Seed, time.Now().UnixNano()%1_000_000+1), cmp.Or(o.ID, uuid.NewString()[:8])
-	if every := o.Config.Every(); every > 0 { // who waits long for the rate loses the races with the runs that it has started
+	if every := o.Config.Every(); every > 0 { // who waits long for the rate loses races with the runs that it has started
 		o.Concurrency = max(min(o.Concurrency, int(time.Second/(2*every))), 1)
 	}
 	start := time.Now()
 	t, err := target.New(target.Options{Config: o.Config, Concurrency: o.Concurrency, RunID: o.ID, Fixtures: o.Fixtures,
-		Progress: o.Progress,
-		Oracle:   o.Oracle, Start: start, LedgerFile: o.LedgerFile})
+		Progress: o.Progress, Oracle: o.Oracle, Start: start, LedgerFile: o.LedgerFile})
 	if err != nil {
 		return nil, err
 	}
 	maker := shared.NewMaker(ctx)
 	p := plane.New(t, maker, start)
 	agents := agent.New(t, p, maker, o.Concurrency)
-	r := &run{Options: o, target: t, maker: maker, plane: p, agents: agents,
-		forecast: Foresee(o.Config, o.Select), start: start, expressions: common.NewExpressions(), verdicts: map[string]*verdict{}}
+	r := &run{Options: o, target: t, maker: maker, plane: p, agents: agents, forecast: Foresee(o.Config, o.Select),
+		start: start, expressions: common.NewExpressions(), verdicts: map[string]*verdict{}}
 	r.invariants = invariants.NewRecord(t, r.judgedApart)
 	return r, nil
 }
 
-// reach sends one request, so that a target that does not answer is reported once and not for each scenario. Any
-// answer is enough.
+// reach sends one request, so that a target that does not answer is reported once. Any answer is enough.
 func (r *run) reach(ctx context.Context) error {
 	var request client.Request
 	switch {
@@ -238,7 +226,7 @@ func (s *Stopped) Error() string { return "stopped by " + s.By }
 
 // stoppedBy says what ended the run before all was judged, "" if every scenario was judged.
 func (r *run) stoppedBy(ctx context.Context) string {
-	isNotJudged := func(v *verdict) bool { return v.outcome != nil && v.outcome.IsBy(reports.ByRun) }
+	isNotJudged := func(v *verdict) bool { return v.IsBy(reports.ByRun) }
 	if ctx.Err() == nil || !slices.ContainsFunc(slices.Collect(maps.Values(r.verdicts)), isNotJudged) {
 		return ""
 	}
@@ -249,21 +237,20 @@ func (r *run) stoppedBy(ctx context.Context) string {
 	return s.By
 }
 
-// phases separates the scenarios: those that send requests, in the order in which they are run, and those that only
-// judge the record of the run. These come last, so that nothing is recorded after they were judged.
-func (r *run) phases(all []*features.Scenario) (asking [][]*features.Scenario, record []*features.Scenario) {
-	var first, last []*features.Scenario
+// phasesOf separates the scenarios in the order in which they are run: most, then those tagged @last, then those that
+// only judge the record of the run, so that nothing is recorded after they were judged.
+func phasesOf(all []*features.Scenario) (phases [3][]*features.Scenario) {
 	for _, s := range all {
+		at := 0
 		switch {
 		case s.Terms.Record:
-			record = append(record, s)
+			at = 2
 		case s.Is(features.TagLast):
-			last = append(last, s)
-		default:
-			first = append(first, s)
+			at = 1
 		}
+		phases[at] = append(phases[at], s)
 	}
-	return [][]*features.Scenario{first, last}, record
+	return phases
 }
 
 // notAllSeen is the outcome of a scenario that found no violation in the record of a run that was stopped.

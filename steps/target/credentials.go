@@ -45,29 +45,60 @@ var wrongValues = map[string]string{"unknown": wrongKey, "empty": "", "whitespac
 var mistakes = map[string]config.Mistake{"one character too long": config.OneMore, "in another case": config.OtherCase,
 	"one character too short": config.OneLess, "changed in its last character": config.OtherEnd}
 
-// IsSame tells whether a scheme's credential is the same with the mistake of a near miss, as the kind says.
-func (t *Target) IsSame(scheme, kind string) bool {
-	value, _ := t.Credential(scheme)
+// wrong returns the scheme of an asker with a wrong credential, and what is wrong; the kind is empty for others.
+func (who Asker) wrong() (scheme, kind string) {
+	credential, kind, _ := strings.Cut(string(who), " that is ")
+	return map[string]string{"an API key": SchemeAPIKey, "a tenant ID": SchemeTenantID,
+		"a bearer token": SchemeBearer}[credential], kind
+}
+
+// IsSame tells whether the mistake of a near miss changes nothing in the credential, with its scheme and key.
+func (t *Target) IsSame(who Asker) (scheme, key string, isSame bool) {
+	scheme, kind := who.wrong()
+	value, key := t.Credential(scheme)
 	mistake, isNearMiss := mistakes[kind]
-	return isNearMiss && mistake.In(value) == value
+	return scheme, key, isNearMiss && mistake.In(value) == value
 }
 
 // Credential returns what is configured for a scheme, and the key that configures it.
 func (t *Target) Credential(scheme string) (value, key string) {
-	switch c := t.present().Credentials; scheme {
-	case SchemeTenantID:
-		return c.TenantID, "credentials.tenant_id"
-	case SchemeBearer:
-		return c.Bearer, "credentials.bearer"
-	default:
-		return c.APIKey, "credentials.api_key"
+	of := t.ofScheme(scheme)
+	return of.value, "credentials." + of.Key
+}
+
+// Given is a credential of one scheme, by its key within a group of them.
+type Given struct{ scheme, Key, header, value string }
+
+// schemes are all of them, with the credentials of a group, which may be empty.
+func (t *Target) schemes(c config.Credentials) []Given {
+	names := t.Config.CredentialHeaders
+	return []Given{{SchemeAPIKey, "api_key", names.APIKey, c.APIKey},
+		{SchemeTenantID, "tenant_id", names.TenantID, c.TenantID}, {SchemeBearer, "bearer", names.Bearer, c.Bearer}}
+}
+
+// ofScheme is the client's credential of a scheme: the key where it is none of the others.
+func (t *Target) ofScheme(scheme string) Given {
+	all := t.schemes(t.present().Credentials)
+	return all[max(0, slices.IndexFunc(all, func(g Given) bool { return g.scheme == scheme }))]
+}
+
+// Given are the credentials of a group that are set.
+func (t *Target) Given(c config.Credentials) []Given {
+	return slices.DeleteFunc(t.schemes(c), func(g Given) bool { return g.value == "" })
+}
+
+// send adds a credential of the scheme to a header.
+func (g Given) send(h http.Header, value string) {
+	if g.scheme == SchemeBearer && http.CanonicalHeaderKey(g.header) == "Authorization" {
+		value = "Bearer " + value
 	}
+	h.Set(g.header, value)
 }
 
 // Credentials returns the headers with which the asker asks.
 func (t *Target) Credentials(who Asker) http.Header {
-	now := t.present()
-	c, names := now.Credentials, now.CredentialHeaders
+	now, h := t.present(), http.Header{}
+	c := now.Credentials
 	switch who {
 	case Nobody:
 		c = config.Credentials{}
@@ -90,55 +121,30 @@ func (t *Target) Credentials(who Asker) http.Header {
 	case SchemeBearer:
 		c = config.Credentials{Bearer: c.Bearer}
 	default:
-		credential, kind, isWrong := strings.Cut(string(who), " that is ")
-		if isWrong {
-			schemes := map[string]string{"a bearer token": SchemeBearer, "a tenant ID": SchemeTenantID}
-			return t.wrongCredential(schemes[credential], kind)
+		if scheme, kind := who.wrong(); kind != "" {
+			return t.wrongCredential(scheme, kind)
 		}
 		c = Preferred(c)
 	}
-	h := http.Header{}
-	if c.Bearer != "" {
-		c.Bearer = schemeOf(names.Bearer) + c.Bearer
-	}
 	for _, each := range t.Given(c) {
-		h.Set(each.header, each.value)
+		each.send(h, each.value)
 	}
 	return h
 }
 
-// Given is a credential of one scheme, by its key within a group of them.
-type Given struct{ Key, header, value string }
-
-// Given are the credentials of a group that are set.
-func (t *Target) Given(c config.Credentials) []Given {
-	names := t.Config.CredentialHeaders
-	all := []Given{{"api_key", names.APIKey, c.APIKey}, {"tenant_id", names.TenantID, c.TenantID},
-		{"bearer", names.Bearer, c.Bearer}}
-	return slices.DeleteFunc(all, func(g Given) bool { return g.value == "" })
-}
-
-// wrongCredential is the header with a wrong credential of a scheme: the key where it is none of the others. It
-// stands alone, or a second scheme would be accepted in its place. A near miss of the key is sent with what the valid
-// key is sent with, so that it is the key for which it is refused.
+// wrongCredential is the header with a wrong credential of a scheme. It stands alone, or a second scheme would be
+// accepted in its place. A near miss of the key is sent with what the valid key is sent with, so that it is the key for
+// which it is refused.
 func (t *Target) wrongCredential(scheme, kind string) http.Header {
-	now, names, h := t.present(), t.Config.CredentialHeaders, http.Header{}
+	of, tenant, h := t.ofScheme(scheme), t.ofScheme(SchemeTenantID), http.Header{}
 	value, isNone := wrongValues[kind]
 	if !isNone {
-		right, _ := t.Credential(scheme)
-		value = mistakes[kind].In(right)
+		value = mistakes[kind].In(of.value)
 	}
-	switch scheme {
-	case SchemeBearer:
-		h.Set(names.Bearer, schemeOf(names.Bearer)+value)
-	case SchemeTenantID:
-		h.Set(names.TenantID, value)
-	default:
-		if tenant := now.Credentials.TenantID; !isNone && tenant != "" && !now.TenantIDAlone {
-			h.Set(names.TenantID, tenant)
-		}
-		h.Set(names.APIKey, value)
+	if !isNone && of.scheme == SchemeAPIKey && tenant.value != "" && !t.Config.TenantIDAlone {
+		tenant.send(h, tenant.value)
 	}
+	of.send(h, value)
 	return h
 }
 
@@ -148,14 +154,6 @@ func Preferred(c config.Credentials) config.Credentials {
 		c.Bearer = ""
 	}
 	return c
-}
-
-// schemeOf is what comes before a bearer token in the header.
-func schemeOf(header string) string {
-	if http.CanonicalHeaderKey(header) == "Authorization" {
-		return "Bearer "
-	}
-	return ""
 }
 
 // Sent names the variables of the credentials that were sent, with their headers.

@@ -18,7 +18,7 @@ import (
 // Caller is the sender of a request to the agent server.
 type Caller struct {
 	name   string // as the sentences call them
-	Key    string // of the configuration, where their credentials are, such as users.0; empty where they have none, or wrong ones
+	Key    string // of the configuration, of their credentials, such as users.0; empty where they have none, or wrong ones
 	Header http.Header
 	User   *config.User // nil where it is none that is configured
 }
@@ -50,20 +50,13 @@ var planesSchemes = map[string]string{
 	"a caller with the bearer token of the control plane": SchemeBearer,
 }
 
-// hasNoValidCredentials tells whether a caller has no valid credentials, and none that are made from valid ones.
-func hasNoValidCredentials(name string) bool {
-	return slices.Contains([]string{NoCredentials, anUnknownToken, anEmptyToken, anotherScheme}, name)
-}
-
 // Owner is the user who owns what the scenarios create: the first of the configuration, and where there is none, a
 // caller without credentials (the target has no authentication handler then).
 func (t *Target) Owner() Caller {
 	if len(t.Config.Users) == 0 {
 		return Caller{name: TheUser}
 	}
-	who := t.CallerWith("users.0")
-	who.name = TheUser
-	return who
+	return t.CallerWith("users.0")
 }
 
 // studioKey is the key of the credentials of the studio user.
@@ -96,36 +89,28 @@ func (t *Target) CallerWith(key string) Caller {
 
 // Caller returns the caller that a sentence names. Where the configuration lacks it, the error skips the scenario.
 func (t *Target) Caller(name string) (Caller, error) {
-	if t.AgentRefusal() != 0 && hasNoValidCredentials(name) {
-		return Caller{name: name, Header: wrongHeader(config.User{Token: wrongToken}, name)}, nil
-	}
-	if len(t.Config.Users) == 0 {
+	hasNone := slices.Contains([]string{NoCredentials, anUnknownToken, anEmptyToken, anotherScheme}, name) // that is valid
+	key := map[string]string{TheUser: "users.0", TheOtherUser: "users.1", aStudioUser: studioKey}[name]
+	mistake, isNearMiss := tokenMistakes[name]
+	switch {
+	case t.AgentRefusal() != 0 && hasNone:
+		return t.wrongCaller(name), nil
+	case len(t.Config.Users) == 0:
 		return Caller{}, outcome.Needs("users")
-	}
-	switch first := t.present().Users[0]; {
-	case name == TheUser:
-		return t.Owner(), nil
-	case name == TheOtherUser && len(t.Config.Users) < 2:
-		return Caller{}, outcome.Needs("users.1", " (add a second user under users)")
-	case name == TheOtherUser:
-		return t.CallerWith("users.1"), nil
-	case name == aStudioUser && len(t.Config.Agent.StudioHeaders) == 0:
-		return Caller{}, outcome.Needs(studioKey)
-	case name == aStudioUser:
-		return t.CallerWith(studioKey), nil
+	case key != "" && !t.Config.Has(key):
+		return Caller{}, outcome.Needs(key)
+	case key != "":
+		return t.CallerWith(key), nil
 	case planesSchemes[name] != "":
 		return t.planesCaller(name)
-	default:
-		mistake, isNearMiss := tokenMistakes[name]
-		if !isNearMiss {
-			return Caller{name: name, Header: wrongHeader(first, name)}, nil
-		}
-		if wrong := first.NearMiss(mistake); wrong != nil {
-			return Caller{name: name, Header: config.HeaderOf(wrong)}, nil
-		}
-		key, _ := t.Config.CredentialOf(0)
-		return Caller{}, outcome.Inapplicable(key, "the credentials of the first user are the same with this mistake")
+	case !isNearMiss:
+		return t.wrongCaller(name), nil
 	}
+	if wrong := t.present().Users[0].NearMiss(mistake); wrong != nil {
+		return Caller{name: name, Header: config.HeaderOf(wrong)}, nil
+	}
+	key, _ = t.Config.CredentialOf(0)
+	return Caller{}, outcome.Inapplicable(key, "the credentials of the first user are the same with this mistake")
 }
 
 // planesCaller is a caller with a credential of the control plane, sent as there, and with nothing else. Where the
@@ -148,13 +133,16 @@ func (t *Target) takesPlanesCredentials(base string) bool {
 	return base == t.Config.AgentTarget || origin != "" && origin == config.Origin(t.Config.Target)
 }
 
-// UnknownCaller has a token that no target accepts, sent as the first user sends theirs.
-func (t *Target) UnknownCaller() Caller {
+// UnknownCaller has a token that no target accepts.
+func (t *Target) UnknownCaller() Caller { return t.wrongCaller(anUnknownToken) }
+
+// wrongCaller sends something wrong as the first user sends theirs, or as a bearer token.
+func (t *Target) wrongCaller(name string) Caller {
 	u := config.User{Token: wrongToken}
 	if len(t.Config.Users) > 0 {
 		u = t.present().Users[0]
 	}
-	return Caller{name: anUnknownToken, Header: wrongHeader(u, anUnknownToken)}
+	return Caller{name: name, Header: wrongHeader(u, name)}
 }
 
 // wrongToken is a token that no target accepts. It is not a secret, and reports show it.
@@ -270,8 +258,8 @@ func (t *Target) NoteListing(a *client.Answer) {
 // ListingHint names the configuration that a list without the expected thread may ask for.
 func (t *Target) ListingHint() string {
 	call := map[bool]string{false: "GET /threads", true: "POST /threads/search"}[t.Searches()]
-	return call + " was asked: if the target lists threads by the other one, or the list is a page, set agent.listing to " +
-		"get or search"
+	return call + " was asked: if the target lists threads by the other one, or the list is a page, set agent.listing " +
+		"to get or search"
 }
 
 // AdvertiseKey is the key of the URL at which a target's builder reaches the fixtures.
@@ -321,8 +309,7 @@ func (t *Target) WaitSettleDelay(ctx context.Context, act *client.Answer) error 
 	return client.Sleep(ctx, t.SettleDelay(act))
 }
 
-// SettleDelay is twice as long as the target took to answer, and longer where it said that it has only accepted the
-// act.
+// SettleDelay is twice as long as the target took to answer, and longer where it has only accepted the act.
 func (t *Target) SettleDelay(act *client.Answer) time.Duration {
 	wait := max(50*time.Millisecond, 2*act.Took)
 	if act.Status == http.StatusAccepted {
