@@ -52,13 +52,13 @@ unit:
 # The race detector where goroutines are, and over one whole run of the suite against the reference.
 race:
 	$(GO) build -race -o $(BIN)-race ./cmd/agentconform
-	$(BIN)-race run --out $(OUT)/race & $(GO) test -race -vet=off -parallel 8 -timeout 10m ./steps/client/... \
-		./steps/evidence ./steps/suite ./steps/plane ./steps/agent/... ./reference/agentserver/... ./reference/controlplane; \
-		code=$$?; wait $$! && exit $$code
+	@.ci/beside '$(BIN)-race run --out $(OUT)/race' \
+		'$(GO) test -race -vet=off -parallel 8 -timeout 10m ./steps/client/... ./steps/evidence ./steps/suite ./steps/plane \
+		./steps/agent/... ./reference/agentserver/... ./reference/controlplane'
 
 # The features against the reference, in both editions.
 features: build
-	$(BIN) run --edition self-hosted --out $(OUT)/self-hosted & $(MAKE) --no-print-directory conformance; code=$$?; wait $$! && exit $$code
+	@.ci/beside '$(BIN) run --edition self-hosted --out $(OUT)/self-hosted' 'make --no-print-directory conformance'
 
 # Runs the commands of the README.
 readme: build

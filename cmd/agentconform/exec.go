@@ -19,9 +19,9 @@ findings name, such as AGENTCONFORM_CREDENTIALS_API_KEY. The secrets stay in the
 it names.
 
 Exit codes: that of the command; 2 wrong usage or configuration.`,
-		Example: `  agentconform exec --config vendor.yaml -- bash agentconform-out/scripts/CP-LIST-3-6c040f244d86.sh
+		Example: `  agentconform exec --config vendor.yaml -- bash agentconform-out/scripts/CP-LIST-3-c84077ec0657.sh
   agentconform exec -- bash    to paste curl lines into`,
-		Args: arguments(1, 0, "a command after --, such as bash agentconform-out/scripts/CP-LIST-3-6c040f244d86.sh"),
+		Args: arguments(1, 0, "a command after --, such as bash agentconform-out/scripts/CP-LIST-3-c84077ec0657.sh"),
 		RunE: func(c *cobra.Command, args []string) error {
 			cfg, err := f.load()
 			if err != nil {

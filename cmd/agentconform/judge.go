@@ -31,7 +31,7 @@ func (f *runFlags) judge(ctx context.Context, known *baseline.Baseline, io strea
 	screen := newScreen(io, f.display)
 	screen.follow()
 	o := f.options
-	o.Arguments, o.LedgerFile = os.Args[1:], filepath.Join(f.out, "ledger.jsonl")
+	o.Arguments = os.Args[1:]
 	o.Progress = f.progress(screen, known, cancel)
 	result, err := steps.Run(ctx, o)
 	screen.close()

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -87,7 +88,7 @@ inconclusive or interrupted). With --baseline: 0 no new failure, 1 a new failure
 	flags.BoolVar(&f.options.RequireWhole, "require-whole", false,
 		"a run that did not test every applicable requirement is incomplete (exit code 3)")
 	flags.BoolVar(&f.failFast, "fail-fast", false,
-		"end the run when a MUST has failed that has no entry in the baseline; what was created is removed")
+		"end the run when a requirement has failed that fails the run; what was created is removed, and reports are written")
 	flags.StringVar(&f.baseline, "baseline", "", "`file` of known failures, which do not fail the run")
 	flags.StringVar(&f.writeBaseline, "write-baseline", "",
 		"write the failures of this run as a baseline to the `file`; entries of an existing file that still apply stay")
@@ -208,6 +209,7 @@ func (f *runFlags) run(c *cobra.Command, io streams) error {
 		return err
 	}
 	defer stop()
+	f.options.LedgerFile = filepath.Join(f.out, "ledger.jsonl")
 	if err := f.options.Check(); err != nil {
 		return err
 	}

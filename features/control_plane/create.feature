@@ -23,8 +23,7 @@ Feature: Creating a deployment
 
     Scenario: The first revision can be retrieved and is the only one in the list
       Given a new deployment
-      When the client retrieves its latest revision
-      And the client lists its revisions
+      When the client retrieves its latest revision and lists its revisions
       Then the retrieved revision is the latest revision
       And the list contains only that revision
 

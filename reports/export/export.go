@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -73,12 +74,18 @@ func Begin(dir string) error {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return err
 	}
+	if _, err := os.Lstat(filepath.Join(dir, formats[0].file)); errors.Is(err, fs.ErrNotExist) {
+		return checkScripts(dir)
+	}
+	if err := removeScripts(dir); err != nil {
+		return err
+	}
 	for _, f := range slices.Backward(formats) {
 		if err := os.Remove(filepath.Join(dir, f.file)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return fmt.Errorf("removing a report of an earlier run: %w", err)
 		}
 	}
-	return removeScripts(dir)
+	return nil
 }
 
 // Write writes all [Files] into the folder dir, which it makes. Each file appears whole or not at all.
@@ -98,14 +105,23 @@ func removeScripts(dir string) error {
 		return err
 	}
 	folder := filepath.Join(dir, scripts)
-	old, _ := fs.Glob(os.DirFS(folder), "[A-Z]*-*-????????????.sh") // the pattern is right
-	for _, name := range old {
-		if err := os.Remove(filepath.Join(folder, name)); err != nil {
+	files, err := os.ReadDir(folder)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("looking for scripts of an earlier run: %w", err)
+	}
+	for _, f := range files {
+		if !ofFinding.MatchString(f.Name()) {
+			continue
+		}
+		if err := os.Remove(filepath.Join(folder, f.Name())); err != nil {
 			return fmt.Errorf("removing a script of an earlier run: %w", err)
 		}
 	}
 	return nil
 }
+
+// ofFinding are the names of scripts: the ID of a requirement and that of a finding.
+var ofFinding = regexp.MustCompile(`^(CP|AS|E2E)-[\w-]+-[0-9a-f]{12}\.sh$`)
 
 // writeScripts writes the scripts of the first findings in place of those of an earlier run. Where there can be none, the
 // file says why.

@@ -35,7 +35,7 @@ func TestScriptsAreWritten(t *testing.T) {
 	dir, r := t.TempDir(), reporttest.Faulty()
 	require.NoError(t, os.MkdirAll(filepath.Join(dir, "scripts"), 0o755))
 	stale := []string{"CP-OLD-1-0123456789ab.sh", "E2E-1-0123456789ab.sh"}
-	for _, file := range append(stale, "mine.sh") {
+	for _, file := range append(stale, "E2E-smoke-kubernetes01.sh") {
 		require.NoError(t, os.WriteFile(filepath.Join(dir, "scripts", file), []byte("x"), 0o600))
 	}
 	require.NoError(t, export.Write(dir, r))
@@ -48,7 +48,7 @@ func TestScriptsAreWritten(t *testing.T) {
 	for _, file := range stale {
 		assert.NoFileExists(t, filepath.Join(dir, "scripts", file))
 	}
-	assert.FileExists(t, filepath.Join(dir, "scripts", "mine.sh"))
+	assert.FileExists(t, filepath.Join(dir, "scripts", "E2E-smoke-kubernetes01.sh"))
 
 	r.Target = reports.Target{ControlPlane: "http://elsewhere"}
 	require.NoError(t, export.Write(dir, r))

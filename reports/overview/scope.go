@@ -91,6 +91,8 @@ func (o Overview) Remaining() string {
 		}
 	case passed > 0 && len(warnings) > 0:
 		text = "all MUSTs pass, " + ByLevel(warnings) + " not met"
+	case len(r.Unseen) > 0:
+		text = "no successful answer of the " + strings.ReplaceAll(strings.Join(r.Unseen, " and the "), "-", " ")
 	case passed > 0 && claims == "":
 		text = "none"
 	}

@@ -176,10 +176,13 @@ func (r *run) judge() {
 		defer cancel()
 	}
 	if r.Out != "" {
-		if r.err = export.Begin(r.Out); r.err != nil {
+		r.options.LedgerFile = filepath.Join(r.Out, "ledger.jsonl")
+		if r.err = r.options.Check(); r.err == nil {
+			r.err = export.Begin(r.Out)
+		}
+		if r.err != nil {
 			return
 		}
-		r.options.LedgerFile = filepath.Join(r.Out, "ledger.jsonl")
 	}
 	if len(r.options.Select.Only) == len(r.options.Catalogue.Requirements) {
 		r.options.Select.Only = nil

@@ -21,10 +21,7 @@ import (
 
 // defineCreation registers the sentences about creating deployments (sections 1, 2 and 7).
 func (w *World) defineCreation(r *common.Definitions) {
-	r.Given(`a new deployment`, func(ctx context.Context) {
-		w.shared(w.plane.Fixtures.Created)(ctx)
-		common.Check(w.plane.AwaitListed(ctx, w.Deployment.ID, w.Deployment.First))
-	})
+	r.Given(`a new deployment`, w.shared(w.plane.Fixtures.Created))
 	r.When(`the client creates a deployment`, func(ctx context.Context) { w.createsWith(ctx, "new", nil) })
 	r.When(`the client tries to create a deployment with (.+)`, w.clientCreatesWithMistake)
 	r.When(`the client tries to create a deployment from a source that only the other edition offers`,

@@ -47,7 +47,7 @@ func (w *World) defineLists(r *common.Definitions) {
 	})
 	// pages that grow find a target that takes an offset for the number of a page
 	r.When(`the client pages through (its revisions|each filtered list), `+
-		`(\d+ at a time|each page larger than the one before), by (computed|returned) offsets`, w.clientPages)
+		`(?:(\d+) at a time|each page larger than the one before), by (computed|returned) offsets`, w.clientPages)
 	r.Then(`the (?:list|update) is answered with 2xx`, w.served)
 	r.Then(`the list has an array "resources" and an integer "offset"`, func() error {
 		a := w.scene.Answer
@@ -207,8 +207,7 @@ func (w *World) page(ctx context.Context, query string) list {
 
 // clientPages has pages compared with the revisions that the run made itself, or with the whole filtered list.
 func (w *World) clientPages(ctx context.Context, of, sizes, offsets string) {
-	size := growing
-	_, _ = fmt.Sscanf(sizes, "%d at a time", &size)
+	size, _ := strconv.Atoi(sizes) // growing where no size is said
 	pages := w.pageThrough
 	if offsets == "returned" {
 		pages = w.pageOn
@@ -265,7 +264,7 @@ func (w *World) pageOn(ctx context.Context, filter string, revisions, size int) 
 
 // canBePaged reads the whole history in pages of five.
 func (w *World) canBePaged(ctx context.Context) error {
-	w.clientPages(ctx, "its revisions", "5 at a time", "computed")
+	w.clientPages(ctx, "its revisions", "5", "computed")
 	err := w.eachHoldsItsOwn(ctx)
 	w.compared = nil
 	return err

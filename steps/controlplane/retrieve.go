@@ -26,8 +26,9 @@ func (w *World) defineRetrieval(r *common.Definitions) {
 	r.Given(`a deployment that was updated to another source`, w.shared(fixtures.Updated))
 	r.Given(`a (second )?ref whose commit id is known`, w.aKnownCommit)
 	// what is read from copies is not wrong at every read
-	r.When(`the client retrieves the deployment( several times)?`, func(ctx context.Context, several string) {
-		for range map[string]int{"": 1, " several times": 6}[several] {
+	r.When(`the client retrieves the deployment`, w.retrieves)
+	r.When(`the client retrieves the deployment several times`, func(ctx context.Context) {
+		for range 6 {
 			w.retrieves(ctx)
 		}
 	})
@@ -38,6 +39,11 @@ func (w *World) defineRetrieval(r *common.Definitions) {
 			id = w.Deployment.First
 		}
 		w.retrievesRevision(ctx, id)
+	})
+	r.When(`the client retrieves its latest revision and lists its revisions`, func(ctx context.Context) {
+		w.retrievesRevision(ctx, w.Deployment.Latest())
+		common.Check(w.plane.AwaitListed(ctx, w.Deployment.ID, w.Deployment.Latest()))
+		w.list(ctx, "", false)
 	})
 	r.When(`the client retrieves both its revisions`, w.retrievesEach)
 	r.When(`the client retrieves an unknown revision of it`, func(ctx context.Context) {

@@ -56,7 +56,14 @@ func ContinueLedger(path string) (*Ledger, error) {
 	return openLedger(path, "", "", func(Left) bool { return true })
 }
 
-func openLedger(path, run, target string, keep func(Left) bool) (*Ledger, error) {
+// CheckLedger refuses a file that [OpenLedger] would refuse, and changes nothing.
+func CheckLedger(path string) error {
+	_, err := keptOf(path, func(Left) bool { return true })
+	return err
+}
+
+// keptOf is what stays of the lines of a file; a file that is missing has none.
+func keptOf(path string, keep func(Left) bool) ([]byte, error) {
 	if err := outfile.Check(path); err != nil {
 		return nil, fmt.Errorf("opening the ledger: %w", err)
 	}
@@ -64,7 +71,11 @@ func openLedger(path, run, target string, keep func(Left) bool) (*Ledger, error)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("opening the ledger: %w", err)
 	}
-	kept, err := worthKeeping(path, content, keep)
+	return worthKeeping(path, content, keep)
+}
+
+func openLedger(path, run, target string, keep func(Left) bool) (*Ledger, error) {
+	kept, err := keptOf(path, keep)
 	if err != nil {
 		return nil, err
 	}

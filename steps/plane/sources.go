@@ -103,7 +103,8 @@ func Rename(body map[string]any, name string) (named bool) {
 	return named
 }
 
-// Changed returns an object with changes applied, also to the objects within it. A change to nil takes the key out.
+// Changed returns an object with changes applied, also to the objects within it. A change to nil takes the key out, and
+// makes no object where there is none.
 func Changed(object, changes map[string]any) map[string]any {
 	changed := map[string]any{}
 	maps.Copy(changed, object)
@@ -114,7 +115,9 @@ func Changed(object, changes map[string]any) map[string]any {
 		case value == nil:
 			delete(changed, key)
 		case isObject:
-			changed[key] = Changed(existing, inner)
+			if merged := Changed(existing, inner); existing != nil || len(merged) > 0 {
+				changed[key] = merged
+			}
 		default:
 			changed[key] = value
 		}

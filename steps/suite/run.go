@@ -89,11 +89,14 @@ type run struct {
 	repeats  bool                // scenarios are being judged once more; see judgeAgain
 }
 
-// Check refuses a selection and expressions that Run would refuse, before anything is done.
+// Check refuses a selection, expressions and a ledger that Run would refuse, before anything is done.
 func (o *Options) Check() error {
 	_, err := o.Select.Apply(o.Catalogue)
 	if err == nil {
 		_, err = Binding(o.Catalogue, o.FailOn)
+	}
+	if err == nil && o.LedgerFile != "" {
+		err = evidence.CheckLedger(o.LedgerFile)
 	}
 	return err
 }
