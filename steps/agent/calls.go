@@ -93,6 +93,9 @@ func Input(inputs []string) map[string]any {
 
 // TryPost starts a run at once. Where it is refused the run has no id.
 func (s *Server) TryPost(ctx context.Context, who target.Caller, t *Thread, o Order) (*GraphRun, error) {
+	if err := s.tooLong(o.Hold); err != nil {
+		return nil, err
+	}
 	g := &GraphRun{Thread: t, Order: o, Inputs: slices.Concat(o.Before, []string{s.text(o)})}
 	body := map[string]any{"assistant_id": cmp.Or(o.Assistant, s.target.Config.AssistantID), "input": Input(g.Inputs)}
 	if o.Strategy != "" {
@@ -187,9 +190,6 @@ func (s *Server) postInTurn(ctx context.Context, who target.Caller, t *Thread, o
 	}
 	if o.Waits {
 		o.Hold = s.Hold(o.Hold)
-	}
-	if err := s.tooLong(o.Hold); err != nil {
-		return nil, err
 	}
 	const first, longest, limit = 10 * time.Millisecond, 500 * time.Millisecond, 2 * time.Second
 	err = client.Repeat(ctx, first, longest, time.Now().Add(limit), func() (bool, error) {

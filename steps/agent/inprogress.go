@@ -105,20 +105,14 @@ func (s *Server) StillQueued(ctx context.Context, g *GraphRun) error {
 	if err != nil {
 		return context.Cause(ctx) // that is judged elsewhere
 	}
-	if plain, done, err := s.completesBy(ctx, t, time.Now().Add(s.Patience())); plain == nil || done || err != nil {
+	plain, err := s.TryPost(ctx, t.Owner, t, Order{})
+	if err != nil || plain.ID == "" {
+		return context.Cause(ctx)
+	}
+	if _, done, err := s.ReadState(ctx, t, time.Now().Add(s.Patience()), plain.CompleteIn); err != nil || done {
 		return context.Cause(ctx)
 	}
 	const why = "the server has a queue, or executes no runs; raise timeouts.run, or let it execute more runs at a time"
 	return outcome.Blocked("the run %s was not over %s after its creation, and a plain run on another thread was pending "+
 		"too: %s", g.ID, time.Since(g.Answer.Sent).Round(time.Second), why).By(reports.ByKey, "timeouts.run")
-}
-
-// completesBy starts a plain run, whatever is in progress, and tells whether it completed by then. A refused one is nil.
-func (s *Server) completesBy(ctx context.Context, t *Thread, then time.Time) (plain *GraphRun, done bool, err error) {
-	plain, err = s.TryPost(ctx, t.Owner, t, Order{})
-	if err != nil || plain.ID == "" {
-		return nil, false, err
-	}
-	plain.Final, done, err = s.ReadState(ctx, t, then, plain.CompleteIn)
-	return plain, done, err
 }

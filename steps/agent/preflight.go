@@ -136,8 +136,13 @@ func (s *Server) startBeside(ctx context.Context, waiting int, hold time.Duratio
 		return 0
 	}
 	first := slices.MinFunc(runs, func(a, b *GraphRun) int { return a.begun.Compare(b.begun) })
-	plain, done, err := s.completesBy(ctx, threads[waiting], first.NotOverBefore())
-	if err != nil || plain == nil {
+	plain, err := s.TryPost(ctx, s.target.Owner(), threads[waiting], Order{})
+	if err != nil || plain.ID == "" {
+		return 0
+	}
+	done := false
+	plain.Final, done, err = s.ReadState(ctx, plain.Thread, first.NotOverBefore(), plain.CompleteIn)
+	if err != nil {
 		return 0
 	}
 	if done && plain.Final.Came().Before(first.NotOverBefore()) {

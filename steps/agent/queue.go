@@ -29,12 +29,13 @@ func (s *Server) queuesRuns(ctx context.Context) error {
 		if err != nil {
 			return false, err
 		}
-		limit := second.Answered().Add(first.Order.Hold + 2*s.target.Config.Timeouts.Run)
-		state, _, err := s.ReadState(ctx, first.Thread, limit, second.CompleteIn)
+		earliest := first.NotOverBefore().Add(second.Order.Hold)
+		limit := second.Answered().Add(first.Order.Hold + second.Order.Hold + 2*s.target.Config.Timeouts.Run)
+		state, complete, err := s.ReadState(ctx, first.Thread, limit, second.CompleteIn)
 		if err != nil {
 			return false, err
 		}
-		if state.Came().Before(second.Until()) || HoldsOnly(state, first.GraphRun, second.GraphRun) != nil {
+		if !complete || state.Came().Before(earliest) || HoldsOnly(state, first.GraphRun, second.GraphRun) != nil {
 			return false, noQueue()
 		}
 		return true, nil

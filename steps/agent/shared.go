@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net/http"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/agentconform/agentconform/reports"
@@ -131,7 +132,8 @@ func (s *Server) refusedAsInvented(ctx context.Context) (*client.Answer, error) 
 		return fmt.Sprint(a.Status, " ", varying.ReplaceAllString(body, ""))
 	}
 	a, err := s.startAs(ctx, "", configured)
-	if err != nil || !a.Refused() {
+	ofAssistant := []int{http.StatusBadRequest, http.StatusNotFound, http.StatusUnprocessableEntity}
+	if err != nil || !slices.Contains(ofAssistant, a.Status) {
 		return nil, err
 	}
 	for _, other := range []struct {

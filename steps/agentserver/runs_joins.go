@@ -84,7 +84,7 @@ func (w *World) userJoins(ctx context.Context) error {
 	if w.current.Complete() || w.current.Joined {
 		for range agent.Attempts { // a target may be busy for a moment
 			w.scene.Answer = common.Must(w.server.JoinCompleted(ctx, w.owner(), w.current))
-			if w.scene.Answer.Took <= w.agents.Prompt() {
+			if a := w.scene.Answer; !a.OK() || a.Took <= w.agents.Prompt() {
 				break
 			}
 		}

@@ -207,7 +207,7 @@ func (w *World) page(ctx context.Context, query string) list {
 
 // clientPages has pages compared with the revisions that the run made itself, or with the whole filtered list.
 func (w *World) clientPages(ctx context.Context, of, sizes, offsets string) {
-	size, _ := strconv.Atoi(sizes) // growing where no size is said
+	size, _ := strconv.Atoi(sizes) // 0 where each page is larger than the one before
 	pages := w.pageThrough
 	if offsets == "returned" {
 		pages = w.pageOn
@@ -224,10 +224,8 @@ func (w *World) clientPages(ctx context.Context, of, sizes, offsets string) {
 	}
 }
 
-// growing is the size of pages of which the first has one revision, and each other one more than the one before.
-const growing = 0
-
-// pageThrough reads pages by computed offsets until one begins past the end, so that a row too many is seen.
+// pageThrough reads pages by computed offsets until one begins past the end, so that a row too many is seen. With size 0
+// the first has one revision, and each other one more than the one before.
 func (w *World) pageThrough(ctx context.Context, filter string, revisions, size int) (all list) {
 	for n, offset := 1, 0; ; n++ {
 		limit := cmp.Or(size, n)

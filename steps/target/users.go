@@ -171,11 +171,11 @@ func userHeader(u config.User) http.Header {
 // wrongHeader is the user's header with what the kind of caller gets wrong. Another scheme carries a token that
 // would be good under its own.
 func wrongHeader(u config.User, kind string) http.Header {
-	if kind == NoCredentials {
-		return http.Header{}
-	}
 	h, token := userHeader(u), ""
-	if kind == anotherScheme {
+	switch kind {
+	case NoCredentials:
+		return http.Header{}
+	case anotherScheme:
 		scheme, own, both := strings.Cut(h.Get("Authorization"), " ")
 		if !both {
 			own = wrongToken
@@ -184,9 +184,11 @@ func wrongHeader(u config.User, kind string) http.Header {
 			return http.Header{"Authorization": {"Bearer " + own}}
 		}
 		return http.Header{"Authorization": {"Basic " + own}}
-	}
-	if kind == anUnknownToken {
+	case anUnknownToken:
 		token = wrongToken
+	case anEmptyToken:
+	default:
+		panic("no caller of the features: " + kind)
 	}
 	for name := range h {
 		scheme := h.Get(name)[:strings.IndexByte(h.Get(name), ' ')+1]
