@@ -27,6 +27,8 @@ func TestAssistantThatIsNotKnown(t *testing.T) {
 		"not known, and each refusal has an id":     {"nobody", []changed{numbered}, true},
 		"every run is refused with 422":             {"", []changed{{[]string{"create-run"}, []string{"refuse 422 no"}}}, false},
 		"unknown assistants and threads look alike": {"nobody", []changed{{refusal, []string{`body = '{"detail":"Not Found"}'`}}}, false},
+		"every run is refused with 403": {
+			"", []changed{{[]string{"create-run"}, []string{"refuse 403 You may not run <request.assistant_id>"}}}, false},
 		"every run is refused with 404 and an id":   {"", []changed{{[]string{"create-run"}, []string{"refuse 404 Not Found"}}, numbered}, false},
 	} {
 		t.Run(name, func(t *testing.T) {
