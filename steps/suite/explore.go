@@ -99,6 +99,8 @@ func (r *run) explorer(ctx context.Context, profile string,
 		return nil, nil
 	case ofPlane && r.ExploreCase == nil && c.MaxDeployments == 0 && !onThisMachine(address):
 		return nil, errors.New("it creates deployments on another machine: set max_deployments to how many a run may create")
+	case !ofPlane && known("AS-RUN-5"):
+		return nil, errors.New("the join of a completed run is not answered as it should be (AS-RUN-5)")
 	case ofPlane && known("CP-POLL-1"):
 		return nil, errors.New("its deployments do not become DEPLOYED (CP-POLL-1)")
 	case ofPlane:
