@@ -29,7 +29,7 @@ func TestAssistantThatIsNotKnown(t *testing.T) {
 		"unknown assistants and threads look alike": {"nobody", []changed{{refusal, []string{`body = '{"detail":"Not Found"}'`}}}, false},
 		"every run is refused with 403": {
 			"", []changed{{[]string{"create-run"}, []string{"refuse 403 You may not run <request.assistant_id>"}}}, false},
-		"every run is refused with 404 and an id":   {"", []changed{{[]string{"create-run"}, []string{"refuse 404 Not Found"}}, numbered}, false},
+		"every run is refused with 404 and an id": {"", []changed{{[]string{"create-run"}, []string{"refuse 404 Not Found"}}, numbered}, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
