@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"syscall"
 
 	"github.com/agentconform/agentconform/reports"
 	"github.com/agentconform/agentconform/reports/outfile"
@@ -56,9 +57,12 @@ func ContinueLedger(path string) (*Ledger, error) {
 	return openLedger(path, "", "", func(Left) bool { return true })
 }
 
-// CheckLedger refuses a file that [OpenLedger] would refuse, and changes nothing.
+// CheckLedger refuses a file that [OpenLedger] would refuse, and changes nothing. A folder that cannot be made has none.
 func CheckLedger(path string) error {
 	_, err := keptOf(path, func(Left) bool { return true })
+	if errors.Is(err, syscall.ENOTDIR) {
+		return nil
+	}
 	return err
 }
 
