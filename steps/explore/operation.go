@@ -73,10 +73,19 @@ func listOf(one string) *regexp.Regexp {
 	return regexp.MustCompile(`^(?:` + one + `)(?: and (?:` + one + `))*$`)
 }
 
-// Of returns those operations of a sequence that are sent to a half of the interface.
-func Of(profile string, all []Operation) []Operation {
-	isOther := func(o Operation) bool { return (o.Caller == theClient) != (profile == features.ControlPlane) }
-	return slices.DeleteFunc(slices.Clone(all), isOther)
+// Of returns those operations of a sequence that are sent to a half of the interface. One that is sent meanwhile is sent
+// beside those of its half that it was beside.
+func Of(profile string, all []Operation) (own []Operation) {
+	isBeside := false
+	for _, o := range all {
+		isBeside = isBeside && o.Meanwhile
+		if (o.Caller == theClient) != (profile == features.ControlPlane) {
+			continue
+		}
+		o.Meanwhile, isBeside = isBeside, true
+		own = append(own, o)
+	}
+	return own
 }
 
 // rolls tells whether the operation starts a run with rollback, and waits whether one that waits.

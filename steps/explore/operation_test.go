@@ -43,10 +43,18 @@ func TestASequenceIsReadAsItIsWritten(t *testing.T) {
 }
 
 func TestEachHalfIsSentItsOperations(t *testing.T) {
-	all, err := Parse("When the client creates deployment A\nAnd the first user creates thread A\nAnd the client retrieves deployment A")
+	all, err := Parse("the client creates deployment A\nthe first user creates thread A\nmeanwhile the client retrieves deployment A\n" +
+		"meanwhile the client lists the revisions of deployment A\nmeanwhile the second user creates thread B")
 	require.NoError(t, err)
-	assert.Equal(t, []Operation{all[0], all[2]}, Of(features.ControlPlane, all))
-	assert.Equal(t, []Operation{all[1]}, Of(features.AgentServer, all))
+	var told []string
+	for _, profile := range []string{features.ControlPlane, features.AgentServer} {
+		for _, o := range Of(profile, all) {
+			told = append(told, o.String())
+		}
+	}
+	assert.Equal(t, []string{"the client creates deployment A", "the client retrieves deployment A",
+		"meanwhile the client lists the revisions of deployment A", "the first user creates thread A",
+		"meanwhile the second user creates thread B"}, told, "meanwhile is beside what it was beside")
 }
 
 func TestWhatIsNoOperationIsRefused(t *testing.T) {

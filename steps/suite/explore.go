@@ -39,7 +39,7 @@ func (r *run) explore(ctx context.Context, selected []*features.Scenario) []*fea
 			r.noteUnexplored(profile, err)
 		}
 	}
-	if len(all) == 0 && !r.automatic() {
+	if len(all) == 0 && r.Explore > 0 {
 		r.noteUnexplored("interface", errors.New("no half of it was judged: select a requirement with --only"))
 	}
 	if len(all) == 0 {
@@ -95,11 +95,15 @@ func (r *run) explorer(ctx context.Context, profile string,
 			s.Requirement.Profile == profile && (!ofPlane || s.Terms.Creates() || len(r.forecast.shared(s)) > 0)
 	}
 	switch {
-	case ofOther, r.automatic() && (isExpensive || !r.Select.all(profile)), !slices.ContainsFunc(selected, served):
+	case ofOther, r.automatic() && (isExpensive || !r.Select.all(profile)):
+		return nil, nil
+	case !slices.ContainsFunc(selected, served) && r.ExploreCase != nil:
+		return nil, errors.New("no requirement was judged that uses it: select one with --only")
+	case !slices.ContainsFunc(selected, served):
 		return nil, nil
 	case ofPlane && r.ExploreCase == nil && c.MaxDeployments == 0 && !onThisMachine(address):
 		return nil, errors.New("it creates deployments on another machine: set max_deployments to how many a run may create")
-	case !ofPlane && known("AS-RUN-5"):
+	case !ofPlane && r.ExploreCase == nil && known("AS-RUN-5"):
 		return nil, errors.New("the join of a completed run is not answered as it should be (AS-RUN-5)")
 	case ofPlane && known("CP-POLL-1"):
 		return nil, errors.New("its deployments do not become DEPLOYED (CP-POLL-1)")
