@@ -23,17 +23,17 @@ func otherServers() []EquivalentMutant {
 	return []EquivalentMutant{
 		{Name: "ids-are-numbers", Place: "JSON", Differs: "thread_id and run_id are numbers", Apply: numberedIDs},
 		{
-			Name: "one-run-at-a-time", Queues: true,
+			Name:    "one-run-at-a-time",
 			Differs: "the agent server executes one run at a time; runs of all threads wait for each other",
 			Apply:   agents(func(o *agentserver.Options) { o.Workers = 1 }),
 		},
 		{
-			Name: "three-runs-at-a-time", Queues: true,
+			Name:    "three-runs-at-a-time",
 			Differs: "the agent server executes three runs at a time; other runs are pending",
 			Apply:   agents(func(o *agentserver.Options) { o.Workers = 3 }),
 		},
 		{
-			Name: "runs-start-late", Queues: true,
+			Name:    "runs-start-late",
 			Differs: "the agent server executes ten runs at a time, and each starts up to 700 ms after it was accepted",
 			Apply: agents(func(o *agentserver.Options) {
 				var n atomic.Int64

@@ -34,9 +34,7 @@ type EquivalentMutant struct {
 	// Place is what it changes of the exchanges over HTTP, in a few words. Those with different places can be tried at once, in the
 	// order of the catalogue; one without a place changes more than that, and is tried alone.
 	Place string
-	// Queues says that runs wait for each other. The self-test tries it last: on a busy machine the waits add up.
-	Queues bool
-	Apply  Layer
+	Apply Layer
 }
 
 // Layer wraps the reference that the options describe.

@@ -89,11 +89,10 @@ func (p *prover) judge(ctx context.Context, t trial, cfg *config.Config) (*repor
 // job is what one worker does: the trials with these indices, together.
 type job []int
 
-// jobs are all trials: the unmodified references, from which the gate learns, most others in the order in which they
-// start, and those that need a machine that is not busy. In the gate, equivalent mutants that change different places
-// are one job.
-func (p *prover) jobs(trials []trial) [3][]job {
-	var first, groups, slow, others, last []job
+// jobs are all trials: the unmodified references, from which the gate learns, and all others in the order in which they
+// start. In the gate, equivalent mutants that change different places are one job.
+func (p *prover) jobs(trials []trial) [2][]job {
+	var first, groups, slow, others []job
 	for i, t := range trials {
 		joins := func(j job) bool {
 			return len(j) < togetherAtMost && !slices.ContainsFunc(j, func(k int) bool {
@@ -103,8 +102,6 @@ func (p *prover) jobs(trials []trial) [3][]job {
 		switch {
 		case t.row.Kind == proof.Pristine:
 			first = append(first, job{i})
-		case t.last:
-			last = append(last, job{i})
 		case t.place != "" && !p.Whole:
 			at := slices.IndexFunc(groups, joins)
 			if at < 0 {
@@ -117,7 +114,7 @@ func (p *prover) jobs(trials []trial) [3][]job {
 			others = append(others, job{i})
 		}
 	}
-	return [3][]job{first, slices.Concat(slow, groups, others), last}
+	return [2][]job{first, slices.Concat(slow, groups, others)}
 }
 
 // do makes the trials of a job. Equivalent mutants that are tried together count if as many requirements passed as at

@@ -25,7 +25,6 @@ type trial struct {
 	row   proof.Row
 	fault *deviate.Row // that the reference has; nil where it has none of the catalogue
 	slow  bool         // started first, so that it does not run alone at the end
-	last  bool         // started when the others have ended
 	start func(ctx context.Context, cfg *config.Config) (stop func(), err error)
 	// place and layer are of an equivalent mutant that the gate may try together with others.
 	place string
@@ -119,7 +118,7 @@ func (p *prover) catalogued() (all []trial) {
 	for _, v := range faults.EquivalentMutants() {
 		t := p.reference(proof.Row{Kind: proof.Equivalent, Name: v.Name, Does: v.Differs, Edition: v.Edition, Also: v.Also},
 			v.Apply)
-		t.slow, t.last, t.place, t.layer = true, v.Queues, v.Place, v.Apply
+		t.slow, t.place, t.layer = true, v.Place, v.Apply
 		all = append(all, t)
 	}
 	for _, i := range faults.NullImplementations() {
