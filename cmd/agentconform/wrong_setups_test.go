@@ -148,6 +148,7 @@ func wrong(lines, usual []string) []string {
 // TestDoctorNamesEachWrongSetup: each is named in exactly one line, with the key or the place that mends it, and where
 // it is known with who can mend it.
 func TestDoctorNamesEachWrongSetup(t *testing.T) {
+	t.Parallel()
 	server, err := reference.Start(t.Context(), reference.Options{})
 	require.NoError(t, err)
 	t.Cleanup(func() { assert.NoError(t, server.Close()) })
