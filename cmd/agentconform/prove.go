@@ -80,7 +80,7 @@ func (f *proveFlags) prove(c *cobra.Command, io streams) error {
 		return fmt.Errorf("--out: %w", err)
 	}
 	// Hundreds of short runs allocate much and keep little: fewer garbage collections save a sixth of the time.
-	defer debug.SetGCPercent(debug.SetGCPercent(400))
+	defer debug.SetGCPercent(debug.SetGCPercent(1200))
 	defer debug.SetMemoryLimit(debug.SetMemoryLimit(softMemory))
 	options := prover.Options{
 		Only: f.only, Whole: f.whole, All: f.all, Replay: f.replay, Version: suiteVersion(), Describe: describe,

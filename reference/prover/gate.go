@@ -114,6 +114,7 @@ func (p *prover) jobs(trials []trial) [2][]job {
 			others = append(others, job{i})
 		}
 	}
+	slices.Reverse(others) // updates stand last, and wait longest
 	return [2][]job{first, slices.Concat(slow, groups, others)}
 }
 

@@ -36,7 +36,7 @@ type Options struct {
 }
 
 // runsPerCore is how many runs of the suite are made at the same time for each core: most of their time they wait.
-const runsPerCore = 12
+const runsPerCore = 8
 
 type prover struct {
 	Options
