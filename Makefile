@@ -8,7 +8,7 @@ BIN := bin/agentconform
 # Compilers, linters and tests allocate much and keep little: less frequent garbage collection saves a fifth of their time.
 export GOGC ?= 400
 
-.PHONY: conformance build test lint nightly unit race features readme gate format vet staticcheck modules browser \
+.PHONY: conformance build test lint nightly unit race readme gate format vet staticcheck modules browser \
 	nightly-race proof tests interop hostile fuzz apart release reproducible requirements docs golden notice picture clean
 
 # The flag for a variable that was set, also where it was set to nothing on the command line: run refuses that.
@@ -21,7 +21,7 @@ build:
 	$(GO) build -o $(BIN) ./cmd/agentconform
 
 test:
-	@.ci/parts unit race features readme gate
+	@.ci/parts unit race readme gate
 
 lint:
 	@.ci/parts format vet staticcheck modules
@@ -56,11 +56,7 @@ race:
 		'$(GO) test -race -vet=off -skip LargeBodies -parallel 8 -timeout 10m ./steps/client/... ./steps/evidence ./steps/suite ./steps/plane \
 		./steps/agent/... ./reference/agentserver/... ./reference/controlplane'
 
-# The features against the reference, in both editions.
-features: build
-	@.ci/beside '$(BIN) run --edition self-hosted --out $(OUT)/self-hosted' 'make --no-print-directory conformance'
-
-# Runs the commands of the README.
+# Runs the commands of the README, and the features in the other edition.
 readme: build
 	.ci/readme
 
