@@ -8,7 +8,7 @@ BIN := bin/agentconform
 # Compilers, linters and tests allocate much and keep little: less frequent garbage collection saves a fifth of their time.
 export GOGC ?= 400
 
-.PHONY: conformance build test lint nightly unit race readme gate format vet staticcheck modules browser \
+.PHONY: conformance build test lint nightly unit race race-run race-tests readme gate format vet staticcheck modules browser \
 	nightly-race proof tests interop hostile fuzz apart release reproducible requirements docs golden notice picture clean
 
 # The flag for a variable that was set, also where it was set to nothing on the command line: run refuses that.
@@ -52,9 +52,14 @@ unit:
 # The race detector where goroutines are, and over one whole run of the suite against the reference.
 race:
 	$(GO) build -race -o $(BIN)-race ./cmd/agentconform
-	@.ci/beside '$(BIN)-race run --out $(OUT)/race' \
-		'$(GO) test -race -vet=off -skip LargeBodies -parallel 8 -timeout 10m ./steps/client/... ./steps/evidence ./steps/suite ./steps/plane \
-		./steps/agent/... ./reference/agentserver/... ./reference/controlplane'
+	@$(MAKE) --no-print-directory -j2 race-run race-tests
+
+race-run:
+	$(BIN)-race run --out $(OUT)/race
+
+race-tests:
+	$(GO) test -race -vet=off -skip LargeBodies -parallel 8 -timeout 10m ./steps/client/... ./steps/evidence ./steps/suite \
+		./steps/plane ./steps/agent/... ./reference/agentserver/... ./reference/controlplane
 
 # Runs the commands of the README, and the features in the other edition.
 readme: build
