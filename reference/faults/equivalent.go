@@ -23,7 +23,7 @@ func otherServers() []EquivalentMutant {
 	return []EquivalentMutant{
 		{Name: "ids-are-numbers", Place: "JSON", Differs: "thread_id and run_id are numbers", Apply: numberedIDs},
 		{
-			Name:    "one-run-at-a-time",
+			Name: "one-run-at-a-time", Longest: true,
 			Differs: "the agent server executes one run at a time; runs of all threads wait for each other",
 			Apply:   agents(func(o *agentserver.Options) { o.Workers = 1 }),
 		},

@@ -33,8 +33,9 @@ type EquivalentMutant struct {
 	Also map[string]string
 	// Place is what it changes of the exchanges over HTTP, in a few words. Those with different places can be tried at once, in the
 	// order of the catalogue; one without a place changes more than that, and is tried alone.
-	Place string
-	Apply Layer
+	Place   string
+	Longest bool // it takes the longest time, and the longer the busier its start was: the self-test begins with it
+	Apply   Layer
 }
 
 // Layer wraps the reference that the options describe.

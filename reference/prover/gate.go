@@ -89,8 +89,8 @@ func (p *prover) judge(ctx context.Context, t trial, cfg *config.Config) (*repor
 // job is what one worker does: the trials with these indices, together.
 type job []int
 
-// jobs are all trials: the unmodified references, from which the gate learns, and all others in the order in which they
-// start. In the gate, equivalent mutants that change different places are one job.
+// jobs are all trials: the first, which need not know what the unmodified references show, and those that start when it
+// is known. Each starts in this order. In the gate, equivalent mutants that change different places are one job.
 func (p *prover) jobs(trials []trial) [2][]job {
 	var first, groups, slow, others []job
 	for i, t := range trials {
@@ -100,7 +100,7 @@ func (p *prover) jobs(trials []trial) [2][]job {
 			})
 		}
 		switch {
-		case t.row.Kind == proof.Pristine:
+		case t.first:
 			first = append(first, job{i})
 		case t.place != "" && !p.Whole:
 			at := slices.IndexFunc(groups, joins)

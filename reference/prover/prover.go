@@ -91,21 +91,26 @@ func (p *prover) run(ctx context.Context, trials []trial) []proof.Row {
 		done++
 		p.Done(row, done, len(trials))
 	}
+	slots := make(chan struct{}, runsPerCore*runtime.GOMAXPROCS(0))
+	var references, others sync.WaitGroup
 	for _, jobs := range p.jobs(trials) {
-		slots := make(chan struct{}, runsPerCore*runtime.GOMAXPROCS(0))
-		var wait sync.WaitGroup
 		for _, j := range jobs {
 			slots <- struct{}{}
 			if ctx.Err() != nil {
 				break
+			}
+			wait := &others
+			if trials[j[0]].row.Kind == proof.Pristine {
+				wait = &references
 			}
 			wait.Go(func() {
 				defer func() { <-slots }()
 				p.do(ctx, trials, j, finished)
 			})
 		}
-		wait.Wait()
+		references.Wait()
 	}
+	others.Wait()
 	for i, row := range rows {
 		if row.Problem != "" && row.Undecided() && ctx.Err() == nil {
 			rows[i] = p.try(ctx, trials[i])

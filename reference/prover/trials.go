@@ -24,7 +24,8 @@ import (
 type trial struct {
 	row   proof.Row
 	fault *deviate.Row // that the reference has; nil where it has none of the catalogue
-	slow  bool         // started first, so that it does not run alone at the end
+	first bool         // started while nothing else runs
+	slow  bool         // started soon, so that it does not run alone at the end
 	start func(ctx context.Context, cfg *config.Config) (stop func(), err error)
 	// place and layer are of an equivalent mutant that the gate may try together with others.
 	place string
@@ -105,7 +106,9 @@ func (p *prover) catalogued() (all []trial) {
 	for _, edition := range editions {
 		row := proof.Row{Kind: proof.Pristine, Name: "reference-" + edition, Does: "the unmodified reference",
 			Edition: edition}
-		all = append(all, p.reference(row, nil))
+		t := p.reference(row, nil)
+		t.first = true
+		all = append(all, t)
 	}
 	for _, edition := range editions {
 		row := proof.Row{Kind: proof.Equivalent, Name: besideReference + "-" + edition,
@@ -118,7 +121,7 @@ func (p *prover) catalogued() (all []trial) {
 	for _, v := range faults.EquivalentMutants() {
 		t := p.reference(proof.Row{Kind: proof.Equivalent, Name: v.Name, Does: v.Differs, Edition: v.Edition, Also: v.Also},
 			v.Apply)
-		t.slow, t.place, t.layer = true, v.Place, v.Apply
+		t.first, t.slow, t.place, t.layer = v.Longest, true, v.Place, v.Apply
 		all = append(all, t)
 	}
 	for _, i := range faults.NullImplementations() {
