@@ -1,6 +1,7 @@
 package spec
 
 import (
+	"fmt"
 	"strconv"
 	"strings"
 )
@@ -37,10 +38,11 @@ func valueAt(value any, location []string) any {
 
 var pointerEscaper = strings.NewReplacer("~", "~0", "/", "~1")
 
-// escapePointer writes a segment of a pointer; of a very long one the beginning.
+// escapePointer writes a segment of a pointer; of a very long one only its size, since a part of it could be a part of a
+// secret.
 func escapePointer(segment string) string {
 	if len(segment) > maxPointer {
-		segment = strings.ToValidUTF8(segment[:maxPointer], "") + ellipsis
+		return fmt.Sprintf("(a name of %d bytes)", len(segment))
 	}
 	return pointerEscaper.Replace(segment)
 }

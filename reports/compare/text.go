@@ -149,7 +149,7 @@ var order = [...]Change{Regression, Stricter, Found, Unjudged, Fixed, New, Remov
 // other one passes is no regression.
 func (t *Table) name(c Change) string {
 	names := map[Change][2]string{
-		Regression: {"regression", "fails here only"},
+		Regression: {"passed before, fails now", "fails here only"},
 		Stricter:   {"fails a check that the older suite does not have", "fails a check that the other suite does not have"},
 		Found:      {"fails, not judged before", "fails, not judged in A"},
 		Unjudged:   {"no longer judged", "not judged here"},
