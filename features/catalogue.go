@@ -51,7 +51,7 @@ type Requirement struct {
 	Description string        `json:"description"`        // without the quote
 	Needs       string        `json:"requires,omitempty"` // keys of the configuration, for being judged at all: "alternatives.tag_ref"
 	Sections    []string      `json:"sections"`           // of the interface
-	After       []string      `json:"after,omitempty"`    // IDs of requirements whose failure explains one of this, by the tags @after:ID
+	After       []string      `json:"after,omitempty"`    // IDs of requirements whose failure explains one of a scenario of this
 	Profile     string        `json:"profile"`
 	Subject     string        `json:"-"` // "isolation", "security", "rollback", "form", or "" for everything between
 	Feature     string        `json:"feature"`
@@ -78,6 +78,7 @@ type Scenario struct {
 	Line        int          `json:"line"` // of the scenario, or of the row of its examples
 	Tags        []string     `json:"-"`
 	Terms       Terms        `json:"-"` // by its tags
+	After       []string     `json:"-"` // IDs of requirements whose failure explains one of this scenario, by its tags @after:ID
 	Steps       []Step       `json:"-"`
 }
 
@@ -252,7 +253,13 @@ func (c *Catalogue) add(uri string, content []byte) error {
 				uri, s.Line, s.Name, line)
 		}
 		names[s.Name] = s.Line
-		s.Requirement.Scenarios = append(s.Requirement.Scenarios, s)
+		r := s.Requirement
+		r.Scenarios = append(r.Scenarios, s)
+		for _, id := range s.After {
+			if !slices.Contains(r.After, id) {
+				r.After = append(r.After, id)
+			}
+		}
 		file.Scenarios = append(file.Scenarios, s)
 	}
 	for _, r := range requirements {

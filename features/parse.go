@@ -72,8 +72,6 @@ func (p *parser) rule(rule *messages.Rule) (*Requirement, error) {
 			r.ID = m[1]
 		} else if m := sectionTag.FindStringSubmatch(tag.Name); m != nil {
 			r.Sections = append(r.Sections, m[1])
-		} else if m := afterTag.FindStringSubmatch(tag.Name); m != nil {
-			r.After = append(r.After, m[1])
 		} else if level, ok := levels[tag.Name]; ok {
 			r.Level = level
 		} else if slices.Contains(Subjects, tag.Name) {
@@ -123,6 +121,9 @@ func (p *parser) scenario(pickle *messages.Pickle) (*Scenario, error) {
 	}
 	for _, tag := range pickle.Tags {
 		s.Tags = append(s.Tags, tag.Name)
+		if m := afterTag.FindStringSubmatch(tag.Name); m != nil {
+			s.After = append(s.After, m[1])
+		}
 		known, err := s.Terms.take(tag.Name)
 		if err == nil && !known && !describes(tag.Name) {
 			err = fmt.Errorf("tag %s is unknown", tag.Name)

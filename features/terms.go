@@ -22,7 +22,7 @@ import (
 //	                        with @creates, or with a shared deployment and no @reads
 //	@record                 it judges what the run has recorded, and sends nothing itself
 //
-// A rule may also carry @after:ID, see [Requirement].After. What only the target can show is no matter of tags, and
+// They may also carry @after:ID, see [Scenario].After. What only the target can show is no matter of tags, and
 // neither is whether a credential can have a certain mistake, or commits has the ref: the run finds that out.
 type Terms struct {
 	Needs                  [][]string

@@ -341,7 +341,7 @@ Feature: Listing the revisions of a deployment
       When the client lists all its revisions with remote_reconciled true, with false, and with true again
       Then no revision is in the list with false and in both lists with true
 
-  @CP-LIST-13 @must @section-4 @section-7 @form @after:CP-LIST-12
+  @CP-LIST-13 @must @section-4 @section-7 @form
   Rule: Listing the revisions of an unknown deployment is answered with 404 and a detail that contains the deployment id
     "List Revisions with unknown deployment ... 404, body {detail: <message naming the deployment id as not found>}"
     That the detail is a string is judged by CP-ERROR-1.
@@ -350,6 +350,7 @@ Feature: Listing the revisions of a deployment
       When the client lists the revisions of an unknown deployment
       Then the request is answered with 404 and a detail that contains the deployment id
 
+    @after:CP-LIST-12
     Scenario: The list of an unknown deployment is answered with 404 whatever parameter is sent
       When the client lists the revisions of an unknown deployment with each parameter
       Then each of these lists is answered with 404 and a detail that contains its id
@@ -434,7 +435,7 @@ Feature: Listing the revisions of a deployment
       When the client lists its revisions with each value of remote_reconciled, alone and beside each status that occurs
       Then each list holds the revisions that both filters keep
 
-  @CP-LIST-19 @must @section-4 @section-7 @section-8 @form @after:CP-LIST-3 @after:CP-LIST-5 @after:CP-LIST-12
+  @CP-LIST-19 @must @section-4 @section-7 @section-8 @form
   @reads @shares:deployment
   Rule: An invalid parameter is refused with 422 and an error that names it, whatever valid parameters stand beside it
     "Invalid request parameters ... 422, HTTPValidationError (detail array of loc, msg, type)"
@@ -445,8 +446,17 @@ Feature: Listing the revisions of a deployment
       When the client lists its revisions with each invalid <parameter>, beside valid values of the other parameters
       Then each of these requests is refused with 422 and an error that names "<parameter>"
 
-      Examples:
+      @after:CP-LIST-3
+      Examples: limit
+        | parameter |
+        | limit     |
+
+      @after:CP-LIST-5
+      Examples: offset
+        | parameter |
+        | offset    |
+
+      @after:CP-LIST-12
+      Examples: remote_reconciled
         | parameter         |
-        | limit             |
-        | offset            |
         | remote_reconciled |

@@ -34,21 +34,22 @@ Feature: Retrieving a deployment
       When the client retrieves each id that is almost that of the deployment
       Then each of these requests is refused with 4xx
 
-  @CP-GET-4 @should @section-4 @section-7 @form @after:CP-GET-2 @after:CP-REV-2 @after:CP-UPDATE-6
+  @CP-GET-4 @should @section-4 @section-7 @form
   Rule: GET and PATCH of an unknown deployment, and GET of an unknown revision, are answered with 404 and a string detail
     "404 ... JSON object with detail string saying that the deployment id was not found"
     The interface shows this answer for the list of revisions only.
 
+    @after:CP-GET-2
     Scenario: GET of an unknown deployment is answered with 404
       When the client retrieves an unknown deployment
       Then the request is answered with 404 and a string "detail"
 
-    @writes
+    @writes @after:CP-UPDATE-6
     Scenario: PATCH of an unknown deployment is answered with 404
       When the client sends an empty update to an unknown deployment
       Then the request is answered with 404 and a string "detail"
 
-    @reads @shares:deployment
+    @reads @shares:deployment @after:CP-REV-2
     Scenario: GET of an unknown revision is answered with 404
       Given an existing deployment
       When the client retrieves an unknown revision of it

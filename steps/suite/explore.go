@@ -149,7 +149,8 @@ func (r *run) addFailure(selected []*features.Scenario, f *explore.Failure) []*f
 			at = i + 1
 		}
 	}
-	s := &features.Scenario{Requirement: r.Catalogue.Find(f.Requirement), Name: f.Name, URI: f.URI, Line: f.Line}
+	q := r.Catalogue.Find(f.Requirement)
+	s := &features.Scenario{Requirement: q, Name: f.Name, URI: f.URI, Line: f.Line, After: q.After}
 	var told []string
 	keyword := "When"
 	for i, o := range f.Operations {

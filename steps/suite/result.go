@@ -43,10 +43,13 @@ func (r *run) result(selected []*features.Scenario, removal time.Duration) *repo
 		Timeline:     safe.Copy(r.plane.Timeline(), text),
 		Ledger:       safe.Copy(r.target.Ledger.Entries(), text),
 	}
-	for _, scenarios := range byRequirement(selected) {
+	groups := byRequirement(selected)
+	for _, scenarios := range groups {
 		res.Requirements = append(res.Requirements, r.requirement(scenarios[0].Requirement, scenarios))
 	}
-	explain(res, r.Catalogue)
+	for i, scenarios := range groups {
+		explain(res, &res.Requirements[i], scenarios)
+	}
 	if removal >= time.Second || r.stopped != "" {
 		res.Run.RemovalMS = removal.Milliseconds()
 	}
@@ -114,16 +117,29 @@ func (r *run) scenario(s *features.Scenario) reports.Scenario {
 	return scenario
 }
 
-// explain says of each failed requirement which other failures explain it.
-func explain(res *reports.Result, c *features.Catalogue) {
-	for q := range reports.Each(res.Requirements) {
-		if q.Verdict == reports.Failed {
-			q.ExplainedBy = slices.DeleteFunc(slices.Clone(c.Find(q.ID).After), func(id string) bool {
-				cause := res.Requirement(id)
-				return cause == nil || cause.Verdict != reports.Failed
-			})
-		}
+// explain says of a failed requirement which other failures explain it: for each of its scenarios that failed there is
+// one, else it is a cause of its own.
+func explain(res *reports.Result, q *reports.Requirement, scenarios []*features.Scenario) {
+	if q.Verdict != reports.Failed {
+		return
 	}
+	var explained []string
+	for i, s := range scenarios {
+		if q.Scenarios[i].Verdict != reports.Failed {
+			continue
+		}
+		causes := slices.DeleteFunc(slices.Clone(s.After), func(id string) bool {
+			cause := res.Requirement(id)
+			return cause == nil || cause.Verdict != reports.Failed
+		})
+		if len(causes) == 0 {
+			return
+		}
+		explained = append(explained, causes...)
+	}
+	q.ExplainedBy = slices.DeleteFunc(slices.Clone(scenarios[0].Requirement.After), func(id string) bool {
+		return !slices.Contains(explained, id)
+	})
 }
 
 // blockers are what kept a scenario from judging, each once.
