@@ -17,14 +17,14 @@ import (
 	"github.com/agentconform/agentconform/steps/suite"
 )
 
-// unknownAnsweredWith configures a target that answers each GET of an unknown deployment with a status.
-func unknownAnsweredWith(t *testing.T, status func(nth int64) int) *config.Config {
+// unknownAnsweredWith configures a target that answers each GET of an unknown deployment, or of a revision too, with a status.
+func unknownAnsweredWith(t *testing.T, revisions bool, status func(nth int64) int) *config.Config {
 	t.Helper()
 	cfg := configure(t, startIndependent(t, independent.Options{}))
 	var asked atomic.Int64
 	cfg.Target = changedBy(t, cfg.Target, func(*http.Request) {}, func(a *http.Response, body []byte) []byte {
-		ofDeployment := a.Request.Method == http.MethodGet && !strings.Contains(a.Request.URL.Path, "/revisions")
-		if ofDeployment && a.StatusCode == http.StatusNotFound {
+		isMeant := a.Request.Method == http.MethodGet && (revisions || !strings.Contains(a.Request.URL.Path, "/revisions"))
+		if isMeant && a.StatusCode == http.StatusNotFound {
 			a.StatusCode = status(asked.Add(1))
 		}
 		return body
@@ -42,15 +42,17 @@ func TestAFailureSaysWhatExplainsItAndWhetherItWasSeenAgain(t *testing.T) {
 		only      []string
 		explained map[string][]string // failed requirements, and what explains them
 		seen      int
+		revisions bool
 	}{
-		"a cause and what it explains": {http.StatusOK, 100, []string{"CP-GET-2", "CP-GET-4"}, map[string][]string{"CP-GET-2": nil, "CP-GET-4": {"CP-GET-2"}}, 2},
-		"the second alone":             {http.StatusConflict, 100, []string{"CP-GET-2", "CP-GET-4"}, map[string][]string{"CP-GET-4": nil}, 2},
-		"the cause is not selected":    {http.StatusOK, 100, []string{"CP-GET-4"}, map[string][]string{"CP-GET-4": nil}, 2},
-		"once":                         {http.StatusOK, 1, []string{"CP-GET-2"}, map[string][]string{"CP-GET-2": nil}, 1},
+		"a cause and what it explains":              {http.StatusOK, 100, []string{"CP-GET-2", "CP-GET-4"}, map[string][]string{"CP-GET-2": nil, "CP-GET-4": {"CP-GET-2"}}, 2, false},
+		"a cause that explains one of two failures": {http.StatusOK, 100, []string{"CP-GET-2", "CP-GET-4"}, map[string][]string{"CP-GET-2": nil, "CP-GET-4": nil}, 2, true},
+		"the second alone":                          {http.StatusConflict, 100, []string{"CP-GET-2", "CP-GET-4"}, map[string][]string{"CP-GET-4": nil}, 2, false},
+		"the cause is not selected":                 {http.StatusOK, 100, []string{"CP-GET-4"}, map[string][]string{"CP-GET-4": nil}, 2, false},
+		"once":                                      {http.StatusOK, 1, []string{"CP-GET-2"}, map[string][]string{"CP-GET-2": nil}, 1, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			res := judge(t, unknownAnsweredWith(t, func(nth int64) int {
+			res := judge(t, unknownAnsweredWith(t, c.revisions, func(nth int64) int {
 				if nth > c.most {
 					return http.StatusNotFound
 				}
@@ -79,7 +81,7 @@ func TestAStopWhileFailuresAreJudgedAgainLeavesTheVerdicts(t *testing.T) {
 	for _, stops := range []bool{false, true} {
 		ctx, stop := context.WithCancel(t.Context())
 		defer stop()
-		cfg := unknownAnsweredWith(t, func(nth int64) int {
+		cfg := unknownAnsweredWith(t, false, func(nth int64) int {
 			if nth == 5 && stops { // four requests ask for deployments that are unknown
 				stop()
 			}
