@@ -1,6 +1,7 @@
 package reports
 
 import (
+	"cmp"
 	"net"
 	"net/url"
 	"path"
@@ -124,6 +125,17 @@ func (r *Run) Flag(name string) string {
 		}
 	}
 	return ""
+}
+
+// DefaultOut is the folder of the reports where --out names none.
+const DefaultOut = "agentconform-out"
+
+// Out is the folder of the reports; "" where no command line has named or implied one.
+func (r *Run) Out() string {
+	if len(r.Arguments) == 0 {
+		return ""
+	}
+	return cmp.Or(r.Flag("--out"), DefaultOut)
 }
 
 // ByDefault tells whether the run took the configuration that is found without a flag.

@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/agentconform/agentconform/features"
+	"github.com/agentconform/agentconform/reports"
 	"github.com/agentconform/agentconform/reports/baseline"
 	"github.com/agentconform/agentconform/reports/export"
 	"github.com/agentconform/agentconform/steps"
@@ -32,7 +33,7 @@ type runFlags struct {
 }
 
 // defaultOut is where reports are written unless the user says otherwise.
-const defaultOut = "agentconform-out"
+const defaultOut = reports.DefaultOut
 
 func newRun(io streams) *cobra.Command {
 	f := &runFlags{}

@@ -18,7 +18,7 @@
 // It ratchets: an entry for something that passes is stale and makes the run fail, as does one that matches nothing
 // or has expired. A flaky entry covers a requirement that passes in one run and fails in the next; it is never
 // stale. An entry for a requirement that was skipped, or was left out of the run by a filter, is idle: nothing was
-// learned about it.
+// learned about it. So is one for a finding of a requirement that could not be judged.
 //
 // The package judges results; it does not run anything, and it leaves their verdicts alone.
 package baseline
@@ -348,7 +348,7 @@ func apply(r *reports.Result, e Entry, findings []*reports.Finding, flaky bool, 
 		}
 		if e.Finding == "" {
 			q.Known = known
-		} else if !covered && !flaky { // the requirement fails in another way: what the entry knew is repaired
+		} else if !covered && !flaky && q.Verdict == reports.Failed { // in another way: what the entry knew is repaired
 			a.Unmatched = append(a.Unmatched, where+
 				": the requirement fails, but not with this finding; remove the entry, or correct its finding")
 		}

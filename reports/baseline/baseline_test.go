@@ -72,6 +72,7 @@ func TestApply(t *testing.T) {
 			[]string{"known.yaml:12: CP-GET-3: the entry expired on 2026-03-13; fix the failure, or set a new date"}},
 		"a warning may be known": {add("requirement: CP-GET-3"), nil},
 		"skipped is idle":        {add("requirement: CP-UPDATE-3"), nil},
+		"blocked is idle":        {add("requirement: CP-LIST-6, finding: 000000000000"), nil},
 		"flaky passes": {replace("AS-CONTRACT-list-threads", "AS-ROLLBACK-1"), []string{"newly inconclusive, not in the baseline: AS-CONTRACT-list-threads: " +
 			reporttest.Faulty().Requirement("AS-CONTRACT-list-threads").Reason}},
 	} {

@@ -106,7 +106,10 @@ func (p *printer) list(name, what string, c color, n int, sentences []string) {
 func (p *printer) failures(s overview.Section, c color) {
 	shown := 0
 	for i, q := range s.Requirements {
-		if s.Beneath[q.ID] {
+		if s.Beneath[q.ID] { // it comes after its cause
+			for _, f := range p.Findings[q.ID][:min(len(p.Findings[q.ID]), 1)] {
+				p.field("", q.ID+": "+safe.Ellipsis(f.Observation(), 200))
+			}
 			continue
 		}
 		p.line("")

@@ -124,8 +124,8 @@ func (m *markdown) reproducers(failed []*reports.Requirement) {
 			if f.Step != "" {
 				m.printf("Failed at: %s\n\n", safe.Prose(f.Step, 300))
 			}
-			var lines []string
-			for _, command := range []string{m.Result.Run.ReplayCommand(f), f.Curl, script.Command(m.Result, f, "")} {
+			run, lines := &m.Result.Run, []string(nil)
+			for _, command := range []string{run.ReplayCommand(f), f.Curl, script.Command(m.Result, f, run.Out())} {
 				if command != "" {
 					lines = append(lines, safe.Line(safe.Cut(command, 2000)))
 				}
