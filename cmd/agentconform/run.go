@@ -87,7 +87,7 @@ inconclusive or interrupted). With --baseline: 0 no new failure, 1 a new failure
 		"write nothing to the target: no POST but searches, no PATCH, no DELETE; requirements that need a write are skipped")
 	flags.BoolVar(&f.plan, "plan", false, "print what the run would create and what it leaves out; send nothing")
 	flags.BoolVar(&f.options.RequireWhole, "require-whole", false,
-		"a run that did not test every applicable requirement is incomplete (exit code 3)")
+		"a partial run is incomplete (exit code 3), also where a half has no address or supports leaves it out")
 	flags.BoolVar(&f.failFast, "fail-fast", false,
 		"end the run when a requirement has failed that fails the run; what was created is removed, and reports are written")
 	flags.StringVar(&f.baseline, "baseline", "", "`file` of known failures, which do not fail the run")
