@@ -66,7 +66,7 @@ func (f *replayFlags) replay(c *cobra.Command, name string, io streams) error {
 	answers, left, err := replay.Judge(c.Context(), o, result, findings)
 	screen.close()
 	if err != nil {
-		return &exit{exitIncomplete, err}
+		return err
 	}
 	if len(left) > 0 {
 		remove := (&reports.Run{Arguments: os.Args[1:]}).CleanCommand(filepath.Dir(f.result))

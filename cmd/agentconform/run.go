@@ -204,15 +204,12 @@ func (f *runFlags) run(c *cobra.Command, io streams) error {
 	}
 	ctx := c.Context()
 	defer tellInterrupt(ctx, io)()
+	f.options.LedgerFile = filepath.Join(f.out, "ledger.jsonl")
 	stop, err := open(ctx, cfg, f.edition, &f.options)
 	if err != nil {
 		return err
 	}
 	defer stop()
-	f.options.LedgerFile = filepath.Join(f.out, "ledger.jsonl")
-	if err := f.options.Check(); err != nil {
-		return err
-	}
 	if f.plan {
 		return f.preview(io)
 	}

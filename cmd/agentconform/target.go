@@ -55,12 +55,15 @@ func (t *targetFlags) loadNamed() (*config.Config, error) {
 	return cfg, err
 }
 
-// open makes a target ready to be tested, and fills in the options what it is judged by: where the configuration names
-// none, it starts the bundled reference in the edition, and where it wants fixtures, it serves them, until the returned
-// function is called.
+// open makes a target ready to be tested, and fills in the options what it is judged by. When these are checked, it
+// starts the bundled reference in the edition where the configuration names no target, and serves fixtures where it
+// wants them, until the returned function is called.
 func open(ctx context.Context, cfg *config.Config, edition string, o *steps.Options) (stop func(), err error) {
 	o.Config, o.Version, o.Commit = cfg, suiteVersion(), suiteCommit()
 	if o.Catalogue, o.Oracle, err = steps.Requirements(); err != nil {
+		return nil, err
+	}
+	if err := o.Check(); err != nil {
 		return nil, err
 	}
 	switch {
