@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/agentconform/agentconform/reports"
+	"github.com/agentconform/agentconform/reports/overview"
 	"github.com/agentconform/agentconform/reports/safe"
 	"github.com/agentconform/agentconform/steps"
 	"github.com/agentconform/agentconform/steps/replay"
@@ -28,7 +29,7 @@ them, and report for each finding whether it still fails.
 
 ID is the ID of a finding or of a requirement in the result file of the last run (--result). FILE is a result file:
 all its findings are tested. Only the scenarios to run are taken from it; addresses, credentials and requests are not.
-Deployments that could not be removed at the end are in ledger.jsonl beside the result file (agentconform clean).
+What could not be removed at the end is in ledger.jsonl beside the result file (agentconform clean).
 
 Exit codes: 0 all pass now, 1 at least one still fails, 2 wrong usage or configuration, 3 none fails, but at least one
 could not be tested (target unreachable, credentials refused, a precondition failed, inconclusive or skipped).`,
@@ -54,7 +55,8 @@ func (f *replayFlags) replay(c *cobra.Command, name string, io streams) error {
 	}
 	cfg.ReadOnly = result.Run.ReadOnly // what did not write does not write now
 	screen := newScreen(io, display{})
-	o := steps.Options{Seed: result.Run.Seed, LedgerFile: filepath.Join(filepath.Dir(f.result), "ledger.jsonl"),
+	folder := filepath.Dir(f.result)
+	o := steps.Options{Seed: result.Run.Seed, Arguments: os.Args[1:], LedgerFile: filepath.Join(folder, "ledger.jsonl"),
 		Progress: screen.show}
 	stop, err := open(c.Context(), cfg, "", &o)
 	if err != nil {
@@ -63,14 +65,14 @@ func (f *replayFlags) replay(c *cobra.Command, name string, io streams) error {
 	defer stop()
 	defer tellInterrupt(c.Context(), io)()
 	screen.follow()
-	answers, left, err := replay.Judge(c.Context(), o, result, findings)
+	answers, now, err := replay.Judge(c.Context(), o, result, findings)
 	screen.close()
 	if err != nil {
 		return err
 	}
-	if len(left) > 0 {
-		remove := (&reports.Run{Arguments: os.Args[1:]}).CleanCommand(filepath.Dir(f.result))
-		fmt.Fprintf(io.err, "not cleaned up: %s; remove with %s\n", reports.Count(len(left), "deployment"), safe.Line(remove))
+	if cleanup := overview.Of(now).Cleanup(folder); cleanup.WhatIsLeft != "" {
+		text := reports.Joined("; remove with ", "not cleaned up: "+cleanup.WhatIsLeft, cleanup.Command)
+		fmt.Fprintln(io.err, safe.Line(text))
 	}
 	return failed(tellAnswers(answers, io))
 }
