@@ -92,6 +92,12 @@ func (f *proveFlags) prove(c *cobra.Command, io streams) error {
 	if f.examples != "" {
 		options.Only, options.Keep = oneOfEach(), f.keep
 	}
+	if err := options.Check(); err != nil {
+		return err
+	}
+	if err := proof.Begin(f.out); err != nil {
+		return fmt.Errorf("preparing the folder for the reports: %w; name another with --out", err)
+	}
 	result, err := prover.Run(c.Context(), options)
 	if c.Context().Err() != nil {
 		return &exit{exitIncomplete, err}
