@@ -71,8 +71,7 @@ func examine(c *cobra.Command, target *targetFlags, try bool, color string, s st
 		return &exit{exitIncomplete, fmt.Errorf("examining the target: %w", err)}
 	}
 	e.Checks = slices.Insert(e.Checks, 0, doctor.Check{State: doctor.Fine, Subject: "configuration", Found: source})
-	_, onTerminal := terminal(s.out)
-	if err := showExamination(s.out, e, colored(color, onTerminal, false)); err != nil {
+	if err := showExamination(s.out, e, colored(color, columns(s.out) > 0, false)); err != nil {
 		return err
 	}
 	if !e.Testable() {

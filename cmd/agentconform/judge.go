@@ -41,7 +41,7 @@ func (f *runFlags) judge(ctx context.Context, known *baseline.Baseline, io strea
 	if known != nil {
 		baseline.Apply(result, known, time.Now())
 	}
-	if err := f.write(result, screen, io); err != nil {
+	if err := f.write(result, io); err != nil {
 		return err
 	}
 	if err := f.leadOn(io.out, result); err != nil {
@@ -84,7 +84,7 @@ func (f *runFlags) progress(screen *screen, known *baseline.Baseline,
 	}
 }
 
-func (f *runFlags) write(result *reports.Result, screen *screen, io streams) error {
+func (f *runFlags) write(result *reports.Result, io streams) error {
 	if err := export.Write(f.out, result); err != nil {
 		return &exit{exitIncomplete, err}
 	}
@@ -99,8 +99,12 @@ func (f *runFlags) write(result *reports.Result, screen *screen, io streams) err
 	if f.format == formatJSON {
 		return result.WriteJSON(io.out)
 	}
-	return console.Write(io.out, result, console.Options{Color: screen.colored, Width: screen.width, Out: f.out,
-		Quiet: f.quiet})
+	isPlain, width := f.format == formatPlain, columns(io.out)
+	shown := console.Options{Color: colored(f.color, width > 0, isPlain), Out: f.out, Quiet: f.quiet}
+	if !isPlain {
+		shown.Width = width
+	}
+	return console.Write(io.out, result, shown)
 }
 
 // tell writes a notice to standard error, unless the run is to be quiet.
