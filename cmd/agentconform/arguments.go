@@ -91,12 +91,7 @@ func addChoice(c *cobra.Command, value *string, name, more string, words ...stri
 	_ = c.RegisterFlagCompletionFunc(name, cobra.FixedCompletions(words, cobra.ShellCompDirectiveNoFileComp))
 }
 
-func (v choice) String() string {
-	if v.value == nil { // pflag asks the zero value
-		return ""
-	}
-	return *v.value
-}
+func (v choice) String() string { return *v.value }
 
 // Type is what the help calls the value.
 func (choice) Type() string { return "word" }
