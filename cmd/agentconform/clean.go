@@ -78,17 +78,14 @@ func (f *cleanFlags) clean(c *cobra.Command, io streams) error {
 		return nil
 	}
 	removed, err := f.remove(c, cfg, left, io)
+	if err == nil && len(damaged) > 0 {
+		err = fmt.Errorf("not every line of %s could be read: "+
+			"remove what these lines name by hand, then delete the lines", f.ledger)
+	}
 	if err != nil {
-		return &exit{exitIncomplete, err}
+		return &exit{err, exitIncomplete}
 	}
-	if len(damaged) > 0 {
-		return &exit{exitIncomplete, fmt.Errorf("not every line of %s could be read: "+
-			"remove what these lines name by hand, then delete the lines", f.ledger)}
-	}
-	if removed < len(left) {
-		return failed(exitIncomplete)
-	}
-	return nil
+	return failed(removed < len(left), exitIncomplete)
 }
 
 // remove removes what was left, tells what could not be removed and how much was, and notes that in the ledger.

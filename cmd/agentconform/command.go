@@ -28,27 +28,21 @@ type streams struct {
 	out, err io.Writer
 }
 
-// exit is an error that ends the program with a code. One without a message was reported already.
+// exit is an error that ends the program with a code.
 type exit struct {
+	error
 	code int
-	err  error
 }
 
-func (e *exit) Error() string {
-	if e.err == nil {
-		return ""
-	}
-	return e.err.Error()
-}
+// reported has no message: the report has said why the program ends with the code, which may be 0.
+var reported = errors.New("")
 
-func (e *exit) Unwrap() error { return e.err }
-
-// failed ends the program with a code, after the report has said why.
-func failed(code int) error {
-	if code == exitConformant {
-		return nil
+// failed ends the program with a code where something has failed, after the report has said what.
+func failed(is bool, code int) error {
+	if is {
+		return &exit{reported, code}
 	}
-	return &exit{code: code}
+	return nil
 }
 
 // unwritten says of what could not be written how another place is named: "file with --output". It is nil where err is.

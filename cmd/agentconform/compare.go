@@ -52,10 +52,7 @@ Exit codes: 0 no regression, 1 the last of several versions has a regression, 2 
 			if err := table.Text(s.out); err != nil {
 				return err
 			}
-			if table.Regressed() {
-				return failed(exitNonConformant)
-			}
-			return nil
+			return failed(table.Regressed(), exitNonConformant)
 		},
 	}
 	c.Flags().StringVar(&out, "out", "",

@@ -68,16 +68,13 @@ func examine(c *cobra.Command, target *targetFlags, try bool, color string, s st
 	defer stop()
 	e, err := doctor.Examine(c.Context(), o, try)
 	if err != nil {
-		return &exit{exitIncomplete, fmt.Errorf("examining the target: %w", err)}
+		return &exit{fmt.Errorf("examining the target: %w", err), exitIncomplete}
 	}
 	e.Checks = slices.Insert(e.Checks, 0, doctor.Check{State: doctor.Fine, Subject: "configuration", Found: source})
 	if err := showExamination(s.out, e, colored(color, columns(s.out) > 0, false)); err != nil {
 		return err
 	}
-	if !e.Testable() {
-		return failed(exitIncomplete)
-	}
-	return nil
+	return failed(!e.Testable(), exitIncomplete)
 }
 
 // colors of the findings, as the reports use them.

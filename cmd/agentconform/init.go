@@ -84,16 +84,13 @@ func (f *initFlags) init(c *cobra.Command, s streams) error {
 		fmt.Fprintln(s.err, "agentconform: "+safe.Line(step))
 	})
 	if err != nil {
-		return &exit{exitIncomplete, fmt.Errorf("asking the target: %w", err)}
+		return &exit{fmt.Errorf("asking the target: %w", err), exitIncomplete}
 	}
 	if err := write(f.file, outfile.Public, draft.Text()); err != nil {
 		return f.unwritten(err)
 	}
 	f.tell(draft, problems, s)
-	if len(problems) > 0 {
-		return failed(exitIncomplete)
-	}
-	return nil
+	return failed(len(problems) > 0, exitIncomplete)
 }
 
 func (f *initFlags) unwritten(err error) error {

@@ -47,7 +47,7 @@ func (f *runFlags) judge(ctx context.Context, known *baseline.Baseline, io strea
 	if err := f.leadOn(io.out, result); err != nil {
 		return err
 	}
-	return failed(overview.Of(result).Display().Exit)
+	return &exit{reported, overview.Of(result).Display().Exit}
 }
 
 // exploreCaseOf reads the sequence that is to be repeated; none where the flag is not given.
@@ -86,12 +86,12 @@ func (f *runFlags) progress(screen *screen, known *baseline.Baseline,
 
 func (f *runFlags) write(result *reports.Result, io streams) error {
 	if err := export.Write(f.out, result); err != nil {
-		return &exit{exitIncomplete, err}
+		return &exit{err, exitIncomplete}
 	}
 	if f.writeBaseline != "" {
 		written, err := baseline.Write(f.writeBaseline, result)
 		if err != nil {
-			return &exit{exitIncomplete, err}
+			return &exit{err, exitIncomplete}
 		}
 		f.tell(io, "wrote %s with %s%s", written.File, reports.Count(len(written.Known)+len(written.Flaky), "known failure"),
 			incomplete(written))

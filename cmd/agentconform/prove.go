@@ -90,7 +90,10 @@ func (f *proveFlags) prove(c *cobra.Command, io streams) error {
 		return errors.New("--examples chooses the faults itself: leave out --only")
 	}
 	if f.examples != "" {
-		options.Only, options.Keep = oneOfEach(), f.keep
+		options.Only = oneOfEach()
+		options.Keep = func(name string, r *reports.Result) error {
+			return outfile.Write(filepath.Join(f.examples, name+".json"), outfile.Public, r.WriteJSON)
+		}
 	}
 	if err := options.Check(); err != nil {
 		return err
@@ -99,22 +102,16 @@ func (f *proveFlags) prove(c *cobra.Command, io streams) error {
 		return fmt.Errorf("preparing the folder for the reports: %w; name another with --out", err)
 	}
 	result, err := prover.Run(c.Context(), options)
-	if c.Context().Err() != nil {
-		return &exit{exitIncomplete, err}
-	}
 	if err != nil {
-		return err
+		return &exit{err, exitIncomplete}
 	}
 	if err := proof.Write(f.out, result); err != nil {
-		return &exit{exitIncomplete, err}
+		return &exit{err, exitIncomplete}
 	}
 	if err := proof.Console(io.out, result); err != nil {
 		return err
 	}
-	if len(result.Problems) > 0 {
-		return failed(exitNonConformant)
-	}
-	return nil
+	return failed(len(result.Problems) > 0, exitNonConformant)
 }
 
 // lineOf tells of a run that has ended.
@@ -145,11 +142,6 @@ func oneOfEach() []string {
 		names = append(names, f.Name)
 	}
 	return names
-}
-
-// keep writes a result as an example.
-func (f *proveFlags) keep(name string, r *reports.Result) error {
-	return outfile.Write(filepath.Join(f.examples, name+".json"), outfile.Public, r.WriteJSON)
 }
 
 func listDeviations(io streams) error {

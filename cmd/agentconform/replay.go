@@ -74,7 +74,7 @@ func (f *replayFlags) replay(c *cobra.Command, name string, io streams) error {
 		text := reports.Joined("; remove with ", "not cleaned up: "+cleanup.WhatIsLeft, cleanup.Command)
 		fmt.Fprintln(io.err, safe.Line(text))
 	}
-	return failed(tellAnswers(answers, io))
+	return &exit{reported, tellAnswers(answers, io)}
 }
 
 // findings reads the result and finds what is meant: all that a file holds, or those that have the name.

@@ -219,7 +219,7 @@ func (f *runFlags) run(c *cobra.Command, io streams) error {
 	if f.wait > 0 {
 		f.tell(io, "waiting for %s, at most %s", strings.Join(cfg.Addresses(), " and "), f.wait)
 		if err := target.Await(ctx, cfg, f.wait); err != nil {
-			return &exit{exitIncomplete, fmt.Errorf("waiting for the target: %w", err)}
+			return &exit{fmt.Errorf("waiting for the target: %w", err), exitIncomplete}
 		}
 	}
 	if served := f.options.Fixtures; served != nil {

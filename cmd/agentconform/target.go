@@ -81,7 +81,7 @@ func open(ctx context.Context, cfg *config.Config, edition string, o *steps.Opti
 func startBundled(ctx context.Context, cfg *config.Config, edition string) (stop func(), err error) {
 	server, err := reference.Start(ctx, reference.Options{Edition: edition})
 	if err != nil {
-		return nil, &exit{exitIncomplete, fmt.Errorf("starting the bundled reference: %w", err)}
+		return nil, &exit{fmt.Errorf("starting the bundled reference: %w", err), exitIncomplete}
 	}
 	// It is in this process, and has its own credentials.
 	cfg.Headers, cfg.TLS, cfg.Proxy, cfg.Resolve, cfg.Socket = config.Headers{}, config.TLS{}, "", nil, config.Sockets{}
