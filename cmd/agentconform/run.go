@@ -121,8 +121,8 @@ func (f *runFlags) addSelection(c *cobra.Command) {
 	flags.StringVar(&f.options.Select.Tags, "tags", "", "run the scenarios that match the tag `expression`")
 	_ = c.RegisterFlagCompletionFunc("only", completeRequirements)
 	_ = c.RegisterFlagCompletionFunc("skip", completeRequirements)
-	_ = c.RegisterFlagCompletionFunc("profile", cobra.FixedCompletions([]string{features.ControlPlane,
-		features.AgentServer, features.EndToEnd}, cobra.ShellCompDirectiveNoFileComp))
+	_ = c.RegisterFlagCompletionFunc("profile",
+		cobra.FixedCompletions(features.Profiles, cobra.ShellCompDirectiveNoFileComp))
 }
 
 func addEdition(c *cobra.Command, edition *string, more string) {
