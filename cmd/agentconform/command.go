@@ -139,30 +139,27 @@ func newMan(io streams) *cobra.Command {
 		Hidden: true,
 		Args:   noArguments("it prints one page for all commands"),
 		RunE: func(c *cobra.Command, _ []string) error {
-			var page strings.Builder
-			page.WriteString(".TH AGENTCONFORM 1\n.SH NAME\nagentconform \\- " + c.Root().Short + "\n")
-			page.WriteString(".SH SYNOPSIS\nagentconform COMMAND [FLAG...]\n")
-			section(&page, "DESCRIPTION", c.Root())
+			page := ".TH AGENTCONFORM 1\n.SH NAME\nagentconform \\- " + c.Root().Short +
+				"\n.SH SYNOPSIS\nagentconform COMMAND [FLAG...]\n" + section("DESCRIPTION", c.Root())
 			for _, command := range c.Root().Commands() {
 				if command.IsAvailableCommand() || command.IsAdditionalHelpTopicCommand() {
-					section(&page, "agentconform "+command.Name(), command)
+					page += section("agentconform "+command.Name(), command)
 				}
 			}
-			_, err := fmt.Fprint(io.out, page.String())
+			_, err := fmt.Fprint(io.out, page)
 			return err
 		},
 	}
 }
 
-// section writes the help of a command with its own line breaks, in the language of troff: a backslash, a hyphen and a
-// dot that begins a line would mean something else.
-func section(page *strings.Builder, title string, c *cobra.Command) {
-	text := strings.NewReplacer(`\`, `\e`, "-", `\-`).Replace(strings.TrimSpace(c.Long + "\n\n" + c.UsageString()))
-	fmt.Fprintf(page, ".SH %s\n.nf\n", strings.ReplaceAll(title, "-", `\-`))
-	for line := range strings.Lines(text) {
-		page.WriteString(`\&` + line)
-	}
-	page.WriteString("\n.fi\n")
+// troff writes a text in the language of troff, in which a backslash, a hyphen, and a dot that begins a line mean
+// something else.
+var troff = strings.NewReplacer(`\`, `\e`, "-", `\-`, "\n", "\n"+`\&`)
+
+// section is the help of a command with its own line breaks.
+func section(title string, c *cobra.Command) string {
+	text := "\n" + strings.TrimSpace(c.Long+"\n\n"+c.UsageString())
+	return ".SH " + troff.Replace(title) + "\n.nf" + troff.Replace(text) + "\n.fi\n"
 }
 
 // configTopic is the reference of the configuration: a help topic, and no command.

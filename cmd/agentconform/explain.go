@@ -77,10 +77,8 @@ type explainFault struct {
 }
 
 func explain(r *features.Requirement) explanation {
-	e := explanation{Requirement: r, Faults: []explainFault{}}
-	if c := features.CapabilityOf(r.ID); c != nil {
-		e.Capability, e.Core = c.Name, c.Core
-	}
+	c := features.CapabilityOf(r.ID)
+	e := explanation{Requirement: r, Capability: c.Name, Core: c.Core, Faults: []explainFault{}}
 	for _, number := range r.Sections {
 		e.Interface = append(e.Interface, explainSection{number, spec.SectionTitle(number)})
 	}

@@ -85,15 +85,7 @@ func (f *serveFlags) serve(c *cobra.Command, io streams) error {
 	if err := f.check(); err != nil {
 		return err
 	}
-	layers, edition, err := deviations(f.faults)
-	if err != nil {
-		return err
-	}
-	begin := f.beginReference
-	if f.proxy != "" {
-		begin = f.beginProxy
-	}
-	server, err := begin(c.Context(), layers, edition)
+	server, err := f.begin(c.Context())
 	if err != nil {
 		return err
 	}
@@ -113,8 +105,15 @@ type served struct {
 	stop           func() error
 }
 
-// beginReference serves the reference, by default in the edition that the faults need.
-func (f *serveFlags) beginReference(ctx context.Context, layers []faults.Layer, edition string) (*served, error) {
+// begin serves the reference, by default in the edition that the faults need, or another server.
+func (f *serveFlags) begin(ctx context.Context) (*served, error) {
+	layers, edition, err := deviations(f.faults)
+	if err != nil {
+		return nil, err
+	}
+	if f.proxy != "" {
+		return f.beginProxy(layers)
+	}
 	options := reference.Options{Listen: f.listen, DataDir: f.data, Edition: cmp.Or(f.edition, edition), Pace: f.pace}
 	for _, apply := range layers {
 		apply(&options)
@@ -130,7 +129,7 @@ func (f *serveFlags) beginReference(ctx context.Context, layers []faults.Layer, 
 }
 
 // beginProxy serves another server with the faults before it.
-func (f *serveFlags) beginProxy(_ context.Context, layers []faults.Layer, _ string) (*served, error) {
+func (f *serveFlags) beginProxy(layers []faults.Layer) (*served, error) {
 	at, err := url.Parse(f.proxy)
 	if err != nil || at.Scheme != "http" && at.Scheme != "https" || at.Host == "" {
 		return nil, fmt.Errorf("--proxy %q: give the base URL of a server, such as http://127.0.0.1:2024", f.proxy)
