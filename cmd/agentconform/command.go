@@ -22,12 +22,6 @@ const (
 	exitIncomplete    = 3
 )
 
-// streams are where the program reads and writes.
-type streams struct {
-	in       io.Reader
-	out, err io.Writer
-}
-
 // exit is an error that ends the program with a code.
 type exit struct {
 	error
@@ -55,17 +49,21 @@ func unwritten(what string, err error, other string) error {
 
 // tellInterrupt says that an interrupted command goes on to remove what it created, until the returned function is
 // called.
-func tellInterrupt(ctx context.Context, io streams) (stop func() bool) {
-	return context.AfterFunc(ctx, func() {
-		fmt.Fprintln(io.err, "Interrupted: removing what was created. "+
+func tellInterrupt(c *cobra.Command) (stop func() bool) {
+	return context.AfterFunc(c.Context(), func() {
+		c.PrintErrln("Interrupted: removing what was created. " +
 			"Ctrl-C again quits at once; agentconform clean removes the rest then")
 	})
 }
 
-// execute runs the command line and returns the exit code. What is no exit of ours is a mistake in the use.
-func execute(ctx context.Context, args []string, io streams) int {
-	root := newRoot(io)
+// execute runs the command line and returns the exit code. What is no exit of ours is a mistake in the use. All that is
+// printed goes to stdout, but for errors, warnings and progress.
+func execute(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
+	root := newRoot()
 	root.SetArgs(args)
+	root.SetIn(stdin)
+	root.SetOut(stdout)
+	root.SetErr(stderr)
 	err := root.ExecuteContext(ctx)
 	if err == nil {
 		return exitConformant
@@ -75,12 +73,12 @@ func execute(ctx context.Context, args []string, io streams) int {
 		code = known.code
 	}
 	if message := err.Error(); message != "" {
-		fmt.Fprintln(io.err, "agentconform: "+safe.Terminal(message))
+		root.PrintErrln("agentconform: " + safe.Terminal(message))
 	}
 	return code
 }
 
-func newRoot(io streams) *cobra.Command {
+func newRoot() *cobra.Command {
 	root := &cobra.Command{
 		Use:   "agentconform",
 		Short: "Conformance test suite for agent control planes and agent servers",
@@ -110,12 +108,8 @@ inconclusive or stopped, and no MUST failed).`,
 	root.Version = fullVersion(suiteVersion(), suiteCommit())
 	root.SetVersionTemplate("{{.Name}} {{.Version}}\n")
 	root.SetFlagErrorFunc(tellFlags)
-	root.SetIn(io.in)
-	root.SetOut(io.out)
-	root.SetErr(io.err)
-	root.AddCommand(newRun(io), newInit(io), newDoctor(io), newServe(io), newProve(io), newReplay(io), newExec(io),
-		newCompare(io), newClean(io), newList(io), newExplain(io), newSchema(io), newVersion(io), newContainer(io),
-		newMan(io), configTopic())
+	root.AddCommand(newRun(), newInit(), newDoctor(), newServe(), newProve(), newReplay(), newExec(), newCompare(),
+		newClean(), newList(), newExplain(), newSchema(), newVersion(), newContainer(), newMan(), configTopic())
 	describeHelp(root)
 	return root
 }
@@ -132,7 +126,7 @@ func describeHelp(root *cobra.Command) {
 
 // newMan prints the page of the manual for packages: the help of each command as it stands. The generator of cobra
 // would read it as Markdown.
-func newMan(io streams) *cobra.Command {
+func newMan() *cobra.Command {
 	return &cobra.Command{
 		Use:    "man",
 		Short:  "Print the page of the manual",
@@ -146,7 +140,7 @@ func newMan(io streams) *cobra.Command {
 					page += section("agentconform "+command.Name(), command)
 				}
 			}
-			_, err := fmt.Fprint(io.out, page)
+			_, err := fmt.Fprint(c.OutOrStdout(), page)
 			return err
 		},
 	}

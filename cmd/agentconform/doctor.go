@@ -14,7 +14,7 @@ import (
 	"github.com/agentconform/agentconform/steps/doctor"
 )
 
-func newDoctor(s streams) *cobra.Command {
+func newDoctor() *cobra.Command {
 	var target targetFlags
 	var color string
 	var try bool
@@ -39,7 +39,7 @@ Exit codes: 0 the target can be tested, 2 wrong usage or configuration, 3 it can
   agentconform doctor --config vendor.yaml --try
   agentconform doctor --agent-target https://agents.example/my-agent --config vendor.yaml`,
 		Args: noArguments("name the target with --target or --config"),
-		RunE: func(c *cobra.Command, _ []string) error { return examine(c, &target, try, color, s) },
+		RunE: func(c *cobra.Command, _ []string) error { return examine(c, &target, try, color) },
 	}
 	target.add(c)
 	c.Flags().BoolVar(&try, "try", false,
@@ -48,7 +48,7 @@ Exit codes: 0 the target can be tested, 2 wrong usage or configuration, 3 it can
 	return c
 }
 
-func examine(c *cobra.Command, target *targetFlags, try bool, color string, s streams) error {
+func examine(c *cobra.Command, target *targetFlags, try bool, color string) error {
 	cfg, err := target.load()
 	if err != nil {
 		return err
@@ -71,7 +71,7 @@ func examine(c *cobra.Command, target *targetFlags, try bool, color string, s st
 		return &exit{fmt.Errorf("examining the target: %w", err), exitIncomplete}
 	}
 	e.Checks = slices.Insert(e.Checks, 0, doctor.Check{State: doctor.Fine, Subject: "configuration", Found: source})
-	if err := showExamination(s.out, e, colored(color, columns(s.out) > 0, false)); err != nil {
+	if err := showExamination(c.OutOrStdout(), e, colored(color, columns(c.OutOrStdout()) > 0, false)); err != nil {
 		return err
 	}
 	return failed(!e.Testable(), exitIncomplete)

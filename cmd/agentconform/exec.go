@@ -9,7 +9,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-func newExec(io streams) *cobra.Command {
+func newExec() *cobra.Command {
 	f := &targetFlags{}
 	c := &cobra.Command{
 		Use:   "exec -- COMMAND [ARGUMENT...]",
@@ -28,7 +28,7 @@ Exit codes: that of the command; 2 wrong usage or configuration.`,
 				return err
 			}
 			command := exec.CommandContext(c.Context(), args[0], args[1:]...)
-			command.Stdin, command.Stdout, command.Stderr = io.in, io.out, io.err
+			command.Stdin, command.Stdout, command.Stderr = c.InOrStdin(), c.OutOrStdout(), c.ErrOrStderr()
 			command.Env = append(os.Environ(), cfg.Environment()...)
 			err = command.Run()
 			if ended, is := errors.AsType[*exec.ExitError](err); is {

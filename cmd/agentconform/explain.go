@@ -14,7 +14,7 @@ import (
 	"github.com/agentconform/agentconform/spec/spelling"
 )
 
-func newExplain(s streams) *cobra.Command {
+func newExplain() *cobra.Command {
 	format := "text"
 	c := &cobra.Command{
 		Use:   "explain ID...",
@@ -25,7 +25,7 @@ it. Each fault can be served (agentconform serve --fault NAME) to see what a run
 		Example: `  agentconform explain CP-LIST-3
   agentconform explain CP-LIST-3 AS-ROLLBACK-1 --format json`,
 		Args: arguments(1, 0, "the IDs of one or more requirements, such as CP-LIST-3 (agentconform list shows all)"),
-		RunE: func(_ *cobra.Command, ids []string) error {
+		RunE: func(c *cobra.Command, ids []string) error {
 			catalogue, err := features.Load()
 			if err != nil {
 				return err
@@ -40,13 +40,13 @@ it. Each fault can be served (agentconform serve --fault NAME) to see what a run
 				all = append(all, explain(r))
 			}
 			if format == "json" {
-				return writeJSON(s.out, map[string][]explanation{"requirements": all})
+				return writeJSON(c.OutOrStdout(), map[string][]explanation{"requirements": all})
 			}
 			var texts []string
 			for _, e := range all {
 				texts = append(texts, e.text())
 			}
-			_, err = io.WriteString(s.out, strings.Join(texts, "\n"))
+			_, err = io.WriteString(c.OutOrStdout(), strings.Join(texts, "\n"))
 			return err
 		},
 		ValidArgsFunction: completeRequirements,

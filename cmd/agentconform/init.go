@@ -21,7 +21,7 @@ type initFlags struct {
 	force         bool
 }
 
-func newInit(s streams) *cobra.Command {
+func newInit() *cobra.Command {
 	f := &initFlags{}
 	c := &cobra.Command{
 		Use:   "init",
@@ -43,7 +43,7 @@ answer.`,
   AGENTCONFORM_CREDENTIALS_API_KEY=... agentconform init --target https://control.example --edition cloud
   agentconform init --target https://control.example --output vendor.yaml`,
 		Args: noArguments("name the target with --target, --agent-target or both, and the file with --output"),
-		RunE: func(c *cobra.Command, _ []string) error { return f.init(c, s) },
+		RunE: f.init,
 	}
 	flags := c.Flags()
 	f.addAddresses(c)
@@ -66,7 +66,7 @@ func (f *initFlags) load() (*config.Config, error) {
 	return cfg, err
 }
 
-func (f *initFlags) init(c *cobra.Command, s streams) error {
+func (f *initFlags) init(c *cobra.Command, _ []string) error {
 	cfg, err := f.load()
 	if err != nil {
 		return err
@@ -81,7 +81,7 @@ func (f *initFlags) init(c *cobra.Command, s streams) error {
 		return f.unwritten(err)
 	}
 	draft, problems, err := doctor.Discover(c.Context(), cfg, func(step string) {
-		fmt.Fprintln(s.err, "agentconform: "+safe.Line(step))
+		c.PrintErrln("agentconform: " + safe.Line(step))
 	})
 	if err != nil {
 		return &exit{fmt.Errorf("asking the target: %w", err), exitIncomplete}
@@ -89,7 +89,7 @@ func (f *initFlags) init(c *cobra.Command, s streams) error {
 	if err := write(f.file, outfile.Public, draft.Text()); err != nil {
 		return f.unwritten(err)
 	}
-	f.tell(draft, problems, s)
+	f.tell(c, draft, problems)
 	return failed(len(problems) > 0, exitIncomplete)
 }
 
@@ -101,17 +101,17 @@ func (f *initFlags) unwritten(err error) error {
 }
 
 // tell says what was written, and what to do next.
-func (f *initFlags) tell(draft *config.Draft, problems []doctor.Check, s streams) {
+func (f *initFlags) tell(c *cobra.Command, draft *config.Draft, problems []doctor.Check) {
 	set, open := draft.Count()
 	file, arguments := safe.Line(f.file), ""
 	if f.file != config.DefaultFile {
 		arguments = " --config " + reports.ShellWord(file)
 	}
-	fmt.Fprintf(s.out, "%s: %s written, %s suggested in comments\n", file, reports.Count(set, "key"),
+	c.Printf("%s: %s written, %s suggested in comments\n", file, reports.Count(set, "key"),
 		reports.Count(open, "key"))
 	for _, p := range problems {
-		fmt.Fprintf(s.out, "problem: %s: %s; %s\n", p.Subject, safe.Line(p.Found), safe.Line(p.Remedy))
+		c.Printf("problem: %s: %s; %s\n", p.Subject, safe.Line(p.Found), safe.Line(p.Remedy))
 	}
-	fmt.Fprintf(s.out, "next:\n  1. read %s, and put values in place of the comments that apply\n"+
+	c.Printf("next:\n  1. read %s, and put values in place of the comments that apply\n"+
 		"  2. agentconform doctor%s\n  3. agentconform run%s\n", file, arguments, arguments)
 }

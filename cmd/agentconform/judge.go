@@ -13,6 +13,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/spf13/cobra"
+
 	"github.com/agentconform/agentconform/reports"
 	"github.com/agentconform/agentconform/reports/baseline"
 	"github.com/agentconform/agentconform/reports/console"
@@ -25,10 +27,10 @@ import (
 )
 
 // judge runs the suite and writes the reports.
-func (f *runFlags) judge(ctx context.Context, known *baseline.Baseline, io streams) error {
+func (f *runFlags) judge(ctx context.Context, c *cobra.Command, known *baseline.Baseline) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	screen := newScreen(io, f.display)
+	screen := newScreen(c.ErrOrStderr(), f.display)
 	screen.follow()
 	o := f.options
 	o.Arguments = os.Args[1:]
@@ -41,10 +43,10 @@ func (f *runFlags) judge(ctx context.Context, known *baseline.Baseline, io strea
 	if known != nil {
 		baseline.Apply(result, known, time.Now())
 	}
-	if err := f.write(result, io); err != nil {
+	if err := f.write(c, result); err != nil {
 		return err
 	}
-	if err := f.leadOn(io.out, result); err != nil {
+	if err := f.leadOn(c.OutOrStdout(), result); err != nil {
 		return err
 	}
 	return &exit{reported, overview.Of(result).Display().Exit}
@@ -84,7 +86,7 @@ func (f *runFlags) progress(screen *screen, known *baseline.Baseline,
 	}
 }
 
-func (f *runFlags) write(result *reports.Result, io streams) error {
+func (f *runFlags) write(c *cobra.Command, result *reports.Result) error {
 	if err := export.Write(f.out, result); err != nil {
 		return &exit{err, exitIncomplete}
 	}
@@ -93,29 +95,29 @@ func (f *runFlags) write(result *reports.Result, io streams) error {
 		if err != nil {
 			return &exit{err, exitIncomplete}
 		}
-		f.tell(io, "wrote %s with %s%s", written.File, reports.Count(len(written.Known)+len(written.Flaky), "known failure"),
+		f.tell(c, "wrote %s with %s%s", written.File, reports.Count(len(written.Known)+len(written.Flaky), "known failure"),
 			incomplete(written))
 	}
 	if f.format == formatJSON {
-		return result.WriteJSON(io.out)
+		return result.WriteJSON(c.OutOrStdout())
 	}
-	isPlain, width := f.format == formatPlain, columns(io.out)
+	isPlain, width := f.format == formatPlain, columns(c.OutOrStdout())
 	shown := console.Options{Color: colored(f.color, width > 0, isPlain), Out: f.out, Quiet: f.quiet}
 	if !isPlain {
 		shown.Width = width
 	}
-	return console.Write(io.out, result, shown)
+	return console.Write(c.OutOrStdout(), result, shown)
 }
 
 // tell writes a notice to standard error, unless the run is to be quiet.
-func (f *runFlags) tell(io streams, format string, args ...any) {
+func (f *runFlags) tell(c *cobra.Command, format string, args ...any) {
 	if !f.quiet {
-		fmt.Fprintln(io.err, "agentconform: "+safe.Line(fmt.Sprintf(format, args...)))
+		c.PrintErrln("agentconform: " + safe.Line(fmt.Sprintf(format, args...)))
 	}
 }
 
 // loadBaseline reads the known failures.
-func (f *runFlags) loadBaseline(io streams) (*baseline.Baseline, error) {
+func (f *runFlags) loadBaseline(c *cobra.Command) (*baseline.Baseline, error) {
 	if f.baseline == "" {
 		return nil, nil
 	}
@@ -124,7 +126,7 @@ func (f *runFlags) loadBaseline(io streams) (*baseline.Baseline, error) {
 		return nil, err
 	}
 	if text := incomplete(known); text != "" {
-		f.tell(io, "warning: %s%s", known.File, text)
+		f.tell(c, "warning: %s%s", known.File, text)
 	}
 	return known, nil
 }

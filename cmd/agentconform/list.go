@@ -14,7 +14,7 @@ import (
 	"github.com/agentconform/agentconform/spec"
 )
 
-func newList(s streams) *cobra.Command {
+func newList() *cobra.Command {
 	format := "table"
 	var results []string
 	var cases bool
@@ -37,7 +37,7 @@ rule, all others those that keep the rules. agentconform prove --examples writes
   agentconform list --format markdown > features/REQUIREMENTS.md
   agentconform list --format html --result reference.json,limit-101-is-served.json > specification.html`,
 		Args: noArguments("agentconform explain ID shows one requirement"),
-		RunE: func(*cobra.Command, []string) error {
+		RunE: func(c *cobra.Command, _ []string) error {
 			if len(results) > 0 && format != "html" {
 				return errors.New("--result gives the examples of --format html: add it, or remove --result")
 			}
@@ -46,7 +46,7 @@ rule, all others those that keep the rules. agentconform prove --examples writes
 				return err
 			}
 			if cases {
-				return listCases(s.out, catalogue, format)
+				return listCases(c.OutOrStdout(), catalogue, format)
 			}
 			excluded, err := features.Excluded()
 			if err != nil {
@@ -54,7 +54,7 @@ rule, all others those that keep the rules. agentconform prove --examples writes
 			}
 			switch format {
 			case "table":
-				return listTable(s.out, catalogue, excluded)
+				return listTable(c.OutOrStdout(), catalogue, excluded)
 			case "json":
 				document := struct {
 					Requirements []explanation        `json:"requirements"`
@@ -63,11 +63,11 @@ rule, all others those that keep the rules. agentconform prove --examples writes
 				for _, r := range catalogue.Requirements {
 					document.Requirements = append(document.Requirements, explain(r))
 				}
-				return writeJSON(s.out, document)
+				return writeJSON(c.OutOrStdout(), document)
 			case "markdown":
-				return features.Markdown(s.out, catalogue)
+				return features.Markdown(c.OutOrStdout(), catalogue)
 			}
-			return listHTML(s.out, catalogue, excluded, results)
+			return listHTML(c.OutOrStdout(), catalogue, excluded, results)
 		},
 	}
 	c.Flags().BoolVar(&cases, "cases", false, "what a client may send by the contract, each with its scenarios")

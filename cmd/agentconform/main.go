@@ -16,8 +16,7 @@ import (
 func main() {
 	// A write to a closed pipe is an error of that write. Without this, one to standard output or error ends the process.
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
-	std := streams{in: os.Stdin, out: output{os.Stdout}, err: output{os.Stderr}}
-	os.Exit(execute(untilSignalled(), os.Args[1:], std))
+	os.Exit(execute(untilSignalled(), os.Args[1:], os.Stdin, output{os.Stdout}, output{os.Stderr}))
 }
 
 // untilSignalled returns a context that the first signal ends, so that the run can finish its reports. From then on a

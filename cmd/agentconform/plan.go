@@ -53,7 +53,7 @@ func (f *runFlags) leadOn(w io.Writer, r *reports.Result) error {
 }
 
 // preview prints what the run would do, and sends nothing.
-func (f *runFlags) preview(s streams) error {
+func (f *runFlags) preview(w io.Writer) error {
 	o := f.options
 	p, err := suite.PreviewOf(o.Config, o.Catalogue, o.Select)
 	if err != nil {
@@ -76,6 +76,6 @@ func (f *runFlags) preview(s streams) error {
 	for _, g := range p.Gaps {
 		line("left out", "%s: %s", g.Reason, g.Named(o.Catalogue))
 	}
-	_, err = io.WriteString(s.out, b.String())
+	_, err = io.WriteString(w, b.String())
 	return err
 }

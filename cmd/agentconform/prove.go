@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"io"
 	"path/filepath"
 	"runtime/debug"
 	"text/tabwriter"
@@ -27,7 +28,7 @@ type proveFlags struct {
 	list, replay, whole, all bool
 }
 
-func newProve(io streams) *cobra.Command {
+func newProve() *cobra.Command {
 	f := &proveFlags{}
 	c := &cobra.Command{
 		Use:   "prove",
@@ -55,7 +56,7 @@ Exit codes: 0 passed, 1 failed, 2 wrong usage, 3 interrupted.`,
   agentconform prove --only access                    all generated mutants that skip a check of credentials
   agentconform serve --fault limit-101-is-served      serve one fault, to run the suite against it`,
 		Args: noArguments("choose mutants or requirements with --only"),
-		RunE: func(c *cobra.Command, _ []string) error { return f.prove(c, io) },
+		RunE: f.prove,
 	}
 	flags := c.Flags()
 	flags.StringSliceVar(&f.only, "only", nil,
@@ -72,9 +73,9 @@ Exit codes: 0 passed, 1 failed, 2 wrong usage, 3 interrupted.`,
 	return c
 }
 
-func (f *proveFlags) prove(c *cobra.Command, io streams) error {
+func (f *proveFlags) prove(c *cobra.Command, _ []string) error {
 	if f.list {
-		return listDeviations(io)
+		return listDeviations(c.OutOrStdout())
 	}
 	if err := proof.Check(f.out); err != nil {
 		return fmt.Errorf("--out: %w", err)
@@ -84,7 +85,7 @@ func (f *proveFlags) prove(c *cobra.Command, io streams) error {
 	defer debug.SetMemoryLimit(debug.SetMemoryLimit(softMemory))
 	options := prover.Options{
 		Only: f.only, Whole: f.whole, All: f.all, Replay: f.replay, Version: suiteVersion(), Describe: describe,
-		Done: func(row proof.Row, done, total int) { fmt.Fprintf(io.err, "[%d/%d] %s\n", done, total, lineOf(row)) },
+		Done: func(row proof.Row, done, total int) { c.PrintErrf("[%d/%d] %s\n", done, total, lineOf(row)) },
 	}
 	if f.examples != "" && len(f.only) > 0 {
 		return errors.New("--examples chooses the faults itself: leave out --only")
@@ -108,7 +109,7 @@ func (f *proveFlags) prove(c *cobra.Command, io streams) error {
 	if err := proof.Write(f.out, result); err != nil {
 		return &exit{err, exitIncomplete}
 	}
-	if err := proof.Console(io.out, result); err != nil {
+	if err := proof.Console(c.OutOrStdout(), result); err != nil {
 		return err
 	}
 	return failed(len(result.Problems) > 0, exitNonConformant)
@@ -144,12 +145,12 @@ func oneOfEach() []string {
 	return names
 }
 
-func listDeviations(io streams) error {
+func listDeviations(w io.Writer) error {
 	rows, err := prover.Rows()
 	if err != nil {
 		return err
 	}
-	t := tabwriter.NewWriter(io.out, 0, 0, 2, ' ', 0)
+	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(t, "KIND\tNAME\tBREAKS\tDESCRIPTION")
 	for _, r := range rows {
 		fmt.Fprintf(t, "%s\t%s\t%s\t%s\n", r.Kind, r.Name, r.Fails, r.Does)

@@ -19,7 +19,7 @@ type replayFlags struct {
 	result string
 }
 
-func newReplay(io streams) *cobra.Command {
+func newReplay() *cobra.Command {
 	f := &replayFlags{}
 	c := &cobra.Command{
 		Use:   "replay ID|FILE",
@@ -37,15 +37,15 @@ could not be tested (target unreachable, credentials refused, a precondition fai
   agentconform replay 3f2a91c04b7d --config vendor.yaml --target http://127.0.0.1:8080
   agentconform replay out/result.json --config vendor.yaml`,
 		Args: arguments(1, 1, "the ID of one finding or requirement, or one result file, such as CP-LIST-3"),
-		RunE: func(c *cobra.Command, args []string) error { return f.replay(c, args[0], io) },
+		RunE: f.replay,
 	}
 	f.add(c)
 	c.Flags().StringVar(&f.result, "result", filepath.Join(defaultOut, "result.json"), "result `file` that holds the ID")
 	return c
 }
 
-func (f *replayFlags) replay(c *cobra.Command, name string, io streams) error {
-	result, findings, err := f.findings(name)
+func (f *replayFlags) replay(c *cobra.Command, args []string) error {
+	result, findings, err := f.findings(args[0])
 	if err != nil {
 		return err
 	}
@@ -54,7 +54,7 @@ func (f *replayFlags) replay(c *cobra.Command, name string, io streams) error {
 		return err
 	}
 	cfg.ReadOnly = result.Run.ReadOnly // what did not write does not write now
-	screen := newScreen(io, display{})
+	screen := newScreen(c.ErrOrStderr(), display{})
 	folder := filepath.Dir(f.result)
 	o := steps.Options{Seed: result.Run.Seed, Arguments: os.Args[1:], LedgerFile: filepath.Join(folder, "ledger.jsonl"),
 		Progress: screen.show}
@@ -63,7 +63,7 @@ func (f *replayFlags) replay(c *cobra.Command, name string, io streams) error {
 		return err
 	}
 	defer stop()
-	defer tellInterrupt(c.Context(), io)()
+	defer tellInterrupt(c)()
 	screen.follow()
 	answers, now, err := replay.Judge(c.Context(), o, result, findings)
 	screen.close()
@@ -72,9 +72,9 @@ func (f *replayFlags) replay(c *cobra.Command, name string, io streams) error {
 	}
 	if cleanup := overview.Of(now).Cleanup(folder); cleanup.WhatIsLeft != "" {
 		text := reports.Joined("; remove with ", "not cleaned up: "+cleanup.WhatIsLeft, cleanup.Command)
-		fmt.Fprintln(io.err, safe.Line(text))
+		c.PrintErrln(safe.Line(text))
 	}
-	return &exit{reported, tellAnswers(answers, io)}
+	return &exit{reported, tellAnswers(c, answers)}
 }
 
 // findings reads the result and finds what is meant: all that a file holds, or those that have the name.
@@ -104,15 +104,15 @@ var becameOf = map[reports.Verdict]string{reports.Passed: "passes now", reports.
 
 // tellAnswers prints a line for each finding and, where there are several, one for all. A finding that still fails
 // decides the exit code, then one that could not be judged.
-func tellAnswers(answers []replay.Answer, io streams) int {
+func tellAnswers(c *cobra.Command, answers []replay.Answer) int {
 	count := map[reports.Verdict]int{}
 	for _, a := range answers {
 		count[a.Verdict]++
-		fmt.Fprintln(io.out, safe.Line(safe.Ellipsis(fmt.Sprintf("%s %s (%s) %s%s", a.Finding.Requirement, a.Finding.ID,
+		c.Println(safe.Line(safe.Ellipsis(fmt.Sprintf("%s %s (%s) %s%s", a.Finding.Requirement, a.Finding.ID,
 			a.Finding.Summary, becameOf[a.Verdict], a.Reason), 1000)))
 	}
 	if len(answers) > 1 {
-		fmt.Fprintf(io.out, "%d of %d still fail, %d pass now, %d inconclusive\n", count[reports.Failed], len(answers),
+		c.Printf("%d of %d still fail, %d pass now, %d inconclusive\n", count[reports.Failed], len(answers),
 			count[reports.Passed], count[reports.Inconclusive])
 	}
 	switch {

@@ -34,7 +34,7 @@ type runFlags struct {
 // defaultOut is where reports are written unless the user says otherwise.
 const defaultOut = "agentconform-out"
 
-func newRun(io streams) *cobra.Command {
+func newRun() *cobra.Command {
 	f := &runFlags{}
 	c := &cobra.Command{
 		Use:   "run",
@@ -68,7 +68,7 @@ inconclusive or interrupted). With --baseline: 0 no new failure, 1 a new failure
   agentconform run --config production.yaml --read-only
   agentconform run --config vendor.yaml --skip CP-LIST-13,'AS-ROLLBACK-*' --plan`,
 		Args: noArguments("name the target with --target or --config, and requirements with --only"),
-		RunE: func(c *cobra.Command, _ []string) error { return f.run(c, io) },
+		RunE: f.run,
 	}
 	f.targetFlags.add(c)
 	addColor(c, &f.color)
@@ -173,7 +173,7 @@ func (f *runFlags) check() error {
 }
 
 // prepare reads and checks what was given, before anything is started: a mistake must not cost a run.
-func (f *runFlags) prepare(io streams) (cfg *config.Config, known *baseline.Baseline, err error) {
+func (f *runFlags) prepare(c *cobra.Command) (cfg *config.Config, known *baseline.Baseline, err error) {
 	if err := f.check(); err != nil {
 		return nil, nil, err
 	}
@@ -193,17 +193,17 @@ func (f *runFlags) prepare(io streams) (cfg *config.Config, known *baseline.Base
 	if f.options.ExploreCase, err = f.exploreCaseOf(); err != nil {
 		return nil, nil, err
 	}
-	known, err = f.loadBaseline(io)
+	known, err = f.loadBaseline(c)
 	return cfg, known, err
 }
 
-func (f *runFlags) run(c *cobra.Command, io streams) error {
-	cfg, known, err := f.prepare(io)
+func (f *runFlags) run(c *cobra.Command, _ []string) error {
+	cfg, known, err := f.prepare(c)
 	if err != nil {
 		return err
 	}
 	ctx := c.Context()
-	defer tellInterrupt(ctx, io)()
+	defer tellInterrupt(c)()
 	f.options.LedgerFile = filepath.Join(f.out, "ledger.jsonl")
 	stop, err := open(ctx, cfg, f.edition, &f.options)
 	if err != nil {
@@ -211,19 +211,19 @@ func (f *runFlags) run(c *cobra.Command, io streams) error {
 	}
 	defer stop()
 	if f.plan {
-		return f.preview(io)
+		return f.preview(c.OutOrStdout())
 	}
 	if err := export.Begin(f.out); err != nil {
 		return fmt.Errorf("preparing the folder for the reports: %w; name another with --out", err)
 	}
 	if f.wait > 0 {
-		f.tell(io, "waiting for %s, at most %s", strings.Join(cfg.Addresses(), " and "), f.wait)
+		f.tell(c, "waiting for %s, at most %s", strings.Join(cfg.Addresses(), " and "), f.wait)
 		if err := target.Await(ctx, cfg, f.wait); err != nil {
 			return &exit{fmt.Errorf("waiting for the target: %w", err), exitIncomplete}
 		}
 	}
 	if served := f.options.Fixtures; served != nil {
-		f.tell(io, "fixtures are served at %s, for builders at %s", served.Listening(), served.Advertised())
+		f.tell(c, "fixtures are served at %s, for builders at %s", served.Listening(), served.Advertised())
 	}
 	limitMemory(f.options.Concurrency)
 	if f.timeout > 0 {
@@ -231,5 +231,5 @@ func (f *runFlags) run(c *cobra.Command, io streams) error {
 		ctx, cancel = context.WithTimeoutCause(ctx, f.timeout, &steps.Stopped{By: "--timeout " + f.timeout.String()})
 		defer cancel()
 	}
-	return f.judge(ctx, known, io)
+	return f.judge(ctx, c, known)
 }

@@ -65,8 +65,8 @@ type waiting struct {
 	since, until time.Time // until: when it is given up; zero where nobody knows
 }
 
-func newScreen(s streams, d display) *screen {
-	view := &screen{display: d, out: s.err, start: time.Now(), waits: map[string]waiting{}, told: map[string]bool{},
+func newScreen(out io.Writer, d display) *screen {
+	view := &screen{display: d, out: out, start: time.Now(), waits: map[string]waiting{}, told: map[string]bool{},
 		closed: make(chan struct{})}
 	if d.quiet || d.format == formatJSON && !d.verbose {
 		view.out = io.Discard

@@ -27,7 +27,7 @@ type serveFlags struct {
 	faults                                    []string
 }
 
-func newServe(io streams) *cobra.Command {
+func newServe() *cobra.Command {
 	f := &serveFlags{}
 	c := &cobra.Command{
 		Use:   "serve",
@@ -45,7 +45,7 @@ Exit codes: 0 stopped, 2 wrong usage, or it could not start.`,
   agentconform serve --edition self-hosted --data ./reference-data --pace 200ms
   agentconform serve --proxy http://127.0.0.1:2024 --fault join-does-not-wait`,
 		Args: noArguments("set the address with --listen, and the folder with --data"),
-		RunE: func(c *cobra.Command, _ []string) error { return f.serve(c, io) },
+		RunE: f.serve,
 	}
 	flags := c.Flags()
 	flags.StringVar(&f.listen, "listen", "127.0.0.1:0", "`address` to listen on; port 0 chooses a free port")
@@ -81,7 +81,7 @@ func (f *serveFlags) check() error {
 // configMark is in the first line of a configuration that serve has written.
 const configMark outfile.Mark = "# Configuration of agentconform for this target."
 
-func (f *serveFlags) serve(c *cobra.Command, io streams) error {
+func (f *serveFlags) serve(c *cobra.Command, _ []string) error {
 	if err := f.check(); err != nil {
 		return err
 	}
@@ -90,10 +90,11 @@ func (f *serveFlags) serve(c *cobra.Command, io streams) error {
 		return err
 	}
 	if beyondLoopback(f.listen) {
-		fmt.Fprintf(io.err, "warning: the reference listens on %s, where other machines reach it; it is a server for tests: "+
+		c.PrintErrf("warning: the reference listens on %s, where other machines reach it; it is a server for tests: "+
 			"let only those reach it that you trust, or use --listen 127.0.0.1:0\n", f.listen)
 	}
-	if _, err = fmt.Fprintf(io.out, "ready control-plane=%s agent-server=%s\n", server.control, server.agent); err == nil {
+	_, err = fmt.Fprintf(c.OutOrStdout(), "ready control-plane=%s agent-server=%s\n", server.control, server.agent)
+	if err == nil {
 		<-c.Context().Done()
 	}
 	return errors.Join(err, server.stop())

@@ -15,7 +15,7 @@ import (
 // version and commit are set by the linker in releases.
 var version, commit string
 
-func newVersion(io streams) *cobra.Command {
+func newVersion() *cobra.Command {
 	format := "text"
 	c := &cobra.Command{
 		Use:   "version",
@@ -25,17 +25,17 @@ of requirements. With --format json it is the field "suite" of result.json. "+di
 source had uncommitted changes.`,
 		Example: "  agentconform version      # to be named in a bug report\n  agentconform version --format json",
 		Args:    noArguments("run it without arguments"),
-		RunE: func(*cobra.Command, []string) error {
+		RunE: func(c *cobra.Command, _ []string) error {
 			catalogue, err := features.Load()
 			if err != nil {
 				return err
 			}
 			suite := suiteOf(catalogue)
 			if format == "json" {
-				return writeJSON(io.out, suite)
+				return writeJSON(c.OutOrStdout(), suite)
 			}
-			_, err = fmt.Fprintf(io.out, "agentconform %s\ninterface %s, %s\n", fullVersion(suite.Version, suite.Commit),
-				suite.Interface, reports.Count(suite.Requirements, "requirement"))
+			_, err = fmt.Fprintf(c.OutOrStdout(), "agentconform %s\ninterface %s, %s\n",
+				fullVersion(suite.Version, suite.Commit), suite.Interface, reports.Count(suite.Requirements, "requirement"))
 			return err
 		},
 	}
