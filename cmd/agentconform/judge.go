@@ -27,21 +27,21 @@ import (
 )
 
 // judge runs the suite and writes the reports.
-func (f *runFlags) judge(ctx context.Context, c *cobra.Command, known *baseline.Baseline) error {
+func (f *runFlags) judge(ctx context.Context, c *cobra.Command) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	screen := newScreen(c.ErrOrStderr(), f.display)
 	screen.follow()
 	o := f.options
 	o.Arguments = os.Args[1:]
-	o.Progress = f.progress(screen, known, cancel)
+	o.Progress = f.progress(screen, cancel)
 	result, err := steps.Run(ctx, o)
 	screen.close()
 	if err != nil {
 		return err
 	}
-	if known != nil {
-		baseline.Apply(result, known, time.Now())
+	if f.known != nil {
+		baseline.Apply(result, f.known, time.Now())
 	}
 	if err := f.write(c, result); err != nil {
 		return err
@@ -52,26 +52,24 @@ func (f *runFlags) judge(ctx context.Context, c *cobra.Command, known *baseline.
 	return &exit{reported, overview.Of(result).Display().Exit}
 }
 
-// exploreCaseOf reads the sequence that is to be repeated; none where the flag is not given.
-func (f *runFlags) exploreCaseOf() ([]explore.Operation, error) {
+// readExploreCase reads the sequence that is to be repeated, where one is.
+func (f *runFlags) readExploreCase() error {
 	if f.exploreCase == "" {
-		return nil, nil
+		return nil
 	}
 	text, err := os.ReadFile(f.exploreCase)
 	if err != nil {
-		return nil, fmt.Errorf("--explore-case: %w", err)
+		return fmt.Errorf("--explore-case: %w", err)
 	}
-	all, err := explore.Parse(string(text))
-	if err != nil {
-		return nil, fmt.Errorf("--explore-case %s: %w", f.exploreCase, err)
+	if f.options.ExploreCase, err = explore.Parse(string(text)); err != nil {
+		return fmt.Errorf("--explore-case %s: %w", f.exploreCase, err)
 	}
-	return all, nil
+	return nil
 }
 
 // progress shows the events of a run and, with --fail-fast, ends it when a requirement has failed that decides the
 // verdict. One that has an entry in the baseline goes on: its failure is known.
-func (f *runFlags) progress(screen *screen, known *baseline.Baseline,
-	end context.CancelCauseFunc) func(target.Event) {
+func (f *runFlags) progress(screen *screen, end context.CancelCauseFunc) func(target.Event) {
 	return func(e target.Event) {
 		screen.show(e)
 		if !f.failFast || e.Kind != target.Ended || e.Verdict != reports.Failed || !e.Decides {
@@ -79,7 +77,7 @@ func (f *runFlags) progress(screen *screen, known *baseline.Baseline,
 		}
 		q := f.options.Catalogue.Find(e.Text)
 		// A known failure, or one that a known failure may explain.
-		covered := known != nil && slices.ContainsFunc(append(slices.Clone(q.After), q.ID), known.Names)
+		covered := f.known != nil && slices.ContainsFunc(append(slices.Clone(q.After), q.ID), f.known.Names)
 		if !covered {
 			end(&steps.Stopped{By: "--fail-fast: " + q.ID + " failed"})
 		}
@@ -116,19 +114,18 @@ func (f *runFlags) tell(c *cobra.Command, format string, args ...any) {
 	}
 }
 
-// loadBaseline reads the known failures.
-func (f *runFlags) loadBaseline(c *cobra.Command) (*baseline.Baseline, error) {
+// loadBaseline reads the known failures, where a file of them is named.
+func (f *runFlags) loadBaseline(c *cobra.Command) (err error) {
 	if f.baseline == "" {
-		return nil, nil
+		return nil
 	}
-	known, err := baseline.Load(f.baseline)
-	if err != nil {
-		return nil, err
+	if f.known, err = baseline.Load(f.baseline); err != nil {
+		return err
 	}
-	if text := incomplete(known); text != "" {
-		f.tell(c, "warning: %s%s", known.File, text)
+	if text := incomplete(f.known); text != "" {
+		f.tell(c, "warning: %s%s", f.known.File, text)
 	}
-	return known, nil
+	return nil
 }
 
 // incomplete says which entries of a baseline a person has yet to complete; "" where there is none.

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -25,6 +26,7 @@ type runFlags struct {
 	targetFlags
 	display
 	options                          steps.Options
+	known                            *baseline.Baseline // nil: no failure is
 	out, baseline, writeBaseline     string
 	edition, exploreCase             string
 	readOnly, plan, failFast, strict bool
@@ -173,32 +175,26 @@ func (f *runFlags) check() error {
 }
 
 // prepare reads and checks what was given, before anything is started: a mistake must not cost a run.
-func (f *runFlags) prepare(c *cobra.Command) (cfg *config.Config, known *baseline.Baseline, err error) {
+func (f *runFlags) prepare(c *cobra.Command) (*config.Config, error) {
 	if err := f.check(); err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	if cfg, err = f.load(); err != nil {
-		return nil, nil, err
+	cfg, err := f.load()
+	if err != nil {
+		return nil, err
 	}
 	cfg.ReadOnly, f.bundled = f.readOnly, len(cfg.Addresses()) == 0
 	if f.strict && !slices.Contains(f.options.FailOn, "should") {
 		f.options.FailOn = append(f.options.FailOn, "should")
 	}
 	if err := export.Check(f.out); err != nil && !f.plan {
-		return nil, nil, fmt.Errorf("--out: %w", err)
+		return nil, fmt.Errorf("--out: %w", err)
 	}
-	if err := f.checkWriteBaseline(); err != nil {
-		return nil, nil, err
-	}
-	if f.options.ExploreCase, err = f.exploreCaseOf(); err != nil {
-		return nil, nil, err
-	}
-	known, err = f.loadBaseline(c)
-	return cfg, known, err
+	return cfg, cmp.Or(f.checkWriteBaseline(), f.readExploreCase(), f.loadBaseline(c))
 }
 
 func (f *runFlags) run(c *cobra.Command, _ []string) error {
-	cfg, known, err := f.prepare(c)
+	cfg, err := f.prepare(c)
 	if err != nil {
 		return err
 	}
@@ -231,5 +227,5 @@ func (f *runFlags) run(c *cobra.Command, _ []string) error {
 		ctx, cancel = context.WithTimeoutCause(ctx, f.timeout, &steps.Stopped{By: "--timeout " + f.timeout.String()})
 		defer cancel()
 	}
-	return f.judge(ctx, c, known)
+	return f.judge(ctx, c)
 }
