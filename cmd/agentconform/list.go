@@ -79,16 +79,14 @@ rule, all others those that keep the rules. agentconform prove --examples writes
 func listTable(w io.Writer, c *features.Catalogue, excluded []features.Exclusion) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(t, "ID\tLEVEL\tSECTION\tSCENARIOS\tREQUIREMENT")
-	scenarios := 0
 	for _, r := range c.Requirements {
 		fmt.Fprintf(t, "%s\t%s\t%s\t%d\t%s\n", r.ID, r.Level, strings.Join(r.Sections, ", "), len(r.Scenarios), r.Title)
-		scenarios += len(r.Scenarios)
 	}
 	if err := t.Flush(); err != nil {
 		return err
 	}
 	fmt.Fprintf(w, "\n%s, %s\n\nExcluded:\n", reports.Count(len(c.Requirements), "requirement"),
-		reports.Count(scenarios, "scenario"))
+		reports.Count(len(c.Scenarios()), "scenario"))
 	for _, e := range excluded {
 		fmt.Fprintf(w, "  %s (section %s): %s\n", e.Subject, e.Section, e.Reason)
 	}

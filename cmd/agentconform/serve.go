@@ -71,10 +71,7 @@ func (f *serveFlags) check() error {
 	case f.writeConfig == "":
 		return nil
 	}
-	err := configMark.Of(f.writeConfig)
-	if err == nil {
-		err = outfile.Ready(f.writeConfig)
-	}
+	err := cmp.Or(configMark.Of(f.writeConfig), outfile.Ready(f.writeConfig))
 	return unwritten("configuration", err, "file with --write-config")
 }
 

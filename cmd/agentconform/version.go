@@ -51,13 +51,11 @@ func suiteOf(c *features.Catalogue) reports.Suite {
 
 // suiteVersion is that of the release, else what the build knows of the module.
 func suiteVersion() string {
-	if version != "" {
-		return version
+	built := ""
+	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "(devel)" {
+		built = info.Main.Version
 	}
-	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" && info.Main.Version != "(devel)" {
-		return info.Main.Version
-	}
-	return "0.1.0-dev"
+	return cmp.Or(version, built, "0.1.0-dev")
 }
 
 // suiteCommit is the commit that was built; "" where the build did not record it.
