@@ -32,10 +32,8 @@ func (f *runFlags) judge(ctx context.Context, c *cobra.Command) error {
 	defer cancel(nil)
 	screen := newScreen(c.ErrOrStderr(), f.display)
 	screen.follow()
-	o := f.options
-	o.Arguments = os.Args[1:]
-	o.Progress = f.progress(screen, cancel)
-	result, err := steps.Run(ctx, o)
+	f.options.Progress = f.progress(screen, cancel)
+	result, err := steps.Run(ctx, f.options)
 	screen.close()
 	if err != nil {
 		return err

@@ -56,8 +56,7 @@ func (f *replayFlags) replay(c *cobra.Command, args []string) error {
 	cfg.ReadOnly = result.Run.ReadOnly // what did not write does not write now
 	screen := newScreen(c.ErrOrStderr(), display{})
 	folder := filepath.Dir(f.result)
-	o := steps.Options{Seed: result.Run.Seed, Arguments: os.Args[1:], LedgerFile: filepath.Join(folder, "ledger.jsonl"),
-		Progress: screen.show}
+	o := steps.Options{Seed: result.Run.Seed, LedgerFile: filepath.Join(folder, "ledger.jsonl"), Progress: screen.show}
 	stop, err := open(c.Context(), cfg, "", &o)
 	if err != nil {
 		return err

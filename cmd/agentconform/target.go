@@ -59,7 +59,7 @@ func (t *targetFlags) loadNamed() (*config.Config, error) {
 // starts the bundled reference in the edition where the configuration names no target, and serves fixtures where it
 // wants them, until the returned function is called.
 func open(ctx context.Context, cfg *config.Config, edition string, o *steps.Options) (stop func(), err error) {
-	o.Config, o.Version, o.Commit = cfg, suiteVersion(), suiteCommit()
+	o.Config, o.Version, o.Commit, o.Arguments = cfg, suiteVersion(), suiteCommit(), os.Args[1:]
 	if o.Catalogue, o.Oracle, err = steps.Requirements(); err != nil {
 		return nil, err
 	}
