@@ -105,7 +105,7 @@ inconclusive or stopped, and no MUST failed).`,
 
 		SuggestionsMinimumDistance: 2,
 	}
-	root.Version = fullVersion(suiteVersion(), suiteCommit())
+	root.Version = fullVersion()
 	root.SetVersionTemplate("{{.Name}} {{.Version}}\n")
 	root.SetFlagErrorFunc(tellFlags)
 	root.AddCommand(newRun(), newInit(), newDoctor(), newServe(), newProve(), newReplay(), newExec(), newCompare(),

@@ -53,23 +53,17 @@ answer.`,
 	return c
 }
 
-// load reads flags and environment; no file. Users whose tokens are in the environment get names there.
-func (f *initFlags) load() (*config.Config, error) {
+func (f *initFlags) init(c *cobra.Command, _ []string) error {
 	given := f.addresses()
 	if f.edition != "" {
 		given["edition"] = f.edition
 	}
 	cfg, err := config.Load(config.Sources{Environ: os.Environ(), Flags: given, NoFile: true})
-	if err == nil && len(cfg.Addresses()) == 0 {
-		err = errors.New("no target is named: give --target URL, --agent-target URL, or both")
-	}
-	return cfg, err
-}
-
-func (f *initFlags) init(c *cobra.Command, _ []string) error {
-	cfg, err := f.load()
-	if err != nil {
+	switch {
+	case err != nil:
 		return err
+	case len(cfg.Addresses()) == 0:
+		return errors.New("no target is named: give --target URL, --agent-target URL, or both")
 	}
 	write := outfile.Create // does not replace a file that is made while the target is asked
 	if f.force {

@@ -19,9 +19,6 @@ import (
 	"github.com/agentconform/agentconform/reports/proof"
 )
 
-// softMemory is how much memory a self-test uses before garbage is collected more often.
-const softMemory = 3 << 30
-
 type proveFlags struct {
 	only                     []string
 	out, examples            string
@@ -82,7 +79,7 @@ func (f *proveFlags) prove(c *cobra.Command, _ []string) error {
 	}
 	// Hundreds of short runs allocate much and keep little: fewer garbage collections save a sixth of the time.
 	defer debug.SetGCPercent(debug.SetGCPercent(1200))
-	defer debug.SetMemoryLimit(debug.SetMemoryLimit(softMemory))
+	defer debug.SetMemoryLimit(debug.SetMemoryLimit(3 << 30)) // above it they are frequent again
 	options := prover.Options{
 		Only: f.only, Whole: f.whole, All: f.all, Replay: f.replay, Version: suiteVersion(), Describe: describe,
 		Done: func(row proof.Row, done, total int) { c.PrintErrf("[%d/%d] %s\n", done, total, lineOf(row)) },

@@ -34,8 +34,8 @@ source had uncommitted changes.`,
 			if format == "json" {
 				return writeJSON(c.OutOrStdout(), suite)
 			}
-			_, err = fmt.Fprintf(c.OutOrStdout(), "agentconform %s\ninterface %s, %s\n",
-				fullVersion(suite.Version, suite.Commit), suite.Interface, reports.Count(suite.Requirements, "requirement"))
+			_, err = fmt.Fprintf(c.OutOrStdout(), "agentconform %s\ninterface %s, %s\n", fullVersion(), suite.Interface,
+				reports.Count(suite.Requirements, "requirement"))
 			return err
 		},
 	}
@@ -76,6 +76,6 @@ func suiteCommit() string {
 }
 
 // fullVersion tells builds of one version apart.
-func fullVersion(version, commit string) string {
-	return version + " (commit " + cmp.Or(commit, "unknown") + ")"
+func fullVersion() string {
+	return suiteVersion() + " (commit " + cmp.Or(suiteCommit(), "unknown") + ")"
 }
