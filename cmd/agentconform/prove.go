@@ -36,14 +36,14 @@ func newProve() *cobra.Command {
   the reference. A failure is a false positive;
 - null implementations: servers that implement nothing. They must not be reported conformant;
 - with --all, generated mutants: each member of each answer dropped, changed, of another object or out of date, each
-  parameter and each member of a request ignored or changed, each check of credentials skipped. Any requirement must kill them,
-  unless the interface allows what they do. One that changed no exchange is not reached;
+  parameter and each member of a request ignored or changed, each check of credentials skipped. Any requirement must
+  kill them, unless the interface allows what they do. One that changed no exchange is not reached;
 - with --whole, one of ten mutants that are rows before a server that shares no code with the reference.
-Without --whole this is the gate, which takes a minute: a mutant is run against the scenarios of the requirement that must kill it,
-and equivalent mutants that change different places are tried together. With --whole each server is run against all scenarios:
-a mutant that fails a requirement that its fault does not declare has survived, too.
-The mutation score is the number of killed mutants of those that a request reached and the interface does not allow. A mutant that is only blocked or inconclusive has survived.
-The results are written to proof.json and proof.md.
+Without --whole this is the gate, which takes a minute: a mutant is run against the scenarios of the requirement that
+must kill it, and equivalent mutants that change different places are tried together. With --whole each server is run
+against all scenarios: a mutant that fails a requirement that its fault does not declare has survived, too.
+The mutation score is the number of killed mutants of those that a request reached and the interface does not allow. A
+mutant that is only blocked or inconclusive has survived. The results are written to proof.json and proof.md.
 
 Exit codes: 0 passed, 1 failed, 2 wrong usage, 3 interrupted.`,
 		Example: `  agentconform prove
@@ -57,15 +57,19 @@ Exit codes: 0 passed, 1 failed, 2 wrong usage, 3 interrupted.`,
 	}
 	flags := c.Flags()
 	flags.StringSliceVar(&f.only, "only", nil,
-		"`names` of faults, mutants or null implementations, groups of mutants (answers, parameters, bodies, access, independent-server), or IDs of requirements (with an ID, also all equivalent mutants); the unmodified reference is always tested")
+		"`names` of faults, mutants or null implementations, groups of mutants (answers, parameters, bodies, access, "+
+			"independent-server), or IDs of requirements (with an ID, also all equivalent mutants); the unmodified "+
+			"reference is always tested")
 	flags.StringVar(&f.out, "out", "agentconform-proof", "`folder` for proof.json and proof.md")
 	flags.BoolVar(&f.whole, "whole", false, "run all scenarios against each mutant")
 	flags.BoolVar(&f.all, "all", false,
 		"also try all generated mutants, which are derived from the contract, each until its first failure")
 	flags.BoolVar(&f.replay, "replay", false,
-		"also replay the findings of each fault: against the faulty server, the reference, a closed port, and with wrong credentials")
+		"also replay the findings of each fault: against the faulty server, the reference, a closed port, and with "+
+			"wrong credentials")
 	flags.StringVar(&f.examples, "examples", "",
-		"only the unmodified reference and one fault of each requirement; write their results into the `folder`, for list --result")
+		"only the unmodified reference and one fault of each requirement; write their results into the `folder`, for "+
+			"list --result")
 	flags.BoolVar(&f.list, "list", false, "list the faults, mutants and null implementations, and exit")
 	return c
 }
