@@ -45,29 +45,26 @@ rule, all others those that keep the rules. agentconform prove --examples writes
 			if err != nil {
 				return err
 			}
+			w := c.OutOrStdout()
 			if cases {
-				return listCases(c.OutOrStdout(), catalogue, format)
-			}
-			excluded, err := features.Excluded()
-			if err != nil {
-				return err
+				return listCases(w, catalogue, format)
 			}
 			switch format {
 			case "table":
-				return listTable(c.OutOrStdout(), catalogue, excluded)
+				return listTable(w, catalogue)
 			case "json":
 				document := struct {
 					Requirements []explanation        `json:"requirements"`
 					Excluded     []features.Exclusion `json:"excluded"`
-				}{Excluded: excluded}
+				}{Excluded: features.Excluded()}
 				for _, r := range catalogue.Requirements {
 					document.Requirements = append(document.Requirements, explain(r))
 				}
-				return writeJSON(c.OutOrStdout(), document)
+				return writeJSON(w, document)
 			case "markdown":
-				return features.Markdown(c.OutOrStdout(), catalogue)
+				return features.Markdown(w, catalogue)
 			}
-			return listHTML(c.OutOrStdout(), catalogue, excluded, results)
+			return listHTML(w, catalogue, results)
 		},
 	}
 	c.Flags().BoolVar(&cases, "cases", false, "what a client may send by the contract, each with its scenarios")
@@ -76,7 +73,7 @@ rule, all others those that keep the rules. agentconform prove --examples writes
 	return c
 }
 
-func listTable(w io.Writer, c *features.Catalogue, excluded []features.Exclusion) error {
+func listTable(w io.Writer, c *features.Catalogue) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(t, "ID\tLEVEL\tSECTION\tSCENARIOS\tREQUIREMENT")
 	for _, r := range c.Requirements {
@@ -87,7 +84,7 @@ func listTable(w io.Writer, c *features.Catalogue, excluded []features.Exclusion
 	}
 	fmt.Fprintf(w, "\n%s, %s\n\nExcluded:\n", reports.Count(len(c.Requirements), "requirement"),
 		reports.Count(len(c.Scenarios()), "scenario"))
-	for _, e := range excluded {
+	for _, e := range features.Excluded() {
 		fmt.Fprintf(w, "  %s (section %s): %s\n", e.Subject, e.Section, e.Reason)
 	}
 	return nil
