@@ -15,6 +15,7 @@ import (
 	messages "github.com/cucumber/messages/go/v21"
 
 	"github.com/agentconform/agentconform/reports"
+	"github.com/agentconform/agentconform/spec/spelling"
 )
 
 //go:embed *.feature control_plane/*.feature agent_server/*.feature
@@ -202,6 +203,15 @@ func (c *Catalogue) Find(id string) *Requirement {
 		}
 	}
 	return nil
+}
+
+// Nearest returns the ID that was probably meant, or "".
+func (c *Catalogue) Nearest(id string) string {
+	var ids []string
+	for _, r := range c.Requirements {
+		ids = append(ids, r.ID)
+	}
+	return spelling.Nearest(strings.ToUpper(id), ids)
 }
 
 // Digest identifies the requirements: "sha256:" and the hash over the names and contents of all feature files, in the

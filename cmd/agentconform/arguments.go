@@ -38,15 +38,7 @@ func knownCommand(c *cobra.Command, args []string) error {
 		return nil
 	}
 	return fmt.Errorf("unknown command %q; %sagentconform --help lists the commands", rest[0],
-		meant(spelling.Either(c.Root().SuggestionsFor(rest[0]))))
-}
-
-// meant asks whether a name was meant; nothing where there is none.
-func meant(name string) string {
-	if name == "" {
-		return ""
-	}
-	return "did you mean " + name + "? "
+		spelling.Meant(spelling.Either(c.Root().SuggestionsFor(rest[0]))))
 }
 
 // refuseEmpty refuses a flag that names something and is empty: a variable of CI that is not set would have something
@@ -69,7 +61,7 @@ func tellFlags(c *cobra.Command, err error) error {
 		c.Flags().VisitAll(func(f *pflag.Flag) { names = append(names, "--"+f.Name) })
 		near = spelling.Nearest("--"+unknown.GetSpecifiedName(), names)
 	}
-	return fmt.Errorf("%w; %s%s --help lists the flags", err, meant(near), c.CommandPath())
+	return fmt.Errorf("%w; %s%s --help lists the flags", err, spelling.Meant(near), c.CommandPath())
 }
 
 // choice is the value of a flag that takes one of a few words.

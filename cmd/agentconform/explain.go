@@ -35,7 +35,7 @@ it. Each fault can be served (agentconform serve --fault NAME) to see what a run
 				r := catalogue.Find(id)
 				if r == nil {
 					return fmt.Errorf("no requirement has the ID %q; %sagentconform list shows all", id,
-						meant(nearestID(catalogue, id)))
+						spelling.Meant(catalogue.Nearest(id)))
 				}
 				all = append(all, explain(r))
 			}
@@ -88,15 +88,6 @@ func explain(r *features.Requirement) explanation {
 		}
 	}
 	return e
-}
-
-// nearestID is the ID that was probably meant, "" where there is none.
-func nearestID(c *features.Catalogue, id string) string {
-	var ids []string
-	for _, r := range c.Requirements {
-		ids = append(ids, r.ID)
-	}
-	return spelling.Nearest(strings.ToUpper(id), ids)
 }
 
 func (e explanation) text() string {

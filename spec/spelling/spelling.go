@@ -6,6 +6,14 @@ import (
 	"strings"
 )
 
+// Meant asks whether a name was meant, before what else can be done: "did you mean a? "; "" where there is none.
+func Meant(name string) string {
+	if name == "" {
+		return ""
+	}
+	return "did you mean " + name + "? "
+}
+
 // Either lists names in words: "a, b or c".
 func Either(names []string) string {
 	last := len(names) - 1

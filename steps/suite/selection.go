@@ -102,7 +102,8 @@ func (s Selection) skips(q *features.Requirement) bool {
 func checkIDs(c *features.Catalogue, flag string, ids []string) error {
 	for _, id := range ids {
 		if len(matching(c, id)) == 0 {
-			return fmt.Errorf("%s %s: no requirement has this ID; agentconform list shows all", flag, id)
+			return fmt.Errorf("%s %s: no requirement has this ID; %sagentconform list shows all", flag, id,
+				spelling.Meant(c.Nearest(id)))
 		}
 	}
 	return nil
