@@ -43,9 +43,10 @@ a line of the ledger could not be read.`,
 		RunE: f.clean,
 	}
 	f.add(c)
-	c.Flags().StringVar(&f.ledger, "ledger", filepath.Join(defaultOut, "ledger.jsonl"), "ledger `file` of the runs")
-	c.Flags().StringVar(&f.run, "run", "", "remove only what the run with this `ID` created")
-	c.Flags().BoolVar(&f.dryRun, "dry-run", false, "print what would be removed, and remove nothing")
+	flags := c.Flags()
+	flags.StringVar(&f.ledger, "ledger", filepath.Join(defaultOut, "ledger.jsonl"), "ledger `file` of the runs")
+	flags.StringVar(&f.run, "run", "", "remove only what the run with this `ID` created")
+	flags.BoolVar(&f.dryRun, "dry-run", false, "print what would be removed, and remove nothing")
 	return c
 }
 

@@ -146,8 +146,7 @@ func newMan() *cobra.Command {
 	}
 }
 
-// troff writes a text in the language of troff, in which a backslash, a hyphen, and a dot that begins a line mean
-// something else.
+// troff escapes what means something else there: a backslash, a hyphen, and a dot that begins a line.
 var troff = strings.NewReplacer(`\`, `\e`, "-", `\-`, "\n", "\n"+`\&`)
 
 // section is the help of a command with its own line breaks.

@@ -71,7 +71,8 @@ func examine(c *cobra.Command, target *targetFlags, try bool, color string) erro
 		return &exit{fmt.Errorf("examining the target: %w", err), exitIncomplete}
 	}
 	e.Checks = slices.Insert(e.Checks, 0, doctor.Check{State: doctor.Fine, Subject: "configuration", Found: source})
-	if err := showExamination(c.OutOrStdout(), e, colored(color, columns(c.OutOrStdout()) > 0, false)); err != nil {
+	out := c.OutOrStdout()
+	if err := showExamination(out, e, colored(color, columns(out) > 0, false)); err != nil {
 		return err
 	}
 	return failed(!e.Testable(), exitIncomplete)

@@ -28,7 +28,9 @@ Exit codes: that of the command; 2 wrong usage or configuration.`,
 				return err
 			}
 			command := exec.CommandContext(c.Context(), args[0], args[1:]...)
-			command.Stdin, command.Stdout, command.Stderr = c.InOrStdin(), c.OutOrStdout(), c.ErrOrStderr()
+			command.Stdin = c.InOrStdin()
+			command.Stdout = c.OutOrStdout()
+			command.Stderr = c.ErrOrStderr()
 			command.Env = append(os.Environ(), cfg.Environment()...)
 			err = command.Run()
 			if ended, is := errors.AsType[*exec.ExitError](err); is {

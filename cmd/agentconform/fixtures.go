@@ -74,12 +74,14 @@ func fillFrom(cfg *config.Config, material *fixtures.Material, at fixtures.Place
 		role, _ := u.Fields["role"].(string)
 		role = cmp.Or(role, fmt.Sprintf("role-%d", i+1))
 		if cfg.AgentTarget == "" {
-			u.Identity, u.Fields = u.Owner(), map[string]any{"role": role} // no other field is accepted
+			u.Identity = u.Owner()
+			u.Fields = map[string]any{"role": role} // no other field is accepted
 		}
 		if u.Token == "" {
 			continue // of an agent server with an address of its own
 		}
-		secrets.Users = append(secrets.Users, fixtures.User{Name: u.Name, Token: u.Token, Identity: u.Owner(), Role: role})
+		told := fixtures.User{Name: u.Name, Token: u.Token, Identity: u.Owner(), Role: role}
+		secrets.Users = append(secrets.Users, told)
 	}
 	edition := cmp.Or(cfg.Edition, config.Cloud)
 	if cfg.Edition == "" && cfg.Source() == config.ExternalContainer {

@@ -50,7 +50,7 @@ func (f *runFlags) judge(ctx context.Context, c *cobra.Command) error {
 	return &exit{reported, overview.Of(result).Display().Exit}
 }
 
-// readExploreCase reads the sequence that is to be repeated, where one is.
+// readExploreCase reads the sequence that is to be repeated, if any.
 func (f *runFlags) readExploreCase() error {
 	if f.exploreCase == "" {
 		return nil
@@ -66,7 +66,7 @@ func (f *runFlags) readExploreCase() error {
 }
 
 // progress shows the events of a run and, with --fail-fast, ends it when a requirement has failed that decides the
-// verdict. One that has an entry in the baseline goes on: its failure is known.
+// verdict. It goes on where the failure is known, or a known one may explain it.
 func (f *runFlags) progress(screen *screen, end context.CancelCauseFunc) func(target.Event) {
 	return func(e target.Event) {
 		screen.show(e)
@@ -74,7 +74,6 @@ func (f *runFlags) progress(screen *screen, end context.CancelCauseFunc) func(ta
 			return
 		}
 		q := f.options.Catalogue.Find(e.Text)
-		// A known failure, or one that a known failure may explain.
 		covered := f.known != nil && slices.ContainsFunc(append(slices.Clone(q.After), q.ID), f.known.Names)
 		if !covered {
 			end(&steps.Stopped{By: "--fail-fast: " + q.ID + " failed"})
@@ -94,15 +93,17 @@ func (f *runFlags) write(c *cobra.Command, result *reports.Result) error {
 		f.tell(c, "wrote %s with %s%s", written.File, reports.Count(len(written.Known)+len(written.Flaky), "known failure"),
 			incomplete(written))
 	}
+	out := c.OutOrStdout()
 	if f.format == formatJSON {
-		return result.WriteJSON(c.OutOrStdout())
+		return result.WriteJSON(out)
 	}
-	isPlain, width := f.format == formatPlain, columns(c.OutOrStdout())
+	isPlain := f.format == formatPlain
+	width := columns(out)
 	shown := console.Options{Color: colored(f.color, width > 0, isPlain), Out: f.out, Quiet: f.quiet}
 	if !isPlain {
 		shown.Width = width
 	}
-	return console.Write(c.OutOrStdout(), result, shown)
+	return console.Write(out, result, shown)
 }
 
 // tell writes a notice to standard error, unless the run is to be quiet.
@@ -112,7 +113,7 @@ func (f *runFlags) tell(c *cobra.Command, format string, args ...any) {
 	}
 }
 
-// loadBaseline reads the known failures, where a file of them is named.
+// loadBaseline reads the known failures, if any.
 func (f *runFlags) loadBaseline(c *cobra.Command) (err error) {
 	if f.baseline == "" {
 		return nil

@@ -183,7 +183,8 @@ func (f *runFlags) prepare(c *cobra.Command) (*config.Config, error) {
 	if err != nil {
 		return nil, err
 	}
-	cfg.ReadOnly, f.bundled = f.readOnly, len(cfg.Addresses()) == 0
+	cfg.ReadOnly = f.readOnly
+	f.bundled = len(cfg.Addresses()) == 0
 	if f.strict && !slices.Contains(f.options.FailOn, "should") {
 		f.options.FailOn = append(f.options.FailOn, "should")
 	}

@@ -28,11 +28,13 @@ func listHTML(w io.Writer, c *features.Catalogue, files []string) error {
 		if err != nil {
 			return err
 		}
-		known, name := false, strings.TrimSuffix(filepath.Base(file), ".json")
+		known := false
+		name := strings.TrimSuffix(filepath.Base(file), ".json")
 		for r := range reports.Each(page.Rules) {
 			at := slices.IndexFunc(r.Faults, func(f html.Fault) bool { return f.Name == name })
 			if at >= 0 {
-				known, r.Breaks = true, cmp.Or(r.Breaks, breaking(r.ID, r.Faults[at], result))
+				known = true
+				r.Breaks = cmp.Or(r.Breaks, breaking(r.ID, r.Faults[at], result))
 			}
 		}
 		if !known {

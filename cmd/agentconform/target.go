@@ -59,7 +59,10 @@ func (t *targetFlags) loadNamed() (*config.Config, error) {
 // starts the bundled reference in the edition where the configuration names no target, and serves fixtures where it
 // wants them, until the returned function is called.
 func open(ctx context.Context, cfg *config.Config, edition string, o *steps.Options) (stop func(), err error) {
-	o.Config, o.Version, o.Commit, o.Arguments = cfg, suiteVersion(), suiteCommit(), os.Args[1:]
+	o.Config = cfg
+	o.Version = suiteVersion()
+	o.Commit = suiteCommit()
+	o.Arguments = os.Args[1:]
 	if o.Catalogue, o.Oracle, err = steps.Requirements(); err != nil {
 		return nil, err
 	}
@@ -84,10 +87,15 @@ func startBundled(ctx context.Context, cfg *config.Config, edition string) (stop
 		return nil, &exit{fmt.Errorf("starting the bundled reference: %w", err), exitIncomplete}
 	}
 	// It is in this process, and has its own credentials.
-	cfg.Headers, cfg.TLS, cfg.Proxy, cfg.Resolve, cfg.Socket = config.Headers{}, config.TLS{}, "", nil, config.Sockets{}
+	cfg.Headers = config.Headers{}
+	cfg.TLS = config.TLS{}
+	cfg.Proxy = ""
+	cfg.Resolve = nil
+	cfg.Socket = config.Sockets{}
 	cfg.SecretFiles = nil
+	cfg.Fixtures.Serve = ""
+	cfg.Fixtures.Advertise = ""
 	describe(cfg, server)
-	cfg.Fixtures.Serve, cfg.Fixtures.Advertise = "", ""
 	stop = func() { _ = server.Close() } // its data is temporary, and nothing is left to do about it
 	if err := cfg.Complete(); err != nil {
 		stop()
@@ -103,8 +111,10 @@ func describe(cfg *config.Config, server *reference.Server) {
 	cfg.Target = server.ControlPlaneURL()
 	cfg.Implementation = reports.Implementation{Name: "agentconform reference", Version: suiteVersion()}
 	cfg.Edition = string(set.Edition)
-	cfg.Credentials, cfg.OtherTenant = config.Credentials(set.Owner), config.Credentials(set.OtherTenant)
-	cfg.TenantIDAlone, cfg.SeparateCredentials = true, true
+	cfg.Credentials = config.Credentials(set.Owner)
+	cfg.OtherTenant = config.Credentials(set.OtherTenant)
+	cfg.TenantIDAlone = true
+	cfg.SeparateCredentials = true
 	cfg.Create = config.Create{Body: set.Create, Refused: set.RefusedCreate}
 	cfg.Alternatives = config.Alternatives{
 		RepoRef: set.SecondRef, TagRef: set.TagRef, BrokenRef: set.BrokenRef, Commits: set.CommitIDs,
