@@ -28,13 +28,13 @@ type exit struct {
 	code int
 }
 
-// reported has no message: the report has said why the program ends with the code, which may be 0.
-var reported = errors.New("")
+// errReported has no message: the report has said why the program ends with the code, which may be 0.
+var errReported = errors.New("")
 
 // failed ends the program with a code where something has failed, after the report has said what.
 func failed(is bool, code int) error {
 	if is {
-		return &exit{reported, code}
+		return &exit{errReported, code}
 	}
 	return nil
 }

@@ -34,7 +34,7 @@ Exit codes: that of the command; 2 wrong usage or configuration.`,
 			command.Env = append(os.Environ(), cfg.Environment()...)
 			err = command.Run()
 			if ended, is := errors.AsType[*exec.ExitError](err); is {
-				return &exit{reported, ended.ExitCode()}
+				return &exit{errReported, ended.ExitCode()}
 			} else if err != nil {
 				return fmt.Errorf("running the command: %w", err)
 			}

@@ -47,7 +47,7 @@ func (f *runFlags) judge(ctx context.Context, c *cobra.Command) error {
 	if err := f.leadOn(c.OutOrStdout(), result); err != nil {
 		return err
 	}
-	return &exit{reported, overview.Of(result).Display().Exit}
+	return &exit{errReported, overview.Of(result).Display().Exit}
 }
 
 // readExploreCase reads the sequence that is to be repeated, if any.

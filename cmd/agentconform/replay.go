@@ -73,7 +73,7 @@ func (f *replayFlags) replay(c *cobra.Command, args []string) error {
 		text := reports.Joined("; remove with ", "not cleaned up: "+cleanup.WhatIsLeft, cleanup.Command)
 		c.PrintErrln(safe.Line(text))
 	}
-	return &exit{reported, tellAnswers(c, answers)}
+	return &exit{errReported, tellAnswers(c, answers)}
 }
 
 // findings reads the result and finds what is meant: all that a file holds, or those that have the name.
