@@ -15,20 +15,21 @@ import (
 	messages "github.com/cucumber/messages/go/v21"
 
 	"github.com/agentconform/agentconform/reports"
+	"github.com/agentconform/agentconform/spec/spelling"
 )
 
 //go:embed *.feature control_plane/*.feature agent_server/*.feature
 var files embed.FS
 
-// Profiles are the parts of the interface that a target may claim.
+// The profiles are the parts of the interface that a target may claim.
 const (
 	ControlPlane = "control-plane"
 	AgentServer  = "agent-server"
 	EndToEnd     = "end-to-end"
 )
 
-// profiles are all of them, in the order of the interface.
-var profiles = []string{ControlPlane, AgentServer, EndToEnd}
+// Profiles are all of them, in the order of the interface.
+var Profiles = []string{ControlPlane, AgentServer, EndToEnd}
 
 // Tags that steer the run rather than describe a requirement.
 const (
@@ -190,7 +191,7 @@ func binding(l reports.Level) int {
 
 // sort puts the parts of the interface into its own order; within a part the files stay in that of their names.
 func (c *Catalogue) sort() {
-	part := func(profile string) int { return slices.Index(profiles, profile) }
+	part := func(profile string) int { return slices.Index(Profiles, profile) }
 	slices.SortStableFunc(c.Requirements, func(a, b *Requirement) int { return part(a.Profile) - part(b.Profile) })
 	slices.SortStableFunc(c.Files, func(a, b File) int { return part(a.profile()) - part(b.profile()) })
 }
@@ -203,6 +204,15 @@ func (c *Catalogue) Find(id string) *Requirement {
 		}
 	}
 	return nil
+}
+
+// Nearest returns the ID that was probably meant, or "".
+func (c *Catalogue) Nearest(id string) string {
+	var ids []string
+	for _, r := range c.Requirements {
+		ids = append(ids, r.ID)
+	}
+	return spelling.Nearest(strings.ToUpper(id), ids)
 }
 
 // Digest identifies the requirements: "sha256:" and the hash over the names and contents of all feature files, in the

@@ -49,7 +49,7 @@ type Claims []string
 
 // ClaimWords are the words that a claim may hold: the profiles, then the capabilities.
 func ClaimWords() []string {
-	words := slices.Clone(profiles)
+	words := slices.Clone(Profiles)
 	for _, c := range capabilities {
 		if !slices.Contains(words, c.Name) {
 			words = append(words, c.Name)

@@ -25,10 +25,6 @@ var parts = []struct{ profile, title string }{
 
 // Markdown writes the page that lists the requirements, what is excluded, and what a conforming target may vary.
 func Markdown(w io.Writer, c *Catalogue) error {
-	excluded, err := Excluded()
-	if err != nil {
-		return err
-	}
 	var b bytes.Buffer
 	b.WriteString(head)
 	for _, part := range parts {
@@ -55,7 +51,7 @@ func Markdown(w io.Writer, c *Catalogue) error {
 		}
 	}
 	b.WriteString("\n## Excluded, with the reason\n\n| subject | section | reason |\n| --- | --- | --- |\n")
-	for _, e := range excluded {
+	for _, e := range Excluded() {
 		fmt.Fprintf(&b, "| %s | %s | %s |\n", marked(e.Subject), e.Section, marked(e.Reason))
 	}
 	b.WriteString("\n## What a conforming target may vary\n")
@@ -67,7 +63,7 @@ func Markdown(w io.Writer, c *Catalogue) error {
 			}
 		}
 	}
-	_, err = w.Write(b.Bytes())
+	_, err := w.Write(b.Bytes())
 	return err
 }
 
@@ -137,10 +133,9 @@ type Exclusion struct {
 }
 
 // Excluded returns what no requirement judges, with the reasons.
-func Excluded() ([]Exclusion, error) {
-	var list []Exclusion
+func Excluded() (list []Exclusion) {
 	if err := yaml.Unmarshal(excludedFile, &list); err != nil {
-		return nil, fmt.Errorf("reading the excluded subjects: %w", err)
+		panic(err) // the file is a part of the program
 	}
-	return list, nil
+	return list
 }

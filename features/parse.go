@@ -76,7 +76,7 @@ func (p *parser) rule(rule *messages.Rule) (*Requirement, error) {
 			r.Level = level
 		} else if slices.Contains(Subjects, tag.Name) {
 			r.Subject = name
-		} else if slices.Contains(profiles, name) {
+		} else if slices.Contains(Profiles, name) {
 			r.Profile = name
 		}
 	}
@@ -147,7 +147,7 @@ func (p *parser) scenario(pickle *messages.Pickle) (*Scenario, error) {
 func describes(tag string) bool {
 	return idTag.MatchString(tag) || sectionTag.MatchString(tag) || afterTag.MatchString(tag) || levels[tag] != "" ||
 		slices.Contains(Subjects, tag) || slices.Contains([]string{TagLast, TagSlow}, tag) ||
-		slices.Contains(profiles, strings.TrimPrefix(tag, "@"))
+		slices.Contains(Profiles, strings.TrimPrefix(tag, "@"))
 }
 
 // cutQuote splits the quote of the interface, with which a description may begin, from what follows it. The quote ends

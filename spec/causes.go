@@ -110,9 +110,9 @@ func keyword(k jsonschema.ErrorKind) string {
 func expected(k jsonschema.ErrorKind) string {
 	switch k := k.(type) {
 	case *kind.Type:
-		return oneOf(k.Want)
+		return spelling.Either(k.Want)
 	case *kind.Enum:
-		return oneOf(wanted(k.Want))
+		return spelling.Either(wanted(k.Want))
 	case *kind.Format:
 		return "a " + k.Want
 	case *kind.Minimum:
@@ -131,15 +131,4 @@ func wanted(values []any) []string {
 		list = append(list, excerpt(v))
 	}
 	return list
-}
-
-// oneOf is a list in words: "a, b or c".
-func oneOf(list []string) string {
-	switch len(list) {
-	case 0:
-		return "nothing"
-	case 1:
-		return list[0]
-	}
-	return strings.Join(list[:len(list)-1], ", ") + " or " + list[len(list)-1]
 }

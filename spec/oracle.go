@@ -8,6 +8,8 @@ import (
 	"strings"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
+
+	"github.com/agentconform/agentconform/spec/spelling"
 )
 
 // Oracle judges exchanges against the contract. It is safe for concurrent use; make one and share it.
@@ -73,7 +75,7 @@ func (op *operation) judge(x Exchange) []Violation {
 	declared := op.response(x.Status)
 	switch {
 	case declared == nil:
-		return []Violation{{Keyword: "status", Expected: "status " + oneOf(op.Statuses),
+		return []Violation{{Keyword: "status", Expected: "status " + spelling.Either(op.Statuses),
 			Actual: "status " + strconv.Itoa(x.Status)}}
 	case x.Status == http.StatusNoContent && len(x.Body) > 0:
 		return []Violation{{Keyword: "body", Expected: "no body with status 204", Actual: excerptBytes(x.Body)}}

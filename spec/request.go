@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/agentconform/agentconform/spec/spelling"
 )
 
 // JudgeRequest lists what is wrong with a request of our own that was meant to be right. Credentials are not judged:
@@ -66,7 +68,8 @@ func (p *parameter) judge(text string) []Violation {
 	if p.List {
 		for _, item := range strings.Split(text, ",") {
 			if !slices.Contains(p.Enum, item) {
-				violations = append(violations, Violation{Keyword: "enum", Expected: oneOf(p.Enum), Actual: excerptText(item)})
+				violations = append(violations, Violation{Keyword: "enum", Expected: spelling.Either(p.Enum),
+					Actual: excerptText(item)})
 			}
 		}
 	}

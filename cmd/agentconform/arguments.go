@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -39,21 +38,7 @@ func knownCommand(c *cobra.Command, args []string) error {
 		return nil
 	}
 	return fmt.Errorf("unknown command %q; %sagentconform --help lists the commands", rest[0],
-		meant(either(c.Root().SuggestionsFor(rest[0]))))
-}
-
-// meant asks whether a name was meant; nothing where there is none.
-func meant(name string) string {
-	if name == "" {
-		return ""
-	}
-	return "did you mean " + name + "? "
-}
-
-// either is a list in words: "a, b or c".
-func either(words []string) string {
-	last := max(len(words)-2, 0)
-	return strings.Join(append(words[:last:last], strings.Join(words[last:], " or ")), ", ")
+		spelling.Meant(spelling.Either(c.Root().SuggestionsFor(rest[0]))))
 }
 
 // refuseEmpty refuses a flag that names something and is empty: a variable of CI that is not set would have something
@@ -76,7 +61,7 @@ func tellFlags(c *cobra.Command, err error) error {
 		c.Flags().VisitAll(func(f *pflag.Flag) { names = append(names, "--"+f.Name) })
 		near = spelling.Nearest("--"+unknown.GetSpecifiedName(), names)
 	}
-	return fmt.Errorf("%w; %s%s --help lists the flags", err, meant(near), c.CommandPath())
+	return fmt.Errorf("%w; %s%s --help lists the flags", err, spelling.Meant(near), c.CommandPath())
 }
 
 // choice is the value of a flag that takes one of a few words.
@@ -87,16 +72,11 @@ type choice struct {
 
 // addChoice adds such a flag, with its completion. The help lists the words, and then what more there is to say.
 func addChoice(c *cobra.Command, value *string, name, more string, words ...string) {
-	c.Flags().Var(choice{value, words}, name, either(words)+more)
+	c.Flags().Var(choice{value, words}, name, spelling.Either(words)+more)
 	_ = c.RegisterFlagCompletionFunc(name, cobra.FixedCompletions(words, cobra.ShellCompDirectiveNoFileComp))
 }
 
-func (v choice) String() string {
-	if v.value == nil { // pflag asks the zero value
-		return ""
-	}
-	return *v.value
-}
+func (v choice) String() string { return *v.value }
 
 // Type is what the help calls the value.
 func (choice) Type() string { return "word" }
@@ -104,7 +84,7 @@ func (choice) Type() string { return "word" }
 // Set takes the value of the flag.
 func (v choice) Set(word string) error {
 	if !slices.Contains(v.words, word) {
-		return errors.New("give " + either(v.words))
+		return errors.New("give " + spelling.Either(v.words))
 	}
 	*v.value = word
 	return nil

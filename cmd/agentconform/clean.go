@@ -23,7 +23,7 @@ type cleanFlags struct {
 	dryRun      bool
 }
 
-func newClean(io streams) *cobra.Command {
+func newClean() *cobra.Command {
 	f := &cleanFlags{}
 	c := &cobra.Command{
 		Use:   "clean",
@@ -40,16 +40,17 @@ a line of the ledger could not be read.`,
   agentconform clean --config vendor.yaml --ledger out/ledger.jsonl --run 3f2a91c0
   agentconform clean --config vendor.yaml --dry-run`,
 		Args: noArguments("name the ledger with --ledger, the run with --run and the target with --config"),
-		RunE: func(c *cobra.Command, _ []string) error { return f.clean(c, io) },
+		RunE: f.clean,
 	}
 	f.add(c)
-	c.Flags().StringVar(&f.ledger, "ledger", filepath.Join(defaultOut, "ledger.jsonl"), "ledger `file` of the runs")
-	c.Flags().StringVar(&f.run, "run", "", "remove only what the run with this `ID` created")
-	c.Flags().BoolVar(&f.dryRun, "dry-run", false, "print what would be removed, and remove nothing")
+	flags := c.Flags()
+	flags.StringVar(&f.ledger, "ledger", filepath.Join(defaultOut, "ledger.jsonl"), "ledger `file` of the runs")
+	flags.StringVar(&f.run, "run", "", "remove only what the run with this `ID` created")
+	flags.BoolVar(&f.dryRun, "dry-run", false, "print what would be removed, and remove nothing")
 	return c
 }
 
-func (f *cleanFlags) clean(c *cobra.Command, io streams) error {
+func (f *cleanFlags) clean(c *cobra.Command, _ []string) error {
 	cfg, err := f.loadNamed()
 	if err != nil {
 		return err
@@ -67,33 +68,29 @@ func (f *cleanFlags) clean(c *cobra.Command, io streams) error {
 		}
 	}
 	for _, d := range damaged {
-		fmt.Fprintf(io.out, "%s:%d: cannot be read; what it names may still exist: %s\n", safe.Line(f.ledger), d.Line,
+		c.Printf("%s:%d: cannot be read; what it names may still exist: %s\n", safe.Line(f.ledger), d.Line,
 			safe.Line(safe.Ellipsis(d.Text, 120)))
 	}
 	if f.dryRun {
 		for _, e := range left {
-			fmt.Fprintf(io.out, "%s would be removed\n", nameOf(left, e.LedgerEntry))
+			c.Printf("%s would be removed\n", nameOf(left, e.LedgerEntry))
 		}
-		fmt.Fprintf(io.out, "%d would be removed\n", len(left))
+		c.Printf("%d would be removed\n", len(left))
 		return nil
 	}
-	removed, err := f.remove(c, cfg, left, io)
+	removed, err := f.remove(c, cfg, left)
+	if err == nil && len(damaged) > 0 {
+		err = fmt.Errorf("not every line of %s could be read: "+
+			"remove what these lines name by hand, then delete the lines", f.ledger)
+	}
 	if err != nil {
-		return &exit{exitIncomplete, err}
+		return &exit{err, exitIncomplete}
 	}
-	if len(damaged) > 0 {
-		return &exit{exitIncomplete, fmt.Errorf("not every line of %s could be read: "+
-			"remove what these lines name by hand, then delete the lines", f.ledger)}
-	}
-	if removed < len(left) {
-		return failed(exitIncomplete)
-	}
-	return nil
+	return failed(removed < len(left), exitIncomplete)
 }
 
 // remove removes what was left, tells what could not be removed and how much was, and notes that in the ledger.
-func (f *cleanFlags) remove(c *cobra.Command, cfg *config.Config, left []evidence.Left,
-	io streams) (removed int, err error) {
+func (f *cleanFlags) remove(c *cobra.Command, cfg *config.Config, left []evidence.Left) (removed int, err error) {
 	ledger, err := evidence.ContinueLedger(f.ledger)
 	if err != nil {
 		return 0, err
@@ -102,16 +99,16 @@ func (f *cleanFlags) remove(c *cobra.Command, cfg *config.Config, left []evidenc
 	var noted error
 	err = suite.Clean(c.Context(), cfg, left, func(e reports.LedgerEntry) {
 		if !e.Removed {
-			fmt.Fprintf(io.out, "%s not removed: %s\n", nameOf(left, e), safe.Line(e.Reason))
+			c.Printf("%s not removed: %s\n", nameOf(left, e), safe.Line(e.Reason))
 			return
 		}
 		removed++
 		noted = errors.Join(noted, ledger.Tried(e))
 	})
 	if len(left) == 0 {
-		fmt.Fprintln(io.out, "nothing to remove")
+		c.Println("nothing to remove")
 	} else {
-		fmt.Fprintf(io.out, "%d of %d removed\n", removed, len(left))
+		c.Printf("%d of %d removed\n", removed, len(left))
 	}
 	return removed, errors.Join(err, noted)
 }

@@ -22,33 +22,21 @@ const (
 	exitIncomplete    = 3
 )
 
-// streams are where the program reads and writes.
-type streams struct {
-	in       io.Reader
-	out, err io.Writer
-}
-
-// exit is an error that ends the program with a code. One without a message was reported already.
+// exit is an error that ends the program with a code.
 type exit struct {
+	error
 	code int
-	err  error
 }
 
-func (e *exit) Error() string {
-	if e.err == nil {
-		return ""
-	}
-	return e.err.Error()
-}
+// errReported has no message: the report has said why the program ends with the code, which may be 0.
+var errReported = errors.New("")
 
-func (e *exit) Unwrap() error { return e.err }
-
-// failed ends the program with a code, after the report has said why.
-func failed(code int) error {
-	if code == exitConformant {
-		return nil
+// failed ends the program with a code where something has failed, after the report has said what.
+func failed(is bool, code int) error {
+	if is {
+		return &exit{errReported, code}
 	}
-	return &exit{code: code}
+	return nil
 }
 
 // unwritten says of what could not be written how another place is named: "file with --output". It is nil where err is.
@@ -61,17 +49,21 @@ func unwritten(what string, err error, other string) error {
 
 // tellInterrupt says that an interrupted command goes on to remove what it created, until the returned function is
 // called.
-func tellInterrupt(ctx context.Context, io streams) (stop func() bool) {
-	return context.AfterFunc(ctx, func() {
-		fmt.Fprintln(io.err, "Interrupted: removing what was created. "+
+func tellInterrupt(c *cobra.Command) (stop func() bool) {
+	return context.AfterFunc(c.Context(), func() {
+		c.PrintErrln("Interrupted: removing what was created. " +
 			"Ctrl-C again quits at once; agentconform clean removes the rest then")
 	})
 }
 
-// execute runs the command line and returns the exit code. What is no exit of ours is a mistake in the use.
-func execute(ctx context.Context, args []string, io streams) int {
-	root := newRoot(io)
+// execute runs the command line and returns the exit code. What is no exit of ours is a mistake in the use. All that is
+// printed goes to stdout, but for errors, warnings and progress.
+func execute(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
+	root := newRoot()
 	root.SetArgs(args)
+	root.SetIn(stdin)
+	root.SetOut(stdout)
+	root.SetErr(stderr)
 	err := root.ExecuteContext(ctx)
 	if err == nil {
 		return exitConformant
@@ -81,12 +73,12 @@ func execute(ctx context.Context, args []string, io streams) int {
 		code = known.code
 	}
 	if message := err.Error(); message != "" {
-		fmt.Fprintln(io.err, "agentconform: "+safe.Terminal(message))
+		root.PrintErrln("agentconform: " + safe.Terminal(message))
 	}
 	return code
 }
 
-func newRoot(io streams) *cobra.Command {
+func newRoot() *cobra.Command {
 	root := &cobra.Command{
 		Use:   "agentconform",
 		Short: "Conformance test suite for agent control planes and agent servers",
@@ -113,15 +105,11 @@ inconclusive or stopped, and no MUST failed).`,
 
 		SuggestionsMinimumDistance: 2,
 	}
-	root.Version = fullVersion(suiteVersion(), suiteCommit())
+	root.Version = fullVersion()
 	root.SetVersionTemplate("{{.Name}} {{.Version}}\n")
 	root.SetFlagErrorFunc(tellFlags)
-	root.SetIn(io.in)
-	root.SetOut(io.out)
-	root.SetErr(io.err)
-	root.AddCommand(newRun(io), newInit(io), newDoctor(io), newServe(io), newProve(io), newReplay(io), newExec(io),
-		newCompare(io), newClean(io), newList(io), newExplain(io), newSchema(io), newVersion(io), newContainer(io),
-		newMan(io), configTopic())
+	root.AddCommand(newRun(), newInit(), newDoctor(), newServe(), newProve(), newReplay(), newExec(), newCompare(),
+		newClean(), newList(), newExplain(), newSchema(), newVersion(), newContainer(), newMan(), configTopic())
 	describeHelp(root)
 	return root
 }
@@ -138,37 +126,33 @@ func describeHelp(root *cobra.Command) {
 
 // newMan prints the page of the manual for packages: the help of each command as it stands. The generator of cobra
 // would read it as Markdown.
-func newMan(io streams) *cobra.Command {
+func newMan() *cobra.Command {
 	return &cobra.Command{
 		Use:    "man",
 		Short:  "Print the page of the manual",
 		Hidden: true,
 		Args:   noArguments("it prints one page for all commands"),
 		RunE: func(c *cobra.Command, _ []string) error {
-			var page strings.Builder
-			page.WriteString(".TH AGENTCONFORM 1\n.SH NAME\nagentconform \\- " + c.Root().Short + "\n")
-			page.WriteString(".SH SYNOPSIS\nagentconform COMMAND [FLAG...]\n")
-			section(&page, "DESCRIPTION", c.Root())
+			page := ".TH AGENTCONFORM 1\n.SH NAME\nagentconform \\- " + c.Root().Short +
+				"\n.SH SYNOPSIS\nagentconform COMMAND [FLAG...]\n" + section("DESCRIPTION", c.Root())
 			for _, command := range c.Root().Commands() {
 				if command.IsAvailableCommand() || command.IsAdditionalHelpTopicCommand() {
-					section(&page, "agentconform "+command.Name(), command)
+					page += section("agentconform "+command.Name(), command)
 				}
 			}
-			_, err := fmt.Fprint(io.out, page.String())
+			_, err := fmt.Fprint(c.OutOrStdout(), page)
 			return err
 		},
 	}
 }
 
-// section writes the help of a command with its own line breaks, in the language of troff: a backslash, a hyphen and a
-// dot that begins a line would mean something else.
-func section(page *strings.Builder, title string, c *cobra.Command) {
-	text := strings.NewReplacer(`\`, `\e`, "-", `\-`).Replace(strings.TrimSpace(c.Long + "\n\n" + c.UsageString()))
-	fmt.Fprintf(page, ".SH %s\n.nf\n", strings.ReplaceAll(title, "-", `\-`))
-	for line := range strings.Lines(text) {
-		page.WriteString(`\&` + line)
-	}
-	page.WriteString("\n.fi\n")
+// troff escapes what means something else there: a backslash, a hyphen, and a dot that begins a line.
+var troff = strings.NewReplacer(`\`, `\e`, "-", `\-`, "\n", "\n"+`\&`)
+
+// section is the help of a command with its own line breaks.
+func section(title string, c *cobra.Command) string {
+	text := "\n" + strings.TrimSpace(c.Long+"\n\n"+c.UsageString())
+	return ".SH " + troff.Replace(title) + "\n.nf" + troff.Replace(text) + "\n.fi\n"
 }
 
 // configTopic is the reference of the configuration: a help topic, and no command.

@@ -13,7 +13,7 @@ import (
 	"github.com/agentconform/agentconform/reports/outfile"
 )
 
-func newCompare(s streams) *cobra.Command {
+func newCompare() *cobra.Command {
 	var out string
 	var labels []string
 	c := &cobra.Command{
@@ -49,13 +49,10 @@ Exit codes: 0 no regression, 1 the last of several versions has a regression, 2 
 					return err
 				}
 			}
-			if err := table.Text(s.out); err != nil {
+			if err := table.Text(c.OutOrStdout()); err != nil {
 				return err
 			}
-			if table.Regressed() {
-				return failed(exitNonConformant)
-			}
-			return nil
+			return failed(table.Regressed(), exitNonConformant)
 		},
 	}
 	c.Flags().StringVar(&out, "out", "",

@@ -8,7 +8,7 @@ import (
 
 // newContainer is what the image runs where no command is given. The variables are those of make conformance; without a
 // shell nothing else in the image could make flags of them.
-func newContainer(io streams) *cobra.Command {
+func newContainer() *cobra.Command {
 	return &cobra.Command{
 		Use:    "container",
 		Short:  "Run with the addresses of TARGET and AGENT_TARGET",
@@ -22,9 +22,8 @@ func newContainer(io streams) *cobra.Command {
 				}
 			}
 			os.Args = append(os.Args[:1:1], arguments...) // the reports show the command that is run
-			root := newRoot(io)
-			root.SetArgs(arguments)
-			return root.ExecuteContext(c.Context())
+			c.Root().SetArgs(arguments)
+			return c.Root().ExecuteContext(c.Context())
 		},
 	}
 }

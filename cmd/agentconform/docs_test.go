@@ -1,7 +1,6 @@
 package main
 
 import (
-	"io"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -56,7 +55,7 @@ func TestCommandsInTheDocumentsExist(t *testing.T) {
 	found := 0
 	for name, text := range all {
 		for _, m := range call.FindAllStringSubmatch(text, -1) {
-			c, _, err := newRoot(streams{strings.NewReader(""), io.Discard, io.Discard}).Find([]string{m[1]})
+			c, _, err := newRoot().Find([]string{m[1]})
 			require.NoError(t, err, "%s: %s", name, m[0])
 			for _, flag := range regexp.MustCompile(`--([a-z-]+)`).FindAllStringSubmatch(m[2], -1) {
 				found++

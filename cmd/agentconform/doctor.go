@@ -14,7 +14,7 @@ import (
 	"github.com/agentconform/agentconform/steps/doctor"
 )
 
-func newDoctor(s streams) *cobra.Command {
+func newDoctor() *cobra.Command {
 	var target targetFlags
 	var color string
 	var try bool
@@ -39,7 +39,7 @@ Exit codes: 0 the target can be tested, 2 wrong usage or configuration, 3 it can
   agentconform doctor --config vendor.yaml --try
   agentconform doctor --agent-target https://agents.example/my-agent --config vendor.yaml`,
 		Args: noArguments("name the target with --target or --config"),
-		RunE: func(c *cobra.Command, _ []string) error { return examine(c, &target, try, color, s) },
+		RunE: func(c *cobra.Command, _ []string) error { return examine(c, &target, try, color) },
 	}
 	target.add(c)
 	c.Flags().BoolVar(&try, "try", false,
@@ -48,7 +48,7 @@ Exit codes: 0 the target can be tested, 2 wrong usage or configuration, 3 it can
 	return c
 }
 
-func examine(c *cobra.Command, target *targetFlags, try bool, color string, s streams) error {
+func examine(c *cobra.Command, target *targetFlags, try bool, color string) error {
 	cfg, err := target.load()
 	if err != nil {
 		return err
@@ -68,17 +68,14 @@ func examine(c *cobra.Command, target *targetFlags, try bool, color string, s st
 	defer stop()
 	e, err := doctor.Examine(c.Context(), o, try)
 	if err != nil {
-		return &exit{exitIncomplete, fmt.Errorf("examining the target: %w", err)}
+		return &exit{fmt.Errorf("examining the target: %w", err), exitIncomplete}
 	}
 	e.Checks = slices.Insert(e.Checks, 0, doctor.Check{State: doctor.Fine, Subject: "configuration", Found: source})
-	_, onTerminal := terminal(s.out)
-	if err := showExamination(s.out, e, colored(color, onTerminal, false)); err != nil {
+	out := c.OutOrStdout()
+	if err := showExamination(out, e, colored(color, columns(out) > 0, false)); err != nil {
 		return err
 	}
-	if !e.Testable() {
-		return failed(exitIncomplete)
-	}
-	return nil
+	return failed(!e.Testable(), exitIncomplete)
 }
 
 // colors of the findings, as the reports use them.

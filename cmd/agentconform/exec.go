@@ -9,7 +9,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-func newExec(io streams) *cobra.Command {
+func newExec() *cobra.Command {
 	f := &targetFlags{}
 	c := &cobra.Command{
 		Use:   "exec -- COMMAND [ARGUMENT...]",
@@ -28,11 +28,13 @@ Exit codes: that of the command; 2 wrong usage or configuration.`,
 				return err
 			}
 			command := exec.CommandContext(c.Context(), args[0], args[1:]...)
-			command.Stdin, command.Stdout, command.Stderr = io.in, io.out, io.err
+			command.Stdin = c.InOrStdin()
+			command.Stdout = c.OutOrStdout()
+			command.Stderr = c.ErrOrStderr()
 			command.Env = append(os.Environ(), cfg.Environment()...)
 			err = command.Run()
 			if ended, is := errors.AsType[*exec.ExitError](err); is {
-				return failed(ended.ExitCode())
+				return &exit{errReported, ended.ExitCode()}
 			} else if err != nil {
 				return fmt.Errorf("running the command: %w", err)
 			}

@@ -14,7 +14,7 @@ import (
 	"github.com/agentconform/agentconform/spec/spelling"
 )
 
-func newExplain(s streams) *cobra.Command {
+func newExplain() *cobra.Command {
 	format := "text"
 	c := &cobra.Command{
 		Use:   "explain ID...",
@@ -25,7 +25,7 @@ it. Each fault can be served (agentconform serve --fault NAME) to see what a run
 		Example: `  agentconform explain CP-LIST-3
   agentconform explain CP-LIST-3 AS-ROLLBACK-1 --format json`,
 		Args: arguments(1, 0, "the IDs of one or more requirements, such as CP-LIST-3 (agentconform list shows all)"),
-		RunE: func(_ *cobra.Command, ids []string) error {
+		RunE: func(c *cobra.Command, ids []string) error {
 			catalogue, err := features.Load()
 			if err != nil {
 				return err
@@ -35,18 +35,18 @@ it. Each fault can be served (agentconform serve --fault NAME) to see what a run
 				r := catalogue.Find(id)
 				if r == nil {
 					return fmt.Errorf("no requirement has the ID %q; %sagentconform list shows all", id,
-						meant(nearestID(catalogue, id)))
+						spelling.Meant(catalogue.Nearest(id)))
 				}
 				all = append(all, explain(r))
 			}
 			if format == "json" {
-				return writeJSON(s.out, map[string][]explanation{"requirements": all})
+				return writeJSON(c.OutOrStdout(), map[string][]explanation{"requirements": all})
 			}
 			var texts []string
 			for _, e := range all {
 				texts = append(texts, e.text())
 			}
-			_, err = io.WriteString(s.out, strings.Join(texts, "\n"))
+			_, err = io.WriteString(c.OutOrStdout(), strings.Join(texts, "\n"))
 			return err
 		},
 		ValidArgsFunction: completeRequirements,
@@ -77,10 +77,8 @@ type explainFault struct {
 }
 
 func explain(r *features.Requirement) explanation {
-	e := explanation{Requirement: r, Faults: []explainFault{}}
-	if c := features.CapabilityOf(r.ID); c != nil {
-		e.Capability, e.Core = c.Name, c.Core
-	}
+	c := features.CapabilityOf(r.ID)
+	e := explanation{Requirement: r, Capability: c.Name, Core: c.Core, Faults: []explainFault{}}
 	for _, number := range r.Sections {
 		e.Interface = append(e.Interface, explainSection{number, spec.SectionTitle(number)})
 	}
@@ -90,15 +88,6 @@ func explain(r *features.Requirement) explanation {
 		}
 	}
 	return e
-}
-
-// nearestID is the ID that was probably meant, "" where there is none.
-func nearestID(c *features.Catalogue, id string) string {
-	var ids []string
-	for _, r := range c.Requirements {
-		ids = append(ids, r.ID)
-	}
-	return spelling.Nearest(strings.ToUpper(id), ids)
 }
 
 func (e explanation) text() string {

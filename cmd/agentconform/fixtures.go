@@ -68,36 +68,37 @@ func ownSource(cfg *config.Config) error {
 // its own in the configuration does not serve the material's graph: what its users are like, and what its handler
 // answers, is not filled.
 func fillFrom(cfg *config.Config, material *fixtures.Material, at fixtures.Place) error {
-	secrets := fixtures.Secrets{Users: []fixtures.User{}}
+	var secrets fixtures.Secrets
 	for i := range cfg.Users {
 		u := &cfg.Users[i]
 		role, _ := u.Fields["role"].(string)
 		role = cmp.Or(role, fmt.Sprintf("role-%d", i+1))
 		if cfg.AgentTarget == "" {
-			u.Identity, u.Fields = u.Owner(), map[string]any{"role": role} // no other field is accepted
+			u.Identity = u.Owner()
+			u.Fields = map[string]any{"role": role} // no other field is accepted
 		}
 		if u.Token == "" {
 			continue // of an agent server with an address of its own
 		}
-		secrets.Users = append(secrets.Users, fixtures.User{Name: u.Name, Token: u.Token, Identity: u.Owner(), Role: role})
+		told := fixtures.User{Name: u.Name, Token: u.Token, Identity: u.Owner(), Role: role}
+		secrets.Users = append(secrets.Users, told)
 	}
-	edition := controlplane.Cloud
-	if cfg.Edition == config.SelfHosted || cfg.Edition == "" && cfg.Source() == config.ExternalContainer {
-		edition = controlplane.SelfHosted
+	edition := cmp.Or(cfg.Edition, config.Cloud)
+	if cfg.Edition == "" && cfg.Source() == config.ExternalContainer {
+		edition = config.SelfHosted
 	}
-	set := material.NewSet(edition, at, secrets)
-	if len(secrets.Users) == 0 {
-		set.Create["secrets"], set.RefusedCreate["secrets"] = []any{}, []any{}
-	}
+	set := material.NewSet(controlplane.Edition(edition), at, secrets)
 	cfg.Create.Body = overlaid(set.Create, cfg.Create.Body).(map[string]any)
 	if len(cfg.Create.Refused) == 0 {
 		cfg.Create.Refused = set.RefusedCreate
 	}
 	a := &cfg.Alternatives
-	a.RepoRef, a.TagRef, a.BrokenRef = cmp.Or(a.RepoRef, set.SecondRef), cmp.Or(a.TagRef, set.TagRef), cmp.Or(a.BrokenRef,
-		set.BrokenRef)
+	a.RepoRef = cmp.Or(a.RepoRef, set.SecondRef)
+	a.TagRef = cmp.Or(a.TagRef, set.TagRef)
+	a.BrokenRef = cmp.Or(a.BrokenRef, set.BrokenRef)
 	a.GraphConfigPath = cmp.Or(a.GraphConfigPath, set.AlternativeGraphConfigPath)
-	a.ImageURI, a.BrokenImageURI = cmp.Or(a.ImageURI, set.SecondImageURI), cmp.Or(a.BrokenImageURI, set.BrokenImageURI)
+	a.ImageURI = cmp.Or(a.ImageURI, set.SecondImageURI)
+	a.BrokenImageURI = cmp.Or(a.BrokenImageURI, set.BrokenImageURI)
 	if len(a.Commits) == 0 {
 		a.Commits = set.CommitIDs
 	}

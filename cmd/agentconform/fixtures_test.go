@@ -162,7 +162,11 @@ func TestFixturesTellNothingOfAnotherAgentServer(t *testing.T) {
 	c.Target, c.AgentTarget, c.Fixtures = "http://127.0.0.1:9", "http://127.0.0.1:10", config.Fixtures{Serve: "127.0.0.1:0", Graph: config.Python}
 	c.Users = []config.User{{Name: "alice", Token: "the-token-of-alice"}, {Name: "carol", Headers: map[string]string{"X-Session": "the-session-of-carol"}}}
 	require.NoError(t, c.Complete())
+	without := c
+	without.Users = nil
 	serveFor(t, &c)
 	assert.Empty(t, c.Users[0].Fields)
 	assert.Empty(t, c.Agent.RejectedDetail)
+	serveFor(t, &without)
+	assert.Equal(t, []any{}, without.Create.Body["secrets"], "there is nobody to tell the graph of")
 }

@@ -21,7 +21,7 @@ type initFlags struct {
 	force         bool
 }
 
-func newInit(s streams) *cobra.Command {
+func newInit() *cobra.Command {
 	f := &initFlags{}
 	c := &cobra.Command{
 		Use:   "init",
@@ -43,7 +43,7 @@ answer.`,
   AGENTCONFORM_CREDENTIALS_API_KEY=... agentconform init --target https://control.example --edition cloud
   agentconform init --target https://control.example --output vendor.yaml`,
 		Args: noArguments("name the target with --target, --agent-target or both, and the file with --output"),
-		RunE: func(c *cobra.Command, _ []string) error { return f.init(c, s) },
+		RunE: f.init,
 	}
 	flags := c.Flags()
 	f.addAddresses(c)
@@ -53,23 +53,17 @@ answer.`,
 	return c
 }
 
-// load reads flags and environment; no file. Users whose tokens are in the environment get names there.
-func (f *initFlags) load() (*config.Config, error) {
+func (f *initFlags) init(c *cobra.Command, _ []string) error {
 	given := f.addresses()
 	if f.edition != "" {
 		given["edition"] = f.edition
 	}
 	cfg, err := config.Load(config.Sources{Environ: os.Environ(), Flags: given, NoFile: true})
-	if err == nil && len(cfg.Addresses()) == 0 {
-		err = errors.New("no target is named: give --target URL, --agent-target URL, or both")
-	}
-	return cfg, err
-}
-
-func (f *initFlags) init(c *cobra.Command, s streams) error {
-	cfg, err := f.load()
-	if err != nil {
+	switch {
+	case err != nil:
 		return err
+	case len(cfg.Addresses()) == 0:
+		return errors.New("no target is named: give --target URL, --agent-target URL, or both")
 	}
 	write := outfile.Create // does not replace a file that is made while the target is asked
 	if f.force {
@@ -81,19 +75,16 @@ func (f *initFlags) init(c *cobra.Command, s streams) error {
 		return f.unwritten(err)
 	}
 	draft, problems, err := doctor.Discover(c.Context(), cfg, func(step string) {
-		fmt.Fprintln(s.err, "agentconform: "+safe.Line(step))
+		c.PrintErrln("agentconform: " + safe.Line(step))
 	})
 	if err != nil {
-		return &exit{exitIncomplete, fmt.Errorf("asking the target: %w", err)}
+		return &exit{fmt.Errorf("asking the target: %w", err), exitIncomplete}
 	}
 	if err := write(f.file, outfile.Public, draft.Text()); err != nil {
 		return f.unwritten(err)
 	}
-	f.tell(draft, problems, s)
-	if len(problems) > 0 {
-		return failed(exitIncomplete)
-	}
-	return nil
+	f.tell(c, draft, problems)
+	return failed(len(problems) > 0, exitIncomplete)
 }
 
 func (f *initFlags) unwritten(err error) error {
@@ -104,17 +95,17 @@ func (f *initFlags) unwritten(err error) error {
 }
 
 // tell says what was written, and what to do next.
-func (f *initFlags) tell(draft *config.Draft, problems []doctor.Check, s streams) {
+func (f *initFlags) tell(c *cobra.Command, draft *config.Draft, problems []doctor.Check) {
 	set, open := draft.Count()
 	file, arguments := safe.Line(f.file), ""
 	if f.file != config.DefaultFile {
 		arguments = " --config " + reports.ShellWord(file)
 	}
-	fmt.Fprintf(s.out, "%s: %s written, %s suggested in comments\n", file, reports.Count(set, "key"),
+	c.Printf("%s: %s written, %s suggested in comments\n", file, reports.Count(set, "key"),
 		reports.Count(open, "key"))
 	for _, p := range problems {
-		fmt.Fprintf(s.out, "problem: %s: %s; %s\n", p.Subject, safe.Line(p.Found), safe.Line(p.Remedy))
+		c.Printf("problem: %s: %s; %s\n", p.Subject, safe.Line(p.Found), safe.Line(p.Remedy))
 	}
-	fmt.Fprintf(s.out, "next:\n  1. read %s, and put values in place of the comments that apply\n"+
+	c.Printf("next:\n  1. read %s, and put values in place of the comments that apply\n"+
 		"  2. agentconform doctor%s\n  3. agentconform run%s\n", file, arguments, arguments)
 }

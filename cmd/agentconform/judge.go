@@ -13,6 +13,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/spf13/cobra"
+
 	"github.com/agentconform/agentconform/reports"
 	"github.com/agentconform/agentconform/reports/baseline"
 	"github.com/agentconform/agentconform/reports/console"
@@ -25,104 +27,104 @@ import (
 )
 
 // judge runs the suite and writes the reports.
-func (f *runFlags) judge(ctx context.Context, known *baseline.Baseline, io streams) error {
+func (f *runFlags) judge(ctx context.Context, c *cobra.Command) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	screen := newScreen(io, f.display)
+	screen := newScreen(c.ErrOrStderr(), f.display)
 	screen.follow()
-	o := f.options
-	o.Arguments = os.Args[1:]
-	o.Progress = f.progress(screen, known, cancel)
-	result, err := steps.Run(ctx, o)
+	f.options.Progress = f.progress(screen, cancel)
+	result, err := steps.Run(ctx, f.options)
 	screen.close()
 	if err != nil {
 		return err
 	}
-	if known != nil {
-		baseline.Apply(result, known, time.Now())
+	if f.known != nil {
+		baseline.Apply(result, f.known, time.Now())
 	}
-	if err := f.write(result, screen, io); err != nil {
+	if err := f.write(c, result); err != nil {
 		return err
 	}
-	if err := f.leadOn(io.out, result); err != nil {
+	if err := f.leadOn(c.OutOrStdout(), result); err != nil {
 		return err
 	}
-	return failed(overview.Of(result).Display().Exit)
+	return &exit{errReported, overview.Of(result).Display().Exit}
 }
 
-// exploreCaseOf reads the sequence that is to be repeated; none where the flag is not given.
-func (f *runFlags) exploreCaseOf() ([]explore.Operation, error) {
+// readExploreCase reads the sequence that is to be repeated, if any.
+func (f *runFlags) readExploreCase() error {
 	if f.exploreCase == "" {
-		return nil, nil
+		return nil
 	}
 	text, err := os.ReadFile(f.exploreCase)
 	if err != nil {
-		return nil, fmt.Errorf("--explore-case: %w", err)
+		return fmt.Errorf("--explore-case: %w", err)
 	}
-	all, err := explore.Parse(string(text))
-	if err != nil {
-		return nil, fmt.Errorf("--explore-case %s: %w", f.exploreCase, err)
+	if f.options.ExploreCase, err = explore.Parse(string(text)); err != nil {
+		return fmt.Errorf("--explore-case %s: %w", f.exploreCase, err)
 	}
-	return all, nil
+	return nil
 }
 
 // progress shows the events of a run and, with --fail-fast, ends it when a requirement has failed that decides the
-// verdict. One that has an entry in the baseline goes on: its failure is known.
-func (f *runFlags) progress(screen *screen, known *baseline.Baseline,
-	end context.CancelCauseFunc) func(target.Event) {
+// verdict. It goes on where the failure is known, or a known one may explain it.
+func (f *runFlags) progress(screen *screen, end context.CancelCauseFunc) func(target.Event) {
 	return func(e target.Event) {
 		screen.show(e)
 		if !f.failFast || e.Kind != target.Ended || e.Verdict != reports.Failed || !e.Decides {
 			return
 		}
 		q := f.options.Catalogue.Find(e.Text)
-		// A known failure, or one that a known failure may explain.
-		covered := known != nil && slices.ContainsFunc(append(slices.Clone(q.After), q.ID), known.Names)
+		covered := f.known != nil && slices.ContainsFunc(append(slices.Clone(q.After), q.ID), f.known.Names)
 		if !covered {
 			end(&steps.Stopped{By: "--fail-fast: " + q.ID + " failed"})
 		}
 	}
 }
 
-func (f *runFlags) write(result *reports.Result, screen *screen, io streams) error {
+func (f *runFlags) write(c *cobra.Command, result *reports.Result) error {
 	if err := export.Write(f.out, result); err != nil {
-		return &exit{exitIncomplete, err}
+		return &exit{err, exitIncomplete}
 	}
 	if f.writeBaseline != "" {
 		written, err := baseline.Write(f.writeBaseline, result)
 		if err != nil {
-			return &exit{exitIncomplete, err}
+			return &exit{err, exitIncomplete}
 		}
-		f.tell(io, "wrote %s with %s%s", written.File, reports.Count(len(written.Known)+len(written.Flaky), "known failure"),
+		f.tell(c, "wrote %s with %s%s", written.File, reports.Count(len(written.Known)+len(written.Flaky), "known failure"),
 			incomplete(written))
 	}
+	out := c.OutOrStdout()
 	if f.format == formatJSON {
-		return result.WriteJSON(io.out)
+		return result.WriteJSON(out)
 	}
-	return console.Write(io.out, result, console.Options{Color: screen.colored, Width: screen.width, Out: f.out,
-		Quiet: f.quiet})
+	isPlain := f.format == formatPlain
+	width := columns(out)
+	shown := console.Options{Color: colored(f.color, width > 0, isPlain), Out: f.out, Quiet: f.quiet}
+	if !isPlain {
+		shown.Width = width
+	}
+	return console.Write(out, result, shown)
 }
 
 // tell writes a notice to standard error, unless the run is to be quiet.
-func (f *runFlags) tell(io streams, format string, args ...any) {
+func (f *runFlags) tell(c *cobra.Command, format string, args ...any) {
 	if !f.quiet {
-		fmt.Fprintln(io.err, "agentconform: "+safe.Line(fmt.Sprintf(format, args...)))
+		c.PrintErrln("agentconform: " + safe.Line(fmt.Sprintf(format, args...)))
 	}
 }
 
-// loadBaseline reads the known failures.
-func (f *runFlags) loadBaseline(io streams) (*baseline.Baseline, error) {
+// loadBaseline reads the known failures, if any.
+func (f *runFlags) loadBaseline(c *cobra.Command) (err error) {
 	if f.baseline == "" {
-		return nil, nil
+		return nil
 	}
-	known, err := baseline.Load(f.baseline)
-	if err != nil {
-		return nil, err
+	if f.known, err = baseline.Load(f.baseline); err != nil {
+		return err
 	}
-	if text := incomplete(known); text != "" {
-		f.tell(io, "warning: %s%s", known.File, text)
+	if text := incomplete(f.known); text != "" {
+		f.tell(c, "warning: %s%s", f.known.File, text)
 	}
-	return known, nil
+	return nil
 }
 
 // incomplete says which entries of a baseline a person has yet to complete; "" where there is none.

@@ -119,6 +119,6 @@ func send(t *testing.T, method, url, header, value string, body any) (answer any
 func command(t *testing.T, arguments ...string) (code int, printed string) {
 	t.Helper()
 	var b bytes.Buffer
-	code = execute(t.Context(), arguments, streams{out: &b, err: &b})
+	code = execute(t.Context(), arguments, nil, &b, &b)
 	return code, b.String()
 }

@@ -14,7 +14,7 @@ import (
 	"github.com/agentconform/agentconform/spec"
 )
 
-func newList(s streams) *cobra.Command {
+func newList() *cobra.Command {
 	format := "table"
 	var results []string
 	var cases bool
@@ -37,7 +37,7 @@ rule, all others those that keep the rules. agentconform prove --examples writes
   agentconform list --format markdown > features/REQUIREMENTS.md
   agentconform list --format html --result reference.json,limit-101-is-served.json > specification.html`,
 		Args: noArguments("agentconform explain ID shows one requirement"),
-		RunE: func(*cobra.Command, []string) error {
+		RunE: func(c *cobra.Command, _ []string) error {
 			if len(results) > 0 && format != "html" {
 				return errors.New("--result gives the examples of --format html: add it, or remove --result")
 			}
@@ -45,29 +45,26 @@ rule, all others those that keep the rules. agentconform prove --examples writes
 			if err != nil {
 				return err
 			}
+			w := c.OutOrStdout()
 			if cases {
-				return listCases(s.out, catalogue, format)
-			}
-			excluded, err := features.Excluded()
-			if err != nil {
-				return err
+				return listCases(w, catalogue, format)
 			}
 			switch format {
 			case "table":
-				return listTable(s.out, catalogue, excluded)
+				return listTable(w, catalogue)
 			case "json":
 				document := struct {
 					Requirements []explanation        `json:"requirements"`
 					Excluded     []features.Exclusion `json:"excluded"`
-				}{Excluded: excluded}
+				}{Excluded: features.Excluded()}
 				for _, r := range catalogue.Requirements {
 					document.Requirements = append(document.Requirements, explain(r))
 				}
-				return writeJSON(s.out, document)
+				return writeJSON(w, document)
 			case "markdown":
-				return features.Markdown(s.out, catalogue)
+				return features.Markdown(w, catalogue)
 			}
-			return listHTML(s.out, catalogue, excluded, results)
+			return listHTML(w, catalogue, results)
 		},
 	}
 	c.Flags().BoolVar(&cases, "cases", false, "what a client may send by the contract, each with its scenarios")
@@ -76,20 +73,18 @@ rule, all others those that keep the rules. agentconform prove --examples writes
 	return c
 }
 
-func listTable(w io.Writer, c *features.Catalogue, excluded []features.Exclusion) error {
+func listTable(w io.Writer, c *features.Catalogue) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(t, "ID\tLEVEL\tSECTION\tSCENARIOS\tREQUIREMENT")
-	scenarios := 0
 	for _, r := range c.Requirements {
 		fmt.Fprintf(t, "%s\t%s\t%s\t%d\t%s\n", r.ID, r.Level, strings.Join(r.Sections, ", "), len(r.Scenarios), r.Title)
-		scenarios += len(r.Scenarios)
 	}
 	if err := t.Flush(); err != nil {
 		return err
 	}
 	fmt.Fprintf(w, "\n%s, %s\n\nExcluded:\n", reports.Count(len(c.Requirements), "requirement"),
-		reports.Count(scenarios, "scenario"))
-	for _, e := range excluded {
+		reports.Count(len(c.Scenarios()), "scenario"))
+	for _, e := range features.Excluded() {
 		fmt.Fprintf(w, "  %s (section %s): %s\n", e.Subject, e.Section, e.Reason)
 	}
 	return nil

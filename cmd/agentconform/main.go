@@ -8,7 +8,6 @@ import (
 	"io"
 	"os"
 	"os/signal"
-	"sync/atomic"
 	"syscall"
 
 	"github.com/agentconform/agentconform/steps"
@@ -17,8 +16,7 @@ import (
 func main() {
 	// A write to a closed pipe is an error of that write. Without this, one to standard output or error ends the process.
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
-	os.Exit(execute(untilSignalled(), os.Args[1:], streams{in: os.Stdin, out: &output{file: os.Stdout},
-		err: &output{file: os.Stderr}}))
+	os.Exit(execute(untilSignalled(), os.Args[1:], os.Stdin, output{os.Stdout}, output{os.Stderr}))
 }
 
 // untilSignalled returns a context that the first signal ends, so that the run can finish its reports. From then on a
@@ -40,24 +38,17 @@ func untilSignalled() context.Context {
 	return ctx
 }
 
-// output writes to a file of the process. After the reader of a pipe has gone ("agentconform run | head"), it drops
-// what is written: the command goes on to its end, and removes what it created.
-type output struct {
-	file   *os.File
-	closed atomic.Bool
-}
+// output is a file of the process. After the reader of a pipe has gone ("agentconform run | head"), it drops what is
+// written: the command goes on to its end, and removes what it created.
+type output struct{ file *os.File }
 
 // Fd is the descriptor of the file, which tells whether it is a terminal.
-func (o *output) Fd() uintptr { return o.file.Fd() }
+func (o output) Fd() uintptr { return o.file.Fd() }
 
 // Write implements io.Writer. It may be used by many goroutines.
-func (o *output) Write(p []byte) (int, error) {
-	if o.closed.Load() {
-		return len(p), nil
-	}
+func (o output) Write(p []byte) (int, error) {
 	n, err := o.file.Write(p)
 	if errors.Is(err, syscall.EPIPE) {
-		o.closed.Store(true)
 		return len(p), nil
 	}
 	return n, err

@@ -32,7 +32,8 @@ func (f *runFlags) leadOn(w io.Writer, r *reports.Result) error {
 	if noFile == nil || f.config != "" || f.bundled || f.quiet || f.format == formatJSON {
 		return nil
 	}
-	cfg, shown := f.options.Config, overview.Of(r).Judged
+	cfg := f.options.Config
+	shown := overview.Of(r).Judged
 	fmt.Fprintf(w, "\n%-16s%d of %s, without a configuration file\n", "Judged", shown,
 		reports.Count(r.Catalogue(), "requirement"))
 	key, most := "", 0
@@ -53,7 +54,7 @@ func (f *runFlags) leadOn(w io.Writer, r *reports.Result) error {
 }
 
 // preview prints what the run would do, and sends nothing.
-func (f *runFlags) preview(s streams) error {
+func (f *runFlags) preview(w io.Writer) error {
 	o := f.options
 	p, err := suite.PreviewOf(o.Config, o.Catalogue, o.Select)
 	if err != nil {
@@ -63,10 +64,10 @@ func (f *runFlags) preview(s streams) error {
 	line := func(subject, format string, args ...any) {
 		fmt.Fprintf(&b, "%-12s  %s\n", subject, safe.Line(fmt.Sprintf(format, args...)))
 	}
-	line("plan", "%s of %s at %s; nothing was sent", reports.Count(p.Scenarios, "scenario"),
-		reports.Count(p.Requirements, "requirement"),
+	all := reports.Count(p.Requirements, "requirement")
+	line("plan", "%s of %s at %s; nothing was sent", reports.Count(p.Scenarios, "scenario"), all,
 		strings.Join(o.Config.Addresses(), ", agent server "))
-	line("judges", "%d of %s", p.Judged, reports.Count(p.Requirements, "requirement"))
+	line("judges", "%d of %s", p.Judged, all)
 	if p.Deployments+p.Revisions == 0 {
 		line("creates", "no deployment")
 	} else {
@@ -76,6 +77,6 @@ func (f *runFlags) preview(s streams) error {
 	for _, g := range p.Gaps {
 		line("left out", "%s: %s", g.Reason, g.Named(o.Catalogue))
 	}
-	_, err = io.WriteString(s.out, b.String())
+	_, err = io.WriteString(w, b.String())
 	return err
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"io"
 	"path/filepath"
 	"runtime/debug"
 	"text/tabwriter"
@@ -18,16 +19,13 @@ import (
 	"github.com/agentconform/agentconform/reports/proof"
 )
 
-// softMemory is how much memory a self-test uses before garbage is collected more often.
-const softMemory = 3 << 30
-
 type proveFlags struct {
 	only                     []string
 	out, examples            string
 	list, replay, whole, all bool
 }
 
-func newProve(io streams) *cobra.Command {
+func newProve() *cobra.Command {
 	f := &proveFlags{}
 	c := &cobra.Command{
 		Use:   "prove",
@@ -38,14 +36,14 @@ func newProve(io streams) *cobra.Command {
   the reference. A failure is a false positive;
 - null implementations: servers that implement nothing. They must not be reported conformant;
 - with --all, generated mutants: each member of each answer dropped, changed, of another object or out of date, each
-  parameter and each member of a request ignored or changed, each check of credentials skipped. Any requirement must kill them,
-  unless the interface allows what they do. One that changed no exchange is not reached;
+  parameter and each member of a request ignored or changed, each check of credentials skipped. Any requirement must
+  kill them, unless the interface allows what they do. One that changed no exchange is not reached;
 - with --whole, one of ten mutants that are rows before a server that shares no code with the reference.
-Without --whole this is the gate, which takes a minute: a mutant is run against the scenarios of the requirement that must kill it,
-and equivalent mutants that change different places are tried together. With --whole each server is run against all scenarios:
-a mutant that fails a requirement that its fault does not declare has survived, too.
-The mutation score is the number of killed mutants of those that a request reached and the interface does not allow. A mutant that is only blocked or inconclusive has survived.
-The results are written to proof.json and proof.md.
+Without --whole this is the gate, which takes a minute: a mutant is run against the scenarios of the requirement that
+must kill it, and equivalent mutants that change different places are tried together. With --whole each server is run
+against all scenarios: a mutant that fails a requirement that its fault does not declare has survived, too.
+The mutation score is the number of killed mutants of those that a request reached and the interface does not allow. A
+mutant that is only blocked or inconclusive has survived. The results are written to proof.json and proof.md.
 
 Exit codes: 0 passed, 1 failed, 2 wrong usage, 3 interrupted.`,
 		Example: `  agentconform prove
@@ -55,60 +53,67 @@ Exit codes: 0 passed, 1 failed, 2 wrong usage, 3 interrupted.`,
   agentconform prove --only access                    all generated mutants that skip a check of credentials
   agentconform serve --fault limit-101-is-served      serve one fault, to run the suite against it`,
 		Args: noArguments("choose mutants or requirements with --only"),
-		RunE: func(c *cobra.Command, _ []string) error { return f.prove(c, io) },
+		RunE: f.prove,
 	}
 	flags := c.Flags()
 	flags.StringSliceVar(&f.only, "only", nil,
-		"`names` of faults, mutants or null implementations, groups of mutants (answers, parameters, bodies, access, independent-server), or IDs of requirements (with an ID, also all equivalent mutants); the unmodified reference is always tested")
+		"`names` of faults, mutants or null implementations, groups of mutants (answers, parameters, bodies, access, "+
+			"independent-server), or IDs of requirements (with an ID, also all equivalent mutants); the unmodified "+
+			"reference is always tested")
 	flags.StringVar(&f.out, "out", "agentconform-proof", "`folder` for proof.json and proof.md")
 	flags.BoolVar(&f.whole, "whole", false, "run all scenarios against each mutant")
 	flags.BoolVar(&f.all, "all", false,
 		"also try all generated mutants, which are derived from the contract, each until its first failure")
 	flags.BoolVar(&f.replay, "replay", false,
-		"also replay the findings of each fault: against the faulty server, the reference, a closed port, and with wrong credentials")
+		"also replay the findings of each fault: against the faulty server, the reference, a closed port, and with "+
+			"wrong credentials")
 	flags.StringVar(&f.examples, "examples", "",
-		"only the unmodified reference and one fault of each requirement; write their results into the `folder`, for list --result")
+		"only the unmodified reference and one fault of each requirement; write their results into the `folder`, for "+
+			"list --result")
 	flags.BoolVar(&f.list, "list", false, "list the faults, mutants and null implementations, and exit")
 	return c
 }
 
-func (f *proveFlags) prove(c *cobra.Command, io streams) error {
+func (f *proveFlags) prove(c *cobra.Command, _ []string) error {
 	if f.list {
-		return listDeviations(io)
+		return listDeviations(c.OutOrStdout())
 	}
 	if err := proof.Check(f.out); err != nil {
 		return fmt.Errorf("--out: %w", err)
 	}
 	// Hundreds of short runs allocate much and keep little: fewer garbage collections save a sixth of the time.
 	defer debug.SetGCPercent(debug.SetGCPercent(1200))
-	defer debug.SetMemoryLimit(debug.SetMemoryLimit(softMemory))
+	defer debug.SetMemoryLimit(debug.SetMemoryLimit(3 << 30)) // above it they are frequent again
 	options := prover.Options{
 		Only: f.only, Whole: f.whole, All: f.all, Replay: f.replay, Version: suiteVersion(), Describe: describe,
-		Done: func(row proof.Row, done, total int) { fmt.Fprintf(io.err, "[%d/%d] %s\n", done, total, lineOf(row)) },
+		Done: func(row proof.Row, done, total int) { c.PrintErrf("[%d/%d] %s\n", done, total, lineOf(row)) },
 	}
 	if f.examples != "" && len(f.only) > 0 {
 		return errors.New("--examples chooses the faults itself: leave out --only")
 	}
 	if f.examples != "" {
-		options.Only, options.Keep = oneOfEach(), f.keep
+		options.Only = oneOfEach()
+		options.Keep = func(name string, r *reports.Result) error {
+			return outfile.Write(filepath.Join(f.examples, name+".json"), outfile.Public, r.WriteJSON)
+		}
+	}
+	if err := options.Check(); err != nil {
+		return err
+	}
+	if err := proof.Begin(f.out); err != nil {
+		return fmt.Errorf("preparing the folder for the reports: %w; name another with --out", err)
 	}
 	result, err := prover.Run(c.Context(), options)
-	if c.Context().Err() != nil {
-		return &exit{exitIncomplete, err}
-	}
 	if err != nil {
-		return err
+		return &exit{err, exitIncomplete}
 	}
 	if err := proof.Write(f.out, result); err != nil {
-		return &exit{exitIncomplete, err}
+		return &exit{err, exitIncomplete}
 	}
-	if err := proof.Console(io.out, result); err != nil {
+	if err := proof.Console(c.OutOrStdout(), result); err != nil {
 		return err
 	}
-	if len(result.Problems) > 0 {
-		return failed(exitNonConformant)
-	}
-	return nil
+	return failed(len(result.Problems) > 0, exitNonConformant)
 }
 
 // lineOf tells of a run that has ended.
@@ -141,17 +146,12 @@ func oneOfEach() []string {
 	return names
 }
 
-// keep writes a result as an example.
-func (f *proveFlags) keep(name string, r *reports.Result) error {
-	return outfile.Write(filepath.Join(f.examples, name+".json"), outfile.Public, r.WriteJSON)
-}
-
-func listDeviations(io streams) error {
+func listDeviations(w io.Writer) error {
 	rows, err := prover.Rows()
 	if err != nil {
 		return err
 	}
-	t := tabwriter.NewWriter(io.out, 0, 0, 2, ' ', 0)
+	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(t, "KIND\tNAME\tBREAKS\tDESCRIPTION")
 	for _, r := range rows {
 		fmt.Fprintf(t, "%s\t%s\t%s\t%s\n", r.Kind, r.Name, r.Fails, r.Does)

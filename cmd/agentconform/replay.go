@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/agentconform/agentconform/reports"
+	"github.com/agentconform/agentconform/reports/overview"
 	"github.com/agentconform/agentconform/reports/safe"
 	"github.com/agentconform/agentconform/steps"
 	"github.com/agentconform/agentconform/steps/replay"
@@ -18,7 +19,7 @@ type replayFlags struct {
 	result string
 }
 
-func newReplay(io streams) *cobra.Command {
+func newReplay() *cobra.Command {
 	f := &replayFlags{}
 	c := &cobra.Command{
 		Use:   "replay ID|FILE",
@@ -28,7 +29,7 @@ them, and report for each finding whether it still fails.
 
 ID is the ID of a finding or of a requirement in the result file of the last run (--result). FILE is a result file:
 all its findings are tested. Only the scenarios to run are taken from it; addresses, credentials and requests are not.
-Deployments that could not be removed at the end are in ledger.jsonl beside the result file (agentconform clean).
+What could not be removed at the end is in ledger.jsonl beside the result file (agentconform clean).
 
 Exit codes: 0 all pass now, 1 at least one still fails, 2 wrong usage or configuration, 3 none fails, but at least one
 could not be tested (target unreachable, credentials refused, a precondition failed, inconclusive or skipped).`,
@@ -36,15 +37,15 @@ could not be tested (target unreachable, credentials refused, a precondition fai
   agentconform replay 3f2a91c04b7d --config vendor.yaml --target http://127.0.0.1:8080
   agentconform replay out/result.json --config vendor.yaml`,
 		Args: arguments(1, 1, "the ID of one finding or requirement, or one result file, such as CP-LIST-3"),
-		RunE: func(c *cobra.Command, args []string) error { return f.replay(c, args[0], io) },
+		RunE: f.replay,
 	}
 	f.add(c)
 	c.Flags().StringVar(&f.result, "result", filepath.Join(defaultOut, "result.json"), "result `file` that holds the ID")
 	return c
 }
 
-func (f *replayFlags) replay(c *cobra.Command, name string, io streams) error {
-	result, findings, err := f.findings(name)
+func (f *replayFlags) replay(c *cobra.Command, args []string) error {
+	result, findings, err := f.findings(args[0])
 	if err != nil {
 		return err
 	}
@@ -53,26 +54,26 @@ func (f *replayFlags) replay(c *cobra.Command, name string, io streams) error {
 		return err
 	}
 	cfg.ReadOnly = result.Run.ReadOnly // what did not write does not write now
-	screen := newScreen(io, display{})
-	o := steps.Options{Seed: result.Run.Seed, LedgerFile: filepath.Join(filepath.Dir(f.result), "ledger.jsonl"),
-		Progress: screen.show}
+	screen := newScreen(c.ErrOrStderr(), display{})
+	folder := filepath.Dir(f.result)
+	o := steps.Options{Seed: result.Run.Seed, LedgerFile: filepath.Join(folder, "ledger.jsonl"), Progress: screen.show}
 	stop, err := open(c.Context(), cfg, "", &o)
 	if err != nil {
 		return err
 	}
 	defer stop()
-	defer tellInterrupt(c.Context(), io)()
+	defer tellInterrupt(c)()
 	screen.follow()
-	answers, left, err := replay.Judge(c.Context(), o, result, findings)
+	answers, now, err := replay.Judge(c.Context(), o, result, findings)
 	screen.close()
 	if err != nil {
-		return &exit{exitIncomplete, err}
+		return err
 	}
-	if len(left) > 0 {
-		remove := (&reports.Run{Arguments: os.Args[1:]}).CleanCommand(filepath.Dir(f.result))
-		fmt.Fprintf(io.err, "not cleaned up: %s; remove with %s\n", reports.Count(len(left), "deployment"), safe.Line(remove))
+	if cleanup := overview.Of(now).Cleanup(folder); cleanup.WhatIsLeft != "" {
+		text := reports.Joined("; remove with ", "not cleaned up: "+cleanup.WhatIsLeft, cleanup.Command)
+		c.PrintErrln(safe.Line(text))
 	}
-	return failed(tellAnswers(answers, io))
+	return &exit{errReported, tellAnswers(c, answers)}
 }
 
 // findings reads the result and finds what is meant: all that a file holds, or those that have the name.
@@ -102,15 +103,15 @@ var becameOf = map[reports.Verdict]string{reports.Passed: "passes now", reports.
 
 // tellAnswers prints a line for each finding and, where there are several, one for all. A finding that still fails
 // decides the exit code, then one that could not be judged.
-func tellAnswers(answers []replay.Answer, io streams) int {
+func tellAnswers(c *cobra.Command, answers []replay.Answer) int {
 	count := map[reports.Verdict]int{}
 	for _, a := range answers {
 		count[a.Verdict]++
-		fmt.Fprintln(io.out, safe.Line(safe.Ellipsis(fmt.Sprintf("%s %s (%s) %s%s", a.Finding.Requirement, a.Finding.ID,
+		c.Println(safe.Line(safe.Ellipsis(fmt.Sprintf("%s %s (%s) %s%s", a.Finding.Requirement, a.Finding.ID,
 			a.Finding.Summary, becameOf[a.Verdict], a.Reason), 1000)))
 	}
 	if len(answers) > 1 {
-		fmt.Fprintf(io.out, "%d of %d still fail, %d pass now, %d inconclusive\n", count[reports.Failed], len(answers),
+		c.Printf("%d of %d still fail, %d pass now, %d inconclusive\n", count[reports.Failed], len(answers),
 			count[reports.Passed], count[reports.Inconclusive])
 	}
 	switch {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -26,6 +27,7 @@ type runFlags struct {
 	targetFlags
 	display
 	options                          steps.Options
+	known                            *baseline.Baseline // nil: no failure is
 	out, baseline, writeBaseline     string
 	edition, exploreCase             string
 	readOnly, plan, failFast, strict bool
@@ -35,7 +37,7 @@ type runFlags struct {
 // defaultOut is where reports are written unless the user says otherwise.
 const defaultOut = reports.DefaultOut
 
-func newRun(io streams) *cobra.Command {
+func newRun() *cobra.Command {
 	f := &runFlags{}
 	c := &cobra.Command{
 		Use:   "run",
@@ -69,7 +71,7 @@ inconclusive or interrupted). With --baseline: 0 no new failure, 1 a new failure
   agentconform run --config production.yaml --read-only
   agentconform run --config vendor.yaml --skip CP-LIST-13,'AS-ROLLBACK-*' --plan`,
 		Args: noArguments("name the target with --target or --config, and requirements with --only"),
-		RunE: func(c *cobra.Command, _ []string) error { return f.run(c, io) },
+		RunE: f.run,
 	}
 	f.targetFlags.add(c)
 	addColor(c, &f.color)
@@ -122,8 +124,8 @@ func (f *runFlags) addSelection(c *cobra.Command) {
 	flags.StringVar(&f.options.Select.Tags, "tags", "", "run the scenarios that match the tag `expression`")
 	_ = c.RegisterFlagCompletionFunc("only", completeRequirements)
 	_ = c.RegisterFlagCompletionFunc("skip", completeRequirements)
-	_ = c.RegisterFlagCompletionFunc("profile", cobra.FixedCompletions([]string{features.ControlPlane,
-		features.AgentServer, features.EndToEnd}, cobra.ShellCompDirectiveNoFileComp))
+	_ = c.RegisterFlagCompletionFunc("profile",
+		cobra.FixedCompletions(features.Profiles, cobra.ShellCompDirectiveNoFileComp))
 }
 
 func addEdition(c *cobra.Command, edition *string, more string) {
@@ -174,60 +176,52 @@ func (f *runFlags) check() error {
 }
 
 // prepare reads and checks what was given, before anything is started: a mistake must not cost a run.
-func (f *runFlags) prepare(io streams) (cfg *config.Config, known *baseline.Baseline, err error) {
+func (f *runFlags) prepare(c *cobra.Command) (*config.Config, error) {
 	if err := f.check(); err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	if cfg, err = f.load(); err != nil {
-		return nil, nil, err
+	cfg, err := f.load()
+	if err != nil {
+		return nil, err
 	}
-	cfg.ReadOnly, f.bundled = f.readOnly, len(cfg.Addresses()) == 0
+	cfg.ReadOnly = f.readOnly
+	f.bundled = len(cfg.Addresses()) == 0
 	if f.strict && !slices.Contains(f.options.FailOn, "should") {
 		f.options.FailOn = append(f.options.FailOn, "should")
 	}
 	if err := export.Check(f.out); err != nil && !f.plan {
-		return nil, nil, fmt.Errorf("--out: %w", err)
+		return nil, fmt.Errorf("--out: %w", err)
 	}
-	if err := f.checkWriteBaseline(); err != nil {
-		return nil, nil, err
-	}
-	if f.options.ExploreCase, err = f.exploreCaseOf(); err != nil {
-		return nil, nil, err
-	}
-	known, err = f.loadBaseline(io)
-	return cfg, known, err
+	return cfg, cmp.Or(f.checkWriteBaseline(), f.readExploreCase(), f.loadBaseline(c))
 }
 
-func (f *runFlags) run(c *cobra.Command, io streams) error {
-	cfg, known, err := f.prepare(io)
+func (f *runFlags) run(c *cobra.Command, _ []string) error {
+	cfg, err := f.prepare(c)
 	if err != nil {
 		return err
 	}
 	ctx := c.Context()
-	defer tellInterrupt(ctx, io)()
+	defer tellInterrupt(c)()
+	f.options.LedgerFile = filepath.Join(f.out, "ledger.jsonl")
 	stop, err := open(ctx, cfg, f.edition, &f.options)
 	if err != nil {
 		return err
 	}
 	defer stop()
-	f.options.LedgerFile = filepath.Join(f.out, "ledger.jsonl")
-	if err := f.options.Check(); err != nil {
-		return err
-	}
 	if f.plan {
-		return f.preview(io)
+		return f.preview(c.OutOrStdout())
 	}
 	if err := export.Begin(f.out); err != nil {
 		return fmt.Errorf("preparing the folder for the reports: %w; name another with --out", err)
 	}
 	if f.wait > 0 {
-		f.tell(io, "waiting for %s, at most %s", strings.Join(cfg.Addresses(), " and "), f.wait)
+		f.tell(c, "waiting for %s, at most %s", strings.Join(cfg.Addresses(), " and "), f.wait)
 		if err := target.Await(ctx, cfg, f.wait); err != nil {
-			return &exit{exitIncomplete, fmt.Errorf("waiting for the target: %w", err)}
+			return &exit{fmt.Errorf("waiting for the target: %w", err), exitIncomplete}
 		}
 	}
 	if served := f.options.Fixtures; served != nil {
-		f.tell(io, "fixtures are served at %s, for builders at %s", served.Listening(), served.Advertised())
+		f.tell(c, "fixtures are served at %s, for builders at %s", served.Listening(), served.Advertised())
 	}
 	limitMemory(f.options.Concurrency)
 	if f.timeout > 0 {
@@ -235,5 +229,5 @@ func (f *runFlags) run(c *cobra.Command, io streams) error {
 		ctx, cancel = context.WithTimeoutCause(ctx, f.timeout, &steps.Stopped{By: "--timeout " + f.timeout.String()})
 		defer cancel()
 	}
-	return f.judge(ctx, known, io)
+	return f.judge(ctx, c)
 }

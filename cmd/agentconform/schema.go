@@ -8,7 +8,7 @@ import (
 	"github.com/agentconform/agentconform/steps/config"
 )
 
-func newSchema(s streams) *cobra.Command {
+func newSchema() *cobra.Command {
 	format := "json"
 	c := &cobra.Command{
 		Use:   "schema",
@@ -21,12 +21,12 @@ latest version. To use that of this version, write it to a file and name the fil
 		Example: `  agentconform schema > config.schema.json
   agentconform schema --format markdown > configuration.md`,
 		Args: noArguments("write the schema to a file with > FILE"),
-		RunE: func(*cobra.Command, []string) error {
+		RunE: func(c *cobra.Command, _ []string) error {
 			text := string(config.Schema())
 			if format == "markdown" {
 				text = config.Page()
 			}
-			_, err := io.WriteString(s.out, text)
+			_, err := io.WriteString(c.OutOrStdout(), text)
 			return err
 		},
 	}

@@ -44,10 +44,8 @@ type display struct {
 // standard error, so that standard output holds the result alone.
 type screen struct {
 	display
-	out     io.Writer
-	live    bool // the line may change
-	colored bool // the result on standard output
-	width   int  // of the result; 0: not a terminal
+	out  io.Writer
+	live bool // the line may change
 
 	mu        sync.Mutex
 	start     time.Time
@@ -67,19 +65,13 @@ type waiting struct {
 	since, until time.Time // until: when it is given up; zero where nobody knows
 }
 
-func newScreen(s streams, d display) *screen {
-	plain := d.format == formatPlain
-	width, onTerminal := terminal(s.out)
-	view := &screen{display: d, out: s.err, colored: colored(d.color, onTerminal, plain), start: time.Now(),
-		waits: map[string]waiting{}, told: map[string]bool{}, closed: make(chan struct{})}
+func newScreen(out io.Writer, d display) *screen {
+	view := &screen{display: d, out: out, start: time.Now(), waits: map[string]waiting{}, told: map[string]bool{},
+		closed: make(chan struct{})}
 	if d.quiet || d.format == formatJSON && !d.verbose {
 		view.out = io.Discard
 	}
-	_, view.live = terminal(view.out)
-	view.live = view.live && !plain && !d.verbose
-	if onTerminal && !plain {
-		view.width = width
-	}
+	view.live = columns(view.out) > 0 && d.format != formatPlain && !d.verbose
 	return view
 }
 
@@ -103,13 +95,14 @@ func (s *screen) follow() {
 	})
 }
 
-func terminal(w io.Writer) (width int, ok bool) {
-	file, isFile := w.(interface{ Fd() uintptr })
-	if !isFile || !term.IsTerminal(int(file.Fd())) {
-		return 0, false
+// columns is the width of a terminal; 0 where it is none, or too narrow for what is shown on one.
+func columns(w io.Writer) int {
+	if file, is := w.(interface{ Fd() uintptr }); is {
+		if width, _, _ := term.GetSize(int(file.Fd())); width > 20 { // it is 0 where there is an error
+			return width
+		}
 	}
-	width, _, err := term.GetSize(int(file.Fd()))
-	return width, err == nil && width > 20
+	return 0
 }
 
 // show takes one event of the run. It is called by many goroutines.
@@ -221,9 +214,8 @@ func (s *screen) beat() {
 		fmt.Fprintln(s.out, line)
 		return
 	}
-	width, _ := terminal(s.out)
 	s.clear()
-	fmt.Fprint(s.out, safe.Ellipsis(line, max(width-1, 20)))
+	fmt.Fprint(s.out, safe.Ellipsis(line, max(columns(s.out)-1, 20)))
 }
 
 // say writes a line that stays.

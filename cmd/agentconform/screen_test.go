@@ -18,7 +18,7 @@ func TestALineTellsWhatIsWaitedFor(t *testing.T) { synctest.Test(t, tellWhatIsWa
 
 func tellWhatIsWaitedFor(t *testing.T) {
 	out := &bytes.Buffer{}
-	s := newScreen(streams{err: out, out: &bytes.Buffer{}}, display{})
+	s := newScreen(out, display{})
 	defer s.close()
 	for _, at := range []struct {
 		after time.Duration

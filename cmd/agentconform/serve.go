@@ -27,7 +27,7 @@ type serveFlags struct {
 	faults                                    []string
 }
 
-func newServe(io streams) *cobra.Command {
+func newServe() *cobra.Command {
 	f := &serveFlags{}
 	c := &cobra.Command{
 		Use:   "serve",
@@ -45,7 +45,7 @@ Exit codes: 0 stopped, 2 wrong usage, or it could not start.`,
   agentconform serve --edition self-hosted --data ./reference-data --pace 200ms
   agentconform serve --proxy http://127.0.0.1:2024 --fault join-does-not-wait`,
 		Args: noArguments("set the address with --listen, and the folder with --data"),
-		RunE: func(c *cobra.Command, _ []string) error { return f.serve(c, io) },
+		RunE: f.serve,
 	}
 	flags := c.Flags()
 	flags.StringVar(&f.listen, "listen", "127.0.0.1:0", "`address` to listen on; port 0 chooses a free port")
@@ -71,37 +71,27 @@ func (f *serveFlags) check() error {
 	case f.writeConfig == "":
 		return nil
 	}
-	err := configMark.Of(f.writeConfig)
-	if err == nil {
-		err = outfile.Ready(f.writeConfig)
-	}
+	err := cmp.Or(configMark.Of(f.writeConfig), outfile.Ready(f.writeConfig))
 	return unwritten("configuration", err, "file with --write-config")
 }
 
 // configMark is in the first line of a configuration that serve has written.
 const configMark outfile.Mark = "# Configuration of agentconform for this target."
 
-func (f *serveFlags) serve(c *cobra.Command, io streams) error {
+func (f *serveFlags) serve(c *cobra.Command, _ []string) error {
 	if err := f.check(); err != nil {
 		return err
 	}
-	layers, edition, err := deviations(f.faults)
-	if err != nil {
-		return err
-	}
-	begin := f.beginReference
-	if f.proxy != "" {
-		begin = f.beginProxy
-	}
-	server, err := begin(c.Context(), layers, edition)
+	server, err := f.begin(c.Context())
 	if err != nil {
 		return err
 	}
 	if beyondLoopback(f.listen) {
-		fmt.Fprintf(io.err, "warning: the reference listens on %s, where other machines reach it; it is a server for tests: "+
+		c.PrintErrf("warning: the reference listens on %s, where other machines reach it; it is a server for tests: "+
 			"let only those reach it that you trust, or use --listen 127.0.0.1:0\n", f.listen)
 	}
-	if _, err = fmt.Fprintf(io.out, "ready control-plane=%s agent-server=%s\n", server.control, server.agent); err == nil {
+	_, err = fmt.Fprintf(c.OutOrStdout(), "ready control-plane=%s agent-server=%s\n", server.control, server.agent)
+	if err == nil {
 		<-c.Context().Done()
 	}
 	return errors.Join(err, server.stop())
@@ -113,8 +103,15 @@ type served struct {
 	stop           func() error
 }
 
-// beginReference serves the reference, by default in the edition that the faults need.
-func (f *serveFlags) beginReference(ctx context.Context, layers []faults.Layer, edition string) (*served, error) {
+// begin serves the reference, by default in the edition that the faults need, or another server.
+func (f *serveFlags) begin(ctx context.Context) (*served, error) {
+	layers, edition, err := deviations(f.faults)
+	if err != nil {
+		return nil, err
+	}
+	if f.proxy != "" {
+		return f.beginProxy(layers)
+	}
 	options := reference.Options{Listen: f.listen, DataDir: f.data, Edition: cmp.Or(f.edition, edition), Pace: f.pace}
 	for _, apply := range layers {
 		apply(&options)
@@ -130,7 +127,7 @@ func (f *serveFlags) beginReference(ctx context.Context, layers []faults.Layer, 
 }
 
 // beginProxy serves another server with the faults before it.
-func (f *serveFlags) beginProxy(_ context.Context, layers []faults.Layer, _ string) (*served, error) {
+func (f *serveFlags) beginProxy(layers []faults.Layer) (*served, error) {
 	at, err := url.Parse(f.proxy)
 	if err != nil || at.Scheme != "http" && at.Scheme != "https" || at.Host == "" {
 		return nil, fmt.Errorf("--proxy %q: give the base URL of a server, such as http://127.0.0.1:2024", f.proxy)

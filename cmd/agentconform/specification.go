@@ -14,9 +14,9 @@ import (
 
 // listHTML writes the page of the specification with examples from result files: that of a fault has its name, each
 // other one is of a server that keeps the rules which it passed.
-func listHTML(w io.Writer, c *features.Catalogue, excluded []features.Exclusion, files []string) error {
+func listHTML(w io.Writer, c *features.Catalogue, files []string) error {
 	page := html.Specification{Suite: suiteOf(c)}
-	for _, e := range excluded {
+	for _, e := range features.Excluded() {
 		page.Excluded = append(page.Excluded, [3]string{e.Subject, e.Section, e.Reason})
 	}
 	for _, q := range c.Requirements {
@@ -28,11 +28,13 @@ func listHTML(w io.Writer, c *features.Catalogue, excluded []features.Exclusion,
 		if err != nil {
 			return err
 		}
-		known, name := false, strings.TrimSuffix(filepath.Base(file), ".json")
+		known := false
+		name := strings.TrimSuffix(filepath.Base(file), ".json")
 		for r := range reports.Each(page.Rules) {
 			at := slices.IndexFunc(r.Faults, func(f html.Fault) bool { return f.Name == name })
 			if at >= 0 {
-				known, r.Breaks = true, cmp.Or(r.Breaks, breaking(r.ID, r.Faults[at], result))
+				known = true
+				r.Breaks = cmp.Or(r.Breaks, breaking(r.ID, r.Faults[at], result))
 			}
 		}
 		if !known {

@@ -55,12 +55,18 @@ func (t *targetFlags) loadNamed() (*config.Config, error) {
 	return cfg, err
 }
 
-// open makes a target ready to be tested, and fills in the options what it is judged by: where the configuration names
-// none, it starts the bundled reference in the edition, and where it wants fixtures, it serves them, until the returned
-// function is called.
+// open makes a target ready to be tested, and fills in the options what it is judged by. When these are checked, it
+// starts the bundled reference in the edition where the configuration names no target, and serves fixtures where it
+// wants them, until the returned function is called.
 func open(ctx context.Context, cfg *config.Config, edition string, o *steps.Options) (stop func(), err error) {
-	o.Config, o.Version, o.Commit = cfg, suiteVersion(), suiteCommit()
+	o.Config = cfg
+	o.Version = suiteVersion()
+	o.Commit = suiteCommit()
+	o.Arguments = os.Args[1:]
 	if o.Catalogue, o.Oracle, err = steps.Requirements(); err != nil {
+		return nil, err
+	}
+	if err := o.Check(); err != nil {
 		return nil, err
 	}
 	switch {
@@ -78,13 +84,18 @@ func open(ctx context.Context, cfg *config.Config, edition string, o *steps.Opti
 func startBundled(ctx context.Context, cfg *config.Config, edition string) (stop func(), err error) {
 	server, err := reference.Start(ctx, reference.Options{Edition: edition})
 	if err != nil {
-		return nil, &exit{exitIncomplete, fmt.Errorf("starting the bundled reference: %w", err)}
+		return nil, &exit{fmt.Errorf("starting the bundled reference: %w", err), exitIncomplete}
 	}
 	// It is in this process, and has its own credentials.
-	cfg.Headers, cfg.TLS, cfg.Proxy, cfg.Resolve, cfg.Socket = config.Headers{}, config.TLS{}, "", nil, config.Sockets{}
+	cfg.Headers = config.Headers{}
+	cfg.TLS = config.TLS{}
+	cfg.Proxy = ""
+	cfg.Resolve = nil
+	cfg.Socket = config.Sockets{}
 	cfg.SecretFiles = nil
+	cfg.Fixtures.Serve = ""
+	cfg.Fixtures.Advertise = ""
 	describe(cfg, server)
-	cfg.Fixtures.Serve, cfg.Fixtures.Advertise = "", ""
 	stop = func() { _ = server.Close() } // its data is temporary, and nothing is left to do about it
 	if err := cfg.Complete(); err != nil {
 		stop()
@@ -100,8 +111,10 @@ func describe(cfg *config.Config, server *reference.Server) {
 	cfg.Target = server.ControlPlaneURL()
 	cfg.Implementation = reports.Implementation{Name: "agentconform reference", Version: suiteVersion()}
 	cfg.Edition = string(set.Edition)
-	cfg.Credentials, cfg.OtherTenant = config.Credentials(set.Owner), config.Credentials(set.OtherTenant)
-	cfg.TenantIDAlone, cfg.SeparateCredentials = true, true
+	cfg.Credentials = config.Credentials(set.Owner)
+	cfg.OtherTenant = config.Credentials(set.OtherTenant)
+	cfg.TenantIDAlone = true
+	cfg.SeparateCredentials = true
 	cfg.Create = config.Create{Body: set.Create, Refused: set.RefusedCreate}
 	cfg.Alternatives = config.Alternatives{
 		RepoRef: set.SecondRef, TagRef: set.TagRef, BrokenRef: set.BrokenRef, Commits: set.CommitIDs,

@@ -15,7 +15,7 @@ import (
 // version and commit are set by the linker in releases.
 var version, commit string
 
-func newVersion(io streams) *cobra.Command {
+func newVersion() *cobra.Command {
 	format := "text"
 	c := &cobra.Command{
 		Use:   "version",
@@ -25,17 +25,17 @@ of requirements. With --format json it is the field "suite" of result.json. "+di
 source had uncommitted changes.`,
 		Example: "  agentconform version      # to be named in a bug report\n  agentconform version --format json",
 		Args:    noArguments("run it without arguments"),
-		RunE: func(*cobra.Command, []string) error {
+		RunE: func(c *cobra.Command, _ []string) error {
 			catalogue, err := features.Load()
 			if err != nil {
 				return err
 			}
 			suite := suiteOf(catalogue)
 			if format == "json" {
-				return writeJSON(io.out, suite)
+				return writeJSON(c.OutOrStdout(), suite)
 			}
-			_, err = fmt.Fprintf(io.out, "agentconform %s\ninterface %s, %s\n", fullVersion(suite.Version, suite.Commit),
-				suite.Interface, reports.Count(suite.Requirements, "requirement"))
+			_, err = fmt.Fprintf(c.OutOrStdout(), "agentconform %s\ninterface %s, %s\n", fullVersion(), suite.Interface,
+				reports.Count(suite.Requirements, "requirement"))
 			return err
 		},
 	}
@@ -51,13 +51,11 @@ func suiteOf(c *features.Catalogue) reports.Suite {
 
 // suiteVersion is that of the release, else what the build knows of the module.
 func suiteVersion() string {
-	if version != "" {
-		return version
+	built := ""
+	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "(devel)" {
+		built = info.Main.Version
 	}
-	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" && info.Main.Version != "(devel)" {
-		return info.Main.Version
-	}
-	return "0.1.0-dev"
+	return cmp.Or(version, built, "0.1.0-dev")
 }
 
 // suiteCommit is the commit that was built; "" where the build did not record it.
@@ -78,6 +76,6 @@ func suiteCommit() string {
 }
 
 // fullVersion tells builds of one version apart.
-func fullVersion(version, commit string) string {
-	return version + " (commit " + cmp.Or(commit, "unknown") + ")"
+func fullVersion() string {
+	return suiteVersion() + " (commit " + cmp.Or(suiteCommit(), "unknown") + ")"
 }

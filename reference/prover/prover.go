@@ -49,6 +49,9 @@ type prover struct {
 	senders map[string]map[string][]string
 }
 
+// Check refuses names that Run would refuse, before anything is done.
+func (o Options) Check() error { _, err := (&prover{Options: o}).trials(); return err }
+
 // Run makes all runs and concludes. An error means that there is no result.
 func Run(ctx context.Context, o Options) (*proof.Proof, error) {
 	p := &prover{Options: o, passed: map[string]int{}, senders: map[string]map[string][]string{}}

@@ -3,8 +3,11 @@ package proof
 import (
 	"cmp"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -17,15 +20,33 @@ import (
 // mark is in the first lines of proof.json.
 const mark outfile.Mark = `"agentconform.proof/`
 
+// files are written in this order: the first tells that the others are ours.
+var files = []struct {
+	name  string
+	write func(io.Writer, *Proof) error
+}{{"proof.json", JSON}, {"proof.md", Markdown}}
+
 // Check finds out before a self-test whether [Write] may write into the folder: an error names a file that is not ours.
-func Check(dir string) error {
-	return outfile.Folder(dir, mark, "proof.json", "proof.md")
+func Check(dir string) error { return outfile.Folder(dir, mark, files[0].name, files[1].name) }
+
+// Begin makes the folder, and removes the reports of an earlier self-test from it: if this one is interrupted, they would
+// be taken for its own.
+func Begin(dir string) error {
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return err
+	}
+	for _, f := range slices.Backward(files) {
+		if err := os.Remove(filepath.Join(dir, f.name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return fmt.Errorf("removing a report of an earlier self-test: %w", err)
+		}
+	}
+	return nil
 }
 
 // Write writes proof.json and proof.md into the folder, which it makes.
 func Write(dir string, p *Proof) error {
-	for name, write := range map[string]func(io.Writer, *Proof) error{"proof.json": JSON, "proof.md": Markdown} {
-		err := outfile.Write(filepath.Join(dir, name), outfile.Public, func(w io.Writer) error { return write(w, p) })
+	for _, f := range files {
+		err := outfile.Write(filepath.Join(dir, f.name), outfile.Public, func(w io.Writer) error { return f.write(w, p) })
 		if err != nil {
 			return fmt.Errorf("writing the self-test: %w", err)
 		}

@@ -1,7 +1,27 @@
-// Package spelling finds the name that was probably meant.
+// Package spelling finds the name that was probably meant, and lists names.
 package spelling
 
-import "slices"
+import (
+	"slices"
+	"strings"
+)
+
+// Meant asks whether a name was meant, before what else can be done: "did you mean a? "; "" where there is none.
+func Meant(name string) string {
+	if name == "" {
+		return ""
+	}
+	return "did you mean " + name + "? "
+}
+
+// Either lists names in words: "a, b or c".
+func Either(names []string) string {
+	last := len(names) - 1
+	if last < 1 {
+		return strings.Join(names, "")
+	}
+	return strings.Join(names[:last], ", ") + " or " + names[last]
+}
 
 // Nearest returns the known name that is at most two edits away, or "".
 func Nearest(word string, known []string) string {

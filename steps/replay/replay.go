@@ -41,9 +41,9 @@ func Find(r *reports.Result, name string) (found []reports.Finding, err error) {
 }
 
 // Judge runs the scenarios of the findings again, all in one run. The options are those of a run; Select is set
-// here. It also returns what could not be removed at the target.
+// here. It also returns the result of this run, which is empty where no scenario could be run.
 func Judge(ctx context.Context, o suite.Options, was *reports.Result, findings []reports.Finding,
-) ([]Answer, []reports.LedgerEntry, error) {
+) ([]Answer, *reports.Result, error) {
 	tests, answers := make([]test, len(findings)), make([]Answer, len(findings))
 	o.Select, o.Once = suite.Selection{}, true
 	for i, f := range findings {
@@ -70,10 +70,7 @@ func Judge(ctx context.Context, o suite.Options, was *reports.Result, findings [
 		answers[i].Finding = findings[i]
 		answers[i].Verdict, answers[i].Reason = t.verdict(was, now)
 	}
-	left := slices.DeleteFunc(slices.Clone(now.Ledger), func(e reports.LedgerEntry) bool {
-		return e.Kind != "deployment" || e.Removed
-	})
-	return answers, left, nil
+	return answers, now, nil
 }
 
 // test is how a finding is judged again.

@@ -11,6 +11,7 @@ import (
 
 	"github.com/agentconform/agentconform/features"
 	"github.com/agentconform/agentconform/reports"
+	"github.com/agentconform/agentconform/spec/spelling"
 )
 
 // Selection says which scenarios are run. What is not selected does not appear in the result; what is selected and
@@ -101,17 +102,17 @@ func (s Selection) skips(q *features.Requirement) bool {
 func checkIDs(c *features.Catalogue, flag string, ids []string) error {
 	for _, id := range ids {
 		if len(matching(c, id)) == 0 {
-			return fmt.Errorf("%s %s: no requirement has this ID; agentconform list shows all", flag, id)
+			return fmt.Errorf("%s %s: no requirement has this ID; %sagentconform list shows all", flag, id,
+				spelling.Meant(c.Nearest(id)))
 		}
 	}
 	return nil
 }
 
 func checkProfiles(profiles []string) error {
-	all := []string{features.ControlPlane, features.AgentServer, features.EndToEnd}
 	for _, p := range profiles {
-		if !slices.Contains(all, p) {
-			return fmt.Errorf("--profile %s: give %s, %s or %s", p, all[0], all[1], all[2])
+		if !slices.Contains(features.Profiles, p) {
+			return fmt.Errorf("--profile %s: give %s", p, spelling.Either(features.Profiles))
 		}
 	}
 	return nil
