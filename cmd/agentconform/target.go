@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -69,7 +71,9 @@ func open(ctx context.Context, cfg *config.Config, edition string, o *steps.Opti
 	if err := o.Check(); err != nil {
 		return nil, err
 	}
-	switch {
+	switch nameless := withoutTarget(cfg); {
+	case nameless != "":
+		err = fmt.Errorf("%s names no target: set target or agent_target; to test the bundled reference, leave it out", nameless)
 	case len(cfg.Addresses()) == 0:
 		stop, err = startBundled(ctx, cfg, edition) // it has fixtures of its own
 	case edition != "":
@@ -78,6 +82,19 @@ func open(ctx context.Context, cfg *config.Config, edition string, o *steps.Opti
 		o.Fixtures, stop, err = startFixtures(cfg)
 	}
 	return stop, err
+}
+
+// withoutTarget is what was to name the target and does not: a file, or a variable that is empty. The reference must not
+// be judged in its place.
+func withoutTarget(cfg *config.Config) string {
+	at := slices.IndexFunc(cfg.From, func(from string) bool {
+		isVariable := strings.HasPrefix(from, config.EnvPrefix)
+		return !isVariable || strings.HasSuffix(from, "TARGET")
+	})
+	if at < 0 || len(cfg.Addresses()) > 0 {
+		return ""
+	}
+	return cfg.From[at]
 }
 
 // startBundled starts the reference in the process and points the configuration at it.
