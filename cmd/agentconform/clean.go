@@ -106,7 +106,7 @@ func (f *cleanFlags) remove(c *cobra.Command, cfg *config.Config, left []evidenc
 		noted = errors.Join(noted, ledger.Tried(e))
 	})
 	if len(left) == 0 {
-		c.Println("nothing to remove")
+		c.Printf("nothing to remove: %s names nothing that is left\n", safe.Line(f.ledger))
 	} else {
 		c.Printf("%d of %d removed\n", removed, len(left))
 	}

@@ -5,11 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"path/filepath"
 	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
+	"github.com/agentconform/agentconform/reports"
 	"github.com/agentconform/agentconform/reports/safe"
 	"github.com/agentconform/agentconform/steps/config"
 )
@@ -48,11 +50,12 @@ func unwritten(what string, err error, other string) error {
 }
 
 // tellInterrupt says that an interrupted command goes on to remove what it created, until the returned function is
-// called.
-func tellInterrupt(c *cobra.Command) (stop func() bool) {
+// called. The folder holds the ledger.
+func tellInterrupt(c *cobra.Command, folder string) (stop func() bool) {
+	ledger := reports.ShellWord(filepath.Join(folder, "ledger.jsonl"))
 	return context.AfterFunc(c.Context(), func() {
-		c.PrintErrln("Interrupted: removing what was created. " +
-			"Ctrl-C again quits at once; agentconform clean removes the rest then")
+		c.PrintErrln("Interrupted: removing what was created. Another signal quits at once; " +
+			"then agentconform clean --ledger " + safe.Line(ledger) + " removes the rest, at the same target")
 	})
 }
 

@@ -62,7 +62,7 @@ func (f *replayFlags) replay(c *cobra.Command, args []string) error {
 		return err
 	}
 	defer stop()
-	defer tellInterrupt(c)()
+	defer tellInterrupt(c, folder)()
 	screen.follow()
 	answers, now, err := replay.Judge(c.Context(), o, result, findings)
 	screen.close()

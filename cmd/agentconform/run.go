@@ -201,7 +201,7 @@ func (f *runFlags) run(c *cobra.Command, _ []string) error {
 		return err
 	}
 	ctx := c.Context()
-	defer tellInterrupt(c)()
+	defer tellInterrupt(c, f.out)()
 	f.options.LedgerFile = filepath.Join(f.out, "ledger.jsonl")
 	stop, err := open(ctx, cfg, f.edition, &f.options)
 	if err != nil {
