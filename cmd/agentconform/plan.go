@@ -32,17 +32,21 @@ func (f *runFlags) leadOn(w io.Writer, r *reports.Result) error {
 	if noFile == nil || f.config != "" || f.bundled || f.quiet || f.format == formatJSON {
 		return nil
 	}
-	cfg := f.options.Config
-	shown := overview.Of(r).Judged
-	fmt.Fprintf(w, "\n%-16s%d of %s, without a configuration file\n", "Judged", shown,
+	fmt.Fprintf(w, "\n%-16s%d of %s, without a configuration file\n", "Judged", overview.Of(r).Judged,
 		reports.Count(r.Catalogue(), "requirement"))
-	key, most := "", 0
-	for _, first := range firstKeys {
-		with := *cfg
-		first.set(&with)
+	judged := func(set func(*config.Config)) int {
+		with := *f.options.Config
+		set(&with)
 		p, err := suite.PreviewOf(&with, f.options.Catalogue, f.options.Select)
-		if err == nil && !cfg.Has(first.key) && p.Judged-shown > most {
-			key, most = first.key, p.Judged-shown
+		if err != nil {
+			return 0
+		}
+		return p.Judged
+	}
+	key, most, without := "", 0, judged(func(*config.Config) {})
+	for _, first := range firstKeys {
+		if more := judged(first.set) - without; more > most && !f.options.Config.Has(first.key) {
+			key, most = first.key, more
 		}
 	}
 	answered := slices.ContainsFunc(r.Exchanges, func(e reports.Exchange) bool { return e.Status > 0 })
