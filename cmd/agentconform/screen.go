@@ -113,7 +113,7 @@ func (s *screen) show(e target.Event) {
 	switch e.Kind {
 	case target.Planned:
 		s.total = e.Total
-		creates := "creates up to " + reports.Count(e.Deployments, "deployment")
+		creates := "its scenarios create up to " + reports.Count(e.Deployments, "deployment")
 		if e.Deployments == 0 {
 			creates = "creates no deployment"
 		}

@@ -52,9 +52,11 @@ func Judge(ctx context.Context, o suite.Options, was *reports.Result, findings [
 		if !slices.ContainsFunc(findings[:i], isOfSame) {
 			o.ExploreCase = append(o.ExploreCase, tests[i].sequence...)
 		}
-		for _, s := range []*features.Scenario{tests[i].judge, tests[i].shows} {
-			if s != nil && tests[i].missing == "" {
-				o.Select.Keys = append(o.Select.Keys, s.Key())
+		if tests[i].missing == "" {
+			for _, s := range append(tests[i].others, tests[i].judge, tests[i].shows) {
+				if s != nil {
+					o.Select.Keys = append(o.Select.Keys, s.Key())
+				}
 			}
 		}
 	}
@@ -76,7 +78,8 @@ func Judge(ctx context.Context, o suite.Options, was *reports.Result, findings [
 // test is how a finding is judged again.
 type test struct {
 	finding reports.Finding
-	judge   *features.Scenario // that found it
+	judge   *features.Scenario   // that found it first
+	others  []*features.Scenario // that failed too, and have no finding of their own: it is also theirs
 	// shows is the scenario that makes the request which a rule about all answers of a run judges, and had got as far as
 	// steps; nil for other rules.
 	shows *features.Scenario
@@ -102,6 +105,7 @@ func testOf(f reports.Finding, was *reports.Result, c *features.Catalogue) test 
 	}
 	t.missing = ""
 	if !t.judge.Is(features.TagLast) {
+		t.others = othersOf(f, was, c)
 		return t
 	}
 	x, err := was.Exchange(f.Exchange)
@@ -127,6 +131,18 @@ func testOf(f reports.Finding, was *reports.Result, c *features.Catalogue) test 
 		t.missing = fmt.Sprintf("this version has no scenario that makes the request which shows it (%s)", x.Scenario)
 	}
 	return t
+}
+
+// othersOf are the scenarios that a finding names no more than by its count: those of the requirement that failed and
+// have no finding of their own.
+func othersOf(f reports.Finding, was *reports.Result, c *features.Catalogue) (all []*features.Scenario) {
+	for s := range reports.Each(was.Requirement(f.Requirement).Scenarios) {
+		hasOwn := slices.ContainsFunc(was.Findings, func(g reports.Finding) bool { return g.Scenario == s.Key() })
+		if now := find(c, f.Requirement, s.Name); now != nil && s.Verdict == reports.Failed && !hasOwn {
+			all = append(all, now)
+		}
+	}
+	return all
 }
 
 // explored reads the operations of a sequence that exploration has found, in the words of the vocabulary: a result
@@ -176,15 +192,19 @@ func (t test) verdict(was, now *reports.Result) (reports.Verdict, string) {
 	for _, f := range now.Findings {
 		known := f.ID != t.finding.ID && t.judge.Is(features.TagLast) &&
 			slices.ContainsFunc(was.Findings, func(g reports.Finding) bool { return g.ID == f.ID })
-		if (f.Scenario == t.judge.Key() || t.sequence != nil && f.Requirement == t.finding.Requirement) && !known {
+		ofOthers := slices.ContainsFunc(t.others, func(s *features.Scenario) bool { return s.Key() == f.Scenario })
+		isOfIt := f.Scenario == t.judge.Key() || ofOthers || t.sequence != nil && f.Requirement == t.finding.Requirement
+		if isOfIt && !known {
 			return reports.Failed, fmt.Sprintf("expected %s, got %s", f.Expected, f.Actual)
 		}
 	}
 	if t.sequence != nil && t.unsent {
 		return reports.Inconclusive, "the sequence could not be sent"
 	}
-	if s := told(now, t.judge); s.Verdict != reports.Passed && s.Verdict != reports.Failed {
-		return reports.Inconclusive, fmt.Sprintf("%s: %s", s.Verdict, s.Reason)
+	for _, judge := range append(t.others, t.judge) {
+		if s := told(now, judge); s.Verdict != reports.Passed && s.Verdict != reports.Failed {
+			return reports.Inconclusive, fmt.Sprintf("%s: %s", s.Verdict, s.Reason)
+		}
 	}
 	if t.shows != nil {
 		if s := told(now, t.shows); s.Verdict != reports.Passed && (s.Verdict != reports.Failed || passedSteps(s) < t.steps) {

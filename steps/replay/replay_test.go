@@ -16,6 +16,7 @@ func TestVerdict(t *testing.T) {
 	require.NoError(t, err)
 	get, contract, list := c.Find("CP-GET-1").Scenarios[0], c.Find("CP-CONTRACT-list-revisions").Scenarios[0], c.Find("CP-LIST-1").Scenarios[0]
 	simple := test{finding: reports.Finding{ID: "a"}, judge: get}
+	several := test{finding: reports.Finding{ID: "a"}, judge: get, others: []*features.Scenario{list}}
 	sequence := []explore.Operation{{}}
 	closing := test{finding: reports.Finding{ID: "a"}, judge: contract, shows: list, steps: 2}
 	was := &reports.Result{Findings: []reports.Finding{{ID: "a"}, {ID: "known"}}}
@@ -40,11 +41,13 @@ func TestVerdict(t *testing.T) {
 		want   reports.Verdict
 		reason string
 	}{
-		"it passes":          {simple, ran(as(get, reports.Passed, 3)), reports.Passed, ""},
-		"it fails":           {simple, shown("a", get), reports.Failed, "expected x, got y"},
-		"it fails otherwise": {simple, shown("known", get), reports.Failed, "expected x, got y"},
-		"it is blocked":      {simple, ran(as(get, reports.Blocked, 0)), reports.Inconclusive, "blocked: so"},
-		"it was not run":     {simple, ran(), reports.Inconclusive, "skipped: it was not run"},
+		"it passes":                           {simple, ran(as(get, reports.Passed, 3)), reports.Passed, ""},
+		"it fails":                            {simple, shown("a", get), reports.Failed, "expected x, got y"},
+		"it fails otherwise":                  {simple, shown("known", get), reports.Failed, "expected x, got y"},
+		"it is blocked":                       {simple, ran(as(get, reports.Blocked, 0)), reports.Inconclusive, "blocked: so"},
+		"it was not run":                      {simple, ran(), reports.Inconclusive, "skipped: it was not run"},
+		"another of its scenarios fails":      {several, shown("a", list, as(get, reports.Passed, 3)), reports.Failed, "expected x, got y"},
+		"another of its scenarios is blocked": {several, ran(as(get, reports.Passed, 3), as(list, reports.Blocked, 0)), reports.Inconclusive, "blocked: so"},
 		"a sequence was not sent": {test{judge: get, sequence: sequence, unsent: true}, ran(as(get, reports.Passed, 3)),
 			reports.Inconclusive, "the sequence could not be sent"},
 		"a sequence passes":       {test{judge: get, sequence: sequence}, ran(as(get, reports.Passed, 3)), reports.Passed, ""},
@@ -62,4 +65,22 @@ func TestVerdict(t *testing.T) {
 		assert.Equal(t, each.want, verdict, name)
 		assert.Equal(t, each.reason, reason, name)
 	}
+}
+
+// TestAFindingOfSeveralScenariosIsJudgedByAll has one that names the first of two.
+func TestAFindingOfSeveralScenariosIsJudgedByAll(t *testing.T) {
+	c, err := features.Load()
+	require.NoError(t, err)
+	q := c.Find("CP-LIST-3")
+	was := &reports.Result{Requirements: []reports.Requirement{q.InResult()},
+		Findings: []reports.Finding{{Requirement: q.ID, Scenario: q.Scenarios[0].Key()}, {Requirement: q.ID, Scenario: q.Scenarios[2].Key()}}}
+	for i, s := range q.Scenarios {
+		told := s.InResult()
+		told.Verdict = reports.Failed
+		if i > 2 {
+			told.Verdict = reports.Passed
+		}
+		was.Requirements[0].Scenarios = append(was.Requirements[0].Scenarios, told)
+	}
+	assert.Equal(t, []*features.Scenario{q.Scenarios[1]}, testOf(was.Findings[0], was, c).others)
 }
