@@ -23,7 +23,7 @@ import (
 // (section 5, items 2 and 6), with the answers to those who have tried it. Only who is served by it is judged.
 type extension struct {
 	operation spec.Operation
-	others    []namedAnswer  // to those who must not be served
+	others    []common.Case  // those who must not be served
 	state     *client.Answer // after their attempts
 	owners    *client.Answer // to the owner of the thread
 }
@@ -45,7 +45,7 @@ func (w *World) allTry(ctx context.Context, id string) error {
 	touched := false
 	for _, name := range []string{target.TheOtherUser, target.NoCredentials} {
 		a := w.tryExtension(ctx, w.callerNamed(ctx, name), w.thread.ID, w.current.ID)
-		x.others = append(x.others, namedAnswer{name, a})
+		x.others = append(x.others, common.Case{Answer: a, What: name})
 		touched = touched || a.Status < 400
 	}
 	x.state = common.Must(w.server.State(ctx, w.owner(), w.thread))
@@ -94,17 +94,16 @@ func (w *World) tryExtension(ctx context.Context, who target.Caller, thread, run
 
 // servesUserAtMost takes a 2xx that an unknown thread gets too for no service, if it holds nothing of the thread.
 func (w *World) servesUserAtMost(ctx context.Context) error {
-	for _, t := range w.extension.others {
-		if t.answer.Status >= 400 {
+	for _, c := range w.extension.others {
+		if c.Answer.Status >= 400 {
 			continue
 		}
-		if who := w.callerNamed(ctx, t.name); who.User != nil && !messages.ContainsText(t.answer, w.current.Text()) {
-			if w.tryExtension(ctx, who, unlike(w.thread.ID), w.current.ID).Status == t.answer.Status {
+		if who := w.callerNamed(ctx, c.What); who.User != nil && !messages.ContainsText(c.Answer, w.current.Text()) {
+			if w.tryExtension(ctx, who, unlike(w.thread.ID), w.current.ID).Status == c.Answer.Status {
 				continue
 			}
 		}
-		return outcome.Violated(t.answer, "an HTTP error status for "+t.name, "%s", outcome.Seen(t.answer)).
-			Comparing(t.answer, w.extension.owners)
+		return c.Violates("an HTTP error status").Comparing(c.Answer, w.extension.owners)
 	}
 	return nil
 }

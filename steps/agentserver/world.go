@@ -30,7 +30,6 @@ type World struct {
 	current *agent.GraphRun   // the run that the sentences speak of; the new one, where there is a prior one
 	kept    []*agent.GraphRun // whose messages are to be in the thread, in their order
 	joined  *agent.Joining    // a join beside the scenario
-	wrong   []namedAnswer     // to requests with ids that do not exist
 
 	rows         agent.Listing // the last list of threads; the answer is that of the scene
 	listedBy     target.Caller
@@ -57,12 +56,6 @@ type World struct {
 	reported  []*agent.GraphRun // that say who their callers are
 	disguised []disguised
 	extension extension
-}
-
-// namedAnswer is an answer to one of several requests, with what the request was.
-type namedAnswer struct {
-	name   string
-	answer *client.Answer
 }
 
 // Define registers the sentences about the agent server for one scenario.

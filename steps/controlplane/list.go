@@ -169,14 +169,14 @@ func names(a *client.Answer, parameter string) bool {
 
 // eachIsRefusedNaming wants a refusal with 422 whose errors name the parameters (sections 4, 7 and 8).
 func (w *World) eachIsRefusedNaming(first, second string) error {
-	return w.each(func(t tried) *outcome.Outcome {
+	return w.scene.EachCase(func(c common.Case) *outcome.Outcome {
 		switch expected := "status 422 with an error that names "; {
-		case t.answer.Status != http.StatusUnprocessableEntity:
-			return t.violates(expected + first)
-		case !names(t.answer, first):
-			return t.violates(expected + first).At("/detail")
-		case second != "" && !names(t.answer, second):
-			return t.violates(expected + second).At("/detail")
+		case c.Answer.Status != http.StatusUnprocessableEntity:
+			return c.Violates(expected + first)
+		case !names(c.Answer, first):
+			return c.Violates(expected + first).At("/detail")
+		case second != "" && !names(c.Answer, second):
+			return c.Violates(expected + second).At("/detail")
 		}
 		return nil
 	})
@@ -188,9 +188,16 @@ type list struct {
 	answer *client.Answer // of several pages the first, or the last where the client goes from page to page itself
 }
 
-// compare notes how a list differs from what it is to hold; with shows that, or is nil where the run knows it.
+// comparison is a list, and which revisions it is to hold.
+type comparison struct {
+	list
+	want []string       // their ids
+	what string         // describes them for people
+	with *client.Answer // shows them; nil where the run knows them
+}
+
 func (w *World) compare(l list, want []string, what string, with *client.Answer) {
-	w.compared = append(w.compared, l.differs(want, what, with))
+	w.compared = append(w.compared, comparison{l, want, what, with})
 }
 
 // read reads all that a filter keeps, whatever the pages.
@@ -268,23 +275,27 @@ func (w *World) canBePaged(ctx context.Context) error {
 	return err
 }
 
-// eachHoldsItsOwn judges all lists that the act has read.
-func (w *World) eachHoldsItsOwn(ctx context.Context) error {
+// eachCompared judges all lists that the act has compared.
+func (w *World) eachCompared(ctx context.Context, judge func(comparison) *outcome.Outcome) error {
 	if len(w.compared) == 0 {
 		return outcome.Inconclusive("no list could be compared: none is to hold a revision, or what a list keeps has changed")
 	}
-	return w.unlessChanged(ctx, outcome.First(w.compared))
+	return w.unlessChanged(ctx, outcome.FirstOf(w.compared, judge))
+}
+
+func (w *World) eachHoldsItsOwn(ctx context.Context) error {
+	return w.eachCompared(ctx, comparison.differs)
 }
 
 // differs tells what the list holds in place of its revisions, or nothing. One that was refused holds none, and has to
 // be served where none is wanted, too.
-func (l list) differs(want []string, what string, with *client.Answer) *outcome.Outcome {
+func (c comparison) differs() *outcome.Outcome {
 	times := map[string]int{}
-	for _, id := range plane.IDs(l.rows) {
+	for _, id := range plane.IDs(c.rows) {
 		times[id]++
 	}
 	missing, repeated := 0, 0
-	for _, id := range want {
+	for _, id := range c.want {
 		switch n := times[id]; {
 		case n == 0:
 			missing++
@@ -293,13 +304,13 @@ func (l list) differs(want []string, what string, with *client.Answer) *outcome.
 		}
 		delete(times, id)
 	}
-	expected := fmt.Sprintf("%d revisions %s, each once", len(want), what)
+	expected := fmt.Sprintf("%d revisions %s, each once", len(c.want), c.what)
 	switch {
-	case !l.answer.OK():
-		return outcome.Violated(l.answer, expected, "%s", outcome.Seen(l.answer)).Comparing(l.answer, with)
+	case !c.answer.OK():
+		return outcome.Violated(c.answer, expected, "%s", outcome.Seen(c.answer)).Comparing(c.answer, c.with)
 	case missing+repeated+len(times) > 0:
-		return outcome.Violated(l.answer, expected, "%d: %d missing, %d repeated, %d unexpected",
-			len(l.rows), missing, repeated, len(times)).At("/resources").Comparing(l.answer, with)
+		return outcome.Violated(c.answer, expected, "%d: %d missing, %d repeated, %d unexpected",
+			len(c.rows), missing, repeated, len(times)).At("/resources").Comparing(c.answer, c.with)
 	}
 	return nil
 }

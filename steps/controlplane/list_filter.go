@@ -118,16 +118,16 @@ func (w *World) clientFiltersByEach(ctx context.Context, which string) error {
 		filters = known.occurring
 	}
 	for _, status := range filters {
-		w.whole = append(w.whole, w.read(ctx, statusFilter(status)))
+		w.compare(w.read(ctx, statusFilter(status)), nil, "with status "+status, nil)
 	}
 	statuses := w.statusesIn(common.Must(w.plane.GetEach(ctx, w.Deployment)))
-	for i, l := range w.whole {
-		wrong := l.differs(statuses.ids[filters[i]], "with status "+filters[i], nil)
-		if wrong != nil && statuses.strange != "" {
+	for i, status := range filters {
+		c := &w.compared[i]
+		c.want = statuses.ids[status]
+		if statuses.strange != "" && c.differs() != nil {
 			return outcome.Blocked("the filter %s returns %d revisions, and a revision has the status %q, which is not one of "+
-				"the thirteen (CP-POLL-1)", filters[i], len(l.rows), statuses.strange).ByRequirement("CP-POLL-1")
+				"the thirteen (CP-POLL-1)", status, len(c.rows), statuses.strange).ByRequirement("CP-POLL-1")
 		}
-		w.compared = append(w.compared, wrong)
 	}
 	return nil
 }
@@ -196,13 +196,13 @@ func (w *World) clientListsWithBoth(ctx context.Context) {
 	for _, value := range []string{"true", "false"} {
 		before := w.reconciled(ctx, value, "")
 		ids := plane.IDs(before.rows)
-		var both []*outcome.Outcome
+		var both []comparison
 		for _, status := range statuses.occurring {
 			l := w.reconciled(ctx, value, status)
 			isOther := func(id string) bool { return !slices.Contains(statuses.ids[status], id) }
 			want := slices.DeleteFunc(slices.Clone(ids), isOther)
 			what := "with status " + status + " and remote_reconciled " + value
-			both = append(both, l.differs(want, what, before.answer))
+			both = append(both, comparison{l, want, what, before.answer})
 		}
 		after := w.reconciled(ctx, value, "")
 		if plane.SameIDs(ids, plane.IDs(after.rows)) {

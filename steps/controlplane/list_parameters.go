@@ -41,7 +41,6 @@ func (w *World) defineValues(r *common.Definitions) {
 	r.When(`the client lists its revisions by its id in capital letters`, w.clientListsCapital)
 	r.Then(`(?:the request|each of these lists) is answered with 404 and a detail that contains (?:the deployment|its) id`,
 		w.eachNotFound)
-	r.Then(`each of these requests is refused with 4xx`, w.eachRefused)
 	r.Then(`the list holds its revisions, or the request is refused with 4xx`, w.holdsItsOwnOrRefused)
 }
 
@@ -173,7 +172,7 @@ func (w *World) clientListsInvalid(ctx context.Context, parameter, beside string
 func (w *World) tryList(ctx context.Context, id, query string, wrong bool, what string) {
 	request := w.request(target.TheClient, "list its revisions", &plane.Deployment{ID: id})
 	request.Query, request.Wrong = query, wrong
-	w.sendCase(ctx, request, tried{what: what, id: id})
+	w.sendCase(ctx, request, common.Case{What: what, ID: id})
 }
 
 // clientListsSpelled lists with each value that is spelled otherwise, and then with its other spellings.
@@ -188,21 +187,21 @@ func (w *World) clientListsSpelled(ctx context.Context, parameter string) error 
 		for _, spelling := range other[value] {
 			w.list(ctx, parameter+"="+url.QueryEscape(spelling), true)
 			what := fmt.Sprintf("%s %s for %q", parameter, value, spelling)
-			w.tried = append(w.tried, tried{answer: w.scene.Answer, what: what, want: plane.IDs(l.rows)})
+			w.compare(list{w.rows(), w.scene.Answer}, plane.IDs(l.rows), what, nil)
 		}
 	}
 	return nil
 }
 
 func (w *World) eachStandsForItsValue(ctx context.Context) error {
-	return w.unlessChanged(ctx, w.each(func(t tried) *outcome.Outcome {
-		is := t.answer.OK() && plane.SameIDs(plane.IDs(t.answer.Get("resources").Array()), t.want)
-		if is || t.answer.Refused() {
+	return w.eachCompared(ctx, func(c comparison) *outcome.Outcome {
+		is := c.answer.OK() && plane.SameIDs(plane.IDs(c.rows), c.want)
+		if is || c.answer.Refused() {
 			return nil
 		}
-		return outcome.Violated(t.answer, fmt.Sprintf("the %d revisions of %s, or status 422", len(t.want), t.what), "%s",
-			outcome.Seen(t.answer))
-	}))
+		return outcome.Violated(c.answer, fmt.Sprintf("the %d revisions of %s, or status 422", len(c.want), c.what), "%s",
+			outcome.Seen(c.answer))
+	})
 }
 
 func (w *World) clientListsUnknownWithEach(ctx context.Context) {
@@ -214,9 +213,12 @@ func (w *World) clientListsUnknownWithEach(ctx context.Context) {
 
 // byID are the operations that are sent with the id of a deployment, as the sentences name them.
 var byID = map[string]string{"retrieves": "retrieve a deployment", "lists the revisions of": "list its revisions",
-	"retrieves its latest revision under": "retrieve a revision", emptyUpdate: "update a deployment"}
+	underID: "retrieve a revision", emptyUpdate: "update a deployment"}
 
-const emptyUpdate = "sends an empty update to"
+const (
+	underID     = "retrieves its latest revision under"
+	emptyUpdate = "sends an empty update to"
+)
 
 // noUUID is an id that no server has given.
 const noUUID = "agentconform-none"
@@ -226,64 +228,53 @@ func (w *World) clientAsksBy(ctx context.Context, act, id string) {
 	d := &plane.Deployment{ID: cmp.Or(id, target.UnknownID())}
 	request := w.request(target.TheClient, byID[act], d)
 	request.Wrong = id != ""
-	w.sendCase(ctx, request, tried{id: d.ID})
+	w.sendCase(ctx, request, common.Case{ID: d.ID})
 }
 
 // clientAsksByEach asks by UUIDs that are like an id, and by an unknown id and a text, where these are not judged
 // elsewhere. No update is sent to an id that could be that of a deployment which was there before the run.
 func (w *World) clientAsksByEach(ctx context.Context, act, of string) error {
 	id, latest := w.Deployment.ID, w.Deployment.Latest()
-	others := []common.WrongID{{ID: target.UnknownID(), Class: "an unknown id"}, {ID: noUUID, Class: "no UUID"}}
-	ids, operation := common.NearIDs(id, latest, "revision"), byID[act]
-	switch {
-	case of == "its revision":
-		ids, operation = append(common.NearIDs(latest, id, "deployment"), others...), "retrieve a revision"
-	case act == emptyUpdate && w.Deployment.Found:
-		ids = others
-	case operation == "update a deployment" || operation == "retrieve a revision":
-		ids = append(ids, others...)
+	asked := &plane.Deployment{ID: id, First: latest}
+	ids, wrong := common.NearIDs(id, latest, "revision"), &asked.ID
+	if of == "its revision" {
+		act, ids, wrong = underID, common.NearIDs(latest, id, "deployment"), &asked.First
+	}
+	if act == emptyUpdate && w.Deployment.Found {
+		ids = nil
+	}
+	if act == emptyUpdate || act == underID {
+		ids = append(ids, common.Case{ID: target.UnknownID(), What: "an unknown id"},
+			common.Case{ID: noUUID, What: "no UUID"})
 	}
 	switch {
-	case operation == "retrieve a revision" && latest == "":
+	case act == underID && latest == "":
 		return outcome.Inconclusive("no revision of the deployment is known")
 	case len(ids) == 0:
 		return outcome.Inapplicable("ids that are UUIDs",
 			"the ids of the target are no UUIDs: what looks like another one may exist")
 	}
-	for _, wrong := range ids {
-		d := &plane.Deployment{ID: wrong.ID, First: latest}
-		if of == "its revision" {
-			d = &plane.Deployment{ID: id, First: wrong.ID}
-		}
-		request := w.request(target.TheClient, operation, d)
-		request.Wrong = wrong.ID == noUUID
-		w.sendCase(ctx, request, tried{what: wrong.Class, id: wrong.ID})
+	for _, c := range ids {
+		*wrong = c.ID
+		request := w.request(target.TheClient, byID[act], asked)
+		request.Wrong = c.ID == noUUID
+		w.sendCase(ctx, request, c)
 	}
 	return nil
 }
 
-// eachRefused shows of several requests what another sentence shows of one.
-func (w *World) eachRefused() error {
-	return w.each(func(t tried) *outcome.Outcome {
-		if t.answer.Refused() {
-			return nil
-		}
-		return t.violates("status 4xx").SameAs("the request is refused with 4xx")
-	})
-}
-
 // eachNotFound wants the detail of a 404 to contain the id that was asked for (section 7).
 func (w *World) eachNotFound() error {
-	return w.each(func(t tried) *outcome.Outcome {
-		text := string(t.answer.Body)
-		if detail := t.answer.Get("detail"); detail.Type == gjson.String {
+	return w.scene.EachCase(func(c common.Case) *outcome.Outcome {
+		text := string(c.Answer.Body)
+		if detail := c.Answer.Get("detail"); detail.Type == gjson.String {
 			text = detail.Str
 		}
-		isNamed := strings.Contains(strings.ToLower(text), strings.ToLower(t.id))
-		if t.answer.Status == http.StatusNotFound && isNamed {
+		isNamed := strings.Contains(strings.ToLower(text), strings.ToLower(c.ID))
+		if c.Answer.Status == http.StatusNotFound && isNamed {
 			return nil
 		}
-		return t.violates("status 404 and a detail that names " + t.id)
+		return c.Violates("status 404 and a detail that names " + c.ID)
 	})
 }
 
