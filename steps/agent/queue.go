@@ -6,6 +6,7 @@ import (
 
 	"github.com/agentconform/agentconform/steps/client"
 	"github.com/agentconform/agentconform/steps/outcome"
+	"github.com/agentconform/agentconform/steps/shared"
 )
 
 // isPending and hasEnded tell what the status of a run says, where there is one. The interface shows no statuses of
@@ -20,7 +21,7 @@ func hasEnded(run *client.Answer) bool {
 // queuesRuns skips where a run with the strategy enqueue, a vendor extension, does not wait for the one before it. Where
 // it does, both complete in their order, and the second not before the first could.
 func (s *Server) queuesRuns(ctx context.Context) error {
-	_, err := learn(ctx, s.Agents, "a run behind another one", func(ctx context.Context) (bool, error) {
+	_, err := shared.Get(ctx, s.maker, "a run behind another one", func(ctx context.Context) (bool, error) {
 		first, err := s.InProgress(ctx, JustStarted, 0)
 		if err != nil {
 			return false, err

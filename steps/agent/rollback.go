@@ -8,6 +8,7 @@ import (
 	"github.com/agentconform/agentconform/steps/client"
 	"github.com/agentconform/agentconform/steps/messages"
 	"github.com/agentconform/agentconform/steps/outcome"
+	"github.com/agentconform/agentconform/steps/shared"
 )
 
 // Rollback is a run that was to be rolled back, and the new one.
@@ -291,7 +292,7 @@ func (s *Server) awaitStart(ctx context.Context, p *Progress) error {
 
 // ARollback returns a rollback of a run that had started, which scenarios share. They only look.
 func (s *Server) ARollback(ctx context.Context) (*Rollback, error) {
-	return learn(ctx, s.Agents, "a rollback", func(ctx context.Context) (*Rollback, error) {
+	return shared.Get(ctx, s.maker, "a rollback", func(ctx context.Context) (*Rollback, error) {
 		if err := s.PlainRunsWork(ctx); err != nil {
 			return nil, err
 		}

@@ -15,7 +15,6 @@ import (
 type Fixture struct {
 	Name   string
 	Shared string // in the tags of the features: @shares:history
-	value  shared.Value[*Deployment]
 	make   maker
 }
 
@@ -115,7 +114,7 @@ func (p *Plane) Shared(ctx context.Context, f *Fixture) (*Deployment, error) {
 	if err := p.Sources.CanCreate(); err != nil {
 		return nil, err
 	}
-	d, err := f.value.Get(ctx, p.maker, f.Name, func(ctx context.Context) (*Deployment, error) {
+	d, err := shared.Get(ctx, p.maker, f.Name, func(ctx context.Context) (*Deployment, error) {
 		own := &Allowance{What: f.Name, Cost: SharedCost(f.Shared), Shares: []string{f.Shared}}
 		return f.make(own.Within(ctx))
 	})

@@ -11,7 +11,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/agentconform/agentconform/steps/client"
 	"github.com/agentconform/agentconform/steps/outcome"
 	"github.com/agentconform/agentconform/steps/shared"
 	"github.com/agentconform/agentconform/steps/target"
@@ -26,7 +25,6 @@ type Plane struct {
 
 	target *target.Target
 	maker  *shared.Maker
-	each   shared.Value[[]*client.Answer] // see LookAtEach
 	*polls
 
 	endless atomic.Bool // a list of revisions did not end

@@ -16,6 +16,7 @@ import (
 	"github.com/agentconform/agentconform/steps/client"
 	"github.com/agentconform/agentconform/steps/evidence"
 	"github.com/agentconform/agentconform/steps/outcome"
+	"github.com/agentconform/agentconform/steps/shared"
 	"github.com/agentconform/agentconform/steps/target"
 )
 
@@ -57,7 +58,7 @@ func (p *Plane) GetEach(ctx context.Context, d *Deployment) ([]*client.Answer, e
 // LookAtEach returns how each revision of the deployment with a long history, or of the one that takes its place, was
 // answered when the first scenario asked for it: nobody changes it. What a scenario judges it reads itself.
 func (p *Plane) LookAtEach(ctx context.Context, d *Deployment) ([]*client.Answer, error) {
-	return p.each.Get(ctx, p.maker, "a look at each revision", func(ctx context.Context) ([]*client.Answer, error) {
+	return shared.Get(ctx, p.maker, "a look at each revision", func(ctx context.Context) ([]*client.Answer, error) {
 		return p.GetEach(ctx, d)
 	})
 }
