@@ -31,8 +31,7 @@ type World struct {
 	kept    []*agent.GraphRun // whose messages are to be in the thread, in their order
 	joined  *agent.Joining    // a join beside the scenario
 
-	rows         agent.Listing // the last list of threads; the answer is that of the scene
-	listedBy     target.Caller
+	rows         agent.Listing // the last list of threads, nil where the answer of the scene is none
 	mark         string        // in the metadata of threads, by which the scenario knows them
 	othersThread *agent.Thread // of the other user, where there is one of each
 	filter       string        // of the list, as the sentence names it
@@ -136,11 +135,6 @@ func validIsServed(a *client.Answer) error {
 		return outcome.Blocked("valid credentials are refused (AS-AUTH-5): %s", outcome.Seen(a)).ByRequirement("AS-AUTH-5")
 	}
 	return nil
-}
-
-// wantsError wants a request to be answered with an HTTP error status; which one is not shown.
-func wantsError(a *client.Answer) error {
-	return outcome.Want(a.Status >= 400, a, "a status of 400 or above")
 }
 
 func (w *World) speakOf(g *agent.GraphRun) { w.current, w.thread = g, g.Thread }

@@ -132,14 +132,13 @@ func (w *World) answerHoldsIDs() error {
 // refusedAsInvalid wants a 422 with an HTTPValidationError. Another refusal is tolerated, and noted: the interface
 // shows only the 422, deployed servers answer semantic mistakes with other statuses too.
 func (w *World) refusedAsInvalid() error {
-	if err := w.scene.Refused(); err != nil {
-		return err
-	}
-	if w.scene.Answer.Status != http.StatusUnprocessableEntity {
-		w.scene.Note("tolerated: refused with status " + strconv.Itoa(w.scene.Answer.Status) + " instead of 422")
+	a := w.scene.Answer
+	common.Check(outcome.Want(a.Refused(), a, "status 4xx"))
+	if a.Status != http.StatusUnprocessableEntity {
+		w.scene.Note("tolerated: refused with status " + strconv.Itoa(a.Status) + " instead of 422")
 		return nil
 	}
-	return common.ValidationError(w.scene.Answer)
+	return common.ValidationError(a)
 }
 
 // nothingWasCreated looks for what a refusal may have left: an id in its answer that can be retrieved, or,

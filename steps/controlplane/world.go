@@ -32,7 +32,6 @@ type World struct {
 	// A request that may be refused.
 	asker     target.Asker // who sent it
 	operation string       // what for
-	empty     bool         // it has no body that could be served
 	name      string       // of the deployment that was to be refused, where it is known
 	listed    bool         // the target lists its deployments
 
