@@ -94,11 +94,8 @@ func (p *Plane) AwaitListed(ctx context.Context, id string, revisions ...string)
 }
 
 // Settle waits until the deployment's latest revision has come to its end, however it ends: a target may take no
-// update while it builds. A deployment of which one revision hung is not waited for again.
+// update while it builds.
 func (p *Plane) Settle(ctx context.Context, id string) error {
-	if _, known := p.polls.endOf(id); known {
-		return nil
-	}
 	a, err := p.GetDeployment(ctx, id)
 	if err != nil {
 		return err
@@ -107,9 +104,6 @@ func (p *Plane) Settle(ctx context.Context, id string) error {
 	if latest == "" {
 		return nil
 	}
-	h, err := p.Poll(ctx, id, latest, IsSettled)
-	if err == nil && h.isLate() {
-		p.polls.settling(id, h)
-	}
+	_, err = p.Poll(ctx, id, latest, IsSettled)
 	return err
 }
