@@ -39,17 +39,16 @@ func (s Sources) Body(name string, changes map[string]any) map[string]any {
 // Another returns a change of the source revision configuration to the second source that is configured, and
 // the key that would configure it where none is.
 func (s Sources) Another() (change map[string]any, key string) {
-	a := s.config.Alternatives
-	second := map[string]string{"repo_ref": a.RepoRef, "image_uri": a.ImageURI}[s.Field()]
-	return s.changeTo(second), "alternatives." + s.Field()
+	return s.changeTo(s.second(s.Field())), "alternatives." + s.Field()
 }
 
 // Broken is like Another, for a source that cannot be built.
 func (s Sources) Broken() (change map[string]any, key string) {
-	if a := s.config.Alternatives; s.Field() == "image_uri" {
+	a := s.config.Alternatives
+	if s.Field() == "image_uri" {
 		return s.changeTo(a.BrokenImageURI), "alternatives.broken_image_uri"
 	}
-	return s.changeTo(s.config.Alternatives.BrokenRef), "alternatives.broken_ref"
+	return s.changeTo(a.BrokenRef), "alternatives.broken_ref"
 }
 
 func (s Sources) changeTo(source string) map[string]any {
@@ -67,16 +66,16 @@ func (s Sources) Field() string {
 	return "image_uri"
 }
 
+// second is the second value that is configured for a field of the source, or "".
+func (s Sources) second(field string) string {
+	a := s.config.Alternatives
+	return map[string]string{"repo_ref": a.RepoRef, "graph_config_path": a.GraphConfigPath, "image_uri": a.ImageURI}[field]
+}
+
 // ValueOf returns the second value that is configured for a field of the source, or that of the template.
 func (s Sources) ValueOf(field string) string {
 	current, _ := Asked(s.config.Create.Body)[field].(string)
-	a := s.config.Alternatives
-	second := map[string]string{
-		"repo_ref":          a.RepoRef,
-		"graph_config_path": a.GraphConfigPath,
-		"image_uri":         a.ImageURI,
-	}
-	return cmp.Or(second[field], current)
+	return cmp.Or(s.second(field), current)
 }
 
 // Next alternates between the second source and that of the template. Where no second one is configured the
