@@ -138,18 +138,16 @@ func (w *World) deployedEachTime() error {
 func (w *World) listAgrees() error {
 	n := len(w.Deployment.Revisions)
 	before, list, after := w.answers[:n], w.answers[n], w.answers[n+1:]
-	rows := retrieved("the list", list).Get("resources").Array()
+	listed := plane.ListOf(retrieved("the list", list))
 	for i, id := range w.Deployment.Revisions {
-		at := slices.Index(plane.IDs(rows), id)
+		at := slices.Index(listed.IDs(), id)
 		if at < 0 {
 			return outcome.Blocked("the revision %s is not in the list: %s", id, outcome.Seen(list))
 		}
 		if got := after[i].Get("id"); got.String() != id {
 			return outcome.Blocked("the revision %s cannot be retrieved: its id is %s", id, outcome.Shown(got))
 		}
-		if err := sameRevision(before[i], after[i], list, rows[at]); err != nil {
-			return err
-		}
+		common.Check(sameRevision(before[i], after[i], list, listed.Rows[at]))
 	}
 	return nil
 }

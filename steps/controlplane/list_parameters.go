@@ -62,9 +62,9 @@ func numbered(parameter string, n, absent int) (query string, means int) {
 func (w *World) clientListsParts(ctx context.Context, filter string) error {
 	query := w.queryOf(ctx, filter)
 	whole := w.read(ctx, query)
-	common.Check(outcome.Want(whole.answer.OK(), whole.answer, "status 2xx"))
+	common.Check(outcome.Want(whole.Answer.OK(), whole.Answer, "status 2xx"))
 	common.Check(w.pagesKeepTheOrder(ctx))
-	ids, limits := plane.IDs(whole.rows), []int{-1, defaultLimit - 1, defaultLimit + 1}
+	ids, limits := whole.IDs(), []int{-1, defaultLimit - 1, defaultLimit + 1}
 	for _, c := range w.boundaryCases("limit") {
 		if n, err := strconv.Atoi(c.Value); err == nil && c.Valid {
 			limits = append(limits, n)
@@ -83,7 +83,7 @@ func (w *World) clientListsParts(ctx context.Context, filter string) error {
 			page := w.page(ctx, plane.Query(limited, placed, query))
 			from = min(from, len(ids))
 			what := "with " + cmp.Or(limited, "no limit") + ", " + cmp.Or(placed, "no offset") + ", " + filter
-			w.compare(page, ids[from:min(from+size, len(ids))], what, whole.answer)
+			w.compare(page, ids[from:min(from+size, len(ids))], what, whole.Answer)
 		}
 	}
 	return nil
@@ -92,10 +92,10 @@ func (w *World) clientListsParts(ctx context.Context, filter string) error {
 // pagesKeepTheOrder compares one page without a filter with the whole list. Where it holds other revisions, nothing
 // tells which ones belong to a page: no MUST says in which order revisions are listed.
 func (w *World) pagesKeepTheOrder(ctx context.Context) error {
-	all := w.read(ctx, "")
+	all := w.read(ctx, "").IDs()
 	a := common.Must(w.plane.Get(ctx, plane.RevisionsPath(w.Deployment.ID), plane.PageOf(2, 1)))
-	got := plane.IDs(a.Get("resources").Array())
-	if len(got) == 2 && len(all.rows) > 2 && !plane.SameIDs(got, plane.IDs(all.rows[1:3])) {
+	got := plane.ListOf(a).IDs()
+	if len(got) == 2 && len(all) > 2 && !plane.SameIDs(got, all[1:3]) {
 		return outcome.Inconclusive("the page with limit=2&offset=1 is not the part of the whole list that begins there "+
 			"(CP-LIST-6, CP-LIST-15)").ByRequirement("CP-LIST-6", "CP-LIST-15")
 	}
@@ -181,13 +181,13 @@ func (w *World) clientListsSpelled(ctx context.Context, parameter string) error 
 	other := spec.Spellings(parameter == "remote_reconciled")
 	for _, value := range slices.Sorted(maps.Keys(other)) {
 		l := w.page(ctx, parameter+"="+value)
-		if !l.answer.OK() {
-			return outcome.Inconclusive("the list with %s %s is answered with status %d", parameter, value, l.answer.Status)
+		if !l.Answer.OK() {
+			return outcome.Inconclusive("the list with %s %s is answered with status %d", parameter, value, l.Answer.Status)
 		}
 		for _, spelling := range other[value] {
 			w.list(ctx, parameter+"="+url.QueryEscape(spelling), true)
 			what := fmt.Sprintf("%s %s for %q", parameter, value, spelling)
-			w.compare(list{w.rows(), w.scene.Answer}, plane.IDs(l.rows), what, nil)
+			w.compare(plane.ListOf(w.scene.Answer), l.IDs(), what, nil)
 		}
 	}
 	return nil
@@ -195,12 +195,12 @@ func (w *World) clientListsSpelled(ctx context.Context, parameter string) error 
 
 func (w *World) eachStandsForItsValue(ctx context.Context) error {
 	return w.eachCompared(ctx, func(c comparison) *outcome.Outcome {
-		is := c.answer.OK() && plane.SameIDs(plane.IDs(c.rows), c.want)
-		if is || c.answer.Refused() {
+		is := c.Answer.OK() && plane.SameIDs(c.IDs(), c.want)
+		if is || c.Answer.Refused() {
 			return nil
 		}
-		return outcome.Violated(c.answer, fmt.Sprintf("the %d revisions of %s, or status 422", len(c.want), c.what), "%s",
-			outcome.Seen(c.answer))
+		return outcome.Violated(c.Answer, fmt.Sprintf("the %d revisions of %s, or status 422", len(c.want), c.what), "%s",
+			outcome.Seen(c.Answer))
 	})
 }
 
@@ -291,7 +291,7 @@ func (w *World) clientListsCapital(ctx context.Context) error {
 func (w *World) holdsItsOwnOrRefused() error {
 	a := w.scene.Answer
 	isOwn := func(id string) bool { return slices.Contains(w.Deployment.Revisions, id) }
-	if a.Refused() || a.OK() && slices.ContainsFunc(plane.IDs(w.rows()), isOwn) {
+	if a.Refused() || a.OK() && slices.ContainsFunc(plane.ListOf(a).IDs(), isOwn) {
 		return nil
 	}
 	return outcome.Want(false, a, "revisions of the deployment, or status 4xx", "/resources")

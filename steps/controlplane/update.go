@@ -288,8 +288,8 @@ func (w *World) revisionsKeepSource(ctx context.Context) error {
 		common.Check(outcome.WantAt(latest.Get("source").String() == want, latest, "source", "source "+want))
 	}
 	l := w.read(ctx, "")
-	if !l.answer.OK() {
-		return outcome.Inconclusive("the list cannot be read: %s", outcome.Seen(l.answer))
+	if !l.Answer.OK() {
+		return outcome.Inconclusive("the list cannot be read: %s", outcome.Seen(l.Answer))
 	}
 	return sourcesAre(want, l)
 }

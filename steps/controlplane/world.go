@@ -44,7 +44,7 @@ type World struct {
 	// Lists of revisions.
 	limit    string       // that the client sent
 	query    string       // that the client is going to send
-	whole    []list       // that the last act read
+	whole    []plane.List // that the last act read
 	compared []comparison // those of them that are to hold certain revisions
 }
 

@@ -170,9 +170,9 @@ func (p *Plane) firstOf(ctx context.Context, id string) (first string) {
 			first = named.Str
 			return true, nil
 		}
-		rows, _, err := p.ListAll(ctx, id, "")
-		if err == nil && len(rows) == 1 {
-			first = rows[0].Get("id").String()
+		all, err := p.ListAll(ctx, id, "")
+		if err == nil && len(all.Rows) == 1 {
+			first = all.IDs()[0]
 		}
 		return first != "", err
 	})

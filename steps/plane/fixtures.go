@@ -208,11 +208,11 @@ func (p *Plane) makeLong(ctx context.Context) (*Deployment, error) {
 // noUnknownRevisions refuses a history with revisions that nobody asked for: the lists could not be judged. A list
 // alone is no proof of one, since lists are what is to be judged.
 func (p *Plane) noUnknownRevisions(ctx context.Context, d *Deployment) error {
-	rows, _, err := p.ListAll(ctx, d.ID, "")
+	all, err := p.ListAll(ctx, d.ID, "")
 	if err != nil {
 		return nil // a list that cannot be read is for the scenarios to find
 	}
-	unknown := slices.DeleteFunc(IDs(rows), func(id string) bool { return slices.Contains(d.Revisions, id) })
+	unknown := slices.DeleteFunc(all.IDs(), func(id string) bool { return slices.Contains(d.Revisions, id) })
 	for _, id := range unknown[:min(len(unknown), 5)] { // a hostile list may name any number
 		a, err := p.GetRevision(ctx, d.ID, id)
 		if err == nil && a.OK() && a.Get("id").String() == id {

@@ -84,11 +84,11 @@ func (p *Plane) AwaitFound(ctx context.Context, path string) (a *client.Answer, 
 // AwaitListed waits until the list of a deployment holds the revisions.
 func (p *Plane) AwaitListed(ctx context.Context, id string, revisions ...string) error {
 	return p.target.RetryFor(ctx, p.target.Config.Timeouts.Request, func() (bool, error) {
-		rows, a, err := p.ListAll(ctx, id, "")
-		if err != nil || !a.OK() {
+		all, err := p.ListAll(ctx, id, "")
+		if err != nil || !all.Answer.OK() {
 			return true, nil // a list that cannot be read is for the scenarios to judge
 		}
-		listed := IDs(rows)
+		listed := all.IDs()
 		return !slices.ContainsFunc(revisions, func(id string) bool { return !slices.Contains(listed, id) }), nil
 	})
 }
