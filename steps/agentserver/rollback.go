@@ -3,6 +3,7 @@ package agentserver
 import (
 	"context"
 	"errors"
+	"slices"
 	"time"
 
 	"github.com/agentconform/agentconform/reports"
@@ -85,7 +86,8 @@ func (w *World) aThreadThatKeeps(ctx context.Context) error {
 
 // runsElsewhere gives the run in progress twice the time, so that the other one's race is over first. A server that
 // executes one run at a time would not begin with the one that is to be rolled back: there that takes four times as
-// long, and the other one is started right before the rollback; the new run waits for it.
+// long, and the other one is started right before the rollback; the new run waits for it. After a lost race both take
+// longer.
 func (w *World) runsElsewhere(ctx context.Context) {
 	server, leave, err := w.server.Together(ctx, 2, agent.Wait, agent.EarlyWrite)
 	common.Check(err)
@@ -95,29 +97,24 @@ func (w *World) runsElsewhere(ctx context.Context) {
 		w.onNewThread(ctx)
 		w.aside = []*agent.GraphRun{common.Must(server.Run(ctx, w.thread, agent.Order{}))}
 		if w.agents.OneAtATime() {
-			w.longer = w.agents.Hold(w.longer)
-			w.wanted = max(w.wanted, 4*w.longer)
+			w.wanted = max(w.wanted, 4*w.agents.Hold(0))
 		} else {
-			w.longer = w.agents.Hold(max(w.longer, 2*w.agents.Hold(w.wanted)))
-			w.startsBeside(ctx)
+			w.startsBeside(ctx, 2*w.agents.Hold(w.wanted))
 		}
 		common.Check(w.allFound(ctx, w.aside))
 	})
 }
 
-func (w *World) startsBeside(ctx context.Context) {
+func (w *World) startsBeside(ctx context.Context, hold time.Duration) {
 	t := common.Given(w.server.NewThread(ctx, w.owner()))
-	w.aside = append(w.aside[:1], common.Given(w.server.Start(ctx, t, agent.Order{Hold: w.longer})))
+	w.aside = append(w.aside[:1], common.Given(w.server.Start(ctx, t, agent.Order{Hold: hold})))
 }
 
-// endedEarly is the run on another thread that may have ended before the new run was accepted; nil where none has.
-func (w *World) endedEarly() *agent.GraphRun {
-	for _, g := range w.aside {
-		if !g.Complete() && !w.rolled.Next.Answered().Before(g.NotOverBefore()) {
-			return g
-		}
-	}
-	return nil
+// endedEarly tells whether the run on another thread may have ended before the new run was accepted.
+func (w *World) endedEarly() bool {
+	return slices.ContainsFunc(w.aside, func(g *agent.GraphRun) bool {
+		return !g.Complete() && !w.rolled.Next.Answered().Before(g.NotOverBefore())
+	})
 }
 
 // aPendingJoin lets the join arrive before anything else happens. It arrived too early or not at all when it is
@@ -138,18 +135,14 @@ func (w *World) aPendingJoin(ctx context.Context) {
 func (w *World) userReplaces(ctx context.Context) {
 	w.race(ctx, func(ctx context.Context) bool {
 		if len(w.aside) > 0 && w.agents.OneAtATime() {
-			w.startsBeside(ctx)
+			w.startsBeside(ctx, w.wanted/4)
 		}
 		rb := common.Must(w.server.Replace(ctx, w.prior))
 		w.rolled, w.current, w.scene.Answer = rb, rb.Next, rb.Next.Answer
 		if rb.Next.Final != nil {
 			w.scene.Answer = rb.Next.Final
 		}
-		late := w.endedEarly()
-		if late != nil {
-			w.longer = agent.Longer(late.Order.Hold, rb.Next.Answered().Sub(late.Answer.Sent))
-		}
-		return late == nil && !outcome.Is(rb.Usable(), reports.Blocked)
+		return !w.endedEarly() && !outcome.Is(rb.Usable(), reports.Blocked)
 	})
 }
 
@@ -178,7 +171,7 @@ func (w *World) newRunPrompt() error {
 
 func (w *World) runsElsewhereFound(ctx context.Context) error {
 	common.Check(outcome.AsPrecondition(w.rolled.Usable()))
-	if w.endedEarly() != nil {
+	if w.endedEarly() {
 		return outcome.Inconclusive("the run on the other thread ended before the rollback, in %d attempts", agent.Attempts)
 	}
 	return w.allFound(ctx, w.aside)

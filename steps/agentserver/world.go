@@ -45,7 +45,6 @@ type World struct {
 	started  []*agent.GraphRun           // with rollback, one after the other or at once
 	left     []*agent.GraphRun           // those of them that are still found
 	aside    []*agent.GraphRun           // runs on other threads: a completed one, and one in progress
-	longer   time.Duration               // how long the latter should take, after it was over too early
 
 	// A request of a caller who may be refused.
 	attempted string // who, as the sentence names them
