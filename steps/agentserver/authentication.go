@@ -82,7 +82,7 @@ func (w *World) callerTries(ctx context.Context, name, operation string) {
 		if none := (*client.NoAnswer)(nil); verb == "join" && errors.As(err, &none) && none.Timeout {
 			err = outcome.Blocked("the join of a completed run was not answered (AS-RUN-5)").ByRequirement("AS-RUN-5")
 		}
-		w.who, w.joins, w.scene.Answer = who, g, common.Must(a, err)
+		w.joins, w.scene.Answer = g, common.Must(a, err)
 	}
 }
 

@@ -248,7 +248,8 @@ func (w *World) holdsNothingOfRun(ctx context.Context) error {
 			return nil
 		}
 		unknown := unlike(w.joins.ID)
-		other, err := w.server.JoinCompleted(ctx, w.who, &agent.GraphRun{ID: unknown, Thread: w.joins.Thread})
+		who := w.callerNamed(ctx, w.attempted)
+		other, err := w.server.JoinCompleted(ctx, who, &agent.GraphRun{ID: unknown, Thread: w.joins.Thread})
 		if err != nil || bytes.Equal(bytes.ReplaceAll(a.Body, []byte(w.joins.ID), []byte(unknown)), other.Body) {
 			return err
 		}

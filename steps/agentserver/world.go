@@ -24,7 +24,6 @@ type World struct {
 	agents *agent.Agents
 	server *agent.Server
 
-	second  bool              // "the user" is the second configured user, and "the other user" the first
 	thread  *agent.Thread     // that the sentences speak of
 	threads []*agent.Thread   // that the scenario has made besides
 	current *agent.GraphRun   // the run that the sentences speak of; the new one, where there is a prior one
@@ -47,9 +46,8 @@ type World struct {
 	aside    []*agent.GraphRun           // runs on other threads: a completed one, and one in progress
 
 	// A request of a caller who may be refused.
-	attempted string // who, as the sentence names them
-	foreign   string // what a run was to say that was to be refused
-	who       target.Caller
+	attempted string            // who, as the sentence names them
+	foreign   string            // what a run was to say that was to be refused
 	joins     *agent.GraphRun   // as it was joined
 	reported  []*agent.GraphRun // that say who their callers are
 	disguised []disguised
@@ -85,7 +83,7 @@ func (w *World) aDeployedAgentServer(ctx context.Context) (err error) {
 // remaining one as "the other user". By it, what protects a user from another is judged in both directions.
 func (w *World) theUserIs(ctx context.Context, order string) {
 	if order == "second" {
-		w.server, w.second = w.server.OwnedBy(w.callerNamed(ctx, target.TheOtherUser)), true
+		w.server = w.server.OwnedBy(w.callerNamed(ctx, target.TheOtherUser))
 	}
 }
 
@@ -97,7 +95,7 @@ func (w *World) callerNamed(ctx context.Context, name string) target.Caller {
 	switch {
 	case name == target.TheUser:
 		return w.owner()
-	case w.second && name == target.TheOtherUser:
+	case name == target.TheOtherUser && w.owner().Key != w.target.Owner().Key: // the users are exchanged
 		return w.target.Owner()
 	}
 	who := common.Given(w.target.Caller(name))

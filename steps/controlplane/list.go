@@ -64,7 +64,6 @@ func (w *World) defineLists(r *common.Definitions) {
 
 // clientListsWith sends a value that may hold a character as Go writes it, such as \x00.
 func (w *World) clientListsWith(ctx context.Context, parameter, value string) {
-	w.limit = value
 	w.list(ctx, parameter+"="+url.QueryEscape(common.Must(strconv.Unquote(`"`+value+`"`))), true)
 }
 
@@ -105,7 +104,7 @@ func (w *World) holds(ctx context.Context, what string) error {
 			return outcome.Inconclusive("the answer has no resources: %s", outcome.Seen(a))
 		}
 	case "as many revisions as the limit allows, or all":
-		want = min(common.Must(strconv.Atoi(w.limit)), w.known())
+		want = min(common.Must(strconv.Atoi(strings.TrimPrefix(a.Request.Query, "limit="))), w.known())
 	}
 	if n := len(plane.ListOf(a).Rows); n != want {
 		expected := fmt.Sprintf("%d of the %d revisions", want, w.known())

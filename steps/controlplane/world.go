@@ -42,7 +42,6 @@ type World struct {
 	later  []string        // the latest revisions after each of two updates
 
 	// Lists of revisions.
-	limit    string       // that the client sent
 	query    string       // that the client is going to send
 	whole    []plane.List // that the last act read
 	compared []comparison // those of them that are to hold certain revisions
