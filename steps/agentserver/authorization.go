@@ -199,7 +199,8 @@ func (w *World) metadataHolds(ctx context.Context, key, value, what string) erro
 		return outcome.Inconclusive("the target shows no metadata of a thread")
 	}
 	if found := metadata.Get(key); found.String() != value {
-		return outcome.Violated(w.scene.Answer, fmt.Sprintf("%s %q", what, value), "%s", outcome.Shown(found)).At("/metadata/" + key)
+		return outcome.Violated(w.scene.Answer, fmt.Sprintf("%s %q", what, value), "%s", outcome.Shown(found)).
+			At("/metadata/" + key)
 	}
 	return nil
 }
@@ -235,8 +236,8 @@ func (w *World) joinDoesNotWait() error {
 	case !a.Sent.Before(end):
 		return outcome.Inconclusive("the target is too slow to judge whether the join waited for the run")
 	}
-	return outcome.Violated(a, "an HTTP error status, or an answer before the end of the run", "an answer after %s, for a run of %s",
-		a.Took.Round(time.Millisecond), w.prior.Order.Hold)
+	return outcome.Violated(a, "an HTTP error status, or an answer before the end of the run",
+		"an answer after %s, for a run of %s", a.Took.Round(time.Millisecond), w.prior.Order.Hold)
 }
 
 // holdsNothingOfRun takes the answer that the join of an unknown run gets too for one that holds nothing: servers in

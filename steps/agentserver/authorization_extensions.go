@@ -50,10 +50,12 @@ func (w *World) allTry(ctx context.Context, id string) error {
 	}
 	x.state = common.Must(w.server.State(ctx, w.owner(), w.thread))
 	x.owners = w.tryExtension(ctx, w.owner(), w.thread.ID, w.current.ID)
-	touched = touched || w.prior != nil && !time.Now().Before(w.prior.Until()) // its run may have ended before the owner's turn
+	// its run may have ended before the owner's turn
+	touched = touched || w.prior != nil && !time.Now().Before(w.prior.Until())
 	switch removes := x.operation.Method == http.MethodDelete && !strings.Contains(x.operation.Path, "{run_id}"); {
 	case x.owners.OK() && removes:
-		return w.target.Ledger.Tried(reports.LedgerEntry{Kind: evidence.Thread, ID: w.thread.ID, Address: w.server.Base, Removed: true})
+		return w.target.Ledger.Tried(reports.LedgerEntry{Kind: evidence.Thread, ID: w.thread.ID, Address: w.server.Base,
+			Removed: true})
 	case !x.owners.OK() && (touched || !x.state.OK()):
 		w.ownerTriesAnother(ctx)
 	}
@@ -78,13 +80,13 @@ func (w *World) ownerTriesAnother(ctx context.Context) {
 
 func (w *World) tryExtension(ctx context.Context, who target.Caller, thread, run string) *client.Answer {
 	x := w.extension.operation
-	path := strings.NewReplacer("/threads/{thread_id}", agent.ThreadPath(thread), "{run_id}", url.PathEscape(run)).Replace(x.Path)
+	ids := strings.NewReplacer("/threads/{thread_id}", agent.ThreadPath(thread), "{run_id}", url.PathEscape(run))
 	body := x.Example
 	if example, is := body.(map[string]any); is && example["assistant_id"] != nil {
 		example = maps.Clone(example)
 		example["assistant_id"], body = w.target.Config.AssistantID, example
 	}
-	a := common.Must(w.target.Client.Do(ctx, w.target.ToAgent(w.server.Base, who, x.Method, path, body)))
+	a := common.Must(w.target.Client.Do(ctx, w.target.ToAgent(w.server.Base, who, x.Method, ids.Replace(x.Path), body)))
 	w.scene.Answer = a
 	if made := a.Get("thread_id").String(); a.OK() && made != "" && made != thread { // a copy
 		common.Check(w.server.NoteThread(ctx, &agent.Thread{ID: made, Owner: who, Answer: a}))

@@ -40,6 +40,12 @@ func (w *World) defineRollback(r *common.Definitions) {
 	r.Then(`the runs on the other threads can be retrieved`, w.runsElsewhereFound)
 	r.Then(`they complete with their own messages`, w.runsElsewhereEnd)
 	r.Then(`the join on the prior run returns`, w.joinReturns)
+	// several runs on one thread
+	r.When(`the user starts five runs with rollback, (one after the other|all at once)`, w.userStartsConcurrent)
+	r.Then(`(only the last|exactly one) of these runs can be retrieved`, w.oneRunLeft)
+	r.Then(`the state holds the messages of that run only`, func(ctx context.Context) error {
+		return agent.HoldsOnly(common.Must(w.server.State(ctx, w.owner(), w.thread)), w.left...)
+	})
 }
 
 func (w *World) aRolledBackRun(ctx context.Context, after string) error {
@@ -202,7 +208,58 @@ func (w *World) joinReturns(ctx context.Context) error {
 		return none
 	}
 	if w.joined.Unanswered() {
-		return outcome.Violated(w.rolled.Next.Answer, "the join on the prior run to return", "no answer within %s after the new run completed", limit)
+		return outcome.Violated(w.rolled.Next.Answer, "the join on the prior run to return",
+			"no answer within %s after the new run completed", limit)
+	}
+	return nil
+}
+
+// userStartsConcurrent wins when every run was surely in progress until the next one, or all others, had been accepted.
+// In turn, it tries again also where one would have been over before the last was complete: that a run comes back is
+// another requirement's concern.
+func (w *World) userStartsConcurrent(ctx context.Context, when string) error {
+	common.Check(outcome.AsPrecondition(w.server.PlainRunsWork(ctx)))
+	start, inProgress := w.server.StartInTurn, false
+	if when == "all at once" {
+		start = w.server.StartAtOnce
+	}
+	w.race(ctx, func(ctx context.Context) bool {
+		w.onNewThread(ctx)
+		all, err := start(ctx, w.thread, w.wanted)
+		if err != nil {
+			common.Check(outcome.Unless(ctx, err, w.server.RollbackActs))
+		}
+		if w.started, inProgress = all.Runs, all.InProgress; inProgress && all.Prompt {
+			return true
+		}
+		common.Check(w.server.RollbackActs(ctx)) // with more time, each run would wait longer for the one before
+		w.wanted = agent.Longer(w.started[0].Order.Hold, time.Since(w.started[0].Answer.Sent))
+		return false
+	})
+	if inProgress {
+		return nil
+	}
+	return outcome.Inconclusive("one of the runs ended before another was accepted, in %d attempts", agent.Attempts)
+}
+
+// oneRunLeft looks when the last run has completed, or the time of all that were started at once is over.
+func (w *World) oneRunLeft(ctx context.Context, which string) error {
+	var last *client.Answer
+	for _, g := range w.started {
+		a := common.Must(w.server.GetRun(ctx, w.owner(), g))
+		if last = a; a.OK() {
+			w.left, w.scene.Answer = append(w.left, g), a
+		}
+	}
+	const one = "exactly one run that can be retrieved"
+	a, left, newest := w.scene.Answer, len(w.left), w.started[len(w.started)-1]
+	switch {
+	case left == 0:
+		return outcome.Violated(last, one, "none of %d", len(w.started))
+	case left > 1:
+		return outcome.Violated(a, one, "%d of %d", left, len(w.started))
+	case which == "only the last" && w.left[0] != newest:
+		return outcome.Violated(a, "the run "+newest.ID, "the run %s", w.left[0].ID).Comparing(a, newest.Answer)
 	}
 	return nil
 }

@@ -176,7 +176,8 @@ func (w *World) asksByWrongIDs(ctx context.Context, verb, of string) error {
 		try("the thread id: "+wrong.What, wrong.ID, run)
 	}
 	if len(w.scene.Cases) == 0 {
-		return outcome.Inapplicable("ids that do not exist", "the target serves each wrong id: what looks like another one may exist")
+		return outcome.Inapplicable("ids that do not exist",
+			"the target serves each wrong id: what looks like another one may exist")
 	}
 	return nil
 }
@@ -204,7 +205,8 @@ func (w *World) answerIsRun() error {
 	a := w.scene.Answer
 	common.Check(validIsServed(a))
 	if id := a.Get("run_id"); !a.OK() || id.String() != w.current.ID {
-		return outcome.Violated(a, "the run "+w.current.ID, "%s", outcome.Seen(a)).At("/run_id").Comparing(a, w.current.Answer)
+		return outcome.Violated(a, "the run "+w.current.ID, "%s", outcome.Seen(a)).At("/run_id").
+			Comparing(a, w.current.Answer)
 	}
 	return nil
 }

@@ -28,7 +28,9 @@ func (w *World) defineStates(r *common.Definitions) {
 	r.Then(`the human messages are the input, in order`, w.humanIsInput)
 	r.Then(`the last message repeats the last message of the input`, w.answerRepeats)
 	r.Then(`the state holds the run's input and its answer`, w.stateHoldsRun)
-	r.Then(`the state holds the messages of both runs, in order`, func() error { return agent.HoldsOnly(w.scene.Answer, w.kept...) })
+	r.Then(`the state holds the messages of both runs, in order`, func() error {
+		return agent.HoldsOnly(w.scene.Answer, w.kept...)
+	})
 	r.Then(`the state holds the messages of the user's runs only`, w.stateHoldsKept)
 }
 
@@ -125,12 +127,15 @@ func (w *World) stateHasMessages() error {
 // messagesHaveForm accepts a string or an array of parts as content.
 func (w *World) messagesHaveForm() error {
 	for i, m := range w.scene.Answer.Get("values.messages").Array() {
-		at := fmt.Sprintf("/values/messages/%d", i)
+		wrong := func(expected, field string) error {
+			shown, at := outcome.Shown(m.Get(field)), fmt.Sprintf("/values/messages/%d/%s", i, field)
+			return outcome.Violated(w.scene.Answer, expected, "%s in\n%s", shown, m.Raw).At(at)
+		}
 		if kind := m.Get("type"); kind.Type != gjson.String || kind.Str == "" {
-			return outcome.Violated(w.scene.Answer, "a message with a non-empty string type", "%s in\n%s", outcome.Shown(kind), m.Raw).At(at + "/type")
+			return wrong("a message with a non-empty string type", "type")
 		}
 		if content := m.Get("content"); content.Type != gjson.String && !content.IsArray() {
-			return outcome.Violated(w.scene.Answer, "a message with a string or array content", "%s in\n%s", outcome.Shown(content), m.Raw).At(at + "/content")
+			return wrong("a message with a string or array content", "content")
 		}
 	}
 	return nil
@@ -149,8 +154,8 @@ func (w *World) stateHoldsKinds(kinds string) error {
 		found = append(found, m.Kind)
 	}
 	if strings.Join(found, ", ") != kinds {
-		return outcome.Violated(w.scene.Answer, "messages of the types "+kinds, "%s", messages.Shown(all)).At("/values/messages").
-			Hinting("correct the messages of the state, or " + graphHint)
+		return outcome.Violated(w.scene.Answer, "messages of the types "+kinds, "%s", messages.Shown(all)).
+			At("/values/messages").Hinting("correct the messages of the state, or " + graphHint)
 	}
 	return nil
 }

@@ -65,9 +65,7 @@ func Define(r *common.Definitions, scene *common.Scene, t *target.Target, p *pla
 	w.defineJoins(r)
 	w.defineStates(r)
 	w.defineRollback(r)
-	w.defineConcurrent(r)
 	w.defineCallers(r)
-	w.defineDisguise(r)
 	w.defineOwners(r)
 	w.defineExtensions(r)
 }

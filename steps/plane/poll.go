@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/agentconform/agentconform/spec"
 	"github.com/agentconform/agentconform/steps/client"
 	"github.com/agentconform/agentconform/steps/outcome"
 	"github.com/agentconform/agentconform/steps/target"
@@ -153,8 +154,8 @@ func (p *Plane) Unjudged(h *History) *outcome.Outcome {
 
 // AwaitSettled waits until no revision of the deployment is going to change (one that stays in a status outside the
 // interface is not), and returns the first poll that did not reach its end, if there was one. An earlier revision that
-// stays UNKNOWN counts as settled after a while: the transitions are not part of the interface (section 3), and a target
-// may stop reporting what it has superseded.
+// stays UNKNOWN counts as settled after a while: the transitions are not part of the interface (section 3), and a
+// target may stop reporting what it has superseded.
 func (p *Plane) AwaitSettled(ctx context.Context, d *Deployment) (late *History, err error) {
 	enough := min(p.target.Config.Timeouts.Request, p.target.Config.Timeouts.Poll)
 	var start time.Time // of that while: the latest revision had settled
@@ -171,4 +172,46 @@ func (p *Plane) AwaitSettled(ctx context.Context, d *Deployment) (late *History,
 		}
 	}
 	return nil, nil
+}
+
+// The statuses of a revision that decide something (section 3).
+const (
+	StatusDeployed    = "DEPLOYED"
+	statusSkipped     = "SKIPPED"
+	statusInterrupted = "INTERRUPTED"
+	statusUnknown     = "UNKNOWN"
+)
+
+// IsKnown tells whether a status is one of the interface.
+func IsKnown(status string) bool { return slices.Contains(spec.RevisionStatuses(), status) }
+
+// Meant returns the status of the interface that a status of the target is, whatever its case and separators:
+// "deployed", "Awaiting build". One that is none of these in any way of writing is returned as it is. That a status is
+// not written as the interface has it is for CP-POLL-1 to judge; what depends on the status is judged all the same.
+func Meant(status string) string {
+	for _, known := range spec.RevisionStatuses() {
+		if letters(known) == letters(status) {
+			return known
+		}
+	}
+	return status
+}
+
+var separators = strings.NewReplacer("_", "", "-", "", " ", "")
+
+// letters is a status without its case and separators.
+func letters(status string) string { return strings.ToUpper(separators.Replace(status)) }
+
+// IsDeployed tells whether a status is DEPLOYED in some way of writing.
+func IsDeployed(status string) bool { return letters(status) == StatusDeployed }
+
+// IsFailed tells whether a status says that a revision has failed for good.
+func IsFailed(status string) bool { return slices.Contains(spec.FailedStatuses(), status) }
+
+// IsDone tells whether a revision is DEPLOYED or has failed for good.
+func IsDone(status string) bool { return status == StatusDeployed || IsFailed(status) }
+
+// IsSettled tells whether a revision does not change by itself any more.
+func IsSettled(status string) bool {
+	return status == statusSkipped || status == statusInterrupted || IsDone(status)
 }

@@ -53,7 +53,8 @@ type polls struct {
 }
 
 func newPolls(start time.Time, whole time.Duration) *polls {
-	return &polls{start: start, whole: whole, reads: map[string]Read{}, needs: map[string]need{}, ended: map[string]*History{},
+	return &polls{start: start, whole: whole,
+		reads: map[string]Read{}, needs: map[string]need{}, ended: map[string]*History{},
 		deployed: map[need]bool{}, overdue: map[need]*History{}, last: map[string]bool{}}
 }
 
