@@ -143,9 +143,7 @@ func (w *World) refusedByHandler() error {
 func (w *World) refusalCarriesDetail() error {
 	a, detail := w.scene.Answer, w.target.Config.Agent.RejectedDetail
 	common.Check(mustBeRefused(a))
-	if !messages.ContainsText(a, detail) {
-		return outcome.Violated(a, fmt.Sprintf("a refusal with the detail %q", detail), "%s", outcome.Seen(a))
-	}
+	common.Check(outcome.Want(messages.ContainsText(a, detail), a, fmt.Sprintf("a refusal with the detail %q", detail)))
 	switch found := a.Get("detail"); {
 	case found.Type != gjson.String:
 		w.scene.Note("the refusal contains the detail, but not as the string detail of a JSON object")

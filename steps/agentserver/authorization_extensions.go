@@ -111,8 +111,7 @@ func (w *World) servesUserAtMost(ctx context.Context) error {
 }
 
 func (w *World) threadIsUnchanged() error {
-	if state := w.extension.state; state.Status == http.StatusNotFound {
-		return outcome.Violated(state, "the thread", "%s", outcome.Seen(state))
-	}
-	return agent.HoldsOnly(w.extension.state, w.current)
+	state := w.extension.state
+	common.Check(outcome.Want(state.Status != http.StatusNotFound, state, "the thread"))
+	return agent.HoldsOnly(state, w.current)
 }

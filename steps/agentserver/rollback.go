@@ -193,11 +193,9 @@ func (w *World) allFound(ctx context.Context, runs []*agent.GraphRun) error {
 }
 
 func (w *World) runsElsewhereEnd(ctx context.Context) error {
-	for _, g := range w.aside {
-		state := common.Must(w.server.Await(ctx, g))
-		common.Check(agent.HoldsOnly(state, g))
-	}
-	return nil
+	return common.Each(w.aside, func(g *agent.GraphRun) error {
+		return agent.HoldsOnly(common.Must(w.server.Await(ctx, g)), g)
+	})
 }
 
 func (w *World) joinReturns(ctx context.Context) error {

@@ -43,14 +43,19 @@ func (w *World) furtherRun(ctx context.Context) error {
 	return err
 }
 
-// texts are strings that a target may change when it stores and returns them.
-var texts = map[string]string{
-	"a string with accented letters":  "Zo\u00eb, na\u00efve, caf\u00e9, \u00df",
-	"a string with combining accents": "Zoe\u0308, nai\u0308ve, cafe\u0301",
-	"a string in other scripts":       "\u65e5\u672c\u8a9e, \u0395\u03bb\u03bb\u03b7\u03bd\u03b9\u03ba\u03ac, \u05e2\u05d1\u05e8\u05d9\u05ea",
-	"a string with emoji":             "\U0001f44d\U0001f3fd \U0001f469\u200d\U0001f4bb \U0001f1ea\U0001f1fa",
-	"a string of several lines":       "One  line,\n\n   and\tanother\n",
-	"a string of 3,000 characters":    strings.Repeat("Every good boy does fine. ", 116)[:2999] + ".",
+// orders are runs of the graph, as the sentences name them: with strings that a target may change when it stores and
+// returns them, and with messages before the one that steers.
+var orders = map[string]agent.Order{
+	"a string with accented letters":  {Words: "Zo\u00eb, na\u00efve, caf\u00e9, \u00df"},
+	"a string with combining accents": {Words: "Zoe\u0308, nai\u0308ve, cafe\u0301"},
+	"a string in other scripts": {Words: "\u65e5\u672c\u8a9e, \u0395\u03bb\u03bb\u03b7\u03bd\u03b9\u03ba\u03ac, " +
+		"\u05e2\u05d1\u05e8\u05d9\u05ea"},
+	"a string with emoji":          {Words: "\U0001f44d\U0001f3fd \U0001f469\u200d\U0001f4bb \U0001f1ea\U0001f1fa"},
+	"a string of several lines":    {Words: "One  line,\n\n   and\tanother\n"},
+	"a string of 3,000 characters": {Words: strings.Repeat("Every good boy does fine. ", 116)[:2999] + "."},
+	"calls a tool":                 {Words: agent.ToolCall},
+	"an empty message":             {Before: []string{""}},
+	"a message of 32 KiB":          {Before: []string{strings.Repeat("0123456789abcde ", 2048)}},
 }
 
 // textClasses are texts that a server may change when it escapes, trims, normalises, cuts, merges or interprets
@@ -85,16 +90,10 @@ const manyMessages = 40
 // runWith runs the graph on a new thread. Section 8 shows no limits: a run of many messages may be refused, and one that
 // may be refused need not complete.
 func (w *World) runWith(ctx context.Context, what, orRefused string) error {
-	o := agent.Order{Words: texts[what]}
+	o := orders[what]
 	switch what {
-	case "calls a tool":
-		o.Words = messages.Tool
 	case "three messages":
 		o.Before = []string{w.target.Name("first"), w.target.Name("second")}
-	case "an empty message":
-		o.Before = []string{""}
-	case "a message of 32 KiB":
-		o.Before = []string{strings.Repeat("0123456789abcde ", 2048)}
 	case "a message of each class of text":
 		for _, c := range textClasses {
 			o.Before = append(o.Before, c.text)
