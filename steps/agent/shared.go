@@ -94,15 +94,11 @@ func (s *Server) RunsAdd(ctx context.Context) (bool, error) {
 		if err := s.PlainRunsWork(ctx); err != nil {
 			return false, err
 		}
-		t, err := s.NewThread(ctx, s.target.Owner())
+		first, err := s.RunAlone(ctx, s.target.Owner(), Order{})
 		if err != nil {
 			return false, err
 		}
-		first, err := s.Run(ctx, t, Order{})
-		if err != nil {
-			return false, err
-		}
-		second, err := s.Run(ctx, t, Order{})
+		second, err := s.Run(ctx, first.Thread, Order{})
 		return err == nil && HoldsOnly(second.Final, first, second) == nil, err
 	})
 }

@@ -154,16 +154,8 @@ func (w *World) refusalCarriesDetail() error {
 }
 
 func (w *World) userAsksWho(ctx context.Context) {
-	w.reported = append(w.reported, common.Given(runAs(ctx, w.server, w.owner(), agent.Order{Words: agent.Whoami})))
-}
-
-// runAs runs the graph for the caller, on a new thread of theirs.
-func runAs(ctx context.Context, s *agent.Server, who target.Caller, o agent.Order) (*agent.GraphRun, error) {
-	t, err := s.NewThread(ctx, who)
-	if err != nil {
-		return nil, err
-	}
-	return s.Run(ctx, t, o)
+	g := common.Given(w.server.RunAlone(ctx, w.owner(), agent.Order{Words: agent.Whoami}))
+	w.reported = append(w.reported, g)
 }
 
 // usersAskWho lets runs that are asked for at once be in progress at the same time.
@@ -173,7 +165,7 @@ func (w *World) usersAskWho(ctx context.Context, when string) error {
 	w.reported = make([]*agent.GraphRun, len(callers))
 	if when == "in turn" {
 		for i, who := range callers {
-			w.reported[i] = common.Given(runAs(ctx, w.server, who, agent.Order{Words: agent.Whoami}))
+			w.reported[i] = common.Given(w.server.RunAlone(ctx, who, agent.Order{Words: agent.Whoami}))
 		}
 		return nil
 	}
@@ -181,7 +173,8 @@ func (w *World) usersAskWho(ctx context.Context, when string) error {
 	common.Check(outcome.AsPrecondition(err))
 	defer leave()
 	return outcome.AsPrecondition(agent.AtOnce(len(callers), func(i int) (err error) {
-		w.reported[i], err = runAs(ctx, together, callers[i], agent.Order{Words: agent.Whoami, Hold: w.agents.Hold(0) / 4})
+		o := agent.Order{Words: agent.Whoami, Hold: w.agents.Hold(0) / 4}
+		w.reported[i], err = together.RunAlone(ctx, callers[i], o)
 		return err
 	}))
 }

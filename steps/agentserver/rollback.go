@@ -100,8 +100,7 @@ func (w *World) runsElsewhere(ctx context.Context) {
 	w.scene.AtEnd(leave)
 	w.server = server
 	w.prepare(ctx, func(ctx context.Context) {
-		w.onNewThread(ctx)
-		w.aside = []*agent.GraphRun{common.Must(server.Run(ctx, w.thread, agent.Order{}))}
+		w.aside = []*agent.GraphRun{common.Must(server.RunAlone(ctx, w.owner(), agent.Order{}))}
 		if w.agents.OneAtATime() {
 			w.wanted = max(w.wanted, 4*w.agents.Hold(0))
 		} else {

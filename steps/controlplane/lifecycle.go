@@ -129,8 +129,7 @@ func (w *World) deployedEachTime() error {
 		return outcome.Blocked("the revision stays %q instead of DEPLOYED (CP-POLL-1)", stays).ByRequirement("CP-POLL-1")
 	}
 	return common.Each(w.answers, func(a *client.Answer) error {
-		is := plane.Meant(a.Get("status").String()) == plane.StatusDeployed
-		return outcome.WantAt(is, a, "status", plane.StatusDeployed)
+		return outcome.WantAt(plane.IsDeployed(a.Get("status").String()), a, "status", plane.StatusDeployed)
 	})
 }
 

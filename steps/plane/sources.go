@@ -81,7 +81,8 @@ func (s Sources) ValueOf(field string) string {
 // Next alternates between the second source and that of the template. Where no second one is configured the
 // same value serves: any value that is not null makes a revision (section 2).
 func (s Sources) Next(n int) map[string]any {
-	if change, _ := s.Another(); change != nil && n%2 == 1 {
+	change, _ := s.Another()
+	if change != nil && n%2 == 1 {
 		return change
 	}
 	same := Asked(s.config.Create.Body)
@@ -90,7 +91,6 @@ func (s Sources) Next(n int) map[string]any {
 			return map[string]any{field: value}
 		}
 	}
-	change, _ := s.Another()
 	return change
 }
 
