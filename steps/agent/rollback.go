@@ -199,7 +199,8 @@ func (s *Server) InProgress(ctx context.Context, moment string, wanted time.Dura
 		}
 		wanted = p.AfterLoss()
 	}
-	return nil, outcome.Blocked("the run was over before the next request could be sent, in %d attempts: %s", Attempts, last)
+	return nil, outcome.Blocked("the run was over before the next request could be sent, in %d attempts: %s",
+		Attempts, last)
 }
 
 // LeftIn says which of the messages that were shown of the run is in a state.

@@ -170,7 +170,7 @@ func (w *World) usersAskWho(ctx context.Context, when string) error {
 		return nil
 	}
 	together, leave, err := w.server.Together(ctx, len(callers), agent.Wait, agent.Whoami)
-	common.Check(outcome.AsPrecondition(err))
+	common.Requires(err)
 	defer leave()
 	return outcome.AsPrecondition(agent.AtOnce(len(callers), func(i int) (err error) {
 		o := agent.Order{Words: agent.Whoami, Hold: w.agents.Hold(0) / 4}

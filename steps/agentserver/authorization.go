@@ -188,7 +188,7 @@ func (w *World) aThreadForOther(ctx context.Context) error {
 
 // metadataHolds looks at what the target shows of the new thread: in the answer to its creation, else in the list.
 func (w *World) metadataHolds(ctx context.Context, key, value, what string) error {
-	common.Check(outcome.AsPrecondition(w.thread.Usable()))
+	common.Requires(w.thread.Usable())
 	w.scene.Answer = w.thread.Answer
 	metadata := w.scene.Answer.Get("metadata")
 	if !metadata.IsObject() {

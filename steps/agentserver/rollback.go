@@ -64,7 +64,7 @@ func (w *World) speakOfRollback(rb *agent.Rollback) {
 // userRollsBack is about a pending run, which needs no rollback of one that has started (AS-ROLLBACK-1). Only a new run
 // that is refused, or waits, is held against a pending run where one that has started is replaced.
 func (w *World) userRollsBack(ctx context.Context, moment string) {
-	common.Check(outcome.AsPrecondition(w.server.PlainRunsWork(ctx)))
+	common.Requires(w.server.PlainRunsWork(ctx))
 	rb, err := w.server.RollBack(ctx, moment)
 	if outcome.Is(err, reports.Failed) || err == nil && !rb.Prompt() {
 		common.Check(w.server.RollbackActs(ctx))
@@ -175,7 +175,7 @@ func (w *World) newRunPrompt() error {
 }
 
 func (w *World) runsElsewhereFound(ctx context.Context) error {
-	common.Check(outcome.AsPrecondition(w.rolled.Usable()))
+	common.Requires(w.rolled.Usable())
 	if w.endedEarly() {
 		return outcome.Inconclusive("the run on the other thread ended before the rollback, in %d attempts", agent.Attempts)
 	}
@@ -198,7 +198,7 @@ func (w *World) runsElsewhereEnd(ctx context.Context) error {
 }
 
 func (w *World) joinReturns(ctx context.Context) error {
-	common.Check(outcome.AsPrecondition(w.rolled.Usable()))
+	common.Requires(w.rolled.Usable())
 	limit := w.target.Config.Timeouts.Request
 	common.Check(w.joined.OrUntil(ctx, time.Now().Add(limit)))
 	if none := (*client.NoAnswer)(nil); w.joined.Over() && errors.As(w.joined.Err, &none) && none.Busy != 0 {
@@ -215,7 +215,7 @@ func (w *World) joinReturns(ctx context.Context) error {
 // In turn, it tries again also where one would have been over before the last was complete: that a run comes back is
 // another requirement's concern.
 func (w *World) userStartsConcurrent(ctx context.Context, when string) error {
-	common.Check(outcome.AsPrecondition(w.server.PlainRunsWork(ctx)))
+	common.Requires(w.server.PlainRunsWork(ctx))
 	start, inProgress := w.server.StartInTurn, false
 	if when == "all at once" {
 		start = w.server.StartAtOnce

@@ -91,7 +91,7 @@ func (w *World) userStartsLong(ctx context.Context) {
 func (w *World) startLong(ctx context.Context) {
 	w.onNewThread(ctx)
 	w.post(ctx, agent.Order{Waits: true, Hold: w.wanted})
-	common.Check(outcome.AsPrecondition(w.current.Accepted()))
+	common.Requires(w.current.Accepted())
 }
 
 func (w *World) userStartsWithMistake(ctx context.Context, mistake string) {

@@ -87,8 +87,8 @@ var textClasses = []struct{ name, text string }{
 // manyMessages is how many messages the run has at least that has one of each class.
 const manyMessages = 40
 
-// runWith runs the graph on a new thread. Section 8 shows no limits: a run of many messages may be refused, and one that
-// may be refused need not complete.
+// runWith runs the graph on a new thread. Section 8 shows no limits: a run of many messages may be refused, and one
+// that may be refused need not complete.
 func (w *World) runWith(ctx context.Context, what, orRefused string) error {
 	o := orders[what]
 	switch what {
@@ -103,13 +103,13 @@ func (w *World) runWith(ctx context.Context, what, orRefused string) error {
 		}
 	}
 	w.onNewThread(ctx)
-	common.Check(outcome.AsPrecondition(w.server.Understood(ctx)))
+	common.Requires(w.server.Understood(ctx))
 	common.Needs(func() { w.post(ctx, o) })
 	mayBeRefused := orRefused != "" || len(o.Before) >= manyMessages
 	if g := w.current; mayBeRefused && g.ID == "" && g.Answer.Refused() {
 		return outcome.Inapplicable(what, "the target refuses %s: %s", what, outcome.Seen(g.Answer))
 	}
-	common.Check(outcome.AsPrecondition(w.current.Accepted()))
+	common.Requires(w.current.Accepted())
 	w.scene.Answer = common.Given(w.server.Await(ctx, w.current))
 	if orRefused != "" && !w.current.Complete() {
 		return outcome.Inapplicable(what, "a run with %s does not complete: %s", what, outcome.Seen(w.scene.Answer))
@@ -199,7 +199,7 @@ func (w *World) answerRepeats() error {
 
 // stateHoldsRun is blocked where there is no run, and where plain runs leave no input and answer either.
 func (w *World) stateHoldsRun(ctx context.Context) error {
-	common.Check(outcome.AsPrecondition(w.current.Accepted()))
+	common.Requires(w.current.Accepted())
 	return outcome.Unless(ctx, agent.HoldsAnswered(w.scene.Answer, w.current), w.server.PlainRunsWork)
 }
 

@@ -99,7 +99,7 @@ func (w *World) callerNamed(ctx context.Context, name string) target.Caller {
 	who := common.Given(w.target.Caller(name))
 	if name == target.TheOtherUser {
 		_, _ = w.server.SharedCompletedRun(ctx) // what is wrong with it is judged elsewhere
-		common.Check(outcome.AsPrecondition(w.server.OtherIsLetIn(ctx, who)))
+		common.Requires(w.server.OtherIsLetIn(ctx, who))
 	}
 	return who
 }

@@ -218,8 +218,8 @@ func (w *World) clientPages(ctx context.Context, of, sizes, offsets string) {
 	}
 }
 
-// pageThrough reads pages by computed offsets until one begins past the end, so that a row too many is seen. With size 0
-// the first has one revision, and each other one more than the one before.
+// pageThrough reads pages by computed offsets until one begins past the end, so that a row too many is seen. With size
+// 0 the first has one revision, and each other one more than the one before.
 func (w *World) pageThrough(ctx context.Context, filter string, revisions, size int) (all plane.List) {
 	for n, offset := 1, 0; ; n++ {
 		limit := cmp.Or(size, n)

@@ -131,9 +131,9 @@ func (w *World) clientUpdatesTwice(ctx context.Context, field string) error {
 			return outcome.Inapplicable("updates during a build", "the target refuses an update while a revision is built: %s",
 				outcome.Seen(a))
 		}
-		common.Check(outcome.AsPrecondition(outcome.Want(a.OK(), a, "status 2xx")))
+		common.Requires(outcome.Want(a.OK(), a, "status 2xx"))
 		if n > 0 {
-			common.Check(outcome.AsPrecondition(w.plane.Settle(ctx, w.Deployment.ID)))
+			common.Requires(w.plane.Settle(ctx, w.Deployment.ID))
 		}
 		latest, _, err := w.plane.AwaitLatest(ctx, a, "two updates", w.Deployment.ID, known)
 		common.Check(err)

@@ -11,7 +11,6 @@ import (
 	"github.com/agentconform/agentconform/steps/client"
 	"github.com/agentconform/agentconform/steps/common"
 	"github.com/agentconform/agentconform/steps/evidence"
-	"github.com/agentconform/agentconform/steps/outcome"
 	"github.com/agentconform/agentconform/steps/target"
 )
 
@@ -101,7 +100,7 @@ func (s *agentSession) send(ctx context.Context, d *done) {
 	switch d.Verb {
 	case create:
 		made := common.Must(s.server.CreateThread(ctx, who, nil))
-		common.Check(outcome.AsPrecondition(made.Usable()))
+		common.Requires(made.Usable())
 		d.created = &thread{Thread: made, owner: d.Caller, worlds: []world{{}}}
 	case start, startWaiting, rollBack, rollWaiting, startUnknown:
 		d.started = s.startRun(ctx, *d, who, t)
