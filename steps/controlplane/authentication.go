@@ -87,8 +87,7 @@ func (w *World) tryCreate(ctx context.Context, who target.Asker) {
 	}
 	d, isWrong := &plane.Deployment{Body: map[string]any{}}, w.canCreate() != nil
 	if !isWrong {
-		w.name = w.target.Name("access")
-		d.Body = w.plane.Sources.Body(w.name, nil)
+		d.Body = w.plane.Sources.Body(w.target.Name("access"), nil)
 	}
 	w.creates(ctx, who, d, d.Body, isWrong)
 }

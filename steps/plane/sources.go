@@ -95,11 +95,10 @@ func (s Sources) Next(n int) map[string]any {
 }
 
 // Rename gives a body the name where it has one: the interface shows no such field, and a target may refuse it.
-func Rename(body map[string]any, name string) (named bool) {
-	if _, named = body["name"]; named {
+func Rename(body map[string]any, name string) {
+	if _, named := body["name"]; named {
 		body["name"] = name
 	}
-	return named
 }
 
 // Changed returns an object with changes applied, also to the objects within it. A change to nil takes the key out, and
