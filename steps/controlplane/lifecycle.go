@@ -75,8 +75,7 @@ func (w *World) clientUpdatesToBroken(ctx context.Context) error {
 		return outcome.Inapplicable("revisions of broken sources",
 			"the target refuses the broken source with status %d, so no revision exists", a.Status)
 	}
-	latest, _, err := w.plane.AwaitLatest(ctx, a, "broken source", w.Deployment.ID, before)
-	common.Check(err)
+	latest := common.Must(w.plane.AwaitLatest(ctx, w.Deployment, a, "broken source", before))
 	if latest == before {
 		return outcome.Inconclusive("the update to the broken source created no revision")
 	}

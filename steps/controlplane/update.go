@@ -135,8 +135,7 @@ func (w *World) clientUpdatesTwice(ctx context.Context, field string) error {
 		if n > 0 {
 			common.Requires(w.plane.Settle(ctx, w.Deployment.ID))
 		}
-		latest, _, err := w.plane.AwaitLatest(ctx, a, "two updates", w.Deployment.ID, known)
-		common.Check(err)
+		latest := common.Must(w.plane.AwaitLatest(ctx, w.Deployment, a, "two updates", known))
 		if n == 0 && latest == known {
 			return outcome.AsPrecondition(outcome.Violated(a, "a new revision", "none"))
 		}
@@ -206,7 +205,7 @@ func (w *World) clientUpdatesToTag(ctx context.Context) error {
 	if !w.scene.Answer.OK() {
 		return nil
 	}
-	_, _, err := w.plane.AwaitLatest(ctx, w.scene.Answer, "tag", w.Deployment.ID, w.Deployment.First)
+	_, err := w.plane.AwaitLatest(ctx, w.Deployment, w.scene.Answer, "tag", w.Deployment.First)
 	return err
 }
 
@@ -219,8 +218,7 @@ func (w *World) oneRevisionCreated(ctx context.Context) error {
 		}
 		return err
 	}
-	latest, _, err := w.plane.AwaitLatest(ctx, w.scene.Answer, w.kind, w.Deployment.ID, w.before.Latest)
-	common.Check(err)
+	latest := common.Must(w.plane.AwaitLatest(ctx, w.Deployment, w.scene.Answer, w.kind, w.before.Latest))
 	common.Check(w.plane.AwaitListed(ctx, w.Deployment.ID, latest))
 	return w.created(ctx, 1, "exactly one new revision, and all earlier ones")
 }

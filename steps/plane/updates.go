@@ -31,19 +31,19 @@ func ownersOf(change map[string]any) (owners []string) {
 	return owners
 }
 
-// AwaitLatest reads the deployment until it names another latest revision than the known one, and returns the answer
-// that does. It returns the known one when none came in time.
-func (p *Plane) AwaitLatest(ctx context.Context, update *client.Answer, kind, id, known string) (
-	latest string, naming *client.Answer, err error,
-) {
+// AwaitLatest reads the deployment until it names another latest revision than the known one, and keeps the answer that
+// does. It returns the known one when none came in time.
+func (p *Plane) AwaitLatest(
+	ctx context.Context, d *Deployment, update *client.Answer, kind, known string,
+) (latest string, err error) {
 	latest = known
 	err = p.target.RetryFor(ctx, p.appearing(update, kind), func() (bool, error) {
-		a, err := p.GetDeployment(ctx, id)
+		a, err := p.GetDeployment(ctx, d.ID)
 		if err != nil {
 			return false, err
 		}
 		if named := a.Get("latest_revision_id").String(); named != "" {
-			latest, naming = named, a
+			latest, d.Naming = named, a
 		}
 		return latest != known, nil
 	})
@@ -52,7 +52,7 @@ func (p *Plane) AwaitLatest(ctx context.Context, update *client.Answer, kind, id
 		defer p.mu.Unlock()
 		p.noRevisionFor[kind] = true
 	}
-	return latest, naming, err
+	return latest, err
 }
 
 // appearing is how long the revision of an update may take to appear: some answers' time where the update was only
