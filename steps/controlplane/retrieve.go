@@ -272,20 +272,15 @@ func (w *World) showsCommit() error {
 // configFollowsLatest judges each deployment that names the new revision, the first one after the update included:
 // one answer is not to hold the id of the one revision and the configuration of another (section 2).
 func (w *World) configFollowsLatest() error {
-	answers := w.answers
+	answers := slices.Clone(w.answers)
 	if first := w.Deployment.Naming; first != nil {
-		answers = append([]*client.Answer{first}, answers...)
+		answers = slices.Insert(answers, 0, first)
 	}
-	compared := 0
-	for _, a := range answers {
-		if !strings.EqualFold(a.Get("latest_revision_id").String(), w.Deployment.Latest()) {
-			continue
-		}
-		compared++
-		common.Check(configHolds(a, w.Deployment.Update))
+	namesOther := func(a *client.Answer) bool {
+		return !strings.EqualFold(a.Get("latest_revision_id").String(), w.Deployment.Latest())
 	}
-	if compared == 0 {
+	if answers = slices.DeleteFunc(answers, namesOther); len(answers) == 0 {
 		return outcome.Inconclusive("latest_revision_id never names the new revision")
 	}
-	return nil
+	return common.Each(answers, func(a *client.Answer) error { return configHolds(a, w.Deployment.Update) })
 }
