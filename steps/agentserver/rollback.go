@@ -29,7 +29,9 @@ func (w *World) defineRollback(r *common.Definitions) {
 		return common.Each(w.remains, (*agent.Remains).NoneRetrievable)
 	})
 	r.Then(`the state holds the messages of the new run only`, func() error {
-		return common.Each(w.remains, func(found *agent.Remains) error { return agent.HoldsOnly(found.State, w.rolled.Next) })
+		return common.Each(w.remains, func(found *agent.Remains) error {
+			return agent.HoldsOnly(found.State, w.rolled.Next)
+		})
 	})
 	r.Then(`the state holds no message of the prior run`, func() error {
 		return common.Each(w.remains, func(found *agent.Remains) error { return w.prior.LeftIn(found.State) })

@@ -34,7 +34,9 @@ func (w *World) defineAccess(r *common.Definitions) {
 	r.When(`a client with the scheme (API Key|Tenant ID|Bearer Auth) tries to (`+operations+`)`,
 		w.clientWithSchemeTries)
 	r.When(`a client with no credentials reads it (?:by paths )?with (.+)`, w.readsInDisguise)
-	r.Then(`the request is refused with 401 or 403`, func() error { return w.refusedForCredentials(w.scene.Answer) })
+	r.Then(`the request is refused with 401 or 403`, func() error {
+		return w.refusedForCredentials(w.scene.Answer)
+	})
 	r.Then(`each request is refused with 401 or 403`, func() error {
 		return common.Each(w.answers, w.refusedForCredentials)
 	})

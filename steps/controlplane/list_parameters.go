@@ -212,8 +212,12 @@ func (w *World) clientListsUnknownWithEach(ctx context.Context) {
 }
 
 // byID are the operations that are sent with the id of a deployment, as the sentences name them.
-var byID = map[string]string{"retrieves": "retrieve a deployment", "lists the revisions of": "list its revisions",
-	underID: "retrieve a revision", emptyUpdate: "update a deployment"}
+var byID = map[string]string{
+	"retrieves":              "retrieve a deployment",
+	"lists the revisions of": "list its revisions",
+	underID:                  "retrieve a revision",
+	emptyUpdate:              "update a deployment",
+}
 
 const (
 	underID     = "retrieves its latest revision under"

@@ -36,9 +36,11 @@ type Plane struct {
 
 // New returns the control plane of the target. Times of the timeline count from the start.
 func New(t *target.Target, maker *shared.Maker, start time.Time) *Plane {
-	p := &Plane{Sources: SourcesOf(t.Config), target: t, maker: maker, polls: newPolls(start, t.Config.Timeouts.Poll),
-		noRevisionFor: map[string]bool{}}
-	p.Existing = NoneExisting(t.Config)
+	p := &Plane{
+		Sources: SourcesOf(t.Config), Existing: NoneExisting(t.Config), target: t, maker: maker,
+		polls:         newPolls(start, t.Config.Timeouts.Poll),
+		noRevisionFor: map[string]bool{},
+	}
 	p.Fixtures = p.newFixtures()
 	return p
 }

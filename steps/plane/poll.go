@@ -76,8 +76,10 @@ func (p *Plane) Poll(ctx context.Context, deployment, revision string, until fun
 			over = h.Ending == Superseded || p.polls.endsInVain(h, wait)
 		}
 		limit, _ := p.polls.limit(h)
-		p.target.Progress(target.Event{Kind: target.Polled, Name: revision, Text: h.Final, Elapsed: time.Since(h.begun),
-			Left: limit - time.Since(h.begun), Over: over})
+		p.target.Progress(target.Event{
+			Kind: target.Polled, Name: revision, Text: h.Final,
+			Elapsed: time.Since(h.begun), Left: limit - time.Since(h.begun), Over: over,
+		})
 		if over {
 			p.polls.end(h)
 			return h, nil

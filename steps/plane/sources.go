@@ -69,7 +69,11 @@ func (s Sources) Field() string {
 // second is the second value that is configured for a field of the source, or "".
 func (s Sources) second(field string) string {
 	a := s.config.Alternatives
-	return map[string]string{"repo_ref": a.RepoRef, "graph_config_path": a.GraphConfigPath, "image_uri": a.ImageURI}[field]
+	return map[string]string{
+		"repo_ref":          a.RepoRef,
+		"graph_config_path": a.GraphConfigPath,
+		"image_uri":         a.ImageURI,
+	}[field]
 }
 
 // ValueOf returns the second value that is configured for a field of the source, or that of the template.
