@@ -48,18 +48,12 @@ func (p *Plane) Poll(ctx context.Context, deployment, revision string, until fun
 	*History, error,
 ) {
 	h := &History{revision: revision, begun: time.Now()}
+	a, err := p.AwaitFound(ctx, RevisionPath(deployment, revision)) // it may just have been created
 	for wait := p.target.Config.Polling.Interval; ; wait = min(wait*3/2, p.target.Config.Polling.MaxInterval) {
-		a, err := p.GetRevision(ctx, deployment, revision)
 		if err != nil {
 			return nil, err
 		}
 		status := a.Get("status")
-		if a.Refused() && h.Answer == nil && time.Since(h.begun) < p.target.Config.Timeouts.Request {
-			if err := client.Sleep(ctx, wait); err != nil { // just created, and not yet to be seen
-				return nil, err
-			}
-			continue
-		}
 		if !a.OK() || !status.Exists() {
 			return nil, outcome.Want(false, a, "the revision with a status")
 		}
@@ -88,6 +82,7 @@ func (p *Plane) Poll(ctx context.Context, deployment, revision string, until fun
 		if err := client.Sleep(ctx, wait-wait/8+jitter); err != nil {
 			return nil, err
 		}
+		a, err = p.GetRevision(ctx, deployment, revision)
 	}
 }
 
