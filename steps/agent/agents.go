@@ -135,7 +135,7 @@ func (as *Agents) awaitAddress(ctx context.Context, d *plane.Deployment) (string
 	var last *client.Answer
 	named := ""
 	err := as.target.RetryFor(ctx, as.target.Config.Timeouts.Request, func() (bool, error) {
-		a, err := as.plane.Get(ctx, plane.DeploymentPath(d.ID), "")
+		a, err := as.plane.GetDeployment(ctx, d.ID)
 		if err != nil {
 			return false, err
 		}

@@ -61,7 +61,8 @@ func (p *Plane) newFixtures() *Fixtures {
 		Updated:  made("a deployment that was updated", "updated", p.makeUpdated),
 		Long:     made("a deployment with a long history", "history", p.makeLong),
 	}
-	f.Readable = made("a deployment with a retrievable revision", "deployment", p.from(f.Created, p.firstIsReadable))
+	f.Readable = made("a deployment with a retrievable revision", "deployment",
+		p.from(f.Created, p.firstIsReadable))
 	f.Deployed = made("a DEPLOYED deployment", "deployment",
 		p.from(f.Created, func(ctx context.Context, d *Deployment) (*Deployment, error) {
 			up := *d // the other fixture's is read by those who do not wait
