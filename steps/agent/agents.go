@@ -38,16 +38,9 @@ type Agents struct {
 
 	// Of the server that is judged:
 	runs       inProgress
-	learned    sync.Map     // what scenarios share, by name
 	hold       atomic.Int64 // how long runs are told to wait, in nanoseconds; 0: not known
 	oneAtATime atomic.Bool  // it was seen to execute one run at a time
 	showsAtEnd atomic.Bool  // a run was seen to show nothing in the state until it ended
-}
-
-// learn returns what scenarios share under a name, which build makes for the first who asks.
-func learn[T any](ctx context.Context, as *Agents, name string, build func(context.Context) (T, error)) (T, error) {
-	v, _ := as.learned.LoadOrStore(name, &shared.Value[T]{})
-	return v.(*shared.Value[T]).Get(ctx, as.maker, name, build)
 }
 
 // New returns the agent servers of the target, whose addresses the control plane may name. About atOnce runs are in
@@ -87,7 +80,7 @@ func (s *Server) Owner() target.Caller {
 
 // AgentServer returns the agent server under test: the configured one, else that of the shared deployment.
 func (as *Agents) AgentServer(ctx context.Context) (*Server, error) {
-	return learn(ctx, as, "the agent server", func(ctx context.Context) (*Server, error) {
+	return shared.Get(ctx, as.maker, "the agent server", func(ctx context.Context) (*Server, error) {
 		if as.target.Config.AgentTarget != "" {
 			return &Server{Base: as.target.Config.AgentTarget, Agents: as, judged: true}, nil
 		}
@@ -142,7 +135,7 @@ func (as *Agents) awaitAddress(ctx context.Context, d *plane.Deployment) (string
 	var last *client.Answer
 	named := ""
 	err := as.target.RetryFor(ctx, as.target.Config.Timeouts.Request, func() (bool, error) {
-		a, err := as.plane.Get(ctx, plane.DeploymentPath(d.ID), "")
+		a, err := as.plane.GetDeployment(ctx, d.ID)
 		if err != nil {
 			return false, err
 		}

@@ -2,6 +2,7 @@ package agent
 
 import (
 	"context"
+	"slices"
 	"sync"
 	"time"
 
@@ -115,4 +116,13 @@ func (s *Server) StillQueued(ctx context.Context, g *GraphRun) error {
 	const why = "the server has a queue, or executes no runs; raise timeouts.run, or let it execute more runs at a time"
 	return outcome.Blocked("the run %s was not over %s after its creation, and a plain run on another thread was pending "+
 		"too: %s", g.ID, time.Since(g.Answer.Sent).Round(time.Second), why).By(reports.ByKey, "timeouts.run")
+}
+
+// isPending and hasEnded tell what the status of a run says, where there is one. The interface shows no statuses of
+// runs: words that are not known from agent servers tell nothing.
+func isPending(run *client.Answer) bool { return run.OK() && run.Get("status").String() == "pending" }
+
+func hasEnded(run *client.Answer) bool {
+	ends := []string{"success", "error", "timeout", "interrupted"}
+	return run.OK() && slices.Contains(ends, run.Get("status").String())
 }

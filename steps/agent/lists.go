@@ -12,6 +12,7 @@ import (
 
 	"github.com/agentconform/agentconform/steps/client"
 	"github.com/agentconform/agentconform/steps/outcome"
+	"github.com/agentconform/agentconform/steps/shared"
 	"github.com/agentconform/agentconform/steps/target"
 )
 
@@ -80,7 +81,7 @@ func (s *Server) findListing(ctx context.Context) error {
 	if s.target.Config.Agent.Listing != "" {
 		return nil
 	}
-	_, err := learn(ctx, s.Agents, "the listing endpoint", func(ctx context.Context) (bool, error) {
+	_, err := shared.Get(ctx, s.maker, "the listing endpoint", func(ctx context.Context) (bool, error) {
 		who := s.target.Owner()
 		if who.User == nil {
 			who = target.Caller{}
@@ -116,7 +117,7 @@ func (s *Server) ListOther(ctx context.Context, who target.Caller) (*client.Answ
 		return nil, err
 	}
 	search := !s.target.Searches()
-	serves, err := learn(ctx, s.Agents, "the other listing endpoint", func(ctx context.Context) (bool, error) {
+	serves, err := shared.Get(ctx, s.maker, "the other listing endpoint", func(ctx context.Context) (bool, error) {
 		a, err := s.listBy(ctx, s.target.Owner(), search)
 		if err == nil && !search {
 			s.target.NoteListing(a)

@@ -11,6 +11,7 @@ import (
 	"github.com/agentconform/agentconform/reports"
 	"github.com/agentconform/agentconform/steps/client"
 	"github.com/agentconform/agentconform/steps/outcome"
+	"github.com/agentconform/agentconform/steps/shared"
 )
 
 const (
@@ -33,7 +34,7 @@ func (s *Server) preflight(ctx context.Context) error {
 		return nil
 	}
 	const name = "the preflight of the agent server"
-	_, err := learn(ctx, s.Agents, name, func(ctx context.Context) (bool, error) {
+	_, err := shared.Get(ctx, s.maker, name, func(ctx context.Context) (bool, error) {
 		if g, err := s.SharedCompletedRun(ctx); err == nil && g.Complete() {
 			s.measure(g)
 			s.bound(s.countAtOnce(ctx))

@@ -8,6 +8,7 @@ import (
 	"github.com/agentconform/agentconform/steps/client"
 	"github.com/agentconform/agentconform/steps/messages"
 	"github.com/agentconform/agentconform/steps/outcome"
+	"github.com/agentconform/agentconform/steps/shared"
 )
 
 // Rollback is a run that was to be rolled back, and the new one.
@@ -198,7 +199,8 @@ func (s *Server) InProgress(ctx context.Context, moment string, wanted time.Dura
 		}
 		wanted = p.AfterLoss()
 	}
-	return nil, outcome.Blocked("the run was over before the next request could be sent, in %d attempts: %s", Attempts, last)
+	return nil, outcome.Blocked("the run was over before the next request could be sent, in %d attempts: %s",
+		Attempts, last)
 }
 
 // LeftIn says which of the messages that were shown of the run is in a state.
@@ -291,7 +293,7 @@ func (s *Server) awaitStart(ctx context.Context, p *Progress) error {
 
 // ARollback returns a rollback of a run that had started, which scenarios share. They only look.
 func (s *Server) ARollback(ctx context.Context) (*Rollback, error) {
-	return learn(ctx, s.Agents, "a rollback", func(ctx context.Context) (*Rollback, error) {
+	return shared.Get(ctx, s.maker, "a rollback", func(ctx context.Context) (*Rollback, error) {
 		if err := s.PlainRunsWork(ctx); err != nil {
 			return nil, err
 		}
@@ -304,4 +306,46 @@ func (s *Server) ARollback(ctx context.Context) (*Rollback, error) {
 func (s *Server) RollbackActs(ctx context.Context) error {
 	_, err := s.ARollback(ctx)
 	return outcome.AsPrecondition(err)
+}
+
+// queuesRuns skips where a run with the strategy enqueue, a vendor extension, does not wait for the one before it.
+// Where it does, both complete in their order, and the second not before the first could.
+func (s *Server) queuesRuns(ctx context.Context) error {
+	_, err := shared.Get(ctx, s.maker, "a run behind another one", func(ctx context.Context) (bool, error) {
+		first, err := s.InProgress(ctx, JustStarted, 0)
+		if err != nil {
+			return false, err
+		}
+		second, err := s.behind(ctx, first)
+		if err != nil {
+			return false, err
+		}
+		earliest := first.NotOverBefore().Add(second.Order.Hold)
+		limit := second.Answered().Add(first.Order.Hold + second.Order.Hold + 2*s.target.Config.Timeouts.Run)
+		state, complete, err := s.ReadState(ctx, first.Thread, limit, second.CompleteIn)
+		if err != nil {
+			return false, err
+		}
+		if !complete || state.Came().Before(earliest) || HoldsOnly(state, first.GraphRun, second.GraphRun) != nil {
+			return false, noQueue()
+		}
+		return true, nil
+	})
+	return err
+}
+
+func noQueue() error {
+	return outcome.Inapplicable("multitask_strategy enqueue", "the target does not queue a run behind another one by "+
+		"multitask_strategy enqueue, a vendor extension that is not part of the interface")
+}
+
+func (s *Server) behind(ctx context.Context, first *Progress) (*Progress, error) {
+	g, err := s.Post(ctx, first.Thread.Owner, first.Thread, Order{Hold: first.Order.Hold, Strategy: "enqueue"})
+	if err != nil {
+		return nil, err
+	}
+	if g.ID == "" {
+		return nil, noQueue()
+	}
+	return &Progress{GraphRun: g, ahead: first.GraphRun, Over: first.Over.Add(g.Order.Hold)}, nil
 }

@@ -13,13 +13,14 @@ import (
 	"github.com/agentconform/agentconform/reports"
 	"github.com/agentconform/agentconform/steps/client"
 	"github.com/agentconform/agentconform/steps/outcome"
+	"github.com/agentconform/agentconform/steps/shared"
 	"github.com/agentconform/agentconform/steps/target"
 )
 
 // SharedCompletedRun returns a completed run on a thread that no scenario changes. A run whose graph has failed is
 // completed, too: what needs its answer asks for PlainRunsWork, or for the word Echo.
 func (s *Server) SharedCompletedRun(ctx context.Context) (*GraphRun, error) {
-	return learn(ctx, s.Agents, "a completed run", func(ctx context.Context) (*GraphRun, error) {
+	return shared.Get(ctx, s.maker, "a completed run", func(ctx context.Context) (*GraphRun, error) {
 		// it is the first of all: how many may be in progress is not known
 		return completedRunOf(ctx, s.unbounded(), s.target.Owner())
 	})
@@ -31,7 +32,7 @@ func (s *Server) CompletedRun(ctx context.Context) (*GraphRun, error) {
 	if err != nil || s.owner == nil {
 		return first, err
 	}
-	return learn(ctx, s.Agents, "a completed run of the second user", func(ctx context.Context) (*GraphRun, error) {
+	return shared.Get(ctx, s.maker, "a completed run of the second user", func(ctx context.Context) (*GraphRun, error) {
 		return completedRunOf(ctx, s, *s.owner)
 	})
 }
@@ -65,7 +66,7 @@ func (s *Server) PlainRunsWork(ctx context.Context) error {
 // OtherIsLetIn makes sure that the other user is served what is their own: who is not let in at all is refused for
 // that, and not for whose thread it is.
 func (s *Server) OtherIsLetIn(ctx context.Context, other target.Caller) error {
-	_, err := learn(ctx, s.Agents, "the other user", func(ctx context.Context) (bool, error) {
+	_, err := shared.Get(ctx, s.maker, "the other user", func(ctx context.Context) (bool, error) {
 		t, err := s.CreateThread(ctx, other, nil)
 		if err != nil {
 			return false, err
@@ -89,19 +90,15 @@ func (s *Server) OtherIsLetIn(ctx context.Context, other target.Caller) error {
 
 // RunsAdd tells whether a second plain run on a thread adds to the messages of the first (AS-STATE-3).
 func (s *Server) RunsAdd(ctx context.Context) (bool, error) {
-	return learn(ctx, s.Agents, "two runs on a thread", func(ctx context.Context) (bool, error) {
+	return shared.Get(ctx, s.maker, "two runs on a thread", func(ctx context.Context) (bool, error) {
 		if err := s.PlainRunsWork(ctx); err != nil {
 			return false, err
 		}
-		t, err := s.NewThread(ctx, s.target.Owner())
+		first, err := s.RunAlone(ctx, s.target.Owner(), Order{})
 		if err != nil {
 			return false, err
 		}
-		first, err := s.Run(ctx, t, Order{})
-		if err != nil {
-			return false, err
-		}
-		second, err := s.Run(ctx, t, Order{})
+		second, err := s.Run(ctx, first.Thread, Order{})
 		return err == nil && HoldsOnly(second.Final, first, second) == nil, err
 	})
 }
@@ -112,7 +109,7 @@ func (s *Server) KnowsAssistant(ctx context.Context) error {
 	if !s.judged {
 		return nil
 	}
-	refused, err := learn(ctx, s.Agents, "a run of an invented assistant", s.refusedAsInvented)
+	refused, err := shared.Get(ctx, s.maker, "a run of an invented assistant", s.refusedAsInvented)
 	if refused == nil || err != nil {
 		return err
 	}

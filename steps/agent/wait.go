@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/agentconform/agentconform/steps/client"
+	"github.com/agentconform/agentconform/steps/target"
 )
 
 // Attempts is how often a scenario tries to win a race, each time with more time.
@@ -79,6 +80,15 @@ func (s *Server) Run(ctx context.Context, t *Thread, o Order) (*GraphRun, error)
 		return nil, err
 	}
 	return g, HoldsAnswered(state, g)
+}
+
+// RunAlone is Run on a new thread of the caller.
+func (s *Server) RunAlone(ctx context.Context, who target.Caller, o Order) (*GraphRun, error) {
+	t, err := s.NewThread(ctx, who)
+	if err != nil {
+		return nil, err
+	}
+	return s.Run(ctx, t, o)
 }
 
 // Joining is a join that waits beside the scenario.

@@ -12,6 +12,7 @@ import (
 	"github.com/agentconform/agentconform/steps/client"
 	"github.com/agentconform/agentconform/steps/messages"
 	"github.com/agentconform/agentconform/steps/outcome"
+	"github.com/agentconform/agentconform/steps/shared"
 )
 
 // The words that control the conformance graph, each one line of its contract (reference/graphs/CONTRACT.md), as in
@@ -77,7 +78,7 @@ func (s *Server) Understood(ctx context.Context, words ...string) error {
 
 // try returns why the graph does not understand the word, "" where nothing shows that. It is tried once.
 func (s *Server) try(ctx context.Context, w string) (problem string, err error) {
-	return learn(ctx, s.Agents, "the word "+w+" of the graph", func(ctx context.Context) (string, error) {
+	return shared.Get(ctx, s.maker, "the word "+w+" of the graph", func(ctx context.Context) (string, error) {
 		switch w {
 		case Echo:
 			g, err := s.SharedCompletedRun(ctx)

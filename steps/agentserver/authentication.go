@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"net/http"
 	"reflect"
 	"slices"
 	"strings"
@@ -25,14 +27,16 @@ const (
 	anyCaller       = `(the user|the other user|a studio user|a caller with(?:out)? .+?)`
 	anyAttempt      = anyCaller + ` tries to ((?:create|list|retrieve|join|read) .+|` + startsRun + `)`
 	startsRun       = `start a run(?: with rollback| of an unknown thread)?`
-	whileInProgress = `the other user, while it is in progress, tries to (join a run|join the run under a thread of their own)`
-	twoUsersAsk     = `two users start runs that report their caller, (in turn|all at once)`
+	whileInProgress = `the other user, while it is in progress, tries to ` +
+		`(join a run|join the run under a thread of their own)`
+	twoUsersAsk = `two users start runs that report their caller, (in turn|all at once)`
 )
 
 // defineCallers registers the sentences about authentication at the agent server (sections 5 and 7).
 func (w *World) defineCallers(r *common.Definitions) {
 	r.Given(`a completed run, or an unknown one`, w.aRunToAskFor)
-	r.Given(refusedCallers+` was refused (a run(?: with rollback)?(?: of an unknown assistant_id)?) on it`, w.wasRefusedRun)
+	r.Given(refusedCallers+` was refused (a run(?: with rollback)?(?: of an unknown assistant_id)?) on it`,
+		w.wasRefusedRun)
 	r.When(anyAttempt, w.callerTries)
 	r.When(`the user starts a run that reports its caller`, w.userAsksWho)
 	r.When(twoUsersAsk, w.usersAskWho)
@@ -40,6 +44,8 @@ func (w *World) defineCallers(r *common.Definitions) {
 	r.Then(`the refusal carries the detail`, w.refusalCarriesDetail)
 	r.Then(`the run reports the (identity|custom fields) of the user`, w.runReports)
 	r.Then(`each run reports its own caller`, w.eachReportsItsOwn)
+	r.When(`(a caller without credentials|the other user) reads the run (?:by paths )?with (.+)`, w.readsDisguised)
+	r.Then(`no answer shows anything of the run`, w.showsNothing)
 }
 
 // aRunToAskFor is an unknown one where the run only reads, or no user is configured and the agent server refuses
@@ -82,7 +88,7 @@ func (w *World) callerTries(ctx context.Context, name, operation string) {
 		if none := (*client.NoAnswer)(nil); verb == "join" && errors.As(err, &none) && none.Timeout {
 			err = outcome.Blocked("the join of a completed run was not answered (AS-RUN-5)").ByRequirement("AS-RUN-5")
 		}
-		w.who, w.joins, w.scene.Answer = who, g, common.Must(a, err)
+		w.joins, w.scene.Answer = g, common.Must(a, err)
 	}
 }
 
@@ -137,9 +143,7 @@ func (w *World) refusedByHandler() error {
 func (w *World) refusalCarriesDetail() error {
 	a, detail := w.scene.Answer, w.target.Config.Agent.RejectedDetail
 	common.Check(mustBeRefused(a))
-	if !messages.ContainsText(a, detail) {
-		return outcome.Violated(a, fmt.Sprintf("a refusal with the detail %q", detail), "%s", outcome.Seen(a))
-	}
+	common.Check(outcome.Want(messages.ContainsText(a, detail), a, fmt.Sprintf("a refusal with the detail %q", detail)))
 	switch found := a.Get("detail"); {
 	case found.Type != gjson.String:
 		w.scene.Note("the refusal contains the detail, but not as the string detail of a JSON object")
@@ -150,16 +154,8 @@ func (w *World) refusalCarriesDetail() error {
 }
 
 func (w *World) userAsksWho(ctx context.Context) {
-	w.reported = append(w.reported, common.Given(runAs(ctx, w.server, w.owner(), agent.Order{Words: agent.Whoami})))
-}
-
-// runAs runs the graph for the caller, on a new thread of theirs.
-func runAs(ctx context.Context, s *agent.Server, who target.Caller, o agent.Order) (*agent.GraphRun, error) {
-	t, err := s.NewThread(ctx, who)
-	if err != nil {
-		return nil, err
-	}
-	return s.Run(ctx, t, o)
+	g := common.Given(w.server.RunAlone(ctx, w.owner(), agent.Order{Words: agent.Whoami}))
+	w.reported = append(w.reported, g)
 }
 
 // usersAskWho lets runs that are asked for at once be in progress at the same time.
@@ -169,15 +165,16 @@ func (w *World) usersAskWho(ctx context.Context, when string) error {
 	w.reported = make([]*agent.GraphRun, len(callers))
 	if when == "in turn" {
 		for i, who := range callers {
-			w.reported[i] = common.Given(runAs(ctx, w.server, who, agent.Order{Words: agent.Whoami}))
+			w.reported[i] = common.Given(w.server.RunAlone(ctx, who, agent.Order{Words: agent.Whoami}))
 		}
 		return nil
 	}
 	together, leave, err := w.server.Together(ctx, len(callers), agent.Wait, agent.Whoami)
-	common.Check(outcome.AsPrecondition(err))
+	common.Requires(err)
 	defer leave()
 	return outcome.AsPrecondition(agent.AtOnce(len(callers), func(i int) (err error) {
-		w.reported[i], err = runAs(ctx, together, callers[i], agent.Order{Words: agent.Whoami, Hold: w.agents.Hold(0) / 4})
+		o := agent.Order{Words: agent.Whoami, Hold: w.agents.Hold(0) / 4}
+		w.reported[i], err = together.RunAlone(ctx, callers[i], o)
 		return err
 	}))
 }
@@ -264,4 +261,59 @@ func unlike(id string) string {
 		return id + id
 	}
 	return other
+}
+
+// disguised is the answer to a request that is written so that a server may take it for that of somebody else.
+type disguised struct {
+	answer *client.Answer
+	plain  *client.Answer // to the same request without a disguise, before it
+	owner  string         // the requirement that fails where that is served too
+}
+
+// readsDisguised asks for all that the interface shows of a run.
+func (w *World) readsDisguised(ctx context.Context, name, how string) {
+	who := w.callerNamed(ctx, name)
+	owner := map[bool]string{false: "AS-AUTHZ-1", true: "AS-AUTH-1"}[name == target.NoCredentials]
+	claim, written, err := w.target.Disguise(how, w.thread.ID, w.current.ID)
+	common.Check(err)
+	for _, path := range common.Given(w.server.ReadsOf(ctx, w.current)) {
+		plain := w.target.ToAgent(w.server.Base, who, http.MethodGet, path, nil)
+		request := w.target.ToAgent(w.server.Base, who, http.MethodGet, written(path), nil)
+		request.Trusted, request.Renew, request.Wrong = false, nil, true // nothing but what it shows is judged
+		maps.Copy(request.Header, claim)
+		d := disguised{plain: common.Given(w.target.Client.Do(ctx, plain)), owner: owner}
+		d.answer = common.Must(w.target.Client.Do(ctx, request))
+		w.disguised = append(w.disguised, d)
+	}
+}
+
+// showsNothing takes it that the disguise shows nothing where the same request without it is served too.
+func (w *World) showsNothing() error {
+	for _, d := range w.disguised {
+		switch {
+		case w.shows(d.answer) && w.shows(d.plain):
+			return outcome.AsPrecondition(nothingOfTheRun(d.plain).ByRequirement(d.owner))
+		case w.shows(d.answer):
+			return nothingOfTheRun(d.answer)
+		}
+	}
+	return nil
+}
+
+func nothingOfTheRun(a *client.Answer) *outcome.Outcome {
+	return outcome.Violated(a, "an HTTP error status, or nothing of the run", "%s", outcome.Seen(a))
+}
+
+// shows looks for ids where the interface has them, and for the text of the run: an answer may repeat the path of its
+// request.
+func (w *World) shows(a *client.Answer) bool {
+	if !a.OK() {
+		return false
+	}
+	for _, row := range append(a.Get("@this").Array(), a.Get("@this")) {
+		if row.Get("thread_id").String() == w.thread.ID {
+			return true
+		}
+	}
+	return messages.ContainsText(a, w.current.Text()) || a.Get("run_id").String() == w.current.ID
 }

@@ -23,7 +23,7 @@ import (
 // (section 5, items 2 and 6), with the answers to those who have tried it. Only who is served by it is judged.
 type extension struct {
 	operation spec.Operation
-	others    []namedAnswer  // to those who must not be served
+	others    []common.Case  // those who must not be served
 	state     *client.Answer // after their attempts
 	owners    *client.Answer // to the owner of the thread
 }
@@ -45,15 +45,17 @@ func (w *World) allTry(ctx context.Context, id string) error {
 	touched := false
 	for _, name := range []string{target.TheOtherUser, target.NoCredentials} {
 		a := w.tryExtension(ctx, w.callerNamed(ctx, name), w.thread.ID, w.current.ID)
-		x.others = append(x.others, namedAnswer{name, a})
+		x.others = append(x.others, common.Case{Answer: a, What: name})
 		touched = touched || a.Status < 400
 	}
 	x.state = common.Must(w.server.State(ctx, w.owner(), w.thread))
 	x.owners = w.tryExtension(ctx, w.owner(), w.thread.ID, w.current.ID)
-	touched = touched || w.prior != nil && !time.Now().Before(w.prior.Until()) // its run may have ended before the owner's turn
+	// its run may have ended before the owner's turn
+	touched = touched || w.prior != nil && !time.Now().Before(w.prior.Until())
 	switch removes := x.operation.Method == http.MethodDelete && !strings.Contains(x.operation.Path, "{run_id}"); {
 	case x.owners.OK() && removes:
-		return w.target.Ledger.Tried(reports.LedgerEntry{Kind: evidence.Thread, ID: w.thread.ID, Address: w.server.Base, Removed: true})
+		return w.target.Ledger.Tried(reports.LedgerEntry{Kind: evidence.Thread, ID: w.thread.ID, Address: w.server.Base,
+			Removed: true})
 	case !x.owners.OK() && (touched || !x.state.OK()):
 		w.ownerTriesAnother(ctx)
 	}
@@ -78,13 +80,13 @@ func (w *World) ownerTriesAnother(ctx context.Context) {
 
 func (w *World) tryExtension(ctx context.Context, who target.Caller, thread, run string) *client.Answer {
 	x := w.extension.operation
-	path := strings.NewReplacer("/threads/{thread_id}", agent.ThreadPath(thread), "{run_id}", url.PathEscape(run)).Replace(x.Path)
+	ids := strings.NewReplacer("/threads/{thread_id}", agent.ThreadPath(thread), "{run_id}", url.PathEscape(run))
 	body := x.Example
 	if example, is := body.(map[string]any); is && example["assistant_id"] != nil {
 		example = maps.Clone(example)
 		example["assistant_id"], body = w.target.Config.AssistantID, example
 	}
-	a := common.Must(w.target.Client.Do(ctx, w.target.ToAgent(w.server.Base, who, x.Method, path, body)))
+	a := common.Must(w.target.Client.Do(ctx, w.target.ToAgent(w.server.Base, who, x.Method, ids.Replace(x.Path), body)))
 	w.scene.Answer = a
 	if made := a.Get("thread_id").String(); a.OK() && made != "" && made != thread { // a copy
 		common.Check(w.server.NoteThread(ctx, &agent.Thread{ID: made, Owner: who, Answer: a}))
@@ -94,24 +96,22 @@ func (w *World) tryExtension(ctx context.Context, who target.Caller, thread, run
 
 // servesUserAtMost takes a 2xx that an unknown thread gets too for no service, if it holds nothing of the thread.
 func (w *World) servesUserAtMost(ctx context.Context) error {
-	for _, t := range w.extension.others {
-		if t.answer.Status >= 400 {
+	for _, c := range w.extension.others {
+		if c.Answer.Status >= 400 {
 			continue
 		}
-		if who := w.callerNamed(ctx, t.name); who.User != nil && !messages.ContainsText(t.answer, w.current.Text()) {
-			if w.tryExtension(ctx, who, unlike(w.thread.ID), w.current.ID).Status == t.answer.Status {
+		if who := w.callerNamed(ctx, c.What); who.User != nil && !messages.ContainsText(c.Answer, w.current.Text()) {
+			if w.tryExtension(ctx, who, unlike(w.thread.ID), w.current.ID).Status == c.Answer.Status {
 				continue
 			}
 		}
-		return outcome.Violated(t.answer, "an HTTP error status for "+t.name, "%s", outcome.Seen(t.answer)).
-			Comparing(t.answer, w.extension.owners)
+		return c.Violates("an HTTP error status").Comparing(c.Answer, w.extension.owners)
 	}
 	return nil
 }
 
 func (w *World) threadIsUnchanged() error {
-	if state := w.extension.state; state.Status == http.StatusNotFound {
-		return outcome.Violated(state, "the thread", "%s", outcome.Seen(state))
-	}
-	return agent.HoldsOnly(w.extension.state, w.current)
+	state := w.extension.state
+	common.Check(outcome.Want(state.Status != http.StatusNotFound, state, "the thread"))
+	return agent.HoldsOnly(state, w.current)
 }

@@ -3,6 +3,7 @@ package agentserver
 import (
 	"context"
 	"errors"
+	"slices"
 	"time"
 
 	"github.com/agentconform/agentconform/reports"
@@ -28,7 +29,9 @@ func (w *World) defineRollback(r *common.Definitions) {
 		return common.Each(w.remains, (*agent.Remains).NoneRetrievable)
 	})
 	r.Then(`the state holds the messages of the new run only`, func() error {
-		return common.Each(w.remains, func(found *agent.Remains) error { return agent.HoldsOnly(found.State, w.rolled.Next) })
+		return common.Each(w.remains, func(found *agent.Remains) error {
+			return agent.HoldsOnly(found.State, w.rolled.Next)
+		})
 	})
 	r.Then(`the state holds no message of the prior run`, func() error {
 		return common.Each(w.remains, func(found *agent.Remains) error { return w.prior.LeftIn(found.State) })
@@ -39,6 +42,12 @@ func (w *World) defineRollback(r *common.Definitions) {
 	r.Then(`the runs on the other threads can be retrieved`, w.runsElsewhereFound)
 	r.Then(`they complete with their own messages`, w.runsElsewhereEnd)
 	r.Then(`the join on the prior run returns`, w.joinReturns)
+	// several runs on one thread
+	r.When(`the user starts five runs with rollback, (one after the other|all at once)`, w.userStartsConcurrent)
+	r.Then(`(only the last|exactly one) of these runs can be retrieved`, w.oneRunLeft)
+	r.Then(`the state holds the messages of that run only`, func(ctx context.Context) error {
+		return agent.HoldsOnly(common.Must(w.server.State(ctx, w.owner(), w.thread)), w.left...)
+	})
 }
 
 func (w *World) aRolledBackRun(ctx context.Context, after string) error {
@@ -57,7 +66,7 @@ func (w *World) speakOfRollback(rb *agent.Rollback) {
 // userRollsBack is about a pending run, which needs no rollback of one that has started (AS-ROLLBACK-1). Only a new run
 // that is refused, or waits, is held against a pending run where one that has started is replaced.
 func (w *World) userRollsBack(ctx context.Context, moment string) {
-	common.Check(outcome.AsPrecondition(w.server.PlainRunsWork(ctx)))
+	common.Requires(w.server.PlainRunsWork(ctx))
 	rb, err := w.server.RollBack(ctx, moment)
 	if outcome.Is(err, reports.Failed) || err == nil && !rb.Prompt() {
 		common.Check(w.server.RollbackActs(ctx))
@@ -85,39 +94,34 @@ func (w *World) aThreadThatKeeps(ctx context.Context) error {
 
 // runsElsewhere gives the run in progress twice the time, so that the other one's race is over first. A server that
 // executes one run at a time would not begin with the one that is to be rolled back: there that takes four times as
-// long, and the other one is started right before the rollback; the new run waits for it.
+// long, and the other one is started right before the rollback; the new run waits for it. After a lost race both take
+// longer.
 func (w *World) runsElsewhere(ctx context.Context) {
 	server, leave, err := w.server.Together(ctx, 2, agent.Wait, agent.EarlyWrite)
 	common.Check(err)
 	w.scene.AtEnd(leave)
 	w.server = server
 	w.prepare(ctx, func(ctx context.Context) {
-		w.onNewThread(ctx)
-		w.aside = []*agent.GraphRun{common.Must(server.Run(ctx, w.thread, agent.Order{}))}
+		w.aside = []*agent.GraphRun{common.Must(server.RunAlone(ctx, w.owner(), agent.Order{}))}
 		if w.agents.OneAtATime() {
-			w.longer = w.agents.Hold(w.longer)
-			w.wanted = max(w.wanted, 4*w.longer)
+			w.wanted = max(w.wanted, 4*w.agents.Hold(0))
 		} else {
-			w.longer = w.agents.Hold(max(w.longer, 2*w.agents.Hold(w.wanted)))
-			w.startsBeside(ctx)
+			w.startsBeside(ctx, 2*w.agents.Hold(w.wanted))
 		}
 		common.Check(w.allFound(ctx, w.aside))
 	})
 }
 
-func (w *World) startsBeside(ctx context.Context) {
+func (w *World) startsBeside(ctx context.Context, hold time.Duration) {
 	t := common.Given(w.server.NewThread(ctx, w.owner()))
-	w.aside = append(w.aside[:1], common.Given(w.server.Start(ctx, t, agent.Order{Hold: w.longer})))
+	w.aside = append(w.aside[:1], common.Given(w.server.Start(ctx, t, agent.Order{Hold: hold})))
 }
 
-// endedEarly is the run on another thread that may have ended before the new run was accepted; nil where none has.
-func (w *World) endedEarly() *agent.GraphRun {
-	for _, g := range w.aside {
-		if !g.Complete() && !w.rolled.Next.Answered().Before(g.NotOverBefore()) {
-			return g
-		}
-	}
-	return nil
+// endedEarly tells whether the run on another thread may have ended before the new run was accepted.
+func (w *World) endedEarly() bool {
+	return slices.ContainsFunc(w.aside, func(g *agent.GraphRun) bool {
+		return !g.Complete() && !w.rolled.Next.Answered().Before(g.NotOverBefore())
+	})
 }
 
 // aPendingJoin lets the join arrive before anything else happens. It arrived too early or not at all when it is
@@ -138,18 +142,14 @@ func (w *World) aPendingJoin(ctx context.Context) {
 func (w *World) userReplaces(ctx context.Context) {
 	w.race(ctx, func(ctx context.Context) bool {
 		if len(w.aside) > 0 && w.agents.OneAtATime() {
-			w.startsBeside(ctx)
+			w.startsBeside(ctx, w.wanted/4)
 		}
 		rb := common.Must(w.server.Replace(ctx, w.prior))
 		w.rolled, w.current, w.scene.Answer = rb, rb.Next, rb.Next.Answer
 		if rb.Next.Final != nil {
 			w.scene.Answer = rb.Next.Final
 		}
-		late := w.endedEarly()
-		if late != nil {
-			w.longer = agent.Longer(late.Order.Hold, rb.Next.Answered().Sub(late.Answer.Sent))
-		}
-		return late == nil && !outcome.Is(rb.Usable(), reports.Blocked)
+		return !w.endedEarly() && !outcome.Is(rb.Usable(), reports.Blocked)
 	})
 }
 
@@ -177,8 +177,8 @@ func (w *World) newRunPrompt() error {
 }
 
 func (w *World) runsElsewhereFound(ctx context.Context) error {
-	common.Check(outcome.AsPrecondition(w.rolled.Usable()))
-	if w.endedEarly() != nil {
+	common.Requires(w.rolled.Usable())
+	if w.endedEarly() {
 		return outcome.Inconclusive("the run on the other thread ended before the rollback, in %d attempts", agent.Attempts)
 	}
 	return w.allFound(ctx, w.aside)
@@ -194,22 +194,71 @@ func (w *World) allFound(ctx context.Context, runs []*agent.GraphRun) error {
 }
 
 func (w *World) runsElsewhereEnd(ctx context.Context) error {
-	for _, g := range w.aside {
-		state := common.Must(w.server.Await(ctx, g))
-		common.Check(agent.HoldsOnly(state, g))
-	}
-	return nil
+	return common.Each(w.aside, func(g *agent.GraphRun) error {
+		return agent.HoldsOnly(common.Must(w.server.Await(ctx, g)), g)
+	})
 }
 
 func (w *World) joinReturns(ctx context.Context) error {
-	common.Check(outcome.AsPrecondition(w.rolled.Usable()))
+	common.Requires(w.rolled.Usable())
 	limit := w.target.Config.Timeouts.Request
 	common.Check(w.joined.OrUntil(ctx, time.Now().Add(limit)))
 	if none := (*client.NoAnswer)(nil); w.joined.Over() && errors.As(w.joined.Err, &none) && none.Busy != 0 {
 		return none
 	}
 	if w.joined.Unanswered() {
-		return outcome.Violated(w.rolled.Next.Answer, "the join on the prior run to return", "no answer within %s after the new run completed", limit)
+		return outcome.Violated(w.rolled.Next.Answer, "the join on the prior run to return",
+			"no answer within %s after the new run completed", limit)
+	}
+	return nil
+}
+
+// userStartsConcurrent wins when every run was surely in progress until the next one, or all others, had been accepted.
+// In turn, it tries again also where one would have been over before the last was complete: that a run comes back is
+// another requirement's concern.
+func (w *World) userStartsConcurrent(ctx context.Context, when string) error {
+	common.Requires(w.server.PlainRunsWork(ctx))
+	start, inProgress := w.server.StartInTurn, false
+	if when == "all at once" {
+		start = w.server.StartAtOnce
+	}
+	w.race(ctx, func(ctx context.Context) bool {
+		w.onNewThread(ctx)
+		all, err := start(ctx, w.thread, w.wanted)
+		if err != nil {
+			common.Check(outcome.Unless(ctx, err, w.server.RollbackActs))
+		}
+		if w.started, inProgress = all.Runs, all.InProgress; inProgress && all.Prompt {
+			return true
+		}
+		common.Check(w.server.RollbackActs(ctx)) // with more time, each run would wait longer for the one before
+		w.wanted = agent.Longer(w.started[0].Order.Hold, time.Since(w.started[0].Answer.Sent))
+		return false
+	})
+	if inProgress {
+		return nil
+	}
+	return outcome.Inconclusive("one of the runs ended before another was accepted, in %d attempts", agent.Attempts)
+}
+
+// oneRunLeft looks when the last run has completed, or the time of all that were started at once is over.
+func (w *World) oneRunLeft(ctx context.Context, which string) error {
+	var last *client.Answer
+	for _, g := range w.started {
+		a := common.Must(w.server.GetRun(ctx, w.owner(), g))
+		if last = a; a.OK() {
+			w.left, w.scene.Answer = append(w.left, g), a
+		}
+	}
+	const one = "exactly one run that can be retrieved"
+	a, left, newest := w.scene.Answer, len(w.left), w.started[len(w.started)-1]
+	switch {
+	case left == 0:
+		return outcome.Violated(last, one, "none of %d", len(w.started))
+	case left > 1:
+		return outcome.Violated(a, one, "%d of %d", left, len(w.started))
+	case which == "only the last" && w.left[0] != newest:
+		return outcome.Violated(a, "the run "+newest.ID, "the run %s", w.left[0].ID).Comparing(a, newest.Answer)
 	}
 	return nil
 }

@@ -45,8 +45,7 @@ func (w *World) defineRuns(r *common.Definitions) {
 	})
 	r.Then(`the answer comes before the end of the run`, w.acceptedInTime)
 	r.Then(`the answer has the "run_id" of that run`, w.answerIsRun)
-	r.Then(`the request is answered with an HTTP error status`, func() error { return wantsError(w.scene.Answer) })
-	r.Then(`each of these requests is answered with an HTTP error status`, w.eachIsError)
+	r.Then(`(?:the request|each of these requests) is answered with an HTTP error status`, w.eachIsError)
 }
 
 func (w *World) aCompletedRun(ctx context.Context) error {
@@ -92,7 +91,7 @@ func (w *World) userStartsLong(ctx context.Context) {
 func (w *World) startLong(ctx context.Context) {
 	w.onNewThread(ctx)
 	w.post(ctx, agent.Order{Waits: true, Hold: w.wanted})
-	common.Check(outcome.AsPrecondition(w.current.Accepted()))
+	common.Requires(w.current.Accepted())
 }
 
 func (w *World) userStartsWithMistake(ctx context.Context, mistake string) {
@@ -151,44 +150,46 @@ func (w *World) runNamed(which string) *agent.GraphRun {
 }
 
 // wrongIDs are a text, and those that are like an id.
-func wrongIDs(id, other, kind string) []common.WrongID {
-	text := common.WrongID{ID: "agentconform-" + target.UnknownID(), Class: "a text that is no UUID"}
-	return append([]common.WrongID{text}, common.NearIDs(id, other, kind)...)
+func wrongIDs(id, other, kind string) []common.Case {
+	text := common.Case{ID: "agentconform-" + target.UnknownID(), What: "a text that is no UUID"}
+	return append([]common.Case{text}, common.NearIDs(id, other, kind)...)
 }
 
 // asksByWrongIDs sends requests with one wrong id in their path. Nothing is started under an id that may be a thread's:
 // its state is asked for first.
-func (w *World) asksByWrongIDs(ctx context.Context, verb, of string) {
+func (w *World) asksByWrongIDs(ctx context.Context, verb, of string) error {
 	run, thread := w.current.ID, w.thread.ID
-	try := func(class, thread, run string) {
+	try := func(what, thread, run string) {
 		g := &agent.GraphRun{ID: run, Thread: &agent.Thread{ID: thread, Owner: w.owner()}}
 		if verb == "start" && common.Must(w.ask(ctx, w.owner(), "read", g)).Status < http.StatusBadRequest {
 			return
 		}
-		w.wrong = append(w.wrong, namedAnswer{class, common.Must(w.ask(ctx, w.owner(), verb, g))})
+		a := common.Must(w.ask(ctx, w.owner(), verb, g))
+		w.scene.Cases = append(w.scene.Cases, common.Case{Answer: a, What: what})
 	}
 	if strings.HasPrefix(of, "wrong run id") {
 		for _, wrong := range wrongIDs(run, thread, "thread") {
-			try("run id: "+wrong.Class, thread, wrong.ID)
+			try("the run id: "+wrong.What, thread, wrong.ID)
 		}
 	}
 	for _, wrong := range wrongIDs(thread, run, "run") {
-		try("thread id: "+wrong.Class, wrong.ID, run)
+		try("the thread id: "+wrong.What, wrong.ID, run)
 	}
+	if len(w.scene.Cases) == 0 {
+		return outcome.Inapplicable("ids that do not exist",
+			"the target serves each wrong id: what looks like another one may exist")
+	}
+	return nil
 }
 
+// eachIsError wants an HTTP error status; which one is not shown.
 func (w *World) eachIsError() error {
-	if len(w.wrong) == 0 {
-		return outcome.Inapplicable("ids that do not exist", "the target serves each wrong id: what looks like another one may exist")
-	}
-	var wrong []*outcome.Outcome
-	for _, t := range w.wrong {
-		if t.answer.Status < http.StatusBadRequest {
-			wrong = append(wrong, outcome.Violated(t.answer, "a status of 400 or above for the "+t.name, "%s", outcome.Seen(t.answer)).
-				SameAs("the request is answered with an HTTP error status"))
+	return w.scene.EachCase(func(c common.Case) *outcome.Outcome {
+		if c.Answer.Status >= http.StatusBadRequest {
+			return nil
 		}
-	}
-	return outcome.First(wrong)
+		return c.Violates("a status of 400 or above").SameAs("the request is answered with an HTTP error status")
+	})
 }
 
 func (w *World) acceptedInTime() error {
@@ -204,7 +205,8 @@ func (w *World) answerIsRun() error {
 	a := w.scene.Answer
 	common.Check(validIsServed(a))
 	if id := a.Get("run_id"); !a.OK() || id.String() != w.current.ID {
-		return outcome.Violated(a, "the run "+w.current.ID, "%s", outcome.Seen(a)).At("/run_id").Comparing(a, w.current.Answer)
+		return outcome.Violated(a, "the run "+w.current.ID, "%s", outcome.Seen(a)).At("/run_id").
+			Comparing(a, w.current.Answer)
 	}
 	return nil
 }

@@ -49,7 +49,8 @@ func (w *World) startsLongAndJoins(ctx context.Context, long, twice string) erro
 		return last.Sent().Before(w.current.NotOverBefore())
 	})
 	if !inTime {
-		return outcome.Inconclusive("the target was too slow to join a run while it was in progress, in %d attempts", agent.Attempts)
+		return outcome.Inconclusive("the target was too slow to join a run while it was in progress, in %d attempts",
+			agent.Attempts)
 	}
 	return nil
 }

@@ -28,7 +28,9 @@ func (w *World) defineStates(r *common.Definitions) {
 	r.Then(`the human messages are the input, in order`, w.humanIsInput)
 	r.Then(`the last message repeats the last message of the input`, w.answerRepeats)
 	r.Then(`the state holds the run's input and its answer`, w.stateHoldsRun)
-	r.Then(`the state holds the messages of both runs, in order`, func() error { return agent.HoldsOnly(w.scene.Answer, w.kept...) })
+	r.Then(`the state holds the messages of both runs, in order`, func() error {
+		return agent.HoldsOnly(w.scene.Answer, w.kept...)
+	})
 	r.Then(`the state holds the messages of the user's runs only`, w.stateHoldsKept)
 }
 
@@ -41,14 +43,19 @@ func (w *World) furtherRun(ctx context.Context) error {
 	return err
 }
 
-// texts are strings that a target may change when it stores and returns them.
-var texts = map[string]string{
-	"a string with accented letters":  "Zo\u00eb, na\u00efve, caf\u00e9, \u00df",
-	"a string with combining accents": "Zoe\u0308, nai\u0308ve, cafe\u0301",
-	"a string in other scripts":       "\u65e5\u672c\u8a9e, \u0395\u03bb\u03bb\u03b7\u03bd\u03b9\u03ba\u03ac, \u05e2\u05d1\u05e8\u05d9\u05ea",
-	"a string with emoji":             "\U0001f44d\U0001f3fd \U0001f469\u200d\U0001f4bb \U0001f1ea\U0001f1fa",
-	"a string of several lines":       "One  line,\n\n   and\tanother\n",
-	"a string of 3,000 characters":    strings.Repeat("Every good boy does fine. ", 116)[:2999] + ".",
+// orders are runs of the graph, as the sentences name them: with strings that a target may change when it stores and
+// returns them, and with messages before the one that steers.
+var orders = map[string]agent.Order{
+	"a string with accented letters":  {Words: "Zo\u00eb, na\u00efve, caf\u00e9, \u00df"},
+	"a string with combining accents": {Words: "Zoe\u0308, nai\u0308ve, cafe\u0301"},
+	"a string in other scripts": {Words: "\u65e5\u672c\u8a9e, \u0395\u03bb\u03bb\u03b7\u03bd\u03b9\u03ba\u03ac, " +
+		"\u05e2\u05d1\u05e8\u05d9\u05ea"},
+	"a string with emoji":          {Words: "\U0001f44d\U0001f3fd \U0001f469\u200d\U0001f4bb \U0001f1ea\U0001f1fa"},
+	"a string of several lines":    {Words: "One  line,\n\n   and\tanother\n"},
+	"a string of 3,000 characters": {Words: strings.Repeat("Every good boy does fine. ", 116)[:2999] + "."},
+	"calls a tool":                 {Words: agent.ToolCall},
+	"an empty message":             {Before: []string{""}},
+	"a message of 32 KiB":          {Before: []string{strings.Repeat("0123456789abcde ", 2048)}},
 }
 
 // textClasses are texts that a server may change when it escapes, trims, normalises, cuts, merges or interprets
@@ -80,19 +87,13 @@ var textClasses = []struct{ name, text string }{
 // manyMessages is how many messages the run has at least that has one of each class.
 const manyMessages = 40
 
-// runWith runs the graph on a new thread. Section 8 shows no limits: a run of many messages may be refused, and one that
-// may be refused need not complete.
+// runWith runs the graph on a new thread. Section 8 shows no limits: a run of many messages may be refused, and one
+// that may be refused need not complete.
 func (w *World) runWith(ctx context.Context, what, orRefused string) error {
-	o := agent.Order{Words: texts[what]}
+	o := orders[what]
 	switch what {
-	case "calls a tool":
-		o.Words = messages.Tool
 	case "three messages":
 		o.Before = []string{w.target.Name("first"), w.target.Name("second")}
-	case "an empty message":
-		o.Before = []string{""}
-	case "a message of 32 KiB":
-		o.Before = []string{strings.Repeat("0123456789abcde ", 2048)}
 	case "a message of each class of text":
 		for _, c := range textClasses {
 			o.Before = append(o.Before, c.text)
@@ -102,13 +103,13 @@ func (w *World) runWith(ctx context.Context, what, orRefused string) error {
 		}
 	}
 	w.onNewThread(ctx)
-	common.Check(outcome.AsPrecondition(w.server.Understood(ctx)))
+	common.Requires(w.server.Understood(ctx))
 	common.Needs(func() { w.post(ctx, o) })
 	mayBeRefused := orRefused != "" || len(o.Before) >= manyMessages
 	if g := w.current; mayBeRefused && g.ID == "" && g.Answer.Refused() {
 		return outcome.Inapplicable(what, "the target refuses %s: %s", what, outcome.Seen(g.Answer))
 	}
-	common.Check(outcome.AsPrecondition(w.current.Accepted()))
+	common.Requires(w.current.Accepted())
 	w.scene.Answer = common.Given(w.server.Await(ctx, w.current))
 	if orRefused != "" && !w.current.Complete() {
 		return outcome.Inapplicable(what, "a run with %s does not complete: %s", what, outcome.Seen(w.scene.Answer))
@@ -125,12 +126,15 @@ func (w *World) stateHasMessages() error {
 // messagesHaveForm accepts a string or an array of parts as content.
 func (w *World) messagesHaveForm() error {
 	for i, m := range w.scene.Answer.Get("values.messages").Array() {
-		at := fmt.Sprintf("/values/messages/%d", i)
+		wrong := func(expected, field string) error {
+			shown, at := outcome.Shown(m.Get(field)), fmt.Sprintf("/values/messages/%d/%s", i, field)
+			return outcome.Violated(w.scene.Answer, expected, "%s in\n%s", shown, m.Raw).At(at)
+		}
 		if kind := m.Get("type"); kind.Type != gjson.String || kind.Str == "" {
-			return outcome.Violated(w.scene.Answer, "a message with a non-empty string type", "%s in\n%s", outcome.Shown(kind), m.Raw).At(at + "/type")
+			return wrong("a message with a non-empty string type", "type")
 		}
 		if content := m.Get("content"); content.Type != gjson.String && !content.IsArray() {
-			return outcome.Violated(w.scene.Answer, "a message with a string or array content", "%s in\n%s", outcome.Shown(content), m.Raw).At(at + "/content")
+			return wrong("a message with a string or array content", "content")
 		}
 	}
 	return nil
@@ -149,8 +153,8 @@ func (w *World) stateHoldsKinds(kinds string) error {
 		found = append(found, m.Kind)
 	}
 	if strings.Join(found, ", ") != kinds {
-		return outcome.Violated(w.scene.Answer, "messages of the types "+kinds, "%s", messages.Shown(all)).At("/values/messages").
-			Hinting("correct the messages of the state, or " + graphHint)
+		return outcome.Violated(w.scene.Answer, "messages of the types "+kinds, "%s", messages.Shown(all)).
+			At("/values/messages").Hinting("correct the messages of the state, or " + graphHint)
 	}
 	return nil
 }
@@ -195,7 +199,7 @@ func (w *World) answerRepeats() error {
 
 // stateHoldsRun is blocked where there is no run, and where plain runs leave no input and answer either.
 func (w *World) stateHoldsRun(ctx context.Context) error {
-	common.Check(outcome.AsPrecondition(w.current.Accepted()))
+	common.Requires(w.current.Accepted())
 	return outcome.Unless(ctx, agent.HoldsAnswered(w.scene.Answer, w.current), w.server.PlainRunsWork)
 }
 

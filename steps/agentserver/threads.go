@@ -6,7 +6,6 @@ import (
 
 	"github.com/agentconform/agentconform/reports"
 	"github.com/agentconform/agentconform/steps/agent"
-	"github.com/agentconform/agentconform/steps/client"
 	"github.com/agentconform/agentconform/steps/common"
 	"github.com/agentconform/agentconform/steps/outcome"
 	"github.com/agentconform/agentconform/steps/target"
@@ -58,10 +57,10 @@ func (w *World) listHoldsThread() error {
 	if w.rows.Thread(w.thread.ID).Exists() {
 		return nil
 	}
-	if w.listedBy.User == w.thread.Owner.User {
+	if a.Request.Trusted {
 		common.Check(validIsServed(a))
 	}
-	if isThreadList(a) {
+	if w.rows != nil {
 		return w.lacks(w.thread)
 	}
 	return outcome.Violated(a, "an array of threads", "%s", outcome.Seen(a)).Hinting(w.target.ListingHint()).
@@ -80,13 +79,11 @@ const (
 	mostNewest = 20
 )
 
-func isThreadList(a *client.Answer) bool { return a.OK() && a.IsArray() }
-
 // list lists the threads of who once. Without a filter that is done in the way that the target has.
 func (w *World) list(ctx context.Context, who target.Caller, f agent.Filter) {
 	rows, a, err := w.server.List(ctx, who, f)
 	common.Check(err)
-	w.listedBy, w.rows, w.scene.Answer = who, rows, a
+	w.rows, w.scene.Answer = rows, a
 }
 
 // listUntil lists again and again until the list shows the thread, or the time is over. Any list does where there is no
@@ -94,7 +91,7 @@ func (w *World) list(ctx context.Context, who target.Caller, f agent.Filter) {
 func (w *World) listUntil(ctx context.Context, who target.Caller, f agent.Filter, t *agent.Thread) {
 	common.Retry(ctx, w.target, func() bool {
 		w.list(ctx, who, f)
-		return t == nil || w.rows.Thread(t.ID).Exists() || !isThreadList(w.scene.Answer)
+		return t == nil || w.rows.Thread(t.ID).Exists() || w.rows == nil
 	})
 }
 
@@ -112,7 +109,7 @@ func (w *World) listNewest(ctx context.Context, who target.Caller, first *agent.
 			shown = made[at]
 			return true
 		}
-		return !isThreadList(w.scene.Answer)
+		return w.rows == nil
 	}
 	// The first list may have waited so long for others that its time is over: a newer thread is tried all the same.
 	if !look() {
@@ -146,6 +143,6 @@ func (w *World) listOther(ctx context.Context, who target.Caller) {
 	if w.target.AgentRefusal() != 0 {
 		common.Check(outcome.Needs("users"))
 	}
-	w.listedBy, w.scene.Answer = who, common.Must(w.server.ListOther(ctx, who))
+	w.scene.Answer = common.Must(w.server.ListOther(ctx, who))
 	w.rows = agent.ListingOf(w.scene.Answer)
 }

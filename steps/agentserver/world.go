@@ -24,16 +24,13 @@ type World struct {
 	agents *agent.Agents
 	server *agent.Server
 
-	second  bool              // "the user" is the second configured user, and "the other user" the first
 	thread  *agent.Thread     // that the sentences speak of
 	threads []*agent.Thread   // that the scenario has made besides
 	current *agent.GraphRun   // the run that the sentences speak of; the new one, where there is a prior one
 	kept    []*agent.GraphRun // whose messages are to be in the thread, in their order
 	joined  *agent.Joining    // a join beside the scenario
-	wrong   []namedAnswer     // to requests with ids that do not exist
 
-	rows         agent.Listing // the last list of threads; the answer is that of the scene
-	listedBy     target.Caller
+	rows         agent.Listing // the last list of threads, nil where the answer of the scene is none
 	mark         string        // in the metadata of threads, by which the scenario knows them
 	othersThread *agent.Thread // of the other user, where there is one of each
 	filter       string        // of the list, as the sentence names it
@@ -47,22 +44,14 @@ type World struct {
 	started  []*agent.GraphRun           // with rollback, one after the other or at once
 	left     []*agent.GraphRun           // those of them that are still found
 	aside    []*agent.GraphRun           // runs on other threads: a completed one, and one in progress
-	longer   time.Duration               // how long the latter should take, after it was over too early
 
 	// A request of a caller who may be refused.
-	attempted string // who, as the sentence names them
-	foreign   string // what a run was to say that was to be refused
-	who       target.Caller
+	attempted string            // who, as the sentence names them
+	foreign   string            // what a run was to say that was to be refused
 	joins     *agent.GraphRun   // as it was joined
 	reported  []*agent.GraphRun // that say who their callers are
 	disguised []disguised
 	extension extension
-}
-
-// namedAnswer is an answer to one of several requests, with what the request was.
-type namedAnswer struct {
-	name   string
-	answer *client.Answer
 }
 
 // Define registers the sentences about the agent server for one scenario.
@@ -76,9 +65,7 @@ func Define(r *common.Definitions, scene *common.Scene, t *target.Target, p *pla
 	w.defineJoins(r)
 	w.defineStates(r)
 	w.defineRollback(r)
-	w.defineConcurrent(r)
 	w.defineCallers(r)
-	w.defineDisguise(r)
 	w.defineOwners(r)
 	w.defineExtensions(r)
 }
@@ -94,7 +81,7 @@ func (w *World) aDeployedAgentServer(ctx context.Context) (err error) {
 // remaining one as "the other user". By it, what protects a user from another is judged in both directions.
 func (w *World) theUserIs(ctx context.Context, order string) {
 	if order == "second" {
-		w.server, w.second = w.server.OwnedBy(w.callerNamed(ctx, target.TheOtherUser)), true
+		w.server = w.server.OwnedBy(w.callerNamed(ctx, target.TheOtherUser))
 	}
 }
 
@@ -106,13 +93,13 @@ func (w *World) callerNamed(ctx context.Context, name string) target.Caller {
 	switch {
 	case name == target.TheUser:
 		return w.owner()
-	case w.second && name == target.TheOtherUser:
+	case name == target.TheOtherUser && w.owner().Key != w.target.Owner().Key: // the users are exchanged
 		return w.target.Owner()
 	}
 	who := common.Given(w.target.Caller(name))
 	if name == target.TheOtherUser {
 		_, _ = w.server.SharedCompletedRun(ctx) // what is wrong with it is judged elsewhere
-		common.Check(outcome.AsPrecondition(w.server.OtherIsLetIn(ctx, who)))
+		common.Requires(w.server.OtherIsLetIn(ctx, who))
 	}
 	return who
 }
@@ -143,11 +130,6 @@ func validIsServed(a *client.Answer) error {
 		return outcome.Blocked("valid credentials are refused (AS-AUTH-5): %s", outcome.Seen(a)).ByRequirement("AS-AUTH-5")
 	}
 	return nil
-}
-
-// wantsError wants a request to be answered with an HTTP error status; which one is not shown.
-func wantsError(a *client.Answer) error {
-	return outcome.Want(a.Status >= 400, a, "a status of 400 or above")
 }
 
 func (w *World) speakOf(g *agent.GraphRun) { w.current, w.thread = g, g.Thread }

@@ -33,7 +33,7 @@ type closing struct {
 // DefineClosing registers the sentences about all answers of a run for one scenario, and what both halves judge.
 func DefineClosing(r *Definitions, scene *Scene, t *target.Target) {
 	r.Then(`the request is answered with 2xx`, func(ctx context.Context) error { return scene.Served(ctx) })
-	r.Then(`the request is refused with 4xx`, scene.Refused)
+	r.Then(`(?:the request|each of these requests) is refused with 4xx`, scene.Refused)
 	w := &closing{scene: scene, target: t}
 	r.Given(`a list of revisions that was answered with (404|422) in this run`, w.aListAnsweredWith)
 	r.Given(`(?:a|an) (control plane|agent server) that answered in this run`, w.aSideThatAnswered)

@@ -112,11 +112,14 @@ func Must[T any](value T, err error) T {
 	return value
 }
 
-// Given is Must for what a step that acts or judges needs before: what is wrong with it blocks.
+// Requires is Check for what a step that acts or judges needs before: what is wrong with it blocks.
+func Requires(err error) { Check(outcome.AsPrecondition(err)) }
+
+// Given is Requires for what comes with a value.
 func Given[T any](value T, err error) T { return Must(value, outcome.AsPrecondition(err)) }
 
-// Needs acts as a precondition outside of its sentence: what is wrong with it blocks.
-func Needs(act func()) { Check(outcome.AsPrecondition(Try(act))) }
+// Needs is Requires for an act that ends by Check.
+func Needs(act func()) { Requires(Try(act)) }
 
 // Try returns the error with which the function was ended.
 func Try(f func()) (err error) {

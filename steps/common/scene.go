@@ -20,6 +20,7 @@ import (
 type Scene struct {
 	Scenario *features.Scenario // nil until it is known which one it is
 	Answer   *client.Answer     // the last one, of whichever half
+	Cases    []Case             // the requests of the last act, where it had one for each case
 	Stopped  bool               // the run was stopped, and only what it has recorded is judged
 	Remark   string             // on a scenario that passes: something tolerated
 	// Served judges whether the request that was just tried is served: that is for the half to say to which it went.
@@ -46,8 +47,38 @@ func (s *Scene) Note(remark string) {
 	s.Remark = remark
 }
 
-// Refused wants the last answer to be a refusal.
-func (s *Scene) Refused() error { return outcome.Want(s.Answer.Refused(), s.Answer, "status 4xx") }
+// Case is one of several requests, and how it was answered.
+type Case struct {
+	Answer *client.Answer // nil until it was sent
+	What   string         // the case, for people; "" where there is no other
+	ID     string         // that is asked for
+}
+
+// Violates says what should have been answered.
+func (c Case) Violates(expected string) *outcome.Outcome {
+	if c.What != "" {
+		expected += " for " + c.What
+	}
+	return outcome.Violated(c.Answer, expected, "%s", outcome.Seen(c.Answer))
+}
+
+// EachCase judges the request of each case, or the last one where the act had no cases.
+func (s *Scene) EachCase(judge func(Case) *outcome.Outcome) error {
+	if len(s.Cases) == 0 {
+		return outcome.FirstOf([]Case{{Answer: s.Answer}}, judge)
+	}
+	return outcome.FirstOf(s.Cases, judge)
+}
+
+// Refused wants each request of the last act to be refused.
+func (s *Scene) Refused() error {
+	return s.EachCase(func(c Case) *outcome.Outcome {
+		if c.Answer.Refused() {
+			return nil
+		}
+		return c.Violates("status 4xx").SameAs("the request is refused with 4xx")
+	})
+}
 
 // Each holds each of several things to the same, until one is an error.
 func Each[T any](all []T, holds func(T) error) error {
@@ -59,19 +90,16 @@ func Each[T any](all []T, holds func(T) error) error {
 	return nil
 }
 
-// WrongID is an id that nothing has in its place, though something like it may, with its class for people.
-type WrongID struct{ ID, Class string }
-
-// NearIDs are UUIDs that are like an id: what is looked up by less than the whole id, or among all ids, is seen. One
-// differs in its middle, since ids that are counted up may differ at the end; the other is of something of another
-// kind. An id that is no UUID gives none: what looks like it may exist.
-func NearIDs(id, other, kind string) (all []WrongID) {
+// NearIDs are requests by UUIDs that are like an id, and that nothing has in its place: what is looked up by less than
+// the whole id, or among all ids, is seen. One differs in its middle, since ids that are counted up may differ at the
+// end; the other is of something of another kind. An id that is no UUID gives none: what looks like it may exist.
+func NearIDs(id, other, kind string) (all []Case) {
 	if u, err := uuid.Parse(id); err == nil {
 		u[7] ^= 0x15
-		all = append(all, WrongID{u.String(), "the id with another digit"})
+		all = append(all, Case{ID: u.String(), What: "the id with another digit"})
 	}
 	if uuid.Validate(other) == nil && !strings.EqualFold(id, other) {
-		all = append(all, WrongID{other, "the id of the " + kind})
+		all = append(all, Case{ID: other, What: "the id of the " + kind})
 	}
 	return all
 }

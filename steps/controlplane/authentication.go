@@ -35,10 +35,10 @@ func (w *World) defineAccess(r *common.Definitions) {
 		w.clientWithSchemeTries)
 	r.When(`a client with no credentials reads it (?:by paths )?with (.+)`, w.readsInDisguise)
 	r.Then(`the request is refused with 401 or 403`, func() error {
-		return w.refusedForCredentials(w.scene.Answer, w.empty)
+		return w.refusedForCredentials(w.scene.Answer)
 	})
 	r.Then(`each request is refused with 401 or 403`, func() error {
-		return common.Each(w.answers, func(a *client.Answer) error { return w.refusedForCredentials(a, w.empty) })
+		return common.Each(w.answers, w.refusedForCredentials)
 	})
 	r.Then(`the refusal has the status for an unknown deployment`, w.refusedAsUnknown)
 	r.Then(`the answer has the status for an unknown deployment`, w.asForUnknown)
@@ -87,12 +87,11 @@ func (w *World) tryCreate(ctx context.Context, who target.Asker) {
 	if who == target.TheClient || target.IsScheme(who) {
 		common.Check(w.plane.TakeDeployment(ctx))
 	}
-	d := &plane.Deployment{Body: map[string]any{}}
-	if w.empty = w.canCreate() != nil; !w.empty {
-		w.name = w.target.Name("access")
-		d.Body = w.plane.Sources.Body(w.name, nil)
+	d, isWrong := &plane.Deployment{Body: map[string]any{}}, w.canCreate() != nil
+	if !isWrong {
+		d.Body = w.plane.Sources.Body(w.target.Name("access"), nil)
 	}
-	w.creates(ctx, who, d, d.Body, w.empty)
+	w.creates(ctx, who, d, d.Body, isWrong)
 }
 
 // clientTries has a client with the credentials that the sentence names try the operation. It skips where the mistake
@@ -116,16 +115,18 @@ func (w *World) clientWithSchemeTries(ctx context.Context, scheme, operation str
 	w.scene.Served = w.schemeOpens
 	w.try(ctx, target.Asker(scheme), operation)
 	a := w.scene.Answer
-	if operation == "update a deployment" && a.Refused() && w.refusedForCredentials(a, false) != nil {
+	if operation == "update a deployment" && a.Refused() && w.refusedForCredentials(a) != nil {
 		common.Check(w.plane.Settle(ctx, w.Deployment.ID)) // it may be busy with its first revision
 		w.try(ctx, target.Asker(scheme), operation)
 	}
 }
 
-// refusedForCredentials does not judge a refusal of the empty object: a target may look at the body first.
-func (w *World) refusedForCredentials(a *client.Answer, empty bool) error {
+// refusedForCredentials does not judge a refusal of the empty object, which is sent where no deployment can be created:
+// a target may look at the body first.
+func (w *World) refusedForCredentials(a *client.Answer) error {
 	isRefused := a.Status == http.StatusUnauthorized || a.Status == http.StatusForbidden
-	if empty && a.Refused() && !isRefused {
+	isEmpty := a.Request.Method == http.MethodPost && w.canCreate() != nil
+	if isEmpty && a.Refused() && !isRefused {
 		return outcome.NotConfigured("create.body", "the empty object was refused with status %d before the credentials "+
 			"were checked: set create.body", a.Status)
 	}
@@ -139,7 +140,7 @@ func (w *World) schemeOpens(ctx context.Context) error {
 	if a.OK() {
 		return nil
 	}
-	if w.refusedForCredentials(a, w.empty) != nil {
+	if w.refusedForCredentials(a) != nil {
 		one := &plane.Allowance{What: "the request with all credentials", Cost: plane.Cost{Deployments: 1}}
 		ctx = one.Within(ctx) // beside the one that was not served
 		w.try(ctx, target.TheClient, w.operation)

@@ -60,6 +60,7 @@ func (w *World) createsWith(ctx context.Context, purpose string, changes map[str
 func (w *World) creates(ctx context.Context, who target.Asker, d *plane.Deployment, body any, wrong bool) {
 	request := w.target.ToControlPlane(who, http.MethodPost, plane.DeploymentsPath, body)
 	request.Wrong = wrong
+	w.name, _ = d.Body["name"].(string)
 	w.send(ctx, request)
 	if a := w.scene.Answer; a.OK() || a.Get("id").String() != "" {
 		_ = w.plane.NoteCreated(ctx, d, a)
@@ -68,9 +69,7 @@ func (w *World) creates(ctx context.Context, who target.Asker, d *plane.Deployme
 
 func (w *World) clientCreatesFromForeignSource(ctx context.Context) {
 	body := plane.Changed(w.target.Config.Create.Refused, nil)
-	if name := w.target.Name("foreign"); plane.Rename(body, name) {
-		w.name = name
-	}
+	plane.Rename(body, w.target.Name("foreign"))
 	if source, _ := body["source"].(string); source == "" {
 		body["source"] = config.ExternalContainer
 		if w.target.Config.Edition == config.SelfHosted {
@@ -82,12 +81,8 @@ func (w *World) clientCreatesFromForeignSource(ctx context.Context) {
 }
 
 func (w *World) clientCreatesWithMistake(ctx context.Context, mistake string) {
-	name := w.target.Name("mistake")
-	body := w.plane.Sources.Body(name, nil)
-	if _, named := body["name"]; named && w.canCreate() == nil {
-		w.name = name
-	}
-	w.Deployment = &plane.Deployment{}
+	body := w.plane.Sources.Body(w.target.Name("mistake"), nil)
+	w.Deployment = &plane.Deployment{Body: body}
 	w.creates(ctx, target.TheClient, w.Deployment, mistaken(body, w.plane.Sources.Field(), mistake), true)
 }
 
@@ -132,14 +127,13 @@ func (w *World) answerHoldsIDs() error {
 // refusedAsInvalid wants a 422 with an HTTPValidationError. Another refusal is tolerated, and noted: the interface
 // shows only the 422, deployed servers answer semantic mistakes with other statuses too.
 func (w *World) refusedAsInvalid() error {
-	if err := w.scene.Refused(); err != nil {
-		return err
-	}
-	if w.scene.Answer.Status != http.StatusUnprocessableEntity {
-		w.scene.Note("tolerated: refused with status " + strconv.Itoa(w.scene.Answer.Status) + " instead of 422")
+	a := w.scene.Answer
+	common.Check(outcome.Want(a.Refused(), a, "status 4xx"))
+	if a.Status != http.StatusUnprocessableEntity {
+		w.scene.Note("tolerated: refused with status " + strconv.Itoa(a.Status) + " instead of 422")
 		return nil
 	}
-	return common.ValidationError(w.scene.Answer)
+	return common.ValidationError(a)
 }
 
 // nothingWasCreated looks for what a refusal may have left: an id in its answer that can be retrieved, or,

@@ -75,8 +75,7 @@ func (w *World) clientUpdatesToBroken(ctx context.Context) error {
 		return outcome.Inapplicable("revisions of broken sources",
 			"the target refuses the broken source with status %d, so no revision exists", a.Status)
 	}
-	latest, _, err := w.plane.AwaitLatest(ctx, a, "broken source", w.Deployment.ID, before)
-	common.Check(err)
+	latest := common.Must(w.plane.AwaitLatest(ctx, w.Deployment, a, "broken source", before))
 	if latest == before {
 		return outcome.Inconclusive("the update to the broken source created no revision")
 	}
@@ -129,8 +128,7 @@ func (w *World) deployedEachTime() error {
 		return outcome.Blocked("the revision stays %q instead of DEPLOYED (CP-POLL-1)", stays).ByRequirement("CP-POLL-1")
 	}
 	return common.Each(w.answers, func(a *client.Answer) error {
-		is := plane.Meant(a.Get("status").String()) == plane.StatusDeployed
-		return outcome.WantAt(is, a, "status", plane.StatusDeployed)
+		return outcome.WantAt(plane.IsDeployed(a.Get("status").String()), a, "status", plane.StatusDeployed)
 	})
 }
 
@@ -138,18 +136,16 @@ func (w *World) deployedEachTime() error {
 func (w *World) listAgrees() error {
 	n := len(w.Deployment.Revisions)
 	before, list, after := w.answers[:n], w.answers[n], w.answers[n+1:]
-	rows := retrieved("the list", list).Get("resources").Array()
+	listed := plane.ListOf(retrieved("the list", list))
 	for i, id := range w.Deployment.Revisions {
-		at := slices.Index(plane.IDs(rows), id)
+		at := slices.Index(listed.IDs(), id)
 		if at < 0 {
 			return outcome.Blocked("the revision %s is not in the list: %s", id, outcome.Seen(list))
 		}
 		if got := after[i].Get("id"); got.String() != id {
 			return outcome.Blocked("the revision %s cannot be retrieved: its id is %s", id, outcome.Shown(got))
 		}
-		if err := sameRevision(before[i], after[i], list, rows[at]); err != nil {
-			return err
-		}
+		common.Check(sameRevision(before[i], after[i], list, listed.Rows[at]))
 	}
 	return nil
 }

@@ -11,8 +11,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/tidwall/gjson"
-
 	"github.com/agentconform/agentconform/steps/client"
 	"github.com/agentconform/agentconform/steps/common"
 	"github.com/agentconform/agentconform/steps/outcome"
@@ -42,7 +40,7 @@ func (w *World) defineLists(r *common.Definitions) {
 	r.When(`the client lists all its revisions twice`, func(ctx context.Context) {
 		for range 2 {
 			w.whole = append(w.whole, w.read(ctx, ""))
-			retrieved("the list", w.whole[len(w.whole)-1].answer)
+			retrieved("the list", w.whole[len(w.whole)-1].Answer)
 		}
 	})
 	// pages that grow find a target that takes an offset for the number of a page
@@ -66,20 +64,16 @@ func (w *World) defineLists(r *common.Definitions) {
 
 // clientListsWith sends a value that may hold a character as Go writes it, such as \x00.
 func (w *World) clientListsWith(ctx context.Context, parameter, value string) {
-	w.limit = value
 	w.list(ctx, parameter+"="+url.QueryEscape(common.Must(strconv.Unquote(`"`+value+`"`))), true)
 }
 
 // known is how many revisions the run knows of.
 func (w *World) known() int { return len(w.Deployment.Revisions) }
 
-func (w *World) rows() []gjson.Result { return w.scene.Answer.Get("resources").Array() }
-
 // anEmptyList asks for a page far past the end.
 func (w *World) anEmptyList(ctx context.Context) error {
-	w.list(ctx, "offset=1000", false)
-	if !w.scene.Answer.OK() || len(w.rows()) > 0 {
-		return outcome.Blocked("offset 1000 does not return an empty list: %s", outcome.Seen(w.scene.Answer))
+	if l := w.page(ctx, "offset=1000"); !l.Answer.OK() || len(l.Rows) > 0 {
+		return outcome.Blocked("offset 1000 does not return an empty list: %s", outcome.Seen(l.Answer))
 	}
 	return nil
 }
@@ -110,9 +104,9 @@ func (w *World) holds(ctx context.Context, what string) error {
 			return outcome.Inconclusive("the answer has no resources: %s", outcome.Seen(a))
 		}
 	case "as many revisions as the limit allows, or all":
-		want = min(common.Must(strconv.Atoi(w.limit)), w.known())
+		want = min(common.Must(strconv.Atoi(strings.TrimPrefix(a.Request.Query, "limit="))), w.known())
 	}
-	if n := len(w.rows()); n != want {
+	if n := len(plane.ListOf(a).Rows); n != want {
 		expected := fmt.Sprintf("%d of the %d revisions", want, w.known())
 		return w.unlessChanged(ctx, outcome.Violated(a, expected, "%d", n).At("/resources"))
 	}
@@ -123,12 +117,12 @@ func (w *World) holds(ctx context.Context, what string) error {
 func (w *World) newestFirst() error {
 	made := func(id string) int { return slices.Index(w.Deployment.Revisions, id) }
 	for _, l := range w.whole {
-		order := slices.DeleteFunc(plane.IDs(l.rows), func(id string) bool { return made(id) < 0 })
+		order := slices.DeleteFunc(l.IDs(), func(id string) bool { return made(id) < 0 })
 		if len(order) < 2 {
 			return outcome.Inconclusive("the list has %d of the known revisions: an order needs at least 2", len(order))
 		}
 		if !slices.IsSortedFunc(order, func(a, b string) int { return made(b) - made(a) }) {
-			return outcome.Violated(l.answer, "the revisions from the newest to the oldest", "another order").At("/resources")
+			return outcome.Violated(l.Answer, "the revisions from the newest to the oldest", "another order").At("/resources")
 		}
 	}
 	return nil
@@ -140,16 +134,16 @@ func (w *World) eachHasSource() error {
 		return w.canCreate()
 	}
 	l := w.whole[0]
-	if len(l.rows) == 0 {
+	if len(l.Rows) == 0 {
 		return outcome.Inconclusive("the list is empty, so no source can be compared")
 	}
 	return sourcesAre(source, l)
 }
 
-func sourcesAre(source string, l list) error {
-	for i, row := range l.rows {
+func sourcesAre(source string, l plane.List) error {
+	for i, row := range l.Rows {
 		place := fmt.Sprintf("resources.%d.source", i)
-		common.Check(outcome.WantAt(row.Get("source").String() == source, l.answer, place, "source "+source))
+		common.Check(outcome.WantAt(row.Get("source").String() == source, l.Answer, place, "source "+source))
 	}
 	return nil
 }
@@ -169,40 +163,40 @@ func names(a *client.Answer, parameter string) bool {
 
 // eachIsRefusedNaming wants a refusal with 422 whose errors name the parameters (sections 4, 7 and 8).
 func (w *World) eachIsRefusedNaming(first, second string) error {
-	return w.each(func(t tried) *outcome.Outcome {
+	return w.scene.EachCase(func(c common.Case) *outcome.Outcome {
 		switch expected := "status 422 with an error that names "; {
-		case t.answer.Status != http.StatusUnprocessableEntity:
-			return t.violates(expected + first)
-		case !names(t.answer, first):
-			return t.violates(expected + first).At("/detail")
-		case second != "" && !names(t.answer, second):
-			return t.violates(expected + second).At("/detail")
+		case c.Answer.Status != http.StatusUnprocessableEntity:
+			return c.Violates(expected + first)
+		case !names(c.Answer, first):
+			return c.Violates(expected + first).At("/detail")
+		case second != "" && !names(c.Answer, second):
+			return c.Violates(expected + second).At("/detail")
 		}
 		return nil
 	})
 }
 
-// list is what one page of a list holds, or several.
-type list struct {
-	rows   []gjson.Result
-	answer *client.Answer // of several pages the first, or the last where the client goes from page to page itself
+// comparison is a list, and which revisions it is to hold.
+type comparison struct {
+	plane.List
+	want []string       // their ids
+	what string         // describes them for people
+	with *client.Answer // shows them; nil where the run knows them
 }
 
-// compare notes how a list differs from what it is to hold; with shows that, or is nil where the run knows it.
-func (w *World) compare(l list, want []string, what string, with *client.Answer) {
-	w.compared = append(w.compared, l.differs(want, what, with))
+// compare notes what a list is to hold.
+func (w *World) compare(l plane.List, want []string, what string, with *client.Answer) {
+	w.compared = append(w.compared, comparison{l, want, what, with})
 }
 
 // read reads all that a filter keeps, whatever the pages.
-func (w *World) read(ctx context.Context, filter string) list {
-	rows, first, err := w.plane.ListAll(ctx, w.Deployment.ID, filter)
-	common.Check(err)
-	return list{rows: rows, answer: first}
+func (w *World) read(ctx context.Context, filter string) plane.List {
+	return common.Must(w.plane.ListAll(ctx, w.Deployment.ID, filter))
 }
 
-func (w *World) page(ctx context.Context, query string) list {
+func (w *World) page(ctx context.Context, query string) plane.List {
 	w.list(ctx, query, false)
-	return list{rows: w.rows(), answer: w.scene.Answer}
+	return plane.ListOf(w.scene.Answer)
 }
 
 // clientPages has pages compared with the revisions that the run made itself, or with the whole filtered list.
@@ -218,20 +212,20 @@ func (w *World) clientPages(ctx context.Context, of, sizes, offsets string) {
 	}
 	for _, status := range w.statuses(ctx).occurring {
 		whole := w.read(ctx, statusFilter(status))
-		if read := pages(ctx, statusFilter(status), len(whole.rows), size); len(whole.rows) > 0 {
-			w.compare(read, plane.IDs(whole.rows), "with status "+status+" over all pages", whole.answer)
+		if read := pages(ctx, statusFilter(status), len(whole.Rows), size); len(whole.Rows) > 0 {
+			w.compare(read, whole.IDs(), "with status "+status+" over all pages", whole.Answer)
 		}
 	}
 }
 
-// pageThrough reads pages by computed offsets until one begins past the end, so that a row too many is seen. With size 0
-// the first has one revision, and each other one more than the one before.
-func (w *World) pageThrough(ctx context.Context, filter string, revisions, size int) (all list) {
+// pageThrough reads pages by computed offsets until one begins past the end, so that a row too many is seen. With size
+// 0 the first has one revision, and each other one more than the one before.
+func (w *World) pageThrough(ctx context.Context, filter string, revisions, size int) (all plane.List) {
 	for n, offset := 1, 0; ; n++ {
 		limit := cmp.Or(size, n)
 		page := w.page(ctx, plane.Query(plane.PageOf(limit, offset), filter))
-		if offset < revisions || n == 1 || page.answer.OK() {
-			all.rows, all.answer = append(all.rows, page.rows...), page.answer
+		if offset < revisions || n == 1 || page.Answer.OK() {
+			all.Rows, all.Answer = append(all.Rows, page.Rows...), page.Answer
 		}
 		if offset >= revisions {
 			return all
@@ -241,20 +235,20 @@ func (w *World) pageThrough(ctx context.Context, filter string, revisions, size 
 }
 
 // pageOn reads on by the returned offsets, until a page is not full or so many revisions must have been seen.
-func (w *World) pageOn(ctx context.Context, filter string, revisions, size int) (all list) {
+func (w *World) pageOn(ctx context.Context, filter string, revisions, size int) (all plane.List) {
 	query := plane.Query("limit="+strconv.Itoa(size), filter)
 	for range revisions + 2 {
 		page := w.page(ctx, query)
-		all.rows, all.answer = append(all.rows, page.rows...), page.answer
-		if !page.answer.OK() || len(page.rows) < size || len(all.rows) >= revisions {
+		all.Rows, all.Answer = append(all.Rows, page.Rows...), page.Answer
+		if !page.Answer.OK() || len(page.Rows) < size || len(all.Rows) >= revisions {
 			break
 		}
-		offset := page.answer.Get("offset")
+		offset := page.Answer.Get("offset")
 		if !common.IsInteger(offset) {
 			common.Check(outcome.Inconclusive("the returned offset is no integer to pass on: %s", outcome.Shown(offset)))
 		}
 		isPlace := offset.Num >= 0 && offset.Num <= math.MaxInt32
-		common.Check(outcome.WantAt(isPlace, page.answer, "offset", "an offset that fetches the next page"))
+		common.Check(outcome.WantAt(isPlace, page.Answer, "offset", "an offset that fetches the next page"))
 		query = plane.Query(plane.PageOf(size, int(offset.Num)), filter)
 	}
 	return all
@@ -268,23 +262,27 @@ func (w *World) canBePaged(ctx context.Context) error {
 	return err
 }
 
-// eachHoldsItsOwn judges all lists that the act has read.
-func (w *World) eachHoldsItsOwn(ctx context.Context) error {
+// eachCompared judges all lists that the act has compared.
+func (w *World) eachCompared(ctx context.Context, judge func(comparison) *outcome.Outcome) error {
 	if len(w.compared) == 0 {
 		return outcome.Inconclusive("no list could be compared: none is to hold a revision, or what a list keeps has changed")
 	}
-	return w.unlessChanged(ctx, outcome.First(w.compared))
+	return w.unlessChanged(ctx, outcome.FirstOf(w.compared, judge))
+}
+
+func (w *World) eachHoldsItsOwn(ctx context.Context) error {
+	return w.eachCompared(ctx, comparison.differs)
 }
 
 // differs tells what the list holds in place of its revisions, or nothing. One that was refused holds none, and has to
 // be served where none is wanted, too.
-func (l list) differs(want []string, what string, with *client.Answer) *outcome.Outcome {
+func (c comparison) differs() *outcome.Outcome {
 	times := map[string]int{}
-	for _, id := range plane.IDs(l.rows) {
+	for _, id := range c.IDs() {
 		times[id]++
 	}
 	missing, repeated := 0, 0
-	for _, id := range want {
+	for _, id := range c.want {
 		switch n := times[id]; {
 		case n == 0:
 			missing++
@@ -293,13 +291,13 @@ func (l list) differs(want []string, what string, with *client.Answer) *outcome.
 		}
 		delete(times, id)
 	}
-	expected := fmt.Sprintf("%d revisions %s, each once", len(want), what)
+	expected := fmt.Sprintf("%d revisions %s, each once", len(c.want), c.what)
 	switch {
-	case !l.answer.OK():
-		return outcome.Violated(l.answer, expected, "%s", outcome.Seen(l.answer)).Comparing(l.answer, with)
+	case !c.Answer.OK():
+		return outcome.Violated(c.Answer, expected, "%s", outcome.Seen(c.Answer)).Comparing(c.Answer, c.with)
 	case missing+repeated+len(times) > 0:
-		return outcome.Violated(l.answer, expected, "%d: %d missing, %d repeated, %d unexpected",
-			len(l.rows), missing, repeated, len(times)).At("/resources").Comparing(l.answer, with)
+		return outcome.Violated(c.Answer, expected, "%d: %d missing, %d repeated, %d unexpected",
+			len(c.Rows), missing, repeated, len(times)).At("/resources").Comparing(c.Answer, c.with)
 	}
 	return nil
 }

@@ -102,9 +102,9 @@ func (w *World) aMixedHistory(ctx context.Context) error {
 // aFilterThatKeepsAll names every status. What a filter keeps is another requirement's concern.
 func (w *World) aFilterThatKeepsAll(ctx context.Context) error {
 	w.query = statusFilter(strings.Join(spec.RevisionStatuses(), ","))
-	if l := w.read(ctx, w.query); !l.answer.OK() || len(l.rows) < w.known() {
+	if l := w.read(ctx, w.query); !l.Answer.OK() || len(l.Rows) < w.known() {
 		return outcome.Blocked("a filter with all thirteen statuses returns %d of %d revisions (status %d)",
-			len(l.rows), w.known(), l.answer.Status)
+			len(l.Rows), w.known(), l.Answer.Status)
 	}
 	return nil
 }
@@ -118,16 +118,16 @@ func (w *World) clientFiltersByEach(ctx context.Context, which string) error {
 		filters = known.occurring
 	}
 	for _, status := range filters {
-		w.whole = append(w.whole, w.read(ctx, statusFilter(status)))
+		w.compare(w.read(ctx, statusFilter(status)), nil, "with status "+status, nil)
 	}
 	statuses := w.statusesIn(common.Must(w.plane.GetEach(ctx, w.Deployment)))
-	for i, l := range w.whole {
-		wrong := l.differs(statuses.ids[filters[i]], "with status "+filters[i], nil)
-		if wrong != nil && statuses.strange != "" {
+	for i, status := range filters {
+		c := &w.compared[i]
+		c.want = statuses.ids[status]
+		if statuses.strange != "" && c.differs() != nil {
 			return outcome.Blocked("the filter %s returns %d revisions, and a revision has the status %q, which is not one of "+
-				"the thirteen (CP-POLL-1)", filters[i], len(l.rows), statuses.strange).ByRequirement("CP-POLL-1")
+				"the thirteen (CP-POLL-1)", status, len(c.Rows), statuses.strange).ByRequirement("CP-POLL-1")
 		}
-		w.compared = append(w.compared, wrong)
 	}
 	return nil
 }
@@ -161,30 +161,30 @@ func (w *World) clientFiltersBySeveral(ctx context.Context, which string) error 
 // compareUnions reads the list of several statuses, and of each alone: what those hold is the concern of another
 // requirement. A status that is named twice may be refused.
 func (w *World) compareUnions(ctx context.Context, filters []string) {
-	alone := map[string]list{}
+	alone := map[string]plane.List{}
 	for _, filter := range filters {
 		var want []string
 		for status := range strings.SplitSeq(filter, ",") {
 			if _, known := alone[status]; !known {
 				alone[status] = w.read(ctx, statusFilter(status))
 			}
-			want = append(want, plane.IDs(alone[status].rows)...)
+			want = append(want, alone[status].IDs()...)
 		}
 		l := w.read(ctx, statusFilter(filter))
 		first, rest, _ := strings.Cut(filter, ",")
-		if twice := strings.Contains(rest, first); len(want) > 0 && (!twice || !l.answer.Refused()) {
+		if twice := strings.Contains(rest, first); len(want) > 0 && (!twice || !l.Answer.Refused()) {
 			slices.Sort(want)
-			w.compare(l, slices.Compact(want), "with status "+filter, alone[first].answer)
+			w.compare(l, slices.Compact(want), "with status "+filter, alone[first].Answer)
 		}
 	}
 }
 
 // reconciled is the list of the revisions with a value of remote_reconciled, and with a status where there is one.
-func (w *World) reconciled(ctx context.Context, value, status string) list {
+func (w *World) reconciled(ctx context.Context, value, status string) plane.List {
 	filter := plane.Query("remote_reconciled="+value, statusFilter(status))
 	l := w.read(ctx, filter)
-	if !l.answer.OK() {
-		common.Check(outcome.Blocked("the list with %s cannot be read: %s", filter, outcome.Seen(l.answer)).
+	if !l.Answer.OK() {
+		common.Check(outcome.Blocked("the list with %s cannot be read: %s", filter, outcome.Seen(l.Answer)).
 			ByRequirement("CP-LIST-12"))
 	}
 	return l
@@ -195,17 +195,17 @@ func (w *World) clientListsWithBoth(ctx context.Context) {
 	statuses := w.statuses(ctx)
 	for _, value := range []string{"true", "false"} {
 		before := w.reconciled(ctx, value, "")
-		ids := plane.IDs(before.rows)
-		var both []*outcome.Outcome
+		ids := before.IDs()
+		var both []comparison
 		for _, status := range statuses.occurring {
 			l := w.reconciled(ctx, value, status)
 			isOther := func(id string) bool { return !slices.Contains(statuses.ids[status], id) }
 			want := slices.DeleteFunc(slices.Clone(ids), isOther)
 			what := "with status " + status + " and remote_reconciled " + value
-			both = append(both, l.differs(want, what, before.answer))
+			both = append(both, comparison{l, want, what, before.Answer})
 		}
 		after := w.reconciled(ctx, value, "")
-		if plane.SameIDs(ids, plane.IDs(after.rows)) {
+		if plane.SameIDs(ids, after.IDs()) {
 			w.compared = append(w.compared, both...)
 		}
 	}
@@ -213,13 +213,13 @@ func (w *World) clientListsWithBoth(ctx context.Context) {
 
 // shareNone counts what is listed with true before and after: in between a revision may become reconciled.
 func (w *World) shareNone() error {
-	first, second, again := plane.IDs(w.whole[0].rows), plane.IDs(w.whole[1].rows), plane.IDs(w.whole[2].rows)
+	first, second, again := w.whole[0].IDs(), w.whole[1].IDs(), w.whole[2].IDs()
 	if len(first)+len(second) == 0 {
 		return outcome.Inconclusive("both lists are empty")
 	}
 	isOther := func(id string) bool { return !slices.Contains(first, id) || !slices.Contains(again, id) }
 	if shared := slices.DeleteFunc(second, isOther); len(shared) > 0 {
-		a, with := w.whole[1].answer, w.whole[0].answer
+		a, with := w.whole[1].Answer, w.whole[0].Answer
 		return outcome.Violated(a, "no revision that is listed with remote_reconciled=true", "%d of them", len(shared)).
 			At("/resources").Comparing(a, with)
 	}

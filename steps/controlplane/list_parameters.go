@@ -41,7 +41,6 @@ func (w *World) defineValues(r *common.Definitions) {
 	r.When(`the client lists its revisions by its id in capital letters`, w.clientListsCapital)
 	r.Then(`(?:the request|each of these lists) is answered with 404 and a detail that contains (?:the deployment|its) id`,
 		w.eachNotFound)
-	r.Then(`each of these requests is refused with 4xx`, w.eachRefused)
 	r.Then(`the list holds its revisions, or the request is refused with 4xx`, w.holdsItsOwnOrRefused)
 }
 
@@ -63,9 +62,9 @@ func numbered(parameter string, n, absent int) (query string, means int) {
 func (w *World) clientListsParts(ctx context.Context, filter string) error {
 	query := w.queryOf(ctx, filter)
 	whole := w.read(ctx, query)
-	common.Check(outcome.Want(whole.answer.OK(), whole.answer, "status 2xx"))
+	common.Check(outcome.Want(whole.Answer.OK(), whole.Answer, "status 2xx"))
 	common.Check(w.pagesKeepTheOrder(ctx))
-	ids, limits := plane.IDs(whole.rows), []int{-1, defaultLimit - 1, defaultLimit + 1}
+	ids, limits := whole.IDs(), []int{-1, defaultLimit - 1, defaultLimit + 1}
 	for _, c := range w.boundaryCases("limit") {
 		if n, err := strconv.Atoi(c.Value); err == nil && c.Valid {
 			limits = append(limits, n)
@@ -84,7 +83,7 @@ func (w *World) clientListsParts(ctx context.Context, filter string) error {
 			page := w.page(ctx, plane.Query(limited, placed, query))
 			from = min(from, len(ids))
 			what := "with " + cmp.Or(limited, "no limit") + ", " + cmp.Or(placed, "no offset") + ", " + filter
-			w.compare(page, ids[from:min(from+size, len(ids))], what, whole.answer)
+			w.compare(page, ids[from:min(from+size, len(ids))], what, whole.Answer)
 		}
 	}
 	return nil
@@ -93,10 +92,10 @@ func (w *World) clientListsParts(ctx context.Context, filter string) error {
 // pagesKeepTheOrder compares one page without a filter with the whole list. Where it holds other revisions, nothing
 // tells which ones belong to a page: no MUST says in which order revisions are listed.
 func (w *World) pagesKeepTheOrder(ctx context.Context) error {
-	all := w.read(ctx, "")
+	all := w.read(ctx, "").IDs()
 	a := common.Must(w.plane.Get(ctx, plane.RevisionsPath(w.Deployment.ID), plane.PageOf(2, 1)))
-	got := plane.IDs(a.Get("resources").Array())
-	if len(got) == 2 && len(all.rows) > 2 && !plane.SameIDs(got, plane.IDs(all.rows[1:3])) {
+	got := plane.ListOf(a).IDs()
+	if len(got) == 2 && len(all) > 2 && !plane.SameIDs(got, all[1:3]) {
 		return outcome.Inconclusive("the page with limit=2&offset=1 is not the part of the whole list that begins there "+
 			"(CP-LIST-6, CP-LIST-15)").ByRequirement("CP-LIST-6", "CP-LIST-15")
 	}
@@ -173,7 +172,7 @@ func (w *World) clientListsInvalid(ctx context.Context, parameter, beside string
 func (w *World) tryList(ctx context.Context, id, query string, wrong bool, what string) {
 	request := w.request(target.TheClient, "list its revisions", &plane.Deployment{ID: id})
 	request.Query, request.Wrong = query, wrong
-	w.sendCase(ctx, request, tried{what: what, id: id})
+	w.sendCase(ctx, request, common.Case{What: what, ID: id})
 }
 
 // clientListsSpelled lists with each value that is spelled otherwise, and then with its other spellings.
@@ -182,27 +181,27 @@ func (w *World) clientListsSpelled(ctx context.Context, parameter string) error 
 	other := spec.Spellings(parameter == "remote_reconciled")
 	for _, value := range slices.Sorted(maps.Keys(other)) {
 		l := w.page(ctx, parameter+"="+value)
-		if !l.answer.OK() {
-			return outcome.Inconclusive("the list with %s %s is answered with status %d", parameter, value, l.answer.Status)
+		if !l.Answer.OK() {
+			return outcome.Inconclusive("the list with %s %s is answered with status %d", parameter, value, l.Answer.Status)
 		}
 		for _, spelling := range other[value] {
 			w.list(ctx, parameter+"="+url.QueryEscape(spelling), true)
 			what := fmt.Sprintf("%s %s for %q", parameter, value, spelling)
-			w.tried = append(w.tried, tried{answer: w.scene.Answer, what: what, want: plane.IDs(l.rows)})
+			w.compare(plane.ListOf(w.scene.Answer), l.IDs(), what, nil)
 		}
 	}
 	return nil
 }
 
 func (w *World) eachStandsForItsValue(ctx context.Context) error {
-	return w.unlessChanged(ctx, w.each(func(t tried) *outcome.Outcome {
-		is := t.answer.OK() && plane.SameIDs(plane.IDs(t.answer.Get("resources").Array()), t.want)
-		if is || t.answer.Refused() {
+	return w.eachCompared(ctx, func(c comparison) *outcome.Outcome {
+		is := c.Answer.OK() && plane.SameIDs(c.IDs(), c.want)
+		if is || c.Answer.Refused() {
 			return nil
 		}
-		return outcome.Violated(t.answer, fmt.Sprintf("the %d revisions of %s, or status 422", len(t.want), t.what), "%s",
-			outcome.Seen(t.answer))
-	}))
+		return outcome.Violated(c.Answer, fmt.Sprintf("the %d revisions of %s, or status 422", len(c.want), c.what), "%s",
+			outcome.Seen(c.Answer))
+	})
 }
 
 func (w *World) clientListsUnknownWithEach(ctx context.Context) {
@@ -213,10 +212,17 @@ func (w *World) clientListsUnknownWithEach(ctx context.Context) {
 }
 
 // byID are the operations that are sent with the id of a deployment, as the sentences name them.
-var byID = map[string]string{"retrieves": "retrieve a deployment", "lists the revisions of": "list its revisions",
-	"retrieves its latest revision under": "retrieve a revision", emptyUpdate: "update a deployment"}
+var byID = map[string]string{
+	"retrieves":              "retrieve a deployment",
+	"lists the revisions of": "list its revisions",
+	underID:                  "retrieve a revision",
+	emptyUpdate:              "update a deployment",
+}
 
-const emptyUpdate = "sends an empty update to"
+const (
+	underID     = "retrieves its latest revision under"
+	emptyUpdate = "sends an empty update to"
+)
 
 // noUUID is an id that no server has given.
 const noUUID = "agentconform-none"
@@ -226,64 +232,53 @@ func (w *World) clientAsksBy(ctx context.Context, act, id string) {
 	d := &plane.Deployment{ID: cmp.Or(id, target.UnknownID())}
 	request := w.request(target.TheClient, byID[act], d)
 	request.Wrong = id != ""
-	w.sendCase(ctx, request, tried{id: d.ID})
+	w.sendCase(ctx, request, common.Case{ID: d.ID})
 }
 
 // clientAsksByEach asks by UUIDs that are like an id, and by an unknown id and a text, where these are not judged
 // elsewhere. No update is sent to an id that could be that of a deployment which was there before the run.
 func (w *World) clientAsksByEach(ctx context.Context, act, of string) error {
 	id, latest := w.Deployment.ID, w.Deployment.Latest()
-	others := []common.WrongID{{ID: target.UnknownID(), Class: "an unknown id"}, {ID: noUUID, Class: "no UUID"}}
-	ids, operation := common.NearIDs(id, latest, "revision"), byID[act]
-	switch {
-	case of == "its revision":
-		ids, operation = append(common.NearIDs(latest, id, "deployment"), others...), "retrieve a revision"
-	case act == emptyUpdate && w.Deployment.Found:
-		ids = others
-	case operation == "update a deployment" || operation == "retrieve a revision":
-		ids = append(ids, others...)
+	asked := &plane.Deployment{ID: id, First: latest}
+	ids, wrong := common.NearIDs(id, latest, "revision"), &asked.ID
+	if of == "its revision" {
+		act, ids, wrong = underID, common.NearIDs(latest, id, "deployment"), &asked.First
+	}
+	if act == emptyUpdate && w.Deployment.Found {
+		ids = nil
+	}
+	if act == emptyUpdate || act == underID {
+		ids = append(ids, common.Case{ID: target.UnknownID(), What: "an unknown id"},
+			common.Case{ID: noUUID, What: "no UUID"})
 	}
 	switch {
-	case operation == "retrieve a revision" && latest == "":
+	case act == underID && latest == "":
 		return outcome.Inconclusive("no revision of the deployment is known")
 	case len(ids) == 0:
 		return outcome.Inapplicable("ids that are UUIDs",
 			"the ids of the target are no UUIDs: what looks like another one may exist")
 	}
-	for _, wrong := range ids {
-		d := &plane.Deployment{ID: wrong.ID, First: latest}
-		if of == "its revision" {
-			d = &plane.Deployment{ID: id, First: wrong.ID}
-		}
-		request := w.request(target.TheClient, operation, d)
-		request.Wrong = wrong.ID == noUUID
-		w.sendCase(ctx, request, tried{what: wrong.Class, id: wrong.ID})
+	for _, c := range ids {
+		*wrong = c.ID
+		request := w.request(target.TheClient, byID[act], asked)
+		request.Wrong = c.ID == noUUID
+		w.sendCase(ctx, request, c)
 	}
 	return nil
 }
 
-// eachRefused shows of several requests what another sentence shows of one.
-func (w *World) eachRefused() error {
-	return w.each(func(t tried) *outcome.Outcome {
-		if t.answer.Refused() {
-			return nil
-		}
-		return t.violates("status 4xx").SameAs("the request is refused with 4xx")
-	})
-}
-
 // eachNotFound wants the detail of a 404 to contain the id that was asked for (section 7).
 func (w *World) eachNotFound() error {
-	return w.each(func(t tried) *outcome.Outcome {
-		text := string(t.answer.Body)
-		if detail := t.answer.Get("detail"); detail.Type == gjson.String {
+	return w.scene.EachCase(func(c common.Case) *outcome.Outcome {
+		text := string(c.Answer.Body)
+		if detail := c.Answer.Get("detail"); detail.Type == gjson.String {
 			text = detail.Str
 		}
-		isNamed := strings.Contains(strings.ToLower(text), strings.ToLower(t.id))
-		if t.answer.Status == http.StatusNotFound && isNamed {
+		isNamed := strings.Contains(strings.ToLower(text), strings.ToLower(c.ID))
+		if c.Answer.Status == http.StatusNotFound && isNamed {
 			return nil
 		}
-		return t.violates("status 404 and a detail that names " + t.id)
+		return c.Violates("status 404 and a detail that names " + c.ID)
 	})
 }
 
@@ -300,7 +295,7 @@ func (w *World) clientListsCapital(ctx context.Context) error {
 func (w *World) holdsItsOwnOrRefused() error {
 	a := w.scene.Answer
 	isOwn := func(id string) bool { return slices.Contains(w.Deployment.Revisions, id) }
-	if a.Refused() || a.OK() && slices.ContainsFunc(plane.IDs(w.rows()), isOwn) {
+	if a.Refused() || a.OK() && slices.ContainsFunc(plane.ListOf(a).IDs(), isOwn) {
 		return nil
 	}
 	return outcome.Want(false, a, "revisions of the deployment, or status 4xx", "/resources")

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 
@@ -118,8 +119,8 @@ func (w *World) isTheCreated() error {
 	common.Check(cmp.Or(w.served(), same(a, "id", w.Deployment.ID)))
 	if w.Deployment.Found { // what the list of deployments showed and cannot have changed since (section 2)
 		w.scene.Note("judged on an existing deployment: id and source only")
-	} else if err := same(a, "latest_revision_id", w.Deployment.First); err != nil {
-		return err
+	} else {
+		common.Check(same(a, "latest_revision_id", w.Deployment.First))
 	}
 	if w.Deployment.Source() == "" {
 		return nil
@@ -161,9 +162,7 @@ func configHolds(a *client.Answer, asked map[string]any) error {
 			continue
 		}
 		compared++
-		if err := outcome.WantAt(a.Get(path).String() == value, a, path, name+" "+value); err != nil {
-			return err
-		}
+		common.Check(outcome.WantAt(a.Get(path).String() == value, a, path, name+" "+value))
 	}
 	if compared == 0 {
 		return outcome.Inconclusive("the request sets neither repo_ref, graph_config_path nor image_uri: set them in " +
@@ -183,8 +182,7 @@ func (w *World) configAsBefore() error {
 
 func (w *World) listHoldsJustIt() error {
 	list := w.answers[1]
-	rows := list.Get("resources").Array()
-	isOnly := list.OK() && len(rows) == 1 && rows[0].Get("id").String() == w.revision
+	isOnly := list.OK() && slices.Equal(plane.ListOf(list).IDs(), []string{w.revision})
 	return outcome.Want(isOnly, list, "a list with only the revision "+w.revision, "/resources")
 }
 
@@ -274,20 +272,15 @@ func (w *World) showsCommit() error {
 // configFollowsLatest judges each deployment that names the new revision, the first one after the update included:
 // one answer is not to hold the id of the one revision and the configuration of another (section 2).
 func (w *World) configFollowsLatest() error {
-	answers := w.answers
+	answers := slices.Clone(w.answers)
 	if first := w.Deployment.Naming; first != nil {
-		answers = append([]*client.Answer{first}, answers...)
+		answers = slices.Insert(answers, 0, first)
 	}
-	compared := 0
-	for _, a := range answers {
-		if !strings.EqualFold(a.Get("latest_revision_id").String(), w.Deployment.Latest()) {
-			continue
-		}
-		compared++
-		common.Check(configHolds(a, w.Deployment.Update))
+	namesOther := func(a *client.Answer) bool {
+		return !strings.EqualFold(a.Get("latest_revision_id").String(), w.Deployment.Latest())
 	}
-	if compared == 0 {
+	if answers = slices.DeleteFunc(answers, namesOther); len(answers) == 0 {
 		return outcome.Inconclusive("latest_revision_id never names the new revision")
 	}
-	return nil
+	return common.Each(answers, func(a *client.Answer) error { return configHolds(a, w.Deployment.Update) })
 }

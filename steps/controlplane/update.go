@@ -131,12 +131,11 @@ func (w *World) clientUpdatesTwice(ctx context.Context, field string) error {
 			return outcome.Inapplicable("updates during a build", "the target refuses an update while a revision is built: %s",
 				outcome.Seen(a))
 		}
-		common.Check(outcome.AsPrecondition(outcome.Want(a.OK(), a, "status 2xx")))
+		common.Requires(outcome.Want(a.OK(), a, "status 2xx"))
 		if n > 0 {
-			common.Check(outcome.AsPrecondition(w.plane.Settle(ctx, w.Deployment.ID)))
+			common.Requires(w.plane.Settle(ctx, w.Deployment.ID))
 		}
-		latest, _, err := w.plane.AwaitLatest(ctx, a, "two updates", w.Deployment.ID, known)
-		common.Check(err)
+		latest := common.Must(w.plane.AwaitLatest(ctx, w.Deployment, a, "two updates", known))
 		if n == 0 && latest == known {
 			return outcome.AsPrecondition(outcome.Violated(a, "a new revision", "none"))
 		}
@@ -206,7 +205,7 @@ func (w *World) clientUpdatesToTag(ctx context.Context) error {
 	if !w.scene.Answer.OK() {
 		return nil
 	}
-	_, _, err := w.plane.AwaitLatest(ctx, w.scene.Answer, "tag", w.Deployment.ID, w.Deployment.First)
+	_, err := w.plane.AwaitLatest(ctx, w.Deployment, w.scene.Answer, "tag", w.Deployment.First)
 	return err
 }
 
@@ -219,8 +218,7 @@ func (w *World) oneRevisionCreated(ctx context.Context) error {
 		}
 		return err
 	}
-	latest, _, err := w.plane.AwaitLatest(ctx, w.scene.Answer, w.kind, w.Deployment.ID, w.before.Latest)
-	common.Check(err)
+	latest := common.Must(w.plane.AwaitLatest(ctx, w.Deployment, w.scene.Answer, w.kind, w.before.Latest))
 	common.Check(w.plane.AwaitListed(ctx, w.Deployment.ID, latest))
 	return w.created(ctx, 1, "exactly one new revision, and all earlier ones")
 }
@@ -288,8 +286,8 @@ func (w *World) revisionsKeepSource(ctx context.Context) error {
 		common.Check(outcome.WantAt(latest.Get("source").String() == want, latest, "source", "source "+want))
 	}
 	l := w.read(ctx, "")
-	if !l.answer.OK() {
-		return outcome.Inconclusive("the list cannot be read: %s", outcome.Seen(l.answer))
+	if !l.Answer.OK() {
+		return outcome.Inconclusive("the list cannot be read: %s", outcome.Seen(l.Answer))
 	}
 	return sourcesAre(want, l)
 }
@@ -338,20 +336,16 @@ func (w *World) allFieldsKept(ctx context.Context) error {
 
 // fieldsKept compares the fields that had a value before: an empty one may get it when the revision is built.
 func fieldsKept(now, before *client.Answer, paths []string) error {
-	compared := 0
+	isEmpty := func(path string) bool { return before.Get(path).String() == "" }
+	if paths = slices.DeleteFunc(slices.Clone(paths), isEmpty); len(paths) == 0 {
+		return outcome.Inconclusive("no field had a value before that the update does not name: %s", outcome.Seen(before))
+	}
 	for _, path := range paths {
 		was, is := before.Get(path), now.Get(path)
-		if was.Type == gjson.Null || was.String() == "" {
-			continue
-		}
-		compared++
 		if was.Type != is.Type || was.String() != is.String() {
 			return outcome.Violated(now, path+" "+outcome.Shown(was)+" as before the update", "%s", outcome.Shown(is)).
 				At(inPointer(path)).Comparing(now, before)
 		}
-	}
-	if compared == 0 {
-		return outcome.Inconclusive("no field had a value before that the update does not name: %s", outcome.Seen(before))
 	}
 	return nil
 }

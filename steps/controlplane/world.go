@@ -26,14 +26,12 @@ type World struct {
 	other      *plane.Deployment // where a sentence speaks of two
 	revision   string            // the id of the revision that the sentences speak of
 	answers    []*client.Answer  // all of the last act, where it had several
-	tried      []tried           // the requests of the last act, where it had one for each case
 	polled     *plane.History    // the last poll
 	commit     string            // that the ref points to
 
 	// A request that may be refused.
 	asker     target.Asker // who sent it
 	operation string       // what for
-	empty     bool         // it has no body that could be served
 	name      string       // of the deployment that was to be refused, where it is known
 	listed    bool         // the target lists its deployments
 
@@ -44,26 +42,9 @@ type World struct {
 	later  []string        // the latest revisions after each of two updates
 
 	// Lists of revisions.
-	limit    string             // that the client sent
-	query    string             // that the client is going to send
-	whole    []list             // that the last act read
-	compared []*outcome.Outcome // what is wrong with each that was compared, or nil
-}
-
-// tried is a request for one case of several, and how it was answered.
-type tried struct {
-	answer *client.Answer
-	what   string   // the case, for people; "" where there is no other
-	id     string   // that was asked for
-	want   []string // ids of the revisions that the value stands for
-}
-
-// violates says what should have been answered.
-func (t tried) violates(expected string) *outcome.Outcome {
-	if t.what != "" {
-		expected += " for " + t.what
-	}
-	return outcome.Violated(t.answer, expected, "%s", outcome.Seen(t.answer))
+	query    string       // that the client is going to send
+	whole    []plane.List // that the last act read
+	compared []comparison // those of them that are to hold certain revisions
 }
 
 // Define registers the sentences about the control plane for one scenario.
@@ -177,22 +158,11 @@ func retrieved(what string, a *client.Answer) *client.Answer {
 	return a
 }
 
-func (w *World) sendCase(ctx context.Context, r client.Request, t tried) {
+// sendCase sends the request for one case.
+func (w *World) sendCase(ctx context.Context, r client.Request, c common.Case) {
 	w.send(ctx, r)
-	t.answer = w.scene.Answer
-	w.tried = append(w.tried, t)
-}
-
-// each judges the request of each case, or the last one where the act had no cases.
-func (w *World) each(judge func(t tried) *outcome.Outcome) error {
-	var wrong []*outcome.Outcome
-	for _, t := range w.tried {
-		wrong = append(wrong, judge(t))
-	}
-	if len(w.tried) == 0 {
-		wrong = append(wrong, judge(tried{answer: w.scene.Answer}))
-	}
-	return outcome.First(wrong)
+	c.Answer = w.scene.Answer
+	w.scene.Cases = append(w.scene.Cases, c)
 }
 
 // unlessChanged leaves open what looks wrong where somebody else has changed the deployment in between.

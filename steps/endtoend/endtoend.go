@@ -6,7 +6,6 @@ import (
 	"context"
 
 	"github.com/agentconform/agentconform/steps/agent"
-	"github.com/agentconform/agentconform/steps/client"
 	"github.com/agentconform/agentconform/steps/common"
 	"github.com/agentconform/agentconform/steps/controlplane"
 	"github.com/agentconform/agentconform/steps/outcome"
@@ -22,9 +21,7 @@ type World struct {
 	agents       *agent.Agents
 	controlPlane *controlplane.World
 
-	answer  *client.Answer  // the last one of the agent server
-	current *agent.GraphRun // the last run
-	answers []string        // what the agent server has answered, first to last
+	runs []*agent.GraphRun // of the agent server, first to last, each awaited
 }
 
 // Define registers the sentences about a deployment and its agent server together for one scenario (section 1).
@@ -43,24 +40,26 @@ func (w *World) callDeployment(ctx context.Context) {
 	t := common.Must(server.CreateThread(ctx, w.target.Owner(), nil))
 	common.Check(outcome.Want(t.ID != "", t.Answer, "a thread with a thread_id"))
 	text := "agentconform " + w.target.RunID + " asks the deployment."
-	w.current = common.Must(server.Start(ctx, t, agent.Order{Text: text}))
-	w.answer = common.Must(server.Await(ctx, w.current))
-	w.answers = append(w.answers, w.current.Said())
+	g := common.Must(server.Start(ctx, t, agent.Order{Text: text}))
+	common.Must(server.Await(ctx, g))
+	w.runs = append(w.runs, g)
 }
+
+func (w *World) last() *agent.GraphRun { return w.runs[len(w.runs)-1] }
 
 // userCallsDeployment calls twice: only where the same revision gives the same answer, a different answer shows another
 // revision.
 func (w *World) userCallsDeployment(ctx context.Context) error {
 	w.callDeployment(ctx)
 	w.callDeployment(ctx)
-	if first, second := w.answers[0], w.answers[1]; first != second {
+	if first, second := w.runs[0].Said(), w.last().Said(); first != second {
 		return outcome.Inconclusive("the graph gives different answers to the same input (%.60q, %.60q), so the answer "+
 			"does not identify the revision", first, second)
 	}
 	return nil
 }
 
-func (w *World) agentAnswers() error { return agent.HoldsAnswered(w.answer, w.current) }
+func (w *World) agentAnswers() error { return agent.HoldsAnswered(w.last().Final, w.last()) }
 
 func (w *World) wasUpdated(ctx context.Context) error {
 	change, _ := w.plane.Sources.Another()
@@ -82,9 +81,9 @@ func (w *World) answerIsNew() error {
 	if err := w.agentAnswers(); err != nil {
 		return err
 	}
-	if last := w.answers[len(w.answers)-1]; last == w.answers[0] {
-		return outcome.Violated(w.answer, "an answer that differs from that of the first revision",
-			"the same answer, %q", last).At("/values/messages").
+	if said := w.last().Said(); said == w.runs[0].Said() {
+		return outcome.Violated(w.last().Final, "an answer that differs from that of the first revision",
+			"the same answer, %q", said).At("/values/messages").
 			Hinting("set alternatives to a second source whose graph answers differently")
 	}
 	return nil

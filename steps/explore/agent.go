@@ -11,7 +11,6 @@ import (
 	"github.com/agentconform/agentconform/steps/client"
 	"github.com/agentconform/agentconform/steps/common"
 	"github.com/agentconform/agentconform/steps/evidence"
-	"github.com/agentconform/agentconform/steps/outcome"
 	"github.com/agentconform/agentconform/steps/target"
 )
 
@@ -101,7 +100,7 @@ func (s *agentSession) send(ctx context.Context, d *done) {
 	switch d.Verb {
 	case create:
 		made := common.Must(s.server.CreateThread(ctx, who, nil))
-		common.Check(outcome.AsPrecondition(made.Usable()))
+		common.Requires(made.Usable())
 		d.created = &thread{Thread: made, owner: d.Caller, worlds: []world{{}}}
 	case start, startWaiting, rollBack, rollWaiting, startUnknown:
 		d.started = s.startRun(ctx, *d, who, t)
@@ -154,10 +153,8 @@ func (s *agentSession) awaitEnd(ctx context.Context, d *done, t *thread) {
 		}
 	}
 	isRecent := func(j *agent.Joining) bool { return !j.Over() || time.Since(j.Ended) < s.agents.Patience() }
-	const first, longest = 5 * time.Millisecond, 250 * time.Millisecond
 	var last *agent.GraphRun
-	common.Check(client.Repeat(ctx, first, longest, limit, func() (bool, error) {
-		a := common.Must(s.server.State(ctx, s.callers[t.owner], t.Thread))
+	_, _, err := s.server.ReadState(ctx, t.Thread, limit, func(a *client.Answer) bool {
 		d.answer, d.retrieved = a, map[int]*client.Answer{}
 		if slices.ContainsFunc(t.worlds, func(w world) bool { return w.pending == 0 || s.runs[w.pending].CompleteIn(a) }) {
 			for _, id := range may {
@@ -166,8 +163,9 @@ func (s *agentSession) awaitEnd(ctx context.Context, d *done, t *thread) {
 			last = s.ending(t, *d)
 		}
 		d.over = !slices.ContainsFunc(joins, isRecent)
-		return last != nil || d.over, nil
-	}))
+		return last != nil || d.over
+	})
+	common.Check(err)
 	if last != nil {
 		common.Must(s.server.Await(ctx, last))
 		return

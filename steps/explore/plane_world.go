@@ -137,7 +137,7 @@ func (w past) showsAll(owner string, a *client.Answer) ([]past, *Wrong) {
 			w = w.naming(at, fresh[own].Get("id").String())
 			fresh = slices.Delete(fresh, own, own+1)
 		}
-		listed := slices.Index(plane.IDs(rows), w[at].id)
+		listed := slices.Index(plane.ListOf(a).IDs(), w[at].id)
 		if listed < 0 || len(rows) != len(w) {
 			expected := fmt.Sprintf("the %d revisions of the deployment", len(w))
 			return nil, wrong(owner, outcome.Violated(a, expected, "%d", len(rows)).At("/resources"))
@@ -180,7 +180,7 @@ func (s *planeSession) showsPage(d done) *Wrong {
 	_, _ = fmt.Sscan(asked.Get("offset"), &offset)
 	want = want[min(offset, len(want)):]
 	want = want[:min(limit, len(want))]
-	got := plane.IDs(d.answer.Get("resources").Array())
+	got := plane.ListOf(d.answer).IDs()
 	if plane.SameIDs(want, got) {
 		return nil
 	}

@@ -120,14 +120,20 @@ func (o *Outcome) SameAs(pattern string) *Outcome {
 	return o
 }
 
-// First returns the first of several violations that show one fault, with their number; nothing where there is none.
-func First(all []*Outcome) error {
-	all = slices.DeleteFunc(all, func(o *Outcome) bool { return o == nil })
-	if len(all) == 0 {
+// FirstOf judges all of several things. Those that are wrong show one fault: it returns the first violation, with their
+// number; nothing where there is none.
+func FirstOf[T any](all []T, judge func(T) *Outcome) error {
+	var wrong []*Outcome
+	for _, one := range all {
+		if o := judge(one); o != nil {
+			wrong = append(wrong, o)
+		}
+	}
+	if len(wrong) == 0 {
 		return nil
 	}
-	all[0].Violations[0].Count = len(all)
-	return all[0]
+	wrong[0].Violations[0].Count = len(wrong)
+	return wrong[0]
 }
 
 // All says what several violations show, each another fault; nothing where there is none.

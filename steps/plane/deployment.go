@@ -21,7 +21,7 @@ type Deployment struct {
 	Body      map[string]any  // of the request
 	Update    map[string]any  // what an update asked of the source revision configuration, if there was one
 	Original  *client.Answer  // the first revision as it was before that update
-	Naming    *client.Answer  // the deployment as it first named the latest revision, where that came with an update
+	Naming    *client.Answer  // the deployment as it first named the latest revision that came with an update
 	Revisions []string        // ids of all revisions, in the order in which they were made
 	Found     bool            // it was there before the run: it is only read
 	statuses  map[string]bool // of the revisions of one that was found; nil where these cannot be listed
@@ -122,7 +122,7 @@ func (p *Plane) Update(ctx context.Context, d *Deployment, change map[string]any
 	if !a.OK() {
 		return outcome.Want(false, a, "status 2xx to the update")
 	}
-	latest, naming, err := p.AwaitLatest(ctx, a, KindOf(change), d.ID, d.Latest())
+	latest, err := p.AwaitLatest(ctx, d, a, KindOf(change), d.Latest())
 	if err != nil {
 		return err
 	}
@@ -130,7 +130,7 @@ func (p *Plane) Update(ctx context.Context, d *Deployment, change map[string]any
 		return outcome.Violated(a, "a new latest_revision_id after the update", "still %s", latest).
 			ByRequirement(ownersOf(change)...)
 	}
-	d.Revisions, d.Naming = append(d.Revisions, latest), naming
+	d.Revisions = append(d.Revisions, latest)
 	return nil
 }
 
@@ -170,9 +170,9 @@ func (p *Plane) firstOf(ctx context.Context, id string) (first string) {
 			first = named.Str
 			return true, nil
 		}
-		rows, _, err := p.ListAll(ctx, id, "")
-		if err == nil && len(rows) == 1 {
-			first = rows[0].Get("id").String()
+		all, err := p.ListAll(ctx, id, "")
+		if err == nil && len(all.Rows) == 1 {
+			first = all.IDs()[0]
 		}
 		return first != "", err
 	})

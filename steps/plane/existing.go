@@ -134,11 +134,11 @@ func (e *Existing) consider(ctx context.Context, p *Plane, d *Deployment) (answe
 	if err == nil && latest.OK() && latest.Get("status").Exists() && !IsDeployed(latest.Get("status").String()) {
 		return true
 	}
-	var rows []gjson.Result
+	var all List
 	if err == nil {
-		rows, _, err = p.ListAll(ctx, d.ID, "")
+		all, err = p.ListAll(ctx, d.ID, "")
 	}
-	ids := IDs(rows)
+	ids := all.IDs()
 	if len(ids) > longestOfExisting {
 		return true
 	}
@@ -147,7 +147,7 @@ func (e *Existing) consider(ctx context.Context, p *Plane, d *Deployment) (answe
 		slices.Reverse(ids)
 		d.Revisions = append(slices.DeleteFunc(ids, func(id string) bool { return id == d.First }), d.First)
 		d.statuses = map[string]bool{}
-		for _, row := range rows {
+		for _, row := range all.Rows {
 			d.statuses[row.Get("status").String()] = true
 		}
 	}
@@ -245,15 +245,15 @@ func (e *Existing) Named() error {
 
 // Unchanged says that somebody else has changed an existing deployment while it was judged.
 func (p *Plane) Unchanged(ctx context.Context, d *Deployment) error {
-	rows, a, err := p.ListAll(ctx, d.ID, "")
-	if err != nil || !a.OK() {
+	all, err := p.ListAll(ctx, d.ID, "")
+	if err != nil || !all.Answer.OK() {
 		return err
 	}
 	shown, err := p.GetDeployment(ctx, d.ID)
 	if err != nil {
 		return err
 	}
-	if !SameIDs(IDs(rows), d.Revisions) && shown.Get("latest_revision_id").String() != d.Latest() {
+	if !SameIDs(all.IDs(), d.Revisions) && shown.Get("latest_revision_id").String() != d.Latest() {
 		return outcome.Inconclusive("the existing deployment %s got a new revision during the run", d.ID)
 	}
 	return nil

@@ -15,7 +15,6 @@ import (
 type Fixture struct {
 	Name   string
 	Shared string // in the tags of the features: @shares:history
-	value  shared.Value[*Deployment]
 	make   maker
 }
 
@@ -62,7 +61,8 @@ func (p *Plane) newFixtures() *Fixtures {
 		Updated:  made("a deployment that was updated", "updated", p.makeUpdated),
 		Long:     made("a deployment with a long history", "history", p.makeLong),
 	}
-	f.Readable = made("a deployment with a retrievable revision", "deployment", p.from(f.Created, p.firstIsReadable))
+	f.Readable = made("a deployment with a retrievable revision", "deployment",
+		p.from(f.Created, p.firstIsReadable))
 	f.Deployed = made("a DEPLOYED deployment", "deployment",
 		p.from(f.Created, func(ctx context.Context, d *Deployment) (*Deployment, error) {
 			up := *d // the other fixture's is read by those who do not wait
@@ -115,7 +115,7 @@ func (p *Plane) Shared(ctx context.Context, f *Fixture) (*Deployment, error) {
 	if err := p.Sources.CanCreate(); err != nil {
 		return nil, err
 	}
-	d, err := f.value.Get(ctx, p.maker, f.Name, func(ctx context.Context) (*Deployment, error) {
+	d, err := shared.Get(ctx, p.maker, f.Name, func(ctx context.Context) (*Deployment, error) {
 		own := &Allowance{What: f.Name, Cost: SharedCost(f.Shared), Shares: []string{f.Shared}}
 		return f.make(own.Within(ctx))
 	})
@@ -209,11 +209,11 @@ func (p *Plane) makeLong(ctx context.Context) (*Deployment, error) {
 // noUnknownRevisions refuses a history with revisions that nobody asked for: the lists could not be judged. A list
 // alone is no proof of one, since lists are what is to be judged.
 func (p *Plane) noUnknownRevisions(ctx context.Context, d *Deployment) error {
-	rows, _, err := p.ListAll(ctx, d.ID, "")
+	all, err := p.ListAll(ctx, d.ID, "")
 	if err != nil {
 		return nil // a list that cannot be read is for the scenarios to find
 	}
-	unknown := slices.DeleteFunc(IDs(rows), func(id string) bool { return slices.Contains(d.Revisions, id) })
+	unknown := slices.DeleteFunc(all.IDs(), func(id string) bool { return slices.Contains(d.Revisions, id) })
 	for _, id := range unknown[:min(len(unknown), 5)] { // a hostile list may name any number
 		a, err := p.GetRevision(ctx, d.ID, id)
 		if err == nil && a.OK() && a.Get("id").String() == id {

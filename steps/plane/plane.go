@@ -11,7 +11,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/agentconform/agentconform/steps/client"
 	"github.com/agentconform/agentconform/steps/outcome"
 	"github.com/agentconform/agentconform/steps/shared"
 	"github.com/agentconform/agentconform/steps/target"
@@ -26,7 +25,6 @@ type Plane struct {
 
 	target *target.Target
 	maker  *shared.Maker
-	each   shared.Value[[]*client.Answer] // see LookAtEach
 	*polls
 
 	endless atomic.Bool // a list of revisions did not end
@@ -38,9 +36,11 @@ type Plane struct {
 
 // New returns the control plane of the target. Times of the timeline count from the start.
 func New(t *target.Target, maker *shared.Maker, start time.Time) *Plane {
-	p := &Plane{Sources: SourcesOf(t.Config), target: t, maker: maker, polls: newPolls(start),
-		noRevisionFor: map[string]bool{}}
-	p.Existing = NoneExisting(t.Config)
+	p := &Plane{
+		Sources: SourcesOf(t.Config), Existing: NoneExisting(t.Config), target: t, maker: maker,
+		polls:         newPolls(start, t.Config.Timeouts.Poll),
+		noRevisionFor: map[string]bool{},
+	}
 	p.Fixtures = p.newFixtures()
 	return p
 }

@@ -3,9 +3,11 @@ package plane
 import (
 	"context"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"time"
 
+	"github.com/agentconform/agentconform/spec"
 	"github.com/agentconform/agentconform/steps/client"
 	"github.com/agentconform/agentconform/steps/outcome"
 	"github.com/agentconform/agentconform/steps/target"
@@ -18,6 +20,8 @@ type History struct {
 	Answer   *client.Answer
 	Ending   Ending
 	later    string // the revision that superseded it
+	begun    time.Time
+	changed  time.Time // when the status was first seen to be what it is
 	over     time.Time
 	owner    string // the requirement that fails where such a poll ends in vain
 }
@@ -43,26 +47,18 @@ func (h *History) isLate() bool { return h.Ending != Reached && h.Ending != Stuc
 func (p *Plane) Poll(ctx context.Context, deployment, revision string, until func(status string) bool) (
 	*History, error,
 ) {
-	h := &History{revision: revision}
-	start := time.Now()
-	changed := start // when the status was first seen to be what it is
+	h := &History{revision: revision, begun: time.Now()}
+	a, err := p.AwaitFound(ctx, RevisionPath(deployment, revision)) // it may just have been created
 	for wait := p.target.Config.Polling.Interval; ; wait = min(wait*3/2, p.target.Config.Polling.MaxInterval) {
-		a, err := p.GetRevision(ctx, deployment, revision)
 		if err != nil {
 			return nil, err
 		}
 		status := a.Get("status")
-		if a.Refused() && h.Answer == nil && time.Since(start) < p.target.Config.Timeouts.Request {
-			if err := client.Sleep(ctx, wait); err != nil { // just created, and not yet to be seen
-				return nil, err
-			}
-			continue
-		}
 		if !a.OK() || !status.Exists() {
 			return nil, outcome.Want(false, a, "the revision with a status")
 		}
 		if h.Answer == nil || h.Final != status.String() {
-			changed = time.Now()
+			h.changed = time.Now()
 		}
 		h.Answer, h.Final = a, status.String()
 		p.polls.note(deployment, revision, a)
@@ -71,11 +67,13 @@ func (p *Plane) Poll(ctx context.Context, deployment, revision string, until fun
 			if err := p.supersedes(ctx, deployment, h); err != nil {
 				return nil, err
 			}
-			over = h.Ending == Superseded || p.polls.endsInVain(h, start, changed, wait, p.target.Config.Timeouts.Poll)
+			over = h.Ending == Superseded || p.polls.endsInVain(h, wait)
 		}
-		limit, _ := p.polls.limit(revision, start, p.target.Config.Timeouts.Poll)
-		p.target.Progress(target.Event{Kind: target.Polled, Name: revision, Text: h.Final, Elapsed: time.Since(start),
-			Left: limit - time.Since(start), Over: over})
+		limit, _ := p.polls.limit(h)
+		p.target.Progress(target.Event{
+			Kind: target.Polled, Name: revision, Text: h.Final,
+			Elapsed: time.Since(h.begun), Left: limit - time.Since(h.begun), Over: over,
+		})
 		if over {
 			p.polls.end(h)
 			return h, nil
@@ -84,6 +82,7 @@ func (p *Plane) Poll(ctx context.Context, deployment, revision string, until fun
 		if err := client.Sleep(ctx, wait-wait/8+jitter); err != nil {
 			return nil, err
 		}
+		a, err = p.GetRevision(ctx, deployment, revision)
 	}
 }
 
@@ -152,33 +151,64 @@ func (p *Plane) Unjudged(h *History) *outcome.Outcome {
 
 // AwaitSettled waits until no revision of the deployment is going to change (one that stays in a status outside the
 // interface is not), and returns the first poll that did not reach its end, if there was one. An earlier revision that
-// stays UNKNOWN counts as settled: the transitions are not part of the interface (section 3), and a target may stop
-// reporting what it has superseded.
+// stays UNKNOWN counts as settled after a while: the transitions are not part of the interface (section 3), and a
+// target may stop reporting what it has superseded.
 func (p *Plane) AwaitSettled(ctx context.Context, d *Deployment) (late *History, err error) {
-	atRest := func(status string) bool { return status == statusUnknown || IsSettled(status) }
-	h, err := p.Poll(ctx, d.ID, d.Latest(), IsSettled)
-	if err != nil || h.isLate() {
-		return h, err
-	}
-	var unknown []string
-	for _, revision := range d.Revisions[:len(d.Revisions)-1] {
-		h, err := p.Poll(ctx, d.ID, revision, atRest)
-		if err != nil || h.isLate() {
-			return h, err
-		}
-		if h.Final == statusUnknown {
-			unknown = append(unknown, revision)
-		}
-	}
-	// all of them wait at once
-	start, enough := time.Now(), min(p.target.Config.Timeouts.Request, p.target.Config.Timeouts.Poll)
-	for _, revision := range unknown {
+	enough := min(p.target.Config.Timeouts.Request, p.target.Config.Timeouts.Poll)
+	var start time.Time // of that while: the latest revision had settled
+	for n, revision := range slices.Backward(d.Revisions) {
+		isLatest := n == len(d.Revisions)-1
 		h, err := p.Poll(ctx, d.ID, revision, func(status string) bool {
-			return IsSettled(status) || status == statusUnknown && time.Since(start) >= enough
+			return IsSettled(status) || !isLatest && status == statusUnknown && time.Since(start) >= enough
 		})
 		if err != nil || h.isLate() {
 			return h, err
 		}
+		if isLatest {
+			start = time.Now()
+		}
 	}
 	return nil, nil
+}
+
+// The statuses of a revision that decide something (section 3).
+const (
+	StatusDeployed    = "DEPLOYED"
+	statusSkipped     = "SKIPPED"
+	statusInterrupted = "INTERRUPTED"
+	statusUnknown     = "UNKNOWN"
+)
+
+// IsKnown tells whether a status is one of the interface.
+func IsKnown(status string) bool { return slices.Contains(spec.RevisionStatuses(), status) }
+
+// Meant returns the status of the interface that a status of the target is, whatever its case and separators:
+// "deployed", "Awaiting build". One that is none of these in any way of writing is returned as it is. That a status is
+// not written as the interface has it is for CP-POLL-1 to judge; what depends on the status is judged all the same.
+func Meant(status string) string {
+	for _, known := range spec.RevisionStatuses() {
+		if letters(known) == letters(status) {
+			return known
+		}
+	}
+	return status
+}
+
+var separators = strings.NewReplacer("_", "", "-", "", " ", "")
+
+// letters is a status without its case and separators.
+func letters(status string) string { return strings.ToUpper(separators.Replace(status)) }
+
+// IsDeployed tells whether a status is DEPLOYED in some way of writing.
+func IsDeployed(status string) bool { return letters(status) == StatusDeployed }
+
+// IsFailed tells whether a status says that a revision has failed for good.
+func IsFailed(status string) bool { return slices.Contains(spec.FailedStatuses(), status) }
+
+// IsDone tells whether a revision is DEPLOYED or has failed for good.
+func IsDone(status string) bool { return status == StatusDeployed || IsFailed(status) }
+
+// IsSettled tells whether a revision does not change by itself any more.
+func IsSettled(status string) bool {
+	return status == statusSkipped || status == statusInterrupted || IsDone(status)
 }

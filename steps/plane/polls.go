@@ -39,20 +39,22 @@ type Read struct {
 
 // polls are what the polls of a run have seen, and what that says about later ones.
 type polls struct {
-	start time.Time // of the run
+	start time.Time     // of the run
+	whole time.Duration // timeouts.poll
 
 	mu       sync.Mutex
 	reads    map[string]Read // by revision
 	timeline []reports.Transition
 	needs    map[string]need     // by revision; needUpdate where it is not in it
-	ended    map[string]*History // by revision, or deployment where that was settled: a poll that did not reach its end
+	ended    map[string]*History // by revision: a poll that did not reach its end
 	deployed map[need]bool       // at least one revision was DEPLOYED
 	overdue  map[need]*History   // the first poll that ran out of its whole time
 	last     map[string]bool     // statuses outside the interface: whether a revision stayed in it, and none left it
 }
 
-func newPolls(start time.Time) *polls {
-	return &polls{start: start, reads: map[string]Read{}, needs: map[string]need{}, ended: map[string]*History{},
+func newPolls(start time.Time, whole time.Duration) *polls {
+	return &polls{start: start, whole: whole,
+		reads: map[string]Read{}, needs: map[string]need{}, ended: map[string]*History{},
 		deployed: map[need]bool{}, overdue: map[need]*History{}, last: map[string]bool{}}
 }
 
@@ -121,20 +123,11 @@ func (p *polls) end(h *History) {
 	}
 }
 
-// settling notes that a deployment was waited for in vain.
-func (p *polls) settling(deployment string, h *History) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.ended[deployment] = h
-}
-
-// endOf returns how a poll of the revision, or of one of the deployment, ended before, where there is no reason to wait
-// again: one that hangs would otherwise cost every scenario that meets it the whole time.
-func (p *polls) endOf(id string) (Ending, bool) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	h := p.ended[id]
-	if h == nil || h.Ending == CutShort && p.deployed[p.need(h.revision)] {
+// endOf returns how a poll of the revision ended before, where there is no reason to wait again: one that hangs would
+// otherwise cost every scenario that meets it the whole time. The caller holds the lock.
+func (p *polls) endOf(revision string) (Ending, bool) {
+	h := p.ended[revision]
+	if h == nil || h.Ending == CutShort && p.deployed[p.need(revision)] {
 		return Reached, false
 	}
 	return h.Ending, true
@@ -142,18 +135,18 @@ func (p *polls) endOf(id string) (Ending, bool) {
 
 // endsInVain tells whether there is no reason to wait for another status, and notes in the history what ended the poll.
 // A status outside the interface in which another revision stayed need not be watched as long.
-func (p *polls) endsInVain(h *History, start, changed time.Time, wait, whole time.Duration) bool {
-	earlier, known := p.endOf(h.revision)
-	limit, ending := p.limit(h.revision, start, whole)
+func (p *polls) endsInVain(h *History, wait time.Duration) bool {
+	limit, ending := p.limit(h)
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	earlier, known := p.endOf(h.revision)
 	strange := !IsKnown(Meant(h.Final))
 	switch {
 	case known && (earlier != Stuck || strange):
 		h.Ending = earlier
-	case strange && (p.last[h.Final] || time.Since(changed)+wait > whole/stuck):
+	case strange && (p.last[h.Final] || time.Since(h.changed)+wait > p.whole/stuck):
 		h.Ending = Stuck
-	case time.Since(start)+wait > limit:
+	case time.Since(h.begun)+wait > limit:
 		h.Ending = ending
 	default:
 		return false
@@ -171,17 +164,15 @@ func (p *polls) StaysIn(d *Deployment) string {
 	return ""
 }
 
-// limit is how long a poll that began then may last. It is the whole time as long as a revision for the same need was
-// DEPLOYED, or none was waited for in vain. A poll that began with that one gets its whole time, too.
-func (p *polls) limit(revision string, began time.Time, whole time.Duration) (limit time.Duration, ending Ending) {
-	overdue := p.Overdue(revision)
-	if overdue == nil {
-		return whole, TimedOut
+// limit is how long a poll may last. It is the whole time as long as a revision for the same need was DEPLOYED, or none
+// was waited for in vain. A poll that began with that one gets its whole time, too.
+func (p *polls) limit(h *History) (limit time.Duration, ending Ending) {
+	if overdue := p.Overdue(h.revision); overdue != nil {
+		if short := max(overdue.over.Sub(h.begun), 0) + p.whole/cutShort; short < p.whole {
+			return short, CutShort
+		}
 	}
-	if short := max(overdue.over.Sub(began), 0) + whole/cutShort; short < whole {
-		return short, CutShort
-	}
-	return whole, TimedOut
+	return p.whole, TimedOut
 }
 
 // Overdue returns the first poll that ran out of its whole time and was for the same need as that of the revision; nil

@@ -16,6 +16,7 @@ import (
 	"github.com/agentconform/agentconform/steps/client"
 	"github.com/agentconform/agentconform/steps/evidence"
 	"github.com/agentconform/agentconform/steps/outcome"
+	"github.com/agentconform/agentconform/steps/shared"
 	"github.com/agentconform/agentconform/steps/target"
 )
 
@@ -57,7 +58,7 @@ func (p *Plane) GetEach(ctx context.Context, d *Deployment) ([]*client.Answer, e
 // LookAtEach returns how each revision of the deployment with a long history, or of the one that takes its place, was
 // answered when the first scenario asked for it: nobody changes it. What a scenario judges it reads itself.
 func (p *Plane) LookAtEach(ctx context.Context, d *Deployment) ([]*client.Answer, error) {
-	return p.each.Get(ctx, p.maker, "a look at each revision", func(ctx context.Context) ([]*client.Answer, error) {
+	return shared.Get(ctx, p.maker, "a look at each revision", func(ctx context.Context) ([]*client.Answer, error) {
 		return p.GetEach(ctx, d)
 	})
 }
@@ -65,35 +66,44 @@ func (p *Plane) LookAtEach(ctx context.Context, d *Deployment) ([]*client.Answer
 // ListAll reads all revisions of a deployment that the filter keeps ("" or "status=..."). It needs neither the largest
 // limit nor the returned offset, which have requirements of their own, and bears with a target that cuts every page
 // to the default limit. The answer is the first page's; where that is no list, there are no rows.
-func (p *Plane) ListAll(ctx context.Context, id, filter string) (all []gjson.Result, first *client.Answer, err error) {
+func (p *Plane) ListAll(ctx context.Context, id, filter string) (all List, err error) {
 	const size, defaultLimit = 50, 20
 	most := 100
 	if p.endless.Load() { // nor do the others end
 		most /= 10
 	}
 	for range most {
-		a, err := p.Get(ctx, RevisionsPath(id), Query(PageOf(size, len(all)), filter))
+		a, err := p.Get(ctx, RevisionsPath(id), Query(PageOf(size, len(all.Rows)), filter))
 		if err != nil {
-			return nil, nil, err
+			return List{}, err
 		}
-		first = cmp.Or(first, a)
+		all.Answer = cmp.Or(all.Answer, a)
 		rows := a.Get("resources")
 		if !a.OK() || !rows.IsArray() {
-			return all, first, nil
+			return all, nil
 		}
-		all = append(all, rows.Array()...)
+		all.Rows = append(all.Rows, rows.Array()...)
 		if n := len(rows.Array()); n != size && n != defaultLimit {
-			return all, first, nil
+			return all, nil
 		}
 	}
 	p.endless.Store(true)
-	return nil, nil, outcome.Inconclusive("the list of revisions did not end after %d pages", most)
+	return List{}, outcome.Inconclusive("the list of revisions did not end after %d pages", most)
 }
 
-// IDs are the ids of the rows of a list.
-func IDs(rows []gjson.Result) []string {
-	all := make([]string, len(rows))
-	for i, row := range rows {
+// List is what one page of a list of revisions holds, or several.
+type List struct {
+	Rows   []gjson.Result
+	Answer *client.Answer // of several pages the first, or the last where a client goes from page to page itself
+}
+
+// ListOf is the list of one page.
+func ListOf(a *client.Answer) List { return List{a.Get("resources").Array(), a} }
+
+// IDs are the ids of its rows.
+func (l List) IDs() []string {
+	all := make([]string, len(l.Rows))
+	for i, row := range l.Rows {
 		all[i] = row.Get("id").String()
 	}
 	return all
@@ -205,14 +215,14 @@ func (p *Plane) Snapshot(ctx context.Context, d *Deployment) (*Snapshot, error) 
 	if !shown.OK() {
 		return nil, outcome.Want(false, shown, "the deployment")
 	}
-	rows, a, err := p.ListAll(ctx, d.ID, "")
+	l, err := p.ListAll(ctx, d.ID, "")
 	if err == nil {
-		err = outcome.Want(a.OK() && a.Get("resources").IsArray(), a, "a list of revisions")
+		err = outcome.Want(l.Answer.OK() && l.Answer.Get("resources").IsArray(), l.Answer, "a list of revisions")
 	}
 	if err != nil {
 		return nil, err
 	}
-	return &Snapshot{shown, a, shown.Get("latest_revision_id").String(), IDs(rows)}, nil
+	return &Snapshot{shown, l.Answer, shown.Get("latest_revision_id").String(), l.IDs()}, nil
 }
 
 // Address is a URL in a deployment, with its path there, as agent_url_from names it (GJSON syntax).

@@ -39,17 +39,16 @@ func (s Sources) Body(name string, changes map[string]any) map[string]any {
 // Another returns a change of the source revision configuration to the second source that is configured, and
 // the key that would configure it where none is.
 func (s Sources) Another() (change map[string]any, key string) {
-	a := s.config.Alternatives
-	second := map[string]string{"repo_ref": a.RepoRef, "image_uri": a.ImageURI}[s.Field()]
-	return s.changeTo(second), "alternatives." + s.Field()
+	return s.changeTo(s.second(s.Field())), "alternatives." + s.Field()
 }
 
 // Broken is like Another, for a source that cannot be built.
 func (s Sources) Broken() (change map[string]any, key string) {
-	if a := s.config.Alternatives; s.Field() == "image_uri" {
+	a := s.config.Alternatives
+	if s.Field() == "image_uri" {
 		return s.changeTo(a.BrokenImageURI), "alternatives.broken_image_uri"
 	}
-	return s.changeTo(s.config.Alternatives.BrokenRef), "alternatives.broken_ref"
+	return s.changeTo(a.BrokenRef), "alternatives.broken_ref"
 }
 
 func (s Sources) changeTo(source string) map[string]any {
@@ -67,22 +66,27 @@ func (s Sources) Field() string {
 	return "image_uri"
 }
 
-// ValueOf returns the second value that is configured for a field of the source, or that of the template.
-func (s Sources) ValueOf(field string) string {
-	current, _ := Asked(s.config.Create.Body)[field].(string)
+// second is the second value that is configured for a field of the source, or "".
+func (s Sources) second(field string) string {
 	a := s.config.Alternatives
-	second := map[string]string{
+	return map[string]string{
 		"repo_ref":          a.RepoRef,
 		"graph_config_path": a.GraphConfigPath,
 		"image_uri":         a.ImageURI,
-	}
-	return cmp.Or(second[field], current)
+	}[field]
+}
+
+// ValueOf returns the second value that is configured for a field of the source, or that of the template.
+func (s Sources) ValueOf(field string) string {
+	current, _ := Asked(s.config.Create.Body)[field].(string)
+	return cmp.Or(s.second(field), current)
 }
 
 // Next alternates between the second source and that of the template. Where no second one is configured the
 // same value serves: any value that is not null makes a revision (section 2).
 func (s Sources) Next(n int) map[string]any {
-	if change, _ := s.Another(); change != nil && n%2 == 1 {
+	change, _ := s.Another()
+	if change != nil && n%2 == 1 {
 		return change
 	}
 	same := Asked(s.config.Create.Body)
@@ -91,16 +95,14 @@ func (s Sources) Next(n int) map[string]any {
 			return map[string]any{field: value}
 		}
 	}
-	change, _ := s.Another()
 	return change
 }
 
 // Rename gives a body the name where it has one: the interface shows no such field, and a target may refuse it.
-func Rename(body map[string]any, name string) (named bool) {
-	if _, named = body["name"]; named {
+func Rename(body map[string]any, name string) {
+	if _, named := body["name"]; named {
 		body["name"] = name
 	}
-	return named
 }
 
 // Changed returns an object with changes applied, also to the objects within it. A change to nil takes the key out, and

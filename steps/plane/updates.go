@@ -31,19 +31,19 @@ func ownersOf(change map[string]any) (owners []string) {
 	return owners
 }
 
-// AwaitLatest reads the deployment until it names another latest revision than the known one, and returns the answer
-// that does. It returns the known one when none came in time.
-func (p *Plane) AwaitLatest(ctx context.Context, update *client.Answer, kind, id, known string) (
-	latest string, naming *client.Answer, err error,
-) {
+// AwaitLatest reads the deployment until it names another latest revision than the known one, and keeps the answer that
+// does. It returns the known one when none came in time.
+func (p *Plane) AwaitLatest(
+	ctx context.Context, d *Deployment, update *client.Answer, kind, known string,
+) (latest string, err error) {
 	latest = known
 	err = p.target.RetryFor(ctx, p.appearing(update, kind), func() (bool, error) {
-		a, err := p.GetDeployment(ctx, id)
+		a, err := p.GetDeployment(ctx, d.ID)
 		if err != nil {
 			return false, err
 		}
 		if named := a.Get("latest_revision_id").String(); named != "" {
-			latest, naming = named, a
+			latest, d.Naming = named, a
 		}
 		return latest != known, nil
 	})
@@ -52,7 +52,7 @@ func (p *Plane) AwaitLatest(ctx context.Context, update *client.Answer, kind, id
 		defer p.mu.Unlock()
 		p.noRevisionFor[kind] = true
 	}
-	return latest, naming, err
+	return latest, err
 }
 
 // appearing is how long the revision of an update may take to appear: some answers' time where the update was only
@@ -84,21 +84,18 @@ func (p *Plane) AwaitFound(ctx context.Context, path string) (a *client.Answer, 
 // AwaitListed waits until the list of a deployment holds the revisions.
 func (p *Plane) AwaitListed(ctx context.Context, id string, revisions ...string) error {
 	return p.target.RetryFor(ctx, p.target.Config.Timeouts.Request, func() (bool, error) {
-		rows, a, err := p.ListAll(ctx, id, "")
-		if err != nil || !a.OK() {
+		all, err := p.ListAll(ctx, id, "")
+		if err != nil || !all.Answer.OK() {
 			return true, nil // a list that cannot be read is for the scenarios to judge
 		}
-		listed := IDs(rows)
+		listed := all.IDs()
 		return !slices.ContainsFunc(revisions, func(id string) bool { return !slices.Contains(listed, id) }), nil
 	})
 }
 
 // Settle waits until the deployment's latest revision has come to its end, however it ends: a target may take no
-// update while it builds. A deployment of which one revision hung is not waited for again.
+// update while it builds.
 func (p *Plane) Settle(ctx context.Context, id string) error {
-	if _, known := p.polls.endOf(id); known {
-		return nil
-	}
 	a, err := p.GetDeployment(ctx, id)
 	if err != nil {
 		return err
@@ -107,9 +104,6 @@ func (p *Plane) Settle(ctx context.Context, id string) error {
 	if latest == "" {
 		return nil
 	}
-	h, err := p.Poll(ctx, id, latest, IsSettled)
-	if err == nil && h.isLate() {
-		p.polls.settling(id, h)
-	}
+	_, err = p.Poll(ctx, id, latest, IsSettled)
 	return err
 }

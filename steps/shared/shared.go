@@ -15,8 +15,9 @@ import (
 // Maker makes shared values in the background, under the context of the run and not under that of the scenario which
 // happens to come first, since others depend on them too.
 type Maker struct {
-	ctx  context.Context
-	wait sync.WaitGroup
+	ctx    context.Context
+	wait   sync.WaitGroup
+	values sync.Map // each a *value, by name
 
 	mu   sync.Mutex
 	uses map[string][]string // by what evidence is attributed to: names of values
@@ -54,27 +55,27 @@ func (m *Maker) noteUse(scenario, name string) {
 	}
 }
 
-// Value is something that scenarios share: made once, by the first that needs it. Its zero value is ready for use.
-type Value[T any] struct {
-	once  sync.Once
-	ready chan struct{}
+// value is one that scenarios share, to be read once it is ready.
+type value[T any] struct {
+	ready chan struct{} // closed when it was made
 	value T
 	err   error
 }
 
-// Get returns the value, which build makes for the first who asks. The exchanges of that are attributed to the fixture
-// of the name. The error is that of build, as one of the fixture, or that of the context.
-func (v *Value[T]) Get(ctx context.Context, m *Maker, name string, build func(context.Context) (T, error)) (T, error) {
+// Get returns the value of the name, which build makes once, for the first who asks. The exchanges of that are
+// attributed to the fixture of the name. The error is that of build, as one of the fixture, or that of the context.
+func Get[T any](ctx context.Context, m *Maker, name string, build func(context.Context) (T, error)) (T, error) {
 	m.noteUse(evidence.Scenario(ctx), name)
-	v.once.Do(func() {
-		v.ready = make(chan struct{})
+	found, isFound := m.values.LoadOrStore(name, &value[T]{ready: make(chan struct{})})
+	v := found.(*value[T])
+	if !isFound {
 		m.wait.Go(func() {
 			defer close(v.ready)
 			making := client.WithUrgency(evidence.WithScenario(m.ctx, Attribution(name), 0))
 			client.Hurry(making, client.AwaitedByOther)
 			v.value, v.err = build(making)
 		})
-	})
+	}
 	select {
 	case <-v.ready: // also where the context has ended
 	default:
