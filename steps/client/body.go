@@ -27,7 +27,9 @@ import (
 const MaxBody = 8 << 20
 
 // large is the size of a body above which it is read, decoded and judged alone: a smaller one has too few JSON values
-// to take much memory, however many are judged at once.
+// to take much memory, however many are judged at once. Of a text that is larger, scenarios get the length and digest:
+// they hold answers as long as they run, and two long texts are equal if these are. Of a large body that is no JSON they
+// get as much.
 const large = 48 << 10
 
 // errSilent says that no answer came in time.
@@ -67,10 +69,6 @@ func (c *Client) leavePlace(a *Answer) {
 	}
 }
 
-// keptText is the size of a text, in bytes, above which scenarios get its length and digest: they hold answers as
-// long as they run, and two long texts are equal if these are. Of a large body that is no JSON they get as much.
-const keptText = 48 << 10
-
 // shorten lets go of what nothing is looked up in. The exchange was recorded and judged whole.
 func (a *Answer) shorten() {
 	a.Body = shortened(a.Body, a.kind)
@@ -84,13 +82,13 @@ func shortened(body []byte, k kind) []byte {
 		return body
 	}
 	if k != isJSON {
-		return bytes.Clone(body[:keptText])
+		return bytes.Clone(body[:large])
 	}
 	var compact, short bytes.Buffer
 	_ = json.Compact(&compact, body) // it is JSON
 	for rest := compact.Bytes(); len(rest) > 0; {
 		n := lengthOfFirst(rest)
-		if n <= keptText {
+		if n <= large {
 			short.Write(rest[:n])
 		} else {
 			begin := beginning(bytes.Trim(rest[:n], `"`))
