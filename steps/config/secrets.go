@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"net/http"
 	"net/url"
 	"reflect"
 	"regexp"
@@ -290,20 +291,18 @@ func decoded(value string) string {
 	return string(pair)
 }
 
-// NearMiss returns the headers with which the user would ask, had each secret in them this mistake; nil where it
-// changes nothing.
-func (u User) NearMiss(m Mistake) map[string]string {
-	headers := u.Headers
-	if len(headers) == 0 {
-		headers = map[string]string{"Authorization": "Bearer " + u.Token}
-	}
-	wrong := maps.Clone(headers)
-	for name, value := range headers {
+// NearMiss returns the header with which the user would ask, had each secret in it this mistake; nil where it changes
+// nothing.
+func (u User) NearMiss(m Mistake) http.Header {
+	right, wrong := u.Header(), http.Header{}
+	for name := range right {
+		value := right.Get(name)
 		if !isPublic("users.0.headers."+name, value) {
-			wrong[name], _ = m.inHeader(value)
+			value, _ = m.inHeader(value)
 		}
+		wrong.Set(name, value)
 	}
-	if maps.Equal(wrong, headers) {
+	if reflect.DeepEqual(wrong, right) {
 		return nil
 	}
 	return wrong

@@ -78,7 +78,7 @@ func (t *Target) UserKeys() (keys []string) {
 func (t *Target) CallerWith(key string) Caller {
 	for i := range t.Config.Users {
 		if key == fmt.Sprintf("users.%d", i) {
-			return Caller{name: key, Key: key, Header: userHeader(t.present().Users[i]), User: &t.Config.Users[i]}
+			return Caller{name: key, Key: key, Header: t.present().Users[i].Header(), User: &t.Config.Users[i]}
 		}
 	}
 	if key == studioKey {
@@ -107,7 +107,7 @@ func (t *Target) Caller(name string) (Caller, error) {
 		return t.wrongCaller(name), nil
 	}
 	if wrong := t.present().Users[0].NearMiss(mistake); wrong != nil {
-		return Caller{name: name, Header: config.HeaderOf(wrong)}, nil
+		return Caller{name: name, Header: wrong}, nil
 	}
 	key, _ = t.Config.CredentialOf(0)
 	return Caller{}, outcome.Inapplicable(key, "the credentials of the first user are the same with this mistake")
@@ -160,18 +160,10 @@ func (t *Target) currentHeader(who Caller) http.Header {
 	return who.Header.Clone()
 }
 
-// userHeader is how a user proves who they are.
-func userHeader(u config.User) http.Header {
-	if len(u.Headers) > 0 {
-		return config.HeaderOf(u.Headers)
-	}
-	return http.Header{"Authorization": {"Bearer " + u.Token}}
-}
-
 // wrongHeader is the user's header with what the kind of caller gets wrong. Another scheme carries a token that
 // would be good under its own.
 func wrongHeader(u config.User, kind string) http.Header {
-	h, token := userHeader(u), ""
+	h, token := u.Header(), ""
 	switch kind {
 	case NoCredentials:
 		return http.Header{}
