@@ -106,11 +106,6 @@ func (c *Collector) SentBy(names ...string) []Observation {
 	return all
 }
 
-// Of returns the ids of the exchanges that were made for the scenario, in their order.
-func (c *Collector) Of(scenario string) []int {
-	return idsOf(c.which(func(o *Observation) bool { return o.Scenario == scenario }))
-}
-
 // Exchanges returns the exchanges so far: what is recorded later is in another list.
 func (c *Collector) Exchanges() []reports.Exchange {
 	c.mu.Lock()
@@ -125,10 +120,11 @@ func (c *Collector) Order() []int {
 	slices.SortStableFunc(all, func(a, b Observation) int {
 		return cmp.Or(cmp.Compare(a.order, b.order), strings.Compare(a.Scenario, b.Scenario))
 	})
-	return idsOf(all)
+	return IDs(all)
 }
 
-func idsOf(all []Observation) []int {
+// IDs are those of exchanges, in the order of these.
+func IDs(all []Observation) []int {
 	ids := make([]int, len(all))
 	for i, o := range all {
 		ids[i] = o.ID

@@ -110,7 +110,7 @@ func (r *run) scenario(s *features.Scenario) reports.Scenario {
 			scenario.Steps[i].Verdict = v.Verdict
 		}
 	}
-	scenario.Exchanges, scenario.Fixtures = r.target.Collector.Of(name), r.maker.Uses(name)
+	scenario.Exchanges, scenario.Fixtures = evidence.IDs(r.target.Collector.SentBy(name)), r.maker.Uses(name)
 	return scenario
 }
 
