@@ -26,13 +26,13 @@ const Automatic = -1
 
 // explore explores the halves of the interface, and adds a failed scenario to the requirement that an answer breaks,
 // where that has not failed already. Both share the operations.
-func (r *run) explore(ctx context.Context, selected []*features.Scenario) []*features.Scenario {
+func (r *run) explore(ctx context.Context) {
 	if ctx.Err() != nil || r.target.Config.ReadOnly || r.unreachable != "" || r.Explore == 0 && r.ExploreCase == nil {
-		return selected
+		return
 	}
 	var all []*explore.Explorer
 	for _, profile := range []string{features.ControlPlane, features.AgentServer} {
-		e, err := r.explorer(ctx, profile, selected)
+		e, err := r.explorer(ctx, profile)
 		if e != nil {
 			all = append(all, e)
 		} else if err != nil && !r.automatic() {
@@ -43,7 +43,7 @@ func (r *run) explore(ctx context.Context, selected []*features.Scenario) []*fea
 		r.noteUnexplored("interface", errors.New("no half of it was judged: select a requirement with --only"))
 	}
 	if len(all) == 0 {
-		return selected
+		return
 	}
 	r.target.Progress(target.Event{Kind: target.Exploring})
 	operations := r.Explore
@@ -68,10 +68,9 @@ func (r *run) explore(ctx context.Context, selected []*features.Scenario) []*fea
 			r.noteUnexplored(all[i].Profile, fmt.Errorf("%s could not be judged: %w", count, f.Unjudged[0]))
 		}
 		if f.Failure != nil {
-			selected = r.addFailure(selected, f.Failure)
+			r.addFailure(f.Failure)
 		}
 	}
-	return selected
 }
 
 // automatic tells whether exploration was not asked for.
@@ -79,10 +78,8 @@ func (r *run) automatic() bool { return r.Explore == Automatic && r.ExploreCase 
 
 // explorer returns an explorer of a half of the interface; none where there is no reason to explore it. The error says
 // why it cannot be explored. Deployments are expensive elsewhere: there max_deployments says how many may be created.
-func (r *run) explorer(ctx context.Context, profile string,
-	selected []*features.Scenario) (*explore.Explorer, error) {
+func (r *run) explorer(ctx context.Context, profile string) (*explore.Explorer, error) {
 	c, ofPlane := r.target.Config, profile == features.ControlPlane
-	known := func(id string) bool { return r.told(selected, id) }
 	address := r.target.AgentAddress()
 	if ofPlane {
 		address = c.Target
@@ -97,20 +94,20 @@ func (r *run) explorer(ctx context.Context, profile string,
 	switch {
 	case ofOther, r.automatic() && (isExpensive || !r.Select.all(profile)):
 		return nil, nil
-	case !slices.ContainsFunc(selected, served) && r.ExploreCase != nil:
+	case !slices.ContainsFunc(r.selected, served) && r.ExploreCase != nil:
 		return nil, errors.New("no requirement was judged that uses it: select one with --only")
-	case !slices.ContainsFunc(selected, served):
+	case !slices.ContainsFunc(r.selected, served):
 		return nil, nil
 	case ofPlane && r.ExploreCase == nil && c.MaxDeployments == 0 && !onThisMachine(address):
 		return nil, errors.New("it creates deployments on another machine: set max_deployments to how many a run may create")
-	case !ofPlane && r.ExploreCase == nil && known("AS-RUN-5"):
+	case !ofPlane && r.ExploreCase == nil && r.told("AS-RUN-5"):
 		return nil, errors.New("the join of a completed run is not answered as it should be (AS-RUN-5)")
-	case ofPlane && known("CP-POLL-1"):
+	case ofPlane && r.told("CP-POLL-1"):
 		return nil, errors.New("its deployments do not become DEPLOYED (CP-POLL-1)")
 	case ofPlane:
-		return explore.NewControlPlane(r.target, r.plane, known)
+		return explore.NewControlPlane(r.target, r.plane, r.told)
 	}
-	return explore.NewAgentServer(ctx, r.target, r.agents, known)
+	return explore.NewAgentServer(ctx, r.target, r.agents, r.told)
 }
 
 // buildsSlowly tells whether a revision took so long that nobody should wait for more of them unasked.
@@ -128,8 +125,8 @@ func (r *run) buildsSlowly() bool {
 }
 
 // told tells whether the requirement has failed, or is not to be judged.
-func (r *run) told(selected []*features.Scenario, id string) bool {
-	return slices.ContainsFunc(selected, func(s *features.Scenario) bool {
+func (r *run) told(id string) bool {
+	return slices.ContainsFunc(r.selected, func(s *features.Scenario) bool {
 		v := r.verdicts[s.Key()]
 		return s.Requirement.ID == id && v != nil && (v.Verdict == reports.Failed || r.forecast.leftOut(s) != nil)
 	})
@@ -142,9 +139,9 @@ func (r *run) noteUnexplored(profile string, why error) {
 }
 
 // addFailure adds what exploration has found after the scenarios of its requirement.
-func (r *run) addFailure(selected []*features.Scenario, f *explore.Failure) []*features.Scenario {
-	at := len(selected)
-	for i, s := range selected {
+func (r *run) addFailure(f *explore.Failure) {
+	at := len(r.selected)
+	for i, s := range r.selected {
 		if s.Requirement.ID == f.Requirement {
 			at = i + 1
 		}
@@ -164,14 +161,13 @@ func (r *run) addFailure(selected []*features.Scenario, f *explore.Failure) []*f
 		v.Actual)
 	found := &verdict{Outcome: f.Outcome, step: len(s.Steps) - 1, sentence: told[len(told)-1]}
 	r.verdicts[s.Key()] = found
-	r.failures = append(r.failures, s)
+	r.selected = slices.Insert(r.selected, at, s)
 	if f.Judged > 1 {
 		found.again = found
 		if f.Seen < f.Judged {
 			found.again = &verdict{Outcome: &outcome.Outcome{Verdict: reports.Passed}}
 		}
 	}
-	return slices.Insert(selected, at, s)
 }
 
 // onThisMachine tells whether an address is on the loopback interface.

@@ -17,7 +17,7 @@ import (
 
 // blockRejected blocks, at the end of a run, scenarios of a side that refused every request with the configured
 // credentials: the cause is the configuration, not the target. It returns these sides, and why.
-func (r *run) blockRejected(selected []*features.Scenario) (sides []string, why string) {
+func (r *run) blockRejected() (sides []string, why string) {
 	for _, side := range []spec.Side{spec.AgentServer, spec.ControlPlane} {
 		status := refusedAll(r.target, side)
 		if status == 0 {
@@ -26,7 +26,7 @@ func (r *run) blockRejected(selected []*features.Scenario) (sides []string, why 
 		var keys []string
 		keys, why = rejection(r.target, side, status)
 		sides = append(sides, string(side))
-		for _, s := range selected {
+		for _, s := range r.selected {
 			if v := r.verdicts[s.Key()]; needsSide(r.target, s, side) && r.followsFromRejection(s, v.Outcome) {
 				v.Outcome = outcome.Blocked("%s", why).By(reports.ByKey, keys...)
 			}
@@ -114,12 +114,12 @@ func rejection(t *target.Target, side spec.Side, status int) (keys []string, why
 // blockUnknownWords blocks, at the end of a run, what failed over words that `vocabulary` maps to something that the
 // target has never shown: the cause is the configuration, not the target. What failed over anything else stays
 // failed. It returns these words.
-func (r *run) blockUnknownWords(selected []*features.Scenario) (unknown []string) {
+func (r *run) blockUnknownWords() (unknown []string) {
 	if len(r.target.Client.Words) == 0 {
 		return nil
 	}
 	seen := r.target.Collector.Words()
-	for _, s := range selected {
+	for _, s := range r.selected {
 		v := r.verdicts[s.Key()]
 		if v.Verdict != reports.Failed {
 			continue

@@ -21,10 +21,10 @@ import (
 )
 
 // result collects what the run observed, in the order of the features, and how long it took to remove what was created.
-func (r *run) result(selected []*features.Scenario, removal time.Duration) *reports.Result {
+func (r *run) result(removal time.Duration) *reports.Result {
 	c, text := r.target.Config, r.target.Redact.Text
-	rejecting, rejected := r.blockRejected(selected)
-	unknownWords := r.blockUnknownWords(selected)
+	rejecting, rejected := r.blockRejected()
+	unknownWords := r.blockUnknownWords()
 	res := &reports.Result{
 		Schema: reports.Schema,
 		Suite: reports.Suite{Version: r.Version, Commit: r.Commit, Interface: spec.Version,
@@ -43,19 +43,19 @@ func (r *run) result(selected []*features.Scenario, removal time.Duration) *repo
 		Timeline:     safe.Copy(r.plane.Timeline(), text),
 		Ledger:       safe.Copy(r.target.Ledger.Entries(), text),
 	}
-	for _, scenarios := range byRequirement(selected) {
+	for _, scenarios := range byRequirement(r.selected) {
 		res.Requirements = append(res.Requirements, r.requirement(scenarios[0].Requirement, scenarios))
 	}
 	explain(res, r.Catalogue)
 	if removal >= time.Second || r.stopped != "" {
 		res.Run.RemovalMS = removal.Milliseconds()
 	}
-	res.Counts.Cases = len(selected)
+	res.Counts.Cases = len(r.selected)
 	granted, refused, long := r.target.Client.Waited()
 	res.Counts.Throttled, res.Counts.NotWaited, res.Counts.WaitedMS = granted, refused, long.Milliseconds()
 	res.Counts.Explored = r.explored
 	order := r.target.Collector.Order()
-	r.addFindings(res, selected, order)
+	r.addFindings(res, order)
 	res.Notes = r.notes()
 	res.Exchanges = r.target.Collector.Exchanges()
 	res.RenumberExchanges(order)
@@ -143,10 +143,10 @@ func (r *run) blockers(o *outcome.Outcome) []reports.Blocker {
 
 // addFindings makes one finding of each fault: violations of one requirement by one sentence, operation and place
 // are the same fault, however many rows of an outline showed it. The order is that of the exchanges in the result.
-func (r *run) addFindings(res *reports.Result, selected []*features.Scenario, order []int) {
+func (r *run) addFindings(res *reports.Result, order []int) {
 	known := map[string]int{}
 	all := r.target.Collector.Observations()
-	for _, s := range selected {
+	for _, s := range r.selected {
 		v := r.verdicts[s.Key()]
 		if v.Verdict != reports.Failed {
 			continue
@@ -242,7 +242,7 @@ func (r *run) notes() []reports.Note {
 func (r *run) judgedApart() (all []invariants.Other) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	for _, s := range append(r.Catalogue.Scenarios(), r.failures...) {
+	for _, s := range r.selected {
 		if v := r.verdicts[s.Key()]; v != nil && !s.Terms.Record {
 			all = append(all, invariants.Other{Requirement: s.Requirement, Outcome: v.Outcome})
 		}
