@@ -125,8 +125,7 @@ func (s *planeSession) send(ctx context.Context, d *done) {
 	switch d.Verb {
 	case deploy:
 		if s.budget.Add(-1) < 0 {
-			common.Check(outcome.OverBudget("max_deployments", "the budget is used up: raise max_deployments (now %d)",
-				s.target.Config.MaxDeployments))
+			common.Check(outcome.OverBudget("max_deployments", s.target.Config.MaxDeployments))
 		}
 		d.made = common.Must(s.plane.Create(ctx, "explored", nil))
 	case settle:

@@ -37,13 +37,10 @@ func Foresee(c *config.Config, s Selection) *Forecast {
 // created, and whether the agent server refuses callers without credentials, if no user is configured. It only reads.
 // The error is that of the context.
 func (f *Forecast) Look(ctx context.Context, p *plane.Plane, agents *agent.Agents) error {
-	existing, err := p.FindExisting(ctx)
-	if err != nil {
+	if err := p.FindExisting(ctx); err != nil {
 		return err
 	}
-	if existing != nil {
-		f.existing = existing
-	}
+	f.existing = p.Existing
 	status, err := agents.FindRefusal(ctx)
 	f.refuses = status != 0
 	return err
@@ -237,8 +234,7 @@ func (f *Forecast) Spend(scenarios []*features.Scenario) {
 	for _, s := range scenarios {
 		with := maps.Clone(paid)
 		if cost := f.cost(s, with).Deployments; cost > left {
-			f.over[s.Key()] = outcome.OverBudget("max_deployments", "the budget is used up: raise max_deployments (now %d)",
-				most)
+			f.over[s.Key()] = outcome.OverBudget("max_deployments", most)
 		} else {
 			paid, left = with, left-cost
 		}
