@@ -4,14 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net/netip"
-	"net/url"
 	"slices"
 	"strings"
 	"sync"
 
 	"github.com/agentconform/agentconform/features"
 	"github.com/agentconform/agentconform/reports"
+	"github.com/agentconform/agentconform/steps/client"
 	"github.com/agentconform/agentconform/steps/explore"
 	"github.com/agentconform/agentconform/steps/outcome"
 	"github.com/agentconform/agentconform/steps/target"
@@ -84,7 +83,7 @@ func (r *run) explorer(ctx context.Context, profile string) (*explore.Explorer, 
 	if ofPlane {
 		address = c.Target
 	}
-	isExpensive := c.Every() > 0 || !onThisMachine(address) || ofPlane && r.buildsSlowly()
+	isExpensive := c.Every() > 0 || !client.OnThisMachine(address) || ofPlane && r.buildsSlowly()
 	ofOther := r.ExploreCase != nil && len(explore.Of(profile, r.ExploreCase)) == 0
 	served := func(s *features.Scenario) bool { // what exploration needs is there then, and may be used
 		v := r.verdicts[s.Key()] // nil: it judges the record, later
@@ -98,7 +97,7 @@ func (r *run) explorer(ctx context.Context, profile string) (*explore.Explorer, 
 		return nil, errors.New("no requirement was judged that uses it: select one with --only")
 	case !slices.ContainsFunc(r.selected, served):
 		return nil, nil
-	case ofPlane && r.ExploreCase == nil && c.MaxDeployments == 0 && !onThisMachine(address):
+	case ofPlane && r.ExploreCase == nil && c.MaxDeployments == 0 && !client.OnThisMachine(address):
 		return nil, errors.New("it creates deployments on another machine: set max_deployments to how many a run may create")
 	case !ofPlane && r.ExploreCase == nil && r.told("AS-RUN-5"):
 		return nil, errors.New("the join of a completed run is not answered as it should be (AS-RUN-5)")
@@ -168,14 +167,4 @@ func (r *run) addFailure(f *explore.Failure) {
 			found.again = &verdict{Outcome: &outcome.Outcome{Verdict: reports.Passed}}
 		}
 	}
-}
-
-// onThisMachine tells whether an address is on the loopback interface.
-func onThisMachine(address string) bool {
-	u, err := url.Parse(address)
-	if err != nil {
-		return false
-	}
-	ip, err := netip.ParseAddr(u.Hostname())
-	return u.Hostname() == "localhost" || err == nil && ip.IsLoopback()
 }
