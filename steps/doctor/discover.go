@@ -83,13 +83,12 @@ func (d *discoverer) learned(key string, value any, isKnown bool, how string) {
 
 // askPlane asks the control plane.
 func (d *discoverer) askPlane(ctx context.Context) {
-	for _, scheme := range []string{target.SchemeAPIKey, target.SchemeTenantID, target.SchemeBearer} {
-		if value, key := d.target.Credential(scheme); value != "" {
-			d.Suggest(key, nil, config.Variable(key)+" is set: this line is not needed.")
-			for _, check := range d.Checks {
-				if check.Subject == key {
-					d.Suggest(key, nil, safe.Line(config.Variable(key)+" is set, but "+check.Found)+".")
-				}
+	for _, each := range d.target.Given(d.target.Config.Credentials) {
+		key := "credentials." + each.Key
+		d.Suggest(key, nil, config.Variable(key)+" is set: this line is not needed.")
+		for _, check := range d.Checks {
+			if check.Subject == key {
+				d.Suggest(key, nil, safe.Line(config.Variable(key)+" is set, but "+check.Found)+".")
 			}
 		}
 	}

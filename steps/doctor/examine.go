@@ -47,10 +47,8 @@ func (x *examiner) examineTarget(ctx context.Context) {
 // singles are the askers with one credential only, where several are configured: together a valid one hides an invalid
 // one.
 func (x *examiner) singles() (all []target.Asker) {
-	for _, scheme := range []target.Asker{target.SchemeAPIKey, target.SchemeTenantID, target.SchemeBearer} {
-		if value, _ := x.target.Credential(string(scheme)); value != "" {
-			all = append(all, scheme)
-		}
+	for _, each := range x.target.Given(x.target.Config.Credentials) {
+		all = append(all, target.Asker(each.Scheme))
 	}
 	if len(all) < 2 {
 		all = nil

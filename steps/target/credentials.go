@@ -67,7 +67,7 @@ func (t *Target) Credential(scheme string) (value, key string) {
 }
 
 // Given is a credential of one scheme, by its key within a group of them.
-type Given struct{ scheme, Key, header, value string }
+type Given struct{ Scheme, Key, header, value string }
 
 // schemes are all of them, with the credentials of a group, which may be empty.
 func (t *Target) schemes(c config.Credentials) []Given {
@@ -79,7 +79,7 @@ func (t *Target) schemes(c config.Credentials) []Given {
 // ofScheme is the client's credential of a scheme: the key where it is none of the others.
 func (t *Target) ofScheme(scheme string) Given {
 	all := t.schemes(t.present().Credentials)
-	return all[max(0, slices.IndexFunc(all, func(g Given) bool { return g.scheme == scheme }))]
+	return all[max(0, slices.IndexFunc(all, func(g Given) bool { return g.Scheme == scheme }))]
 }
 
 // Given are the credentials of a group that are set.
@@ -89,7 +89,7 @@ func (t *Target) Given(c config.Credentials) []Given {
 
 // send adds a credential of the scheme to a header.
 func (g Given) send(h http.Header, value string) {
-	if g.scheme == SchemeBearer && http.CanonicalHeaderKey(g.header) == "Authorization" {
+	if g.Scheme == SchemeBearer && http.CanonicalHeaderKey(g.header) == "Authorization" {
 		value = "Bearer " + value
 	}
 	h.Set(g.header, value)
@@ -141,7 +141,7 @@ func (t *Target) wrongCredential(scheme, kind string) http.Header {
 	if !isNone {
 		value = mistakes[kind].In(of.value)
 	}
-	if !isNone && of.scheme == SchemeAPIKey && tenant.value != "" && !t.Config.TenantIDAlone {
+	if !isNone && of.Scheme == SchemeAPIKey && tenant.value != "" && !t.Config.TenantIDAlone {
 		tenant.send(h, tenant.value)
 	}
 	of.send(h, value)
