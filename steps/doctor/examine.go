@@ -90,7 +90,7 @@ func (x *examiner) examinePlane(ctx context.Context, probes []*probe) {
 			baseAddress("target", ""))
 	}
 	for _, p := range singles {
-		_, key := x.target.Credential(string(p.who))
+		key := x.target.KeyOf(string(p.who))
 		switch {
 		case !x.refused(p):
 		case p.who == target.AnotherTenant:

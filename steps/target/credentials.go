@@ -55,16 +55,13 @@ func (who Asker) wrong() (scheme, kind string) {
 // IsSame tells whether the mistake of a near miss changes nothing in the credential, with its scheme and key.
 func (t *Target) IsSame(who Asker) (scheme, key string, isSame bool) {
 	scheme, kind := who.wrong()
-	value, key := t.Credential(scheme)
+	value := t.ofScheme(scheme).value
 	mistake, isNearMiss := mistakes[kind]
-	return scheme, key, isNearMiss && mistake.In(value) == value
+	return scheme, t.KeyOf(scheme), isNearMiss && mistake.In(value) == value
 }
 
-// Credential returns what is configured for a scheme, and the key that configures it.
-func (t *Target) Credential(scheme string) (value, key string) {
-	of := t.ofScheme(scheme)
-	return of.value, "credentials." + of.Key
-}
+// KeyOf is the key that configures the client's credential of a scheme.
+func (t *Target) KeyOf(scheme string) string { return "credentials." + t.ofScheme(scheme).Key }
 
 // Given is a credential of one scheme, by its key within a group of them.
 type Given struct{ Scheme, Key, header, value string }
