@@ -113,12 +113,11 @@ func rejection(t *target.Target, side spec.Side, status int) (keys []string, why
 
 // blockUnknownWords blocks, at the end of a run, what failed over words that `vocabulary` maps to something that the
 // target has never shown: the cause is the configuration, not the target. What failed over anything else stays
-// failed. It returns these words.
-func (r *run) blockUnknownWords() (unknown []string) {
-	if len(r.target.Client.Words) == 0 {
-		return nil
-	}
+// failed. It says what is wrong with these words, and with those of which the target uses the interface's own instead:
+// then the target is known wrongly.
+func (r *run) blockUnknownWords() (why string) {
 	seen := r.target.Collector.Words()
+	mistaken := seen.Unchanged()
 	for _, s := range r.selected {
 		v := r.verdicts[s.Key()]
 		if v.Verdict != reports.Failed {
@@ -137,16 +136,16 @@ func (r *run) blockUnknownWords() (unknown []string) {
 			reduced.Violations = rest
 			v.Outcome = &reduced
 		default:
-			slices.Sort(doubtful)
-			doubtful = slices.Compact(doubtful)
+			doubtful = slices.Compact(slices.Sorted(slices.Values(doubtful)))
 			v.Outcome = outcome.Blocked("%s", aboutWords(r.target, seen, doubtful))
 			for _, name := range doubtful {
 				v.By(reports.ByKey, "vocabulary."+name)
 			}
-			unknown = append(unknown, doubtful...)
+			mistaken = append(mistaken, doubtful...)
 		}
 	}
-	return unknown
+	slices.Sort(mistaken)
+	return aboutWords(r.target, seen, slices.Compact(mistaken))
 }
 
 // doubtfulWords are the words on which a violation may depend and which the target has never shown: the violation's own
@@ -175,15 +174,4 @@ func aboutWords(t *target.Target, seen *evidence.Words, names []string) string {
 		texts = append(texts, fmt.Sprintf(format, name, as))
 	}
 	return strings.Join(texts, "; ")
-}
-
-// tellWords concludes that a run is not conformant where `vocabulary` kept something from being judged, or where the
-// target uses the interface's own word instead: then the target is known wrongly.
-func (r *run) tellWords(res *reports.Result, unknown []string) {
-	seen := r.target.Collector.Words()
-	mistaken := append(unknown, seen.Unchanged()...)
-	slices.Sort(mistaken)
-	if mistaken = slices.Compact(mistaken); len(mistaken) > 0 && res.Verdict != reports.NonConformant {
-		res.Verdict, res.Headline = reports.Incomplete, aboutWords(r.target, seen, mistaken)
-	}
 }

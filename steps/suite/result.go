@@ -24,7 +24,7 @@ import (
 func (r *run) result(removal time.Duration) *reports.Result {
 	c, text := r.target.Config, r.target.Redact.Text
 	rejecting, rejected := r.blockRejected()
-	unknownWords := r.blockUnknownWords()
+	wrongWords := r.blockUnknownWords()
 	res := &reports.Result{
 		Schema: reports.Schema,
 		Suite: reports.Suite{Version: r.Version, Commit: r.Commit, Interface: spec.Version,
@@ -64,7 +64,9 @@ func (r *run) result(removal time.Duration) *reports.Result {
 	res.Unseen = r.unseen(res)
 	res.Verdict = reports.ConcludeRun(res)
 	res.Headline = r.headline(res, rejected)
-	r.tellWords(res, unknownWords)
+	if wrongWords != "" && res.Verdict != reports.NonConformant {
+		res.Verdict, res.Headline = reports.Incomplete, wrongWords
+	}
 	r.reportSuiteErrors(res)
 	return res
 }
@@ -221,19 +223,15 @@ func (r *run) notes() []reports.Note {
 		all = append(all, own)
 	}
 	entries := r.target.Ledger.Entries()
-	if found, remedy := r.target.Unfetched(); found != "" && slices.ContainsFunc(entries,
-		func(e reports.LedgerEntry) bool {
-			return e.Kind == "deployment"
-		}) {
+	isDeployment := func(e reports.LedgerEntry) bool { return e.Kind == evidence.Deployment }
+	if found, remedy := r.target.Unfetched(); found != "" && slices.ContainsFunc(entries, isDeployment) {
 		all = append(all, reports.Note{Kind: reports.NoteFixtures, Text: r.target.Redact.Excerpt(found +
 			": the target's builder does not reach them, or does not build from them; " + remedy)})
 	}
-	for _, e := range entries {
-		if e.Unremovable && e.Kind == evidence.Thread {
-			all = append(all, reports.Note{Kind: reports.NoteRemoval,
-				Text: r.target.Redact.Excerpt("the agent server does not remove threads, those of this run stay: " + e.Reason)})
-			break
-		}
+	stays := func(e reports.LedgerEntry) bool { return e.Unremovable && e.Kind == evidence.Thread }
+	if at := slices.IndexFunc(entries, stays); at >= 0 {
+		all = append(all, reports.Note{Kind: reports.NoteRemoval, Text: r.target.Redact.Excerpt(
+			"the agent server does not remove threads, those of this run stay: " + entries[at].Reason)})
 	}
 	return all
 }
