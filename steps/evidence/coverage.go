@@ -52,7 +52,9 @@ func (c *Collector) enumsSeen() map[[2]string]bool {
 
 // ErrorAnswers returns the answers of an operation with a status, as far as they were kept whole.
 func (c *Collector) ErrorAnswers(operation string, status int) (all []*client.Answer) {
-	isKept := func(o *Observation) bool { return o.Op.ID == operation && o.Status == status && o.judged() && o.whole }
+	isKept := func(o *Observation) bool {
+		return o.Op.ID == operation && o.Status == status && o.HasAnswer() && o.whole
+	}
 	for _, o := range c.which(isKept) {
 		all = append(all, o.AsAnswer())
 	}
@@ -62,12 +64,12 @@ func (c *Collector) ErrorAnswers(operation string, status int) (all []*client.An
 // Answered counts the answers to an operation that the contract has something to say about: not those that only asked
 // to come back later, and no server errors.
 func (c *Collector) Answered(operation string) int {
-	return len(c.which(func(o *Observation) bool { return o.Op.ID == operation && o.Status < 500 && o.judged() }))
+	return len(c.which(func(o *Observation) bool { return o.Op.ID == operation && o.Status < 500 && o.HasAnswer() }))
 }
 
 // Succeeded counts the answers to an operation with a status of success.
 func (c *Collector) Succeeded(operation string) int {
-	return len(c.which(func(o *Observation) bool { return o.Op.ID == operation && o.Status/100 == 2 && o.judged() }))
+	return len(c.which(func(o *Observation) bool { return o.Op.ID == operation && o.Status/100 == 2 && o.HasAnswer() }))
 }
 
 // Trusted counts the answers of a side to credentials of the configuration, by status. What is wrong with a request on
@@ -121,7 +123,7 @@ func askedOf(op spec.Operation, raised bool, against []spec.Violation) Asked {
 
 // AnswersTo returns the answers of a side to requests of the kinds.
 func (c *Collector) AnswersTo(side spec.Side, kinds ...Asked) []Observation {
-	return c.which(func(o *Observation) bool { return o.Side == side && o.judged() && slices.Contains(kinds, o.asked) })
+	return c.which(func(o *Observation) bool { return o.Side == side && o.HasAnswer() && slices.Contains(kinds, o.asked) })
 }
 
 // Operation is the operation of the contract with the ID, one without an ID where there is none.

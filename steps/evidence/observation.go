@@ -63,8 +63,8 @@ func observationOf(ctx context.Context, op spec.Operation, r client.Request, sen
 // In is the value of a parameter of the path, "" where there is none.
 func (o *Observation) In(parameter string) string { return o.Op.In(o.Path, parameter) }
 
-// judged tells whether an answer came that is one.
-func (o *Observation) judged() bool { return o.Status != 0 && !o.passing }
+// HasAnswer tells whether an answer came that is one: it does not only ask to wait.
+func (o *Observation) HasAnswer() bool { return o.Status != 0 && !o.passing }
 
 // AsAnswer is what is kept of the answer.
 func (o *Observation) AsAnswer() *client.Answer {

@@ -11,7 +11,6 @@ import (
 
 	"github.com/tidwall/gjson"
 
-	"github.com/agentconform/agentconform/reports"
 	"github.com/agentconform/agentconform/steps/client"
 	"github.com/agentconform/agentconform/steps/config"
 	"github.com/agentconform/agentconform/steps/evidence"
@@ -45,17 +44,13 @@ func newIsolation(t *target.Target) *isolation {
 	return &isolation{users: map[string]*belongings{}, known: personsOf(t), leaks: map[int]string{}}
 }
 
-// tellLeaks are the requirements that may show the leak itself.
-const tellLeaks = "AS-AUTHZ-*"
-
 // isTold tells whether what a scenario has found is a leak by the same operation, told as what it is.
 func (r *isolation) isTold(o Other, v outcome.Violation) bool {
 	isSame := func(f outcome.Violation) bool {
 		operation, leaked := r.leaks[f.Exchange]
 		return leaked && operation == v.Operation
 	}
-	return reports.Among([]string{tellLeaks}, o.Requirement.ID) &&
-		slices.ContainsFunc(o.Outcome.Violations, isSame)
+	return slices.ContainsFunc(o.Outcome.Violations, isSame)
 }
 
 // credentialsOf are named by their user: their value is a secret.

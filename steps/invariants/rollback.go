@@ -4,6 +4,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 )
 
@@ -12,8 +13,8 @@ import (
 type rollback struct {
 	posted map[idAt]*posted // runs
 	order  []*posted
-	gone   []*gone // made when all runs are known
-	made   bool
+	gone   []*gone
+	found  sync.Once // when all runs are known
 }
 
 // posted is a run that was accepted.
@@ -68,7 +69,6 @@ func (r *rollback) note(s *seen) {
 // find finds the runs that were certainly rolled back: accepted before the new run was sent, and told to be in progress
 // until after the new one was accepted.
 func (r *rollback) find() {
-	r.made = true
 	for _, p := range r.order {
 		for _, n := range r.order {
 			inProgress := p.ended.Before(n.sent) && n.ended.Before(p.sent.Add(p.wait))
@@ -96,9 +96,7 @@ func (r *rollback) goneOf(p, next *posted) *gone {
 
 // check looks at the operations of the interface. A refusal may name what it refuses.
 func (r *rollback) check(t *tally, s *seen) {
-	if !r.made {
-		r.find()
-	}
+	r.found.Do(r.find)
 	if !s.ofInterface() || !s.ok() {
 		return
 	}
