@@ -47,7 +47,7 @@ func (c *Config) Secrets() map[string]string {
 		}
 	})
 	add("proxy", ProxySecrets(c.Proxy)...)
-	eachString(reflect.ValueOf(c).Elem(), "", func(key, text string) {
+	eachString(reflect.ValueOf(c).Elem(), func(key, text string) {
 		for _, info := range userInfosIn(text) {
 			if key != "proxy" {
 				add(key+".userinfo", append(userInfo(info), "//"+info+"@")...)
@@ -112,7 +112,7 @@ func (c *Config) Common() []string {
 		reports.HostPort(c.Target), reports.HostPort(c.AgentTarget)}
 	for _, u := range c.Users {
 		all = append(all, u.Name, u.Identity)
-		eachString(reflect.ValueOf(u.Fields), "", func(_, s string) { all = append(all, s) })
+		eachString(reflect.ValueOf(u.Fields), func(_, s string) { all = append(all, s) })
 	}
 	for name, own := range c.Vocabulary {
 		all = append(all, name, own)
@@ -172,7 +172,7 @@ func stringsInJSON(text string) (all []string) {
 	if !structured || len(text) > longestJSON || json.Unmarshal([]byte(text), &value) != nil {
 		return nil
 	}
-	eachString(reflect.ValueOf(value), "", func(_, s string) {
+	eachString(reflect.ValueOf(value), func(_, s string) {
 		if len(s) >= SafeSecret {
 			all = append(all, s)
 		}

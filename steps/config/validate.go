@@ -190,7 +190,7 @@ const ShortestSecret = 4
 
 // secrets rejects what is not valid in an HTTP header. The values of credentials are never shown.
 func (v *validator) secrets() {
-	eachString(reflect.ValueOf(v.Config).Elem(), "", func(key, value string) {
+	eachString(reflect.ValueOf(v.Config).Elem(), func(key, value string) {
 		name, isName := headerOf(key), inside(key, "credential_headers")
 		if isName {
 			name = value
