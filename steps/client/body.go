@@ -71,17 +71,17 @@ func (c *Client) leavePlace(a *Answer) {
 
 // shorten lets go of what nothing is looked up in. The exchange was recorded and judged whole.
 func (a *Answer) shorten() {
-	a.Body = shortened(a.Body, a.kind)
+	a.Body = shortened(a.Body, a.IsJSON())
 	if a.Received != nil {
-		a.Received = shortened(a.Received, a.kind)
+		a.Received = shortened(a.Received, a.IsJSON())
 	}
 }
 
-func shortened(body []byte, k kind) []byte {
+func shortened(body []byte, isJSON bool) []byte {
 	if len(body) <= large {
 		return body
 	}
-	if k != isJSON {
+	if !isJSON {
 		return bytes.Clone(body[:large])
 	}
 	var compact, short bytes.Buffer
@@ -124,24 +124,8 @@ func lengthOfFirst(part []byte) int {
 	}
 }
 
-// kind is what a body is.
-type kind int
-
-const (
-	unknown kind = iota // not looked at yet
-	isJSON              // one JSON text within the bounds
-	noJSON
-)
-
 // IsJSON tells whether a body is one JSON text within the bounds of [Answer.IsJSON].
-func IsJSON(body []byte) bool { return kindOf(body) == isJSON }
-
-func kindOf(body []byte) kind {
-	if spec.Bounded(body) && json.Valid(body) {
-		return isJSON
-	}
-	return noJSON
-}
+func IsJSON(body []byte) bool { return spec.Bounded(body) && json.Valid(body) }
 
 // Values yields all values within an object or an array, each before what is within it, with the names and indices on
 // the way to it. They are valid until the next one.

@@ -219,8 +219,8 @@ func (c *Client) once(ctx context.Context, r Request) (*Answer, error) {
 
 // translate spells the body of an answer as the interface does, and keeps what was received.
 func (c *Client) translate(a *Answer) {
-	a.kind = kindOf(a.Body)
-	if len(c.Words) > 0 && a.kind == isJSON {
+	isJSON := IsJSON(a.Body)
+	if a.isJSON = &isJSON; len(c.Words) > 0 && isJSON {
 		a.Received = a.Body
 		a.Body = c.Words.FromTarget(a.Request.Side, a.Body)
 	}

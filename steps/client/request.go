@@ -80,7 +80,7 @@ type Answer struct {
 	TLS       *tls.ConnectionState // of the connection; nil over http
 	Forwarded string               // the address that answered, where a redirect on the same host was followed
 
-	kind   kind          // of the body
+	isJSON *bool         // what IsJSON returns; nil: it was not looked at yet
 	alone  bool          // has the place of a large body
 	waited time.Duration // for it
 }
@@ -105,10 +105,10 @@ func (a *Answer) Refused() bool { return a.Status >= 400 && a.Status < 500 }
 // IsJSON tells whether the body is one JSON text of bounded depth and with a bounded number of values. GJSON's check
 // recurses without a limit: a hostile body would crash the process.
 func (a *Answer) IsJSON() bool {
-	if a.kind == unknown {
-		return kindOf(a.Body) == isJSON
+	if a.isJSON != nil {
+		return *a.isJSON
 	}
-	return a.kind == isJSON
+	return IsJSON(a.Body)
 }
 
 // IsArray tells whether the body is a JSON array.
