@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"maps"
 	"net/http"
 	"slices"
 	"strings"
@@ -250,44 +251,41 @@ func (r *run) judgedApart() (all []invariants.Other) {
 
 // headline is the most important cause in one sentence. A wrong address or rejected credentials come first.
 func (r *run) headline(res *reports.Result, rejected string) string {
-	if r.unreachable != "" {
-		return r.unreachable
-	}
-	if down := r.target.Client.Down.Cause(r.target.Address()); down != "" {
-		return down
-	}
 	statuses, contentTypes := r.target.Collector.Statuses(r.target.Sides()...)
 	total := 0
 	for _, n := range statuses {
 		total += n
 	}
-	if total == 0 && len(res.Exchanges) > 0 {
-		return fmt.Sprintf("no answer was HTTP: check the address %s, and whether it is http or https", r.target.Address())
+	unseen, key := "", ""
+	if res.Verdict == reports.Incomplete && len(res.Unseen) > 0 {
+		unseen = fmt.Sprintf("no successful answer of the %s was seen", strings.ReplaceAll(res.Unseen[0], "-", " "))
+		key = unlocking(r.target, res.Unseen[0])
 	}
-	if total == 0 {
+	address, html := r.target.Address(), contentTypes["text/html"]
+	switch down := r.target.Client.Down.Cause(address); {
+	case r.unreachable != "":
+		return r.unreachable
+	case down != "":
+		return down
+	case total == 0 && len(res.Exchanges) > 0:
+		return fmt.Sprintf("no answer was HTTP: check the address %s, and whether it is http or https", address)
+	case total == 0:
 		return "every selected scenario was skipped, no request was sent"
-	}
-	if rejected != "" && res.Verdict == reports.Incomplete {
+	case rejected != "" && res.Verdict == reports.Incomplete:
 		return rejected
+	case key != "":
+		return unseen + ": set " + key
+	case res.Verdict == reports.Conformant:
+		return ""
+	case html*2 > total:
+		return fmt.Sprintf("%d of %d answers are HTML pages: check that %s is the base URL, with its path prefix", html,
+			total, address)
 	}
-	if len(res.Unseen) > 0 && res.Verdict == reports.Incomplete && unlocking(r.target, res.Unseen[0]) != "" {
-		return fmt.Sprintf("no successful answer of the %s was seen: set %s", strings.ReplaceAll(res.Unseen[0], "-", " "),
-			unlocking(r.target, res.Unseen[0]))
+	same := cmp.Or(uniform(r.target, statuses), r.servedElsewhere())
+	if same == "" && reports.Conclude(res.Requirements) == reports.Conformant {
+		return unseen
 	}
-	if res.Verdict == reports.NonConformant || res.Verdict == reports.Incomplete {
-		if html := contentTypes["text/html"]; html*2 > total {
-			return fmt.Sprintf("%d of %d answers are HTML pages: check that %s is the base URL, with its path prefix", html,
-				total, r.target.Address())
-		}
-		if same := cmp.Or(uniform(r.target, statuses), r.servedElsewhere()); same != "" {
-			return same
-		}
-	}
-	passed := reports.Conclude(res.Requirements) == reports.Conformant
-	if len(res.Unseen) > 0 && res.Verdict == reports.Incomplete && passed {
-		return fmt.Sprintf("no successful answer of the %s was seen", strings.ReplaceAll(res.Unseen[0], "-", " "))
-	}
-	return "" // the reports name the first failure, or what could not be judged
+	return same // where it is empty, the reports name the first failure, or what could not be judged
 }
 
 // uniform describes a target that answers every request with one status, and the remedy.
@@ -295,22 +293,20 @@ func uniform(t *target.Target, statuses map[int]int) string {
 	if len(statuses) != 1 {
 		return ""
 	}
-	for status := range statuses {
-		always := fmt.Sprintf("every answer had status %d", status)
-		switch {
-		case status == http.StatusUnauthorized || status == http.StatusForbidden:
-			return always + ": check credentials and users"
-		case status == http.StatusTooManyRequests || status == http.StatusServiceUnavailable:
-			return always + ": check the target's rate limit and load"
-		case status >= 300 && status < 400:
-			return always + ": set target to the URL that it redirects to"
-		case status >= 500:
-			return always
-		}
-		return always + fmt.Sprintf(": check that %s is the base URL, with its path prefix; agentconform doctor looks for it",
-			t.Address())
+	status := slices.Collect(maps.Keys(statuses))[0]
+	always := fmt.Sprintf("every answer had status %d", status)
+	switch {
+	case status == http.StatusUnauthorized || status == http.StatusForbidden:
+		return always + ": check credentials and users"
+	case status == http.StatusTooManyRequests || status == http.StatusServiceUnavailable:
+		return always + ": check the target's rate limit and load"
+	case status >= 300 && status < 400:
+		return always + ": set target to the URL that it redirects to"
+	case status >= 500:
+		return always
 	}
-	return ""
+	return always + fmt.Sprintf(": check that %s is the base URL, with its path prefix; agentconform doctor looks for it",
+		t.Address())
 }
 
 // servedElsewhere says that nothing of the interface is served at the address of one half, where many requests were
