@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"slices"
 	"strings"
 	"time"
 
@@ -89,11 +88,11 @@ func (t *Target) CallerWith(key string) Caller {
 
 // Caller returns the caller that a sentence names. Where the configuration lacks it, the error skips the scenario.
 func (t *Target) Caller(name string) (Caller, error) {
-	hasNone := slices.Contains([]string{NoCredentials, anUnknownToken, anEmptyToken, anotherScheme}, name) // that is valid
 	key := map[string]string{TheUser: "users.0", TheOtherUser: "users.1", aStudioUser: studioKey}[name]
 	mistake, isNearMiss := tokenMistakes[name]
+	hasNone := key == "" && planesSchemes[name] == "" && !isNearMiss // that is valid, or almost
 	switch {
-	case t.AgentRefusal() != 0 && hasNone:
+	case hasNone && (t.AgentRefusal() != 0 || len(t.Config.Users) > 0):
 		return t.wrongCaller(name), nil
 	case len(t.Config.Users) == 0:
 		return Caller{}, outcome.Needs("users")
@@ -101,10 +100,8 @@ func (t *Target) Caller(name string) (Caller, error) {
 		return Caller{}, outcome.Needs(key)
 	case key != "":
 		return t.CallerWith(key), nil
-	case planesSchemes[name] != "":
-		return t.planesCaller(name)
 	case !isNearMiss:
-		return t.wrongCaller(name), nil
+		return t.planesCaller(name)
 	}
 	if wrong := t.present().Users[0].NearMiss(mistake); wrong != nil {
 		return Caller{name: name, Header: wrong}, nil
