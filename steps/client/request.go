@@ -50,19 +50,9 @@ func (r Request) URL() string {
 
 // Caller is who sends a request, as far as the configuration knows.
 type Caller struct {
-	Name string // key of the configuration that holds the credentials, such as users.0; or a name of ours
-	Kind CallerKind
+	Name    string // key of the configuration that holds the credentials, such as users.0; or a name of ours
+	Invalid bool   // the request has no credentials, or only the value that no target knows
 }
-
-// CallerKind tells callers apart by what their credentials are.
-type CallerKind int
-
-// The kinds of callers.
-const (
-	SomeCredentials    CallerKind = iota // that may be valid
-	NoCredentials                        // the request has no header that could carry any
-	UnknownCredentials                   // only the value that no target knows
-)
 
 // Answer is what came back. Body is with the interface's names for neutral words; the recorded exchange has it as it
 // was received.

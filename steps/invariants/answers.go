@@ -52,7 +52,7 @@ func sameID(a, b string) bool {
 // closed holds the routes of the interface shut for callers without credentials and for those with an unknown one
 // (section 5).
 func closed(t *tally, s *seen) {
-	if !s.ofInterface() || s.Caller.Kind == client.SomeCredentials {
+	if !s.ofInterface() || !s.Caller.Invalid {
 		return
 	}
 	t.judged++
@@ -67,7 +67,7 @@ func closed(t *tally, s *seen) {
 // contract may be refused for that.
 func refusals(status int, detail string) func(*tally, *seen) {
 	return func(t *tally, s *seen) {
-		if !s.ofInterface() || s.Caller.Kind == client.SomeCredentials || s.Wrong || s.Status/100 != 4 {
+		if !s.ofInterface() || !s.Caller.Invalid || s.Wrong || s.Status/100 != 4 {
 			return
 		}
 		t.judged++

@@ -1,7 +1,6 @@
 package invariants
 
 import (
-	"cmp"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -60,7 +59,7 @@ const credentialsOf = "the credentials"
 // of the first.
 func (r *isolation) leaked(t *tally, s *seen, what, key, value string) {
 	r.leaks[s.ID] = s.Op.ID
-	actual := fmt.Sprintf("%s of %s in an answer to %s", what, key, cmp.Or(s.Caller.Name, "a caller without credentials"))
+	actual := fmt.Sprintf("%s of %s in an answer to %s", what, key, s.Caller.Name)
 	if what != credentialsOf {
 		actual += ": " + value
 	}
@@ -124,11 +123,11 @@ func written(text string) string {
 }
 
 func (r *isolation) check(t *tally, s *seen) {
-	if s.Caller.Name == "" && s.Caller.Kind == client.SomeCredentials || s.Caller.Name != "" && !s.isUser() {
-		return // such as a studio user, who may see everything
-	}
-	if s.Caller.Name == "" && s.ok() {
-		return // that it was served at all is another invariant's concern
+	switch {
+	case !s.Caller.Invalid && !s.isUser(): // such as a studio user, who may see everything
+		return
+	case s.Caller.Invalid && s.ok(): // that it was served at all is another invariant's concern
+		return
 	}
 	r.checkPersons(t, s)
 	own := r.users[s.Caller.Name]

@@ -174,9 +174,9 @@ func (t *Target) ToControlPlane(who Asker, method, path string, body any) client
 func sender(header http.Header, name string, isUnknown bool) client.Caller {
 	switch {
 	case len(header) == 0:
-		return client.Caller{Kind: client.NoCredentials}
+		return client.Caller{Name: NoCredentials, Invalid: true}
 	case isUnknown:
-		return client.Caller{Kind: client.UnknownCredentials}
+		return client.Caller{Name: "a caller with unknown credentials", Invalid: true}
 	}
 	return client.Caller{Name: name}
 }
