@@ -201,8 +201,7 @@ func (c *Client) once(ctx context.Context, r Request) (*Answer, error) {
 	}
 	sent := time.Now()
 	a, err := c.send(ctx, r)
-	var failure *NoAnswer
-	if errors.As(err, &failure) && !errors.As(err, new(*NotNamed)) { // else nothing was sent
+	if failure, is := errors.AsType[*NoAnswer](err); is && !errors.As(err, new(*NotNamed)) { // else nothing was sent
 		c.Down.Failed(r, failure)
 		failure.ID = c.Observe(ctx, r, sent, nil, failure.Cause)
 	}
@@ -246,7 +245,7 @@ func (c *Client) newRequest(ctx context.Context, r Request) (*http.Request, erro
 func (c *Client) send(ctx context.Context, r Request) (*Answer, error) {
 	seen := &progress{}
 	a, err := c.sendOnce(ctx, r, seen)
-	if none := (*NoAnswer)(nil); errors.As(err, &none) && none.Closed && seen.reused.Load() && seen.unwritten.Load() {
+	if none, is := errors.AsType[*NoAnswer](err); is && none.Closed && seen.reused.Load() && seen.unwritten.Load() {
 		c.Close()
 		return c.sendOnce(ctx, r, &progress{})
 	}

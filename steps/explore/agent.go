@@ -112,8 +112,7 @@ func (s *agentSession) send(ctx context.Context, d *done) {
 		d.answer = common.Must(s.server.GetRun(ctx, who, &agent.GraphRun{ID: g.ID, Thread: t.Thread}))
 	case join:
 		a, err := s.server.Join(ctx, who, &agent.GraphRun{ID: g.ID, Thread: t.Thread, Order: g.Order})
-		var none *client.NoAnswer
-		if errors.As(err, &none) && none.Closed {
+		if none, is := errors.AsType[*client.NoAnswer](err); is && none.Closed {
 			err = nil // the join of a run that is rolled back meanwhile may end so
 		}
 		d.answer = common.Must(a, err)
