@@ -48,8 +48,8 @@ func (c *Config) Secrets() map[string]string {
 	})
 	add("proxy", ProxySecrets(c.Proxy)...)
 	eachString(reflect.ValueOf(c).Elem(), func(key, text string) {
-		for _, info := range userInfosIn(text) {
-			if key != "proxy" {
+		for _, found := range inURL.FindAllStringSubmatch(text, -1) {
+			if info := found[1]; key != "proxy" {
 				add(key+".userinfo", append(userInfo(info), "//"+info+"@")...)
 			}
 		}
@@ -150,15 +150,8 @@ func userInfo(info string) (all []string) {
 	return all
 }
 
+// inURL finds the user info of a URL in a text, as it is written.
 var inURL = regexp.MustCompile(`://([^/?# \t\r\n"'<>\\]+)@`)
-
-// userInfosIn are the parts of a text that are the user info of a URL, as they are written.
-func userInfosIn(text string) (all []string) {
-	for _, found := range inURL.FindAllStringSubmatch(text, -1) {
-		all = append(all, found[1])
-	}
-	return all
-}
 
 // longestJSON bounds a text in which strings are looked for, in bytes.
 const longestJSON = 64 << 10

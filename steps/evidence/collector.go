@@ -80,7 +80,7 @@ func (c *Collector) Observe(ctx context.Context, r client.Request, sent time.Tim
 	o.ID = len(c.exchanges)
 	o.Request, _ = c.bounded(r.Body)
 	if a != nil {
-		o.Answer, o.whole = c.bounded(a.Body)
+		o.Answer, o.Whole = c.bounded(a.Body)
 	}
 	for _, v := range against {
 		if !r.Wrong {

@@ -13,7 +13,6 @@ import (
 
 	"github.com/agentconform/agentconform/reports"
 	"github.com/agentconform/agentconform/spec"
-	"github.com/agentconform/agentconform/steps/client"
 )
 
 // enumPaths are the places of the interface's enumerations, by the side whose answers hold them.
@@ -50,26 +49,12 @@ func (c *Collector) enumsSeen() map[[2]string]bool {
 	return seen
 }
 
-// ErrorAnswers returns the answers of an operation with a status, as far as they were kept whole.
-func (c *Collector) ErrorAnswers(operation string, status int) (all []*client.Answer) {
-	isKept := func(o *Observation) bool {
-		return o.Op.ID == operation && o.Status == status && o.HasAnswer() && o.whole
-	}
-	for _, o := range c.which(isKept) {
-		all = append(all, o.AsAnswer())
-	}
-	return all
-}
-
-// Answered counts the answers to an operation that the contract has something to say about: not those that only asked
-// to come back later, and no server errors.
-func (c *Collector) Answered(operation string) int {
-	return len(c.which(func(o *Observation) bool { return o.Op.ID == operation && o.Status < 500 && o.HasAnswer() }))
-}
-
-// Succeeded counts the answers to an operation with a status of success.
-func (c *Collector) Succeeded(operation string) int {
-	return len(c.which(func(o *Observation) bool { return o.Op.ID == operation && o.Status/100 == 2 && o.HasAnswer() }))
+// Answers returns the answers to an operation with a status from one to before another, but for those that only ask to
+// come back later.
+func (c *Collector) Answers(operation string, from, before int) []Observation {
+	return c.which(func(o *Observation) bool {
+		return o.Op.ID == operation && from <= o.Status && o.Status < before && o.HasAnswer()
+	})
 }
 
 // Trusted counts the answers of a side to credentials of the configuration, by status. What is wrong with a request on

@@ -30,8 +30,8 @@ type Observation struct {
 	Trusted     bool // answered, and sent with credentials of the configuration; the answer does not only ask to wait
 	// Request and Answer are the bodies; of a large one, or one that comes late in a large run, the beginning.
 	Request, Answer string
+	Whole           bool // Answer is all of it
 
-	whole       bool // Answer is all of it
 	asked       Asked
 	passing     bool // the answer only asks to wait, or the target may not serve yet: no failure of the target
 	contentType string

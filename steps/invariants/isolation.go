@@ -39,10 +39,6 @@ type belongings struct {
 	sent  strings.Builder   // all request bodies: what a user has sent, the user may see
 }
 
-func newIsolation(t *target.Target) *isolation {
-	return &isolation{users: map[string]*belongings{}, known: personsOf(t), leaks: map[int]string{}}
-}
-
 // isTold tells whether what a scenario has found is a leak by the same operation, told as what it is.
 func (r *isolation) isTold(o Other, v outcome.Violation) bool {
 	isSame := func(f outcome.Violation) bool {
@@ -63,18 +59,13 @@ func (r *isolation) leaked(t *tally, s *seen, what, key, value string) {
 	if what != credentialsOf {
 		actual += ": " + value
 	}
-	t.violated(s, placeOf(s.answer, value), "an answer to one caller holds "+what+" of another user",
+	place := anyIndex.ReplaceAllString(evidence.PointerTo(s.answer, value), "/*")
+	t.violated(s, place, "an answer to one caller holds "+what+" of another user",
 		"nothing of another user", actual)
 }
 
-// anyIndex finds the indices in a JSON pointer.
+// anyIndex finds the indices in a JSON pointer: a leak has one place, whichever item of an array it is in.
 var anyIndex = regexp.MustCompile(`/\d+`)
-
-// placeOf is a JSON pointer to the first value that holds a text, whichever item of an array it is in; "" where none
-// does.
-func placeOf(value gjson.Result, text string) string {
-	return anyIndex.ReplaceAllString(evidence.PointerTo(value, text), "/*")
-}
 
 func (r *isolation) of(key string) *belongings {
 	if r.users[key] == nil {

@@ -45,8 +45,9 @@ type invariant struct {
 func (r *Record) all() map[string]*invariant {
 	const plane, agent = spec.ControlPlane, spec.AgentServer
 	c := r.target.Config
-	sent, leaks, rollbacks := newRevisions(c.Patience), newIsolation(r.target), newRollback()
-	follows := newFollow(sent)
+	sent := newRevisions(c.Patience)
+	follows, rollbacks := newFollow(sent), &rollback{posted: map[idAt]*posted{}}
+	leaks := &isolation{users: map[string]*belongings{}, known: personsOf(r.target), leaks: map[int]string{}}
 	rules := map[string]*invariant{
 		`each answer of the control plane has the id of its request`: {
 			side: plane, check: sameIDs, toldBy: "CP-GET-1 CP-REV-1 CP-CREATE-* CP-UPDATE-* CP-POLL-*"},

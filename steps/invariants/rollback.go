@@ -34,8 +34,6 @@ type gone struct {
 	after    time.Time // the new run had completed
 }
 
-func newRollback() *rollback { return &rollback{posted: map[idAt]*posted{}} }
-
 // waits finds how long a run of the conformance graph is told to stay in progress.
 var waits = regexp.MustCompile(`\bwait(?:-after-write)?=(\d+)`)
 
