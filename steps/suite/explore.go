@@ -158,7 +158,7 @@ func (r *run) addFailure(f *explore.Failure) {
 	v.Hint = "the sequence: " + strings.Join(told, "; ")
 	v.Summary = fmt.Sprintf("after %s: expected %s, got %s", reports.Count(len(f.Operations), "operation"), v.Expected,
 		v.Actual)
-	found := &verdict{Outcome: f.Outcome, step: len(s.Steps) - 1, sentence: told[len(told)-1]}
+	found := &verdict{Outcome: f.Outcome, step: len(s.Steps) - 1}
 	r.verdicts[s.Key()] = found
 	r.selected = slices.Insert(r.selected, at, s)
 	if f.Judged > 1 {

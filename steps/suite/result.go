@@ -109,7 +109,7 @@ func (r *run) scenario(s *features.Scenario) reports.Scenario {
 		switch {
 		case i < v.step:
 			scenario.Steps[i].Verdict = reports.Passed
-		case i == v.step && v.sentence != "":
+		case i == v.step:
 			scenario.Steps[i].Verdict = v.Verdict
 		}
 	}
@@ -155,7 +155,7 @@ func (r *run) addFindings(res *reports.Result, order []int) {
 			continue
 		}
 		for _, found := range v.Violations {
-			f := r.finding(s, v.sentence, found)
+			f := r.finding(s, v, found)
 			r.seenAgain(&f, s, v)
 			if at, twice := known[f.ID]; twice {
 				same := &res.Findings[at]
@@ -178,14 +178,14 @@ func (r *run) seenAgain(f *reports.Finding, s *features.Scenario, first *verdict
 	}
 	f.Judged, f.Seen = 2, 1
 	if slices.ContainsFunc(v.Violations, func(found outcome.Violation) bool {
-		return r.finding(s, v.sentence, found).ID == f.ID
+		return r.finding(s, v, found).ID == f.ID
 	}) {
 		f.Seen = 2
 	}
 }
 
-func (r *run) finding(s *features.Scenario, sentence string, v outcome.Violation) reports.Finding {
-	text := r.target.Redact.Text
+func (r *run) finding(s *features.Scenario, of *verdict, v outcome.Violation) reports.Finding {
+	text, sentence := r.target.Redact.Text, s.Steps[of.step].Text
 	expected, actual := outcome.CutAround(text(v.Expected), r.target.Redact.Excerpt(v.Actual))
 	f := reports.Finding{
 		Requirement: s.Requirement.ID, Summary: text(v.Summary), Step: sentence, Scenario: s.Key(), Expected: expected,
