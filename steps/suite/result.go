@@ -2,6 +2,7 @@ package suite
 
 import (
 	"cmp"
+	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
@@ -22,8 +23,8 @@ import (
 )
 
 // result collects what the run observed, in the order of the features, and how long it took to remove what was created.
-func (r *run) result(removal time.Duration) *reports.Result {
-	c, text := r.target.Config, r.target.Redact.Text
+func (r *run) result(ctx context.Context, removal time.Duration) *reports.Result {
+	c, text, stopped := r.target.Config, r.target.Redact.Text, r.stoppedBy(ctx)
 	rejecting, rejected := r.blockRejected()
 	wrongWords := r.blockUnknownWords()
 	res := &reports.Result{
@@ -34,7 +35,7 @@ func (r *run) result(removal time.Duration) *reports.Result {
 			Implementation: safe.Copy(c.Implementation, text), // its home page may be a URL with a password
 			Rejecting:      rejecting, Connection: c.Connection(), Supports: c.Supports},
 		Run: reports.Run{ID: r.target.RunID, Seed: r.Seed, StartedAt: r.start.UTC().Truncate(time.Millisecond),
-			DurationMS: time.Since(r.start).Milliseconds(), Stopped: text(r.stopped), ReadOnly: c.ReadOnly,
+			DurationMS: time.Since(r.start).Milliseconds(), Stopped: text(stopped), ReadOnly: c.ReadOnly,
 			Command:   r.target.Redact.Command("agentconform", r.Arguments...),
 			Arguments: safe.Copy(r.Arguments, text), Strict: slices.Contains(r.FailOn, "should"),
 			FailOn: strings.Join(r.FailOn, " or "), Whole: r.RequireWhole},
@@ -48,7 +49,7 @@ func (r *run) result(removal time.Duration) *reports.Result {
 		res.Requirements = append(res.Requirements, r.requirement(scenarios[0].Requirement, scenarios))
 	}
 	explain(res, r.Catalogue)
-	if removal >= time.Second || r.stopped != "" {
+	if removal >= time.Second || stopped != "" {
 		res.Run.RemovalMS = removal.Milliseconds()
 	}
 	res.Counts.Cases = len(r.selected)

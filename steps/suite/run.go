@@ -82,7 +82,6 @@ type run struct {
 	// What kept the run from judging all that was selected:
 	unreachable string // why no request was answered
 	cut         bool   // the context ended before all that sends requests was judged
-	stopped     string // what ended the run before all was judged; "" where nothing did
 
 	mu       sync.Mutex
 	verdicts map[string]*verdict // by scenario
@@ -145,7 +144,6 @@ func Run(ctx context.Context, o Options) (*reports.Result, error) {
 	if err := r.execute(judging, phases[2]); err != nil {
 		return nil, err
 	}
-	r.stopped = r.stoppedBy(ctx)
 	stop()
 	r.maker.Wait()
 	ended := time.Now()
@@ -154,7 +152,7 @@ func Run(ctx context.Context, o Options) (*reports.Result, error) {
 	} else {
 		r.clean(ctx)
 	}
-	return r.result(time.Since(ended)), nil
+	return r.result(ctx, time.Since(ended)), nil
 }
 
 func newRun(ctx context.Context, o Options) (*run, error) {
