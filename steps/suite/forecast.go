@@ -60,7 +60,7 @@ func (f *Forecast) leftOut(s *features.Scenario) *outcome.Outcome {
 	c, chosen, profile := f.config, f.selection.Profiles, s.Requirement.Profile
 	ofAgent, unclaimed := profile == features.AgentServer, features.Claims(c.Supports).Lacks(s.Requirement)
 	switch {
-	case f.selection.skips(s.Requirement):
+	case matchesAny(f.selection.Skip, s.Requirement.ID):
 		return outcome.Skipped(reports.NotSelected, "--skip", "not selected: skipped with --skip")
 	case len(chosen) > 0 && !slices.Contains(chosen, profile):
 		return outcome.Skipped(reports.NotSelected, "--profile", "not selected: the run is limited to --profile %s",
