@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/tidwall/gjson"
 
@@ -14,6 +13,7 @@ import (
 	"github.com/agentconform/agentconform/steps/client"
 	"github.com/agentconform/agentconform/steps/config"
 	"github.com/agentconform/agentconform/steps/plane"
+	"github.com/agentconform/agentconform/steps/suite"
 	"github.com/agentconform/agentconform/steps/target"
 )
 
@@ -33,7 +33,7 @@ func Discover(ctx context.Context, c *config.Config, tell func(string)) (d *conf
 		return nil, nil, err
 	}
 	defer t.Close() //nolint:errcheck // there is no ledger
-	x := &examiner{Examination: &Examination{}, target: t, plane: plane.New(t, nil, time.Time{})}
+	x := newExaminer(t, nil, suite.Options{})
 	d = config.NewDraft()
 	asks := &discoverer{x, d, tell}
 	tell("asking " + strings.Join(c.Addresses(), " and ") + ", with the credentials and without")
