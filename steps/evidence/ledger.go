@@ -134,9 +134,11 @@ func (l *Ledger) write(e reports.LedgerEntry) error {
 	return nil
 }
 
-// Left returns what the run has created and has not removed.
-func (l *Ledger) Left(kind string) []reports.LedgerEntry {
-	return slices.DeleteFunc(l.Entries(), func(e reports.LedgerEntry) bool { return e.Kind != kind || e.Removed })
+// Left returns what of the kinds the run has created and has not removed.
+func (l *Ledger) Left(kinds ...string) []reports.LedgerEntry {
+	return slices.DeleteFunc(l.Entries(), func(e reports.LedgerEntry) bool {
+		return e.Removed || !slices.Contains(kinds, e.Kind)
+	})
 }
 
 // Entries returns what was noted, by creator and kind.

@@ -147,11 +147,7 @@ func Run(ctx context.Context, o Options) (*reports.Result, error) {
 	stop()
 	r.maker.Wait()
 	ended := time.Now()
-	if r.Keep {
-		r.keep("--keep was given")
-	} else {
-		r.clean(ctx)
-	}
+	r.clean(ctx)
 	return r.result(ctx, time.Since(ended)), nil
 }
 
