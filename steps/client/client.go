@@ -101,7 +101,8 @@ func (c *Client) Do(ctx context.Context, r Request) (*Answer, error) {
 			leave()
 			return a, nil
 		}
-		granted, all := attempt < maxAttempts && wait <= maxWait, a.Status == http.StatusTooManyRequests
+		granted := attempt < maxAttempts && wait <= maxWait
+		all := a.Status == http.StatusTooManyRequests
 		if granted && all {
 			granted = c.hold(g, a.Sent, wait)
 		} else if granted {
@@ -264,7 +265,9 @@ func (c *Client) sendOnce(ofRun context.Context, r Request, seen *progress) (*An
 	a := &Answer{Request: r, Sent: time.Now()}
 	response, err := follow(c.Transport, request)
 	if err == nil {
-		a.Status, a.Header, a.TLS = response.StatusCode, headersOf(response.Header), response.TLS
+		a.Status = response.StatusCode
+		a.Header = headersOf(response.Header)
+		a.TLS = response.TLS
 		if response.Request != request {
 			a.Forwarded = response.Request.URL.String()
 		}

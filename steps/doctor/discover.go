@@ -213,7 +213,8 @@ func (d *discoverer) askAgent(ctx context.Context) {
 	unknown := d.listing(d.target.UnknownCaller(), d.target.Searches())
 	d.sendAll(ctx, unknown)
 	call := d.listed.request.Method + " " + d.listed.request.Path
-	how, seen := map[bool]string{false: "get", true: "search"}, "no list of threads"
+	how := map[bool]string{false: "get", true: "search"}
+	seen := "no list of threads"
 	if lists(d.listed.answer) {
 		seen = "a list of threads"
 	}

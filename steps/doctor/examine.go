@@ -215,7 +215,8 @@ func (x *examiner) examineAgent(ctx context.Context, probes []*probe) {
 			return
 		}
 	}
-	call, wanted := nobody.called()+" without credentials: ", x.target.Config.Agent.RejectedStatus
+	call := nobody.called() + " without credentials: "
+	wanted := x.target.Config.Agent.RejectedStatus
 	a, remedy := nobody.answer, ""
 	switch {
 	case a == nil:

@@ -149,7 +149,8 @@ func (x *examiner) unanswered(p *probe, key string) (found, remedy string) {
 	if via := x.target.Config.Connection(); via != nil {
 		socket = via.Sockets[at]
 	}
-	found, remedy = x.target.Redact.Excerpt(none.Cause), "start the target, or correct "+key
+	found = x.target.Redact.Excerpt(none.Cause)
+	remedy = "start the target, or correct " + key
 	if none.Stage != client.StageHTTP {
 		found = string(none.Stage) + ": " + found
 	}

@@ -142,7 +142,8 @@ func (s *agentSession) startRun(ctx context.Context, d done, who target.Caller, 
 // awaitEnd reads the state, and each run that may be in progress, until a history explains them or all had their
 // time: a while after their joins were answered. A run that has written all is over when its join is answered.
 func (s *agentSession) awaitEnd(ctx context.Context, d *done, t *thread) {
-	may, limit := t.inProgress(), time.Now().Add(s.target.Config.Timeouts.Run)
+	may := t.inProgress()
+	limit := time.Now().Add(s.target.Config.Timeouts.Run)
 	var joins []*agent.Joining
 	for _, id := range may {
 		limit = limit.Add(s.runs[id].Order.Hold)

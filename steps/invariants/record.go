@@ -46,7 +46,8 @@ func (r *Record) all() map[string]*invariant {
 	const plane, agent = spec.ControlPlane, spec.AgentServer
 	c := r.target.Config
 	sent := newRevisions(c.Patience)
-	follows, rollbacks := newFollow(sent), &rollback{posted: map[idAt]*posted{}}
+	follows := newFollow(sent)
+	rollbacks := &rollback{posted: map[idAt]*posted{}}
 	leaks := &isolation{users: map[string]*belongings{}, known: personsOf(r.target), leaks: map[int]string{}}
 	rules := map[string]*invariant{
 		`each answer of the control plane has the id of its request`: {

@@ -72,7 +72,8 @@ func (r *run) execute(ctx context.Context, scenarios []*features.Scenario) error
 // an answer in vain, is judged once only.
 func (r *run) judgeAgain(ctx context.Context, scenarios []*features.Scenario) error {
 	failed := slices.DeleteFunc(slices.Clone(scenarios), func(s *features.Scenario) bool {
-		v, ofAgent := r.verdicts[s.Key()], s.Requirement.Profile == features.AgentServer
+		v := r.verdicts[s.Key()]
+		ofAgent := s.Requirement.Profile == features.AgentServer
 		return v.Verdict != reports.Failed || s.Terms.Creates() || writes(s) && !ofAgent ||
 			v.took >= r.target.Config.Timeouts.Request
 	})

@@ -57,8 +57,10 @@ func (f *Forecast) Lacking(s *features.Scenario) []*outcome.Outcome {
 }
 
 func (f *Forecast) leftOut(s *features.Scenario) *outcome.Outcome {
-	c, chosen, profile := f.config, f.selection.Profiles, s.Requirement.Profile
-	ofAgent, unclaimed := profile == features.AgentServer, features.Claims(c.Supports).Lacks(s.Requirement)
+	c, chosen := f.config, f.selection.Profiles
+	profile := s.Requirement.Profile
+	ofAgent := profile == features.AgentServer
+	unclaimed := features.Claims(c.Supports).Lacks(s.Requirement)
 	switch {
 	case matchesAny(f.selection.Skip, s.Requirement.ID):
 		return outcome.Skipped(reports.NotSelected, "--skip", "not selected: skipped with --skip")

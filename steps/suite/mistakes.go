@@ -95,7 +95,8 @@ func rejection(t *target.Target, side spec.Side, status int) (keys []string, why
 	var remedies []string
 	switch {
 	case side == spec.ControlPlane:
-		who, remedies = "the target", []string{t.Sent("credentials", c.Credentials)}
+		who = "the target"
+		remedies = []string{t.Sent("credentials", c.Credentials)}
 		for _, each := range t.Given(target.Preferred(c.Credentials)) {
 			keys = append(keys, "credentials."+each.Key)
 		}
@@ -167,7 +168,8 @@ func (r *run) doubtfulWords(seen *evidence.Words, s *features.Scenario, v outcom
 func aboutWords(t *target.Target, seen *evidence.Words, names []string) string {
 	var texts []string
 	for _, name := range names {
-		as, format := t.Client.Words.OnWire(name), "the target never showed %[2]q: correct vocabulary.%[1]s"
+		as := t.Client.Words.OnWire(name)
+		format := "the target never showed %[2]q: correct vocabulary.%[1]s"
 		if slices.Contains(seen.Unchanged(), name) {
 			format = "the target uses %[1]q and never %[2]q: remove or correct vocabulary.%[1]s"
 		}

@@ -24,7 +24,8 @@ import (
 
 // result collects what the run observed, in the order of the features, and how long it took to remove what was created.
 func (r *run) result(ctx context.Context, removal time.Duration) *reports.Result {
-	c, text, stopped := r.target.Config, r.target.Redact.Text, r.stoppedBy(ctx)
+	c, text := r.target.Config, r.target.Redact.Text
+	stopped := r.stoppedBy(ctx)
 	rejecting, rejected := r.blockRejected()
 	wrongWords := r.blockUnknownWords()
 	res := &reports.Result{
@@ -54,7 +55,9 @@ func (r *run) result(ctx context.Context, removal time.Duration) *reports.Result
 	}
 	res.Counts.Cases = len(r.selected)
 	granted, refused, long := r.target.Client.Waited()
-	res.Counts.Throttled, res.Counts.NotWaited, res.Counts.WaitedMS = granted, refused, long.Milliseconds()
+	res.Counts.Throttled = granted
+	res.Counts.NotWaited = refused
+	res.Counts.WaitedMS = long.Milliseconds()
 	res.Counts.Explored = r.explored
 	order := r.target.Collector.Order()
 	r.addFindings(res, order)
@@ -90,12 +93,16 @@ func (r *run) reportSuiteErrors(res *reports.Result) {
 // requirement is what the run has learned of a requirement: the worst of its scenarios.
 func (r *run) requirement(of *features.Requirement, scenarios []*features.Scenario) reports.Requirement {
 	q := of.InResult()
-	q.Binding, q.Claimed = r.binding(of), features.Claims(r.target.Config.Supports).Promised(of)
+	q.Binding = r.binding(of)
+	q.Claimed = features.Claims(r.target.Config.Supports).Promised(of)
 	for i, s := range scenarios {
 		scenario := r.scenario(s)
 		q.Scenarios = append(q.Scenarios, scenario)
 		if i == 0 || reports.Worse(q.Verdict, scenario.Verdict) != q.Verdict {
-			q.Verdict, q.Reason, q.Skip, q.BlockedBy = scenario.Verdict, scenario.Reason, scenario.Skip, scenario.BlockedBy
+			q.Verdict = scenario.Verdict
+			q.Reason = scenario.Reason
+			q.Skip = scenario.Skip
+			q.BlockedBy = scenario.BlockedBy
 		}
 	}
 	return q
@@ -104,8 +111,11 @@ func (r *run) requirement(of *features.Requirement, scenarios []*features.Scenar
 func (r *run) scenario(s *features.Scenario) reports.Scenario {
 	v, name := r.verdicts[s.Key()], s.Key()+" "+s.Name
 	scenario := s.InResult()
-	scenario.Verdict, scenario.Reason, scenario.Skip = v.Verdict, r.target.Redact.Excerpt(v.Reason), v.Skip
-	scenario.BlockedBy, scenario.DurationMS = r.blockers(v.Outcome), v.took.Milliseconds()
+	scenario.Verdict = v.Verdict
+	scenario.Reason = r.target.Redact.Excerpt(v.Reason)
+	scenario.Skip = v.Skip
+	scenario.BlockedBy = r.blockers(v.Outcome)
+	scenario.DurationMS = v.took.Milliseconds()
 	for i := range scenario.Steps {
 		switch {
 		case i < v.step:
@@ -114,7 +124,8 @@ func (r *run) scenario(s *features.Scenario) reports.Scenario {
 			scenario.Steps[i].Verdict = v.Verdict
 		}
 	}
-	scenario.Exchanges, scenario.Fixtures = evidence.IDs(r.target.Collector.SentBy(name)), r.maker.Uses(name)
+	scenario.Exchanges = evidence.IDs(r.target.Collector.SentBy(name))
+	scenario.Fixtures = r.maker.Uses(name)
 	return scenario
 }
 
@@ -161,11 +172,13 @@ func (r *run) addFindings(res *reports.Result, order []int) {
 			if at, twice := known[f.ID]; twice {
 				same := &res.Findings[at]
 				same.Count += f.Count
-				same.Judged, same.Seen = max(same.Judged, f.Judged), max(same.Seen, f.Seen)
+				same.Judged = max(same.Judged, f.Judged)
+				same.Seen = max(same.Seen, f.Seen)
 				continue
 			}
 			known[f.ID] = len(res.Findings)
-			f.Exchanges, f.Compared = r.chain(s, found, all), r.comparison(found.Compared, order)
+			f.Exchanges = r.chain(s, found, all)
+			f.Compared = r.comparison(found.Compared, order)
 			res.Findings = append(res.Findings, f)
 		}
 	}

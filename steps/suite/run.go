@@ -163,7 +163,8 @@ func newRun(ctx context.Context, o Options) (*run, error) {
 	if o.Concurrency <= 0 {
 		o.Concurrency = DefaultConcurrency
 	}
-	o.Seed, o.ID = cmp.Or(o.Seed, time.Now().UnixNano()%1_000_000+1), cmp.Or(o.ID, uuid.NewString()[:8])
+	o.Seed = cmp.Or(o.Seed, time.Now().UnixNano()%1_000_000+1)
+	o.ID = cmp.Or(o.ID, uuid.NewString()[:8])
 	if every := o.Config.Every(); every > 0 { // who waits long for the rate loses races with the runs that it has started
 		o.Concurrency = max(min(o.Concurrency, int(time.Second/(2*every))), 1)
 	}

@@ -133,7 +133,8 @@ func (t *Target) Credentials(who Asker) http.Header {
 // accepted in its place. A near miss of the key is sent with what the valid key is sent with, so that it is the key for
 // which it is refused.
 func (t *Target) wrongCredential(scheme, kind string) http.Header {
-	of, tenant, h := t.ofScheme(scheme), t.ofScheme(SchemeTenantID), http.Header{}
+	of, tenant := t.ofScheme(scheme), t.ofScheme(SchemeTenantID)
+	h := http.Header{}
 	value, isNone := wrongValues[kind]
 	if !isNone {
 		value = mistakes[kind].In(of.value)

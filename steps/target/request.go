@@ -29,7 +29,9 @@ func routeOf(c *config.Config) (client.Route, error) {
 	}
 	route := client.Route{TLS: secure}
 	if via := c.Connection(); via != nil {
-		route.Hosts, route.Resolve, route.Sockets = via.Hosts, via.Resolve, via.Sockets
+		route.Hosts = via.Hosts
+		route.Resolve = via.Resolve
+		route.Sockets = via.Sockets
 	}
 	if c.Proxy != "" {
 		proxy, err := url.Parse(c.Proxy)
