@@ -90,13 +90,11 @@ func (r *run) explorer(ctx context.Context, profile string) (*explore.Explorer, 
 		return v != nil && (v.Verdict == reports.Passed || v.Verdict == reports.Failed) &&
 			s.Requirement.Profile == profile && (!ofPlane || s.Terms.Creates() || len(r.forecast.shared(s)) > 0)
 	}
-	switch {
-	case ofOther, r.automatic() && (isExpensive || !r.Select.all(profile)):
+	switch isServed := slices.ContainsFunc(r.selected, served); {
+	case ofOther, r.automatic() && (isExpensive || !r.Select.all(profile)), !isServed && r.ExploreCase == nil:
 		return nil, nil
-	case !slices.ContainsFunc(r.selected, served) && r.ExploreCase != nil:
+	case !isServed:
 		return nil, errors.New("no requirement was judged that uses it: select one with --only")
-	case !slices.ContainsFunc(r.selected, served):
-		return nil, nil
 	case ofPlane && r.ExploreCase == nil && c.MaxDeployments == 0 && !client.OnThisMachine(address):
 		return nil, errors.New("it creates deployments on another machine: set max_deployments to how many a run may create")
 	case !ofPlane && r.ExploreCase == nil && r.told("AS-RUN-5"):
