@@ -63,7 +63,8 @@ func (r *Redactor) Add(secrets map[string]string) {
 }
 
 func redactionsOf(secrets map[string]string, common []string) *redactions {
-	own, r := map[string]string{}, &redactions{secrets: secrets, shapes: map[string]string{}}
+	own := map[string]string{}
+	r := &redactions{secrets: secrets, shapes: map[string]string{}}
 	r.names = distinct(slices.Collect(maps.Values(secrets)))
 	for secret, name := range secrets {
 		userInfo := strings.HasPrefix(secret, "//") && strings.HasSuffix(secret, "@")
@@ -79,7 +80,8 @@ func redactionsOf(secrets map[string]string, common []string) *redactions {
 		}
 	}
 	pairs := pairsOf(r.shapes)
-	r.replacer, r.own = strings.NewReplacer(pairs...), strings.NewReplacer(pairsOf(own)...)
+	r.replacer = strings.NewReplacer(pairs...)
+	r.own = strings.NewReplacer(pairsOf(own)...)
 	r.recorder = strings.NewReplacer(append(pairs, "$AGENTCONFORM_", "$_AGENTCONFORM_",
 		"${AGENTCONFORM_", "$_{AGENTCONFORM_")...)
 	return r
@@ -144,7 +146,8 @@ func (r *Redactor) trace(isIn func(shape string, length int) bool) (longest int)
 // values come from the configuration alone, so each that holds a secret is such a place; in a body it is the values of
 // a deployment's own secrets ({"secrets": [{"name", "value"}]}). A secret in any other place was sent by the target.
 func (r *Redactor) Request(header http.Header, body []byte) reports.Message {
-	known, m := r.known.Load(), reports.Message{Headers: map[string][]string{}}
+	known := r.known.Load()
+	m := reports.Message{Headers: map[string][]string{}}
 	for _, name := range slices.Sorted(maps.Keys(header)) {
 		holds := false
 		for _, v := range header[name] {

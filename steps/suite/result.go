@@ -353,15 +353,17 @@ func (r *run) unseen(res *reports.Result) (halves []string) {
 
 // unlocking is the missing key of the configuration that a successful answer of a half needs; may be empty.
 func unlocking(t *target.Target, half string) string {
-	switch {
-	case half == features.ControlPlane && !t.Config.HasCredentials():
-		return "credentials.api_key"
-	case half == features.ControlPlane && t.Config.ReadOnly:
-		return "existing.deployment"
-	case half == features.ControlPlane && len(t.Config.Create.Body) == 0:
-		return "create.body"
+	switch c := t.Config; {
 	case half == features.AgentServer && t.AgentRefusal() != 0:
 		return "users"
+	case half == features.AgentServer:
+		return ""
+	case !c.HasCredentials():
+		return "credentials.api_key"
+	case c.ReadOnly:
+		return "existing.deployment"
+	case len(c.Create.Body) == 0:
+		return "create.body"
 	}
 	return ""
 }
