@@ -227,11 +227,10 @@ func (r *run) stoppedBy(ctx context.Context) string {
 	if ctx.Err() == nil || !slices.ContainsFunc(slices.Collect(maps.Values(r.verdicts)), isNotJudged) {
 		return ""
 	}
-	var s *Stopped
-	if cause := context.Cause(ctx); !errors.As(cause, &s) {
-		return cause.Error()
+	if s, is := errors.AsType[*Stopped](context.Cause(ctx)); is {
+		return s.By
 	}
-	return s.By
+	return context.Cause(ctx).Error()
 }
 
 // phasesOf separates the scenarios in the order in which they are run: most, then those tagged @last, then those that

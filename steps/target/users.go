@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 
@@ -75,15 +76,14 @@ func (t *Target) UserKeys() (keys []string) {
 // CallerWith returns the caller whose credentials the key of the configuration holds, as they are now. Where the
 // configuration has no such key, that is the caller without credentials.
 func (t *Target) CallerWith(key string) Caller {
-	for i := range t.Config.Users {
-		if key == fmt.Sprintf("users.%d", i) {
-			return Caller{name: key, Key: key, Header: t.present().Users[i].Header(), User: &t.Config.Users[i]}
-		}
-	}
-	if key == studioKey {
+	switch at := slices.Index(t.UserKeys(), key); {
+	case at < 0:
+		return Caller{name: NoCredentials}
+	case key == studioKey:
 		return Caller{name: aStudioUser, Key: key, Header: config.HeaderOf(t.present().Agent.StudioHeaders)}
+	default:
+		return Caller{name: key, Key: key, Header: t.present().Users[at].Header(), User: &t.Config.Users[at]}
 	}
-	return Caller{name: NoCredentials}
 }
 
 // Caller returns the caller that a sentence names. Where the configuration lacks it, the error skips the scenario.
