@@ -173,31 +173,27 @@ func (c *Collector) valuesOf(parameter string, all []Observation) []string {
 	return slices.Sorted(maps.Keys(values))
 }
 
+// statusCoverage counts the answers to an operation by status, and lists the declared statuses that none had.
 func statusCoverage(op spec.Operation, all []Observation) (list []reports.StatusCoverage, total int) {
-	declared := map[string]bool{}
-	for _, status := range op.Statuses {
-		declared[status] = true
-	}
-	came, counts := map[string]bool{}, map[reports.StatusCoverage]int{}
+	unseen := slices.DeleteFunc(slices.Clone(op.Statuses), func(declared string) bool { return declared == "default" })
+	counts := map[reports.StatusCoverage]int{}
 	for _, o := range all {
 		if o.Status == 0 {
 			continue
 		}
 		status := strconv.Itoa(o.Status)
-		class := status[:1] + "XX"
-		came[status], came[class] = true, true
+		isIt := func(declared string) bool { return declared == status || declared == status[:1]+"XX" }
+		unseen = slices.DeleteFunc(unseen, isIt)
 		total++
 		counts[reports.StatusCoverage{Operation: op.ID, Status: status, ContentType: o.contentType,
-			Declared: declared[status] || declared[class]}]++
+			Declared: slices.ContainsFunc(op.Statuses, isIt)}]++
 	}
 	for each, count := range counts {
 		each.Count = count
 		list = append(list, each)
 	}
-	for status := range declared {
-		if !came[status] && status != "default" {
-			list = append(list, reports.StatusCoverage{Operation: op.ID, Status: status, Declared: true})
-		}
+	for _, status := range unseen {
+		list = append(list, reports.StatusCoverage{Operation: op.ID, Status: status, Declared: true})
 	}
 	slices.SortFunc(list, func(a, b reports.StatusCoverage) int {
 		return cmp.Or(strings.Compare(a.Status, b.Status), strings.Compare(a.ContentType, b.ContentType))
