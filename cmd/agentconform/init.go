@@ -104,7 +104,7 @@ func (f *initFlags) unwritten(err error) error {
 }
 
 // tell says what was written, and what to do next.
-func (f *initFlags) tell(draft *config.Draft, problems []doctor.Check, s streams) {
+func (f *initFlags) tell(draft config.Draft, problems []doctor.Check, s streams) {
 	set, open := draft.Count()
 	file, arguments := safe.Line(f.file), ""
 	if f.file != config.DefaultFile {

@@ -20,14 +20,14 @@ import (
 // discoverer fills in a draft.
 type discoverer struct {
 	*examiner
-	*config.Draft
+	config.Draft
 	tell func(step string)
 }
 
 // Discover asks the addresses of a configuration what they can, with the credentials in it, and drafts a configuration.
 // It only reads, and tells each step before it is taken. The problems say why an address gave no usable answer; what
 // depends on it is left as comments. The error is that of the context, or of the route.
-func Discover(ctx context.Context, c *config.Config, tell func(string)) (d *config.Draft, problems []Check, err error) {
+func Discover(ctx context.Context, c *config.Config, tell func(string)) (d config.Draft, problems []Check, err error) {
 	t, err := target.New(target.Options{Config: c, Concurrency: requestsAtOnce})
 	if err != nil {
 		return nil, nil, err
