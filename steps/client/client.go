@@ -80,7 +80,8 @@ func (c *Client) Do(ctx context.Context, r Request) (*Answer, error) {
 		}
 	}
 	if why := unusable(r); why != "" {
-		r.Base, r.Path = safe.Cut(r.Base, maxAddress/8), safe.Cut(r.Path, maxAddress/8)
+		r.Base = safe.Cut(r.Base, maxAddress/8)
+		r.Path = safe.Cut(r.Path, maxAddress/8)
 		return nil, &NoAnswer{Request: r, Cause: why, Closed: true}
 	}
 	g := c.gateOf(r.Base)
@@ -134,7 +135,8 @@ func (c *Client) enter(ctx context.Context, g *gate, r Request) (queued time.Dur
 		}
 	}()
 	if !r.Waits && ctx.Value(togetherKey{}) == nil {
-		came, races := time.Now(), urgencyOf(ctx).Load() == int32(RunInProgress)
+		came := time.Now()
+		races := urgencyOf(ctx).Load() == int32(RunInProgress)
 		if leave, err = c.InFlight.Enter(ctx, 1); err != nil {
 			return 0, leave, err
 		}

@@ -57,7 +57,8 @@ func (p *progress) noAnswer(r Request, err error) *NoAnswer {
 		}
 	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, syscall.ECONNRESET),
 		errors.Is(err, syscall.EPIPE), isReset(err):
-		n.Cause, n.Closed = "the connection was closed before the answer was complete", true
+		n.Cause = "the connection was closed before the answer was complete"
+		n.Closed = true
 	case began:
 		n.Cause, n.Closed = "the answer is not HTTP: "+err.Error(), true
 	default:

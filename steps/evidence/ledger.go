@@ -177,7 +177,9 @@ func (l *Ledger) note(e Left) {
 	name := nameOf(e.LedgerEntry)
 	if at, known := l.place[name]; known {
 		same := &l.entries[at]
-		same.Removed, same.Reason, same.Unremovable = e.Removed, e.Reason, e.Unremovable
+		same.Removed = e.Removed
+		same.Reason = e.Reason
+		same.Unremovable = e.Unremovable
 	} else if !e.Removed {
 		l.entries, l.place[name] = append(l.entries, e), len(l.entries)
 	}

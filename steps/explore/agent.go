@@ -97,7 +97,9 @@ func (s *agentSession) applies(o Operation, group []Operation) bool {
 }
 
 func (s *agentSession) send(ctx context.Context, d *done) {
-	who, t, g := s.callers[d.Caller], s.threads[d.Object], s.runs[d.Number]
+	who := s.callers[d.Caller]
+	t := s.threads[d.Object]
+	g := s.runs[d.Number]
 	switch d.Verb {
 	case create:
 		made := common.Must(s.server.CreateThread(ctx, who, nil))
