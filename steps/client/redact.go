@@ -152,7 +152,7 @@ func (r *Redactor) Request(header http.Header, body []byte) reports.Message {
 		holds := false
 		for _, v := range header[name] {
 			at := known.own.Replace(v)
-			if at == v || plainHeader(name) {
+			if at == v || slices.Contains(plainHeaders, name) {
 				m.Headers[name] = append(m.Headers[name], r.Record(v))
 				continue
 			}
@@ -194,11 +194,9 @@ func secretValues(body []byte) (all []gjson.Result) {
 	return all
 }
 
-// plainHeader tells whether the suite sends the same values of a header whatever the configuration is.
-func plainHeader(name string) bool {
-	return slices.Contains([]string{"Accept", "Content-Type", "Origin", "Access-Control-Request-Method",
-		"Access-Control-Request-Headers"}, name)
-}
+// plainHeaders are those of which the suite sends the same values whatever the configuration is.
+var plainHeaders = []string{"Accept", "Content-Type", "Origin", "Access-Control-Request-Method",
+	"Access-Control-Request-Headers"}
 
 // ShortestSpelled is the least length in bytes of a secret that is looked for everywhere, in all spellings.
 const ShortestSpelled = 12

@@ -138,8 +138,9 @@ func (r *revisions) staysDeployed(t *tally, s *seen) {
 		return
 	}
 	for id, revision := range shownIn(s) {
-		at, status := r.of(id).deployed, revision.Get("status").Str
-		if at.IsZero() || !plane.IsKnown(strings.ToUpper(status)) || !s.Sent.After(at) || !r.isLatest(id, s.Ended) {
+		at, by, status := r.of(id).deployed, r.of(id).by, revision.Get("status").Str
+		isLatest := r.sure(by) && !r.changedBetween(by.deployment, by.ended, s.Ended)
+		if at.IsZero() || !plane.IsKnown(strings.ToUpper(status)) || !s.Sent.After(at) || !isLatest {
 			continue
 		}
 		if !plane.IsDeployed(status) && !s.Sent.After(at.Add(r.patience)) { // it may show what was before
@@ -151,10 +152,4 @@ func (r *revisions) staysDeployed(t *tally, s *seen) {
 				"DEPLOYED", status)
 		}
 	}
-}
-
-// isLatest tells whether a revision of this run was certainly the latest of its deployment until then.
-func (r *revisions) isLatest(id string, until time.Time) bool {
-	by := r.of(id).by
-	return r.sure(by) && !r.changedBetween(by.deployment, by.ended, until)
 }
