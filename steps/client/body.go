@@ -28,8 +28,8 @@ const MaxBody = 8 << 20
 
 // large is the size of a body above which it is read, decoded and judged alone: a smaller one has too few JSON values
 // to take much memory, however many are judged at once. Of a text that is larger, scenarios get the length and digest:
-// they hold answers as long as they run, and two long texts are equal if these are. Of a large body that is no JSON they
-// get as much.
+// they hold answers as long as they run, and two long texts are equal if these are. Of a large body that is no JSON
+// they get as much.
 const large = 48 << 10
 
 // errSilent says that no answer came in time.

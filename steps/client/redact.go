@@ -87,8 +87,8 @@ func redactionsOf(secrets map[string]string, common []string) *redactions {
 	return r
 }
 
-// pairsOf are shapes, each with its name, in the order in which they are replaced: one that contains another is replaced
-// whole.
+// pairsOf are shapes, each with its name, in the order in which they are replaced: one that contains another is
+// replaced whole.
 func pairsOf(names map[string]string) (pairs []string) {
 	longestFirst := func(a, b string) int { return cmp.Or(len(b)-len(a), strings.Compare(a, b)) }
 	for _, shape := range slices.SortedFunc(maps.Keys(names), longestFirst) {

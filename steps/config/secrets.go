@@ -301,8 +301,8 @@ func (u User) NearMiss(m Mistake) http.Header {
 	return wrong
 }
 
-// shown is what must not be shown of a credential with the mistake, all of it or what it has of the right one, and how a
-// shell writes that with the variable of the right one; a value inside base64 has a variable of its own.
+// shown is what must not be shown of a credential with the mistake, all of it or what it has of the right one, and how
+// a shell writes that with the variable of the right one; a value inside base64 has a variable of its own.
 func (m Mistake) shown(key, value string) (wrong, name string) {
 	if !inside(key, "credentials") && !inside(key, "users") {
 		return "", ""

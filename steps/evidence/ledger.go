@@ -57,7 +57,7 @@ func ContinueLedger(path string) (*Ledger, error) {
 	return openLedger(path, "", "", func(Left) bool { return true })
 }
 
-// CheckLedger refuses a file that [OpenLedger] would refuse, and changes nothing. A folder that cannot be made has none.
+// CheckLedger refuses what [OpenLedger] would refuse, and changes nothing. A folder that cannot be made has none.
 func CheckLedger(path string) error {
 	_, err := keptOf(path, func(Left) bool { return true })
 	if errors.Is(err, syscall.ENOTDIR) {

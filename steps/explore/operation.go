@@ -75,8 +75,8 @@ func listOf(one string) *regexp.Regexp {
 	return regexp.MustCompile(`^(?:` + one + `)(?: and (?:` + one + `))*$`)
 }
 
-// Of returns those operations of a sequence that are sent to a half of the interface. One that is sent meanwhile is sent
-// beside those of its half that it was beside.
+// Of returns those operations of a sequence that are sent to a half of the interface. One that is sent meanwhile is
+// sent beside those of its half that it was beside.
 func Of(profile string, all []Operation) (own []Operation) {
 	isBeside := false
 	for _, o := range all {
