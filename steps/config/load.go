@@ -53,14 +53,13 @@ func Load(s Sources) (*Config, error) {
 			l.set(key, value)
 		}
 	}
-	if len(l.found) > 0 { // what else is wrong may follow from it
-		return nil, told(l.found)
+	if len(l.found) == 0 { // else what is wrong may follow from it
+		l.found = c.complete()
+		for _, e := range l.found {
+			e.Source = l.placeOf(e.Key)
+		}
 	}
-	mistakes := c.complete()
-	for _, e := range mistakes {
-		e.Source = l.placeOf(e.Key)
-	}
-	if err := told(mistakes); err != nil {
+	if err := told(l.found); err != nil {
 		return nil, err
 	}
 	return &c, nil

@@ -36,10 +36,8 @@ func (s Selection) Apply(c *features.Catalogue) ([]*features.Scenario, error) {
 	if err != nil {
 		return nil, fmt.Errorf("--tags %q: %w", s.Tags, err)
 	}
-	if err := errors.Join(checkIDs(c, "--only", s.Only), checkIDs(c, "--skip", s.Skip)); err != nil {
-		return nil, err
-	}
-	if err := checkProfiles(s.Profiles); err != nil {
+	wrong := []error{checkIDs(c, "--only", s.Only), checkIDs(c, "--skip", s.Skip), checkProfiles(s.Profiles)}
+	if err := errors.Join(wrong...); err != nil {
 		return nil, err
 	}
 	var selected []*features.Scenario
