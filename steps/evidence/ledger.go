@@ -250,13 +250,10 @@ func parseLedger(path string, content []byte) (left []Left, damaged []Damaged, e
 	if !readable && len(damaged) > 0 {
 		return nil, nil, fmt.Errorf("%s:%d is not a ledger entry; %s", path, damaged[0].Line, anotherFile)
 	}
-	isGone := func(e Left) bool { return e.Removed || !isRemovable(e.LedgerEntry) }
+	isGone := func(e Left) bool { // or cannot be removed by itself, or it is not known where
+		return e.Removed || e.Kind != Deployment && (e.Kind != Thread || e.Address == "")
+	}
 	return slices.DeleteFunc(read.all(), isGone), damaged, nil
-}
-
-// isRemovable tells whether a client can remove an entry. Where it is not known where a thread is, nothing is sent.
-func isRemovable(e reports.LedgerEntry) bool {
-	return e.Kind == Deployment || e.Kind == Thread && e.Address != ""
 }
 
 // parseEntry reads a line. Its ids become segments of paths, and must be able to.

@@ -128,8 +128,8 @@ func (s *agentSession) send(ctx context.Context, d *done) {
 
 // startRun starts a run: one of the owner in its turn, and any other at once, since it is to be refused.
 func (s *agentSession) startRun(ctx context.Context, d done, who target.Caller, t *thread) *agent.GraphRun {
-	order := agent.Order{Waits: d.waits()}
-	if d.rolls() {
+	order := agent.Order{Waits: d.Verb == startWaiting || d.Verb == rollWaiting}
+	if d.Verb == rollBack || d.Verb == rollWaiting {
 		order.Strategy = agent.RollbackStrategy
 	}
 	if d.Verb == startUnknown {

@@ -90,10 +90,6 @@ func Of(profile string, all []Operation) (own []Operation) {
 	return own
 }
 
-// rolls tells whether the operation starts a run with rollback, and waits whether one that waits.
-func (o Operation) rolls() bool { return o.Verb == rollBack || o.Verb == rollWaiting }
-func (o Operation) waits() bool { return o.Verb == startWaiting || o.Verb == rollWaiting }
-
 func (o Operation) String() string {
 	text := objectName.ReplaceAllString(o.Verb, "${1} "+string(rune('A'+o.Object)))
 	text = callers[o.Caller] + " " + numberName.ReplaceAllString(text, "${1} "+strconv.Itoa(o.Number))
