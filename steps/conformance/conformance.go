@@ -264,14 +264,11 @@ func (r *run) conclude() {
 	}
 }
 
-// module is the path of this module, as go.mod has it.
-const module = "github.com/agentconform/agentconform"
-
 // version is that of this module in the build of the test.
 func version() string {
 	if info, known := debug.ReadBuildInfo(); known {
 		for _, m := range info.Deps {
-			if m.Path == module {
+			if m.Path == "github.com/agentconform/agentconform" { // as go.mod has it
 				return m.Version
 			}
 		}
