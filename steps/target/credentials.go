@@ -34,12 +34,10 @@ func IsScheme(who Asker) bool {
 	return slices.Contains([]Asker{SchemeAPIKey, SchemeTenantID, SchemeBearer}, who)
 }
 
-// wrongKey is a key that no target accepts. It is not a secret, and reports show it.
-const wrongKey = "agentconform-unknown-key"
-
 // wrongValues are the values of wrong credentials, by kind. They stand alone: beside a valid one they are not judged.
-// Whitespace around a value is not part of it, so most targets see an empty one.
-var wrongValues = map[string]string{"unknown": wrongKey, "empty": "", "whitespace": "   "}
+// No target accepts the unknown one, which is not a secret: reports show it. Whitespace around a value is not part of
+// it, so most targets see an empty one.
+var wrongValues = map[string]string{"unknown": "agentconform-unknown-key", "empty": "", "whitespace": "   "}
 
 // mistakes are those in near misses of a credential, as the sentences name them.
 var mistakes = map[string]config.Mistake{"one character too long": config.OneMore, "in another case": config.OtherCase,
