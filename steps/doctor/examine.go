@@ -138,7 +138,8 @@ func (x *examiner) examineExisting(ctx context.Context) {
 		len(c.Create.Body) > 0 {
 		return
 	}
-	found, missing := x.plane.Existing.Deployments(), x.plane.Existing.Readable(1)
+	found := x.plane.Existing.Deployments()
+	missing := x.plane.Existing.Readable(1)
 	switch {
 	case c.Existing.Deployment != "" && missing != nil:
 		x.add(Noted, "existing.deployment", missing.Error(), "")
