@@ -95,7 +95,7 @@ func (f *initFlags) unwritten(err error) error {
 }
 
 // tell says what was written, and what to do next.
-func (f *initFlags) tell(c *cobra.Command, draft *config.Draft, problems []doctor.Check) {
+func (f *initFlags) tell(c *cobra.Command, draft config.Draft, problems []doctor.Check) {
 	set, open := draft.Count()
 	file, arguments := safe.Line(f.file), ""
 	if f.file != config.DefaultFile {

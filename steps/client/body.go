@@ -27,7 +27,9 @@ import (
 const MaxBody = 8 << 20
 
 // large is the size of a body above which it is read, decoded and judged alone: a smaller one has too few JSON values
-// to take much memory, however many are judged at once.
+// to take much memory, however many are judged at once. Of a text that is larger, scenarios get the length and digest:
+// they hold answers as long as they run, and two long texts are equal if these are. Of a large body that is no JSON
+// they get as much.
 const large = 48 << 10
 
 // errSilent says that no answer came in time.
@@ -67,30 +69,26 @@ func (c *Client) leavePlace(a *Answer) {
 	}
 }
 
-// keptText is the size of a text, in bytes, above which scenarios get its length and digest: they hold answers as
-// long as they run, and two long texts are equal if these are. Of a large body that is no JSON they get as much.
-const keptText = 48 << 10
-
 // shorten lets go of what nothing is looked up in. The exchange was recorded and judged whole.
 func (a *Answer) shorten() {
-	a.Body = shortened(a.Body, a.kind)
+	a.Body = shortened(a.Body, a.IsJSON())
 	if a.Received != nil {
-		a.Received = shortened(a.Received, a.kind)
+		a.Received = shortened(a.Received, a.IsJSON())
 	}
 }
 
-func shortened(body []byte, k kind) []byte {
+func shortened(body []byte, isJSON bool) []byte {
 	if len(body) <= large {
 		return body
 	}
-	if k != isJSON {
-		return bytes.Clone(body[:keptText])
+	if !isJSON {
+		return bytes.Clone(body[:large])
 	}
 	var compact, short bytes.Buffer
 	_ = json.Compact(&compact, body) // it is JSON
 	for rest := compact.Bytes(); len(rest) > 0; {
 		n := lengthOfFirst(rest)
-		if n <= keptText {
+		if n <= large {
 			short.Write(rest[:n])
 		} else {
 			begin := beginning(bytes.Trim(rest[:n], `"`))
@@ -126,24 +124,8 @@ func lengthOfFirst(part []byte) int {
 	}
 }
 
-// kind is what a body is.
-type kind int
-
-const (
-	unknown kind = iota // not looked at yet
-	isJSON              // one JSON text within the bounds
-	noJSON
-)
-
 // IsJSON tells whether a body is one JSON text within the bounds of [Answer.IsJSON].
-func IsJSON(body []byte) bool { return kindOf(body) == isJSON }
-
-func kindOf(body []byte) kind {
-	if spec.Bounded(body) && json.Valid(body) {
-		return isJSON
-	}
-	return noJSON
-}
+func IsJSON(body []byte) bool { return spec.Bounded(body) && json.Valid(body) }
 
 // Values yields all values within an object or an array, each before what is within it, with the names and indices on
 // the way to it. They are valid until the next one.

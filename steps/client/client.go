@@ -80,7 +80,8 @@ func (c *Client) Do(ctx context.Context, r Request) (*Answer, error) {
 		}
 	}
 	if why := unusable(r); why != "" {
-		r.Base, r.Path = safe.Cut(r.Base, maxAddress/8), safe.Cut(r.Path, maxAddress/8)
+		r.Base = safe.Cut(r.Base, maxAddress/8)
+		r.Path = safe.Cut(r.Path, maxAddress/8)
 		return nil, &NoAnswer{Request: r, Cause: why, Closed: true}
 	}
 	g := c.gateOf(r.Base)
@@ -101,7 +102,8 @@ func (c *Client) Do(ctx context.Context, r Request) (*Answer, error) {
 			leave()
 			return a, nil
 		}
-		granted, all := attempt < maxAttempts && wait <= maxWait, a.Status == http.StatusTooManyRequests
+		granted := attempt < maxAttempts && wait <= maxWait
+		all := a.Status == http.StatusTooManyRequests
 		if granted && all {
 			granted = c.hold(g, a.Sent, wait)
 		} else if granted {
@@ -133,7 +135,8 @@ func (c *Client) enter(ctx context.Context, g *gate, r Request) (queued time.Dur
 		}
 	}()
 	if !r.Waits && ctx.Value(togetherKey{}) == nil {
-		came, races := time.Now(), urgencyOf(ctx).Load() == int32(RunInProgress)
+		came := time.Now()
+		races := urgencyOf(ctx).Load() == int32(RunInProgress)
 		if leave, err = c.InFlight.Enter(ctx, 1); err != nil {
 			return 0, leave, err
 		}
@@ -201,8 +204,7 @@ func (c *Client) once(ctx context.Context, r Request) (*Answer, error) {
 	}
 	sent := time.Now()
 	a, err := c.send(ctx, r)
-	var failure *NoAnswer
-	if errors.As(err, &failure) && !errors.As(err, new(*NotNamed)) { // else nothing was sent
+	if failure, is := errors.AsType[*NoAnswer](err); is && !errors.As(err, new(*NotNamed)) { // else nothing was sent
 		c.Down.Failed(r, failure)
 		failure.ID = c.Observe(ctx, r, sent, nil, failure.Cause)
 	}
@@ -219,8 +221,8 @@ func (c *Client) once(ctx context.Context, r Request) (*Answer, error) {
 
 // translate spells the body of an answer as the interface does, and keeps what was received.
 func (c *Client) translate(a *Answer) {
-	a.kind = kindOf(a.Body)
-	if len(c.Words) > 0 && a.kind == isJSON {
+	isJSON := IsJSON(a.Body)
+	if a.isJSON = &isJSON; len(c.Words) > 0 && isJSON {
 		a.Received = a.Body
 		a.Body = c.Words.FromTarget(a.Request.Side, a.Body)
 	}
@@ -246,7 +248,7 @@ func (c *Client) newRequest(ctx context.Context, r Request) (*http.Request, erro
 func (c *Client) send(ctx context.Context, r Request) (*Answer, error) {
 	seen := &progress{}
 	a, err := c.sendOnce(ctx, r, seen)
-	if none := (*NoAnswer)(nil); errors.As(err, &none) && none.Closed && seen.reused.Load() && seen.unwritten.Load() {
+	if none, is := errors.AsType[*NoAnswer](err); is && none.Closed && seen.reused.Load() && seen.unwritten.Load() {
 		c.Close()
 		return c.sendOnce(ctx, r, &progress{})
 	}
@@ -265,7 +267,9 @@ func (c *Client) sendOnce(ofRun context.Context, r Request, seen *progress) (*An
 	a := &Answer{Request: r, Sent: time.Now()}
 	response, err := follow(c.Transport, request)
 	if err == nil {
-		a.Status, a.Header, a.TLS = response.StatusCode, headersOf(response.Header), response.TLS
+		a.Status = response.StatusCode
+		a.Header = headersOf(response.Header)
+		a.TLS = response.TLS
 		if response.Request != request {
 			a.Forwarded = response.Request.URL.String()
 		}

@@ -39,7 +39,8 @@ func (p *progress) noAnswer(r Request, err error) *NoAnswer {
 			n.Remedy = "write user name and password into the URL of proxy"
 		}
 	case failed && (op.Op == "proxyconnect" || op.Op == "socks connect"):
-		n.Cause, n.Stage = "cannot connect to the proxy: "+dialCause(op.Err), StageProxy
+		n.Cause = "cannot connect to the proxy: " + dialCause(op.Err)
+		n.Stage = StageProxy
 		n.Remedy = "start the proxy, or correct proxy (without that key: HTTP_PROXY and HTTPS_PROXY)"
 	case failed && op.Op == "dial":
 		n.Cause, n.Stage = dialCause(op.Err), StageTCP
@@ -56,7 +57,8 @@ func (p *progress) noAnswer(r Request, err error) *NoAnswer {
 		}
 	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, syscall.ECONNRESET),
 		errors.Is(err, syscall.EPIPE), isReset(err):
-		n.Cause, n.Closed = "the connection was closed before the answer was complete", true
+		n.Cause = "the connection was closed before the answer was complete"
+		n.Closed = true
 	case began:
 		n.Cause, n.Closed = "the answer is not HTTP: "+err.Error(), true
 	default:

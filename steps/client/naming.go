@@ -229,6 +229,12 @@ func placeOf(ip netip.Addr) place {
 	return public
 }
 
+// OnThisMachine tells whether an address is on the loopback interface, by what is written.
+func OnThisMachine(address string) bool {
+	at, _ := placeOfHost(hostOf(address))
+	return at == loopback
+}
+
 // placeOfHost is where a host is by what is written, before anything is known of the addresses to which a name leads.
 func placeOfHost(host string) (at place, written bool) {
 	if ip, err := netip.ParseAddr(host); err == nil {

@@ -19,6 +19,7 @@ import (
 	"github.com/tidwall/gjson"
 
 	"github.com/agentconform/agentconform/reports"
+	"github.com/agentconform/agentconform/reports/safe"
 )
 
 // Redactor replaces secrets by the names under which reports show them. It may be used by many goroutines.
@@ -62,7 +63,8 @@ func (r *Redactor) Add(secrets map[string]string) {
 }
 
 func redactionsOf(secrets map[string]string, common []string) *redactions {
-	own, r := map[string]string{}, &redactions{secrets: secrets, shapes: map[string]string{}}
+	own := map[string]string{}
+	r := &redactions{secrets: secrets, shapes: map[string]string{}}
 	r.names = distinct(slices.Collect(maps.Values(secrets)))
 	for secret, name := range secrets {
 		userInfo := strings.HasPrefix(secret, "//") && strings.HasSuffix(secret, "@")
@@ -78,14 +80,15 @@ func redactionsOf(secrets map[string]string, common []string) *redactions {
 		}
 	}
 	pairs := pairsOf(r.shapes)
-	r.replacer, r.own = strings.NewReplacer(pairs...), strings.NewReplacer(pairsOf(own)...)
+	r.replacer = strings.NewReplacer(pairs...)
+	r.own = strings.NewReplacer(pairsOf(own)...)
 	r.recorder = strings.NewReplacer(append(pairs, "$AGENTCONFORM_", "$_AGENTCONFORM_",
 		"${AGENTCONFORM_", "$_{AGENTCONFORM_")...)
 	return r
 }
 
-// pairsOf are shapes, each with its name, in the order in which they are replaced: one that contains another is replaced
-// whole.
+// pairsOf are shapes, each with its name, in the order in which they are replaced: one that contains another is
+// replaced whole.
 func pairsOf(names map[string]string) (pairs []string) {
 	longestFirst := func(a, b string) int { return cmp.Or(len(b)-len(a), strings.Compare(a, b)) }
 	for _, shape := range slices.SortedFunc(maps.Keys(names), longestFirst) {
@@ -143,12 +146,13 @@ func (r *Redactor) trace(isIn func(shape string, length int) bool) (longest int)
 // values come from the configuration alone, so each that holds a secret is such a place; in a body it is the values of
 // a deployment's own secrets ({"secrets": [{"name", "value"}]}). A secret in any other place was sent by the target.
 func (r *Redactor) Request(header http.Header, body []byte) reports.Message {
-	known, m := r.known.Load(), reports.Message{Headers: map[string][]string{}}
+	known := r.known.Load()
+	m := reports.Message{Headers: map[string][]string{}}
 	for _, name := range slices.Sorted(maps.Keys(header)) {
 		holds := false
 		for _, v := range header[name] {
 			at := known.own.Replace(v)
-			if at == v || plainHeader(name) {
+			if at == v || slices.Contains(plainHeaders, name) {
 				m.Headers[name] = append(m.Headers[name], r.Record(v))
 				continue
 			}
@@ -190,11 +194,9 @@ func secretValues(body []byte) (all []gjson.Result) {
 	return all
 }
 
-// plainHeader tells whether the suite sends the same values of a header whatever the configuration is.
-func plainHeader(name string) bool {
-	return slices.Contains([]string{"Accept", "Content-Type", "Origin", "Access-Control-Request-Method",
-		"Access-Control-Request-Headers"}, name)
-}
+// plainHeaders are those of which the suite sends the same values whatever the configuration is.
+var plainHeaders = []string{"Accept", "Content-Type", "Origin", "Access-Control-Request-Method",
+	"Access-Control-Request-Headers"}
 
 // ShortestSpelled is the least length in bytes of a secret that is looked for everywhere, in all spellings.
 const ShortestSpelled = 12
@@ -268,4 +270,88 @@ func ascii(s string) string {
 		}
 	}
 	return b.String()
+}
+
+// Curl returns a shell line that sends the recorded request again. Secrets appear as the variables that hold them,
+// which the shell expands at the recorded places only. Via says how the target was reached; it may be nil.
+func (r *Redactor) Curl(method, url string, m reports.Message, via *reports.Connection) string {
+	var b strings.Builder
+	b.WriteString("curl -sS -i")
+	arguments, address := via.Curl(url)
+	for _, word := range arguments {
+		b.WriteString(" " + word)
+	}
+	if method != "GET" {
+		b.WriteString(" -X " + method)
+	}
+	for _, header := range m.SortedHeaders() {
+		name, value := header[0], header[1]
+		text, spans := name+": "+value, [][2]int(nil)
+		if value == "" { // "Name:" would make curl leave the header out
+			text = name + ";"
+		} else if slices.Contains(m.Secrets, reports.SecretPlace{Header: name}) {
+			spans = [][2]int{{len(text) - len(value), len(text)}}
+		}
+		b.WriteString(" -H " + r.word(text, spans...))
+	}
+	if m.Body != "" {
+		b.WriteString(" --data-raw " + r.word(m.Body, m.SecretSpans()...))
+	}
+	b.WriteString(" " + r.word(address))
+	return b.String()
+}
+
+// Command returns a shell line that starts the program with the arguments. Secrets in them appear as the variables that
+// hold them, which the shell expands.
+func (r *Redactor) Command(program string, arguments ...string) string {
+	line := program
+	for _, argument := range arguments {
+		text := r.Text(argument)
+		word := reports.ShellWord(text)
+		if word != text {
+			word = r.word(text, [2]int{0, len(text)})
+		}
+		line += " " + word
+	}
+	return line
+}
+
+// word makes one word of the text for a POSIX shell, in which nothing is expanded but the names of secrets within the
+// spans.
+func (r *Redactor) word(text string, spans ...[2]int) string {
+	var b strings.Builder
+	quoted := 0
+	quote := func(to int) {
+		if to > quoted {
+			b.WriteString(safe.ShellWord(text[quoted:to]))
+		}
+		quoted = to
+	}
+	for _, span := range spans {
+		for at := max(span[0], quoted); at < span[1]; at++ {
+			if name := r.nameAt(text[at:span[1]]); name != "" {
+				quote(at)
+				b.WriteString(`"` + name + `"`)
+				quoted = at + len(name)
+				at = quoted - 1
+			}
+		}
+	}
+	if quote(len(text)); b.Len() == 0 {
+		return "''"
+	}
+	return b.String()
+}
+
+// nameAt is the longest name of a secret that a text begins with, "" where there is none.
+func (r *Redactor) nameAt(text string) (longest string) {
+	if !strings.HasPrefix(text, "$") {
+		return ""
+	}
+	for _, name := range r.known.Load().names { // in their order: of those that begin alike the longest is last
+		if strings.HasPrefix(text, name) {
+			longest = name
+		}
+	}
+	return longest
 }

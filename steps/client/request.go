@@ -50,19 +50,9 @@ func (r Request) URL() string {
 
 // Caller is who sends a request, as far as the configuration knows.
 type Caller struct {
-	Name string // key of the configuration that holds the credentials, such as users.0; or a name of ours
-	Kind CallerKind
+	Name    string // key of the configuration that holds the credentials, such as users.0; or a name of ours
+	Invalid bool   // the request has no credentials, or only the value that no target knows
 }
-
-// CallerKind tells callers apart by what their credentials are.
-type CallerKind int
-
-// The kinds of callers.
-const (
-	SomeCredentials    CallerKind = iota // that may be valid
-	NoCredentials                        // the request has no header that could carry any
-	UnknownCredentials                   // only the value that no target knows
-)
 
 // Answer is what came back. Body is with the interface's names for neutral words; the recorded exchange has it as it
 // was received.
@@ -80,7 +70,7 @@ type Answer struct {
 	TLS       *tls.ConnectionState // of the connection; nil over http
 	Forwarded string               // the address that answered, where a redirect on the same host was followed
 
-	kind   kind          // of the body
+	isJSON *bool         // what IsJSON returns; nil: it was not looked at yet
 	alone  bool          // has the place of a large body
 	waited time.Duration // for it
 }
@@ -105,10 +95,10 @@ func (a *Answer) Refused() bool { return a.Status >= 400 && a.Status < 500 }
 // IsJSON tells whether the body is one JSON text of bounded depth and with a bounded number of values. GJSON's check
 // recurses without a limit: a hostile body would crash the process.
 func (a *Answer) IsJSON() bool {
-	if a.kind == unknown {
-		return kindOf(a.Body) == isJSON
+	if a.isJSON != nil {
+		return *a.isJSON
 	}
-	return a.kind == isJSON
+	return IsJSON(a.Body)
 }
 
 // IsArray tells whether the body is a JSON array.

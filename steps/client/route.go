@@ -152,7 +152,8 @@ func (r *Route) transport(concurrency int, proxies *sync.Map, ofHosts, ofProxy *
 		if err != nil {
 			return nil, err
 		}
-		secure, protocols := transport.TLSClientConfig.Clone(), []string{"h2", "http/1.1"}
+		secure := transport.TLSClientConfig.Clone()
+		protocols := []string{"h2", "http/1.1"}
 		if _, is := proxies.Load(strings.ToLower(address)); is {
 			secure, protocols = ofProxy.Clone(), protocols[1:]
 		}

@@ -51,7 +51,11 @@ func DefineClosing(r *Definitions, scene *Scene, t *target.Target) {
 }
 
 func (w *closing) aListAnsweredWith(status int) error {
-	w.answers = w.target.Collector.ErrorAnswers("list-revisions", status)
+	for _, o := range w.target.Collector.Answers("list-revisions", status, status+1) {
+		if o.Whole {
+			w.answers = append(w.answers, o.AsAnswer())
+		}
+	}
 	if len(w.answers) == 0 {
 		return outcome.Inconclusive("no list of revisions was answered with %d in this run", status)
 	}
@@ -94,7 +98,7 @@ func (w *closing) anAnswerSeen(operation string) error {
 	case calls[operation] != "" && operation != used:
 		return outcome.Inapplicable("a second endpoint that lists threads",
 			"%s is not tested: threads are listed with %s", calls[operation], calls[used])
-	case w.target.Collector.Answered(operation) == 0:
+	case len(w.target.Collector.Answers(operation, 100, 500)) == 0:
 		return outcome.Inconclusive("%s was not answered in this run, or only with status 5xx", operation)
 	}
 	return nil
@@ -102,7 +106,7 @@ func (w *closing) anAnswerSeen(operation string) error {
 
 // aStatusSeen needs a revision of this run: what others have deployed shows nothing of the way there.
 func (w *closing) aStatusSeen() error {
-	if w.operation = "get-revision"; w.target.Collector.Succeeded(w.operation) == 0 {
+	if w.operation = "get-revision"; len(w.target.Collector.Answers(w.operation, 200, 300)) == 0 {
 		return outcome.Inconclusive("no GET of a revision was answered with 200 in this run")
 	}
 	return nil

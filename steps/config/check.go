@@ -1,6 +1,7 @@
 package config
 
 import (
+	"cmp"
 	"fmt"
 	"os"
 	"reflect"
@@ -17,30 +18,30 @@ import (
 
 var durationType = reflect.TypeFor[time.Duration]()
 
-// form is what a value of a type looks like: for the page of keys, as a remedy, and in YAML.
-type form struct {
-	name, words string
-	kind        yaml.Kind
-}
+// form is what a value of a type looks like: for the page of keys, as a remedy, and in JSON.
+type form struct{ name, words, json string }
+
+// kinds are those of the YAML nodes of JSON types; all others are scalars.
+var kinds = map[string]yaml.Kind{"object": yaml.MappingNode, "array": yaml.SequenceNode}
 
 func formOf(t reflect.Type) form {
 	switch {
 	case t == durationType:
-		return form{"duration", `a duration above zero, such as "10s" or "5m"`, yaml.ScalarNode}
+		return form{"duration", `a duration above zero, such as "10s" or "5m"`, "string"}
 	case t.Kind() == reflect.Struct:
-		return form{"group of keys", "the keys " + strings.Join(keysOf(t), ", "), yaml.MappingNode}
+		return form{"group of keys", "the keys " + strings.Join(keysOf(t), ", "), "object"}
 	case t.Kind() == reflect.Slice:
-		return form{"list", "a list", yaml.SequenceNode}
+		return form{"list", "a list", "array"}
 	case t.Kind() == reflect.Map && t.Elem().Kind() == reflect.String:
-		return form{"mapping of strings", "keys with values", yaml.MappingNode}
+		return form{"mapping of strings", "keys with values", "object"}
 	case t.Kind() == reflect.Map:
-		return form{"mapping", "keys with values", yaml.MappingNode}
+		return form{"mapping", "keys with values", "object"}
 	case t.Kind() == reflect.Int:
-		return form{"integer", "an integer of 0 or above", yaml.ScalarNode}
+		return form{"integer", "an integer of 0 or above", "integer"}
 	case t.Kind() == reflect.Bool:
-		return form{"true or false", "true or false", yaml.ScalarNode}
+		return form{"true or false", "true or false", "boolean"}
 	}
-	return form{"string", "a string", yaml.ScalarNode}
+	return form{"string", "a string", "string"}
 }
 
 // isValid tells whether a scalar is a value of a type.
@@ -76,7 +77,7 @@ func (l *loader) check(at **yaml.Node, t reflect.Type, key string) {
 	switch {
 	case n.Tag == "!!null":
 		return
-	case n.Kind != wanted.kind:
+	case n.Kind != cmp.Or(kinds[wanted.json], yaml.ScalarNode):
 		found := map[yaml.Kind]string{yaml.MappingNode: "is a group of keys", yaml.SequenceNode: "is a list",
 			yaml.ScalarNode: "is a single value"}[n.Kind] // which is not shown: it may be a secret
 		l.mistaken(key, l.at(n), found, "use "+wanted.words)

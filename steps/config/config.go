@@ -17,8 +17,8 @@ import (
 )
 
 // Config is everything a run knows of its target. The YAML keys are the struct's tags; the environment variable of
-// a key is AGENTCONFORM_ and the key in capitals, nested keys joined with "_". What each key is for, keys.yaml says, and
-// from it docs/configuration.md.
+// a key is AGENTCONFORM_ and the key in capitals, nested keys joined with "_". What each key is for, keys.yaml says,
+// and from it docs/configuration.md.
 type Config struct {
 	Target      string `yaml:"target"`       // base address of the control plane ({base_url})
 	AgentTarget string `yaml:"agent_target"` // that of a deployed agent server ({deployment_url})

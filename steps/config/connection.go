@@ -32,6 +32,14 @@ func Origin(address string) string {
 	return ""
 }
 
+// Header is the header with which the user asks.
+func (u User) Header() http.Header {
+	if len(u.Headers) > 0 {
+		return HeaderOf(u.Headers)
+	}
+	return http.Header{"Authorization": {"Bearer " + u.Token}}
+}
+
 // HeaderOf is a header with the values of a configuration.
 func HeaderOf(values map[string]string) http.Header {
 	h := http.Header{}

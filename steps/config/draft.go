@@ -14,9 +14,7 @@ import (
 // Draft is a configuration file that is being written for a new target: keys with values, and keys that are left as
 // comments, each with how its value was learned or what to put there. It never holds a secret: keys of credentials are
 // only ever suggested.
-type Draft struct {
-	lines map[string]draftLine
-}
+type Draft map[string]draftLine
 
 type draftLine struct {
 	value any // the keys below where it is nil
@@ -25,8 +23,8 @@ type draftLine struct {
 }
 
 // NewDraft returns a draft that suggests each key for which the table of keys has an example.
-func NewDraft() *Draft {
-	d := &Draft{lines: map[string]draftLine{}}
+func NewDraft() Draft {
+	d := Draft{}
 	for key, known := range keys {
 		if known.Example != nil {
 			d.Suggest(key, known.Example)
@@ -36,37 +34,37 @@ func NewDraft() *Draft {
 }
 
 // Set gives a key a value, with how it was learned: one line for each, of text that is safe to show.
-func (d *Draft) Set(key string, value any, how ...string) { d.lines[key] = draftLine{value, true, how} }
+func (d Draft) Set(key string, value any, how ...string) { d[key] = draftLine{value, true, how} }
 
 // Suggest leaves a key as a comment with an example, and says what to put there. Where it is nil, the example is that
 // of the table of keys.
-func (d *Draft) Suggest(key string, example any, what ...string) {
+func (d Draft) Suggest(key string, example any, what ...string) {
 	if example == nil {
 		example = keys[key].Example
 	}
-	d.lines[key] = draftLine{example, false, what}
+	d[key] = draftLine{example, false, what}
 }
 
 // Remove leaves out keys, and those below them.
-func (d *Draft) Remove(groups ...string) {
-	maps.DeleteFunc(d.lines, func(key string, _ draftLine) bool {
+func (d Draft) Remove(groups ...string) {
+	maps.DeleteFunc(d, func(key string, _ draftLine) bool {
 		return slices.ContainsFunc(groups, func(group string) bool { return inside(key, group) })
 	})
 }
 
 // Count returns how many keys have values, and how many are left as comments.
-func (d *Draft) Count() (set, open int) {
-	for _, line := range d.lines {
+func (d Draft) Count() (set, open int) {
+	for _, line := range d {
 		if line.set {
 			set++
 		}
 	}
-	return set, len(d.lines) - set
+	return set, len(d) - set
 }
 
 // YAML writes the configuration as a file that Load reads, with what each key is for. It holds the credentials.
 func (c *Config) YAML() []byte {
-	d := &Draft{lines: map[string]draftLine{}}
+	d := Draft{}
 	each(reflect.ValueOf(*c), "", func(key string, v reflect.Value) {
 		if v.Kind() != reflect.Struct && !strings.HasPrefix(key, "users.") {
 			d.Set(key, v.Interface())
@@ -82,9 +80,9 @@ const draftHead = `# yaml-language-server: $schema=` + SchemaURL + `
 `
 
 // Text is the file. Load reads it.
-func (d *Draft) Text() []byte { return d.write(draftHead) }
+func (d Draft) Text() []byte { return d.write(draftHead) }
 
-func (d *Draft) write(head string) []byte {
+func (d Draft) write(head string) []byte {
 	out := bytes.NewBufferString(head)
 	each(reflect.ValueOf(Default()), "", func(key string, _ reflect.Value) {
 		if !d.has(key, false) || strings.HasPrefix(key, "users.") {
@@ -106,8 +104,8 @@ func (d *Draft) write(head string) []byte {
 }
 
 // has tells whether the draft has the key, or one below it; with a value, where only these count.
-func (d *Draft) has(key string, set bool) bool {
-	for known, line := range d.lines {
+func (d Draft) has(key string, set bool) bool {
+	for known, line := range d {
 		if (line.set || !set) && inside(known, key) {
 			return true
 		}
@@ -116,8 +114,8 @@ func (d *Draft) has(key string, set bool) bool {
 }
 
 // writeKey writes a key with its comments. The indent of a group that is a comment begins with "#".
-func (d *Draft) writeKey(out *bytes.Buffer, key, indent string) {
-	line := d.lines[key]
+func (d Draft) writeKey(out *bytes.Buffer, key, indent string) {
+	line := d[key]
 	for _, text := range append([]string{keys[key].About}, line.why...) {
 		comment(out, indent, text)
 	}

@@ -120,8 +120,8 @@ func walk(v reflect.Value, key string, visit func(key string, v reflect.Value)) 
 }
 
 // eachString visits the strings among these values.
-func eachString(v reflect.Value, key string, visit func(key, text string)) {
-	walk(v, key, func(key string, v reflect.Value) {
+func eachString(v reflect.Value, visit func(key, text string)) {
+	walk(v, "", func(key string, v reflect.Value) {
 		if v.Kind() == reflect.String {
 			visit(key, v.String())
 		}
@@ -227,7 +227,7 @@ func headerOf(key string) string {
 
 // eachSecret visits the values of the keys that hold credentials, but for those in headers that are no secrets.
 func (c *Config) eachSecret(visit func(key, value string)) {
-	eachString(reflect.ValueOf(c).Elem(), "", func(key, text string) {
+	eachString(reflect.ValueOf(c).Elem(), func(key, text string) {
 		if text != "" && isSecret(key) && !isPublic(key, text) {
 			visit(key, text)
 		}

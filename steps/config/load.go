@@ -40,7 +40,7 @@ type Sources struct {
 func Load(s Sources) (*Config, error) {
 	c := Default()
 	c.SecretFiles = map[string]string{}
-	l := &loader{config: &c, from: origins{}}
+	l := &loader{config: &c, from: map[string]string{}}
 	if !s.NoFile {
 		if mistake := l.file(s.File); mistake != nil {
 			return nil, mistake
@@ -53,14 +53,13 @@ func Load(s Sources) (*Config, error) {
 			l.set(key, value)
 		}
 	}
-	if len(l.found) > 0 { // what else is wrong may follow from it
-		return nil, told(l.found)
+	if len(l.found) == 0 { // else what is wrong may follow from it
+		l.found = c.complete()
+		for _, e := range l.found {
+			e.Source = l.placeOf(e.Key)
+		}
 	}
-	mistakes := c.complete()
-	for _, e := range mistakes {
-		e.Source = l.from.of(e.Key)
-	}
-	if err := told(mistakes); err != nil {
+	if err := told(l.found); err != nil {
 		return nil, err
 	}
 	return &c, nil
@@ -71,7 +70,7 @@ type loader struct {
 	config *Config
 	source string // what is being read: a file, "environment AGENTCONFORM_TARGET", "flag --target"
 	isFile bool
-	from   origins
+	from   map[string]string // where each key was given: "agentconform.yaml:12"; the empty key is all of it
 	found  []*Error
 }
 
@@ -197,14 +196,10 @@ func told(mistakes []*Error) error {
 	return fmt.Errorf("%d mistakes in the configuration:"+strings.Repeat("\n  %w", len(mistakes)), all...)
 }
 
-// origins says where each key was given: "agentconform.yaml:12", "environment AGENTCONFORM_TARGET". The empty key is
-// the whole configuration.
-type origins map[string]string
-
-// of is the place of a key, or of the group in which it is missing.
-func (o origins) of(key string) string {
+// placeOf is the place of a key, or of the group in which it is missing.
+func (l *loader) placeOf(key string) string {
 	for {
-		if at, known := o[key]; known {
+		if at, known := l.from[key]; known {
 			return at
 		}
 		if key == "" {

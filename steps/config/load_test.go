@@ -216,6 +216,7 @@ func TestAllMistakesAtOnce(t *testing.T) {
 			`  c.yaml:2: polling.intervall: unknown key; did you mean "interval"?`,
 			"  c.yaml:2: polling.interval: is \"x\"; use a duration above zero",
 			`  environment AGENTCONFORM_TAGRET: unknown key; did you mean AGENTCONFORM_TARGET?`},
+		"edition: cloud\nedition: cloud\n" + values: {`c.yaml: line 2, column 1: mapping key "edition" already defined`},
 		values: {"6 mistakes in the configuration:",
 			"  environment AGENTCONFORM_AGENT_LISTING: agent.listing: ",
 			"  c.yaml:2: agent_target: \"ftp://x\" is not an http or https URL without",

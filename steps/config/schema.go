@@ -21,7 +21,7 @@ const SchemaURL = "https://raw.githubusercontent.com/agentconform/agentconform/m
 // accepts of one file: unknown keys and values of the wrong type are refused, and a credential may be {file: path}.
 // What depends on several keys, on environment variables or on other files is left to Load.
 func Schema() []byte {
-	root := closed(groupSchema(reflect.ValueOf(Default()), ""))
+	root := schemaOf(reflect.ValueOf(Default()), "")
 	root["$schema"], root["$id"] = "http://json-schema.org/draft-07/schema#", SchemaURL
 	root["title"] = "Configuration of agentconform"
 	text, err := json.MarshalIndent(root, "", "  ")
@@ -33,10 +33,6 @@ func Schema() []byte {
 
 // orNull are the types of a value that may be left empty: the parser takes null for "not set".
 func orNull(types ...string) []string { return append(types, "null") }
-
-func closed(properties map[string]any) map[string]any {
-	return map[string]any{"type": orNull("object"), "properties": properties, "additionalProperties": false}
-}
 
 // groupSchema has the schemas of the keys of a group, with what each is for, and its default.
 func groupSchema(v reflect.Value, group string) map[string]any {
@@ -80,25 +76,23 @@ func valuesSchema(known keyInfo, t reflect.Type) map[string]any {
 // schemaOf is the schema of what check accepts for a value.
 func schemaOf(v reflect.Value, key string) map[string]any {
 	t := v.Type()
+	schema := map[string]any{"type": orNull(formOf(t).json)}
 	switch {
 	case t == durationType:
-		return map[string]any{"type": orNull("string"),
-			"pattern": `^\+?(([0-9]+(\.[0-9]*)?|\.[0-9]+)(ns|us|µs|μs|ms|s|m|h))+$`,
-			"not":     map[string]any{"type": "string", "pattern": "^[^1-9]*$"}}
+		schema["pattern"] = `^\+?(([0-9]+(\.[0-9]*)?|\.[0-9]+)(ns|us|µs|μs|ms|s|m|h))+$`
+		schema["not"] = map[string]any{"type": "string", "pattern": "^[^1-9]*$"}
 	case t.Kind() == reflect.Struct:
-		return closed(groupSchema(v, key))
+		schema["properties"], schema["additionalProperties"] = groupSchema(v, key), false
 	case t.Kind() == reflect.Slice:
-		return map[string]any{"type": orNull("array"), "items": schemaOf(reflect.Zero(t.Elem()), key)}
+		schema["items"] = schemaOf(reflect.Zero(t.Elem()), key)
 	case t.Kind() == reflect.Map && t.Elem().Kind() == reflect.String:
-		return map[string]any{"type": orNull("object"), "additionalProperties": stringSchema(key)}
-	case t.Kind() == reflect.Map:
-		return map[string]any{"type": orNull("object")}
+		schema["additionalProperties"] = stringSchema(key)
 	case t.Kind() == reflect.Int:
-		return map[string]any{"type": orNull("integer"), "minimum": 0}
-	case t.Kind() == reflect.Bool:
-		return map[string]any{"type": orNull("boolean")}
+		schema["minimum"] = 0
+	case t.Kind() == reflect.String:
+		return stringSchema(key)
 	}
-	return stringSchema(key)
+	return schema
 }
 
 // stringSchema is the schema of a string: YAML reads 1.2 and true as other types, and the parser takes them as they are

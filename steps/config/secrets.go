@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"net/http"
 	"net/url"
 	"reflect"
 	"regexp"
@@ -46,9 +47,9 @@ func (c *Config) Secrets() map[string]string {
 		}
 	})
 	add("proxy", ProxySecrets(c.Proxy)...)
-	eachString(reflect.ValueOf(c).Elem(), "", func(key, text string) {
-		for _, info := range userInfosIn(text) {
-			if key != "proxy" {
+	eachString(reflect.ValueOf(c).Elem(), func(key, text string) {
+		for _, found := range inURL.FindAllStringSubmatch(text, -1) {
+			if info := found[1]; key != "proxy" {
 				add(key+".userinfo", append(userInfo(info), "//"+info+"@")...)
 			}
 		}
@@ -111,7 +112,7 @@ func (c *Config) Common() []string {
 		reports.HostPort(c.Target), reports.HostPort(c.AgentTarget)}
 	for _, u := range c.Users {
 		all = append(all, u.Name, u.Identity)
-		eachString(reflect.ValueOf(u.Fields), "", func(_, s string) { all = append(all, s) })
+		eachString(reflect.ValueOf(u.Fields), func(_, s string) { all = append(all, s) })
 	}
 	for name, own := range c.Vocabulary {
 		all = append(all, name, own)
@@ -149,15 +150,8 @@ func userInfo(info string) (all []string) {
 	return all
 }
 
+// inURL finds the user info of a URL in a text, as it is written.
 var inURL = regexp.MustCompile(`://([^/?# \t\r\n"'<>\\]+)@`)
-
-// userInfosIn are the parts of a text that are the user info of a URL, as they are written.
-func userInfosIn(text string) (all []string) {
-	for _, found := range inURL.FindAllStringSubmatch(text, -1) {
-		all = append(all, found[1])
-	}
-	return all
-}
 
 // longestJSON bounds a text in which strings are looked for, in bytes.
 const longestJSON = 64 << 10
@@ -171,7 +165,7 @@ func stringsInJSON(text string) (all []string) {
 	if !structured || len(text) > longestJSON || json.Unmarshal([]byte(text), &value) != nil {
 		return nil
 	}
-	eachString(reflect.ValueOf(value), "", func(_, s string) {
+	eachString(reflect.ValueOf(value), func(_, s string) {
 		if len(s) >= SafeSecret {
 			all = append(all, s)
 		}
@@ -290,27 +284,25 @@ func decoded(value string) string {
 	return string(pair)
 }
 
-// NearMiss returns the headers with which the user would ask, had each secret in them this mistake; nil where it
-// changes nothing.
-func (u User) NearMiss(m Mistake) map[string]string {
-	headers := u.Headers
-	if len(headers) == 0 {
-		headers = map[string]string{"Authorization": "Bearer " + u.Token}
-	}
-	wrong := maps.Clone(headers)
-	for name, value := range headers {
+// NearMiss returns the header with which the user would ask, had each secret in it this mistake; nil where it changes
+// nothing.
+func (u User) NearMiss(m Mistake) http.Header {
+	right, wrong := u.Header(), http.Header{}
+	for name := range right {
+		value := right.Get(name)
 		if !isPublic("users.0.headers."+name, value) {
-			wrong[name], _ = m.inHeader(value)
+			value, _ = m.inHeader(value)
 		}
+		wrong.Set(name, value)
 	}
-	if maps.Equal(wrong, headers) {
+	if reflect.DeepEqual(wrong, right) {
 		return nil
 	}
 	return wrong
 }
 
-// shown is what must not be shown of a credential with the mistake, all of it or what it has of the right one, and how a
-// shell writes that with the variable of the right one; a value inside base64 has a variable of its own.
+// shown is what must not be shown of a credential with the mistake, all of it or what it has of the right one, and how
+// a shell writes that with the variable of the right one; a value inside base64 has a variable of its own.
 func (m Mistake) shown(key, value string) (wrong, name string) {
 	if !inside(key, "credentials") && !inside(key, "users") {
 		return "", ""

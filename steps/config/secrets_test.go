@@ -58,8 +58,10 @@ func TestNearMiss(t *testing.T) {
 		"basic, no base64": {User{Headers: map[string]string{"Authorization": "Basic zz*"}}, map[string]string{"Authorization": "Basic zz*x"}, map[string]string{"Authorization": "Basic ZZ*"}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			assert.Equal(t, c.longer, c.user.NearMiss(OneMore))
-			assert.Equal(t, c.other, c.user.NearMiss(OtherCase))
+			assert.Equal(t, HeaderOf(c.longer), c.user.NearMiss(OneMore))
+			if other := c.user.NearMiss(OtherCase); c.other != nil || other != nil {
+				assert.Equal(t, HeaderOf(c.other), other)
+			}
 			secrets := (&Config{Users: []User{c.user}}).Secrets()
 			for _, wrong := range []map[string]string{c.longer, c.other} {
 				for header, value := range wrong {

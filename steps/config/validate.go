@@ -144,13 +144,12 @@ func everywhere(host string) bool {
 
 // deployments accepts a create body as far as a run reads it (section 2).
 func (v *validator) deployments() {
-	sources := []string{GitHost, ExternalContainer, InternalContainer}
 	_, named := v.Create.Body["source"]
 	filled := v.Fixtures.Serve != "" && !named // by the fixtures
 	if v.Target != "" && len(v.Create.Body) > 0 {
-		v.refuse(!filled && !slices.Contains(sources, v.Source()), "create.body.source",
+		v.refuse(!filled && !slices.Contains(spec.Sources(), v.Source()), "create.body.source",
 			fmt.Sprintf("%q is not a source of the interface", v.Source()),
-			"use one of "+strings.Join(sources, ", ")+"; if the target has another name for it, set vocabulary")
+			"use one of "+strings.Join(spec.Sources(), ", ")+"; if the target has another name for it, set vocabulary")
 		for _, key := range []string{"source_config", "source_revision_config"} {
 			value, given := v.Create.Body[key]
 			_, isObject := value.(map[string]any)
@@ -190,7 +189,7 @@ const ShortestSecret = 4
 
 // secrets rejects what is not valid in an HTTP header. The values of credentials are never shown.
 func (v *validator) secrets() {
-	eachString(reflect.ValueOf(v.Config).Elem(), "", func(key, value string) {
+	eachString(reflect.ValueOf(v.Config).Elem(), func(key, value string) {
 		name, isName := headerOf(key), inside(key, "credential_headers")
 		if isName {
 			name = value

@@ -109,7 +109,10 @@ func (r *run) prepare() (err error) {
 	if o.Catalogue, o.Oracle, err = steps.Requirements(); err != nil {
 		return err
 	}
-	o.FailOn, o.Seed, o.Version, o.Arguments = r.FailOn, r.Seed, version(), r.arguments()
+	o.FailOn = r.FailOn
+	o.Seed = r.Seed
+	o.Version = version()
+	o.Arguments = r.arguments()
 	_, err = suite.Binding(o.Catalogue, o.FailOn)
 	return err
 }
@@ -122,7 +125,8 @@ func (r *run) configuration() (*config.Config, error) {
 	if r.Environ == nil {
 		sources.Environ = os.Environ()
 	}
-	control, agent := cmp.Or(r.URL, r.serve(r.Handler)), cmp.Or(r.AgentURL, r.serve(r.AgentHandler))
+	control := cmp.Or(r.URL, r.serve(r.Handler))
+	agent := cmp.Or(r.AgentURL, r.serve(r.AgentHandler))
 	if control+agent != "" {
 		sources.Flags = map[string]string{"target": control, "agent_target": agent}
 	}
@@ -260,14 +264,11 @@ func (r *run) conclude() {
 	}
 }
 
-// module is the path of this module, as go.mod has it.
-const module = "github.com/agentconform/agentconform"
-
 // version is that of this module in the build of the test.
 func version() string {
 	if info, known := debug.ReadBuildInfo(); known {
 		for _, m := range info.Deps {
-			if m.Path == module {
+			if m.Path == "github.com/agentconform/agentconform" { // as go.mod has it
 				return m.Version
 			}
 		}

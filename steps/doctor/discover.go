@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/tidwall/gjson"
 
@@ -14,26 +13,27 @@ import (
 	"github.com/agentconform/agentconform/steps/client"
 	"github.com/agentconform/agentconform/steps/config"
 	"github.com/agentconform/agentconform/steps/plane"
+	"github.com/agentconform/agentconform/steps/suite"
 	"github.com/agentconform/agentconform/steps/target"
 )
 
 // discoverer fills in a draft.
 type discoverer struct {
 	*examiner
-	*config.Draft
+	config.Draft
 	tell func(step string)
 }
 
 // Discover asks the addresses of a configuration what they can, with the credentials in it, and drafts a configuration.
 // It only reads, and tells each step before it is taken. The problems say why an address gave no usable answer; what
 // depends on it is left as comments. The error is that of the context, or of the route.
-func Discover(ctx context.Context, c *config.Config, tell func(string)) (d *config.Draft, problems []Check, err error) {
+func Discover(ctx context.Context, c *config.Config, tell func(string)) (d config.Draft, problems []Check, err error) {
 	t, err := target.New(target.Options{Config: c, Concurrency: requestsAtOnce})
 	if err != nil {
 		return nil, nil, err
 	}
 	defer t.Close() //nolint:errcheck // there is no ledger
-	x := &examiner{Examination: &Examination{}, target: t, plane: plane.New(t, nil, time.Time{})}
+	x := newExaminer(t, nil, suite.Options{})
 	d = config.NewDraft()
 	asks := &discoverer{x, d, tell}
 	tell("asking " + strings.Join(c.Addresses(), " and ") + ", with the credentials and without")
@@ -83,13 +83,12 @@ func (d *discoverer) learned(key string, value any, isKnown bool, how string) {
 
 // askPlane asks the control plane.
 func (d *discoverer) askPlane(ctx context.Context) {
-	for _, scheme := range []string{target.SchemeAPIKey, target.SchemeTenantID, target.SchemeBearer} {
-		if value, key := d.target.Credential(scheme); value != "" {
-			d.Suggest(key, nil, config.Variable(key)+" is set: this line is not needed.")
-			for _, check := range d.Checks {
-				if check.Subject == key {
-					d.Suggest(key, nil, safe.Line(config.Variable(key)+" is set, but "+check.Found)+".")
-				}
+	for _, each := range d.target.Given(d.target.Config.Credentials) {
+		key := "credentials." + each.Key
+		d.Suggest(key, nil, config.Variable(key)+" is set: this line is not needed.")
+		for _, check := range d.Checks {
+			if check.Subject == key {
+				d.Suggest(key, nil, safe.Line(config.Variable(key)+" is set, but "+check.Found)+".")
 			}
 		}
 	}
@@ -214,7 +213,8 @@ func (d *discoverer) askAgent(ctx context.Context) {
 	unknown := d.listing(d.target.UnknownCaller(), d.target.Searches())
 	d.sendAll(ctx, unknown)
 	call := d.listed.request.Method + " " + d.listed.request.Path
-	how, seen := map[bool]string{false: "get", true: "search"}, "no list of threads"
+	how := map[bool]string{false: "get", true: "search"}
+	seen := "no list of threads"
 	if lists(d.listed.answer) {
 		seen = "a list of threads"
 	}

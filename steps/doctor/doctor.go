@@ -10,7 +10,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/agentconform/agentconform/features"
 	"github.com/agentconform/agentconform/reports"
 	"github.com/agentconform/agentconform/spec"
 	"github.com/agentconform/agentconform/steps/agent"
@@ -72,25 +71,23 @@ func (e *Examination) add(state State, subject, found, remedy string) {
 // examiner checks one target.
 type examiner struct {
 	*Examination
-	target    *target.Target
-	plane     *plane.Plane
-	agents    *agent.Agents
-	catalogue *features.Catalogue
-	oracle    *spec.Oracle
-	forecast  *suite.Forecast
-	listed    *probe // the request for the threads, as the first user; nil where no agent server is configured
-	nobody    *probe // the same request without credentials
+	suite.Options // of the run that comes after
+	target        *target.Target
+	plane         *plane.Plane
+	agents        *agent.Agents
+	forecast      *suite.Forecast
+	listed        *probe // the request for the threads, as the first user; nil where no agent server is configured
+	nobody        *probe // the same request without credentials
 }
 
 func newExaminer(t *target.Target, maker *shared.Maker, o suite.Options) *examiner {
 	p := plane.New(t, nil, time.Time{})
 	return &examiner{
-		Examination: &Examination{Total: len(o.Catalogue.Requirements)},
+		Examination: &Examination{},
+		Options:     o,
 		target:      t,
 		plane:       p,
 		agents:      agent.New(t, p, maker, requestsAtOnce),
-		catalogue:   o.Catalogue,
-		oracle:      o.Oracle,
 		forecast:    suite.Foresee(t.Config, suite.Selection{}),
 	}
 }
@@ -142,7 +139,7 @@ func (x *examiner) examineTemplate() {
 	const subject = "create.body"
 	body := x.plane.Sources.Body("agentconform-doctor", nil)
 	request := x.target.ToControlPlane(target.TheClient, http.MethodPost, plane.DeploymentsPath, body)
-	violations := x.oracle.JudgeRequest(spec.Exchange{
+	violations := x.Oracle.JudgeRequest(spec.Exchange{
 		Side: request.Side, Method: request.Method, Path: request.Path,
 		RequestHeader: request.Header, RequestBody: request.Body,
 	})
@@ -171,12 +168,12 @@ func (x *examiner) examineTemplate() {
 }
 
 func (x *examiner) examineGaps() {
-	gaps, judged := x.forecast.Gaps(x.catalogue.Scenarios())
-	x.Judged = judged
+	gaps, judged := x.forecast.Gaps(x.Catalogue.Scenarios())
+	x.Judged, x.Total = judged, len(x.Catalogue.Requirements)
 	for _, g := range gaps {
-		switch names := g.Named(x.catalogue); {
+		switch names := g.Named(x.Catalogue); {
 		case g.Skip.Kind == reports.NotApplicable && len(g.Whole) > 0:
-			found := (&suite.Gap{Whole: g.Whole}).Named(x.catalogue) + ": " + g.Reason
+			found := (&suite.Gap{Whole: g.Whole}).Named(x.Catalogue) + ": " + g.Reason
 			x.add(Noted, "not applicable", found, "")
 		case g.Skip.Kind == reports.NotApplicable:
 		case g.Skip.Kind == reports.NotClaimed:
@@ -188,8 +185,8 @@ func (x *examiner) examineGaps() {
 }
 
 func (x *examiner) examinePlan() {
-	x.forecast.Share(x.catalogue.Scenarios())
-	p, c := x.forecast.Plan(x.catalogue.Scenarios()), x.target.Config
+	x.forecast.Share(x.Catalogue.Scenarios())
+	p, c := x.forecast.Plan(x.Catalogue.Scenarios()), x.target.Config
 	found := "a run creates no deployment"
 	switch {
 	case c.Target == "":

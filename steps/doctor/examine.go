@@ -47,10 +47,8 @@ func (x *examiner) examineTarget(ctx context.Context) {
 // singles are the askers with one credential only, where several are configured: together a valid one hides an invalid
 // one.
 func (x *examiner) singles() (all []target.Asker) {
-	for _, scheme := range []target.Asker{target.SchemeAPIKey, target.SchemeTenantID, target.SchemeBearer} {
-		if value, _ := x.target.Credential(string(scheme)); value != "" {
-			all = append(all, scheme)
-		}
+	for _, each := range x.target.Given(x.target.Config.Credentials) {
+		all = append(all, target.Asker(each.Scheme))
 	}
 	if len(all) < 2 {
 		all = nil
@@ -92,7 +90,7 @@ func (x *examiner) examinePlane(ctx context.Context, probes []*probe) {
 			baseAddress("target", ""))
 	}
 	for _, p := range singles {
-		_, key := x.target.Credential(string(p.who))
+		key := x.target.KeyOf(string(p.who))
 		switch {
 		case !x.refused(p):
 		case p.who == target.AnotherTenant:
@@ -140,7 +138,8 @@ func (x *examiner) examineExisting(ctx context.Context) {
 		len(c.Create.Body) > 0 {
 		return
 	}
-	found, missing := x.plane.Existing.Deployments(), x.plane.Existing.Readable(1)
+	found := x.plane.Existing.Deployments()
+	missing := x.plane.Existing.Readable(1)
 	switch {
 	case c.Existing.Deployment != "" && missing != nil:
 		x.add(Noted, "existing.deployment", missing.Error(), "")
@@ -217,7 +216,8 @@ func (x *examiner) examineAgent(ctx context.Context, probes []*probe) {
 			return
 		}
 	}
-	call, wanted := nobody.called()+" without credentials: ", x.target.Config.Agent.RejectedStatus
+	call := nobody.called() + " without credentials: "
+	wanted := x.target.Config.Agent.RejectedStatus
 	a, remedy := nobody.answer, ""
 	switch {
 	case a == nil:

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"net"
 	"net/http"
-	"net/url"
 	"slices"
 	"strings"
 	"sync"
@@ -72,7 +71,7 @@ func (x *examiner) trouble(ctx context.Context, p, nobody *probe, key, refusal s
 		return Check{State: state, Found: p.called() + ": " + fmt.Sprintf(format, args...), Remedy: remedy}
 	}
 	none, unanswered := errors.AsType[*client.NoAnswer](p.err)
-	switch proxy := x.proxyOf(base); {
+	switch proxy := x.target.Client.Names.Route.ProxyOf(base); {
 	case unanswered && none.Busy != 0:
 		return is(Problem, rateLimit, "status %d, asks to wait", none.Busy)
 	case a == nil:
@@ -118,9 +117,6 @@ func (x *examiner) trouble(ctx context.Context, p, nobody *probe, key, refusal s
 	return Check{State: Fine}
 }
 
-// proxyOf is the proxy through which requests to a base address go; nil where there is none.
-func (x *examiner) proxyOf(base string) *url.URL { return x.target.Client.Names.Route.ProxyOf(base) }
-
 const rateLimit = "wait, or lift the target's rate limit for the tests"
 
 // baseAddress is the remedy where something else answers at the configured address, with the right one where that was
@@ -149,7 +145,8 @@ func (x *examiner) unanswered(p *probe, key string) (found, remedy string) {
 	if via := x.target.Config.Connection(); via != nil {
 		socket = via.Sockets[at]
 	}
-	found, remedy = x.target.Redact.Excerpt(none.Cause), "start the target, or correct "+key
+	found = x.target.Redact.Excerpt(none.Cause)
+	remedy = "start the target, or correct " + key
 	if none.Stage != client.StageHTTP {
 		found = string(none.Stage) + ": " + found
 	}
@@ -197,7 +194,7 @@ func (x *examiner) guarded(ctx context.Context, nobody *probe) string {
 // examineConnection says how the address of a key is reached, from the first answer to the probes: the proxy, TLS,
 // redirects, and the clock.
 func (x *examiner) examineConnection(key string, probes []*probe) {
-	if proxy := x.proxyOf(probes[0].request.Base); proxy != nil {
+	if proxy := x.target.Client.Names.Route.ProxyOf(probes[0].request.Base); proxy != nil {
 		from := "the environment"
 		if x.target.Config.Proxy != "" {
 			from = "the key proxy"

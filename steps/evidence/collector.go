@@ -53,7 +53,9 @@ func (c *Collector) Observe(ctx context.Context, r client.Request, sent time.Tim
 		RequestHeader: r.Header, RequestBody: r.Body,
 	}
 	if a != nil {
-		judged.Status, judged.Header, judged.Body = a.Status, a.Header, a.Body
+		judged.Status = a.Status
+		judged.Header = a.Header
+		judged.Body = a.Body
 	}
 	found, against := c.oracle.JudgeResponse(judged), c.oracle.JudgeRequest(judged)
 	if !r.Wrong { // ids are sent as the target has given them
@@ -67,7 +69,8 @@ func (c *Collector) Observe(ctx context.Context, r client.Request, sent time.Tim
 		x.Operation = op.ID
 	}
 	x.AtMS = sent.Sub(c.start).Milliseconds()
-	found, against = c.recorder.violations(found), c.recorder.violations(against)
+	found = c.recorder.violations(found)
+	against = c.recorder.violations(against)
 	o := observationOf(ctx, op, r, sent, a)
 	if a != nil {
 		o.ownToken = c.recorder.ownTokenIn(r, x.Request, a)
@@ -80,7 +83,7 @@ func (c *Collector) Observe(ctx context.Context, r client.Request, sent time.Tim
 	o.ID = len(c.exchanges)
 	o.Request, _ = c.bounded(r.Body)
 	if a != nil {
-		o.Answer, o.whole = c.bounded(a.Body)
+		o.Answer, o.Whole = c.bounded(a.Body)
 	}
 	for _, v := range against {
 		if !r.Wrong {

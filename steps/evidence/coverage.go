@@ -13,7 +13,6 @@ import (
 
 	"github.com/agentconform/agentconform/reports"
 	"github.com/agentconform/agentconform/spec"
-	"github.com/agentconform/agentconform/steps/client"
 )
 
 // enumPaths are the places of the interface's enumerations, by the side whose answers hold them.
@@ -50,24 +49,12 @@ func (c *Collector) enumsSeen() map[[2]string]bool {
 	return seen
 }
 
-// ErrorAnswers returns the answers of an operation with a status, as far as they were kept whole.
-func (c *Collector) ErrorAnswers(operation string, status int) (all []*client.Answer) {
-	isKept := func(o *Observation) bool { return o.Op.ID == operation && o.Status == status && o.judged() && o.whole }
-	for _, o := range c.which(isKept) {
-		all = append(all, o.AsAnswer())
-	}
-	return all
-}
-
-// Answered counts the answers to an operation that the contract has something to say about: not those that only asked
-// to come back later, and no server errors.
-func (c *Collector) Answered(operation string) int {
-	return len(c.which(func(o *Observation) bool { return o.Op.ID == operation && o.Status < 500 && o.judged() }))
-}
-
-// Succeeded counts the answers to an operation with a status of success.
-func (c *Collector) Succeeded(operation string) int {
-	return len(c.which(func(o *Observation) bool { return o.Op.ID == operation && o.Status/100 == 2 && o.judged() }))
+// Answers returns the answers to an operation with a status from one to before another, but for those that only ask to
+// come back later.
+func (c *Collector) Answers(operation string, from, before int) []Observation {
+	return c.which(func(o *Observation) bool {
+		return o.Op.ID == operation && from <= o.Status && o.Status < before && o.HasAnswer()
+	})
 }
 
 // Trusted counts the answers of a side to credentials of the configuration, by status. What is wrong with a request on
@@ -121,7 +108,7 @@ func askedOf(op spec.Operation, raised bool, against []spec.Violation) Asked {
 
 // AnswersTo returns the answers of a side to requests of the kinds.
 func (c *Collector) AnswersTo(side spec.Side, kinds ...Asked) []Observation {
-	return c.which(func(o *Observation) bool { return o.Side == side && o.judged() && slices.Contains(kinds, o.asked) })
+	return c.which(func(o *Observation) bool { return o.Side == side && o.HasAnswer() && slices.Contains(kinds, o.asked) })
 }
 
 // Operation is the operation of the contract with the ID, one without an ID where there is none.
@@ -186,31 +173,27 @@ func (c *Collector) valuesOf(parameter string, all []Observation) []string {
 	return slices.Sorted(maps.Keys(values))
 }
 
+// statusCoverage counts the answers to an operation by status, and lists the declared statuses that none had.
 func statusCoverage(op spec.Operation, all []Observation) (list []reports.StatusCoverage, total int) {
-	declared := map[string]bool{}
-	for _, status := range op.Statuses {
-		declared[status] = true
-	}
-	came, counts := map[string]bool{}, map[reports.StatusCoverage]int{}
+	unseen := slices.DeleteFunc(slices.Clone(op.Statuses), func(declared string) bool { return declared == "default" })
+	counts := map[reports.StatusCoverage]int{}
 	for _, o := range all {
 		if o.Status == 0 {
 			continue
 		}
 		status := strconv.Itoa(o.Status)
-		class := status[:1] + "XX"
-		came[status], came[class] = true, true
+		isIt := func(declared string) bool { return declared == status || declared == status[:1]+"XX" }
+		unseen = slices.DeleteFunc(unseen, isIt)
 		total++
 		counts[reports.StatusCoverage{Operation: op.ID, Status: status, ContentType: o.contentType,
-			Declared: declared[status] || declared[class]}]++
+			Declared: slices.ContainsFunc(op.Statuses, isIt)}]++
 	}
 	for each, count := range counts {
 		each.Count = count
 		list = append(list, each)
 	}
-	for status := range declared {
-		if !came[status] && status != "default" {
-			list = append(list, reports.StatusCoverage{Operation: op.ID, Status: status, Declared: true})
-		}
+	for _, status := range unseen {
+		list = append(list, reports.StatusCoverage{Operation: op.ID, Status: status, Declared: true})
 	}
 	slices.SortFunc(list, func(a, b reports.StatusCoverage) int {
 		return cmp.Or(strings.Compare(a.Status, b.Status), strings.Compare(a.ContentType, b.ContentType))

@@ -57,7 +57,7 @@ func ContinueLedger(path string) (*Ledger, error) {
 	return openLedger(path, "", "", func(Left) bool { return true })
 }
 
-// CheckLedger refuses a file that [OpenLedger] would refuse, and changes nothing. A folder that cannot be made has none.
+// CheckLedger refuses what [OpenLedger] would refuse, and changes nothing. A folder that cannot be made has none.
 func CheckLedger(path string) error {
 	_, err := keptOf(path, func(Left) bool { return true })
 	if errors.Is(err, syscall.ENOTDIR) {
@@ -134,9 +134,11 @@ func (l *Ledger) write(e reports.LedgerEntry) error {
 	return nil
 }
 
-// Left returns what the run has created and has not removed.
-func (l *Ledger) Left(kind string) []reports.LedgerEntry {
-	return slices.DeleteFunc(l.Entries(), func(e reports.LedgerEntry) bool { return e.Kind != kind || e.Removed })
+// Left returns what of the kinds the run has created and has not removed.
+func (l *Ledger) Left(kinds ...string) []reports.LedgerEntry {
+	return slices.DeleteFunc(l.Entries(), func(e reports.LedgerEntry) bool {
+		return e.Removed || !slices.Contains(kinds, e.Kind)
+	})
 }
 
 // Entries returns what was noted, by creator and kind.
@@ -175,7 +177,9 @@ func (l *Ledger) note(e Left) {
 	name := nameOf(e.LedgerEntry)
 	if at, known := l.place[name]; known {
 		same := &l.entries[at]
-		same.Removed, same.Reason, same.Unremovable = e.Removed, e.Reason, e.Unremovable
+		same.Removed = e.Removed
+		same.Reason = e.Reason
+		same.Unremovable = e.Unremovable
 	} else if !e.Removed {
 		l.entries, l.place[name] = append(l.entries, e), len(l.entries)
 	}
@@ -246,13 +250,10 @@ func parseLedger(path string, content []byte) (left []Left, damaged []Damaged, e
 	if !readable && len(damaged) > 0 {
 		return nil, nil, fmt.Errorf("%s:%d is not a ledger entry; %s", path, damaged[0].Line, anotherFile)
 	}
-	isGone := func(e Left) bool { return e.Removed || !isRemovable(e.LedgerEntry) }
+	isGone := func(e Left) bool { // or cannot be removed by itself, or it is not known where
+		return e.Removed || e.Kind != Deployment && (e.Kind != Thread || e.Address == "")
+	}
 	return slices.DeleteFunc(read.all(), isGone), damaged, nil
-}
-
-// isRemovable tells whether a client can remove an entry. Where it is not known where a thread is, nothing is sent.
-func isRemovable(e reports.LedgerEntry) bool {
-	return e.Kind == Deployment || e.Kind == Thread && e.Address != ""
 }
 
 // parseEntry reads a line. Its ids become segments of paths, and must be able to.

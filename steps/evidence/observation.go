@@ -30,8 +30,8 @@ type Observation struct {
 	Trusted     bool // answered, and sent with credentials of the configuration; the answer does not only ask to wait
 	// Request and Answer are the bodies; of a large one, or one that comes late in a large run, the beginning.
 	Request, Answer string
+	Whole           bool // Answer is all of it
 
-	whole       bool // Answer is all of it
 	asked       Asked
 	passing     bool // the answer only asks to wait, or the target may not serve yet: no failure of the target
 	contentType string
@@ -63,8 +63,8 @@ func observationOf(ctx context.Context, op spec.Operation, r client.Request, sen
 // In is the value of a parameter of the path, "" where there is none.
 func (o *Observation) In(parameter string) string { return o.Op.In(o.Path, parameter) }
 
-// judged tells whether an answer came that is one.
-func (o *Observation) judged() bool { return o.Status != 0 && !o.passing }
+// HasAnswer tells whether an answer came that is one: it does not only ask to wait.
+func (o *Observation) HasAnswer() bool { return o.Status != 0 && !o.passing }
 
 // AsAnswer is what is kept of the answer.
 func (o *Observation) AsAnswer() *client.Answer {
@@ -106,11 +106,6 @@ func (c *Collector) SentBy(names ...string) []Observation {
 	return all
 }
 
-// Of returns the ids of the exchanges that were made for the scenario, in their order.
-func (c *Collector) Of(scenario string) []int {
-	return idsOf(c.which(func(o *Observation) bool { return o.Scenario == scenario }))
-}
-
 // Exchanges returns the exchanges so far: what is recorded later is in another list.
 func (c *Collector) Exchanges() []reports.Exchange {
 	c.mu.Lock()
@@ -125,10 +120,11 @@ func (c *Collector) Order() []int {
 	slices.SortStableFunc(all, func(a, b Observation) int {
 		return cmp.Or(cmp.Compare(a.order, b.order), strings.Compare(a.Scenario, b.Scenario))
 	})
-	return idsOf(all)
+	return IDs(all)
 }
 
-func idsOf(all []Observation) []int {
+// IDs are those of exchanges, in the order of these.
+func IDs(all []Observation) []int {
 	ids := make([]int, len(all))
 	for i, o := range all {
 		ids[i] = o.ID

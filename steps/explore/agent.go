@@ -96,7 +96,9 @@ func (s *agentSession) applies(o Operation, group []Operation) bool {
 }
 
 func (s *agentSession) send(ctx context.Context, d *done) {
-	who, t, g := s.callers[d.Caller], s.threads[d.Object], s.runs[d.Number]
+	who := s.callers[d.Caller]
+	t := s.threads[d.Object]
+	g := s.runs[d.Number]
 	switch d.Verb {
 	case create:
 		made := common.Must(s.server.CreateThread(ctx, who, nil))
@@ -111,8 +113,7 @@ func (s *agentSession) send(ctx context.Context, d *done) {
 		d.answer = common.Must(s.server.GetRun(ctx, who, &agent.GraphRun{ID: g.ID, Thread: t.Thread}))
 	case join:
 		a, err := s.server.Join(ctx, who, &agent.GraphRun{ID: g.ID, Thread: t.Thread, Order: g.Order})
-		var none *client.NoAnswer
-		if errors.As(err, &none) && none.Closed {
+		if none, is := errors.AsType[*client.NoAnswer](err); is && none.Closed {
 			err = nil // the join of a run that is rolled back meanwhile may end so
 		}
 		d.answer = common.Must(a, err)
@@ -126,8 +127,8 @@ func (s *agentSession) send(ctx context.Context, d *done) {
 
 // startRun starts a run: one of the owner in its turn, and any other at once, since it is to be refused.
 func (s *agentSession) startRun(ctx context.Context, d done, who target.Caller, t *thread) *agent.GraphRun {
-	order := agent.Order{Waits: d.waits()}
-	if d.rolls() {
+	order := agent.Order{Waits: d.Verb == startWaiting || d.Verb == rollWaiting}
+	if d.Verb == rollBack || d.Verb == rollWaiting {
 		order.Strategy = agent.RollbackStrategy
 	}
 	if d.Verb == startUnknown {
@@ -142,7 +143,8 @@ func (s *agentSession) startRun(ctx context.Context, d done, who target.Caller, 
 // awaitEnd reads the state, and each run that may be in progress, until a history explains them or all had their
 // time: a while after their joins were answered. A run that has written all is over when its join is answered.
 func (s *agentSession) awaitEnd(ctx context.Context, d *done, t *thread) {
-	may, limit := t.inProgress(), time.Now().Add(s.target.Config.Timeouts.Run)
+	may := t.inProgress()
+	limit := time.Now().Add(s.target.Config.Timeouts.Run)
 	var joins []*agent.Joining
 	for _, id := range may {
 		limit = limit.Add(s.runs[id].Order.Hold)

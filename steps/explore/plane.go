@@ -44,7 +44,8 @@ func NewControlPlane(t *target.Target, p *plane.Plane, known func(requirement st
 	if err := p.Sources.CanCreate(); err != nil {
 		return nil, err
 	}
-	c, asked, other := t.Config, plane.Asked(t.Config.Create.Body), t.Config.Alternatives
+	c, other := t.Config, t.Config.Alternatives
+	asked := plane.Asked(c.Create.Body)
 	h := &controlPlane{target: t, plane: p, known: known, fields: settable[c.Source() == config.GitHost]}
 	h.values = map[string]any{
 		"repo_ref 1": asked["repo_ref"], "repo_ref 2": other.RepoRef, "repo_ref broken": other.BrokenRef,
@@ -125,8 +126,7 @@ func (s *planeSession) send(ctx context.Context, d *done) {
 	switch d.Verb {
 	case deploy:
 		if s.budget.Add(-1) < 0 {
-			common.Check(outcome.OverBudget("max_deployments", "the budget is used up: raise max_deployments (now %d)",
-				s.target.Config.MaxDeployments))
+			common.Check(outcome.OverBudget("max_deployments", s.target.Config.MaxDeployments))
 		}
 		d.made = common.Must(s.plane.Create(ctx, "explored", nil))
 	case settle:
@@ -176,7 +176,8 @@ func (s *planeSession) explain(ctx context.Context, group []done) *Wrong {
 		case update:
 			_, source := s.change(d.With)
 			t := s.deployments[d.Object]
-			t.asked, t.owner = t.asked+min(len(source), 1), creates(source, "CP-UPDATE-4")
+			t.asked += min(len(source), 1)
+			t.owner = creates(source, "CP-UPDATE-4")
 		default:
 			continue
 		}

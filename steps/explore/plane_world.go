@@ -162,7 +162,9 @@ func parameters(with string) url.Values {
 // showsPage holds a list with a filter or page to the whole list, where nothing was sent beside it, that is the same
 // before and after it, and no revision is about to have another status.
 func (s *planeSession) showsPage(d done) *Wrong {
-	asked, before, after := parameters(d.With), d.lists[0].Get("resources").Array(), d.lists[2].Get("resources").Array()
+	asked := parameters(d.With)
+	before := d.lists[0].Get("resources").Array()
+	after := d.lists[2].Get("resources").Array()
 	var want []string
 	for i, row := range before {
 		status := row.Get("status").Str

@@ -52,7 +52,7 @@ func sameID(a, b string) bool {
 // closed holds the routes of the interface shut for callers without credentials and for those with an unknown one
 // (section 5).
 func closed(t *tally, s *seen) {
-	if !s.ofInterface() || s.Caller.Kind == client.SomeCredentials {
+	if !s.ofInterface() || !s.Caller.Invalid {
 		return
 	}
 	t.judged++
@@ -67,7 +67,7 @@ func closed(t *tally, s *seen) {
 // contract may be refused for that.
 func refusals(status int, detail string) func(*tally, *seen) {
 	return func(t *tally, s *seen) {
-		if !s.ofInterface() || s.Caller.Kind == client.SomeCredentials || s.Wrong || s.Status/100 != 4 {
+		if !s.ofInterface() || !s.Caller.Invalid || s.Wrong || s.Status/100 != 4 {
 			return
 		}
 		t.judged++
@@ -86,32 +86,16 @@ func refusals(status int, detail string) func(*tally, *seen) {
 	}
 }
 
-// traces are the forms of stack traces of servers: of Python, JavaScript, Java and the like, Go, Ruby, and .NET. An
-// expression is slow, so it is tried only on texts with the words that it needs.
-var traces = []struct {
-	words string
-	form  *regexp.Regexp
-}{
-	{"Traceback (most", regexp.MustCompile(`Traceback \(most recent call last\)`)},
-	{", line ", regexp.MustCompile(`File \\?"[^"\n]+\\?", line \d+`)},
-	{"at ", regexp.MustCompile(`(?:\n|\\n)(?:\s|\\t)+at \S.*?[(: ][^()\s]+:\d+`)},
-	{"goroutine ", regexp.MustCompile(`goroutine \d+ \[`)},
-	{".go:", regexp.MustCompile(`\.go:\d+ \+0x[0-9a-f]+`)},
-	{".rb:", regexp.MustCompile(`\.rb:\d+:in `)},
-	{") in ", regexp.MustCompile(`(?:\n|\\n)(?:\s|\\t)+at \S+\.\S+\(.*?\) in `)},
-}
-
-// trace is what of a text is part of a stack trace, "" where nothing is.
-func trace(text string) string {
-	for _, t := range traces {
-		if strings.Contains(text, t.words) {
-			if found := t.form.FindString(text); found != "" {
-				return found
-			}
-		}
-	}
-	return ""
-}
+// traces finds the beginning of stack traces of servers: of Python, JavaScript, Java and the like, Go, Ruby, and .NET.
+var traces = regexp.MustCompile(strings.Join([]string{
+	`Traceback \(most recent call last\)`,
+	`File \\?"[^"\n]+\\?", line \d+`,
+	`(?:\n|\\n)(?:\s|\\t)+at \S.*?[(: ][^()\s]+:\d+`,
+	`goroutine \d+ \[`,
+	`\.go:\d+ \+0x[0-9a-f]+`,
+	`\.rb:\d+:in `,
+	`(?:\n|\\n)(?:\s|\\t)+at \S+\.\S+\(.*?\) in `,
+}, "|"))
 
 // traceless holds refusals free of stack traces (section 7): a client cannot act on them, and they show what a server
 // is made of.
@@ -120,7 +104,7 @@ func traceless(t *tally, s *seen) {
 		return
 	}
 	t.judged++
-	if found := trace(s.Answer); found != "" {
+	if found := traces.FindString(s.Answer); found != "" {
 		t.violated(s, "", "a refusal holds a stack trace", "no stack trace", found)
 	}
 }

@@ -23,9 +23,9 @@ func TestTracesOfServersAreSeen(t *testing.T) {
 		"look at http://docs.test/page:80 or at File 3":                          false,
 		"the goroutine of the build ended; see main.go: it is short":             false,
 	} {
-		assert.Equal(t, want, trace(text) != "", text)
+		assert.Equal(t, want, traces.FindString(text) != "", text)
 		quoted, err := json.Marshal(text)
 		require.NoError(t, err)
-		assert.Equal(t, want, trace(string(quoted)) != "", "%s", quoted)
+		assert.Equal(t, want, traces.FindString(string(quoted)) != "", "%s", quoted)
 	}
 }

@@ -1,7 +1,6 @@
 package invariants
 
 import (
-	"cmp"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -11,7 +10,6 @@ import (
 
 	"github.com/tidwall/gjson"
 
-	"github.com/agentconform/agentconform/reports"
 	"github.com/agentconform/agentconform/steps/client"
 	"github.com/agentconform/agentconform/steps/config"
 	"github.com/agentconform/agentconform/steps/evidence"
@@ -41,21 +39,13 @@ type belongings struct {
 	sent  strings.Builder   // all request bodies: what a user has sent, the user may see
 }
 
-func newIsolation(t *target.Target) *isolation {
-	return &isolation{users: map[string]*belongings{}, known: personsOf(t), leaks: map[int]string{}}
-}
-
-// tellLeaks are the requirements that may show the leak itself.
-const tellLeaks = "AS-AUTHZ-*"
-
 // isTold tells whether what a scenario has found is a leak by the same operation, told as what it is.
 func (r *isolation) isTold(o Other, v outcome.Violation) bool {
 	isSame := func(f outcome.Violation) bool {
 		operation, leaked := r.leaks[f.Exchange]
 		return leaked && operation == v.Operation
 	}
-	return reports.Among([]string{tellLeaks}, o.Requirement.ID) &&
-		slices.ContainsFunc(o.Outcome.Violations, isSame)
+	return slices.ContainsFunc(o.Outcome.Violations, isSame)
 }
 
 // credentialsOf are named by their user: their value is a secret.
@@ -65,22 +55,17 @@ const credentialsOf = "the credentials"
 // of the first.
 func (r *isolation) leaked(t *tally, s *seen, what, key, value string) {
 	r.leaks[s.ID] = s.Op.ID
-	actual := fmt.Sprintf("%s of %s in an answer to %s", what, key, cmp.Or(s.Caller.Name, "a caller without credentials"))
+	actual := fmt.Sprintf("%s of %s in an answer to %s", what, key, s.Caller.Name)
 	if what != credentialsOf {
 		actual += ": " + value
 	}
-	t.violated(s, placeOf(s.answer, value), "an answer to one caller holds "+what+" of another user",
+	place := anyIndex.ReplaceAllString(evidence.PointerTo(s.answer, value), "/*")
+	t.violated(s, place, "an answer to one caller holds "+what+" of another user",
 		"nothing of another user", actual)
 }
 
-// anyIndex finds the indices in a JSON pointer.
+// anyIndex finds the indices in a JSON pointer: a leak has one place, whichever item of an array it is in.
 var anyIndex = regexp.MustCompile(`/\d+`)
-
-// placeOf is a JSON pointer to the first value that holds a text, whichever item of an array it is in; "" where none
-// does.
-func placeOf(value gjson.Result, text string) string {
-	return anyIndex.ReplaceAllString(evidence.PointerTo(value, text), "/*")
-}
 
 func (r *isolation) of(key string) *belongings {
 	if r.users[key] == nil {
@@ -129,11 +114,11 @@ func written(text string) string {
 }
 
 func (r *isolation) check(t *tally, s *seen) {
-	if s.Caller.Name == "" && s.Caller.Kind == client.SomeCredentials || s.Caller.Name != "" && !s.isUser() {
-		return // such as a studio user, who may see everything
-	}
-	if s.Caller.Name == "" && s.ok() {
-		return // that it was served at all is another invariant's concern
+	switch {
+	case !s.Caller.Invalid && !s.isUser(): // such as a studio user, who may see everything
+		return
+	case s.Caller.Invalid && s.ok(): // that it was served at all is another invariant's concern
+		return
 	}
 	r.checkPersons(t, s)
 	own := r.users[s.Caller.Name]

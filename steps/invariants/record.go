@@ -35,7 +35,7 @@ type invariant struct {
 	// toldBy are the requirements that tell the same, with blanks between them: where one of them has failed, the
 	// invariant adds nothing. A star stands for any rest.
 	toldBy string
-	// shows, where it is not nil, tells in place of toldBy whether what a scenario has found is the violation.
+	// shows, where it is not nil, tells whether what one of them has found is the violation: no other is left to it.
 	shows    func(o Other, v outcome.Violation) bool
 	advisory bool // it belongs to a SHOULD: a SHOULD that has failed says enough for it, and not for the others
 	tally
@@ -45,8 +45,10 @@ type invariant struct {
 func (r *Record) all() map[string]*invariant {
 	const plane, agent = spec.ControlPlane, spec.AgentServer
 	c := r.target.Config
-	sent, leaks, rollbacks := newRevisions(c.Patience), newIsolation(r.target), newRollback()
+	sent := newRevisions(c.Patience)
 	follows := newFollow(sent)
+	rollbacks := &rollback{posted: map[idAt]*posted{}}
+	leaks := &isolation{users: map[string]*belongings{}, known: personsOf(r.target), leaks: map[int]string{}}
 	rules := map[string]*invariant{
 		`each answer of the control plane has the id of its request`: {
 			side: plane, check: sameIDs, toldBy: "CP-GET-1 CP-REV-1 CP-CREATE-* CP-UPDATE-* CP-POLL-*"},
@@ -76,7 +78,7 @@ func (r *Record) all() map[string]*invariant {
 		`no refusal of the control plane holds a stack trace`: {side: plane, check: traceless, advisory: true},
 		`no refusal of the agent server holds a stack trace`:  {side: agent, check: traceless, advisory: true},
 		`no answer to one caller holds an id or a text of another user`: {
-			side: agent, note: leaks.note, check: leaks.check, shows: leaks.isTold, toldBy: tellLeaks},
+			side: agent, note: leaks.note, check: leaks.check, shows: leaks.isTold, toldBy: "AS-AUTHZ-*"},
 		`no answer after a rollback holds the id or the text of the prior run`: {
 			side: agent, note: rollbacks.note, check: rollbacks.check, toldBy: "AS-ROLLBACK-*"},
 	}
@@ -139,7 +141,7 @@ func (r *Record) read() {
 				case rule.side != o.Side:
 				case !checks && rule.note != nil:
 					rule.note(s)
-				case checks && rule.check != nil && s.judged():
+				case checks && rule.check != nil && s.HasAnswer() && s.Status < http.StatusInternalServerError:
 					rule.check(&rule.tally, s)
 				}
 			}
@@ -178,7 +180,7 @@ func (r *Record) outcome(sentence string) (judged int, verdict error) {
 		default:
 			shows := o.shows
 			if rule.shows != nil {
-				shows = func(v outcome.Violation) bool { return rule.shows(o, v) }
+				shows = func(v outcome.Violation) bool { return tellsTheSame && rule.shows(o, v) }
 			}
 			left := slices.DeleteFunc(slices.Clone(found), shows)
 			if len(left) < len(found) {
@@ -192,8 +194,7 @@ func (r *Record) outcome(sentence string) (judged int, verdict error) {
 	if len(owners) == 0 {
 		return judged, nil
 	}
-	slices.Sort(owners)
-	owners = slices.Compact(owners)
+	owners = slices.Compact(slices.Sorted(slices.Values(owners)))
 	if judged == 0 {
 		return 0, outcome.Blocked("%s: %s failed", noEvidence, strings.Join(owners, ", ")).ByRequirement(owners...)
 	}
@@ -244,11 +245,6 @@ func valueOf(body string) gjson.Result {
 
 // ok tells whether the request was served.
 func (s *seen) ok() bool { return s.Status/100 == 2 }
-
-// judged tells whether the answer may be judged: it came, does not only ask to wait, and is no server error.
-func (s *seen) judged() bool {
-	return s.Status != 0 && s.Status != http.StatusTooManyRequests && s.Status < http.StatusInternalServerError
-}
 
 // ofInterface tells whether the request is for an operation of the interface.
 func (s *seen) ofInterface() bool { return s.Op.ID != "" && !s.Op.Field }

@@ -24,7 +24,7 @@ func (r *revisions) asSent(t *tally, s *seen) {
 	if !s.ok() {
 		return
 	}
-	for _, got := range readsIn(s, fieldsAll) {
+	for _, got := range readsIn(s) {
 		if got.field == commit && !aCommit.MatchString(got.value) {
 			continue
 		}
@@ -71,7 +71,7 @@ func (r *revisions) asNamed(t *tally, s *seen) {
 		return
 	}
 	latest := s.answer.Get("latest_revision_id").Str
-	for _, got := range readsOf(latest, s.answer, s.ID, fieldsAll) {
+	for _, got := range readsOf(latest, s.answer, s.ID) {
 		field, sent := got.field, r.sentFor(got.revision, got.field) != ""
 		own := slices.DeleteFunc(slices.Clone(r.of(latest).shown[field]), func(v read) bool { return v.value == "" })
 		at := slices.IndexFunc(own, func(v read) bool { return sent || v.settled })
@@ -92,9 +92,9 @@ func (r *revisions) asBefore(t *tally, s *seen) {
 	if !s.ok() {
 		return
 	}
-	for _, got := range readsIn(s, fieldsSet) {
+	for _, got := range readsIn(s) {
 		u, before := r.creation(got.revision)
-		if u == nil || before == "" || u.fields[got.field] != "" {
+		if u == nil || before == "" || u.fields[got.field] != "" || got.field == commit {
 			continue
 		}
 		if earlier := r.firstValue(before, got.field); earlier != nil {
@@ -138,8 +138,9 @@ func (r *revisions) staysDeployed(t *tally, s *seen) {
 		return
 	}
 	for id, revision := range shownIn(s) {
-		at, status := r.of(id).deployed, revision.Get("status").Str
-		if at.IsZero() || !plane.IsKnown(strings.ToUpper(status)) || !s.Sent.After(at) || !r.isLatest(id, s.Ended) {
+		at, by, status := r.of(id).deployed, r.of(id).by, revision.Get("status").Str
+		isLatest := r.sure(by) && !r.changedBetween(by.deployment, by.ended, s.Ended)
+		if at.IsZero() || !plane.IsKnown(strings.ToUpper(status)) || !s.Sent.After(at) || !isLatest {
 			continue
 		}
 		if !plane.IsDeployed(status) && !s.Sent.After(at.Add(r.patience)) { // it may show what was before
@@ -151,10 +152,4 @@ func (r *revisions) staysDeployed(t *tally, s *seen) {
 				"DEPLOYED", status)
 		}
 	}
-}
-
-// isLatest tells whether a revision of this run was certainly the latest of its deployment until then.
-func (r *revisions) isLatest(id string, until time.Time) bool {
-	by := r.of(id).by
-	return r.sure(by) && !r.changedBetween(by.deployment, by.ended, until)
 }

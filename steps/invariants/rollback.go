@@ -2,8 +2,10 @@ package invariants
 
 import (
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 )
 
@@ -12,8 +14,7 @@ import (
 type rollback struct {
 	posted map[idAt]*posted // runs
 	order  []*posted
-	gone   []*gone // made when all runs are known
-	made   bool
+	found  sync.Once // those that are gone, when all runs are known
 }
 
 // posted is a run that was accepted.
@@ -24,16 +25,11 @@ type posted struct {
 	wait         time.Duration // that its graph was told to stay in progress at least
 	rollsBack    bool
 	completed    time.Time // when its join was answered with 2xx; zero: not seen
-}
 
-// gone is a run that was in progress when another one rolled it back.
-type gone struct {
-	base     string    // address of its agent server
-	id, text string    // each "" where it is short, or another run has it too
-	after    time.Time // the new run had completed
+	// Of one that was in progress when another one rolled it back:
+	gone  time.Time   // the new run had completed
+	marks [][2]string // its "id" and its "text", but for what is short or another run has too
 }
-
-func newRollback() *rollback { return &rollback{posted: map[idAt]*posted{}} }
 
 // waits finds how long a run of the conformance graph is told to stay in progress.
 var waits = regexp.MustCompile(`\bwait(?:-after-write)?=(\d+)`)
@@ -68,48 +64,46 @@ func (r *rollback) note(s *seen) {
 // find finds the runs that were certainly rolled back: accepted before the new run was sent, and told to be in progress
 // until after the new one was accepted.
 func (r *rollback) find() {
-	r.made = true
 	for _, p := range r.order {
 		for _, n := range r.order {
 			inProgress := p.ended.Before(n.sent) && n.ended.Before(p.sent.Add(p.wait))
 			if n.rollsBack && n != p && n.base == p.base && n.thread == p.thread && inProgress && !n.completed.IsZero() {
-				r.gone = append(r.gone, r.goneOf(p, n))
+				p.gone, p.marks = n.completed, r.marksOf(p)
 				break
 			}
 		}
 	}
 }
 
-// goneOf is a run that was rolled back, by what no other run has: ids may be used again, and be numbers in each thread.
-func (r *rollback) goneOf(p, next *posted) *gone {
-	g := &gone{base: p.base, id: p.id, text: p.text, after: next.completed}
-	for _, other := range r.order {
-		if other != p && strings.Contains(other.text, p.text) || len(p.text) < longEnough {
-			g.text = ""
-		}
-		if other != p && other.id == p.id && other.base == p.base || len(p.id) < longEnough {
-			g.id = ""
-		}
+// marksOf is what no other run has: ids may be used again, and be numbers in each thread.
+func (r *rollback) marksOf(p *posted) (own [][2]string) {
+	isOwn := func(value string, has func(other *posted) bool) bool {
+		isOther := func(other *posted) bool { return other != p && has(other) }
+		return len(value) >= longEnough && !slices.ContainsFunc(r.order, isOther)
 	}
-	return g
+	if isOwn(p.id, func(other *posted) bool { return other.id == p.id && other.base == p.base }) {
+		own = append(own, [2]string{"id", p.id})
+	}
+	if isOwn(p.text, func(other *posted) bool { return strings.Contains(other.text, p.text) }) {
+		own = append(own, [2]string{"text", p.text})
+	}
+	return own
 }
 
 // check looks at the operations of the interface. A refusal may name what it refuses.
 func (r *rollback) check(t *tally, s *seen) {
-	if !r.made {
-		r.find()
-	}
+	r.found.Do(r.find)
 	if !s.ofInterface() || !s.ok() {
 		return
 	}
-	for _, g := range r.gone {
-		if !s.Sent.After(g.after) || g.base != s.Base {
+	for _, p := range r.order {
+		if len(p.marks) == 0 || !s.Sent.After(p.gone) || p.base != s.Base {
 			continue
 		}
 		t.judged++
-		for _, held := range [][2]string{{"id", g.id}, {"text", g.text}} {
-			what, value := held[0], held[1]
-			if value != "" && holds(s.Answer, value) && !carries(s, value) {
+		for _, mark := range p.marks {
+			what, value := mark[0], mark[1]
+			if holds(s.Answer, value) && !carries(s, value) {
 				t.violated(s, "", "an answer holds the "+what+" of a run that was rolled back before", "nothing of the run",
 					"its "+what+" "+value)
 			}

@@ -57,7 +57,6 @@ type read struct {
 	field    string
 	value    string
 	settled  bool // shown with a final status of the revision, so that it does not change any more
-	deployed bool
 	exchange int
 }
 
@@ -113,12 +112,16 @@ func (r *revisions) note(s *seen) {
 			if isSettled(revision) {
 				first(&of.settled, s.Ended)
 			}
-			if plane.IsDeployed(revision.Get("status").Str) {
+			isDeployed := plane.IsDeployed(revision.Get("status").Str)
+			if isDeployed {
 				first(&of.deployed, s.Ended)
 			}
-		}
-		for _, v := range readsIn(s, fieldsAll) {
-			r.shows(v)
+			for _, v := range readsOf(id, revision, s.ID) {
+				of.shows(v)
+				if isDeployed && v.value != "" {
+					r.served[v.field+" "+v.value] = true
+				}
+			}
 		}
 	}
 }
@@ -141,14 +144,11 @@ func first(kept *time.Time, at time.Time) {
 func isSettled(revision gjson.Result) bool { return plane.IsSettled(revision.Get("status").Str) }
 
 // shows notes a value once, by the exchange that showed it first.
-func (r *revisions) shows(v read) {
-	if v.value != "" && v.deployed {
-		r.served[v.field+" "+v.value] = true
-	}
-	values := r.of(v.revision).shown[v.field]
+func (of *revision) shows(v read) {
+	values := of.shown[v.field]
 	at := slices.IndexFunc(values, func(known read) bool { return known.value == v.value })
 	if at < 0 {
-		r.of(v.revision).shown[v.field] = append(values, v)
+		of.shown[v.field] = append(values, v)
 	} else if v.settled {
 		values[at].settled = true
 	}
@@ -156,19 +156,18 @@ func (r *revisions) shows(v read) {
 
 // readsIn are the values of fields in an answer that shows revisions. What is neither a string nor null is a concern of
 // the contract.
-func readsIn(s *seen, fields []string) (all []read) {
+func readsIn(s *seen) (all []read) {
 	for id, revision := range shownIn(s) {
-		all = append(all, readsOf(id, revision, s.ID, fields)...)
+		all = append(all, readsOf(id, revision, s.ID)...)
 	}
 	return all
 }
 
-func readsOf(id string, object gjson.Result, exchange int, fields []string) (all []read) {
+func readsOf(id string, object gjson.Result, exchange int) (all []read) {
 	of := object.Get(sourceConfig)
-	for _, field := range fields {
+	for _, field := range fieldsAll {
 		if v := of.Get(field); of.IsObject() && (v.Type == gjson.Null || v.Type == gjson.String) {
-			deployed := object.Get("status").Str == "DEPLOYED"
-			all = append(all, read{id, field, v.Str, isSettled(object), deployed, exchange})
+			all = append(all, read{id, field, v.Str, isSettled(object), exchange})
 		}
 	}
 	return all

@@ -75,11 +75,11 @@ func AsBlocked(err error) error {
 // AsPrecondition gives what went wrong while a precondition was brought about outside of its sentence the verdict
 // that it would have had there.
 func AsPrecondition(err error) error {
-	var none *client.NoAnswer
-	if errors.As(err, &none) && (none.Timeout || none.Closed || none.Busy != 0) {
-		if none.Busy != 0 {
-			return Blocked("%s", none).By(reports.ByTarget, none.Request.Base)
-		}
+	none, is := errors.AsType[*client.NoAnswer](err)
+	switch {
+	case is && none.Busy != 0:
+		return Blocked("%s", none).By(reports.ByTarget, none.Request.Base)
+	case is && (none.Timeout || none.Closed):
 		return OfFixture(fixtureOf(err), Blocked("%s", err)) // with what was being done
 	}
 	return AsBlocked(err)

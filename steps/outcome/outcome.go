@@ -198,9 +198,9 @@ func NotConfigured(key, reason string, args ...any) *Outcome {
 	return Skipped(reports.NotConfigured, key, reason, args...)
 }
 
-// OverBudget skips the scenario because the budget under the key is too small.
-func OverBudget(key, reason string, args ...any) *Outcome {
-	return Skipped(reports.OverBudget, key, reason, args...)
+// OverBudget skips the scenario because the budget under the key, which is so many, is used up.
+func OverBudget(key string, most int) *Outcome {
+	return Skipped(reports.OverBudget, key, "the budget is used up: raise %s (now %d)", key, most)
 }
 
 // ReadOnly skips the scenario because it would write to the target, and the run only reads.

@@ -12,6 +12,7 @@ import (
 	"github.com/tidwall/gjson"
 
 	"github.com/agentconform/agentconform/features"
+	"github.com/agentconform/agentconform/reports"
 	"github.com/agentconform/agentconform/steps/client"
 	"github.com/agentconform/agentconform/steps/config"
 	"github.com/agentconform/agentconform/steps/evidence"
@@ -36,10 +37,10 @@ const (
 // FindExisting looks for deployments that can be read where the configuration has credentials and none can be created:
 // the one that the configuration names, else those that the target lists. The list of deployments is an extension of
 // the interface: a target without it has none that are known. It must have returned before scenarios begin.
-func (p *Plane) FindExisting(ctx context.Context) (*Existing, error) {
+func (p *Plane) FindExisting(ctx context.Context) error {
 	c := p.target.Config
 	if !c.HasCredentials() || p.Sources.CanCreate() == nil {
-		return nil, nil
+		return nil
 	}
 	ctx = evidence.WithScenario(ctx, "fixture: existing deployments", 0)
 	e := NoneExisting(c)
@@ -49,14 +50,14 @@ func (p *Plane) FindExisting(ctx context.Context) (*Existing, error) {
 		e.readListed(ctx, p)
 	}
 	if ctx.Err() != nil {
-		return nil, context.Cause(ctx)
+		return context.Cause(ctx)
 	}
 	slices.SortStableFunc(e.found, func(a, b *Deployment) int {
 		isListed := min(len(b.statuses), 1) - min(len(a.statuses), 1) // one that can be listed first
 		return cmp.Or(isListed, len(b.Revisions)-len(a.Revisions))
 	})
 	p.Existing, p.target.Client.MayWrite = e, e.mayWrite
-	return e, nil
+	return nil
 }
 
 // readListed considers the first deployments that the target lists, as far as it lists any.
@@ -176,8 +177,8 @@ func (e *Existing) Serves(r features.Reads) error {
 	listed := max(r.Revisions, min(r.Settled, 1)) // so many revisions are to be listed
 	if e.sources.CanCreate() == nil {
 		if most := e.sources.config.MaxRevisions; listed > 0 && most > 0 && most < longHistory {
-			return outcome.OverBudget("max_revisions", "the budget is too small: raise max_revisions to %d (now %d)",
-				longHistory, most)
+			return outcome.Skipped(reports.OverBudget, "max_revisions",
+				"the budget is too small: raise max_revisions to %d (now %d)", longHistory, most)
 		}
 		return nil
 	}

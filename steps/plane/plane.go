@@ -96,7 +96,7 @@ func (p *Plane) TakeRevision(ctx context.Context, d *Deployment) error {
 	defer p.mu.Unlock()
 	d.asked++
 	if most := p.target.Config.MaxRevisions; most > 0 && d.asked+1 > most {
-		return outcome.OverBudget("max_revisions", "the budget is used up: raise max_revisions (now %d)", most)
+		return outcome.OverBudget("max_revisions", most)
 	}
 	return nil
 }

@@ -124,7 +124,9 @@ func testOf(f reports.Finding, was *reports.Result, c *features.Catalogue) test 
 			if now == nil || passed || s.Key()+" "+s.Name != x.Scenario && !(used && slices.Contains(s.Fixtures, fixture)) {
 				continue
 			}
-			t.shows, t.steps, passed = now, passedSteps(s), s.Verdict == reports.Passed
+			t.shows = now
+			t.steps = passedSteps(s)
+			passed = s.Verdict == reports.Passed
 		}
 	}
 	if t.shows == nil {

@@ -83,7 +83,8 @@ func (r *run) senders(owner string) []string {
 // withoutRepeats leaves out reads between the first and the last of identical ones in a row, such as polls of one
 // revision. What the violation names stays.
 func withoutRepeats(sent []evidence.Observation, v outcome.Violation) []evidence.Observation {
-	rows, drop := map[string][]evidence.Observation{}, map[int]bool{} // rows of each sender
+	rows := map[string][]evidence.Observation{} // of each sender
+	drop := map[int]bool{}
 	for _, x := range sent {
 		row := append(rows[x.Scenario], x)
 		if n := len(row); n > 2 && isSameRead(row[n-3], row[n-2]) && isSameRead(row[n-2], x) {
@@ -106,7 +107,8 @@ func isSameRead(a, b evidence.Observation) bool {
 // owner, and those that show the violation. What a fixture created may also be in an answer that shows the violation,
 // and where one of its requests was refused nobody knows what that has created.
 func aboutTheSame(sent []evidence.Observation, owner string, shows ...int) []evidence.Observation {
-	about, related, shown := map[string]bool{}, map[string]bool{owner: true}, ""
+	about, related := map[string]bool{}, map[string]bool{owner: true}
+	shown := ""
 	for _, x := range sent {
 		if slices.Contains(shows, x.ID) {
 			related[x.Scenario] = true

@@ -23,10 +23,16 @@ const CleanUpTime = 30 * time.Second
 
 // clean removes the run's deployments and threads where the target can, threads only when their runs have had their
 // time: a server in the field loses a worker for good if the thread of the run that it executes is removed. What could
-// not be removed stays in the ledger, with the reason. It also runs after an interrupt.
+// not be removed, or is to be kept, stays in the ledger, with the reason. It also runs after an interrupt.
 func (r *run) clean(ctx context.Context) {
-	if r.unreachable != "" {
-		r.keep(r.unreachable)
+	stays := r.unreachable
+	if r.Keep {
+		stays = "--keep was given"
+	}
+	if stays != "" {
+		for _, e := range r.target.Ledger.Left(evidence.Deployment, evidence.Thread) {
+			r.noteRemoval(ended(e, stays))
+		}
 		return
 	}
 	ctx, cancel := context.WithTimeoutCause(context.WithoutCancel(ctx), CleanUpTime,
@@ -39,15 +45,6 @@ func (r *run) clean(ctx context.Context) {
 	if threads := r.target.Ledger.Left(evidence.Thread); len(threads) > 0 {
 		_ = client.Sleep(ctx, min(time.Until(r.agents.RunsEnd()), CleanUpTime/2)) // if ctx ends, so does what follows
 		x.threads(ctx, threads)
-	}
-}
-
-// keep notes for all that the run created why it stays.
-func (r *run) keep(reason string) {
-	for _, kind := range []string{evidence.Deployment, evidence.Thread} {
-		for _, e := range r.target.Ledger.Left(kind) {
-			r.noteRemoval(ended(e, reason))
-		}
 	}
 }
 

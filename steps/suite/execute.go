@@ -27,10 +27,9 @@ import (
 // verdict is what was learned of one scenario.
 type verdict struct {
 	*outcome.Outcome
-	step     int           // index of the step that ended it; how many there are where none did
-	sentence string        // of that step
-	took     time.Duration // since its first request
-	again    *verdict      // what judging it once more has shown; nil: it was judged once
+	step  int           // index of the step that ended it; how many there are where none did; -1 where none began
+	took  time.Duration // since its first request
+	again *verdict      // what judging it once more has shown; nil: it was judged once
 }
 
 // execute has godog run the scenarios. All start at once, in an order by the seed; the client bounds the requests.
@@ -73,7 +72,8 @@ func (r *run) execute(ctx context.Context, scenarios []*features.Scenario) error
 // an answer in vain, is judged once only.
 func (r *run) judgeAgain(ctx context.Context, scenarios []*features.Scenario) error {
 	failed := slices.DeleteFunc(slices.Clone(scenarios), func(s *features.Scenario) bool {
-		v, ofAgent := r.verdicts[s.Key()], s.Requirement.Profile == features.AgentServer
+		v := r.verdicts[s.Key()]
+		ofAgent := s.Requirement.Profile == features.AgentServer
 		return v.Verdict != reports.Failed || s.Terms.Creates() || writes(s) && !ofAgent ||
 			v.took >= r.target.Config.Timeouts.Request
 	})
@@ -125,7 +125,8 @@ func (e *execution) before(ctx context.Context, sc *godog.Scenario) (context.Con
 	place := slices.Index(r.Catalogue.Scenarios(), s) + 1
 	ctx = client.WithUrgency(evidence.WithScenario(ctx, name, place))
 	if o := r.preclude(ctx, s); o != nil {
-		e.end(o, "")
+		e.step = -1
+		e.end(o)
 		return ctx, godog.ErrSkip
 	}
 	allowance := &plane.Allowance{What: s.Name, Shares: r.forecast.shared(s), Member: r.forecast.Member(s),
@@ -172,13 +173,13 @@ func (e *execution) afterStep(ctx context.Context, step *godog.Step, status godo
 	}
 	switch {
 	case status == godog.StepUndefined || status == godog.StepAmbiguous:
-		e.end(outcome.SuiteError("no single definition for %q", step.Text), step.Text)
+		e.end(outcome.SuiteError("no single definition for %q", step.Text))
 	case err != nil:
 		o := outcome.Judge(ctx, step.Type == messages.PickleStepType_CONTEXT, step.Text, err)
 		if e.run.cut && o.IsBy(reports.ByObservation) {
 			o = e.run.notAllSeen()
 		}
-		e.end(o, step.Text)
+		e.end(o)
 	default:
 		e.step++
 	}
@@ -192,15 +193,15 @@ func (e *execution) after(ctx context.Context, _ *godog.Scenario, _ error) (cont
 		if e.run.cut {
 			o = e.run.notAllSeen()
 		}
-		e.end(o, "")
+		e.end(o)
 	}
 	return ctx, nil
 }
 
 // end gives the scenario its verdict, once.
-func (e *execution) end(o *outcome.Outcome, sentence string) {
+func (e *execution) end(o *outcome.Outcome) {
 	r, s := e.run, e.scene.Scenario
-	e.verdict = &verdict{Outcome: o, step: e.step, sentence: sentence}
+	e.verdict = &verdict{Outcome: o, step: e.step}
 	if sent := r.target.Collector.SentBy(s.Key() + " " + s.Name); len(sent) > 0 {
 		e.verdict.took = time.Since(sent[0].Sent)
 	}

@@ -4,14 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net/netip"
-	"net/url"
 	"slices"
 	"strings"
 	"sync"
 
 	"github.com/agentconform/agentconform/features"
 	"github.com/agentconform/agentconform/reports"
+	"github.com/agentconform/agentconform/steps/client"
 	"github.com/agentconform/agentconform/steps/explore"
 	"github.com/agentconform/agentconform/steps/outcome"
 	"github.com/agentconform/agentconform/steps/target"
@@ -26,13 +25,13 @@ const Automatic = -1
 
 // explore explores the halves of the interface, and adds a failed scenario to the requirement that an answer breaks,
 // where that has not failed already. Both share the operations.
-func (r *run) explore(ctx context.Context, selected []*features.Scenario) []*features.Scenario {
+func (r *run) explore(ctx context.Context) {
 	if ctx.Err() != nil || r.target.Config.ReadOnly || r.unreachable != "" || r.Explore == 0 && r.ExploreCase == nil {
-		return selected
+		return
 	}
 	var all []*explore.Explorer
 	for _, profile := range []string{features.ControlPlane, features.AgentServer} {
-		e, err := r.explorer(ctx, profile, selected)
+		e, err := r.explorer(ctx, profile)
 		if e != nil {
 			all = append(all, e)
 		} else if err != nil && !r.automatic() {
@@ -43,7 +42,7 @@ func (r *run) explore(ctx context.Context, selected []*features.Scenario) []*fea
 		r.noteUnexplored("interface", errors.New("no half of it was judged: select a requirement with --only"))
 	}
 	if len(all) == 0 {
-		return selected
+		return
 	}
 	r.target.Progress(target.Event{Kind: target.Exploring})
 	operations := r.Explore
@@ -68,10 +67,9 @@ func (r *run) explore(ctx context.Context, selected []*features.Scenario) []*fea
 			r.noteUnexplored(all[i].Profile, fmt.Errorf("%s could not be judged: %w", count, f.Unjudged[0]))
 		}
 		if f.Failure != nil {
-			selected = r.addFailure(selected, f.Failure)
+			r.addFailure(f.Failure)
 		}
 	}
-	return selected
 }
 
 // automatic tells whether exploration was not asked for.
@@ -79,38 +77,34 @@ func (r *run) automatic() bool { return r.Explore == Automatic && r.ExploreCase 
 
 // explorer returns an explorer of a half of the interface; none where there is no reason to explore it. The error says
 // why it cannot be explored. Deployments are expensive elsewhere: there max_deployments says how many may be created.
-func (r *run) explorer(ctx context.Context, profile string,
-	selected []*features.Scenario) (*explore.Explorer, error) {
+func (r *run) explorer(ctx context.Context, profile string) (*explore.Explorer, error) {
 	c, ofPlane := r.target.Config, profile == features.ControlPlane
-	known := func(id string) bool { return r.told(selected, id) }
 	address := r.target.AgentAddress()
 	if ofPlane {
 		address = c.Target
 	}
-	isExpensive := c.Every() > 0 || !onThisMachine(address) || ofPlane && r.buildsSlowly()
+	isExpensive := c.Every() > 0 || !client.OnThisMachine(address) || ofPlane && r.buildsSlowly()
 	ofOther := r.ExploreCase != nil && len(explore.Of(profile, r.ExploreCase)) == 0
 	served := func(s *features.Scenario) bool { // what exploration needs is there then, and may be used
 		v := r.verdicts[s.Key()] // nil: it judges the record, later
 		return v != nil && (v.Verdict == reports.Passed || v.Verdict == reports.Failed) &&
 			s.Requirement.Profile == profile && (!ofPlane || s.Terms.Creates() || len(r.forecast.shared(s)) > 0)
 	}
-	switch {
-	case ofOther, r.automatic() && (isExpensive || !r.Select.all(profile)):
+	switch isServed := slices.ContainsFunc(r.selected, served); {
+	case ofOther, r.automatic() && (isExpensive || !r.Select.all(profile)), !isServed && r.ExploreCase == nil:
 		return nil, nil
-	case !slices.ContainsFunc(selected, served) && r.ExploreCase != nil:
+	case !isServed:
 		return nil, errors.New("no requirement was judged that uses it: select one with --only")
-	case !slices.ContainsFunc(selected, served):
-		return nil, nil
-	case ofPlane && r.ExploreCase == nil && c.MaxDeployments == 0 && !onThisMachine(address):
+	case ofPlane && r.ExploreCase == nil && c.MaxDeployments == 0 && !client.OnThisMachine(address):
 		return nil, errors.New("it creates deployments on another machine: set max_deployments to how many a run may create")
-	case !ofPlane && r.ExploreCase == nil && known("AS-RUN-5"):
+	case !ofPlane && r.ExploreCase == nil && r.told("AS-RUN-5"):
 		return nil, errors.New("the join of a completed run is not answered as it should be (AS-RUN-5)")
-	case ofPlane && known("CP-POLL-1"):
+	case ofPlane && r.told("CP-POLL-1"):
 		return nil, errors.New("its deployments do not become DEPLOYED (CP-POLL-1)")
 	case ofPlane:
-		return explore.NewControlPlane(r.target, r.plane, known)
+		return explore.NewControlPlane(r.target, r.plane, r.told)
 	}
-	return explore.NewAgentServer(ctx, r.target, r.agents, known)
+	return explore.NewAgentServer(ctx, r.target, r.agents, r.told)
 }
 
 // buildsSlowly tells whether a revision took so long that nobody should wait for more of them unasked.
@@ -128,8 +122,8 @@ func (r *run) buildsSlowly() bool {
 }
 
 // told tells whether the requirement has failed, or is not to be judged.
-func (r *run) told(selected []*features.Scenario, id string) bool {
-	return slices.ContainsFunc(selected, func(s *features.Scenario) bool {
+func (r *run) told(id string) bool {
+	return slices.ContainsFunc(r.selected, func(s *features.Scenario) bool {
 		v := r.verdicts[s.Key()]
 		return s.Requirement.ID == id && v != nil && (v.Verdict == reports.Failed || r.forecast.leftOut(s) != nil)
 	})
@@ -142,9 +136,9 @@ func (r *run) noteUnexplored(profile string, why error) {
 }
 
 // addFailure adds what exploration has found after the scenarios of its requirement.
-func (r *run) addFailure(selected []*features.Scenario, f *explore.Failure) []*features.Scenario {
-	at := len(selected)
-	for i, s := range selected {
+func (r *run) addFailure(f *explore.Failure) {
+	at := len(r.selected)
+	for i, s := range r.selected {
 		if s.Requirement.ID == f.Requirement {
 			at = i + 1
 		}
@@ -163,24 +157,13 @@ func (r *run) addFailure(selected []*features.Scenario, f *explore.Failure) []*f
 	v.Hint = "the sequence: " + strings.Join(told, "; ")
 	v.Summary = fmt.Sprintf("after %s: expected %s, got %s", reports.Count(len(f.Operations), "operation"), v.Expected,
 		v.Actual)
-	found := &verdict{Outcome: f.Outcome, step: len(s.Steps) - 1, sentence: told[len(told)-1]}
+	found := &verdict{Outcome: f.Outcome, step: len(s.Steps) - 1}
 	r.verdicts[s.Key()] = found
-	r.failures = append(r.failures, s)
+	r.selected = slices.Insert(r.selected, at, s)
 	if f.Judged > 1 {
 		found.again = found
 		if f.Seen < f.Judged {
 			found.again = &verdict{Outcome: &outcome.Outcome{Verdict: reports.Passed}}
 		}
 	}
-	return slices.Insert(selected, at, s)
-}
-
-// onThisMachine tells whether an address is on the loopback interface.
-func onThisMachine(address string) bool {
-	u, err := url.Parse(address)
-	if err != nil {
-		return false
-	}
-	ip, err := netip.ParseAddr(u.Hostname())
-	return u.Hostname() == "localhost" || err == nil && ip.IsLoopback()
 }

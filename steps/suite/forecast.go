@@ -37,13 +37,10 @@ func Foresee(c *config.Config, s Selection) *Forecast {
 // created, and whether the agent server refuses callers without credentials, if no user is configured. It only reads.
 // The error is that of the context.
 func (f *Forecast) Look(ctx context.Context, p *plane.Plane, agents *agent.Agents) error {
-	existing, err := p.FindExisting(ctx)
-	if err != nil {
+	if err := p.FindExisting(ctx); err != nil {
 		return err
 	}
-	if existing != nil {
-		f.existing = existing
-	}
+	f.existing = p.Existing
 	status, err := agents.FindRefusal(ctx)
 	f.refuses = status != 0
 	return err
@@ -60,10 +57,12 @@ func (f *Forecast) Lacking(s *features.Scenario) []*outcome.Outcome {
 }
 
 func (f *Forecast) leftOut(s *features.Scenario) *outcome.Outcome {
-	c, chosen, profile := f.config, f.selection.Profiles, s.Requirement.Profile
-	ofAgent, unclaimed := profile == features.AgentServer, features.Claims(c.Supports).Lacks(s.Requirement)
+	c, chosen := f.config, f.selection.Profiles
+	profile := s.Requirement.Profile
+	ofAgent := profile == features.AgentServer
+	unclaimed := features.Claims(c.Supports).Lacks(s.Requirement)
 	switch {
-	case f.selection.skips(s.Requirement):
+	case matchesAny(f.selection.Skip, s.Requirement.ID):
 		return outcome.Skipped(reports.NotSelected, "--skip", "not selected: skipped with --skip")
 	case len(chosen) > 0 && !slices.Contains(chosen, profile):
 		return outcome.Skipped(reports.NotSelected, "--profile", "not selected: the run is limited to --profile %s",
@@ -237,8 +236,7 @@ func (f *Forecast) Spend(scenarios []*features.Scenario) {
 	for _, s := range scenarios {
 		with := maps.Clone(paid)
 		if cost := f.cost(s, with).Deployments; cost > left {
-			f.over[s.Key()] = outcome.OverBudget("max_deployments", "the budget is used up: raise max_deployments (now %d)",
-				most)
+			f.over[s.Key()] = outcome.OverBudget("max_deployments", most)
 		} else {
 			paid, left = with, left-cost
 		}

@@ -17,7 +17,7 @@ import (
 
 // blockRejected blocks, at the end of a run, scenarios of a side that refused every request with the configured
 // credentials: the cause is the configuration, not the target. It returns these sides, and why.
-func (r *run) blockRejected(selected []*features.Scenario) (sides []string, why string) {
+func (r *run) blockRejected() (sides []string, why string) {
 	for _, side := range []spec.Side{spec.AgentServer, spec.ControlPlane} {
 		status := refusedAll(r.target, side)
 		if status == 0 {
@@ -26,7 +26,7 @@ func (r *run) blockRejected(selected []*features.Scenario) (sides []string, why 
 		var keys []string
 		keys, why = rejection(r.target, side, status)
 		sides = append(sides, string(side))
-		for _, s := range selected {
+		for _, s := range r.selected {
 			if v := r.verdicts[s.Key()]; needsSide(r.target, s, side) && r.followsFromRejection(s, v.Outcome) {
 				v.Outcome = outcome.Blocked("%s", why).By(reports.ByKey, keys...)
 			}
@@ -95,7 +95,8 @@ func rejection(t *target.Target, side spec.Side, status int) (keys []string, why
 	var remedies []string
 	switch {
 	case side == spec.ControlPlane:
-		who, remedies = "the target", []string{t.Sent("credentials", c.Credentials)}
+		who = "the target"
+		remedies = []string{t.Sent("credentials", c.Credentials)}
 		for _, each := range t.Given(target.Preferred(c.Credentials)) {
 			keys = append(keys, "credentials."+each.Key)
 		}
@@ -113,13 +114,12 @@ func rejection(t *target.Target, side spec.Side, status int) (keys []string, why
 
 // blockUnknownWords blocks, at the end of a run, what failed over words that `vocabulary` maps to something that the
 // target has never shown: the cause is the configuration, not the target. What failed over anything else stays
-// failed. It returns these words.
-func (r *run) blockUnknownWords(selected []*features.Scenario) (unknown []string) {
-	if len(r.target.Client.Words) == 0 {
-		return nil
-	}
+// failed. It says what is wrong with these words, and with those of which the target uses the interface's own instead:
+// then the target is known wrongly.
+func (r *run) blockUnknownWords() (why string) {
 	seen := r.target.Collector.Words()
-	for _, s := range selected {
+	mistaken := seen.Unchanged()
+	for _, s := range r.selected {
 		v := r.verdicts[s.Key()]
 		if v.Verdict != reports.Failed {
 			continue
@@ -137,16 +137,16 @@ func (r *run) blockUnknownWords(selected []*features.Scenario) (unknown []string
 			reduced.Violations = rest
 			v.Outcome = &reduced
 		default:
-			slices.Sort(doubtful)
-			doubtful = slices.Compact(doubtful)
+			doubtful = slices.Compact(slices.Sorted(slices.Values(doubtful)))
 			v.Outcome = outcome.Blocked("%s", aboutWords(r.target, seen, doubtful))
 			for _, name := range doubtful {
 				v.By(reports.ByKey, "vocabulary."+name)
 			}
-			unknown = append(unknown, doubtful...)
+			mistaken = append(mistaken, doubtful...)
 		}
 	}
-	return unknown
+	slices.Sort(mistaken)
+	return aboutWords(r.target, seen, slices.Compact(mistaken))
 }
 
 // doubtfulWords are the words on which a violation may depend and which the target has never shown: the violation's own
@@ -168,22 +168,12 @@ func (r *run) doubtfulWords(seen *evidence.Words, s *features.Scenario, v outcom
 func aboutWords(t *target.Target, seen *evidence.Words, names []string) string {
 	var texts []string
 	for _, name := range names {
-		as, format := t.Client.Words.OnWire(name), "the target never showed %[2]q: correct vocabulary.%[1]s"
+		as := t.Client.Words.OnWire(name)
+		format := "the target never showed %[2]q: correct vocabulary.%[1]s"
 		if slices.Contains(seen.Unchanged(), name) {
 			format = "the target uses %[1]q and never %[2]q: remove or correct vocabulary.%[1]s"
 		}
 		texts = append(texts, fmt.Sprintf(format, name, as))
 	}
 	return strings.Join(texts, "; ")
-}
-
-// tellWords concludes that a run is not conformant where `vocabulary` kept something from being judged, or where the
-// target uses the interface's own word instead: then the target is known wrongly.
-func (r *run) tellWords(res *reports.Result, unknown []string) {
-	seen := r.target.Collector.Words()
-	mistaken := append(unknown, seen.Unchanged()...)
-	slices.Sort(mistaken)
-	if mistaken = slices.Compact(mistaken); len(mistaken) > 0 && res.Verdict != reports.NonConformant {
-		res.Verdict, res.Headline = reports.Incomplete, aboutWords(r.target, seen, mistaken)
-	}
 }

@@ -2,9 +2,11 @@ package suite
 
 import (
 	"cmp"
+	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"maps"
 	"net/http"
 	"slices"
 	"strings"
@@ -21,10 +23,11 @@ import (
 )
 
 // result collects what the run observed, in the order of the features, and how long it took to remove what was created.
-func (r *run) result(selected []*features.Scenario, removal time.Duration) *reports.Result {
+func (r *run) result(ctx context.Context, removal time.Duration) *reports.Result {
 	c, text := r.target.Config, r.target.Redact.Text
-	rejecting, rejected := r.blockRejected(selected)
-	unknownWords := r.blockUnknownWords(selected)
+	stopped := r.stoppedBy(ctx)
+	rejecting, rejected := r.blockRejected()
+	wrongWords := r.blockUnknownWords()
 	res := &reports.Result{
 		Schema: reports.Schema,
 		Suite: reports.Suite{Version: r.Version, Commit: r.Commit, Interface: spec.Version,
@@ -33,7 +36,7 @@ func (r *run) result(selected []*features.Scenario, removal time.Duration) *repo
 			Implementation: safe.Copy(c.Implementation, text), // its home page may be a URL with a password
 			Rejecting:      rejecting, Connection: c.Connection(), Supports: c.Supports},
 		Run: reports.Run{ID: r.target.RunID, Seed: r.Seed, StartedAt: r.start.UTC().Truncate(time.Millisecond),
-			DurationMS: time.Since(r.start).Milliseconds(), Stopped: text(r.stopped), ReadOnly: c.ReadOnly,
+			DurationMS: time.Since(r.start).Milliseconds(), Stopped: text(stopped), ReadOnly: c.ReadOnly,
 			Command:   r.target.Redact.Command("agentconform", r.Arguments...),
 			Arguments: safe.Copy(r.Arguments, text), Strict: slices.Contains(r.FailOn, "should"),
 			FailOn: strings.Join(r.FailOn, " or "), Whole: r.RequireWhole},
@@ -43,22 +46,24 @@ func (r *run) result(selected []*features.Scenario, removal time.Duration) *repo
 		Timeline:     safe.Copy(r.plane.Timeline(), text),
 		Ledger:       safe.Copy(r.target.Ledger.Entries(), text),
 	}
-	groups := byRequirement(selected)
+	groups := byRequirement(r.selected)
 	for _, scenarios := range groups {
 		res.Requirements = append(res.Requirements, r.requirement(scenarios[0].Requirement, scenarios))
 	}
 	for i, scenarios := range groups {
 		explain(res, &res.Requirements[i], scenarios)
 	}
-	if removal >= time.Second || r.stopped != "" {
+	if removal >= time.Second || stopped != "" {
 		res.Run.RemovalMS = removal.Milliseconds()
 	}
-	res.Counts.Cases = len(selected)
+	res.Counts.Cases = len(r.selected)
 	granted, refused, long := r.target.Client.Waited()
-	res.Counts.Throttled, res.Counts.NotWaited, res.Counts.WaitedMS = granted, refused, long.Milliseconds()
+	res.Counts.Throttled = granted
+	res.Counts.NotWaited = refused
+	res.Counts.WaitedMS = long.Milliseconds()
 	res.Counts.Explored = r.explored
 	order := r.target.Collector.Order()
-	r.addFindings(res, selected, order)
+	r.addFindings(res, order)
 	res.Notes = r.notes()
 	res.Exchanges = r.target.Collector.Exchanges()
 	res.RenumberExchanges(order)
@@ -67,7 +72,9 @@ func (r *run) result(selected []*features.Scenario, removal time.Duration) *repo
 	res.Unseen = r.unseen(res)
 	res.Verdict = reports.ConcludeRun(res)
 	res.Headline = r.headline(res, rejected)
-	r.tellWords(res, unknownWords)
+	if wrongWords != "" && res.Verdict != reports.NonConformant {
+		res.Verdict, res.Headline = reports.Incomplete, wrongWords
+	}
 	r.reportSuiteErrors(res)
 	return res
 }
@@ -89,12 +96,16 @@ func (r *run) reportSuiteErrors(res *reports.Result) {
 // requirement is what the run has learned of a requirement: the worst of its scenarios.
 func (r *run) requirement(of *features.Requirement, scenarios []*features.Scenario) reports.Requirement {
 	q := of.InResult()
-	q.Binding, q.Claimed = r.binding(of), features.Claims(r.target.Config.Supports).Promised(of)
+	q.Binding = r.binding(of)
+	q.Claimed = features.Claims(r.target.Config.Supports).Promised(of)
 	for i, s := range scenarios {
 		scenario := r.scenario(s)
 		q.Scenarios = append(q.Scenarios, scenario)
 		if i == 0 || reports.Worse(q.Verdict, scenario.Verdict) != q.Verdict {
-			q.Verdict, q.Reason, q.Skip, q.BlockedBy = scenario.Verdict, scenario.Reason, scenario.Skip, scenario.BlockedBy
+			q.Verdict = scenario.Verdict
+			q.Reason = scenario.Reason
+			q.Skip = scenario.Skip
+			q.BlockedBy = scenario.BlockedBy
 		}
 	}
 	return q
@@ -103,17 +114,21 @@ func (r *run) requirement(of *features.Requirement, scenarios []*features.Scenar
 func (r *run) scenario(s *features.Scenario) reports.Scenario {
 	v, name := r.verdicts[s.Key()], s.Key()+" "+s.Name
 	scenario := s.InResult()
-	scenario.Verdict, scenario.Reason, scenario.Skip = v.Verdict, r.target.Redact.Excerpt(v.Reason), v.Skip
-	scenario.BlockedBy, scenario.DurationMS = r.blockers(v.Outcome), v.took.Milliseconds()
+	scenario.Verdict = v.Verdict
+	scenario.Reason = r.target.Redact.Excerpt(v.Reason)
+	scenario.Skip = v.Skip
+	scenario.BlockedBy = r.blockers(v.Outcome)
+	scenario.DurationMS = v.took.Milliseconds()
 	for i := range scenario.Steps {
 		switch {
 		case i < v.step:
 			scenario.Steps[i].Verdict = reports.Passed
-		case i == v.step && v.sentence != "":
+		case i == v.step:
 			scenario.Steps[i].Verdict = v.Verdict
 		}
 	}
-	scenario.Exchanges, scenario.Fixtures = r.target.Collector.Of(name), r.maker.Uses(name)
+	scenario.Exchanges = evidence.IDs(r.target.Collector.SentBy(name))
+	scenario.Fixtures = r.maker.Uses(name)
 	return scenario
 }
 
@@ -159,25 +174,27 @@ func (r *run) blockers(o *outcome.Outcome) []reports.Blocker {
 
 // addFindings makes one finding of each fault: violations of one requirement by one sentence, operation and place
 // are the same fault, however many rows of an outline showed it. The order is that of the exchanges in the result.
-func (r *run) addFindings(res *reports.Result, selected []*features.Scenario, order []int) {
+func (r *run) addFindings(res *reports.Result, order []int) {
 	known := map[string]int{}
 	all := r.target.Collector.Observations()
-	for _, s := range selected {
+	for _, s := range r.selected {
 		v := r.verdicts[s.Key()]
 		if v.Verdict != reports.Failed {
 			continue
 		}
 		for _, found := range v.Violations {
-			f := r.finding(s, v.sentence, found)
+			f := r.finding(s, v, found)
 			r.seenAgain(&f, s, v)
 			if at, twice := known[f.ID]; twice {
 				same := &res.Findings[at]
 				same.Count += f.Count
-				same.Judged, same.Seen = max(same.Judged, f.Judged), max(same.Seen, f.Seen)
+				same.Judged = max(same.Judged, f.Judged)
+				same.Seen = max(same.Seen, f.Seen)
 				continue
 			}
 			known[f.ID] = len(res.Findings)
-			f.Exchanges, f.Compared = r.chain(s, found, all), r.comparison(found.Compared, order)
+			f.Exchanges = r.chain(s, found, all)
+			f.Compared = r.comparison(found.Compared, order)
 			res.Findings = append(res.Findings, f)
 		}
 	}
@@ -191,14 +208,14 @@ func (r *run) seenAgain(f *reports.Finding, s *features.Scenario, first *verdict
 	}
 	f.Judged, f.Seen = 2, 1
 	if slices.ContainsFunc(v.Violations, func(found outcome.Violation) bool {
-		return r.finding(s, v.sentence, found).ID == f.ID
+		return r.finding(s, v, found).ID == f.ID
 	}) {
 		f.Seen = 2
 	}
 }
 
-func (r *run) finding(s *features.Scenario, sentence string, v outcome.Violation) reports.Finding {
-	text := r.target.Redact.Text
+func (r *run) finding(s *features.Scenario, of *verdict, v outcome.Violation) reports.Finding {
+	text, sentence := r.target.Redact.Text, s.Steps[of.step].Text
 	expected, actual := outcome.CutAround(text(v.Expected), r.target.Redact.Excerpt(v.Actual))
 	f := reports.Finding{
 		Requirement: s.Requirement.ID, Summary: text(v.Summary), Step: sentence, Scenario: s.Key(), Expected: expected,
@@ -237,19 +254,15 @@ func (r *run) notes() []reports.Note {
 		all = append(all, own)
 	}
 	entries := r.target.Ledger.Entries()
-	if found, remedy := r.target.Unfetched(); found != "" && slices.ContainsFunc(entries,
-		func(e reports.LedgerEntry) bool {
-			return e.Kind == "deployment"
-		}) {
+	isDeployment := func(e reports.LedgerEntry) bool { return e.Kind == evidence.Deployment }
+	if found, remedy := r.target.Unfetched(); found != "" && slices.ContainsFunc(entries, isDeployment) {
 		all = append(all, reports.Note{Kind: reports.NoteFixtures, Text: r.target.Redact.Excerpt(found +
 			": the target's builder does not reach them, or does not build from them; " + remedy)})
 	}
-	for _, e := range entries {
-		if e.Unremovable && e.Kind == evidence.Thread {
-			all = append(all, reports.Note{Kind: reports.NoteRemoval,
-				Text: r.target.Redact.Excerpt("the agent server does not remove threads, those of this run stay: " + e.Reason)})
-			break
-		}
+	stays := func(e reports.LedgerEntry) bool { return e.Unremovable && e.Kind == evidence.Thread }
+	if at := slices.IndexFunc(entries, stays); at >= 0 {
+		all = append(all, reports.Note{Kind: reports.NoteRemoval, Text: r.target.Redact.Excerpt(
+			"the agent server does not remove threads, those of this run stay: " + entries[at].Reason)})
 	}
 	return all
 }
@@ -258,7 +271,7 @@ func (r *run) notes() []reports.Note {
 func (r *run) judgedApart() (all []invariants.Other) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	for _, s := range append(r.Catalogue.Scenarios(), r.failures...) {
+	for _, s := range r.selected {
 		if v := r.verdicts[s.Key()]; v != nil && !s.Terms.Record {
 			all = append(all, invariants.Other{Requirement: s.Requirement, Outcome: v.Outcome})
 		}
@@ -268,44 +281,41 @@ func (r *run) judgedApart() (all []invariants.Other) {
 
 // headline is the most important cause in one sentence. A wrong address or rejected credentials come first.
 func (r *run) headline(res *reports.Result, rejected string) string {
-	if r.unreachable != "" {
-		return r.unreachable
-	}
-	if down := r.target.Client.Down.Cause(r.target.Address()); down != "" {
-		return down
-	}
 	statuses, contentTypes := r.target.Collector.Statuses(r.target.Sides()...)
 	total := 0
 	for _, n := range statuses {
 		total += n
 	}
-	if total == 0 && len(res.Exchanges) > 0 {
-		return fmt.Sprintf("no answer was HTTP: check the address %s, and whether it is http or https", r.target.Address())
+	unseen, key := "", ""
+	if res.Verdict == reports.Incomplete && len(res.Unseen) > 0 {
+		unseen = fmt.Sprintf("no successful answer of the %s was seen", strings.ReplaceAll(res.Unseen[0], "-", " "))
+		key = unlocking(r.target, res.Unseen[0])
 	}
-	if total == 0 {
+	address, html := r.target.Address(), contentTypes["text/html"]
+	switch down := r.target.Client.Down.Cause(address); {
+	case r.unreachable != "":
+		return r.unreachable
+	case down != "":
+		return down
+	case total == 0 && len(res.Exchanges) > 0:
+		return fmt.Sprintf("no answer was HTTP: check the address %s, and whether it is http or https", address)
+	case total == 0:
 		return "every selected scenario was skipped, no request was sent"
-	}
-	if rejected != "" && res.Verdict == reports.Incomplete {
+	case rejected != "" && res.Verdict == reports.Incomplete:
 		return rejected
+	case key != "":
+		return unseen + ": set " + key
+	case res.Verdict == reports.Conformant:
+		return ""
+	case html*2 > total:
+		return fmt.Sprintf("%d of %d answers are HTML pages: check that %s is the base URL, with its path prefix", html,
+			total, address)
 	}
-	if len(res.Unseen) > 0 && res.Verdict == reports.Incomplete && unlocking(r.target, res.Unseen[0]) != "" {
-		return fmt.Sprintf("no successful answer of the %s was seen: set %s", strings.ReplaceAll(res.Unseen[0], "-", " "),
-			unlocking(r.target, res.Unseen[0]))
+	same := cmp.Or(uniform(r.target, statuses), r.servedElsewhere())
+	if same == "" && reports.Conclude(res.Requirements) == reports.Conformant {
+		return unseen
 	}
-	if res.Verdict == reports.NonConformant || res.Verdict == reports.Incomplete {
-		if html := contentTypes["text/html"]; html*2 > total {
-			return fmt.Sprintf("%d of %d answers are HTML pages: check that %s is the base URL, with its path prefix", html,
-				total, r.target.Address())
-		}
-		if same := cmp.Or(uniform(r.target, statuses), r.servedElsewhere()); same != "" {
-			return same
-		}
-	}
-	passed := reports.Conclude(res.Requirements) == reports.Conformant
-	if len(res.Unseen) > 0 && res.Verdict == reports.Incomplete && passed {
-		return fmt.Sprintf("no successful answer of the %s was seen", strings.ReplaceAll(res.Unseen[0], "-", " "))
-	}
-	return "" // the reports name the first failure, or what could not be judged
+	return same // where it is empty, the reports name the first failure, or what could not be judged
 }
 
 // uniform describes a target that answers every request with one status, and the remedy.
@@ -313,22 +323,20 @@ func uniform(t *target.Target, statuses map[int]int) string {
 	if len(statuses) != 1 {
 		return ""
 	}
-	for status := range statuses {
-		always := fmt.Sprintf("every answer had status %d", status)
-		switch {
-		case status == http.StatusUnauthorized || status == http.StatusForbidden:
-			return always + ": check credentials and users"
-		case status == http.StatusTooManyRequests || status == http.StatusServiceUnavailable:
-			return always + ": check the target's rate limit and load"
-		case status >= 300 && status < 400:
-			return always + ": set target to the URL that it redirects to"
-		case status >= 500:
-			return always
-		}
-		return always + fmt.Sprintf(": check that %s is the base URL, with its path prefix; agentconform doctor looks for it",
-			t.Address())
+	status := slices.Collect(maps.Keys(statuses))[0]
+	always := fmt.Sprintf("every answer had status %d", status)
+	switch {
+	case status == http.StatusUnauthorized || status == http.StatusForbidden:
+		return always + ": check credentials and users"
+	case status == http.StatusTooManyRequests || status == http.StatusServiceUnavailable:
+		return always + ": check the target's rate limit and load"
+	case status >= 300 && status < 400:
+		return always + ": set target to the URL that it redirects to"
+	case status >= 500:
+		return always
 	}
-	return ""
+	return always + fmt.Sprintf(": check that %s is the base URL, with its path prefix; agentconform doctor looks for it",
+		t.Address())
 }
 
 // servedElsewhere says that nothing of the interface is served at the address of one half, where many requests were
@@ -350,7 +358,7 @@ func (r *run) servedElsewhere() string {
 func (r *run) unseen(res *reports.Result) (halves []string) {
 	for _, half := range []string{features.ControlPlane, features.AgentServer} {
 		passed := func(q reports.Requirement) bool { return q.Profile == half && q.Verdict == reports.Passed }
-		served := func(op spec.Operation) bool { return !op.Field && r.target.Collector.Succeeded(op.ID) > 0 }
+		served := func(op spec.Operation) bool { return !op.Field && len(r.target.Collector.Answers(op.ID, 200, 300)) > 0 }
 		if slices.ContainsFunc(res.Requirements, passed) && !slices.ContainsFunc(r.Oracle.Operations(spec.Side(half)),
 			served) {
 			halves = append(halves, half)
@@ -361,15 +369,17 @@ func (r *run) unseen(res *reports.Result) (halves []string) {
 
 // unlocking is the missing key of the configuration that a successful answer of a half needs; may be empty.
 func unlocking(t *target.Target, half string) string {
-	switch {
-	case half == features.ControlPlane && !t.Config.HasCredentials():
-		return "credentials.api_key"
-	case half == features.ControlPlane && t.Config.ReadOnly:
-		return "existing.deployment"
-	case half == features.ControlPlane && len(t.Config.Create.Body) == 0:
-		return "create.body"
+	switch c := t.Config; {
 	case half == features.AgentServer && t.AgentRefusal() != 0:
 		return "users"
+	case half == features.AgentServer:
+		return ""
+	case !c.HasCredentials():
+		return "credentials.api_key"
+	case c.ReadOnly:
+		return "existing.deployment"
+	case len(c.Create.Body) == 0:
+		return "create.body"
 	}
 	return ""
 }

@@ -76,13 +76,12 @@ type run struct {
 
 	expressions *common.Expressions
 	binding     func(*features.Requirement) bool // counts as MUST by Options.FailOn, or by a claim
+	selected    []*features.Scenario             // and the sequences that exploration has found to fail
 	explored    int                              // operations
-	failures    []*features.Scenario             // that exploration has found
 
 	// What kept the run from judging all that was selected:
 	unreachable string // why no request was answered
 	cut         bool   // the context ended before all that sends requests was judged
-	stopped     string // what ended the run before all was judged; "" where nothing did
 
 	mu       sync.Mutex
 	verdicts map[string]*verdict // by scenario
@@ -105,14 +104,6 @@ func (o *Options) Check() error {
 // ledger could not be written, or the selection holds no scenario. A target that does not answer, or
 // a context that ends early, is a result (incomplete), not an error.
 func Run(ctx context.Context, o Options) (*reports.Result, error) {
-	selected, err := o.Select.Apply(o.Catalogue)
-	if err != nil {
-		return nil, err
-	}
-	binding, err := Binding(o.Catalogue, o.FailOn)
-	if err != nil {
-		return nil, err
-	}
 	within, stop := context.WithCancel(ctx)
 	r, err := newRun(within, o)
 	if err != nil {
@@ -124,19 +115,16 @@ func Run(ctx context.Context, o Options) (*reports.Result, error) {
 		r.maker.Wait()
 		_ = r.target.Close() // what is in the ledger was written as it came
 	}()
-	claims := features.Claims(o.Config.Supports)
-	r.binding = func(q *features.Requirement) bool { return binding(q) || claims.Names(q) }
-
-	r.forecast.Spend(selected)
-	r.forecast.Share(selected)
+	r.forecast.Spend(r.selected)
+	r.forecast.Share(r.selected)
 	r.target.Progress(target.Event{Kind: target.Planned, Name: strings.Join(o.Config.Addresses(), ", agent server "),
-		Total: len(selected), Seed: r.Seed, Deployments: r.forecast.Plan(selected).Deployments})
+		Total: len(r.selected), Seed: r.Seed, Deployments: r.forecast.Plan(r.selected).Deployments})
 	if err := r.reach(within); err != nil {
 		r.unreachable = err.Error()
 	} else if err := r.forecast.Look(within, r.plane, r.agents); err != nil && ctx.Err() == nil {
 		return nil, err
 	}
-	phases := phasesOf(selected)
+	phases := phasesOf(r.selected)
 	for _, phase := range phases[:2] {
 		if err := r.execute(within, phase); err != nil {
 			return nil, err
@@ -147,7 +135,7 @@ func Run(ctx context.Context, o Options) (*reports.Result, error) {
 	if err := r.judgeAgain(within, phases[0]); err != nil {
 		return nil, err
 	}
-	selected = r.explore(within, selected)
+	r.explore(within)
 	judging := within
 	if ctx.Err() != nil {
 		r.maker.Wait() // what is still being made may add to the record
@@ -156,23 +144,27 @@ func Run(ctx context.Context, o Options) (*reports.Result, error) {
 	if err := r.execute(judging, phases[2]); err != nil {
 		return nil, err
 	}
-	r.stopped = r.stoppedBy(ctx)
 	stop()
 	r.maker.Wait()
 	ended := time.Now()
-	if r.Keep {
-		r.keep("--keep was given")
-	} else {
-		r.clean(ctx)
-	}
-	return r.result(selected, time.Since(ended)), nil
+	r.clean(ctx)
+	return r.result(ctx, time.Since(ended)), nil
 }
 
 func newRun(ctx context.Context, o Options) (*run, error) {
+	selected, err := o.Select.Apply(o.Catalogue)
+	if err != nil {
+		return nil, err
+	}
+	binding, err := Binding(o.Catalogue, o.FailOn)
+	if err != nil {
+		return nil, err
+	}
 	if o.Concurrency <= 0 {
 		o.Concurrency = DefaultConcurrency
 	}
-	o.Seed, o.ID = cmp.Or(o.Seed, time.Now().UnixNano()%1_000_000+1), cmp.Or(o.ID, uuid.NewString()[:8])
+	o.Seed = cmp.Or(o.Seed, time.Now().UnixNano()%1_000_000+1)
+	o.ID = cmp.Or(o.ID, uuid.NewString()[:8])
 	if every := o.Config.Every(); every > 0 { // who waits long for the rate loses races with the runs that it has started
 		o.Concurrency = max(min(o.Concurrency, int(time.Second/(2*every))), 1)
 	}
@@ -186,7 +178,9 @@ func newRun(ctx context.Context, o Options) (*run, error) {
 	p := plane.New(t, maker, start)
 	agents := agent.New(t, p, maker, o.Concurrency)
 	r := &run{Options: o, target: t, maker: maker, plane: p, agents: agents, forecast: Foresee(o.Config, o.Select),
-		start: start, expressions: common.NewExpressions(), verdicts: map[string]*verdict{}}
+		start: start, expressions: common.NewExpressions(), verdicts: map[string]*verdict{}, selected: selected}
+	claims := features.Claims(o.Config.Supports)
+	r.binding = func(q *features.Requirement) bool { return binding(q) || claims.Names(q) }
 	r.invariants = invariants.NewRecord(t, r.judgedApart)
 	return r, nil
 }
@@ -233,11 +227,10 @@ func (r *run) stoppedBy(ctx context.Context) string {
 	if ctx.Err() == nil || !slices.ContainsFunc(slices.Collect(maps.Values(r.verdicts)), isNotJudged) {
 		return ""
 	}
-	var s *Stopped
-	if cause := context.Cause(ctx); !errors.As(cause, &s) {
-		return cause.Error()
+	if s, is := errors.AsType[*Stopped](context.Cause(ctx)); is {
+		return s.By
 	}
-	return s.By
+	return context.Cause(ctx).Error()
 }
 
 // phasesOf separates the scenarios in the order in which they are run: most, then those tagged @last, then those that

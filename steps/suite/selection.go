@@ -37,15 +37,13 @@ func (s Selection) Apply(c *features.Catalogue) ([]*features.Scenario, error) {
 	if err != nil {
 		return nil, fmt.Errorf("--tags %q: %w", s.Tags, err)
 	}
-	if err := errors.Join(checkIDs(c, "--only", s.Only), checkIDs(c, "--skip", s.Skip)); err != nil {
-		return nil, err
-	}
-	if err := checkProfiles(s.Profiles); err != nil {
+	wrong := []error{checkIDs(c, "--only", s.Only), checkIDs(c, "--skip", s.Skip), checkProfiles(s.Profiles)}
+	if err := errors.Join(wrong...); err != nil {
 		return nil, err
 	}
 	var selected []*features.Scenario
 	for _, r := range c.Requirements {
-		if !matchesAny(s.Only, r.ID) {
+		if len(s.Only) > 0 && !matchesAny(s.Only, r.ID) {
 			continue
 		}
 		for _, scenario := range r.Scenarios {
@@ -54,7 +52,8 @@ func (s Selection) Apply(c *features.Catalogue) ([]*features.Scenario, error) {
 			}
 		}
 	}
-	if !slices.ContainsFunc(selected, func(scenario *features.Scenario) bool { return !s.skips(scenario.Requirement) }) {
+	isRun := func(scenario *features.Scenario) bool { return !matchesAny(s.Skip, scenario.Requirement.ID) }
+	if !slices.ContainsFunc(selected, isRun) {
 		return nil, errors.New("no scenario is selected: change --only, --skip or --tags")
 	}
 	return selected, nil
@@ -94,11 +93,6 @@ func Binding(c *features.Catalogue, expressions []string) (func(*features.Requir
 	}, nil
 }
 
-// skips tells whether the requirement is to be left out, and shown as skipped.
-func (s Selection) skips(q *features.Requirement) bool {
-	return len(s.Skip) > 0 && matchesAny(s.Skip, q.ID)
-}
-
 func checkIDs(c *features.Catalogue, flag string, ids []string) error {
 	for _, id := range ids {
 		if len(matching(c, id)) == 0 {
@@ -128,9 +122,9 @@ func matching(c *features.Catalogue, pattern string) (found []*features.Requirem
 	return found
 }
 
-// matchesAny tells whether an ID matches one of the patterns, or there is none.
+// matchesAny tells whether an ID matches one of the patterns.
 func matchesAny(patterns []string, id string) bool {
-	return len(patterns) == 0 || slices.ContainsFunc(patterns, func(p string) bool {
+	return slices.ContainsFunc(patterns, func(p string) bool {
 		return reports.Among([]string{strings.ToUpper(p)}, strings.ToUpper(id))
 	})
 }
@@ -138,7 +132,7 @@ func matchesAny(patterns []string, id string) bool {
 // LeavesOut names the option that leaves the requirement out.
 func (s Selection) LeavesOut(id string) string {
 	switch {
-	case !matchesAny(s.Only, id):
+	case len(s.Only) > 0 && !matchesAny(s.Only, id):
 		return "--only"
 	case s.Tags != "":
 		return "--tags"

@@ -34,12 +34,10 @@ func IsScheme(who Asker) bool {
 	return slices.Contains([]Asker{SchemeAPIKey, SchemeTenantID, SchemeBearer}, who)
 }
 
-// wrongKey is a key that no target accepts. It is not a secret, and reports show it.
-const wrongKey = "agentconform-unknown-key"
-
 // wrongValues are the values of wrong credentials, by kind. They stand alone: beside a valid one they are not judged.
-// Whitespace around a value is not part of it, so most targets see an empty one.
-var wrongValues = map[string]string{"unknown": wrongKey, "empty": "", "whitespace": "   "}
+// No target accepts the unknown one, which is not a secret: reports show it. Whitespace around a value is not part of
+// it, so most targets see an empty one.
+var wrongValues = map[string]string{"unknown": "agentconform-unknown-key", "empty": "", "whitespace": "   "}
 
 // mistakes are those in near misses of a credential, as the sentences name them.
 var mistakes = map[string]config.Mistake{"one character too long": config.OneMore, "in another case": config.OtherCase,
@@ -55,19 +53,16 @@ func (who Asker) wrong() (scheme, kind string) {
 // IsSame tells whether the mistake of a near miss changes nothing in the credential, with its scheme and key.
 func (t *Target) IsSame(who Asker) (scheme, key string, isSame bool) {
 	scheme, kind := who.wrong()
-	value, key := t.Credential(scheme)
+	value := t.ofScheme(scheme).value
 	mistake, isNearMiss := mistakes[kind]
-	return scheme, key, isNearMiss && mistake.In(value) == value
+	return scheme, t.KeyOf(scheme), isNearMiss && mistake.In(value) == value
 }
 
-// Credential returns what is configured for a scheme, and the key that configures it.
-func (t *Target) Credential(scheme string) (value, key string) {
-	of := t.ofScheme(scheme)
-	return of.value, "credentials." + of.Key
-}
+// KeyOf is the key that configures the client's credential of a scheme.
+func (t *Target) KeyOf(scheme string) string { return "credentials." + t.ofScheme(scheme).Key }
 
 // Given is a credential of one scheme, by its key within a group of them.
-type Given struct{ scheme, Key, header, value string }
+type Given struct{ Scheme, Key, header, value string }
 
 // schemes are all of them, with the credentials of a group, which may be empty.
 func (t *Target) schemes(c config.Credentials) []Given {
@@ -79,7 +74,7 @@ func (t *Target) schemes(c config.Credentials) []Given {
 // ofScheme is the client's credential of a scheme: the key where it is none of the others.
 func (t *Target) ofScheme(scheme string) Given {
 	all := t.schemes(t.present().Credentials)
-	return all[max(0, slices.IndexFunc(all, func(g Given) bool { return g.scheme == scheme }))]
+	return all[max(0, slices.IndexFunc(all, func(g Given) bool { return g.Scheme == scheme }))]
 }
 
 // Given are the credentials of a group that are set.
@@ -89,7 +84,7 @@ func (t *Target) Given(c config.Credentials) []Given {
 
 // send adds a credential of the scheme to a header.
 func (g Given) send(h http.Header, value string) {
-	if g.scheme == SchemeBearer && http.CanonicalHeaderKey(g.header) == "Authorization" {
+	if g.Scheme == SchemeBearer && http.CanonicalHeaderKey(g.header) == "Authorization" {
 		value = "Bearer " + value
 	}
 	h.Set(g.header, value)
@@ -136,12 +131,13 @@ func (t *Target) Credentials(who Asker) http.Header {
 // accepted in its place. A near miss of the key is sent with what the valid key is sent with, so that it is the key for
 // which it is refused.
 func (t *Target) wrongCredential(scheme, kind string) http.Header {
-	of, tenant, h := t.ofScheme(scheme), t.ofScheme(SchemeTenantID), http.Header{}
+	of, tenant := t.ofScheme(scheme), t.ofScheme(SchemeTenantID)
+	h := http.Header{}
 	value, isNone := wrongValues[kind]
 	if !isNone {
 		value = mistakes[kind].In(of.value)
 	}
-	if !isNone && of.scheme == SchemeAPIKey && tenant.value != "" && !t.Config.TenantIDAlone {
+	if !isNone && of.Scheme == SchemeAPIKey && tenant.value != "" && !t.Config.TenantIDAlone {
 		tenant.send(h, tenant.value)
 	}
 	of.send(h, value)

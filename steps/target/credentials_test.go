@@ -84,5 +84,5 @@ func TestWrongHeader(t *testing.T) {
 			assert.Equal(t, c.want, wrongHeader(c.user, c.kind))
 		})
 	}
-	assert.Equal(t, http.Header{"Authorization": {"Bearer secret"}}, userHeader(token))
+	assert.Equal(t, http.Header{"Authorization": {"Bearer secret"}}, token.Header())
 }

@@ -29,7 +29,9 @@ func routeOf(c *config.Config) (client.Route, error) {
 	}
 	route := client.Route{TLS: secure}
 	if via := c.Connection(); via != nil {
-		route.Hosts, route.Resolve, route.Sockets = via.Hosts, via.Resolve, via.Sockets
+		route.Hosts = via.Hosts
+		route.Resolve = via.Resolve
+		route.Sockets = via.Sockets
 	}
 	if c.Proxy != "" {
 		proxy, err := url.Parse(c.Proxy)
@@ -174,9 +176,9 @@ func (t *Target) ToControlPlane(who Asker, method, path string, body any) client
 func sender(header http.Header, name string, isUnknown bool) client.Caller {
 	switch {
 	case len(header) == 0:
-		return client.Caller{Kind: client.NoCredentials}
+		return client.Caller{Name: NoCredentials, Invalid: true}
 	case isUnknown:
-		return client.Caller{Kind: client.UnknownCredentials}
+		return client.Caller{Name: "a caller with unknown credentials", Invalid: true}
 	}
 	return client.Caller{Name: name}
 }

@@ -76,24 +76,23 @@ func (t *Target) UserKeys() (keys []string) {
 // CallerWith returns the caller whose credentials the key of the configuration holds, as they are now. Where the
 // configuration has no such key, that is the caller without credentials.
 func (t *Target) CallerWith(key string) Caller {
-	for i := range t.Config.Users {
-		if key == fmt.Sprintf("users.%d", i) {
-			return Caller{name: key, Key: key, Header: userHeader(t.present().Users[i]), User: &t.Config.Users[i]}
-		}
-	}
-	if key == studioKey {
+	switch at := slices.Index(t.UserKeys(), key); {
+	case at < 0:
+		return Caller{name: NoCredentials}
+	case key == studioKey:
 		return Caller{name: aStudioUser, Key: key, Header: config.HeaderOf(t.present().Agent.StudioHeaders)}
+	default:
+		return Caller{name: key, Key: key, Header: t.present().Users[at].Header(), User: &t.Config.Users[at]}
 	}
-	return Caller{name: NoCredentials}
 }
 
 // Caller returns the caller that a sentence names. Where the configuration lacks it, the error skips the scenario.
 func (t *Target) Caller(name string) (Caller, error) {
-	hasNone := slices.Contains([]string{NoCredentials, anUnknownToken, anEmptyToken, anotherScheme}, name) // that is valid
 	key := map[string]string{TheUser: "users.0", TheOtherUser: "users.1", aStudioUser: studioKey}[name]
 	mistake, isNearMiss := tokenMistakes[name]
+	hasNone := key == "" && planesSchemes[name] == "" && !isNearMiss // that is valid, or almost
 	switch {
-	case t.AgentRefusal() != 0 && hasNone:
+	case hasNone && (t.AgentRefusal() != 0 || len(t.Config.Users) > 0):
 		return t.wrongCaller(name), nil
 	case len(t.Config.Users) == 0:
 		return Caller{}, outcome.Needs("users")
@@ -101,13 +100,11 @@ func (t *Target) Caller(name string) (Caller, error) {
 		return Caller{}, outcome.Needs(key)
 	case key != "":
 		return t.CallerWith(key), nil
-	case planesSchemes[name] != "":
-		return t.planesCaller(name)
 	case !isNearMiss:
-		return t.wrongCaller(name), nil
+		return t.planesCaller(name)
 	}
 	if wrong := t.present().Users[0].NearMiss(mistake); wrong != nil {
-		return Caller{name: name, Header: config.HeaderOf(wrong)}, nil
+		return Caller{name: name, Header: wrong}, nil
 	}
 	key, _ = t.Config.CredentialOf(0)
 	return Caller{}, outcome.Inapplicable(key, "the credentials of the first user are the same with this mistake")
@@ -160,18 +157,10 @@ func (t *Target) currentHeader(who Caller) http.Header {
 	return who.Header.Clone()
 }
 
-// userHeader is how a user proves who they are.
-func userHeader(u config.User) http.Header {
-	if len(u.Headers) > 0 {
-		return config.HeaderOf(u.Headers)
-	}
-	return http.Header{"Authorization": {"Bearer " + u.Token}}
-}
-
 // wrongHeader is the user's header with what the kind of caller gets wrong. Another scheme carries a token that
 // would be good under its own.
 func wrongHeader(u config.User, kind string) http.Header {
-	h, token := userHeader(u), ""
+	h, token := u.Header(), ""
 	switch kind {
 	case NoCredentials:
 		return http.Header{}
