@@ -70,7 +70,8 @@ func needsSide(t *target.Target, s *features.Scenario, side spec.Side) bool {
 	if side == spec.AgentServer {
 		return profile != features.ControlPlane
 	}
-	return profile != features.AgentServer || t.Config.AgentTarget == ""
+	ofPlane := func(shared string) bool { return shared != features.AgentServer }
+	return profile != features.AgentServer || t.Config.AgentTarget == "" || slices.ContainsFunc(s.Terms.Shares, ofPlane)
 }
 
 // followsFromRejection tells whether the outcome of a scenario follows from rejected credentials: it could not be
