@@ -51,7 +51,6 @@ func TestConsoleStaysShort(t *testing.T) {
 	}
 	got := show(t, r, console.Options{Out: "out"})
 	assert.Regexp(t, `… and \d+ more: X-\d+, .* \(see out/index.html\)`, got)
-	assert.Less(t, strings.Count(got, "\n"), 250)
 }
 
 func TestCleanup(t *testing.T) {

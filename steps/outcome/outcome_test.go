@@ -1,7 +1,6 @@
 package outcome
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -73,14 +72,4 @@ func TestJudge(t *testing.T) {
 	}
 	assert.Nil(t, Judge(live, then, "the sentence", nil))
 	assert.Empty(t, broken.BlockedBy, "an outcome that scenarios share stays as it is")
-}
-
-func TestReasonsAreShort(t *testing.T) {
-	a := &client.Answer{Status: 500, Body: bytes.Repeat([]byte("x"), 1<<20)}
-	for _, o := range []*Outcome{Violated(a, "status 200", "%s", Seen(a)), Blocked("%s", Seen(a)), Inconclusive("%s", Seen(a)), Needs(Seen(a)), Inapplicable("k", "%s", Seen(a))} {
-		assert.Less(t, len(o.Reason), 300)
-	}
-	assert.Less(t, len(SeenShort(a)), 300)
-	assert.LessOrEqual(t, len(Seen(a)), maxText+2*maxQuote)
-	assert.Contains(t, Seen(&client.Answer{Status: 204}), "empty body")
 }

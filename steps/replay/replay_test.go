@@ -72,15 +72,11 @@ func TestAFindingOfSeveralScenariosIsJudgedByAll(t *testing.T) {
 	c, err := features.Load()
 	require.NoError(t, err)
 	q := c.Find("CP-LIST-3")
-	was := &reports.Result{Requirements: []reports.Requirement{q.InResult()},
-		Findings: []reports.Finding{{Requirement: q.ID, Scenario: q.Scenarios[0].Key()}, {Requirement: q.ID, Scenario: q.Scenarios[2].Key()}}}
-	for i, s := range q.Scenarios {
-		told := s.InResult()
-		told.Verdict = reports.Failed
-		if i > 2 {
-			told.Verdict = reports.Passed
-		}
-		was.Requirements[0].Scenarios = append(was.Requirements[0].Scenarios, told)
+	f, of := reports.Finding{Requirement: q.ID, Scenario: q.Scenarios[0].Key()}, q.InResult()
+	for i, verdict := range []reports.Verdict{reports.Failed, reports.Failed, reports.Passed} {
+		of.Scenarios = append(of.Scenarios, q.Scenarios[i].InResult())
+		of.Scenarios[i].Verdict = verdict
 	}
-	assert.Equal(t, []*features.Scenario{q.Scenarios[1]}, testOf(was.Findings[0], was, c).others)
+	was := &reports.Result{Requirements: []reports.Requirement{of}, Findings: []reports.Finding{f}}
+	assert.Equal(t, q.Scenarios[1:2], testOf(f, was, c).others)
 }
