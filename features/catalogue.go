@@ -52,7 +52,7 @@ type Requirement struct {
 	Description string        `json:"description"`        // without the quote
 	Needs       string        `json:"requires,omitempty"` // keys of the configuration, for being judged at all: "alternatives.tag_ref"
 	Sections    []string      `json:"sections"`           // of the interface
-	After       []string      `json:"after,omitempty"`    // IDs of requirements whose failure explains one of a scenario of this
+	After       []string      `json:"after,omitempty"`    // IDs of requirements whose failure explains that of a scenario
 	Profile     string        `json:"profile"`
 	Subject     string        `json:"-"` // "isolation", "security", "rollback", "form", or "" for everything between
 	Feature     string        `json:"feature"`

@@ -15,15 +15,16 @@ import (
 
 // History is what one poll saw of a revision.
 type History struct {
-	revision string
-	Final    string // the status at the end of the poll
-	Answer   *client.Answer
-	Ending   Ending
-	later    string // the revision that superseded it
-	begun    time.Time
-	changed  time.Time // when the status was first seen to be what it is
-	over     time.Time
-	owner    string // the requirement that fails where such a poll ends in vain
+	deployment string
+	revision   string
+	Final      string // the status at the end of the poll
+	Answer     *client.Answer
+	Ending     Ending
+	later      string // the revision that superseded it
+	begun      time.Time
+	changed    time.Time // when the status was first seen to be what it is
+	over       time.Time
+	owner      string // the requirement that fails where such a poll ends in vain
 }
 
 // Ending says how a poll ended.
@@ -47,7 +48,7 @@ func (h *History) isLate() bool { return h.Ending != Reached && h.Ending != Stuc
 func (p *Plane) Poll(ctx context.Context, deployment, revision string, until func(status string) bool) (
 	*History, error,
 ) {
-	h := &History{revision: revision, begun: time.Now()}
+	h := &History{deployment: deployment, revision: revision, begun: time.Now()}
 	a, err := p.AwaitFound(ctx, RevisionPath(deployment, revision)) // it may just have been created
 	for wait := p.target.Config.Polling.Interval; ; wait = min(wait*3/2, p.target.Config.Polling.MaxInterval) {
 		if err != nil {
@@ -154,19 +155,27 @@ func (p *Plane) Unjudged(h *History) *outcome.Outcome {
 // stays UNKNOWN counts as settled after a while: the transitions are not part of the interface (section 3), and a
 // target may stop reporting what it has superseded.
 func (p *Plane) AwaitSettled(ctx context.Context, d *Deployment) (late *History, err error) {
+	h, err := p.Poll(ctx, d.ID, d.Latest(), IsSettled)
+	if err != nil || h.isLate() {
+		return h, err
+	}
+	var start time.Time // of that while: each is settled or UNKNOWN then, and all wait at once
 	enough := min(p.target.Config.Timeouts.Request, p.target.Config.Timeouts.Poll)
-	var start time.Time // of that while: the latest revision had settled
-	for n, revision := range slices.Backward(d.Revisions) {
-		isLatest := n == len(d.Revisions)-1
-		h, err := p.Poll(ctx, d.ID, revision, func(status string) bool {
-			return IsSettled(status) || !isLatest && status == statusUnknown && time.Since(start) >= enough
-		})
-		if err != nil || h.isLate() {
-			return h, err
+	waiting := d.Revisions[:len(d.Revisions)-1]
+	for range 2 {
+		var unknown []string
+		for _, revision := range waiting {
+			h, err := p.Poll(ctx, d.ID, revision, func(status string) bool {
+				return IsSettled(status) || status == statusUnknown && (start.IsZero() || time.Since(start) >= enough)
+			})
+			if err != nil || h.isLate() {
+				return h, err
+			}
+			if h.Final == statusUnknown {
+				unknown = append(unknown, revision)
+			}
 		}
-		if isLatest {
-			start = time.Now()
-		}
+		waiting, start = unknown, time.Now()
 	}
 	return nil, nil
 }

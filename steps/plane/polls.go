@@ -154,6 +154,18 @@ func (p *polls) endsInVain(h *History, wait time.Duration) bool {
 	return true
 }
 
+// hung tells whether there is no reason to wait for a revision of the deployment: one of them hung.
+func (p *polls) hung(deployment string) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for revision, h := range p.ended {
+		if _, known := p.endOf(revision); known && h.isLate() && h.deployment == deployment {
+			return true
+		}
+	}
+	return false
+}
+
 // StaysIn returns the status outside the interface in which the latest revision of a deployment stays, or "".
 func (p *polls) StaysIn(d *Deployment) string {
 	p.mu.Lock()

@@ -42,7 +42,7 @@ func (p *Plane) AwaitLatest(
 		if err != nil {
 			return false, err
 		}
-		if named := a.Get("latest_revision_id").String(); named != "" {
+		if named := a.Get("latest_revision_id").String(); named != "" && named != known {
 			latest, d.Naming = named, a
 		}
 		return latest != known, nil
@@ -94,8 +94,11 @@ func (p *Plane) AwaitListed(ctx context.Context, id string, revisions ...string)
 }
 
 // Settle waits until the deployment's latest revision has come to its end, however it ends: a target may take no
-// update while it builds.
+// update while it builds. A deployment of which one revision hung is not waited for again.
 func (p *Plane) Settle(ctx context.Context, id string) error {
+	if p.polls.hung(id) {
+		return nil
+	}
 	a, err := p.GetDeployment(ctx, id)
 	if err != nil {
 		return err

@@ -43,6 +43,9 @@ func (r *run) execute(ctx context.Context, scenarios []*features.Scenario) error
 			e := &execution{run: r, chosen: scenarios, definitions: sc, scene: &common.Scene{Stopped: r.cut}}
 			sc.Before(e.before)
 			sc.StepContext().Before(func(ctx context.Context, step *godog.Step) (context.Context, error) {
+				if step.Type == messages.PickleStepType_ACTION {
+					e.scene.Cases = nil
+				}
 				return evidence.WithPart(ctx, parts[step.Type]), nil
 			})
 			sc.StepContext().After(e.afterStep)
