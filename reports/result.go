@@ -129,7 +129,8 @@ type Requirement struct {
 	Reason    string    `json:"reason"`               // of the worst scenario
 	Skip      *Skip     `json:"skip,omitempty"`       // where it was skipped: why
 	BlockedBy []Blocker `json:"blocked_by,omitempty"` // where it is blocked or inconclusive: by what
-	// ExplainedBy are the requirements whose failure explains that this one failed, too. They may be explained themselves.
+	// ExplainedBy are the requirements whose failure explains that this one failed, too: one for each of its scenarios that
+	// failed, else there are none. They may be explained themselves.
 	ExplainedBy []string   `json:"explained_by,omitempty"`
 	Scenarios   []Scenario `json:"scenarios"`
 	Known       *Known     `json:"known,omitempty"` // set where the baseline covers all that is wrong with it

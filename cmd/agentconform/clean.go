@@ -106,7 +106,8 @@ func (f *cleanFlags) remove(c *cobra.Command, cfg *config.Config, left []evidenc
 		noted = errors.Join(noted, ledger.Tried(e))
 	})
 	if len(left) == 0 {
-		c.Printf("nothing to remove: %s names nothing that is left\n", safe.Line(f.ledger))
+		of := reports.Joined(" of run ", f.ledger, f.run)
+		c.Printf("nothing to remove: %s names nothing that is left\n", safe.Line(of))
 	} else {
 		c.Printf("%d of %d removed\n", removed, len(left))
 	}

@@ -23,8 +23,8 @@ func newDoctor() *cobra.Command {
 		Short: "Check whether a target can be tested, and what is missing",
 		Long: `Check whether a target can be tested: whether its addresses answer and accept the credentials, whether
 create.body matches the contract, which missing keys would enable which requirements, and how many deployments a run
-would create. It also says how the target is reached (DNS, proxy, TLS, redirects, clock). Without a target it checks
-the bundled reference.
+would create. It also says how the target is reached (DNS, proxy, TLS, redirects, clock). Without a target and a
+configuration file it checks the bundled reference.
 
 It creates nothing at the target. With --try it also runs the conformance graph once for each word of its contract, on
 threads of its own, which it removes where the agent server takes DELETE.

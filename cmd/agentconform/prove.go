@@ -45,7 +45,7 @@ against all scenarios: a mutant that fails a requirement that its fault does not
 The mutation score is the number of killed mutants of those that a request reached and the interface does not allow. A
 mutant that is only blocked or inconclusive has survived. The results are written to proof.json and proof.md.
 
-Exit codes: 0 passed, 1 failed, 2 wrong usage, 3 interrupted.`,
+Exit codes: 0 passed, 1 failed, 2 wrong usage, 3 interrupted or not carried out.`,
 		Example: `  agentconform prove
   agentconform prove --whole --replay                 everything about all mutants, a quarter of an hour
   agentconform prove --list

@@ -44,9 +44,9 @@ func newRun() *cobra.Command {
 		Short: "Test a target, by default the bundled reference, and write the reports",
 		Long: `Test a target and write the reports.
 
-Without a target, run tests the bundled reference. With --agent-target alone, only the requirements of the agent
-server are tested; with --target alone, the agent server is the one that the control plane deploys during the run. If
-one of these flags is given, both addresses of the configuration are ignored.
+Without a target and a configuration file, run tests the bundled reference. With --agent-target alone, only the
+requirements of the agent server are tested; with --target alone, the agent server is the one that the control plane
+deploys during the run. If one of these flags is given, both addresses of the configuration are ignored.
 
 Credentials come from the configuration file or the environment (AGENTCONFORM_CREDENTIALS_API_KEY), never from flags.
 Each key of the configuration has a variable (agentconform help config).

@@ -5,7 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"slices"
+	"regexp"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -84,17 +84,21 @@ func open(ctx context.Context, cfg *config.Config, edition string, o *steps.Opti
 	return stop, err
 }
 
-// withoutTarget is what was to name the target and does not: a file, or a variable that is empty. The reference must not
+// isVariable tells the variables in [config.Config].From from the file.
+var isVariable = regexp.MustCompile("^" + config.EnvPrefix + `[A-Z0-9_]+$`)
+
+// withoutTarget is what was to name the target and does not: a variable that is empty, or a file. The reference must not
 // be judged in its place.
-func withoutTarget(cfg *config.Config) string {
-	at := slices.IndexFunc(cfg.From, func(from string) bool {
-		isVariable := strings.HasPrefix(from, config.EnvPrefix)
-		return !isVariable || strings.HasSuffix(from, "TARGET")
-	})
-	if at < 0 || len(cfg.Addresses()) > 0 {
+func withoutTarget(cfg *config.Config) (by string) {
+	if len(cfg.Addresses()) > 0 {
 		return ""
 	}
-	return cfg.From[at]
+	for _, from := range cfg.From { // the file is the first
+		if !isVariable.MatchString(from) || strings.HasSuffix(from, "TARGET") {
+			by = from
+		}
+	}
+	return by
 }
 
 // startBundled starts the reference in the process and points the configuration at it.

@@ -100,6 +100,7 @@ func (p *prover) run(ctx context.Context, trials []trial) []proof.Row {
 		for _, j := range jobs {
 			slots <- struct{}{}
 			if ctx.Err() != nil {
+				<-slots
 				break
 			}
 			wait := &others

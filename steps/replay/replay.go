@@ -46,8 +46,9 @@ func Judge(ctx context.Context, o suite.Options, was *reports.Result, findings [
 ) ([]Answer, *reports.Result, error) {
 	tests, answers := make([]test, len(findings)), make([]Answer, len(findings))
 	o.Select, o.Once = suite.Selection{}, true
+	unowned := unownedIn(was)
 	for i, f := range findings {
-		tests[i] = testOf(f, was, o.Catalogue)
+		tests[i] = testOf(f, was, unowned, o.Catalogue)
 		isOfSame := func(g reports.Finding) bool { return g.Scenario == f.Scenario }
 		if !slices.ContainsFunc(findings[:i], isOfSame) {
 			o.ExploreCase = append(o.ExploreCase, tests[i].sequence...)
@@ -60,6 +61,8 @@ func Judge(ctx context.Context, o suite.Options, was *reports.Result, findings [
 			}
 		}
 	}
+	slices.Sort(o.Select.Keys)
+	o.Select.Keys = slices.Compact(o.Select.Keys)
 	now := &reports.Result{}
 	if len(o.Select.Keys) > 0 {
 		var err error
@@ -79,7 +82,7 @@ func Judge(ctx context.Context, o suite.Options, was *reports.Result, findings [
 type test struct {
 	finding reports.Finding
 	judge   *features.Scenario   // that found it first
-	others  []*features.Scenario // that failed too, and have no finding of their own: it is also theirs
+	others  []*features.Scenario // of the requirement that failed too, and have no finding of their own
 	// shows is the scenario that makes the request which a rule about all answers of a run judges, and had got as far as
 	// steps; nil for other rules.
 	shows *features.Scenario
@@ -90,7 +93,7 @@ type test struct {
 	missing  string // why it cannot be judged by this version
 }
 
-func testOf(f reports.Finding, was *reports.Result, c *features.Catalogue) test {
+func testOf(f reports.Finding, was *reports.Result, unowned map[string]bool, c *features.Catalogue) test {
 	t := test{finding: f, missing: "this version has no scenario of " + f.Requirement + " that found it"}
 	s := scenario(was, f.Requirement, f.Scenario)
 	if s == nil {
@@ -105,7 +108,11 @@ func testOf(f reports.Finding, was *reports.Result, c *features.Catalogue) test 
 	}
 	t.missing = ""
 	if !t.judge.Is(features.TagLast) {
-		t.others = othersOf(f, was, c)
+		for _, s := range c.Find(f.Requirement).Scenarios {
+			if unowned[f.Requirement+" "+s.Name] {
+				t.others = append(t.others, s)
+			}
+		}
 		return t
 	}
 	x, err := was.Exchange(f.Exchange)
@@ -135,13 +142,18 @@ func testOf(f reports.Finding, was *reports.Result, c *features.Catalogue) test 
 	return t
 }
 
-// othersOf are the scenarios that a finding names no more than by its count: those of the requirement that failed and
-// have no finding of their own.
-func othersOf(f reports.Finding, was *reports.Result, c *features.Catalogue) (all []*features.Scenario) {
-	for s := range reports.Each(was.Requirement(f.Requirement).Scenarios) {
-		hasOwn := slices.ContainsFunc(was.Findings, func(g reports.Finding) bool { return g.Scenario == s.Key() })
-		if now := find(c, f.Requirement, s.Name); now != nil && s.Verdict == reports.Failed && !hasOwn {
-			all = append(all, now)
+// unownedIn are the scenarios of a result that failed and that no finding names: a finding names the first one that
+// showed it. They are told by requirement and name.
+func unownedIn(was *reports.Result) map[string]bool {
+	named, all := map[string]bool{}, map[string]bool{}
+	for _, f := range was.Findings {
+		named[f.Requirement+" "+f.Scenario] = true
+	}
+	for q := range reports.Each(was.Requirements) {
+		for s := range reports.Each(q.Scenarios) {
+			if s.Verdict == reports.Failed && !named[q.ID+" "+s.Key()] {
+				all[q.ID+" "+s.Name] = true
+			}
 		}
 	}
 	return all
@@ -185,18 +197,18 @@ func passedSteps(s *reports.Scenario) (n int) {
 	return n
 }
 
-// verdict says what became of the finding. A rule about all answers of a run finds other known findings too, each of
-// which is judged by itself.
+// verdict says what became of the finding. A rule about all answers of a run finds other known findings too, and so do
+// other scenarios: each of them is judged by itself.
 func (t test) verdict(was, now *reports.Result) (reports.Verdict, string) {
 	if t.missing != "" {
 		return reports.Inconclusive, t.missing
 	}
 	for _, f := range now.Findings {
-		known := f.ID != t.finding.ID && t.judge.Is(features.TagLast) &&
+		isAnother := f.ID != t.finding.ID &&
 			slices.ContainsFunc(was.Findings, func(g reports.Finding) bool { return g.ID == f.ID })
+		ofJudge := f.Scenario == t.judge.Key() || t.sequence != nil && f.Requirement == t.finding.Requirement
 		ofOthers := slices.ContainsFunc(t.others, func(s *features.Scenario) bool { return s.Key() == f.Scenario })
-		isOfIt := f.Scenario == t.judge.Key() || ofOthers || t.sequence != nil && f.Requirement == t.finding.Requirement
-		if isOfIt && !known {
+		if ofJudge && !(isAnother && t.judge.Is(features.TagLast)) || ofOthers && !isAnother {
 			return reports.Failed, fmt.Sprintf("expected %s, got %s", f.Expected, f.Actual)
 		}
 	}

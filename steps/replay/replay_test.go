@@ -47,6 +47,7 @@ func TestVerdict(t *testing.T) {
 		"it is blocked":                       {simple, ran(as(get, reports.Blocked, 0)), reports.Inconclusive, "blocked: so"},
 		"it was not run":                      {simple, ran(), reports.Inconclusive, "skipped: it was not run"},
 		"another of its scenarios fails":      {several, shown("a", list, as(get, reports.Passed, 3)), reports.Failed, "expected x, got y"},
+		"a scenario shows another finding":    {several, shown("known", list, as(get, reports.Passed, 3)), reports.Passed, ""},
 		"another of its scenarios is blocked": {several, ran(as(get, reports.Passed, 3), as(list, reports.Blocked, 0)), reports.Inconclusive, "blocked: so"},
 		"a sequence was not sent": {test{judge: get, sequence: sequence, unsent: true}, ran(as(get, reports.Passed, 3)),
 			reports.Inconclusive, "the sequence could not be sent"},
@@ -78,5 +79,5 @@ func TestAFindingOfSeveralScenariosIsJudgedByAll(t *testing.T) {
 		of.Scenarios[i].Verdict = verdict
 	}
 	was := &reports.Result{Requirements: []reports.Requirement{of}, Findings: []reports.Finding{f}}
-	assert.Equal(t, q.Scenarios[1:2], testOf(f, was, c).others)
+	assert.Equal(t, q.Scenarios[1:2], testOf(f, was, unownedIn(was), c).others)
 }
