@@ -68,7 +68,6 @@ func TestVerdict(t *testing.T) {
 	}
 }
 
-// TestAFindingOfSeveralScenariosIsJudgedByAll has one that names the first of two.
 func TestAFindingOfSeveralScenariosIsJudgedByAll(t *testing.T) {
 	c, err := features.Load()
 	require.NoError(t, err)
