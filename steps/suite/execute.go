@@ -175,8 +175,10 @@ func (e *execution) afterStep(ctx context.Context, step *godog.Step, status godo
 		return ctx, nil
 	}
 	switch {
-	case status == godog.StepUndefined || status == godog.StepAmbiguous:
-		e.end(outcome.SuiteError("no single definition for %q", step.Text))
+	case status == godog.StepUndefined:
+		e.end(outcome.SuiteError("no definition matches %q", step.Text))
+	case status == godog.StepAmbiguous:
+		e.end(outcome.SuiteError("several definitions match %q", step.Text))
 	case err != nil:
 		o := outcome.Judge(ctx, step.Type == messages.PickleStepType_CONTEXT, step.Text, err)
 		if e.run.cut && o.IsBy(reports.ByObservation) {
