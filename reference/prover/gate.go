@@ -114,8 +114,16 @@ func (p *prover) jobs(trials []trial) [2][]job {
 			others = append(others, job{i})
 		}
 	}
-	slices.Reverse(others) // updates stand last, and wait longest
-	return [2][]job{first, slices.Concat(slow, groups, others)}
+	// Updates, which stand last, and agent servers, which stand first, wait longest: they begin, mixed.
+	var mixed []job
+	for i := range others {
+		at := i / 2
+		if i%2 == 0 {
+			at = len(others) - 1 - at
+		}
+		mixed = append(mixed, others[at])
+	}
+	return [2][]job{first, slices.Concat(slow, groups, mixed)}
 }
 
 // do makes the trials of a job. Equivalent mutants that are tried together count if as many requirements passed as at
