@@ -64,12 +64,14 @@ func (p *prover) learn(row proof.Row, result *reports.Result) {
 func (p *prover) judge(ctx context.Context, t trial, cfg *config.Config) (*reports.Result, error) {
 	o := p.options(cfg)
 	o.Select = p.selection(t)
+	if t.fault != nil && (t.fault.Explored || t.fault.Elsewhere) {
+		cfg.Patience = 20 * time.Millisecond // these servers show at once what was written, and the run may last a second
+	}
 	switch {
 	case t.fault != nil && t.fault.Explored:
 		if o.Explore = explored; p.Whole {
 			o.Explore *= 2 // the halves share them
 		}
-		cfg.Patience = 20 * time.Millisecond // these servers show at once what was written, and a sequence waits for it often
 	case p.Whole && t.row.Kind != proof.Fault && t.row.Kind != proof.GeneratedMutant:
 		o.Explore = suite.Explored // and finds nothing
 	}
