@@ -13,9 +13,12 @@ import (
 	"github.com/agentconform/agentconform/steps/client"
 )
 
-// A wait after one that was in vain gets the part 1/cutShort of timeouts.poll. The polls of a run one after another
-// stay below half of timeouts.poll so.
-const cutShort = 20
+// A wait after one that was in vain gets the part 1/cutShort of timeouts.poll, or longestCut. The polls of a run one
+// after another stay below half of timeouts.poll so.
+const (
+	cutShort   = 20
+	longestCut = 12 * time.Second
+)
 
 // A status outside the interface that does not change is waited for during the part 1/stuck of timeouts.poll.
 const stuck = 4
@@ -180,7 +183,7 @@ func (p *polls) StaysIn(d *Deployment) string {
 // was waited for in vain. A poll that began with that one gets its whole time, too.
 func (p *polls) limit(h *History) (limit time.Duration, ending Ending) {
 	if overdue := p.Overdue(h.revision); overdue != nil {
-		if short := max(overdue.over.Sub(h.begun), 0) + p.whole/cutShort; short < p.whole {
+		if short := max(overdue.over.Sub(h.begun), 0) + min(p.whole/cutShort, longestCut); short < p.whole {
 			return short, CutShort
 		}
 	}
