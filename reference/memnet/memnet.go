@@ -1,0 +1,156 @@
+// Package memnet provides an in-memory network whose listeners and connections behave like TCP on the loopback
+// interface: writes are buffered, either side can close its half, unread data resets the connection, and deadlines
+// apply.
+//
+// Nothing in it waits for the operating system, so a test can run clients and servers inside a bubble of
+// testing/synctest, where time passes only while every goroutine waits.
+package memnet
+
+import (
+	"context"
+	"net"
+	"net/netip"
+	"os"
+	"sync"
+	"syscall"
+	"time"
+)
+
+// Network is a loopback interface of its own. The zero value has no latency. It is safe for concurrent use.
+type Network struct {
+	// Latency is how long written bytes take to arrive. The writer does not wait for them.
+	Latency time.Duration
+	// Spread is added to Latency in part: each connection gets another part of it. Requests that were sent at the same
+	// instant on different connections then arrive one after the other, in the same order in each test run.
+	Spread time.Duration
+
+	mu        sync.Mutex
+	listeners map[netip.AddrPort]*listener
+	lastPort  uint16
+	dialed    int // connections
+}
+
+// New returns a network with the latency of a local network. No two of the first connections have the same one.
+func New() *Network { return &Network{Latency: 500 * time.Microsecond, Spread: time.Millisecond} }
+
+// firstPort is the first ephemeral port.
+const firstPort = 49152
+
+// Listen announces on a loopback address, like [net.Listen] for "tcp". Port 0 chooses a free port.
+func (n *Network) Listen(network, address string) (net.Listener, error) {
+	at, err := netip.ParseAddrPort(address)
+	if err != nil {
+		return nil, &net.OpError{Op: "listen", Net: network, Err: err}
+	}
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if at.Port() == 0 {
+		at = netip.AddrPortFrom(at.Addr(), n.nextPort())
+	}
+	if n.listeners[at] != nil {
+		return nil, &net.OpError{Op: "listen", Net: network, Addr: net.TCPAddrFromAddrPort(at),
+			Err: os.NewSyscallError("bind", syscall.EADDRINUSE)}
+	}
+	if n.listeners == nil {
+		n.listeners = map[netip.AddrPort]*listener{}
+	}
+	l := &listener{network: n, address: at, backlog: make(chan *conn, backlog), closed: make(chan struct{})}
+	n.listeners[at] = l
+	return l, nil
+}
+
+// nextPort returns the next ephemeral port. The caller holds the lock.
+func (n *Network) nextPort() uint16 {
+	n.lastPort = max(n.lastPort+1, firstPort)
+	return n.lastPort
+}
+
+// parts is into how many parts Spread is divided: a prime number, so that the order of parts repeats late.
+const parts = 997
+
+// nextLatency returns the latency of a new connection. The caller holds the lock.
+func (n *Network) nextLatency() time.Duration {
+	n.dialed++
+	return n.Latency + n.Spread*time.Duration(n.dialed*619%parts)/parts
+}
+
+// DialContext connects to a listener of the network, like the method of [net.Dialer].
+func (n *Network) DialContext(ctx context.Context, network, address string) (net.Conn, error) {
+	at, err := netip.ParseAddrPort(address)
+	if err != nil {
+		return nil, &net.OpError{Op: "dial", Net: network, Err: err}
+	}
+	n.mu.Lock()
+	l := n.listeners[at]
+	from := netip.AddrPortFrom(at.Addr(), n.nextPort())
+	latency := n.nextLatency()
+	n.mu.Unlock()
+	refused := os.NewSyscallError("connect", syscall.ECONNREFUSED)
+	if l == nil {
+		return nil, dialError(network, at, refused)
+	}
+	client, server := newPair(latency, from, at)
+	select {
+	case l.backlog <- server:
+		return client, nil
+	case <-l.closed:
+		return nil, dialError(network, at, refused)
+	case <-ctx.Done():
+		return nil, dialError(network, at, ctx.Err())
+	}
+}
+
+func dialError(network string, at netip.AddrPort, err error) error {
+	return &net.OpError{Op: "dial", Net: network, Addr: net.TCPAddrFromAddrPort(at), Err: err}
+}
+
+// backlog is how many connections wait for Accept at most.
+const backlog = 128
+
+type listener struct {
+	network *Network
+	address netip.AddrPort
+	backlog chan *conn
+	closed  chan struct{}
+}
+
+// Addr implements net.Listener.
+func (l *listener) Addr() net.Addr { return net.TCPAddrFromAddrPort(l.address) }
+
+// Accept implements net.Listener.
+func (l *listener) Accept() (net.Conn, error) {
+	select {
+	case <-l.closed: // even if connections wait
+		return nil, l.closedError("accept")
+	default:
+	}
+	select {
+	case c := <-l.backlog:
+		return c, nil
+	case <-l.closed:
+		return nil, l.closedError("accept")
+	}
+}
+
+// Close implements net.Listener. It resets the connections that were not accepted.
+func (l *listener) Close() error {
+	l.network.mu.Lock()
+	defer l.network.mu.Unlock()
+	if l.network.listeners[l.address] != l {
+		return l.closedError("close")
+	}
+	delete(l.network.listeners, l.address)
+	close(l.closed)
+	for {
+		select {
+		case c := <-l.backlog:
+			_ = c.Close()
+		default:
+			return nil
+		}
+	}
+}
+
+func (l *listener) closedError(op string) error {
+	return &net.OpError{Op: op, Net: "tcp", Addr: l.Addr(), Err: net.ErrClosed}
+}
