@@ -19,7 +19,9 @@ package reference
 
 import (
 	"cmp"
+	"context"
 	"log/slog"
+	"net"
 	"net/http"
 	"time"
 
@@ -36,6 +38,11 @@ type Options struct {
 	Pace      time.Duration // how long a revision stays in each status at least
 	PublicURL string        // how clients reach Listen, where that differs
 	MostKept  int64         // how many bytes are kept; some GiB by default
+	TempDir   string        // where the temporary folder is made; that of the system by default
+
+	// Network replaces the network of the system, for tests: the reference listens there, and its sources are read from
+	// memory.
+	Network Network
 
 	Log *slog.Logger // none by default
 
@@ -44,6 +51,20 @@ type Options struct {
 	WrapAgent    []func(*agentserver.Options)      // changes the options with which each agent server is made
 	WrapGraph    []func(source string) string      // changes graph.star of the built-in agent server
 	WrapFixtures []func(*fixtures.Set)             // changes what a harness is told, where what wraps the rest needs it
+}
+
+// Network listens and connects, like package net. A [memnet.Network] is one.
+type Network interface {
+	Listen(network, address string) (net.Listener, error)
+	DialContext(ctx context.Context, network, address string) (net.Conn, error)
+}
+
+// listen announces on the network of the options.
+func (o *Options) listen(address string) (net.Listener, error) {
+	if o.Network == nil {
+		return net.Listen("tcp", address)
+	}
+	return o.Network.Listen("tcp", address)
 }
 
 func (o *Options) setDefaults() {

@@ -28,6 +28,7 @@ type Server struct {
 	opts    Options
 	url     string
 	set     fixtures.Set
+	sources controlplane.Sources
 	closers []func() error // in the order of opening
 	once    sync.Once
 	closed  error
@@ -83,7 +84,7 @@ func (s *Server) start(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	listener, err := net.Listen("tcp", s.opts.Listen)
+	listener, err := s.opts.listen(s.opts.Listen)
 	if err != nil {
 		return err
 	}
@@ -100,7 +101,7 @@ func (s *Server) start(ctx context.Context) error {
 // openFolder makes the folder that holds the data.
 func (s *Server) openFolder() (string, error) {
 	if s.opts.DataDir == "" {
-		folder, err := os.MkdirTemp("", "agentconform-")
+		folder, err := os.MkdirTemp(s.opts.TempDir, "agentconform-")
 		if err != nil {
 			return "", fmt.Errorf("make a temporary data folder: %w", err)
 		}
@@ -127,11 +128,14 @@ func (s *Server) layOut(folder string) (fixtures.Secrets, error) {
 	if err != nil {
 		return secrets, err
 	}
-	host, err := serveMaterial(material, secrets.Registry)
+	host, err := s.serveMaterial(material, secrets.Registry)
 	if err != nil {
 		return secrets, err
 	}
 	s.atClose(host.Close)
+	if err := s.openSources(material, host.Place()); err != nil {
+		return secrets, err
+	}
 	secrets.Registry = host.Listening()
 	if s.opts.DataDir != "" {
 		if err := secrets.Save(filepath.Join(folder, "fixtures.json")); err != nil {
@@ -146,13 +150,33 @@ func (s *Server) layOut(folder string) (fixtures.Secrets, error) {
 }
 
 // serveMaterial serves the fixtures where they were served before, if it can: revisions name them by that address.
-func serveMaterial(m *fixtures.Material, before string) (*fixtures.Host, error) {
+func (s *Server) serveMaterial(m *fixtures.Material, before string) (*fixtures.Host, error) {
 	if before != "" {
-		if host, err := m.Serve(before, ""); err == nil {
-			return host, nil
+		if listener, err := s.opts.listen(before); err == nil {
+			return m.ServeAt(listener, ""), nil
 		}
 	}
-	return m.Serve("127.0.0.1:0", "")
+	listener, err := s.opts.listen("127.0.0.1:0")
+	if err != nil {
+		return nil, fmt.Errorf("serve the fixtures: %w", err)
+	}
+	return m.ServeAt(listener, ""), nil
+}
+
+// openSources chooses from where revisions are built: any repository and registry that the process reaches, or only the
+// fixtures if the network is not that of the system.
+func (s *Server) openSources(m *fixtures.Material, at fixtures.Place) error {
+	if s.opts.Network != nil {
+		s.sources = m.Sources(at)
+		return nil
+	}
+	fetcher, err := source.New()
+	if err != nil {
+		return err
+	}
+	s.sources = fetcher
+	s.atClose(func() error { fetcher.Close(); return nil })
+	return nil
 }
 
 // closeTimeout bounds the wait for each kind of work in progress at Close.
@@ -166,11 +190,6 @@ const builtinAgent = "conformance"
 
 // assemble makes the parts and joins them, and returns what is to be served.
 func (s *Server) assemble(ctx context.Context, db *store.Store, secrets fixtures.Secrets) (http.Handler, error) {
-	fetcher, err := source.New()
-	if err != nil {
-		return nil, err
-	}
-	s.atClose(func() error { fetcher.Close(); return nil })
 	tenants := []controlplane.Tenant{tenant("owner", secrets.Owner), tenant("other", secrets.OtherTenant)}
 	servers := &agents{
 		store: db, log: s.opts.Log, tenants: tenants, configure: s.opts.WrapAgent,
@@ -178,7 +197,7 @@ func (s *Server) assemble(ctx context.Context, db *store.Store, secrets fixtures
 	}
 	s.atClose(servers.close)
 	controlPlane, err := controlplane.New(controlplane.Options{
-		Edition: controlplane.Edition(s.opts.Edition), Tenants: tenants, Store: db, Sources: fetcher, Runtime: servers,
+		Edition: controlplane.Edition(s.opts.Edition), Tenants: tenants, Store: db, Sources: s.sources, Runtime: servers,
 		AgentURL: s.agentURL, Pace: s.opts.Pace, Log: s.opts.Log,
 	})
 	if err != nil {

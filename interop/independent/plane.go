@@ -175,7 +175,7 @@ func (s *Server) describe(d *deployment) object {
 	}
 	return object{"id": d.id, "latest_revision_id": d.latest().id, "source": d.source, "source_config": source,
 		"source_revision_config": d.latest().config(d.source), "error": nil, "détail": "Größe: 3 «Stück» ✔",
-		"links": []object{{"rel": "self", "n": 1}}, "asked_at": instant(time.Now(), len(d.revisions))}
+		"links": []object{{"rel": "self", "n": 1}}, "asked_at": instant(s.now(), len(d.revisions))}
 }
 
 func (c *call) getRevision() response {
@@ -246,7 +246,7 @@ type revision struct {
 // 3): they differ from revision to revision, and every third is built before the answer is sent.
 func (s *Server) addRevision(d *deployment, from made) {
 	id := uuid.Must(uuid.NewUUID()).String()
-	rev := &revision{made: from, id: id, n: len(d.revisions) + 1, created: time.Now()}
+	rev := &revision{made: from, id: id, n: len(d.revisions) + 1, created: s.now()}
 	if rev.n > 1 {
 		before := d.latest()
 		rev.Ref, rev.Path = cmp.Or(from.Ref, before.Ref), cmp.Or(from.Path, before.Path)
@@ -282,7 +282,7 @@ func (rev *revision) end(d *deployment) string {
 
 // settle gives the revision its next status. One that comes up late does not replace a newer one.
 func (s *Server) settle(d *deployment, rev *revision, status string) {
-	rev.status, rev.updated = status, time.Now()
+	rev.status, rev.updated = status, s.now()
 	if id, known := commits[orElse(rev.Ref, "")]; known && (status == deployed || status == "BUILD_FAILED") {
 		rev.commit = &id
 	}

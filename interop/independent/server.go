@@ -30,6 +30,8 @@ import (
 type Options struct {
 	Edition string                          // config.Cloud or config.SelfHosted
 	Layer   func(http.Handler) http.Handler // stands before each of both hosts
+	// Listen makes the listeners; nil means net.Listen.
+	Listen func(network, address string) (net.Listener, error)
 }
 
 // Server is the running pair of control plane and agent servers. Close ends it.
@@ -45,12 +47,16 @@ type Server struct {
 	hosts  []*httptest.Server
 
 	mu          sync.Mutex // guards all below and what it leads to; handlers have it
+	lastTime    time.Time  // that now returned
 	agents      map[string]*agent
 	deployments map[string]*deployment
 }
 
-// Start listens on free loopback ports and serves until Close.
+// Start listens on free loopback ports and serves until Close. Like package httptest it panics if it cannot listen.
 func Start(o Options) *Server {
+	if o.Listen == nil {
+		o.Listen = net.Listen
+	}
 	s := &Server{edition: cmp.Or(o.Edition, config.Cloud), deployments: map[string]*deployment{},
 		agents: map[string]*agent{"existing": {voice: voices[mainRef]}}}
 	s.ctx, s.cancel = context.WithCancel(context.Background())
@@ -64,7 +70,11 @@ func (s *Server) listen(o Options, h http.Handler) string {
 	if o.Layer != nil {
 		h = o.Layer(h)
 	}
-	host := httptest.NewUnstartedServer(h)
+	listener, err := o.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		panic(fmt.Sprintf("independent: failed to listen: %v", err))
+	}
+	host := &httptest.Server{Listener: listener, Config: &http.Server{Handler: h}}
 	host.Config.BaseContext = func(net.Listener) context.Context { return s.ctx }
 	host.Start()
 	s.hosts = append(s.hosts, host)
@@ -79,6 +89,16 @@ func (s *Server) Close() {
 		host.Close()
 	}
 	s.work.Wait()
+}
+
+// now returns the present time, and never the same time twice. The caller holds the lock.
+func (s *Server) now() time.Time {
+	now := time.Now()
+	if !now.After(s.lastTime) {
+		now = s.lastTime.Add(time.Microsecond)
+	}
+	s.lastTime = now
+	return now
 }
 
 // pause waits for d, or less when ctx ends, and tells whether the whole time has passed.

@@ -7,7 +7,6 @@ import (
 	"net/http"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/agentconform/agentconform/reference/httpapi"
 	"github.com/agentconform/agentconform/reference/store"
@@ -53,7 +52,7 @@ func (s *Server) createRun(c *call) (int, any, error) {
 	if err != nil {
 		return 0, nil, err
 	}
-	now := time.Now().UTC()
+	now := s.store.Now()
 	ex := &execution{rev: s.rev.Load(), user: c.user, Run: Run{
 		ID: store.NewID(), ThreadID: c.thread, CreatedAt: now, UpdatedAt: now, Status: StatusPending, Strategy: enqueue,
 	}}

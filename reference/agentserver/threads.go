@@ -7,7 +7,6 @@ import (
 	"net/http"
 	"reflect"
 	"slices"
-	"time"
 
 	"github.com/agentconform/agentconform/reference/httpapi"
 	"github.com/agentconform/agentconform/reference/store"
@@ -24,7 +23,7 @@ func (s *Server) createThread(c *call) (int, any, error) {
 	if err := form.Err(); err != nil {
 		return 0, nil, err
 	}
-	t := Thread{ID: store.NewID(), CreatedAt: time.Now().UTC(), Status: "idle"}
+	t := Thread{ID: store.NewID(), CreatedAt: s.store.Now(), Status: "idle"}
 	allowed, err := s.authorize(c, "create", map[string]any{"thread_id": t.ID, "metadata": metadata.Members})
 	if err != nil {
 		return 0, nil, err

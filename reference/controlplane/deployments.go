@@ -29,7 +29,7 @@ func (s *Server) createDeployment(r *http.Request, tenant string) (int, any, err
 		return 0, nil, httpapi.Refuse(http.StatusBadRequest,
 			"Source %s is not available for %s deployments.", sent.source, s.opts.Edition)
 	}
-	at := now()
+	at := s.opts.Store.Now()
 	d := Deployment{Tenant: tenant, DeploymentView: DeploymentView{
 		ID: store.NewID(), CreatedAt: at, Source: sent.source, Secrets: []Secret{},
 		Status:       "READY", // nothing has to be made ready before the first revision
@@ -72,7 +72,7 @@ func (s *Server) updateDeployment(r *http.Request, tenant string) (int, any, err
 		if err := form.Err(); err != nil {
 			return nil, err
 		}
-		if err := d.apply(sent, now()); err != nil || sent.from == (SourceRevisionConfig{}) {
+		if err := d.apply(sent, s.opts.Store.Now()); err != nil || sent.from == (SourceRevisionConfig{}) {
 			return nil, err
 		}
 		next := newRevision(*d, d.SourceRevisionConfig, d.UpdatedAt)

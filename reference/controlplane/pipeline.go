@@ -218,7 +218,7 @@ const longestMessage = 2000
 
 // record stores a status. With DEPLOYED the revision is the one in service.
 func (s *Server) record(t tables, r *Revision, status Status, message string) error {
-	r.Status, r.UpdatedAt = status, now()
+	r.Status, r.UpdatedAt = status, s.opts.Store.Now()
 	if message != "" {
 		if runes := []rune(message); len(runes) > longestMessage {
 			message = string(runes[:longestMessage]) + "…"

@@ -22,12 +22,20 @@ type Options struct {
 	Edition  Edition
 	Tenants  []Tenant
 	Store    *store.Store
-	Sources  *source.Fetcher
+	Sources  Sources
 	Runtime  Runtime
 	AgentURL func(deploymentID string) string // where a deployment's agent server answers
 
 	Pace time.Duration // how long a revision stays in each status at least
 	Log  *slog.Logger  // none by default
+}
+
+// Sources finds and fetches what revisions are built from; [source.Fetcher] does so over the network.
+type Sources interface {
+	// Resolve returns the id of the exact content that the origin has now. An error ends the revision in CREATE_FAILED.
+	Resolve(ctx context.Context, o source.Origin) (content string, err error)
+	// Fetch returns the content with an id that Resolve returned. An error ends the revision in BUILD_FAILED.
+	Fetch(ctx context.Context, o source.Origin, content string) (source.Archive, error)
 }
 
 // Runtime builds agent servers and runs them.
@@ -81,9 +89,6 @@ func New(opts Options) (*Server, error) {
 	s.Handler = s.routes()
 	return s, nil
 }
-
-// now cuts times to microseconds: what is answered at once is then what is read back later.
-func now() time.Time { return time.Now().UTC().Truncate(time.Microsecond) }
 
 // routes are the paths of the interface, section 4, and those of clients in the field.
 func (s *Server) routes() http.Handler {

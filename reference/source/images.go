@@ -35,7 +35,7 @@ func (f *Fetcher) resolveImage(ctx context.Context, uri string) (content string,
 	if err != nil {
 		return "", fmt.Errorf("find the image %s: %w", ref, err)
 	}
-	return digest + found.Digest.String(), nil
+	return Digest + found.Digest.String(), nil
 }
 
 func (f *Fetcher) fetchImage(ctx context.Context, uri, content string) (Archive, error) {
@@ -43,7 +43,7 @@ func (f *Fetcher) fetchImage(ctx context.Context, uri, content string) (Archive,
 	if err != nil {
 		return nil, err
 	}
-	exact := ref.Context().Digest(strings.TrimPrefix(content, digest)) // the tag may have moved since
+	exact := ref.Context().Digest(strings.TrimPrefix(content, Digest)) // the tag may have moved since
 	found, err := f.puller.Get(ctx, exact)
 	if err != nil {
 		return nil, fmt.Errorf("pull the image %s: %w", exact, err)

@@ -14,8 +14,10 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"time"
 
@@ -33,7 +35,7 @@ type Origin struct {
 // What an id of exact content begins with: a commit of a repository, or the digest of an image follows.
 const (
 	Commit = "git:"
-	digest = "oci:"
+	Digest = "oci:"
 )
 
 // Fetcher finds and fetches content of every kind of origin.
@@ -108,6 +110,17 @@ func (a Archive) Open() (fs.FS, error) {
 		return nil, fmt.Errorf("open the snapshot of the source: %w", err)
 	}
 	return tree, nil
+}
+
+// NewArchive returns an archive of files by path.
+func NewArchive(files map[string][]byte) (Archive, error) {
+	a := newArchiver()
+	for _, name := range slices.Sorted(maps.Keys(files)) {
+		if err := a.add(name, bytes.NewReader(files[name])); err != nil {
+			return nil, err
+		}
+	}
+	return a.finish()
 }
 
 // archiver makes an archive.

@@ -13,6 +13,7 @@ import (
 	"iter"
 	"math"
 	"net/http"
+	"sync"
 	"time"
 
 	"github.com/google/uuid"
@@ -26,6 +27,22 @@ import (
 type Store struct {
 	*bbolt.DB
 	Most int64 // bytes that are kept; see Room
+
+	mu       sync.Mutex
+	lastTime time.Time // that Now returned
+}
+
+// Now returns the present time in UTC, cut to microseconds: what is shown at once is then what is read back later. It
+// never returns the same time twice, so that times tell in which order things happened.
+func (s *Store) Now() time.Time {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	now := time.Now().UTC().Truncate(time.Microsecond)
+	if !now.After(s.lastTime) {
+		now = s.lastTime.Add(time.Microsecond)
+	}
+	s.lastTime = now
+	return now
 }
 
 // mostKept bounds the file, so that one key cannot fill the disk.
