@@ -132,7 +132,7 @@ func (f *serveFlags) beginProxy(layers []faults.Layer) (*served, error) {
 	if err != nil || at.Scheme != "http" && at.Scheme != "https" || at.Host == "" {
 		return nil, fmt.Errorf("--proxy %q: give the base URL of a server, such as http://127.0.0.1:2024", f.proxy)
 	}
-	handler, err := faults.Before(at, layers...)
+	handler, err := faults.Before(at, nil, layers...)
 	if err != nil {
 		return nil, fmt.Errorf("--fault %s: %w; choose others, or leave out --proxy", strings.Join(f.faults, ","), err)
 	}

@@ -17,8 +17,9 @@ const ProxiedAgent = "/agents/proxied"
 var errInside = errors.New("it changes what is inside the reference, and cannot stand before another server")
 
 // Before puts layers before a server that runs at a URL: whatever of the interface it serves, its agent server below
-// [ProxiedAgent] and all else at its own paths. The error tells that a layer needs the reference.
-func Before(server *url.URL, layers ...Layer) (http.Handler, error) {
+// [ProxiedAgent] and all else at its own paths. transport sends the requests to the server; nil means
+// [http.DefaultTransport]. The error tells that a layer needs the reference.
+func Before(server *url.URL, transport http.RoundTripper, layers ...Layer) (http.Handler, error) {
 	var o reference.Options
 	for _, apply := range layers {
 		apply(&o)
@@ -27,6 +28,7 @@ func Before(server *url.URL, layers ...Layer) (http.Handler, error) {
 		return nil, errInside
 	}
 	proxy := http.Handler(&httputil.ReverseProxy{
+		Transport: transport,
 		Rewrite: func(r *httputil.ProxyRequest) {
 			r.SetURL(server)
 			r.Out.Host = server.Host

@@ -176,11 +176,14 @@ func (s *Server) race(ctx context.Context, threads []*Thread, o Order) ([]*Graph
 	})
 }
 
-// AtOnce does something so many times at the same time, and returns the first error.
+// AtOnce does something N times at the same time, and returns the first error.
 func AtOnce(times int, do func(i int) error) error {
 	var all errgroup.Group
 	for i := range times {
-		all.Go(func() error { return do(i) })
+		all.Go(func() error {
+			client.Stagger(i)
+			return do(i)
+		})
 	}
 	return all.Wait()
 }

@@ -26,8 +26,12 @@ type Route struct {
 	Proxy   *url.URL          // for all requests; nil: by the environment
 	Resolve map[string]string // IP address by host name in lower case
 	Sockets map[string]string // path of a Unix domain socket by "host:port" in lower case
+	Dial    Dial              // makes connections to IP addresses; nil means the network of the system
 	Names   *Naming           // of the addresses that the control plane names; nil: any may be named
 }
+
+// Dial connects to an address, like the method DialContext of [net.Dialer].
+type Dial func(ctx context.Context, network, address string) (net.Conn, error)
 
 // ProxyOf returns the proxy through which requests to a base address go, without user name and password; nil where
 // there is none.
@@ -174,33 +178,45 @@ func (e *proxyRefused) Error() string { return fmt.Sprintf("the proxy answers st
 // dialing checks to which address a name leads, each time that a connection is made. The way to a proxy is the user's
 // own.
 func (r *Route) dialing(proxies *sync.Map) func(ctx context.Context, network, address string) (net.Conn, error) {
-	plain := &net.Dialer{Timeout: 30 * time.Second, KeepAlive: 30 * time.Second}
 	return func(ctx context.Context, network, address string) (net.Conn, error) {
 		address = strings.ToLower(address)
 		host, port, _ := net.SplitHostPort(address)
 		if path := r.Sockets[address]; path != "" {
-			return plain.DialContext(ctx, "unix", path)
+			return dialer().DialContext(ctx, "unix", path)
 		}
 		if ip := r.Resolve[host]; ip != "" {
-			return plain.DialContext(ctx, network, net.JoinHostPort(ip, port))
+			return dialer().DialContext(ctx, network, net.JoinHostPort(ip, port))
 		}
 		if _, is := proxies.Load(address); is {
-			return plain.DialContext(ctx, network, address)
+			return dialer().DialContext(ctx, network, address)
 		}
-		careful := *plain
-		careful.Control = func(_, reached string, _ syscall.RawConn) error {
+		conn, err := r.connect(ctx, network, address, func(reached string) error {
 			at, err := netip.ParseAddrPort(reached)
 			if err != nil {
 				return err
 			}
 			return r.Names.connects(host, at.Addr())
-		}
-		conn, err := careful.DialContext(ctx, network, address)
+		})
 		if err == nil {
 			r.Names.connected(address, conn.RemoteAddr())
 		}
 		return conn, err
 	}
+}
+
+func dialer() *net.Dialer { return &net.Dialer{Timeout: 30 * time.Second, KeepAlive: 30 * time.Second} }
+
+// connect connects to an address, unless allow refuses the IP address and port to which it leads.
+func (r *Route) connect(ctx context.Context, network, address string, allow func(reached string) error) (net.Conn, error) {
+	if r.Dial != nil { // no name is looked up
+		if err := allow(address); err != nil {
+			return nil, &net.OpError{Op: "dial", Net: network, Err: err}
+		}
+		return r.Dial(ctx, network, address)
+	}
+	system := dialer()
+	system.Control = func(_, reached string, _ syscall.RawConn) error { return allow(reached) }
+	return system.DialContext(ctx, network, address)
 }
 
 // follow sends a request, and follows redirects of reading requests within the host that was asked, a few times. Any

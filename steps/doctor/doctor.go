@@ -101,7 +101,7 @@ func Examine(ctx context.Context, o suite.Options, try bool) (*Examination, erro
 	c := o.Config
 	t, err := target.New(target.Options{
 		Config: c, Concurrency: requestsAtOnce, RunID: "doctor",
-		Fixtures: o.Fixtures, Oracle: o.Oracle, Start: time.Now(),
+		Fixtures: o.Fixtures, Oracle: o.Oracle, Start: time.Now(), Dial: o.Dial,
 	})
 	if err != nil {
 		return nil, err

@@ -91,6 +91,7 @@ func (e *Explorer) Explore(ctx context.Context, seed int64, operations int) (r R
 	var failed atomic.Int64
 	for worker := range beside {
 		wait.Go(func() {
+			client.Stagger(worker)
 			for i := worker; i < n && failed.Load() < enough && ctx.Err() == nil; i += beside {
 				random := rand.New(rand.NewPCG(uint64(seed), uint64(i)))
 				all := e.begin().sequence(random, min(perSequence, operations-i*perSequence))
@@ -197,7 +198,10 @@ func together(ctx context.Context, s session, group []Operation) ([]done, error)
 	var wait sync.WaitGroup
 	for i, o := range group {
 		all[i].Operation, all[i].group = o, group
-		wait.Go(func() { errs[i] = common.Try(func() { s.send(ctx, &all[i]) }) })
+		wait.Go(func() {
+			client.Stagger(i)
+			errs[i] = common.Try(func() { s.send(ctx, &all[i]) })
+		})
 	}
 	wait.Wait()
 	return all, errors.Join(errs...)

@@ -49,6 +49,7 @@ func (p *Plane) Poll(ctx context.Context, deployment, revision string, until fun
 	*History, error,
 ) {
 	h := &History{deployment: deployment, revision: revision, begun: time.Now()}
+	random := rand.New(rand.NewPCG(uint64(p.target.Seed), p.polls.begun.Add(1)))
 	a, err := p.AwaitFound(ctx, RevisionPath(deployment, revision)) // it may just have been created
 	for wait := p.target.Config.Polling.Interval; ; wait = min(wait*3/2, p.target.Config.Polling.MaxInterval) {
 		if err != nil {
@@ -79,7 +80,7 @@ func (p *Plane) Poll(ctx context.Context, deployment, revision string, until fun
 			p.polls.end(h)
 			return h, nil
 		}
-		jitter := time.Duration(rand.Int64N(int64(wait)/4 + 1))
+		jitter := time.Duration(random.Int64N(int64(wait)/4 + 1))
 		if err := client.Sleep(ctx, wait-wait/8+jitter); err != nil {
 			return nil, err
 		}

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/tidwall/gjson"
@@ -44,6 +45,7 @@ type Read struct {
 type polls struct {
 	start time.Time     // of the run
 	whole time.Duration // timeouts.poll
+	begun atomic.Uint64 // how many polls have begun
 
 	mu       sync.Mutex
 	reads    map[string]Read // by revision

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"math/rand/v2"
 	"slices"
 	"time"
 
@@ -32,15 +33,27 @@ type verdict struct {
 	again *verdict      // what judging it once more has shown; nil: it was judged once
 }
 
-// execute has godog run the scenarios. All start at once, in an order by the seed; the client bounds the requests.
+// shuffle returns the order in which the scenarios start, by their keys: from 0.
+func shuffle(scenarios []*features.Scenario, seed int64) map[string]int {
+	random := rand.New(rand.NewPCG(uint64(seed), uint64(len(scenarios))))
+	places := map[string]int{}
+	for place, i := range random.Perm(len(scenarios)) {
+		places[scenarios[i].Key()] = place
+	}
+	return places
+}
+
+// execute has godog run the scenarios. They start shortly after one another, in an order by the seed; the client bounds
+// the requests.
 func (r *run) execute(ctx context.Context, scenarios []*features.Scenario) error {
 	if len(scenarios) == 0 {
 		return nil
 	}
+	places := shuffle(scenarios, r.Seed)
 	suite := godog.TestSuite{
 		Name: "agentconform",
 		ScenarioInitializer: func(sc *godog.ScenarioContext) {
-			e := &execution{run: r, chosen: scenarios, definitions: sc, scene: &common.Scene{Stopped: r.cut}}
+			e := &execution{run: r, chosen: scenarios, places: places, definitions: sc, scene: &common.Scene{Stopped: r.cut}}
 			sc.Before(e.before)
 			sc.StepContext().Before(func(ctx context.Context, step *godog.Step) (context.Context, error) {
 				if step.Type == messages.PickleStepType_ACTION {
@@ -56,7 +69,6 @@ func (r *run) execute(ctx context.Context, scenarios []*features.Scenario) error
 			Output:          io.Discard, // what people see comes from the result
 			FeatureContents: r.contents(scenarios),
 			Concurrency:     1 + len(r.Catalogue.Scenarios()), // godog does not start scenarios in goroutines with 1
-			Randomize:       r.Seed,
 			Strict:          true,
 			DefaultContext:  ctx,
 		},
@@ -104,6 +116,7 @@ func (r *run) contents(scenarios []*features.Scenario) []godog.Feature {
 type execution struct {
 	run         *run
 	chosen      []*features.Scenario
+	places      map[string]int // in the order in which they start
 	definitions common.Definer
 	scene       *common.Scene
 
@@ -119,6 +132,7 @@ func (e *execution) before(ctx context.Context, sc *godog.Scenario) (context.Con
 	}
 	r, s := e.run, e.chosen[at]
 	e.scene.Scenario = s
+	client.Stagger(e.places[s.Key()])
 	name := s.Key() + " " + s.Name
 	if r.repeats {
 		name += " (judged again)"

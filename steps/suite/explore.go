@@ -53,6 +53,7 @@ func (r *run) explore(ctx context.Context) {
 	var wait sync.WaitGroup
 	for i, e := range all {
 		wait.Go(func() {
+			client.Stagger(100 * i) // after the sequences of the other half
 			if r.ExploreCase != nil {
 				found[i] = e.Case(ctx, explore.Of(e.Profile, r.ExploreCase))
 			} else {

@@ -55,6 +55,7 @@ type Options struct {
 	RequireWhole bool // a run that leaves something out is incomplete
 
 	Fixtures target.Fixtures // what the suite serves to the target's builder; nil: nothing
+	Dial     client.Dial     // connects to the target; nil means the network of the system
 
 	LedgerFile string // "": in memory only
 	Progress   func(target.Event)
@@ -169,8 +170,8 @@ func newRun(ctx context.Context, o Options) (*run, error) {
 		o.Concurrency = max(min(o.Concurrency, int(time.Second/(2*every))), 1)
 	}
 	start := time.Now()
-	t, err := target.New(target.Options{Config: o.Config, Concurrency: o.Concurrency, RunID: o.ID, Fixtures: o.Fixtures,
-		Progress: o.Progress, Oracle: o.Oracle, Start: start, LedgerFile: o.LedgerFile})
+	t, err := target.New(target.Options{Config: o.Config, Concurrency: o.Concurrency, RunID: o.ID, Seed: o.Seed, Fixtures: o.Fixtures,
+		Progress: o.Progress, Oracle: o.Oracle, Start: start, LedgerFile: o.LedgerFile, Dial: o.Dial})
 	if err != nil {
 		return nil, err
 	}

@@ -33,6 +33,7 @@ type Target struct {
 	Collector *evidence.Collector // nil where nothing is judged
 	Ledger    *evidence.Ledger    // nil where nothing is created
 	RunID     string              // in the names of what is created
+	Seed      int64               // of all that is random
 	Fixtures  Fixtures            // nil where the suite serves none
 	Progress  func(Event)
 
@@ -54,8 +55,10 @@ type Options struct {
 	Config      *config.Config
 	Concurrency int    // requests in flight
 	RunID       string // "" where nothing is created
+	Seed        int64  // of all that is random
 	Fixtures    Fixtures
 	Progress    func(Event)
+	Dial        client.Dial // connects to the target; nil means the network of the system
 
 	// Evidence is kept where the oracle is given.
 	Oracle     *spec.Oracle
@@ -74,7 +77,8 @@ func New(o Options) (*Target, error) {
 	if err != nil {
 		return nil, err
 	}
-	t := &Target{Config: c, RunID: o.RunID, Fixtures: o.Fixtures, Progress: o.Progress,
+	route.Dial = o.Dial
+	t := &Target{Config: c, RunID: o.RunID, Seed: o.Seed, Fixtures: o.Fixtures, Progress: o.Progress,
 		Redact: client.NewRedactor(c.Secrets(), c.Common()...), Client: client.New(max(o.Concurrency, 1), route)}
 	if every := c.Every(); every > 0 {
 		t.Client.Limit = rate.NewLimiter(rate.Every(every), 1)
