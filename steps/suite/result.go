@@ -229,8 +229,12 @@ func (r *run) finding(s *features.Scenario, of *verdict, v outcome.Violation) re
 	if f.Summary == "" {
 		f.Summary = cmp.Or(f.Observation(), sentence)
 	}
+	operation := f.Operation // of a request without a response it has ids, which differ in each run
+	if v.Exchange > 0 {
+		operation = cmp.Or(r.target.Collector.Observation(v.Exchange).Op.ID, operation)
+	}
 	key := cmp.Or(v.Key, r.expressions.Pattern(sentence))
-	sum := sha256.Sum256([]byte(strings.Join([]string{f.Requirement, f.Operation, f.Pointer, key}, "\n")))
+	sum := sha256.Sum256([]byte(strings.Join([]string{f.Requirement, operation, f.Pointer, key}, "\n")))
 	f.ID = hex.EncodeToString(sum[:6])
 	return f
 }
