@@ -114,14 +114,15 @@ func (r *Redactor) Excerpt(s string) string {
 	pieces := strings.Split(r.Text(s), mark)
 	for i, piece := range pieces {
 		body := strings.TrimRight(piece, dots)
-		if n := r.trace(func(shape string, n int) bool { return strings.HasSuffix(body, shape[:n]) }); n > 0 {
+		n := r.trace(func(shape string) int { return overlap(body, shape, len(shape)-1) })
+		if n > 0 {
 			piece = body[:len(body)-n]
 			if i == len(pieces)-1 { // nothing else marks the cut
 				piece += mark
 			}
 		}
 		body = strings.TrimLeft(piece, dots)
-		n := r.trace(func(shape string, n int) bool { return strings.HasPrefix(body, shape[len(shape)-n:]) })
+		n = r.trace(func(shape string) int { return overlap(shape, body, len(shape)-1) })
 		if n > 0 && i > 0 {
 			piece = body[n:]
 		}
@@ -130,16 +131,29 @@ func (r *Redactor) Excerpt(s string) string {
 	return strings.Join(pieces, mark)
 }
 
-// trace is the length of the longest part of a secret that is in a text, 0 where there is none.
-func (r *Redactor) trace(isIn func(shape string, length int) bool) (longest int) {
+// trace returns the length of the longest part of a secret that is in a text, or 0.
+func (r *Redactor) trace(length func(shape string) int) (longest int) {
 	for shape := range r.known.Load().shapes {
-		for n := len(shape) - 1; n >= shortestTrace && n > longest; n-- {
-			if isIn(shape, n) {
-				longest = n
-			}
-		}
+		longest = max(longest, length(shape))
 	}
 	return longest
+}
+
+// overlap returns how many bytes the end of one text has in common with the beginning of another one, at most a number;
+// 0 if they are fewer than shortestTrace.
+func overlap(end, beginning string, most int) int {
+	most = min(most, len(end), len(beginning))
+	for at := len(end) - most; at <= len(end)-shortestTrace; at++ {
+		next := strings.Index(end[at:], beginning[:shortestTrace])
+		if next < 0 {
+			return 0
+		}
+		at += next
+		if strings.HasPrefix(beginning, end[at:]) {
+			return len(end) - at
+		}
+	}
+	return 0
 }
 
 // Request returns a request as it is to be recorded, with the places where the suite has put secrets into it. Header

@@ -42,15 +42,25 @@ func (x *Expressions) Unused() (patterns []string) {
 	return patterns
 }
 
+// compiled are the expressions of all patterns that were ever asked for: a process may make many test runs.
+var compiled sync.Map
+
+// compile returns the expression that matches a sentence as a whole.
+func compile(pattern string) *regexp.Regexp {
+	if known, has := compiled.Load(pattern); has {
+		return known.(*regexp.Regexp)
+	}
+	made := regexp.MustCompile("^(?:" + pattern + ")$")
+	compiled.Store(pattern, made)
+	return made
+}
+
 // matching returns the expression of a pattern, nil where none of the sentences matches it.
 func (x *Expressions) matching(pattern string, sentences []features.Step) *regexp.Regexp {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	e := x.compiled[pattern]
-	if e == nil {
-		e = regexp.MustCompile("^(?:" + pattern + ")$")
-		x.compiled[pattern] = e
-	}
+	e := compile(pattern)
+	x.compiled[pattern] = e
 	for _, s := range sentences {
 		if x.patterns[s.Text] == pattern || e.MatchString(s.Text) {
 			x.patterns[s.Text] = pattern

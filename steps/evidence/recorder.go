@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 	"sync/atomic"
 
 	"github.com/tidwall/gjson"
@@ -31,7 +32,18 @@ type recorder struct {
 	redact *client.Redactor
 	words  spec.Words
 	Reach
-	recorded atomic.Int64 // of bodies of answers, in bytes
+	recorded  atomic.Int64 // of bodies of answers, in bytes
+	spellings sync.Map     // []string by credential: they are looked for in every answer
+}
+
+// spellingsOf returns the spellings of a credential, made once.
+func (w *recorder) spellingsOf(credential string) []string {
+	if known, has := w.spellings.Load(credential); has {
+		return known.([]string)
+	}
+	made := client.SpellingsOf(credential)
+	w.spellings.Store(credential, made)
+	return made
 }
 
 // What is recorded of the bodies of answers, in bytes.
@@ -125,7 +137,7 @@ func (w *recorder) ownTokenIn(r client.Request, sent reports.Message, a *client.
 		}
 		for _, v := range r.Header[place.Header] {
 			token := v[strings.IndexByte(v, ' ')+1:] // without the scheme
-			spelled := client.SpellingsOf(token)
+			spelled := w.spellingsOf(token)
 			if quoted, _ := json.Marshal(token); len(token) < client.ShortestSpelled {
 				spelled = []string{string(quoted)} // a short one may be a part of any text
 			}
