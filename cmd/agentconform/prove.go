@@ -85,7 +85,7 @@ func (f *proveFlags) prove(c *cobra.Command, _ []string) error {
 	defer debug.SetGCPercent(debug.SetGCPercent(1200))
 	defer debug.SetMemoryLimit(debug.SetMemoryLimit(3 << 30)) // above it they are frequent again
 	options := prover.Options{
-		Only: f.only, Whole: f.whole, All: f.all, Replay: f.replay, Version: suiteVersion(), Describe: describe,
+		Only: f.only, Whole: f.whole, All: f.all, Replay: f.replay, Version: suiteVersion(),
 		Done: func(row proof.Row, done, total int) { c.PrintErrf("[%d/%d] %s\n", done, total, lineOf(row)) },
 	}
 	if f.examples != "" && len(f.only) > 0 {

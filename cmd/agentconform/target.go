@@ -11,7 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/agentconform/agentconform/reference"
-	"github.com/agentconform/agentconform/reports"
+	"github.com/agentconform/agentconform/reference/prover"
 	"github.com/agentconform/agentconform/steps"
 	"github.com/agentconform/agentconform/steps/config"
 )
@@ -125,29 +125,8 @@ func startBundled(ctx context.Context, cfg *config.Config, edition string) (stop
 	return stop, nil
 }
 
-// describe writes into the configuration how the reference is judged. The agent server is the one that its control
-// plane deploys.
+// describe writes into the configuration how the reference is judged.
 func describe(cfg *config.Config, server *reference.Server) {
-	set := server.Fixtures()
-	cfg.Target = server.ControlPlaneURL()
-	cfg.Implementation = reports.Implementation{Name: "agentconform reference", Version: suiteVersion()}
-	cfg.Edition = string(set.Edition)
-	cfg.Credentials = config.Credentials(set.Owner)
-	cfg.OtherTenant = config.Credentials(set.OtherTenant)
-	cfg.TenantIDAlone = true
-	cfg.SeparateCredentials = true
-	cfg.Create = config.Create{Body: set.Create, Refused: set.RefusedCreate}
-	cfg.Alternatives = config.Alternatives{
-		RepoRef: set.SecondRef, TagRef: set.TagRef, BrokenRef: set.BrokenRef, Commits: set.CommitIDs,
-		GraphConfigPath: set.AlternativeGraphConfigPath, ImageURI: set.SecondImageURI, BrokenImageURI: set.BrokenImageURI,
-	}
-	cfg.Vocabulary = set.Vocabulary
-	cfg.AssistantID = set.AssistantID
-	cfg.Agent.StudioHeaders = set.StudioHeaders
-	cfg.Agent.RejectedDetail = "Invalid credentials" // of the handler in reference/graphs
-	cfg.Users = nil
-	for _, u := range set.Users {
-		cfg.Users = append(cfg.Users, config.User{Name: u.Name, Token: u.Token, Identity: u.Identity,
-			Fields: u.CustomFields()})
-	}
+	prover.Describe(cfg, server)
+	cfg.Implementation.Version = suiteVersion()
 }

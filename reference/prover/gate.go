@@ -61,8 +61,8 @@ func (p *prover) learn(row proof.Row, result *reports.Result) {
 }
 
 // judge runs the selection of a trial. Against a generated mutant, the run ends with the first failure.
-func (p *prover) judge(ctx context.Context, t trial, cfg *config.Config) (*reports.Result, error) {
-	o := p.options(cfg)
+func (p *prover) judge(ctx context.Context, e environment, t trial, cfg *config.Config) (*reports.Result, error) {
+	o := p.options(e, cfg)
 	o.Select = p.selection(t)
 	if t.fault != nil && (t.fault.Explored || t.fault.Elsewhere) {
 		cfg.Patience = 20 * time.Millisecond // these servers show at once what was written, and the run may last a second
@@ -130,24 +130,24 @@ func (p *prover) jobs(trials []trial) [2][]job {
 
 // do makes the trials of a job. Equivalent mutants that are tried together count if as many requirements passed as at
 // the unmodified reference; else each half of them is tried.
-func (p *prover) do(ctx context.Context, trials []trial, j job, finished func(int, proof.Row)) {
+func (p *prover) do(ctx context.Context, e environment, trials []trial, j job, finished func(int, proof.Row)) {
 	if len(j) == 1 {
-		finished(j[0], p.try(ctx, trials[j[0]]))
+		finished(j[0], p.try(ctx, e, trials[j[0]]))
 		return
 	}
 	var layers []faults.Layer
 	for _, i := range j {
 		layers = append(layers, trials[i].layer)
 	}
-	row := p.try(ctx, p.reference(trials[j[0]].row, func(o *reference.Options) {
+	row := p.try(ctx, e, p.reference(trials[j[0]].row, func(o *reference.Options) {
 		for _, l := range layers {
 			l(o)
 		}
 	}))
 	if row.Problem != "" || row.Passed < p.passed[cmp.Or(row.Edition, config.Cloud)] {
 		half := len(j) / 2
-		p.do(ctx, trials, j[:half], finished)
-		p.do(ctx, trials, j[half:], finished)
+		p.do(ctx, e, trials, j[:half], finished)
+		p.do(ctx, e, trials, j[half:], finished)
 		return
 	}
 	for _, i := range j {
@@ -159,12 +159,12 @@ func (p *prover) do(ctx context.Context, trials []trial, j job, finished func(in
 
 // elsewhere tries a mutant that was not killed, and is not explained, in the other edition of the reference too. What
 // shows more counts.
-func (p *prover) elsewhere(ctx context.Context, t trial, row proof.Row) proof.Row {
+func (p *prover) elsewhere(ctx context.Context, e environment, t trial, row proof.Row) proof.Row {
 	before := row.Outcome()
 	if t.other == nil || before == proof.Killed || before == proof.Explained {
 		return row
 	}
-	other := p.try(ctx, *t.other)
+	other := p.try(ctx, e, *t.other)
 	if after := other.Outcome(); after == proof.NotReached || after == proof.Survived && before == proof.Survived {
 		return row
 	}

@@ -4,6 +4,10 @@ package prover
 import (
 	"context"
 	"fmt"
+	"io"
+	"log"
+	"net"
+	"net/http"
 	"runtime"
 	"slices"
 	"sync"
@@ -16,6 +20,7 @@ import (
 	"github.com/agentconform/agentconform/reports/safe"
 	"github.com/agentconform/agentconform/spec"
 	"github.com/agentconform/agentconform/steps"
+	"github.com/agentconform/agentconform/steps/client"
 	"github.com/agentconform/agentconform/steps/config"
 	"github.com/agentconform/agentconform/steps/replay"
 )
@@ -27,12 +32,49 @@ type Options struct {
 	All     bool     // also try all generated mutants, each until its first failure
 	Replay  bool     // replay the findings of each fault against four targets
 	Version string
-	// Describe completes the configuration of a run against a reference.
-	Describe func(*config.Config, *reference.Server)
 	// Keep is given the result of each run by its name; nil where nobody wants them. It is called by several goroutines.
 	Keep func(name string, r *reports.Result) error
 	// Done is called with each row when its run has ended.
 	Done func(row proof.Row, done, total int)
+}
+
+// environment is where the servers of a trial run. The zero value is the network of the system.
+type environment struct {
+	network reference.Network
+	tempDir string // for the data of the servers; that of the system if empty
+	// graphTime is how long each run of a graph takes at least: in virtual time it takes none by itself.
+	graphTime time.Duration
+}
+
+// dial returns how clients connect; nil means the network of the system.
+func (e environment) dial() client.Dial {
+	if e.network == nil {
+		return nil
+	}
+	return e.network.DialContext
+}
+
+// serve serves a handler on a free port until stop is called.
+func (e environment) serve(h http.Handler) (url string, stop func(), err error) {
+	listen := net.Listen
+	if e.network != nil {
+		listen = e.network.Listen
+	}
+	listener, err := listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return "", nil, err
+	}
+	server := &http.Server{Handler: h, ErrorLog: log.New(io.Discard, "", 0)}
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		_ = server.Serve(listener) // ends with stop, and always with an error
+	}()
+	stop = func() {
+		_ = server.Close()
+		<-done
+	}
+	return "http://" + listener.Addr().String(), stop, nil
 }
 
 // runsPerCore is how many runs of the suite are made at the same time for each core: most of their time they wait.
@@ -50,16 +92,22 @@ type prover struct {
 }
 
 // Check refuses names that Run would refuse, before anything is done.
-func (o Options) Check() error { _, err := (&prover{Options: o}).trials(); return err }
+func (o Options) Check() error {
+	_, err := (&prover{Options: o}).trials()
+	return err
+}
+
+func newProver(o Options) (*prover, error) {
+	p := &prover{Options: o, passed: map[string]int{}, senders: map[string]map[string][]string{}}
+	var err error
+	p.catalogue, p.oracle, err = steps.Requirements()
+	return p, err
+}
 
 // Run makes all runs and concludes. An error means that there is no result.
 func Run(ctx context.Context, o Options) (*proof.Proof, error) {
-	p := &prover{Options: o, passed: map[string]int{}, senders: map[string]map[string][]string{}}
-	var err error
-	if p.catalogue, err = features.Load(); err != nil {
-		return nil, err
-	}
-	if p.oracle, err = spec.New(); err != nil {
+	p, err := newProver(o)
+	if err != nil {
 		return nil, err
 	}
 	start := time.Now()
@@ -109,7 +157,7 @@ func (p *prover) run(ctx context.Context, trials []trial) []proof.Row {
 			}
 			wait.Go(func() {
 				defer func() { <-slots }()
-				p.do(ctx, trials, j, finished)
+				p.do(ctx, environment{}, trials, j, finished)
 			})
 		}
 		references.Wait()
@@ -117,7 +165,7 @@ func (p *prover) run(ctx context.Context, trials []trial) []proof.Row {
 	others.Wait()
 	for i, row := range rows {
 		if row.Problem != "" && row.Undecided() && ctx.Err() == nil {
-			rows[i] = p.try(ctx, trials[i])
+			rows[i] = p.try(ctx, environment{}, trials[i])
 			rows[i].Attempts = 2
 			p.Done(rows[i], done, len(trials))
 		}
@@ -125,17 +173,18 @@ func (p *prover) run(ctx context.Context, trials []trial) []proof.Row {
 	return rows
 }
 
-func (p *prover) try(ctx context.Context, t trial) proof.Row {
+// try runs the suite against one server.
+func (p *prover) try(ctx context.Context, e environment, t trial) proof.Row {
 	row := t.row
 	row.Red, row.Open = []string{}, []string{}
 	start := time.Now()
-	cfg, stop, err := t.begin(ctx)
+	cfg, stop, err := t.begin(ctx, e)
 	if err != nil {
 		row.Problem = err.Error()
 		return row
 	}
 	defer stop()
-	result, err := p.judge(ctx, t, cfg)
+	result, err := p.judge(ctx, e, t, cfg)
 	row.MS = time.Since(start).Milliseconds()
 	if err != nil {
 		row.Problem = "run failed: " + err.Error()
@@ -160,16 +209,16 @@ func (p *prover) try(ctx context.Context, t trial) proof.Row {
 	}
 	row.Problem = row.Judge(level, !p.Whole)
 	if row.Kind == proof.GeneratedMutant {
-		row = p.elsewhere(ctx, t, row)
+		row = p.elsewhere(ctx, e, t, row)
 	}
 	if p.Replay && row.Kind == proof.Fault && row.Problem == "" && !t.fault.Elsewhere {
-		row.Replayed, row.Problem = p.replay(ctx, t, cfg, result)
+		row.Replayed, row.Problem = p.replay(ctx, e, t, cfg, result)
 	}
 	return row
 }
 
-func (p *prover) options(cfg *config.Config) steps.Options {
-	return steps.Options{Config: cfg, Catalogue: p.catalogue, Oracle: p.oracle, Seed: 1, ID: "proof", Once: true,
+func (p *prover) options(e environment, cfg *config.Config) steps.Options {
+	return steps.Options{Config: cfg, Dial: e.dial(), Catalogue: p.catalogue, Oracle: p.oracle, Seed: 1, ID: "proof", Once: true,
 		Version: p.Version}
 }
 
@@ -194,6 +243,7 @@ func (p *prover) fill(row *proof.Row, result *reports.Result) {
 	}
 	row.Red = p.red(row, failed)
 	for _, f := range result.Findings {
+		row.Findings = append(row.Findings, f.ID)
 		if row.Shown == "" && (row.Fails == "" || f.Requirement == row.Fails) {
 			row.Shown = safe.Cut(fmt.Sprintf("%s: expected %s, got %s", f.Step, f.Expected, f.Actual), 300)
 		}
@@ -212,19 +262,19 @@ func (p *prover) red(row *proof.Row, failed []string) []string {
 // replay replays the findings of the fault's requirement. Against the faulty server at least one must still fail
 // (others may pass: it may be a race), against an unmodified reference all must pass (a rule about all answers may have
 // nothing to judge), and at a closed port or with wrong credentials all must be inconclusive. It returns how many findings had the expected verdict against all four.
-func (p *prover) replay(ctx context.Context, t trial, faulty *config.Config,
+func (p *prover) replay(ctx context.Context, e environment, t trial, faulty *config.Config,
 	result *reports.Result) (n int, problem string) {
 	findings, err := replay.Find(result, t.row.Fails)
 	if err != nil {
 		return 0, err.Error()
 	}
-	pristine, stop, err := p.reference(proof.Row{Edition: faulty.Edition}, nil).begin(ctx)
+	pristine, stop, err := p.reference(proof.Row{Edition: faulty.Edition}, nil).begin(ctx, e)
 	if err != nil {
 		return 0, err.Error()
 	}
 	defer stop()
 	if t.fault.Once {
-		if faulty, stop, err = t.begin(ctx); err != nil {
+		if faulty, stop, err = t.begin(ctx, e); err != nil {
 			return 0, err.Error()
 		}
 		defer stop()
@@ -243,7 +293,7 @@ func (p *prover) replay(ctx context.Context, t trial, faulty *config.Config,
 		{"the reference", pristine, reports.Passed},
 		{"the faulty server", faulty, reports.Failed},
 	} {
-		answers, _, err := replay.Judge(ctx, p.options(at.cfg), result, findings)
+		answers, _, err := replay.Judge(ctx, p.options(e, at.cfg), result, findings)
 		if err != nil {
 			return 0, "replay: " + err.Error()
 		}

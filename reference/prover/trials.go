@@ -5,7 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"hash/fnv"
-	"net/http/httptest"
+	"net/http"
 	"net/url"
 	"slices"
 	"strings"
@@ -13,6 +13,7 @@ import (
 
 	"github.com/agentconform/agentconform/interop/independent"
 	"github.com/agentconform/agentconform/reference"
+	"github.com/agentconform/agentconform/reference/agentserver"
 	"github.com/agentconform/agentconform/reference/deviate"
 	"github.com/agentconform/agentconform/reference/faults"
 	"github.com/agentconform/agentconform/reference/mutants"
@@ -26,7 +27,7 @@ type trial struct {
 	fault *deviate.Row // that the reference has; nil where it has none of the catalogue
 	first bool         // started while nothing else runs
 	slow  bool         // started soon, so that it does not run alone at the end
-	start func(ctx context.Context, cfg *config.Config) (stop func(), err error)
+	start func(ctx context.Context, e environment, cfg *config.Config) (stop func(), err error)
 	// place and layer are of an equivalent mutant that the gate may try together with others.
 	place string
 	layer faults.Layer
@@ -39,9 +40,9 @@ type trial struct {
 var limits = config.Timeouts{Request: 4 * time.Second, Poll: 8 * time.Second, Run: 6 * time.Second}
 
 // begin starts the server, and returns how it is judged.
-func (t trial) begin(ctx context.Context) (cfg *config.Config, stop func(), err error) {
+func (t trial) begin(ctx context.Context, e environment) (cfg *config.Config, stop func(), err error) {
 	c := config.Default()
-	if stop, err = t.start(ctx, &c); err != nil {
+	if stop, err = t.start(ctx, e, &c); err != nil {
 		return nil, nil, fmt.Errorf("start failed: %w", err)
 	}
 	c.Timeouts = limits
@@ -113,8 +114,8 @@ func (p *prover) catalogued() (all []trial) {
 	for _, edition := range editions {
 		row := proof.Row{Kind: proof.Equivalent, Name: besideReference + "-" + edition,
 			Does: "a server that shares no code with the reference", Edition: edition}
-		all = append(all, trial{row: row, slow: true, start: func(_ context.Context, cfg *config.Config) (func(), error) {
-			server := independent.Start(independent.Options{Edition: edition})
+		all = append(all, trial{row: row, slow: true, start: func(_ context.Context, e environment, cfg *config.Config) (func(), error) {
+			server := e.independent(edition)
 			return server.Close, server.Configure(cfg)
 		}})
 	}
@@ -138,8 +139,13 @@ func (p *prover) catalogued() (all []trial) {
 
 // reference is a trial of the reference with a layer.
 func (p *prover) reference(row proof.Row, layer faults.Layer) trial {
-	return trial{row: row, start: func(ctx context.Context, cfg *config.Config) (func(), error) {
-		options := reference.Options{Edition: row.Edition}
+	return trial{row: row, start: func(ctx context.Context, e environment, cfg *config.Config) (func(), error) {
+		options := reference.Options{Edition: row.Edition, Network: e.network, TempDir: e.tempDir}
+		if e.graphTime > 0 {
+			options.WrapAgent = append(options.WrapAgent, func(o *agentserver.Options) {
+				o.Starts = func() { time.Sleep(e.graphTime) } // nothing else takes time
+			})
+		}
 		if layer != nil {
 			layer(&options)
 		}
@@ -147,7 +153,7 @@ func (p *prover) reference(row proof.Row, layer faults.Layer) trial {
 		if err != nil {
 			return nil, err
 		}
-		p.Describe(cfg, server)
+		Describe(cfg, server)
 		return func() { _ = server.Close() }, nil // its data is temporary
 	}}
 }
@@ -155,17 +161,20 @@ func (p *prover) reference(row proof.Row, layer faults.Layer) trial {
 // null is a trial of a null implementation, with the configuration of the reference.
 func (p *prover) null(i faults.NullImplementation) trial {
 	model := p.reference(proof.Row{Kind: proof.Null, Name: i.Name, Does: i.Is}, nil)
-	return trial{row: model.row, slow: true, start: func(ctx context.Context, cfg *config.Config) (func(), error) {
-		stop, err := model.start(ctx, cfg)
+	return trial{row: model.row, slow: true, start: func(ctx context.Context, e environment, cfg *config.Config) (func(), error) {
+		stopModel, err := model.start(ctx, e, cfg)
 		if err != nil {
 			return nil, err
 		}
-		server := httptest.NewServer(i.Serve)
-		cfg.Target = server.URL
+		url, stop, err := e.serve(i.Serve)
+		if err != nil {
+			stopModel()
+			return nil, err
+		}
+		cfg.Target = url
 		return func() {
-			server.CloseClientConnections()
-			server.Close()
 			stop()
+			stopModel()
 		}, nil
 	}}
 }
@@ -230,26 +239,40 @@ func (p *prover) proxied() (trials []trial) {
 	return trials
 }
 
+// independent starts the independent server.
+func (e environment) independent(edition string) *independent.Server {
+	o := independent.Options{Edition: edition}
+	if e.network != nil {
+		o.Listen = e.network.Listen
+	}
+	return independent.Start(o)
+}
+
 // before is a trial of the independent server with a layer before one half.
 func before(row proof.Row, layer faults.Layer, agent bool) trial {
-	return trial{row: row, start: func(_ context.Context, cfg *config.Config) (func(), error) {
-		server := independent.Start(independent.Options{})
+	return trial{row: row, start: func(_ context.Context, e environment, cfg *config.Config) (func(), error) {
+		server := e.independent("")
 		err := server.Configure(cfg)
 		address, target, path := server.ControlURL, &cfg.Target, ""
 		if agent {
 			address, target, path = server.AgentURL, &cfg.AgentTarget, faults.ProxiedAgent
 		}
 		at, invalid := url.Parse(address)
-		handler, refused := faults.Before(at, layer)
+		transport := &http.Transport{DialContext: e.dial(), MaxIdleConnsPerHost: 64}
+		handler, refused := faults.Before(at, transport, layer)
 		if err = errors.Join(err, invalid, refused); err != nil {
 			server.Close()
 			return nil, err
 		}
-		host := httptest.NewServer(handler)
-		*target = host.URL + path
+		base, stop, err := e.serve(handler)
+		if err != nil {
+			server.Close()
+			return nil, err
+		}
+		*target = base + path
 		return func() {
-			host.CloseClientConnections()
-			host.Close()
+			stop()
+			transport.CloseIdleConnections()
 			server.Close()
 		}, nil
 	}}

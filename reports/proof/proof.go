@@ -74,7 +74,8 @@ type Row struct {
 	Red []string `json:"red"`
 	// Explained are the requirements that failed and which failures explain them.
 	Explained map[string][]string `json:"explained,omitempty"`
-	Open      []string            `json:"open"` // blocked or inconclusive
+	Open      []string            `json:"open"`               // blocked or inconclusive
+	Findings  []string            `json:"findings,omitempty"` // their ids
 	Shown     string              `json:"shown,omitempty"`
 	Problem   string              `json:"problem,omitempty"`
 	MS        int64               `json:"ms"`

@@ -1,0 +1,34 @@
+package prover
+
+import (
+	"github.com/agentconform/agentconform/reference"
+	"github.com/agentconform/agentconform/reports"
+	"github.com/agentconform/agentconform/steps/config"
+)
+
+// Describe writes into the configuration how the reference is judged. The agent server is the one that its control
+// plane deploys.
+func Describe(cfg *config.Config, server *reference.Server) {
+	set := server.Fixtures()
+	cfg.Target = server.ControlPlaneURL()
+	cfg.Implementation = reports.Implementation{Name: "agentconform reference"}
+	cfg.Edition = string(set.Edition)
+	cfg.Credentials = config.Credentials(set.Owner)
+	cfg.OtherTenant = config.Credentials(set.OtherTenant)
+	cfg.TenantIDAlone = true
+	cfg.SeparateCredentials = true
+	cfg.Create = config.Create{Body: set.Create, Refused: set.RefusedCreate}
+	cfg.Alternatives = config.Alternatives{
+		RepoRef: set.SecondRef, TagRef: set.TagRef, BrokenRef: set.BrokenRef, Commits: set.CommitIDs,
+		GraphConfigPath: set.AlternativeGraphConfigPath, ImageURI: set.SecondImageURI, BrokenImageURI: set.BrokenImageURI,
+	}
+	cfg.Vocabulary = set.Vocabulary
+	cfg.AssistantID = set.AssistantID
+	cfg.Agent.StudioHeaders = set.StudioHeaders
+	cfg.Agent.RejectedDetail = "Invalid credentials" // of the handler in reference/graphs
+	cfg.Users = nil
+	for _, u := range set.Users {
+		cfg.Users = append(cfg.Users, config.User{Name: u.Name, Token: u.Token, Identity: u.Identity,
+			Fields: u.CustomFields()})
+	}
+}
