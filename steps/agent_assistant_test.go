@@ -32,19 +32,20 @@ func TestAssistantThatIsNotKnown(t *testing.T) {
 		"every run is refused with 404 and an id": {"", []changed{{[]string{"create-run"}, []string{"refuse 404 Not Found"}}, numbered}, false},
 	} {
 		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			cfg := agentConfig(t, c.changes...)
-			cfg.AssistantID = cmp.Or(c.assistant, cfg.AssistantID)
-			res := judge(t, cfg, func(o *steps.Options) {
-				o.Select.Only = []string{"AS-RUN-1", "AS-STATE-1", "AS-ROLLBACK-2"}
-			})
-			for _, q := range res.Requirements {
-				is := slices.Contains(q.BlockedBy, reports.Blocker{Kind: reports.ByKey, Name: "assistant_id"})
-				assert.Equal(t, c.blocked, is, "%s: %s", q.ID, q.Reason)
-				if q.ID == "AS-RUN-1" && !c.blocked {
-					assert.Equal(t, reports.Failed, q.Verdict, "%s: %s", q.ID, q.Reason)
+			inBubble(t, func(t world) {
+				cfg := agentConfig(t, c.changes...)
+				cfg.AssistantID = cmp.Or(c.assistant, cfg.AssistantID)
+				res := judge(t, cfg, func(o *steps.Options) {
+					o.Select.Only = []string{"AS-RUN-1", "AS-STATE-1", "AS-ROLLBACK-2"}
+				})
+				for _, q := range res.Requirements {
+					is := slices.Contains(q.BlockedBy, reports.Blocker{Kind: reports.ByKey, Name: "assistant_id"})
+					assert.Equal(t, c.blocked, is, "%s: %s", q.ID, q.Reason)
+					if q.ID == "AS-RUN-1" && !c.blocked {
+						assert.Equal(t, reports.Failed, q.Verdict, "%s: %s", q.ID, q.Reason)
+					}
 				}
-			}
+			})
 		})
 	}
 }

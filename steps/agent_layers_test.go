@@ -1,9 +1,7 @@
 package steps_test
 
 import (
-	"net/http/httptest"
 	"net/url"
-	"testing"
 	"time"
 
 	"github.com/stretchr/testify/assert"
@@ -19,7 +17,7 @@ import (
 type changed struct{ when, do []string }
 
 // behind puts changes before a half of the independent server, the last one outermost, and returns its address.
-func behind(t *testing.T, half string, changes ...changed) string {
+func behind(t world, half string, changes ...changed) string {
 	t.Helper()
 	at, err := url.Parse(half)
 	require.NoError(t, err)
@@ -31,15 +29,13 @@ func behind(t *testing.T, half string, changes ...changed) string {
 		layers = append(layers, faults.Around(row, count))
 		t.Cleanup(func() { assert.Positive(t, count.Load(), "%q changed nothing", c.when) })
 	}
-	handler, err := faults.Before(at, layers...)
+	handler, err := faults.Before(at, t.transport(), layers...)
 	require.NoError(t, err)
-	server := httptest.NewServer(handler)
-	t.Cleanup(server.Close)
-	return server.URL
+	return t.serve(handler).URL
 }
 
 // agentConfig starts the independent server and configures its agent server, behind the changes.
-func agentConfig(t *testing.T, changes ...changed) *config.Config {
+func agentConfig(t world, changes ...changed) *config.Config {
 	t.Helper()
 	s := startIndependent(t, independent.Options{})
 	c := configure(t, s)

@@ -57,15 +57,16 @@ func TestHardToTell(t *testing.T) {
 			want: map[string]reports.Verdict{"AS-AUTHZ-3": reports.Failed}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			t.Parallel()
-			cfg := agentConfig(t, c.changes...)
-			if c.change != nil {
-				c.change(cfg)
-			}
-			res := judge(t, cfg, func(o *steps.Options) { o.Select.Only = slices.Collect(maps.Keys(c.want)) })
-			for _, q := range res.Requirements {
-				assert.Equal(t, c.want[q.ID], q.Verdict, "%s: %s", q.ID, q.Reason)
-			}
+			inBubble(t, func(t world) {
+				cfg := agentConfig(t, c.changes...)
+				if c.change != nil {
+					c.change(cfg)
+				}
+				res := judge(t, cfg, func(o *steps.Options) { o.Select.Only = slices.Collect(maps.Keys(c.want)) })
+				for _, q := range res.Requirements {
+					assert.Equal(t, c.want[q.ID], q.Verdict, "%s: %s", q.ID, q.Reason)
+				}
+			})
 		})
 	}
 }
@@ -76,59 +77,61 @@ var shortPages = changed{[]string{"search-threads", "request.limit > 3"}, []stri
 // TestControlPlaneAlone judges a target that does not tell where its agent servers are: nothing is held against it, and
 // nothing is said of what was not judged. Who has said where to look is told where an address is.
 func TestControlPlaneAlone(t *testing.T) {
-	t.Parallel()
-	s := startIndependent(t, independent.Options{})
-	cfg := configure(t, s)
-	cfg.Target = renamed(t, cfg.Target, "custom_url", "elsewhere")
-	cfg.Timeouts.Request = 2 * time.Second
-	const at = `"source_config.elsewhere" ("http://`
-	wanted := map[string]reports.Verdict{config.Default().AgentURLFrom: reports.Skipped, "nowhere": reports.Blocked}
-	for path, verdict := range wanted {
-		alone := *cfg
-		alone.AgentURLFrom = path
-		res := judge(t, &alone, nil)
-		for _, q := range res.Requirements {
-			if q.Profile != features.ControlPlane {
-				assert.Equal(t, verdict, q.Verdict, "%s: %s", q.ID, q.Reason)
-				assert.Contains(t, q.Reason, "agent_url_from", q.ID)
-				assert.Contains(t, q.Reason, at, q.ID)
+	inBubble(t, func(t world) {
+		s := startIndependent(t, independent.Options{})
+		cfg := configure(t, s)
+		cfg.Target = renamed(t, cfg.Target, "custom_url", "elsewhere")
+		cfg.Timeouts.Request = 2 * time.Second
+		const at = `"source_config.elsewhere" ("http://`
+		wanted := map[string]reports.Verdict{config.Default().AgentURLFrom: reports.Skipped, "nowhere": reports.Blocked}
+		for path, verdict := range wanted {
+			alone := *cfg
+			alone.AgentURLFrom = path
+			res := judge(t, &alone, nil)
+			for _, q := range res.Requirements {
+				if q.Profile != features.ControlPlane {
+					assert.Equal(t, verdict, q.Verdict, "%s: %s", q.ID, q.Reason)
+					assert.Contains(t, q.Reason, "agent_url_from", q.ID)
+					assert.Contains(t, q.Reason, at, q.ID)
+				}
+			}
+			if assert.False(t, res.LeftOut() == 0 && verdict == reports.Skipped); verdict == reports.Skipped {
+				assert.Equal(t, reports.Conformant, res.Verdict, res.Headline)
+			} else {
+				assert.Equal(t, reports.Incomplete, res.Verdict, res.Headline)
 			}
 		}
-		if assert.False(t, res.LeftOut() == 0 && verdict == reports.Skipped); verdict == reports.Skipped {
-			assert.Equal(t, reports.Conformant, res.Verdict, res.Headline)
-		} else {
-			assert.Equal(t, reports.Incomplete, res.Verdict, res.Headline)
-		}
-	}
+	})
 }
 
 // renamed stands before a target and gives a field of its answers another name.
-func renamed(t *testing.T, target, field, name string) string {
+func renamed(t world, target, field, name string) string {
 	t.Helper()
 	return rewriting(t, target, func(body string) string { return strings.ReplaceAll(body, `"`+field+`"`, `"`+name+`"`) })
 }
 
 // TestAnswersThatVary judges a deployment whose graph never answers the same: another answer tells of no new revision.
 func TestAnswersThatVary(t *testing.T) {
-	t.Parallel()
-	s := startIndependent(t, independent.Options{})
-	at, err := url.Parse(s.AgentURL)
-	require.NoError(t, err)
-	var asked atomic.Int64
-	agents := rewriting(t, "http://"+at.Host, func(body string) string {
-		return strings.ReplaceAll(body, "voice says", "voice says, for the "+strconv.FormatInt(asked.Add(1), 10)+"th time")
+	inBubble(t, func(t world) {
+		s := startIndependent(t, independent.Options{})
+		at, err := url.Parse(s.AgentURL)
+		require.NoError(t, err)
+		var asked atomic.Int64
+		agents := rewriting(t, "http://"+at.Host, func(body string) string {
+			return strings.ReplaceAll(body, "voice says", "voice says, for the "+strconv.FormatInt(asked.Add(1), 10)+"th time")
+		})
+		cfg := configure(t, s)
+		cfg.Target = rewriting(t, s.ControlURL, func(body string) string {
+			return strings.ReplaceAll(body, at.Host, strings.TrimPrefix(agents, "http://"))
+		})
+		res := judge(t, cfg, func(o *steps.Options) { o.Select.Only = []string{"E2E-1"} })
+		assert.Equal(t, reports.Inconclusive, res.Requirements[0].Verdict)
+		assert.Contains(t, res.Requirements[0].Reason, "different answers to the same input")
 	})
-	cfg := configure(t, s)
-	cfg.Target = rewriting(t, s.ControlURL, func(body string) string {
-		return strings.ReplaceAll(body, at.Host, strings.TrimPrefix(agents, "http://"))
-	})
-	res := judge(t, cfg, func(o *steps.Options) { o.Select.Only = []string{"E2E-1"} })
-	assert.Equal(t, reports.Inconclusive, res.Requirements[0].Verdict)
-	assert.Contains(t, res.Requirements[0].Reason, "different answers to the same input")
 }
 
 // rewriting puts a server before another one that changes the bodies of its answers, and returns its address.
-func rewriting(t *testing.T, address string, change func(body string) string) string {
+func rewriting(t world, address string, change func(body string) string) string {
 	t.Helper()
 	return changedBy(t, address, func(*http.Request) {}, func(_ *http.Response, body []byte) []byte {
 		return []byte(change(string(body)))

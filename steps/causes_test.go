@@ -18,7 +18,7 @@ import (
 )
 
 // unknownAnsweredWith configures a target that answers each GET of an unknown deployment, or of a revision too, with a status.
-func unknownAnsweredWith(t *testing.T, revisions bool, status func(nth int64) int) *config.Config {
+func unknownAnsweredWith(t world, revisions bool, status func(nth int64) int) *config.Config {
 	t.Helper()
 	cfg := configure(t, startIndependent(t, independent.Options{}))
 	var asked atomic.Int64
@@ -51,53 +51,55 @@ func TestAFailureSaysWhatExplainsItAndWhetherItWasSeenAgain(t *testing.T) {
 		"once":                                      {http.StatusOK, 1, []string{"CP-GET-2"}, map[string][]string{"CP-GET-2": nil}, 1, false},
 	} {
 		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			res := judge(t, unknownAnsweredWith(t, c.revisions, func(nth int64) int {
-				if nth > c.most {
-					return http.StatusNotFound
+			inBubble(t, func(t world) {
+				res := judge(t, unknownAnsweredWith(t, c.revisions, func(nth int64) int {
+					if nth > c.most {
+						return http.StatusNotFound
+					}
+					return c.status
+				}), func(o *steps.Options) { o.Select = suite.Selection{Only: c.only} })
+				explained := map[string][]string{}
+				for _, q := range res.Requirements {
+					if q.Verdict == reports.Failed {
+						explained[q.ID] = q.ExplainedBy
+					}
 				}
-				return c.status
-			}), func(o *steps.Options) { o.Select = suite.Selection{Only: c.only} })
-			explained := map[string][]string{}
-			for _, q := range res.Requirements {
-				if q.Verdict == reports.Failed {
-					explained[q.ID] = q.ExplainedBy
+				assert.Equal(t, len(c.explained), len(explained), "%v", explained)
+				for id, by := range c.explained {
+					assert.ElementsMatch(t, by, explained[id], id)
 				}
-			}
-			assert.Equal(t, len(c.explained), len(explained), "%v", explained)
-			for id, by := range c.explained {
-				assert.ElementsMatch(t, by, explained[id], id)
-			}
-			require.NotEmpty(t, res.Findings)
-			assert.Equal(t, []int{2, c.seen}, []int{res.Findings[0].Judged, res.Findings[0].Seen})
+				require.NotEmpty(t, res.Findings)
+				assert.Equal(t, []int{2, c.seen}, []int{res.Findings[0].Judged, res.Findings[0].Seen})
+			})
 		})
 	}
 }
 
 // TestAStopWhileFailuresAreJudgedAgainLeavesTheVerdicts ends the run at the first answer of the second judgement that fails.
 func TestAStopWhileFailuresAreJudgedAgainLeavesTheVerdicts(t *testing.T) {
-	t.Parallel()
-	verdicts := map[bool]map[string]reports.Verdict{}
-	for _, stops := range []bool{false, true} {
-		ctx, stop := context.WithCancel(t.Context())
-		defer stop()
-		cfg := unknownAnsweredWith(t, false, func(nth int64) int {
-			if nth == 5 && stops { // four requests ask for deployments that are unknown
-				stop()
+	inBubble(t, func(t world) {
+		verdicts := map[bool]map[string]reports.Verdict{}
+		for _, stops := range []bool{false, true} {
+			ctx, stop := context.WithCancel(t.Context())
+			defer stop()
+			cfg := unknownAnsweredWith(t, false, func(nth int64) int {
+				if nth == 5 && stops { // four requests ask for deployments that are unknown
+					stop()
+				}
+				return http.StatusConflict
+			})
+			catalogue, oracle, err := steps.Requirements()
+			require.NoError(t, err)
+			res, err := steps.Run(ctx, steps.Options{Dial: t.dial(), Config: cfg, Catalogue: catalogue, Oracle: oracle, ID: "test", Seed: 1,
+				Version: "test", Select: suite.Selection{Only: []string{"CP-GET-*", "CP-INVARIANT-*"}}})
+			require.NoError(t, err)
+			assert.Empty(t, res.Run.Stopped)
+			assert.Equal(t, stops, ctx.Err() != nil)
+			verdicts[stops] = map[string]reports.Verdict{}
+			for _, q := range res.Requirements {
+				verdicts[stops][q.ID] = q.Verdict
 			}
-			return http.StatusConflict
-		})
-		catalogue, oracle, err := steps.Requirements()
-		require.NoError(t, err)
-		res, err := steps.Run(ctx, steps.Options{Config: cfg, Catalogue: catalogue, Oracle: oracle, ID: "test", Seed: 1,
-			Version: "test", Select: suite.Selection{Only: []string{"CP-GET-*", "CP-INVARIANT-*"}}})
-		require.NoError(t, err)
-		assert.Empty(t, res.Run.Stopped)
-		assert.Equal(t, stops, ctx.Err() != nil)
-		verdicts[stops] = map[string]reports.Verdict{}
-		for _, q := range res.Requirements {
-			verdicts[stops][q.ID] = q.Verdict
 		}
-	}
-	assert.Equal(t, verdicts[false], verdicts[true])
+		assert.Equal(t, verdicts[false], verdicts[true])
+	})
 }

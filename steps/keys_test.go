@@ -37,32 +37,33 @@ func TestTagsSayWhatAKeyEnables(t *testing.T) {
 	for _, edition := range []string{config.Cloud, config.SelfHosted} {
 		for _, key := range keys {
 			t.Run(edition+"/"+key, func(t *testing.T) {
-				t.Parallel()
-				s := startIndependent(t, independent.Options{Edition: edition})
-				c := configure(t, s)
-				if !c.Has(key) {
-					t.SkipNow()
-				}
-				leaveOut(reflect.ValueOf(c).Elem(), strings.Split(key, "."))
-				require.False(t, c.Has(key))
-				require.NoError(t, c.Complete())
-				foreseen := foreseen(c, catalogue)
-				res := judge(t, c, nil)
-				for _, q := range res.Requirements {
-					for _, scenario := range q.Scenarios {
-						about := q.ID + " " + scenario.Name + ": " + scenario.Reason
-						reason, skips := foreseen[fmt.Sprintf("%s:%d", scenario.URI, scenario.Line)]
-						switch {
-						case skips:
-							assert.Equal(t, reason, scenario.Reason, about)
-						case scenario.Verdict == reports.Skipped:
-							foundByRun := q.ID == "CP-LIST-7" || q.ID == "CP-LIST-10" // where all revisions have one status
-							assert.True(t, foundByRun || scenario.Skip.Kind == reports.NotApplicable, about)
-						default:
-							assert.Equal(t, reports.Passed, scenario.Verdict, about)
+				inBubble(t, func(t world) {
+					s := startIndependent(t, independent.Options{Edition: edition})
+					c := configure(t, s)
+					if !c.Has(key) {
+						t.SkipNow()
+					}
+					leaveOut(reflect.ValueOf(c).Elem(), strings.Split(key, "."))
+					require.False(t, c.Has(key))
+					require.NoError(t, c.Complete())
+					foreseen := foreseen(c, catalogue)
+					res := judge(t, c, nil)
+					for _, q := range res.Requirements {
+						for _, scenario := range q.Scenarios {
+							about := q.ID + " " + scenario.Name + ": " + scenario.Reason
+							reason, skips := foreseen[fmt.Sprintf("%s:%d", scenario.URI, scenario.Line)]
+							switch {
+							case skips:
+								assert.Equal(t, reason, scenario.Reason, about)
+							case scenario.Verdict == reports.Skipped:
+								foundByRun := q.ID == "CP-LIST-7" || q.ID == "CP-LIST-10" // where all revisions have one status
+								assert.True(t, foundByRun || scenario.Skip.Kind == reports.NotApplicable, about)
+							default:
+								assert.Equal(t, reports.Passed, scenario.Verdict, about)
+							}
 						}
 					}
-				}
+				})
 			})
 		}
 	}

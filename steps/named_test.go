@@ -21,7 +21,7 @@ import (
 // is sent there, nothing of the agent server has failed, and the reason shows the address.
 func TestTokensGoNowhereElse(t *testing.T) {
 	t.Parallel()
-	s := startIndependent(t, independent.Options{})
+	s := startIndependent(world{T: t}, independent.Options{})
 	at, err := url.Parse(s.AgentURL)
 	require.NoError(t, err)
 	for name, c := range map[string]struct{ address, reason string }{
@@ -30,7 +30,8 @@ func TestTokensGoNowhereElse(t *testing.T) {
 		"a long one":              {"ftp://" + strings.Repeat("x", 5000), `"ftp://` + strings.Repeat("x", 194) + `": it does not begin with http`},
 		"a user's token":          {"http://" + independent.Users[0].Token + "@agents.example", `$AGENTCONFORM_USERS_0_TOKEN@agents.example`},
 	} {
-		t.Run(name, func(t *testing.T) {
+		t.Run(name, func(test *testing.T) {
+			t := world{T: test}
 			cfg := configure(t, s)
 			cfg.Target = rewriting(t, s.ControlURL, func(body string) string {
 				return strings.ReplaceAll(body, `http:\/\/`+at.Host, c.address)
@@ -52,7 +53,8 @@ func TestTokensGoNowhereElse(t *testing.T) {
 }
 
 // TestANameThatLeadsToMetadata: the control plane names a host whose name leads to the metadata service of a cloud.
-func TestANameThatLeadsToMetadata(t *testing.T) {
+func TestANameThatLeadsToMetadata(test *testing.T) {
+	t := world{T: test}
 	resolving(t, "169.254.169.254")
 	s := startIndependent(t, independent.Options{})
 	at, err := url.Parse(s.AgentURL)
@@ -72,7 +74,8 @@ func TestANameThatLeadsToMetadata(t *testing.T) {
 }
 
 // TestWhereThePlaneIsIsSeen: the control plane has a name, and is on this machine, so it may name an agent server there.
-func TestWhereThePlaneIsIsSeen(t *testing.T) {
+func TestWhereThePlaneIsIsSeen(test *testing.T) {
+	t := world{T: test}
 	resolving(t, "127.0.0.1")
 	s := startIndependent(t, independent.Options{})
 	cfg := configure(t, s)
@@ -83,7 +86,7 @@ func TestWhereThePlaneIsIsSeen(t *testing.T) {
 }
 
 // resolving lets each host name lead to one address, while the test lasts.
-func resolving(t *testing.T, address string) {
+func resolving(t world, address string) {
 	t.Helper()
 	server, err := net.ListenPacket("udp", "127.0.0.1:0")
 	require.NoError(t, err)

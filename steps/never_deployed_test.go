@@ -18,41 +18,42 @@ import (
 // TestATargetThatNeverDeploys has every revision stay BUILDING. The run polls for no more than 1.5 times timeouts.poll, several
 // revisions at once, and what needs no DEPLOYED revision is judged.
 func TestATargetThatNeverDeploys(t *testing.T) {
-	t.Parallel()
-	s := startIndependent(t, independent.Options{})
-	c := configure(t, s)
-	c.Target = renamed(t, c.Target, "DEPLOYED", "BUILDING")
-	c.Timeouts.Request, c.Timeouts.Poll = 2*time.Second, 3*time.Second
-	const pause = 50 * time.Millisecond
-	c.Polling.Interval, c.Polling.MaxInterval = pause, pause
-	start := time.Now()
-	var waiting sync.Map // intervals of the run in which a revision was looked at after a pause, by number
-	res := judge(t, c, func(o *steps.Options) {
-		o.Concurrency = 1
-		o.Progress = func(e target.Event) {
-			if e.Kind == target.Polled && e.Elapsed >= pause*7/8 {
-				waiting.Store(time.Since(start)/pause, true)
+	inBubble(t, func(t world) {
+		s := startIndependent(t, independent.Options{})
+		c := configure(t, s)
+		c.Target = renamed(t, c.Target, "DEPLOYED", "BUILDING")
+		c.Timeouts.Request, c.Timeouts.Poll = 2*time.Second, 3*time.Second
+		const pause = 50 * time.Millisecond
+		c.Polling.Interval, c.Polling.MaxInterval = pause, pause
+		start := time.Now()
+		var waiting sync.Map // intervals of the run in which a revision was looked at after a pause, by number
+		res := judge(t, c, func(o *steps.Options) {
+			o.Concurrency = 1
+			o.Progress = func(e target.Event) {
+				if e.Kind == target.Polled && e.Elapsed >= pause*7/8 {
+					waiting.Store(time.Since(start)/pause, true)
+				}
+			}
+		})
+		blocked := 0 // by a poll that was cut short
+		waits := 0
+		waiting.Range(func(any, any) bool { waits++; return true })
+		assert.LessOrEqual(t, time.Duration(waits)*pause, c.Timeouts.Poll*3/2)
+		for _, q := range res.Requirements {
+			if slices.Contains(q.BlockedBy, reports.Blocker{Kind: reports.ByRequirement, Name: "CP-POLL-1"}) {
+				blocked++
+			}
+			switch {
+			case q.ID == "CP-POLL-1":
+				assert.Equal(t, reports.Failed, q.Verdict, q.ID)
+			case strings.HasPrefix(q.ID, "CP-AUTH-") || q.ID == "CP-GET-2" || q.ID == "CP-REV-2" || q.ID == "CP-LIST-3":
+				assert.Equal(t, reports.Passed, q.Verdict, "%s: %s", q.ID, q.Reason)
+			default:
+				assert.NotEqual(t, reports.Failed, q.Verdict, "%s: %s", q.ID, q.Reason)
 			}
 		}
+		assert.Positive(t, blocked)
 	})
-	blocked := 0 // by a poll that was cut short
-	waits := 0
-	waiting.Range(func(any, any) bool { waits++; return true })
-	assert.LessOrEqual(t, time.Duration(waits)*pause, c.Timeouts.Poll*3/2)
-	for _, q := range res.Requirements {
-		if slices.Contains(q.BlockedBy, reports.Blocker{Kind: reports.ByRequirement, Name: "CP-POLL-1"}) {
-			blocked++
-		}
-		switch {
-		case q.ID == "CP-POLL-1":
-			assert.Equal(t, reports.Failed, q.Verdict, q.ID)
-		case strings.HasPrefix(q.ID, "CP-AUTH-") || q.ID == "CP-GET-2" || q.ID == "CP-REV-2" || q.ID == "CP-LIST-3":
-			assert.Equal(t, reports.Passed, q.Verdict, "%s: %s", q.ID, q.Reason)
-		default:
-			assert.NotEqual(t, reports.Failed, q.Verdict, "%s: %s", q.ID, q.Reason)
-		}
-	}
-	assert.Positive(t, blocked)
 }
 
 func findingsOf(res *reports.Result, id string) (found []reports.Finding) {

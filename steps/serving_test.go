@@ -2,7 +2,6 @@ package steps_test
 
 import (
 	"net/http"
-	"net/http/httptest"
 	"net/url"
 	"strings"
 	"testing"
@@ -19,36 +18,36 @@ import (
 // TestDeployedAndNotServing has deployments DEPLOYED whose agent server nobody can reach. E2E-1 says so and no other rule fails;
 // what needs an agent server is blocked by it.
 func TestDeployedAndNotServing(t *testing.T) {
-	t.Parallel()
-	for _, how := range []string{"refused", "503"} {
-		s := startIndependent(t, independent.Options{})
-		proxy := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusServiceUnavailable) }))
-		t.Cleanup(proxy.Close)
-		nowhere := proxy.Listener.Addr().String()
-		if how == "refused" {
-			proxy.Close()
-		}
-		agents, err := url.Parse(s.AgentURL)
-		require.NoError(t, err)
-		c := configure(t, s)
-		c.Target = rewriting(t, c.Target, func(body string) string { return strings.ReplaceAll(body, agents.Host, nowhere) })
-		c.Timeouts.Request, c.Timeouts.Poll = time.Second, 2*time.Second
-		res := judge(t, c, func(o *steps.Options) {
-			o.Select.Only = []string{"E2E-1", "AS-RUN-1", "AS-ERROR-1", "CP-GET-1"}
-		})
-		for _, q := range res.Requirements {
-			switch q.ID {
-			case "E2E-1":
-				assert.Equal(t, reports.Failed, q.Verdict, q.Reason)
-			case "AS-RUN-1":
-				assert.Contains(t, q.BlockedBy, reports.Blocker{Kind: reports.ByRequirement, Name: "E2E-1"}, q.Reason)
-			default:
-				assert.NotEqual(t, reports.Failed, q.Verdict, "%s: %s", q.ID, q.Reason)
+	inBubble(t, func(t world) {
+		for _, how := range []string{"refused", "503"} {
+			s := startIndependent(t, independent.Options{})
+			proxy := t.serve(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusServiceUnavailable) }))
+			nowhere := proxy.Listener.Addr().String()
+			if how == "refused" {
+				proxy.Close()
 			}
+			agents, err := url.Parse(s.AgentURL)
+			require.NoError(t, err)
+			c := configure(t, s)
+			c.Target = rewriting(t, c.Target, func(body string) string { return strings.ReplaceAll(body, agents.Host, nowhere) })
+			c.Timeouts.Request, c.Timeouts.Poll = time.Second, 2*time.Second
+			res := judge(t, c, func(o *steps.Options) {
+				o.Select.Only = []string{"E2E-1", "AS-RUN-1", "AS-ERROR-1", "CP-GET-1"}
+			})
+			for _, q := range res.Requirements {
+				switch q.ID {
+				case "E2E-1":
+					assert.Equal(t, reports.Failed, q.Verdict, q.Reason)
+				case "AS-RUN-1":
+					assert.Contains(t, q.BlockedBy, reports.Blocker{Kind: reports.ByRequirement, Name: "E2E-1"}, q.Reason)
+				default:
+					assert.NotEqual(t, reports.Failed, q.Verdict, "%s: %s", q.ID, q.Reason)
+				}
+			}
+			found := findingsOf(res, "E2E-1")
+			require.Len(t, found, 1)
+			assert.Equal(t, "an agent server that answers", found[0].Expected)
+			assert.Contains(t, found[0].Hint, "DEPLOYED")
 		}
-		found := findingsOf(res, "E2E-1")
-		require.Len(t, found, 1)
-		assert.Equal(t, "an agent server that answers", found[0].Expected)
-		assert.Contains(t, found[0].Hint, "DEPLOYED")
-	}
+	})
 }

@@ -16,28 +16,29 @@ import (
 
 // TestATemplateWithoutANameIsSentWithoutOne has a server that knows no name judged: the interface shows no such field.
 func TestATemplateWithoutANameIsSentWithoutOne(t *testing.T) {
-	t.Parallel()
-	c := configure(t, startIndependent(t, independent.Options{}))
-	c.Target = changedBy(t, c.Target, func(r *http.Request) {
-		body, _ := io.ReadAll(r.Body)
-		r.Body = io.NopCloser(bytes.NewReader(body))
-		assert.False(t, gjson.GetBytes(body, "name").Exists(), "%s", body)
-	}, func(_ *http.Response, body []byte) []byte { return body })
-	delete(c.Create.Body, "name")
-	delete(c.Create.Refused, "name")
-	res := judge(t, c, func(o *steps.Options) {
-		o.Select.Only = []string{"CP-AUTH-*", "CP-CREATE-*", "CP-CONTRACT-create-deployment", "CP-GET-1", "CP-UPDATE-1",
-			"E2E-1"}
-	})
-	assert.Equal(t, reports.Conformant, res.Verdict)
-	var skipped int
-	for _, q := range res.Requirements {
-		for _, scenario := range q.Scenarios {
-			if q.ID == "CP-AUTH-3" && scenario.Verdict == reports.Skipped {
-				assert.Equal(t, "not configured: set create.body.name", scenario.Reason)
-				skipped++
+	inBubble(t, func(t world) {
+		c := configure(t, startIndependent(t, independent.Options{}))
+		c.Target = changedBy(t, c.Target, func(r *http.Request) {
+			body, _ := io.ReadAll(r.Body)
+			r.Body = io.NopCloser(bytes.NewReader(body))
+			assert.False(t, gjson.GetBytes(body, "name").Exists(), "%s", body)
+		}, func(_ *http.Response, body []byte) []byte { return body })
+		delete(c.Create.Body, "name")
+		delete(c.Create.Refused, "name")
+		res := judge(t, c, func(o *steps.Options) {
+			o.Select.Only = []string{"CP-AUTH-*", "CP-CREATE-*", "CP-CONTRACT-create-deployment", "CP-GET-1", "CP-UPDATE-1",
+				"E2E-1"}
+		})
+		assert.Equal(t, reports.Conformant, res.Verdict)
+		var skipped int
+		for _, q := range res.Requirements {
+			for _, scenario := range q.Scenarios {
+				if q.ID == "CP-AUTH-3" && scenario.Verdict == reports.Skipped {
+					assert.Equal(t, "not configured: set create.body.name", scenario.Reason)
+					skipped++
+				}
 			}
 		}
-	}
-	assert.Equal(t, 2, skipped, "what looks for deployments by name")
+		assert.Equal(t, 2, skipped, "what looks for deployments by name")
+	})
 }

@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/google/uuid"
@@ -68,15 +69,25 @@ func TestBadRequestsAreRefusedInJSON(t *testing.T) {
 	assert.Equal(t, http.StatusOK, s.do("HEAD", "/threads", "").status)
 }
 
-func TestRunsAndJoinsAreBoundedInTime(t *testing.T) {
-	s := newSite(t, files{"main.star": endless}, Options{RunTime: 100 * time.Millisecond})
-	_, run, _ := s.ran("x")
-	assert.Equal(t, StatusTimeout, run.Status)
+func TestRunsAreBoundedInTime(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newSite(t, files{"main.star": endless}, Options{RunTime: time.Minute})
+		start := time.Now()
+		_, run, _ := s.ran("x")
+		assert.Equal(t, StatusTimeout, run.Status)
+		assert.Equal(t, time.Minute, time.Since(start))
+	})
+}
 
-	s = newSite(t, files{"main.star": endless}, Options{JoinTimeout: 50 * time.Millisecond})
-	_, _, joined := s.ran("x")
-	assert.Equal(t, 503, joined.status)
-	assert.NotEmpty(t, joined.header.Get("Retry-After"))
+func TestJoinsAreBoundedInTime(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newSite(t, files{"main.star": endless}, Options{JoinTimeout: time.Minute})
+		start := time.Now()
+		_, _, joined := s.ran("x")
+		assert.Equal(t, 503, joined.status)
+		assert.NotEmpty(t, joined.header.Get("Retry-After"))
+		assert.Equal(t, time.Minute, time.Since(start))
+	})
 }
 
 func TestCloseReleasesJoinsAndDeleteDataDeletes(t *testing.T) {

@@ -10,12 +10,14 @@ import (
 	"strconv"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"github.com/tidwall/gjson"
 
+	"github.com/agentconform/agentconform/reference/memnet"
 	"github.com/agentconform/agentconform/reports"
 	"github.com/agentconform/agentconform/steps/client"
 	"github.com/agentconform/agentconform/steps/config"
@@ -30,9 +32,9 @@ import (
 type queue struct {
 	workers int
 	pending chan *queued
-	blocks  bool // it answers nothing while a run waits
-	answers sync.Mutex
-	runs    sync.Map // by thread
+	blocks  bool          // it answers nothing while a run waits
+	answers chan struct{} // holds one item while no request is answered, or one is counted
+	runs    sync.Map      // by thread
 	made    int
 }
 
@@ -42,10 +44,10 @@ type queued struct {
 }
 
 func (q *queue) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	q.answers.Lock()
+	q.answers <- struct{}{}
 	q.made++
 	id := strconv.Itoa(q.made)
-	q.answers.Unlock()
+	<-q.answers
 	mux := http.NewServeMux()
 	mux.HandleFunc("POST /threads", func(w http.ResponseWriter, _ *http.Request) { _, _ = fmt.Fprintf(w, `{"thread_id":%q}`, id) })
 	mux.HandleFunc("POST /threads/{thread}/runs", func(w http.ResponseWriter, r *http.Request) {
@@ -75,8 +77,8 @@ func (q *queue) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 func (q *queue) execute(run *queued) {
 	var ms int
 	if _, err := fmt.Sscanf(run.text, "wait=%d", &ms); err == nil && q.blocks {
-		q.answers.Lock()
-		defer q.answers.Unlock()
+		q.answers <- struct{}{}
+		defer func() { <-q.answers }()
 	}
 	time.Sleep(time.Duration(ms) * time.Millisecond)
 	close(run.done)
@@ -84,24 +86,32 @@ func (q *queue) execute(run *queued) {
 
 func serverOf(t *testing.T, q *queue, change func(*config.Config)) *Server {
 	t.Helper()
-	q.pending = make(chan *queued, 1000)
+	q.pending, q.answers = make(chan *queued, 1000), make(chan struct{}, 1)
+	var workers sync.WaitGroup
 	for range q.workers {
-		go func() {
+		workers.Go(func() {
 			for run := range q.pending {
 				q.execute(run)
 			}
-		}()
+		})
 	}
-	server := httptest.NewServer(q)
+	network := memnet.New()
+	listener, err := network.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	server := &httptest.Server{Listener: listener, Config: &http.Server{Handler: q}}
+	server.Start()
+	connection := client.New(8, client.Route{Dial: network.DialContext})
 	t.Cleanup(func() {
+		connection.Close()
 		server.Close()
 		close(q.pending)
+		workers.Wait()
 	})
 	ledger, err := evidence.OpenLedger(filepath.Join(t.TempDir(), "ledger"), "run", server.URL)
 	require.NoError(t, err)
 	c := config.Default()
 	change(&c)
-	at := &target.Target{Config: &c, Client: client.New(8, client.Route{}), Ledger: ledger, Redact: client.NewRedactor(nil)}
+	at := &target.Target{Config: &c, Client: connection, Ledger: ledger, Redact: client.NewRedactor(nil)}
 	as := New(at, nil, shared.NewMaker(t.Context()), 8)
 	return &Server{Base: server.URL, Agents: as, judged: true}
 }
@@ -112,15 +122,17 @@ func TestNoMoreRunsThanTheServerExecutes(t *testing.T) {
 	for workers, key := range map[int]int{1: 0, 2: 0, 3: 0, 10: 0, 11: 5} {
 		t.Run(strconv.Itoa(workers), func(t *testing.T) {
 			t.Parallel()
-			s := serverOf(t, &queue{workers: workers}, func(c *config.Config) { c.Agent.Runs = key })
-			require.NoError(t, s.preflight(t.Context()))
-			places := 0
-			for entered(t, &s.runs, "new "+strconv.Itoa(places)) {
-				places++
-			}
-			assert.LessOrEqual(t, places, workers)
-			assert.GreaterOrEqual(t, places, min(workers, 2))
-			assert.True(t, key == 0 || places == key)
+			synctest.Test(t, func(t *testing.T) {
+				s := serverOf(t, &queue{workers: workers}, func(c *config.Config) { c.Agent.Runs = key })
+				require.NoError(t, s.preflight(t.Context()))
+				places := 0
+				for entered(t, &s.runs, "new "+strconv.Itoa(places)) {
+					places++
+				}
+				assert.LessOrEqual(t, places, workers)
+				assert.GreaterOrEqual(t, places, min(workers, 2))
+				assert.True(t, key == 0 || places == key)
+			})
 		})
 	}
 }
@@ -128,12 +140,14 @@ func TestNoMoreRunsThanTheServerExecutes(t *testing.T) {
 // TestAGraphThatBlocksItsServer is told as that, unless the configuration says that it is understood.
 func TestAGraphThatBlocksItsServer(t *testing.T) {
 	t.Parallel()
-	s := serverOf(t, &queue{workers: 10, blocks: true}, func(*config.Config) {})
-	err := s.Understood(t.Context(), Wait)
-	require.True(t, outcome.Is(err, reports.Blocked), "%v", err)
-	assert.ErrorContains(t, err, "answered no other request")
-	s.target.Config.Agent.Words = []string{Wait}
-	assert.NoError(t, s.Understood(t.Context(), Wait))
+	synctest.Test(t, func(t *testing.T) {
+		s := serverOf(t, &queue{workers: 10, blocks: true}, func(*config.Config) {})
+		err := s.Understood(t.Context(), Wait)
+		require.True(t, outcome.Is(err, reports.Blocked), "%v", err)
+		assert.ErrorContains(t, err, "answered no other request")
+		s.target.Config.Agent.Words = []string{Wait}
+		assert.NoError(t, s.Understood(t.Context(), Wait))
+	})
 }
 
 func entered(t *testing.T, p *inProgress, thread string) bool {

@@ -8,10 +8,13 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/agentconform/agentconform/reference/memnet"
 )
 
 // TestLargeBodies: within the bound a body comes whole, whatever is announced, and gives its place back.
@@ -66,8 +69,16 @@ func TestLongTextsAreShortened(t *testing.T) {
 // TestNoTargetIsBlamedForOurQueue: a large body waits for its place longer than its request may take, and comes all the same. That this
 // time has passed is seen by another request with the same timeout, which was sent later.
 func TestNoTargetIsBlamedForOurQueue(t *testing.T) {
+	synctest.Test(t, testLargeBodyInQueue)
+}
+
+func testLargeBodyInQueue(t *testing.T) {
 	begun, ended := make(chan struct{}), make(chan struct{})
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	network := memnet.New()
+	listener, err := network.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	server := &httptest.Server{Listener: listener, Config: &http.Server{}}
+	server.Config.Handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path == "/silent" {
 			<-ended
 			return
@@ -76,10 +87,11 @@ func TestNoTargetIsBlamedForOurQueue(t *testing.T) {
 		_ = http.NewResponseController(w).Flush()
 		close(begun)
 		_, _ = io.WriteString(w, strings.Repeat("a", large)+`"`)
-	}))
+	})
+	server.Start()
 	defer server.Close()
 	defer close(ended)
-	c := New(2, Route{})
+	c := New(2, Route{Dial: network.DialContext})
 	defer c.Close()
 	send := func(path string) (*Answer, error) {
 		return c.Do(t.Context(), Request{Base: server.URL, Path: path, Method: http.MethodGet, Timeout: 500 * time.Millisecond})
@@ -95,7 +107,7 @@ func TestNoTargetIsBlamedForOurQueue(t *testing.T) {
 		first <- answered{a, err}
 	}()
 	<-begun
-	_, err := send("/silent")
+	_, err = send("/silent")
 	var none *NoAnswer
 	require.ErrorAs(t, err, &none)
 	require.True(t, none.Timeout)

@@ -11,12 +11,14 @@ import (
 	"sync/atomic"
 	"syscall"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"go.uber.org/goleak"
 
+	"github.com/agentconform/agentconform/reference/memnet"
 	"github.com/agentconform/agentconform/steps/client"
 )
 
@@ -34,6 +36,20 @@ func serve(t *testing.T, h http.HandlerFunc) (*client.Client, client.Request) {
 	return c, client.Request{Base: server.URL, Method: http.MethodGet, Path: "/x", Header: http.Header{}, Timeout: time.Minute}
 }
 
+// serveInMemory is serve for a test in a bubble.
+func serveInMemory(t *testing.T, h http.HandlerFunc) (*client.Client, client.Request) {
+	t.Helper()
+	network := memnet.New()
+	listener, err := network.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	server := &httptest.Server{Listener: listener, Config: &http.Server{Handler: h}}
+	server.Start()
+	t.Cleanup(server.Close)
+	c := client.New(2, client.Route{Dial: network.DialContext})
+	t.Cleanup(c.Close)
+	return c, client.Request{Base: server.URL, Method: http.MethodGet, Path: "/x", Header: http.Header{}, Timeout: time.Minute}
+}
+
 func TestWaitsWhenAsked(t *testing.T) {
 	for name, c := range map[string]struct {
 		status int
@@ -41,7 +57,7 @@ func TestWaitsWhenAsked(t *testing.T) {
 		waits  bool
 	}{
 		"429 with seconds":     {429, "0", true},
-		"429 with a date":      {429, time.Now().Add(-time.Minute).UTC().Format(http.TimeFormat), true},
+		"429 with a date":      {429, "Sun, 01 Jun 1997 00:00:00 GMT", true},
 		"429 without a time":   {429, "", true},
 		"503 with a time":      {503, "0", true},
 		"503 without a time":   {503, "", false},
@@ -49,35 +65,37 @@ func TestWaitsWhenAsked(t *testing.T) {
 		"500":                  {500, "0", false},
 	} {
 		t.Run(name, func(t *testing.T) {
-			var calls, waited atomic.Int32
-			cl, r := serve(t, func(w http.ResponseWriter, _ *http.Request) {
-				if calls.Add(1) == 1 {
-					if c.header != "" {
-						w.Header().Set("Retry-After", c.header)
+			synctest.Test(t, func(t *testing.T) {
+				var calls, waited atomic.Int32
+				cl, r := serveInMemory(t, func(w http.ResponseWriter, _ *http.Request) {
+					if calls.Add(1) == 1 {
+						if c.header != "" {
+							w.Header().Set("Retry-After", c.header)
+						}
+						w.WriteHeader(c.status)
 					}
-					w.WriteHeader(c.status)
+				})
+				cl.Throttled = func(asked time.Duration, granted bool) {
+					waited.Add(1)
+					assert.Equal(t, c.waits, granted)
+					assert.Equal(t, !c.waits, asked > time.Minute)
+				}
+				a, err := cl.Do(t.Context(), r)
+				if eternal := (*client.NoAnswer)(nil); errors.As(err, &eternal) {
+					a, err = &client.Answer{Status: eternal.Busy}, nil
+				}
+				require.NoError(t, err)
+				_, _, long := cl.Waited()
+				if c.waits {
+					assert.Equal(t, 200, a.Status)
+					assert.EqualValues(t, 1, waited.Load())
+					assert.Positive(t, long)
+				} else {
+					assert.Zero(t, long)
+					assert.Equal(t, c.status, a.Status)
+					assert.EqualValues(t, 1, calls.Load())
 				}
 			})
-			cl.Throttled = func(asked time.Duration, granted bool) {
-				waited.Add(1)
-				assert.Equal(t, c.waits, granted)
-				assert.Equal(t, !c.waits, asked > time.Minute)
-			}
-			a, err := cl.Do(t.Context(), r)
-			if eternal := (*client.NoAnswer)(nil); errors.As(err, &eternal) {
-				a, err = &client.Answer{Status: eternal.Busy}, nil
-			}
-			require.NoError(t, err)
-			_, _, long := cl.Waited()
-			if c.waits {
-				assert.Equal(t, 200, a.Status)
-				assert.EqualValues(t, 1, waited.Load())
-				assert.Positive(t, long)
-			} else {
-				assert.Zero(t, long)
-				assert.Equal(t, c.status, a.Status)
-				assert.EqualValues(t, 1, calls.Load())
-			}
 		})
 	}
 }
@@ -113,7 +131,7 @@ func TestNoAnswer(t *testing.T) {
 		require.NoError(t, l.Close())
 		c := client.New(1, client.Route{})
 		t.Cleanup(c.Close)
-		r := client.Request{Base: "http://" + l.Addr().String(), Method: "GET", Path: "/", Timeout: time.Second}
+		r := client.Request{Base: "http://" + l.Addr().String(), Method: "GET", Path: "/", Timeout: time.Minute}
 		for range c.Down.Limit {
 			_, err = c.Do(t.Context(), r)
 			require.ErrorContains(t, err, "connection refused")

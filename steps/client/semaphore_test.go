@@ -40,16 +40,18 @@ func TestAJoinThatWaitsHoldsNoPlace(t *testing.T) {
 
 // TestTheTimeOfARequestBeginsWhenItIsSent has requests wait for their place for longer than each may take.
 func TestTheTimeOfARequestBeginsWhenItIsSent(t *testing.T) {
-	c, r := serve(t, func(http.ResponseWriter, *http.Request) { time.Sleep(60 * time.Millisecond) })
-	c.InFlight, r.Timeout = client.NewSemaphore(1), 200*time.Millisecond
-	var wait sync.WaitGroup
-	for range 6 {
-		wait.Go(func() {
-			_, err := c.Do(t.Context(), r)
-			assert.NoError(t, err)
-		})
-	}
-	wait.Wait()
+	synctest.Test(t, func(t *testing.T) {
+		c, r := serveInMemory(t, func(http.ResponseWriter, *http.Request) { time.Sleep(time.Minute) })
+		c.InFlight, r.Timeout = client.NewSemaphore(1), 90*time.Second
+		var wait sync.WaitGroup
+		for range 6 {
+			wait.Go(func() {
+				_, err := c.Do(t.Context(), r)
+				assert.NoError(t, err)
+			})
+		}
+		wait.Wait()
+	})
 }
 
 // TestWhoIsServedFirst has one place: what time runs for comes first, then what others wait for, then a scenario that

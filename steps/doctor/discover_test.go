@@ -64,7 +64,7 @@ func discovered(t *testing.T, change func(c *config.Config, base string)) (text 
 	t.Cleanup(server.Close)
 	u.url = server.URL
 	c := config.Default()
-	c.Timeouts.Request = 5 * time.Second
+	c.Timeouts.Request = time.Minute
 	change(&c, server.URL)
 	require.NoError(t, c.Complete())
 	draft, problems, err := Discover(t.Context(), &c, func(string) {})

@@ -8,12 +8,14 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/agentconform/agentconform/features"
+	"github.com/agentconform/agentconform/reference/memnet"
 	"github.com/agentconform/agentconform/spec"
 	"github.com/agentconform/agentconform/steps/config"
 	"github.com/agentconform/agentconform/steps/suite"
@@ -49,10 +51,14 @@ func guarded(next http.HandlerFunc) http.HandlerFunc {
 	}
 }
 
-// examined examines a server, as the control plane or as the agent server alone.
+// examined examines a server, as the control plane or as the agent server alone, in a bubble.
 func examined(t *testing.T, handler http.Handler, change func(c *config.Config, base string)) *Examination {
 	t.Helper()
-	server := httptest.NewServer(handler)
+	network := memnet.New()
+	listener, err := network.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	server := &httptest.Server{Listener: listener, Config: &http.Server{Handler: handler}}
+	server.Start()
 	t.Cleanup(server.Close)
 	c := config.Default()
 	c.Timeouts.Request = 5 * time.Second
@@ -62,7 +68,7 @@ func examined(t *testing.T, handler http.Handler, change func(c *config.Config, 
 	require.NoError(t, err)
 	oracle, err := sharedOracle()
 	require.NoError(t, err)
-	e, err := Examine(t.Context(), suite.Options{Config: &c, Catalogue: catalogue, Oracle: oracle}, false)
+	e, err := Examine(t.Context(), suite.Options{Config: &c, Catalogue: catalogue, Oracle: oracle, Dial: network.DialContext}, false)
 	require.NoError(t, err)
 	return e
 }
@@ -122,6 +128,8 @@ func TestExamine(t *testing.T) {
 	by := func(change func(*config.Config, string), more func(*config.Config)) func(*config.Config, string) {
 		return func(c *config.Config, base string) { change(c, base); more(c) }
 	}
+	_, err := sharedOracle() // bubbles share it
+	require.NoError(t, err)
 	type says map[string]string // by subject
 	for name, c := range map[string]struct {
 		handler  http.HandlerFunc
@@ -159,12 +167,14 @@ func TestExamine(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			e := examined(t, c.handler, c.change)
-			for subject, says := range c.says {
-				assert.Regexp(t, "^"+says, e.on(subject))
-			}
-			assert.Equal(t, c.testable, e.Testable(), e.Conclusion())
-			assert.NotContains(t, fmt.Sprint(e.Checks, e.Conclusion()), "the-key-of-the-plane")
+			synctest.Test(t, func(t *testing.T) {
+				e := examined(t, c.handler, c.change)
+				for subject, says := range c.says {
+					assert.Regexp(t, "^"+says, e.on(subject))
+				}
+				assert.Equal(t, c.testable, e.Testable(), e.Conclusion())
+				assert.NotContains(t, fmt.Sprint(e.Checks, e.Conclusion()), "the-key-of-the-plane")
+			})
 		})
 	}
 }
