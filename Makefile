@@ -8,7 +8,7 @@ BIN := bin/agentconform
 # Compilers, linters and tests allocate much and keep little: less frequent garbage collection saves a fifth of their time.
 export GOGC ?= 400
 
-.PHONY: conformance build test lint nightly unit race race-run race-tests readme gate format vet staticcheck modules browser \
+.PHONY: conformance build test lint nightly unit race race-run race-tests readme gate proof-over-tcp format vet staticcheck modules browser \
 	nightly-race proof tests interop hostile fuzz apart release reproducible requirements docs golden notice picture clean
 
 # The flag for a variable that was set, also where it was set to nothing on the command line: run refuses that.
@@ -45,9 +45,15 @@ modules:
 	$(GO) mod verify
 	$(GO) mod tidy -diff
 
-# The tests of every package, compiled once.
+# How long a part may take on a machine that does much else. It ends what hangs; nothing is proved by it.
+LIMIT := 60m
+
+# The tests that are the self-test; each is a part of its own.
+PROOFS := ^Test(Gate|Whole|Generated|Replay|OverTCP)$$
+
+# The tests of every package, compiled once, without the self-test.
 unit:
-	$(GO) test -vet=off -parallel 8 -timeout 10m ./...
+	$(GO) test -vet=off -parallel 8 -timeout $(LIMIT) -skip '$(PROOFS)' ./...
 
 # The race detector where goroutines are, and over one whole run of the suite against the reference.
 race:
@@ -58,17 +64,17 @@ race-run:
 	$(BIN)-race run --out $(OUT)/race
 
 race-tests:
-	$(GO) test -race -vet=off -skip LargeBodies -parallel 8 -timeout 10m ./steps/client/... ./steps/evidence ./steps/suite \
+	$(GO) test -race -vet=off -skip LargeBodies -parallel 8 -timeout $(LIMIT) ./steps/client/... ./steps/evidence ./steps/suite \
 		./steps/plane ./steps/agent/... ./reference/agentserver/... ./reference/controlplane
 
 # Runs the commands of the README, and the features in the other edition.
 readme: build
 	.ci/readme
 
-# The gate of the self-test: each fault must fail its requirement, each equivalent mutant must pass.
-gate: build
-	@mkdir -p $(OUT)
-	$(BIN) prove --out $(OUT)/gate 2>$(OUT)/gate.txt || { tail -n 40 $(OUT)/gate.txt; exit 1; }
+# The gate of the self-test, in virtual time: each fault must fail its requirement, each equivalent mutant must pass. It is never
+# cached, and writes out/gate/rows.json. One server: go test ./reference/prover -run 'Gate/limit-101-is-served'.
+gate:
+	$(GO) -C reference/prover test -vet=off -count=1 -timeout $(LIMIT) -run '^TestGate$$'
 
 # The page of the report in a browser, with axe over all pages. A test is skipped where there is no chromium.
 browser:
@@ -80,14 +86,20 @@ browser:
 # RUN= for some of them.
 RUN ?= .
 tests:
-	$(GO) test -tags nightly -vet=off -parallel 6 -timeout 30m -run '$(RUN)' ./...
+	$(GO) test -tags nightly -vet=off -parallel 6 -timeout $(LIMIT) -run '$(RUN)' -skip '$(PROOFS)' ./...
 
+# Of the self-test, one server of twenty.
 nightly-race:
-	$(GO) test -race -vet=off -parallel 4 -timeout 40m ./...
+	$(GO) test -race -vet=off -parallel 4 -timeout $(LIMIT) -skip '$(PROOFS)' ./...
+	$(GO) -C reference/prover test -race -vet=off -count=1 -timeout $(LIMIT) -run '^TestGate$$' -args -one-of 20
 
-# The self-test with all scenarios against every server, the replay of every finding, and all mutants that are derived from the contract.
-# Some of these survive: .ci/survivors.txt lists what the suite does not see yet.
-proof: build
+# The whole self-test in virtual time: all scenarios against every server, all mutants that are derived from the contract, the replay of
+# every finding; then one server of ten over TCP. .ci/survivors.txt lists the mutants that may survive.
+proof:
+	$(GO) -C reference/prover test -tags nightly -vet=off -count=1 -timeout 2h -run '^Test(Whole|Generated|Replay|OverTCP)$$'
+
+# The whole self-test over TCP, in half an hour on a machine that does nothing else: before a release.
+proof-over-tcp: build
 	@mkdir -p $(OUT)
 	$(BIN) prove --whole --all --replay --out $(OUT)/proof >$(OUT)/proof.txt 2>$(OUT)/proof.log || grep '^self-test failed' $(OUT)/proof.txt
 	@sed -n 's/^PROBLEM  \([a-z]* [^:]*\):.*/\1/p' $(OUT)/proof.txt | sort > $(OUT)/survivors.txt
