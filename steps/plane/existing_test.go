@@ -1,16 +1,41 @@
 package plane
 
 import (
+	"io"
 	"net/http"
+	"net/http/httptest"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 
 	"github.com/agentconform/agentconform/steps/client"
 	"github.com/agentconform/agentconform/steps/config"
 	"github.com/agentconform/agentconform/steps/target"
 )
+
+// TestAPageBehindTheEndMayBeRefused lists deployments of servers that have one.
+func TestAPageBehindTheEndMayBeRefused(t *testing.T) {
+	for status, isSupported := range map[int]bool{400: true, 404: true, 422: true, 429: false, 500: false} {
+		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if r.URL.Query().Get("offset") != "0" {
+				w.Header().Set("Retry-After", "1000000") // the client does not wait that long
+				w.WriteHeader(status)
+				return
+			}
+			_, _ = io.WriteString(w, `{"resources":[{"id":"one"}],"offset":1}`)
+		}))
+		t.Cleanup(server.Close)
+		c := config.Default()
+		c.Target = server.URL
+		at, err := target.New(target.Options{Config: &c, Concurrency: 1})
+		require.NoError(t, err)
+		all, supported, err := New(at, nil, time.Time{}).listed(t.Context(), "")
+		assert.Len(t, all, 1)
+		assert.Equal(t, isSupported, supported && err == nil, "status %d", status)
+	}
+}
 
 // TestWhatWasThereBeforeIsNotTouched holds what would write to it, note it as the run's own, or remove it.
 func TestWhatWasThereBeforeIsNotTouched(t *testing.T) {

@@ -132,8 +132,8 @@ func (p *Plane) listed(ctx context.Context, filter string) (all []gjson.Result, 
 	for page := range most {
 		a, err := p.Get(ctx, DeploymentsPath, Query(PageOf(size, len(shown)), filter))
 		if err != nil || !a.OK() || !a.Get("resources").IsArray() {
-			past := page > 0 && err == nil && !a.Refused() && a.Status != http.StatusTooManyRequests
-			return all, past && a.Status >= 400 && a.Status < 500, err
+			mayBePastTheEnd := page > 0 && err == nil && a.Refused() && a.Status != http.StatusTooManyRequests
+			return all, mayBePastTheEnd, err
 		}
 		before := len(shown)
 		for _, row := range a.Get("resources").Array() {
