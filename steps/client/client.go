@@ -157,11 +157,12 @@ func (c *Client) awaitTurn(ctx context.Context) (queued time.Duration, err error
 		return 0, nil
 	}
 	turn := c.Limit.Reserve()
-	if err := Sleep(ctx, turn.Delay()); err != nil {
+	delay := turn.Delay() // it shrinks while time passes
+	if err := Sleep(ctx, delay); err != nil {
 		turn.Cancel()
 		return 0, err
 	}
-	return turn.Delay(), nil
+	return delay, nil
 }
 
 // withCredentials sends the request with the credentials as they are now, and once more where they have changed after

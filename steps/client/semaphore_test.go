@@ -10,6 +10,7 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	"golang.org/x/time/rate"
 
 	"github.com/agentconform/agentconform/steps/client"
 )
@@ -51,6 +52,22 @@ func TestTheTimeOfARequestBeginsWhenItIsSent(t *testing.T) {
 			})
 		}
 		wait.Wait()
+	})
+}
+
+// TestTheWaitForTheRateIsReported has two requests at a rate of one a second.
+func TestTheWaitForTheRateIsReported(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c, r := serveInMemory(t, func(http.ResponseWriter, *http.Request) {})
+		c.Limit = rate.NewLimiter(rate.Every(time.Second), 1)
+		first, err := c.Do(t.Context(), r)
+		require.NoError(t, err)
+		assert.Zero(t, first.Queued)
+		start := time.Now()
+		second, err := c.Do(t.Context(), r)
+		require.NoError(t, err)
+		assert.Equal(t, time.Second-first.Took, second.Queued)
+		assert.Equal(t, time.Since(start), second.Queued+second.Took)
 	})
 }
 
