@@ -110,11 +110,11 @@ func (s *Server) TryPost(ctx context.Context, who target.Caller, t *Thread, o Or
 		g.ID = a.Get("run_id").String()
 		t.runs.Add(1)
 	}
-	if s.judged {
-		s.runs.posted(g, s.Slack())
-	}
 	if err != nil {
 		return nil, err
+	}
+	if s.judged && g.ID != "" {
+		s.runs.accepted(g, s.Slack())
 	}
 	return g, s.noteRun(ctx, who, g)
 }
@@ -190,6 +190,9 @@ func (s *Server) postInTurn(ctx context.Context, who target.Caller, t *Thread, o
 	}
 	if o.Waits {
 		o.Hold = s.Hold(o.Hold)
+	}
+	if bounded {
+		defer s.runs.abandon(t.ID)
 	}
 	const first, longest, limit = 10 * time.Millisecond, 500 * time.Millisecond, 2 * time.Second
 	err = client.Repeat(ctx, first, longest, time.Now().Add(limit), func() (bool, error) {

@@ -26,7 +26,8 @@ type lastRun struct {
 	leave func() // gives the thread's place back
 }
 
-// enter waits until one more thread may have unfinished runs. A thread that has one keeps its place.
+// enter waits until one more thread may have unfinished runs. A thread that has one keeps its slot. The caller defers
+// abandon.
 func (p *inProgress) enter(ctx context.Context, thread string) error {
 	p.mu.Lock()
 	has := p.lasts[thread] != nil
@@ -48,21 +49,23 @@ func (p *inProgress) enter(ctx context.Context, thread string) error {
 	return nil
 }
 
-// posted notes a run that was accepted, or was not. It comes after the run before it on the thread, unless it rolls
-// that back.
-func (p *inProgress) posted(g *GraphRun, slack time.Duration) {
+// abandon gives back the slot of a thread on which no run was accepted since enter.
+func (p *inProgress) abandon(thread string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if last := p.lasts[thread]; last != nil && last.run == nil {
+		last.leave()
+		delete(p.lasts, thread)
+	}
+}
+
+// accepted notes a run that was accepted. It comes after the run before it on the thread, unless it rolls that back.
+func (p *inProgress) accepted(g *GraphRun, slack time.Duration) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	last := p.lasts[g.Thread.ID]
 	if last == nil {
 		last = &lastRun{leave: func() {}}
-	}
-	if g.ID == "" {
-		if last.run == nil {
-			last.leave()
-			delete(p.lasts, g.Thread.ID)
-		}
-		return
 	}
 	from := g.Answered()
 	if g.Order.Strategy != RollbackStrategy {

@@ -150,6 +150,25 @@ func TestAGraphThatBlocksItsServer(t *testing.T) {
 	})
 }
 
+// TestASlotIsGivenBackIfNoRunIsStarted asks for runs that would take too long.
+func TestASlotIsGivenBackIfNoRunIsStarted(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s := serverOf(t, &queue{workers: 10}, func(c *config.Config) { c.Agent.Runs = 2 })
+		thread, err := s.NewThread(t.Context(), target.Caller{})
+		require.NoError(t, err)
+		for range 3 {
+			_, err = s.Post(t.Context(), target.Caller{}, thread, Order{Hold: 24 * time.Hour})
+			require.True(t, outcome.Is(err, reports.Inconclusive), "%v", err)
+			_, err = s.StartAtOnce(t.Context(), thread, 24*time.Hour)
+			require.True(t, outcome.Is(err, reports.Inconclusive), "%v", err)
+		}
+		for i := range 2 {
+			assert.True(t, entered(t, &s.runs, "new "+strconv.Itoa(i)), "slot %d", i)
+		}
+	})
+}
+
 func entered(t *testing.T, p *inProgress, thread string) bool {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)

@@ -172,6 +172,7 @@ func (s *Server) StartAtOnce(ctx context.Context, t *Thread, wanted time.Duratio
 	if err := s.runs.enter(ctx, t.ID); err != nil {
 		return nil, err
 	}
+	defer s.runs.abandon(t.ID)
 	o := Order{Hold: s.Hold(wanted), Strategy: RollbackStrategy}
 	started, err := s.race(ctx, slices.Repeat([]*Thread{t}, concurrentRuns), o)
 	if err != nil {
