@@ -4,6 +4,7 @@ package shared
 
 import (
 	"context"
+	"runtime/debug"
 	"slices"
 	"sync"
 
@@ -63,7 +64,8 @@ type value[T any] struct {
 }
 
 // Get returns the value of the name, which build makes once, for the first who asks. The exchanges of that are
-// attributed to the fixture of the name. The error is that of build, as one of the fixture, or that of the context.
+// attributed to the fixture of the name. The error is that of build, as one of the fixture, or that of the context. A
+// panic of build is an error of the suite.
 func Get[T any](ctx context.Context, m *Maker, name string, build func(context.Context) (T, error)) (T, error) {
 	m.noteUse(evidence.Scenario(ctx), name)
 	found, isFound := m.values.LoadOrStore(name, &value[T]{ready: make(chan struct{})})
@@ -71,6 +73,11 @@ func Get[T any](ctx context.Context, m *Maker, name string, build func(context.C
 	if !isFound {
 		m.wait.Go(func() {
 			defer close(v.ready)
+			defer func() {
+				if reason := recover(); reason != nil {
+					v.err = outcome.SuiteError("making %s: panic: %v\n%s", name, reason, debug.Stack())
+				}
+			}()
 			making := client.WithUrgency(evidence.WithScenario(m.ctx, Attribution(name), 0))
 			client.Hurry(making, client.AwaitedByOther)
 			v.value, v.err = build(making)
