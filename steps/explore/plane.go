@@ -183,7 +183,8 @@ func (s *planeSession) explain(ctx context.Context, group []done) *Wrong {
 		}
 		wrote[d.Object] = true
 	}
-	for at, t := range s.deployments {
+	for _, at := range slices.Sorted(maps.Keys(s.deployments)) {
+		t := s.deployments[at]
 		about := slices.DeleteFunc(slices.Clone(group), func(d done) bool { return d.Object != at || d.Verb == deploy })
 		possible, problem := explained(t.pasts, about, s.after, s.known)
 		if problem != nil && !wrote[at] && time.Now().Before(t.late) {

@@ -34,9 +34,11 @@ type idAt struct{ base, id string }
 
 // belongings are what a user has created or sent.
 type belongings struct {
-	ids   map[idAt]bool     // of threads, and of runs if longEnough: others may repeat in each thread
-	texts map[string]string // that the user sent, at least longEnough, and as JSON writes them
-	sent  strings.Builder   // all request bodies: what a user has sent, the user may see
+	ids       map[idAt]bool     // of threads, and of runs if longEnough: others may repeat in each thread
+	idOrder   []idAt            // in the order in which they were noted
+	texts     map[string]string // that the user sent, at least longEnough, and as JSON writes them
+	textOrder []string          // in the order in which they were sent
+	sent      strings.Builder   // all request bodies: what a user has sent, the user may see
 }
 
 // isTold tells whether what a scenario has found is a leak by the same operation, told as what it is.
@@ -92,6 +94,9 @@ func (r *isolation) note(s *seen) {
 		b.owns(s, "run_id")
 		for _, m := range s.request.Get("input.messages").Array() {
 			if text := m.Get("content").Str; len(text) >= longEnough {
+				if b.texts[text] == "" {
+					b.textOrder = append(b.textOrder, text)
+				}
 				b.texts[text] = written(text)
 			}
 		}
@@ -103,7 +108,11 @@ func (b *belongings) owns(s *seen, field string) {
 	switch id := s.answer.Get(field); {
 	case id.Type != gjson.String && id.Type != gjson.Number:
 	case len(id.String()) >= longEnough, id.String() != "" && field == "thread_id":
-		b.ids[idAt{s.Base, id.String()}] = true
+		at := idAt{s.Base, id.String()}
+		if !b.ids[at] {
+			b.ids[at] = true
+			b.idOrder = append(b.idOrder, at)
+		}
 	}
 }
 
@@ -132,7 +141,7 @@ func (r *isolation) check(t *tally, s *seen) {
 		}
 		other := r.users[key]
 		t.judged++
-		for at := range other.ids {
+		for _, at := range other.idOrder {
 			shown := slices.Contains(threads, at.id) && !carries(s, at.id)
 			if len(at.id) >= longEnough {
 				shown = strings.Contains(s.Answer, at.id) && !r.knows(s, at.id)
@@ -141,8 +150,9 @@ func (r *isolation) check(t *tally, s *seen) {
 				r.leaked(t, s, "an id", key, at.id)
 			}
 		}
-		for text, json := range other.texts {
-			if (strings.Contains(s.Answer, text) || strings.Contains(s.Answer, json)) && !r.knows(s, text) {
+		for _, text := range other.textOrder {
+			isShown := strings.Contains(s.Answer, text) || strings.Contains(s.Answer, other.texts[text])
+			if isShown && !r.knows(s, text) {
 				r.leaked(t, s, "a text", key, text)
 			}
 		}

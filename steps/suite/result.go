@@ -347,11 +347,11 @@ func uniform(t *target.Target, statuses map[int]int) string {
 // sent and all answered with 404: also those without credentials, which a server of the interface refuses otherwise.
 func (r *run) servedElsewhere() string {
 	const many = 20
-	for side, address := range map[spec.Side]string{spec.ControlPlane: r.target.Config.Target,
-		spec.AgentServer: r.target.AgentAddress()} {
+	addresses := map[spec.Side]string{spec.ControlPlane: r.target.Config.Target, spec.AgentServer: r.target.AgentAddress()}
+	for _, side := range []spec.Side{spec.ControlPlane, spec.AgentServer} {
 		if statuses, _ := r.target.Collector.Statuses(side); len(statuses) == 1 && statuses[http.StatusNotFound] >= many {
 			return fmt.Sprintf("every answer of the %s had status 404: check that %s is its base URL, with its path prefix; "+
-				"agentconform doctor looks for it", strings.ReplaceAll(string(side), "-", " "), r.target.Redact.Text(address))
+				"agentconform doctor looks for it", strings.ReplaceAll(string(side), "-", " "), r.target.Redact.Text(addresses[side]))
 		}
 	}
 	return ""

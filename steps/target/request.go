@@ -127,7 +127,11 @@ func Await(ctx context.Context, c *config.Config, limit time.Duration) error {
 	}
 	defer t.Close()
 	end := time.Now().Add(limit)
-	for side, address := range map[spec.Side]string{spec.ControlPlane: c.Target, spec.AgentServer: c.AgentTarget} {
+	for _, side := range []spec.Side{spec.ControlPlane, spec.AgentServer} {
+		address := c.Target
+		if side == spec.AgentServer {
+			address = c.AgentTarget
+		}
 		r := client.Request{Side: side, Base: address, Method: http.MethodGet, Path: "/", Header: http.Header{}, Early: true}
 		maps.Copy(r.Header, t.gateway(r))
 		for pause := first; address != ""; pause = min(2*pause, longest) {
