@@ -59,7 +59,9 @@ func stateRows() []judged {
 		{name: "a message without content", x: messages(`{"type":"ai"}`), want: bad("/values/messages/0/content required")},
 		{name: "a message with content null", x: messages(`{"type":"ai","content":null}`), want: bad("/values/messages/0/content type")},
 		{name: "messages null", x: state(`{"values":{"messages":null}}`), want: bad("/values/messages type")},
-		{name: "a state without values", x: state(`{"messages":[]}`), want: bad("/values required")},
+		{name: "a state without values", x: state(`{"messages":[]}`)},
+		{name: "a state with values null", x: state(`{"values":null}`)},
+		{name: "a state with values that are a list", x: state(`{"values":[]}`), want: bad("/values type")},
 		{name: "the messages themselves as state", x: state(`[{"type":"human","content":"hi"}]`), want: bad(" type")},
 	}
 }

@@ -27,7 +27,8 @@ Feature: Server errors of the agent server
   @writes
   Rule: The agent server answers no request that breaks the contract with a status of 500 or above
     Judged on all answers that the suite has received: a body that is not valid JSON, or does not match the contract. So
-    are operations beyond the interface. The interface does not say how such requests are answered.
+    are operations beyond the interface, and GET and join of a run that a rollback has removed. The interface does not
+    say how such requests are answered.
 
     Scenario: The agent server answered no invalid request of this run with a status of 500 or above
       Given an agent server that answered in this run

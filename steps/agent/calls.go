@@ -101,6 +101,7 @@ func (s *Server) TryPost(ctx context.Context, who target.Caller, t *Thread, o Or
 	if o.Strategy != "" {
 		body["multitask_strategy"] = o.Strategy
 	}
+	t.begin(g)
 	client.Hurry(ctx, client.RunInProgress)
 	a, err := s.ask(ctx, who, http.MethodPost, RunsPath(t.ID), body)
 	if err == nil {
@@ -110,6 +111,7 @@ func (s *Server) TryPost(ctx context.Context, who target.Caller, t *Thread, o Or
 		g.ID = a.Get("run_id").String()
 		t.runs.Add(1)
 	}
+	t.end(g)
 	if err != nil {
 		return nil, err
 	}
@@ -208,7 +210,9 @@ func (s *Server) postInTurn(ctx context.Context, who target.Caller, t *Thread, o
 }
 
 func (s *Server) GetRun(ctx context.Context, who target.Caller, g *GraphRun) (*client.Answer, error) {
-	return s.ask(ctx, who, http.MethodGet, runPath(g.Thread.ID, g.ID), nil)
+	request := s.target.ToAgent(s.Base, who, http.MethodGet, runPath(g.Thread.ID, g.ID), nil)
+	request.Removable = func() bool { return g.Thread.isRemovable(g.ID) }
+	return s.target.Client.Do(ctx, request)
 }
 
 func (s *Server) State(ctx context.Context, who target.Caller, t *Thread) (*client.Answer, error) {
@@ -230,5 +234,6 @@ func (s *Server) JoinCompleted(ctx context.Context, who target.Caller, g *GraphR
 func (s *Server) joinOf(who target.Caller, g *GraphRun) client.Request {
 	request := s.target.ToAgent(s.Base, who, http.MethodGet, joinPath(g.Thread.ID, g.ID), nil)
 	request.Raised = g.Order.says(Fail)
+	request.Removable = func() bool { return g.Thread.isRemovable(g.ID) }
 	return request
 }

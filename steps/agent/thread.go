@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -25,6 +26,49 @@ type Thread struct {
 	Answer *client.Answer // of the creation
 	again  bool           // its id was given before in this run
 	runs   atomic.Int32   // how many were accepted on it
+	removals
+}
+
+// removals keeps track of the runs of a thread that a rollback may have removed. It is safe for concurrent use.
+type removals struct {
+	mu        sync.Mutex
+	sending   []*GraphRun // sent and not answered yet
+	accepted  []*GraphRun
+	removable map[*GraphRun]bool
+}
+
+// begin notes that a run is sent. A rollback may remove the runs that are not known to have completed, and those that
+// are sent at the same time.
+func (r *removals) begin(g *GraphRun) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.removable == nil {
+		r.removable = map[*GraphRun]bool{}
+	}
+	for _, other := range slices.Concat(r.accepted, r.sending) {
+		if g.isRollback() && !other.Complete() {
+			r.removable[other] = true
+		}
+	}
+	r.removable[g] = slices.ContainsFunc(r.sending, (*GraphRun).isRollback)
+	r.sending = append(r.sending, g)
+}
+
+// end notes the response to a run.
+func (r *removals) end(g *GraphRun) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.sending = slices.DeleteFunc(r.sending, func(other *GraphRun) bool { return other == g })
+	if g.ID != "" {
+		r.accepted = append(r.accepted, g)
+	}
+}
+
+// isRemovable reports whether a rollback may have removed a run.
+func (r *removals) isRemovable(run string) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return slices.ContainsFunc(r.accepted, func(g *GraphRun) bool { return g.ID == run && r.removable[g] })
 }
 
 // GraphRun is a run of the conformance graph.
@@ -38,6 +82,8 @@ type GraphRun struct {
 	Joined bool           // a join of it was answered
 	Final  *client.Answer // the state after it; nil while it was not waited for
 }
+
+func (g *GraphRun) isRollback() bool { return g.Order.Strategy == RollbackStrategy }
 
 // Complete tells whether the state was seen to hold its answer.
 func (g *GraphRun) Complete() bool { return g.Final != nil && g.CompleteIn(g.Final) }

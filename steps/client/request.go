@@ -31,6 +31,8 @@ type Request struct {
 	Waits bool
 	// Raised says that the request is about a run whose graph was told to raise an error.
 	Raised bool
+	// Removable, if not nil, reports whether a rollback may have removed the run of the request.
+	Removable func() bool
 	// Early says that the target may not serve yet: no answer, or one with 5xx, is no sign of anything else.
 	Early bool
 	// Trusted says that the request carries credentials of the configuration, which the target is expected to accept.

@@ -91,7 +91,9 @@ func (c *Collector) Observe(ctx context.Context, r client.Request, sent time.Tim
 				"expected %s, sent %s", o.ID, v.Operation, v.Pointer, v.Expected, v.Actual))
 		}
 	}
-	o.asked = askedOf(op, r.Raised && o.Status == http.StatusInternalServerError, against)
+	raised := r.Raised && o.Status == http.StatusInternalServerError
+	removable := r.Removable != nil && r.Removable()
+	o.asked = askedOf(op, raised, removable, against)
 	for _, v := range found {
 		c.noteViolation(o.ID, v)
 	}

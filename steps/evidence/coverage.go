@@ -85,16 +85,16 @@ type Asked int
 const (
 	Kept      Asked = iota // nothing
 	Parameter              // a parameter of the control plane is invalid
-	Broken                 // anything else; or the operation is not one of the interface
+	Broken                 // anything else; the operation is not one of the interface, or its run may have been removed
 	Raised                 // nothing, and it joins a run whose graph raised an error: how that ends is not said
 )
 
-func askedOf(op spec.Operation, raised bool, against []spec.Violation) Asked {
+func askedOf(op spec.Operation, raised, removable bool, against []spec.Violation) Asked {
 	isOther := func(v spec.Violation) bool {
 		return !strings.HasPrefix(v.Pointer, "/query") && !strings.HasPrefix(v.Pointer, "/path")
 	}
 	switch {
-	case op.ID == "" || op.Field:
+	case op.ID == "" || op.Field || removable:
 		return Broken
 	case len(against) == 0 && raised:
 		return Raised
