@@ -254,6 +254,17 @@ Feature: Updating a deployment
         | the three source fields null    |
         | an empty source_revision_config |
 
+    @needs:alternatives.repo_ref @creates:1/1
+    Scenario: A deployment keeps build_on_push true after updates that do not name it
+      Given a deployment created for this scenario with build_on_push true
+      When the client sends an update with an empty object
+      Then the deployment still has build_on_push true
+      When the client sends an update with an empty source_revision_config
+      Then the deployment still has build_on_push true
+      When the client updates "repo_ref"
+      Then the deployment still has build_on_push true
+      And the update was served, or it is not judged
+
   @CP-UPDATE-11 @should @section-7 @form @after:CP-ERROR-4
   @shares:changing
   Rule: An invalid PATCH is refused with 422 and an HTTPValidationError, and creates no revision

@@ -50,6 +50,7 @@ func (w *World) defineUpdates(r *common.Definitions) {
 	r.Then(`the revision has the values of the first revision in the fields that the update does not name`,
 		w.otherFieldsKept)
 	r.Then(`the deployment has the earlier values of its source and its build_on_push`, w.allFieldsKept)
+	r.Then(`the deployment still has build_on_push true`, w.stillBuildsOnPush)
 }
 
 // leases takes a deployment that is the scenario's alone until it ends, so that every change is of its making. It need
@@ -77,7 +78,9 @@ func (w *World) anOwnThatBuildsOnPush(ctx context.Context) error {
 		return outcome.Inapplicable("build_on_push",
 			"the target does not accept build_on_push true with this create.body: %s", outcome.Seen(a))
 	}
-	return nil
+	before, err := w.plane.Snapshot(ctx, w.Deployment)
+	w.before = before
+	return err
 }
 
 // anOwn creates a deployment that does not change by itself any more.
@@ -332,6 +335,12 @@ func (w *World) allFieldsKept(ctx context.Context) error {
 		}
 	}
 	return differs
+}
+
+// stillBuildsOnPush reads the deployment after an update that does not name build_on_push.
+func (w *World) stillBuildsOnPush(ctx context.Context) error {
+	common.Check(w.target.WaitSettleDelay(ctx, w.scene.Answer))
+	return fieldsKept(retrieved("the deployment", w.now(ctx)), w.before.Deployment, []string{"source_config.build_on_push"})
 }
 
 // fieldsKept compares the fields that had a value before: an empty one may get it when the revision is built.
