@@ -2,7 +2,6 @@ package steps_test
 
 import (
 	"context"
-	"net"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -27,10 +26,10 @@ type world struct {
 	network *memnet.Network // nil means the network of the system
 }
 
-// inBubble runs a test in virtual time, with a network in memory, beside other tests.
+// inBubble runs a test in virtual time with an in-memory network, in parallel with other tests.
 func inBubble(t *testing.T, test func(t world)) {
 	t.Parallel()
-	_, _, err := steps.Requirements() // bubbles share what they make once
+	_, _, err := steps.Requirements() // load shared values outside of the bubble
 	require.NoError(t, err)
 	synctest.Test(t, func(t *testing.T) { test(world{t, memnet.New()}) })
 }
@@ -43,23 +42,18 @@ func (w world) dial() client.Dial {
 	return w.network.DialContext
 }
 
-// listen listens on a free port.
-func (w world) listen() net.Listener {
-	w.Helper()
-	listen := net.Listen
-	if w.network != nil {
-		listen = w.network.Listen
-	}
-	l, err := listen("tcp", "127.0.0.1:0")
-	require.NoError(w, err)
-	return l
-}
+// overTCP returns a test whose servers are on the network of the system.
+func overTCP(t *testing.T) world { return world{T: t} }
 
 // serve serves a handler until the test ends.
 func (w world) serve(handler http.Handler) *httptest.Server {
 	w.Helper()
-	server := &httptest.Server{Listener: w.listen(), Config: &http.Server{Handler: handler}}
-	server.Start()
+	var server *httptest.Server
+	if w.network != nil {
+		server = w.network.Serve(handler)
+	} else {
+		server = httptest.NewServer(handler)
+	}
 	w.Cleanup(server.Close)
 	return server
 }

@@ -21,7 +21,7 @@ import (
 // is sent there, nothing of the agent server has failed, and the reason shows the address.
 func TestTokensGoNowhereElse(t *testing.T) {
 	t.Parallel()
-	s := startIndependent(world{T: t}, independent.Options{})
+	s := startIndependent(overTCP(t), independent.Options{})
 	at, err := url.Parse(s.AgentURL)
 	require.NoError(t, err)
 	for name, c := range map[string]struct{ address, reason string }{
@@ -31,7 +31,7 @@ func TestTokensGoNowhereElse(t *testing.T) {
 		"a user's token":          {"http://" + independent.Users[0].Token + "@agents.example", `$AGENTCONFORM_USERS_0_TOKEN@agents.example`},
 	} {
 		t.Run(name, func(test *testing.T) {
-			t := world{T: test}
+			t := overTCP(test)
 			cfg := configure(t, s)
 			cfg.Target = rewriting(t, s.ControlURL, func(body string) string {
 				return strings.ReplaceAll(body, `http:\/\/`+at.Host, c.address)
@@ -54,7 +54,7 @@ func TestTokensGoNowhereElse(t *testing.T) {
 
 // TestANameThatLeadsToMetadata: the control plane names a host whose name leads to the metadata service of a cloud.
 func TestANameThatLeadsToMetadata(test *testing.T) {
-	t := world{T: test}
+	t := overTCP(test)
 	resolving(t, "169.254.169.254")
 	s := startIndependent(t, independent.Options{})
 	at, err := url.Parse(s.AgentURL)
@@ -75,7 +75,7 @@ func TestANameThatLeadsToMetadata(test *testing.T) {
 
 // TestWhereThePlaneIsIsSeen: the control plane has a name, and is on this machine, so it may name an agent server there.
 func TestWhereThePlaneIsIsSeen(test *testing.T) {
-	t := world{T: test}
+	t := overTCP(test)
 	resolving(t, "127.0.0.1")
 	s := startIndependent(t, independent.Options{})
 	cfg := configure(t, s)

@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// capacity is how many bytes a connection buffers in each direction.
+// capacity is the size of the buffer in each direction, in bytes.
 const capacity = 256 << 10
 
 // stream carries bytes in one direction.
@@ -25,12 +25,14 @@ type stream struct {
 	size          int       // bytes in segments
 	readDeadline  deadline
 	writeDeadline deadline
-	readClosed    bool // the reader has closed the connection
-	writeClosed   bool // the writer has closed the connection, or its half
-	reset         bool // the writer has closed the connection with unread input
+	readClosed    bool      // the reader has closed the connection
+	refuses       time.Time // when the writer sees that the reader has closed
+	writeClosed   bool      // the writer has closed the connection, or its half
+	reset         bool      // the writer has closed the connection with unread input
+	ends          time.Time // when the reader sees that the writer has closed
 }
 
-// segment is what one call of Write has written.
+// segment is the data of one write.
 type segment struct {
 	arrives time.Time
 	data    []byte
@@ -49,12 +51,13 @@ func (s *stream) wake() {
 	s.changed.Broadcast()
 }
 
-// read waits until bytes have arrived. The error is one of package net, without the operation.
+// read waits until bytes have arrived.
 func (s *stream) read(p []byte) (n int, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for {
 		now := time.Now()
+		isOver := s.writeClosed && len(s.segments) == 0 && !now.Before(s.ends)
 		switch {
 		case s.readClosed:
 			return 0, net.ErrClosed
@@ -62,9 +65,9 @@ func (s *stream) read(p []byte) (n int, err error) {
 			return 0, os.ErrDeadlineExceeded
 		case len(p) == 0:
 			return 0, nil
-		case len(s.segments) == 0 && s.reset:
+		case isOver && s.reset:
 			return 0, os.NewSyscallError("read", syscall.ECONNRESET)
-		case len(s.segments) == 0 && s.writeClosed:
+		case isOver:
 			return 0, io.EOF
 		}
 		if n = s.take(p, now); n > 0 {
@@ -99,17 +102,15 @@ func (s *stream) write(p []byte) (n int, err error) {
 			return n, net.ErrClosed
 		case s.writeDeadline.isOver(time.Now()):
 			return n, os.ErrDeadlineExceeded
-		case s.readClosed:
+		case s.readClosed && !time.Now().Before(s.refuses):
 			return n, os.NewSyscallError("write", syscall.EPIPE)
+		case s.readClosed: // the bytes are lost
+			return n + len(p), nil
 		}
 		if room := min(len(p), capacity-s.size); room > 0 {
-			s.segments = append(s.segments, segment{time.Now().Add(s.latency), bytes.Clone(p[:room])})
+			s.segments = append(s.segments, segment{s.arrival(), bytes.Clone(p[:room])})
 			s.size += room
 			n, p = n+room, p[room:]
-			if s.latency > 0 {
-				time.AfterFunc(s.latency, s.wake)
-			}
-			s.changed.Broadcast()
 		}
 		if len(p) == 0 {
 			return n, nil
@@ -118,10 +119,23 @@ func (s *stream) write(p []byte) (n int, err error) {
 	}
 }
 
+// arrival returns when something that is sent now arrives, and has the reader look then. The caller holds the lock.
+func (s *stream) arrival() time.Time {
+	at := time.Now().Add(s.latency)
+	if s.latency > 0 {
+		time.AfterFunc(s.latency, s.wake) // not before that time
+	}
+	s.changed.Broadcast()
+	return at
+}
+
 // closeWrite ends the stream behind what was written.
 func (s *stream) closeWrite(reset bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if !s.writeClosed {
+		s.ends = s.arrival()
+	}
 	s.writeClosed = true
 	s.reset = s.reset || reset
 	s.writeDeadline.stop()
@@ -134,6 +148,9 @@ func (s *stream) closeRead() (unread bool) {
 	defer s.mu.Unlock()
 	unread = s.size > 0
 	s.segments, s.size = nil, 0
+	if !s.readClosed {
+		s.refuses = s.arrival()
+	}
 	s.readClosed = true
 	s.readDeadline.stop()
 	s.changed.Broadcast()
@@ -167,7 +184,7 @@ func (d *deadline) set(at time.Time, wake func()) {
 type conn struct {
 	in, out       *stream
 	local, remote netip.AddrPort
-	close         sync.Once
+	closeOnce     sync.Once
 }
 
 // newPair returns both ends of a connection.
@@ -188,7 +205,7 @@ func (c *conn) RemoteAddr() net.Addr { return net.TCPAddrFromAddrPort(c.remote) 
 func (c *conn) Read(p []byte) (int, error) {
 	n, err := c.in.read(p)
 	if err != nil && err != io.EOF {
-		err = c.error("read", err)
+		err = c.opError("read", err)
 	}
 	return n, err
 }
@@ -197,7 +214,7 @@ func (c *conn) Read(p []byte) (int, error) {
 func (c *conn) Write(p []byte) (int, error) {
 	n, err := c.out.write(p)
 	if err != nil {
-		err = c.error("write", err)
+		err = c.opError("write", err)
 	}
 	return n, err
 }
@@ -210,13 +227,19 @@ func (c *conn) CloseWrite() error {
 
 // Close implements net.Conn. If there is unread input, the other side sees that the connection was reset.
 func (c *conn) Close() error {
-	err := c.error("close", net.ErrClosed)
-	c.close.Do(func() {
+	err := c.opError("close", net.ErrClosed)
+	c.closeOnce.Do(func() {
 		unread := c.in.closeRead()
 		c.out.closeWrite(unread)
 		err = nil
 	})
 	return err
+}
+
+// reset closes a connection that nobody has accepted.
+func (c *conn) reset() {
+	c.in.closeRead()
+	c.out.closeWrite(true)
 }
 
 // SetDeadline implements net.Conn.
@@ -229,7 +252,7 @@ func (c *conn) SetReadDeadline(t time.Time) error {
 	c.in.mu.Lock()
 	defer c.in.mu.Unlock()
 	if c.in.readClosed {
-		return c.error("set", net.ErrClosed)
+		return c.opError("set", net.ErrClosed)
 	}
 	c.in.readDeadline.set(t, c.in.wake)
 	c.in.changed.Broadcast()
@@ -241,13 +264,13 @@ func (c *conn) SetWriteDeadline(t time.Time) error {
 	c.out.mu.Lock()
 	defer c.out.mu.Unlock()
 	if c.out.writeClosed {
-		return c.error("set", net.ErrClosed)
+		return c.opError("set", net.ErrClosed)
 	}
 	c.out.writeDeadline.set(t, c.out.wake)
 	c.out.changed.Broadcast()
 	return nil
 }
 
-func (c *conn) error(op string, err error) error {
+func (c *conn) opError(op string, err error) error {
 	return &net.OpError{Op: op, Net: "tcp", Source: c.LocalAddr(), Addr: c.RemoteAddr(), Err: err}
 }

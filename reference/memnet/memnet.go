@@ -9,6 +9,8 @@ package memnet
 import (
 	"context"
 	"net"
+	"net/http"
+	"net/http/httptest"
 	"net/netip"
 	"os"
 	"sync"
@@ -16,12 +18,12 @@ import (
 	"time"
 )
 
-// Network is a loopback interface of its own. The zero value has no latency. It is safe for concurrent use.
+// Network is an isolated loopback network. The zero value has no latency. It is safe for concurrent use.
 type Network struct {
-	// Latency is how long written bytes take to arrive. The writer does not wait for them.
+	// Latency is how long written bytes, and the end of a connection, take to arrive. The writer does not wait.
 	Latency time.Duration
-	// Spread is added to Latency in part: each connection gets another part of it. Requests that were sent at the same
-	// instant on different connections then arrive one after the other, in the same order in each test run.
+	// Spread is divided among the connections: each adds a different part of it to Latency. Requests that are sent at
+	// the same instant on different connections then arrive one after the other, in the same order in each test run.
 	Spread time.Duration
 
 	mu        sync.Mutex
@@ -30,7 +32,7 @@ type Network struct {
 	dialed    int // connections
 }
 
-// New returns a network with the latency of a local network. No two of the first connections have the same one.
+// New returns a network with the latency of a local network. The first 997 connections have different latencies.
 func New() *Network { return &Network{Latency: 500 * time.Microsecond, Spread: time.Millisecond} }
 
 // firstPort is the first ephemeral port.
@@ -45,7 +47,7 @@ func (n *Network) Listen(network, address string) (net.Listener, error) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	if at.Port() == 0 {
-		at = netip.AddrPortFrom(at.Addr(), n.nextPort())
+		at = n.freePort(at.Addr())
 	}
 	if n.listeners[at] != nil {
 		return nil, &net.OpError{Op: "listen", Net: network, Addr: net.TCPAddrFromAddrPort(at),
@@ -59,13 +61,18 @@ func (n *Network) Listen(network, address string) (net.Listener, error) {
 	return l, nil
 }
 
-// nextPort returns the next ephemeral port. The caller holds the lock.
-func (n *Network) nextPort() uint16 {
-	n.lastPort = max(n.lastPort+1, firstPort)
-	return n.lastPort
+// freePort returns the next ephemeral port without a listener. The caller holds the lock.
+func (n *Network) freePort(at netip.Addr) netip.AddrPort {
+	for {
+		n.lastPort = max(n.lastPort+1, firstPort)
+		if free := netip.AddrPortFrom(at, n.lastPort); n.listeners[free] == nil {
+			return free
+		}
+	}
 }
 
-// parts is into how many parts Spread is divided: a prime number, so that the order of parts repeats late.
+// parts is the number of steps into which Spread is divided. It is prime, so that each step is used once before one
+// repeats.
 const parts = 997
 
 // nextLatency returns the latency of a new connection. The caller holds the lock.
@@ -80,32 +87,39 @@ func (n *Network) DialContext(ctx context.Context, network, address string) (net
 	if err != nil {
 		return nil, &net.OpError{Op: "dial", Net: network, Err: err}
 	}
+	if err := ctx.Err(); err != nil {
+		return nil, dialError(network, at, err)
+	}
 	n.mu.Lock()
-	l := n.listeners[at]
-	from := netip.AddrPortFrom(at.Addr(), n.nextPort())
-	latency := n.nextLatency()
-	n.mu.Unlock()
-	refused := os.NewSyscallError("connect", syscall.ECONNREFUSED)
-	if l == nil {
-		return nil, dialError(network, at, refused)
+	defer n.mu.Unlock()
+	client, server := newPair(n.nextLatency(), n.freePort(at.Addr()), at)
+	if l := n.listeners[at]; l != nil {
+		select {
+		case l.backlog <- server:
+			return client, nil
+		default: // the backlog is full
+		}
 	}
-	client, server := newPair(latency, from, at)
-	select {
-	case l.backlog <- server:
-		return client, nil
-	case <-l.closed:
-		return nil, dialError(network, at, refused)
-	case <-ctx.Done():
-		return nil, dialError(network, at, ctx.Err())
-	}
+	return nil, dialError(network, at, os.NewSyscallError("connect", syscall.ECONNREFUSED))
 }
 
 func dialError(network string, at netip.AddrPort, err error) error {
 	return &net.OpError{Op: "dial", Net: network, Addr: net.TCPAddrFromAddrPort(at), Err: err}
 }
 
-// backlog is how many connections wait for Accept at most.
-const backlog = 128
+// Serve serves a handler on a free port until the server is closed.
+func (n *Network) Serve(h http.Handler) *httptest.Server {
+	l, err := n.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		panic("memnet: a free port is in use: " + err.Error())
+	}
+	server := &httptest.Server{Listener: l, Config: &http.Server{Handler: h}}
+	server.Start()
+	return server
+}
+
+// backlog is the maximum number of connections that wait for Accept. Further connections are refused.
+const backlog = 4096
 
 type listener struct {
 	network *Network
@@ -144,7 +158,7 @@ func (l *listener) Close() error {
 	for {
 		select {
 		case c := <-l.backlog:
-			_ = c.Close()
+			c.reset()
 		default:
 			return nil
 		}

@@ -16,7 +16,7 @@ import (
 	"github.com/agentconform/agentconform/reference/memnet"
 )
 
-// TestConn runs the standard library's tests of a net.Conn.
+// TestConn runs the tests of golang.org/x/net/nettest.
 func TestConn(t *testing.T) {
 	for name, network := range map[string]*memnet.Network{
 		"without latency": {},
@@ -40,25 +40,35 @@ func TestConn(t *testing.T) {
 	}
 }
 
-// inBubble runs a test with a listener of a network with a latency of a second, and a function that connects to it.
-func inBubble(t *testing.T, test func(t *testing.T, n *memnet.Network, l net.Listener, connect func() (client, server net.Conn))) {
+// site is a listener of a network with a latency of a second.
+type site struct {
+	*testing.T
+	network  *memnet.Network
+	listener net.Listener
+}
+
+// inBubble runs a test in virtual time.
+func inBubble(t *testing.T, test func(site)) {
 	synctest.Test(t, func(t *testing.T) {
 		n := &memnet.Network{Latency: time.Second}
 		l, err := n.Listen("tcp", "127.0.0.1:0")
 		require.NoError(t, err)
-		test(t, n, l, func() (client, server net.Conn) {
-			client, err := n.DialContext(t.Context(), "tcp", l.Addr().String())
-			require.NoError(t, err)
-			server, err = l.Accept()
-			require.NoError(t, err)
-			return client, server
-		})
+		test(site{t, n, l})
 	})
 }
 
+// connect returns both ends of a new connection.
+func (s site) connect() (client, server net.Conn) {
+	client, err := s.network.DialContext(s.Context(), "tcp", s.listener.Addr().String())
+	require.NoError(s, err)
+	server, err = s.listener.Accept()
+	require.NoError(s, err)
+	return client, server
+}
+
 func TestWrittenBytesArriveAfterTheLatencyAndBeforeTheEnd(t *testing.T) {
-	inBubble(t, func(t *testing.T, _ *memnet.Network, _ net.Listener, connect func() (client, server net.Conn)) {
-		client, server := connect()
+	inBubble(t, func(t site) {
+		client, server := t.connect()
 		start := time.Now()
 		_, err := server.Write([]byte("bye"))
 		require.NoError(t, err)
@@ -70,12 +80,20 @@ func TestWrittenBytesArriveAfterTheLatencyAndBeforeTheEnd(t *testing.T) {
 		require.Equal(t, time.Second, time.Since(start))
 		_, err = client.Write([]byte("too late"))
 		require.ErrorIs(t, err, syscall.EPIPE)
+
+		client, server = t.connect()
+		require.NoError(t, server.Close())
+		_, err = client.Write([]byte("on its way when the server closes"))
+		require.NoError(t, err)
+		time.Sleep(time.Second)
+		_, err = client.Write([]byte("too late"))
+		require.ErrorIs(t, err, syscall.EPIPE)
 	})
 }
 
 func TestTheOtherHalfStaysOpenAfterCloseWrite(t *testing.T) {
-	inBubble(t, func(t *testing.T, _ *memnet.Network, _ net.Listener, connect func() (client, server net.Conn)) {
-		client, server := connect()
+	inBubble(t, func(t site) {
+		client, server := t.connect()
 		require.NoError(t, client.(interface{ CloseWrite() error }).CloseWrite())
 		_, err := server.Read(make([]byte, 1))
 		require.Equal(t, io.EOF, err)
@@ -89,8 +107,8 @@ func TestTheOtherHalfStaysOpenAfterCloseWrite(t *testing.T) {
 }
 
 func TestUnreadInputResetsTheConnection(t *testing.T) {
-	inBubble(t, func(t *testing.T, _ *memnet.Network, _ net.Listener, connect func() (client, server net.Conn)) {
-		client, server := connect()
+	inBubble(t, func(t site) {
+		client, server := t.connect()
 		_, err := client.Write([]byte("unread"))
 		require.NoError(t, err)
 		require.NoError(t, server.Close())
@@ -100,8 +118,8 @@ func TestUnreadInputResetsTheConnection(t *testing.T) {
 }
 
 func TestADeadlineEndsARead(t *testing.T) {
-	inBubble(t, func(t *testing.T, _ *memnet.Network, _ net.Listener, connect func() (client, server net.Conn)) {
-		client, _ := connect()
+	inBubble(t, func(t site) {
+		client, _ := t.connect()
 		start := time.Now()
 		require.NoError(t, client.SetReadDeadline(start.Add(time.Minute)))
 		_, err := client.Read(make([]byte, 1))
@@ -111,14 +129,15 @@ func TestADeadlineEndsARead(t *testing.T) {
 }
 
 func TestAnAddressHasOneListener(t *testing.T) {
-	inBubble(t, func(t *testing.T, n *memnet.Network, l net.Listener, _ func() (client, server net.Conn)) {
+	inBubble(t, func(t site) {
+		n, l := t.network, t.listener
 		_, err := n.Listen("tcp", l.Addr().String())
 		require.ErrorIs(t, err, syscall.EADDRINUSE)
 		waiting, err := n.DialContext(t.Context(), "tcp", l.Addr().String())
 		require.NoError(t, err)
 		require.NoError(t, l.Close())
 		_, err = waiting.Read(make([]byte, 1))
-		require.Equal(t, io.EOF, err, "it was never accepted")
+		require.ErrorIs(t, err, syscall.ECONNRESET, "it was never accepted")
 		_, err = n.DialContext(t.Context(), "tcp", l.Addr().String())
 		require.ErrorIs(t, err, syscall.ECONNREFUSED)
 	})

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"net/http/httptest"
 	"path/filepath"
 	"strconv"
 	"sync"
@@ -33,7 +32,7 @@ type queue struct {
 	workers int
 	pending chan *queued
 	blocks  bool          // it answers nothing while a run waits
-	answers chan struct{} // holds one item while no request is answered, or one is counted
+	answers chan struct{} // a mutex as a channel: in a bubble, time does not pass while a goroutine waits for a sync.Mutex
 	runs    sync.Map      // by thread
 	made    int
 }
@@ -96,10 +95,7 @@ func serverOf(t *testing.T, q *queue, change func(*config.Config)) *Server {
 		})
 	}
 	network := memnet.New()
-	listener, err := network.Listen("tcp", "127.0.0.1:0")
-	require.NoError(t, err)
-	server := &httptest.Server{Listener: listener, Config: &http.Server{Handler: q}}
-	server.Start()
+	server := network.Serve(q)
 	connection := client.New(8, client.Route{Dial: network.DialContext})
 	t.Cleanup(func() {
 		connection.Close()

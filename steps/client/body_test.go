@@ -75,10 +75,7 @@ func TestNoTargetIsBlamedForOurQueue(t *testing.T) {
 func testLargeBodyInQueue(t *testing.T) {
 	begun, ended := make(chan struct{}), make(chan struct{})
 	network := memnet.New()
-	listener, err := network.Listen("tcp", "127.0.0.1:0")
-	require.NoError(t, err)
-	server := &httptest.Server{Listener: listener, Config: &http.Server{}}
-	server.Config.Handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	server := network.Serve(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path == "/silent" {
 			<-ended
 			return
@@ -87,8 +84,7 @@ func testLargeBodyInQueue(t *testing.T) {
 		_ = http.NewResponseController(w).Flush()
 		close(begun)
 		_, _ = io.WriteString(w, strings.Repeat("a", large)+`"`)
-	})
-	server.Start()
+	}))
 	defer server.Close()
 	defer close(ended)
 	c := New(2, Route{Dial: network.DialContext})
@@ -107,7 +103,7 @@ func testLargeBodyInQueue(t *testing.T) {
 		first <- answered{a, err}
 	}()
 	<-begun
-	_, err = send("/silent")
+	_, err := send("/silent")
 	var none *NoAnswer
 	require.ErrorAs(t, err, &none)
 	require.True(t, none.Timeout)

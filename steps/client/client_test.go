@@ -40,10 +40,7 @@ func serve(t *testing.T, h http.HandlerFunc) (*client.Client, client.Request) {
 func serveInMemory(t *testing.T, h http.HandlerFunc) (*client.Client, client.Request) {
 	t.Helper()
 	network := memnet.New()
-	listener, err := network.Listen("tcp", "127.0.0.1:0")
-	require.NoError(t, err)
-	server := &httptest.Server{Listener: listener, Config: &http.Server{Handler: h}}
-	server.Start()
+	server := network.Serve(h)
 	t.Cleanup(server.Close)
 	c := client.New(2, client.Route{Dial: network.DialContext})
 	t.Cleanup(c.Close)

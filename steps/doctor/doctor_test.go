@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"net/http/httptest"
 	"strings"
 	"sync"
 	"testing"
@@ -55,10 +54,7 @@ func guarded(next http.HandlerFunc) http.HandlerFunc {
 func examined(t *testing.T, handler http.Handler, change func(c *config.Config, base string)) *Examination {
 	t.Helper()
 	network := memnet.New()
-	listener, err := network.Listen("tcp", "127.0.0.1:0")
-	require.NoError(t, err)
-	server := &httptest.Server{Listener: listener, Config: &http.Server{Handler: handler}}
-	server.Start()
+	server := network.Serve(handler)
 	t.Cleanup(server.Close)
 	c := config.Default()
 	c.Timeouts.Request = 5 * time.Second
