@@ -11,6 +11,7 @@ import (
 	"net/http"
 	"strings"
 	"sync"
+	"time"
 
 	"go.etcd.io/bbolt"
 	bolterrors "go.etcd.io/bbolt/errors"
@@ -29,6 +30,7 @@ type agents struct {
 	log       *slog.Logger
 	tenants   []controlplane.Tenant
 	configure []func(*agentserver.Options)
+	buildTime time.Duration // minimum duration of a build
 
 	mu      sync.Mutex
 	serving map[string]*agentserver.Server
@@ -38,6 +40,13 @@ var _ controlplane.Runtime = (*agents)(nil)
 
 // Build implements controlplane.Runtime.
 func (a *agents) Build(ctx context.Context, tree fs.FS, configPath string) (controlplane.Build, error) {
+	if a.buildTime > 0 {
+		select {
+		case <-time.After(a.buildTime):
+		case <-ctx.Done():
+			return nil, context.Cause(ctx)
+		}
+	}
 	return agentserver.Load(ctx, tree, configPath)
 }
 

@@ -40,9 +40,11 @@ type Options struct {
 	MostKept  int64         // how many bytes are kept; some GiB by default
 	TempDir   string        // where the temporary folder is made; that of the system by default
 
-	// Network replaces the network of the system, for tests: the reference listens there, and its sources are read from
+	// Network replaces the network of the system, for tests. The reference listens on it and reads its sources from
 	// memory.
 	Network Network
+	// BuildTime is the minimum duration of a build, for tests in virtual time, where it would take none.
+	BuildTime time.Duration
 
 	Log *slog.Logger // none by default
 
@@ -53,7 +55,7 @@ type Options struct {
 	WrapFixtures []func(*fixtures.Set)             // changes what a harness is told, where what wraps the rest needs it
 }
 
-// Network listens and connects, like package net. A [memnet.Network] is one.
+// Network listens and connects, like package net. Package memnet has one.
 type Network interface {
 	Listen(network, address string) (net.Listener, error)
 	DialContext(ctx context.Context, network, address string) (net.Conn, error)

@@ -163,11 +163,11 @@ func (s *Server) serveMaterial(m *fixtures.Material, before string) (*fixtures.H
 	return m.ServeAt(listener, ""), nil
 }
 
-// openSources chooses from where revisions are built: any repository and registry that the process reaches, or only the
-// fixtures if the network is not that of the system.
+// openSources selects the sources for builds: any repository and registry that the process reaches, or only the fixtures
+// if Options.Network is set.
 func (s *Server) openSources(m *fixtures.Material, at fixtures.Place) error {
 	if s.opts.Network != nil {
-		s.sources = m.Sources(at)
+		s.sources = m.Sources(at, s.opts.BuildTime/4)
 		return nil
 	}
 	fetcher, err := source.New()
@@ -192,7 +192,7 @@ const builtinAgent = "conformance"
 func (s *Server) assemble(ctx context.Context, db *store.Store, secrets fixtures.Secrets) (http.Handler, error) {
 	tenants := []controlplane.Tenant{tenant("owner", secrets.Owner), tenant("other", secrets.OtherTenant)}
 	servers := &agents{
-		store: db, log: s.opts.Log, tenants: tenants, configure: s.opts.WrapAgent,
+		store: db, log: s.opts.Log, tenants: tenants, configure: s.opts.WrapAgent, buildTime: s.opts.BuildTime,
 		serving: map[string]*agentserver.Server{},
 	}
 	s.atClose(servers.close)

@@ -47,7 +47,7 @@ type Server struct {
 	hosts  []*httptest.Server
 
 	mu          sync.Mutex // guards all below and what it leads to; handlers have it
-	lastTime    time.Time  // that now returned
+	lastTime    time.Time  // most recent result of now
 	agents      map[string]*agent
 	deployments map[string]*deployment
 }
@@ -91,11 +91,14 @@ func (s *Server) Close() {
 	s.work.Wait()
 }
 
+// precision is how exact the times are that the server shows.
+const precision = 100 * time.Microsecond
+
 // now returns the present time, and never the same time twice. The caller holds the lock.
 func (s *Server) now() time.Time {
-	now := time.Now()
+	now := time.Now().Truncate(precision)
 	if !now.After(s.lastTime) {
-		now = s.lastTime.Add(time.Microsecond)
+		now = s.lastTime.Add(precision)
 	}
 	s.lastTime = now
 	return now
@@ -254,10 +257,10 @@ func send(w http.ResponseWriter, r *http.Request, status int, contentType string
 // zones are deliberately unusual: date-times compare by instant, never by their text.
 var zones = []*time.Location{time.FixedZone("", 20700), time.FixedZone("", -34200), time.UTC, time.FixedZone("", 46800)}
 
-// instant renders a time that is cut to 100 µs, in a zone and with a precision that vary by n.
+// instant renders a time of the server, in a zone and with a number of digits that vary by n.
 func instant(t time.Time, n int) string {
 	layouts := []string{"2006-01-02T15:04:05.0000Z07:00", "2006-01-02T15:04:05.000000000Z07:00", time.RFC3339Nano}
-	return t.Truncate(100 * time.Microsecond).In(zones[n%len(zones)]).Format(layouts[n%len(layouts)])
+	return t.In(zones[n%len(zones)]).Format(layouts[n%len(layouts)])
 }
 
 func orElse[T any](p *T, fallback T) T {

@@ -68,7 +68,7 @@ type tables struct {
 	threads  *bbolt.Bucket // thread -> Thread
 	runs     *bbolt.Bucket // thread, run -> Run
 	messages *bbolt.Bucket // thread, id in the order of creation -> written
-	clock    *store.Store
+	now      func() time.Time
 }
 
 var bucketNames = [][]byte{[]byte("threads"), []byte("runs"), []byte("messages")}
@@ -89,7 +89,7 @@ func (s *Server) within(do func(tables) error) func(*bbolt.Tx) error {
 		if root == nil {
 			return errClosed
 		}
-		return do(tables{root.Bucket(bucketNames[0]), root.Bucket(bucketNames[1]), root.Bucket(bucketNames[2]), s.store})
+		return do(tables{root.Bucket(bucketNames[0]), root.Bucket(bucketNames[1]), root.Bucket(bucketNames[2]), s.store.Now})
 	}
 }
 
@@ -150,7 +150,7 @@ func (t tables) move(r Run, to ending) error {
 	if err := t.write(r, to.messages); err != nil {
 		return err
 	}
-	r.Status, r.Reason, r.UpdatedAt = to.status, to.reason, t.clock.Now()
+	r.Status, r.Reason, r.UpdatedAt = to.status, to.reason, t.now()
 	return store.Put(t.runs, r.key(), r)
 }
 

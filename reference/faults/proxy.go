@@ -18,7 +18,7 @@ var errInside = errors.New("it changes what is inside the reference, and cannot 
 
 // Before puts layers before a server that runs at a URL: whatever of the interface it serves, its agent server below
 // [ProxiedAgent] and all else at its own paths. transport sends the requests to the server; nil means
-// [http.DefaultTransport]. The error tells that a layer needs the reference.
+// [http.DefaultTransport]. It returns an error if a layer works only with the reference.
 func Before(server *url.URL, transport http.RoundTripper, layers ...Layer) (http.Handler, error) {
 	var o reference.Options
 	for _, apply := range layers {

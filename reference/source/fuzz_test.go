@@ -15,17 +15,17 @@ func FuzzOrigin(f *testing.F) {
 		f.Add(a, "a..b\x00")
 	}
 	f.Fuzz(func(t *testing.T, address, ref string) {
-		err := located(address)
+		err := CheckURL(address)
 		if err == nil {
-			err = missingRef(Origin{RepoURL: address, Ref: ref})
+			err = MissingRef(Origin{RepoURL: address, Ref: ref})
 		}
 		if strings.Contains(address, "://u:secret-password@") && !strings.Contains(ref, "secret-password") {
 			require.NotContains(t, err.Error(), "secret-password")
 			require.NotContains(t, cannotRead(Origin{RepoURL: address}, errors.New(address)).Error(), "secret-password")
 		}
-		if image, err := parseImage(address); err == nil {
+		if image, err := ParseImage(address); err == nil {
 			require.NotEmpty(t, image.Context().RegistryStr())
-			_, err := parseImage(image.Name())
+			_, err := ParseImage(image.Name())
 			require.NoError(t, err, "the name of an image names one")
 		}
 	})

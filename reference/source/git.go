@@ -15,20 +15,20 @@ import (
 	"github.com/go-git/go-git/v5/storage/memory"
 )
 
-// located checks the address of a repository.
-func located(raw string) error {
+// CheckURL checks the address of a repository.
+func CheckURL(raw string) error {
 	u, err := url.Parse(raw)
 	switch {
 	case err != nil:
 		return errors.New("repo_url is not a URL; use https://… or http://…")
 	case u.Scheme != "http" && u.Scheme != "https":
-		return fmt.Errorf("repo_url %s has an unsupported scheme; use https://… or http://…", redacted(raw))
+		return fmt.Errorf("repo_url %s has an unsupported scheme; use https://… or http://…", Redacted(raw))
 	}
 	return nil
 }
 
-// refName returns the full name of a ref. The interface, section 2, gives branches bare and tags in full.
-func refName(ref string) plumbing.ReferenceName {
+// RefName returns the full name of a ref. The interface, section 2, gives branches bare and tags in full.
+func RefName(ref string) plumbing.ReferenceName {
 	switch {
 	case ref == "":
 		return plumbing.HEAD
@@ -38,21 +38,22 @@ func refName(ref string) plumbing.ReferenceName {
 	return plumbing.NewBranchReferenceName(ref)
 }
 
-func missingRef(o Origin) error {
+// MissingRef returns the error of a ref that its repository does not have.
+func MissingRef(o Origin) error {
 	if o.Ref == "" {
-		return fmt.Errorf("the repository %s has no default branch yet", redacted(o.RepoURL))
+		return fmt.Errorf("the repository %s has no default branch yet", Redacted(o.RepoURL))
 	}
 	return fmt.Errorf("the repository %s has no ref %s; use the name of a branch, or refs/tags/<name> for a tag",
-		redacted(o.RepoURL), refName(o.Ref))
+		Redacted(o.RepoURL), RefName(o.Ref))
 }
 
 // resolveGit asks a repository which commit a ref names.
 func resolveGit(ctx context.Context, o Origin) (content string, err error) {
-	if err := located(o.RepoURL); err != nil {
+	if err := CheckURL(o.RepoURL); err != nil {
 		return "", err
 	}
-	if refName(o.Ref).Validate() != nil {
-		return "", missingRef(o)
+	if RefName(o.Ref).Validate() != nil {
+		return "", MissingRef(o)
 	}
 	remote := gogit.NewRemote(memory.NewStorage(), &config.RemoteConfig{Name: "origin", URLs: []string{o.RepoURL}})
 	refs, err := remote.ListContext(ctx, &gogit.ListOptions{PeelingOption: gogit.AppendPeeled})
@@ -63,12 +64,12 @@ func resolveGit(ctx context.Context, o Origin) (content string, err error) {
 	for _, ref := range refs {
 		found[ref.Name()] = ref
 	}
-	ref := found[refName(o.Ref)]
+	ref := found[RefName(o.Ref)]
 	for ref != nil && ref.Type() == plumbing.SymbolicReference {
 		ref = found[ref.Target()]
 	}
 	if ref == nil {
-		return "", missingRef(o)
+		return "", MissingRef(o)
 	}
 	if peeled := found[ref.Name()+"^{}"]; peeled != nil {
 		ref = peeled
@@ -78,11 +79,11 @@ func resolveGit(ctx context.Context, o Origin) (content string, err error) {
 
 // fetchGit reads a commit without the git program, by a shallow clone into memory.
 func fetchGit(ctx context.Context, o Origin, content string) (Archive, error) {
-	if err := located(o.RepoURL); err != nil {
+	if err := CheckURL(o.RepoURL); err != nil {
 		return nil, err
 	}
 	repo, err := gogit.CloneContext(ctx, memory.NewStorage(), nil, &gogit.CloneOptions{
-		URL: o.RepoURL, ReferenceName: refName(o.Ref), SingleBranch: true, Depth: 1, Tags: gogit.NoTags,
+		URL: o.RepoURL, ReferenceName: RefName(o.Ref), SingleBranch: true, Depth: 1, Tags: gogit.NoTags,
 	})
 	if err != nil {
 		return nil, cannotRead(o, err)
@@ -91,15 +92,15 @@ func fetchGit(ctx context.Context, o Origin, content string) (Archive, error) {
 	commit, err := repo.CommitObject(plumbing.NewHash(sha))
 	if err != nil {
 		return nil, fmt.Errorf("the commit %s is not to be had from %s (did the ref move in between?): %w",
-			sha, redacted(o.RepoURL), err)
+			sha, Redacted(o.RepoURL), err)
 	}
 	return archiveCommit(ctx, commit)
 }
 
 // cannotRead explains an error of a repository. The library's text may repeat the address with its password.
 func cannotRead(o Origin, err error) error {
-	text := strings.ReplaceAll(err.Error(), o.RepoURL, redacted(o.RepoURL))
-	return fmt.Errorf("read the repository %s: %s", redacted(o.RepoURL), text)
+	text := strings.ReplaceAll(err.Error(), o.RepoURL, Redacted(o.RepoURL))
+	return fmt.Errorf("read the repository %s: %s", Redacted(o.RepoURL), text)
 }
 
 func archiveCommit(ctx context.Context, commit *object.Commit) (Archive, error) {

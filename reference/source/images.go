@@ -17,7 +17,8 @@ import (
 // Container images are read anonymously from their registry, without a container engine. The files that count are those
 // below the image's working directory, in all its layers together.
 
-func parseImage(uri string) (name.Reference, error) {
+// ParseImage reads the name of an image.
+func ParseImage(uri string) (name.Reference, error) {
 	ref, err := name.ParseReference(uri)
 	if err != nil {
 		return nil, fmt.Errorf("image_uri %q names no image; give <registry>/<repository>:<tag> or …@sha256:<digest>: %w",
@@ -27,7 +28,7 @@ func parseImage(uri string) (name.Reference, error) {
 }
 
 func (f *Fetcher) resolveImage(ctx context.Context, uri string) (content string, err error) {
-	ref, err := parseImage(uri)
+	ref, err := ParseImage(uri)
 	if err != nil {
 		return "", err
 	}
@@ -39,7 +40,7 @@ func (f *Fetcher) resolveImage(ctx context.Context, uri string) (content string,
 }
 
 func (f *Fetcher) fetchImage(ctx context.Context, uri, content string) (Archive, error) {
-	ref, err := parseImage(uri)
+	ref, err := ParseImage(uri)
 	if err != nil {
 		return nil, err
 	}

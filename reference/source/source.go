@@ -68,7 +68,7 @@ func (f *Fetcher) Resolve(ctx context.Context, o Origin) (content string, err er
 	case o.RepoURL != "":
 		return resolveGit(ctx, o)
 	}
-	return "", errNowhere
+	return "", ErrNowhere
 }
 
 // Fetch returns the content with the id that Resolve has found.
@@ -79,11 +79,12 @@ func (f *Fetcher) Fetch(ctx context.Context, o Origin, content string) (Archive,
 	return fetchGit(ctx, o, content)
 }
 
-var errNowhere = errors.New("no repository and no image to build from; " +
+// ErrNowhere is the error of an origin without a repository and an image.
+var ErrNowhere = errors.New("no repository and no image to build from; " +
 	"set source_config.repo_url or source_revision_config.image_uri")
 
-// redacted shows a URL without the password it may hold.
-func redacted(raw string) string {
+// Redacted shows a URL without the password it may hold.
+func Redacted(raw string) string {
 	if u, err := url.Parse(raw); err == nil {
 		text := u.Redacted()
 		if !strings.Contains(strings.TrimPrefix(text, u.Scheme+"://"), "://") { // else there may be another password in it

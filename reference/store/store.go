@@ -29,11 +29,11 @@ type Store struct {
 	Most int64 // bytes that are kept; see Room
 
 	mu       sync.Mutex
-	lastTime time.Time // that Now returned
+	lastTime time.Time // most recent result of Now
 }
 
 // Now returns the present time in UTC, cut to microseconds: what is shown at once is then what is read back later. It
-// never returns the same time twice, so that times tell in which order things happened.
+// never returns the same time twice, so that timestamps order events.
 func (s *Store) Now() time.Time {
 	s.mu.Lock()
 	defer s.mu.Unlock()
