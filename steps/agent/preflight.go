@@ -176,7 +176,7 @@ func (s *Server) race(ctx context.Context, threads []*Thread, o Order) ([]*Graph
 	})
 }
 
-// AtOnce does something N times at the same time, and returns the first error.
+// AtOnce calls do(0) to do(times-1) concurrently and returns the first error.
 func AtOnce(times int, do func(i int) error) error {
 	var all errgroup.Group
 	for i := range times {

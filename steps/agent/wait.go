@@ -115,6 +115,7 @@ func (s *Server) JoinNow(ctx context.Context, g *GraphRun) *Joining {
 			j.Ended = j.Answer.Came()
 		}
 	}()
+	client.Stagger(1) // the next request of the caller is sent after the join
 	return j
 }
 

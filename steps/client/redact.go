@@ -139,8 +139,8 @@ func (r *Redactor) trace(length func(shape string) int) (longest int) {
 	return longest
 }
 
-// overlap returns how many bytes the end of one text has in common with the beginning of another one, at most a number;
-// 0 if they are fewer than shortestTrace.
+// overlap returns the length of the longest suffix of end that is a prefix of beginning and has no more than most bytes,
+// or 0 if it is shorter than shortestTrace.
 func overlap(end, beginning string, most int) int {
 	most = min(most, len(end), len(beginning))
 	for at := len(end) - most; at <= len(end)-shortestTrace; at++ {

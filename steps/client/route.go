@@ -26,7 +26,7 @@ type Route struct {
 	Proxy   *url.URL          // for all requests; nil: by the environment
 	Resolve map[string]string // IP address by host name in lower case
 	Sockets map[string]string // path of a Unix domain socket by "host:port" in lower case
-	Dial    Dial              // makes connections to IP addresses; nil means the network of the system
+	Dial    Dial              // replaces the system's dialer for direct connections, not for those of Resolve, Sockets and proxies
 	Names   *Naming           // of the addresses that the control plane names; nil: any may be named
 }
 

@@ -13,16 +13,16 @@ import (
 	"github.com/agentconform/agentconform/steps/target"
 )
 
-// Expressions are those of the step definitions, compiled once for all scenarios of a run.
+// Expressions are those of the step definitions that a test run offers, and the sentences that they match.
 type Expressions struct {
 	mu       sync.Mutex
-	compiled map[string]*regexp.Regexp // each matches a sentence as a whole
-	patterns map[string]string         // by sentence
+	used     map[string]bool   // patterns of the definitions that were offered
+	patterns map[string]string // by sentence
 }
 
 // NewExpressions returns none yet.
 func NewExpressions() *Expressions {
-	return &Expressions{compiled: map[string]*regexp.Regexp{}, patterns: map[string]string{}}
+	return &Expressions{used: map[string]bool{}, patterns: map[string]string{}}
 }
 
 // Pattern returns the pattern that a sentence of the run has matched: what stays the same when its values differ.
@@ -34,7 +34,7 @@ func (x *Expressions) Pattern(sentence string) string {
 
 // Unused are the patterns that no sentence has matched.
 func (x *Expressions) Unused() (patterns []string) {
-	for pattern := range x.compiled {
+	for pattern := range x.used {
 		if !slices.Contains(slices.Collect(maps.Values(x.patterns)), pattern) {
 			patterns = append(patterns, pattern)
 		}
@@ -42,7 +42,7 @@ func (x *Expressions) Unused() (patterns []string) {
 	return patterns
 }
 
-// compiled are the expressions of all patterns that were ever asked for: a process may make many test runs.
+// compiled caches expressions (*regexp.Regexp) by pattern: a process may make many test runs.
 var compiled sync.Map
 
 // compile returns the expression that matches a sentence as a whole.
@@ -60,7 +60,7 @@ func (x *Expressions) matching(pattern string, sentences []features.Step) *regex
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	e := compile(pattern)
-	x.compiled[pattern] = e
+	x.used[pattern] = true
 	for _, s := range sentences {
 		if x.patterns[s.Text] == pattern || e.MatchString(s.Text) {
 			x.patterns[s.Text] = pattern

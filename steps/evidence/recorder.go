@@ -33,10 +33,10 @@ type recorder struct {
 	words  spec.Words
 	Reach
 	recorded  atomic.Int64 // of bodies of answers, in bytes
-	spellings sync.Map     // []string by credential: they are looked for in every answer
+	spellings sync.Map     // cache of the spellings ([]string) by credential
 }
 
-// spellingsOf returns the spellings of a credential, made once.
+// spellingsOf returns the spellings of a credential. Every response is searched for them.
 func (w *recorder) spellingsOf(credential string) []string {
 	if known, has := w.spellings.Load(credential); has {
 		return known.([]string)

@@ -3,6 +3,7 @@ package explore
 import (
 	"context"
 	"errors"
+	"maps"
 	"slices"
 	"time"
 
@@ -209,7 +210,8 @@ func (s *agentSession) explain(_ context.Context, group []done) *Wrong {
 			s.threads[d.Object] = d.created
 		}
 	}
-	for at, t := range s.threads {
+	for _, at := range slices.Sorted(maps.Keys(s.threads)) {
+		t := s.threads[at]
 		about := slices.DeleteFunc(slices.Clone(group), func(d done) bool {
 			return d.Object != at || d.Verb == create || d.Verb == list
 		})

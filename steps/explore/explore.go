@@ -197,7 +197,7 @@ func together(ctx context.Context, s session, group []Operation) ([]done, error)
 	all, errs := make([]done, len(group)), make([]error, len(group))
 	var wait sync.WaitGroup
 	for i, o := range group {
-		all[i].Operation, all[i].group = o, group
+		all[i].Operation, all[i].group, all[i].position = o, group, i
 		wait.Go(func() {
 			client.Stagger(i)
 			errs[i] = common.Try(func() { s.send(ctx, &all[i]) })
@@ -217,8 +217,9 @@ func has(group []Operation, object int, verbs ...string) bool {
 // done is an operation that was sent, with what was seen.
 type done struct {
 	Operation
-	group  []Operation    // all that were sent at the same time, with it
-	answer *client.Answer // nil where there was none
+	position int            // in the group
+	group    []Operation    // all that were sent at the same time, with it
+	answer   *client.Answer // nil where there was none
 	agentSeen
 	planeSeen
 }

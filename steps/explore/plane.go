@@ -122,6 +122,7 @@ func (s *planeSession) send(ctx context.Context, d *done) {
 	t := s.deployments[d.Object]
 	if d.beside() && t != nil { // reads beside writes are to show what is before or after these
 		common.Check(client.Sleep(ctx, time.Until(t.late)))
+		client.Stagger(d.position)
 	}
 	switch d.Verb {
 	case deploy:

@@ -33,14 +33,14 @@ type verdict struct {
 	again *verdict      // what judging it once more has shown; nil: it was judged once
 }
 
-// shuffle returns the order in which the scenarios start, by their keys: from 0.
+// shuffle returns the position in which each scenario starts, counted from 0, by its key.
 func shuffle(scenarios []*features.Scenario, seed int64) map[string]int {
-	random := rand.New(rand.NewPCG(uint64(seed), uint64(len(scenarios))))
-	places := map[string]int{}
-	for place, i := range random.Perm(len(scenarios)) {
-		places[scenarios[i].Key()] = place
+	random := rand.New(rand.NewPCG(uint64(seed), 0))
+	positions := map[string]int{}
+	for position, i := range random.Perm(len(scenarios)) {
+		positions[scenarios[i].Key()] = position
 	}
-	return places
+	return positions
 }
 
 // execute has godog run the scenarios. They start shortly after one another, in an order by the seed; the client bounds
@@ -49,11 +49,11 @@ func (r *run) execute(ctx context.Context, scenarios []*features.Scenario) error
 	if len(scenarios) == 0 {
 		return nil
 	}
-	places := shuffle(scenarios, r.Seed)
+	positions := shuffle(scenarios, r.Seed)
 	suite := godog.TestSuite{
 		Name: "agentconform",
 		ScenarioInitializer: func(sc *godog.ScenarioContext) {
-			e := &execution{run: r, chosen: scenarios, places: places, definitions: sc, scene: &common.Scene{Stopped: r.cut}}
+			e := &execution{run: r, chosen: scenarios, positions: positions, definitions: sc, scene: &common.Scene{Stopped: r.cut}}
 			sc.Before(e.before)
 			sc.StepContext().Before(func(ctx context.Context, step *godog.Step) (context.Context, error) {
 				if step.Type == messages.PickleStepType_ACTION {
@@ -116,7 +116,7 @@ func (r *run) contents(scenarios []*features.Scenario) []godog.Feature {
 type execution struct {
 	run         *run
 	chosen      []*features.Scenario
-	places      map[string]int // in the order in which they start
+	positions   map[string]int // in which scenarios start
 	definitions common.Definer
 	scene       *common.Scene
 
@@ -132,7 +132,7 @@ func (e *execution) before(ctx context.Context, sc *godog.Scenario) (context.Con
 	}
 	r, s := e.run, e.chosen[at]
 	e.scene.Scenario = s
-	client.Stagger(e.places[s.Key()])
+	client.Stagger(e.positions[s.Key()])
 	name := s.Key() + " " + s.Name
 	if r.repeats {
 		name += " (judged again)"

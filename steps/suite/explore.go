@@ -53,7 +53,7 @@ func (r *run) explore(ctx context.Context) {
 	var wait sync.WaitGroup
 	for i, e := range all {
 		wait.Go(func() {
-			client.Stagger(100 * i) // after the sequences of the other half
+			client.Stagger(i * 100) // the sequences of each half start before those of the next one
 			if r.ExploreCase != nil {
 				found[i] = e.Case(ctx, explore.Of(e.Profile, r.ExploreCase))
 			} else {

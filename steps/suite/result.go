@@ -229,7 +229,7 @@ func (r *run) finding(s *features.Scenario, of *verdict, v outcome.Violation) re
 	if f.Summary == "" {
 		f.Summary = cmp.Or(f.Observation(), sentence)
 	}
-	operation := f.Operation // of a request without a response it has ids, which differ in each run
+	operation := f.Operation // of a request without a response it contains ids, on which the finding's must not depend
 	if v.Exchange > 0 {
 		operation = cmp.Or(r.target.Collector.Observation(v.Exchange).Op.ID, operation)
 	}

@@ -33,7 +33,7 @@ type Target struct {
 	Collector *evidence.Collector // nil where nothing is judged
 	Ledger    *evidence.Ledger    // nil where nothing is created
 	RunID     string              // in the names of what is created
-	Seed      int64               // of all that is random
+	Seed      int64               // of the jitter of polls
 	Fixtures  Fixtures            // nil where the suite serves none
 	Progress  func(Event)
 
@@ -55,7 +55,7 @@ type Options struct {
 	Config      *config.Config
 	Concurrency int    // requests in flight
 	RunID       string // "" where nothing is created
-	Seed        int64  // of all that is random
+	Seed        int64  // of the jitter of polls
 	Fixtures    Fixtures
 	Progress    func(Event)
 	Dial        client.Dial // connects to the target; nil means the network of the system
