@@ -22,6 +22,13 @@ func TestADeadlockIsAnErrorWithTheStacksOfItsBubble(t *testing.T) {
 	require.NoError(t, inBubble(t, func(context.Context, environment) { time.Sleep(time.Hour) }))
 }
 
+// TestAPanicIsAnErrorWithItsStack has one row panic.
+func TestAPanicIsAnErrorWithItsStack(t *testing.T) {
+	err := inBubble(t, func(context.Context, environment) { panic("a mistake") })
+	require.ErrorContains(t, err, "panic: a mistake")
+	assert.ErrorContains(t, err, "bubble_self_test.go")
+}
+
 // TestARowEndsAfterItsTime has a row that would go on forever.
 func TestARowEndsAfterItsTime(t *testing.T) {
 	err := inBubble(t, func(ctx context.Context, _ environment) {

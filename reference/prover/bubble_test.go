@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"runtime"
+	"runtime/debug"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -12,14 +13,17 @@ import (
 	"github.com/agentconform/agentconform/reference/memnet"
 )
 
-// graphTime is how long each run of a graph takes at least. In a bubble, time passes only while every goroutine waits.
-const graphTime = 5 * time.Millisecond
+// How long runs of a graph and builds take at least: about as long as over TCP.
+const (
+	graphTime = 5 * time.Millisecond
+	buildTime = 4 * time.Millisecond
+)
 
-// longestRow bounds a row, in virtual time.
+// longestRow ends a row, in virtual time.
 const longestRow = 2 * time.Hour
 
-// inBubble calls do in virtual time, with a network of its own. The error says that the bubble ended in a deadlock or a
-// panic.
+// inBubble calls do in a bubble with its own network. It returns an error with the stack if do panics, and with the
+// stacks of the bubble if the bubble deadlocks. A panic of another goroutine ends the process.
 func inBubble(t *testing.T, do func(ctx context.Context, e environment)) (err error) {
 	tempDir := t.TempDir() // outside: it is removed even after a deadlock
 	var bubble string
@@ -30,15 +34,21 @@ func inBubble(t *testing.T, do func(ctx context.Context, e environment)) (err er
 	}()
 	synctest.Test(t, func(*testing.T) {
 		bubble = bubbleOfCaller()
+		defer func() {
+			if reason := recover(); reason != nil {
+				err = fmt.Errorf("panic: %v\n%s", reason, debug.Stack())
+			}
+		}()
 		ctx, cancel := context.WithTimeout(context.Background(), longestRow)
 		defer cancel()
 		do(ctx, environment{
 			network:   memnet.New(),
 			tempDir:   tempDir,
 			graphTime: graphTime,
+			buildTime: buildTime,
 		})
 	})
-	return nil
+	return err
 }
 
 const bubbleMark = "synctest bubble "

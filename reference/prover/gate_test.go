@@ -6,10 +6,10 @@ import (
 	"encoding/json"
 	"flag"
 	"fmt"
-	"hash/fnv"
 	"maps"
 	"os"
 	"path/filepath"
+	"regexp"
 	"runtime/debug"
 	"slices"
 	"strings"
@@ -28,13 +28,16 @@ import (
 var (
 	rowsFile = flag.String("rows", filepath.FromSlash("../../out/gate/rows.json"), "`file` for the rows of a whole gate")
 	keepDir  = flag.String("keep", "", "`folder` for the result of each test run, as JSON")
-	sampleOf = flag.Int("one-of", 1, "test one of `N` servers, chosen by their names")
+	sampleOf = flag.Uint("one-of", 1, "test one of `N` servers, chosen by their names")
 )
 
 // TestGate is the gate of the self-test in virtual time: a sub-test for each server. Equivalent mutants are tried
 // together, several in one sub-test; with a pattern that selects sub-tests (-run 'Gate/gzip') each is a sub-test.
 func TestGate(t *testing.T) {
 	l := newLab(t, Options{}, everything)
+	if !selectsSubTests() {
+		require.NoError(t, os.RemoveAll(*rowsFile)) // those of an earlier gate
+	}
 	t.Cleanup(func() {
 		if l.isWhole() {
 			l.conclude(t)
@@ -85,7 +88,7 @@ func newLab(t *testing.T, o Options, filter func(proof.Row) bool) *lab {
 	return &lab{prover: p, trials: trials, rows: make([]*proof.Row, len(trials))}
 }
 
-// isWhole reports whether each server was to be tried, and neither the flags nor a failure left one out.
+// isWhole reports whether every trial of the test has a row.
 func (l *lab) isWhole() bool {
 	return !selectsSubTests() && *sampleOf == 1 && !slices.Contains(l.rows, nil)
 }
@@ -111,11 +114,11 @@ func (l *lab) test(t *testing.T, name string) {
 		t.Run(l.nameOf(j), func(t *testing.T) { l.judgeJob(t, j) })
 	}
 	for _, j := range others {
-		name := l.nameOf(j)
-		if !isSampled(name, *sampleOf) {
+		subTest := l.nameOf(j)
+		if !isSampled(subTest, *sampleOf) {
 			continue
 		}
-		t.Run(name, func(t *testing.T) {
+		t.Run(subTest, func(t *testing.T) {
 			t.Parallel()
 			l.judgeJob(t, j)
 		})
@@ -131,41 +134,45 @@ func (l *lab) nameOf(j job) string {
 	return fmt.Sprintf("%d-equivalents-from-%s", len(j), first.Name)
 }
 
-// isSampled reports whether a name is one of those that a sample of one of n holds.
-func isSampled(name string, n int) bool {
-	sum := fnv.New32a()
-	_, _ = sum.Write([]byte(name)) // it returns no error
-	return int(sum.Sum32()%uint32(n)) == 0
-}
-
 // judgeJob runs the trials of a job and reports their problems.
 func (l *lab) judgeJob(t *testing.T, j job) {
-	if l.trials[j[0]].row.Kind != proof.Pristine {
-		l.learnReferences(t, j)
-	}
-	for _, i := range j {
-		if len(j) > 1 {
+	l.learnReferences(t, j)
+	if len(j) > 1 {
+		for _, i := range j {
 			t.Log(l.trials[i].row.Name)
 		}
 	}
 	err := inBubble(t, func(ctx context.Context, e environment) { l.do(ctx, e, l.trials, j, l.finish) })
 	for _, i := range j {
-		row := l.rows[i]
-		if row == nil {
-			row = &l.trials[i].row
-			l.finish(i, *row)
-		}
+		row := l.rowOf(i)
 		if err != nil {
 			row.Problem = err.Error()
+			l.finish(i, row)
 		}
-		if row.Problem != "" && l.isKnownSurvivor(*row) {
+		switch {
+		case row.Problem == "":
+		case l.isKnownSurvivor(row):
 			t.Logf("%s %s: %s: it may survive (.ci/survivors.txt)", row.Kind, row.Name, row.Problem)
-		} else if row.Problem != "" {
+		default:
 			t.Errorf("%s %s: %s\n%s\nfailed: %v\nexplained: %v\nblocked or inconclusive: %v\nfirst finding: %s\n"+
-				"to repeat it: go test ./reference/prover -run '%s/%s'", row.Kind, row.Name, row.Problem, row.Does,
-				row.Red, row.Explained, row.Open, row.Shown, strings.Split(t.Name(), "/")[0], row.Name)
+				"to repeat it: %s", row.Kind, row.Name, row.Problem, row.Does, row.Red, row.Explained, row.Open, row.Shown,
+				commandFor(t.Name(), row.Name))
 		}
 	}
+}
+
+// commandFor returns the command that runs one row of a test again.
+func commandFor(test, row string) string {
+	test, _, _ = strings.Cut(test, "/")
+	tags := ""
+	if test != "TestGate" {
+		tags = " -tags nightly"
+	}
+	var pattern []string
+	for element := range strings.SplitSeq(test+"/"+row, "/") {
+		pattern = append(pattern, "^"+regexp.QuoteMeta(element)+"$")
+	}
+	return fmt.Sprintf("go test%s ./reference/prover -run '%s'", tags, strings.Join(pattern, "/"))
 }
 
 // isKnownSurvivor reports whether a row is a generated mutant that may survive.
@@ -175,19 +182,31 @@ func (l *lab) isKnownSurvivor(row proof.Row) bool {
 
 // learnReferences runs the unmodified references, if a job is compared with them and they did not run yet.
 func (l *lab) learnReferences(t *testing.T, j job) {
-	isCompared := len(j) > 1 || strings.Contains(l.trials[j[0]].row.Fails, "-CONTRACT-")
-	if !isCompared || l.Whole {
+	first := l.trials[j[0]].row
+	isCompared := len(j) > 1 || strings.Contains(first.Fails, "-CONTRACT-")
+	if l.Whole || first.Kind == proof.Pristine || !isCompared {
 		return
 	}
 	l.learning.Lock()
 	defer l.learning.Unlock()
-	for _, pristine := range l.trials {
-		if pristine.row.Kind != proof.Pristine || l.passed[pristine.row.Edition] > 0 {
+	for i, pristine := range l.trials {
+		if pristine.row.Kind != proof.Pristine || l.rowOf(i).Verdict != "" {
 			continue
 		}
-		err := inBubble(t, func(ctx context.Context, e environment) { l.try(ctx, e, pristine) })
+		err := inBubble(t, func(ctx context.Context, e environment) { l.finish(i, l.try(ctx, e, pristine)) })
 		require.NoError(t, err)
+		require.Empty(t, l.rowOf(i).Problem, pristine.row.Name)
 	}
+}
+
+// rowOf returns the row of a trial as it is known.
+func (l *lab) rowOf(i int) proof.Row {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.rows[i] == nil {
+		return l.trials[i].row
+	}
+	return *l.rows[i]
 }
 
 // finish keeps the row of a trial.
@@ -197,7 +216,7 @@ func (l *lab) finish(i int, row proof.Row) {
 	l.rows[i] = &row
 }
 
-// conclude judges the rows together and writes them.
+// conclude fails the test for problems of all rows together and prints the summary.
 func (l *lab) conclude(t *testing.T) {
 	result := &proof.Proof{Gate: !l.Whole, Whole: true}
 	for _, q := range l.catalogue.Requirements {
@@ -238,7 +257,7 @@ func writeRows(file string, rows []*proof.Row) error {
 	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
 		return err
 	}
-	return os.WriteFile(file, text, 0o644)
+	return os.WriteFile(file, append(text, '\n'), 0o644)
 }
 
 // How often the progress is printed, and after which time without work the process is ended.
@@ -259,7 +278,7 @@ func (l *lab) watch(t *testing.T, what string) {
 		defer close(ended)
 		tick := time.NewTicker(progressEvery)
 		defer tick.Stop()
-		rest := restMeter{}
+		idle := idleMeter{}
 		for {
 			select {
 			case <-done:
@@ -267,9 +286,9 @@ func (l *lab) watch(t *testing.T, what string) {
 			case <-tick.C:
 			}
 			tried, failed := l.progress()
-			fmt.Printf("%s: %d of %d servers, %d failed, %s\n", what, tried, len(l.rows), failed,
-				time.Since(start).Round(time.Second))
-			if rest.since() >= longestRest {
+			fmt.Printf("%s: %d servers tried, %d failed, %s\n", what, tried, failed, time.Since(start).Round(time.Second))
+			if idle.duration() >= longestRest {
+				debug.SetTraceback("all")
 				panic("the self-test has used no CPU time for " + longestRest.String())
 			}
 		}

@@ -4,10 +4,9 @@ package prover
 import (
 	"context"
 	"fmt"
-	"io"
-	"log"
 	"net"
 	"net/http"
+	"net/http/httptest"
 	"runtime"
 	"slices"
 	"sync"
@@ -42,8 +41,10 @@ type Options struct {
 type environment struct {
 	network reference.Network
 	tempDir string // for the data of the servers; that of the system if empty
-	// graphTime is how long each run of a graph takes at least: in virtual time it takes none by itself.
+	// graphTime is the minimum duration of a graph run. In virtual time it would take none.
 	graphTime time.Duration
+	// buildTime is the minimum duration of a build.
+	buildTime time.Duration
 }
 
 // dial returns how clients connect; nil means the network of the system.
@@ -64,17 +65,13 @@ func (e environment) serve(h http.Handler) (url string, stop func(), err error) 
 	if err != nil {
 		return "", nil, err
 	}
-	server := &http.Server{Handler: h, ErrorLog: log.New(io.Discard, "", 0)}
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		_ = server.Serve(listener) // ends with stop, and always with an error
-	}()
+	server := &httptest.Server{Listener: listener, Config: &http.Server{Handler: h}}
+	server.Start()
 	stop = func() {
-		_ = server.Close()
-		<-done
+		server.CloseClientConnections()
+		server.Close() // waits for the handlers
 	}
-	return "http://" + listener.Addr().String(), stop, nil
+	return server.URL, stop, nil
 }
 
 // runsPerCore is how many runs of the suite are made at the same time for each core: most of their time they wait.

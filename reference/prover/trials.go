@@ -116,7 +116,11 @@ func (p *prover) catalogued() (all []trial) {
 			Does: "a server that shares no code with the reference", Edition: edition}
 		all = append(all, trial{row: row, slow: true, start: func(_ context.Context, e environment, cfg *config.Config) (func(), error) {
 			server := e.independent(edition)
-			return server.Close, server.Configure(cfg)
+			if err := server.Configure(cfg); err != nil {
+				server.Close()
+				return nil, err
+			}
+			return server.Close, nil
 		}})
 	}
 	for _, v := range faults.EquivalentMutants() {
@@ -140,7 +144,7 @@ func (p *prover) catalogued() (all []trial) {
 // reference is a trial of the reference with a layer.
 func (p *prover) reference(row proof.Row, layer faults.Layer) trial {
 	return trial{row: row, start: func(ctx context.Context, e environment, cfg *config.Config) (func(), error) {
-		options := reference.Options{Edition: row.Edition, Network: e.network, TempDir: e.tempDir}
+		options := reference.Options{Edition: row.Edition, Network: e.network, TempDir: e.tempDir, BuildTime: e.buildTime}
 		if e.graphTime > 0 {
 			options.WrapAgent = append(options.WrapAgent, func(o *agentserver.Options) {
 				o.Starts = func() { time.Sleep(e.graphTime) } // nothing else takes time
@@ -154,6 +158,7 @@ func (p *prover) reference(row proof.Row, layer faults.Layer) trial {
 			return nil, err
 		}
 		Describe(cfg, server)
+		cfg.Implementation.Version = p.Version
 		return func() { _ = server.Close() }, nil // its data is temporary
 	}}
 }
@@ -223,9 +228,7 @@ func (p *prover) proxied() (trials []trial) {
 		trials = append(trials, before(row, func(*reference.Options) {}, half == "agent-server"))
 	}
 	for _, f := range faults.All() {
-		chosen := fnv.New32a()
-		_, _ = chosen.Write([]byte(f.Name)) // it returns no error
-		if chosen.Sum32()%oneOf != 0 || f.Pace > 0 || f.Edition != "" || f.Hangs || f.Once || f.Elsewhere ||
+		if !isSampled(f.Name, oneOf) || f.Pace > 0 || f.Edition != "" || f.Hangs || f.Once || f.Elsewhere ||
 			strings.HasPrefix(f.Fails, "E2E-") {
 			continue
 		}
@@ -246,6 +249,13 @@ func (e environment) independent(edition string) *independent.Server {
 		o.Listen = e.network.Listen
 	}
 	return independent.Start(o)
+}
+
+// isSampled reports whether a name belongs to a sample of one in n.
+func isSampled(name string, n uint) bool {
+	sum := fnv.New32a()
+	_, _ = sum.Write([]byte(name)) // it returns no error
+	return n > 0 && sum.Sum32()%uint32(n) == 0
 }
 
 // before is a trial of the independent server with a layer before one half.

@@ -32,17 +32,17 @@ func TestGenerated(t *testing.T) {
 	l.test(t, "generated")
 }
 
-// TestReplay replays the findings of each fault, in virtual time.
+// TestReplay replays the findings of the requirement that each fault breaks, in virtual time.
 func TestReplay(t *testing.T) {
 	l := newLab(t, Options{Replay: true}, func(r proof.Row) bool { return r.Kind == proof.Fault })
 	l.test(t, "replay")
 }
 
-// sampleOverTCP is of how many servers one is also tried over TCP.
+// sampleOverTCP: one server in this many is also tried over TCP.
 const sampleOverTCP = 10
 
-// TestOverTCP tries a sample of all servers over TCP, in real time. A row that is undecided is tried once more: the
-// machine may have been busy.
+// TestOverTCP tries a sample of all servers over TCP, in real time. An undecided row is tried once more: the machine may
+// have been busy.
 func TestOverTCP(t *testing.T) {
 	l := newLab(t, Options{Whole: true, All: true, Replay: true}, func(r proof.Row) bool { return isSampled(r.Name, sampleOverTCP) })
 	l.survivors = readSurvivors(t)

@@ -166,6 +166,8 @@ func (r Row) judgeMutant(level reports.Level, gate bool) string {
 	case outcome == Survived && r.Kind != Fault:
 		return fmt.Sprintf("survived %s that it changed; blocked or inconclusive: %s",
 			reports.Count(int(r.Changed), "exchange"), list(r.Open))
+	case outcome == Survived && r.Changed == 0:
+		return fmt.Sprintf("mutant survived %s: it changed no exchange; correct its conditions", r.Fails)
 	case outcome == Survived && slices.Contains(r.Open, r.Fails):
 		return fmt.Sprintf("mutant survived %s: blocked or inconclusive, expected failed; failed: %s", r.Fails, failed)
 	case outcome == Survived:

@@ -58,7 +58,7 @@ func sample() *proof.Proof {
 		Requirements: []proof.Requirement{{ID: "CP-A-1", Level: reports.Must, Title: "A <b>"}, {ID: "CP-B-1", Level: reports.Should, Title: "B"}},
 		Rows: []proof.Row{
 			{Kind: proof.Fault, Name: "one", Does: "<script>alert(1)</script>", Fails: "CP-A-1", Red: []string{"CP-A-1"}, Changed: 1, Verdict: reports.NonConformant, Shown: "a | b"},
-			{Kind: proof.Fault, Name: "two", Fails: "CP-A-1", Red: []string{}, Verdict: reports.Conformant},
+			{Kind: proof.Fault, Name: "two", Fails: "CP-A-1", Red: []string{}, Changed: 1, Verdict: reports.Conformant},
 			{Kind: proof.Equivalent, Name: "three", Verdict: reports.Conformant},
 			{Kind: proof.Null, Name: "four", Verdict: reports.NonConformant},
 		},
