@@ -39,7 +39,7 @@ func newProve() *cobra.Command {
   parameter and each member of a request ignored or changed, each check of credentials skipped. Any requirement must
   kill them, unless the interface allows what they do. One that changed no exchange is not reached;
 - with --whole, one of ten mutants that are rows before a server that shares no code with the reference.
-Without --whole this is the gate, which takes a minute: a mutant is run against the scenarios of the requirement that
+Without --whole this is the gate: a mutant is run against the scenarios of the requirement that
 must kill it, and equivalent mutants that change different places are tried together. With --whole each server is run
 against all scenarios: a mutant that fails a requirement that its fault does not declare has survived, too.
 The mutation score is the number of killed mutants of those that a request reached and the interface does not allow. A
@@ -47,7 +47,7 @@ mutant that is only blocked or inconclusive has survived. The results are writte
 
 Exit codes: 0 passed, 1 failed, 2 wrong usage, 3 interrupted or not carried out.`,
 		Example: `  agentconform prove
-  agentconform prove --whole --replay                 everything about all mutants, a quarter of an hour
+  agentconform prove --whole --replay                 everything about all mutants
   agentconform prove --list
   agentconform prove --only CP-LIST-3 --out proof
   agentconform prove --only access                    all generated mutants that skip a check of credentials
