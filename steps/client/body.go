@@ -88,19 +88,36 @@ func shortened(body []byte, isJSON bool) []byte {
 	_ = json.Compact(&compact, body) // it is JSON
 	for rest := compact.Bytes(); len(rest) > 0; {
 		n := lengthOfFirst(rest)
-		if n <= large {
-			short.Write(rest[:n])
+		token := rest[:n]
+		if n > large {
+			token = withoutEscapes(token)
+		}
+		if len(token) <= large {
+			short.Write(token)
 		} else {
-			begin := beginning(bytes.Trim(rest[:n], `"`))
-			fmt.Fprintf(&short, `"%s(%d bytes, SHA-256 %x)"`, begin, n, sha256.Sum256(rest[:n]))
+			begin := beginning(bytes.Trim(token, `"`))
+			fmt.Fprintf(&short, `"%s(%d bytes, SHA-256 %x)"`, begin, len(token), sha256.Sum256(token))
 		}
 		rest = rest[n:]
 	}
 	return bytes.Clone(short.Bytes())
 }
 
-// beginning is so much of a long text that it is as unusable as an id or an address as the whole of it. It is not
-// decoded: that would take several times its size.
+// withoutEscapes returns a JSON text with as few escapes as possible: the same text may be written with six bytes for each
+// of its characters. Numbers stay as they are.
+func withoutEscapes(token []byte) []byte {
+	var text string
+	if json.Unmarshal(token, &text) != nil {
+		return token
+	}
+	var plain bytes.Buffer
+	encoder := json.NewEncoder(&plain)
+	encoder.SetEscapeHTML(false)
+	_ = encoder.Encode(text) // a text can always be encoded
+	return bytes.TrimSuffix(plain.Bytes(), []byte("\n"))
+}
+
+// beginning is so much of a long text that it is as unusable as an id or an address as the whole of it.
 func beginning(text []byte) string {
 	begin := safe.Prefix(string(text[:2*maxAddress]), maxAddress+1)
 	for !json.Valid([]byte(`"` + begin + `"`)) { // it ends within an escape

@@ -10,9 +10,11 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+	"unicode/utf16"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	"github.com/tidwall/gjson"
 
 	"github.com/agentconform/agentconform/reference/memnet"
 )
@@ -53,7 +55,7 @@ func testLargeBody(t *testing.T, size int, end string, chunked bool) {
 
 // TestLongTextsAreShortened: texts that differ stay different, and the rest of the body is as it was.
 func TestLongTextsAreShortened(t *testing.T) {
-	long := strings.Repeat("é\\u0041", large/8)
+	long := strings.Repeat("é\\u0041", large)
 	body := func(text string) []byte {
 		return []byte(`{ "t": "` + text + `", "x": [1, "\"", -2.5e3], "x": 2, "n": ` + strings.Repeat("1", large+1) + ` }`)
 	}
@@ -64,6 +66,21 @@ func TestLongTextsAreShortened(t *testing.T) {
 	assert.NotEqual(t, one, two)
 	assert.True(t, json.Valid(shortened(body(strings.Repeat(`\u0041\"`, large/8)), true)), "no escape is cut")
 	assert.Contains(t, string(one), `,"x":[1,"\"",-2.5e3],"x":2,"n":"111`, "of a key that occurs twice, the first value counts, as in the record")
+}
+
+// TestEscapesDoNotMakeATextLong: a text within the bound is compared as it is, however it is written.
+func TestEscapesDoNotMakeATextLong(t *testing.T) {
+	text := strings.Repeat("0123456789abcde ", 2048)
+	var escaped strings.Builder
+	for _, c := range text + "é<😀" {
+		for _, unit := range utf16.Encode([]rune{c}) {
+			fmt.Fprintf(&escaped, `\u%04x`, unit)
+		}
+	}
+	short := shortened([]byte(`{"content":"`+escaped.String()+`"}`), true)
+	assert.Equal(t, text+"é<😀", gjson.GetBytes(short, "content").String())
+	long := strings.Repeat("a", large)
+	assert.Equal(t, shortened([]byte(`["`+long+`A"]`), true), shortened([]byte(`["`+long+`\u0041"]`), true))
 }
 
 // TestNoTargetIsBlamedForOurQueue: a large body waits for its place longer than its request may take, and comes all the same. That this
