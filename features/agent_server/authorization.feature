@@ -189,7 +189,7 @@ Feature: Authorization at the agent server
   Rule: The metadata of a new thread names the caller as owner, whatever owner was sent, and keeps the other keys sent
     "A typical filter is {owner: <identity>} and it is also merged into the payload metadata."
     The filter of the authorization handler is the typical one, owner with the identity of the caller. Where two users are
-    configured, both are judged as the caller.
+    configured, both are judged as the caller. A target may also refuse the thread with a 4xx if another owner was sent.
 
     Scenario Outline: The metadata of a new thread of the <owner> user names the caller as owner
       Given the user is the <owner> configured user

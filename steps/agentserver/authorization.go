@@ -39,9 +39,7 @@ func (w *World) defineOwners(r *common.Definitions) {
 	r.Then(`the list does not hold that thread`, w.listLacksMarked)
 	r.Then(`the list holds no thread of the user`, w.listHoldsNoForeign)
 	r.Then(`the list holds the thread of the other user`, w.listHoldsOwn)
-	r.Then(`its metadata names the user as owner`, func(ctx context.Context) error {
-		return w.metadataHolds(ctx, ownerKey, w.owner().User.Identity, "the owner")
-	})
+	r.Then(`its metadata names the user as owner`, w.ownerIsUser)
 	r.Then(`its metadata holds the keys that were sent`, func(ctx context.Context) error {
 		return w.metadataHolds(ctx, markKey, w.mark, "the metadata")
 	})
@@ -164,6 +162,7 @@ func (w *World) keepsMark() bool {
 }
 
 func (w *World) userCreatesForOther(ctx context.Context) {
+	w.namesOtherOwner = true
 	name := "agentconform-somebody-else"
 	if len(w.target.Config.Users) > 1 {
 		name = w.callerNamed(ctx, target.TheOtherUser).User.Owner()
@@ -184,6 +183,16 @@ func (w *World) aThreadForOther(ctx context.Context) error {
 		return nil
 	}
 	return err
+}
+
+// ownerIsUser also passes if the target refuses the other owner: then nobody can name one.
+func (w *World) ownerIsUser(ctx context.Context) error {
+	if w.namesOtherOwner && w.thread.ID == "" && w.thread.Answer.Refused() {
+		common.Given(w.server.NewThread(ctx, w.owner()))
+		w.scene.Note("the target refuses a thread that names another owner: " + outcome.Seen(w.thread.Answer))
+		return nil
+	}
+	return w.metadataHolds(ctx, ownerKey, w.owner().User.Identity, "the owner")
 }
 
 // metadataHolds looks at what the target shows of the new thread: in the answer to its creation, else in the list.

@@ -2,6 +2,7 @@ package agentserver
 
 import (
 	"context"
+	"errors"
 	"maps"
 	"net/http"
 	"net/url"
@@ -86,7 +87,12 @@ func (w *World) tryExtension(ctx context.Context, who target.Caller, thread, run
 		example = maps.Clone(example)
 		example["assistant_id"], body = w.target.Config.AssistantID, example
 	}
-	a := common.Must(w.target.Client.Do(ctx, w.target.ToAgent(w.server.Base, who, x.Method, ids.Replace(x.Path), body)))
+	a, err := w.target.Client.Do(ctx, w.target.ToAgent(w.server.Base, who, x.Method, ids.Replace(x.Path), body))
+	var none *client.NoAnswer
+	if errors.As(err, &none) && who.Key == w.owner().Key {
+		err = outcome.Inconclusive("the target does not answer the owner of the thread: %s", none.Cause)
+	}
+	common.Check(err)
 	w.scene.Answer = a
 	if made := a.Get("thread_id").String(); a.OK() && made != "" && made != thread { // a copy
 		common.Check(w.server.NoteThread(ctx, &agent.Thread{ID: made, Owner: who, Answer: a}))

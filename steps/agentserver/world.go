@@ -24,11 +24,13 @@ type World struct {
 	agents *agent.Agents
 	server *agent.Server
 
-	thread  *agent.Thread     // that the sentences speak of
-	threads []*agent.Thread   // that the scenario has made besides
-	current *agent.GraphRun   // the run that the sentences speak of; the new one, where there is a prior one
-	kept    []*agent.GraphRun // whose messages are to be in the thread, in their order
-	joined  *agent.Joining    // a join beside the scenario
+	thread *agent.Thread // that the sentences speak of
+	// namesOtherOwner: its creation named another user as owner
+	namesOtherOwner bool
+	threads         []*agent.Thread   // that the scenario has made besides
+	current         *agent.GraphRun   // the run that the sentences speak of; the new one, where there is a prior one
+	kept            []*agent.GraphRun // whose messages are to be in the thread, in their order
+	joined          *agent.Joining    // a join beside the scenario
 
 	rows         agent.Listing // the last list of threads, nil where the answer of the scene is none
 	mark         string        // in the metadata of threads, by which the scenario knows them
