@@ -57,7 +57,13 @@ func (p *prover) learn(row proof.Row, result *reports.Result) {
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.passed[row.Edition], p.senders[row.Edition] = row.Passed, senders
+	p.senders[row.Edition] = senders
+	p.passed[row.Edition] = nil
+	for _, q := range result.Requirements {
+		if q.Verdict == reports.Passed {
+			p.passed[row.Edition] = append(p.passed[row.Edition], q.ID)
+		}
+	}
 }
 
 // judge runs the selection of a trial. Against a generated mutant, the run ends with the first failure.
@@ -128,8 +134,7 @@ func (p *prover) jobs(trials []trial) [2][]job {
 	return [2][]job{first, slices.Concat(slow, groups, mixed)}
 }
 
-// do makes the trials of a job. Equivalent mutants that are tried together count if as many requirements passed as at
-// the unmodified reference; else each half of them is tried.
+// do makes the trials of a job. If equivalent mutants that are tried together have a problem, each half of them is tried.
 func (p *prover) do(ctx context.Context, e environment, trials []trial, j job, finished func(int, proof.Row)) {
 	if len(j) == 1 {
 		finished(j[0], p.try(ctx, e, trials[j[0]]))
@@ -139,12 +144,15 @@ func (p *prover) do(ctx context.Context, e environment, trials []trial, j job, f
 	for _, i := range j {
 		layers = append(layers, trials[i].layer)
 	}
-	row := p.try(ctx, e, p.reference(trials[j[0]].row, func(o *reference.Options) {
+	apply := func(o *reference.Options) {
 		for _, l := range layers {
 			l(o)
 		}
-	}))
-	if row.Problem != "" || row.Passed < p.passed[cmp.Or(row.Edition, config.Cloud)] {
+	}
+	together := p.reference(trials[j[0]].row, apply)
+	together.layer = apply
+	row := p.try(ctx, e, together)
+	if row.Problem != "" {
 		half := len(j) / 2
 		p.do(ctx, e, trials, j[:half], finished)
 		p.do(ctx, e, trials, j[half:], finished)

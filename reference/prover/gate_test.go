@@ -183,8 +183,8 @@ func (l *lab) isKnownSurvivor(row proof.Row) bool {
 // learnReferences runs the unmodified references, if a job is compared with them and they did not run yet.
 func (l *lab) learnReferences(t *testing.T, j job) {
 	first := l.trials[j[0]].row
-	isCompared := len(j) > 1 || strings.Contains(first.Fails, "-CONTRACT-")
-	if l.Whole || first.Kind == proof.Pristine || !isCompared {
+	isCompared := first.Kind == proof.Equivalent || strings.Contains(first.Fails, "-CONTRACT-")
+	if first.Kind == proof.Pristine || !isCompared {
 		return
 	}
 	l.learning.Lock()

@@ -2,6 +2,7 @@
 package prover
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"net"
@@ -9,6 +10,7 @@ import (
 	"net/http/httptest"
 	"runtime"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -83,8 +85,8 @@ type prover struct {
 	oracle    *spec.Oracle
 
 	mu sync.Mutex
-	// Of the unmodified reference, by edition: how many requirements passed, and which scenarios sent which operation.
-	passed  map[string]int
+	// Of the unmodified reference, by edition: the requirements that passed, and which scenarios sent which operation.
+	passed  map[string][]string
 	senders map[string]map[string][]string
 }
 
@@ -95,7 +97,7 @@ func (o Options) Check() error {
 }
 
 func newProver(o Options) (*prover, error) {
-	p := &prover{Options: o, passed: map[string]int{}, senders: map[string]map[string][]string{}}
+	p := &prover{Options: o, passed: map[string][]string{}, senders: map[string]map[string][]string{}}
 	var err error
 	p.catalogue, p.oracle, err = steps.Requirements()
 	return p, err
@@ -204,7 +206,7 @@ func (p *prover) try(ctx context.Context, e environment, t trial) proof.Row {
 	if q := p.catalogue.Find(row.Fails); q != nil {
 		level = q.Level
 	}
-	row.Problem = row.Judge(level, !p.Whole)
+	row.Problem = cmp.Or(row.Judge(level, !p.Whole), p.notPassed(t, row, result))
 	if row.Kind == proof.GeneratedMutant {
 		row = p.elsewhere(ctx, e, t, row)
 	}
@@ -245,6 +247,26 @@ func (p *prover) fill(row *proof.Row, result *reports.Result) {
 			row.Shown = safe.Cut(fmt.Sprintf("%s: expected %s, got %s", f.Step, f.Expected, f.Actual), 300)
 		}
 	}
+}
+
+// notPassed returns the problem of an equivalent mutant of the reference at which less is judged than at the reference,
+// or "": an equivalent mutant that hides a requirement proves nothing of it.
+func (p *prover) notPassed(t trial, row proof.Row, result *reports.Result) string {
+	if row.Kind != proof.Equivalent || t.layer == nil {
+		return ""
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	var missing []string
+	for _, id := range p.passed[cmp.Or(row.Edition, config.Cloud)] {
+		if result.Requirement(id).Verdict != reports.Passed && row.Also[id] == "" {
+			missing = append(missing, id)
+		}
+	}
+	if missing == nil {
+		return ""
+	}
+	return "not passed, unlike at the reference: " + strings.Join(missing, ", ")
 }
 
 // red leaves invariants out of the requirements that failed where they may be seen beside the one that the fault breaks.
