@@ -299,7 +299,7 @@ Feature: Authentication at the agent server
         | second | in turn     |
         | second | all at once |
 
-  @AS-AUTH-8 @should @section-5
+  @AS-AUTH-8 @must @section-5
   @needs:users @writes
   Rule: Without credentials another spelling of a path shows nothing of a run
     "When the handler is configured, requests must carry the authorization information of the chosen scheme."

@@ -321,7 +321,7 @@ Feature: Authentication at the control plane
       Then no revision was created
       And the answer has the status for an unknown deployment
 
-  @CP-AUTH-7 @should @section-5 @after:CP-AUTH-1
+  @CP-AUTH-7 @must @section-5 @after:CP-AUTH-1
   @reads @shares:deployment
   Rule: Without credentials another spelling of a path shows nothing of a deployment
     "Send header X-Api-Key with a valid API key: <API_KEY>."
