@@ -29,7 +29,7 @@ type tests struct{ *testing.M }
 // Run sets a limit of memory: a run in this process would set one for all tests at once (limitMemory), and they would
 // collect garbage all the time.
 func (m tests) Run() int {
-	debug.SetMemoryLimit(2 << 30)
+	debug.SetMemoryLimit(700 << 20)
 	return m.M.Run()
 }
 
