@@ -20,7 +20,8 @@ Feature: Error answers of the control plane
   Rule: Every 422 of the list of revisions is an HTTPValidationError, and names both of two invalid parameters
     "Invalid request parameters ... 422, HTTPValidationError (detail array of loc, msg, type)"
     The form is judged on all answers of this kind that the suite has received: detail is an array with at least one
-    item, and each item has loc (an array of strings and integers), msg (a string) and type (a string).
+    item, and each item has loc (an array of strings and integers), msg (a string) and type (a string). The interface
+    makes detail optional: an object without it is the concern of CP-ERROR-5.
 
     @record
     Scenario: Every 422 of the list of revisions in this run is an HTTPValidationError
@@ -34,6 +35,18 @@ Feature: Error answers of the control plane
       And an invalid limit and an invalid offset that are each refused by name
       When the client lists its revisions with both of them
       Then the request is refused with 422 and an error that names "limit" and "offset"
+
+  @CP-ERROR-5 @should @section-2 @section-7 @last
+  @record
+  Rule: Every 422 of the list of revisions has a detail
+    "detail ... array of ValidationError ... optional"
+    Without it a client cannot tell which parameter is invalid. Judged on all answers of this kind that the suite has
+    received.
+
+    Scenario: Every 422 of the list of revisions in this run has a detail
+      Given a list of revisions that was answered with 422 in this run
+      When all such answers are read
+      Then each has a "detail"
 
   @CP-ERROR-3 @must @section-4 @section-7 @last
   @anonymous @record

@@ -197,6 +197,35 @@ Feature: Listing the revisions of a deployment
       When the client pages through each filtered list, 5 at a time, by returned offsets
       Then the pages hold exactly the filtered revisions
 
+  @CP-LIST-20 @should @section-2 @after:CP-LIST-7
+  @shares:history
+  Rule: Passing on the offset of the last page returns no revision again
+    "Pagination offset; pass it to later requests to fetch the next page."
+    The interface does not say which offset the last page returns. A client that pages until a page is empty must not
+    receive a revision again. An empty page, a 4xx, and an offset that is not an integer of at least 0 pass.
+
+    Scenario Outline: The offset of the last page of <size> returns no revision again
+      Given a deployment whose revisions are known
+      And paging through its revisions by computed offsets works
+      When the client pages through its revisions, <size> at a time, by returned offsets
+      And the client passes on the offset of the last page, <size> at a time
+      Then no revision was returned again
+
+      @reads:revisions=2
+      Examples:
+        | size |
+        | 1    |
+
+      @reads:revisions=8
+      Examples:
+        | size |
+        | 7    |
+
+      @reads:revisions=21
+      Examples:
+        | size |
+        | 100  |
+
   @CP-LIST-8 @must @section-4 @section-8 @form
   Rule: An offset at or past the end of the list is answered with 200 and no revisions
     "offset is at least 0, default 0."

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/agentconform/agentconform/steps/client"
 	"github.com/agentconform/agentconform/steps/common"
@@ -46,6 +47,8 @@ func (w *World) defineLists(r *common.Definitions) {
 	// pages that grow find a target that takes an offset for the number of a page
 	r.When(`the client pages through (its revisions|each filtered list), `+
 		`(?:(\d+) at a time|each page larger than the one before), by (computed|returned) offsets`, w.clientPages)
+	r.When(`the client passes on the offset of the last page, (\d+) at a time`, w.clientPagesOn)
+	r.Then(`no revision was returned again`, w.noneReturnedAgain)
 	r.Then(`the (?:list|update) is answered with 2xx`, w.served)
 	r.Then(`the list has an array "resources" and an integer "offset"`, func() error {
 		a := w.scene.Answer
@@ -113,19 +116,46 @@ func (w *World) holds(ctx context.Context, what string) error {
 	return nil
 }
 
-// newestFirst goes by the order in which the run made the revisions. What it did not make is left out.
+// newestFirst checks the order of the revisions that the test run has created.
 func (w *World) newestFirst() error {
-	made := func(id string) int { return slices.Index(w.Deployment.Revisions, id) }
 	for _, l := range w.whole {
-		order := slices.DeleteFunc(l.IDs(), func(id string) bool { return made(id) < 0 })
-		if len(order) < 2 {
-			return outcome.Inconclusive("the list has %d of the known revisions: an order needs at least 2", len(order))
+		var rows []listedRevision
+		for _, row := range l.Rows {
+			number := slices.Index(w.Deployment.Revisions, row.Get("id").String())
+			if number >= 0 {
+				created, _ := plane.Instant(row.Get("created_at"))
+				rows = append(rows, listedRevision{number, created})
+			}
 		}
-		if !slices.IsSortedFunc(order, func(a, b string) int { return made(b) - made(a) }) {
+		if len(rows) < 2 {
+			return outcome.Inconclusive("the list has %d of the known revisions: an order needs at least 2", len(rows))
+		}
+		if !isNewestFirst(rows) {
 			return outcome.Violated(l.Answer, "the revisions from the newest to the oldest", "another order").At("/resources")
 		}
 	}
 	return nil
+}
+
+// listedRevision is a revision in a list: its number, counted in the order of creation, and the created_at that is shown,
+// or zero.
+type listedRevision struct {
+	number  int
+	created time.Time
+}
+
+// isNewestFirst reports whether no revision stands after an older one. Revisions with the same created_at may stand in
+// any order.
+func isNewestFirst(rows []listedRevision) bool {
+	for i, later := range rows {
+		for _, earlier := range rows[:i] {
+			isTie := !later.created.IsZero() && later.created.Equal(earlier.created)
+			if later.number > earlier.number && !isTie {
+				return false
+			}
+		}
+	}
+	return true
 }
 
 func (w *World) eachHasSource() error {
@@ -148,8 +178,12 @@ func sourcesAre(source string, l plane.List) error {
 	return nil
 }
 
-// names tells whether a refusal names a parameter: in a loc where there is one, else anywhere in the body.
+// names reports whether a refusal names a parameter: in a loc, or if there is none, anywhere in the body. One without a
+// detail cannot name it (CP-ERROR-5).
 func names(a *client.Answer, parameter string) bool {
+	if common.LacksDetail(a) {
+		return true
+	}
 	var parts []string
 	for _, item := range a.Get("detail").Array() {
 		if loc := item.Get("loc"); loc.IsArray() {
@@ -252,6 +286,36 @@ func (w *World) pageOn(ctx context.Context, filter string, revisions, size int) 
 		query = plane.Query(plane.PageOf(size, int(offset.Num)), filter)
 	}
 	return all
+}
+
+// clientPagesOn reads the page at the offset that the last page returned, if it is one.
+func (w *World) clientPagesOn(ctx context.Context, size int) {
+	offset := w.compared[len(w.compared)-1].Answer.Get("offset")
+	w.further = plane.List{}
+	if common.IsInteger(offset) && offset.Num >= 0 && offset.Num <= math.MaxInt32 {
+		w.further = w.page(ctx, plane.PageOf(size, int(offset.Num)))
+	}
+}
+
+// noneReturnedAgain compares the page behind the last one with the pages before it.
+func (w *World) noneReturnedAgain(ctx context.Context) error {
+	before := w.compared[len(w.compared)-1]
+	again := returnedAgain(before.IDs(), w.further.IDs())
+	if again == "" {
+		return nil
+	}
+	return w.unlessChanged(ctx, outcome.Violated(w.further.Answer, "no revision that an earlier page has returned",
+		"the revision %s again", again).At("/resources").Comparing(w.further.Answer, before.Answer))
+}
+
+// returnedAgain returns the first id of a page that was returned before, or "".
+func returnedAgain(before, page []string) string {
+	for _, id := range page {
+		if slices.Contains(before, id) {
+			return id
+		}
+	}
+	return ""
 }
 
 // canBePaged reads the whole history in pages of five.

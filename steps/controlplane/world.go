@@ -45,6 +45,7 @@ type World struct {
 	query    string       // that the client is going to send
 	whole    []plane.List // that the last act read
 	compared []comparison // those of them that are to hold certain revisions
+	further  plane.List   // the page at the offset of the last page
 }
 
 // Define registers the sentences about the control plane for one scenario.
