@@ -45,7 +45,7 @@ func start(t *testing.T, o reference.Options) (*reference.Server, *config.Config
 	t.Cleanup(func() { assert.NoError(t, server.Close()) })
 	c := config.Default()
 	describe(&c, server)
-	c.Timeouts = config.Timeouts{Request: 4 * time.Second, Poll: 20 * time.Second, Run: 6 * time.Second}
+	c.Timeouts = config.Timeouts{Request: 30 * time.Second, Poll: 2 * time.Minute, Run: 30 * time.Second}
 	c.Polling = config.Polling{Interval: 5 * time.Millisecond, MaxInterval: 100 * time.Millisecond}
 	require.NoError(t, c.Complete())
 	return server, &c

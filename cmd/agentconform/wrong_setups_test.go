@@ -42,7 +42,7 @@ type setups struct {
 func (s setups) configuration(t *testing.T) *config.Config {
 	cfg := config.Default()
 	describe(&cfg, s.server)
-	cfg.AgentTarget, cfg.Timeouts.Request = s.server.AgentURL(), 2*time.Second
+	cfg.AgentTarget, cfg.Timeouts.Request = s.server.AgentURL(), 30*time.Second
 	cfg.Create.Body = maps.Clone(cfg.Create.Body)
 	return &cfg
 }
