@@ -40,7 +40,7 @@ func TestGate(t *testing.T) {
 	}
 	t.Cleanup(func() {
 		if l.isWhole() {
-			l.conclude(t)
+			assert.Empty(t, l.result().Problems)
 			assert.NoError(t, writeRows(*rowsFile, l.rows))
 		}
 	})
@@ -93,9 +93,14 @@ func (l *lab) isWhole() bool {
 	return !selectsSubTests() && *sampleOf == 1 && !slices.Contains(l.rows, nil)
 }
 
-// test makes a sub-test of each job, and prints the progress.
+// test makes a sub-test of each job, and prints the progress and the summary.
 func (l *lab) test(t *testing.T, name string) {
 	l.watch(t, name)
+	t.Cleanup(func() {
+		if l.isWhole() {
+			fmt.Printf("%s: %s\n", name, l.result().Sentence())
+		}
+	})
 	jobs := l.jobs(l.trials)
 	var references, others []job
 	for _, j := range slices.Concat(jobs[0], jobs[1]) {
@@ -216,8 +221,8 @@ func (l *lab) finish(i int, row proof.Row) {
 	l.rows[i] = &row
 }
 
-// conclude fails the test for problems of all rows together and prints the summary.
-func (l *lab) conclude(t *testing.T) {
+// result returns all rows, judged together.
+func (l *lab) result() *proof.Proof {
 	result := &proof.Proof{Gate: !l.Whole, Whole: true}
 	for _, q := range l.catalogue.Requirements {
 		result.Requirements = append(result.Requirements, proof.Requirement{ID: q.ID, Level: q.Level, After: q.After})
@@ -226,8 +231,7 @@ func (l *lab) conclude(t *testing.T) {
 		result.Rows = append(result.Rows, *row)
 	}
 	result.Conclude()
-	assert.Empty(t, result.Problems)
-	fmt.Println(result.Sentence())
+	return result
 }
 
 // shownRow is what two gates have in common, whatever machine they ran on.
