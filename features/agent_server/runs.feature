@@ -47,31 +47,43 @@ Feature: Runs
 
   @AS-RUN-3 @must @section-4 @section-7 @form
   @writes
-  Rule: GET of an unknown run, and GET or POST of a run on an unknown thread, are answered with an HTTP error status
+  Rule: GET of an unknown run of a thread returns an HTTP error status
     "GET /threads/{thread_id}/runs/{run_id} ... The run; fails with an HTTP error status when the run was rolled back
     and deleted"
 
-    Scenario: An unknown run is answered with an HTTP error status
+    Scenario: An unknown run returns an HTTP error status
       Given a completed run
       When the user retrieves an unknown run of the thread
       Then the request is answered with an HTTP error status
 
-    Scenario: A run on an unknown thread is answered with an HTTP error status
+    Scenario: Ids that are almost that of a run, and the id of its thread, return an HTTP error status
+      Given a completed run
+      When the user retrieves the run by each wrong run id
+      Then each of these requests is answered with an HTTP error status
+
+  @AS-RUN-10 @should @section-4 @form
+  @writes
+  Rule: GET or POST of a run under an unknown thread returns an HTTP error status
+    "GET /threads/{thread_id}/runs/{run_id} ... POST /threads/{thread_id}/runs"
+    The interface does not say how such a request is answered, and some servers create the thread. A client that uses a
+    wrong id takes the response for that of its own thread.
+
+    Scenario: A run under an unknown thread returns an HTTP error status
       Given a completed run
       When the user retrieves the run under an unknown thread
       Then the request is answered with an HTTP error status
 
-    Scenario: Ids that are almost those of a run and its thread, and those of each other, are answered with an HTTP error status
+    Scenario: A run under ids that are almost that of its thread, and under its own id, returns an HTTP error status
       Given a completed run
-      When the user retrieves the run by each wrong run id and under each wrong thread id
+      When the user retrieves the run under each wrong thread id
       Then each of these requests is answered with an HTTP error status
 
-    Scenario: Starting a run under an id that is almost that of a thread is answered with an HTTP error status
-      Given a completed run
+    Scenario: Starting a run under an id that is almost that of a thread returns an HTTP error status
+      Given a completed run on a new thread
       When the user starts a run under each wrong thread id
       Then each of these requests is answered with an HTTP error status
 
-    Scenario: Starting a run on an unknown thread is answered with an HTTP error status
+    Scenario: Starting a run on an unknown thread returns an HTTP error status
       When the user starts a run on an unknown thread
       Then the request is answered with an HTTP error status
 

@@ -36,7 +36,8 @@ func (w *World) defineRuns(r *common.Definitions) {
 	})
 	r.When(`the user (retrieve)s (the run)`, w.userAsks)
 	r.When(`the user (retrieve|join)s (an unknown run .+|the run under (?:an unknown|the other) thread)`, w.userAsks)
-	r.When(`the user (retrieve|join)s the run by each (wrong run id and under each wrong thread id)`, w.asksByWrongIDs)
+	r.When(`the user (retrieve|join)s the run by each (wrong run id(?: and under each wrong thread id)?)`, w.asksByWrongIDs)
+	r.When(`the user (retrieve)s the run under each (wrong thread id)`, w.asksByWrongIDs)
 	r.When(`the user (read)s the state of each (wrong thread id)`, w.asksByWrongIDs)
 	r.When(`the user (start)s a run under each (wrong thread id)`, w.asksByWrongIDs)
 	// it is blocked where the run is refused because the server does not know the assistant.
@@ -172,8 +173,10 @@ func (w *World) asksByWrongIDs(ctx context.Context, verb, of string) error {
 			try("the run id: "+wrong.What, thread, wrong.ID)
 		}
 	}
-	for _, wrong := range wrongIDs(thread, run, "run") {
-		try("the thread id: "+wrong.What, wrong.ID, run)
+	if strings.HasSuffix(of, "wrong thread id") {
+		for _, wrong := range wrongIDs(thread, run, "run") {
+			try("the thread id: "+wrong.What, wrong.ID, run)
+		}
 	}
 	if len(w.scene.Cases) == 0 {
 		return outcome.Inapplicable("ids that do not exist",
