@@ -70,7 +70,8 @@ func (s *stream) read(p []byte) (n int, err error) {
 		case isOver:
 			return 0, io.EOF
 		}
-		if n = s.take(p, now); n > 0 {
+		n = s.take(p, now)
+		if n > 0 {
 			s.changed.Broadcast()
 			return n, nil
 		}
@@ -84,7 +85,8 @@ func (s *stream) take(p []byte, now time.Time) (n int) {
 		first := &s.segments[0]
 		moved := copy(p[n:], first.data)
 		n += moved
-		if first.data = first.data[moved:]; len(first.data) == 0 {
+		first.data = first.data[moved:]
+		if len(first.data) == 0 {
 			s.segments = s.segments[1:]
 		}
 	}
