@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
+	"runtime"
 	"testing"
 	"testing/synctest"
 
@@ -26,9 +27,15 @@ type world struct {
 	network *memnet.Network // nil means the network of the system
 }
 
+// bubbles has a place for each bubble that runs. In a bubble no time passes while its goroutines compute, so that more
+// bubbles than processors only use more memory.
+var bubbles = make(chan struct{}, runtime.GOMAXPROCS(0))
+
 // inBubble runs a test in virtual time with an in-memory network, in parallel with other tests.
 func inBubble(t *testing.T, test func(t world)) {
 	t.Parallel()
+	bubbles <- struct{}{}
+	defer func() { <-bubbles }()
 	_, _, err := steps.Requirements() // load shared values outside of the bubble
 	require.NoError(t, err)
 	synctest.Test(t, func(t *testing.T) { test(world{t, memnet.New()}) })
