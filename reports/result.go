@@ -312,6 +312,7 @@ const (
 	NoteInsecure NoteKind = "insecure"  // certificates were not verified
 	NoteQueue    NoteKind = "queue"     // the agent server executes few runs at a time, and the run started no more
 	NoteExplored NoteKind = "explored"  // a half could not be explored
+	NoteRefusal  NoteKind = "refusal"   // a status of refusals, if the one that the handler chose is not configured
 )
 
 // Exchange is one HTTP request and its answer, redacted. Status is 0 when no answer came; Error then says why.

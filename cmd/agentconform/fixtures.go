@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"maps"
+	"net/http"
 	"slices"
 
 	"github.com/agentconform/agentconform/interop"
@@ -103,9 +104,19 @@ func fillFrom(cfg *config.Config, material *fixtures.Material, at fixtures.Place
 		a.Commits = set.CommitIDs
 	}
 	if cfg.AgentTarget == "" {
-		cfg.Agent.RejectedDetail = cmp.Or(cfg.Agent.RejectedDetail, "Invalid credentials") // of the handlers of all graphs
+		refuseAsGraph(&cfg.Agent)
 	}
 	return cfg.Complete()
+}
+
+// refuseAsGraph sets how the handlers of all graphs refuse a request, if the configuration does not.
+func refuseAsGraph(a *config.Agent) {
+	if a.RejectedStatus.IsZero() {
+		a.RejectedStatus = config.Always(http.StatusUnauthorized)
+	}
+	if a.RejectedDetail.IsZero() {
+		a.RejectedDetail = config.Always("Invalid credentials")
+	}
 }
 
 // overlaid returns a value of a body with another one over it: objects key by key, lists of named objects, which are

@@ -281,7 +281,8 @@ func (s setups) agents() []wrongSetup {
 		{name: "token of the second user", change: with(func(c *config.Config) { c.Users[1].Token = "a-token-that-is-wrong" }), code: 3, says: `users.1 .* status 401 .*; check AGENTCONFORM_USERS_1_TOKEN`},
 		{name: "second user is the first", change: with(func(c *config.Config) { c.Users[1].Token = c.Users[0].Token }), code: 2, says: `users.1.token: is that of users.0; use the token of another user`},
 		{name: "identity of the second is that of the first", change: with(func(c *config.Config) { c.Users[1].Identity = c.Users[0].Identity }), code: 2, says: `users.1.identity: is that of users.0`},
-		{name: "status of a refusal", change: with(func(c *config.Config) { c.Agent.RejectedStatus = 403 }), says: `^note no user .* expected 403, got 401: AS-AUTH-1 will fail; set agent.rejected_status to 401`},
+		{name: "status of a refusal", change: with(func(c *config.Config) { c.Agent.RejectedStatus = config.Always(403) }), says: `^note no user .* expected 403, got 401: AS-AUTH-1 will fail; set agent.rejected_status to 401`},
+		{name: "status of a wrong token", change: with(func(c *config.Config) { c.Agent.RejectedStatus.Invalid = config.OneOrMore[int]{403} }), says: `^note unknown token .* expected 403, got 401: AS-AUTH-2 will fail; set agent.rejected_status to {invalid: 401}`},
 		{name: "no authentication handler", change: func(t *testing.T, c *config.Config) {
 			open := httptest.NewServer(answering(200, "Content-Type", "application/json", "[]")(nil))
 			t.Cleanup(open.Close)

@@ -4,19 +4,21 @@ Feature: Authentication at the agent server
   A custom authentication handler checks every request to the agent server. It refuses a caller with a status and a
   detail of its choice, or passes the user to the graph.
 
-  A conforming target may refuse with any status that the handler chose (agent.rejected_status), and in any form that
-  contains the detail of the handler.
+  A conforming target may refuse with any status that the handler chose, and in any form that contains the detail of the
+  handler. agent.rejected_status and agent.rejected_detail of the configuration name them, for requests without
+  credentials (missing) and with others (invalid). An empty token and another scheme may be refused as either.
 
   Background:
     Given a deployed agent server
 
   @AS-AUTH-1 @must @section-5 @section-7
   @needs:users
-  Rule: Without credentials every agent-server route is refused with the status of the authentication handler, 401 by default
+  Rule: Without credentials every agent-server route is refused with the status of the authentication handler
     "When the handler is configured, requests must carry the authorization information of the chosen scheme. ... Status
     and detail chosen by the handler; 401 is the shown case"
-    The status is the handler's choice (agent.rejected_status). Judged for existing and for unknown threads, and after
-    an update of the deployment too.
+    The status is that of agent.rejected_status. Without this key any 4xx is a refusal, and a note names it. A route
+    that answers the user with 404, 405 or 501 too does not exist, and is not judged. Judged for existing and for unknown
+    threads, and after an update of the deployment too.
 
     @anonymous
     Scenario Outline: Without credentials the request to <operation> is refused
@@ -70,8 +72,8 @@ Feature: Authentication at the agent server
     ... Status and detail chosen by the handler; 401 is the shown case"
     Near misses of the first user's token are unknown tokens: the token with one more character at its end, without
     its last character, with another last character, and with upper and lower case exchanged. Where separate_credentials is true, so are the credentials of the control
-    plane, each sent alone as the control plane takes it, to addresses that the configuration names. The status is that
-    of agent.rejected_status, 401 by default.
+    plane, each sent alone as the control plane takes it, to addresses that the configuration names. Status and
+    routes are judged as in AS-AUTH-1.
 
     Scenario Outline: With <credentials> the request to <operation> is refused
       Given a completed run, or an unknown one

@@ -20,11 +20,12 @@ Feature: What is true of every answer of the agent server
       Then each answer of the agent server has the id of its request
 
   @AS-INVARIANT-2 @must @section-5 @section-7 @last @security
-  @needs:users
+  @needs:users @needs:agent.rejected_status|agent.rejected_detail
   Rule: Every refusal by the authentication handler has its status and detail
     "Custom handler rejects credentials ... Status and detail chosen by the handler; 401 is the shown case"
-    Judged on requests of the interface that keep the contract and have no credentials or an unknown token. The detail is
-    judged where agent.rejected_detail is configured.
+    Judged on requests of the interface that keep the contract and have no credentials or an unknown token, to
+    operations that the server serves: the status if agent.rejected_status is configured, the detail if
+    agent.rejected_detail is.
 
     Scenario: Each refusal of a caller without valid credentials is that of the handler
       Given an agent server that answered in this run

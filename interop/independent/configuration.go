@@ -58,7 +58,8 @@ func (s *Server) Configure(c *config.Config) error {
 		c.Users = append(c.Users, config.User{Name: u.Identity, Identity: u.Identity, Token: u.Token, Fields: fields})
 	}
 	c.Agent.StudioHeaders = map[string]string{"Authorization": "Bearer " + Users[2].Token}
-	c.AssistantID, c.Agent.RejectedStatus, c.Agent.RejectedDetail = assistantID, refusedStatus[s.edition], refusedDetail
+	c.AssistantID = assistantID
+	c.Agent.RejectedStatus, c.Agent.RejectedDetail = config.Always(refusedStatus[s.edition]), config.Always(refusedDetail)
 	c.Timeouts.Request, c.Timeouts.Poll = 5*time.Second, 20*time.Second
 	c.Polling.Interval = 5 * time.Millisecond
 	return c.Complete()

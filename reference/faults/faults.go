@@ -34,7 +34,8 @@ type EquivalentMutant struct {
 	// Place is what it changes of the exchanges over HTTP, in a few words. Those with different places can be tried at once, in the
 	// order of the catalogue; one without a place changes more than that, and is tried alone.
 	Place   string
-	Longest bool // it takes the longest time, and the longer the busier its start was: the self-test begins with it
+	Config  map[string]any // keys of the configuration that it is tested with
+	Longest bool           // it takes the longest time, and the longer the busier its start was: the self-test begins with it
 	Apply   Layer
 }
 
@@ -55,7 +56,8 @@ func EquivalentMutants() (all []EquivalentMutant) {
 		if row.Equivalent != "" {
 			all = append(all, EquivalentMutant{
 				Name: row.Equivalent, Differs: row.Differs, Place: row.Place, Edition: row.Edition, Also: row.Also,
-				Apply: Around(row, &deviate.Count{}),
+				Config: row.Config,
+				Apply:  Around(row, &deviate.Count{}),
 			})
 		}
 	}

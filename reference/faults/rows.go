@@ -8,9 +8,12 @@ import (
 	"net/http"
 	"slices"
 	"sync"
+	"sync/atomic"
+	"time"
 
 	"github.com/agentconform/agentconform/features"
 	"github.com/agentconform/agentconform/reference"
+	"github.com/agentconform/agentconform/reference/agentserver"
 	"github.com/agentconform/agentconform/reference/deviate"
 )
 
@@ -72,7 +75,26 @@ func written() []*deviate.Row {
 func Around(row *deviate.Row, count *deviate.Count) Layer {
 	return func(o *reference.Options) {
 		o.Pace = max(o.Pace, row.Pace)
+		if row.Queued > 0 {
+			o.WrapAgent = append(o.WrapAgent, queued(row.Queued))
+		}
 		o.WrapHTTP = append(o.WrapHTTP, func(next http.Handler) http.Handler { return row.Around(next, count) })
+	}
+}
+
+// queued delays the start of one run in twenty.
+func queued(delay time.Duration) func(*agentserver.Options) {
+	return func(o *agentserver.Options) {
+		var n atomic.Int64
+		starts := o.Starts
+		o.Starts = func() {
+			if n.Add(1)%20 == 0 {
+				time.Sleep(delay) // the time is the difference
+			}
+			if starts != nil {
+				starts()
+			}
+		}
 	}
 }
 

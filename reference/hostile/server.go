@@ -79,7 +79,7 @@ func configured(r *reference.Server) map[string]any {
 		"alternatives": keys{"repo_ref": set.SecondRef, "tag_ref": set.TagRef, "graph_config_path": set.AlternativeGraphConfigPath,
 			"broken_ref": set.BrokenRef, "commits": set.CommitIDs},
 		"assistant_id": set.AssistantID,
-		"agent":        keys{"studio_headers": set.StudioHeaders, "rejected_detail": "Invalid credentials"},
+		"agent":        keys{"studio_headers": set.StudioHeaders, "rejected_status": 401, "rejected_detail": "Invalid credentials"},
 		"users":        users,
 		"timeouts":     keys{"request": "2s", "poll": "5s", "run": "3s"},
 	}

@@ -1,6 +1,8 @@
 package prover
 
 import (
+	"net/http"
+
 	"github.com/agentconform/agentconform/reference"
 	"github.com/agentconform/agentconform/reports"
 	"github.com/agentconform/agentconform/steps/config"
@@ -25,7 +27,8 @@ func Describe(cfg *config.Config, server *reference.Server) {
 	cfg.Vocabulary = set.Vocabulary
 	cfg.AssistantID = set.AssistantID
 	cfg.Agent.StudioHeaders = set.StudioHeaders
-	cfg.Agent.RejectedDetail = "Invalid credentials" // of the handler in reference/graphs
+	cfg.Agent.RejectedStatus = config.Always(http.StatusUnauthorized) // of the handler in reference/graphs
+	cfg.Agent.RejectedDetail = config.Always("Invalid credentials")
 	cfg.Users = nil
 	for _, u := range set.Users {
 		cfg.Users = append(cfg.Users, config.User{Name: u.Name, Token: u.Token, Identity: u.Identity,

@@ -1,10 +1,12 @@
 package prover
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"hash/fnv"
+	"maps"
 	"net/http"
 	"net/url"
 	"slices"
@@ -23,11 +25,12 @@ import (
 
 // trial is one run of the suite against one server.
 type trial struct {
-	row   proof.Row
-	fault *deviate.Row // that the reference has; nil where it has none of the catalogue
-	first bool         // started while nothing else runs
-	slow  bool         // started soon, so that it does not run alone at the end
-	start func(ctx context.Context, e environment, cfg *config.Config) (stop func(), err error)
+	row    proof.Row
+	fault  *deviate.Row // that the reference has; nil where it has none of the catalogue
+	first  bool         // started while nothing else runs
+	slow   bool         // started soon, so that it does not run alone at the end
+	start  func(ctx context.Context, e environment, cfg *config.Config) (stop func(), err error)
+	config map[string]any // keys that the row sets in the configuration
 	// place and layer are of an equivalent mutant that the gate may try together with others.
 	place string
 	layer faults.Layer
@@ -47,7 +50,10 @@ func (t trial) begin(ctx context.Context, e environment) (cfg *config.Config, st
 	}
 	c.Timeouts = limits
 	c.Polling = config.Polling{Interval: 5 * time.Millisecond, MaxInterval: 100 * time.Millisecond}
-	if err := c.Complete(); err != nil {
+	for _, key := range slices.Sorted(maps.Keys(t.config)) {
+		err = errors.Join(err, c.Set(key, t.config[key]))
+	}
+	if err = cmp.Or(err, c.Complete()); err != nil {
 		stop()
 		return nil, nil, fmt.Errorf("invalid configuration: %w", err)
 	}
@@ -127,6 +133,7 @@ func (p *prover) catalogued() (all []trial) {
 		t := p.reference(proof.Row{Kind: proof.Equivalent, Name: v.Name, Does: v.Differs, Edition: v.Edition, Also: v.Also},
 			v.Apply)
 		t.first, t.slow, t.place, t.layer = v.Longest, true, v.Place, v.Apply
+		t.config = v.Config
 		all = append(all, t)
 	}
 	for _, i := range faults.NullImplementations() {
@@ -136,6 +143,7 @@ func (p *prover) catalogued() (all []trial) {
 		row := proof.Row{Kind: proof.Fault, Name: f.Name, Does: f.Breaks, Edition: f.Edition, Fails: f.Fails, Also: f.Also}
 		t := p.counting(row, f)
 		t.fault, t.slow = f, f.Hangs || f.Explored
+		t.config = f.Config
 		all = append(all, t)
 	}
 	return all
@@ -228,7 +236,7 @@ func (p *prover) proxied() (trials []trial) {
 		trials = append(trials, before(row, func(*reference.Options) {}, half == "agent-server"))
 	}
 	for _, f := range faults.All() {
-		if !isSampled(f.Name, oneOf) || f.Pace > 0 || f.Edition != "" || f.Hangs || f.Once || f.Elsewhere ||
+		if !isSampled(f.Name, oneOf) || f.Pace > 0 || f.Queued > 0 || f.Edition != "" || f.Hangs || f.Once || f.Elsewhere ||
 			strings.HasPrefix(f.Fails, "E2E-") {
 			continue
 		}

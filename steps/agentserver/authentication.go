@@ -12,6 +12,7 @@ import (
 
 	"github.com/tidwall/gjson"
 
+	"github.com/agentconform/agentconform/reports"
 	"github.com/agentconform/agentconform/steps/agent"
 	"github.com/agentconform/agentconform/steps/client"
 	"github.com/agentconform/agentconform/steps/common"
@@ -62,7 +63,7 @@ func (w *World) aRunToAskFor(ctx context.Context) {
 // sentences speak of. Who may start a run gets a thread for it: the run may be shared by scenarios.
 func (w *World) callerTries(ctx context.Context, name, operation string) {
 	who := w.callerNamed(ctx, name)
-	w.attempted, w.scene.Served = name, w.isServed
+	w.attempted, w.operation, w.scene.Served = name, operation, w.isServed
 	verb, _, _ := strings.Cut(operation, " ")
 	g := &agent.GraphRun{Thread: w.thread}
 	if w.current != nil {
@@ -129,26 +130,79 @@ func mustBeRefused(a *client.Answer) error {
 	return nil
 }
 
-func (w *World) refusedByHandler() error {
-	a, status := w.scene.Answer, w.target.Config.Agent.RejectedStatus
-	if seen := w.target.AgentRefusal(); seen != 0 {
-		status = seen // the handler's choice
+// refusalCase returns which case of a refusal the handler may see in a request of the caller.
+func refusalCase(caller string) config.Case {
+	switch {
+	case caller == target.NoCredentials:
+		return config.Missing
+	case target.MayLackCredentials(caller):
+		return config.Either
 	}
-	if a.Status != status {
-		return outcome.Violated(a, fmt.Sprintf("status %d", status), "%s", outcome.Seen(a)).Hinting(w.rejectedHint(a))
+	return config.Invalid
+}
+
+// refusedByHandler judges the refusal of a request to a route that exists.
+func (w *World) refusedByHandler(ctx context.Context) error {
+	a, c, configured := w.scene.Answer, refusalCase(w.attempted), w.target.Config.Agent.RejectedStatus
+	if err := w.routeExists(ctx); err != nil {
+		return err
+	}
+	switch accepted := configured.For(c); {
+	case slices.Contains(accepted, a.Status):
+		return nil
+	case len(accepted) > 0:
+		return outcome.Violated(a, "status "+configured.Words(c), "%s", outcome.Seen(a)).Hinting(w.rejectedHint(a))
+	case !a.Refused():
+		return outcome.Violated(a, "a 4xx status", "%s", outcome.Seen(a)).Hinting(w.rejectedHint(a))
+	}
+	w.target.Note(reports.Note{Kind: reports.NoteRefusal, Exchange: a.ID, Text: fmt.Sprintf(
+		"%s is refused with status %d; the status that the handler chose is unknown: set agent.rejected_status", w.attempted, a.Status)})
+	return nil
+}
+
+// routeExists returns an error if the response to the refused request may only show that its route does not exist: if
+// the user who owns the thread gets such a response too, for a run that exists.
+func (w *World) routeExists(ctx context.Context) error {
+	refused, caller, operation := w.scene.Answer, w.attempted, w.operation
+	if !target.NotServed(refused) {
+		return nil
+	}
+	isListed := strings.HasPrefix(operation, "list ")
+	if len(w.target.Config.Users) == 0 || w.current != nil && w.current.Answer == nil && !isListed {
+		return outcome.Inconclusive("status %d also means that the route does not exist, and no run of a user is known that "+
+			"would show whether it does", refused.Status)
+	}
+	w.callerTries(ctx, target.TheUser, strings.TrimSuffix(operation, " of an unknown thread"))
+	owned := w.scene.Answer
+	w.attempted, w.operation, w.scene.Answer = caller, operation, refused
+	if target.NotServed(owned) {
+		return outcome.Inapplicable(owned.Request.Method+" "+owned.Request.Path, "the route does not exist: the user gets "+
+			"status %d too", owned.Status)
 	}
 	return nil
 }
 
-func (w *World) refusalCarriesDetail() error {
-	a, detail := w.scene.Answer, w.target.Config.Agent.RejectedDetail
-	common.Check(mustBeRefused(a))
-	common.Check(outcome.Want(messages.ContainsText(a, detail), a, fmt.Sprintf("a refusal with the detail %q", detail)))
+// refusalCarriesDetail judges the detail of a refusal. Clients look for it as a string in a JSON object.
+func (w *World) refusalCarriesDetail(ctx context.Context) error {
+	a, c, configured := w.scene.Answer, refusalCase(w.attempted), w.target.Config.Agent.RejectedDetail
+	if err := mustBeRefused(a); err != nil {
+		return err
+	}
+	accepted := configured.For(c)
+	if len(accepted) == 0 {
+		return outcome.Needs("agent.rejected_detail." + string(c))
+	}
+	if err := w.routeExists(ctx); err != nil {
+		return err
+	}
+	if !slices.ContainsFunc(accepted, func(detail string) bool { return messages.ContainsText(a, detail) }) {
+		return outcome.Violated(a, "a refusal with the detail "+configured.Words(c), "%s", outcome.Seen(a))
+	}
 	switch found := a.Get("detail"); {
 	case found.Type != gjson.String:
 		w.scene.Note("the refusal contains the detail, but not as the string detail of a JSON object")
-	case found.Str != detail:
-		return outcome.Violated(a, fmt.Sprintf("the detail %q", detail), "%s", outcome.Shown(found)).At("/detail")
+	case !slices.Contains(accepted, found.Str):
+		return outcome.Violated(a, "the detail "+configured.Words(c), "%s", outcome.Shown(found)).At("/detail")
 	}
 	return nil
 }

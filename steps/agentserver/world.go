@@ -49,6 +49,7 @@ type World struct {
 
 	// A request of a caller who may be refused.
 	attempted string            // who, as the sentence names them
+	operation string            // what they tried, as the sentence names it
 	foreign   string            // what a run was to say that was to be refused
 	joins     *agent.GraphRun   // as it was joined
 	reported  []*agent.GraphRun // that say who their callers are

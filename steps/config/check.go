@@ -28,6 +28,13 @@ func formOf(t reflect.Type) form {
 	switch {
 	case t == durationType:
 		return form{"duration", `a duration above zero, such as "10s" or "5m"`, "string"}
+	case isPerCase(t):
+		each := formOf(t.Field(0).Type.Elem())
+		return form{each.name + ", a list, or one of these for each of missing and invalid",
+			each.words + ", a list, or one of these for each of missing and invalid", "object"}
+	case isOneOrMore(t):
+		each := formOf(t.Elem())
+		return form{each.name + " or list", each.words + " or a list", "array"}
 	case t.Kind() == reflect.Struct:
 		return form{"group of keys", "the keys " + strings.Join(keysOf(t), ", "), "object"}
 	case t.Kind() == reflect.Slice:
@@ -76,6 +83,14 @@ func (l *loader) check(at **yaml.Node, t reflect.Type, key string) {
 	wanted := formOf(t)
 	switch {
 	case n.Tag == "!!null":
+		return
+	case isPerCase(t) && n.Kind != yaml.MappingNode:
+		l.check(&n, t.Field(0).Type, key)
+		*at = forEachCase(n)
+		return
+	case isOneOrMore(t) && n.Kind == yaml.ScalarNode:
+		l.check(&n, t.Elem(), key)
+		*at = listOf(n)
 		return
 	case n.Kind != cmp.Or(kinds[wanted.json], yaml.ScalarNode):
 		found := map[yaml.Kind]string{yaml.MappingNode: "is a group of keys", yaml.SequenceNode: "is a list",

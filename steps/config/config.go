@@ -9,7 +9,6 @@ import (
 	"cmp"
 	"fmt"
 	"maps"
-	"net/http"
 	"slices"
 	"time"
 
@@ -169,8 +168,8 @@ func (u *User) Known() map[string]any {
 // Agent holds the choices that the interface leaves to the agent server.
 type Agent struct {
 	Listing        string            `yaml:"listing"`         // "get", "search" or ""
-	RejectedStatus int               `yaml:"rejected_status"` // what the handler answers to wrong credentials
-	RejectedDetail string            `yaml:"rejected_detail"` // its detail; empty: not judged
+	RejectedStatus PerCase[int]      `yaml:"rejected_status"` // of the handler's refusals; none: any 4xx
+	RejectedDetail PerCase[string]   `yaml:"rejected_detail"` // of the handler's refusals; none: not judged
 	StudioHeaders  map[string]string `yaml:"studio_headers"`  // recognised as the hosted development environment
 	// What follows overrides what the preflight of a run finds out.
 	Words []string      `yaml:"words"` // of the conformance graph that it understands, whatever its trials show
@@ -214,7 +213,7 @@ func Default() Config {
 		Fixtures:          Fixtures{Graph: Python},
 		AgentURLFrom:      "source_config.custom_url",
 		AssistantID:       "conformance",
-		Agent:             Agent{RejectedStatus: http.StatusUnauthorized, Hold: 400 * time.Millisecond},
+		Agent:             Agent{Hold: 400 * time.Millisecond},
 		Timeouts:          Timeouts{Request: 10 * time.Second, Poll: 15 * time.Minute, Run: time.Minute},
 		Polling:           Polling{Interval: 20 * time.Millisecond, MaxInterval: 5 * time.Second},
 		Patience:          200 * time.Millisecond,

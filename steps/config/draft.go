@@ -66,7 +66,7 @@ func (d Draft) Count() (set, open int) {
 func (c *Config) YAML() []byte {
 	d := Draft{}
 	each(reflect.ValueOf(*c), "", func(key string, v reflect.Value) {
-		if v.Kind() != reflect.Struct && !strings.HasPrefix(key, "users.") {
+		if (v.Kind() != reflect.Struct || isPerCase(v.Type())) && !strings.HasPrefix(key, "users.") {
 			d.Set(key, v.Interface())
 		}
 	})

@@ -87,7 +87,7 @@ func each(v reflect.Value, group string, visit func(key string, value reflect.Va
 		key, value := join(group, name), field(v, name)
 		visit(key, value)
 		switch {
-		case value.Kind() == reflect.Struct:
+		case value.Kind() == reflect.Struct && !isPerCase(value.Type()):
 			each(value, key, visit)
 		case isList(value.Type()):
 			each(reflect.Zero(value.Type().Elem()), key, visit)

@@ -3,6 +3,7 @@ package config
 import (
 	"bytes"
 	"cmp"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -275,6 +276,21 @@ func (l *loader) unknownVariable(name string, known map[string]string) {
 	l.mistaken(known[group], l.source, "unknown key", remedy)
 }
 
+// Set gives a key the value that a file has for it. The error describes the mistakes in the value.
+func (c *Config) Set(key string, value any) error {
+	text, isText := value.(string)
+	if !isText {
+		encoded, err := json.Marshal(value)
+		if err != nil {
+			return fmt.Errorf("%s: %w", key, err)
+		}
+		text = string(encoded)
+	}
+	l := &loader{config: c, source: "configuration", from: map[string]string{}}
+	l.set(key, text)
+	return told(l.found)
+}
+
 // set sets a key from text. Strings are taken as they are; everything else is read as YAML, which includes JSON. What a
 // file of the configuration named for the key, or for one below it, is not used.
 func (l *loader) set(key, text string) {
@@ -289,9 +305,13 @@ func (l *loader) set(key, text string) {
 			return
 		}
 		var doc yaml.Node
-		if err := yaml.Unmarshal([]byte(text), &doc); err != nil || len(doc.Content) == 0 {
+		if isWritten(text, v.Type()) {
+			doc.Content = []*yaml.Node{{Kind: yaml.ScalarNode, Tag: "!!str", Value: text}}
+		} else if err := yaml.Unmarshal([]byte(text), &doc); err != nil || len(doc.Content) == 0 {
 			l.mistaken(key, l.source, "is not valid YAML or JSON", "check quotes and brackets")
-		} else if wrong := l.decode(doc.Content[0], v, key); wrong != nil {
+			return
+		}
+		if wrong := l.decode(doc.Content[0], v, key); wrong != nil {
 			l.found = append(l.found, wrong)
 		}
 	}))

@@ -40,7 +40,9 @@ func groupSchema(v reflect.Value, group string) map[string]any {
 	for _, name := range keysOf(v.Type()) {
 		key, value := join(group, name), field(v, name)
 		schema := schemaOf(value, key)
-		maps.Copy(schema, valuesSchema(keys[key], value.Type()))
+		if !isPerCase(value.Type()) {
+			maps.Copy(schema, valuesSchema(keys[key], value.Type()))
+		}
 		schema["description"] = keys[key].About
 		switch {
 		case value.IsZero():
@@ -78,6 +80,15 @@ func schemaOf(v reflect.Value, key string) map[string]any {
 	t := v.Type()
 	schema := map[string]any{"type": orNull(formOf(t).json)}
 	switch {
+	case isPerCase(t):
+		each := schemaOf(reflect.Zero(t.Field(0).Type), key)
+		perCase := map[string]any{"type": "object", "additionalProperties": false,
+			"properties": map[string]any{string(Missing): each, string(Invalid): each}}
+		return map[string]any{"anyOf": []any{each, perCase}}
+	case isOneOrMore(t):
+		each := schemaOf(reflect.Zero(t.Elem()), key)
+		maps.Copy(each, valuesSchema(keys[key], t.Elem()))
+		return map[string]any{"anyOf": []any{each, map[string]any{"type": "array", "items": each}}}
 	case t == durationType:
 		schema["pattern"] = `^\+?(([0-9]+(\.[0-9]*)?|\.[0-9]+)(ns|us|µs|μs|ms|s|m|h))+$`
 		schema["not"] = map[string]any{"type": "string", "pattern": "^[^1-9]*$"}

@@ -41,7 +41,8 @@ func (c *Config) complete() []*Error {
 	v.secrets()
 	v.reach()
 	slices.SortStableFunc(v.problems, func(a, b *Error) int { return strings.Compare(a.Key, b.Key) })
-	return v.problems
+	isSame := func(a, b *Error) bool { return a.Key == b.Key && a.Problem == b.Problem } // in both cases of a refusal
+	return slices.CompactFunc(v.problems, isSame)
 }
 
 type validator struct {
@@ -56,11 +57,12 @@ func (v *validator) refuse(wrong bool, key, problem, remedy string) {
 	}
 }
 
-var itemNumber = regexp.MustCompile(`\.\d+$`)
+// inValue is what follows the key of the table in the key of one of several values.
+var inValue = regexp.MustCompile(`(\.missing|\.invalid)?\.\d+$`)
 
 // value accepts what the table of keys says of a key, or of the items of a list.
 func (v *validator) value(key string, value reflect.Value) {
-	key = itemNumber.ReplaceAllString(key, "")
+	key = inValue.ReplaceAllString(key, "")
 	known := keys[key]
 	switch {
 	case value.Kind() == reflect.String && known.OneOf != nil:
@@ -68,7 +70,7 @@ func (v *validator) value(key string, value reflect.Value) {
 			"use one of "+strings.TrimSuffix(strings.Join(known.OneOf, ", "), ", "))
 	case value.Kind() == reflect.String && known.Wrong != "":
 		v.refuse(!known.Pattern.MatchString(value.String()), key, fmt.Sprintf("%q %s", value, known.Wrong), known.Use)
-	case known.Between != nil:
+	case value.Kind() == reflect.Int && known.Between != nil:
 		isBetween := known.Between[0] <= int(value.Int()) && int(value.Int()) <= known.Between[1]
 		v.refuse(!isBetween, key, fmt.Sprintf("%d %s", value.Int(), known.Wrong), known.Use)
 	}

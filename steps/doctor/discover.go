@@ -47,7 +47,7 @@ func Discover(ctx context.Context, c *config.Config, tell func(string)) (d confi
 	}
 	if c.AgentTarget != "" {
 		d.Set("agent_target", c.AgentTarget, asks.said("agent server"))
-		asks.askAgent(ctx)
+		asks.draftAgent()
 	}
 	asks.draftUsers()
 	if ctx.Err() != nil {
@@ -206,12 +206,9 @@ func (d *discoverer) draftUsers() {
 			"is not judged.")
 }
 
-// askAgent takes how threads are listed from the answer to the first user, and status and detail of a refusal that does
-// not depend on what is wrong with the credentials.
-func (d *discoverer) askAgent(ctx context.Context) {
-	d.tell(d.line("asking %s how callers are refused", d.target.Config.AgentTarget))
-	unknown := d.listing(d.target.UnknownCaller(), d.target.Searches())
-	d.sendAll(ctx, unknown)
+// draftAgent takes how threads are listed from the response to the first user, and status and detail of refusals from
+// those to the requests without credentials and with an unknown token.
+func (d *discoverer) draftAgent() {
 	call := d.listed.request.Method + " " + d.listed.request.Path
 	how := map[bool]string{false: "get", true: "search"}
 	seen := "no list of threads"
@@ -219,17 +216,23 @@ func (d *discoverer) askAgent(ctx context.Context) {
 		seen = "a list of threads"
 	}
 	d.learned("agent.listing", how[d.target.Searches()], lists(d.listed.answer), call+": "+seen)
-	a, b := d.nobody.answer, unknown.answer
+	a, b := d.nobody.answer, d.unknown.answer
 	if a == nil || b == nil {
 		return
 	}
-	isSame := a.Status == b.Status && a.Refused() && !target.NotServed(a)
-	d.learned("agent.rejected_status", a.Status, isSame,
+	isRefusal := func(a *client.Answer) bool { return a.Refused() && !target.NotServed(a) }
+	areRefused := isRefusal(a) && isRefusal(b)
+	d.learned("agent.rejected_status", perCase(a.Status, b.Status), areRefused,
 		fmt.Sprintf("%s without credentials: status %d, with an unknown token: status %d", call, a.Status, b.Status))
 	first, second := detailOf(a), detailOf(b)
-	isPlain := first != "" && first == second && d.line("%s", first) == first
-	d.learned("agent.rejected_detail", first, isSame && isPlain,
+	isPlain := func(text string) bool { return text != "" && d.line("%s", text) == text }
+	d.learned("agent.rejected_detail", perCase(first, second), areRefused && isPlain(first) && isPlain(second),
 		d.line("without credentials %q, with an unknown token %q", first, second))
+}
+
+// perCase returns the choice of a handler that was seen once in each case.
+func perCase[T int | string](missing, invalid T) config.PerCase[T] {
+	return config.PerCase[T]{Missing: config.OneOrMore[T]{missing}, Invalid: config.OneOrMore[T]{invalid}}
 }
 
 // detailOf is the detail of a refusal: a string of JSON, or a short plain text.

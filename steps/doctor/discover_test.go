@@ -21,7 +21,7 @@ import (
 )
 
 // unfamiliar is a target that lists its deployments, names its agent server at a path of its own, lists threads with
-// the search endpoint, and refuses with 403 and plain text. It records what was sent.
+// the search endpoint, and refuses wrong tokens with 403 and plain text. It records what was sent.
 type unfamiliar struct {
 	mu   sync.Mutex
 	sent []string
@@ -49,6 +49,8 @@ func (u *unfamiliar) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		json(200, fmt.Sprintf(`{"id":"d","docs":"%s/docs","links":[{"server.url":"%s/agent"}]}`, u.url, u.url))
 	case path == "/agent/threads/search" && r.Header.Get("Authorization") == "Bearer token-of-ada":
 		json(200, `[]`)
+	case path == "/agent/threads/search" && r.Header.Get("Authorization") == "":
+		json(401, `{"detail":"Log in"}`)
 	case path == "/agent/threads/search":
 		w.WriteHeader(403)
 		_, _ = io.WriteString(w, "Go away\n")
@@ -102,8 +104,8 @@ func TestDiscoverAsksTheAgentServerThatIsGiven(t *testing.T) {
 	})
 	assert.True(t, u.user)
 	for _, want := range []string{"# Learned: POST /threads/search: a list of threads. listing: search ",
-		"# Learned: POST /threads/search without credentials: status 403, with an unknown token: status 403. rejected_status: 403 ",
-		"rejected_detail: Go away "} {
+		"# Learned: POST /threads/search without credentials: status 401, with an unknown token: status 403. rejected_status: invalid: 403 missing: 401 ",
+		"rejected_detail: invalid: Go away missing: Log in "} {
 		assert.Contains(t, strings.Join(strings.Fields(text), " "), want)
 	}
 }

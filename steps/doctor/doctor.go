@@ -78,6 +78,7 @@ type examiner struct {
 	forecast      *suite.Forecast
 	listed        *probe // the request for the threads, as the first user; nil where no agent server is configured
 	nobody        *probe // the same request without credentials
+	unknown       *probe // the same request with an unknown token
 }
 
 func newExaminer(t *target.Target, maker *shared.Maker, o suite.Options) *examiner {

@@ -1,6 +1,7 @@
 package doctor
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -153,13 +154,13 @@ func (x *examiner) examineExisting(ctx context.Context) {
 		reports.Count(len(found[0].Revisions), "revision")), "")
 }
 
-// listings request the threads: as each of the first two users, and without credentials at the end.
+// listings request the threads: as each of the first two users, then without credentials and with an unknown token.
 func (x *examiner) listings(search bool) (all []*probe) {
 	users := x.target.UserKeys()
 	for _, key := range users[:min(2, len(x.target.Config.Users))] {
 		all = append(all, x.listing(x.target.CallerWith(key), search))
 	}
-	return append(all, x.listing(target.Caller{}, search))
+	return append(all, x.listing(target.Caller{}, search), x.listing(x.target.UnknownCaller(), search))
 }
 
 func (x *examiner) listing(who target.Caller, search bool) *probe {
@@ -190,11 +191,12 @@ func (x *examiner) searched(ctx context.Context, listed []*probe) []*probe {
 
 const configureUsers = "set users: the first creates the data, the second must not see it"
 
-// examineAgent checks the answers to the users, the first one first, and at the end that to a request without
-// credentials. Without configured users that request stands in for the first user.
+// examineAgent checks the responses to the users, the first one first, and those to the last two requests: without
+// credentials and with an unknown token. Without configured users the first of these stands in for the first user.
 func (x *examiner) examineAgent(ctx context.Context, probes []*probe) {
-	users, nobody := probes[:len(probes)-1], probes[len(probes)-1]
-	x.listed, x.nobody = probes[0], nobody
+	n := len(probes) - 2
+	users, nobody, unknown := probes[:n], probes[n], probes[n+1]
+	x.listed, x.nobody, x.unknown = probes[0], nobody, unknown
 	defer x.examineConnection("agent_target", probes)
 	want := expectation{key: "agent_target", isMet: lists, answer: "200 with a list of threads", met: "a list of threads",
 		hint: x.target.ListingHint(), refusal: configureUsers}
@@ -216,23 +218,41 @@ func (x *examiner) examineAgent(ctx context.Context, probes []*probe) {
 			return
 		}
 	}
-	call := nobody.called() + " without credentials: "
-	wanted := x.target.Config.Agent.RejectedStatus
-	a, remedy := nobody.answer, ""
+	x.examineRefusals(nobody, unknown)
+}
+
+// examineRefusals checks the responses to the requests without credentials and with an unknown token. It reports both
+// as one if they have the same status, and are expected to.
+func (x *examiner) examineRefusals(nobody, unknown *probe) {
+	a, b, status := nobody.answer, unknown.answer, x.target.Config.Agent.RejectedStatus
+	if a != nil && b != nil && a.Status == b.Status && slices.Equal(status.Missing, status.Invalid) {
+		x.examineRefusal("no user", nobody, config.Missing, "without credentials", "AS-AUTH-1", "%d")
+		return
+	}
+	x.examineRefusal("no user", nobody, config.Missing, "without credentials", "AS-AUTH-1", "{missing: %d}")
+	x.examineRefusal("unknown token", unknown, config.Invalid, "with an unknown token", "AS-AUTH-2", "{invalid: %d}")
+}
+
+// examineRefusal checks the response to a request that the authentication handler has to refuse. The value is that of
+// agent.rejected_status for a status that was not expected.
+func (x *examiner) examineRefusal(subject string, p *probe, c config.Case, how, requirement, value string) {
+	status := x.target.Config.Agent.RejectedStatus
+	call, a, wanted := p.called()+" "+how+": ", p.answer, status.For(c)
+	expected, remedy := cmp.Or(status.Words(c), "a 4xx status"), ""
 	switch {
 	case a == nil:
-		found, _ := x.unanswered(nobody, "agent_target")
-		x.add(Noted, "no user", call+found, "")
+		found, _ := x.unanswered(p, "agent_target")
+		x.add(Noted, subject, call+found, "")
 		return
-	case a.Status == wanted:
-		x.add(Fine, "no user", fmt.Sprintf("%sstatus %d", call, wanted), "")
+	case slices.Contains(wanted, a.Status), len(wanted) == 0 && a.Refused():
+		x.add(Fine, subject, fmt.Sprintf("%sstatus %d", call, a.Status), "")
 		return
 	case a.Refused():
-		remedy = fmt.Sprintf("set agent.rejected_status to %d if the handler is meant to answer that", a.Status)
+		remedy = fmt.Sprintf("set agent.rejected_status to "+value+" if the handler is meant to answer that", a.Status)
 	case a.OK():
 		remedy = "name an authentication handler in auth.path of the graph configuration"
 	}
-	x.add(Noted, "no user", fmt.Sprintf("%sexpected %d, got %d: AS-AUTH-1 will fail", call, wanted, a.Status), remedy)
+	x.add(Noted, subject, fmt.Sprintf("%sexpected %s, got %d: %s will fail", call, expected, a.Status, requirement), remedy)
 }
 
 // lists tells whether an answer is a list of threads.

@@ -3,6 +3,7 @@ package invariants
 import (
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/google/uuid"
@@ -10,7 +11,9 @@ import (
 
 	"github.com/agentconform/agentconform/spec"
 	"github.com/agentconform/agentconform/steps/client"
+	"github.com/agentconform/agentconform/steps/config"
 	"github.com/agentconform/agentconform/steps/messages"
+	"github.com/agentconform/agentconform/steps/target"
 )
 
 // idFields says, by operation, in which field an answer has which parameter of the path, and which other field shows
@@ -62,27 +65,49 @@ func closed(t *tally, s *seen) {
 	}
 }
 
-// refusals holds the refusals of the authentication handler to its status and detail, "" where the configuration does
-// not say it (sections 5 and 7). It looks at requests that are refused for their credentials alone: what breaks the
-// contract may be refused for that.
-func refusals(status int, detail string) func(*tally, *seen) {
-	return func(t *tally, s *seen) {
-		if !s.ofInterface() || !s.Caller.Invalid || s.Wrong || s.Status/100 != 4 {
-			return
+// refusals compares refusals with the status and the detail that the configuration names for the authentication handler
+// (sections 5 and 7).
+type refusals struct {
+	status config.PerCase[int]
+	detail config.PerCase[string]
+	served map[string]bool // the operations that were served to a caller with valid credentials
+}
+
+func (r *refusals) note(s *seen) {
+	if s.ofInterface() && !s.Caller.Invalid && !target.IsNotServed(s.Status) {
+		r.served[s.Op.ID] = true
+	}
+}
+
+// check looks at requests that are refused for their credentials only: what breaks the contract may be refused for
+// that, and what is not served to anybody for that.
+func (r *refusals) check(t *tally, s *seen) {
+	if !s.ofInterface() || !s.Caller.Invalid || s.Wrong || s.Status/100 != 4 {
+		return
+	}
+	if target.IsNotServed(s.Status) && !r.served[s.Op.ID] {
+		return
+	}
+	c := config.Invalid
+	if s.Caller.Name == target.NoCredentials {
+		c = config.Missing
+	}
+	statuses, details := r.status.For(c), r.detail.For(c)
+	holdsDetail := func(detail string) bool {
+		return messages.ContainsText(&client.Answer{Body: []byte(s.Answer)}, detail)
+	}
+	t.judged++
+	switch {
+	case len(statuses) > 0 && !slices.Contains(statuses, s.Status):
+		t.violated(s, "", "a refusal has another status than the authentication handler gives",
+			"status "+r.status.Words(c), fmt.Sprintf("status %d", s.Status))
+	case len(details) > 0 && !slices.ContainsFunc(details, holdsDetail):
+		actual := fmt.Sprintf("a body of %d bytes without it", len(s.Answer))
+		if other := s.answer.Get("detail"); other.Type == gjson.String {
+			actual = fmt.Sprintf("the detail %q", other.Str)
 		}
-		t.judged++
-		switch {
-		case s.Status != status:
-			t.violated(s, "", "a refusal has another status than the authentication handler gives",
-				fmt.Sprintf("status %d", status), fmt.Sprintf("status %d", s.Status))
-		case detail != "" && !messages.ContainsText(&client.Answer{Body: []byte(s.Answer)}, detail):
-			actual := fmt.Sprintf("a body of %d bytes without it", len(s.Answer))
-			if other := s.answer.Get("detail"); other.Type == gjson.String {
-				actual = fmt.Sprintf("the detail %q", other.Str)
-			}
-			t.violated(s, "/detail", "a refusal lacks the detail of the authentication handler",
-				fmt.Sprintf("the detail %q", detail), actual)
-		}
+		t.violated(s, "/detail", "a refusal lacks the detail of the authentication handler",
+			"the detail "+r.detail.Words(c), actual)
 	}
 }
 

@@ -53,7 +53,7 @@ func newHistory(t *testing.T, changes ...func(*config.Config)) *history {
 	c.Target, c.AgentTarget = planeBase, agentBase
 	c.Credentials.APIKey = "the-key"
 	c.Users = []config.User{{Name: "first", Token: "token-of-ada", Identity: "ada"}, {Name: "second", Token: "token-of-bob", Identity: "bob"}}
-	c.Agent.RejectedDetail = "Invalid token"
+	c.Agent.RejectedStatus, c.Agent.RejectedDetail = config.Always(401), config.Always("Invalid token")
 	for _, change := range changes {
 		change(&c)
 	}

@@ -47,6 +47,7 @@ func (r *Record) all() map[string]*invariant {
 	c := r.target.Config
 	sent := newRevisions(c.Patience)
 	follows := newFollow(sent)
+	refused := &refusals{c.Agent.RejectedStatus, c.Agent.RejectedDetail, map[string]bool{}}
 	rollbacks := &rollback{posted: map[idAt]*posted{}}
 	leaks := &isolation{users: map[string]*belongings{}, known: personsOf(r.target), leaks: map[int]string{}}
 	rules := map[string]*invariant{
@@ -59,7 +60,7 @@ func (r *Record) all() map[string]*invariant {
 		`no agent-server request without valid credentials was answered with 2xx`: {
 			side: agent, check: closed, toldBy: "AS-AUTH-*"},
 		`each refusal of the authentication handler has its status and detail`: {
-			side: agent, check: refusals(c.Agent.RejectedStatus, c.Agent.RejectedDetail), toldBy: "AS-AUTH-*"},
+			side: agent, note: refused.note, check: refused.check, toldBy: "AS-AUTH-*"},
 		`each read of a revision shows what was sent for it`: {
 			side: plane, note: sent.note, check: sent.asSent,
 			toldBy: "CP-CREATE-* CP-UPDATE-* CP-REV-* CP-POLL-* CP-LIST-*"},

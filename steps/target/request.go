@@ -10,6 +10,7 @@ import (
 	"net/url"
 	"os"
 	"reflect"
+	"slices"
 	"strings"
 	"time"
 
@@ -219,7 +220,8 @@ func Encode(value any) []byte {
 // one than 401 and 403.
 func (t *Target) Rejects(side spec.Side, status int) bool {
 	return status == http.StatusUnauthorized || status == http.StatusForbidden ||
-		side == spec.AgentServer && status == t.Config.Agent.RejectedStatus
+		side == spec.AgentServer && (slices.Contains(t.Config.Agent.RejectedStatus.Missing, status) ||
+			slices.Contains(t.Config.Agent.RejectedStatus.Invalid, status))
 }
 
 // UnknownID is the id of nothing.

@@ -110,6 +110,12 @@ func (t *Target) Caller(name string) (Caller, error) {
 	return Caller{}, outcome.Inapplicable(key, "the credentials of the first user are the same with this mistake")
 }
 
+// MayLackCredentials reports whether a handler may take the named caller, whose credentials are invalid, for one without
+// credentials: there is no token in its Authorization header, or not in the scheme that the handler reads.
+func MayLackCredentials(name string) bool {
+	return name == anEmptyToken || name == anotherScheme || planesSchemes[name] != ""
+}
+
 // planesCaller is a caller with a credential of the control plane, sent as there, and with nothing else. Where the
 // address of the agent server is known and the credentials may not be sent there, the error skips the scenario.
 func (t *Target) planesCaller(name string) (Caller, error) {
@@ -234,8 +240,11 @@ func (t *Target) Searches() bool {
 }
 
 // NotServed tells whether an answer says that the server has no such operation.
-func NotServed(a *client.Answer) bool {
-	return a.Status == http.StatusNotFound || a.Status == http.StatusMethodNotAllowed
+func NotServed(a *client.Answer) bool { return IsNotServed(a.Status) }
+
+// IsNotServed is NotServed for a status.
+func IsNotServed(status int) bool {
+	return status == http.StatusNotFound || status == http.StatusMethodNotAllowed || status == http.StatusNotImplemented
 }
 
 // NoteListing notes that GET /threads, which the interface shows, is not served. The answer is that to it.

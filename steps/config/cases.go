@@ -1,0 +1,105 @@
+package config
+
+import (
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+
+	"go.yaml.in/yaml/v4"
+)
+
+// Case is why the authentication handler refuses a request.
+type Case string
+
+// The cases of a refusal. The keys of a PerCase have the first two names.
+const (
+	Missing Case = "missing" // the request has no credentials
+	Invalid Case = "invalid" // the handler does not accept the credentials
+	Either  Case = "either"  // the handler may take it for one or the other: an empty token, another scheme
+)
+
+// OneOrMore are the values of which a server may use any. A file has one value or a list.
+type OneOrMore[T int | string] []T
+
+// PerCase is a choice of the authentication handler: the values that it may use in each case, or none if they are
+// unknown. A file has one value or a list, if they are the same in both cases, or one of these for each case.
+type PerCase[T int | string] struct {
+	Missing OneOrMore[T] `yaml:"missing"`
+	Invalid OneOrMore[T] `yaml:"invalid"`
+}
+
+// Always returns the choice of a handler that uses the same values in both cases.
+func Always[T int | string](values ...T) PerCase[T] { return PerCase[T]{values, values} }
+
+// IsZero reports whether nothing is known of either case.
+func (p PerCase[T]) IsZero() bool { return len(p.Missing) == 0 && len(p.Invalid) == 0 }
+
+// For returns the values of a case. For Either they are those of both cases, or none if one of these is unknown.
+func (p PerCase[T]) For(c Case) []T {
+	switch {
+	case c == Missing:
+		return p.Missing
+	case c == Invalid:
+		return p.Invalid
+	case len(p.Missing) == 0 || len(p.Invalid) == 0:
+		return nil
+	}
+	both := slices.Concat(p.Missing, p.Invalid)
+	slices.Sort(both)
+	return slices.Compact(both)
+}
+
+// Words returns the values of a case for a message: "401 or 403". It returns "" if there are none.
+func (p PerCase[T]) Words(c Case) string {
+	var all []string
+	for _, value := range p.For(c) {
+		all = append(all, fmt.Sprintf("%#v", value))
+	}
+	return strings.Join(all, " or ")
+}
+
+// MarshalYAML returns the shortest form that a file may have.
+func (p PerCase[T]) MarshalYAML() (any, error) {
+	if slices.Equal(p.Missing, p.Invalid) {
+		return p.Missing.MarshalYAML()
+	}
+	return map[Case]any{Missing: p.Missing, Invalid: p.Invalid}, nil
+}
+
+// MarshalYAML returns the value if there is only one.
+func (o OneOrMore[T]) MarshalYAML() (any, error) {
+	if len(o) == 1 {
+		return o[0], nil
+	}
+	return []T(o), nil
+}
+
+func isOneOrMore(t reflect.Type) bool {
+	return t == reflect.TypeFor[OneOrMore[int]]() || t == reflect.TypeFor[OneOrMore[string]]()
+}
+
+func isPerCase(t reflect.Type) bool {
+	return t == reflect.TypeFor[PerCase[int]]() || t == reflect.TypeFor[PerCase[string]]()
+}
+
+// isWritten reports whether the text of a variable is the value of a type as it stands, and not YAML.
+func isWritten(text string, t reflect.Type) bool {
+	isText := t == reflect.TypeFor[OneOrMore[string]]() || t == reflect.TypeFor[PerCase[string]]()
+	begins := strings.TrimSpace(text)
+	return isText && !strings.HasPrefix(begins, "[") && !strings.HasPrefix(begins, "{")
+}
+
+// listOf returns the list of one node, in its place.
+func listOf(n *yaml.Node) *yaml.Node {
+	return &yaml.Node{Kind: yaml.SequenceNode, Tag: "!!seq", Line: n.Line, Column: n.Column, Content: []*yaml.Node{n}}
+}
+
+// forEachCase returns the mapping that has a node for each case, in its place.
+func forEachCase(n *yaml.Node) *yaml.Node {
+	both := &yaml.Node{Kind: yaml.MappingNode, Tag: "!!map", Line: n.Line, Column: n.Column}
+	for _, c := range []Case{Missing, Invalid} {
+		both.Content = append(both.Content, &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Value: string(c)}, n)
+	}
+	return both
+}

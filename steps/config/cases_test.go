@@ -1,0 +1,74 @@
+package config
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+func TestARefusalPerCase(t *testing.T) {
+	const status, detail = "AGENTCONFORM_AGENT_REJECTED_STATUS", "AGENTCONFORM_AGENT_REJECTED_DETAIL"
+	for _, row := range []struct {
+		name, file, variable string
+		missing, invalid     string // status and detail, as Words has them
+		either               string
+	}{
+		{name: "nothing is configured", file: "{}"},
+		{name: "one value", file: "{rejected_status: 401, rejected_detail: No}",
+			missing: `401 "No"`, invalid: `401 "No"`, either: `401 "No"`},
+		{name: "a list", file: "{rejected_status: [401, 403]}",
+			missing: "401 or 403 ", invalid: "401 or 403 ", either: "401 or 403 "},
+		{name: "a value for each case", file: "{rejected_status: {missing: 401, invalid: [403]}, rejected_detail: {missing: A, invalid: B}}",
+			missing: `401 "A"`, invalid: `403 "B"`, either: `401 or 403 "A" or "B"`},
+		{name: "only one case", file: "{rejected_status: {invalid: 403}}", invalid: "403 "},
+		{name: "a variable with one status", variable: status + "=403", file: "{rejected_status: {missing: 401}}",
+			missing: "403 ", invalid: "403 ", either: "403 "},
+		{name: "a variable with a status for each case", variable: status + "={missing: 401, invalid: 403}", file: "{}",
+			missing: "401 ", invalid: "403 ", either: "401 or 403 "},
+		{name: "a variable for one case", variable: status + "_INVALID=403", file: "{rejected_status: 401}",
+			missing: "401 ", invalid: "403 ", either: "401 or 403 "},
+		{name: "a variable with a text that looks like YAML", variable: detail + "=Go away: now", file: "{}",
+			missing: ` "Go away: now"`, invalid: ` "Go away: now"`, either: ` "Go away: now"`},
+		{name: "a variable with a text for each case", variable: detail + `={missing: A, invalid: B}`, file: "{}",
+			missing: ` "A"`, invalid: ` "B"`, either: ` "A" or "B"`},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			file := filepath.Join(t.TempDir(), "a.yaml")
+			require.NoError(t, os.WriteFile(file, []byte("agent: "+row.file), 0o600))
+			c, err := Load(Sources{File: file, Environ: []string{row.variable}})
+			require.NoError(t, err)
+			require.NoError(t, os.WriteFile(file, c.YAML(), 0o600))
+			again, err := Load(Sources{File: file})
+			require.NoError(t, err)
+			for _, c := range []*Config{c, again} {
+				words := func(each Case) string {
+					both := c.Agent.RejectedStatus.Words(each) + " " + c.Agent.RejectedDetail.Words(each)
+					if both == " " {
+						return ""
+					}
+					return both
+				}
+				assert.Equal(t, []string{row.missing, row.invalid, row.either}, []string{words(Missing), words(Invalid), words(Either)})
+			}
+		})
+	}
+}
+
+func TestMistakesInARefusal(t *testing.T) {
+	for file, want := range map[string]string{
+		"{rejected_status: no}":                `:1: agent.rejected_status: is "no"; use an integer of 0 or above`,
+		"{rejected_status: 200}":               `:1: agent.rejected_status: 200 is not an HTTP error status; use 400 to 599`,
+		"{rejected_status: {missing: 200}}":    `:1: agent.rejected_status: 200 is not an HTTP error status; use 400 to 599`,
+		"{rejected_status: {mising: 401}}":     `:1: agent.rejected_status.mising: unknown key; did you mean "missing"?`,
+		"{rejected_status: [[401]]}":           `:1: agent.rejected_status.0: is a list; use an integer of 0 or above`,
+		"{rejected_detail: {missing: {a: b}}}": `:1: agent.rejected_detail.missing: is a group of keys; use a string or a list`,
+	} {
+		path := filepath.Join(t.TempDir(), "a.yaml")
+		require.NoError(t, os.WriteFile(path, []byte("agent: "+file), 0o600))
+		_, err := Load(Sources{File: path})
+		assert.EqualError(t, err, path+want, file)
+	}
+}
