@@ -92,7 +92,8 @@ Feature: Runs
   Rule: The join of a run is answered when the run has completed, and not before
     "GET /threads/{thread_id}/runs/{run_id}/join ... Responds when the run completes"
     After the join the state holds the input and the answer of the run. A run whose graph raised an error has
-    completed too; its join may be answered with any status.
+    completed too; its join may be answered with any status. Runs that only prepare other tests are judged too: they
+    complete within timeouts.run, in addition to the time that they and the runs before them are told to take.
 
     Scenario: A join is answered when the run has completed, and not before
       When the user starts a long run, and joins it
@@ -118,6 +119,12 @@ Feature: Runs
       Given a run whose graph raises an error
       When the user joins the run
       Then the join is answered with any status
+
+    @last
+    @record
+    Scenario: Each run that was waited for has completed
+      When all exchanges of this run are read
+      Then each run of the graph that was waited for has completed
 
   @AS-RUN-5 @must @section-4
   @writes

@@ -1,6 +1,7 @@
 package faults
 
 import (
+	"context"
 	"hash/fnv"
 	"io"
 	"net/http"
@@ -38,7 +39,9 @@ func otherServers() []EquivalentMutant {
 			Apply: agents(func(o *agentserver.Options) {
 				var n atomic.Int64
 				o.Workers = 10
-				o.Starts = func() { time.Sleep(time.Duration(n.Add(1)*270%700) * time.Millisecond) } // the time is the difference
+				o.Starts = func(ctx context.Context) {
+					pause(ctx, time.Duration(n.Add(1)*270%700)*time.Millisecond)
+				}
 			}),
 		},
 		{

@@ -1,6 +1,7 @@
 package faults
 
 import (
+	"context"
 	"embed"
 	"fmt"
 	"io/fs"
@@ -87,14 +88,22 @@ func queued(delay time.Duration) func(*agentserver.Options) {
 	return func(o *agentserver.Options) {
 		var n atomic.Int64
 		starts := o.Starts
-		o.Starts = func() {
+		o.Starts = func(ctx context.Context) {
 			if n.Add(1)%20 == 0 {
-				time.Sleep(delay) // the time is the difference
+				pause(ctx, delay)
 			}
 			if starts != nil {
-				starts()
+				starts(ctx)
 			}
 		}
+	}
+}
+
+// pause waits for the delay, or until the context ends.
+func pause(ctx context.Context, delay time.Duration) {
+	select {
+	case <-time.After(delay):
+	case <-ctx.Done():
 	}
 }
 

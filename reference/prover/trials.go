@@ -155,7 +155,7 @@ func (p *prover) reference(row proof.Row, layer faults.Layer) trial {
 		options := reference.Options{Edition: row.Edition, Network: e.network, TempDir: e.tempDir, BuildTime: e.buildTime}
 		if e.graphTime > 0 {
 			options.WrapAgent = append(options.WrapAgent, func(o *agentserver.Options) {
-				o.Starts = func() { time.Sleep(e.graphTime) } // nothing else takes time
+				o.Starts = func(context.Context) { time.Sleep(e.graphTime) } // nothing else takes time
 			})
 		}
 		if layer != nil {

@@ -121,9 +121,11 @@ func (s *Server) StillQueued(ctx context.Context, g *GraphRun) error {
 		"too: %s", g.ID, time.Since(g.Answer.Sent).Round(time.Second), why).By(reports.ByKey, "timeouts.run")
 }
 
-// isPending and hasEnded tell what the status of a run says, where there is one. The interface shows no statuses of
-// runs: words that are not known from agent servers tell nothing.
+// isPending, isRunning and hasEnded report what the status of a run says. The interface shows no statuses of runs: words
+// that are not known from agent servers say nothing.
 func isPending(run *client.Answer) bool { return run.OK() && run.Get("status").String() == "pending" }
+
+func isRunning(run *client.Answer) bool { return run.OK() && run.Get("status").String() == "running" }
 
 func hasEnded(run *client.Answer) bool {
 	ends := []string{"success", "error", "timeout", "interrupted"}

@@ -64,6 +64,22 @@ func (r *removals) end(g *GraphRun) {
 	}
 }
 
+// holdsBefore returns how long the runs that the thread accepted before another, and that have not ended, are told to
+// wait together.
+func (r *removals) holdsBefore(g *GraphRun) (sum time.Duration) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, other := range r.accepted {
+		if other == g {
+			break
+		}
+		if !other.Complete() {
+			sum += other.Order.Hold
+		}
+	}
+	return sum
+}
+
 // isRemovable reports whether a rollback may have removed a run.
 func (r *removals) isRemovable(run string) bool {
 	r.mu.Lock()
@@ -79,7 +95,7 @@ type GraphRun struct {
 	Inputs []string       // the contents of its human messages; the last one is unique in this run of the suite
 	Answer *client.Answer // to its creation
 	begun  time.Time      // it had surely not begun to wait before
-	Joined bool           // a join of it was answered
+	Joined bool           // a join of it was answered with 2xx
 	Final  *client.Answer // the state after it; nil while it was not waited for
 }
 

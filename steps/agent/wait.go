@@ -3,9 +3,11 @@ package agent
 import (
 	"context"
 	"errors"
+	"net/http"
 	"time"
 
 	"github.com/agentconform/agentconform/steps/client"
+	"github.com/agentconform/agentconform/steps/outcome"
 	"github.com/agentconform/agentconform/steps/target"
 )
 
@@ -31,9 +33,9 @@ func (s *Server) ReadState(
 
 // Await returns the state once it holds what the run was to write and the run is over, else the last one. It trusts
 // neither join nor state alone: a join that answers too early, too late or never, and a state that lacks something, must
-// fail the requirements about them and no others. A run that is still in the queue of the server blocks.
+// fail the requirements about them and no others. It returns an error that blocks if the run has not ended in time.
 func (s *Server) Await(ctx context.Context, g *GraphRun) (*client.Answer, error) {
-	limit := g.Answered().Add(g.Order.Hold + s.target.Config.Timeouts.Run)
+	limit := g.Answered().Add(g.Thread.holdsBefore(g) + g.Order.Hold + s.target.Config.Timeouts.Run)
 	join := s.JoinNow(ctx, g)
 	defer join.Leave()
 	// by then a join has answered, or it is better to look at the state
@@ -41,18 +43,16 @@ func (s *Server) Await(ctx context.Context, g *GraphRun) (*client.Answer, error)
 		return nil, err
 	}
 	state, _, err := s.ReadState(ctx, g.Thread, limit, func(a *client.Answer) bool {
-		return g.CompleteIn(a) || s.hasHadItsTime(join, g)
+		return g.CompleteIn(a) || s.hasHadItsTime(ctx, join, g)
 	})
 	if err != nil {
 		return nil, err
 	}
-	g.Final, g.Joined = state, !join.Unanswered()
+	g.Final, g.Joined = state, join.Over() && join.Answer != nil && join.Answer.OK()
 	if g.Complete() {
 		s.runs.over(g)
-	} else if !g.Joined {
-		if err := s.StillQueued(ctx, g); err != nil {
-			return nil, err
-		}
+	} else if err := s.staysInProgress(ctx, join, g); err != nil {
+		return nil, err
 	}
 	// A moment lies between the last message and the end of the run, in which the thread is still busy.
 	if err := join.OrUntil(ctx, time.Now().Add(s.Patience())); err != nil {
@@ -64,9 +64,42 @@ func (s *Server) Await(ctx context.Context, g *GraphRun) (*client.Answer, error)
 	return state, nil
 }
 
-// hasHadItsTime tells whether the join was answered so long ago that the state must show all that the run has written.
-func (s *Server) hasHadItsTime(join *Joining, g *GraphRun) bool {
-	return join.Over() && time.Now().After(client.Later(join.Ended, g.NotOverBefore()).Add(s.Patience()))
+// hasHadItsTime reports whether the run ended so long ago that the state must show all that it has written.
+func (s *Server) hasHadItsTime(ctx context.Context, join *Joining, g *GraphRun) bool {
+	if !join.Over() || time.Now().Before(client.Later(join.Ended, g.NotOverBefore()).Add(s.Patience())) {
+		return false
+	}
+	run, err := s.GetRun(ctx, g.Thread.Owner, g)
+	return err != nil || isOver(join.Answer, run, g.Order.says(Fail))
+}
+
+// isOver decides whether a run has ended from the response to its join, which is nil if there was none, and from that
+// to GET of the run. A join with an error status says nothing of the run, unless its graph was told to raise an error.
+func isOver(join, run *client.Answer, raises bool) bool {
+	switch {
+	case isPending(run) || isRunning(run):
+		return false
+	case hasEnded(run), run.Status == http.StatusNotFound:
+		return true
+	}
+	return raises || join != nil && join.OK()
+}
+
+// staysInProgress returns an error that blocks if an incomplete run has not ended in its time: because it is in the
+// queue of the server, or without a reason, which AS-RUN-4 reports.
+func (s *Server) staysInProgress(ctx context.Context, join *Joining, g *GraphRun) error {
+	if !g.Joined {
+		if err := s.StillQueued(ctx, g); err != nil {
+			return err
+		}
+	}
+	run, err := s.GetRun(ctx, g.Thread.Owner, g)
+	if err != nil || !isPending(run) && !isRunning(run) {
+		return context.Cause(ctx)
+	}
+	stays := outcome.Violated(run, "a run that has completed", "the status %q, %s after the run was accepted",
+		run.Get("status").String(), time.Since(g.Answered()).Round(time.Second)).At("/status").ByRequirement("AS-RUN-4")
+	return outcome.AsBlocked(stays)
 }
 
 // Run starts a run as [Server.Start] does, and waits for its answer, which a scenario needs.

@@ -137,7 +137,7 @@ func (s *Server) tryHoldOnce(ctx context.Context, o Order) (blocks bool, problem
 		join := s.JoinNow(ctx, g)
 		defer join.Leave()
 		limit = end.Add(s.target.Config.Timeouts.Run)
-		ended = func() bool { return s.hasHadItsTime(join, g) }
+		ended = func() bool { return s.hasHadItsTime(ctx, join, g) }
 	}
 	g.Final, _, err = s.ReadState(ctx, g.Thread, limit, func(a *client.Answer) bool {
 		slowest = max(slowest, a.Took)

@@ -130,6 +130,9 @@ func (w *World) aPendingJoin(ctx context.Context) {
 	w.prepare(ctx, func(ctx context.Context) {
 		join := w.join(ctx)
 		common.Check(join.OrUntil(ctx, time.Now().Add(min(w.agents.Slack(), w.prior.Order.Hold/4))))
+		if join.Over() && join.Answer != nil {
+			common.Requires(joined(join.Answer))
+		}
 		if join.Over() && time.Now().Before(w.prior.Until()) {
 			common.Check(outcome.Blocked("the join was answered while the run was in progress (AS-RUN-4)").
 				ByRequirement("AS-RUN-4"))

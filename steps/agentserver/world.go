@@ -186,7 +186,12 @@ func (w *World) nextRun(ctx context.Context, o agent.Order) {
 	w.scene.Answer = common.Must(w.server.Await(ctx, w.current))
 }
 
+// userReadsState reads the state. If the user has joined a run, the response to that must have been 2xx: an error status
+// does not say that the run has ended.
 func (w *World) userReadsState(ctx context.Context) {
+	if w.joined != nil && w.joined.Over() && w.joined.Answer != nil {
+		common.Requires(joined(w.joined.Answer))
+	}
 	w.scene.Answer = common.Must(w.server.State(ctx, w.owner(), w.thread))
 }
 

@@ -71,8 +71,10 @@ func (r *Record) all() map[string]*invariant {
 		`no revision was seen with another status after it was DEPLOYED while none was later`: {
 			side: plane, check: sent.staysDeployed, advisory: true,
 			toldBy: "CP-POLL-* CP-LIST-* CP-REV-* CP-UPDATE-* CP-CREATE-*"},
-		`no deployment that this run has waited for stayed without reaching DEPLOYED`: r.effect(
+		`no deployment that this run has waited for stayed without reaching DEPLOYED`: r.effect(plane,
 			"create-deployment", "", "CP-POLL-1", "a deployment of this run did not reach DEPLOYED"),
+		`each run of the graph that was waited for has completed`: r.effect(agent,
+			"create-run", "", "AS-RUN-4", "a run did not complete in its time"),
 		`each read shows what was written before, once the configured patience is over`: {
 			side: plane, note: follows.note, check: follows.check,
 			toldBy: "CP-CREATE-1 CP-GET-1 CP-REV-1 CP-UPDATE-1 CP-UPDATE-2 CP-UPDATE-3"},
@@ -88,7 +90,7 @@ func (r *Record) all() map[string]*invariant {
 	for field, owner := range map[string]string{
 		"repo_ref": "CP-UPDATE-1", "graph_config_path": "CP-UPDATE-2", "image_uri": "CP-UPDATE-3",
 	} {
-		rules[`no update of "`+field+`" in this run was served and created no revision`] = r.effect("update-deployment",
+		rules[`no update of "`+field+`" in this run was served and created no revision`] = r.effect(plane, "update-deployment",
 			sourceConfig+"."+field, owner, "an update of "+field+" was served and created no revision", field)
 	}
 	return rules
@@ -255,7 +257,7 @@ func (s *seen) isUser() bool { return strings.HasPrefix(s.Caller.Name, "users.")
 
 // effect finds the requests that were served and had no effect, of those to an operation that have a string at a path
 // of their body, where one is given: by those who have waited for the effect and are blocked by its owner.
-func (r *Record) effect(operation, path, owner, summary string, words ...string) *invariant {
+func (r *Record) effect(side spec.Side, operation, path, owner, summary string, words ...string) *invariant {
 	count := 0
 	note := func(s *seen) {
 		if s.Op.ID == operation && s.ok() && !s.Wrong && (path == "" || s.request.Get(path).Type == gjson.String) {
@@ -276,5 +278,5 @@ func (r *Record) effect(operation, path, owner, summary string, words ...string)
 			}
 		}
 	}
-	return &invariant{side: spec.ControlPlane, note: note, end: end, toldBy: owner}
+	return &invariant{side: side, note: note, end: end, toldBy: owner}
 }
