@@ -217,7 +217,7 @@ func (s *Server) notServing(ctx context.Context, shown bool) (missing *outcome.O
 	if missing, err = s.tryServing(ctx, request, shown); err != nil || missing == nil || !shown {
 		return missing, err
 	}
-	request = s.target.ToAgent(s.Base, s.target.Owner(), http.MethodPost, searchPath, map[string]any{"limit": 1})
+	request = s.target.ToAgent(s.Base, s.target.Owner(), http.MethodPost, searchPath, map[string]any{})
 	return s.tryServing(ctx, request, shown)
 }
 

@@ -6,6 +6,7 @@ import (
 	"iter"
 	"maps"
 	"net/http"
+	"slices"
 	"strings"
 
 	"github.com/tidwall/gjson"
@@ -18,17 +19,22 @@ import (
 
 const searchPath = ThreadsPath + "/search"
 
-// The search operation is asked for so many threads at once: an answer with more could have more values than one may
-// have. A target may give fewer than it is asked for.
-const searchPage, searchPages = 200, 50
+// searchPage is the limit of a search whose first list, without a limit, may lack a thread. searchPages bounds how many
+// pages are read.
+const searchPage, searchPages = 100, 50
+
+// LeastPage is the number of threads from which on a list without a limit may be a page.
+const LeastPage = 10
 
 // Filter narrows a listing of threads: "metadata" that they must have (an object), "ids" (an array), as the search
 // operation takes them. A nil one sends nothing.
 type Filter map[string]any
 
-// List returns the threads that the caller is shown, with the last answer. The listing of the configuration is asked,
-// or what the target serves; a filter goes to the search operation, since the plain list takes none.
-func (s *Server) List(ctx context.Context, who target.Caller, f Filter) (Listing, *client.Answer, error) {
+// List returns the threads that the caller is shown, with the last response that shows one more. It uses the listing
+// operation of the configuration, or the one that the target serves; a filter goes to the search operation, since the
+// plain list takes none. A first list that is too short to be a page is taken for all threads if it shows one of the
+// wanted ones.
+func (s *Server) List(ctx context.Context, who target.Caller, f Filter, wanted ...*Thread) (Listing, *client.Answer, error) {
 	if err := s.findListing(ctx); err != nil {
 		return nil, nil, err
 	}
@@ -39,37 +45,53 @@ func (s *Server) List(ctx context.Context, who target.Caller, f Filter) (Listing
 		}
 		return ListingOf(a), a, nil
 	}
-	var all Listing
-	var last *client.Answer
+	last, err := s.search(ctx, who, f, nil)
+	if err != nil {
+		return nil, nil, err
+	}
+	all := ListingOf(last)
+	isShown := func(t *Thread) bool { return all.Thread(t.ID).Exists() }
+	isAll := all.Len() < LeastPage && (len(wanted) == 0 || slices.ContainsFunc(wanted, isShown))
+	if all == nil || isAll {
+		return all, last, nil
+	}
+	// The first page is read once more, with a limit: the interface names no parameter, and which threads a list without
+	// one shows is the server's choice.
 	shown := map[string]bool{}
 	for range searchPages {
-		a, err := s.search(ctx, who, f, len(shown))
+		a, err := s.search(ctx, who, f, map[string]any{"limit": searchPage, "offset": len(shown)})
 		if err != nil {
 			return nil, nil, err
 		}
-		before, page := len(shown), ListingOf(a)
+		page := ListingOf(a)
+		if page == nil {
+			break
+		}
+		page[0].limit = searchPage
+		before := len(shown)
 		for _, row := range page.All() {
-			shown[strings.Clone(cmp.Or(row.Get("thread_id").String(), row.Raw))] = true
+			shown[strings.Clone(nameOf(row))] = true
 		}
-		if last == nil || len(shown) > before {
-			last, all = a, append(all, page...)
-		}
+		all = append(all, page...)
 		if len(shown) == before {
 			break
 		}
+		last = a
 	}
 	return all, last, nil
 }
 
 func (s *Server) listBy(ctx context.Context, who target.Caller, search bool) (*client.Answer, error) {
 	if search {
-		return s.search(ctx, who, nil, 0)
+		return s.search(ctx, who, nil, nil)
 	}
 	return s.ask(ctx, who, http.MethodGet, ThreadsPath, nil)
 }
 
-func (s *Server) search(ctx context.Context, who target.Caller, f Filter, offset int) (*client.Answer, error) {
-	body := map[string]any{"limit": searchPage, "offset": offset}
+// search sends a filter and the parameters of a page.
+func (s *Server) search(ctx context.Context, who target.Caller, f Filter, page map[string]any) (*client.Answer, error) {
+	body := map[string]any{}
+	maps.Copy(body, page)
 	maps.Copy(body, f)
 	return s.ask(ctx, who, http.MethodPost, searchPath, body)
 }
@@ -134,16 +156,32 @@ func (s *Server) ListOther(ctx context.Context, who target.Caller) (*client.Answ
 	return s.listBy(ctx, who, search)
 }
 
-// Listing is what a caller was shown: the pages that are lists, none where no list was answered. Rows are read from
-// them each time, since many scenarios hold a list and it may be long.
-type Listing []*client.Answer
+// Listing is what a caller was shown: the pages that are lists, or nil if none is. Rows are read from them each time,
+// since many scenarios hold a list and it may be long.
+type Listing []listed
+
+// listed is a page of a listing.
+type listed struct {
+	*client.Answer
+	limit int // that was sent; 0 means none
+}
 
 // ListingOf returns the listing of one page.
 func ListingOf(a *client.Answer) Listing {
 	if a.OK() && a.IsArray() {
-		return Listing{a}
+		return Listing{{Answer: a}}
 	}
 	return nil
+}
+
+// MayLack reports whether a thread that a search does not show may be on a page that was not read: if the last page is
+// full, or the search takes no limit and its list may be a page.
+func (l Listing) MayLack() bool {
+	if len(l) == 0 || l[0].Request.Method != http.MethodPost {
+		return false
+	}
+	last := l[len(l)-1:]
+	return last.Len() >= cmp.Or(last[0].limit, LeastPage)
 }
 
 // All yields the threads, each with its place in its page.
@@ -159,13 +197,17 @@ func (l Listing) All() iter.Seq2[int, gjson.Result] {
 	}
 }
 
-// Len is the number of threads.
-func (l Listing) Len() (n int) {
-	for range l.All() {
-		n++
+// Len returns the number of different threads.
+func (l Listing) Len() int {
+	shown := map[string]bool{}
+	for _, row := range l.All() {
+		shown[nameOf(row)] = true
 	}
-	return n
+	return len(shown)
 }
+
+// nameOf returns the id of a listed thread, or all of what is listed if it has none.
+func nameOf(row gjson.Result) string { return cmp.Or(row.Get("thread_id").String(), row.Raw) }
 
 // Thread is what a listing shows of the thread: a value that does not exist where that is nothing.
 func (l Listing) Thread(id string) gjson.Result {

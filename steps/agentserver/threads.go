@@ -67,21 +67,23 @@ func (w *World) listHoldsThread() error {
 		Comparing(a, w.thread.Answer)
 }
 
+// lacks is about a thread that the listing does not show.
 func (w *World) lacks(t *agent.Thread) *outcome.Outcome {
+	if w.rows.MayLack() {
+		return outcome.Inconclusive("a list of %s does not show the thread %s, and may be a page",
+			reports.Count(w.rows.Len(), "thread"), t.ID)
+	}
 	return outcome.Violated(w.scene.Answer, "a list with the thread "+t.ID, "a list of %s without it",
 		reports.Count(w.rows.Len(), "thread")).Hinting(w.target.ListingHint()).Comparing(w.scene.Answer, t.Answer)
 }
 
-// A list of leastPage threads or more may be a page of the newest threads, and other scenarios create threads at the
-// same time: so many newer threads are tried then.
-const (
-	leastPage  = 10
-	mostNewest = 20
-)
+// mostNewest is how many newer threads are tried if a list may be a page of the newest threads: other scenarios create
+// threads at the same time.
+const mostNewest = 20
 
 // list lists the threads of who once. Without a filter that is done in the way that the target has.
-func (w *World) list(ctx context.Context, who target.Caller, f agent.Filter) {
-	rows, a, err := w.server.List(ctx, who, f)
+func (w *World) list(ctx context.Context, who target.Caller, f agent.Filter, wanted ...*agent.Thread) {
+	rows, a, err := w.server.List(ctx, who, f, wanted...)
 	common.Check(err)
 	w.rows, w.scene.Answer = rows, a
 }
@@ -89,8 +91,12 @@ func (w *World) list(ctx context.Context, who target.Caller, f agent.Filter) {
 // listUntil lists again and again until the list shows the thread, or the time is over. Any list does where there is no
 // thread. What is no list is not asked again.
 func (w *World) listUntil(ctx context.Context, who target.Caller, f agent.Filter, t *agent.Thread) {
+	var wanted []*agent.Thread
+	if t != nil {
+		wanted = append(wanted, t)
+	}
 	common.Retry(ctx, w.target, func() bool {
-		w.list(ctx, who, f)
+		w.list(ctx, who, f, wanted...)
 		return t == nil || w.rows.Thread(t.ID).Exists() || w.rows == nil
 	})
 }
@@ -101,10 +107,10 @@ func (w *World) listNewest(ctx context.Context, who target.Caller, first *agent.
 	made, shown := []*agent.Thread{first}, first
 	w.rows = nil
 	look := func() bool {
-		if w.rows.Len() >= leastPage && len(made) <= mostNewest && !w.target.Searches() {
+		if w.rows.Len() >= agent.LeastPage && len(made) <= mostNewest && !w.target.Searches() {
 			made = append(made, w.markedThread(ctx, first.Owner))
 		}
-		w.list(ctx, who, nil)
+		w.list(ctx, who, nil, made...)
 		if at := slices.IndexFunc(made, func(t *agent.Thread) bool { return w.rows.Thread(t.ID).Exists() }); at >= 0 {
 			shown = made[at]
 			return true

@@ -115,7 +115,7 @@ func TestExamine(t *testing.T) {
 		respond(404, "application/json", notFound)(w, r)
 	}
 	search := func(w http.ResponseWriter, r *http.Request) {
-		if body, _ := io.ReadAll(r.Body); r.Method == http.MethodPost && r.URL.Path == "/threads/search" && string(body) == `{"limit":1,"offset":0}` {
+		if body, _ := io.ReadAll(r.Body); r.Method == http.MethodPost && r.URL.Path == "/threads/search" && string(body) == `{}` {
 			respond(200, "application/json", `[]`)(w, r)
 			return
 		}

@@ -166,7 +166,7 @@ func (x *examiner) listings(search bool) (all []*probe) {
 func (x *examiner) listing(who target.Caller, search bool) *probe {
 	method, path, body := http.MethodGet, agent.ThreadsPath, any(nil)
 	if search {
-		method, path, body = http.MethodPost, agent.ThreadsPath+"/search", map[string]any{"limit": 1, "offset": 0}
+		method, path, body = http.MethodPost, agent.ThreadsPath+"/search", map[string]any{}
 	}
 	return &probe{request: x.target.ToAgent(x.target.Config.AgentTarget, who, method, path, body)}
 }
