@@ -127,6 +127,12 @@ func isPending(run *client.Answer) bool { return run.OK() && run.Get("status").S
 
 func isRunning(run *client.Answer) bool { return run.OK() && run.Get("status").String() == "running" }
 
+// hasChanged reports whether GET of a run shows another status than the response to its creation.
+func hasChanged(accepted, run *client.Answer) bool {
+	before, now := accepted.Get("status").String(), run.Get("status").String()
+	return run.OK() && before != "" && now != "" && before != now
+}
+
 func hasEnded(run *client.Answer) bool {
 	ends := []string{"success", "error", "timeout", "interrupted"}
 	return run.OK() && slices.Contains(ends, run.Get("status").String())

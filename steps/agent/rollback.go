@@ -241,27 +241,39 @@ func (s *Server) begin(ctx context.Context, t *Thread, moment string, o Order) (
 	return p, err
 }
 
-// awaitStart waits until a run has started. The state shows that of one that writes at once. Else its own status does,
-// which is no longer pending, and where it tells no such status, it has started after a moment. What does not show it
-// tells that the run had not begun to wait when it was asked for.
+// awaitStart waits until a run has started: its status has changed since it was accepted, or the state shows its first
+// message. If the server shows neither, it has started a moment after its status is not pending. The run has not begun
+// to wait at the last time at which nothing of this was seen.
 func (s *Server) awaitStart(ctx context.Context, p *Progress) error {
 	byState := p.Order.written && !s.showsAtEnd.Load()
-	expected := map[bool]string{true: "a message of the run in progress", false: "the run to start"}[byState]
 	limit := p.Answered().Add(p.Order.Hold + s.target.Config.Timeouts.Run)
-	var seen *client.Answer
+	var run *client.Answer
+	var changed time.Time // when its status was first seen to have changed
 	started := false
-	err := client.Repeat(ctx, firstLook, longestPause, limit, func() (_ bool, err error) {
+	err := client.Repeat(ctx, firstLook, longestPause, limit, func() (bool, error) {
 		if byState {
-			seen, err = s.State(ctx, p.Thread.Owner, p.Thread)
-			started = err == nil && len(p.Wrote(seen)) > 0
-		} else {
-			seen, err = s.GetRun(ctx, p.Thread.Owner, p.GraphRun)
-			started = err == nil && !isPending(seen)
+			state, err := s.State(ctx, p.Thread.Owner, p.Thread)
+			if err != nil {
+				return false, err
+			}
+			if len(p.Wrote(state)) > 0 {
+				p.Shown, started = state, true
+				return true, nil
+			}
 		}
-		if err == nil && !started {
-			p.begun = seen.Sent
+		var err error
+		if run, err = s.GetRun(ctx, p.Thread.Owner, p.GraphRun); err != nil {
+			return false, err
 		}
-		return started, err
+		switch hasStarted := !isPending(run) && (!byState || hasChanged(p.Answer, run)); {
+		case !hasStarted:
+			p.begun = run.Sent
+		case changed.IsZero():
+			changed = run.Came()
+		}
+		// A state that shows messages early is given a moment to do so.
+		started = !changed.IsZero() && (!byState || time.Since(changed) >= p.Order.Hold/4 || hasEnded(run))
+		return started, nil
 	})
 	switch {
 	case err != nil:
@@ -270,20 +282,20 @@ func (s *Server) awaitStart(ctx context.Context, p *Progress) error {
 		if err := s.StillQueued(ctx, p.GraphRun); err != nil {
 			return err
 		}
-		return outcome.Violated(seen, expected, "%s", outcome.Seen(seen))
-	case byState && p.CompleteIn(seen):
-		p.ended = seen
+		return outcome.Violated(run, "the run to start", "%s", outcome.Seen(run))
+	case p.Shown != nil && p.CompleteIn(p.Shown):
+		p.ended = p.Shown
 		return nil
-	}
-	p.Over = seen.Came().Add(p.Order.Hold + s.Slack())
-	run := seen
-	if byState {
-		p.Shown = seen
+	case p.Shown != nil:
+		p.Over = p.Shown.Came().Add(p.Order.Hold + s.Slack())
 		if run, err = s.GetRun(ctx, p.Thread.Owner, p.GraphRun); err != nil {
 			return err
 		}
-	} else if err := client.Sleep(ctx, min(s.Slack(), p.Order.Hold/8)); err != nil { // it writes meanwhile
-		return err
+	default:
+		p.Over = changed.Add(p.Order.Hold + s.Slack())
+		if err := client.Sleep(ctx, min(s.Slack(), p.Order.Hold/8)); err != nil { // it writes meanwhile
+			return err
+		}
 	}
 	if hasEnded(run) {
 		p.ended = run

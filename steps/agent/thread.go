@@ -252,11 +252,18 @@ func (s *Server) StartAtOnce(ctx context.Context, t *Thread, wanted time.Duratio
 	if err := client.Sleep(ctx, time.Until(last.Add(o.Hold))); err != nil {
 		return nil, err
 	}
-	_, _, err = s.ReadState(ctx, t, time.Now().Add(s.target.Config.Timeouts.Run), func(a *client.Answer) bool {
+	_, done, err := s.ReadState(ctx, t, time.Now().Add(s.target.Config.Timeouts.Run), func(a *client.Answer) bool {
 		return slices.ContainsFunc(all.Runs, func(g *GraphRun) bool { return g.CompleteIn(a) })
 	})
 	if err != nil {
 		return nil, err
+	}
+	if !done {
+		for _, g := range all.Runs {
+			if err := s.staysInProgress(ctx, g); err != nil {
+				return nil, err
+			}
+		}
 	}
 	return all, client.Sleep(ctx, s.Slack())
 }

@@ -51,7 +51,7 @@ func (s *Server) Await(ctx context.Context, g *GraphRun) (*client.Answer, error)
 	g.Final, g.Joined = state, join.Over() && join.Answer != nil && join.Answer.OK()
 	if g.Complete() {
 		s.runs.over(g)
-	} else if err := s.staysInProgress(ctx, join, g); err != nil {
+	} else if err := s.staysInProgress(ctx, g); err != nil {
 		return nil, err
 	}
 	// A moment lies between the last message and the end of the run, in which the thread is still busy.
@@ -87,7 +87,7 @@ func isOver(join, run *client.Answer, raises bool) bool {
 
 // staysInProgress returns an error that blocks if an incomplete run has not ended in its time: because it is in the
 // queue of the server, or without a reason, which AS-RUN-4 reports.
-func (s *Server) staysInProgress(ctx context.Context, join *Joining, g *GraphRun) error {
+func (s *Server) staysInProgress(ctx context.Context, g *GraphRun) error {
 	if !g.Joined {
 		if err := s.StillQueued(ctx, g); err != nil {
 			return err
