@@ -91,7 +91,8 @@ Feature: Runs
   @writes
   Rule: The join of a run is answered when the run has completed, and not before
     "GET /threads/{thread_id}/runs/{run_id}/join ... Responds when the run completes"
-    After the join the state holds the input and the answer of the run. A run whose graph raised an error has
+    After the join the state holds the input and the answer of the run. If the first read lacks messages, a run on another
+    thread decides, whose state is read once, after the configured patience. A run whose graph raised an error has
     completed too; its join may be answered with any status. Runs that only prepare other tests are judged too: they
     complete within timeouts.run, in addition to the time that they and the runs before them are told to take.
 
@@ -112,7 +113,7 @@ Feature: Runs
 
     Scenario: After the join the state holds the input and the answer
       When the user starts a long run, and joins it
-      And the user reads the state of the thread
+      And the user reads the state after the join
       Then the state holds the run's input and its answer
 
     Scenario: The join of a failed run is answered

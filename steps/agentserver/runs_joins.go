@@ -2,6 +2,7 @@ package agentserver
 
 import (
 	"context"
+	"fmt"
 	"time"
 
 	"github.com/agentconform/agentconform/steps/agent"
@@ -27,6 +28,7 @@ func (w *World) defineJoins(r *common.Definitions) {
 // startsLongAndJoins joins while the run is in progress, once or twice at the same time. A join that is not answered is
 // judged, else the one that is answered first.
 func (w *World) startsLongAndJoins(ctx context.Context, long, twice string) error {
+	w.joinAgain = func() error { return w.startsLongAndJoins(ctx, long, twice) }
 	if long == "longer" {
 		w.wanted = longerHold
 	}
@@ -53,6 +55,37 @@ func (w *World) startsLongAndJoins(ctx context.Context, long, twice string) erro
 			agent.Attempts)
 	}
 	return nil
+}
+
+// readsStateAfterJoin reads the state once after the join. If messages are missing, it does all again on a new thread,
+// and reads that once, after the configured patience: a read may bring about what the next one shows.
+func (w *World) readsStateAfterJoin(ctx context.Context) error {
+	if err := w.readsStateOnce(ctx, 0); err != nil || w.current.CompleteIn(w.scene.Answer) {
+		return err
+	}
+	if err := w.joinAgain(); err != nil {
+		return err
+	}
+	patience := w.target.Config.Patience
+	w.scene.Note(fmt.Sprintf("the state lacked messages at once after the join, and was read again %s after one", patience))
+	return w.readsStateOnce(ctx, patience)
+}
+
+// readsStateOnce reads the state some time after the join was answered with 2xx. An error status does not say that the
+// run has ended.
+func (w *World) readsStateOnce(ctx context.Context, later time.Duration) error {
+	err := w.joinIsAnswered()
+	if err == nil {
+		err = joined(w.joined.Answer)
+	}
+	if err != nil {
+		return outcome.AsPrecondition(err)
+	}
+	if err := client.Sleep(ctx, time.Until(w.joined.Ended.Add(later))); err != nil {
+		return err
+	}
+	w.scene.Answer, err = w.server.State(ctx, w.owner(), w.thread)
+	return err
 }
 
 func (w *World) join(ctx context.Context) *agent.Joining {

@@ -20,6 +20,7 @@ import (
 // defineStates registers the sentences about the messages of a thread (section 2).
 func (w *World) defineStates(r *common.Definitions) {
 	r.When(`the user reads the state of the thread`, w.userReadsState)
+	r.When(`the user reads the state after the join`, w.readsStateAfterJoin)
 	r.When(`a run of the user (?:with|that) (.+?) has completed(, or was refused with 4xx)?`, w.runWith)
 	r.When(`a further run of the user on the thread completes`, w.furtherRun)
 	r.Then(`the state has a non-empty array "values.messages"`, w.stateHasMessages)
