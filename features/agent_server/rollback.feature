@@ -155,3 +155,23 @@ Feature: Rolling back a run in progress
       And a pending join of the user on that run
       When the user starts another run with rollback
       Then the join on the prior run returns
+
+  @AS-ROLLBACK-10 @must @section-3 @section-4 @slow
+  @writes
+  Rule: A run with rollback that is refused leaves the run in progress as it is
+    "A run exists on a thread; a new run is created on the same thread with multitask_strategy = rollback"
+    No run is created by a request that is refused with an HTTP error status. A target that accepts the request is not
+    judged. Refusals for credentials belong to AS-AUTH-4, and those of other users to AS-AUTHZ-2.
+
+    Scenario Outline: A run with rollback and <mistake> does not affect the run in progress
+      Given a run in progress on a new thread
+      And the user was refused a run with rollback and <mistake> on it
+      When the user's next run on the thread completes
+      Then the state holds the messages of the user's runs only
+      And the earlier runs can be retrieved
+
+      Examples:
+        | mistake                 |
+        | an unknown assistant_id |
+        | no assistant_id         |
+        | a number as input       |

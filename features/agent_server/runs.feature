@@ -153,13 +153,6 @@ Feature: Runs
         | an unknown assistant_id                  |
         | the assistant_id with one more character |
 
-    @slow
-    Scenario: A run with rollback that is refused for its assistant_id does not affect the run in progress
-      Given a run in progress on a new thread
-      And the user was refused a run with rollback of an unknown assistant_id on it
-      When the user's next run on the thread completes
-      Then the state holds the messages of the user's runs only
-
     Scenario: After the refusal the thread accepts a run, and holds no other messages
       Given a thread of the user
       When the user tries to start a run of an unknown assistant_id

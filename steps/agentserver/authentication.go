@@ -36,7 +36,7 @@ const (
 // defineCallers registers the sentences about authentication at the agent server (sections 5 and 7).
 func (w *World) defineCallers(r *common.Definitions) {
 	r.Given(`a completed run, or an unknown one`, w.aRunToAskFor)
-	r.Given(refusedCallers+` was refused (a run(?: with rollback)?(?: of an unknown assistant_id)?) on it`,
+	r.Given(refusedCallers+` was refused (a run(?: with rollback)?) on it`,
 		w.wasRefusedRun)
 	r.When(anyAttempt, w.callerTries)
 	r.When(`the user starts a run that reports its caller`, w.userAsksWho)

@@ -3,6 +3,7 @@ package agentserver
 import (
 	"context"
 	"errors"
+	"maps"
 	"net/http"
 	"strings"
 	"time"
@@ -21,6 +22,7 @@ func (w *World) defineRuns(r *common.Definitions) {
 	r.Given(`a completed run on a new thread`, w.anOwnCompletedRun)
 	r.Given(`a run in progress( on a new thread| that has started)?`, w.aRunInProgress)
 	r.Given(`a run whose graph raises an error`, w.aFailingRun)
+	r.Given(`the user was refused a run with rollback and (.+) on it`, w.wasRefusedMistake)
 	r.When(`the user starts a run`, func(ctx context.Context) {
 		w.post(ctx, agent.Order{})
 	})
@@ -96,14 +98,21 @@ func (w *World) startLong(ctx context.Context) {
 }
 
 func (w *World) userStartsWithMistake(ctx context.Context, mistake string) {
+	w.scene.Answer = common.Must(w.sendsMistake(ctx, mistake, nil))
+}
+
+// sendsMistake sends the request for a run of the user with a mistake in it, and with further members.
+func (w *World) sendsMistake(ctx context.Context, mistake string, more map[string]any) (*client.Answer, error) {
 	input := agent.Input([]string{w.target.Name("word")})
 	whole := map[string]any{"assistant_id": w.target.Config.AssistantID, "input": input}
+	maps.Copy(whole, more)
 	with := func(key string, value any) any { return plane.Changed(whole, map[string]any{key: value}) }
 	sent, known := map[string]any{
 		"a body that is not valid JSON":   []byte(`{"assistant_id": `),
 		"an array in place of the object": []any{whole},
 		"null in place of the object":     []byte("null"),
 		"no body":                         []byte{},
+		"an unknown assistant_id":         with("assistant_id", "agentconform-"+target.UnknownID()),
 		"no assistant_id":                 with("assistant_id", nil),
 		"a number as assistant_id":        with("assistant_id", 42),
 		"an empty assistant_id":           with("assistant_id", ""),
@@ -112,11 +121,27 @@ func (w *World) userStartsWithMistake(ctx context.Context, mistake string) {
 		"a number as input":               with("input", 42),
 	}[mistake]
 	if !known {
-		common.Check(errors.New("no mistake is called " + mistake))
+		return nil, errors.New("no mistake is called " + mistake)
 	}
 	request := w.target.ToAgent(w.server.Base, w.owner(), http.MethodPost, agent.RunsPath(w.thread.ID), sent)
-	request.Wrong = true
-	w.scene.Answer = common.Must(w.target.Client.Do(ctx, request))
+	request.Wrong = mistake != "an unknown assistant_id"
+	return w.target.Client.Do(ctx, request)
+}
+
+// wasRefusedMistake needs the refusal of a run with rollback before the end of the run in progress.
+func (w *World) wasRefusedMistake(ctx context.Context, mistake string) error {
+	inTime := w.race(ctx, func(ctx context.Context) bool {
+		w.scene.Answer = common.Must(w.sendsMistake(ctx, mistake, map[string]any{"multitask_strategy": agent.RollbackStrategy}))
+		w.kept = []*agent.GraphRun{w.current}
+		return w.scene.Answer.Came().Before(w.prior.Until())
+	})
+	switch a := w.scene.Answer; {
+	case a.Status < 400:
+		return outcome.Inapplicable("refused runs", "the target accepts a run with %s: %s", mistake, outcome.Seen(a))
+	case !inTime:
+		return outcome.Inconclusive("the run ended before the request was refused, in %d attempts", agent.Attempts)
+	}
+	return nil
 }
 
 func (w *World) ask(ctx context.Context, who target.Caller, verb string, g *agent.GraphRun) (*client.Answer, error) {
