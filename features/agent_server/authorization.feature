@@ -76,6 +76,7 @@ Feature: Authorization at the agent server
       And a run in progress on a new thread
       When the other user, while it is in progress, tries to <join>
       Then the join is refused, or answered before the end of the run
+      And the answer holds nothing of the run
 
       Examples:
         | owner  | join                                     |

@@ -148,7 +148,8 @@ Feature: Rolling back a run in progress
   @writes
   Rule: A pending join on a run that is rolled back returns
     "The prior run is interrupted and completely deleted from storage; it cannot be restarted."
-    Any answer or a closed connection counts, within timeouts.request after the new run has completed.
+    Any answer or a closed connection counts, within timeouts.request after the new run has completed. A join that
+    returns when its run would have ended by itself is tried again with a run that takes longer than timeouts.request.
 
     Scenario: A pending join returns when its run is rolled back
       Given a run in progress that has started

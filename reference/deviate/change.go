@@ -26,6 +26,7 @@ type flags struct {
 	hang     bool // no answer
 	close    bool // no answer, and no connection any more
 	delay    time.Duration
+	until    place // the time before which no answer is sent
 }
 
 // act reads one change.
@@ -39,6 +40,9 @@ func (l *loader) act(text string, f *flags) (a act, err error) {
 		return a, nil
 	case word == "delay":
 		f.delay, err = time.ParseDuration(rest)
+		return a, err
+	case word == "until":
+		f.until, err = l.place(rest)
 		return a, err
 	case text == "as owner":
 		f.asOwner = true

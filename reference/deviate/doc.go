@@ -54,7 +54,8 @@
 //	PLACE = VALUE, PLACE ?= VALUE (where there is none), new PLACE = VALUE (a member that the documents do not have)
 //	drop PLACE
 //	refuse STATUS DETAIL
-//	as owner (nothing where none is known), unserved, beside, hang, close (the connection), delay 2s
+//	as owner (nothing where none is known), unserved, beside, hang, close (the connection), delay 2s,
+//	until PLACE (a time)
 //
 // Verbs change what stands at a place:
 //

@@ -318,7 +318,15 @@ func (c *Change) exchange(x *exchange, first *Answer) *Answer {
 // wait is for answers that come late or never. It tells whether one comes.
 func (c *Change) wait(x *exchange) bool {
 	gone := x.r.Context().Done()
-	x.changed = c.flags.hang || c.flags.close || c.flags.delay > 0
+	delay := c.flags.delay
+	if c.flags.until != nil {
+		at, _ := x.at(c.flags.until, slot{})
+		then, err := time.Parse(time.RFC3339Nano, textOf(at))
+		if err == nil {
+			delay = time.Until(then)
+		}
+	}
+	x.changed = c.flags.hang || c.flags.close || delay > 0
 	x.tally()
 	if c.flags.close {
 		panic(http.ErrAbortHandler)
@@ -328,9 +336,9 @@ func (c *Change) wait(x *exchange) bool {
 		x.answer = nil
 		return false
 	}
-	if c.flags.delay > 0 {
+	if delay > 0 {
 		select {
-		case <-time.After(c.flags.delay):
+		case <-time.After(delay):
 		case <-gone:
 		}
 	}

@@ -13,9 +13,10 @@ import (
 
 // Rollback is a run that was to be rolled back, and the new one.
 type Rollback struct {
-	Prior *Progress
-	Next  *GraphRun
-	After *Remains // what was found once the new run had completed; nil where it has not
+	Prior  *Progress
+	Next   *GraphRun
+	After  *Remains       // what was found once the new run had completed; nil if it has not
+	atOnce *client.Answer // GET of the prior run, sent as soon as the join of the new one was answered; nil if it was not
 }
 
 // Remains is what there is at one time of a run that was rolled back.
@@ -70,10 +71,14 @@ func (s *Server) Replace(ctx context.Context, p *Progress) (*Rollback, error) {
 	if err != nil {
 		return nil, err
 	}
+	rb := &Rollback{Prior: p, Next: next}
 	if next.ID != "" {
-		_, err = s.Await(ctx, next)
+		_, err = s.awaitThen(ctx, next, func(ctx context.Context) (err error) {
+			rb.atOnce, err = s.GetRun(ctx, p.Thread.Owner, p.GraphRun)
+			return err
+		})
 	}
-	return &Rollback{Prior: p, Next: next}, err
+	return rb, err
 }
 
 // won tells whether the prior run was surely in progress until the new one had been accepted.
@@ -104,6 +109,9 @@ func (s *Server) RollBack(ctx context.Context, moment string) (rb *Rollback, err
 		}
 		if rb.After, err = s.Remains(ctx, p); err != nil {
 			return nil, err
+		}
+		if rb.atOnce != nil && rb.atOnce.Status < 400 {
+			rb.After.Runs[0] = rb.atOnce
 		}
 		leaves := rb.left() != nil
 		inTime := rb.Usable() == nil && time.Now().Before(p.Until())

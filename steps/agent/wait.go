@@ -35,6 +35,13 @@ func (s *Server) ReadState(
 // neither join nor state alone: a join that answers too early, too late or never, and a state that lacks something, must
 // fail the requirements about them and no others. It returns an error that blocks if the run has not ended in time.
 func (s *Server) Await(ctx context.Context, g *GraphRun) (*client.Answer, error) {
+	return s.awaitThen(ctx, g, func(context.Context) error { return nil })
+}
+
+// awaitThen is Await with a function that is called as soon as the join is answered with 2xx.
+func (s *Server) awaitThen(
+	ctx context.Context, g *GraphRun, joined func(context.Context) error,
+) (*client.Answer, error) {
 	limit := g.Answered().Add(g.Thread.holdsBefore(g) + g.Order.Hold + s.target.Config.Timeouts.Run)
 	join := s.JoinNow(ctx, g)
 	defer join.Leave()
@@ -42,13 +49,18 @@ func (s *Server) Await(ctx context.Context, g *GraphRun) (*client.Answer, error)
 	if err := join.OrUntil(ctx, g.Answered().Add(g.Order.Hold+s.Slack())); err != nil {
 		return nil, err
 	}
+	if join.succeeded() {
+		if err := joined(ctx); err != nil {
+			return nil, err
+		}
+	}
 	state, _, err := s.ReadState(ctx, g.Thread, limit, func(a *client.Answer) bool {
 		return g.CompleteIn(a) || s.hasHadItsTime(ctx, join, g)
 	})
 	if err != nil {
 		return nil, err
 	}
-	g.Final, g.Joined = state, join.Over() && join.Answer != nil && join.Answer.OK()
+	g.Final, g.Joined = state, join.succeeded()
 	if g.Complete() {
 		s.runs.over(g)
 	} else if err := s.staysInProgress(ctx, g); err != nil {
@@ -161,6 +173,9 @@ func (j *Joining) Over() bool {
 		return false
 	}
 }
+
+// succeeded reports whether the join was answered with 2xx.
+func (j *Joining) succeeded() bool { return j.Over() && j.Answer != nil && j.Answer.OK() }
 
 // Sent is when the request was sent. It may have been sent more than once; the last time counts, once it was answered.
 func (j *Joining) Sent() time.Time {

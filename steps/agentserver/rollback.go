@@ -202,18 +202,31 @@ func (w *World) runsElsewhereEnd(ctx context.Context) error {
 	})
 }
 
+// joinReturns judges the join of the prior run. If it returned when the prior run would have ended by itself, the rollback
+// is tried again with a prior run that is told to take longer than the join may.
 func (w *World) joinReturns(ctx context.Context) error {
-	common.Requires(w.rolled.Usable())
 	limit := w.target.Config.Timeouts.Request
-	common.Check(w.joined.OrUntil(ctx, time.Now().Add(limit)))
-	if none := (*client.NoAnswer)(nil); w.joined.Over() && errors.As(w.joined.Err, &none) && none.Busy != 0 {
-		return none
+	for {
+		common.Requires(w.rolled.Usable())
+		if err := w.joined.OrUntil(ctx, time.Now().Add(limit)); err != nil {
+			return err
+		}
+		if none := (*client.NoAnswer)(nil); w.joined.Over() && errors.As(w.joined.Err, &none) && none.Busy != 0 {
+			return none
+		}
+		if w.joined.Unanswered() {
+			return outcome.Violated(w.rolled.Next.Answer, "the join on the prior run to return",
+				"no answer within %s after the new run completed", limit)
+		}
+		if w.joined.Ended.Before(w.prior.Until()) || w.prior.Order.Hold > limit {
+			return nil
+		}
+		w.wanted = limit + w.agents.Hold(0)
+		for _, f := range w.prepared {
+			common.Needs(func() { f(ctx) })
+		}
+		w.userReplaces(ctx)
 	}
-	if w.joined.Unanswered() {
-		return outcome.Violated(w.rolled.Next.Answer, "the join on the prior run to return",
-			"no answer within %s after the new run completed", limit)
-	}
-	return nil
 }
 
 // userStartsConcurrent wins when every run was surely in progress until the next one, or all others, had been accepted.
