@@ -4,13 +4,14 @@ import (
 	"context"
 	"net/http"
 	"slices"
+	"strings"
 	"sync"
-	"time"
 
 	"github.com/agentconform/agentconform/reports"
 	"github.com/agentconform/agentconform/steps/client"
 	"github.com/agentconform/agentconform/steps/evidence"
 	"github.com/agentconform/agentconform/steps/outcome"
+	"github.com/agentconform/agentconform/steps/shared"
 	"github.com/agentconform/agentconform/steps/target"
 )
 
@@ -121,10 +122,20 @@ func deleteThread(
 	return a, err
 }
 
-// NoteThread enters a thread in the ledger. One that was there before its creation was sent is not the run's to remove:
-// a target may answer a creation with an existing thread.
+// NoteThread enters a thread in the ledger. A thread that existed before the test run is not entered, so that it is not
+// removed: a target may answer a creation with an existing thread.
 func (s *Server) NoteThread(ctx context.Context, t *Thread) error {
-	if existedBefore(t.Answer) {
+	existing, err := s.existing(ctx, t.Owner)
+	if err != nil {
+		return err
+	}
+	if existing[t.ID] {
+		note := reports.Note{Kind: reports.NoteRemoval,
+			Text: "a request that creates a thread returned one that existed before this test run; it is not removed"}
+		if t.Answer != nil {
+			note.Exchange = t.Answer.ID
+		}
+		s.target.Note(note)
 		return nil
 	}
 	return s.note(ctx, reports.LedgerEntry{Kind: evidence.Thread, ID: t.ID, Owner: t.Owner.Key})
@@ -148,16 +159,22 @@ func (s *Server) note(ctx context.Context, e reports.LedgerEntry) error {
 	return s.target.Ledger.Add(e)
 }
 
-// clockStep is how exact the times of an answer are: a Date header has whole seconds.
-const clockStep = 2 * time.Second
-
-// existedBefore tells whether the answer to a creation shows a time of creation before the request, both by the
-// target's clock.
-func existedBefore(a *client.Answer) bool {
-	if a == nil {
-		return false
+// existing returns the ids of the threads that the target listed for a user before the test run created the first one
+// there. It returns nil if the target lists none, and for the agent server of a deployment that the test run created.
+func (s *Server) existing(ctx context.Context, who target.Caller) (map[string]bool, error) {
+	if s.deployment != "" || who.Key == "" {
+		return nil, nil
 	}
-	date, err1 := http.ParseTime(a.Header.Get("Date"))
-	created, err2 := time.Parse(time.RFC3339Nano, a.Get("created_at").String())
-	return err1 == nil && err2 == nil && created.Before(date.Add(-a.Took-clockStep))
+	name := "the threads of " + who.Key + " before the first creation"
+	return shared.Get(ctx, s.maker, name, func(ctx context.Context) (map[string]bool, error) {
+		rows, _, err := s.List(ctx, who, nil)
+		if err != nil {
+			return nil, context.Cause(ctx) // a list that is not answered is judged elsewhere
+		}
+		ids := map[string]bool{}
+		for _, row := range rows.All() {
+			ids[strings.Clone(row.Get("thread_id").String())] = true
+		}
+		return ids, nil
+	})
 }

@@ -3,6 +3,7 @@ package agent
 import (
 	"context"
 	"fmt"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -15,6 +16,7 @@ import (
 	"github.com/agentconform/agentconform/reports"
 	"github.com/agentconform/agentconform/steps/config"
 	"github.com/agentconform/agentconform/steps/evidence"
+	"github.com/agentconform/agentconform/steps/shared"
 	"github.com/agentconform/agentconform/steps/target"
 )
 
@@ -80,6 +82,57 @@ func TestThreads(t *testing.T) {
 			})
 			assert.Equal(t, []int{10, c.gone, c.never}, []int{len(reported), gone, never})
 			assert.LessOrEqual(t, s.deletes, c.deletes)
+		})
+	}
+}
+
+// TestAThreadThatExistedIsNotEntered creates two threads at a server that returns an existing one at first, and whose
+// clock is wrong.
+func TestAThreadThatExistedIsNotEntered(t *testing.T) {
+	for name, c := range map[string]struct {
+		list    string // the response to GET /threads
+		entered []string
+		notes   int
+	}{
+		"the list shows it":        {`[{"thread_id":"old"}]`, []string{"new"}, 1},
+		"the list is empty":        {`[]`, []string{"old", "new"}, 0},
+		"the target lists nothing": {`{"detail":"not found"}`, []string{"old", "new"}, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			created := []string{"old", "new"}
+			mux := http.NewServeMux()
+			mux.HandleFunc("GET /threads", func(w http.ResponseWriter, _ *http.Request) {
+				w.Header().Set("Content-Type", "application/json")
+				_, _ = io.WriteString(w, c.list)
+			})
+			mux.HandleFunc("POST /threads", func(w http.ResponseWriter, _ *http.Request) {
+				w.Header().Set("Content-Type", "application/json")
+				_, _ = fmt.Fprintf(w, `{"thread_id":%q,"created_at":"2020-01-01T00:00:00Z"}`, created[0])
+				created = created[1:]
+			})
+			server := httptest.NewServer(mux)
+			t.Cleanup(server.Close)
+			cfg := config.Default()
+			cfg.AgentTarget, cfg.Users = server.URL, []config.User{{Name: "a", Token: "a-token-that-is-long"}}
+			require.NoError(t, cfg.Complete())
+			tt, err := target.New(target.Options{Config: &cfg, Concurrency: 4})
+			require.NoError(t, err)
+			t.Cleanup(func() { _ = tt.Close() })
+			tt.Ledger, err = evidence.OpenLedger("", "test", "")
+			require.NoError(t, err)
+			s, err := New(tt, nil, shared.NewMaker(t.Context()), 1).AgentServer(t.Context())
+			require.NoError(t, err)
+			for range 2 {
+				_, err := s.CreateThread(t.Context(), tt.Owner(), nil)
+				require.NoError(t, err)
+			}
+			var entered []string
+			for _, e := range tt.Ledger.Entries() {
+				entered = append(entered, e.ID)
+			}
+			assert.Equal(t, c.entered, entered)
+			assert.Len(t, tt.Notes(), c.notes)
 		})
 	}
 }
