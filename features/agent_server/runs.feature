@@ -24,6 +24,12 @@ Feature: Runs
       When the user starts a long run
       Then the answer comes before the end of the run
 
+    @last
+    @record
+    Scenario: No valid request for a new run in this run was refused
+      When all exchanges of this run are read
+      Then no valid request to "create-run" was refused
+
   @AS-RUN-2 @must @section-4
   @writes
   Rule: GET of a run returns the run with the run_id asked for, whether in progress or completed
@@ -44,6 +50,12 @@ Feature: Runs
       Given a run in progress
       When the user retrieves the run
       Then the answer has the "run_id" of that run
+
+    @last
+    @record
+    Scenario: No valid GET of a run in this run was refused
+      When all exchanges of this run are read
+      Then no valid request to "get-run" was refused
 
   @AS-RUN-3 @must @section-4 @section-7 @form
   @writes
@@ -137,6 +149,12 @@ Feature: Runs
       Given a completed run
       When the user joins the run
       Then the join is answered with 2xx at once
+
+    @last
+    @record
+    Scenario: No valid join of a completed run in this run was refused
+      When all exchanges of this run are read
+      Then no valid request to "join-run" was refused
 
   @AS-RUN-6 @should @section-4 @form
   @writes

@@ -20,6 +20,12 @@ Feature: The state of a thread
       Then the state has a non-empty array "values.messages"
       And each message has a "type" and a "content"
 
+    @last
+    @record
+    Scenario: No valid GET of the state in this run was refused
+      When all exchanges of this run are read
+      Then no valid request to "get-state" was refused
+
   @AS-STATE-2 @must @section-2 @section-4
   @writes
   Rule: After a run the state holds the input as human messages in order, tool results as tool, and the answer as the last ai message

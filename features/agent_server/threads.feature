@@ -22,6 +22,12 @@ Feature: Threads
       When the user creates two threads
       Then their ids are distinct
 
+    @last
+    @record
+    Scenario: No valid request for a new thread in this run was refused
+      When all exchanges of this run are read
+      Then no valid request to "create-thread" was refused
+
   @AS-THREAD-2 @must @section-4
   @writes
   Rule: The list of threads is an array that contains the caller's new thread
@@ -34,3 +40,9 @@ Feature: Threads
       Given a thread of the user
       When the user lists the threads
       Then the list holds the thread
+
+    @last
+    @record
+    Scenario: No valid list of threads in this run was refused
+      When all exchanges of this run are read
+      Then no valid request to "list-threads" was refused

@@ -22,10 +22,18 @@ Feature: Listing the revisions of a deployment
       When the list is read
       Then the list has an array "resources" and an integer "offset"
 
+    @last
+    @record
+    Scenario: No valid list of revisions in this run was refused
+      When all exchanges of this run are read
+      Then no valid request to "list-revisions" was refused
+
   @CP-LIST-2 @must @section-4 @section-8
   @reads:revisions=1 @shares:history
   Rule: A limit from 1 to 100 is accepted and returns that many revisions, or all where there are fewer
     "limit is 1 to 100, default 20"
+    Judged on first pages without a filter of all deployments too. Within the key patience after a write a list may lack
+    what was written, and nothing else.
 
     Scenario Outline: Limit <value> returns that many revisions, or all
       Given a deployment whose revisions are known
@@ -44,6 +52,12 @@ Feature: Listing the revisions of a deployment
       Given a deployment whose revisions are known
       When the client lists its revisions with limit in each other spelling
       Then each is taken for the value that it stands for, or refused with 4xx
+
+    @last
+    @record
+    Scenario: No list of revisions in this run is shorter than what was known before
+      When all exchanges of this run are read
+      Then each list of revisions holds at least those that were known before
 
   @CP-LIST-3 @must @section-4 @section-7 @section-8 @form
   @reads @shares:deployment

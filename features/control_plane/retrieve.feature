@@ -20,6 +20,12 @@ Feature: Retrieving a deployment
       When the client retrieves both deployments
       Then each answer is the deployment that was asked for
 
+    @last
+    @record
+    Scenario: No valid GET of a deployment in this run was refused
+      When all exchanges of this run are read
+      Then no valid request to "get-deployment" was refused
+
   @CP-GET-2 @must @section-4 @form
   Rule: GET of an unknown deployment is refused with a 4xx
     "GET /v2/deployments/{deployment_id} ... Retrieve a deployment."

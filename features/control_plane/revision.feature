@@ -21,6 +21,12 @@ Feature: Retrieving one revision
       When the client retrieves both its revisions
       Then each answer is the revision that was asked for
 
+    @last
+    @record
+    Scenario: No valid GET of a revision in this run was refused
+      When all exchanges of this run are read
+      Then no valid request to "get-revision" was refused
+
   @CP-REV-2 @must @section-4 @form
   @reads @shares:deployment
   Rule: GET of an unknown revision of an existing deployment is refused with a 4xx

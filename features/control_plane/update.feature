@@ -60,6 +60,12 @@ Feature: Updating a deployment
       When all exchanges of this run are read
       Then no update of "repo_ref" in this run was served and created no revision
 
+    @last
+    @record
+    Scenario: No valid update of repo_ref in this run was refused
+      When all exchanges of this run are read
+      Then no valid update of "repo_ref" was refused
+
   @CP-UPDATE-2 @must @section-2 @section-4
   @needs:create.body.source=git_host
   Rule: PATCH with a non-null graph_config_path creates exactly one revision, and latest_revision_id names that revision
@@ -93,6 +99,12 @@ Feature: Updating a deployment
       When all exchanges of this run are read
       Then no update of "graph_config_path" in this run was served and created no revision
 
+    @last
+    @record
+    Scenario: No valid update of graph_config_path in this run was refused
+      When all exchanges of this run are read
+      Then no valid update of "graph_config_path" was refused
+
   @CP-UPDATE-3 @must @section-2 @section-4
   @needs:create.body.source=external_container
   Rule: PATCH with a non-null image_uri creates exactly one revision, and latest_revision_id names that revision
@@ -118,6 +130,12 @@ Feature: Updating a deployment
     Scenario: No update of image_uri in a run is served without creating a revision
       When all exchanges of this run are read
       Then no update of "image_uri" in this run was served and created no revision
+
+    @last
+    @record
+    Scenario: No valid update of image_uri in this run was refused
+      When all exchanges of this run are read
+      Then no valid update of "image_uri" was refused
 
   @CP-UPDATE-4 @must @section-2 @section-4
   @shares:changing

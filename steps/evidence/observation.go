@@ -66,6 +66,9 @@ func (o *Observation) In(parameter string) string { return o.Op.In(o.Path, param
 // HasAnswer tells whether an answer came that is one: it does not only ask to wait.
 func (o *Observation) HasAnswer() bool { return o.Status != 0 && !o.passing }
 
+// Keeps reports whether the request was of the kind.
+func (o *Observation) Keeps(kind Asked) bool { return o.asked == kind }
+
 // AsAnswer is what is kept of the answer.
 func (o *Observation) AsAnswer() *client.Answer {
 	header := http.Header{"Content-Type": {o.contentType}}

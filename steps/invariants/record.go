@@ -48,6 +48,7 @@ func (r *Record) all() map[string]*invariant {
 	sent := newRevisions(c.Patience)
 	follows := newFollow(sent)
 	refused := &refusals{c.Agent.RejectedStatus, c.Agent.RejectedDetail, map[string]bool{}}
+	listed := newLists(c.Patience)
 	rollbacks := &rollback{posted: map[idAt]*posted{}}
 	leaks := &isolation{users: map[string]*belongings{}, known: personsOf(r.target), leaks: map[int]string{}}
 	rules := map[string]*invariant{
@@ -78,6 +79,8 @@ func (r *Record) all() map[string]*invariant {
 		`each read shows what was written before, once the configured patience is over`: {
 			side: plane, note: follows.note, check: follows.check,
 			toldBy: "CP-CREATE-1 CP-GET-1 CP-REV-1 CP-UPDATE-1 CP-UPDATE-2 CP-UPDATE-3"},
+		`each list of revisions holds at least those that were known before`: {
+			side: plane, note: listed.note, check: listed.check, toldBy: "CP-LIST-*"},
 		`no refusal of the control plane holds a stack trace`: {side: plane, check: traceless, advisory: true},
 		`no refusal of the agent server holds a stack trace`:  {side: agent, check: traceless, advisory: true},
 		`no answer to one caller holds an id or a text of another user`: {
@@ -87,11 +90,30 @@ func (r *Record) all() map[string]*invariant {
 	}
 	// Updates create a revision (section 2), those too that only bring about a precondition. The field may be a neutral
 	// word that is configured wrongly.
-	for field, owner := range map[string]string{
-		"repo_ref": "CP-UPDATE-1", "graph_config_path": "CP-UPDATE-2", "image_uri": "CP-UPDATE-3",
-	} {
+	updates := map[string]string{"repo_ref": "CP-UPDATE-1", "graph_config_path": "CP-UPDATE-2", "image_uri": "CP-UPDATE-3"}
+	for field, owner := range updates {
 		rules[`no update of "`+field+`" in this run was served and created no revision`] = r.effect(plane, "update-deployment",
 			sourceConfig+"."+field, owner, "an update of "+field+" was served and created no revision", field)
+	}
+	noteRefused := newRefused(c, sent)
+	for operation, owner := range map[string]string{
+		"get-deployment": "CP-GET-1", "get-revision": "CP-REV-1", "list-revisions": "CP-LIST-1",
+		"create-thread": "AS-THREAD-1", "list-threads": "AS-THREAD-2", "create-run": "AS-RUN-1", "get-run": "AS-RUN-2",
+		"join-run": "AS-RUN-5", "get-state": "AS-STATE-1",
+	} {
+		side := agent
+		if strings.HasPrefix(owner, "CP-") {
+			side = plane
+		}
+		rule := &invariant{side: side, check: noteRefused.checks(operation, ""), toldBy: owner}
+		if operation == "get-deployment" || operation == "get-run" { // one of each side notes for all
+			rule.note = noteRefused.note
+		}
+		rules[`no valid request to "`+operation+`" was refused`] = rule
+	}
+	for field, owner := range updates {
+		rules[`no valid update of "`+field+`" was refused`] = &invariant{side: plane,
+			check: noteRefused.checks("update-deployment", field), toldBy: owner}
 	}
 	return rules
 }

@@ -1,0 +1,99 @@
+package invariants
+
+import (
+	"fmt"
+	"net/http"
+	"net/url"
+	"strconv"
+	"time"
+)
+
+// lists compares the length of lists with the revisions that were known before (section 4). Within patience a read may
+// show the state before a write, so that a list may lack what was written last, and nothing else.
+type lists struct {
+	patience time.Duration
+	known    map[string]map[string]time.Time // when a revision was first named, by deployment and revision
+	removed  map[string]bool                 // deployments
+}
+
+func newLists(patience time.Duration) *lists {
+	return &lists{patience: patience, known: map[string]map[string]time.Time{}, removed: map[string]bool{}}
+}
+
+func (l *lists) note(s *seen) {
+	deployment := s.In("deployment_id")
+	if s.Method == http.MethodDelete {
+		l.removed[deployment] = true
+	}
+	if !s.ok() || s.Status == http.StatusAccepted { // 202 does not say that the revision exists
+		return
+	}
+	if s.Op.ID == "create-deployment" {
+		deployment = s.answer.Get("id").Str
+	}
+	l.names(deployment, s.answer.Get("latest_revision_id").Str, s.Ended)
+	if s.Op.ID == "list-revisions" {
+		for _, row := range s.answer.Get("resources").Array() {
+			l.names(deployment, row.Get("id").Str, s.Ended)
+		}
+	}
+}
+
+func (l *lists) names(deployment, revision string, at time.Time) {
+	if deployment == "" || revision == "" {
+		return
+	}
+	if l.known[deployment] == nil {
+		l.known[deployment] = map[string]time.Time{}
+	}
+	if first, is := l.known[deployment][revision]; !is || at.Before(first) {
+		l.known[deployment][revision] = at
+	}
+}
+
+// check judges first pages without a filter.
+func (l *lists) check(t *tally, s *seen) {
+	deployment := s.In("deployment_id")
+	limit, isFirst := firstPage(s.Query)
+	if s.Op.ID != "list-revisions" || !s.ok() || !isFirst || l.removed[deployment] {
+		return
+	}
+	want := 0
+	for _, at := range l.known[deployment] {
+		if at.Add(l.patience).Before(s.Sent) {
+			want++
+		}
+	}
+	want = min(want, limit)
+	if want == 0 {
+		return
+	}
+	t.judged++
+	if rows := len(s.answer.Get("resources").Array()); rows < want {
+		t.violated(s, "/resources", "a list of revisions lacks some that were known before",
+			fmt.Sprintf("at least %d revisions", want), fmt.Sprintf("%d", rows))
+	}
+}
+
+// defaultLimit is the limit of a list that is requested without one (section 4).
+const defaultLimit = 20
+
+// firstPage returns the limit of the query of a list, and whether the query is that of a first page without a filter.
+func firstPage(query string) (limit int, is bool) {
+	values, err := url.ParseQuery(query)
+	if err != nil {
+		return 0, false
+	}
+	limit = defaultLimit
+	for name, all := range values {
+		switch n, err := strconv.Atoi(all[0]); {
+		case err != nil || len(all) > 1:
+			return 0, false
+		case name == "limit" && n >= 1 && n <= 100:
+			limit = n
+		case name != "offset" || n != 0:
+			return 0, false
+		}
+	}
+	return limit, true
+}

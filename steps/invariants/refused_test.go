@@ -1,0 +1,124 @@
+package invariants
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+
+	"github.com/agentconform/agentconform/steps/target"
+)
+
+const twoRuns = `{"assistant_id":"conformance","input":{"messages":[{"role":"user","content":"hello"}]}}`
+
+// TestAValidRequestThatIsRefused has one refusal at the end of each history, one second after the exchange before.
+func TestAValidRequestThatIsRefused(t *testing.T) {
+	run := func(h *history, method, path, body string, status int, response string) {
+		h.agent(h.target.CallerWith("users.0"), method, path, body, status, response)
+	}
+	thread := func(h *history) { run(h, "POST", "/threads", `{}`, 200, `{"thread_id":"`+one+`"}`) }
+	first := func(h *history) {
+		thread(h)
+		run(h, "POST", "/threads/"+one+"/runs", twoRuns, 200, `{"run_id":"`+two+`"}`)
+	}
+	completed := func(h *history) {
+		first(h)
+		run(h, "GET", "/threads/"+one+"/runs/"+two+"/join", "", 200, `{}`)
+	}
+	deployed := func(h *history, status string) {
+		h.plane(target.TheClient, "POST", "/v2/deployments", `{"source_revision_config":{"repo_ref":"main"}}`, 201, `{"id":"`+one+`","latest_revision_id":"`+two+`"}`)
+		h.plane(target.TheClient, "GET", "/v2/deployments/"+one+"/revisions/"+two, "", 200, `{"id":"`+two+`","status":"`+status+`"}`)
+	}
+	updated := func(h *history, who target.Asker) {
+		h.plane(who, "PATCH", "/v2/deployments/"+one, `{"source_revision_config":{"repo_ref":"main"}}`, 409, `{}`)
+	}
+	for _, row := range []struct {
+		name, sentence string
+		history        func(h *history)
+		fails          bool
+	}{
+		{"a run on an idle thread", `no valid request to "create-run" was refused`, func(h *history) {
+			completed(h)
+			run(h, "POST", "/threads/"+one+"/runs", twoRuns, 409, `{}`)
+		}, true},
+		{"a run while another one is in progress", `no valid request to "create-run" was refused`, func(h *history) {
+			first(h)
+			run(h, "POST", "/threads/"+one+"/runs", twoRuns, 409, `{}`)
+		}, false},
+		{"a run of another user", `no valid request to "create-run" was refused`, func(h *history) {
+			completed(h)
+			h.agent(h.target.CallerWith("users.1"), "POST", "/threads/"+one+"/runs", twoRuns, 404, `{}`)
+		}, false},
+		{"a run with a member that the interface does not name", `no valid request to "create-run" was refused`, func(h *history) {
+			completed(h)
+			run(h, "POST", "/threads/"+one+"/runs", `{"stream":true,`+twoRuns[1:], 422, `{}`)
+		}, false},
+		{"a run that was retrieved before", `no valid request to "get-run" was refused`, func(h *history) {
+			completed(h)
+			run(h, "GET", "/threads/"+one+"/runs/"+two, "", 200, `{"run_id":"`+two+`"}`)
+			run(h, "GET", "/threads/"+one+"/runs/"+two, "", 404, `{}`)
+		}, true},
+		{"a run that nobody has retrieved", `no valid request to "get-run" was refused`, func(h *history) {
+			completed(h)
+			run(h, "GET", "/threads/"+one+"/runs/"+two, "", 404, `{}`)
+		}, false},
+		{"a run of a thread that was deleted", `no valid request to "get-run" was refused`, func(h *history) {
+			completed(h)
+			run(h, "GET", "/threads/"+one+"/runs/"+two, "", 200, `{"run_id":"`+two+`"}`)
+			run(h, "DELETE", "/threads/"+one, "", 204, ``)
+			run(h, "GET", "/threads/"+one+"/runs/"+two, "", 404, `{}`)
+		}, false},
+		{"a second thread", `no valid request to "create-thread" was refused`, func(h *history) {
+			thread(h)
+			run(h, "POST", "/threads", `{}`, 422, `{}`)
+		}, true},
+		{"an update after the build", `no valid update of "repo_ref" was refused`, func(h *history) {
+			deployed(h, "DEPLOYED")
+			updated(h, target.TheClient)
+		}, true},
+		{"an update during the build", `no valid update of "repo_ref" was refused`, func(h *history) {
+			deployed(h, "BUILDING")
+			updated(h, target.TheClient)
+		}, false},
+		{"an update without credentials", `no valid update of "repo_ref" was refused`, func(h *history) {
+			deployed(h, "DEPLOYED")
+			updated(h, target.Nobody)
+		}, false},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			h := newHistory(t)
+			row.history(h)
+			_, o := h.judged(row.sentence)
+			assert.Equal(t, row.fails, o != nil, "%v", o)
+		})
+	}
+}
+
+func TestFirstPage(t *testing.T) {
+	for query, want := range map[string]int{"": 20, "limit=7": 7, "offset=0": 20, "limit=100&offset=0": 100,
+		"offset=1": 0, "limit=101": 0, "limit=x": 0, "status=DEPLOYED": 0, "limit=1&limit=2": 0, "%zz": 0} {
+		limit, is := firstPage(query)
+		assert.Equal(t, want > 0, is, query)
+		if is {
+			assert.Equal(t, want, limit, query)
+		}
+	}
+}
+
+func TestAListThatLacksRevisions(t *testing.T) {
+	const sentence = "each list of revisions holds at least those that were known before"
+	list := func(h *history, query, rows string) {
+		r := h.target.ToControlPlane(target.TheClient, "GET", "/v2/deployments/"+one+"/revisions", nil)
+		r.Query = query
+		h.sees(r, 200, `{"resources":[`+rows+`],"offset":0}`)
+	}
+	h := newHistory(t)
+	h.plane(target.TheClient, "POST", "/v2/deployments", `{}`, 201, `{"id":"`+one+`","latest_revision_id":"`+two+`"}`)
+	list(h, "", `{"id":"`+two+`"}`)
+	list(h, "status=DEPLOYED", "")
+	judged, o := h.judged(sentence)
+	assert.Equal(t, 1, judged, "a list with a filter is not judged")
+	assert.Nil(t, o)
+	list(h, "limit=100", "")
+	_, o = h.judged(sentence)
+	assert.NotNil(t, o)
+}
