@@ -331,7 +331,7 @@ func (w *World) eachCompared(ctx context.Context, judge func(comparison) *outcom
 	if len(w.compared) == 0 {
 		return outcome.Inconclusive("no list could be compared: none is to hold a revision, or what a list keeps has changed")
 	}
-	return w.unlessChanged(ctx, outcome.FirstOf(w.compared, judge))
+	return w.unlessChanged(ctx, w.unlessUnsettled(ctx, outcome.FirstOf(w.compared, judge)))
 }
 
 func (w *World) eachHoldsItsOwn(ctx context.Context) error {

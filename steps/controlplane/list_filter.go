@@ -225,3 +225,43 @@ func (w *World) shareNone() error {
 	}
 	return nil
 }
+
+// unlessUnsettled returns an inconclusive outcome in place of a wrong list if a revision that had not settled has changed
+// its status since the first look at all revisions. The suite does not wait for every superseded revision to settle.
+func (w *World) unlessUnsettled(ctx context.Context, wrong error) error {
+	if wrong == nil || w.Deployment == nil || w.Deployment.Found {
+		return wrong
+	}
+	before, err := w.plane.LookAtEach(ctx, w.Deployment)
+	isUnsettled := func(a *client.Answer) bool { return !plane.IsSettled(plane.Meant(a.Get("status").String())) }
+	if err != nil || !slices.ContainsFunc(before, isUnsettled) {
+		return wrong
+	}
+	after, err := w.plane.GetEach(ctx, w.Deployment)
+	if err != nil {
+		return wrong
+	}
+	if changed := changedStatus(before, after); changed != nil {
+		return outcome.Inconclusive("a superseded revision changed its status to %s while lists were compared: %v",
+			changed.Get("status"), wrong)
+	}
+	return wrong
+}
+
+// changedStatus returns the first of the later responses that shows another status than the earlier response for the same
+// revision, if that one had not settled. It returns nil if there is none.
+func changedStatus(before, after []*client.Answer) *client.Answer {
+	unsettled := map[string]string{} // status by id
+	for _, a := range before {
+		if status := a.Get("status").String(); a.OK() && !plane.IsSettled(plane.Meant(status)) {
+			unsettled[a.Get("id").String()] = status
+		}
+	}
+	for _, a := range after {
+		was, known := unsettled[a.Get("id").String()]
+		if known && a.OK() && a.Get("status").String() != was {
+			return a
+		}
+	}
+	return nil
+}

@@ -1,10 +1,14 @@
 package controlplane
 
 import (
+	"fmt"
+	"net/http"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/assert"
+
+	"github.com/agentconform/agentconform/steps/client"
 )
 
 func TestIsNewestFirst(t *testing.T) {
@@ -34,4 +38,28 @@ func TestReturnedAgain(t *testing.T) {
 		assert.Equal(t, want, returnedAgain(before, page))
 	}
 	assert.Empty(t, returnedAgain(nil, before))
+}
+
+func TestChangedStatus(t *testing.T) {
+	shows := func(id, status string) *client.Answer {
+		body := fmt.Sprintf(`{"id":%q,"status":%q}`, id, status)
+		return &client.Answer{Status: http.StatusOK, Body: []byte(body)}
+	}
+	before := []*client.Answer{shows("1", "BUILDING"), shows("2", "Awaiting build"), shows("3", "DEPLOYED")}
+	for name, c := range map[string]struct {
+		after []*client.Answer
+		want  string // id
+	}{
+		"nothing":                     {before, ""},
+		"a superseded revision":       {[]*client.Answer{shows("1", "BUILDING"), shows("2", "SKIPPED")}, "2"},
+		"one that had settled":        {[]*client.Answer{shows("3", "BUILDING")}, ""},
+		"a revision of somebody else": {[]*client.Answer{shows("4", "BUILDING")}, ""},
+		"a request that was refused":  {[]*client.Answer{{Status: http.StatusNotFound}}, ""},
+	} {
+		got := ""
+		if changed := changedStatus(before, c.after); changed != nil {
+			got = changed.Get("id").String()
+		}
+		assert.Equal(t, c.want, got, name)
+	}
 }

@@ -151,23 +151,25 @@ func (p *Plane) Unjudged(h *History) *outcome.Outcome {
 	return nil
 }
 
-// AwaitSettled waits until no revision of the deployment is going to change (one that stays in a status outside the
-// interface is not), and returns the first poll that did not reach its end, if there was one. An earlier revision that
-// stays UNKNOWN counts as settled after a while: the transitions are not part of the interface (section 3), and a
-// target may stop reporting what it has superseded.
+// AwaitSettled waits until no revision of the deployment changes any more. It returns the first poll that did not reach
+// its end, or nil. A status outside the interface that stays counts as settled. A superseded revision may keep any
+// status, so the wait for it is bounded: see [Plane.supersededUntil], and for UNKNOWN the time limit of one request.
 func (p *Plane) AwaitSettled(ctx context.Context, d *Deployment) (late *History, err error) {
 	h, err := p.Poll(ctx, d.ID, d.Latest(), IsSettled)
 	if err != nil || h.isLate() {
 		return h, err
 	}
-	var start time.Time // of that while: each is settled or UNKNOWN then, and all wait at once
+	until := p.supersededUntil(d)
+	isOver := func() bool { return !until.IsZero() && !time.Now().Before(until) }
+	var start time.Time // of the wait for UNKNOWN: all revisions wait at once
 	enough := min(p.target.Config.Timeouts.Request, p.target.Config.Timeouts.Poll)
 	waiting := d.Revisions[:len(d.Revisions)-1]
 	for range 2 {
 		var unknown []string
 		for _, revision := range waiting {
 			h, err := p.Poll(ctx, d.ID, revision, func(status string) bool {
-				return IsSettled(status) || status == statusUnknown && (start.IsZero() || time.Since(start) >= enough)
+				isUnknown := status == statusUnknown && (start.IsZero() || time.Since(start) >= enough)
+				return IsSettled(status) || isUnknown || isOver()
 			})
 			if err != nil || h.isLate() {
 				return h, err
@@ -179,6 +181,20 @@ func (p *Plane) AwaitSettled(ctx context.Context, d *Deployment) (late *History,
 		waiting, start = unknown, time.Now()
 	}
 	return nil, nil
+}
+
+// supersededUntil returns the end of the wait for the revisions before the latest one: as long after the latest one
+// was DEPLOYED as it took to get there. It returns the zero time if the latest one was not seen DEPLOYED.
+func (p *Plane) supersededUntil(d *Deployment) time.Time {
+	latest := p.ReadOf(d.Latest())
+	if latest.Deployed.IsZero() {
+		return time.Time{}
+	}
+	begun := latest.First.Sent
+	if d.Naming != nil && d.Naming.Sent.Before(begun) {
+		begun = d.Naming.Sent
+	}
+	return latest.Deployed.Add(latest.Deployed.Sub(begun))
 }
 
 // The statuses of a revision that decide something (section 3).

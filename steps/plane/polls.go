@@ -38,6 +38,7 @@ const (
 type Read struct {
 	First    *client.Answer // the earliest
 	Statuses []string       // each once, in the order in which they were seen
+	Deployed time.Time      // first read with status DEPLOYED; zero if there was none
 	last     string
 }
 
@@ -74,6 +75,9 @@ func (p *polls) note(deployment, revision string, a *client.Answer) {
 		p.last[known.last] = false
 	}
 	known.last = status
+	if known.Deployed.IsZero() && IsDeployed(status) {
+		known.Deployed = a.Came()
+	}
 	if !slices.Contains(known.Statuses, status) {
 		known.Statuses = append(slices.Clip(known.Statuses), status)
 		p.timeline = append(p.timeline, reports.Transition{Revision: revision, Deployment: deployment, Status: status,
