@@ -330,7 +330,13 @@ type Exchange struct {
 	AtMS      int64    `json:"at_ms"` // from the start of the run
 	Curl      string   `json:"curl,omitempty"`
 	Problems  []string `json:"problems,omitempty"` // what the contract says against it
+	// Repeated means that the suite sent the request twice: the first connection had been idle and was closed without a
+	// response. The server may have carried out both.
+	Repeated bool `json:"repeated,omitempty"`
 }
+
+// RepeatedNote explains an exchange with a request that was sent twice.
+const RepeatedNote = "sent twice: the server closed an idle connection without a response, and may have carried out both requests"
 
 // Message is one direction of an exchange. A body over the evidence bound is cut; Size and SHA256 then tell of
 // the whole one.

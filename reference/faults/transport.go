@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"golang.org/x/time/rate"
@@ -29,6 +30,10 @@ func transports() []EquivalentMutant {
 			Differs: "bodies are compressed with gzip if the client accepts it, and sent in pieces with pauses, without Content-Length",
 		},
 		{
+			Name: "idle-connections-are-closed", Apply: closingIdle,
+			Differs: "a connection that was idle for 50 ms is closed when the next request arrives, and the request is not served",
+		},
+		{
 			Name: "rate-limit", Place: "throttling", Differs: "requests beyond 40 in 100 ms get 429 with Retry-After: 0",
 			Apply: func(o *reference.Options) {
 				limit := rate.NewLimiter(rate.Every(100*time.Millisecond/40), 40)
@@ -42,6 +47,20 @@ func transports() []EquivalentMutant {
 			},
 		},
 	}
+}
+
+// closingIdle closes a connection that was idle for 50 ms when the next request arrives.
+func closingIdle(o *reference.Options) {
+	const longest = 50 * time.Millisecond
+	var answered sync.Map // when the last request was answered, by the address of the client
+	around(func(w http.ResponseWriter, r *http.Request, next http.Handler) {
+		if last, known := answered.Load(r.RemoteAddr); known && time.Since(last.(time.Time)) >= longest {
+			answered.Delete(r.RemoteAddr)
+			panic(http.ErrAbortHandler)
+		}
+		next.ServeHTTP(w, r)
+		answered.Store(r.RemoteAddr, time.Now())
+	})(o)
 }
 
 func prettyPrinted(w http.ResponseWriter, r *http.Request, next http.Handler) {

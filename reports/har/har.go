@@ -73,8 +73,15 @@ func entryOf(start time.Time, x reports.Exchange) object {
 			"bodySize": x.Response.FullSize(), "content": content,
 		},
 	}
+	var comments []string
 	if x.Error != "" {
-		entry["comment"] = "no answer: " + x.Error
+		comments = append(comments, "no answer: "+x.Error)
+	}
+	if x.Repeated {
+		comments = append(comments, reports.RepeatedNote)
+	}
+	if len(comments) > 0 {
+		entry["comment"] = strings.Join(comments, "; ")
 	}
 	return entry
 }

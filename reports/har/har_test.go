@@ -27,3 +27,14 @@ func TestHARKeepsOddAddresses(t *testing.T) {
 	assert.NotContains(t, b.String(), "secret")
 	assert.Contains(t, b.String(), `{"name":"n","value":" "}`)
 }
+
+func TestHARNotesARepeatedRequest(t *testing.T) {
+	r := &reports.Result{Exchanges: reports.Record(nil,
+		reports.Exchange{URL: "http://h/a", Status: 200, Repeated: true},
+		reports.Exchange{URL: "http://h/b", Error: "no answer within 10s", Repeated: true},
+	)}
+	var b bytes.Buffer
+	require.NoError(t, har.Write(&b, r))
+	assert.Contains(t, b.String(), `"comment":"`+reports.RepeatedNote+`"`)
+	assert.Contains(t, b.String(), `"comment":"no answer: no answer within 10s; `+reports.RepeatedNote+`"`)
+}

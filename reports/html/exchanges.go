@@ -60,6 +60,7 @@ type shownExchange struct {
 	Response shownSide `json:"r"`
 	Curl     string    `json:"c,omitempty"`
 	AtMS     int64     `json:"t"`
+	Repeated string    `json:"w,omitempty"` // explains that the request was sent twice
 }
 
 type shownSide struct {
@@ -74,6 +75,9 @@ func (p *page) exchanges() (rows []exchangeRow, shown []shownExchange) {
 	for _, x := range p.recorded.Exchanges {
 		rows = append(rows, p.row(x))
 		s := scrubbed(shownExchange{URL: x.URL, Error: x.Error, Curl: x.Curl, AtMS: x.AtMS}, 4000)
+		if x.Repeated {
+			s.Repeated = reports.RepeatedNote
+		}
 		s.Request, s.Response = shownSideOf(x.Request, &room), shownSideOf(x.Response, &room)
 		shown = append(shown, s)
 	}

@@ -145,6 +145,7 @@ type chainLink struct {
 type evidence struct {
 	X               reports.Exchange
 	Request, Answer body
+	Repeated        string // explains that the request was sent twice
 }
 
 // Bounds of a chain that is shown: its end shows the violation, its beginning how it came about.
@@ -184,6 +185,9 @@ func evidenceOf(x reports.Exchange, pointer string) *evidence {
 	e := &evidence{Request: prettyBody(x.Request.Body, ""), Answer: prettyBody(x.Response.Body, pointer)}
 	if x.Response.Size > len(x.Response.Body) {
 		e.Answer.Note = strings.TrimPrefix(fmt.Sprintf("%s; %d bytes in all", e.Answer.Note, x.Response.Size), "; ")
+	}
+	if x.Repeated {
+		e.Repeated = reports.RepeatedNote
 	}
 	x.Request.Body, x.Response.Body = "", ""
 	e.X = scrubbed(x, maxText)

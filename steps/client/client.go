@@ -70,11 +70,11 @@ func (c *Client) Waited() (granted, refused int, long time.Duration) {
 // Do sends the request and returns the answer. If the target asks to wait, the request is sent again, within limits;
 // after a 429 all requests to the host wait. The error is a *NoAnswer, or that of the context.
 func (c *Client) Do(ctx context.Context, r Request) (*Answer, error) {
-	if c.ReadOnly && r.writes() {
+	if c.ReadOnly && r.Writes() {
 		return nil, fmt.Errorf("%s %s would write to the target, and the run only reads: give the scenario the tag @writes",
 			r.Method, r.Path) // a mistake of the suite
 	}
-	if c.MayWrite != nil && r.writes() {
+	if c.MayWrite != nil && r.Writes() {
 		if err := c.MayWrite(r); err != nil {
 			return nil, err
 		}
@@ -207,14 +207,14 @@ func (c *Client) once(ctx context.Context, r Request) (*Answer, error) {
 	a, err := c.send(ctx, r)
 	if failure, is := errors.AsType[*NoAnswer](err); is && !errors.As(err, new(*NotNamed)) { // else nothing was sent
 		c.Down.Failed(r, failure)
-		failure.ID = c.Observe(ctx, r, sent, nil, failure.Cause)
+		failure.ID = c.Observe(ctx, failure.Request, sent, nil, failure.Cause)
 	}
 	if err != nil {
 		return nil, err
 	}
 	c.Down.Answered(r)
 	c.translate(a)
-	a.ID = c.Observe(ctx, r, a.Sent, a, "")
+	a.ID = c.Observe(ctx, a.Request, a.Sent, a, "")
 	a.shorten()
 	c.leavePlace(a)
 	return a, nil
@@ -239,18 +239,19 @@ func (c *Client) newRequest(ctx context.Context, r Request) (*http.Request, erro
 		return nil, err
 	}
 	maps.Copy(request.Header, r.Header)
-	request.Header["Idempotency-Key"] = nil // is not sent: net/http may send the request again, whatever its method
 	return request, nil
 }
 
-// send sends a request once, or again where a kept connection was closed before anything of the answer came: a server
-// may close a connection that is idle at the very moment at which a request is sent on it. What net/http does not send
-// again by itself, a large body that could not be written to the end, is sent on a new connection.
+// send sends a request, and once more on a new connection if the first one was closed after it had been idle and before
+// any byte of a response: a server may close an idle connection while a request is on its way. It may also have carried
+// out the request before it closed the connection, so the request records that it was sent twice. In addition, net/http
+// sends again what it did not write at all, and requests that read.
 func (c *Client) send(ctx context.Context, r Request) (*Answer, error) {
 	seen := &progress{}
 	a, err := c.sendOnce(ctx, r, seen)
-	if none, is := errors.AsType[*NoAnswer](err); is && none.Closed && seen.reused.Load() && seen.unwritten.Load() {
+	if none, is := errors.AsType[*NoAnswer](err); is && seen.closedIdle(none) {
 		c.Close()
+		r.Repeated = true
 		return c.sendOnce(ctx, r, &progress{})
 	}
 	return a, err

@@ -7,9 +7,7 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
-	"net/http/httptrace"
 	"sync/atomic"
-	"syscall"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -161,34 +159,4 @@ func TestNoAnswer(t *testing.T) {
 		}
 		assert.ErrorContains(t, err, "in flight then: GET /poison")
 	})
-}
-
-// closed is a kept connection that turns out to be closed, before or after the request was written.
-type closed struct {
-	written bool
-	sent    int
-}
-
-func (c *closed) RoundTrip(r *http.Request) (*http.Response, error) {
-	trace := httptrace.ContextClientTrace(r.Context())
-	trace.GotConn(httptrace.GotConnInfo{Reused: true})
-	if c.sent++; c.sent > 1 {
-		return &http.Response{StatusCode: http.StatusOK, Header: http.Header{}, Body: http.NoBody, Request: r}, nil
-	}
-	if !c.written {
-		trace.WroteRequest(httptrace.WroteRequestInfo{Err: syscall.EPIPE})
-	}
-	return nil, syscall.EPIPE
-}
-
-// TestAWriteIsSentAgainOnlyWhereItWasNotWritten: a target may have done what was written.
-func TestAWriteIsSentAgainOnlyWhereItWasNotWritten(t *testing.T) {
-	for written, sent := range map[bool]int{false: 2, true: 1} {
-		c, r := serve(t, func(http.ResponseWriter, *http.Request) {})
-		connection := &closed{written: written}
-		c.Transport, r.Method = connection, http.MethodPost
-		_, err := c.Do(t.Context(), r)
-		assert.Equal(t, written, err != nil, "%v", err)
-		assert.Equal(t, sent, connection.sent)
-	}
 }

@@ -56,7 +56,7 @@ func (p *progress) noAnswer(r Request, err error) *NoAnswer {
 			n.Cause = http.ErrSchemeMismatch.Error()
 		}
 	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, syscall.ECONNRESET),
-		errors.Is(err, syscall.EPIPE), isReset(err):
+		errors.Is(err, syscall.EPIPE), isReset(err), p.idle.Load() && !began:
 		n.Cause = "the connection was closed before the answer was complete"
 		n.Closed = true
 	case began:
@@ -167,10 +167,9 @@ const (
 
 // progress is what was seen of a request while it was sent.
 type progress struct {
-	began     atomic.Bool
-	reused    atomic.Bool // a kept connection
-	unwritten atomic.Bool // the request could not be sent to its end
-	stage     atomic.Pointer[Stage]
+	began atomic.Bool
+	idle  atomic.Bool // the connection was idle before
+	stage atomic.Pointer[Stage]
 }
 
 func (p *progress) watch(ctx context.Context) context.Context {
@@ -182,11 +181,15 @@ func (p *progress) watch(ctx context.Context) context.Context {
 		TLSHandshakeStart: func() { at(StageTLS) },
 		GotConn: func(c httptrace.GotConnInfo) {
 			at(StageHTTP)
-			p.reused.Store(c.Reused)
+			p.idle.Store(c.WasIdle)
 		},
-		WroteRequest:         func(w httptrace.WroteRequestInfo) { p.unwritten.Store(w.Err != nil) },
 		GotFirstResponseByte: func() { p.began.Store(true) },
 	})
+}
+
+// closedIdle reports whether a request has no response because its connection, which had been idle, was closed.
+func (p *progress) closedIdle(none *NoAnswer) bool {
+	return none.Closed && p.idle.Load() && !p.began.Load() && !isReset(none.err)
 }
 
 // streamError is the error of net/http for a stream of HTTP/2 that was reset: net/http fills in a type with these

@@ -40,6 +40,8 @@ type Request struct {
 	// Renew, where it is not nil, returns the header with the credentials as they are now, after an answer that may
 	// have refused them, and whether they have changed: then the request is sent once more.
 	Renew func(a *Answer) (header http.Header, changed bool)
+	// Repeated means that the client sent the request twice: see [Client.send]. The client sets it.
+	Repeated bool
 }
 
 // URL is the address of the request, with its query.
@@ -134,9 +136,9 @@ func unusable(r Request) string {
 	return ""
 }
 
-// writes tells whether a request may create, change or remove something. The searches of an agent server are the only
+// Writes reports whether a request may create, change or remove something. The searches of an agent server are the only
 // requests that read with POST (section 4).
-func (r Request) writes() bool {
+func (r Request) Writes() bool {
 	switch r.Method {
 	case http.MethodGet, http.MethodHead, http.MethodOptions:
 		return false

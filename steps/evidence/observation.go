@@ -27,6 +27,7 @@ type Observation struct {
 	Sent, Ended time.Time
 	Status      int // 0 where no answer came
 	Wrong       bool
+	Twice       bool // it may have taken effect twice: the client sent it twice, and it writes
 	Trusted     bool // answered, and sent with credentials of the configuration; the answer does not only ask to wait
 	// Request and Answer are the bodies; of a large one, or one that comes late in a large run, the beginning.
 	Request, Answer string
@@ -47,7 +48,7 @@ func observationOf(ctx context.Context, op spec.Operation, r client.Request, sen
 	o = Observation{
 		attribution: attributed(ctx), Op: op,
 		Side: r.Side, Base: r.Base, Method: r.Method, Path: r.Path, Query: r.Query,
-		Caller: r.Caller, Wrong: r.Wrong,
+		Caller: r.Caller, Wrong: r.Wrong, Twice: r.Repeated && r.Writes(),
 		Sent: sent, Ended: sent,
 	}
 	o.Part = cmp.Or(o.Part, reports.SetUp)

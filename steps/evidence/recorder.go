@@ -62,6 +62,8 @@ func (w *recorder) exchange(ctx context.Context, r client.Request, a *client.Ans
 		URL:     w.redact.Record(r.URL()),
 		Request: w.redact.Request(r.Header, w.words.ToTarget(r.Side, r.Body)),
 		Error:   w.redact.Record(cause),
+
+		Repeated: r.Repeated,
 	}
 	x.Scenario = attributed(ctx).Scenario
 	if a != nil {

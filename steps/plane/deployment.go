@@ -67,6 +67,9 @@ func (p *Plane) NoteCreated(ctx context.Context, d *Deployment, a *client.Answer
 	if err := p.enter(ctx, d.ID); err != nil {
 		return err
 	}
+	if name, _ := d.Body["name"].(string); a.Request.Repeated && name != "" {
+		_, _, _ = p.Named(ctx, name) // enters a second deployment in the ledger, if the target can list them
+	}
 	if a.OK() && d.ID != "" && d.First == "" {
 		d.First = p.firstOf(ctx, d.ID)
 	}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/agentconform/agentconform/features"
 	"github.com/agentconform/agentconform/reports"
+	"github.com/agentconform/agentconform/reports/safe"
 	"github.com/agentconform/agentconform/spec"
 	"github.com/agentconform/agentconform/steps/agentserver"
 	"github.com/agentconform/agentconform/steps/client"
@@ -198,11 +199,35 @@ func (e *execution) afterStep(ctx context.Context, step *godog.Step, status godo
 		if e.run.cut && o.IsBy(reports.ByObservation) {
 			o = e.run.notAllSeen()
 		}
+		if o.Verdict == reports.Failed {
+			o = e.run.unlessTwice(evidence.Scenario(ctx), step.Text, o)
+		}
 		e.end(o)
 	default:
 		e.step++
 	}
 	return ctx, nil
+}
+
+// unlessTwice returns an inconclusive outcome in place of a failure if a request of the scenario or of its fixtures may
+// have taken effect twice: there may be two threads or two revisions that the server was right to create. A request that
+// was never answered is not one of these, since that failure is its own.
+func (r *run) unlessTwice(owner, sentence string, failed *outcome.Outcome) *outcome.Outcome {
+	if x := r.sentTwice(owner); x != nil {
+		return outcome.Inconclusive("%s %s was %s; this may be why the step failed: %s", x.Method, safe.ShortIDs(x.Path),
+			reports.RepeatedNote, failed.Reason).By(reports.ByObservation, sentence)
+	}
+	return failed
+}
+
+// sentTwice returns the first request of a scenario or of its fixtures that may have taken effect twice, or nil.
+func (r *run) sentTwice(owner string) *evidence.Observation {
+	for _, x := range r.target.Collector.SentBy(r.senders(owner)...) {
+		if x.Twice && x.Status != 0 {
+			return &x
+		}
+	}
+	return nil
 }
 
 func (e *execution) after(ctx context.Context, _ *godog.Scenario, _ error) (context.Context, error) {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/agentconform/agentconform/features"
 	"github.com/agentconform/agentconform/reports"
+	"github.com/agentconform/agentconform/reports/safe"
 	"github.com/agentconform/agentconform/steps/client"
 	"github.com/agentconform/agentconform/steps/explore"
 	"github.com/agentconform/agentconform/steps/outcome"
@@ -67,9 +68,14 @@ func (r *run) explore(ctx context.Context) {
 			count := reports.Count(len(f.Unjudged), "sequence")
 			r.noteUnexplored(all[i].Profile, fmt.Errorf("%s could not be judged: %w", count, f.Unjudged[0]))
 		}
-		if f.Failure != nil {
-			r.addFailure(f.Failure)
+		if f.Failure == nil {
+			continue
 		}
+		if x := r.sentTwice(fmt.Sprintf("%s:%d %s", f.Failure.URI, f.Failure.Line, f.Failure.Name)); x != nil {
+			r.noteUnexplored(all[i].Profile, fmt.Errorf("%s %s was %s", x.Method, safe.ShortIDs(x.Path), reports.RepeatedNote))
+			continue
+		}
+		r.addFailure(f.Failure)
 	}
 }
 

@@ -105,6 +105,7 @@
     line.append(make("code", "", x.u), " ", make("span", "ms", `at ${x.t} ms`));
     box.append(line);
     if (x.e) box.append(make("p", "reason", "no answer: " + x.e));
+    if (x.w) box.append(make("p", "reason", x.w));
     const row = lines.get(id - 1);
     if (row.p) {
       const violations = make("ul", "violations");
