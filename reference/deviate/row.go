@@ -21,6 +21,7 @@ type Row struct {
 	Differs    string            `yaml:"differs"`    // the same of an equivalent mutant
 	Fails      string            `yaml:"fails"`      // ID of the requirement
 	Also       map[string]string `yaml:"also"`       // further causes: requirements, each with the reason
+	Unjudged   map[string]string `yaml:"unjudged"`   // of an equivalent mutant: requirements that are not judged, with the reason
 	Edition    string            `yaml:"edition"`
 	Place      string            `yaml:"place"`     // what an equivalent mutant changes, in a few words
 	Pace       time.Duration     `yaml:"pace"`      // how long a revision stays in each status

@@ -31,6 +31,8 @@ type EquivalentMutant struct {
 	// Also lists the SHOULDs that it inevitably fails, each with the reason. One that fails any has no Place, and neither has
 	// one that leaves a requirement unjudged.
 	Also map[string]string
+	// Unjudged lists the requirements that it leaves blocked, inconclusive or skipped, each with the reason.
+	Unjudged map[string]string
 	// Place is what it changes of the exchanges over HTTP, in a few words. Those with different places can be tried at once, in the
 	// order of the catalogue; one without a place changes more than that, and is tried alone.
 	Place   string
@@ -56,8 +58,8 @@ func EquivalentMutants() (all []EquivalentMutant) {
 		if row.Equivalent != "" {
 			all = append(all, EquivalentMutant{
 				Name: row.Equivalent, Differs: row.Differs, Place: row.Place, Edition: row.Edition, Also: row.Also,
-				Config: row.Config,
-				Apply:  Around(row, &deviate.Count{}),
+				Unjudged: row.Unjudged, Config: row.Config,
+				Apply: Around(row, &deviate.Count{}),
 			})
 		}
 	}

@@ -54,7 +54,8 @@ func check(all []*deviate.Row) error {
 			return fmt.Errorf("%s: %s is the name of the row at %s too", row.Where, name, at)
 		}
 		named[name] = row.Where
-		for _, id := range slices.Concat([]string{row.Fails}, slices.Sorted(maps.Keys(row.Also))) {
+		for _, id := range slices.Concat([]string{row.Fails}, slices.Sorted(maps.Keys(row.Also)),
+			slices.Sorted(maps.Keys(row.Unjudged))) {
 			if id != "" && catalogue.Find(id) == nil {
 				return fmt.Errorf("%s: %s fails %s, which is not a requirement", row.Where, name, id)
 			}

@@ -259,7 +259,12 @@ func (p *prover) notPassed(t trial, row proof.Row, result *reports.Result) strin
 	defer p.mu.Unlock()
 	var missing []string
 	for _, id := range p.passed[cmp.Or(row.Edition, config.Cloud)] {
-		if result.Requirement(id).Verdict != reports.Passed && row.Also[id] == "" {
+		declared := row.Unjudged
+		verdict := result.Requirement(id).Verdict
+		if verdict == reports.Failed {
+			declared = row.Also
+		}
+		if verdict != reports.Passed && declared[id] == "" {
 			missing = append(missing, id)
 		}
 	}

@@ -130,7 +130,8 @@ func (p *prover) catalogued() (all []trial) {
 		}})
 	}
 	for _, v := range faults.EquivalentMutants() {
-		t := p.reference(proof.Row{Kind: proof.Equivalent, Name: v.Name, Does: v.Differs, Edition: v.Edition, Also: v.Also},
+		t := p.reference(proof.Row{Kind: proof.Equivalent, Name: v.Name, Does: v.Differs, Edition: v.Edition, Also: v.Also,
+			Unjudged: v.Unjudged},
 			v.Apply)
 		t.first, t.slow, t.place, t.layer = v.Longest, true, v.Place, v.Apply
 		t.config = v.Config

@@ -58,9 +58,11 @@ type Row struct {
 	Name    string            `json:"name"`
 	Does    string            `json:"does"` // what a client observes, in a sentence
 	Edition string            `json:"edition,omitempty"`
-	Fails   string            `json:"fails,omitempty"`   // the requirement that must kill the mutant
-	Also    map[string]string `json:"also,omitempty"`    // further requirements that inevitably fail, with the reason
-	Changed int64             `json:"changed,omitempty"` // how many exchanges a mutant has changed
+	Fails   string            `json:"fails,omitempty"` // the requirement that must kill the mutant
+	Also    map[string]string `json:"also,omitempty"`  // further requirements that inevitably fail, with the reason
+	// Unjudged are requirements that an equivalent mutant leaves blocked, inconclusive or skipped, with the reason.
+	Unjudged map[string]string `json:"unjudged,omitempty"`
+	Changed  int64             `json:"changed,omitempty"` // how many exchanges a mutant has changed
 	// Group, Allowed and Control are of generated mutants: the rule (of a proxied one the server), why the interface
 	// allows what it does, and whether it must be killed for anything to count.
 	Group    string             `json:"group,omitempty"`
