@@ -4,12 +4,15 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 
 	"github.com/agentconform/agentconform/reference"
+	"github.com/agentconform/agentconform/reference/deviate"
 	"github.com/agentconform/agentconform/reference/faults"
 	"github.com/agentconform/agentconform/reports"
 )
@@ -58,6 +61,59 @@ func assertTheGraphBlocks(t *testing.T, g faults.BrokenGraph) {
 	assert.Len(t, g.Words, len(notesOf(res, reports.NoteGraph)))
 	inconclusive, _ := verdicts(res, reports.Inconclusive, reports.ByGraph)
 	assert.Empty(t, inconclusive)
+}
+
+// TestAnotherGraphBlocksWhatNeedsTheConformanceGraph judges a server that is right with a graph that answers every
+// message with a greeting.
+func TestAnotherGraphBlocksWhatNeedsTheConformanceGraph(t *testing.T) {
+	t.Parallel()
+	for _, g := range faults.BrokenGraphs() {
+		if strings.HasPrefix(g.Name, "graph-greets") {
+			t.Run(g.Name, func(t *testing.T) {
+				t.Parallel()
+				assertTheGraphBlocks(t, g)
+			})
+		}
+	}
+}
+
+// alsoChanging adds a change of the response to get-state.
+func alsoChanging(t *testing.T, o reference.Options, do string) reference.Options {
+	t.Helper()
+	row, err := deviate.New("change of the state", []string{"get-state"}, []string{do})
+	require.NoError(t, err)
+	faults.Around(row, &deviate.Count{})(&o)
+	return o
+}
+
+// TestLostMessagesOfAnotherGraphFail judges servers that lose a message of each run, whatever graph they run.
+func TestLostMessagesOfAnotherGraphFail(t *testing.T) {
+	t.Parallel()
+	for _, kind := range []string{"human", "ai"} {
+		t.Run(kind, func(t *testing.T) {
+			t.Parallel()
+			_, c := startAgent(t, alsoChanging(t, withFaults(t, "graph-greets"), "except answer.values.messages type "+kind))
+			res := judge(t, c, "AS-STATE-2")
+			failed, words := verdicts(res, reports.Failed, reports.ByGraph)
+			assert.Equal(t, []string{"AS-STATE-2"}, failed)
+			assert.Empty(t, words)
+			assert.Equal(t, reports.NonConformant, res.Verdict)
+		})
+	}
+}
+
+// TestAnswersOfAnotherGraphDoNotIdentifyTheRevision updates a deployment whose graph answers every message with the same
+// greeting before and after the update.
+func TestAnswersOfAnotherGraphDoNotIdentifyTheRevision(t *testing.T) {
+	t.Parallel()
+	const greet = "answer.values.messages.[type=ai].content = Hello! How can I help you?"
+	_, c := start(t, alsoChanging(t, reference.Options{}, greet))
+	c.Timeouts.Request = 5 * time.Second // how long the answer of the new revision is waited for
+	res := judge(t, c, "E2E-1")
+	failed, words := verdicts(res, reports.Blocked, reports.ByGraph)
+	assert.Equal(t, []string{"E2E-1"}, failed)
+	assert.Equal(t, []string{"echo"}, words)
+	assert.Equal(t, reports.Incomplete, res.Verdict)
 }
 
 // TestFullQueue judges a server whose only worker is kept busy by somebody else: nothing fails, and the hint names the

@@ -292,6 +292,7 @@ func (s setups) agents() []wrongSetup {
 		{name: "assistant unknown", change: with(func(c *config.Config) { c.AssistantID = "other" }), args: try, code: 3, says: `does not know the assistant "other": set assistant_id to the name of the conformance graph; `},
 		{name: "graph without a word", change: withGraph("graph-calls-no-tool"), args: try, says: `^note graph: tool .*; correct the graph: what needs this is not judged$`},
 		{name: "graph that always fails", change: withGraph("graph-raises-without-a-word"), args: try, code: 3, says: `^problem graph: echo .* does not answer`},
+		{name: "another graph", change: withGraph("graph-greets"), args: try, code: 3, says: `^problem graph: echo .*the graph "conformance" does not repeat its input: .*; set assistant_id to the name of the conformance graph; `},
 	}
 }
 

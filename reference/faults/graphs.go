@@ -11,17 +11,19 @@ import (
 type BrokenGraph struct {
 	Name  string   // "graph-does-not-wait"
 	Does  string   // what the graph does instead, in a sentence
-	Words []string // the words that it does not understand, or "echo"; a graph that fails always understands none
+	Words []string // the words that it does not understand; only "echo" if a plain run fails or does not repeat its input
 	Apply Layer
 }
 
 // BrokenGraphs returns all of them.
 func BrokenGraphs() []BrokenGraph {
 	const (
-		wait  = `ctx.wait(milliseconds(words, "wait="))`
-		later = `ctx.wait(milliseconds(words, "wait-after-write="))`
-		write = `ctx.write({"role": "ai", "content": "Working on it: " + asked})`
-		spin  = "def spin(ms):\n    for _ in range(ms * 1000000000):\n        pass\n\n"
+		wait     = `ctx.wait(milliseconds(words, "wait="))`
+		later    = `ctx.wait(milliseconds(words, "wait-after-write="))`
+		write    = `ctx.write({"role": "ai", "content": "Working on it: " + asked})`
+		echo     = `answer = env("CONFORMANCE_PREFIX", "") + asked`
+		greeting = `answer = "Hello! How can I help you?"`
+		spin     = "def spin(ms):\n    for _ in range(ms * 1000000000):\n        pass\n\n"
 	)
 	all := []string{"wait", "wait-after-write", "fail", "whoami", "tool"}
 	ignoring := func(word string) Layer { return graph(`if "`+word+`" in words`, "if False") }
@@ -46,6 +48,14 @@ func BrokenGraphs() []BrokenGraph {
 			"graph-blocks-its-loop", "a wait keeps the processor busy until the server ends the run with an error", all[:2],
 			compose(graph(wait, strings.Replace(wait, "ctx.wait", "spin", 1)),
 				graph(later, strings.Replace(later, "ctx.wait", "spin", 1)), graph("def last_human", spin+"def last_human")),
+		},
+		{
+			"graph-greets", "every answer is the same greeting, and the graph ignores every word", []string{"echo"},
+			compose(deaf, graph(echo, greeting)),
+		},
+		{
+			"graph-greets-on-time", "every answer is the same greeting, but the graph obeys its words", []string{"echo"},
+			compose(graph(echo, greeting), graph(`"Working on it: " + asked`, `"Hello! How can I help you?"`)),
 		},
 		{"graph-raises-for-the-user", "whoami fails", all[3:4], graph("answer = whoami(", `answer = fail("no user: ", `)},
 	}

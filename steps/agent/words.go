@@ -50,24 +50,21 @@ func (s *Server) Understood(ctx context.Context, words ...string) error {
 	}
 	var missed *outcome.Outcome
 	for _, w := range append([]string{Echo}, words...) {
-		why, err := s.try(ctx, w)
+		found, err := s.try(ctx, w)
 		if err != nil {
 			return outcome.AsPrecondition(err)
 		}
-		if why == "" || slices.Contains(s.target.Config.Agent.Words, w) {
+		if found == nil || slices.Contains(s.target.Config.Agent.Words, w) {
 			continue
 		}
-		problem := fmt.Sprintf("the graph %q does not understand %q", s.target.Config.AssistantID, w)
-		if w == Echo {
-			problem = fmt.Sprintf("the graph %q does not answer", s.target.Config.AssistantID)
-		}
-		s.target.Note(reports.Note{Kind: reports.NoteGraph, Text: problem})
-		if missed == nil {
-			missed = outcome.Blocked("%s: %s; see reference/graphs/CONTRACT.md", problem, why)
-		}
-		missed.By(reports.ByGraph, w)
+		blocked := s.blockedBy(w, found)
 		if w == Echo { // no other run is of use
-			break
+			return blocked
+		}
+		if missed == nil {
+			missed = blocked
+		} else {
+			missed.By(reports.ByGraph, w)
 		}
 	}
 	if missed == nil {
@@ -76,20 +73,41 @@ func (s *Server) Understood(ctx context.Context, words ...string) error {
 	return missed
 }
 
-// try returns why the graph does not understand the word, "" where nothing shows that. It is tried once.
-func (s *Server) try(ctx context.Context, w string) (problem string, err error) {
-	return shared.Get(ctx, s.maker, "the word "+w+" of the graph", func(ctx context.Context) (string, error) {
+// breach is a line of its contract that the graph does not keep.
+type breach struct {
+	does string // what the graph does, such as "does not answer"
+	why  string // what has shown it
+}
+
+// newBreach returns a breach, or nil if nothing has shown it.
+func newBreach(does, why string) *breach {
+	if why == "" {
+		return nil
+	}
+	return &breach{does, why}
+}
+
+// blockedBy returns the outcome of what needs the word, and adds a note about the graph to the result.
+func (as *Agents) blockedBy(w string, found *breach) *outcome.Outcome {
+	problem := fmt.Sprintf("the graph %q %s", as.target.Config.AssistantID, found.does)
+	as.target.Note(reports.Note{Kind: reports.NoteGraph, Text: problem})
+	return outcome.Blocked("%s: %s; see reference/graphs/CONTRACT.md", problem, found.why).By(reports.ByGraph, w)
+}
+
+// try returns how the graph breaks its contract about the word, or nil if nothing shows that. It is tried once.
+func (s *Server) try(ctx context.Context, w string) (*breach, error) {
+	return shared.Get(ctx, s.maker, "the word "+w+" of the graph", func(ctx context.Context) (*breach, error) {
+		var why string
+		var err error
 		switch w {
 		case Echo:
-			g, err := s.SharedCompletedRun(ctx)
-			if err != nil || g.Complete() {
-				return "", err
-			}
-			return s.failed(ctx, g)
+			return s.tryEcho(ctx)
 		case Wait, EarlyWrite:
-			return s.tryHold(ctx, w == EarlyWrite)
+			why, err = s.tryHold(ctx, w == EarlyWrite)
+		default:
+			why, err = s.tryAnswer(ctx, w)
 		}
-		return s.tryAnswer(ctx, w)
+		return newBreach(fmt.Sprintf("does not understand %q", w), why), err
 	})
 }
 

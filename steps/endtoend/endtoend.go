@@ -73,18 +73,25 @@ func (w *World) wasUpdated(ctx context.Context) error {
 func (w *World) userCallsUntilNew(ctx context.Context) {
 	common.Retry(ctx, w.target, func() bool {
 		w.callDeployment(ctx)
-		return w.answerIsNew() == nil
+		return w.agentAnswers() == nil && !w.saysTheSame()
 	})
 }
 
+func (w *World) saysTheSame() bool { return w.last().Said() == w.runs[0].Said() }
+
+// answerIsNew is blocked if the answers are the same because the graph ignores its input: that shows nothing of the
+// revision.
 func (w *World) answerIsNew() error {
 	if err := w.agentAnswers(); err != nil {
 		return err
 	}
-	if said := w.last().Said(); said == w.runs[0].Said() {
-		return outcome.Violated(w.last().Final, "an answer that differs from that of the first revision",
-			"the same answer, %q", said).At("/values/messages").
-			Hinting("set alternatives to a second source whose graph answers differently")
+	if !w.saysTheSame() {
+		return nil
 	}
-	return nil
+	if err := w.agents.RepeatsInput(w.runs[:2]...); err != nil {
+		return err
+	}
+	return outcome.Violated(w.last().Final, "an answer that differs from that of the first revision",
+		"the same answer, %q", w.last().Said()).At("/values/messages").
+		Hinting("set alternatives to a second source whose graph answers differently")
 }

@@ -1,0 +1,100 @@
+package agent
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/agentconform/agentconform/steps/messages"
+)
+
+// samePart is the number of consecutive characters of an input that an answer must contain to repeat a part of it.
+// Fewer may occur by chance: a greeting may contain "agent".
+const samePart = 8
+
+// ignoredInput returns an answer of a run and reports whether it shows that the graph ignored the input: the state holds
+// the input unchanged, and no ai message after it repeats a part of it. A missing input, a missing ai message and one
+// without a text are mistakes of the server.
+func (g *GraphRun) ignoredInput() (answer messages.Message, ignored bool) {
+	if g.Final == nil {
+		return answer, false
+	}
+	all := messages.Of(g.Final)
+	at := slices.IndexFunc(all, func(m messages.Message) bool { return m.Kind == messages.Human && m.Text == g.Text() })
+	if at < 0 {
+		return answer, false
+	}
+	for _, m := range all[at+1:] {
+		switch {
+		case m.Kind != messages.AI || strings.TrimSpace(m.Text) == "":
+		case repeatsPart(m.Text, g.Text()):
+			return answer, false
+		case !ignored:
+			answer, ignored = m, true
+		}
+	}
+	return answer, ignored
+}
+
+// repeatsPart reports whether a text contains a part of the input, in any case.
+func repeatsPart(text, input string) bool {
+	text = strings.ToLower(text)
+	characters := []rune(strings.ToLower(input))
+	for from := range max(1, len(characters)-samePart+1) {
+		if strings.Contains(text, string(characters[from:min(from+samePart, len(characters))])) {
+			return true
+		}
+	}
+	return false
+}
+
+// showAnotherGraph describes how runs show that the graph is not the conformance graph, or returns "". That takes two
+// runs, all of which ignored their inputs: one answer may have been replaced by the server.
+func showAnotherGraph(runs ...*GraphRun) string {
+	var answers []string
+	for _, g := range runs {
+		answer, ignored := g.ignoredInput()
+		if !ignored {
+			return ""
+		}
+		answers = append(answers, messages.Brief([]messages.Message{answer}))
+	}
+	if len(runs) < 2 {
+		return ""
+	}
+	return fmt.Sprintf("in %d runs the state holds the input unchanged, but the answer repeats no part of it: %s; set "+
+		"assistant_id to the name of the conformance graph", len(runs), strings.Join(slices.Compact(answers), ", "))
+}
+
+// RepeatsInput returns an error that blocks if the runs show that the graph is not the conformance graph.
+func (as *Agents) RepeatsInput(runs ...*GraphRun) error {
+	if why := showAnotherGraph(runs...); why != "" && !slices.Contains(as.target.Config.Agent.Words, Echo) {
+		return as.blockedBy(Echo, &breach{"does not repeat its input", why})
+	}
+	return nil
+}
+
+// tryEcho looks at the answer of a plain run. If it ignores the input, a second run decides whether the graph does that
+// or the server.
+func (s *Server) tryEcho(ctx context.Context) (*breach, error) {
+	first, err := s.SharedCompletedRun(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if !first.Complete() {
+		why, err := s.failed(ctx, first)
+		return newBreach("does not answer", why), err
+	}
+	if _, ignored := first.ignoredInput(); !ignored {
+		return nil, nil
+	}
+	second, err := s.startAlone(ctx, s.target.Owner(), Order{})
+	if err != nil {
+		return nil, err
+	}
+	if _, err := s.Await(ctx, second); err != nil {
+		return nil, err
+	}
+	return newBreach("does not repeat its input", showAnotherGraph(first, second)), nil
+}
