@@ -116,6 +116,43 @@ func TestAnswersOfAnotherGraphDoNotIdentifyTheRevision(t *testing.T) {
 	assert.Equal(t, reports.Incomplete, res.Verdict)
 }
 
+// TestEqualMessagesOfTwoRuns judges rollbacks with graphs that write the same text in each run: an answer that the
+// configuration declares right, or a first message. What is left of a run is found, and nothing else.
+func TestEqualMessagesOfTwoRuns(t *testing.T) {
+	t.Parallel()
+	rollback := []string{"AS-ROLLBACK-1", "AS-ROLLBACK-2", "AS-ROLLBACK-3", "AS-ROLLBACK-4", "AS-ROLLBACK-5", "AS-ROLLBACK-6",
+		"AS-ROLLBACK-7", "AS-ROLLBACK-8", "AS-STATE-3"}
+	first := func(source string) string {
+		return strings.Replace(source, `"Working on it: " + asked`, `"One moment."`, 1)
+	}
+	for _, equal := range []string{"answers", "first messages"} {
+		for fault, fails := range map[string]string{"": "", "rolled-back-checkpoint-stays": "AS-ROLLBACK-3"} {
+			t.Run(strings.TrimSpace(equal+" "+fault), func(t *testing.T) {
+				t.Parallel()
+				var names []string
+				if fault != "" {
+					names = append(names, fault)
+				}
+				if equal == "answers" {
+					names = append(names, "graph-greets-on-time")
+				}
+				o := withFaults(t, names...)
+				if equal == "first messages" {
+					o.WrapGraph = append(o.WrapGraph, first)
+				}
+				_, c := startAgent(t, o)
+				c.Agent.Words = []string{"echo"}
+				failed, _ := verdicts(judge(t, c, rollback...), reports.Failed, reports.ByGraph)
+				if fails == "" {
+					assert.Empty(t, failed)
+				} else {
+					assert.Contains(t, failed, fails)
+				}
+			})
+		}
+	}
+}
+
 // TestFullQueue judges a server whose only worker is kept busy by somebody else: nothing fails, and the hint names the
 // time.
 func TestFullQueue(t *testing.T) {

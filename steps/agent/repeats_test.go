@@ -22,7 +22,7 @@ func stateOf(t *testing.T, all ...messages.Message) *client.Answer {
 	t.Helper()
 	shown := []any{}
 	for _, m := range all {
-		shown = append(shown, map[string]any{"type": m.Kind, "content": m.Text})
+		shown = append(shown, map[string]any{"type": m.Kind, "content": m.Text, "id": m.ID})
 	}
 	body, err := json.Marshal(map[string]any{"values": map[string]any{"messages": shown}})
 	require.NoError(t, err)

@@ -3,6 +3,7 @@ package agent
 import (
 	"context"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/agentconform/agentconform/steps/client"
@@ -211,22 +212,56 @@ func (s *Server) InProgress(ctx context.Context, moment string, wanted time.Dura
 		Attempts, last)
 }
 
-// LeftIn says which of the messages that were shown of the run is in a state.
-func (p *Progress) LeftIn(state *client.Answer) error {
-	texts := slices.Clone(p.Inputs)
+// LeftIn returns an error if a state holds a message that was shown of the run. later are the runs that the thread
+// accepted after it.
+func (p *Progress) LeftIn(state *client.Answer, later ...*GraphRun) error {
+	var shown []messages.Message
 	if p.Shown != nil { // else the target shows no message of a run before it ends
-		for _, m := range p.Wrote(p.Shown) {
-			texts = append(texts, m.Text)
+		shown = p.Wrote(p.Shown)
+	}
+	left, found := p.leftOf(shown, messages.Of(state), later)
+	if !found {
+		return nil
+	}
+	return outcome.Violated(state, "no message of the prior run", "one of them, %s", messages.Brief([]messages.Message{left})).
+		At("/values/messages").Comparing(state, p.Shown)
+}
+
+// leftOf returns the first message of a state that is an input of the run or a message that the run was shown to have
+// written. A later run may write a message with the same text. It is at the place of the later run then, it does not
+// repeat the input of this run, which is unique, and its id is not that of the message that was shown.
+func (g *GraphRun) leftOf(shown, state []messages.Message, later []*GraphRun) (left messages.Message, found bool) {
+	places := Places(state, later)
+	for i, m := range state {
+		isLeft := func(w messages.Message) bool {
+			return w.Text == m.Text && (places[i] == nil || strings.Contains(m.Text, g.Text()) || isSame(w, m, shown, state))
+		}
+		if slices.Contains(g.Inputs, m.Text) || slices.ContainsFunc(shown, isLeft) {
+			return m, true
 		}
 	}
-	for _, m := range messages.Of(state) {
-		if slices.Contains(texts, m.Text) {
-			found := messages.Brief([]messages.Message{m})
-			return outcome.Violated(state, "no message of the prior run", "one of them, %s", found).
-				At("/values/messages").Comparing(state, p.Shown)
+	return left, false
+}
+
+// isSame reports whether the ids of two messages show that they are the same. The interface shows no ids of messages: one
+// that is short or that several messages have may be a position or a constant.
+func isSame(a, b messages.Message, states ...[]messages.Message) bool {
+	const shortest = 12
+	if a.ID != b.ID || len(a.ID) < shortest {
+		return false
+	}
+	for _, state := range states {
+		count := 0
+		for _, m := range state {
+			if m.ID == a.ID {
+				count++
+			}
+		}
+		if count > 1 {
+			return false
 		}
 	}
-	return nil
+	return true
 }
 
 // AfterLoss is how long the next run in progress should take, where a race against this one was just lost. What has

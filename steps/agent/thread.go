@@ -155,11 +155,47 @@ func (g *GraphRun) Text() string { return g.Inputs[len(g.Inputs)-1] }
 // Wrote are the messages that a state holds after the run's input: none where it does not hold that.
 func (g *GraphRun) Wrote(state *client.Answer) []messages.Message {
 	all := messages.Of(state)
-	at := slices.IndexFunc(all, func(m messages.Message) bool { return m.Text == g.Text() })
+	at := g.inputIn(all)
 	if at < 0 {
 		return nil
 	}
 	return all[at+1:]
+}
+
+// inputIn returns the index of the run's last human message in a state, or -1.
+func (g *GraphRun) inputIn(state []messages.Message) int {
+	return slices.IndexFunc(state, func(m messages.Message) bool { return m.Text == g.Text() })
+}
+
+// Places returns for each message of a state the run that has written it, by its place: a run has as many places as it
+// writes messages, between its input and that of the next run. Messages that repeat its input take them first, and those
+// that repeat the input of another run take none. It returns nil for inputs and for other messages.
+func Places(state []messages.Message, runs []*GraphRun) []*GraphRun {
+	places := make([]*GraphRun, len(state))
+	repeats := func(m messages.Message, g *GraphRun) bool { return strings.Contains(m.Text, g.Text()) }
+	for _, g := range runs {
+		start, end := g.inputIn(state), len(state)
+		if start < 0 {
+			continue
+		}
+		for _, other := range runs {
+			if at := other.inputIn(state); at > start {
+				end = min(end, at)
+			}
+		}
+		free := g.outputs()
+		for _, first := range []bool{true, false} {
+			for i := start + 1; i < end && free > 0; i++ {
+				m := state[i]
+				isOther := slices.ContainsFunc(runs, func(other *GraphRun) bool { return other != g && repeats(m, other) })
+				if places[i] == nil && repeats(m, g) == first && (first || !isOther) {
+					places[i] = g
+					free--
+				}
+			}
+		}
+	}
+	return places
 }
 
 // Said is the last message that it left, "" where that is its input.

@@ -34,7 +34,8 @@ func (w *World) defineRollback(r *common.Definitions) {
 		})
 	})
 	r.Then(`the state holds no message of the prior run`, func() error {
-		return common.Each(w.remains, func(found *agent.Remains) error { return w.prior.LeftIn(found.State) })
+		later := append([]*agent.GraphRun{w.rolled.Next}, w.kept...)
+		return common.Each(w.remains, func(found *agent.Remains) error { return w.prior.LeftIn(found.State, later...) })
 	})
 	r.Then(`the earlier runs can be retrieved`, func(ctx context.Context) error {
 		return w.allFound(ctx, w.kept[:len(w.kept)-1])
@@ -78,7 +79,7 @@ func (w *World) userRollsBack(ctx context.Context, moment string) {
 func (w *World) aRolledBackRunAlone(ctx context.Context) error {
 	w.speakOfRollback(common.Must(w.server.RollBack(ctx, agent.HasStarted)))
 	common.Check(w.rolled.After.NoneRetrievable())
-	return w.prior.LeftIn(w.rolled.After.State)
+	return w.prior.LeftIn(w.rolled.After.State, w.rolled.Next)
 }
 
 func (w *World) aThreadThatKeeps(ctx context.Context) error {

@@ -207,11 +207,7 @@ func (s *agentSession) shows(w world, a *client.Answer) *Wrong {
 			return unlike(s.intruder(w, i), a, fmt.Sprintf("no message of run %d", i), all[at:at+1])
 		}
 	}
-	rest := slices.DeleteFunc(slices.Clone(all), func(m messages.Message) bool {
-		return slices.ContainsFunc(open, func(i int) bool {
-			return strings.Contains(m.Text, s.runs[i].Text()) || slices.Contains(s.runs[i].Inputs, m.Text)
-		})
-	})
+	rest := s.without(all, open)
 	if len(kept) == 0 || !s.additive && w.pending != 0 {
 		return nil
 	}
@@ -227,6 +223,22 @@ func (s *agentSession) shows(w world, a *client.Answer) *Wrong {
 		return nil
 	}
 	return unlike(id, a, fmt.Sprintf("exactly the messages of %d completed runs", len(kept)), rest)
+}
+
+// without returns the messages that are not those of the runs: neither their inputs, nor messages that repeat these, nor
+// messages at their places, since answers may be equal.
+func (s *agentSession) without(all []messages.Message, runs []int) (rest []messages.Message) {
+	places := agent.Places(all, s.graphRuns(slices.Sorted(maps.Keys(s.runs))))
+	for at, m := range all {
+		isOf := func(i int) bool {
+			g := s.runs[i].GraphRun
+			return strings.Contains(m.Text, g.Text()) || slices.Contains(g.Inputs, m.Text) || places[at] == g
+		}
+		if !slices.ContainsFunc(runs, isOf) {
+			rest = append(rest, m)
+		}
+	}
+	return rest
 }
 
 // unlike says that a state shows other messages than expected.

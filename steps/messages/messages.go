@@ -23,8 +23,12 @@ const (
 	Tool  = "tool"
 )
 
-// Message is one of a thread's state. Its kind is "" where the state does not tell it as the interface wants.
-type Message struct{ Kind, Text string }
+// Message is a message of a thread's state.
+type Message struct {
+	Kind string // "" if the state does not show it as the interface requires
+	Text string
+	ID   string // a string or a number, or "": the interface shows no ids of messages
+}
 
 // Of reads the messages of a state. A thread without a run may have no values at all.
 func Of(a *client.Answer) []Message {
@@ -34,7 +38,11 @@ func Of(a *client.Answer) []Message {
 		if t := m.Get("type"); t.Type == gjson.String {
 			kind = t.Str
 		}
-		all = append(all, Message{kind, textOf(m.Get("content"))})
+		id := ""
+		if t := m.Get("id"); t.Type == gjson.String || t.Type == gjson.Number {
+			id = t.String()
+		}
+		all = append(all, Message{Kind: kind, Text: textOf(m.Get("content")), ID: id})
 	}
 	return all
 }

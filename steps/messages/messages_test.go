@@ -10,14 +10,14 @@ import (
 )
 
 func TestMessagesOf(t *testing.T) {
-	state := `{"values":{"messages":[{"type":"human","content":"hello"},
-		{"type":"ai","content":[{"type":"text","text":"good "},"day",{"type":"image"}]}]}}`
-	assert.Equal(t, []Message{{Human, "hello"}, {AI, "good day"}}, Of(&client.Answer{Body: []byte(state)}))
+	state := `{"values":{"messages":[{"type":"human","content":"hello","id":7},
+		{"type":"ai","id":"a-1","content":[{"type":"text","text":"good "},"day",{"type":"image"}]}]}}`
+	assert.Equal(t, []Message{{Human, "hello", "7"}, {AI, "good day", "a-1"}}, Of(&client.Answer{Body: []byte(state)}))
 	for _, body := range []string{"", "no JSON", "[]", "{}", `{"values":{}}`, `{"values":null}`, `{"values":{"messages":null}}`, `{"values":{"messages":7}}`} {
 		assert.NotPanics(t, func() { Of(&client.Answer{Body: []byte(body)}) }, body)
 	}
-	role := &client.Answer{Body: []byte(`{"values":{"messages":[{"role":"user","content":"x"}]}}`)}
-	assert.Equal(t, []Message{{"", "x"}}, Of(role))
+	role := &client.Answer{Body: []byte(`{"values":{"messages":[{"role":"user","content":"x","id":null}]}}`)}
+	assert.Equal(t, []Message{{Text: "x"}}, Of(role))
 }
 
 func TestTells(t *testing.T) {
