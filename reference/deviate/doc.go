@@ -13,7 +13,12 @@
 //	do: query.limit = 20
 //
 // A row that changes several things in turn has a list "changes" of such "when" and "do". What differs between servers and
-// breaks nothing has "equivalent" and "differs" in place of "fault" and "breaks".
+// breaks nothing has "equivalent" and "differs" in place of "fault" and "breaks". More keys of a row:
+//
+//	also, unjudged: further requirements that fail, or that an equivalent mutant leaves unjudged, each with the reason
+//	config: keys of the configuration with which the server is tested
+//	pace, queued: how long a revision stays in each status, and one run in twenty is pending
+//	hangs, once, elsewhere, explored: see [Row]
 //
 // # Places
 //
