@@ -284,14 +284,14 @@ func (s *Server) begin(ctx context.Context, t *Thread, moment string, o Order) (
 	return p, err
 }
 
-// awaitStart waits until a run has started: its status has changed since it was accepted, or the state shows its first
-// message. If the server shows neither, it has started a moment after its status is not pending. The run has not begun
-// to wait at the last time at which nothing of this was seen.
+// awaitStart waits until a run has started: the state shows its first message, or a moment has passed since its status
+// changed. If the server shows neither, a longer moment has passed while its status was not pending. The run had not begun
+// to wait when it was last seen pending.
 func (s *Server) awaitStart(ctx context.Context, p *Progress) error {
 	byState := p.Order.written && !s.showsAtEnd.Load()
 	limit := p.Answered().Add(p.Order.Hold + s.target.Config.Timeouts.Run)
 	var run *client.Answer
-	var changed time.Time // when its status was first seen to have changed
+	var notPending time.Time // when its status was first seen not to be pending
 	started := false
 	err := client.Repeat(ctx, firstLook, longestPause, limit, func() (bool, error) {
 		if byState {
@@ -308,14 +308,18 @@ func (s *Server) awaitStart(ctx context.Context, p *Progress) error {
 		if run, err = s.GetRun(ctx, p.Thread.Owner, p.GraphRun); err != nil {
 			return false, err
 		}
-		switch hasStarted := !isPending(run) && (!byState || hasChanged(p.Answer, run)); {
-		case !hasStarted:
+		switch {
+		case isPending(run):
 			p.begun = run.Sent
-		case changed.IsZero():
-			changed = run.Came()
+			return false, nil
+		case notPending.IsZero():
+			notPending = run.Came()
 		}
-		// A state that shows messages early is given a moment to do so.
-		started = !changed.IsZero() && (!byState || time.Since(changed) >= p.Order.Hold/4 || hasEnded(run))
+		moment := p.Order.Hold / 2 // for a state that shows messages early
+		if hasChanged(p.Answer, run) {
+			moment = p.Order.Hold / 4
+		}
+		started = !byState || hasEnded(run) || time.Since(notPending) >= moment
 		return started, nil
 	})
 	switch {
@@ -335,7 +339,7 @@ func (s *Server) awaitStart(ctx context.Context, p *Progress) error {
 			return err
 		}
 	default:
-		p.Over = changed.Add(p.Order.Hold + s.Slack())
+		p.Over = notPending.Add(p.Order.Hold + s.Slack())
 		if err := client.Sleep(ctx, min(s.Slack(), p.Order.Hold/8)); err != nil { // it writes meanwhile
 			return err
 		}
