@@ -312,7 +312,7 @@ const (
 	NoteInsecure NoteKind = "insecure"  // certificates were not verified
 	NoteQueue    NoteKind = "queue"     // the agent server executes few runs at a time, and the run started no more
 	NoteExplored NoteKind = "explored"  // a half could not be explored
-	NoteRefusal  NoteKind = "refusal"   // a status of refusals, if the one that the handler chose is not configured
+	NoteRefusal  NoteKind = "refusal"   // the status of a refusal, if agent.rejected_status is not configured
 )
 
 // Exchange is one HTTP request and its answer, redacted. Status is 0 when no answer came; Error then says why.
@@ -330,13 +330,13 @@ type Exchange struct {
 	AtMS      int64    `json:"at_ms"` // from the start of the run
 	Curl      string   `json:"curl,omitempty"`
 	Problems  []string `json:"problems,omitempty"` // what the contract says against it
-	// Repeated means that the suite sent the request twice: the first connection had been idle and was closed without a
-	// response. The server may have carried out both.
+	// Repeated reports that the suite sent the request twice because the server closed an idle connection without a
+	// response. The server may have carried out both requests.
 	Repeated bool `json:"repeated,omitempty"`
 }
 
 // RepeatedNote explains an exchange with a request that was sent twice.
-const RepeatedNote = "sent twice: the server closed an idle connection without a response, and may have carried out both requests"
+const RepeatedNote = "the suite sent this request twice, because the server closed an idle connection without a response; the server may have carried out both requests"
 
 // Message is one direction of an exchange. A body over the evidence bound is cut; Size and SHA256 then tell of
 // the whole one.

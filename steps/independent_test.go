@@ -27,8 +27,8 @@ type world struct {
 	network *memnet.Network // nil means the network of the system
 }
 
-// bubbles has a place for each bubble that runs. In a bubble no time passes while its goroutines compute, so that more
-// bubbles than processors only use more memory.
+// bubbles is a semaphore with one slot per processor: virtual time stands still while goroutines compute, so more bubbles
+// only use memory.
 var bubbles = make(chan struct{}, runtime.GOMAXPROCS(0))
 
 // inBubble runs a test in virtual time with an in-memory network, in parallel with other tests.

@@ -282,7 +282,7 @@ func (s setups) agents() []wrongSetup {
 		{name: "second user is the first", change: with(func(c *config.Config) { c.Users[1].Token = c.Users[0].Token }), code: 2, says: `users.1.token: is that of users.0; use the token of another user`},
 		{name: "identity of the second is that of the first", change: with(func(c *config.Config) { c.Users[1].Identity = c.Users[0].Identity }), code: 2, says: `users.1.identity: is that of users.0`},
 		{name: "status of a refusal", change: with(func(c *config.Config) { c.Agent.RejectedStatus = config.Always(403) }), says: `^note no user .* expected 403, got 401: AS-AUTH-1 will fail; set agent.rejected_status to 401`},
-		{name: "status of a wrong token", change: with(func(c *config.Config) { c.Agent.RejectedStatus.Invalid = config.OneOrMore[int]{403} }), says: `^note unknown token .* expected 403, got 401: AS-AUTH-2 will fail; set agent.rejected_status to {invalid: 401}`},
+		{name: "status of a wrong token", change: with(func(c *config.Config) { c.Agent.RejectedStatus.Invalid = config.OneOrMore[int]{403} }), says: `^note unknown token .* expected 403, got 401: AS-AUTH-2 will fail; set agent.rejected_status.invalid to 401`},
 		{name: "no authentication handler", change: func(t *testing.T, c *config.Config) {
 			open := httptest.NewServer(answering(200, "Content-Type", "application/json", "[]")(nil))
 			t.Cleanup(open.Close)
@@ -292,7 +292,7 @@ func (s setups) agents() []wrongSetup {
 		{name: "assistant unknown", change: with(func(c *config.Config) { c.AssistantID = "other" }), args: try, code: 3, says: `does not know the assistant "other": set assistant_id to the name of the conformance graph; `},
 		{name: "graph without a word", change: withGraph("graph-calls-no-tool"), args: try, says: `^note graph: tool .*; correct the graph: what needs this is not judged$`},
 		{name: "graph that always fails", change: withGraph("graph-raises-without-a-word"), args: try, code: 3, says: `^problem graph: echo .* does not answer`},
-		{name: "another graph", change: withGraph("graph-greets"), args: try, code: 3, says: `^problem graph: echo .*the graph "conformance" does not repeat its input: .*; set assistant_id to the name of the conformance graph; `},
+		{name: "another graph", change: withGraph("graph-greets"), args: try, code: 3, says: `^problem graph: echo .*the graph "conformance" does not repeat its input: .*; deploy the conformance graph under this name, or set assistant_id to its name; `},
 	}
 }
 

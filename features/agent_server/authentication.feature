@@ -6,7 +6,7 @@ Feature: Authentication at the agent server
 
   A conforming target may refuse with any status that the handler chose, and in any form that contains the detail of the
   handler. agent.rejected_status and agent.rejected_detail of the configuration name them, for requests without
-  credentials (missing) and with others (invalid). An empty token and another scheme may be refused as either.
+  credentials (missing) and with others (invalid). An empty token or another scheme counts as either case.
 
   Background:
     Given a deployed agent server
@@ -16,9 +16,9 @@ Feature: Authentication at the agent server
   Rule: Without credentials every agent-server route is refused with the status of the authentication handler
     "When the handler is configured, requests must carry the authorization information of the chosen scheme. ... Status
     and detail chosen by the handler; 401 is the shown case"
-    The status is that of agent.rejected_status. Without this key any 4xx is a refusal, and a note names it. A route
-    that answers the user with 404, 405 or 501 too does not exist, and is not judged. Judged for existing and for unknown
-    threads, and after an update of the deployment too.
+    The status is agent.rejected_status; without it any 4xx is accepted and noted. A route that returns 404, 405 or 501 to
+    the user as well does not exist and is not judged. Existing and unknown threads are tried, also after an update of the
+    deployment.
 
     @anonymous
     Scenario Outline: Without credentials the request to <operation> is refused

@@ -149,7 +149,7 @@ Feature: Rolling back a run in progress
   Rule: A pending join on a run that is rolled back returns
     "The prior run is interrupted and completely deleted from storage; it cannot be restarted."
     Any answer or a closed connection counts, within timeouts.request after the new run has completed. A join that
-    returns when its run would have ended by itself is tried again with a run that takes longer than timeouts.request.
+    returns only when its run would have ended anyway is repeated with a run that takes longer than timeouts.request.
 
     Scenario: A pending join returns when its run is rolled back
       Given a run in progress that has started
@@ -159,10 +159,10 @@ Feature: Rolling back a run in progress
 
   @AS-ROLLBACK-10 @must @section-3 @section-4 @slow
   @writes
-  Rule: A run with rollback that is refused leaves the run in progress as it is
+  Rule: A refused run with rollback does not affect the run in progress
     "A run exists on a thread; a new run is created on the same thread with multitask_strategy = rollback"
-    No run is created by a request that is refused with an HTTP error status. A target that accepts the request is not
-    judged. Refusals for credentials belong to AS-AUTH-4, and those of other users to AS-AUTHZ-2.
+    A request with an HTTP error status creates no run. The scenario is skipped if the server accepts the request.
+    Refusals for credentials belong to AS-AUTH-4, and those of other users to AS-AUTHZ-2.
 
     Scenario Outline: A run with rollback and <mistake> does not affect the run in progress
       Given a run in progress on a new thread

@@ -82,7 +82,7 @@ func (s *Server) runGraph(ex *execution) ([]Message, error) {
 		}
 		args = append(args, ctx)
 	}
-	s.opts.Starts(ex.ctx)
+	s.opts.Starts(ex.ctx, ex.ThreadID)
 	v, err := session.Call(ex.graph.fn, args...)
 	if err != nil {
 		return nil, err

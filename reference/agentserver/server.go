@@ -32,7 +32,7 @@ type Options struct {
 	// requests of the visual development environment (X-Auth-Scheme: studio) are accepted with one.
 	APIKeyOwner func(key string) (identity string, ok bool)
 
-	Starts func(ctx context.Context) // is called before each run of a graph; nil means no call
+	Starts func(ctx context.Context, thread string) // is called before each run of a graph; nil means no call
 }
 
 // Server serves an App over HTTP. Its routes are relative to its root: /threads and so on (interface, section 4,
@@ -65,7 +65,7 @@ func New(app *App, kept *store.Store, bucket string, env map[string]string, opts
 	opts.Log = cmp.Or(opts.Log, slog.New(slog.DiscardHandler))
 	opts.JoinTimeout = cmp.Or(opts.JoinTimeout, time.Hour)
 	if opts.Starts == nil {
-		opts.Starts = func(context.Context) {}
+		opts.Starts = func(context.Context, string) {}
 	}
 	s := &Server{opts: opts, store: kept, bucket: []byte(bucket), queues: map[string][]*execution{}}
 	if opts.Workers > 0 {

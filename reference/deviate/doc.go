@@ -17,7 +17,8 @@
 //
 //	also, unjudged: further requirements that fail, or that an equivalent mutant leaves unjudged, each with the reason
 //	config: keys of the configuration with which the server is tested
-//	pace, queued: how long a revision stays in each status, and one run in twenty is pending
+//	pace: how long a revision stays in each status
+//	queued: how long the third run of a thread stays pending
 //	hangs, once, elsewhere, explored: see [Row]
 //
 // # Places

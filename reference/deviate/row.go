@@ -25,12 +25,12 @@ type Row struct {
 	Edition    string            `yaml:"edition"`
 	Place      string            `yaml:"place"`     // what an equivalent mutant changes, in a few words
 	Pace       time.Duration     `yaml:"pace"`      // how long a revision stays in each status
-	Queued     time.Duration     `yaml:"queued"`    // how long one run in twenty is pending before it starts
+	Queued     time.Duration     `yaml:"queued"`    // how long the third run of a thread is pending before it starts
 	Hangs      bool              `yaml:"hangs"`     // requests wait for their timeout: the self-test begins with it
 	Once       bool              `yaml:"once"`      // it deviates once in the life of a server
 	Elsewhere  bool              `yaml:"elsewhere"` // scenarios of other requirements show it
 	Explored   bool              `yaml:"explored"`  // only exploration finds it
-	Config     map[string]any    `yaml:"config"`    // keys that the server is tested with, such as agent.rejected_status
+	Config     map[string]any    `yaml:"config"`    // configuration keys for this server
 	Changes    []Change          `yaml:"changes"`
 	Change     `yaml:",inline"`
 
@@ -142,7 +142,7 @@ func (row *Row) check() error {
 	case row.Name != "" && (row.Breaks == "" || row.Fails == "" || row.Differs+row.Place != ""):
 		return fmt.Errorf("%s: a fault has breaks and fails, and none of differs and place", row.Name)
 	case len(row.Config) > 0 && row.Place != "":
-		return fmt.Errorf("%s: a row with config has no place: it is tried alone", row.Equivalent)
+		return fmt.Errorf("%s: remove place: a row with config cannot be combined with others", row.Equivalent)
 	case len(row.When) > 0 && len(row.Changes) > 0 || len(row.When)+len(row.Changes) == 0:
 		return fmt.Errorf("%s%s: it has when and do, or changes", row.Name, row.Equivalent)
 	}

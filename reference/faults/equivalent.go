@@ -39,7 +39,7 @@ func otherServers() []EquivalentMutant {
 			Apply: agents(func(o *agentserver.Options) {
 				var n atomic.Int64
 				o.Workers = 10
-				o.Starts = func(ctx context.Context) {
+				o.Starts = func(ctx context.Context, _ string) {
 					pause(ctx, time.Duration(n.Add(1)*270%700)*time.Millisecond)
 				}
 			}),

@@ -36,7 +36,7 @@ type EquivalentMutant struct {
 	// Place is what it changes of the exchanges over HTTP, in a few words. Those with different places can be tried at once, in the
 	// order of the catalogue; one without a place changes more than that, and is tried alone.
 	Place   string
-	Config  map[string]any // keys of the configuration that it is tested with
+	Config  map[string]any // configuration keys for this server
 	Longest bool           // it takes the longest time, and the longer the busier its start was: the self-test begins with it
 	Apply   Layer
 }

@@ -9,7 +9,6 @@ import (
 	"net/http"
 	"slices"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/agentconform/agentconform/features"
@@ -84,17 +83,22 @@ func Around(row *deviate.Row, count *deviate.Count) Layer {
 	}
 }
 
-// queued delays the start of one run in twenty.
+// queued delays the start of the third run of each thread.
 func queued(delay time.Duration) func(*agentserver.Options) {
 	return func(o *agentserver.Options) {
-		var n atomic.Int64
+		var mu sync.Mutex
+		runs := map[string]int{}
 		starts := o.Starts
-		o.Starts = func(ctx context.Context) {
-			if n.Add(1)%20 == 0 {
+		o.Starts = func(ctx context.Context, thread string) {
+			mu.Lock()
+			runs[thread]++
+			n := runs[thread]
+			mu.Unlock()
+			if n == 3 {
 				pause(ctx, delay)
 			}
 			if starts != nil {
-				starts(ctx)
+				starts(ctx, thread)
 			}
 		}
 	}

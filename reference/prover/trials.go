@@ -1,7 +1,6 @@
 package prover
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -30,7 +29,7 @@ type trial struct {
 	first  bool         // started while nothing else runs
 	slow   bool         // started soon, so that it does not run alone at the end
 	start  func(ctx context.Context, e environment, cfg *config.Config) (stop func(), err error)
-	config map[string]any // keys that the row sets in the configuration
+	config map[string]any // configuration keys for this server
 	// place and layer are of an equivalent mutant that the gate may try together with others.
 	place string
 	layer faults.Layer
@@ -50,14 +49,21 @@ func (t trial) begin(ctx context.Context, e environment) (cfg *config.Config, st
 	}
 	c.Timeouts = limits
 	c.Polling = config.Polling{Interval: 5 * time.Millisecond, MaxInterval: 100 * time.Millisecond}
-	for _, key := range slices.Sorted(maps.Keys(t.config)) {
-		err = errors.Join(err, c.Set(key, t.config[key]))
-	}
-	if err = cmp.Or(err, c.Complete()); err != nil {
+	if err := t.configure(&c); err != nil {
 		stop()
 		return nil, nil, fmt.Errorf("invalid configuration: %w", err)
 	}
 	return &c, stop, nil
+}
+
+// configure sets the keys of the row and completes the configuration.
+func (t trial) configure(c *config.Config) error {
+	for _, key := range slices.Sorted(maps.Keys(t.config)) {
+		if err := c.Set(key, t.config[key]); err != nil {
+			return err
+		}
+	}
+	return c.Complete()
 }
 
 // Rows are all servers against which a self-test can run the suite.
@@ -156,7 +162,7 @@ func (p *prover) reference(row proof.Row, layer faults.Layer) trial {
 		options := reference.Options{Edition: row.Edition, Network: e.network, TempDir: e.tempDir, BuildTime: e.buildTime}
 		if e.graphTime > 0 {
 			options.WrapAgent = append(options.WrapAgent, func(o *agentserver.Options) {
-				o.Starts = func(context.Context) { time.Sleep(e.graphTime) } // nothing else takes time
+				o.Starts = func(context.Context, string) { time.Sleep(e.graphTime) } // nothing else takes time
 			})
 		}
 		if layer != nil {

@@ -54,7 +54,7 @@ func (s *Server) ask(ctx context.Context, who target.Caller, method, path string
 
 // CreateThread creates a thread and enters it in the ledger. What is wrong with the answer is for the caller to say.
 func (s *Server) CreateThread(ctx context.Context, who target.Caller, metadata map[string]any) (*Thread, error) {
-	if _, err := s.existing(ctx, who); err != nil { // listed before the first thread is created
+	if _, err := s.threadsBefore(ctx, who); err != nil { // read before the first one is created
 		return nil, err
 	}
 	body := map[string]any{}

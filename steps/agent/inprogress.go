@@ -121,8 +121,11 @@ func (s *Server) StillQueued(ctx context.Context, g *GraphRun) error {
 		"too: %s", g.ID, time.Since(g.Answer.Sent).Round(time.Second), why).By(reports.ByKey, "timeouts.run")
 }
 
-// isPending, isRunning and hasEnded report what the status of a run says. The interface shows no statuses of runs: words
-// that are not known from agent servers say nothing.
+// EndStatuses are the statuses of runs that have ended, at known agent servers.
+var EndStatuses = []string{"success", "error", "timeout", "interrupted"}
+
+// isPending, isRunning and hasEnded report whether the status of a run has that meaning at known agent servers. The
+// interface does not define statuses of runs, so any other status matches none.
 func isPending(run *client.Answer) bool { return run.OK() && run.Get("status").String() == "pending" }
 
 func isRunning(run *client.Answer) bool { return run.OK() && run.Get("status").String() == "running" }
@@ -134,6 +137,5 @@ func hasChanged(accepted, run *client.Answer) bool {
 }
 
 func hasEnded(run *client.Answer) bool {
-	ends := []string{"success", "error", "timeout", "interrupted"}
-	return run.OK() && slices.Contains(ends, run.Get("status").String())
+	return run.OK() && slices.Contains(EndStatuses, run.Get("status").String())
 }

@@ -19,21 +19,21 @@ import (
 
 const searchPath = ThreadsPath + "/search"
 
-// searchPage is the limit of a search whose first list, without a limit, may lack a thread. searchPages bounds how many
-// pages are read.
+// searchPage is the limit of each page if the search without a limit may be incomplete. searchPages is the maximum number
+// of pages.
 const searchPage, searchPages = 100, 50
 
-// LeastPage is the number of threads from which on a list without a limit may be a page.
+// LeastPage is the smallest page size that a server is assumed to use: a shorter list is complete.
 const LeastPage = 10
 
 // Filter narrows a listing of threads: "metadata" that they must have (an object), "ids" (an array), as the search
 // operation takes them. A nil one sends nothing.
 type Filter map[string]any
 
-// List returns the threads that the caller is shown, with the last response that shows one more. It uses the listing
+// List returns the threads that the caller can list, and the last response that added a thread. It uses the listing
 // operation of the configuration, or the one that the target serves; a filter goes to the search operation, since the
-// plain list takes none. A first list that is too short to be a page is taken for all threads if it shows one of the
-// wanted ones.
+// plain list takes none. If wanted threads are given, a short first list is complete only if it contains one of
+// them.
 func (s *Server) List(ctx context.Context, who target.Caller, f Filter, wanted ...*Thread) (Listing, *client.Answer, error) {
 	if err := s.findListing(ctx); err != nil {
 		return nil, nil, err
@@ -55,8 +55,7 @@ func (s *Server) List(ctx context.Context, who target.Caller, f Filter, wanted .
 	if all == nil || isAll {
 		return all, last, nil
 	}
-	// The first page is read once more, with a limit: the interface names no parameter, and which threads a list without
-	// one shows is the server's choice.
+	// Read again from the start with a limit: without one, the server decides which threads it returns.
 	shown := map[string]bool{}
 	for range searchPages {
 		a, err := s.search(ctx, who, f, map[string]any{"limit": searchPage, "offset": len(shown)})
@@ -174,14 +173,14 @@ func ListingOf(a *client.Answer) Listing {
 	return nil
 }
 
-// MayLack reports whether a thread that a search does not show may be on a page that was not read: if the last page is
-// full, or the search takes no limit and its list may be a page.
+// MayLack reports whether a thread that is missing from a search may be on a page that was not read. This is the case if
+// the last page is full, or if the search refuses a limit and returned at least LeastPage threads.
 func (l Listing) MayLack() bool {
 	if len(l) == 0 || l[0].Request.Method != http.MethodPost {
 		return false
 	}
-	last := l[len(l)-1:]
-	return last.Len() >= cmp.Or(last[0].limit, LeastPage)
+	last := l[len(l)-1]
+	return Listing{last}.Len() >= cmp.Or(last.limit, LeastPage)
 }
 
 // All yields the threads, each with its place in its page.
@@ -206,7 +205,7 @@ func (l Listing) Len() int {
 	return len(shown)
 }
 
-// nameOf returns the id of a listed thread, or all of what is listed if it has none.
+// nameOf returns the id of a listed thread, or its JSON if it has no id.
 func nameOf(row gjson.Result) string { return cmp.Or(row.Get("thread_id").String(), row.Raw) }
 
 // Thread is what a listing shows of the thread: a value that does not exist where that is nothing.

@@ -125,13 +125,13 @@ func deleteThread(
 // NoteThread enters a thread in the ledger. A thread that existed before the test run is not entered, so that it is not
 // removed: a target may answer a creation with an existing thread.
 func (s *Server) NoteThread(ctx context.Context, t *Thread) error {
-	existing, err := s.existing(ctx, t.Owner)
+	existing, err := s.threadsBefore(ctx, t.Owner)
 	if err != nil {
 		return err
 	}
 	if existing[t.ID] {
 		note := reports.Note{Kind: reports.NoteRemoval,
-			Text: "a request that creates a thread returned one that existed before this test run; it is not removed"}
+			Text: "POST /threads returned a thread that existed before this test run; the suite does not remove it"}
 		if t.Answer != nil {
 			note.Exchange = t.Answer.ID
 		}
@@ -159,9 +159,9 @@ func (s *Server) note(ctx context.Context, e reports.LedgerEntry) error {
 	return s.target.Ledger.Add(e)
 }
 
-// existing returns the ids of the threads that the target listed for a user before the test run created the first one
-// there. It returns nil if the target lists none, and for the agent server of a deployment that the test run created.
-func (s *Server) existing(ctx context.Context, who target.Caller) (map[string]bool, error) {
+// threadsBefore returns the ids of the threads that a user had before the test run created one. It returns nil if the
+// server does not list threads, or if the test run created the deployment.
+func (s *Server) threadsBefore(ctx context.Context, who target.Caller) (map[string]bool, error) {
 	if s.deployment != "" || who.Key == "" {
 		return nil, nil
 	}
@@ -169,7 +169,7 @@ func (s *Server) existing(ctx context.Context, who target.Caller) (map[string]bo
 	return shared.Get(ctx, s.maker, name, func(ctx context.Context) (map[string]bool, error) {
 		rows, _, err := s.List(ctx, who, nil)
 		if err != nil {
-			return nil, context.Cause(ctx) // a list that is not answered is judged elsewhere
+			return nil, context.Cause(ctx) // other scenarios judge the list
 		}
 		ids := map[string]bool{}
 		for _, row := range rows.All() {

@@ -49,9 +49,15 @@ func repeatsPart(text, input string) bool {
 	return false
 }
 
-// showAnotherGraph describes how runs show that the graph is not the conformance graph, or returns "". That takes two
-// runs, all of which ignored their inputs: one answer may have been replaced by the server.
-func showAnotherGraph(runs ...*GraphRun) string {
+// ignoresInput describes a graph that is not the conformance graph.
+const ignoresInput = "does not repeat its input"
+
+// otherGraph returns the evidence that the runs executed another graph than the conformance graph, or "". At least two
+// runs must have ignored their input, because the server may have replaced one answer.
+func otherGraph(runs ...*GraphRun) string {
+	if len(runs) < 2 {
+		return ""
+	}
 	var answers []string
 	for _, g := range runs {
 		answer, ignored := g.ignoredInput()
@@ -60,17 +66,15 @@ func showAnotherGraph(runs ...*GraphRun) string {
 		}
 		answers = append(answers, messages.Brief([]messages.Message{answer}))
 	}
-	if len(runs) < 2 {
-		return ""
-	}
-	return fmt.Sprintf("in %d runs the state holds the input unchanged, but the answer repeats no part of it: %s; set "+
-		"assistant_id to the name of the conformance graph", len(runs), strings.Join(slices.Compact(answers), ", "))
+	return fmt.Sprintf("in %d runs the state contains the input unchanged, but the answer repeats no part of it: %s; deploy "+
+		"the conformance graph under this name, or set assistant_id to its name", len(runs), strings.Join(slices.Compact(answers), ", "))
 }
 
-// RepeatsInput returns an error that blocks if the runs show that the graph is not the conformance graph.
-func (as *Agents) RepeatsInput(runs ...*GraphRun) error {
-	if why := showAnotherGraph(runs...); why != "" && !slices.Contains(as.target.Config.Agent.Words, Echo) {
-		return as.blockedBy(Echo, &breach{"does not repeat its input", why})
+// CheckGraph returns an error that blocks if the runs executed another graph than the conformance graph.
+func (as *Agents) CheckGraph(runs ...*GraphRun) error {
+	why := otherGraph(runs...)
+	if why != "" && !slices.Contains(as.target.Config.Agent.Words, Echo) {
+		return as.blockedBy(Echo, &breach{ignoresInput, why})
 	}
 	return nil
 }
@@ -96,5 +100,5 @@ func (s *Server) tryEcho(ctx context.Context) (*breach, error) {
 	if _, err := s.Await(ctx, second); err != nil {
 		return nil, err
 	}
-	return newBreach("does not repeat its input", showAnotherGraph(first, second)), nil
+	return newBreach(ignoresInput, otherGraph(first, second)), nil
 }

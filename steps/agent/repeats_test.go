@@ -61,15 +61,15 @@ func TestAnotherGraph(t *testing.T) {
 			t.Parallel()
 			a := &GraphRun{Inputs: []string{first}, Final: stateOf(t, c.first...)}
 			b := &GraphRun{Inputs: []string{second}, Final: stateOf(t, c.second...)}
-			why := showAnotherGraph(a, b)
+			why := otherGraph(a, b)
 			assert.Equal(t, c.is, why != "", why)
-			assert.Equal(t, why != "", showAnotherGraph(b, a) != "")
+			assert.Equal(t, why != "", otherGraph(b, a) != "")
 			if c.is {
-				assert.Contains(t, why, "set assistant_id to the name of the conformance graph")
+				assert.Contains(t, why, "set assistant_id to its name")
 				assert.Contains(t, why, greeting)
 			}
-			assert.Empty(t, showAnotherGraph(a), "one run")
-			assert.Empty(t, showAnotherGraph(a, &GraphRun{Inputs: []string{second}}), "a run that was not awaited")
+			assert.Empty(t, otherGraph(a), "one run")
+			assert.Empty(t, otherGraph(a, &GraphRun{Inputs: []string{second}}), "a run that was not awaited")
 		})
 	}
 }

@@ -17,7 +17,7 @@ type Rollback struct {
 	Prior  *Progress
 	Next   *GraphRun
 	After  *Remains       // what was found once the new run had completed; nil if it has not
-	atOnce *client.Answer // GET of the prior run, sent as soon as the join of the new one was answered; nil if it was not
+	atOnce *client.Answer // GET of the prior run right after the join of the new one; nil if that join failed or was late
 }
 
 // Remains is what there is at one time of a run that was rolled back.
@@ -111,6 +111,7 @@ func (s *Server) RollBack(ctx context.Context, moment string) (rb *Rollback, err
 		if rb.After, err = s.Remains(ctx, p); err != nil {
 			return nil, err
 		}
+		// A run that was still served right after the join counts as not deleted, even if a later GET returns 404.
 		if rb.atOnce != nil && rb.atOnce.Status < 400 {
 			rb.After.Runs[0] = rb.atOnce
 		}
@@ -212,14 +213,14 @@ func (s *Server) InProgress(ctx context.Context, moment string, wanted time.Dura
 		Attempts, last)
 }
 
-// LeftIn returns an error if a state holds a message that was shown of the run. later are the runs that the thread
-// accepted after it.
+// LeftIn returns an error if the state contains a message of this run. later lists the runs that the thread accepted after
+// it.
 func (p *Progress) LeftIn(state *client.Answer, later ...*GraphRun) error {
 	var shown []messages.Message
 	if p.Shown != nil { // else the target shows no message of a run before it ends
 		shown = p.Wrote(p.Shown)
 	}
-	left, found := p.leftOf(shown, messages.Of(state), later)
+	left, found := p.remaining(shown, messages.Of(state), later)
 	if !found {
 		return nil
 	}
@@ -227,24 +228,24 @@ func (p *Progress) LeftIn(state *client.Answer, later ...*GraphRun) error {
 		At("/values/messages").Comparing(state, p.Shown)
 }
 
-// leftOf returns the first message of a state that is an input of the run or a message that the run was shown to have
-// written. A later run may write a message with the same text. It is at the place of the later run then, it does not
-// repeat the input of this run, which is unique, and its id is not that of the message that was shown.
-func (g *GraphRun) leftOf(shown, state []messages.Message, later []*GraphRun) (left messages.Message, found bool) {
-	places := Places(state, later)
+// remaining returns the first message of the state that belongs to this run: one of its inputs, or a message that it had
+// written. A later run may write the same text. Such a message belongs to the later run if that is its writer, it does not
+// contain the unique input of this run, and it has another id.
+func (g *GraphRun) remaining(shown, state []messages.Message, later []*GraphRun) (left messages.Message, found bool) {
+	writers := Writers(state, later)
 	for i, m := range state {
-		isLeft := func(w messages.Message) bool {
-			return w.Text == m.Text && (places[i] == nil || strings.Contains(m.Text, g.Text()) || isSame(w, m, shown, state))
+		belongs := func(w messages.Message) bool {
+			return w.Text == m.Text && (writers[i] == nil || strings.Contains(m.Text, g.Text()) || isSame(w, m, shown, state))
 		}
-		if slices.Contains(g.Inputs, m.Text) || slices.ContainsFunc(shown, isLeft) {
+		if slices.Contains(g.Inputs, m.Text) || slices.ContainsFunc(shown, belongs) {
 			return m, true
 		}
 	}
 	return left, false
 }
 
-// isSame reports whether the ids of two messages show that they are the same. The interface shows no ids of messages: one
-// that is short or that several messages have may be a position or a constant.
+// isSame reports whether two messages have the same id. Ids that are short or not unique do not count: they may be
+// positions or constants.
 func isSame(a, b messages.Message, states ...[]messages.Message) bool {
 	const shortest = 12
 	if a.ID != b.ID || len(a.ID) < shortest {

@@ -64,8 +64,7 @@ func (r *removals) end(g *GraphRun) {
 	}
 }
 
-// holdsBefore returns how long the runs that the thread accepted before another, and that have not ended, are told to
-// wait together.
+// holdsBefore returns the sum of the holds of all runs that the thread accepted before g and that are not complete.
 func (r *removals) holdsBefore(g *GraphRun) (sum time.Duration) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -167,35 +166,47 @@ func (g *GraphRun) inputIn(state []messages.Message) int {
 	return slices.IndexFunc(state, func(m messages.Message) bool { return m.Text == g.Text() })
 }
 
-// Places returns for each message of a state the run that has written it, by its place: a run has as many places as it
-// writes messages, between its input and that of the next run. Messages that repeat its input take them first, and those
-// that repeat the input of another run take none. It returns nil for inputs and for other messages.
-func Places(state []messages.Message, runs []*GraphRun) []*GraphRun {
-	places := make([]*GraphRun, len(state))
-	repeats := func(m messages.Message, g *GraphRun) bool { return strings.Contains(m.Text, g.Text()) }
+// Writers returns for each message of a state the run that wrote it, or nil for inputs and for messages that no run can
+// have written. A run can have written the messages between its input and the next input, at most as many as its order
+// writes. Messages that repeat the input of the run count first. Messages that repeat the input of another run do not count.
+func Writers(state []messages.Message, runs []*GraphRun) []*GraphRun {
+	writers := make([]*GraphRun, len(state))
 	for _, g := range runs {
-		start, end := g.inputIn(state), len(state)
-		if start < 0 {
-			continue
-		}
-		for _, other := range runs {
-			if at := other.inputIn(state); at > start {
-				end = min(end, at)
-			}
-		}
+		start, end := g.span(state, runs)
 		free := g.outputs()
-		for _, first := range []bool{true, false} {
-			for i := start + 1; i < end && free > 0; i++ {
-				m := state[i]
-				isOther := slices.ContainsFunc(runs, func(other *GraphRun) bool { return other != g && repeats(m, other) })
-				if places[i] == nil && repeats(m, g) == first && (first || !isOther) {
-					places[i] = g
+		claim := func(matches func(m messages.Message) bool) {
+			for i := start; i < end && free > 0; i++ {
+				if writers[i] == nil && matches(state[i]) {
+					writers[i] = g
 					free--
 				}
 			}
 		}
+		claim(g.isRepeatedBy)
+		claim(func(m messages.Message) bool {
+			return !slices.ContainsFunc(runs, func(other *GraphRun) bool { return other.isRepeatedBy(m) })
+		})
 	}
-	return places
+	return writers
+}
+
+// isRepeatedBy reports whether a message contains the input of the run.
+func (g *GraphRun) isRepeatedBy(m messages.Message) bool { return strings.Contains(m.Text, g.Text()) }
+
+// span returns where the messages of the run may be in a state: from start on, before end. It is empty if the state lacks
+// the input of the run.
+func (g *GraphRun) span(state []messages.Message, runs []*GraphRun) (start, end int) {
+	at := g.inputIn(state)
+	if at < 0 {
+		return 0, 0
+	}
+	end = len(state)
+	for _, other := range runs {
+		if next := other.inputIn(state); next > at {
+			end = min(end, next)
+		}
+	}
+	return at + 1, end
 }
 
 // Said is the last message that it left, "" where that is its input.
@@ -296,7 +307,7 @@ func (s *Server) StartAtOnce(ctx context.Context, t *Thread, wanted time.Duratio
 	}
 	if !done {
 		for _, g := range all.Runs {
-			if err := s.staysInProgress(ctx, g); err != nil {
+			if err := s.requireEnded(ctx, g); err != nil {
 				return nil, err
 			}
 		}

@@ -38,9 +38,10 @@ func (s *Server) Await(ctx context.Context, g *GraphRun) (*client.Answer, error)
 	return s.awaitThen(ctx, g, func(context.Context) error { return nil })
 }
 
-// awaitThen is Await with a function that is called as soon as the join is answered with 2xx.
+// awaitThen waits for a run like [Server.Await]. It calls onJoin if the join returns 2xx before the suite begins to read the
+// state.
 func (s *Server) awaitThen(
-	ctx context.Context, g *GraphRun, joined func(context.Context) error,
+	ctx context.Context, g *GraphRun, onJoin func(context.Context) error,
 ) (*client.Answer, error) {
 	limit := g.Answered().Add(g.Thread.holdsBefore(g) + g.Order.Hold + s.target.Config.Timeouts.Run)
 	join := s.JoinNow(ctx, g)
@@ -50,7 +51,7 @@ func (s *Server) awaitThen(
 		return nil, err
 	}
 	if join.succeeded() {
-		if err := joined(ctx); err != nil {
+		if err := onJoin(ctx); err != nil {
 			return nil, err
 		}
 	}
@@ -63,7 +64,7 @@ func (s *Server) awaitThen(
 	g.Final, g.Joined = state, join.succeeded()
 	if g.Complete() {
 		s.runs.over(g)
-	} else if err := s.staysInProgress(ctx, g); err != nil {
+	} else if err := s.requireEnded(ctx, g); err != nil {
 		return nil, err
 	}
 	// A moment lies between the last message and the end of the run, in which the thread is still busy.
@@ -85,8 +86,8 @@ func (s *Server) hasHadItsTime(ctx context.Context, join *Joining, g *GraphRun) 
 	return err != nil || isOver(join.Answer, run, g.Order.says(Fail))
 }
 
-// isOver decides whether a run has ended from the response to its join, which is nil if there was none, and from that
-// to GET of the run. A join with an error status says nothing of the run, unless its graph was told to raise an error.
+// isOver reports whether a run has ended. join is the response to its join, or nil; run is the response to GET. An error
+// status of the join counts only if raises is true: the graph was told to raise an error.
 func isOver(join, run *client.Answer, raises bool) bool {
 	switch {
 	case isPending(run) || isRunning(run):
@@ -97,9 +98,9 @@ func isOver(join, run *client.Answer, raises bool) bool {
 	return raises || join != nil && join.OK()
 }
 
-// staysInProgress returns an error that blocks if an incomplete run has not ended in its time: because it is in the
-// queue of the server, or without a reason, which AS-RUN-4 reports.
-func (s *Server) staysInProgress(ctx context.Context, g *GraphRun) error {
+// requireEnded returns an error that blocks if an incomplete run has not ended: the server queues it, or it is still
+// pending or running, which AS-RUN-4 reports.
+func (s *Server) requireEnded(ctx context.Context, g *GraphRun) error {
 	if !g.Joined {
 		if err := s.StillQueued(ctx, g); err != nil {
 			return err
@@ -107,7 +108,7 @@ func (s *Server) staysInProgress(ctx context.Context, g *GraphRun) error {
 	}
 	run, err := s.GetRun(ctx, g.Thread.Owner, g)
 	if err != nil || !isPending(run) && !isRunning(run) {
-		return context.Cause(ctx)
+		return context.Cause(ctx) // a status that cannot be read, or is unknown, proves nothing; AS-RUN-2 judges GET of a run
 	}
 	stays := outcome.Violated(run, "a run that has completed", "the status %q, %s after the run was accepted",
 		run.Get("status").String(), time.Since(g.Answered()).Round(time.Second)).At("/status").ByRequirement("AS-RUN-4")

@@ -73,10 +73,10 @@ func (s *Server) Understood(ctx context.Context, words ...string) error {
 	return missed
 }
 
-// breach is a line of its contract that the graph does not keep.
+// breach describes how the graph violates its contract.
 type breach struct {
 	does string // what the graph does, such as "does not answer"
-	why  string // what has shown it
+	why  string // the evidence
 }
 
 // newBreach returns a breach, or nil if nothing has shown it.
@@ -87,14 +87,14 @@ func newBreach(does, why string) *breach {
 	return &breach{does, why}
 }
 
-// blockedBy returns the outcome of what needs the word, and adds a note about the graph to the result.
+// blockedBy returns a blocked outcome that names the word, and notes the problem of the graph.
 func (as *Agents) blockedBy(w string, found *breach) *outcome.Outcome {
 	problem := fmt.Sprintf("the graph %q %s", as.target.Config.AssistantID, found.does)
 	as.target.Note(reports.Note{Kind: reports.NoteGraph, Text: problem})
 	return outcome.Blocked("%s: %s; see reference/graphs/CONTRACT.md", problem, found.why).By(reports.ByGraph, w)
 }
 
-// try returns how the graph breaks its contract about the word, or nil if nothing shows that. It is tried once.
+// try returns how the graph violates its contract for the word, or nil. Each word is tried once.
 func (s *Server) try(ctx context.Context, w string) (*breach, error) {
 	return shared.Get(ctx, s.maker, "the word "+w+" of the graph", func(ctx context.Context) (*breach, error) {
 		var why string

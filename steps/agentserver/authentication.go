@@ -130,8 +130,8 @@ func mustBeRefused(a *client.Answer) error {
 	return nil
 }
 
-// refusalCase returns which case of a refusal the handler may see in a request of the caller.
-func refusalCase(caller string) config.Case {
+// refusalCase returns the case of the refusal for the caller.
+func refusalCase(caller string) config.RefusalCase {
 	switch {
 	case caller == target.NoCredentials:
 		return config.Missing
@@ -147,7 +147,8 @@ func (w *World) refusedByHandler(ctx context.Context) error {
 	if err := w.routeExists(ctx); err != nil {
 		return err
 	}
-	switch accepted := configured.For(c); {
+	accepted := configured.For(c)
+	switch {
 	case slices.Contains(accepted, a.Status):
 		return nil
 	case len(accepted) > 0:
@@ -156,12 +157,12 @@ func (w *World) refusedByHandler(ctx context.Context) error {
 		return outcome.Violated(a, "a 4xx status", "%s", outcome.Seen(a)).Hinting(w.rejectedHint(a))
 	}
 	w.target.Note(reports.Note{Kind: reports.NoteRefusal, Exchange: a.ID, Text: fmt.Sprintf(
-		"%s is refused with status %d; the status that the handler chose is unknown: set agent.rejected_status", w.attempted, a.Status)})
+		"the server refused %s with %d; set agent.rejected_status to check this status", w.attempted, a.Status)})
 	return nil
 }
 
-// routeExists returns an error if the response to the refused request may only show that its route does not exist: if
-// the user who owns the thread gets such a response too, for a run that exists.
+// routeExists returns an error if the route does not exist: the server returns 404, 405 or 501 to the owner of the thread
+// as well.
 func (w *World) routeExists(ctx context.Context) error {
 	refused, caller, operation := w.scene.Answer, w.attempted, w.operation
 	if !target.NotServed(refused) {
@@ -169,15 +170,20 @@ func (w *World) routeExists(ctx context.Context) error {
 	}
 	isListed := strings.HasPrefix(operation, "list ")
 	if len(w.target.Config.Users) == 0 || w.current != nil && w.current.Answer == nil && !isListed {
-		return outcome.Inconclusive("status %d also means that the route does not exist, and no run of a user is known that "+
-			"would show whether it does", refused.Status)
+		return outcome.Inconclusive("the server returned %d, which may mean that the route does not exist; configure users "+
+			"so that the suite can check", refused.Status)
 	}
-	w.callerTries(ctx, target.TheUser, strings.TrimSuffix(operation, " of an unknown thread"))
+	err := common.Try(func() {
+		w.callerTries(ctx, target.TheUser, strings.TrimSuffix(operation, " of an unknown thread"))
+	})
 	owned := w.scene.Answer
 	w.attempted, w.operation, w.scene.Answer = caller, operation, refused
+	if err != nil {
+		return outcome.AsPrecondition(err)
+	}
 	if target.NotServed(owned) {
-		return outcome.Inapplicable(owned.Request.Method+" "+owned.Request.Path, "the route does not exist: the user gets "+
-			"status %d too", owned.Status)
+		return outcome.Inapplicable(owned.Request.Method+" "+owned.Request.Path, "the route does not exist: the server returns "+
+			"%d to the user as well", owned.Status)
 	}
 	return nil
 }

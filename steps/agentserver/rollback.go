@@ -203,8 +203,8 @@ func (w *World) runsElsewhereEnd(ctx context.Context) error {
 	})
 }
 
-// joinReturns judges the join of the prior run. If it returned when the prior run would have ended by itself, the rollback
-// is tried again with a prior run that is told to take longer than the join may.
+// joinReturns returns an error if the join of the prior run does not return. A join that returned only when the prior run
+// would have ended is repeated once, with a prior run that takes longer than timeouts.request.
 func (w *World) joinReturns(ctx context.Context) error {
 	limit := w.target.Config.Timeouts.Request
 	for {

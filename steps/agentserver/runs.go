@@ -98,11 +98,11 @@ func (w *World) startLong(ctx context.Context) {
 }
 
 func (w *World) userStartsWithMistake(ctx context.Context, mistake string) {
-	w.scene.Answer = common.Must(w.sendsMistake(ctx, mistake, nil))
+	w.scene.Answer = common.Must(w.postMistake(ctx, mistake, nil))
 }
 
-// sendsMistake sends the request for a run of the user with a mistake in it, and with further members.
-func (w *World) sendsMistake(ctx context.Context, mistake string, more map[string]any) (*client.Answer, error) {
+// postMistake posts a run that contains the named mistake and additional members.
+func (w *World) postMistake(ctx context.Context, mistake string, more map[string]any) (*client.Answer, error) {
 	input := agent.Input([]string{w.target.Name("word")})
 	whole := map[string]any{"assistant_id": w.target.Config.AssistantID, "input": input}
 	maps.Copy(whole, more)
@@ -124,22 +124,23 @@ func (w *World) sendsMistake(ctx context.Context, mistake string, more map[strin
 		return nil, errors.New("no mistake is called " + mistake)
 	}
 	request := w.target.ToAgent(w.server.Base, w.owner(), http.MethodPost, agent.RunsPath(w.thread.ID), sent)
-	request.Wrong = mistake != "an unknown assistant_id"
+	request.Wrong = mistake != "an unknown assistant_id" // which keeps the contract
 	return w.target.Client.Do(ctx, request)
 }
 
-// wasRefusedMistake needs the refusal of a run with rollback before the end of the run in progress.
+// wasRefusedMistake posts a run with rollback that the server must refuse while the run in progress continues.
 func (w *World) wasRefusedMistake(ctx context.Context, mistake string) error {
 	inTime := w.race(ctx, func(ctx context.Context) bool {
-		w.scene.Answer = common.Must(w.sendsMistake(ctx, mistake, map[string]any{"multitask_strategy": agent.RollbackStrategy}))
+		w.scene.Answer = common.Must(w.postMistake(ctx, mistake, map[string]any{"multitask_strategy": agent.RollbackStrategy}))
 		w.kept = []*agent.GraphRun{w.current}
 		return w.scene.Answer.Came().Before(w.prior.Until())
 	})
-	switch a := w.scene.Answer; {
+	a := w.scene.Answer
+	switch {
 	case a.Status < 400:
 		return outcome.Inapplicable("refused runs", "the target accepts a run with %s: %s", mistake, outcome.Seen(a))
 	case !inTime:
-		return outcome.Inconclusive("the run ended before the request was refused, in %d attempts", agent.Attempts)
+		return outcome.Inconclusive("in %d attempts the run in progress ended before the server refused the request; increase agent.hold", agent.Attempts)
 	}
 	return nil
 }

@@ -57,8 +57,9 @@ func (w *World) startsLongAndJoins(ctx context.Context, long, twice string) erro
 	return nil
 }
 
-// readsStateAfterJoin reads the state once after the join. If messages are missing, it does all again on a new thread,
-// and reads that once, after the configured patience: a read may bring about what the next one shows.
+// readsStateAfterJoin reads the state once after the join. If messages are missing, it joins a second run on a new thread,
+// and reads that state once, after the configured patience. It never reads a state twice, because the first read may
+// refresh a cache.
 func (w *World) readsStateAfterJoin(ctx context.Context) error {
 	if err := w.readsStateOnce(ctx, 0); err != nil || w.current.CompleteIn(w.scene.Answer) {
 		return err
@@ -67,13 +68,13 @@ func (w *World) readsStateAfterJoin(ctx context.Context) error {
 		return err
 	}
 	patience := w.target.Config.Patience
-	w.scene.Note(fmt.Sprintf("the state lacked messages at once after the join, and was read again %s after one", patience))
+	w.scene.Note(fmt.Sprintf("right after the join the server's state lacked messages; the suite read the state of a second run %s after its join", patience))
 	return w.readsStateOnce(ctx, patience)
 }
 
-// readsStateOnce reads the state some time after the join was answered with 2xx. An error status does not say that the
-// run has ended.
-func (w *World) readsStateOnce(ctx context.Context, later time.Duration) error {
+// readsStateOnce reads the state after the join returned 2xx and the delay has passed. An error status does not show that
+// the run has ended.
+func (w *World) readsStateOnce(ctx context.Context, delay time.Duration) error {
 	err := w.joinIsAnswered()
 	if err == nil {
 		err = joined(w.joined.Answer)
@@ -81,7 +82,7 @@ func (w *World) readsStateOnce(ctx context.Context, later time.Duration) error {
 	if err != nil {
 		return outcome.AsPrecondition(err)
 	}
-	if err := client.Sleep(ctx, time.Until(w.joined.Ended.Add(later))); err != nil {
+	if err := client.Sleep(ctx, time.Until(w.joined.Ended.Add(delay))); err != nil {
 		return err
 	}
 	w.scene.Answer, err = w.server.State(ctx, w.owner(), w.thread)

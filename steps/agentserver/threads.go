@@ -67,18 +67,18 @@ func (w *World) listHoldsThread() error {
 		Comparing(a, w.thread.Answer)
 }
 
-// lacks is about a thread that the listing does not show.
+// lacks returns the outcome for a thread that is missing from the list.
 func (w *World) lacks(t *agent.Thread) *outcome.Outcome {
 	if w.rows.MayLack() {
-		return outcome.Inconclusive("a list of %s does not show the thread %s, and may be a page",
+		return outcome.Inconclusive("the server returned %s without thread %s; the list may be one page of several",
 			reports.Count(w.rows.Len(), "thread"), t.ID)
 	}
 	return outcome.Violated(w.scene.Answer, "a list with the thread "+t.ID, "a list of %s without it",
 		reports.Count(w.rows.Len(), "thread")).Hinting(w.target.ListingHint()).Comparing(w.scene.Answer, t.Answer)
 }
 
-// mostNewest is how many newer threads are tried if a list may be a page of the newest threads: other scenarios create
-// threads at the same time.
+// mostNewest is the number of threads that the suite creates if a list may show only the newest threads: other scenarios
+// create threads at the same time.
 const mostNewest = 20
 
 // list lists the threads of who once. Without a filter that is done in the way that the target has.

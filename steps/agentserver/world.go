@@ -31,7 +31,7 @@ type World struct {
 	current         *agent.GraphRun   // the run that the sentences speak of; the new one, where there is a prior one
 	kept            []*agent.GraphRun // whose messages are to be in the thread, in their order
 	joined          *agent.Joining    // a join beside the scenario
-	joinAgain       func() error      // starts a run on a new thread and joins it, as the scenario has done
+	joinAgain       func() error      // starts and joins a run on a new thread, as the scenario did
 
 	rows         agent.Listing // the last list of threads, nil where the answer of the scene is none
 	mark         string        // in the metadata of threads, by which the scenario knows them
@@ -222,7 +222,8 @@ func (w *World) answerHoldsID(field string) error {
 // status than that of the handler: one that a handler can choose, or that of an operation which the target does not
 // have.
 func (w *World) rejectedHint(a *client.Answer) string {
-	switch missing := a.Status == http.StatusNotFound || a.Status == http.StatusMethodNotAllowed; {
+	missing := target.NotServed(a)
+	switch {
 	case missing && a.Request.Method == http.MethodGet && a.Request.Path == agent.ThreadsPath:
 		return "set agent.listing to search if the target lists its threads with POST /threads/search"
 	case missing || !a.Refused():

@@ -242,10 +242,9 @@ func (c *Client) newRequest(ctx context.Context, r Request) (*http.Request, erro
 	return request, nil
 }
 
-// send sends a request, and once more on a new connection if the first one was closed after it had been idle and before
-// any byte of a response: a server may close an idle connection while a request is on its way. It may also have carried
-// out the request before it closed the connection, so the request records that it was sent twice. In addition, net/http
-// sends again what it did not write at all, and requests that read.
+// send sends a request. If the connection was idle before and was closed without a byte of a response, send repeats the
+// request once on a new connection and marks it as repeated, because the server may have carried out both. net/http itself
+// repeats GET requests, and requests of which it wrote nothing.
 func (c *Client) send(ctx context.Context, r Request) (*Answer, error) {
 	seen := &progress{}
 	a, err := c.sendOnce(ctx, r, seen)

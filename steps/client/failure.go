@@ -56,7 +56,8 @@ func (p *progress) noAnswer(r Request, err error) *NoAnswer {
 			n.Cause = http.ErrSchemeMismatch.Error()
 		}
 	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, syscall.ECONNRESET),
-		errors.Is(err, syscall.EPIPE), isReset(err), p.idle.Load() && !began:
+		errors.Is(err, syscall.EPIPE), isReset(err),
+		p.idle.Load() && !began: // net/http reports a closed idle connection with various errors
 		n.Cause = "the connection was closed before the answer was complete"
 		n.Closed = true
 	case began:

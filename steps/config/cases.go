@@ -9,21 +9,21 @@ import (
 	"go.yaml.in/yaml/v4"
 )
 
-// Case is why the authentication handler refuses a request.
-type Case string
+// RefusalCase is the reason for which the authentication handler refuses a request.
+type RefusalCase string
 
 // The cases of a refusal. The keys of a PerCase have the first two names.
 const (
-	Missing Case = "missing" // the request has no credentials
-	Invalid Case = "invalid" // the handler does not accept the credentials
-	Either  Case = "either"  // the handler may take it for one or the other: an empty token, another scheme
+	Missing RefusalCase = "missing" // the request has no credentials
+	Invalid RefusalCase = "invalid" // the handler does not accept the credentials
+	Either  RefusalCase = "either"  // the handler may take it for one or the other: an empty token, another scheme
 )
 
-// OneOrMore are the values of which a server may use any. A file has one value or a list.
+// OneOrMore lists the values that a server may use. A file contains one value or a list.
 type OneOrMore[T int | string] []T
 
-// PerCase is a choice of the authentication handler: the values that it may use in each case, or none if they are
-// unknown. A file has one value or a list, if they are the same in both cases, or one of these for each case.
+// PerCase lists the values that the authentication handler may use in each case. An empty list means unknown. A file
+// contains one value or list for both cases, or a mapping with the keys missing and invalid.
 type PerCase[T int | string] struct {
 	Missing OneOrMore[T] `yaml:"missing"`
 	Invalid OneOrMore[T] `yaml:"invalid"`
@@ -36,7 +36,7 @@ func Always[T int | string](values ...T) PerCase[T] { return PerCase[T]{values, 
 func (p PerCase[T]) IsZero() bool { return len(p.Missing) == 0 && len(p.Invalid) == 0 }
 
 // For returns the values of a case. For Either they are those of both cases, or none if one of these is unknown.
-func (p PerCase[T]) For(c Case) []T {
+func (p PerCase[T]) For(c RefusalCase) []T {
 	switch {
 	case c == Missing:
 		return p.Missing
@@ -51,7 +51,7 @@ func (p PerCase[T]) For(c Case) []T {
 }
 
 // Words returns the values of a case for a message: "401 or 403". It returns "" if there are none.
-func (p PerCase[T]) Words(c Case) string {
+func (p PerCase[T]) Words(c RefusalCase) string {
 	var all []string
 	for _, value := range p.For(c) {
 		all = append(all, fmt.Sprintf("%#v", value))
@@ -64,7 +64,7 @@ func (p PerCase[T]) MarshalYAML() (any, error) {
 	if slices.Equal(p.Missing, p.Invalid) {
 		return p.Missing.MarshalYAML()
 	}
-	return map[Case]any{Missing: p.Missing, Invalid: p.Invalid}, nil
+	return map[RefusalCase]any{Missing: p.Missing, Invalid: p.Invalid}, nil
 }
 
 // MarshalYAML returns the value if there is only one.
@@ -83,22 +83,22 @@ func isPerCase(t reflect.Type) bool {
 	return t == reflect.TypeFor[PerCase[int]]() || t == reflect.TypeFor[PerCase[string]]()
 }
 
-// isWritten reports whether the text of a variable is the value of a type as it stands, and not YAML.
-func isWritten(text string, t reflect.Type) bool {
+// isPlainText reports whether a variable contains plain text, and not YAML, for a key that takes strings.
+func isPlainText(text string, t reflect.Type) bool {
 	isText := t == reflect.TypeFor[OneOrMore[string]]() || t == reflect.TypeFor[PerCase[string]]()
 	begins := strings.TrimSpace(text)
 	return isText && !strings.HasPrefix(begins, "[") && !strings.HasPrefix(begins, "{")
 }
 
-// listOf returns the list of one node, in its place.
+// listOf returns a list that contains the node.
 func listOf(n *yaml.Node) *yaml.Node {
 	return &yaml.Node{Kind: yaml.SequenceNode, Tag: "!!seq", Line: n.Line, Column: n.Column, Content: []*yaml.Node{n}}
 }
 
-// forEachCase returns the mapping that has a node for each case, in its place.
+// forEachCase returns a mapping that contains the node once per case.
 func forEachCase(n *yaml.Node) *yaml.Node {
 	both := &yaml.Node{Kind: yaml.MappingNode, Tag: "!!map", Line: n.Line, Column: n.Column}
-	for _, c := range []Case{Missing, Invalid} {
+	for _, c := range []RefusalCase{Missing, Invalid} {
 		both.Content = append(both.Content, &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Value: string(c)}, n)
 	}
 	return both

@@ -44,7 +44,7 @@ func TestARefusalPerCase(t *testing.T) {
 			again, err := Load(Sources{File: file})
 			require.NoError(t, err)
 			for _, c := range []*Config{c, again} {
-				words := func(each Case) string {
+				words := func(each RefusalCase) string {
 					both := c.Agent.RejectedStatus.Words(each) + " " + c.Agent.RejectedDetail.Words(each)
 					if both == " " {
 						return ""

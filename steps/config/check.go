@@ -30,8 +30,8 @@ func formOf(t reflect.Type) form {
 		return form{"duration", `a duration above zero, such as "10s" or "5m"`, "string"}
 	case isPerCase(t):
 		each := formOf(t.Field(0).Type.Elem())
-		return form{each.name + ", a list, or one of these for each of missing and invalid",
-			each.words + ", a list, or one of these for each of missing and invalid", "object"}
+		return form{each.name + ", list, or {missing, invalid}", each.words + ", a list, or a mapping with missing and invalid",
+			"object"}
 	case isOneOrMore(t):
 		each := formOf(t.Elem())
 		return form{each.name + " or list", each.words + " or a list", "array"}

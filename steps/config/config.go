@@ -168,8 +168,8 @@ func (u *User) Known() map[string]any {
 // Agent holds the choices that the interface leaves to the agent server.
 type Agent struct {
 	Listing        string            `yaml:"listing"`         // "get", "search" or ""
-	RejectedStatus PerCase[int]      `yaml:"rejected_status"` // of the handler's refusals; none: any 4xx
-	RejectedDetail PerCase[string]   `yaml:"rejected_detail"` // of the handler's refusals; none: not judged
+	RejectedStatus PerCase[int]      `yaml:"rejected_status"` // statuses of refusals; empty means any 4xx
+	RejectedDetail PerCase[string]   `yaml:"rejected_detail"` // details of refusals; empty means not checked
 	StudioHeaders  map[string]string `yaml:"studio_headers"`  // recognised as the hosted development environment
 	// What follows overrides what the preflight of a run finds out.
 	Words []string      `yaml:"words"` // of the conformance graph that it understands, whatever its trials show

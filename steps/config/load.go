@@ -276,7 +276,7 @@ func (l *loader) unknownVariable(name string, known map[string]string) {
 	l.mistaken(known[group], l.source, "unknown key", remedy)
 }
 
-// Set gives a key the value that a file has for it. The error describes the mistakes in the value.
+// Set sets a key as if the configuration file had this value. The error lists all mistakes in the value.
 func (c *Config) Set(key string, value any) error {
 	text, isText := value.(string)
 	if !isText {
@@ -305,7 +305,7 @@ func (l *loader) set(key, text string) {
 			return
 		}
 		var doc yaml.Node
-		if isWritten(text, v.Type()) {
+		if isPlainText(text, v.Type()) {
 			doc.Content = []*yaml.Node{{Kind: yaml.ScalarNode, Tag: "!!str", Value: text}}
 		} else if err := yaml.Unmarshal([]byte(text), &doc); err != nil || len(doc.Content) == 0 {
 			l.mistaken(key, l.source, "is not valid YAML or JSON", "check quotes and brackets")

@@ -41,7 +41,7 @@ func (c *Config) complete() []*Error {
 	v.secrets()
 	v.reach()
 	slices.SortStableFunc(v.problems, func(a, b *Error) int { return strings.Compare(a.Key, b.Key) })
-	isSame := func(a, b *Error) bool { return a.Key == b.Key && a.Problem == b.Problem } // in both cases of a refusal
+	isSame := func(a, b *Error) bool { return a.Key == b.Key && a.Problem == b.Problem } // both cases of a refusal may have the same problem
 	return slices.CompactFunc(v.problems, isSame)
 }
 
@@ -57,12 +57,12 @@ func (v *validator) refuse(wrong bool, key, problem, remedy string) {
 	}
 }
 
-// inValue is what follows the key of the table in the key of one of several values.
-var inValue = regexp.MustCompile(`(\.missing|\.invalid)?\.\d+$`)
+// valueSuffix matches the part of a key that the table of keys does not have: the case of a refusal and the index in a list.
+var valueSuffix = regexp.MustCompile(`(\.missing|\.invalid)?\.\d+$`)
 
 // value accepts what the table of keys says of a key, or of the items of a list.
 func (v *validator) value(key string, value reflect.Value) {
-	key = inValue.ReplaceAllString(key, "")
+	key = valueSuffix.ReplaceAllString(key, "")
 	known := keys[key]
 	switch {
 	case value.Kind() == reflect.String && known.OneOf != nil:

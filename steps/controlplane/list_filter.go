@@ -226,8 +226,8 @@ func (w *World) shareNone() error {
 	return nil
 }
 
-// unlessUnsettled returns an inconclusive outcome in place of a wrong list if a revision that had not settled has changed
-// its status since the first look at all revisions. The suite does not wait for every superseded revision to settle.
+// unlessUnsettled returns an inconclusive outcome instead of wrong if an unsettled revision changed its status since the
+// first look at all revisions.
 func (w *World) unlessUnsettled(ctx context.Context, wrong error) error {
 	if wrong == nil || w.Deployment == nil || w.Deployment.Found {
 		return wrong
@@ -242,7 +242,7 @@ func (w *World) unlessUnsettled(ctx context.Context, wrong error) error {
 		return wrong
 	}
 	if changed := changedStatus(before, after); changed != nil {
-		return outcome.Inconclusive("a superseded revision changed its status to %s while lists were compared: %v",
+		return outcome.Inconclusive("a superseded revision changed its status to %s while the suite compared lists: %v; run the suite again",
 			changed.Get("status"), wrong)
 	}
 	return wrong

@@ -224,18 +224,20 @@ func (x *examiner) examineAgent(ctx context.Context, probes []*probe) {
 // examineRefusals checks the responses to the requests without credentials and with an unknown token. It reports both
 // as one if they have the same status, and are expected to.
 func (x *examiner) examineRefusals(nobody, unknown *probe) {
+	const key = "agent.rejected_status"
 	a, b, status := nobody.answer, unknown.answer, x.target.Config.Agent.RejectedStatus
 	if a != nil && b != nil && a.Status == b.Status && slices.Equal(status.Missing, status.Invalid) {
-		x.examineRefusal("no user", nobody, config.Missing, "without credentials", "AS-AUTH-1", "%d")
+		x.examineRefusal("no user", nobody, config.Missing, "AS-AUTH-1", key)
 		return
 	}
-	x.examineRefusal("no user", nobody, config.Missing, "without credentials", "AS-AUTH-1", "{missing: %d}")
-	x.examineRefusal("unknown token", unknown, config.Invalid, "with an unknown token", "AS-AUTH-2", "{invalid: %d}")
+	x.examineRefusal("no user", nobody, config.Missing, "AS-AUTH-1", key+".missing")
+	x.examineRefusal("unknown token", unknown, config.Invalid, "AS-AUTH-2", key+".invalid")
 }
 
-// examineRefusal checks the response to a request that the authentication handler has to refuse. The value is that of
-// agent.rejected_status for a status that was not expected.
-func (x *examiner) examineRefusal(subject string, p *probe, c config.Case, how, requirement, value string) {
+// examineRefusal checks the response to a request that the authentication handler must refuse. The key is that of its
+// status in the configuration.
+func (x *examiner) examineRefusal(subject string, p *probe, c config.RefusalCase, requirement, key string) {
+	how := map[config.RefusalCase]string{config.Missing: "without credentials", config.Invalid: "with an unknown token"}[c]
 	status := x.target.Config.Agent.RejectedStatus
 	call, a, wanted := p.called()+" "+how+": ", p.answer, status.For(c)
 	expected, remedy := cmp.Or(status.Words(c), "a 4xx status"), ""
@@ -248,7 +250,7 @@ func (x *examiner) examineRefusal(subject string, p *probe, c config.Case, how, 
 		x.add(Fine, subject, fmt.Sprintf("%sstatus %d", call, a.Status), "")
 		return
 	case a.Refused():
-		remedy = fmt.Sprintf("set agent.rejected_status to "+value+" if the handler is meant to answer that", a.Status)
+		remedy = fmt.Sprintf("set %s to %d if the authentication handler is supposed to return it", key, a.Status)
 	case a.OK():
 		remedy = "name an authentication handler in auth.path of the graph configuration"
 	}

@@ -79,8 +79,8 @@ func (w *World) userCallsUntilNew(ctx context.Context) {
 
 func (w *World) saysTheSame() bool { return w.last().Said() == w.runs[0].Said() }
 
-// answerIsNew is blocked if the answers are the same because the graph ignores its input: that shows nothing of the
-// revision.
+// answerIsNew returns an error if the last answer equals that of the first revision. It blocks if the graph ignores its
+// input, because such an answer does not identify the revision.
 func (w *World) answerIsNew() error {
 	if err := w.agentAnswers(); err != nil {
 		return err
@@ -88,7 +88,7 @@ func (w *World) answerIsNew() error {
 	if !w.saysTheSame() {
 		return nil
 	}
-	if err := w.agents.RepeatsInput(w.runs[:2]...); err != nil {
+	if err := w.agents.CheckGraph(w.runs[:2]...); err != nil {
 		return err
 	}
 	return outcome.Violated(w.last().Final, "an answer that differs from that of the first revision",

@@ -18,17 +18,17 @@ import (
 type Observation struct {
 	ID int
 	attribution
-	Op          spec.Operation // its ID is "" where the interface and its known extensions have none
-	Side        spec.Side
-	Base        string // address that Op.Path is relative to
-	Method      string
-	Path, Query string // as they were sent
-	Caller      client.Caller
-	Sent, Ended time.Time
-	Status      int // 0 where no answer came
-	Wrong       bool
-	Twice       bool // it may have taken effect twice: the client sent it twice, and it writes
-	Trusted     bool // answered, and sent with credentials of the configuration; the answer does not only ask to wait
+	Op            spec.Operation // its ID is "" where the interface and its known extensions have none
+	Side          spec.Side
+	Base          string // address that Op.Path is relative to
+	Method        string
+	Path, Query   string // as they were sent
+	Caller        client.Caller
+	Sent, Ended   time.Time
+	Status        int // 0 where no answer came
+	Wrong         bool
+	RepeatedWrite bool // the client sent this write twice; the server may have carried out both requests
+	Trusted       bool // answered, and sent with credentials of the configuration; the answer does not only ask to wait
 	// Request and Answer are the bodies; of a large one, or one that comes late in a large run, the beginning.
 	Request, Answer string
 	Whole           bool // Answer is all of it
@@ -48,7 +48,7 @@ func observationOf(ctx context.Context, op spec.Operation, r client.Request, sen
 	o = Observation{
 		attribution: attributed(ctx), Op: op,
 		Side: r.Side, Base: r.Base, Method: r.Method, Path: r.Path, Query: r.Query,
-		Caller: r.Caller, Wrong: r.Wrong, Twice: r.Repeated && r.Writes(),
+		Caller: r.Caller, Wrong: r.Wrong, RepeatedWrite: r.Repeated && r.Writes(),
 		Sent: sent, Ended: sent,
 	}
 	o.Part = cmp.Or(o.Part, reports.SetUp)
@@ -67,8 +67,8 @@ func (o *Observation) In(parameter string) string { return o.Op.In(o.Path, param
 // HasAnswer tells whether an answer came that is one: it does not only ask to wait.
 func (o *Observation) HasAnswer() bool { return o.Status != 0 && !o.passing }
 
-// Keeps reports whether the request was of the kind.
-func (o *Observation) Keeps(kind Asked) bool { return o.asked == kind }
+// IsKind reports whether the request is of the kind.
+func (o *Observation) IsKind(kind Asked) bool { return o.asked == kind }
 
 // AsAnswer is what is kept of the answer.
 func (o *Observation) AsAnswer() *client.Answer {

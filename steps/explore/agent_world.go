@@ -225,14 +225,14 @@ func (s *agentSession) shows(w world, a *client.Answer) *Wrong {
 	return unlike(id, a, fmt.Sprintf("exactly the messages of %d completed runs", len(kept)), rest)
 }
 
-// without returns the messages that are not those of the runs: neither their inputs, nor messages that repeat these, nor
-// messages at their places, since answers may be equal.
+// without removes the messages of the given runs: their inputs, messages that contain an input, and messages that they
+// wrote. The text is not enough, because two runs may write the same answer.
 func (s *agentSession) without(all []messages.Message, runs []int) (rest []messages.Message) {
-	places := agent.Places(all, s.graphRuns(slices.Sorted(maps.Keys(s.runs))))
+	writers := agent.Writers(all, s.graphRuns(slices.Sorted(maps.Keys(s.runs))))
 	for at, m := range all {
 		isOf := func(i int) bool {
 			g := s.runs[i].GraphRun
-			return strings.Contains(m.Text, g.Text()) || slices.Contains(g.Inputs, m.Text) || places[at] == g
+			return strings.Contains(m.Text, g.Text()) || slices.Contains(g.Inputs, m.Text) || writers[at] == g
 		}
 		if !slices.ContainsFunc(runs, isOf) {
 			rest = append(rest, m)

@@ -70,22 +70,23 @@ func closed(t *tally, s *seen) {
 type refusals struct {
 	status config.PerCase[int]
 	detail config.PerCase[string]
-	served map[string]bool // the operations that were served to a caller with valid credentials
+	exists map[string]bool // operations of which a response to valid credentials shows that the route exists
 }
 
+// note records which routes exist.
 func (r *refusals) note(s *seen) {
-	if s.ofInterface() && !s.Caller.Invalid && !target.IsNotServed(s.Status) {
-		r.served[s.Op.ID] = true
+	if s.HasAnswer() && s.ofInterface() && !s.Caller.Invalid && !target.IsNotServed(s.Status) {
+		r.exists[s.Op.ID] = true
 	}
 }
 
-// check looks at requests that are refused for their credentials only: what breaks the contract may be refused for
-// that, and what is not served to anybody for that.
+// check judges refusals whose only cause can be the credentials. It ignores requests that break the contract, and routes
+// that do not exist.
 func (r *refusals) check(t *tally, s *seen) {
 	if !s.ofInterface() || !s.Caller.Invalid || s.Wrong || s.Status/100 != 4 {
 		return
 	}
-	if target.IsNotServed(s.Status) && !r.served[s.Op.ID] {
+	if target.IsNotServed(s.Status) && !r.exists[s.Op.ID] {
 		return
 	}
 	c := config.Invalid

@@ -13,7 +13,7 @@ import (
 type lists struct {
 	patience time.Duration
 	known    map[string]map[string]time.Time // when a revision was first named, by deployment and revision
-	removed  map[string]bool                 // deployments
+	removed  map[string]bool                 // deployments for which a DELETE was sent
 }
 
 func newLists(patience time.Duration) *lists {
@@ -31,15 +31,16 @@ func (l *lists) note(s *seen) {
 	if s.Op.ID == "create-deployment" {
 		deployment = s.answer.Get("id").Str
 	}
-	l.names(deployment, s.answer.Get("latest_revision_id").Str, s.Ended)
+	l.noteRevision(deployment, s.answer.Get("latest_revision_id").Str, s.Ended)
 	if s.Op.ID == "list-revisions" {
 		for _, row := range s.answer.Get("resources").Array() {
-			l.names(deployment, row.Get("id").Str, s.Ended)
+			l.noteRevision(deployment, row.Get("id").Str, s.Ended)
 		}
 	}
 }
 
-func (l *lists) names(deployment, revision string, at time.Time) {
+// noteRevision keeps when a revision was first named.
+func (l *lists) noteRevision(deployment, revision string, at time.Time) {
 	if deployment == "" || revision == "" {
 		return
 	}
@@ -70,7 +71,7 @@ func (l *lists) check(t *tally, s *seen) {
 	}
 	t.judged++
 	if rows := len(s.answer.Get("resources").Array()); rows < want {
-		t.violated(s, "/resources", "a list of revisions lacks some that were known before",
+		t.violated(s, "/resources", "the server returned fewer revisions than it had named before",
 			fmt.Sprintf("at least %d revisions", want), fmt.Sprintf("%d", rows))
 	}
 }
@@ -86,7 +87,8 @@ func firstPage(query string) (limit int, is bool) {
 	}
 	limit = defaultLimit
 	for name, all := range values {
-		switch n, err := strconv.Atoi(all[0]); {
+		n, err := strconv.Atoi(all[0])
+		switch {
 		case err != nil || len(all) > 1:
 			return 0, false
 		case name == "limit" && n >= 1 && n <= 100:

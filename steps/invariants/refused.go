@@ -11,94 +11,104 @@ import (
 
 	"github.com/tidwall/gjson"
 
-	"github.com/agentconform/agentconform/steps/config"
+	"github.com/agentconform/agentconform/steps/agent"
 	"github.com/agentconform/agentconform/steps/evidence"
+	"github.com/agentconform/agentconform/steps/target"
 )
 
-// refused finds valid requests that were refused with a 4xx status. A request is valid if the same caller was served the
-// same one before. Runs and updates, whose bodies differ, are valid if their content was accepted before and nothing is in
-// progress on the thread or deployment.
+// refused finds valid requests that were refused with a 4xx status: see isValid and isExcused.
 type refused struct {
-	*revisions // of the same record
-	assistant  string
-	times      map[string]time.Time // when a request was first served, or a thread or deployment was first changed otherwise
-	runs       map[string][]*threadRun
-	owners     map[string]string // the callers who created the threads and deployments
+	target    *target.Target
+	revisions *revisions // of the same record
+
+	served   map[string]time.Time // when a request was first served, by requestKey
+	created  map[string]time.Time // when a thread, run, deployment or revision was first named, by objectKey and id
+	changed  map[string]time.Time // when the effect of a request on a thread or deployment was first unknown, by objectKey
+	accepted map[string]time.Time // when an assistant, or a value of a source field, was first accepted
+	owners   map[string]string    // the caller who created a thread or deployment, by objectKey
+	runs     map[string][]*threadRun
 }
 
 // threadRun is a run that was accepted on a thread.
 type threadRun struct {
-	id       string
-	rollback bool
-	sent     time.Time
-	accepted time.Time
-	least    time.Time // the graph is told to end later
-	ended    time.Time // zero if unknown
+	id             string
+	isRollback     bool
+	sent, accepted time.Time
+	earliest       time.Time // the run cannot end before
+	ended          time.Time // zero if unknown
 }
 
-func newRefused(c *config.Config, r *revisions) *refused {
-	return &refused{revisions: r, assistant: c.AssistantID, times: map[string]time.Time{},
-		runs: map[string][]*threadRun{}, owners: map[string]string{}}
+func newRefused(t *target.Target, r *revisions) *refused {
+	return &refused{target: t, revisions: r, served: map[string]time.Time{}, created: map[string]time.Time{},
+		changed: map[string]time.Time{}, accepted: map[string]time.Time{}, owners: map[string]string{},
+		runs: map[string][]*threadRun{}}
 }
 
-// object names the thread or deployment of a request.
-func object(s *seen) string { return s.Base + " " + s.In("thread_id") + s.In("deployment_id") }
+// objectKey identifies the thread or deployment of a request.
+func objectKey(s *seen) string { return s.Base + " " + s.In("thread_id") + s.In("deployment_id") }
 
-// same names a request for comparison with others.
-func same(s *seen) string {
+// requestKey identifies a request by its caller and content.
+func requestKey(s *seen) string {
 	return strings.Join([]string{s.Caller.Name, s.Method, s.Base, s.Path, s.Query, s.Request}, " ")
 }
 
-// sets names what sets a source field to a value.
-func sets(field string, value gjson.Result) string { return field + " = " + value.Raw }
+// fieldKey identifies a source field with a value.
+func fieldKey(field string, value gjson.Result) string { return field + " = " + value.Raw }
 
-func (r *refused) noteTime(key string, at time.Time) {
-	if known, is := r.times[key]; !is || at.Before(known) {
-		r.times[key] = at
-	}
+// earliest keeps the earlier time of a key.
+func earliest(times map[string]time.Time, key string, at time.Time) {
+	known := times[key]
+	first(&known, at)
+	times[key] = known
 }
 
 func (r *refused) note(s *seen) {
-	// What vendor extensions do to a thread or deployment is unknown.
-	if s.Method == http.MethodDelete || s.Op.Field && s.Method != http.MethodGet {
-		r.noteTime("changed "+object(s), s.Sent)
+	// What a vendor extension does is unknown, and so is the effect of a write that was sent twice or got no response.
+	isUnknown := s.Op.Field || s.RepeatedWrite || !s.HasAnswer() || s.Status >= http.StatusInternalServerError
+	if s.Method == http.MethodDelete || s.Method != http.MethodGet && isUnknown {
+		earliest(r.changed, objectKey(s), s.Sent)
 	}
 	if !s.ok() {
 		return
 	}
-	r.noteTime(same(s), s.Ended)
+	earliest(r.served, requestKey(s), s.Ended)
 	switch s.Op.ID {
 	case "create-thread":
-		thread := s.Base + " " + s.answer.Get("thread_id").String()
-		r.owners[thread] = s.Caller.Name
-		r.noteTime("created "+thread, s.Ended)
+		r.noteCreated(s, s.Base+" "+s.answer.Get("thread_id").String())
 	case "create-run":
-		g := &threadRun{id: s.answer.Get("run_id").String(), rollback: isRollback(s), sent: s.Sent, accepted: s.Ended,
-			least: s.Sent.Add(holdOf(s))}
-		r.runs[object(s)] = append(r.runs[object(s)], g)
-		r.noteTime("created "+object(s)+" "+g.id, s.Ended)
+		g := &threadRun{id: s.answer.Get("run_id").String(), isRollback: isRollback(s), sent: s.Sent, accepted: s.Ended,
+			earliest: s.Sent.Add(holdOf(s))}
+		r.runs[objectKey(s)] = append(r.runs[objectKey(s)], g)
+		earliest(r.created, objectKey(s)+g.id, s.Ended)
+		earliest(r.accepted, s.request.Get("assistant_id").Str, s.Ended)
 	case "join-run", "get-run":
-		ends := []string{"success", "error", "timeout", "interrupted"}
-		hasEnded := s.Op.ID == "join-run" || slices.Contains(ends, s.answer.Get("status").Str)
-		for _, g := range r.runs[object(s)] {
-			if g.id == s.In("run_id") && hasEnded && s.Ended.After(g.least) {
+		for _, g := range r.runs[objectKey(s)] {
+			hasEnded := s.Op.ID == "join-run" || slices.Contains(agent.EndStatuses, s.answer.Get("status").Str)
+			if g.id == s.In("run_id") && hasEnded && s.Ended.After(g.earliest) {
 				first(&g.ended, s.Ended)
 			}
 		}
 	case "create-deployment", "update-deployment":
-		deployment := s.Base + " " + s.answer.Get("id").Str
+		key := objectKey(s)
 		if s.Op.ID == "create-deployment" {
-			r.owners[deployment] = s.Caller.Name
-			r.noteTime("created "+deployment, s.Ended)
+			key = s.Base + " " + s.answer.Get("id").Str
+			r.noteCreated(s, key)
 		}
-		r.noteTime("created "+s.Base+" "+s.In("deployment_id")+" "+s.answer.Get("latest_revision_id").Str, s.Ended)
+		earliest(r.created, key+s.answer.Get("latest_revision_id").Str, s.Ended)
 		for field, value := range s.request.Get(sourceConfig).Map() {
-			r.noteTime(sets(field, value), s.Ended)
+			earliest(r.accepted, fieldKey(field, value), s.Ended)
 		}
 	}
 }
 
-func isRollback(s *seen) bool { return s.request.Get("multitask_strategy").Str == "rollback" }
+func (r *refused) noteCreated(s *seen, key string) {
+	r.owners[key] = s.Caller.Name
+	earliest(r.created, key, s.Ended)
+}
+
+func isRollback(s *seen) bool {
+	return s.request.Get("multitask_strategy").Str == agent.RollbackStrategy
+}
 
 // holdOf returns how long the graph is told to stay in progress by the last message of a run.
 func holdOf(s *seen) time.Duration {
@@ -110,7 +120,7 @@ func holdOf(s *seen) time.Duration {
 	if found == nil {
 		return 0
 	}
-	ms, _ := strconv.Atoi(found[1]) // the expression matches digits; a number that is too long holds for no time
+	ms, _ := strconv.Atoi(found[1]) // the expression matches digits; a number that is too long is no hold
 	return time.Duration(ms) * time.Millisecond
 }
 
@@ -118,43 +128,55 @@ func holdOf(s *seen) time.Duration {
 func (r *refused) checks(operation, field string) func(t *tally, s *seen) {
 	return func(t *tally, s *seen) {
 		is := s.Op.ID == operation || operation == "list-threads" && s.Op.ID == "search-threads"
-		if !is || field != "" && s.request.Get(sourceConfig+"."+field).Type != gjson.String || !s.Keeps(evidence.Kept) {
+		if !is || field != "" && s.request.Get(sourceConfig+"."+field).Type != gjson.String || !s.IsKind(evidence.Kept) {
 			return
 		}
-		switch {
-		case s.ok():
+		if s.ok() {
 			t.judged++
-		case s.Status/100 == 4 && r.isValid(s) && !r.isExcused(s):
+			return
+		}
+		// Refused credentials are judged by the requirements about authentication.
+		if s.Status/100 != 4 || r.target.Rejects(s.Side, s.Status) || r.isExcused(s) {
+			return
+		}
+		if why := r.isValid(s); why != "" {
 			t.judged++
-			t.violated(s, "", "a valid request was refused", "status 2xx", fmt.Sprintf("status %d", s.Status))
+			t.violated(s, "", "the server refused a valid request", "status 2xx, since "+why, fmt.Sprintf("status %d", s.Status))
 		}
 	}
 }
 
-// isValid reports whether the suite knows that a request is one to serve.
-func (r *refused) isValid(s *seen) bool {
-	known := func(key string) bool {
-		at, is := r.times[key]
-		return is && at.Before(s.Sent)
-	}
+// isValid returns why the server must serve a request unless it is excused, or "" if that is unknown.
+func (r *refused) isValid(s *seen) string {
+	key := objectKey(s)
+	isBefore := func(at time.Time, known bool) bool { return known && at.Before(s.Sent) }
 	switch s.Op.ID {
 	case "create-run":
-		return r.owners[object(s)] == s.Caller.Name && r.isOrdinary(s)
-	case "update-deployment":
-		if r.owners[object(s)] != s.Caller.Name {
-			return false
+		at, known := r.accepted[s.request.Get("assistant_id").Str]
+		if r.owners[key] == s.Caller.Name && r.isOrdinary(s) && isBefore(at, known) {
+			return "no run is in progress on the thread"
 		}
+		return ""
+	case "update-deployment":
 		fields := s.request.Get(sourceConfig).Map()
+		if r.owners[key] != s.Caller.Name || len(fields) == 0 || len(s.request.Map()) > 1 {
+			return ""
+		}
 		for field, value := range fields {
-			if !known(sets(field, value)) || strings.HasPrefix(value.Str, "refs/tags/") { // build_on_push may forbid a tag
-				return false
+			at, known := r.accepted[fieldKey(field, value)]
+			if !isBefore(at, known) || strings.HasPrefix(value.Str, "refs/tags/") { // build_on_push may forbid a tag
+				return ""
 			}
 		}
-		return len(fields) > 0 && len(s.request.Map()) == 1
+		return "all revisions have settled, and these values were accepted before"
 	}
 	// A read within patience after the creation may not find the object yet, although another one has.
-	created, isOurs := r.times[strings.TrimSpace("created "+object(s)+" "+s.In("run_id")+s.In("revision_id"))]
-	return known(same(s)) && (!isOurs || created.Add(r.patience).Before(s.Sent))
+	created, isOurs := r.created[key+s.In("run_id")+s.In("revision_id")]
+	at, known := r.served[requestKey(s)]
+	if isBefore(at, known) && (!isOurs || created.Add(r.revisions.patience).Before(s.Sent)) {
+		return "the same request was served before"
+	}
+	return ""
 }
 
 // plainText is a text that every server has to take: printable ASCII, not empty, and not long.
@@ -174,24 +196,22 @@ func (r *refused) isOrdinary(s *seen) bool {
 		}
 	}
 	strategy := s.request.Get("multitask_strategy")
-	return s.request.Get("assistant_id").Str == r.assistant && len(messages) > 0 && len(messages) < 10 &&
-		(!strategy.Exists() || isRollback(s))
+	return len(messages) > 0 && len(messages) < 10 && (!strategy.Exists() || isRollback(s))
 }
 
-// isExcused reports whether a server may refuse a valid request at the time: while something is in progress on its thread
-// or deployment, or after a vendor extension has changed that.
+// isExcused reports whether the server may refuse a valid request at that time: something is in progress on its thread or
+// deployment, or a request with an unknown effect was sent for it.
 func (r *refused) isExcused(s *seen) bool {
-	if at, is := r.times["changed "+object(s)]; is && at.Before(s.Ended) {
+	if at, is := r.changed[objectKey(s)]; is && at.Before(s.Ended) {
 		return true
 	}
 	switch s.Op.ID {
 	case "create-run", "get-state":
-		return slices.ContainsFunc(r.runs[object(s)], func(g *threadRun) bool {
-			mayBeInProgress := g.sent.Before(s.Ended) && (g.ended.IsZero() || g.ended.Add(r.patience).After(s.Sent))
+		return slices.ContainsFunc(r.runs[objectKey(s)], func(g *threadRun) bool {
 			if isRollback(s) { // of rollbacks that are sent at the same time all but one may be refused
-				return g.rollback && g.sent.Before(s.Ended) && g.accepted.After(s.Sent)
+				return g.isRollback && g.sent.Before(s.Ended) && g.accepted.After(s.Sent)
 			}
-			return mayBeInProgress
+			return g.sent.Before(s.Ended) && (g.ended.IsZero() || g.ended.Add(r.revisions.patience).After(s.Sent))
 		})
 	case "update-deployment":
 		return !r.hasSettled(s)
@@ -206,10 +226,10 @@ func (r *refused) hasSettled(s *seen) bool {
 	isOpen := func(u *write) bool {
 		return u.sent.Before(s.Ended) && (u.ended.IsZero() || u.ended.After(s.Sent) || u.revision == "")
 	}
-	if slices.ContainsFunc(r.updates[deployment], isOpen) {
+	if slices.ContainsFunc(r.revisions.updates[deployment], isOpen) {
 		return false
 	}
-	for _, revision := range r.byID {
+	for _, revision := range r.revisions.byID {
 		isOf := revision.by != nil && revision.by.deployment == deployment && revision.named.Before(s.Ended)
 		if isOf && (revision.settled.IsZero() || revision.settled.After(s.Sent)) {
 			return false

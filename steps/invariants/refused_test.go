@@ -8,17 +8,17 @@ import (
 	"github.com/agentconform/agentconform/steps/target"
 )
 
-const twoRuns = `{"assistant_id":"conformance","input":{"messages":[{"role":"user","content":"hello"}]}}`
+const runBody = `{"assistant_id":"conformance","input":{"messages":[{"role":"user","content":"hello"}]}}`
 
-// TestAValidRequestThatIsRefused has one refusal at the end of each history, one second after the exchange before.
-func TestAValidRequestThatIsRefused(t *testing.T) {
+// TestRefusedValidRequest judges histories that end with a refusal, one second after the previous exchange.
+func TestRefusedValidRequest(t *testing.T) {
 	run := func(h *history, method, path, body string, status int, response string) {
 		h.agent(h.target.CallerWith("users.0"), method, path, body, status, response)
 	}
 	thread := func(h *history) { run(h, "POST", "/threads", `{}`, 200, `{"thread_id":"`+one+`"}`) }
 	first := func(h *history) {
 		thread(h)
-		run(h, "POST", "/threads/"+one+"/runs", twoRuns, 200, `{"run_id":"`+two+`"}`)
+		run(h, "POST", "/threads/"+one+"/runs", runBody, 200, `{"run_id":"`+two+`"}`)
 	}
 	completed := func(h *history) {
 		first(h)
@@ -36,50 +36,63 @@ func TestAValidRequestThatIsRefused(t *testing.T) {
 		history        func(h *history)
 		fails          bool
 	}{
-		{"a run on an idle thread", `no valid request to "create-run" was refused`, func(h *history) {
+		{"a run on an idle thread", `every valid request to "create-run" was served`, func(h *history) {
 			completed(h)
-			run(h, "POST", "/threads/"+one+"/runs", twoRuns, 409, `{}`)
+			run(h, "POST", "/threads/"+one+"/runs", runBody, 409, `{}`)
 		}, true},
-		{"a run while another one is in progress", `no valid request to "create-run" was refused`, func(h *history) {
+		{"a run while another one is in progress", `every valid request to "create-run" was served`, func(h *history) {
 			first(h)
-			run(h, "POST", "/threads/"+one+"/runs", twoRuns, 409, `{}`)
+			run(h, "POST", "/threads/"+one+"/runs", runBody, 409, `{}`)
 		}, false},
-		{"a run of another user", `no valid request to "create-run" was refused`, func(h *history) {
+		{"a run after one without a response", `every valid request to "create-run" was served`, func(h *history) {
 			completed(h)
-			h.agent(h.target.CallerWith("users.1"), "POST", "/threads/"+one+"/runs", twoRuns, 404, `{}`)
+			run(h, "POST", "/threads/"+one+"/runs", runBody, 500, ``)
+			run(h, "POST", "/threads/"+one+"/runs", runBody, 409, `{}`)
 		}, false},
-		{"a run with a member that the interface does not name", `no valid request to "create-run" was refused`, func(h *history) {
+		{"a run of an assistant that was never accepted", `every valid request to "create-run" was served`, func(h *history) {
+			thread(h)
+			run(h, "POST", "/threads/"+one+"/runs", runBody, 404, `{}`)
+		}, false},
+		{"a thread whose owner is refused with 401", `every valid request to "create-thread" was served`, func(h *history) {
+			thread(h)
+			run(h, "POST", "/threads", `{}`, 401, `{}`)
+		}, false},
+		{"a run of another user", `every valid request to "create-run" was served`, func(h *history) {
 			completed(h)
-			run(h, "POST", "/threads/"+one+"/runs", `{"stream":true,`+twoRuns[1:], 422, `{}`)
+			h.agent(h.target.CallerWith("users.1"), "POST", "/threads/"+one+"/runs", runBody, 404, `{}`)
 		}, false},
-		{"a run that was retrieved before", `no valid request to "get-run" was refused`, func(h *history) {
+		{"a run with a member that the interface does not name", `every valid request to "create-run" was served`, func(h *history) {
+			completed(h)
+			run(h, "POST", "/threads/"+one+"/runs", `{"stream":true,`+runBody[1:], 422, `{}`)
+		}, false},
+		{"a run that was retrieved before", `every valid request to "get-run" was served`, func(h *history) {
 			completed(h)
 			run(h, "GET", "/threads/"+one+"/runs/"+two, "", 200, `{"run_id":"`+two+`"}`)
 			run(h, "GET", "/threads/"+one+"/runs/"+two, "", 404, `{}`)
 		}, true},
-		{"a run that nobody has retrieved", `no valid request to "get-run" was refused`, func(h *history) {
+		{"a run that nobody has retrieved", `every valid request to "get-run" was served`, func(h *history) {
 			completed(h)
 			run(h, "GET", "/threads/"+one+"/runs/"+two, "", 404, `{}`)
 		}, false},
-		{"a run of a thread that was deleted", `no valid request to "get-run" was refused`, func(h *history) {
+		{"a run of a thread that was deleted", `every valid request to "get-run" was served`, func(h *history) {
 			completed(h)
 			run(h, "GET", "/threads/"+one+"/runs/"+two, "", 200, `{"run_id":"`+two+`"}`)
 			run(h, "DELETE", "/threads/"+one, "", 204, ``)
 			run(h, "GET", "/threads/"+one+"/runs/"+two, "", 404, `{}`)
 		}, false},
-		{"a second thread", `no valid request to "create-thread" was refused`, func(h *history) {
+		{"a second thread", `every valid request to "create-thread" was served`, func(h *history) {
 			thread(h)
 			run(h, "POST", "/threads", `{}`, 422, `{}`)
 		}, true},
-		{"an update after the build", `no valid update of "repo_ref" was refused`, func(h *history) {
+		{"an update after the build", `every valid update of "repo_ref" was served`, func(h *history) {
 			deployed(h, "DEPLOYED")
 			updated(h, target.TheClient)
 		}, true},
-		{"an update during the build", `no valid update of "repo_ref" was refused`, func(h *history) {
+		{"an update during the build", `every valid update of "repo_ref" was served`, func(h *history) {
 			deployed(h, "BUILDING")
 			updated(h, target.TheClient)
 		}, false},
-		{"an update without credentials", `no valid update of "repo_ref" was refused`, func(h *history) {
+		{"an update without credentials", `every valid update of "repo_ref" was served`, func(h *history) {
 			deployed(h, "DEPLOYED")
 			updated(h, target.Nobody)
 		}, false},

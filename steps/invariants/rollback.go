@@ -3,7 +3,6 @@ package invariants
 import (
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -47,11 +46,7 @@ func (r *rollback) note(s *seen) {
 		}
 		p := &posted{id: id, text: messages[len(messages)-1].Get("content").Str, base: s.Base,
 			thread: s.In("thread_id"), sent: s.Sent, ended: s.Ended,
-			rollsBack: s.request.Get("multitask_strategy").Str == "rollback"}
-		if m := waits.FindStringSubmatch(p.text); m != nil {
-			ms, _ := strconv.Atoi(m[1])
-			p.wait = time.Duration(ms) * time.Millisecond
-		}
+			rollsBack: isRollback(s), wait: holdOf(s)}
 		r.posted[idAt{s.Base, id}] = p
 		r.order = append(r.order, p)
 	case "join-run":

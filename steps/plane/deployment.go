@@ -55,6 +55,12 @@ func (p *Plane) Create(ctx context.Context, purpose string, changes map[string]a
 	return d, err
 }
 
+// noteDuplicates enters all deployments with the name in the ledger: the server may have carried out a repeated request
+// twice. It ignores errors, because not every server lists deployments.
+func (p *Plane) noteDuplicates(ctx context.Context, name string) {
+	_, _, _ = p.Named(ctx, name)
+}
+
 // NoteCreated takes the ids from the answer to a creation and enters the deployment in the ledger. An id that the
 // answer does not tell is learned elsewhere: that the answer lacks it is for CP-CREATE-1 to judge.
 func (p *Plane) NoteCreated(ctx context.Context, d *Deployment, a *client.Answer) error {
@@ -68,7 +74,7 @@ func (p *Plane) NoteCreated(ctx context.Context, d *Deployment, a *client.Answer
 		return err
 	}
 	if name, _ := d.Body["name"].(string); a.Request.Repeated && name != "" {
-		_, _, _ = p.Named(ctx, name) // enters a second deployment in the ledger, if the target can list them
+		p.noteDuplicates(ctx, name)
 	}
 	if a.OK() && d.ID != "" && d.First == "" {
 		d.First = p.firstOf(ctx, d.ID)

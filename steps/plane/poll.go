@@ -151,9 +151,9 @@ func (p *Plane) Unjudged(h *History) *outcome.Outcome {
 	return nil
 }
 
-// AwaitSettled waits until no revision of the deployment changes any more. It returns the first poll that did not reach
-// its end, or nil. A status outside the interface that stays counts as settled. A superseded revision may keep any
-// status, so the wait for it is bounded: see [Plane.supersededUntil], and for UNKNOWN the time limit of one request.
+// AwaitSettled waits until no revision of the deployment changes, and returns the first poll that timed out, or nil. A
+// status outside the interface counts as settled if it stays. Superseded revisions may keep any status: the wait ends at
+// [Plane.supersededUntil], and for UNKNOWN after timeouts.request.
 func (p *Plane) AwaitSettled(ctx context.Context, d *Deployment) (late *History, err error) {
 	h, err := p.Poll(ctx, d.ID, d.Latest(), IsSettled)
 	if err != nil || h.isLate() {
@@ -183,8 +183,8 @@ func (p *Plane) AwaitSettled(ctx context.Context, d *Deployment) (late *History,
 	return nil, nil
 }
 
-// supersededUntil returns the end of the wait for the revisions before the latest one: as long after the latest one
-// was DEPLOYED as it took to get there. It returns the zero time if the latest one was not seen DEPLOYED.
+// supersededUntil returns the deadline for superseded revisions: the time at which the latest one was DEPLOYED plus the
+// time that its deployment took. It returns the zero time if the latest one was not DEPLOYED.
 func (p *Plane) supersededUntil(d *Deployment) time.Time {
 	latest := p.ReadOf(d.Latest())
 	if latest.Deployed.IsZero() {

@@ -200,7 +200,7 @@ func (e *execution) afterStep(ctx context.Context, step *godog.Step, status godo
 			o = e.run.notAllSeen()
 		}
 		if o.Verdict == reports.Failed {
-			o = e.run.unlessTwice(evidence.Scenario(ctx), step.Text, o)
+			o = e.run.inconclusiveIfRepeated(evidence.Scenario(ctx), step.Text, o)
 		}
 		e.end(o)
 	default:
@@ -209,21 +209,21 @@ func (e *execution) afterStep(ctx context.Context, step *godog.Step, status godo
 	return ctx, nil
 }
 
-// unlessTwice returns an inconclusive outcome in place of a failure if a request of the scenario or of its fixtures may
-// have taken effect twice: there may be two threads or two revisions that the server was right to create. A request that
-// was never answered is not one of these, since that failure is its own.
-func (r *run) unlessTwice(owner, sentence string, failed *outcome.Outcome) *outcome.Outcome {
-	if x := r.sentTwice(owner); x != nil {
-		return outcome.Inconclusive("%s %s was %s; this may be why the step failed: %s", x.Method, safe.ShortIDs(x.Path),
+// inconclusiveIfRepeated replaces a failure with an inconclusive outcome if the client sent a write of the scenario or of
+// its fixtures twice: the server may rightly have created two objects. A request without a response does not count,
+// because its failure is reported anyway.
+func (r *run) inconclusiveIfRepeated(owner, sentence string, failed *outcome.Outcome) *outcome.Outcome {
+	if x := r.repeatedWrite(owner); x != nil {
+		return outcome.Inconclusive("%s %s: %s. This may be why the step failed: %s", x.Method, safe.ShortIDs(x.Path),
 			reports.RepeatedNote, failed.Reason).By(reports.ByObservation, sentence)
 	}
 	return failed
 }
 
-// sentTwice returns the first request of a scenario or of its fixtures that may have taken effect twice, or nil.
-func (r *run) sentTwice(owner string) *evidence.Observation {
+// repeatedWrite returns the first write of a scenario or of its fixtures that the client sent twice, or nil.
+func (r *run) repeatedWrite(owner string) *evidence.Observation {
 	for _, x := range r.target.Collector.SentBy(r.senders(owner)...) {
-		if x.Twice && x.Status != 0 {
+		if x.RepeatedWrite && x.Status != 0 {
 			return &x
 		}
 	}

@@ -71,8 +71,8 @@ func (r *run) explore(ctx context.Context) {
 		if f.Failure == nil {
 			continue
 		}
-		if x := r.sentTwice(fmt.Sprintf("%s:%d %s", f.Failure.URI, f.Failure.Line, f.Failure.Name)); x != nil {
-			r.noteUnexplored(all[i].Profile, fmt.Errorf("%s %s was %s", x.Method, safe.ShortIDs(x.Path), reports.RepeatedNote))
+		if x := r.repeatedWrite(fmt.Sprintf("%s:%d %s", f.Failure.URI, f.Failure.Line, f.Failure.Name)); x != nil {
+			r.noteUnexplored(all[i].Profile, fmt.Errorf("%s %s: %s", x.Method, safe.ShortIDs(x.Path), reports.RepeatedNote))
 			continue
 		}
 		r.addFailure(f.Failure)

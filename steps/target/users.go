@@ -110,8 +110,8 @@ func (t *Target) Caller(name string) (Caller, error) {
 	return Caller{}, outcome.Inapplicable(key, "the credentials of the first user are the same with this mistake")
 }
 
-// MayLackCredentials reports whether a handler may take the named caller, whose credentials are invalid, for one without
-// credentials: there is no token in its Authorization header, or not in the scheme that the handler reads.
+// MayLackCredentials reports whether a handler may treat the invalid credentials of the named caller as missing: the token
+// is empty, or in another scheme or header.
 func MayLackCredentials(name string) bool {
 	return name == anEmptyToken || name == anotherScheme || planesSchemes[name] != ""
 }
