@@ -66,7 +66,6 @@ func (s *Server) List(ctx context.Context, who target.Caller, f Filter, wanted .
 		if page == nil {
 			break
 		}
-		page[0].limit = searchPage
 		before := len(shown)
 		for _, row := range page.All() {
 			shown[strings.Clone(nameOf(row))] = true
@@ -157,30 +156,23 @@ func (s *Server) ListOther(ctx context.Context, who target.Caller) (*client.Answ
 
 // Listing is what a caller was shown: the pages that are lists, or nil if none is. Rows are read from them each time,
 // since many scenarios hold a list and it may be long.
-type Listing []listed
-
-// listed is a page of a listing.
-type listed struct {
-	*client.Answer
-	limit int // that was sent; 0 means none
-}
+type Listing []*client.Answer
 
 // ListingOf returns the listing of one page.
 func ListingOf(a *client.Answer) Listing {
 	if a.OK() && a.IsArray() {
-		return Listing{{Answer: a}}
+		return Listing{a}
 	}
 	return nil
 }
 
 // MayLack reports whether a thread that is missing from a search may be on a page that was not read. This is the case if
-// the last page is full, or if the search refuses a limit and returned at least LeastPage threads.
+// the last page has at least LeastPage threads: the server may have its own limit, and may ignore the offset.
 func (l Listing) MayLack() bool {
 	if len(l) == 0 || l[0].Request.Method != http.MethodPost {
 		return false
 	}
-	last := l[len(l)-1]
-	return Listing{last}.Len() >= cmp.Or(last.limit, LeastPage)
+	return l[len(l)-1:].Len() >= LeastPage
 }
 
 // All yields the threads, each with its place in its page.

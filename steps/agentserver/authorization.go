@@ -147,6 +147,9 @@ func (w *World) listHoldsNoForeign() error {
 // listHoldsOwn is what keeps a list that is always empty from passing.
 func (w *World) listHoldsOwn() error {
 	switch {
+	case w.rows == nil && !(w.scene.Answer.Refused() && w.filter != noFilter):
+		return outcome.Blocked("the threads cannot be listed (AS-THREAD-2): %s", outcome.Seen(w.scene.Answer)).
+			ByRequirement("AS-THREAD-2")
 	case w.rows.Thread(w.othersThread.ID).Exists(), w.scene.Answer.Refused() && w.filter != noFilter:
 		return nil
 	case w.filter == bySharedMetadata && !w.keepsMark():

@@ -190,7 +190,20 @@ func (w *World) runsElsewhereFound(ctx context.Context) error {
 
 func (w *World) allFound(ctx context.Context, runs []*agent.GraphRun) error {
 	for _, g := range runs {
-		if a := common.Must(w.server.GetRun(ctx, w.owner(), g)); !a.OK() {
+		a, err := w.server.GetRun(ctx, w.owner(), g)
+		if err != nil {
+			return err
+		}
+		settled := g.Answered().Add(w.target.Config.Patience) // before, a replica may not know the run
+		if !a.OK() && time.Now().Before(settled) {
+			if err := client.Sleep(ctx, time.Until(settled)); err != nil {
+				return err
+			}
+			if a, err = w.server.GetRun(ctx, w.owner(), g); err != nil {
+				return err
+			}
+		}
+		if !a.OK() {
 			return outcome.Violated(a, "the run "+g.ID, "%s", outcome.Seen(a)).Comparing(a, g.Answer)
 		}
 	}

@@ -35,13 +35,24 @@ func (w *World) defineStates(r *common.Definitions) {
 	r.Then(`the state holds the messages of the user's runs only`, w.stateHoldsKept)
 }
 
-// furtherRun is one after others: whether a thread takes more than one is no MUST.
+// furtherRun starts a run after others. A run that is refused is judged by AS-RUN-1. The state must contain the messages
+// of a run that is accepted, if a second run on a thread adds to the messages of the first.
 func (w *World) furtherRun(ctx context.Context) error {
 	err := common.Try(func() { w.nextRun(ctx, agent.Order{}) })
 	if outcome.Is(err, reports.Failed) {
-		return outcome.Inapplicable("further runs of a thread", "the target takes no further run of the thread: %v", err)
+		return outcome.Inapplicable("further runs of a thread", "the server accepts no further run of the thread: %v", err)
 	}
-	return err
+	if err != nil || w.current.Complete() {
+		return err
+	}
+	adds, err := w.server.RunsAdd(ctx)
+	if err != nil {
+		return outcome.AsPrecondition(err)
+	}
+	if !adds {
+		return outcome.Inapplicable("messages of earlier runs", "a second run on a thread does not add to the state (AS-STATE-3)")
+	}
+	return agent.HoldsAnswered(w.scene.Answer, w.current)
 }
 
 // orders are runs of the graph, as the sentences name them: with strings that a target may change when it stores and

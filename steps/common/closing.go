@@ -154,8 +154,10 @@ func (w *closing) noServerError() error {
 	}
 	found := map[string]*outcome.Violation{}
 	for _, x := range w.target.Collector.AnswersTo(w.side, w.asked...) {
-		isOptional := x.Status == http.StatusNotImplemented && (x.Op.ID == "list-threads" || x.Op.ID == "search-threads")
-		if x.Status < 500 || isOptional { // a server needs only one of the two operations that list threads
+		// A server needs no vendor extension, and only one of the two operations that list threads.
+		isListing := x.Op.ID == "list-threads" || x.Op.ID == "search-threads"
+		isOptional := x.Status == http.StatusNotImplemented && (x.Op.Field || isListing)
+		if x.Status < 500 || isOptional {
 			continue
 		}
 		status, operation := strconv.Itoa(x.Status), cmp.Or(x.Op.ID, x.Method+" "+w.target.Redact.Text(x.Path))

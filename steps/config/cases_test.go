@@ -24,6 +24,9 @@ func TestARefusalPerCase(t *testing.T) {
 		{name: "a value for each case", file: "{rejected_status: {missing: 401, invalid: [403]}, rejected_detail: {missing: A, invalid: B}}",
 			missing: `401 "A"`, invalid: `403 "B"`, either: `401 or 403 "A" or "B"`},
 		{name: "only one case", file: "{rejected_status: {invalid: 403}}", invalid: "403 "},
+		{name: "an empty text", file: "{rejected_detail: ''}"},
+		{name: "an empty variable", variable: detail + "=", file: "{rejected_detail: No}"},
+		{name: "a variable with a status for one case", variable: status + "={missing: 401}", file: "{rejected_status: 403}", missing: "401 "},
 		{name: "a variable with one status", variable: status + "=403", file: "{rejected_status: {missing: 401}}",
 			missing: "403 ", invalid: "403 ", either: "403 "},
 		{name: "a variable with a status for each case", variable: status + "={missing: 401, invalid: 403}", file: "{}",
@@ -63,6 +66,7 @@ func TestMistakesInARefusal(t *testing.T) {
 		"{rejected_status: 200}":               `:1: agent.rejected_status: 200 is not an HTTP error status; use 400 to 599`,
 		"{rejected_status: {missing: 200}}":    `:1: agent.rejected_status: 200 is not an HTTP error status; use 400 to 599`,
 		"{rejected_status: {mising: 401}}":     `:1: agent.rejected_status.mising: unknown key; did you mean "missing"?`,
+		"{rejected_detail: [No, '']}":          `:1: agent.rejected_detail: has an empty text; remove it, or write the detail of the refusal`,
 		"{rejected_status: [[401]]}":           `:1: agent.rejected_status.0: is a list; use an integer of 0 or above`,
 		"{rejected_detail: {missing: {a: b}}}": `:1: agent.rejected_detail.missing: is a group of keys; use a string or a list`,
 	} {

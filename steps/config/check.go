@@ -84,6 +84,9 @@ func (l *loader) check(at **yaml.Node, t reflect.Type, key string) {
 	switch {
 	case n.Tag == "!!null":
 		return
+	case (isPerCase(t) || isOneOrMore(t)) && n.Kind == yaml.ScalarNode && n.Value == "": // not set, as null
+		*at = &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!null", Line: n.Line, Column: n.Column}
+		return
 	case isPerCase(t) && n.Kind != yaml.MappingNode:
 		l.check(&n, t.Field(0).Type, key)
 		*at = forEachCase(n)

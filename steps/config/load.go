@@ -311,6 +311,9 @@ func (l *loader) set(key, text string) {
 			l.mistaken(key, l.source, "is not valid YAML or JSON", "check quotes and brackets")
 			return
 		}
+		if isPerCase(v.Type()) || isOneOrMore(v.Type()) {
+			v.SetZero() // a mapping replaces both cases
+		}
 		if wrong := l.decode(doc.Content[0], v, key); wrong != nil {
 			l.found = append(l.found, wrong)
 		}

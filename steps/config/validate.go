@@ -65,6 +65,8 @@ func (v *validator) value(key string, value reflect.Value) {
 	key = valueSuffix.ReplaceAllString(key, "")
 	known := keys[key]
 	switch {
+	case value.Kind() == reflect.String && key == "agent.rejected_detail":
+		v.refuse(value.String() == "", key, "has an empty text", "remove it, or write the detail of the refusal")
 	case value.Kind() == reflect.String && known.OneOf != nil:
 		v.refuse(!slices.Contains(known.OneOf, value.String()), key, fmt.Sprintf("unknown value %q", value),
 			"use one of "+strings.TrimSuffix(strings.Join(known.OneOf, ", "), ", "))

@@ -182,7 +182,7 @@ func (w *World) configAsBefore() error {
 
 func (w *World) listHoldsJustIt() error {
 	list := w.answers[1]
-	isOnly := list.OK() && slices.Equal(plane.ListOf(list).IDs(), []string{w.revision})
+	isOnly := list.OK() && slices.EqualFunc(plane.ListOf(list).IDs(), []string{w.revision}, strings.EqualFold)
 	return outcome.Want(isOnly, list, "a list with only the revision "+w.revision, "/resources")
 }
 

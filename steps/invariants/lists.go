@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"net/url"
 	"strconv"
+	"strings"
 	"time"
 )
 
@@ -44,6 +45,7 @@ func (l *lists) noteRevision(deployment, revision string, at time.Time) {
 	if deployment == "" || revision == "" {
 		return
 	}
+	revision = strings.ToLower(revision) // a server may spell a UUID in either case
 	if l.known[deployment] == nil {
 		l.known[deployment] = map[string]time.Time{}
 	}
@@ -56,7 +58,7 @@ func (l *lists) noteRevision(deployment, revision string, at time.Time) {
 func (l *lists) check(t *tally, s *seen) {
 	deployment := s.In("deployment_id")
 	limit, isFirst := firstPage(s.Query)
-	if s.Op.ID != "list-revisions" || !s.ok() || !isFirst || l.removed[deployment] {
+	if s.Op.ID != "list-revisions" || !s.ok() || !s.Whole || !isFirst || l.removed[deployment] {
 		return
 	}
 	want := 0

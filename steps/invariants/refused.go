@@ -47,8 +47,11 @@ func newRefused(t *target.Target, r *revisions) *refused {
 // objectKey identifies the thread or deployment of a request.
 func objectKey(s *seen) string { return s.Base + " " + s.In("thread_id") + s.In("deployment_id") }
 
-// requestKey identifies a request by its caller and content.
+// requestKey identifies a request by its caller and content. It is unique if not all of the content was recorded.
 func requestKey(s *seen) string {
+	if s.Request != "" && !s.request.Exists() {
+		return strconv.Itoa(s.ID)
+	}
 	return strings.Join([]string{s.Caller.Name, s.Method, s.Base, s.Path, s.Query, s.Request}, " ")
 }
 
@@ -94,7 +97,7 @@ func (r *refused) note(s *seen) {
 			key = s.Base + " " + s.answer.Get("id").Str
 			r.noteCreated(s, key)
 		}
-		earliest(r.created, key+s.answer.Get("latest_revision_id").Str, s.Ended)
+		earliest(r.created, key+strings.ToLower(s.answer.Get("latest_revision_id").Str), s.Ended)
 		for field, value := range s.request.Get(sourceConfig).Map() {
 			earliest(r.accepted, fieldKey(field, value), s.Ended)
 		}
@@ -171,7 +174,7 @@ func (r *refused) isValid(s *seen) string {
 		return "all revisions have settled, and these values were accepted before"
 	}
 	// A read within patience after the creation may not find the object yet, although another one has.
-	created, isOurs := r.created[key+s.In("run_id")+s.In("revision_id")]
+	created, isOurs := r.created[key+s.In("run_id")+strings.ToLower(s.In("revision_id"))]
 	at, known := r.served[requestKey(s)]
 	if isBefore(at, known) && (!isOurs || created.Add(r.revisions.patience).Before(s.Sent)) {
 		return "the same request was served before"
@@ -211,12 +214,28 @@ func (r *refused) isExcused(s *seen) bool {
 			if isRollback(s) { // of rollbacks that are sent at the same time all but one may be refused
 				return g.isRollback && g.sent.Before(s.Ended) && g.accepted.After(s.Sent)
 			}
-			return g.sent.Before(s.Ended) && (g.ended.IsZero() || g.ended.Add(r.revisions.patience).After(s.Sent))
+			ended := r.endOf(g, objectKey(s))
+			return g.sent.Before(s.Ended) && (ended.IsZero() || ended.Add(r.revisions.patience).After(s.Sent))
 		})
 	case "update-deployment":
 		return !r.hasSettled(s)
+	case "get-deployment", "get-revision", "list-revisions": // an update may have created what is read
+		return slices.ContainsFunc(r.revisions.updates[s.In("deployment_id")], func(u *write) bool {
+			return u.sent.Before(s.Ended) && (u.ended.IsZero() || u.ended.Add(r.revisions.patience).After(s.Sent))
+		})
 	}
 	return false
+}
+
+// endOf returns when a run ended at the latest, or zero if that is unknown: a rollback ends all runs before it.
+func (r *refused) endOf(g *threadRun, key string) time.Time {
+	end := g.ended
+	for _, other := range r.runs[key] {
+		if other.isRollback && other.sent.After(g.accepted) {
+			first(&end, other.accepted)
+		}
+	}
+	return end
 }
 
 // hasSettled reports whether all revisions of the deployment were seen to have settled before a request, and no other

@@ -71,7 +71,8 @@ func (r *run) explore(ctx context.Context) {
 		if f.Failure == nil {
 			continue
 		}
-		if x := r.repeatedWrite(fmt.Sprintf("%s:%d %s", f.Failure.URI, f.Failure.Line, f.Failure.Name)); x != nil {
+		x := r.repeatedWrite(fmt.Sprintf("%s:%d %s", f.Failure.URI, f.Failure.Line, f.Failure.Name))
+		if x != nil && !isLeak(r.Catalogue.Find(f.Failure.Requirement)) {
 			r.noteUnexplored(all[i].Profile, fmt.Errorf("%s %s: %s", x.Method, safe.ShortIDs(x.Path), reports.RepeatedNote))
 			continue
 		}
