@@ -80,6 +80,23 @@ func TestRefusedValidRequest(t *testing.T) {
 			run(h, "DELETE", "/threads/"+one, "", 204, ``)
 			run(h, "GET", "/threads/"+one+"/runs/"+two, "", 404, `{}`)
 		}, false},
+		{"a state that was read before", `every valid request to "get-state" was served`, func(h *history) {
+			completed(h)
+			run(h, "GET", "/threads/"+one+"/state", "", 200, `{}`)
+			run(h, "GET", "/threads/"+one+"/state", "", 404, `{}`)
+		}, true},
+		{"a state during a run", `every valid request to "get-state" was served`, func(h *history) {
+			thread(h)
+			run(h, "GET", "/threads/"+one+"/state", "", 200, `{}`)
+			run(h, "POST", "/threads/"+one+"/runs", runBody, 200, `{"run_id":"`+two+`"}`)
+			run(h, "GET", "/threads/"+one+"/state", "", 404, `{}`)
+		}, false},
+		{"a run after a rollback", `every valid request to "create-run" was served`, func(h *history) {
+			first(h)
+			run(h, "POST", "/threads/"+one+"/runs", `{"multitask_strategy":"rollback",`+runBody[1:], 200, `{"run_id":"three"}`)
+			run(h, "GET", "/threads/"+one+"/runs/three/join", "", 200, `{}`)
+			run(h, "POST", "/threads/"+one+"/runs", runBody, 409, `{}`)
+		}, true},
 		{"a second thread", `every valid request to "create-thread" was served`, func(h *history) {
 			thread(h)
 			run(h, "POST", "/threads", `{}`, 422, `{}`)
