@@ -5,9 +5,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"net"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"time"
 
@@ -191,6 +193,12 @@ func (f *serveFlags) write(server *reference.Server) error {
 	cfg := config.Default()
 	describe(&cfg, server)
 	cfg.AgentTarget = server.AgentURL()
+	keys := faults.Configuration(f.faults...)
+	for _, key := range slices.Sorted(maps.Keys(keys)) {
+		if err := cfg.Set(key, keys[key]); err != nil {
+			return err
+		}
+	}
 	return unwritten("configuration", outfile.Text(f.writeConfig, outfile.Private, cfg.YAML()),
 		"file with --write-config")
 }

@@ -13,6 +13,7 @@ package faults
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -64,6 +65,17 @@ func EquivalentMutants() (all []EquivalentMutant) {
 		}
 	}
 	return slices.Concat(all, otherServers(), transports())
+}
+
+// Configuration returns the configuration keys that the named rows are tested with.
+func Configuration(names ...string) map[string]any {
+	keys := map[string]any{}
+	for _, row := range written() {
+		if slices.Contains(names, row.Name+row.Equivalent) {
+			maps.Copy(keys, row.Config)
+		}
+	}
+	return keys
 }
 
 // Find returns the layers of the named faults, equivalent mutants and broken graphs, and the edition they need: that of the last one that
