@@ -117,7 +117,7 @@ func TestAnswersOfAnotherGraphDoNotIdentifyTheRevision(t *testing.T) {
 }
 
 // TestEqualMessagesOfTwoRuns judges rollbacks with graphs that write the same text in each run: an answer that the
-// configuration declares right, or a first message. What is left of a run is found, and nothing else.
+// configuration declares right, or a first message. Only messages of the deleted run are reported.
 func TestEqualMessagesOfTwoRuns(t *testing.T) {
 	t.Parallel()
 	rollback := []string{"AS-ROLLBACK-1", "AS-ROLLBACK-2", "AS-ROLLBACK-3", "AS-ROLLBACK-4", "AS-ROLLBACK-5", "AS-ROLLBACK-6",

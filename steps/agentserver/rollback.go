@@ -199,7 +199,8 @@ func (w *World) allFound(ctx context.Context, runs []*agent.GraphRun) error {
 			if err := client.Sleep(ctx, time.Until(settled)); err != nil {
 				return err
 			}
-			if a, err = w.server.GetRun(ctx, w.owner(), g); err != nil {
+			a, err = w.server.GetRun(ctx, w.owner(), g)
+			if err != nil {
 				return err
 			}
 		}

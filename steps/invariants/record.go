@@ -32,9 +32,9 @@ type invariant struct {
 	note  func(s *seen)
 	check func(t *tally, s *seen)
 	end   func(t *tally)
-	// toldBy are the requirements that tell the same, with blanks between them: where one of them has failed, the
+	// coveredBy are the requirements that tell the same, with blanks between them: where one of them has failed, the
 	// invariant adds nothing. A star stands for any rest.
-	toldBy string
+	coveredBy string
 	// shows, where it is not nil, tells whether what one of them has found is the violation: no other is left to it.
 	shows    func(o Other, v outcome.Violation) bool
 	advisory bool // it belongs to a SHOULD: a SHOULD that has failed says enough for it, and not for the others
@@ -53,40 +53,40 @@ func (r *Record) all() map[string]*invariant {
 	leaks := &isolation{users: map[string]*belongings{}, known: personsOf(r.target), leaks: map[int]string{}}
 	rules := map[string]*invariant{
 		`each answer of the control plane has the id of its request`: {
-			side: plane, check: sameIDs, toldBy: "CP-GET-1 CP-REV-1 CP-CREATE-* CP-UPDATE-* CP-POLL-*"},
+			side: plane, check: sameIDs, coveredBy: "CP-GET-1 CP-REV-1 CP-CREATE-* CP-UPDATE-* CP-POLL-*"},
 		`each answer of the agent server has the id of its request`: {
-			side: agent, check: sameIDs, toldBy: "AS-RUN-* AS-ROLLBACK-*"},
+			side: agent, check: sameIDs, coveredBy: "AS-RUN-* AS-ROLLBACK-*"},
 		`no control-plane request without valid credentials was answered with 2xx`: {
-			side: plane, check: closed, toldBy: "CP-AUTH-*"},
+			side: plane, check: closed, coveredBy: "CP-AUTH-*"},
 		`no agent-server request without valid credentials was answered with 2xx`: {
-			side: agent, check: closed, toldBy: "AS-AUTH-*"},
+			side: agent, check: closed, coveredBy: "AS-AUTH-*"},
 		`each refusal of the authentication handler has its status and detail`: {
-			side: agent, note: refused.note, check: refused.check, toldBy: "AS-AUTH-*"},
+			side: agent, note: refused.note, check: refused.check, coveredBy: "AS-AUTH-*"},
 		`each read of a revision shows what was sent for it`: {
 			side: plane, note: sent.note, check: sent.asSent,
-			toldBy: "CP-CREATE-* CP-UPDATE-* CP-REV-* CP-POLL-* CP-LIST-*"},
+			coveredBy: "CP-CREATE-* CP-UPDATE-* CP-REV-* CP-POLL-* CP-LIST-*"},
 		`each answer with a deployment shows the source_revision_config of the revision that it names as latest`: {
-			side: plane, check: sent.asNamed, toldBy: "CP-CREATE-* CP-UPDATE-* CP-GET-* CP-REV-* CP-POLL-*"},
+			side: plane, check: sent.asNamed, coveredBy: "CP-CREATE-* CP-UPDATE-* CP-GET-* CP-REV-* CP-POLL-*"},
 		`each read of a revision shows the fields of the one before that its update did not name`: {
-			side: plane, check: sent.asBefore, advisory: true, toldBy: "CP-UPDATE-* CP-REV-* CP-POLL-* CP-LIST-*"},
+			side: plane, check: sent.asBefore, advisory: true, coveredBy: "CP-UPDATE-* CP-REV-* CP-POLL-* CP-LIST-*"},
 		`no revision was seen with another status after it was DEPLOYED while none was later`: {
 			side: plane, check: sent.staysDeployed, advisory: true,
-			toldBy: "CP-POLL-* CP-LIST-* CP-REV-* CP-UPDATE-* CP-CREATE-*"},
+			coveredBy: "CP-POLL-* CP-LIST-* CP-REV-* CP-UPDATE-* CP-CREATE-*"},
 		`no deployment that this run has waited for stayed without reaching DEPLOYED`: r.effect(plane,
 			"create-deployment", "", "CP-POLL-1", "a deployment of this run did not reach DEPLOYED"),
 		`each run that the suite waited for has completed`: r.effect(agent,
 			"create-run", "", "AS-RUN-4", "a run did not end within its hold and timeouts.run"),
 		`each read shows what was written before, once the configured patience is over`: {
 			side: plane, note: follows.note, check: follows.check,
-			toldBy: "CP-CREATE-1 CP-GET-1 CP-REV-1 CP-UPDATE-1 CP-UPDATE-2 CP-UPDATE-3"},
+			coveredBy: "CP-CREATE-1 CP-GET-1 CP-REV-1 CP-UPDATE-1 CP-UPDATE-2 CP-UPDATE-3"},
 		`each list of revisions holds at least those that were known before`: {
-			side: plane, note: listed.note, check: listed.check, toldBy: "CP-LIST-*"},
+			side: plane, note: listed.note, check: listed.check, coveredBy: "CP-LIST-*"},
 		`no refusal of the control plane holds a stack trace`: {side: plane, check: traceless, advisory: true},
 		`no refusal of the agent server holds a stack trace`:  {side: agent, check: traceless, advisory: true},
 		`no answer to one caller holds an id or a text of another user`: {
-			side: agent, note: leaks.note, check: leaks.check, shows: leaks.isTold, toldBy: "AS-AUTHZ-*"},
+			side: agent, note: leaks.note, check: leaks.check, shows: leaks.isTold, coveredBy: "AS-AUTHZ-*"},
 		`no answer after a rollback holds the id or the text of the prior run`: {
-			side: agent, note: rollbacks.note, check: rollbacks.check, toldBy: "AS-ROLLBACK-*"},
+			side: agent, note: rollbacks.note, check: rollbacks.check, coveredBy: "AS-ROLLBACK-*"},
 	}
 	// Updates create a revision (section 2), those too that only bring about a precondition. The field may be a neutral
 	// word that is configured wrongly.
@@ -107,18 +107,18 @@ func addRefusedRules(rules map[string]*invariant, valid *refused, updates map[st
 		"get-deployment": "CP-GET-1", "get-revision": "CP-REV-1", "list-revisions": "CP-LIST-1",
 	} {
 		rules[`every valid request to "`+operation+`" was served`] = &invariant{side: plane,
-			check: valid.checks(operation, ""), toldBy: owner}
+			check: valid.checks(operation, ""), coveredBy: owner}
 	}
 	for operation, owner := range map[string]string{
 		"create-thread": "AS-THREAD-1", "list-threads": "AS-THREAD-2", "create-run": "AS-RUN-1", "get-run": "AS-RUN-2",
 		"join-run": "AS-RUN-5", "get-state": "AS-STATE-1",
 	} {
 		rules[`every valid request to "`+operation+`" was served`] = &invariant{side: agent,
-			check: valid.checks(operation, ""), toldBy: owner}
+			check: valid.checks(operation, ""), coveredBy: owner}
 	}
 	for field, owner := range updates {
 		rules[`every valid update of "`+field+`" was served`] = &invariant{side: plane,
-			check: valid.checks("update-deployment", field), toldBy: owner}
+			check: valid.checks("update-deployment", field), coveredBy: owner}
 	}
 	// One rule of each side notes the exchanges for the others.
 	rules[`every valid request to "get-deployment" was served`].note = valid.note
@@ -200,7 +200,7 @@ func (r *Record) outcome(sentence string) (judged int, verdict error) {
 	var owners []string
 	for _, o := range r.others() {
 		id := o.Requirement.ID
-		tellsTheSame := reports.Among(strings.Fields(rule.toldBy), id)
+		tellsTheSame := reports.Among(strings.Fields(rule.coveredBy), id)
 		switch {
 		case o.Outcome.Verdict == reports.Blocked && judged == 0 && tellsTheSame:
 			return 0, &outcome.Outcome{
@@ -307,5 +307,5 @@ func (r *Record) effect(side spec.Side, operation, path, owner, summary string, 
 			}
 		}
 	}
-	return &invariant{side: side, note: note, end: end, toldBy: owner}
+	return &invariant{side: side, note: note, end: end, coveredBy: owner}
 }
