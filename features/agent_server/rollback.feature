@@ -157,7 +157,7 @@ Feature: Rolling back a run in progress
       When the user starts another run with rollback
       Then the join on the prior run returns
 
-  @AS-ROLLBACK-10 @must @section-3 @section-4 @slow
+  @AS-ROLLBACK-10 @must @section-3 @section-4 @slow @after:AS-RUN-2
   @writes
   Rule: A refused run with rollback does not affect the run in progress
     "A run exists on a thread; a new run is created on the same thread with multitask_strategy = rollback"

@@ -120,10 +120,19 @@ func (s *agentSession) send(ctx context.Context, d *done) {
 		d.answer = common.Must(a, err)
 	case readState:
 		d.answer = common.Must(s.server.State(ctx, who, t.Thread))
+		if d.Caller == t.owner && !s.explains(t, d.answer) { // a replica may be behind
+			common.Check(client.Sleep(ctx, s.target.Config.Patience))
+			d.answer = common.Must(s.server.State(ctx, who, t.Thread))
+		}
 	case list:
 		_, a, err := s.server.List(ctx, who, nil)
 		d.answer = common.Must(a, err)
 	}
+}
+
+// explains reports whether a history of the thread explains a state.
+func (s *agentSession) explains(t *thread, state *client.Answer) bool {
+	return slices.ContainsFunc(t.worlds, func(w world) bool { return s.shows(w, state) == nil })
 }
 
 // startRun starts a run: one of the owner in its turn, and any other at once, since it is to be refused.

@@ -131,7 +131,7 @@ func holdOf(s *seen) time.Duration {
 func (r *refused) checks(operation, field string) func(t *tally, s *seen) {
 	return func(t *tally, s *seen) {
 		is := s.Op.ID == operation || operation == "list-threads" && s.Op.ID == "search-threads"
-		if !is || field != "" && s.request.Get(sourceConfig+"."+field).Type != gjson.String || !s.IsKind(evidence.Kept) {
+		if !is || s.Wrong || field != "" && s.request.Get(sourceConfig+"."+field).Type != gjson.String || !s.IsKind(evidence.Kept) {
 			return
 		}
 		if s.ok() {
@@ -173,6 +173,9 @@ func (r *refused) isValid(s *seen) string {
 		}
 		return "all revisions have settled, and these values were accepted before"
 	}
+	if owner, isKnown := r.owners[key]; isKnown && owner != s.Caller.Name { // served with headers that are not recorded
+		return ""
+	}
 	// A read within patience after the creation may not find the object yet, although another one has.
 	created, isOurs := r.created[key+s.In("run_id")+strings.ToLower(s.In("revision_id"))]
 	at, known := r.served[requestKey(s)]
@@ -199,7 +202,7 @@ func (r *refused) isOrdinary(s *seen) bool {
 		}
 	}
 	strategy := s.request.Get("multitask_strategy")
-	return len(messages) > 0 && len(messages) < 10 && (!strategy.Exists() || isRollback(s))
+	return s.request.Get("assistant_id").Str != "" && len(messages) > 0 && len(messages) < 10 && (!strategy.Exists() || isRollback(s))
 }
 
 // isExcused reports whether the server may refuse a valid request at that time: something is in progress on its thread or
