@@ -188,10 +188,11 @@ func (r *refused) isValid(s *seen) string {
 // plainText is a text that every server has to take: printable ASCII, not empty, and not long.
 var plainText = regexp.MustCompile(`^[ -~]{1,1000}$`)
 
-// isOrdinary reports whether a run has only what the interface names, and no text that a server may refuse.
+// isOrdinary reports whether a run has no strategy, which other requirements judge, only what the interface names, and no
+// text that a server may refuse.
 func (r *refused) isOrdinary(s *seen) bool {
 	for name := range s.request.Map() {
-		if !slices.Contains([]string{"assistant_id", "input", "multitask_strategy"}, name) {
+		if !slices.Contains([]string{"assistant_id", "input"}, name) {
 			return false
 		}
 	}
@@ -201,8 +202,7 @@ func (r *refused) isOrdinary(s *seen) bool {
 			return false
 		}
 	}
-	strategy := s.request.Get("multitask_strategy")
-	return s.request.Get("assistant_id").Str != "" && len(messages) > 0 && len(messages) < 10 && (!strategy.Exists() || isRollback(s))
+	return s.request.Get("assistant_id").Str != "" && len(messages) > 0 && len(messages) < 10
 }
 
 // isExcused reports whether the server may refuse a valid request at that time: something is in progress on its thread or
@@ -214,9 +214,6 @@ func (r *refused) isExcused(s *seen) bool {
 	switch s.Op.ID {
 	case "create-run", "get-state":
 		return slices.ContainsFunc(r.runs[objectKey(s)], func(g *threadRun) bool {
-			if isRollback(s) { // of rollbacks that are sent at the same time all but one may be refused
-				return g.isRollback && g.sent.Before(s.Ended) && g.accepted.After(s.Sent)
-			}
 			ended := r.endOf(g, objectKey(s))
 			return g.sent.Before(s.Ended) && (ended.IsZero() || ended.Add(r.revisions.patience).After(s.Sent))
 		})

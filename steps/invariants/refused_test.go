@@ -57,6 +57,10 @@ func TestRefusedValidRequest(t *testing.T) {
 			thread(h)
 			run(h, "POST", "/threads", `{}`, 401, `{}`)
 		}, false},
+		{"a run with rollback", `every valid request to "create-run" was served`, func(h *history) {
+			completed(h)
+			run(h, "POST", "/threads/"+one+"/runs", `{"multitask_strategy":"rollback",`+runBody[1:], 409, `{}`)
+		}, false},
 		{"a run of another user", `every valid request to "create-run" was served`, func(h *history) {
 			completed(h)
 			h.agent(h.target.CallerWith("users.1"), "POST", "/threads/"+one+"/runs", runBody, 404, `{}`)
