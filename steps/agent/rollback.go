@@ -252,7 +252,8 @@ func (s *Server) awaitStart(ctx context.Context, p *Progress) error {
 			}
 		}
 		var err error
-		if run, err = s.GetRun(ctx, p.Thread.Owner, p.GraphRun); err != nil {
+		run, err = s.GetRun(ctx, p.Thread.Owner, p.GraphRun)
+		if err != nil {
 			return false, err
 		}
 		switch {

@@ -113,7 +113,7 @@ func isRollback(s *seen) bool {
 	return s.request.Get("multitask_strategy").Str == agent.RollbackStrategy
 }
 
-// holdOf returns how long the graph is told to stay in progress by the last message of a run.
+// holdOf returns the hold of a run: the wait that its last message orders.
 func holdOf(s *seen) time.Duration {
 	all := s.request.Get("input.messages").Array()
 	if len(all) == 0 {
