@@ -11,7 +11,7 @@ import (
 
 	"github.com/agentconform/agentconform/interop/independent"
 	"github.com/agentconform/agentconform/reports"
-	"github.com/agentconform/agentconform/steps/client"
+	"github.com/agentconform/agentconform/steps/exchange"
 )
 
 // TestWhatExistsTwiceIsInconclusive has a server carry out each third POST and PATCH on a kept connection and close the
@@ -47,7 +47,7 @@ func TestWhatExistsTwiceIsInconclusive(t *testing.T) {
 		for _, x := range res.Exchanges {
 			if x.Repeated {
 				twice++
-				assert.True(t, client.Request{Method: x.Method}.Writes(), "%s %s", x.Method, x.URL)
+				assert.True(t, exchange.Request{Method: x.Method}.Writes(), "%s %s", x.Method, x.URL)
 			}
 		}
 		for _, q := range res.Requirements {

@@ -3,7 +3,7 @@ package agent
 import (
 	"testing"
 
-	"github.com/agentconform/agentconform/steps/client"
+	"github.com/agentconform/agentconform/steps/exchange"
 	"github.com/agentconform/agentconform/steps/messages"
 )
 
@@ -11,7 +11,7 @@ func FuzzMessages(f *testing.F) {
 	f.Add([]byte(`{"values":{"messages":[{"type":"ai","content":["x",{"text":1}]}]}}`))
 	f.Add([]byte(`{"values":[{"messages":{}}]}`))
 	f.Fuzz(func(t *testing.T, body []byte) {
-		a := &client.Answer{Status: 200, Body: body}
+		a := &exchange.Response{Status: 200, Body: body}
 		g := &GraphRun{Order: Order{written: true}, Inputs: []string{"x"}}
 		_ = HoldsOnly(a, g)
 		_ = g.CompleteIn(a)

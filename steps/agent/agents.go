@@ -21,6 +21,7 @@ import (
 	"github.com/agentconform/agentconform/steps/client"
 	"github.com/agentconform/agentconform/steps/config"
 	"github.com/agentconform/agentconform/steps/evidence"
+	"github.com/agentconform/agentconform/steps/exchange"
 	"github.com/agentconform/agentconform/steps/outcome"
 	"github.com/agentconform/agentconform/steps/plane"
 	"github.com/agentconform/agentconform/steps/shared"
@@ -132,7 +133,7 @@ func (as *Agents) AgentOf(ctx context.Context, d *plane.Deployment) (*Server, er
 // awaitAddress returns the address of a deployment's agent server. A target may know it only some time after the
 // deployment is up.
 func (as *Agents) awaitAddress(ctx context.Context, d *plane.Deployment) (string, error) {
-	var last *client.Answer
+	var last *exchange.Response
 	named := ""
 	err := as.target.RetryFor(ctx, as.target.Config.Timeouts.Request, func() (bool, error) {
 		a, err := as.plane.GetDeployment(ctx, d.ID)
@@ -156,7 +157,7 @@ func (as *Agents) awaitAddress(ctx context.Context, d *plane.Deployment) (string
 
 // missingAddress says that a deployment does not tell where its agent server is. Who has said where to look is
 // mistaken, or the target is wrong; who has not may have a target without agent servers.
-func (as *Agents) missingAddress(d *plane.Deployment, a *client.Answer) *outcome.Outcome {
+func (as *Agents) missingAddress(d *plane.Deployment, a *exchange.Response) *outcome.Outcome {
 	hint := "it has no http or https URL"
 	var found []string
 	for _, at := range plane.AddressesIn(a, target.Encode(d.Body)) {
@@ -221,13 +222,13 @@ func (s *Server) notServing(ctx context.Context, shown bool) (missing *outcome.O
 	return s.tryServing(ctx, request, shown)
 }
 
-func (s *Server) tryServing(ctx context.Context, request client.Request, shown bool) (*outcome.Outcome, error) {
+func (s *Server) tryServing(ctx context.Context, request exchange.Request, shown bool) (*outcome.Outcome, error) {
 	const expected = "an agent server that answers"
 	request.Early = true
 	a, err := s.target.Client.Do(ctx, request)
-	var none *client.NoAnswer
+	var none *exchange.NoResponse
 	switch {
-	case errors.As(err, &none) && none.Busy == 0 && !errors.As(err, new(*client.NotNamed)):
+	case errors.As(err, &none) && none.Busy == 0 && !errors.As(err, new(*exchange.RefusedAddress)):
 		o := outcome.Violated(nil, expected, "%s", none.Cause).ByRequirement("E2E-1")
 		o.Violations[0].Exchange, o.Violations[0].Operation = none.ID, request.Method+" "+request.Path
 		return o, nil

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/agentconform/agentconform/steps/client"
+	"github.com/agentconform/agentconform/steps/exchange"
 	"github.com/agentconform/agentconform/steps/outcome"
 	"github.com/agentconform/agentconform/steps/target"
 )
@@ -48,7 +49,7 @@ func (as *Agents) text(o Order) string {
 	return strings.TrimSpace(words + " " + as.target.Name("word") + ".")
 }
 
-func (s *Server) ask(ctx context.Context, who target.Caller, method, path string, body any) (*client.Answer, error) {
+func (s *Server) ask(ctx context.Context, who target.Caller, method, path string, body any) (*exchange.Response, error) {
 	return s.target.Client.Do(ctx, s.target.ToAgent(s.Base, who, method, path, body))
 }
 
@@ -207,34 +208,34 @@ func (s *Server) postInTurn(ctx context.Context, who target.Caller, t *Thread, o
 			}
 		}
 		g, err = s.TryPost(ctx, who, t, o)
-		return err == nil && !(g.Answer.Refused() && t.runs.Load() > 0 && o.Strategy == ""), err
+		return err == nil && !(g.Answer.IsRefused() && t.runs.Load() > 0 && o.Strategy == ""), err
 	})
 	return g, err
 }
 
-func (s *Server) GetRun(ctx context.Context, who target.Caller, g *GraphRun) (*client.Answer, error) {
+func (s *Server) GetRun(ctx context.Context, who target.Caller, g *GraphRun) (*exchange.Response, error) {
 	request := s.target.ToAgent(s.Base, who, http.MethodGet, runPath(g.Thread.ID, g.ID), nil)
 	request.Removable = func() bool { return g.Thread.isRemovable(g.ID) }
 	return s.target.Client.Do(ctx, request)
 }
 
-func (s *Server) State(ctx context.Context, who target.Caller, t *Thread) (*client.Answer, error) {
+func (s *Server) State(ctx context.Context, who target.Caller, t *Thread) (*exchange.Response, error) {
 	return s.ask(ctx, who, http.MethodGet, StatePath(t.ID), nil)
 }
 
 // Join waits for the run to be over. Its answer may take as long as the run.
-func (s *Server) Join(ctx context.Context, who target.Caller, g *GraphRun) (*client.Answer, error) {
+func (s *Server) Join(ctx context.Context, who target.Caller, g *GraphRun) (*exchange.Response, error) {
 	request := s.joinOf(who, g)
 	request.Timeout, request.Waits = g.Order.Hold+s.target.Config.Timeouts.Run, true
 	return s.target.Client.Do(ctx, request)
 }
 
 // JoinCompleted joins a run that is over. How long the answer takes is judged, and no measure of others.
-func (s *Server) JoinCompleted(ctx context.Context, who target.Caller, g *GraphRun) (*client.Answer, error) {
+func (s *Server) JoinCompleted(ctx context.Context, who target.Caller, g *GraphRun) (*exchange.Response, error) {
 	return s.target.Client.Do(ctx, s.joinOf(who, g))
 }
 
-func (s *Server) joinOf(who target.Caller, g *GraphRun) client.Request {
+func (s *Server) joinOf(who target.Caller, g *GraphRun) exchange.Request {
 	request := s.target.ToAgent(s.Base, who, http.MethodGet, joinPath(g.Thread.ID, g.ID), nil)
 	request.Raised = g.Order.says(Fail)
 	request.Removable = func() bool { return g.Thread.isRemovable(g.ID) }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/agentconform/agentconform/reports"
 	"github.com/agentconform/agentconform/steps/client"
+	"github.com/agentconform/agentconform/steps/exchange"
 	"github.com/agentconform/agentconform/steps/outcome"
 )
 
@@ -126,16 +127,20 @@ var EndStatuses = []string{"success", "error", "timeout", "interrupted"}
 
 // isPending, isRunning and hasEnded report whether the status of a run has that meaning at known agent servers. The
 // interface does not define statuses of runs, so any other status matches none.
-func isPending(run *client.Answer) bool { return run.OK() && run.Get("status").String() == "pending" }
+func isPending(run *exchange.Response) bool {
+	return run.OK() && run.Get("status").String() == "pending"
+}
 
-func isRunning(run *client.Answer) bool { return run.OK() && run.Get("status").String() == "running" }
+func isRunning(run *exchange.Response) bool {
+	return run.OK() && run.Get("status").String() == "running"
+}
 
 // hasChanged reports whether GET of a run shows another status than the response to its creation.
-func hasChanged(accepted, run *client.Answer) bool {
+func hasChanged(accepted, run *exchange.Response) bool {
 	before, now := accepted.Get("status").String(), run.Get("status").String()
 	return run.OK() && before != "" && now != "" && before != now
 }
 
-func hasEnded(run *client.Answer) bool {
+func hasEnded(run *exchange.Response) bool {
 	return run.OK() && slices.Contains(EndStatuses, run.Get("status").String())
 }

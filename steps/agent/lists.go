@@ -11,7 +11,7 @@ import (
 
 	"github.com/tidwall/gjson"
 
-	"github.com/agentconform/agentconform/steps/client"
+	"github.com/agentconform/agentconform/steps/exchange"
 	"github.com/agentconform/agentconform/steps/outcome"
 	"github.com/agentconform/agentconform/steps/shared"
 	"github.com/agentconform/agentconform/steps/target"
@@ -34,7 +34,7 @@ type Filter map[string]any
 // operation of the configuration, or the one that the target serves; a filter goes to the search operation, since the
 // plain list takes none. If wanted threads are given, a short first list is complete only if it contains one of
 // them.
-func (s *Server) List(ctx context.Context, who target.Caller, f Filter, wanted ...*Thread) (Listing, *client.Answer, error) {
+func (s *Server) List(ctx context.Context, who target.Caller, f Filter, wanted ...*Thread) (Listing, *exchange.Response, error) {
 	if err := s.findListing(ctx); err != nil {
 		return nil, nil, err
 	}
@@ -79,7 +79,7 @@ func (s *Server) List(ctx context.Context, who target.Caller, f Filter, wanted .
 	return all, last, nil
 }
 
-func (s *Server) listBy(ctx context.Context, who target.Caller, search bool) (*client.Answer, error) {
+func (s *Server) listBy(ctx context.Context, who target.Caller, search bool) (*exchange.Response, error) {
 	if search {
 		return s.search(ctx, who, nil, nil)
 	}
@@ -87,7 +87,7 @@ func (s *Server) listBy(ctx context.Context, who target.Caller, search bool) (*c
 }
 
 // search sends a filter and the parameters of a page.
-func (s *Server) search(ctx context.Context, who target.Caller, f Filter, page map[string]any) (*client.Answer, error) {
+func (s *Server) search(ctx context.Context, who target.Caller, f Filter, page map[string]any) (*exchange.Response, error) {
 	body := map[string]any{}
 	maps.Copy(body, page)
 	maps.Copy(body, f)
@@ -132,7 +132,7 @@ func (s *Server) ReadsOf(ctx context.Context, g *GraphRun) ([]string, error) {
 
 // ListOther lists the threads by the endpoint that is not used. The error skips a scenario where that does not serve the
 // user: a target needs only one.
-func (s *Server) ListOther(ctx context.Context, who target.Caller) (*client.Answer, error) {
+func (s *Server) ListOther(ctx context.Context, who target.Caller) (*exchange.Response, error) {
 	if err := s.findListing(ctx); err != nil {
 		return nil, err
 	}
@@ -156,10 +156,10 @@ func (s *Server) ListOther(ctx context.Context, who target.Caller) (*client.Answ
 
 // Listing is what a caller was shown: the pages that are lists, or nil if none is. Rows are read from them each time,
 // since many scenarios hold a list and it may be long.
-type Listing []*client.Answer
+type Listing []*exchange.Response
 
 // ListingOf returns the listing of one page.
-func ListingOf(a *client.Answer) Listing {
+func ListingOf(a *exchange.Response) Listing {
 	if a.OK() && a.IsArray() {
 		return Listing{a}
 	}

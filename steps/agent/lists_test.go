@@ -7,16 +7,16 @@ import (
 
 	"github.com/stretchr/testify/assert"
 
-	"github.com/agentconform/agentconform/steps/client"
+	"github.com/agentconform/agentconform/steps/exchange"
 )
 
 func TestMayLack(t *testing.T) {
-	page := func(method string, rows int) *client.Answer {
+	page := func(method string, rows int) *exchange.Response {
 		var all []string
 		for range rows {
 			all = append(all, `{"thread_id":"`+strings.Repeat("t", len(all)+1)+`"}`)
 		}
-		return &client.Answer{Request: client.Request{Method: method}, Status: 200, Body: []byte("[" + strings.Join(all, ",") + "]")}
+		return &exchange.Response{Request: exchange.Request{Method: method}, Status: 200, Body: []byte("[" + strings.Join(all, ",") + "]")}
 	}
 	for _, row := range []struct {
 		name string

@@ -10,6 +10,7 @@ import (
 
 	"github.com/agentconform/agentconform/reports"
 	"github.com/agentconform/agentconform/steps/client"
+	"github.com/agentconform/agentconform/steps/exchange"
 	"github.com/agentconform/agentconform/steps/outcome"
 	"github.com/agentconform/agentconform/steps/shared"
 )
@@ -47,8 +48,8 @@ func (s *Server) preflight(ctx context.Context) error {
 // measure takes from a plain run how long others are to wait. Of several the quickest counts: the first one of a
 // server may be late, and so is each in a busy moment.
 func (as *Agents) measure(g *GraphRun) {
-	hold := 3 * g.Final.Came().Sub(g.Answer.Sent)
-	for _, a := range []*client.Answer{g.Thread.Answer, g.Answer, g.Final} {
+	hold := 3 * g.Final.Ended().Sub(g.Answer.Sent)
+	for _, a := range []*exchange.Response{g.Thread.Answer, g.Answer, g.Final} {
 		hold = max(hold, perAnswer*(a.Queued+a.Took)) // who races a run has to wait for a place, too
 	}
 	hold = min(hold, maxHold)
@@ -146,7 +147,7 @@ func (s *Server) startBeside(ctx context.Context, waiting int, hold time.Duratio
 	if err != nil {
 		return 0
 	}
-	if done && plain.Final.Came().Before(first.NotOverBefore()) {
+	if done && plain.Final.Ended().Before(first.NotOverBefore()) {
 		s.measure(plain)
 		return waiting + 1
 	}

@@ -4,14 +4,14 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/agentconform/agentconform/steps/client"
+	"github.com/agentconform/agentconform/steps/exchange"
 	"github.com/agentconform/agentconform/steps/messages"
 	"github.com/agentconform/agentconform/steps/outcome"
 )
 
 // LeftIn returns an error if the state contains a message of this run. later lists the runs that the thread accepted after
 // it.
-func (p *Progress) LeftIn(state *client.Answer, later ...*GraphRun) error {
+func (p *Progress) LeftIn(state *exchange.Response, later ...*GraphRun) error {
 	var shown []messages.Message
 	if p.Shown != nil { // else the target shows no message of a run before it ends
 		shown = p.Wrote(p.Shown)

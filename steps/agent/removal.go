@@ -8,8 +8,8 @@ import (
 	"sync"
 
 	"github.com/agentconform/agentconform/reports"
-	"github.com/agentconform/agentconform/steps/client"
 	"github.com/agentconform/agentconform/steps/evidence"
+	"github.com/agentconform/agentconform/steps/exchange"
 	"github.com/agentconform/agentconform/steps/outcome"
 	"github.com/agentconform/agentconform/steps/shared"
 	"github.com/agentconform/agentconform/steps/target"
@@ -76,11 +76,11 @@ func removeThread(
 	if e.Owner == "" && len(t.Config.Users) > 0 {
 		callers = append(callers, t.Owner())
 	}
-	var a *client.Answer
+	var a *exchange.Response
 	for _, who := range callers {
 		var err error
 		if a, err = deleteThread(ctx, t, who, e); err != nil {
-			how.Reason = "DELETE /threads/{thread_id}: " + client.Reason(err)
+			how.Reason = "DELETE /threads/{thread_id}: " + exchange.Reason(err)
 			return how, false
 		}
 		how.Removed = a.OK()
@@ -98,7 +98,7 @@ func removeThread(
 	return how, false
 }
 
-func missing(a *client.Answer) bool {
+func missing(a *exchange.Response) bool {
 	return a.Status == http.StatusNotFound || a.Status == http.StatusGone
 }
 
@@ -114,7 +114,7 @@ func isThere(ctx context.Context, t *target.Target, e reports.LedgerEntry, who t
 // deleteThread sends the request, again and again while the thread is busy (409).
 func deleteThread(
 	ctx context.Context, t *target.Target, who target.Caller, e reports.LedgerEntry,
-) (a *client.Answer, err error) {
+) (a *exchange.Response, err error) {
 	err = t.RetryFor(ctx, t.Config.Timeouts.Request, func() (bool, error) {
 		a, err = t.Client.Do(ctx, t.ToAgent(e.Address, who, http.MethodDelete, ThreadPath(e.ID), nil))
 		return err == nil && a.Status != http.StatusConflict, err

@@ -7,7 +7,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/agentconform/agentconform/steps/client"
+	"github.com/agentconform/agentconform/steps/exchange"
 	"github.com/agentconform/agentconform/steps/messages"
 )
 
@@ -18,7 +18,7 @@ func human(text string) messages.Message { return messages.Message{Kind: message
 func ai(text string) messages.Message { return messages.Message{Kind: messages.AI, Text: text} }
 
 // stateOf is a state with the messages.
-func stateOf(t *testing.T, all ...messages.Message) *client.Answer {
+func stateOf(t *testing.T, all ...messages.Message) *exchange.Response {
 	t.Helper()
 	shown := []any{}
 	for _, m := range all {
@@ -26,7 +26,7 @@ func stateOf(t *testing.T, all ...messages.Message) *client.Answer {
 	}
 	body, err := json.Marshal(map[string]any{"values": map[string]any{"messages": shown}})
 	require.NoError(t, err)
-	return &client.Answer{Status: 200, Body: body}
+	return &exchange.Response{Status: 200, Body: body}
 }
 
 func TestAnotherGraph(t *testing.T) {

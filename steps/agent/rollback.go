@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/agentconform/agentconform/steps/client"
+	"github.com/agentconform/agentconform/steps/exchange"
 	"github.com/agentconform/agentconform/steps/messages"
 	"github.com/agentconform/agentconform/steps/outcome"
 	"github.com/agentconform/agentconform/steps/shared"
@@ -14,14 +15,14 @@ import (
 type Rollback struct {
 	Prior  *Progress
 	Next   *GraphRun
-	After  *Remains       // what was found once the new run had completed; nil if it has not
-	atOnce *client.Answer // GET of the prior run right after the join of the new one; nil if that join failed or was late
+	After  *Remains           // what was found once the new run had completed; nil if it has not
+	atOnce *exchange.Response // GET of the prior run right after the join of the new one; nil if that join failed or was late
 }
 
 // Remains is what there is at one time of a run that was rolled back.
 type Remains struct {
-	Runs  []*client.Answer // GET of the prior run, and of the one that it waited for
-	State *client.Answer
+	Runs  []*exchange.Response // GET of the prior run, and of the one that it waited for
+	State *exchange.Response
 }
 
 func (s *Server) Remains(ctx context.Context, p *Progress) (*Remains, error) {
@@ -87,7 +88,7 @@ func (rb *Rollback) won() bool {
 
 // Prompt tells whether the new run was complete before the natural end of the prior one: it did not wait for it.
 func (rb *Rollback) Prompt() bool {
-	return rb.Next.Complete() && rb.Next.Final.Came().Before(rb.Prior.Until())
+	return rb.Next.Complete() && rb.Next.Final.Ended().Before(rb.Prior.Until())
 }
 
 // RollBack has a run rolled back by another one at the moment, and tries again where the target was too slow to tell
@@ -163,11 +164,11 @@ const (
 // Progress is a run in progress, and how long it is going to be that.
 type Progress struct {
 	*GraphRun
-	ahead *GraphRun      // the run that it waits for, nil where it waits for none; a rollback removes both
-	ended *client.Answer // has shown that it is over already; nil where nothing has
+	ahead *GraphRun          // the run that it waits for, nil where it waits for none; a rollback removes both
+	ended *exchange.Response // has shown that it is over already; nil where nothing has
 
-	Over  time.Time      // it would surely be over by then, if nobody touched it
-	Shown *client.Answer // a state with its first message; nil where the target shows none before the end of a run
+	Over  time.Time          // it would surely be over by then, if nobody touched it
+	Shown *exchange.Response // a state with its first message; nil where the target shows none before the end of a run
 }
 
 // Until is a time before which the run surely stays as it is: in progress, or pending behind the other one.
@@ -237,7 +238,7 @@ func (s *Server) begin(ctx context.Context, t *Thread, moment string, o Order) (
 func (s *Server) awaitStart(ctx context.Context, p *Progress) error {
 	byState := p.Order.written && !s.showsAtEnd.Load()
 	limit := p.Answered().Add(p.Order.Hold + s.target.Config.Timeouts.Run)
-	var run *client.Answer
+	var run *exchange.Response
 	var notPending time.Time // when its status was first seen not to be pending
 	started := false
 	err := client.Repeat(ctx, firstLook, longestPause, limit, func() (bool, error) {
@@ -261,7 +262,7 @@ func (s *Server) awaitStart(ctx context.Context, p *Progress) error {
 			p.begun = run.Sent
 			return false, nil
 		case notPending.IsZero():
-			notPending = run.Came()
+			notPending = run.Ended()
 		}
 		moment := p.Order.Hold / 2 // for a state that shows messages early
 		if hasChanged(p.Answer, run) {
@@ -282,7 +283,7 @@ func (s *Server) awaitStart(ctx context.Context, p *Progress) error {
 		p.ended = p.Shown
 		return nil
 	case p.Shown != nil:
-		p.Over = p.Shown.Came().Add(p.Order.Hold + s.Slack())
+		p.Over = p.Shown.Ended().Add(p.Order.Hold + s.Slack())
 		run, err = s.GetRun(ctx, p.Thread.Owner, p.GraphRun)
 		if err != nil {
 			return err
@@ -334,7 +335,7 @@ func (s *Server) queuesRuns(ctx context.Context) error {
 		if err != nil {
 			return false, err
 		}
-		if !complete || state.Came().Before(earliest) || HoldsOnly(state, first.GraphRun, second.GraphRun) != nil {
+		if !complete || state.Ended().Before(earliest) || HoldsOnly(state, first.GraphRun, second.GraphRun) != nil {
 			return false, noQueue()
 		}
 		return true, nil

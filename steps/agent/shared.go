@@ -11,7 +11,7 @@ import (
 	"strings"
 
 	"github.com/agentconform/agentconform/reports"
-	"github.com/agentconform/agentconform/steps/client"
+	"github.com/agentconform/agentconform/steps/exchange"
 	"github.com/agentconform/agentconform/steps/outcome"
 	"github.com/agentconform/agentconform/steps/shared"
 	"github.com/agentconform/agentconform/steps/target"
@@ -122,9 +122,9 @@ func (s *Server) KnowsAssistant(ctx context.Context) error {
 // assistant. The answers decide it: they are the same but for the name of the assistant and for what differs in each,
 // such as an id of the request. They either contain the name, or differ from those to a run without an assistant and to
 // one on an unknown thread.
-func (s *Server) refusedAsInvented(ctx context.Context) (*client.Answer, error) {
+func (s *Server) refusedAsInvented(ctx context.Context) (*exchange.Response, error) {
 	configured, invented := s.target.Config.AssistantID, "agentconform-"+target.UnknownID()
-	said := func(a *client.Answer, name string) string {
+	said := func(a *exchange.Response, name string) string {
 		body := strings.ReplaceAll(string(a.Body), cmp.Or(name, configured), configured)
 		return fmt.Sprint(a.Status, " ", varying.ReplaceAllString(body, ""))
 	}
@@ -152,7 +152,7 @@ func (s *Server) refusedAsInvented(ctx context.Context) (*client.Answer, error) 
 var varying = regexp.MustCompile(`[0-9a-fA-F-]{16,}|\d+`)
 
 // startAs starts a run of the assistant, or of none, on the thread, or on a new one.
-func (s *Server) startAs(ctx context.Context, thread, assistant string) (*client.Answer, error) {
+func (s *Server) startAs(ctx context.Context, thread, assistant string) (*exchange.Response, error) {
 	owner := s.target.Owner()
 	if thread == "" {
 		t, err := s.NewThread(ctx, owner)

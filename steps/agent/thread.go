@@ -14,6 +14,7 @@ import (
 
 	"github.com/agentconform/agentconform/reports"
 	"github.com/agentconform/agentconform/steps/client"
+	"github.com/agentconform/agentconform/steps/exchange"
 	"github.com/agentconform/agentconform/steps/messages"
 	"github.com/agentconform/agentconform/steps/outcome"
 	"github.com/agentconform/agentconform/steps/target"
@@ -23,9 +24,9 @@ import (
 type Thread struct {
 	ID     string // as a string, whatever its JSON type: the interface shows none
 	Owner  target.Caller
-	Answer *client.Answer // of the creation
-	again  bool           // its id was given before in this run
-	runs   atomic.Int32   // how many were accepted on it
+	Answer *exchange.Response // of the creation
+	again  bool               // its id was given before in this run
+	runs   atomic.Int32       // how many were accepted on it
 	removals
 }
 
@@ -91,11 +92,11 @@ type GraphRun struct {
 	ID     string
 	Thread *Thread
 	Order  Order
-	Inputs []string       // the contents of its human messages; the last one is unique in this run of the suite
-	Answer *client.Answer // to its creation
-	begun  time.Time      // it had surely not begun to wait before
-	Joined bool           // a join of it was answered with 2xx
-	Final  *client.Answer // the state after it; nil while it was not waited for
+	Inputs []string           // the contents of its human messages; the last one is unique in this run of the suite
+	Answer *exchange.Response // to its creation
+	begun  time.Time          // it had surely not begun to wait before
+	Joined bool               // a join of it was answered with 2xx
+	Final  *exchange.Response // the state after it; nil while it was not waited for
 }
 
 func (g *GraphRun) isRollback() bool { return g.Order.Strategy == RollbackStrategy }
@@ -143,7 +144,7 @@ func (g *GraphRun) Accepted() error {
 }
 
 // Answered is when the creation was answered.
-func (g *GraphRun) Answered() time.Time { return g.Answer.Came() }
+func (g *GraphRun) Answered() time.Time { return g.Answer.Ended() }
 
 // NotOverBefore is a time before which the run cannot come to its end by itself.
 func (g *GraphRun) NotOverBefore() time.Time { return g.begun.Add(g.Order.Hold) }
@@ -152,7 +153,7 @@ func (g *GraphRun) NotOverBefore() time.Time { return g.begun.Add(g.Order.Hold) 
 func (g *GraphRun) Text() string { return g.Inputs[len(g.Inputs)-1] }
 
 // Wrote are the messages that a state holds after the run's input: none where it does not hold that.
-func (g *GraphRun) Wrote(state *client.Answer) []messages.Message {
+func (g *GraphRun) Wrote(state *exchange.Response) []messages.Message {
 	all := messages.Of(state)
 	at := g.inputIn(all)
 	if at < 0 {
@@ -231,7 +232,9 @@ func (g *GraphRun) outputs() int {
 }
 
 // CompleteIn tells whether a state holds all that the run was to write.
-func (g *GraphRun) CompleteIn(state *client.Answer) bool { return len(g.Wrote(state)) >= g.outputs() }
+func (g *GraphRun) CompleteIn(state *exchange.Response) bool {
+	return len(g.Wrote(state)) >= g.outputs()
+}
 
 const concurrentRuns = 5
 
@@ -299,7 +302,7 @@ func (s *Server) StartAtOnce(ctx context.Context, t *Thread, wanted time.Duratio
 	if err := client.Sleep(ctx, time.Until(last.Add(o.Hold))); err != nil {
 		return nil, err
 	}
-	_, done, err := s.ReadState(ctx, t, time.Now().Add(s.target.Config.Timeouts.Run), func(a *client.Answer) bool {
+	_, done, err := s.ReadState(ctx, t, time.Now().Add(s.target.Config.Timeouts.Run), func(a *exchange.Response) bool {
 		return slices.ContainsFunc(all.Runs, func(g *GraphRun) bool { return g.CompleteIn(a) })
 	})
 	if err != nil {
@@ -317,13 +320,17 @@ func (s *Server) StartAtOnce(ctx context.Context, t *Thread, wanted time.Duratio
 
 // HoldsOnly says what is wrong with a state that is to hold the inputs of the runs, each with its answer, in this
 // order, and nothing else. It asks for no kinds: they are another requirement's concern.
-func HoldsOnly(state *client.Answer, runs ...*GraphRun) error {
+func HoldsOnly(state *exchange.Response, runs ...*GraphRun) error {
 	all := messages.Of(state)
 	if Only(all, runs...) {
 		return nil
 	}
 	expected := "exactly the messages of " + reports.Count(len(runs), "run")
 	o := outcome.Violated(state, expected, "%s", beside(all, runs)+messages.Shown(all)).At("/values/messages")
+	o.Violations[0].Kind = outcome.ExtraItem
+	if len(runs) > 0 && !slices.ContainsFunc(all, func(m messages.Message) bool { return m.Text == runs[0].Inputs[0] }) {
+		o.Violations[0].Kind = outcome.MissingItem
+	}
 	if len(runs) > 0 {
 		o = o.Comparing(state, runs[len(runs)-1].Answer)
 	}
@@ -363,7 +370,7 @@ func Only(all []messages.Message, runs ...*GraphRun) bool {
 }
 
 // HoldsAnswered says what is wrong with a state that is to hold the run's input and its answer, and maybe more.
-func HoldsAnswered(state *client.Answer, g *GraphRun) error {
+func HoldsAnswered(state *exchange.Response, g *GraphRun) error {
 	if g.CompleteIn(state) {
 		return nil
 	}

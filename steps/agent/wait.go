@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/agentconform/agentconform/steps/client"
+	"github.com/agentconform/agentconform/steps/exchange"
 	"github.com/agentconform/agentconform/steps/outcome"
 	"github.com/agentconform/agentconform/steps/target"
 )
@@ -20,8 +21,8 @@ const firstLook, longestPause = 5 * time.Millisecond, 250 * time.Millisecond
 // ReadState reads a thread's state, again and again, until it satisfies the condition or the time is over. It
 // returns the last one that was read.
 func (s *Server) ReadState(
-	ctx context.Context, t *Thread, until time.Time, condition func(*client.Answer) bool,
-) (a *client.Answer, done bool, err error) {
+	ctx context.Context, t *Thread, until time.Time, condition func(*exchange.Response) bool,
+) (a *exchange.Response, done bool, err error) {
 	err = client.Repeat(ctx, firstLook, longestPause, until, func() (bool, error) {
 		if a, err = s.State(ctx, t.Owner, t); err == nil {
 			done = condition(a)
@@ -34,7 +35,7 @@ func (s *Server) ReadState(
 // Await returns the state once it holds what the run was to write and the run is over, else the last one. It trusts
 // neither join nor state alone: a join that answers too early, too late or never, and a state that lacks something, must
 // fail the requirements about them and no others. It returns an error that blocks if the run has not ended in time.
-func (s *Server) Await(ctx context.Context, g *GraphRun) (*client.Answer, error) {
+func (s *Server) Await(ctx context.Context, g *GraphRun) (*exchange.Response, error) {
 	return s.awaitThen(ctx, g, func(context.Context) error { return nil })
 }
 
@@ -42,7 +43,7 @@ func (s *Server) Await(ctx context.Context, g *GraphRun) (*client.Answer, error)
 // state.
 func (s *Server) awaitThen(
 	ctx context.Context, g *GraphRun, onJoin func(context.Context) error,
-) (*client.Answer, error) {
+) (*exchange.Response, error) {
 	limit := g.Answered().Add(g.Thread.holdsBefore(g) + g.Order.Hold + s.target.Config.Timeouts.Run)
 	join := s.JoinNow(ctx, g)
 	defer join.Leave()
@@ -55,7 +56,7 @@ func (s *Server) awaitThen(
 			return nil, err
 		}
 	}
-	state, _, err := s.ReadState(ctx, g.Thread, limit, func(a *client.Answer) bool {
+	state, _, err := s.ReadState(ctx, g.Thread, limit, func(a *exchange.Response) bool {
 		return g.CompleteIn(a) || s.hasHadItsTime(ctx, join, g)
 	})
 	if err != nil {
@@ -88,7 +89,7 @@ func (s *Server) hasHadItsTime(ctx context.Context, join *Joining, g *GraphRun) 
 
 // isOver reports whether a run has ended. join is the response to its join, or nil; run is the response to GET. An error
 // status of the join counts only if raises is true: the graph was told to raise an error.
-func isOver(join, run *client.Answer, raises bool) bool {
+func isOver(join, run *exchange.Response, raises bool) bool {
 	switch {
 	case isPending(run) || isRunning(run):
 		return false
@@ -144,7 +145,7 @@ type Joining struct {
 	cancel context.CancelFunc
 
 	// These are to be read only where Over tells that the join has ended.
-	Answer *client.Answer
+	Answer *exchange.Response
 	Err    error
 	Ended  time.Time
 }
@@ -158,7 +159,7 @@ func (s *Server) JoinNow(ctx context.Context, g *GraphRun) *Joining {
 		j.Answer, j.Err = s.Join(ctx, g.Thread.Owner, g)
 		j.Ended = time.Now()
 		if j.Answer != nil {
-			j.Ended = j.Answer.Came()
+			j.Ended = j.Answer.Ended()
 		}
 	}()
 	client.Stagger(1) // the next request of the caller is sent after the join
@@ -188,7 +189,7 @@ func (j *Joining) Sent() time.Time {
 
 // Unanswered tells whether there was no answer in the time of the request, or there is none yet.
 func (j *Joining) Unanswered() bool {
-	var none *client.NoAnswer
+	var none *exchange.NoResponse
 	return !j.Over() || errors.As(j.Err, &none) && none.Timeout
 }
 

@@ -5,19 +5,19 @@ import (
 
 	"github.com/stretchr/testify/assert"
 
-	"github.com/agentconform/agentconform/steps/client"
+	"github.com/agentconform/agentconform/steps/exchange"
 )
 
 func TestIsOver(t *testing.T) {
-	response := func(status int, body string) *client.Answer {
-		return &client.Answer{Status: status, Body: []byte(body)}
+	response := func(status int, body string) *exchange.Response {
+		return &exchange.Response{Status: status, Body: []byte(body)}
 	}
 	joined, refused := response(200, `{}`), response(401, `{}`)
 	pending, running, ended := response(200, `{"status":"pending"}`), response(200, `{"status":"running"}`), response(200, `{"status":"error"}`)
 	silent, removed := response(200, `{}`), response(404, `{}`)
 	for _, row := range []struct {
 		name      string
-		join, run *client.Answer
+		join, run *exchange.Response
 		raises    bool
 		want      bool
 	}{

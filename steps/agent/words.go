@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/agentconform/agentconform/reports"
-	"github.com/agentconform/agentconform/steps/client"
+	"github.com/agentconform/agentconform/steps/exchange"
 	"github.com/agentconform/agentconform/steps/messages"
 	"github.com/agentconform/agentconform/steps/outcome"
 	"github.com/agentconform/agentconform/steps/shared"
@@ -157,7 +157,7 @@ func (s *Server) tryHoldOnce(ctx context.Context, o Order) (blocks bool, problem
 		limit = end.Add(s.target.Config.Timeouts.Run)
 		ended = func() bool { return s.hasHadItsTime(ctx, join, g) }
 	}
-	g.Final, _, err = s.ReadState(ctx, g.Thread, limit, func(a *client.Answer) bool {
+	g.Final, _, err = s.ReadState(ctx, g.Thread, limit, func(a *exchange.Response) bool {
 		slowest = max(slowest, a.Took)
 		if len(g.Wrote(a)) == 0 {
 			unseen = a.Sent
@@ -168,7 +168,7 @@ func (s *Server) tryHoldOnce(ctx context.Context, o Order) (blocks bool, problem
 		return false, "", err
 	}
 	complete, wrote := g.Complete(), g.Wrote(g.Final)
-	over := g.Final.Came()
+	over := g.Final.Ended()
 	switch {
 	case complete && over.Before(end):
 		took := over.Sub(g.Answer.Sent).Round(time.Millisecond)

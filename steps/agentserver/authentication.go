@@ -14,9 +14,9 @@ import (
 
 	"github.com/agentconform/agentconform/reports"
 	"github.com/agentconform/agentconform/steps/agent"
-	"github.com/agentconform/agentconform/steps/client"
 	"github.com/agentconform/agentconform/steps/common"
 	"github.com/agentconform/agentconform/steps/config"
+	"github.com/agentconform/agentconform/steps/exchange"
 	"github.com/agentconform/agentconform/steps/messages"
 	"github.com/agentconform/agentconform/steps/outcome"
 	"github.com/agentconform/agentconform/steps/target"
@@ -86,7 +86,7 @@ func (w *World) callerTries(ctx context.Context, name, operation string) {
 		w.tryRun(ctx, who, g.Thread, w.orderOf(operation))
 	default:
 		a, err := w.ask(ctx, who, verb, g)
-		if none := (*client.NoAnswer)(nil); verb == "join" && errors.As(err, &none) && none.Timeout {
+		if none := (*exchange.NoResponse)(nil); verb == "join" && errors.As(err, &none) && none.Timeout {
 			err = outcome.Blocked("the join of a completed run was not answered (AS-RUN-5)").ByRequirement("AS-RUN-5")
 		}
 		w.joins, w.scene.Answer = g, common.Must(a, err)
@@ -114,7 +114,7 @@ func (w *World) wasRefusedRun(ctx context.Context, name, what string) error {
 	inTime := w.race(ctx, func(ctx context.Context) bool {
 		w.tryRun(ctx, who, w.thread, w.orderOf(what))
 		w.kept = []*agent.GraphRun{w.current}
-		return w.prior == nil || w.scene.Answer.Came().Before(w.prior.Until())
+		return w.prior == nil || w.scene.Answer.Ended().Before(w.prior.Until())
 	})
 	if !inTime {
 		return outcome.Inconclusive("the run ended before the request was refused, in %d attempts", agent.Attempts)
@@ -123,7 +123,7 @@ func (w *World) wasRefusedRun(ctx context.Context, name, what string) error {
 }
 
 // mustBeRefused blocks what speaks of a refusal where the request was served.
-func mustBeRefused(a *client.Answer) error {
+func mustBeRefused(a *exchange.Response) error {
 	if a.Status < 400 {
 		return outcome.Blocked("the request was not refused: %s", outcome.Seen(a))
 	}
@@ -153,7 +153,7 @@ func (w *World) refusedByHandler(ctx context.Context) error {
 		return nil
 	case len(accepted) > 0:
 		return outcome.Violated(a, "status "+configured.Words(c), "%s", outcome.Seen(a)).Hinting(w.rejectedHint(a))
-	case !a.Refused():
+	case !a.IsRefused():
 		return outcome.Violated(a, "a 4xx status", "%s", outcome.Seen(a)).Hinting(w.rejectedHint(a))
 	}
 	w.target.Note(reports.Note{Kind: reports.NoteRefusal, Exchange: a.ID, Text: fmt.Sprintf(
@@ -325,9 +325,9 @@ func unlike(id string) string {
 
 // disguised is the answer to a request that is written so that a server may take it for that of somebody else.
 type disguised struct {
-	answer *client.Answer
-	plain  *client.Answer // to the same request without a disguise, before it
-	owner  string         // the requirement that fails where that is served too
+	answer *exchange.Response
+	plain  *exchange.Response // to the same request without a disguise, before it
+	owner  string             // the requirement that fails where that is served too
 }
 
 // readsDisguised asks for all that the interface shows of a run.
@@ -360,13 +360,13 @@ func (w *World) showsNothing() error {
 	return nil
 }
 
-func nothingOfTheRun(a *client.Answer) *outcome.Outcome {
+func nothingOfTheRun(a *exchange.Response) *outcome.Outcome {
 	return outcome.Violated(a, "an HTTP error status, or nothing of the run", "%s", outcome.Seen(a))
 }
 
 // shows looks for ids where the interface has them, and for the text of the run: an answer may repeat the path of its
 // request.
-func (w *World) shows(a *client.Answer) bool {
+func (w *World) shows(a *exchange.Response) bool {
 	if !a.OK() {
 		return false
 	}

@@ -8,8 +8,8 @@ import (
 
 	"github.com/agentconform/agentconform/reports"
 	"github.com/agentconform/agentconform/steps/agent"
-	"github.com/agentconform/agentconform/steps/client"
 	"github.com/agentconform/agentconform/steps/common"
+	"github.com/agentconform/agentconform/steps/exchange"
 	"github.com/agentconform/agentconform/steps/messages"
 	"github.com/agentconform/agentconform/steps/outcome"
 	"github.com/agentconform/agentconform/steps/target"
@@ -127,7 +127,7 @@ const (
 
 // listHoldsNoForeign takes a refusal, too: what is not shown is not leaked.
 func (w *World) listHoldsNoForeign() error {
-	if w.scene.Answer.Refused() {
+	if w.scene.Answer.IsRefused() {
 		w.scene.Note(fmt.Sprintf("the filter is refused with status %d", w.scene.Answer.Status))
 		return nil
 	}
@@ -147,10 +147,10 @@ func (w *World) listHoldsNoForeign() error {
 // listHoldsOwn is what keeps a list that is always empty from passing.
 func (w *World) listHoldsOwn() error {
 	switch {
-	case w.rows == nil && !(w.scene.Answer.Refused() && w.filter != noFilter):
+	case w.rows == nil && !(w.scene.Answer.IsRefused() && w.filter != noFilter):
 		return outcome.Blocked("the threads cannot be listed (AS-THREAD-2): %s", outcome.Seen(w.scene.Answer)).
 			ByRequirement("AS-THREAD-2")
-	case w.rows.Thread(w.othersThread.ID).Exists(), w.scene.Answer.Refused() && w.filter != noFilter:
+	case w.rows.Thread(w.othersThread.ID).Exists(), w.scene.Answer.IsRefused() && w.filter != noFilter:
 		return nil
 	case w.filter == bySharedMetadata && !w.keepsMark():
 		return outcome.Inapplicable("thread metadata",
@@ -176,7 +176,7 @@ func (w *World) userCreatesForOther(ctx context.Context) {
 // aThreadForOther has a completed run, so that it has a state, unless even its owner is refused one.
 func (w *World) aThreadForOther(ctx context.Context) error {
 	w.userCreatesForOther(ctx)
-	if w.scene.Answer.Refused() {
+	if w.scene.Answer.IsRefused() {
 		return outcome.Inapplicable("an owner that is sent", "the target refuses a thread that names another owner: %s",
 			outcome.Seen(w.scene.Answer))
 	}
@@ -190,7 +190,7 @@ func (w *World) aThreadForOther(ctx context.Context) error {
 
 // ownerIsUser also passes if the target refuses the other owner: then nobody can name one.
 func (w *World) ownerIsUser(ctx context.Context) error {
-	if w.namesOtherOwner && w.thread.ID == "" && w.thread.Answer.Refused() {
+	if w.namesOtherOwner && w.thread.ID == "" && w.thread.Answer.IsRefused() {
 		common.Given(w.server.NewThread(ctx, w.owner()))
 		w.scene.Note("the target refuses a thread that names another owner: " + outcome.Seen(w.thread.Answer))
 		return nil
@@ -243,7 +243,7 @@ func (w *World) otherJoinsInTime(ctx context.Context, operation string) {
 func (w *World) joinDoesNotWait() error {
 	a, end := w.scene.Answer, w.prior.Until()
 	switch {
-	case a.Status >= 400 || a.Came().Before(end):
+	case a.Status >= 400 || a.Ended().Before(end):
 		return nil
 	case !a.Sent.Before(end):
 		return outcome.Inconclusive("the target is too slow to judge whether the join waited for the run")
@@ -271,7 +271,7 @@ func (w *World) holdsNothingOfRun(ctx context.Context) error {
 }
 
 // saysNothing tells whether the body is empty, null, or an object that is empty or has only an error.
-func saysNothing(a *client.Answer) bool {
+func saysNothing(a *exchange.Response) bool {
 	body := bytes.TrimSpace(a.Body)
 	if len(body) == 0 || string(body) == "null" {
 		return true

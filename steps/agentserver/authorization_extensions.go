@@ -12,9 +12,9 @@ import (
 	"github.com/agentconform/agentconform/reports"
 	"github.com/agentconform/agentconform/spec"
 	"github.com/agentconform/agentconform/steps/agent"
-	"github.com/agentconform/agentconform/steps/client"
 	"github.com/agentconform/agentconform/steps/common"
 	"github.com/agentconform/agentconform/steps/evidence"
+	"github.com/agentconform/agentconform/steps/exchange"
 	"github.com/agentconform/agentconform/steps/messages"
 	"github.com/agentconform/agentconform/steps/outcome"
 	"github.com/agentconform/agentconform/steps/target"
@@ -24,9 +24,9 @@ import (
 // (section 5, items 2 and 6), with the answers to those who have tried it. Only who is served by it is judged.
 type extension struct {
 	operation spec.Operation
-	others    []common.Case  // those who must not be served
-	state     *client.Answer // after their attempts
-	owners    *client.Answer // to the owner of the thread
+	others    []common.Case      // those who must not be served
+	state     *exchange.Response // after their attempts
+	owners    *exchange.Response // to the owner of the thread
 }
 
 // defineExtensions registers the sentences about vendor extensions.
@@ -79,7 +79,7 @@ func (w *World) ownerTriesAnother(ctx context.Context) {
 	w.extension.owners = w.tryExtension(ctx, w.owner(), t.ID, g.ID)
 }
 
-func (w *World) tryExtension(ctx context.Context, who target.Caller, thread, run string) *client.Answer {
+func (w *World) tryExtension(ctx context.Context, who target.Caller, thread, run string) *exchange.Response {
 	x := w.extension.operation
 	ids := strings.NewReplacer("/threads/{thread_id}", agent.ThreadPath(thread), "{run_id}", url.PathEscape(run))
 	body := x.Example
@@ -88,7 +88,7 @@ func (w *World) tryExtension(ctx context.Context, who target.Caller, thread, run
 		example["assistant_id"], body = w.target.Config.AssistantID, example
 	}
 	a, err := w.target.Client.Do(ctx, w.target.ToAgent(w.server.Base, who, x.Method, ids.Replace(x.Path), body))
-	var none *client.NoAnswer
+	var none *exchange.NoResponse
 	if errors.As(err, &none) && who.Key == w.owner().Key {
 		err = outcome.Inconclusive("the target does not answer the owner of the thread: %s", none.Cause)
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/agentconform/agentconform/steps/agent"
 	"github.com/agentconform/agentconform/steps/client"
 	"github.com/agentconform/agentconform/steps/common"
+	"github.com/agentconform/agentconform/steps/exchange"
 	"github.com/agentconform/agentconform/steps/outcome"
 )
 
@@ -175,7 +176,7 @@ func (w *World) newRunPrompt() error {
 	if rb.Prompt() {
 		return nil
 	}
-	took := rb.Next.Final.Came().Sub(rb.Prior.Answer.Sent).Round(time.Millisecond)
+	took := rb.Next.Final.Ended().Sub(rb.Prior.Answer.Sent).Round(time.Millisecond)
 	return outcome.Violated(rb.Next.Final, "the new run to complete before the natural end of the prior run",
 		"its answer %s after the start of the prior run, which takes %s", took, rb.Prior.Order.Hold)
 }
@@ -226,7 +227,7 @@ func (w *World) joinReturns(ctx context.Context) error {
 		if err := w.joined.OrUntil(ctx, time.Now().Add(limit)); err != nil {
 			return err
 		}
-		if none := (*client.NoAnswer)(nil); w.joined.Over() && errors.As(w.joined.Err, &none) && none.Busy != 0 {
+		if none := (*exchange.NoResponse)(nil); w.joined.Over() && errors.As(w.joined.Err, &none) && none.Busy != 0 {
 			return none
 		}
 		if w.joined.Unanswered() {
@@ -274,7 +275,7 @@ func (w *World) userStartsConcurrent(ctx context.Context, when string) error {
 
 // oneRunLeft looks when the last run has completed, or the time of all that were started at once is over.
 func (w *World) oneRunLeft(ctx context.Context, which string) error {
-	var last *client.Answer
+	var last *exchange.Response
 	for _, g := range w.started {
 		a := common.Must(w.server.GetRun(ctx, w.owner(), g))
 		if last = a; a.OK() {

@@ -9,8 +9,8 @@ import (
 	"time"
 
 	"github.com/agentconform/agentconform/steps/agent"
-	"github.com/agentconform/agentconform/steps/client"
 	"github.com/agentconform/agentconform/steps/common"
+	"github.com/agentconform/agentconform/steps/exchange"
 	"github.com/agentconform/agentconform/steps/outcome"
 	"github.com/agentconform/agentconform/steps/plane"
 	"github.com/agentconform/agentconform/steps/target"
@@ -102,7 +102,7 @@ func (w *World) userStartsWithMistake(ctx context.Context, mistake string) {
 }
 
 // postMistake posts a run that contains the named mistake and additional members.
-func (w *World) postMistake(ctx context.Context, mistake string, more map[string]any) (*client.Answer, error) {
+func (w *World) postMistake(ctx context.Context, mistake string, more map[string]any) (*exchange.Response, error) {
 	input := agent.Input([]string{w.target.Name("word")})
 	whole := map[string]any{"assistant_id": w.target.Config.AssistantID, "input": input}
 	maps.Copy(whole, more)
@@ -133,7 +133,7 @@ func (w *World) wasRefusedMistake(ctx context.Context, mistake string) error {
 	inTime := w.race(ctx, func(ctx context.Context) bool {
 		w.scene.Answer = common.Must(w.postMistake(ctx, mistake, map[string]any{"multitask_strategy": agent.RollbackStrategy}))
 		w.kept = []*agent.GraphRun{w.current}
-		return w.scene.Answer.Came().Before(w.prior.Until())
+		return w.scene.Answer.Ended().Before(w.prior.Until())
 	})
 	a := w.scene.Answer
 	switch {
@@ -145,7 +145,7 @@ func (w *World) wasRefusedMistake(ctx context.Context, mistake string) error {
 	return nil
 }
 
-func (w *World) ask(ctx context.Context, who target.Caller, verb string, g *agent.GraphRun) (*client.Answer, error) {
+func (w *World) ask(ctx context.Context, who target.Caller, verb string, g *agent.GraphRun) (*exchange.Response, error) {
 	switch verb {
 	case "retrieve":
 		return w.server.GetRun(ctx, who, g)

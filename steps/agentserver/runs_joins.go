@@ -8,6 +8,7 @@ import (
 	"github.com/agentconform/agentconform/steps/agent"
 	"github.com/agentconform/agentconform/steps/client"
 	"github.com/agentconform/agentconform/steps/common"
+	"github.com/agentconform/agentconform/steps/exchange"
 	"github.com/agentconform/agentconform/steps/outcome"
 )
 
@@ -104,7 +105,7 @@ func (w *World) awaitJoin(ctx context.Context, join *agent.Joining) {
 	if join.Over() {
 		return
 	}
-	_, seen, err := w.server.ReadState(ctx, w.thread, end.Add(w.target.Config.Timeouts.Run), func(a *client.Answer) bool {
+	_, seen, err := w.server.ReadState(ctx, w.thread, end.Add(w.target.Config.Timeouts.Run), func(a *exchange.Response) bool {
 		return join.Over() || g.CompleteIn(a)
 	})
 	common.Check(err)
@@ -149,7 +150,7 @@ func (w *World) joinIsAnswered() error {
 }
 
 // joined says what is wrong with the answer to a join of the user's own run.
-func joined(a *client.Answer) error {
+func joined(a *exchange.Response) error {
 	common.Check(validIsServed(a))
 	return outcome.Want(a.OK(), a, "status 2xx to the join")
 }

@@ -3,6 +3,7 @@ package agentserver
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -118,7 +119,7 @@ func (w *World) runWith(ctx context.Context, what, orRefused string) error {
 	common.Requires(w.server.Understood(ctx))
 	common.Needs(func() { w.post(ctx, o) })
 	mayBeRefused := orRefused != "" || len(o.Before) >= manyMessages
-	if g := w.current; mayBeRefused && g.ID == "" && g.Answer.Refused() {
+	if g := w.current; mayBeRefused && g.ID == "" && g.Answer.IsRefused() {
 		return outcome.Inapplicable(what, "the target refuses %s: %s", what, outcome.Seen(g.Answer))
 	}
 	common.Requires(w.current.Accepted())
@@ -228,6 +229,9 @@ func (w *World) stateHoldsKept(ctx context.Context) error {
 	tellsForeign := slices.ContainsFunc(messages.Of(w.scene.Answer), func(m messages.Message) bool {
 		return w.foreign != "" && strings.Contains(m.Text, w.foreign)
 	})
+	if o, is := errors.AsType[*outcome.Outcome](wrong); is && tellsForeign {
+		o.Violations[0].Kind = outcome.Leak
+	}
 	if adds || incomplete || tellsForeign {
 		return wrong
 	}

@@ -9,8 +9,8 @@ import (
 
 	"github.com/agentconform/agentconform/spec"
 	"github.com/agentconform/agentconform/steps/agent"
-	"github.com/agentconform/agentconform/steps/client"
 	"github.com/agentconform/agentconform/steps/common"
+	"github.com/agentconform/agentconform/steps/exchange"
 	"github.com/agentconform/agentconform/steps/outcome"
 	"github.com/agentconform/agentconform/steps/plane"
 	"github.com/agentconform/agentconform/steps/target"
@@ -129,7 +129,7 @@ func (w *World) isServed(context.Context) error {
 
 // validIsServed blocks where an answer to the user refuses the credentials: that is one requirement's concern,
 // whatever was asked for.
-func validIsServed(a *client.Answer) error {
+func validIsServed(a *exchange.Response) error {
 	if a.Status == http.StatusUnauthorized || a.Status == http.StatusForbidden {
 		return outcome.Blocked("valid credentials are refused (AS-AUTH-5): %s", outcome.Seen(a)).ByRequirement("AS-AUTH-5")
 	}
@@ -209,7 +209,7 @@ func (w *World) answerHoldsID(field string) error {
 	switch {
 	case w.target.Rejects(spec.AgentServer, a.Status):
 		hint = "set users to users that the target knows"
-	case a.Refused() && field == "run_id":
+	case a.IsRefused() && field == "run_id":
 		hint = "set assistant_id to the name of the conformance graph"
 	}
 	if !a.OK() || a.Get(field).String() == "" {
@@ -221,12 +221,12 @@ func (w *World) answerHoldsID(field string) error {
 // rejectedHint names the configuration that may be why a request without valid credentials is answered with another
 // status than that of the handler: one that a handler can choose, or that of an operation which the target does not
 // have.
-func (w *World) rejectedHint(a *client.Answer) string {
+func (w *World) rejectedHint(a *exchange.Response) string {
 	missing := target.NotServed(a)
 	switch {
 	case missing && a.Request.Method == http.MethodGet && a.Request.Path == agent.ThreadsPath:
 		return "set agent.listing to search if the target lists its threads with POST /threads/search"
-	case missing || !a.Refused():
+	case missing || !a.IsRefused():
 		return ""
 	}
 	return "set agent.rejected_status if the handler chooses another status"

@@ -2,25 +2,20 @@ package client
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
-	"iter"
 	"maps"
 	"net/http"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
-	"github.com/tidwall/gjson"
-
 	"github.com/agentconform/agentconform/reports/safe"
-	"github.com/agentconform/agentconform/spec"
+	"github.com/agentconform/agentconform/steps/exchange"
 )
 
 // MaxBody is how much of an answer is read, in bytes after decompression.
@@ -37,10 +32,19 @@ var errSilent = errors.New("no answer in time")
 
 var errTooLarge = errors.New("the body is larger than 8 MiB")
 
-// readInto reads the body of an answer. A large one waits for its place; that is no time of the target, so the time
-// of its request begins again.
-func (c *Client) readInto(ctx context.Context, a *Answer, body io.Reader, timer *time.Timer) (err error) {
-	if a.Body, err = io.ReadAll(io.LimitReader(body, large+1)); err != nil || len(a.Body) <= large {
+// received is a response whose body was read.
+type received struct {
+	*exchange.Response
+	alone  bool          // holds the place of a large body
+	waited time.Duration // for that place
+}
+
+// readInto reads the body of a response. A large body waits for its place. This wait does not count toward the time limit of
+// the request, which begins again.
+func (c *Client) readInto(ctx context.Context, a *received, body io.Reader, timer *time.Timer) error {
+	first, err := io.ReadAll(io.LimitReader(body, large+1))
+	a.Body = first
+	if err != nil || len(first) <= large {
 		return err
 	}
 	timer.Stop()
@@ -54,23 +58,26 @@ func (c *Client) readInto(ctx context.Context, a *Answer, body io.Reader, timer 
 	timer.Reset(a.Request.Timeout)
 	rest, err := io.ReadAll(io.LimitReader(body, MaxBody+1-int64(len(a.Body))))
 	a.Body = append(a.Body, rest...)
-	if a.alone = err == nil && len(a.Body) <= MaxBody; a.alone {
-		return nil
+	if err == nil && len(a.Body) > MaxBody {
+		err = errTooLarge
 	}
-	<-c.large
-	return cmp.Or(err, errTooLarge)
+	a.alone = err == nil
+	if err != nil {
+		<-c.large
+	}
+	return err
 }
 
 // leavePlace lets the next large body be read.
-func (c *Client) leavePlace(a *Answer) {
+func (c *Client) leavePlace(a *received) {
 	if a.alone {
 		<-c.large
 		a.alone = false
 	}
 }
 
-// shorten lets go of what nothing is looked up in. The exchange was recorded and judged whole.
-func (a *Answer) shorten() {
+// shorten shortens long texts of a body. The exchange was recorded and judged with the whole body.
+func shorten(a *exchange.Response) {
 	a.Body = shortened(a.Body, a.IsJSON())
 	if a.Received != nil {
 		a.Received = shortened(a.Received, a.IsJSON())
@@ -139,33 +146,6 @@ func lengthOfFirst(part []byte) int {
 			return i + 1
 		}
 	}
-}
-
-// IsJSON tells whether a body is one JSON text within the bounds of [Answer.IsJSON].
-func IsJSON(body []byte) bool { return spec.Bounded(body) && json.Valid(body) }
-
-// Values yields all values within an object or an array, each before what is within it, with the names and indices on
-// the way to it. They are valid until the next one.
-func Values(of gjson.Result) iter.Seq2[[]string, gjson.Result] {
-	return func(yield func([]string, gjson.Result) bool) { yieldBelow(nil, of, yield) }
-}
-
-func yieldBelow(way []string, of gjson.Result, yield func([]string, gjson.Result) bool) (more bool) {
-	if more = true; !of.IsObject() && !of.IsArray() {
-		return more
-	}
-	at := 0
-	of.ForEach(func(key, item gjson.Result) bool {
-		name := key.String()
-		if of.IsArray() {
-			name = strconv.Itoa(at)
-		}
-		at++
-		to := append(way, name)
-		more = yield(to, item) && yieldBelow(to, item, yield)
-		return more
-	})
-	return more
 }
 
 // What is kept of the headers of an answer, in bytes. Servers send one or two thousand; each value costs some dozens

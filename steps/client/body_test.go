@@ -17,6 +17,7 @@ import (
 	"github.com/tidwall/gjson"
 
 	"github.com/agentconform/agentconform/reference/memnet"
+	"github.com/agentconform/agentconform/steps/exchange"
 )
 
 // TestLargeBodies: within the bound a body comes whole, whatever is announced, and gives its place back.
@@ -42,7 +43,7 @@ func testLargeBody(t *testing.T, size int, end string, chunked bool) {
 	c := New(1, Route{})
 	defer c.Close()
 	for range 2 {
-		a, err := c.Do(t.Context(), Request{Base: server.URL, Path: "/", Method: http.MethodGet, Timeout: time.Minute})
+		a, err := c.Do(t.Context(), exchange.Request{Base: server.URL, Path: "/", Method: http.MethodGet, Timeout: time.Minute})
 		require.NoError(t, err)
 		assert.Equal(t, end == `"]`, a.IsJSON())
 		if a.IsJSON() {
@@ -106,12 +107,12 @@ func testLargeBodyInQueue(t *testing.T) {
 	defer close(ended)
 	c := New(2, Route{Dial: network.DialContext})
 	defer c.Close()
-	send := func(path string) (*Answer, error) {
-		return c.Do(t.Context(), Request{Base: server.URL, Path: path, Method: http.MethodGet, Timeout: 500 * time.Millisecond})
+	send := func(path string) (*exchange.Response, error) {
+		return c.Do(t.Context(), exchange.Request{Base: server.URL, Path: path, Method: http.MethodGet, Timeout: 500 * time.Millisecond})
 	}
 	c.large <- struct{}{}
 	type answered struct {
-		a   *Answer
+		a   *exchange.Response
 		err error
 	}
 	first := make(chan answered, 1)
@@ -121,7 +122,7 @@ func testLargeBodyInQueue(t *testing.T) {
 	}()
 	<-begun
 	_, err := send("/silent")
-	var none *NoAnswer
+	var none *exchange.NoResponse
 	require.ErrorAs(t, err, &none)
 	require.True(t, none.Timeout)
 	<-c.large

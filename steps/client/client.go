@@ -21,11 +21,12 @@ import (
 
 	"github.com/agentconform/agentconform/reports/safe"
 	"github.com/agentconform/agentconform/spec"
+	"github.com/agentconform/agentconform/steps/exchange"
 )
 
 // Observer gets every exchange, with the time at which it was sent, and returns the id under which it was recorded.
 // The answer is nil if there was none; cause then says why.
-type Observer func(ctx context.Context, r Request, sent time.Time, a *Answer, cause string) int
+type Observer func(ctx context.Context, r exchange.Request, sent time.Time, a *exchange.Response, cause string) int
 
 // Client sends requests to the target. It may be used by many goroutines.
 type Client struct {
@@ -35,12 +36,12 @@ type Client struct {
 	Observe   Observer
 	Throttled func(asked time.Duration, granted bool) // called for each answer that asked the client to wait
 	Down      *Breaker
-	InFlight  *Semaphore            // for requests that are sent
-	Limit     *rate.Limiter         // of requests to the target; nil: none
-	ReadOnly  bool                  // requests that would write are not sent
-	MayWrite  func(r Request) error // asked before a request that would write is sent; nil: all may
-	large     chan struct{}         // the place of a large body
-	gates     sync.Map              // by host
+	InFlight  *Semaphore                     // for requests that are sent
+	Limit     *rate.Limiter                  // of requests to the target; nil: none
+	ReadOnly  bool                           // requests that would write are not sent
+	MayWrite  func(r exchange.Request) error // asked before a request that would write is sent; nil: all may
+	large     chan struct{}                  // the place of a large body
+	gates     sync.Map                       // by host
 
 	granted, refused, waited atomic.Int64 // see Waited
 }
@@ -50,7 +51,7 @@ func New(concurrency int, route Route) *Client {
 	return &Client{
 		Names:     route.Names,
 		Transport: route.transports(concurrency),
-		Observe:   func(context.Context, Request, time.Time, *Answer, string) int { return 0 },
+		Observe:   func(context.Context, exchange.Request, time.Time, *exchange.Response, string) int { return 0 },
 		Throttled: func(time.Duration, bool) {},
 		Down:      &Breaker{Limit: max(3*concurrency, 12), seen: map[string]*life{}},
 		InFlight:  NewSemaphore(concurrency),
@@ -69,7 +70,7 @@ func (c *Client) Waited() (granted, refused int, long time.Duration) {
 
 // Do sends the request and returns the answer. If the target asks to wait, the request is sent again, within limits;
 // after a 429 all requests to the host wait. The error is a *NoAnswer, or that of the context.
-func (c *Client) Do(ctx context.Context, r Request) (*Answer, error) {
+func (c *Client) Do(ctx context.Context, r exchange.Request) (*exchange.Response, error) {
 	if c.ReadOnly && r.Writes() {
 		return nil, fmt.Errorf("%s %s would write to the target, and the run only reads: give the scenario the tag @writes",
 			r.Method, r.Path) // a mistake of the suite
@@ -82,7 +83,7 @@ func (c *Client) Do(ctx context.Context, r Request) (*Answer, error) {
 	if why := unusable(r); why != "" {
 		r.Base = safe.Cut(r.Base, maxAddress/8)
 		r.Path = safe.Cut(r.Path, maxAddress/8)
-		return nil, &NoAnswer{Request: r, Cause: why, Closed: true}
+		return nil, &exchange.NoResponse{Request: r, Cause: why, Closed: true}
 	}
 	g := c.gateOf(r.Base)
 	for attempt := 0; ; attempt++ {
@@ -113,7 +114,7 @@ func (c *Client) Do(ctx context.Context, r Request) (*Answer, error) {
 		c.Throttled(wait, granted)
 		if !granted {
 			c.refused.Add(1)
-			return nil, &NoAnswer{Request: r, Busy: a.Status, Remedy: "lift its rate limit for the tests",
+			return nil, &exchange.NoResponse{Request: r, Busy: a.Status, Remedy: "lift its rate limit for the tests",
 				Cause: fmt.Sprintf("status %d: the target asks to wait longer or more often than the suite does", a.Status)}
 		}
 		c.granted.Add(1)
@@ -127,7 +128,7 @@ func (c *Client) Do(ctx context.Context, r Request) (*Answer, error) {
 }
 
 // enter waits until the request may be sent, and tells for how long that counts. Leave gives back what it took.
-func (c *Client) enter(ctx context.Context, g *gate, r Request) (queued time.Duration, leave func(), err error) {
+func (c *Client) enter(ctx context.Context, g *gate, r exchange.Request) (queued time.Duration, leave func(), err error) {
 	leave = func() {}
 	defer func() {
 		if err != nil {
@@ -167,7 +168,7 @@ func (c *Client) awaitTurn(ctx context.Context) (queued time.Duration, err error
 
 // withCredentials sends the request with the credentials as they are now, and once more where they have changed after
 // an answer that may have refused them: at the same place, since they may not last until there is another one.
-func (c *Client) withCredentials(ctx context.Context, r Request) (*Answer, error) {
+func (c *Client) withCredentials(ctx context.Context, r exchange.Request) (*exchange.Response, error) {
 	if r.Renew == nil {
 		return c.once(ctx, r)
 	}
@@ -191,7 +192,7 @@ func (c *Client) withCredentials(ctx context.Context, r Request) (*Answer, error
 
 // Try sends a request once, and records nothing. The error says that no answer came: a *NoAnswer, or the cause of the
 // context.
-func (c *Client) Try(ctx context.Context, r Request) error {
+func (c *Client) Try(ctx context.Context, r exchange.Request) error {
 	a, err := c.send(ctx, r)
 	if err == nil {
 		c.leavePlace(a)
@@ -199,13 +200,13 @@ func (c *Client) Try(ctx context.Context, r Request) error {
 	return err
 }
 
-func (c *Client) once(ctx context.Context, r Request) (*Answer, error) {
+func (c *Client) once(ctx context.Context, r exchange.Request) (*exchange.Response, error) {
 	if cause := c.Down.Cause(r.Base); cause != "" {
-		return nil, &NoAnswer{Request: r, Cause: cause}
+		return nil, &exchange.NoResponse{Request: r, Cause: cause}
 	}
 	sent := time.Now()
 	a, err := c.send(ctx, r)
-	if failure, is := errors.AsType[*NoAnswer](err); is && !errors.As(err, new(*NotNamed)) { // else nothing was sent
+	if failure, is := errors.AsType[*exchange.NoResponse](err); is && !errors.As(err, new(*exchange.RefusedAddress)) { // else nothing was sent
 		c.Down.Failed(r, failure)
 		failure.ID = c.Observe(ctx, failure.Request, sent, nil, failure.Cause)
 	}
@@ -213,23 +214,23 @@ func (c *Client) once(ctx context.Context, r Request) (*Answer, error) {
 		return nil, err
 	}
 	c.Down.Answered(r)
-	c.translate(a)
-	a.ID = c.Observe(ctx, a.Request, a.Sent, a, "")
-	a.shorten()
+	c.translate(a.Response)
+	a.ID = c.Observe(ctx, a.Request, a.Sent, a.Response, "")
+	shorten(a.Response)
 	c.leavePlace(a)
-	return a, nil
+	return a.Response, nil
 }
 
 // translate spells the body of an answer as the interface does, and keeps what was received.
-func (c *Client) translate(a *Answer) {
-	isJSON := IsJSON(a.Body)
-	if a.isJSON = &isJSON; len(c.Words) > 0 && isJSON {
+func (c *Client) translate(a *exchange.Response) {
+	isJSON := a.CheckJSON()
+	if len(c.Words) > 0 && isJSON {
 		a.Received = a.Body
 		a.Body = c.Words.FromTarget(a.Request.Side, a.Body)
 	}
 }
 
-func (c *Client) newRequest(ctx context.Context, r Request) (*http.Request, error) {
+func (c *Client) newRequest(ctx context.Context, r exchange.Request) (*http.Request, error) {
 	var body io.Reader
 	if r.Body != nil {
 		body = bytes.NewReader(c.Words.ToTarget(r.Side, r.Body))
@@ -245,10 +246,10 @@ func (c *Client) newRequest(ctx context.Context, r Request) (*http.Request, erro
 // send sends a request. If the connection was idle before and was closed without a byte of a response, send repeats the
 // request once on a new connection and marks it as repeated, because the server may have carried out both. net/http itself
 // repeats GET requests, and requests of which it wrote nothing.
-func (c *Client) send(ctx context.Context, r Request) (*Answer, error) {
+func (c *Client) send(ctx context.Context, r exchange.Request) (*received, error) {
 	seen := &progress{}
 	a, err := c.sendOnce(ctx, r, seen)
-	if none, is := errors.AsType[*NoAnswer](err); is && seen.closedIdle(none) {
+	if none, is := errors.AsType[*exchange.NoResponse](err); is && seen.closedIdle(none) {
 		c.Close()
 		r.Repeated = true
 		return c.sendOnce(ctx, r, &progress{})
@@ -256,7 +257,7 @@ func (c *Client) send(ctx context.Context, r Request) (*Answer, error) {
 	return a, err
 }
 
-func (c *Client) sendOnce(ofRun context.Context, r Request, seen *progress) (*Answer, error) {
+func (c *Client) sendOnce(ofRun context.Context, r exchange.Request, seen *progress) (*received, error) {
 	ctx, cancel := context.WithCancel(ofRun)
 	defer cancel()
 	timer := time.AfterFunc(r.Timeout, cancel)
@@ -265,7 +266,7 @@ func (c *Client) sendOnce(ofRun context.Context, r Request, seen *progress) (*An
 	if err != nil {
 		return nil, seen.noAnswer(r, err)
 	}
-	a := &Answer{Request: r, Sent: time.Now()}
+	a := &received{Response: &exchange.Response{Request: r, Sent: time.Now()}}
 	response, err := follow(c.Transport, request)
 	if err == nil {
 		a.Status = response.StatusCode

@@ -18,6 +18,7 @@ import (
 
 	"github.com/agentconform/agentconform/reference/memnet"
 	"github.com/agentconform/agentconform/steps/client"
+	"github.com/agentconform/agentconform/steps/exchange"
 )
 
 // A connection that a server closes after an error of the request is kept for half a second, longer than goleak waits.
@@ -25,24 +26,24 @@ func TestMain(m *testing.M) {
 	goleak.VerifyTestMain(m, goleak.IgnoreAnyFunction("net/http.(*conn).closeWriteAndWait"))
 }
 
-func serve(t *testing.T, h http.HandlerFunc) (*client.Client, client.Request) {
+func serve(t *testing.T, h http.HandlerFunc) (*client.Client, exchange.Request) {
 	t.Helper()
 	server := httptest.NewServer(h)
 	t.Cleanup(server.Close)
 	c := client.New(2, client.Route{})
 	t.Cleanup(c.Close)
-	return c, client.Request{Base: server.URL, Method: http.MethodGet, Path: "/x", Header: http.Header{}, Timeout: time.Minute}
+	return c, exchange.Request{Base: server.URL, Method: http.MethodGet, Path: "/x", Header: http.Header{}, Timeout: time.Minute}
 }
 
 // serveInMemory is serve for a test in a bubble.
-func serveInMemory(t *testing.T, h http.HandlerFunc) (*client.Client, client.Request) {
+func serveInMemory(t *testing.T, h http.HandlerFunc) (*client.Client, exchange.Request) {
 	t.Helper()
 	network := memnet.New()
 	server := network.Serve(h)
 	t.Cleanup(server.Close)
 	c := client.New(2, client.Route{Dial: network.DialContext})
 	t.Cleanup(c.Close)
-	return c, client.Request{Base: server.URL, Method: http.MethodGet, Path: "/x", Header: http.Header{}, Timeout: time.Minute}
+	return c, exchange.Request{Base: server.URL, Method: http.MethodGet, Path: "/x", Header: http.Header{}, Timeout: time.Minute}
 }
 
 func TestWaitsWhenAsked(t *testing.T) {
@@ -76,8 +77,8 @@ func TestWaitsWhenAsked(t *testing.T) {
 					assert.Equal(t, !c.waits, asked > time.Minute)
 				}
 				a, err := cl.Do(t.Context(), r)
-				if eternal := (*client.NoAnswer)(nil); errors.As(err, &eternal) {
-					a, err = &client.Answer{Status: eternal.Busy}, nil
+				if eternal := (*exchange.NoResponse)(nil); errors.As(err, &eternal) {
+					a, err = &exchange.Response{Status: eternal.Busy}, nil
 				}
 				require.NoError(t, err)
 				_, _, long := cl.Waited()
@@ -108,7 +109,7 @@ func TestBodiesAreBounded(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			c, r := serve(t, func(w http.ResponseWriter, _ *http.Request) { write(w) })
 			_, err := c.Do(t.Context(), r)
-			var none *client.NoAnswer
+			var none *exchange.NoResponse
 			require.ErrorAs(t, err, &none)
 			assert.Contains(t, none.Cause, "larger than 8 MiB")
 		})
@@ -126,7 +127,7 @@ func TestNoAnswer(t *testing.T) {
 		require.NoError(t, l.Close())
 		c := client.New(1, client.Route{})
 		t.Cleanup(c.Close)
-		r := client.Request{Base: "http://" + l.Addr().String(), Method: "GET", Path: "/", Timeout: time.Minute}
+		r := exchange.Request{Base: "http://" + l.Addr().String(), Method: "GET", Path: "/", Timeout: time.Minute}
 		for range c.Down.Limit {
 			_, err = c.Do(t.Context(), r)
 			require.ErrorContains(t, err, "connection refused")
@@ -146,7 +147,7 @@ func TestNoAnswer(t *testing.T) {
 		}))
 		c := client.New(1, client.Route{})
 		t.Cleanup(c.Close)
-		r := client.Request{Base: server.URL, Method: "GET", Path: "/before", Timeout: time.Minute}
+		r := exchange.Request{Base: server.URL, Method: "GET", Path: "/before", Timeout: time.Minute}
 		_, err := c.Do(t.Context(), r)
 		require.NoError(t, err)
 		r.Path = "/poison"

@@ -16,41 +16,43 @@ import (
 	"sync/atomic"
 	"syscall"
 	"time"
+
+	"github.com/agentconform/agentconform/steps/exchange"
 )
 
 // noAnswer says why no answer came, and names the key that mends it where that is known.
-func (p *progress) noAnswer(r Request, err error) *NoAnswer {
-	n := &NoAnswer{Request: r, err: err, Stage: *p.stage.Load()}
+func (p *progress) noAnswer(r exchange.Request, err error) *exchange.NoResponse {
+	n := &exchange.NoResponse{Request: r, Err: err, Stage: *p.stage.Load()}
 	began := p.began.Load()
 	op, failed := errors.AsType[*net.OpError](err)
 	var timeout net.Error
-	var refused *NotNamed
+	var refused *exchange.RefusedAddress
 	var proxy *proxyRefused
 	switch {
 	case errors.As(err, &refused):
-		n.Cause, n.Stage = "not sent: "+refused.Why, StageTCP
-		n.Remedy = refused.Remedy()
+		n.Cause, n.Stage = "not sent: "+refused.Why, exchange.StageTCP
+		n.Remedy = RemedyOf(refused)
 	case errors.Is(err, errTooLarge):
 		n.Cause, n.Closed = err.Error(), true
 	case errors.As(err, &proxy):
-		n.Cause, n.Stage = proxy.Error(), StageProxy
+		n.Cause, n.Stage = proxy.Error(), exchange.StageProxy
 		n.Remedy = "correct the address, let the proxy connect to it, or set resolve to go past the proxy"
 		if proxy.Status == http.StatusProxyAuthRequired {
 			n.Remedy = "write user name and password into the URL of proxy"
 		}
 	case failed && (op.Op == "proxyconnect" || op.Op == "socks connect"):
 		n.Cause = "cannot connect to the proxy: " + dialCause(op.Err)
-		n.Stage = StageProxy
+		n.Stage = exchange.StageProxy
 		n.Remedy = "start the proxy, or correct proxy (without that key: HTTP_PROXY and HTTPS_PROXY)"
 	case failed && op.Op == "dial":
-		n.Cause, n.Stage = dialCause(op.Err), StageTCP
+		n.Cause, n.Stage = dialCause(op.Err), exchange.StageTCP
 		if _, is := errors.AsType[*net.DNSError](err); is {
-			n.Stage = StageDNS
+			n.Stage = exchange.StageDNS
 		}
 	case errors.Is(err, errSilent), errors.As(err, &timeout) && timeout.Timeout():
 		n.Cause, n.Timeout = "no answer within "+r.Timeout.String(), true
-	case n.Stage == StageTLS, failed && op.Op == "remote error", errors.As(err, new(*notLetIn)) && !began:
-		n.Cause, n.Stage = err.Error(), StageTLS
+	case n.Stage == exchange.StageTLS, failed && op.Op == "remote error", errors.As(err, new(*notLetIn)) && !began:
+		n.Cause, n.Stage = err.Error(), exchange.StageTLS
 		n.Remedy = remedyOfTLS(err)
 		if record, is := errors.AsType[tls.RecordHeaderError](err); is && string(record.RecordHeader[:]) == "HTTP/" {
 			n.Cause = http.ErrSchemeMismatch.Error()
@@ -117,71 +119,22 @@ func Certificate(c *x509.Certificate) string {
 	return fmt.Sprintf("for %s, issued by %.200q, valid until %s", namesOf(c), c.Issuer.String(), until)
 }
 
-// NoAnswer says that a request was not answered.
-type NoAnswer struct {
-	Request Request
-	Cause   string // "no answer within 10s", "connection refused"
-	Remedy  string // may be empty
-	Timeout bool   // the target took the request and let the time pass
-	Closed  bool   // the target took the request and closed the connection
-	Busy    int    // the status with which the target asks to wait longer or more often than the client does; else 0
-	Stage   Stage  // at which it failed
-	ID      int
-
-	err error
-}
-
-// Unwrap returns the network error, to tell a certificate error from a refused connection.
-func (e *NoAnswer) Unwrap() error { return e.err }
-
-func (e *NoAnswer) Error() string {
-	return e.Request.Method + " " + e.Request.Path + ": " + e.Message()
-}
-
-// Reason is why a request was not answered, without its method and path.
-func Reason(err error) string {
-	if none, is := errors.AsType[*NoAnswer](err); is {
-		return none.Message()
-	}
-	return err.Error()
-}
-
-// Message is the cause, and what to do about it.
-func (e *NoAnswer) Message() string {
-	if e.Remedy == "" {
-		return e.Cause
-	}
-	return e.Cause + "; " + e.Remedy
-}
-
-// Stage is how far a request got.
-type Stage string
-
-// The stages of a request, in their order.
-const (
-	StageDNS   Stage = "DNS"   // the host name was not resolved
-	StageProxy Stage = "proxy" // the proxy was not reached, or does not connect
-	StageTCP   Stage = "TCP"   // no connection to the address, or to the socket
-	StageTLS   Stage = "TLS"   // no secure connection
-	StageHTTP  Stage = "HTTP"  // connected, and no valid answer
-)
-
 // progress is what was seen of a request while it was sent.
 type progress struct {
 	began atomic.Bool
 	idle  atomic.Bool // the connection was idle before
-	stage atomic.Pointer[Stage]
+	stage atomic.Pointer[exchange.Stage]
 }
 
 func (p *progress) watch(ctx context.Context) context.Context {
-	at := func(s Stage) { p.stage.Store(&s) }
-	at(StageTCP)
+	at := func(s exchange.Stage) { p.stage.Store(&s) }
+	at(exchange.StageTCP)
 	return httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{
-		DNSStart:          func(httptrace.DNSStartInfo) { at(StageDNS) },
-		ConnectStart:      func(string, string) { at(StageTCP) },
-		TLSHandshakeStart: func() { at(StageTLS) },
+		DNSStart:          func(httptrace.DNSStartInfo) { at(exchange.StageDNS) },
+		ConnectStart:      func(string, string) { at(exchange.StageTCP) },
+		TLSHandshakeStart: func() { at(exchange.StageTLS) },
 		GotConn: func(c httptrace.GotConnInfo) {
-			at(StageHTTP)
+			at(exchange.StageHTTP)
 			p.idle.Store(c.WasIdle)
 		},
 		GotFirstResponseByte: func() { p.began.Store(true) },
@@ -189,8 +142,8 @@ func (p *progress) watch(ctx context.Context) context.Context {
 }
 
 // closedIdle reports whether a request has no response because its connection, which had been idle, was closed.
-func (p *progress) closedIdle(none *NoAnswer) bool {
-	return none.Closed && p.idle.Load() && !p.began.Load() && !isReset(none.err)
+func (p *progress) closedIdle(none *exchange.NoResponse) bool {
+	return none.Closed && p.idle.Load() && !p.began.Load() && !isReset(none.Err)
 }
 
 // streamError is the error of net/http for a stream of HTTP/2 that was reset: net/http fills in a type with these

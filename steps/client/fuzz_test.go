@@ -13,6 +13,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/agentconform/agentconform/steps/exchange"
 )
 
 // FuzzRetryAfter: no time that a target names is negative, or beyond all bounds.
@@ -21,7 +23,7 @@ func FuzzRetryAfter(f *testing.F) {
 		f.Add(v, uint16(429), uint8(0))
 	}
 	f.Fuzz(func(t *testing.T, value string, status uint16, attempt uint8) {
-		a := &Answer{Status: int(status), Header: http.Header{"Retry-After": {value}, "Date": {value}}}
+		a := &exchange.Response{Status: int(status), Header: http.Header{"Retry-After": {value}, "Date": {value}}}
 		attempt %= maxAttempts
 		wait, asked := askedToWait(a, int(attempt))
 		if !asked {

@@ -10,6 +10,7 @@ import (
 	"sync/atomic"
 
 	"github.com/agentconform/agentconform/reports"
+	"github.com/agentconform/agentconform/steps/exchange"
 )
 
 // The keys of the configuration with which a user says that a refused address is right.
@@ -31,14 +32,8 @@ type Naming struct {
 	seen atomic.Int32 // 1 + the most public place at which the control plane was reached; 0: it was not yet
 }
 
-// NotNamed says why no request goes to an address that the control plane has named, and with which key the user
-// allows it.
-type NotNamed struct{ Why, Key string }
-
-func (n *NotNamed) Error() string { return n.Why }
-
-// Remedy says what to do if the address is right.
-func (n *NotNamed) Remedy() string {
+// RemedyOf returns what to do if a refused address is right.
+func RemedyOf(n *exchange.RefusedAddress) string {
 	if n.Key == KeyPrivate {
 		return "set allow_private to true, or agent_target, if it is right"
 	}
@@ -46,11 +41,11 @@ func (n *NotNamed) Remedy() string {
 }
 
 // Base checks whether requests may be sent to the agent server URL that the control plane returned, and returns it as
-// a base URL. The error is a *NotNamed.
+// a base URL. The error is an [exchange.RefusedAddress].
 func (r *Naming) Base(address string) (base string, err error) {
 	u, err := url.Parse(address)
 	if err != nil {
-		return "", &NotNamed{"it is not a URL", KeyAgent}
+		return "", &exchange.RefusedAddress{Why: "it is not a URL", Key: KeyAgent}
 	}
 	host := canonical(u.Hostname())
 	at, written := placeOfHost(host)
@@ -68,33 +63,33 @@ func (r *Naming) Base(address string) (base string, err error) {
 		why = "it uses http, and the control plane uses https"
 	}
 	if why != "" {
-		return "", &NotNamed{why, KeyAgent}
+		return "", &exchange.RefusedAddress{Why: why, Key: KeyAgent}
 	}
 	switch refused := r.allows(at); {
 	case r.holds(host):
 	case written && refused != nil:
 		return "", refused
 	case !written && !r.AllowPrivate && r.Route.ProxyOf(address) != nil:
-		return "", &NotNamed{"to where its host name leads is not seen behind a proxy", KeyPrivate}
+		return "", &exchange.RefusedAddress{Why: "to where its host name leads is not seen behind a proxy", Key: KeyPrivate}
 	}
 	return strings.TrimRight(address, "/"), nil
 }
 
 // allows decides about a place, from that of the control plane.
-func (r *Naming) allows(at place) *NotNamed {
+func (r *Naming) allows(at place) *exchange.RefusedAddress {
 	switch plane := r.plane(); {
 	case at >= link:
 		const why = "it is a multicast, unspecified or reserved address, or one at which a cloud metadata service may be"
-		return &NotNamed{why, KeyAgent}
+		return &exchange.RefusedAddress{Why: why, Key: KeyAgent}
 	case at == loopback && plane != loopback:
-		return &NotNamed{"it is on this machine (loopback), and the control plane is not", KeyAgent}
+		return &exchange.RefusedAddress{Why: "it is on this machine (loopback), and the control plane is not", Key: KeyAgent}
 	case at == private && plane == public && !r.AllowPrivate:
-		return &NotNamed{"it is on a private network, and the control plane is not", KeyPrivate}
+		return &exchange.RefusedAddress{Why: "it is on a private network, and the control plane is not", Key: KeyPrivate}
 	}
 	return nil
 }
 
-// connects checks an address to which a host name leads, before a connection is made. The error is a *NotNamed. A host
+// connects checks an address to which a host name leads, before a connection is made. The error is an [exchange.RefusedAddress]. A host
 // that the configuration holds may lead anywhere but to what is of no server, unless it is that address itself.
 func (r *Naming) connects(host string, ip netip.Addr) error {
 	if r == nil {
@@ -107,7 +102,7 @@ func (r *Naming) connects(host string, ip netip.Addr) error {
 	if refused == nil || r.holds(host) && (notWritten == nil || at != never) {
 		return nil
 	}
-	return &NotNamed{fmt.Sprintf("it leads to %s: %s", ip, refused.Why), refused.Key}
+	return &exchange.RefusedAddress{Why: fmt.Sprintf("it leads to %s: %s", ip, refused.Why), Key: refused.Key}
 }
 
 // connected notes that a connection to a host and port was made, and at which address.

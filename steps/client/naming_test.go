@@ -9,6 +9,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/agentconform/agentconform/steps/exchange"
 )
 
 const secure, open = "https://control.example/api", "http://control.example"
@@ -57,7 +59,7 @@ func TestNamedBy(t *testing.T) {
 		{secure, "HTTP://8.8.8.8", "uses http, and"},
 	} {
 		_, err := reachedAt(c.plane).Base(c.address)
-		var refused *NotNamed
+		var refused *exchange.RefusedAddress
 		require.ErrorAs(t, err, &refused, c.address)
 		assert.Contains(t, refused.Why, c.why, c.address)
 		assert.Equal(t, KeyAgent, refused.Key)
@@ -125,7 +127,7 @@ func TestWhereAnAgentServerMayBe(t *testing.T) {
 					_, err := r.Base("http://" + host + ":1/a")
 					about := name + " names " + place + " " + host
 					assert.Equal(t, want, err == nil, "%s, key %t: %v", about, key, err)
-					var refused *NotNamed
+					var refused *exchange.RefusedAddress
 					if err != nil && assert.ErrorAs(t, err, &refused) {
 						assert.Equal(t, place == "private", refused.Key == KeyPrivate, about)
 					}
@@ -150,7 +152,7 @@ func TestNamesBehindAProxy(t *testing.T) {
 		require.NoError(t, check(held), held)
 	}
 	for _, other := range []string{"http://evil.example", "http://control.example.evil.example", "http://10.0.0.1", "http://[fd12::1]"} {
-		var refused *NotNamed
+		var refused *exchange.RefusedAddress
 		require.ErrorAs(t, check(other), &refused, other)
 		assert.Equal(t, KeyPrivate, refused.Key, other)
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/agentconform/agentconform/spec"
+	"github.com/agentconform/agentconform/steps/exchange"
 )
 
 // TestAReadOnlyClientSendsNoWrite counts what arrives.
@@ -40,7 +41,7 @@ func TestAReadOnlyClientSendsNoWrite(t *testing.T) {
 		{spec.ControlPlane, "", "/v2/deployments/x", 0},
 	} {
 		before := arrived.Load()
-		_, err := k.Do(t.Context(), Request{Side: c.side, Base: s.URL, Method: c.method, Path: c.path, Header: http.Header{}, Timeout: 5 * time.Second})
+		_, err := k.Do(t.Context(), exchange.Request{Side: c.side, Base: s.URL, Method: c.method, Path: c.path, Header: http.Header{}, Timeout: 5 * time.Second})
 		assert.Equal(t, c.sent, arrived.Load()-before, "%s %s", c.method, c.path)
 		if c.sent == 0 {
 			require.ErrorContains(t, err, "the run only reads", "%s %s", c.method, c.path)

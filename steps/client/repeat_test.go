@@ -15,7 +15,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/agentconform/agentconform/steps/client"
+	"github.com/agentconform/agentconform/steps/exchange"
 )
 
 // closing is a server that carries out each request and then closes some connections without a response.
@@ -85,7 +85,7 @@ func TestARequestIsRepeatedOnlyIfItsConnectionWasIdle(t *testing.T) {
 					s.closes, s.begins = c.closes, c.begins
 					s.mu.Unlock()
 					var recorded []bool
-					cl.Observe = func(_ context.Context, r client.Request, _ time.Time, _ *client.Answer, _ string) int {
+					cl.Observe = func(_ context.Context, r exchange.Request, _ time.Time, _ *exchange.Response, _ string) int {
 						recorded = append(recorded, r.Repeated)
 						return 1
 					}
@@ -95,7 +95,7 @@ func TestARequestIsRepeatedOnlyIfItsConnectionWasIdle(t *testing.T) {
 						require.NoError(t, err)
 						assert.Equal(t, http.StatusOK, a.Status)
 					} else {
-						none, is := errors.AsType[*client.NoAnswer](err)
+						none, is := errors.AsType[*exchange.NoResponse](err)
 						require.True(t, is, "%v", err)
 						assert.True(t, none.Closed)
 					}

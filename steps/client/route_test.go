@@ -20,6 +20,7 @@ import (
 
 	"github.com/agentconform/agentconform/reports"
 	"github.com/agentconform/agentconform/steps/client"
+	"github.com/agentconform/agentconform/steps/exchange"
 )
 
 // tlsServer serves HTTP/2 and asks for a client certificate.
@@ -47,7 +48,7 @@ func TestTheCertificateIsForConfiguredHosts(t *testing.T) {
 		TLS: &tls.Config{RootCAs: trusting, ServerName: "example.com", Certificates: named.TLS.Certificates, MinVersion: tls.VersionTLS12}})
 	t.Cleanup(c.Close)
 	for server, want := range map[*httptest.Server]int{named: http.StatusAccepted, other: http.StatusOK} {
-		a, err := c.Do(t.Context(), client.Request{Base: server.URL, Method: http.MethodGet, Path: "/x", Timeout: 5 * time.Second})
+		a, err := c.Do(t.Context(), exchange.Request{Base: server.URL, Method: http.MethodGet, Path: "/x", Timeout: 5 * time.Second})
 		require.NoError(t, err)
 		assert.Equal(t, want, a.Status)
 		assert.Equal(t, map[bool]string{true: "example.com", false: ""}[server == named], a.TLS.ServerName)
@@ -95,7 +96,7 @@ func TestAProxyOverTLSSeesNoCertificate(t *testing.T) {
 		TLS: &tls.Config{RootCAs: trusting, ServerName: "example.com", Certificates: target.TLS.Certificates, MinVersion: tls.VersionTLS12}})
 	t.Cleanup(c.Close)
 	for base, want := range map[string]int{target.URL: http.StatusCreated, "http://plain.invalid": http.StatusTeapot} {
-		a, err := c.Do(t.Context(), client.Request{Base: base, Method: http.MethodGet, Path: "/x", Timeout: 5 * time.Second})
+		a, err := c.Do(t.Context(), exchange.Request{Base: base, Method: http.MethodGet, Path: "/x", Timeout: 5 * time.Second})
 		require.NoError(t, err, base)
 		assert.Equal(t, want, a.Status, base)
 		if base == target.URL {
@@ -115,11 +116,11 @@ func TestAStreamThatIsReset(t *testing.T) {
 	trusting.AddCert(server.Certificate())
 	c := client.New(1, client.Route{TLS: &tls.Config{RootCAs: trusting, MinVersion: tls.VersionTLS12}, Hosts: []string{reports.HostPort(server.URL)}})
 	t.Cleanup(c.Close)
-	_, err := c.Do(t.Context(), client.Request{Base: server.URL, Method: http.MethodGet, Path: "/x", Timeout: 5 * time.Second})
-	var none *client.NoAnswer
+	_, err := c.Do(t.Context(), exchange.Request{Base: server.URL, Method: http.MethodGet, Path: "/x", Timeout: 5 * time.Second})
+	var none *exchange.NoResponse
 	require.ErrorAs(t, err, &none)
 	assert.True(t, none.Closed, err)
-	assert.Equal(t, client.StageHTTP, none.Stage)
+	assert.Equal(t, exchange.StageHTTP, none.Stage)
 }
 
 // TestAServerThatLetsNobodyIn asks for a client certificate and ends each connection without a reason: the target was not
@@ -140,13 +141,13 @@ func TestAServerThatLetsNobodyIn(t *testing.T) {
 		Hosts: []string{reports.HostPort(server.URL)}})
 	t.Cleanup(c.Close)
 	for _, closed := range []bool{false, true} {
-		_, err := c.Do(t.Context(), client.Request{Base: server.URL, Method: http.MethodGet, Path: "/x", Timeout: 5 * time.Second})
-		var none *client.NoAnswer
+		_, err := c.Do(t.Context(), exchange.Request{Base: server.URL, Method: http.MethodGet, Path: "/x", Timeout: 5 * time.Second})
+		var none *exchange.NoResponse
 		require.ErrorAs(t, err, &none)
 		assert.Equal(t, closed, none.Closed, err)
 		assert.Equal(t, !closed, strings.Contains(none.Remedy, "tls.cert"))
 		letIn.Store(true)
-		_, err = c.Do(t.Context(), client.Request{Base: server.URL, Method: http.MethodGet, Path: "/x", Timeout: 5 * time.Second})
+		_, err = c.Do(t.Context(), exchange.Request{Base: server.URL, Method: http.MethodGet, Path: "/x", Timeout: 5 * time.Second})
 		require.NoError(t, err)
 		letIn.Store(false)
 	}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/agentconform/agentconform/reports"
 	"github.com/agentconform/agentconform/reports/safe"
+	"github.com/agentconform/agentconform/steps/exchange"
 )
 
 // The bounds of obedience: how often one request waits, and for how long at a time.
@@ -59,7 +60,7 @@ const longestNamed = 1000 * time.Hour
 
 // askedToWait tells how long a target wants the client to wait: a 429, or a 503 that names a time. A target that
 // asks for more than a minute, or again and again, is given up.
-func askedToWait(a *Answer, attempt int) (time.Duration, bool) {
+func askedToWait(a *exchange.Response, attempt int) (time.Duration, bool) {
 	named := a.Header.Get("Retry-After")
 	if a.Status != http.StatusTooManyRequests && (a.Status != http.StatusServiceUnavailable || named == "") {
 		return 0, false
@@ -94,12 +95,12 @@ type life struct {
 const suspects = 4
 
 // Failed notes a request that got no answer. A target that closes connections is there.
-func (b *Breaker) Failed(r Request, failure *NoAnswer) {
+func (b *Breaker) Failed(r exchange.Request, failure *exchange.NoResponse) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	l := b.of(r.Base)
 	request := safe.Cut(r.Method+" "+safe.ShortIDs(r.Path), 120)
-	if failure.Stage == StageHTTP && len(l.cut) < suspects && !slices.Contains(l.cut, request) {
+	if failure.Stage == exchange.StageHTTP && len(l.cut) < suspects && !slices.Contains(l.cut, request) {
 		l.cut = append(l.cut, request)
 	}
 	if failure.Closed || r.Early {
@@ -114,7 +115,7 @@ func (b *Breaker) Failed(r Request, failure *NoAnswer) {
 }
 
 // Answered notes a sign of life.
-func (b *Breaker) Answered(r Request) {
+func (b *Breaker) Answered(r exchange.Request) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	*b.of(r.Base) = life{}

@@ -14,8 +14,8 @@ import (
 	"github.com/tidwall/gjson"
 
 	"github.com/agentconform/agentconform/spec"
-	"github.com/agentconform/agentconform/steps/client"
 	"github.com/agentconform/agentconform/steps/evidence"
+	"github.com/agentconform/agentconform/steps/exchange"
 	"github.com/agentconform/agentconform/steps/outcome"
 	"github.com/agentconform/agentconform/steps/target"
 )
@@ -25,7 +25,7 @@ type closing struct {
 	scene  *Scene
 	target *target.Target
 
-	answers   []*client.Answer
+	answers   []*exchange.Response
 	side      spec.Side
 	asked     []evidence.Asked // kinds of requests whose answers are judged
 	operation string
@@ -115,16 +115,16 @@ func (w *closing) aStatusSeen() error {
 }
 
 // LacksDetail reports whether a refusal is a JSON object without a detail, which the interface makes optional (section 2).
-func LacksDetail(a *client.Answer) bool {
+func LacksDetail(a *exchange.Response) bool {
 	return a.IsJSON() && gjson.ParseBytes(a.Body).IsObject() && !a.Get("detail").Exists()
 }
 
-func hasAnyDetail(a *client.Answer) error {
+func hasAnyDetail(a *exchange.Response) error {
 	return outcome.Want(!LacksDetail(a), a, "a detail", "/detail")
 }
 
 // ValidationError holds an answer to the form of HTTPValidationError (section 2). A detail has at least one reason.
-func ValidationError(a *client.Answer) error {
+func ValidationError(a *exchange.Response) error {
 	if LacksDetail(a) {
 		return nil
 	}

@@ -12,14 +12,14 @@ import (
 	"github.com/tidwall/gjson"
 
 	"github.com/agentconform/agentconform/features"
-	"github.com/agentconform/agentconform/steps/client"
+	"github.com/agentconform/agentconform/steps/exchange"
 	"github.com/agentconform/agentconform/steps/outcome"
 )
 
 // Scene is what every scenario carries, whatever it is about. Each scenario has its own.
 type Scene struct {
 	Scenario *features.Scenario // nil until it is known which one it is
-	Answer   *client.Answer     // the last one, of whichever half
+	Answer   *exchange.Response // the last one, of whichever half
 	Cases    []Case             // the requests of the last act, where it had one for each case
 	Stopped  bool               // the run was stopped, and only what it has recorded is judged
 	Remark   string             // on a scenario that passes: something tolerated
@@ -49,9 +49,9 @@ func (s *Scene) Note(remark string) {
 
 // Case is one of several requests, and how it was answered.
 type Case struct {
-	Answer *client.Answer // nil until it was sent
-	What   string         // the case, for people; "" where there is no other
-	ID     string         // that is asked for
+	Answer *exchange.Response // nil until it was sent
+	What   string             // the case, for people; "" where there is no other
+	ID     string             // that is asked for
 }
 
 // Violates says what should have been answered.
@@ -73,7 +73,7 @@ func (s *Scene) EachCase(judge func(Case) *outcome.Outcome) error {
 // Refused wants each request of the last act to be refused.
 func (s *Scene) Refused() error {
 	return s.EachCase(func(c Case) *outcome.Outcome {
-		if c.Answer.Refused() {
+		if c.Answer.IsRefused() {
 			return nil
 		}
 		return c.Violates("status 4xx").SameAs("the request is refused with 4xx")
@@ -110,6 +110,6 @@ func IsInteger(v gjson.Result) bool {
 }
 
 // HasDetail holds an answer to a string as its detail.
-func HasDetail(a *client.Answer) error {
+func HasDetail(a *exchange.Response) error {
 	return outcome.Want(a.Get("detail").Type == gjson.String, a, "JSON with a string detail", "/detail")
 }

@@ -8,8 +8,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/agentconform/agentconform/steps/client"
 	"github.com/agentconform/agentconform/steps/common"
+	"github.com/agentconform/agentconform/steps/exchange"
 	"github.com/agentconform/agentconform/steps/outcome"
 	"github.com/agentconform/agentconform/steps/plane"
 	"github.com/agentconform/agentconform/steps/target"
@@ -115,7 +115,7 @@ func (w *World) clientWithSchemeTries(ctx context.Context, scheme, operation str
 	w.scene.Served = w.schemeOpens
 	w.try(ctx, target.Asker(scheme), operation)
 	a := w.scene.Answer
-	if operation == "update a deployment" && a.Refused() && w.refusedForCredentials(a) != nil {
+	if operation == "update a deployment" && a.IsRefused() && w.refusedForCredentials(a) != nil {
 		common.Check(w.plane.Settle(ctx, w.Deployment.ID)) // it may be busy with its first revision
 		w.try(ctx, target.Asker(scheme), operation)
 	}
@@ -123,10 +123,10 @@ func (w *World) clientWithSchemeTries(ctx context.Context, scheme, operation str
 
 // refusedForCredentials does not judge a refusal of the empty object, which is sent where no deployment can be created:
 // a target may look at the body first.
-func (w *World) refusedForCredentials(a *client.Answer) error {
+func (w *World) refusedForCredentials(a *exchange.Response) error {
 	isRefused := a.Status == http.StatusUnauthorized || a.Status == http.StatusForbidden
 	isEmpty := a.Request.Method == http.MethodPost && w.canCreate() != nil
-	if isEmpty && a.Refused() && !isRefused {
+	if isEmpty && a.IsRefused() && !isRefused {
 		return outcome.NotConfigured("create.body", "the empty object was refused with status %d before the credentials "+
 			"were checked: set create.body", a.Status)
 	}

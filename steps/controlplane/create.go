@@ -11,9 +11,9 @@ import (
 	"github.com/google/uuid"
 	"github.com/tidwall/gjson"
 
-	"github.com/agentconform/agentconform/steps/client"
 	"github.com/agentconform/agentconform/steps/common"
 	"github.com/agentconform/agentconform/steps/config"
+	"github.com/agentconform/agentconform/steps/exchange"
 	"github.com/agentconform/agentconform/steps/outcome"
 	"github.com/agentconform/agentconform/steps/plane"
 	"github.com/agentconform/agentconform/steps/target"
@@ -128,7 +128,7 @@ func (w *World) answerHoldsIDs() error {
 // shows only the 422, deployed servers answer semantic mistakes with other statuses too.
 func (w *World) refusedAsInvalid() error {
 	a := w.scene.Answer
-	common.Check(outcome.Want(a.Refused(), a, "status 4xx"))
+	common.Check(outcome.Want(a.IsRefused(), a, "status 4xx"))
 	if a.Status != http.StatusUnprocessableEntity {
 		w.scene.Note("tolerated: refused with status " + strconv.Itoa(a.Status) + " instead of 422")
 		return nil
@@ -174,7 +174,7 @@ func readOnly() map[string]any {
 }
 
 // readOnlyIgnored finds a read-only value of ours in what the target shows.
-func readOnlyIgnored(answers ...*client.Answer) error {
+func readOnlyIgnored(answers ...*exchange.Response) error {
 	sent := gjson.ParseBytes(target.Encode(readOnly()))
 	for _, a := range answers {
 		for _, path := range []string{"id", "latest_revision_id", "created_at", "updated_at", "status", commitField} {
@@ -190,8 +190,8 @@ func readOnlyIgnored(answers ...*client.Answer) error {
 
 func (w *World) refusedOrOwnReadOnly(ctx context.Context) error {
 	created := w.scene.Answer
-	if created.Refused() || !created.OK() {
-		return outcome.Want(created.Refused(), created, "status 2xx or 4xx")
+	if created.IsRefused() || !created.OK() {
+		return outcome.Want(created.IsRefused(), created, "status 2xx or 4xx")
 	}
 	deployment := w.now(ctx)
 	revision := common.Must(w.plane.GetRevision(ctx, w.Deployment.ID, w.Deployment.First))
@@ -210,10 +210,10 @@ func fromTag(c *config.Config, buildOnPush any) map[string]any {
 // what a refused creation may have left, where the target lists its deployments.
 func (w *World) refusedOrNoBuildOnPush(ctx context.Context) error {
 	act := w.scene.Answer
-	isAnswered := act.OK() || act.Refused()
+	isAnswered := act.OK() || act.IsRefused()
 	common.Check(outcome.Want(isAnswered, act, "status 4xx, or a deployment with build_on_push false"))
 	ids := []string{w.Deployment.ID}
-	if name, named := w.Deployment.Body["name"].(string); act.Refused() && w.Deployment.ID == "" {
+	if name, named := w.Deployment.Body["name"].(string); act.IsRefused() && w.Deployment.ID == "" {
 		ids = nil
 		if named {
 			var err error
@@ -225,7 +225,7 @@ func (w *World) refusedOrNoBuildOnPush(ctx context.Context) error {
 }
 
 // noTagBuildsOnPush reads the deployment after a request.
-func (w *World) noTagBuildsOnPush(ctx context.Context, act *client.Answer, id string) error {
+func (w *World) noTagBuildsOnPush(ctx context.Context, act *exchange.Response, id string) error {
 	if act.OK() {
 		common.Check(w.target.WaitSettleDelay(ctx, act)) // what was accepted may take effect in the background
 	}

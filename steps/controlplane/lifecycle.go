@@ -10,6 +10,7 @@ import (
 
 	"github.com/agentconform/agentconform/steps/client"
 	"github.com/agentconform/agentconform/steps/common"
+	"github.com/agentconform/agentconform/steps/exchange"
 	"github.com/agentconform/agentconform/steps/outcome"
 	"github.com/agentconform/agentconform/steps/plane"
 )
@@ -71,7 +72,7 @@ func (w *World) clientUpdatesToBroken(ctx context.Context) error {
 	change, _ := w.plane.Sources.Broken()
 	w.patchSource(ctx, change)
 	a, before := w.scene.Answer, w.Deployment.Latest()
-	if a.Refused() {
+	if a.IsRefused() {
 		return outcome.Inapplicable("revisions of broken sources",
 			"the target refuses the broken source with status %d, so no revision exists", a.Status)
 	}
@@ -127,7 +128,7 @@ func (w *World) deployedEachTime() error {
 	if stays := w.plane.StaysIn(w.Deployment); stays != "" {
 		return outcome.Blocked("the revision stays %q instead of DEPLOYED (CP-POLL-1)", stays).ByRequirement("CP-POLL-1")
 	}
-	return common.Each(w.answers, func(a *client.Answer) error {
+	return common.Each(w.answers, func(a *exchange.Response) error {
 		return outcome.WantAt(plane.IsDeployed(a.Get("status").String()), a, "status", plane.StatusDeployed)
 	})
 }
@@ -151,7 +152,7 @@ func (w *World) listAgrees() error {
 }
 
 // sameRevision compares what two reads of the revision agree about with its row in the list.
-func sameRevision(before, single, list *client.Answer, row gjson.Result) error {
+func sameRevision(before, single, list *exchange.Response, row gjson.Result) error {
 	for _, field := range append(sourceFields[:3:3], commitField, "status", "source", "created_at") {
 		was, alone, listed := before.Get(field), single.Get(field), row.Get(field)
 		if differ(field, alone, listed) && !differ(field, alone, was) {

@@ -12,8 +12,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/agentconform/agentconform/steps/client"
 	"github.com/agentconform/agentconform/steps/common"
+	"github.com/agentconform/agentconform/steps/exchange"
 	"github.com/agentconform/agentconform/steps/outcome"
 	"github.com/agentconform/agentconform/steps/plane"
 )
@@ -180,7 +180,7 @@ func sourcesAre(source string, l plane.List) error {
 
 // names reports whether a refusal names a parameter: in a loc, or if there is none, anywhere in the body. One without a
 // detail cannot name it (CP-ERROR-5).
-func names(a *client.Answer, parameter string) bool {
+func names(a *exchange.Response, parameter string) bool {
 	if common.LacksDetail(a) {
 		return true
 	}
@@ -213,13 +213,13 @@ func (w *World) eachIsRefusedNaming(first, second string) error {
 // comparison is a list, and which revisions it is to hold.
 type comparison struct {
 	plane.List
-	want []string       // their ids
-	what string         // describes them for people
-	with *client.Answer // shows them; nil where the run knows them
+	want []string           // their ids
+	what string             // describes them for people
+	with *exchange.Response // shows them; nil where the run knows them
 }
 
 // compare notes what a list is to hold.
-func (w *World) compare(l plane.List, want []string, what string, with *client.Answer) {
+func (w *World) compare(l plane.List, want []string, what string, with *exchange.Response) {
 	w.compared = append(w.compared, comparison{l, want, what, with})
 }
 

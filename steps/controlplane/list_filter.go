@@ -7,8 +7,8 @@ import (
 	"strings"
 
 	"github.com/agentconform/agentconform/spec"
-	"github.com/agentconform/agentconform/steps/client"
 	"github.com/agentconform/agentconform/steps/common"
+	"github.com/agentconform/agentconform/steps/exchange"
 	"github.com/agentconform/agentconform/steps/outcome"
 	"github.com/agentconform/agentconform/steps/plane"
 )
@@ -37,7 +37,7 @@ func (w *World) defineFilters(r *common.Definitions) {
 	r.Then(`the list is empty, or the request is refused with 4xx`, func() error {
 		a, rows := w.scene.Answer, w.scene.Answer.Get("resources")
 		isEmpty := a.OK() && rows.Exists() && len(rows.Array()) == 0
-		return outcome.Want(a.Refused() || isEmpty, a, "an empty list, or status 4xx")
+		return outcome.Want(a.IsRefused() || isEmpty, a, "an empty list, or status 4xx")
 	})
 }
 
@@ -62,7 +62,7 @@ func (w *World) statuses(ctx context.Context) *byStatus {
 	return w.statusesIn(common.Must(w.plane.LookAtEach(ctx, w.Deployment)))
 }
 
-func (w *World) statusesIn(answers []*client.Answer) *byStatus {
+func (w *World) statusesIn(answers []*exchange.Response) *byStatus {
 	found := &byStatus{ids: map[string][]string{}}
 	for i, a := range answers {
 		revision, written := w.Deployment.Revisions[i], a.Get("status").String()
@@ -172,7 +172,7 @@ func (w *World) compareUnions(ctx context.Context, filters []string) {
 		}
 		l := w.read(ctx, statusFilter(filter))
 		first, rest, _ := strings.Cut(filter, ",")
-		if twice := strings.Contains(rest, first); len(want) > 0 && (!twice || !l.Answer.Refused()) {
+		if twice := strings.Contains(rest, first); len(want) > 0 && (!twice || !l.Answer.IsRefused()) {
 			slices.Sort(want)
 			w.compare(l, slices.Compact(want), "with status "+filter, alone[first].Answer)
 		}
@@ -233,7 +233,7 @@ func (w *World) unlessUnsettled(ctx context.Context, wrong error) error {
 		return wrong
 	}
 	before, err := w.plane.LookAtEach(ctx, w.Deployment)
-	isUnsettled := func(a *client.Answer) bool { return !plane.IsSettled(plane.Meant(a.Get("status").String())) }
+	isUnsettled := func(a *exchange.Response) bool { return !plane.IsSettled(plane.Meant(a.Get("status").String())) }
 	if err != nil || !slices.ContainsFunc(before, isUnsettled) {
 		return wrong
 	}
@@ -250,7 +250,7 @@ func (w *World) unlessUnsettled(ctx context.Context, wrong error) error {
 
 // changedStatus returns the first of the later responses that shows another status than the earlier response for the same
 // revision, if that one had not settled. It returns nil if there is none.
-func changedStatus(before, after []*client.Answer) *client.Answer {
+func changedStatus(before, after []*exchange.Response) *exchange.Response {
 	unsettled := map[string]string{} // status by id
 	for _, a := range before {
 		if status := a.Get("status").String(); a.OK() && !plane.IsSettled(plane.Meant(status)) {

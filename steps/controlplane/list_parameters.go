@@ -196,7 +196,7 @@ func (w *World) clientListsSpelled(ctx context.Context, parameter string) error 
 func (w *World) eachStandsForItsValue(ctx context.Context) error {
 	return w.eachCompared(ctx, func(c comparison) *outcome.Outcome {
 		is := c.Answer.OK() && plane.SameIDs(c.IDs(), c.want)
-		if is || c.Answer.Refused() {
+		if is || c.Answer.IsRefused() {
 			return nil
 		}
 		return outcome.Violated(c.Answer, fmt.Sprintf("the %d revisions of %s, or status 422", len(c.want), c.what), "%s",
@@ -295,7 +295,7 @@ func (w *World) clientListsCapital(ctx context.Context) error {
 func (w *World) holdsItsOwnOrRefused() error {
 	a := w.scene.Answer
 	isOwn := func(id string) bool { return slices.Contains(w.Deployment.Revisions, id) }
-	if a.Refused() || a.OK() && slices.ContainsFunc(plane.ListOf(a).IDs(), isOwn) {
+	if a.IsRefused() || a.OK() && slices.ContainsFunc(plane.ListOf(a).IDs(), isOwn) {
 		return nil
 	}
 	return outcome.Want(false, a, "revisions of the deployment, or status 4xx", "/resources")

@@ -8,7 +8,7 @@ import (
 
 	"github.com/stretchr/testify/assert"
 
-	"github.com/agentconform/agentconform/steps/client"
+	"github.com/agentconform/agentconform/steps/exchange"
 )
 
 func TestIsNewestFirst(t *testing.T) {
@@ -41,20 +41,20 @@ func TestReturnedAgain(t *testing.T) {
 }
 
 func TestChangedStatus(t *testing.T) {
-	shows := func(id, status string) *client.Answer {
+	shows := func(id, status string) *exchange.Response {
 		body := fmt.Sprintf(`{"id":%q,"status":%q}`, id, status)
-		return &client.Answer{Status: http.StatusOK, Body: []byte(body)}
+		return &exchange.Response{Status: http.StatusOK, Body: []byte(body)}
 	}
-	before := []*client.Answer{shows("1", "BUILDING"), shows("2", "Awaiting build"), shows("3", "DEPLOYED")}
+	before := []*exchange.Response{shows("1", "BUILDING"), shows("2", "Awaiting build"), shows("3", "DEPLOYED")}
 	for name, c := range map[string]struct {
-		after []*client.Answer
+		after []*exchange.Response
 		want  string // id
 	}{
 		"nothing":                     {before, ""},
-		"a superseded revision":       {[]*client.Answer{shows("1", "BUILDING"), shows("2", "SKIPPED")}, "2"},
-		"one that had settled":        {[]*client.Answer{shows("3", "BUILDING")}, ""},
-		"a revision of somebody else": {[]*client.Answer{shows("4", "BUILDING")}, ""},
-		"a request that was refused":  {[]*client.Answer{{Status: http.StatusNotFound}}, ""},
+		"a superseded revision":       {[]*exchange.Response{shows("1", "BUILDING"), shows("2", "SKIPPED")}, "2"},
+		"one that had settled":        {[]*exchange.Response{shows("3", "BUILDING")}, ""},
+		"a revision of somebody else": {[]*exchange.Response{shows("4", "BUILDING")}, ""},
+		"a request that was refused":  {[]*exchange.Response{{Status: http.StatusNotFound}}, ""},
 	} {
 		got := ""
 		if changed := changedStatus(before, c.after); changed != nil {

@@ -10,8 +10,8 @@ import (
 
 	"github.com/tidwall/gjson"
 
-	"github.com/agentconform/agentconform/steps/client"
 	"github.com/agentconform/agentconform/steps/common"
+	"github.com/agentconform/agentconform/steps/exchange"
 	"github.com/agentconform/agentconform/steps/outcome"
 	"github.com/agentconform/agentconform/steps/plane"
 	"github.com/agentconform/agentconform/steps/target"
@@ -108,7 +108,7 @@ func (w *World) clientRetrievesBoth(ctx context.Context) {
 }
 
 // same compares a field of an answer with a string.
-func same(a *client.Answer, path, want string) error {
+func same(a *exchange.Response, path, want string) error {
 	got := a.Get(path)
 	common.Check(outcome.Want(got.Exists() || a.OK(), a, path+" "+want))
 	return outcome.WantAt(got.Type == gjson.String && strings.EqualFold(got.Str, want), a, path, path+" "+want)
@@ -152,7 +152,7 @@ var sourceFields = []string{"source_revision_config.repo_ref", "source_revision_
 const commitField = "source_revision_config.repo_commit_sha"
 
 // configHolds looks for every value that was asked for. Fields that were not asked for are the target's own.
-func configHolds(a *client.Answer, asked map[string]any) error {
+func configHolds(a *exchange.Response, asked map[string]any) error {
 	common.Check(outcome.Want(a.OK(), a, "status 2xx"))
 	compared := 0
 	for _, path := range sourceFields {
@@ -276,11 +276,11 @@ func (w *World) configFollowsLatest() error {
 	if first := w.Deployment.Naming; first != nil {
 		answers = slices.Insert(answers, 0, first)
 	}
-	namesOther := func(a *client.Answer) bool {
+	namesOther := func(a *exchange.Response) bool {
 		return !strings.EqualFold(a.Get("latest_revision_id").String(), w.Deployment.Latest())
 	}
 	if answers = slices.DeleteFunc(answers, namesOther); len(answers) == 0 {
 		return outcome.Inconclusive("latest_revision_id never names the new revision")
 	}
-	return common.Each(answers, func(a *client.Answer) error { return configHolds(a, w.Deployment.Update) })
+	return common.Each(answers, func(a *exchange.Response) error { return configHolds(a, w.Deployment.Update) })
 }

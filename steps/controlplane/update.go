@@ -11,9 +11,9 @@ import (
 	"github.com/tidwall/gjson"
 
 	"github.com/agentconform/agentconform/steps/agent"
-	"github.com/agentconform/agentconform/steps/client"
 	"github.com/agentconform/agentconform/steps/common"
 	"github.com/agentconform/agentconform/steps/config"
+	"github.com/agentconform/agentconform/steps/exchange"
 	"github.com/agentconform/agentconform/steps/outcome"
 	"github.com/agentconform/agentconform/steps/plane"
 	"github.com/agentconform/agentconform/steps/target"
@@ -130,7 +130,7 @@ func (w *World) clientUpdatesTwice(ctx context.Context, field string) error {
 	for n := range 2 {
 		w.patchToCurrent(ctx, field, "")
 		a := w.scene.Answer
-		if n > 0 && a.Refused() {
+		if n > 0 && a.IsRefused() {
 			return outcome.Inapplicable("updates during a build", "the target refuses an update while a revision is built: %s",
 				outcome.Seen(a))
 		}
@@ -156,7 +156,7 @@ func (w *World) clientUpdatesAtOnce(ctx context.Context, field string) error {
 	racing, leave, err := w.target.Client.Together(ctx, 2)
 	common.Check(err)
 	defer leave()
-	w.answers = make([]*client.Answer, 2)
+	w.answers = make([]*exchange.Response, 2)
 	err = agent.AtOnce(len(w.answers), func(i int) (err error) {
 		request := w.target.ToControlPlane(target.TheClient, http.MethodPatch, plane.DeploymentPath(w.Deployment.ID),
 			plane.SourceUpdate(map[string]any{field: current}))
@@ -215,7 +215,7 @@ func (w *World) clientUpdatesToTag(ctx context.Context) error {
 // oneRevisionCreated waits for the new revision, since an update may be accepted before it takes effect.
 func (w *World) oneRevisionCreated(ctx context.Context) error {
 	if err := w.served(); err != nil {
-		if stays := w.plane.StaysIn(w.Deployment); stays != "" && w.scene.Answer.Refused() {
+		if stays := w.plane.StaysIn(w.Deployment); stays != "" && w.scene.Answer.IsRefused() {
 			return outcome.Blocked("the update is refused while the latest revision stays %q (CP-POLL-1)", stays).
 				ByRequirement("CP-POLL-1")
 		}
@@ -228,7 +228,7 @@ func (w *World) oneRevisionCreated(ctx context.Context) error {
 
 // oneRevisionEach waits until there are as many new revisions.
 func (w *World) oneRevisionEach(ctx context.Context) error {
-	served := len(slices.DeleteFunc(slices.Clone(w.answers), func(a *client.Answer) bool { return !a.OK() }))
+	served := len(slices.DeleteFunc(slices.Clone(w.answers), func(a *exchange.Response) bool { return !a.OK() }))
 	if served == 0 {
 		return outcome.Inconclusive("neither update was served: %s", outcome.Seen(w.answers[0]))
 	}
@@ -275,7 +275,7 @@ func (w *World) servedOrNotJudged() error {
 	switch a := w.scene.Answer; {
 	case a.OK():
 		return nil
-	case a.Refused():
+	case a.IsRefused():
 		return outcome.Inapplicable("updates without a source field", "the target refuses this update: %s", outcome.Seen(a))
 	}
 	return outcome.Inconclusive("the update was not served: %s", outcome.Seen(w.scene.Answer))
@@ -344,7 +344,7 @@ func (w *World) stillBuildsOnPush(ctx context.Context) error {
 }
 
 // fieldsKept compares the fields that had a value before: an empty one may get it when the revision is built.
-func fieldsKept(now, before *client.Answer, paths []string) error {
+func fieldsKept(now, before *exchange.Response, paths []string) error {
 	isEmpty := func(path string) bool { return before.Get(path).String() == "" }
 	if paths = slices.DeleteFunc(slices.Clone(paths), isEmpty); len(paths) == 0 {
 		return outcome.Inconclusive("no field had a value before that the update does not name: %s", outcome.Seen(before))

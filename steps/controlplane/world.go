@@ -9,8 +9,8 @@ import (
 	"net/http"
 	"strings"
 
-	"github.com/agentconform/agentconform/steps/client"
 	"github.com/agentconform/agentconform/steps/common"
+	"github.com/agentconform/agentconform/steps/exchange"
 	"github.com/agentconform/agentconform/steps/outcome"
 	"github.com/agentconform/agentconform/steps/plane"
 	"github.com/agentconform/agentconform/steps/target"
@@ -22,12 +22,12 @@ type World struct {
 	target *target.Target
 	plane  *plane.Plane
 
-	Deployment *plane.Deployment // that the sentences speak of
-	other      *plane.Deployment // where a sentence speaks of two
-	revision   string            // the id of the revision that the sentences speak of
-	answers    []*client.Answer  // all of the last act, where it had several
-	polled     *plane.History    // the last poll
-	commit     string            // that the ref points to
+	Deployment *plane.Deployment    // that the sentences speak of
+	other      *plane.Deployment    // where a sentence speaks of two
+	revision   string               // the id of the revision that the sentences speak of
+	answers    []*exchange.Response // all of the last act, where it had several
+	polled     *plane.History       // the last poll
+	commit     string               // that the ref points to
 
 	// A request that may be refused.
 	asker     target.Asker // who sent it
@@ -82,7 +82,7 @@ const operations = `create a deployment|update a deployment|retrieve a deploymen
 
 // request is one of the operations but the creation, or an update of the source, about a deployment and its first
 // revision. Without a new source an update makes no revision, whoever may send it.
-func (w *World) request(who target.Asker, operation string, d *plane.Deployment) client.Request {
+func (w *World) request(who target.Asker, operation string, d *plane.Deployment) exchange.Request {
 	method, path, query, body := http.MethodGet, plane.DeploymentPath(d.ID), "", any(nil)
 	switch operation {
 	case "update a deployment":
@@ -102,7 +102,7 @@ func (w *World) request(who target.Asker, operation string, d *plane.Deployment)
 }
 
 // send sends a request, and adds its answer to those of the act. Without an answer the step ends, as in all that sends.
-func (w *World) send(ctx context.Context, r client.Request) {
+func (w *World) send(ctx context.Context, r exchange.Request) {
 	w.scene.Answer = common.Must(w.target.Client.Do(ctx, r))
 	w.answers = append(w.answers, w.scene.Answer)
 }
@@ -142,7 +142,7 @@ func (w *World) retrievesEach(ctx context.Context) {
 }
 
 // now reads the deployment beside the act.
-func (w *World) now(ctx context.Context) *client.Answer {
+func (w *World) now(ctx context.Context) *exchange.Response {
 	return common.Must(w.plane.GetDeployment(ctx, w.Deployment.ID))
 }
 
@@ -152,7 +152,7 @@ func (w *World) served() error {
 }
 
 // retrieved blocks where an answer shows nothing of what a step needs.
-func retrieved(what string, a *client.Answer) *client.Answer {
+func retrieved(what string, a *exchange.Response) *exchange.Response {
 	if !a.OK() {
 		common.Check(outcome.Blocked("%s cannot be retrieved: %s", what, outcome.Seen(a)))
 	}
@@ -160,7 +160,7 @@ func retrieved(what string, a *client.Answer) *client.Answer {
 }
 
 // sendCase sends the request for one case.
-func (w *World) sendCase(ctx context.Context, r client.Request, c common.Case) {
+func (w *World) sendCase(ctx context.Context, r exchange.Request, c common.Case) {
 	w.send(ctx, r)
 	c.Answer = w.scene.Answer
 	w.scene.Cases = append(w.scene.Cases, c)

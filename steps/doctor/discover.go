@@ -10,8 +10,8 @@ import (
 
 	"github.com/agentconform/agentconform/reports"
 	"github.com/agentconform/agentconform/reports/safe"
-	"github.com/agentconform/agentconform/steps/client"
 	"github.com/agentconform/agentconform/steps/config"
+	"github.com/agentconform/agentconform/steps/exchange"
 	"github.com/agentconform/agentconform/steps/plane"
 	"github.com/agentconform/agentconform/steps/suite"
 	"github.com/agentconform/agentconform/steps/target"
@@ -220,7 +220,7 @@ func (d *discoverer) draftAgent() {
 	if a == nil || b == nil {
 		return
 	}
-	isRefusal := func(a *client.Answer) bool { return a.Refused() && !target.NotServed(a) }
+	isRefusal := func(a *exchange.Response) bool { return a.IsRefused() && !target.NotServed(a) }
 	areRefused := isRefusal(a) && isRefusal(b)
 	d.learned("agent.rejected_status", perCase(a.Status, b.Status), areRefused,
 		fmt.Sprintf("%s without credentials: status %d, with an unknown token: status %d", call, a.Status, b.Status))
@@ -236,7 +236,7 @@ func perCase[T int | string](missing, invalid T) config.PerCase[T] {
 }
 
 // detailOf is the detail of a refusal: a string of JSON, or a short plain text.
-func detailOf(a *client.Answer) string {
+func detailOf(a *exchange.Response) string {
 	const most = 200
 	text := strings.TrimSpace(string(a.Body))
 	if a.IsJSON() {

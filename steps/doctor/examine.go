@@ -10,9 +10,9 @@ import (
 
 	"github.com/agentconform/agentconform/reports"
 	"github.com/agentconform/agentconform/steps/agent"
-	"github.com/agentconform/agentconform/steps/client"
 	"github.com/agentconform/agentconform/steps/config"
 	"github.com/agentconform/agentconform/steps/evidence"
+	"github.com/agentconform/agentconform/steps/exchange"
 	"github.com/agentconform/agentconform/steps/outcome"
 	"github.com/agentconform/agentconform/steps/plane"
 	"github.com/agentconform/agentconform/steps/target"
@@ -65,7 +65,7 @@ func (x *examiner) examinePlane(ctx context.Context, probes []*probe) {
 	owner, nobody, singles := probes[0], probes[1], probes[2:]
 	c := x.target.Config
 	want := expectation{key: "target", refusal: "check " + x.target.Sent("credentials", c.Credentials), answer: "404",
-		isMet: func(a *client.Answer) bool { return a.Status == http.StatusNotFound }, met: "credentials accepted",
+		isMet: func(a *exchange.Response) bool { return a.Status == http.StatusNotFound }, met: "credentials accepted",
 		hint: "run the suite for details"}
 	if c.Credentials.APIKey != "" && c.Credentials.TenantID == "" {
 		want.refusal += "; if the key is for several tenants, set credentials.tenant_id"
@@ -107,7 +107,7 @@ func (x *examiner) examinePlane(ctx context.Context, probes []*probe) {
 // expectation is what an answer should be.
 type expectation struct {
 	key     string // of the address
-	isMet   func(*client.Answer) bool
+	isMet   func(*exchange.Response) bool
 	answer  string // what is expected, and what it shows
 	met     string
 	hint    string // the remedy where the answer is another one
@@ -246,10 +246,10 @@ func (x *examiner) examineRefusal(subject string, p *probe, c config.RefusalCase
 		found, _ := x.unanswered(p, "agent_target")
 		x.add(Noted, subject, call+found, "")
 		return
-	case slices.Contains(wanted, a.Status), len(wanted) == 0 && a.Refused():
+	case slices.Contains(wanted, a.Status), len(wanted) == 0 && a.IsRefused():
 		x.add(Fine, subject, fmt.Sprintf("%sstatus %d", call, a.Status), "")
 		return
-	case a.Refused():
+	case a.IsRefused():
 		remedy = fmt.Sprintf("set %s to %d if the authentication handler is supposed to return it", key, a.Status)
 	case a.OK():
 		remedy = "name an authentication handler in auth.path of the graph configuration"
@@ -258,7 +258,7 @@ func (x *examiner) examineRefusal(subject string, p *probe, c config.RefusalCase
 }
 
 // lists tells whether an answer is a list of threads.
-func lists(a *client.Answer) bool { return a != nil && a.OK() && a.IsArray() }
+func lists(a *exchange.Response) bool { return a != nil && a.OK() && a.IsArray() }
 
 // tryGraph runs the conformance graph once for each word of its contract, as a run does before the scenarios that need
 // it, and removes the threads.

@@ -17,6 +17,7 @@ import (
 	"github.com/agentconform/agentconform/spec"
 	"github.com/agentconform/agentconform/steps/agent"
 	"github.com/agentconform/agentconform/steps/client"
+	"github.com/agentconform/agentconform/steps/exchange"
 	"github.com/agentconform/agentconform/steps/outcome"
 	"github.com/agentconform/agentconform/steps/target"
 )
@@ -24,9 +25,9 @@ import (
 // probe is one reading request of an examination, with its answer.
 type probe struct {
 	who     target.Asker // whose credentials the request to the control plane has
-	request client.Request
-	answer  *client.Answer // nil if there was none
-	err     error          // why there was none
+	request exchange.Request
+	answer  *exchange.Response // nil if there was none
+	err     error              // why there was none
 }
 
 // called is the request of a probe: "GET https://agents.example/threads".
@@ -38,7 +39,7 @@ func (x *examiner) refused(p *probe) bool {
 }
 
 // seen describes an answer, without secrets.
-func (x *examiner) seen(a *client.Answer) string {
+func (x *examiner) seen(a *exchange.Response) string {
 	return x.target.Redact.Excerpt(outcome.SeenShort(a))
 }
 
@@ -70,7 +71,7 @@ func (x *examiner) trouble(ctx context.Context, p, nobody *probe, key, refusal s
 	is := func(state State, remedy, format string, args ...any) Check {
 		return Check{State: state, Found: p.called() + ": " + fmt.Sprintf(format, args...), Remedy: remedy}
 	}
-	none, unanswered := errors.AsType[*client.NoAnswer](p.err)
+	none, unanswered := errors.AsType[*exchange.NoResponse](p.err)
 	switch proxy := x.target.Client.Names.Route.ProxyOf(base); {
 	case unanswered && none.Busy != 0:
 		return is(Problem, rateLimit, "status %d, asks to wait", none.Busy)
@@ -128,11 +129,11 @@ func baseAddress(key, found string) string {
 	return "set " + key + " to " + found
 }
 
-func isPage(a *client.Answer) bool { return bytes.HasPrefix(bytes.TrimSpace(a.Body), []byte("<")) }
+func isPage(a *exchange.Response) bool { return bytes.HasPrefix(bytes.TrimSpace(a.Body), []byte("<")) }
 
 // unanswered says why no answer came, and at which stage, and what to do.
 func (x *examiner) unanswered(p *probe, key string) (found, remedy string) {
-	none, is := errors.AsType[*client.NoAnswer](p.err)
+	none, is := errors.AsType[*exchange.NoResponse](p.err)
 	switch {
 	case errors.Is(p.err, errBusy):
 		return "asks to wait for more than " + x.target.Config.Timeouts.Request.String(), rateLimit
@@ -147,15 +148,15 @@ func (x *examiner) unanswered(p *probe, key string) (found, remedy string) {
 	}
 	found = x.target.Redact.Excerpt(none.Cause)
 	remedy = "start the target, or correct " + key
-	if none.Stage != client.StageHTTP {
+	if none.Stage != exchange.StageHTTP {
 		found = string(none.Stage) + ": " + found
 	}
 	switch {
 	case none.Remedy != "":
 		remedy = none.Remedy
-	case socket != "" && none.Stage == client.StageTCP:
+	case socket != "" && none.Stage == exchange.StageTCP:
 		remedy = "start the target, or correct socket (it is " + socket + ")"
-	case none.Stage == client.StageDNS:
+	case none.Stage == exchange.StageDNS:
 		remedy = "correct the host name in " + key + "; if only a proxy knows it, set proxy; " +
 			"if no DNS server does, set resolve with the IP address of " + host
 	case none.Timeout:

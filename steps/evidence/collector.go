@@ -18,6 +18,7 @@ import (
 	"github.com/agentconform/agentconform/reports"
 	"github.com/agentconform/agentconform/spec"
 	"github.com/agentconform/agentconform/steps/client"
+	"github.com/agentconform/agentconform/steps/exchange"
 )
 
 // Collector observes every exchange of a run. It may be used by many goroutines.
@@ -47,7 +48,7 @@ func New(oracle *spec.Oracle, redact *client.Redactor, start time.Time, words sp
 }
 
 // Observe records one exchange and judges it. It is a client.Observer.
-func (c *Collector) Observe(ctx context.Context, r client.Request, sent time.Time, a *client.Answer, cause string) int {
+func (c *Collector) Observe(ctx context.Context, r exchange.Request, sent time.Time, a *exchange.Response, cause string) int {
 	judged := spec.Exchange{
 		Side: r.Side, Method: r.Method, Path: r.Path, Query: r.Query,
 		RequestHeader: r.Header, RequestBody: r.Body,

@@ -10,7 +10,7 @@ import (
 
 	"github.com/agentconform/agentconform/reports"
 	"github.com/agentconform/agentconform/spec"
-	"github.com/agentconform/agentconform/steps/client"
+	"github.com/agentconform/agentconform/steps/exchange"
 )
 
 // Observation is an exchange for rules about all that a run has seen. Bodies have the interface's names, and secrets:
@@ -23,7 +23,7 @@ type Observation struct {
 	Base          string // address that Op.Path is relative to
 	Method        string
 	Path, Query   string // as they were sent
-	Caller        client.Caller
+	Caller        exchange.Caller
 	Sent, Ended   time.Time
 	Status        int // 0 where no answer came
 	Wrong         bool
@@ -42,7 +42,7 @@ type Observation struct {
 // What is kept of bodies, in bytes: of one, and of all. Of what comes later only the beginning is kept.
 const keptBody, keptBodies = 64 << 10, 8 << 20
 
-func observationOf(ctx context.Context, op spec.Operation, r client.Request, sent time.Time, a *client.Answer) (
+func observationOf(ctx context.Context, op spec.Operation, r exchange.Request, sent time.Time, a *exchange.Response) (
 	o Observation,
 ) {
 	o = Observation{
@@ -71,9 +71,9 @@ func (o *Observation) HasAnswer() bool { return o.Status != 0 && !o.passing }
 func (o *Observation) IsKind(kind Asked) bool { return o.asked == kind }
 
 // AsAnswer is what is kept of the answer.
-func (o *Observation) AsAnswer() *client.Answer {
+func (o *Observation) AsAnswer() *exchange.Response {
 	header := http.Header{"Content-Type": {o.contentType}}
-	return &client.Answer{ID: o.ID, Status: o.Status, Header: header, Body: []byte(o.Answer)}
+	return &exchange.Response{ID: o.ID, Status: o.Status, Header: header, Body: []byte(o.Answer)}
 }
 
 // Observation is that of an exchange; without a status where there is none.

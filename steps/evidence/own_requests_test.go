@@ -11,6 +11,7 @@ import (
 
 	"github.com/agentconform/agentconform/spec"
 	"github.com/agentconform/agentconform/steps/client"
+	"github.com/agentconform/agentconform/steps/exchange"
 )
 
 // newCollector returns a collector with the contract.
@@ -25,7 +26,7 @@ func newCollector(t *testing.T, redact *client.Redactor, start time.Time) *Colle
 func TestServerErrorsByWhatWasAsked(t *testing.T) {
 	c := newCollector(t, client.NewRedactor(nil), time.Now())
 	const id = "/v2/deployments/3f2a8c1e-5b7d-4e9f-8a6c-0d1e2f3a4b5c"
-	for _, r := range []client.Request{
+	for _, r := range []exchange.Request{
 		{Side: spec.ControlPlane, Method: http.MethodGet, Path: id},
 		{Side: spec.ControlPlane, Method: http.MethodGet, Path: id + "/revisions", Query: "limit=0", Wrong: true},
 		{Side: spec.ControlPlane, Method: http.MethodGet, Path: "/v2/deployments/x", Wrong: true},
@@ -35,7 +36,7 @@ func TestServerErrorsByWhatWasAsked(t *testing.T) {
 		{Side: spec.AgentServer, Method: http.MethodGet, Path: "/threads/t/runs/r/join"},
 		{Side: spec.AgentServer, Method: http.MethodGet, Path: "/threads/t/state", Early: true},
 	} {
-		c.Observe(context.Background(), r, time.Now(), &client.Answer{Request: r, Status: 500, Header: http.Header{}}, "")
+		c.Observe(context.Background(), r, time.Now(), &exchange.Response{Request: r, Status: 500, Header: http.Header{}}, "")
 	}
 	count := func(side spec.Side, kind Asked) int {
 		return len(c.AnswersTo(side, kind))
@@ -47,8 +48,8 @@ func TestServerErrorsByWhatWasAsked(t *testing.T) {
 // TestIDsAreSentAsTheyWereGiven: the form of an id is the target's matter, anything else of a request is the suite's.
 func TestIDsAreSentAsTheyWereGiven(t *testing.T) {
 	c := newCollector(t, client.NewRedactor(nil), time.Now())
-	read := client.Request{Side: spec.ControlPlane, Method: http.MethodGet, Path: "/v2/deployments/own"}
-	c.Observe(context.Background(), read, time.Now(), &client.Answer{Request: read, Status: 200, Body: []byte(`{}`)}, "")
+	read := exchange.Request{Side: spec.ControlPlane, Method: http.MethodGet, Path: "/v2/deployments/own"}
+	c.Observe(context.Background(), read, time.Now(), &exchange.Response{Request: read, Status: 200, Body: []byte(`{}`)}, "")
 	assert.Empty(t, c.OwnMistakes())
 	read.Query = "limit=1"
 	c.Observe(context.Background(), read, time.Now(), nil, "closed")

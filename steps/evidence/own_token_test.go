@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/assert"
 
 	"github.com/agentconform/agentconform/steps/client"
+	"github.com/agentconform/agentconform/steps/exchange"
 )
 
 // TestAnOwnTokenIsFound: in each spelling, also where an answer is not recorded whole; a short one only alone. A tenant
@@ -27,10 +28,10 @@ func TestAnOwnTokenIsFound(t *testing.T) {
 		{short, `{"token":"test"}`, "/token"},
 		{short, `{"latest_revision_id":"a test"}`, nowhere},
 	} {
-		r := client.Request{Header: http.Header{"Authorization": {"Bearer " + c.token}, "X-Tenant-Id": {"the-tenant"},
+		r := exchange.Request{Header: http.Header{"Authorization": {"Bearer " + c.token}, "X-Tenant-Id": {"the-tenant"},
 			"X-Gateway": {"the-gateway"}, "Accept": {"*/*"}}}
 		found := nowhere
-		if pointer := w.ownTokenIn(r, w.redact.Request(r.Header, nil), &client.Answer{Body: []byte(c.body)}); pointer != nil {
+		if pointer := w.ownTokenIn(r, w.redact.Request(r.Header, nil), &exchange.Response{Body: []byte(c.body)}); pointer != nil {
 			found = *pointer
 		}
 		assert.Equal(t, c.want, found, "%.60s", c.body)

@@ -18,6 +18,7 @@ import (
 	"github.com/agentconform/agentconform/reports/safe"
 	"github.com/agentconform/agentconform/spec"
 	"github.com/agentconform/agentconform/steps/client"
+	"github.com/agentconform/agentconform/steps/exchange"
 )
 
 // Reach is how the target is reached, as far as it decides what is written of an exchange.
@@ -54,7 +55,7 @@ const (
 )
 
 // exchange is the exchange as it went over the wire, without secrets.
-func (w *recorder) exchange(ctx context.Context, r client.Request, a *client.Answer, cause string,
+func (w *recorder) exchange(ctx context.Context, r exchange.Request, a *exchange.Response, cause string,
 	found []spec.Violation,
 ) reports.Exchange {
 	x := reports.Exchange{
@@ -132,7 +133,7 @@ func (c *Collector) OwnToken() reports.Note {
 
 // ownTokenIn returns in which string of an answer's JSON a credential of the request stands; nil if nowhere. Only
 // secrets count: a tenant ID names who owns something.
-func (w *recorder) ownTokenIn(r client.Request, sent reports.Message, a *client.Answer) *string {
+func (w *recorder) ownTokenIn(r exchange.Request, sent reports.Message, a *exchange.Response) *string {
 	for _, place := range sent.Secrets {
 		if place.Header == "" || place.Header == w.TenantHeader || slices.Contains(w.Gateway, place.Header) {
 			continue
@@ -161,7 +162,7 @@ var escapePointer = strings.NewReplacer("~", "~0", "/", "~1")
 // PointerTo is a JSON pointer to the first string or number of an object or array that contains a text, "" where none
 // does.
 func PointerTo(value gjson.Result, text string) (pointer string) {
-	for way, item := range client.Values(value) {
+	for way, item := range exchange.Values(value) {
 		if item.Type == gjson.JSON || !strings.Contains(item.String(), text) {
 			continue
 		}

@@ -8,8 +8,8 @@ import (
 	"github.com/agentconform/agentconform/spec"
 )
 
-// exchange adds one with the control plane, whose answer is in the target's words.
-func exchange(all []Observation, renamed spec.Words, sent string, status int, received string) []Observation {
+// answered adds one with the control plane, whose answer is in the target's words.
+func answered(all []Observation, renamed spec.Words, sent string, status int, received string) []Observation {
 	return append(all, Observation{ID: len(all) + 1, Side: spec.ControlPlane, Status: status, Request: sent,
 		Answer: string(renamed.FromTarget(spec.ControlPlane, []byte(received)))})
 }
@@ -35,7 +35,7 @@ func TestWordsThatTheTargetUses(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			renamed := spec.Words{source: "kilnhub", field: "kiln_path"}
-			words := wordsOf(renamed, exchange(nil, renamed, c.sent, c.status, c.received))
+			words := wordsOf(renamed, answered(nil, renamed, c.sent, c.status, c.received))
 			assert.Equal(t, c.unchanged, words.Unchanged())
 			assert.Equal(t, c.doubtful, words.DoubtfulIn(1))
 		})
@@ -46,11 +46,11 @@ func TestWordsThatTheTargetUses(t *testing.T) {
 // reason to use.
 func TestAValueIsDoubtfulOnlyUntilASourceIsShown(t *testing.T) {
 	renamed := spec.Words{"git_host": "kilnhub", "internal_container": "bundle"}
-	all := exchange(nil, renamed, "", 200, `{"source":"banana"}`)
+	all := answered(nil, renamed, "", 200, `{"source":"banana"}`)
 	assert.Equal(t, []string{"git_host", "internal_container"}, wordsOf(renamed, all).DoubtfulIn(1))
-	all = exchange(all, renamed, "", 200, `{"source":"kilnhub"}`)
+	all = answered(all, renamed, "", 200, `{"source":"kilnhub"}`)
 	assert.Empty(t, wordsOf(renamed, all).DoubtfulIn(1), "the target knows kilnhub: the value is wrong")
 	assert.Empty(t, wordsOf(renamed, all).Doubtful(spec.AnySource))
-	all = exchange(all, renamed, "", 200, `{"source":"internal_container"}`)
+	all = answered(all, renamed, "", 200, `{"source":"internal_container"}`)
 	assert.Equal(t, []string{"internal_container"}, wordsOf(renamed, all).DoubtfulIn(3))
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/agentconform/agentconform/steps/client"
 	"github.com/agentconform/agentconform/steps/common"
 	"github.com/agentconform/agentconform/steps/evidence"
+	"github.com/agentconform/agentconform/steps/exchange"
 	"github.com/agentconform/agentconform/steps/target"
 )
 
@@ -114,7 +115,7 @@ func (s *agentSession) send(ctx context.Context, d *done) {
 		d.answer = common.Must(s.server.GetRun(ctx, who, &agent.GraphRun{ID: g.ID, Thread: t.Thread}))
 	case join:
 		a, err := s.server.Join(ctx, who, &agent.GraphRun{ID: g.ID, Thread: t.Thread, Order: g.Order})
-		if none, is := errors.AsType[*client.NoAnswer](err); is && none.Closed {
+		if none, is := errors.AsType[*exchange.NoResponse](err); is && none.Closed {
 			err = nil // the join of a run that is rolled back meanwhile may end so
 		}
 		d.answer = common.Must(a, err)
@@ -131,7 +132,7 @@ func (s *agentSession) send(ctx context.Context, d *done) {
 }
 
 // explains reports whether a history of the thread explains a state.
-func (s *agentSession) explains(t *thread, state *client.Answer) bool {
+func (s *agentSession) explains(t *thread, state *exchange.Response) bool {
 	return slices.ContainsFunc(t.worlds, func(w world) bool { return s.shows(w, state) == nil })
 }
 
@@ -166,8 +167,8 @@ func (s *agentSession) awaitEnd(ctx context.Context, d *done, t *thread) {
 	}
 	isRecent := func(j *agent.Joining) bool { return !j.Over() || time.Since(j.Ended) < s.agents.Patience() }
 	var last *agent.GraphRun
-	_, _, err := s.server.ReadState(ctx, t.Thread, limit, func(a *client.Answer) bool {
-		d.answer, d.retrieved = a, map[int]*client.Answer{}
+	_, _, err := s.server.ReadState(ctx, t.Thread, limit, func(a *exchange.Response) bool {
+		d.answer, d.retrieved = a, map[int]*exchange.Response{}
 		if slices.ContainsFunc(t.worlds, func(w world) bool { return w.pending == 0 || s.runs[w.pending].CompleteIn(a) }) {
 			for _, id := range may {
 				d.retrieved[id] = common.Must(s.server.GetRun(ctx, s.callers[t.owner], s.runs[id].GraphRun))

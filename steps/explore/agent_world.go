@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"github.com/agentconform/agentconform/steps/agent"
-	"github.com/agentconform/agentconform/steps/client"
+	"github.com/agentconform/agentconform/steps/exchange"
 	"github.com/agentconform/agentconform/steps/messages"
 	"github.com/agentconform/agentconform/steps/outcome"
 )
@@ -24,8 +24,8 @@ type world struct {
 
 // agentSeen is what was seen of an operation of the agent server.
 type agentSeen struct {
-	retrieved map[int]*client.Answer // of [await]: GET of each run that may be in progress
-	started   *agent.GraphRun        // the run that was started
+	retrieved map[int]*exchange.Response // of [await]: GET of each run that may be in progress
+	started   *agent.GraphRun            // the run that was started
 	created   *thread
 	over      bool // of [await]: the join of each of these was answered
 }
@@ -93,7 +93,7 @@ func (s *agentSession) rolledBack(w world, d done) ([]world, *Wrong) {
 			return o != d.Operation && o.Object == d.Object && slices.Contains(starts, o.Verb)
 		})
 		id := "AS-ROLLBACK-6"
-		if p := s.runs[w.pending]; p != nil && d.answer.Came().Before(p.NotOverBefore()) {
+		if p := s.runs[w.pending]; p != nil && d.answer.Ended().Before(p.NotOverBefore()) {
 			id = "AS-ROLLBACK-1"
 		}
 		return []world{w}, want(raced, id, d.answer, "a run with rollback to be accepted")
@@ -137,7 +137,7 @@ func (s *agentSession) ended(w world, d done) ([]world, *Wrong) {
 }
 
 // retrieved holds GET of a run under a thread.
-func (s *agentSession) retrieved(w world, at, run int, a *client.Answer) *Wrong {
+func (s *agentSession) retrieved(w world, at, run int, a *exchange.Response) *Wrong {
 	g := s.runs[run]
 	switch {
 	case g.by.Object != at && s.sharesID(at, g):
@@ -189,7 +189,7 @@ func (s *agentSession) joinedIn(w world, d done) ([]world, *Wrong) {
 
 // shows holds the state of a thread to the messages of its runs. What is written while a run is in progress is
 // open, and so is what is left of earlier runs where one was rolled back.
-func (s *agentSession) shows(w world, a *client.Answer) *Wrong {
+func (s *agentSession) shows(w world, a *exchange.Response) *Wrong {
 	kept, open := slices.Clone(w.kept), slices.Concat(w.loose, w.doomed)
 	switch {
 	case w.joined:
@@ -242,7 +242,7 @@ func (s *agentSession) without(all []messages.Message, runs []int) (rest []messa
 }
 
 // unlike says that a state shows other messages than expected.
-func unlike(requirement string, a *client.Answer, expected string, shown []messages.Message) *Wrong {
+func unlike(requirement string, a *exchange.Response, expected string, shown []messages.Message) *Wrong {
 	return wrong(requirement, outcome.Violated(a, expected, "%s", messages.Shown(shown)).At("/values/messages"))
 }
 

@@ -24,6 +24,7 @@ import (
 	"github.com/agentconform/agentconform/steps/client"
 	"github.com/agentconform/agentconform/steps/common"
 	"github.com/agentconform/agentconform/steps/evidence"
+	"github.com/agentconform/agentconform/steps/exchange"
 	"github.com/agentconform/agentconform/steps/outcome"
 )
 
@@ -217,9 +218,9 @@ func has(group []Operation, object int, verbs ...string) bool {
 // done is an operation that was sent, with what was seen.
 type done struct {
 	Operation
-	position int            // in the group
-	group    []Operation    // all that were sent at the same time, with it
-	answer   *client.Answer // nil where there was none
+	position int                // in the group
+	group    []Operation        // all that were sent at the same time, with it
+	answer   *exchange.Response // nil where there was none
 	agentSeen
 	planeSeen
 }
@@ -239,7 +240,7 @@ func wrong(requirement string, o *outcome.Outcome) *Wrong {
 }
 
 // want is nothing where the answer is as expected, else what is wrong.
-func want(is bool, requirement string, a *client.Answer, expected string) *Wrong {
+func want(is bool, requirement string, a *exchange.Response, expected string) *Wrong {
 	switch {
 	case is:
 		return nil
@@ -250,7 +251,7 @@ func want(is bool, requirement string, a *client.Answer, expected string) *Wrong
 }
 
 // wantRefusal is nothing where the answer is a refusal, as a closed connection is. Words may say what is refused.
-func wantRefusal(requirement string, a *client.Answer, of string) *Wrong {
+func wantRefusal(requirement string, a *exchange.Response, of string) *Wrong {
 	return want(a == nil || a.Status >= http.StatusBadRequest, requirement, a, "a status of 400 or above"+of)
 }
 

@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/agentconform/agentconform/steps/client"
+	"github.com/agentconform/agentconform/steps/exchange"
 	"github.com/agentconform/agentconform/steps/outcome"
 )
 
@@ -68,8 +68,8 @@ func TestUpdatesAtTheSameTimeAreTriedInEachOrder(t *testing.T) {
 	s := &planeSession{controlPlane: &controlPlane{values: map[string]any{"repo_ref 2": "next", "graph_config_path 2": "b.json", "repo_ref null": nil}},
 		deployments: map[int]*deployment{0: {owner: "CP-UPDATE-1"}}}
 	answered := func(verb, with, body string) done {
-		d := done{Operation: Operation{Caller: theClient, Verb: verb, With: with}, answer: &client.Answer{Status: 200, Body: []byte(body)}, group: make([]Operation, 2)}
-		d.lists = []*client.Answer{d.answer}
+		d := done{Operation: Operation{Caller: theClient, Verb: verb, With: with}, answer: &exchange.Response{Status: 200, Body: []byte(body)}, group: make([]Operation, 2)}
+		d.lists = []*exchange.Response{d.answer}
 		return d
 	}
 	shows := func(latest, ref, path string) string {

@@ -136,7 +136,7 @@ func (s *planeSession) send(ctx context.Context, d *done) {
 		body, _ := s.change(d.With)
 		request := s.target.ToControlPlane(target.TheClient, http.MethodPatch, plane.DeploymentPath(t.ID), body)
 		d.answer = common.Must(s.target.Client.Do(ctx, request))
-		if d.answer.Refused() && !d.beside() { // it may be busy with the revision before
+		if d.answer.IsRefused() && !d.beside() { // it may be busy with the revision before
 			common.Check(s.plane.Settle(ctx, t.ID))
 			d.answer = common.Must(s.target.Client.Do(ctx, request))
 		}

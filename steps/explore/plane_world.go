@@ -9,7 +9,7 @@ import (
 
 	"github.com/tidwall/gjson"
 
-	"github.com/agentconform/agentconform/steps/client"
+	"github.com/agentconform/agentconform/steps/exchange"
 	"github.com/agentconform/agentconform/steps/invariants"
 	"github.com/agentconform/agentconform/steps/outcome"
 	"github.com/agentconform/agentconform/steps/plane"
@@ -27,8 +27,8 @@ type revision struct {
 // planeSeen is what was seen of an operation of the control plane.
 type planeSeen struct {
 	made  *plane.Deployment
-	id    string           // of the revision that was asked for
-	lists []*client.Answer // one with a filter or page stands between two that are whole
+	id    string               // of the revision that was asked for
+	lists []*exchange.Response // one with a filter or page stands between two that are whole
 }
 
 // creates names the requirement that an update with these fields creates a revision, or another where there is none.
@@ -80,7 +80,7 @@ func (s *planeSession) updated(w past, d done) ([]past, *Wrong) {
 }
 
 // showsLatest holds GET of a deployment to its latest revision.
-func (w past) showsLatest(owner string, a *client.Answer) ([]past, *Wrong) {
+func (w past) showsLatest(owner string, a *exchange.Response) ([]past, *Wrong) {
 	at, named := len(w)-1, a.Get("latest_revision_id").String()
 	if w[at].id == "" && w.find(named) < 0 {
 		w = w.naming(at, named)
@@ -93,7 +93,7 @@ func (w past) showsLatest(owner string, a *client.Answer) ([]past, *Wrong) {
 }
 
 // shows holds the source of a revision to what was sent for it, and for those before it where that named no value.
-func (w past) shows(at int, a *client.Answer, object gjson.Result, pointer string) *Wrong {
+func (w past) shows(at int, a *exchange.Response, object gjson.Result, pointer string) *Wrong {
 	source := w[at].source
 	for _, field := range slices.Sorted(maps.Keys(source)) {
 		got := object.Get("source_revision_config." + field)
@@ -127,7 +127,7 @@ func (w past) naming(at int, id string) past {
 }
 
 // showsAll holds the whole list to all revisions. One that was not seen yet takes a new row that shows its source.
-func (w past) showsAll(owner string, a *client.Answer) ([]past, *Wrong) {
+func (w past) showsAll(owner string, a *exchange.Response) ([]past, *Wrong) {
 	rows := a.Get("resources").Array()
 	isKnown := func(row gjson.Result) bool { return w.find(row.Get("id").String()) >= 0 }
 	fresh := slices.DeleteFunc(slices.Clone(rows), isKnown)

@@ -10,8 +10,8 @@ import (
 	"github.com/tidwall/gjson"
 
 	"github.com/agentconform/agentconform/spec"
-	"github.com/agentconform/agentconform/steps/client"
 	"github.com/agentconform/agentconform/steps/config"
+	"github.com/agentconform/agentconform/steps/exchange"
 	"github.com/agentconform/agentconform/steps/messages"
 	"github.com/agentconform/agentconform/steps/target"
 )
@@ -95,7 +95,7 @@ func (r *refusals) check(t *tally, s *seen) {
 	}
 	statuses, details := r.status.For(c), r.detail.For(c)
 	holdsDetail := func(detail string) bool {
-		return messages.ContainsText(&client.Answer{Body: []byte(s.Answer)}, detail)
+		return messages.ContainsText(&exchange.Response{Body: []byte(s.Answer)}, detail)
 	}
 	t.judged++
 	switch {

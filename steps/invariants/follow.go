@@ -5,7 +5,7 @@ import (
 	"net/http"
 	"time"
 
-	"github.com/agentconform/agentconform/steps/client"
+	"github.com/agentconform/agentconform/steps/exchange"
 )
 
 // follow holds reads to showing what was written before, once patience is over: that something was created (no 404),
@@ -22,7 +22,7 @@ type follow struct {
 // naming is when something was there, and for which credentials.
 type naming struct {
 	at time.Time
-	by client.Caller
+	by exchange.Caller
 }
 
 func newFollow(r *revisions) *follow {

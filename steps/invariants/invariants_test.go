@@ -12,8 +12,8 @@ import (
 	"github.com/agentconform/agentconform/features"
 	"github.com/agentconform/agentconform/reports"
 	"github.com/agentconform/agentconform/spec"
-	"github.com/agentconform/agentconform/steps/client"
 	"github.com/agentconform/agentconform/steps/config"
+	"github.com/agentconform/agentconform/steps/exchange"
 	"github.com/agentconform/agentconform/steps/outcome"
 	"github.com/agentconform/agentconform/steps/target"
 )
@@ -66,9 +66,9 @@ func newHistory(t *testing.T, changes ...func(*config.Config)) *history {
 }
 
 // sees records an exchange, one second after the one before.
-func (h *history) sees(r client.Request, status int, body string) {
+func (h *history) sees(r exchange.Request, status int, body string) {
 	h.at = h.at.Add(time.Second)
-	a := &client.Answer{Request: r, Status: status, Header: http.Header{"Content-Type": {"application/json"}}, Body: []byte(body), Sent: h.at, Took: 100 * time.Millisecond}
+	a := &exchange.Response{Request: r, Status: status, Header: http.Header{"Content-Type": {"application/json"}}, Body: []byte(body), Sent: h.at, Took: 100 * time.Millisecond}
 	h.target.Collector.Observe(h.t.Context(), r, h.at, a, "")
 }
 

@@ -13,6 +13,7 @@ import (
 	"github.com/agentconform/agentconform/steps/client"
 	"github.com/agentconform/agentconform/steps/config"
 	"github.com/agentconform/agentconform/steps/evidence"
+	"github.com/agentconform/agentconform/steps/exchange"
 	"github.com/agentconform/agentconform/steps/outcome"
 	"github.com/agentconform/agentconform/steps/target"
 )
@@ -177,7 +178,7 @@ func holds(text, what string) bool {
 
 // valuesAt are the strings and numbers at some keys of an answer, at any depth.
 func valuesAt(value gjson.Result, wanted func(key string) bool) (all []string) {
-	for way, item := range client.Values(value) {
+	for way, item := range exchange.Values(value) {
 		if wanted(way[len(way)-1]) && (item.Type == gjson.String || item.Type == gjson.Number) {
 			all = append(all, item.String())
 		}

@@ -18,9 +18,9 @@ import (
 	"github.com/agentconform/agentconform/features"
 	"github.com/agentconform/agentconform/reports"
 	"github.com/agentconform/agentconform/spec"
-	"github.com/agentconform/agentconform/steps/client"
 	"github.com/agentconform/agentconform/steps/common"
 	"github.com/agentconform/agentconform/steps/evidence"
+	"github.com/agentconform/agentconform/steps/exchange"
 	"github.com/agentconform/agentconform/steps/outcome"
 	"github.com/agentconform/agentconform/steps/target"
 )
@@ -269,7 +269,7 @@ type seen struct {
 
 // valueOf is a body where it is JSON within the bounds; one that was cut is none.
 func valueOf(body string) gjson.Result {
-	if !client.IsJSON([]byte(body)) {
+	if !exchange.IsJSON([]byte(body)) {
 		return gjson.Result{}
 	}
 	return gjson.Parse(body)

@@ -12,8 +12,8 @@ import (
 
 	"github.com/tidwall/gjson"
 
-	"github.com/agentconform/agentconform/steps/client"
 	"github.com/agentconform/agentconform/steps/evidence"
+	"github.com/agentconform/agentconform/steps/exchange"
 )
 
 // The kinds of messages that the interface shows (section 2).
@@ -31,7 +31,7 @@ type Message struct {
 }
 
 // Of reads the messages of a state. A thread without a run may have no values at all.
-func Of(a *client.Answer) []Message {
+func Of(a *exchange.Response) []Message {
 	var all []Message
 	for _, m := range a.Get("values.messages").Array() {
 		kind := ""
@@ -173,7 +173,7 @@ func userIn(text string) (user gjson.Result) {
 
 // hasField looks for a field at any depth: a user object may have its custom fields in a nested object.
 func hasField(object gjson.Result, field string, is func(gjson.Result) bool) bool {
-	for way, item := range client.Values(object) {
+	for way, item := range exchange.Values(object) {
 		if way[len(way)-1] == field && is(item) {
 			return true
 		}
@@ -182,7 +182,7 @@ func hasField(object gjson.Result, field string, is func(gjson.Result) bool) boo
 }
 
 // ContainsText tells whether an answer's body contains the text: as it is, or within a string of its JSON.
-func ContainsText(a *client.Answer, text string) bool {
+func ContainsText(a *exchange.Response, text string) bool {
 	if strings.Contains(string(a.Body), text) {
 		return true
 	}

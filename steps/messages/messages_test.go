@@ -6,17 +6,17 @@ import (
 
 	"github.com/stretchr/testify/assert"
 
-	"github.com/agentconform/agentconform/steps/client"
+	"github.com/agentconform/agentconform/steps/exchange"
 )
 
 func TestMessagesOf(t *testing.T) {
 	state := `{"values":{"messages":[{"type":"human","content":"hello","id":7},
 		{"type":"ai","id":"a-1","content":[{"type":"text","text":"good "},"day",{"type":"image"}]}]}}`
-	assert.Equal(t, []Message{{Human, "hello", "7"}, {AI, "good day", "a-1"}}, Of(&client.Answer{Body: []byte(state)}))
+	assert.Equal(t, []Message{{Human, "hello", "7"}, {AI, "good day", "a-1"}}, Of(&exchange.Response{Body: []byte(state)}))
 	for _, body := range []string{"", "no JSON", "[]", "{}", `{"values":{}}`, `{"values":null}`, `{"values":{"messages":null}}`, `{"values":{"messages":7}}`} {
-		assert.NotPanics(t, func() { Of(&client.Answer{Body: []byte(body)}) }, body)
+		assert.NotPanics(t, func() { Of(&exchange.Response{Body: []byte(body)}) }, body)
 	}
-	role := &client.Answer{Body: []byte(`{"values":{"messages":[{"role":"user","content":"x","id":null}]}}`)}
+	role := &exchange.Response{Body: []byte(`{"values":{"messages":[{"role":"user","content":"x","id":null}]}}`)}
 	assert.Equal(t, []Message{{Text: "x"}}, Of(role))
 }
 
@@ -76,6 +76,6 @@ func TestSaysText(t *testing.T) {
 		`{"detail":null}`:                false,
 		"":                               false,
 	} {
-		assert.Equal(t, want, ContainsText(&client.Answer{Body: []byte(body)}, "go away"), body)
+		assert.Equal(t, want, ContainsText(&exchange.Response{Body: []byte(body)}, "go away"), body)
 	}
 }

@@ -5,7 +5,7 @@ import (
 	"errors"
 
 	"github.com/agentconform/agentconform/reports"
-	"github.com/agentconform/agentconform/steps/client"
+	"github.com/agentconform/agentconform/steps/exchange"
 )
 
 // Judge turns what a step returned into an outcome, by the kind of sentence it stands under: what goes wrong under
@@ -37,8 +37,8 @@ func Judge(ctx context.Context, given bool, sentence string, err error) *Outcome
 // classify gives an outcome to the errors that are none: no answer, an ended run, a mistake of the suite itself.
 func classify(ctx context.Context, err error) *Outcome {
 	var o *Outcome
-	var none *client.NoAnswer
-	var refused *client.NotNamed
+	var none *exchange.NoResponse
+	var refused *exchange.RefusedAddress
 	switch {
 	case errors.As(err, &o):
 		same := *o // it may be shared by scenarios
@@ -75,7 +75,7 @@ func AsBlocked(err error) error {
 // AsPrecondition gives what went wrong while a precondition was brought about outside of its sentence the verdict
 // that it would have had there.
 func AsPrecondition(err error) error {
-	none, is := errors.AsType[*client.NoAnswer](err)
+	none, is := errors.AsType[*exchange.NoResponse](err)
 	switch {
 	case is && none.Busy != 0:
 		return Blocked("%s", none).By(reports.ByTarget, none.Request.Base)

@@ -13,7 +13,7 @@ import (
 
 	"github.com/agentconform/agentconform/reports"
 	"github.com/agentconform/agentconform/reports/safe"
-	"github.com/agentconform/agentconform/steps/client"
+	"github.com/agentconform/agentconform/steps/exchange"
 )
 
 // Outcome is what a step returns when it did not just pass. It is an error.
@@ -30,9 +30,11 @@ type Outcome struct {
 
 // Violation is one thing that a step observed to be the opposite of what its sentence says.
 type Violation struct {
-	Summary   string // the step's sentence, unless the step knows better
-	Expected  string
-	Actual    string
+	Kind      Kind
+	Class     string // of the input, if a judgement distinguishes several: "out of range"
+	Summary   string // the mistake in a sentence about the server: "limit=101 is accepted"; the step's sentence by default
+	Expected  string // in one line: "422, with an error that names limit"
+	Actual    string // the same of what the server returned
 	Hint      string
 	Operation string
 	Pointer   string
@@ -42,7 +44,7 @@ type Violation struct {
 	Key       string   // tells faults apart that one sentence can show; the sentence's pattern by default
 	Words     []string // neutral words on which it may depend, where the whole record is judged
 
-	answer *client.Answer // the evidence
+	answer *exchange.Response // the evidence
 }
 
 // Comparison names the exchanges of which a violation compares the answers, where the expected value came from another
@@ -56,7 +58,7 @@ func (o *Outcome) Error() string { return o.Reason }
 
 // Violated says that the target did the opposite of what was to be shown. The answer is the evidence; it may be
 // nil where the evidence is that nothing came.
-func Violated(a *client.Answer, expected, actual string, args ...any) *Outcome {
+func Violated(a *exchange.Response, expected, actual string, args ...any) *Outcome {
 	v := Violation{Expected: safe.Prefix(expected, 2*maxText), Count: 1, answer: a,
 		Actual: safe.Prefix(strings.TrimRight(fmt.Sprintf(actual, args...), "\n"), 2*maxText)}
 	if a != nil {
@@ -65,8 +67,24 @@ func Violated(a *client.Answer, expected, actual string, args ...any) *Outcome {
 	return (&Outcome{Verdict: reports.Failed, Violations: []Violation{v}}).withReason()
 }
 
+// Fails returns the outcome of a violation. a is the evidence, or nil if there was no response. If v has no Actual, the
+// response is described.
+func Fails(a *exchange.Response, v Violation) *Outcome {
+	v.answer = a
+	v.Count = max(v.Count, 1)
+	if a != nil {
+		v.Exchange = a.ID
+		if v.Actual == "" {
+			v.Actual = seenAt(a, v.Pointer)
+		}
+	}
+	v.Expected = safe.Prefix(v.Expected, 2*maxText)
+	v.Actual = safe.Prefix(strings.TrimRight(v.Actual, "\n"), 2*maxText)
+	return (&Outcome{Verdict: reports.Failed, Violations: []Violation{v}}).withReason()
+}
+
 // Want is nothing where the answer is as expected, else the violation, at a place in the body where that is given.
-func Want(is bool, a *client.Answer, expected string, pointer ...string) error {
+func Want(is bool, a *exchange.Response, expected string, pointer ...string) error {
 	if is {
 		return nil
 	}
@@ -74,7 +92,7 @@ func Want(is bool, a *client.Answer, expected string, pointer ...string) error {
 }
 
 // WantAt is Want for the value at a path of plain names in the body (GJSON syntax).
-func WantAt(is bool, a *client.Answer, path, expected string) error {
+func WantAt(is bool, a *exchange.Response, path, expected string) error {
 	if is {
 		return nil
 	}
@@ -86,6 +104,9 @@ func (o *Outcome) withReason() *Outcome {
 	v := o.Violations[0]
 	expected, actual := CutAround(v.Expected, v.Actual)
 	o.Reason = "expected " + expected + ", got " + firstLine(actual)
+	if v.Summary != "" {
+		o.Reason = v.Summary + ": " + o.Reason
+	}
 	return o
 }
 
@@ -101,7 +122,7 @@ func (o *Outcome) At(pointer string) *Outcome {
 
 // Comparing says that the answer shown was held against another one, mostly an earlier one, from which the expected
 // value came. Either may be nil where it is not known.
-func (o *Outcome) Comparing(shown, with *client.Answer) *Outcome {
+func (o *Outcome) Comparing(shown, with *exchange.Response) *Outcome {
 	if shown != nil && with != nil {
 		o.Violations[0].Compared = Comparison{shown.ID, with.ID}
 	}

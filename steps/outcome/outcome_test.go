@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/assert"
 
 	"github.com/agentconform/agentconform/reports"
-	"github.com/agentconform/agentconform/steps/client"
+	"github.com/agentconform/agentconform/steps/exchange"
 )
 
 // TestJudge says which verdict a step's return has, by the kind of its sentence, and what keeps it from judging: what
@@ -22,8 +22,8 @@ func TestJudge(t *testing.T) {
 	broken := Violated(nil, "a", "b")
 	nested := OfFixture("the agent server", fmt.Errorf("fixture: x: %w", OfFixture("a deployment", broken)))
 	ofRequirement := OfFixture("a run", Violated(nil, "a", "b").ByRequirement("AS-A-1"))
-	target := client.Request{Base: "http://t"}
-	silent := &client.NoAnswer{Request: target, Cause: "no answer within 1s", Timeout: true}
+	target := exchange.Request{Base: "http://t"}
+	silent := &exchange.NoResponse{Request: target, Cause: "no answer within 1s", Timeout: true}
 	by := func(kind reports.BlockerKind, name string) []reports.Blocker {
 		return []reports.Blocker{{Kind: kind, Name: name}}
 	}
@@ -52,11 +52,11 @@ func TestJudge(t *testing.T) {
 			by(reports.ByObservation, "the sentence")},
 		"silence under When":  {live, when, silent, reports.Failed, "no answer within 1s", nil},
 		"silence under Given": {live, given, silent, reports.Blocked, "no answer", by(reports.ByPrecondition, "the sentence")},
-		"a closed connection under When": {live, when, &client.NoAnswer{Cause: "closed", Closed: true}, reports.Failed,
+		"a closed connection under When": {live, when, &exchange.NoResponse{Cause: "closed", Closed: true}, reports.Failed,
 			"closed", nil},
-		"a target that has gone": {live, when, &client.NoAnswer{Request: target, Cause: "cannot connect"}, reports.Inconclusive,
+		"a target that has gone": {live, when, &exchange.NoResponse{Request: target, Cause: "cannot connect"}, reports.Inconclusive,
 			"cannot connect", by(reports.ByTarget, "http://t")},
-		"a target that is busy": {live, given, &client.NoAnswer{Request: target, Cause: "status 429", Busy: 429}, reports.Blocked,
+		"a target that is busy": {live, given, &exchange.NoResponse{Request: target, Cause: "status 429", Busy: 429}, reports.Blocked,
 			"status 429", by(reports.ByTarget, "http://t")},
 		"the run has ended": {ended, when, context.Cause(ended), reports.Inconclusive, "not finished: interrupted",
 			by(reports.ByRun, "ended")},

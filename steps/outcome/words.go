@@ -8,7 +8,7 @@ import (
 	"github.com/tidwall/gjson"
 
 	"github.com/agentconform/agentconform/reports"
-	"github.com/agentconform/agentconform/steps/client"
+	"github.com/agentconform/agentconform/steps/exchange"
 )
 
 // maxText bounds a text that quotes an answer, and twice that one that holds such a text. What people are shown of it
@@ -20,10 +20,10 @@ const maxQuote = 80
 
 // Seen describes an answer for a person: in the first line what it is, with one short quote at most; below it the body
 // as it was received, where the first line does not hold all of it. The text may be long: [CutAround] shortens it.
-func Seen(a *client.Answer) string { return seenAt(a, "") }
+func Seen(a *exchange.Response) string { return seenAt(a, "") }
 
 // seenAt is Seen with the value at a JSON pointer in the first line.
-func seenAt(a *client.Answer, pointer string) string {
+func seenAt(a *exchange.Response, pointer string) string {
 	body := a.Wire()
 	text := oneLine(string(body[:min(len(body), maxText)]))
 	switch first := fmt.Sprintf("status %d with ", a.Status); {
@@ -90,7 +90,7 @@ func quote(s string) string {
 }
 
 // SeenShort describes an answer in one line.
-func SeenShort(a *client.Answer) string { return firstLine(Seen(a)) }
+func SeenShort(a *exchange.Response) string { return firstLine(Seen(a)) }
 
 func firstLine(s string) string {
 	line, _, _ := strings.Cut(s, "\n")
@@ -178,7 +178,7 @@ func shortened(args []any) []any {
 }
 
 // valueAt is the value at a JSON pointer into the body.
-func valueAt(a *client.Answer, pointer string) gjson.Result {
+func valueAt(a *exchange.Response, pointer string) gjson.Result {
 	path := strings.Split(strings.TrimPrefix(pointer, "/"), "/")
 	for i := range path {
 		path[i] = gjson.Escape(path[i])

@@ -10,22 +10,22 @@ import (
 	"github.com/tidwall/gjson"
 
 	"github.com/agentconform/agentconform/reports"
-	"github.com/agentconform/agentconform/steps/client"
+	"github.com/agentconform/agentconform/steps/exchange"
 	"github.com/agentconform/agentconform/steps/outcome"
 )
 
 // Deployment is one that the run created, with what it was asked to be, or one that was there before.
 type Deployment struct {
 	ID        string
-	First     string          // id of its first revision
-	Body      map[string]any  // of the request
-	Update    map[string]any  // what an update asked of the source revision configuration, if there was one
-	Original  *client.Answer  // the first revision as it was before that update
-	Naming    *client.Answer  // the deployment as it first named the latest revision that came with an update
-	Revisions []string        // ids of all revisions, in the order in which they were made
-	Found     bool            // it was there before the run: it is only read
-	statuses  map[string]bool // of the revisions of one that was found; nil where these cannot be listed
-	asked     int             // how many further revisions were asked for, for the budget; the run's lock guards it
+	First     string             // id of its first revision
+	Body      map[string]any     // of the request
+	Update    map[string]any     // what an update asked of the source revision configuration, if there was one
+	Original  *exchange.Response // the first revision as it was before that update
+	Naming    *exchange.Response // the deployment as it first named the latest revision that came with an update
+	Revisions []string           // ids of all revisions, in the order in which they were made
+	Found     bool               // it was there before the run: it is only read
+	statuses  map[string]bool    // of the revisions of one that was found; nil where these cannot be listed
+	asked     int                // how many further revisions were asked for, for the budget; the run's lock guards it
 }
 
 // Latest is the id of the newest revision that the run knows of.
@@ -63,7 +63,7 @@ func (p *Plane) noteDuplicates(ctx context.Context, name string) {
 
 // NoteCreated takes the ids from the answer to a creation and enters the deployment in the ledger. An id that the
 // answer does not tell is learned elsewhere: that the answer lacks it is for CP-CREATE-1 to judge.
-func (p *Plane) NoteCreated(ctx context.Context, d *Deployment, a *client.Answer) error {
+func (p *Plane) NoteCreated(ctx context.Context, d *Deployment, a *exchange.Response) error {
 	d.ID, d.First = a.Get("id").String(), a.Get("latest_revision_id").String()
 	if a.OK() {
 		if id := p.createdAs(ctx, d); id != d.ID {
@@ -119,7 +119,7 @@ func (p *Plane) Update(ctx context.Context, d *Deployment, change map[string]any
 	}
 	path, body := DeploymentPath(d.ID), SourceUpdate(change)
 	a, err := p.send(ctx, http.MethodPatch, path, body)
-	if err == nil && a.Refused() { // it may be busy with the revision before
+	if err == nil && a.IsRefused() { // it may be busy with the revision before
 		if err := p.Settle(ctx, d.ID); err != nil {
 			return err
 		}
@@ -150,7 +150,7 @@ func (p *Plane) createdAs(ctx context.Context, d *Deployment) string {
 		return d.ID
 	}
 	if d.ID != "" {
-		if a, err := p.GetDeployment(ctx, d.ID); err != nil || !a.Refused() {
+		if a, err := p.GetDeployment(ctx, d.ID); err != nil || !a.IsRefused() {
 			return d.ID
 		}
 	}

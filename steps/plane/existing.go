@@ -13,9 +13,9 @@ import (
 
 	"github.com/agentconform/agentconform/features"
 	"github.com/agentconform/agentconform/reports"
-	"github.com/agentconform/agentconform/steps/client"
 	"github.com/agentconform/agentconform/steps/config"
 	"github.com/agentconform/agentconform/steps/evidence"
+	"github.com/agentconform/agentconform/steps/exchange"
 	"github.com/agentconform/agentconform/steps/outcome"
 )
 
@@ -115,7 +115,7 @@ func (e *Existing) readNamed(ctx context.Context, p *Plane, named config.Existin
 	return nil
 }
 
-func seen(a *client.Answer, err error) string {
+func seen(a *exchange.Response, err error) string {
 	if err != nil {
 		return err.Error()
 	}
@@ -204,7 +204,7 @@ func (e *Existing) Deployments() []*Deployment {
 }
 
 // mayWrite ends a scenario as a mistake of the suite that would change what was there before the run.
-func (e *Existing) mayWrite(r client.Request) error {
+func (e *Existing) mayWrite(r exchange.Request) error {
 	for id := range e.ids {
 		if r.Path == DeploymentPath(id) || strings.HasPrefix(r.Path, DeploymentPath(id)+"/") {
 			return outcome.SuiteError("%s %s would change a deployment that this run has not created", r.Method, r.Path)

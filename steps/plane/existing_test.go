@@ -10,8 +10,8 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/agentconform/agentconform/steps/client"
 	"github.com/agentconform/agentconform/steps/config"
+	"github.com/agentconform/agentconform/steps/exchange"
 	"github.com/agentconform/agentconform/steps/target"
 )
 
@@ -44,13 +44,13 @@ func TestWhatWasThereBeforeIsNotTouched(t *testing.T) {
 	p.Existing.ids[id] = true
 	for path, may := range map[string]bool{DeploymentPath(id): false, RevisionPath(id, "x") + "/redeploy": false,
 		DeploymentPath(target.UnknownID()): true, DeploymentsPath: true} {
-		err := p.Existing.mayWrite(client.Request{Method: http.MethodPatch, Path: path})
+		err := p.Existing.mayWrite(exchange.Request{Method: http.MethodPatch, Path: path})
 		assert.Equal(t, may, err == nil, path)
 	}
 	assert.Equal(t, "it was there before the run", p.Remove(t.Context(), id))
 	d := &Deployment{}
 	body := `{"id":"` + id + `","latest_revision_id":"` + id + `"}`
 	// There is no ledger here: entering the deployment would panic.
-	assert.NoError(t, p.NoteCreated(t.Context(), d, &client.Answer{Status: http.StatusCreated, Body: []byte(body)}))
+	assert.NoError(t, p.NoteCreated(t.Context(), d, &exchange.Response{Status: http.StatusCreated, Body: []byte(body)}))
 	assert.Equal(t, id, d.ID)
 }

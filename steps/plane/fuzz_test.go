@@ -6,7 +6,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/agentconform/agentconform/steps/client"
+	"github.com/agentconform/agentconform/steps/exchange"
 )
 
 // FuzzAddressesIn: what is found is few, a URL with a host, and stands where the path says.
@@ -15,7 +15,7 @@ func FuzzAddressesIn(f *testing.F) {
 	f.Add([]byte(`["http://a","http://b","http://c","http://d"]`), []byte(`{}`))
 	f.Add([]byte(`{"":{"*":"http://a","a\\b":"http://b","#":"http://c"}}`), []byte(`{}`))
 	f.Fuzz(func(t *testing.T, body, sent []byte) {
-		a := &client.Answer{Status: 200, Body: body}
+		a := &exchange.Response{Status: 200, Body: body}
 		found := AddressesIn(a, sent)
 		require.LessOrEqual(t, len(found), 3)
 		for _, at := range found {

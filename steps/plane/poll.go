@@ -9,6 +9,7 @@ import (
 
 	"github.com/agentconform/agentconform/spec"
 	"github.com/agentconform/agentconform/steps/client"
+	"github.com/agentconform/agentconform/steps/exchange"
 	"github.com/agentconform/agentconform/steps/outcome"
 	"github.com/agentconform/agentconform/steps/target"
 )
@@ -18,7 +19,7 @@ type History struct {
 	deployment string
 	revision   string
 	Final      string // the status at the end of the poll
-	Answer     *client.Answer
+	Answer     *exchange.Response
 	Ending     Ending
 	later      string // the revision that superseded it
 	begun      time.Time

@@ -11,7 +11,7 @@ import (
 	"github.com/tidwall/gjson"
 
 	"github.com/agentconform/agentconform/reports"
-	"github.com/agentconform/agentconform/steps/client"
+	"github.com/agentconform/agentconform/steps/exchange"
 )
 
 // A wait after one that was in vain gets the part 1/cutShort of timeouts.poll, or longestCut. The polls of a run one
@@ -36,9 +36,9 @@ const (
 
 // Read is what the run knows of a revision from polling it.
 type Read struct {
-	First    *client.Answer // the earliest
-	Statuses []string       // each once, in the order in which they were seen
-	Deployed time.Time      // first read with status DEPLOYED; zero if there was none
+	First    *exchange.Response // the earliest
+	Statuses []string           // each once, in the order in which they were seen
+	Deployed time.Time          // first read with status DEPLOYED; zero if there was none
 	last     string
 }
 
@@ -65,7 +65,7 @@ func newPolls(start time.Time, whole time.Duration) *polls {
 }
 
 // note remembers what a poll read of a revision.
-func (p *polls) note(deployment, revision string, a *client.Answer) {
+func (p *polls) note(deployment, revision string, a *exchange.Response) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	known, status := p.reads[revision], a.Get("status").String()
@@ -76,7 +76,7 @@ func (p *polls) note(deployment, revision string, a *client.Answer) {
 	}
 	known.last = status
 	if known.Deployed.IsZero() && IsDeployed(status) {
-		known.Deployed = a.Came()
+		known.Deployed = a.Ended()
 	}
 	if !slices.Contains(known.Statuses, status) {
 		known.Statuses = append(slices.Clip(known.Statuses), status)

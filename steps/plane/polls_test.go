@@ -8,8 +8,8 @@ import (
 	"github.com/stretchr/testify/assert"
 
 	"github.com/agentconform/agentconform/reports"
-	"github.com/agentconform/agentconform/steps/client"
 	"github.com/agentconform/agentconform/steps/config"
+	"github.com/agentconform/agentconform/steps/exchange"
 	"github.com/agentconform/agentconform/steps/outcome"
 	"github.com/agentconform/agentconform/steps/target"
 )
@@ -19,7 +19,7 @@ import (
 func TestAnUpdateToTheCurrentValueTellsNothingOfOthers(t *testing.T) {
 	c := config.Default()
 	p := New(&target.Target{Config: &c}, nil, time.Time{})
-	updated := &client.Answer{Status: http.StatusOK}
+	updated := &exchange.Response{Status: http.StatusOK}
 	p.noRevisionFor["repo_ref"+ToCurrentValue] = true
 	assert.Equal(t, c.Timeouts.Request, p.appearing(updated, "repo_ref"))
 	p.noRevisionFor["repo_ref"] = true

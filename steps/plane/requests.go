@@ -13,38 +13,38 @@ import (
 
 	"github.com/tidwall/gjson"
 
-	"github.com/agentconform/agentconform/steps/client"
 	"github.com/agentconform/agentconform/steps/evidence"
+	"github.com/agentconform/agentconform/steps/exchange"
 	"github.com/agentconform/agentconform/steps/outcome"
 	"github.com/agentconform/agentconform/steps/shared"
 	"github.com/agentconform/agentconform/steps/target"
 )
 
 // send sends a request by the client.
-func (p *Plane) send(ctx context.Context, method, path string, body any) (*client.Answer, error) {
+func (p *Plane) send(ctx context.Context, method, path string, body any) (*exchange.Response, error) {
 	return p.target.Client.Do(ctx, p.target.ToControlPlane(target.TheClient, method, path, body))
 }
 
 // Get reads from the control plane as the client.
-func (p *Plane) Get(ctx context.Context, path, query string) (*client.Answer, error) {
+func (p *Plane) Get(ctx context.Context, path, query string) (*exchange.Response, error) {
 	request := p.target.ToControlPlane(target.TheClient, http.MethodGet, path, nil)
 	request.Query = query
 	return p.target.Client.Do(ctx, request)
 }
 
 // GetDeployment reads a deployment as the client.
-func (p *Plane) GetDeployment(ctx context.Context, id string) (*client.Answer, error) {
+func (p *Plane) GetDeployment(ctx context.Context, id string) (*exchange.Response, error) {
 	return p.Get(ctx, DeploymentPath(id), "")
 }
 
 // GetRevision reads a revision as the client.
-func (p *Plane) GetRevision(ctx context.Context, id, revision string) (*client.Answer, error) {
+func (p *Plane) GetRevision(ctx context.Context, id, revision string) (*exchange.Response, error) {
 	return p.Get(ctx, RevisionPath(id, revision), "")
 }
 
 // GetEach asks for each revision of the deployment, one after the other.
-func (p *Plane) GetEach(ctx context.Context, d *Deployment) ([]*client.Answer, error) {
-	all := make([]*client.Answer, len(d.Revisions))
+func (p *Plane) GetEach(ctx context.Context, d *Deployment) ([]*exchange.Response, error) {
+	all := make([]*exchange.Response, len(d.Revisions))
 	for i, revision := range d.Revisions {
 		a, err := p.GetRevision(ctx, d.ID, revision)
 		if err != nil {
@@ -57,8 +57,8 @@ func (p *Plane) GetEach(ctx context.Context, d *Deployment) ([]*client.Answer, e
 
 // LookAtEach returns how each revision of the deployment with a long history, or of the one that takes its place, was
 // answered when the first scenario asked for it: nobody changes it. What a scenario judges it reads itself.
-func (p *Plane) LookAtEach(ctx context.Context, d *Deployment) ([]*client.Answer, error) {
-	return shared.Get(ctx, p.maker, "a look at each revision", func(ctx context.Context) ([]*client.Answer, error) {
+func (p *Plane) LookAtEach(ctx context.Context, d *Deployment) ([]*exchange.Response, error) {
+	return shared.Get(ctx, p.maker, "a look at each revision", func(ctx context.Context) ([]*exchange.Response, error) {
 		return p.GetEach(ctx, d)
 	})
 }
@@ -94,11 +94,11 @@ func (p *Plane) ListAll(ctx context.Context, id, filter string) (all List, err e
 // List is what one page of a list of revisions holds, or several.
 type List struct {
 	Rows   []gjson.Result
-	Answer *client.Answer // of several pages the first, or the last where a client goes from page to page itself
+	Answer *exchange.Response // of several pages the first, or the last where a client goes from page to page itself
 }
 
 // ListOf is the list of one page.
-func ListOf(a *client.Answer) List { return List{a.Get("resources").Array(), a} }
+func ListOf(a *exchange.Response) List { return List{a.Get("resources").Array(), a} }
 
 // IDs are the ids of its rows.
 func (l List) IDs() []string {
@@ -132,7 +132,7 @@ func (p *Plane) listed(ctx context.Context, filter string) (all []gjson.Result, 
 	for page := range most {
 		a, err := p.Get(ctx, DeploymentsPath, Query(PageOf(size, len(shown)), filter))
 		if err != nil || !a.OK() || !a.Get("resources").IsArray() {
-			mayBePastTheEnd := page > 0 && err == nil && a.Refused() && a.Status != http.StatusTooManyRequests
+			mayBePastTheEnd := page > 0 && err == nil && a.IsRefused() && a.Status != http.StatusTooManyRequests
 			return all, mayBePastTheEnd, err
 		}
 		before := len(shown)
@@ -191,7 +191,7 @@ func (p *Plane) Remove(ctx context.Context, id string) (problem string) {
 	a, err := p.send(ctx, http.MethodDelete, DeploymentPath(id), nil)
 	switch {
 	case err != nil:
-		return client.Reason(err)
+		return exchange.Reason(err)
 	case a.OK() || a.Status == http.StatusNotFound:
 		return ""
 	}
@@ -200,8 +200,8 @@ func (p *Plane) Remove(ctx context.Context, id string) (problem string) {
 
 // Snapshot is how a deployment was at one time.
 type Snapshot struct {
-	Deployment *client.Answer
-	List       *client.Answer // of its revisions; the first page
+	Deployment *exchange.Response
+	List       *exchange.Response // of its revisions; the first page
 	Latest     string
 	Revisions  []string
 }
@@ -230,9 +230,9 @@ type Address struct{ Path, URL string }
 
 // AddressesIn finds the first few strings in a deployment that are http or https URLs, without those that the suite has
 // sent itself, such as that of the repository: these are in the JSON text.
-func AddressesIn(a *client.Answer, sent []byte) (found []Address) {
+func AddressesIn(a *exchange.Response, sent []byte) (found []Address) {
 	const most = 3
-	for way, value := range client.Values(a.Get("@this")) {
+	for way, value := range exchange.Values(a.Get("@this")) {
 		text := value.Str
 		u, err := url.Parse(text)
 		isURL := err == nil && u.Host != "" && (u.Scheme == "http" || u.Scheme == "https")

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/agentconform/agentconform/steps/client"
+	"github.com/agentconform/agentconform/steps/exchange"
 )
 
 // ToCurrentValue marks the kind of an update that sends the current value: a target may create no revision for one.
@@ -34,7 +34,7 @@ func ownersOf(change map[string]any) (owners []string) {
 // AwaitLatest reads the deployment until it names another latest revision than the known one, and keeps the answer that
 // does. It returns the known one when none came in time.
 func (p *Plane) AwaitLatest(
-	ctx context.Context, d *Deployment, update *client.Answer, kind, known string,
+	ctx context.Context, d *Deployment, update *exchange.Response, kind, known string,
 ) (latest string, err error) {
 	latest = known
 	err = p.target.RetryFor(ctx, p.appearing(update, kind), func() (bool, error) {
@@ -58,7 +58,7 @@ func (p *Plane) AwaitLatest(
 // appearing is how long the revision of an update may take to appear: some answers' time where the update was only
 // accepted (202), else that of one. Where an earlier update made none, the next is waited for no longer than one
 // answer may take, and one of the same kind for a moment only.
-func (p *Plane) appearing(update *client.Answer, kind string) time.Duration {
+func (p *Plane) appearing(update *exchange.Response, kind string) time.Duration {
 	const accepted = 6
 	one := min(p.target.Config.Timeouts.Request, p.target.Config.Timeouts.Poll)
 	p.mu.Lock()
@@ -73,10 +73,10 @@ func (p *Plane) appearing(update *client.Answer, kind string) time.Duration {
 }
 
 // AwaitFound reads what has just been created until it is no longer refused.
-func (p *Plane) AwaitFound(ctx context.Context, path string) (a *client.Answer, err error) {
+func (p *Plane) AwaitFound(ctx context.Context, path string) (a *exchange.Response, err error) {
 	err = p.target.RetryFor(ctx, p.target.Config.Timeouts.Request, func() (bool, error) {
 		a, err = p.Get(ctx, path, "")
-		return err == nil && !a.Refused(), err
+		return err == nil && !a.IsRefused(), err
 	})
 	return a, err
 }

@@ -199,7 +199,7 @@ func (e *execution) afterStep(ctx context.Context, step *godog.Step, status godo
 		if e.run.cut && o.IsBy(reports.ByObservation) {
 			o = e.run.notAllSeen()
 		}
-		if o.Verdict == reports.Failed && !isLeak(e.scene.Scenario.Requirement) {
+		if o.Verdict == reports.Failed && !isLeak(e.scene.Scenario.Requirement, o) {
 			o = e.run.inconclusiveIfRepeated(evidence.Scenario(ctx), step.Text, o)
 		}
 		e.end(o)
@@ -209,8 +209,16 @@ func (e *execution) afterStep(ctx context.Context, step *godog.Step, status godo
 	return ctx, nil
 }
 
-// isLeak reports whether a failure of the requirement is a leak. A request that was sent twice does not explain it.
-func isLeak(q *features.Requirement) bool { return q.Subject == "isolation" || q.Subject == "security" }
+// isLeak reports whether a failure of a requirement about isolation or security is a leak, which a repeated request does
+// not explain. A list with too many or too few items is no leak by itself: a repeated write may be the reason.
+func isLeak(q *features.Requirement, o *outcome.Outcome) bool {
+	if q.Subject != "isolation" && q.Subject != "security" {
+		return false
+	}
+	return !slices.ContainsFunc(o.Violations, func(v outcome.Violation) bool {
+		return v.Kind == outcome.ExtraItem || v.Kind == outcome.MissingItem
+	})
+}
 
 // inconclusiveIfRepeated replaces a failure with an inconclusive outcome if the client sent a write of the scenario or of
 // its fixtures twice: the server may rightly have created two objects. A request without a response does not count,

@@ -9,8 +9,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/agentconform/agentconform/spec"
-	"github.com/agentconform/agentconform/steps/client"
 	"github.com/agentconform/agentconform/steps/config"
+	"github.com/agentconform/agentconform/steps/exchange"
 	"github.com/agentconform/agentconform/steps/target"
 )
 
@@ -23,9 +23,9 @@ func TestAHalfAtAWrongAddressIsNamed(t *testing.T) {
 	tt, err := target.New(target.Options{Config: &c, Oracle: oracle, Start: time.Now()})
 	require.NoError(t, err)
 	r := &run{target: tt}
-	answers := func(n, status int, q client.Request) {
+	answers := func(n, status int, q exchange.Request) {
 		for range n {
-			tt.Collector.Observe(t.Context(), q, time.Now(), &client.Answer{Request: q, Status: status, Header: http.Header{}}, "")
+			tt.Collector.Observe(t.Context(), q, time.Now(), &exchange.Response{Request: q, Status: status, Header: http.Header{}}, "")
 		}
 	}
 	agent := tt.ToAgent(c.AgentTarget, target.Caller{}, http.MethodGet, "/threads", nil)

@@ -234,6 +234,9 @@ func (r *run) finding(s *features.Scenario, of *verdict, v outcome.Violation) re
 		operation = cmp.Or(r.target.Collector.Observation(v.Exchange).Op.ID, operation)
 	}
 	key := cmp.Or(v.Key, r.expressions.Pattern(sentence))
+	if v.Kind != "" {
+		key = string(v.Kind) + "\n" + v.Class
+	}
 	sum := sha256.Sum256([]byte(strings.Join([]string{f.Requirement, operation, f.Pointer, key}, "\n")))
 	f.ID = hex.EncodeToString(sum[:6])
 	return f

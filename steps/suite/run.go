@@ -24,6 +24,7 @@ import (
 	"github.com/agentconform/agentconform/steps/common"
 	"github.com/agentconform/agentconform/steps/config"
 	"github.com/agentconform/agentconform/steps/evidence"
+	"github.com/agentconform/agentconform/steps/exchange"
 	"github.com/agentconform/agentconform/steps/explore"
 	"github.com/agentconform/agentconform/steps/invariants"
 	"github.com/agentconform/agentconform/steps/outcome"
@@ -188,7 +189,7 @@ func newRun(ctx context.Context, o Options) (*run, error) {
 
 // reach sends one request, so that a target that does not answer is reported once. Any answer is enough.
 func (r *run) reach(ctx context.Context) error {
-	var request client.Request
+	var request exchange.Request
 	switch {
 	case r.target.Config.Target != "":
 		request = r.target.ToControlPlane(target.TheClient, "GET", plane.RevisionsPath(target.UnknownID()), nil)
@@ -200,7 +201,7 @@ func (r *run) reach(ctx context.Context) error {
 	}
 	ctx = evidence.WithScenario(ctx, "fixture: the first request", 0)
 	_, err := r.target.Client.Do(ctx, request)
-	var none *client.NoAnswer
+	var none *exchange.NoResponse
 	if errors.As(err, &none) && none.Timeout {
 		request.Path = plane.DeploymentPath(target.UnknownID()) // one operation may hang where others do not
 		_, err = r.target.Client.Do(ctx, request)

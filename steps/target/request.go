@@ -19,6 +19,7 @@ import (
 	"github.com/agentconform/agentconform/spec"
 	"github.com/agentconform/agentconform/steps/client"
 	"github.com/agentconform/agentconform/steps/config"
+	"github.com/agentconform/agentconform/steps/exchange"
 )
 
 // routeOf is how the configuration says that the target is reached, with the rules for addresses that its control plane
@@ -60,7 +61,7 @@ func environmentProxies() map[string]string {
 
 // gateway are the headers that a gateway in front of the target wants. They are sent only to addresses that the
 // configuration names.
-func (t *Target) gateway(r client.Request) http.Header {
+func (t *Target) gateway(r exchange.Request) http.Header {
 	if !t.Config.Names(r.Base) {
 		return nil
 	}
@@ -101,9 +102,9 @@ func (t *Target) reread() {
 // renewal lets a request be sent with the credentials and headers of a gateway that were read last, and once more where
 // it was refused and a file has others by now, read again at once or for another request. That is for all requests: a
 // gateway that refuses an old value must not be taken for a target that refuses missing credentials.
-func (t *Target) renewal(r client.Request, credentials func() http.Header) func(*client.Answer) (http.Header, bool) {
+func (t *Target) renewal(r exchange.Request, credentials func() http.Header) func(*exchange.Response) (http.Header, bool) {
 	sent := r.Header
-	return func(a *client.Answer) (http.Header, bool) {
+	return func(a *exchange.Response) (http.Header, bool) {
 		if a != nil {
 			if !t.Rejects(r.Side, a.Status) {
 				return nil, false
@@ -133,11 +134,11 @@ func Await(ctx context.Context, c *config.Config, limit time.Duration) error {
 		if side == spec.AgentServer {
 			address = c.AgentTarget
 		}
-		r := client.Request{Side: side, Base: address, Method: http.MethodGet, Path: "/", Header: http.Header{}, Early: true}
+		r := exchange.Request{Side: side, Base: address, Method: http.MethodGet, Path: "/", Header: http.Header{}, Early: true}
 		maps.Copy(r.Header, t.gateway(r))
 		for pause := first; address != ""; pause = min(2*pause, longest) {
 			r.Timeout = max(min(c.Timeouts.Request, time.Until(end)), first)
-			none, isNone := errors.AsType[*client.NoAnswer](t.Client.Try(ctx, r))
+			none, isNone := errors.AsType[*exchange.NoResponse](t.Client.Try(ctx, r))
 			switch {
 			case ctx.Err() != nil:
 				return context.Cause(ctx)
@@ -154,14 +155,14 @@ func Await(ctx context.Context, c *config.Config, limit time.Duration) error {
 }
 
 // ToAgent makes a request to an agent server. The body is sent as JSON; a []byte is sent as it is.
-func (t *Target) ToAgent(base string, who Caller, method, path string, body any) client.Request {
+func (t *Target) ToAgent(base string, who Caller, method, path string, body any) exchange.Request {
 	credentials := func() http.Header {
 		if planesSchemes[who.name] != "" && !t.takesPlanesCredentials(base) {
 			return http.Header{} // whatever was judged before: they are not sent
 		}
 		return t.currentHeader(who)
 	}
-	r := client.Request{Side: spec.AgentServer, Base: base, Method: method, Path: path, Header: credentials(),
+	r := exchange.Request{Side: spec.AgentServer, Base: base, Method: method, Path: path, Header: credentials(),
 		Trusted: who.User != nil || who.name == TheUser}
 	r.Caller = sender(r.Header, who.Key, who.name == anUnknownToken)
 	return t.request(r, body, credentials)
@@ -169,26 +170,26 @@ func (t *Target) ToAgent(base string, who Caller, method, path string, body any)
 
 // ToControlPlane makes a request to the control plane by the asker. The body is sent as JSON; a []byte is sent as
 // it is.
-func (t *Target) ToControlPlane(who Asker, method, path string, body any) client.Request {
+func (t *Target) ToControlPlane(who Asker, method, path string, body any) exchange.Request {
 	credentials := func() http.Header { return t.Credentials(who) }
-	r := client.Request{Side: spec.ControlPlane, Base: t.Config.Target, Method: method, Path: path, Header: credentials()}
+	r := exchange.Request{Side: spec.ControlPlane, Base: t.Config.Target, Method: method, Path: path, Header: credentials()}
 	r.Trusted = len(r.Header) > 0 && (who == TheClient || IsScheme(who))
 	r.Caller = sender(r.Header, string(who), who == UnknownKey)
 	return t.request(r, body, credentials)
 }
 
 // sender is who sends a header with credentials, for the record.
-func sender(header http.Header, name string, isUnknown bool) client.Caller {
+func sender(header http.Header, name string, isUnknown bool) exchange.Caller {
 	switch {
 	case len(header) == 0:
-		return client.Caller{Name: NoCredentials, Invalid: true}
+		return exchange.Caller{Name: NoCredentials, Invalid: true}
 	case isUnknown:
-		return client.Caller{Name: "a caller with unknown credentials", Invalid: true}
+		return exchange.Caller{Name: "a caller with unknown credentials", Invalid: true}
 	}
-	return client.Caller{Name: name}
+	return exchange.Caller{Name: name}
 }
 
-func (t *Target) request(r client.Request, body any, credentials func() http.Header) client.Request {
+func (t *Target) request(r exchange.Request, body any, credentials func() http.Header) exchange.Request {
 	r.Timeout = t.Config.Timeouts.Request
 	maps.Copy(r.Header, t.gateway(r))
 	switch body := body.(type) {

@@ -12,6 +12,7 @@ import (
 	"github.com/agentconform/agentconform/reports"
 	"github.com/agentconform/agentconform/steps/client"
 	"github.com/agentconform/agentconform/steps/config"
+	"github.com/agentconform/agentconform/steps/exchange"
 	"github.com/agentconform/agentconform/steps/outcome"
 )
 
@@ -221,12 +222,12 @@ func (t *Target) AgentAddress() string {
 // Refused blocks what needs the agent server at an address that the control plane has named, where an error says that
 // no request goes there. It returns any other error as it is.
 func Refused(t *Target, named string, err error) error {
-	var why *client.NotNamed
+	var why *exchange.RefusedAddress
 	if !errors.As(err, &why) {
 		return err
 	}
 	return outcome.Blocked("no user's token is sent to the agent server address that the deployment has at %s, %.200q: "+
-		"%s; %s", t.Config.AgentURLFrom, t.Redact.Text(named), why, why.Remedy()).By(reports.ByKey, why.Key)
+		"%s; %s", t.Config.AgentURLFrom, t.Redact.Text(named), why, client.RemedyOf(why)).By(reports.ByKey, why.Key)
 }
 
 // ListsBySearch says that the target serves the search endpoint and not GET /threads, for a configuration that does
@@ -240,7 +241,7 @@ func (t *Target) Searches() bool {
 }
 
 // NotServed tells whether an answer says that the server has no such operation.
-func NotServed(a *client.Answer) bool { return IsNotServed(a.Status) }
+func NotServed(a *exchange.Response) bool { return IsNotServed(a.Status) }
 
 // IsNotServed is NotServed for a status.
 func IsNotServed(status int) bool {
@@ -248,7 +249,7 @@ func IsNotServed(status int) bool {
 }
 
 // NoteListing notes that GET /threads, which the interface shows, is not served. The answer is that to it.
-func (t *Target) NoteListing(a *client.Answer) {
+func (t *Target) NoteListing(a *exchange.Response) {
 	if NotServed(a) {
 		t.Note(reports.Note{Kind: reports.NoteListing, Exchange: a.ID,
 			Text: fmt.Sprintf("GET /threads is answered with %d; threads are listed with POST /threads/search", a.Status)})
@@ -305,12 +306,12 @@ func (t *Target) RetryFor(ctx context.Context, limit time.Duration, look func() 
 }
 
 // WaitSettleDelay waits until something that was done in the background would be seen.
-func (t *Target) WaitSettleDelay(ctx context.Context, act *client.Answer) error {
+func (t *Target) WaitSettleDelay(ctx context.Context, act *exchange.Response) error {
 	return client.Sleep(ctx, t.SettleDelay(act))
 }
 
 // SettleDelay is twice as long as the target took to answer, and longer where it has only accepted the act.
-func (t *Target) SettleDelay(act *client.Answer) time.Duration {
+func (t *Target) SettleDelay(act *exchange.Response) time.Duration {
 	wait := max(50*time.Millisecond, 2*act.Took)
 	if act.Status == http.StatusAccepted {
 		wait = max(wait, 500*time.Millisecond)

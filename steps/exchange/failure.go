@@ -1,0 +1,59 @@
+package exchange
+
+import "errors"
+
+// NoResponse is the error of a request without a response.
+type NoResponse struct {
+	Request Request
+	Cause   string // "no answer within 10s", "connection refused"
+	Remedy  string // may be empty
+	Timeout bool   // the target took the request and did not respond in time
+	Closed  bool   // the target took the request and closed the connection
+	Busy    int    // the status with which the target asks to wait longer or more often than the client does; else 0
+	Stage   Stage  // at which it failed
+	ID      int    // of the recorded exchange
+	Err     error  // of the network
+}
+
+// Unwrap returns the network error, to distinguish a certificate error from a refused connection.
+func (e *NoResponse) Unwrap() error { return e.Err }
+
+func (e *NoResponse) Error() string {
+	return e.Request.Method + " " + e.Request.Path + ": " + e.Message()
+}
+
+// Message returns the cause and the remedy.
+func (e *NoResponse) Message() string {
+	if e.Remedy == "" {
+		return e.Cause
+	}
+	return e.Cause + "; " + e.Remedy
+}
+
+// Reason returns why a request has no response, without its method and path.
+func Reason(err error) string {
+	if none, is := errors.AsType[*NoResponse](err); is {
+		return none.Message()
+	}
+	return err.Error()
+}
+
+// Stage is a stage of sending a request.
+type Stage string
+
+// The stages of a request, in their order.
+const (
+	StageDNS   Stage = "DNS"   // the host name was not resolved
+	StageProxy Stage = "proxy" // the proxy was not reached, or does not connect
+	StageTCP   Stage = "TCP"   // no connection to the address, or to the socket
+	StageTLS   Stage = "TLS"   // no secure connection
+	StageHTTP  Stage = "HTTP"  // connected, and no valid response
+)
+
+// RefusedAddress is the error for an address, returned by the control plane, to which the suite sends no requests.
+type RefusedAddress struct {
+	Why string
+	Key string // of the configuration that allows it
+}
+
+func (n *RefusedAddress) Error() string { return n.Why }

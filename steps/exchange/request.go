@@ -1,0 +1,68 @@
+// Package exchange holds HTTP requests and responses as values: what the client sends, what it returns, and what
+// judgements are made of. It sends nothing. Start with [Request] and [Response].
+package exchange
+
+import (
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/agentconform/agentconform/spec"
+)
+
+// Request is a request of the suite to the target.
+type Request struct {
+	Side    spec.Side
+	Base    string // base URL of Path
+	Method  string
+	Path    string // escaped, relative to Base: "/v2/deployments"
+	Query   string // escaped, without "?"
+	Header  http.Header
+	Body    []byte // with the interface's names for neutral words
+	Timeout time.Duration
+	// Wrong means that the request breaks the contract on purpose. Any other request that does is an error of the suite.
+	Wrong  bool
+	Caller Caller
+	// Waits means that the response may take as long as a run of the graph. The request does not count toward the limit
+	// of requests in flight.
+	Waits bool
+	// Raised means that the request is about a run whose graph was told to raise an error.
+	Raised bool
+	// Removable, if not nil, reports whether a rollback may have removed the run of the request.
+	Removable func() bool
+	// Early means that the target may not serve yet: a missing response, or one with 5xx, is no reason to stop.
+	Early bool
+	// Trusted means that the request carries credentials of the configuration, which the target should accept.
+	Trusted bool
+	// Renew, if not nil, returns the header with the current credentials after a response that may have refused them, and
+	// whether they have changed. If so, the request is sent once more.
+	Renew func(a *Response) (header http.Header, changed bool)
+	// Repeated means that the client sent the request twice because an idle connection was closed. The client sets it.
+	Repeated bool
+}
+
+// URL returns the address of the request, with its query.
+func (r Request) URL() string {
+	if r.Query == "" {
+		return r.Base + r.Path
+	}
+	return r.Base + r.Path + "?" + r.Query
+}
+
+// Caller identifies the sender of a request.
+type Caller struct {
+	Name    string // key of the configuration that holds the credentials, such as users.0; or a name of the suite
+	Invalid bool   // the request has no credentials, or only the value that no target knows
+}
+
+// Writes reports whether a request may create, change or remove something. The searches of an agent server are the only
+// requests that read with POST (section 4).
+func (r Request) Writes() bool {
+	switch r.Method {
+	case http.MethodGet, http.MethodHead, http.MethodOptions:
+		return false
+	case http.MethodPost:
+		return r.Side != spec.AgentServer || !strings.HasSuffix(r.Path, "/search")
+	}
+	return true
+}

@@ -1,0 +1,108 @@
+package exchange
+
+import (
+	"bytes"
+	"crypto/tls"
+	"encoding/json"
+	"iter"
+	"net/http"
+	"strconv"
+	"time"
+
+	"github.com/tidwall/gjson"
+
+	"github.com/agentconform/agentconform/spec"
+)
+
+// Response is a response of the target. Body has the interface's names for neutral words; the recorded exchange keeps
+// the body as it was received.
+type Response struct {
+	Request  Request
+	Status   int
+	Header   http.Header
+	Body     []byte
+	Received []byte // the body with the target's names; nil if it is the same as Body
+	Sent     time.Time
+	Took     time.Duration
+	Queued   time.Duration // before it was sent: for the rate, and for a place in the limit of requests in flight
+	ID       int           // of the recorded exchange
+
+	TLS       *tls.ConnectionState // of the connection; nil over http
+	Forwarded string               // the address that responded, if a redirect on the same host was followed
+
+	isJSON *bool // what IsJSON returns; nil before CheckJSON
+}
+
+// Wire returns the body as it was received.
+func (a *Response) Wire() []byte {
+	if a.Received == nil {
+		return a.Body
+	}
+	return a.Received
+}
+
+// Ended returns when the response was complete.
+func (a *Response) Ended() time.Time { return a.Sent.Add(a.Took) }
+
+// OK reports whether the status is 2xx.
+func (a *Response) OK() bool { return a.Status >= 200 && a.Status < 300 }
+
+// IsRefused reports whether the status is 4xx.
+func (a *Response) IsRefused() bool { return a.Status >= 400 && a.Status < 500 }
+
+// IsJSON reports whether the body is a JSON text that the suite reads: see the function [IsJSON].
+func (a *Response) IsJSON() bool {
+	if a.isJSON != nil {
+		return *a.isJSON
+	}
+	return IsJSON(a.Body)
+}
+
+// CheckJSON determines once what IsJSON returns, and returns it. Call it before other goroutines read the response.
+func (a *Response) CheckJSON() bool {
+	is := IsJSON(a.Body)
+	a.isJSON = &is
+	return is
+}
+
+// IsArray reports whether the body is a JSON array.
+func (a *Response) IsArray() bool {
+	return a.IsJSON() && bytes.HasPrefix(bytes.TrimLeft(a.Body, " \t\r\n"), []byte{'['})
+}
+
+// Get returns the value at a path of the body (GJSON syntax). In a body that is not JSON no value exists.
+func (a *Response) Get(path string) gjson.Result {
+	if !a.IsJSON() {
+		return gjson.Result{}
+	}
+	return gjson.GetBytes(a.Body, path)
+}
+
+// IsJSON reports whether a body is one JSON text of bounded depth and with a bounded number of values. GJSON's check
+// recurses without a limit: a hostile body would crash the process.
+func IsJSON(body []byte) bool { return spec.Bounded(body) && json.Valid(body) }
+
+// Values yields all values within an object or an array, each before the values within it, with the names and indices
+// that lead to it. The slice is valid until the next value.
+func Values(of gjson.Result) iter.Seq2[[]string, gjson.Result] {
+	return func(yield func([]string, gjson.Result) bool) { yieldBelow(nil, of, yield) }
+}
+
+func yieldBelow(path []string, of gjson.Result, yield func([]string, gjson.Result) bool) (more bool) {
+	more = true
+	if !of.IsObject() && !of.IsArray() {
+		return more
+	}
+	at := 0
+	of.ForEach(func(key, item gjson.Result) bool {
+		name := key.String()
+		if of.IsArray() {
+			name = strconv.Itoa(at)
+		}
+		at++
+		to := append(path, name)
+		more = yield(to, item) && yieldBelow(to, item, yield)
+		return more
+	})
+	return more
+}

@@ -1,0 +1,33 @@
+package outcome
+
+// Kind is what the server did wrong, as one of a closed list. The id of a finding depends on it, and not on any wording.
+type Kind string
+
+// The kinds of violations.
+const (
+	Accepted    Kind = "accepted"     // a request was served that must be refused
+	Refused     Kind = "refused"      // a request was refused that must be served
+	WrongStatus Kind = "wrong-status" // a response has another status than the one that the interface names
+	WrongDetail Kind = "wrong-detail" // a refusal has no detail, or one that does not name what is wrong
+	ServerError Kind = "server-error" // a response has a status of 500 or above
+	NoResponse  Kind = "no-response"  // a request got no response
+	Contract    Kind = "contract"     // a response does not match the OpenAPI contract
+
+	Missing    Kind = "missing"     // a response lacks a field or a value
+	WrongForm  Kind = "wrong-form"  // a value has another type or format
+	WrongValue Kind = "wrong-value" // a value is not the one that was sent or created
+
+	MissingItem  Kind = "missing-item"  // a list lacks an item
+	ExtraItem    Kind = "extra-item"    // a list has an item that does not belong to it
+	RepeatedItem Kind = "repeated-item" // a list has an item more than once
+	WrongOrder   Kind = "wrong-order"   // a list has another order
+
+	Changed    Kind = "changed"     // something changed that must stay the same
+	NoEffect   Kind = "no-effect"   // a request was served and had no effect
+	Stale      Kind = "stale"       // a response shows a state from before a write
+	NotRemoved Kind = "not-removed" // something is still shown that was removed
+	Leak       Kind = "leak"        // a response shows one caller what belongs to another
+
+	TooEarly    Kind = "too-early"    // a response came before what it had to wait for
+	NotFinished Kind = "not-finished" // a run or a revision did not reach its end in time
+)
