@@ -213,7 +213,7 @@ func (w *World) asksByWrongIDs(ctx context.Context, verb, of string) error {
 
 // eachIsError wants an HTTP error status; which one is not shown.
 func (w *World) eachIsError() error {
-	return w.scene.EachCase(func(c common.Case) *outcome.Outcome {
+	return w.scene.EachCase(func(c common.Case) error {
 		if c.Answer.Status >= http.StatusBadRequest {
 			return nil
 		}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/agentconform/agentconform/reports"
 	"github.com/agentconform/agentconform/steps/agent"
+	"github.com/agentconform/agentconform/steps/agentserver/judge"
 	"github.com/agentconform/agentconform/steps/common"
 	"github.com/agentconform/agentconform/steps/messages"
 	"github.com/agentconform/agentconform/steps/outcome"
@@ -131,9 +132,7 @@ func (w *World) runWith(ctx context.Context, what, orRefused string) error {
 }
 
 func (w *World) stateHasMessages() error {
-	a, list := w.scene.Answer, w.scene.Answer.Get("values.messages")
-	isList := a.OK() && list.IsArray() && len(list.Array()) > 0
-	return outcome.Want(isList, a, "a non-empty array in values.messages", "/values/messages")
+	return judge.HasMessages(w.scene.Answer)
 }
 
 // messagesHaveForm accepts a string or an array of parts as content.

@@ -68,7 +68,7 @@ func (w *World) listHoldsThread() error {
 }
 
 // lacks returns the outcome for a thread that is missing from the list.
-func (w *World) lacks(t *agent.Thread) *outcome.Outcome {
+func (w *World) lacks(t *agent.Thread) error {
 	if w.rows.MayLack() {
 		return outcome.Inconclusive("the server returned %s without thread %s; the list may be one page of several",
 			reports.Count(w.rows.Len(), "thread"), t.ID)

@@ -63,7 +63,7 @@ func (c Case) Violates(expected string) *outcome.Outcome {
 }
 
 // EachCase judges the request of each case, or the last one where the act had no cases.
-func (s *Scene) EachCase(judge func(Case) *outcome.Outcome) error {
+func (s *Scene) EachCase(judge func(Case) error) error {
 	if len(s.Cases) == 0 {
 		return outcome.FirstOf([]Case{{Answer: s.Answer}}, judge)
 	}
@@ -72,7 +72,7 @@ func (s *Scene) EachCase(judge func(Case) *outcome.Outcome) error {
 
 // Refused wants each request of the last act to be refused.
 func (s *Scene) Refused() error {
-	return s.EachCase(func(c Case) *outcome.Outcome {
+	return s.EachCase(func(c Case) error {
 		if c.Answer.IsRefused() {
 			return nil
 		}

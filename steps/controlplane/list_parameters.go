@@ -194,7 +194,7 @@ func (w *World) clientListsSpelled(ctx context.Context, parameter string) error 
 }
 
 func (w *World) eachStandsForItsValue(ctx context.Context) error {
-	return w.eachCompared(ctx, func(c comparison) *outcome.Outcome {
+	return w.eachCompared(ctx, func(c comparison) error {
 		is := c.Answer.OK() && plane.SameIDs(c.IDs(), c.want)
 		if is || c.Answer.IsRefused() {
 			return nil
@@ -269,7 +269,7 @@ func (w *World) clientAsksByEach(ctx context.Context, act, of string) error {
 
 // eachNotFound wants the detail of a 404 to contain the id that was asked for (section 7).
 func (w *World) eachNotFound() error {
-	return w.scene.EachCase(func(c common.Case) *outcome.Outcome {
+	return w.scene.EachCase(func(c common.Case) error {
 		text := string(c.Answer.Body)
 		if detail := c.Answer.Get("detail"); detail.Type == gjson.String {
 			text = detail.Str

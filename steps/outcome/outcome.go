@@ -141,20 +141,24 @@ func (o *Outcome) SameAs(pattern string) *Outcome {
 	return o
 }
 
-// FirstOf judges all of several things. Those that are wrong show one fault: it returns the first violation, with their
-// number; nothing where there is none.
-func FirstOf[T any](all []T, judge func(T) *Outcome) error {
-	var wrong []*Outcome
+// FirstOf judges several things that show the same fault. It returns the first violation, with the number of all, or nil.
+func FirstOf[T any](all []T, judge func(T) error) error {
+	var first error
+	count := 0
 	for _, one := range all {
-		if o := judge(one); o != nil {
-			wrong = append(wrong, o)
+		err := judge(one)
+		if err == nil {
+			continue
+		}
+		count++
+		if first == nil {
+			first = err
 		}
 	}
-	if len(wrong) == 0 {
-		return nil
+	if o, is := errors.AsType[*Outcome](first); is && len(o.Violations) > 0 {
+		o.Violations[0].Count = count
 	}
-	wrong[0].Violations[0].Count = len(wrong)
-	return wrong[0]
+	return first
 }
 
 // All says what several violations show, each another fault; nothing where there is none.

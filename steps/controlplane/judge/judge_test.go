@@ -1,0 +1,12 @@
+package judge
+
+import (
+	"testing"
+
+	"github.com/agentconform/agentconform/steps/outcome/judgetest"
+)
+
+// TestJudgements runs the tables of all files, and compares all messages with testdata/messages.golden.
+func TestJudgements(t *testing.T) {
+	judgetest.Run(t, "testdata/messages.golden", listRows())
+}

@@ -1,0 +1,85 @@
+// Package judgetest runs the tables of judgements. A judgement is a function of values that returns nil or an outcome, so
+// that a table reaches it without a server.
+package judgetest
+
+import (
+	"errors"
+	"flag"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/agentconform/agentconform/reports"
+	"github.com/agentconform/agentconform/steps/exchange"
+	"github.com/agentconform/agentconform/steps/outcome"
+)
+
+var update = flag.Bool("update", false, "write the golden file of messages")
+
+// Row is one case of a judgement: what it returned, and what it must return.
+type Row struct {
+	Name string // "limit 101 is served"
+	Got  error
+
+	Verdict reports.Verdict // Passed if empty and Kind is empty, Failed if Kind is set
+	Kind    outcome.Kind    // of the violation
+	Class   string          // of the input
+	Pointer string          // of the value that is wrong
+	Actual  string          // a part of what the finding shows as the actual value
+}
+
+// Run checks the rows of all judgements of a package, and compares their messages with a golden file.
+func Run(t *testing.T, golden string, tables ...[]Row) {
+	var messages []string
+	names := map[string]bool{}
+	for _, row := range slices.Concat(tables...) {
+		assert.False(t, names[row.Name], "two rows have the name %q", row.Name)
+		names[row.Name] = true
+		t.Run(row.Name, func(t *testing.T) { row.check(t) })
+		if row.Got != nil {
+			messages = append(messages, row.Name+"\n  "+row.Got.Error())
+		}
+	}
+	slices.Sort(messages)
+	text := strings.Join(messages, "\n") + "\n"
+	if *update {
+		require.NoError(t, os.WriteFile(golden, []byte(text), 0o644))
+	}
+	want, err := os.ReadFile(golden)
+	require.NoError(t, err, "run the test with -update to write the file")
+	assert.Equal(t, string(want), text, "the messages differ from %s; -update writes them", golden)
+}
+
+func (row Row) check(t *testing.T) {
+	verdict := row.Verdict
+	if verdict == "" && row.Kind != "" {
+		verdict = reports.Failed
+	}
+	if verdict == "" || verdict == reports.Passed {
+		assert.NoError(t, row.Got)
+		return
+	}
+	o, is := errors.AsType[*outcome.Outcome](row.Got)
+	require.True(t, is, "no outcome: %v", row.Got)
+	assert.Equal(t, verdict, o.Verdict, "%v", o)
+	if row.Kind == "" {
+		return
+	}
+	require.NotEmpty(t, o.Violations)
+	v := o.Violations[0]
+	assert.Equal(t, row.Kind, v.Kind, "kind")
+	assert.Equal(t, row.Class, v.Class, "class")
+	assert.Equal(t, row.Pointer, v.Pointer, "pointer")
+	assert.Contains(t, v.Actual, row.Actual, "actual")
+	assert.NotEmpty(t, v.Summary, "summary")
+	assert.NotEmpty(t, v.Expected, "expected")
+}
+
+// Response returns a response with a status and a JSON body.
+func Response(status int, body string) *exchange.Response {
+	return &exchange.Response{Status: status, Body: []byte(body), Request: exchange.Request{Method: "GET"}}
+}
