@@ -82,6 +82,12 @@ Feature: The state of a thread
       When a run of the user that calls a tool has completed
       Then the messages of the state have the types "human, tool, ai"
 
+    @last
+    @record
+    Scenario: No state lacks a completed run that it had shown before
+      When all exchanges of this run are read
+      Then no state lacks a completed run that it had shown before
+
   @AS-STATE-3 @should @section-2
   @writes
   Rule: A second run on a thread adds its messages after those of the first run

@@ -26,6 +26,12 @@ Feature: Retrieving a deployment
       When all exchanges of this run are read
       Then every valid request to "get-deployment" was served
 
+    @last
+    @record
+    Scenario: No deployment names a revision of another deployment
+      When all exchanges of this run are read
+      Then no deployment names a revision of another deployment
+
   @CP-GET-2 @must @section-4 @form
   Rule: GET of an unknown deployment is refused with a 4xx
     "GET /v2/deployments/{deployment_id} ... Retrieve a deployment."

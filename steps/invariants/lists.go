@@ -29,11 +29,12 @@ func (l *lists) note(s *seen) {
 	if !s.ok() || s.Status == http.StatusAccepted { // 202 does not say that the revision exists
 		return
 	}
-	if s.Op.ID == "create-deployment" {
-		deployment = s.answer.Get("id").Str
-	}
-	l.noteRevision(deployment, s.answer.Get("latest_revision_id").Str, s.Ended)
-	if s.Op.ID == "list-revisions" {
+	switch s.Op.ID {
+	case "create-deployment":
+		l.noteRevision(s.answer.Get("id").Str, s.answer.Get("latest_revision_id").Str, s.Ended)
+	case "update-deployment":
+		l.noteRevision(deployment, s.answer.Get("latest_revision_id").Str, s.Ended)
+	case "list-revisions":
 		for _, row := range s.answer.Get("resources").Array() {
 			l.noteRevision(deployment, row.Get("id").Str, s.Ended)
 		}

@@ -80,7 +80,7 @@ func (r *Record) all() map[string]*invariant {
 			side: plane, note: follows.note, check: follows.check,
 			coveredBy: "CP-CREATE-1 CP-GET-1 CP-REV-1 CP-UPDATE-1 CP-UPDATE-2 CP-UPDATE-3"},
 		`each list of revisions holds at least those that were known before`: {
-			side: plane, note: listed.note, check: listed.check, coveredBy: "CP-LIST-* CP-CREATE-* CP-UPDATE-*"},
+			side: plane, note: listed.note, check: listed.check, coveredBy: "CP-LIST-* CP-CREATE-* CP-UPDATE-* CP-GET-1"},
 		`no refusal of the control plane holds a stack trace`: {side: plane, check: traceless, advisory: true},
 		`no refusal of the agent server holds a stack trace`:  {side: agent, check: traceless, advisory: true},
 		`no answer to one caller holds an id or a text of another user`: {
@@ -95,8 +95,20 @@ func (r *Record) all() map[string]*invariant {
 		rules[`no update of "`+field+`" in this run was served and created no revision`] = r.effect(plane, "update-deployment",
 			sourceConfig+"."+field, owner, "an update of "+field+" was served and created no revision", field)
 	}
-	addRefusedRules(rules, newRefused(r.target, sent), updates)
+	valid := newRefused(r.target, sent)
+	addRefusedRules(rules, valid, updates)
+	addStateRules(rules, newStates(valid))
 	return rules
+}
+
+// addStateRules adds the rules about states that never existed.
+func addStateRules(rules map[string]*invariant, st *states) {
+	rules[`no state lacks a completed run that it had shown before`] = &invariant{side: spec.AgentServer,
+		note: st.note, check: st.checkThreadState, coveredBy: "AS-STATE-* AS-RUN-4 AS-ROLLBACK-* AS-CONTRACT-get-state"}
+	rules[`no list of threads is shorter than what the caller had created before`] = &invariant{side: spec.AgentServer,
+		check: st.checkThreads, coveredBy: "AS-THREAD-* AS-AUTHZ-*"}
+	rules[`no deployment names a revision of another deployment`] = &invariant{side: spec.ControlPlane,
+		note: st.note, check: st.checkDeployment, coveredBy: "CP-CREATE-* CP-GET-1 CP-UPDATE-*"}
 }
 
 // addRefusedRules adds the rules that valid requests are served, one for each operation. updates are the requirements

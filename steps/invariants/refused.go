@@ -36,6 +36,7 @@ type threadRun struct {
 	sent, accepted time.Time
 	earliest       time.Time // the run cannot end before
 	ended          time.Time // zero if unknown
+	text           string    // its last message
 }
 
 func newRefused(t *target.Target, r *revisions) *refused {
@@ -80,7 +81,7 @@ func (r *refused) note(s *seen) {
 		r.noteCreated(s, s.Base+" "+s.answer.Get("thread_id").String())
 	case "create-run":
 		g := &threadRun{id: s.answer.Get("run_id").String(), isRollback: isRollback(s), sent: s.Sent, accepted: s.Ended,
-			earliest: s.Sent.Add(holdOf(s))}
+			earliest: s.Sent.Add(holdOf(s)), text: lastText(s)}
 		r.runs[objectKey(s)] = append(r.runs[objectKey(s)], g)
 		earliest(r.created, objectKey(s)+g.id, s.Ended)
 		earliest(r.accepted, s.request.Get("assistant_id").Str, s.Ended)
@@ -113,13 +114,18 @@ func isRollback(s *seen) bool {
 	return s.request.Get("multitask_strategy").Str == agent.RollbackStrategy
 }
 
-// holdOf returns the hold of a run: the wait that its last message orders.
-func holdOf(s *seen) time.Duration {
+// lastText returns the last message of a run, or "" if it is no plain text.
+func lastText(s *seen) string {
 	all := s.request.Get("input.messages").Array()
 	if len(all) == 0 {
-		return 0
+		return ""
 	}
-	found := waits.FindStringSubmatch(all[len(all)-1].Get("content").Str)
+	return plainText.FindString(all[len(all)-1].Get("content").Str)
+}
+
+// holdOf returns the hold of a run: the wait that its last message orders.
+func holdOf(s *seen) time.Duration {
+	found := waits.FindStringSubmatch(lastText(s))
 	if found == nil {
 		return 0
 	}
