@@ -42,6 +42,9 @@ type Agents struct {
 	hold       atomic.Int64 // how long runs are told to wait, in nanoseconds; 0: not known
 	oneAtATime atomic.Bool  // it was seen to execute one run at a time
 	showsAtEnd atomic.Bool  // a run was seen to show nothing in the state until it ended
+
+	showsRunning atomic.Bool // a run was seen with the status running
+	pendingToEnd atomic.Bool // a run was seen to be pending until it ended, and none to be running
 }
 
 // New returns the agent servers of the target, whose addresses the control plane may name. About atOnce runs are in

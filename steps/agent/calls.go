@@ -213,10 +213,33 @@ func (s *Server) postInTurn(ctx context.Context, who target.Caller, t *Thread, o
 	return g, err
 }
 
+// GetRun sends GET of a run.
 func (s *Server) GetRun(ctx context.Context, who target.Caller, g *GraphRun) (*exchange.Response, error) {
 	request := s.target.ToAgent(s.Base, who, http.MethodGet, runPath(g.Thread.ID, g.ID), nil)
 	request.Removable = func() bool { return g.Thread.isRemovable(g.ID) }
-	return s.target.Client.Do(ctx, request)
+	a, err := s.readKnown(ctx, who, g, request)
+	if err == nil && isRunning(a) {
+		s.showsRunning.Store(true)
+	}
+	return a, err
+}
+
+// readKnown sends a read of a run, and repeats it while the response is 404 and the run may still be unknown: a read within
+// patience after the creation may show the state before it (section 4). It does not repeat reads of other callers, of runs
+// that the server did not create, and of runs that a rollback may have removed.
+func (s *Server) readKnown(
+	ctx context.Context, who target.Caller, g *GraphRun, request exchange.Request,
+) (a *exchange.Response, err error) {
+	mayBeNew := g.Answer != nil && who.Key == g.Thread.Owner.Key
+	if !mayBeNew {
+		return s.target.Client.Do(ctx, request)
+	}
+	settled := g.Answered().Add(s.target.Config.Patience)
+	err = client.Repeat(ctx, firstLook, longestPause, settled, func() (bool, error) {
+		a, err = s.target.Client.Do(ctx, request)
+		return err != nil || a.Status != http.StatusNotFound || g.Thread.isRemovable(g.ID), err
+	})
+	return a, err
 }
 
 func (s *Server) State(ctx context.Context, who target.Caller, t *Thread) (*exchange.Response, error) {
@@ -227,12 +250,12 @@ func (s *Server) State(ctx context.Context, who target.Caller, t *Thread) (*exch
 func (s *Server) Join(ctx context.Context, who target.Caller, g *GraphRun) (*exchange.Response, error) {
 	request := s.joinOf(who, g)
 	request.Timeout, request.Waits = g.Order.Hold+s.target.Config.Timeouts.Run, true
-	return s.target.Client.Do(ctx, request)
+	return s.readKnown(ctx, who, g, request)
 }
 
 // JoinCompleted joins a run that is over. How long the answer takes is judged, and no measure of others.
 func (s *Server) JoinCompleted(ctx context.Context, who target.Caller, g *GraphRun) (*exchange.Response, error) {
-	return s.target.Client.Do(ctx, s.joinOf(who, g))
+	return s.readKnown(ctx, who, g, s.joinOf(who, g))
 }
 
 func (s *Server) joinOf(who target.Caller, g *GraphRun) exchange.Request {

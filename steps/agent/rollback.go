@@ -81,6 +81,18 @@ func (s *Server) Replace(ctx context.Context, p *Progress) (*Rollback, error) {
 	return rb, err
 }
 
+// awaitNext reads the state again if it lacks messages of the new run and holds none of the prior run: a read within
+// patience may show the state before the new run had completed.
+func (s *Server) awaitNext(ctx context.Context, rb *Rollback) error {
+	state := rb.After.State
+	if rb.Next.CompleteIn(state) || rb.Prior.LeftIn(state) != nil {
+		return nil
+	}
+	state, _, err := s.ReadState(ctx, rb.Next.Thread, rb.Next.Final.Ended().Add(s.target.Config.Patience), rb.Next.CompleteIn)
+	rb.After.State = state
+	return err
+}
+
 // won tells whether the prior run was surely in progress until the new one had been accepted.
 func (rb *Rollback) won() bool {
 	return rb.Next.ID != "" && rb.Next.Answered().Before(rb.Prior.Until())
@@ -107,7 +119,11 @@ func (s *Server) RollBack(ctx context.Context, moment string) (rb *Rollback, err
 		if !rb.Next.Complete() {
 			break
 		}
-		if rb.After, err = s.Remains(ctx, p); err != nil {
+		rb.After, err = s.Remains(ctx, p)
+		if err != nil {
+			return nil, err
+		}
+		if err := s.awaitNext(ctx, rb); err != nil {
 			return nil, err
 		}
 		// A run that was still served right after the join counts as not deleted, even if a later GET returns 404.
@@ -234,7 +250,7 @@ func (s *Server) begin(ctx context.Context, t *Thread, moment string, o Order) (
 
 // awaitStart waits until a run has started: the state shows its first message, or a moment has passed since its status
 // changed. If the server shows neither, a longer moment has passed while its status was not pending. The run had not begun
-// to wait when it was last seen pending.
+// to wait when it was last seen pending, unless the server shows runs as pending until they end.
 func (s *Server) awaitStart(ctx context.Context, p *Progress) error {
 	byState := p.Order.written && !s.showsAtEnd.Load()
 	limit := p.Answered().Add(p.Order.Hold + s.target.Config.Timeouts.Run)
@@ -257,20 +273,25 @@ func (s *Server) awaitStart(ctx context.Context, p *Progress) error {
 		if err != nil {
 			return false, err
 		}
-		switch {
-		case isPending(run):
+		isPendingToEnd := isPending(run) && s.pendingToEnd.Load()
+		if isPending(run) && !isPendingToEnd {
 			p.begun = run.Sent
 			return false, nil
-		case notPending.IsZero():
+		}
+		if notPending.IsZero() {
 			notPending = run.Ended()
 		}
 		moment := p.Order.Hold / 2 // for a state that shows messages early
 		if hasChanged(p.Answer, run) {
 			moment = p.Order.Hold / 4
 		}
-		started = !byState || hasEnded(run) || time.Since(notPending) >= moment
+		isDecided := !byState && !isPendingToEnd
+		started = isDecided || hasEnded(run) || time.Since(notPending) >= moment
 		return started, nil
 	})
+	if err == nil && hasEnded(run) && p.begun.Sub(p.Answered()) > p.Order.Hold/2 && !s.showsRunning.Load() {
+		s.pendingToEnd.Store(true) // the next attempt does not wait for another status
+	}
 	switch {
 	case err != nil:
 		return err
