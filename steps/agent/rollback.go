@@ -289,7 +289,7 @@ func (s *Server) awaitStart(ctx context.Context, p *Progress) error {
 		started = isDecided || hasEnded(run) || time.Since(notPending) >= moment
 		return started, nil
 	})
-	if err == nil && hasEnded(run) && p.begun.Sub(p.Answered()) > p.Order.Hold/2 && !s.showsRunning.Load() {
+	if err == nil && run != nil && hasEnded(run) && p.begun.Sub(p.Answered()) > p.Order.Hold/2 && !s.showsRunning.Load() {
 		s.pendingToEnd.Store(true) // the next attempt does not wait for another status
 	}
 	switch {
