@@ -11,8 +11,8 @@ import (
 	"slices"
 	"strings"
 
-	gherkin "github.com/cucumber/gherkin/go/v26"
-	messages "github.com/cucumber/messages/go/v21"
+	gherkin "github.com/cucumber/gherkin/go/v42"
+	messages "github.com/cucumber/messages/go/v34"
 
 	"github.com/agentconform/agentconform/reports"
 	"github.com/agentconform/agentconform/spec/spelling"

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	messages "github.com/cucumber/messages/go/v21"
+	messages "github.com/cucumber/messages/go/v34"
 
 	"github.com/agentconform/agentconform/reports"
 )
