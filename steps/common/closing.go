@@ -4,16 +4,13 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"maps"
-	"net/http"
 	"path"
 	"slices"
 	"strconv"
 	"strings"
 
-	"github.com/tidwall/gjson"
-
 	"github.com/agentconform/agentconform/spec"
+	"github.com/agentconform/agentconform/steps/common/judge"
 	"github.com/agentconform/agentconform/steps/evidence"
 	"github.com/agentconform/agentconform/steps/exchange"
 	"github.com/agentconform/agentconform/steps/outcome"
@@ -44,9 +41,9 @@ func DefineClosing(r *Definitions, scene *Scene, t *target.Target) {
 	r.When(`all its answers to requests that (keep the contract|keep the contract or have an invalid parameter|`+
 		`break the contract in another way|break the contract) are read`, w.answersAreRead)
 	r.When(`all answers to "([^"]+)" are compared with the contract`, func(string) error { return nil })
-	r.Then(`each is JSON with a string "detail"`, func() error { return Each(w.answers, HasDetail) })
-	r.Then(`each has a "detail"`, func() error { return Each(w.answers, hasAnyDetail) })
-	r.Then(`each is an HTTPValidationError`, func() error { return Each(w.answers, ValidationError) })
+	r.Then(`each is JSON with a string "detail"`, func() error { return Each(w.answers, judge.HasDetail) })
+	r.Then(`each has a "detail"`, func() error { return Each(w.answers, judge.HasAnyDetail) })
+	r.Then(`each is an HTTPValidationError`, func() error { return Each(w.answers, judge.ValidationError) })
 	r.Then(`none has a status of 500 or above`, w.noServerError)
 	r.Then(`all answers match the contract`, func() error { return outcome.All(w.violations()) })
 	r.Then(`no answer has an unknown status`, w.everyStatusKnown)
@@ -114,37 +111,6 @@ func (w *closing) aStatusSeen() error {
 	return nil
 }
 
-// LacksDetail reports whether a refusal is a JSON object without a detail, which the interface makes optional (section 2).
-func LacksDetail(a *exchange.Response) bool {
-	return a.IsJSON() && gjson.ParseBytes(a.Body).IsObject() && !a.Get("detail").Exists()
-}
-
-func hasAnyDetail(a *exchange.Response) error {
-	return outcome.Want(!LacksDetail(a), a, "a detail", "/detail")
-}
-
-// ValidationError holds an answer to the form of HTTPValidationError (section 2). A detail has at least one reason.
-func ValidationError(a *exchange.Response) error {
-	if LacksDetail(a) {
-		return nil
-	}
-	detail := a.Get("detail")
-	isOther := func(part gjson.Result) bool { return part.Type != gjson.String && !IsInteger(part) }
-	return Try(func() {
-		isList := detail.IsArray() && len(detail.Array()) > 0
-		Check(outcome.Want(isList, a, "a non-empty array in detail", "/detail"))
-		for i, item := range detail.Array() {
-			at, loc := "detail."+strconv.Itoa(i)+".", item.Get("loc")
-			Check(outcome.WantAt(loc.IsArray(), a, at+"loc", "an array in loc"))
-			isPlain := !slices.ContainsFunc(loc.Array(), isOther)
-			Check(outcome.WantAt(isPlain, a, at+"loc", "only strings and integers in loc"))
-			for _, field := range []string{"msg", "type"} {
-				Check(outcome.WantAt(item.Get(field).Type == gjson.String, a, at+field, "a string in "+field))
-			}
-		}
-	})
-}
-
 // noServerError makes a finding of each operation that was answered with a server error.
 func (w *closing) noServerError() error {
 	raised := w.target.Collector.AnswersTo(w.side, evidence.Raised)
@@ -152,28 +118,14 @@ func (w *closing) noServerError() error {
 		const format = "not judged: the join of a run whose graph raised an error was answered with status %d, %d times"
 		w.scene.Note(fmt.Sprintf(format, raised[0].Status, len(raised)))
 	}
-	found := map[string]*outcome.Violation{}
+	var all []judge.Operation
 	for _, x := range w.target.Collector.AnswersTo(w.side, w.asked...) {
 		// A server needs no vendor extension, and only one of the two operations that list threads.
 		isListing := x.Op.ID == "list-threads" || x.Op.ID == "search-threads"
-		isOptional := x.Status == http.StatusNotImplemented && (x.Op.Field || isListing)
-		if x.Status < 500 || isOptional {
-			continue
-		}
-		status, operation := strconv.Itoa(x.Status), cmp.Or(x.Op.ID, x.Method+" "+w.target.Redact.Text(x.Path))
-		if found[operation+" "+status] == nil {
-			found[operation+" "+status] = &outcome.Violation{
-				Summary: operation + " was answered with status " + status, Expected: "a status below 500",
-				Actual: outcome.Seen(x.AsAnswer()), Operation: operation, Exchange: x.ID, Key: status,
-			}
-		}
-		found[operation+" "+status].Count++
+		all = append(all, judge.Operation{Response: x.AsAnswer(), Optional: x.Op.Field || isListing,
+			Name: cmp.Or(x.Op.ID, x.Method+" "+w.target.Redact.Text(x.Path))})
 	}
-	var all []outcome.Violation
-	for _, key := range slices.Sorted(maps.Keys(found)) {
-		all = append(all, *found[key])
-	}
-	return outcome.All(all)
+	return judge.NoServerError(all)
 }
 
 // violations are what the contract says against the answers of the operation: each is a finding.
@@ -184,9 +136,10 @@ func (w *closing) violations() (all []outcome.Violation) {
 			words = []string{at}
 		}
 		all = append(all, outcome.Violation{
+			Kind: outcome.Contract, Class: v.Keyword + " " + strconv.Itoa(v.Status),
 			Summary:  fmt.Sprintf("%s %d: expected %s at %s", v.Operation, v.Status, v.Expected, cmp.Or(v.Pointer, "the body")),
 			Expected: v.Expected, Actual: v.Actual, Operation: v.Operation, Pointer: v.Pointer,
-			Exchange: v.Exchange, Count: v.Count, Key: v.Key(), Words: words,
+			Exchange: v.Exchange, Count: v.Count, Words: words,
 		})
 	}
 	return all
@@ -197,7 +150,8 @@ func (w *closing) everyStatusKnown() error {
 	var all []outcome.Violation
 	for _, v := range w.violations() {
 		if v.Pointer == "/status" {
-			v.Summary, v.Count, v.Key = "the status of a revision is not one of the thirteen", 1, UnknownStatus
+			v.Kind, v.Class, v.Count = outcome.WrongValue, UnknownStatus, 1
+			v.Summary = "The status of a revision is not one of the thirteen"
 			all = append(all, v)
 		}
 	}

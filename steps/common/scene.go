@@ -4,14 +4,13 @@ package common
 
 import (
 	"context"
-	"math"
 	"slices"
 	"strings"
 
 	"github.com/google/uuid"
-	"github.com/tidwall/gjson"
 
 	"github.com/agentconform/agentconform/features"
+	"github.com/agentconform/agentconform/steps/common/judge"
 	"github.com/agentconform/agentconform/steps/exchange"
 	"github.com/agentconform/agentconform/steps/outcome"
 )
@@ -72,12 +71,7 @@ func (s *Scene) EachCase(judge func(Case) error) error {
 
 // Refused wants each request of the last act to be refused.
 func (s *Scene) Refused() error {
-	return s.EachCase(func(c Case) error {
-		if c.Answer.IsRefused() {
-			return nil
-		}
-		return c.Violates("status 4xx").SameAs("the request is refused with 4xx")
-	})
+	return s.EachCase(func(c Case) error { return judge.IsRefused(c.Answer, c.What) })
 }
 
 // Each holds each of several things to the same, until one is an error.
@@ -104,12 +98,10 @@ func NearIDs(id, other, kind string) (all []Case) {
 	return all
 }
 
-// IsInteger tells whether a value is an integer of JSON: 2, 2.0 and 2e0 are the same number.
-func IsInteger(v gjson.Result) bool {
-	return v.Type == gjson.Number && v.Num == math.Trunc(v.Num)
-}
-
-// HasDetail holds an answer to a string as its detail.
-func HasDetail(a *exchange.Response) error {
-	return outcome.Want(a.Get("detail").Type == gjson.String, a, "JSON with a string detail", "/detail")
-}
+// IsInteger and the judgements below stay until their callers use package judge.
+var (
+	IsInteger       = judge.IsInteger
+	LacksDetail     = judge.LacksDetail
+	HasDetail       = judge.HasDetail
+	ValidationError = judge.ValidationError
+)

@@ -96,8 +96,11 @@ func WantAt(is bool, a *exchange.Response, path, expected string) error {
 	if is {
 		return nil
 	}
-	return Violated(a, expected, "%s", Shown(a.Get(path))).At("/" + strings.ReplaceAll(path, ".", "/"))
+	return Violated(a, expected, "%s", Shown(a.Get(path))).At(PointerOf(path))
 }
+
+// PointerOf returns the JSON pointer for a GJSON path of plain names.
+func PointerOf(path string) string { return "/" + strings.ReplaceAll(path, ".", "/") }
 
 // withReason tells of the violation in a sentence.
 func (o *Outcome) withReason() *Outcome {

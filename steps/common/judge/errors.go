@@ -1,0 +1,137 @@
+// Package judge has the judgements that both halves share: the form of refusals and the absence of server errors. They are
+// functions of values that return nil or an outcome, and send nothing. Start with [ValidationError].
+package judge
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"math"
+	"net/http"
+	"slices"
+	"strconv"
+
+	"github.com/tidwall/gjson"
+
+	"github.com/agentconform/agentconform/steps/exchange"
+	"github.com/agentconform/agentconform/steps/outcome"
+)
+
+// IsInteger reports whether a value is an integer of JSON: 2, 2.0 and 2e0 are the same number.
+func IsInteger(v gjson.Result) bool {
+	return v.Type == gjson.Number && v.Num == math.Trunc(v.Num)
+}
+
+// LacksDetail reports whether a refusal is a JSON object without a detail, which the interface makes optional (section 2).
+func LacksDetail(a *exchange.Response) bool {
+	return a.IsJSON() && gjson.ParseBytes(a.Body).IsObject() && !a.Get("detail").Exists()
+}
+
+// HasAnyDetail judges that a refusal has a detail of any form.
+func HasAnyDetail(a *exchange.Response) error {
+	if !LacksDetail(a) {
+		return nil
+	}
+	return outcome.Fails(a, outcome.Violation{Kind: outcome.Missing, Pointer: "/detail",
+		Summary: "The error has no detail", Expected: "a detail"})
+}
+
+// HasDetail judges that a refusal has a string as its detail (section 7).
+func HasDetail(a *exchange.Response) error {
+	if a.Get("detail").Type == gjson.String {
+		return nil
+	}
+	return outcome.Fails(a, outcome.Violation{Kind: outcome.WrongDetail, Pointer: "/detail",
+		Summary: "The detail of the error is not a string", Expected: "JSON with a string detail"})
+}
+
+// ValidationError judges the form of an HTTPValidationError: detail is a non-empty array of objects with loc, msg and type
+// (section 2). The interface makes detail optional.
+func ValidationError(a *exchange.Response) error {
+	if LacksDetail(a) {
+		return nil
+	}
+	detail := a.Get("detail")
+	if !detail.IsArray() || len(detail.Array()) == 0 {
+		return outcome.Fails(a, outcome.Violation{Kind: outcome.WrongForm, Pointer: "/detail",
+			Summary: "The detail of the error is not a list of errors", Expected: "a non-empty array in detail"})
+	}
+	for i, item := range detail.Array() {
+		if err := validationItem(a, "detail."+strconv.Itoa(i), item); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// validationItem judges one error of a detail, which is at a path of the body.
+func validationItem(a *exchange.Response, path string, item gjson.Result) error {
+	loc := item.Get("loc")
+	if !loc.IsArray() {
+		return wrongForm(a, path+".loc", "loc is not an array", "an array in loc")
+	}
+	for _, part := range loc.Array() {
+		if part.Type != gjson.String && !IsInteger(part) {
+			return wrongForm(a, path+".loc", "loc has an item of another type", "only strings and integers in loc")
+		}
+	}
+	for _, field := range []string{"msg", "type"} {
+		if item.Get(field).Type != gjson.String {
+			return wrongForm(a, path+"."+field, field+" is not a string", "a string in "+field)
+		}
+	}
+	return nil
+}
+
+func wrongForm(a *exchange.Response, path, summary, expected string) error {
+	return outcome.Fails(a, outcome.Violation{Kind: outcome.WrongForm, Pointer: outcome.PointerOf(path), Summary: summary,
+		Expected: expected, Actual: outcome.Shown(a.Get(path))})
+}
+
+// IsRefused judges that a request was refused with 4xx. request describes it, or is empty.
+func IsRefused(a *exchange.Response, request string) error {
+	if a.IsRefused() {
+		return nil
+	}
+	v := outcome.Violation{Kind: outcome.Accepted, Summary: cmp.Or(request, "The request") + " is accepted",
+		Expected: "status 4xx"}
+	if !a.OK() {
+		v.Kind = outcome.WrongStatus
+		v.Summary = fmt.Sprintf("%s returns %d", cmp.Or(request, "The request"), a.Status)
+	}
+	if a.Status >= http.StatusInternalServerError {
+		v.Kind = outcome.ServerError
+	}
+	return outcome.Fails(a, v)
+}
+
+// Operation is a response with the operation that its request was sent to.
+type Operation struct {
+	Response *exchange.Response
+	Name     string // operation of the contract, or method and path
+	Optional bool   // the server need not have the operation: it may return 501
+}
+
+// NoServerError judges that no response has a status of 500 or above (section 7). It returns one violation for each
+// operation and status.
+func NoServerError(all []Operation) error {
+	found := map[string]*outcome.Violation{}
+	for _, o := range all {
+		status := o.Response.Status
+		if status < http.StatusInternalServerError || o.Optional && status == http.StatusNotImplemented {
+			continue
+		}
+		key := fmt.Sprint(o.Name, " ", status)
+		if found[key] == nil {
+			found[key] = &outcome.Violation{Kind: outcome.ServerError, Class: strconv.Itoa(status),
+				Summary: fmt.Sprintf("%s returns %d", o.Name, status), Expected: "a status below 500",
+				Actual: outcome.Seen(o.Response), Operation: o.Name, Exchange: o.Response.ID}
+		}
+		found[key].Count++
+	}
+	var violations []outcome.Violation
+	for _, key := range slices.Sorted(maps.Keys(found)) {
+		violations = append(violations, *found[key])
+	}
+	return outcome.All(violations)
+}

@@ -1,0 +1,64 @@
+package judge
+
+import (
+	"testing"
+
+	"github.com/agentconform/agentconform/reports"
+	"github.com/agentconform/agentconform/steps/exchange"
+	"github.com/agentconform/agentconform/steps/outcome"
+	"github.com/agentconform/agentconform/steps/outcome/judgetest"
+)
+
+func TestJudgements(t *testing.T) {
+	judgetest.Run(t, "testdata/messages.golden", detailRows(), refusalRows(), serverErrorRows())
+}
+
+func detailRows() []judgetest.Row {
+	response := func(body string) *exchange.Response { return judgetest.Response(422, body) }
+	item := func(loc, msg, kind string) *exchange.Response {
+		return response(`{"detail":[{"loc":["query","x"],"msg":"m","type":"t"},{"loc":` + loc + `,"msg":` + msg + `,"type":` + kind + `}]}`)
+	}
+	return []judgetest.Row{
+		{Name: "an error with a detail", Got: HasAnyDetail(response(`{"detail":null}`))},
+		{Name: "an error without a detail", Got: HasAnyDetail(response(`{}`)), Kind: outcome.Missing, Pointer: "/detail"},
+		{Name: "an error that is no object", Got: HasAnyDetail(response(`[]`))},
+
+		{Name: "a string detail", Got: HasDetail(response(`{"detail":"no"}`))},
+		{Name: "a detail that is a list", Got: HasDetail(response(`{"detail":["no"]}`)), Kind: outcome.WrongDetail, Pointer: "/detail"},
+
+		{Name: "two errors in a detail", Got: ValidationError(item(`["query",2]`, `"m"`, `"t"`))},
+		{Name: "a validation error without a detail", Got: ValidationError(response(`{}`))},
+		{Name: "2.0 in loc", Got: ValidationError(item(`[2.0]`, `"m"`, `"t"`))},
+		{Name: "2.5 in loc", Got: ValidationError(item(`[2.5]`, `"m"`, `"t"`)), Kind: outcome.WrongForm, Pointer: "/detail/1/loc", Actual: "2.5"},
+		{Name: "null in loc", Got: ValidationError(item(`[null]`, `"m"`, `"t"`)), Kind: outcome.WrongForm, Pointer: "/detail/1/loc"},
+		{Name: "a loc that is a string", Got: ValidationError(item(`"query"`, `"m"`, `"t"`)), Kind: outcome.WrongForm, Pointer: "/detail/1/loc"},
+		{Name: "a msg that is a number", Got: ValidationError(item(`[]`, `1`, `"t"`)), Kind: outcome.WrongForm, Pointer: "/detail/1/msg", Actual: "1"},
+		{Name: "a type that is null", Got: ValidationError(item(`[]`, `"m"`, `null`)), Kind: outcome.WrongForm, Pointer: "/detail/1/type"},
+		{Name: "an empty list of errors", Got: ValidationError(response(`{"detail":[]}`)), Kind: outcome.WrongForm, Pointer: "/detail"},
+		{Name: "a detail that is text", Got: ValidationError(response(`{"detail":"no"}`)), Kind: outcome.WrongForm, Pointer: "/detail", Actual: "no"},
+	}
+}
+
+func refusalRows() []judgetest.Row {
+	refused := func(status int) error { return IsRefused(judgetest.Response(status, `{}`), "limit=2.5") }
+	return []judgetest.Row{
+		{Name: "a request is refused with 400", Got: refused(400)},
+		{Name: "a request is refused with 499", Got: refused(499)},
+		{Name: "a request is served", Got: refused(200), Kind: outcome.Accepted, Actual: "status 200"},
+		{Name: "a request is redirected", Got: refused(307), Kind: outcome.WrongStatus, Actual: "status 307"},
+		{Name: "a request crashes the server", Got: refused(500), Kind: outcome.ServerError, Actual: "status 500"},
+	}
+}
+
+func serverErrorRows() []judgetest.Row {
+	one := func(status int, optional bool) Operation {
+		return Operation{Response: judgetest.Response(status, `{}`), Name: "get-run", Optional: optional}
+	}
+	return []judgetest.Row{
+		{Name: "no server error", Got: NoServerError([]Operation{one(200, false), one(499, false)})},
+		{Name: "an optional operation returns 501", Got: NoServerError([]Operation{one(501, true)})},
+		{Name: "an operation returns 500 twice", Got: NoServerError([]Operation{one(500, false), one(500, true)}),
+			Verdict: reports.Failed, Kind: outcome.ServerError, Class: "500", Actual: "status 500"},
+		{Name: "an operation returns 501", Got: NoServerError([]Operation{one(501, false)}), Kind: outcome.ServerError, Class: "501"},
+	}
+}
