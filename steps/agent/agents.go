@@ -226,20 +226,21 @@ func (s *Server) notServing(ctx context.Context, shown bool) (missing *outcome.O
 }
 
 func (s *Server) tryServing(ctx context.Context, request exchange.Request, shown bool) (*outcome.Outcome, error) {
-	const expected = "an agent server that answers"
+	v := outcome.Violation{Kind: outcome.NoResponse, Summary: "The agent server does not serve",
+		Expected: "an agent server that responds"}
 	request.Early = true
 	a, err := s.target.Client.Do(ctx, request)
 	var none *exchange.NoResponse
 	switch {
 	case errors.As(err, &none) && none.Busy == 0 && !errors.As(err, new(*exchange.RefusedAddress)):
-		o := outcome.Violated(nil, expected, "%s", none.Cause).ByRequirement("E2E-1")
-		o.Violations[0].Exchange, o.Violations[0].Operation = none.ID, request.Method+" "+request.Path
-		return o, nil
+		v.Actual, v.Exchange, v.Operation = none.Cause, none.ID, request.Method+" "+request.Path
+		return outcome.Fails(nil, v).ByRequirement("E2E-1"), nil
 	case err != nil:
 		return nil, err
 	case shown && !a.OK(),
 		slices.Contains([]int{http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout}, a.Status):
-		return outcome.Violated(a, expected, "%s", outcome.Seen(a)).ByRequirement("E2E-1"), nil
+		v.Kind = outcome.Unserved(a)
+		return outcome.Fails(a, v).ByRequirement("E2E-1"), nil
 	}
 	return nil, nil
 }

@@ -3,6 +3,7 @@ package agent
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net/http"
 	"time"
 
@@ -111,9 +112,11 @@ func (s *Server) requireEnded(ctx context.Context, g *GraphRun) error {
 	if err != nil || !isPending(run) && !isRunning(run) {
 		return context.Cause(ctx) // a status that cannot be read, or is unknown, proves nothing; AS-RUN-2 judges GET of a run
 	}
-	stays := outcome.Violated(run, "a run that has completed", "the status %q, %s after the run was accepted",
-		run.Get("status").String(), time.Since(g.Answered()).Round(time.Second)).At("/status").ByRequirement("AS-RUN-4")
-	return outcome.AsBlocked(stays)
+	actual := fmt.Sprintf("the status %q, %s after the run was accepted", run.Get("status").String(),
+		time.Since(g.Answered()).Round(time.Second))
+	stays := outcome.Fails(run, outcome.Violation{Kind: outcome.NotFinished, Pointer: "/status",
+		Summary: "The run does not end in time", Expected: "a run that has completed", Actual: actual})
+	return outcome.AsBlocked(stays.ByRequirement("AS-RUN-4"))
 }
 
 // Run starts a run as [Server.Start] does, and waits for its answer, which a scenario needs.

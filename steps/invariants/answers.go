@@ -13,6 +13,7 @@ import (
 	"github.com/agentconform/agentconform/steps/config"
 	"github.com/agentconform/agentconform/steps/exchange"
 	"github.com/agentconform/agentconform/steps/messages"
+	"github.com/agentconform/agentconform/steps/outcome"
 	"github.com/agentconform/agentconform/steps/target"
 )
 
@@ -41,26 +42,25 @@ func sameIDs(t *tally, s *seen) {
 	}
 	t.judged++
 	if !sameID(asked, got.String()) {
-		t.violated(s, "/"+at.field, "an answer has another id than its request", "the id "+asked, got.String())
+		t.violated(s, outcome.WrongValue, "/"+at.field, "The response has another id than the request", "the id "+asked, got.String())
 	}
 }
 
-// sameID tells whether two ids are the same: UUIDs in any spelling, others as they are written.
+// sameID reports whether two ids are the same: UUIDs in any spelling, others as they are written.
 func sameID(a, b string) bool {
 	x, errX := uuid.Parse(a)
 	y, errY := uuid.Parse(b)
 	return a == b || errX == nil && errY == nil && x == y
 }
 
-// closed holds the routes of the interface shut for callers without credentials and for those with an unknown one
-// (section 5).
+// closed judges that no route of the interface serves callers without credentials or with an unknown one (section 5).
 func closed(t *tally, s *seen) {
 	if !s.ofInterface() || !s.Caller.Invalid {
 		return
 	}
 	t.judged++
 	if s.ok() {
-		t.violated(s, "", "a request without valid credentials was served", "status 401 or 403",
+		t.violated(s, outcome.Accepted, "", "A request without valid credentials is served", "status 401 or 403",
 			fmt.Sprintf("status %d", s.Status))
 	}
 }
@@ -100,14 +100,14 @@ func (r *refusals) check(t *tally, s *seen) {
 	t.judged++
 	switch {
 	case len(statuses) > 0 && !slices.Contains(statuses, s.Status):
-		t.violated(s, "", "a refusal has another status than the authentication handler gives",
+		t.violated(s, outcome.WrongStatus, "", "A refusal has another status than the authentication handler sets",
 			"status "+r.status.Words(c), fmt.Sprintf("status %d", s.Status))
 	case len(details) > 0 && !slices.ContainsFunc(details, holdsDetail):
 		actual := fmt.Sprintf("a body of %d bytes without it", len(s.Answer))
 		if other := s.answer.Get("detail"); other.Type == gjson.String {
 			actual = fmt.Sprintf("the detail %q", other.Str)
 		}
-		t.violated(s, "/detail", "a refusal lacks the detail of the authentication handler",
+		t.violated(s, outcome.WrongDetail, "/detail", "A refusal lacks the detail of the authentication handler",
 			"the detail "+r.detail.Words(c), actual)
 	}
 }
@@ -123,14 +123,14 @@ var traces = regexp.MustCompile(strings.Join([]string{
 	`(?:\n|\\n)(?:\s|\\t)+at \S+\.\S+\(.*?\) in `,
 }, "|"))
 
-// traceless holds refusals free of stack traces (section 7): a client cannot act on them, and they show what a server
-// is made of.
+// traceless judges that refusals show no stack traces (section 7): a client cannot act on them, and they show internals of
+// the server.
 func traceless(t *tally, s *seen) {
 	if s.Status < 400 {
 		return
 	}
 	t.judged++
 	if found := traces.FindString(s.Answer); found != "" {
-		t.violated(s, "", "a refusal holds a stack trace", "no stack trace", found)
+		t.violated(s, outcome.Leak, "", "A refusal shows a stack trace", "no stack trace", found)
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/agentconform/agentconform/steps/exchange"
+	"github.com/agentconform/agentconform/steps/outcome"
 )
 
 // follow holds reads to showing what was written before, once patience is over: that something was created (no 404),
@@ -77,7 +78,7 @@ func (r *follow) check(t *tally, s *seen) {
 			t.judged++
 		case s.Status == http.StatusNotFound && s.Sent.After(w.at.Add(r.patience)):
 			t.judged++
-			r.late(t, s, "", s.Sent.Sub(w.at), "a read of what was created is answered with 404", "status 2xx", "status 404")
+			r.late(t, s, "", s.Sent.Sub(w.at), "GET of a created object returns 404", "status 2xx", "status 404")
 		}
 	}
 	if s.Op.ID == "get-deployment" && s.ok() {
@@ -123,13 +124,13 @@ func (r *follow) afterUpdate(t *tally, s *seen, deployment string) {
 	case s.Sent.After(act.ended.Add(r.patience)):
 		t.judged++
 		r.late(t, s, "/latest_revision_id", s.Sent.Sub(act.ended),
-			"a read after an update shows the deployment as it was before", "latest_revision_id "+other, "still "+before)
+			"GET after an update shows the deployment as it was before", "latest_revision_id "+other, "still "+before)
 	}
 }
 
 // late notes a violation, and keeps the one that was seen the longest time after the write.
 func (r *follow) late(t *tally, s *seen, pointer string, after time.Duration, summary, expected, actual string) {
-	v := t.violated(s, pointer, summary, expected, actual)
+	v := t.violated(s, outcome.Stale, pointer, summary, expected, actual)
 	if v.Count == 1 || after > r.longest {
 		r.longest = after
 		v.Exchange, v.Expected = s.ID, fmt.Sprintf("%s, %s after the answer to the write", expected, r.patience)

@@ -58,12 +58,12 @@ const credentialsOf = "the credentials"
 // of the first.
 func (r *isolation) leaked(t *tally, s *seen, what, key, value string) {
 	r.leaks[s.ID] = s.Op.ID
-	actual := fmt.Sprintf("%s of %s in an answer to %s", what, key, s.Caller.Name)
+	actual := fmt.Sprintf("%s of %s in a response to %s", what, key, s.Caller.Name)
 	if what != credentialsOf {
 		actual += ": " + value
 	}
 	place := anyIndex.ReplaceAllString(evidence.PointerTo(s.answer, value), "/*")
-	t.violated(s, place, "an answer to one caller holds "+what+" of another user",
+	t.violated(s, outcome.Leak, place, "A response to one caller shows "+what+" of another user",
 		"nothing of another user", actual)
 }
 

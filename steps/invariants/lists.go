@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/agentconform/agentconform/steps/outcome"
 )
 
 // lists compares the length of lists with the revisions that were known before (section 4). Within patience a read may
@@ -72,7 +74,7 @@ func (l *lists) check(t *tally, s *seen) {
 	want = min(want, limit)
 	t.judged++
 	if rows := len(s.answer.Get("resources").Array()); rows < want {
-		t.violated(s, "/resources", "the server returned fewer revisions than it had named before",
+		t.violated(s, outcome.MissingItem, "/resources", "The list has fewer revisions than the server had named before",
 			fmt.Sprintf("at least %d revisions", want), fmt.Sprintf("%d", rows))
 	}
 }

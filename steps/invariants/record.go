@@ -73,9 +73,9 @@ func (r *Record) all() map[string]*invariant {
 			side: plane, check: sent.staysDeployed, advisory: true,
 			coveredBy: "CP-POLL-* CP-LIST-* CP-REV-* CP-UPDATE-* CP-CREATE-*"},
 		`no deployment that this run has waited for stayed without reaching DEPLOYED`: r.effect(plane,
-			"create-deployment", "", "CP-POLL-1", "a deployment of this run did not reach DEPLOYED"),
+			"create-deployment", "", "CP-POLL-1", outcome.NotFinished, "A deployment does not reach DEPLOYED"),
 		`each run that the suite waited for has completed`: r.effect(agent,
-			"create-run", "", "AS-RUN-4", "a run did not end within its hold and timeouts.run"),
+			"create-run", "", "AS-RUN-4", outcome.NotFinished, "A run does not end within its hold and timeouts.run"),
 		`each read shows what was written before, once the configured patience is over`: {
 			side: plane, note: follows.note, check: follows.check,
 			coveredBy: "CP-CREATE-1 CP-GET-1 CP-REV-1 CP-UPDATE-1 CP-UPDATE-2 CP-UPDATE-3"},
@@ -93,7 +93,7 @@ func (r *Record) all() map[string]*invariant {
 	updates := map[string]string{"repo_ref": "CP-UPDATE-1", "graph_config_path": "CP-UPDATE-2", "image_uri": "CP-UPDATE-3"}
 	for field, owner := range updates {
 		rules[`no update of "`+field+`" in this run was served and created no revision`] = r.effect(plane, "update-deployment",
-			sourceConfig+"."+field, owner, "an update of "+field+" was served and created no revision", field)
+			sourceConfig+"."+field, owner, outcome.NoEffect, "An update of "+field+" is served and creates no revision", field)
 	}
 	valid := newRefused(r.target, sent)
 	addRefusedRules(rules, valid, updates)
@@ -260,15 +260,16 @@ type tally struct {
 	found  []outcome.Violation
 }
 
-func (t *tally) violated(s *seen, pointer, summary, expected, actual string) *outcome.Violation {
+func (t *tally) violated(s *seen, kind outcome.Kind, pointer, summary, expected, actual string) *outcome.Violation {
 	for i := range t.found {
-		if v := &t.found[i]; v.Operation == s.Op.ID && v.Key == summary {
+		v := &t.found[i]
+		if v.Operation == s.Op.ID && v.Kind == kind && v.Pointer == pointer {
 			v.Count++
 			return v
 		}
 	}
-	t.found = append(t.found, outcome.Violation{Summary: summary, Expected: expected, Actual: actual,
-		Operation: s.Op.ID, Pointer: pointer, Exchange: s.ID, Count: 1, Key: summary})
+	t.found = append(t.found, outcome.Violation{Kind: kind, Summary: summary, Expected: expected, Actual: actual,
+		Operation: s.Op.ID, Pointer: pointer, Exchange: s.ID, Count: 1})
 	return &t.found[len(t.found)-1]
 }
 
@@ -298,7 +299,9 @@ func (s *seen) isUser() bool { return strings.HasPrefix(s.Caller.Name, "users.")
 
 // effect finds the requests that were served and had no effect, of those to an operation that have a string at a path
 // of their body, where one is given: by those who have waited for the effect and are blocked by its owner.
-func (r *Record) effect(side spec.Side, operation, path, owner, summary string, words ...string) *invariant {
+func (r *Record) effect(
+	side spec.Side, operation, path, owner string, kind outcome.Kind, summary string, words ...string,
+) *invariant {
 	count := 0
 	note := func(s *seen) {
 		if s.Op.ID == operation && s.ok() && !s.Wrong && (path == "" || s.request.Get(path).Type == gjson.String) {
@@ -313,6 +316,7 @@ func (r *Record) effect(side spec.Side, operation, path, owner, summary string, 
 			}
 			for _, v := range o.Outcome.Violations {
 				if !slices.ContainsFunc(t.found, func(f outcome.Violation) bool { return f.Exchange == v.Exchange }) {
+					v.Kind, v.Class = kind, ""
 					v.Summary, v.Words = summary, words
 					t.found = append(t.found, v)
 				}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/agentconform/agentconform/steps/agent"
 	"github.com/agentconform/agentconform/steps/evidence"
+	"github.com/agentconform/agentconform/steps/outcome"
 	"github.com/agentconform/agentconform/steps/target"
 )
 
@@ -150,7 +151,7 @@ func (r *refused) checks(operation, field string) func(t *tally, s *seen) {
 		}
 		if why := r.isValid(s); why != "" {
 			t.judged++
-			t.violated(s, "", "the server refused a valid request", "status 2xx, since "+why, fmt.Sprintf("status %d", s.Status))
+			t.violated(s, outcome.Refused, "", "The server refuses a valid request", "status 2xx, since "+why, fmt.Sprintf("status %d", s.Status))
 		}
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/agentconform/agentconform/steps/outcome"
 	"github.com/agentconform/agentconform/steps/plane"
 )
 
@@ -13,7 +14,7 @@ import (
 func (t *tally) compared(s *seen, got read, same bool, summary, expected string) {
 	t.judged++
 	if !same {
-		t.violated(s, placeIn(s, sourceConfig+"/"+got.field), fmt.Sprintf(summary, got.field), expected, got.String())
+		t.violated(s, outcome.WrongValue, placeIn(s, sourceConfig+"/"+got.field), fmt.Sprintf(summary, got.field), expected, got.String())
 	}
 }
 
@@ -32,10 +33,10 @@ func (r *revisions) asSent(t *tally, s *seen) {
 		switch {
 		case sent != "":
 			t.compared(s, got, got.value != "" && SameValue(got.field, sent, got.value),
-				"a revision shows another %s than the request that created it", fmt.Sprintf("%q", sent))
+				"A revision shows another %s than the request that created it", fmt.Sprintf("%q", sent))
 		case first != nil && got.value != "" && got.settled && first.exchange != s.ID:
 			t.compared(s, got, sameEither(got.field, first.value, got.value),
-				"reads of a revision show different values of %s", first.String())
+				"GETs of a revision show different values of %s", first.String())
 		}
 	}
 }
@@ -83,7 +84,7 @@ func (r *revisions) asNamed(t *tally, s *seen) {
 		}
 		isOwn := func(v read) bool { return sameEither(field, v.value, got.value) }
 		t.compared(s, got, got.value != "" && slices.ContainsFunc(own, isOwn),
-			"a deployment shows another %s than the revision that it names as latest", own[at].String())
+			"A deployment shows another %s than its latest revision", own[at].String())
 	}
 }
 
@@ -99,7 +100,7 @@ func (r *revisions) asBefore(t *tally, s *seen) {
 		}
 		if earlier := r.firstValue(before, got.field); earlier != nil {
 			t.compared(s, got, got.value != "" && SameValue(got.field, earlier.value, got.value),
-				"a revision shows another %s than the one before, although the update did not name it", earlier.String())
+				"An update changes %s, which it does not name", earlier.String())
 		}
 	}
 }
@@ -148,7 +149,7 @@ func (r *revisions) staysDeployed(t *tally, s *seen) {
 		}
 		t.judged++
 		if !plane.IsDeployed(status) && !strings.EqualFold(status, "UNKNOWN") { // which says that the server cannot tell
-			t.violated(s, placeIn(s, "status"), "a revision that was DEPLOYED shows another status, and none is later",
+			t.violated(s, outcome.Changed, placeIn(s, "status"), "The latest revision does not stay DEPLOYED",
 				"DEPLOYED", status)
 		}
 	}

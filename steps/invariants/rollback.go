@@ -6,6 +6,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/agentconform/agentconform/steps/outcome"
 )
 
 // rollback holds answers free of runs that were rolled back (section 3): of their ids and texts, in what was asked for
@@ -99,7 +101,7 @@ func (r *rollback) check(t *tally, s *seen) {
 		for _, mark := range p.marks {
 			what, value := mark[0], mark[1]
 			if holds(s.Answer, value) && !carries(s, value) {
-				t.violated(s, "", "an answer holds the "+what+" of a run that was rolled back before", "nothing of the run",
+				t.violated(s, outcome.NotRemoved, "", "A response shows the "+what+" of a run that was rolled back", "nothing of the run",
 					"its "+what+" "+value)
 			}
 		}

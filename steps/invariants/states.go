@@ -9,6 +9,7 @@ import (
 	"github.com/tidwall/gjson"
 
 	"github.com/agentconform/agentconform/steps/agent"
+	"github.com/agentconform/agentconform/steps/outcome"
 )
 
 // states finds responses that show a state which never existed (section 4). Within patience after a write a read may show
@@ -83,7 +84,7 @@ func (st *states) checkThreadState(t *tally, s *seen) {
 		first(&shown, s.Ended)
 		st.shown[g] = shown
 	case isShown && shown.Before(s.Sent):
-		t.violated(s, "/values/messages", "the state lacks the messages of a completed run that it had shown before",
+		t.violated(s, outcome.MissingItem, "/values/messages", "The state lacks a completed run that it had shown before",
 			fmt.Sprintf("the message %q of run %s", g.text, g.id), "a state without it")
 	}
 }
@@ -115,7 +116,7 @@ func (st *states) checkThreads(t *tally, s *seen) {
 	t.judged++
 	want := min(known, agent.LeastPage)
 	if rows := len(s.answer.Array()); rows < want {
-		t.violated(s, "", "the list has fewer threads than the caller has created",
+		t.violated(s, outcome.MissingItem, "", "The list has fewer threads than the caller has created",
 			fmt.Sprintf("at least %d threads", want), fmt.Sprintf("%d", rows))
 	}
 }
@@ -142,6 +143,6 @@ func (st *states) checkDeployment(t *tally, s *seen) {
 	if owner == "" || strings.EqualFold(owner, s.In("deployment_id")) {
 		return
 	}
-	t.violated(s, "/latest_revision_id", "the deployment names a revision of another deployment as its latest",
+	t.violated(s, outcome.WrongValue, "/latest_revision_id", "The deployment names a revision of another deployment as its latest",
 		"a revision of deployment "+s.In("deployment_id"), fmt.Sprintf("%s, which deployment %s was created with", latest, owner))
 }

@@ -1,5 +1,11 @@
 package outcome
 
+import (
+	"net/http"
+
+	"github.com/agentconform/agentconform/steps/exchange"
+)
+
 // Kind is what the server did wrong, as one of a closed list. The id of a finding depends on it, and not on any wording.
 type Kind string
 
@@ -31,3 +37,16 @@ const (
 	TooEarly    Kind = "too-early"    // a response came before what it had to wait for
 	NotFinished Kind = "not-finished" // a run or a revision did not reach its end in time
 )
+
+// Unserved returns the kind of a response to a request that must be served: what the server did in place of that.
+func Unserved(a *exchange.Response) Kind {
+	switch {
+	case a.OK():
+		return Missing
+	case a.IsRefused():
+		return Refused
+	case a.Status >= http.StatusInternalServerError:
+		return ServerError
+	}
+	return WrongStatus
+}

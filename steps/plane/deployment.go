@@ -81,7 +81,11 @@ func (p *Plane) NoteCreated(ctx context.Context, d *Deployment, a *exchange.Resp
 	}
 	d.Revisions = []string{d.First}
 	p.polls.expects(d.First, needCreation)
-	return outcome.Want(a.OK() && d.ID != "" && d.First != "", a, "a deployment with id and latest_revision_id")
+	if a.OK() && d.ID != "" && d.First != "" {
+		return nil
+	}
+	return outcome.Fails(a, outcome.Violation{Kind: outcome.Unserved(a), Summary: "POST creates no deployment",
+		Expected: "a deployment with id and latest_revision_id"})
 }
 
 // CreateDeployed is Create for a deployment that is DEPLOYED.
@@ -129,14 +133,15 @@ func (p *Plane) Update(ctx context.Context, d *Deployment, change map[string]any
 		return err
 	}
 	if !a.OK() {
-		return outcome.Want(false, a, "status 2xx to the update")
+		return outcome.Fails(a, outcome.Violation{Kind: outcome.Unserved(a), Summary: "The update is refused", Expected: "status 2xx"})
 	}
 	latest, err := p.AwaitLatest(ctx, d, a, KindOf(change), d.Latest())
 	if err != nil {
 		return err
 	}
 	if latest == d.Latest() {
-		return outcome.Violated(a, "a new latest_revision_id after the update", "still %s", latest).
+		return outcome.Fails(a, outcome.Violation{Kind: outcome.NoEffect, Summary: "The update creates no revision",
+			Expected: "a new latest_revision_id after the update", Actual: "still " + latest}).
 			ByRequirement(ownersOf(change)...)
 	}
 	d.Revisions = append(d.Revisions, latest)

@@ -2,6 +2,7 @@ package plane
 
 import (
 	"context"
+	"fmt"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -58,7 +59,8 @@ func (p *Plane) Poll(ctx context.Context, deployment, revision string, until fun
 		}
 		status := a.Get("status")
 		if !a.OK() || !status.Exists() {
-			return nil, outcome.Want(false, a, "the revision with a status")
+			return nil, outcome.Fails(a, outcome.Violation{Kind: outcome.Unserved(a), Summary: "GET of the revision shows no status",
+				Expected: "the revision with a status"})
 		}
 		if h.Answer == nil || h.Final != status.String() {
 			h.changed = time.Now()
@@ -126,7 +128,9 @@ func (p *Plane) Deployed(h *History) error {
 			expected += " within " + p.target.Config.Timeouts.Poll.String()
 		}
 		seen := strings.Join(p.ReadOf(h.revision).Statuses, ", ")
-		o = outcome.Violated(h.Answer, expected, "%s (seen: %s)", h.Final, seen).At("/status")
+		o = outcome.Fails(h.Answer, outcome.Violation{Kind: outcome.NotFinished, Pointer: "/status",
+			Summary: "The revision does not reach DEPLOYED", Expected: expected,
+			Actual: fmt.Sprintf("%s (seen: %s)", h.Final, seen)})
 		if h.Ending == TimedOut && IsKnown(h.Final) {
 			o.Hinting("raise timeouts.poll if the target needs longer")
 		}

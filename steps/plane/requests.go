@@ -213,14 +213,16 @@ func (p *Plane) Snapshot(ctx context.Context, d *Deployment) (*Snapshot, error) 
 		return nil, err
 	}
 	if !shown.OK() {
-		return nil, outcome.Want(false, shown, "the deployment")
+		return nil, outcome.Fails(shown, outcome.Violation{Kind: outcome.Unserved(shown),
+			Summary: "GET of the deployment is refused", Expected: "the deployment"})
 	}
 	l, err := p.ListAll(ctx, d.ID, "")
-	if err == nil {
-		err = outcome.Want(l.Answer.OK() && l.Answer.Get("resources").IsArray(), l.Answer, "a list of revisions")
-	}
 	if err != nil {
 		return nil, err
+	}
+	if !l.Answer.OK() || !l.Answer.Get("resources").IsArray() {
+		return nil, outcome.Fails(l.Answer, outcome.Violation{Kind: outcome.Unserved(l.Answer),
+			Summary: "GET returns no list of revisions", Expected: "a list of revisions"})
 	}
 	return &Snapshot{shown, l.Answer, shown.Get("latest_revision_id").String(), l.IDs()}, nil
 }
