@@ -42,6 +42,6 @@ func TestCasesSayWhatIsWrongWithTheTable(t *testing.T) {
 		}
 		require.NoError(t, err)
 		assert.Equal(t, "not sent", cases[0].Reason)
-		assert.Equal(t, []string{"Limit 1 returns that many revisions, or all"}, cases[1].Scenarios)
+		assert.Equal(t, []string{"Limit 1 returns that many revisions, or all of them"}, cases[1].Scenarios)
 	}
 }

@@ -7,10 +7,11 @@ Feature: Create, deploy, call, update and call again
 
   @E2E-1 @must @section-1 @slow @after:AS-THREAD-1 @after:AS-RUN-1 @after:AS-STATE-1 @after:AS-STATE-2
   @needs:alternatives.repo_ref|alternatives.image_uri @creates:1/1
-  Rule: After create, poll to DEPLOYED, PATCH and poll again, the deployed agent server answers from the new revision
+  Rule: After create, poll to DEPLOYED, PATCH and poll, the agent server serves the new revision
     "(1) create a deployment with POST /v2/deployments ... until the revision status is DEPLOYED. (4) Update the
     deployment with PATCH /v2/deployments/{deployment_id}."
-    The first user calls the agent server of the deployment before and after the PATCH.
+    The first user calls the agent server of the deployment before and after the PATCH. After it, the answer must come
+    from the new revision.
 
     Scenario: A deployment is created, called, updated, and called again
       Given a DEPLOYED deployment created for this scenario

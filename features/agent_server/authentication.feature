@@ -2,26 +2,26 @@
 @shares:agent-server
 Feature: Authentication at the agent server
   A custom authentication handler checks every request to the agent server. It refuses a caller with a status and a
-  detail of its choice, or passes the user to the graph.
+  detail that it chooses, or passes the user to the graph.
 
-  A conforming target may refuse with any status that the handler chose, and in any form that contains the detail of the
-  handler. agent.rejected_status and agent.rejected_detail of the configuration name them, for requests without
-  credentials (missing) and with others (invalid). An empty token or another scheme counts as either case.
+  A conforming target may refuse with any status that the handler chose, and in any form that contains the detail of
+  the handler. agent.rejected_status and agent.rejected_detail of the configuration name them, for requests without
+  credentials (missing) and with wrong ones (invalid). An empty token or another scheme counts as either case.
 
   Background:
     Given a deployed agent server
 
   @AS-AUTH-1 @must @section-5 @section-7
   @needs:users
-  Rule: Without credentials every agent-server route is refused with the status of the authentication handler
+  Rule: Without credentials, every agent-server route returns the authentication handler's status
     "When the handler is configured, requests must carry the authorization information of the chosen scheme. ... Status
     and detail chosen by the handler; 401 is the shown case"
-    The status is agent.rejected_status; without it any 4xx is accepted and noted. A route that returns 404, 405 or 501 to
-    the user as well does not exist and is not judged. Existing and unknown threads are tried, also after an update of the
-    deployment.
+    The status is agent.rejected_status. Without that key any 4xx is accepted and noted. A route that returns 404, 405
+    or 501 to the user as well does not exist and is not judged. Existing and unknown threads are tried, also after an
+    update of the deployment.
 
     @anonymous
-    Scenario Outline: Without credentials the request to <operation> is refused
+    Scenario Outline: Without credentials the request to <operation> returns the handler's status
       Given a completed run, or an unknown one
       When a caller without credentials tries to <operation>
       Then the caller is refused with the status of the authentication handler
@@ -52,7 +52,7 @@ Feature: Authentication at the agent server
         | read the state of an unknown thread |
 
     @needs:alternatives.repo_ref|alternatives.image_uri @shares:updated
-    Scenario Outline: After an update of the deployment, without credentials, the request to <operation> is refused
+    Scenario Outline: After an update of the deployment, without credentials, the request to <operation> returns the handler's status
       Given the agent server of a deployment that was updated
       And a thread of the user
       When a caller without credentials tries to <operation>
@@ -67,15 +67,16 @@ Feature: Authentication at the agent server
 
   @AS-AUTH-2 @must @section-5 @section-7 @after:AS-AUTH-1
   @needs:users
-  Rule: Every agent-server route refuses an unknown token, an empty token and another scheme with the status of the authentication handler
+  Rule: A wrong token or scheme returns the authentication handler's status on every route
     "The handler receives the request (headers and so on), validates the caller ... Custom handler rejects credentials
     ... Status and detail chosen by the handler; 401 is the shown case"
-    Near misses of the first user's token are unknown tokens: the token with one more character at its end, without
-    its last character, with another last character, and with upper and lower case exchanged. Where separate_credentials is true, so are the credentials of the control
-    plane, each sent alone as the control plane takes it, to addresses that the configuration names. Status and
-    routes are judged as in AS-AUTH-1.
+    Wrong tokens are an unknown token, an empty token and near misses of the first user's token: one more character at
+    its end, its last character removed, its last character changed, and upper and lower case exchanged. If
+    separate_credentials is true, the credentials of the control plane are wrong tokens too. Each is sent on its own,
+    in the form that the control plane takes, to addresses that the configuration names. Status and routes are judged
+    as in AS-AUTH-1.
 
-    Scenario Outline: With <credentials> the request to <operation> is refused
+    Scenario Outline: With <credentials> the request to <operation> returns the handler's status
       Given a completed run, or an unknown one
       When a caller with <credentials> tries to <operation>
       Then the caller is refused with the status of the authentication handler
@@ -184,11 +185,11 @@ Feature: Authentication at the agent server
 
   @AS-AUTH-3 @must @section-5 @section-7
   @anonymous @needs:agent.rejected_detail @needs:users
-  Rule: A refusal by the authentication handler carries the detail of the handler
+  Rule: A refusal by the authentication handler contains the detail that the handler chose
     "It can reject a request by raising an HTTP error, for example status 401 with a detail message for an invalid key."
     Clients look for it as the string detail of a JSON object. Another form passes and is noted.
 
-    Scenario Outline: The refusal of <caller> carries the detail of the handler
+    Scenario Outline: The refusal of <caller> contains the handler's detail
       Given a completed run, or an unknown one
       When <caller> tries to read the state
       Then the refusal carries the detail
@@ -200,12 +201,12 @@ Feature: Authentication at the agent server
 
   @AS-AUTH-4 @must @section-5 @slow
   @needs:users @writes
-  Rule: A request without valid credentials creates no thread and no run, and rolls back no run
+  Rule: A request without valid credentials creates no thread or run and rolls back no run
     "When the handler is configured, requests must carry the authorization information of the chosen scheme."
-    Judged without credentials and with an unknown token. A thread that was created all the same is searched for in
-    the user's list, so this part applies only where the list shows the metadata of threads.
+    Judged without credentials and with an unknown token. The suite looks in the user's list for a thread that was
+    created in spite of the refusal, so this part applies only if the list shows the metadata of threads.
 
-    Scenario Outline: A run that <caller> was refused was not created
+    Scenario Outline: A refused run of <caller> is not created
       Given a completed run on a new thread
       And <caller> was refused a run on it
       When the user's next run on the thread completes
@@ -216,7 +217,7 @@ Feature: Authentication at the agent server
         | a caller without credentials   |
         | a caller with an unknown token |
 
-    Scenario Outline: A run with rollback that <caller> was refused does not affect the run in progress
+    Scenario Outline: A refused run with rollback of <caller> does not affect the run in progress
       Given a run in progress on a new thread
       And <caller> was refused a run with rollback on it
       When the user's next run on the thread completes
@@ -227,7 +228,7 @@ Feature: Authentication at the agent server
         | a caller without credentials   |
         | a caller with an unknown token |
 
-    Scenario Outline: A thread that <caller> was refused was not created
+    Scenario Outline: A refused thread of <caller> is not created
       Given a list of threads that shows their metadata
       And <caller> was refused a thread in the name of the user
       When the user lists the threads
@@ -240,14 +241,14 @@ Feature: Authentication at the agent server
 
   @AS-AUTH-5 @must @section-5
   @needs:users
-  Rule: With a valid token every agent-server route is served with a 2xx status
+  Rule: With a valid token, every agent-server route returns 2xx
     "The handler receives the request (headers and so on), validates the caller, and returns an object with at least
     identity and any custom fields."
     Only a refusal of the valid token fails here. Any other error status belongs to the requirement of that operation,
     and blocks the scenario.
 
     @writes
-    Scenario Outline: With a valid token the request to <operation> is answered with 2xx
+    Scenario Outline: With a valid token the request to <operation> returns 2xx
       Given a completed run
       When the user tries to <operation>
       Then the request is answered with 2xx
@@ -260,17 +261,17 @@ Feature: Authentication at the agent server
         | join a run      |
         | read the state  |
 
-    Scenario: With a valid token the request to list the threads is answered with 2xx
+    Scenario: With a valid token the request to list the threads returns 2xx
       When the user tries to list the threads
       Then the request is answered with 2xx
 
   @AS-AUTH-6 @must @section-2 @section-5
   @writes
-  Rule: The graph receives the identity and the custom fields of the authenticated user in graph_auth_user
+  Rule: The graph receives the user's identity and custom fields in graph_auth_user
     "After authentication the returned user object is placed in config["configurable"]["graph_auth_user"]; graph nodes
     read custom fields from it."
-    The conformance graph reads them from config.configurable.graph_auth_user. The custom fields are judged as far as
-    users.fields names them, with their JSON types. A field that is null may be missing: the interface does not distinguish
+    The conformance graph reads them from config.configurable.graph_auth_user. The custom fields that users.fields
+    names are judged, with their JSON types. A field that is null may be missing: the interface does not distinguish
     the two.
 
     @needs:users.0.identity
@@ -285,7 +286,7 @@ Feature: Authentication at the agent server
 
   @AS-AUTH-7 @must @section-5 @slow
   @needs:users.1 @needs:users.0.identity|users.0.fields @needs:users.1.identity|users.1.fields @writes
-  Rule: Each run receives the user of its own request in graph_auth_user, with two users in turn and at once
+  Rule: With two users, in turn or at once, each run receives its own caller in graph_auth_user
     "After authentication the returned user object is placed in config["configurable"]["graph_auth_user"]; graph nodes
     read custom fields from it."
 
@@ -303,12 +304,13 @@ Feature: Authentication at the agent server
 
   @AS-AUTH-8 @must @section-5
   @needs:users @writes
-  Rule: Without credentials another spelling of a path shows nothing of a run
+  Rule: A different spelling of an agent-server path does not bypass authentication
     "When the handler is configured, requests must carry the authorization information of the chosen scheme."
-    Each GET of the interface is sent with a slash at the end of its path, with a doubled slash, in capital letters and with
-    a path parameter. The interface names no such path: what else is answered is not judged.
+    Each GET of the interface is sent without credentials, with a slash at the end of its path, a doubled slash,
+    capital letters or a path parameter. The interface names no such path. A response fails only if it shows something
+    of the run.
 
-    Scenario Outline: Paths with <spelling> show nothing of a run to a caller without credentials
+    Scenario Outline: Without credentials, paths with <spelling> reveal nothing of a run
       Given a completed run
       When a caller without credentials reads the run by paths with <spelling>
       Then no answer shows anything of the run

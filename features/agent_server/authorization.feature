@@ -2,23 +2,23 @@
 @shares:agent-server
 Feature: Authorization at the agent server
   Authorization handlers return a filter that restricts access, typically to the owner of a thread. The filter is
-  merged into the metadata of what is created.
+  merged into the metadata of a new object.
 
-  A conforming target may answer 403 or 404, or another 4xx, for another user's thread; refuse a filter with a 4xx.
+  A conforming target may return 403 or 404, or another 4xx, for another user's thread; return 4xx for a filter.
 
   Background:
     Given a deployed agent server
 
   @AS-AUTHZ-1 @must @section-5 @isolation
   @needs:users.1 @writes
-  Rule: GET of the state and of a run of another user's thread is answered with an HTTP error status, and a join tells nothing of the run
+  Rule: GET of another user's state or run returns an HTTP error, and join reveals nothing of it
     "Resource authorization handlers receive a context (with the user) and the payload, and return a filter object
     restricting access."
-    A join that is answered at once with 2xx and holds nothing of the run passes here and fails AS-RUN-9: no body, null, an
-    empty object, `__error__` alone, or what the join of an unknown run is answered with. One that waits for the run fails.
-    Judged in both directions: threads of the first user and of the second.
+    A join fails if it waits for the run or shows something of it. A join that returns 2xx at once passes here and
+    fails AS-RUN-9 if its body is empty, null, an empty object, only `__error__`, or the same as for an unknown run.
+    Judged for threads of the first user and of the second.
 
-    Scenario Outline: The request of another user to <operation> of the <owner> user is answered with an HTTP error status
+    Scenario Outline: The request of another user to <operation> of the <owner> user returns an HTTP error
       Given the user is the <owner> configured user
       And a completed run
       When the other user tries to <operation>
@@ -31,7 +31,7 @@ Feature: Authorization at the agent server
         | second | read the state |
         | second | retrieve a run |
 
-    Scenario Outline: A thread of the <owner> user is not open to another user whom it names as owner
+    Scenario Outline: A thread of the <owner> user that names another user as owner returns an HTTP error to that user
       Given the user is the <owner> configured user
       And a thread of the user that names the other user as owner
       When the other user tries to read the state
@@ -47,7 +47,7 @@ Feature: Authorization at the agent server
         | owner  |
         | second |
 
-    Scenario Outline: A run of the <owner> user is not retrieved by another user under a thread of their own
+    Scenario Outline: GET by another user of a run of the <owner> user, under a thread of their own, returns an HTTP error
       Given the user is the <owner> configured user
       And a completed run
       When the other user tries to retrieve the run under a thread of their own
@@ -58,7 +58,7 @@ Feature: Authorization at the agent server
         | first  |
         | second |
 
-    Scenario Outline: With a run of the <owner> user, the answer to another user who tries to <join> holds nothing of it
+    Scenario Outline: With a run of the <owner> user, another user's request to <join> reveals nothing of it
       Given the user is the <owner> configured user
       And a completed run
       When the other user tries to <join>
@@ -71,7 +71,7 @@ Feature: Authorization at the agent server
         | second | join a run                               |
         | second | join the run under a thread of their own |
 
-    Scenario Outline: With a run in progress of the <owner> user, the answer to another user who tries to <join> does not wait for its end
+    Scenario Outline: With a run in progress of the <owner> user, another user's request to <join> does not wait for its end
       Given the user is the <owner> configured user
       And a run in progress on a new thread
       When the other user, while it is in progress, tries to <join>
@@ -87,13 +87,13 @@ Feature: Authorization at the agent server
 
   @AS-AUTHZ-2 @must @section-5 @slow
   @needs:users.1 @writes
-  Rule: Starting a run on another user's thread is answered with an HTTP error status and leaves the thread unchanged
+  Rule: POST of a run on another user's thread returns an HTTP error and does not change it
     "Resource authorization handlers receive a context (with the user) and the payload, and return a filter object
     restricting access."
-    Judged with and without rollback. With rollback, a run in progress of the thread's owner must complete.
-    Judged in both directions: threads of the first user and of the second.
+    Judged with and without rollback. With rollback, a run in progress of the thread's owner must complete. Judged for
+    threads of the first user and of the second.
 
-    Scenario Outline: The request of another user to start <run> on a thread of the <owner> user is answered with an HTTP error status
+    Scenario Outline: The request of another user to start <run> on a thread of the <owner> user returns an HTTP error
       Given the user is the <owner> configured user
       And a completed run on a new thread
       When the other user tries to start <run>
@@ -106,7 +106,7 @@ Feature: Authorization at the agent server
         | second | a run               |
         | second | a run with rollback |
 
-    Scenario Outline: A run that another user was refused on a thread of the <owner> user was not created
+    Scenario Outline: A refused run of another user on a thread of the <owner> user is not created
       Given the user is the <owner> configured user
       And a completed run on a new thread
       And the other user was refused a run on it
@@ -118,7 +118,7 @@ Feature: Authorization at the agent server
         | first  |
         | second |
 
-    Scenario Outline: A run with rollback that another user was refused does not affect the run in progress of the <owner> user
+    Scenario Outline: A refused run with rollback of another user does not affect the run in progress of the <owner> user
       Given the user is the <owner> configured user
       And a run in progress on a new thread
       And the other user was refused a run with rollback on it
@@ -132,13 +132,12 @@ Feature: Authorization at the agent server
 
   @AS-AUTHZ-3 @must @section-5 @isolation
   @needs:users.1 @writes
-  Rule: A listing of threads returns only the caller's threads, whatever filter is sent
+  Rule: A list of threads contains only the caller's threads, whatever filter is sent
     "Resource authorization handlers receive a context (with the user) and the payload, and return a filter object
     restricting access."
     The requests send no filter, an empty filter, metadata that the threads of both users share, the ids of both
-    threads, and the other user as owner. A filter may be refused with a 4xx. The listing endpoint that is not
-    configured is judged too, where the target serves it.
-    Judged in both directions: the lists of the first user and of the second.
+    threads, and the other user as owner. A filter may return 4xx. The listing endpoint that is not configured is
+    judged too, if the target serves it. Judged for lists of the first user and of the second.
 
     Scenario Outline: A list with <filter> returns no threads of the <owner> user to another user
       Given the user is the <owner> configured user
@@ -169,7 +168,7 @@ Feature: Authorization at the agent server
         | first  |
         | second |
 
-    Scenario Outline: A list filtered by the <owner> user as owner returns none of that user's threads to another user
+    Scenario Outline: A list filtered by the <owner> user as owner returns no threads of that user to another user
       Given the user is the <owner> configured user
       And a thread of each of two users
       When the other user lists the threads with the user as owner
@@ -187,10 +186,10 @@ Feature: Authorization at the agent server
 
   @AS-AUTHZ-4 @should @section-5
   @writes
-  Rule: The metadata of a new thread names the caller as owner, whatever owner was sent, and keeps the other keys sent
+  Rule: A new thread's owner is the caller, whatever owner was sent; other metadata is kept
     "A typical filter is {owner: <identity>} and it is also merged into the payload metadata."
-    The filter of the authorization handler is the typical one, owner with the identity of the caller. Where two users are
-    configured, both are judged as the caller. A target may also refuse the thread with a 4xx if another owner was sent.
+    The filter of the authorization handler is the typical one: owner with the identity of the caller. If two users
+    are configured, both are judged as the caller. A target may also return 4xx if another owner was sent.
 
     Scenario Outline: The metadata of a new thread of the <owner> user names the caller as owner
       Given the user is the <owner> configured user
@@ -207,7 +206,7 @@ Feature: Authorization at the agent server
         | owner  |
         | second |
 
-    Scenario Outline: The metadata of a new thread of the <owner> user names the caller as owner where another owner was sent
+    Scenario Outline: The metadata of a new thread of the <owner> user names the caller as owner even if another owner was sent
       Given the user is the <owner> configured user
       When the user creates a thread that names another owner
       Then its metadata names the user as owner
@@ -223,18 +222,19 @@ Feature: Authorization at the agent server
         | second |
 
     @needs:users
-    Scenario: The metadata of a new thread keeps the other keys sent
+    Scenario: The metadata of a new thread keeps the other keys that were sent
       When the user creates a thread with metadata
       Then its metadata holds the keys that were sent
 
   @AS-AUTHZ-6 @should @section-5
   @needs:users.1 @writes
-  Rule: A vendor extension that serves a thread to its owner answers other users and callers without credentials with an HTTP error status
+  Rule: A vendor extension that serves a thread's owner returns an HTTP error to all others
     "Resource authorization handlers receive a context (with the user) and the payload, and return a filter object
     restricting access."
-    The operations are those of the contract that are marked as vendor extensions and name a thread; only who is served is
-    judged. An answer of 2xx that an unknown thread gets too, and that holds nothing of the thread, may be given.
-    Judged in both directions: threads of the first user and of the second.
+    The operations are those of the contract that are marked as vendor extensions and name a thread. Only who is
+    served is judged: users other than the owner and callers without credentials must get an HTTP error status. A 2xx
+    response also passes if an unknown thread gets the same one and it shows nothing of the thread. Judged for threads
+    of the first user and of the second.
 
     Scenario Outline: <operation> of a thread of the <owner> user serves nobody else
       Given the user is the <owner> configured user
@@ -257,7 +257,7 @@ Feature: Authorization at the agent server
         | second | search-history  |
         | second | join-run-stream |
 
-    Scenario Outline: <operation> of a thread of the <owner> user serves nobody else, and others cannot change the thread by it
+    Scenario Outline: <operation> of a thread of the <owner> user serves nobody else, and nobody else can change the thread with it
       Given the user is the <owner> configured user
       And a completed run on a new thread
       When the other user, a caller without credentials and then the user try the vendor extension <operation>
@@ -294,13 +294,13 @@ Feature: Authorization at the agent server
 
   @AS-AUTHZ-7 @should @section-5
   @writes
-  Rule: No header that a caller may choose gives access to another user's thread
+  Rule: Headers such as X-Forwarded-User give no access to another user's thread
     "Resource authorization handlers receive a context (with the user) and the payload, and return a filter object
     restricting access."
-    Each GET of the interface is sent by another user and without credentials, with headers that servers behind a proxy
-    believe. Headers that the configuration names are left out.
+    Each GET of the interface is sent by another user and without credentials, with headers that servers behind a
+    proxy trust. Headers that the configuration names are not sent.
 
-    Scenario Outline: With <headers> <caller> is shown nothing of a user's run
+    Scenario Outline: With <headers>, <caller> sees nothing of a user's run
       Given a completed run
       When <caller> reads the run with <headers>
       Then no answer shows anything of the run
@@ -329,10 +329,11 @@ Feature: Authorization at the agent server
 
   @AS-AUTHZ-5 @may @section-5 @after:AS-AUTH-5 @after:AS-THREAD-2
   @needs:users @needs:agent.studio_headers @writes
-  Rule: A studio user can list and read other users' threads and runs where the authorization handler returns an empty filter
+  Rule: A studio user with an empty filter can list and read other users' threads and runs
     "Returning an empty filter for such users permits developer access"
+    Judged if the authorization handler returns an empty filter for studio users.
 
-    Scenario Outline: The request of a studio user to <operation> of a user is answered with 2xx
+    Scenario Outline: The request of a studio user to <operation> of a user returns 2xx
       Given a completed run
       When a studio user tries to <operation>
       Then the request is answered with 2xx

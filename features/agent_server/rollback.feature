@@ -2,15 +2,15 @@
 @shares:agent-server
 Feature: Rolling back a run in progress
   A new run with multitask_strategy rollback replaces a run in progress on the same thread: the prior run is
-  interrupted and deleted from storage, and the new run starts with its own input. A run is in progress until it has had
-  the time that it was told to wait, unless its own status or its final answer in the state says that it has ended. A run
-  that had completed before the rollback is not judged as rolled back.
+  interrupted and deleted from storage, and the new run starts with its own input. A run is in progress for the time
+  that it was told to wait, unless its own status or its final answer in the state shows that it has ended. A run that
+  had completed before the rollback is not judged as rolled back.
 
   Unless they are about a pending run, the scenarios wait until the prior run has started: the state shows its first
-  message. Where the target writes the state only when a run ends, the prior run has started when its status is no longer
+  message. If the target writes the state only when a run ends, the prior run has started when its status is no longer
   pending, or, without a status, after a moment.
 
-  A conforming target may answer 404, 410 or any other 4xx for a run that was rolled back; refuse some of several
+  A conforming target may return 404, 410 or any other 4xx for a run that was rolled back; refuse some of several
   rollbacks that arrive at the same time.
 
   Background:
@@ -18,10 +18,11 @@ Feature: Rolling back a run in progress
 
   @AS-ROLLBACK-1 @must @section-3 @section-4 @slow
   @writes
-  Rule: A run with multitask_strategy rollback is accepted while another is in progress, and completes with its own input without waiting
+  Rule: A run with rollback completes with its own input, without waiting for the prior run
     "a new run is created on the same thread with multitask_strategy = rollback ... The new run starts with the new
     input."
-    The run in progress has started before the new run is sent.
+    The run in progress has started before the new run is sent. The new run must be accepted, and must complete before
+    the natural end of the prior run.
 
     Scenario: The new run is accepted and does not wait for the prior run
       Given a run in progress that has started
@@ -32,10 +33,10 @@ Feature: Rolling back a run in progress
 
   @AS-ROLLBACK-2 @must @section-3 @section-4 @section-7 @slow
   @writes
-  Rule: A run in progress that was rolled back can no longer be retrieved: GET is answered with an HTTP error status
+  Rule: GET of a run that was rolled back while it was in progress returns an HTTP error
     "The prior run is interrupted and completely deleted from storage ... Fetching a run that was removed by rollback
     ... An HTTP error status"
-    GET of the run is sent once the new run has completed, and not repeated.
+    GET of the run is sent once the new run has completed, and is not repeated.
 
     Scenario: The prior run can no longer be retrieved
       Given a run that was rolled back after it had started
@@ -44,12 +45,12 @@ Feature: Rolling back a run in progress
 
   @AS-ROLLBACK-3 @must @section-3 @slow @after:AS-ROLLBACK-2
   @writes
-  Rule: After a run in progress was rolled back, the thread state holds the messages of the new run only
+  Rule: After a rollback, the thread state contains only the messages of the new run
     "Thread state read after the new run completes ... Contains data only from the new run."
-    No message of the prior run may remain: neither its input nor what it had already written. That its messages are
-    visible before it ends is not required; where they are not, the second scenario is not applicable.
+    The prior run is one that was in progress. No message of it may remain: neither its input nor what it had already
+    written. Its messages need not be visible before it ends. If they are not, the second scenario is not applicable.
 
-    Scenario: The state holds no message of the prior run
+    Scenario: The state contains no message of the prior run
       Given a run that was rolled back after it had started
       When the user retrieves the prior run and reads the state, once the new run has completed
       Then the state holds the messages of the new run only
@@ -61,10 +62,11 @@ Feature: Rolling back a run in progress
 
   @AS-ROLLBACK-4 @must @section-3 @section-4 @section-7 @slow @after:AS-ROLLBACK-2 @after:AS-ROLLBACK-3
   @writes
-  Rule: A rolled-back run does not reappear after its natural end, neither under GET nor in the thread state
+  Rule: A rolled-back run does not reappear in GET or in the state after its natural end
     "The prior run is interrupted and completely deleted from storage; it cannot be restarted. ... Contains data only
     from the new run."
-    Judged when the prior run would have ended by itself. The messages of the new run must still be in the state then.
+    Judged at the time at which the prior run would have ended without the rollback. The messages of the new run must
+    still be in the state then.
 
     Scenario: The prior run does not reappear after its natural end
       Given a run that was rolled back after it had started
@@ -72,7 +74,7 @@ Feature: Rolling back a run in progress
       Then the prior run can no longer be retrieved
       And the state holds the messages of the new run only
 
-    Scenario: The prior run does not reappear with a further run
+    Scenario: The prior run does not reappear after a further run
       Given a run that was rolled back on a thread of its own
       When a further run of the user on the thread completes
       And the user retrieves the prior run and reads the state, after that run
@@ -81,15 +83,15 @@ Feature: Rolling back a run in progress
 
   @AS-ROLLBACK-5 @must @section-3 @section-4 @section-7 @slow
   @writes
-  Rule: A pending run that was rolled back is answered with an HTTP error status on GET, and leaves nothing in the thread state
+  Rule: GET of a rolled-back pending run returns an HTTP error, and the state shows none of it
     "The prior run is interrupted and completely deleted from storage ... Contains data only from the new run. ... fails
     with an HTTP error status when the run was rolled back and deleted"
-    Judged at once and again when the pending run would have ended by itself. A run may be pending for a short time
-    after it was accepted; where runs that have started are not removed either (AS-ROLLBACK-2, AS-ROLLBACK-3), it is tried
-    again until nothing is left. Where the target accepts multitask_strategy enqueue, which is not part of the interface, it
-    is also pending behind another run.
+    Judged at once, and again at the time at which the pending run would have ended without the rollback. A run may be
+    pending for a short time after it was accepted. If runs that have started are not removed either (AS-ROLLBACK-2,
+    AS-ROLLBACK-3), the scenario is repeated until nothing remains. If the target accepts multitask_strategy enqueue,
+    which is not part of the interface, a run that is pending behind another run is judged too.
 
-    Scenario Outline: A run that was rolled back <moment> can no longer be retrieved, and leaves no message
+    Scenario Outline: A run that was rolled back <moment> can no longer be retrieved, and the state contains none of its messages
       When the user rolls back a run <moment>
       And the user retrieves the prior run and reads the state, once the new run has completed
       And the user retrieves the prior run and reads the state, after the natural end of the prior run
@@ -103,9 +105,9 @@ Feature: Rolling back a run in progress
 
   @AS-ROLLBACK-6 @must @section-3
   @writes
-  Rule: With no run in progress, a run with multitask_strategy rollback keeps the thread's completed runs and their messages
+  Rule: With no run in progress, a rollback keeps the thread's completed runs and their messages
     "prior run is still in progress ... The prior run is interrupted and completely deleted from storage"
-    Applies where plain runs keep the messages of earlier runs too (AS-STATE-3).
+    Applies if plain runs keep the messages of earlier runs too (AS-STATE-3).
 
     Scenario: Completed runs and their messages are kept
       Given a thread that keeps the messages of its completed runs
@@ -115,7 +117,7 @@ Feature: Rolling back a run in progress
 
   @AS-ROLLBACK-7 @must @section-3 @slow
   @writes
-  Rule: A rollback leaves the runs of other threads unchanged, both completed ones and ones in progress
+  Rule: A rollback does not affect completed runs or runs in progress on other threads
     "a new run is created on the same thread with multitask_strategy = rollback ... The prior run is interrupted and
     completely deleted from storage"
 
@@ -128,27 +130,27 @@ Feature: Rolling back a run in progress
 
   @AS-ROLLBACK-8 @must @section-3 @slow @after:AS-ROLLBACK-1 @after:AS-ROLLBACK-2 @after:AS-ROLLBACK-3
   @writes
-  Rule: After several rollbacks on a thread one run is left, the last one if sent in sequence, and the state holds its messages only
+  Rule: After several rollbacks, one run remains with its messages: the last if sent in sequence
     "The prior run is interrupted and completely deleted from storage ... Thread state read after the new run completes
     ... Contains data only from the new run."
-    In sequence, each run has started before the next one is sent. Of rollbacks sent at the same time any run may be the
-    one that is left, and some may be refused.
+    The state contains the messages of the remaining run only. In sequence, each run has started before the next one
+    is sent. Of rollbacks sent at the same time any run may be the one that remains, and some may be refused.
 
-    Scenario: Rollbacks in sequence leave the last run only
+    Scenario: After rollbacks in sequence only the last run remains
       When the user starts five runs with rollback, one after the other
       Then only the last of these runs can be retrieved
       And the state holds the messages of that run only
 
-    Scenario: Rollbacks at the same time leave exactly one run
+    Scenario: After rollbacks at the same time exactly one run remains
       When the user starts five runs with rollback, all at once
       Then exactly one of these runs can be retrieved
       And the state holds the messages of that run only
 
   @AS-ROLLBACK-9 @should @section-3 @slow @after:AS-RUN-4
   @writes
-  Rule: A pending join on a run that is rolled back returns
+  Rule: A pending join returns when its run is rolled back
     "The prior run is interrupted and completely deleted from storage; it cannot be restarted."
-    Any answer or a closed connection counts, within timeouts.request after the new run has completed. A join that
+    Any response or a closed connection counts, within timeouts.request after the new run has completed. A join that
     returns only when its run would have ended anyway is repeated with a run that takes longer than timeouts.request.
 
     Scenario: A pending join returns when its run is rolled back
@@ -161,8 +163,8 @@ Feature: Rolling back a run in progress
   @writes
   Rule: A refused run with rollback does not affect the run in progress
     "A run exists on a thread; a new run is created on the same thread with multitask_strategy = rollback"
-    A request with an HTTP error status creates no run. The scenario is skipped if the server accepts the request.
-    Refusals for credentials belong to AS-AUTH-4, and those of other users to AS-AUTHZ-2.
+    A request that returns an HTTP error status creates no run. The scenario is skipped if the server accepts the
+    request. Refusals for credentials belong to AS-AUTH-4, and those of other users to AS-AUTHZ-2.
 
     Scenario Outline: A run with rollback and <mistake> does not affect the run in progress
       Given a run in progress on a new thread

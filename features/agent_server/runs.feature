@@ -1,38 +1,38 @@
 @agent-server
 @shares:agent-server
 Feature: Runs
-  A run executes a graph on a thread. The run continues after it was accepted, and a client joins it to learn when
-  it has completed.
+  A run executes a graph on a thread. The run continues after it was accepted, and a client joins it to learn when it
+  has completed.
 
-  A conforming target may answer 404 or any other 4xx for a run or thread that does not exist.
+  A conforming target may return 404 or any other 4xx for a run or thread that does not exist.
 
   Background:
     Given a deployed agent server
 
   @AS-RUN-1 @must @section-2 @section-4 @slow
   @writes
-  Rule: POST /threads/{thread_id}/runs answers with a run_id while the run is still in progress
+  Rule: POST /threads/{thread_id}/runs returns a run_id while the run is still in progress
     "POST /threads/{thread_id}/runs ... Run with run_id ... GET /threads/{thread_id}/runs/{run_id}/join ... Responds
     when the run completes"
 
-    Scenario: Starting a run answers with a run_id
+    Scenario: Starting a run returns a run_id
       Given a thread of the user
       When the user starts a run
       Then the answer holds a "run_id"
 
-    Scenario: The answer comes while the run is in progress
+    Scenario: The response arrives while the run is in progress
       When the user starts a long run
       Then the answer comes before the end of the run
 
     @last
     @record
-    Scenario: Every valid POST of a run is served
+    Scenario: Every valid POST of a run returned 2xx
       When all exchanges of this run are read
       Then every valid request to "create-run" was served
 
   @AS-RUN-2 @must @section-4
   @writes
-  Rule: GET of a run returns the run with the run_id asked for, whether in progress or completed
+  Rule: GET of a run returns that run with its run_id, whether in progress or completed
     "GET /threads/{thread_id}/runs/{run_id} ... The run"
 
     Scenario: A completed run can be retrieved
@@ -53,115 +53,115 @@ Feature: Runs
 
     @last
     @record
-    Scenario: Every valid GET of a run is served
+    Scenario: Every valid GET of a run returned 2xx
       When all exchanges of this run are read
       Then every valid request to "get-run" was served
 
   @AS-RUN-3 @must @section-4 @section-7 @form
   @writes
-  Rule: GET of an unknown run of a thread returns an HTTP error status
+  Rule: GET of an unknown run of a thread returns an HTTP error
     "GET /threads/{thread_id}/runs/{run_id} ... The run; fails with an HTTP error status when the run was rolled back
     and deleted"
 
-    Scenario: An unknown run returns an HTTP error status
+    Scenario: GET of an unknown run returns an HTTP error
       Given a completed run
       When the user retrieves an unknown run of the thread
       Then the request is answered with an HTTP error status
 
-    Scenario: Ids that are almost that of a run, and the id of its thread, return an HTTP error status
+    Scenario: GET of a run by a slightly different id, or by the id of its thread, returns an HTTP error
       Given a completed run
       When the user retrieves the run by each wrong run id
       Then each of these requests is answered with an HTTP error status
 
   @AS-RUN-10 @should @section-4 @form
   @writes
-  Rule: GET or POST of a run under an unknown thread returns an HTTP error status
+  Rule: GET or POST of a run under an unknown thread returns an HTTP error
     "GET /threads/{thread_id}/runs/{run_id} ... POST /threads/{thread_id}/runs"
-    The interface does not say how such a request is answered, and some servers create the thread. A client that uses a
-    wrong id takes the response for that of its own thread.
+    The interface does not define the response to such a request, and some servers create the thread. A client that
+    uses a wrong id would take the response for that of its own thread.
 
-    Scenario: A run under an unknown thread returns an HTTP error status
+    Scenario: GET of a run under an unknown thread returns an HTTP error
       Given a completed run
       When the user retrieves the run under an unknown thread
       Then the request is answered with an HTTP error status
 
-    Scenario: A run under ids that are almost that of its thread, and under its own id, returns an HTTP error status
+    Scenario: GET of a run under a slightly different thread id, or under its own id, returns an HTTP error
       Given a completed run
       When the user retrieves the run under each wrong thread id
       Then each of these requests is answered with an HTTP error status
 
-    Scenario: Starting a run under an id that is almost that of a thread returns an HTTP error status
+    Scenario: Starting a run under a slightly different thread id returns an HTTP error
       Given a completed run on a new thread
       When the user starts a run under each wrong thread id
       Then each of these requests is answered with an HTTP error status
 
-    Scenario: Starting a run on an unknown thread returns an HTTP error status
+    Scenario: Starting a run on an unknown thread returns an HTTP error
       When the user starts a run on an unknown thread
       Then the request is answered with an HTTP error status
 
   @AS-RUN-4 @must @section-4 @slow
   @writes
-  Rule: The join of a run is answered when the run has completed, and not before
+  Rule: A join returns when the run has completed, and not before
     "GET /threads/{thread_id}/runs/{run_id}/join ... Responds when the run completes"
-    After the join the state holds the input and the answer of the run. If the first read lacks messages, a second run on
-    another thread decides: its state is read once, after the configured patience. A run whose graph raised an error has
-    completed too; its join may be answered with any status. Every run must end within
-    timeouts.run plus its own hold and those of earlier runs on the thread.
+    After the join the state contains the input and the answer of the run. If the first read lacks messages, a second
+    run on another thread decides: its state is read once, after the configured patience. A run whose graph raised an
+    error has completed too, and its join may return any status. Every run must end within timeouts.run plus its own
+    hold and those of earlier runs on the thread.
 
-    Scenario: A join is answered when the run has completed, and not before
+    Scenario: A join returns when the run has completed, and not before
       When the user starts a long run, and joins it
       Then the join is answered with 2xx
       And the join does not return before the end of the run
 
-    Scenario: A join of a longer run is answered when the run has completed, and not before
+    Scenario: A join of a longer run returns when the run has completed, and not before
       When the user starts a longer run, and joins it
       Then the join is answered with 2xx
       And the join does not return before the end of the run
 
-    Scenario: Two joins at the same time are both answered when the run has completed, and not before
+    Scenario: Two joins at the same time both return when the run has completed, and not before
       When the user starts a long run, and joins it twice at the same time
       Then the join is answered with 2xx
       And the join does not return before the end of the run
 
-    Scenario: After the join the state holds the input and the answer
+    Scenario: After the join the state contains the input and the answer
       When the user starts a long run, and joins it
       And the user reads the state after the join
       Then the state holds the run's input and its answer
 
-    Scenario: The join of a failed run is answered
+    Scenario: The join of a failed run returns
       Given a run whose graph raises an error
       When the user joins the run
       Then the join is answered with any status
 
     @last
     @record
-    Scenario: Every run ends in time
+    Scenario: Every run that the suite waited for completed in time
       When all exchanges of this run are read
       Then each run that the suite waited for has completed
 
   @AS-RUN-5 @must @section-4
   @writes
-  Rule: The join of a completed run is answered at once
+  Rule: The join of a completed run returns at once
     "GET /threads/{thread_id}/runs/{run_id}/join ... Responds when the run completes"
-    At once is within one second, or longer where the target is slow in general.
+    At once is within one second, or longer if the target is slow in general.
 
-    Scenario: The join of a completed run is answered at once
+    Scenario: The join of a completed run returns 2xx at once
       Given a completed run
       When the user joins the run
       Then the join is answered with 2xx at once
 
     @last
     @record
-    Scenario: Every valid join of a completed run is served
+    Scenario: Every valid join of a completed run returned 2xx
       When all exchanges of this run are read
       Then every valid request to "join-run" was served
 
   @AS-RUN-6 @should @section-4 @form
   @writes
-  Rule: A run with an unknown assistant_id is refused with a 4xx, leaves no messages in the state, and the thread stays usable
+  Rule: An unknown assistant_id returns 4xx, adds no messages, and the thread stays usable
     "assistant_id (string, the name of a deployed graph)"
 
-    Scenario Outline: A run with <assistant> is refused with 4xx
+    Scenario Outline: A run with <assistant> returns 4xx
       Given a thread of the user
       When the user tries to start a run of <assistant>
       Then the request is refused with 4xx
@@ -171,7 +171,7 @@ Feature: Runs
         | an unknown assistant_id                  |
         | the assistant_id with one more character |
 
-    Scenario: After the refusal the thread accepts a run, and holds no other messages
+    Scenario: After the refusal the thread accepts a run, and the state contains no other messages
       Given a thread of the user
       When the user tries to start a run of an unknown assistant_id
       And the user's next run on the thread completes
@@ -179,13 +179,13 @@ Feature: Runs
 
   @AS-RUN-7 @should @section-4 @form @after:AS-ERROR-2
   @writes
-  Rule: A run request with a malformed body or an unknown multitask_strategy is refused with a 4xx
+  Rule: POST of a run with a malformed body or an unknown multitask_strategy returns 4xx
     "JSON: assistant_id (string, the name of a deployed graph), input (object; messages: array of objects with role and
     content), optional multitask_strategy (string; rollback is the value defined here)"
-    Covers a body that is not valid JSON or not an object, a missing or empty assistant_id, and a number as assistant_id,
-    input or multitask_strategy.
+    Covers a body that is not valid JSON or not an object, a missing or empty assistant_id, and a number as
+    assistant_id, input or multitask_strategy.
 
-    Scenario Outline: A run with <mistake> is refused with 4xx
+    Scenario Outline: A run with <mistake> returns 4xx
       Given a thread of the user
       When the user tries to start a run with <mistake>
       Then the request is refused with 4xx
@@ -205,10 +205,10 @@ Feature: Runs
 
   @AS-RUN-8 @should @section-4
   @writes
-  Rule: GET of a run under another thread of the user is answered with an HTTP error status
+  Rule: GET of a run under another thread of the user returns an HTTP error
     "GET /threads/{thread_id}/runs/{run_id} ... The run"
 
-    Scenario: A run under another thread of the same user is answered with an HTTP error status
+    Scenario: GET of a run under another thread of the same user returns an HTTP error
       Given a completed run
       And another thread of the user
       When the user retrieves the run under the other thread
@@ -216,21 +216,21 @@ Feature: Runs
 
   @AS-RUN-9 @should @section-4 @after:AS-RUN-5
   @writes
-  Rule: The join of an unknown run, or of a run of another thread or user, is answered with an HTTP error status
-    The interface shows no such join. A client that joins by mistake waits for nothing, and takes the answer for the end of its run.
-    Runs of another user are judged where two users are configured.
+  Rule: The join of an unknown run, or of a run of another thread or user, returns an HTTP error
+    The interface defines no such join. A client that joins a wrong run would wait for nothing, and take the response
+    for the end of its own run. Runs of another user are judged if two users are configured.
 
-    Scenario: The join of an unknown run is answered with an HTTP error status
+    Scenario: The join of an unknown run returns an HTTP error
       Given a completed run
       When the user joins an unknown run of the thread
       Then the request is answered with an HTTP error status
 
-    Scenario: The join by ids that are almost those of a run and its thread is answered with an HTTP error status
+    Scenario: The join with a slightly different run id or thread id returns an HTTP error
       Given a completed run
       When the user joins the run by each wrong run id and under each wrong thread id
       Then each of these requests is answered with an HTTP error status
 
-    Scenario Outline: The join of a run under <which> thread is answered with an HTTP error status
+    Scenario Outline: The join of a run under <which> thread returns an HTTP error
       Given a completed run
       And another thread of the user
       When the user joins the run under <which> thread
@@ -242,7 +242,7 @@ Feature: Runs
         | the other  |
 
     @needs:users.1
-    Scenario Outline: With a run of the <owner> user, another user who tries to <join> is answered with an HTTP error status
+    Scenario Outline: With a run of the <owner> user, another user's request to <join> returns an HTTP error
       Given the user is the <owner> configured user
       And a completed run
       When the other user tries to <join>

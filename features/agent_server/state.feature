@@ -1,7 +1,7 @@
 @agent-server
 @shares:agent-server
 Feature: The state of a thread
-  The state of a thread holds the messages of its runs: the input as human messages, the answers of the graph as ai
+  The state of a thread contains the messages of its runs: the input as human messages, the answers of the graph as ai
   messages, and the results of tools as tool messages.
 
   Background:
@@ -9,7 +9,7 @@ Feature: The state of a thread
 
   @AS-STATE-1 @must @section-2 @section-4
   @writes
-  Rule: After a run the thread state has values.messages, an array of objects with type and content
+  Rule: The state after a run has values.messages, an array of objects with type and content
     "Thread state: an object with values.messages, an array of message objects with at least type (observed kinds:
     human, ai, tool) and content."
     The array is not empty, type is a non-empty string, and content is a string or an array of parts.
@@ -22,19 +22,19 @@ Feature: The state of a thread
 
     @last
     @record
-    Scenario: Every valid GET of a state is served
+    Scenario: Every valid GET of a state returned 2xx
       When all exchanges of this run are read
       Then every valid request to "get-state" was served
 
   @AS-STATE-2 @must @section-2 @section-4
   @writes
-  Rule: After a run the state holds the input as human messages in order, tool results as tool, and the answer as the last ai message
+  Rule: The state lists a run's input (human), tool results (tool) and answer (ai), in order
     "Thread state: an object with values.messages, an array of message objects with at least type (observed kinds:
     human, ai, tool) and content."
-    The text of input and answer must be unchanged in any script, with accents, emoji and line breaks, and at a length
-    of 3,000 characters.
+    The human messages are the input, in order, and the answer is the last ai message. The text of input and answer
+    must be unchanged in any script, with accents, emoji and line breaks, and at a length of 3,000 characters.
 
-    Scenario: The input is a human message, and the answer an ai message
+    Scenario: The input is a human message, and the answer is an ai message
       When a run of the user with one message has completed
       Then the messages of the state have the types "human, ai"
       And the human messages are the input, in order
@@ -65,11 +65,11 @@ Feature: The state of a thread
       Then the messages of the state have the types "human, ai"
       And the human messages are the input, in order
 
-    Scenario: Each of forty messages is unchanged, with texts that servers escape, trim, normalise or merge
+    Scenario: Each of forty messages is unchanged, with texts that servers escape, trim, normalize or merge
       When a run of the user with a message of each class of text has completed
       Then the human messages are the input, in order
 
-    Scenario Outline: A run with <message> keeps it, or is refused
+    Scenario Outline: A run with <message> keeps it, or returns 4xx
       When a run of the user with <message> has completed, or was refused with 4xx
       Then the human messages are the input, in order
 
@@ -92,17 +92,17 @@ Feature: The state of a thread
   @writes
   Rule: A second run on a thread adds its messages after those of the first run
 
-    Scenario: The state holds the messages of both runs, in order
+    Scenario: The state contains the messages of both runs, in order
       Given a completed run on a new thread
       When the user's next run on the thread completes
       Then the state holds the messages of both runs, in order
 
   @AS-STATE-4 @should @section-4 @form
   @writes
-  Rule: GET of the state of a thread that does not exist is answered with an HTTP error status
+  Rule: GET of the state of an unknown thread returns an HTTP error
     "GET /threads/{thread_id}/state ... State with values.messages"
 
-    Scenario: The state of an id that is almost that of a thread, of a run, or no UUID is answered with an HTTP error status
+    Scenario: GET of the state by a slightly different id, a run id or an invalid UUID returns an HTTP error
       Given a completed run
       When the user reads the state of each wrong thread id
       Then each of these requests is answered with an HTTP error status

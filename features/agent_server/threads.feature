@@ -1,7 +1,7 @@
 @agent-server
 @shares:agent-server
 Feature: Threads
-  A thread holds the runs of a graph and the resulting state.
+  A thread contains the runs of a graph and the resulting state.
 
   A conforming target may offer GET /threads or POST /threads/search, or both; show a new thread in the list with a
   delay.
@@ -11,20 +11,20 @@ Feature: Threads
 
   @AS-THREAD-1 @must @section-2 @section-4
   @writes
-  Rule: POST /threads with an empty object answers with a thread_id, and two new threads have distinct ids
+  Rule: POST /threads with an empty object returns a thread_id that differs for each new thread
     "POST /threads ... JSON object (may be empty) ... Thread with thread_id"
 
-    Scenario: Creating a thread answers with a thread_id
+    Scenario: Creating a thread returns a thread_id
       When the user creates a thread
       Then the answer holds a "thread_id"
 
-    Scenario: Two new threads have distinct ids
+    Scenario: Two new threads have different ids
       When the user creates two threads
       Then their ids are distinct
 
     @last
     @record
-    Scenario: Every valid POST of a thread is served
+    Scenario: Every valid POST of a thread returned 2xx
       When all exchanges of this run are read
       Then every valid request to "create-thread" was served
 
@@ -32,8 +32,8 @@ Feature: Threads
   @writes
   Rule: The list of threads is an array that contains the caller's new thread
     "GET /threads ... List of threads"
-    The listing endpoint is configurable (agent.listing): GET /threads, or POST /threads/search. If it is not configured,
-    GET /threads is tried, and POST /threads/search is used where that is answered with 404 or 405. The list is read
+    The listing endpoint is configurable (agent.listing): GET /threads, or POST /threads/search. If it is not
+    configured, GET /threads is tried, and POST /threads/search is used if that returns 404 or 405. The list is read
     again for up to timeouts.request.
 
     Scenario: A new thread is in the list
@@ -43,7 +43,7 @@ Feature: Threads
 
     @last
     @record
-    Scenario: Every valid list of threads is served
+    Scenario: Every valid list of threads returned 2xx
       When all exchanges of this run are read
       Then every valid request to "list-threads" was served
 

@@ -2,15 +2,15 @@
 Feature: Authentication at the control plane
   Every operation of the control plane is protected by three schemes: API Key, Tenant ID and Bearer Auth.
 
-  A conforming target may refuse with 401 or 403, with any body.
+  A conforming target may return 401 or 403, with any body.
 
   @CP-AUTH-1 @must @section-5
   @anonymous @reads:0 @shares:another
-  Rule: Without credentials every control-plane operation is refused with 401 or 403
+  Rule: Without credentials, every control-plane operation returns 401 or 403
     "Send header X-Api-Key with a valid API key: <API_KEY>."
-    The body of the refusal is not judged.
+    The body of the response is not judged.
 
-    Scenario Outline: Without credentials the request to <operation> is refused with 401 or 403
+    Scenario Outline: Without credentials the request to <operation> returns 401 or 403
       Given an existing deployment, or an unknown id
       When a client with no credentials tries to <operation>
       Then the request is refused with 401 or 403
@@ -29,15 +29,16 @@ Feature: Authentication at the control plane
 
   @CP-AUTH-2 @must @section-5
   @reads:0 @shares:another
-  Rule: With an unknown, empty or whitespace credential every control-plane operation is refused with 401 or 403
+  Rule: An unknown, empty or blank credential returns 401 or 403 on every control-plane operation
     "Send header X-Api-Key with a valid API key: <API_KEY>."
-    Judged with each scheme: API keys always, bearer tokens where credentials.bearer is configured, tenant IDs where
-    credentials.tenant_id is and tenant_id_alone is true. Where separate_credentials is true, the token of a user of the
-    agent server is an unknown bearer token. Each is sent alone; a valid API key beside a wrong second credential is not judged.
-    A whitespace credential consists of spaces only. Near misses of a configured credential are unknown ones: with one more
-    character at its end, without its last character, with another last character, and with upper and lower case exchanged.
+    Judged with each scheme: API keys always, bearer tokens if credentials.bearer is configured, tenant IDs if
+    credentials.tenant_id is configured and tenant_id_alone is true. If separate_credentials is true, the token of a
+    user of the agent server is an unknown bearer token. Each credential is sent on its own. A valid API key combined
+    with a wrong second credential is not judged. A blank (whitespace) credential consists of spaces only. Near misses
+    of a configured credential are unknown ones: one more character at its end, its last character removed, its last
+    character changed, and upper and lower case exchanged.
 
-    Scenario Outline: With an API key that is <key> the request to <operation> is refused with 401 or 403
+    Scenario Outline: With an API key that is <key> the request to <operation> returns 401 or 403
       Given an existing deployment, or an unknown id
       When a client with an API key that is <key> tries to <operation>
       Then the request is refused with 401 or 403
@@ -94,7 +95,7 @@ Feature: Authentication at the control plane
         | in another case               | retrieve a revision   |
 
     @anonymous
-    Scenario Outline: With a <credential> that is <kind> the request to <operation> is refused with 401 or 403
+    Scenario Outline: With a <credential> that is <kind> the request to <operation> returns 401 or 403
       Given an existing deployment, or an unknown id
       When a client with a <credential> that is <kind> tries to <operation>
       Then the request is refused with 401 or 403
@@ -146,7 +147,7 @@ Feature: Authentication at the control plane
         | tenant ID    | whitespace | retrieve a revision   |
 
     @writes
-    Scenario Outline: With a <credential> that is <mistake> every request is refused with 401 or 403
+    Scenario Outline: With a <credential> that is <mistake> every request returns 401 or 403
       Given an existing deployment, or an unknown id
       When a client tries each operation with a <credential> that is <mistake>
       Then each request is refused with 401 or 403
@@ -168,7 +169,7 @@ Feature: Authentication at the control plane
         | tenant ID    | in another case               |
 
     @needs:separate_credentials @needs:users.0.token
-    Scenario Outline: With the token of a user of the agent server the request to <operation> is refused with 401 or 403
+    Scenario Outline: With the token of a user of the agent server the request to <operation> returns 401 or 403
       Given an existing deployment, or an unknown id
       When a client with the token of a user of the agent server tries to <operation>
       Then the request is refused with 401 or 403
@@ -186,11 +187,11 @@ Feature: Authentication at the control plane
         | retrieve a revision   |
 
   @CP-AUTH-3 @must @section-5
-  Rule: A create or update request without valid credentials creates no deployment and no revision
+  Rule: Without valid credentials, create and update create no deployment and no revision
     "Send header X-Api-Key with a valid API key: <API_KEY>."
-    Judged without credentials and with an unknown API key. A deployment that was created all the same is searched
-    for by its name, so this half applies only where the target can list its deployments, which the interface does not
-    require.
+    Judged without credentials and with an unknown API key. The suite looks by name for a deployment that was created
+    in spite of the refusal, so this part applies only if the target can list its deployments, which the interface
+    does not require.
 
     @shares:changing
     Scenario Outline: An update request with <credentials> creates no revision
@@ -216,13 +217,14 @@ Feature: Authentication at the control plane
 
   @CP-AUTH-4 @must @section-4 @section-5
   @reads @shares:another
-  Rule: Each declared scheme (API Key, Tenant ID, Bearer Auth) with a configured credential gives access to every operation
+  Rule: A configured API Key, Tenant ID or Bearer Auth gives access to every operation
     "Security: any of the three schemes in section 5. ... Declared security schemes for operations: API Key, Tenant ID,
     Bearer Auth."
-    The tenant ID is sent together with the API key, unless tenant_id_alone is true. The header names of Tenant ID and
-    Bearer Auth are configurable (credential_headers).
+    Each declared scheme is judged if its credential is configured. The tenant ID is sent together with the API key,
+    unless tenant_id_alone is true. The header names of Tenant ID and Bearer Auth are configurable
+    (credential_headers).
 
-    Scenario Outline: With the scheme <scheme> the request to <operation> is answered with 2xx
+    Scenario Outline: With the scheme <scheme> the request to <operation> returns 2xx
       Given another existing deployment
       When a client with the scheme <scheme> tries to <operation>
       Then the request is answered with 2xx
@@ -283,7 +285,7 @@ Feature: Authentication at the control plane
 
   @CP-AUTH-5 @should @section-5
   @reads @shares:deployment
-  Rule: Without valid credentials, GET of an existing and of an unknown deployment is refused with identical status codes
+  Rule: Without valid credentials, GET has the same status for existing and unknown deployments
     A refusal must not reveal whether a deployment exists. The interface implies this, but does not state it.
 
     Scenario Outline: With <credentials>, GET of an existing and of an unknown deployment has the same status
@@ -298,12 +300,12 @@ Feature: Authentication at the control plane
 
   @CP-AUTH-6 @should @section-5
   @needs:other_tenant.api_key|other_tenant.tenant_id|other_tenant.bearer
-  Rule: With another tenant's credentials, requests for a deployment get the status of an unknown one, and PATCH creates no revision
-    The status must be that of an unknown deployment, and the body must not hold the revision. The interface implies
-    the isolation of tenants, but does not state it.
+  Rule: Another tenant gets the status of an unknown deployment, and PATCH creates no revision
+    The response must have the status of an unknown deployment, and its body must not contain the revision. The
+    interface implies the isolation of tenants, but does not state it.
 
     @reads @shares:deployment
-    Scenario Outline: The request of another tenant to <operation> is answered as for an unknown deployment
+    Scenario Outline: The request of another tenant to <operation> returns the status of an unknown deployment
       Given an existing deployment
       When the other tenant tries to <operation>
       Then the answer has the status for an unknown deployment
@@ -323,12 +325,13 @@ Feature: Authentication at the control plane
 
   @CP-AUTH-7 @must @section-5 @after:CP-AUTH-1
   @reads @shares:deployment
-  Rule: Without credentials another spelling of a path shows nothing of a deployment
+  Rule: A different spelling of a control-plane path does not bypass authentication
     "Send header X-Api-Key with a valid API key: <API_KEY>."
-    Each GET of the interface is sent with a slash at the end of its path, with a doubled slash, in capital letters and with
-    a path parameter. The interface names no such path: what else is answered is not judged.
+    Each GET of the interface is sent without credentials, with a slash at the end of its path, a doubled slash,
+    capital letters or a path parameter. The interface names no such path. A response fails only if it shows something
+    of the deployment.
 
-    Scenario Outline: Paths with <spelling> show nothing of a deployment to a client without credentials
+    Scenario Outline: Without credentials, paths with <spelling> reveal nothing of a deployment
       Given an existing deployment
       When a client with no credentials reads it by paths with <spelling>
       Then no answer shows anything of the deployment
@@ -342,12 +345,12 @@ Feature: Authentication at the control plane
 
   @CP-AUTH-8 @should @section-5 @after:CP-AUTH-1
   @reads @shares:deployment
-  Rule: No header that a client may choose is taken for credentials
+  Rule: Headers such as X-Forwarded-User do not replace credentials
     "Send header X-Api-Key with a valid API key: <API_KEY>."
-    Each GET of the interface is sent without credentials, with headers that servers behind a proxy believe. Headers that
-    the configuration names are left out.
+    Each GET of the interface is sent without credentials, with headers that servers behind a proxy trust. Headers
+    that the configuration names are not sent.
 
-    Scenario Outline: With <headers> a client without credentials is shown nothing of a deployment
+    Scenario Outline: With <headers>, a client without credentials sees nothing of a deployment
       Given an existing deployment
       When a client with no credentials reads it with <headers>
       Then no answer shows anything of the deployment

@@ -1,62 +1,62 @@
 @control-plane @form
 @record
 Feature: Contract of the control plane
-  Every answer that the suite has received is compared with the OpenAPI document of the control plane: the status is
-  declared, and content type and body match the schema, formats included.
+  Every response of the test run is compared with the OpenAPI document of the control plane: the status is declared,
+  and content type and body match the schema, formats included.
 
   A conforming target may add fields to any object; send application/json with a charset, in upper or lower case;
   compress bodies with gzip, send them in chunks, slowly or pretty-printed; write date-times with any offset and
-  precision; take 80 ms and more for every answer, with jitter.
+  precision; take 80 ms and more for every response, with jitter.
 
   @CP-CONTRACT-create-deployment @must @section-2 @section-4 @last
   @anonymous @writes
-  Rule: Every answer to POST /v2/deployments matches the OpenAPI contract
+  Rule: Every create-deployment response matches the OpenAPI contract
     "Create a deployment; the response contains id and latest_revision_id."
 
-    Scenario: Every answer to create-deployment in this run matches the contract
+    Scenario: Every create-deployment response in the test run matches the contract
       Given at least one answer to "create-deployment" in this run
       When all answers to "create-deployment" are compared with the contract
       Then all answers match the contract
 
   @CP-CONTRACT-get-deployment @must @section-2 @section-4 @last
   @anonymous
-  Rule: Every answer to GET /v2/deployments/{deployment_id} matches the OpenAPI contract
+  Rule: Every get-deployment response matches the OpenAPI contract
     "Known fields: id (deployment id), latest_revision_id, source, source_revision_config, and a source_config object
     containing build_on_push (boolean)."
 
-    Scenario: Every answer to get-deployment in this run matches the contract
+    Scenario: Every get-deployment response in the test run matches the contract
       Given at least one answer to "get-deployment" in this run
       When all answers to "get-deployment" are compared with the contract
       Then all answers match the contract
 
   @CP-CONTRACT-update-deployment @must @section-2 @section-4 @last
   @anonymous @writes
-  Rule: Every answer to PATCH /v2/deployments/{deployment_id} matches the OpenAPI contract
+  Rule: Every update-deployment response matches the OpenAPI contract
     "Known fields: id (deployment id), latest_revision_id, source, source_revision_config, and a source_config object
     containing build_on_push (boolean)."
 
-    Scenario: Every answer to update-deployment in this run matches the contract
+    Scenario: Every update-deployment response in the test run matches the contract
       Given at least one answer to "update-deployment" in this run
       When all answers to "update-deployment" are compared with the contract
       Then all answers match the contract
 
   @CP-CONTRACT-list-revisions @must @section-2 @section-4 @last
   @anonymous
-  Rule: Every answer to GET /v2/deployments/{deployment_id}/revisions matches the OpenAPI contract
+  Rule: Every list-revisions response matches the OpenAPI contract
     "200 ... RevisionsList ... 404 ... JSON object with detail string saying that the deployment id was not found ...
     422 ... HTTPValidationError"
 
-    Scenario: Every answer to list-revisions in this run matches the contract
+    Scenario: Every list-revisions response in the test run matches the contract
       Given at least one answer to "list-revisions" in this run
       When all answers to "list-revisions" are compared with the contract
       Then all answers match the contract
 
   @CP-CONTRACT-get-revision @must @section-2 @section-4 @last
   @anonymous
-  Rule: Every answer to GET /v2/deployments/{deployment_id}/revisions/{revision_id} matches the OpenAPI contract
+  Rule: Every get-revision response matches the OpenAPI contract
     "GET /v2/deployments/{deployment_id}/revisions/{revision_id} ... Retrieve one revision (a Revision, with status)."
 
-    Scenario: Every answer to get-revision in this run matches the contract
+    Scenario: Every get-revision response in the test run matches the contract
       Given at least one answer to "get-revision" in this run
       When all answers to "get-revision" are compared with the contract
       Then all answers match the contract

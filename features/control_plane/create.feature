@@ -1,13 +1,13 @@
 @control-plane
 Feature: Creating a deployment
-  Creating a deployment is the first step of the intended flow. The answer holds the id of the deployment and the id
-  of its first revision.
+  Creating a deployment is the first step of the intended flow. The response contains the id of the deployment and the
+  id of its first revision.
 
-  A conforming target may answer with 200, 201 or 202.
+  A conforming target may return 200, 201 or 202.
 
   @CP-CREATE-1 @must @section-1 @section-2 @section-4
   @creates:1
-  Rule: POST /v2/deployments answers 200, 201 or 202 with an object whose id and latest_revision_id are UUID strings
+  Rule: POST /v2/deployments returns 200, 201 or 202 with UUIDs as id and latest_revision_id
     "the response body carries the deployment id and latest_revision_id, the id of the latest (and first) revision."
 
     Scenario: A new deployment has an id and a latest_revision_id
@@ -17,9 +17,9 @@ Feature: Creating a deployment
 
   @CP-CREATE-2 @must @section-1 @section-4
   @shares:deployment
-  Rule: The latest_revision_id of a new deployment names its first and only revision, which can be retrieved and is listed
+  Rule: A new deployment has one revision: latest_revision_id names it, GET and list return it
     "the response body carries the deployment id and latest_revision_id, the id of the latest (and first) revision."
-    The list of revisions must hold this revision and no other.
+    The list of revisions must contain this revision and no other.
 
     Scenario: The first revision can be retrieved and is the only one in the list
       Given a new deployment
@@ -29,10 +29,10 @@ Feature: Creating a deployment
 
   @CP-CREATE-3 @must @section-2
   @shares:deployment
-  Rule: A new deployment and its first revision show the source and source_revision_config of the create request
+  Rule: A new deployment and its first revision show the source and source_revision_config sent
     "For a Deployment resource the values refer to its latest revision; for a Revision resource they refer to that
     revision."
-    The fields repo_ref, graph_config_path and image_uri are compared where the request sets them. Fields that the
+    The fields repo_ref, graph_config_path and image_uri are compared if the request sets them. Fields that the
     request does not set are not judged.
 
     Scenario: A deployment shows the source and source_revision_config of the create request
@@ -49,13 +49,13 @@ Feature: Creating a deployment
 
   @CP-CREATE-4 @should @section-7 @form @after:CP-ERROR-4
   @writes
-  Rule: An invalid create request is refused with 422 and an HTTPValidationError, and creates no deployment
+  Rule: An invalid POST returns 422 with an HTTPValidationError and creates no deployment
     "Invalid request parameters ... 422, HTTPValidationError (detail array of loc, msg, type)"
-    Covers a missing or unknown source; a wrong JSON type of source, source_config, build_on_push, source_revision_config,
-    repo_ref or image_uri; a body that is not an object, not valid JSON, or empty. Another 4xx passes and is noted;
-    2xx and 5xx fail.
+    Covers a missing or unknown source; a wrong JSON type of source, source_config, build_on_push,
+    source_revision_config, repo_ref or image_uri; a body that is not an object, not valid JSON, or empty. Another 4xx
+    passes and is noted; 2xx and 5xx fail.
 
-    Scenario Outline: A create request with <mistake> is refused with 422
+    Scenario Outline: A create request with <mistake> returns 422
       When the client tries to create a deployment with <mistake>
       Then the request is refused with 422 and an HTTPValidationError, or with another 4xx
       And no deployment was created
@@ -82,44 +82,44 @@ Feature: Creating a deployment
 
   @CP-CREATE-5 @must @section-2
   @needs:alternatives.tag_ref @creates:1
-  Rule: A deployment created from a repo_ref under refs/tags/ never has build_on_push true, and is accepted with build_on_push false
+  Rule: A deployment from refs/tags/ is accepted with build_on_push false, and never has it true
     "When a tag is used, source_config.build_on_push must be false (tags are immutable)."
-    Where the request asks for build_on_push true, or leaves it to the default, the target may refuse the request with
-    a 4xx, or accept it and show build_on_push false. Applies to the source git_host.
+    If the request sends build_on_push true, or no build_on_push, the target may return 4xx, or accept the request and
+    show build_on_push false. Applies to the source git_host.
 
-    Scenario: A deployment created from a tag with build_on_push true is refused, or has build_on_push false
+    Scenario: Creating a deployment from a tag with build_on_push true returns 4xx, or it has build_on_push false
       When the client creates a deployment from the tag with build_on_push true
       Then the request is refused with 4xx, or build_on_push is never true with a tag ref
 
-    Scenario: A deployment created from a tag without build_on_push is refused, or has build_on_push false
+    Scenario: Creating a deployment from a tag without build_on_push returns 4xx, or it has build_on_push false
       When the client creates a deployment from the tag with build_on_push absent
       Then the request is refused with 4xx, or build_on_push is never true with a tag ref
 
     @shares:deployment
-    Scenario: A deployment created from a tag with build_on_push false is accepted
+    Scenario: Creating a deployment from a tag with build_on_push false returns 200, 201 or 202
       Given a new deployment with a retrievable revision
       When the client creates a deployment from the tag with build_on_push false
       Then the request is answered with 200, 201 or 202
 
   @CP-CREATE-6 @must @section-2 @form
   @needs:edition @needs:create.refused @writes
-  Rule: The source git_host is refused with a 4xx on a self-hosted target, and external_container on a cloud target
+  Rule: Source git_host returns 4xx on a self-hosted target, external_container on a cloud target
     "git_host is available only for cloud SaaS deployments; external_container only for self-hosted deployments."
     The refused request must create no deployment.
 
-    Scenario: A source of the other edition is refused with 4xx
+    Scenario: A source of the other edition returns 4xx
       When the client tries to create a deployment from a source that only the other edition offers
       Then the request is refused with 4xx
       And no deployment was created
 
   @CP-CREATE-7 @should @section-2
   @creates:1
-  Rule: A create request cannot set read-only fields: they are ignored, or the request is refused with a 4xx
+  Rule: A create request cannot set read-only fields: they are ignored, or it returns 4xx
     "id ... Read-only. ... created_at ... Read-only. ... updated_at ... Read-only. ... status ... Read-only. ...
     repo_commit_sha ... Read-only commit SHA used."
     The request sends id, latest_revision_id, created_at, updated_at and status, and repo_commit_sha in
-    source_revision_config. The answer, the deployment and its first revision are checked.
+    source_revision_config. The response, the deployment and its first revision are checked.
 
-    Scenario: Read-only fields in a create request are ignored, or the request is refused with 4xx
+    Scenario: Read-only fields in a create request are ignored, or the request returns 4xx
       When the client sends a create request with read-only fields
       Then the request is refused with 4xx, or the read-only fields are ignored

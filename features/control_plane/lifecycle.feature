@@ -6,35 +6,34 @@ Feature: Deployment status and polling
   deployment.
 
   @CP-POLL-1 @must @section-1 @section-3
-  Rule: The latest revision of a new deployment reaches DEPLOYED in the configured time, showing only the thirteen known statuses
+  Rule: A new deployment reaches DEPLOYED within timeouts.poll and shows only known statuses
     "Poll GET /v2/deployments/{deployment_id}/revisions/{latest_revision_id} until the revision status is DEPLOYED. ...
     Revision status values (exactly): CREATING, QUEUED, ... INTERRUPTED, UNKNOWN."
-    The time is timeouts.poll. Deployments that only prepare other tests are judged too. Polling stops early at
-    CREATE_FAILED, BUILD_FAILED and DEPLOY_FAILED. An unknown status fails at once; polling continues while the status
-    still changes.
+    Deployments that only prepare other scenarios are judged too. Polling stops early at CREATE_FAILED, BUILD_FAILED
+    and DEPLOY_FAILED. An unknown status fails at once. Polling continues while the status still changes.
 
     @shares:deployment
-    Scenario: A new deployment reaches DEPLOYED in the configured time
+    Scenario: A new deployment reaches DEPLOYED within the configured time
       Given a new deployment with a retrievable revision
       When the client polls its latest revision
       Then the revision reaches DEPLOYED
 
     @shares:deployment
-    Scenario: Every status of a new deployment up to DEPLOYED is one of the thirteen
+    Scenario: Every status of a new deployment up to DEPLOYED is one of the 13
       Given a new deployment with a retrievable revision
       When the client polls its latest revision and stops at the first unknown status
       Then every status seen is one of the thirteen
 
     @last
     @needs:create.body @record
-    Scenario: Every revision status in this run is one of the thirteen
+    Scenario: Every revision status in the test run is one of the 13
       Given a new revision whose status was seen in this run
       When all answers to "get-revision" are compared with the contract
       Then no answer has an unknown status
 
     @last
     @needs:create.body @record
-    Scenario: No deployment of this run that was waited for stayed without reaching DEPLOYED
+    Scenario: Every deployment that the test run waited for reached DEPLOYED
       When all exchanges of this run are read
       Then no deployment that this run has waited for stayed without reaching DEPLOYED
 
@@ -44,28 +43,28 @@ Feature: Deployment status and polling
     "The only stated fact is that a client polls until status is DEPLOYED."
     The revision is read several times, after all other scenarios have ended.
 
-    Scenario: A DEPLOYED revision is still DEPLOYED at the end of the run
+    Scenario: A DEPLOYED revision is still DEPLOYED at the end of the test run
       Given a DEPLOYED deployment
       When the client retrieves its latest revision several times
       Then the revision is DEPLOYED each time
 
   @CP-POLL-3 @must @section-2 @section-4
   @needs:alternatives.repo_ref|alternatives.image_uri @shares:updated
-  Rule: The list of revisions and GET of each revision agree on status, source, source_revision_config and created_at
+  Rule: List and GET agree on a revision's status, source, source_revision_config and created_at
     "resources ... array of Revision ... Retrieve one revision (a Revision, with status)."
-    Judged once the revisions have settled, that is when their statuses no longer change. updated_at is not compared.
+    Judged once the revisions have settled: their statuses no longer change. updated_at is not compared.
 
-    Scenario: Every settled revision has the same values in the list and under GET
+    Scenario: Every settled revision has the same values in the list and in GET
       Given a deployment that was updated to another source
       When the client lists its revisions and retrieves each
       Then the list and the retrieved revisions agree
 
   @CP-POLL-4 @should @section-3
   @needs:alternatives.broken_ref|alternatives.broken_image_uri @creates:1/1
-  Rule: A revision whose source cannot be built ends in CREATE_FAILED, BUILD_FAILED or DEPLOY_FAILED, never in DEPLOYED
+  Rule: A broken source ends in CREATE_FAILED, BUILD_FAILED or DEPLOY_FAILED, never in DEPLOYED
     "Revision status values (exactly): ... CREATE_FAILED, BUILD_FAILED, DEPLOY_FAILED, DEPLOYED"
-    Polling stops at once at each of these four. Where the target refuses the broken source with a 4xx, no revision
-    exists and the requirement does not apply.
+    Polling stops at each of these four statuses. If the target returns 4xx for the broken source, no revision exists
+    and the requirement does not apply.
 
     Scenario: A revision with a broken source is never DEPLOYED
       Given a DEPLOYED deployment created for this scenario

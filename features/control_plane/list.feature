@@ -2,12 +2,12 @@
 Feature: Listing the revisions of a deployment
   A client lists the revisions of a deployment, page by page and filtered by status.
 
-  A conforming target may refuse an offset of 2147483647 or more with a 4xx; answer a status that does not exist with
-  an empty list or with a 4xx.
+  A conforming target may return 4xx for an offset of 2147483647 or more; return an empty list or 4xx for a status
+  that does not exist.
 
   @CP-LIST-1 @must @section-2 @section-4
   @reads @shares:deployment
-  Rule: The list of revisions is an object whose resources is an array, never null, and whose offset is an integer
+  Rule: A list of revisions has an array resources, never null, and an integer offset
     "resources array of Revision yes ... offset integer yes"
 
     Scenario: The list has an array of resources and an integer offset
@@ -24,18 +24,18 @@ Feature: Listing the revisions of a deployment
 
     @last
     @record
-    Scenario: Every valid list of revisions is served
+    Scenario: Every valid list of revisions returned 2xx
       When all exchanges of this run are read
       Then every valid request to "list-revisions" was served
 
   @CP-LIST-2 @must @section-4 @section-8
   @reads:revisions=1 @shares:history
-  Rule: A limit from 1 to 100 is accepted and returns that many revisions, or all where there are fewer
+  Rule: A limit from 1 to 100 returns that many revisions, or all of them if there are fewer
     "limit is 1 to 100, default 20"
-    Judged on first pages without a filter of all deployments too. Within patience after a write, a list may lack only that
-    write.
+    Judged also on every first page without a filter, of all deployments. Within the key patience after a write, a
+    list may lack only the revision of that write.
 
-    Scenario Outline: Limit <value> returns that many revisions, or all
+    Scenario Outline: Limit <value> returns that many revisions, or all of them
       Given a deployment whose revisions are known
       When the client lists its revisions with limit "<value>"
       Then the list is answered with 2xx
@@ -48,24 +48,24 @@ Feature: Listing the revisions of a deployment
         | 99    |
         | 100   |
 
-    Scenario: A limit in another spelling is taken for the value that it stands for, or refused
+    Scenario: A limit in a different spelling counts as the value that it stands for, or returns 4xx
       Given a deployment whose revisions are known
       When the client lists its revisions with limit in each other spelling
       Then each is taken for the value that it stands for, or refused with 4xx
 
     @last
     @record
-    Scenario: No list of revisions in this run is shorter than what was known before
+    Scenario: No list of revisions in the test run lacks a revision that was known before
       When all exchanges of this run are read
       Then each list of revisions holds at least those that were known before
 
   @CP-LIST-3 @must @section-4 @section-7 @section-8 @form
   @reads @shares:deployment
-  Rule: A limit outside 1 to 100, or one that is not an integer, is refused with 422 and an error that names limit
+  Rule: A limit that is not an integer from 1 to 100 returns 422 with an error that names limit
     "Invalid request parameters ... 422, HTTPValidationError (detail array of loc, msg, type) ... limit is 1 to 100,
     default 20"
 
-    Scenario Outline: The limit "<value>" is refused with 422
+    Scenario Outline: The limit "<value>" returns 422
       Given an existing deployment
       When the client lists its revisions with limit "<value>"
       Then the request is refused with 422 and an error that names "limit"
@@ -83,14 +83,14 @@ Feature: Listing the revisions of a deployment
         |       |
         | ten   |
 
-    Scenario: Each limit that the contract does not allow is refused with 422
+    Scenario: Each limit that the contract does not allow returns 422
       Given an existing deployment
       When the client lists its revisions with each invalid limit
       Then each of these requests is refused with 422 and an error that names "limit"
 
   @CP-LIST-4 @must @section-4 @section-8
   @reads:revisions=21 @shares:history
-  Rule: Without limit, exactly 20 revisions are returned where there are more, with and without a status filter
+  Rule: Without limit, a list of more than 20 revisions returns exactly 20, filtered or not
     "limit is 1 to 100, default 20"
 
     Scenario: Without limit, 20 revisions are returned
@@ -108,11 +108,11 @@ Feature: Listing the revisions of a deployment
 
   @CP-LIST-5 @must @section-4 @section-7 @section-8 @form
   @reads @shares:deployment
-  Rule: An offset that is negative or not an integer is refused with 422 and an error that names offset
+  Rule: An offset that is negative or not an integer returns 422 with an error that names offset
     "Invalid request parameters ... 422, HTTPValidationError (detail array of loc, msg, type) ... offset is at least 0,
     default 0."
 
-    Scenario Outline: The offset "<value>" is refused with 422
+    Scenario Outline: The offset "<value>" returns 422
       Given an existing deployment
       When the client lists its revisions with offset "<value>"
       Then the request is refused with 422 and an error that names "offset"
@@ -124,20 +124,20 @@ Feature: Listing the revisions of a deployment
         |       |
         | ten   |
 
-    Scenario: Each offset that the contract does not allow is refused with 422
+    Scenario: Each offset that the contract does not allow returns 422
       Given an existing deployment
       When the client lists its revisions with each invalid offset
       Then each of these requests is refused with 422 and an error that names "offset"
 
   @CP-LIST-6 @must @section-4 @after:CP-LIST-2 @after:CP-LIST-8
   @shares:history
-  Rule: Paging by limit and computed offsets returns every revision exactly once, whatever the page size
+  Rule: With any page size, limit and computed offsets return every revision exactly once
     "Lists all revisions of a deployment. ... limit ... maximum resources returned ... offset ... >= 0; pagination
     offset"
     The pages are compared with the revisions that the suite has created, or with the list of an existing deployment.
 
     @reads:revisions=3
-    Scenario: An offset in another spelling is taken for the value that it stands for, or refused
+    Scenario: An offset in a different spelling counts as the value that it stands for, or returns 4xx
       Given a deployment whose revisions are known
       When the client lists its revisions with offset in each other spelling
       Then each is taken for the value that it stands for, or refused with 4xx
@@ -180,7 +180,7 @@ Feature: Listing the revisions of a deployment
 
   @CP-LIST-7 @must @section-2 @after:CP-LIST-10
   @shares:history
-  Rule: Passing the returned offset to the next request fetches the next page, until every revision was returned once
+  Rule: The returned offset fetches the next page, until every revision was returned once
     "Pagination offset; pass it to later requests to fetch the next page."
 
     Scenario Outline: Paging by the returned offset, <size> at a time, returns every revision exactly once
@@ -213,9 +213,9 @@ Feature: Listing the revisions of a deployment
 
   @CP-LIST-20 @should @section-2 @after:CP-LIST-7
   @shares:history
-  Rule: Passing on the offset of the last page returns no revision again
+  Rule: The offset of the last page returns no revision again
     "Pagination offset; pass it to later requests to fetch the next page."
-    The interface does not say which offset the last page returns. A client that pages until a page is empty must not
+    The interface does not define the offset of the last page. A client that pages until a page is empty must not
     receive a revision again. An empty page, a 4xx, and an offset that is not an integer of at least 0 pass.
 
     Scenario Outline: The offset of the last page of <size> returns no revision again
@@ -241,9 +241,9 @@ Feature: Listing the revisions of a deployment
         | 100  |
 
   @CP-LIST-8 @must @section-4 @section-8 @form
-  Rule: An offset at or past the end of the list is answered with 200 and no revisions
+  Rule: An offset at or past the end of the list returns 200 and no revisions
     "offset is at least 0, default 0."
-    An offset of 2147483647 or more may also be refused with a 4xx. The offset that an empty page returns is not judged.
+    An offset of 2147483647 or more may also return 4xx. The offset in an empty page is not judged.
 
     @reads:revisions=1 @shares:history
     Scenario Outline: The list from <place> is empty
@@ -259,7 +259,7 @@ Feature: Listing the revisions of a deployment
         | far past the end |
 
     @reads @shares:deployment
-    Scenario Outline: The offset <value> returns an empty list, or is refused with 4xx
+    Scenario Outline: The offset <value> returns an empty list or 4xx
       Given an existing deployment
       When the client lists its revisions with offset "<value>"
       Then the list is empty, or the request is refused with 4xx
@@ -276,12 +276,12 @@ Feature: Listing the revisions of a deployment
 
   @CP-LIST-9 @must @section-4
   @reads:settled=1 @shares:history
-  Rule: Filtering by one status returns exactly the revisions with this status, for each of the thirteen statuses
+  Rule: Filtering by any of the 13 statuses returns exactly the revisions with that status
     "Comma-separated list of revision status values to filter by"
-    The lists are compared with the statuses under GET of each revision. A status that no revision
-    has must return an empty list.
+    The lists are compared with the status that GET of each revision shows. A status that no revision has must return
+    an empty list.
 
-    Scenario: Filtering by a status that occurs returns exactly the revisions with this status
+    Scenario: Filtering by a status that occurs returns exactly the revisions with that status
       Given a deployment whose revisions have settled
       When the client filters its revisions by each status that occurs
       Then each list holds exactly the revisions with that status
@@ -293,17 +293,17 @@ Feature: Listing the revisions of a deployment
 
   @CP-LIST-10 @must @section-4 @after:CP-LIST-9
   @shares:history
-  Rule: Filtering by several comma-separated statuses returns their union, and filters apply before paging
+  Rule: Several comma-separated statuses return their union, and filters apply before paging
     "Comma-separated list of revision status values to filter by"
 
     @reads:settled=1
-    Scenario: Filtering by two statuses returns the revisions with either
+    Scenario: Filtering by two statuses returns the revisions with either of them
       Given a deployment whose revisions have settled
       When the client filters its revisions by pairs of statuses
       Then each list is the union of the lists of its statuses
 
     @reads:settled=1
-    Scenario: Filtering by three statuses, and by one that is named twice, returns the revisions with any of them once
+    Scenario: Filtering by three statuses, and by one status twice, returns each matching revision once
       Given a deployment whose revisions have settled
       When the client filters its revisions by three statuses, and by one that is named twice
       Then each list is the union of the lists of its statuses
@@ -317,10 +317,10 @@ Feature: Listing the revisions of a deployment
 
   @CP-LIST-11 @should @section-4 @form
   @reads @shares:deployment
-  Rule: Filtering by a status that does not exist returns an empty list or is refused with a 4xx
+  Rule: Filtering by a status that does not exist returns an empty list or 4xx
     "Comma-separated list of revision status values to filter by"
 
-    Scenario Outline: The status filter "<value>" returns an empty list, or is refused with 4xx
+    Scenario Outline: The status filter "<value>" returns an empty list or 4xx
       Given a DEPLOYED deployment
       When the client filters its revisions by status "<value>"
       Then the list is empty, or the request is refused with 4xx
@@ -330,7 +330,7 @@ Feature: Listing the revisions of a deployment
         | NO_SUCH      |
         | deployed-ish |
 
-    Scenario Outline: A status filter that <what> a NUL character returns an empty list, or is refused with 4xx
+    Scenario Outline: A status filter that <what> a NUL character returns an empty list or 4xx
       Given a DEPLOYED deployment
       When the client filters its revisions by status "<value>"
       Then the list is empty, or the request is refused with 4xx
@@ -342,7 +342,7 @@ Feature: Listing the revisions of a deployment
 
   @CP-LIST-12 @must @section-4 @section-7 @form
   @reads @shares:deployment
-  Rule: The parameter remote_reconciled accepts true and false; a non-boolean is refused with 422 and an error that names it
+  Rule: remote_reconciled accepts true and false; non-booleans return 422 with an error naming it
     "remote_reconciled ... boolean or null ... Invalid request parameters ... 422, HTTPValidationError (detail array of
     loc, msg, type)"
     The values maybe, 2 and tru are sent as non-booleans. Which revisions the filter returns is not judged.
@@ -357,7 +357,7 @@ Feature: Listing the revisions of a deployment
         | true  |
         | false |
 
-    Scenario Outline: The filter remote_reconciled refuses "<value>" with 422
+    Scenario Outline: The filter remote_reconciled returns 422 for "<value>"
       Given an existing deployment
       When the client filters its revisions by remote_reconciled "<value>"
       Then the request is refused with 422 and an error that names "remote_reconciled"
@@ -368,14 +368,14 @@ Feature: Listing the revisions of a deployment
         | 2     |
         | tru   |
 
-    Scenario: A boolean in another spelling is taken for the value that it stands for, or refused
+    Scenario: A boolean in a different spelling counts as the value that it stands for, or returns 4xx
       Given an existing deployment
       When the client lists its revisions with remote_reconciled in each other spelling
       Then each is taken for the value that it stands for, or refused with 4xx
 
   @CP-LIST-17 @must @section-4
   @reads:settled=1 @shares:history
-  Rule: No settled revision is listed both with remote_reconciled true and with remote_reconciled false
+  Rule: No settled revision is listed for both remote_reconciled true and remote_reconciled false
     "remote_reconciled ... boolean or null ... Filters by remote-reconciled revisions"
     Settled revisions are those whose status no longer changes. Which revisions each value returns is not judged.
 
@@ -385,37 +385,37 @@ Feature: Listing the revisions of a deployment
       Then no revision is in the list with false and in both lists with true
 
   @CP-LIST-13 @must @section-4 @section-7 @form
-  Rule: Listing the revisions of an unknown deployment is answered with 404 and a detail that contains the deployment id
+  Rule: Listing an unknown deployment's revisions returns 404 with a detail that contains its id
     "List Revisions with unknown deployment ... 404, body {detail: <message naming the deployment id as not found>}"
-    That the detail is a string is judged by CP-ERROR-1.
+    CP-ERROR-1 judges that the detail is a string.
 
-    Scenario: The list of an unknown deployment is answered with 404
+    Scenario: The list of an unknown deployment returns 404
       When the client lists the revisions of an unknown deployment
       Then the request is answered with 404 and a detail that contains the deployment id
 
     @after:CP-LIST-12
-    Scenario: The list of an unknown deployment is answered with 404 whatever parameter is sent
+    Scenario: The list of an unknown deployment returns 404 whatever parameter is sent
       When the client lists the revisions of an unknown deployment with each parameter
       Then each of these lists is answered with 404 and a detail that contains its id
 
     @reads @shares:deployment
-    Scenario: The list of an id that is almost that of a deployment, or that of a revision, is answered with 404
+    Scenario: The list of a slightly different deployment id, or of a revision id, returns 404
       Given an existing deployment
       When the client lists the revisions of each id that is almost that of the deployment
       Then each of these lists is answered with 404 and a detail that contains its id
 
     @reads:revisions=1 @shares:history
-    Scenario: The list by an id in capital letters holds the revisions of the deployment, or is refused
+    Scenario: The list of an id in capital letters contains the revisions of the deployment, or returns 4xx
       Given a deployment whose revisions are known
       When the client lists its revisions by its id in capital letters
       Then the list holds its revisions, or the request is refused with 4xx
 
   @CP-LIST-14 @must @section-4 @section-7 @form
-  Rule: Listing revisions with a deployment id that is not a valid UUID is refused with 422 and an error that names deployment_id
+  Rule: Listing revisions of an invalid UUID returns 422 with an error that names deployment_id
     "deployment_id ... string, uuid ... Invalid request parameters ... 422, HTTPValidationError (detail array of loc,
     msg, type)"
 
-    Scenario Outline: The list of the deployment "<id>" is refused with 422
+    Scenario Outline: The list of the deployment "<id>" returns 422
       When the client lists the revisions of the deployment with the id "<id>"
       Then the request is refused with 422 and an error that names "deployment_id"
 
@@ -427,17 +427,17 @@ Feature: Listing the revisions of a deployment
 
   @CP-LIST-15 @should @section-4
   @needs:create.body @reads:revisions=21 @shares:history
-  Rule: The list of revisions is ordered from the newest to the oldest at every read
-    The interface states no order. Clients rely on this one, hence the level.
+  Rule: Every list of revisions is ordered from newest to oldest
+    The interface does not define an order. Clients rely on this one, hence the level.
 
-    Scenario: The newest revision comes first at every read
+    Scenario: The newest revision comes first in every list
       Given a deployment with more than 20 revisions
       When the client lists all its revisions twice
       Then both times the revisions are ordered from the newest to the oldest
 
   @CP-LIST-16 @should @section-2
   @reads:revisions=1 @shares:history
-  Rule: Every revision in the list of a deployment has the source of the deployment
+  Rule: Every revision in the list has the source of its deployment
     "source ... Cannot be changed after the deployment is created."
 
     Scenario: Every revision in the list has the source of the deployment
@@ -448,14 +448,15 @@ Feature: Listing the revisions of a deployment
   @CP-LIST-18 @must @section-4 @section-8
   @after:CP-LIST-2 @after:CP-LIST-4 @after:CP-LIST-8 @after:CP-LIST-9 @after:CP-LIST-12
   @reads:settled=1 @shares:history
-  Rule: Limit, offset and filters hold beside each other: a page is the part of the filtered list that limit and offset name
+  Rule: limit, offset and filters can be combined
     "limit ... maximum resources returned ... offset ... pagination offset ... status ... Comma-separated list of
     revision status values to filter by"
-    The values are derived from the contract: the bounds and the default of limit and what is next to them, an explicit offset of 0,
-    offsets up to the end of the list. Each value of a parameter is sent beside each of the others, at least once, and absent too. What
-    is wrong with a value that stands alone is the concern of the requirement about it. The order of a page is not judged.
+    A page is the part of the filtered list that limit and offset select. The values are derived from the contract:
+    the bounds and the default of limit and their neighbors, an explicit offset of 0, offsets up to the end of the
+    list. Each value of a parameter is combined at least once with each value of the others, and with their absence.
+    If a value also fails on its own, that belongs to the requirement about it. The order of a page is not judged.
 
-    Scenario Outline: Pages of the list with <filter> are the parts that limit and offset name
+    Scenario Outline: Pages of the list with <filter> are the parts that limit and offset select
       Given a deployment whose revisions have settled
       When the client lists its revisions with <filter>, beside each limit and each offset
       Then each page is the part of that list that its limit and offset name
@@ -473,18 +474,18 @@ Feature: Listing the revisions of a deployment
         | all statuses and remote_reconciled true             |
         | all statuses and remote_reconciled false            |
 
-    Scenario: The lists with remote_reconciled and a status hold the revisions that both filters keep
+    Scenario: A list with remote_reconciled and a status contains the revisions that match both
       Given a deployment whose revisions have settled
       When the client lists its revisions with each value of remote_reconciled, alone and beside each status that occurs
       Then each list holds the revisions that both filters keep
 
   @CP-LIST-19 @must @section-4 @section-7 @section-8 @form
   @reads @shares:deployment
-  Rule: An invalid parameter is refused with 422 and an error that names it, whatever valid parameters stand beside it
+  Rule: An invalid parameter returns 422 and is named in the error, even if the others are valid
     "Invalid request parameters ... 422, HTTPValidationError (detail array of loc, msg, type)"
-    The values are derived from the contract, and the same as those that are refused alone.
+    The values are derived from the contract. They are the same as those that are sent on their own.
 
-    Scenario Outline: An invalid <parameter> is refused beside valid parameters
+    Scenario Outline: An invalid <parameter> combined with valid parameters returns 422
       Given an existing deployment
       When the client lists its revisions with each invalid <parameter>, beside valid values of the other parameters
       Then each of these requests is refused with 422 and an error that names "<parameter>"

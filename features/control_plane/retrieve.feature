@@ -4,7 +4,7 @@ Feature: Retrieving a deployment
 
   @CP-GET-1 @must @section-1 @section-2 @section-4
   @shares:deployment
-  Rule: GET of a deployment returns the deployment asked for, with the id, source and latest_revision_id of its creation
+  Rule: GET of a deployment returns it with the id, source and latest_revision_id of its creation
     "Retrieve it with GET /v2/deployments/{deployment_id}. ... Known fields: id (deployment id), latest_revision_id,
     source, source_revision_config"
 
@@ -15,14 +15,14 @@ Feature: Retrieving a deployment
       Then the deployment has the "id", "source" and "latest_revision_id" of its creation
 
     @reads:2 @shares:another
-    Scenario: Each of two deployments is returned under its own id
+    Scenario: GET returns each of two deployments under its own id
       Given two deployments
       When the client retrieves both deployments
       Then each answer is the deployment that was asked for
 
     @last
     @record
-    Scenario: Every valid GET of a deployment is served
+    Scenario: Every valid GET of a deployment returned 2xx
       When all exchanges of this run are read
       Then every valid request to "get-deployment" was served
 
@@ -33,46 +33,46 @@ Feature: Retrieving a deployment
       Then no deployment names a revision of another deployment
 
   @CP-GET-2 @must @section-4 @form
-  Rule: GET of an unknown deployment is refused with a 4xx
+  Rule: GET of an unknown deployment returns 4xx
     "GET /v2/deployments/{deployment_id} ... Retrieve a deployment."
 
-    Scenario: GET of an unknown deployment is refused with 4xx
+    Scenario: GET of an unknown deployment returns 4xx
       When the client retrieves an unknown deployment
       Then the request is refused with 4xx
 
     @reads @shares:deployment
-    Scenario: GET of an id that is almost that of a deployment, or that of a revision, is refused with 4xx
+    Scenario: GET of a slightly different deployment id, or of a revision id, returns 4xx
       Given an existing deployment
       When the client retrieves each id that is almost that of the deployment
       Then each of these requests is refused with 4xx
 
   @CP-GET-4 @should @section-4 @section-7 @form
-  Rule: GET and PATCH of an unknown deployment, and GET of an unknown revision, are answered with 404 and a string detail
+  Rule: Unknown deployments (GET, PATCH) and revisions (GET) return 404 with a string detail
     "404 ... JSON object with detail string saying that the deployment id was not found"
-    The interface shows this answer for the list of revisions only.
+    The interface defines this response for the list of revisions only.
 
     @after:CP-GET-2
-    Scenario: GET of an unknown deployment is answered with 404
+    Scenario: GET of an unknown deployment returns 404
       When the client retrieves an unknown deployment
       Then the request is answered with 404 and a string "detail"
 
     @writes @after:CP-UPDATE-6
-    Scenario: PATCH of an unknown deployment is answered with 404
+    Scenario: PATCH of an unknown deployment returns 404
       When the client sends an empty update to an unknown deployment
       Then the request is answered with 404 and a string "detail"
 
     @reads @shares:deployment @after:CP-REV-2
-    Scenario: GET of an unknown revision is answered with 404
+    Scenario: GET of an unknown revision returns 404
       Given an existing deployment
       When the client retrieves an unknown revision of it
       Then the request is answered with 404 and a string "detail"
 
   @CP-GET-3 @should @section-4 @section-7 @form
-  Rule: GET of a deployment id that is not a valid UUID is refused with 422 and an HTTPValidationError
+  Rule: GET of a deployment id that is not a UUID returns 422 with an HTTPValidationError
     "Invalid request parameters ... 422, HTTPValidationError (detail array of loc, msg, type)"
     Another 4xx passes and is noted; 2xx and 5xx fail.
 
-    Scenario Outline: The deployment id "<id>" is refused with 422
+    Scenario Outline: The deployment id "<id>" returns 422
       When the client retrieves the deployment with the id "<id>"
       Then the request is refused with 422 and an HTTPValidationError, or with another 4xx
 

@@ -3,11 +3,11 @@ Feature: Retrieving one revision
   A revision is one build-and-deploy of a deployment from a source. A client retrieves it by its id.
 
   @CP-REV-1 @must @section-2 @section-4
-  Rule: GET of a revision returns the revision asked for, with every required field and none of them null
+  Rule: GET of a revision returns that revision with every required field, none of them null
     "id string, uuid yes ... created_at string, date-time yes ... updated_at string, date-time yes ... status string
     enum yes ... source string enum yes ... source_revision_config SourceRevisionConfig yes"
-    The required fields are id, created_at, updated_at, status, source and source_revision_config. Their types and
-    formats are judged by CP-CONTRACT-get-revision.
+    The required fields are id, created_at, updated_at, status, source and source_revision_config.
+    CP-CONTRACT-get-revision judges their types and formats.
 
     @reads @shares:deployment
     Scenario: A revision has every required field
@@ -16,52 +16,52 @@ Feature: Retrieving one revision
       Then the revision has every required field, and none is null
 
     @needs:alternatives.repo_ref|alternatives.image_uri @shares:updated
-    Scenario: Each of two revisions is returned under its own id
+    Scenario: GET returns each of two revisions under its own id
       Given a deployment that was updated to another source
       When the client retrieves both its revisions
       Then each answer is the revision that was asked for
 
     @last
     @record
-    Scenario: Every valid GET of a revision is served
+    Scenario: Every valid GET of a revision returned 2xx
       When all exchanges of this run are read
       Then every valid request to "get-revision" was served
 
   @CP-REV-2 @must @section-4 @form
   @reads @shares:deployment
-  Rule: GET of an unknown revision of an existing deployment is refused with a 4xx
+  Rule: GET of an unknown revision of an existing deployment returns 4xx
     "GET /v2/deployments/{deployment_id}/revisions/{revision_id} ... Retrieve one revision (a Revision, with status)."
 
-    Scenario: GET of an unknown revision is refused with 4xx
+    Scenario: GET of an unknown revision returns 4xx
       Given an existing deployment
       When the client retrieves an unknown revision of it
       Then the request is refused with 4xx
 
-    Scenario: GET of an id that is almost that of a revision, or that of its deployment, is refused with 4xx
+    Scenario: GET of a slightly different revision id, or of the deployment id, returns 4xx
       Given an existing deployment
       When the client retrieves each id that is almost that of its revision
       Then each of these requests is refused with 4xx
 
   @CP-REV-3 @should @section-4 @form
   @shares:deployment
-  Rule: GET of a revision under a deployment that it does not belong to is refused with a 4xx
+  Rule: GET of a revision under a deployment that it does not belong to returns 4xx
     "GET /v2/deployments/{deployment_id}/revisions/{revision_id} ... Retrieve one revision (a Revision, with status)."
 
     @reads:2 @shares:another
-    Scenario: GET of a revision under another deployment is refused with 4xx
+    Scenario: GET of a revision under another deployment returns 4xx
       Given two deployments
       When the client retrieves the revision of one deployment under the other
       Then the request is refused with 4xx
 
     @reads
-    Scenario: GET of a revision under an unknown deployment, or an id that is almost that of its own, is refused with 4xx
+    Scenario: GET of a revision under an unknown or slightly different deployment id returns 4xx
       Given an existing deployment
       When the client retrieves its latest revision under each id that is almost that of the deployment
       Then each of these requests is refused with 4xx
 
   @CP-REV-4 @must @section-2
   @needs:alternatives.repo_ref|alternatives.image_uri @shares:updated
-  Rule: The created_at of a revision never changes, and updated_at is never before created_at
+  Rule: A revision's created_at never changes, and its updated_at is never before created_at
     "created_at ... date-time ... Read-only. ... updated_at ... date-time ... Read-only."
     Each read is compared with the first one, which may show the revision while it was still being built. Times that
     differ in precision only are equal.
@@ -78,20 +78,20 @@ Feature: Retrieving one revision
 
   @CP-REV-5 @must @section-2
   @needs:alternatives.repo_ref|alternatives.image_uri @shares:updated
-  Rule: A PATCH leaves the source_revision_config of earlier revisions unchanged
+  Rule: PATCH does not change the source_revision_config of earlier revisions
     "For a Deployment resource the values refer to its latest revision; for a Revision resource they refer to that
     revision."
 
-    Scenario: An update leaves the source_revision_config of the first revision unchanged
+    Scenario: An update does not change the source_revision_config of the first revision
       Given a deployment that was updated to another source
       When the client retrieves its first revision
       Then the "source_revision_config" of the revision is unchanged
 
   @CP-REV-6 @should @section-2
   @needs:alternatives.commits
-  Rule: The repo_commit_sha of a DEPLOYED git_host revision is the commit id that its repo_ref points to
+  Rule: A DEPLOYED git_host revision's repo_commit_sha is the commit id of its repo_ref
     "repo_commit_sha ... Read-only commit SHA used."
-    The expected commit id of each ref is that of alternatives.commits.
+    The expected commit id of each ref comes from alternatives.commits.
 
     @reads @shares:deployment
     Scenario: The revision shows the commit id of its ref

@@ -2,15 +2,15 @@
 Feature: Updating a deployment
   PATCH with a non-null repo_ref, graph_config_path or image_uri creates a new revision. No other PATCH does.
 
-  A conforming target may answer with 200, 201 or 202; refuse a PATCH that tries to change the source or read-only
-  fields, or ignore these fields.
+  A conforming target may return 200, 201 or 202; refuse a PATCH that tries to change the source or read-only fields,
+  or ignore these fields.
 
   @CP-UPDATE-1 @must @section-2 @section-4
   @needs:create.body.source=git_host
-  Rule: PATCH with a non-null repo_ref creates exactly one revision, and latest_revision_id names that revision
+  Rule: PATCH with non-null repo_ref creates one revision, named by latest_revision_id
     "repo_ref ... On PATCH, a non-null value triggers creation of a new revision."
     Judged with a new value, with the current value, and together with graph_config_path, which must create one
-    revision in total; and on each update of a run that only prepares another test.
+    revision in total. Judged also on each update that only prepares another scenario.
 
     @needs:alternatives.repo_ref @shares:changing @creates:0/1
     Scenario: Updating repo_ref creates one revision, and latest_revision_id names it
@@ -36,41 +36,41 @@ Feature: Updating a deployment
       And the "latest_revision_id" of the deployment names that revision
 
     @shares:changing @creates:0/1
-    Scenario: Updating repo_ref beside graph_config_path null creates one revision
+    Scenario: Updating repo_ref with graph_config_path null creates one revision
       Given a deployment that accepts updates
       When the client updates "repo_ref" beside "graph_config_path" null
       Then exactly one revision was created
       And the "latest_revision_id" of the deployment names that revision
 
     @shares:changing @creates:0/2
-    Scenario: Updating repo_ref while the revision of the update before may still be built creates another one
+    Scenario: Updating repo_ref while the revision of an earlier update may still be built creates another one
       Given a deployment that accepts updates
       When the client updates "repo_ref" twice, the second time while the first revision may still be built
       Then the "latest_revision_id" of the deployment names the second revision
 
     @shares:changing @creates:0/2
-    Scenario: Two updates of repo_ref at the same time create a revision each, unless one is refused
+    Scenario: Two updates of repo_ref at the same time create one revision each, unless one is refused
       Given a deployment that accepts updates
       When the client updates "repo_ref" twice at the same time
       Then as many revisions were created as updates were served
 
     @last
     @record
-    Scenario: No update of repo_ref in a run is served without creating a revision
+    Scenario: Every update of repo_ref that returned 2xx created a revision
       When all exchanges of this run are read
       Then no update of "repo_ref" in this run was served and created no revision
 
     @last
     @record
-    Scenario: Every valid update of repo_ref is served
+    Scenario: Every valid update of repo_ref returned 2xx
       When all exchanges of this run are read
       Then every valid update of "repo_ref" was served
 
   @CP-UPDATE-2 @must @section-2 @section-4
   @needs:create.body.source=git_host
-  Rule: PATCH with a non-null graph_config_path creates exactly one revision, and latest_revision_id names that revision
+  Rule: PATCH with non-null graph_config_path creates one revision, named by latest_revision_id
     "graph_config_path ... On PATCH, a non-null value triggers creation of a new revision."
-    Judged with a new value and with the current value, and on each update of a run that only prepares another test.
+    Judged with a new value and with the current value, and on each update that only prepares another scenario.
 
     @needs:alternatives.graph_config_path @shares:changing @creates:0/1
     Scenario: Updating graph_config_path creates one revision, and latest_revision_id names it
@@ -87,7 +87,7 @@ Feature: Updating a deployment
       And the "latest_revision_id" of the deployment names that revision
 
     @shares:changing @creates:0/1
-    Scenario: Updating graph_config_path beside repo_ref null creates one revision
+    Scenario: Updating graph_config_path with repo_ref null creates one revision
       Given a deployment that accepts updates
       When the client updates "graph_config_path" beside "repo_ref" null
       Then exactly one revision was created
@@ -95,21 +95,21 @@ Feature: Updating a deployment
 
     @last
     @record
-    Scenario: No update of graph_config_path in a run is served without creating a revision
+    Scenario: Every update of graph_config_path that returned 2xx created a revision
       When all exchanges of this run are read
       Then no update of "graph_config_path" in this run was served and created no revision
 
     @last
     @record
-    Scenario: Every valid update of graph_config_path is served
+    Scenario: Every valid update of graph_config_path returned 2xx
       When all exchanges of this run are read
       Then every valid update of "graph_config_path" was served
 
   @CP-UPDATE-3 @must @section-2 @section-4
   @needs:create.body.source=external_container
-  Rule: PATCH with a non-null image_uri creates exactly one revision, and latest_revision_id names that revision
+  Rule: PATCH with non-null image_uri creates one revision, named by latest_revision_id
     "image_uri ... On PATCH, a non-null value triggers creation of a new revision."
-    Judged with a new value and with the current value, and on each update of a run that only prepares another test.
+    Judged with a new value and with the current value, and on each update that only prepares another scenario.
 
     @needs:alternatives.image_uri @shares:changing @creates:0/1
     Scenario: Updating image_uri creates one revision, and latest_revision_id names it
@@ -127,23 +127,23 @@ Feature: Updating a deployment
 
     @last
     @record
-    Scenario: No update of image_uri in a run is served without creating a revision
+    Scenario: Every update of image_uri that returned 2xx created a revision
       When all exchanges of this run are read
       Then no update of "image_uri" in this run was served and created no revision
 
     @last
     @record
-    Scenario: Every valid update of image_uri is served
+    Scenario: Every valid update of image_uri returned 2xx
       When all exchanges of this run are read
       Then every valid update of "image_uri" was served
 
   @CP-UPDATE-4 @must @section-2 @section-4
   @shares:changing
-  Rule: PATCH in which repo_ref, graph_config_path and image_uri are null or absent creates no revision
+  Rule: PATCH with repo_ref, graph_config_path and image_uri null or absent creates no revision
     "Update a deployment; non-null repo_ref, graph_config_path or image_uri in the source revision config creates a new
     revision."
-    Judged with an empty object, with build_on_push alone, with each of the three fields null, with all of them null, and
-    with an empty source_revision_config. An update that is refused shows nothing: its scenario is not applicable.
+    Judged with an empty object, with only build_on_push, with each of the three fields null, with all of them null,
+    and with an empty source_revision_config. If an update is refused, its scenario is not applicable.
 
     Scenario Outline: An update with <fields> creates no revision
       Given a deployment that accepts updates
@@ -163,12 +163,12 @@ Feature: Updating a deployment
 
   @CP-UPDATE-5 @must @section-2 @last
   @shares:changing
-  Rule: PATCH cannot change the source of a deployment: GET still shows the source of the creation
+  Rule: PATCH cannot change a deployment's source: GET still shows the original source
     "source ... Cannot be changed after the deployment is created."
-    The status of the answer to PATCH is not judged. It comes last: a deployment whose source has changed may take no other
-    update.
+    The status of the response to PATCH is not judged. This scenario runs last: a deployment whose source has changed
+    may accept no other update.
 
-    Scenario: An update of the source leaves the source unchanged
+    Scenario: An update of the source does not change the source
       Given a deployment that accepts updates
       When the client tries to change its source
       And the client retrieves the deployment
@@ -177,15 +177,15 @@ Feature: Updating a deployment
 
   @CP-UPDATE-6 @must @section-4 @form
   @writes
-  Rule: PATCH of an unknown deployment is refused with a 4xx
+  Rule: PATCH of an unknown deployment returns 4xx
     "PATCH /v2/deployments/{deployment_id} ... Update a deployment"
 
-    Scenario: An update of an unknown deployment is refused with 4xx
+    Scenario: An update of an unknown deployment returns 4xx
       When the client sends an empty update to an unknown deployment
       Then the request is refused with 4xx
 
     @reads @shares:deployment
-    Scenario: An update of an id that is almost that of a deployment, or that of a revision, is refused with 4xx
+    Scenario: An update of a slightly different deployment id, or of a revision id, returns 4xx
       Given an existing deployment
       When the client sends an empty update to each id that is almost that of the deployment
       Then each of these requests is refused with 4xx
@@ -196,7 +196,7 @@ Feature: Updating a deployment
     "id ... Read-only. ... created_at ... Read-only. ... updated_at ... Read-only. ... status ... Read-only. ...
     repo_commit_sha ... Read-only commit SHA used."
     The request sends id, latest_revision_id, created_at, updated_at and status, and repo_commit_sha in
-    source_revision_config. The status of the answer to PATCH is not judged.
+    source_revision_config. The status of the response to PATCH is not judged.
 
     Scenario: Read-only fields in an update are ignored
       Given a deployment that accepts updates
@@ -205,29 +205,29 @@ Feature: Updating a deployment
 
   @CP-UPDATE-8 @must @section-2
   @needs:alternatives.tag_ref
-  Rule: No PATCH leaves a deployment with build_on_push true and a repo_ref under refs/tags/
+  Rule: PATCH never results in build_on_push true with a repo_ref under refs/tags/
     "When a tag is used, source_config.build_on_push must be false (tags are immutable)."
-    Judged against the stored values: one of the two is stored and PATCH sends the other. The target may refuse the
-    request with a 4xx, or accept it and show build_on_push false. Applies to the source git_host.
+    Judged against the stored values: one of the two is stored and PATCH sends the other. The target may return 4xx,
+    or accept the request and show build_on_push false. Applies to the source git_host.
 
     @creates:1/1
-    Scenario: A deployment with build_on_push true and an update to a tag never has both
+    Scenario: A deployment with build_on_push true that is updated to a tag never has both
       Given a deployment created for this scenario with build_on_push true
       When the client updates "repo_ref" to the tag
       Then the request is refused with 4xx, or build_on_push is never true with a tag ref
 
     @creates:1
-    Scenario: A deployment from a tag and an update to build_on_push true never has both
+    Scenario: A deployment from a tag that is updated to build_on_push true never has both
       Given a deployment created for this scenario from the tag
       When the client sends an update with build_on_push true
       Then the request is refused with 4xx, or build_on_push is never true with a tag ref
 
   @CP-UPDATE-9 @must @section-2
   @needs:alternatives.repo_ref|alternatives.image_uri @shares:updated
-  Rule: The source_revision_config of a deployment always belongs to the revision that its latest_revision_id names
+  Rule: The source_revision_config of a deployment always belongs to its latest_revision_id
     "For a Deployment resource the values refer to its latest revision; for a Revision resource they refer to that
     revision."
-    Judged on every answer that names the new revision, the first one after the PATCH included.
+    Judged on every response that names the new revision, from the first one after the PATCH on.
 
     Scenario: A deployment that names the new revision shows the values of the update
       Given a deployment that was updated to another source
@@ -236,19 +236,18 @@ Feature: Updating a deployment
 
   @CP-UPDATE-10 @must @section-1 @section-3
   @needs:alternatives.repo_ref|alternatives.image_uri @shares:updated
-  Rule: A revision that a PATCH has created reaches DEPLOYED in the configured time
+  Rule: A revision created by PATCH reaches DEPLOYED within timeouts.poll
     "Poll GET /v2/deployments/{deployment_id}/revisions/{latest_revision_id} until the revision status is DEPLOYED."
-    The time is timeouts.poll.
 
-    Scenario: Polling the new revision reaches DEPLOYED
+    Scenario: The new revision reaches DEPLOYED
       Given a deployment that was updated to another source
       When the client polls its latest revision
       Then the revision reaches DEPLOYED
 
   @CP-UPDATE-12 @should @section-2
-  Rule: PATCH leaves every field unchanged that it does not name, or names as null
-    The fields repo_ref, graph_config_path, image_uri and build_on_push are compared where they had a value. An update that
-    is refused shows nothing: its scenario is not applicable.
+  Rule: PATCH does not change any field that is absent or null in it
+    The fields repo_ref, graph_config_path, image_uri and build_on_push are compared if they had a value. If an update
+    is refused, its scenario is not applicable.
 
     @needs:create.body.source=git_host @needs:alternatives.repo_ref|alternatives.image_uri @shares:updated
     Scenario: A new revision keeps the source fields that the update does not name
@@ -285,12 +284,12 @@ Feature: Updating a deployment
 
   @CP-UPDATE-11 @should @section-7 @form @after:CP-ERROR-4
   @shares:changing
-  Rule: An invalid PATCH is refused with 422 and an HTTPValidationError, and creates no revision
+  Rule: An invalid PATCH returns 422 with an HTTPValidationError and creates no revision
     "Invalid request parameters ... 422, HTTPValidationError (detail array of loc, msg, type)"
-    Covers a wrong JSON type of source_config, build_on_push, source_revision_config, repo_ref or image_uri, and a body
-    that is not an object, not valid JSON, or empty. Another 4xx passes and is noted; 2xx and 5xx fail.
+    Covers a wrong JSON type of source_config, build_on_push, source_revision_config, repo_ref or image_uri, and a
+    body that is not an object, not valid JSON, or empty. Another 4xx passes and is noted; 2xx and 5xx fail.
 
-    Scenario Outline: An update with <mistake> is refused with 422
+    Scenario Outline: An update with <mistake> returns 422
       Given a deployment that accepts updates
       When the client sends an update with <mistake>
       Then the request is refused with 422 and an HTTPValidationError, or with another 4xx
@@ -309,13 +308,13 @@ Feature: Updating a deployment
 
   @CP-UPDATE-13 @should @section-2 @section-4
   @shares:changing
-  Rule: A PATCH that keeps the contract and sets no source field is answered with 2xx
+  Rule: A valid PATCH that sets no source field returns 2xx
     "All fields are string or null. ... Update a deployment; non-null repo_ref, graph_config_path or image_uri in the
     source revision config creates a new revision."
-    Judged with an empty object, with build_on_push alone, with each of the three source fields null, with all of them
+    Judged with an empty object, with only build_on_push, with each of the three source fields null, with all of them
     null, and with an empty source_revision_config.
 
-    Scenario Outline: An update with <fields> is answered with 2xx
+    Scenario Outline: An update with <fields> returns 2xx
       Given a deployment that accepts updates
       When the client sends an update with <fields>
       Then the update is answered with 2xx
