@@ -66,7 +66,7 @@ func TestCommandsInTheDocumentsExist(t *testing.T) {
 	assert.Greater(t, found, 20)
 }
 
-// TestTheWorkedExampleIsInTheRepository finds each line of the example of CONTRIBUTING in the files that it is about.
+// TestTheWorkedExampleIsInTheRepository finds each line of the diffs in CONTRIBUTING in the files that they are about.
 func TestTheWorkedExampleIsInTheRepository(t *testing.T) {
 	read := func(name string) string {
 		text, err := os.ReadFile("../../" + name)
@@ -75,11 +75,12 @@ func TestTheWorkedExampleIsInTheRepository(t *testing.T) {
 	}
 	aligned := func(text string) string { return regexp.MustCompile(`\s+`).ReplaceAllString(text, " ") } // cells of tables are
 	have := aligned(read("features/control_plane/list.feature") + read("steps/controlplane/list.go") +
+		read("steps/controlplane/judge/list.go") + read("steps/controlplane/judge/list_test.go") +
 		read("reference/faults/rows/list.yaml"))
-	example := regexp.MustCompile(`(?m)^ {7}( *\S.*)$`).FindAllStringSubmatch(read("CONTRIBUTING.md"), -1)
-	assert.Greater(t, len(example), 15)
+	example := regexp.MustCompile(`(?m)^\+([ \t]*\S.*)$`).FindAllStringSubmatch(read("CONTRIBUTING.md"), -1)
+	assert.Greater(t, len(example), 20)
 	for _, line := range example {
-		assert.Contains(t, have, aligned(strings.TrimSpace(line[1])))
+		assert.True(t, strings.Contains(have, aligned(strings.TrimSpace(line[1]))), "not in the repository: %s", line[1])
 	}
 }
 
