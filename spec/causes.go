@@ -13,7 +13,7 @@ import (
 	"github.com/agentconform/agentconform/spec/spelling"
 )
 
-// violationsOf judges a value.
+// violationsOf returns the violations of a schema by a value.
 func violationsOf(schema *jsonschema.Schema, value any) []Violation {
 	err := schema.Validate(value)
 	if err == nil {
@@ -25,7 +25,7 @@ func violationsOf(schema *jsonschema.Schema, value any) []Violation {
 	}
 	var violations []Violation
 	causes, known := map[string]bool{}, map[string]bool{}
-	for _, leaf := range leaves(tree) { // items come in their order, so that the first of each kind stands for all
+	for _, leaf := range leaves(tree) { // items are in order: only the first of each kind is reported
 		cause := starred(strings.Join(leaf.InstanceLocation, "/")) + fmt.Sprintf(" %T", leaf.ErrorKind)
 		if missing, is := leaf.ErrorKind.(*kind.Required); is {
 			cause += fmt.Sprint(missing.Missing)
@@ -44,11 +44,11 @@ func violationsOf(schema *jsonschema.Schema, value any) []Violation {
 	return violations
 }
 
-// maxViolations bounds the faults of one answer. The documents have fewer places at which something can be wrong; but
-// names of fields may be the target's.
+// maxViolations bounds the violations of one response. The documents have fewer locations, but the target can choose
+// names of fields.
 const maxViolations = 256
 
-// leaves are the deepest causes, in their order: that a reference or a group "failed" says nothing.
+// leaves returns the deepest causes, in their order. Errors of references and groups carry no information.
 func leaves(e *jsonschema.ValidationError) (all []*jsonschema.ValidationError) {
 	if len(e.Causes) == 0 {
 		return []*jsonschema.ValidationError{e}
@@ -59,7 +59,7 @@ func leaves(e *jsonschema.ValidationError) (all []*jsonschema.ValidationError) {
 	return all
 }
 
-// explain says what one cause means. Each missing field is a separate fault, at the place where it is missing.
+// explain turns one cause into violations. Each missing field is a separate violation, at its location.
 func explain(schema *jsonschema.Schema, e *jsonschema.ValidationError, value any) []Violation {
 	pointer, at := pointerTo(e.InstanceLocation), valueAt(value, e.InstanceLocation)
 	if missing, ok := e.ErrorKind.(*kind.Required); ok {
@@ -81,8 +81,8 @@ func explain(schema *jsonschema.Schema, e *jsonschema.ValidationError, value any
 		Actual: excerpt(at)}}
 }
 
-// unknownIn lists the names in an object that the schema of its place does not have: a missing field may be spelt
-// otherwise.
+// unknownIn returns the names in an object that its schema does not have: one of them may be a different spelling of a
+// missing field.
 func unknownIn(schema *jsonschema.Schema, location []string, at any) (names []string) {
 	for _, step := range location {
 		if inner := schema.Properties[step]; inner != nil {

@@ -10,7 +10,7 @@ import (
 	"github.com/getkin/kin-openapi/openapi3"
 )
 
-// cells are those of one operation after the other.
+// cells collects the cells of one operation after the other.
 type cells struct {
 	operation string
 	all       [][3]string
@@ -22,10 +22,10 @@ func (c *cells) add(place, classes string) {
 	}
 }
 
-// Cells derives by rule what a client may send, always the same and in the same order. Each cell is the id of an
-// operation, a place and a class: list-revisions, "query limit", "out of range". Other places are "path NAME",
-// "body.FIELD", "credentials", "moment", and "after a refusal", where the owner looks whether anything has changed. Of
-// a vendor extension only who is served counts.
+// Cells derives everything that a client may send from the documents, always in the same order. Each cell is the id of
+// an operation, a place and a class: list-revisions, "query limit", "out of range". Other places are "path NAME",
+// "body.FIELD", "credentials", "moment", and "after a refusal", for which the owner checks that nothing has changed.
+// Vendor extensions have only the cells of credentials.
 func Cells() ([][3]string, error) {
 	c := &cells{}
 	for _, side := range Sides() {
@@ -64,13 +64,13 @@ func (c *cells) of(side Side, parameters openapi3.Parameters, op *openapi3.Opera
 	if hasID {
 		c.add("moment", classes["moment "+string(side)])
 	}
-	if op.Responses.Value("201") != nil { // what only reads is not answered with it
+	if op.Responses.Value("201") != nil { // operations that only read do not declare it
 		c.add("after a refusal", "of its body, of its credentials, of its id, of another caller's")
 		c.add("after a refusal during a build or run", "of its body, of its credentials, of another caller's")
 	}
 }
 
-// classes are those of a value by its place and its type. A text in a query is a list with commas.
+// classes lists the classes of a value by its place and its type. A string in a query is a comma-separated list.
 var classes = map[string]string{
 	"path string":    "unknown, near miss, of another kind, of another parent, another caller's, not a UUID, upper case",
 	"query integer":  "in range, bounds, out of range, not an integer, another spelling, wrong beside others" + inQuery,
@@ -93,7 +93,8 @@ const (
 	inBody  = "dropped, of another type, null"
 )
 
-// field adds a field and those within it. One that is required and not described may be anything: it is sent as a text.
+// field adds a field and the fields within it. A required field without a schema may have any value, and counts as a
+// string.
 func (c *cells) field(place string, ref *openapi3.SchemaRef) {
 	s := cmp.Or(ref, &openapi3.SchemaRef{Value: &openapi3.Schema{Type: &openapi3.Types{"string"}}}).Value
 	kind := s.Type.Slice()[0]

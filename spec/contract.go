@@ -34,8 +34,8 @@ type operation struct {
 	place       int      // in the document
 	segments    []string // of the path template
 	parameters  map[string]*parameter
-	body        *jsonschema.Schema // of the request; nil where it has none
-	bodyMissing bool               // the request may come without a body
+	body        *jsonschema.Schema // of the request, or nil
+	bodyMissing bool               // the request may have no body
 	responses   map[string]*response
 }
 
@@ -44,11 +44,11 @@ type parameter struct {
 	schema *jsonschema.Schema
 }
 
-// response is one declared answer.
+// response is one declared response.
 type response struct {
-	contentTypes []string           // none where the body is open: any content type, any body
-	bodyOptional bool               // the answer may come without a body though a content type is declared
-	schema       *jsonschema.Schema // nil where the body is open
+	contentTypes []string           // empty if any content type and body are allowed
+	bodyOptional bool               // the response may have no body although a content type is declared
+	schema       *jsonschema.Schema // nil if any body is allowed
 }
 
 // compiler reads a document with the model of kin-openapi.
@@ -58,8 +58,8 @@ type compiler struct {
 	document []byte
 }
 
-// place is where the last line with a text begins. The model has no order, and to have it count lines takes longer than
-// all the rest.
+// place returns the offset of the last line with a text. The model has no order, and with line numbers it takes longer to
+// load than everything else.
 func (c *compiler) place(line string) int { return bytes.LastIndex(c.document, []byte("\n"+line+"\n")) }
 
 func compile(side Side, document []byte) (*contract, error) {
@@ -166,8 +166,7 @@ func jsonSchema(content openapi3.Content) (*jsonschema.Schema, error) {
 }
 
 // compileSchema compiles a schema as the validators of libopenapi-validator do: with the keywords of OpenAPI 3.1, and
-// formats asserted. Its package helpers would do this too, but takes longer to build than all else that the suite
-// needs.
+// formats asserted. Its package helpers could do this too, but takes longer to build than everything else.
 func compileSchema(schema *openapi3.SchemaRef) (*jsonschema.Schema, error) {
 	if err := inline(schema, nil); err != nil {
 		return nil, err
@@ -194,7 +193,7 @@ func compileSchema(schema *openapi3.SchemaRef) (*jsonschema.Schema, error) {
 	return compiled, nil
 }
 
-// inline has a schema written with what its references name in their place. above are the schemas that it is part of.
+// inline replaces the references in a schema by their targets. above has the schemas that contain it.
 func inline(schema *openapi3.SchemaRef, above []*openapi3.Schema) error {
 	if slices.Contains(above, schema.Value) {
 		return fmt.Errorf("%s contains itself", schema.Ref)
@@ -213,7 +212,7 @@ func inline(schema *openapi3.SchemaRef, above []*openapi3.Schema) error {
 	return nil
 }
 
-// texts are the strings of a list of values.
+// texts returns the strings in a list of values.
 func texts(values []any) (all []string) {
 	for _, value := range values {
 		if text, is := value.(string); is {

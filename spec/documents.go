@@ -6,7 +6,7 @@ import (
 	"slices"
 )
 
-// Version is that of the interface which the documents describe (section 9).
+// Version is the version of the interface that the documents describe (section 9).
 const Version = "0.1.0"
 
 //go:embed control-plane.yaml
@@ -15,7 +15,7 @@ var controlPlaneDocument []byte
 //go:embed agent-server.yaml
 var agentServerDocument []byte
 
-// Document is the OpenAPI 3.1 document of a side, as YAML. It is nil for an unknown side.
+// Document returns the OpenAPI 3.1 document of a side as YAML, or nil if the side is unknown.
 func Document(side Side) []byte {
 	switch side {
 	case ControlPlane:
@@ -29,8 +29,8 @@ func Document(side Side) []byte {
 //go:embed INTERFACE.md
 var interfaceText string
 
-// SectionTitle returns the heading of a section of the interface description, without its number; "" where there is
-// none.
+// SectionTitle returns the heading of a section of the interface description without its number, or "" if there is no
+// such section.
 func SectionTitle(number string) string {
 	heading := regexp.MustCompile(`(?m)^## ` + regexp.QuoteMeta(number) + `\. (.+)$`).FindStringSubmatch(interfaceText)
 	if heading == nil {

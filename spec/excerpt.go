@@ -9,19 +9,19 @@ import (
 	"unicode/utf8"
 )
 
-// excerptLimit is how many runes of a value a violation quotes.
+// excerptLimit is the maximum number of runes that a violation quotes of a value.
 const excerptLimit = 80
 
 const ellipsis = "…"
 
-// excerpt writes a value as JSON and stops when enough is written, however large the value is.
+// excerpt returns the beginning of a value as JSON. It stops at the limit, so that large values cost no more.
 func excerpt(value any) string {
 	var e excerpter
 	e.value(value)
 	return clip(e.String())
 }
 
-// excerptText quotes a text that is not JSON.
+// excerptText returns the quoted beginning of a text that is not JSON.
 func excerptText(s string) string { return clip(quote(s)) }
 
 func excerptBytes(body []byte) string {
@@ -31,16 +31,16 @@ func excerptBytes(body []byte) string {
 	return excerptText(string(body[:min(len(body), 4*excerptLimit)]))
 }
 
-// excerptAt quotes the text at an offset, with some text before it.
+// excerptAt returns the quoted text at an offset, with some text before it.
 func excerptAt(body []byte, offset int) string {
 	if offset >= len(body) {
 		return "the end"
 	}
 	part := body[max(0, offset-16):min(len(body), offset+32)]
-	return quote(strings.ToValidUTF8(string(part), "")) // without the halves of characters at its ends
+	return quote(strings.ToValidUTF8(string(part), "")) // without incomplete characters at its ends
 }
 
-// quote escapes control characters, so that no text of a target can do harm where it is shown.
+// quote returns a quoted text with control characters escaped, so that the text of a target is safe to print.
 func quote(s string) string {
 	if len(s) > 4*excerptLimit {
 		s = s[:4*excerptLimit]
@@ -56,12 +56,12 @@ func clip(s string) string {
 	return string(runes[:excerptLimit-1]) + ellipsis
 }
 
-// manyFields is the size above which an object is only counted: its keys would have to be sorted first.
+// manyFields is the size above which only the number of fields is written, since their keys would have to be sorted.
 const manyFields = 64
 
 type excerpter struct{ strings.Builder }
 
-// next begins the member of an object or an array, unless enough is written.
+// next begins member i of an object or an array. It reports false at the limit.
 func (e *excerpter) next(i int) bool {
 	if i > 0 {
 		e.WriteByte(',')

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// find matches a request with the templates. Where two fit, the one with fewer parameters is meant.
+// find returns the operation of a request, or nil. If two templates match, the one with fewer parameters wins.
 func (o *Oracle) find(side Side, method, path string) *operation {
 	c, segments := o.contracts[side], segmentsOf(path)
 	if c == nil {
@@ -25,7 +25,8 @@ func (o *Oracle) find(side Side, method, path string) *operation {
 	return best
 }
 
-// match compares a path with a template, and counts the parameters. An empty segment is never a parameter's value.
+// match reports whether a path matches a template, and the number of parameters. An empty segment is never the value of a
+// parameter.
 func match(template, segments []string) (parameters int, ok bool) {
 	if len(template) != len(segments) {
 		return 0, false
@@ -44,8 +45,8 @@ func match(template, segments []string) (parameters int, ok bool) {
 	return parameters, true
 }
 
-// In is the value of a parameter in a path of the operation, "" where there is none. What cannot be unescaped is
-// returned as it stands.
+// In returns the value of a parameter in a path of the operation, or "" if not found. A value that cannot be unescaped is
+// returned unchanged.
 func (op Operation) In(path, parameter string) string {
 	segments := segmentsOf(path)
 	at := slices.Index(segmentsOf(op.Path), "{"+parameter+"}")

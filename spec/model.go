@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// Side tells the two halves of the interface apart. Each has its own base address and its own document.
+// Side is one half of the interface. Each half has its own base address and its own document.
 type Side string
 
 const (
@@ -16,10 +16,10 @@ const (
 	AgentServer Side = "agent-server"
 )
 
-// Sides lists both sides in the order of the interface.
+// Sides returns both sides in the order of the interface.
 func Sides() []Side { return []Side{ControlPlane, AgentServer} }
 
-// Exchange is what the oracle needs to know of one HTTP request and its answer.
+// Exchange is one HTTP request with its response, as the oracle needs it.
 type Exchange struct {
 	Side   Side
 	Method string
@@ -32,31 +32,31 @@ type Exchange struct {
 
 	Status int
 	Header http.Header
-	// Body is the answer as the server meant it: a content encoding such as gzip is already undone.
+	// Body is the response without its content encoding, such as gzip.
 	Body []byte
 }
 
-// Violation is one broken rule of the contract.
+// Violation is one violation of the contract.
 type Violation struct {
 	Operation string // the operation's id, such as "list-revisions"
-	Status    int    // of the answer; 0 where a request is judged
-	// Pointer is the place as a JSON pointer into the body. "" is the body as a whole. Where a request is judged the
-	// first part says where to look: /path, /query, /header or /body.
+	Status    int    // of the response; 0 if a request is judged
+	// Pointer is the location as a JSON pointer into the body, or "" for the whole body. If a request is judged, the first
+	// part is /path, /query, /header or /body.
 	Pointer string
-	// Keyword is the broken keyword of the schema ("required", "type", "format", "enum" ...), or one of the oracle's own:
+	// Keyword is the violated keyword of the schema ("required", "type", "format", "enum" ...), or one of the oracle's own:
 	// "status", "content-type", "json", "trailing", "duplicate-key", "encoding", "depth", "values", "body", "parameter".
 	Keyword  string
 	Expected string
-	Actual   string // a short excerpt of what was there
+	Actual   string // a short excerpt of the actual value
 }
 
-// Key is the same for the same fault: it leaves out the offending value, and in place of an index into an array it has
-// a star, so that twenty revisions with the same fault are one finding.
+// Key identifies the kind of violation: it omits the actual value and replaces array indices by a star, so that twenty
+// revisions with the same violation are one finding.
 func (v Violation) Key() string {
 	return fmt.Sprintf("%s %d %s %s", v.Operation, v.Status, starred(v.Pointer), v.Keyword)
 }
 
-// starred replaces array indices. No field of the interface is named by a number, so digits alone are an index.
+// starred replaces array indices by a star. No field of the interface is a number, so a number is always an index.
 func starred(pointer string) string {
 	if !strings.ContainsAny(pointer, "0123456789") {
 		return pointer
@@ -78,11 +78,11 @@ type Operation struct {
 	Path   string // the template: "/v2/deployments/{deployment_id}"
 	// Field marks a vendor extension: an operation that is not part of the interface. It is documented and never judged.
 	Field bool
-	// Example is the body of a request that a target with the conformance graph serves, nil where the document has none.
-	// Its members assistant_id, thread_id and run_id stand for those of the target.
+	// Example is the body of a request that a target with the conformance graph serves, or nil if the document has none. Its
+	// members assistant_id, thread_id and run_id are placeholders for those of the target.
 	Example    any
 	Parameters []Parameter
-	Statuses   []string // of its answers: "200", or a range, "4XX"
+	Statuses   []string // of its responses: "200", or a range, "4XX"
 }
 
 // Parameter is one parameter of an operation with its bounds (interface, section 4).
@@ -93,7 +93,7 @@ type Parameter struct {
 	Default any
 	Minimum *float64
 	Maximum *float64
-	// Enum lists the allowed values; where List is set, those of the items of a comma-separated list.
+	// Enum has the allowed values. If List is set, they are those of the items of a comma-separated list.
 	Enum []string
 	List bool
 }

@@ -9,8 +9,8 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// Neutral lists the names of the interface that stand in for a brand, so that each vendor has its own (`x-neutral` in
-// the documents): three sources, a field, and two names of graph and handler that never occur in requests or answers.
+// Neutral returns the names of the interface that stand in for a brand, so that each vendor has its own (`x-neutral` in
+// the documents): three sources, a field, and two names of graph and handler that never occur in requests or responses.
 func Neutral() []string {
 	return append(Sources(), NeutralField, "graph_auth_user", "graph_config_file")
 }
@@ -18,19 +18,19 @@ func Neutral() []string {
 // NeutralField is the neutral word that is the name of a field.
 const NeutralField = "graph_config_path"
 
-// AnySource stands for all sources, where a value is none of them.
+// AnySource is the name for all sources if a value is not one of them.
 const AnySource = "source"
 
-// Unmapped begins, in what was translated from a target, a neutral word for which the target is said to have another.
+// Unmapped is the prefix of a neutral word that a target sent although the vocabulary maps the word to another name.
 const Unmapped = "unmapped "
 
-// Words are a target's names for neutral words of the interface, by these. Nil translates nothing.
+// Words maps neutral words of the interface to a target's names for them. Nil translates nothing.
 type Words map[string]string
 
 // Misuse is an entry of a vocabulary that cannot be used.
 type Misuse struct{ Name, Problem string }
 
-// Misuses lists the entries that cannot be used, by name.
+// Misuses returns the entries that cannot be used, sorted by name.
 func (w Words) Misuses() (all []Misuse) {
 	taken := map[string]string{}
 	for _, name := range Neutral() {
@@ -54,7 +54,7 @@ func (w Words) Misuses() (all []Misuse) {
 	return all
 }
 
-// OnWire is the target's name for a name of the interface.
+// OnWire returns the target's name for a name of the interface.
 func (w Words) OnWire(name string) string {
 	if as := w[name]; as != "" {
 		return as
@@ -62,7 +62,7 @@ func (w Words) OnWire(name string) string {
 	return name
 }
 
-// Renamed lists the words that occur in requests and answers and that the target calls otherwise.
+// Renamed returns the words that occur in requests and responses and that have another name at the target.
 func (w Words) Renamed() (names []string) {
 	for _, name := range append(Sources(), NeutralField) {
 		if w.OnWire(name) != name {
@@ -72,13 +72,13 @@ func (w Words) Renamed() (names []string) {
 	return names
 }
 
-// ToTarget spells a JSON text of the control plane with the target's names. Only neutral words at their places are
-// replaced, every other byte stays as it is; what is not JSON stays whole.
+// ToTarget returns a JSON text of the control plane with the target's names. Only neutral words at their places are
+// replaced, and all other bytes are kept. A text that is not JSON is returned unchanged.
 func (w Words) ToTarget(side Side, body []byte) []byte {
 	return w.respelt(side, body, w.OnWire)
 }
 
-// FromTarget spells a JSON text that has the target's names with the interface's.
+// FromTarget returns a JSON text that has the target's names with those of the interface.
 func (w Words) FromTarget(side Side, body []byte) []byte {
 	names := map[string]string{}
 	for _, name := range w.Renamed() {
@@ -111,14 +111,16 @@ func (w Words) respelt(side Side, body []byte, spell func(word string) string) [
 	return []byte(text.String())
 }
 
-// NeutralIn lists what a body of the control plane has at the places of neutral words: sources, and names of fields.
+// NeutralIn returns the texts at the places of neutral words in a body of the control plane: sources and names of
+// fields.
 func NeutralIn(body gjson.Result) (words []string) {
 	eachNeutral(body, true, func(at gjson.Result) { words = append(words, at.Str) })
 	return words
 }
 
-// eachNeutral visits the places of neutral words in an object of the control plane, in their order, and of the items of a
-// list that it may be: the source of a deployment or a revision, and the names of the fields of its configuration.
+// eachNeutral visits the places of neutral words in an object of the control plane, in order: the source of a deployment
+// or a revision, and the names of the fields of its configuration. If isList is true, it also visits the items of
+// resources.
 func eachNeutral(object gjson.Result, isList bool, visit func(at gjson.Result)) {
 	object.ForEach(func(key, value gjson.Result) bool {
 		switch {

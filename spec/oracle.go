@@ -30,7 +30,7 @@ func New() (*Oracle, error) {
 	return o, nil
 }
 
-// Operations lists the operations of a side in the order of its document.
+// Operations returns the operations of a side in the order of its document.
 func (o *Oracle) Operations(side Side) (all []Operation) {
 	for _, op := range o.contracts[side].operations {
 		all = append(all, op.Operation)
@@ -38,7 +38,8 @@ func (o *Oracle) Operations(side Side) (all []Operation) {
 	return all
 }
 
-// Find tells which operation a request is for. The path is escaped and relative to the base address of the side.
+// Find returns the operation of a request, and whether there is one. The path is escaped and relative to the base address
+// of the side.
 func (o *Oracle) Find(side Side, method, path string) (Operation, bool) {
 	if op := o.find(side, method, path); op != nil {
 		return op.Operation, true
@@ -46,8 +47,8 @@ func (o *Oracle) Find(side Side, method, path string) (Operation, bool) {
 	return Operation{}, false
 }
 
-// Enums lists the values of each field that has a list of them, by names such as "Revision.status". For "Message.type"
-// and "CreateRun.multitask_strategy" these are the values that the interface names; others are allowed.
+// Enums returns the listed values of each field, by names such as "Revision.status". For "Message.type" and
+// "CreateRun.multitask_strategy" these are the values that the interface names, and others are allowed.
 func (o *Oracle) Enums() map[string][]string {
 	all := map[string][]string{}
 	for _, c := range o.contracts {
@@ -56,9 +57,9 @@ func (o *Oracle) Enums() map[string][]string {
 	return all
 }
 
-// JudgeResponse lists what is wrong with an answer, each fault once and in a fixed order. Nil means that it keeps the
-// contract, or that the contract does not cover it: an operation that is not in the documents or is a vendor extension,
-// a 429 or a 5xx, a request without an answer.
+// JudgeResponse returns the violations of a response, each kind once and in a fixed order. Nil means that the response
+// matches the contract, or that the contract does not cover it: an operation that is not in the documents or is a vendor
+// extension, a 429 or a 5xx, a request without a response.
 func (o *Oracle) JudgeResponse(x Exchange) []Violation {
 	op := o.find(x.Side, x.Method, x.Path)
 	if op == nil || op.Field || unjudged(x.Status) {
@@ -88,7 +89,7 @@ func (op *operation) judge(x Exchange) []Violation {
 	}
 	contentType := x.Header.Get("Content-Type")
 	if media := mediaType(contentType); media != jsonType && slices.Contains(declared.contentTypes, media) {
-		return nil // a text has no form to be held to
+		return nil // a text has no schema
 	}
 	if !isJSON(contentType) {
 		return []Violation{{Keyword: "content-type", Expected: jsonType, Actual: contentTypeExcerpt(contentType, x.Body)}}
@@ -96,7 +97,7 @@ func (op *operation) judge(x Exchange) []Violation {
 	return judgeBody(declared.schema, x.Body)
 }
 
-// judgeBody judges a JSON text: the text itself, then the value.
+// judgeBody returns the violations of a JSON text, then those of its value.
 func judgeBody(schema *jsonschema.Schema, body []byte) []Violation {
 	value, violations, decoded := decode(body)
 	if decoded {
@@ -105,7 +106,7 @@ func judgeBody(schema *jsonschema.Schema, body []byte) []Violation {
 	return violations
 }
 
-// response selects the declaration for a status: the exact one before the range.
+// response returns the declaration for a status, or nil. An exact status takes precedence over a range.
 func (op *operation) response(status int) *response {
 	if r := op.responses[strconv.Itoa(status)]; r != nil {
 		return r
@@ -113,14 +114,14 @@ func (op *operation) response(status int) *response {
 	return op.responses[strconv.Itoa(status/100)+"XX"]
 }
 
-// isJSON takes application/json and every type that says that it is JSON (application/problem+json), in any case and
-// with any parameters.
+// isJSON reports whether a content type is application/json or ends in +json (application/problem+json), in upper or
+// lower case and with any parameters.
 func isJSON(contentType string) bool {
 	media := mediaType(contentType)
 	return media == jsonType || strings.HasPrefix(media, "application/") && strings.HasSuffix(media, "+json")
 }
 
-// mediaType is the content type without its parameters.
+// mediaType returns the content type in lower case without its parameters.
 func mediaType(contentType string) string {
 	media, _, _ := strings.Cut(contentType, ";")
 	return strings.ToLower(strings.TrimSpace(media))
@@ -133,7 +134,7 @@ func contentTypeExcerpt(contentType string, body []byte) string {
 	return excerptText(contentType) + ", with the body " + excerptBytes(body)
 }
 
-// finish puts the violations into a fixed order and keeps the first of each fault.
+// finish sorts the violations and keeps the first of each kind.
 func finish(violations []Violation, operation string, status int) []Violation {
 	if len(violations) == 0 {
 		return nil
@@ -151,7 +152,7 @@ func finish(violations []Violation, operation string, status int) []Violation {
 	return slices.Clip(kept)
 }
 
-// before orders by place, with array indices by their number, then by keyword.
+// before compares violations by location, with array indices as numbers, then by keyword.
 func before(a, b Violation) int {
 	p, q := strings.Split(a.Pointer, "/"), strings.Split(b.Pointer, "/")
 	order := slices.CompareFunc(p, q, func(s, t string) int {

@@ -6,10 +6,10 @@ import (
 	"strings"
 )
 
-// maxPointer bounds a pointer, in bytes, but for its last segment: names of fields may be the target's.
+// maxPointer bounds a pointer without its last segment, in bytes: the target can choose names of fields.
 const maxPointer = 1 << 10
 
-// pointerTo writes a location within a value as a JSON pointer.
+// pointerTo returns a location within a value as a JSON pointer.
 func pointerTo(location []string) string {
 	var b strings.Builder
 	for _, step := range location {
@@ -21,7 +21,7 @@ func pointerTo(location []string) string {
 	return b.String()
 }
 
-// valueAt is what is at a location within a value.
+// valueAt returns the value at a location within a value.
 func valueAt(value any, location []string) any {
 	for _, step := range location {
 		switch v := value.(type) {
@@ -38,8 +38,8 @@ func valueAt(value any, location []string) any {
 
 var pointerEscaper = strings.NewReplacer("~", "~0", "/", "~1")
 
-// escapePointer writes a segment of a pointer; of a very long one only its size, since a part of it could be a part of a
-// secret.
+// escapePointer returns a segment of a pointer. It returns only the size of a very long segment, since a part of it could
+// be a part of a secret.
 func escapePointer(segment string) string {
 	if len(segment) > maxPointer {
 		return fmt.Sprintf("(a name of %d bytes)", len(segment))

@@ -11,9 +11,9 @@ import (
 	"github.com/agentconform/agentconform/spec/spelling"
 )
 
-// JudgeRequest lists what is wrong with a request of our own that was meant to be right. Credentials are not judged:
-// which ones a request carries is the caller's choice. Nil means that it keeps the contract, or that its operation is
-// not in the documents.
+// JudgeRequest returns the violations of a request of the suite that was meant to be valid. Credentials are not judged,
+// since the caller chooses them. Nil means that the request matches the contract, or that its operation is not in the
+// documents.
 func (o *Oracle) JudgeRequest(x Exchange) []Violation {
 	op := o.find(x.Side, x.Method, x.Path)
 	if op == nil {
@@ -81,7 +81,8 @@ func (p *parameter) judge(text string) []Violation {
 
 var integerText = regexp.MustCompile(`^-?[0-9]+$`)
 
-// parse gives a parameter's text the type that the contract expects, where it can. What stays a text fails by its type.
+// parse converts the text of a parameter to the type of the contract. A text that cannot be converted is returned
+// unchanged, and fails by its type.
 func (p *parameter) parse(text string) any {
 	switch p.Type {
 	case "integer":

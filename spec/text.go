@@ -11,24 +11,25 @@ import (
 	"unicode/utf8"
 )
 
-// MaxDepth is how deep arrays and objects of an answer may nest; deeper ones break the contract (keyword "depth").
+// MaxDepth is the maximum nesting of arrays and objects in a response. Deeper nesting violates the contract (keyword
+// "depth").
 const MaxDepth = 512
 
-// MaxValues is how many JSON values of one answer are judged. An answer with more breaks the contract (keyword
-// "values"): each costs a hundred bytes once it is decoded, and may be written in two.
+// MaxValues is the maximum number of JSON values in a response. A response with more violates the contract (keyword
+// "values"): each value takes two bytes to send and a hundred once it is decoded.
 const MaxValues = 50_000
 
-// maxDuplicates bounds the report: a text may repeat one key a million times.
+// maxDuplicates bounds the violations of a text that repeats one key a million times.
 const maxDuplicates = 16
 
-// Bounded tells whether a JSON text keeps both bounds. Of a text that is not JSON it tells nothing.
+// Bounded reports whether a JSON text is within both bounds. For a text that is not JSON the result has no meaning.
 func Bounded(text []byte) bool {
 	_, keyword, _ := measure(text)
 	return keyword == ""
 }
 
-// measure counts the values of a JSON text, until it breaks a bound: that is the keyword, and where. Every value but
-// the outermost stands behind a comma, or is the first of its array or object.
+// measure counts the values of a JSON text. If the text exceeds a bound, measure stops and returns the keyword and the
+// offset. Every value except the outermost follows a comma or is the first of its array or object.
 func measure(text []byte) (values int, keyword string, at int) {
 	values = 1
 	depth, quoted, opened := 0, false, false
@@ -67,15 +68,15 @@ var expectedBound = map[string]string{
 	"values": fmt.Sprintf("at most %d JSON values, which is what the suite judges", MaxValues),
 }
 
-// decode reads one JSON value: nil, bool, string, int64, float64, []any or map[string]any. It says what is wrong with
-// the text; what is not JSON, or beyond a bound, has no value. By itself encoding/json replaces invalid UTF-8, keeps
-// the last of several equal keys, and stops after the first value.
+// decode returns the JSON value of a text: nil, bool, string, int64, float64, []any or map[string]any. It also returns
+// the violations of the text, which encoding/json does not report: it replaces invalid UTF-8, keeps the last of several equal
+// keys, and stops after the first value. A text that is not JSON or exceeds a bound is not decoded.
 func decode(body []byte) (value any, wrong []Violation, decoded bool) {
 	if !utf8.Valid(body) {
 		return nil, []Violation{textFault(body, "encoding", "UTF-8", "invalid UTF-8", invalidUTF8(body))}, false
 	}
 	values, keyword, at := measure(body)
-	if keyword == "values" { // commas count, whatever is between them
+	if keyword == "values" { // measure counts commas even if the text is not JSON
 		if err := json.Unmarshal(body, new(json.RawMessage)); err != nil {
 			return nil, []Violation{notJSON(body, err)}, false
 		}
@@ -89,7 +90,7 @@ func decode(body []byte) (value any, wrong []Violation, decoded bool) {
 		return nil, []Violation{notJSON(body, err)}, false
 	}
 	kept := 0
-	if value = plain(value, &kept); kept < values { // values are lost where a key occurs twice
+	if value = plain(value, &kept); kept < values { // a key that occurs twice loses values
 		f := &finder{Decoder: json.NewDecoder(bytes.NewReader(body)), body: body}
 		f.value()
 		wrong = f.found
@@ -113,7 +114,7 @@ func textFault(body []byte, keyword, expected, detail string, at int) Violation 
 	return Violation{Keyword: keyword, Expected: expected, Actual: actual}
 }
 
-// invalidUTF8 is where a text stops being UTF-8.
+// invalidUTF8 returns the offset of the first byte that is not UTF-8. There must be one.
 func invalidUTF8(text []byte) (at int) {
 	for {
 		r, size := utf8.DecodeRune(text[at:])
@@ -124,7 +125,7 @@ func invalidUTF8(text []byte) (at int) {
 	}
 }
 
-// plain gives numbers a type that schemas can judge, and counts the values.
+// plain returns a value with numbers of types that schemas can judge, and counts the values.
 func plain(value any, count *int) any {
 	*count++
 	switch v := value.(type) {
@@ -142,11 +143,11 @@ func plain(value any, count *int) any {
 	return value
 }
 
-// finder finds keys that occur twice in an object, in a text that is known to begin with a JSON value.
+// finder finds keys that occur twice in an object. Its text must begin with a JSON value.
 type finder struct {
 	*json.Decoder
 	body  []byte
-	way   []string // to the value that is read
+	way   []string // location of the current value
 	found []Violation
 }
 
@@ -177,8 +178,9 @@ func (f *finder) value() {
 	_, _ = f.Token() // the end
 }
 
-// numberOf never expands a number: 1e999999 in nine bytes would be a megabyte as an exact number. Beyond the range of a
-// float64 the nearest one is used, which keeps what schemas ask about: the sign, and whether it is whole.
+// numberOf returns a number as int64 or float64. It never expands it: 1e999999 in nine bytes would be a megabyte as an
+// exact number. Beyond the range of a float64 it returns the nearest one, which keeps what schemas check: the sign, and
+// whether the number is whole.
 func numberOf(text string) any {
 	if n, err := strconv.ParseInt(text, 10, 64); err == nil {
 		return n

@@ -8,7 +8,7 @@ import (
 	"github.com/getkin/kin-openapi/openapi3"
 )
 
-// enums finds the fields with listed values. A named list is reported for the first field that has it.
+// enums returns the fields with listed values. A shared list is returned for its first field only.
 func (c *compiler) enums() map[string][]string {
 	found, seen := map[string][]string{}, map[*openapi3.Schema]bool{}
 	names := slices.SortedFunc(maps.Keys(c.model.Components.Schemas), func(a, b string) int {
@@ -28,24 +28,23 @@ func (c *compiler) enums() map[string][]string {
 	return found
 }
 
-// RevisionStatuses lists the thirteen values of a revision's status (interface, section 3), in the order of the
-// interface.
+// RevisionStatuses returns the 13 values of a revision's status (interface, section 3), in the order of the interface.
 func RevisionStatuses() []string { return texts(schemas()["RevisionStatus"].Value.Enum) }
 
-// FailedStatuses lists those that clients in the field take for a final failure.
+// FailedStatuses returns the statuses that clients in the field take for a final failure.
 func FailedStatuses() []string {
 	failed, _ := schemas()["RevisionStatus"].Value.Extensions["x-failed"].([]any)
 	return texts(failed)
 }
 
-// Sources lists the values of a revision's source (interface, section 2).
+// Sources returns the values of a revision's source (interface, section 2).
 func Sources() []string { return texts(schemas()["Source"].Value.Enum) }
 
-// schemas are those of the control plane, without the cost of an oracle.
+// schemas returns the schemas of the control plane, without the cost of an oracle.
 var schemas = sync.OnceValue(func() openapi3.Schemas {
 	model, err := openapi3.NewLoader().LoadFromData(controlPlaneDocument)
 	if err != nil {
-		panic("the embedded document cannot be read: " + err.Error()) // only a broken build can have it
+		panic("the embedded document cannot be read: " + err.Error()) // only with a broken build
 	}
 	return model.Components.Schemas
 })

@@ -1,4 +1,4 @@
-// Package spelling finds the name that was probably meant, and lists names.
+// Package spelling suggests a known name for a misspelled one, and joins names in words.
 package spelling
 
 import (
@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// Meant asks whether a name was meant, before what else can be done: "did you mean a? "; "" where there is none.
+// Meant returns a question that precedes other advice, "did you mean a? ", or "" if name is empty.
 func Meant(name string) string {
 	if name == "" {
 		return ""
@@ -14,7 +14,7 @@ func Meant(name string) string {
 	return "did you mean " + name + "? "
 }
 
-// Either lists names in words: "a, b or c".
+// Either joins names in words: "a, b or c".
 func Either(names []string) string {
 	last := len(names) - 1
 	if last < 1 {
@@ -34,7 +34,7 @@ func Nearest(word string, known []string) string {
 	return best
 }
 
-// distance is the edit distance of two names, in bytes.
+// distance returns the edit distance of two names, in bytes.
 func distance(a, b string) int {
 	row := make([]int, len(b)+1)
 	for j := range row {
