@@ -15,7 +15,8 @@ import (
 //go:embed cases.yaml
 var casesFile []byte
 
-// Case is what a client may send, with the scenarios of a requirement that judge it, or the reason why none does.
+// Case is something that a client may send, with the scenarios of a requirement that judge it, or the reason why none
+// does.
 type Case struct {
 	Operation   string   `json:"operation"`
 	Place       string   `json:"place"`
@@ -25,8 +26,8 @@ type Case struct {
 	Reason      string   `json:"reason,omitempty"`
 }
 
-// Cases finds the case of each cell of the contract: operation, place and class. It refuses a table in which not
-// exactly one row is about each, or a row is about none or names what the catalogue does not have.
+// Cases returns the case of each cell of the contract: operation, place and class. It returns an error unless exactly one
+// row of the table is about each cell, each row is about a cell, and the catalogue has the named scenarios.
 func Cases(c *Catalogue, cells [][3]string) ([]Case, error) { return casesOf(c, casesFile, cells) }
 
 func casesOf(c *Catalogue, file []byte, cells [][3]string) (cases []Case, err error) {
@@ -37,11 +38,15 @@ func casesOf(c *Catalogue, file []byte, cells [][3]string) (cases []Case, err er
 	if err := yaml.Unmarshal(file, &table); err != nil {
 		return nil, fmt.Errorf("reading the table of cases: %w", err)
 	}
+	var problems []error
 	about := make([][]Case, len(cells))
 	for _, row := range table.Rows {
-		pattern, wrong := regexp.Compile("^(?:" + strings.Join(row[:min(3, len(row))], ")\n(?:") + ")$")
-		if wrong != nil || len(row) < 4 || len(row) > 5 {
-			return nil, fmt.Errorf("row %q: wanted three patterns, and a reason or an ID and a part of names: %w", row, wrong)
+		if len(row) < 4 || len(row) > 5 {
+			return nil, fmt.Errorf("row %q: expected three patterns, and either a reason or an ID and a part of names", row)
+		}
+		pattern, err := regexp.Compile("^(?:" + strings.Join(row[:3], ")\n(?:") + ")$")
+		if err != nil {
+			return nil, fmt.Errorf("row %q: %w", row, err)
 		}
 		none := true
 		for i, cell := range cells {
@@ -53,24 +58,24 @@ func casesOf(c *Catalogue, file []byte, cells [][3]string) (cases []Case, err er
 				found.Requirement, found.Reason, found.Scenarios = row[3], "", c.named(row, cell, table.Sentences)
 			}
 			if found.Reason == "" && found.Scenarios == nil {
-				err = errors.Join(err, fmt.Errorf("row %q names no scenario for %q", row, cell))
+				problems = append(problems, fmt.Errorf("row %q names no scenario for %q", row, cell))
 			}
 			none, about[i] = false, append(about[i], found)
 		}
 		if none {
-			err = errors.Join(err, fmt.Errorf("row %q is about nothing", row))
+			problems = append(problems, fmt.Errorf("row %q is about nothing", row))
 		}
 	}
 	for i, found := range about {
 		if len(found) != 1 {
-			err = errors.Join(err, fmt.Errorf("%q has %d rows", cells[i], len(found)))
+			problems = append(problems, fmt.Errorf("%q has %d rows", cells[i], len(found)))
 		}
 		cases = append(cases, found...)
 	}
-	return cases, err
+	return cases, errors.Join(problems...)
 }
 
-// named are the scenarios that a row names for a cell.
+// named returns the scenarios that a row names for a cell.
 func (c *Catalogue) named(row []string, cell [3]string, sentences map[string]string) (names []string) {
 	part := row[4]
 	if parts := strings.Split(part, "|"); len(parts) > 1 {

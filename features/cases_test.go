@@ -9,7 +9,7 @@ import (
 	"github.com/agentconform/agentconform/spec"
 )
 
-// TestEachCellHasOneCase holds cases.yaml to the contract and to the features.
+// TestEachCellHasOneCase compares cases.yaml with the contract and the features.
 func TestEachCellHasOneCase(t *testing.T) {
 	c, err := Load()
 	require.NoError(t, err)
@@ -20,7 +20,7 @@ func TestEachCellHasOneCase(t *testing.T) {
 	assert.Len(t, cases, len(cells))
 }
 
-func TestCasesSayWhatIsWrongWithTheTable(t *testing.T) {
+func TestCasesRefusesAWrongTable(t *testing.T) {
 	c, err := Load()
 	require.NoError(t, err)
 	cells := [][3]string{{"list-revisions", "query limit", "empty"}, {"list-revisions", "query limit", "at a bound"}}
@@ -32,7 +32,7 @@ func TestCasesSayWhatIsWrongWithTheTable(t *testing.T) {
 		{bound + ", " + empty + `, [get-run, .*, empty, "open"]`, `row ["get-run" ".*" "empty" "open"] is about nothing`},
 		{bound + ", [.*, .*, empty, CP-NONE-1, The]", `"CP-NONE-1" "The"] names no scenario for ["list-revisions"`},
 		{bound + ", [.*, .*, empty, CP-LIST-3, Something]", `"CP-LIST-3" "Something"] names no scenario`},
-		{bound + `, [.*, empty, "open"]`, `row [".*" "empty" "open"]: wanted three patterns`},
+		{bound + `, [.*, empty, "open"]`, `row [".*" "empty" "open"]: expected three patterns`},
 		{bound + `, [".*(", .*, empty, "open"]`, "missing closing )"},
 	} {
 		cases, err := casesOf(c, []byte("rows: ["+test.rows+"]"), cells)

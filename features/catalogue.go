@@ -21,82 +21,82 @@ import (
 //go:embed *.feature control_plane/*.feature agent_server/*.feature
 var files embed.FS
 
-// The profiles are the parts of the interface that a target may claim.
+// The profiles are the parts of the interface that a target can claim.
 const (
 	ControlPlane = "control-plane"
 	AgentServer  = "agent-server"
 	EndToEnd     = "end-to-end"
 )
 
-// Profiles are all of them, in the order of the interface.
+// Profiles are all profiles in the order of the interface.
 var Profiles = []string{ControlPlane, AgentServer, EndToEnd}
 
-// Tags that steer the run rather than describe a requirement.
+// Tags that control when a scenario runs.
 const (
-	// TagLast marks what can be judged only when everything else has been seen.
+	// TagLast marks scenarios that run after all others.
 	TagLast = "@last"
-	// TagSlow marks scenarios that wait for time to pass; they start first, so that the others fill the time.
+	// TagSlow marks scenarios that wait. They start first, so that others run in the meantime.
 	TagSlow = "@slow"
 )
 
-// Subjects are the tags of features and rules that say what a violation puts at risk. Reports name failures of
-// isolation first, then those of security and rollback, then those without a tag, and those of form last.
+// Subjects are the tags of features and rules for what a violation puts at risk. Reports list failures of isolation first,
+// then those of security and rollback, then those without a tag, and those of form last.
 var Subjects = []string{"@isolation", "@security", "@rollback", "@form"}
 
-// Requirement is one Rule: a sentence of the interface that can be observed from outside.
+// Requirement is one Rule: a statement of the interface that can be observed from outside.
 type Requirement struct {
 	ID          string        `json:"id"`
 	Level       reports.Level `json:"level"`
 	Title       string        `json:"title"`
-	Quote       string        `json:"quote,omitempty"`    // the sentence of the interface that it judges, " ... " for what is left out; or ""
+	Quote       string        `json:"quote,omitempty"`    // the sentence of the interface, with " ... " for omitted parts, or ""
 	Description string        `json:"description"`        // without the quote
-	Needs       string        `json:"requires,omitempty"` // keys of the configuration, for being judged at all: "alternatives.tag_ref"
+	Needs       string        `json:"requires,omitempty"` // keys of the configuration that it needs to be judged: "alternatives.tag_ref"
 	Sections    []string      `json:"sections"`           // of the interface
 	After       []string      `json:"after,omitempty"`    // IDs of requirements whose failure explains that of a scenario
 	Profile     string        `json:"profile"`
-	Subject     string        `json:"-"` // "isolation", "security", "rollback", "form", or "" for everything between
+	Subject     string        `json:"-"` // "isolation", "security", "rollback", "form" or ""
 	Feature     string        `json:"feature"`
 	URI         string        `json:"uri"`
 	Line        int           `json:"line"`
 	Scenarios   []*Scenario   `json:"scenarios"`
 }
 
-// IsInvariant tells whether the requirement is judged on all exchanges of a run. It may fail beside another one that a
-// fault breaks.
+// IsInvariant reports whether the requirement is judged on all exchanges of a test run. It may fail in addition to the
+// requirement that a fault breaks.
 func (r *Requirement) IsInvariant() bool { return strings.Contains(r.ID, "-INVARIANT-") }
 
-// InResult is the requirement as a result has it, without what a run finds out.
+// InResult returns the requirement for a result, without verdict and scenarios.
 func (r *Requirement) InResult() reports.Requirement {
 	return reports.Requirement{ID: r.ID, Level: r.Level, Title: r.Title, Quote: r.Quote, Description: r.Description,
 		Section: strings.Join(r.Sections, ", "), Profile: r.Profile, Feature: r.Feature, Subject: r.Subject}
 }
 
-// Scenario is one test, that is one row of an outline's examples or a plain scenario.
+// Scenario is one test: a plain scenario, or one row of the examples of an outline.
 type Scenario struct {
 	Requirement *Requirement `json:"-"`
 	Name        string       `json:"name"`
 	URI         string       `json:"uri"`
 	Line        int          `json:"line"` // of the scenario, or of the row of its examples
 	Tags        []string     `json:"-"`
-	Terms       Terms        `json:"-"` // by its tags
-	After       []string     `json:"-"` // IDs of requirements whose failure explains one of this scenario, by its tags @after:ID
+	Terms       Terms        `json:"-"` // from its tags
+	After       []string     `json:"-"` // IDs of requirements whose failure explains one of this scenario, from its tags @after:ID
 	Steps       []Step       `json:"-"`
 }
 
-// Step is one sentence of a scenario.
+// Step is one step of a scenario.
 type Step struct {
 	Keyword string // as written: Given, When, Then, And, But
 	Text    string
 	Line    int
 }
 
-// Is tells whether the scenario carries the tag.
+// Is reports whether the scenario has the tag.
 func (s *Scenario) Is(tag string) bool { return slices.Contains(s.Tags, tag) }
 
-// Key names the scenario within the features: "control_plane/list.feature:12".
+// Key returns the place of the scenario in the features: "control_plane/list.feature:12".
 func (s *Scenario) Key() string { return fmt.Sprintf("%s:%d", s.URI, s.Line) }
 
-// InResult is the scenario as a result has it, without what a run finds out.
+// InResult returns the scenario for a result, without verdicts.
 func (s *Scenario) InResult() reports.Scenario {
 	in := reports.Scenario{Name: s.Name, URI: s.URI, Line: s.Line}
 	for _, step := range s.Steps {
@@ -105,7 +105,7 @@ func (s *Scenario) InResult() reports.Scenario {
 	return in
 }
 
-// File is one feature file as it was read.
+// File is one parsed feature file.
 type File struct {
 	URI         string
 	Description string // of the feature
@@ -113,7 +113,7 @@ type File struct {
 	Scenarios   []*Scenario
 }
 
-// Catalogue is what the features say: every requirement in the order of the files.
+// Catalogue has all requirements in the order of the feature files.
 type Catalogue struct {
 	Files        []File
 	Requirements []*Requirement
@@ -122,8 +122,8 @@ type Catalogue struct {
 // Load reads the embedded features.
 func Load() (*Catalogue, error) { return Parse(files) }
 
-// Parse reads every feature file below fsys. It refuses what would make a scenario silently vanish: one outside a rule, a
-// rule without an ID, level or section, and a rule without scenarios.
+// Parse reads every feature file below fsys. It returns an error for files in which a scenario would be lost: one outside
+// a rule, a rule without an ID, level or section, and a rule without scenarios.
 func Parse(fsys fs.FS) (*Catalogue, error) {
 	c := &Catalogue{}
 	var problems []error
@@ -152,9 +152,9 @@ func Parse(fsys fs.FS) (*Catalogue, error) {
 	return c, errors.Join(append(problems, c.checkCauses()...)...)
 }
 
-// checkCauses refuses tags @after that would hide something: one that names an unknown requirement or a weaker one (a
-// SHOULD for a MUST), one that closes a circle, and any on a requirement of isolation, which is always a finding of its
-// own.
+// checkCauses returns an error for each tag @after that would hide a failure: one that names an unknown requirement or a
+// weaker one (a SHOULD for a MUST), one that closes a circle, and any on a requirement of isolation, whose failures are
+// always separate findings.
 func (c *Catalogue) checkCauses() (problems []error) {
 	var explains func(cause, id string, past int) bool
 	explains = func(cause, id string, past int) bool {
@@ -166,7 +166,8 @@ func (c *Catalogue) checkCauses() (problems []error) {
 	for _, r := range c.Requirements {
 		for _, id := range r.After {
 			wrong := ""
-			switch cause := c.Find(id); {
+			cause := c.Find(id)
+			switch {
 			case cause == nil:
 				wrong = "there is no such requirement"
 			case binding(cause.Level) < binding(r.Level):
@@ -184,12 +185,12 @@ func (c *Catalogue) checkCauses() (problems []error) {
 	return problems
 }
 
-// binding orders levels: a MUST binds more than a SHOULD.
+// binding returns the rank of a level: a MUST ranks above a SHOULD.
 func binding(l reports.Level) int {
 	return slices.Index([]reports.Level{reports.May, reports.Should, reports.Must}, l)
 }
 
-// sort puts the parts of the interface into its own order; within a part the files stay in that of their names.
+// sort orders the files by the parts of the interface. Within a part they remain in the order of their names.
 func (c *Catalogue) sort() {
 	part := func(profile string) int { return slices.Index(Profiles, profile) }
 	slices.SortStableFunc(c.Requirements, func(a, b *Requirement) int { return part(a.Profile) - part(b.Profile) })
@@ -206,7 +207,7 @@ func (c *Catalogue) Find(id string) *Requirement {
 	return nil
 }
 
-// Nearest returns the ID that was probably meant, or "".
+// Nearest returns the ID that is most similar to id, or "" if none is.
 func (c *Catalogue) Nearest(id string) string {
 	var ids []string
 	for _, r := range c.Requirements {
@@ -215,14 +216,14 @@ func (c *Catalogue) Nearest(id string) string {
 	return spelling.Nearest(strings.ToUpper(id), ids)
 }
 
-// Digest identifies the requirements: "sha256:" and the hash over the names and contents of all feature files, in the
-// order of their names.
+// Digest returns an identifier of the requirements: "sha256:" and the hash of the names and contents of all feature files,
+// in the order of their names.
 func (c *Catalogue) Digest() string {
 	files := slices.Clone(c.Files)
 	slices.SortFunc(files, func(a, b File) int { return strings.Compare(a.URI, b.URI) })
 	sum := sha256.New()
 	for _, f := range files {
-		fmt.Fprintf(sum, "%d %s %d\n", len(f.URI), f.URI, len(f.Content)) // the lengths keep names and contents apart
+		fmt.Fprintf(sum, "%d %s %d\n", len(f.URI), f.URI, len(f.Content)) // lengths separate names and contents
 		sum.Write(f.Content)
 	}
 	return "sha256:" + hex.EncodeToString(sum.Sum(nil))
@@ -244,7 +245,7 @@ func (c *Catalogue) add(uri string, content []byte) error {
 		return fmt.Errorf("parsing feature %s: %w", uri, err)
 	}
 	if doc.Feature == nil {
-		return fmt.Errorf("%s: holds no feature", uri)
+		return fmt.Errorf("%s: no feature in the file", uri)
 	}
 	p := &parser{uri: uri, feature: doc.Feature}
 	requirements, err := p.rules()
@@ -259,7 +260,7 @@ func (c *Catalogue) add(uri string, content []byte) error {
 			return err
 		}
 		if line, twice := names[s.Name]; twice {
-			return fmt.Errorf("%s:%d: scenario %q has the name of the one at line %d: name a column of the examples in it",
+			return fmt.Errorf("%s:%d: scenario %q has the name of the one at line %d: add a column of the examples to the name",
 				uri, s.Line, s.Name, line)
 		}
 		names[s.Name] = s.Line
@@ -274,7 +275,7 @@ func (c *Catalogue) add(uri string, content []byte) error {
 	}
 	for _, r := range requirements {
 		if len(r.Scenarios) == 0 {
-			return fmt.Errorf("%s:%d: %s has no scenario: write one, or look for a misspelt keyword", uri, r.Line, r.ID)
+			return fmt.Errorf("%s:%d: %s has no scenario: add one, or look for a misspelled keyword", uri, r.Line, r.ID)
 		}
 		r.Needs = r.needs()
 	}

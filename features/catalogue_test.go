@@ -23,7 +23,7 @@ func loaded(t *testing.T) *features.Catalogue {
 	return catalogue
 }
 
-// TestThePageIsFresh holds the generated page to the features.
+// TestThePageIsFresh compares the generated page with the features.
 func TestThePageIsFresh(t *testing.T) {
 	catalogue := loaded(t)
 	var want bytes.Buffer
@@ -35,7 +35,7 @@ func TestThePageIsFresh(t *testing.T) {
 	}
 }
 
-// TestEverySectionIsNamed wants each section of the interface to be judged or excluded.
+// TestEverySectionIsNamed checks that each section of the interface is judged or excluded.
 func TestEverySectionIsNamed(t *testing.T) {
 	catalogue := loaded(t)
 	excluded := features.Excluded()
@@ -55,8 +55,8 @@ func TestEverySectionIsNamed(t *testing.T) {
 	assert.Len(t, named, 9, "a section of the interface is neither judged nor excluded")
 }
 
-// TestQuotesAreOfTheInterface wants each MUST to quote the interface, and each part of a quote to be in a section that
-// the rule names.
+// TestQuotesAreOfTheInterface checks that each MUST quotes the interface, and that each part of a quote is in a section
+// that the rule names.
 func TestQuotesAreOfTheInterface(t *testing.T) {
 	page, err := os.ReadFile("../spec/INTERFACE.md")
 	require.NoError(t, err)
@@ -77,9 +77,9 @@ func TestQuotesAreOfTheInterface(t *testing.T) {
 	}
 }
 
-// TestKeywordsAreNotMisspelt looks for words that want to begin something and do not: Gherkin takes a misspelt
-// keyword for prose, and the scenario is gone without a sound.
-func TestKeywordsAreNotMisspelt(t *testing.T) {
+// TestKeywordsAreNotMisspelled looks for misspelled keywords: Gherkin reads them as part of a description, and the
+// scenario is lost.
+func TestKeywordsAreNotMisspelled(t *testing.T) {
 	catalogue := loaded(t)
 	keyword := regexp.MustCompile(`(?m)^\s*(\w+(?: \w+)?):`)
 	step := regexp.MustCompile(`(?m)^\s*(Given|When|Then|And|But)\b`)
@@ -95,7 +95,7 @@ func TestKeywordsAreNotMisspelt(t *testing.T) {
 	}
 }
 
-// TestEveryScenarioJudges wants each scenario to act and to judge: without a Then nothing can fail.
+// TestEveryScenarioJudges checks that each scenario acts and judges: without a Then it cannot fail.
 func TestEveryScenarioJudges(t *testing.T) {
 	catalogue := loaded(t)
 	for _, s := range catalogue.Scenarios() {
@@ -113,20 +113,20 @@ func TestParseRefuses(t *testing.T) {
 	const rule = "@CP-X-1 @must @section-1\nRule: R\n"
 	const scenario = "Scenario: S\nGiven a\nWhen b\nThen c\n"
 	for name, c := range map[string]struct{ text, says string }{
-		"no feature":         {"# nothing\n", "holds no feature"},
+		"no feature":         {"# nothing\n", "no feature in the file"},
 		"no rule":            {head, "has no rule"},
-		"scenario outside":   {head + scenario, "stands outside any rule"},
-		"rule without tags":  {head + "Rule: R\n" + scenario, "needs a tag each"},
-		"rule without level": {head + "@CP-X-1 @section-1\nRule: R\n" + scenario, "needs a tag each"},
+		"scenario outside":   {head + scenario, "is outside of any rule"},
+		"rule without tags":  {head + "Rule: R\n" + scenario, "needs tags for ID, level and section"},
+		"rule without level": {head + "@CP-X-1 @section-1\nRule: R\n" + scenario, "needs tags for ID, level and section"},
 		"unknown tag":        {head + "@CP-X-1 @must @section-1 @odd\nRule: R\n" + scenario, "a.feature:5: tag @odd is unknown"},
-		"unknown deployment": {head + rule + "@shares:none\n" + scenario, "tag @shares:none: its value is"},
-		"needs nothing":      {head + rule + "@needs\n" + scenario, "tag @needs: its value is"},
+		"unknown deployment": {head + rule + "@shares:none\n" + scenario, "tag @shares:none: the value is"},
+		"needs nothing":      {head + rule + "@needs\n" + scenario, "tag @needs: the value is"},
 		"not a number":       {head + rule + "@creates:one\n" + scenario, "tag @creates:one"},
 		"no such cause":      {head + rule + scenario + "@CP-X-2 @must @section-1 @after:CP-X-3\nRule: S\nScenario: T\nGiven a\n", "CP-X-2: tag @after:CP-X-3: there is no such requirement"},
 		"a weaker cause":     {head + "@CP-X-1 @should @section-1\nRule: R\n" + scenario + "@CP-X-2 @must @section-1 @after:CP-X-1\nRule: S\nScenario: T\nGiven a\n", "a SHOULD cannot explain a MUST"},
 		"causes in a circle": {head + "@CP-X-1 @must @section-1 @after:CP-X-2\nRule: R\n" + scenario + "@CP-X-2 @must @section-1 @after:CP-X-1\nRule: S\nScenario: T\nGiven a\n", "each would explain the other"},
 		"a leak":             {head + rule + scenario + "@CP-X-2 @must @section-1 @isolation @after:CP-X-1\nRule: S\nScenario: T\nGiven a\n", "a leak between users is never explained"},
-		"no profile":         {"Feature: F\n" + rule + scenario, "needs a tag each"},
+		"no profile":         {"Feature: F\n" + rule + scenario, "needs tags for ID, level and section"},
 		"no scenario":        {head + rule + "Senario: S\n", "has no scenario"},
 		"twice the name":     {head + rule + scenario + scenario, "has the name of the one"},
 		"open quote":         {head + rule + "\"Quoted.\nJudged.\n" + scenario, `a.feature:4: rule "R": the quote of the interface is not closed`},
@@ -156,7 +156,7 @@ func TestDigestHoldsNamesAndContents(t *testing.T) {
 	assert.Equal(t, digest(a, b), digest(b, a), "the order is fixed")
 	for _, other := range []string{
 		digest(a), digest(a, features.File{URI: "c", Content: b.Content}), digest(a, features.File{URI: "b", Content: a.Content}),
-		digest(features.File{URI: "ax"}, b), // a moved border
+		digest(features.File{URI: "ax"}, b), // the same text, divided at another place
 	} {
 		assert.NotEqual(t, digest(a, b), other)
 	}

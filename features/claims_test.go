@@ -15,20 +15,20 @@ func TestEveryRequirementIsInOneCapability(t *testing.T) {
 	times, cores := map[string]int{}, map[string]int{}
 	for _, capability := range capabilities {
 		assert.NotEmpty(t, capability.Title, capability.Name)
-		assert.Equal(t, capability.Core, capability.Why != "", "%s: a core says why it cannot be left out", capability.Name)
+		assert.Equal(t, capability.Core, capability.Why != "", "%s: a core has a reason why it is always claimed", capability.Name)
 		if capability.Core {
 			cores[capability.Profile]++
 		}
 		for _, id := range capability.Requirements {
 			times[id]++
 			q := c.Find(id)
-			if assert.NotNil(t, q, "%s names %s, which is no requirement", capability.Name, id) {
+			if assert.NotNil(t, q, "%s names %s, which is not a requirement", capability.Name, id) {
 				assert.Equal(t, q.Profile, capability.Profile, "%s in %s", id, capability.Name)
 			}
 		}
 	}
 	for _, q := range c.Requirements {
-		assert.Equal(t, 1, times[q.ID], "%s has to be in one capability", q.ID)
+		assert.Equal(t, 1, times[q.ID], "%s must be in one capability", q.ID)
 	}
 	assert.Equal(t, map[string]int{ControlPlane: 1, AgentServer: 1}, cores)
 }

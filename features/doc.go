@@ -1,7 +1,6 @@
-// Package features holds the specification as Gherkin: what a conforming target does, one Rule for each
-// requirement, and the catalogue that is read from it.
+// Package features has the specification as Gherkin, one Rule per requirement, and the [Catalogue] that is parsed from
+// it.
 //
-// The features are the only list of requirements. Everything that enumerates them (the command's list, the
-// reports, the proof) reads the [Catalogue]; nothing repeats it, and REQUIREMENTS.md is generated from it. What the
-// sentences mean is not here but in package steps.
+// The features are the only list of requirements. Everything that enumerates them (the list of the command, the reports,
+// the self-test) reads the catalogue, and REQUIREMENTS.md is generated from it. Package steps defines the steps.
 package features

@@ -11,19 +11,19 @@ import (
 	"go.yaml.in/yaml/v4"
 )
 
-// head is the beginning of the page of requirements. It says first that the page is generated.
+// head is the beginning of the page of requirements.
 //
 //go:embed head.md
 var head string
 
-// parts are the profiles in the order of the page.
+// parts has the profiles in the order of the page.
 var parts = []struct{ profile, title string }{
 	{ControlPlane, "Control plane"},
 	{AgentServer, "Agent server"},
 	{EndToEnd, "Across both"},
 }
 
-// Markdown writes the page that lists the requirements, what is excluded, and what a conforming target may vary.
+// Markdown writes the page with the requirements, the exclusions, and the differences that a conforming target may have.
 func Markdown(w io.Writer, c *Catalogue) error {
 	var b bytes.Buffer
 	b.WriteString(head)
@@ -35,16 +35,16 @@ func Markdown(w io.Writer, c *Catalogue) error {
 			}
 		}
 	}
-	b.WriteString("\n## What the interface says\n\n" +
-		"Each quote stands above the requirements that judge it; ... is for what is left out.\n")
+	b.WriteString("\n## Quotes of the interface\n\n" +
+		"Below each quote are the requirements that judge it; ... stands for omitted parts.\n")
 	for _, g := range grouped(c, func(r *Requirement) string { return r.Quote }) {
 		fmt.Fprintf(&b, "\n> %s\n\n%s\n", strings.ReplaceAll(marked(g.text), "<", `\<`), strings.Join(g.ids, ", "))
 	}
-	b.WriteString("\n## What (r) requirements need\n\n| needs in the configuration | requirements |\n| --- | --- |\n")
+	b.WriteString("\n## Keys of (r) requirements\n\n| keys of the configuration | requirements |\n| --- | --- |\n")
 	for _, g := range grouped(c, func(r *Requirement) string { return r.Needs }) {
 		fmt.Fprintf(&b, "| %s | %s |\n", marked(g.text), strings.Join(g.ids, ", "))
 	}
-	b.WriteString("\n## Which failures explain others\n\n| a failure of | is explained by one of |\n| --- | --- |\n")
+	b.WriteString("\n## Which failures explain others\n\n| a failure of | is explained by a failure of |\n| --- | --- |\n")
 	for _, r := range c.Requirements {
 		if len(r.After) > 0 {
 			fmt.Fprintf(&b, "| %s | %s |\n", r.ID, strings.Join(r.After, ", "))
@@ -74,14 +74,14 @@ func levelOf(r *Requirement) string {
 	return string(r.Level) + " (r)"
 }
 
-// group is the requirements that have a text in common.
+// group has the IDs of requirements with the same text.
 type group struct {
 	text string
 	ids  []string
 }
 
-// grouped groups the requirements by a text of theirs, in the order in which the texts come first. Those without
-// one are left out.
+// grouped groups the requirements by a text, in the order of the first use of each text. Requirements without a text are
+// omitted.
 func grouped(c *Catalogue, text func(*Requirement) string) (all []*group) {
 	known := map[string]*group{}
 	for _, r := range c.Requirements {
@@ -99,8 +99,8 @@ func grouped(c *Catalogue, text func(*Requirement) string) (all []*group) {
 	return all
 }
 
-// Variations returns what the feature lets a conforming target vary: the paragraph of its description that begins with
-// "A conforming target may", from "may" on; "" where there is none.
+// Variations returns what a conforming target may do differently: the paragraph of the description that begins with "A
+// conforming target may", from "may" on, or "" if there is none.
 func (f File) Variations() string {
 	for paragraph := range strings.SplitSeq(f.Description, "\n\n") {
 		if text, found := strings.CutPrefix(strings.ReplaceAll(paragraph, "\n", " "), "A conforming target "); found {
@@ -114,10 +114,10 @@ func (f File) name() string { return f.Scenarios[0].Requirement.Feature }
 
 func (f File) profile() string { return f.Scenarios[0].Requirement.Profile }
 
-// technical finds paths, refs and names with an underscore or a dot in them.
+// technical matches paths, refs and names with an underscore or a dot.
 var technical = regexp.MustCompile("[A-Za-z0-9]*(?:/[A-Za-z0-9_{}]+)+/?|[a-z]+(?:[._][a-z0-9]+)+")
 
-// marked returns a text with its technical names as code, fit for a cell of a table.
+// marked returns a text for a cell of a table, with its technical names as code.
 func marked(text string) string {
 	return technical.ReplaceAllString(strings.ReplaceAll(text, "|", `\|`), "`$0`")
 }
@@ -125,17 +125,17 @@ func marked(text string) string {
 //go:embed excluded.yaml
 var excludedFile []byte
 
-// Exclusion is something that the interface mentions and no requirement judges.
+// Exclusion is a subject that the interface mentions and no requirement judges.
 type Exclusion struct {
 	Subject string `yaml:"subject" json:"subject"`
 	Section string `yaml:"section" json:"section"`
 	Reason  string `yaml:"reason" json:"reason"`
 }
 
-// Excluded returns what no requirement judges, with the reasons.
+// Excluded returns the exclusions.
 func Excluded() (list []Exclusion) {
 	if err := yaml.Unmarshal(excludedFile, &list); err != nil {
-		panic(err) // the file is a part of the program
+		panic(err) // the file is embedded
 	}
 	return list
 }

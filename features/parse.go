@@ -19,13 +19,13 @@ var (
 	levels     = map[string]reports.Level{"@must": reports.Must, "@should": reports.Should, "@may": reports.May}
 )
 
-// parser turns one parsed document into requirements and scenarios; its maps connect pickles to their source.
+// parser converts one document into requirements and scenarios. Its maps connect pickles to their source.
 type parser struct {
 	uri     string
 	feature *messages.Feature
 
-	owner map[string]*Requirement // by id of the scenario's node
-	lines map[string]int          // by id of a scenario's, row's or step's node
+	owner map[string]*Requirement // by ID of the scenario's node
+	lines map[string]int          // by ID of the node of a scenario or row
 	steps map[string]*messages.Step
 }
 
@@ -35,7 +35,7 @@ func (p *parser) rules() ([]*Requirement, error) {
 	for _, child := range p.feature.Children {
 		switch {
 		case child.Scenario != nil:
-			return nil, fmt.Errorf("%s:%d: scenario %q stands outside any rule: put it under the rule of its requirement",
+			return nil, fmt.Errorf("%s:%d: scenario %q is outside of any rule: move it below the rule of its requirement",
 				p.uri, child.Scenario.Location.Line, child.Scenario.Name)
 		case child.Background != nil:
 			p.noteSteps(child.Background.Steps)
@@ -66,7 +66,7 @@ func (p *parser) rule(rule *messages.Rule) (*Requirement, error) {
 		URI:         p.uri,
 		Line:        int(rule.Location.Line),
 	}
-	for _, tag := range slices.Concat(p.feature.Tags, rule.Tags) { // the subject of a rule comes before that of its feature
+	for _, tag := range slices.Concat(p.feature.Tags, rule.Tags) { // a rule overrides its feature
 		name := strings.TrimPrefix(tag.Name, "@")
 		if m := idTag.FindStringSubmatch(tag.Name); m != nil {
 			r.ID = m[1]
@@ -81,7 +81,7 @@ func (p *parser) rule(rule *messages.Rule) (*Requirement, error) {
 		}
 	}
 	if r.ID == "" || r.Level == "" || len(r.Sections) == 0 || r.Profile == "" {
-		return nil, fmt.Errorf("%s:%d: rule %q needs a tag each for ID, level and section, and the feature one for its profile",
+		return nil, fmt.Errorf("%s:%d: rule %q needs tags for ID, level and section, and its feature a tag for the profile",
 			p.uri, r.Line, rule.Name)
 	}
 	for _, child := range rule.Children {
@@ -143,15 +143,15 @@ func (p *parser) scenario(pickle *messages.Pickle) (*Scenario, error) {
 	return s, nil
 }
 
-// describes tells whether a tag describes a requirement, or says when it is judged.
+// describes reports whether a tag describes a requirement or when it is judged.
 func describes(tag string) bool {
 	return idTag.MatchString(tag) || sectionTag.MatchString(tag) || afterTag.MatchString(tag) || levels[tag] != "" ||
 		slices.Contains(Subjects, tag) || slices.Contains([]string{TagLast, TagSlow}, tag) ||
 		slices.Contains(Profiles, strings.TrimPrefix(tag, "@"))
 }
 
-// cutQuote splits the quote of the interface, with which a description may begin, from what follows it. The quote ends
-// with the first line that ends in a quotation mark, since the interface has such marks within its sentences too.
+// cutQuote returns the quote of the interface at the beginning of a description, if any, and the rest. The quote ends with
+// the first line that ends in a quotation mark, since sentences of the interface contain quotation marks too.
 func cutQuote(text string) (quote, rest string, err error) {
 	quoted, found := strings.CutPrefix(text, `"`)
 	if !found {
@@ -164,7 +164,7 @@ func cutQuote(text string) (quote, rest string, err error) {
 	return strings.Join(strings.Fields(quote), " "), strings.TrimSpace(rest), nil
 }
 
-// unindent strips the indentation that Gherkin keeps in descriptions.
+// unindent removes the indentation that Gherkin keeps in descriptions.
 func unindent(text string) string {
 	lines := strings.Split(strings.TrimSpace(text), "\n")
 	for i := range lines {
