@@ -24,9 +24,9 @@ func TestTheOracleAgreesWithKin(t *testing.T) {
 			good, other := len(row.want) == 0, kin.complaint(row.x) == nil
 			switch agree := good == other; {
 			case !agree && row.kin == "":
-				t.Errorf("the oracle says good=%v, kin-openapi says %v, and nothing explains it", good, other)
+				t.Errorf("the oracle reports valid=%v and kin-openapi %v, without an explanation", good, other)
 			case agree && row.kin != "":
-				t.Errorf("kin-openapi agrees now; take out the explanation %q", row.kin)
+				t.Errorf("kin-openapi agrees now; remove the explanation %q", row.kin)
 			}
 		})
 	}
@@ -65,7 +65,7 @@ func (k kin) complaint(x Exchange) error {
 	})
 }
 
-// TestKinTakesBothDocuments holds the documents to the OpenAPI specification.
+// TestKinTakesBothDocuments checks the documents against the OpenAPI specification.
 func TestKinTakesBothDocuments(t *testing.T) {
 	for side, document := range newKin(t) {
 		assert.NoError(t, document.Validate(context.Background()), side)

@@ -8,7 +8,7 @@ import (
 	"go.yaml.in/yaml/v4"
 )
 
-// TestEveryValueOfTheInterface is section 3 and the source of section 2.
+// TestEveryValueOfTheInterface checks the statuses of section 3 and the sources of section 2.
 func TestEveryValueOfTheInterface(t *testing.T) {
 	statuses := strings.Fields("CREATING QUEUED AWAITING_BUILD BUILDING AWAITING_DEPLOY DEPLOYING CREATE_FAILED BUILD_FAILED " +
 		"DEPLOY_FAILED DEPLOYED SKIPPED INTERRUPTED UNKNOWN")
@@ -22,8 +22,8 @@ func TestEveryValueOfTheInterface(t *testing.T) {
 	}, shared.Enums())
 }
 
-// TestTheKeywordsThatTheOracleReliesOn: each violation has one cause, and references stand in properties and items
-// only. Neither would be right with keywords that join schemas.
+// TestTheKeywordsThatTheOracleReliesOn checks that the documents have no keywords that join schemas. The oracle relies on
+// one cause per violation, and on references only in properties and items.
 func TestTheKeywordsThatTheOracleReliesOn(t *testing.T) {
 	forbidden := []string{"minItems", "maxItems", "uniqueItems", "contains", "prefixItems", "unevaluatedItems", "anyOf", "oneOf",
 		"allOf", "not", "if", "const", "pattern", "patternProperties", "propertyNames", "dependentRequired", "additionalProperties",

@@ -24,21 +24,21 @@ const (
 	allocBound = 150
 )
 
-// judgeTimed judges an answer, and tells how long that took.
+// judgeTimed judges a response and returns the violations and the duration.
 func judgeTimed(x Exchange) ([]Violation, time.Duration) {
 	start := time.Now()
 	violations := shared.JudgeResponse(x)
 	return violations, time.Since(start)
 }
 
-// TestHostileBodies: whatever a target sends within the bound on bodies is judged in reasonable time and memory.
+// TestHostileBodies checks that bodies up to the size limit are judged in reasonable time and memory.
 func TestHostileBodies(t *testing.T) {
 	fill := func(before, item, after string) string {
 		n := (bodyBound - len(before) - len(after)) / len(item)
 		return before + strings.TrimSuffix(strings.Repeat(item, n), ",") + after
 	}
 	good := answer("GET", "/threads", 200, fill(`[`, `{"thread_id":"`+strings.Repeat("t", 400)+`"},`, `]`))
-	// most has as many items as are judged, each with some values.
+	// most has the maximum number of items, each with some values.
 	most := func(before, item, after string, values int) string {
 		n := min(MaxValues/values-10, (bodyBound-len(before)-len(after))/len(item))
 		return before + strings.TrimSuffix(strings.Repeat(item, n), ",") + after
@@ -93,7 +93,7 @@ func TestHostileBodies(t *testing.T) {
 	}
 }
 
-// TestAFaultBehindManyItems: nothing escapes because an array is long, and the pointer is that of the whole body.
+// TestAFaultBehindManyItems checks that a violation late in a long array is found, with the pointer into the whole body.
 func TestAFaultBehindManyItems(t *testing.T) {
 	const before, behind = 12_000, 4_000
 	threads := "[" + strings.Repeat(`{"thread_id":"t"},`, before) + `{"thread_id":[]}` + strings.Repeat(`,{"thread_id":"t"}`, behind) + "]"
@@ -117,8 +117,8 @@ func TestExcerpts(t *testing.T) {
 	assert.LessOrEqual(t, utf8.RuneCountInString(excerpt(deep)), excerptLimit)
 }
 
-// TestViolationsOfOneAnswerAreBounded: where a schema is about all fields, a target can make up names without end, each
-// a place of its own.
+// TestViolationsOfOneAnswerAreBounded checks the maximum number of violations. If a schema applies to all fields, a target
+// can invent any number of names, each with its own location.
 func TestViolationsOfOneAnswerAreBounded(t *testing.T) {
 	compiler := jsonschema.NewCompiler()
 	require.NoError(t, compiler.AddResource("all.json", map[string]any{"additionalProperties": map[string]any{"type": "string"}}))
@@ -129,7 +129,7 @@ func TestViolationsOfOneAnswerAreBounded(t *testing.T) {
 	assert.Len(t, violationsOf(compiler.MustCompile("all.json"), value), maxViolations)
 }
 
-// FuzzJudgeResponse: no body, status or content type makes the oracle panic, and what it says is always whole.
+// FuzzJudgeResponse checks that no body, status or content type makes the oracle panic, and that violations are complete.
 func FuzzJudgeResponse(f *testing.F) {
 	paths := []struct{ method, path string }{
 		{"GET", revisionsPath}, {"GET", revisionPath}, {"POST", "/v2/deployments"}, {"PATCH", deploymentPath}, {"GET", deploymentPath},

@@ -22,7 +22,7 @@ var vendor = Words{"git_host": "kilnhub", "graph_config_path": "kiln \"config\""
 
 func toOurs(body string) []byte { return vendor.FromTarget(ControlPlane, []byte(body)) }
 
-// TestOnlyNeutralWordsAreTranslated: a text of a user that equals a word stays as it is, and so does every other byte.
+// TestOnlyNeutralWordsAreTranslated checks that all other bytes are kept, also a user's text that equals a neutral word.
 func TestOnlyNeutralWordsAreTranslated(t *testing.T) {
 	for name, c := range map[string]struct{ ours, theirs string }{
 		"a deployment": {

@@ -11,7 +11,7 @@ import (
 	"go.uber.org/goleak"
 )
 
-// shared is used as an oracle is meant to be used: made once, by all tests at once.
+// shared is the oracle of all tests, which use it concurrently.
 var shared *Oracle
 
 func TestMain(m *testing.M) {
@@ -75,7 +75,7 @@ func TestFind(t *testing.T) {
 	}
 }
 
-// TestWhatIsNotJudged has answers that break everything, where the contract has no say.
+// TestWhatIsNotJudged has invalid responses that the contract does not cover.
 func TestWhatIsNotJudged(t *testing.T) {
 	for _, x := range []Exchange{
 		answer("GET", "/v2/nothing", 200, "<"),
@@ -130,7 +130,7 @@ func TestKey(t *testing.T) {
 	}
 }
 
-// TestTheOrderIsAlwaysTheSame: schemas are walked in the random order of maps.
+// TestTheOrderIsAlwaysTheSame repeats a judgement, since schemas are walked in the random order of maps.
 func TestTheOrderIsAlwaysTheSame(t *testing.T) {
 	x := page(revision("", "") + `,{"id":1,"created_at":2,"status":"UP"},` + strings.Repeat("null,", 12) + `7`)
 	first := shared.JudgeResponse(x)

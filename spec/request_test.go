@@ -62,7 +62,7 @@ func TestJudgeRequest(t *testing.T) {
 	}
 }
 
-// TestBoundaryCasesAreTheContracts: the derived cases are exactly as valid as the contract says.
+// TestBoundaryCasesAreTheContracts checks the validity of the derived cases with the oracle.
 func TestBoundaryCasesAreTheContracts(t *testing.T) {
 	op, found := shared.Find(ControlPlane, "GET", revisionsPath)
 	require.True(t, found)

@@ -10,20 +10,20 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// judged is one answer, what the oracle must say of it, and why the other judges say otherwise where they do.
+// judged is one response with the violations that the oracle must return.
 type judged struct {
 	name string
 	x    Exchange
 	want []string // "pointer keyword" of each violation; none for a good answer
 
-	// kin explains a different verdict of kin-openapi. Verdicts are compared as good or bad. An explanation where there is
-	// no difference is an error too.
+	// kin explains a different verdict of kin-openapi. Verdicts are compared as valid or invalid. An explanation without a
+	// difference is an error too.
 	kin string
 }
 
 func rows() []judged { return append(controlPlaneRows(), agentServerRows()...) }
 
-// TestTheOracleJudgesEachRow; another judge sees the rows in TestTheOracleAgreesWithKin.
+// TestTheOracleJudgesEachRow checks the violations of each row. TestTheOracleAgreesWithKin uses the same rows.
 func TestTheOracleJudgesEachRow(t *testing.T) {
 	names := map[string]bool{}
 	for _, row := range rows() {
@@ -43,7 +43,7 @@ func TestTheOracleJudgesEachRow(t *testing.T) {
 	}
 }
 
-// The bodies that rows vary.
+// Bodies that the rows change.
 const (
 	goodSourceConfig = `{"repo_ref":"main","graph_config_path":"agent.json","image_uri":null,"repo_commit_sha":"abc"}`
 	goodDeployment   = `{"id":"0b5e9a52-1111-4222-8333-123456789abc","latest_revision_id":"0b5e9a52-1111-4222-8333-123456789abd",` +
@@ -51,7 +51,7 @@ const (
 	goodProblem = `{"detail":[{"loc":["query","limit",0],"msg":"too large","type":"less_than_equal","input":"101","ctx":{"le":100},"url":"x"}]}`
 )
 
-// revision is a good one but for the fields given.
+// revision returns a valid revision with one field changed, or removed if the value is empty.
 func revision(field, value string) string {
 	fields := []string{"id", "created_at", "updated_at", "status", "source", "source_revision_config"}
 	values := map[string]string{

@@ -46,7 +46,7 @@ func TestWhatIsWrongWithAText(t *testing.T) {
 	}
 }
 
-// TestBounds: the count of values is that of a decoder, in a text of any form, and so is the depth.
+// TestBounds compares the number of values and the depth with those of a decoder.
 func TestBounds(t *testing.T) {
 	list := func(n int) string { return "[" + strings.TrimSuffix(strings.Repeat(`{"a":0},`, n/2), ",") + "]" }
 	nested := func(n int) string { return strings.Repeat("[", n) + strings.Repeat("]", n) }
@@ -73,8 +73,8 @@ func TestBounds(t *testing.T) {
 	assert.True(t, utf8.ValidString(wrong[0].Pointer))
 }
 
-// FuzzDecode holds the decoder to the standard library: both take the same texts, but for what only this one looks for,
-// and both find the same value in them.
+// FuzzDecode compares the decoder with the standard library: except for the checks that only this one makes, both accept
+// the same texts and return the same value.
 func FuzzDecode(f *testing.F) {
 	for _, seed := range []string{`{"a":[1,-2.5e3,"x\u0041",null,true]}`, `[`, `{"a":1,"a":2}`, "\xff", `1 2`, `"\ud800"`, `[1e400]`, `"\`, `{"":""}`} {
 		f.Add([]byte(seed))
@@ -106,8 +106,8 @@ func FuzzDecode(f *testing.F) {
 	})
 }
 
-// floats gives numbers the type that the standard library has, and leaves out what differs on purpose: the sign of
-// zero, and that what is not zero never becomes zero.
+// floats converts numbers to float64 as the standard library does, and removes intended differences: the sign of zero, and
+// tiny numbers that decode as the smallest float64 instead of zero.
 func floats(value any) any {
 	switch v := value.(type) {
 	case int64:
