@@ -21,7 +21,7 @@ var today = time.Date(2026, 3, 14, 12, 0, 0, 0, time.UTC)
 
 var limitFinding = reporttest.Finding(reporttest.Faulty(), "CP-LIST-3").ID
 
-// allKnown covers everything that keeps the recorded run from being conformant.
+// allKnown covers each failure that keeps the recorded test run from being conformant.
 var allKnown = `version: 1
 known:
   - {requirement: CP-LIST-3, finding: ` + limitFinding + `, reason: r, owner: o}
@@ -44,8 +44,8 @@ func parse(t *testing.T, doc string) *baseline.Baseline {
 	return b
 }
 
-// applied applies a baseline, and tells whether the run passes with it.
-func applied(r *reports.Result, b *baseline.Baseline) bool {
+// passesWith applies a baseline and reports whether the test run passes with it.
+func passesWith(r *reports.Result, b *baseline.Baseline) bool {
 	baseline.Apply(r, b, today)
 	return overview.Of(r).Display().Exit == 0
 }
@@ -59,9 +59,9 @@ func TestApply(t *testing.T) {
 	second := reporttest.Finding(reporttest.Faulty(), "CP-LIST-13")
 	for name, c := range map[string]struct {
 		doc  string
-		want []string // sentences that make the run fail
+		want []string // the reasons why the test run fails
 	}{
-		"all is known": {allKnown, nil},
+		"all failures are known": {allKnown, nil},
 		"a new failure": {replace("  - {requirement: CP-LIST-13, reason: r, owner: o, expires: 2026-03-14}\n", ""),
 			[]string{"new failure, not in the baseline: CP-LIST-13: " + second.Summary + " (" + second.ID + ")"}},
 		"stale":                 {add("requirement: CP-CREATE-1"), []string{"known.yaml:12: CP-CREATE-1 passes; remove the entry"}},
@@ -77,23 +77,23 @@ func TestApply(t *testing.T) {
 			reporttest.Faulty().Requirement("AS-CONTRACT-list-threads").Reason}},
 	} {
 		r := reporttest.Faulty()
-		r.Suite.Requirements = len(r.Requirements) // no part of a suite: an unknown requirement is a mistake
-		assert.Equal(t, c.want == nil, applied(r, parse(t, c.doc)), name)
+		r.Suite.Requirements = len(r.Requirements) // the whole catalogue: an unknown requirement is a mistake
+		assert.Equal(t, c.want == nil, passesWith(r, parse(t, c.doc)), name)
 		assert.Equal(t, c.want, r.Baseline.Misfits(), name)
-		assert.Equal(t, reports.NonConformant, r.Verdict, "the verdict stays honest")
+		assert.Equal(t, reports.NonConformant, r.Verdict, "the verdict does not change")
 	}
 	r := reporttest.Faulty()
 	another := *reporttest.Finding(r, "CP-LIST-3")
-	another.ID, another.Summary = "f-second", "limit 0 was taken too"
+	another.ID, another.Summary = "f-second", "limit=0 returned 200"
 	r.Findings = append(r.Findings, another)
 	r.Requirements = slices.DeleteFunc(r.Requirements, func(q reports.Requirement) bool { return q.ID == "CP-LIST-7" })
-	assert.False(t, applied(r, parse(t, allKnown)), "an entry for a finding covers no other; one for what was left out of the run is idle")
-	assert.Equal(t, []string{"new failure, not in the baseline: CP-LIST-3: limit 0 was taken too (f-second)"}, r.Baseline.Misfits())
+	assert.False(t, passesWith(r, parse(t, allKnown)), "an entry for a finding covers no other finding; an entry for an excluded requirement is idle")
+	assert.Equal(t, []string{"new failure, not in the baseline: CP-LIST-3: limit=0 returned 200 (f-second)"}, r.Baseline.Misfits())
 
 	r = reporttest.Faulty()
-	applied(r, parse(t, allKnown))
+	passesWith(r, parse(t, allKnown))
 	assert.Equal(t, &reports.Known{Reason: "r", Owner: "o"}, reporttest.Finding(r, "CP-LIST-3").Known)
-	assert.NotNil(t, r.Requirement("CP-LIST-3").Known, "each of its findings is known")
+	assert.NotNil(t, r.Requirement("CP-LIST-3").Known, "each of its findings has an entry")
 	assert.True(t, r.Requirement("AS-CONTRACT-list-threads").Known.Flaky)
 	assert.Equal(t, []int{9, 1}, []int{r.Baseline.Known, r.Baseline.Flaky})
 }
@@ -111,13 +111,13 @@ func TestAKnownCauseCoversWhatItExplains(t *testing.T) {
 		"no cause":                     {nil, "", without, false},
 		"its cause is known":           {[]string{"AS-ROLLBACK-3"}, "", without, true},
 		"another cause is new":         {[]string{"AS-ROLLBACK-3", "CP-GET-3"}, "", without, false},
-		"what is at risk for users":    {[]string{"AS-ROLLBACK-3"}, "security", without, false},
+		"a risk for users":             {[]string{"AS-ROLLBACK-3"}, "security", without, false},
 		"the entry of another finding": {[]string{"AS-ROLLBACK-3"}, "", strings.Replace(allKnown, entry, strings.Replace(entry, ", reason", ", finding: 000000000000, reason", 1), 1), false},
 	} {
 		r := reporttest.Faulty()
 		q := r.Requirement("AS-ROLLBACK-4")
 		q.ExplainedBy, q.Subject = c.causes, c.subject
-		assert.Equal(t, c.passes, applied(r, parse(t, c.doc)), name)
+		assert.Equal(t, c.passes, passesWith(r, parse(t, c.doc)), name)
 	}
 }
 
@@ -130,13 +130,13 @@ func TestWrittenBaselineMakesTheSameRunPass(t *testing.T) {
 		b, err := baseline.Load(path)
 		require.NoError(t, err, name)
 		assert.Len(t, b.Known, len(written.Known), name)
-		assert.True(t, applied(reporttest.Hostile(text), b), name)
+		assert.True(t, passesWith(reporttest.Hostile(text), b), name)
 	}
 	require.NoError(t, os.RemoveAll(path))
 	written, err := baseline.Write(path, reporttest.Faulty())
 	require.NoError(t, err)
 	assert.Contains(t, written.Incomplete(), "CP-LIST-3")
-	assert.Len(t, written.Incomplete(), 9, "each requirement is named once")
+	assert.Len(t, written.Incomplete(), 9, "each requirement is listed once")
 	assert.True(t, written.Names("CP-LIST-3"))
 	doc, err := os.ReadFile(path)
 	require.NoError(t, err)
@@ -148,13 +148,13 @@ func TestWrittenBaselineMakesTheSameRunPass(t *testing.T) {
     owner: 'TODO: who is responsible?'
     expires: "2026-06-12"
 `)
-	assert.NotContains(t, string(doc), "CP-GET-3", "a warning fails no run")
+	assert.NotContains(t, string(doc), "CP-GET-3", "a warning does not fail the test run")
 	entries, err := os.ReadDir(filepath.Dir(path))
 	require.NoError(t, err)
-	assert.Len(t, entries, 1, "no temporary file is left")
+	assert.Len(t, entries, 1, "the temporary file was removed")
 }
 
-func TestWriteKeepsWhatPeopleHaveWritten(t *testing.T) {
+func TestWriteKeepsEntriesThatStillApply(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "known.yaml")
 	old := strings.Replace(allKnown, "reason: r, owner: o}", "reason: the release of May, owner: list-team}", 1) // of CP-LIST-3
 	old = strings.Replace(old, "  - {requirement: CP-LIST-13", "  - {requirement: CP-CREATE-1, reason: r, owner: o}\n  - {requirement: CP-LIST-13", 1)
@@ -164,8 +164,8 @@ func TestWriteKeepsWhatPeopleHaveWritten(t *testing.T) {
 	assert.Empty(t, written.Incomplete())
 	b, err := baseline.Load(path)
 	require.NoError(t, err)
-	assert.True(t, applied(reporttest.Faulty(), b))
-	assert.Len(t, b.Known, 9, "the entry for what passes is gone")
+	assert.True(t, passesWith(reporttest.Faulty(), b))
+	assert.Len(t, b.Known, 9, "the entry of the passing requirement was removed")
 	assert.Len(t, b.Flaky, 1)
 	doc, err := os.ReadFile(path)
 	require.NoError(t, err)
@@ -187,8 +187,7 @@ func TestParseExplainsMistakes(t *testing.T) {
 		{"unknown key in entry", "version: 1\nknown:\n" + entry + ", why: x}", "known.yaml:3: field why not found; a baseline has the keys"},
 		{"no owner", "version: 1\nknown:\n- {requirement: A-1, reason: r}", "known.yaml:3: every entry needs a requirement, a reason and an owner"},
 		{"bad day", "version: 1\nflaky:\n" + entry + ", expires: soon}", `known.yaml:3: expires "soon" is not a date; write it as 2026-12-31`},
-		{"entry twice", "version: 1\nknown:\n" + entry + "}\n" + entry + "}", "known.yaml:4: A-1 has an entry already in line 3; keep one"},
-		{"too large", strings.Repeat("#", 300<<10), "a baseline of more than 262144 bytes is not read"},
+		{"entry twice", "version: 1\nknown:\n" + entry + "}\n" + entry + "}", "known.yaml:4: A-1 already has an entry in line 3; keep one"},
 		{"two documents", "version: 1\n---\nversion: 1", "expected single document, found multiple"},
 	}
 	for _, tt := range tests {
@@ -197,7 +196,11 @@ func TestParseExplainsMistakes(t *testing.T) {
 			assert.ErrorContains(t, err, tt.want)
 		})
 	}
-	_, err := baseline.Load("there/is/none.yaml")
+	large := filepath.Join(t.TempDir(), "large.yaml")
+	require.NoError(t, os.WriteFile(large, []byte(strings.Repeat("#", 300<<10)), 0o600))
+	_, err := baseline.Load(large)
+	assert.ErrorContains(t, err, "larger than 262144 bytes")
+	_, err = baseline.Load("there/is/none.yaml")
 	assert.ErrorContains(t, err, "write one with --write-baseline")
 	assert.ErrorIs(t, err, os.ErrNotExist)
 }

@@ -1,0 +1,113 @@
+package baseline
+
+import (
+	"cmp"
+	"fmt"
+	"os"
+	"slices"
+	"time"
+
+	"go.yaml.in/yaml/v4"
+
+	"github.com/agentconform/agentconform/reports"
+	"github.com/agentconform/agentconform/reports/outfile"
+	"github.com/agentconform/agentconform/reports/overview"
+	"github.com/agentconform/agentconform/reports/safe"
+)
+
+// Check reports before a test run whether [Write] can write the file and read an existing one.
+func Check(path string) error {
+	err := outfile.Ready(path)
+	if err == nil {
+		_, err = loadExisting(path)
+	}
+	if err != nil {
+		return fmt.Errorf("writing the baseline: %w; name another file with --write-baseline", err)
+	}
+	return nil
+}
+
+// loadExisting reads a baseline file. It returns an empty baseline if there is none.
+func loadExisting(path string) (*Baseline, error) {
+	if _, err := os.Stat(path); err != nil {
+		return &Baseline{}, nil
+	}
+	return Load(path)
+}
+
+// Write writes a baseline with an entry for each failure that keeps r from being conformant, and returns it. New entries
+// have placeholders for reason and owner. Entries of an existing file stay if they still apply.
+func Write(path string, r *reports.Result) (*Baseline, error) {
+	old, err := loadExisting(path)
+	if err != nil {
+		return nil, fmt.Errorf("writing the baseline: the existing file cannot be read: %w; repair or remove it", err)
+	}
+	b := updated(path, r, old)
+	text, err := yaml.Dump(b, yaml.WithIndent(2), yaml.WithCompactSeqIndent(false))
+	if err == nil {
+		err = outfile.Text(path, outfile.Public, append([]byte(head), text...))
+	}
+	if err != nil {
+		return nil, fmt.Errorf("writing the baseline: %w", err)
+	}
+	return b, nil
+}
+
+const head = "# Known failures of the target. An entry that passes, matches nothing or has expired makes the test run fail.\n"
+
+// toDo is the beginning of a placeholder.
+const toDo = "TODO"
+
+// lifetime is how long a new entry counts: long enough to repair a failure, short enough to be reviewed again.
+const lifetime = 90 * 24 * time.Hour
+
+// updated returns the entries of old that still apply, and one for each failure that none of them covers.
+func updated(path string, r *reports.Result, old *Baseline) *Baseline {
+	b := &Baseline{File: path, Version: version, Flaky: old.Flaky}
+	findings := overview.Of(r).Findings
+	for _, e := range old.Known {
+		if at := e.state(r, findings[e.Requirement]); at == idle || at == covering {
+			b.Known = append(b.Known, e)
+		}
+	}
+	expires := Day(r.Run.StartedAt.UTC().Add(lifetime).Format(time.DateOnly))
+	for q := range reports.Each(r.Requirements) {
+		coveredByCause := inheritsCause(q) && !b.Names(q.ID)
+		if !q.Verdict.Problem() || !q.Decides() || coveredByCause {
+			continue
+		}
+		found := findings[q.ID]
+		if q.Verdict != reports.Failed || len(found) == 0 {
+			found = []*reports.Finding{{}} // an entry for the whole requirement
+		}
+		for _, f := range found {
+			covers := func(e Entry) bool { return e.Requirement == q.ID && (e.Finding == "" || e.Finding == f.ID) }
+			if !slices.ContainsFunc(b.entries(), covers) {
+				b.Known = append(b.Known, Entry{Requirement: q.ID, Finding: f.ID, Expires: expires,
+					Reason: toDo + ": why does it fail, and what will be done about it?", Owner: toDo + ": who is responsible?"})
+			}
+		}
+	}
+	for _, entries := range [][]Entry{b.Known, b.Flaky} {
+		slices.SortStableFunc(entries, func(x, y Entry) int { return cmp.Compare(x.Requirement, y.Requirement) })
+		for i, e := range entries {
+			entries[i] = safe.Copy(e, safe.Line)
+			entries[i].comment = safe.Line(safe.Cut(describe(r, e, findings[e.Requirement]), 200))
+		}
+	}
+	return b
+}
+
+// describe returns the summary of the finding of an entry, or the reason of its requirement.
+func describe(r *reports.Result, e Entry, findings []*reports.Finding) string {
+	for _, f := range findings {
+		if e.Finding == "" || e.Finding == f.ID {
+			return f.Summary
+		}
+	}
+	q := r.Requirement(e.Requirement)
+	if q == nil {
+		return ""
+	}
+	return fmt.Sprintf("%s: %s", q.Verdict, cmp.Or(q.Reason, q.Title))
+}
