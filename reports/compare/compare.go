@@ -1,8 +1,7 @@
-// Package compare puts several results side by side.
+// Package compare compares the results of several implementations, or of several versions of one implementation.
 //
-// The results are of several implementations, or of versions of one implementation. Changes of the suite are told apart
-// from changes of the target: a new release of the suite adds, drops and tightens requirements, and none of this
-// is a regression. A regression is only a check that passed before and that fails now; see [Change] for the others.
+// It distinguishes changes of the suite from changes of the target: a new release of the suite adds, removes and
+// tightens requirements, and none of these is a regression. A regression is a check that passed before and fails now.
 package compare
 
 import (
@@ -13,36 +12,35 @@ import (
 	"github.com/agentconform/agentconform/reports"
 )
 
-// Change says how a requirement fares in one result, compared with the first one.
+// Change is how a requirement in one result differs from the first result.
 type Change string
 
 // The changes. Only a regression makes agentconform compare fail.
 const (
 	Same       Change = "same"
 	Regression Change = "regression" // the same check passed and now fails
-	Fixed      Change = "fixed"      // passes now, and did not before
-	Found      Change = "found"      // fails, and was not judged before: it may or may not be new
-	Unjudged   Change = "unjudged"   // was judged, and now is not: blocked, inconclusive or skipped
-	Stricter   Change = "stricter"   // fails by a check that the older suite did not have
+	Fixed      Change = "fixed"      // passes now and did not before
+	Found      Change = "found"      // fails and was not judged before; it may or may not be new
+	Unjudged   Change = "unjudged"   // was judged and now is blocked, inconclusive or skipped
+	Stricter   Change = "stricter"   // fails a check that the older suite did not have
 	New        Change = "new"        // the older suite did not have the requirement
-	Removed    Change = "removed"    // the newer suite does not have it
-	NotRun     Change = "not run"    // left out of one of the runs by a filter: no difference is known
+	Removed    Change = "removed"    // the newer suite does not have the requirement
+	NotRun     Change = "not run"    // a filter excluded it from one of the test runs
 )
 
 // Input is a result with a name for its column.
 type Input struct {
-	Label  string // empty: made from the implementation
+	Label  string // empty: the name and version of the implementation
 	Result *reports.Result
 }
 
 // Table is the comparison.
 type Table struct {
 	Columns []Column
-	Rows    []Row
-	// NotJudged counts the requirements that no result judged: skipped or absent in all of them. They have no row.
+	Rows    []Row // requirements that at least one result judged
+	// NotJudged is the number of requirements that no result judged.
 	NotJudged int
-	// Versions says that all columns are of one implementation; else they are different ones, and a change is only a
-	// difference.
+	// Versions reports whether all columns are of one implementation. If not, a change is only a difference.
 	Versions bool
 }
 
@@ -55,84 +53,104 @@ type Column struct {
 // Row is one requirement.
 type Row struct {
 	ID    string
-	Level reports.Level
-	Cells []Cell // as many as columns
+	Level reports.Level // in the last result that has the requirement
+	Cells []Cell        // one for each column
 }
 
-// Cell is one requirement in one result. Verdict is empty where the result does not have it.
+// Cell is one requirement in one result.
 type Cell struct {
-	Verdict reports.Verdict
+	Verdict reports.Verdict // empty if the result does not have the requirement
 	Reason  string
-	Change  Change // of the first column: always same
+	Change  Change // always Same in the first column
 	Note    string // "was a SHOULD"
 }
 
-// Of compares results, two or more, with the first one of them. Name them in the order of time.
+// Of compares two or more results with the first of them. The inputs are in the order of time.
 func Of(inputs ...Input) *Table {
 	t := &Table{Versions: true}
-	var ids []string                             // of the last result, which has the newest catalogue, then of the others
-	found := map[string][]*reports.Requirement{} // by id, in each column
 	base := inputs[0].Result
-	for at := range inputs {
-		column := (at + len(inputs) - 1) % len(inputs) // the last one first
-		for q := range reports.Each(inputs[column].Result.Requirements) {
-			if found[q.ID] == nil {
-				ids, found[q.ID] = append(ids, q.ID), make([]*reports.Requirement, len(inputs))
-			}
-			found[q.ID][column] = q
-		}
-	}
 	for _, in := range inputs {
-		target := in.Result.Target
-		t.Versions = t.Versions && target.Implementation.Name == base.Target.Implementation.Name
-		in.Label = cmp.Or(in.Label, strings.TrimSpace(target.Implementation.Name+" "+target.Implementation.Version),
-			target.ControlPlane, target.AgentServer)
+		implementation := in.Result.Target.Implementation
+		if implementation.Name != base.Target.Implementation.Name {
+			t.Versions = false
+		}
+		in.Label = cmp.Or(in.Label, strings.TrimSpace(implementation.Name+" "+implementation.Version),
+			in.Result.Target.ControlPlane, in.Result.Target.AgentServer)
 		t.Columns = append(t.Columns, Column{in, map[Change]int{}})
 	}
-	for _, id := range ids {
-		row := Row{ID: id}
-		judged := false
-		for c, q := range found[id] {
-			cell := Cell{Change: judge(base, inputs[c].Result, found[id][0], q)}
-			if q != nil {
-				cell.Verdict, cell.Reason = q.Verdict, q.Reason
-				row.Level = q.Level // that of the newest one
-				judged = judged || q.Verdict != reports.Skipped
-				if before := found[id][0]; before != nil && before.Level != q.Level {
-					cell.Note = "was a " + string(before.Level)
-				}
-			}
-			row.Cells = append(row.Cells, cell)
-		}
+	for _, id := range requirementIDs(inputs) {
+		row := newRow(id, inputs)
+		judged := slices.ContainsFunc(row.Cells, func(c Cell) bool { return c.Verdict != "" && c.Verdict != reports.Skipped })
 		if !judged {
 			t.NotJudged++
 			continue
 		}
-		for c, cell := range row.Cells {
-			t.Columns[c].Changes[cell.Change]++
+		for i, cell := range row.Cells {
+			t.Columns[i].Changes[cell.Change]++
 		}
 		t.Rows = append(t.Rows, row)
 	}
 	return t
 }
 
-// different are the rows of which a result differs from the first one. That a run left the requirement out shows no
-// difference.
-func (t *Table) different() []Row {
-	return slices.DeleteFunc(slices.Clone(t.Rows), func(r Row) bool {
-		return !slices.ContainsFunc(r.Cells, func(c Cell) bool {
-			return c.Change != Same && c.Change != NotRun || c.Note != ""
-		})
-	})
+// requirementIDs returns the ID of each requirement once: first those of the last result, which has the newest
+// catalogue, then those of the others.
+func requirementIDs(inputs []Input) []string {
+	var ids []string
+	last := len(inputs) - 1
+	seen := map[string]bool{}
+	for _, in := range slices.Concat(inputs[last:], inputs[:last]) {
+		for _, q := range in.Result.Requirements {
+			if !seen[q.ID] {
+				seen[q.ID] = true
+				ids = append(ids, q.ID)
+			}
+		}
+	}
+	return ids
 }
 
-// Regressed tells whether the last column has a regression.
+func newRow(id string, inputs []Input) Row {
+	row := Row{ID: id}
+	base := inputs[0].Result
+	before := base.Requirement(id)
+	for _, in := range inputs {
+		after := in.Result.Requirement(id)
+		cell := Cell{Change: judge(base, in.Result, before, after)}
+		if after != nil {
+			cell.Verdict, cell.Reason = after.Verdict, after.Reason
+			row.Level = after.Level
+		}
+		if before != nil && after != nil && before.Level != after.Level {
+			cell.Note = "was a " + string(before.Level)
+		}
+		row.Cells = append(row.Cells, cell)
+	}
+	return row
+}
+
+// differences returns the rows in which a result differs from the first one. A requirement that a filter excluded is not
+// a difference.
+func (t *Table) differences() []Row {
+	var rows []Row
+	for _, r := range t.Rows {
+		differs := slices.ContainsFunc(r.Cells, func(c Cell) bool {
+			return c.Change != Same && c.Change != NotRun || c.Note != ""
+		})
+		if differs {
+			rows = append(rows, r)
+		}
+	}
+	return rows
+}
+
+// Regressed reports whether the last column has a regression.
 func (t *Table) Regressed() bool {
 	return t.Versions && t.Columns[len(t.Columns)-1].Changes[Regression] > 0
 }
 
-// judge names the change of one requirement from the older result to the newer one; nil means that a result does
-// not have it.
+// judge returns the change of one requirement from the older result to the newer one. before or after is nil if the
+// result does not have it.
 func judge(older, newer *reports.Result, before, after *reports.Requirement) Change {
 	switch {
 	case before == nil && after == nil:
@@ -150,7 +168,7 @@ func judge(older, newer *reports.Result, before, after *reports.Requirement) Cha
 	case after.Verdict != reports.Failed && (before.Verdict == reports.Passed || before.Verdict == reports.Failed):
 		return Unjudged
 	case after.Verdict != reports.Failed:
-		return Same // not judged before, for another reason
+		return Same // not judged in either result, for different reasons
 	case before.Verdict != reports.Passed:
 		return Found
 	case older.Suite == newer.Suite || sameCheckFails(before, after):
@@ -159,11 +177,13 @@ func judge(older, newer *reports.Result, before, after *reports.Requirement) Cha
 	return Stricter
 }
 
-// sameCheckFails tells whether a scenario fails that was there before and passed.
+// sameCheckFails reports whether a scenario fails that existed before and passed.
 func sameCheckFails(before, after *reports.Requirement) bool {
 	passed := map[string]bool{}
 	for _, s := range before.Scenarios {
-		passed[s.Name] = passed[s.Name] || s.Verdict == reports.Passed
+		if s.Verdict == reports.Passed {
+			passed[s.Name] = true
+		}
 	}
 	return slices.ContainsFunc(after.Scenarios, func(s reports.Scenario) bool {
 		return s.Verdict == reports.Failed && passed[s.Name]

@@ -1,5 +1,5 @@
-// Package reporttest holds what the tests of the exporters have in common: results, golden files, and the checks that
-// every format has to pass for any text of a target.
+// Package reporttest contains test results, golden files, and the checks that every format has to pass for any text of
+// a target.
 package reporttest
 
 import (
@@ -20,7 +20,7 @@ import (
 	"github.com/agentconform/agentconform/reports/safe"
 )
 
-var update = flag.Bool("update", false, "write the golden files anew")
+var update = flag.Bool("update", false, "rewrite the golden files")
 
 // Golden compares got with the file testdata/name of the package under test; with -update it writes that file.
 func Golden(t *testing.T, name string, got []byte) {
@@ -33,27 +33,27 @@ func Golden(t *testing.T, name string, got []byte) {
 	want, err := os.ReadFile(path)
 	require.NoError(t, err, "run the test with -update to write it")
 	if changed := diff.Diff(path, want, "now", got); changed != nil {
-		t.Errorf("%s has changed; run the test with -update if it is meant:\n%.3000s", path, changed)
+		t.Errorf("%s has changed; if this is intended, run the test with -update:\n%.3000s", path, changed)
 	}
 }
 
-// Results are the results that every exporter is tested with, by name.
+// Results returns the results with which every exporter is tested, by name.
 func Results() map[string]*reports.Result {
 	empty := &reports.Result{Schema: reports.Schema, Scope: reports.ScopeWhole, Verdict: reports.Incomplete}
 	reports.Tally(empty)
 	return map[string]*reports.Result{"conformant": Conformant(), "faulty": Faulty(), "empty": empty}
 }
 
-// Exporter describes an exporter to [Exporter.Test].
+// Exporter is an exporter under test.
 type Exporter struct {
 	File   string // the golden file of [Sample]
 	Write  func(io.Writer, *reports.Result) error
-	Check  func(*testing.T, []byte) // whether readers of the format accept the document
-	Golden func([]byte) []byte      // what of the document the golden file holds; nil: all of it
-	Limit  int                      // of the size of a document, whatever the target has sent; 0: not checked
+	Check  func(*testing.T, []byte) // fails the test if a document does not have the format; nil: not checked
+	Golden func([]byte) []byte      // the part of the document that the golden file contains; nil: all of it
+	Limit  int                      // maximum size of a document in bytes, whatever the target sends; 0: not checked
 }
 
-// Test exports all [Results] and hostile ones, and compares what is written with the format and the golden file.
+// Test exports all [Results] and hostile ones, and compares the documents with the format and the golden file.
 func (e Exporter) Test(t *testing.T) {
 	for name, r := range Results() {
 		t.Run(name, func(t *testing.T) { e.export(t, r) })
@@ -67,9 +67,9 @@ func (e Exporter) Test(t *testing.T) {
 		t.Run("hostile "+name, func(t *testing.T) {
 			doc := e.export(t, Hostile(text))
 			assert.True(t, utf8.Valid(doc))
-			assert.Equal(t, safe.Visible(string(doc)), string(doc), "nothing invisible is left, whoever prints the file")
+			assert.Equal(t, safe.Visible(string(doc)), string(doc), "the file has no invisible characters")
 			if e.Limit > 0 {
-				assert.Less(t, len(doc), e.Limit, "a target cannot blow up a report")
+				assert.Less(t, len(doc), e.Limit, "a target cannot make a report too large")
 			}
 		})
 	}
@@ -79,7 +79,9 @@ func (e Exporter) export(t *testing.T, r *reports.Result) []byte {
 	t.Helper()
 	var b bytes.Buffer
 	require.NoError(t, e.Write(&b, r))
-	e.Check(t, b.Bytes())
+	if e.Check != nil {
+		e.Check(t, b.Bytes())
+	}
 	return b.Bytes()
 }
 
@@ -98,7 +100,7 @@ func Schema(t *testing.T, schema, doc []byte) {
 	require.NoError(t, compiled.Validate(value))
 }
 
-// SchemaFile returns a check against the JSON Schema testdata/name of the package under test.
+// SchemaFile returns a function that validates a document against the JSON Schema testdata/name of the package under test.
 func SchemaFile(name string) func(*testing.T, []byte) {
 	return func(t *testing.T, doc []byte) {
 		t.Helper()

@@ -1,7 +1,7 @@
 package reporttest
 
 import (
-	_ "embed" // the run is part of the package
+	_ "embed" // run.json
 	"encoding/json"
 	"slices"
 	"strings"
@@ -9,14 +9,14 @@ import (
 	"github.com/agentconform/agentconform/reports"
 )
 
-// JSON is the recorded result file of a run: the bundled reference with a few faults, judged by a selection of
-// requirements. Ids, addresses and times were replaced by ones that look alike.
+// JSON is the recorded result file of a test run of some requirements against the bundled reference with a few faults.
+// Ids, addresses and times were replaced by similar ones.
 //
 //go:embed run.json
 var JSON string
 
-// Faulty is the recorded run: failed MUSTs, a warning, blocked and inconclusive requirements, skips. Each call gives a
-// copy of its own, with its exchanges in memory.
+// Faulty returns a copy of the recorded result. It has failed MUSTs, a warning, and blocked, inconclusive and skipped
+// requirements.
 func Faulty() *reports.Result {
 	r := &reports.Result{}
 	if err := json.Unmarshal([]byte(JSON), r); err != nil {
@@ -25,13 +25,14 @@ func Faulty() *reports.Result {
 	return r
 }
 
-// Conformant is the sample as it would be without faults, by a suite that holds no other requirements.
+// Conformant returns the sample without failures, judged by a suite that has no other requirements.
 func Conformant() *reports.Result {
 	r := Sample()
 	r.Run.ID, r.Findings, r.Baseline = "5eed0001", nil, nil
 	r.Suite.Requirements = len(r.Requirements)
 	for q := range reports.Each(r.Requirements) {
-		if q.Known = nil; q.Verdict != reports.Skipped {
+		q.Known = nil
+		if q.Verdict != reports.Skipped {
 			Settle(q, reports.Passed, "")
 		}
 	}
@@ -41,23 +42,26 @@ func Conformant() *reports.Result {
 	return r
 }
 
-// Finding finds the first finding of a requirement. It panics where there is none.
+// Finding returns the first finding of a requirement. It panics if there is none.
 func Finding(r *reports.Result, id string) *reports.Finding {
 	return &r.Findings[slices.IndexFunc(r.Findings, func(f reports.Finding) bool { return f.Requirement == id })]
 }
 
-// Settle gives a requirement and all of its scenarios a verdict.
+// Settle sets the verdict of a requirement and of all of its scenarios.
 func Settle(q *reports.Requirement, v reports.Verdict, reason string, by ...reports.Blocker) {
 	q.Verdict, q.Reason, q.Skip, q.BlockedBy = v, reason, nil, by
 	for s := range reports.Each(q.Scenarios) {
 		s.Verdict, s.Reason, s.Skip, s.BlockedBy = v, reason, nil, by
 		for step := range reports.Each(s.Steps) {
-			step.Verdict = map[bool]reports.Verdict{true: v}[v == reports.Passed]
+			step.Verdict = ""
+			if v == reports.Passed {
+				step.Verdict = v
+			}
 		}
 	}
 }
 
-// HostileTexts are what a target may send to harm the reader of a report, by name.
+// HostileTexts returns texts that a target may send to harm the reader of a report, by name.
 func HostileTexts() map[string]string {
 	return map[string]string{
 		"script":         `<script>alert(1)</script><img src=x onerror=alert(2)>`,
