@@ -54,7 +54,7 @@ func TestScriptsAreWritten(t *testing.T) {
 	require.NoError(t, export.Write(dir, r))
 	text, err := os.ReadFile(filepath.Join(dir, script.Path(r, &r.Findings[0])))
 	require.NoError(t, err)
-	assert.Contains(t, string(text), "an address that is not", "it says why there is none")
+	assert.Contains(t, string(text), "not sent to an address of the target", "it says why there is none")
 
 	r.Findings[0].ID = "../../outside"
 	assert.Empty(t, script.Path(r, &r.Findings[0]))

@@ -10,112 +10,127 @@ import (
 )
 
 var (
-	// shellPart is a part of a line for a shell: in single quotes, after a backslash, in double quotes, or bare.
+	// shellPart is a part of a shell command line: in single quotes, after a backslash, in double quotes, or bare.
 	shellPart = regexp.MustCompile(`'[^']*'|\\.|"[^"]*"|[^'"\\]+`)
-	variables = regexp.MustCompile(`AGENTCONFORM_[A-Z0-9_]+`)
+	variable  = regexp.MustCompile(`AGENTCONFORM_[A-Z0-9_]+`)
 )
 
-// request returns the arguments of curl that send the request of a step: those of the recorded line, which has all text
-// of the target in single quotes, with the ids of earlier answers in place of the recorded ones, and the secrets of a
-// body as JSON.
+// request returns the arguments of curl for a step. They are those of the recorded curl line with two changes: variables
+// replace the ids that earlier responses contain, and the secrets of a body are written as JSON.
 func (s *script) request(x *step) (string, error) {
 	line, recorded := strings.CutPrefix(x.Curl, "curl -sS -i ")
 	switch {
 	case s.result.Target.Below(x.URL) == "":
-		return "", fmt.Errorf("exchange %d was sent to an address that is not one of the target", x.ID)
+		return "", fmt.Errorf("exchange %d was not sent to an address of the target", x.ID)
 	case !recorded || x.Request.FullSize() > len(x.Request.Body):
-		return "", fmt.Errorf("the request of exchange %d was not recorded whole", x.ID)
+		return "", fmt.Errorf("the request of exchange %d was not recorded completely", x.ID)
 	case strings.ContainsRune(line, 0):
-		return "", fmt.Errorf("the request of exchange %d holds a NUL character", x.ID)
+		return "", fmt.Errorf("the request of exchange %d contains a NUL character", x.ID)
 	}
-	body := false
+	inBody := false
 	line = shellPart.ReplaceAllStringFunc(line, func(part string) string {
-		switch name := variables.FindString(part); {
-		case part[0] == '\'':
-			return tokens.ReplaceAllStringFunc(part, func(token string) string { return s.withID(x, token) })
-		case part[0] == '"' && name != "":
+		if part[0] == '\'' {
+			return token.ReplaceAllStringFunc(part, func(text string) string { return s.replaceID(x, text) })
+		}
+		if name := variable.FindString(part); part[0] == '"' && name != "" {
 			s.secrets[name] = true
-			if body {
+			if inBody {
 				return `"$(json ` + part + `)"`
 			}
 		}
-		body = body || strings.HasSuffix(part, " --data-raw ")
+		if strings.HasSuffix(part, " --data-raw ") {
+			inBody = true
+		}
 		return part
 	})
 	return fmt.Sprintf("--max-time %d %s", patience(x), line), nil
 }
 
-// withID is a part of a quoted text: in place of the id of an earlier answer the variable that has it, and of the id of
-// the run in the names of what it created a new one, because a target may allow each name once.
-func (s *script) withID(x *step, token string) string {
-	if v := s.ids[token]; v != nil && slices.Contains(x.uses, v) {
-		return `'"$` + v.name + `"'`
+// replaceID replaces a token of a text in single quotes: the id of an earlier response by its variable, and the id of
+// the test run in names of created objects by a new one, because a target may allow each name only once.
+func (s *script) replaceID(x *step, text string) string {
+	for _, v := range x.uses {
+		if v.value == text {
+			return `'"$` + v.variable + `"'`
+		}
 	}
-	if rest, ours := strings.CutPrefix(token, "agentconform-"+s.result.Run.ID+"-"); ours && s.result.Run.ID != "" {
+	run := s.result.Run.ID
+	if rest, created := strings.CutPrefix(text, "agentconform-"+run+"-"); created && run != "" {
 		return `agentconform-'"$run"'-` + rest
 	}
-	return token
+	return text
 }
 
-// patience is for how many seconds curl waits for the answer. Where there was none after some time, it waits no
-// longer than the suite did: a later answer would be none in time either.
+// patience returns for how many seconds curl waits for the response. If the recorded request timed out, curl waits no
+// longer than the suite did.
 func patience(x *step) int {
-	if seconds := int(x.MS+500) / 1000; x.Status == 0 && seconds > 0 {
+	seconds := int(x.MS+500) / 1000
+	if x.Status == 0 && seconds > 0 {
 		return seconds
 	}
 	return 30 + int(x.MS)/500
 }
 
-// pair is a text or a number of a JSON text with the key under which it stands, as value in prelude.sh finds it too.
+// pair is a string or number in a JSON text, with its key. The function value of prelude.sh finds the same pairs.
 type pair struct {
 	key, value string
-	nth        int // among those with the key, from 1
+	nth        int // position among the pairs with this key, from 1
 }
 
 var (
-	pairs = regexp.MustCompile(`"([A-Za-z0-9_]+)"[ \t\f\v\r]*:[ \t\f\v\r]*(?:"([^"\\\n]*)"|(-?[0-9]+))`)
-	// tokens are the parts of an address or a body that may be ids: the host, which no answer decides, is none of its
-	// own.
-	tokens = regexp.MustCompile(`(?i:https?)://[^/?#']*|[^/?&=#"'\\\s]+`)
+	jsonPair = regexp.MustCompile(`"([A-Za-z0-9_]+)"[ \t\f\v\r]*:[ \t\f\v\r]*(?:"([^"\\\n]*)"|(-?[0-9]+))`)
+	// token is a part of an address or body that may be an id. The scheme and host are one token.
+	token = regexp.MustCompile(`(?i:https?)://[^/?#']*|[^/?&=#"'\\\s]+`)
 )
 
-func pairsOf(body string) (all []pair) {
+func pairs(body string) []pair {
+	var all []pair
 	counts := map[string]int{}
-	for _, m := range pairs.FindAllStringSubmatch(body, -1) {
+	for _, m := range jsonPair.FindAllStringSubmatch(body, -1) {
 		counts[m[1]]++
 		all = append(all, pair{m[1], m[2] + m[3], counts[m[1]]})
 	}
 	return all
 }
 
-// id is one that an answer gave; a variable of the script if later requests use it.
-type id struct {
-	pair
-	name  string // of the variable
-	from  *step
-	taken bool
+// isID reports whether the value looks like an id.
+func (p pair) isID() bool {
+	named := p.key == "id" || strings.HasSuffix(p.key, "_id") || uuid.Validate(p.value) == nil
+	return named && p.value != "" && !strings.Contains(p.value, "://")
 }
 
+// id is an id that a response contains before any request does.
+type id struct {
+	pair
+	variable string // of the script; empty if no later request uses the id
+	from     *step
+	taken    bool // the script has set the variable
+}
+
+// findIDs finds the ids that steps use and the steps whose responses contain them.
 func (s *script) findIDs() {
-	sent, named := map[string]bool{}, 0
+	known := map[string]*id{} // by value
+	sent := map[string]bool{} // tokens of requests that are not known ids
+	variables := 0
 	for _, each := range s.steps {
-		for _, token := range tokens.FindAllString(each.URL+"\n"+each.Request.Body, -1) {
-			v := s.ids[token]
+		for _, text := range token.FindAllString(each.URL+"\n"+each.Request.Body, -1) {
+			v := known[text]
 			if v == nil {
-				sent[token] = true
+				sent[text] = true
 				continue
 			}
-			if v.name == "" {
-				named++
-				v.name = fmt.Sprintf("id%d", named)
+			if v.variable == "" {
+				variables++
+				v.variable = fmt.Sprintf("id%d", variables)
 				v.from.gives = append(v.from.gives, v)
 			}
-			each.uses = append(each.uses, v)
+			if !slices.Contains(each.uses, v) {
+				each.uses = append(each.uses, v)
+			}
 		}
-		for _, p := range pairsOf(each.Response.Body) {
-			isID := p.key == "id" || strings.HasSuffix(p.key, "_id") || uuid.Validate(p.value) == nil
-			if isID && p.value != "" && !strings.Contains(p.value, "://") && !sent[p.value] && s.ids[p.value] == nil {
-				s.ids[p.value] = &id{pair: p, from: each}
+		for _, p := range pairs(each.Response.Body) {
+			if p.isID() && !sent[p.value] && known[p.value] == nil {
+				known[p.value] = &id{pair: p, from: each}
 			}
 		}
 	}

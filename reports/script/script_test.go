@@ -22,7 +22,7 @@ import (
 
 const by = "features/x.feature:1 one"
 
-// chainOf makes a result of exchanges, the last of which shows the violation.
+// chainOf returns a result with exchanges of which the last shows the violation.
 func chainOf(target string, exchanges ...reports.Exchange) (*reports.Result, *reports.Finding) {
 	f := reports.Finding{ID: "0123456789ab", Requirement: "CP-A-1", Exchange: len(exchanges)}
 	for i := range exchanges {
@@ -41,13 +41,13 @@ func chainOf(target string, exchanges ...reports.Exchange) (*reports.Result, *re
 		Exchanges: reports.Record(nil, exchanges...)}, &f
 }
 
-// redactor knows the names of the secrets in these tests.
+// redactor knows the secrets of these tests.
 var redactor = client.NewRedactor(map[string]string{"k": "$AGENTCONFORM_K", "s": "$AGENTCONFORM_S", "s~~": "${AGENTCONFORM_S~~}",
 	"s%": "${AGENTCONFORM_S%?}", "key": "${AGENTCONFORM_CREDENTIALS_API_KEY%?}", "tenant": "$AGENTCONFORM_CREDENTIALS_TENANT_ID",
 	"token": "$AGENTCONFORM_USERS_1_TOKEN"})
 
-func exchange(method, path, body string, status int, answer string) reports.Exchange {
-	return reports.Exchange{Method: method, URL: path, Request: reports.Message{Body: body}, Status: status, Response: reports.Message{Body: answer}}
+func exchange(method, path, body string, status int, response string) reports.Exchange {
+	return reports.Exchange{Method: method, URL: path, Request: reports.Message{Body: body}, Status: status, Response: reports.Message{Body: response}}
 }
 
 func run(t *testing.T, r *reports.Result, f *reports.Finding, env ...string) (out, log string, err error) {
@@ -59,16 +59,17 @@ func run(t *testing.T, r *reports.Result, f *reports.Finding, env ...string) (ou
 	require.NoError(t, os.WriteFile(file, []byte(b.String()), 0o600))
 	bash := exec.CommandContext(t.Context(), "bash", file)
 	bash.Dir, bash.Env = dir, append(os.Environ(), env...)
-	var said strings.Builder
-	bash.Stderr = &said
-	answer, err := bash.Output()
+	var stderr strings.Builder
+	bash.Stderr = &stderr
+	stdout, err := bash.Output()
 	files, _ := os.ReadDir(dir)
-	assert.Len(t, files, 1, "the script leaves nothing in the folder")
-	return string(answer), said.String(), err
+	assert.Len(t, files, 1, "the script creates no file in the folder")
+	return string(stdout), stderr.String(), err
 }
 
-// server notes each request and gives the answers of its paths in turn, the last one again and again.
-func server(t *testing.T, answers map[string][]string) (url string, seen func() []string) {
+// server returns a server that records each request. It returns the responses of an operation in turn, and repeats the
+// last one.
+func server(t *testing.T, responses map[string][]string) (url string, seen func() []string) {
 	var mu sync.Mutex
 	var requests []string
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -76,13 +77,13 @@ func server(t *testing.T, answers map[string][]string) (url string, seen func() 
 		mu.Lock()
 		defer mu.Unlock()
 		requests = append(requests, strings.TrimSpace(strings.Join([]string{r.Method, r.URL.RequestURI(), r.Header.Get("X-Api-Key"), string(body)}, " ")))
-		list := answers[r.Method+" "+r.URL.Path]
+		list := responses[r.Method+" "+r.URL.Path]
 		if len(list) == 0 {
 			w.WriteHeader(http.StatusNotFound)
 			return
 		}
 		if len(list) > 1 {
-			answers[r.Method+" "+r.URL.Path] = list[1:]
+			responses[r.Method+" "+r.URL.Path] = list[1:]
 		}
 		_, _ = w.Write([]byte(list[0]))
 	}))
@@ -90,9 +91,9 @@ func server(t *testing.T, answers map[string][]string) (url string, seen func() 
 	return s.URL, func() []string { mu.Lock(); defer mu.Unlock(); return requests }
 }
 
-// TestAScriptTakesIDsFromTheAnswersItGets runs a chain against a server that gives other ids than those recorded, and is
-// slower than the recorded one.
-func TestAScriptTakesIDsFromTheAnswersItGets(t *testing.T) {
+// TestScriptTakesIDsFromResponses runs a script against a server that returns other ids than the recorded ones, and that
+// is slower than the recorded server.
+func TestScriptTakesIDsFromResponses(t *testing.T) {
 	target, seen := server(t, map[string][]string{
 		"POST /v2/deployments":                  {`{"name":"d","id":"d-2","latest_revision_id":"r-1"}`},
 		"PATCH /v2/deployments/d-2":             {`{}`},
@@ -118,8 +119,8 @@ func TestAScriptTakesIDsFromTheAnswersItGets(t *testing.T) {
 	assert.Equal(t, []string{"GET /v2/deployments/d-2", "GET /v2/deployments/d-2", "GET /v2/deployments/d-2/revisions/r-2", "GET /v2/deployments/d-2/revisions/r-2"}, requests[2:])
 }
 
-// TestAScriptNamesTheSecretsThatItLacks sends nothing before all are there.
-func TestAScriptNamesTheSecretsThatItLacks(t *testing.T) {
+// TestMissingSecret checks that the script sends no request if a secret is not set.
+func TestMissingSecret(t *testing.T) {
 	target, seen := server(t, nil)
 	x := exchange("GET", "/v2/deployments/d", "", 200, "{}")
 	x.Request.Headers = map[string][]string{"X-Api-Key": {"${AGENTCONFORM_CREDENTIALS_API_KEY%?}"}, "X-Tenant-Id": {"$AGENTCONFORM_CREDENTIALS_TENANT_ID"},
@@ -136,8 +137,8 @@ func TestAScriptNamesTheSecretsThatItLacks(t *testing.T) {
 	assert.Empty(t, seen())
 }
 
-// TestRequestsThatOverlappedDoSoAgain has a join that is answered only once the request after it has come.
-func TestRequestsThatOverlappedDoSoAgain(t *testing.T) {
+// TestOverlappingRequests uses a server that responds to a join only after it has received the next request.
+func TestOverlappingRequests(t *testing.T) {
 	released := make(chan struct{})
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch r.URL.Path {
@@ -158,13 +159,12 @@ func TestRequestsThatOverlappedDoSoAgain(t *testing.T) {
 	r, f := chainOf(s.URL, join, rollback, after)
 	_, log, err := run(t, r, f)
 	require.NoError(t, err, log)
-	assert.Contains(t, log, "exchange 1: status 200", "the join is answered only once the run has come")
-	assert.Less(t, strings.Index(log, "exchange 1"), strings.Index(log, "exchange 3"), "what was sent after its answer waits for it: %s", log)
+	assert.Contains(t, log, "exchange 1: status 200", "the next request is sent before the join has a response")
+	assert.Less(t, strings.Index(log, "exchange 1"), strings.Index(log, "exchange 3"), "a later request waits for the response of the join: %s", log)
 }
 
-// TestAHostileTargetIsHarmless writes scripts of results in which texts try to have the shell do something, or to send secrets
-// elsewhere.
-func TestAHostileTargetIsHarmless(t *testing.T) {
+// TestHostileTarget runs scripts of results whose texts try to run commands or to send secrets to another server.
+func TestHostileTarget(t *testing.T) {
 	evil := "'; touch pwned; $(touch pwned) `touch pwned` \n touch pwned #\"$AGENTCONFORM_K"
 	target, seen := server(t, map[string][]string{"POST /v2/x": {`{"id":"$(touch${IFS}pwned)';touch${IFS}pwned;'"}`}})
 	first := exchange("POST", "/v2/x", evil, 200, `{"id":"one"}`)
@@ -172,10 +172,10 @@ func TestAHostileTargetIsHarmless(t *testing.T) {
 	r, f := chainOf(target, first, exchange("GET", "/v2/x/one?q="+strings.Join(strings.Fields(evil), "${IFS}"), "", 404, ""))
 	f.Requirement, f.ID, r.Run.ID = evil, evil, evil
 	f.Exchanges[0].Part = reports.Part(evil)
-	_, log, err := run(t, r, f, "AGENTCONFORM_K=secret") // run checks that no file was made
+	_, log, err := run(t, r, f, "AGENTCONFORM_K=secret") // run checks that no file was created
 	require.NoError(t, err, log)
 	require.Len(t, seen(), 2)
-	assert.NotContains(t, strings.Join(seen(), "\n"), "secret", "the place was not recorded as one of a secret")
+	assert.NotContains(t, strings.Join(seen(), "\n"), "secret", "no header of the exchange was recorded as a secret")
 
 	for name, change := range map[string]func(*reports.Exchange){
 		"another address": func(x *reports.Exchange) { x.URL = "http://elsewhere/v2/x" },
@@ -194,8 +194,8 @@ func TestAHostileTargetIsHarmless(t *testing.T) {
 	assert.Error(t, script.Write(&strings.Builder{}, r, none))
 }
 
-// TestNoAnswerInTimeIsShownAgain: the script waits no longer for an answer than the suite did.
-func TestNoAnswerInTimeIsShownAgain(t *testing.T) {
+// TestTimeout checks that after a timeout the script waits no longer than the suite did.
+func TestTimeout(t *testing.T) {
 	for want, x := range map[string]reports.Exchange{
 		"--max-time 38 ": {Status: 200, MS: 4000}, "--max-time 4 ": {MS: 4002}, "--max-time 30 ": {MS: 3},
 	} {
@@ -207,30 +207,30 @@ func TestNoAnswerInTimeIsShownAgain(t *testing.T) {
 	}
 }
 
-// inert is what a shell takes as it is: quoted texts, and comments outside of these.
+// inert matches text that a shell does not interpret: texts in quotes, and comments outside of them.
 var inert = regexp.MustCompile(`(?m)'[^']*'|\\'|^#.*$`)
 
-// harmless are the lines that are left: our own words, names of variables, and numbers.
+// harmless matches the remaining lines: words of this package, names of variables, and numbers.
 var harmless = regexp.MustCompile(`^(` + strings.Join([]string{
 	`wait( "\$sent\d+")?`, `take id\d+ \d+ \w+ \d+`, `sent\d+=\$!`, `show \d+`,
 	`(send \d+|again \d+ \d+ \d+ [a-zA-Z0-9_: ]*--) --max-time \d+( -X [A-Z]+| -H| --data-raw|"\$id\d+"|"\$run"|"\$AGENTCONFORM_[A-Z0-9_]+"|"\$\{AGENTCONFORM_[A-Z0-9_]+(~~|%\?)?\}"|` +
 		`"\$\(json "\$\{?AGENTCONFORM_[A-Z0-9_]+(~~|%\?)?\}?"\)"| )*( &)?`,
 }, "|") + `)?$`)
 
-// FuzzWrite: a shell runs nothing of a result but our own lines.
+// FuzzWrite checks that a shell runs no text of a result.
 func FuzzWrite(f *testing.F) {
 	create := `{"name":"agentconform-old-d","secrets":[{"name":"n","value":"$AGENTCONFORM_S"}]}`
 	f.Add("POST", "/v2/deployments?a='x", create, "X-Api-Key", "$AGENTCONFORM_K", `{"id":"d-1","status":"DEPLOYED"}`, "/v2/deployments/d-1", "old", uint16(200))
 	f.Add("GET", "/$(touch x)", "`touch x`", "A", "'; touch x; '", `{"id":"'; touch x\n","a_id":12,"status":"BUILDING"}`, "/12/$HOME", "a\nb", uint16(0))
 	f.Add("GET", "/\u2028\nrm -rf", "${AGENTCONFORM_S~~}", "X-Api-Key", "${AGENTCONFORM_S%?}", `{"status":"a:b c -- $(x)"}`, "\r\n", "run-1", uint16(429))
-	f.Fuzz(func(t *testing.T, method, path, body, name, value, answer, next, run string, status uint16) {
+	f.Fuzz(func(t *testing.T, method, path, body, name, value, response, next, run string, status uint16) {
 		if !regexp.MustCompile(`^[A-Z]+$`).MatchString(method) {
-			return // the client sends none
+			return // the client does not send other methods
 		}
-		first := exchange(method, path, body, int(status), answer)
+		first := exchange(method, path, body, int(status), response)
 		first.Request.Headers = map[string][]string{name: {value}}
 		first.Request.Secrets = []reports.SecretPlace{{Header: name}, {Pointer: "/secrets/0/value"}}
-		r, finding := chainOf("http://target.example", first, exchange("GET", next, "", int(status), answer), exchange(method, next, answer, 200, body))
+		r, finding := chainOf("http://target.example", first, exchange("GET", next, "", int(status), response), exchange(method, next, response, 200, body))
 		r.Run.ID, finding.Requirement, finding.Pointer = run, value, path
 		var b strings.Builder
 		if script.Write(&b, r, finding) != nil {
