@@ -20,8 +20,8 @@ func write(t *testing.T, path, text string) string {
 	return path
 }
 
-// TestNothingIsWrittenThroughALink tries each way to write where a link is, or no regular file: what is there, and what
-// the link leads to, stays as it is.
+// TestNothingIsWrittenThroughALink tries each function on links, a socket and a folder. They and the targets of the links
+// must not change.
 func TestNothingIsWrittenThroughALink(t *testing.T) {
 	dir := t.TempDir()
 	theirs, missing := write(t, filepath.Join(dir, "theirs"), "theirs"), filepath.Join(dir, "missing")
@@ -55,7 +55,7 @@ func TestNothingIsWrittenThroughALink(t *testing.T) {
 	assert.NoFileExists(t, missing)
 }
 
-// TestReady leaves nothing behind, and tells of a folder that is not there.
+// TestReady checks that a missing folder is reported and that no file remains.
 func TestReady(t *testing.T) {
 	dir := t.TempDir()
 	assert.NoError(t, outfile.Ready(write(t, filepath.Join(dir, "there"), "x")))
@@ -67,8 +67,8 @@ func TestReady(t *testing.T) {
 	assert.Len(t, entries, 1)
 }
 
-// TestWhoseAFolderIs wants our own files to be replaced, and no others.
-func TestWhoseAFolderIs(t *testing.T) {
+// TestFolder checks that only files of this program are replaced.
+func TestFolder(t *testing.T) {
 	for name, c := range map[string]struct {
 		files   map[string]string
 		refused string
