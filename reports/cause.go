@@ -1,67 +1,67 @@
 package reports
 
-// Skip says why a scenario or a requirement was not judged.
+// Skip is the reason why a scenario or a requirement was skipped.
 type Skip struct {
 	Kind SkipKind `json:"kind"`
-	// Key names what decided it: a key of the configuration, an option of the command, or, where the target lacks
-	// something that the interface leaves open, what it lacks. It may be empty.
+	// Key is the key of the configuration or the option of the command that caused the skip. If the target lacks
+	// something optional, Key names that. It may be empty.
 	Key string `json:"key,omitempty"`
 }
 
-// SkipKind tells skips apart.
+// SkipKind is the kind of a skip.
 type SkipKind string
 
-// The kinds of skips. Only NotApplicable leaves a run whole.
+// The kinds of skips. A test run with any of them except NotApplicable is partial.
 const (
-	NotApplicable SkipKind = "not-applicable" // the target rightly does not have what the scenario is about
-	NotConfigured SkipKind = "not-configured" // the configuration lacks the key
-	NotSelected   SkipKind = "not-selected"   // the command selected something else
-	NotClaimed    SkipKind = "not-claimed"    // the key supports does not claim it
+	NotApplicable SkipKind = "not-applicable" // the target need not have what the scenario tests
+	NotConfigured SkipKind = "not-configured" // the key is not in the configuration
+	NotSelected   SkipKind = "not-selected"   // an option of the command excludes it
+	NotClaimed    SkipKind = "not-claimed"    // the key supports does not include it
 	OverBudget    SkipKind = "over-budget"    // the budget under the key is used up
 )
 
-// Scope says whether a run judged every requirement that applies to the target.
+// Scope reports whether a test run judged every requirement that applies to the target.
 type Scope string
 
-// The scopes. What is not applicable never makes a part; what was not configured, selected, claimed or affordable does.
+// The scopes of test runs.
 const (
 	ScopeWhole Scope = "whole"
 	ScopePart  Scope = "part"
 )
 
-// NotJudged is a requirement that was left out of a run, and why.
+// NotJudged is a requirement that a test run did not judge, with the reason.
 type NotJudged struct {
 	ID string `json:"id"`
 	Skip
 }
 
-// Blocker is what kept a scenario from being judged: why it is blocked, or why it is inconclusive.
+// Blocker is a reason why a scenario is blocked or inconclusive.
 type Blocker struct {
 	Kind BlockerKind `json:"kind"`
 	Name string      `json:"name"`
 }
 
-// BlockerKind tells blockers apart.
+// BlockerKind is the kind of a blocker.
 type BlockerKind string
 
-// The kinds of blockers, and what their names are. A word is one of the contract of the conformance graph.
+// The kinds of blockers, and the meaning of their names.
 const (
-	ByRequirement  BlockerKind = "requirement"  // an ID: that requirement fails by itself, or is itself blocked
-	ByFixture      BlockerKind = "fixture"      // what scenarios share and what could not be brought about
-	ByKey          BlockerKind = "key"          // a key of the configuration that is wrong
-	ByGraph        BlockerKind = "graph"        // a word that the graph does not understand
-	ByTarget       BlockerKind = "target"       // the address that gave no usable answer
-	ByRun          BlockerKind = "run"          // that the run ended early: "ended"
-	BySuite        BlockerKind = "suite"        // a mistake of the suite itself
-	ByPrecondition BlockerKind = "precondition" // the sentence that could not be brought about
-	ByObservation  BlockerKind = "observation"  // the sentence that observed nothing which could show a violation
+	ByRequirement  BlockerKind = "requirement"  // the ID of a requirement that failed or is blocked
+	ByFixture      BlockerKind = "fixture"      // a shared fixture that could not be created
+	ByKey          BlockerKind = "key"          // a wrong key of the configuration
+	ByGraph        BlockerKind = "graph"        // a word of the conformance graph's contract that the graph does not understand
+	ByTarget       BlockerKind = "target"       // an address without a usable response
+	ByRun          BlockerKind = "run"          // "ended": the test run ended early
+	BySuite        BlockerKind = "suite"        // an error of the suite
+	ByPrecondition BlockerKind = "precondition" // the text of a Given step that failed
+	ByObservation  BlockerKind = "observation"  // the text of a step that found no evidence
 )
 
-// Causes are the failures that explain the one of q and that no other explains: q itself where nothing explains it.
-// There is always one.
+// Causes returns the failures that explain the failure of q, directly or through others, and that no failure explains.
+// It returns q if no failure explains q.
 func Causes(r *Result, q *Requirement) []*Requirement {
 	var causes []*Requirement
-	seen := map[string]bool{} // a result of another suite may have circles
+	seen := map[string]bool{} // a result of another suite may have cycles
 	var follow func(q *Requirement)
 	follow = func(q *Requirement) {
 		if seen[q.ID] {
@@ -79,14 +79,15 @@ func Causes(r *Result, q *Requirement) []*Requirement {
 			causes = append(causes, q)
 		}
 	}
-	if follow(q); causes == nil {
-		return []*Requirement{q} // it is in such a circle
+	follow(q)
+	if causes == nil {
+		return []*Requirement{q} // it is part of a cycle
 	}
 	return causes
 }
 
-// SetScope fills the scope of r and what was not judged: the skipped requirements of r, and those that it does not
-// hold.
+// SetScope sets the scope and the list of requirements that were not judged: the skipped requirements of r, and absent,
+// which r does not contain.
 func SetScope(r *Result, absent []NotJudged) {
 	r.NotJudged = nil
 	for _, q := range r.Requirements {
@@ -101,11 +102,11 @@ func SetScope(r *Result, absent []NotJudged) {
 	}
 }
 
-// Catalogue is how many requirements there are, in the result or not.
+// Catalogue returns the number of requirements of the suite, including those that the result does not contain.
 func (r *Result) Catalogue() int { return max(r.Suite.Requirements, len(r.Requirements)) }
 
-// LeftOut counts the requirements that a run left out: they apply to the target as far as is known, and were not
-// judged, because they were not selected, or because a budget, a profile, an address or a key did not allow it.
+// LeftOut returns the number of skipped requirements that apply to the target as far as is known. They were not
+// selected, or a budget, a profile, an address or a key excluded them.
 func (r *Result) LeftOut() (n int) {
 	for _, each := range r.NotJudged {
 		if each.Kind != NotApplicable {

@@ -13,26 +13,26 @@ import (
 	"github.com/agentconform/agentconform/reports/safe"
 )
 
-// ProxyVariable stands in reports for a proxy's URL that holds a user name or password: the name of the variable that
-// has it.
+// ProxyVariable replaces the URL of a proxy in reports if it contains a user name or password. It is the name of the
+// environment variable with the URL.
 const ProxyVariable = "$AGENTCONFORM_PROXY"
 
-// Connection is how the target was reached, where its addresses alone do not say it: what a curl line needs beside the
-// request. Paths are as the run used them.
+// Connection is how the target was reached: the options that curl needs in addition to the request. Paths are those of
+// the test run.
 type Connection struct {
 	CA         string            `json:"ca,omitempty"`          // PEM file with the certificates of trusted authorities
 	Cert       string            `json:"cert,omitempty"`        // PEM file with the client certificate
-	Key        string            `json:"key,omitempty"`         // PEM file with its key; empty: in that of Cert
-	ServerName string            `json:"server_name,omitempty"` // in the certificate, where it is not the host
+	Key        string            `json:"key,omitempty"`         // PEM file with its key; empty: in the file of Cert
+	ServerName string            `json:"server_name,omitempty"` // name in the certificate, if it is not the host
 	Insecure   bool              `json:"insecure,omitempty"`    // certificates of servers were not verified
 	Proxy      string            `json:"proxy,omitempty"`       // URL, or ProxyVariable
 	Resolve    map[string]string `json:"resolve,omitempty"`     // IP address by host name, in lower case
 	Sockets    map[string]string `json:"sockets,omitempty"`     // path of a Unix domain socket by "host:port"
-	// Hosts are those that the configuration names, "host:port": Cert and ServerName are for these only.
+	// Hosts are the hosts in the configuration, "host:port". Cert and ServerName apply only to these.
 	Hosts []string `json:"hosts,omitempty"`
 }
 
-// HostPort is the host of an address in lower case with its port, "" where the address has none.
+// HostPort returns the host of an address in lower case with its port, or "" if the address has no host.
 func HostPort(address string) string {
 	u, err := url.Parse(address)
 	if err != nil || u.Hostname() == "" {
@@ -45,11 +45,11 @@ func HostPort(address string) string {
 	return net.JoinHostPort(strings.ToLower(u.Hostname()), port)
 }
 
-// inCert are the characters with a meaning in curl's --cert.
-var inCert = strings.NewReplacer(`\`, `\\`, ":", `\:`)
+// certEscaper escapes the characters that have a meaning in curl's option --cert.
+var certEscaper = strings.NewReplacer(`\`, `\\`, ":", `\:`)
 
-// Curl returns the arguments, quoted for a POSIX shell, with which curl reaches an address as the run did, and the
-// address to call: the given one, or with another host where curl takes a name from there only.
+// Curl returns the arguments, quoted for a POSIX shell, with which curl connects to an address like the test run did, and
+// the address to call. Its host is c.ServerName if that is set, because curl takes the name only from the address.
 func (c *Connection) Curl(address string) (arguments []string, called string) {
 	at := HostPort(address)
 	u, err := url.Parse(address)
@@ -72,7 +72,7 @@ func (c *Connection) Curl(address string) (arguments []string, called string) {
 			arguments = append(arguments, "--insecure")
 		}
 		if named {
-			add("--cert", inCert.Replace(c.Cert))
+			add("--cert", certEscaper.Replace(c.Cert))
 			add("--key", c.Key)
 		}
 		if named && c.ServerName != "" && !strings.EqualFold(c.ServerName, host) {
@@ -100,11 +100,10 @@ func (c *Connection) Curl(address string) (arguments []string, called string) {
 	return arguments, address
 }
 
-// bare is a word that a POSIX shell takes as it is.
+// bare matches a word that needs no quotes in a POSIX shell.
 var bare = regexp.MustCompile(`^[\w./:@%+,=-]+$`)
 
-// ShellWord returns the text as one word for a POSIX shell, in which nothing is expanded: in quotes where it needs
-// them.
+// ShellWord returns the text as one word for a POSIX shell, without expansion. It adds quotes only if necessary.
 func ShellWord(s string) string {
 	if bare.MatchString(s) {
 		return s
@@ -112,8 +111,8 @@ func ShellWord(s string) string {
 	return safe.ShellWord(s)
 }
 
-// Flag returns the value of a flag in the command line of the run; "" where it has none that can be part of another
-// command: one with control characters would not be shown as it is.
+// Flag returns the value of a flag in the command line of the test run, or "" if it is not set. It ignores values with
+// control characters, because they cannot be printed as part of another command.
 func (r *Run) Flag(name string) string {
 	for i, word := range r.Arguments {
 		flag, value, joined := strings.Cut(word, "=")
@@ -127,10 +126,10 @@ func (r *Run) Flag(name string) string {
 	return ""
 }
 
-// DefaultOut is the folder of the reports where --out names none.
+// DefaultOut is the folder of the reports without --out.
 const DefaultOut = "agentconform-out"
 
-// Out is the folder of the reports; "" where no command line has named or implied one.
+// Out returns the folder of the reports, or "" if the test run had no command line.
 func (r *Run) Out() string {
 	if len(r.Arguments) == 0 {
 		return ""
@@ -138,14 +137,14 @@ func (r *Run) Out() string {
 	return cmp.Or(r.Flag("--out"), DefaultOut)
 }
 
-// ByDefault tells whether the run took the configuration that is found without a flag.
-func (r *Run) ByDefault() bool {
+// usesDefaultConfig reports whether the test run used the configuration that is found without a flag.
+func (r *Run) usesDefaultConfig() bool {
 	return len(r.Arguments) > 0 && !slices.ContainsFunc(r.Arguments, func(a string) bool {
 		return strings.HasPrefix(a, "--config") || strings.HasPrefix(a, "--target") || strings.HasPrefix(a, "--agent-target")
 	})
 }
 
-// Flags returns those of the flags that the command line of the run has, for a shell: " --config vendor.yaml".
+// Flags returns the named flags that are set in the command line of the test run, for a shell: " --config vendor.yaml".
 func (r *Run) Flags(names ...string) (words string) {
 	for _, name := range names {
 		if value := r.Flag(name); value != "" {
@@ -155,13 +154,13 @@ func (r *Run) Flags(names ...string) (words string) {
 	return words
 }
 
-// ReplayCommand returns the command that judges the finding again, with the target flags of the run.
+// ReplayCommand returns the command that judges the finding again, with the target flags of the test run.
 func (r *Run) ReplayCommand(f *Finding) string {
 	if f.ID == "" {
 		return ""
 	}
 	flags := r.Flags("--target", "--agent-target", "--config")
-	if flags == "" && !r.ByDefault() {
+	if flags == "" && !r.usesDefaultConfig() {
 		flags = " --config FILE"
 	}
 	if out := r.Flag("--out"); out != "" {
@@ -170,8 +169,8 @@ func (r *Run) ReplayCommand(f *Finding) string {
 	return "agentconform replay " + ShellWord(f.ID) + flags
 }
 
-// CleanCommand returns the command that removes what a run has left, with the flags that say where. out is the folder
-// of its ledger; it may be empty.
+// CleanCommand returns the command that removes the remaining objects of a test run, with its target flags. out is the
+// folder of its ledger and may be empty.
 func (r *Run) CleanCommand(out string) string {
 	command := "agentconform clean" + r.Flags("--target", "--agent-target", "--config")
 	if out != "" {

@@ -14,16 +14,16 @@ import (
 	"github.com/agentconform/agentconform/reports/safe"
 )
 
-// Bounds of what is kept of one exchange. A target may send megabytes; a report that holds them all cannot be
-// opened.
+// Maximum sizes of the parts of a recorded exchange, in bytes. A target may send megabytes, and browsers cannot open a
+// report with all of them.
 const (
 	MaxBody   = 64 << 10 // of a body
-	maxHeader = 8 << 10  // of a header's value, of the address and of an error text
+	maxHeader = 8 << 10  // of a header's value, the address and an error text
 	maxName   = 256      // of a header's name
-	maxValues = 200      // header values in one direction
+	maxValues = 200      // number of header values in a request or response
 )
 
-// Record appends exchanges to those that were recorded, each cut to the bounds of evidence. Ids count from 1.
+// Record appends exchanges to all, cut to the maximum sizes, with ids that count from 1.
 func Record(all []Exchange, more ...Exchange) []Exchange {
 	for _, x := range more {
 		x.ID = len(all) + 1
@@ -34,9 +34,8 @@ func Record(all []Exchange, more ...Exchange) []Exchange {
 	return all
 }
 
-// bounded cuts headers, and the body at a rune boundary. Size and SHA256 tell of the whole body where the kept text is
-// not all of it: cut, or no UTF-8 (which no JSON file can hold). Where they are already set, someone before us has cut
-// and knew better.
+// bounded cuts headers, and the body at a rune boundary. It sets Size and SHA256 to those of the whole body if the body
+// was cut or is not UTF-8, which a JSON file cannot contain. It keeps them if they are already set.
 func (m Message) bounded() Message {
 	if whole := m.Body; len(whole) > MaxBody || !utf8.ValidString(whole) {
 		m.Body = safe.Prefix(whole, MaxBody)
@@ -47,7 +46,7 @@ func (m Message) bounded() Message {
 	kept := map[string][]string{}
 	for i, h := range m.SortedHeaders() {
 		if i == maxValues {
-			kept["..."] = []string{fmt.Sprintf("more than %d header values: the rest is left out", maxValues)}
+			kept["..."] = []string{fmt.Sprintf("more than %d header values: the others are not recorded", maxValues)}
 			break
 		}
 		name := safe.Cut(h[0], maxName)
@@ -57,14 +56,14 @@ func (m Message) bounded() Message {
 	return m
 }
 
-// FullSize is the length of the whole body in bytes, of which Body may hold only the beginning.
+// FullSize returns the size of the whole body in bytes. Body may contain only its beginning.
 func (m Message) FullSize() int { return max(m.Size, len(m.Body)) }
 
-// secretPointers are the places of a body at which the suite puts secrets.
+// secretPointers matches the pointers of secrets in bodies of the suite.
 var secretPointers = regexp.MustCompile(`^/secrets/[0-9]{1,9}/value$`)
 
-// SecretSpans are the recorded places of secrets in the body, as byte offsets of JSON texts with their quotation marks,
-// in their order.
+// SecretSpans returns the byte offsets of the recorded secrets in the body in ascending order. They include the quotation
+// marks.
 func (m Message) SecretSpans() [][2]int {
 	var found [][2]int
 	for _, place := range m.Secrets {
@@ -80,7 +79,7 @@ func (m Message) SecretSpans() [][2]int {
 	return found
 }
 
-// SortedHeaders lists the headers in the order in which every reader expects them: by name.
+// SortedHeaders returns names and values of the headers, sorted by name.
 func (m Message) SortedHeaders() [][2]string {
 	all := [][2]string{}
 	for _, name := range slices.Sorted(maps.Keys(m.Headers)) {
@@ -109,9 +108,8 @@ func (r *Result) Exchange(id int) (Exchange, error) {
 	return r.Exchanges[id-1], nil
 }
 
-// RenumberExchanges gives the exchanges of r new ids: the exchange order[0] becomes 1, order[1] becomes 2 and so on;
-// the order names each once. It adapts all that refers to them. A run calls it at its end: the ids then follow from the
-// features and not from which scenario was quicker.
+// RenumberExchanges gives the exchanges of r new ids and updates all references: the exchange order[0] becomes 1, order[1]
+// becomes 2 and so on. The order contains each id once. At the end of a test run the ids become independent of timing.
 func (r *Result) RenumberExchanges(order []int) {
 	renamed, moved := make(map[int]int, len(order)), make([]Exchange, len(order))
 	for i, id := range order {
@@ -138,9 +136,9 @@ func (r *Result) RenumberExchanges(order []int) {
 	}
 }
 
-// Observation says in one line what was seen, with the field that it is about where the words do not name it:
-// "repo_ref: expected "main", got null"; with the operation where it is about a status: "list-revisions: expected
-// status 422, got status 200 with a list of 20 revisions". Where nothing was compared it is the summary.
+// Observation describes the finding in one line. It begins with the field if the values do not name it:
+// "repo_ref: expected "main", got null"; or with the operation if a status was expected: "list-revisions: expected
+// status 422, got status 200 with a list of 20 revisions". If no values were compared it is the summary.
 func (f *Finding) Observation() string {
 	if f.Expected == "" || f.Actual == "" {
 		return f.Summary
@@ -156,10 +154,10 @@ func (f *Finding) Observation() string {
 	return line
 }
 
-// onlyStatus is what was expected where it is nothing but the status.
+// onlyStatus matches an expected value that is only a status.
 var onlyStatus = regexp.MustCompile(`^status \d(xx|\d{2})(, \d{3})*( or \d{3})?$`)
 
-// field is the last name in the pointer: "/resources/*/status" is about status.
+// field returns the last name in the pointer: "status" for "/resources/*/status".
 func (f *Finding) field() string {
 	segments := strings.Split(f.Pointer, "/")
 	for _, segment := range slices.Backward(segments) {
@@ -170,12 +168,12 @@ func (f *Finding) field() string {
 	return ""
 }
 
-// ObservedWhole tells whether [Finding.Observation] holds all of what was expected and of what was seen.
-func (f *Finding) ObservedWhole() bool {
+// IsObservationComplete reports whether [Finding.Observation] contains the expected and the actual value completely.
+func (f *Finding) IsObservationComplete() bool {
 	return f.Expected != "" && f.Actual != "" && firstLine(f.Expected) == f.Expected && firstLine(f.Actual) == f.Actual
 }
 
-// maxLine bounds what was expected and what was seen in one line, in characters: a few words and one quote.
+// maxLine is the maximum length of the expected and of the actual value in one line, in characters.
 const maxLine = 120
 
 func firstLine(s string) string {

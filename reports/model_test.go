@@ -28,26 +28,26 @@ func TestCauses(t *testing.T) {
 		}
 	}
 	assert.Equal(t, map[string][]string{"A": {"A"}, "B": {"A"}, "C": {"A", "D"}, "D": {"D"}, "E": {"E"},
-		"F": {"F"}, "G": {"G"}}, causes, "a circle, of another suite, has no other")
+		"F": {"F"}, "G": {"G"}}, causes, "each member of a cycle explains itself")
 }
 
-func TestAnObservationNamesWhatItIsAbout(t *testing.T) {
-	for says, f := range map[string]reports.Finding{
+func TestObservation(t *testing.T) {
+	for want, f := range map[string]reports.Finding{
 		`repo_ref: expected "main", got null`:                                             {Expected: `"main"`, Actual: "null", Pointer: "/source_revision_config/repo_ref"},
 		"list-revisions: expected status 422, got status 200 with a list of 20 revisions": {Expected: "status 422", Actual: "status 200 with a list of 20 revisions\n{}", Operation: "list-revisions"},
 		`get-state: expected status 401 or 403, got status 500 with {"detail":"x"}`:       {Expected: "status 401 or 403", Actual: `status 500 with {"detail":"x"}`, Operation: "get-state"},
 		`get-state: expected status 2xx, got status 404 with {"detail":"x"}`:              {Expected: "status 2xx", Actual: `status 404 with {"detail":"x"}`, Operation: "get-state"},
 		"expected an error status, or nothing of the run, got status 200 with \"x\"":      {Expected: "an error status, or nothing of the run", Actual: `status 200 with "x"`, Operation: "get-state"},
 	} {
-		assert.Equal(t, says, f.Observation())
+		assert.Equal(t, want, f.Observation())
 	}
 	whole := reports.Finding{Expected: "status 422", Actual: "status 200"}
-	assert.True(t, whole.ObservedWhole())
+	assert.True(t, whole.IsObservationComplete())
 	whole.Actual += "\n{}"
-	assert.False(t, whole.ObservedWhole(), "the body is not in the line")
+	assert.False(t, whole.IsObservationComplete(), "the line does not contain the body")
 }
 
-// TestShellWord asks a shell what it makes of the words.
+// TestShellWord compares the words that a shell prints.
 func TestShellWord(t *testing.T) {
 	shell, err := exec.LookPath("sh")
 	if err != nil {
@@ -58,10 +58,10 @@ func TestShellWord(t *testing.T) {
 		require.NoError(t, err, word)
 		assert.Equal(t, word, strings.TrimSuffix(string(out), "."), word)
 	}
-	assert.Equal(t, "http://h:1/p", reports.ShellWord("http://h:1/p"), "no quotes where none are needed")
+	assert.Equal(t, "http://h:1/p", reports.ShellWord("http://h:1/p"), "quotes are added only if necessary")
 }
 
-func TestCurlOfAConnection(t *testing.T) {
+func TestConnectionCurl(t *testing.T) {
 	hosts := []string{"agents.example:443", "agents.example:8080"}
 	for name, c := range map[string]struct {
 		via          *reports.Connection
@@ -79,7 +79,7 @@ func TestCurlOfAConnection(t *testing.T) {
 		"resolved":               {&reports.Connection{Resolve: map[string]string{"agents.example": "::1"}, Proxy: "http://p:1"}, "http://agents.example:8080/a", "--connect-to 'agents.example:8080:[::1]:8080' --noproxy agents.example", "http://agents.example:8080/a"},
 		"a proxy":                {&reports.Connection{Proxy: "http://p:1"}, "http://agents.example/a", "--proxy http://p:1", "http://agents.example/a"},
 		"a proxy with a secret":  {&reports.Connection{Proxy: reports.ProxyVariable}, "http://agents.example/a", `--proxy "$AGENTCONFORM_PROXY"`, "http://agents.example/a"},
-		"a text in its place": {&reports.Connection{Proxy: reports.ProxyVariable + "$(x)"}, "http://agents.example/a",
+		"a text like the variable": {&reports.Connection{Proxy: reports.ProxyVariable + "$(x)"}, "http://agents.example/a",
 			`--proxy '$AGENTCONFORM_PROXY$(x)'`, "http://agents.example/a"},
 		"a socket": {&reports.Connection{Proxy: "http://p:1", Sockets: map[string]string{"localhost:80": "/run/a b.sock"}}, "http://localhost/a", "--unix-socket '/run/a b.sock'", "http://localhost/a"},
 	} {
@@ -91,10 +91,10 @@ func TestCurlOfAConnection(t *testing.T) {
 	}
 }
 
-// word is one of a shell, which expands nothing in it but the variable of the proxy.
+// word matches a word of a shell without expansions other than the variable of the proxy.
 var word = regexp.MustCompile(`^('[^']*'|\\'|[\w./:@%+,=-]|"\$AGENTCONFORM_PROXY")*$`)
 
-// FuzzAddress: what curl gets of a connection are words of a shell, and an address of which nothing but the host differs.
+// FuzzAddress checks that the arguments of curl are words of a shell, and that only the host of the address changes.
 func FuzzAddress(f *testing.F) {
 	for _, a := range []string{"http://h", "https://H:1/a?b#c", "http://[::1]:80/", "http://u:p@h/", "//h", "http:/h", "http://h:port/",
 		"http://h\n", "https://%41/", "javascript:x"} {
@@ -125,7 +125,7 @@ func FuzzAddress(f *testing.F) {
 }
 
 func TestEvidenceIsBounded(t *testing.T) {
-	body := strings.Repeat("é", reports.MaxBody) // twice the bound, and the bound falls between two bytes of none
+	body := strings.Repeat("é", reports.MaxBody) // twice the maximum; no rune crosses it
 	odd := "x" + body
 	headers := map[string][]string{"X-Long": {strings.Repeat("v", 1<<20)}, strings.Repeat("N", 1<<20): {"v"}}
 	for i := range 500 {
@@ -139,13 +139,13 @@ func TestEvidenceIsBounded(t *testing.T) {
 	assert.True(t, utf8.ValidString(x.Request.Body))
 	assert.Equal(t, len(odd), x.Request.Size)
 	assert.Len(t, x.Request.SHA256, 64)
-	assert.Equal(t, 4, x.Response.Size, "a body that is no UTF-8 is told of too")
+	assert.Equal(t, 4, x.Response.Size, "also for a body that is not UTF-8")
 	assert.LessOrEqual(t, len(x.URL), 9<<10)
 	assert.LessOrEqual(t, len(x.Response.Headers), 202)
 	assert.LessOrEqual(t, len(fmt.Sprint(x.Response.Headers)), 20<<10)
 }
 
-func TestRenumberExchangesAdaptsWhatRefersToThem(t *testing.T) {
+func TestRenumberExchanges(t *testing.T) {
 	r := reporttest.Faulty()
 	shown, err := r.Exchange(r.Findings[0].Exchange)
 	require.NoError(t, err)

@@ -1,13 +1,11 @@
-// Package reports is the model of a result: all that a run learned about a target, in one value.
+// Package reports contains the result of a test run as a value. The console, all files and the exit code are derived from
+// a [Result]. Package steps fills it; each exporter is a package of its own.
 //
-// The [Result] is what the console, every file and the exit code are derived from. The package knows neither HTTP
-// clients nor Gherkin nor the formats of reports: steps fills the result, and the exporters, a package each, show it.
+// [Record] adds exchanges during the test run. At its end, [Result.RenumberExchanges] makes their ids independent of
+// timing, [Tally] counts, and [ConcludeRun] returns the verdict. [Result.WriteJSON] writes result.json, which
+// result.schema.json describes, and [ReadFile] reads it.
 //
-// While a run goes on, its exchanges are kept by [Record]. At its end, [Result.RenumberExchanges] makes their ids
-// independent of which scenario was quicker, [Tally] counts, [ConcludeRun] derives the verdict, and [Result.WriteJSON]
-// writes result.json, whose JSON Schema is result.schema.json. [ReadFile] reads it again.
-//
-// Text that comes from the target may be hostile: every exporter passes it through package safe, and bounds it.
+// Text that comes from the target may be hostile: every exporter passes it through package safe and limits its length.
 package reports
 
 import (
@@ -17,10 +15,10 @@ import (
 	"time"
 )
 
-// Schema names the version of the result file's format.
+// Schema is the name and version of the format of result.json.
 const Schema = "agentconform.result/v1"
 
-// Result is all that a run learned: the content of result.json and the source of every other report.
+// Result is the result of a test run: the content of result.json and the source of all other reports.
 type Result struct {
 	Schema       string        `json:"schema"`
 	Suite        Suite         `json:"suite"`
@@ -28,9 +26,9 @@ type Result struct {
 	Run          Run           `json:"run"`
 	Verdict      Conclusion    `json:"verdict"`
 	Scope        Scope         `json:"scope"`                // "whole" or "part"
-	NotJudged    []NotJudged   `json:"not_judged,omitempty"` // what makes it a part, in the order of the features
-	Unseen       []string      `json:"unseen,omitempty"`     // halves ("agent-server") judged without a successful answer
-	Headline     string        `json:"headline,omitempty"`   // one sentence: what is wrong, or what was shown
+	NotJudged    []NotJudged   `json:"not_judged,omitempty"` // skipped and absent requirements, in the order of the features
+	Unseen       []string      `json:"unseen,omitempty"`     // halves ("agent-server") without a successful response
+	Headline     string        `json:"headline,omitempty"`   // one sentence about the target as a whole
 	Counts       Counts        `json:"counts"`
 	Requirements []Requirement `json:"requirements"`
 	Findings     []Finding     `json:"findings"`
@@ -38,30 +36,30 @@ type Result struct {
 	Timeline     []Transition  `json:"timeline"`
 	Exchanges    []Exchange    `json:"exchanges"` // ids count from 1
 	Ledger       []LedgerEntry `json:"ledger"`
-	Notes        []Note        `json:"notes,omitempty"`    // what is no failure and worth knowing
-	Baseline     *Baseline     `json:"baseline,omitempty"` // only where the run was given one
+	Notes        []Note        `json:"notes,omitempty"`    // observations that are not failures
+	Baseline     *Baseline     `json:"baseline,omitempty"` // nil without --baseline
 }
 
-// Suite says which suite and which interface judged.
+// Suite is the version of the suite and of the interface.
 type Suite struct {
 	Version      string `json:"version"`          // of agentconform
-	Commit       string `json:"commit,omitempty"` // of its source, where recorded; with "+dirty" if the source was changed
+	Commit       string `json:"commit,omitempty"` // of its source, if known; with "+dirty" if the source was changed
 	Interface    string `json:"interface"`        // of the interface description, "0.1.0"
-	Requirements int    `json:"requirements"`     // how many the catalogue holds
-	Digest       string `json:"digest,omitempty"` // of all features: "sha256:" and 64 hexadecimal digits
+	Requirements int    `json:"requirements"`     // number of requirements in the catalogue
+	Digest       string `json:"digest,omitempty"` // digest of all features: "sha256:" and 64 hexadecimal digits
 }
 
-// Target says what was judged.
+// Target is the server under test.
 type Target struct {
 	ControlPlane   string         `json:"control_plane"`
 	AgentServer    string         `json:"agent_server"`
 	Implementation Implementation `json:"implementation"`
 	Rejecting      []string       `json:"rejecting,omitempty"`  // halves that refused all requests with credentials
-	Connection     *Connection    `json:"connection,omitempty"` // how it was reached, where its addresses do not say it
-	Supports       []string       `json:"supports,omitempty"`   // what it claims, in words of the key supports; empty: all
+	Connection     *Connection    `json:"connection,omitempty"` // nil if the addresses are enough to reach the target
+	Supports       []string       `json:"supports,omitempty"`   // claims, in words of the key supports; empty: all
 }
 
-// Below is what an address has below that of a half, "/v2/deployments"; "" where it is the address of something else.
+// Below returns the path of an address relative to that of a half, "/v2/deployments", or "" if it is not below one.
 func (t *Target) Below(address string) string {
 	for _, base := range []string{t.ControlPlane, t.AgentServer} {
 		rest, below := strings.CutPrefix(address, strings.TrimRight(base, "/"))
@@ -72,7 +70,7 @@ func (t *Target) Below(address string) string {
 	return ""
 }
 
-// Implementation is what the target's makers say it is, from the configuration.
+// Implementation describes the target. It comes from the configuration.
 type Implementation struct {
 	Name    string `json:"name" yaml:"name"`
 	Version string `json:"version" yaml:"version"`
@@ -80,60 +78,60 @@ type Implementation struct {
 	Contact string `json:"contact" yaml:"contact"`
 }
 
-// Run identifies the run itself.
+// Run is the test run itself.
 type Run struct {
 	ID         string    `json:"id"`
 	Seed       int64     `json:"seed"`
 	StartedAt  time.Time `json:"started_at"`
 	DurationMS int64     `json:"duration_ms"`
-	// RemovalMS is the part of DurationMS in which was removed what the run created; 0 where that took less than a second,
-	// unless the run was stopped.
+	// RemovalMS is the part of DurationMS that the cleanup took. It is 0 if the cleanup took less than a second, unless the
+	// test run was stopped.
 	RemovalMS int64    `json:"removal_ms,omitempty"`
-	Command   string   `json:"command"`             // the command line, quoted for a shell
-	Arguments []string `json:"arguments,omitempty"` // of the program, without its name
+	Command   string   `json:"command"`             // command line, quoted for a shell
+	Arguments []string `json:"arguments,omitempty"` // arguments of the program, without its name
 	Strict    bool     `json:"strict,omitempty"`    // fail_on names SHOULD
 	// FailOn is "should" or a tag expression, or several joined by " or ": requirements that match count as MUST.
 	FailOn   string `json:"fail_on,omitempty"`
-	Whole    bool   `json:"require_whole,omitempty"` // a part counts as incomplete
-	ReadOnly bool   `json:"read_only,omitempty"`     // nothing was written to the target, nor will a replay do so
-	Stopped  string `json:"stopped,omitempty"`       // what ended the run early, for people: "--timeout 1s", "Ctrl-C"
+	Whole    bool   `json:"require_whole,omitempty"` // a partial test run is incomplete
+	ReadOnly bool   `json:"read_only,omitempty"`     // the test run sent no writes, and a replay will not either
+	Stopped  string `json:"stopped,omitempty"`       // reason why it ended early, for people: "--timeout 1s", "Ctrl-C"
 }
 
-// Counts sums the run up. Cases counts Examples rows and generated values as well as plain scenarios.
+// Counts are the numbers of a test run.
 type Counts struct {
 	Requirements map[Verdict]int `json:"requirements"`
 	Scenarios    map[Verdict]int `json:"scenarios"`
 	Exchanges    int             `json:"exchanges"`
-	Cases        int             `json:"cases"`
+	Cases        int             `json:"cases"`                // scenarios, rows of Examples and generated values
 	Explored     int             `json:"explored,omitempty"`   // operations in random sequences
-	Throttled    int             `json:"throttled,omitempty"`  // 429 and 503 answers with Retry-After that were obeyed
-	WaitedMS     int64           `json:"waited_ms,omitempty"`  // for which the suite agreed to wait, over all of these
-	NotWaited    int             `json:"not_waited,omitempty"` // answers that asked for longer than the suite waits
+	Throttled    int             `json:"throttled,omitempty"`  // 429 and 503 responses with Retry-After after which the suite waited
+	WaitedMS     int64           `json:"waited_ms,omitempty"`  // sum of these waits
+	NotWaited    int             `json:"not_waited,omitempty"` // responses whose Retry-After was longer than the suite waits
 }
 
-// Requirement is one Rule of a feature and what was learned of it: the worst of its scenarios.
+// Requirement is one Rule of a feature with its verdict, that of its worst scenario.
 type Requirement struct {
 	ID          string `json:"id"`
 	Level       Level  `json:"level"`
-	Binding     bool   `json:"binding,omitempty"` // counts as MUST whatever its level: run.fail_on matches its tags
-	Title       string `json:"title"`             // the sentence of the Rule
-	Quote       string `json:"quote,omitempty"`   // the sentence of the interface that it judges
-	Description string `json:"description"`       // the Rule's prose, may be empty
-	Section     string `json:"section"`           // of the interface, "4, 8"
+	Binding     bool   `json:"binding,omitempty"` // counts as a MUST because of run.fail_on or a claim
+	Title       string `json:"title"`             // title of the Rule
+	Quote       string `json:"quote,omitempty"`   // sentence of the interface that it tests
+	Description string `json:"description"`       // text below the title of the Rule, may be empty
+	Section     string `json:"section"`           // sections of the interface, "4, 8"
 	Profile     string `json:"profile"`           // "control-plane", "agent-server" or "end-to-end"
 	Feature     string `json:"feature"`           // title of the feature
 	// Subject is what a violation puts at risk: "isolation", "security", "rollback", "form", or "" for the rest.
 	Subject   string    `json:"subject,omitempty"`
-	Claimed   string    `json:"claimed,omitempty"` // capability, where the target claims it so that it has to be judged
+	Claimed   string    `json:"claimed,omitempty"` // capability, if the target claims it by name
 	Verdict   Verdict   `json:"verdict"`
 	Reason    string    `json:"reason"`               // of the worst scenario
-	Skip      *Skip     `json:"skip,omitempty"`       // where it was skipped: why
-	BlockedBy []Blocker `json:"blocked_by,omitempty"` // where it is blocked or inconclusive: by what
-	// ExplainedBy are the requirements whose failure explains that this one failed, too: one for each of its scenarios that
-	// failed, else there are none. They may be explained themselves.
+	Skip      *Skip     `json:"skip,omitempty"`       // reason, if it was skipped
+	BlockedBy []Blocker `json:"blocked_by,omitempty"` // reasons, if it is blocked or inconclusive
+	// ExplainedBy contains the IDs of the requirements whose failure explains this failure. It is empty unless each failed
+	// scenario has an explanation. Other failures may explain these requirements in turn.
 	ExplainedBy []string   `json:"explained_by,omitempty"`
 	Scenarios   []Scenario `json:"scenarios"`
-	Known       *Known     `json:"known,omitempty"` // set where the baseline covers all that is wrong with it
+	Known       *Known     `json:"known,omitempty"` // set if the baseline covers all of its failures
 }
 
 // Scenario is one test of a requirement.
@@ -142,56 +140,56 @@ type Scenario struct {
 	URI        string    `json:"uri"`
 	Line       int       `json:"line"`
 	Verdict    Verdict   `json:"verdict"`
-	Reason     string    `json:"reason"`               // for people; no program decides anything by it
-	Skip       *Skip     `json:"skip,omitempty"`       // where it was skipped: why
-	BlockedBy  []Blocker `json:"blocked_by,omitempty"` // where it is blocked or inconclusive: by what
+	Reason     string    `json:"reason"`               // for people only
+	Skip       *Skip     `json:"skip,omitempty"`       // reason, if it was skipped
+	BlockedBy  []Blocker `json:"blocked_by,omitempty"` // reasons, if it is blocked or inconclusive
 	DurationMS int64     `json:"duration_ms"`
 	Steps      []Step    `json:"steps,omitempty"`
-	Fixtures   []string  `json:"fixtures,omitempty"` // what it shares: the evidence of these is under "fixture: ..."
+	Fixtures   []string  `json:"fixtures,omitempty"` // shared fixtures that it used; their exchanges are under "fixture: ..."
 	Exchanges  []int     `json:"exchanges"`          // ids
 }
 
-// Key names the scenario: "uri:line".
+// Key returns "uri:line".
 func (s *Scenario) Key() string { return fmt.Sprintf("%s:%d", s.URI, s.Line) }
 
-// Step is one sentence of a scenario. Verdict is empty for a step that was not reached.
+// Step is one step of a scenario.
 type Step struct {
 	Keyword string  `json:"keyword"` // "Given", "When", "Then", "And", "But"
 	Text    string  `json:"text"`
 	Line    int     `json:"line"`
-	Verdict Verdict `json:"verdict,omitempty"`
+	Verdict Verdict `json:"verdict,omitempty"` // empty if the step was not reached
 }
 
-// Finding is one thing that is wrong with the target: what was expected, what was seen, and the exchange that
-// shows it. Occurrences of the same fault are one finding with a count.
+// Finding is one violation: the expected and the actual value, and the exchange that shows it. Violations of the same kind
+// are one finding with a count.
 type Finding struct {
-	ID          string `json:"id"` // stable between runs: derived from requirement, operation, pointer and summary
+	ID          string `json:"id"` // same in all test runs: derived from requirement, operation, pointer and summary
 	Requirement string `json:"requirement"`
 	Summary     string `json:"summary"`            // one sentence
-	Step        string `json:"step,omitempty"`     // the sentence of the scenario that failed
+	Step        string `json:"step,omitempty"`     // step that failed
 	Scenario    string `json:"scenario,omitempty"` // "uri:line"
 	Expected    string `json:"expected"`
 	Actual      string `json:"actual"`
 	Hint        string `json:"hint,omitempty"` // what to do next
-	Operation   string `json:"operation"`      // operation id of the contract, "" when no single one is at fault
-	Pointer     string `json:"pointer"`        // JSON pointer into the answer's body, "" when it is not about one place
+	Operation   string `json:"operation"`      // operation ID of the contract; empty if the finding is not about a single operation
+	Pointer     string `json:"pointer"`        // JSON pointer into the response body; empty if the finding is not about a single value
 	Count       int    `json:"count"`
-	Judged      int    `json:"judged,omitempty"`    // 2 where its scenario was judged twice
-	Seen        int    `json:"seen,omitempty"`      // in how many of these it was seen
-	Exchange    int    `json:"exchange"`            // id of the first exchange that shows it; 0 when there is none
-	Exchanges   []Link `json:"exchanges,omitempty"` // all that led to it, the fixture's included, in the order of sending
-	Compared    string `json:"compared,omitempty"`  // what with what, where the expected value is of an earlier exchange
-	Curl        string `json:"curl"`                // reproduces it; secrets appear as shell variables
+	Judged      int    `json:"judged,omitempty"`    // 2 if its scenario was judged twice
+	Seen        int    `json:"seen,omitempty"`      // number of judgements in which it was seen
+	Exchange    int    `json:"exchange"`            // id of the first exchange that shows it; 0: none
+	Exchanges   []Link `json:"exchanges,omitempty"` // exchanges that led to it, including those of fixtures, in the order of sending
+	Compared    string `json:"compared,omitempty"`  // the two exchanges, if the expected value comes from an earlier one
+	Curl        string `json:"curl"`                // curl line that repeats the request; secrets are shell variables
 	Known       *Known `json:"known,omitempty"`
 }
 
-// Link is one exchange of the chain that led to a finding, and its part in it.
+// Link is one exchange that led to a finding.
 type Link struct {
 	Exchange int  `json:"exchange"` // id
 	Part     Part `json:"part"`
 }
 
-// Part is what an exchange is for in the story of a finding.
+// Part is the purpose of an exchange that led to a finding.
 type Part string
 
 // The parts of exchanges.
@@ -201,7 +199,7 @@ const (
 	Observation Part = "observation" // under Then, or the exchange that shows the violation
 )
 
-// Known says why a failure is expected: an entry of the baseline.
+// Known is the entry of the baseline that covers a failure.
 type Known struct {
 	Reason  string `json:"reason"`
 	Owner   string `json:"owner"`
@@ -209,22 +207,22 @@ type Known struct {
 	Flaky   bool   `json:"flaky,omitempty"`   // may pass as well as fail
 }
 
-// Baseline sums up how a run compares with its baseline. Stale, Unmatched, Expired and New hold one sentence for
-// each entry or failure that makes the run fail.
+// Baseline is the comparison of a test run with its baseline. Stale, Unmatched, Expired and New have one sentence for each
+// entry or failure that makes the test run fail.
 type Baseline struct {
 	File      string   `json:"file"`
-	Known     int      `json:"known"` // failures that an entry covers
-	Flaky     int      `json:"flaky"` // failures that a flaky entry covers
+	Known     int      `json:"known"` // number of failures that a known entry covers
+	Flaky     int      `json:"flaky"` // number of failures that a flaky entry covers
 	Stale     []string `json:"stale,omitempty"`
 	Unmatched []string `json:"unmatched,omitempty"`
 	Expired   []string `json:"expired,omitempty"`
 	New       []string `json:"new,omitempty"`
 }
 
-// Misfits lists the sentences about what makes the run fail.
-func (b *Baseline) Misfits() []string { return slices.Concat(b.New, b.Stale, b.Expired, b.Unmatched) }
+// Problems returns the sentences about entries and failures that make the test run fail.
+func (b *Baseline) Problems() []string { return slices.Concat(b.New, b.Stale, b.Expired, b.Unmatched) }
 
-// Coverage says which parts of the contract the run has touched.
+// Coverage contains the parts of the contract that the test run has exercised.
 type Coverage struct {
 	Operations []OperationCoverage `json:"operations"`
 	Statuses   []StatusCoverage    `json:"statuses"`
@@ -240,96 +238,95 @@ type OperationCoverage struct {
 	Exchanges int    `json:"exchanges"`
 }
 
-// StatusCoverage counts one combination of operation, status and content type. Declared says whether the
-// contract names the status; a declared status that never came has count 0.
+// StatusCoverage counts the responses with one combination of operation, status and content type.
 type StatusCoverage struct {
 	Operation   string `json:"operation"`
-	Status      string `json:"status"` // "200", or "4XX" for a declared class that never came
+	Status      string `json:"status"` // "200", or "4XX" for a declared class without responses
 	ContentType string `json:"content_type"`
-	Declared    bool   `json:"declared"`
-	Count       int    `json:"count"`
+	Declared    bool   `json:"declared"` // the contract declares the status
+	Count       int    `json:"count"`    // may be 0 for a declared status
 }
 
-// ParameterCoverage lists the values tried for a query or path parameter (ids are shown as "<uuid>").
+// ParameterCoverage contains the values sent for a query or path parameter, with "<uuid>" for ids.
 type ParameterCoverage struct {
 	Operation string   `json:"operation"`
 	Parameter string   `json:"parameter"`
 	Values    []string `json:"values"`
 }
 
-// EnumCoverage lists which values of an enumeration the target has shown.
+// EnumCoverage contains the values of an enumeration that the target has returned, and the others.
 type EnumCoverage struct {
 	Field  string   `json:"field"`
 	Seen   []string `json:"seen"`
 	Unseen []string `json:"unseen"`
 }
 
-// Transition is a status that polling saw, and when, from the start of the run.
+// Transition is a new status of a revision that a poll returned.
 type Transition struct {
 	Revision   string `json:"revision"`
 	Deployment string `json:"deployment,omitempty"`
 	Status     string `json:"status"`
-	AtMS       int64  `json:"at_ms"`
+	AtMS       int64  `json:"at_ms"` // since the start of the test run
 }
 
-// LedgerEntry is something the run created at the target.
+// LedgerEntry is an object that the test run created at the target.
 type LedgerEntry struct {
 	Kind    string `json:"kind"` // "deployment", "thread" or "run"
 	ID      string `json:"id"`
-	Address string `json:"address,omitempty"` // base URL of the control plane or agent server where it is
-	// Deployment is, of a thread or run, the ID of the deployment whose removal removes it; empty where the agent server
+	Address string `json:"address,omitempty"` // base URL of the control plane or agent server that has it
+	// Deployment is the ID of the deployment of a thread or run, whose removal removes it. It is empty if the agent server
 	// is configured.
 	Deployment string `json:"deployment,omitempty"`
-	Thread     string `json:"thread,omitempty"` // of a run: ID of the thread whose removal removes it
-	// Owner is, of a thread or run, the key of the credentials that created it, such as users.0; empty: none.
+	Thread     string `json:"thread,omitempty"` // ID of the thread of a run, whose removal removes it
+	// Owner is the key of the credentials that created a thread or run, such as users.0. It may be empty.
 	Owner       string `json:"owner,omitempty"`
 	CreatedBy   string `json:"created_by"` // scenario or fixture
 	Removed     bool   `json:"removed"`
-	Reason      string `json:"reason,omitempty"`      // why it was not removed; for people
-	Unremovable bool   `json:"unremovable,omitempty"` // the target does not remove things of this kind
+	Reason      string `json:"reason,omitempty"`      // reason why it was not removed, for people
+	Unremovable bool   `json:"unremovable,omitempty"` // the target does not remove objects of this kind
 }
 
-// Note is something that a user of the target wants to know and that is no failure.
+// Note is an observation about the target that is not a failure.
 type Note struct {
 	Kind     NoteKind `json:"kind"`
 	Text     string   `json:"text"`               // one sentence, without the count and the exchange
-	Count    int      `json:"count,omitempty"`    // how many answers show it; 0: one
+	Count    int      `json:"count,omitempty"`    // number of responses that show it; 0: one
 	Exchange int      `json:"exchange,omitempty"` // id of the first exchange that shows it; 0: none
-	Pointer  string   `json:"pointer,omitempty"`  // JSON pointer into the body of its answer
+	Pointer  string   `json:"pointer,omitempty"`  // JSON pointer into the body of the response
 }
 
-// NoteKind says what a note is about.
+// NoteKind is the kind of a note.
 type NoteKind string
 
 // The kinds of notes.
 const (
-	NoteOwnToken NoteKind = "own-token" // answers contain the caller's own token in clear
-	NoteListing  NoteKind = "listing"   // threads are listed with the search operation, since GET /threads is not served
-	NoteRemoval  NoteKind = "removal"   // what the run created cannot be removed
+	NoteOwnToken NoteKind = "own-token" // responses contain the caller's own token in clear text
+	NoteListing  NoteKind = "listing"   // threads are listed with the search operation, because GET /threads is not implemented
+	NoteRemoval  NoteKind = "removal"   // objects of the test run cannot be removed
 	NoteGraph    NoteKind = "graph"     // the conformance graph does not understand a word of its contract
 	NoteFixtures NoteKind = "fixtures"  // the target fetched nothing from the fixtures that the suite serves
-	NoteSecret   NoteKind = "secret"    // a secret is too short to be found wherever the target repeats it
+	NoteSecret   NoteKind = "secret"    // a secret is too short to be found in all responses
 	NoteInsecure NoteKind = "insecure"  // certificates were not verified
-	NoteQueue    NoteKind = "queue"     // the agent server executes few runs at a time, and the run started no more
+	NoteQueue    NoteKind = "queue"     // the agent server executes few runs at a time, and the suite started no more
 	NoteExplored NoteKind = "explored"  // a half could not be explored
-	NoteRefusal  NoteKind = "refusal"   // the status of a refusal, if agent.rejected_status is not configured
+	NoteRefusal  NoteKind = "refusal"   // the status of a refusal, if agent.rejected_status is not set
 )
 
-// Exchange is one HTTP request and its answer, redacted. Status is 0 when no answer came; Error then says why.
+// Exchange is one HTTP request with its response, redacted. If there is no response, Status is 0 and Error is the reason.
 type Exchange struct {
 	ID        int      `json:"id"`
-	Scenario  string   `json:"scenario"` // "uri:line name", or "fixture: ..." for what scenarios share
+	Scenario  string   `json:"scenario"` // "uri:line name", or "fixture: ..." for shared fixtures
 	Method    string   `json:"method"`
 	URL       string   `json:"url"`
-	Operation string   `json:"operation,omitempty"` // of the contract, by its ID; empty where it is none
+	Operation string   `json:"operation,omitempty"` // operation ID of the contract; may be empty
 	Request   Message  `json:"request"`
 	Status    int      `json:"status"`
 	Response  Message  `json:"response"`
 	MS        float64  `json:"ms"`
 	Error     string   `json:"error,omitempty"`
-	AtMS      int64    `json:"at_ms"` // from the start of the run
+	AtMS      int64    `json:"at_ms"` // since the start of the test run
 	Curl      string   `json:"curl,omitempty"`
-	Problems  []string `json:"problems,omitempty"` // what the contract says against it
+	Problems  []string `json:"problems,omitempty"` // violations of the contract
 	// Repeated reports that the suite sent the request twice because the server closed an idle connection without a
 	// response. The server may have carried out both requests.
 	Repeated bool `json:"repeated,omitempty"`
@@ -338,15 +335,15 @@ type Exchange struct {
 // RepeatedNote explains an exchange with a request that was sent twice.
 const RepeatedNote = "the suite sent this request twice, because the server closed an idle connection without a response; the server may have carried out both requests"
 
-// Message is one direction of an exchange. A body over the evidence bound is cut; Size and SHA256 then tell of
-// the whole one.
+// Message is the request or response of an exchange. If the body was too long and is cut, Size and SHA256 are those of the
+// whole body.
 type Message struct {
 	Headers map[string][]string `json:"headers"`
 	Body    string              `json:"body"`
 	Size    int                 `json:"size,omitempty"`
 	SHA256  string              `json:"sha256,omitempty"`
-	// Secrets are the places of a request at which the suite itself put a secret. Only there is the name of a variable
-	// to be replaced by its value: anywhere else it is text, which may come from the target.
+	// Secrets are the places of a request at which the suite put a secret. Names of variables are replaced by their values
+	// only at these places: at all others they are text, which may come from the target.
 	Secrets []SecretPlace `json:"secrets,omitempty"`
 }
 

@@ -2,7 +2,7 @@ package reports_test
 
 import (
 	"bytes"
-	_ "embed" // the schema
+	_ "embed" // result.schema.json
 	"encoding/json"
 	"fmt"
 	"os"
@@ -19,14 +19,14 @@ import (
 	"github.com/agentconform/agentconform/reports/safe"
 )
 
-// strictSchema is the schema of the result file with every object closed that names its properties. The published schema is open,
-// so that readers take files of later versions; what this version writes is held to the strict one.
+// strictSchema is the schema of the result file without additional properties. The published schema allows them, so that
+// readers accept files of later versions. Files of this version must match the strict schema.
 var strictSchema = bytes.ReplaceAll(schema, []byte(`"properties": {`), []byte(`"additionalProperties": false, "properties": {`))
 
 //go:embed result.schema.json
 var schema []byte
 
-func TestResultFileKeepsItsSchema(t *testing.T) {
+func TestResultFileMatchesItsSchema(t *testing.T) {
 	for name, r := range reporttest.Results() {
 		t.Run(name, func(t *testing.T) {
 			reporttest.Schema(t, schema, written(t, r))
@@ -34,16 +34,16 @@ func TestResultFileKeepsItsSchema(t *testing.T) {
 		})
 	}
 	for name, text := range reporttest.HostileTexts() {
-		text := text[:min(len(text), 64<<10)] // the schema is slow to judge long texts, and does not bound them
+		text := text[:min(len(text), 64<<10)] // validating long texts is slow, and the schema does not limit their length
 		t.Run("hostile "+name, func(t *testing.T) {
 			doc := written(t, reporttest.Hostile(text))
 			reporttest.Schema(t, strictSchema, doc)
-			assert.Equal(t, safe.Visible(string(doc)), string(doc), "nothing in the file can harm a terminal")
+			assert.Equal(t, safe.Visible(string(doc)), string(doc), "the file is harmless on a terminal")
 		})
 	}
 }
 
-// TestResultFilesOfLaterVersionsAreRead adds an unknown field to every object of a file.
+// TestResultFilesOfLaterVersionsAreRead adds an unknown field to each object of a file.
 func TestResultFilesOfLaterVersionsAreRead(t *testing.T) {
 	now := written(t, reporttest.Faulty())
 	later := regexp.MustCompile(`\{("id"|\s+"(id|schema|name|kind|operation)")`).ReplaceAll(now, []byte(`{"a_later_field":["x"],$1`))
@@ -53,8 +53,8 @@ func TestResultFilesOfLaterVersionsAreRead(t *testing.T) {
 	assert.Equal(t, string(now), string(written(t, back)))
 }
 
-func TestReadFileGivesBackWhatWasWritten(t *testing.T) {
-	assert.Equal(t, reporttest.JSON, string(written(t, reporttest.Faulty())), "a run is written as it was read")
+func TestReadFileReturnsTheWrittenResult(t *testing.T) {
+	assert.Equal(t, reporttest.JSON, string(written(t, reporttest.Faulty())), "a result is written like it was read")
 	results := reporttest.Results()
 	results["sample"] = reporttest.Sample()
 	for name, r := range results {
@@ -81,11 +81,11 @@ func TestReadFileExplainsABadFile(t *testing.T) {
 		{"unknown verdict", replace(`"verdict": "non-conformant"`, `"verdict": "great"`), `verdict "great" is unknown`},
 		{"unknown verdict of a requirement", replace(`"verdict": "skipped"`, `"verdict": "fine"`), "unknown verdict"},
 		{"requirement twice", replace(`"id": "CP-LIST-6"`, `"id": "CP-LIST-3"`), "occurs twice"},
-		{"exchange ids", replace(`{"id":2,`, `{"id":7,`), "exchanges[1]: its id is 7"},
+		{"exchange ids", replace(`{"id":2,`, `{"id":7,`), "exchanges[1]: the id is 7"},
 		{"exchanges no list", `{"exchanges":{}}`, "exchanges of type []reports.Exchange"},
 		{"finding without exchange", replace(fmt.Sprintf(`"exchange": %d`, reporttest.Finding(reporttest.Faulty(), "CP-LIST-3").Exchange), `"exchange": 9999`), "no exchange 9999"},
 		{"trailing", good + "{}", "after top-level value"},
-		{"too many values", `{"requirements":[` + strings.Repeat("{},", 1_500_000), "more than 1500000 values, which no result has"},
+		{"too many values", `{"requirements":[` + strings.Repeat("{},", 1_500_000), "more than 1500000 values"},
 		{"too deep", `{"requirements":` + strings.Repeat("[", 20000), "exceeded max depth"},
 	}
 	for _, tt := range tests {
@@ -104,11 +104,11 @@ func TestReadFileExplainsABadFile(t *testing.T) {
 func written(t testing.TB, r *reports.Result) []byte {
 	t.Helper()
 	var b bytes.Buffer
-	require.NoError(t, r.WriteJSON(&b), "what can be read can be written")
+	require.NoError(t, r.WriteJSON(&b), "a result that can be read can be written")
 	return b.Bytes()
 }
 
-// read reads a file with this content.
+// read calls ReadFile for a file with this content.
 func read(t *testing.T, doc []byte) (*reports.Result, error) {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "result.json")

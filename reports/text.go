@@ -3,21 +3,31 @@ package reports
 import (
 	"fmt"
 	"net/url"
-	"slices"
 	"strings"
 	"time"
 )
 
-// Joined joins the texts that are not empty.
+// Joined returns the texts that are not empty, with a separator between them.
 func Joined(separator string, texts ...string) string {
-	return strings.Join(slices.DeleteFunc(texts, func(s string) bool { return s == "" }), separator)
+	var parts []string
+	for _, text := range texts {
+		if text != "" {
+			parts = append(parts, text)
+		}
+	}
+	return strings.Join(parts, separator)
 }
 
-// String names what judged: "agentconform 0.1.0 (commit 1234567), interface 0.1.0, requirements sha256:12345678".
+// String returns the versions: "agentconform 0.1.0 (commit 1234567), interface 0.1.0, requirements sha256:12345678".
 func (suite Suite) String() string {
 	text := "agentconform " + suite.Version
-	if commit, _, dirty := strings.Cut(suite.Commit, "+"); commit != "" {
-		text += fmt.Sprintf(" (commit %.12s%s)", commit, map[bool]string{true: ", changed"}[dirty])
+	commit, _, dirty := strings.Cut(suite.Commit, "+")
+	switch {
+	case commit == "":
+	case dirty:
+		text += fmt.Sprintf(" (commit %.12s, changed)", commit)
+	default:
+		text += fmt.Sprintf(" (commit %.12s)", commit)
 	}
 	text += ", interface " + suite.Interface
 	if suite.Digest != "" {
@@ -26,23 +36,26 @@ func (suite Suite) String() string {
 	return text
 }
 
-// WhereFrom names the sections of the interface that a requirement is from.
-func WhereFrom(sections string) string {
+// SectionText returns the text for sections of the interface: "interface, sections 4, 8".
+func SectionText(sections string) string {
 	if strings.Contains(sections, ",") {
 		return "interface, sections " + sections
 	}
 	return "interface, section " + sections
 }
 
-// specification is where the page of all requirements is, which make spec-page makes. An ID is the anchor of its rule.
+// specification is the address of the page that make spec-page creates. The IDs of requirements are its anchors.
 const specification = "https://agentconform.github.io/agentconform/#"
 
-// RuleURL is the address of a requirement in the specification.
+// RuleURL returns the address of a requirement in the specification.
 func RuleURL(id string) string { return specification + url.QueryEscape(id) }
 
 // String describes an entry of the baseline: "the reason (owner, until 2026-12-31)".
 func (k *Known) String() string {
-	until, flaky := "", map[bool]string{true: "flaky"}[k.Flaky]
+	until, flaky := "", ""
+	if k.Flaky {
+		flaky = "flaky"
+	}
 	if k.Expires != "" {
 		until = "until " + k.Expires
 	}
@@ -52,7 +65,7 @@ func (k *Known) String() string {
 	return k.Reason
 }
 
-// ScenarioOf finds the scenario of q that a finding is from, or nil.
+// ScenarioOf returns the scenario of q that found the finding, or nil.
 func (q *Requirement) ScenarioOf(f *Finding) *Scenario {
 	for s := range Each(q.Scenarios) {
 		if s.Key() == f.Scenario {
@@ -62,7 +75,7 @@ func (q *Requirement) ScenarioOf(f *Finding) *Scenario {
 	return nil
 }
 
-// SeenText says in how many judgements of its scenario a finding was seen, where there were two; else "".
+// SeenText returns in how many judgements of its scenario a finding was seen, or "" if there was only one.
 func (f *Finding) SeenText() string {
 	switch {
 	case f.Judged < 2:
@@ -73,7 +86,7 @@ func (f *Finding) SeenText() string {
 	return "twice"
 }
 
-// Duration shows a number of milliseconds: "12 ms", "1.5 s", "2m3s".
+// Duration returns the text for a number of milliseconds: "12 ms", "1.5 s", "2m3s".
 func Duration(ms int64) string {
 	d := time.Duration(ms) * time.Millisecond
 	if d >= time.Minute {
@@ -85,7 +98,7 @@ func Duration(ms int64) string {
 	return fmt.Sprintf("%d ms", ms)
 }
 
-// Slug makes an id of a title: lower case, words joined by dashes.
+// Slug converts a title to an id: lower case words, joined by dashes.
 func Slug(s string) string {
 	return strings.Join(strings.FieldsFunc(strings.ToLower(s), func(r rune) bool {
 		return (r < 'a' || r > 'z') && (r < '0' || r > '9')

@@ -7,10 +7,10 @@ import (
 	"strings"
 )
 
-// Verdict is what was learned of a scenario or a requirement.
+// Verdict is the verdict of a scenario or a requirement.
 type Verdict string
 
-// The verdicts of scenarios and requirements. Only Passed is a pass: blocked, inconclusive and skipped never are.
+// The verdicts of scenarios and requirements. Blocked, inconclusive and skipped do not count as passed.
 const (
 	Passed       Verdict = "passed"
 	Failed       Verdict = "failed"
@@ -19,46 +19,46 @@ const (
 	Skipped      Verdict = "skipped"
 )
 
-// Verdicts lists the verdicts from worst to best, the order in which reports count them.
+// Verdicts contains the verdicts from worst to best.
 var Verdicts = []Verdict{Failed, Blocked, Inconclusive, Passed, Skipped}
 
-// Worse returns the worse of two verdicts. Skipped is the weakest: a requirement with one passed and one skipped
-// scenario has passed; one whose scenarios were all skipped is skipped.
+// Worse returns the worse of two verdicts. Skipped is the best: a requirement with a passed and a skipped scenario has
+// passed.
 func Worse(a, b Verdict) Verdict {
-	rank := func(v Verdict) uint { return uint(slices.Index(Verdicts, v)) } // what is unknown is the weakest
+	rank := func(v Verdict) uint { return uint(slices.Index(Verdicts, v)) } // an unknown verdict has the maximum
 	if rank(a) <= rank(b) {
 		return a
 	}
 	return b
 }
 
-// Problem tells whether the verdict is one that somebody has to look at: failed, blocked or inconclusive.
+// Problem reports whether the verdict is failed, blocked or inconclusive.
 func (v Verdict) Problem() bool { return v == Failed || v == Blocked || v == Inconclusive }
 
-// Conclusion is the verdict of a whole run.
+// Conclusion is the verdict of a test run.
 type Conclusion string
 
-// The conclusions of a run.
+// The conclusions of a test run.
 const (
 	Conformant    Conclusion = "conformant"
 	NonConformant Conclusion = "non-conformant"
 	Incomplete    Conclusion = "incomplete"
 )
 
-// Level says how binding a requirement is.
+// Level is the level of a requirement, as in RFC 2119.
 type Level string
 
-// The levels of requirements. Only a MUST decides the verdict, unless the run says --fail-on or --strict.
+// The levels of requirements. Without --fail-on and --strict, only a MUST decides the verdict.
 const (
 	Must   Level = "MUST"
 	Should Level = "SHOULD"
 	May    Level = "MAY"
 )
 
-// Levels lists the levels, the most binding first.
+// Levels contains the levels, the strictest first.
 var Levels = []Level{Must, Should, May}
 
-// Each gives pointers into a list.
+// Each returns pointers to the items of a list.
 func Each[T any](items []T) iter.Seq[*T] {
 	return func(yield func(*T) bool) {
 		for i := range items {
@@ -69,11 +69,12 @@ func Each[T any](items []T) iter.Seq[*T] {
 	}
 }
 
-// Decides tells whether the requirement decides the verdict: by its level, because --fail-on named its level or a tag
-// that it carries, or because its capability is claimed by name.
+// Decides reports whether the requirement decides the verdict: it is a MUST, --fail-on names its level or one of its
+// tags, or its capability is claimed by name.
 func (q *Requirement) Decides() bool { return q.Binding || q.Level == Must }
 
-// Deciding names what decides the verdict: "MUST", or "requirement" where others may too, by --fail-on or by a claim.
+// Deciding returns the noun for requirements that decide the verdict: "MUST", or "requirement" if --fail-on or a claim
+// includes other levels.
 func (r *Result) Deciding() string {
 	beyond := func(q Requirement) bool { return q.Binding && q.Level != Must }
 	if r.Run.FailOn != "" || slices.ContainsFunc(r.Requirements, beyond) {
@@ -82,8 +83,8 @@ func (r *Result) Deciding() string {
 	return string(Must)
 }
 
-// Conclude derives the conclusion: non-conformant when a MUST failed; conformant when no MUST failed, is blocked
-// or is inconclusive and at least one passed; else incomplete. A requirement that is binding counts as a MUST.
+// Conclude returns the conclusion for requirements: non-conformant if a MUST failed, incomplete if one is blocked or
+// inconclusive or if none passed, and else conformant. A binding requirement counts as a MUST.
 func Conclude(requirements []Requirement) Conclusion {
 	passed, open := 0, 0
 	for _, r := range requirements {
@@ -105,9 +106,9 @@ func Conclude(requirements []Requirement) Conclusion {
 	return Incomplete
 }
 
-// ConcludeRun is the conclusion of a run: [Conclude], and incomplete where the run was stopped, where no successful
-// answer of a half was seen that was judged, where something that is claimed could not be judged, or where a part does
-// not do.
+// ConcludeRun returns the conclusion of a test run. It is that of [Conclude], except that a conformant test run is
+// incomplete if it was stopped, if a half has returned no successful response, if a claimed requirement was not judged,
+// or if the run is partial and must be whole.
 func ConcludeRun(r *Result) Conclusion {
 	open := r.Run.Stopped != "" || len(r.Unseen) > 0 || len(BrokenClaims(r)) > 0 || r.Run.Whole && r.LeftOut() > 0
 	c := Conclude(r.Requirements)
@@ -117,7 +118,7 @@ func ConcludeRun(r *Result) Conclusion {
 	return c
 }
 
-// ConcludeKnown is the conclusion of a run if what its baseline covers counts as not judged.
+// ConcludeKnown returns the conclusion of a test run if its known failures count as skipped.
 func ConcludeKnown(r *Result) Conclusion {
 	other := *r
 	other.Requirements = slices.Clone(r.Requirements)
@@ -128,14 +129,13 @@ func ConcludeKnown(r *Result) Conclusion {
 		}
 	}
 	if !known || r.Verdict != ConcludeRun(r) {
-		return r.Verdict // the run had another reason, such as a mistake of the suite
+		return r.Verdict // the verdict has another reason, such as an error of the suite
 	}
 	return ConcludeRun(&other)
 }
 
-// BrokenClaims are the requirements that the target claims and that could not be judged: blocked, inconclusive, not
-// configured or over budget, and those of a capability that is named in Target.Supports where none of its requirements
-// applies. They point into r.
+// BrokenClaims returns the requirements that the target claims and that were not judged: they are blocked, inconclusive,
+// not configured or over budget. If no requirement of a capability in Target.Supports applies, it returns all of them.
 func BrokenClaims(r *Result) []*Requirement {
 	skipped := func(q *Requirement, kinds ...SkipKind) bool {
 		return q.Verdict == Skipped && q.Skip != nil && slices.Contains(kinds, q.Skip.Kind)
@@ -164,15 +164,14 @@ func (r *Result) Requirement(id string) *Requirement {
 	return nil
 }
 
-// Filtered tells whether the result lacks requirements of the catalogue, because a filter left them out.
+// Filtered reports whether the result does not contain all requirements of the catalogue because of a filter.
 func (r *Result) Filtered() bool { return len(r.Requirements) < r.Suite.Requirements }
 
-// Tally fills the counts of r from its requirements and exchanges. What it cannot know it leaves alone: the cases
-// of a scenario that tries generated values, and the throttled answers. There are at least as many cases as
-// scenarios.
+// Tally sets the counts of requirements, scenarios and exchanges of r, and makes the number of cases at least that of
+// scenarios. It does not change the other counts.
 func Tally(r *Result) {
 	r.Counts.Requirements, r.Counts.Scenarios = map[Verdict]int{}, map[Verdict]int{}
-	for _, v := range Verdicts { // a reader of the file sees "failed: 0" and need not infer it
+	for _, v := range Verdicts { // also those with the count 0
 		r.Counts.Requirements[v], r.Counts.Scenarios[v] = 0, 0
 	}
 	scenarios := 0
@@ -187,7 +186,7 @@ func Tally(r *Result) {
 	r.Counts.Exchanges = len(r.Exchanges)
 }
 
-// Count puts a number and a noun together: "1 run", "3 runs".
+// Count returns a number with a noun: "1 run", "3 runs".
 func Count(n int, noun string) string {
 	if n == 1 {
 		return "1 " + noun
@@ -195,7 +194,7 @@ func Count(n int, noun string) string {
 	return fmt.Sprintf("%d %ss", n, noun)
 }
 
-// Among tells whether an ID is in a list of IDs. A star at the end of one stands for any rest: "CP-AUTH-*".
+// Among reports whether an ID is in a list of IDs and patterns such as "CP-AUTH-*".
 func Among(ids []string, id string) bool {
 	return slices.ContainsFunc(ids, func(each string) bool {
 		family, all := strings.CutSuffix(each, "*")
@@ -203,12 +202,11 @@ func Among(ids []string, id string) bool {
 	})
 }
 
-// Gravity orders requirements by their subject ([Requirement.Subject]), the gravest first, from 0: what one user or
-// tenant has of another, then what else others can see or change, then lost data, then wrong behaviour, then forms and
-// errors.
-func Gravity(subject string) int {
+// SubjectRank orders subjects of requirements ([Requirement.Subject]) by their severity. 0 is the most severe: isolation
+// of users and tenants, then security, lost data, wrong behavior, and the form of responses.
+func SubjectRank(subject string) int {
 	if at := slices.Index([]string{"isolation", "security", "rollback", "", "form"}, subject); at >= 0 {
 		return at
 	}
-	return Gravity("") // a subject of another version
+	return SubjectRank("") // a subject of another version
 }

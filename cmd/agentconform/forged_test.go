@@ -217,8 +217,8 @@ func forgedFiles() []forgedFile {
 			r.Requirements[0].Scenarios[0].Name = "removes everything"
 		}},
 		{name: "a run that wrote nothing", code: exitIncomplete, change: func(r *reports.Result) { r.Run.ReadOnly = true }},
-		{name: "a finding without an id", code: exitUsage, silent: true, says: []string{"is no id"}, change: func(r *reports.Result) { r.Findings[0].ID = slashes }},
-		{name: "a requirement without an id", code: exitUsage, silent: true, says: []string{"is no id"}, change: func(r *reports.Result) { r.Requirements[0].ID = slashes }},
+		{name: "a finding without an id", code: exitUsage, silent: true, says: []string{"invalid id"}, change: func(r *reports.Result) { r.Findings[0].ID = slashes }},
+		{name: "a requirement without an id", code: exitUsage, silent: true, says: []string{"invalid id"}, change: func(r *reports.Result) { r.Requirements[0].ID = slashes }},
 		{name: "no findings", code: exitUsage, silent: true, says: []string{"nothing to replay"}, change: func(r *reports.Result) { r.Findings = nil }},
 		{name: "an exchange that is not there", code: exitUsage, silent: true, change: func(r *reports.Result) { r.Findings[0].Exchange = 7 }},
 

@@ -79,7 +79,7 @@ func TestApply(t *testing.T) {
 		r := reporttest.Faulty()
 		r.Suite.Requirements = len(r.Requirements) // the whole catalogue: an unknown requirement is a mistake
 		assert.Equal(t, c.want == nil, passesWith(r, parse(t, c.doc)), name)
-		assert.Equal(t, c.want, r.Baseline.Misfits(), name)
+		assert.Equal(t, c.want, r.Baseline.Problems(), name)
 		assert.Equal(t, reports.NonConformant, r.Verdict, "the verdict does not change")
 	}
 	r := reporttest.Faulty()
@@ -88,7 +88,7 @@ func TestApply(t *testing.T) {
 	r.Findings = append(r.Findings, another)
 	r.Requirements = slices.DeleteFunc(r.Requirements, func(q reports.Requirement) bool { return q.ID == "CP-LIST-7" })
 	assert.False(t, passesWith(r, parse(t, allKnown)), "an entry for a finding covers no other finding; an entry for an excluded requirement is idle")
-	assert.Equal(t, []string{"new failure, not in the baseline: CP-LIST-3: limit=0 returned 200 (f-second)"}, r.Baseline.Misfits())
+	assert.Equal(t, []string{"new failure, not in the baseline: CP-LIST-3: limit=0 returned 200 (f-second)"}, r.Baseline.Problems())
 
 	r = reporttest.Faulty()
 	passesWith(r, parse(t, allKnown))

@@ -66,7 +66,7 @@ func (p *printer) rest() {
 	}
 	p.list("SKIPPED", "not judged", dim, cmp.Or(len(p.Skipped()), len(skips)), skips)
 	if b := p.Result.Baseline; b != nil {
-		p.list("BASELINE", "these fail the run; file "+b.File, red, len(b.Misfits()), b.Misfits())
+		p.list("BASELINE", "these fail the run; file "+b.File, red, len(b.Problems()), b.Problems())
 	}
 	p.list("NOTES", "no failures, verdict unaffected", dim, len(p.Notes()), p.Notes())
 	p.closing()
@@ -132,7 +132,7 @@ func Story(o overview.Overview, q *reports.Requirement, s *reports.Scenario, opt
 
 func (p *printer) requirement(q *reports.Requirement, findings []*reports.Finding, c color) {
 	p.line("  %s  %s %s", p.paint(c+bold, safe.Line(q.ID)), p.paint(bold, string(q.Level)),
-		p.paint(dim, "· "+safe.Line(reports.WhereFrom(q.Section))))
+		p.paint(dim, "· "+safe.Line(reports.SectionText(q.Section))))
 	p.prose("  ", "  ", q.Title)
 	if q.Quote != "" {
 		p.prose("  ", "  ", "the interface: "+q.Quote)
@@ -171,7 +171,7 @@ func (p *printer) finding(q *reports.Requirement, f *reports.Finding) {
 	p.line("    %s %s", p.paint(red, "✗"), safe.Line(safe.Ellipsis(what, 1000)))
 	p.field("seen", f.SeenText())
 	p.field("step", f.Step)
-	if !f.ObservedWhole() {
+	if !f.IsObservationComplete() {
 		p.verbatim("expected", f.Expected, green)
 		p.verbatim("actual", f.Actual, red)
 	}

@@ -40,7 +40,7 @@ var parsed = sync.OnceValue(func() *template.Template {
 		"beyond": func(n, most int) int { return max(n-most, 0) }, "byKind": overview.CountByKind,
 		"duration": reports.Duration, "ellipsis": safe.Ellipsis, "join": strings.Join, "known": (*reports.Known).String,
 		"long": long, "levels": func() []reports.Level { return reports.Levels }, "rule": reports.RuleURL,
-		"seen": (*reports.Finding).SeenText, "shortID": shortID, "where": reports.WhereFrom,
+		"seen": (*reports.Finding).SeenText, "shortID": shortID, "where": reports.SectionText,
 	}).ParseFS(templates, "templates/*.gohtml"))
 })
 

@@ -38,9 +38,9 @@ func Write(w io.Writer, r *reports.Result) error {
 			m.causes(s.Requirements)
 		}
 	}
-	if r.Baseline != nil && len(r.Baseline.Misfits()) > 0 {
+	if r.Baseline != nil && len(r.Baseline.Problems()) > 0 {
 		m.printf("### Baseline: entries that fail the run\n\n")
-		for _, s := range r.Baseline.Misfits() {
+		for _, s := range r.Baseline.Problems() {
 			if !m.full() {
 				m.printf("- %s\n", safe.Prose(s, 500))
 			}

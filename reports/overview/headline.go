@@ -102,7 +102,7 @@ func (o Overview) firstCause() string {
 // gravest says in a few words what is wrong with the gravest of some failures.
 func (o Overview) gravest(failed []*reports.Requirement) string {
 	q := slices.MinFunc(failed, func(a, b *reports.Requirement) int {
-		return cmp.Compare(reports.Gravity(a.Subject), reports.Gravity(b.Subject))
+		return cmp.Compare(reports.SubjectRank(a.Subject), reports.SubjectRank(b.Subject))
 	})
 	return "first " + q.ID + ": " + o.inWords(q)
 }
