@@ -76,7 +76,7 @@ readme: build
 gate:
 	$(GO) -C reference/prover test -vet=off -count=1 -timeout $(LIMIT) -run '^TestGate$$'
 
-# The page of the report in a browser, with axe over all pages. A test is skipped where there is no chromium.
+# Tests the page of the report in a browser. The tests are skipped if chromium is not installed.
 browser:
 	$(GO) test -tags browser -vet=off -timeout 10m ./reports/html
 

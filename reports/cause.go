@@ -49,7 +49,7 @@ const (
 	ByRequirement  BlockerKind = "requirement"  // the ID of a requirement that failed or is blocked
 	ByFixture      BlockerKind = "fixture"      // a shared fixture that could not be created
 	ByKey          BlockerKind = "key"          // a wrong key of the configuration
-	ByGraph        BlockerKind = "graph"        // a word of the conformance graph's contract that the graph does not understand
+	ByGraph        BlockerKind = "graph"        // a word of its contract that the conformance graph does not understand
 	ByTarget       BlockerKind = "target"       // an address without a usable response
 	ByRun          BlockerKind = "run"          // "ended": the test run ended early
 	BySuite        BlockerKind = "suite"        // an error of the suite

@@ -39,8 +39,12 @@ func HostPort(address string) string {
 		return ""
 	}
 	port := u.Port()
-	if port == "" {
-		port = map[string]string{"http": "80", "https": "443"}[u.Scheme]
+	switch {
+	case port != "":
+	case u.Scheme == "http":
+		port = "80"
+	case u.Scheme == "https":
+		port = "443"
 	}
 	return net.JoinHostPort(strings.ToLower(u.Hostname()), port)
 }

@@ -104,7 +104,7 @@ type Counts struct {
 	Exchanges    int             `json:"exchanges"`
 	Cases        int             `json:"cases"`                // scenarios, rows of Examples and generated values
 	Explored     int             `json:"explored,omitempty"`   // operations in random sequences
-	Throttled    int             `json:"throttled,omitempty"`  // 429 and 503 responses with Retry-After after which the suite waited
+	Throttled    int             `json:"throttled,omitempty"`  // responses after which the suite waited: 429 or 503 with Retry-After
 	WaitedMS     int64           `json:"waited_ms,omitempty"`  // sum of these waits
 	NotWaited    int             `json:"not_waited,omitempty"` // responses whose Retry-After was longer than the suite waits
 }
@@ -160,8 +160,8 @@ type Step struct {
 	Verdict Verdict `json:"verdict,omitempty"` // empty if the step was not reached
 }
 
-// Finding is one violation: the expected and the actual value, and the exchange that shows it. Violations of the same kind
-// are one finding with a count.
+// Finding is one violation: the expected and the actual value, and the exchange that shows it. Violations of the same
+// kind are one finding with a count.
 type Finding struct {
 	ID          string `json:"id"` // same in all test runs: derived from requirement, operation, pointer and summary
 	Requirement string `json:"requirement"`
@@ -171,13 +171,13 @@ type Finding struct {
 	Expected    string `json:"expected"`
 	Actual      string `json:"actual"`
 	Hint        string `json:"hint,omitempty"` // what to do next
-	Operation   string `json:"operation"`      // operation ID of the contract; empty if the finding is not about a single operation
-	Pointer     string `json:"pointer"`        // JSON pointer into the response body; empty if the finding is not about a single value
+	Operation   string `json:"operation"`      // operation ID of the contract; empty if several are affected
+	Pointer     string `json:"pointer"`        // JSON pointer into the response body; empty if several values are wrong
 	Count       int    `json:"count"`
 	Judged      int    `json:"judged,omitempty"`    // 2 if its scenario was judged twice
 	Seen        int    `json:"seen,omitempty"`      // number of judgements in which it was seen
 	Exchange    int    `json:"exchange"`            // id of the first exchange that shows it; 0: none
-	Exchanges   []Link `json:"exchanges,omitempty"` // exchanges that led to it, including those of fixtures, in the order of sending
+	Exchanges   []Link `json:"exchanges,omitempty"` // that led to it, including those of fixtures, in order
 	Compared    string `json:"compared,omitempty"`  // the two exchanges, if the expected value comes from an earlier one
 	Curl        string `json:"curl"`                // curl line that repeats the request; secrets are shell variables
 	Known       *Known `json:"known,omitempty"`
@@ -301,7 +301,7 @@ type NoteKind string
 // The kinds of notes.
 const (
 	NoteOwnToken NoteKind = "own-token" // responses contain the caller's own token in clear text
-	NoteListing  NoteKind = "listing"   // threads are listed with the search operation, because GET /threads is not implemented
+	NoteListing  NoteKind = "listing"   // threads are listed by search, because there is no GET /threads
 	NoteRemoval  NoteKind = "removal"   // objects of the test run cannot be removed
 	NoteGraph    NoteKind = "graph"     // the conformance graph does not understand a word of its contract
 	NoteFixtures NoteKind = "fixtures"  // the target fetched nothing from the fixtures that the suite serves
@@ -333,7 +333,8 @@ type Exchange struct {
 }
 
 // RepeatedNote explains an exchange with a request that was sent twice.
-const RepeatedNote = "the suite sent this request twice, because the server closed an idle connection without a response; the server may have carried out both requests"
+const RepeatedNote = "the suite sent this request twice, because the server closed an idle connection without a " +
+	"response; the server may have carried out both requests"
 
 // Message is the request or response of an exchange. If the body was too long and is cut, Size and SHA256 are those of the
 // whole body.

@@ -69,8 +69,8 @@ func (f *replayFlags) replay(c *cobra.Command, args []string) error {
 	if err != nil {
 		return err
 	}
-	if cleanup := overview.Of(now).Cleanup(folder); cleanup.WhatIsLeft != "" {
-		text := reports.Joined("; remove with ", "not cleaned up: "+cleanup.WhatIsLeft, cleanup.Command)
+	if cleanup := overview.Of(now).Cleanup(folder); cleanup.NotRemoved != "" {
+		text := reports.Joined("; remove with ", "not cleaned up: "+cleanup.NotRemoved, cleanup.Command)
 		c.PrintErrln(safe.Line(text))
 	}
 	return &exit{errReported, tellAnswers(c, answers)}

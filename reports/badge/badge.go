@@ -1,4 +1,4 @@
-// Package badge writes the verdict as a small SVG picture.
+// Package badge writes the verdict as an SVG badge.
 package badge
 
 import (
@@ -12,8 +12,8 @@ import (
 	"github.com/agentconform/agentconform/reports/safe"
 )
 
-// Write writes the badge: the verdict and how many requirements it rests on, to be shown in a README. It holds no text
-// of the target. It fails only where w does.
+// Write writes a badge for a README with the verdict and the number of passed requirements. It contains no text of the
+// target. Errors are those of w.
 func Write(w io.Writer, r *reports.Result) error {
 	o := overview.Of(r)
 	label, message, fill := "agentconform", message(o), "#b35900"
@@ -23,7 +23,7 @@ func Write(w io.Writer, r *reports.Result) error {
 	case reports.NonConformant:
 		fill = "#cf222e"
 	}
-	// The width of the text is estimated, and textLength makes it fit exactly whatever font there is.
+	// The width of the text is an estimate; textLength makes the text fit with any font.
 	left, right := textWidth(label)+12, textWidth(message)+12
 	const svg = `<svg xmlns="http://www.w3.org/2000/svg" width="%[1]d" height="20" role="img" aria-label="%[2]s: %[3]s">
 <title>%[2]s: %[3]s</title>
@@ -41,15 +41,13 @@ func Write(w io.Writer, r *reports.Result) error {
 	return err
 }
 
-// message says the verdict and how much of the interface it is about: a conformance to three requirements out of
-// seventy must not look like one to all.
+// message returns the verdict with the number of passed and of all applicable requirements, so that a partial test run is
+// not mistaken for a whole one.
 func message(o overview.Overview) string {
-	display, all := o.Display(), o.Result.Catalogue()-len(o.Classes[overview.NotApplicable])
+	display := o.Display()
+	all := o.Result.Catalogue() - len(o.Classes[overview.NotApplicable])
 	text := fmt.Sprintf("%s%s %d/%d", display.Word, display.Scope, len(o.Classes[overview.Passed]), all)
-	if unclaimed := o.Unclaimed(); unclaimed != "" {
-		text += ", " + unclaimed
-	}
-	return text
+	return reports.Joined(", ", text, o.Unclaimed())
 }
 
 func textWidth(s string) int { return utf8.RuneCountInString(s)*13/2 + 2 }

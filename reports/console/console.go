@@ -1,11 +1,10 @@
-// Package console shows a result to a person in a terminal.
+// Package console writes a result for a terminal.
 package console
 
 import (
 	"cmp"
 	"fmt"
 	"io"
-	"slices"
 	"strings"
 
 	"github.com/agentconform/agentconform/reports"
@@ -14,65 +13,68 @@ import (
 	"github.com/agentconform/agentconform/reports/script"
 )
 
-// Options say how a result is shown on a console.
+// Options are the options for a terminal.
 type Options struct {
-	Color bool   // whether to use colours; the caller knows the terminal and NO_COLOR
-	Width int    // columns to wrap prose at; 0 does not wrap
-	Out   string // folder of the written reports, named as the place where there is more; may be empty
-	Quiet bool   // whether the first line is all that is shown
+	Color bool   // use colors
+	Width int    // column at which texts are wrapped; 0: they are not wrapped
+	Out   string // folder of the reports, named if a text is cut; may be empty
+	Quiet bool   // write only the first line
 }
 
-// maxFailures is how many failures are shown in full, and how many reasons.
+// maxFailures is the maximum number of failures and of reasons that are written.
 const maxFailures = 20
 
-// Write shows a result: the verdict and the headline in the first line, then each failure from the rule to the
-// commands, then what could not be judged and why, then the counts, and the verdict again, because a long output ends
-// there. It fails only where w does.
+// Write writes a result: the verdict and the headline, each failure with its rule, evidence and commands, the requirements
+// that were not judged with the reasons, the counts, and the verdict again. Its errors are those of w.
 func Write(w io.Writer, r *reports.Result, opts Options) error {
 	p := &printer{opts: opts, Overview: overview.Of(r)}
 	p.wrap("", "  ", p.verdict()+p.paint(bold, ": "+safe.Line(safe.Ellipsis(p.Headline(), 1000))))
 	if !opts.Quiet {
-		p.rest()
+		p.details()
 	}
 	_, err := io.WriteString(w, p.b.String())
 	return err
 }
 
-// rest shows all that comes after the first line.
-func (p *printer) rest() {
+// details writes everything after the first line.
+func (p *printer) details() {
 	p.prose("  ", "  ", p.Subject())
 	for _, s := range p.Problems() {
-		c := map[overview.Class]color{overview.Failed: red, overview.Warning: yellow, overview.Known: dim}[s.Class]
-		p.heading(s.Label(), s.What, cmp.Or(c, magenta), len(s.Requirements))
 		switch s.Class {
-		case overview.Failed, overview.Warning:
-			p.failures(s, c)
+		case overview.Failed:
+			p.heading(s.Label(), s.Description, red, len(s.Requirements))
+			p.failures(s, red)
+		case overview.Warning:
+			p.heading(s.Label(), s.Description, yellow, len(s.Requirements))
+			p.failures(s, yellow)
 		case overview.Known:
+			p.heading(s.Label(), s.Description, dim, len(s.Requirements))
 			for _, q := range s.Requirements {
 				p.prose("  ", "      ", fmt.Sprintf("%s  %s %s: %s", q.ID, q.Level, q.Verdict, q.Known.String()))
 			}
 		default:
-			p.open(s.Requirements)
+			p.heading(s.Label(), s.Description, magenta, len(s.Requirements))
+			p.notJudged(s.Requirements)
 		}
 	}
 	var skips []string
 	for _, c := range p.Causes(p.Skipped()) {
-		skips = append(skips, c.What+": "+overview.Names(c.Requirements))
+		skips = append(skips, c.Reason+": "+overview.Names(c.Requirements))
 	}
-	for i, c := range skippedInPart(p.Overview) {
+	for i, c := range skippedScenarios(p.Overview) {
 		if i < maxFailures {
-			skips = append(skips, "partly: "+c.What+": "+overview.Names(c.Requirements))
+			skips = append(skips, "partly: "+c.Reason+": "+overview.Names(c.Requirements))
 		}
 	}
 	p.list("SKIPPED", "not judged", dim, cmp.Or(len(p.Skipped()), len(skips)), skips)
 	if b := p.Result.Baseline; b != nil {
-		p.list("BASELINE", "these fail the run; file "+b.File, red, len(b.Problems()), b.Problems())
+		p.list("BASELINE", "entries that fail the test run, file "+b.File, red, len(b.Problems()), b.Problems())
 	}
 	p.list("NOTES", "no failures, verdict unaffected", dim, len(p.Notes()), p.Notes())
 	p.closing()
 }
 
-// verdict returns the run's verdict with a sign, so that it is distinct without colours.
+// verdict returns the verdict with a sign, which distinguishes it without colors.
 func (p *printer) verdict() string {
 	s := p.Display()
 	c, sign := yellow, "?"
@@ -87,46 +89,53 @@ func (p *printer) verdict() string {
 	return p.paint(c+bold, safe.Line(sign+" "+s.String()))
 }
 
-func (p *printer) heading(name, what string, c color, n int) {
+func (p *printer) heading(name, description string, c color, n int) {
 	p.line("")
-	p.line("%s %s", p.paint(c+bold, fmt.Sprintf("%s (%d):", name, n)), p.paint(dim, safe.Line(what)))
+	p.line("%s %s", p.paint(c+bold, fmt.Sprintf("%s (%d):", name, n)), p.paint(dim, safe.Line(description)))
 }
 
-// list shows sentences about so many things below a heading.
-func (p *printer) list(name, what string, c color, n int, sentences []string) {
+// list writes sentences below a heading with the count n.
+func (p *printer) list(name, description string, c color, n int, sentences []string) {
 	if n > 0 {
-		p.heading(name, what, c, n)
+		p.heading(name, description, c, n)
 	}
 	for _, s := range sentences {
 		p.prose("  ", "      ", s)
 	}
 }
 
-// failures shows the causes, and with each what it explains.
+// failures writes failed requirements. Those that another failure explains are one line each.
 func (p *printer) failures(s overview.Section, c color) {
 	shown := 0
 	for i, q := range s.Requirements {
-		if s.Beneath[q.ID] { // it comes after its cause
-			for _, f := range p.Findings[q.ID][:min(len(p.Findings[q.ID]), 1)] {
-				p.field("", q.ID+": "+safe.Ellipsis(f.Observation(), 200))
+		findings := p.Findings[q.ID]
+		if s.Explained[q.ID] {
+			if len(findings) > 0 {
+				p.field("", q.ID+": "+safe.Ellipsis(findings[0].Observation(), 200))
 			}
 			continue
 		}
 		p.line("")
-		if shown++; shown > maxFailures {
+		shown++
+		if shown > maxFailures {
 			p.line("  … and %d more: %s%s", len(s.Requirements)-i, safe.Line(overview.Names(s.Requirements[i:])), p.more())
 			return
 		}
-		p.requirement(q, p.Findings[q.ID], c)
+		p.requirement(q, findings, c)
 	}
 }
 
-// Story tells of a requirement that has not passed as [Write] does, in one of its scenarios where s is not nil, with
-// the requests as curl lines.
+// Story returns the text of [Write] about a requirement that has not passed, with curl lines. If s is not nil, it contains
+// only the findings of that scenario.
 func Story(o overview.Overview, q *reports.Requirement, s *reports.Scenario, opts Options) string {
 	p := &printer{opts: opts, Overview: o, curl: true}
-	elsewhere := func(f *reports.Finding) bool { return s != nil && f.Scenario != "" && f.Scenario != s.Key() }
-	p.requirement(q, slices.DeleteFunc(slices.Clone(o.Findings[q.ID]), elsewhere), "")
+	var findings []*reports.Finding
+	for _, f := range o.Findings[q.ID] {
+		if s == nil || f.Scenario == "" || f.Scenario == s.Key() {
+			findings = append(findings, f)
+		}
+	}
+	p.requirement(q, findings, "")
 	return p.b.String()
 }
 
@@ -150,7 +159,7 @@ func (p *printer) requirement(q *reports.Requirement, findings []*reports.Findin
 		}
 		p.finding(q, f)
 	}
-	p.field("causes", p.Explained(q))
+	p.field("causes", p.Explanation(q))
 }
 
 func (p *printer) more() string {
@@ -164,22 +173,23 @@ func (p *printer) finding(q *reports.Requirement, f *reports.Finding) {
 	if s := q.ScenarioOf(f); s != nil {
 		p.line("    %s", p.paint(dim, safe.Line(s.Key()+"  "+s.Name)))
 	}
-	what := f.Observation()
+	observation := f.Observation()
 	if f.Count > 1 {
-		what += fmt.Sprintf(" (%d times)", f.Count)
+		observation += fmt.Sprintf(" (%d times)", f.Count)
 	}
-	p.line("    %s %s", p.paint(red, "✗"), safe.Line(safe.Ellipsis(what, 1000)))
+	p.line("    %s %s", p.paint(red, "✗"), safe.Line(safe.Ellipsis(observation, 1000)))
 	p.field("seen", f.SeenText())
 	p.field("step", f.Step)
 	if !f.IsObservationComplete() {
 		p.verbatim("expected", f.Expected, green)
 		p.verbatim("actual", f.Actual, red)
 	}
-	switch answer := "the answer of " + cmp.Or(f.Operation, "the target"); {
+	response := "the response of " + cmp.Or(f.Operation, "the target")
+	switch {
 	case f.Pointer != "":
-		p.field("where", f.Pointer+" in "+answer)
+		p.field("where", f.Pointer+" in "+response)
 	case f.Operation != "":
-		p.field("where", answer)
+		p.field("where", response)
 	}
 	p.field("compared", f.Compared)
 	p.field("hint", f.Hint)
@@ -193,14 +203,14 @@ func (p *printer) finding(q *reports.Requirement, f *reports.Finding) {
 	}
 }
 
-// open prints requirements that were not judged, by cause: one often keeps many from it.
-func (p *printer) open(requirements []*reports.Requirement) {
+// notJudged writes requirements that were not judged, grouped by cause.
+func (p *printer) notJudged(requirements []*reports.Requirement) {
 	for i, cause := range p.Causes(requirements) {
 		if i == maxFailures {
 			p.line("  … and more reasons%s", p.more())
 			return
 		}
-		p.prose("  ", "  ", cause.What)
+		p.prose("  ", "  ", cause.Reason)
 		if n := len(cause.Requirements); n > 5 {
 			p.prose("      ", "      ", reports.Count(n, "requirement")+": "+overview.Names(cause.Requirements))
 			continue
@@ -215,7 +225,7 @@ func (p *printer) closing() {
 	p.line("")
 	for _, row := range p.Closing(p.opts.Out) {
 		label, text := fmt.Sprintf("%-16s", row[0]), safe.Line(row[1])
-		if row[0] == "Remove it" || row[0] == "Reports" { // to be copied
+		if row[0] == "Remove it" || row[0] == "Reports" { // copied by users, so it is not wrapped
 			p.line("%s%s", label, text)
 		} else {
 			p.wrap(label, strings.Repeat(" ", len(label)), text)
@@ -224,9 +234,9 @@ func (p *printer) closing() {
 	p.line("%s", p.verdict())
 }
 
-// skippedInPart groups by cause the skipped scenarios of requirements that passed by others, each cause of a
+// skippedScenarios groups the skipped scenarios of requirements that passed by cause. It contains each cause of a
 // requirement once.
-func skippedInPart(o overview.Overview) []overview.Cause {
+func skippedScenarios(o overview.Overview) []overview.Cause {
 	var all []*reports.Requirement
 	for _, q := range o.Classes[overview.Passed] {
 		named := map[reports.Skip]bool{}

@@ -29,22 +29,22 @@ func TestConsole(t *testing.T) {
 	}
 	check := func(t *testing.T, doc []byte) {
 		assert.Equal(t, safe.Terminal(string(doc)), string(doc))
-		assert.NotRegexp(t, `(?m)^::`, string(doc), "no command for a CI system")
+		assert.NotRegexp(t, `(?m)^::`, string(doc), "no line is a command of a CI system")
 	}
 	reporttest.Exporter{File: "sample.txt", Write: write, Check: check, Limit: 200_000}.Test(t)
 }
 
-func TestConsoleColours(t *testing.T) {
+func TestConsoleColors(t *testing.T) {
 	got := show(t, reporttest.Faulty(), console.Options{Color: true})
 	assert.Contains(t, got, "\x1b[31;1m✗ non-conformant (partial run)\x1b[0m")
 	plain := show(t, reporttest.Faulty(), console.Options{})
 	for _, code := range []string{"1", "2", "31", "32", "31;1", "32;1", "33;1", "35", "35;1", "2;1"} {
 		got = strings.ReplaceAll(got, "\x1b["+code+"m", "")
 	}
-	assert.Equal(t, plain, strings.ReplaceAll(got, "\x1b[0m", ""), "colours change nothing else")
+	assert.Equal(t, plain, strings.ReplaceAll(got, "\x1b[0m", ""), "colors change nothing else")
 }
 
-func TestConsoleStaysShort(t *testing.T) {
+func TestConsoleIsBounded(t *testing.T) {
 	r := reporttest.Faulty()
 	for i := range 60 {
 		r.Requirements = append(r.Requirements, reports.Requirement{ID: fmt.Sprint("X-", i), Level: reports.Must, Verdict: reports.Failed, Title: "x"})

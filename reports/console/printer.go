@@ -9,7 +9,7 @@ import (
 	"github.com/agentconform/agentconform/reports/safe"
 )
 
-// color is a list of terminal attributes, "1;31;".
+// color is a list of terminal attributes: "1;31;".
 type color string
 
 const (
@@ -21,21 +21,21 @@ const (
 	magenta color = "35;"
 )
 
-// Values of a finding start at one column: under each other, they are compared at a glance.
+// The values of a finding are aligned, so that they are easy to compare.
 const (
 	labelFormat = "    %-10s"
 	labelWidth  = 14
 )
 
-// printer keeps the lines for a console.
+// printer collects the lines for a terminal.
 type printer struct {
 	overview.Overview
 	b    strings.Builder
 	opts Options
-	curl bool // whether to show the requests
+	curl bool // write curl lines
 }
 
-// line prints one line. Text of the target has to be safe before it comes here.
+// line prints one line. The caller must have passed text of the target through package safe.
 func (p *printer) line(format string, args ...any) {
 	p.b.WriteString(strings.TrimRight(fmt.Sprintf(format, args...), " ") + "\n")
 }
@@ -49,17 +49,17 @@ func (p *printer) paint(c color, s string) string {
 
 func (p *printer) label(name string) string { return p.paint(dim, fmt.Sprintf(labelFormat, name)) }
 
-// field prints a labelled text, wrapped under itself.
+// field prints a label and a text, which is wrapped and indented.
 func (p *printer) field(label, text string) {
 	if text != "" {
 		p.wrap(p.label(label), strings.Repeat(" ", labelWidth), safe.Line(safe.Cut(text, 2000)))
 	}
 }
 
-// maxLines bounds the lines of one text.
+// maxLines is the maximum number of lines of one text.
 const maxLines = 20
 
-// verbatim prints a labelled text that must not be wrapped, because it is there to be copied or compared.
+// verbatim prints a label and a text that is not wrapped, because users copy or compare it.
 func (p *printer) verbatim(label, text string, c color) {
 	if text == "" {
 		return
@@ -75,12 +75,12 @@ func (p *printer) verbatim(label, text string, c color) {
 	}
 }
 
-// prose prints text of any length, wrapped; see wrap.
+// prose prints a text of any length like wrap.
 func (p *printer) prose(first, rest, text string) {
 	p.wrap(first, rest, safe.Line(safe.Ellipsis(text, 1000)))
 }
 
-// wrap prints prose that starts with first; the lines that follow start with rest.
+// wrap prints a wrapped text. The first line starts with first, the others with rest.
 func (p *printer) wrap(first, rest, text string) {
 	if p.opts.Width <= 0 {
 		p.line("%s%s", first, text)

@@ -1,4 +1,4 @@
-// Package cucumber writes a result as Cucumber JSON, for the reporting tools that read it.
+// Package cucumber writes a result as Cucumber JSON for reporting tools.
 package cucumber
 
 import (
@@ -13,10 +13,9 @@ import (
 	"github.com/agentconform/agentconform/reports/safe"
 )
 
-// Write writes r as Cucumber JSON: a list of features with their scenarios and steps, and behind them a feature
-// "agentconform" whose one step is the verdict of the run. The format has no blocked, no inconclusive and no warning:
-// they become pending, with the reason as message, because pending is the one status that is neither a pass nor a
-// failure. So are failures that the baseline covers. It fails only where w does.
+// Write writes r as Cucumber JSON: a list of features with their scenarios and steps, and a last feature "agentconform"
+// whose only step is the verdict. The format has no status for blocked, inconclusive, warnings and known failures. They
+// become pending with the reason as message, because pending is neither a pass nor a failure. Errors are those of w.
 func Write(w io.Writer, r *reports.Result) error {
 	doc, err := reports.Encode(featuresOf(overview.Of(r)), "  ")
 	if err == nil {
@@ -25,7 +24,7 @@ func Write(w io.Writer, r *reports.Result) error {
 	return err
 }
 
-// object is a part of the format, as the JSON formatters of the Cucumber projects write it.
+// object is a JSON object as the formatters of the Cucumber projects write it.
 type object map[string]any
 
 func featureOf(uri, name string) object {
@@ -62,8 +61,7 @@ func featuresOf(o overview.Overview) (features []object) {
 	return append(features, verdictOf(o))
 }
 
-// verdictOf is the verdict as a feature: it is failed or pending where the exit code is not 0, and says what was
-// judged.
+// verdictOf returns the verdict as a feature, which is failed or pending if the exit code is not 0.
 func verdictOf(o overview.Overview) object {
 	display, result := o.Display(), object{"status": "passed"}
 	if display.Exit != 0 {
@@ -78,15 +76,16 @@ func verdictOf(o overview.Overview) object {
 	return f
 }
 
-// stepsOf gives each step its status. A scenario that did not pass must show it in a step, whatever the steps say: a
-// reader takes a scenario of passed steps as passed, and one that begins with a skipped step as skipped.
+// stepsOf returns the steps of a scenario with their statuses. Readers derive the status of a scenario from its steps. If a
+// scenario did not pass and no step has its status, stepsOf adds one: as the first step if no step was reached.
 func stepsOf(o overview.Overview, q *reports.Requirement, s *reports.Scenario) []object {
 	steps := []object{}
-	result, shown := outcomeOf(o, q, s), s.Verdict == reports.Passed
-	whole := stepOf("*", "the scenario is "+string(s.Verdict), s.Line, result)
-	begun := slices.ContainsFunc(s.Steps, func(each reports.Step) bool { return each.Verdict != "" })
-	if !begun && !shown {
-		steps, shown = append(steps, whole), true
+	result := outcomeOf(o, q, s)
+	shown := s.Verdict == reports.Passed
+	verdict := stepOf("*", "the scenario is "+string(s.Verdict), s.Line, result)
+	reached := slices.ContainsFunc(s.Steps, func(each reports.Step) bool { return each.Verdict != "" })
+	if !reached && !shown {
+		steps, shown = append(steps, verdict), true
 	}
 	for _, each := range s.Steps {
 		status := object{"status": "skipped"}
@@ -99,16 +98,17 @@ func stepsOf(o overview.Overview, q *reports.Requirement, s *reports.Scenario) [
 		steps = append(steps, stepOf(strings.TrimSpace(each.Keyword), each.Text, each.Line, status))
 	}
 	if !shown {
-		steps = append(steps, whole)
+		steps = append(steps, verdict)
 	}
-	if len(steps) > 0 && s.DurationMS > 0 { // in nanoseconds; the time of single steps is not known
+	if len(steps) > 0 && s.DurationMS > 0 { // in nanoseconds; the durations of single steps are unknown
 		steps[len(steps)-1]["result"].(object)["duration"] = s.DurationMS * 1e6
 	}
 	return steps
 }
 
 func outcomeOf(o overview.Overview, q *reports.Requirement, s *reports.Scenario) object {
-	switch class, message := o.OutcomeOf(q, s); class {
+	class, message := o.OutcomeOf(q, s)
+	switch class {
 	case overview.Passed, overview.NotJudged:
 		return object{"status": "skipped"}
 	case overview.Failed:

@@ -17,12 +17,12 @@ import (
 	"github.com/agentconform/agentconform/reports/safe"
 )
 
-// Write writes the exchanges of r as an HTTP archive (HAR 1.2), which browsers and proxies can open. An exchange
-// without an answer has status 0, as browsers write it, and a comment that says why. It fails where w does.
+// Write writes the exchanges of r as an HTTP archive (HAR 1.2), which browsers and proxies can open. An exchange without a
+// response has the status 0, like in browsers, and a comment with the reason. Errors are those of w.
 func Write(w io.Writer, r *reports.Result) error {
 	var entries []string
 	for _, x := range r.Exchanges {
-		entries = append(entries, "\n"+inJSON(entryOf(r.Run.StartedAt, x)))
+		entries = append(entries, "\n"+encode(entryOf(r.Run.StartedAt, x)))
 	}
 	creator := object{"name": "agentconform", "version": r.Suite.Version}
 	_, err := fmt.Fprintf(w, `{"log": {
@@ -31,21 +31,21 @@ func Write(w io.Writer, r *reports.Result) error {
 "comment": %s,
 "entries": [%s
 ]}}
-`, inJSON(creator), inJSON(overview.Of(r).FactsText("; ")), strings.Join(entries, ","))
+`, encode(creator), encode(overview.Of(r).FactsText("; ")), strings.Join(entries, ","))
 	return err
 }
 
 // object is a JSON object.
 type object map[string]any
 
-// inJSON is a value of texts and numbers as JSON.
-func inJSON(value any) string {
+// encode returns a value of texts and numbers as JSON.
+func encode(value any) string {
 	doc, _ := json.Marshal(value)
 	return string(safe.JSON(doc))
 }
 
-// entryOf is an exchange as an entry; names and required members are those of the HAR 1.2 specification. Members that
-// start with an underscore are extensions, as it allows.
+// entryOf returns an exchange as an entry of the HAR 1.2 specification. Members that start with an underscore are
+// extensions.
 func entryOf(start time.Time, x reports.Exchange) object {
 	target, query := address(x.URL)
 	request := object{
@@ -61,7 +61,7 @@ func entryOf(start time.Time, x reports.Exchange) object {
 		"text": x.Response.Body,
 	}
 	if x.Response.Size > len(x.Response.Body) {
-		content["comment"] = fmt.Sprintf("cut to %d bytes; sha256 of the whole: %s", len(x.Response.Body), x.Response.SHA256)
+		content["comment"] = fmt.Sprintf("cut to %d bytes; sha256 of the whole body: %s", len(x.Response.Body), x.Response.SHA256)
 	}
 	entry := object{
 		"startedDateTime": start.Add(time.Duration(x.AtMS) * time.Millisecond).UTC().Format("2006-01-02T15:04:05.000Z"),
@@ -75,7 +75,7 @@ func entryOf(start time.Time, x reports.Exchange) object {
 	}
 	var comments []string
 	if x.Error != "" {
-		comments = append(comments, "no answer: "+x.Error)
+		comments = append(comments, "no response: "+x.Error)
 	}
 	if x.Repeated {
 		comments = append(comments, reports.RepeatedNote)
@@ -94,11 +94,11 @@ func pairs(all [][2]string) []object {
 	return objects
 }
 
-// foreign is what a query of a URI must not contain; an escape is found too, and stays.
-var foreign = regexp.MustCompile(`%[0-9A-Fa-f]{2}|[^A-Za-z0-9._~!$&'()*+,;=:@/?-]`)
+// notInQuery matches escapes, and characters that the query of a URI must not contain.
+var notInQuery = regexp.MustCompile(`%[0-9A-Fa-f]{2}|[^A-Za-z0-9._~!$&'()*+,;=:@/?-]`)
 
-// address returns the address in a form that is always a URI: a reader of the archive refuses the whole file otherwise.
-// Credentials and the fragment are left out, as the specification says; the query is kept as it was sent.
+// address returns a valid URI and its query parameters, because readers refuse a file with an invalid one. The URI has no
+// credentials and no fragment, as the specification requires.
 func address(raw string) (string, []object) {
 	u, err := url.Parse(raw)
 	if err != nil {
@@ -110,7 +110,7 @@ func address(raw string) (string, []object) {
 		name, value, _ := strings.Cut(part, "=")
 		query = append(query, [2]string{unescaped(name), unescaped(value)})
 	}
-	u.RawQuery = foreign.ReplaceAllStringFunc(u.RawQuery, func(found string) string {
+	u.RawQuery = notInQuery.ReplaceAllStringFunc(u.RawQuery, func(found string) string {
 		if len(found) == 3 && found[0] == '%' {
 			return found
 		}
@@ -120,6 +120,9 @@ func address(raw string) (string, []object) {
 }
 
 func unescaped(s string) string {
-	plain, _ := url.QueryUnescape(s) // "" where it cannot be read
-	return cmp.Or(plain, s)
+	plain, err := url.QueryUnescape(s)
+	if err != nil {
+		return s
+	}
+	return plain
 }

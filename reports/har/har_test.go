@@ -11,11 +11,12 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func TestHAR(t *testing.T) { // no limit: the archive holds the evidence itself, cut to its bounds
+// TestHAR checks no limit, because the archive contains all recorded exchanges.
+func TestHAR(t *testing.T) {
 	reporttest.Exporter{File: "result.har", Write: har.Write, Check: reporttest.SchemaFile("har-1.2.schema.json")}.Test(t)
 }
 
-func TestHARKeepsOddAddresses(t *testing.T) {
+func TestInvalidAddresses(t *testing.T) {
 	r := &reports.Result{Exchanges: reports.Record(nil,
 		reports.Exchange{URL: "http://user:secret@h/a b?x=%zz&status=A,B&n=%20#frag"},
 		reports.Exchange{URL: "http://[::1"},
@@ -28,7 +29,7 @@ func TestHARKeepsOddAddresses(t *testing.T) {
 	assert.Contains(t, b.String(), `{"name":"n","value":" "}`)
 }
 
-func TestHARNotesARepeatedRequest(t *testing.T) {
+func TestRepeatedRequest(t *testing.T) {
 	r := &reports.Result{Exchanges: reports.Record(nil,
 		reports.Exchange{URL: "http://h/a", Status: 200, Repeated: true},
 		reports.Exchange{URL: "http://h/b", Error: "no answer within 10s", Repeated: true},
@@ -36,5 +37,5 @@ func TestHARNotesARepeatedRequest(t *testing.T) {
 	var b bytes.Buffer
 	require.NoError(t, har.Write(&b, r))
 	assert.Contains(t, b.String(), `"comment":"`+reports.RepeatedNote+`"`)
-	assert.Contains(t, b.String(), `"comment":"no answer: no answer within 10s; `+reports.RepeatedNote+`"`)
+	assert.Contains(t, b.String(), `"comment":"no response: no answer within 10s; `+reports.RepeatedNote+`"`)
 }

@@ -34,7 +34,7 @@ type browser struct {
 	console []string // messages and script errors
 }
 
-// openBrowser starts Chromium, or skips the test where there is none.
+// openBrowser starts Chromium. It skips the test if there is none.
 func openBrowser(t *testing.T) *browser {
 	t.Helper()
 	program := ""
@@ -45,7 +45,7 @@ func openBrowser(t *testing.T) *browser {
 		}
 	}
 	if program == "" {
-		t.Skip("no chromium is installed: the page is not looked at in a browser (apt-get install chromium)")
+		t.Skip("chromium is not installed (apt-get install chromium)")
 	}
 	options := append(chromedp.DefaultExecAllocatorOptions[:], // headless, without background networking and sync
 		chromedp.ExecPath(program), chromedp.NoSandbox, chromedp.DisableGPU,
@@ -60,7 +60,7 @@ func openBrowser(t *testing.T) *browser {
 	return b
 }
 
-// listen notes what the page complains about.
+// listen records messages and errors of the page.
 func (b *browser) listen(event any) {
 	text := ""
 	switch e := event.(type) {
@@ -78,21 +78,21 @@ func (b *browser) listen(event any) {
 	b.console = append(b.console, text)
 }
 
-// call sends a command of the protocol.
+// call sends a command of the DevTools protocol.
 func call[P, R any](b *browser, command cdp.Command[P, R], params P) {
 	b.t.Helper()
 	_, err := chromedp.Call(b.ctx, command, params)
 	require.NoError(b.t, err, command.Method)
 }
 
-// size sets the window; scheme is "light" or "dark".
+// size sets the size of the window and the color scheme, "light" or "dark".
 func (b *browser) size(width, height int64, scheme string) {
 	b.t.Helper()
 	call(b, emulation.SetDeviceMetricsOverride, emulation.SetDeviceMetricsOverrideParams{Width: width, Height: height, DeviceScaleFactor: 1, Mobile: width < 600})
 	call(b, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}}})
 }
 
-// open loads a file and waits until it is there.
+// open loads a file and waits until it is loaded.
 func (b *browser) open(path, hash string) {
 	b.t.Helper()
 	absolute, err := filepath.Abs(path)
@@ -110,8 +110,8 @@ func (b *browser) eval(expression string) string {
 	return fmt.Sprint(value)
 }
 
-// key presses a key: a character, or a key with a name. A page that takes the key for itself keeps its text out of a field,
-// as it does for a person; chromedp.KeyEvent sends the text as an event of its own, which nothing keeps out.
+// key presses a key: a character, or a key with a name. A page can keep the character of a shortcut out of a text field,
+// which is not possible with chromedp.KeyEvent, because that sends the text as a separate event.
 func (b *browser) key(key string) {
 	b.t.Helper()
 	down := input.DispatchKeyEventParams{Type: input.DispatchKeyEventTypeKeyDown, Key: key}
@@ -122,14 +122,14 @@ func (b *browser) key(key string) {
 	call(b, input.DispatchKeyEvent, input.DispatchKeyEventParams{Type: input.DispatchKeyEventTypeKeyUp, Key: key})
 }
 
-// complaints returns all that the pages wrote to the console, and every script error.
+// complaints returns the messages and script errors in the console.
 func (b *browser) complaints() []string {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.console
 }
 
-// pages writes the HTML of results into files.
+// pages writes the pages of results into a folder.
 func pages(t *testing.T, results map[string]*reports.Result) string {
 	t.Helper()
 	dir := t.TempDir()

@@ -9,16 +9,16 @@ import (
 	"github.com/agentconform/agentconform/reports"
 )
 
-// coverageView is what a run touched of the contract: a heat map of the answers, and the details.
+// coverageView is the coverage of the contract: a heat map of the responses, and the details.
 type coverageView struct {
 	Operations, Statuses, Parameters share
 	Undeclared                       int      // combinations of operation and status that the contract does not declare
-	Columns                          []string // of the heat map: statuses
+	Columns                          []string // statuses, the columns of the heat map
 	Details                          []operationView
 	Enums                            []reports.EnumCoverage
 }
 
-// share is how many of all were seen.
+// share is a number of seen items and the number of all items.
 type share struct{ Seen, All int }
 
 func (s share) String() string { return fmt.Sprintf("%d of %d", s.Seen, s.All) }
@@ -35,13 +35,13 @@ type operationView struct {
 	reports.OperationCoverage
 	Statuses   []reports.StatusCoverage
 	Parameters []reports.ParameterCoverage
-	Contract   []string   // requirements about its contract
-	Cells      []heatCell // as many as columns
+	Contract   []string   // IDs of the requirements about its contract
+	Cells      []heatCell // one for each column
 }
 
-// heatCell is a number of answers. It says in text what its shade says.
+// heatCell is a number of responses, as a text and as a shade.
 type heatCell struct {
-	Class, Text, Title string // the class is "none", "zero", "h1" to "h4"
+	Class, Text, Title string // Class is "none", "zero", or "h1" to "h4"
 }
 
 func coverageOf(r *reports.Result) *coverageView {
@@ -81,7 +81,7 @@ func coverageOf(r *reports.Result) *coverageView {
 	return v
 }
 
-// cell counts the answers of an operation with a status, and shades the count by its power of ten.
+// cell counts the responses of an operation with a status. The shade depends on the number of digits.
 func (v *coverageView) cell(o operationView, status string) heatCell {
 	n, declared := 0, false
 	var types []string

@@ -12,26 +12,26 @@ import (
 	"github.com/agentconform/agentconform/reports/safe"
 )
 
-// Bounds of a body that is shown pretty: a page full of one list hides the place that matters.
+// Limits of an indented body.
 const (
 	maxPretty = 24 << 10 // bytes of text
-	around    = 3 << 10  // bytes of text before and after the beginning of the place of a finding
-	maxNested = 60       // levels; more would be indentation and nothing else
+	around    = 3 << 10  // bytes of text before and after the value of a finding
+	maxNested = 60       // levels of indentation
 )
 
-// body is a body made ready to be shown, with the place of a finding apart.
+// body is an indented body, split at the value of a finding.
 type body struct {
 	Before, Marked, After string
-	Missing               string // the pointer, where it leads nowhere
-	Note                  string // why the text is not the whole body
+	Missing               string // the pointer, if there is no value at it
+	Note                  string // set if the text is not the whole body
 }
 
-// Text tells whether there is text to show.
-func (b body) Text() bool { return b.Before+b.Marked+b.After != "" }
+// HasText reports whether the body has text.
+func (b body) HasText() bool { return b.Before+b.Marked+b.After != "" }
 
-// prettyBody makes a body ready. In JSON, the value at pointer is marked; where it is not there, the nearest value
-// around it is marked, and the pointer is named as missing.
-func prettyBody(text, pointer string) body {
+// newBody returns an indented body with the value at pointer marked. If there is no such value, the nearest enclosing one
+// is marked and the pointer is missing.
+func newBody(text, pointer string) body {
 	switch {
 	case strings.TrimSpace(text) == "":
 		return body{Note: "no body"}
@@ -39,7 +39,7 @@ func prettyBody(text, pointer string) body {
 		return body{Before: safe.Visible(safe.Cut(text, maxPretty)), Note: "not valid JSON, or cut"}
 	}
 	text = indented(text)
-	start, end, missing := place(text, pointer)
+	start, end, missing := find(text, pointer)
 	from, to := 0, min(len(text), maxPretty)
 	if end > 0 && len(text) > 2*around {
 		from, to = strings.LastIndex(text[:max(start-around, 0)], "\n")+1, min(len(text), start+around)
@@ -50,15 +50,15 @@ func prettyBody(text, pointer string) body {
 		Missing: safe.Visible(safe.Cut(missing, 500)),
 	}
 	if from > 0 || to < len(text) {
-		b.Note = "cut here; the whole is in result.json"
+		b.Note = "cut: result.json has the whole body"
 	}
 	return b
 }
 
-// indented writes valid JSON with a line for each value. Numbers and escapes stay as they were sent.
+// indented returns valid JSON with a line for each value. It does not change numbers and escapes.
 func indented(text string) string {
 	var lines bytes.Buffer
-	_ = json.Indent(&lines, []byte(text), "", "") // it is valid
+	_ = json.Indent(&lines, []byte(text), "", "") // the text is valid
 	var b strings.Builder
 	depth := 0
 	for line := range strings.Lines(lines.String()) {
@@ -73,9 +73,9 @@ func indented(text string) string {
 	return b.String()
 }
 
-// place finds the value at a JSON pointer (RFC 6901), or the nearest one around it: where it starts and ends in the
-// text; zeros for the whole of it. missing is the pointer where it leads nowhere.
-func place(text, pointer string) (start, end int, missing string) {
+// find returns the offsets of the value at a JSON pointer (RFC 6901). If there is no such value, it returns those of the
+// nearest enclosing value, or zeros for the whole text, and the pointer as missing.
+func find(text, pointer string) (start, end int, missing string) {
 	tokens := strings.Split(strings.TrimPrefix(pointer, "/"), "/")
 	for i, t := range tokens {
 		tokens[i] = gjson.Escape(strings.ReplaceAll(strings.ReplaceAll(t, "~1", "/"), "~0", "~"))
@@ -89,24 +89,23 @@ func place(text, pointer string) (start, end int, missing string) {
 	return 0, 0, missing
 }
 
-// comparison is what was expected and what was seen, one line for each part of JSON where both are such, and how they
-// differ.
+// comparison is an expected and an actual text, with indented JSON if both contain JSON, and their difference.
 type comparison struct {
 	Expected, Actual string
-	Diff             []string // lines that begin with "-", "+" or a blank; nil where the two have no line in common
+	Diff             []string // lines that begin with "-", "+" or a space; nil if the texts have no line in common
 }
 
 func compare(expected, actual string) comparison {
-	e, isList := inLines(expected)
-	a, isListToo := inLines(actual)
-	if !isList || !isListToo {
+	e, expectedOK := spread(expected)
+	a, actualOK := spread(actual)
+	if !expectedOK || !actualOK {
 		e, a = expected, actual
 	}
 	return comparison{e, a, difference(e, a)}
 }
 
-// inLines spreads a JSON document over lines. A few words may stand before it, or a line of them.
-func inLines(text string) (string, bool) {
+// spread indents the JSON document in a text, which may follow words on the same line or on a line before it.
+func spread(text string) (string, bool) {
 	words, document, isLine := strings.Cut(text, "\n")
 	if at := strings.IndexAny(text, "{["); !isLine && at >= 0 {
 		words, document = text[:at], text[at:]
@@ -115,14 +114,15 @@ func inLines(text string) (string, bool) {
 	if !ok {
 		return text, false
 	}
-	if words = strings.TrimSpace(words); words != "" {
+	words = strings.TrimSpace(words)
+	if words != "" {
 		pretty = words + "\n" + pretty
 	}
 	return pretty, true
 }
 
-// prettyJSON sorts the members of objects, so that their order makes no difference. What is nested so deep that it
-// grows to more than a screen or two of indentation is no better pretty.
+// prettyJSON returns indented JSON with sorted members, so that their order makes no difference. It refuses JSON that
+// becomes too long.
 func prettyJSON(text string) (string, bool) {
 	var value any
 	dec := json.NewDecoder(strings.NewReader(text))
@@ -134,12 +134,12 @@ func prettyJSON(text string) (string, bool) {
 	if err != nil || len(doc) > maxPretty {
 		return "", false
 	}
-	// Decoding turns escapes into the characters that they hide.
+	// Decoding has replaced escapes by invisible characters.
 	return safe.Visible(strings.TrimSuffix(string(doc), "\n")), true
 }
 
-// difference tells line by line how an actual text differs from the expected one. It is nil where the two have no line
-// in common: then it shows nothing that the texts one below the other would not show better.
+// difference returns the lines of a unified diff, or nil if the texts have no line in common: then they are easier to read
+// next to each other.
 func difference(expected, actual string) (lines []string) {
 	lined := func(s string) []byte { return []byte(strings.TrimRight(s, "\n") + "\n") }
 	unified := string(diff.Diff("expected", lined(expected), "actual", lined(actual)))

@@ -9,10 +9,10 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func TestPrettyBody(t *testing.T) {
+func TestNewBody(t *testing.T) {
 	for name, c := range map[string]struct{ text, pointer, plain, marked, missing, note string }{
 		"nothing":                                {" ", "", "", "", "", "no body"},
-		"no JSON":                                {"<html>", "/a", "<html>", "", "", "not valid JSON, or cut"},
+		"not JSON":                               {"<html>", "/a", "<html>", "", "", "not valid JSON, or cut"},
 		"two values":                             {"{} {}", "", "{} {}", "", "", "not valid JSON, or cut"},
 		"empty containers":                       {`{"a":{},"b":[]}`, "", "{\n  \"a\": {},\n  \"b\": []\n}", "", "", ""},
 		"numbers and escapes stay":               {`{"a":1e999,"b":"\ud800\u00e9["}`, "/a", "{\n  \"a\": 1e999,\n  \"b\": \"\\ud800\\u00e9[\"\n}", "1e999", "", ""},
@@ -22,27 +22,27 @@ func TestPrettyBody(t *testing.T) {
 		"missing at the top":                     {`{}`, "/a", "{}", "", "/a", ""},
 		"bidi":                                   {"[\"\u202e\"]", "", "[\n  \"\\u202e\"\n]", "", "", ""},
 	} {
-		b := prettyBody(c.text, c.pointer)
+		b := newBody(c.text, c.pointer)
 		assert.Equal(t, c.plain, b.Before+b.Marked+b.After, name)
 		assert.Equal(t, []string{c.marked, c.missing, c.note}, []string{b.Marked, b.Missing, b.Note}, name)
 	}
 }
 
-// TestALongBodyIsShownAroundThePlace: the place of a finding is seen, however far behind it is.
-func TestALongBodyIsShownAroundThePlace(t *testing.T) {
-	b := prettyBody("["+strings.Repeat(`"before",`, 5000)+"{\"a\":1.50}"+strings.Repeat(`,"after"`, 5000)+"]", "/5000/a")
+// TestLongBody checks that a long body is cut around the value of a finding.
+func TestLongBody(t *testing.T) {
+	b := newBody("["+strings.Repeat(`"before",`, 5000)+"{\"a\":1.50}"+strings.Repeat(`,"after"`, 5000)+"]", "/5000/a")
 	assert.Equal(t, "1.50", b.Marked)
 	assert.Less(t, len(b.Before+b.After), 2*around+100)
-	assert.Equal(t, "cut here; the whole is in result.json", b.Note)
-	b = prettyBody(strings.Repeat("[", 9000)+strings.Repeat("]", 9000), "/0/0/0")
+	assert.Equal(t, "cut: result.json has the whole body", b.Note)
+	b = newBody(strings.Repeat("[", 9000)+strings.Repeat("]", 9000), "/0/0/0")
 	assert.Less(t, len(b.Before+b.Marked+b.After), 2*maxPretty)
 }
 
-func FuzzPrettyBody(f *testing.F) {
+func FuzzNewBody(f *testing.F) {
 	f.Add(`{"a":[1,{"b":"\u0061"}],"c":null}`, "/a/1/b")
 	f.Add(`[[],{},"",0]`, "/2")
 	f.Fuzz(func(t *testing.T, text, pointer string) {
-		b := prettyBody(text, pointer)
+		b := newBody(text, pointer)
 		require.True(t, utf8.ValidString(b.Before+b.Marked+b.After))
 	})
 }

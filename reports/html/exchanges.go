@@ -10,14 +10,14 @@ import (
 	"github.com/agentconform/agentconform/reports/safe"
 )
 
-// Bounds of the evidence within the page. What is left out is in result.json and result.har.
+// Limits of the evidence in the page. result.json and result.har contain the rest.
 const (
 	maxShownBody = 16 << 10 // bytes of each body
 	maxEvidence  = 24 << 20 // bytes of all bodies and headers
-	chunkSize    = 100      // exchanges that are unpacked at once
+	chunkSize    = 100      // exchanges that the script parses together
 )
 
-// exchangeRow is one line of the list; as data for the page's script it has short names, because there are many.
+// exchangeRow is one line of the list. Its JSON names are short because there are many lines.
 type exchangeRow struct {
 	ID        int      `json:"i"`
 	Method    string   `json:"m"`
@@ -41,18 +41,18 @@ func (p *page) row(x reports.Exchange) exchangeRow {
 	}, 500)
 }
 
-// short leaves out what all addresses have in common, and shortens ids: what differs is at the end.
+// short returns the path of an address of the target, with short ids.
 func (p *page) short(address string) string {
 	return safe.ShortIDs(cmp.Or(p.Result.Target.Below(address), address))
 }
 
-// RowChunks and ShownChunks give the list and the evidence as data, some at a time.
+// RowChunks returns the lines of the list in chunks for the script of the page.
 func (p *page) RowChunks() iter.Seq[[]exchangeRow] { return slices.Chunk(p.Rows, 10*chunkSize) }
 
-// ShownChunks are beside RowChunks.
+// ShownChunks returns the evidence of the exchanges in chunks for the script of the page.
 func (p *page) ShownChunks() iter.Seq[[]shownExchange] { return slices.Chunk(p.Shown, chunkSize) }
 
-// shownExchange is the evidence of an exchange as data for the page's script.
+// shownExchange is the evidence of an exchange for the script of the page.
 type shownExchange struct {
 	URL      string    `json:"u"`
 	Error    string    `json:"e,omitempty"`
@@ -60,7 +60,7 @@ type shownExchange struct {
 	Response shownSide `json:"r"`
 	Curl     string    `json:"c,omitempty"`
 	AtMS     int64     `json:"t"`
-	Repeated string    `json:"w,omitempty"` // explains that the request was sent twice
+	Repeated string    `json:"w,omitempty"` // set if the request was sent twice
 }
 
 type shownSide struct {
@@ -69,7 +69,7 @@ type shownSide struct {
 	Note    string      `json:"n,omitempty"`
 }
 
-// exchanges gives the lines of the list, and the evidence of all exchanges.
+// exchanges returns the lines of the list and the evidence of all exchanges.
 func (p *page) exchanges() (rows []exchangeRow, shown []shownExchange) {
 	room := maxEvidence
 	for _, x := range p.recorded.Exchanges {
@@ -91,11 +91,11 @@ func shownSideOf(m reports.Message, room *int) shownSide {
 		needed += len(h[0]) + len(h[1])
 	}
 	if needed > *room {
-		return shownSide{Note: "left out to keep this page small: see result.json"}
+		return shownSide{Note: "not in this page, to keep it small: see result.json"}
 	}
 	*room -= needed
 	if whole := m.FullSize(); whole > maxShownBody {
-		s.Note = "cut here: " + reports.Count(whole, "byte") + " in all"
+		s.Note = "cut: the body has " + reports.Count(whole, "byte")
 	}
 	return s
 }

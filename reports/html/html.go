@@ -1,4 +1,4 @@
-// Package html writes a result as one HTML page for people: from a failure to its cause.
+// Package html writes a result, and the specification, as HTML pages.
 package html
 
 import (
@@ -26,49 +26,48 @@ var (
 	script string
 )
 
-// Write writes r as one page that needs nothing else: no network, no other file, and no script to be read. Scripts add
-// filters, keys and the evidence of every exchange, which is in the page as data and shown when it is opened. A content
-// security policy in the page forbids all scripts but its own. The page links to the same result in other formats, in
-// the same folder. Write fails where w does.
+// Write writes r as one page that needs no network and no other file, and that can be read without scripts. Its scripts
+// add filters, keys and the evidence of all exchanges, which is in the page as data. Its content security policy forbids
+// all other scripts. The page links to the other formats in the same folder. Errors are those of w.
 func Write(w io.Writer, r *reports.Result) error {
 	return parsed().Execute(w, pageOf(r))
 }
 
-// parsed reads the templates once: a section of the page each.
+// parsed returns the templates. It reads them once.
 var parsed = sync.OnceValue(func() *template.Template {
 	return template.Must(template.New("page.gohtml").Funcs(template.FuncMap{
-		"beyond": func(n, most int) int { return max(n-most, 0) }, "byKind": overview.CountByKind,
+		"beyond": func(n, limit int) int { return max(n-limit, 0) }, "byKind": overview.CountByKind,
 		"duration": reports.Duration, "ellipsis": safe.Ellipsis, "join": strings.Join, "known": (*reports.Known).String,
-		"long": long, "levels": func() []reports.Level { return reports.Levels }, "rule": reports.RuleURL,
+		"long": isLong, "levels": func() []reports.Level { return reports.Levels }, "rule": reports.RuleURL,
 		"seen": (*reports.Finding).SeenText, "shortID": shortID, "where": reports.SectionText,
 	}).ParseFS(templates, "templates/*.gohtml"))
 })
 
-// long tells whether texts need a box that scrolls. Such a box must be reachable by the keyboard, and only such a box.
-func long(texts ...string) bool {
+// isLong reports whether texts need a box that scrolls. Only such a box must be reachable by the keyboard.
+func isLong(texts ...string) bool {
 	s := strings.Join(texts, "")
 	return len(s) > 3000 || strings.Count(s, "\n") > 24
 }
 
-// page is what the templates show. All text in it is scrubbed, so that no place in a template can forget to do it.
+// page is the data of the templates. All of its texts are scrubbed.
 type page struct {
 	overview.Overview
 	assets
-	Link     string            // address of the implementation, if it is one that can be followed
-	Verdicts []reports.Verdict // that occur
+	Link     string            // address of the implementation, if it is an HTTP address
+	Verdicts []reports.Verdict // verdicts of the requirements
 	Parts    []*part
-	Coverage *coverageView // nil: no operation is known
-	Chart    *chart        // nil: no status was polled
+	Coverage *coverageView // nil if there are no operations
+	Chart    *chart        // nil if no status was polled
 	Rows     []exchangeRow
 	Shown    []shownExchange
 
-	recorded *reports.Result // as it is: with its exchanges, and not scrubbed
+	recorded *reports.Result // the result with its exchanges, not scrubbed
 }
 
-// maxText bounds each text in the page.
+// maxText is the maximum length of a text in the page, in bytes.
 const maxText = 8 << 10
 
-// scrubbed returns a copy of v in which every text is visible, and has at most limit bytes.
+// scrubbed returns a copy of v in which each text is visible and has at most limit bytes.
 func scrubbed[T any](v T, limit int) T {
 	return safe.Copy(v, func(text string) string { return safe.Visible(safe.Cut(text, limit)) })
 }
@@ -81,22 +80,24 @@ func pageOf(recorded *reports.Result) *page {
 	if link := r.Target.Implementation.URL; strings.HasPrefix(link, "https://") || strings.HasPrefix(link, "http://") {
 		p.Link = link
 	}
-	p.Verdicts = slices.DeleteFunc(slices.Clone(reports.Verdicts), func(v reports.Verdict) bool {
-		return !slices.ContainsFunc(r.Requirements, func(q reports.Requirement) bool { return q.Verdict == v })
-	})
+	for _, v := range reports.Verdicts {
+		if slices.ContainsFunc(r.Requirements, func(q reports.Requirement) bool { return q.Verdict == v }) {
+			p.Verdicts = append(p.Verdicts, v)
+		}
+	}
 	p.Rows, p.Shown = p.exchanges()
 	p.Parts = p.parts()
 	p.Chart = chartOf(r)
 	return p
 }
 
-// Title is that of the window.
+// Title returns the title of the page.
 func (p *page) Title() string { return p.Display().String() + " – " + p.Subject() }
 
-// Cleanup is what the run created at the target.
+// Cleanup returns what became of the objects that the test run created.
 func (p *page) Cleanup() overview.Cleanup { return p.Overview.Cleanup(p.Result.Run.Flag("--out")) }
 
-// assets are what each page holds beside its content.
+// assets are the parts that all pages have.
 type assets struct {
 	Policy string
 	Style  template.CSS
@@ -104,18 +105,18 @@ type assets struct {
 }
 
 func ownAssets() assets {
-	return assets{Style: template.CSS(style), Script: template.JS(script), //nolint:gosec // our own files
+	return assets{Style: template.CSS(style), Script: template.JS(script), //nolint:gosec // files of this package
 		Policy: "default-src 'none'; style-src " + hash(style) + "; script-src " + hash(script) +
 			"; base-uri 'none'; form-action 'none'"}
 }
 
-// hash names a script or a style sheet in the content security policy.
+// hash returns the name of a script or style sheet in the content security policy.
 func hash(source string) string {
 	sum := sha256.Sum256([]byte(source))
 	return "'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'"
 }
 
-// Todo lists what remains for conformance by cause, failures first.
+// Todo returns the causes that keep the target from being conformant, failures first.
 func (p *page) Todo() []overview.Cause {
 	var all []*reports.Requirement
 	for _, s := range p.Problems() {

@@ -17,7 +17,7 @@ import (
 	"github.com/agentconform/agentconform/reports/internal/reporttest"
 )
 
-// withoutAssets keeps the style and the script out of the golden file of the page: they are files themselves.
+// withoutAssets matches the style and the script, which are not part of the golden file.
 var withoutAssets = regexp.MustCompile(`(?s)(<style>).*?(</style>)|(<script>).*?(</script>)|(Policy" content=").*?(")`)
 
 func TestHTML(t *testing.T) {
@@ -27,8 +27,8 @@ func TestHTML(t *testing.T) {
 	}.Test(t)
 }
 
-// checkHTML parses the page and makes sure that all of its markup is ours: no handler, no foreign script, no address
-// that leads anywhere but to the page, to its sister files, and to the implementation's own web site.
+// checkHTML parses the page and checks that it has no markup of the target: no handler, no foreign script, and no address
+// except those of the page, its files, and the web site of the implementation.
 func checkHTML(t *testing.T, doc []byte) {
 	t.Helper()
 	root, err := parser.Parse(bytes.NewReader(doc))
@@ -60,7 +60,7 @@ func checkHTML(t *testing.T, doc []byte) {
 			}
 		}
 	}
-	assert.Equal(t, 1, scripts, "our own script is the only one")
+	assert.Equal(t, 1, scripts, "the page has one script")
 }
 
 func TestHTMLOfManyExchangesIsBounded(t *testing.T) {
@@ -73,12 +73,12 @@ func TestHTMLOfManyExchangesIsBounded(t *testing.T) {
 	var b bytes.Buffer
 	require.NoError(t, html.Write(&b, r))
 	assert.Less(t, b.Len(), 40<<20)
-	assert.Contains(t, b.String(), "left out to keep this page small", "24 MB of 7,000 bodies of 16 KB")
+	assert.Contains(t, b.String(), "not in this page, to keep it small", "7,000 bodies of 16 KB exceed 24 MB")
 }
 
-// specificationOf makes rules of the requirements of a result, with its findings and exchanges as examples.
+// specificationOf returns a specification of the requirements of a result, with its findings and exchanges as examples.
 func specificationOf(r *reports.Result) html.Specification {
-	s := html.Specification{Suite: r.Suite, Excluded: [][3]string{{"What no answer shows", "3", "It cannot be observed."}}}
+	s := html.Specification{Suite: r.Suite, Excluded: [][3]string{{"Unobservable behavior", "3", "It cannot be observed."}}}
 	for _, q := range r.Requirements {
 		fault := html.Fault{Name: "a-fault", Breaks: "does the opposite of " + q.Title}
 		rule := html.Rule{Requirement: q, Sections: []string{"section 4: Endpoints"}, After: q.ExplainedBy, Faults: []html.Fault{fault},
@@ -94,7 +94,7 @@ func specificationOf(r *reports.Result) html.Specification {
 	return s
 }
 
-// specificationPage writes the page of a result's requirements into a file.
+// specificationPage writes the specification of the requirements of a result into a file.
 func specificationPage(t *testing.T, r *reports.Result) (file, text string) {
 	t.Helper()
 	var b bytes.Buffer
@@ -104,7 +104,7 @@ func specificationPage(t *testing.T, r *reports.Result) (file, text string) {
 	return file, b.String()
 }
 
-func TestSpecificationOfHostileResultsHasOnlyOurMarkup(t *testing.T) {
+func TestSpecificationOfHostileResults(t *testing.T) {
 	for name, hostile := range reporttest.HostileTexts() {
 		t.Run(name, func(t *testing.T) {
 			_, text := specificationPage(t, reporttest.Hostile(hostile))

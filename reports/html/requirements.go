@@ -10,13 +10,13 @@ import (
 	scripts "github.com/agentconform/agentconform/reports/script"
 )
 
-// part is a list of requirements under one heading: those that did not pass for one kind of cause, or else a part of
-// the interface. Within, they are sorted by feature.
+// part is a list of requirements under one heading: a section of problems, or a part of the interface. They are grouped
+// by feature.
 type part struct {
-	Name, Slug string // the slug is that of a part of the interface: it can be chosen
-	Class      string // of a list of problems
+	Name, Slug string // only parts of the interface have a slug: users can select them
+	Class      string // CSS class of a section of problems
 	Passed, N  int
-	Above      int // requirements of this part that are listed as problems
+	Above      int // number of requirements of this part that are listed as problems
 	Features   []*feature
 }
 
@@ -28,37 +28,41 @@ type feature struct {
 type requirement struct {
 	*reports.Requirement
 	Part      string // slug
-	Label     string // the verdict in words
+	Label     string // text for the verdict
 	Open      bool
 	Warning   bool
-	Beneath   bool // a failure above it explains this one
-	Explained string
+	Beneath   bool   // a failure above explains this one
+	Explained string // explanation of a failure
 	Findings  []finding
-	MoreFound int   // findings that are not shown
-	Rule      *rule // in the page of the specification, without a verdict
+	MoreFound int   // number of findings that are not shown
+	Rule      *rule // set in the page of the specification
 }
 
-// partNames are the parts of the interface in their order: what is deployed comes after what deploys it.
+// partNames are the parts of the interface.
 var partNames = []string{"Control plane", "Agent server", "Across both"}
 
 func partName(profile string) string {
-	at := slices.Index([]string{"control-plane", "agent-server"}, profile)
-	return partNames[(at+len(partNames))%len(partNames)]
+	switch profile {
+	case "control-plane":
+		return partNames[0]
+	case "agent-server":
+		return partNames[1]
+	}
+	return partNames[2]
 }
 
-// parts lists the problems first, worst first: who opens the page looks for them. The rest follows by part of the
-// interface, in the order of the result.
+// parts returns the problems, the most important first, and then the other requirements by part of the interface.
 func (p *page) parts() []*part {
 	var parts []*part
 	above := map[*reports.Requirement]bool{}
 	for _, s := range p.Problems() {
 		one := &part{Class: "on-" + reports.Slug(s.Title),
-			Name: fmt.Sprintf("%s (%d): %s", s.Label(), len(s.Requirements), s.What)}
+			Name: fmt.Sprintf("%s (%d): %s", s.Label(), len(s.Requirements), s.Description)}
 		for _, q := range s.Requirements {
 			above[q] = true
 			v := p.requirement(q)
-			v.Warning, v.Beneath = s.Class == overview.Warning, s.Beneath[q.ID]
-			v.Open = s.Class == overview.Failed && len(s.Requirements) <= 3 // of many, the reader wants the list first
+			v.Warning, v.Beneath = s.Class == overview.Warning, s.Explained[q.ID]
+			v.Open = s.Class == overview.Failed && len(s.Requirements) <= 3 // a long list is closed
 			one.add(v)
 		}
 		parts = append(parts, one)
@@ -94,12 +98,12 @@ func (one *part) add(q requirement) {
 	f.Requirements = append(f.Requirements, q)
 }
 
-// maxFindings bounds the findings of a requirement.
+// maxFindings is the maximum number of findings of a requirement.
 const maxFindings = 20
 
 func (p *page) requirement(q *reports.Requirement) requirement {
 	v := requirement{Requirement: q, Part: reports.Slug(partName(q.Profile)), Label: p.Label(q),
-		Explained: p.Explained(q)}
+		Explained: p.Explanation(q)}
 	found := p.Overview.Findings[q.ID]
 	v.MoreFound = max(len(found)-maxFindings, 0)
 	for _, f := range found[:len(found)-v.MoreFound] {
@@ -111,9 +115,10 @@ func (p *page) requirement(q *reports.Requirement) requirement {
 	return v
 }
 
-// Label says in words what became of a requirement.
+// Label returns the text for the verdict of a requirement.
 func (p *page) Label(q *reports.Requirement) string {
-	switch class := p.ClassOf(q); class {
+	class := p.ClassOf(q)
+	switch class {
 	case overview.NotRun:
 		return string(class)
 	case overview.Known, overview.Warning:
@@ -126,52 +131,52 @@ func (p *page) Label(q *reports.Requirement) string {
 type finding struct {
 	*reports.Finding
 	Compare  comparison
-	Replay   string // the command that judges it again
-	Script   string // the script that reproduces it
+	Replay   string // command that judges the finding again
+	Script   string // path of the script that reproduces the finding
 	Scenario *reports.Scenario
 	Chain    []chainLink
 }
 
-// chainLink is one exchange of the chain. Evidence is set for the one that shows the violation: its bodies are in the
-// page for readers without scripts; those of the others are unpacked when they are opened.
+// chainLink is one exchange that led to a finding. Evidence is set only for the one that shows the violation. The script
+// of the page adds that of the others when they are opened.
 type chainLink struct {
 	Part     reports.Part
-	Skipped  int // how many before it are not shown
+	Skipped  int // number of exchanges before it that are not shown
 	Row      exchangeRow
 	Evidence *evidence
 }
 
-// evidence is an exchange shown in full.
+// evidence is an exchange with its bodies.
 type evidence struct {
-	X               reports.Exchange
-	Request, Answer body
-	Repeated        string // explains that the request was sent twice
+	X                 reports.Exchange
+	Request, Response body
+	Repeated          string // set if the request was sent twice
 }
 
-// Bounds of a chain that is shown: its end shows the violation, its beginning how it came about.
+// Maximum number of exchanges in a chain, and how many of them are from its beginning. The rest are from its end.
 const (
 	maxChain   = 30
 	chainBegin = 10
 )
 
-// chain lists the exchanges that led to a finding, the one that shows it in any case.
+// chain returns the exchanges that led to a finding. It always contains the one that shows it.
 func (p *page) chain(f *reports.Finding) (chain []chainLink) {
 	links := f.Exchanges
 	if !slices.ContainsFunc(links, func(l reports.Link) bool { return l.Exchange == f.Exchange }) {
 		links = append(slices.Clone(links), reports.Link{Exchange: f.Exchange, Part: reports.Observation})
 	}
-	left := 0
+	skipped := 0
 	for i, l := range links {
 		if i >= chainBegin && i < len(links)-maxChain+chainBegin && l.Exchange != f.Exchange {
-			left++
+			skipped++
 			continue
 		}
 		x, err := p.recorded.Exchange(l.Exchange)
 		if err != nil {
 			continue
 		}
-		link := chainLink{Part: l.Part, Skipped: left, Row: p.Rows[x.ID-1]}
-		left = 0
+		link := chainLink{Part: l.Part, Skipped: skipped, Row: p.Rows[x.ID-1]}
+		skipped = 0
 		if l.Exchange == f.Exchange {
 			link.Evidence = evidenceOf(x, f.Pointer)
 		}
@@ -180,11 +185,11 @@ func (p *page) chain(f *reports.Finding) (chain []chainLink) {
 	return chain
 }
 
-// evidenceOf shows an exchange in full, with the place in the answer that a finding is about marked.
+// evidenceOf returns the evidence of an exchange, with the value at pointer marked in the response.
 func evidenceOf(x reports.Exchange, pointer string) *evidence {
-	e := &evidence{Request: prettyBody(x.Request.Body, ""), Answer: prettyBody(x.Response.Body, pointer)}
+	e := &evidence{Request: newBody(x.Request.Body, ""), Response: newBody(x.Response.Body, pointer)}
 	if x.Response.Size > len(x.Response.Body) {
-		e.Answer.Note = strings.TrimPrefix(fmt.Sprintf("%s; %d bytes in all", e.Answer.Note, x.Response.Size), "; ")
+		e.Response.Note = strings.TrimPrefix(fmt.Sprintf("%s; the body has %d bytes", e.Response.Note, x.Response.Size), "; ")
 	}
 	if x.Repeated {
 		e.Repeated = reports.RepeatedNote

@@ -7,54 +7,54 @@ import (
 	"github.com/agentconform/agentconform/reports/overview"
 )
 
-// Specification is what the page of all requirements shows.
+// Specification is the data of the page of all requirements.
 type Specification struct {
 	Suite    reports.Suite
 	Rules    []Rule
 	Excluded [][3]string // subject, section, reason
 }
 
-// Rule is a requirement with what is known of it without a run. Its scenarios have no verdicts.
+// Rule is a requirement in the specification. Its scenarios have no verdicts.
 type Rule struct {
 	reports.Requirement
-	Sections []string    // number and title of each
-	Facts    [][2]string // a name and a text each, such as what it needs in the configuration
-	After    []string    // IDs of requirements whose failure explains one of this
-	Varies   string      // what conforming servers may differ in, for the whole feature
+	Sections []string    // numbers and titles
+	Facts    [][2]string // labels and texts, for example the keys that it needs
+	After    []string    // IDs of requirements whose failure explains a failure of this one
+	Varies   string      // permitted differences of conforming servers, for the whole feature
 	Faults   []Fault
-	Keeps    *Example // nil: none is known
-	Breaks   *Example
+	Keeps    *Example // an exchange that keeps the rule; may be nil
+	Breaks   *Example // an exchange that breaks the rule; may be nil
 }
 
 // Fault is a deliberate deviation of the reference that breaks a rule.
 type Fault struct{ Name, Breaks string }
 
-// Example is an exchange that keeps a rule, or one that breaks it.
+// Example is an exchange that keeps or breaks a rule.
 type Example struct {
-	Fault    Fault           // of the server that answered; none: the unmodified reference
-	Finding  reports.Finding // of the one that breaks it; its pointer names the place
+	Fault    Fault           // fault of the server; empty: the unmodified reference
+	Finding  reports.Finding // finding of an exchange that breaks the rule
 	Exchange reports.Exchange
 }
 
-// specification is what its templates show, beside those of the report.
+// specification is the data of its templates. It has the fields that the templates of the report need.
 type specification struct {
 	Specification
 	assets
 	Title    string
-	Counts   string            // by level
-	Verdicts []reports.Verdict // none
+	Counts   string            // number of rules by level
+	Verdicts []reports.Verdict // empty
 	Parts    []*part
 }
 
-// rule is a rule as it is shown.
+// rule is a rule with the evidence of its examples.
 type rule struct {
 	Rule
 	Kept, Broken *evidence
 }
 
-// WriteSpecification writes the page of all requirements: each rule in its words, with its scenarios, the faults that
-// break it, and an exchange that keeps it and one that breaks it. Like the page of a result, it needs nothing else. An
-// ID is the anchor of its requirement.
+// WriteSpecification writes the page of all requirements: each rule with its scenarios, the faults that break it, an
+// exchange that keeps it and one that breaks it. Like the page of a result, it needs no other file. The IDs of
+// requirements are its anchors.
 func WriteSpecification(w io.Writer, s Specification) error {
 	p := &specification{Specification: s, assets: ownAssets(), Title: "agentconform, interface " + s.Suite.Interface}
 	var all []*reports.Requirement
@@ -90,12 +90,12 @@ func ruleOf(r Rule, part string) requirement {
 	return requirement{Requirement: &shown.Requirement, Part: part, Rule: shown}
 }
 
-// exampleOf shows an exchange, around the place that is broken.
+// exampleOf returns the evidence of an example, or nil if it has no exchange.
 func exampleOf(e *Example, pointer string) *evidence {
 	if e == nil || e.Exchange.Method == "" {
 		return nil
 	}
 	x := e.Exchange
-	x.ID, x.Curl = 0, "" // of a run that nobody has
+	x.ID, x.Curl = 0, "" // readers do not have the test run
 	return evidenceOf(x, pointer)
 }

@@ -9,15 +9,15 @@ import (
 	"github.com/agentconform/agentconform/reports"
 )
 
-// chart is the timeline as a picture: a bar for each revision, a segment for each status.
+// chart is the timeline: a bar for each revision, with a segment for each status.
 type chart struct {
 	Width, Height int
-	Right         int // where the last statuses are written
+	Right         int // x of the last statuses
 	Ticks         []chartTick
 	Bars          []chartBar
-	Legend        []chartSegment // one of each status
+	Legend        []chartSegment // one for each status
 
-	begin, end int64 // of the time that the axis shows, in milliseconds from the start of the run
+	begin, end int64 // of the axis, in milliseconds since the start of the test run
 }
 
 type (
@@ -28,7 +28,7 @@ type (
 	chartBar struct {
 		Y         int
 		Last      reports.Transition
-		CreatedBy string // the scenario or fixture that created the deployment; may be unknown
+		CreatedBy string // scenario or fixture that created the deployment; may be empty
 		Settled   bool
 		Segments  []chartSegment
 	}
@@ -40,19 +40,21 @@ type (
 
 const (
 	chartWidth = 960
-	chartPlot  = 150 // room for the names
-	chartRight = 190 // room for the last status
+	chartPlot  = 150 // width of the names
+	chartRight = 190 // width of the last status
 	chartRow   = 42
-	chartEnd   = 8 // width of the mark that ends a bar
+	chartEnd   = 8 // width of the mark at the end of a bar
 )
 
-// settled are the statuses with which a revision settles: polling ends there.
+// settled are the statuses at which polling ends.
 var settled = []string{"DEPLOYED", "CREATE_FAILED", "BUILD_FAILED", "DEPLOY_FAILED", "SKIPPED", "INTERRUPTED"}
 
-// chartOf draws the transitions of a run; nil if there are none.
+// chartOf returns the chart of the transitions, or nil if there are none.
 func chartOf(r *reports.Result) *chart {
 	c := &chart{Width: chartWidth, Right: chartWidth - chartRight + 14, begin: math.MaxInt64}
-	rows, order, creators := map[string][]reports.Transition{}, []string{}, map[string]string{}
+	var order []string // of the revisions
+	rows := map[string][]reports.Transition{}
+	creators := map[string]string{}
 	for _, t := range r.Timeline {
 		if rows[t.Revision] == nil {
 			order = append(order, t.Revision)
@@ -90,8 +92,8 @@ func (c *chart) x(at int64) int {
 	return chartPlot + int((at-c.begin)*int64(chartWidth-chartPlot-chartRight)/(c.end-c.begin))
 }
 
-// bar draws a revision: a segment from each status to the next, and a mark where the revision settled. One that did not
-// settle lasts to the end of the axis.
+// bar returns the bar of a revision: a segment from each status to the next, and a mark at the settled status. If the
+// revision did not settle, the last segment extends to the end of the axis.
 func (c *chart) bar(transitions []reports.Transition) chartBar {
 	slices.SortStableFunc(transitions, func(a, b reports.Transition) int { return cmp.Compare(a.AtMS, b.AtMS) })
 	last := transitions[len(transitions)-1]
@@ -115,7 +117,7 @@ func (c *chart) bar(transitions []reports.Transition) chartBar {
 	return bar
 }
 
-// shortID keeps both ends of an id: ids made in a row often share their beginning.
+// shortID shortens an id. It keeps both ends, because consecutive ids often have the same beginning.
 func shortID(id string) string {
 	runes := []rune(id)
 	if len(runes) <= 14 {

@@ -15,7 +15,7 @@ import (
 	"github.com/agentconform/agentconform/reports/internal/reporttest"
 )
 
-// faultyPage opens the page of the recorded run.
+// faultyPage writes the page of the recorded result.
 func faultyPage(t *testing.T) (b *browser, r *reports.Result, file string) {
 	b, r = openBrowser(t), reporttest.Faulty()
 	file = filepath.Join(pages(t, map[string]*reports.Result{"faulty": r}), "faulty.html")
@@ -24,8 +24,8 @@ func faultyPage(t *testing.T) (b *browser, r *reports.Result, file string) {
 	return b, r, file
 }
 
-// of counts what matches, as the page shows it.
-func of[T any](all []T, match func(T) bool) string {
+// countOf returns the number of matching items as the page shows it.
+func countOf[T any](all []T, match func(T) bool) string {
 	n := 0
 	for _, each := range all {
 		if match(each) {
@@ -41,12 +41,12 @@ const (
 	nextFrame         = "new Promise(done => requestAnimationFrame(() => requestAnimationFrame(() => done(1))))"
 )
 
-func TestHTMLIsReadableWithoutScriptsAndOnPaper(t *testing.T) {
+func TestPageWithoutScripts(t *testing.T) {
 	b, _, file := faultyPage(t)
 	call(b, emulation.SetScriptExecutionDisabled, emulation.SetScriptExecutionDisabledParams{Value: true})
 	b.open(file, "#CP-LIST-3")
 	b.eval("for (const d of document.querySelectorAll('.req')) d.open = true")
-	assert.Equal(t, "none", b.eval("getComputedStyle(document.querySelector('.tools')).display"), "no filters that do nothing")
+	assert.Equal(t, "none", b.eval("getComputedStyle(document.querySelector('.tools')).display"), "filters are hidden without scripts")
 	text := b.eval("document.body.innerText")
 	for _, want := range []string{"non-conformant", "The limit \"101\" is refused", "1773480413", "curl -sS", "Without it, the exchanges behind findings are shown with the requirements", "EXPECTED", "#278"} {
 		assert.Contains(t, text, want)
@@ -54,7 +54,7 @@ func TestHTMLIsReadableWithoutScriptsAndOnPaper(t *testing.T) {
 	call(b, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Media: "print"})
 	text = b.eval("document.body.innerText")
 	assert.Contains(t, text, "1773480413")
-	assert.NotContains(t, text, "Filters, headers and bodies", "the list of all exchanges is not for paper")
+	assert.NotContains(t, text, "Filters, headers and bodies", "the list of all exchanges is not printed")
 }
 
 func TestFiltersAndKeys(t *testing.T) {
@@ -66,7 +66,7 @@ func TestFiltersAndKeys(t *testing.T) {
 	b.open(file, "")
 	assert.Equal(t, all, b.eval(shownRequirements))
 	b.key("f")
-	assert.Equal(t, of(r.Requirements, has(reports.Failed)), b.eval(shownRequirements))
+	assert.Equal(t, countOf(r.Requirements, has(reports.Failed)), b.eval(shownRequirements))
 	assert.Contains(t, b.eval("location.hash"), "verdicts=failed")
 	b.eval("document.querySelector('#levels [data-value=SHOULD]').click()")
 	assert.Equal(t, "1 of 16", b.eval(shownRequirements))
@@ -76,18 +76,18 @@ func TestFiltersAndKeys(t *testing.T) {
 	for _, c := range "as-rollback" {
 		b.key(string(c))
 	}
-	assert.Equal(t, of(r.Requirements, func(q reports.Requirement) bool { return strings.HasPrefix(q.ID, "AS-ROLLBACK-") }), b.eval(shownRequirements))
+	assert.Equal(t, countOf(r.Requirements, func(q reports.Requirement) bool { return strings.HasPrefix(q.ID, "AS-ROLLBACK-") }), b.eval(shownRequirements))
 	b.key("Escape")
 	b.key("j")
 	b.key("j")
-	assert.Equal(t, "CP-LIST-3", b.eval("document.activeElement.parentElement.id"), "the second of those that failed")
+	assert.Equal(t, "CP-LIST-3", b.eval("document.activeElement.parentElement.id"), "the second failed requirement")
 	b.key("e")
 	assert.Equal(t, fmt.Sprint(len(r.Requirements)), b.eval("document.querySelectorAll('.req[open]').length"))
 	b.key("t")
 	assert.Equal(t, "light", b.eval("document.documentElement.style.colorScheme"))
 
 	b.open(file, "#?verdicts=blocked")
-	assert.Equal(t, of(r.Requirements, has(reports.Blocked)), b.eval(shownRequirements))
+	assert.Equal(t, countOf(r.Requirements, has(reports.Blocked)), b.eval(shownRequirements))
 	b.open(file, "#CP-GET-3")
 	assert.Equal(t, "true", b.eval("document.getElementById('CP-GET-3').open && document.getElementById('CP-GET-3').getBoundingClientRect().top < 500"))
 	b.open(file, "#x1")
@@ -96,13 +96,13 @@ func TestFiltersAndKeys(t *testing.T) {
 
 	b.open(file, "")
 	b.key("Tab")
-	assert.Equal(t, "#main", b.eval("document.activeElement.getAttribute('href')"), "the skip link comes first")
+	assert.Equal(t, "#main", b.eval("document.activeElement.getAttribute('href')"), "the skip link is first")
 
 	file, _ = specificationPage(t, r)
 	b.open(file, "#CP-LIST-3")
 	assert.Equal(t, "true", b.eval("document.getElementById('CP-LIST-3').open"))
 	b.key("f")
-	assert.Equal(t, all, b.eval(shownRequirements), "nothing has failed here")
+	assert.Equal(t, all, b.eval(shownRequirements), "the specification has no verdicts")
 	b.eval("document.querySelector('#levels [data-value=SHOULD]').click()")
 	assert.NotEqual(t, all, b.eval(shownRequirements))
 }
@@ -115,7 +115,7 @@ func TestExchangeFilters(t *testing.T) {
 	all := fmt.Sprintf("%d exchanges", len(r.Exchanges))
 	b.open(file, "")
 	assert.Equal(t, all, b.eval(shownExchanges))
-	assert.Equal(t, "100", b.eval("document.querySelectorAll('#x-list > details').length"), "a window of the list is in the page")
+	assert.Equal(t, "100", b.eval("document.querySelectorAll('#x-list > details').length"), "the page contains a window of the list")
 	b.eval("document.querySelector('#x-after').click()")
 	assert.Equal(t, "200", b.eval("document.querySelectorAll('#x-list > details').length"))
 
@@ -132,12 +132,12 @@ func TestExchangeFilters(t *testing.T) {
 		{"x-operation", "list-revisions", list},
 	} {
 		set(c.id, c.value)
-		assert.Equal(t, of(r.Exchanges, c.match), b.eval(shownExchanges), c.value)
+		assert.Equal(t, countOf(r.Exchanges, c.match), b.eval(shownExchanges), c.value)
 		set(c.id, "")
 	}
 	set("x-operation", "list-revisions")
 	b.eval("document.querySelector('#x-violations').click()")
-	assert.Equal(t, of(r.Exchanges, func(x reports.Exchange) bool { return list(x) && len(x.Problems) > 0 }), b.eval(shownExchanges))
+	assert.Equal(t, countOf(r.Exchanges, func(x reports.Exchange) bool { return list(x) && len(x.Problems) > 0 }), b.eval(shownExchanges))
 	set("x-search", "LIMIT=101 updated_at")
 	assert.Equal(t, "2 of 278", b.eval(shownExchanges))
 	state := b.eval("location.hash")
@@ -147,13 +147,13 @@ func TestExchangeFilters(t *testing.T) {
 	assert.Equal(t, all, b.eval(shownExchanges))
 
 	b.open(file, state)
-	assert.Equal(t, "2 of 278", b.eval(shownExchanges), "the address keeps the filters")
+	assert.Equal(t, "2 of 278", b.eval(shownExchanges), "the filters are in the address")
 	b.eval("location.hash = '#x1'")
 	b.eval(nextFrame)
-	assert.Equal(t, "true", b.eval("document.querySelector('#x1').open"), "an exchange that is named is shown whatever the filters")
+	assert.Equal(t, "true", b.eval("document.querySelector('#x1').open"), "an exchange in the address is shown despite the filters")
 
 	b.open(file, "#?q=limit%3D101")
-	assert.Equal(t, "2 exchanges", b.eval("document.querySelector('#also').textContent"), "the search reaches exchanges")
+	assert.Equal(t, "2 exchanges", b.eval("document.querySelector('#also').textContent"), "the search also finds exchanges")
 	b.eval("document.querySelector('#also').click()")
 	assert.Equal(t, "2 of 278", b.eval(shownExchanges))
 	b.key("Escape")
@@ -161,8 +161,8 @@ func TestExchangeFilters(t *testing.T) {
 	assert.Equal(t, fmt.Sprintf("%d of 278", len(r.Requirement("CP-UPDATE-1").Scenarios[0].Exchanges)), b.eval(shownExchanges))
 }
 
-// TestTheChainOfAFinding opens an exchange that led to a finding: its evidence is unpacked then.
-func TestTheChainOfAFinding(t *testing.T) {
+// TestChain checks that the evidence of an exchange is added when it is opened.
+func TestChain(t *testing.T) {
 	b, _, file := faultyPage(t)
 	b.open(file, "#AS-ROLLBACK-3")
 	const first = "document.querySelector('#AS-ROLLBACK-3 .chain details[data-x]')"
@@ -171,3 +171,28 @@ func TestTheChainOfAFinding(t *testing.T) {
 	b.eval(nextFrame)
 	assert.Equal(t, "true", b.eval(first+".textContent.includes('Content-Type')"))
 }
+
+// TestHTMLOfAHostileTargetRunsNothing checks that texts of the target run no script and do not make the page too wide.
+func TestHTMLOfAHostileTargetRunsNothing(t *testing.T) {
+	b := openBrowser(t)
+	results := map[string]*reports.Result{}
+	for name, text := range reporttest.HostileTexts() {
+		results[name] = reporttest.Hostile(text)
+	}
+	dir := pages(t, results)
+	b.size(390, 1000, "light")
+	for name := range results {
+		b.open(filepath.Join(dir, name+".html"), "")
+		b.eval(openAll)
+		assert.Equal(t, "390", b.eval("document.documentElement.scrollWidth"), name)
+	}
+	assert.Empty(t, b.complaints(), "no script ran, the policy refused nothing, and there was no error")
+}
+
+// openAll opens all details twice, because those that are opened first may add others.
+const openAll = `(async () => {
+	for (let i = 0; i < 2; i++) {
+		for (const d of document.querySelectorAll("details")) d.open = true;
+		await new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)));
+	}
+})()`

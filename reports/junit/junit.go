@@ -1,4 +1,4 @@
-// Package junit writes a result as JUnit XML, for CI systems.
+// Package junit writes a result as JUnit XML for CI systems.
 package junit
 
 import (
@@ -16,20 +16,18 @@ import (
 	"github.com/agentconform/agentconform/reports/safe"
 )
 
-// Write writes r as JUnit XML: a suite per feature, a testcase per scenario.
+// Write writes r as JUnit XML with a suite for each feature and a testcase for each scenario. Errors are those of w.
 //
-// A CI system knows four outcomes, and is red at two of them. So that it is red exactly when the verdict is not
-// conformant:
+// The document has failures or errors if and only if the exit code is not 0:
 //   - a failed MUST is a failure;
-//   - a blocked or inconclusive MUST is an error: the test could not be made;
+//   - a blocked or inconclusive MUST is an error;
 //   - a skipped scenario is skipped;
-//   - a SHOULD or MAY that is failed, blocked or inconclusive is skipped with a message that starts with "warning:",
-//     because there is no outcome between passed and failed (with --strict or --fail-on it may count as a MUST);
-//   - what the baseline covers is skipped with a message that starts with "known failure:", and an entry of the
-//     baseline that is stale, expired or unmatched is a failure of the suite "baseline".
-//
-// Where none of these is red and the exit code is not 0 (nothing was judged, or a part where the whole is required)
-// there is one testcase "verdict" with an error. Write fails only where w does.
+//   - a failed, blocked or inconclusive SHOULD or MAY is skipped, with a message that starts with "warning:"
+//     (with --strict or --fail-on it may count as a MUST);
+//   - a known failure is skipped, with a message that starts with "known failure:";
+//   - an entry of the baseline that is stale, expired or unmatched is a failure of the suite "baseline";
+//   - if the exit code has another reason, for example that no requirement was judged, there is a testcase "verdict" with an
+//     error.
 func Write(w io.Writer, r *reports.Result) error {
 	var b strings.Builder
 	b.WriteString(`<?xml version="1.0" encoding="UTF-8"?>` + "\n")
@@ -41,23 +39,24 @@ func Write(w io.Writer, r *reports.Result) error {
 }
 
 func documentOf(r *reports.Result) *junit.Testsuites {
-	o, used := overview.Of(r), map[string]int{}
+	o := overview.Of(r)
 	var suites []*junit.Testsuite
-	took := map[string]int64{} // by suite, in milliseconds
-	// add adds a testcase to the suite of a name.
+	used := map[string]int{}       // by class and name of testcases
+	duration := map[string]int64{} // by suite, in milliseconds
 	add := func(name, file string, t junit.Testcase, ms int64) {
 		name = safe.Visible(name)
 		at := slices.IndexFunc(suites, func(known *junit.Testsuite) bool { return known.Name == name })
 		if at < 0 {
 			at, suites = len(suites), append(suites, suiteOf(o, name, file))
 		}
-		// CI systems follow a testcase through the builds by class and name, which therefore must differ.
+		// CI systems identify a testcase in several builds by its class and name, so these must be unique.
 		key := t.Classname + "\x00" + t.Name
-		if used[key]++; used[key] > 1 {
+		used[key]++
+		if used[key] > 1 {
 			t.Name = fmt.Sprintf("%s (%d)", t.Name, used[key])
 		}
-		took[name] += ms
-		t.Time, suites[at].Time = seconds(ms), seconds(took[name])
+		duration[name] += ms
+		t.Time, suites[at].Time = seconds(ms), seconds(duration[name])
 		suites[at].AddTestcase(t)
 	}
 	for q := range reports.Each(r.Requirements) {
@@ -71,8 +70,8 @@ func documentOf(r *reports.Result) *junit.Testsuites {
 				Failure: outcome(s, "baseline", "")}, 0)
 		}
 	}
-	red := func(s *junit.Testsuite) bool { return s.Failures+s.Errors > 0 }
-	if !slices.ContainsFunc(suites, red) && o.Display().Exit != 0 {
+	hasFailure := func(s *junit.Testsuite) bool { return s.Failures+s.Errors > 0 }
+	if !slices.ContainsFunc(suites, hasFailure) && o.Display().Exit != 0 {
 		add("run", "", junit.Testcase{Name: "verdict", Classname: "agentconform.run",
 			Error: outcome(o.FirstLine(), string(r.Verdict), "")}, 0)
 	}
@@ -95,7 +94,8 @@ func suiteOf(o overview.Overview, name, file string) *junit.Testsuite {
 
 func testcaseOf(o overview.Overview, q *reports.Requirement, s *reports.Scenario) junit.Testcase {
 	t := junit.Testcase{Name: safe.Visible(s.Name), Classname: safe.Visible(q.Profile + "." + q.ID)}
-	switch class, message := o.OutcomeOf(q, s); class {
+	class, message := o.OutcomeOf(q, s)
+	switch class {
 	case overview.Passed:
 	case overview.NotJudged, overview.Known:
 		t.Skipped = outcome(message, "", "")
@@ -109,7 +109,6 @@ func testcaseOf(o overview.Overview, q *reports.Requirement, s *reports.Scenario
 	return t
 }
 
-// outcome leaves the data out where there is none: some readers show an empty box.
 func outcome(message, kind, data string) *junit.Result {
 	return &junit.Result{Message: safe.Visible(safe.Line(safe.Cut(message, 1000))), Type: kind, Data: safe.Visible(data)}
 }

@@ -12,8 +12,8 @@ import (
 	"github.com/agentconform/agentconform/reports/junit"
 )
 
-// TestJUnit wants what readers rely on: counts that are those of the testcases, one outcome of each, and no name twice in a class.
-// Package export holds the outcomes to the exit code.
+// TestJUnit checks that the counts are those of the testcases, that each testcase has one outcome, and that names are
+// unique. The tests of package export compare the outcomes with the exit code.
 func TestJUnit(t *testing.T) {
 	check := func(t *testing.T, doc []byte) {
 		var written, counted library.Testsuites

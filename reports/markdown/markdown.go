@@ -1,8 +1,7 @@
-// Package markdown writes a short summary of a result, for the page of a CI job or a pull request.
+// Package markdown writes a short summary of a result for the page of a CI job or a pull request.
 package markdown
 
 import (
-	"cmp"
 	"fmt"
 	"io"
 	"slices"
@@ -14,13 +13,13 @@ import (
 	"github.com/agentconform/agentconform/reports/script"
 )
 
-// maxMarkdown bounds the summary: the place where CI systems show it takes at most 1 MiB for all steps together.
+// maxMarkdown is the length after which details are omitted. CI systems show at most 1 MiB for all steps together.
 const maxMarkdown = 200 << 10
 
-// maxFindings bounds the findings of a requirement that are shown.
+// maxFindings is the maximum number of findings of a requirement.
 const maxFindings = 3
 
-// Write writes the summary of r, failures first, bounded so that CI systems show it. It fails only where w does.
+// Write writes the summary of r, failures first. Errors are those of w.
 func Write(w io.Writer, r *reports.Result) error {
 	m := &markdown{Overview: overview.Of(r)}
 	m.opening()
@@ -39,7 +38,7 @@ func Write(w io.Writer, r *reports.Result) error {
 		}
 	}
 	if r.Baseline != nil && len(r.Baseline.Problems()) > 0 {
-		m.printf("### Baseline: entries that fail the run\n\n")
+		m.printf("### Baseline: entries that fail the test run\n\n")
 		for _, s := range r.Baseline.Problems() {
 			if !m.full() {
 				m.printf("- %s\n", safe.Prose(s, 500))
@@ -66,21 +65,27 @@ type markdown struct {
 
 func (m *markdown) printf(format string, args ...any) { fmt.Fprintf(&m.b, format, args...) }
 
-// full tells whether there is no room for more detail; what is left out is counted elsewhere.
+// full reports whether further details must be omitted.
 func (m *markdown) full() bool { return m.b.Len() > maxMarkdown }
 
 func (m *markdown) opening() {
 	s := m.Display()
-	sign := map[reports.Conclusion]string{reports.Conformant: "✅", reports.NonConformant: "❌"}[s.Tone]
-	m.printf("## %s %s\n\n", cmp.Or(sign, "⚠️"), safe.Prose(s.String(), 500))
+	sign := "⚠️"
+	switch s.Tone {
+	case reports.Conformant:
+		sign = "✅"
+	case reports.NonConformant:
+		sign = "❌"
+	}
+	m.printf("## %s %s\n\n", sign, safe.Prose(s.String(), 500))
 	m.printf("**%s**\n\n", safe.Prose(m.Headline(), 1000))
 	m.printf("Target: %s\n\n", safe.MarkdownCode(safe.Ellipsis(m.Subject(), 300)))
 }
 
 func (m *markdown) failures(s overview.Section) {
-	m.printf("| Requirement | Level | What is wrong | Expected | Actual |\n|---|---|---|---|---|\n")
-	row := func(q *reports.Requirement, what, expected, actual string) {
-		m.printf("| %s | %s | %s | %s | %s |\n", linked(q.ID), q.Level, safe.Prose(what, 300), cell(expected), cell(actual))
+	m.printf("| Requirement | Level | Finding | Expected | Actual |\n|---|---|---|---|---|\n")
+	row := func(q *reports.Requirement, text, expected, actual string) {
+		m.printf("| %s | %s | %s | %s | %s |\n", linked(q.ID), q.Level, safe.Prose(text, 300), cell(expected), cell(actual))
 	}
 	for i, q := range s.Requirements {
 		findings := m.Findings[q.ID]
@@ -88,8 +93,8 @@ func (m *markdown) failures(s overview.Section) {
 		case m.full():
 			m.printf("| … | | and %d more: see the other reports | | |\n\n", len(s.Requirements)-i)
 			return
-		case s.Beneath[q.ID]:
-			row(q, m.Explained(q), "", "")
+		case s.Explained[q.ID]:
+			row(q, m.Explanation(q), "", "")
 			continue
 		case len(findings) == 0:
 			row(q, q.Reason, "", "")
@@ -105,12 +110,12 @@ func (m *markdown) failures(s overview.Section) {
 	m.reproducers(s.Requirements)
 }
 
-// reproducers folds the commands away: they are long, and only who repairs the fault needs them.
+// reproducers writes the commands in a closed section, because they are long and few readers need them.
 func (m *markdown) reproducers(failed []*reports.Requirement) {
 	if !slices.ContainsFunc(failed, func(q *reports.Requirement) bool { return len(m.Findings[q.ID]) > 0 }) {
 		return
 	}
-	m.printf("<details><summary>How to see it: the replay commands, and the requests as curl lines</summary>\n\n")
+	m.printf("<details><summary>Commands that reproduce the findings</summary>\n\n")
 	for _, q := range failed {
 		findings := m.Findings[q.ID]
 		for _, f := range findings[:min(len(findings), maxFindings)] {
@@ -124,7 +129,8 @@ func (m *markdown) reproducers(failed []*reports.Requirement) {
 			if f.Step != "" {
 				m.printf("Failed at: %s\n\n", safe.Prose(f.Step, 300))
 			}
-			run, lines := &m.Result.Run, []string(nil)
+			run := &m.Result.Run
+			var lines []string
 			for _, command := range []string{run.ReplayCommand(f), f.Curl, script.Command(m.Result, f, run.Out())} {
 				if command != "" {
 					lines = append(lines, safe.Line(safe.Cut(command, 2000)))
@@ -136,22 +142,22 @@ func (m *markdown) reproducers(failed []*reports.Requirement) {
 	m.printf("</details>\n\n")
 }
 
-// causes lists requirements that were not judged by what kept them from it.
+// causes lists requirements that were not judged, grouped by cause.
 func (m *markdown) causes(requirements []*reports.Requirement) {
 	for _, c := range m.Causes(requirements) {
 		if m.full() {
 			m.printf("- … and more\n")
 			break
 		}
-		m.printf("- %s: %s\n", safe.Prose(c.What, 500), safe.Prose(overview.Names(c.Requirements), 1000))
+		m.printf("- %s: %s\n", safe.Prose(c.Reason, 500), safe.Prose(overview.Names(c.Requirements), 1000))
 	}
 	m.printf("\n")
 }
 
-// linked is an ID that leads to its rule in the specification.
+// linked returns an ID with a link to its rule in the specification.
 func linked(id string) string { return "[" + safe.MarkdownCode(id) + "](" + reports.RuleURL(id) + ")" }
 
-// cell shows what the target has sent as code, in a cell of a table.
+// cell returns text of the target as code for a table.
 func cell(s string) string {
 	if s == "" {
 		return ""

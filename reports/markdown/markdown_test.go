@@ -14,11 +14,11 @@ func TestMarkdown(t *testing.T) {
 	reporttest.Exporter{File: "summary.md", Write: markdown.Write, Check: checkMarkdown, Limit: 3 << 20}.Test(t)
 }
 
-// toRules are the links from IDs to the specification.
+// toRules matches the links from IDs to the specification.
 var toRules = regexp.MustCompile("\\[`[A-Za-z0-9-]+`\\]\\(https://agentconform\\.github\\.io/agentconform/#[A-Za-z0-9-]+\\)")
 
-// checkMarkdown makes sure that no markup of the target is left: outside code there is no raw tag but ours, no mention,
-// and no link but those from IDs.
+// checkMarkdown checks that text of the target is not markup: outside of code there are only the tags of the summary, no
+// mention, and no link except those from IDs.
 func checkMarkdown(t *testing.T, doc []byte) {
 	t.Helper()
 	assert.LessOrEqual(t, len(doc), 500<<10)

@@ -10,36 +10,29 @@ import (
 	"github.com/agentconform/agentconform/reports/safe"
 )
 
-// Cause is what requirements have in common that did not pass.
+// Cause is a group of requirements that did not pass for the same reason.
 type Cause struct {
-	What         string // why, for people
+	Reason       string // for people
 	Requirements []*reports.Requirement
 }
 
-// Causes groups requirements that did not pass by what they have in common: failures before all else, then the largest
-// group first. Code does not decide by reasons: a requirement without a typed cause is a group of its own.
+// Causes groups requirements that did not pass by their typed causes. Failures come first, then the largest groups. A
+// requirement without a typed cause is a group of its own.
 func (o Overview) Causes(requirements []*reports.Requirement) []Cause {
 	listed := map[string]*reports.Requirement{}
 	for _, q := range requirements {
 		listed[q.ID] = q
 	}
-	failuresFirst := func(a, b *reports.Requirement) int {
-		return map[bool]int{true: 1}[b.Verdict == reports.Failed] - map[bool]int{true: 1}[a.Verdict == reports.Failed]
-	}
 	var causes []Cause
-	known := map[string]int{} // which cause, by what tells it
+	known := map[string]int{} // index in causes, by the key of the root
 	for _, q := range slices.SortedStableFunc(slices.Values(requirements), failuresFirst) {
 		root := o.root(q, listed)
-		key := root.ID
-		if root.Skip != nil {
-			key = fmt.Sprint(*root.Skip)
-		} else if root.Verdict != reports.Failed && len(root.BlockedBy) > 0 {
-			key = fmt.Sprint(root.Verdict, root.BlockedBy)
-		}
-		at, there := known[key]
-		if !there {
-			at, known[key] = len(causes), len(causes)
-			causes = append(causes, Cause{What: o.inWords(root)})
+		key := causeKey(root)
+		at, found := known[key]
+		if !found {
+			at = len(causes)
+			known[key] = at
+			causes = append(causes, Cause{Reason: o.describe(root)})
 		}
 		causes[at].Requirements = append(causes[at].Requirements, q)
 	}
@@ -49,9 +42,33 @@ func (o Overview) Causes(requirements []*reports.Requirement) []Cause {
 	return causes
 }
 
-// root follows what explains a requirement, or alone blocks it, to what nothing else does.
+// failuresFirst orders failed requirements before others.
+func failuresFirst(a, b *reports.Requirement) int {
+	failedA, failedB := a.Verdict == reports.Failed, b.Verdict == reports.Failed
+	switch {
+	case failedA && !failedB:
+		return -1
+	case failedB && !failedA:
+		return 1
+	}
+	return 0
+}
+
+// causeKey returns the same text for requirements with the same typed cause.
+func causeKey(q *reports.Requirement) string {
+	if q.Skip != nil {
+		return fmt.Sprint(*q.Skip)
+	}
+	if q.Verdict != reports.Failed && len(q.BlockedBy) > 0 {
+		return fmt.Sprint(q.Verdict, q.BlockedBy)
+	}
+	return q.ID
+}
+
+// root returns the requirement that explains the failure of q, or that blocks q as the only blocker, directly or through
+// others. It returns q if there is none.
 func (o Overview) root(q *reports.Requirement, listed map[string]*reports.Requirement) *reports.Requirement {
-	for range listed { // a result of another suite may have circles
+	for range listed { // a result of another suite may have cycles
 		if q.Verdict == reports.Failed {
 			return reports.Causes(o.Result, q)[0]
 		}
@@ -63,23 +80,24 @@ func (o Overview) root(q *reports.Requirement, listed map[string]*reports.Requir
 	return q
 }
 
-// inWords says what was found where a requirement failed, else why it was not judged.
-func (o Overview) inWords(q *reports.Requirement) string {
+// describe returns the first finding of a failed requirement, or the reason why another one was not judged.
+func (o Overview) describe(q *reports.Requirement) string {
 	text := q.Reason
-	if found := o.Findings[q.ID]; q.Verdict == reports.Failed && len(found) > 0 {
-		text = found[0].Observation()
+	findings := o.Findings[q.ID]
+	if q.Verdict == reports.Failed && len(findings) > 0 {
+		text = findings[0].Observation()
 	}
-	if q.Skip != nil {
-		text = cmp.Or(text, skipInWords(*q.Skip))
+	if text == "" && q.Skip != nil {
+		text = describeSkip(*q.Skip)
 	}
-	return safe.Ellipsis(strings.TrimSuffix(cmp.Or(text, q.Title, "no reason was given"), "."), maxCause)
+	return safe.Ellipsis(strings.TrimSuffix(cmp.Or(text, q.Title, "no reason was recorded"), "."), maxCause)
 }
 
-// remedies are what to do with the key of a skip.
+// remedies are the verbs for the key of a skip.
 var remedies = map[reports.SkipKind]string{reports.NotConfigured: "set ", reports.OverBudget: "raise "}
 
-// skipInWords names a cause and, where a key of the configuration would change it, what to do.
-func skipInWords(s reports.Skip) string {
+// describeSkip returns the kind and the key of a skip, and what to do with the key.
+func describeSkip(s reports.Skip) string {
 	text := cmp.Or(strings.ReplaceAll(string(s.Kind), "-", " "), "no cause recorded")
 	if s.Key != "" {
 		text += ": " + remedies[s.Kind] + s.Key
@@ -87,27 +105,39 @@ func skipInWords(s reports.Skip) string {
 	return text
 }
 
-// LeftOut groups by cause what a run did not judge, the largest group first: what makes it a part, or what does not
-// apply. Those that the result does not hold have no title.
-func (o Overview) LeftOut(applies bool) []Cause {
+// NotJudgedCauses groups the skipped and absent requirements that apply to the target, the largest group first. Absent
+// requirements have no title.
+func (o Overview) NotJudgedCauses() []Cause {
+	return o.skipCauses(func(k reports.SkipKind) bool { return k != reports.NotApplicable })
+}
+
+// NotApplicableCauses groups the requirements that do not apply to the target like [Overview.NotJudgedCauses].
+func (o Overview) NotApplicableCauses() []Cause {
+	return o.skipCauses(func(k reports.SkipKind) bool { return k == reports.NotApplicable })
+}
+
+func (o Overview) skipCauses(include func(reports.SkipKind) bool) []Cause {
 	var all []*reports.Requirement
 	for _, n := range o.Result.NotJudged {
+		if !include(n.Kind) {
+			continue
+		}
 		q := o.Result.Requirement(n.ID)
 		if q == nil || q.Skip == nil {
 			q = &reports.Requirement{ID: n.ID, Verdict: reports.Skipped, Skip: &n.Skip}
 		}
-		if (n.Kind != reports.NotApplicable) == applies {
-			all = append(all, q)
-		}
+		all = append(all, q)
 	}
 	return o.Causes(all)
 }
 
-// byCause has each failure of a list beneath the first one of the list that explains it, and tells which these are.
-func (o Overview) byCause(list []*reports.Requirement) (ordered []*reports.Requirement, beneath map[string]bool) {
-	place, beneath := map[*reports.Requirement]int{}, map[string]bool{}
+// orderByCause returns the list with each failure after the first failure of the list that explains it, and the IDs of
+// the explained failures.
+func (o Overview) orderByCause(list []*reports.Requirement) (ordered []*reports.Requirement, explained map[string]bool) {
+	position := map[*reports.Requirement]int{}
+	explained = map[string]bool{}
 	for i, q := range list {
-		place[q] = 2 * i
+		position[q] = 2 * i
 		if q.Verdict != reports.Failed {
 			continue
 		}
@@ -116,26 +146,27 @@ func (o Overview) byCause(list []*reports.Requirement) (ordered []*reports.Requi
 			return other != q && slices.Contains(causes, other)
 		})
 		if at >= 0 {
-			place[q], beneath[q.ID] = 2*at+1, true
+			position[q] = 2*at + 1
+			explained[q.ID] = true
 		}
 	}
-	byPlace := func(a, b *reports.Requirement) int { return place[a] - place[b] }
-	return slices.SortedStableFunc(slices.Values(list), byPlace), beneath
+	byPosition := func(a, b *reports.Requirement) int { return position[a] - position[b] }
+	return slices.SortedStableFunc(slices.Values(list), byPosition), explained
 }
 
-// Explained names the failures that explain one and those that it explains, in a sentence; "" where there is none.
-func (o Overview) Explained(q *reports.Requirement) string {
-	var parts, beneath []string
+// Explanation names the failures that explain q and those that q explains. It is empty if there are none.
+func (o Overview) Explanation(q *reports.Requirement) string {
+	var parts, effects []string
 	if len(q.ExplainedBy) > 0 {
 		parts = append(parts, "explained by the failure of "+Some(q.ExplainedBy, 10))
 	}
 	for other := range reports.Each(o.Result.Requirements) {
 		if other != q && slices.Contains(reports.Causes(o.Result, other), q) {
-			beneath = append(beneath, other.ID)
+			effects = append(effects, other.ID)
 		}
 	}
-	if beneath != nil {
-		parts = append(parts, "explains the failure of "+Some(beneath, 12))
+	if effects != nil {
+		parts = append(parts, "explains the failure of "+Some(effects, 12))
 	}
 	return strings.Join(parts, "; ")
 }

@@ -1,43 +1,47 @@
 package overview
 
 import (
-	"cmp"
-
 	"github.com/agentconform/agentconform/reports"
 	"github.com/agentconform/agentconform/reports/safe"
 )
 
-// Cleanup is what a run created at the target, by what became of it.
+// Cleanup describes the objects that a test run created at the target.
 type Cleanup struct {
-	Removed, Left []reports.LedgerEntry
-	Summary       string // "created 1 deployment, 85 threads, 70 runs; all removed"; "" where nothing was created
-	WhatIsLeft    string // "74 threads, 60 runs: the first reason"; "" where nothing is left
-	Command       string // that removes it; "" where nothing can
+	Removed, Remaining []reports.LedgerEntry
+	Summary            string // "created 1 deployment, 85 threads, 70 runs; all removed"; empty if nothing was created
+	NotRemoved         string // "74 threads, 60 runs: the first reason"; empty if everything was removed
+	Command            string // removes the remaining objects; empty if the target cannot remove them
 }
 
-// Cleanup derives it from the ledger of the run. out is the folder of the ledger; it may be empty.
-func (o Overview) Cleanup(out string) (c Cleanup) {
+// Cleanup returns what became of the objects in the ledger. out is the folder of the ledger and may be empty.
+func (o Overview) Cleanup(out string) Cleanup {
+	var c Cleanup
 	reason := ""
 	for _, e := range o.Result.Ledger {
 		if e.Removed {
 			c.Removed = append(c.Removed, e)
 			continue
 		}
-		c.Left = append(c.Left, e)
-		if !e.Unremovable && e.Kind != "run" { // a run goes with its thread
+		c.Remaining = append(c.Remaining, e)
+		if !e.Unremovable && e.Kind != "run" { // a run is removed with its thread
 			c.Command = o.Result.Run.CleanCommand(out)
 		}
-		reason = cmp.Or(reason, safe.Ellipsis(e.Reason, maxCause))
+		if reason == "" {
+			reason = safe.Ellipsis(e.Reason, maxCause)
+		}
 	}
 	if len(o.Result.Ledger) == 0 {
 		return c
 	}
 	removed := "all removed"
-	if len(c.Left) > 0 {
-		removed = "removed " + cmp.Or(CountByKind(c.Removed), "none")
+	switch {
+	case len(c.Removed) == 0:
+		removed = "removed none"
+	case len(c.Remaining) > 0:
+		removed = "removed " + CountByKind(c.Removed)
 	}
 	c.Summary = "created " + CountByKind(o.Result.Ledger) + "; " + removed
-	c.WhatIsLeft = reports.Joined(": ", CountByKind(c.Left), reason)
+	c.NotRemoved = reports.Joined(": ", CountByKind(c.Remaining), reason)
 	if took := o.Result.Run.RemovalMS; took > 0 {
 		c.Summary += ", in " + reports.Duration(took)
 	}
@@ -46,5 +50,5 @@ func (o Overview) Cleanup(out string) (c Cleanup) {
 
 // CountByKind counts entries: "1 deployment, 6 threads, 4 runs".
 func CountByKind(entries []reports.LedgerEntry) string {
-	return counted([]string{"deployment", "thread", "run"}, entries, func(e reports.LedgerEntry) string { return e.Kind })
+	return countBy([]string{"deployment", "thread", "run"}, entries, func(e reports.LedgerEntry) string { return e.Kind })
 }

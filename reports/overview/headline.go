@@ -10,16 +10,17 @@ import (
 	"github.com/agentconform/agentconform/reports/safe"
 )
 
-// Bounds in characters: of one cause, and of what the run has to say of the whole target.
+// Maximum lengths in characters of one cause, and of a text about the whole target.
 const (
 	maxCause    = 300
 	maxHeadline = 1000
 )
 
-// FirstLine is what a person reads first: the verdict, how many MUSTs of how many, and the first cause.
+// FirstLine returns the verdict and the headline.
 func (o Overview) FirstLine() string { return o.Display().String() + ": " + o.Headline() }
 
-// Headline continues the verdict: what ended the run early, the numbers, the first cause, and what else to know.
+// Headline summarizes the result after the verdict: the reason for an early end, the numbers, the first cause, warnings,
+// and the next key to set.
 //
 //	2 causes, 8 of 82 MUSTs failed; first CP-LIST-4: expected 20 of the 23 revisions, got 10; 1 SHOULD failed
 func (o Overview) Headline() string {
@@ -34,29 +35,31 @@ func (o Overview) Headline() string {
 		o.nextKey())
 }
 
-// numbers says how many of the requirements that decide the verdict have passed or failed.
+// numbers counts the requirements that decide the verdict.
 func (o Overview) numbers() string {
-	r, failed, passed := o.Result, o.deciding[reports.Failed], len(o.deciding[reports.Passed])
+	r := o.Result
+	failed, passed := o.deciding[reports.Failed], len(o.deciding[reports.Passed])
 	open := len(o.deciding[reports.Blocked]) + len(o.deciding[reports.Inconclusive])
 	notApplicable := count(o.Classes[NotApplicable], (*reports.Requirement).Decides)
-	judged, part := passed+len(failed), r.LeftOut() > 0 && !o.AgentOnly()
-	of := reports.Count(judged+open+notApplicable, r.Deciding())
-	text := fmt.Sprintf("%d of %s failed", len(failed), of) + inBaseline(failed)
-	causes := count(failed, func(q *reports.Requirement) bool { return len(q.ExplainedBy) == 0 })
-	if 0 < causes && causes < len(failed) {
-		text = reports.Count(causes, "cause") + ", " + text
-	}
+	judged := passed + len(failed)
+	partial := r.LeftOut() > 0 && !o.AgentOnly()
+	all := reports.Count(judged+open+notApplicable, r.Deciding())
 	switch {
 	case r.Verdict == reports.NonConformant:
+		text := fmt.Sprintf("%d of %s failed", len(failed), all) + inBaseline(failed)
+		causes := count(failed, func(q *reports.Requirement) bool { return len(q.ExplainedBy) == 0 })
+		if 0 < causes && causes < len(failed) {
+			return reports.Count(causes, "cause") + ", " + text
+		}
 		return text
 	case judged == 0 && o.Judged > 0:
 		return "no MUST was judged, only " + reports.Count(o.Judged, "requirement") + " of another level"
 	case judged == 0:
 		return "no requirement was judged"
-	case part && (r.Verdict == reports.Conformant || open == 0):
+	case partial && (r.Verdict == reports.Conformant || open == 0):
 		return fmt.Sprintf("%d of %s judged, no MUST failed", o.Judged, reports.Count(r.Catalogue(), "requirement"))
 	}
-	text = fmt.Sprintf("%d of %s passed", passed, of)
+	text := fmt.Sprintf("%d of %s passed", passed, all)
 	if notApplicable > 0 {
 		text += fmt.Sprintf(", %d not applicable", notApplicable)
 	}
@@ -66,16 +69,16 @@ func (o Overview) numbers() string {
 	return text
 }
 
-func count(all []*reports.Requirement, holds func(*reports.Requirement) bool) (n int) {
+func count(all []*reports.Requirement, match func(*reports.Requirement) bool) (n int) {
 	for _, q := range all {
-		if holds(q) {
+		if match(q) {
 			n++
 		}
 	}
 	return n
 }
 
-// inBaseline counts those that the baseline covers: " (2 in the baseline)"; "" where there is none.
+// inBaseline counts the known failures: " (2 in the baseline)". It is empty if there are none.
 func inBaseline(all []*reports.Requirement) string {
 	if n := count(all, func(q *reports.Requirement) bool { return q.Known != nil }); n > 0 {
 		return fmt.Sprintf(" (%d in the baseline)", n)
@@ -83,31 +86,38 @@ func inBaseline(all []*reports.Requirement) string {
 	return ""
 }
 
-// firstCause names the gravest failure, or what kept most requirements from being judged. What the run has to say of
-// the target as a whole goes first: with a wrong address no single failure means anything.
+// firstCause returns the headline of the result, or the most severe failure, or the most frequent reason why requirements
+// were not judged. The headline is about the target as a whole: if its address is wrong, no single failure matters.
 func (o Overview) firstCause() string {
 	if o.Result.Headline != "" {
 		return safe.Ellipsis(strings.TrimSuffix(o.Result.Headline, "."), maxHeadline)
 	}
-	if failed, beneath := o.byCause(o.Classes[Failed]); len(failed) > 0 {
-		return o.gravest(slices.DeleteFunc(failed, func(q *reports.Requirement) bool { return beneath[q.ID] }))
+	if len(o.Classes[Failed]) > 0 {
+		ordered, explained := o.orderByCause(o.Classes[Failed])
+		var causes []*reports.Requirement
+		for _, q := range ordered {
+			if !explained[q.ID] {
+				causes = append(causes, q)
+			}
+		}
+		return o.mostSevere(causes)
 	}
 	open := o.Causes(slices.Concat(o.Classes[Blocked], o.Classes[Inconclusive]))
 	if len(open) == 0 {
 		return ""
 	}
-	return Some(ids(open[0].Requirements), 1) + ": " + open[0].What
+	return Some(ids(open[0].Requirements), 1) + ": " + open[0].Reason
 }
 
-// gravest says in a few words what is wrong with the gravest of some failures.
-func (o Overview) gravest(failed []*reports.Requirement) string {
+// mostSevere describes the most severe failure.
+func (o Overview) mostSevere(failed []*reports.Requirement) string {
 	q := slices.MinFunc(failed, func(a, b *reports.Requirement) int {
 		return cmp.Compare(reports.SubjectRank(a.Subject), reports.SubjectRank(b.Subject))
 	})
-	return "first " + q.ID + ": " + o.inWords(q)
+	return "first " + q.ID + ": " + o.describe(q)
 }
 
-// warnings counts what failed and does not decide the verdict:
+// warnings counts the failures that do not decide the verdict:
 //
 //	1 SHOULD failed, first CP-REV-3: expected 4xx, got 200
 func (o Overview) warnings() string {
@@ -118,41 +128,42 @@ func (o Overview) warnings() string {
 	case len(o.Classes[Failed]) > 0:
 		return ByLevel(failed) + " failed"
 	}
-	return ByLevel(failed) + " failed, " + o.gravest(failed)
+	return ByLevel(failed) + " failed, " + o.mostSevere(failed)
 }
 
-// nextKey names the key of the configuration that would let judge most of what was left out.
+// nextKey names the key of the configuration with which most of the remaining requirements would be judged.
 func (o Overview) nextKey() string {
-	if r := o.Result; r.Scope != reports.ScopePart || o.AgentOnly() || len(r.Unseen) > 0 {
-		return "" // what is missing for a first successful answer was said
+	r := o.Result
+	if r.Scope != reports.ScopePart || o.AgentOnly() || len(r.Unseen) > 0 { // without successful responses, no key helps
+		return ""
 	}
-	for _, c := range o.LeftOut(true) {
-		if s := c.Requirements[0].Skip; s.Kind == reports.NotConfigured && s.Key != "" && s.Key != "target" {
+	for _, c := range o.NotJudgedCauses() {
+		s := c.Requirements[0].Skip
+		if s.Kind == reports.NotConfigured && s.Key != "" && s.Key != "target" {
 			return fmt.Sprintf("set %s to judge %d more", s.Key, len(c.Requirements))
 		}
 	}
 	return ""
 }
 
-// Allowed is the tone of a verdict that the baseline lets pass though it is wrong.
+// Allowed is the tone of a verdict other than conformant with which the test run passes because of the baseline.
 const Allowed reports.Conclusion = "allowed"
 
-// Display is the verdict as it is shown: with its scope, and with what a baseline makes of it, so that the words never
-// contradict the exit code.
+// Display is the verdict as it is shown, with its scope and the effect of the baseline, so that it never contradicts the
+// exit code.
 type Display struct {
-	Tone     reports.Conclusion // how it is to look: differs from the verdict only where a baseline does
+	Tone     reports.Conclusion // decides colors; differs from the verdict only because of a baseline
 	Word     reports.Conclusion // the verdict
-	Scope    string             // " (partial run)", " (insecure: certificates not verified)"; "" for a whole run
+	Scope    string             // " (partial run)", " (insecure: certificates not verified)"; empty for a whole test run
 	Baseline string             // " (all failures are in the baseline, exit 0)"; may be empty
-	// Exit is the code of the command: 0 conformant or all known, 1 non-conformant or a baseline out of date, 3
-	// incomplete.
+	// Exit is the exit code: 0 conformant or all failures known, 1 non-conformant or baseline out of date, 3 incomplete.
 	Exit int
 }
 
-// String is the verdict with its scope, and what the baseline makes of it.
+// String returns the verdict with its scope and the effect of the baseline.
 func (s Display) String() string { return string(s.Word) + s.Scope + s.Baseline }
 
-// Display derives how the verdict is shown.
+// Display returns the verdict as it is shown.
 func (o Overview) Display() Display {
 	r := o.Result
 	s := Display{Word: r.Verdict, Tone: r.Verdict, Exit: 3}
@@ -174,17 +185,17 @@ func (o Overview) Display() Display {
 	if r.Baseline == nil {
 		return s
 	}
-	without := reports.ConcludeKnown(r)
-	known := r.Verdict != reports.Conformant && without == reports.Conformant
-	misfit := safe.Ellipsis(Some(slices.Concat(r.Baseline.Stale, r.Baseline.Expired, r.Baseline.Unmatched), 1), maxCause)
+	withoutKnown := reports.ConcludeKnown(r)
+	known := r.Verdict != reports.Conformant && withoutKnown == reports.Conformant
+	outdated := safe.Ellipsis(Some(slices.Concat(r.Baseline.Stale, r.Baseline.Expired, r.Baseline.Unmatched), 1), maxCause)
 	switch {
-	case known && misfit == "":
+	case known && outdated == "":
 		s.Tone, s.Exit, s.Baseline = Allowed, 0, " (all failures are in the baseline, exit 0)"
 	case known:
-		s.Tone, s.Exit, s.Baseline = reports.NonConformant, 1, " (all failures are in the baseline, but "+misfit+"; exit 1)"
-	case misfit != "":
-		s.Tone, s.Exit, s.Baseline = reports.NonConformant, 1, " (in the baseline "+misfit+"; exit 1)"
-	case r.Verdict == reports.NonConformant && without == reports.Incomplete:
+		s.Tone, s.Exit, s.Baseline = reports.NonConformant, 1, " (all failures are in the baseline, but "+outdated+"; exit 1)"
+	case outdated != "":
+		s.Tone, s.Exit, s.Baseline = reports.NonConformant, 1, " (in the baseline "+outdated+"; exit 1)"
+	case r.Verdict == reports.NonConformant && withoutKnown == reports.Incomplete:
 		s.Exit, s.Baseline = 3, " (all failures are in the baseline; other MUSTs could not be judged, exit 3)"
 	}
 	return s

@@ -1,5 +1,5 @@
-// Package overview derives from a result what all exporters show: the requirements by class, the counts, the verdict
-// with its headline, what has one cause, what remains, and the texts for all of it.
+// Package overview derives the parts of a result that all exporters show: the requirements by class, the counts, the
+// verdict with its headline, the causes, and what remains to be done.
 package overview
 
 import (
@@ -12,34 +12,34 @@ import (
 	"github.com/agentconform/agentconform/reports/safe"
 )
 
-// Class is how a requirement is shown. Each requirement of the catalogue has one: reports count these and no others.
+// Class is the class in which reports count and list a requirement. Each requirement has exactly one.
 type Class string
 
-// The classes. A verdict that has no other class is a class too.
+// The classes.
 const (
 	Passed        = Class(reports.Passed)
-	Failed        = Class(reports.Failed) // decides the verdict, and is not known
-	Warning       = Class("warning")      // failed, and does not decide the verdict
+	Failed        = Class(reports.Failed) // decides the verdict and is not a known failure
+	Warning       = Class("warning")      // failed and does not decide the verdict
 	Blocked       = Class(reports.Blocked)
 	Inconclusive  = Class(reports.Inconclusive)
-	NotRun        = Class("not run") // the run ended before it was judged
-	Known         = Class("known")   // the baseline covers what is wrong with it
+	NotRun        = Class("not run") // the test run ended before
+	Known         = Class("known")   // the baseline covers its failures
 	NotApplicable = Class("not applicable")
 	NotClaimed    = Class("not claimed")
 	NotJudged     = Class("not judged")
 )
 
-// Overview holds the requirements of a result by class, in the order of the result. It points into the result.
+// Overview contains the requirements of a result by class, in the order of the result.
 type Overview struct {
 	Result   *reports.Result
 	Classes  map[Class][]*reports.Requirement
 	Findings map[string][]*reports.Finding // by requirement
-	Judged   int                           // requirements of every level that passed or failed
+	Judged   int                           // number of requirements that passed or failed
 
-	deciding map[reports.Verdict][]*reports.Requirement // those that decide the verdict of the run, by their own
+	deciding map[reports.Verdict][]*reports.Requirement // requirements that decide the verdict, by their own
 }
 
-// Of sorts the requirements of r.
+// Of returns the overview of r.
 func Of(r *reports.Result) Overview {
 	o := Overview{Result: r, Classes: map[Class][]*reports.Requirement{}, Findings: map[string][]*reports.Finding{},
 		deciding: map[reports.Verdict][]*reports.Requirement{}}
@@ -79,51 +79,55 @@ func (o Overview) ClassOf(q *reports.Requirement) Class {
 	return Class(q.Verdict)
 }
 
-// Skipped are the requirements of the three classes of skips.
+// Skipped returns the requirements of the three classes of skips.
 func (o Overview) Skipped() []*reports.Requirement {
 	return slices.Concat(o.Classes[NotJudged], o.Classes[NotClaimed], o.Classes[NotApplicable])
 }
 
-// Section is a list of requirements that did not pass.
+// Section is a list of requirements of one class that did not pass.
 type Section struct {
 	Class        Class
 	Title        string // "Failed"
-	What         string // "MUST not met"
+	Description  string // "MUST not met"
 	Requirements []*reports.Requirement
-	Beneath      map[string]bool // IDs of those that another one of the list explains; they come after it
+	Explained    map[string]bool // IDs of failures that come after another one of the list, which explains them
 }
 
-// Label is the title in capitals.
+// Label returns the title in capitals.
 func (s Section) Label() string { return strings.ToUpper(s.Title) }
 
-// Problems lists what somebody has to look at, what fails the run first. A list without requirements is left out.
+// Problems returns the sections that are not empty, the most important first.
 func (o Overview) Problems() []Section {
 	all := []Section{
-		{Class: Failed, Title: "Failed", What: o.Result.Deciding() + " not met"},
-		{Class: Warning, Title: "Warnings", What: "not met, verdict unaffected"},
-		{Class: Blocked, Title: "Blocked", What: "could not run, a precondition failed"},
-		{Class: Inconclusive, Title: "Inconclusive", What: "no evidence either way"},
-		{Class: NotRun, Title: "Not run", What: cmp.Or(o.Result.Run.Stopped, "the run ended early")},
-		{Class: Known, Title: "Known failures", What: "in the baseline, do not fail the run"},
+		{Class: Failed, Title: "Failed", Description: o.Result.Deciding() + " not met"},
+		{Class: Warning, Title: "Warnings", Description: "not met, verdict unaffected"},
+		{Class: Blocked, Title: "Blocked", Description: "a precondition failed"},
+		{Class: Inconclusive, Title: "Inconclusive", Description: "no evidence either way"},
+		{Class: NotRun, Title: "Not run", Description: cmp.Or(o.Result.Run.Stopped, "the test run ended early")},
+		{Class: Known, Title: "Known failures", Description: "in the baseline, do not fail the test run"},
 	}
-	for s := range reports.Each(all) {
-		s.Requirements, s.Beneath = o.byCause(o.Classes[s.Class])
+	var sections []Section
+	for _, s := range all {
+		if len(o.Classes[s.Class]) > 0 {
+			s.Requirements, s.Explained = o.orderByCause(o.Classes[s.Class])
+			sections = append(sections, s)
+		}
 	}
-	return slices.DeleteFunc(all, func(s Section) bool { return len(s.Requirements) == 0 })
+	return sections
 }
 
-// Count is a number of requirements, as it is shown.
+// Count is a number of requirements or scenarios.
 type Count struct {
 	N     int
 	Label string // "passed", "warnings"
 	Class Class
-	Start int // how many are counted before these
+	Start int // sum of the counts before this one
 }
 
-// Counts lists the numbers that are not 0.
+// Counts contains the counts that are not 0.
 type Counts []Count
 
-// Counts counts the requirements of the catalogue.
+// Counts returns the number of requirements of the catalogue by class.
 func (o Overview) Counts() (counts Counts) {
 	start := 0
 	for _, class := range []Class{
@@ -144,7 +148,7 @@ func (o Overview) Counts() (counts Counts) {
 	return counts
 }
 
-// Scenarios counts the scenarios by their verdicts.
+// Scenarios returns the number of scenarios by verdict.
 func (o Overview) Scenarios() (counts Counts) {
 	for _, v := range []reports.Verdict{
 		reports.Passed, reports.Failed, reports.Blocked, reports.Inconclusive, reports.Skipped,
@@ -156,7 +160,7 @@ func (o Overview) Scenarios() (counts Counts) {
 	return counts
 }
 
-// String lists the numbers: "95 passed, 4 failed, 1 warning, 1 not applicable".
+// String returns the counts: "95 passed, 4 failed, 1 warning, 1 not applicable".
 func (c Counts) String() string {
 	var parts []string
 	for _, each := range c {
@@ -165,8 +169,8 @@ func (c Counts) String() string {
 	return cmp.Or(strings.Join(parts, ", "), "none")
 }
 
-// OutcomeOf tells how a scenario of q is shown in formats that know passed, failed and skipped only, and why: the
-// baseline and the level of the requirement decide with its verdict.
+// OutcomeOf returns the class and the message of a scenario of q for formats that only have passed, failed and skipped.
+// They depend on the verdict of the scenario, the level of the requirement and the baseline.
 func (o Overview) OutcomeOf(q *reports.Requirement, s *reports.Scenario) (class Class, message string) {
 	reason := safe.Cut(cmp.Or(s.Reason, q.Reason, string(s.Verdict)), 500)
 	switch {

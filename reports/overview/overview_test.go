@@ -12,7 +12,6 @@ import (
 	"github.com/agentconform/agentconform/reports/overview"
 )
 
-// TestRemaining holds the line to the results of runs, and to what the target claims.
 func TestRemaining(t *testing.T) {
 	claimed := reporttest.Conformant()
 	claimed.Requirement("CP-AUTH-6").Claimed = "tenants"
@@ -33,7 +32,7 @@ func TestRemaining(t *testing.T) {
 	}
 }
 
-// TestCauses groups failures, and what could not be judged, by typed causes only: texts make no group.
+// TestCauses checks that requirements are grouped by typed causes only, and not by texts.
 func TestCauses(t *testing.T) {
 	fixture := func(name string) reports.Blocker { return reports.Blocker{Kind: reports.ByFixture, Name: name} }
 	by := func(id string) reports.Blocker { return reports.Blocker{Kind: reports.ByRequirement, Name: id} }
@@ -52,10 +51,10 @@ func TestCauses(t *testing.T) {
 			map[string][]reports.Blocker{"B-1": {by("A-1"), by("A-2")}, "B-2": {by("A-1"), by("A-2")}}, []string{"A-1: A-1", "A-2: A-2", "B-1, B-2: x"}},
 		"one fixture": {"A-1 x, A-2 no deployment, A-3 another", map[string][]reports.Blocker{"A-2": {fixture("f")}, "A-3": {fixture("f")}},
 			[]string{"A-2, A-3: no deployment", "A-1: x"}},
-		"what blocks tells the reason": {"A-1 after it, B-1 y.", map[string][]reports.Blocker{"A-1": {by("B-1")}, "B-1": {fixture("g")}}, []string{"A-1, B-1: y"}},
-		"one address":                  {"A-1 GET: refused, A-2 POST: refused", map[string][]reports.Blocker{"A-1": {target}, "A-2": {target}}, []string{"A-1, A-2: GET: refused"}},
-		"only texts":                   {"A-1 refused, A-2 refused", nil, []string{"A-1: refused", "A-2: refused"}},
-		"no reason":                    {"A-1 ", nil, []string{"A-1: no reason was given"}},
+		"the blocker has the reason": {"A-1 after it, B-1 y.", map[string][]reports.Blocker{"A-1": {by("B-1")}, "B-1": {fixture("g")}}, []string{"A-1, B-1: y"}},
+		"one address":                {"A-1 GET: refused, A-2 POST: refused", map[string][]reports.Blocker{"A-1": {target}, "A-2": {target}}, []string{"A-1, A-2: GET: refused"}},
+		"only texts":                 {"A-1 refused, A-2 refused", nil, []string{"A-1: refused", "A-2: refused"}},
+		"no reason":                  {"A-1 ", nil, []string{"A-1: no reason was recorded"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := &reports.Result{}
@@ -79,14 +78,14 @@ func TestCauses(t *testing.T) {
 			}
 			var got []string
 			for _, cause := range overview.Of(r).Causes(all) {
-				got = append(got, overview.Names(cause.Requirements)+": "+cause.What)
+				got = append(got, overview.Names(cause.Requirements)+": "+cause.Reason)
 			}
 			assert.Equal(t, c.want, got)
 		})
 	}
 }
 
-func TestLeftOut(t *testing.T) {
+func TestSkipCauses(t *testing.T) {
 	skip := func(id string, kind reports.SkipKind, key string) reports.NotJudged {
 		return reports.NotJudged{ID: id, Skip: reports.Skip{Kind: kind, Key: key}}
 	}
@@ -94,9 +93,9 @@ func TestLeftOut(t *testing.T) {
 		skip("A-1", reports.NotConfigured, "k"), skip("A-2", reports.OverBudget, "max"), skip("A-3", reports.OverBudget, "max"),
 		skip("A-4", reports.NotApplicable, "n"), {ID: "A-5"},
 	}})
-	var said []string
-	for _, c := range append(o.LeftOut(true), o.LeftOut(false)...) {
-		said = append(said, c.What+": "+overview.Names(c.Requirements))
+	var got []string
+	for _, c := range append(o.NotJudgedCauses(), o.NotApplicableCauses()...) {
+		got = append(got, c.Reason+": "+overview.Names(c.Requirements))
 	}
-	assert.Equal(t, []string{"over budget: raise max: A-2, A-3", "not configured: set k: A-1", "no cause recorded: A-5", "not applicable: n: A-4"}, said)
+	assert.Equal(t, []string{"over budget: raise max: A-2, A-3", "not configured: set k: A-1", "no cause recorded: A-5", "not applicable: n: A-4"}, got)
 }

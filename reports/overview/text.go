@@ -10,16 +10,16 @@ import (
 	"github.com/agentconform/agentconform/reports/safe"
 )
 
-// Some lists at most so many texts: "a, b and 5 more".
-func Some(all []string, most int) string {
-	text := strings.Join(all[:min(len(all), most)], ", ")
-	if more := len(all) - most; more > 0 {
+// Some returns at most limit texts: "a, b and 5 more".
+func Some(all []string, limit int) string {
+	text := strings.Join(all[:min(len(all), limit)], ", ")
+	if more := len(all) - limit; more > 0 {
 		text += fmt.Sprintf(" and %d more", more)
 	}
 	return text
 }
 
-// Names lists ids: "CP-LIST-1, CP-LIST-2 and 5 more".
+// Names returns the first IDs: "CP-LIST-1, CP-LIST-2 and 5 more".
 func Names(requirements []*reports.Requirement) string { return Some(ids(requirements), 12) }
 
 func ids(requirements []*reports.Requirement) (all []string) {
@@ -29,19 +29,19 @@ func ids(requirements []*reports.Requirement) (all []string) {
 	return all
 }
 
-// Notes lists what is no failure and worth knowing, a sentence each: "the answer contains the caller's own token in
-// clear (90 times; exchange 12, at /kwargs/config)".
+// Notes returns a sentence for each note: "a response contains the caller's own token in clear text (90 times; exchange
+// 12, at /kwargs/config)".
 func (o Overview) Notes() (all []string) {
 	for _, n := range o.Result.Notes {
-		times, where := "", ""
+		times, place := "", ""
 		if n.Count > 1 {
 			times = fmt.Sprintf("%d times", n.Count)
 		}
 		if n.Exchange > 0 {
-			where = reports.Joined(", at ", fmt.Sprintf("exchange %d", n.Exchange), safe.Ellipsis(n.Pointer, maxCause))
+			place = reports.Joined(", at ", fmt.Sprintf("exchange %d", n.Exchange), safe.Ellipsis(n.Pointer, maxCause))
 		}
 		text := n.Text
-		if details := reports.Joined("; ", times, where); details != "" {
+		if details := reports.Joined("; ", times, place); details != "" {
 			text += " (" + details + ")"
 		}
 		all = append(all, text)
@@ -49,7 +49,7 @@ func (o Overview) Notes() (all []string) {
 	return all
 }
 
-// Subject names all that was judged: "Example 1.2 at http://host, agent server http://host/agents/a".
+// Subject returns the name and addresses of the target: "Example 1.2 at http://host, agent server http://host/agents/a".
 func (o Overview) Subject() string {
 	target := o.Result.Target
 	name := strings.TrimSpace(target.Implementation.Name + " " + target.Implementation.Version)
@@ -60,8 +60,8 @@ func (o Overview) Subject() string {
 	return safe.Ellipsis(cmp.Or(reports.Joined(" at ", name, address), "no target"), maxHeadline)
 }
 
-// Closing names and tells what stands at the end of a report: what remains, the counts, by what it was judged, and what
-// was cleaned up. out is the folder of the reports; it may be empty.
+// Closing returns labels and texts for the end of a report: what remains, the counts, the versions and the cleanup. out
+// is the folder of the reports and may be empty.
 func (o Overview) Closing(out string) [][2]string {
 	r, explored, page := o.Result, "", ""
 	if n := r.Counts.Explored; n > 0 {
@@ -81,19 +81,25 @@ func (o Overview) Closing(out string) [][2]string {
 		{"Stats", stats},
 		{"Suite", o.Result.Suite.String()},
 		{"Cleanup", cleanup.Summary},
-		{"Not cleaned up", cleanup.WhatIsLeft},
+		{"Not cleaned up", cleanup.NotRemoved},
 		{"Remove it", cleanup.Command},
 		{"Reports", page},
 	}
-	return slices.DeleteFunc(rows, func(row [2]string) bool { return row[1] == "" })
+	var filled [][2]string
+	for _, row := range rows {
+		if row[1] != "" {
+			filled = append(filled, row)
+		}
+	}
+	return filled
 }
 
-// Facts names and tells what every format shows of the whole run, beside its findings.
+// Facts returns labels and texts about the whole test run for formats without a summary of their own.
 func (o Overview) Facts() [][2]string {
 	facts := [][2]string{{"Verdict", o.Display().String()}, {"Scope", string(o.Result.Scope)}, {"Target", o.Subject()}}
 	facts = append(facts, o.Closing("")...)
-	for _, c := range slices.Concat(o.LeftOut(true), o.LeftOut(false)) {
-		text := fmt.Sprintf("%s (%d): %s", c.What, len(c.Requirements), Some(ids(c.Requirements), len(c.Requirements)))
+	for _, c := range slices.Concat(o.NotJudgedCauses(), o.NotApplicableCauses()) {
+		text := fmt.Sprintf("%s (%d): %s", c.Reason, len(c.Requirements), Some(ids(c.Requirements), len(c.Requirements)))
 		facts = append(facts, [2]string{"Not judged", text})
 	}
 	for _, note := range o.Notes() {
@@ -102,7 +108,7 @@ func (o Overview) Facts() [][2]string {
 	return facts
 }
 
-// FactsText joins the facts: "Verdict: conformant; Scope: whole".
+// FactsText returns the facts as one text: "Verdict: conformant; Scope: whole".
 func (o Overview) FactsText(separator string) string {
 	var facts []string
 	for _, f := range o.Facts() {
@@ -111,18 +117,18 @@ func (o Overview) FactsText(separator string) string {
 	return strings.Join(facts, separator)
 }
 
-// Waits says how often the target asked the suite to wait, and for how long it did: "asked to wait 3 times, for 40 s".
+// Waits returns how often the target asked the suite to wait, and how long it did: "asked to wait 3 times, for 40 s".
 func (o Overview) Waits() string {
-	obeyed, beyond, c := "", "", o.Result.Counts
+	waited, beyond, c := "", "", o.Result.Counts
 	if c.Throttled > 0 {
-		obeyed = "asked to wait " + reports.Count(c.Throttled, "time")
+		waited = "asked to wait " + reports.Count(c.Throttled, "time")
 	}
 	if c.WaitedMS > 0 {
-		obeyed += ", for " + reports.Duration(c.WaitedMS)
+		waited += ", for " + reports.Duration(c.WaitedMS)
 	}
 	if c.NotWaited > 0 {
 		beyond = "asked " + reports.Count(c.NotWaited, "time") +
-			" to wait longer than the suite does (dependent checks are skipped)"
+			" to wait longer than the suite waits (dependent scenarios are skipped)"
 	}
-	return reports.Joined(", ", obeyed, beyond)
+	return reports.Joined(", ", waited, beyond)
 }

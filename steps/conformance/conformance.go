@@ -250,7 +250,7 @@ func (r *run) conclude() {
 	o := overview.Of(r.result)
 	text := o.FirstLine() + fmt.Sprintf("\nseed %d", r.result.Run.Seed)
 	cleanup := o.Cleanup(r.Out)
-	if left := cleanup.WhatIsLeft; left != "" {
+	if left := cleanup.NotRemoved; left != "" {
 		text += "\nnot cleaned up: " + left
 	}
 	if r.Out != "" {

@@ -1,7 +1,6 @@
 "use strict";
 (() => {
-  // Comfort only: without this script the findings can be read all the same. All text is put into the page as text, never
-  // as markup.
+  // The findings can be read without this script. It adds all texts as text, never as markup.
   const root = document.documentElement;
   root.classList.add("scripted");
   const one = (selector, from = document) => from.querySelector(selector);
@@ -13,7 +12,7 @@
     return element;
   };
 
-  // unpack gives the items of data elements that hold some each, parsed when the first of them is asked for.
+  // unpack returns functions that read the items of data elements. An element is parsed when its first item is read.
   const unpack = (selector, size) => {
     const elements = all(selector), unpacked = [];
     const chunk = (at) => unpacked[at] || (unpacked[at] = JSON.parse(elements[at].textContent));
@@ -21,8 +20,7 @@
   };
   const evidence = unpack("script.data", 100), lines = unpack("script.rows", 1000);
 
-  // indented writes JSON with a line for each value, so that numbers and escapes stay as they were sent. Text that is cut
-  // is written as far as it goes.
+  // indented returns JSON with a line for each value. It does not change numbers and escapes, and accepts cut text.
   const TOKEN = /("(?:\\.|[^"\\])*"?)(\s*:)?|[{}[\],]|[^\s"{}[\],]+/g;
   const indented = (text) => {
     let out = "", depth = 0, last = "";
@@ -36,8 +34,8 @@
     }
     return out;
   };
-  // colour has the strings, keys and numbers of JSON in elements of their own.
-  const colour = (text) => {
+  // color puts the strings, keys and numbers of JSON into elements.
+  const color = (text) => {
     const out = document.createDocumentFragment();
     for (const [token, string, colon, other] of text.matchAll(/("(?:\\.|[^"\\])*"?)(:)?|([^\s"{}[\],]+)|[\s{}[\],]+/g)) {
       if (string !== undefined) out.append(make("span", colon ? "k" : "s", string), colon || "");
@@ -47,18 +45,18 @@
   };
   const paint = (pre, text) => {
     if (!/^\s*[[{]/.test(text)) pre.textContent = text;
-    else pre.append(colour(indented(text)));
+    else pre.append(color(indented(text)));
   };
   for (const pre of all("pre.json")) {
     if (!/^\s*[[{"}\]\d]/.test(pre.textContent)) continue;
     for (const node of [...pre.childNodes]) {
       const text = node.textContent;
-      if (node.nodeType === Node.TEXT_NODE) node.replaceWith(colour(text));
-      else node.replaceChildren(colour(text));
+      if (node.nodeType === Node.TEXT_NODE) node.replaceWith(color(text));
+      else node.replaceChildren(color(text));
     }
   }
 
-  // A box that scrolls must be reachable by the keyboard, and only such a box.
+  // Only a box that scrolls must be reachable by the keyboard.
   const scrolls = (pre) => {
     if (pre.textContent.length <= 3000 && pre.textContent.split("\n").length <= 25) return;
     pre.classList.add("long");
@@ -92,7 +90,7 @@
     return section;
   };
 
-  // show fills an element that names an exchange, once.
+  // show adds the evidence of an exchange to an element, once.
   const show = (details) => {
     if (details.dataset.shown) return;
     details.dataset.shown = "yes";
@@ -104,7 +102,7 @@
     const box = make("div", "exchange"), line = make("p", "line");
     line.append(make("code", "", x.u), " ", make("span", "ms", `at ${x.t} ms`));
     box.append(line);
-    if (x.e) box.append(make("p", "reason", "no answer: " + x.e));
+    if (x.e) box.append(make("p", "reason", "no response: " + x.e));
     if (x.w) box.append(make("p", "reason", x.w));
     const row = lines.get(id - 1);
     if (row.p) {
@@ -148,7 +146,7 @@
     if (event.target.matches(".copy")) copy(event.target);
   });
 
-  // ---- the list of exchanges: a window of those that match is in the page, however many there are
+  // ---- list of exchanges: only a window of the matching exchanges is in the document
   const WINDOW = 100;
   const xs = one("#x-list") && {
     list: one("#x-list"), search: one("#x-search"), status: one("#x-status"), method: one("#x-method"), operation: one("#x-operation"),
@@ -156,7 +154,7 @@
   };
   const xFields = ["search", "status", "method", "operation"];
 
-  const textOf = (row) => row.t || (row.t = ["#" + row.i, row.m, row.a, row.s || "no answer", row.b, row.o || "", ...(row.p || [])].join(" ").toLowerCase());
+  const textOf = (row) => row.t || (row.t = ["#" + row.i, row.m, row.a, row.s || "no response", row.b, row.o || "", ...(row.p || [])].join(" ").toLowerCase());
   const statusClass = (status) => (status ? Math.floor(status / 100) + "xx" : "none");
   const matcher = (f) => {
     const words = f.search.toLowerCase().split(/\s+/).filter(Boolean);
@@ -170,7 +168,7 @@
     details.id = "x" + row.i;
     details.dataset.x = row.i;
     summary.append(make("span", "num", "#" + row.i), make("span", "method", row.m), make("span", "path", row.a),
-      make("span", "status " + row.c, row.s || "no answer"), make("span", "ms", row.d.toFixed(1) + " ms"),
+      make("span", "status " + row.c, row.s || "no response"), make("span", "ms", row.d.toFixed(1) + " ms"),
       make("span", "by", row.b + (row.p ? ` · ${row.p.length} contract violation${row.p.length > 1 ? "s" : ""}` : "")));
     details.append(summary);
     return details;
@@ -183,7 +181,7 @@
   const xWindow = () => {
     one("#x-before").hidden = xs.from === 0;
     one("#x-after").hidden = xs.to >= xs.matching.length;
-    one("#x-after").textContent = `show more (${xs.matching.length - xs.to} left)`;
+    one("#x-after").textContent = `show more (${xs.matching.length - xs.to} remaining)`;
   };
   const xApply = () => {
     if (!xs) return;
@@ -203,7 +201,7 @@
     xApply();
   };
 
-  // xOpen opens an exchange, and moves the window to it.
+  // xOpen opens an exchange and moves the window to it.
   const xOpen = (id) => {
     const row = xs && xs.rows[id - 1];
     if (!row) return null;
@@ -227,7 +225,7 @@
       select.append(o);
     };
     const distinct = (of) => [...new Set(xs.rows.map(of))].filter(Boolean).sort();
-    for (const c of distinct((r) => statusClass(r.s))) option(xs.status, c, c === "none" ? "no answer" : c);
+    for (const c of distinct((r) => statusClass(r.s))) option(xs.status, c, c === "none" ? "no response" : c);
     for (const s of distinct((r) => r.s)) option(xs.status, String(s));
     for (const m of distinct((r) => r.m)) option(xs.method, m);
     for (const o of distinct((r) => r.o)) option(xs.operation, o);
@@ -252,7 +250,7 @@
     });
   }
 
-  // ---- filters, kept in the address so that a view can be sent to a colleague
+  // ---- filters: they are in the address, so that a view can be shared
   const requirements = all(".req"), parts = all(".part");
   const search = one("#search"), part = one("#part"), shown = one("#shown"), nothing = one("#nothing");
   const chosen = { verdicts: new Set(), levels: new Set() };
@@ -310,7 +308,7 @@
     xSet({});
     remember();
   };
-  // xJump shows the exchanges that hold a text.
+  // xJump shows the exchanges that contain a text.
   const xJump = (text) => {
     xSet({ search: text });
     remember();
@@ -343,7 +341,7 @@
   one("#expand").addEventListener("click", expand);
   one("#help").addEventListener("click", () => one("#keys").showModal());
 
-  // ---- addresses: #CP-LIST-3 and #x12 open what they name
+  // ---- addresses: #CP-LIST-3 opens a requirement, #x12 an exchange
   const follow = () => {
     const hash = decodeURIComponent(location.hash.slice(1));
     if (hash.startsWith("?")) {
@@ -359,10 +357,10 @@
   };
   addEventListener("hashchange", follow);
 
-  // ---- light, dark, as the system
+  // ---- theme: light, dark, system
   const themes = ["light dark", "light", "dark"];
   const store = { get: () => { try { return localStorage.getItem("agentconform-theme"); } catch { return null; } },
-    set: (v) => { try { localStorage.setItem("agentconform-theme", v); } catch { /* not kept, no harm */ } } };
+    set: (v) => { try { localStorage.setItem("agentconform-theme", v); } catch { /* the theme is not stored */ } } };
   const setTheme = (theme) => {
     root.style.colorScheme = theme;
     one("#theme").textContent = { "light dark": "theme: system", light: "theme: light", dark: "theme: dark" }[theme];
@@ -411,7 +409,7 @@
     action();
   });
 
-  // ---- print: problems are printed open, with the exchanges that a violation was seen in, and closed again afterwards
+  // ---- print: problems and the exchanges that show violations are open while they are printed
   let printed = [];
   addEventListener("beforeprint", () => {
     printed = all(".problems .req, .problems .act .link, .problems .observation .link, .printed, .scope details").filter((d) => !d.open);

@@ -26,14 +26,14 @@ func sample(fromTarget func(text string) string) *reports.Result {
 	skip := func(kind reports.SkipKind, key string) *reports.Skip {
 		return &reports.Skip{Kind: kind, Key: fromTarget(key)}
 	}
-	exchange := func(scenario, operation, method, url, body string, status int, answer string) reports.Exchange {
+	exchange := func(scenario, operation, method, url, body string, status int, response string) reports.Exchange {
 		headers := func(name string) map[string][]string {
 			return map[string][]string{"Content-Type": {"application/json"}, name: {fromTarget("a"), fromTarget("b")}}
 		}
 		return reports.Exchange{Scenario: scenario, Operation: operation, Method: method, URL: url + fromTarget(""),
 			MS: 4, AtMS: 10,
 			Curl: "curl '" + fromTarget(url) + "'", Request: reports.Message{Headers: headers("X-Request-Id"), Body: body},
-			Status: status, Response: reports.Message{Headers: headers(fromTarget("X-Request-Id")), Body: fromTarget(answer)},
+			Status: status, Response: reports.Message{Headers: headers(fromTarget("X-Request-Id")), Body: fromTarget(response)},
 			Problems: []string{fromTarget("the id is missing")}}
 	}
 	r := &reports.Result{
@@ -95,7 +95,7 @@ func sample(fromTarget func(text string) string) *reports.Result {
 		Ledger: []reports.LedgerEntry{
 			{Kind: "deployment", ID: fromTarget("d"), CreatedBy: "fixture: a deployment", Reason: fromTarget("status 405")},
 			{Kind: "thread", ID: "t", Address: base, CreatedBy: "of AS-ROLLBACK-3", Removed: true}},
-		Notes: []reports.Note{{Kind: reports.NoteOwnToken, Text: "an answer contains the caller's own token in clear",
+		Notes: []reports.Note{{Kind: reports.NoteOwnToken, Text: "a response contains the caller's own token in clear text",
 			Count: 4, Exchange: 2, Pointer: fromTarget("/kwargs/token")}},
 		Baseline: &reports.Baseline{File: "known.yaml", Known: 1},
 		Coverage: reports.Coverage{
