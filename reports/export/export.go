@@ -1,4 +1,4 @@
-// Package export writes a result into a folder, in every format there is.
+// Package export writes a result into a folder in all formats.
 package export
 
 import (
@@ -24,8 +24,8 @@ import (
 	"github.com/agentconform/agentconform/reports/script"
 )
 
-// formats lists the files in the order in which they are written: the result itself comes first, so that it exists
-// even if the disk is full after it.
+// formats are the files in the order in which they are written. The result itself is the first, so that it exists even if
+// the disk becomes full.
 var formats = []struct {
 	file  string
 	write func(io.Writer, *reports.Result) error
@@ -39,10 +39,10 @@ var formats = []struct {
 	{"result.har", har.Write},
 }
 
-// scripts is the folder of the scripts that send the requests of a finding again.
+// scripts is the folder of the scripts that repeat the requests of findings.
 const scripts = "scripts"
 
-// Files returns the names of the files that [Write] writes, and that of the folder of scripts.
+// Files returns the names of the files that [Write] writes, and the folder of scripts.
 func Files() []string {
 	var names []string
 	for _, f := range formats {
@@ -51,16 +51,16 @@ func Files() []string {
 	return append(names, scripts)
 }
 
-// mark is in the first lines of a result.
+// mark is in the first lines of result.json.
 const mark outfile.Mark = `"agentconform.result/`
 
-// Check finds out before a run whether [Write] may write into the folder dir: an error names a file that is not ours.
+// Check returns an error if [Write] may not write into the folder because it has a file of another program.
 func Check(dir string) error {
 	files := Files()
 	return errors.Join(outfile.Folder(dir, mark, files[0], files[1:len(formats)]...), checkScripts(dir))
 }
 
-// checkScripts refuses what is in the place of the folder of the scripts and is none, such as a link.
+// checkScripts returns an error if the folder of the scripts exists and is not a folder, for example a link.
 func checkScripts(dir string) error {
 	if info, err := os.Lstat(filepath.Join(dir, scripts)); err == nil && !info.IsDir() {
 		return &outfile.Refused{Path: filepath.Join(dir, scripts), Problem: "is not a folder"}
@@ -68,8 +68,8 @@ func checkScripts(dir string) error {
 	return nil
 }
 
-// Begin makes the folder dir for the reports of a run, and removes those of an earlier one: if this run is killed, they would
-// be taken for its own. The result is removed last, since it tells that the others are ours.
+// Begin creates the folder for the reports of a test run and removes those of an earlier one, because if this one is
+// killed, they would look like its own. It removes result.json last, because its mark shows who wrote the others.
 func Begin(dir string) error {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return err
@@ -82,13 +82,13 @@ func Begin(dir string) error {
 	}
 	for _, f := range slices.Backward(formats) {
 		if err := os.Remove(filepath.Join(dir, f.file)); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return fmt.Errorf("removing a report of an earlier run: %w", err)
+			return fmt.Errorf("removing a report of an earlier test run: %w", err)
 		}
 	}
 	return nil
 }
 
-// Write writes all [Files] into the folder dir, which it makes. Each file appears whole or not at all.
+// Write creates the folder if necessary and writes all [Files]. Each file is written completely or not at all.
 func Write(dir string, r *reports.Result) error {
 	for _, f := range formats {
 		path := filepath.Join(dir, f.file)
@@ -99,7 +99,7 @@ func Write(dir string, r *reports.Result) error {
 	return writeScripts(dir, r)
 }
 
-// removeScripts removes the scripts of an earlier run.
+// removeScripts removes the scripts of an earlier test run.
 func removeScripts(dir string) error {
 	if err := checkScripts(dir); err != nil {
 		return err
@@ -107,24 +107,23 @@ func removeScripts(dir string) error {
 	folder := filepath.Join(dir, scripts)
 	files, err := os.ReadDir(folder)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("looking for scripts of an earlier run: %w", err)
+		return fmt.Errorf("looking for scripts of an earlier test run: %w", err)
 	}
 	for _, f := range files {
-		if !ofFinding.MatchString(f.Name()) {
+		if !scriptName.MatchString(f.Name()) {
 			continue
 		}
 		if err := os.Remove(filepath.Join(folder, f.Name())); err != nil {
-			return fmt.Errorf("removing a script of an earlier run: %w", err)
+			return fmt.Errorf("removing a script of an earlier test run: %w", err)
 		}
 	}
 	return nil
 }
 
-// ofFinding are the names of scripts: the ID of a requirement and that of a finding.
-var ofFinding = regexp.MustCompile(`^(CP|AS|E2E)-[\w-]+-[0-9a-f]{12}\.sh$`)
+// scriptName matches the names of scripts: the ID of a requirement and that of a finding.
+var scriptName = regexp.MustCompile(`^(CP|AS|E2E)-[\w-]+-[0-9a-f]{12}\.sh$`)
 
-// writeScripts writes the scripts of the first findings in place of those of an earlier run. Where there can be none, the
-// file says why.
+// writeScripts writes the scripts of the first findings. If a finding cannot have a script, the file prints the reason.
 func writeScripts(dir string, r *reports.Result) error {
 	if err := removeScripts(dir); err != nil {
 		return err

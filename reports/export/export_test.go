@@ -23,15 +23,19 @@ func TestWrite(t *testing.T) {
 		info, err := e.Info()
 		require.NoError(t, err)
 		assert.Positive(t, info.Size(), e.Name())
-		assert.Equal(t, map[bool]os.FileMode{false: 0o644, true: 0o755}[e.IsDir()], info.Mode().Perm())
+		mode := os.FileMode(0o644)
+		if e.IsDir() {
+			mode = 0o755
+		}
+		assert.Equal(t, mode, info.Mode().Perm())
 		names = append(names, e.Name())
 	}
-	assert.ElementsMatch(t, export.Files(), names, "and no temporary file is left")
+	assert.ElementsMatch(t, export.Files(), names, "the temporary files were removed")
 	assert.ErrorContains(t, export.Write(filepath.Join(dir, "junit.xml"), reporttest.Faulty()), "not a directory")
 }
 
-// TestScriptsAreWritten wants a script of each finding where the reports say that it is, and none of an earlier run.
-func TestScriptsAreWritten(t *testing.T) {
+// TestScripts checks that each finding has a script and that those of an earlier test run are removed.
+func TestScripts(t *testing.T) {
 	dir, r := t.TempDir(), reporttest.Faulty()
 	require.NoError(t, os.MkdirAll(filepath.Join(dir, "scripts"), 0o755))
 	stale := []string{"CP-OLD-1-0123456789ab.sh", "E2E-1-0123456789ab.sh"}
@@ -54,7 +58,7 @@ func TestScriptsAreWritten(t *testing.T) {
 	require.NoError(t, export.Write(dir, r))
 	text, err := os.ReadFile(filepath.Join(dir, script.Path(r, &r.Findings[0])))
 	require.NoError(t, err)
-	assert.Contains(t, string(text), "not sent to an address of the target", "it says why there is none")
+	assert.Contains(t, string(text), "not sent to an address of the target", "the file prints the reason")
 
 	r.Findings[0].ID = "../../outside"
 	assert.Empty(t, script.Path(r, &r.Findings[0]))
