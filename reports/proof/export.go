@@ -20,17 +20,17 @@ import (
 // mark is in the first lines of proof.json.
 const mark outfile.Mark = `"agentconform.proof/`
 
-// files are written in this order: the first tells that the others are ours.
+// files are written in this order. The mark of the first one shows who wrote the others.
 var files = []struct {
 	name  string
 	write func(io.Writer, *Proof) error
 }{{"proof.json", JSON}, {"proof.md", Markdown}}
 
-// Check finds out before a self-test whether [Write] may write into the folder: an error names a file that is not ours.
+// Check returns an error if [Write] may not write into the folder because it has a file of another program.
 func Check(dir string) error { return outfile.Folder(dir, mark, files[0].name, files[1].name) }
 
-// Begin makes the folder, and removes the reports of an earlier self-test from it: if this one is interrupted, they would
-// be taken for its own.
+// Begin creates the folder and removes the reports of an earlier self-test, because if this one is interrupted, they would
+// look like its own.
 func Begin(dir string) error {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return err
@@ -43,7 +43,7 @@ func Begin(dir string) error {
 	return nil
 }
 
-// Write writes proof.json and proof.md into the folder, which it makes.
+// Write creates the folder if necessary and writes proof.json and proof.md.
 func Write(dir string, p *Proof) error {
 	for _, f := range files {
 		err := outfile.Write(filepath.Join(dir, f.name), outfile.Public, func(w io.Writer) error { return f.write(w, p) })
@@ -54,43 +54,43 @@ func Write(dir string, p *Proof) error {
 	return nil
 }
 
-// JSON writes the whole result.
+// JSON writes p as JSON.
 func JSON(w io.Writer, p *Proof) error {
 	encoder := json.NewEncoder(w)
 	encoder.SetIndent("", "  ")
 	return encoder.Encode(p)
 }
 
-// Console writes every problem, then the verdict and the figures.
+// Console writes the problems, the verdict and the numbers.
 func Console(w io.Writer, p *Proof) error {
 	var b strings.Builder
 	for _, problem := range p.Problems {
 		fmt.Fprintf(&b, "PROBLEM  %s\n", safe.Line(problem))
 	}
-	var again []string
+	var repeated []string
 	for _, r := range p.Rows {
 		if r.Attempts > 1 {
-			again = append(again, r.Name)
+			repeated = append(repeated, r.Name)
 		}
 	}
-	if again != nil {
-		fmt.Fprintf(&b, "tried a second time, alone, because the first run was undecided: %s\n", list(again))
+	if repeated != nil {
+		fmt.Fprintf(&b, "repeated without other servers, because the first test run was undecided: %s\n", list(repeated))
 	}
 	took := (time.Duration(p.DurationMS) * time.Millisecond).Round(100 * time.Millisecond)
 	fmt.Fprintf(&b, "%s in %s: %s\n", p.Verdict(), took, p.Sentence())
 	if p.Gate {
-		b.WriteString(beyondTheGate + "\n")
+		b.WriteString(gateNote + "\n")
 	}
 	_, err := io.WriteString(w, b.String())
 	return err
 }
 
-// beyondTheGate says what a whole self-test shows more.
-const beyondTheGate = "This is the gate: against a mutant it runs the scenarios of the requirement that must kill it. " +
-	"agentconform prove --whole runs all scenarios against each server, and also shows that no requirement fails that " +
-	"the fault does not declare."
+// gateNote explains the difference between the gate and a whole self-test.
+const gateNote = "This is the gate: against a mutant it runs only the scenarios of the requirement that must kill it. " +
+	"agentconform prove --whole runs all scenarios against each server, and checks that no other requirement fails " +
+	"than those that the fault declares."
 
-// Markdown writes what the console shows, and a table of the rows.
+// Markdown writes the text of [Console] and a table of the rows.
 func Markdown(w io.Writer, p *Proof) error {
 	var b, console strings.Builder
 	if err := Console(&console, p); err != nil {
@@ -100,21 +100,21 @@ func Markdown(w io.Writer, p *Proof) error {
 	b.WriteString("\n| Kind | Name | Requirement | Description | Outcome | Changed | Failed | Finding | ms |\n" +
 		"| --- | --- | --- | --- | --- | ---: | --- | --- | ---: |\n")
 	for _, r := range p.Rows {
-		does, outcome := r.Does, "ok"
+		description, outcome := r.Does, "ok"
 		if r.Allowed != "" {
-			does += "; allowed: " + r.Allowed
+			description += "; allowed: " + r.Allowed
 		}
 		if slices.Contains([]Kind{Fault, Proxied, GeneratedMutant}, r.Kind) {
 			outcome = string(r.Outcome())
 		}
-		fmt.Fprintf(&b, "| %s | %s | %s | %s | %s | %d | %s | %s | %d |\n", r.Kind, r.Name, r.Fails, safe.Markdown(does),
+		fmt.Fprintf(&b, "| %s | %s | %s | %s | %s | %d | %s | %s | %d |\n", r.Kind, r.Name, r.Fails, safe.Markdown(description),
 			safe.Markdown(cmp.Or(r.Problem, outcome)), r.Changed, list(r.Red), safe.Markdown(r.Shown), r.MS)
 	}
 	_, err := io.WriteString(w, b.String())
 	return err
 }
 
-// sums are the kinds of rows that the sentence counts, in its order.
+// sums are the kinds of rows that [Proof.Sentence] counts, in order.
 var sums = []struct {
 	kind Kind
 	name string
@@ -123,11 +123,11 @@ var sums = []struct {
 	{Equivalent, "equivalent mutants reported conformant: "}, {Null, "null implementations rejected: "},
 }
 
-// Sentence sums the self-test up: how many mutants were killed of those that a request reached and that the interface
-// does not allow, and its parts. A partial run leaves out the kinds that were not run.
+// Sentence returns the mutation score and the counts of all kinds of servers that were tested. The score is the number of
+// killed mutants of those that a request reached and that the interface does not allow.
 func (p *Proof) Sentence() string {
 	killed, reached := 0, 0
-	var failures []int // how many requirements failed, by declared mutant
+	var failures []int // number of failed requirements of each declared mutant
 	var parts []string
 	for _, sum := range sums {
 		counts, all := map[Outcome]int{}, 0
@@ -137,7 +137,10 @@ func (p *Proof) Sentence() string {
 			}
 			outcome := r.Outcome()
 			if r.Kind != Proxied && r.Kind != GeneratedMutant {
-				outcome = map[bool]Outcome{true: Killed, false: Survived}[r.Problem == ""]
+				outcome = Survived
+				if r.Problem == "" {
+					outcome = Killed
+				}
 			}
 			if r.Kind == Fault {
 				failures = append(failures, len(r.Red))
@@ -167,7 +170,8 @@ func (p *Proof) Sentence() string {
 	if p.Whole {
 		score += fmt.Sprintf(" over %d requirements", len(p.Requirements))
 	}
-	if slices.Sort(failures); failures != nil && !p.Gate {
+	slices.Sort(failures)
+	if failures != nil && !p.Gate {
 		score += fmt.Sprintf(" (causes per mutant: median %d, maximum %d)", failures[len(failures)/2],
 			failures[len(failures)-1])
 	}

@@ -1,4 +1,4 @@
-// Package proof holds the result of the self-test (agentconform prove) and its reports. The self-test is mutation
+// Package proof contains the result of the self-test (agentconform prove) and its reports. The self-test is mutation
 // testing of the suite: it runs against mutants (the reference with one fault), equivalent mutants and null
 // implementations.
 package proof
@@ -12,7 +12,7 @@ import (
 	"github.com/agentconform/agentconform/reports"
 )
 
-// Schema names the version of the format of proof.json.
+// Schema is the name and version of the format of proof.json.
 const Schema = "agentconform.proof/v1"
 
 // Kind is the kind of server that a row tests.
@@ -24,11 +24,10 @@ const (
 	Fault      Kind = "fault"      // a mutant: must be killed by the requirement that the fault breaks
 	Equivalent Kind = "equivalent" // an equivalent mutant: must be conformant, and fail no SHOULD that it does not declare
 	Null       Kind = "null"       // a null implementation: must not be conformant
-	// Proxied is a mutant of the independent server: the requirement that the fault breaks must kill it, where the fault
-	// changes anything.
+	// Proxied is a mutant of the independent server: if the fault changes an exchange, the requirement that it breaks must
+	// kill the mutant.
 	Proxied Kind = "proxied"
-	// GeneratedMutant is derived from the contract: any requirement must kill it, unless the interface allows what it
-	// does.
+	// GeneratedMutant is derived from the contract: any requirement must kill it, unless the interface allows the change.
 	GeneratedMutant Kind = "generated"
 )
 
@@ -36,11 +35,11 @@ const (
 type Proof struct {
 	Schema       string        `json:"schema"`
 	Version      string        `json:"version"`
-	Whole        bool          `json:"whole"` // false if limited by --only
-	Gate         bool          `json:"gate"`  // faults met the scenarios of the requirement that must kill them only
+	Whole        bool          `json:"whole"` // false with --only
+	Gate         bool          `json:"gate"`  // mutants ran only the scenarios of the requirement that must kill them
 	Requirements []Requirement `json:"requirements"`
 	Rows         []Row         `json:"rows"`
-	Problems     []string      `json:"problems"` // why the self-test failed; empty if it passed
+	Problems     []string      `json:"problems"` // reasons why the self-test failed; empty if it passed
 	DurationMS   int64         `json:"duration_ms"`
 }
 
@@ -49,56 +48,56 @@ type Requirement struct {
 	ID    string        `json:"id"`
 	Level reports.Level `json:"level"`
 	Title string        `json:"title"`
-	After []string      `json:"after,omitempty"` // whose failure explains one of this
+	After []string      `json:"after,omitempty"` // IDs of requirements whose failure explains a failure of this one
 }
 
-// Row is one run of the suite against one server.
+// Row is one test run against one server.
 type Row struct {
 	Kind    Kind              `json:"kind"`
 	Name    string            `json:"name"`
-	Does    string            `json:"does"` // what a client observes, in a sentence
+	Does    string            `json:"does"` // sentence about the observable behavior
 	Edition string            `json:"edition,omitempty"`
-	Fails   string            `json:"fails,omitempty"` // the requirement that must kill the mutant
+	Fails   string            `json:"fails,omitempty"` // requirement that must kill the mutant
 	Also    map[string]string `json:"also,omitempty"`  // further requirements that inevitably fail, with the reason
-	// Unjudged are requirements that an equivalent mutant leaves blocked, inconclusive or skipped, with the reason.
+	// Unjudged are requirements that an equivalent mutant makes blocked, inconclusive or skipped, with the reason.
 	Unjudged map[string]string `json:"unjudged,omitempty"`
-	Changed  int64             `json:"changed,omitempty"` // how many exchanges a mutant has changed
-	// Group, Allowed and Control are of generated mutants: the rule (of a proxied one the server), why the interface
-	// allows what it does, and whether it must be killed for anything to count.
+	Changed  int64             `json:"changed,omitempty"` // number of exchanges that a mutant has changed
+	// Group is the rule of a generated mutant, or the server of a proxied one. Allowed is the reason why the interface
+	// allows the change. If a Control mutant is not killed, the self-test is void.
 	Group    string             `json:"group,omitempty"`
 	Allowed  string             `json:"allowed,omitempty"`
 	Control  bool               `json:"control,omitempty"`
 	Verdict  reports.Conclusion `json:"verdict"`
-	Together int                `json:"together,omitempty"` // so many equivalent mutants were tried at once
-	Passed   int                `json:"passed"`             // how many requirements passed
-	// Red are the requirements that failed, and no other failure explains. Invariants that failed beside the requirement
-	// that a fault breaks are not among them: they are judged on all exchanges.
+	Together int                `json:"together,omitempty"` // number of equivalent mutants in one server
+	Passed   int                `json:"passed"`             // number of requirements that passed
+	// Red are the requirements that failed and that no other failure explains. It does not contain invariants that failed
+	// in addition to the requirement that the fault breaks, because they are judged on all exchanges.
 	Red []string `json:"red"`
-	// Explained are the requirements that failed and which failures explain them.
+	// Explained are the failed requirements that other failures explain, with these failures.
 	Explained map[string][]string `json:"explained,omitempty"`
-	Open      []string            `json:"open"`               // blocked or inconclusive
+	Open      []string            `json:"open"`               // blocked or inconclusive requirements
 	Findings  []string            `json:"findings,omitempty"` // their ids
 	Shown     string              `json:"shown,omitempty"`
 	Problem   string              `json:"problem,omitempty"`
 	MS        int64               `json:"ms"`
-	// Attempts is 2 where the first one was undecided, 0 or 1 otherwise. The second one runs alone.
+	// Attempts is 2 if the first test run was undecided, otherwise 0 or 1. The second one runs without other servers.
 	Attempts int `json:"attempts,omitempty"`
-	// Replayed is how many findings were replayed with the expected verdict against all four targets.
+	// Replayed is the number of findings that were replayed with the expected verdict against all four targets.
 	Replayed int `json:"replayed,omitempty"`
 }
 
-// Outcome is what a run shows of a mutant.
+// Outcome is the outcome of a mutant.
 type Outcome string
 
 // The outcomes of mutants.
 const (
 	Killed     Outcome = "killed"
-	Explained  Outcome = "equivalent"  // not killed, and the interface allows what it does
-	NotReached Outcome = "not reached" // it changed no exchange, so that nothing is proved
+	Explained  Outcome = "equivalent"  // not killed, and the interface allows the change
+	NotReached Outcome = "not reached" // it changed no exchange
 	Survived   Outcome = "survived"
 )
 
-// Outcome is the outcome of a mutant. What is only blocked has survived.
+// Outcome returns the outcome of a mutant. If its requirement is only blocked, it has survived.
 func (r Row) Outcome() Outcome {
 	switch {
 	case r.Fails == "" && len(r.Red) > 0, slices.Contains(r.Red, r.Fails):
@@ -113,8 +112,8 @@ func (r Row) Outcome() Outcome {
 	return Survived
 }
 
-// Undecided tells whether nothing is wrong but that the run did not judge what it should have: a busy machine may be
-// the reason.
+// Undecided reports whether the only problem of the row is a requirement that was not judged. The reason may be a busy
+// machine.
 func (r Row) Undecided() bool {
 	switch r.Kind {
 	case Pristine, Equivalent:
@@ -131,11 +130,17 @@ func (r Row) Undecided() bool {
 
 // undeclared returns the requirements that failed and are not declared.
 func (r Row) undeclared() []string {
-	return slices.DeleteFunc(slices.Clone(r.Red), func(id string) bool { return id == r.Fails || r.Also[id] != "" })
+	var ids []string
+	for _, id := range r.Red {
+		if id != r.Fails && r.Also[id] == "" {
+			ids = append(ids, id)
+		}
+	}
+	return ids
 }
 
-// Judge returns the problem of a row, "" if there is none. The level is that of the requirement that must kill it; gate
-// is as in [Proof].
+// Judge returns the problem of a row, or "" if there is none. level is that of the requirement that must kill the mutant.
+// gate is [Proof.Gate].
 func (r Row) Judge(level reports.Level, gate bool) string {
 	switch r.Kind {
 	case Pristine, Equivalent:
@@ -155,14 +160,14 @@ func (r Row) Judge(level reports.Level, gate bool) string {
 	return ""
 }
 
-// judgeMutant is Judge for a mutant. What else fails, and the verdict, are declared for a fault of the reference only.
+// judgeMutant is Judge for a mutant. Only faults of the reference declare other failures and the verdict.
 func (r Row) judgeMutant(level reports.Level, gate bool) string {
 	outcome, failed := r.Outcome(), list(r.Red)
 	switch {
 	case r.Control && outcome != Killed:
-		return fmt.Sprintf("control mutant, which must be killed: %s; nothing of this self-test counts", outcome)
-	case outcome == Killed && r.Changed == 0: // for something else
-		return fmt.Sprintf("it changed nothing, and %s failed (%s)", failed, r.Shown)
+		return fmt.Sprintf("control mutant, which must be killed: %s; this self-test is void", outcome)
+	case outcome == Killed && r.Changed == 0: // another fault failed the requirement
+		return fmt.Sprintf("it changed no exchange, but %s failed (%s)", failed, r.Shown)
 	case outcome == Killed && r.Allowed != "":
 		return fmt.Sprintf("allowed (%s), but %s failed (%s)", r.Allowed, failed, r.Shown)
 	case outcome == Survived && r.Kind != Fault:
@@ -178,7 +183,7 @@ func (r Row) judgeMutant(level reports.Level, gate bool) string {
 		return ""
 	}
 	if red := r.undeclared(); len(red) > 0 {
-		return fmt.Sprintf("%s failed too, which the fault does not declare; failed: %s", red[0], failed)
+		return fmt.Sprintf("%s also failed, which the fault does not declare; failed: %s", red[0], failed)
 	}
 	for id := range r.Also {
 		if !gate && !slices.Contains(r.Red, id) {
@@ -191,10 +196,10 @@ func (r Row) judgeMutant(level reports.Level, gate bool) string {
 	return ""
 }
 
-// list joins IDs for a message.
+// list returns IDs for a message.
 func list(ids []string) string { return cmp.Or(strings.Join(ids, ", "), "none") }
 
-// Conclude fills the problems of the rows and of the whole. A full self-test also needs enough faults for every
+// Conclude sets the problems of the rows and of the self-test. A whole self-test also needs enough faults for each
 // requirement.
 func (p *Proof) Conclude() {
 	p.Problems = []string{}
@@ -204,7 +209,9 @@ func (p *Proof) Conclude() {
 	}
 	for i := range p.Rows {
 		row := &p.Rows[i]
-		row.Problem = cmp.Or(row.Problem, row.Judge(levels[row.Fails], p.Gate))
+		if row.Problem == "" {
+			row.Problem = row.Judge(levels[row.Fails], p.Gate)
+		}
 		switch row.Kind {
 		case Fault:
 			faults[row.Fails]++
@@ -216,25 +223,29 @@ func (p *Proof) Conclude() {
 		}
 	}
 	if len(proxied) > 0 && proxied[Killed] == 0 {
-		p.Problems = append(p.Problems, "no mutant of the independent server was killed: nothing is shown by them")
+		p.Problems = append(p.Problems, "no mutant of the independent server was killed")
 	}
 	if !p.Whole {
 		return
 	}
 	if !p.Gate {
-		p.Problems = append(p.Problems, p.unshown()...)
+		p.Problems = append(p.Problems, p.missingExplanations()...)
 	}
 	for _, q := range p.Requirements {
-		fewest := map[reports.Level]int{reports.Must: 2, reports.Should: 1, reports.May: 1}[q.Level]
-		if n := faults[q.ID]; n < fewest {
+		minimum := 1
+		if q.Level == reports.Must {
+			minimum = 2
+		}
+		if n := faults[q.ID]; n < minimum {
 			p.Problems = append(p.Problems, fmt.Sprintf("%s (%s) has %s, expected at least %d", q.ID, q.Level,
-				reports.Count(n, "fault"), fewest))
+				reports.Count(n, "fault"), minimum))
 		}
 	}
 }
 
-// unshown are the explanations of failures that no fault has shown: they may hide a second cause, and explain nothing.
-func (p *Proof) unshown() (problems []string) {
+// missingExplanations returns a problem for each @after tag for which no fault makes both requirements fail. Such a tag may
+// hide a second cause.
+func (p *Proof) missingExplanations() (problems []string) {
 	for _, q := range p.Requirements {
 		for _, id := range q.After {
 			shows := func(r Row) bool {
@@ -248,7 +259,7 @@ func (p *Proof) unshown() (problems []string) {
 	return problems
 }
 
-// Verdict says whether the self-test passed.
+// Verdict returns whether the self-test passed, as a text.
 func (p *Proof) Verdict() string {
 	switch {
 	case len(p.Problems) == 0 && !p.Whole:

@@ -19,11 +19,11 @@ func TestJudge(t *testing.T) {
 	}
 	for name, c := range map[string]struct {
 		row  proof.Row
-		says string
+		want string
 	}{
 		"survived":                     {fault(func(r *proof.Row) { r.Red = nil }), "mutant survived CP-A-1; failed: none"},
 		"only blocked":                 {fault(func(r *proof.Row) { r.Red, r.Open = nil, []string{"CP-A-1"} }), "mutant survived CP-A-1: blocked or inconclusive"},
-		"another failed":               {fault(func(r *proof.Row) { r.Red = append(r.Red, "CP-B-1") }), "CP-B-1 failed too, which the fault does not declare; failed: CP-A-1, CP-B-1"},
+		"another failed":               {fault(func(r *proof.Row) { r.Red = append(r.Red, "CP-B-1") }), "CP-B-1 also failed, which the fault does not declare; failed: CP-A-1, CP-B-1"},
 		"declared, not failed":         {fault(func(r *proof.Row) { r.Also = map[string]string{"CP-B-1": "why"} }), "CP-B-1 did not fail, but"},
 		"a MUST and conformant":        {fault(func(r *proof.Row) { r.Verdict = reports.Conformant }), "verdict is conformant, expected non-conformant"},
 		"false positive":               {proof.Row{Kind: proof.Equivalent, Verdict: reports.Conformant, Red: []string{"CP-A-1"}}, "false positive: CP-A-1 failed"},
@@ -34,19 +34,19 @@ func TestJudge(t *testing.T) {
 		"generated, not reached":       {proof.Row{Kind: proof.GeneratedMutant}, ""},
 		"generated, survived":          {proof.Row{Kind: proof.GeneratedMutant, Changed: 2, Open: []string{"CP-A-1"}}, "survived 2 exchanges that it changed; blocked or inconclusive: CP-A-1"},
 		"generated, allowed, killed":   {proof.Row{Kind: proof.GeneratedMutant, Changed: 1, Allowed: "why", Red: []string{"CP-A-1"}}, "allowed (why), but CP-A-1 failed"},
-		"generated, killed by nothing": {proof.Row{Kind: proof.GeneratedMutant, Red: []string{"CP-A-1"}}, "it changed nothing, and CP-A-1 failed"},
-		"killed, but nothing changed":  {fault(func(r *proof.Row) { r.Changed = 0 }), "it changed nothing, and CP-A-1 failed"},
+		"generated, killed by nothing": {proof.Row{Kind: proof.GeneratedMutant, Red: []string{"CP-A-1"}}, "it changed no exchange, but CP-A-1 failed"},
+		"killed, but nothing changed":  {fault(func(r *proof.Row) { r.Changed = 0 }), "it changed no exchange, but CP-A-1 failed"},
 		"proxied, another failed":      {proof.Row{Kind: proof.Proxied, Fails: "CP-A-1", Changed: 1, Red: []string{"CP-B-1"}}, "survived 1 exchange"},
 		"proxied, not reached":         {proof.Row{Kind: proof.Proxied, Fails: "CP-A-1"}, ""},
-		"control, survived":            {proof.Row{Kind: proof.GeneratedMutant, Changed: 1, Control: true}, "nothing of this self-test counts"},
-		"control, not reached":         {proof.Row{Kind: proof.GeneratedMutant, Control: true}, "nothing of this self-test counts"},
+		"control, survived":            {proof.Row{Kind: proof.GeneratedMutant, Changed: 1, Control: true}, "this self-test is void"},
+		"control, not reached":         {proof.Row{Kind: proof.GeneratedMutant, Control: true}, "this self-test is void"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			problem := c.row.Judge(reports.Must, false)
-			if c.says == "" {
+			if c.want == "" {
 				assert.Empty(t, problem)
 			} else {
-				assert.Contains(t, problem, c.says)
+				assert.Contains(t, problem, c.want)
 			}
 		})
 	}
@@ -67,7 +67,7 @@ func sample() *proof.Proof {
 	return p
 }
 
-func TestARowIsUndecidedWhereNothingWrongFailed(t *testing.T) {
+func TestUndecided(t *testing.T) {
 	for name, c := range map[string]struct {
 		row  proof.Row
 		want bool
@@ -86,7 +86,7 @@ func TestARowIsUndecidedWhereNothingWrongFailed(t *testing.T) {
 	}
 }
 
-func TestTheProofIsShown(t *testing.T) {
+func TestTexts(t *testing.T) {
 	p := sample()
 	var console, text strings.Builder
 	require.NoError(t, proof.Console(&console, p))
@@ -104,9 +104,9 @@ self-test failed (2 problems) in 0s: mutation score 1/2 over 2 requirements (cau
 		"before the independent server 1 not reached; derived 1 killed, 1 equivalent", p.Sentence())
 }
 
-// TestWhatAWholeProofNeeds: two faults of a MUST, and for each explanation a fault that shows it. The gate shows no
-// explanations, and says what it leaves out.
-func TestWhatAWholeProofNeeds(t *testing.T) {
+// TestWholeProof checks that a whole self-test needs two faults of a MUST and, except in the gate, a fault for each @after
+// tag.
+func TestWholeProof(t *testing.T) {
 	p := sample()
 	p.Rows, p.Requirements = p.Rows[:1], p.Requirements[:1]
 	p.Requirements[0].After = []string{"CP-A-1"}
@@ -120,7 +120,7 @@ func TestWhatAWholeProofNeeds(t *testing.T) {
 	p.Gate = true
 	p.Rows[0].Explained, p.Rows[0].Also = nil, map[string]string{"CP-B-1": "why"}
 	p.Conclude()
-	assert.Empty(t, p.Problems, "what it declares to fail beside it was not run")
+	assert.Empty(t, p.Problems, "the gate does not run the other requirements that the fault declares")
 	var console strings.Builder
 	require.NoError(t, proof.Console(&console, p))
 	assert.Contains(t, console.String(), "prove --whole")
