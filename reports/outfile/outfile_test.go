@@ -73,13 +73,13 @@ func TestFolder(t *testing.T) {
 		files   map[string]string
 		refused string
 	}{
-		"empty":                   {},
-		"ours":                    {files: map[string]string{"result.json": `{"schema": "ours/v1"}`, "index.html": "<p>"}},
-		"an empty file":           {files: map[string]string{"index.html": ""}},
-		"a page of somebody else": {files: map[string]string{"index.html": "<p>"}, refused: "index.html"},
-		"another result":          {files: map[string]string{"result.json": `{"schema": "theirs"}`}, refused: "result.json"},
-		"an empty result":         {files: map[string]string{"result.json": "", "index.html": "<p>"}, refused: "index.html"},
-		"another name":            {files: map[string]string{"notes.txt": "x"}},
+		"empty":                     {},
+		"ours":                      {files: map[string]string{"result.json": `{"schema": "ours/v1"}`, "index.html": "<p>"}},
+		"an empty file":             {files: map[string]string{"index.html": ""}},
+		"a page of another program": {files: map[string]string{"index.html": "<p>"}, refused: "index.html"},
+		"another result":            {files: map[string]string{"result.json": `{"schema": "theirs"}`}, refused: "result.json"},
+		"an empty result":           {files: map[string]string{"result.json": "", "index.html": "<p>"}, refused: "index.html"},
+		"another name":              {files: map[string]string{"notes.txt": "x"}},
 	} {
 		dir := t.TempDir()
 		for file, text := range c.files {

@@ -9,14 +9,13 @@ import (
 	"unicode/utf8"
 )
 
-// active finds what becomes a link, a mention, a reference to an issue or a picture although it is plain text:
-// addresses with a scheme or www, mail addresses and @names, #1 and GH-1, and :emoji:, whose
-// last colon may come after the text.
+// active matches plain text that becomes a link, a mention, a reference to an issue or a picture: addresses with a scheme
+// or www, mail addresses and @names, #1 and GH-1, and :emoji:, whose last colon may follow the text.
 var active = regexp.MustCompile(`(?i)@|://|www\.|#[0-9]|gh-[0-9]|:[a-z0-9_+-]+(:|$)`)
 
-// Markdown returns s as plain text on one line of Markdown, also within a table: no markup, link or mention can
-// come of it. Words that would be linked become code. Neither a backslash nor a character reference keeps GitHub from
-// linking them: it looks for mail addresses and mentions after both have become the character that they stand for.
+// Markdown returns s as plain text on one line of Markdown, also within a table, without markup, links and mentions. Words
+// that would be linked become code, because GitHub finds mail addresses and mentions even if they contain a backslash or a
+// character reference.
 func Markdown(s string) string {
 	words := strings.Split(Line(s), " ")
 	for i, word := range words {
@@ -29,10 +28,10 @@ func Markdown(s string) string {
 	return strings.Join(words, " ")
 }
 
-// marks are the characters that mark text up.
+// marks matches the characters of markup.
 var marks = regexp.MustCompile("[\\\\`*_\\[\\]<>#|~&$]")
 
-// MarkdownCode returns s as a code span on one line. Within a table the pipes have to be escaped even there.
+// MarkdownCode returns s as a code span on one line. It escapes pipes, which is necessary within a table.
 func MarkdownCode(s string) string {
 	s = strings.ReplaceAll(Line(s), "|", `\|`)
 	if s == "" {
@@ -45,8 +44,8 @@ func MarkdownCode(s string) string {
 	return fence + s + fence
 }
 
-// MarkdownBlock returns s as a fenced code block in the given language, which may be empty. The fence is longer
-// than any run of backticks within, so the text cannot close it.
+// MarkdownBlock returns s as a fenced code block in the given language, which may be empty. The fence is longer than any run
+// of backticks in s, so the text cannot close it.
 func MarkdownBlock(language, s string) string {
 	fence := strings.Repeat("`", max(3, longestRun(s)+1))
 	return fence + language + "\n" + strings.TrimRight(WithoutCommands(Visible(s)), "\n") + "\n" + fence + "\n"
@@ -61,15 +60,14 @@ func longestRun(s string) (longest int) {
 	return longest
 }
 
-// Prose cuts prose to a limit in characters and makes it harmless in Markdown.
+// Prose returns s as [Markdown], shortened to limit characters.
 func Prose(s string, limit int) string { return Markdown(Ellipsis(s, limit)) }
 
-// jsonCommands finds what [WithoutCommands] does in a JSON text. A line of JSON never begins with "::".
+// jsonCommands matches the commands of CI systems in a JSON text. A line of JSON never begins with "::".
 var jsonCommands = regexp.MustCompile(`(?i)##((?:vso|teamcity)?\[)`)
 
-// JSON rewrites an encoded JSON document so that it can be printed on a terminal: the characters of [Visible]
-// become \u escapes, which mean the same to every reader. Such characters occur in strings only, so that the
-// document stays the same. Bytes that are not UTF-8 become U+FFFD, as encoding/json makes them.
+// JSON returns an equivalent JSON document for a terminal: the characters that [Visible] replaces become \u escapes. They
+// occur only in strings. Bytes that are not UTF-8 become U+FFFD, like in encoding/json.
 func JSON(doc []byte) []byte {
 	doc = jsonCommands.ReplaceAll(doc, []byte(`#\u0023$1`))
 	var b bytes.Buffer

@@ -1,12 +1,10 @@
 // Package safe makes text that comes from a target harmless in every format that shows it.
 //
-// The server under test writes a large part of what reports show: bodies, headers, error texts. Such text may
-// carry terminal escapes that rewrite the screen, marks that turn the reading direction, markup, or bytes that
-// are not text. Every exporter passes it through this package. What is dangerous becomes visible ("\x1b",
-// "\u202e") and is not dropped: it is evidence, and often the very fault.
+// Bodies, headers and error texts of the target may contain terminal escapes, characters that change the reading direction,
+// markup, or bytes that are not text. Every exporter passes them through this package. Dangerous characters become
+// visible ("\x1b", "\u202e") and are not removed, because they are evidence.
 //
-// HTML and XML need no function: html/template and encoding/xml escape markup, after [Visible] has made the invisible
-// visible.
+// For HTML and XML, [Visible] is enough: html/template and encoding/xml escape markup.
 package safe
 
 import (
@@ -19,9 +17,8 @@ import (
 	"unicode/utf8"
 )
 
-// Visible returns s as valid UTF-8 in which every character that shows nothing, moves the cursor or changes the
-// reading direction is replaced by a visible escape. Line feeds and tabs stay; a carriage return before a line
-// feed is dropped.
+// Visible returns s as valid UTF-8 in which a visible escape replaces each character that is invisible, moves the cursor or
+// changes the reading direction. It keeps line feeds and tabs, and removes a carriage return before a line feed.
 func Visible(s string) string {
 	var b strings.Builder
 	b.Grow(len(s))
@@ -42,20 +39,19 @@ func Visible(s string) string {
 	return b.String()
 }
 
-// Terminal makes s fit to print on a terminal: nothing in it can move the cursor, colour the screen, set a title or
-// turn the reading direction, and no system of continuous integration takes it for a command ([WithoutCommands]). Tabs
-// become spaces, because their width depends on the column.
+// Terminal returns s for a terminal: as [Visible], with spaces instead of tabs, and without commands of CI systems
+// ([WithoutCommands]).
 func Terminal(s string) string {
 	return WithoutCommands(strings.ReplaceAll(Visible(s), "\t", "    "))
 }
 
-// Line is [Terminal] on a single line: line feeds are shown as ⏎.
+// Line returns the text of [Terminal] on one line, with ⏎ for line feeds.
 func Line(s string) string {
 	joined := strings.ReplaceAll(strings.TrimRight(Terminal(s), "\n"), "\n", " ⏎ ")
-	return WithoutCommands(joined) // lines that are joined may make a command
+	return WithoutCommands(joined) // joined lines may form a command
 }
 
-// Cut shortens s to at most limit bytes, at a rune boundary, and says how much there was.
+// Cut shortens s to at most limit bytes, at a rune boundary, and appends the original length.
 func Cut(s string, limit int) string {
 	if len(s) <= limit {
 		return s
@@ -65,11 +61,10 @@ func Cut(s string, limit int) string {
 
 var uuids = regexp.MustCompile(`([0-9a-fA-F]{8})-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}`)
 
-// ShortIDs leaves the beginning of each UUID in s: enough to find it.
+// ShortIDs shortens each UUID in s to its first 8 digits.
 func ShortIDs(s string) string { return uuids.ReplaceAllString(s, "$1…") }
 
-// Ellipsis shortens s to at most limit characters, the last of which is then "…": for places where a line is all the
-// room there is. The limit is at least 1.
+// Ellipsis shortens s to at most limit characters, the last of which is then "…". The limit must be at least 1.
 func Ellipsis(s string, limit int) string {
 	if utf8.RuneCountInString(s) <= limit {
 		return s
@@ -82,7 +77,7 @@ func Prefix(s string, limit int) string {
 	if len(s) <= limit {
 		return s
 	}
-	// A rune is at most four bytes long: in text that is not UTF-8 there is no boundary to look for.
+	// A rune has at most four bytes. Text that is not UTF-8 may have no boundary.
 	for cut := limit; cut > limit-utf8.UTFMax && cut > 0; cut-- {
 		if utf8.RuneStart(s[cut]) {
 			return s[:cut]
@@ -91,16 +86,16 @@ func Prefix(s string, limit int) string {
 	return s[:limit]
 }
 
-// hidden tells whether r must not be shown as it is. Format characters (Cf) hold the bidi marks, the zero-width
-// and the tag characters; U+2028 and U+2029 break lines in places that do not expect it; variation selectors and
-// the Hangul and Braille fillers can carry hidden text.
+// hidden reports whether r must be replaced by an escape. Format characters (Cf) include the bidi marks and the zero-width
+// and tag characters. U+2028 and U+2029 are line breaks in some formats. Variation selectors and the Hangul and Braille
+// fillers can contain hidden text.
 func hidden(r rune) bool {
 	switch {
 	case r == '\n' || r == '\t' || r >= ' ' && r <= '~':
 		return false
 	case r == 0x2028, r == 0x2029, r == 0x115f, r == 0x1160, r == 0x3164, r == 0xffa0, r == 0x2800, r == 0x034f:
 		return true
-	case r >= 0xfe00 && r <= 0xfe0e, r >= 0xe0100 && r <= 0xe01ef: // U+FE0F makes emoji colourful: harmless
+	case r >= 0xfe00 && r <= 0xfe0e, r >= 0xe0100 && r <= 0xe01ef: // not U+FE0F, which makes emoji colorful
 		return true
 	case r >= 0xfdd0 && r <= 0xfdef, r&0xfffe == 0xfffe: // noncharacters
 		return true
@@ -108,20 +103,19 @@ func hidden(r rune) bool {
 	return unicode.In(r, unicode.Cc, unicode.Cf, unicode.Cs, unicode.Co)
 }
 
-// ShellWord makes one word of s for a POSIX shell, in which nothing is expanded. A NUL character cannot be in a word.
+// ShellWord returns s as one quoted word for a POSIX shell, without expansion. s must not contain a NUL character.
 func ShellWord(s string) string { return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'" }
 
-// commands finds what continuous integration systems take for a command wherever it is in a line of a log: "##[error]"
-// and "##vso[...]" (Azure Pipelines, GitHub Actions), "##teamcity[...]", "section_start:" (GitLab), "travis_fold:".
+// commands matches commands of CI systems that may be anywhere in a line of a log: "##[error]" and "##vso[...]" (Azure
+// Pipelines, GitHub Actions), "##teamcity[...]", "section_start:" (GitLab), "travis_fold:".
 var commands = regexp.MustCompile(`(?i)(##(?:vso|teamcity)?)(\[)|((?:section_(?:start|end)|travis_(?:fold|time)))(:)`)
 
 var colons = regexp.MustCompile(`::([A-Za-z])`)
 
-// WithoutCommands puts a backslash into what a continuous integration system would take for a command. "::name ...::"
-// is a command of GitHub Actions at the beginning of a line; it is broken everywhere, since a line may be wrapped
-// before it.
+// WithoutCommands adds a backslash to commands of CI systems. "::name ...::" is a command of GitHub Actions only at the
+// beginning of a line, but it is changed everywhere, because a line may be wrapped before it.
 func WithoutCommands(s string) string {
-	if strings.Contains(s, "##") || strings.Contains(s, "_") { // the fast way out
+	if strings.Contains(s, "##") || strings.Contains(s, "_") { // most texts have neither
 		s = commands.ReplaceAllString(s, `$1$3\$2$4`)
 	}
 	if !strings.Contains(s, "::") {
@@ -136,8 +130,8 @@ func WithoutCommands(s string) string {
 	return strings.Join(lines, "\n")
 }
 
-// Copy returns a deep copy of v in which each text is what change makes of it, and no list and no map is nil. Values
-// behind interfaces and fields that are not exported are taken over as they are.
+// Copy returns a deep copy of v with each string replaced by the result of change. Nil lists and maps become empty ones.
+// Values of interfaces and unexported fields are not changed.
 func Copy[T any](v T, change func(string) string) T {
 	in := reflect.ValueOf(&v).Elem()
 	out := reflect.New(in.Type()).Elem()
@@ -170,7 +164,7 @@ func copyInto(out, in reflect.Value, change func(string) string) {
 			copyInto(out.Elem(), in.Elem(), change)
 		}
 	case reflect.Struct:
-		out.Set(in) // whole first: a time has no field that could be set
+		out.Set(in) // a time has no exported fields
 		for i := range in.NumField() {
 			if in.Type().Field(i).IsExported() {
 				copyInto(out.Field(i), in.Field(i), change)

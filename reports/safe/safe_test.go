@@ -41,13 +41,13 @@ func TestMarkdown(t *testing.T) {
 	assert.Equal(t, `\<script\>`, safe.Markdown("<script>"))
 	assert.Equal(t, `a\|b ⏎ \# c`, safe.Markdown("a|b\n# c"))
 	plain := `one cause: PATCH answered 500: {"a":1}`
-	assert.Equal(t, plain, safe.Markdown(plain), "a colon is only a colon")
+	assert.Equal(t, plain, safe.Markdown(plain), "a single colon is not an emoji")
 	for _, word := range []string{"@someone", "(@org/team)", "http://x", "FTP://x/_y_", "www.evil.example", "me@evil.example", "mailto:me@evil.example",
 		":tada:", ":tada", ":+1:", "#12", "org/repo#12", "GH-12", "xmpp:a@b.c/d"} {
 		assert.Equal(t, "see `"+word+"` \\*", safe.Markdown("see "+word+" *"), word)
 	}
 	assert.Equal(t, "``a`@b``", safe.Markdown("a`@b"))
-	assert.Equal(t, "javascript:alert(1)", safe.Markdown("javascript:alert(1)"), "is linked in brackets only, and those are escaped")
+	assert.Equal(t, "javascript:alert(1)", safe.Markdown("javascript:alert(1)"), "only brackets would make it a link")
 	assert.Equal(t, "`` a`b ``", strings.ReplaceAll(safe.MarkdownCode("a`b"), "``a`b``", "`` a`b ``"))
 	assert.Equal(t, "`a\\|b`", safe.MarkdownCode("a|b"))
 	assert.Equal(t, "````json\n```\nx\n````\n", safe.MarkdownBlock("json", "```\nx"))
@@ -64,7 +64,7 @@ func TestCut(t *testing.T) {
 	assert.Len(t, safe.Prefix(strings.Repeat("\x80", 100), 50), 50)
 }
 
-// FuzzMarkdown takes the result apart again: code apart from the rest, in which nothing is left that would be linked.
+// FuzzMarkdown parses the result and checks that nothing outside of code would be linked.
 func FuzzMarkdown(f *testing.F) {
 	for _, seed := range []string{"a `@b` `` c", "`` @`` www.x `", `\\` + "`@", "|:a:|", "#1 ` #1"} {
 		f.Add(seed)
@@ -97,7 +97,7 @@ func FuzzVisible(f *testing.F) {
 	f.Fuzz(func(t *testing.T, s string) {
 		v := safe.Visible(s)
 		require.True(t, utf8.ValidString(v))
-		require.Equal(t, v, safe.Visible(v), "what is visible stays as it is")
+		require.Equal(t, v, safe.Visible(v), "visible text does not change")
 		require.NotContains(t, safe.Line(s), "\n")
 
 		doc, err := json.Marshal(s)
@@ -108,7 +108,8 @@ func FuzzVisible(f *testing.F) {
 	})
 }
 
-// isCommand is written after the documents of the systems, and shares nothing with the code under test.
+// isCommand reports whether a CI system executes the line. It follows the documentation of the systems and does not use
+// the code under test.
 func isCommand(line string) bool {
 	low := strings.ToLower(line)
 	for _, mark := range []string{"##[", "##vso[", "##teamcity[", "section_start:", "section_end:", "travis_fold:", "travis_time:"} {
@@ -125,7 +126,7 @@ var hostileLines = []string{
 	"section_start:1:a\r\x1b[0K", "section_end:1:a", "travis_fold:start:a", "#####[error]", "::a::b::c::", "##vso[##[a", "\r::error::x",
 }
 
-func TestWhatIsNoCommandStays(t *testing.T) {
+func TestTextWithoutCommands(t *testing.T) {
 	for _, s := range []string{"http://[::1]:80", "a::b", "::ffff:10.0.0.1", "## title", "C# [x]", "cross_section: 1", "a_start_b: 1"} {
 		assert.Equal(t, s, safe.Terminal(s))
 	}
