@@ -52,31 +52,3 @@ func TestConsoleIsBounded(t *testing.T) {
 	got := show(t, r, console.Options{Out: "out"})
 	assert.Regexp(t, `… and \d+ more: X-\d+, .* \(see out/index.html\)`, got)
 }
-
-func TestCleanup(t *testing.T) {
-	deployment, gone := reports.LedgerEntry{Kind: "deployment", ID: "1"}, reports.LedgerEntry{Kind: "deployment", ID: "2", Removed: true}
-	thread := func(removed, never bool) reports.LedgerEntry {
-		e := reports.LedgerEntry{Kind: "thread", ID: "3", Address: "http://a", Removed: removed, Unremovable: never}
-		if !removed {
-			e.Reason = "DELETE: status 405"
-		}
-		return e
-	}
-	const remove = "Remove it       agentconform clean --config vendor.yaml --ledger out/ledger.jsonl\n"
-	for name, c := range map[string]struct {
-		ledger []reports.LedgerEntry
-		want   string
-	}{
-		"some":    {[]reports.LedgerEntry{deployment, gone}, "Cleanup         created 2 deployments; removed 1 deployment\nNot cleaned up  1 deployment\n" + remove},
-		"threads": {[]reports.LedgerEntry{gone, thread(true, false)}, "Cleanup         created 1 deployment, 1 thread; all removed\n"},
-		"never":   {[]reports.LedgerEntry{thread(false, true)}, "Cleanup         created 1 thread; removed none\nNot cleaned up  1 thread: DELETE: status 405\n"},
-		"failed":  {[]reports.LedgerEntry{thread(false, false)}, "Cleanup         created 1 thread; removed none\nNot cleaned up  1 thread: DELETE: status 405\n" + remove},
-	} {
-		var b bytes.Buffer
-		require.NoError(t, console.Write(&b, &reports.Result{Ledger: c.ledger, Run: reports.Run{Arguments: []string{"--config", "vendor.yaml"}}}, console.Options{Out: "out"}))
-		_, after, _ := strings.Cut(b.String(), "\nSuite ")
-		_, after, _ = strings.Cut(after, "\n")
-		found, _, _ := strings.Cut(after, "Reports ")
-		assert.Equal(t, c.want, found, name)
-	}
-}

@@ -5,9 +5,10 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/assert"
+
 	"github.com/agentconform/agentconform/reports/internal/reporttest"
 	"github.com/agentconform/agentconform/reports/markdown"
-	"github.com/stretchr/testify/assert"
 )
 
 func TestMarkdown(t *testing.T) {
