@@ -97,7 +97,7 @@ func SetScope(r *Result, absent []NotJudged) {
 	}
 	r.NotJudged = append(r.NotJudged, absent...)
 	r.Scope = ScopeWhole
-	if r.LeftOut() > 0 {
+	if r.UnjudgedCount() > 0 {
 		r.Scope = ScopePart
 	}
 }
@@ -105,9 +105,9 @@ func SetScope(r *Result, absent []NotJudged) {
 // Catalogue returns the number of requirements of the suite, including those that the result does not contain.
 func (r *Result) Catalogue() int { return max(r.Suite.Requirements, len(r.Requirements)) }
 
-// LeftOut returns the number of skipped requirements that apply to the target as far as is known. They were not
+// UnjudgedCount returns the number of skipped requirements that apply to the target as far as is known. They were not
 // selected, or a budget, a profile, an address or a key excluded them.
-func (r *Result) LeftOut() (n int) {
+func (r *Result) UnjudgedCount() (n int) {
 	for _, each := range r.NotJudged {
 		if each.Kind != NotApplicable {
 			n++

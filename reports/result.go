@@ -59,8 +59,8 @@ type Target struct {
 	Supports       []string       `json:"supports,omitempty"`   // claims, in words of the key supports; empty: all
 }
 
-// Below returns the path of an address relative to that of a half, "/v2/deployments", or "" if it is not below one.
-func (t *Target) Below(address string) string {
+// PathOf returns the path of an address relative to that of a half, "/v2/deployments", or "" if it is not below one.
+func (t *Target) PathOf(address string) string {
 	for _, base := range []string{t.ControlPlane, t.AgentServer} {
 		rest, below := strings.CutPrefix(address, strings.TrimRight(base, "/"))
 		if base != "" && below && strings.HasPrefix(rest, "/") {

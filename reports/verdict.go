@@ -110,7 +110,7 @@ func Conclude(requirements []Requirement) Conclusion {
 // incomplete if it was stopped, if a half has returned no successful response, if a claimed requirement was not judged,
 // or if the run is partial and must be whole.
 func ConcludeRun(r *Result) Conclusion {
-	open := r.Run.Stopped != "" || len(r.Unseen) > 0 || len(BrokenClaims(r)) > 0 || r.Run.Whole && r.LeftOut() > 0
+	open := r.Run.Stopped != "" || len(r.Unseen) > 0 || len(BrokenClaims(r)) > 0 || r.Run.Whole && r.UnjudgedCount() > 0
 	c := Conclude(r.Requirements)
 	if c == Conformant && open {
 		return Incomplete

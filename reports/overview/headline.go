@@ -28,8 +28,8 @@ func (o Overview) Headline() string {
 	if r.Run.Stopped != "" {
 		stopped = "stopped by " + r.Run.Stopped
 	}
-	if r.Run.Whole && r.Verdict == reports.Incomplete && r.LeftOut() > 0 {
-		required = fmt.Sprintf("--require-whole: %s not judged", reports.Count(r.LeftOut(), "requirement"))
+	if r.Run.Whole && r.Verdict == reports.Incomplete && r.UnjudgedCount() > 0 {
+		required = fmt.Sprintf("--require-whole: %s not judged", reports.Count(r.UnjudgedCount(), "requirement"))
 	}
 	return reports.Joined("; ", stopped, o.numbers(), o.firstCause(), required, o.BrokenClaims(), o.Unclaimed(), o.warnings(),
 		o.nextKey())
@@ -42,7 +42,7 @@ func (o Overview) numbers() string {
 	open := len(o.deciding[reports.Blocked]) + len(o.deciding[reports.Inconclusive])
 	notApplicable := count(o.Classes[NotApplicable], (*reports.Requirement).Decides)
 	judged := passed + len(failed)
-	partial := r.LeftOut() > 0 && !o.AgentOnly()
+	partial := r.UnjudgedCount() > 0 && !o.AgentOnly()
 	all := reports.Count(judged+open+notApplicable, r.Deciding())
 	switch {
 	case r.Verdict == reports.NonConformant:
@@ -176,7 +176,7 @@ func (o Overview) Display() Display {
 	switch {
 	case o.AgentOnly():
 		s.Scope = " (agent server)"
-	case r.LeftOut() > 0:
+	case r.UnjudgedCount() > 0:
 		s.Scope = " (partial run)"
 	}
 	if via := r.Target.Connection; via != nil && via.Insecure {

@@ -111,7 +111,7 @@ func (o Overview) Remaining() string {
 		text = "none"
 	}
 	notJudged := ""
-	if n := r.LeftOut(); n > 0 {
+	if n := r.UnjudgedCount(); n > 0 {
 		notJudged = fmt.Sprintf("%d of %s not judged", n, reports.Count(r.Catalogue(), "requirement"))
 	}
 	return cmp.Or(reports.Joined("; ", text, claims, notJudged), "no MUST was judged")

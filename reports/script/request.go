@@ -20,7 +20,7 @@ var (
 func (s *script) request(x *step) (string, error) {
 	line, recorded := strings.CutPrefix(x.Curl, "curl -sS -i ")
 	switch {
-	case s.result.Target.Below(x.URL) == "":
+	case s.result.Target.PathOf(x.URL) == "":
 		return "", fmt.Errorf("exchange %d was not sent to an address of the target", x.ID)
 	case !recorded || x.Request.FullSize() > len(x.Request.Body):
 		return "", fmt.Errorf("the request of exchange %d was not recorded completely", x.ID)
