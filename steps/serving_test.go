@@ -46,7 +46,7 @@ func TestDeployedAndNotServing(t *testing.T) {
 			}
 			found := findingsOf(res, "E2E-1")
 			require.Len(t, found, 1)
-			assert.Equal(t, "an agent server that answers", found[0].Expected)
+			assert.Equal(t, "an agent server that responds", found[0].Expected)
 			assert.Contains(t, found[0].Hint, "DEPLOYED")
 		}
 	})
