@@ -1,12 +1,89 @@
 package judge
 
 import (
+	"encoding/json"
+	"errors"
 	"testing"
+	"time"
 
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/agentconform/agentconform/steps/exchange"
+	"github.com/agentconform/agentconform/steps/messages"
+	"github.com/agentconform/agentconform/steps/outcome"
 	"github.com/agentconform/agentconform/steps/outcome/judgetest"
 )
 
 // TestJudgements runs the tables of all files, and compares all messages with testdata/messages.golden.
 func TestJudgements(t *testing.T) {
-	judgetest.Run(t, "testdata/messages.golden", stateRows())
+	judgetest.Run(t, "testdata/messages.golden", stateRows(), runStateRows(), keptRows(), rollbackRows(), remainsRows(),
+		threadRows(), runRows(), joinRows(), refusalRows(), reportRows(), disguiseRows(), ownerRows(), foreignRunRows(),
+		extensionRows(), revisionRows())
+}
+
+// TestHintsAndComparisons checks what the tables do not: the hint, and which two exchanges a violation compares.
+func TestHintsAndComparisons(t *testing.T) {
+	said := Report{State: stateOf(), Said: `{"identity":"bob"}`}
+	ada := map[string]any{"identity": "ada"}
+	earlier := judgetest.Response(200, `{}`)
+	earlier.ID = 7
+	first := run("one")
+	first.Created = earlier
+	for name, c := range map[string]struct {
+		got  error
+		hint string
+		with int
+	}{
+		"another user's identity is reported": {ReportsFields(said, ada, "bob"), callerHint, 0},
+		"no identity is reported":             {ReportsFields(said, ada, "eve"), reportHint, 0},
+		"a list without the thread":           {ListHolds(List{Answer: earlier, Hint: "x", Rows: rows("[]")}, Thread{ID: "t"}), "x", 0},
+		"a run that was not answered":         {HoldsAnswered(stateOf(), first), "", 7},
+		"the last of several runs":            {HoldsOnly(stateOf(), run("zero"), first), "", 7},
+		"a run that was removed":              {RunStays(judgetest.Response(404, `{}`), first), "", 7},
+	} {
+		o, is := errors.AsType[*outcome.Outcome](c.got)
+		require.True(t, is, name)
+		assert.Equal(t, c.hint, o.Violations[0].Hint, name)
+		assert.Equal(t, c.with, o.Violations[0].Compared.With, name)
+	}
+}
+
+var start = time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
+
+// run returns a run with the inputs that adds one message and takes ten seconds. It was created at start.
+func run(inputs ...string) Run {
+	created := judgetest.Response(200, `{"run_id":"r1"}`)
+	created.Sent = start
+	return Run{ID: "r1", Inputs: inputs, Outputs: 1, Hold: 10 * time.Second, Created: created}
+}
+
+func human(text string) messages.Message { return messages.Message{Kind: messages.Human, Text: text} }
+
+func ai(text string) messages.Message { return messages.Message{Kind: messages.AI, Text: text} }
+
+// withID returns a message with an id.
+func withID(m messages.Message, id string) messages.Message {
+	m.ID = id
+	return m
+}
+
+// stateOf returns a state with the messages.
+func stateOf(all ...messages.Message) *exchange.Response {
+	shown := []any{}
+	for _, m := range all {
+		shown = append(shown, map[string]any{"type": m.Kind, "content": m.Text, "id": m.ID})
+	}
+	body, err := json.Marshal(map[string]any{"values": map[string]any{"messages": shown}})
+	if err != nil {
+		panic(err)
+	}
+	return judgetest.Response(200, string(body))
+}
+
+// at returns a response that was sent some time after start, and took some time.
+func at(status int, body string, sent, took time.Duration) *exchange.Response {
+	a := judgetest.Response(status, body)
+	a.Sent, a.Took = start.Add(sent), took
+	return a
 }

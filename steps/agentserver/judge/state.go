@@ -1,12 +1,27 @@
 // Package judge has the judgements about the agent server: functions of values (responses, messages, what was
 // configured) that return nil, a violation, or an inconclusive outcome. They send nothing, so that a table test reaches
-// each of them. One file per feature.
+// each of them. One file per feature; start with [HoldsOnly].
 package judge
 
 import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/tidwall/gjson"
+
+	"github.com/agentconform/agentconform/reports"
 	"github.com/agentconform/agentconform/steps/exchange"
+	"github.com/agentconform/agentconform/steps/messages"
 	"github.com/agentconform/agentconform/steps/outcome"
 )
+
+// atMessages is the pointer to the messages of a state.
+const atMessages = "/values/messages"
+
+// graphHint is for a violation that a wrong graph can cause.
+const graphHint = "correct the graph that assistant_id names (reference/graphs/CONTRACT.md)"
 
 // HasMessages judges that a state has a non-empty array of messages (section 2).
 func HasMessages(a *exchange.Response) error {
@@ -18,6 +33,242 @@ func HasMessages(a *exchange.Response) error {
 		Kind:     outcome.Missing,
 		Summary:  "The state has no messages",
 		Expected: "a non-empty array in values.messages",
-		Pointer:  "/values/messages",
+		Pointer:  atMessages,
 	})
+}
+
+// HaveForm judges that each message of a state has a type and a content (section 2). The content is a string or an
+// array of parts.
+func HaveForm(a *exchange.Response) error {
+	for i, m := range a.Get("values.messages").Array() {
+		kind, content := m.Get("type"), m.Get("content")
+		switch {
+		case kind.Type != gjson.String || kind.Str == "":
+			return wrongForm(a, m, i, "type", "a message with a non-empty string type")
+		case content.Type != gjson.String && !content.IsArray():
+			return wrongForm(a, m, i, "content", "a message with a string or array content")
+		}
+	}
+	return nil
+}
+
+func wrongForm(a *exchange.Response, m gjson.Result, i int, field, expected string) error {
+	v := outcome.Violation{
+		Kind:     outcome.WrongForm,
+		Summary:  fmt.Sprintf("The %s of message %d has the wrong form", field, i+1),
+		Expected: expected,
+		Actual:   outcome.Shown(m.Get(field)),
+		Pointer:  fmt.Sprintf("%s/%d/%s", atMessages, i, field),
+	}
+	if !m.Get(field).Exists() {
+		v.Kind = outcome.Missing
+		v.Summary = fmt.Sprintf("Message %d has no %s", i+1, field)
+	}
+	return outcome.Fails(a, v)
+}
+
+// HasReadableMessages judges that a state has messages in the form of the interface, so that they can be compared.
+func HasReadableMessages(a *exchange.Response) error {
+	if err := HasMessages(a); err != nil {
+		return err
+	}
+	return HaveForm(a)
+}
+
+// HoldsKinds judges that the messages of a state have the types, in this order: "human, ai" (section 2).
+func HoldsKinds(a *exchange.Response, kinds string) error {
+	all := messages.Of(a)
+	var found []string
+	for _, m := range all {
+		found = append(found, m.Kind)
+	}
+	if strings.Join(found, ", ") == kinds {
+		return nil
+	}
+	v := outcome.Violation{
+		Kind:     outcome.WrongValue,
+		Summary:  "The messages of the state have other types",
+		Expected: "messages of the types " + kinds,
+		Actual:   messages.Shown(all),
+		Pointer:  atMessages,
+		Hint:     "correct the messages of the state, or " + graphHint,
+	}
+	wanted := len(strings.Split(kinds, ", "))
+	if len(found) < wanted {
+		v.Kind = outcome.MissingItem
+		v.Summary = "The state lacks " + reports.Count(wanted-len(found), "message")
+	}
+	if len(found) > wanted {
+		v.Kind = outcome.ExtraItem
+		v.Summary = fmt.Sprintf("The state has %s too many", reports.Count(len(found)-wanted, "message"))
+	}
+	return outcome.Fails(a, v)
+}
+
+// HumansAreInput judges that the human messages of a state are the inputs of the run, in order (section 2). classes are
+// the classes of the first inputs.
+func HumansAreInput(a *exchange.Response, r Run, classes ...string) error {
+	var humans []string
+	for _, m := range messages.Of(a) {
+		if m.Kind == messages.Human {
+			humans = append(humans, m.Text)
+		}
+	}
+	if slices.Equal(humans, r.Inputs) {
+		return nil
+	}
+	v := outcome.Violation{
+		Kind:     outcome.MissingItem,
+		Summary:  "The state lacks human messages of the input",
+		Expected: reports.Count(len(r.Inputs), "human message"),
+		Actual:   strconv.Itoa(len(humans)),
+		Pointer:  atMessages,
+	}
+	if len(humans) > len(r.Inputs) {
+		v.Kind = outcome.ExtraItem
+		v.Summary = "The state has human messages that are not in the input"
+	}
+	for i := range min(len(r.Inputs), len(humans)) {
+		if r.Inputs[i] == humans[i] {
+			continue
+		}
+		class := ""
+		if i < len(classes) {
+			v.Class = classes[i]
+			class = " (" + v.Class + ")"
+		}
+		v.Kind = outcome.WrongValue
+		v.Summary = fmt.Sprintf("Human message %d%s is not as it was sent", i+1, class)
+		v.Expected = fmt.Sprintf("message %d%s: %q", i+1, class, r.Inputs[i])
+		v.Actual = strconv.Quote(humans[i])
+		break
+	}
+	return outcome.Fails(a, v).Comparing(a, r.Created)
+}
+
+// LastRepeats judges that the last message of a state repeats the last input of the run, as the conformance graph does.
+func LastRepeats(a *exchange.Response, r Run) error {
+	last := ""
+	if all := messages.Of(a); len(all) > 0 {
+		last = all[len(all)-1].Text
+	}
+	if strings.Contains(last, r.Text()) {
+		return nil
+	}
+	return outcome.Fails(a, outcome.Violation{
+		Kind:     outcome.WrongValue,
+		Summary:  "The last message does not repeat the input",
+		Expected: "an answer that repeats " + strconv.Quote(r.Text()),
+		Actual:   strconv.Quote(last),
+		Pointer:  atMessages,
+		Hint:     graphHint,
+	})
+}
+
+// HoldsAnswered judges that a state holds the input of the run and its answer. It may hold more.
+func HoldsAnswered(state *exchange.Response, r Run) error {
+	if r.CompleteIn(state) {
+		return nil
+	}
+	all := messages.Of(state)
+	summary := "The state lacks the answer of the run"
+	if r.inputIn(all) < 0 {
+		summary = "The state lacks the input of the run"
+	}
+	return outcome.Fails(state, outcome.Violation{
+		Kind:     outcome.MissingItem,
+		Summary:  summary,
+		Expected: fmt.Sprintf("the input %q and its answer", r.Text()),
+		Actual:   messages.Shown(all),
+		Pointer:  atMessages,
+	}).Comparing(state, r.Created)
+}
+
+// HoldsOnly judges that a state holds the inputs of the runs, each followed by its answer, in this order, and nothing
+// else. It does not look at the types of the messages, which another requirement is about.
+func HoldsOnly(state *exchange.Response, runs ...Run) error {
+	all := messages.Of(state)
+	kind, summary := difference(all, runs)
+	if kind == "" {
+		return nil
+	}
+	o := outcome.Fails(state, outcome.Violation{
+		Kind:     kind,
+		Summary:  summary,
+		Expected: "exactly the messages of " + reports.Count(len(runs), "run"),
+		Actual:   messages.Shown(all),
+		Pointer:  atMessages,
+	})
+	if len(runs) > 0 {
+		o = o.Comparing(state, runs[len(runs)-1].Created)
+	}
+	return o
+}
+
+// AreOnly reports whether messages are the inputs of the runs, each followed by its answer, in this order, and nothing
+// else.
+func AreOnly(all []messages.Message, runs ...Run) bool {
+	kind, _ := difference(all, runs)
+	return kind == ""
+}
+
+// difference returns the first difference between messages and those of the runs, or "".
+func difference(all []messages.Message, runs []Run) (kind outcome.Kind, summary string) {
+	at := 0
+	for _, r := range runs {
+		for _, input := range r.Inputs {
+			isInput := func(m messages.Message) bool { return m.Text == input }
+			more := slices.IndexFunc(all[min(at, len(all)):], isInput)
+			switch {
+			case more > 0:
+				return outcome.ExtraItem, fmt.Sprintf("The state has %s too many in front of an input",
+					reports.Count(more, "message"))
+			case more < 0 && slices.ContainsFunc(all, isInput):
+				return outcome.MissingItem, "The state lacks a message in front of an input"
+			case more < 0:
+				return outcome.MissingItem, "The state lacks an input of a run"
+			}
+			at++
+		}
+		at += r.Outputs
+	}
+	switch {
+	case at > len(all):
+		return outcome.MissingItem, "The state lacks the answer of a run"
+	case at < len(all):
+		return outcome.ExtraItem, fmt.Sprintf("The state has %s too many at its end", reports.Count(len(all)-at, "message"))
+	}
+	return "", ""
+}
+
+// Kept is what is known about the runs whose messages a thread must keep.
+type Kept struct {
+	Foreign  string // the text of a request that was refused, or ""
+	Add      bool   // a second run on a thread adds to the messages of the first, which is a SHOULD (AS-STATE-3)
+	Complete bool   // each of the runs was seen to be complete
+}
+
+// HoldsKept judges that a state holds the messages of the runs of the user only (section 5). If runs do not add to
+// the messages of earlier runs, a state that differs shows nothing, unless a run is not complete or the foreign text
+// is shown.
+func HoldsKept(state *exchange.Response, k Kept, runs ...Run) error {
+	err := HoldsOnly(state, runs...)
+	if err == nil {
+		return nil
+	}
+	all := messages.Of(state)
+	isForeign := func(m messages.Message) bool { return k.Foreign != "" && strings.Contains(m.Text, k.Foreign) }
+	if slices.ContainsFunc(all, isForeign) {
+		return outcome.Fails(state, outcome.Violation{
+			Kind:     outcome.Leak,
+			Summary:  "The state shows a message of the request that was refused",
+			Expected: "exactly the messages of " + reports.Count(len(runs), "run"),
+			Actual:   messages.Shown(all),
+			Pointer:  atMessages,
+		}).Comparing(state, runs[len(runs)-1].Created)
+	}
+	if k.Add || !k.Complete {
+		return err
+	}
+	return nil
 }

@@ -1,0 +1,236 @@
+package judge
+
+import (
+	"fmt"
+	"maps"
+	"net/http"
+	"reflect"
+	"slices"
+	"strings"
+
+	"github.com/tidwall/gjson"
+
+	"github.com/agentconform/agentconform/steps/exchange"
+	"github.com/agentconform/agentconform/steps/messages"
+	"github.com/agentconform/agentconform/steps/outcome"
+)
+
+// What may correct a violation of a run that reports its caller.
+const (
+	reportHint = "set identity and fields of the user to what the handler returns, or " + graphHint
+	callerHint = "give each run the user of its own request in graph_auth_user, or " + graphHint
+)
+
+// IsServed judges that a request with valid credentials returns 2xx. Any other trouble than a refusal of the
+// credentials blocks if refusesOnly is set: it belongs to the requirement about the operation. rejects reports
+// whether a status is one with which the server refuses credentials.
+func IsServed(a *exchange.Response, refusesOnly bool, rejects func(status int) bool) error {
+	if a.OK() {
+		return nil
+	}
+	if refusesOnly && !rejects(a.Status) {
+		return outcome.Blocked("the request fails for another reason than its credentials: %s", outcome.Seen(a))
+	}
+	return outcome.Fails(a, outcome.Violation{
+		Kind:     notServed(a),
+		Summary:  fmt.Sprintf("%s with valid credentials returns %d", a.Request.Method, a.Status),
+		Expected: "status 2xx",
+	})
+}
+
+// RefusesCaller judges that a caller without valid credentials is refused with a status of the authentication
+// handler: one of those configured, or any status 4xx if none is. caller describes the caller ("a caller without
+// credentials"), and class the reason for which the handler refuses them.
+func RefusesCaller(a *exchange.Response, caller, class string, statuses []int, hint string) error {
+	expected := "a 4xx status"
+	isExpected := a.IsRefused()
+	if len(statuses) > 0 {
+		expected = "status " + oneOf(statuses)
+		isExpected = slices.Contains(statuses, a.Status)
+	}
+	if isExpected {
+		return nil
+	}
+	v := outcome.Violation{
+		Kind:     outcome.WrongStatus,
+		Class:    class,
+		Summary:  fmt.Sprintf("%s by %s returns %d", a.Request.Method, caller, a.Status),
+		Expected: expected,
+		Hint:     hint,
+	}
+	switch {
+	case a.Status >= http.StatusInternalServerError:
+		v.Kind = outcome.ServerError
+	case a.Status < http.StatusBadRequest:
+		v.Kind = outcome.Accepted
+	}
+	return outcome.Fails(a, v)
+}
+
+// RefusalHasDetail judges that a refusal has one of the details of the authentication handler (section 5). Clients
+// look for it as the string detail of a JSON object; a refusal that contains it elsewhere passes, if it has no such
+// string.
+func RefusalHasDetail(a *exchange.Response, details []string) error {
+	contains := func(detail string) bool { return messages.ContainsText(a, detail) }
+	if !slices.ContainsFunc(details, contains) {
+		return outcome.Fails(a, outcome.Violation{
+			Kind:     outcome.WrongDetail,
+			Summary:  "The refusal does not contain the detail of the handler",
+			Expected: "a refusal with the detail " + oneOf(details),
+		})
+	}
+	found := a.Get("detail")
+	if found.Type != gjson.String || slices.Contains(details, found.Str) {
+		return nil
+	}
+	return outcome.Fails(a, outcome.Violation{
+		Kind:     outcome.WrongDetail,
+		Summary:  "The refusal has another detail than that of the handler",
+		Expected: "the detail " + oneOf(details),
+		Actual:   outcome.Shown(found),
+		Pointer:  "/detail",
+	})
+}
+
+func oneOf[T any](values []T) string {
+	var all []string
+	for _, value := range values {
+		all = append(all, fmt.Sprintf("%#v", value))
+	}
+	return strings.Join(all, " or ")
+}
+
+// User is a configured user: their name, and what is known of them by field.
+type User struct {
+	Name  string
+	Known map[string]any
+}
+
+// Report is the answer of a run that reports its caller.
+type Report struct {
+	State *exchange.Response // after the run
+	Said  string             // the answer
+	Of    User               // who started the run
+	Other User               // another user
+}
+
+// ReportsFields judges that a run reports fields of its caller. others are the identities of other users: a run that
+// reports one of them shows that it is not the configuration that is wrong.
+func ReportsFields(r Report, fields map[string]any, others ...string) error {
+	hint := reportHint
+	isReported := func(identity string) bool { return messages.ReportsField(r.Said, "identity", identity) }
+	if slices.ContainsFunc(others, isReported) {
+		hint = callerHint
+	}
+	for _, field := range slices.Sorted(maps.Keys(fields)) {
+		value := fields[field]
+		if messages.ReportsField(r.Said, field, value) {
+			continue
+		}
+		return outcome.Fails(r.State, outcome.Violation{
+			Kind:     outcome.WrongValue,
+			Class:    field,
+			Summary:  fmt.Sprintf("The run does not report the %s of its caller", field),
+			Expected: fmt.Sprintf("the user's %s %s", field, messages.InJSON(value)),
+			Actual:   "an answer without it: " + r.Said,
+			Pointer:  atMessages,
+			Hint:     hint,
+		})
+	}
+	return nil
+}
+
+// unlikely is the length in bytes from which a text does not belong to another user by chance.
+const unlikely = 12
+
+// distinguishing returns the fields of the other user by which a report of them differs from one of the user's own.
+func distinguishing(own, other User) (fields []string) {
+	for _, field := range slices.Sorted(maps.Keys(other.Known)) {
+		value := other.Known[field]
+		text, isText := value.(string)
+		byChance := field != "identity" && (!isText || len(text) < unlikely) // others may have it, too
+		isSame := value == nil || reflect.DeepEqual(own.Known[field], value)
+		if isSame || own.Known[field] == nil && byChance {
+			continue
+		}
+		fields = append(fields, field)
+	}
+	return fields
+}
+
+// UsersDiffer reports whether anything is known in which the reports of two users differ.
+func UsersDiffer(a, b User) bool {
+	return len(distinguishing(a, b)) > 0 || len(distinguishing(b, a)) > 0
+}
+
+// ReportOwnCallers judges that no run reports what is known of the other user. It blocks if none reports its own
+// caller, which is another requirement (AS-AUTH-6).
+func ReportOwnCallers(runs ...Report) error {
+	reported := false
+	for _, r := range runs {
+		own, other := r.Of.Known, r.Other.Known
+		for _, field := range distinguishing(r.Of, r.Other) {
+			value := other[field]
+			if own[field] != nil && messages.ReportsField(r.Said, field, own[field]) {
+				reported = reported || field == "identity" || own["identity"] == nil
+				continue
+			}
+			_, isText := value.(string)
+			if !isText && !messages.DescribesUser(r.Said) {
+				continue // a number may stand in any text by chance
+			}
+			if messages.ReportsField(r.Said, field, value) {
+				return outcome.Fails(r.State, outcome.Violation{
+					Kind:     outcome.Leak,
+					Class:    field,
+					Summary:  fmt.Sprintf("A run reports the %s of another user", field),
+					Expected: "identity and fields of " + r.Of.Name,
+					Actual:   fmt.Sprintf("%s %s of %s", field, messages.InJSON(value), r.Other.Name),
+					Pointer:  atMessages,
+					Hint:     callerHint,
+				})
+			}
+		}
+	}
+	if !reported {
+		return outcome.Blocked("the runs do not report their caller (AS-AUTH-6): %q", runs[0].Said).
+			ByRequirement("AS-AUTH-6")
+	}
+	return nil
+}
+
+// Disguised is a response to a request that is written so that a server may take it for that of another caller.
+type Disguised struct {
+	Answer *exchange.Response
+	Plain  *exchange.Response // to the same request without the disguise
+	Owner  string             // the requirement that fails if that is served too
+}
+
+// DisguisesShowNothing judges that no disguised request shows anything of the run of a thread. It blocks if the same
+// request without the disguise shows it too.
+func DisguisesShowNothing(all []Disguised, thread string, r Run) error {
+	for _, d := range all {
+		if !shows(d.Answer, thread, r) {
+			continue
+		}
+		if shows(d.Plain, thread, r) {
+			return outcome.AsPrecondition(leaksRun(d.Plain, "").ByRequirement(d.Owner))
+		}
+		return leaksRun(d.Answer, "")
+	}
+	return nil
+}
+
+// shows reports whether a response shows the thread or its run: an id where the interface has it, or the text of the
+// run. An id anywhere else may repeat the path of the request.
+func shows(a *exchange.Response, thread string, r Run) bool {
+	if !a.OK() {
+		return false
+	}
+	for _, row := range append(a.Get("@this").Array(), a.Get("@this")) {
+		if row.Get("thread_id").String() == thread {
+			return true
+		}
+	}
+	return messages.ContainsText(a, r.Text()) || a.Get("run_id").String() == r.ID
+}

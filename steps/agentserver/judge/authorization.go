@@ -1,0 +1,146 @@
+package judge
+
+import (
+	"bytes"
+	"fmt"
+	"net/http"
+
+	"github.com/tidwall/gjson"
+
+	"github.com/agentconform/agentconform/steps/exchange"
+	"github.com/agentconform/agentconform/steps/messages"
+	"github.com/agentconform/agentconform/steps/outcome"
+)
+
+// ListLacksRefused judges that a list shows no thread of a request that was refused. Such a thread would have the value
+// at the key of its metadata.
+func ListLacksRefused(l List, key, value string) error {
+	if !l.IsList {
+		return outcome.Blocked("the threads cannot be listed: %s", outcome.Seen(l.Answer))
+	}
+	if !l.HasMark(key, value) {
+		return nil
+	}
+	return outcome.Fails(l.Answer, outcome.Violation{
+		Kind:     outcome.Changed,
+		Summary:  "The refused request created a thread",
+		Expected: "no thread of the refused request",
+		Actual:   fmt.Sprintf("a thread with the metadata %q", value),
+	})
+}
+
+// ListLacksForeign judges that a list shows no thread of another user: not the given one, and none whose metadata at
+// ownerKey has the identity, unless that is empty. A refused list shows nothing.
+func ListLacksForeign(l List, thread, ownerKey, identity string) error {
+	if l.Answer.IsRefused() {
+		return nil
+	}
+	if !l.Answer.OK() {
+		return outcome.Blocked("the threads cannot be listed: %s", outcome.Seen(l.Answer))
+	}
+	for i, row := range l.Rows {
+		isOwned := identity != "" && row.Get("metadata."+ownerKey).String() == identity
+		if row.Get("thread_id").String() != thread && !isOwned {
+			continue
+		}
+		return outcome.Fails(l.Answer, outcome.Violation{
+			Kind:     outcome.Leak,
+			Summary:  "The list shows one user a thread of another user",
+			Expected: "only threads of the other user",
+			Actual:   "a thread of the user, " + outcome.Shown(row),
+			Pointer:  fmt.Sprintf("/%d", i),
+		})
+	}
+	return nil
+}
+
+// FilteredList is what is known about the filter of a list.
+type FilteredList struct {
+	List
+	Filtered bool // it has a filter, which the server may refuse
+	Lossy    bool // it is filtered by metadata that the server does not show, so that it may be empty
+}
+
+// ListHoldsOwn judges that a list shows the caller's own thread, so that a list that is always empty does not pass. It
+// blocks if the threads cannot be listed (AS-THREAD-2), and does not apply to a lossy filter.
+func ListHoldsOwn(l FilteredList, own Thread) error {
+	isRefused := l.Filtered && l.Answer.IsRefused()
+	switch {
+	case !l.IsList && !isRefused:
+		return outcome.Blocked("the threads cannot be listed (AS-THREAD-2): %s", outcome.Seen(l.Answer)).
+			ByRequirement("AS-THREAD-2")
+	case isRefused || l.Has(own.ID):
+		return nil
+	case l.Lossy:
+		return outcome.Inapplicable("thread metadata",
+			"the target does not show the metadata of a thread, so a list filtered by it may be empty")
+	}
+	return listLacks(l.List, own)
+}
+
+// MetadataHas judges that the metadata which a response shows of a thread has the value at the key. what describes the
+// value: "the owner". It is inconclusive if the server shows no metadata.
+func MetadataHas(a *exchange.Response, metadata gjson.Result, key, value, what string) error {
+	if !metadata.IsObject() {
+		return outcome.Inconclusive("the target shows no metadata of a thread")
+	}
+	found := metadata.Get(key)
+	if found.String() == value {
+		return nil
+	}
+	v := outcome.Violation{
+		Kind:     outcome.WrongValue,
+		Summary:  fmt.Sprintf("The metadata of the thread has another value at %s", key),
+		Expected: fmt.Sprintf("%s %q", what, value),
+		Actual:   outcome.Shown(found),
+		Pointer:  "/metadata/" + key,
+	}
+	if !found.Exists() {
+		v.Kind = outcome.Missing
+		v.Summary = fmt.Sprintf("The metadata of the thread has no %s", key)
+	}
+	return outcome.Fails(a, v)
+}
+
+// MayHoldRun reports whether a response to the join of another user's run has to be compared with that to the join of
+// an unknown run: it is served, and says something, but not the text of the run.
+func MayHoldRun(a *exchange.Response, r Run) bool {
+	return a.Status < http.StatusBadRequest && !saysNothing(a) && !messages.ContainsText(a, r.Text())
+}
+
+// HoldsNothingOfRun judges that a response to the join of another user's run holds nothing of the run. Some servers
+// return 200 with an error for the join of a run that they do not find: unknown is the response to such a join, by an
+// unknown id, or nil. joined is the id by which the run was joined.
+func HoldsNothingOfRun(a *exchange.Response, r Run, joined string, unknown *exchange.Response, unknownID string) error {
+	if !messages.ContainsText(a, r.Text()) {
+		if !MayHoldRun(a, r) {
+			return nil
+		}
+		renamed := bytes.ReplaceAll(a.Body, []byte(joined), []byte(unknownID))
+		if unknown != nil && bytes.Equal(renamed, unknown.Body) {
+			return nil
+		}
+	}
+	return leaksRun(a, "")
+}
+
+// saysNothing reports whether the body is empty, null, or an object that is empty or has only an error.
+func saysNothing(a *exchange.Response) bool {
+	body := bytes.TrimSpace(a.Body)
+	if len(body) == 0 || string(body) == "null" {
+		return true
+	}
+	members := a.Get("@this").Map()
+	delete(members, "__error__")
+	return a.Get("@this").IsObject() && len(members) == 0
+}
+
+// leaksRun returns the violation for a response that shows a run to a caller who must not see it.
+func leaksRun(a *exchange.Response, class string) *outcome.Outcome {
+	return outcome.Fails(a, outcome.Violation{
+		Kind:     outcome.Leak,
+		Class:    class,
+		Summary:  fmt.Sprintf("%s shows the run to a caller who must not see it", a.Request.Method),
+		Expected: "an HTTP error status, or nothing of the run",
+	})
+}

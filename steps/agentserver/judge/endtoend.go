@@ -1,0 +1,34 @@
+package judge
+
+import (
+	"fmt"
+
+	"github.com/agentconform/agentconform/steps/exchange"
+	"github.com/agentconform/agentconform/steps/outcome"
+)
+
+// AnswersAreEqual is inconclusive if one revision gives two answers to the same input: the answer does not identify the
+// revision.
+func AnswersAreEqual(first, second string) error {
+	if first == second {
+		return nil
+	}
+	return outcome.Inconclusive("the graph gives different answers to the same input (%.60q, %.60q), so the answer "+
+		"does not identify the revision", first, second)
+}
+
+// AnswerIsNew judges that the answer after an update differs from that of the first revision. state is the one after
+// the run.
+func AnswerIsNew(state *exchange.Response, said, first string) error {
+	if said != first {
+		return nil
+	}
+	return outcome.Fails(state, outcome.Violation{
+		Kind:     outcome.Stale,
+		Summary:  "The agent server gives the answer of the first revision",
+		Expected: "an answer that differs from that of the first revision",
+		Actual:   fmt.Sprintf("the same answer, %q", said),
+		Pointer:  atMessages,
+		Hint:     "set alternatives to a second source whose graph answers differently",
+	})
+}

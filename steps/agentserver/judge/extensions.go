@@ -1,0 +1,50 @@
+package judge
+
+import (
+	"fmt"
+	"net/http"
+
+	"github.com/agentconform/agentconform/steps/exchange"
+	"github.com/agentconform/agentconform/steps/messages"
+	"github.com/agentconform/agentconform/steps/outcome"
+)
+
+// Attempt is the request of a caller who does not own the thread: "the other user".
+type Attempt struct {
+	Caller string
+	Answer *exchange.Response
+	// Unknown is the response to the same request about an unknown thread, or nil. If it has the same status and the
+	// response holds nothing of the thread, the extension does not look at the thread.
+	Unknown *exchange.Response
+}
+
+// ExtensionRefuses judges that a vendor extension does not serve a caller who does not own the thread. owners is the
+// response to the owner, and r a run of the thread.
+func ExtensionRefuses(t Attempt, r Run, owners *exchange.Response) error {
+	if t.Answer.Status >= http.StatusBadRequest {
+		return nil
+	}
+	shows := messages.ContainsText(t.Answer, r.Text())
+	if !shows && t.Unknown != nil && t.Unknown.Status == t.Answer.Status {
+		return nil
+	}
+	return outcome.Fails(t.Answer, outcome.Violation{
+		Kind:     outcome.Accepted,
+		Class:    t.Caller,
+		Summary:  fmt.Sprintf("The vendor extension returns %d to %s", t.Answer.Status, t.Caller),
+		Expected: "an HTTP error status for " + t.Caller,
+	}).Comparing(t.Answer, owners)
+}
+
+// ThreadIsUnchanged judges that the attempts of callers who do not own a thread have not changed it: it exists, and its
+// state holds the messages of the run only.
+func ThreadIsUnchanged(state *exchange.Response, r Run) error {
+	if state.Status != http.StatusNotFound {
+		return HoldsOnly(state, r)
+	}
+	return outcome.Fails(state, outcome.Violation{
+		Kind:     outcome.Changed,
+		Summary:  "The attempts of other callers removed the thread",
+		Expected: "the thread",
+	})
+}

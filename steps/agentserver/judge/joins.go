@@ -1,0 +1,99 @@
+package judge
+
+import (
+	"fmt"
+	"net/http"
+	"time"
+
+	"github.com/agentconform/agentconform/steps/exchange"
+	"github.com/agentconform/agentconform/steps/outcome"
+)
+
+// Join is a join of a run. If it is not over, it has neither an answer nor an error.
+type Join struct {
+	Over       bool
+	Unanswered bool // it is not over, or there was no response in the time of the request
+	Ended      time.Time
+	Answer     *exchange.Response
+	Err        error // of a request without a response
+}
+
+// JoinIsAnswered judges that a join returns any status after the run has completed (section 4). since is the time since
+// the start of the run.
+func JoinIsAnswered(j Join, r Run, since time.Duration) error {
+	if j.Over {
+		return j.Err
+	}
+	return outcome.Fails(r.Created, outcome.Violation{
+		Kind:     outcome.NoResponse,
+		Summary:  "The join does not return after the run has completed",
+		Expected: "an answer to the join after the run has completed",
+		Actual:   fmt.Sprintf("no answer %s after the start of the run", since.Round(time.Millisecond)),
+	})
+}
+
+// JoinIsServed judges that the join of a run of the user returns 2xx.
+func JoinIsServed(a *exchange.Response) error {
+	if err := AcceptsCredentials(a); err != nil {
+		return err
+	}
+	if a.OK() {
+		return nil
+	}
+	return outcome.Fails(a, outcome.Violation{
+		Kind:     notServed(a),
+		Summary:  fmt.Sprintf("The join of the user's run returns %d", a.Status),
+		Expected: "status 2xx to the join",
+	})
+}
+
+// JoinIsNotEarly judges that a join does not return before the run has ended. It allows for a clock that is a little
+// off.
+func JoinIsNotEarly(j Join, r Run) error {
+	if !j.Over {
+		return outcome.Inconclusive("the join was not answered, so it cannot be judged whether it was answered early")
+	}
+	took := j.Ended.Sub(r.Created.Sent)
+	if took >= r.Hold*19/20 {
+		return nil
+	}
+	return outcome.Fails(j.Answer, outcome.Violation{
+		Kind:     outcome.TooEarly,
+		Summary:  "The join returned before the run had ended",
+		Expected: "an answer after the end of the run",
+		Actual:   fmt.Sprintf("an answer %s after the start of a run of %s", took.Round(time.Millisecond), r.Hold),
+	})
+}
+
+// JoinIsPrompt judges that the join of a completed run returns 2xx within the limit.
+func JoinIsPrompt(a *exchange.Response, limit time.Duration) error {
+	if err := JoinIsServed(a); err != nil {
+		return err
+	}
+	if a.Took <= limit {
+		return nil
+	}
+	return outcome.Fails(a, outcome.Violation{
+		Kind:     outcome.NoResponse,
+		Summary:  "The join of a completed run does not return at once",
+		Expected: "an answer within " + limit.String(),
+		Actual:   fmt.Sprintf("an answer after %s", a.Took.Round(time.Millisecond)),
+	})
+}
+
+// ForeignJoinDoesNotWait judges that a join of another user's run, which is in progress for the hold until its end, is
+// refused or returns before that end. It is inconclusive if the join was sent after the end.
+func ForeignJoinDoesNotWait(a *exchange.Response, end time.Time, hold time.Duration) error {
+	switch {
+	case a.Status >= http.StatusBadRequest || a.Ended().Before(end):
+		return nil
+	case !a.Sent.Before(end):
+		return outcome.Inconclusive("the target is too slow to judge whether the join waited for the run")
+	}
+	return outcome.Fails(a, outcome.Violation{
+		Kind:     outcome.Accepted,
+		Summary:  "The join of another user's run waits for the run",
+		Expected: "an HTTP error status, or an answer before the end of the run",
+		Actual:   fmt.Sprintf("an answer after %s, for a run of %s", a.Took.Round(time.Millisecond), hold),
+	})
+}

@@ -1,0 +1,87 @@
+package judge
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/agentconform/agentconform/steps/exchange"
+	"github.com/agentconform/agentconform/steps/messages"
+)
+
+// Run is a run of the graph as judgements see it.
+type Run struct {
+	ID      string
+	Inputs  []string           // the contents of its human messages; the last one is unique
+	Outputs int                // how many messages it adds to its inputs
+	Hold    time.Duration      // how long the graph was told to wait
+	Created *exchange.Response // the response to its creation
+}
+
+// Text returns the last human message of the run.
+func (r Run) Text() string { return r.Inputs[len(r.Inputs)-1] }
+
+// Wrote returns the messages that a state holds after the input of the run, or nil if it does not hold the input.
+func (r Run) Wrote(state *exchange.Response) []messages.Message {
+	all := messages.Of(state)
+	at := r.inputIn(all)
+	if at < 0 {
+		return nil
+	}
+	return all[at+1:]
+}
+
+// CompleteIn reports whether a state holds the input of the run and as many messages after it as the run writes.
+func (r Run) CompleteIn(state *exchange.Response) bool { return len(r.Wrote(state)) >= r.Outputs }
+
+// inputIn returns the index of the last human message of the run in a state, or -1.
+func (r Run) inputIn(state []messages.Message) int {
+	return slices.IndexFunc(state, func(m messages.Message) bool { return m.Text == r.Text() })
+}
+
+// isRepeatedBy reports whether a message contains the input of the run.
+func (r Run) isRepeatedBy(m messages.Message) bool { return strings.Contains(m.Text, r.Text()) }
+
+// span returns where the messages of the run may be in a state: from start on, before end. It is empty if the state
+// lacks the input of the run.
+func (r Run) span(state []messages.Message, runs []Run) (start, end int) {
+	at := r.inputIn(state)
+	if at < 0 {
+		return 0, 0
+	}
+	end = len(state)
+	for _, other := range runs {
+		if next := other.inputIn(state); next > at {
+			end = min(end, next)
+		}
+	}
+	return at + 1, end
+}
+
+// NoWriter is the index for a message that none of the runs wrote.
+const NoWriter = -1
+
+// Writers returns for each message of a state the index of the run that wrote it, or [NoWriter] for inputs and for
+// messages that no run can have written. A run can have written the messages between its input and the next input, at
+// most as many as its order writes. Messages that repeat the input of the run count first. Messages that repeat the
+// input of another run do not count.
+func Writers(state []messages.Message, runs []Run) []int {
+	writers := slices.Repeat([]int{NoWriter}, len(state))
+	for i, r := range runs {
+		start, end := r.span(state, runs)
+		free := r.Outputs
+		claim := func(matches func(m messages.Message) bool) {
+			for at := start; at < end && free > 0; at++ {
+				if writers[at] == NoWriter && matches(state[at]) {
+					writers[at] = i
+					free--
+				}
+			}
+		}
+		claim(r.isRepeatedBy)
+		claim(func(m messages.Message) bool {
+			return !slices.ContainsFunc(runs, func(other Run) bool { return other.isRepeatedBy(m) })
+		})
+	}
+	return writers
+}

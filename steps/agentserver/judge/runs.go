@@ -1,0 +1,120 @@
+package judge
+
+import (
+	"fmt"
+	"net/http"
+	"time"
+
+	"github.com/agentconform/agentconform/steps/exchange"
+	"github.com/agentconform/agentconform/steps/outcome"
+)
+
+// AcceptsCredentials blocks if a response to the user refuses the credentials (AS-AUTH-5).
+func AcceptsCredentials(a *exchange.Response) error {
+	if a.Status == http.StatusUnauthorized || a.Status == http.StatusForbidden {
+		return outcome.Blocked("valid credentials are refused (AS-AUTH-5): %s", outcome.Seen(a)).ByRequirement("AS-AUTH-5")
+	}
+	return nil
+}
+
+// notServed returns the kind of a violation for a response that must have status 2xx.
+func notServed(a *exchange.Response) outcome.Kind {
+	switch {
+	case a.Status >= http.StatusInternalServerError:
+		return outcome.ServerError
+	case a.IsRefused():
+		return outcome.Refused
+	}
+	return outcome.WrongStatus
+}
+
+// HoldsID judges that a creation returns 2xx with a non-empty id in the field. The contract is about its JSON type.
+func HoldsID(a *exchange.Response, field, hint string) error {
+	if a.OK() && a.Get(field).String() != "" {
+		return nil
+	}
+	return outcome.Fails(a, noID(a, field, hint, "/"+field))
+}
+
+// RunIsAccepted judges the response to the creation of a run, whose id is empty if it has none.
+func RunIsAccepted(a *exchange.Response, id string) error {
+	if id != "" {
+		return nil
+	}
+	return outcome.Fails(a, noID(a, "run_id", "", ""))
+}
+
+func noID(a *exchange.Response, field, hint, pointer string) outcome.Violation {
+	v := outcome.Violation{
+		Kind:     outcome.Missing,
+		Summary:  fmt.Sprintf("%s returns no %s", a.Request.Method, field),
+		Expected: "status 2xx with a " + field,
+		Pointer:  pointer,
+		Hint:     hint,
+	}
+	if !a.OK() {
+		v.Kind = notServed(a)
+		v.Summary = fmt.Sprintf("%s returns %d instead of a %s", a.Request.Method, a.Status, field)
+	}
+	return v
+}
+
+// RunIsAcceptedInTime judges that the creation of a run returns while the run is in progress, which is at least until
+// end.
+func RunIsAcceptedInTime(r Run, end time.Time) error {
+	if r.Created.Ended().Before(end) {
+		return nil
+	}
+	return outcome.Fails(r.Created, outcome.Violation{
+		Kind:     outcome.NoResponse,
+		Summary:  "The creation of a run returns only after the run has ended",
+		Expected: "an answer while the run is in progress",
+		Actual:   fmt.Sprintf("an answer after %s, for a run of %s", r.Created.Took.Round(time.Millisecond), r.Hold),
+	})
+}
+
+// IsRun judges that a response to the user has the id of the run.
+func IsRun(a *exchange.Response, r Run) error {
+	if err := AcceptsCredentials(a); err != nil {
+		return err
+	}
+	id := a.Get("run_id").String()
+	if a.OK() && id == r.ID {
+		return nil
+	}
+	v := outcome.Violation{
+		Kind:     outcome.WrongValue,
+		Summary:  fmt.Sprintf("%s of the run returns another run", a.Request.Method),
+		Expected: "the run " + r.ID,
+		Pointer:  "/run_id",
+	}
+	switch {
+	case !a.OK():
+		v.Kind = notServed(a)
+		v.Summary = fmt.Sprintf("%s of the run returns %d", a.Request.Method, a.Status)
+	case id == "":
+		v.Kind = outcome.Missing
+		v.Summary = fmt.Sprintf("%s of the run returns no run_id", a.Request.Method)
+	}
+	return outcome.Fails(a, v).Comparing(a, r.Created)
+}
+
+// IsError judges that a request returns an HTTP error status. The interface does not show which one. class describes
+// the mistake of the request if the act sends several.
+func IsError(a *exchange.Response, class string) error {
+	if a.Status >= http.StatusBadRequest {
+		return nil
+	}
+	request := a.Request.Method
+	expected := "a status of 400 or above"
+	if class != "" {
+		request += " with " + class
+		expected += " for " + class
+	}
+	return outcome.Fails(a, outcome.Violation{
+		Kind:     outcome.Accepted,
+		Class:    class,
+		Summary:  fmt.Sprintf("%s returns %d instead of an error", request, a.Status),
+		Expected: expected,
+	})
+}

@@ -1,0 +1,134 @@
+package judge
+
+import (
+	"cmp"
+	"fmt"
+	"iter"
+
+	"github.com/tidwall/gjson"
+
+	"github.com/agentconform/agentconform/reports"
+	"github.com/agentconform/agentconform/steps/exchange"
+	"github.com/agentconform/agentconform/steps/outcome"
+)
+
+// List is what a caller was shown of the threads.
+type List struct {
+	Answer  *exchange.Response           // its last page
+	IsList  bool                         // at least one page is an array of threads
+	Rows    iter.Seq2[int, gjson.Result] // the threads, each with its position in its page
+	Partial bool                         // a thread that is missing may be on a page that was not read
+	Hint    string                       // what may help if a thread is missing
+}
+
+// Has reports whether the list shows a thread.
+func (l List) Has(thread string) bool {
+	for _, row := range l.Rows {
+		if row.Get("thread_id").String() == thread {
+			return true
+		}
+	}
+	return false
+}
+
+// HasMark reports whether the list shows a thread whose metadata has the value at the key.
+func (l List) HasMark(key, value string) bool {
+	for _, row := range l.Rows {
+		if row.Get("metadata."+key).String() == value {
+			return true
+		}
+	}
+	return false
+}
+
+// size describes how many different threads the list shows.
+func (l List) size() string {
+	shown := map[string]bool{}
+	for _, row := range l.Rows {
+		shown[cmp.Or(row.Get("thread_id").String(), row.Raw)] = true
+	}
+	return reports.Count(len(shown), "thread")
+}
+
+// Thread is a thread that a list must show.
+type Thread struct {
+	ID      string
+	Created *exchange.Response
+}
+
+// ThreadIsNew judges the response to the creation of a thread, whose id is empty if it has none. again means that
+// another thread has the same id (AS-THREAD-1).
+func ThreadIsNew(a *exchange.Response, id string, again bool) error {
+	switch {
+	case id == "":
+		return outcome.Fails(a, noID(a, "thread_id", "", ""))
+	case again:
+		return outcome.Fails(a, outcome.Violation{
+			Kind:     outcome.WrongValue,
+			Summary:  "POST returns the thread_id of another thread",
+			Expected: "a new thread_id",
+			Actual:   id + ", which another thread has (AS-THREAD-1)",
+		}).ByRequirement("AS-THREAD-1")
+	}
+	return nil
+}
+
+// ThreadsDiffer judges that two creations return different ids (section 4). It blocks if no thread was created.
+func ThreadsDiffer(first, second Thread) error {
+	for _, t := range []Thread{first, second} {
+		if t.ID == "" {
+			return outcome.Blocked("no thread was created: %s", outcome.Seen(t.Created))
+		}
+	}
+	if first.ID != second.ID {
+		return nil
+	}
+	return outcome.Fails(second.Created, outcome.Violation{
+		Kind:     outcome.WrongValue,
+		Summary:  "The second thread has the thread_id of the first",
+		Expected: "two distinct thread_id values",
+		Actual:   first.ID + " twice",
+		Pointer:  "/thread_id",
+	}).Comparing(second.Created, first.Created)
+}
+
+// ListHolds judges that a list shows a thread (section 4). A refusal of the user's own credentials blocks.
+func ListHolds(l List, t Thread) error {
+	if l.Has(t.ID) {
+		return nil
+	}
+	if l.Answer.Request.Trusted {
+		if err := AcceptsCredentials(l.Answer); err != nil {
+			return err
+		}
+	}
+	if l.IsList {
+		return listLacks(l, t)
+	}
+	v := outcome.Violation{
+		Kind:     outcome.WrongForm,
+		Summary:  "The list of threads is not an array",
+		Expected: "an array of threads",
+		Hint:     l.Hint,
+	}
+	if !l.Answer.OK() {
+		v.Kind = notServed(l.Answer)
+		v.Summary = fmt.Sprintf("The list of threads returns %d", l.Answer.Status)
+	}
+	return outcome.Fails(l.Answer, v).Comparing(l.Answer, t.Created)
+}
+
+// listLacks returns the outcome for a thread that is missing from a list.
+func listLacks(l List, t Thread) error {
+	if l.Partial {
+		return outcome.Inconclusive("the server returned %s without thread %s; the list may be one page of several",
+			l.size(), t.ID)
+	}
+	return outcome.Fails(l.Answer, outcome.Violation{
+		Kind:     outcome.MissingItem,
+		Summary:  "The list lacks a thread of the caller",
+		Expected: "a list with the thread " + t.ID,
+		Actual:   fmt.Sprintf("a list of %s without it", l.size()),
+		Hint:     l.Hint,
+	}).Comparing(l.Answer, t.Created)
+}
