@@ -4,9 +4,9 @@ import (
 	"context"
 	"time"
 
+	"github.com/agentconform/agentconform/steps/agentserver/judge"
 	"github.com/agentconform/agentconform/steps/client"
 	"github.com/agentconform/agentconform/steps/exchange"
-	"github.com/agentconform/agentconform/steps/messages"
 	"github.com/agentconform/agentconform/steps/outcome"
 	"github.com/agentconform/agentconform/steps/shared"
 )
@@ -42,27 +42,15 @@ func (s *Server) Remains(ctx context.Context, p *Progress) (*Remains, error) {
 	return found, err
 }
 
-// NoneRetrievable says which of the runs can still be retrieved, although a rollback was to remove them. Any error
-// status will do (section 7: the exact code is not shown).
-func (r *Remains) NoneRetrievable() error {
-	which := "a run that was rolled back"
-	for i, a := range r.Runs {
-		if i > 0 {
-			which = "the run in front of it, which the same rollback removes"
-		}
-		if a.Status < 400 {
-			return outcome.Violated(a, "a status of 400 or above for "+which, "%s", outcome.Seen(a))
-		}
-	}
-	return nil
-}
+// NoneRetrievable judges that the runs can no longer be retrieved.
+func (r *Remains) NoneRetrievable() error { return judge.NoneRetrievable(r.Runs...) }
 
-// left says what is left of the prior run, nil where that is nothing.
+// left returns an error if anything of the prior run remains.
 func (rb *Rollback) left() error {
 	if err := rb.After.NoneRetrievable(); err != nil {
 		return err
 	}
-	return HoldsOnly(rb.After.State, rb.Next)
+	return judge.HoldsNewRunOnly(rb.After.State, rb.Prior.Value(), rb.Next.Value())
 }
 
 // Replace starts a run with rollback on the thread of a run in progress and waits until the new one has completed.
@@ -157,17 +145,17 @@ func (s *Server) leavesStarted(ctx context.Context) bool {
 // Usable says why nothing can be learned from a rollback: the new run was refused, did not complete, or waited for
 // the prior one. It is blocked where trying again with more time may show more.
 func (rb *Rollback) Usable() error {
-	const late = "the new run did not complete before the natural end of the prior run (AS-ROLLBACK-1), in %d attempts"
-	switch next := rb.Next; {
-	case next.ID == "":
-		return outcome.Violated(next.Answer, "a new run with rollback to be accepted", "%s", outcome.Seen(next.Answer)).
-			ByRequirement("AS-ROLLBACK-1")
-	case !next.Complete():
-		return outcome.Violated(next.Final, "the new run to complete", "%s", messages.Shown(messages.Of(next.Final)))
-	case !rb.won() || !rb.Prompt():
-		return outcome.Blocked(late, Attempts).ByRequirement("AS-ROLLBACK-1")
+	if err := judge.RollbackIsAccepted(rb.Next.Answer, rb.Next.ID); err != nil {
+		return err
 	}
-	return nil
+	if err := judge.NewRunCompletes(rb.Next.Final, rb.Next.Value()); err != nil {
+		return err
+	}
+	if rb.won() && rb.Prompt() {
+		return nil
+	}
+	const late = "the new run did not complete before the natural end of the prior run (AS-ROLLBACK-1), in %d attempts"
+	return outcome.Blocked(late, Attempts).ByRequirement("AS-ROLLBACK-1")
 }
 
 // The moments at which a run is rolled back, as the sentences name them.
@@ -299,7 +287,7 @@ func (s *Server) awaitStart(ctx context.Context, p *Progress) error {
 		if err := s.StillQueued(ctx, p.GraphRun); err != nil {
 			return err
 		}
-		return outcome.Violated(run, "the run to start", "%s", outcome.Seen(run))
+		return judge.NotStarted(run)
 	case p.Shown != nil && p.CompleteIn(p.Shown):
 		p.ended = p.Shown
 		return nil

@@ -3,7 +3,6 @@ package agent
 import (
 	"context"
 	"encoding/json"
-	"fmt"
 	"slices"
 	"strings"
 	"sync"
@@ -12,11 +11,10 @@ import (
 
 	"github.com/tidwall/gjson"
 
-	"github.com/agentconform/agentconform/reports"
+	"github.com/agentconform/agentconform/steps/agentserver/judge"
 	"github.com/agentconform/agentconform/steps/client"
 	"github.com/agentconform/agentconform/steps/exchange"
 	"github.com/agentconform/agentconform/steps/messages"
-	"github.com/agentconform/agentconform/steps/outcome"
 	"github.com/agentconform/agentconform/steps/target"
 )
 
@@ -101,7 +99,7 @@ type GraphRun struct {
 
 func (g *GraphRun) isRollback() bool { return g.Order.Strategy == RollbackStrategy }
 
-// Complete tells whether the state was seen to hold its answer.
+// Complete reports whether a state with its answer was seen.
 func (g *GraphRun) Complete() bool { return g.Final != nil && g.CompleteIn(g.Final) }
 
 // Order says what a run is asked to do.
@@ -126,22 +124,11 @@ func (t *Thread) Sent() any {
 	return t.ID
 }
 
-// Usable says what is wrong with a thread that a scenario is to work with alone.
-func (t *Thread) Usable() error {
-	switch {
-	case t.ID == "":
-		return outcome.Violated(t.Answer, "a thread with a thread_id", "%s", outcome.Seen(t.Answer))
-	case t.again:
-		return outcome.Violated(t.Answer, "a new thread_id", "%s, which another thread has (AS-THREAD-1)", t.ID).
-			ByRequirement("AS-THREAD-1")
-	}
-	return nil
-}
+// Usable judges that the thread was created, and that no other thread has its id.
+func (t *Thread) Usable() error { return judge.ThreadIsNew(t.Answer, t.ID, t.again) }
 
-// Accepted says what is wrong with the answer to the creation of a run.
-func (g *GraphRun) Accepted() error {
-	return outcome.Want(g.ID != "", g.Answer, "status 2xx with a run_id")
-}
+// Accepted judges the response to the creation of the run.
+func (g *GraphRun) Accepted() error { return judge.RunIsAccepted(g.Answer, g.ID) }
 
 // Answered is when the creation was answered.
 func (g *GraphRun) Answered() time.Time { return g.Answer.Ended() }
@@ -152,62 +139,32 @@ func (g *GraphRun) NotOverBefore() time.Time { return g.begun.Add(g.Order.Hold) 
 // Text is its last human message.
 func (g *GraphRun) Text() string { return g.Inputs[len(g.Inputs)-1] }
 
-// Wrote are the messages that a state holds after the run's input: none where it does not hold that.
-func (g *GraphRun) Wrote(state *exchange.Response) []messages.Message {
-	all := messages.Of(state)
-	at := g.inputIn(all)
-	if at < 0 {
-		return nil
+// Value returns the run as judgements see it.
+func (g *GraphRun) Value() judge.Run {
+	return judge.Run{ID: g.ID, Inputs: g.Inputs, Outputs: g.outputs(), Hold: g.Order.Hold, Created: g.Answer}
+}
+
+// Values returns the runs as judgements see them.
+func Values(runs []*GraphRun) []judge.Run {
+	var all []judge.Run
+	for _, g := range runs {
+		all = append(all, g.Value())
 	}
-	return all[at+1:]
+	return all
 }
 
-// inputIn returns the index of the run's last human message in a state, or -1.
-func (g *GraphRun) inputIn(state []messages.Message) int {
-	return slices.IndexFunc(state, func(m messages.Message) bool { return m.Text == g.Text() })
-}
+// Wrote returns the messages that a state holds after the input of the run, or nil if it does not hold the input.
+func (g *GraphRun) Wrote(state *exchange.Response) []messages.Message { return g.Value().Wrote(state) }
 
-// Writers returns for each message of a state the run that wrote it, or nil for inputs and for messages that no run can
-// have written. A run can have written the messages between its input and the next input, at most as many as its order
-// writes. Messages that repeat the input of the run count first. Messages that repeat the input of another run do not count.
+// Writers returns for each message of a state the run that wrote it, or nil: see [judge.Writers].
 func Writers(state []messages.Message, runs []*GraphRun) []*GraphRun {
 	writers := make([]*GraphRun, len(state))
-	for _, g := range runs {
-		start, end := g.span(state, runs)
-		free := g.outputs()
-		claim := func(matches func(m messages.Message) bool) {
-			for i := start; i < end && free > 0; i++ {
-				if writers[i] == nil && matches(state[i]) {
-					writers[i] = g
-					free--
-				}
-			}
+	for at, writer := range judge.Writers(state, Values(runs)) {
+		if writer != judge.NoWriter {
+			writers[at] = runs[writer]
 		}
-		claim(g.isRepeatedBy)
-		claim(func(m messages.Message) bool {
-			return !slices.ContainsFunc(runs, func(other *GraphRun) bool { return other.isRepeatedBy(m) })
-		})
 	}
 	return writers
-}
-
-// isRepeatedBy reports whether a message contains the input of the run.
-func (g *GraphRun) isRepeatedBy(m messages.Message) bool { return strings.Contains(m.Text, g.Text()) }
-
-// span returns where the messages of the run may be in a state: from start on, before end. It is empty if the state lacks
-// the input of the run.
-func (g *GraphRun) span(state []messages.Message, runs []*GraphRun) (start, end int) {
-	at := g.inputIn(state)
-	if at < 0 {
-		return 0, 0
-	}
-	end = len(state)
-	for _, other := range runs {
-		if next := other.inputIn(state); next > at {
-			end = min(end, next)
-		}
-	}
-	return at + 1, end
 }
 
 // Said is the last message that it left, "" where that is its input.
@@ -231,10 +188,8 @@ func (g *GraphRun) outputs() int {
 	return n
 }
 
-// CompleteIn tells whether a state holds all that the run was to write.
-func (g *GraphRun) CompleteIn(state *exchange.Response) bool {
-	return len(g.Wrote(state)) >= g.outputs()
-}
+// CompleteIn reports whether a state holds the input of the run and all messages that the run writes.
+func (g *GraphRun) CompleteIn(state *exchange.Response) bool { return g.Value().CompleteIn(state) }
 
 const concurrentRuns = 5
 
@@ -318,63 +273,15 @@ func (s *Server) StartAtOnce(ctx context.Context, t *Thread, wanted time.Duratio
 	return all, client.Sleep(ctx, s.Slack())
 }
 
-// HoldsOnly says what is wrong with a state that is to hold the inputs of the runs, each with its answer, in this
-// order, and nothing else. It asks for no kinds: they are another requirement's concern.
+// HoldsOnly judges that a state holds the messages of the runs only: see [judge.HoldsOnly].
 func HoldsOnly(state *exchange.Response, runs ...*GraphRun) error {
-	all := messages.Of(state)
-	if Only(all, runs...) {
-		return nil
-	}
-	expected := "exactly the messages of " + reports.Count(len(runs), "run")
-	o := outcome.Violated(state, expected, "%s", beside(all, runs)+messages.Shown(all)).At("/values/messages")
-	o.Violations[0].Kind = outcome.ExtraItem
-	if len(runs) > 0 && !slices.ContainsFunc(all, func(m messages.Message) bool { return m.Text == runs[0].Inputs[0] }) {
-		o.Violations[0].Kind = outcome.MissingItem
-	}
-	if len(runs) > 0 {
-		o = o.Comparing(state, runs[len(runs)-1].Answer)
-	}
-	return o
+	return judge.HoldsOnly(state, Values(runs)...)
 }
 
-// beside says what comes before the messages of the runs, or that these are missing.
-func beside(all []messages.Message, runs []*GraphRun) string {
-	if len(runs) == 0 || len(all) == 0 {
-		return ""
-	}
-	at := slices.IndexFunc(all, func(m messages.Message) bool { return m.Text == runs[0].Inputs[0] })
-	switch {
-	case at < 0 && len(runs) == 1:
-		return "the run's input is missing; "
-	case at < 0:
-		return "the first run's input is missing; "
-	case at > 0:
-		return reports.Count(at, "message") + " of another run first; "
-	}
-	return ""
-}
+// Only reports whether messages are those of the runs: see [judge.AreOnly].
+func Only(all []messages.Message, runs ...*GraphRun) bool { return judge.AreOnly(all, Values(runs)...) }
 
-// Only tells whether the messages are the inputs of the runs, each with its answer, in this order, and nothing else.
-func Only(all []messages.Message, runs ...*GraphRun) bool {
-	at := 0
-	for _, g := range runs {
-		for _, input := range g.Inputs {
-			if at >= len(all) || all[at].Text != input {
-				return false
-			}
-			at++
-		}
-		at += g.outputs()
-	}
-	return at == len(all)
-}
-
-// HoldsAnswered says what is wrong with a state that is to hold the run's input and its answer, and maybe more.
+// HoldsAnswered judges that a state holds the input of the run and its answer: see [judge.HoldsAnswered].
 func HoldsAnswered(state *exchange.Response, g *GraphRun) error {
-	if g.CompleteIn(state) {
-		return nil
-	}
-	expected := fmt.Sprintf("the input %q and its answer", g.Text())
-	return outcome.Violated(state, expected, "%s", messages.Shown(messages.Of(state))).At("/values/messages").
-		Comparing(state, g.Answer)
+	return judge.HoldsAnswered(state, g.Value())
 }
