@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"maps"
 	"net/http"
-	"reflect"
 	"slices"
 	"strings"
 
@@ -14,10 +13,10 @@ import (
 
 	"github.com/agentconform/agentconform/reports"
 	"github.com/agentconform/agentconform/steps/agent"
+	"github.com/agentconform/agentconform/steps/agentserver/judge"
 	"github.com/agentconform/agentconform/steps/common"
 	"github.com/agentconform/agentconform/steps/config"
 	"github.com/agentconform/agentconform/steps/exchange"
-	"github.com/agentconform/agentconform/steps/messages"
 	"github.com/agentconform/agentconform/steps/outcome"
 	"github.com/agentconform/agentconform/steps/target"
 )
@@ -46,54 +45,88 @@ func (w *World) defineCallers(r *common.Definitions) {
 	r.Then(`the run reports the (identity|custom fields) of the user`, w.runReports)
 	r.Then(`each run reports its own caller`, w.eachReportsItsOwn)
 	r.When(`(a caller without credentials|the other user) reads the run (?:by paths )?with (.+)`, w.readsDisguised)
-	r.Then(`no answer shows anything of the run`, w.showsNothing)
+	r.Then(`no answer shows anything of the run`, func() error {
+		return judge.DisguisesShowNothing(w.disguised, w.thread.ID, w.current.Value())
+	})
 }
 
-// aRunToAskFor is an unknown one where the run only reads, or no user is configured and the agent server refuses
-// callers without credentials: what needs credentials is tried with any run.
-func (w *World) aRunToAskFor(ctx context.Context) {
+// aRunToAskFor uses an unknown run if the suite only reads, or if no user is configured and the agent server refuses
+// callers without credentials. What needs credentials is tried with any run.
+func (w *World) aRunToAskFor(ctx context.Context) error {
 	if w.target.AgentRefusal() != 0 || w.target.Config.ReadOnly {
 		w.speakOf(&agent.GraphRun{ID: target.UnknownID(), Thread: &agent.Thread{ID: target.UnknownID()}})
-		return
+		return nil
 	}
-	w.speakOf(common.Must(w.server.SharedCompletedRun(ctx)))
+	g, err := w.server.SharedCompletedRun(ctx)
+	if err != nil {
+		return err
+	}
+	w.speakOf(g)
+	return nil
 }
 
-// callerTries has the caller do one of the things that an agent server offers, to the run and thread that the
-// sentences speak of. Who may start a run gets a thread for it: the run may be shared by scenarios.
-func (w *World) callerTries(ctx context.Context, name, operation string) {
-	who := w.callerNamed(ctx, name)
+// callerTries sends the request of a caller, about the run and thread of the earlier sentences. A caller who may
+// start a run does so on a new thread, because other scenarios may share the run.
+func (w *World) callerTries(ctx context.Context, name, operation string) error {
+	who, err := w.callerNamed(ctx, name)
+	if err != nil {
+		return err
+	}
 	w.attempted, w.operation, w.scene.Served = name, operation, w.isServed
+	g, err := w.runToTry(ctx, who, name, operation)
+	if err != nil {
+		return err
+	}
 	verb, _, _ := strings.Cut(operation, " ")
+	switch {
+	case verb == "create":
+		t, err := w.server.CreateThread(ctx, who, nil)
+		if err != nil {
+			return err
+		}
+		w.scene.Answer = t.Answer
+		return nil
+	case operation == "list the threads with the other listing endpoint":
+		return w.listOther(ctx, who)
+	case verb == "list":
+		return w.list(ctx, who, nil)
+	case verb == "start":
+		return w.tryRun(ctx, who, g.Thread, w.orderOf(operation))
+	}
+	w.joins = g
+	a, err := w.ask(ctx, who, verb, g)
+	none, is := errors.AsType[*exchange.NoResponse](err)
+	if is && none.Timeout && verb == "join" {
+		return outcome.Blocked("the join of a completed run was not answered (AS-RUN-5)").ByRequirement("AS-RUN-5")
+	}
+	if err != nil {
+		return err
+	}
+	w.scene.Answer = a
+	return nil
+}
+
+// runToTry returns the run and the thread that the request of a caller is about.
+func (w *World) runToTry(ctx context.Context, who target.Caller, name, operation string) (*agent.GraphRun, error) {
 	g := &agent.GraphRun{Thread: w.thread}
 	if w.current != nil {
 		g.ID = w.current.ID
 	}
+	isStart := strings.HasPrefix(operation, "start ")
 	switch {
 	case strings.HasSuffix(operation, " of an unknown thread"):
 		g.Thread = &agent.Thread{ID: unlike(w.thread.ID), Owner: w.thread.Owner}
-	case strings.HasSuffix(operation, " under a thread of their own"), verb == "start" && name == target.TheUser:
-		g.Thread = common.Given(w.server.NewThread(ctx, who))
-	}
-	switch {
-	case verb == "create":
-		w.scene.Answer = common.Must(w.server.CreateThread(ctx, who, nil)).Answer
-	case operation == "list the threads with the other listing endpoint":
-		w.listOther(ctx, who)
-	case verb == "list":
-		w.list(ctx, who, nil)
-	case verb == "start":
-		w.tryRun(ctx, who, g.Thread, w.orderOf(operation))
-	default:
-		a, err := w.ask(ctx, who, verb, g)
-		if none := (*exchange.NoResponse)(nil); verb == "join" && errors.As(err, &none) && none.Timeout {
-			err = outcome.Blocked("the join of a completed run was not answered (AS-RUN-5)").ByRequirement("AS-RUN-5")
+	case strings.HasSuffix(operation, " under a thread of their own"), isStart && name == target.TheUser:
+		t, err := w.server.NewThread(ctx, who)
+		if err != nil {
+			return nil, outcome.AsPrecondition(err)
 		}
-		w.joins, w.scene.Answer = g, common.Must(a, err)
+		g.Thread = t
 	}
+	return g, nil
 }
 
-// orderOf is a run as the sentences name it.
+// orderOf returns the order of a run as the sentence names it.
 func (w *World) orderOf(name string) (o agent.Order) {
 	if strings.Contains(name, "with rollback") {
 		o.Strategy = agent.RollbackStrategy
@@ -107,24 +140,32 @@ func (w *World) orderOf(name string) (o agent.Order) {
 	return o
 }
 
-// wasRefusedRun needs the refusal of a run on the thread, before the end of the run in progress where there is one. A
-// request that is served is another requirement's concern.
+// wasRefusedRun sends a run that must be refused on the thread, before the end of the run in progress if there is
+// one. It blocks if the request is served: another requirement is about that.
 func (w *World) wasRefusedRun(ctx context.Context, name, what string) error {
-	who := w.callerNamed(ctx, name)
-	inTime := w.race(ctx, func(ctx context.Context) bool {
-		w.tryRun(ctx, who, w.thread, w.orderOf(what))
+	who, err := w.callerNamed(ctx, name)
+	if err != nil {
+		return err
+	}
+	inTime, err := w.race(ctx, func(ctx context.Context) (bool, error) {
+		if err := w.tryRun(ctx, who, w.thread, w.orderOf(what)); err != nil {
+			return false, err
+		}
 		w.kept = []*agent.GraphRun{w.current}
-		return w.prior == nil || w.scene.Answer.Ended().Before(w.prior.Until())
+		return w.prior == nil || w.scene.Answer.Ended().Before(w.prior.Until()), nil
 	})
+	if err != nil {
+		return err
+	}
 	if !inTime {
 		return outcome.Inconclusive("the run ended before the request was refused, in %d attempts", agent.Attempts)
 	}
 	return mustBeRefused(w.scene.Answer)
 }
 
-// mustBeRefused blocks what speaks of a refusal where the request was served.
+// mustBeRefused blocks a scenario about a refusal if the request was served.
 func mustBeRefused(a *exchange.Response) error {
-	if a.Status < 400 {
+	if a.Status < http.StatusBadRequest {
 		return outcome.Blocked("the request was not refused: %s", outcome.Seen(a))
 	}
 	return nil
@@ -143,26 +184,21 @@ func refusalCase(caller string) config.RefusalCase {
 
 // refusedByHandler judges the refusal of a request to a route that exists.
 func (w *World) refusedByHandler(ctx context.Context) error {
-	a, c, configured := w.scene.Answer, refusalCase(w.attempted), w.target.Config.Agent.RejectedStatus
+	a, c := w.scene.Answer, refusalCase(w.attempted)
 	if err := w.routeExists(ctx); err != nil {
 		return err
 	}
-	accepted := configured.For(c)
-	switch {
-	case slices.Contains(accepted, a.Status):
-		return nil
-	case len(accepted) > 0:
-		return outcome.Violated(a, "status "+configured.Words(c), "%s", outcome.Seen(a)).Hinting(w.rejectedHint(a))
-	case !a.IsRefused():
-		return outcome.Violated(a, "a 4xx status", "%s", outcome.Seen(a)).Hinting(w.rejectedHint(a))
+	statuses := w.target.Config.Agent.RejectedStatus.For(c)
+	err := judge.RefusesCaller(a, w.attempted, string(c), statuses, w.rejectedHint(a))
+	if err == nil && len(statuses) == 0 {
+		w.target.Note(reports.Note{Kind: reports.NoteRefusal, Exchange: a.ID, Text: fmt.Sprintf(
+			"the server refused %s with %d; set agent.rejected_status to check this status", w.attempted, a.Status)})
 	}
-	w.target.Note(reports.Note{Kind: reports.NoteRefusal, Exchange: a.ID, Text: fmt.Sprintf(
-		"the server refused %s with %d; set agent.rejected_status to check this status", w.attempted, a.Status)})
-	return nil
+	return err
 }
 
-// routeExists returns an error if the route does not exist: the server returns 404, 405 or 501 to the owner of the thread
-// as well.
+// routeExists returns an error if the route does not exist: the server returns 404, 405 or 501 to the owner of the
+// thread as well.
 func (w *World) routeExists(ctx context.Context) error {
 	refused, caller, operation := w.scene.Answer, w.attempted, w.operation
 	if !target.NotServed(refused) {
@@ -173,9 +209,7 @@ func (w *World) routeExists(ctx context.Context) error {
 		return outcome.Inconclusive("the server returned %d, which may mean that the route does not exist; configure users "+
 			"so that the suite can check", refused.Status)
 	}
-	err := common.Try(func() {
-		w.callerTries(ctx, target.TheUser, strings.TrimSuffix(operation, " of an unknown thread"))
-	})
+	err := w.callerTries(ctx, target.TheUser, strings.TrimSuffix(operation, " of an unknown thread"))
 	owned := w.scene.Answer
 	w.attempted, w.operation, w.scene.Answer = caller, operation, refused
 	if err != nil {
@@ -188,49 +222,58 @@ func (w *World) routeExists(ctx context.Context) error {
 	return nil
 }
 
-// refusalCarriesDetail judges the detail of a refusal. Clients look for it as a string in a JSON object.
+// refusalCarriesDetail judges the detail of a refusal.
 func (w *World) refusalCarriesDetail(ctx context.Context) error {
-	a, c, configured := w.scene.Answer, refusalCase(w.attempted), w.target.Config.Agent.RejectedDetail
+	a, c := w.scene.Answer, refusalCase(w.attempted)
 	if err := mustBeRefused(a); err != nil {
 		return err
 	}
-	accepted := configured.For(c)
-	if len(accepted) == 0 {
+	details := w.target.Config.Agent.RejectedDetail.For(c)
+	if len(details) == 0 {
 		return outcome.Needs("agent.rejected_detail." + string(c))
 	}
 	if err := w.routeExists(ctx); err != nil {
 		return err
 	}
-	if !slices.ContainsFunc(accepted, func(detail string) bool { return messages.ContainsText(a, detail) }) {
-		return outcome.Violated(a, "a refusal with the detail "+configured.Words(c), "%s", outcome.Seen(a))
+	if err := judge.RefusalHasDetail(a, details); err != nil {
+		return err
 	}
-	switch found := a.Get("detail"); {
-	case found.Type != gjson.String:
+	if a.Get("detail").Type != gjson.String {
 		w.scene.Note("the refusal contains the detail, but not as the string detail of a JSON object")
-	case !slices.Contains(accepted, found.Str):
-		return outcome.Violated(a, "the detail "+configured.Words(c), "%s", outcome.Shown(found)).At("/detail")
 	}
 	return nil
 }
 
-func (w *World) userAsksWho(ctx context.Context) {
-	g := common.Given(w.server.RunAlone(ctx, w.owner(), agent.Order{Words: agent.Whoami}))
+func (w *World) userAsksWho(ctx context.Context) error {
+	g, err := w.server.RunAlone(ctx, w.owner(), agent.Order{Words: agent.Whoami})
+	if err != nil {
+		return outcome.AsPrecondition(err)
+	}
 	w.reported = append(w.reported, g)
+	return nil
 }
 
-// usersAskWho lets runs that are asked for at once be in progress at the same time.
+// usersAskWho starts two runs of each user, in turn, or so that they are in progress at the same time.
 func (w *World) usersAskWho(ctx context.Context, when string) error {
-	user, other := w.owner(), w.callerNamed(ctx, target.TheOtherUser)
-	callers := []target.Caller{user, other, user, other}
+	other, err := w.callerNamed(ctx, target.TheOtherUser)
+	if err != nil {
+		return err
+	}
+	callers := []target.Caller{w.owner(), other, w.owner(), other}
 	w.reported = make([]*agent.GraphRun, len(callers))
 	if when == "in turn" {
 		for i, who := range callers {
-			w.reported[i] = common.Given(w.server.RunAlone(ctx, who, agent.Order{Words: agent.Whoami}))
+			w.reported[i], err = w.server.RunAlone(ctx, who, agent.Order{Words: agent.Whoami})
+			if err != nil {
+				return outcome.AsPrecondition(err)
+			}
 		}
 		return nil
 	}
 	together, leave, err := w.server.Together(ctx, len(callers), agent.Wait, agent.Whoami)
-	common.Requires(err)
+	if err != nil {
+		return outcome.AsPrecondition(err)
+	}
 	defer leave()
 	return outcome.AsPrecondition(agent.AtOnce(len(callers), func(i int) (err error) {
 		o := agent.Order{Words: agent.Whoami, Hold: w.agents.Hold(0) / 4}
@@ -239,75 +282,53 @@ func (w *World) usersAskWho(ctx context.Context, when string) error {
 	}))
 }
 
+// report returns the answer of a run as judgements see it. other is the user who did not start it.
+func report(g *agent.GraphRun, other *config.User) judge.Report {
+	r := judge.Report{State: g.Final, Said: g.Said(), Of: userOf(g.Thread.Owner.User)}
+	if other != nil {
+		r.Other = userOf(other)
+	}
+	return r
+}
+
+func userOf(u *config.User) judge.User { return judge.User{Name: u.Name, Known: u.Known()} }
+
 func (w *World) runReports(what string) error {
-	state, user := w.reported[0].Final, w.reported[0].Thread.Owner.User
-	said, fields := w.reported[0].Said(), map[string]any{"identity": user.Identity}
+	user := w.reported[0].Thread.Owner.User
+	fields := map[string]any{"identity": user.Identity}
 	if what == "custom fields" {
 		fields = user.Fields
 	}
-	hint := reportHint
-	if slices.ContainsFunc(w.target.Config.Users, func(u config.User) bool {
-		return u.Owner() != user.Owner() && messages.ReportsField(said, "identity", u.Owner())
-	}) {
-		hint = callerHint // that is no mistake of the configuration
-	}
-	for field, value := range fields {
-		if !messages.ReportsField(said, field, value) {
-			return outcome.Violated(state, fmt.Sprintf("the user's %s %s", field, messages.InJSON(value)),
-				"an answer without it: %s", said).At("/values/messages").Hinting(hint)
+	var others []string
+	for _, u := range w.target.Config.Users {
+		if u.Owner() != user.Owner() {
+			others = append(others, u.Owner())
 		}
 	}
-	return nil
+	return judge.ReportsFields(report(w.reported[0], nil), fields, others...)
 }
 
-// eachReportsItsOwn looks for what belongs to the other user, by what is known of both and differs. That a run reports
-// nothing of its caller is another requirement's concern.
+// eachReportsItsOwn skips the scenario if nothing is known in which the two users differ.
 func (w *World) eachReportsItsOwn() error {
 	user, other := w.reported[0].Thread.Owner.User, w.reported[1].Thread.Owner.User
-	compared, reported := false, false
-	for _, g := range w.reported {
-		said, of, foreign := g.Said(), g.Thread.Owner.User, other
-		if of == other {
-			foreign = user
-		}
-		own := of.Known()
-		for field, value := range foreign.Known() {
-			text, isText := value.(string)
-			byChance := field != "identity" && (!isText || len(text) < unlikely) // others may have it, too
-			if value == nil || reflect.DeepEqual(own[field], value) || own[field] == nil && byChance {
-				continue
-			}
-			compared = true
-			if own[field] != nil && messages.ReportsField(said, field, own[field]) {
-				reported = reported || field == "identity" || own["identity"] == nil
-				continue
-			}
-			if !isText && !messages.DescribesUser(said) {
-				continue // a number may stand in any text by chance
-			}
-			if messages.ReportsField(said, field, value) {
-				return outcome.Violated(g.Final, "identity and fields of "+of.Name, "%s %s of %s",
-					field, messages.InJSON(value), foreign.Name).At("/values/messages").Hinting(callerHint)
-			}
-		}
-	}
-	switch {
-	case !compared:
+	if !judge.UsersDiffer(userOf(user), userOf(other)) {
 		at := slices.IndexFunc(w.target.Config.Users, func(u config.User) bool { return u.Identity == "" })
 		key := fmt.Sprintf("users.%d.identity", max(at, 0))
 		return outcome.NotConfigured(key, "not configured: nothing is known in which the two users differ; set %s", key)
-	case !reported:
-		return outcome.Blocked("the runs do not report their caller (AS-AUTH-6): %q", w.reported[0].Said()).
-			ByRequirement("AS-AUTH-6")
 	}
-	return nil
+	var runs []judge.Report
+	for _, g := range w.reported {
+		foreign := other
+		if g.Thread.Owner.User == other {
+			foreign = user
+		}
+		runs = append(runs, report(g, foreign))
+	}
+	return judge.ReportOwnCallers(runs...)
 }
 
-// unlikely is the length in bytes from which a text is not another's by chance.
-const unlikely = 12
-
-// unlike makes an id of the same form that nothing has, by its last eight characters, so that a UUID keeps its version:
-// a target may check the form of an id before the credentials.
+// unlike returns an unknown id of the same form. Only the last eight characters differ, so that a UUID keeps its
+// version: a target may check the form of an id before the credentials.
 func unlike(id string) string {
 	const digits, others = "0123456789abcdefABCDEF", "5678901234defabcDEFABC"
 	kept := id[:max(0, len(id)-8)]
@@ -323,57 +344,38 @@ func unlike(id string) string {
 	return other
 }
 
-// disguised is the answer to a request that is written so that a server may take it for that of somebody else.
-type disguised struct {
-	answer *exchange.Response
-	plain  *exchange.Response // to the same request without a disguise, before it
-	owner  string             // the requirement that fails where that is served too
-}
-
-// readsDisguised asks for all that the interface shows of a run.
-func (w *World) readsDisguised(ctx context.Context, name, how string) {
-	who := w.callerNamed(ctx, name)
-	owner := map[bool]string{false: "AS-AUTHZ-1", true: "AS-AUTH-1"}[name == target.NoCredentials]
-	claim, written, err := w.target.Disguise(how, w.thread.ID, w.current.ID)
-	common.Check(err)
-	for _, path := range common.Given(w.server.ReadsOf(ctx, w.current)) {
-		plain := w.target.ToAgent(w.server.Base, who, http.MethodGet, path, nil)
-		request := w.target.ToAgent(w.server.Base, who, http.MethodGet, written(path), nil)
-		request.Trusted, request.Renew, request.Wrong = false, nil, true // nothing but what it shows is judged
-		maps.Copy(request.Header, claim)
-		d := disguised{plain: common.Given(w.target.Client.Do(ctx, plain)), owner: owner}
-		d.answer = common.Must(w.target.Client.Do(ctx, request))
-		w.disguised = append(w.disguised, d)
+// readsDisguised sends disguised requests for all that the interface shows of a run, each after the same request
+// without the disguise.
+func (w *World) readsDisguised(ctx context.Context, name, how string) error {
+	who, err := w.callerNamed(ctx, name)
+	if err != nil {
+		return err
 	}
-}
-
-// showsNothing takes it that the disguise shows nothing where the same request without it is served too.
-func (w *World) showsNothing() error {
-	for _, d := range w.disguised {
-		switch {
-		case w.shows(d.answer) && w.shows(d.plain):
-			return outcome.AsPrecondition(nothingOfTheRun(d.plain).ByRequirement(d.owner))
-		case w.shows(d.answer):
-			return nothingOfTheRun(d.answer)
+	owner := "AS-AUTHZ-1"
+	if name == target.NoCredentials {
+		owner = "AS-AUTH-1"
+	}
+	claim, written, err := w.target.Disguise(how, w.thread.ID, w.current.ID)
+	if err != nil {
+		return err
+	}
+	paths, err := w.server.ReadsOf(ctx, w.current)
+	if err != nil {
+		return outcome.AsPrecondition(err)
+	}
+	for _, path := range paths {
+		plain, err := w.target.Client.Do(ctx, w.target.ToAgent(w.server.Base, who, http.MethodGet, path, nil))
+		if err != nil {
+			return outcome.AsPrecondition(err)
 		}
+		request := w.target.ToAgent(w.server.Base, who, http.MethodGet, written(path), nil)
+		request.Trusted, request.Renew, request.Wrong = false, nil, true // only what the response shows is judged
+		maps.Copy(request.Header, claim)
+		a, err := w.target.Client.Do(ctx, request)
+		if err != nil {
+			return err
+		}
+		w.disguised = append(w.disguised, judge.Disguised{Answer: a, Plain: plain, Owner: owner})
 	}
 	return nil
-}
-
-func nothingOfTheRun(a *exchange.Response) *outcome.Outcome {
-	return outcome.Violated(a, "an HTTP error status, or nothing of the run", "%s", outcome.Seen(a))
-}
-
-// shows looks for ids where the interface has them, and for the text of the run: an answer may repeat the path of its
-// request.
-func (w *World) shows(a *exchange.Response) bool {
-	if !a.OK() {
-		return false
-	}
-	for _, row := range append(a.Get("@this").Array(), a.Get("@this")) {
-		if row.Get("thread_id").String() == w.thread.ID {
-			return true
-		}
-	}
-	return messages.ContainsText(a, w.current.Text()) || a.Get("run_id").String() == w.current.ID
 }

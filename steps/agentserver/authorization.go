@@ -1,16 +1,13 @@
 package agentserver
 
 import (
-	"bytes"
 	"context"
 	"fmt"
-	"time"
 
 	"github.com/agentconform/agentconform/reports"
 	"github.com/agentconform/agentconform/steps/agent"
+	"github.com/agentconform/agentconform/steps/agentserver/judge"
 	"github.com/agentconform/agentconform/steps/common"
-	"github.com/agentconform/agentconform/steps/exchange"
-	"github.com/agentconform/agentconform/steps/messages"
 	"github.com/agentconform/agentconform/steps/outcome"
 	"github.com/agentconform/agentconform/steps/target"
 )
@@ -21,7 +18,7 @@ const (
 	markKey  = target.MarkKey // by which a scenario knows its own threads
 )
 
-// defineOwners registers the sentences about whose threads are seen and changed (section 5, items 6 and 7).
+// defineOwners registers the sentences about threads and runs of other users (section 5, items 6 and 7).
 func (w *World) defineOwners(r *common.Definitions) {
 	r.Given(`a list of threads that shows their metadata`, w.aListWithMetadata)
 	r.Given(refusedCallers+` was refused a thread in the name of the user`, w.wasRefusedThread)
@@ -31,12 +28,14 @@ func (w *World) defineOwners(r *common.Definitions) {
 	r.When(`the other user lists the threads with (no filter|an empty filter|metadata .+|the ids .+|the user as owner)`,
 		w.otherUserLists)
 	r.When(`the user creates a thread that names another owner`, w.userCreatesForOther)
-	r.When(`the user creates a thread with metadata`, func(ctx context.Context) {
+	r.When(`the user creates a thread with metadata`, func(ctx context.Context) error {
 		w.mark = w.target.Name("kept")
-		w.createThread(ctx, map[string]any{markKey: w.mark})
+		return w.createThread(ctx, map[string]any{markKey: w.mark})
 	})
 	r.When(whileInProgress, w.otherJoinsInTime)
-	r.Then(`the list does not hold that thread`, w.listLacksMarked)
+	r.Then(`the list does not hold that thread`, func() error {
+		return judge.ListLacksRefused(w.listed(), markKey, w.mark)
+	})
 	r.Then(`the list holds no thread of the user`, w.listHoldsNoForeign)
 	r.Then(`the list holds the thread of the other user`, w.listHoldsOwn)
 	r.Then(`its metadata names the user as owner`, w.ownerIsUser)
@@ -48,16 +47,21 @@ func (w *World) defineOwners(r *common.Definitions) {
 	r.Then(`the join of another user's run is answered with an HTTP error status`, w.joinIsRefused)
 }
 
-// aListWithMetadata makes a thread with a mark and looks for the mark in the list.
+// aListWithMetadata creates a thread with a mark and looks for the mark in the list.
 func (w *World) aListWithMetadata(ctx context.Context) error {
 	w.mark = w.target.Name("shown")
-	t := common.Must(w.server.CreateThread(ctx, w.owner(), map[string]any{markKey: w.mark}))
+	t, err := w.server.CreateThread(ctx, w.owner(), map[string]any{markKey: w.mark})
+	if err != nil {
+		return err
+	}
 	if t.ID == "" {
 		return outcome.Inapplicable("thread metadata", "the target refuses metadata with a new thread: %s",
 			outcome.Seen(t.Answer))
 	}
-	w.listNewest(ctx, w.owner(), t)
-	if !w.isMarked() {
+	if _, err := w.listNewest(ctx, w.owner(), t); err != nil {
+		return err
+	}
+	if !w.listed().HasMark(markKey, w.mark) {
 		return outcome.Inapplicable("thread metadata", "the list of threads does not show metadata, so a thread that was "+
 			"created in spite of the refusal cannot be found")
 	}
@@ -65,45 +69,59 @@ func (w *World) aListWithMetadata(ctx context.Context) error {
 }
 
 func (w *World) wasRefusedThread(ctx context.Context, name string) error {
-	who := w.callerNamed(ctx, name)
+	who, err := w.callerNamed(ctx, name)
+	if err != nil {
+		return err
+	}
 	w.mark = w.target.Name("refused")
-	t := common.Must(w.server.CreateThread(ctx, who, map[string]any{markKey: w.mark, ownerKey: w.owner().User.Owner()}))
+	t, err := w.server.CreateThread(ctx, who, map[string]any{markKey: w.mark, ownerKey: w.owner().User.Owner()})
+	if err != nil {
+		return err
+	}
 	return mustBeRefused(t.Answer)
 }
 
-func (w *World) listLacksMarked() error {
-	if w.rows == nil {
-		return outcome.Blocked("the threads cannot be listed: %s", outcome.Seen(w.scene.Answer))
-	}
-	if w.isMarked() {
-		return outcome.Violated(w.scene.Answer, "no thread of the refused request", "a thread with the metadata %q", w.mark)
-	}
-	return nil
-}
-
-// aThreadEach makes a thread of each user, with the same mark, and makes sure that the user's own list shows the
-// user's: else its absence from other lists would say nothing.
+// aThreadEach creates a thread of each user, with the same mark. The user's own list must show the user's thread:
+// else its absence from other lists would show nothing.
 func (w *World) aThreadEach(ctx context.Context) error {
-	other := w.callerNamed(ctx, target.TheOtherUser)
+	other, err := w.callerNamed(ctx, target.TheOtherUser)
+	if err != nil {
+		return err
+	}
 	w.mark = w.target.Name("listed")
-	first := w.markedThread(ctx, w.owner())
-	w.othersThread = w.markedThread(ctx, other)
-	w.thread = w.listNewest(ctx, w.owner(), first)
+	first, err := w.markedThread(ctx, w.owner())
+	if err != nil {
+		return err
+	}
+	w.othersThread, err = w.markedThread(ctx, other)
+	if err != nil {
+		return err
+	}
+	w.thread, err = w.listNewest(ctx, w.owner(), first)
+	if err != nil {
+		return err
+	}
 	return w.listHoldsThread()
 }
 
-func (w *World) otherUserLists(ctx context.Context, by string) {
-	other := w.callerNamed(ctx, target.TheOtherUser)
-	if w.filter = by; by == noFilter {
-		w.othersThread = w.listNewest(ctx, other, w.othersThread)
-		return
+func (w *World) otherUserLists(ctx context.Context, by string) error {
+	other, err := w.callerNamed(ctx, target.TheOtherUser)
+	if err != nil {
+		return err
+	}
+	w.filter = by
+	if by == noFilter {
+		w.othersThread, err = w.listNewest(ctx, other, w.othersThread)
+		return err
 	}
 	if !w.target.Searches() { // its list takes no filter
 		list, a, err := w.server.List(ctx, other, agent.Filter{})
-		common.Check(err)
+		if err != nil {
+			return err
+		}
 		if list == nil {
-			common.Check(outcome.Inapplicable("a second endpoint that lists threads",
-				"GET /threads takes no filter, and POST /threads/search does not list threads: status %d", a.Status))
+			return outcome.Inapplicable("a second endpoint that lists threads",
+				"GET /threads takes no filter, and POST /threads/search does not list threads: status %d", a.Status)
 		}
 	}
 	f := map[string]agent.Filter{
@@ -113,75 +131,62 @@ func (w *World) otherUserLists(ctx context.Context, by string) {
 		"the user as owner":       {"metadata": map[string]any{ownerKey: w.owner().User.Owner()}},
 	}[by]
 	awaited := w.othersThread
-	if by == "the user as owner" || by == bySharedMetadata && !w.keepsMark() {
+	if by == "the user as owner" || w.isLossy() {
 		awaited = nil
 	}
-	w.listUntil(ctx, other, f, awaited)
+	return w.listUntil(ctx, other, f, awaited)
 }
 
-// The filters of a list that are judged otherwise than others, as the sentences name them.
+// Filters of a list with a special judgement, as the sentences name them.
 const (
 	noFilter         = "no filter"
 	bySharedMetadata = "metadata that both threads have"
 )
 
-// listHoldsNoForeign takes a refusal, too: what is not shown is not leaked.
 func (w *World) listHoldsNoForeign() error {
 	if w.scene.Answer.IsRefused() {
 		w.scene.Note(fmt.Sprintf("the filter is refused with status %d", w.scene.Answer.Status))
-		return nil
 	}
-	if !w.scene.Answer.OK() {
-		return outcome.Blocked("the threads cannot be listed: %s", outcome.Seen(w.scene.Answer))
-	}
-	foreign, owner := w.thread.ID, w.owner().User.Identity
-	for i, row := range w.rows.All() {
-		if row.Get("thread_id").String() == foreign || owner != "" && row.Get("metadata."+ownerKey).String() == owner {
-			return outcome.Violated(w.scene.Answer, "only threads of the other user", "a thread of the user, %s",
-				outcome.Shown(row)).At(fmt.Sprintf("/%d", i))
-		}
-	}
-	return nil
+	return judge.ListLacksForeign(w.listed(), w.thread.ID, ownerKey, w.owner().User.Identity)
 }
 
-// listHoldsOwn is what keeps a list that is always empty from passing.
 func (w *World) listHoldsOwn() error {
-	switch {
-	case w.rows == nil && !(w.scene.Answer.IsRefused() && w.filter != noFilter):
-		return outcome.Blocked("the threads cannot be listed (AS-THREAD-2): %s", outcome.Seen(w.scene.Answer)).
-			ByRequirement("AS-THREAD-2")
-	case w.rows.Thread(w.othersThread.ID).Exists(), w.scene.Answer.IsRefused() && w.filter != noFilter:
-		return nil
-	case w.filter == bySharedMetadata && !w.keepsMark():
-		return outcome.Inapplicable("thread metadata",
-			"the target does not show the metadata of a thread, so a list filtered by it may be empty")
-	}
-	return w.lacks(w.othersThread)
+	list := judge.FilteredList{List: w.listed(), Filtered: w.filter != noFilter, Lossy: w.isLossy()}
+	return judge.ListHoldsOwn(list, created(w.othersThread))
 }
 
-// keepsMark tells whether the target shows that it keeps the metadata of a thread.
-func (w *World) keepsMark() bool {
-	return w.othersThread.Answer.Get("metadata."+markKey).String() == w.mark
+// isLossy reports whether the list is filtered by metadata that the target does not show in the response to the
+// creation of the thread.
+func (w *World) isLossy() bool {
+	return w.filter == bySharedMetadata && w.othersThread.Answer.Get("metadata."+markKey).String() != w.mark
 }
 
-func (w *World) userCreatesForOther(ctx context.Context) {
+func (w *World) userCreatesForOther(ctx context.Context) error {
 	w.namesOtherOwner = true
 	name := "agentconform-somebody-else"
 	if len(w.target.Config.Users) > 1 {
-		name = w.callerNamed(ctx, target.TheOtherUser).User.Owner()
+		other, err := w.callerNamed(ctx, target.TheOtherUser)
+		if err != nil {
+			return err
+		}
+		name = other.User.Owner()
 	}
-	w.createThread(ctx, map[string]any{ownerKey: name})
+	return w.createThread(ctx, map[string]any{ownerKey: name})
 }
 
-// aThreadForOther has a completed run, so that it has a state, unless even its owner is refused one.
+// aThreadForOther completes a run, so that the thread has a state, unless even its owner is refused a run.
 func (w *World) aThreadForOther(ctx context.Context) error {
-	w.userCreatesForOther(ctx)
+	if err := w.userCreatesForOther(ctx); err != nil {
+		return err
+	}
 	if w.scene.Answer.IsRefused() {
 		return outcome.Inapplicable("an owner that is sent", "the target refuses a thread that names another owner: %s",
 			outcome.Seen(w.scene.Answer))
 	}
-	common.Check(w.thread.Usable())
-	err := common.Try(func() { w.nextRun(ctx, agent.Order{}) })
+	if err := w.thread.Usable(); err != nil {
+		return err
+	}
+	err := w.nextRun(ctx, agent.Order{})
 	if outcome.Is(err, reports.Failed) {
 		return nil
 	}
@@ -191,98 +196,88 @@ func (w *World) aThreadForOther(ctx context.Context) error {
 // ownerIsUser also passes if the target refuses the other owner: then nobody can name one.
 func (w *World) ownerIsUser(ctx context.Context) error {
 	if w.namesOtherOwner && w.thread.ID == "" && w.thread.Answer.IsRefused() {
-		common.Given(w.server.NewThread(ctx, w.owner()))
+		if _, err := w.server.NewThread(ctx, w.owner()); err != nil {
+			return outcome.AsPrecondition(err)
+		}
 		w.scene.Note("the target refuses a thread that names another owner: " + outcome.Seen(w.thread.Answer))
 		return nil
 	}
 	return w.metadataHolds(ctx, ownerKey, w.owner().User.Identity, "the owner")
 }
 
-// metadataHolds looks at what the target shows of the new thread: in the answer to its creation, else in the list.
+// metadataHolds reads the metadata of the new thread from the response to its creation, or else from the list.
 func (w *World) metadataHolds(ctx context.Context, key, value, what string) error {
-	common.Requires(w.thread.Usable())
+	if err := w.thread.Usable(); err != nil {
+		return outcome.AsPrecondition(err)
+	}
 	w.scene.Answer = w.thread.Answer
 	metadata := w.scene.Answer.Get("metadata")
 	if !metadata.IsObject() {
-		w.listUntil(ctx, w.owner(), nil, w.thread)
+		if err := w.listUntil(ctx, w.owner(), nil, w.thread); err != nil {
+			return err
+		}
 		metadata = w.rows.Thread(w.thread.ID).Get("metadata")
 	}
-	if !metadata.IsObject() {
-		return outcome.Inconclusive("the target shows no metadata of a thread")
-	}
-	if found := metadata.Get(key); found.String() != value {
-		return outcome.Violated(w.scene.Answer, fmt.Sprintf("%s %q", what, value), "%s", outcome.Shown(found)).
-			At("/metadata/" + key)
-	}
-	return nil
+	return judge.MetadataHas(w.scene.Answer, metadata, key, value, what)
 }
 
-// otherUserListsAtOtherEndpoint makes sure that the user's thread would be seen if the list were everybody's.
+// otherUserListsAtOtherEndpoint first checks that the endpoint shows the user's thread to the user. Else its absence
+// from the other user's list would show nothing.
 func (w *World) otherUserListsAtOtherEndpoint(ctx context.Context) error {
-	other := w.callerNamed(ctx, target.TheOtherUser)
-	common.Retry(ctx, w.target, func() bool {
-		w.listOther(ctx, w.owner())
-		return w.rows.Thread(w.thread.ID).Exists() || w.rows == nil
+	other, err := w.callerNamed(ctx, target.TheOtherUser)
+	if err != nil {
+		return err
+	}
+	err = w.retry(ctx, func() (bool, error) {
+		if err := w.listOther(ctx, w.owner()); err != nil {
+			return false, err
+		}
+		return w.rows.Thread(w.thread.ID).Exists() || w.rows == nil, nil
 	})
+	if err != nil {
+		return err
+	}
 	if !w.rows.Thread(w.thread.ID).Exists() {
 		return outcome.Inapplicable("a second endpoint that lists threads", "the other listing endpoint does not return the "+
 			"user's own new thread, so it cannot return that of others")
 	}
-	w.listOther(ctx, other)
-	return nil
+	return w.listOther(ctx, other)
 }
 
-// otherJoinsInTime gives the run more time where the answer came after its end: it may be slow, and not wait.
-func (w *World) otherJoinsInTime(ctx context.Context, operation string) {
-	w.race(ctx, func(ctx context.Context) bool {
-		w.callerTries(ctx, target.TheOtherUser, operation)
-		return w.joinDoesNotWait() == nil
+// otherJoinsInTime gives the run more time if the response came after its end: the server may be slow, and not wait.
+func (w *World) otherJoinsInTime(ctx context.Context, operation string) error {
+	_, err := w.race(ctx, func(ctx context.Context) (bool, error) {
+		if err := w.callerTries(ctx, target.TheOtherUser, operation); err != nil {
+			return false, err
+		}
+		return w.joinDoesNotWait() == nil, nil
 	})
+	return err
 }
 
 func (w *World) joinDoesNotWait() error {
-	a, end := w.scene.Answer, w.prior.Until()
-	switch {
-	case a.Status >= 400 || a.Ended().Before(end):
-		return nil
-	case !a.Sent.Before(end):
-		return outcome.Inconclusive("the target is too slow to judge whether the join waited for the run")
-	}
-	return outcome.Violated(a, "an HTTP error status, or an answer before the end of the run",
-		"an answer after %s, for a run of %s", a.Took.Round(time.Millisecond), w.prior.Order.Hold)
+	return judge.ForeignJoinDoesNotWait(w.scene.Answer, w.prior.Until(), w.prior.Order.Hold)
 }
 
-// holdsNothingOfRun takes the answer that the join of an unknown run gets too for one that holds nothing: servers in
-// the field answer the join of a run that they do not find with 200 and an error.
+// holdsNothingOfRun compares a response that may be about the run with the one to the join of an unknown run.
 func (w *World) holdsNothingOfRun(ctx context.Context) error {
-	a := w.scene.Answer
-	if !messages.ContainsText(a, w.current.Text()) {
-		if a.Status >= 400 || saysNothing(a) {
-			return nil
-		}
-		unknown := unlike(w.joins.ID)
-		who := w.callerNamed(ctx, w.attempted)
-		other, err := w.server.JoinCompleted(ctx, who, &agent.GraphRun{ID: unknown, Thread: w.joins.Thread})
-		if err != nil || bytes.Equal(bytes.ReplaceAll(a.Body, []byte(w.joins.ID), []byte(unknown)), other.Body) {
-			return err
-		}
+	a, run := w.scene.Answer, w.current.Value()
+	if !judge.MayHoldRun(a, run) {
+		return judge.HoldsNothingOfRun(a, run, w.joins.ID, nil, "")
 	}
-	return nothingOfTheRun(a)
+	who, err := w.callerNamed(ctx, w.attempted)
+	if err != nil {
+		return err
+	}
+	id := unlike(w.joins.ID)
+	unknown, err := w.server.JoinCompleted(ctx, who, &agent.GraphRun{ID: id, Thread: w.joins.Thread})
+	if err != nil {
+		return err
+	}
+	return judge.HoldsNothingOfRun(a, run, w.joins.ID, unknown, id)
 }
 
-// saysNothing tells whether the body is empty, null, or an object that is empty or has only an error.
-func saysNothing(a *exchange.Response) bool {
-	body := bytes.TrimSpace(a.Body)
-	if len(body) == 0 || string(body) == "null" {
-		return true
-	}
-	members := a.Get("@this").Map()
-	delete(members, "__error__")
-	return a.Get("@this").IsObject() && len(members) == 0
-}
-
-// joinIsRefused leaves an answer that tells of the run to the requirement about that.
+// joinIsRefused blocks if the response holds something of the run: another requirement is about that.
 func (w *World) joinIsRefused(ctx context.Context) error {
-	wrong := outcome.Want(w.scene.Answer.Status >= 400, w.scene.Answer, "a status of 400 or above")
-	return outcome.Unless(ctx, wrong, w.holdsNothingOfRun)
+	return outcome.Unless(ctx, judge.IsError(w.scene.Answer, ""), w.holdsNothingOfRun)
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/agentconform/agentconform/reports"
 	"github.com/agentconform/agentconform/spec"
 	"github.com/agentconform/agentconform/steps/agent"
+	"github.com/agentconform/agentconform/steps/agentserver/judge"
 	"github.com/agentconform/agentconform/steps/common"
 	"github.com/agentconform/agentconform/steps/evidence"
 	"github.com/agentconform/agentconform/steps/exchange"
@@ -20,12 +21,12 @@ import (
 	"github.com/agentconform/agentconform/steps/target"
 )
 
-// extension is a vendor extension: an operation that agent servers in the field have and the interface does not name
-// (section 5, items 2 and 6), with the answers to those who have tried it. Only who is served by it is judged.
+// extension is a vendor extension: an operation that agent servers offer and the interface does not name (section 5,
+// items 2 and 6), with the responses to the callers who have tried it. Only the callers whom it serves are judged.
 type extension struct {
 	operation spec.Operation
-	others    []common.Case      // those who must not be served
-	state     *exchange.Response // after their attempts
+	others    []common.Case      // requests of callers who must not be served
+	state     *exchange.Response // after these requests
 	owners    *exchange.Response // to the owner of the thread
 }
 
@@ -36,29 +37,38 @@ func (w *World) defineExtensions(r *common.Definitions) {
 	r.Then(`the attempts of the others leave the thread unchanged`, w.threadIsUnchanged)
 }
 
-// allTry lets the owner come last: the operation may remove the thread. It skips where the target does not have the
-// operation. The reason is the same for all operations, so that reports show it once; the scenario names the operation.
+// allTry sends the request of the owner last, because the operation may remove the thread. It skips the scenario if
+// the target does not have the operation. The reason is the same for all operations, so that reports show it once;
+// the scenario names the operation.
 func (w *World) allTry(ctx context.Context, id string) error {
 	x := &w.extension
-	if x.operation = w.target.Collector.Operation(spec.AgentServer, id); x.operation.ID == "" {
+	x.operation = w.target.Collector.Operation(spec.AgentServer, id)
+	if x.operation.ID == "" {
 		return outcome.SuiteError("spec/agent-server.yaml has no operation %s", id)
 	}
-	touched := false
-	for _, name := range []string{target.TheOtherUser, target.NoCredentials} {
-		a := w.tryExtension(ctx, w.callerNamed(ctx, name), w.thread.ID, w.current.ID)
-		x.others = append(x.others, common.Case{Answer: a, What: name})
-		touched = touched || a.Status < 400
+	touched, err := w.othersTry(ctx)
+	if err != nil {
+		return err
 	}
-	x.state = common.Must(w.server.State(ctx, w.owner(), w.thread))
-	x.owners = w.tryExtension(ctx, w.owner(), w.thread.ID, w.current.ID)
+	x.state, err = w.server.State(ctx, w.owner(), w.thread)
+	if err != nil {
+		return err
+	}
+	x.owners, err = w.tryExtension(ctx, w.owner(), w.thread.ID, w.current.ID)
+	if err != nil {
+		return err
+	}
 	// its run may have ended before the owner's turn
 	touched = touched || w.prior != nil && !time.Now().Before(w.prior.Until())
-	switch removes := x.operation.Method == http.MethodDelete && !strings.Contains(x.operation.Path, "{run_id}"); {
+	removes := x.operation.Method == http.MethodDelete && !strings.Contains(x.operation.Path, "{run_id}")
+	switch {
 	case x.owners.OK() && removes:
 		return w.target.Ledger.Tried(reports.LedgerEntry{Kind: evidence.Thread, ID: w.thread.ID, Address: w.server.Base,
 			Removed: true})
 	case !x.owners.OK() && (touched || !x.state.OK()):
-		w.ownerTriesAnother(ctx)
+		if err := w.ownerTriesAnother(ctx); err != nil {
+			return err
+		}
 	}
 	if !x.owners.OK() {
 		return outcome.Inapplicable("vendor extensions",
@@ -67,19 +77,43 @@ func (w *World) allTry(ctx context.Context, id string) error {
 	return nil
 }
 
-// ownerTriesAnother asks about a thread that nobody has touched.
-func (w *World) ownerTriesAnother(ctx context.Context) {
-	t := common.Given(w.server.NewThread(ctx, w.owner()))
-	var g *agent.GraphRun
-	if w.prior != nil {
-		g = common.Given(w.server.Start(ctx, t, agent.Order{Hold: w.prior.Order.Hold}))
-	} else {
-		g = common.Given(w.server.Run(ctx, t, agent.Order{}))
+// othersTry sends the requests of the callers who must not be served, and reports whether any was served.
+func (w *World) othersTry(ctx context.Context) (served bool, err error) {
+	for _, name := range []string{target.TheOtherUser, target.NoCredentials} {
+		who, err := w.callerNamed(ctx, name)
+		if err != nil {
+			return false, err
+		}
+		a, err := w.tryExtension(ctx, who, w.thread.ID, w.current.ID)
+		if err != nil {
+			return false, err
+		}
+		w.extension.others = append(w.extension.others, common.Case{Answer: a, What: name})
+		served = served || a.Status < http.StatusBadRequest
 	}
-	w.extension.owners = w.tryExtension(ctx, w.owner(), t.ID, g.ID)
+	return served, nil
 }
 
-func (w *World) tryExtension(ctx context.Context, who target.Caller, thread, run string) *exchange.Response {
+// ownerTriesAnother sends the request of the owner about a thread that no other caller has touched.
+func (w *World) ownerTriesAnother(ctx context.Context) error {
+	t, err := w.server.NewThread(ctx, w.owner())
+	if err != nil {
+		return outcome.AsPrecondition(err)
+	}
+	var g *agent.GraphRun
+	if w.prior != nil {
+		g, err = w.server.Start(ctx, t, agent.Order{Hold: w.prior.Order.Hold})
+	} else {
+		g, err = w.server.Run(ctx, t, agent.Order{})
+	}
+	if err != nil {
+		return outcome.AsPrecondition(err)
+	}
+	w.extension.owners, err = w.tryExtension(ctx, w.owner(), t.ID, g.ID)
+	return err
+}
+
+func (w *World) tryExtension(ctx context.Context, who target.Caller, thread, run string) (*exchange.Response, error) {
 	x := w.extension.operation
 	ids := strings.NewReplacer("/threads/{thread_id}", agent.ThreadPath(thread), "{run_id}", url.PathEscape(run))
 	body := x.Example
@@ -88,36 +122,47 @@ func (w *World) tryExtension(ctx context.Context, who target.Caller, thread, run
 		example["assistant_id"], body = w.target.Config.AssistantID, example
 	}
 	a, err := w.target.Client.Do(ctx, w.target.ToAgent(w.server.Base, who, x.Method, ids.Replace(x.Path), body))
-	var none *exchange.NoResponse
-	if errors.As(err, &none) && who.Key == w.owner().Key {
-		err = outcome.Inconclusive("the target does not answer the owner of the thread: %s", none.Cause)
+	none, is := errors.AsType[*exchange.NoResponse](err)
+	if is && who.Key == w.owner().Key {
+		return nil, outcome.Inconclusive("the target does not answer the owner of the thread: %s", none.Cause)
 	}
-	common.Check(err)
+	if err != nil {
+		return nil, err
+	}
 	w.scene.Answer = a
 	if made := a.Get("thread_id").String(); a.OK() && made != "" && made != thread { // a copy
-		common.Check(w.server.NoteThread(ctx, &agent.Thread{ID: made, Owner: who, Answer: a}))
+		if err := w.server.NoteThread(ctx, &agent.Thread{ID: made, Owner: who, Answer: a}); err != nil {
+			return nil, err
+		}
 	}
-	return a
+	return a, nil
 }
 
-// servesUserAtMost takes a 2xx that an unknown thread gets too for no service, if it holds nothing of the thread.
+// servesUserAtMost sends the request of a user who was served once more, about an unknown thread.
 func (w *World) servesUserAtMost(ctx context.Context) error {
+	run := w.current.Value()
 	for _, c := range w.extension.others {
-		if c.Answer.Status >= 400 {
+		attempt := judge.Attempt{Caller: c.What, Answer: c.Answer}
+		if judge.ExtensionRefuses(attempt, run, w.extension.owners) == nil {
 			continue
 		}
-		if who := w.callerNamed(ctx, c.What); who.User != nil && !messages.ContainsText(c.Answer, w.current.Text()) {
-			if w.tryExtension(ctx, who, unlike(w.thread.ID), w.current.ID).Status == c.Answer.Status {
-				continue
+		who, err := w.callerNamed(ctx, c.What)
+		if err != nil {
+			return err
+		}
+		if who.User != nil && !messages.ContainsText(c.Answer, run.Text()) {
+			attempt.Unknown, err = w.tryExtension(ctx, who, unlike(w.thread.ID), w.current.ID)
+			if err != nil {
+				return err
 			}
 		}
-		return c.Violates("an HTTP error status").Comparing(c.Answer, w.extension.owners)
+		if err := judge.ExtensionRefuses(attempt, run, w.extension.owners); err != nil {
+			return err
+		}
 	}
 	return nil
 }
 
 func (w *World) threadIsUnchanged() error {
-	state := w.extension.state
-	common.Check(outcome.Want(state.Status != http.StatusNotFound, state, "the thread"))
-	return agent.HoldsOnly(state, w.current)
+	return judge.ThreadIsUnchanged(w.extension.state, w.current.Value())
 }

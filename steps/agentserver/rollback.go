@@ -8,6 +8,7 @@ import (
 
 	"github.com/agentconform/agentconform/reports"
 	"github.com/agentconform/agentconform/steps/agent"
+	"github.com/agentconform/agentconform/steps/agentserver/judge"
 	"github.com/agentconform/agentconform/steps/client"
 	"github.com/agentconform/agentconform/steps/common"
 	"github.com/agentconform/agentconform/steps/exchange"
@@ -25,13 +26,15 @@ func (w *World) defineRollback(r *common.Definitions) {
 	r.When(`the user rolls back a run (.+)`, w.userRollsBack)
 	r.When(`the user retrieves the prior run and reads the state, (.+)`, w.userLooks)
 	r.Then(`the new run is accepted`, func() error { return w.rolled.Next.Accepted() })
-	r.Then(`it completes before the natural end of the prior run`, w.newRunPrompt)
+	r.Then(`it completes before the natural end of the prior run`, func() error {
+		return judge.NewRunIsPrompt(w.rolled.Next.Final, w.rolled.Next.Value(), w.rolled.Prior.Value())
+	})
 	r.Then(`the prior run can no longer be retrieved`, func() error {
 		return common.Each(w.remains, (*agent.Remains).NoneRetrievable)
 	})
 	r.Then(`the state holds the messages of the new run only`, func() error {
 		return common.Each(w.remains, func(found *agent.Remains) error {
-			return agent.HoldsOnly(found.State, w.rolled.Next)
+			return judge.HoldsNewRunOnly(found.State, w.prior.Value(), w.rolled.Next.Value())
 		})
 	})
 	r.Then(`the state holds no message of the prior run`, func() error {
@@ -48,12 +51,20 @@ func (w *World) defineRollback(r *common.Definitions) {
 	r.When(`the user starts five runs with rollback, (one after the other|all at once)`, w.userStartsConcurrent)
 	r.Then(`(only the last|exactly one) of these runs can be retrieved`, w.oneRunLeft)
 	r.Then(`the state holds the messages of that run only`, func(ctx context.Context) error {
-		return agent.HoldsOnly(common.Must(w.server.State(ctx, w.owner(), w.thread)), w.left...)
+		state, err := w.server.State(ctx, w.owner(), w.thread)
+		if err != nil {
+			return err
+		}
+		return agent.HoldsOnly(state, w.left...)
 	})
 }
 
 func (w *World) aRolledBackRun(ctx context.Context, after string) error {
-	w.speakOfRollback(common.Must(w.server.ARollback(ctx)))
+	rb, err := w.server.ARollback(ctx)
+	if err != nil {
+		return err
+	}
+	w.speakOfRollback(rb)
 	if after != "it had started" && w.prior.Shown == nil {
 		return outcome.Inapplicable("messages of a run in progress",
 			"the state shows no message of a run before the run ends, so none can have been visible before the rollback")
@@ -65,124 +76,175 @@ func (w *World) speakOfRollback(rb *agent.Rollback) {
 	w.rolled, w.prior, w.current, w.thread = rb, rb.Prior, rb.Next, rb.Next.Thread
 }
 
-// userRollsBack is about a pending run, which needs no rollback of one that has started (AS-ROLLBACK-1). Only a new run
-// that is refused, or waits, is held against a pending run where one that has started is replaced.
-func (w *World) userRollsBack(ctx context.Context, moment string) {
-	common.Requires(w.server.PlainRunsWork(ctx))
+// userRollsBack is about a pending run. If the new run is refused or waits, it is judged only if a rollback of a run
+// that has started works (AS-ROLLBACK-1).
+func (w *World) userRollsBack(ctx context.Context, moment string) error {
+	if err := w.server.PlainRunsWork(ctx); err != nil {
+		return outcome.AsPrecondition(err)
+	}
 	rb, err := w.server.RollBack(ctx, moment)
 	if outcome.Is(err, reports.Failed) || err == nil && !rb.Prompt() {
-		common.Check(w.server.RollbackActs(ctx))
+		if err := w.server.RollbackActs(ctx); err != nil {
+			return err
+		}
 	}
-	w.speakOfRollback(common.Must(rb, err))
+	if err != nil {
+		return err
+	}
+	w.speakOfRollback(rb)
+	return nil
 }
 
 // aRolledBackRunAlone is on a thread that no other scenario reads.
 func (w *World) aRolledBackRunAlone(ctx context.Context) error {
-	w.speakOfRollback(common.Must(w.server.RollBack(ctx, agent.HasStarted)))
-	common.Check(w.rolled.After.NoneRetrievable())
-	return w.prior.LeftIn(w.rolled.After.State, w.rolled.Next)
+	rb, err := w.server.RollBack(ctx, agent.HasStarted)
+	if err != nil {
+		return err
+	}
+	w.speakOfRollback(rb)
+	if err := rb.After.NoneRetrievable(); err != nil {
+		return err
+	}
+	return w.prior.LeftIn(rb.After.State, rb.Next)
 }
 
 func (w *World) aThreadThatKeeps(ctx context.Context) error {
-	if !common.Must(w.server.RunsAdd(ctx)) {
+	adds, err := w.server.RunsAdd(ctx)
+	if err != nil {
+		return err
+	}
+	if !adds {
 		return outcome.Inapplicable("messages of earlier runs",
 			"plain runs do not keep the messages of earlier runs either (AS-STATE-3), so none can be lost")
 	}
-	w.onNewThread(ctx)
-	w.nextRun(ctx, agent.Order{})
-	w.nextRun(ctx, agent.Order{})
+	if err := w.onNewThread(ctx); err != nil {
+		return err
+	}
+	for range 2 {
+		if err := w.nextRun(ctx, agent.Order{}); err != nil {
+			return err
+		}
+	}
 	return agent.HoldsOnly(w.scene.Answer, w.kept...)
 }
 
-// runsElsewhere gives the run in progress twice the time, so that the other one's race is over first. A server that
-// executes one run at a time would not begin with the one that is to be rolled back: there that takes four times as
-// long, and the other one is started right before the rollback; the new run waits for it. After a lost race both take
-// longer.
-func (w *World) runsElsewhere(ctx context.Context) {
+// runsElsewhere gives the run in progress twice the time, so that the race of the other run is over first. A server
+// that executes one run at a time would not begin with the run that is to be rolled back. There that run takes four
+// times as long, the run elsewhere starts right before the rollback, and the new run waits for it. After a lost race
+// both take longer.
+func (w *World) runsElsewhere(ctx context.Context) error {
 	server, leave, err := w.server.Together(ctx, 2, agent.Wait, agent.EarlyWrite)
-	common.Check(err)
+	if err != nil {
+		return err
+	}
 	w.scene.AtEnd(leave)
 	w.server = server
-	w.prepare(ctx, func(ctx context.Context) {
-		w.aside = []*agent.GraphRun{common.Must(server.RunAlone(ctx, w.owner(), agent.Order{}))}
+	return w.prepare(ctx, func(ctx context.Context) error {
+		completed, err := server.RunAlone(ctx, w.owner(), agent.Order{})
+		if err != nil {
+			return err
+		}
+		w.aside = []*agent.GraphRun{completed}
 		if w.agents.OneAtATime() {
 			w.wanted = max(w.wanted, 4*w.agents.Hold(0))
-		} else {
-			w.startsBeside(ctx, 2*w.agents.Hold(w.wanted))
+		} else if err := w.startsElsewhere(ctx, 2*w.agents.Hold(w.wanted)); err != nil {
+			return err
 		}
-		common.Check(w.allFound(ctx, w.aside))
+		return w.allFound(ctx, w.aside)
 	})
 }
 
-func (w *World) startsBeside(ctx context.Context, hold time.Duration) {
-	t := common.Given(w.server.NewThread(ctx, w.owner()))
-	w.aside = append(w.aside[:1], common.Given(w.server.Start(ctx, t, agent.Order{Hold: hold})))
+func (w *World) startsElsewhere(ctx context.Context, hold time.Duration) error {
+	t, err := w.server.NewThread(ctx, w.owner())
+	if err != nil {
+		return outcome.AsPrecondition(err)
+	}
+	g, err := w.server.Start(ctx, t, agent.Order{Hold: hold})
+	if err != nil {
+		return outcome.AsPrecondition(err)
+	}
+	w.aside = append(w.aside[:1], g)
+	return nil
 }
 
-// endedEarly tells whether the run on another thread may have ended before the new run was accepted.
+// endedEarly reports whether the run on another thread may have ended before the new run was accepted.
 func (w *World) endedEarly() bool {
 	return slices.ContainsFunc(w.aside, func(g *agent.GraphRun) bool {
 		return !g.Complete() && !w.rolled.Next.Answered().Before(g.NotOverBefore())
 	})
 }
 
-// aPendingJoin lets the join arrive before anything else happens. It arrived too early or not at all when it is
-// answered while the run goes on.
-func (w *World) aPendingJoin(ctx context.Context) {
-	w.prepare(ctx, func(ctx context.Context) {
+// aPendingJoin waits until the join has arrived at the server. If the join returns while the run is in progress, it
+// arrived too early or not at all.
+func (w *World) aPendingJoin(ctx context.Context) error {
+	return w.prepare(ctx, func(ctx context.Context) error {
 		join := w.join(ctx)
-		common.Check(join.OrUntil(ctx, time.Now().Add(min(w.agents.Slack(), w.prior.Order.Hold/4))))
-		if join.Over() && join.Answer != nil {
-			common.Requires(joined(join.Answer))
+		wait := min(w.agents.Slack(), w.prior.Order.Hold/4)
+		if err := join.OrUntil(ctx, time.Now().Add(wait)); err != nil {
+			return err
 		}
-		if join.Over() && time.Now().Before(w.prior.Until()) {
-			common.Check(outcome.Blocked("the join was answered while the run was in progress (AS-RUN-4)").
-				ByRequirement("AS-RUN-4"))
+		if !join.Over() {
+			return nil
 		}
+		if join.Answer != nil {
+			if err := judge.JoinIsServed(join.Answer); err != nil {
+				return outcome.AsPrecondition(err)
+			}
+		}
+		if time.Now().Before(w.prior.Until()) {
+			return outcome.Blocked("the join was answered while the run was in progress (AS-RUN-4)").
+				ByRequirement("AS-RUN-4")
+		}
+		return nil
 	})
 }
 
-// userReplaces wins when all runs that matter were in progress until the new run had been accepted, and that did not
-// wait for the prior one.
-func (w *World) userReplaces(ctx context.Context) {
-	w.race(ctx, func(ctx context.Context) bool {
+// userReplaces wins if all runs of the scenario were in progress until the new run had been accepted, and the new run
+// did not wait for the prior one.
+func (w *World) userReplaces(ctx context.Context) error {
+	_, err := w.race(ctx, func(ctx context.Context) (bool, error) {
 		if len(w.aside) > 0 && w.agents.OneAtATime() {
-			w.startsBeside(ctx, w.wanted/4)
+			if err := w.startsElsewhere(ctx, w.wanted/4); err != nil {
+				return false, err
+			}
 		}
-		rb := common.Must(w.server.Replace(ctx, w.prior))
+		rb, err := w.server.Replace(ctx, w.prior)
+		if err != nil {
+			return false, err
+		}
 		w.rolled, w.current, w.scene.Answer = rb, rb.Next, rb.Next.Answer
 		if rb.Next.Final != nil {
 			w.scene.Answer = rb.Next.Final
 		}
-		return !w.endedEarly() && !outcome.Is(rb.Usable(), reports.Blocked)
+		return !w.endedEarly() && !outcome.Is(rb.Usable(), reports.Blocked), nil
 	})
+	return err
 }
 
-// userLooks takes what was found at once where that is asked for: a later look could not tell a run that is removed
-// late.
-func (w *World) userLooks(ctx context.Context, when string) {
+// userLooks uses what was found right after the new run had completed if the sentence asks for it: a later look would
+// miss a run that is removed late.
+func (w *World) userLooks(ctx context.Context, when string) error {
 	found := w.rolled.After
 	if when != "once the new run has completed" {
 		if when == "after the natural end of the prior run" {
-			common.Check(client.Sleep(ctx, time.Until(w.prior.Over)))
+			if err := client.Sleep(ctx, time.Until(w.prior.Over)); err != nil {
+				return err
+			}
 		}
-		found = common.Must(w.server.Remains(ctx, w.prior))
+		later, err := w.server.Remains(ctx, w.prior)
+		if err != nil {
+			return err
+		}
+		found = later
 	}
 	w.remains, w.scene.Answer = append(w.remains, found), found.State
-}
-
-func (w *World) newRunPrompt() error {
-	rb := w.rolled
-	if rb.Prompt() {
-		return nil
-	}
-	took := rb.Next.Final.Ended().Sub(rb.Prior.Answer.Sent).Round(time.Millisecond)
-	return outcome.Violated(rb.Next.Final, "the new run to complete before the natural end of the prior run",
-		"its answer %s after the start of the prior run, which takes %s", took, rb.Prior.Order.Hold)
+	return nil
 }
 
 func (w *World) runsElsewhereFound(ctx context.Context) error {
-	common.Requires(w.rolled.Usable())
+	if err := w.rolled.Usable(); err != nil {
+		return outcome.AsPrecondition(err)
+	}
 	if w.endedEarly() {
 		return outcome.Inconclusive("the run on the other thread ended before the rollback, in %d attempts", agent.Attempts)
 	}
@@ -205,8 +267,8 @@ func (w *World) allFound(ctx context.Context, runs []*agent.GraphRun) error {
 				return err
 			}
 		}
-		if !a.OK() {
-			return outcome.Violated(a, "the run "+g.ID, "%s", outcome.Seen(a)).Comparing(a, g.Answer)
+		if err := judge.RunStays(a, g.Value()); err != nil {
+			return err
 		}
 	}
 	return nil
@@ -214,83 +276,96 @@ func (w *World) allFound(ctx context.Context, runs []*agent.GraphRun) error {
 
 func (w *World) runsElsewhereEnd(ctx context.Context) error {
 	return common.Each(w.aside, func(g *agent.GraphRun) error {
-		return agent.HoldsOnly(common.Must(w.server.Await(ctx, g)), g)
+		state, err := w.server.Await(ctx, g)
+		if err != nil {
+			return err
+		}
+		return agent.HoldsOnly(state, g)
 	})
 }
 
-// joinReturns returns an error if the join of the prior run does not return. A join that returned only when the prior run
-// would have ended is repeated once, with a prior run that takes longer than timeouts.request.
+// joinReturns returns an error if the join of the prior run does not return. A join that returned only when the prior
+// run would have ended is repeated once, with a prior run that takes longer than timeouts.request.
 func (w *World) joinReturns(ctx context.Context) error {
 	limit := w.target.Config.Timeouts.Request
 	for {
-		common.Requires(w.rolled.Usable())
+		if err := w.rolled.Usable(); err != nil {
+			return outcome.AsPrecondition(err)
+		}
 		if err := w.joined.OrUntil(ctx, time.Now().Add(limit)); err != nil {
 			return err
 		}
-		if none := (*exchange.NoResponse)(nil); w.joined.Over() && errors.As(w.joined.Err, &none) && none.Busy != 0 {
+		join := judged(w.joined)
+		if none, is := errors.AsType[*exchange.NoResponse](join.Err); is && none.Busy != 0 {
 			return none
 		}
-		if w.joined.Unanswered() {
-			return outcome.Violated(w.rolled.Next.Answer, "the join on the prior run to return",
-				"no answer within %s after the new run completed", limit)
+		if err := judge.PriorJoinReturns(join, w.rolled.Next.Value(), limit); err != nil {
+			return err
 		}
-		if w.joined.Ended.Before(w.prior.Until()) || w.prior.Order.Hold > limit {
+		if join.Ended.Before(w.prior.Until()) || w.prior.Order.Hold > limit {
 			return nil
 		}
 		w.wanted = limit + w.agents.Hold(0)
-		for _, f := range w.prepared {
-			common.Needs(func() { f(ctx) })
+		if err := w.prepareAgain(ctx); err != nil {
+			return err
 		}
-		w.userReplaces(ctx)
+		if err := w.userReplaces(ctx); err != nil {
+			return err
+		}
 	}
 }
 
-// userStartsConcurrent wins when every run was surely in progress until the next one, or all others, had been accepted.
-// In turn, it tries again also where one would have been over before the last was complete: that a run comes back is
-// another requirement's concern.
+// userStartsConcurrent wins if every run was in progress until the next one, or all others, had been accepted. For runs
+// that are started one after the other, it tries again also if one would have been over before the last was complete:
+// another requirement is about a run that comes back.
 func (w *World) userStartsConcurrent(ctx context.Context, when string) error {
-	common.Requires(w.server.PlainRunsWork(ctx))
+	if err := w.server.PlainRunsWork(ctx); err != nil {
+		return outcome.AsPrecondition(err)
+	}
 	start, inProgress := w.server.StartInTurn, false
 	if when == "all at once" {
 		start = w.server.StartAtOnce
 	}
-	w.race(ctx, func(ctx context.Context) bool {
-		w.onNewThread(ctx)
+	_, err := w.race(ctx, func(ctx context.Context) (bool, error) {
+		if err := w.onNewThread(ctx); err != nil {
+			return false, err
+		}
 		all, err := start(ctx, w.thread, w.wanted)
 		if err != nil {
-			common.Check(outcome.Unless(ctx, err, w.server.RollbackActs))
+			return false, outcome.Unless(ctx, err, w.server.RollbackActs)
 		}
-		if w.started, inProgress = all.Runs, all.InProgress; inProgress && all.Prompt {
-			return true
+		w.started, inProgress = all.Runs, all.InProgress
+		if inProgress && all.Prompt {
+			return true, nil
 		}
-		common.Check(w.server.RollbackActs(ctx)) // with more time, each run would wait longer for the one before
+		// With more time, each run would wait longer for the one before it, if rollbacks do not act.
+		if err := w.server.RollbackActs(ctx); err != nil {
+			return false, err
+		}
 		w.wanted = agent.Longer(w.started[0].Order.Hold, time.Since(w.started[0].Answer.Sent))
-		return false
+		return false, nil
 	})
+	if err != nil {
+		return err
+	}
 	if inProgress {
 		return nil
 	}
 	return outcome.Inconclusive("one of the runs ended before another was accepted, in %d attempts", agent.Attempts)
 }
 
-// oneRunLeft looks when the last run has completed, or the time of all that were started at once is over.
+// oneRunLeft retrieves the runs after the last has completed, or after the time of all that were started at once.
 func (w *World) oneRunLeft(ctx context.Context, which string) error {
-	var last *exchange.Response
+	var all []judge.Retrieved
 	for _, g := range w.started {
-		a := common.Must(w.server.GetRun(ctx, w.owner(), g))
-		if last = a; a.OK() {
+		a, err := w.server.GetRun(ctx, w.owner(), g)
+		if err != nil {
+			return err
+		}
+		all = append(all, judge.Retrieved{Run: g.Value(), Answer: a})
+		if a.OK() {
 			w.left, w.scene.Answer = append(w.left, g), a
 		}
 	}
-	const one = "exactly one run that can be retrieved"
-	a, left, newest := w.scene.Answer, len(w.left), w.started[len(w.started)-1]
-	switch {
-	case left == 0:
-		return outcome.Violated(last, one, "none of %d", len(w.started))
-	case left > 1:
-		return outcome.Violated(a, one, "%d of %d", left, len(w.started))
-	case which == "only the last" && w.left[0] != newest:
-		return outcome.Violated(a, "the run "+newest.ID, "the run %s", w.left[0].ID).Comparing(a, newest.Answer)
-	}
-	return nil
+	return judge.OneRunRemains(all, which == "only the last")
 }

@@ -6,9 +6,9 @@ import (
 	"maps"
 	"net/http"
 	"strings"
-	"time"
 
 	"github.com/agentconform/agentconform/steps/agent"
+	"github.com/agentconform/agentconform/steps/agentserver/judge"
 	"github.com/agentconform/agentconform/steps/common"
 	"github.com/agentconform/agentconform/steps/exchange"
 	"github.com/agentconform/agentconform/steps/outcome"
@@ -23,18 +23,18 @@ func (w *World) defineRuns(r *common.Definitions) {
 	r.Given(`a run in progress( on a new thread| that has started)?`, w.aRunInProgress)
 	r.Given(`a run whose graph raises an error`, w.aFailingRun)
 	r.Given(`the user was refused a run with rollback and (.+) on it`, w.wasRefusedMistake)
-	r.When(`the user starts a run`, func(ctx context.Context) {
-		w.post(ctx, agent.Order{})
-	})
+	r.When(`the user starts a run`, func(ctx context.Context) error { return w.post(ctx, agent.Order{}) })
 	r.When(`the user starts a long run`, w.userStartsLong)
-	r.When(`the user starts a run on an unknown thread`, func(ctx context.Context) {
-		w.tryRun(ctx, w.owner(), &agent.Thread{ID: target.UnknownID(), Owner: w.owner()}, agent.Order{})
+	r.When(`the user starts a run on an unknown thread`, func(ctx context.Context) error {
+		return w.tryRun(ctx, w.owner(), &agent.Thread{ID: target.UnknownID(), Owner: w.owner()}, agent.Order{})
 	})
 	r.When(`the user tries to start (a run of (?:an unknown assistant_id|the assistant_id with one more character))`,
-		func(ctx context.Context, name string) { w.tryRun(ctx, w.owner(), w.thread, w.orderOf(name)) })
+		func(ctx context.Context, name string) error {
+			return w.tryRun(ctx, w.owner(), w.thread, w.orderOf(name))
+		})
 	r.When(`the user tries to start a run with (.+)`, w.userStartsWithMistake)
-	r.When(`the user's next run on the thread(, with rollback,)? completes`, func(ctx context.Context, how string) {
-		w.nextRun(ctx, w.orderOf(how))
+	r.When(`the user's next run on the thread(, with rollback,)? completes`, func(ctx context.Context, how string) error {
+		return w.nextRun(ctx, w.orderOf(how))
 	})
 	r.When(`the user (retrieve)s (the run)`, w.userAsks)
 	r.When(`the user (retrieve|join)s (an unknown run .+|the run under (?:an unknown|the other) thread)`, w.userAsks)
@@ -42,63 +42,101 @@ func (w *World) defineRuns(r *common.Definitions) {
 	r.When(`the user (retrieve)s the run under each (wrong thread id)`, w.asksByWrongIDs)
 	r.When(`the user (read)s the state of each (wrong thread id)`, w.asksByWrongIDs)
 	r.When(`the user (start)s a run under each (wrong thread id)`, w.asksByWrongIDs)
-	// it is blocked where the run is refused because the server does not know the assistant.
+	// It blocks if the run is refused because the server does not know the assistant.
 	r.Then(`the answer holds a "run_id"`, func(ctx context.Context) error {
 		return outcome.Unless(ctx, w.answerHoldsID("run_id"), w.server.KnowsAssistant)
 	})
 	r.Then(`the answer comes before the end of the run`, w.acceptedInTime)
-	r.Then(`the answer has the "run_id" of that run`, w.answerIsRun)
+	r.Then(`the answer has the "run_id" of that run`, func() error {
+		return judge.IsRun(w.scene.Answer, w.current.Value())
+	})
 	r.Then(`(?:the request|each of these requests) is answered with an HTTP error status`, w.eachIsError)
 }
 
 func (w *World) aCompletedRun(ctx context.Context) error {
-	g := common.Must(w.server.CompletedRun(ctx))
+	g, err := w.server.CompletedRun(ctx)
+	if err != nil {
+		return err
+	}
 	w.speakOf(g)
 	return w.server.Understood(ctx)
 }
 
-// anOwnCompletedRun is on a thread that this scenario alone uses. Its messages are going to be compared, so plain
-// runs have to leave theirs.
-func (w *World) anOwnCompletedRun(ctx context.Context) {
-	common.Check(w.server.PlainRunsWork(ctx))
-	w.onNewThread(ctx)
-	w.nextRun(ctx, agent.Order{})
-	common.Check(agent.HoldsOnly(w.scene.Answer, w.current))
+// anOwnCompletedRun is on a thread that only this scenario uses. The scenario compares messages, so plain runs must
+// write theirs.
+func (w *World) anOwnCompletedRun(ctx context.Context) error {
+	if err := w.server.PlainRunsWork(ctx); err != nil {
+		return err
+	}
+	if err := w.onNewThread(ctx); err != nil {
+		return err
+	}
+	if err := w.nextRun(ctx, agent.Order{}); err != nil {
+		return err
+	}
+	return agent.HoldsOnly(w.scene.Answer, w.current)
 }
 
-func (w *World) aFailingRun(ctx context.Context) {
-	w.onNewThread(ctx)
-	w.current = common.Must(w.server.Start(ctx, w.thread, agent.Order{Words: agent.Fail, Waits: true}))
+func (w *World) aFailingRun(ctx context.Context) error {
+	if err := w.onNewThread(ctx); err != nil {
+		return err
+	}
+	g, err := w.server.Start(ctx, w.thread, agent.Order{Words: agent.Fail, Waits: true})
+	if err != nil {
+		return err
+	}
+	w.current = g
+	return nil
 }
 
-// post starts a run of the user on the thread. Whether it was accepted is for a later sentence to judge.
-func (w *World) post(ctx context.Context, o agent.Order) {
-	w.current = common.Must(w.server.Post(ctx, w.owner(), w.thread, o))
-	w.scene.Answer = w.current.Answer
+// post starts a run of the user on the thread. A later sentence judges the response.
+func (w *World) post(ctx context.Context, o agent.Order) error {
+	g, err := w.server.Post(ctx, w.owner(), w.thread, o)
+	if err != nil {
+		return err
+	}
+	w.current, w.scene.Answer = g, g.Answer
+	return nil
 }
 
-func (w *World) tryRun(ctx context.Context, who target.Caller, t *agent.Thread, o agent.Order) {
-	g := common.Must(w.server.TryPost(ctx, who, t, o))
+func (w *World) tryRun(ctx context.Context, who target.Caller, t *agent.Thread, o agent.Order) error {
+	g, err := w.server.TryPost(ctx, who, t, o)
+	if err != nil {
+		return err
+	}
 	w.scene.Answer, w.foreign = g.Answer, g.Text()
+	return nil
 }
 
-// userStartsLong tries again with more time where the answer came so late that the run may have been over.
-func (w *World) userStartsLong(ctx context.Context) {
-	w.race(ctx, func(ctx context.Context) bool {
-		w.startLong(ctx)
+// userStartsLong tries again with more time if the response came so late that the run may have been over.
+func (w *World) userStartsLong(ctx context.Context) error {
+	_, err := w.race(ctx, func(ctx context.Context) (bool, error) {
+		if err := w.startLong(ctx); err != nil {
+			return false, err
+		}
 		w.wanted = agent.Longer(w.current.Order.Hold, w.current.Answer.Took)
-		return w.current.Answered().Before(w.current.NotOverBefore())
+		return w.current.Answered().Before(w.current.NotOverBefore()), nil
 	})
+	return err
 }
 
-func (w *World) startLong(ctx context.Context) {
-	w.onNewThread(ctx)
-	w.post(ctx, agent.Order{Waits: true, Hold: w.wanted})
-	common.Requires(w.current.Accepted())
+func (w *World) startLong(ctx context.Context) error {
+	if err := w.onNewThread(ctx); err != nil {
+		return err
+	}
+	if err := w.post(ctx, agent.Order{Waits: true, Hold: w.wanted}); err != nil {
+		return err
+	}
+	return outcome.AsPrecondition(w.current.Accepted())
 }
 
-func (w *World) userStartsWithMistake(ctx context.Context, mistake string) {
-	w.scene.Answer = common.Must(w.postMistake(ctx, mistake, nil))
+func (w *World) userStartsWithMistake(ctx context.Context, mistake string) error {
+	a, err := w.postMistake(ctx, mistake, nil)
+	if err != nil {
+		return err
+	}
+	w.scene.Answer = a
+	return nil
 }
 
 // postMistake posts a run that contains the named mistake and additional members.
@@ -130,17 +168,25 @@ func (w *World) postMistake(ctx context.Context, mistake string, more map[string
 
 // wasRefusedMistake posts a run with rollback that the server must refuse while the run in progress continues.
 func (w *World) wasRefusedMistake(ctx context.Context, mistake string) error {
-	inTime := w.race(ctx, func(ctx context.Context) bool {
-		w.scene.Answer = common.Must(w.postMistake(ctx, mistake, map[string]any{"multitask_strategy": agent.RollbackStrategy}))
+	inTime, err := w.race(ctx, func(ctx context.Context) (bool, error) {
+		a, err := w.postMistake(ctx, mistake, map[string]any{"multitask_strategy": agent.RollbackStrategy})
+		if err != nil {
+			return false, err
+		}
+		w.scene.Answer = a
 		w.kept = []*agent.GraphRun{w.current}
-		return w.scene.Answer.Ended().Before(w.prior.Until())
+		return a.Ended().Before(w.prior.Until()), nil
 	})
+	if err != nil {
+		return err
+	}
 	a := w.scene.Answer
 	switch {
 	case a.Status < 400:
 		return outcome.Inapplicable("refused runs", "the target accepts a run with %s: %s", mistake, outcome.Seen(a))
 	case !inTime:
-		return outcome.Inconclusive("in %d attempts the run in progress ended before the server refused the request; increase agent.hold", agent.Attempts)
+		return outcome.Inconclusive("in %d attempts the run in progress ended before the server refused the request; "+
+			"increase agent.hold", agent.Attempts)
 	}
 	return nil
 }
@@ -152,17 +198,22 @@ func (w *World) ask(ctx context.Context, who target.Caller, verb string, g *agen
 	case "join":
 		return w.server.JoinCompleted(ctx, who, g)
 	case "start":
-		w.tryRun(ctx, who, g.Thread, agent.Order{})
-		return w.scene.Answer, nil
+		err := w.tryRun(ctx, who, g.Thread, agent.Order{})
+		return w.scene.Answer, err
 	}
 	return w.server.State(ctx, who, g.Thread)
 }
 
-func (w *World) userAsks(ctx context.Context, verb, which string) {
-	w.scene.Answer = common.Must(w.ask(ctx, w.owner(), verb, w.runNamed(which)))
+func (w *World) userAsks(ctx context.Context, verb, which string) error {
+	a, err := w.ask(ctx, w.owner(), verb, w.runNamed(which))
+	if err != nil {
+		return err
+	}
+	w.scene.Answer = a
+	return nil
 }
 
-// runNamed is a run as the sentences name it.
+// runNamed returns the run that a sentence names.
 func (w *World) runNamed(which string) *agent.GraphRun {
 	unknown := target.UnknownID()
 	switch which {
@@ -176,32 +227,28 @@ func (w *World) runNamed(which string) *agent.GraphRun {
 	return w.current
 }
 
-// wrongIDs are a text, and those that are like an id.
+// wrongIDs returns a text that is not an id, and ids that are similar to the given one.
 func wrongIDs(id, other, kind string) []common.Case {
 	text := common.Case{ID: "agentconform-" + target.UnknownID(), What: "a text that is no UUID"}
 	return append([]common.Case{text}, common.NearIDs(id, other, kind)...)
 }
 
-// asksByWrongIDs sends requests with one wrong id in their path. Nothing is started under an id that may be a thread's:
-// its state is asked for first.
+// asksByWrongIDs sends requests with one wrong id in their path. It starts no run under an id that may belong to a
+// thread, and reads its state first.
 func (w *World) asksByWrongIDs(ctx context.Context, verb, of string) error {
 	run, thread := w.current.ID, w.thread.ID
-	try := func(what, thread, run string) {
-		g := &agent.GraphRun{ID: run, Thread: &agent.Thread{ID: thread, Owner: w.owner()}}
-		if verb == "start" && common.Must(w.ask(ctx, w.owner(), "read", g)).Status < http.StatusBadRequest {
-			return
-		}
-		a := common.Must(w.ask(ctx, w.owner(), verb, g))
-		w.scene.Cases = append(w.scene.Cases, common.Case{Answer: a, What: what})
-	}
 	if strings.HasPrefix(of, "wrong run id") {
 		for _, wrong := range wrongIDs(run, thread, "thread") {
-			try("the run id: "+wrong.What, thread, wrong.ID)
+			if err := w.asksByWrongID(ctx, verb, "the run id: "+wrong.What, thread, wrong.ID); err != nil {
+				return err
+			}
 		}
 	}
 	if strings.HasSuffix(of, "wrong thread id") {
 		for _, wrong := range wrongIDs(thread, run, "run") {
-			try("the thread id: "+wrong.What, wrong.ID, run)
+			if err := w.asksByWrongID(ctx, verb, "the thread id: "+wrong.What, wrong.ID, run); err != nil {
+				return err
+			}
 		}
 	}
 	if len(w.scene.Cases) == 0 {
@@ -211,31 +258,29 @@ func (w *World) asksByWrongIDs(ctx context.Context, verb, of string) error {
 	return nil
 }
 
-// eachIsError wants an HTTP error status; which one is not shown.
-func (w *World) eachIsError() error {
-	return w.scene.EachCase(func(c common.Case) error {
-		if c.Answer.Status >= http.StatusBadRequest {
+func (w *World) asksByWrongID(ctx context.Context, verb, what, thread, run string) error {
+	g := &agent.GraphRun{ID: run, Thread: &agent.Thread{ID: thread, Owner: w.owner()}}
+	if verb == "start" {
+		state, err := w.ask(ctx, w.owner(), "read", g)
+		if err != nil {
+			return err
+		}
+		if state.Status < http.StatusBadRequest {
 			return nil
 		}
-		return c.Violates("a status of 400 or above").SameAs("the request is answered with an HTTP error status")
-	})
+	}
+	a, err := w.ask(ctx, w.owner(), verb, g)
+	if err != nil {
+		return err
+	}
+	w.scene.Cases = append(w.scene.Cases, common.Case{Answer: a, What: what})
+	return nil
+}
+
+func (w *World) eachIsError() error {
+	return w.scene.EachCase(func(c common.Case) error { return judge.IsError(c.Answer, c.What) })
 }
 
 func (w *World) acceptedInTime() error {
-	g := w.current
-	if g.Answered().Before(g.NotOverBefore()) {
-		return nil
-	}
-	return outcome.Violated(g.Answer, "an answer while the run is in progress", "an answer after %s, for a run of %s",
-		g.Answer.Took.Round(time.Millisecond), g.Order.Hold)
-}
-
-func (w *World) answerIsRun() error {
-	a := w.scene.Answer
-	common.Check(validIsServed(a))
-	if id := a.Get("run_id"); !a.OK() || id.String() != w.current.ID {
-		return outcome.Violated(a, "the run "+w.current.ID, "%s", outcome.Seen(a)).At("/run_id").
-			Comparing(a, w.current.Answer)
-	}
-	return nil
+	return judge.RunIsAcceptedInTime(w.current.Value(), w.current.NotOverBefore())
 }

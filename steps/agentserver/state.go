@@ -1,21 +1,15 @@
 package agentserver
 
 import (
-	"cmp"
 	"context"
-	"errors"
-	"fmt"
 	"slices"
 	"strconv"
 	"strings"
-
-	"github.com/tidwall/gjson"
 
 	"github.com/agentconform/agentconform/reports"
 	"github.com/agentconform/agentconform/steps/agent"
 	"github.com/agentconform/agentconform/steps/agentserver/judge"
 	"github.com/agentconform/agentconform/steps/common"
-	"github.com/agentconform/agentconform/steps/messages"
 	"github.com/agentconform/agentconform/steps/outcome"
 )
 
@@ -25,11 +19,13 @@ func (w *World) defineStates(r *common.Definitions) {
 	r.When(`the user reads the state after the join`, w.readsStateAfterJoin)
 	r.When(`a run of the user (?:with|that) (.+?) has completed(, or was refused with 4xx)?`, w.runWith)
 	r.When(`a further run of the user on the thread completes`, w.furtherRun)
-	r.Then(`the state has a non-empty array "values.messages"`, w.stateHasMessages)
-	r.Then(`each message has a "type" and a "content"`, w.messagesHaveForm)
+	r.Then(`the state has a non-empty array "values.messages"`, func() error { return judge.HasMessages(w.scene.Answer) })
+	r.Then(`each message has a "type" and a "content"`, func() error { return judge.HaveForm(w.scene.Answer) })
 	r.Then(`the messages of the state have the types "([a-z, ]+)"`, w.stateHoldsKinds)
 	r.Then(`the human messages are the input, in order`, w.humanIsInput)
-	r.Then(`the last message repeats the last message of the input`, w.answerRepeats)
+	r.Then(`the last message repeats the last message of the input`, func() error {
+		return judge.LastRepeats(w.scene.Answer, w.current.Value())
+	})
 	r.Then(`the state holds the run's input and its answer`, w.stateHoldsRun)
 	r.Then(`the state holds the messages of both runs, in order`, func() error {
 		return agent.HoldsOnly(w.scene.Answer, w.kept...)
@@ -37,10 +33,10 @@ func (w *World) defineStates(r *common.Definitions) {
 	r.Then(`the state holds the messages of the user's runs only`, w.stateHoldsKept)
 }
 
-// furtherRun starts a run after others. A run that is refused is judged by AS-RUN-1. The state must contain the messages
-// of a run that is accepted, if a second run on a thread adds to the messages of the first.
+// furtherRun starts a run after others. AS-RUN-1 judges a run that is refused. The state must contain the messages of
+// a run that is accepted, if a second run on a thread adds to the messages of the first.
 func (w *World) furtherRun(ctx context.Context) error {
-	err := common.Try(func() { w.nextRun(ctx, agent.Order{}) })
+	err := w.nextRun(ctx, agent.Order{})
 	if outcome.Is(err, reports.Failed) {
 		return outcome.Inapplicable("further runs of a thread", "the server accepts no further run of the thread: %v", err)
 	}
@@ -57,8 +53,8 @@ func (w *World) furtherRun(ctx context.Context) error {
 	return agent.HoldsAnswered(w.scene.Answer, w.current)
 }
 
-// orders are runs of the graph, as the sentences name them: with strings that a target may change when it stores and
-// returns them, and with messages before the one that steers.
+// orders are the orders of runs, as the sentences name them. Their strings may change when a target stores and returns
+// them; some have messages before the one that steers the graph.
 var orders = map[string]agent.Order{
 	"a string with accented letters":  {Words: "Zo\u00eb, na\u00efve, caf\u00e9, \u00df"},
 	"a string with combining accents": {Words: "Zoe\u0308, nai\u0308ve, cafe\u0301"},
@@ -72,8 +68,8 @@ var orders = map[string]agent.Order{
 	"a message of 32 KiB":          {Before: []string{strings.Repeat("0123456789abcde ", 2048)}},
 }
 
-// textClasses are texts that a server may change when it escapes, trims, normalises, cuts, merges or interprets
-// them. Two equal ones follow each other.
+// textClasses are texts that a server may change when it escapes, trims, normalizes, cuts, merges or interprets them.
+// Two of them are equal and follow each other.
 var textClasses = []struct{ name, text string }{
 	{"markup", `<b>bold</b> & "double" 'single' &amp; <!-- -->`},
 	{"template", "{{ name }} {0} ${HOME} $1 %s %d 100% #{x}"},
@@ -98,12 +94,42 @@ var textClasses = []struct{ name, text string }{
 	{"equal messages in a row", "again"},
 }
 
-// manyMessages is how many messages the run has at least that has one of each class.
+// manyMessages is the least number of messages of the run that has one of each class.
 const manyMessages = 40
 
 // runWith runs the graph on a new thread. Section 8 shows no limits: a run of many messages may be refused, and one
 // that may be refused need not complete.
 func (w *World) runWith(ctx context.Context, what, orRefused string) error {
+	o := w.orderWith(what)
+	if err := w.onNewThread(ctx); err != nil {
+		return err
+	}
+	if err := w.server.Understood(ctx); err != nil {
+		return outcome.AsPrecondition(err)
+	}
+	if err := w.post(ctx, o); err != nil {
+		return outcome.AsPrecondition(err)
+	}
+	mayBeRefused := orRefused != "" || len(o.Before) >= manyMessages
+	if g := w.current; mayBeRefused && g.ID == "" && g.Answer.IsRefused() {
+		return outcome.Inapplicable(what, "the target refuses %s: %s", what, outcome.Seen(g.Answer))
+	}
+	if err := w.current.Accepted(); err != nil {
+		return outcome.AsPrecondition(err)
+	}
+	state, err := w.server.Await(ctx, w.current)
+	if err != nil {
+		return outcome.AsPrecondition(err)
+	}
+	w.scene.Answer = state
+	if orRefused != "" && !w.current.Complete() {
+		return outcome.Inapplicable(what, "a run with %s does not complete: %s", what, outcome.Seen(state))
+	}
+	return nil
+}
+
+// orderWith returns the order of a run as the sentence names it.
+func (w *World) orderWith(what string) agent.Order {
 	o := orders[what]
 	switch what {
 	case "three messages":
@@ -116,123 +142,52 @@ func (w *World) runWith(ctx context.Context, what, orRefused string) error {
 			o.Before = append(o.Before, "message "+strconv.Itoa(len(o.Before)+1))
 		}
 	}
-	w.onNewThread(ctx)
-	common.Requires(w.server.Understood(ctx))
-	common.Needs(func() { w.post(ctx, o) })
-	mayBeRefused := orRefused != "" || len(o.Before) >= manyMessages
-	if g := w.current; mayBeRefused && g.ID == "" && g.Answer.IsRefused() {
-		return outcome.Inapplicable(what, "the target refuses %s: %s", what, outcome.Seen(g.Answer))
-	}
-	common.Requires(w.current.Accepted())
-	w.scene.Answer = common.Given(w.server.Await(ctx, w.current))
-	if orRefused != "" && !w.current.Complete() {
-		return outcome.Inapplicable(what, "a run with %s does not complete: %s", what, outcome.Seen(w.scene.Answer))
-	}
-	return nil
+	return o
 }
 
-func (w *World) stateHasMessages() error {
-	return judge.HasMessages(w.scene.Answer)
-}
-
-// messagesHaveForm accepts a string or an array of parts as content.
-func (w *World) messagesHaveForm() error {
-	for i, m := range w.scene.Answer.Get("values.messages").Array() {
-		wrong := func(expected, field string) error {
-			shown, at := outcome.Shown(m.Get(field)), fmt.Sprintf("/values/messages/%d/%s", i, field)
-			return outcome.Violated(w.scene.Answer, expected, "%s in\n%s", shown, m.Raw).At(at)
-		}
-		if kind := m.Get("type"); kind.Type != gjson.String || kind.Str == "" {
-			return wrong("a message with a non-empty string type", "type")
-		}
-		if content := m.Get("content"); content.Type != gjson.String && !content.IsArray() {
-			return wrong("a message with a string or array content", "content")
-		}
-	}
-	return nil
-}
-
-// formIsKept says why the messages cannot be judged: their form is another requirement's concern.
+// formIsKept blocks if the state has no messages that can be compared. Other requirements are about their form.
 func (w *World) formIsKept() error {
-	return outcome.AsPrecondition(cmp.Or(w.stateHasMessages(), w.messagesHaveForm()))
+	return outcome.AsPrecondition(judge.HasReadableMessages(w.scene.Answer))
 }
 
 func (w *World) stateHoldsKinds(kinds string) error {
-	all := messages.Of(w.scene.Answer)
-	common.Check(w.formIsKept())
-	var found []string
-	for _, m := range all {
-		found = append(found, m.Kind)
+	if err := w.formIsKept(); err != nil {
+		return err
 	}
-	if strings.Join(found, ", ") != kinds {
-		return outcome.Violated(w.scene.Answer, "messages of the types "+kinds, "%s", messages.Shown(all)).
-			At("/values/messages").Hinting("correct the messages of the state, or " + graphHint)
-	}
-	return nil
+	return judge.HoldsKinds(w.scene.Answer, kinds)
 }
 
-// humanIsInput tells of the first message that is not as it was sent, with its class.
 func (w *World) humanIsInput() error {
-	common.Check(w.formIsKept())
-	var humans []string
-	for _, m := range messages.Of(w.scene.Answer) {
-		if m.Kind == messages.Human {
-			humans = append(humans, m.Text)
+	if err := w.formIsKept(); err != nil {
+		return err
+	}
+	var classes []string
+	if len(w.current.Inputs) > len(textClasses) {
+		for _, c := range textClasses {
+			classes = append(classes, c.name)
 		}
 	}
-	inputs := w.current.Inputs
-	expected, actual := fmt.Sprintf("%d human messages", len(inputs)), strconv.Itoa(len(humans))
-	for i := range min(len(inputs), len(humans)) {
-		if inputs[i] == humans[i] {
-			continue
-		}
-		class := ""
-		if i < len(textClasses) && len(inputs) > len(textClasses) {
-			class = " (" + textClasses[i].name + ")"
-		}
-		expected, actual = fmt.Sprintf("message %d%s: %q", i+1, class, inputs[i]), strconv.Quote(humans[i])
-		break
-	}
-	if slices.Equal(humans, inputs) {
-		return nil
-	}
-	return outcome.Violated(w.scene.Answer, expected, "%s", actual).At("/values/messages").
-		Comparing(w.scene.Answer, w.current.Answer)
+	return judge.HumansAreInput(w.scene.Answer, w.current.Value(), classes...)
 }
 
-func (w *World) answerRepeats() error {
-	all := messages.Of(w.scene.Answer)
-	if last := all[len(all)-1]; !strings.Contains(last.Text, w.current.Text()) {
-		expected := "an answer that repeats " + strconv.Quote(w.current.Text())
-		return outcome.Violated(w.scene.Answer, expected, "%q", last.Text).At("/values/messages").Hinting(graphHint)
-	}
-	return nil
-}
-
-// stateHoldsRun is blocked where there is no run, and where plain runs leave no input and answer either.
+// stateHoldsRun blocks if there is no run, or if plain runs do not write their input and their answer either.
 func (w *World) stateHoldsRun(ctx context.Context) error {
-	common.Requires(w.current.Accepted())
+	if err := w.current.Accepted(); err != nil {
+		return outcome.AsPrecondition(err)
+	}
 	return outcome.Unless(ctx, agent.HoldsAnswered(w.scene.Answer, w.current), w.server.PlainRunsWork)
 }
 
-// stateHoldsKept judges the state after the last of the user's runs. Where a second run does not add to the first
-// (AS-STATE-3 is only a SHOULD), what the state says of earlier runs shows nothing; what it must not say, and that
-// each run has completed, still do.
+// stateHoldsKept judges the state after the last run of the user.
 func (w *World) stateHoldsKept(ctx context.Context) error {
-	wrong := agent.HoldsOnly(w.scene.Answer, w.kept...)
-	if wrong == nil {
+	if agent.HoldsOnly(w.scene.Answer, w.kept...) == nil {
 		return nil
 	}
-	adds := common.Given(w.server.RunsAdd(ctx))
-	incomplete := slices.ContainsFunc(w.kept, func(g *agent.GraphRun) bool { return !g.Complete() })
-	tellsForeign := slices.ContainsFunc(messages.Of(w.scene.Answer), func(m messages.Message) bool {
-		return w.foreign != "" && strings.Contains(m.Text, w.foreign)
-	})
-	if o, is := errors.AsType[*outcome.Outcome](wrong); is && tellsForeign {
-		o.Violations[0].Kind = outcome.Leak
+	adds, err := w.server.RunsAdd(ctx)
+	if err != nil {
+		return outcome.AsPrecondition(err)
 	}
-	if adds || incomplete || tellsForeign {
-		return wrong
-	}
-	return nil
+	isIncomplete := func(g *agent.GraphRun) bool { return !g.Complete() }
+	kept := judge.Kept{Foreign: w.foreign, Add: adds, Complete: !slices.ContainsFunc(w.kept, isIncomplete)}
+	return judge.HoldsKept(w.scene.Answer, kept, agent.Values(w.kept)...)
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/agentconform/agentconform/spec"
 	"github.com/agentconform/agentconform/steps/agent"
+	"github.com/agentconform/agentconform/steps/agentserver/judge"
 	"github.com/agentconform/agentconform/steps/common"
 	"github.com/agentconform/agentconform/steps/exchange"
 	"github.com/agentconform/agentconform/steps/outcome"
@@ -16,7 +17,7 @@ import (
 	"github.com/agentconform/agentconform/steps/target"
 )
 
-// World is what the sentences about the agent server know in one scenario.
+// World is the state of one scenario about the agent server.
 type World struct {
 	scene  *common.Scene
 	target *target.Target
@@ -24,37 +25,36 @@ type World struct {
 	agents *agent.Agents
 	server *agent.Server
 
-	thread *agent.Thread // that the sentences speak of
-	// namesOtherOwner: its creation named another user as owner
-	namesOtherOwner bool
-	threads         []*agent.Thread   // that the scenario has made besides
-	current         *agent.GraphRun   // the run that the sentences speak of; the new one, where there is a prior one
-	kept            []*agent.GraphRun // whose messages are to be in the thread, in their order
-	joined          *agent.Joining    // a join beside the scenario
+	thread          *agent.Thread     // "the thread"
+	namesOtherOwner bool              // the creation of the thread named another user as its owner
+	threads         []*agent.Thread   // all other threads of the scenario
+	current         *agent.GraphRun   // "the run"; the new run if there is a prior one
+	kept            []*agent.GraphRun // the runs whose messages the thread must keep, in their order
+	joined          *agent.Joining    // the last join that was sent at the same time as other requests
 	joinAgain       func() error      // starts and joins a run on a new thread, as the scenario did
 
-	rows         agent.Listing // the last list of threads, nil where the answer of the scene is none
-	mark         string        // in the metadata of threads, by which the scenario knows them
-	othersThread *agent.Thread // of the other user, where there is one of each
+	rows         agent.Listing // the last list of threads; nil if the server returned no list
+	mark         string        // a value in the metadata of the scenario's threads
+	othersThread *agent.Thread // the thread of the other user, if each user has one
 	filter       string        // of the list, as the sentence names it
 
-	// A run in progress that another one is to replace in time, and what became of it.
-	prior    *agent.Progress             // the run that is to be rolled back, or is just in progress
-	prepared []func(ctx context.Context) // preconditions that a lost race uses up
-	wanted   time.Duration               // how long the run in progress should take, after a lost race
-	rolled   *agent.Rollback             // what became of the prior run and the new one
-	remains  []*agent.Remains            // what was found of the prior run, and in the state
-	started  []*agent.GraphRun           // with rollback, one after the other or at once
-	left     []*agent.GraphRun           // those of them that are still found
-	aside    []*agent.GraphRun           // runs on other threads: a completed one, and one in progress
+	// A run in progress that another one is to replace in time.
+	prior    *agent.Progress                   // the run that is to be rolled back, or is just in progress
+	prepared []func(ctx context.Context) error // preconditions that a lost race uses up
+	wanted   time.Duration                     // how long the run in progress should take, after a lost race
+	rolled   *agent.Rollback                   // the prior run and the new one, after the rollback
+	remains  []*agent.Remains                  // what was found of the prior run, and in the state
+	started  []*agent.GraphRun                 // runs with rollback, started one after the other or at once
+	left     []*agent.GraphRun                 // those of them that can still be retrieved
+	aside    []*agent.GraphRun                 // runs on other threads: a completed one, and one in progress
 
 	// A request of a caller who may be refused.
-	attempted string            // who, as the sentence names them
-	operation string            // what they tried, as the sentence names it
-	foreign   string            // what a run was to say that was to be refused
-	joins     *agent.GraphRun   // as it was joined
-	reported  []*agent.GraphRun // that say who their callers are
-	disguised []disguised
+	attempted string            // the caller, as the sentence names them
+	operation string            // the operation, as the sentence names it
+	foreign   string            // the text of a run that must be refused
+	joins     *agent.GraphRun   // the run as it was joined
+	reported  []*agent.GraphRun // runs that report their callers
+	disguised []judge.Disguised
 	extension extension
 }
 
@@ -81,129 +81,179 @@ func (w *World) aDeployedAgentServer(ctx context.Context) (err error) {
 	return err
 }
 
-// theUserIs has the sentences after it speak of the first or the second configured user as "the user", and of the
-// remaining one as "the other user". By it, what protects a user from another is judged in both directions.
-func (w *World) theUserIs(ctx context.Context, order string) {
-	if order == "second" {
-		w.server = w.server.OwnedBy(w.callerNamed(ctx, target.TheOtherUser))
+// theUserIs makes the first or the second configured user "the user" of the later sentences, and the remaining one "the
+// other user". So the protection of a user from another is judged in both directions.
+func (w *World) theUserIs(ctx context.Context, order string) error {
+	if order != "second" {
+		return nil
 	}
+	other, err := w.callerNamed(ctx, target.TheOtherUser)
+	if err != nil {
+		return err
+	}
+	w.server = w.server.OwnedBy(other)
+	return nil
 }
 
 func (w *World) owner() target.Caller { return w.server.Owner() }
 
-// callerNamed returns the caller that a sentence names. The first configured user always comes first, so that what a
-// target keeps of its first caller shows with the others.
-func (w *World) callerNamed(ctx context.Context, name string) target.Caller {
+// callerNamed returns the caller that a sentence names. The first configured user always comes first, so that a
+// target that keeps its first caller shows it to the others.
+func (w *World) callerNamed(ctx context.Context, name string) (target.Caller, error) {
 	switch {
 	case name == target.TheUser:
-		return w.owner()
+		return w.owner(), nil
 	case name == target.TheOtherUser && w.owner().Key != w.target.Owner().Key: // the users are exchanged
-		return w.target.Owner()
+		return w.target.Owner(), nil
 	}
-	who := common.Given(w.target.Caller(name))
+	who, err := w.target.Caller(name)
+	if err != nil {
+		return who, outcome.AsPrecondition(err)
+	}
 	if name == target.TheOtherUser {
-		_, _ = w.server.SharedCompletedRun(ctx) // what is wrong with it is judged elsewhere
-		common.Requires(w.server.OtherIsLetIn(ctx, who))
+		_, _ = w.server.SharedCompletedRun(ctx) // other scenarios judge its error
+		if err := w.server.OtherIsLetIn(ctx, who); err != nil {
+			return who, outcome.AsPrecondition(err)
+		}
 	}
-	return who
+	return who, nil
 }
 
-// anUpdatedAgentServer goes on at the agent server of the shared deployment that was updated, once the last revision
-// of that is DEPLOYED.
-func (w *World) anUpdatedAgentServer(ctx context.Context) {
-	d := common.Must(w.plane.Shared(ctx, w.plane.Fixtures.Updated))
-	h := common.Must(w.plane.Poll(ctx, d.ID, d.Latest(), plane.IsDone))
-	common.Check(w.plane.Settled(h))
-	w.server = common.Must(w.agents.AgentOf(ctx, d))
+// anUpdatedAgentServer continues at the agent server of the shared deployment that was updated, once its last
+// revision is DEPLOYED.
+func (w *World) anUpdatedAgentServer(ctx context.Context) error {
+	d, err := w.plane.Shared(ctx, w.plane.Fixtures.Updated)
+	if err != nil {
+		return err
+	}
+	h, err := w.plane.Poll(ctx, d.ID, d.Latest(), plane.IsDone)
+	if err != nil {
+		return err
+	}
+	if err := w.plane.Settled(h); err != nil {
+		return err
+	}
+	w.server, err = w.agents.AgentOf(ctx, d)
+	return err
 }
 
-// isServed wants the request that was tried to be served. That a user is refused is judged here; any other trouble with
-// a request that was let in belongs to the requirement about the operation.
+// isServed judges that the request that was tried is served. A refusal of the user is judged here; any other trouble
+// with their request belongs to the requirement about the operation.
 func (w *World) isServed(context.Context) error {
-	a := w.scene.Answer
-	if !a.OK() && w.attempted == target.TheUser && !w.target.Rejects(spec.AgentServer, a.Status) {
-		return outcome.Blocked("the request fails for another reason than its credentials: %s", outcome.Seen(a))
-	}
-	return outcome.Want(a.OK(), a, "status 2xx")
-}
-
-// validIsServed blocks where an answer to the user refuses the credentials: that is one requirement's concern,
-// whatever was asked for.
-func validIsServed(a *exchange.Response) error {
-	if a.Status == http.StatusUnauthorized || a.Status == http.StatusForbidden {
-		return outcome.Blocked("valid credentials are refused (AS-AUTH-5): %s", outcome.Seen(a)).ByRequirement("AS-AUTH-5")
-	}
-	return nil
+	rejects := func(status int) bool { return w.target.Rejects(spec.AgentServer, status) }
+	return judge.IsServed(w.scene.Answer, w.attempted == target.TheUser, rejects)
 }
 
 func (w *World) speakOf(g *agent.GraphRun) { w.current, w.thread = g, g.Thread }
 
-// aRunInProgress needs plain runs that work where messages are going to be compared, or its first one is waited for.
-func (w *World) aRunInProgress(ctx context.Context, which string) {
+// aRunInProgress starts a run. If the scenario compares messages, plain runs must work, or the run has started.
+func (w *World) aRunInProgress(ctx context.Context, which string) error {
 	moment := agent.JustStarted
 	if which == " that has started" {
 		moment = agent.HasStarted
 	}
 	if which != "" {
-		common.Check(w.server.PlainRunsWork(ctx))
+		if err := w.server.PlainRunsWork(ctx); err != nil {
+			return err
+		}
 	}
-	w.prepare(ctx, func(ctx context.Context) {
-		w.prior = common.Must(w.server.InProgress(ctx, moment, w.wanted))
-		w.speakOf(w.prior.GraphRun)
+	return w.prepare(ctx, func(ctx context.Context) error {
+		p, err := w.server.InProgress(ctx, moment, w.wanted)
+		if err != nil {
+			return err
+		}
+		w.prior = p
+		w.speakOf(p.GraphRun)
+		return nil
 	})
 }
 
-// prepare brings a precondition about that a race may use up. A sentence that loses its race has it brought about
-// again, with more time.
-func (w *World) prepare(ctx context.Context, f func(ctx context.Context)) {
+// prepare brings about a precondition that a race may use up. A sentence that loses its race repeats it with more time.
+func (w *World) prepare(ctx context.Context, f func(ctx context.Context) error) error {
 	w.prepared = append(w.prepared, f)
-	f(ctx)
+	return f(ctx)
 }
 
-// race acts until the race is won, at most a few times, and tells whether it was. After a loss the run in progress
-// takes longer.
-func (w *World) race(ctx context.Context, act func(ctx context.Context) (won bool)) bool {
+// prepareAgain repeats all preconditions that a race has used up.
+func (w *World) prepareAgain(ctx context.Context) error {
+	for _, f := range w.prepared {
+		if err := f(ctx); err != nil {
+			return outcome.AsPrecondition(err)
+		}
+	}
+	return nil
+}
+
+// race acts until the race is won, at most [agent.Attempts] times, and reports whether it was won. After a loss the
+// run in progress takes longer.
+func (w *World) race(ctx context.Context, act func(ctx context.Context) (won bool, err error)) (won bool, err error) {
 	for attempt := range agent.Attempts {
 		if attempt > 0 && w.prior != nil {
 			w.wanted = w.prior.AfterLoss()
-			for _, f := range w.prepared {
-				common.Needs(func() { f(ctx) })
+			if err := w.prepareAgain(ctx); err != nil {
+				return false, err
 			}
 		}
-		if act(ctx) {
-			return true
+		won, err := act(ctx)
+		if won || err != nil {
+			return won, err
 		}
 	}
-	return false
+	return false, nil
 }
 
 // nextRun has the user run the graph once more on the thread. A run in progress there may end first.
-func (w *World) nextRun(ctx context.Context, o agent.Order) {
+func (w *World) nextRun(ctx context.Context, o agent.Order) error {
 	if n := len(w.kept); n > 0 && !w.kept[n-1].Complete() {
-		common.Must(w.server.Await(ctx, w.kept[n-1]))
+		if _, err := w.server.Await(ctx, w.kept[n-1]); err != nil {
+			return err
+		}
 	}
-	w.current = common.Must(w.server.Start(ctx, w.thread, o))
-	w.kept = append(w.kept, w.current)
-	w.scene.Answer = common.Must(w.server.Await(ctx, w.current))
+	g, err := w.server.Start(ctx, w.thread, o)
+	if err != nil {
+		return err
+	}
+	w.current = g
+	w.kept = append(w.kept, g)
+	state, err := w.server.Await(ctx, g)
+	if err != nil {
+		return err
+	}
+	w.scene.Answer = state
+	return nil
 }
 
 // userReadsState reads the state.
-func (w *World) userReadsState(ctx context.Context) {
-	w.scene.Answer = common.Must(w.server.State(ctx, w.owner(), w.thread))
+func (w *World) userReadsState(ctx context.Context) error {
+	state, err := w.server.State(ctx, w.owner(), w.thread)
+	if err != nil {
+		return err
+	}
+	w.scene.Answer = state
+	return nil
 }
 
-func (w *World) onNewThread(ctx context.Context) {
-	w.thread = common.Given(w.server.NewThread(ctx, w.owner()))
+func (w *World) onNewThread(ctx context.Context) error {
+	t, err := w.server.NewThread(ctx, w.owner())
+	if err != nil {
+		return outcome.AsPrecondition(err)
+	}
+	w.thread = t
+	return nil
 }
 
-// createThread creates a thread by the user. Whether that has worked is for a later sentence to judge.
-func (w *World) createThread(ctx context.Context, metadata map[string]any) {
-	t := common.Must(w.server.CreateThread(ctx, w.owner(), metadata))
+// createThread creates a thread of the user. A later sentence judges the response.
+func (w *World) createThread(ctx context.Context, metadata map[string]any) error {
+	t, err := w.server.CreateThread(ctx, w.owner(), metadata)
+	if err != nil {
+		return err
+	}
 	w.thread, w.scene.Answer = t, t.Answer
 	w.threads = append(w.threads, t)
+	return nil
 }
 
-// answerHoldsID wants a non-empty id; its JSON type is judged by the contract.
+// answerHoldsID judges that the creation returned an id. If the configuration may be the reason, it hints at the key.
 func (w *World) answerHoldsID(field string) error {
 	a, hint := w.scene.Answer, ""
 	switch {
@@ -212,15 +262,11 @@ func (w *World) answerHoldsID(field string) error {
 	case a.IsRefused() && field == "run_id":
 		hint = "set assistant_id to the name of the conformance graph"
 	}
-	if !a.OK() || a.Get(field).String() == "" {
-		return outcome.Violated(a, "status 2xx with a "+field, "%s", outcome.Seen(a)).At("/" + field).Hinting(hint)
-	}
-	return nil
+	return judge.HoldsID(a, field, hint)
 }
 
-// rejectedHint names the configuration that may be why a request without valid credentials is answered with another
-// status than that of the handler: one that a handler can choose, or that of an operation which the target does not
-// have.
+// rejectedHint returns which key of the configuration may be wrong if a request without valid credentials returns
+// another status than that of the handler: the handler may choose another one, or the target may lack the operation.
 func (w *World) rejectedHint(a *exchange.Response) string {
 	missing := target.NotServed(a)
 	switch {
@@ -231,10 +277,3 @@ func (w *World) rejectedHint(a *exchange.Response) string {
 	}
 	return "set agent.rejected_status if the handler chooses another status"
 }
-
-// What may be wrong with a graph that understood what it was asked, and with what the configuration says of a user.
-const (
-	graphHint  = "correct the graph that assistant_id names (reference/graphs/CONTRACT.md)"
-	reportHint = "set identity and fields of the user to what the handler returns, or " + graphHint
-	callerHint = "give each run the user of its own request in graph_auth_user, or " + graphHint
-)

@@ -6,22 +6,22 @@ import (
 	"context"
 
 	"github.com/agentconform/agentconform/steps/agent"
+	"github.com/agentconform/agentconform/steps/agentserver/judge"
 	"github.com/agentconform/agentconform/steps/common"
 	"github.com/agentconform/agentconform/steps/controlplane"
-	"github.com/agentconform/agentconform/steps/outcome"
 	"github.com/agentconform/agentconform/steps/plane"
 	"github.com/agentconform/agentconform/steps/target"
 )
 
-// World is what the sentences about a deployment together with its agent server know in one scenario. The deployment is
-// the one that the sentences about the control plane speak of.
+// World is the state of one scenario about a deployment together with its agent server. The deployment is that of the
+// sentences about the control plane.
 type World struct {
 	target       *target.Target
 	plane        *plane.Plane
 	agents       *agent.Agents
 	controlPlane *controlplane.World
 
-	runs []*agent.GraphRun // of the agent server, first to last, each awaited
+	runs []*agent.GraphRun // in their order; each has ended
 }
 
 // Define registers the sentences about a deployment and its agent server together for one scenario (section 1).
@@ -35,28 +35,41 @@ func Define(r *common.Definitions, t *target.Target, p *plane.Plane, agents *age
 }
 
 // callDeployment runs the graph of the deployment's agent server with the same input each time.
-func (w *World) callDeployment(ctx context.Context) {
-	server := common.Must(w.agents.AgentOf(ctx, w.controlPlane.Deployment))
-	t := common.Must(server.CreateThread(ctx, w.target.Owner(), nil))
-	common.Check(outcome.Want(t.ID != "", t.Answer, "a thread with a thread_id"))
+func (w *World) callDeployment(ctx context.Context) error {
+	server, err := w.agents.AgentOf(ctx, w.controlPlane.Deployment)
+	if err != nil {
+		return err
+	}
+	t, err := server.CreateThread(ctx, w.target.Owner(), nil)
+	if err != nil {
+		return err
+	}
+	if err := judge.ThreadIsNew(t.Answer, t.ID, false); err != nil {
+		return err
+	}
 	text := "agentconform " + w.target.RunID + " asks the deployment."
-	g := common.Must(server.Start(ctx, t, agent.Order{Text: text}))
-	common.Must(server.Await(ctx, g))
+	g, err := server.Start(ctx, t, agent.Order{Text: text})
+	if err != nil {
+		return err
+	}
+	if _, err := server.Await(ctx, g); err != nil {
+		return err
+	}
 	w.runs = append(w.runs, g)
+	return nil
 }
 
 func (w *World) last() *agent.GraphRun { return w.runs[len(w.runs)-1] }
 
-// userCallsDeployment calls twice: only where the same revision gives the same answer, a different answer shows another
-// revision.
+// userCallsDeployment calls twice: a different answer shows another revision only if the same revision gives the same
+// answer.
 func (w *World) userCallsDeployment(ctx context.Context) error {
-	w.callDeployment(ctx)
-	w.callDeployment(ctx)
-	if first, second := w.runs[0].Said(), w.last().Said(); first != second {
-		return outcome.Inconclusive("the graph gives different answers to the same input (%.60q, %.60q), so the answer "+
-			"does not identify the revision", first, second)
+	for range 2 {
+		if err := w.callDeployment(ctx); err != nil {
+			return err
+		}
 	}
-	return nil
+	return judge.AnswersAreEqual(w.runs[0].Said(), w.last().Said())
 }
 
 func (w *World) agentAnswers() error { return agent.HoldsAnswered(w.last().Final, w.last()) }
@@ -64,20 +77,30 @@ func (w *World) agentAnswers() error { return agent.HoldsAnswered(w.last().Final
 func (w *World) wasUpdated(ctx context.Context) error {
 	change, _ := w.plane.Sources.Another()
 	d := w.controlPlane.Deployment
-	common.Check(w.plane.Update(ctx, d, change))
-	return w.plane.Settled(common.Must(w.plane.Poll(ctx, d.ID, d.Latest(), plane.IsDone)))
+	if err := w.plane.Update(ctx, d, change); err != nil {
+		return err
+	}
+	h, err := w.plane.Poll(ctx, d.ID, d.Latest(), plane.IsDone)
+	if err != nil {
+		return err
+	}
+	return w.plane.Settled(h)
 }
 
-// userCallsUntilNew gives the target as long as one answer may take: a proxy may still route
-// requests to the earlier revision.
-func (w *World) userCallsUntilNew(ctx context.Context) {
-	common.Retry(ctx, w.target, func() bool {
-		w.callDeployment(ctx)
-		return w.agentAnswers() == nil && !w.saysTheSame()
+// userCallsUntilNew calls for at most the time that a request may take: a proxy may still route requests to the earlier
+// revision.
+func (w *World) userCallsUntilNew(ctx context.Context) error {
+	return w.target.RetryFor(ctx, w.target.Config.Timeouts.Request, func() (bool, error) {
+		if err := w.callDeployment(ctx); err != nil {
+			return false, err
+		}
+		return w.agentAnswers() == nil && w.isNew() == nil, nil
 	})
 }
 
-func (w *World) saysTheSame() bool { return w.last().Said() == w.runs[0].Said() }
+func (w *World) isNew() error {
+	return judge.AnswerIsNew(w.last().Final, w.last().Said(), w.runs[0].Said())
+}
 
 // answerIsNew returns an error if the last answer equals that of the first revision. It blocks if the graph ignores its
 // input, because such an answer does not identify the revision.
@@ -85,13 +108,12 @@ func (w *World) answerIsNew() error {
 	if err := w.agentAnswers(); err != nil {
 		return err
 	}
-	if !w.saysTheSame() {
+	err := w.isNew()
+	if err == nil {
 		return nil
 	}
-	if err := w.agents.CheckGraph(w.runs[:2]...); err != nil {
-		return err
+	if other := w.agents.CheckGraph(w.runs[:2]...); other != nil {
+		return other
 	}
-	return outcome.Violated(w.last().Final, "an answer that differs from that of the first revision",
-		"the same answer, %q", w.last().Said()).At("/values/messages").
-		Hinting("set alternatives to a second source whose graph answers differently")
+	return err
 }
