@@ -34,9 +34,9 @@ const (
 
 // defineCallers registers the sentences about authentication at the agent server (sections 5 and 7).
 func (w *World) defineCallers(r *common.Definitions) {
-	r.Given(`a completed run, or an unknown one`, w.aRunToAskFor)
+	r.Given(`a completed run, or an unknown one`, w.useAnyRun)
 	r.Given(refusedCallers+` was refused (a run(?: with rollback)?) on it`,
-		w.wasRefusedRun)
+		w.requireRefusedRun)
 	r.When(anyAttempt, w.callerTries)
 	r.When(`the user starts a run that reports its caller`, w.userAsksWho)
 	r.When(twoUsersAsk, w.usersAskWho)
@@ -44,24 +44,24 @@ func (w *World) defineCallers(r *common.Definitions) {
 	r.Then(`the refusal carries the detail`, w.refusalCarriesDetail)
 	r.Then(`the run reports the (identity|custom fields) of the user`, w.runReports)
 	r.Then(`each run reports its own caller`, w.eachReportsItsOwn)
-	r.When(`(a caller without credentials|the other user) reads the run (?:by paths )?with (.+)`, w.readsDisguised)
+	r.When(`(a caller without credentials|the other user) reads the run (?:by paths )?with (.+)`, w.readDisguised)
 	r.Then(`no answer shows anything of the run`, func() error {
 		return judge.DisguisesShowNothing(w.disguised, w.thread.ID, w.current.Value())
 	})
 }
 
-// aRunToAskFor uses an unknown run if the suite only reads, or if no user is configured and the agent server refuses
+// useAnyRun uses an unknown run if the suite only reads, or if no user is configured and the agent server refuses
 // callers without credentials. What needs credentials is tried with any run.
-func (w *World) aRunToAskFor(ctx context.Context) error {
+func (w *World) useAnyRun(ctx context.Context) error {
 	if w.target.AgentRefusal() != 0 || w.target.Config.ReadOnly {
-		w.speakOf(&agent.GraphRun{ID: target.UnknownID(), Thread: &agent.Thread{ID: target.UnknownID()}})
+		w.setRun(&agent.GraphRun{ID: target.UnknownID(), Thread: &agent.Thread{ID: target.UnknownID()}})
 		return nil
 	}
 	g, err := w.server.SharedCompletedRun(ctx)
 	if err != nil {
 		return err
 	}
-	w.speakOf(g)
+	w.setRun(g)
 	return nil
 }
 
@@ -140,9 +140,9 @@ func (w *World) orderOf(name string) (o agent.Order) {
 	return o
 }
 
-// wasRefusedRun sends a run that must be refused on the thread, before the end of the run in progress if there is
+// requireRefusedRun sends a run that must be refused on the thread, before the end of the run in progress if there is
 // one. It blocks if the request is served: another requirement is about that.
-func (w *World) wasRefusedRun(ctx context.Context, name, what string) error {
+func (w *World) requireRefusedRun(ctx context.Context, name, what string) error {
 	who, err := w.callerNamed(ctx, name)
 	if err != nil {
 		return err
@@ -160,11 +160,11 @@ func (w *World) wasRefusedRun(ctx context.Context, name, what string) error {
 	if !inTime {
 		return outcome.Inconclusive("the run ended before the request was refused, in %d attempts", agent.Attempts)
 	}
-	return mustBeRefused(w.scene.Answer)
+	return requireRefused(w.scene.Answer)
 }
 
-// mustBeRefused blocks a scenario about a refusal if the request was served.
-func mustBeRefused(a *exchange.Response) error {
+// requireRefused blocks a scenario about a refusal if the request was served.
+func requireRefused(a *exchange.Response) error {
 	if a.Status < http.StatusBadRequest {
 		return outcome.Blocked("the request was not refused: %s", outcome.Seen(a))
 	}
@@ -225,7 +225,7 @@ func (w *World) routeExists(ctx context.Context) error {
 // refusalCarriesDetail judges the detail of a refusal.
 func (w *World) refusalCarriesDetail(ctx context.Context) error {
 	a, c := w.scene.Answer, refusalCase(w.attempted)
-	if err := mustBeRefused(a); err != nil {
+	if err := requireRefused(a); err != nil {
 		return err
 	}
 	details := w.target.Config.Agent.RejectedDetail.For(c)
@@ -344,9 +344,9 @@ func unlike(id string) string {
 	return other
 }
 
-// readsDisguised sends disguised requests for all that the interface shows of a run, each after the same request
+// readDisguised sends disguised requests for all that the interface shows of a run, each after the same request
 // without the disguise.
-func (w *World) readsDisguised(ctx context.Context, name, how string) error {
+func (w *World) readDisguised(ctx context.Context, name, how string) error {
 	who, err := w.callerNamed(ctx, name)
 	if err != nil {
 		return err

@@ -20,10 +20,10 @@ const (
 
 // defineOwners registers the sentences about threads and runs of other users (section 5, items 6 and 7).
 func (w *World) defineOwners(r *common.Definitions) {
-	r.Given(`a list of threads that shows their metadata`, w.aListWithMetadata)
-	r.Given(refusedCallers+` was refused a thread in the name of the user`, w.wasRefusedThread)
-	r.Given(`a thread of each of two users`, w.aThreadEach)
-	r.Given(`a thread of the user that names the other user as owner`, w.aThreadForOther)
+	r.Given(`a list of threads that shows their metadata`, w.requireListedMetadata)
+	r.Given(refusedCallers+` was refused a thread in the name of the user`, w.requireRefusedThread)
+	r.Given(`a thread of each of two users`, w.createThreadOfEach)
+	r.Given(`a thread of the user that names the other user as owner`, w.createThreadForOther)
 	r.When(`the other user lists the threads with the other listing endpoint`, w.otherUserListsAtOtherEndpoint)
 	r.When(`the other user lists the threads with (no filter|an empty filter|metadata .+|the ids .+|the user as owner)`,
 		w.otherUserLists)
@@ -32,7 +32,7 @@ func (w *World) defineOwners(r *common.Definitions) {
 		w.mark = w.target.Name("kept")
 		return w.createThread(ctx, map[string]any{markKey: w.mark})
 	})
-	r.When(whileInProgress, w.otherJoinsInTime)
+	r.When(whileInProgress, w.joinAsOther)
 	r.Then(`the list does not hold that thread`, func() error {
 		return judge.ListLacksRefused(w.listed(), markKey, w.mark)
 	})
@@ -47,8 +47,8 @@ func (w *World) defineOwners(r *common.Definitions) {
 	r.Then(`the join of another user's run is answered with an HTTP error status`, w.joinIsRefused)
 }
 
-// aListWithMetadata creates a thread with a mark and looks for the mark in the list.
-func (w *World) aListWithMetadata(ctx context.Context) error {
+// requireListedMetadata creates a thread with a mark and looks for the mark in the list.
+func (w *World) requireListedMetadata(ctx context.Context) error {
 	w.mark = w.target.Name("shown")
 	t, err := w.server.CreateThread(ctx, w.owner(), map[string]any{markKey: w.mark})
 	if err != nil {
@@ -68,7 +68,7 @@ func (w *World) aListWithMetadata(ctx context.Context) error {
 	return nil
 }
 
-func (w *World) wasRefusedThread(ctx context.Context, name string) error {
+func (w *World) requireRefusedThread(ctx context.Context, name string) error {
 	who, err := w.callerNamed(ctx, name)
 	if err != nil {
 		return err
@@ -78,12 +78,12 @@ func (w *World) wasRefusedThread(ctx context.Context, name string) error {
 	if err != nil {
 		return err
 	}
-	return mustBeRefused(t.Answer)
+	return requireRefused(t.Answer)
 }
 
-// aThreadEach creates a thread of each user, with the same mark. The user's own list must show the user's thread:
+// createThreadOfEach creates a thread of each user, with the same mark. The user's own list must show the user's thread:
 // else its absence from other lists would show nothing.
-func (w *World) aThreadEach(ctx context.Context) error {
+func (w *World) createThreadOfEach(ctx context.Context) error {
 	other, err := w.callerNamed(ctx, target.TheOtherUser)
 	if err != nil {
 		return err
@@ -174,8 +174,8 @@ func (w *World) userCreatesForOther(ctx context.Context) error {
 	return w.createThread(ctx, map[string]any{ownerKey: name})
 }
 
-// aThreadForOther completes a run, so that the thread has a state, unless even its owner is refused a run.
-func (w *World) aThreadForOther(ctx context.Context) error {
+// createThreadForOther completes a run, so that the thread has a state, unless even its owner is refused a run.
+func (w *World) createThreadForOther(ctx context.Context) error {
 	if err := w.userCreatesForOther(ctx); err != nil {
 		return err
 	}
@@ -244,8 +244,8 @@ func (w *World) otherUserListsAtOtherEndpoint(ctx context.Context) error {
 	return w.listOther(ctx, other)
 }
 
-// otherJoinsInTime gives the run more time if the response came after its end: the server may be slow, and not wait.
-func (w *World) otherJoinsInTime(ctx context.Context, operation string) error {
+// joinAsOther gives the run more time if the response came after its end: the server may be slow, and not wait.
+func (w *World) joinAsOther(ctx context.Context, operation string) error {
 	_, err := w.race(ctx, func(ctx context.Context) (bool, error) {
 		if err := w.callerTries(ctx, target.TheOtherUser, operation); err != nil {
 			return false, err

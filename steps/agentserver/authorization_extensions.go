@@ -32,21 +32,21 @@ type extension struct {
 
 // defineExtensions registers the sentences about vendor extensions.
 func (w *World) defineExtensions(r *common.Definitions) {
-	r.When(`the other user, a caller without credentials and then the user try the vendor extension (.+)`, w.allTry)
+	r.When(`the other user, a caller without credentials and then the user try the vendor extension (.+)`, w.tryAll)
 	r.Then(`it serves the user at most`, w.servesUserAtMost)
 	r.Then(`the attempts of the others leave the thread unchanged`, w.threadIsUnchanged)
 }
 
-// allTry sends the request of the owner last, because the operation may remove the thread. It skips the scenario if
+// tryAll sends the request of the owner last, because the operation may remove the thread. It skips the scenario if
 // the target does not have the operation. The reason is the same for all operations, so that reports show it once;
 // the scenario names the operation.
-func (w *World) allTry(ctx context.Context, id string) error {
+func (w *World) tryAll(ctx context.Context, id string) error {
 	x := &w.extension
 	x.operation = w.target.Collector.Operation(spec.AgentServer, id)
 	if x.operation.ID == "" {
 		return outcome.SuiteError("spec/agent-server.yaml has no operation %s", id)
 	}
-	touched, err := w.othersTry(ctx)
+	touched, err := w.tryAsOthers(ctx)
 	if err != nil {
 		return err
 	}
@@ -66,7 +66,7 @@ func (w *World) allTry(ctx context.Context, id string) error {
 		return w.target.Ledger.Tried(reports.LedgerEntry{Kind: evidence.Thread, ID: w.thread.ID, Address: w.server.Base,
 			Removed: true})
 	case !x.owners.OK() && (touched || !x.state.OK()):
-		if err := w.ownerTriesAnother(ctx); err != nil {
+		if err := w.tryAnotherAsOwner(ctx); err != nil {
 			return err
 		}
 	}
@@ -77,8 +77,8 @@ func (w *World) allTry(ctx context.Context, id string) error {
 	return nil
 }
 
-// othersTry sends the requests of the callers who must not be served, and reports whether any was served.
-func (w *World) othersTry(ctx context.Context) (served bool, err error) {
+// tryAsOthers sends the requests of the callers who must not be served, and reports whether any was served.
+func (w *World) tryAsOthers(ctx context.Context) (served bool, err error) {
 	for _, name := range []string{target.TheOtherUser, target.NoCredentials} {
 		who, err := w.callerNamed(ctx, name)
 		if err != nil {
@@ -94,8 +94,8 @@ func (w *World) othersTry(ctx context.Context) (served bool, err error) {
 	return served, nil
 }
 
-// ownerTriesAnother sends the request of the owner about a thread that no other caller has touched.
-func (w *World) ownerTriesAnother(ctx context.Context) error {
+// tryAnotherAsOwner sends the request of the owner about a thread that no other caller has touched.
+func (w *World) tryAnotherAsOwner(ctx context.Context) error {
 	t, err := w.server.NewThread(ctx, w.owner())
 	if err != nil {
 		return outcome.AsPrecondition(err)

@@ -17,11 +17,11 @@ import (
 
 // defineRollback registers the sentences about runs that are rolled back (sections 3 and 7).
 func (w *World) defineRollback(r *common.Definitions) {
-	r.Given(`a run that was rolled back after (it had started|the state had shown its first message)`, w.aRolledBackRun)
-	r.Given(`a run that was rolled back on a thread of its own`, w.aRolledBackRunAlone)
-	r.Given(`a thread that keeps the messages of its completed runs`, w.aThreadThatKeeps)
-	r.Given(`a completed run and a run in progress on other threads of the user`, w.runsElsewhere)
-	r.Given(`a pending join of the user on that run`, w.aPendingJoin)
+	r.Given(`a run that was rolled back after (it had started|the state had shown its first message)`, w.useRollback)
+	r.Given(`a run that was rolled back on a thread of its own`, w.rollBackOnNewThread)
+	r.Given(`a thread that keeps the messages of its completed runs`, w.completeTwoRuns)
+	r.Given(`a completed run and a run in progress on other threads of the user`, w.runElsewhere)
+	r.Given(`a pending join of the user on that run`, w.joinInProgress)
 	r.When(`the user starts another run with rollback`, w.userReplaces)
 	r.When(`the user rolls back a run (.+)`, w.userRollsBack)
 	r.When(`the user retrieves the prior run and reads the state, (.+)`, w.userLooks)
@@ -44,12 +44,12 @@ func (w *World) defineRollback(r *common.Definitions) {
 	r.Then(`the earlier runs can be retrieved`, func(ctx context.Context) error {
 		return w.allFound(ctx, w.kept[:len(w.kept)-1])
 	})
-	r.Then(`the runs on the other threads can be retrieved`, w.runsElsewhereFound)
-	r.Then(`they complete with their own messages`, w.runsElsewhereEnd)
+	r.Then(`the runs on the other threads can be retrieved`, w.elsewhereStays)
+	r.Then(`they complete with their own messages`, w.elsewhereCompletes)
 	r.Then(`the join on the prior run returns`, w.joinReturns)
 	// several runs on one thread
-	r.When(`the user starts five runs with rollback, (one after the other|all at once)`, w.userStartsConcurrent)
-	r.Then(`(only the last|exactly one) of these runs can be retrieved`, w.oneRunLeft)
+	r.When(`the user starts five runs with rollback, (one after the other|all at once)`, w.startConcurrent)
+	r.Then(`(only the last|exactly one) of these runs can be retrieved`, w.oneRunRemains)
 	r.Then(`the state holds the messages of that run only`, func(ctx context.Context) error {
 		state, err := w.server.State(ctx, w.owner(), w.thread)
 		if err != nil {
@@ -59,12 +59,12 @@ func (w *World) defineRollback(r *common.Definitions) {
 	})
 }
 
-func (w *World) aRolledBackRun(ctx context.Context, after string) error {
+func (w *World) useRollback(ctx context.Context, after string) error {
 	rb, err := w.server.ARollback(ctx)
 	if err != nil {
 		return err
 	}
-	w.speakOfRollback(rb)
+	w.setRollback(rb)
 	if after != "it had started" && w.prior.Shown == nil {
 		return outcome.Inapplicable("messages of a run in progress",
 			"the state shows no message of a run before the run ends, so none can have been visible before the rollback")
@@ -72,7 +72,7 @@ func (w *World) aRolledBackRun(ctx context.Context, after string) error {
 	return nil
 }
 
-func (w *World) speakOfRollback(rb *agent.Rollback) {
+func (w *World) setRollback(rb *agent.Rollback) {
 	w.rolled, w.prior, w.current, w.thread = rb, rb.Prior, rb.Next, rb.Next.Thread
 }
 
@@ -91,24 +91,24 @@ func (w *World) userRollsBack(ctx context.Context, moment string) error {
 	if err != nil {
 		return err
 	}
-	w.speakOfRollback(rb)
+	w.setRollback(rb)
 	return nil
 }
 
-// aRolledBackRunAlone is on a thread that no other scenario reads.
-func (w *World) aRolledBackRunAlone(ctx context.Context) error {
+// rollBackOnNewThread is on a thread that no other scenario reads.
+func (w *World) rollBackOnNewThread(ctx context.Context) error {
 	rb, err := w.server.RollBack(ctx, agent.HasStarted)
 	if err != nil {
 		return err
 	}
-	w.speakOfRollback(rb)
+	w.setRollback(rb)
 	if err := rb.After.NoneRetrievable(); err != nil {
 		return err
 	}
 	return w.prior.LeftIn(rb.After.State, rb.Next)
 }
 
-func (w *World) aThreadThatKeeps(ctx context.Context) error {
+func (w *World) completeTwoRuns(ctx context.Context) error {
 	adds, err := w.server.RunsAdd(ctx)
 	if err != nil {
 		return err
@@ -128,11 +128,11 @@ func (w *World) aThreadThatKeeps(ctx context.Context) error {
 	return agent.HoldsOnly(w.scene.Answer, w.kept...)
 }
 
-// runsElsewhere gives the run in progress twice the time, so that the race of the other run is over first. A server
+// runElsewhere gives the run in progress twice the time, so that the race of the other run is over first. A server
 // that executes one run at a time would not begin with the run that is to be rolled back. There that run takes four
 // times as long, the run elsewhere starts right before the rollback, and the new run waits for it. After a lost race
 // both take longer.
-func (w *World) runsElsewhere(ctx context.Context) error {
+func (w *World) runElsewhere(ctx context.Context) error {
 	server, leave, err := w.server.Together(ctx, 2, agent.Wait, agent.EarlyWrite)
 	if err != nil {
 		return err
@@ -147,14 +147,14 @@ func (w *World) runsElsewhere(ctx context.Context) error {
 		w.aside = []*agent.GraphRun{completed}
 		if w.agents.OneAtATime() {
 			w.wanted = max(w.wanted, 4*w.agents.Hold(0))
-		} else if err := w.startsElsewhere(ctx, 2*w.agents.Hold(w.wanted)); err != nil {
+		} else if err := w.startElsewhere(ctx, 2*w.agents.Hold(w.wanted)); err != nil {
 			return err
 		}
 		return w.allFound(ctx, w.aside)
 	})
 }
 
-func (w *World) startsElsewhere(ctx context.Context, hold time.Duration) error {
+func (w *World) startElsewhere(ctx context.Context, hold time.Duration) error {
 	t, err := w.server.NewThread(ctx, w.owner())
 	if err != nil {
 		return outcome.AsPrecondition(err)
@@ -174,9 +174,9 @@ func (w *World) endedEarly() bool {
 	})
 }
 
-// aPendingJoin waits until the join has arrived at the server. If the join returns while the run is in progress, it
+// joinInProgress waits until the join has arrived at the server. If the join returns while the run is in progress, it
 // arrived too early or not at all.
-func (w *World) aPendingJoin(ctx context.Context) error {
+func (w *World) joinInProgress(ctx context.Context) error {
 	return w.prepare(ctx, func(ctx context.Context) error {
 		join := w.join(ctx)
 		wait := min(w.agents.Slack(), w.prior.Order.Hold/4)
@@ -204,7 +204,7 @@ func (w *World) aPendingJoin(ctx context.Context) error {
 func (w *World) userReplaces(ctx context.Context) error {
 	_, err := w.race(ctx, func(ctx context.Context) (bool, error) {
 		if len(w.aside) > 0 && w.agents.OneAtATime() {
-			if err := w.startsElsewhere(ctx, w.wanted/4); err != nil {
+			if err := w.startElsewhere(ctx, w.wanted/4); err != nil {
 				return false, err
 			}
 		}
@@ -241,7 +241,7 @@ func (w *World) userLooks(ctx context.Context, when string) error {
 	return nil
 }
 
-func (w *World) runsElsewhereFound(ctx context.Context) error {
+func (w *World) elsewhereStays(ctx context.Context) error {
 	if err := w.rolled.Usable(); err != nil {
 		return outcome.AsPrecondition(err)
 	}
@@ -274,7 +274,7 @@ func (w *World) allFound(ctx context.Context, runs []*agent.GraphRun) error {
 	return nil
 }
 
-func (w *World) runsElsewhereEnd(ctx context.Context) error {
+func (w *World) elsewhereCompletes(ctx context.Context) error {
 	return common.Each(w.aside, func(g *agent.GraphRun) error {
 		state, err := w.server.Await(ctx, g)
 		if err != nil {
@@ -315,10 +315,10 @@ func (w *World) joinReturns(ctx context.Context) error {
 	}
 }
 
-// userStartsConcurrent wins if every run was in progress until the next one, or all others, had been accepted. For runs
+// startConcurrent wins if every run was in progress until the next one, or all others, had been accepted. For runs
 // that are started one after the other, it tries again also if one would have been over before the last was complete:
 // another requirement is about a run that comes back.
-func (w *World) userStartsConcurrent(ctx context.Context, when string) error {
+func (w *World) startConcurrent(ctx context.Context, when string) error {
 	if err := w.server.PlainRunsWork(ctx); err != nil {
 		return outcome.AsPrecondition(err)
 	}
@@ -354,8 +354,8 @@ func (w *World) userStartsConcurrent(ctx context.Context, when string) error {
 	return outcome.Inconclusive("one of the runs ended before another was accepted, in %d attempts", agent.Attempts)
 }
 
-// oneRunLeft retrieves the runs after the last has completed, or after the time of all that were started at once.
-func (w *World) oneRunLeft(ctx context.Context, which string) error {
+// oneRunRemains retrieves the runs after the last has completed, or after the time of all that were started at once.
+func (w *World) oneRunRemains(ctx context.Context, which string) error {
 	var all []judge.Retrieved
 	for _, g := range w.started {
 		a, err := w.server.GetRun(ctx, w.owner(), g)

@@ -18,11 +18,11 @@ import (
 
 // defineRuns registers the sentences about runs (sections 4 and 7).
 func (w *World) defineRuns(r *common.Definitions) {
-	r.Given(`a completed run`, w.aCompletedRun)
-	r.Given(`a completed run on a new thread`, w.anOwnCompletedRun)
-	r.Given(`a run in progress( on a new thread| that has started)?`, w.aRunInProgress)
-	r.Given(`a run whose graph raises an error`, w.aFailingRun)
-	r.Given(`the user was refused a run with rollback and (.+) on it`, w.wasRefusedMistake)
+	r.Given(`a completed run`, w.useCompletedRun)
+	r.Given(`a completed run on a new thread`, w.completeOwnRun)
+	r.Given(`a run in progress( on a new thread| that has started)?`, w.startInProgress)
+	r.Given(`a run whose graph raises an error`, w.startFailingRun)
+	r.Given(`the user was refused a run with rollback and (.+) on it`, w.requireRefusedMistake)
 	r.When(`the user starts a run`, func(ctx context.Context) error { return w.post(ctx, agent.Order{}) })
 	r.When(`the user starts a long run`, w.userStartsLong)
 	r.When(`the user starts a run on an unknown thread`, func(ctx context.Context) error {
@@ -38,10 +38,10 @@ func (w *World) defineRuns(r *common.Definitions) {
 	})
 	r.When(`the user (retrieve)s (the run)`, w.userAsks)
 	r.When(`the user (retrieve|join)s (an unknown run .+|the run under (?:an unknown|the other) thread)`, w.userAsks)
-	r.When(`the user (retrieve|join)s the run by each (wrong run id(?: and under each wrong thread id)?)`, w.asksByWrongIDs)
-	r.When(`the user (retrieve)s the run under each (wrong thread id)`, w.asksByWrongIDs)
-	r.When(`the user (read)s the state of each (wrong thread id)`, w.asksByWrongIDs)
-	r.When(`the user (start)s a run under each (wrong thread id)`, w.asksByWrongIDs)
+	r.When(`the user (retrieve|join)s the run by each (wrong run id(?: and under each wrong thread id)?)`, w.askByWrongIDs)
+	r.When(`the user (retrieve)s the run under each (wrong thread id)`, w.askByWrongIDs)
+	r.When(`the user (read)s the state of each (wrong thread id)`, w.askByWrongIDs)
+	r.When(`the user (start)s a run under each (wrong thread id)`, w.askByWrongIDs)
 	// It blocks if the run is refused because the server does not know the assistant.
 	r.Then(`the answer holds a "run_id"`, func(ctx context.Context) error {
 		return outcome.Unless(ctx, w.answerHoldsID("run_id"), w.server.KnowsAssistant)
@@ -53,18 +53,18 @@ func (w *World) defineRuns(r *common.Definitions) {
 	r.Then(`(?:the request|each of these requests) is answered with an HTTP error status`, w.eachIsError)
 }
 
-func (w *World) aCompletedRun(ctx context.Context) error {
+func (w *World) useCompletedRun(ctx context.Context) error {
 	g, err := w.server.CompletedRun(ctx)
 	if err != nil {
 		return err
 	}
-	w.speakOf(g)
+	w.setRun(g)
 	return w.server.Understood(ctx)
 }
 
-// anOwnCompletedRun is on a thread that only this scenario uses. The scenario compares messages, so plain runs must
+// completeOwnRun is on a thread that only this scenario uses. The scenario compares messages, so plain runs must
 // write theirs.
-func (w *World) anOwnCompletedRun(ctx context.Context) error {
+func (w *World) completeOwnRun(ctx context.Context) error {
 	if err := w.server.PlainRunsWork(ctx); err != nil {
 		return err
 	}
@@ -77,7 +77,7 @@ func (w *World) anOwnCompletedRun(ctx context.Context) error {
 	return agent.HoldsOnly(w.scene.Answer, w.current)
 }
 
-func (w *World) aFailingRun(ctx context.Context) error {
+func (w *World) startFailingRun(ctx context.Context) error {
 	if err := w.onNewThread(ctx); err != nil {
 		return err
 	}
@@ -166,8 +166,8 @@ func (w *World) postMistake(ctx context.Context, mistake string, more map[string
 	return w.target.Client.Do(ctx, request)
 }
 
-// wasRefusedMistake posts a run with rollback that the server must refuse while the run in progress continues.
-func (w *World) wasRefusedMistake(ctx context.Context, mistake string) error {
+// requireRefusedMistake posts a run with rollback that the server must refuse while the run in progress continues.
+func (w *World) requireRefusedMistake(ctx context.Context, mistake string) error {
 	inTime, err := w.race(ctx, func(ctx context.Context) (bool, error) {
 		a, err := w.postMistake(ctx, mistake, map[string]any{"multitask_strategy": agent.RollbackStrategy})
 		if err != nil {
@@ -233,20 +233,20 @@ func wrongIDs(id, other, kind string) []common.Case {
 	return append([]common.Case{text}, common.NearIDs(id, other, kind)...)
 }
 
-// asksByWrongIDs sends requests with one wrong id in their path. It starts no run under an id that may belong to a
+// askByWrongIDs sends requests with one wrong id in their path. It starts no run under an id that may belong to a
 // thread, and reads its state first.
-func (w *World) asksByWrongIDs(ctx context.Context, verb, of string) error {
+func (w *World) askByWrongIDs(ctx context.Context, verb, of string) error {
 	run, thread := w.current.ID, w.thread.ID
 	if strings.HasPrefix(of, "wrong run id") {
 		for _, wrong := range wrongIDs(run, thread, "thread") {
-			if err := w.asksByWrongID(ctx, verb, "the run id: "+wrong.What, thread, wrong.ID); err != nil {
+			if err := w.askByWrongID(ctx, verb, wrong.What+" as run id", thread, wrong.ID); err != nil {
 				return err
 			}
 		}
 	}
 	if strings.HasSuffix(of, "wrong thread id") {
 		for _, wrong := range wrongIDs(thread, run, "run") {
-			if err := w.asksByWrongID(ctx, verb, "the thread id: "+wrong.What, wrong.ID, run); err != nil {
+			if err := w.askByWrongID(ctx, verb, wrong.What+" as thread id", wrong.ID, run); err != nil {
 				return err
 			}
 		}
@@ -258,7 +258,7 @@ func (w *World) asksByWrongIDs(ctx context.Context, verb, of string) error {
 	return nil
 }
 
-func (w *World) asksByWrongID(ctx context.Context, verb, what, thread, run string) error {
+func (w *World) askByWrongID(ctx context.Context, verb, what, thread, run string) error {
 	g := &agent.GraphRun{ID: run, Thread: &agent.Thread{ID: thread, Owner: w.owner()}}
 	if verb == "start" {
 		state, err := w.ask(ctx, w.owner(), "read", g)

@@ -18,7 +18,7 @@ const longerHold = 1200 * time.Millisecond
 
 // defineJoins registers the sentences about joins (section 4).
 func (w *World) defineJoins(r *common.Definitions) {
-	r.When(`the user starts a (long|longer) run, and joins it( twice at the same time)?`, w.startsLongAndJoins)
+	r.When(`the user starts a (long|longer) run, and joins it( twice at the same time)?`, w.startLongAndJoin)
 	r.When(`the user joins the run`, w.userJoins)
 	r.Then(`the join is answered with any status`, w.joinIsAnswered)
 	r.Then(`the join is answered with 2xx`, w.joinSucceeds)
@@ -28,10 +28,10 @@ func (w *World) defineJoins(r *common.Definitions) {
 	})
 }
 
-// startsLongAndJoins joins while the run is in progress, once or twice at the same time. The later sentences are
+// startLongAndJoin joins while the run is in progress, once or twice at the same time. The later sentences are
 // about a join that returned nothing, or about the one that returned first.
-func (w *World) startsLongAndJoins(ctx context.Context, long, twice string) error {
-	w.joinAgain = func() error { return w.startsLongAndJoins(ctx, long, twice) }
+func (w *World) startLongAndJoin(ctx context.Context, long, twice string) error {
+	w.joinAgain = func() error { return w.startLongAndJoin(ctx, long, twice) }
 	if long == "longer" {
 		w.wanted = longerHold
 	}
@@ -39,7 +39,7 @@ func (w *World) startsLongAndJoins(ctx context.Context, long, twice string) erro
 		if err := w.startLong(ctx); err != nil {
 			return false, outcome.AsPrecondition(err)
 		}
-		return w.joinsInTime(ctx, twice != "")
+		return w.joinInTime(ctx, twice != "")
 	})
 	if err != nil {
 		return err
@@ -51,8 +51,8 @@ func (w *World) startsLongAndJoins(ctx context.Context, long, twice string) erro
 	return nil
 }
 
-// joinsInTime joins the run, and reports whether the last join was sent before the end of the run.
-func (w *World) joinsInTime(ctx context.Context, twice bool) (bool, error) {
+// joinInTime joins the run, and reports whether the last join was sent before the end of the run.
+func (w *World) joinInTime(ctx context.Context, twice bool) (bool, error) {
 	first := w.join(ctx)
 	if twice {
 		if err := client.Sleep(ctx, w.agents.Slack()/4); err != nil { // the second comes while the first one waits
@@ -76,11 +76,11 @@ func (w *World) joinsInTime(ctx context.Context, twice bool) (bool, error) {
 	return last.Sent().Before(w.current.NotOverBefore()), nil
 }
 
-// readsStateAfterJoin reads the state once after the join. If messages are missing, it joins a second run on a new
+// readStateAfterJoin reads the state once after the join. If messages are missing, it joins a second run on a new
 // thread, and reads that state once, after the configured patience. It never reads a state twice, because the first
 // read may refresh a cache.
-func (w *World) readsStateAfterJoin(ctx context.Context) error {
-	if err := w.readsStateOnce(ctx, 0); err != nil || w.current.CompleteIn(w.scene.Answer) {
+func (w *World) readStateAfterJoin(ctx context.Context) error {
+	if err := w.readStateOnce(ctx, 0); err != nil || w.current.CompleteIn(w.scene.Answer) {
 		return err
 	}
 	if err := w.joinAgain(); err != nil {
@@ -89,12 +89,12 @@ func (w *World) readsStateAfterJoin(ctx context.Context) error {
 	patience := w.target.Config.Patience
 	w.scene.Note(fmt.Sprintf("right after the join the server's state lacked messages; the suite read the state of a "+
 		"second run %s after its join", patience))
-	return w.readsStateOnce(ctx, patience)
+	return w.readStateOnce(ctx, patience)
 }
 
-// readsStateOnce reads the state after the join returned 2xx and the delay has passed. An error status does not show
+// readStateOnce reads the state after the join returned 2xx and the delay has passed. An error status does not show
 // that the run has ended.
-func (w *World) readsStateOnce(ctx context.Context, delay time.Duration) error {
+func (w *World) readStateOnce(ctx context.Context, delay time.Duration) error {
 	if err := w.joinSucceeds(); err != nil {
 		return outcome.AsPrecondition(err)
 	}

@@ -16,7 +16,7 @@ import (
 // defineStates registers the sentences about the messages of a thread (section 2).
 func (w *World) defineStates(r *common.Definitions) {
 	r.When(`the user reads the state of the thread`, w.userReadsState)
-	r.When(`the user reads the state after the join`, w.readsStateAfterJoin)
+	r.When(`the user reads the state after the join`, w.readStateAfterJoin)
 	r.When(`a run of the user (?:with|that) (.+?) has completed(, or was refused with 4xx)?`, w.runWith)
 	r.When(`a further run of the user on the thread completes`, w.furtherRun)
 	r.Then(`the state has a non-empty array "values.messages"`, func() error { return judge.HasMessages(w.scene.Answer) })
@@ -145,20 +145,20 @@ func (w *World) orderWith(what string) agent.Order {
 	return o
 }
 
-// formIsKept blocks if the state has no messages that can be compared. Other requirements are about their form.
-func (w *World) formIsKept() error {
+// requireForm blocks if the state has no messages that can be compared. Other requirements are about their form.
+func (w *World) requireForm() error {
 	return outcome.AsPrecondition(judge.HasReadableMessages(w.scene.Answer))
 }
 
 func (w *World) stateHoldsKinds(kinds string) error {
-	if err := w.formIsKept(); err != nil {
+	if err := w.requireForm(); err != nil {
 		return err
 	}
 	return judge.HoldsKinds(w.scene.Answer, kinds)
 }
 
 func (w *World) humanIsInput() error {
-	if err := w.formIsKept(); err != nil {
+	if err := w.requireForm(); err != nil {
 		return err
 	}
 	var classes []string

@@ -1,5 +1,6 @@
-// Package agentserver holds what the sentences about the agent server mean (sections 2 to 5 and 7 of the interface):
-// one file a subject, with the patterns at its top. It judges; speaking with agent servers is for package agent.
+// Package agentserver has the definitions of the sentences about the agent server (sections 2 to 5 and 7 of the
+// interface): one file per subject, with the patterns at its top. Package agent sends the requests, and package judge
+// judges the responses.
 package agentserver
 
 import (
@@ -61,9 +62,9 @@ type World struct {
 // Define registers the sentences about the agent server for one scenario.
 func Define(r *common.Definitions, scene *common.Scene, t *target.Target, p *plane.Plane, agents *agent.Agents) {
 	w := &World{scene: scene, target: t, plane: p, agents: agents}
-	r.Given(`a deployed agent server`, w.aDeployedAgentServer)
-	r.Given(`the user is the (first|second) configured user`, w.theUserIs)
-	r.Given(`the agent server of a deployment that was updated`, w.anUpdatedAgentServer)
+	r.Given(`a deployed agent server`, w.findAgentServer)
+	r.Given(`the user is the (first|second) configured user`, w.chooseUser)
+	r.Given(`the agent server of a deployment that was updated`, w.findUpdatedAgentServer)
 	w.defineThreads(r)
 	w.defineRuns(r)
 	w.defineJoins(r)
@@ -74,16 +75,16 @@ func Define(r *common.Definitions, scene *common.Scene, t *target.Target, p *pla
 	w.defineExtensions(r)
 }
 
-func (w *World) aDeployedAgentServer(ctx context.Context) (err error) {
+func (w *World) findAgentServer(ctx context.Context) (err error) {
 	if !w.scene.Stopped {
 		w.server, err = w.agents.AgentServer(ctx)
 	}
 	return err
 }
 
-// theUserIs makes the first or the second configured user "the user" of the later sentences, and the remaining one "the
+// chooseUser makes the first or the second configured user "the user" of the later sentences, and the remaining one "the
 // other user". So the protection of a user from another is judged in both directions.
-func (w *World) theUserIs(ctx context.Context, order string) error {
+func (w *World) chooseUser(ctx context.Context, order string) error {
 	if order != "second" {
 		return nil
 	}
@@ -119,9 +120,9 @@ func (w *World) callerNamed(ctx context.Context, name string) (target.Caller, er
 	return who, nil
 }
 
-// anUpdatedAgentServer continues at the agent server of the shared deployment that was updated, once its last
+// findUpdatedAgentServer continues at the agent server of the shared deployment that was updated, once its last
 // revision is DEPLOYED.
-func (w *World) anUpdatedAgentServer(ctx context.Context) error {
+func (w *World) findUpdatedAgentServer(ctx context.Context) error {
 	d, err := w.plane.Shared(ctx, w.plane.Fixtures.Updated)
 	if err != nil {
 		return err
@@ -144,10 +145,10 @@ func (w *World) isServed(context.Context) error {
 	return judge.IsServed(w.scene.Answer, w.attempted == target.TheUser, rejects)
 }
 
-func (w *World) speakOf(g *agent.GraphRun) { w.current, w.thread = g, g.Thread }
+func (w *World) setRun(g *agent.GraphRun) { w.current, w.thread = g, g.Thread }
 
-// aRunInProgress starts a run. If the scenario compares messages, plain runs must work, or the run has started.
-func (w *World) aRunInProgress(ctx context.Context, which string) error {
+// startInProgress starts a run. If the scenario compares messages, plain runs must work, or the run has started.
+func (w *World) startInProgress(ctx context.Context, which string) error {
 	moment := agent.JustStarted
 	if which == " that has started" {
 		moment = agent.HasStarted
@@ -163,7 +164,7 @@ func (w *World) aRunInProgress(ctx context.Context, which string) error {
 			return err
 		}
 		w.prior = p
-		w.speakOf(p.GraphRun)
+		w.setRun(p.GraphRun)
 		return nil
 	})
 }

@@ -1,5 +1,5 @@
-// Package endtoend holds what the sentences about a deployment together with its agent server mean (section 1 of the
-// interface).
+// Package endtoend has the definitions of the sentences about a deployment together with its agent server (section 1 of
+// the interface).
 package endtoend
 
 import (

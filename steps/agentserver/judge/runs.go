@@ -99,22 +99,21 @@ func IsRun(a *exchange.Response, r Run) error {
 	return outcome.Fails(a, v).Comparing(a, r.Created)
 }
 
-// IsError judges that a request returns an HTTP error status. The interface does not show which one. class describes
-// the mistake of the request if the act sends several.
+// IsError judges that a request returns an HTTP error status. The interface does not show which one. class describes the
+// mistake of the request if the act sends several: "the id of the thread as run id".
 func IsError(a *exchange.Response, class string) error {
 	if a.Status >= http.StatusBadRequest {
 		return nil
 	}
-	request := a.Request.Method
-	expected := "a status of 400 or above"
-	if class != "" {
-		request += " with " + class
-		expected += " for " + class
-	}
-	return outcome.Fails(a, outcome.Violation{
+	v := outcome.Violation{
 		Kind:     outcome.Accepted,
 		Class:    class,
-		Summary:  fmt.Sprintf("%s returns %d instead of an error", request, a.Status),
-		Expected: expected,
-	})
+		Summary:  fmt.Sprintf("%s returns %d instead of an error", a.Request.Method, a.Status),
+		Expected: "a status of 400 or above",
+	}
+	if class != "" {
+		v.Summary = fmt.Sprintf("%s returns %d for %s", a.Request.Method, a.Status, class)
+		v.Expected += " for " + class
+	}
+	return outcome.Fails(a, v)
 }
