@@ -93,14 +93,19 @@ func HoldsKinds(a *exchange.Response, kinds string) error {
 		Pointer:  atMessages,
 		Hint:     "correct the messages of the state, or " + graphHint,
 	}
-	wanted := len(strings.Split(kinds, ", "))
-	if len(found) < wanted {
+	wanted := strings.Split(kinds, ", ")
+	slices.Sort(wanted)
+	slices.Sort(found)
+	switch {
+	case len(found) < len(wanted):
 		v.Kind = outcome.MissingItem
-		v.Summary = "The state lacks " + reports.Count(wanted-len(found), "message")
-	}
-	if len(found) > wanted {
+		v.Summary = "The state lacks " + reports.Count(len(wanted)-len(found), "message")
+	case len(found) > len(wanted):
 		v.Kind = outcome.ExtraItem
-		v.Summary = fmt.Sprintf("The state has %s too many", reports.Count(len(found)-wanted, "message"))
+		v.Summary = fmt.Sprintf("The state has %s too many", reports.Count(len(found)-len(wanted), "message"))
+	case slices.Equal(found, wanted):
+		v.Kind = outcome.WrongOrder
+		v.Summary = "The messages of the state have another order"
 	}
 	return outcome.Fails(a, v)
 }
