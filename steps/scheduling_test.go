@@ -108,8 +108,8 @@ func TestConcurrencyBoundsTheRequestsInFlight(t *testing.T) {
 	})
 }
 
-// TestRollbacksAtOnceAreInFlightTogether has one place for requests: the five rollbacks that are to arrive at the
-// same time take more.
+// TestRollbacksAtOnceAreInFlightTogether limits the requests in flight to one. The five rollbacks that race are in flight
+// together all the same, with at most one request of another scenario.
 func TestRollbacksAtOnceAreInFlightTogether(t *testing.T) {
 	inBubble(t, func(t world) {
 		var flying, most atomic.Int64
@@ -127,6 +127,7 @@ func TestRollbacksAtOnceAreInFlightTogether(t *testing.T) {
 		}, func(_ *http.Response, body []byte) []byte { return body })
 		res := judge(t, c, func(o *steps.Options) { o.Select.Only, o.Concurrency = []string{"AS-ROLLBACK-8"}, 1 })
 		assert.Equal(t, reports.Passed, res.Requirements[0].Verdict, res.Requirements[0].Reason)
-		assert.EqualValues(t, 5, most.Load())
+		assert.GreaterOrEqual(t, most.Load(), int64(5))
+		assert.LessOrEqual(t, most.Load(), int64(6))
 	})
 }

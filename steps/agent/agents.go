@@ -18,7 +18,6 @@ import (
 
 	"github.com/agentconform/agentconform/reports"
 	"github.com/agentconform/agentconform/spec"
-	"github.com/agentconform/agentconform/steps/client"
 	"github.com/agentconform/agentconform/steps/config"
 	"github.com/agentconform/agentconform/steps/evidence"
 	"github.com/agentconform/agentconform/steps/exchange"
@@ -52,7 +51,7 @@ type Agents struct {
 func New(t *target.Target, p *plane.Plane, maker *shared.Maker, atOnce int) *Agents {
 	atOnce = max(atOnce, leastBeside)
 	return &Agents{target: t, plane: p, maker: maker, atOnce: atOnce,
-		runs: inProgress{places: client.NewSemaphore(atOnce), lasts: map[string]*lastRun{}}}
+		runs: newInProgress(atOnce)}
 }
 
 // Server is one deployed agent server at its address ({deployment_url}), with what the run knows of all.

@@ -106,7 +106,7 @@ func (s *Server) TryPost(ctx context.Context, who target.Caller, t *Thread, o Or
 		body["multitask_strategy"] = o.Strategy
 	}
 	t.begin(g)
-	client.Hurry(ctx, client.RunInProgress)
+	client.Prioritize(ctx)
 	a, err := s.ask(ctx, who, http.MethodPost, RunsPath(t.ID), body)
 	if err == nil {
 		g.Answer, g.begun = a, a.Sent
@@ -161,9 +161,9 @@ func (s *Server) startAlone(ctx context.Context, who target.Caller, o Order) (*G
 	return s.start(ctx, t, o)
 }
 
-// Together waits until runs on so many threads may be in progress at the same time, executed or pending, and returns
-// the server at which they are started. The words that they need are tried before: that takes runs, too. Leave gives
-// the places back.
+// Together waits until runs on the number of threads may be in progress at the same time, executed or pending, and returns
+// the server at which they are started. The words that they need are tried before, because that takes runs, too. Leave
+// releases the slots.
 func (s *Server) Together(ctx context.Context, threads int, words ...string) (group *Server, leave func(), err error) {
 	if err := s.Understood(ctx, words...); err != nil {
 		return nil, nil, err
@@ -171,7 +171,8 @@ func (s *Server) Together(ctx context.Context, threads int, words ...string) (gr
 	if err := s.preflight(ctx); err != nil {
 		return nil, nil, err
 	}
-	if leave, err = s.runs.places.Enter(ctx, threads); err != nil {
+	leave, err = s.runs.enterGroup(ctx, threads)
+	if err != nil {
 		return nil, nil, err
 	}
 	return s.unbounded(), leave, nil

@@ -12,19 +12,24 @@ import (
 	"github.com/agentconform/agentconform/steps/outcome"
 )
 
-// inProgress bounds the threads that have unfinished runs at the server under test: a run in the server's queue is
-// late for a reason that no requirement is about. When a run is over is estimated, unless it was seen.
+// inProgress limits the threads that have unfinished runs at the server under test: a run in the server's queue is late for
+// a reason that no requirement covers. The end of a run is estimated, unless it was seen.
 type inProgress struct {
-	places *client.Semaphore
-	mu     sync.Mutex
-	lasts  map[string]*lastRun // by thread
+	slots *client.Semaphore
+	group chan struct{} // semaphore with one slot, see enterGroup
+	mu    sync.Mutex
+	lasts map[string]*lastRun // by thread
 }
 
-// lastRun is the last one of a thread; those before it have ended when it has.
+func newInProgress(atOnce int) inProgress {
+	return inProgress{slots: client.NewSemaphore(atOnce), group: make(chan struct{}, 1), lasts: map[string]*lastRun{}}
+}
+
+// lastRun is the last run of a thread. When it has ended, those before it have ended, too.
 type lastRun struct {
-	run   *GraphRun // nil while it is not accepted
+	run   *GraphRun // nil until it is accepted
 	until time.Time
-	leave func() // gives the thread's place back
+	leave func() // releases the slot of the thread
 }
 
 // enter waits until one more thread may have unfinished runs. A thread that has one keeps its slot. The caller defers
@@ -36,7 +41,7 @@ func (p *inProgress) enter(ctx context.Context, thread string) error {
 	if has {
 		return nil
 	}
-	leave, err := p.places.Enter(ctx, 1)
+	leave, err := p.slots.Enter(ctx, client.IsPrioritized(ctx))
 	if err != nil {
 		return err
 	}
@@ -50,7 +55,33 @@ func (p *inProgress) enter(ctx context.Context, thread string) error {
 	return nil
 }
 
-// abandon gives back the slot of a thread on which no run was accepted since enter.
+// enterGroup waits until the number of threads may have unfinished runs at the same time, and takes their slots, or all
+// slots if there are fewer. One group at a time collects slots: two could wait for each other's.
+func (p *inProgress) enterGroup(ctx context.Context, threads int) (leave func(), err error) {
+	select {
+	case p.group <- struct{}{}:
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
+	}
+	defer func() { <-p.group }()
+	var all []func()
+	leave = func() {
+		for _, leaveOne := range all {
+			leaveOne()
+		}
+	}
+	for range min(threads, p.slots.Slots()) {
+		leaveOne, err := p.slots.Enter(ctx, client.IsPrioritized(ctx))
+		if err != nil {
+			leave()
+			return nil, err
+		}
+		all = append(all, leaveOne)
+	}
+	return leave, nil
+}
+
+// abandon releases the slot of a thread on which no run was accepted since enter.
 func (p *inProgress) abandon(thread string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -60,7 +91,7 @@ func (p *inProgress) abandon(thread string) {
 	}
 }
 
-// accepted notes a run that was accepted. It comes after the run before it on the thread, unless it rolls that back.
+// accepted records a run that was accepted. It comes after the run before it on the thread, unless it rolls that back.
 func (p *inProgress) accepted(g *GraphRun, slack time.Duration) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -77,7 +108,7 @@ func (p *inProgress) accepted(g *GraphRun, slack time.Duration) {
 	time.AfterFunc(time.Until(last.until), func() { p.over(g) })
 }
 
-// over notes that a run has ended. The thread's place is free, unless another one came after it.
+// over records the end of a run. It releases the slot of the thread, unless another run came after it.
 func (p *inProgress) over(g *GraphRun) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -87,7 +118,7 @@ func (p *inProgress) over(g *GraphRun) {
 	}
 }
 
-// RunsEnd is when all runs that the suite started are over, as far as can be estimated.
+// RunsEnd returns when all runs that the suite started are over, as far as can be estimated.
 func (as *Agents) RunsEnd() (end time.Time) {
 	as.runs.mu.Lock()
 	defer as.runs.mu.Unlock()

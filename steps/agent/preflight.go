@@ -92,7 +92,7 @@ func (s *Server) bound(atOnce int) {
 		return
 	}
 	s.oneAtATime.Store(atOnce == 1)
-	s.runs.places.SetPlaces(min(atOnce, s.atOnce))
+	s.runs.slots.SetSlots(min(atOnce, s.atOnce))
 	if atOnce <= min(s.atOnce, mostBeside) && s.target.Config.Agent.Runs == 0 { // more were not tried
 		const then = "others are pending: the suite has no more in progress, whatever --concurrency says"
 		text := fmt.Sprintf("the agent server executes %s at a time, %s", reports.Count(atOnce, "run"), then)
@@ -164,12 +164,8 @@ func (s *Server) startBeside(ctx context.Context, waiting int, hold time.Duratio
 
 // race starts a run on each of the threads, all at the same time, whatever is in progress.
 func (s *Server) race(ctx context.Context, threads []*Thread, o Order) ([]*GraphRun, error) {
-	client.Hurry(ctx, client.RunInProgress)
-	ctx, leave, err := s.target.Client.Together(ctx, len(threads))
-	if err != nil {
-		return nil, err
-	}
-	defer leave()
+	client.Prioritize(ctx)
+	ctx = client.Racing(ctx)
 	runs := make([]*GraphRun, len(threads))
 	return runs, AtOnce(len(threads), func(i int) (err error) {
 		runs[i], err = s.TryPost(ctx, threads[i].Owner, threads[i], o)

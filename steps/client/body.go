@@ -18,30 +18,29 @@ import (
 	"github.com/agentconform/agentconform/steps/exchange"
 )
 
-// MaxBody is how much of an answer is read, in bytes after decompression.
+// MaxBody limits the body of a response, in bytes after decompression.
 const MaxBody = 8 << 20
 
-// large is the size of a body above which it is read, decoded and judged alone: a smaller one has too few JSON values
-// to take much memory, however many are judged at once. Of a text that is larger, scenarios get the length and digest:
-// they hold answers as long as they run, and two long texts are equal if these are. Of a large body that is no JSON
-// they get as much.
+// large is the size above which only one body at a time is read, decoded and judged. Smaller bodies have too few JSON
+// values to need much memory, even if many are judged at the same time. Scenarios hold responses as long as they run.
+// Therefore they get the length and digest of a text that is larger, which are enough to compare it, and only the
+// beginning of a large body that is not JSON.
 const large = 48 << 10
 
-// errSilent says that no answer came in time.
-var errSilent = errors.New("no answer in time")
+var errTimeout = errors.New("no answer in time")
 
 var errTooLarge = errors.New("the body is larger than 8 MiB")
 
 // received is a response whose body was read.
 type received struct {
 	*exchange.Response
-	alone  bool          // holds the place of a large body
-	waited time.Duration // for that place
+	large  bool          // holds the slot of large bodies
+	waited time.Duration // for that slot
 }
 
-// readInto reads the body of a response. A large body waits for its place. This wait does not count toward the time limit of
+// readBody reads the body of a response. A large body waits for a slot. This wait does not count toward the time limit of
 // the request, which begins again.
-func (c *Client) readInto(ctx context.Context, a *received, body io.Reader, timer *time.Timer) error {
+func (c *Client) readBody(ctx context.Context, a *received, body io.Reader, timer *time.Timer) error {
 	first, err := io.ReadAll(io.LimitReader(body, large+1))
 	a.Body = first
 	if err != nil || len(first) <= large {
@@ -56,27 +55,27 @@ func (c *Client) readInto(ctx context.Context, a *received, body io.Reader, time
 	}
 	a.waited = time.Since(began)
 	timer.Reset(a.Request.Timeout)
+	a.large = true
 	rest, err := io.ReadAll(io.LimitReader(body, MaxBody+1-int64(len(a.Body))))
 	a.Body = append(a.Body, rest...)
 	if err == nil && len(a.Body) > MaxBody {
 		err = errTooLarge
 	}
-	a.alone = err == nil
 	if err != nil {
-		<-c.large
+		c.releaseLarge(a)
 	}
 	return err
 }
 
-// leavePlace lets the next large body be read.
-func (c *Client) leavePlace(a *received) {
-	if a.alone {
+// releaseLarge releases the slot of large bodies if the response holds it.
+func (c *Client) releaseLarge(a *received) {
+	if a.large {
 		<-c.large
-		a.alone = false
+		a.large = false
 	}
 }
 
-// shorten shortens long texts of a body. The exchange was recorded and judged with the whole body.
+// shorten shortens the long texts of a body after the exchange was recorded and judged with the whole body.
 func shorten(a *exchange.Response) {
 	a.Body = shortened(a.Body, a.IsJSON())
 	if a.Received != nil {
@@ -92,7 +91,7 @@ func shortened(body []byte, isJSON bool) []byte {
 		return bytes.Clone(body[:large])
 	}
 	var compact, short bytes.Buffer
-	_ = json.Compact(&compact, body) // it is JSON
+	_ = json.Compact(&compact, body) // valid JSON
 	for rest := compact.Bytes(); len(rest) > 0; {
 		n := lengthOfFirst(rest)
 		token := rest[:n]
@@ -110,8 +109,8 @@ func shortened(body []byte, isJSON bool) []byte {
 	return bytes.Clone(short.Bytes())
 }
 
-// withoutEscapes returns a JSON text with as few escapes as possible: the same text may be written with six bytes for each
-// of its characters. Numbers stay as they are.
+// withoutEscapes returns a JSON string with as few escapes as possible, because escapes make a short text long. Numbers
+// stay as they are.
 func withoutEscapes(token []byte) []byte {
 	var text string
 	if json.Unmarshal(token, &text) != nil {
@@ -120,20 +119,20 @@ func withoutEscapes(token []byte) []byte {
 	var plain bytes.Buffer
 	encoder := json.NewEncoder(&plain)
 	encoder.SetEscapeHTML(false)
-	_ = encoder.Encode(text) // a text can always be encoded
+	_ = encoder.Encode(text) // a string can always be encoded
 	return bytes.TrimSuffix(plain.Bytes(), []byte("\n"))
 }
 
-// beginning is so much of a long text that it is as unusable as an id or an address as the whole of it.
+// beginning returns the beginning of a long text. It is too long to be used as an ID or an address, like the whole text.
 func beginning(text []byte) string {
 	begin := safe.Prefix(string(text[:2*maxAddress]), maxAddress+1)
-	for !json.Valid([]byte(`"` + begin + `"`)) { // it ends within an escape
+	for !json.Valid([]byte(`"` + begin + `"`)) { // the cut is within an escape
 		begin = begin[:len(begin)-1]
 	}
 	return begin
 }
 
-// lengthOfFirst is the length of the text, the number or the sign that a part of a JSON text begins with.
+// lengthOfFirst returns the length of the string, number or single character at the beginning of a part of a JSON text.
 func lengthOfFirst(part []byte) int {
 	if part[0] != '"' {
 		return max(1, len(part)-len(bytes.TrimLeft(part, "0123456789.eE+-")))
@@ -148,39 +147,42 @@ func lengthOfFirst(part []byte) int {
 	}
 }
 
-// What is kept of the headers of an answer, in bytes. Servers send one or two thousand; each value costs some dozens
-// more.
+// Limits of the recorded headers of a response, in bytes. Servers send one or two thousand.
 const (
 	keptHeaders = 4 << 10
-	perValue    = 32
+	perValue    = 32 // in addition to a name and value
 )
 
-// looked are the headers that are kept before any other.
-var looked = []string{"Content-Type", "Content-Length", "Content-Encoding", "Date", "Location", "Retry-After",
+// importantHeaders are kept before any other.
+var importantHeaders = []string{"Content-Type", "Content-Length", "Content-Encoding", "Date", "Location", "Retry-After",
 	"Www-Authenticate", "Allow"}
 
-// leftOut is in place of the names of headers that are not kept.
-const leftOut = "..."
+// omittedHeaders replaces the names of headers that are not kept.
+const omittedHeaders = "..."
 
-// headersOf are the headers of an answer, as many as are kept: those that are looked at, then the others by name.
+// headersOf returns the recorded headers of a response: the important ones, then the others by name, up to the limit.
 func headersOf(h http.Header) http.Header {
-	isLooked := func(name string) bool { return slices.Contains(looked, name) }
-	others := slices.DeleteFunc(slices.Sorted(maps.Keys(h)), isLooked)
+	names := slices.Clone(importantHeaders)
+	for _, name := range slices.Sorted(maps.Keys(h)) {
+		if !slices.Contains(importantHeaders, name) {
+			names = append(names, name)
+		}
+	}
 	kept, room, omitted := http.Header{}, keptHeaders, 0
-	for _, name := range append(slices.Clone(looked), others...) {
+	for _, name := range names {
 		for _, v := range h[name] {
 			size := len(name) + len(v) + perValue
-			if size > room { // never a part: a secret that is cut is not found
+			if size > room { // a value is not cut, because a part of a secret would not be redacted
 				omitted++
 				continue
 			}
 			room -= size
-			name = strings.Clone(name) // it shares the memory of all headers
+			name = strings.Clone(name) // the original shares memory with all headers
 			kept[name] = append(kept[name], strings.Clone(v))
 		}
 	}
 	if omitted > 0 {
-		kept[leftOut] = []string{fmt.Sprintf("%d more values", omitted)}
+		kept[omittedHeaders] = []string{fmt.Sprintf("%d more values", omitted)}
 	}
 	return kept
 }

@@ -1,8 +1,9 @@
 // Package client sends HTTP requests to the target and records every exchange.
 //
-// It is the only way from the suite to the target. Each request has a time limit, each answer a size limit, redirects
-// are followed on the target only, requests to wait (429, and 503 with Retry-After) are obeyed within limits, and
-// secrets are redacted before anything is recorded. It passes each exchange to an observer and does not judge it.
+// The suite sends requests to the target only with this package. A request has a time limit, and the body of a response
+// a size limit. Redirects are followed within the target only. The client waits if the target asks for it (429, or 503
+// with Retry-After), within limits. Secrets are redacted before anything is recorded. The client passes each exchange to
+// an observer and does not judge it.
 package client
 
 import (
@@ -24,36 +25,37 @@ import (
 	"github.com/agentconform/agentconform/steps/exchange"
 )
 
-// Observer gets every exchange, with the time at which it was sent, and returns the id under which it was recorded.
-// The answer is nil if there was none; cause then says why.
+// Observer receives every exchange with the time at which it was sent, and returns the ID under which it was recorded.
+// The response is nil if there was none; cause is the reason.
 type Observer func(ctx context.Context, r exchange.Request, sent time.Time, a *exchange.Response, cause string) int
 
-// Client sends requests to the target. It may be used by many goroutines.
+// Client sends requests to the target. Its methods may be called concurrently.
 type Client struct {
 	Transport http.RoundTripper
-	Names     *Naming // of the addresses that the control plane names
+	Names     *Naming // rules for the addresses that the control plane returns
 	Words     spec.Words
 	Observe   Observer
-	Throttled func(asked time.Duration, granted bool) // called for each answer that asked the client to wait
+	Throttled func(asked time.Duration, granted bool) // called for each response that asks the client to wait
 	Down      *Breaker
-	InFlight  *Semaphore                     // for requests that are sent
-	Limit     *rate.Limiter                  // of requests to the target; nil: none
-	ReadOnly  bool                           // requests that would write are not sent
-	MayWrite  func(r exchange.Request) error // asked before a request that would write is sent; nil: all may
-	large     chan struct{}                  // the place of a large body
-	gates     sync.Map                       // by host
+	InFlight  *Semaphore                     // limits the requests in flight
+	Limit     *rate.Limiter                  // limits the rate of requests; nil means no limit
+	ReadOnly  bool                           // writes are not sent
+	MayWrite  func(r exchange.Request) error // called before each write; an error prevents it. nil allows all
+
+	large chan struct{} // semaphore with one slot, for large bodies
+	gates sync.Map      // *gate by host
 
 	granted, refused, waited atomic.Int64 // see Waited
 }
 
-// New returns a client that has so many requests in flight, with a route to the target.
+// New returns a client that has at most concurrency requests in flight.
 func New(concurrency int, route Route) *Client {
 	return &Client{
 		Names:     route.Names,
 		Transport: route.transports(concurrency),
 		Observe:   func(context.Context, exchange.Request, time.Time, *exchange.Response, string) int { return 0 },
 		Throttled: func(time.Duration, bool) {},
-		Down:      &Breaker{Limit: max(3*concurrency, 12), seen: map[string]*life{}},
+		Down:      &Breaker{Limit: max(3*concurrency, 12), hosts: map[string]*failures{}},
 		InFlight:  NewSemaphore(concurrency),
 		large:     make(chan struct{}, 1),
 	}
@@ -62,103 +64,123 @@ func New(concurrency int, route Route) *Client {
 // Close closes the idle connections.
 func (c *Client) Close() { (&http.Client{Transport: c.Transport}).CloseIdleConnections() }
 
-// Waited is how often the client waited because a target had asked for it, how often it did not, and for how long it
-// agreed to wait in all.
-func (c *Client) Waited() (granted, refused int, long time.Duration) {
+// Waited returns how often the target asked the client to wait and it did, how often it did not, and the total time
+// that the client agreed to wait.
+func (c *Client) Waited() (granted, refused int, total time.Duration) {
 	return int(c.granted.Load()), int(c.refused.Load()), time.Duration(c.waited.Load())
 }
 
-// Do sends the request and returns the answer. If the target asks to wait, the request is sent again, within limits;
-// after a 429 all requests to the host wait. The error is a *NoAnswer, or that of the context.
+// Do sends the request and returns the response. If the target asks the client to wait, Do sends the request again,
+// within limits. After a 429, all requests to the host wait. The error is an [exchange.NoResponse], or the cause of the
+// context.
 func (c *Client) Do(ctx context.Context, r exchange.Request) (*exchange.Response, error) {
-	if c.ReadOnly && r.Writes() {
-		return nil, fmt.Errorf("%s %s would write to the target, and the run only reads: give the scenario the tag @writes",
-			r.Method, r.Path) // a mistake of the suite
-	}
-	if c.MayWrite != nil && r.Writes() {
-		if err := c.MayWrite(r); err != nil {
-			return nil, err
-		}
-	}
-	if why := unusable(r); why != "" {
-		r.Base = safe.Cut(r.Base, maxAddress/8)
-		r.Path = safe.Cut(r.Path, maxAddress/8)
-		return nil, &exchange.NoResponse{Request: r, Cause: why, Closed: true}
+	if err := c.check(r); err != nil {
+		return nil, err
 	}
 	g := c.gateOf(r.Base)
 	for attempt := 0; ; attempt++ {
-		queued, leave, err := c.enter(ctx, g, r)
-		if err != nil {
-			return nil, err
+		a, pause, err := c.attempt(ctx, g, r, attempt)
+		if err != nil || pause == nil {
+			return a, err
 		}
-		a, err := c.withCredentials(ctx, r)
-		if err != nil {
-			leave()
-			return nil, err
-		}
-		a.Queued = queued
-		wait, asked := askedToWait(a, attempt)
-		if !asked {
-			g.answered()
-			leave()
-			return a, nil
-		}
-		granted := attempt < maxAttempts && wait <= maxWait
-		all := a.Status == http.StatusTooManyRequests
-		if granted && all {
-			granted = c.hold(g, a.Sent, wait)
-		} else if granted {
-			granted = c.mayWait(wait)
-		}
-		leave()
-		c.Throttled(wait, granted)
-		if !granted {
+		c.Throttled(pause.asked, pause.granted)
+		if !pause.granted {
 			c.refused.Add(1)
 			return nil, &exchange.NoResponse{Request: r, Busy: a.Status, Remedy: "lift its rate limit for the tests",
 				Cause: fmt.Sprintf("status %d: the target asks to wait longer or more often than the suite does", a.Status)}
 		}
 		c.granted.Add(1)
-		if !all {
-			if err := Sleep(ctx, wait); err != nil {
-				return nil, err
-			}
+		if a.Status == http.StatusTooManyRequests { // the gate is closed
+			continue
 		}
-		Hurry(ctx, AwaitedByOther) // what is sent again goes first
+		if err := Sleep(ctx, pause.asked); err != nil {
+			return nil, err
+		}
 	}
 }
 
-// enter waits until the request may be sent, and tells for how long that counts. Leave gives back what it took.
-func (c *Client) enter(ctx context.Context, g *gate, r exchange.Request) (queued time.Duration, leave func(), err error) {
-	leave = func() {}
-	defer func() {
-		if err != nil {
-			leave()
-		}
-	}()
-	if !r.Waits && ctx.Value(togetherKey{}) == nil {
-		came := time.Now()
-		races := urgencyOf(ctx).Load() == int32(RunInProgress)
-		if leave, err = c.InFlight.Enter(ctx, 1); err != nil {
-			return 0, leave, err
-		}
-		if races {
-			queued = time.Since(came)
+// check returns an error if the client must not send the request.
+func (c *Client) check(r exchange.Request) error {
+	if c.ReadOnly && r.Writes() { // an error of the suite
+		return fmt.Errorf("%s %s would write to the target, and the run only reads: give the scenario the tag @writes",
+			r.Method, r.Path)
+	}
+	if c.MayWrite != nil && r.Writes() {
+		if err := c.MayWrite(r); err != nil {
+			return err
 		}
 	}
-	if err = g.awaitOpen(ctx); err != nil {
-		return 0, leave, err
+	if cause := invalidAddress(r); cause != "" {
+		r.Base = safe.Cut(r.Base, maxAddress/8)
+		r.Path = safe.Cut(r.Path, maxAddress/8)
+		return &exchange.NoResponse{Request: r, Cause: cause, Closed: true}
+	}
+	return nil
+}
+
+// attempt waits until the request may be sent, and sends it. The pause is nil unless the response asks the client to wait.
+func (c *Client) attempt(ctx context.Context, g *gate, r exchange.Request, number int) (*exchange.Response, *pause, error) {
+	queued, leave, err := c.enter(ctx, g, r, number > 0)
+	if err != nil {
+		return nil, nil, err
+	}
+	defer leave()
+	a, err := c.withCredentials(ctx, r)
+	if err != nil {
+		return nil, nil, err
+	}
+	a.Queued = queued
+	wait, asked := askedToWait(a, number)
+	if !asked {
+		g.responded()
+		return a, nil, nil
+	}
+	granted := number < maxAttempts && wait <= maxWait
+	switch {
+	case granted && a.Status == http.StatusTooManyRequests:
+		granted = c.closeGate(g, a.Sent, wait)
+	case granted:
+		granted = c.mayWait(wait)
+	}
+	return a, &pause{wait, granted}, nil
+}
+
+// enter waits until the request may be sent: for a slot, for the gate of the host, and for the rate limit. A request that
+// is sent again gets the next free slot. Queued is how long enter waited for the rate limit, plus the time for a slot if
+// the scenario holds a run in progress.
+func (c *Client) enter(ctx context.Context, g *gate, r exchange.Request, again bool) (
+	queued time.Duration, leave func(), err error,
+) {
+	leave = func() {}
+	if !r.Waits && !isRacing(ctx) {
+		arrived, prioritized := time.Now(), IsPrioritized(ctx)
+		leave, err = c.InFlight.Enter(ctx, prioritized || again)
+		if err != nil {
+			return 0, nil, err
+		}
+		if prioritized {
+			queued = time.Since(arrived)
+		}
+	}
+	if err := g.awaitOpen(ctx); err != nil {
+		leave()
+		return 0, nil, err
 	}
 	turn, err := c.awaitTurn(ctx)
-	return queued + turn, leave, err
+	if err != nil {
+		leave()
+		return 0, nil, err
+	}
+	return queued + turn, leave, nil
 }
 
-// awaitTurn waits until the limit of requests allows the next one, and tells for how long.
+// awaitTurn waits until the rate limit allows the next request, and returns for how long.
 func (c *Client) awaitTurn(ctx context.Context) (queued time.Duration, err error) {
 	if c.Limit == nil {
 		return 0, nil
 	}
 	turn := c.Limit.Reserve()
-	delay := turn.Delay() // it shrinks while time passes
+	delay := turn.Delay() // decreases as time passes
 	if err := Sleep(ctx, delay); err != nil {
 		turn.Cancel()
 		return 0, err
@@ -166,8 +188,9 @@ func (c *Client) awaitTurn(ctx context.Context) (queued time.Duration, err error
 	return delay, nil
 }
 
-// withCredentials sends the request with the credentials as they are now, and once more where they have changed after
-// an answer that may have refused them: at the same place, since they may not last until there is another one.
+// withCredentials sends the request with the current credentials. If they have changed after a response that may have
+// refused them, it sends the request once more and keeps the slot, since credentials may expire before the next free
+// slot.
 func (c *Client) withCredentials(ctx context.Context, r exchange.Request) (*exchange.Response, error) {
 	if r.Renew == nil {
 		return c.once(ctx, r)
@@ -190,14 +213,14 @@ func (c *Client) withCredentials(ctx context.Context, r exchange.Request) (*exch
 	return c.once(ctx, r)
 }
 
-// Try sends a request once, and records nothing. The error says that no answer came: a *NoAnswer, or the cause of the
-// context.
+// Try sends a request once and does not record it. The error is an [exchange.NoResponse], or the cause of the context.
 func (c *Client) Try(ctx context.Context, r exchange.Request) error {
 	a, err := c.send(ctx, r)
-	if err == nil {
-		c.leavePlace(a)
+	if err != nil {
+		return err
 	}
-	return err
+	c.releaseLarge(a)
+	return nil
 }
 
 func (c *Client) once(ctx context.Context, r exchange.Request) (*exchange.Response, error) {
@@ -206,9 +229,10 @@ func (c *Client) once(ctx context.Context, r exchange.Request) (*exchange.Respon
 	}
 	sent := time.Now()
 	a, err := c.send(ctx, r)
-	if failure, is := errors.AsType[*exchange.NoResponse](err); is && !errors.As(err, new(*exchange.RefusedAddress)) { // else nothing was sent
-		c.Down.Failed(r, failure)
-		failure.ID = c.Observe(ctx, failure.Request, sent, nil, failure.Cause)
+	none, is := errors.AsType[*exchange.NoResponse](err)
+	if is && !errors.As(err, new(*exchange.RefusedAddress)) { // to a refused address nothing is sent
+		c.Down.Failed(r, none)
+		none.ID = c.Observe(ctx, none.Request, sent, nil, none.Cause)
 	}
 	if err != nil {
 		return nil, err
@@ -217,11 +241,11 @@ func (c *Client) once(ctx context.Context, r exchange.Request) (*exchange.Respon
 	c.translate(a.Response)
 	a.ID = c.Observe(ctx, a.Request, a.Sent, a.Response, "")
 	shorten(a.Response)
-	c.leavePlace(a)
+	c.releaseLarge(a)
 	return a.Response, nil
 }
 
-// translate spells the body of an answer as the interface does, and keeps what was received.
+// translate replaces the target's words in the body of a response with those of the interface, and keeps the original.
 func (c *Client) translate(a *exchange.Response) {
 	isJSON := a.CheckJSON()
 	if len(c.Words) > 0 && isJSON {
@@ -257,40 +281,44 @@ func (c *Client) send(ctx context.Context, r exchange.Request) (*received, error
 	return a, err
 }
 
-func (c *Client) sendOnce(ofRun context.Context, r exchange.Request, seen *progress) (*received, error) {
-	ctx, cancel := context.WithCancel(ofRun)
+func (c *Client) sendOnce(parent context.Context, r exchange.Request, seen *progress) (*received, error) {
+	ctx, cancel := context.WithCancel(parent)
 	defer cancel()
 	timer := time.AfterFunc(r.Timeout, cancel)
 	defer timer.Stop()
 	request, err := c.newRequest(seen.watch(ctx), r)
 	if err != nil {
-		return nil, seen.noAnswer(r, err)
+		return nil, seen.noResponse(r, err)
 	}
 	a := &received{Response: &exchange.Response{Request: r, Sent: time.Now()}}
-	response, err := follow(c.Transport, request)
-	if err == nil {
-		a.Status = response.StatusCode
-		a.Header = headersOf(response.Header)
-		a.TLS = response.TLS
-		if response.Request != request {
-			a.Forwarded = response.Request.URL.String()
-		}
-		// The context does not govern the body of an answer that switches protocols.
-		stop := context.AfterFunc(ctx, func() { _ = response.Body.Close() })
-		if a.Status != http.StatusSwitchingProtocols {
-			err = c.readInto(ctx, a, response.Body, timer)
-		}
-		_ = response.Body.Close()
-		stop()
-	}
+	err = c.receive(ctx, a, request, timer)
 	a.Took = time.Since(a.Sent) - a.waited
 	switch {
 	case err == nil:
 		return a, nil
-	case ofRun.Err() != nil:
-		return nil, context.Cause(ofRun)
+	case parent.Err() != nil:
+		return nil, context.Cause(parent)
 	case ctx.Err() != nil:
-		err = errSilent
+		err = errTimeout
 	}
-	return nil, seen.noAnswer(r, err)
+	return nil, seen.noResponse(r, err)
+}
+
+// receive sends the request and fills in the response.
+func (c *Client) receive(ctx context.Context, a *received, request *http.Request, timer *time.Timer) error {
+	response, err := follow(c.Transport, request)
+	if err != nil {
+		return err
+	}
+	defer response.Body.Close()
+	a.Status = response.StatusCode
+	a.Header = headersOf(response.Header)
+	a.TLS = response.TLS
+	if response.Request != request {
+		a.Forwarded = response.Request.URL.String()
+	}
+	if a.Status == http.StatusSwitchingProtocols { // the context would not end reads of this body
+		return nil
+	}
+	return c.readBody(ctx, a, response.Body, timer)
 }

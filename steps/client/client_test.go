@@ -7,6 +7,7 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -15,13 +16,14 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"go.uber.org/goleak"
+	"golang.org/x/time/rate"
 
 	"github.com/agentconform/agentconform/reference/memnet"
 	"github.com/agentconform/agentconform/steps/client"
 	"github.com/agentconform/agentconform/steps/exchange"
 )
 
-// A connection that a server closes after an error of the request is kept for half a second, longer than goleak waits.
+// TestMain ignores connections that a server closes after an invalid request: it keeps them for longer than goleak waits.
 func TestMain(m *testing.M) {
 	goleak.VerifyTestMain(m, goleak.IgnoreAnyFunction("net/http.(*conn).closeWriteAndWait"))
 }
@@ -35,7 +37,7 @@ func serve(t *testing.T, h http.HandlerFunc) (*client.Client, exchange.Request) 
 	return c, exchange.Request{Base: server.URL, Method: http.MethodGet, Path: "/x", Header: http.Header{}, Timeout: time.Minute}
 }
 
-// serveInMemory is serve for a test in a bubble.
+// serveInMemory is like serve, for a test in a bubble.
 func serveInMemory(t *testing.T, h http.HandlerFunc) (*client.Client, exchange.Request) {
 	t.Helper()
 	network := memnet.New()
@@ -94,6 +96,32 @@ func TestWaitsWhenAsked(t *testing.T) {
 			})
 		})
 	}
+}
+
+// TestALowRateLimitIsKept sends many requests at the same time to a target that serves ten per second and names no time.
+// With fewer requests in flight, none of them runs out of attempts.
+func TestALowRateLimitIsKept(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		limit := rate.NewLimiter(10, 10)
+		c, r := serveInMemory(t, func(w http.ResponseWriter, _ *http.Request) {
+			if !limit.Allow() {
+				w.WriteHeader(http.StatusTooManyRequests)
+			}
+		})
+		c.InFlight = client.NewSemaphore(64)
+		var wait sync.WaitGroup
+		for range 300 {
+			wait.Go(func() {
+				_, err := c.Do(t.Context(), r)
+				assert.NoError(t, err)
+			})
+		}
+		wait.Wait()
+		assert.Equal(t, 4, c.InFlight.Slots())
+		granted, refused, _ := c.Waited()
+		assert.Zero(t, refused)
+		assert.Less(t, granted, 600)
+	})
 }
 
 func TestBodiesAreBounded(t *testing.T) {

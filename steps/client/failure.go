@@ -20,8 +20,8 @@ import (
 	"github.com/agentconform/agentconform/steps/exchange"
 )
 
-// noAnswer says why no answer came, and names the key that mends it where that is known.
-func (p *progress) noAnswer(r exchange.Request, err error) *exchange.NoResponse {
+// noResponse returns the error for a request without a response, with the remedy if it is known.
+func (p *progress) noResponse(r exchange.Request, err error) *exchange.NoResponse {
 	n := &exchange.NoResponse{Request: r, Err: err, Stage: *p.stage.Load()}
 	began := p.began.Load()
 	op, failed := errors.AsType[*net.OpError](err)
@@ -49,9 +49,9 @@ func (p *progress) noAnswer(r exchange.Request, err error) *exchange.NoResponse 
 		if _, is := errors.AsType[*net.DNSError](err); is {
 			n.Stage = exchange.StageDNS
 		}
-	case errors.Is(err, errSilent), errors.As(err, &timeout) && timeout.Timeout():
+	case errors.Is(err, errTimeout), errors.As(err, &timeout) && timeout.Timeout():
 		n.Cause, n.Timeout = "no answer within "+r.Timeout.String(), true
-	case n.Stage == exchange.StageTLS, failed && op.Op == "remote error", errors.As(err, new(*notLetIn)) && !began:
+	case n.Stage == exchange.StageTLS, failed && op.Op == "remote error", errors.As(err, new(*clientRefused)) && !began:
 		n.Cause, n.Stage = err.Error(), exchange.StageTLS
 		n.Remedy = remedyOfTLS(err)
 		if record, is := errors.AsType[tls.RecordHeaderError](err); is && string(record.RecordHeader[:]) == "HTTP/" {
@@ -70,7 +70,7 @@ func (p *progress) noAnswer(r exchange.Request, err error) *exchange.NoResponse 
 	return n
 }
 
-// dialCause is the reason without the name of the system call: "connection refused".
+// dialCause returns the reason without the name of the system call, such as "connection refused".
 func dialCause(err error) string {
 	if op, is := errors.AsType[*net.OpError](err); is {
 		err = op.Err
@@ -81,8 +81,8 @@ func dialCause(err error) string {
 	return err.Error()
 }
 
-// remedyOfTLS is what to do where no secure connection came about. Verification is turned off for no reason other
-// than the user's own word: the requests carry credentials.
+// remedyOfTLS returns what to do about a failed TLS connection. It never suggests to turn verification off, because the
+// requests carry credentials.
 func remedyOfTLS(err error) string {
 	var name x509.HostnameError
 	var invalid x509.CertificateInvalidError
@@ -100,7 +100,7 @@ func remedyOfTLS(err error) string {
 		"else have it speak TLS 1.2 or newer for this host"
 }
 
-// namesOf lists for whom a certificate is.
+// namesOf returns the host names and IP addresses of a certificate, at most five.
 func namesOf(c *x509.Certificate) string {
 	all := slices.Clone(c.DNSNames)
 	for _, ip := range c.IPAddresses {
@@ -113,15 +113,15 @@ func namesOf(c *x509.Certificate) string {
 	return strings.Join(all, ", ")
 }
 
-// Certificate describes the certificate of a server: for whom it is, by whom, and until when.
+// Certificate describes the certificate of a server: its names, its issuer and its end.
 func Certificate(c *x509.Certificate) string {
 	until := c.NotAfter.UTC().Format(time.DateOnly)
 	return fmt.Sprintf("for %s, issued by %.200q, valid until %s", namesOf(c), c.Issuer.String(), until)
 }
 
-// progress is what was seen of a request while it was sent.
+// progress records how far a request got.
 type progress struct {
-	began atomic.Bool
+	began atomic.Bool // the first byte of the response has arrived
 	idle  atomic.Bool // the connection was idle before
 	stage atomic.Pointer[exchange.Stage]
 }
@@ -146,7 +146,7 @@ func (p *progress) closedIdle(none *exchange.NoResponse) bool {
 	return none.Closed && p.idle.Load() && !p.began.Load() && !isReset(none.Err)
 }
 
-// streamError is the error of net/http for a stream of HTTP/2 that was reset: net/http fills in a type with these
+// streamError receives the error of net/http for an HTTP/2 stream that was reset: net/http fills in any type with these
 // fields.
 type streamError struct {
 	StreamID uint32

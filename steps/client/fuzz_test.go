@@ -31,7 +31,7 @@ func FuzzRetryAfter(f *testing.F) {
 			return
 		}
 		require.GreaterOrEqual(t, wait, 5*time.Millisecond)
-		require.LessOrEqual(t, wait, longestNamed)
+		require.LessOrEqual(t, wait, maxRetryAfter)
 	})
 }
 

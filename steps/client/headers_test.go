@@ -17,8 +17,8 @@ func TestHeadersOfAnAnswerAreBounded(t *testing.T) {
 	assert.Equal(t, "3", kept.Get("Retry-After"))
 	assert.Equal(t, "Basic", kept.Get("Www-Authenticate"))
 	assert.Len(t, kept["A"], 117)
-	assert.Equal(t, []string{"19883 more values"}, kept[leftOut])
+	assert.Equal(t, []string{"19883 more values"}, kept[omittedHeaders])
 	long := http.Header{"Location": {strings.Repeat("x", 5000)}, "Retry-After": {"5"}}
-	assert.Equal(t, http.Header{"Retry-After": {"5"}, leftOut: {"1 more values"}}, headersOf(long), "never a part of a value")
+	assert.Equal(t, http.Header{"Retry-After": {"5"}, omittedHeaders: {"1 more values"}}, headersOf(long), "never a part of a value")
 	assert.Len(t, many["A"], 20_000, "the map of the transport stays as it is")
 }

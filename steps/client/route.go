@@ -18,23 +18,22 @@ import (
 	"github.com/agentconform/agentconform/reports"
 )
 
-// Route is how servers are reached, where their addresses alone do not say it. The zero value is the way of the system:
-// its authorities, its DNS, and the proxies of HTTP_PROXY, HTTPS_PROXY and NO_PROXY.
+// Route describes how to reach servers if their addresses are not enough. The zero value uses the authorities and the DNS
+// of the system, and the proxies of HTTP_PROXY, HTTPS_PROXY and NO_PROXY.
 type Route struct {
-	TLS     *tls.Config       // for Hosts; any other host is not shown the certificates of it, and has its own name
-	Hosts   []string          // "host:port" in lower case: those that the configuration names
-	Proxy   *url.URL          // for all requests; nil: by the environment
+	TLS     *tls.Config       // for Hosts; its certificates and its server name are not used for other hosts
+	Hosts   []string          // hosts of the configuration, as "host:port" in lower case
+	Proxy   *url.URL          // for all requests; nil means the proxies of the environment
 	Resolve map[string]string // IP address by host name in lower case
 	Sockets map[string]string // path of a Unix domain socket by "host:port" in lower case
 	Dial    Dial              // replaces the system's dialer for direct connections, not for those of Resolve, Sockets and proxies
-	Names   *Naming           // of the addresses that the control plane names; nil: any may be named
+	Names   *Naming           // rules for the addresses that the control plane returns; nil allows all
 }
 
 // Dial connects to an address, like the method DialContext of [net.Dialer].
 type Dial func(ctx context.Context, network, address string) (net.Conn, error)
 
-// ProxyOf returns the proxy through which requests to a base address go, without user name and password; nil where
-// there is none.
+// ProxyOf returns the proxy for requests to a base address, without user name and password, or nil.
 func (r *Route) ProxyOf(base string) *url.URL {
 	request, err := http.NewRequest(http.MethodGet, base, nil)
 	if err != nil {
@@ -53,26 +52,28 @@ func (r *Route) proxy(request *http.Request) (*url.URL, error) {
 	at := reports.HostPort(request.URL.String())
 	host, _, _ := net.SplitHostPort(at)
 	switch {
-	case r.Sockets[at] != "" || r.Resolve[host] != "": // the configuration says where it is
-		return nil, nil //nolint:nilnil // as http.Transport wants it
+	case r.Sockets[at] != "" || r.Resolve[host] != "": // the configuration bypasses the proxy
+		return nil, nil //nolint:nilnil // http.Transport expects it
 	case r.Proxy != nil:
 		return r.Proxy, nil
 	}
 	return http.ProxyFromEnvironment(request)
 }
 
-// transports are one for the hosts that the configuration names and one for all others.
+// transports holds one transport for the hosts of the configuration and one for all others. A single one is not enough:
+// behind a proxy, http.Transport makes each TLS connection with its only TLS configuration.
 type transports struct {
-	route           *Route
-	named, others   *http.Transport
-	asked, answered atomic.Bool // a server has asked for a client certificate; one has answered
+	route         *Route
+	named, others *http.Transport
+	requested     atomic.Bool // a server has requested a client certificate
+	responded     atomic.Bool // a server has responded to a request
 }
 
-// notLetIn is the end of a connection to a server that asked for a client certificate, while nothing was ever answered:
-// a server that refuses a client ends the connection, and not each of the requests on it gets the reason.
-type notLetIn struct{ error }
+// clientRefused is the error of a connection that was closed by a server that requests a client certificate, before any
+// response. A server that refuses a client closes the connection, and not every request on it gets the reason.
+type clientRefused struct{ error }
 
-func (e *notLetIn) Unwrap() error { return e.error }
+func (e *clientRefused) Unwrap() error { return e.error }
 
 func (r *Route) transports(concurrency int) *transports {
 	own, proxies := r.TLS, &sync.Map{}
@@ -84,17 +85,18 @@ func (r *Route) transports(concurrency int) *transports {
 	t := &transports{route: r}
 	t.named = r.transport(concurrency, proxies, own, other)
 	t.others = r.transport(concurrency, proxies, other, other)
-	t.named.TLSClientConfig.GetClientCertificate = t.show(own.Certificates)
-	t.others.TLSClientConfig.GetClientCertificate = t.show(nil)
+	t.named.TLSClientConfig.GetClientCertificate = t.choose(own.Certificates)
+	t.others.TLSClientConfig.GetClientCertificate = t.choose(nil)
 	return t
 }
 
-// show returns the first certificate that a server takes, as crypto/tls does, and notes that one was asked for.
-func (t *transports) show(all []tls.Certificate) func(*tls.CertificateRequestInfo) (*tls.Certificate, error) {
-	return func(wanted *tls.CertificateRequestInfo) (*tls.Certificate, error) {
-		t.asked.Store(true)
+// choose returns a function that records the request for a client certificate and returns the first certificate that the
+// server supports, as crypto/tls does.
+func (t *transports) choose(all []tls.Certificate) func(*tls.CertificateRequestInfo) (*tls.Certificate, error) {
+	return func(request *tls.CertificateRequestInfo) (*tls.Certificate, error) {
+		t.requested.Store(true)
 		for i := range all {
-			if wanted.SupportsCertificate(&all[i]) == nil {
+			if request.SupportsCertificate(&all[i]) == nil {
 				return &all[i], nil
 			}
 		}
@@ -104,38 +106,39 @@ func (t *transports) show(all []tls.Certificate) func(*tls.CertificateRequestInf
 
 // RoundTrip sends a request.
 func (t *transports) RoundTrip(request *http.Request) (*http.Response, error) {
-	way := t.others
+	transport := t.others
 	if slices.Contains(t.route.Hosts, reports.HostPort(request.URL.String())) {
-		way = t.named
+		transport = t.named
 	}
-	response, err := way.RoundTrip(request)
-	switch {
-	case err == nil:
-		t.answered.Store(true)
-	case t.asked.Load() && !t.answered.Load() && !isReset(err):
-		err = &notLetIn{err}
+	response, err := transport.RoundTrip(request)
+	if err == nil {
+		t.responded.Store(true)
+		return response, nil
 	}
-	return response, err
+	if t.requested.Load() && !t.responded.Load() && !isReset(err) {
+		return nil, &clientRefused{err}
+	}
+	return nil, err
 }
 
-// CloseIdleConnections closes the connections that are kept.
+// CloseIdleConnections closes the idle connections.
 func (t *transports) CloseIdleConnections() {
 	t.named.CloseIdleConnections()
 	t.others.CloseIdleConnections()
 }
 
-// maxHeader bounds the headers of an answer, in bytes. Servers send a few thousand, and each may cost a hundred times
-// its size.
+// maxHeader limits the headers of a response, in bytes. Servers send a few thousand. In memory, a header may take a
+// hundred times its size.
 const maxHeader = 128 << 10
 
-// transport has the TLS of its hosts, and that of a proxy which is reached over TLS: what the configuration says of its
-// hosts is not meant for the proxy.
+// transport returns a transport with one TLS configuration for hosts and one for a proxy that is reached over TLS, because
+// the configuration of the hosts does not apply to the proxy.
 func (r *Route) transport(concurrency int, proxies *sync.Map, ofHosts, ofProxy *tls.Config) *http.Transport {
 	transport := http.DefaultTransport.(*http.Transport).Clone()
 	transport.MaxIdleConnsPerHost = 4 * concurrency
 	transport.MaxIdleConns = 0
 	transport.MaxResponseHeaderBytes = maxHeader
-	transport.IdleConnTimeout = 2 * time.Second // servers close theirs after a few
+	transport.IdleConnTimeout = 2 * time.Second // shorter than that of servers
 	transport.Proxy = func(request *http.Request) (*url.URL, error) {
 		proxy, err := r.proxy(request)
 		if proxy != nil {
@@ -143,9 +146,9 @@ func (r *Route) transport(concurrency int, proxies *sync.Map, ofHosts, ofProxy *
 		}
 		return proxy, err
 	}
-	transport.OnProxyConnectResponse = func(_ context.Context, _ *url.URL, _ *http.Request, answer *http.Response) error {
-		if answer.StatusCode != http.StatusOK {
-			return &proxyRefused{Status: answer.StatusCode}
+	transport.OnProxyConnectResponse = func(_ context.Context, _ *url.URL, _ *http.Request, response *http.Response) error {
+		if response.StatusCode != http.StatusOK {
+			return &proxyRefused{Status: response.StatusCode}
 		}
 		return nil
 	}
@@ -165,18 +168,18 @@ func (r *Route) transport(concurrency int, proxies *sync.Map, ofHosts, ofProxy *
 		if secure.ServerName == "" {
 			secure.ServerName, _, _ = net.SplitHostPort(address)
 		}
-		return tls.Client(conn, secure), nil // the transport makes the handshake
+		return tls.Client(conn, secure), nil // the transport performs the handshake
 	}
 	return transport
 }
 
-// proxyRefused says that a proxy does not connect the suite with the target.
+// proxyRefused is the error of a proxy that does not connect to the target.
 type proxyRefused struct{ Status int }
 
 func (e *proxyRefused) Error() string { return fmt.Sprintf("the proxy answers status %d", e.Status) }
 
-// dialing checks to which address a name leads, each time that a connection is made. The way to a proxy is the user's
-// own.
+// dialing returns a dialer that checks the IP address of each new connection. A proxy is not checked, because the user
+// chose it.
 func (r *Route) dialing(proxies *sync.Map) func(ctx context.Context, network, address string) (net.Conn, error) {
 	return func(ctx context.Context, network, address string) (net.Conn, error) {
 		address = strings.ToLower(address)
@@ -206,9 +209,9 @@ func (r *Route) dialing(proxies *sync.Map) func(ctx context.Context, network, ad
 
 func dialer() *net.Dialer { return &net.Dialer{Timeout: 30 * time.Second, KeepAlive: 30 * time.Second} }
 
-// connect connects to an address, unless allow refuses the IP address and port to which it leads.
+// connect connects to an address, unless allow refuses the IP address and port to which it resolves.
 func (r *Route) connect(ctx context.Context, network, address string, allow func(reached string) error) (net.Conn, error) {
-	if r.Dial != nil { // no name is looked up
+	if r.Dial != nil { // names are not resolved
 		if err := allow(address); err != nil {
 			return nil, &net.OpError{Op: "dial", Net: network, Err: err}
 		}
@@ -219,24 +222,32 @@ func (r *Route) connect(ctx context.Context, network, address string, allow func
 	return system.DialContext(ctx, network, address)
 }
 
-// follow sends a request, and follows redirects of reading requests within the host that was asked, a few times. Any
-// other redirect is returned as the answer.
-func follow(way http.RoundTripper, request *http.Request) (*http.Response, error) {
-	const most = 5
-	kinds := []int{http.StatusMovedPermanently, http.StatusFound, http.StatusSeeOther, http.StatusTemporaryRedirect,
-		http.StatusPermanentRedirect}
+// maxRedirects is how many redirects of a request are followed.
+const maxRedirects = 5
+
+// follow sends a request and follows redirects of GET requests within the same host. Any other redirect is the response.
+// http.Client does not fit: it fails if a Location is not a URL, which hides the response, and adds a Referer.
+func follow(transport http.RoundTripper, request *http.Request) (*http.Response, error) {
 	for redirects := 0; ; redirects++ {
-		response, err := way.RoundTrip(request)
-		if err != nil || request.Method != http.MethodGet || redirects == most ||
-			!slices.Contains(kinds, response.StatusCode) {
+		response, err := transport.RoundTrip(request)
+		if err != nil || request.Method != http.MethodGet || redirects == maxRedirects || !isRedirect(response.StatusCode) {
 			return response, err
 		}
 		to, err := response.Location()
 		if err != nil || to.Host != request.URL.Host || to.Scheme != request.URL.Scheme {
-			return response, nil //nolint:nilerr // it leads nowhere
+			return response, nil //nolint:nilerr // an invalid Location is not followed
 		}
 		_ = response.Body.Close()
 		request = request.Clone(request.Context())
 		request.URL = to
 	}
+}
+
+func isRedirect(status int) bool {
+	switch status {
+	case http.StatusMovedPermanently, http.StatusFound, http.StatusSeeOther, http.StatusTemporaryRedirect,
+		http.StatusPermanentRedirect:
+		return true
+	}
+	return false
 }

@@ -7,129 +7,115 @@ import (
 	"sync/atomic"
 )
 
-// Urgency says who is served first where several wait for a place.
-type Urgency int32
-
-// What time runs for comes first, then what others wait for, then scenarios that have begun: a scenario ends before
-// others begin, so that its reads lie close together.
-const (
-	RunInProgress  Urgency = iota // a run of the graph is in progress: the next request must come before it ends
-	AwaitedByOther                // what scenarios share, and scenarios that hold what others wait for
-	begun                         // it has sent a request
-	notBegun
-)
-
-// urgencyKey is for the *atomic.Int32 of a scenario, which all its requests share.
-type urgencyKey struct{}
-
-// WithUrgency returns a context for a scenario, or for something that scenarios share, which has not begun.
-func WithUrgency(ctx context.Context) context.Context {
-	return context.WithValue(ctx, urgencyKey{}, urgencyOf(context.Background()))
-}
-
-// Hurry serves the scenario of the context earlier from now on.
-func Hurry(ctx context.Context, u Urgency) {
-	if now := urgencyOf(ctx); int32(u) < now.Load() {
-		now.Store(int32(u))
-	}
-}
-
-// urgencyOf is the urgency of the scenario, which may change while a request of it waits.
-func urgencyOf(ctx context.Context) *atomic.Int32 {
-	now, _ := ctx.Value(urgencyKey{}).(*atomic.Int32)
-	if now == nil {
-		now = &atomic.Int32{}
-		now.Store(int32(notBegun))
-	}
-	return now
-}
-
-// Semaphore bounds how much is in progress at the same time. The most urgent is served first, and of equals the one
-// that came first.
+// Semaphore limits how much is in progress at the same time. Free slots are granted in the order of arrival, but to those
+// that enter as first before all others.
 type Semaphore struct {
-	mu      sync.Mutex
-	places  int
-	taken   int
-	waiting []*waiter
+	mu            sync.Mutex
+	slots, taken  int
+	first, others []chan struct{} // those that wait: closing a channel grants the slot
 }
 
-type waiter struct {
-	urgency *atomic.Int32
-	places  int
-	granted chan struct{}
-}
+// NewSemaphore returns a semaphore with the number of slots.
+func NewSemaphore(slots int) *Semaphore { return &Semaphore{slots: slots} }
 
-// NewSemaphore returns one with so many places.
-func NewSemaphore(places int) *Semaphore { return &Semaphore{places: places} }
-
-// SetPlaces changes how many places there are. What has one keeps it.
-func (s *Semaphore) SetPlaces(places int) {
+// Slots returns the number of slots.
+func (s *Semaphore) Slots() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.places = places
+	return s.slots
+}
+
+// SetSlots changes the number of slots. Slots that are taken stay taken.
+func (s *Semaphore) SetSlots(slots int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.slots = slots
 	s.grant()
 }
 
-// Halve leaves half as many places as are taken, at least so many, where there are that many.
+// Halve halves the number of slots, but not below the least number. Slots that are taken stay taken.
 func (s *Semaphore) Halve(least int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.places = min(s.places, max(least, s.taken/2))
+	s.slots = min(s.slots, max(least, s.slots/2))
 }
 
-// Enter waits until so many places are free, and takes them together: all, where more are asked for than there are.
-// Leave gives them back, and may be called more than once. The error is the cause of the context.
-func (s *Semaphore) Enter(ctx context.Context, places int) (leave func(), err error) {
+// Enter waits for a slot and takes it. Leave returns the slot and may be called more than once. The error is the cause
+// of the context.
+func (s *Semaphore) Enter(ctx context.Context, first bool) (leave func(), err error) {
+	granted := make(chan struct{})
+	queue := &s.others
+	if first {
+		queue = &s.first
+	}
 	s.mu.Lock()
-	w := &waiter{urgencyOf(ctx), places, make(chan struct{})}
-	s.waiting = append(s.waiting, w)
+	*queue = append(*queue, granted)
 	s.grant()
 	s.mu.Unlock()
-	leave = sync.OnceFunc(func() { s.leave(w) })
 	select {
-	case <-w.granted:
-		Hurry(ctx, begun)
-		return leave, nil
+	case <-granted:
+		return sync.OnceFunc(s.leave), nil
 	case <-ctx.Done():
-		leave()
-		return leave, context.Cause(ctx)
 	}
+	s.mu.Lock()
+	at := slices.Index(*queue, granted)
+	if at >= 0 {
+		*queue = slices.Delete(*queue, at, at+1)
+	}
+	s.mu.Unlock()
+	if at < 0 { // the slot was granted in the meantime
+		s.leave()
+	}
+	return nil, context.Cause(ctx)
 }
 
-// leave gives the places back, or up where they were not granted yet.
-func (s *Semaphore) leave(w *waiter) {
+func (s *Semaphore) leave() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if at := slices.Index(s.waiting, w); at >= 0 {
-		s.waiting = slices.Delete(s.waiting, at, at+1)
-	} else {
-		s.taken -= w.places
-	}
+	s.taken--
 	s.grant()
 }
 
-// grant gives the free places to the most urgent. Who needs more than are free waits for them, and so do those after
-// it. It needs the lock.
+// grant gives free slots to those that wait. The caller holds the lock.
 func (s *Semaphore) grant() {
-	for len(s.waiting) > 0 {
-		first := slices.MinFunc(s.waiting, func(a, b *waiter) int { return int(a.urgency.Load() - b.urgency.Load()) })
-		if first.places = min(first.places, s.places); s.taken+first.places > s.places {
-			return
+	for s.taken < s.slots && len(s.first)+len(s.others) > 0 {
+		queue := &s.first
+		if len(s.first) == 0 {
+			queue = &s.others
 		}
-		s.taken += first.places
-		s.waiting = slices.DeleteFunc(s.waiting, func(w *waiter) bool { return w == first })
-		close(first.granted)
+		close((*queue)[0])
+		*queue = (*queue)[1:]
+		s.taken++
 	}
 }
 
-// togetherKey marks a context whose requests have their places already.
-type togetherKey struct{}
+// priorityKey is the key of the *atomic.Bool that all requests of a scenario share.
+type priorityKey struct{}
 
-// Together takes the places of so many requests that race, so that none of them waits for a place while others are
-// answered. The requests are sent with the context that it returns; leave gives the places back.
-func (c *Client) Together(ctx context.Context, requests int) (racing context.Context, leave func(), err error) {
-	if leave, err = c.InFlight.Enter(ctx, requests); err != nil {
-		return nil, nil, err
-	}
-	return context.WithValue(ctx, togetherKey{}, true), leave, nil
+// WithPriority returns a context for a scenario, or for making a shared fixture, that can be prioritized.
+func WithPriority(ctx context.Context) context.Context {
+	return context.WithValue(ctx, priorityKey{}, &atomic.Bool{})
 }
+
+// Prioritize sends the requests of the scenario before those of others from now on. Call it for a scenario that holds a
+// run in progress, since its next requests must arrive before that run ends.
+func Prioritize(ctx context.Context) {
+	if priority, is := ctx.Value(priorityKey{}).(*atomic.Bool); is {
+		priority.Store(true)
+	}
+}
+
+// IsPrioritized reports whether Prioritize was called for the scenario of the context.
+func IsPrioritized(ctx context.Context) bool {
+	priority, is := ctx.Value(priorityKey{}).(*atomic.Bool)
+	return is && priority.Load()
+}
+
+// racingKey is the key of contexts whose requests are not limited.
+type racingKey struct{}
+
+// Racing returns a context for requests that must be in flight at the same time. They do not count toward the limit of
+// requests in flight, so that none of them waits for a slot while another one is answered.
+func Racing(ctx context.Context) context.Context { return context.WithValue(ctx, racingKey{}, true) }
+
+func isRacing(ctx context.Context) bool { return ctx.Value(racingKey{}) != nil }

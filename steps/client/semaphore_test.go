@@ -4,6 +4,7 @@ import (
 	"context"
 	"net/http"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -15,8 +16,8 @@ import (
 	"github.com/agentconform/agentconform/steps/client"
 )
 
-// TestAJoinThatWaitsHoldsNoPlace has one request in flight beside a join, which is not answered before that request.
-func TestAJoinThatWaitsHoldsNoPlace(t *testing.T) {
+// TestAJoinThatWaitsTakesNoSlot sends a join that returns only after another request, which takes the only slot.
+func TestAJoinThatWaitsTakesNoSlot(t *testing.T) {
 	release, joined := make(chan struct{}), make(chan struct{})
 	c, r := serve(t, func(_ http.ResponseWriter, q *http.Request) {
 		if q.URL.Path == "/join" {
@@ -39,7 +40,7 @@ func TestAJoinThatWaitsHoldsNoPlace(t *testing.T) {
 	wait.Wait()
 }
 
-// TestTheTimeOfARequestBeginsWhenItIsSent has requests wait for their place for longer than each may take.
+// TestTheTimeOfARequestBeginsWhenItIsSent sends requests that wait longer for a slot than their timeouts.
 func TestTheTimeOfARequestBeginsWhenItIsSent(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c, r := serveInMemory(t, func(http.ResponseWriter, *http.Request) { time.Sleep(time.Minute) })
@@ -55,7 +56,7 @@ func TestTheTimeOfARequestBeginsWhenItIsSent(t *testing.T) {
 	})
 }
 
-// TestTheWaitForTheRateIsReported has two requests at a rate of one a second.
+// TestTheWaitForTheRateIsReported sends two requests at a rate of one per second.
 func TestTheWaitForTheRateIsReported(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c, r := serveInMemory(t, func(http.ResponseWriter, *http.Request) {})
@@ -71,47 +72,93 @@ func TestTheWaitForTheRateIsReported(t *testing.T) {
 	})
 }
 
-// TestWhoIsServedFirst has one place: what time runs for comes first, then what others wait for, then a scenario that
-// has begun. Who gives up waiting takes nothing.
-func TestWhoIsServedFirst(t *testing.T) {
+// TestSlotsAreGrantedInOrder has one slot. A request that gives up waiting takes nothing.
+func TestSlotsAreGrantedInOrder(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := client.NewSemaphore(1)
-		leave, err := s.Enter(t.Context(), 1)
+		leave, err := s.Enter(t.Context(), false)
 		require.NoError(t, err)
-		begun := client.WithUrgency(t.Context())
 		var order []string
-		enter := func(ctx context.Context, name string, places int) {
+		enter := func(ctx context.Context, name string, first bool) {
 			go func() {
-				leave, err := s.Enter(ctx, places)
-				if err == nil {
-					order = append(order, name)
+				leave, err := s.Enter(ctx, first)
+				if err != nil {
+					assert.ErrorIs(t, err, context.Canceled)
+					return
 				}
+				order = append(order, name)
+				leave()
 				leave()
 			}()
 			synctest.Wait()
 		}
-		given, giveUp := context.WithCancel(client.WithUrgency(t.Context()))
-		client.Hurry(given, client.RunInProgress)
-		enter(given, "given up", 1)
-		enter(client.WithUrgency(t.Context()), "first", 1)
-		enter(client.WithUrgency(t.Context()), "second", 1)
-		for name, u := range map[string]client.Urgency{"a run": client.RunInProgress, "shared": client.AwaitedByOther} {
-			ctx := client.WithUrgency(t.Context())
-			enter(ctx, name, 3)
-			client.Hurry(ctx, u)
+		canceled, cancel := context.WithCancel(t.Context())
+		enter(canceled, "canceled, first", true)
+		enter(t.Context(), "one", false)
+		enter(canceled, "canceled", false)
+		enter(t.Context(), "two", false)
+		enter(t.Context(), "a run", true)
+		enter(t.Context(), "another run", true)
+		cancel()
+		synctest.Wait()
+		leave()
+		synctest.Wait()
+		assert.Equal(t, []string{"a run", "another run", "one", "two"}, order)
+		enter(t.Context(), "three", false)
+		assert.Len(t, order, 5, "the slot is free")
+	})
+}
+
+func TestNumberOfSlots(t *testing.T) {
+	s := client.NewSemaphore(20)
+	for _, want := range []int{10, 5, 4, 4} {
+		s.Halve(4)
+		assert.Equal(t, want, s.Slots())
+	}
+	s.SetSlots(2)
+	s.Halve(4)
+	assert.Equal(t, 2, s.Slots(), "halving adds no slots")
+}
+
+func TestPrioritize(t *testing.T) {
+	client.Prioritize(t.Context())
+	assert.False(t, client.IsPrioritized(t.Context()))
+	one, other := client.WithPriority(t.Context()), client.WithPriority(t.Context())
+	client.Prioritize(one)
+	assert.True(t, client.IsPrioritized(one))
+	assert.False(t, client.IsPrioritized(other))
+}
+
+// TestRacingRequestsWaitForNoSlot takes the only slot. Five requests that race are in flight together all the same, and
+// the others wait for that slot only, and not for five.
+func TestRacingRequestsWaitForNoSlot(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var racing atomic.Int32
+		c, r := serveInMemory(t, func(_ http.ResponseWriter, q *http.Request) {
+			if q.URL.Path == "/race" {
+				racing.Add(1)
+			}
+			time.Sleep(10 * time.Second) // all are in flight together
+		})
+		c.InFlight = client.NewSemaphore(1)
+		start := time.Now()
+		var wait sync.WaitGroup
+		send := func(ctx context.Context, path string) {
+			wait.Go(func() {
+				r := r
+				r.Path = path
+				_, err := c.Do(ctx, r)
+				assert.NoError(t, err)
+			})
+			time.Sleep(time.Second) // the request has arrived
 		}
-		giveUp()
-		synctest.Wait()
-		leave()
-		synctest.Wait()
-		enter(begun, "begun", 1)
-		assert.Equal(t, []string{"a run", "shared", "first", "second", "begun"}, order)
-		leave, err = s.Enter(t.Context(), 1)
-		require.NoError(t, err)
-		enter(client.WithUrgency(t.Context()), "third", 1)
-		enter(begun, "again", 1)
-		leave()
-		synctest.Wait()
-		assert.Equal(t, []string{"again", "third"}, order[5:])
+		send(t.Context(), "/one")
+		for range 5 {
+			send(client.Racing(t.Context()), "/race")
+		}
+		assert.EqualValues(t, 5, racing.Load())
+		send(t.Context(), "/two")
+		wait.Wait()
+		assert.Less(t, time.Since(start), 21*time.Second)
 	})
 }

@@ -14,13 +14,21 @@ import (
 	"github.com/agentconform/agentconform/steps/exchange"
 )
 
-// The bounds of obedience: how often one request waits, and for how long at a time.
+// Limits of how often a request waits because the target asks for it, for how long at a time, and for how long all
+// requests of a test run wait together.
 const (
 	maxAttempts = 8
 	maxWait     = time.Minute
+	maxWaiting  = 5 * time.Minute
 )
 
-// Sleep waits, or returns the cause when the context ends first.
+// pause is the time that a response asks the client to wait, and whether the client does.
+type pause struct {
+	asked   time.Duration
+	granted bool
+}
+
+// Sleep waits for the duration. If the context ends first, Sleep returns its cause.
 func Sleep(ctx context.Context, d time.Duration) error {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
@@ -39,11 +47,9 @@ const staggerStep = 10 * time.Microsecond
 // elsewhere it has no noticeable effect.
 func Stagger(i int) { time.Sleep(time.Duration(i) * staggerStep) }
 
-// Repeat looks again and again, less and less often, until there is nothing more to wait for or the time is over. That
-// it is over is no error: what was hoped for is then judged as it is.
-func Repeat(ctx context.Context, first, longest time.Duration, until time.Time,
-	look func() (done bool, err error),
-) error {
+// Repeat calls look until it reports done, fails, or the next call would be after until. The time between two calls grows
+// from first to longest. Reaching until is not an error: the caller judges what it has seen.
+func Repeat(ctx context.Context, first, longest time.Duration, until time.Time, look func() (done bool, err error)) error {
 	for wait := first; ; wait = min(wait*3/2, longest) {
 		done, err := look()
 		if done || err != nil || time.Now().Add(wait).After(until) {
@@ -55,104 +61,39 @@ func Repeat(ctx context.Context, first, longest time.Duration, until time.Time,
 	}
 }
 
-// longestNamed is where a time that a target names ends to be a time.
-const longestNamed = 1000 * time.Hour
+// maxRetryAfter is the longest time that is read from a Retry-After header.
+const maxRetryAfter = 1000 * time.Hour
 
-// askedToWait tells how long a target wants the client to wait: a 429, or a 503 that names a time. A target that
-// asks for more than a minute, or again and again, is given up.
-func askedToWait(a *exchange.Response, attempt int) (time.Duration, bool) {
-	named := a.Header.Get("Retry-After")
-	if a.Status != http.StatusTooManyRequests && (a.Status != http.StatusServiceUnavailable || named == "") {
+// askedToWait reports whether a response asks the client to wait, and for how long: a 429, or a 503 with Retry-After.
+func askedToWait(a *exchange.Response, attempt int) (wait time.Duration, asked bool) {
+	retryAfter := a.Header.Get("Retry-After")
+	if a.Status != http.StatusTooManyRequests && (a.Status != http.StatusServiceUnavailable || retryAfter == "") {
 		return 0, false
 	}
-	wait := min(100*time.Millisecond<<attempt, 2*time.Second)
-	if seconds, err := strconv.ParseFloat(named, 64); err == nil && seconds >= 0 {
-		wait = time.Duration(min(seconds, longestNamed.Seconds()) * float64(time.Second))
-	} else if at, err := http.ParseTime(named); err == nil {
-		wait = min(max(0, time.Until(at)), longestNamed)
+	wait = min(100*time.Millisecond<<attempt, 2*time.Second)
+	if seconds, err := strconv.ParseFloat(retryAfter, 64); err == nil && seconds >= 0 {
+		wait = time.Duration(min(seconds, maxRetryAfter.Seconds()) * float64(time.Second))
+	} else if at, err := http.ParseTime(retryAfter); err == nil {
+		wait = min(max(0, time.Until(at)), maxRetryAfter)
 	}
-	// A target that says "0" still gets a moment, and a longer one when it says so again.
+	// After "Retry-After: 0" the client waits a little, and longer each time.
 	return max(wait, 5*time.Millisecond<<attempt), true
 }
 
-// Breaker notices an address that has gone: after Limit requests in a row without an answer it says so at once, in
-// place of letting every further request wait for its time to pass.
-type Breaker struct {
-	Limit int
-
-	mu   sync.Mutex
-	seen map[string]*life // by address
-}
-
-// life is what was seen of an address since its last answer.
-type life struct {
-	failures int
-	cut      []string // requests that were sent and got no answer: one of them may be what it died of
-	cause    string   // why it is held to be gone
-}
-
-// suspects is how many requests the cause names that were in flight when an address has gone.
-const suspects = 4
-
-// Failed notes a request that got no answer. A target that closes connections is there.
-func (b *Breaker) Failed(r exchange.Request, failure *exchange.NoResponse) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	l := b.of(r.Base)
-	request := safe.Cut(r.Method+" "+safe.ShortIDs(r.Path), 120)
-	if failure.Stage == exchange.StageHTTP && len(l.cut) < suspects && !slices.Contains(l.cut, request) {
-		l.cut = append(l.cut, request)
-	}
-	if failure.Closed || r.Early {
-		return
-	}
-	if l.failures++; l.failures >= b.Limit && l.cause == "" {
-		l.cause = r.Base + " has stopped answering (" + failure.Cause + ")"
-		if len(l.cut) > 0 {
-			l.cause += "; in flight then: " + strings.Join(l.cut, ", ")
-		}
-	}
-}
-
-// Answered notes a sign of life.
-func (b *Breaker) Answered(r exchange.Request) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	*b.of(r.Base) = life{}
-}
-
-func (b *Breaker) of(address string) *life {
-	if b.seen[address] == nil {
-		b.seen[address] = &life{}
-	}
-	return b.seen[address]
-}
-
-// Cause says why nothing more is sent to the address, or "".
-func (b *Breaker) Cause(address string) string {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.of(address).cause
-}
-
-// The limits of a gate: how often a host may close it in a row without an answer between, how many requests stay in
-// flight at least where it is closed again within a time.
-const (
-	maxHolds = 8
-	fewest   = 4
-	again    = 10 * time.Second
-)
-
-// maxWaiting is how long a run waits in all because the target asks it to.
-const maxWaiting = 5 * time.Minute
-
-// gate delays the requests to one host while it asks the client to wait. All requests wait together: a rate limit
-// applies to all of them.
+// gate stops all requests to one host while it asks the client to wait, because a rate limit applies to all of them.
 type gate struct {
-	mu    sync.Mutex
-	until time.Time // nothing is sent before
-	holds int       // in a row, without an answer between
+	mu     sync.Mutex
+	until  time.Time // when the gate opens
+	closed int       // how often it was closed without a regular response in between
 }
+
+// Limits of a gate: how often it is closed without a regular response in between; within which time after it has opened
+// another 429 halves the requests in flight; and how many requests are in flight at least.
+const (
+	maxClosed   = 8
+	halveWithin = 10 * time.Second
+	minInFlight = 4
+)
 
 // gateOf returns the gate of the host.
 func (c *Client) gateOf(base string) *gate {
@@ -175,38 +116,40 @@ func (g *gate) awaitOpen(ctx context.Context) error {
 	}
 }
 
-// answered notes an answer that is one.
-func (g *gate) answered() {
+// responded records a response that does not ask the client to wait.
+func (g *gate) responded() {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	g.holds = 0
+	g.closed = 0
 }
 
-// hold closes the gate for a time from now on, and tells whether the client waits that long. An answer to a request
-// that was sent before the gate was last closed is ignored. Where it has to be closed again and again, fewer requests
-// are in flight from then on.
-func (c *Client) hold(g *gate, sent time.Time, wait time.Duration) bool {
+// closeGate closes the gate from now on, and reports whether the client waits that long. A response to a request that was
+// sent while the gate was closed may keep it closed for longer, but does not count. If the host asks again soon after the
+// gate has opened, fewer requests are in flight for the rest of the test run: otherwise their number alone would exceed a
+// low rate limit again and again, until requests run out of attempts.
+func (c *Client) closeGate(g *gate, sent time.Time, wait time.Duration) bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	now := time.Now()
-	anew, until := !sent.Before(g.until), now.Add(wait)
-	more := max(0, min(wait, until.Sub(g.until))) // than it is closed already
-	if anew && g.holds >= maxHolds || !c.mayWait(more) {
+	until := now.Add(wait)
+	longer := max(0, min(wait, until.Sub(g.until)))
+	again := !sent.Before(g.until)
+	if again && g.closed >= maxClosed || !c.mayWait(longer) {
 		return false
 	}
-	if anew {
-		g.holds++
-		if now.Sub(g.until) < again {
-			c.InFlight.Halve(fewest)
+	if again {
+		g.closed++
+		if now.Sub(g.until) < halveWithin {
+			c.InFlight.Halve(minInFlight)
 		}
 	}
-	if more > 0 {
+	if longer > 0 {
 		g.until = until
 	}
 	return true
 }
 
-// mayWait takes a time of what a run waits in all, and tells whether there was enough.
+// mayWait adds to the time that the client waits in all, and reports whether it stays within the limit.
 func (c *Client) mayWait(d time.Duration) bool {
 	if time.Duration(c.waited.Add(int64(d))) > maxWaiting {
 		c.waited.Add(-int64(d))
@@ -215,7 +158,73 @@ func (c *Client) mayWait(d time.Duration) bool {
 	return true
 }
 
-// Later is the later one of two times.
+// Breaker stops sending requests to an address that has stopped responding: after Limit requests in a row without a
+// response, further ones fail at once instead of after their timeouts.
+type Breaker struct {
+	Limit int
+
+	mu    sync.Mutex
+	hosts map[string]*failures // by address
+}
+
+// failures are the failed requests to an address since its last response.
+type failures struct {
+	count    int
+	suspects []string // requests without a response; one of them may have crashed the server
+	cause    string   // why nothing more is sent; empty below the limit
+}
+
+// maxSuspects is how many requests the cause names.
+const maxSuspects = 4
+
+// Failed records a request without a response. A server that closes connections is still there and does not count.
+func (b *Breaker) Failed(r exchange.Request, none *exchange.NoResponse) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	f := b.of(r.Base)
+	request := safe.Cut(r.Method+" "+safe.ShortIDs(r.Path), 120)
+	if none.Stage == exchange.StageHTTP && len(f.suspects) < maxSuspects && !slices.Contains(f.suspects, request) {
+		f.suspects = append(f.suspects, request)
+	}
+	if none.Closed || r.Early {
+		return
+	}
+	f.count++
+	if f.count < b.Limit || f.cause != "" {
+		return
+	}
+	f.cause = r.Base + " has stopped answering (" + none.Cause + ")"
+	if len(f.suspects) > 0 {
+		f.cause += "; in flight then: " + strings.Join(f.suspects, ", ")
+	}
+}
+
+// Answered records a response.
+func (b *Breaker) Answered(r exchange.Request) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	delete(b.hosts, r.Base)
+}
+
+func (b *Breaker) of(address string) *failures {
+	if b.hosts[address] == nil {
+		b.hosts[address] = &failures{}
+	}
+	return b.hosts[address]
+}
+
+// Cause returns why nothing more is sent to the address, or "".
+func (b *Breaker) Cause(address string) string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	f := b.hosts[address]
+	if f == nil {
+		return ""
+	}
+	return f.cause
+}
+
+// Later returns the later of two times.
 func Later(a, b time.Time) time.Time {
 	if a.After(b) {
 		return a

@@ -11,6 +11,7 @@ import (
 	"github.com/tidwall/gjson"
 
 	"github.com/agentconform/agentconform/steps/agent"
+	"github.com/agentconform/agentconform/steps/client"
 	"github.com/agentconform/agentconform/steps/common"
 	"github.com/agentconform/agentconform/steps/config"
 	"github.com/agentconform/agentconform/steps/exchange"
@@ -153,14 +154,12 @@ func (w *World) clientUpdatesAtOnce(ctx context.Context, field string) error {
 	for range 2 {
 		common.Check(w.plane.TakeRevision(ctx, w.Deployment))
 	}
-	racing, leave, err := w.target.Client.Together(ctx, 2)
-	common.Check(err)
-	defer leave()
+	ctx = client.Racing(ctx)
 	w.answers = make([]*exchange.Response, 2)
-	err = agent.AtOnce(len(w.answers), func(i int) (err error) {
+	err := agent.AtOnce(len(w.answers), func(i int) (err error) {
 		request := w.target.ToControlPlane(target.TheClient, http.MethodPatch, plane.DeploymentPath(w.Deployment.ID),
 			plane.SourceUpdate(map[string]any{field: current}))
-		w.answers[i], err = w.target.Client.Do(racing, request)
+		w.answers[i], err = w.target.Client.Do(ctx, request)
 		return err
 	})
 	w.scene.Answer = w.answers[1]

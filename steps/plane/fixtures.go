@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/agentconform/agentconform/steps/client"
 	"github.com/agentconform/agentconform/steps/outcome"
 	"github.com/agentconform/agentconform/steps/shared"
 )
@@ -141,7 +140,6 @@ func (p *Plane) Lease(ctx context.Context, deployed bool) (d *Deployment, giveBa
 	}
 	select {
 	case <-m.lease:
-		client.Hurry(ctx, client.AwaitedByOther)
 		return d, func() { m.lease <- struct{}{} }, nil
 	case <-ctx.Done():
 		return nil, nil, context.Cause(ctx)

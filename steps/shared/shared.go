@@ -78,9 +78,7 @@ func Get[T any](ctx context.Context, m *Maker, name string, build func(context.C
 					v.err = outcome.SuiteError("making %s: panic: %v\n%s", name, reason, debug.Stack())
 				}
 			}()
-			making := client.WithUrgency(evidence.WithScenario(m.ctx, Attribution(name), 0))
-			client.Hurry(making, client.AwaitedByOther)
-			v.value, v.err = build(making)
+			v.value, v.err = build(client.WithPriority(evidence.WithScenario(m.ctx, Attribution(name), 0)))
 		})
 	}
 	select {
