@@ -29,7 +29,8 @@ func newInProgress(atOnce int) inProgress {
 type lastRun struct {
 	run   *GraphRun // nil until it is accepted
 	until time.Time
-	leave func() // releases the slot of the thread
+	timer *time.Timer // calls over; nil until the run is accepted
+	leave func()      // releases the slot of the thread
 }
 
 // enter waits until one more thread may have unfinished runs. A thread that has one keeps its slot. The caller defers
@@ -105,7 +106,8 @@ func (p *inProgress) accepted(g *GraphRun, slack time.Duration) {
 	}
 	last.run, last.until = g, from.Add(g.Order.Hold+slack)
 	p.lasts[g.Thread.ID] = last
-	time.AfterFunc(time.Until(last.until), func() { p.over(g) })
+	last.stopTimer()
+	last.timer = time.AfterFunc(time.Until(last.until), func() { p.over(g) })
 }
 
 // over records the end of a run. It releases the slot of the thread, unless another run came after it.
@@ -113,10 +115,29 @@ func (p *inProgress) over(g *GraphRun) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if last := p.lasts[g.Thread.ID]; last != nil && last.run == g {
+		last.stopTimer()
 		last.leave()
 		delete(p.lasts, g.Thread.ID)
 	}
 }
+
+// close stops all timers.
+func (p *inProgress) close() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, last := range p.lasts {
+		last.stopTimer()
+	}
+}
+
+func (l *lastRun) stopTimer() {
+	if l.timer != nil {
+		l.timer.Stop()
+	}
+}
+
+// Close stops the timers that estimate the ends of runs.
+func (as *Agents) Close() { as.runs.close() }
 
 // RunsEnd returns when all runs that the suite started are over, as far as can be estimated.
 func (as *Agents) RunsEnd() (end time.Time) {

@@ -2,13 +2,42 @@ package agent
 
 import (
 	"context"
+	"runtime"
 	"testing"
 	"testing/synctest"
 	"time"
+	"weak"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/agentconform/agentconform/steps/exchange"
 )
+
+// accept records a run of an hour that was accepted on the thread, and returns a weak pointer to it.
+func accept(t *testing.T, p *inProgress, thread string) weak.Pointer[GraphRun] {
+	t.Helper()
+	require.NoError(t, p.enter(t.Context(), thread))
+	g := &GraphRun{Thread: &Thread{ID: thread}, Order: Order{Hold: time.Hour}, Answer: &exchange.Response{Sent: time.Now()}}
+	p.accepted(g, 0)
+	return weak.Make(g)
+}
+
+// TestTimersOfEndedRunsAreStopped checks that nothing keeps a run in memory that was seen to end, that another run came
+// after, or that was in progress at the end of a test run.
+func TestTimersOfEndedRunsAreStopped(t *testing.T) {
+	p := newInProgress(2)
+	seen := accept(t, &p, "a")
+	p.over(seen.Value())
+	replaced := accept(t, &p, "b")
+	last := accept(t, &p, "b")
+	runtime.GC()
+	assert.Nil(t, seen.Value())
+	assert.Nil(t, replaced.Value())
+	require.NotNil(t, last.Value())
+	p.close()
+	assert.False(t, p.lasts["b"].timer.Stop(), "the timer was stopped")
+}
 
 // TestAGroupTakesItsSlotsTogether lets two groups wait, of which one asks for more slots than there are.
 func TestAGroupTakesItsSlotsTogether(t *testing.T) {

@@ -115,6 +115,7 @@ func Run(ctx context.Context, o Options) (*reports.Result, error) {
 	defer func() { // in this order: what is being made writes to the ledger
 		stop()
 		r.maker.Wait()
+		r.agents.Close()
 		_ = r.target.Close() // what is in the ledger was written as it came
 	}()
 	r.forecast.Spend(r.selected)
