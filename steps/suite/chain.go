@@ -16,26 +16,25 @@ import (
 	"github.com/agentconform/agentconform/steps/shared"
 )
 
-// maxChain is how many exchanges a chain has at most.
+// maxChain is the maximum length of a chain.
 const maxChain = 300
 
-// chain lists the exchanges that led to a violation, in the order in which they were sent: those of the scenario's
-// fixtures and its own, up to the one that shows it, and what other scenarios had changed before at a deployment that
-// they share: all are those of the run. What a rule finds that judges all of them has the chain of the scenario that
-// made the exchange.
+// chain returns the exchanges that led to a violation, in the order in which they were sent: those of the scenario and of
+// its fixtures up to the one that shows the violation, and earlier updates by other scenarios of the deployments that
+// they share. All are the exchanges of the test run. If a rule about all exchanges found the violation, the chain is that
+// of the scenario that made the exchange.
 func (r *run) chain(s *features.Scenario, v outcome.Violation, all []evidence.Observation) []reports.Link {
 	shows := cmp.Or(v.Compared.Shown, v.Exchange)
 	owner := s.Key() + " " + s.Name
 	senders := r.senders(owner)
-	if sender := r.target.Collector.Observation(shows).Scenario; shows > 0 && !slices.Contains(senders, sender) {
+	sender := r.target.Collector.Observation(shows).Scenario
+	if shows > 0 && !slices.Contains(senders, sender) {
 		owner, senders = sender, r.senders(sender)
 	}
 	sent := r.target.Collector.SentBy(senders...)
-	last := len(sent) - 1
-	for last >= 0 && shows > 0 && sent[last].ID != shows && sent[last].ID != v.Compared.With {
-		last--
+	if shows > 0 {
+		sent = upTo(sent, shows, v.Compared.With)
 	}
-	sent = sent[:last+1]
 	sent = aboutTheSame(sent, owner, shows, v.Compared.With)
 	sent = withUpdates(sent, senders, all)
 	sent = withoutRepeats(sent, v)
@@ -50,19 +49,29 @@ func (r *run) chain(s *features.Scenario, v outcome.Violation, all []evidence.Ob
 	return links
 }
 
-// withUpdates adds the updates by others of the deployments that a chain is about, each as a precondition: a deployment
-// that scenarios lease in turn is as the one before has left it.
+// upTo returns the exchanges up to the last one with one of the IDs.
+func upTo(sent []evidence.Observation, ids ...int) []evidence.Observation {
+	for last := len(sent) - 1; last >= 0; last-- {
+		if slices.Contains(ids, sent[last].ID) {
+			return sent[:last+1]
+		}
+	}
+	return nil
+}
+
+// withUpdates adds the updates by others of the deployments of a chain, each as set-up, because a deployment that
+// scenarios lease in turn has the state in which the previous one left it.
 func withUpdates(sent []evidence.Observation, senders []string, all []evidence.Observation) []evidence.Observation {
 	if len(sent) == 0 {
 		return sent
 	}
 	chain, last := slices.Clone(sent), sent[len(sent)-1].Sent
 	for _, u := range all {
-		isAbout := func(x evidence.Observation) bool {
+		isAtDeployment := func(x evidence.Observation) bool {
 			return strings.HasPrefix(x.Base+x.Path+"/", u.Base+u.Path+"/")
 		}
-		isEarlier := u.Op.ID == "update-deployment" && u.Status/100 == 2 && u.Sent.Before(last)
-		if isEarlier && !slices.Contains(senders, u.Scenario) && slices.ContainsFunc(sent, isAbout) {
+		isEarlierUpdate := u.Op.ID == "update-deployment" && u.Status/100 == 2 && u.Sent.Before(last)
+		if isEarlierUpdate && !slices.Contains(senders, u.Scenario) && slices.ContainsFunc(sent, isAtDeployment) {
 			u.Part = reports.SetUp
 			chain = append(chain, u)
 		}
@@ -71,7 +80,7 @@ func withUpdates(sent []evidence.Observation, senders []string, all []evidence.O
 	return chain
 }
 
-// senders are a scenario or fixture and the fixtures that it uses, by the names of their exchanges in the record.
+// senders returns a scenario or fixture and the fixtures that it uses, by the names of their exchanges in the record.
 func (r *run) senders(owner string) []string {
 	all := []string{owner}
 	for _, name := range r.maker.Uses(owner) {
@@ -80,21 +89,26 @@ func (r *run) senders(owner string) []string {
 	return all
 }
 
-// withoutRepeats leaves out reads between the first and the last of identical ones in a row, such as polls of one
-// revision. What the violation names stays.
+// withoutRepeats removes reads between the first and the last of a row of identical reads, such as polls of one revision.
+// It keeps the exchanges that the violation names.
 func withoutRepeats(sent []evidence.Observation, v outcome.Violation) []evidence.Observation {
-	rows := map[string][]evidence.Observation{} // of each sender
-	drop := map[int]bool{}
+	rows := map[string][]evidence.Observation{} // by sender
+	repeated := map[int]bool{}
 	for _, x := range sent {
 		row := append(rows[x.Scenario], x)
 		if n := len(row); n > 2 && isSameRead(row[n-3], row[n-2]) && isSameRead(row[n-2], x) {
-			drop[row[n-2].ID] = true
+			repeated[row[n-2].ID] = true
 		}
 		rows[x.Scenario] = row
 	}
-	return slices.DeleteFunc(sent, func(x evidence.Observation) bool {
-		return drop[x.ID] && !slices.Contains([]int{v.Exchange, v.Compared.Shown, v.Compared.With}, x.ID)
-	})
+	var kept []evidence.Observation
+	for _, x := range sent {
+		isNamed := slices.Contains([]int{v.Exchange, v.Compared.Shown, v.Compared.With}, x.ID)
+		if isNamed || !repeated[x.ID] {
+			kept = append(kept, x)
+		}
+	}
+	return kept
 }
 
 func isSameRead(a, b evidence.Observation) bool {
@@ -102,10 +116,10 @@ func isSameRead(a, b evidence.Observation) bool {
 		a.Base+a.Path+"?"+a.Query == b.Base+b.Path+"?"+b.Query
 }
 
-// aboutTheSame leaves out the fixtures that have nothing to do with what a chain shows, such as runs that measured how
-// fast the target is: those whose exchanges are about other deployments, threads and runs than the exchanges of the
-// owner, and those that show the violation. What a fixture created may also be in an answer that shows the violation,
-// and where one of its requests was refused nobody knows what that has created.
+// aboutTheSame removes the fixtures that are not related to the violation, such as runs that measured how fast the target
+// is. A fixture is related if one of its exchanges is about a deployment, thread or run of the owner or of the exchanges
+// that show the violation, or if their responses contain such an ID. A fixture with a refused creation is related, too,
+// because it may have created something.
 func aboutTheSame(sent []evidence.Observation, owner string, shows ...int) []evidence.Observation {
 	about, related := map[string]bool{}, map[string]bool{owner: true}
 	shown := ""
@@ -115,46 +129,55 @@ func aboutTheSame(sent []evidence.Observation, owner string, shows ...int) []evi
 			shown += x.Answer
 		}
 	}
+	isRelated := func(id string) bool { return about[id] || strings.Contains(shown, id) }
 	for known := 0; known < len(related); {
 		known = len(related)
 		for _, x := range sent {
 			if related[x.Scenario] {
-				for _, id := range append(idsOf(x), strings.Split(x.Base, "/")...) { // that of the deployment may be in the base
+				for _, id := range append(idsOf(x), segmentsOf(x.Base)...) { // the base may contain the ID of the deployment
 					about[id] = true
 				}
 			}
 		}
 		for _, x := range sent {
 			refused := x.Method == http.MethodPost && x.Status/100 != 2
-			if refused || slices.ContainsFunc(idsOf(x), func(id string) bool {
-				return about[id] || strings.Contains(shown, id)
-			}) {
+			if refused || slices.ContainsFunc(idsOf(x), isRelated) {
 				related[x.Scenario] = true
 			}
 		}
 	}
-	return slices.DeleteFunc(sent, func(x evidence.Observation) bool { return !related[x.Scenario] })
+	var kept []evidence.Observation
+	for _, x := range sent {
+		if related[x.Scenario] {
+			kept = append(kept, x)
+		}
+	}
+	return kept
 }
 
-// idsOf returns the ids that an exchange is about: those in its path, and what it has created.
-func idsOf(o evidence.Observation) (ids []string) {
+// segmentsOf returns the segments of an address, without empty ones.
+func segmentsOf(address string) []string {
+	return strings.FieldsFunc(address, func(r rune) bool { return r == '/' })
+}
+
+// idsOf returns the IDs in the path of an exchange, and those of what it created. Empty IDs are not among them.
+func idsOf(o evidence.Observation) []string {
+	var all []string
 	for _, parameter := range o.Op.Parameters {
 		if parameter.In == "path" {
-			ids = append(ids, o.In(parameter.Name))
+			all = append(all, o.In(parameter.Name))
 		}
 	}
 	if o.Method == http.MethodPost && o.Status/100 == 2 {
 		for _, field := range []string{"id", "thread_id", "run_id"} {
-			if id := gjson.Get(o.Answer, field).String(); id != "" {
-				ids = append(ids, id)
-			}
+			all = append(all, gjson.Get(o.Answer, field).String())
 		}
 	}
-	return ids
+	return slices.DeleteFunc(all, func(id string) bool { return id == "" })
 }
 
-// comparison says what a violation compares, "" where it compares nothing, with the exchanges as they are numbered in
-// the end, in their order: "GET /v2/deployments/{deployment_id} (exchange 7) with ...".
+// comparison returns which exchanges a violation compares, with their numbers in the result, or "" if it compares none:
+// "GET /v2/deployments/{deployment_id} (exchange 7) with ...".
 func (r *run) comparison(c outcome.Comparison, order []int) string {
 	if c.Shown == 0 || c.With == 0 {
 		return ""
