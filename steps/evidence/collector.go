@@ -30,10 +30,11 @@ type Collector struct {
 	mu           sync.Mutex // for all below; held while an exchange gets its id and is noted under it
 	exchanges    []reports.Exchange
 	observations []Observation
+	byScenario   map[string][]int      // indexes of observations
 	keptBytes    int                   // of their bodies
-	violations   map[string]*Violation // by their key: what the contract says against answers
-	known        map[string]int        // of these, by operation
-	mistakes     []string              // requests of the suite that break the contract, and not on purpose
+	violations   map[string]*Violation // contract violations of responses, by key
+	known        map[string]int        // number of violations by operation
+	mistakes     []string              // unintended contract violations of the suite's own requests
 }
 
 // New returns a collector, in the words of the target, as exchanges were sent and received.
@@ -42,6 +43,7 @@ func New(oracle *spec.Oracle, redact *client.Redactor, start time.Time, words sp
 		oracle:     oracle,
 		recorder:   &recorder{redact: redact, words: words, Reach: reached},
 		start:      start,
+		byScenario: map[string][]int{},
 		violations: map[string]*Violation{},
 		known:      map[string]int{},
 	}
@@ -98,7 +100,8 @@ func (c *Collector) Observe(ctx context.Context, r exchange.Request, sent time.T
 	for _, v := range found {
 		c.noteViolation(o.ID, v)
 	}
-	c.observations = append(c.observations, o) // ids are counted from one
+	c.byScenario[o.Scenario] = append(c.byScenario[o.Scenario], len(c.observations))
+	c.observations = append(c.observations, o) // the first ID is 1
 	return o.ID
 }
 

@@ -103,10 +103,17 @@ func (c *Collector) Observations() []Observation {
 	return c.which(func(*Observation) bool { return true })
 }
 
-// SentBy returns the exchanges of the scenarios and fixtures, in the order in which they were sent.
+// SentBy returns the exchanges of the scenarios and fixtures, in the order in which they were sent. Each name is given once.
 func (c *Collector) SentBy(names ...string) []Observation {
-	all := c.which(func(o *Observation) bool { return slices.Contains(names, o.Scenario) })
-	slices.SortStableFunc(all, func(a, b Observation) int { return a.Sent.Compare(b.Sent) })
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	var all []Observation
+	for _, name := range names {
+		for _, i := range c.byScenario[name] {
+			all = append(all, c.observations[i])
+		}
+	}
+	slices.SortFunc(all, func(a, b Observation) int { return cmp.Or(a.Sent.Compare(b.Sent), a.ID-b.ID) })
 	return all
 }
 
