@@ -1,9 +1,11 @@
 package spec
 
 import (
+	"math/big"
 	"slices"
 	"strconv"
 	"strings"
+	"unicode"
 )
 
 // Case is a value of a parameter, and whether the contract allows it.
@@ -59,6 +61,49 @@ func integerCases(p Parameter) []Case {
 		cases = append(cases, Case{value, false, "not an integer"})
 	}
 	return cases
+}
+
+// ClassOf returns the class of a value that the parameter does not allow, such as "out of range", or "" for a value that
+// it allows. The value is not escaped.
+func (p Parameter) ClassOf(value string) string {
+	switch p.Type {
+	case "integer":
+		return p.integerClassOf(value)
+	case "boolean":
+		if value == "" {
+			return "empty"
+		}
+		if value != "true" && value != "false" {
+			return "not a boolean"
+		}
+		return ""
+	}
+	if strings.ContainsFunc(value, unicode.IsControl) {
+		return "control character"
+	}
+	for item := range strings.SplitSeq(value, ",") {
+		if len(p.Enum) > 0 && !slices.Contains(p.Enum, item) {
+			return "unknown value"
+		}
+	}
+	return ""
+}
+
+func (p Parameter) integerClassOf(value string) string {
+	if value == "" {
+		return "empty"
+	}
+	n, isInteger := new(big.Int).SetString(value, 10)
+	if !isInteger {
+		return "not an integer"
+	}
+	number, _ := new(big.Float).SetInt(n).Float64()
+	isBelow := p.Minimum != nil && number < *p.Minimum
+	isAbove := p.Maximum != nil && number > *p.Maximum
+	if isBelow || isAbove || !n.IsInt64() {
+		return "out of range"
+	}
+	return ""
 }
 
 // Spellings are other ways to write a number or a boolean, by the value that each stands for: frameworks of the field

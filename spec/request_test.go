@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"net/http"
 	"net/url"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -73,7 +74,25 @@ func TestBoundaryCasesAreTheContracts(t *testing.T) {
 			x := answer("GET", revisionsPath, 0, "")
 			x.Query = url.Values{p.Name: {c.Value}}.Encode()
 			assert.Equal(t, c.Valid, len(shared.JudgeRequest(x)) == 0, "%s %q (%s)", p.Name, c.Value, c.Why)
+			assert.Equal(t, c.Valid, p.ClassOf(c.Value) == "", "%s %q has the class %q", p.Name, c.Value, p.ClassOf(c.Value))
 		}
 	}
 	assert.Equal(t, map[string]int{"limit": 18, "offset": 12, "remote_reconciled": 4}, judged)
+}
+
+func TestParameter_ClassOf(t *testing.T) {
+	op, found := shared.Find(ControlPlane, "GET", revisionsPath)
+	require.True(t, found)
+	for _, c := range []struct{ parameter, value, want string }{
+		{"limit", "1", ""}, {"limit", "100", ""}, {"limit", "0", "out of range"}, {"limit", "101", "out of range"},
+		{"limit", "99999999999999999999", "out of range"}, {"limit", "1.5", "not an integer"}, {"limit", "", "empty"},
+		{"offset", "0", ""}, {"offset", "-1", "out of range"}, {"offset", "9223372036854775807", ""},
+		{"offset", "9223372036854775808", "out of range"}, {"offset", "ten", "not an integer"},
+		{"remote_reconciled", "true", ""}, {"remote_reconciled", "false", ""}, {"remote_reconciled", "", "empty"},
+		{"remote_reconciled", "tru", "not a boolean"}, {"status", "DEPLOYED,QUEUED", ""},
+		{"status", "DEPLOYED,NO_SUCH", "unknown value"}, {"status", "DEPLOYED\x00", "control character"},
+	} {
+		i := slices.IndexFunc(op.Parameters, func(p Parameter) bool { return p.Name == c.parameter })
+		assert.Equal(t, c.want, op.Parameters[i].ClassOf(c.value), "%s=%s", c.parameter, c.value)
+	}
 }
