@@ -56,7 +56,7 @@ func (w *World) anIDToAskFor(ctx context.Context) {
 		w.Deployment = unknown()
 		return
 	}
-	w.existing(w.plane.Fixtures.Existing)(ctx)
+	common.Check(w.existing(w.plane.Fixtures.Existing)(ctx))
 }
 
 func (w *World) aTargetThatListsDeployments(ctx context.Context) error {
@@ -79,7 +79,7 @@ func (w *World) try(ctx context.Context, who target.Asker, operation string) {
 	case operation == "update a deployment" && w.canCreate() != nil:
 		d = unknown() // what was there before the run is not put at risk
 	}
-	w.send(ctx, w.request(who, operation, d))
+	common.Check(w.send(ctx, w.request(who, operation, d)))
 }
 
 // tryCreate enters what is created in the ledger, also where it should not have been.
@@ -181,7 +181,7 @@ func (w *World) readsInDisguise(ctx context.Context, how string) {
 		request := w.request(target.Nobody, operation, d)
 		request.Path, request.Wrong = written(request.Path), true // nothing but what it shows is judged
 		maps.Copy(request.Header, claim)
-		w.send(ctx, request)
+		common.Check(w.send(ctx, request))
 	}
 }
 

@@ -61,7 +61,7 @@ func (w *World) creates(ctx context.Context, who target.Asker, d *plane.Deployme
 	request := w.target.ToControlPlane(who, http.MethodPost, plane.DeploymentsPath, body)
 	request.Wrong = wrong
 	w.name, _ = d.Body["name"].(string)
-	w.send(ctx, request)
+	common.Check(w.send(ctx, request))
 	if a := w.scene.Answer; a.OK() || a.Get("id").String() != "" {
 		_ = w.plane.NoteCreated(ctx, d, a)
 	}
@@ -193,7 +193,7 @@ func (w *World) refusedOrOwnReadOnly(ctx context.Context) error {
 	if created.IsRefused() || !created.OK() {
 		return outcome.Want(created.IsRefused(), created, "status 2xx or 4xx")
 	}
-	deployment := w.now(ctx)
+	deployment := common.Must(w.now(ctx))
 	revision := common.Must(w.plane.GetRevision(ctx, w.Deployment.ID, w.Deployment.First))
 	return readOnlyIgnored(created, deployment, revision)
 }

@@ -18,8 +18,8 @@ import (
 // defineLifecycle registers the sentences about the way of a revision to its end (sections 1 and 3).
 func (w *World) defineLifecycle(r *common.Definitions) {
 	r.Given(`a new deployment with a retrievable revision`, func(ctx context.Context) {
-		w.shared(w.plane.Fixtures.Readable)(ctx)
-		retrieved("the deployment", w.now(ctx))
+		common.Check(w.shared(w.plane.Fixtures.Readable)(ctx))
+		retrieved("the deployment", common.Must(w.now(ctx)))
 	})
 	r.Given(`a DEPLOYED deployment created for this scenario`, func(ctx context.Context) {
 		w.Deployment = common.Must(w.plane.CreateDeployed(ctx, "own"))
@@ -53,7 +53,7 @@ func isUnknown(status string) bool { return !plane.IsKnown(status) }
 // clientRetrievesSeveralTimes reads a deployment of the run: somebody else may update an existing one at any time.
 func (w *World) clientRetrievesSeveralTimes(ctx context.Context) {
 	for range 5 {
-		w.retrievesRevision(ctx, w.Deployment.Latest())
+		common.Check(w.retrievesRevision(ctx, w.Deployment.Latest()))
 		common.Check(client.Sleep(ctx, w.target.Config.Polling.Interval))
 	}
 }
@@ -63,9 +63,9 @@ func (w *World) clientRetrievesSeveralTimes(ctx context.Context) {
 func (w *World) clientListsAndRetrievesEach(ctx context.Context) {
 	_, err := w.plane.AwaitSettled(ctx, w.Deployment)
 	common.Check(outcome.AsBlocked(err))
-	w.retrievesEach(ctx)
-	w.list(ctx, "", false)
-	w.retrievesEach(ctx)
+	common.Check(w.retrievesEach(ctx))
+	common.Check(w.list(ctx, "", false))
+	common.Check(w.retrievesEach(ctx))
 }
 
 func (w *World) clientUpdatesToBroken(ctx context.Context) error {
@@ -83,7 +83,7 @@ func (w *World) clientUpdatesToBroken(ctx context.Context) error {
 	w.plane.ExpectsFailure(latest)
 	w.Deployment.Revisions = append(w.Deployment.Revisions, latest)
 	w.clientPolls(ctx, "")
-	w.retrieves(ctx) // what the deployment shows while its latest revision has failed is for the invariants
+	common.Check(w.retrieves(ctx)) // what the deployment shows while its latest revision has failed is for the invariants
 	return nil
 }
 

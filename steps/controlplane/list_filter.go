@@ -8,6 +8,7 @@ import (
 
 	"github.com/agentconform/agentconform/spec"
 	"github.com/agentconform/agentconform/steps/common"
+	"github.com/agentconform/agentconform/steps/controlplane/judge"
 	"github.com/agentconform/agentconform/steps/exchange"
 	"github.com/agentconform/agentconform/steps/outcome"
 	"github.com/agentconform/agentconform/steps/plane"
@@ -15,8 +16,8 @@ import (
 
 // defineFilters registers the sentences about filters of lists (section 4).
 func (w *World) defineFilters(r *common.Definitions) {
-	r.Given(`a deployment whose revisions have settled in different statuses`, w.aMixedHistory)
-	r.Given(`a status filter that matches all of them`, w.aFilterThatKeepsAll)
+	r.Given(`a deployment whose revisions have settled in different statuses`, w.takeMixedHistory)
+	r.Given(`a status filter that matches all of them`, w.filterByAll)
 	r.When(`the client filters its revisions by each (status that occurs|known status that does not occur)`,
 		w.clientFiltersByEach)
 	r.When(`the client filters its revisions by (pairs of statuses|three statuses, and by one that is named twice)`,
@@ -24,24 +25,20 @@ func (w *World) defineFilters(r *common.Definitions) {
 	r.When(`the client lists its revisions with each value of remote_reconciled, alone and beside each status that occurs`,
 		w.clientListsWithBoth)
 	r.When(`the client lists all its revisions with remote_reconciled true, with false, and with true again`,
-		func(ctx context.Context) {
-			for _, value := range []string{"true", "false", "true"} {
-				w.whole = append(w.whole, w.reconciled(ctx, value, ""))
-			}
-		})
+		w.clientListsReconciled)
 	r.Then(`each list holds exactly the revisions with that status`, w.eachHoldsItsOwn)
 	r.Then(`each list is the union of the lists of its statuses`, w.eachHoldsItsOwn)
 	r.Then(`the pages hold exactly the filtered revisions`, w.eachHoldsItsOwn)
 	r.Then(`each list holds the revisions that both filters keep`, w.eachHoldsItsOwn)
-	r.Then(`no revision is in the list with false and in both lists with true`, w.shareNone)
-	r.Then(`the list is empty, or the request is refused with 4xx`, func() error {
-		a, rows := w.scene.Answer, w.scene.Answer.Get("resources")
-		isEmpty := a.OK() && rows.Exists() && len(rows.Array()) == 0
-		return outcome.Want(a.IsRefused() || isEmpty, a, "an empty list, or status 4xx")
+	r.Then(`no revision is in the list with false and in both lists with true`, func() error {
+		before, other, after := w.whole[0], w.whole[1], w.whole[2]
+		return judge.ShareNone(before.Answer, other.Answer, before.IDs(), other.IDs(), after.IDs())
 	})
+	r.Then(`the list is empty, or the request is refused with 4xx`,
+		func() error { return judge.IsEmptyOrRefused(w.scene.Answer, w.class) })
 }
 
-// statusFilter is the query of a filter by statuses with commas between them, none where there is none.
+// statusFilter returns the query of a filter by comma-separated statuses, or "" without any.
 func statusFilter(statuses string) string {
 	if statuses == "" {
 		return ""
@@ -49,29 +46,39 @@ func statusFilter(statuses string) string {
 	return "status=" + url.QueryEscape(statuses)
 }
 
-// byStatus are the ids of the deployment's revisions by the status that each has alone.
+// byStatus has the ids of the deployment's revisions by the status under GET of each.
 type byStatus struct {
-	ids       map[string][]string // by the status of the interface that is meant
+	ids       map[string][]string // by the canonical status of the interface
 	occurring []string            // known statuses
 	others    []string            // the other known statuses
-	strange   string              // a status that is not one of the interface as it is written, or ""
+	unknown   string              // a status that the interface does not have as it is written, or ""
 }
 
-// statuses is what one look for all scenarios has found.
-func (w *World) statuses(ctx context.Context) *byStatus {
-	return w.statusesIn(common.Must(w.plane.LookAtEach(ctx, w.Deployment)))
+// mostFrequent returns the known status of most revisions: its list has the most parts.
+func (s *byStatus) mostFrequent() string {
+	more := func(a, b string) int { return len(s.ids[a]) - len(s.ids[b]) }
+	return slices.MaxFunc(spec.RevisionStatuses(), more)
 }
 
-func (w *World) statusesIn(answers []*exchange.Response) *byStatus {
+// statuses returns what the first look at all revisions has found. Scenarios share it.
+func (w *World) statuses(ctx context.Context) (*byStatus, error) {
+	answers, err := w.plane.LookAtEach(ctx, w.Deployment)
+	if err != nil {
+		return nil, err
+	}
+	return w.statusesIn(answers)
+}
+
+func (w *World) statusesIn(answers []*exchange.Response) (*byStatus, error) {
 	found := &byStatus{ids: map[string][]string{}}
 	for i, a := range answers {
 		revision, written := w.Deployment.Revisions[i], a.Get("status").String()
 		if !a.OK() || a.Get("id").String() != revision {
-			common.Check(outcome.Blocked("revision %s cannot be retrieved: %s", revision, outcome.Seen(a)))
+			return nil, outcome.Blocked("revision %s cannot be retrieved: %s", revision, outcome.Seen(a))
 		}
 		status := plane.Meant(written)
 		if !plane.IsKnown(written) {
-			found.strange = written
+			found.unknown = written
 		}
 		found.ids[status] = append(found.ids[status], revision)
 	}
@@ -82,13 +89,20 @@ func (w *World) statusesIn(answers []*exchange.Response) *byStatus {
 			found.others = append(found.others, status)
 		}
 	}
-	return found
+	return found, nil
 }
 
-// aMixedHistory needs two statuses, or a filter has no visible effect.
-func (w *World) aMixedHistory(ctx context.Context) error {
-	w.existing(w.plane.Fixtures.Long)(ctx)
-	if len(w.statuses(ctx).ids) > 1 {
+// takeMixedHistory takes a deployment whose revisions have at least two statuses. With one, a filter has no visible
+// effect.
+func (w *World) takeMixedHistory(ctx context.Context) error {
+	if err := w.existing(w.plane.Fixtures.Long)(ctx); err != nil {
+		return err
+	}
+	statuses, err := w.statuses(ctx)
+	if err != nil {
+		return err
+	}
+	if len(statuses.ids) > 1 {
 		return nil
 	}
 	if missing := w.canCreate(); missing != nil {
@@ -99,43 +113,64 @@ func (w *World) aMixedHistory(ctx context.Context) error {
 		"all revisions have the same status, so a status filter has no visible effect: set %s", key)
 }
 
-// aFilterThatKeepsAll names every status. What a filter keeps is another requirement's concern.
-func (w *World) aFilterThatKeepsAll(ctx context.Context) error {
+// filterByAll sets a filter with every status. What a filter keeps is another requirement's concern.
+func (w *World) filterByAll(ctx context.Context) error {
 	w.query = statusFilter(strings.Join(spec.RevisionStatuses(), ","))
-	if l := w.read(ctx, w.query); !l.Answer.OK() || len(l.Rows) < w.known() {
+	l, err := w.read(ctx, w.query)
+	if err != nil {
+		return err
+	}
+	if !l.Answer.OK() || len(l.Rows) < w.known() {
 		return outcome.Blocked("a filter with all thirteen statuses returns %d of %d revisions (status %d)",
 			len(l.Rows), w.known(), l.Answer.Status)
 	}
 	return nil
 }
 
-// clientFiltersByEach reads the list of each status, and then each revision alone. Where a revision has a status that
-// is not one of the interface as it is written, which revisions a filter is to keep is a matter of that.
+// clientFiltersByEach reads the list of each status, and then each revision. If a revision has a status that is not one
+// of the interface as it is written, nobody knows which filter must return it.
 func (w *World) clientFiltersByEach(ctx context.Context, which string) error {
-	known := w.statuses(ctx)
+	known, err := w.statuses(ctx)
+	if err != nil {
+		return err
+	}
 	filters := known.others
 	if which == "status that occurs" {
 		filters = known.occurring
 	}
 	for _, status := range filters {
-		w.compare(w.read(ctx, statusFilter(status)), nil, "with status "+status, nil)
+		l, err := w.read(ctx, statusFilter(status))
+		if err != nil {
+			return err
+		}
+		w.compare(l, nil, "with status "+status, nil)
 	}
-	statuses := w.statusesIn(common.Must(w.plane.GetEach(ctx, w.Deployment)))
+	answers, err := w.plane.GetEach(ctx, w.Deployment)
+	if err != nil {
+		return err
+	}
+	statuses, err := w.statusesIn(answers)
+	if err != nil {
+		return err
+	}
 	for i, status := range filters {
-		c := &w.compared[i]
-		c.want = statuses.ids[status]
-		if statuses.strange != "" && c.differs() != nil {
+		l := &w.compared[i]
+		l.Want = statuses.ids[status]
+		if statuses.unknown != "" && judge.HoldsExactly(*l) != nil {
 			return outcome.Blocked("the filter %s returns %d revisions, and a revision has the status %q, which is not one of "+
-				"the thirteen (CP-POLL-1)", status, len(c.Rows), statuses.strange).ByRequirement("CP-POLL-1")
+				"the thirteen (CP-POLL-1)", status, len(l.IDs), statuses.unknown).ByRequirement("CP-POLL-1")
 		}
 	}
 	return nil
 }
 
-// clientFiltersBySeveral puts each status that occurs at each place of two or three, so that a target which heeds only
-// the first or only the last is seen, and names it twice.
+// clientFiltersBySeveral puts each status that occurs at each place of two or three, and names it twice. So a server that
+// uses only the first or only the last status is found.
 func (w *World) clientFiltersBySeveral(ctx context.Context, which string) error {
-	statuses := w.statuses(ctx)
+	statuses, err := w.statuses(ctx)
+	if err != nil {
+		return err
+	}
 	isPairs, others := which == "pairs of statuses", statuses.others
 	if !isPairs && (len(statuses.occurring) == 0 || len(others) < 2) {
 		return outcome.Inconclusive("%d statuses occur, and %d do not: too few to be combined",
@@ -154,74 +189,106 @@ func (w *World) clientFiltersBySeveral(ctx context.Context, which string) error 
 		filters = append(filters, s+","+s, s+","+next+","+s, s+","+next+","+others[1], others[0]+","+s+","+next,
 			next+","+others[0]+","+s, strings.Join(others, ",")+","+s)
 	}
-	w.compareUnions(ctx, filters)
-	return nil
+	return w.compareUnions(ctx, filters)
 }
 
-// compareUnions reads the list of several statuses, and of each alone: what those hold is the concern of another
-// requirement. A status that is named twice may be refused.
-func (w *World) compareUnions(ctx context.Context, filters []string) {
-	alone := map[string]plane.List{}
+// compareUnions reads the list of several statuses, and of each single status: what these hold is another requirement's
+// concern. A status that is named twice may be refused.
+func (w *World) compareUnions(ctx context.Context, filters []string) error {
+	single := map[string]plane.List{}
 	for _, filter := range filters {
 		var want []string
 		for status := range strings.SplitSeq(filter, ",") {
-			if _, known := alone[status]; !known {
-				alone[status] = w.read(ctx, statusFilter(status))
+			if _, known := single[status]; !known {
+				l, err := w.read(ctx, statusFilter(status))
+				if err != nil {
+					return err
+				}
+				single[status] = l
 			}
-			want = append(want, alone[status].IDs()...)
+			want = append(want, single[status].IDs()...)
 		}
-		l := w.read(ctx, statusFilter(filter))
+		l, err := w.read(ctx, statusFilter(filter))
+		if err != nil {
+			return err
+		}
 		first, rest, _ := strings.Cut(filter, ",")
-		if twice := strings.Contains(rest, first); len(want) > 0 && (!twice || !l.Answer.IsRefused()) {
-			slices.Sort(want)
-			w.compare(l, slices.Compact(want), "with status "+filter, alone[first].Answer)
+		isTwice := strings.Contains(rest, first)
+		if len(want) == 0 || isTwice && l.Answer.IsRefused() {
+			continue
 		}
+		slices.Sort(want)
+		w.compare(l, slices.Compact(want), "with status "+filter, single[first].Answer)
 	}
+	return nil
 }
 
-// reconciled is the list of the revisions with a value of remote_reconciled, and with a status where there is one.
-func (w *World) reconciled(ctx context.Context, value, status string) plane.List {
+// clientListsReconciled reads the list with true before and after that with false.
+func (w *World) clientListsReconciled(ctx context.Context) error {
+	for _, value := range []string{"true", "false", "true"} {
+		l, err := w.reconciled(ctx, value, "")
+		if err != nil {
+			return err
+		}
+		w.whole = append(w.whole, l)
+	}
+	return nil
+}
+
+// reconciled returns the list of the revisions with a value of remote_reconciled, and with a status unless it is empty.
+func (w *World) reconciled(ctx context.Context, value, status string) (plane.List, error) {
 	filter := plane.Query("remote_reconciled="+value, statusFilter(status))
-	l := w.read(ctx, filter)
+	l, err := w.read(ctx, filter)
+	if err != nil {
+		return plane.List{}, err
+	}
 	if !l.Answer.OK() {
-		common.Check(outcome.Blocked("the list with %s cannot be read: %s", filter, outcome.Seen(l.Answer)).
-			ByRequirement("CP-LIST-12"))
+		return plane.List{}, outcome.Blocked("the list with %s cannot be read: %s", filter, outcome.Seen(l.Answer)).
+			ByRequirement("CP-LIST-12")
 	}
-	return l
+	return l, nil
 }
 
-// clientListsWithBoth compares only where the list with remote_reconciled alone is the same before and after.
-func (w *World) clientListsWithBoth(ctx context.Context) {
-	statuses := w.statuses(ctx)
+// clientListsWithBoth lists with each value of remote_reconciled and each status that occurs.
+func (w *World) clientListsWithBoth(ctx context.Context) error {
+	statuses, err := w.statuses(ctx)
+	if err != nil {
+		return err
+	}
 	for _, value := range []string{"true", "false"} {
-		before := w.reconciled(ctx, value, "")
-		ids := before.IDs()
-		var both []comparison
-		for _, status := range statuses.occurring {
-			l := w.reconciled(ctx, value, status)
-			isOther := func(id string) bool { return !slices.Contains(statuses.ids[status], id) }
-			want := slices.DeleteFunc(slices.Clone(ids), isOther)
-			what := "with status " + status + " and remote_reconciled " + value
-			both = append(both, comparison{l, want, what, before.Answer})
-		}
-		after := w.reconciled(ctx, value, "")
-		if plane.SameIDs(ids, after.IDs()) {
-			w.compared = append(w.compared, both...)
+		if err := w.listReconciledByStatus(ctx, value, statuses); err != nil {
+			return err
 		}
 	}
+	return nil
 }
 
-// shareNone counts what is listed with true before and after: in between a revision may become reconciled.
-func (w *World) shareNone() error {
-	first, second, again := w.whole[0].IDs(), w.whole[1].IDs(), w.whole[2].IDs()
-	if len(first)+len(second) == 0 {
-		return outcome.Inconclusive("both lists are empty")
+// listReconciledByStatus compares the lists of one value only if the list without a status is the same before and after.
+func (w *World) listReconciledByStatus(ctx context.Context, value string, statuses *byStatus) error {
+	before, err := w.reconciled(ctx, value, "")
+	if err != nil {
+		return err
 	}
-	isOther := func(id string) bool { return !slices.Contains(first, id) || !slices.Contains(again, id) }
-	if shared := slices.DeleteFunc(second, isOther); len(shared) > 0 {
-		a, with := w.whole[1].Answer, w.whole[0].Answer
-		return outcome.Violated(a, "no revision that is listed with remote_reconciled=true", "%d of them", len(shared)).
-			At("/resources").Comparing(a, with)
+	compared := w.compared
+	for _, status := range statuses.occurring {
+		l, err := w.reconciled(ctx, value, status)
+		if err != nil {
+			return err
+		}
+		var want []string
+		for _, id := range before.IDs() {
+			if slices.Contains(statuses.ids[status], id) {
+				want = append(want, id)
+			}
+		}
+		w.compare(l, want, "with status "+status+" and remote_reconciled "+value, before.Answer)
+	}
+	after, err := w.reconciled(ctx, value, "")
+	if err != nil {
+		return err
+	}
+	if !plane.SameIDs(before.IDs(), after.IDs()) {
+		w.compared = compared
 	}
 	return nil
 }

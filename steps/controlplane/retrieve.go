@@ -11,6 +11,7 @@ import (
 	"github.com/tidwall/gjson"
 
 	"github.com/agentconform/agentconform/steps/common"
+	"github.com/agentconform/agentconform/steps/controlplane/judge"
 	"github.com/agentconform/agentconform/steps/exchange"
 	"github.com/agentconform/agentconform/steps/outcome"
 	"github.com/agentconform/agentconform/steps/plane"
@@ -30,7 +31,7 @@ func (w *World) defineRetrieval(r *common.Definitions) {
 	r.When(`the client retrieves the deployment`, w.retrieves)
 	r.When(`the client retrieves the deployment several times`, func(ctx context.Context) {
 		for range 6 {
-			w.retrieves(ctx)
+			common.Check(w.retrieves(ctx))
 		}
 	})
 	r.When(`the client retrieves both deployments`, w.clientRetrievesBoth)
@@ -39,23 +40,23 @@ func (w *World) defineRetrieval(r *common.Definitions) {
 		if which == "first" {
 			id = w.Deployment.First
 		}
-		w.retrievesRevision(ctx, id)
+		common.Check(w.retrievesRevision(ctx, id))
 	})
 	r.When(`the client retrieves its latest revision and lists its revisions`, func(ctx context.Context) {
-		w.retrievesRevision(ctx, w.Deployment.Latest())
+		common.Check(w.retrievesRevision(ctx, w.Deployment.Latest()))
 		common.Check(w.plane.AwaitListed(ctx, w.Deployment.ID, w.Deployment.Latest()))
-		w.list(ctx, "", false)
+		common.Check(w.list(ctx, "", false))
 	})
 	r.When(`the client retrieves both its revisions`, w.retrievesEach)
 	r.When(`the client retrieves an unknown revision of it`, func(ctx context.Context) {
-		w.retrievesRevision(ctx, target.UnknownID())
+		common.Check(w.retrievesRevision(ctx, target.UnknownID()))
 	})
 	r.When(`the client retrieves the revision of one deployment under the other`, func(ctx context.Context) {
-		w.get(ctx, plane.RevisionPath(w.other.ID, w.Deployment.First), "", false)
+		common.Check(w.get(ctx, plane.RevisionPath(w.other.ID, w.Deployment.First), "", false))
 	})
 	r.When(`the client retrieves each of its revisions twice`, func(ctx context.Context) {
-		w.retrievesEach(ctx)
-		w.retrievesEach(ctx)
+		common.Check(w.retrievesEach(ctx))
+		common.Check(w.retrievesEach(ctx))
 	})
 	r.Then(`the deployment has the "id", "source" and "latest_revision_id" of its creation`, w.isTheCreated)
 	r.Then(`each answer is the (deployment|revision) that was asked for`, w.eachIsTheAskedFor)
@@ -81,7 +82,7 @@ func (w *World) defineRetrieval(r *common.Definitions) {
 }
 
 func (w *World) twoDeployments(ctx context.Context) {
-	w.existing(w.plane.Fixtures.Readable)(ctx)
+	common.Check(w.existing(w.plane.Fixtures.Readable)(ctx))
 	if w.Deployment.Found {
 		w.other = w.plane.Existing.Deployments()[1]
 		return
@@ -103,7 +104,7 @@ func (w *World) aKnownCommit(second string) error {
 
 func (w *World) clientRetrievesBoth(ctx context.Context) {
 	for _, id := range []string{w.Deployment.ID, w.other.ID} {
-		w.get(ctx, plane.DeploymentPath(id), "", false)
+		common.Check(w.get(ctx, plane.DeploymentPath(id), "", false))
 	}
 }
 
@@ -231,8 +232,8 @@ func differ(field string, a, b gjson.Result) bool {
 // sameInstant compares two date-times as exactly as the coarser of them is written: one may be of a time that has not
 // been through the target's store.
 func sameInstant(a, b gjson.Result) (same, comparable bool) {
-	at, ok := plane.Instant(a)
-	bt, ok2 := plane.Instant(b)
+	at, ok := judge.Instant(a)
+	bt, ok2 := judge.Instant(b)
 	unit := time.Second
 	for range min(digits(a.String()), digits(b.String())) {
 		unit = max(unit/10, 1)
@@ -248,8 +249,8 @@ func digits(dateTime string) int {
 
 func (w *World) notUpdatedBeforeCreated() error {
 	for _, a := range w.answers {
-		created, ok := plane.Instant(a.Get("created_at"))
-		updated, ok2 := plane.Instant(a.Get("updated_at"))
+		created, ok := judge.Instant(a.Get("created_at"))
+		updated, ok2 := judge.Instant(a.Get("updated_at"))
 		if !ok || !ok2 {
 			return outcome.Inconclusive("created_at or updated_at is missing or not a date-time")
 		}

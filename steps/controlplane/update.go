@@ -14,6 +14,7 @@ import (
 	"github.com/agentconform/agentconform/steps/client"
 	"github.com/agentconform/agentconform/steps/common"
 	"github.com/agentconform/agentconform/steps/config"
+	"github.com/agentconform/agentconform/steps/controlplane/judge"
 	"github.com/agentconform/agentconform/steps/exchange"
 	"github.com/agentconform/agentconform/steps/outcome"
 	"github.com/agentconform/agentconform/steps/plane"
@@ -65,7 +66,7 @@ func (w *World) leases(ctx context.Context, which string) {
 	if isReady {
 		common.Check(w.plane.Settle(ctx, d.ID))
 	}
-	a := w.now(ctx)
+	a := common.Must(w.now(ctx))
 	if latest := a.Get("latest_revision_id").String(); latest != "" {
 		common.Check(w.plane.AwaitListed(ctx, d.ID, latest))
 	}
@@ -74,7 +75,7 @@ func (w *World) leases(ctx context.Context, which string) {
 
 func (w *World) anOwnThatBuildsOnPush(ctx context.Context) error {
 	w.anOwn(ctx, "push", map[string]any{"source_config": map[string]any{"build_on_push": true}})
-	a := w.now(ctx)
+	a := common.Must(w.now(ctx))
 	if a.Get("source_config.build_on_push").Type != gjson.True {
 		return outcome.Inapplicable("build_on_push",
 			"the target does not accept build_on_push true with this create.body: %s", outcome.Seen(a))
@@ -102,7 +103,7 @@ func (w *World) clientUpdates(ctx context.Context, field, second string) {
 func (w *World) patchSource(ctx context.Context, change map[string]any) {
 	common.Check(w.plane.TakeRevision(ctx, w.Deployment))
 	w.kind = plane.KindOf(change)
-	w.patch(ctx, plane.SourceUpdate(change), false)
+	common.Check(w.patch(ctx, plane.SourceUpdate(change), false))
 }
 
 // current is the value that the deployment shows of a field.
@@ -184,12 +185,12 @@ func (w *World) clientSends(ctx context.Context, what string) {
 	}
 	switch {
 	case valid[what] != nil:
-		w.patch(ctx, valid[what], false)
+		common.Check(w.patch(ctx, valid[what], false))
 	case what == "read-only fields":
-		w.patch(ctx, readOnly(), true)
+		common.Check(w.patch(ctx, readOnly(), true))
 	default:
 		asked := plane.SourceUpdate(plane.Asked(w.target.Config.Create.Body))
-		w.patch(ctx, mistaken(asked, w.plane.Sources.Field(), what), true)
+		common.Check(w.patch(ctx, mistaken(asked, w.plane.Sources.Field(), what), true))
 	}
 }
 
@@ -197,7 +198,7 @@ func (w *World) clientSends(ctx context.Context, what string) {
 func (w *World) clientChangesSource(ctx context.Context) {
 	for _, source := range []string{config.GitHost, config.ExternalContainer, config.InternalContainer} {
 		if source != w.target.Config.Source() {
-			w.patch(ctx, map[string]any{"source": source}, true)
+			common.Check(w.patch(ctx, map[string]any{"source": source}, true))
 		}
 	}
 }
@@ -287,20 +288,20 @@ func (w *World) revisionsKeepSource(ctx context.Context) error {
 	if latest.OK() {
 		common.Check(outcome.WantAt(latest.Get("source").String() == want, latest, "source", "source "+want))
 	}
-	l := w.read(ctx, "")
+	l := common.Must(w.read(ctx, ""))
 	if !l.Answer.OK() {
 		return outcome.Inconclusive("the list cannot be read: %s", outcome.Seen(l.Answer))
 	}
-	return sourcesAre(want, l)
+	return judge.HasSources(l.Answer, l.Rows, want)
 }
 
 func (w *World) readOnlyUnchanged(ctx context.Context) error {
-	after := w.now(ctx)
+	after := common.Must(w.now(ctx))
 	revision := common.Must(w.plane.GetRevision(ctx, w.Deployment.ID, w.before.Latest))
 	for _, field := range []string{"id", "created_at"} { // the interface does not say that a deployment has a created_at
 		was, is := w.before.Deployment.Get(field), after.Get(field)
-		_, dated := plane.Instant(was)
-		if _, still := plane.Instant(is); dated != still || differ(field, was, is) {
+		_, dated := judge.Instant(was)
+		if _, still := judge.Instant(is); dated != still || differ(field, was, is) {
 			return outcome.Violated(after, field+" "+outcome.Shown(was)+" as before", "%s", outcome.Shown(is)).
 				At(inPointer(field)).Comparing(after, w.before.Deployment)
 		}
@@ -327,7 +328,7 @@ func (w *World) allFieldsKept(ctx context.Context) error {
 	common.Check(w.target.WaitSettleDelay(ctx, w.scene.Answer))
 	var differs error
 	for range 3 {
-		now := retrieved("the deployment", w.now(ctx))
+		now := retrieved("the deployment", common.Must(w.now(ctx)))
 		settable := append(sourceFields[:3:3], "source_config.build_on_push")
 		if differs = fieldsKept(now, w.before.Deployment, settable); differs == nil {
 			return nil
@@ -339,7 +340,7 @@ func (w *World) allFieldsKept(ctx context.Context) error {
 // stillBuildsOnPush reads the deployment after an update that does not name build_on_push.
 func (w *World) stillBuildsOnPush(ctx context.Context) error {
 	common.Check(w.target.WaitSettleDelay(ctx, w.scene.Answer))
-	return fieldsKept(retrieved("the deployment", w.now(ctx)), w.before.Deployment, []string{"source_config.build_on_push"})
+	return fieldsKept(retrieved("the deployment", common.Must(w.now(ctx))), w.before.Deployment, []string{"source_config.build_on_push"})
 }
 
 // fieldsKept compares the fields that had a value before: an empty one may get it when the revision is built.

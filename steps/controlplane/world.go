@@ -1,39 +1,41 @@
-// Package controlplane holds what the sentences about the control plane mean (sections 1 to 5, 7 and 8 of the
-// interface): one file a feature, with the patterns at its top. It judges; speaking with the control plane is for
-// package plane.
+// Package controlplane has the step definitions about the control plane (sections 1 to 5, 7 and 8 of the interface): one
+// file per feature, with the patterns at its top. A definition fetches what a judgement of package judge needs. The driver
+// is package plane.
 package controlplane
 
 import (
-	"cmp"
 	"context"
 	"net/http"
 	"strings"
 
+	"github.com/agentconform/agentconform/reports"
 	"github.com/agentconform/agentconform/steps/common"
+	"github.com/agentconform/agentconform/steps/controlplane/judge"
 	"github.com/agentconform/agentconform/steps/exchange"
 	"github.com/agentconform/agentconform/steps/outcome"
 	"github.com/agentconform/agentconform/steps/plane"
 	"github.com/agentconform/agentconform/steps/target"
 )
 
-// World is what the sentences about the control plane know in one scenario.
+// World is the state of one scenario about the control plane.
 type World struct {
 	scene  *common.Scene
 	target *target.Target
 	plane  *plane.Plane
 
-	Deployment *plane.Deployment    // that the sentences speak of
-	other      *plane.Deployment    // where a sentence speaks of two
-	revision   string               // the id of the revision that the sentences speak of
-	answers    []*exchange.Response // all of the last act, where it had several
+	Deployment *plane.Deployment    // the subject of the sentences
+	other      *plane.Deployment    // the second one of two
+	revision   string               // id of the revision that is the subject of the sentences
+	answers    []*exchange.Response // all responses of the act
 	polled     *plane.History       // the last poll
-	commit     string               // that the ref points to
+	commit     string               // commit id of the ref
 
 	// A request that may be refused.
-	asker     target.Asker // who sent it
-	operation string       // what for
-	name      string       // of the deployment that was to be refused, where it is known
-	listed    bool         // the target lists its deployments
+	asker     target.Asker // its sender
+	operation string       // as the sentences name it
+	name      string       // of the deployment that must not be created, or "" if unknown
+	class     string       // of the mistake in the request, for violations
+	listed    bool         // whether the target lists its deployments
 
 	// An update.
 	before *plane.Snapshot // how the deployment was before it
@@ -42,13 +44,13 @@ type World struct {
 	later  []string        // the latest revisions after each of two updates
 
 	// Lists of revisions.
-	query    string       // that the client is going to send
-	whole    []plane.List // that the last act read
-	compared []comparison // those of them that are to hold certain revisions
-	further  plane.List   // the page at the offset of the last page
+	query    string         // that the client is going to send
+	whole    []plane.List   // that the last act read
+	compared []judge.Listed // lists that must hold certain revisions
+	further  plane.List     // the page at the offset of the last page
 }
 
-// Define registers the sentences about the control plane for one scenario.
+// Define registers the definitions about the control plane for one scenario.
 func Define(r *common.Definitions, scene *common.Scene, t *target.Target, p *plane.Plane) *World {
 	w := &World{scene: scene, target: t, plane: p}
 	w.defineAccess(r)
@@ -60,28 +62,38 @@ func Define(r *common.Definitions, scene *common.Scene, t *target.Target, p *pla
 	return w
 }
 
-// canCreate skips where the configuration lacks what a deployment is created with.
+// canCreate returns the skip for a configuration that lacks what a deployment is created with, or nil.
 func (w *World) canCreate() error { return w.plane.Sources.CanCreate() }
 
-// shared takes the fixture's deployment.
-func (w *World) shared(f *plane.Fixture) func(ctx context.Context) {
-	return func(ctx context.Context) { w.Deployment = common.Must(w.plane.Shared(ctx, f)) }
+// shared returns a step that takes the fixture's deployment.
+func (w *World) shared(f *plane.Fixture) func(ctx context.Context) error {
+	return func(ctx context.Context) error {
+		d, err := w.plane.Shared(ctx, f)
+		if err != nil {
+			return err
+		}
+		w.Deployment = d
+		return nil
+	}
 }
 
-// existing takes the fixture's deployment, or one that was there before where none can be created.
-func (w *World) existing(f *plane.Fixture) func(ctx context.Context) {
+// existing returns a step that takes the fixture's deployment, or one from before the test run if none can be created.
+func (w *World) existing(f *plane.Fixture) func(ctx context.Context) error {
 	if w.canCreate() == nil {
 		return w.shared(f)
 	}
-	return func(context.Context) { w.Deployment = w.plane.Existing.Deployments()[0] }
+	return func(context.Context) error {
+		w.Deployment = w.plane.Existing.Deployments()[0]
+		return nil
+	}
 }
 
 // operations are those of the interface, as the sentences name them.
 const operations = `create a deployment|update a deployment|retrieve a deployment|list its revisions|` +
 	`list its revisions with a filter and a limit|retrieve a revision`
 
-// request is one of the operations but the creation, or an update of the source, about a deployment and its first
-// revision. Without a new source an update makes no revision, whoever may send it.
+// request returns the request of an operation, except the creation, about a deployment and its first revision. "update its
+// source" is one more operation. An update without a new source creates no revision, whoever sends it.
 func (w *World) request(who target.Asker, operation string, d *plane.Deployment) exchange.Request {
 	method, path, query, body := http.MethodGet, plane.DeploymentPath(d.ID), "", any(nil)
 	switch operation {
@@ -101,77 +113,97 @@ func (w *World) request(who target.Asker, operation string, d *plane.Deployment)
 	return request
 }
 
-// send sends a request, and adds its answer to those of the act. Without an answer the step ends, as in all that sends.
-func (w *World) send(ctx context.Context, r exchange.Request) {
-	w.scene.Answer = common.Must(w.target.Client.Do(ctx, r))
-	w.answers = append(w.answers, w.scene.Answer)
+// send sends a request, and adds its response to those of the act.
+func (w *World) send(ctx context.Context, r exchange.Request) error {
+	a, err := w.target.Client.Do(ctx, r)
+	if err != nil {
+		return err
+	}
+	w.scene.Answer = a
+	w.answers = append(w.answers, a)
+	return nil
 }
 
-// get reads from the control plane as the client. A wrong query breaks the contract on purpose.
-func (w *World) get(ctx context.Context, path, query string, wrong bool) {
+// get reads from the control plane as the client. wrong means that the query breaks the contract on purpose.
+func (w *World) get(ctx context.Context, path, query string, wrong bool) error {
 	request := w.target.ToControlPlane(target.TheClient, http.MethodGet, path, nil)
-	request.Query, request.Wrong = query, wrong
-	w.send(ctx, request)
+	request.Query = query
+	request.Wrong = wrong
+	return w.send(ctx, request)
 }
 
-func (w *World) patch(ctx context.Context, body any, wrong bool) {
+func (w *World) patch(ctx context.Context, body any, wrong bool) error {
 	path := plane.DeploymentPath(w.Deployment.ID)
 	request := w.target.ToControlPlane(target.TheClient, http.MethodPatch, path, body)
 	request.Wrong = wrong
-	w.send(ctx, request)
+	return w.send(ctx, request)
 }
 
-func (w *World) list(ctx context.Context, query string, wrong bool) {
-	w.get(ctx, plane.RevisionsPath(w.Deployment.ID), query, wrong)
+func (w *World) list(ctx context.Context, query string, wrong bool) error {
+	return w.get(ctx, plane.RevisionsPath(w.Deployment.ID), query, wrong)
 }
 
-func (w *World) retrieves(ctx context.Context) {
-	w.get(ctx, plane.DeploymentPath(w.Deployment.ID), "", false)
+func (w *World) retrieves(ctx context.Context) error {
+	return w.get(ctx, plane.DeploymentPath(w.Deployment.ID), "", false)
 }
 
-func (w *World) retrievesRevision(ctx context.Context, id string) {
+func (w *World) retrievesRevision(ctx context.Context, id string) error {
 	w.revision = id
-	w.get(ctx, plane.RevisionPath(w.Deployment.ID, id), "", false)
+	return w.get(ctx, plane.RevisionPath(w.Deployment.ID, id), "", false)
 }
 
-// retrievesEach reads every revision that the run knows of.
-func (w *World) retrievesEach(ctx context.Context) {
+// retrievesEach reads every revision that the test run knows of.
+func (w *World) retrievesEach(ctx context.Context) error {
 	for _, id := range w.Deployment.Revisions {
-		w.retrievesRevision(ctx, id)
+		if err := w.retrievesRevision(ctx, id); err != nil {
+			return err
+		}
 	}
+	return nil
 }
 
-// now reads the deployment beside the act.
-func (w *World) now(ctx context.Context) *exchange.Response {
-	return common.Must(w.plane.GetDeployment(ctx, w.Deployment.ID))
+// now reads the deployment. The response is not one of those of the act.
+func (w *World) now(ctx context.Context) (*exchange.Response, error) {
+	return w.plane.GetDeployment(ctx, w.Deployment.ID)
 }
 
-// served wants the last answer to have a status of success.
-func (w *World) served() error {
-	return outcome.Want(w.scene.Answer.OK(), w.scene.Answer, "status 2xx")
-}
+// served judges that the last response has status 2xx.
+func (w *World) served() error { return judge.IsServed(w.scene.Answer) }
 
-// retrieved blocks where an answer shows nothing of what a step needs.
-func retrieved(what string, a *exchange.Response) *exchange.Response {
-	if !a.OK() {
-		common.Check(outcome.Blocked("%s cannot be retrieved: %s", what, outcome.Seen(a)))
+// isRetrieved returns an outcome that blocks if a response does not show what a step needs, or nil.
+func isRetrieved(what string, a *exchange.Response) error {
+	if a.OK() {
+		return nil
 	}
-	return a
+	return outcome.Blocked("%s cannot be retrieved: %s", what, outcome.Seen(a))
 }
 
 // sendCase sends the request for one case.
-func (w *World) sendCase(ctx context.Context, r exchange.Request, c common.Case) {
-	w.send(ctx, r)
+func (w *World) sendCase(ctx context.Context, r exchange.Request, c common.Case) error {
+	if err := w.send(ctx, r); err != nil {
+		return err
+	}
 	c.Answer = w.scene.Answer
 	w.scene.Cases = append(w.scene.Cases, c)
+	return nil
 }
 
-// unlessChanged leaves open what looks wrong where somebody else has changed the deployment in between.
+// unlessChanged returns an inconclusive outcome instead of a violation if somebody else has changed the existing
+// deployment during the test run.
 func (w *World) unlessChanged(ctx context.Context, wrong error) error {
-	if wrong == nil || w.Deployment == nil || !w.Deployment.Found {
+	if !outcome.Is(wrong, reports.Failed) || w.Deployment == nil || !w.Deployment.Found {
 		return wrong
 	}
-	return cmp.Or(w.plane.Unchanged(ctx, w.Deployment), wrong)
+	if err := w.plane.Unchanged(ctx, w.Deployment); err != nil {
+		return err
+	}
+	return wrong
+}
+
+// retrieved ends the step if a response does not show what it needs.
+func retrieved(what string, a *exchange.Response) *exchange.Response {
+	common.Check(isRetrieved(what, a))
+	return a
 }
 
 // inPointer writes a GJSON path of plain names as a JSON pointer.

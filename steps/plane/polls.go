@@ -3,12 +3,9 @@ package plane
 import (
 	"cmp"
 	"slices"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
-
-	"github.com/tidwall/gjson"
 
 	"github.com/agentconform/agentconform/reports"
 	"github.com/agentconform/agentconform/steps/exchange"
@@ -206,10 +203,4 @@ func (p *polls) Overdue(revision string) *History {
 		return nil
 	}
 	return p.overdue[n]
-}
-
-// Instant reads a date-time of any offset and precision.
-func Instant(v gjson.Result) (time.Time, bool) {
-	t, err := time.Parse(time.RFC3339Nano, strings.ToUpper(v.String())) // RFC 3339 allows a small t and z
-	return t, err == nil
 }

@@ -8,5 +8,5 @@ import (
 
 // TestJudgements runs the tables of all files, and compares all messages with testdata/messages.golden.
 func TestJudgements(t *testing.T) {
-	judgetest.Run(t, "testdata/messages.golden", listRows())
+	judgetest.Run(t, "testdata/messages.golden", responseRows(), listRows(), orderRows(), pageRows(), parameterRows(), filterRows())
 }

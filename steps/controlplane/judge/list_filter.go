@@ -1,0 +1,57 @@
+package judge
+
+import (
+	"slices"
+
+	"github.com/agentconform/agentconform/reports"
+	"github.com/agentconform/agentconform/steps/exchange"
+	"github.com/agentconform/agentconform/steps/outcome"
+)
+
+// IsEmptyOrRefused judges a list that no revision can belong to: it is empty, or it is refused. class is the kind of the
+// value ("unknown value").
+func IsEmptyOrRefused(a *exchange.Response, class string) error {
+	rows := a.Get("resources")
+	if a.IsRefused() || a.OK() && rows.Exists() && len(rows.Array()) == 0 {
+		return nil
+	}
+	v := outcome.Violation{Class: class, Expected: "an empty list, or status 4xx"}
+	switch {
+	case !a.OK():
+		v.Kind = unrefused(a)
+		v.Summary = returns(a)
+	case !rows.Exists():
+		v.Kind = outcome.Missing
+		v.Summary = nameOf(a.Request) + " has no resources"
+	default:
+		v.Kind = outcome.ExtraItem
+		v.Summary = nameOf(a.Request) + " is not empty"
+	}
+	return outcome.Fails(a, v)
+}
+
+// ShareNone judges that no revision is listed both with remote_reconciled=true and with false. The ids with true were
+// read before and after those with false, because a revision may become reconciled in between.
+func ShareNone(withTrue, withFalse *exchange.Response, before, ids, after []string) error {
+	if len(before)+len(ids) == 0 {
+		return outcome.Inconclusive("both lists are empty")
+	}
+	shared := 0
+	for _, id := range ids {
+		if slices.Contains(before, id) && slices.Contains(after, id) {
+			shared++
+		}
+	}
+	if shared == 0 {
+		return nil
+	}
+	count := reports.Count(shared, "revision")
+	return outcome.Fails(withFalse, outcome.Violation{
+		Kind:     outcome.ExtraItem,
+		Summary:  "remote_reconciled=true and false both return " + count,
+		Expected: "no revision that is listed with remote_reconciled=true",
+		Actual:   count + " of that list",
+		Pointer:  "/resources",
+		Compared: compared(withFalse, withTrue),
+	})
+}

@@ -1,0 +1,93 @@
+package judge
+
+import (
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+
+	"github.com/tidwall/gjson"
+
+	"github.com/agentconform/agentconform/steps/exchange"
+	"github.com/agentconform/agentconform/steps/outcome"
+)
+
+// KeepsOrder checks that the page with limit=2 and offset=1 is a part of the whole list. If it is not, nobody knows which
+// revisions belong to a page: no MUST requires an order. A page of another length is another requirement's concern.
+func KeepsOrder(all, page []string) error {
+	if len(page) != 2 || len(all) <= 2 || sameIDs(page, all[1:3]) {
+		return nil
+	}
+	return outcome.Inconclusive("the page with limit=2&offset=1 is not the part of the whole list that begins there "+
+		"(CP-LIST-6, CP-LIST-15)").ByRequirement("CP-LIST-6", "CP-LIST-15")
+}
+
+// sameIDs reports whether two lists hold the same ids, in any order.
+func sameIDs(a, b []string) bool {
+	return slices.Equal(slices.Sorted(slices.Values(a)), slices.Sorted(slices.Values(b)))
+}
+
+// StandsForValue judges a list with a value in another spelling: it is that of the value, or it is refused. The list's
+// What is the query with the value as the interface shows it: "limit=2".
+func StandsForValue(l Listed) error {
+	a := l.Response
+	if a.IsRefused() || a.OK() && sameIDs(l.IDs, l.Want) {
+		return nil
+	}
+	v := outcome.Violation{
+		Kind:     unrefused(a),
+		Summary:  returns(a),
+		Expected: fmt.Sprintf("the %d revisions of %s, or status 4xx", len(l.Want), l.What),
+	}
+	if a.OK() {
+		v.Kind = outcome.WrongValue
+		v.Summary = nameOf(a.Request) + " is not that with " + l.What
+	}
+	return outcome.Fails(a, v)
+}
+
+// IsNotFound judges a list of a deployment that does not exist: the response has status 404 and a detail that contains
+// the id (section 7). request describes the request ("an unknown deployment with limit=1"), or is empty.
+func IsNotFound(a *exchange.Response, request, id string) error {
+	v := outcome.Violation{Expected: "status 404 and a detail that names " + id}
+	name := "The list of an unknown deployment"
+	if request != "" {
+		v.Expected += " for " + request
+		name = "The list of " + request
+	}
+	if a.Status != http.StatusNotFound {
+		v.Kind = unrefused(a)
+		v.Summary = fmt.Sprintf("%s returns %d", name, a.Status)
+		return outcome.Fails(a, v)
+	}
+	text := string(a.Body)
+	if detail := a.Get("detail"); detail.Type == gjson.String {
+		text = detail.Str
+	}
+	if strings.Contains(strings.ToLower(text), strings.ToLower(id)) {
+		return nil
+	}
+	v.Kind = outcome.WrongDetail
+	v.Summary = "The detail of the 404 does not name the deployment"
+	return outcome.Fails(a, v)
+}
+
+// HoldsOwnOrRefuses judges a list by an id in capital letters: it holds a revision of the deployment, or is refused. known
+// has the ids of the deployment's revisions.
+func HoldsOwnOrRefuses(a *exchange.Response, ids, known []string) error {
+	isOwn := func(id string) bool { return slices.Contains(known, id) }
+	if a.IsRefused() || a.OK() && slices.ContainsFunc(ids, isOwn) {
+		return nil
+	}
+	v := outcome.Violation{
+		Kind:     unserved(a),
+		Summary:  returns(a),
+		Expected: "revisions of the deployment, or status 4xx",
+		Pointer:  "/resources",
+	}
+	if a.OK() {
+		v.Kind = outcome.MissingItem
+		v.Summary = "The list by an id in capital letters lacks the revisions"
+	}
+	return outcome.Fails(a, v)
+}

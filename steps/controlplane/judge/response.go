@@ -1,0 +1,238 @@
+package judge
+
+import (
+	"fmt"
+	"math"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/tidwall/gjson"
+
+	"github.com/agentconform/agentconform/steps/exchange"
+	"github.com/agentconform/agentconform/steps/outcome"
+)
+
+// IsServed judges that a request was answered with status 2xx.
+func IsServed(a *exchange.Response) error {
+	if a.OK() {
+		return nil
+	}
+	return outcome.Fails(a, outcome.Violation{Kind: unserved(a), Summary: returns(a), Expected: "status 2xx"})
+}
+
+// ServesOrRefuses judges that a request was answered with status 2xx or 4xx. expected describes both.
+func ServesOrRefuses(a *exchange.Response, expected string) error {
+	if a.OK() || a.IsRefused() {
+		return nil
+	}
+	return outcome.Fails(a, outcome.Violation{Kind: unserved(a), Summary: returns(a), Expected: expected})
+}
+
+// HasDetail judges that a response is a JSON object with a string detail (section 7).
+func HasDetail(a *exchange.Response) error {
+	if a.Get("detail").Type == gjson.String {
+		return nil
+	}
+	return outcome.Fails(a, outcome.Violation{
+		Kind:     outcome.WrongDetail,
+		Summary:  fmt.Sprintf("The %d has no string detail", a.Status),
+		Expected: "JSON with a string detail",
+		Pointer:  "/detail",
+	})
+}
+
+// HasValidationError judges that a refusal is an HTTPValidationError (section 2). The detail is optional. If present, it
+// has at least one reason.
+func HasValidationError(a *exchange.Response) error {
+	detail := a.Get("detail")
+	if !detail.Exists() && a.Get("@this").IsObject() {
+		return nil
+	}
+	if !detail.IsArray() || len(detail.Array()) == 0 {
+		return outcome.Fails(a, outcome.Violation{
+			Kind:     outcome.WrongDetail,
+			Summary:  fmt.Sprintf("The detail of the %d is not a list of errors", a.Status),
+			Expected: "a non-empty array in detail",
+			Pointer:  "/detail",
+		})
+	}
+	for i, item := range detail.Array() {
+		at := "detail." + strconv.Itoa(i) + "."
+		loc := item.Get("loc")
+		if !loc.IsArray() {
+			return wrongError(a, at+"loc", "an array in loc")
+		}
+		if slices.ContainsFunc(loc.Array(), isNoLocation) {
+			return wrongError(a, at+"loc", "only strings and integers in loc")
+		}
+		for _, field := range []string{"msg", "type"} {
+			if item.Get(field).Type != gjson.String {
+				return wrongError(a, at+field, "a string in "+field)
+			}
+		}
+	}
+	return nil
+}
+
+// isNoLocation reports whether a part of a loc is neither a string nor an integer.
+func isNoLocation(part gjson.Result) bool { return part.Type != gjson.String && !isInteger(part) }
+
+func wrongError(a *exchange.Response, path, expected string) error {
+	name := path[strings.LastIndexByte(path, '.')+1:]
+	return fieldFails(a, path, outcome.Violation{
+		Kind:     outcome.WrongDetail,
+		Summary:  fmt.Sprintf("An error of the %d has no valid %s", a.Status, name),
+		Expected: expected,
+	})
+}
+
+// HasValue judges that a response shows a string, in any case, at a path of its body (GJSON syntax).
+func HasValue(a *exchange.Response, path, want string) error {
+	expected := nameAt(path) + " " + want
+	got := a.Get(path)
+	if !got.Exists() && !a.OK() {
+		return outcome.Fails(a, outcome.Violation{Kind: unserved(a), Summary: returns(a), Expected: expected})
+	}
+	if got.Type == gjson.String && strings.EqualFold(got.Str, want) {
+		return nil
+	}
+	return showsOther(a, path, expected)
+}
+
+// showsOther returns the violation by a value that is absent or not the expected one.
+func showsOther(a *exchange.Response, path, expected string) error {
+	v := outcome.Violation{
+		Kind:     outcome.WrongValue,
+		Summary:  objectOf(a.Request) + " shows another " + nameAt(path),
+		Expected: expected,
+	}
+	if !a.Get(path).Exists() {
+		v.Kind = outcome.Missing
+		v.Summary = objectOf(a.Request) + " has no " + nameAt(path)
+	}
+	return fieldFails(a, path, v)
+}
+
+// fieldFails returns a violation by the value at a path of a body (GJSON syntax, plain names).
+func fieldFails(a *exchange.Response, path string, v outcome.Violation) error {
+	v.Actual = outcome.Shown(a.Get(path))
+	v.Pointer = pointerTo(path)
+	return outcome.Fails(a, v)
+}
+
+// pointerTo returns a GJSON path of plain names as a JSON pointer.
+func pointerTo(path string) string { return "/" + strings.ReplaceAll(path, ".", "/") }
+
+// nameAt returns the last name of a GJSON path.
+func nameAt(path string) string { return path[strings.LastIndexByte(path, '.')+1:] }
+
+// unserved returns the kind of a violation by a response that should have had status 2xx.
+func unserved(a *exchange.Response) outcome.Kind {
+	switch {
+	case a.Status >= http.StatusInternalServerError:
+		return outcome.ServerError
+	case a.IsRefused():
+		return outcome.Refused
+	}
+	return outcome.WrongStatus
+}
+
+// unrefused returns the kind of a violation by a response that should have been another refusal.
+func unrefused(a *exchange.Response) outcome.Kind {
+	switch {
+	case a.OK():
+		return outcome.Accepted
+	case a.Status >= http.StatusInternalServerError:
+		return outcome.ServerError
+	}
+	return outcome.WrongStatus
+}
+
+// returns describes the status of a response: "The update returns 500".
+func returns(a *exchange.Response) string {
+	return fmt.Sprintf("%s returns %d", nameOf(a.Request), a.Status)
+}
+
+// acceptedOrReturns describes a response that should have been a refusal. request is the subject.
+func acceptedOrReturns(a *exchange.Response, request string) string {
+	if a.OK() {
+		return request + " is accepted"
+	}
+	return fmt.Sprintf("%s returns %d", request, a.Status)
+}
+
+// nameOf returns a name of a request as the subject of a sentence.
+func nameOf(r exchange.Request) string {
+	const longest = 45 // of a query in a summary
+	switch {
+	case r.Method == http.MethodPost:
+		return "The create request"
+	case r.Method == http.MethodPatch:
+		return "The update"
+	case strings.HasSuffix(r.Path, "/revisions") && r.Query != "" && len(r.Query) <= longest:
+		return "The list with " + r.Query
+	case strings.HasSuffix(r.Path, "/revisions"):
+		return "The list"
+	case strings.Contains(r.Path, "/revisions/"):
+		return "GET of the revision"
+	}
+	return "GET of the deployment"
+}
+
+// objectOf returns a name of what a response shows as the subject of a sentence.
+func objectOf(r exchange.Request) string {
+	switch {
+	case r.Method == http.MethodPost, r.Method == http.MethodPatch:
+		return "The response"
+	case strings.Contains(r.Path, "/revisions/"):
+		return "The revision"
+	}
+	return "The deployment"
+}
+
+// compared returns the exchanges of two responses that a violation compares. Either may be nil.
+func compared(shown, with *exchange.Response) outcome.Comparison {
+	if shown == nil || with == nil {
+		return outcome.Comparison{}
+	}
+	return outcome.Comparison{Shown: shown.ID, With: with.ID}
+}
+
+// isInteger reports whether a value is an integer of JSON: 2, 2.0 and 2e0 are the same number.
+func isInteger(v gjson.Result) bool { return v.Type == gjson.Number && v.Num == math.Trunc(v.Num) }
+
+// Instant returns the time of a date-time with any offset and precision, and whether it is one.
+func Instant(v gjson.Result) (time.Time, bool) {
+	t, err := time.Parse(time.RFC3339Nano, strings.ToUpper(v.String())) // RFC 3339 allows a small t and z
+	return t, err == nil
+}
+
+// sameInstant compares two date-times as exactly as the less precise of them is written: a response may show a time that
+// the server has not stored yet.
+func sameInstant(a, b gjson.Result) (same, comparable bool) {
+	at, isTime := Instant(a)
+	bt, isTime2 := Instant(b)
+	unit := time.Second
+	for range min(digits(a.String()), digits(b.String())) {
+		unit = max(unit/10, 1)
+	}
+	return at.Sub(bt).Abs() < unit, isTime && isTime2
+}
+
+// digits returns the number of digits in the fraction of a second.
+func digits(dateTime string) int {
+	_, fraction, _ := strings.Cut(dateTime, ".")
+	return len(fraction) - len(strings.TrimLeft(fraction, "0123456789"))
+}
+
+// differ reports whether two responses show different values of a field. Times differ only if both are present.
+func differ(field string, a, b gjson.Result) bool {
+	if field == "created_at" {
+		same, comparable := sameInstant(a, b)
+		return comparable && !same
+	}
+	return a.String() != b.String()
+}

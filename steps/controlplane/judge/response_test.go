@@ -1,0 +1,124 @@
+package judge
+
+import (
+	"net/http"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/tidwall/gjson"
+
+	"github.com/agentconform/agentconform/steps/exchange"
+	"github.com/agentconform/agentconform/steps/outcome"
+	"github.com/agentconform/agentconform/steps/outcome/judgetest"
+)
+
+// respond returns a response to a request with a method and a path.
+func respond(method, path string, status int, body string) *exchange.Response {
+	a := judgetest.Response(status, body)
+	a.Request = exchange.Request{Method: method, Path: path}
+	return a
+}
+
+// numbered returns a response with an exchange number, to test comparisons.
+func numbered(id, status int, body string) *exchange.Response {
+	a := judgetest.Response(status, body)
+	a.ID = id
+	return a
+}
+
+func responseRows() []judgetest.Row {
+	served := func(status int) error { return IsServed(respond("PATCH", "/v2/deployments/a", status, `{}`)) }
+	either := func(status int) error { return ServesOrRefuses(judgetest.Response(status, `{}`), "status 2xx or 4xx") }
+	detail := func(body string) error { return HasDetail(judgetest.Response(404, body)) }
+	invalid := func(body string) error { return HasValidationError(judgetest.Response(422, body)) }
+	value := func(status int, body string) error { return HasValue(judgetest.Response(status, body), "a.id", "A") }
+	wrongDetail := func(name, pointer string, got error) judgetest.Row {
+		return judgetest.Row{Name: name, Got: got, Kind: outcome.WrongDetail, Pointer: pointer}
+	}
+	return []judgetest.Row{
+		{Name: "a request is served with 200", Got: served(200)},
+		{Name: "a request is served with 299", Got: served(299)},
+		{Name: "a request that must be served is refused", Got: served(400), Kind: outcome.Refused, Actual: "status 400"},
+		{Name: "a request that must be served is redirected", Got: served(300), Kind: outcome.WrongStatus},
+		{Name: "a request that must be served crashes the server", Got: served(500), Kind: outcome.ServerError},
+
+		{Name: "a request may be served", Got: either(200)},
+		{Name: "a request may be refused", Got: either(499)},
+		{Name: "a request is redirected", Got: either(302), Kind: outcome.WrongStatus, Actual: "status 302"},
+		{Name: "a request that may be refused crashes the server", Got: either(500), Kind: outcome.ServerError},
+
+		{Name: "a 404 has a string detail", Got: detail(`{"detail":"not found"}`)},
+		wrongDetail("a 404 has an array as detail", "/detail", detail(`{"detail":["not found"]}`)),
+		wrongDetail("a 404 has no detail", "/detail", detail(`{}`)),
+
+		{Name: "an HTTPValidationError", Got: invalid(`{"detail":[{"loc":["query",0],"msg":"m","type":"t"}]}`)},
+		{Name: "an HTTPValidationError without a detail", Got: invalid(`{}`)},
+		wrongDetail("a 422 is a text", "/detail", invalid(`"detail"`)),
+		wrongDetail("a 422 has a string as detail", "/detail", invalid(`{"detail":"m"}`)),
+		wrongDetail("a 422 has no error in detail", "/detail", invalid(`{"detail":[]}`)),
+		wrongDetail("an error has no loc", "/detail/0/loc", invalid(`{"detail":[{"msg":"m","type":"t"}]}`)),
+		wrongDetail("an error has a fraction in loc", "/detail/0/loc",
+			invalid(`{"detail":[{"loc":["query",0.5],"msg":"m","type":"t"}]}`)),
+		wrongDetail("an error has a boolean in loc", "/detail/0/loc",
+			invalid(`{"detail":[{"loc":[true],"msg":"m","type":"t"}]}`)),
+		wrongDetail("an error has no msg", "/detail/0/msg", invalid(`{"detail":[{"loc":[],"type":"t"}]}`)),
+		wrongDetail("the second error has a number as type", "/detail/1/type",
+			invalid(`{"detail":[{"loc":[],"msg":"m","type":"t"},{"loc":[],"msg":"m","type":1}]}`)),
+
+		{Name: "the expected value", Got: value(200, `{"a":{"id":"A"}}`)},
+		{Name: "the expected value in another case", Got: value(200, `{"a":{"id":"a"}}`)},
+		{Name: "the expected value in a refusal", Got: value(404, `{"a":{"id":"a"}}`)},
+		{Name: "another value", Got: value(200, `{"a":{"id":"B"}}`),
+			Kind: outcome.WrongValue, Pointer: "/a/id", Actual: `"B"`},
+		{Name: "a value that is not a string", Got: HasValue(judgetest.Response(200, `{"id":1}`), "id", "1"),
+			Kind: outcome.WrongValue, Pointer: "/id", Actual: "1"},
+		{Name: "no value in a response with 200", Got: value(200, `{}`),
+			Kind: outcome.Missing, Pointer: "/a/id", Actual: "nothing"},
+		{Name: "no value in a refusal", Got: value(404, `{}`), Kind: outcome.Refused, Actual: "status 404"},
+	}
+}
+
+func TestNameOf(t *testing.T) {
+	const long = "status=CREATING%2CQUEUED%2CAWAITING_BUILD%2CBUILDING"
+	for _, c := range []struct{ method, path, query, name, object string }{
+		{"POST", "/v2/deployments", "", "The create request", "The response"},
+		{"PATCH", "/v2/deployments/a", "", "The update", "The response"},
+		{"GET", "/v2/deployments/a", "", "GET of the deployment", "The deployment"},
+		{"GET", "/v2/deployments/a/revisions", "", "The list", "The deployment"},
+		{"GET", "/v2/deployments/a/revisions", "limit=1", "The list with limit=1", "The deployment"},
+		{"GET", "/v2/deployments/a/revisions", long, "The list", "The deployment"},
+		{"GET", "/v2/deployments/a/revisions/b", "", "GET of the revision", "The revision"},
+	} {
+		r := exchange.Request{Method: c.method, Path: c.path, Query: c.query}
+		assert.Equal(t, c.name, nameOf(r))
+		assert.Equal(t, c.object, objectOf(r))
+	}
+}
+
+func TestUnrefused(t *testing.T) {
+	for status, want := range map[int]outcome.Kind{200: outcome.Accepted, 301: outcome.WrongStatus,
+		400: outcome.WrongStatus, 499: outcome.WrongStatus, 500: outcome.ServerError} {
+		assert.Equal(t, want, unrefused(judgetest.Response(status, "")), http.StatusText(status))
+	}
+}
+
+func TestDiffer(t *testing.T) {
+	for name, c := range map[string]struct {
+		field, a, b string
+		want        bool
+	}{
+		"the same text":             {"status", `"A"`, `"A"`, false},
+		"another text":              {"status", `"A"`, `"B"`, true},
+		"absent and present":        {"status", `"A"`, ``, true},
+		"the same time":             {"created_at", `"2026-01-01T00:00:00Z"`, `"2026-01-01T01:00:00+01:00"`, false},
+		"less precise":              {"created_at", `"2026-01-01T00:00:00.999Z"`, `"2026-01-01T00:00:00Z"`, false},
+		"one second":                {"created_at", `"2026-01-01T00:00:01Z"`, `"2026-01-01T00:00:00Z"`, true},
+		"one millisecond":           {"created_at", `"2026-01-01T00:00:00.001Z"`, `"2026-01-01T00:00:00.002Z"`, true},
+		"a small t and z":           {"created_at", `"2026-01-01t00:00:00z"`, `"2026-01-01T00:00:00Z"`, false},
+		"not a time":                {"created_at", `"today"`, `"2026-01-01T00:00:00Z"`, false},
+		"a time that is absent":     {"created_at", ``, `"2026-01-01T00:00:00Z"`, false},
+		"ten digits of nanoseconds": {"created_at", `"2026-01-01T00:00:00.0000000001Z"`, `"2026-01-01T00:00:00.0000000009Z"`, false},
+	} {
+		assert.Equal(t, c.want, differ(c.field, gjson.Parse(c.a), gjson.Parse(c.b)), name)
+	}
+}
