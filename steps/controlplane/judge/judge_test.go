@@ -8,5 +8,12 @@ import (
 
 // TestJudgements runs the tables of all files, and compares all messages with testdata/messages.golden.
 func TestJudgements(t *testing.T) {
-	judgetest.Run(t, "testdata/messages.golden", responseRows(), listRows(), orderRows(), pageRows(), parameterRows(), filterRows())
+	judgetest.Run(t, "testdata/messages.golden",
+		responseRows(),
+		listRows(), orderRows(), pageRows(), parameterRows(), filterRows(),
+		retrieveRows(), configRows(), timeRows(),
+		createRows(), readOnlyRows(),
+		lifecycleRows(), agreementRows(),
+		updateRows(), keptRows(),
+		accessRows())
 }

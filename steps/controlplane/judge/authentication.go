@@ -1,0 +1,99 @@
+package judge
+
+import (
+	"fmt"
+	"net/http"
+	"strings"
+
+	"github.com/agentconform/agentconform/steps/exchange"
+	"github.com/agentconform/agentconform/steps/outcome"
+)
+
+// RefusesCredentials judges that a request with wrong credentials, or without any, was refused with 401 or 403 (section
+// 5). class is the kind of the credentials ("empty").
+func RefusesCredentials(a *exchange.Response, class string) error {
+	if refusesCredentials(a) {
+		return nil
+	}
+	return outcome.Fails(a, outcome.Violation{
+		Kind:     unrefused(a),
+		Class:    class,
+		Summary:  acceptedOrReturns(a, withCredentials(a, class)),
+		Expected: "status 401 or 403",
+	})
+}
+
+// RefusesCredentialsOfEmpty is RefusesCredentials for a create request with the empty object, which the suite sends if it
+// cannot create a deployment. A server may look at the body before the credentials.
+func RefusesCredentialsOfEmpty(a *exchange.Response, class string) error {
+	if a.IsRefused() && !refusesCredentials(a) {
+		return outcome.NotConfigured("create.body", "the empty object was refused with status %d before the credentials "+
+			"were checked: set create.body", a.Status)
+	}
+	return RefusesCredentials(a, class)
+}
+
+func refusesCredentials(a *exchange.Response) bool {
+	return a.Status == http.StatusUnauthorized || a.Status == http.StatusForbidden
+}
+
+// withCredentials names a request with credentials as the subject of a sentence.
+func withCredentials(a *exchange.Response, class string) string {
+	if class == "" {
+		return nameOf(a.Request) + " without credentials"
+	}
+	return nameOf(a.Request) + " with wrong credentials (" + class + ")"
+}
+
+// OpensWithScheme judges that a request with the credential of one scheme was served (section 5). all is the response to
+// the same request with all credentials, or nil if it was not sent: if it is not served either, the scheme is not the
+// cause.
+func OpensWithScheme(a, all *exchange.Response) error {
+	if a.OK() {
+		return nil
+	}
+	if all != nil && !all.OK() {
+		return outcome.Inconclusive("the request fails with all configured credentials too: %s", outcome.Seen(all))
+	}
+	return outcome.Fails(a, outcome.Violation{Kind: unserved(a), Summary: returns(a), Expected: "status 2xx"})
+}
+
+// IsAsForUnknown judges that a response cannot be told from that for an unknown deployment, for the same caller. revision
+// is the id of a revision of the deployment.
+func IsAsForUnknown(a, unknown *exchange.Response, revision string) error {
+	v := outcome.Violation{
+		Expected: fmt.Sprintf("the response for an unknown deployment, status %d", unknown.Status),
+		Actual:   outcome.Seen(a),
+		Compared: compared(a, unknown),
+	}
+	switch {
+	case a.OK() && strings.Contains(string(a.Body), revision):
+		v.Kind = outcome.Leak
+		v.Summary = nameOf(a.Request) + " shows a deployment of another tenant"
+	case a.Status != unknown.Status:
+		v.Kind = outcome.WrongStatus
+		v.Summary = fmt.Sprintf("%s returns %d, and %d for an unknown deployment", nameOf(a.Request), a.Status, unknown.Status)
+	default:
+		return nil
+	}
+	return outcome.Fails(a, v)
+}
+
+// ShowNothing judges that no response without credentials shows a deployment. Only the members that these responses have
+// are judged: other responses may repeat the path of the request.
+func ShowNothing(answers []*exchange.Response) error {
+	for _, a := range answers {
+		for _, member := range []string{"latest_revision_id", "source_revision_config", "resources.0"} {
+			if a.OK() && a.Get(member).Exists() {
+				return outcome.Fails(a, outcome.Violation{
+					Kind:     outcome.Leak,
+					Summary:  nameOf(a.Request) + " without credentials shows the deployment",
+					Expected: "status 401 or 403, or nothing of the deployment",
+					Actual:   outcome.Seen(a),
+					Pointer:  pointerTo(member),
+				})
+			}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,145 @@
+package judge
+
+import (
+	"net/http"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/tidwall/gjson"
+
+	"github.com/agentconform/agentconform/steps/exchange"
+	"github.com/agentconform/agentconform/steps/outcome"
+)
+
+// IsCreated judges that a create request was answered with 200, 201 or 202 (section 4).
+func IsCreated(a *exchange.Response) error {
+	if slices.Contains([]int{http.StatusOK, http.StatusCreated, http.StatusAccepted}, a.Status) {
+		return nil
+	}
+	return outcome.Fails(a, outcome.Violation{
+		Kind:     unserved(a),
+		Summary:  returns(a),
+		Expected: "status 200, 201 or 202",
+	})
+}
+
+// uuidForm is the form of a UUID with hyphens.
+var uuidForm = regexp.MustCompile(`^[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}$`)
+
+// HasUUIDs judges that id and latest_revision_id of a response are strings with a UUID (section 2).
+func HasUUIDs(a *exchange.Response) error {
+	for _, field := range []string{"id", "latest_revision_id"} {
+		value := a.Get(field)
+		if value.Type == gjson.String && uuidForm.MatchString(value.Str) {
+			continue
+		}
+		v := outcome.Violation{
+			Kind:     outcome.WrongForm,
+			Summary:  "The " + field + " of the response is not a UUID string",
+			Expected: "a UUID string in " + field,
+		}
+		if !value.Exists() {
+			v.Kind = outcome.Missing
+			v.Summary = "The response has no " + field
+		}
+		return fieldFails(a, field, v)
+	}
+	return nil
+}
+
+// RefusesInvalid judges that an invalid request was refused: with 422 and an HTTPValidationError, or with another 4xx. The
+// interface shows only the 422, but deployed servers refuse semantic mistakes with other statuses, too. class is the kind
+// of the mistake ("wrong type").
+func RefusesInvalid(a *exchange.Response, class string) error {
+	if !a.IsRefused() {
+		return outcome.Fails(a, outcome.Violation{
+			Kind:     unrefused(a),
+			Class:    class,
+			Summary:  acceptedOrReturns(a, invalidName(a, class)),
+			Expected: "status 4xx",
+		})
+	}
+	if a.Status != http.StatusUnprocessableEntity {
+		return nil
+	}
+	return HasValidationError(a)
+}
+
+// invalidName names an invalid request as the subject of a sentence.
+func invalidName(a *exchange.Response, class string) string {
+	if class == "" {
+		return nameOf(a.Request)
+	}
+	return nameOf(a.Request) + " (" + class + ")"
+}
+
+// CreatesNothing judges that no deployment exists after a create request that must be refused. found has the ids of the
+// deployments with its name or id. If the server listed deployments before and does not any more, the judgement is
+// inconclusive.
+func CreatesNothing(a *exchange.Response, found []string, listedBefore, listsNow bool) error {
+	if len(found) > 0 {
+		return outcome.Fails(a, outcome.Violation{
+			Kind:     outcome.Changed,
+			Summary:  "A create request that must be refused has created a deployment",
+			Expected: "no deployment after the refusal",
+			Actual:   "the deployment " + strings.Join(found, ", "),
+		})
+	}
+	if listedBefore && !listsNow {
+		return outcome.Inconclusive("the list of deployments no longer returns 2xx")
+	}
+	return nil
+}
+
+// IgnoresReadOnly judges that no response shows a read-only value of the request (section 2). sent is the JSON body of
+// the request.
+func IgnoresReadOnly(sent []byte, answers ...*exchange.Response) error {
+	for _, a := range answers {
+		for _, path := range []string{"id", "latest_revision_id", "created_at", "updated_at", "status", commitField} {
+			got := a.Get(path)
+			if got.String() != gjson.GetBytes(sent, path).Str {
+				continue
+			}
+			name := nameAt(path)
+			return outcome.Fails(a, outcome.Violation{
+				Kind:     outcome.WrongValue,
+				Summary:  objectOf(a.Request) + " shows the " + name + " of the request",
+				Expected: "another " + name + " than that of the request",
+				Actual:   "the value of the request, " + outcome.Shown(got),
+				Pointer:  pointerTo(path),
+			})
+		}
+	}
+	return nil
+}
+
+// TagDeployment is what a request with a tag has made.
+type TagDeployment struct {
+	Act  *exchange.Response // to the request
+	Now  *exchange.Response // the deployment afterwards
+	Tag  string             // the ref of the request, under refs/tags/
+	Sent bool               // build_on_push was sent, or may have been sent, so the server must show it
+}
+
+// NeverBuildsTagOnPush judges that a deployment does not show a tag together with build_on_push true (section 2).
+func NeverBuildsTagOnPush(d TagDeployment) error {
+	if !d.Now.OK() {
+		return outcome.Inconclusive("the deployment cannot be retrieved: %s", outcome.Seen(d.Now))
+	}
+	ref, push := d.Now.Get("source_revision_config.repo_ref"), d.Now.Get("source_config.build_on_push")
+	isTag := ref.String() == d.Tag || ref.String() == strings.TrimPrefix(d.Tag, "refs/tags/")
+	if isTag && push.Type == gjson.True {
+		return outcome.Fails(d.Now, outcome.Violation{
+			Kind:     outcome.WrongValue,
+			Summary:  "The deployment has build_on_push true with a tag",
+			Expected: "build_on_push false with a tag ref",
+			Actual:   "repo_ref " + outcome.Shown(ref) + " with build_on_push true",
+			Pointer:  "/source_config/build_on_push",
+		})
+	}
+	if d.Act.OK() && (!ref.Exists() || !push.Exists() && d.Sent) {
+		return outcome.Inconclusive("the deployment lacks repo_ref or build_on_push: %s", outcome.Seen(d.Now))
+	}
+	return nil
+}

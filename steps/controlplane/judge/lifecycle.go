@@ -1,0 +1,160 @@
+package judge
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/tidwall/gjson"
+
+	"github.com/agentconform/agentconform/spec"
+	"github.com/agentconform/agentconform/steps/exchange"
+	"github.com/agentconform/agentconform/steps/outcome"
+)
+
+// deployed is the status at which a deployment serves (section 3).
+const deployed = "DEPLOYED"
+
+// Poll is what polling saw of a revision.
+type Poll struct {
+	Response  *exchange.Response // the last one
+	Final     string             // the last status
+	Canonical string             // the same as the interface writes it
+	Seen      []string           // all statuses, each once
+	Timeout   time.Duration      // the limit of the poll, or 0 if it ended before
+}
+
+// ReachesDeployed judges a poll that had to end in DEPLOYED (section 3). sourceKey is the key of the configuration that
+// holds the source of the revision.
+func ReachesDeployed(p Poll, sourceKey string) error {
+	if p.Canonical == deployed {
+		return nil
+	}
+	v := p.endsWrong(deployed)
+	v.Actual = fmt.Sprintf("%s (seen: %s)", p.Final, strings.Join(p.Seen, ", "))
+	switch {
+	case p.Timeout > 0 && isKnown(p.Final):
+		v.Hint = "raise timeouts.poll if the target needs longer"
+	case isFailed(p.Canonical):
+		v.Hint = "set " + sourceKey + " to a source that this target can build; if it is one, read the target's build log"
+	}
+	return outcome.Fails(p.Response, v)
+}
+
+// EndsFailed judges a poll of a revision whose source cannot be built: it ends in one of the failed statuses.
+func EndsFailed(p Poll) error {
+	if isFailed(p.Canonical) {
+		return nil
+	}
+	v := p.endsWrong("CREATE_FAILED, BUILD_FAILED or DEPLOY_FAILED")
+	v.Actual = outcome.Shown(p.Response.Get("status"))
+	return outcome.Fails(p.Response, v)
+}
+
+// endsWrong returns the violation by a poll that did not end in the expected status.
+func (p Poll) endsWrong(expected string) outcome.Violation {
+	if p.Timeout > 0 {
+		return outcome.Violation{
+			Kind:     outcome.NotFinished,
+			Summary:  fmt.Sprintf("The revision is still %s after %s", p.Final, p.Timeout),
+			Expected: expected + " within " + p.Timeout.String(),
+			Pointer:  "/status",
+		}
+	}
+	return outcome.Violation{
+		Kind:     outcome.WrongValue,
+		Summary:  "The revision ends in " + p.Final,
+		Expected: expected,
+		Pointer:  "/status",
+	}
+}
+
+// KnowsStatuses judges that all statuses of a revision that were seen are of the interface (section 3).
+func KnowsStatuses(a *exchange.Response, seen []string) error {
+	for _, status := range seen {
+		if !isKnown(status) {
+			return outcome.Fails(a, outcome.Violation{
+				Kind:     outcome.WrongForm,
+				Class:    "unknown status",
+				Summary:  "The status of a revision is not one of the thirteen",
+				Expected: "one of the thirteen statuses",
+				Actual:   strconv.Quote(status),
+				Pointer:  "/status",
+			})
+		}
+	}
+	return nil
+}
+
+func isKnown(status string) bool { return slices.Contains(spec.RevisionStatuses(), status) }
+
+func isFailed(canonical string) bool { return slices.Contains(spec.FailedStatuses(), canonical) }
+
+// StaysDeployed judges that a revision that was DEPLOYED still is. canonical is the status of the response as the
+// interface writes it.
+func StaysDeployed(a *exchange.Response, canonical string) error {
+	if canonical == deployed {
+		return nil
+	}
+	return fieldFails(a, "status", outcome.Violation{
+		Kind:     outcome.Changed,
+		Summary:  "The revision does not stay DEPLOYED",
+		Expected: deployed,
+	})
+}
+
+// Retrieved is a revision that was retrieved before and after a list.
+type Retrieved struct {
+	ID     string
+	Before *exchange.Response
+	After  *exchange.Response
+}
+
+// ListAgrees judges that a list shows the same fields of the interface as GET of each revision. updated_at is not
+// compared, because a server may touch a revision in between. A field that has changed between the two responses of GET
+// is not held against the list.
+func ListAgrees(list *exchange.Response, revisions []Retrieved) error {
+	if !list.OK() {
+		return outcome.Blocked("the list cannot be retrieved: %s", outcome.Seen(list))
+	}
+	for _, r := range revisions {
+		row := rowOf(list, r.ID)
+		if !row.Exists() {
+			return outcome.Blocked("the revision %s is not in the list: %s", r.ID, outcome.Seen(list))
+		}
+		if got := r.After.Get("id"); got.String() != r.ID {
+			return outcome.Blocked("the revision %s cannot be retrieved: its id is %s", r.ID, outcome.Shown(got))
+		}
+		if err := rowAgrees(list, row, r); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// rowOf returns the revision with an id in a list. It does not exist if there is none.
+func rowOf(list *exchange.Response, id string) gjson.Result {
+	for _, row := range list.Get("resources").Array() {
+		if row.Get("id").String() == id {
+			return row
+		}
+	}
+	return gjson.Result{}
+}
+
+func rowAgrees(list *exchange.Response, row gjson.Result, r Retrieved) error {
+	for _, field := range append(slices.Clone(SourceFields), commitField, "status", "source", "created_at") {
+		before, after, listed := r.Before.Get(field), r.After.Get(field), row.Get(field)
+		if differ(field, after, listed) && !differ(field, after, before) {
+			return fieldFails(r.After, field, outcome.Violation{
+				Kind:     outcome.WrongValue,
+				Summary:  "The list shows another " + nameAt(field) + " than GET of the revision",
+				Expected: field + " as in the list, " + outcome.Shown(listed),
+				Compared: compared(r.After, list),
+			})
+		}
+	}
+	return nil
+}

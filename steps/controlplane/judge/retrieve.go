@@ -1,0 +1,275 @@
+package judge
+
+import (
+	"net/http"
+	"slices"
+	"strings"
+
+	"github.com/tidwall/gjson"
+
+	"github.com/agentconform/agentconform/reports"
+	"github.com/agentconform/agentconform/steps/exchange"
+	"github.com/agentconform/agentconform/steps/outcome"
+)
+
+// IsUnknown judges that a response has status 404 and a string detail (section 7).
+func IsUnknown(a *exchange.Response) error {
+	if a.Status != http.StatusNotFound {
+		return outcome.Fails(a, outcome.Violation{
+			Kind:     unrefused(a),
+			Summary:  returns(a),
+			Expected: "status 404",
+		})
+	}
+	return HasDetail(a)
+}
+
+// Created is what a creation has shown of a deployment. A field that is unknown is empty.
+type Created struct {
+	ID       string
+	Revision string // id of the first revision
+	Source   string
+}
+
+// IsTheCreated judges that a response shows a deployment as it was created (section 2).
+func IsTheCreated(a *exchange.Response, c Created) error {
+	if err := IsServed(a); err != nil {
+		return err
+	}
+	if err := HasValue(a, "id", c.ID); err != nil {
+		return err
+	}
+	if c.Revision != "" {
+		if err := HasValue(a, "latest_revision_id", c.Revision); err != nil {
+			return err
+		}
+	}
+	if c.Source != "" {
+		return HasValue(a, "source", c.Source)
+	}
+	return nil
+}
+
+// HaveIDs judges that each response is served and shows the object with the id of its request.
+func HaveIDs(answers []*exchange.Response, ids []string) error {
+	for i, a := range answers {
+		if err := IsServed(a); err != nil {
+			return err
+		}
+		if err := HasValue(a, "id", ids[i]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// HasSource judges that a response shows a source (section 2).
+func HasSource(a *exchange.Response, source string) error {
+	if err := IsServed(a); err != nil {
+		return err
+	}
+	if a.Get("source").String() == source {
+		return nil
+	}
+	return showsOther(a, "source", "source "+source)
+}
+
+// SourceFields are the fields of a source that a request may set (section 2), as GJSON paths.
+var SourceFields = []string{"source_revision_config.repo_ref", "source_revision_config.graph_config_path",
+	"source_revision_config.image_uri"}
+
+// commitField is the commit that was used.
+const commitField = "source_revision_config.repo_commit_sha"
+
+// HasConfig judges that a response shows every value that a request has set in source_revision_config. Other fields are
+// the server's own.
+func HasConfig(a *exchange.Response, sent map[string]any) error {
+	if err := IsServed(a); err != nil {
+		return err
+	}
+	compared := 0
+	for _, path := range SourceFields {
+		value, isSent := sent[nameAt(path)].(string)
+		if !isSent {
+			continue
+		}
+		compared++
+		if a.Get(path).String() != value {
+			return showsOther(a, path, nameAt(path)+" "+value)
+		}
+	}
+	if compared == 0 {
+		return outcome.Inconclusive("the request sets neither repo_ref, graph_config_path nor image_uri: set them in " +
+			"create.body.source_revision_config")
+	}
+	return nil
+}
+
+// ConfigFollowsLatest judges each response that names the new revision as the latest one: it has the configuration of the
+// update, and not that of an earlier revision (section 2).
+func ConfigFollowsLatest(answers []*exchange.Response, latest string, update map[string]any) error {
+	named := 0
+	for _, a := range answers {
+		if !strings.EqualFold(a.Get("latest_revision_id").String(), latest) {
+			continue
+		}
+		named++
+		if err := HasConfig(a, update); err != nil {
+			return err
+		}
+	}
+	if named == 0 {
+		return outcome.Inconclusive("latest_revision_id never names the new revision")
+	}
+	return nil
+}
+
+// ConfigUnchanged judges that the first revision has the configuration from before an update. A response that shows
+// another object blocks.
+func ConfigUnchanged(now, before *exchange.Response) error {
+	if before.Get("id").String() != now.Get("id").String() {
+		return outcome.Blocked("the first revision cannot be retrieved: %s", outcome.Seen(now))
+	}
+	return FieldsKept(now, before, append(slices.Clone(SourceFields), commitField))
+}
+
+// HoldsOnly judges that a list has one revision and no others.
+func HoldsOnly(list *exchange.Response, ids []string, revision string) error {
+	if list.OK() && slices.EqualFunc(ids, []string{revision}, strings.EqualFold) {
+		return nil
+	}
+	v := outcome.Violation{Expected: "a list with only the revision " + revision, Pointer: "/resources"}
+	isOwn := func(id string) bool { return strings.EqualFold(id, revision) }
+	switch {
+	case !list.OK():
+		v.Kind = unserved(list)
+		v.Summary = returns(list)
+	case slices.ContainsFunc(ids, isOwn):
+		v.Kind = outcome.ExtraItem
+		v.Summary = "The list has " + reports.Count(len(ids)-1, "revision") + " too many"
+	default:
+		v.Kind = outcome.MissingItem
+		v.Summary = "The list lacks the only revision"
+	}
+	return outcome.Fails(list, v)
+}
+
+// IsComplete judges that a revision has the fields that every revision has, and that none of them is null (section 2).
+func IsComplete(a *exchange.Response) error {
+	required := []string{"id", "created_at", "updated_at", "status", "source", "source_revision_config"}
+	for _, field := range required {
+		if a.Get(field).Type == gjson.Null { // also if it is absent
+			return fieldFails(a, field, outcome.Violation{
+				Kind:     outcome.Missing,
+				Summary:  "The revision has no " + field,
+				Expected: "a non-null " + field,
+			})
+		}
+	}
+	return nil
+}
+
+// Reread is a revision at two times.
+type Reread struct {
+	First *exchange.Response // the earliest response, or nil if the revision was never polled
+	Now   *exchange.Response
+}
+
+// CreatedAtUnchanged judges that each revision has the created_at of its first response, which may show it while it was
+// built. A revision that cannot be retrieved blocks.
+func CreatedAtUnchanged(revisions []Reread) error {
+	count := 0
+	for _, r := range revisions {
+		if !r.Now.OK() {
+			return outcome.Blocked("the revision cannot be retrieved: %s", outcome.Seen(r.Now))
+		}
+		if r.First == nil {
+			continue // a revision under another id is another requirement's concern
+		}
+		count++
+		was, is := r.First.Get("created_at"), r.Now.Get("created_at")
+		same, comparable := sameInstant(was, is)
+		if !comparable {
+			return outcome.Inconclusive("the revision has no created_at to compare")
+		}
+		if !same {
+			return fieldFails(r.Now, "created_at", outcome.Violation{
+				Kind:    outcome.Changed,
+				Summary: "The created_at of a revision changes",
+				Expected: "created_at " + outcome.Shown(was) + " as at the first read, when the status was " +
+					outcome.Shown(r.First.Get("status")),
+				Compared: compared(r.Now, r.First),
+			})
+		}
+	}
+	if count == 0 {
+		return outcome.Inconclusive("no revision is returned under the id that was polled")
+	}
+	return nil
+}
+
+// UpdatedAfterCreated judges that updated_at is not before created_at.
+func UpdatedAfterCreated(answers []*exchange.Response) error {
+	for _, a := range answers {
+		created, isCreated := Instant(a.Get("created_at"))
+		updated, isUpdated := Instant(a.Get("updated_at"))
+		if !isCreated || !isUpdated {
+			return outcome.Inconclusive("created_at or updated_at is missing or not a date-time")
+		}
+		if updated.Before(created) {
+			return fieldFails(a, "updated_at", outcome.Violation{
+				Kind:     outcome.WrongValue,
+				Summary:  "The updated_at of a revision is before its created_at",
+				Expected: "updated_at at or after created_at " + outcome.Shown(a.Get("created_at")),
+			})
+		}
+	}
+	return nil
+}
+
+// HasCommit judges that a revision shows the commit id that is configured for its ref.
+func HasCommit(a *exchange.Response, commit string) error {
+	if err := IsServed(a); err != nil {
+		return err
+	}
+	got := a.Get(commitField)
+	if strings.EqualFold(got.String(), commit) {
+		return nil
+	}
+	v := outcome.Violation{
+		Kind:     outcome.WrongValue,
+		Summary:  "The revision shows another repo_commit_sha",
+		Expected: "repo_commit_sha " + commit,
+		Hint:     "set alternatives.commits to the commit id that the ref points to now: a branch may have moved",
+	}
+	if !got.Exists() {
+		v.Kind = outcome.Missing
+		v.Summary = "The revision has no repo_commit_sha"
+	}
+	return fieldFails(a, commitField, v)
+}
+
+// FieldsKept judges that fields, as GJSON paths, have their values from before an update. A field that had no value may
+// get one when the revision is built.
+func FieldsKept(now, before *exchange.Response, paths []string) error {
+	compares := 0
+	for _, path := range paths {
+		was, is := before.Get(path), now.Get(path)
+		if was.String() == "" {
+			continue
+		}
+		compares++
+		if was.Type != is.Type || was.String() != is.String() {
+			return fieldFails(now, path, outcome.Violation{
+				Kind:     outcome.Changed,
+				Summary:  objectOf(now.Request) + " shows another " + nameAt(path) + " after the update",
+				Expected: path + " " + outcome.Shown(was) + " as before the update",
+				Compared: compared(now, before),
+			})
+		}
+	}
+	if compares == 0 {
+		return outcome.Inconclusive("no field that the update does not name had a value before: %s", outcome.Seen(before))
+	}
+	return nil
+}

@@ -1,0 +1,132 @@
+package judge
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/agentconform/agentconform/reports"
+	"github.com/agentconform/agentconform/steps/exchange"
+	"github.com/agentconform/agentconform/steps/outcome"
+)
+
+// Snapshot is a deployment at one time.
+type Snapshot struct {
+	Deployment *exchange.Response
+	List       *exchange.Response // of its revisions
+	Latest     string             // id of the latest revision
+	Revisions  []string           // ids in the list
+}
+
+// Added returns the revisions that are new in the second of two snapshots.
+func Added(before, after Snapshot) []string {
+	var added []string
+	for _, id := range after.Revisions {
+		if !slices.Contains(before.Revisions, id) {
+			added = append(added, id)
+		}
+	}
+	return added
+}
+
+// CreatesRevisions judges that an update, or several, created the wanted number of revisions and lost none (section 2).
+// act is the last response. expected describes the wanted number.
+func CreatesRevisions(act *exchange.Response, before, after Snapshot, want int, expected string) error {
+	added := Added(before, after)
+	total := len(before.Revisions) + want
+	v := outcome.Violation{
+		Expected: expected,
+		Actual: fmt.Sprintf("%d new, %d in total (before: %d)\nlatest_revision_id %s (before: %s)\n%s",
+			len(added), len(after.Revisions), len(before.Revisions), after.Latest, before.Latest, strings.Join(added, "\n")),
+		Compared: compared(after.List, before.List),
+	}
+	created := reports.Count(len(added), "revision")
+	switch {
+	case len(added) > want && want == 0:
+		v.Kind = outcome.Changed
+		v.Summary = "The update creates " + created
+	case len(added) > want:
+		v.Kind = outcome.ExtraItem
+		v.Summary = fmt.Sprintf("The update creates %s instead of %d", created, want)
+	case len(added) == 0 && want > 0:
+		v.Kind = outcome.NoEffect
+		v.Summary = "The update creates no revision"
+	case len(added) < want:
+		v.Kind = outcome.NoEffect
+		v.Summary = fmt.Sprintf("The updates create %s instead of %d", created, want)
+	case want > 0 && len(after.Revisions) < total:
+		v.Kind = outcome.MissingItem
+		v.Summary = "The list lacks an earlier revision after the update"
+	case want > 0 && len(after.Revisions) > total:
+		v.Kind = outcome.RepeatedItem
+		v.Summary = "The list repeats a revision after the update"
+	case want == 0 && after.Latest != before.Latest:
+		v.Kind = outcome.Changed
+		v.Summary = "The update changes latest_revision_id"
+	default:
+		return nil
+	}
+	return outcome.Fails(act, v)
+}
+
+// NamesSecond judges that a deployment names the revision of the second of two updates. first and second are the latest
+// revisions after each update.
+func NamesSecond(before, after Snapshot, first, second string) error {
+	v := outcome.Violation{
+		Expected: "the latest_revision_id of the second new revision",
+		Actual: fmt.Sprintf("%s, which is not new (%d revisions, before: %d)",
+			after.Latest, len(after.Revisions), len(before.Revisions)),
+		Pointer:  "/latest_revision_id",
+		Compared: compared(after.Deployment, before.Deployment),
+	}
+	switch {
+	case second == first:
+		v.Kind = outcome.NoEffect
+		v.Summary = "The second update does not change latest_revision_id"
+	case after.Latest != second:
+		v.Kind = outcome.Stale
+		v.Summary = "The deployment does not name the second new revision"
+	default:
+		return nil
+	}
+	return outcome.Fails(after.Deployment, v)
+}
+
+// WasServed reports a refused update as not applicable, and any other failure as inconclusive: neither shows what an
+// update does that is served.
+func WasServed(a *exchange.Response) error {
+	switch {
+	case a.OK():
+		return nil
+	case a.IsRefused():
+		return outcome.Inapplicable("updates without a source field", "the target refuses this update: %s", outcome.Seen(a))
+	}
+	return outcome.Inconclusive("the update was not served: %s", outcome.Seen(a))
+}
+
+// LatestHasSource judges the source of the latest revision. One that cannot be retrieved is not judged.
+func LatestHasSource(latest *exchange.Response, source string) error {
+	if !latest.OK() {
+		return nil
+	}
+	return HasSource(latest, source)
+}
+
+// ReadOnlyUnchanged judges that a deployment has its id and created_at from before an update. The interface does not say
+// that a deployment has a created_at.
+func ReadOnlyUnchanged(now, before *exchange.Response) error {
+	for _, field := range []string{"id", "created_at"} {
+		was, is := before.Get(field), now.Get(field)
+		_, wasTime := Instant(was)
+		_, isTime := Instant(is)
+		if wasTime != isTime || differ(field, was, is) {
+			return fieldFails(now, field, outcome.Violation{
+				Kind:     outcome.Changed,
+				Summary:  "The update changes the " + field + " of the deployment",
+				Expected: field + " " + outcome.Shown(was) + " as before",
+				Compared: compared(now, before),
+			})
+		}
+	}
+	return nil
+}

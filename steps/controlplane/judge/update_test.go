@@ -1,0 +1,77 @@
+package judge
+
+import (
+	"github.com/agentconform/agentconform/reports"
+	"github.com/agentconform/agentconform/steps/outcome"
+	"github.com/agentconform/agentconform/steps/outcome/judgetest"
+)
+
+// snapshot returns a deployment with revisions, of which the last is the latest.
+func snapshot(id int, revisions ...string) Snapshot {
+	s := Snapshot{Deployment: numbered(id, 200, `{}`), List: numbered(id, 200, `{}`), Revisions: revisions}
+	s.Latest = revisions[len(revisions)-1]
+	return s
+}
+
+func updateRows() []judgetest.Row {
+	act := respond("PATCH", "/v2/deployments/d", 200, `{}`)
+	before := snapshot(1, "a", "b")
+	creates := func(want int, after ...string) error {
+		return CreatesRevisions(act, before, snapshot(2, after...), want, "the wanted revisions")
+	}
+	second := func(latest, first, second string) error {
+		return NamesSecond(before, snapshot(2, "a", "b", latest), first, second)
+	}
+	served := func(status int) error { return WasServed(respond("PATCH", "/v2/deployments/d", status, `{}`)) }
+	return []judgetest.Row{
+		{Name: "an update creates one revision", Got: creates(1, "a", "b", "c")},
+		{Name: "an update creates two revisions", Got: creates(1, "a", "b", "c", "d"),
+			Kind: outcome.ExtraItem, Actual: "2 new, 4 in total (before: 2)"},
+		{Name: "an update creates no revision", Got: creates(1, "a", "b"), Kind: outcome.NoEffect, Actual: "0 new"},
+		{Name: "an update removes an earlier revision", Got: creates(1, "b", "c"), Kind: outcome.MissingItem, Actual: "1 new"},
+		{Name: "an update repeats an earlier revision", Got: creates(1, "a", "b", "b", "c"), Kind: outcome.RepeatedItem},
+		{Name: "two updates create two revisions", Got: creates(2, "a", "b", "c", "d")},
+		{Name: "two updates create one revision", Got: creates(2, "a", "b", "c"), Kind: outcome.NoEffect, Actual: "1 new"},
+		{Name: "an update without a source creates nothing", Got: creates(0, "a", "b")},
+		{Name: "an update without a source creates a revision", Got: creates(0, "a", "b", "c"),
+			Kind: outcome.Changed, Actual: "1 new"},
+		{Name: "an update without a source changes the latest revision", Got: creates(0, "b", "a"),
+			Kind: outcome.Changed, Actual: "latest_revision_id a (before: b)"},
+		{Name: "an update without a source shortens the list", Got: creates(0, "b")},
+
+		{Name: "the second of two revisions is the latest", Got: second("d", "c", "d")},
+		{Name: "the first of two revisions is the latest", Got: second("c", "c", "d"),
+			Kind: outcome.Stale, Pointer: "/latest_revision_id", Actual: "c, which is not new"},
+		{Name: "the second update has no effect", Got: second("c", "c", "c"),
+			Kind: outcome.NoEffect, Pointer: "/latest_revision_id", Actual: "c, which is not new"},
+
+		{Name: "an update is served", Got: served(200)},
+		{Name: "an update is refused that may be refused", Got: served(422), Verdict: reports.Skipped},
+		{Name: "an update crashes the server", Got: served(500), Verdict: reports.Inconclusive},
+	}
+}
+
+func keptRows() []judgetest.Row {
+	latest := func(status int) error {
+		return LatestHasSource(judgetest.Response(status, `{"source":"x"}`), "git_host")
+	}
+	unchanged := func(before, now string) error {
+		return ReadOnlyUnchanged(judgetest.Response(200, `{"id":"d"`+now+`}`), judgetest.Response(200, `{"id":"d"`+before+`}`))
+	}
+	const created, later = `,"created_at":"2026-01-01T00:00:00Z"`, `,"created_at":"2026-01-01T00:00:01Z"`
+	return []judgetest.Row{
+		{Name: "the latest revision has another source", Got: latest(200), Kind: outcome.WrongValue, Pointer: "/source"},
+		{Name: "the latest revision is not found", Got: latest(404)},
+
+		{Name: "created_at is unchanged", Got: unchanged(created, created)},
+		{Name: "there is no created_at", Got: unchanged(``, ``)},
+		{Name: "an update changes created_at", Got: unchanged(created, later),
+			Kind: outcome.Changed, Pointer: "/created_at", Actual: `"2026-01-01T00:00:01Z"`},
+		{Name: "an update removes created_at", Got: unchanged(created, ``),
+			Kind: outcome.Changed, Pointer: "/created_at", Actual: "nothing"},
+		{Name: "an update adds created_at", Got: unchanged(``, created), Kind: outcome.Changed, Pointer: "/created_at"},
+		{Name: "an update changes the id",
+			Got:  ReadOnlyUnchanged(judgetest.Response(200, `{"id":"x"}`), judgetest.Response(200, `{"id":"d"}`)),
+			Kind: outcome.Changed, Pointer: "/id", Actual: `"x"`},
+	}
+}
