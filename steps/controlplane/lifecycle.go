@@ -6,24 +6,17 @@ import (
 	"slices"
 	"strconv"
 
-	"github.com/tidwall/gjson"
-
 	"github.com/agentconform/agentconform/steps/client"
 	"github.com/agentconform/agentconform/steps/common"
-	"github.com/agentconform/agentconform/steps/exchange"
+	"github.com/agentconform/agentconform/steps/controlplane/judge"
 	"github.com/agentconform/agentconform/steps/outcome"
 	"github.com/agentconform/agentconform/steps/plane"
 )
 
-// defineLifecycle registers the sentences about the way of a revision to its end (sections 1 and 3).
+// defineLifecycle registers the sentences about the statuses of a revision (sections 1 and 3).
 func (w *World) defineLifecycle(r *common.Definitions) {
-	r.Given(`a new deployment with a retrievable revision`, func(ctx context.Context) {
-		common.Check(w.shared(w.plane.Fixtures.Readable)(ctx))
-		retrieved("the deployment", common.Must(w.now(ctx)))
-	})
-	r.Given(`a DEPLOYED deployment created for this scenario`, func(ctx context.Context) {
-		w.Deployment = common.Must(w.plane.CreateDeployed(ctx, "own"))
-	})
+	r.Given(`a new deployment with a retrievable revision`, w.takeReadable)
+	r.Given(`a DEPLOYED deployment created for this scenario`, w.createDeployed)
 	r.When(`the client polls its latest revision( and stops at the first unknown status)?`, w.clientPolls)
 	r.When(`the client retrieves its latest revision several times`, w.clientRetrievesSeveralTimes)
 	r.When(`the client lists its revisions and retrieves each`, w.clientListsAndRetrievesEach)
@@ -36,140 +29,173 @@ func (w *World) defineLifecycle(r *common.Definitions) {
 	r.Then(`the revision ends in CREATE_FAILED, BUILD_FAILED or DEPLOY_FAILED`, w.endsFailed)
 }
 
-// clientPolls need not wait any longer once a status was seen, in this poll or another one, that fails the scenario.
-func (w *World) clientPolls(ctx context.Context, early string) {
-	w.revision = w.Deployment.Latest()
-	w.polled = common.Must(w.plane.Poll(ctx, w.Deployment.ID, w.revision, func(status string) bool {
-		isWrong := early != "" && slices.ContainsFunc(w.plane.ReadOf(w.revision).Statuses, isUnknown)
-		return isWrong || plane.IsDone(status)
-	}))
+func (w *World) takeReadable(ctx context.Context) error {
+	if err := w.shared(w.plane.Fixtures.Readable)(ctx); err != nil {
+		return err
+	}
+	a, err := w.now(ctx)
+	if err != nil {
+		return err
+	}
+	return isRetrieved("the deployment", a)
 }
 
-// isFailed goes by the status that is meant: how it is written is judged by CP-POLL-1.
-func isFailed(status string) bool { return plane.IsFailed(plane.Meant(status)) }
+func (w *World) createDeployed(ctx context.Context) error {
+	d, err := w.plane.CreateDeployed(ctx, "own")
+	if err != nil {
+		return err
+	}
+	w.Deployment = d
+	return nil
+}
+
+// clientPolls polls the latest revision until it has come to its end. With early, it stops once this poll or another one
+// has seen a status that fails the scenario.
+func (w *World) clientPolls(ctx context.Context, early string) error {
+	w.revision = w.Deployment.Latest()
+	polled, err := w.plane.Poll(ctx, w.Deployment.ID, w.revision, func(status string) bool {
+		isWrong := early != "" && slices.ContainsFunc(w.plane.ReadOf(w.revision).Statuses, isUnknown)
+		return isWrong || plane.IsDone(status)
+	})
+	if err != nil {
+		return err
+	}
+	w.polled = polled
+	return nil
+}
 
 func isUnknown(status string) bool { return !plane.IsKnown(status) }
 
-// clientRetrievesSeveralTimes reads a deployment of the run: somebody else may update an existing one at any time.
-func (w *World) clientRetrievesSeveralTimes(ctx context.Context) {
+// clientRetrievesSeveralTimes reads a deployment of the test run: somebody else may update an existing one at any time.
+func (w *World) clientRetrievesSeveralTimes(ctx context.Context) error {
 	for range 5 {
-		common.Check(w.retrievesRevision(ctx, w.Deployment.Latest()))
-		common.Check(client.Sleep(ctx, w.target.Config.Polling.Interval))
+		if err := w.retrievesRevision(ctx, w.Deployment.Latest()); err != nil {
+			return err
+		}
+		if err := client.Sleep(ctx, w.target.Config.Polling.Interval); err != nil {
+			return err
+		}
 	}
+	return nil
 }
 
-// clientListsAndRetrievesEach waits first until nothing changes any more: only settled revisions must agree. It
-// retrieves each before and after the list, so that what changes from read to read is not held against the list.
-func (w *World) clientListsAndRetrievesEach(ctx context.Context) {
-	_, err := w.plane.AwaitSettled(ctx, w.Deployment)
-	common.Check(outcome.AsBlocked(err))
-	common.Check(w.retrievesEach(ctx))
-	common.Check(w.list(ctx, "", false))
-	common.Check(w.retrievesEach(ctx))
+// clientListsAndRetrievesEach first waits until nothing changes any more: only settled revisions must agree. It retrieves
+// each before and after the list, so that a value that changes from read to read is not held against the list.
+func (w *World) clientListsAndRetrievesEach(ctx context.Context) error {
+	if _, err := w.plane.AwaitSettled(ctx, w.Deployment); err != nil {
+		return outcome.AsBlocked(err)
+	}
+	if err := w.retrievesEach(ctx); err != nil {
+		return err
+	}
+	if err := w.list(ctx, "", false); err != nil {
+		return err
+	}
+	return w.retrievesEach(ctx)
 }
 
 func (w *World) clientUpdatesToBroken(ctx context.Context) error {
 	change, _ := w.plane.Sources.Broken()
-	w.patchSource(ctx, change)
+	if err := w.patchSource(ctx, change); err != nil {
+		return err
+	}
 	a, before := w.scene.Answer, w.Deployment.Latest()
 	if a.IsRefused() {
 		return outcome.Inapplicable("revisions of broken sources",
 			"the target refuses the broken source with status %d, so no revision exists", a.Status)
 	}
-	latest := common.Must(w.plane.AwaitLatest(ctx, w.Deployment, a, "broken source", before))
+	latest, err := w.plane.AwaitLatest(ctx, w.Deployment, a, "broken source", before)
+	if err != nil {
+		return err
+	}
 	if latest == before {
 		return outcome.Inconclusive("the update to the broken source created no revision")
 	}
 	w.plane.ExpectsFailure(latest)
 	w.Deployment.Revisions = append(w.Deployment.Revisions, latest)
-	w.clientPolls(ctx, "")
-	common.Check(w.retrieves(ctx)) // what the deployment shows while its latest revision has failed is for the invariants
-	return nil
+	if err := w.clientPolls(ctx, ""); err != nil {
+		return err
+	}
+	return w.retrieves(ctx) // the invariants judge what the deployment shows while its latest revision has failed
 }
 
-// reachesDeployed judges the poll; where that was cut short, the one on whose account it was. It says where the source
-// comes from that is to be built: one that cannot be is no fault of the target.
+// poll returns the values of the last poll that a judgement needs.
+func (w *World) poll() judge.Poll {
+	h := w.polled
+	p := judge.Poll{Response: h.Answer, Final: h.Final, Canonical: plane.Meant(h.Final),
+		Seen: w.plane.Seen(h)}
+	if h.Ending == plane.TimedOut {
+		p.Timeout = w.target.Config.Timeouts.Poll
+	}
+	return p
+}
+
+// reachesDeployed judges the poll, or if it was cut short, the earlier one that timed out.
 func (w *World) reachesDeployed() error {
 	if overdue := w.plane.Overdue(w.revision); overdue != nil && w.polled.Ending == plane.CutShort {
 		w.polled = overdue
 	}
-	strange := isUnknown(w.polled.Final)
-	if strange && w.revision == w.Deployment.First {
+	isStrange := isUnknown(w.polled.Final)
+	if isStrange && w.revision == w.Deployment.First {
 		return w.everyStatusKnown()
 	}
-	err := w.plane.Deployed(w.polled)
-	if err == nil && strange {
+	if !plane.IsDeployed(w.polled.Final) {
+		return w.notDeployed()
+	}
+	if isStrange {
 		w.scene.Note("the status is " + strconv.Quote(w.polled.Final) + ", which CP-POLL-1 judges")
 	}
-	o, wrong := errors.AsType[*outcome.Outcome](err)
-	if found, _ := w.target.Unfetched(); found == "" && wrong && isFailed(w.polled.Final) {
-		key := "create.body.source_revision_config." + w.plane.Sources.Field()
-		if w.revision != w.Deployment.First {
-			_, key = w.plane.Sources.Another()
-		}
-		o.Hinting("set " + key + " to a source that this target can build; if it is one, read the target's build log")
+	return nil
+}
+
+// notDeployed judges a poll that did not end in DEPLOYED. It names the key of the source, because the server is not to
+// blame for one that cannot be built, and the fixtures, if nothing was fetched from them.
+func (w *World) notDeployed() error {
+	if unjudged := w.plane.Unjudged(w.polled); unjudged != nil {
+		return w.target.BlamingFixtures(unjudged)
+	}
+	key := "create.body.source_revision_config." + w.plane.Sources.Field()
+	if w.revision != w.Deployment.First {
+		_, key = w.plane.Sources.Another()
+	}
+	err := judge.ReachesDeployed(w.poll(), key)
+	if o, is := errors.AsType[*outcome.Outcome](err); is {
+		return w.target.BlamingFixtures(o)
 	}
 	return err
 }
 
-// everyStatusKnown judges what polling saw, this time and when the deployment was brought up.
+// everyStatusKnown judges the statuses that polling saw, now and when the deployment was created.
 func (w *World) everyStatusKnown() error {
-	for _, status := range w.plane.ReadOf(w.revision).Statuses {
-		if isUnknown(status) {
-			o := outcome.Violated(w.polled.Answer, "one of the thirteen statuses", "%q", status).At("/status")
-			return o.SameAs(common.UnknownStatus)
-		}
-	}
-	return nil
+	return judge.KnowsStatuses(w.polled.Answer, w.plane.ReadOf(w.revision).Statuses)
 }
 
-// deployedEachTime goes by the status that is meant, as isFailed.
+// deployedEachTime judges the canonical status: CP-POLL-1 judges how it is written.
 func (w *World) deployedEachTime() error {
 	if stays := w.plane.StaysIn(w.Deployment); stays != "" {
 		return outcome.Blocked("the revision stays %q instead of DEPLOYED (CP-POLL-1)", stays).ByRequirement("CP-POLL-1")
 	}
-	return common.Each(w.answers, func(a *exchange.Response) error {
-		return outcome.WantAt(plane.IsDeployed(a.Get("status").String()), a, "status", plane.StatusDeployed)
-	})
+	for _, a := range w.answers {
+		if err := judge.StaysDeployed(a, plane.Meant(a.Get("status").String())); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
-// listAgrees compares the fields of the interface. updated_at is left out: a target may touch a revision in between.
 func (w *World) listAgrees() error {
 	n := len(w.Deployment.Revisions)
 	before, list, after := w.answers[:n], w.answers[n], w.answers[n+1:]
-	listed := plane.ListOf(retrieved("the list", list))
+	var revisions []judge.Retrieved
 	for i, id := range w.Deployment.Revisions {
-		at := slices.Index(listed.IDs(), id)
-		if at < 0 {
-			return outcome.Blocked("the revision %s is not in the list: %s", id, outcome.Seen(list))
-		}
-		if got := after[i].Get("id"); got.String() != id {
-			return outcome.Blocked("the revision %s cannot be retrieved: its id is %s", id, outcome.Shown(got))
-		}
-		common.Check(sameRevision(before[i], after[i], list, listed.Rows[at]))
+		revisions = append(revisions, judge.Retrieved{ID: id, Before: before[i], After: after[i]})
 	}
-	return nil
-}
-
-// sameRevision compares what two reads of the revision agree about with its row in the list.
-func sameRevision(before, single, list *exchange.Response, row gjson.Result) error {
-	for _, field := range append(sourceFields[:3:3], commitField, "status", "source", "created_at") {
-		was, alone, listed := before.Get(field), single.Get(field), row.Get(field)
-		if differ(field, alone, listed) && !differ(field, alone, was) {
-			return outcome.Violated(single, field+" as in the list, "+outcome.Shown(listed), "%s", outcome.Shown(alone)).
-				At(inPointer(field)).Comparing(single, list)
-		}
-	}
-	return nil
+	return judge.ListAgrees(list, revisions)
 }
 
 func (w *World) endsFailed() error {
 	if unjudged := w.plane.Unjudged(w.polled); unjudged != nil {
 		return unjudged
 	}
-	expected := "CREATE_FAILED, BUILD_FAILED or DEPLOY_FAILED"
-	if w.polled.Ending == plane.TimedOut {
-		expected += " within " + w.target.Config.Timeouts.Poll.String()
-	}
-	return outcome.WantAt(isFailed(w.polled.Final), w.polled.Answer, "status", expected)
+	return judge.EndsFailed(w.poll())
 }

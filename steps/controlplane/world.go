@@ -6,7 +6,6 @@ package controlplane
 import (
 	"context"
 	"net/http"
-	"strings"
 
 	"github.com/agentconform/agentconform/reports"
 	"github.com/agentconform/agentconform/steps/common"
@@ -199,12 +198,3 @@ func (w *World) unlessChanged(ctx context.Context, wrong error) error {
 	}
 	return wrong
 }
-
-// retrieved ends the step if a response does not show what it needs.
-func retrieved(what string, a *exchange.Response) *exchange.Response {
-	common.Check(isRetrieved(what, a))
-	return a
-}
-
-// inPointer writes a GJSON path of plain names as a JSON pointer.
-func inPointer(path string) string { return "/" + strings.ReplaceAll(path, ".", "/") }

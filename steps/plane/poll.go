@@ -107,6 +107,9 @@ func (p *Plane) supersedes(ctx context.Context, deployment string, h *History) e
 	return nil
 }
 
+// Seen returns all statuses of the revision of a poll that were seen, each once.
+func (p *Plane) Seen(h *History) []string { return p.ReadOf(h.revision).Statuses }
+
 // Settled is [Plane.Deployed] for those who only need a deployment that does not change any more: one that stays in a
 // status outside the interface will do. Whether that is up is not known.
 func (p *Plane) Settled(h *History) error {
@@ -127,7 +130,7 @@ func (p *Plane) Deployed(h *History) error {
 		if h.Ending == TimedOut {
 			expected += " within " + p.target.Config.Timeouts.Poll.String()
 		}
-		seen := strings.Join(p.ReadOf(h.revision).Statuses, ", ")
+		seen := strings.Join(p.Seen(h), ", ")
 		o = outcome.Fails(h.Answer, outcome.Violation{Kind: outcome.NotFinished, Pointer: "/status",
 			Summary: "The revision does not reach DEPLOYED", Expected: expected,
 			Actual: fmt.Sprintf("%s (seen: %s)", h.Final, seen)})

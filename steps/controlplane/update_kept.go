@@ -1,0 +1,123 @@
+package controlplane
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"github.com/agentconform/agentconform/steps/common"
+	"github.com/agentconform/agentconform/steps/controlplane/judge"
+	"github.com/agentconform/agentconform/steps/exchange"
+	"github.com/agentconform/agentconform/steps/outcome"
+	"github.com/agentconform/agentconform/steps/target"
+)
+
+// defineKept registers the sentences about what an update must not change (section 2).
+func (w *World) defineKept(r *common.Definitions) {
+	r.Then(`each of its revisions shows that source`, w.revisionsKeepSource)
+	r.Then(`the read-only fields are unchanged`, w.readOnlyUnchanged)
+	r.Then(`the revision has the values of the first revision in the fields that the update does not name`,
+		w.otherFieldsKept)
+	r.Then(`the deployment has the earlier values of its source and its build_on_push`, w.allFieldsKept)
+	r.Then(`the deployment still has build_on_push true`, w.stillBuildsOnPush)
+}
+
+// revisionsKeepSource reads the latest revision and the list.
+func (w *World) revisionsKeepSource(ctx context.Context) error {
+	source := w.Deployment.Source()
+	latest, err := w.plane.GetRevision(ctx, w.Deployment.ID, w.before.Latest)
+	if err != nil {
+		return err
+	}
+	if err := judge.LatestHasSource(latest, source); err != nil {
+		return err
+	}
+	l, err := w.read(ctx, "")
+	if err != nil {
+		return err
+	}
+	if !l.Answer.OK() {
+		return outcome.Inconclusive("the list cannot be read: %s", outcome.Seen(l.Answer))
+	}
+	return judge.HasSources(l.Answer, l.Rows, source)
+}
+
+func (w *World) readOnlyUnchanged(ctx context.Context) error {
+	after, err := w.now(ctx)
+	if err != nil {
+		return err
+	}
+	revision, err := w.plane.GetRevision(ctx, w.Deployment.ID, w.before.Latest)
+	if err != nil {
+		return err
+	}
+	if err := judge.ReadOnlyUnchanged(after, w.before.Deployment); err != nil {
+		return err
+	}
+	shown := []*exchange.Response{after}
+	status, _ := readOnly()["status"].(string)
+	if !slices.Contains(w.plane.ReadOf(w.before.Latest).Statuses, status) { // else it had the status before the update
+		shown = append(shown, revision)
+	}
+	return judge.IgnoresReadOnly(target.Encode(readOnly()), shown...)
+}
+
+// otherFieldsKept compares the new revision with the first one as it was before the update.
+func (w *World) otherFieldsKept() error {
+	if err := w.served(); err != nil {
+		return err
+	}
+	var unnamed []string
+	for _, path := range judge.SourceFields {
+		field := strings.TrimPrefix(path, "source_revision_config.")
+		if _, named := w.Deployment.Update[field]; !named {
+			unnamed = append(unnamed, path)
+		}
+	}
+	return judge.FieldsKept(w.scene.Answer, w.Deployment.Original, unnamed)
+}
+
+// allFieldsKept reads the deployment after an update that sets nothing. It reads several times: that a deployment shows an
+// earlier configuration now and then is another requirement's concern.
+func (w *World) allFieldsKept(ctx context.Context) error {
+	if err := w.target.WaitSettleDelay(ctx, w.scene.Answer); err != nil {
+		return err
+	}
+	settable := append(slices.Clone(judge.SourceFields), buildOnPush)
+	var changed error
+	for range 3 {
+		now, err := w.retrieveNow(ctx)
+		if err != nil {
+			return err
+		}
+		changed = judge.FieldsKept(now, w.before.Deployment, settable)
+		if changed == nil {
+			return nil
+		}
+	}
+	return changed
+}
+
+// buildOnPush is the path of the field in a deployment.
+const buildOnPush = "source_config.build_on_push"
+
+// stillBuildsOnPush reads the deployment after an update that does not name build_on_push.
+func (w *World) stillBuildsOnPush(ctx context.Context) error {
+	if err := w.target.WaitSettleDelay(ctx, w.scene.Answer); err != nil {
+		return err
+	}
+	now, err := w.retrieveNow(ctx)
+	if err != nil {
+		return err
+	}
+	return judge.FieldsKept(now, w.before.Deployment, []string{buildOnPush})
+}
+
+// retrieveNow reads the deployment, and blocks if that is refused.
+func (w *World) retrieveNow(ctx context.Context) (*exchange.Response, error) {
+	now, err := w.now(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return now, isRetrieved("the deployment", now)
+}
