@@ -50,7 +50,7 @@ func (p PerCase[T]) For(c RefusalCase) []T {
 	return slices.Compact(both)
 }
 
-// Words returns the values of a case for a message: "401 or 403". It returns "" if there are none.
+// Words returns the values of a case for a message, such as "401 or 403", or "" if there are none.
 func (p PerCase[T]) Words(c RefusalCase) string {
 	var all []string
 	for _, value := range p.For(c) {

@@ -61,18 +61,22 @@ func TestARefusalPerCase(t *testing.T) {
 }
 
 func TestMistakesInARefusal(t *testing.T) {
-	for file, want := range map[string]string{
-		"{rejected_status: no}":                `:1: agent.rejected_status: is "no"; use an integer of 0 or above`,
-		"{rejected_status: 200}":               `:1: agent.rejected_status: 200 is not an HTTP error status; use 400 to 599`,
-		"{rejected_status: {missing: 200}}":    `:1: agent.rejected_status: 200 is not an HTTP error status; use 400 to 599`,
-		"{rejected_status: {mising: 401}}":     `:1: agent.rejected_status.mising: unknown key; did you mean "missing"?`,
-		"{rejected_detail: [No, '']}":          `:1: agent.rejected_detail: has an empty text; remove it, or write the detail of the refusal`,
-		"{rejected_status: [[401]]}":           `:1: agent.rejected_status.0: is a list; use an integer of 0 or above`,
-		"{rejected_detail: {missing: {a: b}}}": `:1: agent.rejected_detail.missing: is a group of keys; use a string or a list`,
+	const forms = "use a status from 400 to 599, a list of them, or a mapping of missing and invalid"
+	for file, want := range map[string]Error{
+		"{rejected_status: no}":                {Key: "agent.rejected_status", Problem: `is "no"`, Remedy: forms},
+		`{rejected_status: "401"}`:             {Key: "agent.rejected_status", Problem: `is the string "401"`, Remedy: "remove the quotes"},
+		"{rejected_status: 200}":               {Key: "agent.rejected_status", Problem: "200 is not an HTTP error status", Remedy: "use a status from 400 to 599"},
+		"{rejected_status: {missing: 200}}":    {Key: "agent.rejected_status.missing", Problem: "200 is not an HTTP error status", Remedy: "use a status from 400 to 599"},
+		"{rejected_status: {mising: 401}}":     {Key: "agent.rejected_status.mising", Problem: "unknown key", Remedy: `did you mean "missing"?`},
+		"{rejected_status: {invalid: x}}":      {Key: "agent.rejected_status.invalid", Problem: `is "x"`, Remedy: "use a status from 400 to 599, or a list of them"},
+		"{rejected_status: [[401]]}":           {Key: "agent.rejected_status.0", Problem: "is a list", Remedy: "use a status from 400 to 599"},
+		"{rejected_detail: [No, '']}":          {Key: "agent.rejected_detail", Problem: "has an empty text", Remedy: "remove it, or write the detail of the refusal"},
+		"{rejected_detail: {missing: {a: b}}}": {Key: "agent.rejected_detail.missing", Problem: "is a group of keys", Remedy: "use a string, or a list of them"},
 	} {
 		path := filepath.Join(t.TempDir(), "a.yaml")
 		require.NoError(t, os.WriteFile(path, []byte("agent: "+file), 0o600))
 		_, err := Load(Sources{File: path})
-		assert.EqualError(t, err, path+want, file)
+		want.Source = path + ":1"
+		assert.Equal(t, &want, err, file)
 	}
 }

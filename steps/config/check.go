@@ -1,10 +1,11 @@
 package config
 
 import (
-	"cmp"
+	"errors"
 	"fmt"
 	"os"
 	"reflect"
+	"regexp"
 	"strconv"
 	"strings"
 	"time"
@@ -18,11 +19,8 @@ import (
 
 var durationType = reflect.TypeFor[time.Duration]()
 
-// form is what a value of a type looks like: for the page of keys, as a remedy, and in JSON.
+// form describes the values of a type: for the page of keys, for a remedy, and as a type of JSON.
 type form struct{ name, words, json string }
-
-// kinds are those of the YAML nodes of JSON types; all others are scalars.
-var kinds = map[string]yaml.Kind{"object": yaml.MappingNode, "array": yaml.SequenceNode}
 
 func formOf(t reflect.Type) form {
 	switch {
@@ -30,11 +28,11 @@ func formOf(t reflect.Type) form {
 		return form{"duration", `a duration above zero, such as "10s" or "5m"`, "string"}
 	case isPerCase(t):
 		each := formOf(t.Field(0).Type.Elem())
-		return form{each.name + ", list, or {missing, invalid}", each.words + ", a list, or a mapping with missing and invalid",
-			"object"}
+		return form{each.name + ", list, or {missing, invalid}",
+			each.words + ", a list of them, or a mapping of missing and invalid", "object"}
 	case isOneOrMore(t):
 		each := formOf(t.Elem())
-		return form{each.name + " or list", each.words + " or a list", "array"}
+		return form{each.name + " or list", each.words + ", or a list of them", "array"}
 	case t.Kind() == reflect.Struct:
 		return form{"group of keys", "the keys " + strings.Join(keysOf(t), ", "), "object"}
 	case t.Kind() == reflect.Slice:
@@ -44,14 +42,48 @@ func formOf(t reflect.Type) form {
 	case t.Kind() == reflect.Map:
 		return form{"mapping", "keys with values", "object"}
 	case t.Kind() == reflect.Int:
-		return form{"integer", "an integer of 0 or above", "integer"}
+		return form{"integer", anInteger, "integer"}
 	case t.Kind() == reflect.Bool:
 		return form{"true or false", "true or false", "boolean"}
 	}
 	return form{"string", "a string", "string"}
 }
 
-// isValid tells whether a scalar is a value of a type.
+const anInteger = "an integer of 0 or above"
+
+// remedyFor returns the remedy for a value of the wrong type. The limits of an integer are those of the table of keys.
+func remedyFor(t reflect.Type, key string) string {
+	remedy := "use " + formOf(t).words
+	known := keys[inTable(key)]
+	if known.Between != nil {
+		remedy = strings.Replace(remedy, "use "+anInteger, known.Use, 1)
+	}
+	return remedy
+}
+
+// kindOf returns the kind of the YAML nodes that hold values of a type.
+func kindOf(t reflect.Type) yaml.Kind {
+	switch formOf(t).json {
+	case "object":
+		return yaml.MappingNode
+	case "array":
+		return yaml.SequenceNode
+	}
+	return yaml.ScalarNode
+}
+
+// describeKind describes a node without its value, which may be a secret.
+func describeKind(n *yaml.Node) string {
+	switch n.Kind {
+	case yaml.MappingNode:
+		return "is a group of keys"
+	case yaml.SequenceNode:
+		return "is a list"
+	}
+	return "is a single value"
+}
+
+// isValid reports whether a scalar is a value of a type.
 func isValid(n *yaml.Node, t reflect.Type) bool {
 	switch {
 	case t == durationType:
@@ -60,13 +92,20 @@ func isValid(n *yaml.Node, t reflect.Type) bool {
 	case t.Kind() == reflect.Int:
 		i, err := strconv.Atoi(n.Value)
 		return err == nil && i >= 0
+	case t.Kind() == reflect.Bool:
+		return n.Tag == "!!bool" || n.Value == "true" || n.Value == "false"
 	}
-	return t.Kind() != reflect.Bool || n.Tag == "!!bool"
+	return true
+}
+
+// isQuoted reports whether a number, true or false is written as a string.
+func isQuoted(n *yaml.Node, t reflect.Type) bool {
+	return n.Tag == "!!str" && (t.Kind() == reflect.Int || t.Kind() == reflect.Bool)
 }
 
 // check compares a YAML node with the Go type that it will be decoded into, so that every mistake is reported with its
-// key and line before anything is decoded, and notes the places of the keys. It puts the content of the file in place
-// of a credential that is {file: path}.
+// key and line before anything is decoded. It records the places of the keys, and replaces {file: path} by the content
+// of the file if the key holds a credential.
 func (l *loader) check(at **yaml.Node, t reflect.Type, key string) {
 	n := *at
 	if n.Kind == yaml.AliasNode {
@@ -80,28 +119,60 @@ func (l *loader) check(at **yaml.Node, t reflect.Type, key string) {
 		l.checkJSON(n, key)
 		return
 	}
-	wanted := formOf(t)
-	switch {
-	case n.Tag == "!!null":
+	if n.Tag == "!!null" {
 		return
-	case (isPerCase(t) || isOneOrMore(t)) && n.Kind == yaml.ScalarNode && n.Value == "": // not set, as null
+	}
+	if isPerCase(t) || isOneOrMore(t) {
+		l.checkChoice(at, n, t, key)
+		return
+	}
+	l.checkKind(n, t, key, remedyFor(t, key))
+}
+
+// checkChoice checks the value of a key that takes one value, a list, or a value or list per case, and replaces the node
+// by the longest of these forms.
+func (l *loader) checkChoice(at **yaml.Node, n *yaml.Node, t reflect.Type, key string) {
+	if n.Kind == yaml.ScalarNode && n.Value == "" { // not set, as null
 		*at = &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!null", Line: n.Line, Column: n.Column}
 		return
-	case isPerCase(t) && n.Kind != yaml.MappingNode:
-		l.check(&n, t.Field(0).Type, key)
-		*at = forEachCase(n)
+	}
+	remedy := remedyFor(t, key)
+	each := t
+	if isPerCase(t) {
+		each = t.Field(0).Type
+	}
+	list := n
+	switch {
+	case n.Kind == yaml.ScalarNode:
+		l.checkKind(n, each.Elem(), key, remedy)
+		list = listOf(n)
+	case isPerCase(t) && n.Kind == yaml.SequenceNode:
+		l.checkKind(n, each, key, remedy)
+	default:
+		l.checkKind(n, t, key, remedy)
 		return
-	case isOneOrMore(t) && n.Kind == yaml.ScalarNode:
-		l.check(&n, t.Elem(), key)
-		*at = listOf(n)
-		return
-	case n.Kind != cmp.Or(kinds[wanted.json], yaml.ScalarNode):
-		found := map[yaml.Kind]string{yaml.MappingNode: "is a group of keys", yaml.SequenceNode: "is a list",
-			yaml.ScalarNode: "is a single value"}[n.Kind] // which is not shown: it may be a secret
-		l.mistaken(key, l.at(n), found, "use "+wanted.words)
+	}
+	*at = list
+	if isPerCase(t) {
+		*at = forEachCase(list)
+	}
+}
+
+// checkKind checks a node and those in it. The remedy is for a node of the wrong kind and for an invalid scalar.
+func (l *loader) checkKind(n *yaml.Node, t reflect.Type, key, remedy string) {
+	switch {
+	case n.Kind != kindOf(t):
+		l.mistaken(key, l.at(n), describeKind(n), remedy)
 		return
 	case !isValid(n, t):
-		l.mistaken(key, l.at(n), fmt.Sprintf("is %q", n.Value), "use "+wanted.words) // no key of these types is a secret
+		l.mistaken(key, l.at(n), fmt.Sprintf("is %q", n.Value), remedy) // no key of these types is a secret
+		return
+	case isQuoted(n, t):
+		l.mistaken(key, l.at(n), fmt.Sprintf("is the string %q", n.Value), "remove the quotes")
+		return
+	case t.Kind() == reflect.String && l.isFile && mayHoldSecret(key) && reference.MatchString(n.Value):
+		l.mistaken(key, l.at(n), "refers to a variable, and variables in the file are not replaced by their values",
+			otherWays(key))
 		return
 	}
 	switch t.Kind() {
@@ -118,28 +189,46 @@ func (l *loader) check(at **yaml.Node, t reflect.Type, key string) {
 	}
 }
 
+// reference matches a reference to a variable, such as ${API_KEY}. Sent as it is written, it is refused by the target.
+var reference = regexp.MustCompile(`\$\{\w+\}`)
+
+// otherWays returns the ways to set a key of a credential without writing it into the file.
+func otherWays(key string) string {
+	variable := Variable(key)
+	header := headerOf(key)
+	if header != "" { // its variable is known only if the file has the header
+		variable = Variable(strings.TrimSuffix(key, "."+header)) + ", which holds all headers as JSON"
+	}
+	remedy := "remove the key and set the environment variable " + variable
+	if isSecret(key) {
+		remedy = "use {file: path}, or " + remedy
+	}
+	return remedy
+}
+
 // checkEntry checks a key of a group, or an entry of a mapping.
 func (l *loader) checkEntry(name *yaml.Node, value **yaml.Node, t reflect.Type, group string) {
 	key := join(group, name.Value)
 	l.from[key] = l.at(name)
-	below := t
 	if t.Kind() == reflect.Map {
-		below = t.Elem()
-	} else if known := field(reflect.Zero(t), name.Value); known.IsValid() {
-		below = known.Type()
-	} else {
-		remedy := "known keys: " + strings.Join(keysOf(t), ", ")
-		if near := spelling.Nearest(name.Value, keysOf(t)); near != "" {
-			remedy = fmt.Sprintf("did you mean %q?", near)
-		}
-		l.mistaken(key, l.at(name), "unknown key", remedy)
+		l.check(value, t.Elem(), key)
 		return
 	}
-	l.check(value, below, key)
+	known := field(reflect.Zero(t), name.Value)
+	if known.IsValid() {
+		l.check(value, known.Type(), key)
+		return
+	}
+	remedy := "known keys: " + strings.Join(keysOf(t), ", ")
+	near := spelling.Nearest(name.Value, keysOf(t))
+	if near != "" {
+		remedy = fmt.Sprintf("did you mean %q?", near)
+	}
+	l.mistaken(key, l.at(name), "unknown key", remedy)
 }
 
-// checkJSON accepts what JSON can hold. What only YAML has a type for, a time or a key that is a number, is the string
-// that is written. Aliases are not followed: an anchor may hold itself.
+// checkJSON accepts values that JSON can represent. Keys that are numbers, and times, which only YAML has a type for,
+// become strings. Aliases are not followed: an anchor may contain itself.
 func (l *loader) checkJSON(n *yaml.Node, key string) {
 	switch {
 	case n.Tag == "!!binary" || n.Tag == "!!float" && strings.ContainsAny(n.Value, "nN"): // .nan, .inf
@@ -161,62 +250,71 @@ func (l *loader) checkJSON(n *yaml.Node, key string) {
 	}
 }
 
-// A credential may be in a file of its own, which is read again when the target refuses it: {file: path} in place of
-// the string. The path is relative to the folder of the configuration file.
+// fileKey is the key of the form {file: path}, which a credential may have in place of a string. The file is read again
+// if the target refuses the credential. A relative path starts at the folder of the configuration file.
 const fileKey = "file"
 
-// fromFile is the credential that {file: path} stands for.
+// fromFile returns a node with the credential that is in the file of {file: path}.
 func (l *loader) fromFile(n *yaml.Node, key string) *yaml.Node {
 	value := &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Line: n.Line, Column: n.Column}
 	isFile := len(n.Content) == 2 && n.Content[0].Value == fileKey && n.Content[1].Kind == yaml.ScalarNode
 	if !isFile || n.Content[1].Value == "" {
-		l.mistaken(key, l.at(n), "is a group of keys", "use a string, or {file: path} with a file that holds it")
+		l.mistaken(key, l.at(n), "is a group of keys", "use a string, or {file: path} with a file that contains it")
 		return value
 	}
 	path := l.beside(n.Content[1].Value)
 	content, err := readSecret(path)
 	if err != nil {
 		l.mistaken(key, l.at(n), fmt.Sprintf("the file %s cannot be used: %s", path, reason(err)),
-			"name a readable file that holds only the credential")
+			"name a readable file that contains only the credential")
 	}
-	value.Value, l.config.SecretFiles[key] = content, path
+	value.Value = content
+	l.config.SecretFiles[key] = path
 	return value
 }
 
-// maxSecret is more than a header value may have.
+// maxSecret is the maximum size of the file of a credential in bytes, which is more than servers accept in a header.
 const maxSecret = 64 << 10
 
-// readSecret reads a credential from a file, without whitespace around it. One that is no file might never end.
+// readSecret reads a credential from a file and trims whitespace. It accepts only regular files: reading a device or a
+// pipe might never end.
 func readSecret(path string) (string, error) {
 	info, err := os.Stat(path)
 	if err != nil {
 		return "", err
 	}
 	if !info.Mode().IsRegular() || info.Size() > maxSecret {
-		return "", fmt.Errorf("it is no regular file of at most %d bytes", maxSecret)
+		return "", fmt.Errorf("it is not a regular file of at most %d bytes", maxSecret)
 	}
 	content, err := outfile.Read(path, maxSecret)
 	if err != nil {
 		return "", err
 	}
 	value := strings.TrimSpace(string(content))
-	if len(value) < ShortestSecret || !httpguts.ValidHeaderFieldValue(value) {
-		return "", fmt.Errorf("it has fewer than %d characters, or one that is not allowed in an HTTP header", ShortestSecret)
+	if len(value) < ShortestSecret {
+		return "", fmt.Errorf("it contains fewer than %d characters", ShortestSecret)
+	}
+	if !httpguts.ValidHeaderFieldValue(value) {
+		return "", errors.New("it contains a character that is not allowed in an HTTP header")
 	}
 	return value, nil
 }
 
-// Reread reads the files of credentials again, and returns a configuration with the new values; nil where none has
-// changed. A file that cannot be read, or holds no credential, counts as unchanged: it may just be written.
+// Reread reads the files of credentials again and returns a configuration with the new values, or nil if none has
+// changed. A file that cannot be read or contains no credential counts as unchanged: it may be written at this moment.
 func (c *Config) Reread() *Config {
-	now := reflect.ValueOf(c).Elem()
+	next := reflect.ValueOf(c).Elem()
+	isChanged := false
 	for key, path := range c.SecretFiles {
-		if value, err := readSecret(path); err == nil && value != valueOf(now, key).String() {
-			now = changed(now, key, func(v reflect.Value) { v.SetString(value) })
+		value, err := readSecret(path)
+		if err != nil || value == valueOf(next, key).String() {
+			continue
 		}
+		next = changed(next, key, func(v reflect.Value) { v.SetString(value) })
+		isChanged = true
 	}
-	if next := now.Addr().Interface().(*Config); next != c {
-		return next
+	if !isChanged {
+		return nil
 	}
-	return nil
+	return next.Addr().Interface().(*Config)
 }

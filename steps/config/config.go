@@ -1,31 +1,30 @@
-// Package config reads what a run needs to know of its target: from a YAML file, from environment variables and
-// from flags, where later ones override earlier ones.
+// Package config reads the configuration of a target from a YAML file, from environment variables and from flags. Later
+// sources override earlier ones.
 //
-// A configuration is never read in part. An unknown key, a value of the wrong type or an invalid URL is an [*Error]
-// with the key, its place and the remedy.
+// A configuration is read completely or not at all. An unknown key, a value of the wrong type or an invalid URL is an
+// [*Error] with the key, its place and the remedy.
 package config
 
 import (
 	"cmp"
 	"fmt"
 	"maps"
-	"slices"
 	"time"
 
 	"github.com/agentconform/agentconform/reports"
 )
 
-// Config is everything a run knows of its target. The YAML keys are the struct's tags; the environment variable of
-// a key is AGENTCONFORM_ and the key in capitals, nested keys joined with "_". What each key is for, keys.yaml says,
-// and from it docs/configuration.md.
+// Config is the configuration of a target. The YAML keys are the struct's tags. The environment variable of a key is
+// AGENTCONFORM_ and the key in capitals, with nested keys joined by "_". keys.yaml describes each key, and
+// docs/configuration.md is generated from it.
 type Config struct {
 	Target      string `yaml:"target"`       // base address of the control plane ({base_url})
-	AgentTarget string `yaml:"agent_target"` // that of a deployed agent server ({deployment_url})
+	AgentTarget string `yaml:"agent_target"` // base address of a deployed agent server ({deployment_url})
 
 	Implementation reports.Implementation `yaml:"implementation"`
 
 	Edition  string   `yaml:"edition"`  // decides which sources the target must refuse (section 2)
-	Supports []string `yaml:"supports"` // in words of [features.ClaimWords]; empty: everything
+	Supports []string `yaml:"supports"` // the claim, in words of [features.ClaimWords]; empty: everything
 
 	Credentials         Credentials `yaml:"credentials"`
 	CredentialHeaders   Credentials `yaml:"credential_headers"`
@@ -36,8 +35,8 @@ type Config struct {
 	// How the target is reached.
 	Headers Headers           `yaml:"headers"`
 	TLS     TLS               `yaml:"tls"`
-	Proxy   string            `yaml:"proxy"`   // a URL, whose user info is a secret
-	Resolve map[string]string `yaml:"resolve"` // the IP address for a host
+	Proxy   string            `yaml:"proxy"`   // a URL; its user info is a secret
+	Resolve map[string]string `yaml:"resolve"` // IP address by host
 	Socket  Sockets           `yaml:"socket"`
 
 	Vocabulary map[string]string `yaml:"vocabulary"` // the target's words, by neutral word
@@ -47,7 +46,7 @@ type Config struct {
 	Existing     Existing     `yaml:"existing"`
 	Alternatives Alternatives `yaml:"alternatives"`
 	AgentURLFrom string       `yaml:"agent_url_from"` // path of the agent server's address in a deployment (GJSON syntax)
-	AllowPrivate bool         `yaml:"allow_private"`  // that address may be on a private network although target is not
+	AllowPrivate bool         `yaml:"allow_private"`  // that address may be on a private network even if target is not
 
 	Users       []User `yaml:"users"`
 	AssistantID string `yaml:"assistant_id"`
@@ -55,20 +54,18 @@ type Config struct {
 
 	Timeouts       Timeouts      `yaml:"timeouts"`
 	Polling        Polling       `yaml:"polling"`
-	Patience       time.Duration `yaml:"patience"`        // how old an answer may be
-	Rate           string        `yaml:"rate"`            // of requests to the target, "5/s" or "300/m"; "": no limit
+	Patience       time.Duration `yaml:"patience"`        // maximum age of a response of a target with replicas
+	Rate           string        `yaml:"rate"`            // limit of requests to the target, "5/s" or "300/m"; "": no limit
 	MaxDeployments int           `yaml:"max_deployments"` // 0: no limit
 	MaxRevisions   int           `yaml:"max_revisions"`   // of one deployment; 0: no limit
 
-	// ReadOnly is set by run --read-only: nothing is created, changed or removed at the target, and no request that
-	// would is sent.
+	// ReadOnly is set by run --read-only. No request is sent that creates, changes or removes anything at the target.
 	ReadOnly bool `yaml:"-"`
 
-	// From are the file and the environment variables that it was read from.
+	// From lists the file, if any, and then the environment variables that the configuration was read from.
 	From []string `yaml:"-"`
 
-	// SecretFiles are the files of the credentials that came from files, by key ("users.0.token"). Reread reads them
-	// again.
+	// SecretFiles has the files of credentials by key ("users.0.token"). Reread reads them again.
 	SecretFiles map[string]string `yaml:"-"`
 }
 
@@ -79,18 +76,18 @@ type Credentials struct {
 	Bearer   string `yaml:"bearer"`
 }
 
-// Headers are what a gateway in front of the target wants with every request to the addresses that the configuration
-// names. The values are secrets.
+// Headers are headers that a gateway in front of the target requires. They are sent with every request to the addresses
+// that the configuration names. The values are secrets.
 type Headers struct {
 	ControlPlane map[string]string `yaml:"control_plane"`
 	AgentServer  map[string]string `yaml:"agent_server"`
 }
 
-// TLS says how certificates are verified and which client certificate is shown. The files are PEM; a relative path in a
-// configuration file is relative to its folder.
+// TLS configures how certificates are verified and which client certificate is sent. The files are PEM files. A relative
+// path in a configuration file is relative to its folder.
 type TLS struct {
 	CA         string `yaml:"ca"`          // trusted in place of the system's authorities
-	Cert       string `yaml:"cert"`        // shown to target and agent_target only
+	Cert       string `yaml:"cert"`        // sent to target and agent_target only
 	Key        string `yaml:"key"`         // of Cert; "": it is in the same file
 	ServerName string `yaml:"server_name"` // expected of target and agent_target in place of the host
 	Insecure   bool   `yaml:"insecure"`    // certificates are not verified
@@ -102,8 +99,8 @@ type Sockets struct {
 	AgentServer  string `yaml:"agent_server"`
 }
 
-// Fixtures has the suite serve the sources that it has the target build, as git over HTTP and as images, for as long
-// as a command lasts. They fill Create and Alternatives where these are not set.
+// Fixtures configures the sources that the suite serves to the target's builder, as git over HTTP and as images, until
+// the command ends. The sources fill the fields of Create and Alternatives that are not set.
 type Fixtures struct {
 	Serve     string `yaml:"serve"`     // "host:port"; empty: nothing is served
 	Advertise string `yaml:"advertise"` // base URL for the target's builder
@@ -112,20 +109,20 @@ type Fixtures struct {
 
 // Languages of the conformance graph that is served.
 const (
-	Starlark   = "starlark" // what the reference runs
+	Starlark   = "starlark" // for the reference
 	Python     = "python"
 	JavaScript = "javascript"
 )
 
-// Create says how deployments are created: Body is sent as it is, except that the run replaces its name, if it has
-// one. Refused is a body whose source this edition must refuse.
+// Create has the bodies of requests that create deployments. Body is sent unchanged, except that the name is replaced if
+// there is one. Refused is a body whose source this edition must refuse.
 type Create struct {
 	Body    map[string]any `yaml:"body"`
 	Refused map[string]any `yaml:"refused"`
 }
 
-// Existing names a deployment that was there before the run, which reads it and never changes it, where no deployment
-// can be created. Both are UUIDs.
+// Existing names a deployment that existed before the test run. It is read and never changed, and it is only used if no
+// deployment can be created. Both fields are UUIDs.
 type Existing struct {
 	Deployment string `yaml:"deployment"`
 	Revision   string `yaml:"revision"`
@@ -146,16 +143,16 @@ type Alternatives struct {
 // User is an end user of the agent server. The first creates the data, the second must not see it.
 type User struct {
 	Name     string            `yaml:"name"`
-	Token    string            `yaml:"token"`    // sent as Authorization: Bearer, unless Headers say otherwise
+	Token    string            `yaml:"token"`    // sent as Authorization: Bearer, unless Headers is set
 	Headers  map[string]string `yaml:"headers"`  // sent instead of the token
-	Identity string            `yaml:"identity"` // what the handler returns as identity; empty: not known
+	Identity string            `yaml:"identity"` // the identity that the handler returns; empty: unknown
 	Fields   map[string]any    `yaml:"fields"`   // custom fields that the handler adds to the user
 }
 
-// Owner is what the user probably has as identity: the configured one, or else the name.
+// Owner returns the probable identity of the user: the configured identity, or else the name.
 func (u *User) Owner() string { return cmp.Or(u.Identity, u.Name) }
 
-// Known are the identity and the custom fields of the user, as far as they are configured.
+// Known returns the identity and the custom fields of the user, if they are configured.
 func (u *User) Known() map[string]any {
 	all := map[string]any{}
 	if u.Identity != "" {
@@ -170,24 +167,24 @@ type Agent struct {
 	Listing        string            `yaml:"listing"`         // "get", "search" or ""
 	RejectedStatus PerCase[int]      `yaml:"rejected_status"` // statuses of refusals; empty means any 4xx
 	RejectedDetail PerCase[string]   `yaml:"rejected_detail"` // details of refusals; empty means not checked
-	StudioHeaders  map[string]string `yaml:"studio_headers"`  // recognised as the hosted development environment
-	// What follows overrides what the preflight of a run finds out.
-	Words []string      `yaml:"words"` // of the conformance graph that it understands, whatever its trials show
-	Runs  int           `yaml:"runs"`  // that the server executes at a time; 0: as many as are seen
-	Hold  time.Duration `yaml:"hold"`  // how long runs are told to wait at least
+	StudioHeaders  map[string]string `yaml:"studio_headers"`  // recognized as the hosted development environment
+	// The following keys override the results of the preflight.
+	Words []string      `yaml:"words"` // of the conformance graph that count as understood
+	Runs  int           `yaml:"runs"`  // that the server executes at a time; 0: determined by the preflight
+	Hold  time.Duration `yaml:"hold"`  // how long a run is kept in progress, at least
 }
 
 // GraphWords are the words of the conformance graph, in the order of its contract.
 var GraphWords = keys["agent.words"].OneOf
 
-// Timeouts bound every wait.
+// Timeouts limit how long the suite waits.
 type Timeouts struct {
-	Request time.Duration `yaml:"request"` // one answer
-	Poll    time.Duration `yaml:"poll"`    // a revision until it is DEPLOYED
-	Run     time.Duration `yaml:"run"`     // a run of the graph, in addition to the time that it is told to take
+	Request time.Duration `yaml:"request"` // for one response
+	Poll    time.Duration `yaml:"poll"`    // for a revision until it is DEPLOYED
+	Run     time.Duration `yaml:"run"`     // for a run of the graph, in addition to its hold
 }
 
-// Polling says how often a status is read: at first after Interval, then less and less often up to MaxInterval.
+// Polling configures how often a status is read. The first interval is Interval, and intervals grow up to MaxInterval.
 type Polling struct {
 	Interval    time.Duration `yaml:"interval"`
 	MaxInterval time.Duration `yaml:"max_interval"`
@@ -220,15 +217,22 @@ func Default() Config {
 	}
 }
 
-// Addresses are those of the target that are configured, the control plane first.
+// Addresses returns the configured addresses of the target, the control plane first.
 func (c *Config) Addresses() []string {
-	return slices.DeleteFunc([]string{c.Target, c.AgentTarget}, func(address string) bool { return address == "" })
+	var all []string
+	for _, address := range []string{c.Target, c.AgentTarget} {
+		if address != "" {
+			all = append(all, address)
+		}
+	}
+	return all
 }
 
-// HasCredentials tells whether a credential for the control plane is configured.
+// HasCredentials reports whether a credential for the control plane is configured.
 func (c *Config) HasCredentials() bool { return c.Credentials != (Credentials{}) }
 
-// CredentialOf is the key of the credential of a user, and its name in a remedy: the variable, or the key of headers.
+// CredentialOf returns the key of the credential of a user, and its name in a remedy: the variable of the token, or the
+// key of the headers.
 func (c *Config) CredentialOf(user int) (key, name string) {
 	key = fmt.Sprintf("users.%d.token", user)
 	if len(c.Users[user].Headers) == 0 {
@@ -238,7 +242,7 @@ func (c *Config) CredentialOf(user int) (key, name string) {
 	return key, key
 }
 
-// Source is the source of the deployments that the run creates, as named in the interface.
+// Source returns the source of the deployments that the test run creates, as named in the interface.
 func (c *Config) Source() string {
 	s, _ := c.Create.Body["source"].(string)
 	return s

@@ -17,22 +17,23 @@ import (
 	"github.com/agentconform/agentconform/reports/outfile"
 )
 
-// Names tells whether the configuration names the origin of an address: that of target or of agent_target.
+// Names reports whether the origin of an address is that of target or of agent_target.
 func (c *Config) Names(address string) bool {
 	origin := Origin(address)
 	return origin != "" && slices.Contains([]string{Origin(c.Target), Origin(c.AgentTarget)}, origin)
 }
 
-// Origin is the origin of an address, "" where it has none.
+// Origin returns the origin of an address, or "" if it has none.
 func Origin(address string) string {
 	u, err := url.Parse(address)
-	if at := reports.HostPort(address); err == nil && at != "" {
-		return u.Scheme + "://" + at
+	at := reports.HostPort(address)
+	if err != nil || at == "" {
+		return ""
 	}
-	return ""
+	return u.Scheme + "://" + at
 }
 
-// Header is the header with which the user asks.
+// Header returns the header with the credentials of the user.
 func (u User) Header() http.Header {
 	if len(u.Headers) > 0 {
 		return HeaderOf(u.Headers)
@@ -40,7 +41,7 @@ func (u User) Header() http.Header {
 	return http.Header{"Authorization": {"Bearer " + u.Token}}
 }
 
-// HeaderOf is a header with the values of a configuration.
+// HeaderOf returns a header with the values of a configuration.
 func HeaderOf(values map[string]string) http.Header {
 	h := http.Header{}
 	for name, value := range values {
@@ -49,8 +50,8 @@ func HeaderOf(values map[string]string) http.Header {
 	return h
 }
 
-// Connection is how the configured addresses are reached, as reports hold it: without secrets. It is nil where no key
-// says more than the addresses.
+// Connection returns how the configured addresses are reached, without secrets, for the reports. It returns nil if only
+// the addresses are configured.
 func (c *Config) Connection() *reports.Connection {
 	if c.TLS == (TLS{}) && c.Proxy == "" && len(c.Resolve) == 0 && c.Socket == (Sockets{}) {
 		return nil
@@ -79,8 +80,8 @@ func (c *Config) Connection() *reports.Connection {
 	return via
 }
 
-// Client returns the settings of TLS connections to the addresses that the configuration names. Where no key is set
-// these are the defaults. The error names the key.
+// Client returns the settings of TLS connections to the addresses that the configuration names. Keys that are not set
+// have their defaults. The error names the key.
 func (t TLS) Client() (*tls.Config, *Error) {
 	c := &tls.Config{MinVersion: tls.VersionTLS12, ServerName: t.ServerName,
 		InsecureSkipVerify: t.Insecure} //nolint:gosec // the user asks for it, and every report says it
@@ -88,7 +89,7 @@ func (t TLS) Client() (*tls.Config, *Error) {
 		c.RootCAs = x509.NewCertPool()
 		text, err := outfile.Read(t.CA, maxFile)
 		if err == nil && !c.RootCAs.AppendCertsFromPEM(text) {
-			err = errors.New("it holds no certificate in PEM form")
+			err = errors.New("it does not contain a certificate in PEM form")
 		}
 		if err != nil {
 			return nil, &Error{"configuration", "tls.ca", "the file " + t.CA + " cannot be used: " + reason(err),
@@ -113,13 +114,20 @@ func (t TLS) Client() (*tls.Config, *Error) {
 	return c, nil
 }
 
-// Every is how much time lies between two requests at least by the key rate ("5/s", "300/m", "1000/h"), 0 where there
-// is no limit. The configuration was validated.
+// Every returns the minimum time between two requests by the key rate ("5/s", "300/m", "1000/h"), or 0 if there is no
+// limit. The configuration must have been validated.
 func (c *Config) Every() time.Duration {
 	number, unit, _ := strings.Cut(c.Rate, "/")
 	n, err := strconv.Atoi(number)
 	if err != nil {
 		return 0
 	}
-	return map[string]time.Duration{"s": time.Second, "m": time.Minute, "h": time.Hour}[unit] / time.Duration(n)
+	period := time.Second
+	switch unit {
+	case "m":
+		period = time.Minute
+	case "h":
+		period = time.Hour
+	}
+	return period / time.Duration(n)
 }

@@ -11,18 +11,18 @@ import (
 	"go.yaml.in/yaml/v4"
 )
 
-// Draft is a configuration file that is being written for a new target: keys with values, and keys that are left as
-// comments, each with how its value was learned or what to put there. It never holds a secret: keys of credentials are
-// only ever suggested.
+// Draft is a configuration file for a new target, by key. Some keys have values and others are comments with an example.
+// Each has a comment that says how its value was learned or what to put there. A draft never contains a secret: keys of
+// credentials are comments.
 type Draft map[string]draftLine
 
 type draftLine struct {
-	value any // the keys below where it is nil
+	value any // nil for a group, whose keys follow
 	set   bool
 	why   []string
 }
 
-// NewDraft returns a draft that suggests each key for which the table of keys has an example.
+// NewDraft returns a draft that suggests each key that has an example in the table of keys.
 func NewDraft() Draft {
 	d := Draft{}
 	for key, known := range keys {
@@ -33,11 +33,11 @@ func NewDraft() Draft {
 	return d
 }
 
-// Set gives a key a value, with how it was learned: one line for each, of text that is safe to show.
+// Set sets a key to a value. Each text in how becomes a comment, and must be safe to show.
 func (d Draft) Set(key string, value any, how ...string) { d[key] = draftLine{value, true, how} }
 
-// Suggest leaves a key as a comment with an example, and says what to put there. Where it is nil, the example is that
-// of the table of keys.
+// Suggest makes a key a comment with an example, and with texts that say what to put there. If the example is nil, it is
+// that of the table of keys.
 func (d Draft) Suggest(key string, example any, what ...string) {
 	if example == nil {
 		example = keys[key].Example
@@ -45,14 +45,14 @@ func (d Draft) Suggest(key string, example any, what ...string) {
 	d[key] = draftLine{example, false, what}
 }
 
-// Remove leaves out keys, and those below them.
+// Remove removes keys and the keys below them.
 func (d Draft) Remove(groups ...string) {
 	maps.DeleteFunc(d, func(key string, _ draftLine) bool {
 		return slices.ContainsFunc(groups, func(group string) bool { return inside(key, group) })
 	})
 }
 
-// Count returns how many keys have values, and how many are left as comments.
+// Count returns how many keys have values, and how many are comments.
 func (d Draft) Count() (set, open int) {
 	for _, line := range d {
 		if line.set {
@@ -62,7 +62,7 @@ func (d Draft) Count() (set, open int) {
 	return set, len(d) - set
 }
 
-// YAML writes the configuration as a file that Load reads, with what each key is for. It holds the credentials.
+// YAML returns the configuration as a file that Load reads, with comments. It contains the credentials.
 func (c *Config) YAML() []byte {
 	d := Draft{}
 	each(reflect.ValueOf(*c), "", func(key string, v reflect.Value) {
@@ -79,7 +79,7 @@ const draftHead = `# yaml-language-server: $schema=` + SchemaURL + `
 # agentconform help config describes all keys.
 `
 
-// Text is the file. Load reads it.
+// Text returns the draft as a file that Load reads.
 func (d Draft) Text() []byte { return d.write(draftHead) }
 
 func (d Draft) write(head string) []byte {
@@ -103,17 +103,17 @@ func (d Draft) write(head string) []byte {
 	return out.Bytes()
 }
 
-// has tells whether the draft has the key, or one below it; with a value, where only these count.
-func (d Draft) has(key string, set bool) bool {
+// has reports whether the draft has the key or a key below it. With onlySet, only keys with a value count.
+func (d Draft) has(key string, onlySet bool) bool {
 	for known, line := range d {
-		if (line.set || !set) && inside(known, key) {
+		if (line.set || !onlySet) && inside(known, key) {
 			return true
 		}
 	}
 	return false
 }
 
-// writeKey writes a key with its comments. The indent of a group that is a comment begins with "#".
+// writeKey writes a key with its comments. The indent of a key begins with "#" if its whole group is a comment.
 func (d Draft) writeKey(out *bytes.Buffer, key, indent string) {
 	line := d[key]
 	for _, text := range append([]string{keys[key].About}, line.why...) {
@@ -131,7 +131,7 @@ func (d Draft) writeKey(out *bytes.Buffer, key, indent string) {
 	encoder := yaml.NewEncoder(&text)
 	encoder.SetIndent(2)
 	if err := encoder.Encode(map[string]any{name: line.value}); err != nil {
-		panic(err) // strings, numbers, lists and maps of them
+		panic(err) // impossible: the value consists of strings, numbers, lists and maps
 	}
 	for each := range strings.Lines(text.String()) {
 		out.WriteString(indent + each)

@@ -16,20 +16,20 @@ import (
 //go:embed keys.yaml
 var keysFile []byte
 
-// keyInfo is what the table of keys says of one.
+// keyInfo is a row of the table of keys.
 type keyInfo struct {
 	About   string // in one line
-	Secret  bool   // it holds a credential, as all keys below it do: {file: path} may stand in its place
+	Secret  bool   // the key and all keys below it hold credentials, which may be {file: path}
 	Example any    // for a file that is written
 
 	OneOf   []string `yaml:"one_of"`
 	Pattern *regexp.Regexp
 	Between []int
-	Wrong   string // what is wrong with other values
-	Use     string // the remedy
+	Wrong   string // describes a value that OneOf, Pattern or Between does not allow, such as "is not a host name"
+	Use     string // the remedy for such a value
 }
 
-// UnmarshalYAML reads a key: what it is for, or a mapping.
+// UnmarshalYAML reads a row, which is a text (About) or a mapping.
 func (k *keyInfo) UnmarshalYAML(n *yaml.Node) error {
 	type mapping keyInfo
 	if n.Kind == yaml.ScalarNode {
@@ -38,7 +38,7 @@ func (k *keyInfo) UnmarshalYAML(n *yaml.Node) error {
 	return n.Decode((*mapping)(k))
 }
 
-// keys has every key. A test compares it with the structs.
+// keys is the table of all keys. A test compares it with the structs.
 var keys = func() (all map[string]keyInfo) {
 	if err := yaml.Unmarshal(keysFile, &all); err != nil {
 		panic(err) // the file is a part of the program
@@ -49,10 +49,10 @@ var keys = func() (all map[string]keyInfo) {
 	return all
 }()
 
-// Example is what a file may hold for a key whose value is not known; nil where there is none.
+// Example returns an example of the value of a key, or nil if the table has none.
 func Example(key string) any { return keys[key].Example }
 
-// keysOf are the keys of a struct, in its order.
+// keysOf returns the keys of a struct, in its order.
 func keysOf(t reflect.Type) (names []string) {
 	for i := range t.NumField() {
 		if name := t.Field(i).Tag.Get("yaml"); name != "-" {
@@ -62,7 +62,7 @@ func keysOf(t reflect.Type) (names []string) {
 	return names
 }
 
-// field is the field of a struct for a key; not valid where there is none.
+// field returns the field of a struct for a key, or an invalid value if there is none.
 func field(v reflect.Value, name string) reflect.Value {
 	for i := range v.NumField() {
 		if v.Type().Field(i).Tag.Get("yaml") == name && name != "-" {
@@ -78,10 +78,10 @@ func isList(t reflect.Type) bool {
 
 func join(key, name string) string { return strings.TrimPrefix(key+"."+name, ".") }
 
-// inside tells whether a key is the group, or one below it.
+// inside reports whether a key is the group or a key below it.
 func inside(key, group string) bool { return key == group || strings.HasPrefix(key, group+".") }
 
-// each visits the keys of a struct; the keys of a list are those of one item.
+// each visits the keys of a struct. For a list it visits the keys of one item.
 func each(v reflect.Value, group string, visit func(key string, value reflect.Value)) {
 	for _, name := range keysOf(v.Type()) {
 		key, value := join(group, name), field(v, name)
@@ -95,7 +95,7 @@ func each(v reflect.Value, group string, visit func(key string, value reflect.Va
 	}
 }
 
-// walk visits a value of a configuration, or one from JSON or YAML, and all below it, each with its key.
+// walk visits a value of a configuration or a value from JSON or YAML, and all values in it, each with its key.
 func walk(v reflect.Value, key string, visit func(key string, v reflect.Value)) {
 	if v.Kind() == reflect.Interface {
 		v = v.Elem()
@@ -119,7 +119,7 @@ func walk(v reflect.Value, key string, visit func(key string, v reflect.Value)) 
 	}
 }
 
-// eachString visits the strings among these values.
+// eachString visits the strings that walk visits.
 func eachString(v reflect.Value, visit func(key, text string)) {
 	walk(v, "", func(key string, v reflect.Value) {
 		if v.Kind() == reflect.String {
@@ -128,16 +128,20 @@ func eachString(v reflect.Value, visit func(key, text string)) {
 	})
 }
 
-// Has tells whether a key of the configuration has a value: "alternatives.repo_ref", "users.1", "create.body.name".
+// Has reports whether a key of the configuration has a value: "alternatives.repo_ref", "users.1", "create.body.name".
 func (c *Config) Has(key string) bool {
 	v := valueOf(reflect.ValueOf(c).Elem(), key)
 	if v.Kind() == reflect.Interface {
 		v = v.Elem()
 	}
-	return v.IsValid() && !v.IsZero() && (v.Kind() != reflect.Map && v.Kind() != reflect.Slice || v.Len() > 0)
+	if !v.IsValid() || v.IsZero() {
+		return false
+	}
+	isCollection := v.Kind() == reflect.Map || v.Kind() == reflect.Slice
+	return !isCollection || v.Len() > 0
 }
 
-// valueOf is what stands under a key; not valid where that is nothing.
+// valueOf returns the value of a key, or an invalid value if there is none.
 func valueOf(v reflect.Value, key string) reflect.Value {
 	for key != "" {
 		if v.Kind() == reflect.Interface {
@@ -160,8 +164,8 @@ func valueOf(v reflect.Value, key string) reflect.Value {
 	return v
 }
 
-// changed is a copy of a value in which a function has changed what stands under a key: that may be one more item of a
-// list, or one more entry of a mapping. The value itself stays: others may be reading it.
+// changed returns a copy of a value in which a function has changed the value of a key. The key may be a new entry of a
+// mapping, or the index after the last item of a list. The original is not modified: other goroutines may be reading it.
 func changed(v reflect.Value, key string, change func(v reflect.Value)) reflect.Value {
 	if v.Kind() == reflect.Interface && key != "" {
 		v = v.Elem()
@@ -194,7 +198,7 @@ func changed(v reflect.Value, key string, change func(v reflect.Value)) reflect.
 	return copied
 }
 
-// first cuts the first name from a key. The names in a mapping of strings may have dots.
+// first cuts the first name from a key. The names in a mapping of strings may contain dots.
 func first(v reflect.Value, key string) (name, rest string) {
 	if v.Kind() == reflect.Map && v.Type().Elem().Kind() == reflect.String {
 		return key, ""
@@ -205,27 +209,43 @@ func first(v reflect.Value, key string) (name, rest string) {
 
 var numbers = regexp.MustCompile(`[._]\d+[._]`)
 
-// isSecret tells whether a key holds a credential: "users.1.headers.X-Key".
+// isSecret reports whether a key holds a credential: "users.1.headers.X-Key".
 func isSecret(key string) bool {
-	for key = numbers.ReplaceAllString(key, "."); !keys[key].Secret; key = key[:strings.LastIndexByte(key, '.')] {
-		if !strings.Contains(key, ".") {
+	key = numbers.ReplaceAllString(key, ".")
+	for {
+		if keys[key].Secret {
+			return true
+		}
+		dot := strings.LastIndexByte(key, '.')
+		if dot < 0 {
 			return false
 		}
+		key = key[:dot]
 	}
-	return true
 }
+
+// mayHoldSecret reports whether a key holds a credential, or a URL that may contain one.
+func mayHoldSecret(key string) bool { return isSecret(key) || key == "proxy" }
+
+// belowTable matches the part of a key that the table of keys does not have: the case of a refusal and the index in a
+// list.
+var belowTable = regexp.MustCompile(`(\.missing|\.invalid)?(\.\d+)?$`)
+
+// inTable returns the key under which the table has a key.
+func inTable(key string) string { return belowTable.ReplaceAllString(key, "") }
 
 var inHeaders = regexp.MustCompile(`^(?:headers\.[a-z_]+|users\.\d+\.headers|agent\.studio_headers)\.(.+)$`)
 
-// headerOf is the name of the header whose value a key holds, "" where it is another key.
+// headerOf returns the name of the header whose value a key holds, or "" for other keys.
 func headerOf(key string) string {
-	if found := inHeaders.FindStringSubmatch(key); found != nil {
-		return found[1]
+	found := inHeaders.FindStringSubmatch(key)
+	if found == nil {
+		return ""
 	}
-	return ""
+	return found[1]
 }
 
-// eachSecret visits the values of the keys that hold credentials, but for those in headers that are no secrets.
+// eachSecret visits the values of the keys that hold credentials, except the values of headers that are public.
 func (c *Config) eachSecret(visit func(key, value string)) {
 	eachString(reflect.ValueOf(c).Elem(), func(key, text string) {
 		if text != "" && isSecret(key) && !isPublic(key, text) {
@@ -234,9 +254,9 @@ func (c *Config) eachSecret(visit func(key, value string)) {
 	})
 }
 
-// isPublic tells whether the value of a header is no secret: that of a user only describes the kind of a request
-// (X-Auth-Scheme, Content-Type), that of a gateway is a word such as "true" or "qa". Replaced wherever it occurs it
-// would spoil every report.
+// isPublic reports whether the value of a header is not a secret: a header of a user that describes the kind of a request
+// (X-Auth-Scheme, Content-Type), or a header for a gateway whose value is a word such as "true" or "qa". Redacting such
+// a word everywhere would make reports unreadable.
 func isPublic(key, value string) bool {
 	letter := func(r rune) bool { return 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' }
 	if inside(key, "headers") {

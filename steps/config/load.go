@@ -22,29 +22,28 @@ import (
 	"github.com/agentconform/agentconform/spec/spelling"
 )
 
-// DefaultFile is read from the working folder when no file is named.
+// DefaultFile is read from the working folder if no file is named.
 const DefaultFile = "agentconform.yaml"
 
 const maxFile = 1 << 20
 
-// Sources says where a configuration comes from.
+// Sources are the sources of a configuration.
 type Sources struct {
-	File    string            // named by the user: must exist. Empty: DefaultFile, if it is there.
-	Environ []string          // as os.Environ gives it
-	Flags   map[string]string // by key ("target"), only those that were given
-	NoFile  bool              // none is read, not even DefaultFile
+	File    string            // must exist; empty: DefaultFile, if it exists
+	Environ []string          // in the form of os.Environ
+	Flags   map[string]string // values of the flags that were given, by key ("target")
+	NoFile  bool              // no file is read, not even DefaultFile
 }
 
-// Load reads the configuration: defaults, then the file, the environment and the flags, where later ones override
-// earlier ones. The result is complete and valid, or the error lists the mistakes: first the unknown keys and the
-// values of the wrong type, and where there are none, all others.
+// Load reads the configuration: the defaults, then the file, the environment and the flags. Later sources override
+// earlier ones. The error lists all unknown keys and values of the wrong type, or, if there are none, all other mistakes.
 func Load(s Sources) (*Config, error) {
 	c := Default()
 	c.SecretFiles = map[string]string{}
 	l := &loader{config: &c, from: map[string]string{}}
 	if !s.NoFile {
-		if mistake := l.file(s.File); mistake != nil {
-			return nil, mistake
+		if err := l.file(s.File); err != nil {
+			return nil, err
 		}
 	}
 	l.environment(s.Environ)
@@ -54,24 +53,24 @@ func Load(s Sources) (*Config, error) {
 			l.set(key, value)
 		}
 	}
-	if len(l.found) == 0 { // else what is wrong may follow from it
+	if len(l.found) == 0 { // otherwise mistakes found here may be consequences of those
 		l.found = c.complete()
 		for _, e := range l.found {
 			e.Source = l.placeOf(e.Key)
 		}
 	}
-	if err := told(l.found); err != nil {
-		return nil, err
+	if len(l.found) > 0 {
+		return nil, joined(l.found)
 	}
 	return &c, nil
 }
 
-// loader puts a configuration together.
+// loader assembles a configuration from its sources.
 type loader struct {
 	config *Config
-	source string // what is being read: a file, "environment AGENTCONFORM_TARGET", "flag --target"
+	source string // the current source: a file, "environment AGENTCONFORM_TARGET", "flag --target"
 	isFile bool
-	from   map[string]string // where each key was given: "agentconform.yaml:12"; the empty key is all of it
+	from   map[string]string // place of each key: "agentconform.yaml:12"; the empty key is the whole configuration
 	found  []*Error
 }
 
@@ -79,7 +78,7 @@ func (l *loader) mistaken(key, place, problem, remedy string) {
 	l.found = append(l.found, &Error{Source: place, Key: key, Problem: problem, Remedy: remedy})
 }
 
-// at is the place of a node of the source.
+// at returns the place of a node of the source.
 func (l *loader) at(n *yaml.Node) string {
 	if l.isFile {
 		return fmt.Sprintf("%s:%d", l.source, n.Line)
@@ -87,7 +86,7 @@ func (l *loader) at(n *yaml.Node) string {
 	return l.source
 }
 
-// file reads the file. An error ends the loading: nothing else can be checked.
+// file reads the file. If it returns an error, nothing else can be checked.
 func (l *loader) file(path string) error {
 	named := path != ""
 	path = cmp.Or(path, DefaultFile)
@@ -97,16 +96,18 @@ func (l *loader) file(path string) error {
 		return nil
 	case err != nil:
 		return &Error{Source: path, Problem: "cannot be read: " + reason(err),
-			Remedy: "name a readable YAML file with --config, or leave it out"}
+			Remedy: "name a readable YAML file with --config, or remove the flag"}
 	}
-	l.source, l.isFile, l.from[""] = path, true, path
+	l.source = path
+	l.isFile = true
+	l.from[""] = path
 	l.config.From = append(l.config.From, path)
 	defer func() { l.isFile = false }()
 	decoder := yaml.NewDecoder(bytes.NewReader(content))
 	var doc yaml.Node
 	err = decoder.Decode(&doc)
 	switch {
-	case errors.Is(err, io.EOF): // an empty file is valid
+	case errors.Is(err, io.EOF): // the file is empty, which is valid
 		return nil
 	case err != nil:
 		return &Error{Source: path, Problem: "not valid YAML: " + yamlProblem(err),
@@ -114,8 +115,8 @@ func (l *loader) file(path string) error {
 	case !errors.Is(decoder.Decode(new(yaml.Node)), io.EOF):
 		return &Error{Source: path, Problem: "more than one YAML document", Remedy: "keep one document"}
 	}
-	if wrong := l.decode(doc.Content[0], reflect.ValueOf(l.config).Elem(), ""); wrong != nil {
-		return wrong
+	if mistake := l.decode(doc.Content[0], reflect.ValueOf(l.config).Elem(), ""); mistake != nil {
+		return mistake
 	}
 	c := l.config
 	for _, at := range []*string{&c.TLS.CA, &c.TLS.Cert, &c.TLS.Key, &c.Socket.ControlPlane, &c.Socket.AgentServer} {
@@ -124,7 +125,7 @@ func (l *loader) file(path string) error {
 	return nil
 }
 
-// beside is a path of the source: a relative one in a file starts at its folder.
+// beside resolves a path: a relative path in a file starts at the folder of the file.
 func (l *loader) beside(path string) string {
 	if path == "" || filepath.IsAbs(path) || !l.isFile {
 		return path
@@ -132,25 +133,26 @@ func (l *loader) beside(path string) string {
 	return filepath.Join(filepath.Dir(l.source), path)
 }
 
-// bounded limits what aliases may expand to. The library limits this for texts, not for nodes.
+// bounded limits the expansion of aliases. By default the library limits it for texts and not for nodes.
 var bounded = yaml.WithPlugin(limit.New())
 
-// decode checks a node and reads it into the value of a key. The error is what only the library finds: other mistakes
-// are noted.
+// decode checks a node and decodes it into the value of a key. It records mistakes, and returns a mistake that only the
+// library finds.
 func (l *loader) decode(n *yaml.Node, v reflect.Value, key string) *Error {
 	before := len(l.found)
 	l.check(&n, v.Type(), key)
-	if err := n.Load(v.Addr().Interface(), bounded); err != nil && len(l.found) == before { // else it repeats them
-		return &Error{Source: l.source, Key: key, Problem: yamlProblem(err), Remedy: "correct the value at that line"}
+	err := n.Load(v.Addr().Interface(), bounded)
+	if err == nil || len(l.found) > before { // the library would report the same mistakes again
+		return nil
 	}
-	return nil
+	return &Error{Source: l.source, Key: key, Problem: yamlProblem(err), Remedy: "correct the value at that line"}
 }
 
-// yamlProblem says where a text is not valid YAML, and why.
+// yamlProblem describes why a text is not valid YAML, with the line and column if known.
 func yamlProblem(err error) string {
-	at, is := errors.AsType[*yaml.LoadError](err)
+	at, ok := errors.AsType[*yaml.LoadError](err)
 	switch {
-	case !is:
+	case !ok:
 		return err.Error()
 	case at.Mark.Line == 0:
 		return at.Message
@@ -158,18 +160,20 @@ func yamlProblem(err error) string {
 	return fmt.Sprintf("line %d, column %d: %s", at.Mark.Line, at.Mark.Column, at.Message)
 }
 
+// reason returns the text of an error without the path of the file.
 func reason(err error) string {
-	if path, ok := errors.AsType[*fs.PathError](err); ok {
+	path, ok := errors.AsType[*fs.PathError](err)
+	if ok {
 		return path.Err.Error()
 	}
 	return err.Error()
 }
 
-// Error is one mistake in a configuration: its place, its key, the problem and the remedy. It never holds the value of
+// Error is one mistake in a configuration: its place, its key, the problem and the remedy. It never contains the value of
 // a key that may be a secret.
 type Error struct {
 	Source  string // "agentconform.yaml:12", "environment AGENTCONFORM_TARGET", "flag --target"
-	Key     string // "timeouts.poll"; empty where the whole source is at fault
+	Key     string // "timeouts.poll"; empty if the mistake concerns the whole source
 	Problem string
 	Remedy  string
 }
@@ -182,8 +186,8 @@ func (e *Error) Error() string {
 	return text + ": " + e.Problem + "; " + e.Remedy
 }
 
-// told is the error that tells mistakes, nil where there is none. Each of them is known to errors.As.
-func told(mistakes []*Error) error {
+// joined returns one error for all mistakes, or nil if there are none. It wraps each of them.
+func joined(mistakes []*Error) error {
 	switch len(mistakes) {
 	case 0:
 		return nil
@@ -197,10 +201,11 @@ func told(mistakes []*Error) error {
 	return fmt.Errorf("%d mistakes in the configuration:"+strings.Repeat("\n  %w", len(mistakes)), all...)
 }
 
-// placeOf is the place of a key, or of the group in which it is missing.
+// placeOf returns the place of a key, or that of the group in which it is missing.
 func (l *loader) placeOf(key string) string {
 	for {
-		if at, known := l.from[key]; known {
+		at, known := l.from[key]
+		if known {
 			return at
 		}
 		if key == "" {
@@ -210,22 +215,22 @@ func (l *loader) placeOf(key string) string {
 	}
 }
 
-// EnvPrefix begins the name of every environment variable that is part of the configuration.
+// EnvPrefix is the prefix of every environment variable that is part of the configuration.
 const EnvPrefix = "AGENTCONFORM_"
 
 var inVariable = strings.NewReplacer("-", "_", ".", "_", " ", "_")
 
-// Variable is the name of the environment variable of the key.
+// Variable returns the name of the environment variable of a key.
 func Variable(key string) string { return EnvPrefix + strings.ToUpper(inVariable.Replace(key)) }
 
-// variables has the key for each variable that may be set: those of all keys, of the items of lists and of one more,
-// and of the entries of mappings that are there.
+// variables returns the key for each variable that may be set: the variables of all keys, of each item of a list and of
+// the item after the last, and of each entry of a mapping.
 func (c *Config) variables() map[string]string {
 	all, root := map[string]string{}, reflect.ValueOf(c).Elem()
 	add := func(key string, _ reflect.Value) { all[Variable(key)] = key }
 	walk(root, "", func(key string, v reflect.Value) {
-		if !valueOf(root, key).IsValid() {
-			return // a name with a dot in it
+		if !valueOf(root, key).IsValid() { // the name contains a dot
+			return
 		}
 		add(key, v)
 		if v.Kind() == reflect.Slice && v.Type().Elem().Kind() != reflect.Interface {
@@ -239,7 +244,7 @@ func (c *Config) variables() map[string]string {
 	return all
 }
 
-// environment sets every AGENTCONFORM_ variable of environ ("NAME=value").
+// environment sets the keys of all AGENTCONFORM_ variables of environ ("NAME=value").
 func (l *loader) environment(environ []string) {
 	for _, entry := range slices.Sorted(slices.Values(environ)) { // users.0 before users.1
 		name, value, _ := strings.Cut(entry, "=")
@@ -249,20 +254,23 @@ func (l *loader) environment(environ []string) {
 		l.source = "environment " + name
 		l.config.From = append(l.config.From, name)
 		known := l.config.variables()
-		if key, is := known[name]; is {
-			l.set(key, value)
-		} else {
+		key, isKnown := known[name]
+		if !isKnown {
 			l.unknownVariable(name, known)
+			continue
 		}
+		l.set(key, value)
 	}
 }
 
-// unknownVariable names the variable that was probably meant, or that of the group in which the key is not.
+// unknownVariable reports an unknown variable. The remedy names a variable with a similar name, or the variable of the
+// group.
 func (l *loader) unknownVariable(name string, known map[string]string) {
-	group, names := "", slices.Sorted(maps.Keys(known))
+	names := slices.Sorted(maps.Keys(known))
+	group := ""
 	for _, other := range names {
 		if strings.HasPrefix(name, other+"_") {
-			group = other // the longest is the last
+			group = other // the last one is the longest
 		}
 	}
 	unnumbered := func(name string) string { return numbers.ReplaceAllString(name, ".") }
@@ -270,13 +278,15 @@ func (l *loader) unknownVariable(name string, known map[string]string) {
 	if group != "" {
 		remedy = "set all of " + known[group] + " as YAML or JSON in " + group
 	}
-	if near := spelling.Nearest(name, names); near != "" && near != group && unnumbered(near) != unnumbered(name) {
-		group, remedy = "", "did you mean "+near+"?"
+	near := spelling.Nearest(name, names)
+	if near != "" && near != group && unnumbered(near) != unnumbered(name) {
+		group = ""
+		remedy = "did you mean " + near + "?"
 	}
 	l.mistaken(known[group], l.source, "unknown key", remedy)
 }
 
-// Set sets a key as if the configuration file had this value. The error lists all mistakes in the value.
+// Set sets a key as if the configuration file contained this value. The error lists all mistakes in the value.
 func (c *Config) Set(key string, value any) error {
 	text, isText := value.(string)
 	if !isText {
@@ -288,19 +298,18 @@ func (c *Config) Set(key string, value any) error {
 	}
 	l := &loader{config: c, source: "configuration", from: map[string]string{}}
 	l.set(key, text)
-	return told(l.found)
+	return joined(l.found)
 }
 
-// set sets a key from text. Strings are taken as they are; everything else is read as YAML, which includes JSON. What a
-// file of the configuration named for the key, or for one below it, is not used.
+// set sets a key from text. Strings are used unchanged; everything else is read as YAML, which includes JSON. Files of
+// credentials that the configuration file names for the key, or for a key below it, are no longer used.
 func (l *loader) set(key, text string) {
 	maps.DeleteFunc(l.from, func(known, _ string) bool { return inside(known, key) })
 	maps.DeleteFunc(l.config.SecretFiles, func(known, _ string) bool { return inside(known, key) })
 	l.from[key] = l.source
 	root := reflect.ValueOf(l.config).Elem()
 	root.Set(changed(root, key, func(v reflect.Value) {
-		isSecret := strings.HasPrefix(key, "create.") && strings.HasSuffix(key, ".value") // of a deployment
-		if v.Kind() == reflect.String || v.Kind() == reflect.Interface && (v.Elem().Kind() == reflect.String || isSecret) {
+		if isText(v, key) {
 			v.Set(reflect.ValueOf(text))
 			return
 		}
@@ -314,8 +323,18 @@ func (l *loader) set(key, text string) {
 		if isPerCase(v.Type()) || isOneOrMore(v.Type()) {
 			v.SetZero() // a mapping replaces both cases
 		}
-		if wrong := l.decode(doc.Content[0], v, key); wrong != nil {
-			l.found = append(l.found, wrong)
+		mistake := l.decode(doc.Content[0], v, key)
+		if mistake != nil {
+			l.found = append(l.found, mistake)
 		}
 	}))
+}
+
+// isText reports whether a key is set to a text as it is written. The value of a secret of a deployment always is.
+func isText(v reflect.Value, key string) bool {
+	if v.Kind() != reflect.Interface {
+		return v.Kind() == reflect.String
+	}
+	isSecretValue := strings.HasPrefix(key, "create.") && strings.HasSuffix(key, ".value")
+	return isSecretValue || v.Elem().Kind() == reflect.String
 }

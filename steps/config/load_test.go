@@ -106,100 +106,144 @@ func TestStrengthOfSources(t *testing.T) {
 	assert.Contains(t, c.Secrets(), "new-value")
 }
 
-// TestMistakes wants each mistake to name its place, the key and the remedy.
+// mistakesOf returns the mistakes that an error reports, and checks that each has a remedy and shows no password.
+func mistakesOf(t *testing.T, err error) []*config.Error {
+	t.Helper()
+	require.Error(t, err)
+	assert.NotContains(t, err.Error(), "hidden")
+	var all []*config.Error
+	several, ok := err.(interface{ Unwrap() []error })
+	if !ok {
+		var one *config.Error
+		require.ErrorAs(t, err, &one)
+		all = append(all, one)
+	} else {
+		for _, each := range several.Unwrap() {
+			var one *config.Error
+			require.ErrorAs(t, each, &one)
+			all = append(all, one)
+		}
+	}
+	for _, e := range all {
+		assert.NotEmpty(t, e.Remedy)
+	}
+	return all
+}
+
+// TestMistakes checks the place and the key of a mistake, and the key, value or variable that the remedy names.
 func TestMistakes(t *testing.T) {
 	with := func(line string) string { return valid + line + "\n" }
+	body := func(lines string) string { return strings.Replace(valid, "  body:\n", "  body:\n"+lines, 1) }
 	for name, c := range map[string]struct {
-		file    string
-		environ []string
-		flags   map[string]string
-		says    []string
+		file, variable, flag string
+		place, key, remedy   string
 	}{
-		"unknown key":                {file: with("credentails: {}"), says: []string{"credentails", "did you mean", "credentials"}},
-		"unknown nested key":         {file: with("polling: {intervall: 1s}"), says: []string{"polling.intervall", `"interval"`}},
-		"a key twice":                {file: with("edition: cloud\nedition: cloud"), says: []string{"edition", "already defined at line"}},
-		"a text for a group":         {file: with("agent: fast"), says: []string{"agent", "listing"}},
-		"a bad duration":             {file: with("polling: {interval: 5}"), says: []string{"polling.interval", `is "5"`, "10s"}},
-		"no YAML":                    {file: "target: [", says: []string{"not valid YAML", "line 2, column 1"}},
-		"aliases of aliases":         {file: strings.Replace(valid, "  body:\n", "  body:\n"+aliases(40), 1), says: []string{"excessive aliasing"}},
-		"aliases in a variable":      {file: valid, environ: []string{"AGENTCONFORM_CREATE_BODY=" + strings.ReplaceAll(aliases(40), "    a", "a")}, says: []string{"AGENTCONFORM_CREATE_BODY", "excessive aliasing"}},
-		"two documents":              {file: valid + "---\na: b\n", says: []string{"more than one YAML document"}},
-		"a list at the top":          {file: "- a\n", says: []string{"use the keys target"}},
-		"no address":                 {file: valid, flags: map[string]string{"target": "control.example"}, says: []string{"flag --target: target: ", "not an http or https URL"}},
-		"a password in the address":  {file: valid, flags: map[string]string{"target": "http://me:hidden@host"}, says: []string{"target", "credentials"}},
-		"a query in the address":     {file: valid, flags: map[string]string{"target": "http://host/?a=b"}, says: []string{"target", "query"}},
-		"unknown source":             {file: strings.Replace(valid, "git_host", "floppy", 1), says: []string{"create.body.source", "external_container"}},
-		"a short secret":             {file: strings.Replace(valid, "secret-key", "abc", 1), says: []string{"credentials.api_key", "use a longer secret"}},
-		"a line break in a secret":   {file: strings.Replace(valid, "secret-key", `"abcd\nefgh"`, 1), says: []string{"credentials.api_key", "line break"}},
-		"no header name":             {file: with(`credential_headers: {api_key: "a b"}`), says: []string{"credential_headers.api_key", "not a valid HTTP header name"}},
-		"poll intervals":             {file: with("polling: {interval: 1m, max_interval: 1s}"), says: []string{"polling.max_interval", "polling.interval or longer"}},
-		"unknown variable":           {file: valid, environ: []string{"AGENTCONFORM_TARGTE=x"}, says: []string{"environment AGENTCONFORM_TARGTE", "did you mean"}},
-		"a user that is skipped":     {file: valid, environ: []string{"AGENTCONFORM_USERS_5_TOKEN=abcd"}, says: []string{"AGENTCONFORM_USERS_5_TOKEN"}},
-		"an entry that is none":      {file: valid, environ: []string{"AGENTCONFORM_VOCABULARY_X=abcd"}, says: []string{"AGENTCONFORM_VOCABULARY", "JSON"}},
-		"a word of nobody":           {file: with(`vocabulary: {git_hst: theirs}`), says: []string{"vocabulary.git_hst", "is not a neutral word", "git_host, "}},
-		"a word that is not neutral": {file: with(`vocabulary: {status: state}`), says: []string{"vocabulary.status", "is not a neutral word"}},
-		"the wrong way round":        {file: with(`vocabulary: {kilnhub: git_host}`), says: []string{"vocabulary.kilnhub", "on the left, are git_host, "}},
-		"one name for two":           {file: with(`vocabulary: {git_host: kind, internal_container: kind}`), says: []string{"vocabulary.internal_container", `is "kind", and so is`}},
-		"a word that is empty":       {file: with(`vocabulary: {git_host: ""}`), says: []string{"vocabulary.git_host", "empty"}},
-		"a group that lacks a key":   {file: "target: http://h\nusers:\n- {name: ada}\n", says: []string{"c.yaml:3: users.0.token: is missing"}},
-		"a list of the environment":  {file: valid, environ: []string{"AGENTCONFORM_USERS=[{token: Bearer abcdef}]"}, says: []string{"environment AGENTCONFORM_USERS: users.0.token: begins with Bearer; leave that out"}},
-		"an entry of a map":          {file: with("vocabulary: {git_host: a}"), environ: []string{"AGENTCONFORM_VOCABULARY_GIT_HOST="}, says: []string{"environment AGENTCONFORM_VOCABULARY_GIT_HOST: vocabulary.git_host: "}},
-		"an alias":                   {file: "agent: &a {listing: x}\n", says: []string{"c.yaml:1: agent.listing: "}},
-		"an anchor in itself":        {file: "create: &a {body: *a}", says: []string{"c.yaml: line 1, column ", "value contains itself; correct the value at that line"}},
-		"a nested one":               {file: "create: {body: &a {x: [&b {y: *b}, *a]}}", says: []string{"value contains itself"}},
-		"a list in itself":           {file: "users: &u [*u]", says: []string{"c.yaml:1: users.0: is a list"}},
-		"a secret in itself":         {file: "credentials: &c {api_key: *c}", says: []string{"c.yaml:1: credentials.api_key: is a group of keys"}},
+		"unknown key":                {file: with("credentails: {}"), place: "c.yaml:13", key: "credentails", remedy: `"credentials"`},
+		"unknown nested key":         {file: with("polling: {intervall: 1s}"), place: "c.yaml:13", key: "polling.intervall", remedy: `"interval"`},
+		"a key twice":                {file: with("edition: cloud\nedition: cloud"), place: "c.yaml", remedy: "that line"},
+		"a text for a group":         {file: with("agent: fast"), place: "c.yaml:13", key: "agent", remedy: "listing"},
+		"a bad duration":             {file: with("polling: {interval: 5}"), place: "c.yaml:13", key: "polling.interval", remedy: "10s"},
+		"invalid YAML":               {file: "target: [", place: "c.yaml"},
+		"aliases of aliases":         {file: body(aliases(40)), place: "c.yaml"},
+		"aliases in a variable":      {file: valid, variable: "CREATE_BODY=" + strings.ReplaceAll(aliases(40), "    a", "a"), place: "environment AGENTCONFORM_CREATE_BODY", key: "create.body"},
+		"two documents":              {file: valid + "---\na: b\n", place: "c.yaml", remedy: "one document"},
+		"a list at the top":          {file: "- a\n", place: "c.yaml:1", remedy: "target"},
+		"not an address":             {file: valid, flag: "control.example", place: "flag --target", key: "target", remedy: "https://"},
+		"a password in the address":  {file: valid, flag: "http://me:hidden@host", place: "flag --target", key: "target", remedy: "credentials"},
+		"a query in the address":     {file: valid, flag: "http://host/?a=hidden", place: "flag --target", key: "target"},
+		"unknown source":             {file: strings.Replace(valid, "git_host", "floppy", 1), place: "c.yaml:6", key: "create.body.source", remedy: "external_container"},
+		"a short secret":             {file: strings.Replace(valid, "secret-key", "abc", 1), place: "c.yaml:3", key: "credentials.api_key"},
+		"a line break in a secret":   {file: strings.Replace(valid, "secret-key", `"abcd\nhidden"`, 1), place: "c.yaml:3", key: "credentials.api_key"},
+		"an invalid header name":     {file: with(`credential_headers: {api_key: "a b"}`), place: "c.yaml:13", key: "credential_headers.api_key"},
+		"poll intervals":             {file: with("polling: {interval: 1m, max_interval: 1s}"), place: "c.yaml:13", key: "polling.max_interval", remedy: "polling.interval"},
+		"unknown variable":           {file: valid, variable: "TARGTE=x", place: "environment AGENTCONFORM_TARGTE", remedy: "AGENTCONFORM_TARGET"},
+		"a user that is skipped":     {file: valid, variable: "USERS_5_TOKEN=abcd", place: "environment AGENTCONFORM_USERS_5_TOKEN", key: "users"},
+		"an unknown entry":           {file: valid, variable: "VOCABULARY_X=abcd", place: "environment AGENTCONFORM_VOCABULARY_X", key: "vocabulary", remedy: "JSON in AGENTCONFORM_VOCABULARY"},
+		"an unknown word":            {file: with(`vocabulary: {git_hst: theirs}`), place: "c.yaml:13", key: "vocabulary.git_hst", remedy: "git_host, "},
+		"a word that is not neutral": {file: with(`vocabulary: {status: state}`), place: "c.yaml:13", key: "vocabulary.status"},
+		"the wrong way round":        {file: with(`vocabulary: {kilnhub: git_host}`), place: "c.yaml:13", key: "vocabulary.kilnhub", remedy: "git_host, "},
+		"one name for two":           {file: with(`vocabulary: {git_host: kind, internal_container: kind}`), place: "c.yaml:13", key: "vocabulary.internal_container"},
+		"a word that is empty":       {file: with(`vocabulary: {git_host: ""}`), place: "c.yaml:13", key: "vocabulary.git_host"},
+		"a group that lacks a key":   {file: "target: http://h\nusers:\n- {name: ada}\n", place: "c.yaml:3", key: "users.0.token", remedy: "AGENTCONFORM_USERS_0_TOKEN"},
+		"a list of the environment":  {file: valid, variable: "USERS=[{token: Bearer abcdef}]", place: "environment AGENTCONFORM_USERS", key: "users.0.token"},
+		"an entry of a map":          {file: with("vocabulary: {git_host: a}"), variable: "VOCABULARY_GIT_HOST=", place: "environment AGENTCONFORM_VOCABULARY_GIT_HOST", key: "vocabulary.git_host"},
+		"an alias":                   {file: "agent: &a {listing: x}\n", place: "c.yaml:1", key: "agent.listing", remedy: "get, search"},
+		"an anchor in itself":        {file: "create: &a {body: *a}", place: "c.yaml"},
+		"a nested one":               {file: "create: {body: &a {x: [&b {y: *b}, *a]}}", place: "c.yaml"},
+		"a list in itself":           {file: "users: &u [*u]", place: "c.yaml:1", key: "users.0"},
+		"a secret in itself":         {file: "credentials: &c {api_key: *c}", place: "c.yaml:1", key: "credentials.api_key"},
+		"a number in quotes":         {file: with(`max_deployments: "3"`), place: "c.yaml:13", key: "max_deployments", remedy: "remove the quotes"},
+		"true in quotes":             {file: with(`tenant_id_alone: "true"`), place: "c.yaml:13", key: "tenant_id_alone", remedy: "remove the quotes"},
+		"a variable in a key":        {file: with("other_tenant: {api_key: '${OTHER}'}"), place: "c.yaml:13", key: "other_tenant.api_key", remedy: "use {file: path}, or remove the key and set the environment variable AGENTCONFORM_OTHER_TENANT_API_KEY"},
+		"a variable in a token":      {file: "users: [{token: 'a-${TOKEN}'}]", place: "c.yaml:1", key: "users.0.token", remedy: "AGENTCONFORM_USERS_0_TOKEN"},
+		"a variable in a header":     {file: "users: [{headers: {X-Key: '${KEY}'}}]", place: "c.yaml:1", key: "users.0.headers.X-Key", remedy: "AGENTCONFORM_USERS_0_HEADERS, which holds all headers as JSON"},
+		"a variable in a proxy":      {file: "proxy: 'http://me:${HIDDEN}@proxy.example:1'", place: "c.yaml:1", key: "proxy", remedy: "remove the key and set the environment variable AGENTCONFORM_PROXY"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			_, err := load(t, c.file, c.environ, c.flags)
-			require.Error(t, err)
-			for _, words := range c.says {
-				assert.ErrorContains(t, err, words)
+			flags := map[string]string{}
+			if c.flag != "" {
+				flags["target"] = c.flag
 			}
-			assert.NotContains(t, err.Error(), "hidden")
+			var environ []string
+			if c.variable != "" {
+				environ = append(environ, "AGENTCONFORM_"+c.variable)
+			}
+			_, err := load(t, c.file, environ, flags)
+			found := mistakesOf(t, err)
+			require.Len(t, found, 1)
+			assert.Equal(t, c.place, filepath.Base(found[0].Source))
+			assert.Equal(t, c.key, found[0].Key)
+			assert.Contains(t, found[0].Remedy, c.remedy)
 		})
 	}
 }
 
-// TestMistakesInTheConnection is the same for the keys that say how the target is reached.
+// TestAVariableMayHoldADollarSign: only the file is checked for references, since a secret may contain anything.
+func TestAVariableMayHoldADollarSign(t *testing.T) {
+	c, err := load(t, valid, []string{"AGENTCONFORM_CREDENTIALS_API_KEY=${NOT_EXPANDED}"}, nil)
+	require.NoError(t, err)
+	assert.Equal(t, "${NOT_EXPANDED}", c.Credentials.APIKey)
+}
+
 func TestMistakesInTheConnection(t *testing.T) {
 	environ := []string{"AGENTCONFORM_USERS=[{name: a, token: token-a}, {name: b, headers: {x-user: token-b, X-Auth-Scheme: s}}]",
 		"AGENTCONFORM_AGENT_STUDIO_HEADERS={x-studio: studio}"}
-	for file, want := range map[string]string{
-		"headers: {control_plane: {x-api-key: value}}":           `headers.control_plane.x-api-key: is a credential of the target: .*; set credentials.api_key instead`,
-		"headers: {control_plane: {X-Tenant-Id: value}}":         `set credentials.tenant_id instead`,
-		"headers: {control_plane: {authorization: value}}":       `set credentials.bearer instead`,
-		"headers: {agent_server: {Authorization: value}}":        `headers.agent_server.Authorization: .*; set users.0.token instead`,
-		"headers: {agent_server: {X-User: value}}":               `set users.1.headers.x-user instead`,
-		"headers: {control_plane: {X-Studio: value}}":            `set agent.studio_headers.x-studio instead`,
-		"headers: {control_plane: {Host: value}}":                `headers.control_plane.Host: is set by the suite itself; remove it`,
-		"headers: {control_plane: {Proxy-Authorization: value}}": `into the URL of proxy`,
-		"headers: {control_plane: {X-Gateway: a-1}}":             `headers.control_plane.X-Gateway: is shorter than 4 characters`,
-		"headers: {control_plane: {X-Gateway: ''}}":              `headers.control_plane.X-Gateway: is empty`,
-		"headers: {control_plane: {'X Gateway': value}}":         `"X Gateway" is not a valid HTTP header name`,
-		"headers: {control_plane: {X-Gateway: {path: x}}}":       `use a string, or {file: path}`,
-		"headers: {X-Gateway: value}":                            `headers.X-Gateway: unknown key; known keys: control_plane, agent_server`,
-		"tls: {ca: none.pem}":                                    `tls.ca: the file .*none.pem cannot be used: no such file or directory; name a readable PEM file`,
-		"tls: {ca: text.pem}":                                    `tls.ca: .* it holds no certificate in PEM form`,
-		"tls: {key: key.pem}":                                    `tls.key: is set, but tls.cert is not; set tls.cert`,
-		"tls: {cert: cert.pem}":                                  `tls.cert: .*cert.pem with the key in .*cert.pem cannot be used: .*; name PEM files`,
-		"tls: {cert: text.pem, key: key.pem}":                    `tls.cert: .*text.pem with the key in .*key.pem cannot be used: `,
-		"tls: {cert: cert.pem, key: locked.pem}":                 `tls.cert: .* its private key, which is not encrypted`,
-		"tls: {server_name: 'a:1'}":                              `tls.server_name: "a:1" is not a host name`,
-		"tls: {insecure: yes please}":                            `tls.insecure: is "yes please"; use true or false`,
-		"proxy: proxy.example:3128":                              `proxy: is not an http, https or socks5h URL with a port and without a path; use a URL such as http://proxy.example:3128`,
-		"proxy: http://proxy.example":                            `proxy: .* with a port`,
-		"proxy: http://me:abc@proxy.example:1":                   `proxy: has a password of fewer than 4 characters`,
-		"proxy: http://proxy.example:1/path":                     `proxy: .* without a path`,
-		"resolve: {agents.example: elsewhere}":                   `resolve.agents.example: "elsewhere" is not an IP address`,
-		"resolve: {127.0.0.1: 127.0.0.2}":                        `"127.0.0.1" is not a host name`,
-		"resolve: {'https://a': 127.0.0.2}":                      `is not a host name`,
-		"{target: '', socket: {control_plane: s}}":               `socket: is set, but neither target nor agent_target`,
-		"{target: 'http://a', agent_target: 'http://a/b', socket: {control_plane: s, agent_server: t}}": `have the same host and port, but not the same socket`,
+	for file, want := range map[string]struct{ key, remedy string }{
+		"headers: {control_plane: {x-api-key: value}}":           {"headers.control_plane.x-api-key", "credentials.api_key"},
+		"headers: {control_plane: {X-Tenant-Id: value}}":         {"headers.control_plane.X-Tenant-Id", "credentials.tenant_id"},
+		"headers: {control_plane: {authorization: value}}":       {"headers.control_plane.authorization", "credentials.bearer"},
+		"headers: {agent_server: {Authorization: value}}":        {"headers.agent_server.Authorization", "users.0.token"},
+		"headers: {agent_server: {X-User: value}}":               {"headers.agent_server.X-User", "users.1.headers.x-user"},
+		"headers: {control_plane: {X-Studio: value}}":            {"headers.control_plane.X-Studio", "agent.studio_headers.x-studio"},
+		"headers: {control_plane: {Host: value}}":                {"headers.control_plane.Host", ""},
+		"headers: {control_plane: {Proxy-Authorization: value}}": {"headers.control_plane.Proxy-Authorization", "URL of proxy"},
+		"headers: {control_plane: {X-Gateway: a-1}}":             {"headers.control_plane.X-Gateway", ""},
+		"headers: {control_plane: {X-Gateway: ''}}":              {"headers.control_plane.X-Gateway", ""},
+		"headers: {control_plane: {'X Gateway': value}}":         {"headers.control_plane.X Gateway", ""},
+		"headers: {control_plane: {X-Gateway: {path: x}}}":       {"headers.control_plane.X-Gateway", "{file: path}"},
+		"headers: {X-Gateway: value}":                            {"headers.X-Gateway", "control_plane, agent_server"},
+		"tls: {ca: none.pem}":                                    {"tls.ca", ""},
+		"tls: {ca: text.pem}":                                    {"tls.ca", ""},
+		"tls: {key: key.pem}":                                    {"tls.key", ""},
+		"tls: {cert: cert.pem}":                                  {"tls.cert", ""},
+		"tls: {cert: text.pem, key: key.pem}":                    {"tls.cert", ""},
+		"tls: {cert: cert.pem, key: locked.pem}":                 {"tls.cert", ""},
+		"tls: {server_name: 'a:1'}":                              {"tls.server_name", ""},
+		"tls: {insecure: yes please}":                            {"tls.insecure", ""},
+		"proxy: proxy.example:3128":                              {"proxy", ""},
+		"proxy: http://proxy.example":                            {"proxy", ""},
+		"proxy: http://me:abc@proxy.example:1":                   {"proxy", ""},
+		"proxy: http://proxy.example:1/path":                     {"proxy", ""},
+		"resolve: {agents.example: elsewhere}":                   {"resolve.agents.example", ""},
+		"resolve: {127.0.0.1: 127.0.0.2}":                        {"resolve.127.0.0.1", ""},
+		"resolve: {'https://a': 127.0.0.2}":                      {"resolve.https://a", ""},
+		"{target: '', socket: {control_plane: s}}":               {"socket", ""},
+		"{target: 'http://a', agent_target: 'http://a/b', socket: {control_plane: s, agent_server: t}}": {"socket.agent_server", "another host"},
 	} {
 		_, err := load(t, file, environ, nil)
-		require.Error(t, err, file)
-		assert.Regexp(t, want, err.Error(), file)
+		found := mistakesOf(t, err)[0]
+		assert.Equal(t, want.key, found.Key, file)
+		assert.Contains(t, found.Remedy, want.remedy, file)
 		assert.NotContains(t, err.Error(), "abc@")
 	}
 }
@@ -307,8 +351,8 @@ func TestCredentialsFromFiles(t *testing.T) {
 func TestMistakesInFilesOfCredentials(t *testing.T) {
 	for name, c := range map[string]struct{ from, to, says string }{
 		"missing":     {"{file: key}", "{file: none}", "target.yaml:2: credentials.api_key: the file "},
-		"a folder":    {"{file: key}", "{file: sub}", "it is no regular file"},
-		"another key": {"{file: key}", "{path: key}", "credentials.api_key: is a group of keys; use a string, or {file: path} with a file that holds it"},
+		"a folder":    {"{file: key}", "{file: sub}", "cannot be used"},
+		"another key": {"{file: key}", "{path: key}", "credentials.api_key: is a group of keys"},
 		"two keys":    {"{file: key}", "{file: key, mode: x}", "credentials.api_key: is a group of keys"},
 		"a list":      {"{file: key}", "[key]", "credentials.api_key: is a list"},
 		"no secret":   {"target: https://host.example", "target: {file: key}", "target: is a group of keys"},

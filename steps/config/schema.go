@@ -17,24 +17,25 @@ import (
 //	# yaml-language-server: $schema=<SchemaURL>
 const SchemaURL = "https://raw.githubusercontent.com/agentconform/agentconform/main/docs/config.schema.json"
 
-// Schema is the JSON Schema (draft 7) of a configuration file, generated from [Config]. It accepts what [Load]
-// accepts of one file: unknown keys and values of the wrong type are refused, and a credential may be {file: path}.
-// What depends on several keys, on environment variables or on other files is left to Load.
+// Schema returns the JSON Schema (draft 7) of a configuration file, generated from [Config]. It is as strict as [Load] is
+// with one file: it refuses unknown keys and values of the wrong type. Only Load checks rules about several keys,
+// environment variables and other files.
 func Schema() []byte {
 	root := schemaOf(reflect.ValueOf(Default()), "")
-	root["$schema"], root["$id"] = "http://json-schema.org/draft-07/schema#", SchemaURL
+	root["$schema"] = "http://json-schema.org/draft-07/schema#"
+	root["$id"] = SchemaURL
 	root["title"] = "Configuration of agentconform"
 	text, err := json.MarshalIndent(root, "", "  ")
 	if err != nil {
-		panic(err) // only maps, lists and scalars from above
+		panic(err) // impossible: the value consists of maps, lists and scalars
 	}
 	return append(text, '\n')
 }
 
-// orNull are the types of a value that may be left empty: the parser takes null for "not set".
+// orNull returns the types of a value that may be empty in the file, which the parser treats as not set.
 func orNull(types ...string) []string { return append(types, "null") }
 
-// groupSchema has the schemas of the keys of a group, with what each is for, and its default.
+// groupSchema returns the schemas of the keys of a group, with descriptions and defaults.
 func groupSchema(v reflect.Value, group string) map[string]any {
 	all := map[string]any{}
 	for _, name := range keysOf(v.Type()) {
@@ -56,7 +57,7 @@ func groupSchema(v reflect.Value, group string) map[string]any {
 	return all
 }
 
-// valuesSchema narrows the schema of a key beyond its type, as [Config.Complete] does.
+// valuesSchema returns the limits of a key beyond its type, which [Config.Complete] checks.
 func valuesSchema(known keyInfo, t reflect.Type) map[string]any {
 	enum := []any{}
 	for _, value := range known.OneOf {
@@ -75,7 +76,7 @@ func valuesSchema(known keyInfo, t reflect.Type) map[string]any {
 	return nil
 }
 
-// schemaOf is the schema of what check accepts for a value.
+// schemaOf returns the schema of the values that loader.check accepts.
 func schemaOf(v reflect.Value, key string) map[string]any {
 	t := v.Type()
 	schema := map[string]any{"type": orNull(formOf(t).json)}
@@ -106,20 +107,24 @@ func schemaOf(v reflect.Value, key string) map[string]any {
 	return schema
 }
 
-// stringSchema is the schema of a string: YAML reads 1.2 and true as other types, and the parser takes them as they are
-// written.
+// stringSchema returns the schema of a string. 1.2 and true are of other types in YAML, and the parser accepts them as
+// strings.
 func stringSchema(key string) map[string]any {
 	scalar := []string{"string", "number", "boolean"}
+	schema := map[string]any{"type": orNull(scalar...)}
+	if mayHoldSecret(key) {
+		schema["not"] = map[string]any{"type": "string", "pattern": reference.String()}
+	}
 	if !isSecret(key) {
-		return map[string]any{"type": orNull(scalar...)}
+		return schema
 	}
 	file := map[string]any{"type": "object", "required": []string{fileKey}, "additionalProperties": false,
-		"description": "a file that holds only the credential; a relative path starts at the folder of the configuration",
+		"description": "a file that contains only the credential; a relative path starts at the folder of the configuration",
 		"properties":  map[string]any{fileKey: map[string]any{"type": scalar, "minLength": 1}}}
-	return map[string]any{"anyOf": []any{map[string]any{"type": orNull(scalar...)}, file}}
+	return map[string]any{"anyOf": []any{schema, file}}
 }
 
-// shownDefault is a default as the file would hold it, "" where there is none.
+// shownDefault returns a default in the form of the file, or "" for groups, lists and mappings.
 func shownDefault(v reflect.Value) string {
 	if v.Kind() == reflect.Struct || v.Kind() == reflect.Slice || v.Kind() == reflect.Map {
 		return ""
@@ -130,7 +135,7 @@ func shownDefault(v reflect.Value) string {
 //go:embed page.md
 var markdownHead string
 
-// Page is the page of all keys, with their types, defaults and variables, in Markdown.
+// Page returns the page of all keys in Markdown, with their types, defaults and variables.
 func Page() string {
 	var b strings.Builder
 	b.WriteString(strings.NewReplacer("{{DefaultFile}}", DefaultFile, "{{SchemaURL}}", SchemaURL,
@@ -145,8 +150,9 @@ func Page() string {
 			return
 		}
 		fmt.Fprintf(&b, "- `%s` (%s", key, formOf(v.Type()).name)
-		if d := shownDefault(v); d != "" && d != `""` {
-			fmt.Fprintf(&b, ", default `%s`", d)
+		byDefault := shownDefault(v)
+		if byDefault != "" && byDefault != `""` {
+			fmt.Fprintf(&b, ", default `%s`", byDefault)
 		}
 		fmt.Fprintf(&b, ", `%s`)", Variable(strings.Replace(key, "users.", "users.0.", 1)))
 		if !isTop {

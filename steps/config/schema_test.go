@@ -57,6 +57,8 @@ func TestTheSchemaAcceptsWhatTheParserAccepts(t *testing.T) {
 		"{tenant_id_alone: 'yes'}":                                                    false,
 		"{implementation: {version: 1.2}}":                                            true,
 		"{credentials: {api_key: the-key}}":                                           true,
+		"{credentials: {api_key: '${API_KEY}'}}":                                      false,
+		"{agent: {runs: '3'}}":                                                        false,
 		"{credentials: {api_key: 12345}}":                                             true,
 		"{credentials: {api_key: {file: secret}}}":                                    true,
 		"{credentials: {api_key: {path: secret}}}":                                    false,
@@ -89,7 +91,7 @@ func TestTheStoredPagesAreTheGeneratedOnes(t *testing.T) {
 	}
 }
 
-// TestEveryKeyIsExplained holds the table to the structs, both ways, and what is written to the table.
+// TestEveryKeyIsExplained compares the table with the structs and with the file that is written.
 func TestEveryKeyIsExplained(t *testing.T) {
 	c := Default()
 	c.Users = []User{{Name: "a", Token: "the-token", Identity: "a"}, {Name: "b", Token: "the-other", Identity: "b"}}
@@ -105,7 +107,7 @@ func TestEveryKeyIsExplained(t *testing.T) {
 		}
 	})
 	for key := range keys {
-		assert.True(t, known[key], "%s is no key", key)
+		assert.True(t, known[key], "%s is not a key", key)
 	}
 	file := filepath.Join(t.TempDir(), "written.yaml")
 	require.NoError(t, os.WriteFile(file, text, 0o600))

@@ -17,12 +17,12 @@ import (
 	"github.com/agentconform/agentconform/reports"
 )
 
-// Secrets returns every credential with the name under which reports show it: the environment variable that holds
-// it. Reports, logs and terminals never see the values.
+// Secrets returns every credential with the name that reports show in place of it: its environment variable.
 func (c *Config) Secrets() map[string]string {
 	secrets := map[string]string{}
 	named := func(name, value string) {
-		if _, known := secrets[value]; value != "" && !known { // the first name stays
+		_, isKnown := secrets[value]
+		if value != "" && !isKnown { // the first name wins
 			secrets[value] = name
 		}
 	}
@@ -33,15 +33,16 @@ func (c *Config) Secrets() map[string]string {
 	}
 	c.eachSecret(func(key, value string) {
 		add(key, value)
-		if headerOf(key) != "" { // the suite also sends what is after the scheme with another scheme
+		if headerOf(key) != "" { // the suite also sends the part after the scheme with another scheme
 			_, rest, _ := strings.Cut(value, " ")
 			_, password, _ := strings.Cut(decoded(value), ":")
 			add(key, rest, decoded(value), password)
 		}
 	})
-	c.eachSecret(func(key, value string) { // a near miss reveals the right credential
+	c.eachSecret(func(key, value string) { // a credential with a mistake reveals the right one
 		for _, m := range []Mistake{OneMore, OtherCase, OneLess, OtherEnd} {
-			if wrong, name := m.shown(key, value); !strings.HasSuffix(value, wrong) {
+			wrong, name := m.shown(key, value)
+			if !strings.HasSuffix(value, wrong) {
 				named(name, wrong)
 			}
 		}
@@ -49,7 +50,8 @@ func (c *Config) Secrets() map[string]string {
 	add("proxy", ProxySecrets(c.Proxy)...)
 	eachString(reflect.ValueOf(c).Elem(), func(key, text string) {
 		for _, found := range inURL.FindAllStringSubmatch(text, -1) {
-			if info := found[1]; key != "proxy" {
+			info := found[1]
+			if key != "proxy" {
 				add(key+".userinfo", append(userInfo(info), "//"+info+"@")...)
 			}
 		}
@@ -68,8 +70,8 @@ func (c *Config) Secrets() map[string]string {
 	return secrets
 }
 
-// Environment holds every secret in the variable under whose name reports show it ("NAME=value"), as the curl lines and
-// scripts of findings need it.
+// Environment returns every secret as a variable ("NAME=value") with the name that reports show. The curl lines and
+// scripts of findings use these variables.
 func (c *Config) Environment() []string {
 	values := map[string]string{}
 	for secret, shown := range c.Secrets() {
@@ -86,10 +88,10 @@ func (c *Config) Environment() []string {
 	return all
 }
 
-// SafeSecret is the length in bytes from which on a secret is looked for everywhere, in all spellings.
+// SafeSecret is the minimum length in bytes of a secret that is redacted everywhere, in all spellings.
 const SafeSecret = 12
 
-// ShortSecrets says which secrets are too short to be looked for everywhere, "" where none is.
+// ShortSecrets describes the secrets that are not redacted everywhere, or returns "" if there are none.
 func (c *Config) ShortSecrets() string {
 	found, common := map[string]bool{}, c.Common()
 	for secret, name := range c.Secrets() {
@@ -101,12 +103,12 @@ func (c *Config) ShortSecrets() string {
 	if len(found) == 0 {
 		return ""
 	}
-	return fmt.Sprintf("%s: fewer than %d characters, or a common word: replaced only where the suite sends it, not "+
-		"where the target repeats it; use a longer secret", strings.Join(slices.Sorted(maps.Keys(found)), ", "), SafeSecret)
+	return fmt.Sprintf("%s: fewer than %d characters, or a common word: redacted in requests, but not in responses; "+
+		"use a longer secret", strings.Join(slices.Sorted(maps.Keys(found)), ", "), SafeSecret)
 }
 
-// Common are texts that the configuration also holds where they are no secrets: replaced wherever they stand they would
-// spoil every report.
+// Common returns texts that other keys of the configuration contain. Redacting them everywhere would make reports
+// unreadable.
 func (c *Config) Common() []string {
 	all := []string{c.AssistantID, c.Implementation.Name, c.Edition, c.Source(), c.AgentURLFrom,
 		reports.HostPort(c.Target), reports.HostPort(c.AgentTarget)}
@@ -120,11 +122,11 @@ func (c *Config) Common() []string {
 	return slices.Concat(all, slices.Collect(maps.Keys(c.Create.Body)), c.Supports)
 }
 
-// ProxySecrets are the parts of a proxy's URL that nobody may see. As in HTTP_PROXY the scheme may be missing, and what
-// is no URL may hold a password all the same.
+// ProxySecrets returns the secret parts of the URL of a proxy. The scheme may be missing, as in HTTP_PROXY, and a text
+// that is not a valid URL may still contain a password.
 func ProxySecrets(address string) []string {
-	_, rest, is := strings.Cut(address, "://")
-	if !is {
+	_, rest, hasScheme := strings.Cut(address, "://")
+	if !hasScheme {
 		rest = address
 	}
 	at := strings.LastIndexByte(rest, '@')
@@ -134,8 +136,8 @@ func ProxySecrets(address string) []string {
 	return append(userInfo(rest[:at]), address)
 }
 
-// userInfo are the secrets in the user info of a URL, as they are written and unescaped: the password, or a name
-// without one, which is a token; and the whole.
+// userInfo returns the secrets in the user info of a URL, as written and unescaped: the password, or the name if there is
+// no password, because then it is a token, and the whole user info.
 func userInfo(info string) (all []string) {
 	_, password, both := strings.Cut(info, ":")
 	if !both {
@@ -143,26 +145,27 @@ func userInfo(info string) (all []string) {
 	}
 	for _, secret := range []string{password, info} {
 		all = append(all, secret)
-		if plain, err := url.PathUnescape(secret); err == nil && plain != secret {
+		plain, err := url.PathUnescape(secret)
+		if err == nil && plain != secret {
 			all = append(all, plain)
 		}
 	}
 	return all
 }
 
-// inURL finds the user info of a URL in a text, as it is written.
+// inURL finds the user info of a URL in a text, as written.
 var inURL = regexp.MustCompile(`://([^/?# \t\r\n"'<>\\]+)@`)
 
-// longestJSON bounds a text in which strings are looked for, in bytes.
+// longestJSON is the maximum length in bytes of a text that stringsInJSON parses.
 const longestJSON = 64 << 10
 
-// stringsInJSON are the long strings in a text that is an object or a list in JSON, such as the key file of a service
+// stringsInJSON returns the long strings in a text that is a JSON object or array, such as the key file of a service
 // account.
 func stringsInJSON(text string) (all []string) {
 	var value any
 	text = strings.TrimSpace(text)
-	structured := strings.HasPrefix(text, "{") || strings.HasPrefix(text, "[")
-	if !structured || len(text) > longestJSON || json.Unmarshal([]byte(text), &value) != nil {
+	isStructured := strings.HasPrefix(text, "{") || strings.HasPrefix(text, "[")
+	if !isStructured || len(text) > longestJSON || json.Unmarshal([]byte(text), &value) != nil {
 		return nil
 	}
 	eachString(reflect.ValueOf(value), func(_, s string) {
@@ -173,7 +176,7 @@ func stringsInJSON(text string) (all []string) {
 	return all
 }
 
-// templateSecret is a secret that a create body hands to the deployment ({name, value}), with its variable, such as
+// templateSecret is a secret of a deployment in a create body ({name, value}), with its variable, such as
 // AGENTCONFORM_CREATE_BODY_SECRETS_NAME, and the key of its value.
 type templateSecret struct{ variable, key, value string }
 
@@ -191,19 +194,19 @@ func (c *Config) templateSecrets() (all []templateSecret) {
 		}
 	}
 	add("create.body.secrets", c.Create.Body)
-	add("create.refused.secrets", c.Create.Refused) // both may have the same: the first name stays
+	add("create.refused.secrets", c.Create.Refused) // if both have the same secret, the first name wins
 	return all
 }
 
-// Mistake is a way to get a credential almost right, for requests that a target must refuse: one that compares only a
-// part of a credential, or ignores its case, accepts them.
+// Mistake is a small change of a credential. A target must refuse a credential with a mistake. A target that compares
+// only a part of the credential, or ignores its case, accepts it.
 type Mistake struct {
 	made  func(secret string) string
-	shell string // follows the variable of the right credential, where a shell is to write the wrong one
-	own   string // ends the name of a variable that holds the wrong one, where it is inside base64
+	shell string // suffix of the variable of the right credential that makes a shell write the wrong one
+	own   string // suffix of the name of a variable with the wrong credential, which is used inside base64
 }
 
-// The mistakes.
+// The mistakes: one character more, the other case, one character less, another last character.
 var (
 	OneMore   = Mistake{func(secret string) string { return secret + "x" }, "}x", "_AND_MORE"}
 	OtherCase = Mistake{withOtherCase, "~~}", "_IN_OTHER_CASE"}
@@ -211,7 +214,7 @@ var (
 	OtherEnd  = Mistake{withOtherEnd, "%?}", "_CHANGED"}
 )
 
-// In returns the credential with the mistake; the same where it changes nothing.
+// In returns the credential with the mistake, or the same credential if the mistake changes nothing.
 func (m Mistake) In(secret string) string {
 	if secret == "" {
 		return secret
@@ -219,8 +222,8 @@ func (m Mistake) In(secret string) string {
 	return m.made(secret)
 }
 
-// withOtherCase has the small letters as capitals, and the other way round. What may be a number in hexadecimal, such
-// as a uuid, is the same in either case.
+// withOtherCase swaps upper and lower case. It does not change hexadecimal numbers such as a UUID, which are equal in
+// both cases.
 func withOtherCase(secret string) string {
 	if strings.Trim(secret, "0123456789abcdefABCDEF-{}") == "" {
 		return secret
@@ -233,17 +236,18 @@ func withOtherCase(secret string) string {
 	}, secret)
 }
 
-// withoutLast is the secret without its last character. One of a single character stays, and so does one that ends with
-// "=": what fills up base64 means nothing.
+// withoutLast removes the last character. It does not change a secret of one character, nor a secret that ends with "=",
+// which is padding of base64 and has no meaning.
 func withoutLast(secret string) string {
-	if _, size := utf8.DecodeLastRuneInString(secret); size < len(secret) && !strings.HasSuffix(secret, "=") {
-		return secret[:len(secret)-size]
+	_, size := utf8.DecodeLastRuneInString(secret)
+	if size == len(secret) || strings.HasSuffix(secret, "=") {
+		return secret
 	}
-	return secret
+	return secret[:len(secret)-size]
 }
 
-// withOtherEnd changes the last character, before what fills up base64. Of a character that may stand for some bits the
-// first bit is turned: the last ones may mean nothing, as at the end of a signed token.
+// withOtherEnd changes the last character before the padding of base64. It flips the first bit of a character that may
+// be hexadecimal or base64: the last bits may have no meaning, as at the end of a signed token.
 func withOtherEnd(secret string) string {
 	const hexadecimal = "0123456789abcdef"
 	const base64URL = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
@@ -252,29 +256,34 @@ func withOtherEnd(secret string) string {
 	if start == body {
 		return secret
 	}
-	last, other := body[len(start):], "A"
-	if i := strings.Index(hexadecimal, last); i >= 0 {
-		other = hexadecimal[i^8:][:1]
-	} else if i := strings.Index(base64URL, last); i >= 0 {
-		other = base64URL[i^32:][:1]
+	last := body[len(start):]
+	other := "A"
+	inHexadecimal := strings.Index(hexadecimal, last)
+	inBase64 := strings.Index(base64URL, last)
+	switch {
+	case inHexadecimal >= 0:
+		other = hexadecimal[inHexadecimal^8:][:1]
+	case inBase64 >= 0:
+		other = base64URL[inBase64^32:][:1]
 	}
 	return start + other + secret[len(body):]
 }
 
-// inHeader makes the mistake in the value of a header after its scheme; with Basic, only in the password, which is
-// encoded.
+// inHeader makes the mistake in the value of a header after its scheme. With the scheme Basic it changes only the
+// password, and encoded is true.
 func (m Mistake) inHeader(value string) (wrong string, encoded bool) {
-	scheme, secret, both := strings.Cut(value, " ")
-	if !both {
+	scheme, secret, hasScheme := strings.Cut(value, " ")
+	if !hasScheme {
 		return m.In(value), false
 	}
-	if name, password, isPair := strings.Cut(decoded(value), ":"); isPair {
+	name, password, isPair := strings.Cut(decoded(value), ":")
+	if isPair {
 		return scheme + " " + base64.StdEncoding.EncodeToString([]byte(name+":"+m.In(password))), true
 	}
 	return scheme + " " + m.In(secret), false
 }
 
-// decoded are the credentials in the value of a header with the scheme Basic, "" where it has another one.
+// decoded returns the credentials in the value of a header with the scheme Basic, or "" for another scheme.
 func decoded(value string) string {
 	scheme, secret, _ := strings.Cut(value, " ")
 	pair, err := base64.StdEncoding.DecodeString(secret)
@@ -284,8 +293,7 @@ func decoded(value string) string {
 	return string(pair)
 }
 
-// NearMiss returns the header with which the user would ask, had each secret in it this mistake; nil where it changes
-// nothing.
+// NearMiss returns the header of the user with the mistake in each secret, or nil if the mistake changes nothing.
 func (u User) NearMiss(m Mistake) http.Header {
 	right, wrong := u.Header(), http.Header{}
 	for name := range right {
@@ -301,8 +309,9 @@ func (u User) NearMiss(m Mistake) http.Header {
 	return wrong
 }
 
-// shown is what must not be shown of a credential with the mistake, all of it or what it has of the right one, and how
-// a shell writes that with the variable of the right one; a value inside base64 has a variable of its own.
+// shown returns the part of a credential with the mistake that must be redacted, and the name to show in its place. A
+// shell can derive the value from the name, which contains the variable of the right credential, except inside base64,
+// where the value has its own variable.
 func (m Mistake) shown(key, value string) (wrong, name string) {
 	if !inside(key, "credentials") && !inside(key, "users") {
 		return "", ""
@@ -310,14 +319,15 @@ func (m Mistake) shown(key, value string) (wrong, name string) {
 	wrong, encoded := m.In(value), false
 	if headerOf(key) != "" {
 		wrong, encoded = m.inHeader(value)
-		if _, behind, both := strings.Cut(wrong, " "); both {
-			wrong = behind
+		_, secret, hasScheme := strings.Cut(wrong, " ")
+		if hasScheme {
+			wrong = secret
 		}
 	}
 	if encoded {
 		return wrong, "${" + Variable(key) + m.own + "}"
 	}
-	if m.own == OtherEnd.own { // the rest, which is also what has one character less
+	if m.own == OtherEnd.own { // without the last character, as with OneLess
 		wrong = withoutLast(strings.TrimRight(wrong, "="))
 	}
 	return wrong, "${" + Variable(key) + m.shell

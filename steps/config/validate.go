@@ -20,9 +20,9 @@ import (
 	"github.com/agentconform/agentconform/spec"
 )
 
-// Complete derives values from other keys and validates the configuration. Load calls it; one made in code needs it
-// before a run.
-func (c *Config) Complete() error { return told(c.complete()) }
+// Complete derives values from other keys and validates the configuration. Load calls it. A configuration that is made in
+// code needs it before a test run.
+func (c *Config) Complete() error { return joined(c.complete()) }
 
 func (c *Config) complete() []*Error {
 	v := &validator{Config: c}
@@ -41,7 +41,7 @@ func (c *Config) complete() []*Error {
 	v.secrets()
 	v.reach()
 	slices.SortStableFunc(v.problems, func(a, b *Error) int { return strings.Compare(a.Key, b.Key) })
-	isSame := func(a, b *Error) bool { return a.Key == b.Key && a.Problem == b.Problem } // both cases of a refusal may have the same problem
+	isSame := func(a, b *Error) bool { return a.Key == b.Key && a.Problem == b.Problem } // in both cases of a refusal
 	return slices.CompactFunc(v.problems, isSame)
 }
 
@@ -50,22 +50,35 @@ type validator struct {
 	problems []*Error
 }
 
-// refuse notes that a key is wrong, where it is.
+// refuse records a mistake if wrong is true.
 func (v *validator) refuse(wrong bool, key, problem, remedy string) {
 	if wrong {
 		v.problems = append(v.problems, &Error{Source: "configuration", Key: key, Problem: problem, Remedy: remedy})
 	}
 }
 
-// valueSuffix matches the part of a key that the table of keys does not have: the case of a refusal and the index in a list.
-var valueSuffix = regexp.MustCompile(`(\.missing|\.invalid)?\.\d+$`)
+var listIndex = regexp.MustCompile(`\.\d+$`)
 
-// value accepts what the table of keys says of a key, or of the items of a list.
+// reportedKey returns a key without its index in a list, and without the case of a refusal if both cases have the same
+// values: then the file has them once.
+func (v *validator) reportedKey(key string) string {
+	key = listIndex.ReplaceAllString(key, "")
+	status, detail := v.Agent.RejectedStatus, v.Agent.RejectedDetail
+	isOneStatus := inside(key, "agent.rejected_status") && slices.Equal(status.Missing, status.Invalid)
+	isOneDetail := inside(key, "agent.rejected_detail") && slices.Equal(detail.Missing, detail.Invalid)
+	if isOneStatus || isOneDetail {
+		return inTable(key)
+	}
+	return key
+}
+
+// value checks a key or an item of a list against the table of keys.
 func (v *validator) value(key string, value reflect.Value) {
-	key = valueSuffix.ReplaceAllString(key, "")
-	known := keys[key]
+	known := keys[inTable(key)]
+	isDetail := inside(key, "agent.rejected_detail")
+	key = v.reportedKey(key)
 	switch {
-	case value.Kind() == reflect.String && key == "agent.rejected_detail":
+	case value.Kind() == reflect.String && isDetail:
 		v.refuse(value.String() == "", key, "has an empty text", "remove it, or write the detail of the refusal")
 	case value.Kind() == reflect.String && known.OneOf != nil:
 		v.refuse(!slices.Contains(known.OneOf, value.String()), key, fmt.Sprintf("unknown value %q", value),
@@ -78,8 +91,8 @@ func (v *validator) value(key string, value reflect.Value) {
 	}
 }
 
-// address accepts http and https URLs with a host, and strips a trailing slash. One that may hold a password is not
-// shown.
+// address accepts http and https URLs with a host, and strips a trailing slash. The error does not show an address that
+// may contain a password.
 func (v *validator) address(key string, at *string) (isURL bool) {
 	u, err := url.Parse(*at)
 	isURL = err == nil && (u.Scheme == "http" || u.Scheme == "https") && u.Hostname() != "" && u.User == nil &&
@@ -94,14 +107,14 @@ func (v *validator) address(key string, at *string) (isURL bool) {
 	return isURL
 }
 
-// fixtures accepts an address to listen on, the URL of a host without a path (clients of a registry look for it at
-// /v2/), and users that the handler of the served graph knows.
+// fixtures checks the address to listen on, the advertised URL, which must not have a path because clients of a registry
+// use /v2/, and that the handler of the served graph knows the users.
 func (v *validator) fixtures() {
 	serve, f := v.Fixtures.Serve, &v.Fixtures
 	isURL := v.address("fixtures.advertise", &f.Advertise)
 	u, _ := url.Parse(f.Advertise)
-	v.refuse(isURL && (u.Path != "" || everywhere(u.Hostname())), "fixtures.advertise",
-		fmt.Sprintf("%q has a path, or is no address that a builder can reach", f.Advertise),
+	v.refuse(isURL && (u.Path != "" || isUnspecified(u.Hostname())), "fixtures.advertise",
+		fmt.Sprintf("%q has a path, or a builder cannot reach its host", f.Advertise),
 		"use scheme, name or address of this machine, and port only, such as http://ci.example:8090")
 	if serve == "" {
 		v.refuse(f.Advertise != "", "fixtures.serve", "is missing, and fixtures.advertise is set",
@@ -115,19 +128,19 @@ func (v *validator) fixtures() {
 		v.refuse(true, "fixtures.serve", fmt.Sprintf("%q is not an address to listen on", serve),
 			"use HOST:PORT, such as 0.0.0.0:8090")
 	case f.Advertise == "":
-		v.refuse(everywhere(host), "fixtures.advertise",
-			fmt.Sprintf("is missing, and fixtures.serve %q names no host", serve),
+		v.refuse(isUnspecified(host), "fixtures.advertise",
+			fmt.Sprintf("is missing, and fixtures.serve %q does not name a host", serve),
 			"set it to the URL at which the target's builder reaches this machine, such as http://ci.example:"+port)
 	default:
 		v.refuse(number == 0, "fixtures.serve",
-			fmt.Sprintf("%q is another port in each run, and fixtures.advertise names one", serve),
+			fmt.Sprintf("%q is a different port in each test run, and fixtures.advertise names one port", serve),
 			"choose a port, such as 8090")
+	}
+	if v.AgentTarget != "" { // the users are those of another graph
+		return
 	}
 	for i, u := range v.Users {
 		key := fmt.Sprintf("users.%d", i)
-		if v.AgentTarget != "" { // the users are those of another graph
-			break
-		}
 		v.refuse(u.Token == "" && len(u.Headers) > 0, key+".token",
 			"is missing, and the graph of fixtures accepts bearer tokens only",
 			"set it in place of headers, or remove fixtures")
@@ -140,18 +153,18 @@ func (v *validator) fixtures() {
 	}
 }
 
-// everywhere tells whether an address to listen on is that of all interfaces.
-func everywhere(host string) bool {
+// isUnspecified reports whether a host to listen on means all interfaces.
+func isUnspecified(host string) bool {
 	at, err := netip.ParseAddr(host)
 	return host == "" || err == nil && at.IsUnspecified()
 }
 
-// deployments accepts a create body as far as a run reads it (section 2).
+// deployments checks the fields of a create body that a test run reads (section 2).
 func (v *validator) deployments() {
 	_, named := v.Create.Body["source"]
-	filled := v.Fixtures.Serve != "" && !named // by the fixtures
+	isFilled := v.Fixtures.Serve != "" && !named // the fixtures set it
 	if v.Target != "" && len(v.Create.Body) > 0 {
-		v.refuse(!filled && !slices.Contains(spec.Sources(), v.Source()), "create.body.source",
+		v.refuse(!isFilled && !slices.Contains(spec.Sources(), v.Source()), "create.body.source",
 			fmt.Sprintf("%q is not a source of the interface", v.Source()),
 			"use one of "+strings.Join(spec.Sources(), ", ")+"; if the target has another name for it, set vocabulary")
 		for _, key := range []string{"source_config", "source_revision_config"} {
@@ -164,7 +177,7 @@ func (v *validator) deployments() {
 		"set it to the id of the deployment of existing.revision")
 }
 
-// users wants each user to be another one than those before: the second must not see what the first has created.
+// users checks that each user has credentials, and a name, a token and an identity of which no other user has the same.
 func (v *validator) users() {
 	const other = ": the second must not see the data of the first"
 	own := []string{v.Credentials.APIKey, v.Credentials.TenantID, v.Credentials.Bearer}
@@ -191,7 +204,7 @@ func (v *validator) users() {
 // ShortestSecret is the length in bytes below which replacing a secret wherever it occurs would spoil every report.
 const ShortestSecret = 4
 
-// secrets rejects what is not valid in an HTTP header. The values of credentials are never shown.
+// secrets rejects values that are not valid in an HTTP header. Errors never show the values of credentials.
 func (v *validator) secrets() {
 	eachString(reflect.ValueOf(v.Config).Elem(), func(key, value string) {
 		name, isName := headerOf(key), inside(key, "credential_headers")
@@ -213,18 +226,18 @@ func (v *validator) secrets() {
 			strings.HasSuffix(key, ".bearer") && v.CredentialHeaders.Bearer == "Authorization"
 		v.refuse(isBare && strings.HasPrefix(strings.ToLower(value), "bearer "), key,
 			"begins with Bearer",
-			"leave that out: it is added")
+			"remove that word: the suite adds it")
 		if inside(key, "headers") {
 			v.gateway(key, http.CanonicalHeaderKey(name), value)
 		}
 	})
 }
 
-// ownHeaders are set by the client itself.
+// ownHeaders are headers that the client sets.
 var ownHeaders = []string{"Connection", "Content-Length", "Content-Type", "Host", "Proxy-Authorization",
 	"Proxy-Connection", "Te", "Trailer", "Transfer-Encoding", "Upgrade"}
 
-// gateway accepts a header of each request that does not decide who asks.
+// gateway accepts a header for a gateway that is neither a credential nor set by the client.
 func (v *validator) gateway(key, name, value string) {
 	instead := ""
 	taken := func(header, by string) {
@@ -250,25 +263,26 @@ func (v *validator) gateway(key, name, value string) {
 		"is set by the suite itself",
 		"remove it; user name and password of a proxy go into the URL of proxy")
 	v.refuse(!isOwn && instead != "", key,
-		"is a credential of the target: it would be sent with requests that must have none",
+		"is a credential of the target: it would be sent with requests that must not have credentials",
 		"set "+instead+" instead")
 }
 
-// reach validates the keys that say how the target is reached.
+// reach checks the keys that configure how the target is reached.
 func (v *validator) reach() {
-	if _, err := v.TLS.Client(); err != nil {
-		v.problems = append(v.problems, err)
+	_, mistake := v.TLS.Client()
+	if mistake != nil {
+		v.problems = append(v.problems, mistake)
 	}
 	isHost := func(name string) bool {
 		return name != "" && httpguts.ValidHostHeader(name) && !strings.ContainsAny(name, ":/")
 	}
 	for host, ip := range v.Resolve {
 		_, notIP := netip.ParseAddr(ip)
-		_, notAddress := netip.ParseAddr(host)
+		_, notHostIP := netip.ParseAddr(host)
 		v.refuse(notIP != nil, "resolve."+host,
 			fmt.Sprintf("%q is not an IP address", ip),
 			"use an address such as 127.0.0.1, without a port: the port is that of the URL")
-		v.refuse(notAddress == nil || !isHost(host), "resolve."+host,
+		v.refuse(notHostIP == nil || !isHost(host), "resolve."+host,
 			fmt.Sprintf("%q is not a host name", host),
 			"use the host of target or agent_target, without a port")
 	}
