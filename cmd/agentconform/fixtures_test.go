@@ -98,7 +98,7 @@ func TestFixturesThatTheBuilderCannotReach(t *testing.T) {
 	at := slices.IndexFunc(e.Checks, func(c doctor.Check) bool { return c.Subject == "fixtures.advertise" })
 	require.GreaterOrEqual(t, at, 0)
 	assert.Equal(t, doctor.Noted, e.Checks[at].State, "a builder elsewhere may reach it")
-	assert.Contains(t, e.Checks[at].Found, "http://127.0.0.1:9 is not reached from this machine")
+	assert.Contains(t, e.Checks[at].Found, "this machine cannot reach http://127.0.0.1:9")
 	assert.Contains(t, e.Checks[at].Remedy, "correct fixtures.advertise")
 	assert.True(t, e.Testable())
 }

@@ -240,7 +240,7 @@ func (s setups) refused() []wrongSetup {
 		{name: "key of the other tenant wrong", change: with(func(c *config.Config) { c.OtherTenant = config.Credentials{APIKey: "a-key-that-is-wrong"} }), says: `^note other_tenant status 401; CP-AUTH-6 may fail; check AGENTCONFORM_OTHER_TENANT_API_KEY`},
 		{name: "tenant missing", change: s.behind(demanding("X-Tenant-Id", ""), nil, func(c *config.Config) { c.Credentials = config.Credentials{APIKey: key} }), code: 3, says: `status 403 .*; .*set credentials.tenant_id`},
 		{name: "tenant of another", change: with(func(c *config.Config) { c.Credentials.TenantID = "another-tenant" }), code: 3, says: `status 401 .*; .* AGENTCONFORM_CREDENTIALS_TENANT_ID, sent as X-Tenant-Id`},
-		{name: "gateway header missing", change: s.behind(demanding("X-Gateway", ""), nil, nil), code: 3, says: `status 403 .*; .*; if a gateway in front of it wants a header with every request, set headers.control_plane$`},
+		{name: "gateway header missing", change: s.behind(demanding("X-Gateway", ""), nil, nil), code: 3, says: `status 403 .*; .*; if a gateway in front of it requires a header with every request, set headers.control_plane$`},
 		{name: "rate limited", change: s.behind(answering(429, "Retry-After", "3600", ""), nil, nil), code: 3, says: `; wait, or lift the target's rate limit for the tests$`},
 		{name: "template of another type", change: with(func(c *config.Config) {
 			c.Create.Body["source_revision_config"] = map[string]any{"repo_ref": 5, "graph_config_path": "agent.json"}
@@ -274,23 +274,23 @@ func (s setups) agents() []wrongSetup {
 	plane, agent := s.server.ControlPlaneURL(), s.server.AgentURL()
 	try := []string{"--try"}
 	return []wrongSetup{
-		{name: "agent server of another server", change: with(func(c *config.Config) { c.AgentTarget = plane }), code: 3, says: `agent server .* status 404, with and without credentials: nothing of the interface is served there; check agent_target`},
-		{name: "agent path too long", change: with(func(c *config.Config) { c.AgentTarget = agent + "/more" }), code: 3, says: `agent server .* nothing of the interface is served there; set agent_target to ` + agent + `$`},
+		{name: "agent server of another server", change: with(func(c *config.Config) { c.AgentTarget = plane }), code: 3, says: `agent server .* status 404, with and without credentials: the interface is not served there; check agent_target`},
+		{name: "agent path too long", change: with(func(c *config.Config) { c.AgentTarget = agent + "/more" }), code: 3, says: `agent server .* the interface is not served there; set agent_target to ` + agent + `$`},
 		{name: "agent path too short", change: with(func(c *config.Config) { c.AgentTarget = plane + "/agents" }), code: 3, says: `; check agent_target: is it the base URL, with its path prefix\?$`},
 		{name: "token of the first user", change: with(func(c *config.Config) { c.Users[0].Token = "a-token-that-is-wrong" }), code: 3, says: `agent server .* status 401 .*; check AGENTCONFORM_USERS_0_TOKEN`},
 		{name: "token of the second user", change: with(func(c *config.Config) { c.Users[1].Token = "a-token-that-is-wrong" }), code: 3, says: `users.1 .* status 401 .*; check AGENTCONFORM_USERS_1_TOKEN`},
 		{name: "second user is the first", change: with(func(c *config.Config) { c.Users[1].Token = c.Users[0].Token }), code: 2, says: `users.1.token: is that of users.0; use the token of another user`},
 		{name: "identity of the second is that of the first", change: with(func(c *config.Config) { c.Users[1].Identity = c.Users[0].Identity }), code: 2, says: `users.1.identity: is that of users.0`},
-		{name: "status of a refusal", change: with(func(c *config.Config) { c.Agent.RejectedStatus = config.Always(403) }), says: `^note no user .* expected 403, got 401: AS-AUTH-1 will fail; set agent.rejected_status to 401`},
-		{name: "status of a wrong token", change: with(func(c *config.Config) { c.Agent.RejectedStatus.Invalid = config.OneOrMore[int]{403} }), says: `^note unknown token .* expected 403, got 401: AS-AUTH-2 will fail; set agent.rejected_status.invalid to 401`},
+		{name: "status of a refusal", change: with(func(c *config.Config) { c.Agent.RejectedStatus = config.Always(403) }), says: `^note refusals .* without credentials: expected 403, got 401: AS-AUTH-1 will fail; with an unknown token: .*AS-AUTH-2 will fail; set agent.rejected_status to 401 `},
+		{name: "status of a wrong token", change: with(func(c *config.Config) { c.Agent.RejectedStatus.Invalid = config.OneOrMore[int]{403} }), says: `^note refusals .* without credentials: status 401; with an unknown token: expected 403, got 401: AS-AUTH-2 will fail; set agent.rejected_status to 401 `},
 		{name: "no authentication handler", change: func(t *testing.T, c *config.Config) {
 			open := httptest.NewServer(answering(200, "Content-Type", "application/json", "[]")(nil))
 			t.Cleanup(open.Close)
 			agentAlone(t, c)
 			c.AgentTarget = open.URL
-		}, says: `^note no user .* expected 401, got 200: AS-AUTH-1 will fail; name an authentication handler in auth.path of the graph configuration$`},
+		}, says: `^note refusals .* expected 401, got 200: AS-AUTH-1 will fail; .*; name an authentication handler in auth.path of the graph configuration$`},
 		{name: "assistant unknown", change: with(func(c *config.Config) { c.AssistantID = "other" }), args: try, code: 3, says: `does not know the assistant "other": set assistant_id to the name of the conformance graph; `},
-		{name: "graph without a word", change: withGraph("graph-calls-no-tool"), args: try, says: `^note graph: tool .*; correct the graph: what needs this is not judged$`},
+		{name: "graph without a word", change: withGraph("graph-calls-no-tool"), args: try, says: `^note graph: tool .*; correct the graph: requirements that need this word are not judged$`},
 		{name: "graph that always fails", change: withGraph("graph-raises-without-a-word"), args: try, code: 3, says: `^problem graph: echo .* does not answer`},
 		{name: "another graph", change: withGraph("graph-greets"), args: try, code: 3, says: `^problem graph: echo .*the graph "conformance" does not repeat its input: .*; deploy the conformance graph under this name, or set assistant_id to its name; `},
 	}

@@ -21,13 +21,13 @@ import (
 type discoverer struct {
 	*examiner
 	config.Draft
-	tell func(step string)
+	announce func(step string)
 }
 
-// Discover asks the addresses of a configuration what they can, with the credentials in it, and drafts a configuration.
-// It only reads, and tells each step before it is taken. The problems say why an address gave no usable answer; what
-// depends on it is left as comments. The error is that of the context, or of the route.
-func Discover(ctx context.Context, c *config.Config, tell func(string)) (d config.Draft, problems []Check, err error) {
+// Discover sends requests to the addresses of a configuration, with its credentials, and drafts a configuration. It only
+// reads, and announces each step. The problems are addresses without a usable response; keys that depend on them are
+// comments in the draft. It returns an error if the context ends or the route is invalid.
+func Discover(ctx context.Context, c *config.Config, announce func(string)) (d config.Draft, problems []Check, err error) {
 	t, err := target.New(target.Options{Config: c, Concurrency: requestsAtOnce})
 	if err != nil {
 		return nil, nil, err
@@ -35,29 +35,29 @@ func Discover(ctx context.Context, c *config.Config, tell func(string)) (d confi
 	defer t.Close() //nolint:errcheck // there is no ledger
 	x := newExaminer(t, nil, suite.Options{})
 	d = config.NewDraft()
-	asks := &discoverer{x, d, tell}
-	tell("asking " + strings.Join(c.Addresses(), " and ") + ", with the credentials and without")
+	discovery := &discoverer{x, d, announce}
+	announce("asking " + strings.Join(c.Addresses(), " and ") + ", with the credentials and without")
 	x.examineTarget(ctx)
 	if c.Target != "" {
-		d.Set("target", c.Target, asks.said("control plane", "no credentials"))
-		asks.askPlane(ctx)
+		d.Set("target", c.Target, discovery.findings("control plane", "no credentials"))
+		discovery.draftPlane(ctx)
 	} else {
 		d.Remove("edition", "credentials", "tenant_id_alone", "separate_credentials", "other_tenant", "create",
 			"alternatives", "agent_url_from", "max_deployments")
 	}
 	if c.AgentTarget != "" {
-		d.Set("agent_target", c.AgentTarget, asks.said("agent server"))
-		asks.draftAgent()
+		d.Set("agent_target", c.AgentTarget, discovery.findings("agent server"))
+		discovery.draftAgent()
 	}
-	asks.draftUsers()
+	discovery.draftUsers()
 	if ctx.Err() != nil {
 		return nil, nil, context.Cause(ctx)
 	}
 	return d, x.problems(), nil
 }
 
-// said are the findings about subjects, as a comment.
-func (d *discoverer) said(subjects ...string) string {
+// findings returns the findings about subjects, as a comment.
+func (d *discoverer) findings(subjects ...string) string {
 	var all []string
 	for _, c := range d.Checks {
 		if slices.Contains(subjects, c.Subject) {
@@ -67,22 +67,22 @@ func (d *discoverer) said(subjects ...string) string {
 	return "Given. " + strings.Join(all, "; ") + "."
 }
 
-// line is a text of the target for a comment: without secrets and without line breaks.
+// line formats a text of the target for a comment: without secrets and without line breaks.
 func (d *discoverer) line(format string, args ...any) string {
 	return safe.Line(d.target.Redact.Text(fmt.Sprintf(format, args...)))
 }
 
-// learned gives a key its value where the target has shown it, and says how; else it stays a comment.
+// learned sets a key if the target has shown its value. Otherwise the key is a comment.
 func (d *discoverer) learned(key string, value any, isKnown bool, how string) {
-	if isKnown {
-		d.Set(key, value, "Learned: "+how+".")
-	} else {
+	if !isKnown {
 		d.Suggest(key, nil, "Not known: "+how+".")
+		return
 	}
+	d.Set(key, value, "Learned: "+how+".")
 }
 
-// askPlane asks the control plane.
-func (d *discoverer) askPlane(ctx context.Context) {
+// draftPlane drafts the keys of the control plane.
+func (d *discoverer) draftPlane(ctx context.Context) {
 	for _, each := range d.target.Given(d.target.Config.Credentials) {
 		key := "credentials." + each.Key
 		d.Suggest(key, nil, config.Variable(key)+" is set: this line is not needed.")
@@ -103,16 +103,15 @@ func (d *discoverer) askPlane(ctx context.Context) {
 	d.draftAddress(ctx, deployments)
 }
 
-// deployments reads the list of deployments, as far as the target has one. Listed says what was asked and what came
-// back.
+// deployments reads the list of deployments if the target has one, and describes the request and its response.
 func (d *discoverer) deployments(ctx context.Context) (rows []gjson.Result, listed string) {
 	const most = 5
-	d.tell("asking the control plane for its deployments")
+	d.announce("asking the control plane for its deployments")
 	a, err := d.plane.Get(ctx, plane.DeploymentsPath, plane.PageOf(20, 0))
 	call := "GET " + plane.DeploymentsPath + ": "
 	switch {
 	case err != nil:
-		return nil, call + "no answer"
+		return nil, call + "no response"
 	case !a.OK() || !a.Get("resources").IsArray():
 		return nil, d.line("%s%s: the target lists no deployments", call, d.seen(a))
 	}
@@ -121,8 +120,8 @@ func (d *discoverer) deployments(ctx context.Context) (rows []gjson.Result, list
 		reports.Count(len(rows), "deployment"))
 }
 
-// draftSources takes the edition that was given, else that of the source of a deployment: each source is of one edition
-// (section 2). A source that is none of the interface may be the target's name for one.
+// draftSources drafts the edition, which is the given one, or else that of the source of a deployment: each source belongs
+// to one edition (section 2). A source that is not in the interface may be the target's word for one that is.
 func (d *discoverer) draftSources(deployments []gjson.Result) (edition string) {
 	editions := map[string]string{config.GitHost: config.Cloud, config.ExternalContainer: config.SelfHosted}
 	d.Suggest("edition", nil, "Not known: no deployment with a source of one edition is listed.")
@@ -138,16 +137,17 @@ func (d *discoverer) draftSources(deployments []gjson.Result) (edition string) {
 			d.Set("edition", edition, d.line("Learned: the deployment %s has the source %s, which only this edition offers.",
 				row.Get("id"), source))
 		case !isKnown && source != config.InternalContainer && source != "":
-			const asks = "The deployment %s has the source %.60q, which is not a name of the interface. If it is the " +
+			const found = "The deployment %s has the source %.60q, which is not a name of the interface. If it is the " +
 				"target's name for one of the sources, put that source on the left."
 			d.Suggest("vocabulary", map[string]any{config.GitHost: d.line("%.60s", source)},
-				d.line(asks, row.Get("id"), source))
+				d.line(found, row.Get("id"), source))
 		}
 	}
 	return edition
 }
 
-// draftAddress looks in the deployments for the address of an agent server. Nothing is sent there: it may be anybody's.
+// draftAddress looks in the deployments for the address of an agent server. It sends nothing to that address, because it
+// may belong to anyone.
 func (d *discoverer) draftAddress(ctx context.Context, deployments []gjson.Result) {
 	const key = "agent_url_from"
 	usual := config.Default().AgentURLFrom
@@ -158,9 +158,10 @@ func (d *discoverer) draftAddress(ctx context.Context, deployments []gjson.Resul
 		}
 		var paths, bases []string
 		for _, at := range append([]plane.Address{{Path: usual, URL: a.Get(usual).String()}}, plane.AddressesIn(a, nil)...) {
-			base, wrong := d.target.Client.Names.Base(at.URL)
-			if isKnown := slices.Contains(paths, usual); wrong == nil && !isKnown {
-				paths, bases = append(paths, at.Path), append(bases, base)
+			base, err := d.target.Client.Names.Base(at.URL)
+			if err == nil && !slices.Contains(paths, usual) {
+				paths = append(paths, at.Path)
+				bases = append(bases, base)
 			}
 		}
 		if len(paths) == 0 {
@@ -182,7 +183,7 @@ func (d *discoverer) draftAddress(ctx context.Context, deployments []gjson.Resul
 		reports.Count(len(deployments), "listed deployment")+".")
 }
 
-// draftUsers writes the users of the environment, without their tokens.
+// draftUsers drafts the users of the environment, without their tokens.
 func (d *discoverer) draftUsers() {
 	var all []any
 	var named []string
@@ -202,21 +203,24 @@ func (d *discoverer) draftUsers() {
 	d.Set("users", all,
 		"From the environment: the tokens stay in "+strings.Join(named, ", ")+"; to read one from a file, "+
 			"add token: {file: path} to the user.",
-		"Cannot be learned: identity, that of the user for the handler; without it, what the graph and new threads get "+
-			"is not judged.")
+		"Cannot be learned: identity, which the handler returns for the user; without it, what the graph and new threads "+
+			"get is not judged.")
 }
 
-// draftAgent takes how threads are listed from the response to the first user, and status and detail of refusals from
-// those to the requests without credentials and with an unknown token.
+// draftAgent drafts how threads are listed from the response to the first user, and status and detail of refusals from the
+// responses to the requests without credentials and with an unknown token.
 func (d *discoverer) draftAgent() {
 	call := d.listed.request.Method + " " + d.listed.request.Path
-	how := map[bool]string{false: "get", true: "search"}
+	how := "get"
+	if d.target.Searches() {
+		how = "search"
+	}
 	seen := "no list of threads"
-	if lists(d.listed.answer) {
+	if isList(d.listed.response) {
 		seen = "a list of threads"
 	}
-	d.learned("agent.listing", how[d.target.Searches()], lists(d.listed.answer), call+": "+seen)
-	a, b := d.nobody.answer, d.unknown.answer
+	d.learned("agent.listing", how, isList(d.listed.response), call+": "+seen)
+	a, b := d.nobody.response, d.unknown.response
 	if a == nil || b == nil {
 		return
 	}
@@ -230,12 +234,12 @@ func (d *discoverer) draftAgent() {
 		d.line("without credentials %q, with an unknown token %q", first, second))
 }
 
-// perCase returns the choice of a handler that was seen once in each case.
+// perCase returns one value for each case of a refusal.
 func perCase[T int | string](missing, invalid T) config.PerCase[T] {
 	return config.PerCase[T]{Missing: config.OneOrMore[T]{missing}, Invalid: config.OneOrMore[T]{invalid}}
 }
 
-// detailOf is the detail of a refusal: a string of JSON, or a short plain text.
+// detailOf returns the detail of a refusal: a string in JSON, or a short plain text.
 func detailOf(a *exchange.Response) string {
 	const most = 200
 	text := strings.TrimSpace(string(a.Body))

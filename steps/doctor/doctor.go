@@ -1,12 +1,11 @@
-// Package doctor checks before a run whether a target can be tested and which keys of its configuration are missing.
-// It sends a few reading requests and creates nothing.
+// Package doctor checks before a test run whether a target can be tested and which keys of its configuration are missing.
+// It sends a few requests that only read, and creates nothing.
 package doctor
 
 import (
 	"context"
 	"fmt"
 	"net/http"
-	"slices"
 	"strings"
 	"time"
 
@@ -23,7 +22,7 @@ import (
 // State is the result of a check.
 type State string
 
-// The results of a check. Only a problem keeps a target from being tested.
+// The results of a check. Only a problem prevents a test run.
 const (
 	Fine    State = "ok"
 	Noted   State = "note"
@@ -31,37 +30,44 @@ const (
 	Problem State = "problem"
 )
 
-// Check is one line of an examination. Found and Remedy may hold text of the target.
+// Check is one line of an examination. Found and Remedy may contain text of the target.
 type Check struct {
 	State   State
 	Subject string // "control plane", or a key of the configuration
-	Found   string // what was tried, and what came back
+	Found   string // the request and its result
 	Remedy  string // an imperative with the key; may be empty
 }
 
-// Examination holds what is known of a target before a run.
+// Examination is the result of checking a target.
 type Examination struct {
 	Checks        []Check
-	Judged, Total int // requirements that a run would judge; all requirements
+	Judged, Total int // number of requirements that a test run would judge, and of all requirements
 }
 
-// Testable tells whether a run could judge anything.
+// Testable reports whether a test run could judge any requirement.
 func (e *Examination) Testable() bool { return e.Judged > 0 && len(e.problems()) == 0 }
 
-// Conclusion sums the checks up in one sentence.
+// Conclusion summarizes the checks in one sentence.
 func (e *Examination) Conclusion() string {
 	if e.Testable() {
 		return fmt.Sprintf("The target can be tested: a run judges %d of %d requirements.", e.Judged, e.Total)
 	}
 	reason := "no requirement can be judged with this configuration"
-	if found := e.problems(); len(found) > 0 {
-		reason = found[0].Subject + ": " + found[0].Found
+	problems := e.problems()
+	if len(problems) > 0 {
+		reason = problems[0].Subject + ": " + problems[0].Found
 	}
 	return "The target cannot be tested yet: " + reason + "."
 }
 
 func (e *Examination) problems() []Check {
-	return slices.DeleteFunc(slices.Clone(e.Checks), func(c Check) bool { return c.State != Problem })
+	var all []Check
+	for _, c := range e.Checks {
+		if c.State == Problem {
+			all = append(all, c)
+		}
+	}
+	return all
 }
 
 func (e *Examination) add(state State, subject, found, remedy string) {
@@ -71,12 +77,12 @@ func (e *Examination) add(state State, subject, found, remedy string) {
 // examiner checks one target.
 type examiner struct {
 	*Examination
-	suite.Options // of the run that comes after
+	suite.Options // of the test run that would follow
 	target        *target.Target
 	plane         *plane.Plane
 	agents        *agent.Agents
 	forecast      *suite.Forecast
-	listed        *probe // the request for the threads, as the first user; nil where no agent server is configured
+	listed        *probe // the request for the threads as the first user, or nil if no agent server is configured
 	nobody        *probe // the same request without credentials
 	unknown       *probe // the same request with an unknown token
 }
@@ -93,11 +99,12 @@ func newExaminer(t *target.Target, maker *shared.Maker, o suite.Options) *examin
 	}
 }
 
-const requestsAtOnce = 9 // at most
+// requestsAtOnce is the maximum number of requests in flight.
+const requestsAtOnce = 9
 
-// Examine checks whether a run with the options could judge the target, and which keys its configuration lacks. It only
-// reads; to try has it also run the conformance graph once for each word of its contract, on threads that it removes
-// where the agent server takes DELETE. The error is that of the context, or of the route.
+// Examine checks whether a test run with the options could judge the target, and which keys its configuration lacks. It
+// only reads, unless try is set: then it also runs the conformance graph once for each word of its contract, on threads
+// that it removes if the agent server supports DELETE. It returns an error if the context ends or the route is invalid.
 func Examine(ctx context.Context, o suite.Options, try bool) (*Examination, error) {
 	c := o.Config
 	t, err := target.New(target.Options{
@@ -124,8 +131,9 @@ func Examine(ctx context.Context, o suite.Options, try bool) (*Examination, erro
 		x.tryGraph(ctx)
 	}
 	x.examineFixtures(ctx)
-	if told := c.ShortSecrets(); told != "" {
-		x.add(Noted, "secrets", told, "")
+	short := c.ShortSecrets()
+	if short != "" {
+		x.add(Noted, "secrets", short, "")
 	}
 	x.examineGaps()
 	x.examinePlan()
@@ -135,7 +143,7 @@ func Examine(ctx context.Context, o suite.Options, try bool) (*Examination, erro
 	return x.Examination, nil
 }
 
-// examineTemplate validates create.body against the contract, as the run does with each of its own requests.
+// examineTemplate validates create.body against the contract, as a test run validates its own requests.
 func (x *examiner) examineTemplate() {
 	const subject = "create.body"
 	body := x.plane.Sources.Body("agentconform-doctor", nil)
@@ -147,17 +155,23 @@ func (x *examiner) examineTemplate() {
 	if len(violations) > 0 {
 		v := violations[0]
 		found := fmt.Sprintf("%s: expected %s, got %s", strings.TrimPrefix(v.Pointer, "/body"), v.Expected, v.Actual)
-		if more := len(violations) - 1; more > 0 {
-			found += fmt.Sprintf(" (and %d more)", more)
+		if len(violations) > 1 {
+			found += fmt.Sprintf(" (and %d more)", len(violations)-1)
 		}
 		x.add(Problem, subject, x.target.Redact.Excerpt(found),
-			"correct create.body: a run whose own requests break the contract is never conformant")
+			"correct create.body: a test run whose own requests break the contract is never conformant")
 		return
 	}
 	source := x.target.Config.Source()
+	var fields []string
+	switch source {
+	case config.GitHost:
+		fields = []string{"repo_ref", "graph_config_path"}
+	case config.ExternalContainer:
+		fields = []string{"image_uri"}
+	}
 	revision, _ := body["source_revision_config"].(map[string]any)
-	for _, name := range map[string][]string{config.GitHost: {"repo_ref", "graph_config_path"},
-		config.ExternalContainer: {"image_uri"}}[source] {
+	for _, name := range fields {
 		if revision[name] == nil {
 			field := "source_revision_config." + name
 			x.add(Noted, subject, "lacks "+field+": a server without a default for it refuses each creation with 422",
@@ -172,7 +186,8 @@ func (x *examiner) examineGaps() {
 	gaps, judged := x.forecast.Gaps(x.Catalogue.Scenarios())
 	x.Judged, x.Total = judged, len(x.Catalogue.Requirements)
 	for _, g := range gaps {
-		switch names := g.Named(x.Catalogue); {
+		names := g.Named(x.Catalogue)
+		switch {
 		case g.Skip.Kind == reports.NotApplicable && len(g.Whole) > 0:
 			found := (&suite.Gap{Whole: g.Whole}).Named(x.Catalogue) + ": " + g.Reason
 			x.add(Noted, "not applicable", found, "")
@@ -187,7 +202,8 @@ func (x *examiner) examineGaps() {
 
 func (x *examiner) examinePlan() {
 	x.forecast.Share(x.Catalogue.Scenarios())
-	p, c := x.forecast.Plan(x.Catalogue.Scenarios()), x.target.Config
+	p := x.forecast.Plan(x.Catalogue.Scenarios())
+	c := x.target.Config
 	found := "a run creates no deployment"
 	switch {
 	case c.Target == "":
@@ -196,15 +212,18 @@ func (x *examiner) examinePlan() {
 		found = fmt.Sprintf("a run creates at most %s with %s",
 			reports.Count(p.Deployments, "deployment"), reports.Count(p.Revisions, "revision"))
 	}
-	if most := c.MaxDeployments; most > 0 && most < p.Deployments && c.Target != "" {
-		x.add(Noted, "plan", fmt.Sprintf("%s; max_deployments is %d, so some requirements are skipped", found, most),
+	isLimited := c.MaxDeployments > 0 && c.MaxDeployments < p.Deployments && c.Target != ""
+	if isLimited {
+		x.add(Noted, "plan",
+			fmt.Sprintf("%s; max_deployments is %d, so some requirements are skipped", found, c.MaxDeployments),
 			fmt.Sprintf("set max_deployments to %d", p.Deployments))
 		return
 	}
 	x.add(Fine, "plan", found, "")
 }
 
-// examineFixtures says what a run serves to the target's builder, and whether this machine reaches the advertised URL.
+// examineFixtures reports the sources that a test run serves to the target's builder, and whether this machine reaches
+// the advertised URL.
 func (x *examiner) examineFixtures(ctx context.Context) {
 	f, c := x.target.Fixtures, x.target.Config
 	if f == nil {
@@ -215,10 +234,11 @@ func (x *examiner) examineFixtures(ctx context.Context) {
 	}
 	x.add(Fine, "fixtures", fmt.Sprintf("served at %s, for builders at %s: %s; graph in %s", f.Listening(), f.Advertised(),
 		strings.Join(f.Contents(), ", "), c.Fixtures.Graph), "")
-	if err := f.Reached(ctx); err != nil {
-		x.add(Noted, target.AdvertiseKey, fmt.Sprintf("%s is not reached from this machine: %v", f.Advertised(), err),
+	err := f.Reached(ctx)
+	if err != nil {
+		x.add(Noted, target.AdvertiseKey, fmt.Sprintf("this machine cannot reach %s: %v", f.Advertised(), err),
 			"check that the target's builder reaches it, or correct "+target.AdvertiseKey)
 		return
 	}
-	x.add(Fine, target.AdvertiseKey, f.Advertised()+" is reached from this machine", "")
+	x.add(Fine, target.AdvertiseKey, "this machine reaches "+f.Advertised(), "")
 }

@@ -147,8 +147,8 @@ func TestExamine(t *testing.T) {
 			thePlane(c, base)
 			c.Credentials.TenantID, c.Credentials.Bearer = "the-tenant", "token-of-plane"
 			c.Timeouts.Request, c.Rate = 300*time.Millisecond, "4/s" // the last probe is sent after 2 s
-		}, says{"control plane": "ok: ", "no user": "note: .*got 401|ok: .*401"}, true},
-		"a late clock": {guarded(late), thePlane, says{"clock": `note: GET .*: Date is .*, (1h0m|59m59s|1h0m1s)[0s]* behind the clock of this machine; set both clocks by NTP`}, true},
+		}, says{"control plane": "ok: ", "refusals": "note: .*got 401|ok: .*401"}, true},
+		"a late clock": {guarded(late), thePlane, says{"clock": `note: GET .*: Date is .*, (1h0m|59m59s|1h0m1s)[0s]* behind the clock of this machine; synchronize both clocks`}, true},
 		"a wrong vocabulary": {respond(200, "application/json", `{"resources":[{"id":"0b5e9a52-1111-4222-8333-123456789abc","source":"git_host"}],"offset":0}`),
 			by(thePlane, func(c *config.Config) { c.Vocabulary = map[string]string{"git_host": "kilnhub"} }),
 			says{"vocabulary.git_host": `problem: the target uses "git_host" and never "kilnhub"; remove or correct vocabulary.git_host`}, false},

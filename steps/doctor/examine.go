@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net/http"
 	"slices"
+	"strconv"
 
 	"github.com/agentconform/agentconform/reports"
 	"github.com/agentconform/agentconform/steps/agent"
@@ -24,12 +25,12 @@ func (x *examiner) examineTarget(ctx context.Context) {
 	c := x.target.Config
 	if c.Target != "" {
 		path := plane.RevisionsPath(target.UnknownID())
-		for _, who := range append([]target.Asker{target.TheClient, target.Nobody}, x.singles()...) {
+		for _, who := range append([]target.Asker{target.TheClient, target.Nobody}, x.singleCredentials()...) {
 			planes = append(planes, &probe{who: who, request: x.target.ToControlPlane(who, http.MethodGet, path, nil)})
 		}
 	}
 	if c.AgentTarget != "" {
-		agents = x.listings(x.target.Searches())
+		agents = x.listProbes(x.target.Searches())
 	}
 	x.sendAll(ctx, slices.Concat(planes, agents)...)
 	if len(planes) > 0 {
@@ -37,7 +38,7 @@ func (x *examiner) examineTarget(ctx context.Context) {
 	}
 	switch {
 	case len(agents) > 0:
-		x.examineAgent(ctx, x.searched(ctx, agents))
+		x.examineAgent(ctx, x.orSearch(ctx, agents))
 	case c.Target != "":
 		x.add(Noted, "agent server", fmt.Sprintf("its URL is not known yet: a run reads it from %s of a deployment; "+
 			"without it AS-* and E2E-* are not judged", c.AgentURLFrom),
@@ -45,9 +46,9 @@ func (x *examiner) examineTarget(ctx context.Context) {
 	}
 }
 
-// singles are the askers with one credential only, where several are configured: together a valid one hides an invalid
-// one.
-func (x *examiner) singles() (all []target.Asker) {
+// singleCredentials returns a sender for each credential if several are configured, because a valid credential hides an
+// invalid one, and the other tenant.
+func (x *examiner) singleCredentials() (all []target.Asker) {
 	for _, each := range x.target.Given(x.target.Config.Credentials) {
 		all = append(all, target.Asker(each.Scheme))
 	}
@@ -60,11 +61,11 @@ func (x *examiner) singles() (all []target.Asker) {
 	return all
 }
 
-// examinePlane checks the answers to requests with the credentials, without any, and with each alone.
+// examinePlane checks the responses to requests with all credentials, without credentials, and with each credential.
 func (x *examiner) examinePlane(ctx context.Context, probes []*probe) {
 	owner, nobody, singles := probes[0], probes[1], probes[2:]
 	c := x.target.Config
-	want := expectation{key: "target", refusal: "check " + x.target.Sent("credentials", c.Credentials), answer: "404",
+	want := expectation{key: "target", refusal: "check " + x.target.Sent("credentials", c.Credentials), response: "404",
 		isMet: func(a *exchange.Response) bool { return a.Status == http.StatusNotFound }, met: "credentials accepted",
 		hint: "run the suite for details"}
 	if c.Credentials.APIKey != "" && c.Credentials.TenantID == "" {
@@ -81,62 +82,68 @@ func (x *examiner) examinePlane(ctx context.Context, probes []*probe) {
 	}
 	const without, same = "no credentials", "the same request without credentials: "
 	switch {
-	case nobody.answer == nil:
-		found, _ := x.unanswered(nobody, "target")
+	case nobody.response == nil:
+		found, _ := x.describeMissing(nobody, "target")
 		x.add(Noted, without, same+found, "")
-	case x.refused(nobody):
-		x.add(Fine, without, fmt.Sprintf("%sstatus %d", same, nobody.answer.Status), "")
+	case x.isRefused(nobody):
+		x.add(Fine, without, fmt.Sprintf("%sstatus %d", same, nobody.response.Status), "")
 	default:
-		x.add(Noted, without, fmt.Sprintf("%sexpected 401 or 403, got %d; CP-AUTH-1 may fail", same, nobody.answer.Status),
+		x.add(Noted, without, fmt.Sprintf("%sexpected 401 or 403, got %d; CP-AUTH-1 may fail", same, nobody.response.Status),
 			baseAddress("target", ""))
 	}
 	for _, p := range singles {
 		key := x.target.KeyOf(string(p.who))
 		switch {
-		case !x.refused(p):
+		case !x.isRefused(p):
 		case p.who == target.AnotherTenant:
-			x.add(Noted, "other_tenant", fmt.Sprintf("status %d; CP-AUTH-6 may fail", p.answer.Status),
+			x.add(Noted, "other_tenant", fmt.Sprintf("status %d; CP-AUTH-6 may fail", p.response.Status),
 				"check "+x.target.Sent("other_tenant", c.OtherTenant))
 		default:
-			x.add(Noted, key, fmt.Sprintf("sent alone: status %d; CP-AUTH-4 will fail", p.answer.Status),
+			x.add(Noted, key, fmt.Sprintf("sent alone: status %d; CP-AUTH-4 will fail", p.response.Status),
 				"check "+config.Variable(key))
 		}
 	}
 }
 
-// expectation is what an answer should be.
+// expectation describes the expected response to a request with credentials.
 type expectation struct {
-	key     string // of the address
-	isMet   func(*exchange.Response) bool
-	answer  string // what is expected, and what it shows
-	met     string
-	hint    string // the remedy where the answer is another one
-	refusal string // the remedy where the credentials are refused
-	unset   string // the remedy where none are configured; "" where some are
+	key      string // of the address
+	isMet    func(*exchange.Response) bool
+	response string // the expected response
+	met      string // the conclusion if isMet
+	hint     string // the remedy if the response is another one
+	refusal  string // the remedy if the credentials are refused
+	unset    string // the remedy if no credentials are configured; "" if some are
 }
 
-// examine checks the answer to a request with credentials.
+// examine checks the response to a request with credentials.
 func (x *examiner) examine(ctx context.Context, subject string, p, nobody *probe, want expectation) State {
 	check := x.trouble(ctx, p, nobody, want.key, want.refusal)
-	switch call := p.called() + ": "; {
-	case want.unset != "" && x.refused(p):
+	call := p.call() + ": "
+	switch {
+	case want.unset != "" && x.isRefused(p):
 		check = Check{Noted, "", fmt.Sprintf("%sstatus %d without credentials; only checks of refused requests run", call,
-			p.answer.Status), want.unset}
+			p.response.Status), want.unset}
 	case check.Found != "":
-	case want.isMet(p.answer):
-		check.Found = fmt.Sprintf("%sstatus %d, %s", call, p.answer.Status, want.met)
+	case want.isMet(p.response):
+		check.Found = fmt.Sprintf("%sstatus %d, %s", call, p.response.Status, want.met)
 	default:
-		check = Check{Noted, "", call + "expected " + want.answer + ", got " + x.seen(p.answer), want.hint}
+		check = Check{Noted, "", call + "expected " + want.response + ", got " + x.seen(p.response), want.hint}
 	}
 	x.add(check.State, subject, check.Found, check.Remedy)
 	return check.State
 }
 
-// examineExisting looks, as a run does, for what can be judged without further keys, unless there is a problem.
+// examineExisting looks for deployments and refusals in the same way as a test run, unless there is a problem, and
+// reports the deployment that a run without create.body would read.
 func (x *examiner) examineExisting(ctx context.Context) {
+	if len(x.problems()) > 0 {
+		return
+	}
+	err := x.forecast.Look(ctx, x.plane, x.agents)
 	c := x.target.Config
-	if len(x.problems()) > 0 || x.forecast.Look(ctx, x.plane, x.agents) != nil || c.Target == "" || !c.HasCredentials() ||
-		len(c.Create.Body) > 0 {
+	readsOne := c.Target != "" && c.HasCredentials() && len(c.Create.Body) == 0
+	if err != nil || !readsOne {
 		return
 	}
 	found := x.plane.Existing.Deployments()
@@ -154,55 +161,58 @@ func (x *examiner) examineExisting(ctx context.Context) {
 		reports.Count(len(found[0].Revisions), "revision")), "")
 }
 
-// listings request the threads: as each of the first two users, then without credentials and with an unknown token.
-func (x *examiner) listings(search bool) (all []*probe) {
+// listProbes returns requests for the threads: as each of the first two users, then without credentials and with an
+// unknown token.
+func (x *examiner) listProbes(search bool) (all []*probe) {
 	users := x.target.UserKeys()
 	for _, key := range users[:min(2, len(x.target.Config.Users))] {
-		all = append(all, x.listing(x.target.CallerWith(key), search))
+		all = append(all, x.listProbe(x.target.CallerWith(key), search))
 	}
-	return append(all, x.listing(target.Caller{}, search), x.listing(x.target.UnknownCaller(), search))
+	return append(all, x.listProbe(target.Caller{}, search), x.listProbe(x.target.UnknownCaller(), search))
 }
 
-func (x *examiner) listing(who target.Caller, search bool) *probe {
-	method, path, body := http.MethodGet, agent.ThreadsPath, any(nil)
+func (x *examiner) listProbe(who target.Caller, search bool) *probe {
+	base := x.target.Config.AgentTarget
 	if search {
-		method, path, body = http.MethodPost, agent.ThreadsPath+"/search", map[string]any{}
+		return &probe{request: x.target.ToAgent(base, who, http.MethodPost, agent.ThreadsPath+"/search", map[string]any{})}
 	}
-	return &probe{request: x.target.ToAgent(x.target.Config.AgentTarget, who, method, path, body)}
+	return &probe{request: x.target.ToAgent(base, who, http.MethodGet, agent.ThreadsPath, nil)}
 }
 
-// searched requests the threads with the search endpoint where the configuration names none and GET /threads is not
-// served, as a run does. Where that is not served either, the answers to GET /threads stand.
-func (x *examiner) searched(ctx context.Context, listed []*probe) []*probe {
+// orSearch requests the threads with the search endpoint if agent.listing is not set and GET /threads is not served, as a
+// test run does. It returns the probes of GET /threads if search is not served either.
+func (x *examiner) orSearch(ctx context.Context, listed []*probe) []*probe {
 	first := listed[0]
-	if x.target.Config.Agent.Listing != "" || first.answer == nil || !target.NotServed(first.answer) {
+	if x.target.Config.Agent.Listing != "" || first.response == nil || !target.NotServed(first.response) {
 		return listed
 	}
-	found := x.listings(true)
-	x.sendAll(ctx, found...)
-	if a := found[0].answer; a == nil || target.NotServed(a) || a.Status >= http.StatusInternalServerError {
+	searched := x.listProbes(true)
+	x.sendAll(ctx, searched...)
+	a := searched[0].response
+	if a == nil || target.NotServed(a) || a.Status >= http.StatusInternalServerError {
 		return listed
 	}
 	x.target.ListsBySearch()
 	x.add(Noted, "agent.listing", fmt.Sprintf("%s: status %d; threads are listed with POST /threads/search",
-		first.called(), first.answer.Status), "")
-	return found
+		first.call(), first.response.Status), "")
+	return searched
 }
 
 const configureUsers = "set users: the first creates the data, the second must not see it"
 
-// examineAgent checks the responses to the users, the first one first, and those to the last two requests: without
-// credentials and with an unknown token. Without configured users the first of these stands in for the first user.
+// examineAgent checks the responses to the users, and to the last two requests: without credentials and with an unknown
+// token. If no users are configured, the request without credentials replaces that of the first user.
 func (x *examiner) examineAgent(ctx context.Context, probes []*probe) {
 	n := len(probes) - 2
 	users, nobody, unknown := probes[:n], probes[n], probes[n+1]
 	x.listed, x.nobody, x.unknown = probes[0], nobody, unknown
 	defer x.examineConnection("agent_target", probes)
-	want := expectation{key: "agent_target", isMet: lists, answer: "200 with a list of threads", met: "a list of threads",
+	want := expectation{key: "agent_target", isMet: isList, response: "200 with a list of threads", met: "a list of threads",
 		hint: x.target.ListingHint(), refusal: configureUsers}
 	if len(users) == 0 {
 		want.unset = configureUsers
-		if state := x.examine(ctx, "agent server", nobody, nobody, want); state != Problem && !x.refused(nobody) {
+		state := x.examine(ctx, "agent server", nobody, nobody, want)
+		if state != Problem && !x.isRefused(nobody) {
 			x.add(Noted, "users", "none configured: checks with two users are skipped", "")
 		}
 		return
@@ -214,54 +224,83 @@ func (x *examiner) examineAgent(ctx context.Context, probes []*probe) {
 		}
 		_, credential := x.target.Config.CredentialOf(i)
 		want.refusal = "check " + credential
-		if x.examine(ctx, subject, p, nobody, want) == Problem && i == 0 {
+		state := x.examine(ctx, subject, p, nobody, want)
+		if state == Problem && i == 0 {
 			return
 		}
 	}
 	x.examineRefusals(nobody, unknown)
 }
 
-// examineRefusals checks the responses to the requests without credentials and with an unknown token. It reports both
-// as one if they have the same status, and are expected to.
-func (x *examiner) examineRefusals(nobody, unknown *probe) {
-	const key = "agent.rejected_status"
-	a, b, status := nobody.answer, unknown.answer, x.target.Config.Agent.RejectedStatus
-	if a != nil && b != nil && a.Status == b.Status && slices.Equal(status.Missing, status.Invalid) {
-		x.examineRefusal("no user", nobody, config.Missing, "AS-AUTH-1", key)
-		return
-	}
-	x.examineRefusal("no user", nobody, config.Missing, "AS-AUTH-1", key+".missing")
-	x.examineRefusal("unknown token", unknown, config.Invalid, "AS-AUTH-2", key+".invalid")
+// refusal is the response to a request that the authentication handler must refuse.
+type refusal struct {
+	probe       *probe
+	how         string // "without credentials"
+	requirement string // fails if the response is not the expected one
+	wanted      []int  // the configured statuses; empty: any 4xx
+	expected    string // describes them
 }
 
-// examineRefusal checks the response to a request that the authentication handler must refuse. The key is that of its
-// status in the configuration.
-func (x *examiner) examineRefusal(subject string, p *probe, c config.RefusalCase, requirement, key string) {
-	how := map[config.RefusalCase]string{config.Missing: "without credentials", config.Invalid: "with an unknown token"}[c]
-	status := x.target.Config.Agent.RejectedStatus
-	call, a, wanted := p.called()+" "+how+": ", p.answer, status.For(c)
-	expected, remedy := cmp.Or(status.Words(c), "a 4xx status"), ""
+// isMet reports whether the response is the expected one.
+func (r refusal) isMet() bool {
+	a := r.probe.response
+	if a == nil || len(r.wanted) == 0 {
+		return a != nil && a.IsRefused()
+	}
+	return slices.Contains(r.wanted, a.Status)
+}
+
+// describe describes the response.
+func (x *examiner) describe(r refusal) string {
+	a := r.probe.response
 	switch {
 	case a == nil:
-		found, _ := x.unanswered(p, "agent_target")
-		x.add(Noted, subject, call+found, "")
-		return
-	case slices.Contains(wanted, a.Status), len(wanted) == 0 && a.IsRefused():
-		x.add(Fine, subject, fmt.Sprintf("%sstatus %d", call, a.Status), "")
-		return
-	case a.IsRefused():
-		remedy = fmt.Sprintf("set %s to %d if the authentication handler is supposed to return it", key, a.Status)
-	case a.OK():
-		remedy = "name an authentication handler in auth.path of the graph configuration"
+		found, _ := x.describeMissing(r.probe, "agent_target")
+		return r.how + ": " + found
+	case r.isMet():
+		return fmt.Sprintf("%s: status %d", r.how, a.Status)
 	}
-	x.add(Noted, subject, fmt.Sprintf("%sexpected %s, got %d: %s will fail", call, expected, a.Status, requirement), remedy)
+	return fmt.Sprintf("%s: expected %s, got %d: %s will fail", r.how, r.expected, a.Status, r.requirement)
 }
 
-// lists tells whether an answer is a list of threads.
-func lists(a *exchange.Response) bool { return a != nil && a.OK() && a.IsArray() }
+// examineRefusals reports the responses to the requests without credentials and with an unknown token in one line.
+func (x *examiner) examineRefusals(nobody, unknown *probe) {
+	status := x.target.Config.Agent.RejectedStatus
+	expected := func(c config.RefusalCase) string { return cmp.Or(status.Words(c), "a 4xx status") }
+	missing := refusal{nobody, "without credentials", "AS-AUTH-1", status.Missing, expected(config.Missing)}
+	invalid := refusal{unknown, "with an unknown token", "AS-AUTH-2", status.Invalid, expected(config.Invalid)}
+	found := nobody.call() + " " + x.describe(missing) + "; " + x.describe(invalid)
+	if missing.isMet() && invalid.isMet() {
+		x.add(Fine, "refusals", found, "")
+		return
+	}
+	x.add(Noted, "refusals", found, remedyForRefusals(nobody.response, unknown.response))
+}
 
-// tryGraph runs the conformance graph once for each word of its contract, as a run does before the scenarios that need
-// it, and removes the threads.
+// remedyForRefusals returns the remedy for the responses to requests that the authentication handler must refuse, or "" if
+// the configuration cannot accept them.
+func remedyForRefusals(missing, invalid *exchange.Response) string {
+	if missing == nil || invalid == nil {
+		return ""
+	}
+	if missing.OK() || invalid.OK() {
+		return "name an authentication handler in auth.path of the graph configuration"
+	}
+	if !missing.IsRefused() || !invalid.IsRefused() {
+		return ""
+	}
+	value := strconv.Itoa(missing.Status)
+	if missing.Status != invalid.Status {
+		value = fmt.Sprintf("{missing: %d, invalid: %d}", missing.Status, invalid.Status)
+	}
+	return "set agent.rejected_status to " + value + " if the authentication handler is supposed to return it"
+}
+
+// isList reports whether a response is a list of threads.
+func isList(a *exchange.Response) bool { return a != nil && a.OK() && a.IsArray() }
+
+// tryGraph runs the conformance graph once for each word of its contract, as the preflight of a test run does, and
+// removes the threads.
 func (x *examiner) tryGraph(ctx context.Context) {
 	const subject = "graph"
 	switch {
@@ -281,34 +320,36 @@ func (x *examiner) tryGraph(ctx context.Context) {
 	}
 	defer x.removeThreads(ctx)
 	for _, w := range config.GraphWords {
-		word, err := subject+": "+w, s.Understood(ctx, w)
+		word := subject + ": " + w
+		err := s.Understood(ctx, w)
 		if err == nil {
 			x.add(Fine, word, "understood", "")
 			continue
 		}
 		found := x.target.Redact.Excerpt(err.Error())
-		var o *outcome.Outcome
+		o, isOutcome := errors.AsType[*outcome.Outcome](err)
 		switch {
-		case !errors.As(err, &o) || !o.IsBy(reports.ByGraph): // the others lack the same
+		case !isOutcome || !o.IsBy(reports.ByGraph): // the cause is not the graph, so the other words would fail as well
 			x.add(Problem, subject, found, "")
 			return
 		case w == agent.Echo:
-			x.add(Problem, word, found, "correct the graph: everything about runs needs this")
+			x.add(Problem, word, found, "correct the graph: all requirements about runs need this word")
 			return
 		}
-		x.add(Noted, word, found, "correct the graph: what needs this is not judged")
+		x.add(Noted, word, found, "correct the graph: requirements that need this word are not judged")
 	}
 }
 
-// removeThreads removes what was created.
+// removeThreads removes the threads that tryGraph created.
 func (x *examiner) removeThreads(ctx context.Context) {
 	threads := x.target.Ledger.Left(evidence.Thread)
 	all := reports.Count(len(threads), "thread")
 	agent.RemoveThreads(ctx, x.target, threads, func(e reports.LedgerEntry) {
 		_ = x.target.Ledger.Tried(e) // it has no file
 	})
-	if left := x.target.Ledger.Left(evidence.Thread); len(left) > 0 {
-		found := fmt.Sprintf("%d of %s not removed: %s", len(left), all, left[0].Reason)
+	remaining := x.target.Ledger.Left(evidence.Thread)
+	if len(remaining) > 0 {
+		found := fmt.Sprintf("%d of %s not removed: %s", len(remaining), all, remaining[0].Reason)
 		x.add(Noted, "threads", x.target.Redact.Excerpt(found), "")
 		return
 	}

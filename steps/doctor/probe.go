@@ -22,106 +22,118 @@ import (
 	"github.com/agentconform/agentconform/steps/target"
 )
 
-// probe is one reading request of an examination, with its answer.
+// probe is a request of an examination with its response.
 type probe struct {
-	who     target.Asker // whose credentials the request to the control plane has
-	request exchange.Request
-	answer  *exchange.Response // nil if there was none
-	err     error              // why there was none
+	who      target.Asker // the sender of a request to the control plane
+	request  exchange.Request
+	response *exchange.Response // nil if there was none
+	err      error              // why there was no response
 }
 
-// called is the request of a probe: "GET https://agents.example/threads".
-func (p *probe) called() string { return p.request.Method + " " + p.request.Base + p.request.Path }
+// call describes the request of a probe: "GET https://agents.example/threads".
+func (p *probe) call() string { return p.request.Method + " " + p.request.Base + p.request.Path }
 
-// refused tells whether the answer is the one to wrong or missing credentials.
-func (x *examiner) refused(p *probe) bool {
-	return p.answer != nil && x.target.Rejects(p.request.Side, p.answer.Status)
+// isRefused reports whether the response is the one to invalid or missing credentials.
+func (x *examiner) isRefused(p *probe) bool {
+	return p.response != nil && x.target.Rejects(p.request.Side, p.response.Status)
 }
 
-// seen describes an answer, without secrets.
+// seen describes a response, without secrets.
 func (x *examiner) seen(a *exchange.Response) string {
 	return x.target.Redact.Excerpt(outcome.SeenShort(a))
 }
 
-// errBusy ends the requests to a target that keeps asking the client to wait.
+// errBusy is the cause of a request that ends because the target repeatedly asks the client to wait.
 var errBusy = errors.New("the target keeps asking the client to wait")
 
-// sendAll sends the probes at once, so that a target that does not answer costs the time of one request, including the
-// waits that the target asks for. The key rate lets each of them wait for its turn.
+// sendAll sends the probes at the same time, so that a target that does not respond costs the time of one request,
+// including the waits that the target asks for. The limit allows for the waits that the key rate causes.
 func (x *examiner) sendAll(ctx context.Context, probes ...*probe) {
 	turns := time.Duration(len(probes)) * x.target.Config.Every()
 	limited, cancel := context.WithTimeoutCause(ctx, x.target.Config.Timeouts.Request+time.Second+turns, errBusy)
 	defer cancel()
 	var wait sync.WaitGroup
 	for _, p := range probes {
-		wait.Go(func() { p.answer, p.err = x.target.Client.Do(limited, p.request) })
+		wait.Go(func() { p.response, p.err = x.target.Client.Do(limited, p.request) })
 	}
 	wait.Wait()
 }
 
-// trouble describes an answer that no server of the interface gives to valid credentials, or that none came, with a
-// remedy; nothing is found where nothing is wrong. The key names the address in the configuration, and refusal is the
-// remedy where the credentials are refused. An address that refuses requests without credentials is that of a target:
-// then what is odd about others is only noted.
+// trouble describes a missing response, or a response that no server of the interface gives to valid credentials. It
+// returns a check without Found if there is no trouble. The key is that of the address, and refusal is the remedy if the
+// credentials are refused. If the address refuses requests without credentials, a server of the interface is there, and
+// most kinds of trouble are only notes.
 func (x *examiner) trouble(ctx context.Context, p, nobody *probe, key, refusal string) Check {
-	a, base, less := p.answer, p.request.Base, Problem
-	if x.refused(nobody) {
-		less = Noted
+	a, base := p.response, p.request.Base
+	state := Problem
+	if x.isRefused(nobody) {
+		state = Noted
 	}
-	is := func(state State, remedy, format string, args ...any) Check {
-		return Check{State: state, Found: p.called() + ": " + fmt.Sprintf(format, args...), Remedy: remedy}
+	check := func(state State, remedy, format string, args ...any) Check {
+		return Check{State: state, Found: p.call() + ": " + fmt.Sprintf(format, args...), Remedy: remedy}
 	}
-	none, unanswered := errors.AsType[*exchange.NoResponse](p.err)
-	switch proxy := x.target.Client.Names.Route.ProxyOf(base); {
-	case unanswered && none.Busy != 0:
-		return is(Problem, rateLimit, "status %d, asks to wait", none.Busy)
+	none, hasNone := errors.AsType[*exchange.NoResponse](p.err)
+	proxy := x.target.Client.Names.Route.ProxyOf(base)
+	switch {
+	case hasNone && none.Busy != 0:
+		return check(Problem, rateLimit, "status %d, asks to wait", none.Busy)
 	case a == nil:
-		found, remedy := x.unanswered(p, key)
-		return is(Problem, remedy, "%s", found)
+		found, remedy := x.describeMissing(p, key)
+		return check(Problem, remedy, "%s", found)
 	case a.Status == http.StatusProxyAuthRequired && proxy != nil:
-		return is(Problem, "write user name and password into the URL of proxy", "status 407 by the proxy %s", proxy)
+		return check(Problem, "write user name and password into the URL of proxy", "status 407 by the proxy %s", proxy)
 	case a.Status >= 500:
 		remedy := "check the target's log; if a gateway or a proxy answers, start the server behind it, or correct " + key
-		return is(less, remedy, "status %d", a.Status)
+		return check(state, remedy, "status %d", a.Status)
 	case a.Status >= 300 && a.Status < 400:
 		to := x.target.Redact.Text(a.Header.Get("Location"))
 		remedy := "if that is the target, set " + key + " to its base URL"
-		return is(Problem, remedy, "status %d, redirect to %.200q", a.Status, to)
+		return check(Problem, remedy, "status %d, redirect to %.200q", a.Status, to)
 	case a.Status == http.StatusBadRequest && strings.HasPrefix(base, "http:") && bytes.Contains(a.Body, []byte("HTTPS")):
-		return is(Problem, "set "+key+" to an https:// URL", "status 400: the server expects https")
-	case x.refused(p):
-		if x.refused(nobody) {
-			group := map[spec.Side]string{spec.ControlPlane: "control_plane", spec.AgentServer: "agent_server"}[p.request.Side]
-			refusal += "; if a gateway in front of it wants a header with every request, set headers." + group
+		return check(Problem, "set "+key+" to an https:// URL", "status 400: the server expects https")
+	case x.isRefused(p):
+		if x.isRefused(nobody) {
+			refusal += "; if a gateway in front of it requires a header with every request, set " + headersKey(p.request.Side)
 		}
-		return is(Problem, refusal, "status %d with the configured credentials", a.Status)
+		return check(Problem, refusal, "status %d with the configured credentials", a.Status)
 	case !a.IsJSON():
-		elsewhere, got := "", x.seen(a)
-		if less == Problem {
+		elsewhere := ""
+		if state == Problem {
 			elsewhere = x.guarded(ctx, nobody)
 		}
 		if elsewhere == base {
 			elsewhere = ""
 		}
+		got := x.seen(a)
 		if isPage(a) {
 			got = fmt.Sprintf("status %d with an HTML page", a.Status)
 		}
-		return is(less, baseAddress(key, elsewhere), "expected JSON, got %s", got)
-	case target.NotServed(a) && nobody.answer != nil && nobody.answer.Status == a.Status:
+		return check(state, baseAddress(key, elsewhere), "expected JSON, got %s", got)
+	case target.NotServed(a) && nobody.response != nil && nobody.response.Status == a.Status:
 		found := x.guarded(ctx, nobody)
-		if found == base || found == "" && p.request.Side == spec.ControlPlane {
-			break // an agent server that lists no threads, or a control plane that demands no credentials
+		listsNoThreads := found == base
+		requiresNoCredentials := found == "" && p.request.Side == spec.ControlPlane
+		if listsNoThreads || requiresNoCredentials {
+			break
 		}
-		return is(Problem, baseAddress(key, found), "status %d, with and without credentials: nothing of the interface is "+
+		return check(Problem, baseAddress(key, found), "status %d, with and without credentials: the interface is not "+
 			"served there", a.Status)
 	}
 	return Check{State: Fine}
 }
 
+// headersKey returns the key of the headers for a gateway in front of a side.
+func headersKey(side spec.Side) string {
+	if side == spec.AgentServer {
+		return "headers.agent_server"
+	}
+	return "headers.control_plane"
+}
+
 const rateLimit = "wait, or lift the target's rate limit for the tests"
 
-// baseAddress is the remedy where something else answers at the configured address, with the right one where that was
-// found.
+// baseAddress returns the remedy if another server responds at the configured address. It names the right address if that
+// was found.
 func baseAddress(key, found string) string {
 	if found == "" {
 		return "check " + key + ": is it the base URL, with its path prefix?"
@@ -131,19 +143,20 @@ func baseAddress(key, found string) string {
 
 func isPage(a *exchange.Response) bool { return bytes.HasPrefix(bytes.TrimSpace(a.Body), []byte("<")) }
 
-// unanswered says why no answer came, and at which stage, and what to do.
-func (x *examiner) unanswered(p *probe, key string) (found, remedy string) {
-	none, is := errors.AsType[*exchange.NoResponse](p.err)
+// describeMissing describes why there was no response and at which stage, with a remedy.
+func (x *examiner) describeMissing(p *probe, key string) (found, remedy string) {
+	none, hasNone := errors.AsType[*exchange.NoResponse](p.err)
 	switch {
 	case errors.Is(p.err, errBusy):
 		return "asks to wait for more than " + x.target.Config.Timeouts.Request.String(), rateLimit
-	case !is:
+	case !hasNone:
 		return p.err.Error(), rateLimit
 	}
 	at := reports.HostPort(p.request.Base)
 	host, _, _ := net.SplitHostPort(at)
 	socket := ""
-	if via := x.target.Config.Connection(); via != nil {
+	via := x.target.Config.Connection()
+	if via != nil {
 		socket = via.Sockets[at]
 	}
 	found = x.target.Redact.Excerpt(none.Cause)
@@ -165,67 +178,82 @@ func (x *examiner) unanswered(p *probe, key string) (found, remedy string) {
 	return found, remedy
 }
 
-// guarded is the base address on the same host, the configured one first, at which a request without credentials is
-// refused for that; "" where there is none.
+// guarded looks for a base address on the same host that refuses a request without credentials. It tries the configured
+// address, the paths above it and /api below it, and returns the first, or "" if there is none.
 func (x *examiner) guarded(ctx context.Context, nobody *probe) string {
 	const most = 5
 	var bases []string
-	for base := nobody.request.Base; len(bases) < most && strings.Count(base, "/") >= 2; {
+	base := nobody.request.Base
+	for len(bases) < most && strings.Count(base, "/") >= 2 { // up to https://host
 		bases = append(bases, base)
-		base = base[:strings.LastIndexByte(base, '/')] // as far as https://host
+		base = base[:strings.LastIndexByte(base, '/')]
 	}
 	var probes []*probe
 	for _, base := range append(bases, bases[0]+"/api") {
 		p := &probe{request: nobody.request}
 		p.request.Base = base
-		if p.request.Side == spec.AgentServer { // where threads need not be listed
-			p.request.Method, p.request.Path, p.request.Body = http.MethodGet, agent.StatePath(target.UnknownID()), nil
+		if p.request.Side == spec.AgentServer { // an agent server may not list threads
+			p.request.Method = http.MethodGet
+			p.request.Path = agent.StatePath(target.UnknownID())
+			p.request.Body = nil
 		}
 		probes = append(probes, p)
 	}
 	x.sendAll(ctx, probes...)
 	for _, p := range probes {
-		if x.refused(p) && !target.NotServed(p.answer) {
+		if x.isRefused(p) && !target.NotServed(p.response) {
 			return p.request.Base
 		}
 	}
 	return ""
 }
 
-// examineConnection says how the address of a key is reached, from the first answer to the probes: the proxy, TLS,
-// redirects, and the clock.
+// examineConnection reports how the address of a key is reached, from the first response to the probes: the proxy, TLS,
+// the clock and redirects.
 func (x *examiner) examineConnection(key string, probes []*probe) {
-	if proxy := x.target.Client.Names.Route.ProxyOf(probes[0].request.Base); proxy != nil {
+	proxy := x.target.Client.Names.Route.ProxyOf(probes[0].request.Base)
+	if proxy != nil {
 		from := "the environment"
 		if x.target.Config.Proxy != "" {
 			from = "the key proxy"
 		}
 		x.add(Fine, "proxy", fmt.Sprintf("requests to %s go through %s, from %s", key, proxy, from), "")
 	}
-	first := slices.IndexFunc(probes, func(p *probe) bool { return p.answer != nil })
+	first := slices.IndexFunc(probes, func(p *probe) bool { return p.response != nil })
 	if first < 0 {
 		return
 	}
-	p, a := probes[first], probes[first].answer
+	p, a := probes[first], probes[first].response
 	if a.TLS != nil && len(a.TLS.PeerCertificates) > 0 {
 		found := tls.VersionName(a.TLS.Version) + ", certificate " + client.Certificate(a.TLS.PeerCertificates[0])
-		remedy, state := "", Fine
+		state, remedy := Fine, ""
 		if x.target.Config.TLS.Insecure {
 			found += ", not verified: tls.insecure is true"
-			remedy, state = "set tls.ca, and remove tls.insecure", Noted
+			state, remedy = Noted, "set tls.ca, and remove tls.insecure"
 		}
 		x.add(state, "TLS of "+key, x.target.Redact.Excerpt(found), remedy)
 	}
-	const muchSkew = 30 * time.Second
-	date, err := http.ParseTime(a.Header.Get("Date"))
-	if skew := date.Sub(a.Sent); err == nil && skew.Abs() >= muchSkew+a.Took {
-		which := map[bool]string{false: "ahead of", true: "behind"}[skew < 0]
-		x.add(Noted, "clock", fmt.Sprintf("%s: Date is %s, %s %s the clock of this machine", p.called(),
-			date.UTC().Format(time.DateTime), skew.Abs().Round(time.Second), which),
-			"set both clocks by NTP: tokens and certificates are valid by the clock")
-	}
-	if to := x.target.Redact.Text(a.Forwarded); to != "" {
-		found := p.called() + ": redirected to " + to + "; requests other than GET are not sent there"
+	x.examineClock(p)
+	to := x.target.Redact.Text(a.Forwarded)
+	if to != "" {
+		found := p.call() + ": redirected to " + to + "; requests other than GET are not sent there"
 		x.add(Noted, "redirect", found, "set "+key+" to the base URL there")
 	}
+}
+
+// examineClock compares the Date of the response with the clock of this machine.
+func (x *examiner) examineClock(p *probe) {
+	const muchSkew = 30 * time.Second
+	date, err := http.ParseTime(p.response.Header.Get("Date"))
+	skew := date.Sub(p.response.Sent)
+	if err != nil || skew.Abs() < muchSkew+p.response.Took {
+		return
+	}
+	which := "ahead of"
+	if skew < 0 {
+		which = "behind"
+	}
+	x.add(Noted, "clock", fmt.Sprintf("%s: Date is %s, %s %s the clock of this machine", p.call(),
+		date.UTC().Format(time.DateTime), skew.Abs().Round(time.Second), which),
+		"synchronize both clocks: tokens and certificates are valid by the clock")
 }
