@@ -8,10 +8,11 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/agentconform/agentconform/reports"
 	"github.com/agentconform/agentconform/spec/spelling"
 )
 
-// noArguments refuses arguments of a command that takes flags only, and says which flag may have been meant.
+// noArguments refuses the arguments of a command that takes only flags. The text names the flags to use instead.
 func noArguments(instead string) cobra.PositionalArgs {
 	return func(c *cobra.Command, args []string) error {
 		if len(args) == 0 {
@@ -21,17 +22,17 @@ func noArguments(instead string) cobra.PositionalArgs {
 	}
 }
 
-// arguments accepts from least to most arguments (most 0: any number); the sentence says which.
-func arguments(least, most int, sentence string) cobra.PositionalArgs {
+// arguments accepts from least to most arguments (most 0: any number), which the text describes.
+func arguments(least, most int, described string) cobra.PositionalArgs {
 	return func(c *cobra.Command, args []string) error {
 		if len(args) >= least && (most == 0 || len(args) <= most) {
 			return nil
 		}
-		return fmt.Errorf("%s takes %s; got %d arguments", c.Name(), sentence, len(args))
+		return fmt.Errorf("%s takes %s; got %s", c.Name(), described, reports.Count(len(args), "argument"))
 	}
 }
 
-// knownCommand refuses what is the name of no command, and tells the name that was probably meant.
+// knownCommand refuses an unknown command, and suggests one with a similar name.
 func knownCommand(c *cobra.Command, args []string) error {
 	found, rest, err := c.Root().Find(args)
 	if err == nil && (len(rest) == 0 || found != c.Root()) {
@@ -41,22 +42,23 @@ func knownCommand(c *cobra.Command, args []string) error {
 		spelling.Meant(spelling.Either(c.Root().SuggestionsFor(rest[0]))))
 }
 
-// refuseEmpty refuses a flag that names something and is empty: a variable of CI that is not set would have something
-// else judged, or written somewhere else.
+// refuseEmpty refuses an empty URL, file or folder. In CI the cause may be an unset variable, and the default would test
+// another target or write to another place.
 func refuseEmpty(c *cobra.Command, _ []string) (err error) {
 	c.Flags().Visit(func(f *pflag.Flag) {
-		what, _ := pflag.UnquoteUsage(f)
-		if f.Value.String() == "" && slices.Contains([]string{"URL", "file", "folder"}, what) {
-			err = fmt.Errorf("--%s is empty: name a %s, or remove the flag", f.Name, what)
+		kind, _ := pflag.UnquoteUsage(f)
+		if f.Value.String() == "" && slices.Contains([]string{"URL", "file", "folder"}, kind) {
+			err = fmt.Errorf("--%s is empty: name a %s, or remove the flag", f.Name, kind)
 		}
 	})
 	return err
 }
 
-// tellFlags says after a mistake in a flag where the right ones are, and which one was probably meant.
-func tellFlags(c *cobra.Command, err error) error {
+// explainFlagError adds to an error in a flag how to list the flags, and suggests one with a similar name.
+func explainFlagError(c *cobra.Command, err error) error {
 	near := ""
-	if unknown, is := errors.AsType[*pflag.NotExistError](err); is {
+	unknown, isUnknown := errors.AsType[*pflag.NotExistError](err)
+	if isUnknown {
 		var names []string
 		c.Flags().VisitAll(func(f *pflag.Flag) { names = append(names, "--"+f.Name) })
 		near = spelling.Nearest("--"+unknown.GetSpecifiedName(), names)
@@ -64,13 +66,13 @@ func tellFlags(c *cobra.Command, err error) error {
 	return fmt.Errorf("%w; %s%s --help lists the flags", err, spelling.Meant(near), c.CommandPath())
 }
 
-// choice is the value of a flag that takes one of a few words.
+// choice is the value of a flag that takes one of several words.
 type choice struct {
 	value *string
 	words []string
 }
 
-// addChoice adds such a flag, with its completion. The help lists the words, and then what more there is to say.
+// addChoice adds a flag that takes one of several words, with completion. The help lists the words, followed by more.
 func addChoice(c *cobra.Command, value *string, name, more string, words ...string) {
 	c.Flags().Var(choice{value, words}, name, spelling.Either(words)+more)
 	_ = c.RegisterFlagCompletionFunc(name, cobra.FixedCompletions(words, cobra.ShellCompDirectiveNoFileComp))
@@ -78,10 +80,10 @@ func addChoice(c *cobra.Command, value *string, name, more string, words ...stri
 
 func (v choice) String() string { return *v.value }
 
-// Type is what the help calls the value.
+// Type returns the name of the value in the help.
 func (choice) Type() string { return "word" }
 
-// Set takes the value of the flag.
+// Set sets the value of the flag.
 func (v choice) Set(word string) error {
 	if !slices.Contains(v.words, word) {
 		return errors.New("give " + spelling.Either(v.words))

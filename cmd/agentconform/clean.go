@@ -27,11 +27,11 @@ func newClean() *cobra.Command {
 	f := &cleanFlags{}
 	c := &cobra.Command{
 		Use:   "clean",
-		Short: "Remove deployments and threads that earlier runs left at the target",
-		Long: `Remove the deployments and threads that earlier runs left at the target, because they were killed, the target
-was unreachable, or --keep was given. The ledger of the runs names them, with the address of each.
+		Short: "Remove deployments and threads that earlier test runs did not remove",
+		Long: `Remove the deployments and threads that earlier test runs did not remove from the target, because they were
+killed, the target was unreachable, or --keep was given. The ledger of the test runs lists them with their addresses.
 
-Credentials are sent to the configured target and agent server only, and to the agent server that the target names for
+Credentials are sent only to the configured target and agent server, and to the agent server that the target names for
 a deployment of the ledger.
 
 Exit codes: 0 all removed, or nothing to remove; 2 wrong usage or configuration; 3 something could not be removed, or
@@ -44,8 +44,8 @@ a line of the ledger could not be read.`,
 	}
 	f.add(c)
 	flags := c.Flags()
-	flags.StringVar(&f.ledger, "ledger", filepath.Join(defaultOut, "ledger.jsonl"), "ledger `file` of the runs")
-	flags.StringVar(&f.run, "run", "", "remove only what the run with this `ID` created")
+	flags.StringVar(&f.ledger, "ledger", filepath.Join(defaultOut, "ledger.jsonl"), "ledger `file` of the test runs")
+	flags.StringVar(&f.run, "run", "", "remove only what the test run with this `ID` created")
 	flags.BoolVar(&f.dryRun, "dry-run", false, "print what would be removed, and remove nothing")
 	return c
 }
@@ -55,11 +55,16 @@ func (f *cleanFlags) clean(c *cobra.Command, _ []string) error {
 	if err != nil {
 		return err
 	}
-	left, damaged, err := evidence.ReadLedger(f.ledger)
+	all, damaged, err := evidence.ReadLedger(f.ledger)
 	if err != nil {
-		return fmt.Errorf("%w; name the ledger of a run with --ledger", err)
+		return fmt.Errorf("%w; name the ledger of a test run with --ledger", err)
 	}
-	left = slices.DeleteFunc(left, func(e evidence.Left) bool { return f.run != "" && e.Run != f.run })
+	var left []evidence.Left
+	for _, e := range all {
+		if f.run == "" || e.Run == f.run {
+			left = append(left, e)
+		}
+	}
 	for _, e := range left {
 		if suite.Elsewhere(cfg, e) {
 			return fmt.Errorf("run %s created %s %s at %s, but the target is %s: "+
@@ -68,7 +73,7 @@ func (f *cleanFlags) clean(c *cobra.Command, _ []string) error {
 		}
 	}
 	for _, d := range damaged {
-		c.Printf("%s:%d: cannot be read; what it names may still exist: %s\n", safe.Line(f.ledger), d.Line,
+		c.Printf("%s:%d: cannot be read; the deployment or thread in it may still exist: %s\n", safe.Line(f.ledger), d.Line,
 			safe.Line(safe.Ellipsis(d.Text, 120)))
 	}
 	if f.dryRun {
@@ -80,16 +85,16 @@ func (f *cleanFlags) clean(c *cobra.Command, _ []string) error {
 	}
 	removed, err := f.remove(c, cfg, left)
 	if err == nil && len(damaged) > 0 {
-		err = fmt.Errorf("not every line of %s could be read: "+
-			"remove what these lines name by hand, then delete the lines", f.ledger)
+		err = fmt.Errorf("some lines of %s cannot be read: "+
+			"remove the deployments and threads in them by hand, then delete the lines", f.ledger)
 	}
 	if err != nil {
 		return &exit{err, exitIncomplete}
 	}
-	return failed(removed < len(left), exitIncomplete)
+	return exitIf(removed < len(left), exitIncomplete)
 }
 
-// remove removes what was left, tells what could not be removed and how much was, and notes that in the ledger.
+// remove removes deployments and threads, records that in the ledger, and prints the result.
 func (f *cleanFlags) remove(c *cobra.Command, cfg *config.Config, left []evidence.Left) (removed int, err error) {
 	ledger, err := evidence.ContinueLedger(f.ledger)
 	if err != nil {
@@ -107,14 +112,14 @@ func (f *cleanFlags) remove(c *cobra.Command, cfg *config.Config, left []evidenc
 	})
 	if len(left) == 0 {
 		of := reports.Joined(" of run ", f.ledger, f.run)
-		c.Printf("nothing to remove: %s names nothing that is left\n", safe.Line(of))
+		c.Printf("nothing to remove: everything in %s has been removed\n", safe.Line(of))
 	} else {
 		c.Printf("%d of %d removed\n", removed, len(left))
 	}
 	return removed, errors.Join(err, noted)
 }
 
-// nameOf names what a run left, with the run that --run chooses.
+// nameOf names a deployment or thread, with the ID of the test run that created it.
 func nameOf(left []evidence.Left, e reports.LedgerEntry) string {
 	at := slices.IndexFunc(left, func(l evidence.Left) bool { return l.Kind == e.Kind && l.ID == e.ID })
 	return safe.Line(fmt.Sprintf("%s %s of run %s", e.Kind, e.ID, left[at].Run))

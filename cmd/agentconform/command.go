@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -24,43 +23,44 @@ const (
 	exitIncomplete    = 3
 )
 
-// exit is an error that ends the program with a code.
+// exit is an error that ends the program with an exit code.
 type exit struct {
 	error
 	code int
 }
 
-// errReported has no message: the report has said why the program ends with the code, which may be 0.
+// errReported has no message, because the report has shown the reason for the exit code, which may be 0.
 var errReported = errors.New("")
 
-// failed ends the program with a code where something has failed, after the report has said what.
-func failed(is bool, code int) error {
-	if is {
-		return &exit{errReported, code}
+// exitIf returns an error that ends the program with the code if a condition holds that the report has shown.
+func exitIf(condition bool, code int) error {
+	if !condition {
+		return nil
 	}
-	return nil
+	return &exit{errReported, code}
 }
 
-// unwritten says of what could not be written how another place is named: "file with --output". It is nil where err is.
-func unwritten(what string, err error, other string) error {
+// writeError explains an error of writing a document, and how to choose another place, such as "file with --output". It
+// returns nil if err is nil.
+func writeError(document string, err error, other string) error {
 	if err == nil {
 		return nil
 	}
-	return fmt.Errorf("writing the %s: %w; name another %s", what, err, other)
+	return fmt.Errorf("writing the %s: %w; name another %s", document, err, other)
 }
 
-// tellInterrupt says that an interrupted command goes on to remove what it created, until the returned function is
-// called. The folder holds the ledger.
-func tellInterrupt(c *cobra.Command, folder string) (stop func() bool) {
+// announceInterrupt makes an interrupted command announce that it removes what it created, until the returned function is
+// called. The folder contains the ledger.
+func announceInterrupt(c *cobra.Command, folder string) (stop func() bool) {
 	ledger := reports.ShellWord(filepath.Join(folder, "ledger.jsonl"))
 	return context.AfterFunc(c.Context(), func() {
-		c.PrintErrln("Interrupted: removing what was created. Another signal quits at once; " +
-			"then agentconform clean --ledger " + safe.Line(ledger) + " removes the rest, at the same target")
+		c.PrintErrln("Interrupted: removing what was created. Another signal quits immediately; " +
+			"then agentconform clean --ledger " + safe.Line(ledger) + " removes the rest from the same target")
 	})
 }
 
-// execute runs the command line and returns the exit code. What is no exit of ours is a mistake in the use. All that is
-// printed goes to stdout, but for errors, warnings and progress.
+// execute runs the command line and returns the exit code, which is exitUsage for errors that are not an exit. Errors,
+// warnings and progress are printed to stderr, everything else to stdout.
 func execute(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	root := newRoot()
 	root.SetArgs(args)
@@ -72,10 +72,12 @@ func execute(ctx context.Context, args []string, stdin io.Reader, stdout, stderr
 		return exitConformant
 	}
 	code := exitUsage
-	if known, is := errors.AsType[*exit](err); is {
-		code = known.code
+	ended, isExit := errors.AsType[*exit](err)
+	if isExit {
+		code = ended.code
 	}
-	if message := err.Error(); message != "" {
+	message := err.Error()
+	if message != "" {
 		root.PrintErrln("agentconform: " + safe.Terminal(message))
 	}
 	return code
@@ -87,9 +89,9 @@ func newRoot() *cobra.Command {
 		Short: "Conformance test suite for agent control planes and agent servers",
 		Long: `agentconform is a conformance test suite for the deployment control plane and agent server interface.
 
-The requirements are Gherkin features (agentconform list). A run sends real requests to the target, checks each answer
-against the requirements and the OpenAPI contract, and writes reports. It creates deployments at the target and removes
-them at the end.
+The requirements are Gherkin features (agentconform list). A test run sends real requests to the target, checks each
+response against the requirements and the OpenAPI contract, and writes reports. It creates deployments at the target and
+removes them at the end.
 
 Exit codes: 0 conformant, 1 non-conformant, 2 wrong usage or configuration, 3 incomplete (target unreachable, blocked,
 inconclusive or stopped, and no MUST failed).`,
@@ -110,29 +112,29 @@ inconclusive or stopped, and no MUST failed).`,
 	}
 	root.Version = fullVersion()
 	root.SetVersionTemplate("{{.Name}} {{.Version}}\n")
-	root.SetFlagErrorFunc(tellFlags)
+	root.SetFlagErrorFunc(explainFlagError)
 	root.AddCommand(newRun(), newInit(), newDoctor(), newServe(), newProve(), newReplay(), newExec(), newCompare(),
 		newClean(), newList(), newExplain(), newSchema(), newVersion(), newContainer(), newMan(), configTopic())
 	describeHelp(root)
 	return root
 }
 
-// describeHelp gives the help command that cobra makes our texts.
+// describeHelp sets the texts of the help command, which cobra creates.
 func describeHelp(root *cobra.Command) {
 	root.InitDefaultHelpCmd()
-	c, _, _ := root.Find([]string{"help"}) // it was made in the line before
+	c, _, _ := root.Find([]string{"help"}) // cannot fail
 	c.Args = knownCommand
 	c.Short = "Show the help of a command or topic"
 	c.Long = "Show the help of a command, or of the topic config (the keys of the configuration)."
 	c.Example = "  agentconform help run\n  agentconform help config"
 }
 
-// newMan prints the page of the manual for packages: the help of each command as it stands. The generator of cobra
-// would read it as Markdown.
+// newMan returns the command that prints the manual page for packages, which contains the help of each command verbatim.
+// The generator of cobra would interpret it as Markdown.
 func newMan() *cobra.Command {
 	return &cobra.Command{
 		Use:    "man",
-		Short:  "Print the page of the manual",
+		Short:  "Print the manual page",
 		Hidden: true,
 		Args:   noArguments("it prints one page for all commands"),
 		RunE: func(c *cobra.Command, _ []string) error {
@@ -149,22 +151,27 @@ func newMan() *cobra.Command {
 	}
 }
 
-// troff escapes what means something else there: a backslash, a hyphen, and a dot that begins a line.
+// troff escapes characters with a special meaning in troff: a backslash, a hyphen, and a dot at the start of a line.
 var troff = strings.NewReplacer(`\`, `\e`, "-", `\-`, "\n", "\n"+`\&`)
 
-// section is the help of a command with its own line breaks.
+// section returns the help of a command as a section of the manual page, with its own line breaks.
 func section(title string, c *cobra.Command) string {
 	text := "\n" + strings.TrimSpace(c.Long+"\n\n"+c.UsageString())
 	return ".SH " + troff.Replace(title) + "\n.nf" + troff.Replace(text) + "\n.fi\n"
 }
 
-// configTopic is the reference of the configuration: a help topic, and no command.
+// configTopic returns the help topic with the reference of the configuration. It omits tables, which are hard to read on a
+// terminal.
 func configTopic() *cobra.Command {
-	isCell := func(line string) bool { return strings.HasPrefix(line, "|") } // terminals do not show tables well
-	lines := slices.DeleteFunc(strings.Split(config.Page(), "\n"), isCell)
+	var text strings.Builder
+	for line := range strings.Lines(config.Page()) {
+		if !strings.HasPrefix(line, "|") {
+			text.WriteString(line)
+		}
+	}
 	return &cobra.Command{
 		Use:   "config",
 		Short: "The keys of the configuration, with their defaults",
-		Long:  strings.TrimSpace(strings.Join(lines, "\n")),
+		Long:  strings.TrimSpace(text.String()),
 	}
 }

@@ -19,9 +19,9 @@ func newCompare() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "compare RESULT RESULT...",
 		Short: "Compare results: several implementations, or versions of one",
-		Long: `Compare the results of several runs: of several implementations, or of versions of one, oldest first.
+		Long: `Compare the results of several test runs: of several implementations, or of versions of one, oldest first.
 
-Requirements that a newer suite added, renamed or removed are no regressions of the target.
+Requirements that a newer suite added, renamed or removed are not regressions of the target.
 
 Exit codes: 0 no regression, 1 the last of several versions has a regression, 2 wrong usage.`,
 		Example: `  agentconform compare before/result.json after/result.json
@@ -52,16 +52,16 @@ Exit codes: 0 no regression, 1 the last of several versions has a regression, 2 
 			if err := table.Text(c.OutOrStdout()); err != nil {
 				return err
 			}
-			return failed(table.Regressed(), exitNonConformant)
+			return exitIf(table.Regressed(), exitNonConformant)
 		},
 	}
 	c.Flags().StringVar(&out, "out", "",
 		"`folder` for compare.md, which lists all judged requirements (default: it is not written)")
-	c.Flags().StringArrayVar(&labels, "label", nil, "`name` of a result; once for each, in their order")
+	c.Flags().StringArrayVar(&labels, "label", nil, "`name` of a result; once for each result, in the same order")
 	return c
 }
 
-// comparisonMark is the first line of compare.md: readers of Markdown do not show it.
+// comparisonMark is the first line of compare.md. It is a comment in Markdown.
 const comparisonMark outfile.Mark = "<!-- written by agentconform compare -->"
 
 func writeComparison(dir string, table *compare.Table) error {
@@ -73,5 +73,5 @@ func writeComparison(dir string, table *compare.Table) error {
 			return errors.Join(err, table.Markdown(w))
 		})
 	}
-	return unwritten("comparison", err, "folder with --out")
+	return writeError("comparison", err, "folder with --out")
 }

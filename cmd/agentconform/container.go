@@ -6,8 +6,8 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// newContainer is what the image runs where no command is given. The variables are those of make conformance; without a
-// shell nothing else in the image could make flags of them.
+// newContainer returns the default command of the image. It turns the variables of make conformance into flags, because
+// the image has no shell that could.
 func newContainer() *cobra.Command {
 	return &cobra.Command{
 		Use:    "container",
@@ -17,11 +17,12 @@ func newContainer() *cobra.Command {
 		RunE: func(c *cobra.Command, _ []string) error {
 			arguments := []string{"run"}
 			for _, flag := range [][2]string{{"--target=", "TARGET"}, {"--agent-target=", "AGENT_TARGET"}} {
-				if value := os.Getenv(flag[1]); value != "" {
+				value := os.Getenv(flag[1])
+				if value != "" {
 					arguments = append(arguments, flag[0]+value)
 				}
 			}
-			os.Args = append(os.Args[:1:1], arguments...) // the reports show the command that is run
+			os.Args = append(os.Args[:1:1], arguments...) // the reports show the command
 			c.Root().SetArgs(arguments)
 			return c.Root().ExecuteContext(c.Context())
 		},

@@ -21,16 +21,16 @@ func newDoctor() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "doctor",
 		Short: "Check whether a target can be tested, and what is missing",
-		Long: `Check whether a target can be tested: whether its addresses answer and accept the credentials, whether
-create.body matches the contract, which missing keys would enable which requirements, and how many deployments a run
-would create. It also says how the target is reached (DNS, proxy, TLS, redirects, clock). Without a target and a
+		Long: `Check whether a target can be tested: whether its addresses respond and accept the credentials, whether
+create.body matches the contract, which missing keys would enable which requirements, and how many deployments a test
+run would create. It also shows how the target is reached (DNS, proxy, TLS, redirects, clock). Without a target and a
 configuration file it checks the bundled reference.
 
 It creates nothing at the target. With --try it also runs the conformance graph once for each word of its contract, on
-threads of its own, which it removes where the agent server takes DELETE.
+new threads, which it removes if the agent server supports DELETE.
 
-Each line begins with ok, note (a run will show more), missing (a key that would enable requirements) or problem (must
-be solved before a run), and says which key mends it.
+Each line begins with ok, note (a test run will show more), missing (a key that would enable requirements) or problem
+(must be solved before a test run), and names the key to change.
 
 Exit codes: 0 the target can be tested, 2 wrong usage or configuration, 3 it cannot be tested yet.`,
 		Example: `  agentconform doctor
@@ -75,10 +75,10 @@ func examine(c *cobra.Command, target *targetFlags, try bool, color string) erro
 	if err := showExamination(out, e, colored(color, columns(out) > 0, false)); err != nil {
 		return err
 	}
-	return failed(!e.Testable(), exitIncomplete)
+	return exitIf(!e.Testable(), exitIncomplete)
 }
 
-// colors of the findings, as the reports use them.
+// colors has the ANSI color of each state, which are those of the reports.
 var colors = map[doctor.State]string{doctor.Fine: "32", doctor.Noted: "33", doctor.Missing: "36",
 	doctor.Problem: "31;1"}
 

@@ -14,11 +14,11 @@ func newExec() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "exec -- COMMAND [ARGUMENT...]",
 		Short: "Run a command with the secrets of the configuration in its environment",
-		Long: `Run a command with the secrets of the configuration in the variables that the scripts and curl lines of
-findings name, such as AGENTCONFORM_CREDENTIALS_API_KEY. The secrets stay in the configuration, or in the files that
-it names.
+		Long: `Run a command with the secrets of the configuration in the environment variables that the scripts and curl
+lines of findings use, such as AGENTCONFORM_CREDENTIALS_API_KEY. The secrets are read from the configuration, or from
+the files that it names.
 
-Exit codes: that of the command; 2 wrong usage or configuration.`,
+Exit codes: the exit code of the command; 2 wrong usage or configuration.`,
 		Example: `  agentconform exec --config vendor.yaml -- bash agentconform-out/scripts/CP-LIST-3-c84077ec0657.sh
   agentconform exec -- bash    to paste curl lines into`,
 		Args: arguments(1, 0, "a command after --, such as bash agentconform-out/scripts/CP-LIST-3-c84077ec0657.sh"),
@@ -33,9 +33,11 @@ Exit codes: that of the command; 2 wrong usage or configuration.`,
 			command.Stderr = c.ErrOrStderr()
 			command.Env = append(os.Environ(), cfg.Environment()...)
 			err = command.Run()
-			if ended, is := errors.AsType[*exec.ExitError](err); is {
+			ended, isExit := errors.AsType[*exec.ExitError](err)
+			switch {
+			case isExit:
 				return &exit{errReported, ended.ExitCode()}
-			} else if err != nil {
+			case err != nil:
 				return fmt.Errorf("running the command: %w", err)
 			}
 			return nil

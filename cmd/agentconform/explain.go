@@ -19,9 +19,9 @@ func newExplain() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "explain ID...",
 		Short: "Explain requirements: rule, quote, reason, scenarios, section, known faults",
-		Long: `Explain requirements: the rule with its level, the sentence of the interface that it judges, why it is judged
-as it is, the sections of the interface that it comes from, its scenarios, and the faults of the reference that break
-it. Each fault can be served (agentconform serve --fault NAME) to see what a run reports about it.`,
+		Long: `Explain requirements: the rule with its level, the sentence of the interface that it judges, the reason for
+how it is judged, the sections of the interface that it comes from, its scenarios, and the faults of the reference that
+break it. Serve a fault (agentconform serve --fault NAME) to see what a test run reports about it.`,
 		Example: `  agentconform explain CP-LIST-3
   agentconform explain CP-LIST-3 AS-ROLLBACK-1 --format json`,
 		Args: arguments(1, 0, "the IDs of one or more requirements, such as CP-LIST-3 (agentconform list shows all)"),
@@ -55,11 +55,11 @@ it. Each fault can be served (agentconform serve --fault NAME) to see what a run
 	return c
 }
 
-// explanation is all that is known of a requirement.
+// explanation describes a requirement.
 type explanation struct {
 	*features.Requirement
-	Capability string           `json:"capability"`     // by which the key supports can claim it alone
-	Core       bool             `json:"core,omitempty"` // the capability cannot be left out of a claim
+	Capability string           `json:"capability"`     // the word of the key supports that claims it
+	Core       bool             `json:"core,omitempty"` // the capability is part of every claim of the profile
 	Interface  []explainSection `json:"interface"`
 	Faults     []explainFault   `json:"faults"`
 }
@@ -72,7 +72,7 @@ type explainSection struct {
 type explainFault struct {
 	Name        string `json:"name"`
 	Description string `json:"description"`
-	// Fails is the requirement that it is meant to break: this one, or one that this one depends on.
+	// Fails is the requirement that the fault is designed to break: this one, or one that this one depends on.
 	Fails string `json:"fails"`
 }
 
@@ -119,7 +119,7 @@ func (e explanation) text() string {
 	for _, s := range e.Scenarios {
 		fmt.Fprintf(t, "  features/%s:%d\t%s\n", s.URI, s.Line, s.Name)
 	}
-	_ = t.Flush() // a strings.Builder takes everything
+	_ = t.Flush() // a strings.Builder does not fail
 	fmt.Fprintf(&b, "\nKnown faults that break it (%d); to see one: agentconform serve --fault NAME\n", len(e.Faults))
 	for _, f := range e.Faults {
 		fmt.Fprintf(t, "  %s\t%s%s\n", f.Name, f.Description, e.through(f))
@@ -128,21 +128,21 @@ func (e explanation) text() string {
 	return b.String()
 }
 
-// claimedBy says which words of the key supports claim the requirement.
+// claimedBy describes the words of the key supports that claim the requirement.
 func (e explanation) claimedBy() string {
 	switch {
 	case e.Core:
-		return "every word of " + e.Profile + ", and end-to-end (it is in " + e.Capability + ", which cannot be left out)"
+		return "every word of " + e.Profile + ", and end-to-end (it is in " + e.Capability + ", which every claim includes)"
 	case e.Capability == e.Profile:
 		return e.Profile
 	}
 	return e.Profile + ", or " + e.Capability + " alone"
 }
 
-// through says that a fault is meant for another requirement, and breaks this one with it.
+// through returns a note if a fault is designed to break another requirement, or "".
 func (e explanation) through(f explainFault) string {
 	if f.Fails == e.ID {
 		return ""
 	}
-	return " (breaks " + f.Fails + ", and this with it)"
+	return " (breaks " + f.Fails + " and therefore this requirement)"
 }

@@ -15,13 +15,13 @@ import (
 	"github.com/agentconform/agentconform/steps/target"
 )
 
-// startFixtures serves the fixtures where the configuration wants that and names a control plane, and fills what the
-// configuration leaves to them. served is nil where nothing is; stop is never nil.
+// startFixtures serves the fixtures if the configuration has them and names a control plane, and fills the keys that are
+// not set. Without fixtures served is nil.
 func startFixtures(cfg *config.Config) (served target.Fixtures, stop func(), err error) {
 	if cfg.Fixtures.Serve == "" || cfg.Target == "" {
 		return nil, func() {}, nil
 	}
-	if err := ownSource(cfg); err != nil {
+	if err := refuseOwnSource(cfg); err != nil {
 		return nil, nil, err
 	}
 	material, err := materialIn(cfg.Fixtures.Graph)
@@ -32,7 +32,7 @@ func startFixtures(cfg *config.Config) (served target.Fixtures, stop func(), err
 	if err != nil {
 		return nil, nil, fmt.Errorf("%w; choose another address with fixtures.serve", err)
 	}
-	stop = func() { _ = host.Close() } // nothing is left to do about it
+	stop = func() { _ = host.Close() } // an error has no consequence
 	if err := fillFrom(cfg, material, host.Place()); err != nil {
 		stop()
 		return nil, nil, err
@@ -40,7 +40,7 @@ func startFixtures(cfg *config.Config) (served target.Fixtures, stop func(), err
 	return host, stop, nil
 }
 
-// materialIn makes the fixtures with the conformance graph in the language.
+// materialIn returns the fixtures with the conformance graph in a language.
 func materialIn(language string) (*fixtures.Material, error) {
 	if language == config.Starlark {
 		return fixtures.Build(graphs.FS, fixtures.GraphConfigPath)
@@ -52,22 +52,22 @@ func materialIn(language string) (*fixtures.Material, error) {
 	return fixtures.Build(sources, interop.ConfigPath)
 }
 
-// ownSource refuses a create body that names a source: alternatives and commits of the fixtures would be those of
-// another one.
-func ownSource(cfg *config.Config) error {
+// refuseOwnSource refuses a create body that names a source, because the alternatives and commits of the fixtures would
+// not belong to it.
+func refuseOwnSource(cfg *config.Config) error {
 	for key, field := range map[string]string{"source_config": "repo_url", "source_revision_config": "image_uri"} {
-		if object, _ := cfg.Create.Body[key].(map[string]any); object[field] != nil {
+		object, _ := cfg.Create.Body[key].(map[string]any)
+		if object[field] != nil {
 			return &config.Error{Source: "configuration", Key: "create.body." + key + "." + field,
 				Problem: "names a source, and fixtures.serve is set",
-				Remedy:  "remove one of the two; the fixtures fill in what create.body lacks"}
+				Remedy:  "remove one of the two; the fixtures fill in the fields that create.body does not have"}
 		}
 	}
 	return nil
 }
 
-// fillFrom fills what the configuration does not set from the material at a place. An agent server with an address of
-// its own in the configuration does not serve the material's graph: what its users are like, and what its handler
-// answers, is not filled.
+// fillFrom fills the keys that the configuration does not set, from the material at a place. If agent_target is set, that
+// agent server does not serve the material's graph, so the fields of users and the refusals are not filled.
 func fillFrom(cfg *config.Config, material *fixtures.Material, at fixtures.Place) error {
 	var secrets fixtures.Secrets
 	for i := range cfg.Users {
@@ -78,18 +78,17 @@ func fillFrom(cfg *config.Config, material *fixtures.Material, at fixtures.Place
 			u.Identity = u.Owner()
 			u.Fields = map[string]any{"role": role} // no other field is accepted
 		}
-		if u.Token == "" {
-			continue // of an agent server with an address of its own
+		if u.Token == "" { // allowed only if agent_target is set
+			continue
 		}
-		told := fixtures.User{Name: u.Name, Token: u.Token, Identity: u.Owner(), Role: role}
-		secrets.Users = append(secrets.Users, told)
+		secrets.Users = append(secrets.Users, fixtures.User{Name: u.Name, Token: u.Token, Identity: u.Owner(), Role: role})
 	}
 	edition := cmp.Or(cfg.Edition, config.Cloud)
 	if cfg.Edition == "" && cfg.Source() == config.ExternalContainer {
 		edition = config.SelfHosted
 	}
 	set := material.NewSet(controlplane.Edition(edition), at, secrets)
-	cfg.Create.Body = overlaid(set.Create, cfg.Create.Body).(map[string]any)
+	cfg.Create.Body = merged(set.Create, cfg.Create.Body).(map[string]any)
 	if len(cfg.Create.Refused) == 0 {
 		cfg.Create.Refused = set.RefusedCreate
 	}
@@ -104,13 +103,13 @@ func fillFrom(cfg *config.Config, material *fixtures.Material, at fixtures.Place
 		a.Commits = set.CommitIDs
 	}
 	if cfg.AgentTarget == "" {
-		refuseAsGraph(&cfg.Agent)
+		setRefusals(&cfg.Agent)
 	}
 	return cfg.Complete()
 }
 
-// refuseAsGraph sets how the handlers of all graphs refuse a request, if the configuration does not.
-func refuseAsGraph(a *config.Agent) {
+// setRefusals sets how the handlers of all graphs refuse a request, if the configuration does not.
+func setRefusals(a *config.Agent) {
 	if a.RejectedStatus.IsZero() {
 		a.RejectedStatus = config.Always(http.StatusUnauthorized)
 	}
@@ -119,27 +118,35 @@ func refuseAsGraph(a *config.Agent) {
 	}
 }
 
-// overlaid returns a value of a body with another one over it: objects key by key, lists of named objects, which are
-// the secrets, name by name, and anything else in place of it.
-func overlaid(below, above any) any {
-	switch over := above.(type) {
+// merged returns a value of a body that is overridden by another one: objects are merged by key, lists of named objects,
+// which are secrets, are merged by name, and any other value is replaced.
+func merged(base, override any) any {
+	switch override := override.(type) {
 	case map[string]any:
-		if under, both := below.(map[string]any); both {
-			all := maps.Clone(under)
-			for key, value := range over {
-				all[key] = overlaid(all[key], value)
-			}
-			return all
+		object, isObject := base.(map[string]any)
+		if !isObject {
+			return override
 		}
+		all := maps.Clone(object)
+		for key, value := range override {
+			all[key] = merged(all[key], value)
+		}
+		return all
 	case []any:
-		if under, both := below.([]any); both {
-			replaced := func(old any) bool {
-				return slices.ContainsFunc(over, func(item any) bool { return nameIn(item) == nameIn(old) })
-			}
-			return append(slices.DeleteFunc(slices.Clone(under), replaced), over...)
+		list, isList := base.([]any)
+		if !isList {
+			return override
 		}
+		all := []any{}
+		for _, item := range list {
+			isReplaced := slices.ContainsFunc(override, func(other any) bool { return nameIn(other) == nameIn(item) })
+			if !isReplaced {
+				all = append(all, item)
+			}
+		}
+		return append(all, override...)
 	}
-	return above
+	return override
 }
 
 func nameIn(item any) any {

@@ -26,19 +26,19 @@ func newInit() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "init",
 		Short: "Write a commented configuration with what can be learned from a target",
-		Long: `Write a commented configuration for a target: a control plane, an agent server, or both. init asks it what it
-can without creating anything: whether credentials are accepted, whether deployments are listed, at which path they
-have the agent server's URL, how threads are listed, and with which status and detail wrong credentials are refused.
-The comment of a key says how its value was learned, or what to put there. An agent server that only a deployment
-names is written down, and not asked.
+		Long: `Write a commented configuration for a target: a control plane, an agent server, or both. init learns the
+following without creating anything: whether credentials are accepted, whether deployments are listed, at which path
+they have the agent server's URL, how threads are listed, and with which status and detail wrong credentials are
+refused. The comment of a key says how its value was learned, or what to put there. init sends no requests to an agent
+server that only a deployment names, but writes its URL.
 
 Credentials of the environment, such as AGENTCONFORM_CREDENTIALS_API_KEY and AGENTCONFORM_USERS_0_TOKEN, are sent to
-the target, and never written: the file names the variables, or files that hold them ({file: path}).
+the target and never written. The file names the variables, or files that contain the credentials ({file: path}).
 
-An existing file is not read, and is replaced with --force only.
+An existing file is not read, and only replaced with --force.
 
-Exit codes: 0 written, 2 wrong usage, or the file could not be written, 3 written, but an address gave no usable
-answer.`,
+Exit codes: 0 written; 2 wrong usage, or the file could not be written; 3 written, but an address gave no usable
+response.`,
 		Example: `  agentconform init --agent-target https://agents.example/my-agent
   AGENTCONFORM_CREDENTIALS_API_KEY=... agentconform init --target https://control.example --edition cloud
   agentconform init --target https://control.example --output vendor.yaml`,
@@ -65,14 +65,14 @@ func (f *initFlags) init(c *cobra.Command, _ []string) error {
 	case len(cfg.Addresses()) == 0:
 		return errors.New("no target is named: give --target URL, --agent-target URL, or both")
 	}
-	write := outfile.Create // does not replace a file that is made while the target is asked
+	write := outfile.Create // does not replace a file that is created in the meantime
 	if f.force {
 		write = outfile.Text
 	} else if _, err := os.Lstat(f.file); err == nil {
-		return f.unwritten(fs.ErrExist)
+		return f.writeError(fs.ErrExist)
 	}
 	if err := outfile.Ready(f.file); err != nil {
-		return f.unwritten(err)
+		return f.writeError(err)
 	}
 	draft, problems, err := doctor.Discover(c.Context(), cfg, func(step string) {
 		c.PrintErrln("agentconform: " + safe.Line(step))
@@ -81,21 +81,21 @@ func (f *initFlags) init(c *cobra.Command, _ []string) error {
 		return &exit{fmt.Errorf("asking the target: %w", err), exitIncomplete}
 	}
 	if err := write(f.file, outfile.Public, draft.Text()); err != nil {
-		return f.unwritten(err)
+		return f.writeError(err)
 	}
-	f.tell(c, draft, problems)
-	return failed(len(problems) > 0, exitIncomplete)
+	f.report(c, draft, problems)
+	return exitIf(len(problems) > 0, exitIncomplete)
 }
 
-func (f *initFlags) unwritten(err error) error {
+func (f *initFlags) writeError(err error) error {
 	if errors.Is(err, fs.ErrExist) {
 		return fmt.Errorf("%s exists: replace it with --force, or name another file with --output", f.file)
 	}
-	return unwritten("configuration", err, "file with --output")
+	return writeError("configuration", err, "file with --output")
 }
 
-// tell says what was written, and what to do next.
-func (f *initFlags) tell(c *cobra.Command, draft config.Draft, problems []doctor.Check) {
+// report prints what was written, and what to do next.
+func (f *initFlags) report(c *cobra.Command, draft config.Draft, problems []doctor.Check) {
 	set, open := draft.Count()
 	file, arguments := safe.Line(f.file), ""
 	if f.file != config.DefaultFile {

@@ -31,10 +31,10 @@ func (f *runFlags) judge(ctx context.Context, c *cobra.Command) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	screen := newScreen(c.ErrOrStderr(), f.display)
-	screen.follow()
+	stop := screen.start()
 	f.options.Progress = f.progress(screen, cancel)
 	result, err := steps.Run(ctx, f.options)
-	screen.close()
+	stop()
 	if err != nil {
 		return err
 	}
@@ -44,13 +44,13 @@ func (f *runFlags) judge(ctx context.Context, c *cobra.Command) error {
 	if err := f.write(c, result); err != nil {
 		return err
 	}
-	if err := f.leadOn(c.OutOrStdout(), result); err != nil {
+	if err := f.showNextSteps(c.OutOrStdout(), result); err != nil {
 		return err
 	}
 	return &exit{errReported, overview.Of(result).Display().Exit}
 }
 
-// readExploreCase reads the sequence that is to be repeated, if any.
+// readExploreCase reads the sequence of --explore-case, if any.
 func (f *runFlags) readExploreCase() error {
 	if f.exploreCase == "" {
 		return nil
@@ -59,14 +59,15 @@ func (f *runFlags) readExploreCase() error {
 	if err != nil {
 		return fmt.Errorf("--explore-case: %w", err)
 	}
-	if f.options.ExploreCase, err = explore.Parse(string(text)); err != nil {
+	f.options.ExploreCase, err = explore.Parse(string(text))
+	if err != nil {
 		return fmt.Errorf("--explore-case %s: %w", f.exploreCase, err)
 	}
 	return nil
 }
 
-// progress shows the events of a run and, with --fail-fast, ends it when a requirement has failed that decides the
-// verdict. It goes on where the failure is known, or a known one may explain it.
+// progress returns a function that shows the events of a test run. With --fail-fast it ends the test run when a
+// requirement fails that decides the verdict, unless the failure is known or a known failure may explain it.
 func (f *runFlags) progress(screen *screen, end context.CancelCauseFunc) func(target.Event) {
 	return func(e target.Event) {
 		screen.show(e)
@@ -74,8 +75,8 @@ func (f *runFlags) progress(screen *screen, end context.CancelCauseFunc) func(ta
 			return
 		}
 		q := f.options.Catalogue.Find(e.Text)
-		covered := f.known != nil && slices.ContainsFunc(append(slices.Clone(q.After), q.ID), f.known.Names)
-		if !covered {
+		isKnown := f.known != nil && (f.known.Names(q.ID) || slices.ContainsFunc(q.After, f.known.Names))
+		if !isKnown {
 			end(&steps.Stopped{By: "--fail-fast: " + q.ID + " failed"})
 		}
 	}
@@ -90,7 +91,7 @@ func (f *runFlags) write(c *cobra.Command, result *reports.Result) error {
 		if err != nil {
 			return &exit{err, exitIncomplete}
 		}
-		f.tell(c, "wrote %s with %s%s", written.File, reports.Count(len(written.Known)+len(written.Flaky), "known failure"),
+		f.notify(c, "wrote %s with %s%s", written.File, reports.Count(len(written.Known)+len(written.Flaky), "known failure"),
 			incomplete(written))
 	}
 	out := c.OutOrStdout()
@@ -106,64 +107,69 @@ func (f *runFlags) write(c *cobra.Command, result *reports.Result) error {
 	return console.Write(out, result, shown)
 }
 
-// tell writes a notice to standard error, unless the run is to be quiet.
-func (f *runFlags) tell(c *cobra.Command, format string, args ...any) {
+// notify prints a notice to standard error, except with --quiet.
+func (f *runFlags) notify(c *cobra.Command, format string, args ...any) {
 	if !f.quiet {
 		c.PrintErrln("agentconform: " + safe.Line(fmt.Sprintf(format, args...)))
 	}
 }
 
 // loadBaseline reads the known failures, if any.
-func (f *runFlags) loadBaseline(c *cobra.Command) (err error) {
+func (f *runFlags) loadBaseline(c *cobra.Command) error {
 	if f.baseline == "" {
 		return nil
 	}
-	if f.known, err = baseline.Load(f.baseline); err != nil {
+	known, err := baseline.Load(f.baseline)
+	if err != nil {
 		return err
 	}
-	if text := incomplete(f.known); text != "" {
-		f.tell(c, "warning: %s%s", f.known.File, text)
+	f.known = known
+	text := incomplete(known)
+	if text != "" {
+		f.notify(c, "warning: %s%s", known.File, text)
 	}
 	return nil
 }
 
-// incomplete says which entries of a baseline a person has yet to complete; "" where there is none.
+// incomplete lists the entries of a baseline that lack a reason or owner, or returns "" if there are none.
 func incomplete(b *baseline.Baseline) string {
-	if ids := b.Incomplete(); len(ids) > 0 {
-		return ": fill in the reason and owner of " + strings.Join(ids, ", ")
+	ids := b.Incomplete()
+	if len(ids) == 0 {
+		return ""
 	}
-	return ""
+	return ": fill in the reason and owner of " + strings.Join(ids, ", ")
 }
 
-// checkWriteBaseline refuses a file that could not be written at the end of the run. It may be in the folder of the
-// reports, which the run makes.
+// checkWriteBaseline refuses a file that cannot be written. The folder of the reports may not exist yet.
 func (f *runFlags) checkWriteBaseline() error {
 	if f.writeBaseline == "" {
 		return nil
 	}
 	folder := filepath.Dir(f.writeBaseline)
-	if _, err := os.Stat(folder); errors.Is(err, fs.ErrNotExist) && folder == filepath.Clean(f.out) {
+	_, err := os.Stat(folder)
+	if errors.Is(err, fs.ErrNotExist) && folder == filepath.Clean(f.out) {
 		return nil
 	}
 	return baseline.Check(f.writeBaseline)
 }
 
-// The memory above which garbage is collected more often, in bytes: of a run, and of each request in flight. Below it,
-// garbage is collected once it is this part of what is in use, in percent.
+// The memory limit of a test run in bytes is memoryOfRun and memoryOfRequest for each request in flight. Garbage is
+// collected more often above this limit, and below it whenever the heap has grown by gcPercent.
 const (
 	memoryOfRun     = 32 << 20
 	memoryOfRequest = 5 << 20
-	garbage         = 60
+	gcPercent       = 60
 )
 
-// limitMemory makes a run, above all one that judges large answers, collect garbage soon. It is no hard limit, and
-// GOMEMLIMIT and GOGC take precedence.
+// limitMemory makes a test run collect garbage early, especially if responses are large. It sets a soft limit. GOMEMLIMIT
+// and GOGC take precedence.
 func limitMemory(concurrency int) {
-	if debug.SetMemoryLimit(-1) != math.MaxInt64 { // only asks
+	isSet := debug.SetMemoryLimit(-1) != math.MaxInt64
+	if isSet {
 		return
 	}
 	debug.SetMemoryLimit(memoryOfRun + int64(concurrency)*memoryOfRequest)
 	if os.Getenv("GOGC") == "" {
-		debug.SetGCPercent(garbage)
+		debug.SetGCPercent(gcPercent)
 	}
 }

@@ -22,14 +22,15 @@ func newList() *cobra.Command {
 		Use:   "list",
 		Short: "List the requirements with level, sections and number of scenarios",
 		Long: `List all requirements with their level, the sections of the interface that they come from and their
-scenarios, and what no requirement covers. agentconform explain ID shows one requirement in full.
+scenarios, and the parts of the interface that no requirement covers. agentconform explain ID shows one requirement in
+full.
 
-With --cases, what a client may send by the contract: each operation with each parameter, field, credential and
-moment, by class, and the scenarios that judge it, or why none does.
+With --cases, list what a client may send by the contract: each operation with each parameter, field, credential and
+moment, by class, and the scenarios that judge it, or the reason why none does.
 
-With --format html, the specification as one page: each rule with its scenarios and the faults that break it. The
-results of --result add exchanges: a file that has the name of a fault (limit-101-is-served.json) one that breaks its
-rule, all others those that keep the rules. agentconform prove --examples writes such files.`,
+With --format html, write the specification as one page: each rule with its scenarios and the faults that break it. The
+results of --result add exchanges as examples: a file with the name of a fault (limit-101-is-served.json) shows how its
+rule is broken, and all other files show how the rules are met. agentconform prove --examples writes such files.`,
 		Example: `  agentconform list
   agentconform list | grep CP-LIST
   agentconform list --format json
@@ -67,7 +68,7 @@ rule, all others those that keep the rules. agentconform prove --examples writes
 			return listHTML(w, catalogue, results)
 		},
 	}
-	c.Flags().BoolVar(&cases, "cases", false, "what a client may send by the contract, each with its scenarios")
+	c.Flags().BoolVar(&cases, "cases", false, "list what a client may send by the contract, each with its scenarios")
 	addChoice(c, &format, "format", "", "table", "json", "markdown", "html")
 	c.Flags().StringSliceVar(&results, "result", nil, "result `files` with the examples of --format html")
 	return c
@@ -90,7 +91,7 @@ func listTable(w io.Writer, c *features.Catalogue) error {
 	return nil
 }
 
-// listCases writes what a client may send by the contract, and which scenarios judge it, or why none does.
+// listCases writes what a client may send by the contract, and the scenarios that judge it, or the reason why none does.
 func listCases(w io.Writer, c *features.Catalogue, format string) error {
 	if format != "table" && format != "json" {
 		return fmt.Errorf("--cases --format %s: give table or json", format)
@@ -110,14 +111,23 @@ func listCases(w io.Writer, c *features.Catalogue, format string) error {
 	fmt.Fprintln(t, "OPERATION\tPLACE\tCLASS\tCASE, OR WHY THERE IS NONE")
 	reasons := 0
 	for _, each := range cases {
-		text := each.Reason
-		if text != "" {
+		if each.Reason != "" {
 			reasons++
-		} else if text = each.Requirement + ": " + each.Scenarios[0]; len(each.Scenarios) > 1 {
-			text += fmt.Sprintf(" (and %d more)", len(each.Scenarios)-1)
 		}
-		fmt.Fprintf(t, "%s\t%s\t%s\t%s\n", each.Operation, each.Place, each.Class, text)
+		fmt.Fprintf(t, "%s\t%s\t%s\t%s\n", each.Operation, each.Place, each.Class, describeCase(each))
 	}
 	fmt.Fprintf(t, "\n%d cells: %d with a case, %d with a reason\n", len(cases), len(cases)-reasons, reasons)
 	return t.Flush()
+}
+
+// describeCase returns the reason why no scenario judges a case, or the first scenario.
+func describeCase(c features.Case) string {
+	if c.Reason != "" {
+		return c.Reason
+	}
+	text := c.Requirement + ": " + c.Scenarios[0]
+	if len(c.Scenarios) > 1 {
+		text += fmt.Sprintf(" (and %d more)", len(c.Scenarios)-1)
+	}
+	return text
 }

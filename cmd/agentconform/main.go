@@ -14,14 +14,14 @@ import (
 )
 
 func main() {
-	// A write to a closed pipe is an error of that write. Without this, one to standard output or error ends the process.
+	// Without this, a write to standard output or error ends the process if the pipe is closed. With it, the write returns
+	// an error.
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
 	os.Exit(execute(untilSignalled(), os.Args[1:], os.Stdin, output{os.Stdout}, output{os.Stderr}))
 }
 
-// untilSignalled returns a context that the first signal ends, so that the run can finish its reports. From then on a
-// second one ends the process at once. SIGHUP is a signal like the others, unless whoever started the process had it
-// ignored (nohup).
+// untilSignalled returns a context that ends at the first signal, so that a test run can write its reports. A second
+// signal ends the process immediately. SIGHUP has no effect if it was ignored when the process was started (nohup).
 func untilSignalled() context.Context {
 	ctx, stop := context.WithCancelCause(context.Background())
 	signals := make(chan os.Signal, 1)
@@ -38,14 +38,14 @@ func untilSignalled() context.Context {
 	return ctx
 }
 
-// output is a file of the process. After the reader of a pipe has gone ("agentconform run | head"), it drops what is
-// written: the command goes on to its end, and removes what it created.
+// output is standard output or standard error. It discards writes after the reader of a pipe has ended ("agentconform run
+// | head"), so that the command continues and removes what it created.
 type output struct{ file *os.File }
 
-// Fd is the descriptor of the file, which tells whether it is a terminal.
+// Fd returns the descriptor of the file, which shows whether the file is a terminal.
 func (o output) Fd() uintptr { return o.file.Fd() }
 
-// Write implements io.Writer. It may be used by many goroutines.
+// Write implements io.Writer. It is safe for concurrent use.
 func (o output) Write(p []byte) (int, error) {
 	n, err := o.file.Write(p)
 	if errors.Is(err, syscall.EPIPE) {
@@ -54,7 +54,7 @@ func (o output) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// writeJSON writes a value as people read it.
+// writeJSON writes a value as indented JSON.
 func writeJSON(w io.Writer, value any) error {
 	encoder := json.NewEncoder(w)
 	encoder.SetIndent("", "  ")

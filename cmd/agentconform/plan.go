@@ -14,8 +14,8 @@ import (
 	"github.com/agentconform/agentconform/steps/suite"
 )
 
-// firstKeys are the keys that a target is tested better with, one after the other, and values with which the plan of a
-// run shows what each would add at most: the credentials open a deployment that can be read.
+// firstKeys are the first keys to configure for a target, with values for which a preview shows how many requirements
+// each would add at most. With credentials there may be a deployment to read.
 var firstKeys = []struct {
 	key string
 	set func(*config.Config)
@@ -25,39 +25,52 @@ var firstKeys = []struct {
 	{"users", func(c *config.Config) { c.Users = []config.User{{Name: "a", Token: "a"}, {Name: "b", Token: "b"}} }},
 }
 
-// leadOn ends a run without a configuration file with three lines: what was judged, the key that would add most
-// where the target answers, and the command that writes the file.
-func (f *runFlags) leadOn(w io.Writer, r *reports.Result) error {
-	_, noFile := os.Stat(config.DefaultFile)
-	if noFile == nil || f.config != "" || f.bundled || f.quiet || f.format == formatJSON {
+// showNextSteps prints up to three lines after a test run without a configuration file: how many requirements were
+// judged, the key that would add the most, if the target responded, and the command that writes the file.
+func (f *runFlags) showNextSteps(w io.Writer, r *reports.Result) error {
+	_, err := os.Stat(config.DefaultFile)
+	hasFile := err == nil || f.config != ""
+	if hasFile || f.bundled || f.quiet || f.format == formatJSON {
 		return nil
 	}
 	fmt.Fprintf(w, "\n%-16s%d of %s, without a configuration file\n", "Judged", overview.Of(r).Judged,
 		reports.Count(r.Catalogue(), "requirement"))
-	judged := func(set func(*config.Config)) int {
-		with := *f.options.Config
-		set(&with)
-		p, err := suite.PreviewOf(&with, f.options.Catalogue, f.options.Select)
-		if err != nil {
-			return 0
-		}
-		return p.Judged
+	key, added := f.bestKey()
+	hasResponse := slices.ContainsFunc(r.Exchanges, func(e reports.Exchange) bool { return e.Status > 0 })
+	if key != "" && hasResponse {
+		fmt.Fprintf(w, "%-16s%s would add up to %s\n", "Next key", key, reports.Count(added, "requirement"))
 	}
-	key, most, without := "", 0, judged(func(*config.Config) {})
-	for _, first := range firstKeys {
-		if more := judged(first.set) - without; more > most && !f.options.Config.Has(first.key) {
-			key, most = first.key, more
-		}
-	}
-	answered := slices.ContainsFunc(r.Exchanges, func(e reports.Exchange) bool { return e.Status > 0 })
-	if key != "" && answered {
-		fmt.Fprintf(w, "%-16s%s would add up to %s\n", "Next key", key, reports.Count(most, "requirement"))
-	}
-	_, err := fmt.Fprintf(w, "%-16sagentconform init%s\n", "Write the file", r.Run.Flags("--target", "--agent-target"))
+	_, err = fmt.Fprintf(w, "%-16sagentconform init%s\n", "Write the file", r.Run.Flags("--target", "--agent-target"))
 	return err
 }
 
-// preview prints what the run would do, and sends nothing.
+// bestKey returns the first key that is not set and would add the most requirements, with their number.
+func (f *runFlags) bestKey() (key string, added int) {
+	now := f.judgedWith(func(*config.Config) {})
+	for _, first := range firstKeys {
+		if f.options.Config.Has(first.key) {
+			continue
+		}
+		more := f.judgedWith(first.set) - now
+		if more > added {
+			key, added = first.key, more
+		}
+	}
+	return key, added
+}
+
+// judgedWith returns how many requirements a test run would judge with a changed configuration, or 0 if it is invalid.
+func (f *runFlags) judgedWith(set func(*config.Config)) int {
+	changed := *f.options.Config
+	set(&changed)
+	p, err := suite.PreviewOf(&changed, f.options.Catalogue, f.options.Select)
+	if err != nil {
+		return 0
+	}
+	return p.Judged
+}
+
+// preview prints what the test run would do. It sends nothing.
 func (f *runFlags) preview(w io.Writer) error {
 	o := f.options
 	p, err := suite.PreviewOf(o.Config, o.Catalogue, o.Select)

@@ -31,23 +31,24 @@ func newProve() *cobra.Command {
 		Use:   "prove",
 		Short: "Self-test: run the suite against mutants of the reference",
 		Long: `Self-test of the suite by mutation testing. It runs the suite against
-- mutants: the reference with one fault each. The requirement that the fault breaks must kill the mutant, that is, fail;
+- mutants: the reference with one fault each. The requirement that the fault breaks must fail, which kills the mutant;
 - equivalent mutants: the reference with one difference that the interface allows, and a server that shares no code with
   the reference. A failure is a false positive;
 - null implementations: servers that implement nothing. They must not be reported conformant;
-- with --all, generated mutants: each member of each answer dropped, changed, of another object or out of date, each
-  parameter and each member of a request ignored or changed, each check of credentials skipped. Any requirement must
-  kill them, unless the interface allows what they do. One that changed no exchange is not reached;
-- with --whole, one of ten mutants that are rows before a server that shares no code with the reference.
-Without --whole this is the gate: a mutant is run against the scenarios of the requirement that
-must kill it, and equivalent mutants that change different places are tried together. With --whole each server is run
-against all scenarios: a mutant that fails a requirement that its fault does not declare has survived, too.
-The mutation score is the number of killed mutants of those that a request reached and the interface does not allow. A
-mutant that is only blocked or inconclusive has survived. The results are written to proof.json and proof.md.
+- with --all, generated mutants: each member of each response is dropped, changed, out of date or from another object,
+  each parameter and each member of a request is ignored or changed, and each check of credentials is skipped. Any
+  requirement must kill them, unless the interface allows the difference. A mutant that changed no exchange is not
+  reached;
+- with --whole, one in ten of the mutants in front of a server that shares no code with the reference.
+Without --whole this is the gate: a mutant is run against the scenarios of the requirement that must kill it, and
+equivalent mutants that change different places are run together. With --whole each server is run against all
+scenarios, and a mutant that fails a requirement that its fault does not declare has survived as well.
+The mutation score is the number of killed mutants among those that a request reached and the interface does not allow.
+A mutant that is only blocked or inconclusive has survived. The results are written to proof.json and proof.md.
 
-Exit codes: 0 passed, 1 failed, 2 wrong usage, 3 interrupted or not carried out.`,
+Exit codes: 0 passed, 1 failed, 2 wrong usage, 3 interrupted or not completed.`,
 		Example: `  agentconform prove
-  agentconform prove --whole --replay                 everything about all mutants
+  agentconform prove --whole --replay                 run all checks of all mutants
   agentconform prove --list
   agentconform prove --only CP-LIST-3 --out proof
   agentconform prove --only access                    all generated mutants that skip a check of credentials
@@ -63,12 +64,12 @@ Exit codes: 0 passed, 1 failed, 2 wrong usage, 3 interrupted or not carried out.
 	flags.StringVar(&f.out, "out", "agentconform-proof", "`folder` for proof.json and proof.md")
 	flags.BoolVar(&f.whole, "whole", false, "run all scenarios against each mutant")
 	flags.BoolVar(&f.all, "all", false,
-		"also try all generated mutants, which are derived from the contract, each until its first failure")
+		"also run all generated mutants, which are derived from the contract, each until its first failure")
 	flags.BoolVar(&f.replay, "replay", false,
 		"also replay the findings of each fault: against the faulty server, the reference, a closed port, and with "+
 			"wrong credentials")
 	flags.StringVar(&f.examples, "examples", "",
-		"only the unmodified reference and one fault of each requirement; write their results into the `folder`, for "+
+		"run only the unmodified reference and one fault of each requirement; write their results into the `folder`, for "+
 			"list --result")
 	flags.BoolVar(&f.list, "list", false, "list the faults, mutants and null implementations, and exit")
 	return c
@@ -81,15 +82,15 @@ func (f *proveFlags) prove(c *cobra.Command, _ []string) error {
 	if err := proof.Check(f.out); err != nil {
 		return fmt.Errorf("--out: %w", err)
 	}
-	// Hundreds of short runs allocate much and keep little: fewer garbage collections save a sixth of the time.
+	// Hundreds of short test runs allocate much memory and keep little. Fewer garbage collections save a sixth of the time.
 	defer debug.SetGCPercent(debug.SetGCPercent(1200))
-	defer debug.SetMemoryLimit(debug.SetMemoryLimit(3 << 30)) // above it they are frequent again
+	defer debug.SetMemoryLimit(debug.SetMemoryLimit(3 << 30)) // more frequent collections above this limit
 	options := prover.Options{
 		Only: f.only, Whole: f.whole, All: f.all, Replay: f.replay, Version: suiteVersion(),
-		Done: func(row proof.Row, done, total int) { c.PrintErrf("[%d/%d] %s\n", done, total, lineOf(row)) },
+		Done: func(row proof.Row, done, total int) { c.PrintErrf("[%d/%d] %s\n", done, total, describeRow(row)) },
 	}
 	if f.examples != "" && len(f.only) > 0 {
-		return errors.New("--examples chooses the faults itself: leave out --only")
+		return errors.New("--examples chooses the faults: remove --only")
 	}
 	if f.examples != "" {
 		options.Only = oneOfEach()
@@ -113,14 +114,14 @@ func (f *proveFlags) prove(c *cobra.Command, _ []string) error {
 	if err := proof.Console(c.OutOrStdout(), result); err != nil {
 		return err
 	}
-	return failed(len(result.Problems) > 0, exitNonConformant)
+	return exitIf(len(result.Problems) > 0, exitNonConformant)
 }
 
-// lineOf tells of a run that has ended.
-func lineOf(row proof.Row) string {
+// describeRow describes the result of a row for a progress line.
+func describeRow(row proof.Row) string {
 	text := fmt.Sprintf("%s %s (%d ms): %s", row.Kind, row.Name, row.MS, cmp.Or(row.Problem, "ok"))
 	if row.Attempts > 1 {
-		text += " (second attempt, alone)"
+		text += " (second attempt, separate)"
 	}
 	if row.Together > 1 {
 		text += fmt.Sprintf(" (together with %d others)", row.Together-1)
@@ -131,11 +132,12 @@ func lineOf(row proof.Row) string {
 	return text
 }
 
-// oneOfEach names a fault of each requirement: where there is a choice, one that the scenarios of the requirement meet.
+// oneOfEach returns the name of one fault of each requirement, preferably one that the requirement's own scenarios reach.
 func oneOfEach() []string {
 	chosen := map[string]*deviate.Row{}
 	for _, f := range faults.All() {
-		if known, is := chosen[f.Fails]; !is || known.Elsewhere && !f.Elsewhere {
+		known, isChosen := chosen[f.Fails]
+		if !isChosen || known.Elsewhere && !f.Elsewhere {
 			chosen[f.Fails] = f
 		}
 	}

@@ -23,13 +23,14 @@ func newReplay() *cobra.Command {
 	f := &replayFlags{}
 	c := &cobra.Command{
 		Use:   "replay ID|FILE",
-		Short: "Test findings of an earlier run again: do they still fail?",
-		Long: `Test findings of an earlier run again, against the same or another target: run the scenarios that showed
-them, and report for each finding whether it still fails.
+		Short: "Test the findings of an earlier test run again: do they still fail?",
+		Long: `Test the findings of an earlier test run again, against the same or another target: run the scenarios that
+showed them, and report for each finding whether it still fails.
 
-ID is the ID of a finding or of a requirement in the result file of the last run (--result). FILE is a result file:
-all its findings are tested. Only the scenarios to run are taken from it; addresses, credentials and requests are not.
-What could not be removed at the end is in ledger.jsonl beside the result file (agentconform clean).
+ID is the ID of a finding or of a requirement in the result file of the last test run (--result). FILE is a result file:
+all its findings are tested. The result file decides only which scenarios to run, and never addresses, credentials or
+requests. Deployments and threads that could not be removed are in ledger.jsonl in the folder of the result file
+(agentconform clean).
 
 Exit codes: 0 all pass now, 1 at least one still fails, 2 wrong usage or configuration, 3 none fails, but at least one
 could not be tested (target unreachable, credentials refused, a precondition failed, inconclusive or skipped).`,
@@ -40,7 +41,7 @@ could not be tested (target unreachable, credentials refused, a precondition fai
 		RunE: f.replay,
 	}
 	f.add(c)
-	c.Flags().StringVar(&f.result, "result", filepath.Join(defaultOut, "result.json"), "result `file` that holds the ID")
+	c.Flags().StringVar(&f.result, "result", filepath.Join(defaultOut, "result.json"), "result `file` that contains the ID")
 	return c
 }
 
@@ -53,7 +54,7 @@ func (f *replayFlags) replay(c *cobra.Command, args []string) error {
 	if err != nil {
 		return err
 	}
-	cfg.ReadOnly = result.Run.ReadOnly // what did not write does not write now
+	cfg.ReadOnly = result.Run.ReadOnly
 	screen := newScreen(c.ErrOrStderr(), display{})
 	folder := filepath.Dir(f.result)
 	o := steps.Options{Seed: result.Run.Seed, LedgerFile: filepath.Join(folder, "ledger.jsonl"), Progress: screen.show}
@@ -62,30 +63,33 @@ func (f *replayFlags) replay(c *cobra.Command, args []string) error {
 		return err
 	}
 	defer stop()
-	defer tellInterrupt(c, folder)()
-	screen.follow()
-	answers, now, err := replay.Judge(c.Context(), o, result, findings)
-	screen.close()
+	defer announceInterrupt(c, folder)()
+	stopScreen := screen.start()
+	outcomes, now, err := replay.Judge(c.Context(), o, result, findings)
+	stopScreen()
 	if err != nil {
 		return err
 	}
-	if cleanup := overview.Of(now).Cleanup(folder); cleanup.NotRemoved != "" {
+	cleanup := overview.Of(now).Cleanup(folder)
+	if cleanup.NotRemoved != "" {
 		text := reports.Joined("; remove with ", "not cleaned up: "+cleanup.NotRemoved, cleanup.Command)
 		c.PrintErrln(safe.Line(text))
 	}
-	return &exit{errReported, tellAnswers(c, answers)}
+	return &exit{errReported, printOutcomes(c, outcomes)}
 }
 
-// findings reads the result and finds what is meant: all that a file holds, or those that have the name.
+// findings reads the result file and returns its findings: all of them if the name is that of a file, or else those of
+// the finding or requirement with this ID.
 func (f *replayFlags) findings(name string) (*reports.Result, []reports.Finding, error) {
-	if info, err := os.Stat(name); err == nil && info.Mode().IsRegular() {
+	info, err := os.Stat(name)
+	if err == nil && info.Mode().IsRegular() {
 		f.result = name
 		result, err := reports.ReadFile(name)
 		if err != nil {
 			return nil, nil, err
 		}
 		if len(result.Findings) == 0 {
-			return nil, nil, fmt.Errorf("%s holds no findings: nothing to replay", name)
+			return nil, nil, fmt.Errorf("%s contains no findings: nothing to replay", name)
 		}
 		return result, result.Findings, nil
 	}
@@ -97,21 +101,21 @@ func (f *replayFlags) findings(name string) (*reports.Result, []reports.Finding,
 	return result, findings, err
 }
 
-// becameOf says what became of a finding; the reason follows. One that passes has none.
-var becameOf = map[reports.Verdict]string{reports.Passed: "passes now", reports.Failed: "still fails: ",
+// outcomeTexts describe the verdict of a finding. The reason follows, except if it passes.
+var outcomeTexts = map[reports.Verdict]string{reports.Passed: "passes now", reports.Failed: "still fails: ",
 	reports.Inconclusive: "inconclusive: "}
 
-// tellAnswers prints a line for each finding and, where there are several, one for all. A finding that still fails
-// decides the exit code, then one that could not be judged.
-func tellAnswers(c *cobra.Command, answers []replay.Answer) int {
+// printOutcomes prints a line for each finding, and a summary if there are several. It returns the exit code: a finding
+// that still fails takes precedence over one that could not be judged.
+func printOutcomes(c *cobra.Command, outcomes []replay.Outcome) int {
 	count := map[reports.Verdict]int{}
-	for _, a := range answers {
-		count[a.Verdict]++
-		c.Println(safe.Line(safe.Ellipsis(fmt.Sprintf("%s %s (%s) %s%s", a.Finding.Requirement, a.Finding.ID,
-			a.Finding.Summary, becameOf[a.Verdict], a.Reason), 1000)))
+	for _, o := range outcomes {
+		count[o.Verdict]++
+		c.Println(safe.Line(safe.Ellipsis(fmt.Sprintf("%s %s (%s) %s%s", o.Finding.Requirement, o.Finding.ID,
+			o.Finding.Summary, outcomeTexts[o.Verdict], o.Reason), 1000)))
 	}
-	if len(answers) > 1 {
-		c.Printf("%d of %d still fail, %d pass now, %d inconclusive\n", count[reports.Failed], len(answers),
+	if len(outcomes) > 1 {
+		c.Printf("%d of %d still fail, %d pass now, %d inconclusive\n", count[reports.Failed], len(outcomes),
 			count[reports.Passed], count[reports.Inconclusive])
 	}
 	switch {

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -22,19 +21,19 @@ import (
 	"github.com/agentconform/agentconform/steps/target"
 )
 
-// runFlags are the flags of run as they were given; those that mean the same to the suite are in options.
+// runFlags are the flags of run. Flags that the suite takes unchanged are in options.
 type runFlags struct {
 	targetFlags
 	display
 	options                          steps.Options
-	known                            *baseline.Baseline // nil: no failure is
+	known                            *baseline.Baseline // the known failures of --baseline, or nil
 	out, baseline, writeBaseline     string
 	edition, exploreCase             string
 	readOnly, plan, failFast, strict bool
 	timeout, wait                    time.Duration
 }
 
-// defaultOut is where reports are written unless the user says otherwise.
+// defaultOut is the default folder for reports.
 const defaultOut = reports.DefaultOut
 
 func newRun() *cobra.Command {
@@ -44,18 +43,18 @@ func newRun() *cobra.Command {
 		Short: "Test a target, by default the bundled reference, and write the reports",
 		Long: `Test a target and write the reports.
 
-Without a target and a configuration file, run tests the bundled reference. With --agent-target alone, only the
-requirements of the agent server are tested; with --target alone, the agent server is the one that the control plane
-deploys during the run. If one of these flags is given, both addresses of the configuration are ignored.
+Without a target and a configuration file, run tests the bundled reference. With only --agent-target, only the
+requirements of the agent server are tested. With only --target, the agent server is the one that the control plane
+deploys during the test run. If one of these flags is given, both addresses of the configuration are ignored.
 
 Credentials come from the configuration file or the environment (AGENTCONFORM_CREDENTIALS_API_KEY), never from flags.
-Each key of the configuration has a variable (agentconform help config).
+Each key of the configuration has an environment variable (agentconform help config).
 
-With --read-only the run reads the deployment of existing.deployment, or one that the control plane lists, and its
+With --read-only the test run reads the deployment of existing.deployment, or one that the control plane lists, and its
 agent server. It is partial.
 
-At the end, deployments and threads that the run created are removed where the target takes DELETE, within 30 seconds.
-What is left is in the ledger, and agentconform clean removes it.
+At the end, deployments and threads that were created are removed if the target supports DELETE, within 30 seconds. The
+ledger lists those that could not be removed, and agentconform clean removes them later.
 
 The verdict and each failure are written to standard output, progress and warnings to standard error.
 
@@ -78,32 +77,32 @@ inconclusive or interrupted). With --baseline: 0 no new failure, 1 a new failure
 	f.addSelection(c)
 	flags := c.Flags()
 	flags.StringVar(&f.out, "out", defaultOut,
-		"`folder` for the reports; those of an earlier run are removed from it first")
+		"`folder` for the reports; earlier reports in it are removed first")
 	flags.IntVar(&f.options.Concurrency, "concurrency", suite.DefaultConcurrency, "requests in flight at the same time")
 	flags.BoolVar(&f.strict, "strict", false, "a failed SHOULD counts as a failed MUST, as with --fail-on should")
 	flags.StringArrayVar(&f.options.FailOn, "fail-on", nil,
 		"requirements that match the tag `expression`, such as @security, or should for that level, count as MUST")
 	flags.BoolVar(&f.options.Keep, "keep", false,
-		"leave what the run created at the target; agentconform clean removes it")
+		"do not remove the deployments and threads that were created; agentconform clean removes them")
 	flags.BoolVar(&f.readOnly, "read-only", false,
-		"write nothing to the target: no POST but searches, no PATCH, no DELETE; requirements that need a write are skipped")
-	flags.BoolVar(&f.plan, "plan", false, "print what the run would create and what it leaves out; send nothing")
+		"write nothing to the target: no POST except searches, no PATCH, no DELETE; requirements that need a write are skipped")
+	flags.BoolVar(&f.plan, "plan", false, "print what the test run would create, judge and skip; send nothing")
 	flags.BoolVar(&f.options.RequireWhole, "require-whole", false,
-		"a partial run is incomplete (exit code 3), also where a half has no address or supports leaves it out")
+		"a partial test run is incomplete (exit code 3), even if a half has no address or is not in supports")
 	flags.BoolVar(&f.failFast, "fail-fast", false,
-		"end the run when a requirement has failed that fails the run; what was created is removed, and reports are written")
-	flags.StringVar(&f.baseline, "baseline", "", "`file` of known failures, which do not fail the run")
+		"end the test run at the first failure that counts; what was created is removed, and reports are written")
+	flags.StringVar(&f.baseline, "baseline", "", "`file` of known failures, which do not count as failures")
 	flags.StringVar(&f.writeBaseline, "write-baseline", "",
-		"write the failures of this run as a baseline to the `file`; entries of an existing file that still apply stay")
-	flags.DurationVar(&f.timeout, "timeout", 0, "end the run after this time, such as 10m (0: no limit)")
+		"write the failures of this test run as a baseline to the `file`; keep entries of an existing file that still apply")
+	flags.DurationVar(&f.timeout, "timeout", 0, "end the test run after this time, such as 10m (0: no limit)")
 	flags.Int64Var(&f.options.Seed, "seed", 0, "order of the scenarios (0: random; the reports show it)")
 	flags.IntVar(&f.options.Explore, "explore", suite.Automatic,
-		"send so many `operations` in random sequences (default 200 where all is tested and the target is on this "+
-			"machine, else 0); to a control plane elsewhere only with max_deployments")
+		"number of `operations` to send in random sequences (default 200 if everything is tested and the target is on this "+
+			"machine, else 0); for a control plane on another machine max_deployments must be set")
 	flags.StringVar(&f.exploreCase, "explore-case", "",
 		"send the sequence of operations in the `file` in place of random ones")
 	flags.DurationVar(&f.wait, "wait", 0,
-		"wait until the target answers anything over HTTP, at most for this time, such as 60s (0: do not wait)")
+		"wait until the target sends any HTTP response, at most for this time, such as 60s (0: do not wait)")
 	addChoice(c, &f.format, "format", " (default pretty on a terminal, else plain)", formatPretty, formatPlain,
 		formatJSON)
 	flags.BoolVar(&f.quiet, "quiet", false, "print the verdict line and errors only")
@@ -112,11 +111,11 @@ inconclusive or interrupted). With --baseline: 0 no new failure, 1 a new failure
 	return c
 }
 
-// addSelection adds the flags that say which scenarios are run.
+// addSelection adds the flags that select the scenarios.
 func (f *runFlags) addSelection(c *cobra.Command) {
 	flags := c.Flags()
 	flags.StringSliceVar(&f.options.Select.Profiles, "profile", nil,
-		"parts of the interface to test: control-plane, agent-server, end-to-end; what a target claims is the key supports")
+		"parts of the interface to test: control-plane, agent-server, end-to-end; the claim of a target is the key supports")
 	flags.StringSliceVar(&f.options.Select.Only, "only", nil,
 		"`IDs` of the requirements to test; CP-LIST-* matches all that begin with CP-LIST-")
 	flags.StringSliceVar(&f.options.Select.Skip, "skip", nil,
@@ -144,7 +143,7 @@ func completeRequirements(*cobra.Command, []string, string) ([]string, cobra.She
 	return ids, cobra.ShellCompDirectiveNoFileComp
 }
 
-// check refuses invalid flags, before anything is started.
+// check refuses invalid flags.
 func (f *runFlags) check() error {
 	o := f.options
 	switch {
@@ -155,7 +154,7 @@ func (f *runFlags) check() error {
 	case f.wait < 0:
 		return fmt.Errorf("--wait %s: give a duration above zero, such as 60s", f.wait)
 	case f.readOnly && o.Keep:
-		return errors.New("--read-only creates nothing that --keep could leave: give one of them")
+		return errors.New("--read-only creates nothing that --keep could keep: give one of them")
 	case f.plan && (f.writeBaseline != "" || f.format == formatJSON || f.quiet):
 		return errors.New("--plan prints text and judges nothing: remove --write-baseline, --format json or --quiet")
 	case f.plan && f.wait > 0:
@@ -175,7 +174,7 @@ func (f *runFlags) check() error {
 	return nil
 }
 
-// prepare reads and checks what was given, before anything is started: a mistake must not cost a run.
+// prepare reads and checks flags and files before anything is started, because a mistake must not cost a test run.
 func (f *runFlags) prepare(c *cobra.Command) (*config.Config, error) {
 	if err := f.check(); err != nil {
 		return nil, err
@@ -189,10 +188,20 @@ func (f *runFlags) prepare(c *cobra.Command) (*config.Config, error) {
 	if f.strict && !slices.Contains(f.options.FailOn, "should") {
 		f.options.FailOn = append(f.options.FailOn, "should")
 	}
-	if err := export.Check(f.out); err != nil && !f.plan {
+	err = export.Check(f.out)
+	if err != nil && !f.plan {
 		return nil, fmt.Errorf("--out: %w", err)
 	}
-	return cfg, cmp.Or(f.checkWriteBaseline(), f.readExploreCase(), f.loadBaseline(c))
+	if err := f.checkWriteBaseline(); err != nil {
+		return nil, err
+	}
+	if err := f.readExploreCase(); err != nil {
+		return nil, err
+	}
+	if err := f.loadBaseline(c); err != nil {
+		return nil, err
+	}
+	return cfg, nil
 }
 
 func (f *runFlags) run(c *cobra.Command, _ []string) error {
@@ -201,7 +210,7 @@ func (f *runFlags) run(c *cobra.Command, _ []string) error {
 		return err
 	}
 	ctx := c.Context()
-	defer tellInterrupt(c, f.out)()
+	defer announceInterrupt(c, f.out)()
 	f.options.LedgerFile = filepath.Join(f.out, "ledger.jsonl")
 	stop, err := open(ctx, cfg, f.edition, &f.options)
 	if err != nil {
@@ -215,13 +224,14 @@ func (f *runFlags) run(c *cobra.Command, _ []string) error {
 		return fmt.Errorf("preparing the folder for the reports: %w; name another with --out", err)
 	}
 	if f.wait > 0 {
-		f.tell(c, "waiting for %s, at most %s", strings.Join(cfg.Addresses(), " and "), f.wait)
+		f.notify(c, "waiting for %s, at most %s", strings.Join(cfg.Addresses(), " and "), f.wait)
 		if err := target.Await(ctx, cfg, f.wait); err != nil {
 			return &exit{fmt.Errorf("waiting for the target: %w", err), exitIncomplete}
 		}
 	}
-	if served := f.options.Fixtures; served != nil {
-		f.tell(c, "fixtures are served at %s, for builders at %s", served.Listening(), served.Advertised())
+	served := f.options.Fixtures
+	if served != nil {
+		f.notify(c, "fixtures are served at %s, for builders at %s", served.Listening(), served.Advertised())
 	}
 	limitMemory(f.options.Concurrency)
 	if f.timeout > 0 {

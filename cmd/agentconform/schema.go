@@ -17,7 +17,7 @@ func newSchema() *cobra.Command {
 keys and values of the wrong type are errors.
 
 With the first line that agentconform init writes, an editor with the YAML language server loads the schema of the
-latest version. To use that of this version, write it to a file and name the file in the line.`,
+latest version. To use the schema of this version, write it to a file and name the file in that line.`,
 		Example: `  agentconform schema > config.schema.json
   agentconform schema --format markdown > configuration.md`,
 		Args: noArguments("write the schema to a file with > FILE"),

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"io"
-	"maps"
 	"os"
 	"slices"
 	"strings"
@@ -27,136 +26,160 @@ const (
 	formatJSON   = "json"
 )
 
-// How often a line tells what a run waits for: one that changes on a terminal, new ones elsewhere.
+// The time between two status lines: short on a terminal, where one line is rewritten, and long elsewhere.
 const (
-	redrawEvery = 100 * time.Millisecond
-	beatEvery   = 30 * time.Second
+	rewriteInterval = 100 * time.Millisecond
+	lineInterval    = 30 * time.Second
 )
 
-// display says how a run is shown.
+// display is how a test run is shown.
 type display struct {
 	format, color  string
 	quiet, verbose bool
 	bundled        bool // the target is the bundled reference
 }
 
-// screen shows a run while it goes on: one line that changes on a terminal, lines that stay elsewhere. It writes to
-// standard error, so that standard output holds the result alone.
+// screen shows the progress of a test run on standard error: a status line that is rewritten on a terminal, and plain
+// lines elsewhere.
 type screen struct {
 	display
-	out  io.Writer
-	live bool // the line may change
+	out       io.Writer
+	rewritten bool // the status line is rewritten
 
 	mu        sync.Mutex
-	start     time.Time
+	began     time.Time
 	total     int
 	done      int
 	bad       int
 	exploring bool               // all scenarios have ended
 	waits     map[string]waiting // for scenarios, by requirement and name, and for revisions
-	told      map[string]bool    // what is shown once: statuses of revisions, causes, that the target asks to wait
-	closed    chan struct{}
-	following sync.WaitGroup
+	shown     map[string]bool    // messages that are shown once: statuses of revisions, causes, requests to wait
 }
 
-// waiting is for what the run waits.
+// waiting is something that the test run waits for.
 type waiting struct {
-	what         string
-	since, until time.Time // until: when it is given up; zero where nobody knows
+	subject      string
+	since, until time.Time // until: the deadline; zero if unknown
 }
 
 func newScreen(out io.Writer, d display) *screen {
-	view := &screen{display: d, out: out, start: time.Now(), waits: map[string]waiting{}, told: map[string]bool{},
-		closed: make(chan struct{})}
+	s := &screen{display: d, out: out, began: time.Now(), waits: map[string]waiting{}, shown: map[string]bool{}}
 	if d.quiet || d.format == formatJSON && !d.verbose {
-		view.out = io.Discard
+		s.out = io.Discard
 	}
-	view.live = columns(view.out) > 0 && d.format != formatPlain && !d.verbose
-	return view
+	s.rewritten = columns(s.out) > 0 && d.format != formatPlain && !d.verbose
+	return s
 }
 
-// follow tells from now on what the run waits for, until the screen is closed.
-func (s *screen) follow() {
-	every := beatEvery
-	if s.live {
-		every = redrawEvery
+// start shows the status line at intervals, until the returned function is called. That function clears the line.
+func (s *screen) start() (stop func()) {
+	interval := lineInterval
+	if s.rewritten {
+		interval = rewriteInterval
 	}
-	s.following.Go(func() {
-		ticker := time.NewTicker(every)
-		defer ticker.Stop()
+	ticker := time.NewTicker(interval)
+	stopped := make(chan struct{})
+	var wait sync.WaitGroup
+	wait.Go(func() {
 		for {
 			select {
 			case <-ticker.C:
-				s.beat()
-			case <-s.closed:
+				s.showStatus()
+			case <-stopped:
 				return
 			}
 		}
 	})
-}
-
-// columns is the width of a terminal; 0 where it is none, or too narrow for what is shown on one.
-func columns(w io.Writer) int {
-	if file, is := w.(interface{ Fd() uintptr }); is {
-		if width, _, _ := term.GetSize(int(file.Fd())); width > 20 { // it is 0 where there is an error
-			return width
-		}
+	return func() {
+		ticker.Stop()
+		close(stopped)
+		wait.Wait()
+		s.clear()
 	}
-	return 0
 }
 
-// show takes one event of the run. It is called by many goroutines.
+// columns returns the width of a terminal, or 0 if the writer is not a terminal or the terminal is too narrow.
+func columns(w io.Writer) int {
+	file, hasDescriptor := w.(interface{ Fd() uintptr })
+	if !hasDescriptor {
+		return 0
+	}
+	width, _, err := term.GetSize(int(file.Fd()))
+	if err != nil || width <= 20 {
+		return 0
+	}
+	return width
+}
+
+// show shows an event of the test run. It is safe for concurrent use.
 func (s *screen) show(e target.Event) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	name, now := e.Text+" "+e.Name, time.Now()
+	name := e.Text + " " + e.Name
 	switch e.Kind {
 	case target.Planned:
-		s.total = e.Total
-		creates := "its scenarios create up to " + reports.Count(e.Deployments, "deployment")
-		if e.Deployments == 0 {
-			creates = "creates no deployment"
-		}
-		if s.bundled {
-			e.Name = "the bundled reference at " + e.Name
-		}
-		s.say("running %s against %s; %s; seed %d", reports.Count(e.Total, "scenario"), e.Name, creates, e.Seed)
+		s.showPlan(e)
 	case target.Started:
-		s.waits[name] = waiting{what: name, since: now}
+		s.waits[name] = waiting{subject: name, since: time.Now()}
 	case target.Ended:
 		delete(s.waits, name)
-		s.end(e)
+		s.showResult(e)
 	case target.Polled:
-		s.waits[e.Name] = waiting{fmt.Sprintf("revision %.8s, which is %s", e.Name, e.Text), now.Add(-e.Elapsed),
-			now.Add(e.Left)}
-		if e.Over {
-			delete(s.waits, e.Name)
-		} else if e.Elapsed > 5*time.Second && s.first(name) {
-			s.say("revision %.8s is %s after %s", e.Name, e.Text, e.Elapsed.Round(time.Second))
-		}
+		s.showPoll(e)
 	case target.Exploring:
 		s.exploring = true
 	case target.Named:
-		s.say("agent server: %s", e.Name)
+		s.print("agent server: %s", e.Name)
 	case target.Throttled:
-		if asked := e.Elapsed.Round(time.Second); e.Refused && s.first("refused") {
-			s.say("the target asks to wait %s, longer or more often than the suite does; dependent checks are skipped", asked)
-		} else if !e.Refused && asked > 0 && s.first("throttled") {
-			s.say("the target asks to wait %s", asked)
-		}
+		s.showThrottling(e)
 	}
 }
 
-// first tells whether a text is told for the first time.
-func (s *screen) first(text string) bool {
-	known := s.told[text]
-	s.told[text] = true
-	return !known
+func (s *screen) showPlan(e target.Event) {
+	s.total = e.Total
+	creates := "its scenarios create up to " + reports.Count(e.Deployments, "deployment")
+	if e.Deployments == 0 {
+		creates = "creates no deployment"
+	}
+	if s.bundled {
+		e.Name = "the bundled reference at " + e.Name
+	}
+	s.print("running %s against %s; %s; seed %d", reports.Count(e.Total, "scenario"), e.Name, creates, e.Seed)
 }
 
-// end counts a scenario that has its verdict, and shows it where it is a problem or every scenario is to be shown. A
-// cause that keeps several from being judged is shown once.
-func (s *screen) end(e target.Event) {
+func (s *screen) showPoll(e target.Event) {
+	if e.Over {
+		delete(s.waits, e.Name)
+		return
+	}
+	now := time.Now()
+	subject := fmt.Sprintf("revision %.8s, which is %s", e.Name, e.Text)
+	s.waits[e.Name] = waiting{subject, now.Add(-e.Elapsed), now.Add(e.Left)}
+	if e.Elapsed > 5*time.Second && s.isNew(e.Text+" "+e.Name) {
+		s.print("revision %.8s is %s after %s", e.Name, e.Text, e.Elapsed.Round(time.Second))
+	}
+}
+
+func (s *screen) showThrottling(e target.Event) {
+	asked := e.Elapsed.Round(time.Second)
+	switch {
+	case e.Refused && s.isNew("refused"):
+		s.print("the target asks to wait %s, longer or more often than the suite does; dependent checks are skipped", asked)
+	case !e.Refused && asked > 0 && s.isNew("throttled"):
+		s.print("the target asks to wait %s", asked)
+	}
+}
+
+// isNew reports whether a message has not been shown before.
+func (s *screen) isNew(message string) bool {
+	isNew := !s.shown[message]
+	s.shown[message] = true
+	return isNew
+}
+
+// showResult counts a scenario that has ended, and shows it if it has not passed, or with --verbose. If one cause keeps
+// several scenarios from being judged, only the first is shown.
+func (s *screen) showResult(e target.Event) {
 	s.done++
 	if e.Verdict.Problem() {
 		s.bad++
@@ -165,42 +188,51 @@ func (s *screen) end(e target.Event) {
 	if e.Reason != "" {
 		reason = ": " + safe.Ellipsis(e.Reason, 200)
 	}
-	begun := !slices.ContainsFunc(e.BlockedBy, func(b reports.Blocker) bool { return b.Kind == reports.ByRun })
+	hasBegun := !slices.ContainsFunc(e.BlockedBy, func(b reports.Blocker) bool { return b.Kind == reports.ByRun })
 	switch {
-	case s.verbose && begun:
+	case s.verbose && hasBegun:
 		took = fmt.Sprintf(" (%s)", e.Elapsed.Round(time.Millisecond))
-	case !e.Verdict.Problem(), len(e.BlockedBy) > 0 && !s.first(fmt.Sprint(e.Verdict, e.BlockedBy)):
+	case !e.Verdict.Problem():
+		return
+	case len(e.BlockedBy) > 0 && !s.isNew(fmt.Sprint(e.Verdict, e.BlockedBy)):
 		return
 	}
-	s.say("[%d/%d] %s %s: %s%s%s", s.done, s.total, e.Verdict, e.Text, e.Name, took, reason)
+	s.print("[%d/%d] %s %s: %s%s%s", s.done, s.total, e.Verdict, e.Text, e.Name, took, reason)
 }
 
-// waitsFor says what the run waits for at a time, and how long that may still take where that is known: the revision
-// with the most time left, else the scenario that has been running for the longest.
+// waitsFor describes what the test run waits for, and for how long at most if that is known: the revision with the latest
+// deadline, or else the scenario that started first.
 func (s *screen) waitsFor(now time.Time) string {
-	running := slices.DeleteFunc(slices.Collect(maps.Values(s.waits)), func(w waiting) bool {
-		return !w.until.IsZero() && !w.until.After(now) // the poll was given up
-	})
+	var longest *waiting
+	for _, w := range s.waits {
+		isOver := !w.until.IsZero() && !w.until.After(now)
+		if !isOver && (longest == nil || w.isLonger(*longest)) {
+			longest = &w
+		}
+	}
 	switch {
-	case len(running) > 0:
-		longest := slices.MaxFunc(running, func(a, b waiting) int {
-			return cmp.Or(a.until.Compare(b.until), b.since.Compare(a.since), strings.Compare(b.what, a.what))
-		})
-		text := fmt.Sprintf("waiting for %s, for %s", longest.what, now.Sub(longest.since).Round(time.Second))
+	case longest != nil:
+		text := fmt.Sprintf("waiting for %s, for %s", longest.subject, now.Sub(longest.since).Round(time.Second))
 		if !longest.until.IsZero() {
 			text += fmt.Sprintf("; at most %s more (timeouts.poll)", longest.until.Sub(now).Round(time.Second))
 		}
 		return text
 	case s.exploring:
-		return "exploring, and removing what the run created"
+		return "exploring, and removing what was created"
 	case s.total > 0 && s.done >= s.total:
-		return fmt.Sprintf("removing what the run created; at most %s", suite.CleanUpTime)
+		return fmt.Sprintf("removing what was created; at most %s", suite.CleanUpTime)
 	}
-	return "waiting for the next answers"
+	return "waiting for the next responses"
 }
 
-// beat tells how far the run is, and what it waits for.
-func (s *screen) beat() {
+// isLonger reports whether w has the later deadline, or else started earlier.
+func (w waiting) isLonger(other waiting) bool {
+	order := cmp.Or(w.until.Compare(other.until), other.since.Compare(w.since), strings.Compare(other.subject, w.subject))
+	return order > 0
+}
+
+// showStatus shows how many scenarios have ended and what the test run waits for.
+func (s *screen) showStatus() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	bad := ""
@@ -208,45 +240,38 @@ func (s *screen) beat() {
 		bad = fmt.Sprintf(", %d not passed", s.bad)
 	}
 	now := time.Now()
-	took := now.Sub(s.start).Round(time.Second)
-	line := safe.Line(fmt.Sprintf("[%d/%d] %s%s: %s", s.done, s.total, took, bad, s.waitsFor(now)))
-	if !s.live {
-		fmt.Fprintln(s.out, line)
+	took := now.Sub(s.began).Round(time.Second)
+	line := fmt.Sprintf("[%d/%d] %s%s: %s", s.done, s.total, took, bad, s.waitsFor(now))
+	if !s.rewritten {
+		s.print("%s", line)
 		return
 	}
 	s.clear()
-	fmt.Fprint(s.out, safe.Ellipsis(line, max(columns(s.out)-1, 20)))
+	fmt.Fprint(s.out, safe.Ellipsis(safe.Line(line), max(columns(s.out)-1, 20)))
 }
 
-// say writes a line that stays.
-func (s *screen) say(format string, args ...any) {
+// print prints a line that remains.
+func (s *screen) print(format string, args ...any) {
 	s.clear()
 	fmt.Fprintln(s.out, safe.Line(fmt.Sprintf(format, args...)))
 }
 
-// clear empties the line that changes.
+// clear clears the status line.
 func (s *screen) clear() {
-	if s.live {
+	if s.rewritten {
 		fmt.Fprint(s.out, "\r\x1b[K")
 	}
 }
 
-// close leaves the terminal with an empty line. It is called once.
-func (s *screen) close() {
-	close(s.closed)
-	s.following.Wait()
-	s.clear()
-}
-
-// addColor adds the flag to a command that prints colours.
+// addColor adds the flag --color.
 func addColor(c *cobra.Command, mode *string) {
 	*mode = "auto"
-	addChoice(c, mode, "color", "; auto: on a terminal, unless NO_COLOR is set; FORCE_COLOR forces colours",
+	addChoice(c, mode, "color", "; auto: on a terminal, unless NO_COLOR is set; FORCE_COLOR forces colors",
 		"auto", "always", "never")
 }
 
-// colored tells whether to use colours. The flag wins over the environment, and NO_COLOR over FORCE_COLOR; plain output
-// has colours only where the flag asks for them.
+// colored reports whether to use colors. The flag takes precedence over the environment, and NO_COLOR over FORCE_COLOR.
+// Plain output has colors only with the flag.
 func colored(mode string, onTerminal, plain bool) bool {
 	force := os.Getenv("FORCE_COLOR")
 	switch {

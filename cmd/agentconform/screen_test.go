@@ -13,19 +13,17 @@ import (
 	"github.com/agentconform/agentconform/steps/target"
 )
 
-// TestALineTellsWhatIsWaitedFor runs on a clock of its own.
-func TestALineTellsWhatIsWaitedFor(t *testing.T) { synctest.Test(t, tellWhatIsWaitedFor) }
+func TestStatusLine(t *testing.T) { synctest.Test(t, testStatusLine) }
 
-func tellWhatIsWaitedFor(t *testing.T) {
+func testStatusLine(t *testing.T) {
 	out := &bytes.Buffer{}
 	s := newScreen(out, display{})
-	defer s.close()
 	for _, at := range []struct {
 		after time.Duration
 		event target.Event
 		line  string
 	}{
-		{30, target.Event{Kind: target.Planned, Name: "http://target.example", Total: 2}, "[0/2] 30s: waiting for the next answers"},
+		{30, target.Event{Kind: target.Planned, Name: "http://target.example", Total: 2}, "[0/2] 30s: waiting for the next responses"},
 		{30, target.Event{Kind: target.Started, Name: "A", Text: "CP-POLL-1"}, "[0/2] 30s: waiting for CP-POLL-1 A, for 0s"},
 		{60, target.Event{Kind: target.Started, Name: "B", Text: "AS-RUN-4"}, "[0/2] 1m0s: waiting for CP-POLL-1 A, for 30s"},
 		{90, target.Event{Kind: target.Polled, Name: "0123456789", Text: "BUILDING", Elapsed: 20 * time.Second, Left: 10 * time.Minute},
@@ -37,17 +35,17 @@ func tellWhatIsWaitedFor(t *testing.T) {
 		{180, target.Event{Kind: target.Ended, Name: "A", Text: "CP-POLL-1", Verdict: reports.Failed},
 			"[1/2] 3m0s, 1 not passed: waiting for AS-RUN-4 B, for 2m0s"}, // the poll was given up
 		{200, target.Event{Kind: target.Ended, Name: "B", Text: "AS-RUN-4", Verdict: reports.Passed},
-			"[2/2] 3m20s, 1 not passed: removing what the run created; at most 30s"},
+			"[2/2] 3m20s, 1 not passed: removing what was created; at most 30s"},
 	} {
-		time.Sleep(time.Until(s.start.Add(at.after * time.Second)))
+		time.Sleep(time.Until(s.began.Add(at.after * time.Second)))
 		s.show(at.event)
 		out.Reset()
-		s.beat()
+		s.showStatus()
 		assert.Equal(t, at.line, strings.TrimSpace(out.String()))
 	}
 }
 
-func TestColourPrecedence(t *testing.T) {
+func TestColorPrecedence(t *testing.T) {
 	type env map[string]string
 	for name, tt := range map[string]struct {
 		mode            string

@@ -36,9 +36,8 @@ func newServe() *cobra.Command {
 		Short: "Serve the reference implementation",
 		Long: `Serve the reference implementation: a control plane that deploys agent servers, and an agent server that runs
 the conformance graph from the start. It prints one line with both addresses when it is ready, and serves until
-Ctrl-C, SIGTERM or SIGHUP. With --fault it violates the interface on purpose. With --proxy the faults stand before a
-server of your own, at its control plane or its agent server: a run against the printed address shows whether the
-suite sees them.
+Ctrl-C, SIGTERM or SIGHUP. With --fault it violates the interface on purpose. With --proxy the faults are put in front
+of your own control plane or agent server: a test run against the printed address shows whether the suite finds them.
 
 Exit codes: 0 stopped, 2 wrong usage, or it could not start.`,
 		Example: `  agentconform serve --listen 127.0.0.1:8123 --write-config reference.yaml
@@ -51,33 +50,35 @@ Exit codes: 0 stopped, 2 wrong usage, or it could not start.`,
 	}
 	flags := c.Flags()
 	flags.StringVar(&f.listen, "listen", "127.0.0.1:0", "`address` to listen on; port 0 chooses a free port")
-	flags.StringVar(&f.data, "data", "", "`folder` for the data (default: nothing is kept)")
+	flags.StringVar(&f.data, "data", "", "`folder` for the data (default: the data is removed at the end)")
 	addEdition(c, &f.edition, " (default cloud)")
 	flags.StringSliceVar(&f.faults, "fault", nil,
 		"`names` of faults or equivalent mutants to add to the reference (agentconform prove --list shows them)")
-	flags.StringVar(&f.proxy, "proxy", "", "serve what is at the `URL`, with the faults, in place of the reference")
+	flags.StringVar(&f.proxy, "proxy", "", "serve the server at the `URL`, with the faults, in place of the reference")
 	flags.DurationVar(&f.pace, "pace", 0, "minimum time that a revision stays in each status, such as 200ms")
 	flags.StringVar(&f.writeConfig, "write-config", "", "write a configuration for this server to the `file`")
 	return c
 }
 
-// check refuses flags that exclude each other, and a file that is not ours, or cannot be written, before anything is
-// started.
+// check refuses flags that exclude each other, and a file that serve did not write or that cannot be written.
 func (f *serveFlags) check() error {
 	switch {
 	case f.pace < 0:
 		return fmt.Errorf("--pace %s: give a duration of zero or more, such as 200ms", f.pace)
 	case f.proxy != "" && (f.data != "" || f.edition != "" || f.pace != 0 || f.writeConfig != ""):
 		return errors.New("--proxy serves another server: " +
-			"leave out --data, --edition, --pace and --write-config, which are for the reference")
+			"remove --data, --edition, --pace and --write-config, which are for the reference")
 	case f.writeConfig == "":
 		return nil
 	}
-	err := cmp.Or(configMark.Of(f.writeConfig), outfile.Ready(f.writeConfig))
-	return unwritten("configuration", err, "file with --write-config")
+	err := configMark.Of(f.writeConfig)
+	if err == nil {
+		err = outfile.Ready(f.writeConfig)
+	}
+	return writeError("configuration", err, "file with --write-config")
 }
 
-// configMark is in the first line of a configuration that serve has written.
+// configMark is the start of the first line of a configuration that serve has written.
 const configMark outfile.Mark = "# Configuration of agentconform for this target."
 
 func (f *serveFlags) serve(c *cobra.Command, _ []string) error {
@@ -89,8 +90,8 @@ func (f *serveFlags) serve(c *cobra.Command, _ []string) error {
 		return err
 	}
 	if beyondLoopback(f.listen) {
-		c.PrintErrf("warning: the reference listens on %s, where other machines reach it; it is a server for tests: "+
-			"let only those reach it that you trust, or use --listen 127.0.0.1:0\n", f.listen)
+		c.PrintErrf("warning: the reference listens on %s, where other machines can reach it; it is a server for tests: "+
+			"allow only machines that you trust, or use --listen 127.0.0.1:0\n", f.listen)
 	}
 	_, err = fmt.Fprintf(c.OutOrStdout(), "ready control-plane=%s agent-server=%s\n", server.control, server.agent)
 	if err == nil {
@@ -99,13 +100,13 @@ func (f *serveFlags) serve(c *cobra.Command, _ []string) error {
 	return errors.Join(err, server.stop())
 }
 
-// served is a server that runs, with the addresses of its halves.
+// served is a running server, with the addresses of its halves.
 type served struct {
 	control, agent string
 	stop           func() error
 }
 
-// begin serves the reference, by default in the edition that the faults need, or another server.
+// begin starts the reference, by default in the edition that the faults need, or a proxy.
 func (f *serveFlags) begin(ctx context.Context) (*served, error) {
 	layers, edition, err := deviations(f.faults)
 	if err != nil {
@@ -120,7 +121,7 @@ func (f *serveFlags) begin(ctx context.Context) (*served, error) {
 	}
 	server, err := reference.Start(ctx, options)
 	if err != nil {
-		return nil, f.explained(err)
+		return nil, f.explainStart(err)
 	}
 	if err := f.write(server); err != nil {
 		return nil, errors.Join(err, server.Close())
@@ -128,7 +129,7 @@ func (f *serveFlags) begin(ctx context.Context) (*served, error) {
 	return &served{server.ControlPlaneURL(), server.AgentURL(), server.Close}, nil
 }
 
-// beginProxy serves another server with the faults before it.
+// beginProxy serves another server with the faults in front of it.
 func (f *serveFlags) beginProxy(layers []faults.Layer) (*served, error) {
 	at, err := url.Parse(f.proxy)
 	if err != nil || at.Scheme != "http" && at.Scheme != "https" || at.Host == "" {
@@ -136,11 +137,11 @@ func (f *serveFlags) beginProxy(layers []faults.Layer) (*served, error) {
 	}
 	handler, err := faults.Before(at, nil, layers...)
 	if err != nil {
-		return nil, fmt.Errorf("--fault %s: %w; choose others, or leave out --proxy", strings.Join(f.faults, ","), err)
+		return nil, fmt.Errorf("--fault %s: %w; choose others, or remove --proxy", strings.Join(f.faults, ","), err)
 	}
 	listener, err := net.Listen("tcp", f.listen)
 	if err != nil {
-		return nil, f.explained(err)
+		return nil, f.explainStart(err)
 	}
 	server := &http.Server{Handler: handler, ReadHeaderTimeout: time.Minute}
 	go func() { _ = server.Serve(listener) }() // until it is closed
@@ -148,7 +149,7 @@ func (f *serveFlags) beginProxy(layers []faults.Layer) (*served, error) {
 	return &served{address, address + faults.ProxiedAgent, server.Close}, nil
 }
 
-// deviations are the layers of declared faults and of generated mutants, which have a slash in their names.
+// deviations returns the layers of declared faults and of generated mutants, which have a slash in their names.
 func deviations(names []string) (layers []faults.Layer, edition string, err error) {
 	var declared []string
 	for _, name := range names {
@@ -166,18 +167,18 @@ func deviations(names []string) (layers []faults.Layer, edition string, err erro
 	return append(others, layers...), edition, err
 }
 
-// beyondLoopback tells whether other machines may reach an address to listen on. No host means all addresses of this
-// one.
+// beyondLoopback reports whether other machines may reach an address to listen on. Without a host it means all addresses
+// of this machine.
 func beyondLoopback(listen string) bool {
 	at, err := net.ResolveTCPAddr("tcp", listen)
 	return err != nil || !at.IP.IsLoopback()
 }
 
-// explained says which flag helps where the reference could not be started.
-func (f *serveFlags) explained(err error) error {
-	network, is := errors.AsType[*net.OpError](err)
+// explainStart adds to an error of starting a server the flag to change.
+func (f *serveFlags) explainStart(err error) error {
+	network, isNetwork := errors.AsType[*net.OpError](err)
 	switch {
-	case is && network.Op == "listen":
+	case isNetwork && network.Op == "listen":
 		return fmt.Errorf("%w; choose another address with --listen; port 0 chooses a free port: --listen 127.0.0.1:0", err)
 	case f.data != "":
 		return fmt.Errorf("%w; choose another folder with --data", err)
@@ -185,7 +186,7 @@ func (f *serveFlags) explained(err error) error {
 	return err
 }
 
-// write makes the configuration readable by its owner only: it contains credentials.
+// write writes the configuration of --write-config. Only the owner can read it, because it contains credentials.
 func (f *serveFlags) write(server *reference.Server) error {
 	if f.writeConfig == "" {
 		return nil
@@ -199,6 +200,6 @@ func (f *serveFlags) write(server *reference.Server) error {
 			return err
 		}
 	}
-	return unwritten("configuration", outfile.Text(f.writeConfig, outfile.Private, cfg.YAML()),
-		"file with --write-config")
+	err := outfile.Text(f.writeConfig, outfile.Private, cfg.YAML())
+	return writeError("configuration", err, "file with --write-config")
 }

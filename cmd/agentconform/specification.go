@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"io"
 	"path/filepath"
 	"slices"
@@ -12,8 +11,8 @@ import (
 	"github.com/agentconform/agentconform/reports/html"
 )
 
-// listHTML writes the page of the specification with examples from result files: that of a fault has its name, each
-// other one is of a server that keeps the rules which it passed.
+// listHTML writes the page of the specification with examples from result files. A file with the name of a fault shows how
+// its rule is broken, and each other file shows how a server meets the rules that it passed.
 func listHTML(w io.Writer, c *features.Catalogue, files []string) error {
 	page := html.Specification{Suite: suiteOf(c)}
 	for _, e := range features.Excluded() {
@@ -22,34 +21,39 @@ func listHTML(w io.Writer, c *features.Catalogue, files []string) error {
 	for _, q := range c.Requirements {
 		page.Rules = append(page.Rules, ruleOf(c, explain(q)))
 	}
-	var kept []*reports.Result
+	var others []*reports.Result
 	for _, file := range files {
 		result, err := reports.ReadFile(file)
 		if err != nil {
 			return err
 		}
-		known := false
+		isFault := false
 		name := strings.TrimSuffix(filepath.Base(file), ".json")
 		for r := range reports.Each(page.Rules) {
 			at := slices.IndexFunc(r.Faults, func(f html.Fault) bool { return f.Name == name })
-			if at >= 0 {
-				known = true
-				r.Breaks = cmp.Or(r.Breaks, breaking(r.ID, r.Faults[at], result))
+			if at < 0 {
+				continue
+			}
+			isFault = true
+			if r.Breaks == nil {
+				r.Breaks = violation(r.ID, r.Faults[at], result)
 			}
 		}
-		if !known {
-			kept = append(kept, result)
+		if !isFault {
+			others = append(others, result)
 		}
 	}
 	for r := range reports.Each(page.Rules) {
-		for _, result := range kept {
-			r.Keeps = cmp.Or(r.Keeps, keeping(r, result))
+		for _, result := range others {
+			if r.Keeps == nil {
+				r.Keeps = counterpart(r, result)
+			}
 		}
 	}
 	return html.WriteSpecification(w, page)
 }
 
-// ruleOf is a requirement of the catalogue, as explain tells it.
+// ruleOf returns a requirement of the catalogue with the facts that explain prints.
 func ruleOf(c *features.Catalogue, e explanation) html.Rule {
 	r := html.Rule{After: e.After, Requirement: e.InResult()}
 	for _, s := range e.Interface {
@@ -70,42 +74,50 @@ func ruleOf(c *features.Catalogue, e explanation) html.Rule {
 	return r
 }
 
-// breaking is the first finding of a rule that a fault breaks.
-func breaking(rule string, fault html.Fault, result *reports.Result) *html.Example {
+// violation returns the first finding of a rule that a fault breaks, or nil if there is none.
+func violation(rule string, fault html.Fault, result *reports.Result) *html.Example {
 	for _, f := range result.Findings {
-		if x, err := result.Exchange(f.Exchange); err == nil && f.Requirement == rule {
+		if f.Requirement != rule {
+			continue
+		}
+		x, err := result.Exchange(f.Exchange)
+		if err == nil {
 			return &html.Example{Fault: fault, Finding: f, Exchange: x}
 		}
 	}
 	return nil
 }
 
-// keeping is the exchange of a requirement that passed which is most like the one that breaks it; the last one where
-// none is.
-func keeping(r *html.Rule, result *reports.Result) (found *html.Example) {
+// counterpart returns the exchange of a passed requirement that is most similar to the exchange that breaks the rule. If
+// several are equally similar it returns the last.
+func counterpart(r *html.Rule, result *reports.Result) (found *html.Example) {
 	q := result.Requirement(r.ID)
 	if q == nil || q.Verdict != reports.Passed {
 		return nil
 	}
-	own := map[string]bool{} // scenarios; none of a rule about all answers sends anything
+	own := map[string]bool{} // scenarios that send requests; a rule about all responses has none
 	for _, s := range q.Scenarios {
 		if len(s.Exchanges) > 0 {
 			own[s.Key()+" "+s.Name] = true
 		}
 	}
-	breaks := cmp.Or(r.Breaks, &html.Example{}).Exchange
+	var broken reports.Exchange
+	if r.Breaks != nil {
+		broken = r.Breaks.Exchange
+	}
 	best := 0
 	for _, x := range result.Exchanges {
-		likeness := 0
-		if x.Method == breaks.Method && x.Operation == breaks.Operation {
-			likeness = 1
-			if x.Scenario == breaks.Scenario {
-				likeness = 2
+		similarity := 0
+		if x.Method == broken.Method && x.Operation == broken.Operation {
+			similarity = 1
+			if x.Scenario == broken.Scenario {
+				similarity = 2
 			}
 		}
-		judged := own[x.Scenario] || len(own) == 0 && likeness > 0
-		if judged && likeness >= best {
-			best, found = likeness, &html.Example{Exchange: x}
+		isOwn := own[x.Scenario] || len(own) == 0 && similarity > 0
+		if isOwn && similarity >= best {
+			best = similarity
+			found = &html.Example{Exchange: x}
 		}
 	}
 	return found

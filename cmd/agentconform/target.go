@@ -16,7 +16,7 @@ import (
 	"github.com/agentconform/agentconform/steps/config"
 )
 
-// targetFlags say what is tested. All commands that ask a target have them.
+// targetFlags are the flags that choose the target. All commands that send requests to a target have them.
 type targetFlags struct{ target, agentTarget, config string }
 
 func (t *targetFlags) add(c *cobra.Command) {
@@ -33,8 +33,8 @@ func (t *targetFlags) addConfig(c *cobra.Command) {
 	c.Flags().StringVar(&t.config, "config", "", "configuration `file` (default "+config.DefaultFile+", if it exists)")
 }
 
-// addresses are the values of these flags by key. They name what is judged: with one of them, the other address of the
-// file or the environment is left out.
+// addresses returns the values of these flags by key. If one flag is given, both addresses of the file and the environment
+// are overridden.
 func (t *targetFlags) addresses() map[string]string {
 	if t.target == "" && t.agentTarget == "" {
 		return map[string]string{}
@@ -47,67 +47,70 @@ func (t *targetFlags) load() (*config.Config, error) {
 	return config.Load(config.Sources{File: t.config, Environ: os.Environ(), Flags: t.addresses()})
 }
 
-// loadNamed is load for commands that have nothing to do without a target.
+// loadNamed reads the configuration for commands that need a target.
 func (t *targetFlags) loadNamed() (*config.Config, error) {
 	cfg, err := t.load()
-	if err == nil && len(cfg.Addresses()) == 0 {
-		err = errors.New("no target is configured: name one with --config, --target or --agent-target " +
-			"(the bundled reference ends with its run)")
+	if err != nil {
+		return nil, err
 	}
-	return cfg, err
+	if len(cfg.Addresses()) == 0 {
+		return nil, errors.New("no target is configured: name one with --config, --target or --agent-target " +
+			"(the bundled reference ends with its test run)")
+	}
+	return cfg, nil
 }
 
-// open makes a target ready to be tested, and fills in the options what it is judged by. When these are checked, it
-// starts the bundled reference in the edition where the configuration names no target, and serves fixtures where it
-// wants them, until the returned function is called.
+// open fills in the options and prepares the target: it starts the bundled reference in the edition if the configuration
+// names no target, and serves fixtures if the configuration has them, until the returned function is called.
 func open(ctx context.Context, cfg *config.Config, edition string, o *steps.Options) (stop func(), err error) {
 	o.Config = cfg
 	o.Version = suiteVersion()
 	o.Commit = suiteCommit()
 	o.Arguments = os.Args[1:]
-	if o.Catalogue, o.Oracle, err = steps.Requirements(); err != nil {
+	o.Catalogue, o.Oracle, err = steps.Requirements()
+	if err != nil {
 		return nil, err
 	}
 	if err := o.Check(); err != nil {
 		return nil, err
 	}
-	switch nameless := withoutTarget(cfg); {
-	case nameless != "":
-		err = fmt.Errorf("%s names no target: set target or agent_target; to test the bundled reference, leave it out", nameless)
+	source := sourceWithoutTarget(cfg)
+	switch {
+	case source != "":
+		return nil, fmt.Errorf("%s names no target: set target or agent_target; to test the bundled reference, remove it", source)
 	case len(cfg.Addresses()) == 0:
-		stop, err = startBundled(ctx, cfg, edition) // it has fixtures of its own
+		return startBundled(ctx, cfg, edition) // the reference has its own fixtures
 	case edition != "":
-		err = errors.New("--edition is for the bundled reference, but a target is configured: remove one of them")
-	default:
-		o.Fixtures, stop, err = startFixtures(cfg)
+		return nil, errors.New("--edition is for the bundled reference, but a target is configured: remove one of them")
 	}
+	o.Fixtures, stop, err = startFixtures(cfg)
 	return stop, err
 }
 
-// isVariable tells the variables in [config.Config].From from the file.
+// isVariable distinguishes the variables in [config.Config].From from the file.
 var isVariable = regexp.MustCompile("^" + config.EnvPrefix + `[A-Z0-9_]+$`)
 
-// withoutTarget is what was to name the target and does not: a variable that is empty, or a file. The reference must not
-// be judged in its place.
-func withoutTarget(cfg *config.Config) (by string) {
+// sourceWithoutTarget returns the file or the empty variable that should name the target but does not, or "". In that
+// case the bundled reference must not be tested instead.
+func sourceWithoutTarget(cfg *config.Config) (source string) {
 	if len(cfg.Addresses()) > 0 {
 		return ""
 	}
 	for _, from := range cfg.From { // the file is the first
 		if !isVariable.MatchString(from) || strings.HasSuffix(from, "TARGET") {
-			by = from
+			source = from
 		}
 	}
-	return by
+	return source
 }
 
-// startBundled starts the reference in the process and points the configuration at it.
+// startBundled starts the reference in this process and changes the configuration to test it.
 func startBundled(ctx context.Context, cfg *config.Config, edition string) (stop func(), err error) {
 	server, err := reference.Start(ctx, reference.Options{Edition: edition})
 	if err != nil {
 		return nil, &exit{fmt.Errorf("starting the bundled reference: %w", err), exitIncomplete}
 	}
-	// It is in this process, and has its own credentials.
+	// The reference is in this process and has its own credentials.
 	cfg.Headers = config.Headers{}
 	cfg.TLS = config.TLS{}
 	cfg.Proxy = ""
@@ -117,7 +120,7 @@ func startBundled(ctx context.Context, cfg *config.Config, edition string) (stop
 	cfg.Fixtures.Serve = ""
 	cfg.Fixtures.Advertise = ""
 	describe(cfg, server)
-	stop = func() { _ = server.Close() } // its data is temporary, and nothing is left to do about it
+	stop = func() { _ = server.Close() } // an error has no consequence, because the data is temporary
 	if err := cfg.Complete(); err != nil {
 		stop()
 		return nil, err
@@ -125,7 +128,7 @@ func startBundled(ctx context.Context, cfg *config.Config, edition string) (stop
 	return stop, nil
 }
 
-// describe writes into the configuration how the reference is judged.
+// describe sets the keys of the configuration that describe the reference.
 func describe(cfg *config.Config, server *reference.Server) {
 	prover.Describe(cfg, server)
 	cfg.Implementation.Version = suiteVersion()

@@ -21,9 +21,9 @@ func newVersion() *cobra.Command {
 		Use:   "version",
 		Short: "Print the version, the commit, the interface and the number of requirements",
 		Long: `Print the version and the commit of the source, the version of the interface that is judged, and the number
-of requirements. With --format json it is the field "suite" of result.json. "+dirty" behind the commit says that the
-source had uncommitted changes.`,
-		Example: "  agentconform version      # to be named in a bug report\n  agentconform version --format json",
+of requirements. --format json prints the field "suite" of result.json. "+dirty" after the commit means that the source
+had uncommitted changes.`,
+		Example: "  agentconform version      # for a bug report\n  agentconform version --format json",
 		Args:    noArguments("run it without arguments"),
 		RunE: func(c *cobra.Command, _ []string) error {
 			catalogue, err := features.Load()
@@ -43,22 +43,23 @@ source had uncommitted changes.`,
 	return c
 }
 
-// suiteOf is this program with its requirements.
+// suiteOf returns the version of this program and of its requirements.
 func suiteOf(c *features.Catalogue) reports.Suite {
 	return reports.Suite{Version: suiteVersion(), Commit: suiteCommit(), Interface: spec.Version,
 		Requirements: len(c.Requirements), Digest: c.Digest()}
 }
 
-// suiteVersion is that of the release, else what the build knows of the module.
+// suiteVersion returns the version of the release, or else the version of the module in the build.
 func suiteVersion() string {
 	built := ""
-	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "(devel)" {
+	info, ok := debug.ReadBuildInfo()
+	if ok && info.Main.Version != "(devel)" {
 		built = info.Main.Version
 	}
 	return cmp.Or(version, built, "0.1.0-dev")
 }
 
-// suiteCommit is the commit that was built; "" where the build did not record it.
+// suiteCommit returns the commit that was built, or "" if the build did not record it.
 func suiteCommit() string {
 	info, ok := debug.ReadBuildInfo()
 	if commit != "" || !ok {
@@ -75,7 +76,7 @@ func suiteCommit() string {
 	return revision
 }
 
-// fullVersion tells builds of one version apart.
+// fullVersion returns the version with the commit.
 func fullVersion() string {
 	return suiteVersion() + " (commit " + cmp.Or(suiteCommit(), "unknown") + ")"
 }

@@ -5,11 +5,10 @@
 //	}
 //
 // go test -run 'TestAPI/CP-LIST' judges the requirements whose IDs begin with CP-LIST, and sends nothing for others.
-// The keys of the configuration are those of the command, agentconform run.
+// The keys of the configuration are those of the command agentconform run.
 package conformance
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -35,32 +34,33 @@ import (
 	"github.com/agentconform/agentconform/steps/suite"
 )
 
-// Target is what is tested, and how. Without addresses and handlers it is the target of the configuration.
+// Target is the server under test with the options of the test run. If it has no addresses and no handlers, the
+// configuration names the server.
 type Target struct {
 	URL      string // base URL of the control plane
-	AgentURL string // base URL of an agent server; "": that of the deployment which the run creates
+	AgentURL string // base URL of an agent server; "": that of the deployment which the test run creates
 	// Handler and AgentHandler are served on loopback addresses in place of URL and AgentURL, until the test has ended.
 	Handler, AgentHandler http.Handler
 
-	Config  string   // configuration file; "": agentconform.yaml in the folder of the test, if it is there
+	Config  string   // configuration file; "": agentconform.yaml in the folder of the test, if it exists
 	Environ []string // variables AGENTCONFORM_<KEY>=value, which override the file; nil: those of the process
 
 	FailOn   []string // "should", or tag expressions such as "@security": requirements that match count as MUST
-	Baseline string   // file of known failures: their tests are skipped; "": none
+	Baseline string   // file of known failures, whose tests are skipped; "": none
 	Out      string   // folder for the reports that agentconform run writes; "": none
-	Seed     int64    // order of the scenarios; 0: a random one, which the test logs
+	Seed     int64    // order of the scenarios; 0: random, and logged by the test
 }
 
 // Test runs a sub-test for each requirement, with its ID as the name.
 //
-// A MUST that failed, or that could not be judged although it applies, fails its test. A SHOULD does only if FailOn
-// binds it; else its test is skipped with the same text, as is that of a requirement that does not apply or lacks a key
-// of the configuration. Where all requirements are selected, t also fails if agentconform run would not exit with 0, as
-// for a server that refuses everything.
+// The sub-test of a MUST fails if the requirement failed, or if it applies and could not be judged. The sub-test of a
+// SHOULD fails only if FailOn includes it. Otherwise it is skipped with the same text. Requirements that do not apply, or
+// that need a key of the configuration, are skipped as well. If all requirements are selected, t also fails if
+// agentconform run would not exit with 0, as for a server that refuses everything.
 //
-// The sub-tests are parallel: they run when the test function that called Test has returned. Close a server, or a
-// database behind it, with t.Cleanup, not with defer. The run ends before the deadline of the test, in time to remove
-// what it created.
+// The sub-tests are parallel: they run after the test function that called Test has returned. Close a server, or a
+// database behind it, with t.Cleanup and not with defer. The test run ends before the deadline of the test, in time to
+// remove what it created.
 func Test(t *testing.T, target Target) {
 	t.Helper()
 	r := &run{Target: target, t: t}
@@ -71,14 +71,14 @@ func Test(t *testing.T, target Target) {
 	for _, q := range r.options.Catalogue.Requirements {
 		t.Run(q.ID, func(t *testing.T) {
 			r.options.Select.Only = append(r.options.Select.Only, q.ID)
-			t.Parallel() // waits until all selected ones have come as far
+			t.Parallel() // waits until all selected sub-tests have reached this line
 			r.once.Do(r.judge)
 			r.report(t, q.ID)
 		})
 	}
 }
 
-// run is the one run of the suite that the selected sub-tests share.
+// run is the test run that the selected sub-tests share.
 type run struct {
 	Target
 	t       *testing.T
@@ -90,23 +90,27 @@ type run struct {
 	err    error
 }
 
-// prepare reads everything and starts the handlers. It sends and writes nothing.
+// prepare reads all files and starts the handlers. It sends and writes nothing.
 func (r *run) prepare() (err error) {
-	if r.options.Config, err = r.configuration(); err != nil {
+	o := &r.options
+	o.Config, err = r.configuration()
+	if err != nil {
 		return err
 	}
 	if r.Baseline != "" {
-		if r.known, err = baseline.Load(r.Baseline); err != nil {
+		r.known, err = baseline.Load(r.Baseline)
+		if err != nil {
 			return err
 		}
 	}
 	if r.Out != "" {
-		if err := export.Check(r.Out); err != nil {
+		err = export.Check(r.Out)
+		if err != nil {
 			return fmt.Errorf("the folder Out: %w", err)
 		}
 	}
-	o := &r.options
-	if o.Catalogue, o.Oracle, err = steps.Requirements(); err != nil {
+	o.Catalogue, o.Oracle, err = steps.Requirements()
+	if err != nil {
 		return err
 	}
 	o.FailOn = r.FailOn
@@ -125,9 +129,14 @@ func (r *run) configuration() (*config.Config, error) {
 	if r.Environ == nil {
 		sources.Environ = os.Environ()
 	}
-	control := cmp.Or(r.URL, r.serve(r.Handler))
-	agent := cmp.Or(r.AgentURL, r.serve(r.AgentHandler))
-	if control+agent != "" {
+	control, agent := r.URL, r.AgentURL
+	if r.Handler != nil {
+		control = r.serve(r.Handler)
+	}
+	if r.AgentHandler != nil {
+		agent = r.serve(r.AgentHandler)
+	}
+	if control != "" || agent != "" {
 		sources.Flags = map[string]string{"target": control, "agent_target": agent}
 	}
 	cfg, err := config.Load(sources)
@@ -142,13 +151,10 @@ func (r *run) configuration() (*config.Config, error) {
 	return cfg, nil
 }
 
-// serve serves a handler until the test has ended, and returns its address; "" without one.
+// serve serves a handler until the test has ended, and returns its address.
 func (r *run) serve(h http.Handler) string {
-	if h == nil {
-		return ""
-	}
 	server := httptest.NewUnstartedServer(h)
-	server.Config.BaseContext = func(net.Listener) context.Context { return r.t.Context() } // ends what still waits
+	server.Config.BaseContext = func(net.Listener) context.Context { return r.t.Context() } // ends waiting handlers
 	server.Start()
 	r.t.Cleanup(func() {
 		server.CloseClientConnections()
@@ -157,7 +163,7 @@ func (r *run) serve(h http.Handler) string {
 	return server.URL
 }
 
-// arguments are those of the command that does the same, from which the reports derive others.
+// arguments returns the arguments of agentconform for the same test run. Reports derive commands from them.
 func (r *run) arguments() []string {
 	all := []string{"run"}
 	given := [][2]string{{"--config", r.Config}, {"--target", r.URL}, {"--agent-target", r.AgentURL}, {"--out", r.Out}}
@@ -172,7 +178,8 @@ func (r *run) arguments() []string {
 // judge runs the suite for the selected requirements.
 func (r *run) judge() {
 	ctx := r.t.Context()
-	if deadline, has := r.t.Deadline(); has {
+	deadline, hasDeadline := r.t.Deadline()
+	if hasDeadline {
 		left := time.Until(deadline)
 		reserve := min(suite.CleanUpTime+5*time.Second, left/2)
 		var cancel context.CancelFunc
@@ -181,9 +188,11 @@ func (r *run) judge() {
 	}
 	if r.Out != "" {
 		r.options.LedgerFile = filepath.Join(r.Out, "ledger.jsonl")
-		if r.err = r.options.Check(); r.err == nil {
-			r.err = export.Begin(r.Out)
+		r.err = r.options.Check()
+		if r.err != nil {
+			return
 		}
+		r.err = export.Begin(r.Out)
 		if r.err != nil {
 			return
 		}
@@ -191,7 +200,8 @@ func (r *run) judge() {
 	if len(r.options.Select.Only) == len(r.options.Catalogue.Requirements) {
 		r.options.Select.Only = nil
 	}
-	if r.result, r.err = steps.Run(ctx, r.options); r.err != nil {
+	r.result, r.err = steps.Run(ctx, r.options)
+	if r.err != nil {
 		return
 	}
 	if r.known != nil {
@@ -202,10 +212,10 @@ func (r *run) judge() {
 	}
 }
 
-// report gives a sub-test the verdict of its requirement.
+// report ends a sub-test with the verdict of its requirement.
 func (r *run) report(t *testing.T, id string) {
 	if r.result == nil {
-		t.Skip("not judged: the error is that of the test above")
+		t.Skip("not judged: see the error of the parent test")
 	}
 	q := r.result.Requirement(id)
 	text := safe.Terminal(r.text(q))
@@ -216,30 +226,31 @@ func (r *run) report(t *testing.T, id string) {
 	case q.Known != nil:
 		t.Skip("known failure: " + safe.Terminal(q.Known.String()) + "\n" + text)
 	case !q.Decides():
-		t.Skip(string(q.Level) + " not met, which fails no test\n" + text)
+		t.Skip(string(q.Level) + " not met, which does not fail the test\n" + text)
 	default:
 		t.Error(text)
 	}
 }
 
-// text says why a requirement has not passed: the findings of one that failed, else the reason, which names the key
-// that would change it.
+// text describes why a requirement has not passed: the findings if it failed, or else the reason, which names the key to
+// change.
 func (r *run) text(q *reports.Requirement) string {
-	if q.Verdict != reports.Failed {
-		text := fmt.Sprintf("%s: %s", q.Verdict, q.Reason)
-		ofRecord := r.options.Catalogue.Find(q.ID).Scenarios[0].Terms.Record
-		if ofRecord && q.Verdict == reports.Inconclusive && r.result.Filtered() {
-			text += "; this rule judges all answers of a run: select requirements with it that send requests"
-		}
-		if slices.ContainsFunc(q.BlockedBy, func(b reports.Blocker) bool { return b.Kind == reports.ByTarget }) {
-			text += "; a server of this process has to be closed with t.Cleanup, since defer is too early"
-		}
-		return text
+	if q.Verdict == reports.Failed {
+		return console.Story(overview.Of(r.result), q, nil, console.Options{Out: r.Out})
 	}
-	return console.Story(overview.Of(r.result), q, nil, console.Options{Out: r.Out})
+	text := fmt.Sprintf("%s: %s", q.Verdict, q.Reason)
+	judgesRecord := r.options.Catalogue.Find(q.ID).Scenarios[0].Terms.Record
+	if judgesRecord && q.Verdict == reports.Inconclusive && r.result.Filtered() {
+		text += "; this rule judges all responses of a test run: also select requirements that send requests"
+	}
+	isClosed := slices.ContainsFunc(q.BlockedBy, func(b reports.Blocker) bool { return b.Kind == reports.ByTarget })
+	if isClosed {
+		text += "; close a server of this process with t.Cleanup, because defer is too early"
+	}
+	return text
 }
 
-// conclude judges the run as a whole and tells of it, when all sub-tests have ended.
+// conclude reports the verdict of the test run after all sub-tests have ended.
 func (r *run) conclude() {
 	if r.err != nil {
 		r.t.Error(safe.Terminal(r.err.Error()))
@@ -250,27 +261,31 @@ func (r *run) conclude() {
 	o := overview.Of(r.result)
 	text := o.FirstLine() + fmt.Sprintf("\nseed %d", r.result.Run.Seed)
 	cleanup := o.Cleanup(r.Out)
-	if left := cleanup.NotRemoved; left != "" {
-		text += "\nnot cleaned up: " + left
+	if cleanup.NotRemoved != "" {
+		text += "\nnot cleaned up: " + cleanup.NotRemoved
 	}
 	if r.Out != "" {
 		text += "\n" + cleanup.Command + "\nreport: " + filepath.Join(r.Out, "index.html")
 	}
 	exit := o.Display().Exit // 1: a MUST failed, or an entry of the baseline is out of date
-	if exit == 0 || exit == 3 && (r.result.Filtered() || r.t.Failed()) {
+	isExpected := exit == 0 || exit == 3 && (r.result.Filtered() || r.t.Failed())
+	if isExpected {
 		r.t.Log(safe.Terminal(text))
-	} else {
-		r.t.Error(safe.Terminal(text))
+		return
 	}
+	r.t.Error(safe.Terminal(text))
 }
 
-// version is that of this module in the build of the test.
+// version returns the version of this module in the build of the test.
 func version() string {
-	if info, known := debug.ReadBuildInfo(); known {
-		for _, m := range info.Deps {
-			if m.Path == "github.com/agentconform/agentconform" { // as go.mod has it
-				return m.Version
-			}
+	const module = "github.com/agentconform/agentconform"
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		return "(devel)"
+	}
+	for _, m := range info.Deps {
+		if m.Path == module {
+			return m.Version
 		}
 	}
 	return "(devel)"

@@ -54,7 +54,7 @@ func (v vendor) tests(t *testing.T, pattern, timeout string, environ ...string) 
 		failed = append(failed, line[1])
 	}
 	assert.Equal(t, err != nil, failed != nil, "%s", out)
-	requests, _ := os.ReadFile(list) // there is none where nothing was sent
+	requests, _ := os.ReadFile(list) // the file does not exist if nothing was sent
 	return string(out), failed, slices.Collect(strings.Lines(string(requests)))
 }
 
@@ -81,7 +81,7 @@ func TestAModuleOfItsOwn(t *testing.T) {
 		"one mistake": {
 			run: "^TestAPI$", environ: []string{"MISTAKE=limit"}, most: 5000,
 			failed: []string{"TestAPI", "TestAPI/CP-LIST-3"},
-			says:   []string{"expected 422, with an error that names limit, got status 200 with", "revisions?limit=0'"},
+			says:   []string{"revisions?limit=0'"},
 		},
 		"one requirement": {
 			run: "^TestAPI$/^CP-AUTH-1$", most: 12, path: "/shared/box/v2/deployments",
@@ -90,12 +90,12 @@ func TestAModuleOfItsOwn(t *testing.T) {
 		"no requirement": {run: "^TestAPI$/^NONE$"},
 		"a rule of the record": {
 			run: "^TestAPI$/^CP-INVARIANT-1$", most: 1,
-			failed: []string{"TestAPI", "TestAPI/CP-INVARIANT-1"}, says: []string{"select requirements with it"},
+			failed: []string{"TestAPI", "TestAPI/CP-INVARIANT-1"}, says: []string{"also select requirements that send requests"},
 		},
 		"two at the same time, of which one counts a SHOULD as a MUST": {
 			run: "^TestBoth$/./^CP-AUTH-[18]$", environ: []string{"MISTAKE=forwarded", "OUT=" + out}, most: 80,
 			failed: []string{"TestBoth", "TestBoth/second", "TestBoth/second/CP-AUTH-8"},
-			says: []string{"SKIP: TestBoth/first/CP-AUTH-8", "SHOULD not met, which fails no test",
+			says: []string{"SKIP: TestBoth/first/CP-AUTH-8", "SHOULD not met, which does not fail the test",
 				"-- bash " + out + "/scripts/CP-AUTH-8-", out + "/index.html"},
 		},
 		"a known failure": {
@@ -108,7 +108,7 @@ func TestAModuleOfItsOwn(t *testing.T) {
 		},
 		"a server that is closed too early": {
 			run: "^TestClosed$/^CP-AUTH-1$", failed: []string{"TestClosed", "TestClosed/CP-AUTH-1"},
-			says: []string{"does not answer: connection refused", "has to be closed with t.Cleanup"},
+			says: []string{"does not answer: connection refused", "close a server of this process with t.Cleanup"},
 		},
 		"a server that refuses everything": {
 			run: "^TestRefusal$", failed: []string{"TestRefusal"},

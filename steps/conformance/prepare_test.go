@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func TestMistakesInTheTargetAreTold(t *testing.T) {
+func TestMistakesInTheTarget(t *testing.T) {
 	file := func(text string) string {
 		name := filepath.Join(t.TempDir(), "file.yaml")
 		require.NoError(t, os.WriteFile(name, []byte(text), 0o600))

@@ -1,7 +1,7 @@
-// Package replay judges findings of an earlier run again: a run of the scenarios that showed them.
+// Package replay judges the findings of an earlier test run again. It runs the scenarios that showed them.
 //
-// The result file says which scenarios to run, by their names. It never says what to send: requests come from the
-// definitions of this version and the configuration alone, since a result file may come from anywhere.
+// The result file decides which scenarios to run, by their names. It never decides what to send, because it may come from
+// anywhere: requests come from the step definitions of this version and from the configuration.
 package replay
 
 import (
@@ -17,14 +17,14 @@ import (
 	"github.com/agentconform/agentconform/steps/suite"
 )
 
-// Answer says of a finding what became of it.
-type Answer struct {
+// Outcome is the result of judging a finding again.
+type Outcome struct {
 	Finding reports.Finding
-	Verdict reports.Verdict // Failed: it still fails; Passed: it passes now; Inconclusive: that cannot be told
-	Reason  string          // what was seen, or why it cannot be told
+	Verdict reports.Verdict // Failed: it still fails; Passed: it passes now; Inconclusive: it could not be judged
+	Reason  string          // the failure, or why it could not be judged
 }
 
-// Find returns the findings that a name stands for: the id of one, or the ID of a requirement.
+// Find returns the findings with the name, which is the ID of a finding or of a requirement.
 func Find(r *reports.Result, name string) (found []reports.Finding, err error) {
 	var all []string
 	for _, f := range r.Findings {
@@ -40,25 +40,22 @@ func Find(r *reports.Result, name string) (found []reports.Finding, err error) {
 	return found, nil
 }
 
-// Judge runs the scenarios of the findings again, all in one run. The options are those of a run; Select is set
-// here. It also returns the result of this run, which is empty where no scenario could be run.
+// Judge runs the scenarios of the findings again in one test run. It sets Select in the options. It also returns the
+// result of the test run, which is empty if no scenario could be run.
 func Judge(ctx context.Context, o suite.Options, was *reports.Result, findings []reports.Finding,
-) ([]Answer, *reports.Result, error) {
-	tests, answers := make([]test, len(findings)), make([]Answer, len(findings))
-	o.Select, o.Once = suite.Selection{}, true
+) ([]Outcome, *reports.Result, error) {
+	o.Select = suite.Selection{}
+	o.Once = true
 	unowned := unownedIn(was)
+	tests := make([]test, len(findings))
 	for i, f := range findings {
 		tests[i] = testOf(f, was, unowned, o.Catalogue)
 		isOfSame := func(g reports.Finding) bool { return g.Scenario == f.Scenario }
 		if !slices.ContainsFunc(findings[:i], isOfSame) {
 			o.ExploreCase = append(o.ExploreCase, tests[i].sequence...)
 		}
-		if tests[i].missing == "" {
-			for _, s := range append(tests[i].others, tests[i].judge, tests[i].shows) {
-				if s != nil {
-					o.Select.Keys = append(o.Select.Keys, s.Key())
-				}
-			}
+		for _, s := range tests[i].scenarios() {
+			o.Select.Keys = append(o.Select.Keys, s.Key())
 		}
 	}
 	slices.Sort(o.Select.Keys)
@@ -66,31 +63,45 @@ func Judge(ctx context.Context, o suite.Options, was *reports.Result, findings [
 	now := &reports.Result{}
 	if len(o.Select.Keys) > 0 {
 		var err error
-		if now, err = suite.Run(ctx, o); err != nil {
+		now, err = suite.Run(ctx, o)
+		if err != nil {
 			return nil, nil, err
 		}
 	}
+	outcomes := make([]Outcome, len(findings))
 	for i, t := range tests {
 		t.unsent = now.Counts.Explored < len(o.ExploreCase)
-		answers[i].Finding = findings[i]
-		answers[i].Verdict, answers[i].Reason = t.verdict(was, now)
+		outcomes[i].Finding = findings[i]
+		outcomes[i].Verdict, outcomes[i].Reason = t.verdict(was, now)
 	}
-	return answers, now, nil
+	return outcomes, now, nil
 }
 
 // test is how a finding is judged again.
 type test struct {
 	finding reports.Finding
-	judge   *features.Scenario   // that found it first
-	others  []*features.Scenario // of the requirement that failed too, and have no finding of their own
-	// shows is the scenario that makes the request which a rule about all answers of a run judges, and had got as far as
-	// steps; nil for other rules.
-	shows *features.Scenario
-	steps int
-	// sequence is what exploration had sent; judge is then a scenario of the requirement that it broke.
+	judge   *features.Scenario   // the scenario that showed the finding first
+	others  []*features.Scenario // further scenarios of the requirement that failed, without a finding of their own
+	// request is the scenario that sends the request, for a rule about all responses; nil for other rules. In the earlier
+	// test run it passed this number of steps.
+	request *features.Scenario
+	steps   int
+	// sequence is the sequence of an exploration. judge is then a scenario of the requirement that it broke.
 	sequence []explore.Operation
-	unsent   bool   // not all of the sequences was sent, of this finding or another
-	missing  string // why it cannot be judged by this version
+	unsent   bool   // at least one operation of all sequences was not sent
+	missing  string // the reason if this version cannot judge the finding
+}
+
+// scenarios returns the scenarios to run.
+func (t test) scenarios() []*features.Scenario {
+	if t.missing != "" {
+		return nil
+	}
+	all := slices.Concat(t.others, []*features.Scenario{t.judge})
+	if t.request != nil {
+		all = append(all, t.request)
+	}
+	return all
 }
 
 func testOf(f reports.Finding, was *reports.Result, unowned map[string]bool, c *features.Catalogue) test {
@@ -103,7 +114,8 @@ func testOf(f reports.Finding, was *reports.Result, unowned map[string]bool, c *
 		t.judge, t.sequence, t.missing = explored(c, f.Requirement, s)
 		return t
 	}
-	if t.judge = find(c, f.Requirement, s.Name); t.judge == nil {
+	t.judge = find(c, f.Requirement, s.Name)
+	if t.judge == nil {
 		return t
 	}
 	t.missing = ""
@@ -120,30 +132,31 @@ func testOf(f reports.Finding, was *reports.Result, unowned map[string]bool, c *
 		t.missing = "the result has no exchange that shows it"
 		return t
 	}
-	fixture, used := strings.CutPrefix(x.Scenario, "fixture: ")
-	if fixture == "the first request" { // every run makes it
+	fixture, isFixture := strings.CutPrefix(x.Scenario, "fixture: ")
+	if fixture == "the first request" { // every test run sends it
 		return t
 	}
 	passed := false
 	for _, q := range was.Requirements {
 		for s := range reports.Each(q.Scenarios) {
 			now := find(c, q.ID, s.Name)
-			if now == nil || passed || s.Key()+" "+s.Name != x.Scenario && !(used && slices.Contains(s.Fixtures, fixture)) {
+			isSender := s.Key()+" "+s.Name == x.Scenario || isFixture && slices.Contains(s.Fixtures, fixture)
+			if now == nil || passed || !isSender {
 				continue
 			}
-			t.shows = now
+			t.request = now
 			t.steps = passedSteps(s)
 			passed = s.Verdict == reports.Passed
 		}
 	}
-	if t.shows == nil {
-		t.missing = fmt.Sprintf("this version has no scenario that makes the request which shows it (%s)", x.Scenario)
+	if t.request == nil {
+		t.missing = fmt.Sprintf("this version has no scenario that sends the request of the finding (%s)", x.Scenario)
 	}
 	return t
 }
 
-// unownedIn are the scenarios of a result that failed and that no finding names: a finding names the first one that
-// showed it. They are told by requirement and name.
+// unownedIn returns the failed scenarios of a result that no finding names, because another scenario showed the finding
+// first. Their keys are the requirement and the name.
 func unownedIn(was *reports.Result) map[string]bool {
 	named, all := map[string]bool{}, map[string]bool{}
 	for _, f := range was.Findings {
@@ -159,8 +172,8 @@ func unownedIn(was *reports.Result) map[string]bool {
 	return all
 }
 
-// explored reads the operations of a sequence that exploration has found, in the words of the vocabulary: a result
-// cannot have others sent.
+// explored parses the sequence of an exploration. Only operations of the vocabulary are accepted, so that a result file
+// cannot cause other requests.
 func explored(c *features.Catalogue, requirement string, s *reports.Scenario) (
 	judge *features.Scenario, all []explore.Operation, missing string,
 ) {
@@ -176,13 +189,15 @@ func explored(c *features.Catalogue, requirement string, s *reports.Scenario) (
 	return q.Scenarios[0], all, ""
 }
 
-// find finds a scenario of an earlier run in this version.
+// find returns a scenario of an earlier test run in this version, or nil.
 func find(c *features.Catalogue, requirement, name string) *features.Scenario {
-	if q := c.Find(requirement); q != nil {
-		for _, s := range q.Scenarios {
-			if s.Name == name {
-				return s
-			}
+	q := c.Find(requirement)
+	if q == nil {
+		return nil
+	}
+	for _, s := range q.Scenarios {
+		if s.Name == name {
+			return s
 		}
 	}
 	return nil
@@ -197,18 +212,13 @@ func passedSteps(s *reports.Scenario) (n int) {
 	return n
 }
 
-// verdict says what became of the finding. A rule about all answers of a run finds other known findings too, and so do
-// other scenarios: each of them is judged by itself.
+// verdict judges the finding by the result of the new test run.
 func (t test) verdict(was, now *reports.Result) (reports.Verdict, string) {
 	if t.missing != "" {
 		return reports.Inconclusive, t.missing
 	}
 	for _, f := range now.Findings {
-		isAnother := f.ID != t.finding.ID &&
-			slices.ContainsFunc(was.Findings, func(g reports.Finding) bool { return g.ID == f.ID })
-		ofJudge := f.Scenario == t.judge.Key() || t.sequence != nil && f.Requirement == t.finding.Requirement
-		ofOthers := slices.ContainsFunc(t.others, func(s *features.Scenario) bool { return s.Key() == f.Scenario })
-		if ofJudge && !(isAnother && t.judge.Is(features.TagLast)) || ofOthers && !isAnother {
+		if t.isShownBy(f, was) {
 			return reports.Failed, fmt.Sprintf("expected %s, got %s", f.Expected, f.Actual)
 		}
 	}
@@ -216,18 +226,22 @@ func (t test) verdict(was, now *reports.Result) (reports.Verdict, string) {
 		return reports.Inconclusive, "the sequence could not be sent"
 	}
 	for _, judge := range append(t.others, t.judge) {
-		if s := told(now, judge); s.Verdict != reports.Passed && s.Verdict != reports.Failed {
+		s := resultOf(now, judge)
+		if s.Verdict != reports.Passed && s.Verdict != reports.Failed {
 			return reports.Inconclusive, fmt.Sprintf("%s: %s", s.Verdict, s.Reason)
 		}
 	}
-	if t.shows != nil {
-		if s := told(now, t.shows); s.Verdict != reports.Passed && (s.Verdict != reports.Failed || passedSteps(s) < t.steps) {
-			return reports.Inconclusive, fmt.Sprintf("%s, which is to show it, %s: %s",
-				t.shows.Requirement.ID, s.Verdict, s.Reason)
+	if t.request != nil {
+		s := resultOf(now, t.request)
+		wasSent := s.Verdict == reports.Passed || s.Verdict == reports.Failed && passedSteps(s) >= t.steps
+		if !wasSent {
+			return reports.Inconclusive, fmt.Sprintf("%s, which sends the request, %s: %s",
+				t.request.Requirement.ID, s.Verdict, s.Reason)
 		}
 	}
+	profile := t.judge.Requirement.Profile
 	for _, half := range now.Target.Rejecting {
-		if profile := t.judge.Requirement.Profile; profile == half || profile == features.EndToEnd {
+		if profile == half || profile == features.EndToEnd {
 			half = strings.ReplaceAll(half, "-", " ")
 			return reports.Inconclusive, fmt.Sprintf("the %s refuses the credentials of the configuration", half)
 		}
@@ -235,15 +249,35 @@ func (t test) verdict(was, now *reports.Result) (reports.Verdict, string) {
 	return reports.Passed, ""
 }
 
-// told is what a run says of a scenario.
-func told(r *reports.Result, s *features.Scenario) *reports.Scenario {
-	return cmp.Or(scenario(r, s.Requirement.ID, s.Key()), &reports.Scenario{Verdict: reports.Skipped,
-		Reason: "it was not run"})
+// isShownBy reports whether a new finding shows the finding. Other findings of the earlier test run do not: a rule about
+// all responses has several, and so have other scenarios, and each of them is judged separately.
+func (t test) isShownBy(f reports.Finding, was *reports.Result) bool {
+	isOther := f.ID != t.finding.ID &&
+		slices.ContainsFunc(was.Findings, func(g reports.Finding) bool { return g.ID == f.ID })
+	if f.Scenario == t.judge.Key() || t.sequence != nil && f.Requirement == t.finding.Requirement {
+		if !isOther || !t.judge.Is(features.TagLast) {
+			return true
+		}
+	}
+	isOfOthers := slices.ContainsFunc(t.others, func(s *features.Scenario) bool { return s.Key() == f.Scenario })
+	return isOfOthers && !isOther
 }
 
-// scenario returns a scenario of a result by its requirement and key; nil where there is none.
+// resultOf returns the result of a scenario, which is skipped if it is not in the test run.
+func resultOf(r *reports.Result, s *features.Scenario) *reports.Scenario {
+	found := scenario(r, s.Requirement.ID, s.Key())
+	if found == nil {
+		return &reports.Scenario{Verdict: reports.Skipped, Reason: "it was not run"}
+	}
+	return found
+}
+
+// scenario returns a scenario of a result by its requirement and key, or nil if there is none.
 func scenario(r *reports.Result, requirement, key string) *reports.Scenario {
-	q := cmp.Or(r.Requirement(requirement), &reports.Requirement{})
+	q := r.Requirement(requirement)
+	if q == nil {
+		return nil
+	}
 	for s := range reports.Each(q.Scenarios) {
 		if s.Key() == key {
 			return s

@@ -18,14 +18,14 @@ func TestVerdict(t *testing.T) {
 	simple := test{finding: reports.Finding{ID: "a"}, judge: get}
 	several := test{finding: reports.Finding{ID: "a"}, judge: get, others: []*features.Scenario{list}}
 	sequence := []explore.Operation{{}}
-	closing := test{finding: reports.Finding{ID: "a"}, judge: contract, shows: list, steps: 2}
+	closing := test{finding: reports.Finding{ID: "a"}, judge: contract, request: list, steps: 2}
 	was := &reports.Result{Findings: []reports.Finding{{ID: "a"}, {ID: "known"}}}
 	as := func(s *features.Scenario, verdict reports.Verdict, steps int) reports.Requirement {
-		told := reports.Scenario{URI: s.URI, Line: s.Line, Verdict: verdict, Reason: "so", Steps: make([]reports.Step, 3)}
+		result := reports.Scenario{URI: s.URI, Line: s.Line, Verdict: verdict, Reason: "so", Steps: make([]reports.Step, 3)}
 		for i := range steps {
-			told.Steps[i].Verdict = reports.Passed
+			result.Steps[i].Verdict = reports.Passed
 		}
-		return reports.Requirement{ID: s.Requirement.ID, Scenarios: []reports.Scenario{told}}
+		return reports.Requirement{ID: s.Requirement.ID, Scenarios: []reports.Scenario{result}}
 	}
 	shown := func(id string, s *features.Scenario, more ...reports.Requirement) reports.Result {
 		return reports.Result{Findings: []reports.Finding{{ID: id, Scenario: s.Key(), Expected: "x", Actual: "y"}},
@@ -54,13 +54,13 @@ func TestVerdict(t *testing.T) {
 		"a sequence passes":       {test{judge: get, sequence: sequence}, ran(as(get, reports.Passed, 3)), reports.Passed, ""},
 		"credentials are refused": {simple, refusing, reports.Inconclusive, "the control plane refuses the credentials of the configuration"},
 		"as bad as it was":        {closing, shown("a", contract, as(list, reports.Passed, 3)), reports.Failed, "expected x, got y"},
-		"all answers are good":    {closing, ran(good, as(list, reports.Passed, 3)), reports.Passed, ""},
+		"all responses are good":  {closing, ran(good, as(list, reports.Passed, 3)), reports.Passed, ""},
 		"another known finding":   {closing, shown("known", contract, as(list, reports.Passed, 3)), reports.Passed, ""},
 		"a new finding":           {closing, shown("new", contract, as(list, reports.Passed, 3)), reports.Failed, "expected x, got y"},
 		"as far as then":          {closing, ran(good, as(list, reports.Failed, 2)), reports.Passed, ""},
-		"not as far as then":      {closing, ran(good, as(list, reports.Failed, 1)), reports.Inconclusive, "CP-LIST-1, which is to show it, failed: so"},
+		"not as far as then":      {closing, ran(good, as(list, reports.Failed, 1)), reports.Inconclusive, "CP-LIST-1, which sends the request, failed: so"},
 		"what shows it is blocked": {closing, ran(good, as(list, reports.Blocked, 2)), reports.Inconclusive,
-			"CP-LIST-1, which is to show it, blocked: so"},
+			"CP-LIST-1, which sends the request, blocked: so"},
 	} {
 		verdict, reason := each.test.verdict(was, &each.now)
 		assert.Equal(t, each.want, verdict, name)
