@@ -9,48 +9,55 @@ import (
 	"github.com/agentconform/agentconform/steps/outcome"
 )
 
-// Asker is who sends a request to the control plane, as the sentences name them: one of those below, or who has a wrong
-// credential of one scheme, such as "a bearer token that is unknown" (empty, whitespace, or a near miss).
+// Asker is the sender of a request to the control plane, with the name that sentences use: one of the constants below, or
+// a sender with an invalid credential of one scheme, such as "a bearer token that is unknown" (or empty, whitespace, or a
+// credential with a mistake).
 type Asker string
 
-// The askers.
+// The senders.
 const (
-	TheClient     Asker = "" // with every credential that is configured
+	TheClient     Asker = "" // with every configured credential
 	Nobody        Asker = "no credentials"
 	UnknownKey    Asker = "an unknown API key"
 	AnotherTenant Asker = "the other tenant"
 	UsersToken    Asker = "the token of a user of the agent server"
 )
 
-// The names of the security schemes (section 4), which are askers, too: the client with one scheme only.
+// The names of the security schemes (section 4). As senders they are the client with only this scheme.
 const (
 	SchemeAPIKey   = "API Key"
 	SchemeTenantID = "Tenant ID"
 	SchemeBearer   = "Bearer Auth"
 )
 
-// IsScheme tells whether the asker is the client with one scheme only.
+// IsScheme reports whether the sender is the client with only one scheme.
 func IsScheme(who Asker) bool {
 	return slices.Contains([]Asker{SchemeAPIKey, SchemeTenantID, SchemeBearer}, who)
 }
 
-// wrongValues are the values of wrong credentials, by kind. They stand alone: beside a valid one they are not judged.
-// No target accepts the unknown one, which is not a secret: reports show it. Whitespace around a value is not part of
-// it, so most targets see an empty one.
+// wrongValues are the values of invalid credentials by kind. No valid credential is sent with them. The unknown value is
+// not a secret, and reports show it. Whitespace around a value is not part of it, so most targets see an empty value.
 var wrongValues = map[string]string{"unknown": "agentconform-unknown-key", "empty": "", "whitespace": "   "}
 
-// mistakes are those in near misses of a credential, as the sentences name them.
+// mistakes are the mistakes in a credential, with the names that sentences use.
 var mistakes = map[string]config.Mistake{"one character too long": config.OneMore, "in another case": config.OtherCase,
 	"one character too short": config.OneLess, "changed in its last character": config.OtherEnd}
 
-// wrong returns the scheme of an asker with a wrong credential, and what is wrong; the kind is empty for others.
+// wrong returns the scheme of a sender with an invalid credential, and its kind, which is empty for other senders.
 func (who Asker) wrong() (scheme, kind string) {
 	credential, kind, _ := strings.Cut(string(who), " that is ")
-	return map[string]string{"an API key": SchemeAPIKey, "a tenant ID": SchemeTenantID,
-		"a bearer token": SchemeBearer}[credential], kind
+	switch credential {
+	case "an API key":
+		scheme = SchemeAPIKey
+	case "a tenant ID":
+		scheme = SchemeTenantID
+	case "a bearer token":
+		scheme = SchemeBearer
+	}
+	return scheme, kind
 }
 
-// IsSame tells whether the mistake of a near miss changes nothing in the credential, with its scheme and key.
+// IsSame reports whether the sender's mistake does not change the credential. It also returns its scheme and key.
 func (t *Target) IsSame(who Asker) (scheme, key string, isSame bool) {
 	scheme, kind := who.wrong()
 	value := t.ofScheme(scheme).value
@@ -58,28 +65,39 @@ func (t *Target) IsSame(who Asker) (scheme, key string, isSame bool) {
 	return scheme, t.KeyOf(scheme), isNearMiss && mistake.In(value) == value
 }
 
-// KeyOf is the key that configures the client's credential of a scheme.
+// KeyOf returns the key of the client's credential of a scheme.
 func (t *Target) KeyOf(scheme string) string { return "credentials." + t.ofScheme(scheme).Key }
 
-// Given is a credential of one scheme, by its key within a group of them.
+// Given is a credential of one scheme. Key is its key within a group.
 type Given struct{ Scheme, Key, header, value string }
 
-// schemes are all of them, with the credentials of a group, which may be empty.
+// schemes returns the credentials of a group for all schemes. Their values may be empty.
 func (t *Target) schemes(c config.Credentials) []Given {
 	names := t.Config.CredentialHeaders
 	return []Given{{SchemeAPIKey, "api_key", names.APIKey, c.APIKey},
 		{SchemeTenantID, "tenant_id", names.TenantID, c.TenantID}, {SchemeBearer, "bearer", names.Bearer, c.Bearer}}
 }
 
-// ofScheme is the client's credential of a scheme: the key where it is none of the others.
+// ofScheme returns the client's credential of a scheme, or the API key for other names.
 func (t *Target) ofScheme(scheme string) Given {
 	all := t.schemes(t.present().Credentials)
-	return all[max(0, slices.IndexFunc(all, func(g Given) bool { return g.Scheme == scheme }))]
+	for _, g := range all {
+		if g.Scheme == scheme {
+			return g
+		}
+	}
+	return all[0]
 }
 
-// Given are the credentials of a group that are set.
+// Given returns the credentials of a group that are set.
 func (t *Target) Given(c config.Credentials) []Given {
-	return slices.DeleteFunc(t.schemes(c), func(g Given) bool { return g.value == "" })
+	var all []Given
+	for _, g := range t.schemes(c) {
+		if g.value != "" {
+			all = append(all, g)
+		}
+	}
+	return all
 }
 
 // send adds a credential of the scheme to a header.
@@ -90,7 +108,7 @@ func (g Given) send(h http.Header, value string) {
 	h.Set(g.header, value)
 }
 
-// Credentials returns the headers with which the asker asks.
+// Credentials returns the headers with the credentials of a sender.
 func (t *Target) Credentials(who Asker) http.Header {
 	now, h := t.present(), http.Header{}
 	c := now.Credentials
@@ -116,7 +134,8 @@ func (t *Target) Credentials(who Asker) http.Header {
 	case SchemeBearer:
 		c = config.Credentials{Bearer: c.Bearer}
 	default:
-		if scheme, kind := who.wrong(); kind != "" {
+		scheme, kind := who.wrong()
+		if kind != "" {
 			return t.wrongCredential(scheme, kind)
 		}
 		c = Preferred(c)
@@ -127,24 +146,25 @@ func (t *Target) Credentials(who Asker) http.Header {
 	return h
 }
 
-// wrongCredential is the header with a wrong credential of a scheme. It stands alone, or a second scheme would be
-// accepted in its place. A near miss of the key is sent with what the valid key is sent with, so that it is the key for
-// which it is refused.
+// wrongCredential returns the header with an invalid credential of a scheme. It has no credential of another scheme, which
+// could be accepted instead. An API key with a mistake is sent with the tenant ID if the valid key is, so that the key is
+// the reason for the refusal.
 func (t *Target) wrongCredential(scheme, kind string) http.Header {
 	of, tenant := t.ofScheme(scheme), t.ofScheme(SchemeTenantID)
 	h := http.Header{}
-	value, isNone := wrongValues[kind]
-	if !isNone {
+	value, isFixed := wrongValues[kind]
+	if !isFixed {
 		value = mistakes[kind].In(of.value)
 	}
-	if !isNone && of.Scheme == SchemeAPIKey && tenant.value != "" && !t.Config.TenantIDAlone {
+	needsTenant := !isFixed && of.Scheme == SchemeAPIKey && !t.Config.TenantIDAlone
+	if needsTenant && tenant.value != "" {
 		tenant.send(h, tenant.value)
 	}
 	of.send(h, value)
 	return h
 }
 
-// Preferred leaves out the bearer token where there is a key: a target may take only one of them.
+// Preferred removes the bearer token if there is an API key, because a target may accept only one of them.
 func Preferred(c config.Credentials) config.Credentials {
 	if c.APIKey != "" {
 		c.Bearer = ""
@@ -152,7 +172,7 @@ func Preferred(c config.Credentials) config.Credentials {
 	return c
 }
 
-// Sent names the variables of the credentials that were sent, with their headers.
+// Sent lists the variables of the credentials that were sent, with their headers.
 func (t *Target) Sent(group string, c config.Credentials) string {
 	var all []string
 	for _, each := range t.Given(Preferred(c)) {
@@ -161,9 +181,9 @@ func (t *Target) Sent(group string, c config.Credentials) string {
 	return strings.Join(all, ", and ")
 }
 
-// Disguise says how a request is written so that a server may take it for that of somebody else, as a sentence names
-// it: with headers that claim more than its credentials say, or by a path that a server may route to the same
-// operation, while what checks its credentials knows the path in one form only. The ids in it stay as they are.
+// Disguise returns how to change a request so that a server may attribute it to another user, by the name that a sentence
+// uses. Either headers claim more than the credentials allow, or the path is written in another form that the server may
+// route to the same operation although its check of credentials knows only one form. The ids in the path do not change.
 func (t *Target) Disguise(how string, ids ...string) (claim http.Header, written func(path string) string, err error) {
 	written = func(path string) string { return path }
 	switch how {
@@ -171,7 +191,7 @@ func (t *Target) Disguise(how string, ids ...string) (claim http.Header, written
 		written = func(path string) string { return path + "/" }
 	case "a doubled slash":
 		written = func(path string) string { return "/" + path }
-	case "a path parameter": // of the first segment: in another one it is part of an id
+	case "a path parameter": // in the first segment, because in another one it would be part of an id
 		written = func(path string) string {
 			first, rest, _ := strings.Cut(path[1:], "/")
 			return strings.TrimSuffix("/"+first+";x=1/"+rest, "/")
@@ -190,16 +210,16 @@ func (t *Target) Disguise(how string, ids ...string) (claim http.Header, written
 	return claim, written, err
 }
 
-// claim returns headers with which a client claims more than its credentials say, as a sentence names them: servers
-// behind a proxy that sets them, or with an entrance for their makers, believe some. Headers that the configuration
-// gives a meaning are left out; where none is left, the error skips the scenario.
+// claim returns headers that claim more than the credentials allow, by the name that a sentence uses. Some servers behind a
+// proxy that sets such headers, or with a back door, trust them. Headers that the configuration uses are removed. If none
+// remains, the error skips the scenario.
 func (t *Target) claim(what string) (http.Header, error) {
 	user := "admin"
 	if len(t.Config.Users) > 0 {
 		user = t.Config.Users[0].Owner()
 	}
 	if what == "the API key of the control plane" {
-		who, err := t.planesCaller(aPlanesKey)
+		who, err := t.planeCaller(planeKeyCaller)
 		return who.Header, err
 	}
 	claims := map[string]http.Header{
@@ -213,13 +233,13 @@ func (t *Target) claim(what string) (http.Header, error) {
 		"a header that overrides the method": {"X-Http-Method-Override": {"OPTIONS"}},
 	}
 	header, c := claims[what], t.Config
-	meant := append(gatewayNames(c), c.CredentialHeaders.APIKey, c.CredentialHeaders.TenantID, c.CredentialHeaders.Bearer)
+	used := append(gatewayNames(c), c.CredentialHeaders.APIKey, c.CredentialHeaders.TenantID, c.CredentialHeaders.Bearer)
 	for _, key := range t.UserKeys() {
 		for name := range t.CallerWith(key).Header {
-			meant = append(meant, name)
+			used = append(used, name)
 		}
 	}
-	for _, name := range meant {
+	for _, name := range used {
 		header.Del(name)
 	}
 	if len(header) == 0 {

@@ -32,14 +32,14 @@ func TestPlanesCredentials_OnlyAtConfiguredAddresses(t *testing.T) {
 			require.NoError(t, err)
 			t.Cleanup(func() { _ = target.Close() })
 
-			who, err := target.Caller(aPlanesKey)
+			who, err := target.Caller(planeKeyCaller)
 			require.NoError(t, err, "while the address is not known")
 			request := target.ToAgent(c.base, who, http.MethodGet, "/threads", nil)
 			assert.Equal(t, c.sent, request.Header.Get("X-Api-Key") != "")
 			assert.Empty(t, request.Header.Get("Authorization"))
 
 			target.JudgeAgentAt(c.base)
-			_, err = target.Caller(aPlanesKey)
+			_, err = target.Caller(planeKeyCaller)
 			assert.Equal(t, c.sent, err == nil, "%v", err)
 		})
 	}
@@ -71,14 +71,14 @@ func TestWrongHeader(t *testing.T) {
 		want http.Header
 	}{
 		"nobody":               {token, NoCredentials, http.Header{}},
-		"unknown token":        {token, anUnknownToken, http.Header{"Authorization": {"Bearer " + wrongToken}}},
-		"empty token":          {token, anEmptyToken, http.Header{"Authorization": {"Bearer "}}},
-		"another scheme":       {token, anotherScheme, http.Header{"Authorization": {"Basic secret"}}},
-		"basic, unknown":       {basic, anUnknownToken, http.Header{"Authorization": {"Basic " + wrongToken}}},
-		"basic, other scheme":  {basic, anotherScheme, http.Header{"Authorization": {"Bearer abcd"}}},
-		"keys, unknown":        {keyed, anUnknownToken, http.Header{"X-User-Key": {wrongToken}, "X-Org": {wrongToken}}},
-		"keys, empty":          {keyed, anEmptyToken, http.Header{"X-User-Key": {""}, "X-Org": {""}}},
-		"keys, another scheme": {keyed, anotherScheme, http.Header{"Authorization": {"Basic " + wrongToken}}},
+		"unknown token":        {token, unknownTokenCaller, http.Header{"Authorization": {"Bearer " + wrongToken}}},
+		"empty token":          {token, emptyTokenCaller, http.Header{"Authorization": {"Bearer "}}},
+		"another scheme":       {token, otherSchemeCaller, http.Header{"Authorization": {"Basic secret"}}},
+		"basic, unknown":       {basic, unknownTokenCaller, http.Header{"Authorization": {"Basic " + wrongToken}}},
+		"basic, other scheme":  {basic, otherSchemeCaller, http.Header{"Authorization": {"Bearer abcd"}}},
+		"keys, unknown":        {keyed, unknownTokenCaller, http.Header{"X-User-Key": {wrongToken}, "X-Org": {wrongToken}}},
+		"keys, empty":          {keyed, emptyTokenCaller, http.Header{"X-User-Key": {""}, "X-Org": {""}}},
+		"keys, another scheme": {keyed, otherSchemeCaller, http.Header{"Authorization": {"Basic " + wrongToken}}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			assert.Equal(t, c.want, wrongHeader(c.user, c.kind))

@@ -22,15 +22,16 @@ import (
 	"github.com/agentconform/agentconform/steps/exchange"
 )
 
-// routeOf is how the configuration says that the target is reached, with the rules for addresses that its control plane
-// names. The error names the key of a file that cannot be used.
+// routeOf returns the route to the target of a configuration, with the rules for addresses that its control plane names.
+// The error names the key of a file that cannot be used.
 func routeOf(c *config.Config) (client.Route, error) {
-	secure, wrong := c.TLS.Client()
-	if wrong != nil {
-		return client.Route{}, wrong
+	secure, mistake := c.TLS.Client()
+	if mistake != nil {
+		return client.Route{}, mistake
 	}
 	route := client.Route{TLS: secure}
-	if via := c.Connection(); via != nil {
+	via := c.Connection()
+	if via != nil {
 		route.Hosts = via.Hosts
 		route.Resolve = via.Resolve
 		route.Sockets = via.Sockets
@@ -38,7 +39,7 @@ func routeOf(c *config.Config) (client.Route, error) {
 	if c.Proxy != "" {
 		proxy, err := url.Parse(c.Proxy)
 		if err != nil {
-			return client.Route{}, errors.New("proxy is not a URL") // whose text may hold a password
+			return client.Route{}, errors.New("proxy is not a URL") // without its text, which may contain a password
 		}
 		route.Proxy = proxy
 	}
@@ -46,7 +47,7 @@ func routeOf(c *config.Config) (client.Route, error) {
 	return route, nil
 }
 
-// environmentProxies are the secrets in the proxies of the environment, with the names of their variables.
+// environmentProxies returns the secrets in the proxies of the environment, with the names of their variables.
 func environmentProxies() map[string]string {
 	secrets := map[string]string{}
 	for _, name := range []string{"HTTP_PROXY", "http_proxy", "HTTPS_PROXY", "https_proxy"} {
@@ -59,8 +60,8 @@ func environmentProxies() map[string]string {
 	return secrets
 }
 
-// gateway are the headers that a gateway in front of the target wants. They are sent only to addresses that the
-// configuration names.
+// gateway returns the headers for a gateway in front of the target. They are sent only to addresses that the configuration
+// names.
 func (t *Target) gateway(r exchange.Request) http.Header {
 	if !t.Config.Names(r.Base) {
 		return nil
@@ -81,27 +82,31 @@ func gatewayNames(c *config.Config) (names []string) {
 	return names
 }
 
-// present is the configuration with the credentials as they are now: files of credentials may have been read again.
+// present returns the configuration with the current credentials: their files may have been read again.
 func (t *Target) present() *config.Config {
-	if c := t.latest.Load(); c != nil {
-		return c
+	latest := t.latest.Load()
+	if latest == nil {
+		return t.Config
 	}
-	return t.Config
+	return latest
 }
 
-// reread reads the files of credentials again. What is new is known to the redactor before it is sent.
+// reread reads the files of credentials again. It adds new values to the redactor before they are sent.
 func (t *Target) reread() {
 	t.reading.Lock()
 	defer t.reading.Unlock()
-	if changed := t.present().Reread(); changed != nil {
-		t.Redact.Add(changed.Secrets())
-		t.latest.Store(changed)
+	changed := t.present().Reread()
+	if changed == nil {
+		return
 	}
+	t.Redact.Add(changed.Secrets())
+	t.latest.Store(changed)
 }
 
-// renewal lets a request be sent with the credentials and headers of a gateway that were read last, and once more where
-// it was refused and a file has others by now, read again at once or for another request. That is for all requests: a
-// gateway that refuses an old value must not be taken for a target that refuses missing credentials.
+// renewal returns a function that updates the credentials and gateway headers of a request before it is sent, and after
+// it was refused, if the files have new values. The second result of that function is true if the header has changed. It
+// applies to all requests, because a gateway that refuses an old value must not be mistaken for a target that refuses
+// missing credentials.
 func (t *Target) renewal(r exchange.Request, credentials func() http.Header) func(*exchange.Response) (http.Header, bool) {
 	sent := r.Header
 	return func(a *exchange.Response) (http.Header, bool) {
@@ -119,10 +124,9 @@ func (t *Target) renewal(r exchange.Request, credentials func() http.Header) fun
 	}
 }
 
-// Await waits until each configured address answers anything over HTTP, at most for the limit. The requests carry no
-// credentials. The error says which does not, or is the cause of the context.
+// Await waits until each configured address sends any HTTP response, at most for the limit. The requests have no
+// credentials. The error names the address that does not respond, or is the cause of the context.
 func Await(ctx context.Context, c *config.Config, limit time.Duration) error {
-	const first, longest = 50 * time.Millisecond, 2 * time.Second // between two attempts
 	t, err := New(Options{Config: c, Concurrency: 1})
 	if err != nil {
 		return err
@@ -134,42 +138,61 @@ func Await(ctx context.Context, c *config.Config, limit time.Duration) error {
 		if side == spec.AgentServer {
 			address = c.AgentTarget
 		}
+		if address == "" {
+			continue
+		}
 		r := exchange.Request{Side: side, Base: address, Method: http.MethodGet, Path: "/", Header: http.Header{}, Early: true}
 		maps.Copy(r.Header, t.gateway(r))
-		for pause := first; address != ""; pause = min(2*pause, longest) {
-			r.Timeout = max(min(c.Timeouts.Request, time.Until(end)), first)
-			none, isNone := errors.AsType[*exchange.NoResponse](t.Client.Try(ctx, r))
-			switch {
-			case ctx.Err() != nil:
-				return context.Cause(ctx)
-			case !isNone:
-				address = ""
-			case time.Until(end) <= 0:
-				return fmt.Errorf("%s does not answer within %s (--wait): %s", address, limit, t.Redact.Excerpt(none.Message()))
-			default:
-				_ = client.Sleep(ctx, min(pause, time.Until(end)))
-			}
+		err := t.await(ctx, r, end)
+		none, isNone := errors.AsType[*exchange.NoResponse](err)
+		if isNone {
+			return fmt.Errorf("%s does not respond within %s (--wait): %s", address, limit, t.Redact.Excerpt(none.Message()))
+		}
+		if err != nil {
+			return err
 		}
 	}
 	return nil
 }
 
-// ToAgent makes a request to an agent server. The body is sent as JSON; a []byte is sent as it is.
+// await sends a request again and again until there is a response or the time is over.
+func (t *Target) await(ctx context.Context, r exchange.Request, end time.Time) error {
+	const first, longest = 50 * time.Millisecond, 2 * time.Second // between two attempts
+	pause := first
+	for {
+		r.Timeout = max(min(t.Config.Timeouts.Request, time.Until(end)), first)
+		err := t.Client.Try(ctx, r)
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		_, isNone := errors.AsType[*exchange.NoResponse](err)
+		if !isNone {
+			return nil
+		}
+		if time.Until(end) <= 0 {
+			return err
+		}
+		_ = client.Sleep(ctx, min(pause, time.Until(end)))
+		pause = min(2*pause, longest)
+	}
+}
+
+// ToAgent returns a request to an agent server. The body is encoded as JSON, except a []byte, which is sent unchanged.
 func (t *Target) ToAgent(base string, who Caller, method, path string, body any) exchange.Request {
 	credentials := func() http.Header {
-		if planesSchemes[who.name] != "" && !t.takesPlanesCredentials(base) {
-			return http.Header{} // whatever was judged before: they are not sent
+		if planeSchemes[who.name] != "" && !t.takesPlaneCredentials(base) { // never sent, regardless of earlier checks
+			return http.Header{}
 		}
 		return t.currentHeader(who)
 	}
 	r := exchange.Request{Side: spec.AgentServer, Base: base, Method: method, Path: path, Header: credentials(),
 		Trusted: who.User != nil || who.name == TheUser}
-	r.Caller = sender(r.Header, who.Key, who.name == anUnknownToken)
+	r.Caller = sender(r.Header, who.Key, who.name == unknownTokenCaller)
 	return t.request(r, body, credentials)
 }
 
-// ToControlPlane makes a request to the control plane by the asker. The body is sent as JSON; a []byte is sent as
-// it is.
+// ToControlPlane returns a request to the control plane. The body is encoded as JSON, except a []byte, which is sent
+// unchanged.
 func (t *Target) ToControlPlane(who Asker, method, path string, body any) exchange.Request {
 	credentials := func() http.Header { return t.Credentials(who) }
 	r := exchange.Request{Side: spec.ControlPlane, Base: t.Config.Target, Method: method, Path: path, Header: credentials()}
@@ -178,7 +201,7 @@ func (t *Target) ToControlPlane(who Asker, method, path string, body any) exchan
 	return t.request(r, body, credentials)
 }
 
-// sender is who sends a header with credentials, for the record.
+// sender returns the sender of a header with credentials, for the record.
 func sender(header http.Header, name string, isUnknown bool) exchange.Caller {
 	switch {
 	case len(header) == 0:
@@ -208,22 +231,25 @@ func (t *Target) request(r exchange.Request, body any, credentials func() http.H
 	return r
 }
 
-// Encode writes a value of maps, lists and scalars as JSON.
+// Encode encodes a value of maps, lists and scalars as JSON.
 func Encode(value any) []byte {
 	text, err := json.Marshal(value)
 	if err != nil {
-		panic(fmt.Sprintf("encoding a request body: %v", err)) // only values that were read from YAML or written here
+		panic(fmt.Sprintf("encoding a request body: %v", err)) // impossible: values come from YAML or from this code
 	}
 	return text
 }
 
-// Rejects tells whether a side refuses credentials with the status. Only an authentication handler may choose another
-// one than 401 and 403.
+// Rejects reports whether a side refuses credentials with the status. Only an authentication handler may choose another
+// status than 401 and 403.
 func (t *Target) Rejects(side spec.Side, status int) bool {
-	return status == http.StatusUnauthorized || status == http.StatusForbidden ||
-		side == spec.AgentServer && (slices.Contains(t.Config.Agent.RejectedStatus.Missing, status) ||
-			slices.Contains(t.Config.Agent.RejectedStatus.Invalid, status))
+	if status == http.StatusUnauthorized || status == http.StatusForbidden {
+		return true
+	}
+	chosen := t.Config.Agent.RejectedStatus
+	isChosen := slices.Contains(chosen.Missing, status) || slices.Contains(chosen.Invalid, status)
+	return side == spec.AgentServer && isChosen
 }
 
-// UnknownID is the id of nothing.
+// UnknownID returns an id that does not exist.
 func UnknownID() string { return uuid.NewString() }

@@ -1,9 +1,8 @@
-// Package target is what is known of the server under test, as one value: its configuration, the client that speaks
-// to it, the evidence of what it answered, the ledger of what was created there, and the names that the run uses.
-// Runs, doctor, replay and clean all use it whole.
+// Package target represents the server under test as one value: its configuration, the client, the recorded exchanges, the
+// ledger of what was created, and the names that the test run uses. Test runs, doctor, replay and clean use it.
 //
-// It makes requests and knows who sends them (sections 4 and 5 of the interface); what is asked in which order is for
-// packages plane and agent.
+// It builds requests and knows their senders (sections 4 and 5 of the interface). Packages plane and agent decide which
+// requests are sent, and in which order.
 package target
 
 import (
@@ -25,48 +24,48 @@ import (
 	"github.com/agentconform/agentconform/steps/evidence"
 )
 
-// Target is the server under test. It may be used by many goroutines.
+// Target is the server under test. It is safe for concurrent use.
 type Target struct {
 	Config    *config.Config
 	Client    *client.Client
 	Redact    *client.Redactor
-	Collector *evidence.Collector // nil where nothing is judged
-	Ledger    *evidence.Ledger    // nil where nothing is created
-	RunID     string              // in the names of what is created
+	Collector *evidence.Collector // nil if nothing is judged
+	Ledger    *evidence.Ledger    // nil if nothing is created
+	RunID     string              // part of the names of what is created
 	Seed      int64               // of the jitter of polls
-	Fixtures  Fixtures            // nil where the suite serves none
+	Fixtures  Fixtures            // nil if the suite serves none
 	Progress  func(Event)
 
-	// What was seen of the agent servers, where the configuration does not say it.
-	refusing  atomic.Int64           // status with which callers without credentials are refused, where that is known
-	underTest atomic.Pointer[string] // that of the one that is judged
-	searches  atomic.Bool            // threads were seen to be listed with the search endpoint only
+	// Facts about the agent server that the configuration does not have.
+	refusing  atomic.Int64           // status of refusals without credentials; 0 if unknown
+	underTest atomic.Pointer[string] // its address, which the control plane returned
+	searches  atomic.Bool            // only the search endpoint lists threads
 
 	mu     sync.Mutex
-	serial map[string]int // of the names that were given, by purpose
+	serial map[string]int // number of the last name, by purpose
 	notes  []reports.Note
 
 	reading sync.Mutex
-	latest  atomic.Pointer[config.Config] // with credentials that were read again; nil while nothing has changed
+	latest  atomic.Pointer[config.Config] // the configuration with credentials that were read again; nil if unchanged
 }
 
-// Options say what is done with the target.
+// Options are the options of New.
 type Options struct {
 	Config      *config.Config
 	Concurrency int    // requests in flight
-	RunID       string // "" where nothing is created
+	RunID       string // "" if nothing is created
 	Seed        int64  // of the jitter of polls
 	Fixtures    Fixtures
 	Progress    func(Event)
 	Dial        client.Dial // connects to the target; nil means the network of the system
 
-	// Evidence is kept where the oracle is given.
+	// Exchanges are recorded if there is an oracle.
 	Oracle     *spec.Oracle
 	Start      time.Time
 	LedgerFile string // "": in memory only
 }
 
-// New returns the target of a configuration. The error says why the ledger could not be opened, or which file of the
+// New returns the target of a configuration. It returns an error if the ledger cannot be opened, or if a file of the
 // connection cannot be used.
 func New(o Options) (*Target, error) {
 	c := o.Config
@@ -80,16 +79,19 @@ func New(o Options) (*Target, error) {
 	route.Dial = o.Dial
 	t := &Target{Config: c, RunID: o.RunID, Seed: o.Seed, Fixtures: o.Fixtures, Progress: o.Progress,
 		Redact: client.NewRedactor(c.Secrets(), c.Common()...), Client: client.New(max(o.Concurrency, 1), route)}
-	if every := c.Every(); every > 0 {
-		t.Client.Limit = rate.NewLimiter(rate.Every(every), 1)
+	interval := c.Every()
+	if interval > 0 {
+		t.Client.Limit = rate.NewLimiter(rate.Every(interval), 1)
 	}
-	t.Client.ReadOnly, t.Client.Words = c.ReadOnly, c.Vocabulary
+	t.Client.ReadOnly = c.ReadOnly
+	t.Client.Words = c.Vocabulary
 	t.Redact.Add(environmentProxies())
 	t.noteConfiguration()
 	if o.Oracle == nil {
 		return t, nil
 	}
-	if t.Ledger, err = evidence.OpenLedger(o.LedgerFile, o.RunID, c.Target); err != nil {
+	t.Ledger, err = evidence.OpenLedger(o.LedgerFile, o.RunID, c.Target)
+	if err != nil {
 		return nil, err
 	}
 	reached := evidence.Reach{TenantHeader: http.CanonicalHeaderKey(c.CredentialHeaders.TenantID),
@@ -111,10 +113,10 @@ func (t *Target) Close() error {
 	return t.Ledger.Close()
 }
 
-// Address is that of the control plane, or of the agent server where only that is configured.
+// Address returns the address of the control plane, or that of the agent server if only that is configured.
 func (t *Target) Address() string { return cmp.Or(t.Config.Target, t.Config.AgentTarget) }
 
-// Sides are the halves of the interface of which something may be judged.
+// Sides returns the halves of the interface that may be judged.
 func (t *Target) Sides() []spec.Side {
 	if t.Config.Target == "" {
 		return []spec.Side{spec.AgentServer}
@@ -122,10 +124,10 @@ func (t *Target) Sides() []spec.Side {
 	return []spec.Side{spec.ControlPlane, spec.AgentServer}
 }
 
-// MarkKey is the key of a thread's metadata that holds such a name, where a scenario gives its threads one.
+// MarkKey is the key in the metadata of a thread that contains its name, if a scenario names its threads.
 const MarkKey = "agentconform"
 
-// Name makes a name for something that the run creates: it carries the run's id and is used once.
+// Name returns a unique name for something that the test run creates. It contains the ID of the test run.
 func (t *Target) Name(purpose string) string {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -136,7 +138,7 @@ func (t *Target) Name(purpose string) string {
 	return fmt.Sprintf("agentconform-%s-%s-%d", t.RunID, purpose, t.serial[purpose])
 }
 
-// Note adds a note to the result. One of the same kind and text is added once; the first exchange stays.
+// Note adds a note to the result, unless there is one of the same kind and text.
 func (t *Target) Note(n reports.Note) {
 	n.Text = t.Redact.Text(n.Text)
 	t.mu.Lock()
@@ -147,7 +149,7 @@ func (t *Target) Note(n reports.Note) {
 	}
 }
 
-// Notes returns what was noted, in a stable order.
+// Notes returns the notes in a stable order.
 func (t *Target) Notes() []reports.Note {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -156,47 +158,48 @@ func (t *Target) Notes() []reports.Note {
 	})
 }
 
-// noteConfiguration notes what of the connection and of the secrets a reader of the result has to know.
+// noteConfiguration adds notes about short secrets and about certificates that are not verified.
 func (t *Target) noteConfiguration() {
-	if told := t.Config.ShortSecrets(); told != "" {
-		t.Note(reports.Note{Kind: reports.NoteSecret, Text: told})
+	short := t.Config.ShortSecrets()
+	if short != "" {
+		t.Note(reports.Note{Kind: reports.NoteSecret, Text: short})
 	}
 	if t.Config.TLS.Insecure {
 		t.Note(reports.Note{Kind: reports.NoteInsecure, Text: "tls.insecure is true: no certificate was verified, so the " +
-			"answers may not be those of the target, and the credentials may have been read; set tls.ca instead"})
+			"responses may not be those of the target, and the credentials may have been read; set tls.ca instead"})
 	}
 }
 
-// EventKind says what happened in a run.
+// EventKind is the kind of an event of a test run.
 type EventKind int
 
-// The events of a run.
+// The events of a test run.
 const (
-	Planned   EventKind = iota // the run begins; Total scenarios are selected
+	Planned   EventKind = iota // the test run begins; Total scenarios are selected
 	Started                    // a scenario begins
 	Ended                      // a scenario has its verdict
 	Polled                     // a revision's status was read
 	Throttled                  // the target asked the client to wait
 	Exploring                  // all scenarios have ended, and random sequences are sent
-	Named                      // the control plane has named the agent server that is judged
+	Named                      // the control plane has returned the address of the agent server
 )
 
-// Event is shown to people who watch a run.
+// Event is an event of a test run, for the display of its progress.
 type Event struct {
 	Kind    EventKind
-	Name    string // of the target, the scenario, or the revision that is polled; the address that was named
+	Name    string // of the target, the scenario or the revision; the address of an agent server
 	Text    string // the requirement of a scenario, the status of a revision
 	Verdict reports.Verdict
 	Decides bool // the requirement of a scenario counts as MUST
 	Reason  string
-	// BlockedBy is what kept a scenario from being judged: many have one cause.
+	// BlockedBy are the causes that kept a scenario from being judged. Scenarios may share a cause.
 	BlockedBy []reports.Blocker
 	Total     int
 	Seed      int64
-	// Deployments is how many deployments the selected scenarios are going to create at most.
+	// Deployments is the maximum number of deployments that the selected scenarios create.
 	Deployments int
-	Elapsed     time.Duration // since a poll began; or for how long the target asked the client to wait
-	Left        time.Duration // for how long the revision is polled at most from now on
+	Elapsed     time.Duration // since a poll began, or the time that the target asks the client to wait
+	Left        time.Duration // until the deadline of a poll
 	Over        bool          // the poll has ended
-	Refused     bool          // the client does not wait, because that is longer than it may
+	Refused     bool          // the client does not wait, because the time is too long
 }

@@ -18,25 +18,25 @@ import (
 
 // Caller is the sender of a request to the agent server.
 type Caller struct {
-	name   string // as the sentences call them
-	Key    string // of the configuration, of their credentials, such as users.0; empty where they have none, or wrong ones
+	name   string // that sentences use
+	Key    string // of their credentials, such as users.0; empty without valid credentials
 	Header http.Header
-	User   *config.User // nil where it is none that is configured
+	User   *config.User // nil if it is not a configured user
 }
 
-// The callers as the sentences name them.
+// The names of callers in sentences.
 const (
-	TheUser        = "the user"
-	TheOtherUser   = "the other user"
-	aStudioUser    = "a studio user"
-	NoCredentials  = "a caller without credentials"
-	anUnknownToken = "a caller with an unknown token"
-	anEmptyToken   = "a caller with an empty token"
-	anotherScheme  = "a caller with another scheme"
-	aPlanesKey     = "a caller with the API key of the control plane"
+	TheUser            = "the user"
+	TheOtherUser       = "the other user"
+	studioUser         = "a studio user"
+	NoCredentials      = "a caller without credentials"
+	unknownTokenCaller = "a caller with an unknown token"
+	emptyTokenCaller   = "a caller with an empty token"
+	otherSchemeCaller  = "a caller with another scheme"
+	planeKeyCaller     = "a caller with the API key of the control plane"
 )
 
-// tokenMistakes are those of callers whose token is almost that of the first user.
+// tokenMistakes are the mistakes of callers whose token is almost that of the first user.
 var tokenMistakes = map[string]config.Mistake{
 	"a caller with a token that has one more character":     config.OneMore,
 	"a caller with a token in the other case":               config.OtherCase,
@@ -44,15 +44,15 @@ var tokenMistakes = map[string]config.Mistake{
 	"a caller with a token that has another last character": config.OtherEnd,
 }
 
-// planesSchemes are the schemes of the control plane with whose credentials callers try the agent server.
-var planesSchemes = map[string]string{
-	aPlanesKey: SchemeAPIKey,
+// planeSchemes are the schemes of callers that send credentials of the control plane to the agent server.
+var planeSchemes = map[string]string{
+	planeKeyCaller: SchemeAPIKey,
 	"a caller with the tenant ID of the control plane":    SchemeTenantID,
 	"a caller with the bearer token of the control plane": SchemeBearer,
 }
 
-// Owner is the user who owns what the scenarios create: the first of the configuration, and where there is none, a
-// caller without credentials (the target has no authentication handler then).
+// Owner returns the user who owns what the scenarios create: the first user of the configuration, or a caller without
+// credentials if there is none, because then the target has no authentication handler.
 func (t *Target) Owner() Caller {
 	if len(t.Config.Users) == 0 {
 		return Caller{name: TheUser}
@@ -63,7 +63,7 @@ func (t *Target) Owner() Caller {
 // studioKey is the key of the credentials of the studio user.
 const studioKey = "agent.studio_headers"
 
-// UserKeys are the keys of the configuration that hold credentials of a caller.
+// UserKeys returns the keys of the configuration that have the credentials of a caller.
 func (t *Target) UserKeys() (keys []string) {
 	for i := range t.Config.Users {
 		keys = append(keys, fmt.Sprintf("users.%d", i))
@@ -74,26 +74,29 @@ func (t *Target) UserKeys() (keys []string) {
 	return keys
 }
 
-// CallerWith returns the caller whose credentials the key of the configuration holds, as they are now. Where the
-// configuration has no such key, that is the caller without credentials.
+// CallerWith returns the caller with the current credentials of a key, or a caller without credentials if the
+// configuration does not have the key.
 func (t *Target) CallerWith(key string) Caller {
-	switch at := slices.Index(t.UserKeys(), key); {
-	case at < 0:
+	at := slices.Index(t.UserKeys(), key)
+	if at < 0 {
 		return Caller{name: NoCredentials}
-	case key == studioKey:
-		return Caller{name: aStudioUser, Key: key, Header: config.HeaderOf(t.present().Agent.StudioHeaders)}
-	default:
-		return Caller{name: key, Key: key, Header: t.present().Users[at].Header(), User: &t.Config.Users[at]}
 	}
+	if key == studioKey {
+		return Caller{name: studioUser, Key: key, Header: config.HeaderOf(t.present().Agent.StudioHeaders)}
+	}
+	return Caller{name: key, Key: key, Header: t.present().Users[at].Header(), User: &t.Config.Users[at]}
 }
 
-// Caller returns the caller that a sentence names. Where the configuration lacks it, the error skips the scenario.
+// callerKeys are the keys of the callers with valid credentials.
+var callerKeys = map[string]string{TheUser: "users.0", TheOtherUser: "users.1", studioUser: studioKey}
+
+// Caller returns the caller that a sentence names. If the configuration does not have it, the error skips the scenario.
 func (t *Target) Caller(name string) (Caller, error) {
-	key := map[string]string{TheUser: "users.0", TheOtherUser: "users.1", aStudioUser: studioKey}[name]
+	key := callerKeys[name]
 	mistake, isNearMiss := tokenMistakes[name]
-	hasNone := key == "" && planesSchemes[name] == "" && !isNearMiss // that is valid, or almost
+	needsNoCredentials := key == "" && planeSchemes[name] == "" && !isNearMiss
 	switch {
-	case hasNone && (t.AgentRefusal() != 0 || len(t.Config.Users) > 0):
+	case needsNoCredentials && (t.AgentRefusal() != 0 || len(t.Config.Users) > 0):
 		return t.wrongCaller(name), nil
 	case len(t.Config.Users) == 0:
 		return Caller{}, outcome.Needs("users")
@@ -102,45 +105,47 @@ func (t *Target) Caller(name string) (Caller, error) {
 	case key != "":
 		return t.CallerWith(key), nil
 	case !isNearMiss:
-		return t.planesCaller(name)
+		return t.planeCaller(name)
 	}
-	if wrong := t.present().Users[0].NearMiss(mistake); wrong != nil {
-		return Caller{name: name, Header: wrong}, nil
+	header := t.present().Users[0].NearMiss(mistake)
+	if header == nil {
+		key, _ = t.Config.CredentialOf(0)
+		return Caller{}, outcome.Inapplicable(key, "the credentials of the first user are the same with this mistake")
 	}
-	key, _ = t.Config.CredentialOf(0)
-	return Caller{}, outcome.Inapplicable(key, "the credentials of the first user are the same with this mistake")
+	return Caller{name: name, Header: header}, nil
 }
 
 // MayLackCredentials reports whether a handler may treat the invalid credentials of the named caller as missing: the token
 // is empty, or in another scheme or header.
 func MayLackCredentials(name string) bool {
-	return name == anEmptyToken || name == anotherScheme || planesSchemes[name] != ""
+	return name == emptyTokenCaller || name == otherSchemeCaller || planeSchemes[name] != ""
 }
 
-// planesCaller is a caller with a credential of the control plane, sent as there, and with nothing else. Where the
-// address of the agent server is known and the credentials may not be sent there, the error skips the scenario.
-func (t *Target) planesCaller(name string) (Caller, error) {
-	switch base := t.AgentAddress(); {
-	case !t.Config.SeparateCredentials:
+// planeCaller returns a caller with only a credential of the control plane. If the address of the agent server is known and
+// the credentials must not be sent there, the error skips the scenario.
+func (t *Target) planeCaller(name string) (Caller, error) {
+	base := t.AgentAddress()
+	if !t.Config.SeparateCredentials {
 		return Caller{}, outcome.Needs("separate_credentials")
-	case base != "" && !t.takesPlanesCredentials(base):
+	}
+	if base != "" && !t.takesPlaneCredentials(base) {
 		return Caller{}, outcome.Needs("agent_target",
 			": credentials of the control plane are sent only to addresses that the configuration names")
 	}
-	return Caller{name: name, Header: t.Credentials(Asker(planesSchemes[name]))}, nil
+	return Caller{name: name, Header: t.Credentials(Asker(planeSchemes[name]))}, nil
 }
 
-// takesPlanesCredentials tells whether credentials of the control plane may be sent to an agent server: the
-// configuration names its address, or its origin is that of the control plane.
-func (t *Target) takesPlanesCredentials(base string) bool {
+// takesPlaneCredentials reports whether credentials of the control plane may be sent to an agent server: the configuration
+// names its address, or its origin is that of the control plane.
+func (t *Target) takesPlaneCredentials(base string) bool {
 	origin := config.Origin(base)
 	return base == t.Config.AgentTarget || origin != "" && origin == config.Origin(t.Config.Target)
 }
 
-// UnknownCaller has a token that no target accepts.
-func (t *Target) UnknownCaller() Caller { return t.wrongCaller(anUnknownToken) }
+// UnknownCaller returns a caller with a token that no target accepts.
+func (t *Target) UnknownCaller() Caller { return t.wrongCaller(unknownTokenCaller) }
 
-// wrongCaller sends something wrong as the first user sends theirs, or as a bearer token.
+// wrongCaller returns a caller with invalid credentials, in the form of the first user's, or as a bearer token.
 func (t *Target) wrongCaller(name string) Caller {
 	u := config.User{Token: wrongToken}
 	if len(t.Config.Users) > 0 {
@@ -152,8 +157,7 @@ func (t *Target) wrongCaller(name string) Caller {
 // wrongToken is a token that no target accepts. It is not a secret, and reports show it.
 const wrongToken = "agentconform-unknown-token"
 
-// currentHeader is the header with which a caller asks now: credentials may have been read again since the caller was
-// named.
+// currentHeader returns the header with the current credentials of a caller. Credentials may have been read again.
 func (t *Target) currentHeader(who Caller) http.Header {
 	if who.Key != "" {
 		return t.CallerWith(who.Key).Header
@@ -164,27 +168,27 @@ func (t *Target) currentHeader(who Caller) http.Header {
 	return who.Header.Clone()
 }
 
-// wrongHeader is the user's header with what the kind of caller gets wrong. Another scheme carries a token that
-// would be good under its own.
+// wrongHeader returns the user's header with the invalid credentials of a kind of caller. Another scheme has a token that
+// is valid with the scheme of the user.
 func wrongHeader(u config.User, kind string) http.Header {
 	h, token := u.Header(), ""
 	switch kind {
 	case NoCredentials:
 		return http.Header{}
-	case anotherScheme:
-		scheme, own, both := strings.Cut(h.Get("Authorization"), " ")
-		if !both {
+	case otherSchemeCaller:
+		scheme, own, hasScheme := strings.Cut(h.Get("Authorization"), " ")
+		if !hasScheme {
 			own = wrongToken
 		}
 		if strings.EqualFold(scheme, "Basic") {
 			return http.Header{"Authorization": {"Bearer " + own}}
 		}
 		return http.Header{"Authorization": {"Basic " + own}}
-	case anUnknownToken:
+	case unknownTokenCaller:
 		token = wrongToken
-	case anEmptyToken:
+	case emptyTokenCaller:
 	default:
-		panic("no caller of the features: " + kind)
+		panic("unknown caller: " + kind)
 	}
 	for name := range h {
 		scheme := h.Get(name)[:strings.IndexByte(h.Get(name), ' ')+1]
@@ -193,17 +197,17 @@ func wrongHeader(u config.User, kind string) http.Header {
 	return h
 }
 
-// AgentRefuses says that the agent server refuses callers without credentials, with which status.
+// AgentRefuses records the status with which the agent server refuses callers without credentials.
 func (t *Target) AgentRefuses(status int) { t.refusing.Store(int64(status)) }
 
-// JudgeAgentAt sets the URL of the agent server that the run tests, as the control plane returned it.
+// JudgeAgentAt sets the URL of the agent server that is tested, which the control plane returned.
 func (t *Target) JudgeAgentAt(base string) {
 	t.underTest.Store(&base)
 	t.Progress(Event{Kind: Named, Name: base})
 }
 
-// AgentRefusal is the status with which the agent server refuses callers without credentials, where no user is
-// configured and the server was seen to refuse: what needs no user is judged then. 0 otherwise.
+// AgentRefusal returns the status with which the agent server refuses callers without credentials, if that is known and no
+// user is configured, and 0 otherwise. With such a status, requirements that need no user are judged.
 func (t *Target) AgentRefusal() int {
 	if len(t.Config.Users) > 0 {
 		return 0
@@ -211,72 +215,74 @@ func (t *Target) AgentRefusal() int {
 	return int(t.refusing.Load())
 }
 
-// AgentAddress is the address of the agent server under test, "" while it is not known.
+// AgentAddress returns the address of the agent server under test, or "" if it is not known yet.
 func (t *Target) AgentAddress() string {
-	if found := t.underTest.Load(); found != nil {
-		return *found
+	named := t.underTest.Load()
+	if named == nil {
+		return t.Config.AgentTarget
 	}
-	return t.Config.AgentTarget
+	return *named
 }
 
-// Refused blocks what needs the agent server at an address that the control plane has named, where an error says that
-// no request goes there. It returns any other error as it is.
+// Refused returns a blocking outcome if the error means that no request may be sent to an address that the control plane
+// returned. It returns any other error unchanged.
 func Refused(t *Target, named string, err error) error {
-	var why *exchange.RefusedAddress
-	if !errors.As(err, &why) {
+	why, isRefused := errors.AsType[*exchange.RefusedAddress](err)
+	if !isRefused {
 		return err
 	}
 	return outcome.Blocked("no user's token is sent to the agent server address that the deployment has at %s, %.200q: "+
 		"%s; %s", t.Config.AgentURLFrom, t.Redact.Text(named), why, client.RemedyOf(why)).By(reports.ByKey, why.Key)
 }
 
-// ListsBySearch says that the target serves the search endpoint and not GET /threads, for a configuration that does
-// not say.
+// ListsBySearch records that the target serves the search endpoint and not GET /threads.
 func (t *Target) ListsBySearch() { t.searches.Store(true) }
 
-// Searches tells whether threads are listed with the search endpoint: the configuration says so, or it says nothing and
-// the target was seen to serve no other.
+// Searches reports whether threads are listed with the search endpoint, by the configuration or else by ListsBySearch.
 func (t *Target) Searches() bool {
 	return t.Config.Agent.Listing == "search" || t.Config.Agent.Listing == "" && t.searches.Load()
 }
 
-// NotServed tells whether an answer says that the server has no such operation.
+// NotServed reports whether a response means that the server does not have the operation.
 func NotServed(a *exchange.Response) bool { return IsNotServed(a.Status) }
 
-// IsNotServed is NotServed for a status.
+// IsNotServed reports whether a status means that the server does not have the operation.
 func IsNotServed(status int) bool {
 	return status == http.StatusNotFound || status == http.StatusMethodNotAllowed || status == http.StatusNotImplemented
 }
 
-// NoteListing notes that GET /threads, which the interface shows, is not served. The answer is that to it.
+// NoteListing adds a note if the response to GET /threads means that this operation of the interface is not served.
 func (t *Target) NoteListing(a *exchange.Response) {
 	if NotServed(a) {
 		t.Note(reports.Note{Kind: reports.NoteListing, Exchange: a.ID,
-			Text: fmt.Sprintf("GET /threads is answered with %d; threads are listed with POST /threads/search", a.Status)})
+			Text: fmt.Sprintf("GET /threads returns %d; threads are listed with POST /threads/search", a.Status)})
 	}
 }
 
-// ListingHint names the configuration that a list without the expected thread may ask for.
+// ListingHint returns the hint for a list without the expected thread.
 func (t *Target) ListingHint() string {
-	call := map[bool]string{false: "GET /threads", true: "POST /threads/search"}[t.Searches()]
-	return call + " was asked: if the target lists threads by the other one, or the list is a page, set agent.listing " +
+	call, other := "GET /threads", "POST /threads/search"
+	if t.Searches() {
+		call, other = other, call
+	}
+	return call + " was sent: if the target lists threads with " + other + ", or the list is a page, set agent.listing " +
 		"to get or search"
 }
 
 // AdvertiseKey is the key of the URL at which a target's builder reaches the fixtures.
 const AdvertiseKey = "fixtures.advertise"
 
-// Fixtures are the sources that the suite itself serves to the target's builder (key fixtures).
+// Fixtures are the sources that the suite serves to the target's builder (key fixtures).
 type Fixtures interface {
 	Listening() string                 // address, "host:port"
 	Advertised() string                // base URL for builders
-	Contents() []string                // what is served, for people
-	Fetched() int                      // requests of others that were served
-	Reached(ctx context.Context) error // why this machine does not reach the advertised URL; nil where it does
+	Contents() []string                // descriptions of the sources
+	Fetched() int                      // number of requests of builders
+	Reached(ctx context.Context) error // nil if this machine reaches the advertised URL
 }
 
-// Unfetched says that nothing was fetched from the fixtures, and what to do about it; both are "" where something
-// was, or the suite serves none.
+// Unfetched returns a text and a remedy if builders have fetched nothing from the fixtures. Both are "" otherwise, and if
+// the suite serves no fixtures.
 func (t *Target) Unfetched() (found, remedy string) {
 	if t.Fixtures == nil || t.Fixtures.Fetched() > 0 {
 		return "", ""
@@ -285,8 +291,7 @@ func (t *Target) Unfetched() (found, remedy string) {
 		"set " + AdvertiseKey + " to a URL at which the target's builder reaches this machine"
 }
 
-// BlamingFixtures adds to an outcome that nothing was fetched from the fixtures, where that is so: then the target has
-// nothing that it could build.
+// BlamingFixtures adds the text and remedy of Unfetched to an outcome, because then the target has no sources to build.
 func (t *Target) BlamingFixtures(o *outcome.Outcome) *outcome.Outcome {
 	found, remedy := t.Unfetched()
 	if found == "" {
@@ -299,18 +304,18 @@ func (t *Target) BlamingFixtures(o *outcome.Outcome) *outcome.Outcome {
 	return o.By(reports.ByKey, AdvertiseKey)
 }
 
-// RetryFor is [client.Repeat] for a limit of time. A target may accept something (202) before it takes effect, and its
-// lists may learn of it late.
+// RetryFor calls look until it is done or the time is over, as [client.Repeat] does. A change that a target has accepted
+// (202) may take effect later, and lists may show it even later.
 func (t *Target) RetryFor(ctx context.Context, limit time.Duration, look func() (done bool, err error)) error {
 	return client.Repeat(ctx, t.Config.Polling.Interval, t.Config.Polling.MaxInterval, time.Now().Add(limit), look)
 }
 
-// WaitSettleDelay waits until something that was done in the background would be seen.
+// WaitSettleDelay waits until a change in the background would be visible.
 func (t *Target) WaitSettleDelay(ctx context.Context, act *exchange.Response) error {
 	return client.Sleep(ctx, t.SettleDelay(act))
 }
 
-// SettleDelay is twice as long as the target took to answer, and longer where it has only accepted the act.
+// SettleDelay returns twice the time of the response, and more if the target has only accepted the request.
 func (t *Target) SettleDelay(act *exchange.Response) time.Duration {
 	wait := max(50*time.Millisecond, 2*act.Took)
 	if act.Status == http.StatusAccepted {
