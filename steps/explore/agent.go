@@ -16,17 +16,17 @@ import (
 	"github.com/agentconform/agentconform/steps/target"
 )
 
-// agentServer is the half with threads and runs.
+// agentServer explores the half with threads and runs.
 type agentServer struct {
 	target   *target.Target
 	agents   *agent.Agents
 	server   *agent.Server
 	callers  []target.Caller
 	known    func(requirement string) bool
-	additive bool // whether a second run adds its messages to those of the first
+	additive bool // a second run adds its messages to those of the first
 }
 
-// NewAgentServer returns an explorer of the agent server. The error says why it cannot be explored.
+// NewAgentServer returns an explorer of the agent server, or the reason why it cannot be explored.
 func NewAgentServer(ctx context.Context, t *target.Target, agents *agent.Agents,
 	known func(requirement string) bool) (*Explorer, error) {
 	ctx = evidence.WithScenario(ctx, "fixture: exploration", 0)
@@ -47,7 +47,7 @@ func NewAgentServer(ctx context.Context, t *target.Target, agents *agent.Agents,
 	return &Explorer{features.AgentServer, agentURI, h.begin}, nil
 }
 
-// agentSession is one sequence, with what is known of its threads and runs.
+// agentSession is one sequence with its threads and runs.
 type agentSession struct {
 	*agentServer
 	threads map[int]*thread
@@ -58,35 +58,36 @@ func (h *agentServer) begin() session {
 	return &agentSession{agentServer: h, threads: map[int]*thread{}, runs: map[int]*startedRun{}}
 }
 
-// startedRun is a run with the operation that has started it, or was to be refused.
+// startedRun is a run with the operation that started it. The server may have refused it.
 type startedRun struct {
 	*agent.GraphRun
 	by Operation
 }
 
-// thread is one that the sequence has created.
+// thread is a thread that the sequence has created.
 type thread struct {
 	*agent.Thread
 	owner  int
 	worlds []world
 }
 
-// applies: what the interface does not say of a second run without rollback while one is in progress is not asked.
+// applies implements session. A second run without rollback while one is in progress does not apply, because the interface
+// does not define it.
 func (s *agentSession) applies(o Operation, group []Operation) bool {
 	if o.Caller >= len(s.callers) {
 		return false
 	}
 	t := s.threads[o.Object]
 	run := s.runs[o.Number]
-	beside := has(group, o.Object, vocabulary...)
+	isConcurrent := has(group, o.Object, vocabulary...)
 	idle := t != nil && !slices.ContainsFunc(t.worlds, func(w world) bool { return w.pending != 0 })
 	switch o.Verb {
 	case list:
 		return o.Caller <= second
 	case create:
-		return t == nil && o.Caller <= second && !beside
+		return t == nil && o.Caller <= second && !isConcurrent
 	case await:
-		return t != nil && o.Caller == t.owner && !beside && !idle
+		return t != nil && o.Caller == t.owner && !isConcurrent && !idle
 	case retrieve, join:
 		return t != nil && run != nil && run.ID != ""
 	case start, startWaiting:
@@ -108,26 +109,27 @@ func (s *agentSession) send(ctx context.Context, d *done) {
 		d.created = &thread{Thread: made, owner: d.Caller, worlds: []world{{}}}
 	case start, startWaiting, rollBack, rollWaiting, startUnknown:
 		d.started = s.startRun(ctx, *d, who, t)
-		d.answer = d.started.Answer
+		d.response = d.started.Answer
 	case await:
 		s.awaitEnd(ctx, d, t)
 	case retrieve:
-		d.answer = common.Must(s.server.GetRun(ctx, who, &agent.GraphRun{ID: g.ID, Thread: t.Thread}))
+		d.response = common.Must(s.server.GetRun(ctx, who, &agent.GraphRun{ID: g.ID, Thread: t.Thread}))
 	case join:
 		a, err := s.server.Join(ctx, who, &agent.GraphRun{ID: g.ID, Thread: t.Thread, Order: g.Order})
-		if none, is := errors.AsType[*exchange.NoResponse](err); is && none.Closed {
-			err = nil // the join of a run that is rolled back meanwhile may end so
+		none, isNone := errors.AsType[*exchange.NoResponse](err)
+		if isNone && none.Closed { // allowed for the join of a run that is rolled back
+			err = nil
 		}
-		d.answer = common.Must(a, err)
+		d.response = common.Must(a, err)
 	case readState:
-		d.answer = common.Must(s.server.State(ctx, who, t.Thread))
-		if d.Caller == t.owner && !s.explains(t, d.answer) { // a replica may be behind
+		d.response = common.Must(s.server.State(ctx, who, t.Thread))
+		if d.Caller == t.owner && !s.explains(t, d.response) { // a replica may be behind
 			common.Check(client.Sleep(ctx, s.target.Config.Patience))
-			d.answer = common.Must(s.server.State(ctx, who, t.Thread))
+			d.response = common.Must(s.server.State(ctx, who, t.Thread))
 		}
 	case list:
 		_, a, err := s.server.List(ctx, who, nil)
-		d.answer = common.Must(a, err)
+		d.response = common.Must(a, err)
 	}
 }
 
@@ -136,7 +138,7 @@ func (s *agentSession) explains(t *thread, state *exchange.Response) bool {
 	return slices.ContainsFunc(t.worlds, func(w world) bool { return s.shows(w, state) == nil })
 }
 
-// startRun starts a run: one of the owner in its turn, and any other at once, since it is to be refused.
+// startRun starts a run. A run that the server must refuse does not wait for a slot.
 func (s *agentSession) startRun(ctx context.Context, d done, who target.Caller, t *thread) *agent.GraphRun {
 	order := agent.Order{Waits: d.Verb == startWaiting || d.Verb == rollWaiting}
 	if d.Verb == rollBack || d.Verb == rollWaiting {
@@ -151,8 +153,8 @@ func (s *agentSession) startRun(ctx context.Context, d done, who target.Caller, 
 	return common.Must(s.server.Post(ctx, who, t.Thread, order))
 }
 
-// awaitEnd reads the state, and each run that may be in progress, until a history explains them or all had their
-// time: a while after their joins were answered. A run that has written all is over when its join is answered.
+// awaitEnd reads the state, and each run that may be in progress, until a history explains them. It gives up some time after
+// the responses to the joins of these runs, or at the limit.
 func (s *agentSession) awaitEnd(ctx context.Context, d *done, t *thread) {
 	may := t.inProgress()
 	limit := time.Now().Add(s.target.Config.Timeouts.Run)
@@ -168,8 +170,10 @@ func (s *agentSession) awaitEnd(ctx context.Context, d *done, t *thread) {
 	isRecent := func(j *agent.Joining) bool { return !j.Over() || time.Since(j.Ended) < s.agents.Patience() }
 	var last *agent.GraphRun
 	_, _, err := s.server.ReadState(ctx, t.Thread, limit, func(a *exchange.Response) bool {
-		d.answer, d.retrieved = a, map[int]*exchange.Response{}
-		if slices.ContainsFunc(t.worlds, func(w world) bool { return w.pending == 0 || s.runs[w.pending].CompleteIn(a) }) {
+		d.response = a
+		d.retrieved = map[int]*exchange.Response{}
+		isComplete := func(w world) bool { return w.pending == 0 || s.runs[w.pending].CompleteIn(a) }
+		if slices.ContainsFunc(t.worlds, isComplete) {
 			for _, id := range may {
 				d.retrieved[id] = common.Must(s.server.GetRun(ctx, s.callers[t.owner], s.runs[id].GraphRun))
 			}
@@ -188,7 +192,7 @@ func (s *agentSession) awaitEnd(ctx context.Context, d *done, t *thread) {
 	}
 }
 
-// inProgress are the runs that may be, or may be about to be removed.
+// inProgress returns the runs that may be in progress, or may be about to be removed.
 func (t *thread) inProgress() (all []int) {
 	for _, w := range t.worlds {
 		for _, id := range append([]int{w.pending}, w.doomed...) {
@@ -200,17 +204,19 @@ func (t *thread) inProgress() (all []int) {
 	return all
 }
 
-// ending is the last run of a history that explains what was seen.
+// ending returns the last run of a history that explains the responses, or nil if there is none.
 func (s *agentSession) ending(t *thread, d done) *agent.GraphRun {
 	for _, w := range t.worlds {
-		if _, problem := s.ended(w, d); problem == nil && w.pending != 0 {
+		_, problem := s.ended(w, d)
+		if problem == nil && w.pending != 0 {
 			return s.runs[w.pending].GraphRun
 		}
 	}
 	return nil
 }
 
-// explain tries the operations of each thread in each order, and keeps the histories that explain their answers.
+// explain implements session. It tries the operations of each thread in each order, and keeps the histories that explain
+// the responses.
 func (s *agentSession) explain(_ context.Context, group []done) *Wrong {
 	for _, d := range group {
 		if d.started != nil {
@@ -222,9 +228,12 @@ func (s *agentSession) explain(_ context.Context, group []done) *Wrong {
 	}
 	for _, at := range slices.Sorted(maps.Keys(s.threads)) {
 		t := s.threads[at]
-		about := slices.DeleteFunc(slices.Clone(group), func(d done) bool {
-			return d.Object != at || d.Verb == create || d.Verb == list
-		})
+		var about []done
+		for _, d := range group {
+			if d.Object == at && d.Verb != create && d.Verb != list {
+				about = append(about, d)
+			}
+		}
 		possible, problem := explained(t.worlds, about, s.after, s.known)
 		if problem != nil {
 			return problem

@@ -12,25 +12,25 @@ import (
 	"github.com/agentconform/agentconform/steps/outcome"
 )
 
-// world is one history of a thread that explains the answers so far.
+// world is one history of a thread that explains the responses so far.
 type world struct {
-	kept    []int // runs that have completed, whose messages the state holds in this order
-	loose   []int // runs that had completed before another one was rolled back: nothing is judged of them
-	doomed  []int // runs that a rollback removes, which has not completed
+	kept    []int // completed runs, whose messages are in the state in this order
+	loose   []int // runs that completed before another run was rolled back, which are not judged
+	doomed  []int // runs that a rollback removes when its own run completes
 	gone    []int // runs that a rollback has removed
-	pending int   // the run in progress, 0 where there is none
-	joined  bool  // its join was answered
+	pending int   // the run in progress, or 0 if there is none
+	joined  bool  // there was a response to the join of the pending run
 }
 
-// agentSeen is what was seen of an operation of the agent server.
+// agentSeen has the results of an operation of the agent server.
 type agentSeen struct {
-	retrieved map[int]*exchange.Response // of [await]: GET of each run that may be in progress
+	retrieved map[int]*exchange.Response // for [await]: GET of each run that may be in progress
 	started   *agent.GraphRun            // the run that was started
 	created   *thread
-	over      bool // of [await]: the join of each of these was answered
+	over      bool // for [await]: there was a response to the join of each of these runs
 }
 
-// after returns the worlds that may follow one in which the operation was answered so, or what is wrong.
+// after returns the worlds that may follow w if the operation had this response, or the violation.
 func (s *agentSession) after(w world, d done) ([]world, *Wrong) {
 	if d.Caller != s.threads[d.Object].owner {
 		return []world{w}, s.stranger(d)
@@ -45,47 +45,51 @@ func (s *agentSession) after(w world, d done) ([]world, *Wrong) {
 	case rollBack, rollWaiting:
 		return s.rolledBack(w, d)
 	case startUnknown:
-		return []world{w}, want(!d.answer.OK(), "AS-RUN-6", d.answer, "a status of 400 or above")
+		return []world{w}, want(!d.response.OK(), "AS-RUN-6", d.response, "a status of 400 or above")
 	case await:
 		return s.ended(w, d)
 	case retrieve:
-		return []world{w}, s.retrieved(w, d.Object, d.Number, d.answer)
+		return []world{w}, s.retrieved(w, d.Object, d.Number, d.response)
 	case join:
 		return s.joinedIn(w, d)
 	case readState:
-		return []world{w}, s.shows(w, d.answer)
+		return []world{w}, s.shows(w, d.response)
 	}
 	return []world{w}, nil
 }
 
-// stranger says what is wrong with the answer to who is not the owner of the thread.
+// stranger judges the response to a caller who is not the owner of the thread.
 func (s *agentSession) stranger(d done) *Wrong {
-	id := map[string]string{retrieve: "AS-AUTHZ-1", readState: "AS-AUTHZ-1", join: "AS-RUN-9"}[d.Verb]
-	if slices.Contains(starts, d.Verb) {
-		id = "AS-AUTHZ-2"
-	}
-	switch d.Caller {
-	case nobody:
+	id := ""
+	switch {
+	case d.Caller == nobody:
 		id = "AS-AUTH-1"
-	case unknown:
+	case d.Caller == unknown:
 		id = "AS-AUTH-2"
-	}
-	if id == "" {
+	case slices.Contains(starts, d.Verb):
+		id = "AS-AUTHZ-2"
+	case d.Verb == retrieve || d.Verb == readState:
+		id = "AS-AUTHZ-1"
+	case d.Verb == join:
+		id = "AS-RUN-9"
+	default:
 		return nil
 	}
-	return wantRefusal(id, d.answer, " for "+callers[d.Caller])
+	return wantRefusal(id, d.response, " for "+callers[d.Caller])
 }
 
-// notStarted judges the refusal of a run: the first of a thread has to be accepted, further ones where runs add.
+// notStarted judges the refusal of a run. The first run of a thread must be accepted, and further runs if they are
+// additive.
 func (s *agentSession) notStarted(w world, d done) *Wrong {
 	id, isOpen := "AS-RUN-1", false
 	if len(w.kept)+len(w.loose)+len(w.gone) > 0 {
 		id, isOpen = "AS-STATE-3", !s.additive
 	}
-	return want(isOpen, id, d.answer, "status 2xx with a run_id")
+	return want(isOpen, id, d.response, "status 2xx with a run_id")
 }
 
-// rolledBack holds the answer to a run with rollback (section 3). Of several at the same time some may be refused.
+// rolledBack judges the response to a run with rollback (section 3). If several are sent at the same time, some may be
+// refused.
 func (s *agentSession) rolledBack(w world, d done) ([]world, *Wrong) {
 	g := s.runs[d.Number]
 	if g.ID == "" {
@@ -93,50 +97,56 @@ func (s *agentSession) rolledBack(w world, d done) ([]world, *Wrong) {
 			return o != d.Operation && o.Object == d.Object && slices.Contains(starts, o.Verb)
 		})
 		id := "AS-ROLLBACK-6"
-		if p := s.runs[w.pending]; p != nil && d.answer.Ended().Before(p.NotOverBefore()) {
+		pending := s.runs[w.pending]
+		if pending != nil && d.response.Ended().Before(pending.NotOverBefore()) {
 			id = "AS-ROLLBACK-1"
 		}
-		return []world{w}, want(raced, id, d.answer, "a run with rollback to be accepted")
+		return []world{w}, want(raced, id, d.response, "a run with rollback to be accepted")
 	}
 	prior := w.pending
 	w.pending, w.joined = d.Number, false
 	if prior == 0 {
 		return []world{w}, nil
 	}
-	replaced, completed := w, w
+	replaced := w
 	replaced.doomed = append(slices.Clone(w.doomed), prior)
-	replaced.loose, replaced.kept = slices.Concat(w.loose, w.kept), nil
-	if p := s.runs[prior]; g.Answered().Before(p.NotOverBefore()) {
+	replaced.loose = slices.Concat(w.loose, w.kept)
+	replaced.kept = nil
+	if g.Answered().Before(s.runs[prior].NotOverBefore()) {
 		return []world{replaced}, nil
 	}
-	completed.loose, completed.kept = slices.Concat(w.loose, w.kept, []int{prior}), nil
+	completed := w
+	completed.loose = slices.Concat(w.loose, w.kept, []int{prior})
+	completed.kept = nil
 	return []world{replaced, completed}, nil
 }
 
-// ended holds the state when the last run has had its time.
+// ended judges the state after the last run should have ended.
 func (s *agentSession) ended(w world, d done) ([]world, *Wrong) {
-	if p := w.pending; p != 0 {
-		if g := s.runs[p]; !g.CompleteIn(d.answer) {
+	if w.pending != 0 {
+		g := s.runs[w.pending]
+		if !g.CompleteIn(d.response) {
 			id := "AS-STATE-2"
 			if g.Order.Strategy != "" && !d.over {
 				id = "AS-ROLLBACK-1"
 			}
-			shown := messages.Shown(messages.Of(d.answer))
-			return nil, wrong(id, outcome.Violated(d.answer, fmt.Sprintf("run %d to complete", p), "%s", shown))
+			shown := messages.Shown(messages.Of(d.response))
+			return nil, wrong(id, outcome.Violated(d.response, fmt.Sprintf("run %d to complete", w.pending), "%s", shown))
 		}
-		w.kept = append(slices.Clone(w.kept), p)
+		w.kept = append(slices.Clone(w.kept), w.pending)
 		w.gone = slices.Concat(w.gone, w.doomed)
 		w.doomed, w.pending, w.joined = nil, 0, false
 	}
 	for id, a := range d.retrieved {
-		if problem := s.retrieved(w, d.Object, id, a); problem != nil {
+		problem := s.retrieved(w, d.Object, id, a)
+		if problem != nil {
 			return nil, problem
 		}
 	}
-	return []world{w}, s.shows(w, d.answer)
+	return []world{w}, s.shows(w, d.response)
 }
 
-// retrieved holds GET of a run under a thread.
+// retrieved judges GET of a run under a thread.
 func (s *agentSession) retrieved(w world, at, run int, a *exchange.Response) *Wrong {
 	g := s.runs[run]
 	switch {
@@ -151,7 +161,7 @@ func (s *agentSession) retrieved(w world, at, run int, a *exchange.Response) *Wr
 	return nil
 }
 
-// sharesID tells whether a run of the thread has the same id: ids may be counted by thread.
+// sharesID reports whether a run of the thread has the same id, because ids may be unique only within a thread.
 func (s *agentSession) sharesID(at int, g *startedRun) bool {
 	for _, own := range s.runs {
 		if own.ID == g.ID && own.by.Object == at {
@@ -161,9 +171,9 @@ func (s *agentSession) sharesID(at int, g *startedRun) bool {
 	return false
 }
 
-// joinedIn holds the answer to the join of a run.
+// joinedIn judges the response to the join of a run.
 func (s *agentSession) joinedIn(w world, d done) ([]world, *Wrong) {
-	a, g := d.answer, s.runs[d.Number]
+	a, g := d.response, s.runs[d.Number]
 	isServed := a != nil && a.OK()
 	switch {
 	case g.by.Object != d.Object && s.sharesID(d.Object, g):
@@ -178,17 +188,18 @@ func (s *agentSession) joinedIn(w world, d done) ([]world, *Wrong) {
 		}
 		return nil, want(false, id, a, "status 2xx to the join of a run")
 	case d.Number == w.pending:
-		if took := a.Sent.Add(a.Took).Sub(g.Answer.Sent); took < g.Order.Hold*19/20 {
-			return nil, wrong("AS-RUN-4", outcome.Violated(a, "an answer after the end of the run",
-				"an answer %s after the start of a run of %s", took, g.Order.Hold))
+		took := a.Sent.Add(a.Took).Sub(g.Answer.Sent)
+		if took < g.Order.Hold*19/20 {
+			return nil, wrong("AS-RUN-4", outcome.Violated(a, "a response after the end of the run",
+				"a response %s after the start of a run of %s", took, g.Order.Hold))
 		}
 		w.joined = true
 	}
 	return []world{w}, nil
 }
 
-// shows holds the state of a thread to the messages of its runs. What is written while a run is in progress is
-// open, and so is what is left of earlier runs where one was rolled back.
+// shows compares the state of a thread with the messages of its runs. The interface does not define the messages while a
+// run is in progress, nor those of earlier runs after a rollback.
 func (s *agentSession) shows(w world, a *exchange.Response) *Wrong {
 	kept, open := slices.Clone(w.kept), slices.Concat(w.loose, w.doomed)
 	switch {
@@ -202,8 +213,11 @@ func (s *agentSession) shows(w world, a *exchange.Response) *Wrong {
 	}
 	all := messages.Of(a)
 	for _, i := range slices.Sorted(maps.Keys(s.runs)) {
-		isOf := func(m messages.Message) bool { return strings.Contains(m.Text, s.runs[i].Text()) }
-		if at := slices.IndexFunc(all, isOf); at >= 0 && !slices.Contains(kept, i) && !slices.Contains(open, i) {
+		if slices.Contains(kept, i) || slices.Contains(open, i) {
+			continue
+		}
+		at := slices.IndexFunc(all, func(m messages.Message) bool { return strings.Contains(m.Text, s.runs[i].Text()) })
+		if at >= 0 {
 			return unlike(s.intruder(w, i), a, fmt.Sprintf("no message of run %d", i), all[at:at+1])
 		}
 	}
@@ -219,7 +233,7 @@ func (s *agentSession) shows(w world, a *exchange.Response) *Wrong {
 		id = "AS-RUN-4"
 	case len(kept) == 1 && len(open) == 0 || !last.CompleteIn(a):
 		id = "AS-STATE-2"
-	case !s.additive: // what the state shows of earlier runs is open
+	case !s.additive: // the messages of earlier runs are not defined
 		return nil
 	}
 	return unlike(id, a, fmt.Sprintf("exactly the messages of %d completed runs", len(kept)), rest)
@@ -241,14 +255,15 @@ func (s *agentSession) without(all []messages.Message, runs []int) (rest []messa
 	return rest
 }
 
-// unlike says that a state shows other messages than expected.
+// unlike returns the violation that a state has other messages than expected.
 func unlike(requirement string, a *exchange.Response, expected string, shown []messages.Message) *Wrong {
 	return wrong(requirement, outcome.Violated(a, expected, "%s", messages.Shown(shown)).At("/values/messages"))
 }
 
-// intruder is the requirement that a message of the run breaks in a state where it does not belong.
+// intruder returns the requirement that a message of the run violates in a state that must not contain it.
 func (s *agentSession) intruder(w world, run int) string {
-	switch by := s.runs[run].by; {
+	by := s.runs[run].by
+	switch {
 	case slices.Contains(w.gone, run):
 		return "AS-ROLLBACK-3"
 	case by.Caller == nobody || by.Caller == unknown:

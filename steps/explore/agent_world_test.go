@@ -9,8 +9,8 @@ import (
 	"github.com/agentconform/agentconform/steps/messages"
 )
 
-// TestMessagesOfOpenRunsAreLeftOut removes the messages of run 1, whatever their text.
-func TestMessagesOfOpenRunsAreLeftOut(t *testing.T) {
+// TestWithout removes the messages of run 1, whatever their text.
+func TestWithout(t *testing.T) {
 	t.Parallel()
 	const open, kept = "word-1.", "word-2."
 	human := func(text string) messages.Message { return messages.Message{Kind: messages.Human, Text: text} }

@@ -1,11 +1,10 @@
-// Package explore sends random sequences of operations by several clients and compares each answer with a model of
-// the interface. It finds what no scenario shows: faults that need a certain history. A sequence that fails is
-// shrunk to the fewest operations that still fail, and is told as sentences of a closed vocabulary, which [Parse]
-// reads again.
+// Package explore sends random sequences of operations by several clients and compares each response with a model of the
+// interface. It finds faults that need a certain history, which no scenario creates. A failing sequence is shrunk to the
+// fewest operations that still fail, and reported as sentences of a fixed vocabulary, which [Parse] reads.
 //
-// The model of each half keeps every history that explains the answers so far ([world] of a thread, [past] of a
-// deployment). Operations that were sent at the same time are tried in each order. Where no history is left, the last
-// answer breaks a requirement. Where the interface is silent the model allows all answers.
+// The model of each half keeps every history that explains the responses so far ([world] of a thread, [past] of a
+// deployment). Operations that were sent at the same time are tried in each order. If no history remains, the last
+// response violates a requirement. The model allows all responses that the interface does not define.
 package explore
 
 import (
@@ -31,43 +30,44 @@ import (
 // Explorer explores one half of the interface at a target.
 type Explorer struct {
 	Profile string // of its requirements
-	uri     string // stands for the file of a scenario
+	uri     string // replaces the file of a scenario
 	begin   func() session
 }
 
-// session is one sequence at the target, with what is known of the half, and of the objects that it has created.
+// session is one sequence at the target, with its objects and a model of the half.
 type session interface {
-	// sequence returns random operations that apply, as far as that is known before they are sent.
+	// sequence returns random operations that probably apply.
 	sequence(random *rand.Rand, n int) []Operation
-	// applies tells whether what the operation needs is there, beside those that are sent at the same time.
+	// applies reports whether an operation can be sent at the same time as the group: the objects that it needs exist.
 	applies(o Operation, group []Operation) bool
-	// send sends one operation. Others are sent at the same time: it changes nothing but what was done. An error that
-	// keeps the sequence from being judged ends it, as [common.Check] ends a step.
+	// send sends one operation. Other operations are sent at the same time, so it must only modify d. If the sequence
+	// cannot be judged, it ends with an error as [common.Check] does.
 	send(ctx context.Context, d *done)
-	// explain takes over what was done, and returns what is wrong with the first answer that no history explains.
+	// explain adds the results of a group to the model, and returns the violation of the first response that no history
+	// explains.
 	explain(ctx context.Context, group []done) *Wrong
 }
 
-// Failure is a sequence with an answer that no history explains.
+// Failure is a sequence with a response that no history explains.
 type Failure struct {
 	Wrong
 	URI, Name  string      // of its sequence
-	Line       int         // tells the sequence from others in the record
-	Operations []Operation // as few as still fail
-	Count      int         // how many sequences have failed so
+	Line       int         // number of the sequence in the record
+	Operations []Operation // the shrunk sequence
+	Count      int         // number of sequences that violated the same requirement
 	Judged     int         // how often the shrunk sequence was sent
 	Seen       int         // how often it failed
 }
 
 const (
-	perSequence = 20 // operations
-	beside      = 10 // sequences at the same time
-	enough      = 5  // failures
-	maxTries    = 40 // sequences that are tried to shrink one, for this long at most
-	shrinkTime  = time.Minute
+	perSequence = 20          // operations in a sequence
+	concurrent  = 10          // sequences at the same time
+	enough      = 5           // failures after which exploration ends
+	maxTries    = 40          // attempts to shrink a sequence
+	shrinkTime  = time.Minute // time limit of these attempts
 )
 
-// IsURI tells whether a scenario is a sequence that exploration has found.
+// IsURI reports whether a scenario is a sequence of exploration.
 func IsURI(uri string) bool { return uri == agentURI || uri == planeURI }
 
 const (
@@ -75,30 +75,31 @@ const (
 	planeURI = "exploration_of_the_control_plane.feature"
 )
 
-// Report is what exploration has found.
+// Report is the result of exploration.
 type Report struct {
-	Failure  *Failure // nil: every answer was explained
-	Sent     int      // operations that were judged
-	Unjudged []error  // why sequences could not be judged
+	Failure  *Failure // nil if all responses were explained
+	Sent     int      // number of judged operations
+	Unjudged []error  // the reasons why sequences could not be judged
 }
 
-// Explore sends about so many operations in sequences that the seed chooses, several at a time. One fault may fail
-// sequences in many ways: after some failures it ends, and tells what most of them have failed by.
+// Explore sends about this number of operations in random sequences that depend on the seed, several sequences at a time.
+// One fault may violate several requirements, so exploration ends after some failures and reports the most frequent.
 func (e *Explorer) Explore(ctx context.Context, seed int64, operations int) (r Report) {
 	n := (operations + perSequence - 1) / perSequence
 	var mu sync.Mutex
 	var wait sync.WaitGroup
 	var failures []*Failure
 	var failed atomic.Int64
-	for worker := range beside {
+	for worker := range concurrent {
 		wait.Go(func() {
 			client.Stagger(worker)
-			for i := worker; i < n && failed.Load() < enough && ctx.Err() == nil; i += beside {
+			for i := worker; i < n && failed.Load() < enough && ctx.Err() == nil; i += concurrent {
 				random := rand.New(rand.NewPCG(uint64(seed), uint64(i)))
 				all := e.begin().sequence(random, min(perSequence, operations-i*perSequence))
 				found, count, err := e.try(ctx, i+1, all)
 				mu.Lock()
-				if r.add(count, err); found != nil {
+				r.add(count, err)
+				if found != nil {
 					failures = append(failures, found)
 					failed.Add(1)
 				}
@@ -124,11 +125,17 @@ func (r *Report) add(sent int, err error) {
 	r.Sent += sent
 }
 
-// most returns the first failure of the requirement that the most have failed by, with their count. What is
-// ambiguous counts only where all is.
+// most returns the first failure of the most frequent requirement, with the number of its failures. Ambiguous failures
+// count only if all failures are ambiguous.
 func most(failures []*Failure) *Failure {
-	if sure := slices.DeleteFunc(slices.Clone(failures), func(f *Failure) bool { return f.ambiguous }); len(sure) > 0 {
-		failures = sure
+	var certain []*Failure
+	for _, f := range failures {
+		if !f.ambiguous {
+			certain = append(certain, f)
+		}
+	}
+	if len(certain) > 0 {
+		failures = certain
 	}
 	slices.SortFunc(failures, func(a, b *Failure) int { return a.Line - b.Line })
 	counts := map[string]int{}
@@ -145,14 +152,14 @@ func (e *Explorer) Case(ctx context.Context, all []Operation) (r Report) {
 	f, sent, err := e.try(ctx, 1, all)
 	if err == nil && sent < len(all) && f == nil {
 		err = fmt.Errorf("%d of its %d operations do not apply: a caller or value is not configured, "+
-			"or what it names is missing", len(all)-sent, len(all))
+			"or a thread, run, deployment or revision does not exist", len(all)-sent, len(all))
 	}
 	r.Failure = f
 	r.add(sent, err)
 	return r
 }
 
-// try sends one sequence. An error keeps it from being judged: that is another requirement's concern.
+// try sends one sequence. It returns an error if the sequence could not be judged.
 func (e *Explorer) try(ctx context.Context, line int, all []Operation) (*Failure, int, error) {
 	name := fmt.Sprintf("Exploration, sequence %d", line)
 	sent, problem, err := e.execute(evidence.WithScenario(ctx, fmt.Sprintf("%s:%d %s", e.uri, line, name), 1<<20), all)
@@ -163,12 +170,11 @@ func (e *Explorer) try(ctx context.Context, line int, all []Operation) (*Failure
 	return f, len(sent), nil
 }
 
-// atOnce bounds the operations that are sent at the same time: they are tried in each order.
+// atOnce is the maximum number of operations that are sent at the same time, because they are tried in each order.
 const atOnce = 4
 
-// execute sends the operations and returns those that were sent, with what is wrong with the first answer that no
-// history explains. Operations that do not apply, since what they need is not there, are left out. An error keeps the
-// rest from being judged.
+// execute sends the operations that apply, and returns those that were sent, with the violation of the first response that
+// no history explains. It returns an error if the sequence could not be judged.
 func (e *Explorer) execute(ctx context.Context, all []Operation) (sent []Operation, problem *Wrong, err error) {
 	s := e.begin()
 	for len(all) > 0 && problem == nil && err == nil {
@@ -185,10 +191,12 @@ func (e *Explorer) execute(ctx context.Context, all []Operation) (sent []Operati
 		}
 		all = all[n:]
 		sent = append(sent, group...)
-		var answered []done
-		if answered, err = together(ctx, s, group); err == nil {
-			err = common.Try(func() { problem = s.explain(ctx, answered) })
+		var results []done
+		results, err = together(ctx, s, group)
+		if err != nil {
+			break
 		}
+		err = common.Try(func() { problem = s.explain(ctx, results) })
 	}
 	return sent, problem, err
 }
@@ -208,55 +216,57 @@ func together(ctx context.Context, s session, group []Operation) ([]done, error)
 	return all, errors.Join(errs...)
 }
 
-// has tells whether one of the verbs is among the operations at an object.
+// has reports whether the group has an operation at an object with one of the verbs.
 func has(group []Operation, object int, verbs ...string) bool {
 	return slices.ContainsFunc(group, func(o Operation) bool {
 		return o.Object == object && slices.Contains(verbs, o.Verb)
 	})
 }
 
-// done is an operation that was sent, with what was seen.
+// done is an operation that was sent, with its results.
 type done struct {
 	Operation
 	position int                // in the group
-	group    []Operation        // all that were sent at the same time, with it
-	answer   *exchange.Response // nil where there was none
+	group    []Operation        // all operations that were sent at the same time, including this one
+	response *exchange.Response // nil if there was none
 	agentSeen
 	planeSeen
 }
 
-// beside tells whether others were sent at the same time.
-func (d *done) beside() bool { return len(d.group) > 1 }
+// isConcurrent reports whether other operations were sent at the same time.
+func (d *done) isConcurrent() bool { return len(d.group) > 1 }
 
-// Wrong is an answer that no history explains, and the requirement that it breaks.
+// Wrong is a response that no history explains, with the requirement that it violates.
 type Wrong struct {
 	Requirement string
 	*outcome.Outcome
-	ambiguous bool // there were several histories, which it breaks in several ways
+	ambiguous bool // there were several histories, in which it may violate several requirements
 }
 
 func wrong(requirement string, o *outcome.Outcome) *Wrong {
 	return &Wrong{Requirement: requirement, Outcome: o}
 }
 
-// want is nothing where the answer is as expected, else what is wrong.
-func want(is bool, requirement string, a *exchange.Response, expected string) *Wrong {
+// want returns nil if the response is as expected, or else the violation.
+func want(isMet bool, requirement string, a *exchange.Response, expected string) *Wrong {
 	switch {
-	case is:
+	case isMet:
 		return nil
 	case a == nil:
-		return wrong(requirement, outcome.Violated(nil, expected, "no answer"))
+		return wrong(requirement, outcome.Violated(nil, expected, "no response"))
 	}
 	return wrong(requirement, outcome.Violated(a, expected, "%s", outcome.Seen(a)))
 }
 
-// wantRefusal is nothing where the answer is a refusal, as a closed connection is. Words may say what is refused.
+// wantRefusal returns nil if the response is a refusal, or if the connection was closed. The text is added to the
+// expectation.
 func wantRefusal(requirement string, a *exchange.Response, of string) *Wrong {
 	return want(a == nil || a.Status >= http.StatusBadRequest, requirement, a, "a status of 400 or above"+of)
 }
 
 // explained tries operations in each order, and returns the histories that may follow the given ones and explain the
-// answers; where none does, what is wrong in the first. What is known to be wrong changes no history.
+// responses. If there are none it returns the first violation. A violation of a known requirement does not change a
+// history.
 func explained[W any](worlds []W, about []done, after func(W, done) ([]W, *Wrong),
 	known func(requirement string) bool) (possible []W, problem *Wrong) {
 	if len(about) == 0 {
@@ -265,19 +275,21 @@ func explained[W any](worlds []W, about []done, after func(W, done) ([]W, *Wrong
 	for i, first := range about {
 		var next []W
 		for _, w := range worlds {
-			more, wrong := after(w, first)
-			if wrong != nil && known(wrong.Requirement) {
-				more, wrong = []W{w}, nil
+			more, violation := after(w, first)
+			if violation != nil && known(violation.Requirement) {
+				more, violation = []W{w}, nil
 			}
-			if problem = cmp.Or(problem, wrong); wrong == nil {
+			problem = cmp.Or(problem, violation)
+			if violation == nil {
 				next = append(next, more...)
 			}
 		}
 		if len(next) == 0 {
 			continue
 		}
-		ends, wrong := explained(next, slices.Delete(slices.Clone(about), i, i+1), after, known)
-		problem = cmp.Or(problem, wrong)
+		rest := slices.Concat(about[:i], about[i+1:])
+		ends, violation := explained(next, rest, after, known)
+		problem = cmp.Or(problem, violation)
 		for _, w := range ends {
 			if !slices.ContainsFunc(possible, func(other W) bool { return reflect.DeepEqual(w, other) }) {
 				possible = append(possible, w)
@@ -291,43 +303,52 @@ func explained[W any](worlds []W, about []done, after func(W, done) ([]W, *Wrong
 	return nil, problem
 }
 
-// shrink leaves out operations as long as the same requirement fails, and sends the shortest sequence once more. What
-// is ambiguous may turn out to be another's failure.
+// shrink removes operations as long as the same requirement fails, and sends the shortest sequence once more. The
+// requirement of an ambiguous failure may change.
 func (e *Explorer) shrink(ctx context.Context, f *Failure) {
 	count, line, tries := f.Count, 1000*f.Line, 0
 	again := func(all []Operation) (fails, judged bool) {
 		tries++
 		shorter, _, err := e.try(ctx, line+tries, all)
-		if shorter == nil || shorter.Requirement != f.Requirement && (!f.ambiguous || shorter.ambiguous) {
+		if shorter == nil {
+			return false, err == nil
+		}
+		isClearer := f.ambiguous && !shorter.ambiguous
+		if shorter.Requirement != f.Requirement && !isClearer {
 			return false, err == nil
 		}
 		*f = *shorter
 		f.Count = count
 		return true, true
 	}
-	more := func() bool { return tries < maxTries && ctx.Err() == nil }
+	mayTry := func() bool { return tries < maxTries && ctx.Err() == nil }
 	for part := len(f.Operations) / 2; part > 0; part /= 2 {
-		for from := 0; from < len(f.Operations) && more(); {
-			shorter := slices.Delete(slices.Clone(f.Operations), from, min(from+part, len(f.Operations)))
-			if from < len(shorter) && !f.Operations[from].Meanwhile { // it does not join those before
+		from := 0
+		for from < len(f.Operations) && mayTry() {
+			to := min(from+part, len(f.Operations))
+			shorter := slices.Concat(f.Operations[:from], f.Operations[to:])
+			if from < len(shorter) && !f.Operations[from].Meanwhile { // keep the group before it as it is
 				shorter[from].Meanwhile = false
 			}
-			if fails, _ := again(shorter); !fails {
+			fails, _ := again(shorter)
+			if !fails {
 				from += part
 			}
 		}
 	}
-	for i := 0; i < len(f.Operations) && more(); i++ {
+	for i := 0; i < len(f.Operations) && mayTry(); i++ {
 		if f.Operations[i].Meanwhile {
 			simpler := slices.Clone(f.Operations)
 			simpler[i].Meanwhile = false
 			again(simpler)
 		}
 	}
-	if fails, judged := again(slices.Clone(f.Operations)); judged {
-		f.Judged, f.Seen = 2, 1
-		if fails {
-			f.Seen = 2
-		}
+	fails, judged := again(slices.Clone(f.Operations))
+	if !judged {
+		return
+	}
+	f.Judged, f.Seen = 2, 1
+	if fails {
+		f.Seen = 2
 	}
 }

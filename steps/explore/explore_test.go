@@ -14,7 +14,7 @@ import (
 	"github.com/agentconform/agentconform/steps/outcome"
 )
 
-// remembering is a session that fails where a deployment is created, updated twice and retrieved, in this order.
+// remembering is a session that fails if a deployment is created, updated twice and retrieved, in this order.
 type remembering struct{ done []string }
 
 func (s *remembering) sequence(random *rand.Rand, n int) (all []Operation) {
@@ -28,22 +28,22 @@ func (s *remembering) sequence(random *rand.Rand, n int) (all []Operation) {
 func (s *remembering) applies(Operation, []Operation) bool { return true }
 func (s *remembering) send(context.Context, *done)         {}
 func (s *remembering) explain(_ context.Context, group []done) *Wrong {
-	left := []string{deploy, update, update, getDeployment}
+	remaining := []string{deploy, update, update, getDeployment}
 	for _, d := range group {
 		s.done = append(s.done, d.Verb)
 	}
 	for _, verb := range s.done {
-		if len(left) > 0 && verb == left[0] {
-			left = left[1:]
+		if len(remaining) > 0 && verb == remaining[0] {
+			remaining = remaining[1:]
 		}
 	}
-	if len(left) == 0 {
+	if len(remaining) == 0 {
 		return wrong("CP-GET-1", outcome.Violated(nil, "this", "that"))
 	}
 	return nil
 }
 
-func TestASequenceIsShrunkToWhatFails(t *testing.T) {
+func TestExploreShrinksASequence(t *testing.T) {
 	var sessions atomic.Int64
 	begin := func() session {
 		sessions.Add(1)
@@ -62,14 +62,14 @@ func TestASequenceIsShrunkToWhatFails(t *testing.T) {
 	assert.Less(t, sessions.Load(), int64(2000/perSequence))
 }
 
-// TestUpdatesAtTheSameTimeAreTriedInEachOrder has two updates and reads beside them; each read may show what is before, between or
-// behind them.
-func TestUpdatesAtTheSameTimeAreTriedInEachOrder(t *testing.T) {
+// TestExplainedTriesEachOrder has two updates with reads at the same time. Each read may show the state before, between or
+// after the updates.
+func TestExplainedTriesEachOrder(t *testing.T) {
 	s := &planeSession{controlPlane: &controlPlane{values: map[string]any{"repo_ref 2": "next", "graph_config_path 2": "b.json", "repo_ref null": nil}},
 		deployments: map[int]*deployment{0: {owner: "CP-UPDATE-1"}}}
 	answered := func(verb, with, body string) done {
-		d := done{Operation: Operation{Caller: theClient, Verb: verb, With: with}, answer: &exchange.Response{Status: 200, Body: []byte(body)}, group: make([]Operation, 2)}
-		d.lists = []*exchange.Response{d.answer}
+		d := done{Operation: Operation{Caller: theClient, Verb: verb, With: with}, response: &exchange.Response{Status: 200, Body: []byte(body)}, group: make([]Operation, 2)}
+		d.lists = []*exchange.Response{d.response}
 		return d
 	}
 	shows := func(latest, ref, path string) string {

@@ -17,12 +17,12 @@ type Operation struct {
 	Caller    int
 	Verb      string // a pattern of the vocabulary
 	Object    int    // the thread or deployment, from 0, which is A
-	Number    int    // of the run, over all threads, or the revision, from 1; 0 where the verb names none
-	With      string // what an update sets or a list asks for; "" where it says nothing
-	Meanwhile bool   // it is sent at the same time as the one before it
+	Number    int    // of the run, over all threads, or of the revision, from 1; 0 if the verb has none
+	With      string // the fields of an update or the parameters of a list; "" for none
+	Meanwhile bool   // it is sent at the same time as the operation before it
 }
 
-// The callers: those of the agent server, and the one of the control plane.
+// The callers: those of the agent server, and that of the control plane.
 const (
 	first = iota
 	second
@@ -65,7 +65,7 @@ var (
 	starts = []string{start, startWaiting, rollBack, rollWaiting, startUnknown}
 )
 
-// options are what follows a verb. Of configured values, 1 is that of create.body and 2 that of alternatives.
+// options are the texts that may follow a verb. Value 1 is that of create.body, and value 2 that of alternatives.
 var options = map[string]*regexp.Regexp{
 	update:        listOf(`(?:repo_ref|graph_config_path|image_uri) (?:1|2|broken|null)|build_on_push false|nothing`),
 	listRevisions: listOf(`status [A-Z_,]{1,99}|limit \d{1,3}|offset \d{1,3}`),
@@ -75,16 +75,20 @@ func listOf(one string) *regexp.Regexp {
 	return regexp.MustCompile(`^(?:` + one + `)(?: and (?:` + one + `))*$`)
 }
 
-// Of returns those operations of a sequence that are sent to a half of the interface. One that is sent meanwhile is
-// sent beside those of its half that it was beside.
+// Of returns the operations of a sequence that are sent to a half of the interface. Operations that are sent at the same
+// time still are, unless the others of their group are sent to the other half.
 func Of(profile string, all []Operation) (own []Operation) {
-	isBeside := false
+	joinsGroup := false
 	for _, o := range all {
-		isBeside = isBeside && o.Meanwhile
-		if (o.Caller == theClient) != (profile == features.ControlPlane) {
+		if !o.Meanwhile {
+			joinsGroup = false
+		}
+		isOwn := (o.Caller == theClient) == (profile == features.ControlPlane)
+		if !isOwn {
 			continue
 		}
-		o.Meanwhile, isBeside = isBeside, true
+		o.Meanwhile = joinsGroup
+		joinsGroup = true
 		own = append(own, o)
 	}
 	return own
@@ -102,7 +106,7 @@ func (o Operation) String() string {
 	return text
 }
 
-// sentence is one of the vocabulary, with the keyword of Gherkin that may stand before it.
+// sentence matches an operation with an optional keyword of Gherkin.
 var sentence = regexp.MustCompile(`^(?:(?:When|And|\*) )?(meanwhile )?(` + strings.Join(callers, "|") + `) (.+)$`)
 
 var (
@@ -110,18 +114,18 @@ var (
 	numberName = regexp.MustCompile(`\b(run|revision) (R|\d{1,4})\b`)
 )
 
-// passedOver are comments, tags and headings.
-var passedOver = regexp.MustCompile(`^(#|@|Feature:|Scenario:)`)
+// ignored matches comments, tags and headings.
+var ignored = regexp.MustCompile(`^(#|@|Feature:|Scenario:)`)
 
-// maxOperations bounds a sequence that is read.
+// maxOperations is the maximum number of operations of a sequence that is read.
 const maxOperations = 200
 
-// Parse reads a sequence of operations, one a line. Empty lines, comments and headings of Gherkin are left out.
+// Parse reads a sequence of operations, one per line. It ignores empty lines, and comments, tags and headings of Gherkin.
 func Parse(text string) ([]Operation, error) {
 	var all []Operation
 	for i, line := range strings.Split(text, "\n") {
 		line = strings.TrimSpace(line)
-		if line == "" || passedOver.MatchString(line) {
+		if line == "" || ignored.MatchString(line) {
 			continue
 		}
 		o, err := parseOne(line)
@@ -131,7 +135,7 @@ func Parse(text string) ([]Operation, error) {
 		all = append(all, o)
 	}
 	if len(all) == 0 {
-		return nil, fmt.Errorf("no operation, such as %q", "When "+callers[first]+" creates thread A")
+		return nil, fmt.Errorf("there is no operation, such as %q", "When "+callers[first]+" creates thread A")
 	}
 	if len(all) > maxOperations {
 		return nil, fmt.Errorf("%d operations: a sequence has at most %d", len(all), maxOperations)
@@ -146,45 +150,50 @@ func parseOne(line string) (Operation, error) {
 		return Operation{}, fmt.Errorf("%.80q does not begin with a caller: %s", line, strings.Join(callers, ", "))
 	}
 	o := Operation{Meanwhile: parts[1] != "", Caller: slices.Index(callers, parts[2])}
-	if at := objectName.FindStringSubmatch(parts[3]); at != nil {
-		o.Object = int(at[2][0] - 'A')
+	object := objectName.FindStringSubmatch(parts[3])
+	if object != nil {
+		o.Object = int(object[2][0] - 'A')
 	}
-	if at := numberName.FindStringSubmatch(parts[3]); at != nil {
-		o.Number, _ = strconv.Atoi(at[2])
+	number := numberName.FindStringSubmatch(parts[3])
+	if number != nil {
+		o.Number, _ = strconv.Atoi(number[2])
 	}
 	o.Verb = numberName.ReplaceAllString(objectName.ReplaceAllString(parts[3], "${1} T"), "${1} R")
-	if verb, with, has := strings.Cut(o.Verb, " with "); has && options[verb] != nil && options[verb].MatchString(with) {
+	verb, with, _ := strings.Cut(o.Verb, " with ")
+	if options[verb] != nil && options[verb].MatchString(with) {
 		o.Verb, o.With = verb, with
 	}
 	if !slices.Contains(vocabulary, o.Verb) || o.Verb == update && o.With == "" {
-		return Operation{}, fmt.Errorf("no operation is called %.80q; there are: %s", parts[3],
+		return Operation{}, fmt.Errorf("unknown operation %.80q; the operations are: %s", parts[3],
 			strings.Join(vocabulary, "; "))
 	}
 	return o, nil
 }
 
-// maxThreads is how many threads a sequence has.
+// maxThreads is the maximum number of threads of a sequence.
 const maxThreads = 3
 
 func (h *agentServer) sequence(random *rand.Rand, n int) (all []Operation) {
 	for at := range 1 + random.IntN(maxThreads) {
 		all = append(all, Operation{Caller: random.IntN(min(len(h.callers), second+1)), Verb: create, Object: at})
 	}
-	threads, of := len(all), []int{} // the thread of each run
+	threads := len(all)
+	var threadOf []int // the thread of each run
 	for len(all) < n {
-		o := Operation{Verb: ofThreads[random.IntN(len(ofThreads))], Object: random.IntN(threads)}
+		o := Operation{Verb: threadVerbs[random.IntN(len(threadVerbs))], Object: random.IntN(threads)}
 		switch {
 		case slices.Contains(starts, o.Verb):
-			of = append(of, o.Object)
-			o.Number = len(of)
-		case (o.Verb == retrieve || o.Verb == join) && len(of) > 0:
-			o.Number = 1 + random.IntN(len(of))
+			threadOf = append(threadOf, o.Object)
+			o.Number = len(threadOf)
+		case (o.Verb == retrieve || o.Verb == join) && len(threadOf) > 0:
+			o.Number = 1 + random.IntN(len(threadOf))
 			if random.IntN(8) > 0 {
-				o.Object = of[o.Number-1]
+				o.Object = threadOf[o.Number-1]
 			}
 		}
-		own := []string{await, list, startUnknown}
-		if o.Caller = all[o.Object].Caller; !slices.Contains(own, o.Verb) && random.IntN(6) == 0 {
+		o.Caller = all[o.Object].Caller
+		isForOwner := o.Verb == await || o.Verb == list || o.Verb == startUnknown
+		if !isForOwner && random.IntN(6) == 0 {
 			o.Caller = random.IntN(len(h.callers))
 		}
 		o.Meanwhile = o.Verb != await && random.IntN(4) == 0
@@ -193,11 +202,11 @@ func (h *agentServer) sequence(random *rand.Rand, n int) (all []Operation) {
 	return all
 }
 
-// ofThreads and ofDeployments are what may be done with one, as often as it is to be done.
+// threadVerbs and deploymentVerbs are the verbs to choose from. Frequent verbs are repeated.
 var (
-	ofThreads = []string{readState, readState, start, start, start, startWaiting, startWaiting, rollBack, rollBack,
+	threadVerbs = []string{readState, readState, start, start, start, startWaiting, startWaiting, rollBack, rollBack,
 		rollWaiting, startUnknown, await, await, await, await, retrieve, retrieve, retrieve, join, join, list}
-	ofDeployments = []string{update, update, update, update, settle, getDeployment, getRevision, getRevision,
+	deploymentVerbs = []string{update, update, update, update, settle, getDeployment, getRevision, getRevision,
 		listRevisions, listRevisions}
 )
 
@@ -206,9 +215,10 @@ func (h *controlPlane) sequence(random *rand.Rand, n int) []Operation {
 	if h.target.Config.MaxDeployments == 0 && random.IntN(4) == 0 {
 		all = append(all, Operation{Caller: theClient, Verb: deploy, Object: 1})
 	}
-	for deployments := len(all); len(all) < n; {
+	deployments := len(all)
+	for len(all) < n {
 		o := Operation{Caller: theClient, Object: random.IntN(deployments)}
-		o.Verb = ofDeployments[random.IntN(len(ofDeployments))]
+		o.Verb = deploymentVerbs[random.IntN(len(deploymentVerbs))]
 		switch o.Verb {
 		case update:
 			o.With = cmp.Or(some(random, h.fields...), "nothing")
@@ -223,18 +233,18 @@ func (h *controlPlane) sequence(random *rand.Rand, n int) []Operation {
 	return all
 }
 
-// settable is what updates set, by whether the source is a git_host.
-var settable = map[bool][][]string{
-	true: {{"repo_ref 1", "repo_ref 2", "repo_ref broken", "repo_ref null"},
-		{"graph_config_path 1", "graph_config_path 2", "graph_config_path null"}, {push}},
-	false: {{"image_uri 1", "image_uri 2", "image_uri broken", "image_uri null"}, {push}},
-}
+// The values that updates set, by field, for a repository and for an image.
+var (
+	repositoryFields = [][]string{{"repo_ref 1", "repo_ref 2", "repo_ref broken", "repo_ref null"},
+		{"graph_config_path 1", "graph_config_path 2", "graph_config_path null"}, {push}}
+	imageFields = [][]string{{"image_uri 1", "image_uri 2", "image_uri broken", "image_uri null"}, {push}}
+)
 
-// statuses are those that lists are filtered by.
+// statuses are the filters of lists.
 var statuses = []string{"status DEPLOYED", "status SKIPPED", "status INTERRUPTED", "status UNKNOWN",
 	"status DEPLOYED,SKIPPED", "status CREATE_FAILED,BUILD_FAILED,DEPLOY_FAILED"}
 
-// some joins one each of some of the lists.
+// some joins one random item from each of some random lists.
 func some(random *rand.Rand, of ...[]string) string {
 	var parts []string
 	for _, list := range of {

@@ -12,7 +12,7 @@ import (
 	"github.com/agentconform/agentconform/features"
 )
 
-func TestASequenceIsReadAsItIsWritten(t *testing.T) {
+func TestParseReadsWhatStringWrites(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		all := rapid.SliceOfN(rapid.Custom(func(t *rapid.T) Operation {
 			o := Operation{Verb: rapid.SampledFrom(vocabulary).Draw(t, "verb"), Caller: rapid.IntRange(first, theClient).Draw(t, "caller")}
@@ -42,35 +42,35 @@ func TestASequenceIsReadAsItIsWritten(t *testing.T) {
 	})
 }
 
-func TestEachHalfIsSentItsOperations(t *testing.T) {
+func TestOf(t *testing.T) {
 	all, err := Parse("the client creates deployment A\nthe first user creates thread A\nmeanwhile the client retrieves deployment A\n" +
 		"meanwhile the client lists the revisions of deployment A\nmeanwhile the second user creates thread B")
 	require.NoError(t, err)
-	var told []string
+	var sent []string
 	for _, profile := range []string{features.ControlPlane, features.AgentServer} {
 		for _, o := range Of(profile, all) {
-			told = append(told, o.String())
+			sent = append(sent, o.String())
 		}
 	}
 	assert.Equal(t, []string{"the client creates deployment A", "the client retrieves deployment A",
 		"meanwhile the client lists the revisions of deployment A", "the first user creates thread A",
-		"meanwhile the second user creates thread B"}, told, "meanwhile is beside what it was beside")
+		"meanwhile the second user creates thread B"}, sent)
 }
 
-func TestWhatIsNoOperationIsRefused(t *testing.T) {
-	for _, c := range []struct{ text, problem string }{
-		{"", "no operation"},
-		{"# a comment\nScenario: of nothing", "no operation"},
-		{"When the third user creates thread A", "line 1: \"When the third user creates thread A\" does not begin with a caller"},
-		{"\nthe first user deletes thread A", "line 2: no operation is called \"deletes thread A\"; there are: creates thread T"},
-		{"the first user creates thread AB", "no operation"},
-		{"the first user joins run 12345 under thread A", "no operation"},
-		{"the client updates deployment A", "no operation"},
-		{"the client updates deployment A with repo_ref main", "no operation"},
-		{"the client lists the revisions of deployment A with status DEPLOYED&limit=1", "no operation"},
+func TestParseRefusesOtherText(t *testing.T) {
+	for text, line := range map[string]string{
+		"":                                                   "",
+		"# a comment\nScenario: of nothing":                  "",
+		"When the third user creates thread A":               "line 1:",
+		"\nthe first user deletes thread A":                  "line 2:",
+		"the first user creates thread AB":                   "line 1:",
+		"the first user joins run 12345 under thread A":      "line 1:",
+		"the client updates deployment A":                    "line 1:",
+		"the client updates deployment A with repo_ref main": "line 1:",
+		"the client lists the revisions of deployment A with status DEPLOYED&limit=1": "line 1:",
 	} {
-		_, err := Parse(c.text)
-		assert.ErrorContains(t, err, c.problem, c.text)
+		_, err := Parse(text)
+		assert.ErrorContains(t, err, line, text)
 	}
 }
 
@@ -80,7 +80,7 @@ func FuzzParse(f *testing.F) {
 		all, err := Parse(text)
 		for _, o := range all {
 			if err == nil && !slices.Contains(vocabulary, o.Verb) {
-				t.Errorf("%v is not of the vocabulary", o)
+				t.Errorf("%v is not in the vocabulary", o)
 			}
 		}
 	})

@@ -21,32 +21,35 @@ import (
 	"github.com/agentconform/agentconform/steps/target"
 )
 
-// controlPlane is the half with deployments and revisions.
+// controlPlane explores the half with deployments and revisions.
 type controlPlane struct {
-	target *target.Target
-	plane  *plane.Plane
-	known  func(requirement string) bool
-	fields [][]string     // what an update may set, by field
-	values map[string]any // those that the configuration has
-	budget atomic.Int64   // how many deployments may still be created
-	vain   sync.Map       // the requirements by which looks have failed, however long they waited
+	target   *target.Target
+	plane    *plane.Plane
+	known    func(requirement string) bool
+	fields   [][]string     // the values that an update may set, by field
+	values   map[string]any // the configured values
+	budget   atomic.Int64   // number of deployments that may still be created
+	timedOut sync.Map       // requirements that look has waited for without success
 }
 
-// maxDeployments is how many a sequence creates.
+// maxDeployments is the maximum number of deployments of a sequence.
 const maxDeployments = 2
 
-// push is a field that an update may set beside those of the source. What a target does with it is not judged.
+// push is a field that an update may set in addition to those of the source. Its effect is not judged.
 const push = "build_on_push false"
 
-// NewControlPlane returns an explorer of the control plane, which creates deployments of its own, within the budget of
-// the run. The error says why it cannot be explored.
+// NewControlPlane returns an explorer of the control plane, which creates its deployments within the budget of the test
+// run, or the reason why the control plane cannot be explored.
 func NewControlPlane(t *target.Target, p *plane.Plane, known func(requirement string) bool) (*Explorer, error) {
 	if err := p.Sources.CanCreate(); err != nil {
 		return nil, err
 	}
 	c, other := t.Config, t.Config.Alternatives
 	asked := plane.Asked(c.Create.Body)
-	h := &controlPlane{target: t, plane: p, known: known, fields: settable[c.Source() == config.GitHost]}
+	h := &controlPlane{target: t, plane: p, known: known, fields: imageFields}
+	if c.Source() == config.GitHost {
+		h.fields = repositoryFields
+	}
 	h.values = map[string]any{
 		"repo_ref 1": asked["repo_ref"], "repo_ref 2": other.RepoRef, "repo_ref broken": other.BrokenRef,
 		"graph_config_path 1": asked["graph_config_path"], "graph_config_path 2": other.GraphConfigPath,
@@ -58,43 +61,45 @@ func NewControlPlane(t *target.Target, p *plane.Plane, known func(requirement st
 		h.values[name] = nil
 	}
 	h.budget.Store(1 << 30)
-	if most := c.MaxDeployments; most > 0 {
-		h.budget.Store(int64(most - len(t.Ledger.Left(evidence.Deployment))))
+	if c.MaxDeployments > 0 {
+		h.budget.Store(int64(c.MaxDeployments - len(t.Ledger.Left(evidence.Deployment))))
 	}
 	return &Explorer{features.ControlPlane, planeURI, h.begin}, nil
 }
 
-// change returns the body of an update, and the fields of the source to which it gives a value.
+// change returns the body of an update, and the fields of the source that it sets to a value.
 func (h *controlPlane) change(with string) (body map[string]any, source map[string]string) {
 	from, of := map[string]any{}, map[string]any{}
 	source = map[string]string{}
 	for part := range strings.SplitSeq(with, " and ") {
-		field, _, named := strings.Cut(part, " ")
-		if value, isText := h.values[part].(string); isText {
+		field, _, hasValue := strings.Cut(part, " ")
+		value, isText := h.values[part].(string)
+		if isText {
 			source[field] = value
 		}
-		if part == push {
+		switch {
+		case part == push:
 			of[field] = false
-		} else if named {
+		case hasValue:
 			from[field] = h.values[part]
 		}
 	}
 	return map[string]any{"source_revision_config": from, "source_config": of}, source
 }
 
-// planeSession is one sequence, with what is known of its deployments.
+// planeSession is one sequence with its deployments.
 type planeSession struct {
 	*controlPlane
 	deployments map[int]*deployment
 }
 
-// deployment is one that the sequence has created.
+// deployment is a deployment that the sequence has created.
 type deployment struct {
 	*plane.Deployment
 	pasts []past
-	asked int       // how many revisions there may be
-	owner string    // the requirement that a revision too many or too few breaks: that of the last write
-	late  time.Time // until when reads may show what was before it
+	asked int       // maximum number of revisions
+	owner string    // the requirement of the last write, which a wrong number of revisions violates
+	late  time.Time // until this time reads may show the state before the last write
 }
 
 func (h *controlPlane) begin() session {
@@ -120,7 +125,7 @@ func (s *planeSession) applies(o Operation, group []Operation) bool {
 
 func (s *planeSession) send(ctx context.Context, d *done) {
 	t := s.deployments[d.Object]
-	if d.beside() && t != nil { // reads beside writes are to show what is before or after these
+	if d.isConcurrent() && t != nil { // otherwise concurrent reads could show the state before earlier writes
 		common.Check(client.Sleep(ctx, time.Until(t.late)))
 		client.Stagger(d.position)
 	}
@@ -135,37 +140,37 @@ func (s *planeSession) send(ctx context.Context, d *done) {
 	case update:
 		body, _ := s.change(d.With)
 		request := s.target.ToControlPlane(target.TheClient, http.MethodPatch, plane.DeploymentPath(t.ID), body)
-		d.answer = common.Must(s.target.Client.Do(ctx, request))
-		if d.answer.IsRefused() && !d.beside() { // it may be busy with the revision before
+		d.response = common.Must(s.target.Client.Do(ctx, request))
+		if d.response.IsRefused() && !d.isConcurrent() { // the target may be busy with the previous revision
 			common.Check(s.plane.Settle(ctx, t.ID))
-			d.answer = common.Must(s.target.Client.Do(ctx, request))
+			d.response = common.Must(s.target.Client.Do(ctx, request))
 		}
 	case getDeployment:
-		d.answer = common.Must(s.plane.GetDeployment(ctx, t.ID))
+		d.response = common.Must(s.plane.GetDeployment(ctx, t.ID))
 	case getRevision:
 		d.id = t.pasts[0][d.Number-1].id
-		d.answer = common.Must(s.plane.GetRevision(ctx, t.ID, d.id))
+		d.response = common.Must(s.plane.GetRevision(ctx, t.ID, d.id))
 	case listRevisions:
 		whole := plane.PageOf(wholeList, 0)
 		queries := []string{whole}
-		if d.With != "" { // between two that are whole
+		if d.With != "" { // compared with the whole list before and after it
 			queries = []string{whole, parameters(d.With).Encode(), whole}
 		}
 		for _, query := range queries {
 			d.lists = append(d.lists, common.Must(s.plane.Get(ctx, plane.RevisionsPath(t.ID), query)))
 		}
-		d.answer = d.lists[len(d.lists)/2]
+		d.response = d.lists[len(d.lists)/2]
 	}
-	if d.answer != nil && d.answer.Status >= http.StatusInternalServerError {
-		common.Check(outcome.Blocked("%s", outcome.Seen(d.answer)).ByRequirement("CP-ERROR-3"))
+	if d.response != nil && d.response.Status >= http.StatusInternalServerError {
+		common.Check(outcome.Blocked("%s", outcome.Seen(d.response)).ByRequirement("CP-ERROR-3"))
 	}
 }
 
-// wholeList is the limit of a list that holds all revisions of a sequence.
+// wholeList is a limit that is greater than the number of revisions of a sequence.
 const wholeList = 100
 
-// explain looks at what writes have done. Where a read soon after one is not explained, it may show what was before,
-// and is sent again.
+// explain implements session. After writes it reads the deployment. If a read soon after a write is not explained, it may
+// show an earlier state, and is sent again.
 func (s *planeSession) explain(ctx context.Context, group []done) *Wrong {
 	wrote := map[int]bool{} // by deployment
 	for _, d := range group {
@@ -186,7 +191,12 @@ func (s *planeSession) explain(ctx context.Context, group []done) *Wrong {
 	}
 	for _, at := range slices.Sorted(maps.Keys(s.deployments)) {
 		t := s.deployments[at]
-		about := slices.DeleteFunc(slices.Clone(group), func(d done) bool { return d.Object != at || d.Verb == deploy })
+		var about []done
+		for _, d := range group {
+			if d.Object == at && d.Verb != deploy {
+				about = append(about, d)
+			}
+		}
 		possible, problem := explained(t.pasts, about, s.after, s.known)
 		if problem != nil && !wrote[at] && time.Now().Before(t.late) {
 			common.Check(client.Sleep(ctx, time.Until(t.late)))
@@ -199,22 +209,25 @@ func (s *planeSession) explain(ctx context.Context, group []done) *Wrong {
 		if problem != nil {
 			return problem
 		}
-		if t.pasts = possible; wrote[at] {
-			t.late = time.Now().Add(s.target.Config.Patience)
-			if len(about) > 1 { // what is shown between two of them would tell another order
-				common.Check(client.Sleep(ctx, s.target.Config.Patience))
-			}
-			if problem := s.look(ctx, t, at); problem != nil {
-				problem.ambiguous = problem.ambiguous || len(about) > 1 // which of them has made it wrong
-				return problem
-			}
+		t.pasts = possible
+		if !wrote[at] {
+			continue
+		}
+		t.late = time.Now().Add(s.target.Config.Patience)
+		if len(about) > 1 { // a state between two of them could be taken for another order
+			common.Check(client.Sleep(ctx, s.target.Config.Patience))
+		}
+		problem = s.look(ctx, t, at)
+		if problem != nil {
+			problem.ambiguous = problem.ambiguous || len(about) > 1 // any of them may be the cause
+			return problem
 		}
 	}
 	return nil
 }
 
-// look reads a deployment and its list until a history explains both: a write may have its effect later. What was once
-// waited for in vain is not waited for again.
+// look reads a deployment and its list until a history explains both, because a write may take effect later. It waits for
+// the same requirement only once in a test run.
 func (s *planeSession) look(ctx context.Context, t *deployment, at int) (problem *Wrong) {
 	limit := min(s.target.Config.Timeouts.Request, s.target.Config.Timeouts.Poll)
 	err := s.target.RetryFor(ctx, limit, func() (bool, error) {
@@ -223,18 +236,19 @@ func (s *planeSession) look(ctx context.Context, t *deployment, at int) (problem
 		s.send(ctx, &reads[0])
 		s.send(ctx, &reads[1])
 		var next []past
-		if next, problem = explained(t.pasts, reads[:1], s.after, s.known); problem == nil {
+		next, problem = explained(t.pasts, reads[:1], s.after, s.known)
+		if problem == nil {
 			next, problem = explained(next, reads[1:], s.after, s.known)
 		}
 		if problem == nil {
 			t.pasts = next
 			return true, nil
 		}
-		_, vain := s.vain.Load(problem.Requirement)
-		return vain, nil
+		_, timedOut := s.timedOut.Load(problem.Requirement)
+		return timedOut, nil
 	})
 	if problem != nil {
-		s.vain.Store(problem.Requirement, true)
+		s.timedOut.Store(problem.Requirement, true)
 	}
 	common.Check(err)
 	return problem

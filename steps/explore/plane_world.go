@@ -15,32 +15,32 @@ import (
 	"github.com/agentconform/agentconform/steps/plane"
 )
 
-// past is one history of a deployment that explains the answers so far: its revisions, the oldest first.
+// past is one history of a deployment that explains the responses so far: its revisions, the oldest first.
 type past []revision
 
-// revision is what a creation or an update has made.
+// revision is a revision that a creation or an update has made.
 type revision struct {
-	id     string            // "" until it was seen
-	source map[string]string // the fields whose values are known
+	id     string            // "" until a response has shown it
+	source map[string]string // the known values of fields
 }
 
-// planeSeen is what was seen of an operation of the control plane.
+// planeSeen has the results of an operation of the control plane.
 type planeSeen struct {
 	made  *plane.Deployment
-	id    string               // of the revision that was asked for
-	lists []*exchange.Response // one with a filter or page stands between two that are whole
+	id    string               // of the requested revision
+	lists []*exchange.Response // one list, or a list with a filter or page between two whole lists
 }
 
-// creates names the requirement that an update with these fields creates a revision, or another where there is none.
+// creates returns the requirement that an update with these fields creates a revision, or otherwise if there are none.
 func creates(source map[string]string, otherwise string) string {
-	for _, field := range slices.Sorted(maps.Keys(source)) { // repo_ref where it is one of two
+	for _, field := range slices.Sorted(maps.Keys(source)) { // the last one wins, which is repo_ref if present
 		otherwise = plane.UpdateOf[field]
 	}
 	return otherwise
 }
 
-// after returns the histories that may follow one in which the operation was answered so, or what is wrong. Which
-// status a revision has is not judged.
+// after returns the histories that may follow w if the operation had this response, or the violation. It does not judge
+// the status of revisions.
 func (s *planeSession) after(w past, d done) ([]past, *Wrong) {
 	owner := s.deployments[d.Object].owner
 	switch {
@@ -48,30 +48,33 @@ func (s *planeSession) after(w past, d done) ([]past, *Wrong) {
 		return []past{w}, nil
 	case d.Verb == update:
 		return s.updated(w, d)
-	case !d.answer.OK():
-		id := map[string]string{getDeployment: "CP-GET-1", getRevision: "CP-REV-1", listRevisions: "CP-LIST-2"}[d.Verb]
-		return nil, want(false, id, d.answer, "status 2xx")
+	case !d.response.OK():
+		return nil, want(false, successOf[d.Verb], d.response, "status 2xx")
 	case d.Verb == getDeployment:
-		return w.showsLatest(owner, d.answer)
+		return w.showsLatest(owner, d.response)
 	case d.Verb == listRevisions && len(d.lists) > 1:
 		return []past{w}, s.showsPage(d)
 	case d.Verb == listRevisions:
-		return w.showsAll(owner, d.answer)
+		return w.showsAll(owner, d.response)
 	}
 	at := w.find(d.id)
-	if at < 0 || !strings.EqualFold(d.answer.Get("id").String(), d.id) {
-		return nil, want(false, "CP-REV-1", d.answer, "the revision "+d.id)
+	if at < 0 || !strings.EqualFold(d.response.Get("id").String(), d.id) {
+		return nil, want(false, "CP-REV-1", d.response, "the revision "+d.id)
 	}
-	return []past{w}, w.shows(at, d.answer, d.answer.Get("@this"), "")
+	return []past{w}, w.shows(at, d.response, d.response.Get("@this"), "")
 }
 
-// updated holds the answer to an update: one beside others, or to a source that cannot be built, may be refused.
+// successOf has the requirement that a read succeeds.
+var successOf = map[string]string{getDeployment: "CP-GET-1", getRevision: "CP-REV-1", listRevisions: "CP-LIST-2"}
+
+// updated judges the response to an update. An update may be refused if others are sent at the same time, or if its source
+// cannot be built.
 func (s *planeSession) updated(w past, d done) ([]past, *Wrong) {
 	_, source := s.change(d.With)
 	switch {
-	case !d.answer.OK() && !d.beside() && !strings.Contains(d.With, "broken"):
-		return nil, want(false, creates(source, "CP-UPDATE-13"), d.answer, "status 2xx to the update")
-	case !d.answer.OK() || len(source) == 0:
+	case !d.response.OK() && !d.isConcurrent() && !strings.Contains(d.With, "broken"):
+		return nil, want(false, creates(source, "CP-UPDATE-13"), d.response, "status 2xx to the update")
+	case !d.response.OK() || len(source) == 0:
 		return []past{w}, nil
 	}
 	all := maps.Clone(w[len(w)-1].source)
@@ -79,7 +82,7 @@ func (s *planeSession) updated(w past, d done) ([]past, *Wrong) {
 	return []past{append(slices.Clone(w), revision{source: all})}, nil
 }
 
-// showsLatest holds GET of a deployment to its latest revision.
+// showsLatest compares GET of a deployment with its latest revision.
 func (w past) showsLatest(owner string, a *exchange.Response) ([]past, *Wrong) {
 	at, named := len(w)-1, a.Get("latest_revision_id").String()
 	if w[at].id == "" && w.find(named) < 0 {
@@ -92,7 +95,7 @@ func (w past) showsLatest(owner string, a *exchange.Response) ([]past, *Wrong) {
 	return []past{w}, w.shows(at, a, a.Get("@this"), "")
 }
 
-// shows holds the source of a revision to what was sent for it, and for those before it where that named no value.
+// shows compares the source of a revision with the values that were sent for it, or for earlier revisions.
 func (w past) shows(at int, a *exchange.Response, object gjson.Result, pointer string) *Wrong {
 	source := w[at].source
 	for _, field := range slices.Sorted(maps.Keys(source)) {
@@ -115,7 +118,7 @@ func (w past) shows(at int, a *exchange.Response, object gjson.Result, pointer s
 	return nil
 }
 
-// find returns the place of a revision; -1 where none was seen with the id.
+// find returns the index of the revision with the id, or -1 if there is none.
 func (w past) find(id string) int {
 	return slices.IndexFunc(w, func(r revision) bool { return id != "" && strings.EqualFold(r.id, id) })
 }
@@ -126,12 +129,16 @@ func (w past) naming(at int, id string) past {
 	return named
 }
 
-// showsAll holds the whole list to all revisions. One that was not seen yet takes a new row that shows its source.
+// showsAll compares the whole list with all revisions. A revision without an id gets that of a new row with its source.
 func (w past) showsAll(owner string, a *exchange.Response) ([]past, *Wrong) {
 	rows := a.Get("resources").Array()
-	isKnown := func(row gjson.Result) bool { return w.find(row.Get("id").String()) >= 0 }
-	fresh := slices.DeleteFunc(slices.Clone(rows), isKnown)
-	for at := len(w) - 1; at >= 0; at-- { // the latest first: of its source the most is known
+	var fresh []gjson.Result
+	for _, row := range rows {
+		if w.find(row.Get("id").String()) < 0 {
+			fresh = append(fresh, row)
+		}
+	}
+	for at := len(w) - 1; at >= 0; at-- { // the latest first, because most values of its source are known
 		if w[at].id == "" && len(fresh) > 0 {
 			own := max(slices.IndexFunc(fresh, func(row gjson.Result) bool { return w.shows(at, a, row, "") == nil }), 0)
 			w = w.naming(at, fresh[own].Get("id").String())
@@ -142,14 +149,15 @@ func (w past) showsAll(owner string, a *exchange.Response) ([]past, *Wrong) {
 			expected := fmt.Sprintf("the %d revisions of the deployment", len(w))
 			return nil, wrong(owner, outcome.Violated(a, expected, "%d", len(rows)).At("/resources"))
 		}
-		if problem := w.shows(at, a, rows[listed], "/resources/*"); problem != nil {
+		problem := w.shows(at, a, rows[listed], "/resources/*")
+		if problem != nil {
 			return nil, problem
 		}
 	}
 	return []past{w}, nil
 }
 
-// parameters are those of a list.
+// parameters returns the query parameters of a list.
 func parameters(with string) url.Values {
 	all := url.Values{}
 	for part := range strings.SplitSeq(with, " and ") {
@@ -159,8 +167,8 @@ func parameters(with string) url.Values {
 	return all
 }
 
-// showsPage holds a list with a filter or page to the whole list, where nothing was sent beside it, that is the same
-// before and after it, and no revision is about to have another status.
+// showsPage compares a list with a filter or page with the whole list. It judges nothing if other operations were sent at
+// the same time, if the whole lists before and after it differ, or if the status of a revision may change.
 func (s *planeSession) showsPage(d done) *Wrong {
 	asked := parameters(d.With)
 	before := d.lists[0].Get("resources").Array()
@@ -169,7 +177,7 @@ func (s *planeSession) showsPage(d done) *Wrong {
 	for i, row := range before {
 		status := row.Get("status").Str
 		final := plane.IsSettled(status) || status == "UNKNOWN"
-		if d.beside() || len(after) != len(before) || row.Get("id").Str != after[i].Get("id").Str ||
+		if d.isConcurrent() || len(after) != len(before) || row.Get("id").Str != after[i].Get("id").Str ||
 			status != after[i].Get("status").Str || asked.Has("status") && !final {
 			return nil
 		}
@@ -182,7 +190,7 @@ func (s *planeSession) showsPage(d done) *Wrong {
 	_, _ = fmt.Sscan(asked.Get("offset"), &offset)
 	want = want[min(offset, len(want)):]
 	want = want[:min(limit, len(want))]
-	got := plane.ListOf(d.answer).IDs()
+	got := plane.ListOf(d.response).IDs()
 	if plane.SameIDs(want, got) {
 		return nil
 	}
@@ -191,6 +199,6 @@ func (s *planeSession) showsPage(d done) *Wrong {
 		id = "CP-LIST-9"
 	}
 	expected := fmt.Sprintf("%d of the %d revisions", len(want), len(before))
-	return wrong(id, outcome.Violated(d.answer, expected, "%d", len(got)).
-		At("/resources").Comparing(d.answer, d.lists[0]))
+	return wrong(id, outcome.Violated(d.response, expected, "%d", len(got)).
+		At("/resources").Comparing(d.response, d.lists[0]))
 }
