@@ -14,8 +14,8 @@ import (
 	"go.yaml.in/yaml/v4"
 )
 
-// fakes stand in for what the script of the action calls: go builds, and curl downloads, a program that keeps its
-// arguments, prints what a hostile target might have it print, and leaves a result.
+// fakes replace the programs that the script of the action calls. go builds and curl downloads an agentconform that records
+// its arguments, prints text of a hostile target, and writes a result.
 var fakes = map[string]string{
 	"go": `#!/bin/bash
 cp "$FAKES/agentconform" "$3"
@@ -37,16 +37,16 @@ exit "${CODE:-0}"
 `,
 }
 
-// actionRun is what GitHub sees of one run of the action.
+// actionRun is the outcome of a run of the action.
 type actionRun struct {
 	code      int
 	arguments []string
 	url       string
-	commands  []string // lines of the log outside of what GitHub is told to leave alone, without "::"
-	outputs   string   // the file of them
+	commands  []string // lines of the log in which GitHub interprets commands, without "::"
+	outputs   string   // the content of GITHUB_OUTPUT
 }
 
-// runAction runs the script in an empty folder, with the inputs as environment variables, as action.yml has them.
+// runAction runs the script in an empty folder, with the inputs as environment variables, as in action.yml.
 func runAction(t *testing.T, inputs map[string]string, result string, environment ...string) (r actionRun) {
 	t.Helper()
 	script, err := filepath.Abs("../../.ci/action")
@@ -93,7 +93,7 @@ func runAction(t *testing.T, inputs map[string]string, result string, environmen
 	return r
 }
 
-// actionInputs are the inputs of action.yml with their defaults; its step hands each to the script.
+// actionInputs returns the inputs of action.yml with their defaults, and checks that its step passes each to the script.
 func actionInputs(t *testing.T) map[string]string {
 	t.Helper()
 	text, err := os.ReadFile("../../action.yml")
@@ -121,13 +121,14 @@ func actionInputs(t *testing.T) map[string]string {
 	return inputs
 }
 
-// commandsOf are the lines of a log outside of the block that GitHub is told to leave alone.
+// commandsOf returns the lines of a log outside of the block in which GitHub ignores commands.
 func commandsOf(log string) (all []string) {
 	stopped := ""
 	for line := range strings.Lines(log) {
 		line = strings.TrimRight(line, "\n")
 		text, isCommand := strings.CutPrefix(line, "::")
-		switch token, stops := strings.CutPrefix(text, "stop-commands::"); {
+		token, stops := strings.CutPrefix(text, "stop-commands::")
+		switch {
 		case stopped != "":
 			if line == "::"+stopped+"::" {
 				stopped = ""
@@ -137,13 +138,13 @@ func commandsOf(log string) (all []string) {
 		case isCommand:
 			all = append(all, text)
 		case line != "":
-			all = append(all, "no command: "+line)
+			all = append(all, "text: "+line)
 		}
 	}
 	return all
 }
 
-// Each line of an input is one argument, and no shell reads it.
+// TestInputsOfTheAction checks that each line of an input is one argument, and is not interpreted by a shell.
 func TestInputsOfTheAction(t *testing.T) {
 	for name, c := range map[string]struct {
 		inputs map[string]string
@@ -169,7 +170,8 @@ func TestInputsOfTheAction(t *testing.T) {
 	}
 }
 
-// Whatever a target says, GitHub shows one annotation for each cause, with the text as it is in the result.
+// TestAnnotationsOfTheAction checks that GitHub shows one annotation for each cause, with the unchanged text of the result,
+// even for a hostile target.
 func TestAnnotationsOfTheAction(t *testing.T) {
 	t.Parallel()
 	const awkward = "100% of 50%25\r\n::error file=a,line=1::b, c: d %0A ##[error]e\t"
@@ -200,7 +202,7 @@ func TestAnnotationsOfTheAction(t *testing.T) {
 	assert.Empty(t, r.commands, "wrong usage: the result is of an earlier run")
 }
 
-// A release is run only if its archive has one of the checksums that were given.
+// TestReleaseOfTheAction checks that a release is run only if its archive has one of the given checksums.
 func TestReleaseOfTheAction(t *testing.T) {
 	t.Parallel()
 	r := runAction(t, map[string]string{"version": "v1.2.3"}, "")

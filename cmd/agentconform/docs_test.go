@@ -41,7 +41,7 @@ func TestLinksOfTheDocumentsExist(t *testing.T) {
 	}
 }
 
-// TestCommandsInTheDocumentsExist finds the command and the flags of each line of the documents that calls the program.
+// TestCommandsInTheDocumentsExist checks the commands and flags of agentconform in the documents.
 func TestCommandsInTheDocumentsExist(t *testing.T) {
 	all := pages(t)
 	manifests, err := filepath.Glob("../../docs/kubernetes/*.y*ml")
@@ -66,25 +66,7 @@ func TestCommandsInTheDocumentsExist(t *testing.T) {
 	assert.Greater(t, found, 20)
 }
 
-// TestTheWorkedExampleIsInTheRepository finds each line of the diffs in CONTRIBUTING in the files that they are about.
-func TestTheWorkedExampleIsInTheRepository(t *testing.T) {
-	read := func(name string) string {
-		text, err := os.ReadFile("../../" + name)
-		require.NoError(t, err)
-		return string(text)
-	}
-	aligned := func(text string) string { return regexp.MustCompile(`\s+`).ReplaceAllString(text, " ") } // cells of tables are
-	have := aligned(read("features/control_plane/list.feature") + read("steps/controlplane/list.go") +
-		read("steps/controlplane/judge/list.go") + read("steps/controlplane/judge/list_test.go") +
-		read("reference/faults/rows/list.yaml"))
-	example := regexp.MustCompile(`(?m)^\+([ \t]*\S.*)$`).FindAllStringSubmatch(read("CONTRIBUTING.md"), -1)
-	assert.Greater(t, len(example), 20)
-	for _, line := range example {
-		assert.True(t, strings.Contains(have, aligned(strings.TrimSpace(line[1]))), "not in the repository: %s", line[1])
-	}
-}
-
-// TestInputsOfTheActionExist reads the workflow of docs/ci.md.
+// TestInputsOfTheActionExist checks the inputs in the workflow of docs/ci.md.
 func TestInputsOfTheActionExist(t *testing.T) {
 	action, err := os.ReadFile("../../action.yml")
 	require.NoError(t, err)

@@ -22,7 +22,7 @@ import (
 	"github.com/agentconform/agentconform/reports/script"
 )
 
-// TestAScriptShowsItsFinding judges the reference with a fault that takes several requests to see.
+// TestAScriptShowsItsFinding judges the reference with a fault that needs several requests to show.
 func TestAScriptShowsItsFinding(t *testing.T) {
 	t.Parallel()
 	at := slices.IndexFunc(faults.All(), func(f *deviate.Row) bool { return f.Name == "foreign-run-is-retrieved" })
@@ -30,7 +30,7 @@ func TestAScriptShowsItsFinding(t *testing.T) {
 }
 
 // assertTheScriptShows judges the reference with a fault, and runs the script of the first finding of the fault's
-// requirement against the same server: its answer must have the status of the recorded one.
+// requirement against the same server. The response must have the recorded status.
 func assertTheScriptShows(t *testing.T, fault *deviate.Row) {
 	t.Helper()
 	catalogue, _ := catalogueAndOracle(t)
@@ -47,14 +47,14 @@ func assertTheScriptShows(t *testing.T, fault *deviate.Row) {
 	require.GreaterOrEqual(t, at, 0, result.Headline)
 	f := result.Findings[at]
 	problem := "not tried"
-	for attempt := 0; attempt < 3 && problem != ""; attempt++ { // a run that is to be replaced may be over before
+	for attempt := 0; attempt < 3 && problem != ""; attempt++ { // a run may end before it is replaced
 		problem = repeated(t, result, &f, cfg.Environment())
 	}
 	assert.Empty(t, problem, "%s: expected %s, got %s", f.Requirement, f.Expected, f.Actual)
 }
 
-// repeated runs the script of a finding and says how its answer differs from the recorded one: by its status, or
-// because it has no body.
+// repeated runs the script of a finding and returns how the response differs from the recorded one: by its status, or by
+// whether it has a body.
 func repeated(t *testing.T, r *reports.Result, f *reports.Finding, secrets []string) (problem string) {
 	var text bytes.Buffer
 	if err := script.Write(&text, r, f); err != nil {
@@ -86,9 +86,9 @@ func repeated(t *testing.T, r *reports.Result, f *reports.Finding, secrets []str
 	return ""
 }
 
-// TestFindingsListWhatLedToThem judges a server with faults of three kinds: one that a fixture meets, one that two
-// looks at the deployment show, and one of the contract, which is judged over all exchanges.
-func TestFindingsListWhatLedToThem(t *testing.T) {
+// TestEvidenceChains judges a server with faults of three kinds: one that a fixture shows, one that two reads of the
+// deployment show, and one of the contract, which is judged over all exchanges.
+func TestEvidenceChains(t *testing.T) {
 	t.Parallel()
 	cfg := startWith(t, "rolled-back-messages-stay", "empty-update-makes-a-revision", "listed-updated-at-is-a-number")
 	result := judge(t, cfg, "AS-ROLLBACK-3", "CP-UPDATE-4", "CP-CONTRACT-list-revisions")

@@ -17,7 +17,7 @@ import (
 	"github.com/agentconform/agentconform/steps/target"
 )
 
-// withFixtures starts a reference, and configures what a vendor has to: its address, a key, users and fixtures.
+// withFixtures starts a reference and returns a minimal configuration: its address, a key, users and fixtures.
 func withFixtures(t *testing.T, edition string) *config.Config {
 	t.Helper()
 	server, _ := start(t, reference.Options{Edition: edition})
@@ -37,8 +37,8 @@ func serveFor(t *testing.T, c *config.Config) target.Fixtures {
 	return served
 }
 
-// TestFixturesAreEnough judges what depends on sources at the reference with nothing configured but its address, a key,
-// users and fixtures. Not judged is what needs another edition.
+// TestFixturesAreEnough judges requirements about sources with a minimal configuration. Only requirements of another edition
+// are skipped.
 func TestFixturesAreEnough(t *testing.T) {
 	t.Parallel()
 	for _, edition := range []string{config.Cloud, config.SelfHosted} {
@@ -69,7 +69,7 @@ func TestFixturesAreEnough(t *testing.T) {
 	}
 }
 
-// TestFixturesThatTheBuilderCannotReach names the key with everything that follows.
+// TestFixturesThatTheBuilderCannotReach checks that the finding and all blocked requirements name the key.
 func TestFixturesThatTheBuilderCannotReach(t *testing.T) {
 	t.Parallel()
 	c := withFixtures(t, config.Cloud)
@@ -103,8 +103,7 @@ func TestFixturesThatTheBuilderCannotReach(t *testing.T) {
 	assert.True(t, e.Testable())
 }
 
-// startFixturesUnchecked serves at a free port although a URL is advertised, which no configuration may: nobody listens
-// there.
+// startFixturesUnchecked advertises a URL at which no server listens, which the validation of a configuration refuses.
 func startFixturesUnchecked(t *testing.T, c *config.Config) (target.Fixtures, func(), error) {
 	t.Helper()
 	material, err := materialIn(c.Fixtures.Graph)
@@ -144,7 +143,7 @@ func TestFixturesFillWhatIsNotSet(t *testing.T) {
 			{"name": "bob", "token": "the-token-of-bob", "identity": "bob", "role": "reader"},
 		}, users)
 		assert.Equal(t, map[string]any{"role": "role-1"}, c.Users[0].Fields)
-		assert.Equal(t, "main", c.Alternatives.RepoRef, "what is set stays")
+		assert.Equal(t, "main", c.Alternatives.RepoRef, "a key that is set does not change")
 		assert.Equal(t, "refs/tags/v1.0.0", c.Alternatives.TagRef)
 		assert.Equal(t, "alternative.json", c.Alternatives.GraphConfigPath)
 		assert.Equal(t, []string{"broken", "main", "refs/tags/v1.0.0", "refs/tags/v1.1.0", "release/next"}, slices.Sorted(maps.Keys(c.Alternatives.Commits)))
@@ -153,8 +152,8 @@ func TestFixturesFillWhatIsNotSet(t *testing.T) {
 	}
 }
 
-// TestFixturesTellNothingOfAnotherAgentServer: agent_target serves a graph of its own, with users of its own.
-func TestFixturesTellNothingOfAnotherAgentServer(t *testing.T) {
+// TestFixturesWithAgentTarget checks that users and refusals of another agent server are not filled.
+func TestFixturesWithAgentTarget(t *testing.T) {
 	t.Parallel()
 	c := config.Default()
 	c.Target, c.AgentTarget, c.Fixtures = "http://127.0.0.1:9", "http://127.0.0.1:10", config.Fixtures{Serve: "127.0.0.1:0", Graph: config.Python}
@@ -166,5 +165,5 @@ func TestFixturesTellNothingOfAnotherAgentServer(t *testing.T) {
 	assert.Empty(t, c.Users[0].Fields)
 	assert.Empty(t, c.Agent.RejectedDetail)
 	serveFor(t, &without)
-	assert.Equal(t, []any{}, without.Create.Body["secrets"], "there is nobody to tell the graph of")
+	assert.Equal(t, []any{}, without.Create.Body["secrets"], "there are no users")
 }

@@ -21,7 +21,7 @@ import (
 	"github.com/agentconform/agentconform/steps/suite"
 )
 
-// vendor is a reference on which somebody has deployed something, and the requests that came since.
+// vendor is a reference with a deployment, which records requests.
 type vendor struct {
 	*reference.Server
 	config     *config.Config // with all keys
@@ -31,7 +31,7 @@ type vendor struct {
 	requests []string // "PATCH /v2/deployments/..."
 }
 
-// startVendor starts a reference with a deployment of so many revisions.
+// startVendor starts a reference with a deployment that has the given number of revisions.
 func startVendor(t *testing.T, revisions int) *vendor {
 	t.Helper()
 	v := &vendor{}
@@ -47,7 +47,7 @@ func startVendor(t *testing.T, revisions int) *vendor {
 	return v
 }
 
-// ask sends a request as the vendor.
+// ask sends a request with the vendor's API key.
 func (v *vendor) ask(t *testing.T, method, path string, body any) map[string]any {
 	t.Helper()
 	return send(t, method, v.ControlPlaneURL()+path, "X-Api-Key", v.Fixtures().Owner.APIKey, body).(map[string]any)
@@ -69,7 +69,7 @@ func (v *vendor) deploy(t *testing.T, revisions int) {
 	}
 }
 
-// foreseen is how many requirements doctor promises, and the plan of a run; the plan sends nothing.
+// foreseen returns the number of requirements that doctor announces, and the preview of a test run, which sends nothing.
 func foreseen(t *testing.T, v *vendor, c *config.Config) (promised int, plan *suite.Preview) {
 	t.Helper()
 	e, err := doctor.Examine(t.Context(), options(t, c), false)
@@ -91,8 +91,8 @@ func deploymentsIn(r *reports.Result) (n int) {
 	return n
 }
 
-// TestRunsAreForeseen holds what doctor and the plan say of a run to what it judges and creates. With a key alone, and
-// with --read-only, it only reads what the vendor has deployed.
+// TestRunsAreForeseen compares the announcements of doctor and of the preview with what a test run judges and creates. With
+// only an API key, and with --read-only, a test run only reads the vendor's deployment.
 func TestRunsAreForeseen(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -118,11 +118,11 @@ func TestRunsAreForeseen(t *testing.T) {
 			promised, plan := foreseen(t, v, cfg)
 			r := judge(t, cfg)
 			judged := overview.Of(r).Judged
-			if cfg.MaxDeployments == 0 { // else doctor names the key apart
-				assert.Equal(t, promised, judged, "what doctor promises")
+			if cfg.MaxDeployments == 0 { // otherwise doctor reports the key separately
+				assert.Equal(t, promised, judged, "the number that doctor announces")
 			}
-			if cfg.Has("create.body") { // else the plan does not know what there is to read
-				assert.InDelta(t, judged, plan.Judged, 2) // where it only reads, it assumes a history of several statuses
+			if cfg.Has("create.body") { // otherwise the preview does not know what can be read
+				assert.InDelta(t, judged, plan.Judged, 2) // if it only reads, the preview assumes revisions with several statuses
 			}
 			assert.GreaterOrEqual(t, judged, c.least)
 			assert.Equal(t, reports.Conformant, r.Verdict, r.Headline)

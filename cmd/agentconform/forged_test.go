@@ -20,11 +20,10 @@ import (
 	"github.com/agentconform/agentconform/steps/config"
 )
 
-// forgedKey is the secret of the configured target. It may be in headers that go there, and nowhere else.
+// forgedKey is the secret of the configured target. It may only be in headers of requests to this target.
 const forgedKey = "the-secret-api-key-of-the-configured-target"
 
-// scene is what a forged file is given to: a configured target, which records what it is asked, and an address that
-// only files name.
+// scene has a configured target that records requests, and an address that only forged files contain.
 type scene struct {
 	target, agent, foreign string
 	config, folder         string
@@ -35,7 +34,7 @@ type scene struct {
 	broken []string // what no request may be
 }
 
-// stage starts both listeners. The control plane has one deployment, with its agent server; all else is not found.
+// stage starts both servers. The control plane has one deployment with its agent server, and returns 404 otherwise.
 func stage(t *testing.T) *scene {
 	t.Helper()
 	_, oracle := catalogueAndOracle(t)
@@ -70,7 +69,7 @@ func (s *scene) refuse(problem string) {
 	s.broken = append(s.broken, problem)
 }
 
-// serve answers, and holds each request to the closed table: the operations of the interface, with ids of one segment.
+// serve responds to requests, and refuses all that are not operations of the interface with ids of one segment.
 func (s *scene) serve(w http.ResponseWriter, r *http.Request) {
 	body, _ := io.ReadAll(io.LimitReader(r.Body, 1<<20)) // a part tells enough
 	path, side := r.URL.EscapedPath(), spec.ControlPlane
@@ -101,12 +100,12 @@ func (s *scene) serve(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// filled puts the addresses of the scene into a text.
+// filled inserts the addresses of the scene into a text.
 func (s *scene) filled(text string) string {
 	return strings.NewReplacer("{target}", s.target, "{agent}", s.agent, "{foreign}", s.foreign).Replace(text)
 }
 
-// result is a result file of a run with one finding, changed.
+// result returns a changed result file with one finding.
 func (s *scene) result(t *testing.T, change func(*reports.Result)) string {
 	t.Helper()
 	catalogue, _ := catalogueAndOracle(t)
@@ -126,7 +125,7 @@ func (s *scene) result(t *testing.T, change func(*reports.Result)) string {
 	return b.String()
 }
 
-// give gives a forged file to its command: replay a result, clean a ledger.
+// give passes a forged file to its command: replay for a result, clean for a ledger.
 func (s *scene) give(t *testing.T, row forgedFile) (code int, printed string) {
 	t.Helper()
 	if row.change != nil {
@@ -135,7 +134,7 @@ func (s *scene) give(t *testing.T, row forgedFile) (code int, printed string) {
 	return command(t, "clean", "--ledger", s.write(t, "ledger.jsonl", s.filled(row.text)), "--config", s.config)
 }
 
-// TestForgedFiles gives each command files of somebody else.
+// TestForgedFiles passes forged files to each command.
 func TestForgedFiles(t *testing.T) {
 	for _, row := range forgedFiles() {
 		t.Run(row.name, func(t *testing.T) {
@@ -159,7 +158,7 @@ func TestForgedFiles(t *testing.T) {
 	}
 }
 
-// forgedFile is one file of somebody else, and what is right then.
+// forgedFile is a forged file with the expected behavior.
 type forgedFile struct {
 	name   string
 	change func(*reports.Result) // of a result
@@ -170,7 +169,7 @@ type forgedFile struct {
 	silent bool     // no request at all
 }
 
-// entry is a line of a ledger, with some members changed.
+// entry returns a line of a ledger with changed members.
 func entry(changed ...any) string {
 	e := map[string]any{"run": "r", "target": "{target}", "kind": "deployment", "id": "d", "address": "{target}", "created_by": "x"}
 	for i := 0; i < len(changed); i += 2 {
@@ -183,7 +182,7 @@ func entry(changed ...any) string {
 	return string(line) + "\n"
 }
 
-// thread is a line about a thread.
+// thread returns a line of a ledger about a thread.
 func thread(changed ...any) string {
 	return entry(append([]any{"kind", "thread", "id", "t", "owner", "users.0", "deployment", "named", "address", "{agent}"}, changed...)...)
 }

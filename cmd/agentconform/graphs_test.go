@@ -35,17 +35,16 @@ func verdicts(res *reports.Result, verdict reports.Verdict, kind reports.Blocker
 	return ids, slices.Sorted(maps.Keys(names))
 }
 
-// TestADeafGraphBlocksWhatNeedsItsWords judges a server that is right with a graph that breaks every line of its
-// contract.
-func TestADeafGraphBlocksWhatNeedsItsWords(t *testing.T) {
+// TestDeafGraph judges a conforming server with a graph that breaks every line of its contract.
+func TestDeafGraph(t *testing.T) {
 	t.Parallel()
 	all := faults.BrokenGraphs()
 	deaf := slices.IndexFunc(all, func(g faults.BrokenGraph) bool { return g.Name == "graph-is-deaf" })
 	assertTheGraphBlocks(t, all[deaf])
 }
 
-// assertTheGraphBlocks judges a server that is right with a graph that breaks a line of its contract: exactly the words
-// that it does not understand block, nothing fails, and the suite itself makes no mistake.
+// assertTheGraphBlocks judges a conforming server with a graph that breaks a line of its contract. Exactly the words that it
+// does not understand block, nothing fails, and there is no error of the suite.
 func assertTheGraphBlocks(t *testing.T, g faults.BrokenGraph) {
 	t.Helper()
 	var o reference.Options
@@ -63,9 +62,8 @@ func assertTheGraphBlocks(t *testing.T, g faults.BrokenGraph) {
 	assert.Empty(t, inconclusive)
 }
 
-// TestAnotherGraphBlocksWhatNeedsTheConformanceGraph judges a server that is right with a graph that answers every
-// message with a greeting.
-func TestAnotherGraphBlocksWhatNeedsTheConformanceGraph(t *testing.T) {
+// TestOtherGraph judges a conforming server with a graph that answers every message with a greeting.
+func TestOtherGraph(t *testing.T) {
 	t.Parallel()
 	for _, g := range faults.BrokenGraphs() {
 		if strings.HasPrefix(g.Name, "graph-greets") {
@@ -77,7 +75,7 @@ func TestAnotherGraphBlocksWhatNeedsTheConformanceGraph(t *testing.T) {
 	}
 }
 
-// alsoChanging adds a change of the response to get-state.
+// alsoChanging adds a change of the response to get-state to the options.
 func alsoChanging(t *testing.T, o reference.Options, do string) reference.Options {
 	t.Helper()
 	row, err := deviate.New("change of the state", []string{"get-state"}, []string{do})
@@ -86,8 +84,8 @@ func alsoChanging(t *testing.T, o reference.Options, do string) reference.Option
 	return o
 }
 
-// TestLostMessagesOfAnotherGraphFail judges servers that lose a message of each run, whatever graph they run.
-func TestLostMessagesOfAnotherGraphFail(t *testing.T) {
+// TestLostMessagesOfOtherGraph judges servers with another graph that lose a message of each run.
+func TestLostMessagesOfOtherGraph(t *testing.T) {
 	t.Parallel()
 	for _, kind := range []string{"human", "ai"} {
 		t.Run(kind, func(t *testing.T) {
@@ -102,9 +100,9 @@ func TestLostMessagesOfAnotherGraphFail(t *testing.T) {
 	}
 }
 
-// TestAnswersOfAnotherGraphDoNotIdentifyTheRevision updates a deployment whose graph answers every message with the same
-// greeting before and after the update.
-func TestAnswersOfAnotherGraphDoNotIdentifyTheRevision(t *testing.T) {
+// TestOtherGraphDoesNotIdentifyTheRevision updates a deployment whose graph answers every message with the same greeting
+// before and after the update.
+func TestOtherGraphDoesNotIdentifyTheRevision(t *testing.T) {
 	t.Parallel()
 	const greet = "answer.values.messages.[type=ai].content = Hello! How can I help you?"
 	_, c := start(t, alsoChanging(t, reference.Options{}, greet))
@@ -153,8 +151,8 @@ func TestEqualMessagesOfTwoRuns(t *testing.T) {
 	}
 }
 
-// TestFullQueue judges a server whose only worker is kept busy by somebody else: nothing fails, and the hint names the
-// time.
+// TestFullQueue judges a server whose only worker is busy with the run of another client. Nothing fails, and the blocked
+// requirements name timeouts.run.
 func TestFullQueue(t *testing.T) {
 	t.Parallel()
 	server, c := startAgent(t, withFaults(t, "one-run-at-a-time"))

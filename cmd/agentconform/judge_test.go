@@ -26,18 +26,18 @@ func catalogueAndOracle(t *testing.T) (*features.Catalogue, *spec.Oracle) {
 	return catalogue, oracle
 }
 
-// before is a layer that sees each request before the server, and answers those for which it returns true.
-func before(answers func(http.ResponseWriter, *http.Request) bool) func(http.Handler) http.Handler {
+// before returns a layer that calls a function for each request. If the function returns true it has sent a response.
+func before(responds func(http.ResponseWriter, *http.Request) bool) func(http.Handler) http.Handler {
 	return func(next http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			if !answers(w, r) {
+			if !responds(w, r) {
 				next.ServeHTTP(w, r)
 			}
 		})
 	}
 }
 
-// start starts the reference and returns how it is judged, with the time limits of a target that answers at once.
+// start starts the reference and returns its configuration, with timeouts for a fast target.
 func start(t *testing.T, o reference.Options) (*reference.Server, *config.Config) {
 	t.Helper()
 	server, err := reference.Start(t.Context(), o)
@@ -51,7 +51,7 @@ func start(t *testing.T, o reference.Options) (*reference.Server, *config.Config
 	return server, &c
 }
 
-// withFaults are options of the reference with faults or equivalent mutants.
+// withFaults returns options of the reference with faults or equivalent mutants.
 func withFaults(t *testing.T, names ...string) (o reference.Options) {
 	t.Helper()
 	layers, edition, err := faults.Find(names...)
@@ -70,7 +70,7 @@ func startWith(t *testing.T, names ...string) *config.Config {
 	return c
 }
 
-// startAgent starts the reference, of which only the agent server that is there from the start is judged.
+// startAgent starts the reference and returns the configuration for only its first agent server.
 func startAgent(t *testing.T, o reference.Options) (*reference.Server, *config.Config) {
 	t.Helper()
 	server, c := start(t, o)
@@ -86,7 +86,7 @@ func options(t *testing.T, c *config.Config, only ...string) steps.Options {
 	return steps.Options{Config: c, Catalogue: catalogue, Oracle: oracle, Seed: 1, ID: "test", Select: steps.Selection{Only: only}}
 }
 
-// judge judges a target by all requirements, or by some.
+// judge judges a target by all requirements, or by the given ones.
 func judge(t *testing.T, c *config.Config, only ...string) *reports.Result {
 	t.Helper()
 	return run(t, options(t, c, only...))
@@ -99,7 +99,7 @@ func run(t *testing.T, o steps.Options) *reports.Result {
 	return r
 }
 
-// send sends JSON with a header, and returns what the answer holds.
+// send sends JSON with a header, and returns the body of the response.
 func send(t *testing.T, method, url, header, value string, body any) (answer any) {
 	t.Helper()
 	text, err := json.Marshal(body)
@@ -115,7 +115,7 @@ func send(t *testing.T, method, url, header, value string, body any) (answer any
 	return answer
 }
 
-// command runs a command of the program, and returns what it prints.
+// command runs a command and returns its exit code and output.
 func command(t *testing.T, arguments ...string) (code int, printed string) {
 	t.Helper()
 	var b bytes.Buffer

@@ -29,8 +29,8 @@ func notesOf(r *reports.Result, kind reports.NoteKind) (found []reports.Note) {
 	return found
 }
 
-// TestThreadsAreRemoved wants the threads of every user to be removed at an agent server that was there before the run.
-// Where they cannot be, DELETE is tried once, a note says so, and the ledger keeps them.
+// TestThreadsAreRemoved checks that the threads of every user are removed from an agent server that existed before the test
+// run. If DELETE is not supported, it is tried once, the result has a note, and the threads remain in the ledger.
 func TestThreadsAreRemoved(t *testing.T) {
 	t.Parallel()
 	for fault, kept := range map[string]bool{"": false, "threads-stay": true} {
@@ -75,7 +75,8 @@ func TestThreadsAreRemoved(t *testing.T) {
 	}
 }
 
-// TestTwoRunsInOneTenant runs the suite twice at once: both are conformant, and what one created only that one removes.
+// TestTwoRunsInOneTenant runs the suite twice at the same time. Both test runs are conformant, and each removes only what it
+// created.
 func TestTwoRunsInOneTenant(t *testing.T) {
 	t.Parallel()
 	_, c := startAgent(t, reference.Options{})
@@ -104,8 +105,8 @@ func TestTwoRunsInOneTenant(t *testing.T) {
 	}
 }
 
-// TestAStoppedRunIsJudgedByWhatItHasSeen: a violation of the contract that was recorded has failed, and no rule about all
-// answers has passed where only some were seen.
+// TestAStoppedRunIsJudgedByWhatItHasSeen checks that a recorded violation of the contract is a failure, and that no rule about all responses has
+// passed.
 func TestAStoppedRunIsJudgedByWhatItHasSeen(t *testing.T) {
 	t.Parallel()
 	ended := func(requirement string) func(target.Event) bool {
@@ -153,9 +154,9 @@ func TestAStoppedRunIsJudgedByWhatItHasSeen(t *testing.T) {
 	}
 }
 
-// TestADeploymentBehindAPageThatIsRefusedIsFound judges a server that creates what it refuses, and lists its deployments up
-// to the end only.
-func TestADeploymentBehindAPageThatIsRefusedIsFound(t *testing.T) {
+// TestRefusedCreationIsRemoved judges a server that creates a deployment although it refuses the request, and that refuses a
+// page of deployments after the last one.
+func TestRefusedCreationIsRemoved(t *testing.T) {
 	t.Parallel()
 	o := withFaults(t, "refused-creation-is-done")
 	o.WrapHTTP = append(o.WrapHTTP, before(func(w http.ResponseWriter, r *http.Request) bool {

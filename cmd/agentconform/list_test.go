@@ -15,7 +15,7 @@ import (
 	"github.com/agentconform/agentconform/steps/config"
 )
 
-// TestTagsNameKeysThatExist holds the keys in the tags of the features to those of the configuration.
+// TestTagsNameKeysThatExist checks that the keys in the tags of the features are keys of the configuration.
 func TestTagsNameKeysThatExist(t *testing.T) {
 	catalogue, err := features.Load()
 	require.NoError(t, err)
@@ -28,8 +28,8 @@ func TestTagsNameKeysThatExist(t *testing.T) {
 	}
 }
 
-// TestSpecificationHasExamplesFromResults takes a result for one of a fault, and for one of a server that keeps the
-// other rules.
+// TestSpecificationHasExamplesFromResults uses one result as that of a fault, and as that of a server that meets the other
+// rules.
 func TestSpecificationHasExamplesFromResults(t *testing.T) {
 	run, err := os.ReadFile("../../reports/internal/reporttest/run.json")
 	require.NoError(t, err)

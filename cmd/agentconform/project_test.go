@@ -59,8 +59,8 @@ func TestImportsPointOneWay(t *testing.T) {
 	}
 }
 
-// TestNoticeNamesWhatIsLinked compares NOTICE with the modules of the packages that the binary is built from. A line of
-// it names a module, or a folder of one with a licence of its own, then the version and the licence.
+// TestNoticeNamesWhatIsLinked compares NOTICE with the modules that are linked into the binary. A line has a module, or a
+// folder of a module with its own license, the version and the license.
 func TestNoticeNamesWhatIsLinked(t *testing.T) {
 	t.Parallel()
 	page, err := os.ReadFile("../../NOTICE")
@@ -69,7 +69,7 @@ func TestNoticeNamesWhatIsLinked(t *testing.T) {
 	require.NoError(t, err)
 	named := map[string]bool{} // modules that are linked
 	for line := range strings.FieldsFuncSeq(string(out), func(r rune) bool { return r == '\n' }) {
-		named[strings.TrimSuffix(line, "+incompatible")] = false // go-licenses leaves it out
+		named[strings.TrimSuffix(line, "+incompatible")] = false // go-licenses omits it
 	}
 	head, _, _ := strings.Cut(string(page), "==========\n")
 	for _, m := range regexp.MustCompile(`(?m)^(\S+\.\S+) (v\S+) (\S+)$`).FindAllStringSubmatch(head, -1) {
@@ -80,22 +80,22 @@ func TestNoticeNamesWhatIsLinked(t *testing.T) {
 			}
 		}
 		assert.True(t, linked, "NOTICE names %s, which is not linked: run make notice", m[1])
-		assert.Contains(t, []string{"Apache-2.0", "BSD-2-Clause", "BSD-3-Clause", "ISC", "MIT", "MPL-2.0"}, m[3], "a licence that nobody has looked at: %s", m[1])
+		assert.Contains(t, []string{"Apache-2.0", "BSD-2-Clause", "BSD-3-Clause", "ISC", "MIT", "MPL-2.0"}, m[3], "a license that was not reviewed: %s", m[1])
 	}
-	for module, is := range named {
-		assert.True(t, is, "NOTICE does not name %s: run make notice", module)
+	for module, isNamed := range named {
+		assert.True(t, isNamed, "NOTICE does not name %s: run make notice", module)
 	}
 }
 
-// TestActionsAreNamedByCommit: a tag of an action can be moved to other code, a commit cannot. The release stands in a
-// comment, where Dependabot reads and raises it.
+// TestActionsAreNamedByCommit checks that actions are pinned by commit, because a tag can be moved to other code. The release
+// is in a comment, which Dependabot updates.
 func TestActionsAreNamedByCommit(t *testing.T) {
 	files, err := filepath.Glob("../../.github/workflows/*.yml")
 	require.NoError(t, err)
 	require.NotEmpty(t, files)
 	uses := regexp.MustCompile(`(?m)^\s*(?:- )?uses: *(.*)$`)
 	pinned := regexp.MustCompile(`^[\w./-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+$`)
-	own := regexp.MustCompile(`^agentconform/agentconform@`) // the reader names the commit that was tried
+	own := regexp.MustCompile(`^agentconform/agentconform@`) // the reader fills in the commit
 	for _, file := range append(files, "../../action.yml", "../../docs/ci.md", "../../docs/kubernetes/matrix.yml") {
 		text, err := os.ReadFile(file)
 		require.NoError(t, err)

@@ -32,8 +32,8 @@ import (
 	"github.com/agentconform/agentconform/steps/replay"
 )
 
-// behindFront starts the reference with a fault behind a server that is not started yet, which alone reaches it; the layer
-// is around what that server serves.
+// behindFront starts the reference with a fault, and returns a server in front of it that is not started yet. The layer
+// wraps the handler of that server.
 func behindFront(t *testing.T, host, scheme string, layer func(http.Handler) http.Handler) (*httptest.Server, *config.Config) {
 	t.Helper()
 	var handler http.Handler
@@ -57,7 +57,7 @@ func behindFront(t *testing.T, host, scheme string, layer func(http.Handler) htt
 	return front, cfg
 }
 
-// knowing is a proxy that knows one address under the name of agents.invalid, for those who give a password.
+// knowing returns a proxy that resolves agents.invalid to an address, for clients with a password.
 func knowing(address string) http.Handler {
 	back := &httputil.ReverseProxy{Rewrite: func(r *httputil.ProxyRequest) { r.Out.URL.Host = address }}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -74,7 +74,7 @@ func knowing(address string) http.Handler {
 	})
 }
 
-// behindEverything is the reference behind all that can be in the way at once.
+// behindEverything returns the configuration for a reference behind all kinds of intermediaries at the same time.
 func behindEverything(t *testing.T) *config.Config {
 	ca := newAuthority(t)
 	front, cfg := behindFront(t, "agents.invalid", "https", demanding("X-Gateway-Key", "gateway-secret"))
@@ -89,7 +89,7 @@ func behindEverything(t *testing.T) *config.Config {
 	return cfg
 }
 
-// unverified is the reference with a certificate that nobody has signed.
+// unverified returns the configuration for a reference with a self-signed certificate.
 func unverified(t *testing.T) *config.Config {
 	front, cfg := behindFront(t, "127.0.0.1", "https", plainly)
 	front.StartTLS()
@@ -97,8 +97,8 @@ func unverified(t *testing.T) *config.Config {
 	return cfg
 }
 
-// TestReachAgain: findings of a target behind all of this are judged again by replay, and shown by their scripts, which
-// are made of the curl lines. Its reports hold no password of what is in between.
+// TestReachAgain checks that replay and the scripts of findings reach a target behind these intermediaries, and that reports
+// do not contain the passwords of intermediaries.
 func TestReachAgain(t *testing.T) {
 	t.Parallel()
 	for name, cfg := range map[string]*config.Config{
@@ -129,7 +129,7 @@ func TestReachAgain(t *testing.T) {
 	}
 }
 
-// authority is a private CA: each certificate that it makes is signed by itself, and its file holds them all.
+// authority is a private CA. Its certificates are self-signed, and its file contains all of them.
 type authority struct {
 	t    *testing.T
 	pool *x509.CertPool
@@ -148,7 +148,7 @@ func (a *authority) save(path, kind string, der []byte) string {
 	return path
 }
 
-// issue makes a certificate for a host: a name or an IP address.
+// issue returns a certificate for a host name or an IP address.
 func (a *authority) issue(host string, until time.Time) tls.Certificate {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	require.NoError(a.t, err)
@@ -168,7 +168,7 @@ func (a *authority) issue(host string, until time.Time) tls.Certificate {
 	return tls.Certificate{Certificate: [][]byte{der}, PrivateKey: key}
 }
 
-// write makes a certificate and returns the files of it and of its key.
+// write creates a certificate and returns the files of the certificate and of its key.
 func (a *authority) write(name string) (certificate, key string) {
 	pair := a.issue(name, time.Now().Add(500*time.Hour))
 	der, err := x509.MarshalPKCS8PrivateKey(pair.PrivateKey)
@@ -177,7 +177,7 @@ func (a *authority) write(name string) (certificate, key string) {
 	return a.save(filepath.Join(folder, "cert.pem"), "CERTIFICATE", pair.Certificate[0]), a.save(filepath.Join(folder, "key.pem"), "PRIVATE KEY", der)
 }
 
-// inEveryFormat is the text of all reports of a result, and of the console.
+// inEveryFormat returns the text of all reports of a result, and of the console.
 func inEveryFormat(t *testing.T, r *reports.Result) string {
 	t.Helper()
 	folder := t.TempDir()
@@ -190,7 +190,7 @@ func inEveryFormat(t *testing.T, r *reports.Result) string {
 	return all.String()
 }
 
-// proxied is a reference that only a proxy reaches.
+// proxied returns the configuration for a reference that only a proxy reaches.
 func proxied(t *testing.T) *config.Config {
 	f, cfg := behindFront(t, "agents.invalid", "http", plainly)
 	f.Start()
@@ -200,7 +200,7 @@ func proxied(t *testing.T) *config.Config {
 	return cfg
 }
 
-// socketed is a reference behind a Unix domain socket.
+// socketed returns the configuration for a reference behind a Unix domain socket.
 func socketed(t *testing.T) *config.Config {
 	f, cfg := behindFront(t, "localhost", "http", plainly)
 	require.NoError(t, f.Listener.Close())

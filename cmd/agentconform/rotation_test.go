@@ -16,14 +16,14 @@ import (
 	"github.com/agentconform/agentconform/steps/config"
 )
 
-// TestCredentialsThatExpire judges a target whose API key and token of a user are replaced after each 30 requests: the
-// next ones are written to the files before the last ones are refused. None of them is in anything that was written.
+// TestCredentialsThatExpire judges a target that replaces its API key and the token of a user after every 30 requests. The
+// new values are in the files before the old ones are refused. No report contains any of them.
 func TestCredentialsThatExpire(t *testing.T) {
 	t.Parallel()
 	const prefix = "Rotating-Credential-"
 	folder, out := t.TempDir(), t.TempDir()
 	next := func(turn int) {
-		for _, name := range []string{"key", "token"} { // a file that is written anew must never be seen half written
+		for _, name := range []string{"key", "token"} { // rename, so that a partly written file is never read
 			file := filepath.Join(folder, name)
 			_ = os.WriteFile(file+".next", fmt.Appendf(nil, "%s%s-%d\n", prefix, name, turn), 0o600)
 			_ = os.Rename(file+".next", file)
@@ -55,7 +55,7 @@ func TestCredentialsThatExpire(t *testing.T) {
 	text := []byte(strings.NewReplacer("THE-KEY", "{file: key}", "THE-TOKEN", "{file: token}").Replace(string(cfg.YAML())))
 	file := filepath.Join(folder, "target.yaml")
 	require.NoError(t, os.WriteFile(file, text, 0o600))
-	// Few scenarios at once: credentials that were read again are used before they expire too.
+	// Few requests at a time, so that credentials are used before they expire.
 	code, printed := command(t, "run", "--config", file, "--out", out, "--seed", "5", "--concurrency", "2",
 		"--only", "CP-GET-*,CP-LIST-3,CP-LIST-5,CP-LIST-12,CP-LIST-13,CP-LIST-14,AS-THREAD-*,AS-RUN-1")
 	assert.Equal(t, exitConformant, code, printed)

@@ -23,11 +23,11 @@ import (
 	"github.com/agentconform/agentconform/steps/config"
 )
 
-// tests are those of this process, and not of the processes that they start.
+// tests runs the tests of this process, in contrast to the programs that it starts.
 type tests struct{ *testing.M }
 
-// Run sets a limit of memory: a run in this process would set one for all tests at once (limitMemory), and they would
-// collect garbage all the time.
+// Run sets a memory limit, so that limitMemory does not set a lower one, with which the tests in this process would collect
+// garbage continuously.
 func (m tests) Run() int {
 	debug.SetMemoryLimit(700 << 20)
 	return m.M.Run()
@@ -46,10 +46,9 @@ func TestScripts(t *testing.T) {
 			if condition != "hup-ignored" {
 				return false, fmt.Errorf("unknown condition %q", condition)
 			}
-			return signal.Ignored(syscall.SIGHUP), nil // as nohup has it: then the program ignores it too
+			return signal.Ignored(syscall.SIGHUP), nil // as with nohup, and then the program ignores it as well
 		},
 		Setup: func(e *testscript.Env) error {
-			// The variables of whoever runs the tests are not part of them.
 			e.Setenv("NO_COLOR", "1")
 			e.Setenv("GOGC", "400")
 			return nil
@@ -57,7 +56,7 @@ func TestScripts(t *testing.T) {
 	})
 }
 
-// until serves until it is interrupted, and says where in the file that it was told.
+// until serves until it is interrupted, and writes its address to the file.
 func until(handler http.Handler, file string) {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
@@ -87,7 +86,7 @@ func proxy() {
 	until(httputil.NewSingleHostReverseProxy(target), os.Args[1])
 }
 
-// badTarget FILE KIND serves something that is no implementation at all.
+// badTarget FILE KIND serves a server that does not implement the interface.
 func badTarget() {
 	kinds := map[string]http.HandlerFunc{
 		"404": func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusNotFound) },
@@ -110,7 +109,7 @@ func badTarget() {
 	until(kinds[os.Args[2]], os.Args[1])
 }
 
-// kept creates deployments, and never answers a request to remove one.
+// kept creates deployments, and never responds to a request to remove one.
 func kept(w http.ResponseWriter, r *http.Request) {
 	_, _ = io.Copy(io.Discard, r.Body)
 	w.Header().Set("Content-Type", "application/json")
@@ -125,7 +124,7 @@ func kept(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// limited asks the first few clients to wait for a second, and serves the others nothing.
+// limited asks to wait for a second in the first responses, and returns 404 afterwards.
 func limited(few int64) http.HandlerFunc {
 	var asked atomic.Int64
 	return func(w http.ResponseWriter, _ *http.Request) {

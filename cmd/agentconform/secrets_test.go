@@ -28,15 +28,14 @@ import (
 	"github.com/agentconform/agentconform/steps/config"
 )
 
-// canaries are secrets by the place of the configuration in which they stand. Each is in a URL as [url.UserPassword]
-// writes it.
+// canaries are secrets by their place in the configuration. In a URL they are escaped as by [url.UserPassword].
 type canaries map[string]string
 
-// canary is a secret that each spelling changes.
+// canary returns a secret that differs in each spelling.
 func canary(n int) string { return fmt.Sprintf(`k%02dQ/+"<&=>v%02dZwp7K/x+%02dJt`, n, n, n) }
 
-// repeating is a target that gets canaries in place of the credentials of the reference, and repeats all canaries
-// wherever it can.
+// repeating is a target that receives canaries in place of the credentials of the reference, and repeats all canaries
+// wherever possible.
 type repeating struct {
 	all      canaries
 	real     map[string]string // credentials of the reference by canary
@@ -45,7 +44,7 @@ type repeating struct {
 	answered atomic.Int64
 }
 
-// withCanaries puts a canary into every place of a configuration for the reference in which a secret can stand.
+// withCanaries returns a configuration for the reference with a canary in every place that can contain a secret.
 func withCanaries(t *testing.T, server *reference.Server, proxy string) (config.Config, *repeating) {
 	t.Helper()
 	cfg := config.Default()
@@ -84,7 +83,7 @@ func withCanaries(t *testing.T, server *reference.Server, proxy string) (config.
 	return cfg, r
 }
 
-// spelled are the spellings of a secret that SECURITY.md lists.
+// spelled returns the spellings of a secret that SECURITY.md lists.
 func spelled(secret string) []string {
 	quoted, _ := json.Marshal(secret)
 	escaped := string(quoted[1 : len(quoted)-1])
@@ -95,7 +94,7 @@ func spelled(secret string) []string {
 	}
 }
 
-// texts are all canaries in one spelling.
+// texts returns all canaries in one spelling.
 func (r *repeating) texts(n int64) (all []string) {
 	for _, place := range slices.Sorted(maps.Keys(r.all)) {
 		texts := spelled(r.all[place])
@@ -104,7 +103,7 @@ func (r *repeating) texts(n int64) (all []string) {
 	return all
 }
 
-// wrap lets the reference see its own credentials, and puts the canaries into its answers.
+// wrap replaces the canaries in requests by the credentials of the reference, and adds the canaries to its responses.
 func (r *repeating) wrap(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, request *http.Request) {
 		n := r.answered.Add(1)
@@ -127,7 +126,7 @@ func (r *repeating) wrap(next http.Handler) http.Handler {
 	})
 }
 
-// answer repeats the texts in the header, the trailer and the body.
+// answer repeats the texts in the header, the trailer and the body of a response.
 func (r *repeating) answer(w http.ResponseWriter, answer *httptest.ResponseRecorder, texts []string, n int64) {
 	header, body := w.Header(), answer.Body.Bytes()
 	maps.Copy(header, answer.Header())
@@ -183,7 +182,7 @@ func (r *repeating) answer(w http.ResponseWriter, answer *httptest.ResponseRecor
 	}
 }
 
-// raw answers with the texts in the reason of the status line and in a redirect to another server.
+// raw sends the texts in the reason of the status line and in a redirect to another server.
 func (r *repeating) raw(w http.ResponseWriter, texts []string) {
 	conn, buffer, err := http.NewResponseController(w).Hijack()
 	if err != nil {
@@ -197,7 +196,7 @@ func (r *repeating) raw(w http.ResponseWriter, texts []string) {
 	_ = buffer.Flush()
 }
 
-// hears is a server that notes all that is sent to it.
+// hears starts a server that records everything that is sent to it.
 func hears(t *testing.T) (address string, heard func() string) {
 	t.Helper()
 	var mu sync.Mutex
@@ -217,7 +216,7 @@ func hears(t *testing.T) (address string, heard func() string) {
 	}
 }
 
-// in are the places of canaries of which a text holds one, in any spelling.
+// in returns the places of the canaries that a text contains in any spelling.
 func (all canaries) in(content []byte) (found []string) {
 	for place, secret := range all {
 		for _, text := range spelled(secret) {
@@ -236,8 +235,8 @@ func (all canaries) in(content []byte) (found []string) {
 	return slices.Compact(found)
 }
 
-// TestSecretsReachNothing has the program judge a target that repeats every secret of its configuration in every
-// spelling wherever it can, and looks for them in all that it has written, printed and sent elsewhere.
+// TestSecretsReachNothing judges a target that repeats every secret of its configuration in every spelling wherever
+// possible, and looks for the secrets in everything that the program has written, printed and sent to other servers.
 func TestSecretsReachNothing(t *testing.T) {
 	t.Parallel()
 	var repeats atomic.Pointer[repeating]
@@ -297,7 +296,7 @@ func TestSecretsReachNothing(t *testing.T) {
 	assert.NotContains(t, heard(), "X-Gateway")
 }
 
-// written are the files below folders.
+// written returns the files below folders.
 func written(t *testing.T, folders ...string) map[string][]byte {
 	t.Helper()
 	all := map[string][]byte{}

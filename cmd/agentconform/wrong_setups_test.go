@@ -24,7 +24,7 @@ import (
 	"github.com/agentconform/agentconform/steps/config"
 )
 
-// wrongSetup is a configuration or a server with one mistake, and the one line in which doctor names it.
+// wrongSetup is a configuration or a server with one mistake, and the line in which doctor reports it.
 type wrongSetup struct {
 	name   string
 	change func(*testing.T, *config.Config)
@@ -33,7 +33,7 @@ type wrongSetup struct {
 	says   string // matches the line
 }
 
-// setups make wrong set-ups of one reference.
+// setups creates wrong set-ups of a reference.
 type setups struct {
 	server *reference.Server
 	ca     *authority
@@ -47,17 +47,17 @@ func (s setups) configuration(t *testing.T) *config.Config {
 	return &cfg
 }
 
-// agentAlone leaves the control plane out of a configuration.
+// agentAlone removes the control plane from a configuration.
 func agentAlone(_ *testing.T, c *config.Config) {
 	c.Target, c.Create, c.Credentials = "", config.Create{}, config.Credentials{}
 }
 
-// at configures the control plane alone, at the URL.
+// at configures only a control plane at the URL.
 func at(address string) func(*testing.T, *config.Config) {
 	return func(_ *testing.T, c *config.Config) { c.Target, c.AgentTarget = address, "" }
 }
 
-// behind has a layer in front of the reference, with TLS if that is not nil, and configures the control plane alone.
+// behind puts a layer in front of the reference, with TLS if secured is not nil, and configures only the control plane.
 func (s setups) behind(layer func(http.Handler) http.Handler, secured *tls.Config, change func(*config.Config)) func(*testing.T, *config.Config) {
 	return func(t *testing.T, c *config.Config) {
 		to, err := url.Parse(s.server.ControlPlaneURL())
@@ -84,7 +84,7 @@ func (s setups) certificate(host string, until time.Time) *tls.Config {
 
 func (s setups) trusted(c *config.Config) { c.TLS.CA = s.ca.file }
 
-// answering answers all requests alike.
+// answering sends the same response to all requests.
 func answering(status int, header, value, body string) func(http.Handler) http.Handler {
 	return func(http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
@@ -95,7 +95,7 @@ func answering(status int, header, value, body string) func(http.Handler) http.H
 	}
 }
 
-// demanding refuses requests without the header, or with another value of it than the one that is given.
+// demanding refuses requests without the header, or with another value if one is given.
 func demanding(header, value string) func(http.Handler) http.Handler {
 	return before(func(w http.ResponseWriter, r *http.Request) bool {
 		sent := r.Header.Get(header)
@@ -107,7 +107,7 @@ func demanding(header, value string) func(http.Handler) http.Handler {
 	})
 }
 
-// below serves at a path alone.
+// below serves only below a path.
 func below(prefix string) func(http.Handler) http.Handler {
 	return func(next http.Handler) http.Handler {
 		all := http.NewServeMux()
@@ -120,7 +120,7 @@ func silent(http.Handler) http.Handler {
 	return http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() })
 }
 
-// through configures a proxy that answers every request with the status, before a host that only it knows.
+// through configures a proxy that returns the status for every request, for a host name that does not exist.
 func through(scheme string, status int) func(*testing.T, *config.Config) {
 	return func(t *testing.T, c *config.Config) {
 		proxy := httptest.NewServer(answering(status, "Content-Type", "text/plain", "no")(nil))
@@ -138,15 +138,19 @@ func doctored(t *testing.T, text string, args ...string) (code int, lines []stri
 	return code, strings.Split(strings.TrimSpace(printed), "\n")
 }
 
-// wrong returns the lines that name something wrong: problems and notes, and mistakes in the configuration. Those of a
-// right set-up are not among them.
-func wrong(lines, usual []string) []string {
-	is := regexp.MustCompile(`^(problem|note|agentconform:) `)
-	return slices.DeleteFunc(slices.Clone(lines), func(line string) bool { return !is.MatchString(line) || slices.Contains(usual, line) })
+// wrong returns the lines with problems, notes and mistakes in the configuration, except those of a correct set-up.
+func wrong(lines, usual []string) (all []string) {
+	pattern := regexp.MustCompile(`^(problem|note|agentconform:) `)
+	for _, line := range lines {
+		if pattern.MatchString(line) && !slices.Contains(usual, line) {
+			all = append(all, line)
+		}
+	}
+	return all
 }
 
-// TestDoctorNamesEachWrongSetup: each is named in exactly one line, with the key or the place that mends it, and where
-// it is known with who can mend it.
+// TestDoctorNamesEachWrongSetup checks that doctor reports each wrong set-up in exactly one line, with the key or the place
+// to change.
 func TestDoctorNamesEachWrongSetup(t *testing.T) {
 	t.Parallel()
 	server, err := reference.Start(t.Context(), reference.Options{})
@@ -184,12 +188,12 @@ func TestDoctorNamesEachWrongSetup(t *testing.T) {
 	}
 }
 
-// compressed is a line of doctor without the alignment of its columns.
+// compressed removes the alignment of columns from a line of doctor.
 func compressed(line string) string { return regexp.MustCompile(` {2,}`).ReplaceAllString(line, " ") }
 
 func plainly(h http.Handler) http.Handler { return h }
 
-// unreached are set-ups in which the target is not reached: the address, TLS, proxies.
+// unreached returns set-ups in which the target is not reached: the address, TLS, proxies.
 func (s setups) unreached() []wrongSetup {
 	long := time.Now().Add(1000 * time.Hour)
 	mutual := s.certificate("127.0.0.1", long)
@@ -227,7 +231,7 @@ func (s setups) unreached() []wrongSetup {
 	}
 }
 
-// refused are set-ups in which the control plane refuses.
+// refused returns set-ups in which the control plane refuses requests.
 func (s setups) refused() []wrongSetup {
 	with := func(change func(*config.Config)) func(*testing.T, *config.Config) {
 		return func(_ *testing.T, c *config.Config) { change(c) }
@@ -249,7 +253,7 @@ func (s setups) refused() []wrongSetup {
 	}
 }
 
-// elsewhere are set-ups with something else at the address.
+// elsewhere returns set-ups with another server at the address.
 func (s setups) elsewhere() []wrongSetup {
 	plane := s.server.ControlPlaneURL()
 	return []wrongSetup{
@@ -263,7 +267,7 @@ func (s setups) elsewhere() []wrongSetup {
 	}
 }
 
-// agents are mistakes about the agent server, its users and its graph.
+// agents returns set-ups with mistakes about the agent server, its users and its graph.
 func (s setups) agents() []wrongSetup {
 	with := func(change func(*config.Config)) func(*testing.T, *config.Config) {
 		return func(t *testing.T, c *config.Config) {
@@ -296,7 +300,7 @@ func (s setups) agents() []wrongSetup {
 	}
 }
 
-// withGraph configures an agent server with a faulty graph alone.
+// withGraph configures only an agent server with a faulty graph.
 func withGraph(fault string) func(*testing.T, *config.Config) {
 	return func(t *testing.T, c *config.Config) {
 		_, with := startAgent(t, withFaults(t, fault))
