@@ -1,6 +1,10 @@
 package judge
 
 import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+
 	"github.com/agentconform/agentconform/steps/messages"
 	"github.com/agentconform/agentconform/steps/outcome"
 	"github.com/agentconform/agentconform/steps/outcome/judgetest"
@@ -111,4 +115,10 @@ func keptRows() []judgetest.Row {
 		violation("a foreign message, if runs do not add", outcome.Leak, kept(Kept{Foreign: "foreign", Complete: true}, foreign...)),
 		violation("a foreign message, if runs add", outcome.Leak, kept(Kept{Foreign: "foreign", Add: true, Complete: true}, foreign...)),
 	}
+}
+
+func TestAreOnly(t *testing.T) {
+	all := []messages.Message{human("one"), ai("x")}
+	assert.True(t, AreOnly(all, run("one")))
+	assert.False(t, AreOnly(all, run("two")))
 }
