@@ -13,19 +13,19 @@ import (
 	"github.com/agentconform/agentconform/reference/memnet"
 )
 
-// How long runs of a graph and builds take at least: about as long as over TCP.
+// The minimum durations of graph runs and builds. They are about those over TCP.
 const (
 	graphTime = 5 * time.Millisecond
 	buildTime = 4 * time.Millisecond
 )
 
-// longestRow ends a row, in virtual time.
+// longestRow is the time limit of a row, in virtual time.
 const longestRow = 2 * time.Hour
 
 // inBubble calls do in a bubble with its own network. It returns an error with the stack if do panics, and with the
 // stacks of the bubble if the bubble deadlocks. A panic of another goroutine ends the process.
 func inBubble(t *testing.T, do func(ctx context.Context, e environment)) (err error) {
-	tempDir := t.TempDir() // outside: it is removed even after a deadlock
+	tempDir := t.TempDir() // created outside of the bubble, so that it is removed after a deadlock
 	var bubble string
 	defer func() {
 		if reason := recover(); reason != nil {
@@ -53,7 +53,7 @@ func inBubble(t *testing.T, do func(ctx context.Context, e environment)) (err er
 
 const bubbleMark = "synctest bubble "
 
-// bubbleOfCaller returns what marks the stacks of the goroutines in the bubble of the caller, "synctest bubble 12]".
+// bubbleOfCaller returns the text that marks goroutines of the caller's bubble in stacks, such as "synctest bubble 12]".
 func bubbleOfCaller() string {
 	header := make([]byte, 200)
 	header, _, _ = bytes.Cut(header[:runtime.Stack(header, false)], []byte("\n"))
@@ -65,7 +65,7 @@ func bubbleOfCaller() string {
 	return string(mark) + "]"
 }
 
-// stacksOf returns the stacks of the goroutines in a bubble.
+// stacksOf returns the stacks of the goroutines with the mark of a bubble.
 func stacksOf(bubble string) string {
 	all := make([]byte, 64<<20)
 	all = all[:runtime.Stack(all, true)]

@@ -8,8 +8,8 @@ import (
 	"github.com/agentconform/agentconform/steps/config"
 )
 
-// Describe writes into the configuration how the reference is judged. The agent server is the one that its control
-// plane deploys.
+// Describe sets the keys of the configuration for a test run against the reference. The suite finds the agent server
+// through the control plane.
 func Describe(cfg *config.Config, server *reference.Server) {
 	set := server.Fixtures()
 	cfg.Target = server.ControlPlaneURL()
@@ -27,7 +27,7 @@ func Describe(cfg *config.Config, server *reference.Server) {
 	cfg.Vocabulary = set.Vocabulary
 	cfg.AssistantID = set.AssistantID
 	cfg.Agent.StudioHeaders = set.StudioHeaders
-	cfg.Agent.RejectedStatus = config.Always(http.StatusUnauthorized) // of the handler in reference/graphs
+	cfg.Agent.RejectedStatus = config.Always(http.StatusUnauthorized) // see the auth handler in reference/graphs
 	cfg.Agent.RejectedDetail = config.Always("Invalid credentials")
 	cfg.Users = nil
 	for _, u := range set.Users {

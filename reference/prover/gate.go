@@ -18,15 +18,15 @@ import (
 	"github.com/agentconform/agentconform/steps/target"
 )
 
-// togetherAtMost is how many equivalent mutants are tried at once.
+// togetherAtMost is the number of equivalent mutants that the gate combines around one server.
 const togetherAtMost = 12
 
-// explored is within how many operations exploration is to find a fault that no scenario sees.
+// explored is the number of operations within which exploration must find a fault that no scenario sees.
 const explored = 2000
 
-// selection is what is run against a server: everything, or in the gate, against a fault, the scenarios of its
-// requirement. A requirement about all answers of an operation also needs the scenarios that send it, and one about all
-// answers of a half needs that half.
+// selection returns the scenarios that are run against the server of a trial. In the gate, the server of a fault gets
+// only the scenarios of its requirement. A requirement about all responses of an operation also needs the scenarios that
+// send the operation, and a requirement about all responses of a half needs that half. All other servers get everything.
 func (p *prover) selection(t trial) steps.Selection {
 	row := t.row
 	q := p.catalogue.Find(row.Fails)
@@ -47,7 +47,7 @@ func (p *prover) selection(t trial) steps.Selection {
 	return steps.Selection{Keys: keys}
 }
 
-// learn keeps what the unmodified reference has shown.
+// learn records which scenarios sent which operation to the unmodified reference, and which requirements passed there.
 func (p *prover) learn(row proof.Row, result *reports.Result) {
 	senders := map[string][]string{}
 	for _, x := range result.Exchanges {
@@ -66,20 +66,21 @@ func (p *prover) learn(row proof.Row, result *reports.Result) {
 	}
 }
 
-// judge runs the selection of a trial. Against a generated mutant, the run ends with the first failure.
+// judge runs the selected scenarios of a trial. The test run of a generated mutant ends at the first failure.
 func (p *prover) judge(ctx context.Context, e environment, t trial, cfg *config.Config) (*reports.Result, error) {
 	o := p.options(e, cfg)
 	o.Select = p.selection(t)
 	if t.fault != nil && (t.fault.Explored || t.fault.Elsewhere) {
-		cfg.Patience = 20 * time.Millisecond // these servers show at once what was written, and the run may last a second
+		// These servers show a write at once, and the test run may last a second.
+		cfg.Patience = 20 * time.Millisecond
 	}
 	switch {
+	case t.fault != nil && t.fault.Explored && p.Whole:
+		o.Explore = 2 * explored // both halves share the operations
 	case t.fault != nil && t.fault.Explored:
-		if o.Explore = explored; p.Whole {
-			o.Explore *= 2 // the halves share them
-		}
+		o.Explore = explored
 	case p.Whole && t.row.Kind != proof.Fault && t.row.Kind != proof.GeneratedMutant:
-		o.Explore = suite.Explored // and finds nothing
+		o.Explore = suite.Explored // exploration must find nothing here
 	}
 	if t.row.Kind != proof.GeneratedMutant {
 		return steps.Run(ctx, o)
@@ -94,11 +95,11 @@ func (p *prover) judge(ctx context.Context, e environment, t trial, cfg *config.
 	return steps.Run(ctx, o)
 }
 
-// job is what one worker does: the trials with these indices, together.
+// job contains the indices of the trials that one worker runs together.
 type job []int
 
-// jobs are all trials: the first, which need not know what the unmodified references show, and those that start when it
-// is known. Each starts in this order. In the gate, equivalent mutants that change different places are one job.
+// jobs returns two lists of jobs, in the order in which they start. The jobs of the second list need the results of the
+// unmodified references, which are in the first. In the gate, equivalent mutants that change different places are one job.
 func (p *prover) jobs(trials []trial) [2][]job {
 	var first, groups, slow, others []job
 	for i, t := range trials {
@@ -122,7 +123,8 @@ func (p *prover) jobs(trials []trial) [2][]job {
 			others = append(others, job{i})
 		}
 	}
-	// Updates, which stand last, and agent servers, which stand first, wait longest: they begin, mixed.
+	// Trials of agent servers, which are first in the list, and of updates, which are last, wait longest. They start first,
+	// in turn.
 	var mixed []job
 	for i := range others {
 		at := i / 2
@@ -134,7 +136,7 @@ func (p *prover) jobs(trials []trial) [2][]job {
 	return [2][]job{first, slices.Concat(slow, groups, mixed)}
 }
 
-// do makes the trials of a job. If equivalent mutants that are tried together have a problem, each half of them is tried.
+// do runs the trials of a job. If several equivalent mutants have a problem together, it bisects the job.
 func (p *prover) do(ctx context.Context, e environment, trials []trial, j job, finished func(int, proof.Row)) {
 	if len(j) == 1 {
 		finished(j[0], p.try(ctx, e, trials[j[0]]))
@@ -165,8 +167,8 @@ func (p *prover) do(ctx context.Context, e environment, trials []trial, j job, f
 	}
 }
 
-// elsewhere tries a mutant that was not killed, and is not explained, in the other edition of the reference too. What
-// shows more counts.
+// elsewhere tries a surviving mutant in the other edition of the reference too, unless the interface allows it. It returns
+// the row of the edition that shows more.
 func (p *prover) elsewhere(ctx context.Context, e environment, t trial, row proof.Row) proof.Row {
 	before := row.Outcome()
 	if t.other == nil || before == proof.Killed || before == proof.Explained {

@@ -62,12 +62,12 @@ type lab struct {
 	rows []*proof.Row // by trial; nil until it has ended
 }
 
-// everything is a filter of rows that keeps all.
+// everything is a filter that keeps all rows.
 func everything(proof.Row) bool { return true }
 
-// newLab makes a lab for the rows that a filter keeps. The unmodified references are always among them.
+// newLab returns a lab with the rows that a filter keeps and the unmodified references.
 func newLab(t *testing.T, o Options, filter func(proof.Row) bool) *lab {
-	// Hundreds of short runs allocate much and keep little. Garbage is collected more often above the limit.
+	// Hundreds of short test runs allocate much and keep little. Above the memory limit, garbage is collected more often.
 	percent, limit := debug.SetGCPercent(400), debug.SetMemoryLimit(600<<20)
 	t.Cleanup(func() {
 		debug.SetGCPercent(percent)
@@ -93,7 +93,7 @@ func (l *lab) isWhole() bool {
 	return !selectsSubTests() && *sampleOf == 1 && !slices.Contains(l.rows, nil)
 }
 
-// test makes a sub-test of each job, and prints the progress and the summary.
+// test runs a sub-test for each job, and prints the progress and the summary.
 func (l *lab) test(t *testing.T, name string) {
 	l.watch(t, name)
 	t.Cleanup(func() {
@@ -185,7 +185,7 @@ func (l *lab) isKnownSurvivor(row proof.Row) bool {
 	return slices.Contains(l.survivors, string(row.Kind)+" "+row.Name)
 }
 
-// learnReferences runs the unmodified references, if a job is compared with them and they did not run yet.
+// learnReferences runs the unmodified references if the job is compared with them and they have not run yet.
 func (l *lab) learnReferences(t *testing.T, j job) {
 	first := l.trials[j[0]].row
 	isCompared := first.Kind == proof.Equivalent || strings.Contains(first.Fails, "-CONTRACT-")
@@ -204,7 +204,7 @@ func (l *lab) learnReferences(t *testing.T, j job) {
 	}
 }
 
-// rowOf returns the row of a trial as it is known.
+// rowOf returns the current row of a trial.
 func (l *lab) rowOf(i int) proof.Row {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -214,14 +214,14 @@ func (l *lab) rowOf(i int) proof.Row {
 	return *l.rows[i]
 }
 
-// finish keeps the row of a trial.
+// finish stores the row of a trial.
 func (l *lab) finish(i int, row proof.Row) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.rows[i] = &row
 }
 
-// result returns all rows, judged together.
+// result returns the concluded proof of all rows.
 func (l *lab) result() *proof.Proof {
 	result := &proof.Proof{Gate: !l.Whole, Whole: true}
 	for _, q := range l.catalogue.Requirements {
@@ -234,7 +234,7 @@ func (l *lab) result() *proof.Proof {
 	return result
 }
 
-// shownRow is what two gates have in common, whatever machine they ran on.
+// shownRow is a row without what depends on the machine.
 type shownRow struct {
 	Kind     proof.Kind `json:"kind"`
 	Name     string     `json:"name"`
@@ -244,6 +244,7 @@ type shownRow struct {
 	Findings []string   `json:"findings"`
 }
 
+// writeRows writes the rows of a gate as JSON.
 func writeRows(file string, rows []*proof.Row) error {
 	var shown []shownRow
 	for _, r := range rows {
@@ -264,13 +265,12 @@ func writeRows(file string, rows []*proof.Row) error {
 	return os.WriteFile(file, append(text, '\n'), 0o644)
 }
 
-// How often the progress is printed, and after which time without work the process is ended.
 const (
-	progressEvery = 5 * time.Second
-	longestRest   = 30 * time.Second
+	progressEvery = 5 * time.Second  // the time between two lines of progress
+	longestRest   = 30 * time.Second // the time without CPU use after which the process is ended
 )
 
-// watch prints the progress until the test ends, and ends the process with all stacks if it has stopped working.
+// watch prints the progress until the test ends. It ends the process with all stacks if the process is stuck.
 func (l *lab) watch(t *testing.T, what string) {
 	done, ended := make(chan struct{}), make(chan struct{})
 	t.Cleanup(func() {
@@ -299,7 +299,7 @@ func (l *lab) watch(t *testing.T, what string) {
 	}()
 }
 
-// progress returns how many trials have ended, and how many of them have a problem.
+// progress returns the number of trials that have ended, and the number of those with a problem.
 func (l *lab) progress() (tried, failed int) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// idleWork is the CPU time between two looks that the watcher itself may use.
+// idleWork is the CPU time that the watcher itself may use between two measurements.
 const idleWork = 10 * time.Millisecond
 
 // idleMeter measures how long the process has used no CPU time.

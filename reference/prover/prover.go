@@ -1,4 +1,8 @@
 // Package prover runs the self-test: the suite against mutants, equivalent mutants and null implementations.
+//
+// [Run] is the entry point of "agentconform prove" and uses TCP. The Go tests of this package run the same rows in
+// virtual time. A [trial] describes one server (trials.go). gate.go selects the scenarios that are run against it, and
+// prover.go compares the result with what the row declares.
 package prover
 
 import (
@@ -26,30 +30,32 @@ import (
 	"github.com/agentconform/agentconform/steps/replay"
 )
 
-// Options of a self-test.
+// Options are the options of a self-test.
 type Options struct {
-	Only    []string // names of faults, equivalent mutants and null implementations, or IDs of requirements; empty: all
-	Whole   bool     // run all scenarios against each mutant; else the gate (see [prover.selection])
-	All     bool     // also try all generated mutants, each until its first failure
-	Replay  bool     // replay the findings of each fault against four targets
+	// Only contains names of faults, equivalent mutants and null implementations, and IDs of requirements. If it is empty,
+	// all rows are tried.
+	Only    []string
+	Whole   bool // run all scenarios against each mutant instead of the gate (see [prover.selection])
+	All     bool // also try all generated mutants, each until its first failure
+	Replay  bool // replay the findings of each fault against four targets
 	Version string
-	// Keep is given the result of each run by its name; nil where nobody wants them. It is called by several goroutines.
+	// Keep receives the result of each test run with the name of its row. It may be nil. Several goroutines call it.
 	Keep func(name string, r *reports.Result) error
-	// Done is called with each row when its run has ended.
+	// Done receives each row when its test run has ended.
 	Done func(row proof.Row, done, total int)
 }
 
-// environment is where the servers of a trial run. The zero value is the network of the system.
+// environment contains the network and the folder that the servers of a trial use. The zero value uses those of the system.
 type environment struct {
 	network reference.Network
-	tempDir string // for the data of the servers; that of the system if empty
-	// graphTime is the minimum duration of a graph run. In virtual time it would take none.
+	tempDir string // for the data of the servers; empty means the temporary folder of the system
+	// graphTime is the minimum duration of a graph run. Without it, a graph run in virtual time takes no time.
 	graphTime time.Duration
 	// buildTime is the minimum duration of a build.
 	buildTime time.Duration
 }
 
-// dial returns how clients connect; nil means the network of the system.
+// dial returns the function that opens connections, or nil for the network of the system.
 func (e environment) dial() client.Dial {
 	if e.network == nil {
 		return nil
@@ -76,26 +82,29 @@ func (e environment) serve(h http.Handler) (url string, stop func(), err error) 
 	return server.URL, stop, nil
 }
 
-// runsPerCore is how many runs of the suite are made at the same time for each core: most of their time they wait.
+// runsPerCore is the number of concurrent test runs per core. A test run mostly waits.
 const runsPerCore = 8
 
+// prover runs trials and judges their results.
 type prover struct {
 	Options
 	catalogue *features.Catalogue
 	oracle    *spec.Oracle
 
 	mu sync.Mutex
-	// Of the unmodified reference, by edition: the requirements that passed, and which scenarios sent which operation.
-	passed  map[string][]string
+	// passed contains the requirements that passed at the unmodified reference, by edition.
+	passed map[string][]string
+	// senders contains the keys of the scenarios that sent an operation to the unmodified reference, by edition and operation.
 	senders map[string]map[string][]string
 }
 
-// Check refuses names that Run would refuse, before anything is done.
+// Check returns an error if Only contains an unknown name.
 func (o Options) Check() error {
 	_, err := (&prover{Options: o}).trials()
 	return err
 }
 
+// newProver returns a prover with the requirements and the oracle loaded.
 func newProver(o Options) (*prover, error) {
 	p := &prover{Options: o, passed: map[string][]string{}, senders: map[string]map[string][]string{}}
 	var err error
@@ -103,7 +112,7 @@ func newProver(o Options) (*prover, error) {
 	return p, err
 }
 
-// Run makes all runs and concludes. An error means that there is no result.
+// Run tries all rows and returns the concluded proof.
 func Run(ctx context.Context, o Options) (*proof.Proof, error) {
 	p, err := newProver(o)
 	if err != nil {
@@ -128,8 +137,8 @@ func Run(ctx context.Context, o Options) (*proof.Proof, error) {
 	return result, nil
 }
 
-// run makes the trials, several at the same time and the unmodified references first, and returns their rows in order.
-// Those that are undecided are tried once more, alone.
+// run runs the trials concurrently, the unmodified references first, and returns their rows in order. Undecided trials
+// are tried a second time, one after the other.
 func (p *prover) run(ctx context.Context, trials []trial) []proof.Row {
 	rows := make([]proof.Row, len(trials))
 	var mu sync.Mutex
@@ -216,12 +225,13 @@ func (p *prover) try(ctx context.Context, e environment, t trial) proof.Row {
 	return row
 }
 
+// options returns the options of a test run with the configuration.
 func (p *prover) options(e environment, cfg *config.Config) steps.Options {
 	return steps.Options{Config: cfg, Dial: e.dial(), Catalogue: p.catalogue, Oracle: p.oracle, Seed: 1, ID: "proof", Once: true,
 		Version: p.Version}
 }
 
-// fill copies verdicts and the first finding from a result into the row.
+// fill copies the verdicts and the first finding of a result into the row.
 func (p *prover) fill(row *proof.Row, result *reports.Result) {
 	row.Verdict = result.Verdict
 	var failed []string
@@ -249,8 +259,8 @@ func (p *prover) fill(row *proof.Row, result *reports.Result) {
 	}
 }
 
-// notPassed returns the problem of an equivalent mutant of the reference at which less is judged than at the reference,
-// or "": an equivalent mutant that hides a requirement proves nothing of it.
+// notPassed returns a problem if requirements that passed at the reference did not pass at an equivalent mutant and the
+// row does not declare them, or "". An equivalent mutant proves nothing about a requirement that is not judged.
 func (p *prover) notPassed(t trial, row proof.Row, result *reports.Result) string {
 	if row.Kind != proof.Equivalent || t.layer == nil {
 		return ""
@@ -274,18 +284,28 @@ func (p *prover) notPassed(t trial, row proof.Row, result *reports.Result) strin
 	return "not passed, unlike at the reference: " + strings.Join(missing, ", ")
 }
 
-// red leaves invariants out of the requirements that failed where they may be seen beside the one that the fault breaks.
+// red returns the failed requirements without the invariants that a fault may violate in addition to its requirement.
+// It never returns nil, so that the file of rows contains [] and not null.
 func (p *prover) red(row *proof.Row, failed []string) []string {
 	broken := p.catalogue.Find(row.Fails)
-	if row.Kind == proof.Fault && slices.Contains(failed, row.Fails) && broken != nil && !broken.IsInvariant() {
-		failed = slices.DeleteFunc(failed, func(id string) bool { return p.catalogue.Find(id).IsInvariant() })
+	mayViolateInvariants := row.Kind == proof.Fault && slices.Contains(failed, row.Fails) &&
+		broken != nil && !broken.IsInvariant()
+	red := []string{}
+	for _, id := range failed {
+		if mayViolateInvariants && p.catalogue.Find(id).IsInvariant() {
+			continue
+		}
+		red = append(red, id)
 	}
-	return append([]string{}, failed...) // a reader of the file sees [], never null
+	return red
 }
 
-// replay replays the findings of the fault's requirement. Against the faulty server at least one must still fail
-// (others may pass: it may be a race), against an unmodified reference all must pass (a rule about all answers may have
-// nothing to judge), and at a closed port or with wrong credentials all must be inconclusive. It returns how many findings had the expected verdict against all four.
+// replay replays the findings of the fault's requirement against four targets. It returns the number of findings that had
+// the expected verdict at the last one.
+//
+// At a closed port and with wrong credentials, all findings must be inconclusive. At the unmodified reference, all must
+// pass; a requirement about all responses may be inconclusive there. At the faulty server, at least one must fail again:
+// the others may have been races.
 func (p *prover) replay(ctx context.Context, e environment, t trial, faulty *config.Config,
 	result *reports.Result) (n int, problem string) {
 	findings, err := replay.Find(result, t.row.Fails)
@@ -297,39 +317,43 @@ func (p *prover) replay(ctx context.Context, e environment, t trial, faulty *con
 		return 0, err.Error()
 	}
 	defer stop()
-	if t.fault.Once {
-		if faulty, stop, err = t.begin(ctx, e); err != nil {
+	if t.fault.Once { // the server has already deviated: start another one
+		var stopFaulty func()
+		faulty, stopFaulty, err = t.begin(ctx, e)
+		if err != nil {
 			return 0, err.Error()
 		}
-		defer stop()
+		defer stopFaulty()
 	}
-	dead, wrong := *pristine, *pristine
-	dead.Target = "http://127.0.0.1:1"
-	wrong.Credentials = config.Credentials{APIKey: "wrong", TenantID: "00000000-0000-4000-8000-000000000000",
+	closed, rejected := *pristine, *pristine
+	closed.Target = "http://127.0.0.1:1"
+	rejected.Credentials = config.Credentials{APIKey: "wrong", TenantID: "00000000-0000-4000-8000-000000000000",
 		Bearer: "wrong"}
+	judgesRecord := p.catalogue.Find(t.row.Fails).Scenarios[0].Is(features.TagLast)
 	for _, at := range []struct {
 		place string
 		cfg   *config.Config
 		want  reports.Verdict
 	}{
-		{"a closed port", &dead, reports.Inconclusive},
-		{"the reference with wrong credentials", &wrong, reports.Inconclusive},
+		{"a closed port", &closed, reports.Inconclusive},
+		{"the reference with wrong credentials", &rejected, reports.Inconclusive},
 		{"the reference", pristine, reports.Passed},
 		{"the faulty server", faulty, reports.Failed},
 	} {
-		answers, _, err := replay.Judge(ctx, p.options(e, at.cfg), result, findings)
+		replayed, _, err := replay.Judge(ctx, p.options(e, at.cfg), result, findings)
 		if err != nil {
 			return 0, "replay: " + err.Error()
 		}
 		n = 0
-		for _, a := range answers {
-			ofRecord := at.cfg == pristine && p.catalogue.Find(t.row.Fails).Scenarios[0].Is(features.TagLast)
-			if a.Verdict == at.want || ofRecord && a.Verdict == reports.Inconclusive { // what is not DEPLOYED yet shows nothing
+		for _, r := range replayed {
+			// Without a DEPLOYED revision, a scenario that judges recorded exchanges may have none to judge.
+			isUnjudged := judgesRecord && at.cfg == pristine && r.Verdict == reports.Inconclusive
+			if r.Verdict == at.want || isUnjudged {
 				n++
 				continue
 			}
-			problem = fmt.Sprintf("replay against %s: verdict is %s, expected %s: %s (%s)", at.place, a.Verdict, at.want,
-				a.Reason, a.Finding.Summary)
+			problem = fmt.Sprintf("replay against %s: verdict is %s, expected %s: %s (%s)", at.place, r.Verdict, at.want,
+				r.Reason, r.Finding.Summary)
 		}
 		if problem != "" && (n == 0 || at.cfg != faulty) {
 			return 0, problem

@@ -2,7 +2,6 @@ package prover
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"hash/fnv"
 	"maps"
@@ -22,29 +21,31 @@ import (
 	"github.com/agentconform/agentconform/steps/config"
 )
 
-// trial is one run of the suite against one server.
+// trial is one test run against one server.
 type trial struct {
 	row    proof.Row
-	fault  *deviate.Row // that the reference has; nil where it has none of the catalogue
-	first  bool         // started while nothing else runs
-	slow   bool         // started soon, so that it does not run alone at the end
+	fault  *deviate.Row // the declared fault of the server, or nil
+	first  bool         // starts before the trials that need the results of the unmodified references
+	slow   bool         // starts early, so that it does not run alone at the end
 	start  func(ctx context.Context, e environment, cfg *config.Config) (stop func(), err error)
 	config map[string]any // configuration keys for this server
-	// place and layer are of an equivalent mutant that the gate may try together with others.
+	// place is empty if the gate must not combine the trial with others.
 	place string
-	layer faults.Layer
-	// changed is how many exchanges a mutant has changed; nil for other servers.
+	layer faults.Layer // the change of an equivalent mutant, or nil
+	// changed returns the number of exchanges that a mutant has changed. It is nil for other servers.
 	changed func() int64
-	other   *trial // in the other edition; nil where one edition says everything
+	other   *trial // the same mutant in the other edition, or nil
 }
 
-// The time limits of the runs, shorter than for a real target: some faults make the suite wait until a timeout.
+// limits are the timeouts of test runs. They are shorter than for a real target, because some faults make the suite wait
+// until a timeout.
 var limits = config.Timeouts{Request: 4 * time.Second, Poll: 8 * time.Second, Run: 6 * time.Second}
 
-// begin starts the server, and returns how it is judged.
+// begin starts the server and returns the configuration of its test run.
 func (t trial) begin(ctx context.Context, e environment) (cfg *config.Config, stop func(), err error) {
 	c := config.Default()
-	if stop, err = t.start(ctx, e, &c); err != nil {
+	stop, err = t.start(ctx, e, &c)
+	if err != nil {
 		return nil, nil, fmt.Errorf("start failed: %w", err)
 	}
 	c.Timeouts = limits
@@ -66,7 +67,7 @@ func (t trial) configure(c *config.Config) error {
 	return c.Complete()
 }
 
-// Rows are all servers against which a self-test can run the suite.
+// Rows returns a row for each server that a self-test can try.
 func Rows() (rows []proof.Row, err error) {
 	trials, err := (&prover{Options: Options{Whole: true, All: true}}).trials()
 	for _, t := range trials {
@@ -75,11 +76,10 @@ func Rows() (rows []proof.Row, err error) {
 	return rows, err
 }
 
-// trials are those that the options ask for. The unmodified reference is always among them, and all equivalent mutants
-// where the ID of a requirement is named: a requirement that fails on these kills every mutant.
+// trials returns the trials that the options select. They always include the unmodified references.
 func (p *prover) trials() ([]trial, error) {
 	all := p.catalogued()
-	if p.Whole || slices.ContainsFunc(p.Only, func(name string) bool { return strings.HasPrefix(name, besideReference) }) {
+	if p.Whole || slices.ContainsFunc(p.Only, func(name string) bool { return strings.HasPrefix(name, independentServer) }) {
 		all = append(all, p.proxied()...)
 	}
 	if p.All || len(p.Only) > 0 {
@@ -90,7 +90,9 @@ func (p *prover) trials() ([]trial, error) {
 	return selected(all, p.Only)
 }
 
-// selected returns the trials with the names, those of the groups, and those that break the requirements with the IDs.
+// selected returns the trials with the given names, of the given groups, and of the faults that break the requirements with
+// the given IDs. If an ID is given, all equivalent mutants are included: a requirement that fails at one of them would kill
+// every mutant. The unmodified references are always included.
 func selected(all []trial, only []string) ([]trial, error) {
 	if len(only) == 0 {
 		return all, nil
@@ -102,7 +104,7 @@ func selected(all []trial, only []string) ([]trial, error) {
 	}
 	for _, name := range only {
 		if name == "" || !known[name] {
-			return nil, fmt.Errorf("--only %s: unknown name of a fault, equivalent mutant or null implementation, and no fault breaks a requirement with this ID; agentconform prove --list shows all names", name)
+			return nil, fmt.Errorf("--only %s: neither the name of a row nor the ID of a requirement that a fault breaks; agentconform prove --list shows all names", name)
 		}
 	}
 	return slices.DeleteFunc(all, func(t trial) bool {
@@ -113,7 +115,7 @@ func selected(all []trial, only []string) ([]trial, error) {
 	}), nil
 }
 
-// catalogued are trials of servers that conform, of those that implement nothing, and of the declared faults.
+// catalogued returns the trials of conforming servers, of null implementations and of declared faults.
 func (p *prover) catalogued() (all []trial) {
 	editions := []string{config.Cloud, config.SelfHosted}
 	for _, edition := range editions {
@@ -124,21 +126,22 @@ func (p *prover) catalogued() (all []trial) {
 		all = append(all, t)
 	}
 	for _, edition := range editions {
-		row := proof.Row{Kind: proof.Equivalent, Name: besideReference + "-" + edition,
+		row := proof.Row{Kind: proof.Equivalent, Name: independentServer + "-" + edition,
 			Does: "a server that shares no code with the reference", Edition: edition}
-		all = append(all, trial{row: row, slow: true, start: func(_ context.Context, e environment, cfg *config.Config) (func(), error) {
+		start := func(_ context.Context, e environment, cfg *config.Config) (func(), error) {
 			server := e.independent(edition)
 			if err := server.Configure(cfg); err != nil {
 				server.Close()
 				return nil, err
 			}
 			return server.Close, nil
-		}})
+		}
+		all = append(all, trial{row: row, slow: true, start: start})
 	}
 	for _, v := range faults.EquivalentMutants() {
-		t := p.reference(proof.Row{Kind: proof.Equivalent, Name: v.Name, Does: v.Differs, Edition: v.Edition, Also: v.Also,
-			Unjudged: v.Unjudged},
-			v.Apply)
+		row := proof.Row{Kind: proof.Equivalent, Name: v.Name, Does: v.Differs, Edition: v.Edition, Also: v.Also,
+			Unjudged: v.Unjudged}
+		t := p.reference(row, v.Apply)
 		t.first, t.slow, t.place, t.layer = v.Longest, true, v.Place, v.Apply
 		t.config = v.Config
 		all = append(all, t)
@@ -156,7 +159,7 @@ func (p *prover) catalogued() (all []trial) {
 	return all
 }
 
-// reference is a trial of the reference with a layer.
+// reference returns a trial of the reference with a layer, which may be nil.
 func (p *prover) reference(row proof.Row, layer faults.Layer) trial {
 	return trial{row: row, start: func(ctx context.Context, e environment, cfg *config.Config) (func(), error) {
 		options := reference.Options{Edition: row.Edition, Network: e.network, TempDir: e.tempDir, BuildTime: e.buildTime}
@@ -174,11 +177,11 @@ func (p *prover) reference(row proof.Row, layer faults.Layer) trial {
 		}
 		Describe(cfg, server)
 		cfg.Implementation.Version = p.Version
-		return func() { _ = server.Close() }, nil // its data is temporary
+		return func() { _ = server.Close() }, nil // an error does not matter: the data is temporary
 	}}
 }
 
-// null is a trial of a null implementation, with the configuration of the reference.
+// null returns a trial of a null implementation with the configuration of the reference.
 func (p *prover) null(i faults.NullImplementation) trial {
 	model := p.reference(proof.Row{Kind: proof.Null, Name: i.Name, Does: i.Is}, nil)
 	return trial{row: model.row, slow: true, start: func(ctx context.Context, e environment, cfg *config.Config) (func(), error) {
@@ -199,7 +202,7 @@ func (p *prover) null(i faults.NullImplementation) trial {
 	}}
 }
 
-// counting is a trial of the reference with a deviation, whose changes are counted.
+// counting returns a trial of the reference with a deviation that counts the exchanges it changes.
 func (p *prover) counting(row proof.Row, deviation *deviate.Row) trial {
 	layer, changed := counted(deviation)
 	t := p.reference(row, layer)
@@ -207,7 +210,8 @@ func (p *prover) counting(row proof.Row, deviation *deviate.Row) trial {
 	return t
 }
 
-// counted is the layer of a deviation, and how many exchanges it has changed around the server that was started last.
+// counted returns the layer of a deviation and a function that returns the number of exchanges that it has changed at the
+// server that was started last.
 func counted(row *deviate.Row) (faults.Layer, func() int64) {
 	var count *deviate.Count
 	layer := func(o *reference.Options) {
@@ -217,28 +221,28 @@ func counted(row *deviate.Row) (faults.Layer, func() int64) {
 	return layer, func() int64 { return count.Load() }
 }
 
-// generated is a trial of a generated mutant in an edition of the reference.
+// generated returns a trial of a generated mutant in an edition of the reference.
 func (p *prover) generated(m mutants.Mutant, edition string) trial {
 	t := p.counting(proof.Row{Kind: proof.GeneratedMutant, Name: m.Name, Does: m.Does, Group: string(m.Group),
 		Allowed: m.Allowed, Control: m.Control, Edition: edition}, m.Row)
-	if edition == config.Cloud { // not all of the interface is in one edition
+	if edition == config.Cloud { // neither edition has the whole interface
 		other := p.generated(m, config.SelfHosted)
 		t.other = &other
 	}
 	return t
 }
 
-// besideReference is the name of the independent server, and of the group of mutants that stand before it.
-const besideReference = "independent-server"
+// independentServer is the name of the independent server and of the group of trials that use it with a proxy.
+const independentServer = "independent-server"
 
-// oneOf is of how many rows one also stands before the independent server.
+// oneOf selects one in oneOf rows that are also tried at the independent server.
 const oneOf = 10
 
-// proxied are trials of rows before the independent server, chosen by their names: that a fault is seen must not hang
-// on the reference. The proxy alone must change nothing.
+// proxied returns trials of the independent server behind a proxy. They show that the suite finds a fault at a server that
+// shares no code with the reference. The rows are sampled by name. Two trials show that the proxy itself changes nothing.
 func (p *prover) proxied() (trials []trial) {
 	for _, half := range []string{"control-plane", "agent-server"} {
-		row := proof.Row{Kind: proof.Equivalent, Group: besideReference, Name: besideReference + "/" + half,
+		row := proof.Row{Kind: proof.Equivalent, Group: independentServer, Name: independentServer + "/" + half,
 			Does: "the server behind a proxy"}
 		trials = append(trials, before(row, func(*reference.Options) {}, half == "agent-server"))
 	}
@@ -248,7 +252,7 @@ func (p *prover) proxied() (trials []trial) {
 			continue
 		}
 		layer, changed := counted(f)
-		row := proof.Row{Kind: proof.Proxied, Group: besideReference, Name: besideReference + "/" + f.Name, Does: f.Breaks,
+		row := proof.Row{Kind: proof.Proxied, Group: independentServer, Name: independentServer + "/" + f.Name, Does: f.Breaks,
 			Fails: f.Fails}
 		t := before(row, layer, strings.HasPrefix(f.Fails, "AS-"))
 		t.changed = changed
@@ -266,39 +270,55 @@ func (e environment) independent(edition string) *independent.Server {
 	return independent.Start(o)
 }
 
-// isSampled reports whether a name belongs to a sample of one in n.
+// isSampled reports whether a name belongs to a sample of 1/n of all names.
 func isSampled(name string, n uint) bool {
 	sum := fnv.New32a()
 	_, _ = sum.Write([]byte(name)) // it returns no error
 	return n > 0 && sum.Sum32()%uint32(n) == 0
 }
 
-// before is a trial of the independent server with a layer before one half.
+// before returns a trial of the independent server with a layer in front of one half.
 func before(row proof.Row, layer faults.Layer, agent bool) trial {
 	return trial{row: row, start: func(_ context.Context, e environment, cfg *config.Config) (func(), error) {
 		server := e.independent("")
-		err := server.Configure(cfg)
-		address, target, path := server.ControlURL, &cfg.Target, ""
-		if agent {
-			address, target, path = server.AgentURL, &cfg.AgentTarget, faults.ProxiedAgent
-		}
-		at, invalid := url.Parse(address)
-		transport := &http.Transport{DialContext: e.dial(), MaxIdleConnsPerHost: 64}
-		handler, refused := faults.Before(at, transport, layer)
-		if err = errors.Join(err, invalid, refused); err != nil {
-			server.Close()
-			return nil, err
-		}
-		base, stop, err := e.serve(handler)
+		stopProxy, err := proxy(server, layer, agent, e, cfg)
 		if err != nil {
 			server.Close()
 			return nil, err
 		}
-		*target = base + path
 		return func() {
-			stop()
-			transport.CloseIdleConnections()
+			stopProxy()
 			server.Close()
 		}, nil
 	}}
+}
+
+// proxy serves one half of the independent server behind a layer, and sets the configuration of the test run.
+func proxy(server *independent.Server, layer faults.Layer, agent bool, e environment, cfg *config.Config) (stop func(), err error) {
+	err = server.Configure(cfg)
+	if err != nil {
+		return nil, err
+	}
+	address, target, path := server.ControlURL, &cfg.Target, ""
+	if agent {
+		address, target, path = server.AgentURL, &cfg.AgentTarget, faults.ProxiedAgent
+	}
+	upstream, err := url.Parse(address)
+	if err != nil {
+		return nil, err
+	}
+	transport := &http.Transport{DialContext: e.dial(), MaxIdleConnsPerHost: 64}
+	handler, err := faults.Before(upstream, transport, layer)
+	if err != nil {
+		return nil, err
+	}
+	base, stopServing, err := e.serve(handler)
+	if err != nil {
+		return nil, err
+	}
+	*target = base + path
+	return func() {
+		stopServing()
+		transport.CloseIdleConnections()
+	}, nil
 }

@@ -39,7 +39,7 @@ func TestReplay(t *testing.T) {
 	l.test(t, "replay")
 }
 
-// sampleOverTCP: one server in this many is also tried over TCP.
+// sampleOverTCP selects one in sampleOverTCP servers that are also tried over TCP.
 const sampleOverTCP = 10
 
 // TestOverTCP tries a sample of all servers over TCP, in real time. An undecided row is tried once more: the machine may
