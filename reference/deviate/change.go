@@ -11,32 +11,42 @@ import (
 	"time"
 )
 
-// act is one thing that a row does.
+// act is one change of a request or a response.
 type act struct {
-	apply      func(x *exchange)
-	afterwards bool // changes the answer
-	request    bool // changes the request
+	apply func(x *exchange)
+	// Acts of the request run before it is served, acts of the response after it.
+	onResponse bool
+	// onRequest is false for acts that only store a value.
+	onRequest bool
 }
 
-// flags say how a request is served.
+// flags determine how a request is served.
 type flags struct {
-	unserved bool // it never arrives
-	beside   bool // the changed one is served too, and its answer is not sent
-	asOwner  bool // with the credentials of the owner
-	hang     bool // no answer
-	close    bool // no answer, and no connection any more
+	unserved bool // the server never receives the request
+	beside   bool // the changed request is served in addition, and its response is not sent
+	asOwner  bool // the request has the credentials of the owner
+	hang     bool // no response is sent
+	close    bool // the connection is closed without a response
 	delay    time.Duration
-	until    place // the time before which no answer is sent
+	until    place // the time at which the response is sent
 }
 
-// act reads one change.
+// act reads one change. Words that determine how a request is served set a flag.
 func (l *loader) act(text string, f *flags) (a act, err error) {
 	word, rest, _ := strings.Cut(text, " ")
-	flag := map[string]*bool{"unserved": &f.unserved, "beside": &f.beside, "hang": &f.hang, "close": &f.close}[word]
-	_, known := verbs[word]
+	_, isVerb := verbs[word]
 	switch {
-	case flag != nil && rest == "":
-		*flag = true
+	case text == "unserved":
+		f.unserved = true
+		return a, nil
+	case text == "beside":
+		f.beside = true
+		return a, nil
+	case text == "hang":
+		f.hang = true
+		return a, nil
+	case text == "close":
+		f.close = true
 		return a, nil
 	case word == "delay":
 		f.delay, err = time.ParseDuration(rest)
@@ -52,47 +62,48 @@ func (l *loader) act(text string, f *flags) (a act, err error) {
 	case word == "drop":
 		p, err := l.written(rest)
 		if err == nil && isItem.MatchString(p[len(p)-1]) {
-			err = errors.New("an item of a list cannot be dropped; see except")
+			err = errors.New("an item of a list cannot be dropped: use except")
 		}
 		return changing(p, func(_ *exchange, s slot) { delete(s.its, s.name) }), err
 	case recalls[word] != nil:
 		return l.recalling(word, rest)
-	case known:
+	case isVerb:
 		return l.verb(word, rest)
 	case word == "new":
 		at, rest, _ := strings.Cut(rest, " ")
-		l.made = append(l.made, at)
+		l.declared = append(l.declared, at)
 		return l.assigning(at, rest)
 	}
 	return l.assigning(word, rest)
 }
 
+// asOwner replaces the credentials of the request with those of the owner.
 func asOwner(x *exchange) {
 	for _, name := range carriers {
 		x.r.Header.Del(name)
 	}
-	for name, values := range x.seen.owner(x) {
+	for name, values := range x.memory.owner(x) {
 		x.r.Header[name] = values
 	}
 	delete(x.parts, "header")
 }
 
-// refusing is "STATUS TEXT": an error whose detail is the text, or what it is as YAML.
+// refusing reads "STATUS DETAIL", which replaces the response with an error. The detail is a value.
 func (l *loader) refusing(text string) (a act, err error) {
 	number, detail, _ := strings.Cut(text, " ")
 	status, err := strconv.Atoi(number)
 	if err != nil || status < 200 || status > 599 {
-		return a, fmt.Errorf("%q is no status", number)
+		return a, fmt.Errorf("invalid status %q: write a number from 200 to 599", number)
 	}
 	v, err := l.value(detail)
 	return act{apply: func(x *exchange) {
 		x.parts["status"] = json.Number(strconv.Itoa(status))
 		x.parts["answer"] = map[string]any{"detail": v.in(x, slot{})}
-		x.contentType("application/json")
-	}, afterwards: true}, err
+		x.setContentType("application/json")
+	}, onResponse: true}, err
 }
 
-// recalling is a change by what the place was before, or is elsewhere.
+// recalling reads a change to a value that the place had before, or that it has in another object.
 func (l *loader) recalling(word, at string) (a act, err error) {
 	p, err := l.written(at)
 	if err != nil {
@@ -104,30 +115,35 @@ func (l *loader) recalling(word, at string) (a act, err error) {
 			return
 		}
 		group := key
-		if p.is("request", "path") { // one value is that of another object
+		if p.hasRoot("request", "path") { // each value counts as an object of its own
 			s.owner = textOf(s.value)
 		}
-		if p.is("path") { // of another request of the operation, which succeeded
+		if p.hasRoot("path") { // only values of successful requests of the same operation
 			group += x.requestOf(s.name)
 		}
-		other, found := x.seen.recall(word, group, s.owner, s.value)
-		if found && (!p.is("path") || of(x.seen, x.seen.ids, textOf(other))) {
+		other, found := x.memory.recall(word, group, s.owner, s.value)
+		if found && (!p.hasRoot("path") || lookup(x.memory, x.memory.ids, textOf(other))) {
 			s.set(other)
 		}
 	}), nil
 }
 
+// verb reads "PLACE ARGUMENT" after a verb.
 func (l *loader) verb(word, rest string) (a act, err error) {
 	at, argument, _ := strings.Cut(rest, " ")
 	p, err := l.written(at)
 	if err != nil {
 		return a, err
 	}
-	if (argument == "") != slices.Contains(alone, word) {
-		return a, fmt.Errorf("%s: an argument is missing, or too much", word)
+	takesNone := slices.Contains(withoutArgument, word)
+	if takesNone && argument != "" {
+		return a, fmt.Errorf("%s: unexpected argument %q", word, argument)
+	}
+	if !takesNone && argument == "" {
+		return a, fmt.Errorf("%s: the argument is missing", word)
 	}
 	v, err := l.value(argument)
-	if word == "replace" {
+	if word == "replace" { // its argument is always a text
 		v, err = l.text(argument), nil
 	}
 	return changing(p, func(x *exchange, s slot) {
@@ -137,18 +153,19 @@ func (l *loader) verb(word, rest string) (a act, err error) {
 	}), err
 }
 
-// changing is a change of whatever stands at a place.
+// changing returns a change of each slot at a place.
 func changing(p place, change func(x *exchange, s slot)) act {
 	if len(p) == 0 {
 		return act{}
 	}
 	return act{
 		apply:      func(x *exchange) { x.each(p, func(s slot) { change(x, s) }) },
-		afterwards: p.afterwards(), request: !p.afterwards(),
+		onResponse: p.inResponse(),
+		onRequest:  !p.inResponse(),
 	}
 }
 
-// assigning is "PLACE = VALUE", or "PLACE ?= VALUE" where there is no value yet.
+// assigning reads "PLACE = VALUE" or "PLACE ?= VALUE". The second sets the value only if there is none.
 func (l *loader) assigning(at, rest string) (a act, err error) {
 	operator, text, _ := strings.Cut(rest, " ")
 	if operator != "=" && operator != "?=" {
@@ -158,7 +175,7 @@ func (l *loader) assigning(at, rest string) (a act, err error) {
 	if err != nil {
 		return a, err
 	}
-	if p, err := parsePlace(at); err == nil && p.is(memoryRoots...) {
+	if p, err := parsePlace(at); err == nil && p.hasRoot(memoryRoots...) {
 		return l.keeping(p, v, operator == "=")
 	}
 	p, err := l.written(at)
@@ -169,60 +186,62 @@ func (l *loader) assigning(at, rest string) (a act, err error) {
 		if operator == "=" || !s.has || s.value == nil {
 			s.set(v.in(x, s))
 		}
-		if len(p) == 1 && p.is("answer") {
-			x.contentType("application/json")
+		if len(p) == 1 && p.hasRoot("answer") {
+			x.setContentType("application/json")
 		}
 	}), nil
 }
 
-// keeping is an assignment to the memory of the row. The value is taken when the rest of the change is made, and kept when the
-// object is known: with an answer.
+// keeping reads an assignment to a place in the memory of the row, which has a root and one name. The value is computed
+// together with the other changes. It is stored when there is a response, because only then is the object known.
 func (l *loader) keeping(p place, v value, replace bool) (a act, err error) {
 	if len(p) != 2 {
-		return a, fmt.Errorf("%s: a name is missing, or too much", p)
+		return a, fmt.Errorf("invalid place %s: write %s and one name, such as %s.source", p, p[0], p[0])
 	}
 	return act{apply: func(x *exchange) {
 		value := v.in(x, slot{})
 		keep := func() {
-			switch object := x.object(); {
-			case p.is("common"):
-				x.seen.keep("", p[1], value, replace)
-			case object != x.prefix():
-				x.seen.keep(object, p[1], value, replace)
+			object := x.object()
+			switch {
+			case p.hasRoot("common"):
+				x.memory.keep("", p[1], value, replace)
+			case object != x.basePath():
+				x.memory.keep(object, p[1], value, replace)
 			}
 			delete(x.parts, p[0])
 		}
-		if x.answer == nil {
+		if x.response == nil {
 			x.later = append(x.later, keep)
 			return
 		}
 		keep()
-	}, afterwards: l.late || slices.ContainsFunc(v.places, place.afterwards)}, nil
+	}, onResponse: l.late || slices.ContainsFunc(v.places, place.inResponse)}, nil
 }
 
-// written reads a place that a row may write to.
+// written reads a place that a row may change.
 func (l *loader) written(text string) (place, error) {
 	p, err := l.place(text)
 	switch {
 	case err != nil:
 		return nil, err
-	case !p.is(writtenRoots...), len(p) > 2 && p.is(textRoots...), len(p) == 1 && p.is("query", "header", "answer-header", "each"):
+	case !p.hasRoot(writtenRoots...), len(p) > 2 && p.hasRoot(textRoots...), len(p) == 1 && p.hasRoot("query", "header", "answer-header", "each"):
 		return nil, fmt.Errorf("%s cannot be changed", text)
-	case p.is("header", "answer-header") && p[1] != http.CanonicalHeaderKey(p[1]):
-		return nil, fmt.Errorf("the name of the header is written %s", http.CanonicalHeaderKey(p[1]))
+	case p.hasRoot("header", "answer-header") && p[1] != http.CanonicalHeaderKey(p[1]):
+		return nil, fmt.Errorf("header %s: write the canonical name %s", p[1], http.CanonicalHeaderKey(p[1]))
 	}
 	return p, nil
 }
 
-func (x *exchange) contentType(is string) {
-	x.parts["answer-header"].(map[string]any)["Content-Type"] = is
+// setContentType sets the media type of the response.
+func (x *exchange) setContentType(mediaType string) {
+	x.parts["answer-header"].(map[string]any)["Content-Type"] = mediaType
 }
 
-// each visits what stands at a place.
+// each calls visit for each slot at a place.
 func (x *exchange) each(p place, visit func(s slot)) {
 	x.load(p[0])
 	owner := x.r.URL.RequestURI()
-	if slices.Contains(p, "*") { // an item has an id of its own, and is the same in each page
+	if slices.Contains(p, "*") { // an item has its own ID, and is the same in each page
 		owner = x.r.URL.Path
 	}
 	for _, s := range slots(x.parts, p, owner) {

@@ -12,54 +12,57 @@ import (
 	"time"
 )
 
-// condition tells whether an exchange deviates.
+// condition reports whether a change applies to an exchange.
 type condition func(x *exchange) bool
 
-// kinds are the kinds of values.
+// kinds contains the tests of "PLACE is KIND".
 var kinds = map[string]func(value any, has bool) bool{
 	"absent":  func(_ any, has bool) bool { return !has },
 	"present": func(value any, has bool) bool { return has && value != nil },
 	"null":    func(value any, has bool) bool { return has && value == nil },
 	"empty":   func(value any, has bool) bool { return has && isEmpty(value) },
 	"filled":  func(value any, has bool) bool { return has && value != nil && !isEmpty(value) },
-	"text":    func(value any, _ bool) bool { _, is := value.(string); return is },
-	"list":    func(value any, _ bool) bool { _, is := value.([]any); return is },
-	"object":  func(value any, _ bool) bool { _, is := value.(map[string]any); return is },
-	"number":  func(value any, _ bool) bool { _, is := value.(json.Number); return is },
+	"text":    func(value any, _ bool) bool { _, ok := value.(string); return ok },
+	"list":    func(value any, _ bool) bool { _, ok := value.([]any); return ok },
+	"object":  func(value any, _ bool) bool { _, ok := value.(map[string]any); return ok },
+	"number":  func(value any, _ bool) bool { _, ok := value.(json.Number); return ok },
 	"integer": func(value any, _ bool) bool { _, err := strconv.Atoi(textOf(value)); return err == nil },
 }
 
+// isEmpty reports whether a value is an empty text, list or object.
 func isEmpty(value any) bool {
 	return slices.Contains([]string{`""`, "[]", "{}"}, string(encoded(value)))
 }
 
-// comparisons compare a value with that of the row.
-var comparisons = map[string]func(is, want any) bool{
-	"=":       func(is, want any) bool { return textOf(is) == textOf(want) },
-	"!=":      func(is, want any) bool { return textOf(is) != textOf(want) },
-	"<":       numbers(func(is, want float64) bool { return is < want }),
-	">":       numbers(func(is, want float64) bool { return is > want }),
-	"<=":      numbers(func(is, want float64) bool { return is <= want }),
-	">=":      numbers(func(is, want float64) bool { return is >= want }),
-	"starts":  worded(strings.HasPrefix),
-	"ends":    worded(strings.HasSuffix),
-	"has":     worded(strings.Contains),
+// comparisons compare the value at a place with the value of the row.
+var comparisons = map[string]func(got, want any) bool{
+	"=":       func(got, want any) bool { return textOf(got) == textOf(want) },
+	"!=":      func(got, want any) bool { return textOf(got) != textOf(want) },
+	"<":       onNumbers(func(got, want float64) bool { return got < want }),
+	">":       onNumbers(func(got, want float64) bool { return got > want }),
+	"<=":      onNumbers(func(got, want float64) bool { return got <= want }),
+	">=":      onNumbers(func(got, want float64) bool { return got >= want }),
+	"starts":  onTexts(strings.HasPrefix),
+	"ends":    onTexts(strings.HasSuffix),
+	"has":     onTexts(strings.Contains),
 	"matches": nil, // the expression is compiled when the row is read
 }
 
-// worded compares with a text that is not empty.
-func worded(compare func(is, want string) bool) func(is, want any) bool {
-	return func(is, want any) bool { return textOf(want) != "" && compare(textOf(is), textOf(want)) }
+// onTexts returns a comparison of texts. It is false if the text of the row is empty.
+func onTexts(compare func(got, want string) bool) func(got, want any) bool {
+	return func(got, want any) bool { return textOf(want) != "" && compare(textOf(got), textOf(want)) }
 }
 
-func numbers(compare func(is, want float64) bool) func(is, want any) bool {
-	return func(is, want any) bool {
-		a, isA := numberOf(is)
+// onNumbers returns a comparison of numbers or times. It is false for other values.
+func onNumbers(compare func(got, want float64) bool) func(got, want any) bool {
+	return func(got, want any) bool {
+		a, isA := numberOf(got)
 		b, isB := numberOf(want)
 		return isA && isB && compare(a, b)
 	}
 }
 
+// condition reads a condition.
 func (l *loader) condition(text string) (condition, error) {
 	word, rest, _ := strings.Cut(text, " ")
 	switch word {
@@ -74,7 +77,7 @@ func (l *loader) condition(text string) (condition, error) {
 		return who, nil
 	case "after":
 		_, err := Documents().named(rest)
-		return func(x *exchange) bool { return !x.seen.doneAt(x, rest).IsZero() }, err
+		return func(x *exchange) bool { return !x.memory.lastSuccess(x, rest).IsZero() }, err
 	case "within":
 		span, operation, _ := strings.Cut(rest, " of ")
 		d, err := time.ParseDuration(span)
@@ -82,17 +85,17 @@ func (l *loader) condition(text string) (condition, error) {
 			return nil, err
 		}
 		_, err = Documents().named(operation)
-		return func(x *exchange) bool { return time.Since(x.seen.doneAt(x, operation)) < d }, err
+		return func(x *exchange) bool { return time.Since(x.memory.lastSuccess(x, operation)) < d }, err
 	case "known":
 		_, err := l.place("path." + rest)
-		return func(x *exchange) bool { return of(x.seen, x.seen.ids, x.ids()[rest]) }, err
+		return func(x *exchange) bool { return lookup(x.memory, x.memory.ids, x.ids()[rest]) }, err
 	case "nth", "every", "first":
 		return l.nth(word, rest)
 	case "count":
 		at, rest, _ := strings.Cut(rest, " ")
 		return l.comparing(at, rest, func(list any) any {
-			all, is := list.([]any)
-			if !is {
+			all, ok := list.([]any)
+			if !ok {
 				return nil
 			}
 			return len(all)
@@ -101,12 +104,12 @@ func (l *loader) condition(text string) (condition, error) {
 	return l.comparing(word, rest, func(value any) any { return value })
 }
 
-// nth is of the exchanges of an object, or of all.
+// nth reads a condition that counts exchanges of an object, or of all objects.
 func (l *loader) nth(word, which string) (condition, error) {
 	number, ofAll := strings.CutSuffix(which, " of all")
 	n, err := strconv.Atoi(number)
 	if err != nil || n < 1 {
-		return nil, fmt.Errorf("%q is no count", which)
+		return nil, fmt.Errorf("invalid count %q: write a number from 1 on, such as %s 2", which, word)
 	}
 	key := l.newKey()
 	return func(x *exchange) bool {
@@ -114,13 +117,20 @@ func (l *loader) nth(word, which string) (condition, error) {
 		if ofAll {
 			object = ""
 		}
-		count := x.seen.count(key + object)
-		return map[string]bool{"nth": count == n, "every": count%n == 0, "first": count <= n}[word]
+		count := x.memory.count(key + object)
+		switch word {
+		case "nth":
+			return count == n
+		case "every":
+			return count%n == 0
+		default:
+			return count <= n
+		}
 	}, nil
 }
 
-// comparing is of what stands at a place, or of something that is taken from that.
-func (l *loader) comparing(at, rest string, taken func(any) any) (condition, error) {
+// comparing reads a comparison of the value at a place. derive computes the compared value from it.
+func (l *loader) comparing(at, rest string, derive func(any) any) (condition, error) {
 	p, err := l.place(at)
 	if err != nil {
 		return nil, err
@@ -133,8 +143,8 @@ func (l *loader) comparing(at, rest string, taken func(any) any) (condition, err
 		}
 		return func(x *exchange) bool { return kind(x.at(p, slot{})) }, nil
 	}
-	if rest == "= 2xx" && p.is("status") {
-		return func(x *exchange) bool { return x.answer.Status < 300 }, nil
+	if rest == "= 2xx" && p.hasRoot("status") {
+		return func(x *exchange) bool { return x.response.Status < 300 }, nil
 	}
 	v, err := l.value(text)
 	if err != nil {
@@ -149,30 +159,31 @@ func (l *loader) comparing(at, rest string, taken func(any) any) (condition, err
 		if err != nil {
 			return nil, err
 		}
-		compare = func(is, _ any) bool { return pattern.MatchString(textOf(is)) }
+		compare = func(got, _ any) bool { return pattern.MatchString(textOf(got)) }
 	}
 	return func(x *exchange) bool {
 		found, has := x.at(p, slot{})
-		return (has || operator == "!=") && compare(taken(found), v.in(x, slot{}))
+		return (has || operator == "!=") && compare(derive(found), v.in(x, slot{}))
 	}, nil
 }
 
-// callers tell who sends a request.
+// callers contains the tests of "caller WHO".
 var callers = map[string]func(x *exchange) bool{
 	"anonymous": func(x *exchange) bool { return len(credentialsOf(x.r)) == 0 },
-	"without-credentials": func(x *exchange) bool { // also with empty ones
+	"without-credentials": func(x *exchange) bool { // or with empty ones
 		return !slices.ContainsFunc(carriers, func(name string) bool { return strings.TrimSpace(x.r.Header.Get(name)) != "" })
 	},
-	"first": func(x *exchange) bool { return sends(x, of(x.seen, x.seen.first, x.op.Side)) },
-	"owner": func(x *exchange) bool { return sends(x, x.seen.owner(x)) },
+	"first": func(x *exchange) bool { return sends(x, lookup(x.memory, x.memory.first, x.op.Side)) },
+	"owner": func(x *exchange) bool { return sends(x, x.memory.owner(x)) },
 	"maker": func(x *exchange) bool {
-		return sends(x, of(x.seen, x.seen.owners, x.prefix()+of(x.seen, x.seen.homes, x.ids()["run_id"])))
+		return sends(x, lookup(x.memory, x.memory.owners, x.basePath()+lookup(x.memory, x.memory.homes, x.ids()["run_id"])))
 	},
 }
 
-// carriers are the headers that say who sends a request.
+// carriers are the headers that carry credentials.
 var carriers = []string{"X-Api-Key", "X-Tenant-Id", "Authorization"}
 
+// credentialsOf returns the headers of a request that carry credentials.
 func credentialsOf(r *http.Request) http.Header {
 	h := http.Header{}
 	for _, name := range carriers {
@@ -183,7 +194,7 @@ func credentialsOf(r *http.Request) http.Header {
 	return h
 }
 
-// sends tells whether the credentials of a request are these.
+// sends reports whether a request has the credentials.
 func sends(x *exchange, credentials http.Header) bool {
 	return len(credentials) > 0 && maps.EqualFunc(credentials, credentialsOf(x.r), slices.Equal)
 }

@@ -13,11 +13,11 @@ import (
 	"github.com/agentconform/agentconform/spec"
 )
 
-// Document is what the OpenAPI documents say of operations, and of what stands in their requests and answers.
+// Document contains the operations of the OpenAPI documents and the members of their requests and responses.
 type Document struct {
 	oracle     *spec.Oracle // finds the operation of a request
 	operations map[string]Operation
-	words      map[string]bool // the names of members
+	members    map[string]bool // the names of all members
 }
 
 // Operation is an operation of the interface.
@@ -26,15 +26,16 @@ type Operation struct {
 	declared *openapi3.Operation
 }
 
-// Documents are both documents, read once.
+// Documents returns both documents. They are read once.
 var Documents = sync.OnceValue(func() *Document {
 	d, err := read()
 	if err != nil {
-		panic(err) // they are embedded, and tests compile them
+		panic(err) // impossible: the documents are embedded, and tests read them
 	}
 	return d
 })
 
+// read reads both documents.
 func read() (*Document, error) {
 	oracle, err := spec.New()
 	if err != nil {
@@ -49,9 +50,9 @@ func read() (*Document, error) {
 		for _, declared := range oracle.Operations(side) {
 			op := Operation{declared, document.Paths.Value(declared.Path).GetOperation(declared.Method)}
 			d.operations[op.ID] = op
-			for _, at := range slices.Concat(op.AnswerPlaces(true), op.AnswerPlaces(false), op.RequestPlaces()) {
+			for _, at := range slices.Concat(op.ResponsePlaces(true), op.ResponsePlaces(false), op.RequestPlaces()) {
 				for name := range strings.SplitSeq(at, ".") {
-					d.words[name] = true
+					d.members[name] = true
 				}
 			}
 		}
@@ -59,7 +60,7 @@ func read() (*Document, error) {
 	return d, nil
 }
 
-// Operations are those of the interface, without vendor extensions, in the order of the documents.
+// Operations returns the operations of the interface without vendor extensions, in the order of the documents.
 func (d *Document) Operations() (all []Operation) {
 	for _, side := range spec.Sides() {
 		for _, op := range d.oracle.Operations(side) {
@@ -71,11 +72,11 @@ func (d *Document) Operations() (all []Operation) {
 	return all
 }
 
-// unknownPath stands for the operations of a half that its document does not have.
+// unknownPath returns the operation ID of requests for paths that the document of a half does not contain.
 func unknownPath(side spec.Side) string { return "unknown-path-of-" + string(side) }
 
-// named are the operations with an ID, the interface's own of a half ("control-plane"), every one of a half with vendor
-// extensions and unknown paths ("every control-plane"), or all.
+// named returns the IDs of the operations that a row names: by an ID, "all", or a half. "control-plane" means the
+// operations of the interface; "every control-plane" adds vendor extensions and unknown paths.
 func (d *Document) named(name string) (ids []string, err error) {
 	half, every := strings.CutPrefix(name, "every ")
 	for _, side := range spec.Sides() {
@@ -94,7 +95,7 @@ func (d *Document) named(name string) (ids []string, err error) {
 	return ids, err
 }
 
-// places lists the places that a schema names ("resources.*.id"), outer ones first, without the value itself.
+// places returns the places that a schema contains, such as "resources.*.id". A place comes before the places inside it.
 func places(schema *openapi3.Schema) (all []string) {
 	if schema == nil {
 		return nil
@@ -113,8 +114,8 @@ func places(schema *openapi3.Schema) (all []string) {
 	return all
 }
 
-// AnswerPlaces lists the places that the answers may have: of success or of refusal.
-func (op Operation) AnswerPlaces(success bool) []string {
+// ResponsePlaces returns the places of successful responses, or of refusals.
+func (op Operation) ResponsePlaces(success bool) []string {
 	found := map[string]bool{}
 	for status, response := range op.declared.Responses.Map() {
 		media := response.Value.Content["application/json"]
@@ -126,12 +127,12 @@ func (op Operation) AnswerPlaces(success bool) []string {
 		}
 	}
 	if !success && len(found) == 0 {
-		found["detail"] = true // the body is open; this is the member that the interface shows of refusals
+		found["detail"] = true // the schema is open; the interface shows only this member of refusals
 	}
 	return slices.Sorted(maps.Keys(found))
 }
 
-// RequestPlaces lists the places of a request.
+// RequestPlaces returns the places of a request body.
 func (op Operation) RequestPlaces() []string {
 	if op.declared.RequestBody == nil {
 		return nil
@@ -139,27 +140,28 @@ func (op Operation) RequestPlaces() []string {
 	return places(op.declared.RequestBody.Value.Content["application/json"].Schema.Value)
 }
 
-// check wants a place to have a name that the documents have: a parameter of one of the operations, or a member of any
-// request or answer. What is read-only in an answer may be sent, too, and the documents are open.
+// check returns an error if the first name of a place is neither a parameter of one of the operations nor a member of any
+// request or response. A member is accepted in every operation: a client may also send what is read-only.
 func (d *Document) check(p place, operations []string) error {
 	names := p[1:]
 	for len(names) > 0 && isItem.MatchString(names[0]) {
 		names = names[1:]
 	}
-	if len(names) == 0 || !p.is(append(lookedUp, "query", "path", "request", "answer", "each")...) {
+	if len(names) == 0 || !p.hasRoot(append(lookedUp, "query", "path", "request", "answer", "each")...) {
 		return nil
 	}
 	for _, id := range operations {
 		op := d.operations[id]
-		if p.is("query", "path") {
+		if p.hasRoot("query", "path") {
 			if slices.ContainsFunc(op.Parameters, func(q spec.Parameter) bool { return q.Name == names[0] && q.In == p[0] }) {
 				return nil
 			}
-		} else if d.words[names[0]] {
+		} else if d.members[names[0]] {
 			return nil
 		}
 	}
-	return fmt.Errorf("%s is no place of %s", p, strings.Join(operations, " or "))
+	return fmt.Errorf("%s: the documents have no such place in %s", p, strings.Join(operations, " or "))
 }
 
+// isItem matches the names that select items of a list.
 var isItem = regexp.MustCompile(`^(\*|-?\d+-?|\[.*\])$`)

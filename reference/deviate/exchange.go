@@ -16,23 +16,24 @@ import (
 	"github.com/agentconform/agentconform/spec"
 )
 
-// exchange is a request, and its answer once there is one.
+// exchange is a request and its response.
 type exchange struct {
-	r      *http.Request
-	op     spec.Operation
-	next   http.Handler
-	seen   *memory
-	sent   []byte
-	answer *Answer
-	parts  map[string]any // by root, as far as they were asked for
-	later  []func()       // what is kept when the exchange is over
+	r        *http.Request
+	op       spec.Operation
+	next     http.Handler
+	memory   *memory
+	sent     []byte
+	response *Response      // nil until the request has been served
+	parts    map[string]any // the values of roots, loaded on demand
+	later    []func()       // stores values when there is a response
 
-	changed bool // the server or the client got something else than without the row
+	changed bool // the server received, or the client receives, something else than without the row
 	counted bool
 	count   *Count
 }
 
-// tally counts the exchange if it was changed: before the client may know, who reads the count when it has its answers.
+// tally counts the exchange once if it was changed. It must be called before the client can have the response, because
+// the client reads the count after its last response.
 func (x *exchange) tally() {
 	if x.changed && !x.counted {
 		x.counted = true
@@ -40,25 +41,32 @@ func (x *exchange) tally() {
 	}
 }
 
-func newExchange(r *http.Request, op spec.Operation, next http.Handler, seen *memory) *exchange {
-	x := &exchange{r: r.Clone(r.Context()), op: op, next: next, seen: seen, parts: map[string]any{}}
+// newExchange returns the exchange of a request. It reads the request body.
+func newExchange(r *http.Request, op spec.Operation, next http.Handler, m *memory) *exchange {
+	x := &exchange{r: r.Clone(r.Context()), op: op, next: next, memory: m, parts: map[string]any{}}
 	x.sent, _ = io.ReadAll(r.Body)
 	return x
 }
 
-// all tells whether the exchange meets all conditions. Those that count are asked only when it meets the ones before.
-func (x *exchange) all(conditions []condition) bool {
-	return !slices.ContainsFunc(conditions, func(holds condition) bool { return !holds(x) })
+// meets reports whether the exchange meets all conditions. It stops at the first that is not met: conditions that count
+// must only see exchanges that meet the conditions before them.
+func (x *exchange) meets(conditions []condition) bool {
+	for _, holds := range conditions {
+		if !holds(x) {
+			return false
+		}
+	}
+	return true
 }
 
-// at returns the first value at a place, and whether it is there.
-func (x *exchange) at(p place, beside slot) (value any, has bool) {
+// at returns the first value at a place and whether it exists. "was" and "its" are relative to the slot that is changed.
+func (x *exchange) at(p place, changed slot) (value any, has bool) {
 	parts := x.parts
 	switch {
-	case p.is("fresh-id"):
+	case p.hasRoot("fresh-id"):
 		return uuid.NewString(), true
-	case p.is("was", "its"):
-		parts = map[string]any{"was": beside.value, "its": beside.its}
+	case p.hasRoot("was", "its"):
+		parts = map[string]any{"was": changed.value, "its": changed.its}
 	default:
 		x.load(p[0])
 	}
@@ -69,25 +77,27 @@ func (x *exchange) at(p place, beside slot) (value any, has bool) {
 	return all[0].value, all[0].has
 }
 
-// load makes the part of a root, where it is not there yet. What belongs to the answer comes with it.
+// load loads the value of a root, unless it is loaded. setResponse loads the roots of the response.
 func (x *exchange) load(root string) {
 	if _, has := x.parts[root]; has || slices.Contains(answerRoots, root) {
 		return
 	}
-	part, known := readers[root]
+	read, known := readers[root]
 	if !known {
-		part = func(x *exchange) any { return x.lookUp(root) }
+		read = func(x *exchange) any { return x.lookUp(root) }
 	}
-	if part := part(x); part != nil || root == "request" && strings.TrimSpace(string(x.sent)) == "null" {
-		x.parts[root] = part
+	value := read(x)
+	isNull := root == "request" && strings.TrimSpace(string(x.sent)) == "null"
+	if value != nil || isNull {
+		x.parts[root] = value
 	}
 }
 
-// readers find what stands at a root, but for objects that are looked up.
+// readers read the values of roots, except those of objects, which lookUp requests.
 var readers = map[string]func(x *exchange) any{
 	"method": func(x *exchange) any { return x.r.Method },
-	"query":  func(x *exchange) any { return firsts(x.r.URL.Query()) },
-	"header": func(x *exchange) any { return firsts(x.r.Header) },
+	"query":  func(x *exchange) any { return firstValues(x.r.URL.Query()) },
+	"header": func(x *exchange) any { return firstValues(x.r.Header) },
 	"path":   (*exchange).path,
 	"request": func(x *exchange) any {
 		if body, ok := decoded(x.sent); ok {
@@ -100,18 +110,18 @@ var readers = map[string]func(x *exchange) any{
 	"question": func(x *exchange) any { return strings.TrimPrefix(x.r.URL.RequestURI(), x.r.URL.EscapedPath()) },
 	"clock":    func(*exchange) any { return time.Now().UTC().Format(time.RFC3339Nano) },
 	"end":      (*exchange).end,
-	"owner":    func(x *exchange) any { return firsts(x.seen.owner(x)) },
+	"owner":    func(x *exchange) any { return firstValues(x.memory.owner(x)) },
 	"home": func(x *exchange) any {
-		if home := of(x.seen, x.seen.homes, x.ids()["run_id"]+x.ids()["revision_id"]); home != "" {
+		if home := lookup(x.memory, x.memory.homes, x.ids()["run_id"]+x.ids()["revision_id"]); home != "" {
 			return home
 		}
 		return nil
 	},
-	"kept":   func(x *exchange) any { return x.seen.keptFor(x.object()) },
-	"common": func(x *exchange) any { return x.seen.keptFor("") },
+	"kept":   func(x *exchange) any { return x.memory.keptFor(x.object()) },
+	"common": func(x *exchange) any { return x.memory.keptFor("") },
 }
 
-// path is the path of an unknown operation, else its parameters.
+// path returns the parameters of the path, or the path itself if the operation is unknown.
 func (x *exchange) path() any {
 	if x.op.Path == "" {
 		_, path := half(x.r)
@@ -124,33 +134,48 @@ func (x *exchange) path() any {
 	return all
 }
 
-// lookUp reads an object that the request is about, with its credentials.
+// lookUp requests the object of a root with the credentials of the request. It returns nil if the server refuses.
 func (x *exchange) lookUp(root string) any {
-	id := x.ids()
-	path := map[string]string{
-		"deployment": "/v2/deployments/" + id["deployment_id"], "before": "/v2/deployments/" + id["deployment_id"],
-		"revisions": "/v2/deployments/" + id["deployment_id"] + "/revisions?limit=100",
-		"threads":   "/threads?limit=1000", "thread": "/threads/" + id["thread_id"], "state": "/threads/" + id["thread_id"] + "/state",
-		"run": "/threads/" + id["thread_id"] + "/runs/" + id["run_id"],
-	}[root]
-	if root == "latest" {
-		latest, _ := x.at(place{"deployment", "latest_revision_id"}, slot{})
-		path = "/v2/deployments/" + id["deployment_id"] + "/revisions/" + textOf(latest)
-	}
 	r := x.r.Clone(x.r.Context())
 	r.Method, r.Body, r.ContentLength = http.MethodGet, http.NoBody, 0
-	path, r.URL.RawQuery, _ = strings.Cut(path, "?")
-	r.URL.Path, r.URL.RawPath = x.prefix()+path, ""
-	if a := Capture(x.next, r); a.Status < 300 {
-		body, _ := decoded(a.Body)
-		return body
+	path, query, _ := strings.Cut(x.pathOf(root), "?")
+	r.URL.Path, r.URL.RawPath, r.URL.RawQuery = x.basePath()+path, "", query
+	response := Capture(x.next, r)
+	if response.Status >= 300 {
+		return nil
 	}
-	return nil
+	body, _ := decoded(response.Body)
+	return body
 }
 
+// pathOf returns the path, with the query, of the object of a root.
+func (x *exchange) pathOf(root string) string {
+	ids := x.ids()
+	deployment, thread := "/v2/deployments/"+ids["deployment_id"], "/threads/"+ids["thread_id"]
+	switch root {
+	case "deployment", "before":
+		return deployment
+	case "latest":
+		latest, _ := x.at(place{"deployment", "latest_revision_id"}, slot{})
+		return deployment + "/revisions/" + textOf(latest)
+	case "revisions":
+		return deployment + "/revisions?limit=100"
+	case "threads":
+		return "/threads?limit=1000"
+	case "thread":
+		return thread
+	case "state":
+		return thread + "/state"
+	case "run":
+		return thread + "/runs/" + ids["run_id"]
+	}
+	return ""
+}
+
+// waits matches the words of the conformance graph that make a run wait, with the milliseconds.
 var waits = regexp.MustCompile(`\bwait(?:-after-write)?=(\d+)`)
 
-// end is when a run ends that is created now, by the words of the conformance graph.
+// end returns the time at which a run with this input ends if it is created now.
 func (x *exchange) end() any {
 	at := time.Now().UTC()
 	for _, found := range waits.FindAllSubmatch(x.sent, -1) {
@@ -159,67 +184,67 @@ func (x *exchange) end() any {
 	return at.Format(time.RFC3339Nano)
 }
 
-// ids are the parameters in the path.
+// ids returns the parameters of the path.
 func (x *exchange) ids() map[string]string {
 	all := map[string]string{}
 	_, path := half(x.r)
 	parts := strings.Split(path, "/")
 	for i, name := range strings.Split(x.op.Path, "/") {
-		if inner, is := strings.CutPrefix(name, "{"); is {
+		if inner, ok := strings.CutPrefix(name, "{"); ok {
 			all[strings.TrimSuffix(inner, "}")] = parts[i]
 		}
 	}
 	return all
 }
 
-// requestOf names requests of the operation by the caller and the path up to a parameter.
+// requestOf returns a key of all requests of the operation by the same caller with the same path before a parameter.
 func (x *exchange) requestOf(parameter string) string {
 	path, _, _ := strings.Cut(x.r.URL.Path, "/"+x.ids()[parameter])
 	return x.op.ID + " " + parameter + " " + path + " " + string(encoded(credentialsOf(x.r)))
 }
 
-// prefix is the path of the server that is asked.
-func (x *exchange) prefix() string {
+// basePath returns the path of the half at this server: "" for a control plane, "/agents/<name>" for an agent server.
+func (x *exchange) basePath() string {
 	_, path := half(x.r)
 	return strings.TrimSuffix(x.r.URL.Path, path)
 }
 
-// object is what the exchange is about: a deployment or a thread, also one that was created.
+// object returns the key of the deployment or thread in the path, or of the one that was created.
 func (x *exchange) object() string {
 	id := x.ids()
-	if x.answer != nil && len(id) == 0 {
-		body, _ := decoded(x.answer.Body)
+	if x.response != nil && len(id) == 0 {
+		body, _ := decoded(x.response.Body)
 		made, _ := body.(map[string]any)
-		return x.prefix() + textOf(made["id"]) + textOf(made["thread_id"])
+		return x.basePath() + textOf(made["id"]) + textOf(made["thread_id"])
 	}
-	return x.prefix() + id["deployment_id"] + id["thread_id"]
+	return x.basePath() + id["deployment_id"] + id["thread_id"]
 }
 
-// target is the object of the request as it was changed.
+// target returns the key of the object of the changed request.
 func (x *exchange) target() string {
-	if path, is := x.parts["path"].(map[string]any); is {
-		return x.prefix() + textOf(path["deployment_id"]) + textOf(path["thread_id"])
+	if path, ok := x.parts["path"].(map[string]any); ok {
+		return x.basePath() + textOf(path["deployment_id"]) + textOf(path["thread_id"])
 	}
 	return x.object()
 }
 
-// answered enters an answer.
-func (x *exchange) answered(a *Answer) {
-	x.answer = a
-	x.parts["status"] = json.Number(strconv.Itoa(a.Status))
-	x.parts["answer-header"], x.parts["body"] = firsts(a.Header), string(a.Body)
+// setResponse sets the response and the roots that it contains.
+func (x *exchange) setResponse(r *Response) {
+	x.response = r
+	x.parts["status"] = json.Number(strconv.Itoa(r.Status))
+	x.parts["answer-header"], x.parts["body"] = firstValues(r.Header), string(r.Body)
 	delete(x.parts, "answer")
 	delete(x.parts, "each")
-	if body, ok := decoded(a.Body); ok {
+	if body, ok := decoded(r.Body); ok {
 		x.parts["answer"], x.parts["each"] = body, objectsIn(body)
 	}
 	delete(x.parts, "kept")
 }
 
-// objectsIn are the objects of a list or of a page, else the object itself.
+// objectsIn returns the objects of a list or of a page, or the object itself in a list.
 func objectsIn(body any) []any {
-	if page, is := body.(map[string]any); is {
-		if rows, is := page["resources"].([]any); is {
+	if page, ok := body.(map[string]any); ok {
+		if rows, ok := page["resources"].([]any); ok {
 			return rows
 		}
 		return []any{page}
@@ -228,16 +253,16 @@ func objectsIn(body any) []any {
 	return rows
 }
 
-// request is the request with what was changed in its parts.
+// request returns the request with the changes of its parts.
 func (x *exchange) request() *http.Request {
 	r := x.r.Clone(x.r.Context())
-	if q, is := x.parts["query"].(map[string]any); is {
+	if q, ok := x.parts["query"].(map[string]any); ok {
 		all := r.URL.Query()
 		if write(all, q) {
 			r.URL.RawQuery, x.changed = all.Encode(), true
 		}
 	}
-	if h, is := x.parts["header"].(map[string]any); is {
+	if h, ok := x.parts["header"].(map[string]any); ok {
 		x.changed = write(r.Header, h) || x.changed
 	}
 	if method := textOf(x.parts["method"]); method != "" && method != r.Method {
@@ -245,13 +270,13 @@ func (x *exchange) request() *http.Request {
 	}
 	switch p := x.parts["path"].(type) {
 	case string:
-		x.goTo(r, p)
+		x.setPath(r, p)
 	case map[string]any:
 		path := x.op.Path
 		for name, id := range p {
 			path = strings.Replace(path, "{"+name+"}", textOf(id), 1)
 		}
-		x.goTo(r, path)
+		x.setPath(r, path)
 	}
 	body := x.sent
 	if request, has := x.parts["request"]; has {
@@ -262,43 +287,48 @@ func (x *exchange) request() *http.Request {
 	return withBody(r, body)
 }
 
-// goTo gives a request another path.
-func (x *exchange) goTo(r *http.Request, path string) {
-	if path = x.prefix() + path; path != r.URL.Path {
+// setPath sets the path of a request at this half.
+func (x *exchange) setPath(r *http.Request, path string) {
+	path = x.basePath() + path
+	if path != r.URL.Path {
 		r.URL.Path, r.URL.RawPath, x.changed = path, "", true
 	}
 }
 
-// original is the request as it came.
+// original returns the request without changes.
 func (x *exchange) original() *http.Request { return withBody(x.r.Clone(x.r.Context()), x.sent) }
 
+// withBody sets the body of a request and returns the request.
 func withBody(r *http.Request, body []byte) *http.Request {
 	r.Body, r.ContentLength = io.NopCloser(bytes.NewReader(body)), int64(len(body))
 	return r
 }
 
-// send sends the answer with what was changed in its parts.
+// send sends the response with the changes of its parts.
 func (x *exchange) send(w http.ResponseWriter) {
-	a := x.answer
-	if status, err := strconv.Atoi(textOf(x.parts["status"])); err == nil && status != a.Status {
-		a.Status, x.changed = status, true
+	r := x.response
+	status, err := strconv.Atoi(textOf(x.parts["status"]))
+	if err == nil && status != r.Status {
+		r.Status, x.changed = status, true
 	}
-	if h, is := x.parts["answer-header"].(map[string]any); is {
-		x.changed = write(a.Header, h) || x.changed
+	if h, ok := x.parts["answer-header"].(map[string]any); ok {
+		x.changed = write(r.Header, h) || x.changed
 	}
-	body, has := x.parts["answer"]
-	before, was := decoded(a.Body)
-	if raw := textOf(x.parts["body"]); raw != string(a.Body) {
-		a.Body, x.changed = []byte(raw), true
-	} else if has && (!was || !bytes.Equal(encoded(before), encoded(body))) {
-		a.Body, x.changed = encoded(body), true
+	raw := textOf(x.parts["body"])
+	body, hasBody := x.parts["answer"]
+	before, wasJSON := decoded(r.Body)
+	switch {
+	case raw != string(r.Body):
+		r.Body, x.changed = []byte(raw), true
+	case hasBody && (!wasJSON || !bytes.Equal(encoded(before), encoded(body))):
+		r.Body, x.changed = encoded(body), true
 	}
 	x.tally()
-	a.Send(w)
+	r.Send(w)
 }
 
-// firsts are the first values by name.
-func firsts[V ~map[string][]string](all V) map[string]any {
+// firstValues returns the first value of each name.
+func firstValues[V ~map[string][]string](all V) map[string]any {
 	out := map[string]any{}
 	for name, values := range all {
 		out[name] = values[0]
@@ -306,7 +336,7 @@ func firsts[V ~map[string][]string](all V) map[string]any {
 	return out
 }
 
-// write takes over the values that differ, and tells whether any does.
+// write makes the names and first values those of now. It reports whether anything changed.
 func write[V ~map[string][]string](all V, now map[string]any) (changed bool) {
 	for name := range all {
 		if _, has := now[name]; !has {
@@ -323,7 +353,7 @@ func write[V ~map[string][]string](all V, now map[string]any) (changed bool) {
 	return changed
 }
 
-// decoded reads a JSON value with numbers as written.
+// decoded decodes a JSON text. Numbers keep their spelling.
 func decoded(text []byte) (value any, ok bool) {
 	decoder := json.NewDecoder(bytes.NewReader(text))
 	decoder.UseNumber()
@@ -334,12 +364,13 @@ func decoded(text []byte) (value any, ok bool) {
 	return value, err == io.EOF
 }
 
+// encoded returns the JSON of a value.
 func encoded(value any) []byte {
-	text, _ := json.Marshal(value) // maps, lists and scalars only
+	text, _ := json.Marshal(value) // cannot fail: maps, lists and scalars only
 	return text
 }
 
-// textOf is a value as a text: of a string what it says, of others their JSON, of nothing "".
+// textOf returns the text of a value: a string unchanged, "" for nil, and the JSON of other values.
 func textOf(value any) string {
 	switch value := value.(type) {
 	case nil:
@@ -354,7 +385,7 @@ func textOf(value any) string {
 	return string(encoded(value))
 }
 
-// numberOf is a number, or a time in milliseconds.
+// numberOf returns a number, or a time in milliseconds.
 func numberOf(value any) (float64, bool) {
 	if at, err := time.Parse(time.RFC3339Nano, textOf(value)); err == nil {
 		return float64(at.UnixMilli()), true

@@ -11,19 +11,20 @@ import (
 	"github.com/agentconform/agentconform/spec"
 )
 
-// memory is what a row knows of one server. It is for concurrent use.
+// memory contains what a row has learned about one server. It is safe for concurrent use.
 type memory struct {
 	mu     sync.Mutex
 	first  map[spec.Side]http.Header // the credentials of the first creation
-	owners map[string]http.Header    // by object: the credentials that created it, or had access to it first
-	done   map[string]time.Time      // last, by operation and object
-	ids    map[string]bool           // that were in a path, or made
+	owners map[string]http.Header    // the credentials of the first successful request, by object
+	done   map[string]time.Time      // the time of the last success, by operation and object
+	ids    map[string]bool           // all IDs in paths and of created objects
 	homes  map[string]string         // threads by run, deployments by revision
-	counts map[string]int
-	kept   map[string]map[string]any // by object; "" is for all
-	past   map[string]*past          // by change, of verbs that recall
+	counts map[string]int            // by condition and object
+	kept   map[string]map[string]any // values that the row stores, by object; "" stands for all objects
+	past   map[string]*past          // earlier values, by change
 }
 
+// newMemory returns an empty memory.
 func newMemory() *memory {
 	return &memory{
 		first: map[spec.Side]http.Header{}, owners: map[string]http.Header{}, done: map[string]time.Time{},
@@ -32,24 +33,25 @@ func newMemory() *memory {
 	}
 }
 
-// of is an entry of a part of the memory.
-func of[K comparable, V any](m *memory, part map[K]V, key K) V {
+// lookup returns an entry of one of the maps of the memory.
+func lookup[K comparable, V any](m *memory, part map[K]V, key K) V {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return part[key]
 }
 
-// learn enters an exchange that succeeded.
+// learn records a successful exchange.
 func (m *memory) learn(x *exchange) {
 	who, object := credentialsOf(x.r), x.object()
-	body, _ := decoded(x.answer.Body)
+	body, _ := decoded(x.response.Body)
 	made, _ := body.(map[string]any)
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.owners[object] == nil {
 		m.owners[object] = who
 	}
-	owns := object != x.prefix() || x.op.ID == "list-deployments" // who lists them is who creates them, and does so before
+	// The suite lists deployments before it creates the first, with the same credentials.
+	owns := object != x.basePath() || x.op.ID == "list-deployments"
 	if owns && len(x.ids()) == 0 && m.first[x.op.Side] == nil {
 		m.first[x.op.Side] = who
 	}
@@ -68,22 +70,24 @@ func (m *memory) learn(x *exchange) {
 	}
 }
 
-// owner is who owns the object of an exchange, or made the first one where it names none.
+// owner returns the credentials of the owner of the object, or of the first creation if the path contains no object.
 func (m *memory) owner(x *exchange) http.Header {
 	if len(x.ids()) == 0 {
-		return of(m, m.first, x.op.Side)
+		return lookup(m, m.first, x.op.Side)
 	}
-	return of(m, m.owners, x.target())
+	return lookup(m, m.owners, x.target())
 }
 
-// doneAt is when an operation of the object, or of the deployment whose agent server it is, has succeeded last.
-func (m *memory) doneAt(x *exchange, operation string) time.Time {
-	if at := of(m, m.done, operation+" "+x.object()); !at.IsZero() {
+// lastSuccess returns the time of the last success of an operation with the object, or with the deployment of the agent
+// server. It is zero if there was none.
+func (m *memory) lastSuccess(x *exchange, operation string) time.Time {
+	if at := lookup(m, m.done, operation+" "+x.object()); !at.IsZero() {
 		return at
 	}
-	return of(m, m.done, operation+" "+strings.TrimPrefix(x.prefix(), "/agents/"))
+	return lookup(m, m.done, operation+" "+strings.TrimPrefix(x.basePath(), "/agents/"))
 }
 
+// count increments a counter and returns it.
 func (m *memory) count(key string) int {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -91,6 +95,7 @@ func (m *memory) count(key string) int {
 	return m.counts[key]
 }
 
+// keptFor returns a copy of the values that the row has stored for an object.
 func (m *memory) keptFor(object string) map[string]any {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -101,7 +106,7 @@ func (m *memory) keptFor(object string) map[string]any {
 	return all
 }
 
-// keep enters a value, where there is none or it may be replaced.
+// keep stores a value for an object. If replace is false, an existing value remains.
 func (m *memory) keep(object, name string, value any, replace bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -113,27 +118,27 @@ func (m *memory) keep(object, name string, value any, replace bool) {
 	}
 }
 
-// past holds the values that a place had, by owner.
+// past contains the values that a place had, by owner. An owner is an object, or a value if the place is in a request.
 type past struct {
-	values map[string][]any // of each owner, the last two that differ
-	order  []string         // owners, as they came
-	late   map[string]int   // how many answers have shown the old value since it changed
+	values map[string][]any // the last two different values of each owner
+	order  []string         // owners in the order of their first value
+	late   map[string]int   // the number of responses with the old value since the last change
 }
 
-// recalls are the verbs that show a value of before, or of somebody else.
+// recalls contains the verbs that show an earlier value, or that of another owner.
 var recalls = map[string]func(p *past, owner string, value any) (other any, found bool){
-	"stale": (*past).before,
+	"stale": (*past).previous,
 	"late": func(p *past, owner string, value any) (any, bool) {
-		before, changed := p.before(owner, value)
+		previous, changed := p.previous(owner, value)
 		if changed {
 			p.late[owner]++
 		}
-		return before, changed && p.late[owner] == 1
+		return previous, changed && p.late[owner] == 1
 	},
 	"foreign": (*past).another,
 }
 
-// recall enters the value at a place in the past of a change. It returns what a verb shows instead, if anything.
+// recall records the current value of a place. It returns the value that the verb shows instead, if there is one.
 func (m *memory) recall(verb, key, owner string, value any) (other any, found bool) {
 	value = copied(value)
 	m.mu.Lock()
@@ -156,13 +161,13 @@ func (m *memory) recall(verb, key, owner string, value any) (other any, found bo
 	return copied(other), found
 }
 
-// before is the owner's value before the one that was entered last.
-func (p *past) before(owner string, _ any) (other any, found bool) {
+// previous returns the value of the owner before the last one.
+func (p *past) previous(owner string, _ any) (other any, found bool) {
 	known := p.values[owner]
 	return known[0], len(known) == 2
 }
 
-// another is the newest value of somebody else which differs.
+// another returns the last value of another owner that differs. The most recent owner is preferred.
 func (p *past) another(owner string, value any) (other any, found bool) {
 	for _, name := range slices.Backward(p.order) {
 		known := p.values[name]

@@ -11,12 +11,12 @@ import (
 	"go.yaml.in/yaml/v4"
 )
 
-// place is where something stands: a root and the members below it.
+// place is a root and the names of the members below it.
 type place []string
 
-// The roots, by what they hold.
+// The roots of places; see the package documentation.
 var (
-	textRoots   = []string{"query", "header", "path", "answer-header"} // texts by name
+	textRoots   = []string{"query", "header", "path", "answer-header"} // contain texts by name
 	lookedUp    = []string{"deployment", "latest", "revisions", "threads", "thread", "state", "run", "before"}
 	memoryRoots = []string{"kept", "common"}
 	otherRoots  = []string{"sent", "url", "question", "clock", "end", "fresh-id", "home", "owner", "was", "its"}
@@ -26,34 +26,38 @@ var (
 	roots        = slices.Concat(writtenRoots, lookedUp, memoryRoots, otherRoots)
 )
 
+// segments matches the elements of a place.
 var segments = regexp.MustCompile(`\[[^\]]*\]|[^.]+`)
 
+// parsePlace reads a place and checks its root.
 func parsePlace(text string) (place, error) {
 	p := place(segments.FindAllString(text, -1))
 	if len(p) == 0 || !slices.Contains(roots, p[0]) {
-		return nil, fmt.Errorf("%q is no place: it begins with none of %s", text, strings.Join(roots, ", "))
+		return nil, fmt.Errorf("invalid place %q: it must start with one of %s", text, strings.Join(roots, ", "))
 	}
 	return p, nil
 }
 
-func (p place) is(roots ...string) bool { return slices.Contains(roots, p[0]) }
+// hasRoot reports whether the root of the place is one of the given roots.
+func (p place) hasRoot(roots ...string) bool { return slices.Contains(roots, p[0]) }
 
-// afterwards tells whether the place is known only when the request has been served.
-func (p place) afterwards() bool { return p.is(answerRoots...) }
+// inResponse reports whether the place is in the response.
+func (p place) inResponse() bool { return p.hasRoot(answerRoots...) }
 
+// String returns the place as a row spells it.
 func (p place) String() string { return strings.Join(p, ".") }
 
-// slot is a member of an object or an item of a list that stands at a place.
+// slot is a member of an object, or an item of a list, that a place selects.
 type slot struct {
 	value any
-	has   bool
+	has   bool // false if the object has no such member
 	set   func(to any)
-	its   map[string]any // the object that has it, or may have it under the name
-	name  string
-	owner string // what the value belongs to: the ids on the way to it
+	its   map[string]any // the object; nil for an item of a list
+	name  string         // the name of the member
+	owner string         // the IDs of the objects that contain the slot
 }
 
-// slots finds what stands at a place in a value. The last name may be one that the object does not have.
+// slots returns the slots at a place in a value. The last name may be that of a missing member.
 func slots(value any, at []string, owner string) (all []slot) {
 	switch value := value.(type) {
 	case []any:
@@ -68,7 +72,7 @@ func slots(value any, at []string, owner string) (all []slot) {
 		}
 	case map[string]any:
 		for _, name := range []string{"id", "thread_id", "run_id"} {
-			if id, is := value[name].(string); is {
+			if id, ok := value[name].(string); ok {
 				owner += " " + id
 			}
 		}
@@ -86,9 +90,9 @@ func slots(value any, at []string, owner string) (all []slot) {
 	return all
 }
 
-// selects tells whether a name selects the item of a list.
+// selects reports whether a name selects the item with the index i in a list of count items.
 func selects(name string, i, count int, item any) bool {
-	if inner, is := strings.CutPrefix(name, "["); is {
+	if inner, ok := strings.CutPrefix(name, "["); ok {
 		member, want, _ := strings.Cut(strings.TrimSuffix(inner, "]"), "=")
 		if member == "" {
 			return textOf(item) == want
@@ -104,39 +108,40 @@ func selects(name string, i, count int, item any) bool {
 	return name == "*" || err == nil && (n == i || n+count == i && n < 0)
 }
 
-// value is what a row writes: a constant, in whose texts places may stand.
+// value is a value that a row writes. The texts in the constant may contain places.
 type value struct {
 	constant any
 	places   []place
 }
 
+// placeIn matches a place in a text, with its default.
 var placeIn = regexp.MustCompile(`<([a-z][^<>\s|]*)(?:\|([^<>]*))?>`)
 
-// yamlBegins are the beginnings of values that are YAML; others are texts, as they stand.
-var yamlBegins = regexp.MustCompile(`^([\[{"']|-?\d+(\.\d+)?$|(true|false|null)$)`)
+// isYAML matches values that are YAML. Other values are texts.
+var isYAML = regexp.MustCompile(`^([\[{"']|-?\d+(\.\d+)?$|(true|false|null)$)`)
 
-// value reads a value, with the places in it.
+// value reads a value and the places in it.
 func (l *loader) value(text string) (v value, err error) {
 	if found := manyOf.FindStringSubmatch(text); found != nil {
 		return l.many(found[1], found[2])
 	}
 	v = l.text(text)
-	if yamlBegins.MatchString(text) {
+	if isYAML.MatchString(text) {
 		if err := yaml.Unmarshal([]byte(text), &v.constant); err != nil {
-			return v, fmt.Errorf("%q is no value: %w", text, err)
+			return v, fmt.Errorf("invalid value %q: %w", text, err)
 		}
 		v.constant = copied(v.constant)
 	}
 	for _, found := range placeIn.FindAllStringSubmatch(text, -1) {
 		_, err := l.place(found[1])
-		if err != nil && strings.Contains(found[1], ".") { // else it is a text such as <h1>
+		if err != nil && strings.Contains(found[1], ".") { // without a dot it may be a text such as <h1>
 			return v, err
 		}
 	}
 	return v, nil
 }
 
-// text is a value that is a text, whatever it begins with.
+// text returns a value that is a text, even if it looks like YAML.
 func (l *loader) text(text string) (v value) {
 	v.constant = text
 	for _, found := range placeIn.FindAllStringSubmatch(text, -1) {
@@ -147,21 +152,22 @@ func (l *loader) text(text string) (v value) {
 	return v
 }
 
+// manyOf matches "20 of VALUE".
 var manyOf = regexp.MustCompile(`^(\d+) of (.+)$`)
 
-// many is a list of as many values as the number says.
+// many reads a list that repeats a value.
 func (l *loader) many(number, item string) (v value, err error) {
 	n, err := strconv.Atoi(number)
 	if err != nil || n > 1000 {
-		return v, errors.New("a list has 1000 values at most, not " + number)
+		return v, errors.New("a list of " + number + " values is too long: the maximum is 1000")
 	}
 	v, err = l.value(item)
 	v.constant = slices.Repeat([]any{v.constant}, n)
 	return v, err
 }
 
-// in is the value in an exchange, beside a slot.
-func (v value) in(x *exchange, beside slot) any {
+// in returns the value with its places replaced. "was" and "its" are relative to the slot that is changed.
+func (v value) in(x *exchange, changed slot) any {
 	if len(v.places) == 0 {
 		return copied(v.constant)
 	}
@@ -170,7 +176,7 @@ func (v value) in(x *exchange, beside slot) any {
 		if err != nil {
 			return nil, false
 		}
-		value, has := x.at(p, beside)
+		value, has := x.at(p, changed)
 		if !has && found[2] != "" {
 			return found[2], true
 		}
@@ -178,7 +184,8 @@ func (v value) in(x *exchange, beside slot) any {
 	})
 }
 
-// filled replaces the places in the texts of a value. A text that is only a place becomes what stands there.
+// filled replaces the places in the texts of a value. A text that is only a place becomes the value at the place, of any
+// type.
 func filled(value any, with func(found []string) (any, bool)) any {
 	switch value := value.(type) {
 	case map[string]any:
@@ -191,12 +198,12 @@ func filled(value any, with func(found []string) (any, bool)) any {
 		}
 	case string:
 		if found := placeIn.FindStringSubmatch(value); found != nil && found[0] == value {
-			if alone, is := with(found); is {
-				return alone
+			if whole, ok := with(found); ok {
+				return whole
 			}
 		}
 		return placeIn.ReplaceAllStringFunc(value, func(text string) string {
-			if part, is := with(placeIn.FindStringSubmatch(text)); is {
+			if part, ok := with(placeIn.FindStringSubmatch(text)); ok {
 				return textOf(part)
 			}
 			return text
@@ -205,9 +212,9 @@ func filled(value any, with func(found []string) (any, bool)) any {
 	return value
 }
 
-// copied makes a value of its own, with numbers as JSON has them.
+// copied returns a deep copy of a value. Its numbers are of type json.Number.
 func copied(value any) any {
-	if _, is := value.(string); is { // it may be long, and is the same
+	if _, ok := value.(string); ok { // a string may be long, and needs no copy
 		return value
 	}
 	out, _ := decoded(encoded(value))

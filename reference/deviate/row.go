@@ -13,49 +13,51 @@ import (
 	"go.yaml.in/yaml/v4"
 )
 
-// Row is a fault or an equivalent mutant.
+// Row is a fault or an equivalent mutant. One of Name and Equivalent is set.
 type Row struct {
-	Name       string            `yaml:"fault"`
-	Equivalent string            `yaml:"equivalent"` // its name, of an equivalent mutant
-	Breaks     string            `yaml:"breaks"`     // what a client observes, in a sentence
-	Differs    string            `yaml:"differs"`    // the same of an equivalent mutant
-	Fails      string            `yaml:"fails"`      // ID of the requirement
-	Also       map[string]string `yaml:"also"`       // further causes: requirements, each with the reason
-	Unjudged   map[string]string `yaml:"unjudged"`   // of an equivalent mutant: requirements that are not judged, with the reason
+	Name       string            `yaml:"fault"`      // the name of a fault
+	Equivalent string            `yaml:"equivalent"` // the name of an equivalent mutant
+	Breaks     string            `yaml:"breaks"`     // what a client of the fault observes, in a sentence
+	Differs    string            `yaml:"differs"`    // what a client of the equivalent mutant observes, in a sentence
+	Fails      string            `yaml:"fails"`      // the ID of the requirement that the fault breaks
+	Also       map[string]string `yaml:"also"`       // further requirements that fail, each with the reason
+	Unjudged   map[string]string `yaml:"unjudged"`   // requirements that an equivalent mutant leaves unjudged, each with the reason
 	Edition    string            `yaml:"edition"`
 	Place      string            `yaml:"place"`     // what an equivalent mutant changes, in a few words
-	Pace       time.Duration     `yaml:"pace"`      // how long a revision stays in each status
-	Queued     time.Duration     `yaml:"queued"`    // how long the third run of a thread is pending before it starts
-	Hangs      bool              `yaml:"hangs"`     // requests wait for their timeout: the self-test begins with it
-	Once       bool              `yaml:"once"`      // it deviates once in the life of a server
-	Elsewhere  bool              `yaml:"elsewhere"` // scenarios of other requirements show it
-	Explored   bool              `yaml:"explored"`  // only exploration finds it
-	Config     map[string]any    `yaml:"config"`    // configuration keys for this server
+	Pace       time.Duration     `yaml:"pace"`      // how long a revision keeps each status
+	Queued     time.Duration     `yaml:"queued"`    // how long the third run of a thread is pending
+	Hangs      bool              `yaml:"hangs"`     // requests wait for their timeout: the self-test starts with this row
+	Once       bool              `yaml:"once"`      // a server deviates only once
+	Elsewhere  bool              `yaml:"elsewhere"` // only scenarios of other requirements show the fault
+	Explored   bool              `yaml:"explored"`  // only exploration finds the fault
+	Config     map[string]any    `yaml:"config"`    // configuration keys of the test run
 	Changes    []Change          `yaml:"changes"`
 	Change     `yaml:",inline"`
 
 	Where string `yaml:"-"` // file and line
 }
 
-// Change is what a row changes of some operations.
+// Change is a change of some operations.
 type Change struct {
-	When texts `yaml:"when"` // the operation, several with "or", those of a half, or "all"; then conditions
+	When texts `yaml:"when"` // operations, then conditions; see the package documentation
 	Do   texts `yaml:"do"`
 
-	// Instead makes a handler that answers in place of the one that follows; the conditions look at requests only.
+	// Instead returns a handler that replaces next. With it, conditions can only read the request.
 	Instead func(next http.Handler) http.Handler `yaml:"-"`
 
-	operations  []string
-	anyStatus   bool // a condition looks at the status; else answers that succeed are changed
-	before      bool // something looks at the deployment as it was
-	early, late []condition
-	acts        []act
-	flags       flags
+	operations []string
+	anyStatus  bool        // a condition reads the status; otherwise only successful responses are changed
+	before     bool        // a text reads the deployment before the request
+	onRequest  []condition // conditions that read only the request
+	onResponse []condition // conditions that read the response, and those after them
+	acts       []act
+	flags      flags
 }
 
-// texts is one text or a list of them.
+// texts is one text or a list of texts.
 type texts []string
 
+// UnmarshalYAML reads one text or a list of texts.
 func (t *texts) UnmarshalYAML(node *yaml.Node) error {
 	if node.Kind == yaml.ScalarNode {
 		*t = texts{node.Value}
@@ -70,26 +72,27 @@ func (t *texts) UnmarshalYAML(node *yaml.Node) error {
 // loader reads the changes of a row.
 type loader struct {
 	operations []string // of the change
-	made       []string // places that are new
-	keys       int
-	late       bool // a condition of the change looks at the answer
+	declared   []string // places that "new" declares
+	keys       int      // the number of keys in use
+	late       bool     // a condition of the change reads the response
 
-	// What the places that were read up to now look at.
-	answer, status, before bool
+	// The parts that the places so far read.
+	response, status, before bool
 }
 
+// newKey returns a key for the memory that is unique in the row.
 func (l *loader) newKey() string {
 	l.keys++
 	return fmt.Sprintf("%d ", l.keys)
 }
 
-// New makes a row of one change.
+// New returns a row with one change.
 func New(name string, when, do []string) (*Row, error) {
 	row := &Row{Name: name, Changes: []Change{{When: when, Do: do}}}
 	return row, row.Read()
 }
 
-// Read reads the texts of the row's changes, before the row stands around a server.
+// Read reads the texts of the row's changes. It must be called before [Row.Around].
 func (row *Row) Read() error {
 	l := &loader{}
 	for i := range row.Changes {
@@ -100,7 +103,7 @@ func (row *Row) Read() error {
 	return nil
 }
 
-// Load reads the rows of a file. The error names the file and the line.
+// Load reads the rows of a file. Errors name the file and the line.
 func Load(name string, text []byte) ([]*Row, error) {
 	var nodes []yaml.Node
 	if err := yaml.Unmarshal(text, &nodes); err != nil {
@@ -118,6 +121,7 @@ func Load(name string, text []byte) ([]*Row, error) {
 	return rows, nil
 }
 
+// load reads one row.
 func load(node *yaml.Node) (*Row, error) {
 	row := &Row{}
 	if err := node.Load(row, yaml.WithKnownFields()); err != nil {
@@ -132,27 +136,32 @@ func load(node *yaml.Node) (*Row, error) {
 	return row, row.Read()
 }
 
-// check tells what a row lacks, or has too much.
+// check returns an error if keys are missing or cannot be combined.
 func (row *Row) check() error {
 	switch {
 	case (row.Equivalent == "") == (row.Name == ""):
-		return errors.New("a row has a name, in fault or equivalent")
-	case row.Equivalent != "" && (row.Differs == "" || row.Breaks+row.Fails != ""):
-		return fmt.Errorf("%s: an equivalent mutant has differs, and none of breaks and fails", row.Equivalent)
-	case row.Name != "" && (row.Breaks == "" || row.Fails == "" || row.Differs+row.Place != ""):
-		return fmt.Errorf("%s: a fault has breaks and fails, and none of differs and place", row.Name)
+		return errors.New("set one of fault and equivalent")
+	case row.Equivalent != "" && row.Differs == "":
+		return fmt.Errorf("%s: differs is missing", row.Equivalent)
+	case row.Equivalent != "" && row.Breaks+row.Fails != "":
+		return fmt.Errorf("%s: remove breaks and fails: an equivalent mutant breaks no requirement", row.Equivalent)
+	case row.Name != "" && (row.Breaks == "" || row.Fails == ""):
+		return fmt.Errorf("%s: a fault needs breaks and fails", row.Name)
+	case row.Name != "" && row.Differs+row.Place != "":
+		return fmt.Errorf("%s: remove differs and place: only an equivalent mutant has them", row.Name)
 	case len(row.Config) > 0 && row.Place != "":
 		return fmt.Errorf("%s: remove place: a row with config cannot be combined with others", row.Equivalent)
 	case len(row.When) > 0 && len(row.Changes) > 0 || len(row.When)+len(row.Changes) == 0:
-		return fmt.Errorf("%s%s: it has when and do, or changes", row.Name, row.Equivalent)
+		return fmt.Errorf("%s%s: set either when and do, or changes", row.Name, row.Equivalent)
 	}
 	return nil
 }
 
+// change reads a change.
 func (l *loader) change(c *Change) error {
 	*l = loader{keys: l.keys}
 	if len(c.When) == 0 {
-		return errors.New(`it does not say when: the first is an operation, or "all"`)
+		return errors.New(`when is missing: it starts with an operation, or "all"`)
 	}
 	for id := range strings.SplitSeq(c.When[0], " or ") {
 		some, err := Documents().named(id)
@@ -167,18 +176,19 @@ func (l *loader) change(c *Change) error {
 		if err != nil {
 			return fmt.Errorf("when %s: %w", text, err)
 		}
-		if l.late = l.answer; l.late {
-			c.late = append(c.late, holds)
+		l.late = l.response
+		if l.late {
+			c.onResponse = append(c.onResponse, holds)
 		} else {
-			c.early = append(c.early, holds)
+			c.onRequest = append(c.onRequest, holds)
 		}
 	}
 	c.anyStatus = l.status
 	switch {
-	case c.Instead != nil && len(c.late) > 0:
-		return errors.New("a condition looks at the answer, and there is none yet")
+	case c.Instead != nil && len(c.onResponse) > 0:
+		return errors.New("a condition reads the response of the reference, which is not requested")
 	case c.Instead == nil && len(c.Do) == 0:
-		return errors.New("it does nothing")
+		return errors.New("do is missing")
 	}
 	for _, text := range c.Do {
 		parsed, err := l.act(text, &c.flags)
@@ -189,58 +199,62 @@ func (l *loader) change(c *Change) error {
 			c.acts = append(c.acts, parsed)
 		}
 	}
-	if c.flags.asOwner { // which is nothing where none is known
-		c.early = append(c.early, func(x *exchange) bool { return len(x.seen.owner(x)) > 0 })
+	if c.flags.asOwner { // nothing can change before an owner is known
+		c.onRequest = append(c.onRequest, func(x *exchange) bool { return len(x.memory.owner(x)) > 0 })
 	}
 	c.before = l.before
 	return nil
 }
 
-// place reads a place, which some operation of the change must have.
+// place reads a place. One of the operations of the change must have it, unless "new" declares it.
 func (l *loader) place(text string) (place, error) {
 	p, err := parsePlace(text)
 	if err != nil {
 		return nil, err
 	}
-	l.answer = l.answer || p.afterwards()
-	l.status, l.before = l.status || p.is("status"), l.before || p.is("before")
-	if slices.ContainsFunc(l.made, func(at string) bool { return text == at || strings.HasPrefix(text, at+".") }) {
-		return p, nil
+	l.response = l.response || p.inResponse()
+	l.status = l.status || p.hasRoot("status")
+	l.before = l.before || p.hasRoot("before")
+	for _, declared := range l.declared {
+		if text == declared || strings.HasPrefix(text, declared+".") {
+			return p, nil
+		}
 	}
 	return p, Documents().check(p, l.operations)
 }
 
-// Count is how many exchanges a row has changed.
+// Count is the number of exchanges that a row has changed.
 type Count = atomic.Int64
 
-// Around puts the row around a server, with a memory of its own.
+// Around returns a handler that serves next with the changes of the row, and counts the changed exchanges.
 func (row *Row) Around(next http.Handler, count *Count) http.Handler {
-	seen := newMemory()
-	handler := learning(seen, next)
+	m := newMemory()
+	handler := learning(m, next)
 	for i := range row.Changes {
-		handler = row.Changes[i].around(seen, handler, count)
+		handler = row.Changes[i].around(m, handler, count)
 	}
 	return handler
 }
 
-// learning enters every exchange that succeeds in the memory.
-func learning(seen *memory, next http.Handler) http.Handler {
+// learning returns a handler that records successful exchanges in the memory.
+func learning(m *memory, next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		op := OperationOf(r)
 		if op.Path == "" {
 			next.ServeHTTP(w, r)
 			return
 		}
-		x := newExchange(r, op, next, seen)
-		x.answer = Capture(next, x.original())
-		if x.answer.Status < 300 {
-			seen.learn(x)
+		x := newExchange(r, op, next, m)
+		x.response = Capture(next, x.original())
+		if x.response.Status < 300 {
+			m.learn(x)
 		}
-		x.answer.Send(w)
+		x.response.Send(w)
 	})
 }
 
-func (c *Change) around(seen *memory, next http.Handler, count *Count) http.Handler {
+// around returns a handler that makes the change.
+func (c *Change) around(m *memory, next http.Handler, count *Count) http.Handler {
 	var instead http.Handler
 	if c.Instead != nil {
 		instead = c.Instead(next)
@@ -251,62 +265,65 @@ func (c *Change) around(seen *memory, next http.Handler, count *Count) http.Hand
 			next.ServeHTTP(w, r)
 			return
 		}
-		x := newExchange(r, op, next, seen)
+		x := newExchange(r, op, next, m)
 		x.count = count
-		switch {
-		case !x.all(c.early):
+		if !x.meets(c.onRequest) {
 			next.ServeHTTP(w, x.original())
-		case instead != nil:
+			return
+		}
+		if instead != nil {
 			instead.ServeHTTP(w, x.original())
-		default:
-			if c.serve(x); x.answer != nil {
-				x.send(w)
-			}
+			return
+		}
+		c.serve(x)
+		if x.response != nil {
+			x.send(w)
 		}
 	})
 }
 
-// serve gets an answer and changes it. There is none where the client gets none.
+// serve sets the response of the exchange, with the changes of the response. It is nil if the client gets none.
 func (c *Change) serve(x *exchange) {
 	if c.before {
 		x.load("before")
 	}
-	var first *Answer
-	if len(c.late) > 0 {
+	var first *Response
+	if len(c.onResponse) > 0 {
 		first = Capture(x.next, x.original())
-		x.answered(first)
-		if !x.all(c.late) {
+		x.setResponse(first)
+		if !x.meets(c.onResponse) {
 			return
 		}
 	}
 	if !c.wait(x) {
 		return
 	}
-	x.answer = nil
-	c.apply(x, false)
-	x.answered(c.exchange(x, first))
-	if c.anyStatus || x.answer.Status < 300 {
+	x.response = nil
+	c.changeRequest(x)
+	x.setResponse(c.exchange(x, first))
+	if c.anyStatus || x.response.Status < 300 {
 		for _, keep := range x.later {
 			keep()
 		}
 	}
-	c.apply(x, true)
+	c.changeResponse(x)
 }
 
-// exchange serves the request as the flags say.
-func (c *Change) exchange(x *exchange, first *Answer) *Answer {
-	again := first == nil || c.flags.asOwner || c.flags.beside ||
-		slices.ContainsFunc(c.acts, func(a act) bool { return a.request })
-	switch {
-	case c.flags.unserved:
+// exchange serves the changed request and returns the response that is sent. first is the response to the original
+// request, or nil if it was not served.
+func (c *Change) exchange(x *exchange, first *Response) *Response {
+	if c.flags.unserved {
 		x.changed = true
-		return &Answer{Status: http.StatusOK, Header: http.Header{}}
-	case !again:
+		return &Response{Status: http.StatusOK, Header: http.Header{}}
+	}
+	if first != nil && !c.changesRequest() {
 		return first
 	}
 	changed := Capture(x.next, x.request())
-	asBefore := first != nil && changed.Status == first.Status && bytes.Equal(changed.Body, first.Body)
-	x.changed = x.changed || c.flags.beside && first == nil || c.flags.asOwner && !asBefore
+	isSame := first != nil && changed.Status == first.Status && bytes.Equal(changed.Body, first.Body)
+	if c.flags.beside && first == nil || c.flags.asOwner && !isSame {
+		x.changed = true
+	}
 	if !c.flags.beside {
 		return changed
 	}
@@ -316,7 +333,13 @@ func (c *Change) exchange(x *exchange, first *Answer) *Answer {
 	return first
 }
 
-// wait is for answers that come late or never. It tells whether one comes.
+// changesRequest reports whether the change serves another request than the original.
+func (c *Change) changesRequest() bool {
+	isOnRequest := func(a act) bool { return a.onRequest }
+	return c.flags.asOwner || c.flags.beside || slices.ContainsFunc(c.acts, isOnRequest)
+}
+
+// wait delays the response. It returns false if no response is sent.
 func (c *Change) wait(x *exchange) bool {
 	gone := x.r.Context().Done()
 	delay := c.flags.delay
@@ -334,7 +357,7 @@ func (c *Change) wait(x *exchange) bool {
 	}
 	if c.flags.hang {
 		<-gone
-		x.answer = nil
+		x.response = nil
 		return false
 	}
 	if delay > 0 {
@@ -346,12 +369,22 @@ func (c *Change) wait(x *exchange) bool {
 	return true
 }
 
-func (c *Change) apply(x *exchange, afterwards bool) {
-	if afterwards && !c.anyStatus && !c.flags.unserved && x.answer.Status >= 300 {
+// changeRequest runs the acts that precede the response.
+func (c *Change) changeRequest(x *exchange) {
+	for _, a := range c.acts {
+		if !a.onResponse {
+			a.apply(x)
+		}
+	}
+}
+
+// changeResponse runs the acts of the response. Refusals are only changed if a condition reads the status.
+func (c *Change) changeResponse(x *exchange) {
+	if !c.anyStatus && !c.flags.unserved && x.response.Status >= 300 {
 		return
 	}
 	for _, a := range c.acts {
-		if a.afterwards == afterwards {
+		if a.onResponse {
 			a.apply(x)
 		}
 	}

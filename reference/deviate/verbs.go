@@ -10,8 +10,8 @@ import (
 	"unicode"
 )
 
-// verbs are the changes of a value, by the argument that the row has after the place. What is of another type than a verb
-// is for stays as it is.
+// verbs change a value by the argument that the row has after the place. A value of another type than the verb expects
+// does not change.
 var verbs = map[string]func(value, argument any) any{
 	"another": func(v, _ any) any { return another(v) },
 	"null":    func(any, any) any { return nil },
@@ -24,42 +24,42 @@ var verbs = map[string]func(value, argument any) any{
 		return v
 	},
 
-	"first":  listed(func(all []any, n any) []any { return all[:min(intOf(n), len(all))] }),
-	"append": listed(func(all []any, item any) []any { return append(all, item) }),
-	"prepend": listed(func(all []any, item any) []any { // an item, or several
-		if some, are := item.([]any); are {
+	"first":  onList(func(all []any, n any) []any { return all[:min(intOf(n), len(all))] }),
+	"append": onList(func(all []any, item any) []any { return append(all, item) }),
+	"prepend": onList(func(all []any, item any) []any { // an item, or a list of items
+		if some, ok := item.([]any); ok {
 			return slices.Concat(some, all)
 		}
 		return slices.Insert(all, 0, item)
 	}),
-	"older": filtered(func(item map[string]any, age string) bool { // older PLACE AGE: items that were created so long ago
+	"older": filtering(func(item map[string]any, age string) bool { // older PLACE AGE: items with at least this age
 		least, _ := time.ParseDuration(age)
 		created, err := time.Parse(time.RFC3339Nano, textOf(item["created_at"]))
 		return err != nil || time.Since(created) >= least
 	}),
-	"except": filtered(func(item map[string]any, which string) bool { // except PLACE NAME VALUE: items without such a member
+	"except": filtering(func(item map[string]any, which string) bool { // except PLACE NAME VALUE: other items
 		name, want, _ := strings.Cut(which, " ")
 		return textOf(item[name]) != want
 	}),
-	"reverse": listed(func(all []any, _ any) []any {
+	"reverse": onList(func(all []any, _ any) []any {
 		slices.Reverse(all)
 		return all
 	}),
 
-	"upper":   texted(func(s, _ string) string { return strings.ToUpper(s) }),
-	"lower":   texted(func(s, _ string) string { return strings.ToLower(s) }),
-	"without": texted(func(s, what string) string { return strings.ReplaceAll(s, what, "") }),
-	"trim":    texted(func(s, end string) string { return strings.TrimSuffix(strings.TrimSpace(s), end) }),
-	"up-to":   texted(func(s, end string) string { s, _, _ = strings.Cut(s, end); return s }),
-	"behind-last": texted(func(s, begin string) string {
+	"upper":   onText(func(s, _ string) string { return strings.ToUpper(s) }),
+	"lower":   onText(func(s, _ string) string { return strings.ToLower(s) }),
+	"without": onText(func(s, what string) string { return strings.ReplaceAll(s, what, "") }),
+	"trim":    onText(func(s, end string) string { return strings.TrimSuffix(strings.TrimSpace(s), end) }),
+	"up-to":   onText(func(s, end string) string { s, _, _ = strings.Cut(s, end); return s }),
+	"behind-last": onText(func(s, begin string) string {
 		parts := strings.Split(s, begin)
 		return parts[len(parts)-1]
 	}),
-	"replace": texted(func(s, words string) string { // replace PLACE WORD TEXT: the first such word
+	"replace": onText(func(s, words string) string { // replace PLACE WORD TEXT: the first occurrence
 		word, with, _ := strings.Cut(words, " ")
 		return strings.Replace(s, word, with, 1)
 	}),
-	"shift": texted(func(s, by string) string { // a time by a duration
+	"shift": onText(func(s, by string) string { // moves a time by a duration
 		at, err := time.Parse(time.RFC3339Nano, s)
 		if err != nil {
 			return s
@@ -68,14 +68,14 @@ var verbs = map[string]func(value, argument any) any{
 		return at.Add(d).Format(time.RFC3339Nano)
 	}),
 
-	"only": func(v, names any) any { // the members with these names
-		object, is := v.(map[string]any)
-		if is {
+	"only": func(v, names any) any { // only PLACE NAMES: removes all other members
+		object, ok := v.(map[string]any)
+		if ok {
 			maps.DeleteFunc(object, func(name string, _ any) bool { return !slices.Contains(strings.Fields(textOf(names)), name) })
 		}
 		return v
 	},
-	"rename": func(v, names any) any { // rename PLACE FROM TO: a member
+	"rename": func(v, names any) any { // rename PLACE FROM TO: renames a member
 		from, to, _ := strings.Cut(textOf(names), " ")
 		object, _ := v.(map[string]any)
 		if value, has := object[from]; has {
@@ -86,22 +86,22 @@ var verbs = map[string]func(value, argument any) any{
 	},
 }
 
-// alone are the verbs without an argument.
-var alone = []string{"another", "null", "text", "number", "reverse", "upper", "lower"}
+// withoutArgument lists the verbs that have no argument.
+var withoutArgument = []string{"another", "null", "text", "number", "reverse", "upper", "lower"}
 
-// listed is a change of a list, of which it gets a copy.
-func listed(change func(all []any, argument any) []any) func(value, argument any) any {
+// onList returns a verb for lists. change receives a copy of the list.
+func onList(change func(all []any, argument any) []any) func(value, argument any) any {
 	return func(v, argument any) any {
-		if all, is := v.([]any); is {
+		if all, ok := v.([]any); ok {
 			return change(slices.Clone(all), argument)
 		}
 		return v
 	}
 }
 
-// filtered keeps some of the items of a list.
-func filtered(keeps func(item map[string]any, argument string) bool) func(value, argument any) any {
-	return listed(func(all []any, argument any) []any {
+// filtering returns a verb that keeps some items of a list.
+func filtering(keeps func(item map[string]any, argument string) bool) func(value, argument any) any {
+	return onList(func(all []any, argument any) []any {
 		return slices.DeleteFunc(all, func(item any) bool {
 			object, _ := item.(map[string]any)
 			return !keeps(object, textOf(argument))
@@ -109,21 +109,24 @@ func filtered(keeps func(item map[string]any, argument string) bool) func(value,
 	})
 }
 
-func texted(change func(s, argument string) string) func(value, argument any) any {
+// onText returns a verb for texts.
+// onText returns a verb for texts.
+func onText(change func(s, argument string) string) func(value, argument any) any {
 	return func(v, argument any) any {
-		if s, is := v.(string); is {
+		if s, ok := v.(string); ok {
 			return change(s, textOf(argument))
 		}
 		return v
 	}
 }
 
+// intOf returns a value as an integer, or 0 if it is none.
 func intOf(value any) int {
-	n, _ := strconv.Atoi(textOf(value)) // 0 where it is none
+	n, _ := strconv.Atoi(textOf(value))
 	return n
 }
 
-// another is a value of the same type that is a little different.
+// another returns a value of the same type that is slightly different.
 func another(value any) any {
 	switch v := value.(type) {
 	case bool:
@@ -144,7 +147,8 @@ func another(value any) any {
 	return value
 }
 
-// anotherText changes the last digit or small letter, so that an id stays an id and a time a time; else a capital.
+// anotherText changes the last digit or lower-case letter of a text, so that an ID remains an ID and a time remains a time.
+// Without these, it changes the last upper-case letter.
 func anotherText(text string) string {
 	at, other := strings.LastIndexAny(text, "0123456789abcdefghijklmnopqrstuvwxyz"), byte('a')
 	if at < 0 {

@@ -40,10 +40,10 @@ type Mutant struct {
 func All() []Mutant {
 	d := &deriver{}
 	for _, op := range deviate.Documents().Operations() {
-		for _, at := range op.AnswerPlaces(true) {
+		for _, at := range op.ResponsePlaces(true) {
 			d.each(fitting(op, at), Answers, op.ID+"/answer/"+at, at+" in the answer of "+op.ID, "answer."+at, op.ID, "status < 300")
 		}
-		for _, at := range op.AnswerPlaces(false) {
+		for _, at := range op.ResponsePlaces(false) {
 			rules := own
 			if strings.Contains(op.Path, "{") { // else it is about no object
 				rules = constant
