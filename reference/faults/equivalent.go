@@ -19,7 +19,7 @@ import (
 	"github.com/agentconform/agentconform/reference/fixtures"
 )
 
-// otherServers differ where the interface leaves a choice, in what rows cannot say.
+// otherServers returns the equivalent mutants that rows cannot express.
 func otherServers() []EquivalentMutant {
 	return []EquivalentMutant{
 		{Name: "ids-are-numbers", Place: "JSON", Differs: "thread_id and run_id are numbers", Apply: numberedIDs},
@@ -46,31 +46,31 @@ func otherServers() []EquivalentMutant {
 		},
 		{
 			Name: "branded-words", Apply: speaking(branded),
-			Differs: "the names that the interface shows in neutral words are a vendor's",
+			Differs: "the neutral words of the interface are replaced by a vendor's names",
 		},
 		{
 			Name: "branded-words-self-hosted", Edition: selfHosted, Apply: speaking(branded),
-			Differs: "the names that the interface shows in neutral words are a vendor's, self-hosted",
+			Differs: "the neutral words of the interface are replaced by a vendor's names, self-hosted",
 		},
 	}
 }
 
-// agents changes the options of agent servers.
+// agents returns a layer that changes the options of agent servers.
 func agents(change func(*agentserver.Options)) Layer {
 	return func(o *reference.Options) { o.WrapAgent = append(o.WrapAgent, change) }
 }
 
 var (
-	idsInAnswers     = regexp.MustCompile(`"(thread_id|run_id)":"([^"]+)"`)
+	idsInResponse    = regexp.MustCompile(`"(thread_id|run_id)":"([^"]+)"`)
 	numbersInRequest = regexp.MustCompile(`\d{16}`)
 )
 
-// numberedIDs shows the ids of threads and runs as numbers of 16 digits.
+// numberedIDs replaces the IDs of threads and runs by numbers of 16 digits in responses, and back in requests.
 func numberedIDs(o *reference.Options) {
-	var known sync.Map // ids by number
+	var known sync.Map // IDs by number
 	ids := func(text, quote string) string {
 		return numbersInRequest.ReplaceAllStringFunc(text, func(number string) string {
-			if id, is := known.Load(number); is {
+			if id, ok := known.Load(number); ok {
 				return quote + id.(string) + quote
 			}
 			return number
@@ -82,26 +82,27 @@ func numberedIDs(o *reference.Options) {
 		r = r.Clone(r.Context())
 		r.URL.Path, r.URL.RawPath = ids(r.URL.Path, ""), ""
 		r.Body, r.ContentLength = io.NopCloser(strings.NewReader(body)), int64(len(body))
-		a := deviate.Capture(next, r)
-		a.Body = idsInAnswers.ReplaceAllFunc(a.Body, func(member []byte) []byte {
-			found := idsInAnswers.FindSubmatch(member)
+		response := deviate.Capture(next, r)
+		response.Body = idsInResponse.ReplaceAllFunc(response.Body, func(member []byte) []byte {
+			found := idsInResponse.FindSubmatch(member)
 			sum := fnv.New64a()
-			_, _ = sum.Write(found[2]) // it returns no error
-			number := strconv.FormatUint(sum.Sum64()>>12|1<<51, 10)
+			_, _ = sum.Write(found[2])                              // never returns an error
+			number := strconv.FormatUint(sum.Sum64()>>12|1<<51, 10) // 2^51 to 2^52-1: 16 digits
 			known.Store(number, string(found[2]))
 			return []byte(`"` + string(found[1]) + `":` + number)
 		})
-		a.Send(w)
+		response.Send(w)
 	})(o)
 }
 
-// branded are the names of a vendor for those that the interface shows in neutral words.
+// branded contains a vendor's names for the neutral words of the interface.
 var branded = map[string]string{
 	"git_host": "kilnhub", "external_container": "kiln_image", "internal_container": "kiln_bundle",
 	"graph_config_path": "kiln_config_path", "graph_auth_user": "kiln_auth_user",
 }
 
-// speaking serves the reference with other neutral words, and knows the interface's own no longer.
+// speaking returns a layer that replaces the neutral words of the interface. The server no longer accepts the original
+// words.
 func speaking(words map[string]string) Layer {
 	renamed := func(place, from, to string) []string {
 		return []string{
@@ -109,17 +110,17 @@ func speaking(words map[string]string) Layer {
 			"rename " + place + ".source_revision_config " + from + " " + to,
 		}
 	}
-	var unknown, asked, shown []string
-	for ours, theirs := range words {
-		unknown = append(unknown, renamed("request", ours, "not_"+ours)...)
-		asked = append(asked, renamed("request", theirs, ours)...)
-		shown = append(shown, renamed("each.*", ours, theirs)...)
+	var removed, requests, responses []string
+	for original, theirs := range words {
+		removed = append(removed, renamed("request", original, "not_"+original)...)
+		requests = append(requests, renamed("request", theirs, original)...)
+		responses = append(responses, renamed("each.*", original, theirs)...)
 	}
 	return compose(
 		func(o *reference.Options) {
 			o.WrapFixtures = append(o.WrapFixtures, func(set *fixtures.Set) { set.Vocabulary = words })
 		},
-		changing([]string{"create-deployment or update-deployment"}, slices.Concat(unknown, asked)...),
-		changing([]string{"every control-plane"}, shown...),
+		changing([]string{"create-deployment or update-deployment"}, slices.Concat(removed, requests)...),
+		changing([]string{"every control-plane"}, responses...),
 	)
 }

@@ -1,13 +1,16 @@
-// Package faults defines the deviations of the reference that the self-test of the suite uses (mutation testing).
+// Package faults contains the deviations of the reference that the self-test of the suite uses (mutation testing).
 //
-// A fault breaks a requirement. The reference with one fault is a mutant, and the requirement must kill it: it must fail.
-// Further requirements that inevitably fail are declared with the reason; any other failure shows that the suite checks too much.
-// An [EquivalentMutant] differs from the reference but conforms: a failure there is a false positive. A
-// [NullImplementation] implements nothing: it must never be reported as conformant.
+// Start reading in the folder rows: its YAML files contain the faults and most equivalent mutants, in the language of
+// package deviate. [All] returns the faults, [EquivalentMutants] the equivalent mutants.
 //
-// Each is a mistake as engineers make it: a value is clamped instead of refused, an index is off by one, only the first value
-// is used, a check is missing on one route. Faults are rows (see package deviate); what differs below HTTP, or inside, is a small
-// function around the unmodified reference (see [reference.Options]). The reference does not know this package.
+// A fault breaks a requirement. The reference with one fault is a mutant, and the requirement must fail ("kill the
+// mutant"). A row declares further requirements that inevitably fail, with the reason. Any other failure shows that the
+// suite checks too much. An [EquivalentMutant] differs from the reference but conforms, so a failure is a false positive.
+// A [NullImplementation] implements nothing, and must never be reported as conformant.
+//
+// Each fault is a mistake that engineers make: a value is clamped instead of refused, an index is off by one, only the
+// first value is used, a check is missing on one route. What differs below HTTP or inside the reference is a small
+// function (see [reference.Options]). The reference does not import this package.
 package faults
 
 import (
@@ -21,41 +24,45 @@ import (
 	"github.com/agentconform/agentconform/reference/deviate"
 )
 
-// selfHosted is the edition of the reference that takes images.
+// selfHosted is the edition of the reference that deploys images.
 const selfHosted = "self-hosted"
 
 // EquivalentMutant is a deliberate difference that breaks no MUST.
 type EquivalentMutant struct {
-	Name    string // "pretty-printed"
+	Name    string // such as "pretty-printed"
 	Differs string // what a client observes, in a sentence
 	Edition string
-	// Also lists the SHOULDs that it inevitably fails, each with the reason. One that fails any has no Place, and neither has
-	// one that leaves a requirement unjudged.
+	// Also contains the SHOULDs that inevitably fail, each with the reason.
 	Also map[string]string
-	// Unjudged lists the requirements that it leaves blocked, inconclusive or skipped, each with the reason.
+	// Unjudged contains the requirements that are blocked, inconclusive or skipped, each with the reason.
 	Unjudged map[string]string
-	// Place is what it changes of the exchanges over HTTP, in a few words. Those with different places can be tried at once, in the
-	// order of the catalogue; one without a place changes more than that, and is tried alone.
+	// Place names the part of HTTP exchanges that changes. The gate combines mutants with different places around one
+	// server, in the order of the catalogue. A mutant without a place is tried separately, because it changes more than
+	// HTTP exchanges, or has Also, Unjudged or Config.
 	Place   string
-	Config  map[string]any // configuration keys for this server
-	Longest bool           // it takes the longest time, and the longer the busier its start was: the self-test begins with it
+	Config  map[string]any // configuration keys of the test run
+	Longest bool           // the test run takes the longest time, more on a busy machine: the self-test starts with it
 	Apply   Layer
 }
 
-// Layer wraps the reference that the options describe.
+// Layer adds a deviation to the options of the reference.
 type Layer func(*reference.Options)
 
-// All returns all faults, sorted by requirement and name. Each is a deliberate deviation that breaks a requirement.
-func All() []*deviate.Row {
-	all := slices.DeleteFunc(written(), func(row *deviate.Row) bool { return row.Equivalent != "" })
+// All returns all faults, sorted by requirement and name.
+func All() (all []*deviate.Row) {
+	for _, row := range catalogue() {
+		if row.Equivalent == "" {
+			all = append(all, row)
+		}
+	}
 	slices.SortFunc(all, func(a, b *deviate.Row) int { return strings.Compare(a.Fails+" "+a.Name, b.Fails+" "+b.Name) })
 	return all
 }
 
-// EquivalentMutants returns all equivalent mutants, in the order in which several may stand around one server: what is said,
-// then how it is written, then how it is sent.
+// EquivalentMutants returns all equivalent mutants in the order in which several can be combined around one server: those
+// that change the content of responses, then those that change the encoding, then those that change the transport.
 func EquivalentMutants() (all []EquivalentMutant) {
-	for _, row := range written() {
+	for _, row := range catalogue() {
 		if row.Equivalent != "" {
 			all = append(all, EquivalentMutant{
 				Name: row.Equivalent, Differs: row.Differs, Place: row.Place, Edition: row.Edition, Also: row.Also,
@@ -67,10 +74,10 @@ func EquivalentMutants() (all []EquivalentMutant) {
 	return slices.Concat(all, otherServers(), transports())
 }
 
-// Configuration returns the configuration keys that the named rows are tested with.
+// Configuration returns the configuration keys of the named rows.
 func Configuration(names ...string) map[string]any {
 	keys := map[string]any{}
-	for _, row := range written() {
+	for _, row := range catalogue() {
 		if slices.Contains(names, row.Name+row.Equivalent) {
 			maps.Copy(keys, row.Config)
 		}
@@ -78,8 +85,8 @@ func Configuration(names ...string) map[string]any {
 	return keys
 }
 
-// Find returns the layers of the named faults, equivalent mutants and broken graphs, and the edition they need: that of the last one that
-// needs one, or "" if none does.
+// Find returns the layers of the named faults, equivalent mutants and broken graphs. The edition is that of the last row
+// that needs one, or "".
 func Find(names ...string) (layers []Layer, edition string, err error) {
 	known := map[string]EquivalentMutant{}
 	for _, f := range All() {

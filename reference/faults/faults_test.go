@@ -1,7 +1,6 @@
 package faults
 
 import (
-	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -9,29 +8,31 @@ import (
 	"github.com/agentconform/agentconform/reference/deviate"
 )
 
-// TestNamesAreUnique: those of rows are when they are read.
-func TestNamesAreUnique(t *testing.T) {
-	var names []string
+// TestCatalogue reads all rows. The name of a row selects it in Find and --only, so it must be unique, also among those
+// that are written in Go.
+func TestCatalogue(t *testing.T) {
+	names := map[string]bool{}
 	for _, f := range All() {
-		names = append(names, f.Name)
-		require.LessOrEqual(t, len(f.Also), 1, "%s has more than two causes: say in the features which failure explains which", f.Name)
+		require.False(t, names[f.Name], f.Name)
+		require.LessOrEqual(t, len(f.Also), 1, "%s fails more than two requirements: use @after in the features", f.Name)
+		names[f.Name] = true
 	}
 	for _, v := range EquivalentMutants() {
-		names = append(names, v.Name)
+		require.False(t, names[v.Name], v.Name)
+		names[v.Name] = true
 	}
-	for _, i := range NullImplementations() {
-		names = append(names, i.Name)
+	for _, n := range NullImplementations() {
+		require.False(t, names[n.Name], n.Name)
+		names[n.Name] = true
 	}
-	slices.Sort(names)
-	require.Len(t, slices.Compact(slices.Clone(names)), len(names), "a name occurs twice: %v", names)
 }
 
-func TestMistakesInRowsAreToldWithTheirPlace(t *testing.T) {
+func TestCheckReturnsPlaceOfError(t *testing.T) {
 	row := deviate.Row{Name: "a", Fails: "CP-LIST-2", Where: "rows/x.yaml:1"}
 	same, unknown, also := row, row, row
 	same.Where, unknown.Fails, also.Also = "rows/y.yaml:2", "CP-LIST-999", map[string]string{"CP-NONE-1": "why"}
 	require.NoError(t, check([]*deviate.Row{&row}))
-	require.EqualError(t, check([]*deviate.Row{&row, &same}), "rows/y.yaml:2: a is the name of the row at rows/x.yaml:1 too")
-	require.EqualError(t, check([]*deviate.Row{&unknown}), "rows/x.yaml:1: a fails CP-LIST-999, which is not a requirement")
-	require.EqualError(t, check([]*deviate.Row{&also}), "rows/x.yaml:1: a fails CP-NONE-1, which is not a requirement")
+	require.EqualError(t, check([]*deviate.Row{&row, &same}), "rows/y.yaml:2: the name a is used twice, first at rows/x.yaml:1")
+	require.EqualError(t, check([]*deviate.Row{&unknown}), "rows/x.yaml:1: a: unknown requirement CP-LIST-999")
+	require.EqualError(t, check([]*deviate.Row{&also}), "rows/x.yaml:1: a: unknown requirement CP-NONE-1")
 }

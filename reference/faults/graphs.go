@@ -6,16 +6,16 @@ import (
 	"github.com/agentconform/agentconform/reference"
 )
 
-// BrokenGraph is a conformance graph that breaks a line of its contract (reference/graphs/CONTRACT.md), on a server that keeps
-// the interface: what needs the word is blocked, and nothing fails.
+// BrokenGraph is a conformance graph that breaks its contract (reference/graphs/CONTRACT.md), on a server that conforms.
+// Scenarios that need the broken word must be blocked, and no requirement may fail.
 type BrokenGraph struct {
-	Name  string   // "graph-does-not-wait"
+	Name  string   // such as "graph-does-not-wait"
 	Does  string   // what the graph does instead, in a sentence
-	Words []string // the words that it does not understand; only "echo" if a plain run fails or does not repeat its input
+	Words []string // the words that it does not understand, or only "echo" if a plain run fails or does not repeat its input
 	Apply Layer
 }
 
-// BrokenGraphs returns all of them.
+// BrokenGraphs returns all broken graphs.
 func BrokenGraphs() []BrokenGraph {
 	const (
 		wait     = `ctx.wait(milliseconds(words, "wait="))`
@@ -36,7 +36,7 @@ func BrokenGraphs() []BrokenGraph {
 		{"graph-calls-no-tool", "the graph ignores tool", all[4:], ignoring("tool")},
 		{"graph-is-deaf", "the graph ignores every word", all, deaf},
 		{
-			"graph-is-deaf-on-a-late-server", "the graph ignores every word, and a run says running 300 ms after its end", all,
+			"graph-is-deaf-on-a-late-server", "the graph ignores every word, and a run is shown as running for 300 ms after its end", all,
 			compose(deaf, changing([]string{"join-run"}, "delay 300ms"),
 				changing([]string{"get-run", "answer.status = success", "within 300ms of create-run"}, "answer.status = running")),
 		},
@@ -61,7 +61,7 @@ func BrokenGraphs() []BrokenGraph {
 	}
 }
 
-// graph replaces a part of the source of the conformance graph.
+// graph returns a layer that replaces a part of the source of the conformance graph.
 func graph(old, with string) Layer {
 	return func(o *reference.Options) {
 		o.WrapGraph = append(o.WrapGraph, func(source string) string { return strings.Replace(source, old, with, 1) })

@@ -9,7 +9,7 @@ import (
 
 // NullImplementation is a server that implements nothing of the interface. The suite must never report it as conformant.
 type NullImplementation struct {
-	Name  string // "everything-is-not-found"
+	Name  string // such as "everything-is-not-found"
 	Is    string // what a client observes, in a sentence
 	Serve http.HandlerFunc
 }
@@ -29,44 +29,49 @@ func NullImplementations() []NullImplementation {
 		{"echo", "every request gets 200 with its own body", echo},
 		{"web-site", "every request gets 200 with an HTML page", website},
 		{"everything-is-rate-limited", "every request gets 429", busy},
-		{"recorded-answers", "every operation gets one recorded answer, whatever the id", recorded},
+		{"recorded-answers", "every operation gets one recorded response, for any ID", recorded},
 		{"redirect-loop", "every request is redirected to the same address", func(w http.ResponseWriter, r *http.Request) {
 			http.Redirect(w, r, r.URL.Path, http.StatusTemporaryRedirect)
 		}},
-		{"closed-connection", "every connection is closed without an answer", func(http.ResponseWriter, *http.Request) {
+		{"closed-connection", "every connection is closed without a response", func(http.ResponseWriter, *http.Request) {
 			panic(http.ErrAbortHandler)
 		}},
 	}
 }
 
+// writeJSON writes a response with a JSON text.
 func writeJSON(w http.ResponseWriter, status int, text string) {
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
 	if status != http.StatusNoContent {
-		_, _ = io.WriteString(w, text) // the client may be gone
+		_, _ = io.WriteString(w, text) // the client may have closed the connection
 	}
 }
 
+// always returns a handler that sends the same response to every request.
 func always(status int, text string) http.HandlerFunc {
 	return func(w http.ResponseWriter, _ *http.Request) { writeJSON(w, status, text) }
 }
 
+// echo returns the request body.
 func echo(w http.ResponseWriter, r *http.Request) {
 	text, _ := io.ReadAll(http.MaxBytesReader(w, r.Body, 1<<20))
 	writeJSON(w, http.StatusOK, string(text))
 }
 
+// website returns an HTML page.
 func website(w http.ResponseWriter, _ *http.Request) {
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
 	_, _ = io.WriteString(w, `<!doctype html><title>Welcome</title><h1>It works</h1><script>{"id":"x"}</script>`)
 }
 
+// busy refuses every request.
 func busy(w http.ResponseWriter, _ *http.Request) {
 	w.Header().Set("Retry-After", "0")
 	writeJSON(w, http.StatusTooManyRequests, `{"detail":"Try again later"}`)
 }
 
-// recorded answers are valid, and always about the same deployment and revision.
+// recorded returns valid responses that are always about the same deployment and revision.
 func recorded(w http.ResponseWriter, r *http.Request) {
 	const config = `"source":"git_host",
 		"source_revision_config":{"repo_ref":"main","graph_config_path":"agent.json","image_uri":null,"repo_commit_sha":null}`

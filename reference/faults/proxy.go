@@ -13,12 +13,12 @@ import (
 // ProxiedAgent is the path below which [Before] serves the agent server.
 const ProxiedAgent = "/agents/proxied"
 
-// errInside is the error of a layer that changes more than what is sent over HTTP.
-var errInside = errors.New("it changes what is inside the reference, and cannot stand before another server")
+// errInside is returned for a layer that changes more than HTTP exchanges.
+var errInside = errors.New("the deviation changes the inside of the reference and cannot be used with another server")
 
-// Before puts layers before a server that runs at a URL: whatever of the interface it serves, its agent server below
-// [ProxiedAgent] and all else at its own paths. transport sends the requests to the server; nil means
-// [http.DefaultTransport]. It returns an error if a layer works only with the reference.
+// Before returns a proxy that puts layers in front of the server at a URL. The server appears twice: at its own paths, and
+// as an agent server below [ProxiedAgent]. transport sends the requests; nil means [http.DefaultTransport]. Before returns
+// an error if a layer works only with the reference.
 func Before(server *url.URL, transport http.RoundTripper, layers ...Layer) (http.Handler, error) {
 	var o reference.Options
 	for _, apply := range layers {
@@ -32,7 +32,7 @@ func Before(server *url.URL, transport http.RoundTripper, layers ...Layer) (http
 		Rewrite: func(r *httputil.ProxyRequest) {
 			r.SetURL(server)
 			r.Out.Host = server.Host
-			r.Out.Header.Del("Accept-Encoding") // rows read what is answered
+			r.Out.Header.Del("Accept-Encoding") // rows must be able to read the response
 		},
 	})
 	mounted := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

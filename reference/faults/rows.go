@@ -20,7 +20,7 @@ import (
 //go:embed rows/*.yaml
 var files embed.FS
 
-// rows are the faults and equivalent mutants that are data.
+// rows reads and checks the rows of all files.
 var rows = sync.OnceValues(func() (all []*deviate.Row, err error) {
 	names, err := fs.Glob(files, "rows/*.yaml")
 	if err != nil {
@@ -40,9 +40,9 @@ var rows = sync.OnceValues(func() (all []*deviate.Row, err error) {
 	return all, check(all)
 })
 
-// check tells of a name that two rows have, and of a requirement that does not exist.
+// check returns an error if two rows have the same name, or if a row names an unknown requirement.
 func check(all []*deviate.Row) error {
-	catalogue, err := features.Load()
+	requirements, err := features.Load()
 	if err != nil {
 		return err
 	}
@@ -50,29 +50,29 @@ func check(all []*deviate.Row) error {
 	for _, row := range all {
 		name := row.Name + row.Equivalent
 		if at, twice := named[name]; twice {
-			return fmt.Errorf("%s: %s is the name of the row at %s too", row.Where, name, at)
+			return fmt.Errorf("%s: the name %s is used twice, first at %s", row.Where, name, at)
 		}
 		named[name] = row.Where
 		for _, id := range slices.Concat([]string{row.Fails}, slices.Sorted(maps.Keys(row.Also)),
 			slices.Sorted(maps.Keys(row.Unjudged))) {
-			if id != "" && catalogue.Find(id) == nil {
-				return fmt.Errorf("%s: %s fails %s, which is not a requirement", row.Where, name, id)
+			if id != "" && requirements.Find(id) == nil {
+				return fmt.Errorf("%s: %s: unknown requirement %s", row.Where, name, id)
 			}
 		}
 	}
 	return nil
 }
 
-// written are all rows.
-func written() []*deviate.Row {
+// catalogue returns all rows.
+func catalogue() []*deviate.Row {
 	all, err := rows()
 	if err != nil {
-		panic(fmt.Sprintf("the catalogue of faults: %v", err)) // it is a part of the program, and a test reads it
+		panic(fmt.Sprintf("catalogue of faults: %v", err)) // impossible: the files are embedded, and a test reads them
 	}
 	return slices.Clone(all)
 }
 
-// Around is the layer of a row, which counts the exchanges that it changes.
+// Around returns the layer of a row. The layer counts the exchanges that it changes.
 func Around(row *deviate.Row, count *deviate.Count) Layer {
 	return func(o *reference.Options) {
 		o.Pace = max(o.Pace, row.Pace)
@@ -83,7 +83,7 @@ func Around(row *deviate.Row, count *deviate.Count) Layer {
 	}
 }
 
-// queued delays the start of the third run of each thread.
+// queued returns a change of the agent server that delays the start of the third run of each thread.
 func queued(delay time.Duration) func(*agentserver.Options) {
 	return func(o *agentserver.Options) {
 		var mu sync.Mutex
@@ -112,16 +112,16 @@ func pause(ctx context.Context, delay time.Duration) {
 	}
 }
 
-// changing is the layer of a row of one change, for what is composed with layers.
+// changing returns the layer of a row with one change, for use in compose.
 func changing(when []string, do ...string) Layer {
 	row, err := deviate.New("layer", when, do)
 	if err != nil {
-		panic(err) // it is a part of the program, and a test reads it
+		panic(err) // impossible: the texts are constants, and a test reads them
 	}
 	return Around(row, &deviate.Count{})
 }
 
-// around is a layer of middleware. Layers that are applied later are further out.
+// around returns a layer of middleware. A layer that is applied later wraps those applied before.
 func around(middleware func(w http.ResponseWriter, r *http.Request, next http.Handler)) Layer {
 	return func(o *reference.Options) {
 		o.WrapHTTP = append(o.WrapHTTP, func(next http.Handler) http.Handler {
@@ -130,7 +130,7 @@ func around(middleware func(w http.ResponseWriter, r *http.Request, next http.Ha
 	}
 }
 
-// compose applies several layers.
+// compose returns a layer that applies several layers.
 func compose(layers ...Layer) Layer {
 	return func(o *reference.Options) {
 		for _, l := range layers {

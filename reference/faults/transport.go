@@ -17,7 +17,7 @@ import (
 	"github.com/agentconform/agentconform/reference/deviate"
 )
 
-// transports differ in how the same answers are written and sent.
+// transports returns the equivalent mutants that encode or send the same responses differently.
 func transports() []EquivalentMutant {
 	return []EquivalentMutant{
 		{
@@ -52,7 +52,7 @@ func transports() []EquivalentMutant {
 // closingIdle closes a connection that was idle for 50 ms when the next request arrives.
 func closingIdle(o *reference.Options) {
 	const longest = 50 * time.Millisecond
-	var answered sync.Map // when the last request was answered, by the address of the client
+	var answered sync.Map // the time of the last response, by the address of the client
 	around(func(w http.ResponseWriter, r *http.Request, next http.Handler) {
 		if last, known := answered.Load(r.RemoteAddr); known && time.Since(last.(time.Time)) >= longest {
 			answered.Delete(r.RemoteAddr)
@@ -63,39 +63,43 @@ func closingIdle(o *reference.Options) {
 	})(o)
 }
 
+// prettyPrinted indents JSON and escapes characters that need no escape.
 func prettyPrinted(w http.ResponseWriter, r *http.Request, next http.Handler) {
-	a := deviate.Capture(next, r)
+	response := deviate.Capture(next, r)
 	var value any
-	d := json.NewDecoder(bytes.NewReader(a.Body))
+	d := json.NewDecoder(bytes.NewReader(response.Body))
 	d.UseNumber()
-	if a.Header.Get("Content-Type") == "application/json" && d.Decode(&value) == nil {
-		text, _ := json.MarshalIndent(value, "", "    ") // it was decoded from JSON
-		// All but \n are in texts only.
+	if response.Header.Get("Content-Type") == "application/json" && d.Decode(&value) == nil {
+		text, _ := json.MarshalIndent(value, "", "    ") // cannot fail: the value was decoded from JSON
+		// Except for \n, these characters occur only inside of JSON strings.
 		escaped := strings.NewReplacer("\n", "\r\n", "-", `\u002d`, "/", `\/`, "é", `\u00e9`)
-		a.Body = []byte(escaped.Replace(string(text)))
-		a.Header.Set("Content-Type", "Application/JSON; Charset=UTF-8")
+		response.Body = []byte(escaped.Replace(string(text)))
+		response.Header.Set("Content-Type", "Application/JSON; Charset=UTF-8")
 	}
-	a.Send(w)
+	response.Send(w)
 }
 
+// inPieces compresses the body if the client accepts it, and sends it in four pieces with pauses.
 func inPieces(w http.ResponseWriter, r *http.Request, next http.Handler) {
-	a := deviate.Capture(next, r)
-	if strings.Contains(r.Header.Get("Accept-Encoding"), "gzip") && len(a.Body) > 0 {
+	response := deviate.Capture(next, r)
+	if strings.Contains(r.Header.Get("Accept-Encoding"), "gzip") && len(response.Body) > 0 {
 		var b bytes.Buffer
 		z := gzip.NewWriter(&b)
-		_, _ = z.Write(a.Body) // into memory
+		_, _ = z.Write(response.Body) // cannot fail in memory
 		_ = z.Close()
-		a.Body = b.Bytes()
-		a.Header.Set("Content-Encoding", "gzip")
-		a.Header.Add("Vary", "Accept-Encoding")
+		response.Body = b.Bytes()
+		response.Header.Set("Content-Encoding", "gzip")
+		response.Header.Add("Vary", "Accept-Encoding")
 	}
-	a.Header.Del("Content-Length")
-	maps.Copy(w.Header(), a.Header)
-	w.WriteHeader(a.Status)
-	for piece := range slices.Chunk(a.Body, max(1, len(a.Body)/4)) {
-		if _, err := w.Write(piece); err != nil || http.NewResponseController(w).Flush() != nil {
+	response.Header.Del("Content-Length")
+	maps.Copy(w.Header(), response.Header)
+	w.WriteHeader(response.Status)
+	flush := http.NewResponseController(w).Flush
+	for piece := range slices.Chunk(response.Body, max(1, len(response.Body)/4)) {
+		_, err := w.Write(piece)
+		if err != nil || flush() != nil {
 			return
 		}
-		time.Sleep(5 * time.Millisecond) // the pause is the difference
+		time.Sleep(5 * time.Millisecond) // the pause is the purpose of this mutant
 	}
 }

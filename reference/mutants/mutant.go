@@ -1,12 +1,15 @@
-// Package mutants derives faults of the reference from the contract, by rule: each member of each answer dropped, changed, of another
-// object or out of date; each parameter and each member of a request ignored or changed; each check of credentials skipped. Nobody chose
-// them, so they show what the suite does not see.
+// Package mutants derives faults of the reference from the contract. Because nobody chose them, they show what the suite
+// does not see.
 //
-// A mutant stands between the reference and its clients. It counts the exchanges that it changed: one that changed none proves nothing.
+// Start reading with [All]. Its rules are in rules.go: each member of each response is dropped, changed, out of date or
+// taken from another object; each parameter and each member of a request is ignored or changed; each check of credentials
+// is skipped. A mutant is a row of package deviate, which counts the exchanges that it changes. A mutant that changed none
+// proves nothing.
 package mutants
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/agentconform/agentconform/reference/deviate"
@@ -17,7 +20,7 @@ type Group string
 
 // The groups. Each has control mutants.
 const (
-	Answers    Group = "answers"    // a member of an answer
+	Answers    Group = "answers"    // a member of a response
 	Parameters Group = "parameters" // a parameter in query or path
 	Bodies     Group = "bodies"     // a member of a request
 	Access     Group = "access"     // a check of credentials
@@ -25,27 +28,27 @@ const (
 
 // Mutant is the reference with one derived change.
 type Mutant struct {
-	Name  string // "get-deployment/id/dropped"
+	Name  string // such as "get-deployment/answer/id/dropped"
 	Group Group
 	Does  string // what it changes, in a sentence
-	// Control marks a mutant that the suite must kill. If one survives, nothing that the self-test says counts.
+	// Control marks a mutant that the suite must kill. If it survives, the result of the self-test is worthless.
 	Control bool
-	// Allowed says why a client may be answered like this; empty where the suite must kill the mutant.
+	// Allowed is the reason why the interface allows the mutant, or "" if the suite must kill it.
 	Allowed string
 
 	Row *deviate.Row
 }
 
-// All derives all mutants, in a fixed order.
+// All returns all mutants in a fixed order.
 func All() []Mutant {
 	d := &deriver{}
 	for _, op := range deviate.Documents().Operations() {
 		for _, at := range op.ResponsePlaces(true) {
-			d.each(fitting(op, at), Answers, op.ID+"/answer/"+at, at+" in the answer of "+op.ID, "answer."+at, op.ID, "status < 300")
+			d.each(fitting(op, at), Answers, op.ID+"/answer/"+at, at+" in the response of "+op.ID, "answer."+at, op.ID, "status < 300")
 		}
 		for _, at := range op.ResponsePlaces(false) {
-			rules := own
-			if strings.Contains(op.Path, "{") { // else it is about no object
+			rules := common
+			if strings.Contains(op.Path, "{") { // only an operation of an object can return that of another one
 				rules = constant
 			}
 			d.each(rules, Answers, op.ID+"/refusal/"+at, at+" in the refusal of "+op.ID, "answer."+at, op.ID, "status >= 300")
@@ -64,13 +67,13 @@ func All() []Mutant {
 		}
 		for _, at := range op.RequestPlaces() {
 			if strings.HasSuffix(at, "messages.*.type") {
-				continue // another name of role, which the suite does not send
+				continue // an alternative to role, which the suite does not send
 			}
 			d.each(bodyChanges, Bodies, op.ID+"/request/"+at, at+" in the request of "+op.ID, "request."+at, op.ID)
 		}
 		for _, c := range checks {
 			if c.name == "others" && !strings.Contains(op.Path, "{") {
-				continue // it names no object that could be somebody else's
+				continue // the path contains no object that another user could own
 			}
 			d.add(Access, op.ID+"/access/"+c.name, op.ID+" "+c.does, append([]string{op.ID}, c.when...), "as owner")
 		}
@@ -84,18 +87,19 @@ type deriver struct{ all []Mutant }
 // each adds a mutant of a place for each rule.
 func (d *deriver) each(rules []rule, group Group, name, does, at string, when ...string) {
 	for _, r := range rules {
-		met := when
+		conditions := slices.Clone(when)
 		if r.when != "" {
-			met = append(when[:len(when):len(when)], strings.Replace(r.when, "PLACE", at, 1))
+			conditions = append(conditions, strings.Replace(r.when, "PLACE", at, 1))
 		}
-		d.add(group, name+"/"+r.name, does+" "+r.does, met, strings.Replace(r.do, "PLACE", at, 1))
+		d.add(group, name+"/"+r.name, does+" "+r.does, conditions, strings.Replace(r.do, "PLACE", at, 1))
 	}
 }
 
+// add adds a mutant.
 func (d *deriver) add(group Group, name, does string, when []string, do string) {
 	row, err := deviate.New(name, when, []string{do})
 	if err != nil {
-		panic(err) // the rules are a part of the program, and a test reads them
+		panic(err) // impossible: the rules are constants, and a test reads them
 	}
 	d.all = append(d.all, Mutant{
 		Name: name, Group: group, Does: does, Control: controls[name], Allowed: allowed(name), Row: row,
