@@ -1,28 +1,35 @@
-// Package hostile holds targets that try to harm those who judge them: that fill memory, waste time, break the terminal or the
-// pages of a report, or are reported conformant without being so. Each is a mode of a table, hostile.yaml, with the verdict that
-// is right. The program in the folder run serves each on loopback, judges it with the binary, and measures the time and the
-// memory of that from outside.
+// Package hostile contains targets that try to harm the suite. They fill memory, waste time, break the terminal or the
+// pages of a report, or try to be reported as conformant.
 //
-// Most modes are the reference with one deviation, so that the hostile answer comes in the middle of a run. A row of the table
-// says what some modes have in common, and has these by name below "modes"; or is one for each of its "values", whose name
-// follows that of the mode, and which stands in "do" as {value}, as one that is given as "value" does.
+// Start reading with hostile.yaml. Each target is a mode of this table, with the correct verdict. The program in the folder
+// run serves each mode on loopback, runs the binary against it, and measures the time and the memory of the process.
+//
+// Most modes are the reference with one deviation, so that the hostile response comes in the middle of a test run. A row
+// of the table contains what several modes have in common, and the modes by name below "modes". If a row has "values",
+// there is a mode for each value: its name is appended to the name of the mode, and {value} in "do" is replaced by it. A
+// single mode can set "value". The keys are:
 //
 //	does, verdict ("non-conformant" by default), because
-//	seconds (beyond --timeout, where the run may take longer), config (keys of the configuration of the run)
-//	when, do, changes: rows of package deviate
-//	when with one of what follows: what is sent in place of the reference's answer
+//	seconds: added to the time limit of the test run
+//	config: configuration keys of the test run
+//	when, do, changes: see package deviate
+//
+// Instead of "do", these keys replace the response:
 //
 //	status, headers, body
-//	headers alone: they are added to the reference's answer
+//	headers without status and body: added to the response of the reference
 //	gzip: the body is compressed
-//	wire: bytes in place of HTTP, after which the connection is closed; resets: with a TCP reset
-//	stalls: the answer does not end; without status and body it does not begin
+//	wire: bytes instead of HTTP, after which the connection is closed; resets: with a TCP reset
+//	stalls: the response does not end; without status and body it does not start
 //	pace: the time between two bytes
 //
-//	front: what takes connections, a name in fronts.go; tls: clients are told to use TLS
-//	stops: after so many requests
+// These keys change how connections are accepted:
 //
-// A text is a string, a mapping of how often to a text that is repeated, or a list of texts. How often is a number, "fill" (as often
-// as the limit of bodies allows) or "forever"; # in what is repeated is a number that counts, and a comma at the end is left out the
-// last time. A value that is such a text has the tag !text. What stands in "parts" is used elsewhere in the file.
+//	front: a name in fronts.go; tls: the addresses of the target start with https
+//	stops: the number of requests after which the target stops
+//
+// A text is a string, a mapping of a count to a text that is repeated, or a list of texts. A count is a number, "fill" (up
+// to the size limit of bodies) or "forever". # in a repeated text is replaced by a running number, and a comma at its end
+// is omitted the last time. A value that is such a text has the tag !text. The texts in "parts" are used elsewhere in the
+// file.
 package hostile

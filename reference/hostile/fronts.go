@@ -20,7 +20,7 @@ import (
 // front serves a handler at a listener until the context ends.
 type front func(ctx context.Context, l net.Listener, handler http.Handler)
 
-// fronts are what takes connections, by name. Without a name it is plain HTTP/1.1.
+// fronts returns the ways to accept connections, by name. The empty name is plain HTTP/1.1.
 func fronts() map[string]front {
 	certificates := func(all ...tls.Certificate) *tls.Config { return &tls.Config{Certificates: all} }
 	now, local := time.Now(), "127.0.0.1"
@@ -49,16 +49,17 @@ func fronts() map[string]front {
 func serve(ctx context.Context, l net.Listener, handler http.Handler) {
 	server := &http.Server{Handler: handler, ErrorLog: log.New(io.Discard, "", 0)}
 	defer context.AfterFunc(ctx, func() { _ = server.Close() })()
-	_ = server.Serve(l) // until it is closed
+	_ = server.Serve(l) // returns when the server is closed
 }
 
+// overTLS serves HTTP/1.1 over TLS.
 func overTLS(config *tls.Config) front {
 	return func(ctx context.Context, l net.Listener, handler http.Handler) {
 		serve(ctx, tls.NewListener(l, config), handler)
 	}
 }
 
-// takes serves connections without HTTP.
+// takes returns a front that passes each connection to a function instead of an HTTP server.
 func takes(use func(c net.Conn)) front {
 	return func(ctx context.Context, l net.Listener, _ http.Handler) {
 		defer context.AfterFunc(ctx, func() { _ = l.Close() })()
@@ -76,7 +77,7 @@ func takes(use func(c net.Conn)) front {
 	}
 }
 
-// stopping serves so many requests, and refuses connections from then on.
+// stopping returns a front that serves a number of requests and refuses connections after them.
 func stopping(after int64) front {
 	return func(ctx context.Context, l net.Listener, handler http.Handler) {
 		var seen atomic.Int64
@@ -89,20 +90,20 @@ func stopping(after int64) front {
 			handler.ServeHTTP(w, r)
 		})}
 		defer server.Close()
-		go func() { _ = server.Serve(l) }() // until the listener is closed
+		go func() { _ = server.Serve(l) }() // returns when the listener is closed
 		<-served.Done()
 		patience, cancel := context.WithTimeout(ctx, time.Second)
 		defer cancel()
-		_ = server.Shutdown(patience) // what is in flight is answered
+		_ = server.Shutdown(patience) // requests in flight still get a response
 		<-ctx.Done()
 	}
 }
 
-// certificate makes a certificate that no authority has signed.
+// certificate returns a self-signed certificate.
 func certificate(from, to time.Time, address string) tls.Certificate {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
-		panic(err) // the system has no random numbers
+		panic(err) // impossible: the system has random numbers
 	}
 	template := &x509.Certificate{
 		SerialNumber: big.NewInt(1), NotBefore: from, NotAfter: to, IPAddresses: []net.IP{net.ParseIP(address)},
@@ -110,7 +111,7 @@ func certificate(from, to time.Time, address string) tls.Certificate {
 	}
 	der, err := x509.CreateCertificate(rand.Reader, template, template, &key.PublicKey, key)
 	if err != nil {
-		panic(err) // the template is the same each time
+		panic(err) // impossible: the template is constant
 	}
 	return tls.Certificate{Certificate: [][]byte{der}, PrivateKey: key}
 }

@@ -15,37 +15,37 @@ import (
 	"github.com/agentconform/agentconform/reference/deviate"
 )
 
-// Exits are the exit codes of runs by their verdict, as result.json has it.
+// Exits contains the exit codes of test runs by the verdict in result.json.
 var Exits = map[string]int{"conformant": 0, nonConformant: 1, "incomplete": 3}
 
 const nonConformant = "non-conformant"
 
 // Mode is one way in which a target is hostile.
 type Mode struct {
-	Name    string `yaml:"-"`     // "nested-objects"
-	Group   string `yaml:"group"` // what is hostile: "bodies"
-	Does    string `yaml:"does"`  // what the target does, as a main clause
+	Name    string `yaml:"-"`     // such as "nested-objects"
+	Group   string `yaml:"group"` // such as "bodies"
+	Does    string `yaml:"does"`  // what the target does, as a predicate without a subject
 	Verdict string `yaml:"verdict"`
-	// Because says why this verdict is right where another one could be, too. Empty where the interface decides.
+	// Because is the reason for the verdict. It may be empty if the target violates the interface.
 	Because string `yaml:"because"`
-	// Seconds bound the run in addition to --timeout. 0: the bound of the whole table.
+	// Seconds is the time that a test run may take after --timeout, or 0 for the default.
 	Seconds int `yaml:"seconds"`
-	// TLS says that the addresses of the target begin with https.
+	// TLS is true if the addresses of the target start with https.
 	TLS bool `yaml:"tls"`
-	// Config are further keys of the configuration of the run.
+	// Config contains further configuration keys of the test run.
 	Config map[string]any `yaml:"config"`
 
 	Changes        []deviate.Change `yaml:"changes"`
 	deviate.Change `yaml:",inline"`
-	Value          yaml.Node `yaml:"value"` // stands in Do as {value}
-	Answer         answer    `yaml:",inline"`
+	Value          yaml.Node `yaml:"value"` // replaces {value} in Do
+	Response       response  `yaml:",inline"`
 	Front          string    `yaml:"front"`
-	Stops          int64     `yaml:"stops"` // after so many requests
+	Stops          int64     `yaml:"stops"` // the number of requests after which the target stops, or 0
 }
 
-// row is what some modes have in common.
+// row contains what several modes have in common.
 type row struct {
-	Parts  []any `yaml:"parts"` // have names elsewhere in the file
+	Parts  []any `yaml:"parts"` // anchors for the rest of the file
 	Mode   `yaml:",inline"`
 	Modes  map[string]yaml.Node `yaml:"modes"`
 	Values map[string]yaml.Node `yaml:"values"`
@@ -54,11 +54,11 @@ type row struct {
 //go:embed hostile.yaml
 var file []byte
 
-// All returns the table, sorted by group and name.
+// All returns all modes, sorted by group and name.
 func All() []Mode {
 	var rows []row
 	if err := yaml.Load(file, &rows, yaml.WithKnownFields()); err != nil {
-		panic(fmt.Sprintf("hostile.yaml: %v", err)) // it is a part of the program, and a test reads it
+		panic(fmt.Sprintf("hostile.yaml: %v", err)) // impossible: the file is embedded, and a test reads it
 	}
 	var all []Mode
 	for _, row := range rows {
@@ -82,7 +82,7 @@ func All() []Mode {
 	return all
 }
 
-// around puts the mode around the reference.
+// around returns a handler that serves next with the deviations of the mode.
 func (m *Mode) around(next http.Handler) http.Handler {
 	changes := slices.Clone(m.Changes)
 	if len(m.When) > 0 {
@@ -91,7 +91,7 @@ func (m *Mode) around(next http.Handler) http.Handler {
 	for i, c := range changes {
 		changed := deviate.Change{When: c.When}
 		if len(c.Do) == 0 {
-			changed.Instead = m.Answer.instead
+			changed.Instead = m.Response.instead
 		}
 		for _, do := range c.Do {
 			changed.Do = append(changed.Do, m.filled(do))
@@ -100,12 +100,12 @@ func (m *Mode) around(next http.Handler) http.Handler {
 	}
 	row := &deviate.Row{Name: m.Name, Changes: changes}
 	if err := row.Read(); err != nil {
-		panic(fmt.Sprintf("hostile.yaml: %v", err)) // as above
+		panic(fmt.Sprintf("hostile.yaml: %v", err)) // impossible, as in All
 	}
 	return row.Around(next, &deviate.Count{})
 }
 
-// filled is a change with the value of the mode, as YAML, in its place.
+// filled replaces {value} in a change by the value of the mode, as YAML.
 func (m *Mode) filled(do string) string {
 	if !strings.Contains(do, "{value}") {
 		return do
@@ -120,11 +120,11 @@ func (m *Mode) filled(do string) string {
 		err = m.Value.Decode(&value)
 	}
 	if err != nil {
-		panic(fmt.Sprintf("hostile.yaml: %s: %v", m.Name, err)) // as above
+		panic(fmt.Sprintf("hostile.yaml: %s: %v", m.Name, err)) // impossible, as in All
 	}
-	if s, is := value.(string); is {
+	if s, ok := value.(string); ok {
 		return strings.ReplaceAll(do, "{value}", strconv.QuoteToASCII(s))
 	}
-	written, _ := json.Marshal(value) // read from YAML
-	return strings.ReplaceAll(do, "{value}", string(written))
+	encoded, _ := json.Marshal(value) // cannot fail: the value was read from YAML
+	return strings.ReplaceAll(do, "{value}", string(encoded))
 }

@@ -13,14 +13,14 @@ import (
 
 // Server is a hostile target on loopback.
 type Server struct {
-	Config map[string]any // of a run against it, by the keys of the configuration file
+	Config map[string]any // the configuration file of a test run
 
 	end       context.CancelFunc
 	front     sync.WaitGroup
 	reference *reference.Server
 }
 
-// Start serves a mode until Close.
+// Start serves a mode until Close is called.
 func Start(ctx context.Context, m Mode) (*Server, error) {
 	takes := fronts()[m.Front]
 	if m.Stops > 0 {
@@ -53,14 +53,14 @@ func Start(ctx context.Context, m Mode) (*Server, error) {
 	return s, nil
 }
 
-// Close ends the server with all its connections.
+// Close stops the server and closes its connections.
 func (s *Server) Close() error {
 	s.end()
 	s.front.Wait()
 	return s.reference.Close()
 }
 
-// configured are the keys of the configuration with which a run judges the reference.
+// configured returns the configuration of a test run against the reference.
 func configured(r *reference.Server) map[string]any {
 	set := r.Fixtures()
 	type keys = map[string]any

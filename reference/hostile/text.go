@@ -1,7 +1,7 @@
 package hostile
 
 import (
-	"errors"
+	"fmt"
 	"io"
 	"slices"
 	"strconv"
@@ -10,22 +10,22 @@ import (
 	"go.yaml.in/yaml/v4"
 )
 
-// limit is how much of a body the suite reads.
+// limit is the number of bytes of a body that the suite reads.
 const limit = 8 << 20
 
-// text is what is sent, in parts.
+// text is a text in parts. It may be endless.
 type text []part
 
-// part is a text that is sent once, or one that is repeated.
+// part is a string, or a repeated text.
 type part struct {
 	once    string
 	item    text
 	times   int
-	fill    bool // as often as the limit allows
+	fill    bool // repeat the item up to the limit
 	forever bool
 }
 
-// UnmarshalYAML reads a string, a text that is repeated, or a list of texts.
+// UnmarshalYAML reads a string, a repeated text, or a list of texts.
 func (t *text) UnmarshalYAML(node *yaml.Node) error {
 	var p part
 	switch node.Kind {
@@ -33,13 +33,16 @@ func (t *text) UnmarshalYAML(node *yaml.Node) error {
 		*t = text{p}
 		return node.Decode(&(*t)[0].once)
 	case yaml.MappingNode:
-		var err error
-		how := node.Content[0].Value
-		p.fill, p.forever = how == "fill", how == "forever"
+		count := node.Content[0].Value
+		p.fill, p.forever = count == "fill", count == "forever"
 		if !p.fill && !p.forever {
-			p.times, err = strconv.Atoi(how)
+			times, err := strconv.Atoi(count)
+			if err != nil {
+				return fmt.Errorf("invalid count %q: write a number, fill or forever", count)
+			}
+			p.times = times
 		}
-		err = errors.Join(err, node.Content[1].Decode(&p.item))
+		err := node.Content[1].Decode(&p.item)
 		*t = text{p}
 		return err
 	}
@@ -53,16 +56,17 @@ func (t *text) UnmarshalYAML(node *yaml.Node) error {
 	return nil
 }
 
-// endless tells whether the text has no end.
+// endless reports whether the text has no end.
 func (t text) endless() bool { return slices.ContainsFunc(t, func(p part) bool { return p.forever }) }
 
+// String returns the text, which must not be endless.
 func (t text) String() string {
 	var b strings.Builder
-	_ = t.write(&b) // into memory
+	_ = t.write(&b) // cannot fail in memory
 	return b.String()
 }
 
-// write sends the text until an error, which means that the client has gone.
+// write writes the text. It stops at the first error, which means that the client has closed the connection.
 func (t text) write(w io.Writer) error {
 	room := limit
 	for _, p := range t {
@@ -79,6 +83,7 @@ func (t text) write(w io.Writer) error {
 	return nil
 }
 
+// repeat writes the item of a repeated text. room is the number of bytes that remain for "fill".
 func (p part) repeat(w io.Writer, room int) error {
 	item, times := p.item.String(), p.times
 	if p.fill {

@@ -3,7 +3,7 @@ package main
 import (
 	"context"
 	"encoding/json"
-	"errors"
+
 	"fmt"
 	"os"
 	"os/exec"
@@ -16,27 +16,28 @@ import (
 	"github.com/agentconform/agentconform/reference/hostile"
 )
 
-// bench is how modes are judged.
+// bench runs the binary against modes.
 type bench struct {
-	bin, out           string
-	seconds, megabytes int // bounds: beyond --timeout, and of memory
+	bin, out  string
+	seconds   int // the time that a test run may take after --timeout
+	megabytes int // the memory that it may use
 }
 
 const (
-	jobs    = 2                // runs at the same time
-	timeout = 10 * time.Second // --timeout of each run
+	jobs    = 2                // concurrent test runs
+	timeout = 10 * time.Second // --timeout of each test run
 )
 
-// row is what one run has shown.
+// row is the result of one test run.
 type row struct {
 	Name, Group, Verdict string
-	Removal              float64 // seconds in which the suite removed what it had created, which has a bound of its own
+	Removal              float64 // the seconds that the removal of created objects took; it has its own limit
 	usage
-	Wrong []string
-	late  bool // it was late beside other runs, and is measured once more without them
+	Problems []string
+	late     bool // the test run exceeded the time limit while another one was running
 }
 
-// usage is what a program has used.
+// usage contains the exit code and the resource usage of a process.
 type usage struct {
 	Exit      int     `json:"exit"`
 	Seconds   float64 `json:"seconds"`
@@ -44,39 +45,47 @@ type usage struct {
 	Killed    bool    `json:"killed,omitempty"` // it did not end in time
 }
 
-// line is a row for the console.
+// line returns the row as a line of the console.
 func (r *row) line() string {
 	state := "ok"
-	if len(r.Wrong) > 0 {
+	if len(r.Problems) > 0 {
 		state = "WRONG"
 	}
 	s := fmt.Sprintf("%-5s %-10s %-34s %-14s %5.1f s, %4d MB", state, r.Group, r.Name, r.Verdict, r.Seconds, r.Megabytes)
-	return strings.Join(append([]string{s}, r.Wrong...), "; ")
+	return strings.Join(append([]string{s}, r.Problems...), "; ")
 }
 
-// longestRemoval is the bound, in seconds, of removing what a run has created, and a second in which what is going on ends.
+// longestRemoval is the time limit for the removal of created objects, in seconds: 30 s of the suite, and one second for
+// requests in flight.
 const longestRemoval = 31
 
-// killedAfter is the time beyond --timeout after which a run is killed: it hangs.
+// killedAfter is the time after --timeout after which a test run is killed because it hangs.
 const killedAfter = 60 * time.Second
 
-// judge serves a mode, judges it, and prints the row.
+// judge serves a mode, runs the binary against it, and prints the row.
 func (b *bench) judge(ctx context.Context, m hostile.Mode) row {
 	r := row{Name: m.Name, Group: m.Group}
 	folder := filepath.Join(b.out, m.Name)
-	if console, err := b.run(ctx, m, folder, &r.usage); err != nil {
-		r.Wrong = []string{err.Error()}
+	console, err := b.run(ctx, m, folder, &r.usage)
+	if err != nil {
+		r.Problems = []string{err.Error()}
 	} else {
-		r.Wrong = b.compared(m, &r, console, folder)
+		r.Problems = b.compared(m, &r, console, folder)
 	}
 	fmt.Println(r.line())
 	return r
 }
 
-// run runs the binary against a mode, below a process that measures it, and returns what it printed.
+// run runs the binary against a mode and returns its output. Another process of this program measures it.
 func (b *bench) run(ctx context.Context, m hostile.Mode, folder string, used *usage) ([]byte, error) {
 	self, err := os.Executable()
-	if err := errors.Join(err, os.RemoveAll(folder), os.MkdirAll(folder, 0o755)); err != nil {
+	if err != nil {
+		return nil, err
+	}
+	if err := os.RemoveAll(folder); err != nil {
+		return nil, err
+	}
+	if err := os.MkdirAll(folder, 0o755); err != nil {
 		return nil, err
 	}
 	server, err := hostile.Start(ctx, m)
@@ -84,7 +93,7 @@ func (b *bench) run(ctx context.Context, m hostile.Mode, folder string, used *us
 		return nil, fmt.Errorf("starting the server: %w", err)
 	}
 	defer server.Close()
-	keys, _ := json.Marshal(server.Config)         // texts, lists and maps only
+	keys, _ := json.Marshal(server.Config)         // cannot fail: texts, lists and maps only
 	config := filepath.Join(folder, "config.yaml") // JSON is YAML
 	if err := os.WriteFile(config, keys, 0o600); err != nil {
 		return nil, err
@@ -92,7 +101,7 @@ func (b *bench) run(ctx context.Context, m hostile.Mode, folder string, used *us
 	measured := filepath.Join(folder, "usage.json")
 	c := exec.CommandContext(ctx, self, measureCommand, measured, (timeout + killedAfter).String(),
 		b.bin, "run", "--config", config, "--out", folder, "--timeout", timeout.String(), "--format", "plain")
-	for _, v := range os.Environ() { // that of a user: without what the Makefile sets for compilers
+	for _, v := range os.Environ() { // without the variables of the Makefile, as a user has it
 		if !strings.HasPrefix(v, "GOGC=") && !strings.HasPrefix(v, "AGENTCONFORM_") {
 			c.Env = append(c.Env, v)
 		}
@@ -102,14 +111,20 @@ func (b *bench) run(ctx context.Context, m hostile.Mode, folder string, used *us
 		return nil, fmt.Errorf("measuring the run: %w: %s", err, console)
 	}
 	text, err := os.ReadFile(measured)
-	return console, errors.Join(err, json.Unmarshal(text, used), os.WriteFile(filepath.Join(folder, "console.txt"), console, 0o644))
+	if err != nil {
+		return nil, err
+	}
+	if err := json.Unmarshal(text, used); err != nil {
+		return nil, fmt.Errorf("reading %s: %w", measured, err)
+	}
+	return console, os.WriteFile(filepath.Join(folder, "console.txt"), console, 0o644)
 }
 
-// measureCommand makes this program measure another one. A process of its own is needed: on Linux the peak of a child begins with
-// that of the process that has started it, and this one serves large answers.
+// measureCommand is the first argument of the process that measures the binary. It must be another process than the
+// server: on Linux, the peak memory of a child starts with that of its parent, and the server needs much memory.
 const measureCommand = "measure"
 
-// measure runs a program with its arguments for at most a time, and writes what it has used into a file.
+// measure runs a program with its arguments, kills it after a time, and writes its usage to a file.
 func measure(file, most string, program []string) error {
 	limit, err := time.ParseDuration(most)
 	if err != nil {
@@ -126,10 +141,13 @@ func measure(file, most string, program []string) error {
 	used := usage{Exit: c.ProcessState.ExitCode(), Seconds: time.Since(start).Seconds(), Killed: ctx.Err() != nil}
 	if r, known := c.ProcessState.SysUsage().(*syscall.Rusage); known {
 		used.Megabytes = int(r.Maxrss >> 10)
-		if runtime.GOOS == "darwin" { // which counts bytes
+		if runtime.GOOS == "darwin" { // Maxrss is in bytes there, and in kilobytes elsewhere
 			used.Megabytes >>= 10
 		}
 	}
 	text, err := json.Marshal(used)
-	return errors.Join(err, os.WriteFile(file, text, 0o644))
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(file, text, 0o644)
 }

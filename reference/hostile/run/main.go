@@ -1,9 +1,9 @@
-// Command run judges each hostile target with the binary, and measures the time and the memory of that from outside.
+// Command run runs the binary against each hostile target, and measures the time and the memory of the process.
 //
 //	go run ./reference/hostile/run -bin bin/agentconform -out out/hostile
 //
-// It prints a line for each, and writes each run's reports and console below the folder of -out. The exit code is 1 if a verdict,
-// an exit code or a result is wrong, or a bound is exceeded, and 2 for wrong usage.
+// It prints a line for each target, and writes the reports and the console of each test run below the folder of -out. The
+// exit code is 1 if a verdict, an exit code or a result is wrong or a limit is exceeded, and 2 for wrong usage.
 package main
 
 import (
@@ -37,26 +37,40 @@ func main() {
 	flag.StringVar(&b.out, "out", "out/hostile", "`folder` for the reports")
 	flag.StringVar(&only, "only", "", "comma-separated `names` of modes or groups")
 	flag.IntVar(&sample, "sample", 0, "`number` of modes, spread over the groups (0: all)")
-	flag.IntVar(&b.seconds, "seconds", 2, "bound: `seconds` beyond --timeout")
-	flag.IntVar(&b.megabytes, "megabytes", 150, "bound: `megabytes` of memory")
+	flag.IntVar(&b.seconds, "seconds", 2, "limit: `seconds` after --timeout")
+	flag.IntVar(&b.megabytes, "megabytes", 150, "limit: `megabytes` of memory")
 	flag.Parse()
-	modes, err := selected(hostile.All(), only, sample)
-	if err == nil {
-		err = os.MkdirAll(b.out, 0o755)
+	if flag.NArg() > 0 {
+		fail(fmt.Errorf("unexpected arguments: %s", strings.Join(flag.Args(), " ")))
 	}
-	if err != nil || flag.NArg() > 0 {
-		fmt.Fprintln(os.Stderr, "hostile:", err, flag.Args())
-		os.Exit(2)
+	modes, err := selected(hostile.All(), only, sample)
+	if err != nil {
+		fail(err)
+	}
+	if err := os.MkdirAll(b.out, 0o755); err != nil {
+		fail(err)
 	}
 	rows := b.all(ctx, modes)
-	wrong := slices.DeleteFunc(slices.Clone(rows), func(r row) bool { return len(r.Wrong) == 0 })
-	fmt.Printf("%d hostile modes, %d wrong\n", len(rows), len(wrong))
-	if len(wrong) > 0 {
+	wrong := 0
+	for _, r := range rows {
+		if len(r.Problems) > 0 {
+			wrong++
+		}
+	}
+	fmt.Printf("%d hostile modes, %d wrong\n", len(rows), wrong)
+	if wrong > 0 {
 		os.Exit(1)
 	}
 }
 
-// selected are the modes with the names or of the groups, and of these a sample: every nth of the table, so that each group is in it.
+// fail prints an error and exits with the code for wrong usage.
+func fail(err error) {
+	fmt.Fprintln(os.Stderr, "hostile:", err)
+	os.Exit(2)
+}
+
+// selected returns the modes with the given names or groups. If sample is positive, it returns that many of them, evenly
+// spread over the table.
 func selected(all []hostile.Mode, only string, sample int) (chosen []hostile.Mode, err error) {
 	names := strings.Split(only, ",")
 	for _, m := range all {
@@ -65,7 +79,7 @@ func selected(all []hostile.Mode, only string, sample int) (chosen []hostile.Mod
 		}
 	}
 	if len(chosen) == 0 {
-		return nil, fmt.Errorf("-only %s: no mode and no group has one of these names", only)
+		return nil, fmt.Errorf("-only %s: unknown names of modes or groups", only)
 	}
 	if sample <= 0 || sample >= len(chosen) {
 		return chosen, nil
@@ -77,8 +91,8 @@ func selected(all []hostile.Mode, only string, sample int) (chosen []hostile.Mod
 	return some, nil
 }
 
-// all judges the modes, some at a time, and returns the rows in the order of the table. The bound of time is that of a run which has
-// the machine for itself: a run that was late beside another is measured once more, alone.
+// all judges the modes and returns the rows in the order of the table. Some test runs are concurrent. The time limit
+// assumes an idle machine, so a test run that was late is repeated when the others have ended.
 func (b *bench) all(ctx context.Context, modes []hostile.Mode) []row {
 	rows := make([]row, len(modes))
 	var all errgroup.Group
@@ -89,7 +103,7 @@ func (b *bench) all(ctx context.Context, modes []hostile.Mode) []row {
 			return nil
 		})
 	}
-	_ = all.Wait() // what is wrong is in the rows
+	_ = all.Wait() // never an error: the rows contain the problems
 	for i, m := range modes {
 		if rows[i].late {
 			rows[i] = b.judge(ctx, m)

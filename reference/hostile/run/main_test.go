@@ -11,8 +11,7 @@ import (
 	"github.com/agentconform/agentconform/reference/hostile"
 )
 
-// TestWhatIsWrongIsSaid: each bound and each sign of harm is seen.
-func TestWhatIsWrongIsSaid(t *testing.T) {
+func TestComparedReturnsProblems(t *testing.T) {
 	b := bench{seconds: 2, megabytes: 100}
 	m := hostile.Mode{Verdict: "non-conformant"}
 	good := row{usage: usage{Exit: 1, Seconds: 11.9, Megabytes: 100}}
@@ -22,17 +21,17 @@ func TestWhatIsWrongIsSaid(t *testing.T) {
 		result  string
 		want    int
 	}{
-		"as it should be":        {good, "fine\n", `{"verdict":"non-conformant"}`, 0},
-		"another verdict":        {good, "", `{"verdict":"conformant"}`, 1},
-		"another exit code":      {row{usage: usage{Exit: 0}}, "", `{"verdict":"non-conformant"}`, 1},
-		"too slow":               {row{usage: usage{Exit: 1, Seconds: 12.1}}, "", `{"verdict":"non-conformant"}`, 1},
-		"too large":              {row{usage: usage{Exit: 1, Megabytes: 101}}, "", `{"verdict":"non-conformant"}`, 1},
-		"no result":              {good, "", `{`, 2},
-		"a panic":                {good, "panic: x", `{"verdict":"non-conformant"}`, 1},
-		"an escape sequence":     {good, "\x1b[2J", `{"verdict":"non-conformant"}`, 1},
-		"a command of CI":        {good, "  ::set-output name=x::y", `{"verdict":"non-conformant"}`, 1},
-		"a mistake of the suite": {good, "", `{"verdict":"non-conformant","headline":"the suite sent 1 request with a mistake"}`, 1},
-		"an error of the suite":  {good, "", `{"verdict":"non-conformant","requirements":[{"scenarios":[{"blocked_by":[{"kind":"suite"}]}]}]}`, 1},
+		"correct":               {good, "fine\n", `{"verdict":"non-conformant"}`, 0},
+		"another verdict":       {good, "", `{"verdict":"conformant"}`, 1},
+		"another exit code":     {row{usage: usage{Exit: 0}}, "", `{"verdict":"non-conformant"}`, 1},
+		"too slow":              {row{usage: usage{Exit: 1, Seconds: 12.1}}, "", `{"verdict":"non-conformant"}`, 1},
+		"too large":             {row{usage: usage{Exit: 1, Megabytes: 101}}, "", `{"verdict":"non-conformant"}`, 1},
+		"no result":             {good, "", `{`, 2},
+		"a panic":               {good, "panic: x", `{"verdict":"non-conformant"}`, 1},
+		"an escape sequence":    {good, "\x1b[2J", `{"verdict":"non-conformant"}`, 1},
+		"a command of CI":       {good, "  ::set-output name=x::y", `{"verdict":"non-conformant"}`, 1},
+		"an invalid request":    {good, "", `{"verdict":"non-conformant","headline":"the suite sent 1 request with a mistake"}`, 1},
+		"an error of the suite": {good, "", `{"verdict":"non-conformant","requirements":[{"scenarios":[{"blocked_by":[{"kind":"suite"}]}]}]}`, 1},
 	} {
 		t.Run(name, func(t *testing.T) {
 			folder := t.TempDir()
