@@ -7,17 +7,17 @@ import (
 	"strings"
 )
 
-// Tenant is an owner of deployments and the three credentials that open them, one for each scheme of the interface,
-// section 5. A scheme whose credential is empty is closed for the tenant.
+// Tenant is an owner of deployments, with a credential for each scheme (interface, section 5). An empty credential
+// disables its scheme for the tenant.
 type Tenant struct {
-	Name     string // how deployments are kept apart in the store; never shown, and no credential
+	Name     string // identifies the tenant in the store; never shown, and not a credential
 	APIKey   string // API Key: header X-Api-Key
-	TenantID string // Tenant ID: header X-Tenant-Id. Here it opens by itself, so it is as secret as a key
+	TenantID string // Tenant ID: header X-Tenant-Id; sufficient here without a key, so it is secret too
 	Bearer   string // Bearer Auth: header Authorization
 }
 
-// identify returns the tenant to whom every presented credential belongs. One credential is enough; but a wrong,
-// empty or foreign one is not replaced by a valid second one.
+// identify returns the tenant of the credentials in a request. One credential is enough. If there are several, all must
+// belong to the same tenant.
 func (s *Server) identify(h http.Header) (tenant string, ok bool) {
 	presented := map[string]string{}
 	for _, header := range []string{"X-Api-Key", "X-Tenant-Id", "Authorization"} {
@@ -25,7 +25,7 @@ func (s *Server) identify(h http.Header) (tenant string, ok bool) {
 		if !sent {
 			continue
 		}
-		value := strings.Join(values, ",") // a header that is sent twice holds no credential
+		value := strings.Join(values, ",") // refused below if the header was sent twice
 		if header == "Authorization" {
 			kind, token, _ := strings.Cut(value, " ")
 			if !strings.EqualFold(kind, "Bearer") {
@@ -38,7 +38,7 @@ func (s *Server) identify(h http.Header) (tenant string, ok bool) {
 		}
 		presented[header] = value
 	}
-	for _, t := range s.opts.Tenants { // all of them, always: how long it takes must not tell who is known
+	for _, t := range s.opts.Tenants { // always all of them, so that the duration does not reveal which tenant matches
 		if len(presented) > 0 && t.accepts(presented) {
 			tenant = t.Name
 		}
@@ -46,7 +46,8 @@ func (s *Server) identify(h http.Header) (tenant string, ok bool) {
 	return tenant, tenant != ""
 }
 
-// accepts compares digests: they are all of one length, so that comparing takes the same time whatever is presented.
+// accepts reports whether the credentials are those of the tenant. It compares digests, which have the same length, so that
+// the duration does not depend on the credentials.
 func (t Tenant) accepts(presented map[string]string) bool {
 	own := map[string]string{"X-Api-Key": t.APIKey, "X-Tenant-Id": t.TenantID, "Authorization": t.Bearer}
 	all := 1

@@ -13,7 +13,7 @@ import (
 	"github.com/agentconform/agentconform/reference/store"
 )
 
-// createDeployment makes a deployment and its first revision (interface, section 1, step 1).
+// createDeployment creates a deployment and its first revision (interface, section 1, step 1).
 func (s *Server) createDeployment(r *http.Request, tenant string) (int, any, error) {
 	var form httpapi.Form
 	body, err := form.Body(r, false)
@@ -21,7 +21,7 @@ func (s *Server) createDeployment(r *http.Request, tenant string) (int, any, err
 		return 0, nil, err
 	}
 	sent := readBody(body, true)
-	checkApplies(&form, sent.source, sent.from)
+	checkApplies(&form, sent.source, sent.revisionConfig)
 	if err := form.Err(); err != nil {
 		return 0, nil, err
 	}
@@ -29,19 +29,22 @@ func (s *Server) createDeployment(r *http.Request, tenant string) (int, any, err
 		return 0, nil, httpapi.Refuse(http.StatusBadRequest,
 			"Source %s is not available for %s deployments.", sent.source, s.opts.Edition)
 	}
-	at := s.opts.Store.Now()
+	now := s.opts.Store.Now()
 	d := Deployment{Tenant: tenant, DeploymentView: DeploymentView{
-		ID: store.NewID(), CreatedAt: at, Source: sent.source, Secrets: []Secret{},
-		Status:       "READY", // nothing has to be made ready before the first revision
+		ID: store.NewID(), CreatedAt: now, Source: sent.source, Secrets: []Secret{},
+		Status:       "READY", // a deployment needs no preparation before its first revision
 		SourceConfig: map[string]any{"repo_url": nil, "build_on_push": false},
 	}}
-	if err := d.apply(sent, at); err != nil {
+	if err := d.apply(sent, now); err != nil {
 		return 0, nil, err
 	}
-	first := newRevision(d, d.SourceRevisionConfig, at)
+	first := newRevision(d, d.SourceRevisionConfig, now)
 	d.LatestRevisionID = first.ID
 	err = s.update(func(t tables) error {
-		return cmp.Or(s.opts.Store.Room(t.deployments.Tx()), t.put(d, &first))
+		if err := s.opts.Store.Room(t.deployments.Tx()); err != nil {
+			return err
+		}
+		return t.put(d, &first)
 	})
 	if err != nil {
 		return 0, nil, err
@@ -50,8 +53,8 @@ func (s *Server) createDeployment(r *http.Request, tenant string) (int, any, err
 	return http.StatusCreated, s.show(d), nil
 }
 
-// updateDeployment changes a deployment. It makes a revision exactly when a field of source_revision_config that
-// triggers one is not null (interface, section 2).
+// updateDeployment changes a deployment. It creates a revision if a field of source_revision_config is not null
+// (interface, section 2).
 func (s *Server) updateDeployment(r *http.Request, tenant string) (int, any, error) {
 	var form httpapi.Form
 	id := form.PathUUID(r, "deployment_id")
@@ -68,12 +71,15 @@ func (s *Server) updateDeployment(r *http.Request, tenant string) (int, any, err
 			return nil, httpapi.Refuse(http.StatusBadRequest,
 				"The source of a deployment cannot be changed after it was created; it is %s.", d.Source)
 		}
-		checkApplies(&form, d.Source, sent.from)
+		checkApplies(&form, d.Source, sent.revisionConfig)
 		if err := form.Err(); err != nil {
 			return nil, err
 		}
-		if err := d.apply(sent, s.opts.Store.Now()); err != nil || sent.from == (SourceRevisionConfig{}) {
+		if err := d.apply(sent, s.opts.Store.Now()); err != nil {
 			return nil, err
+		}
+		if sent.revisionConfig == (SourceRevisionConfig{}) {
+			return nil, nil
 		}
 		next := newRevision(*d, d.SourceRevisionConfig, d.UpdatedAt)
 		return &next, nil
@@ -81,51 +87,62 @@ func (s *Server) updateDeployment(r *http.Request, tenant string) (int, any, err
 	return http.StatusOK, s.show(d), err
 }
 
-// change changes a deployment of a tenant in one transaction. A revision that do returns is added, and the pipeline
-// works on it.
-func (s *Server) change(tenant, id string, do func(tables, *Deployment) (*Revision, error)) (d Deployment, err error) {
+// change changes a deployment of a tenant in one transaction. If do returns a revision, change adds it and starts the
+// pipeline.
+func (s *Server) change(tenant, id string, do func(tables, *Deployment) (*Revision, error)) (Deployment, error) {
+	var d Deployment
 	var next *Revision
-	err = s.update(func(t tables) error {
-		if d, err = t.deployment(tenant, id); err != nil {
+	err := s.update(func(t tables) (err error) {
+		d, err = t.deployment(tenant, id)
+		if err != nil {
 			return err
 		}
-		if next, err = do(t, &d); err != nil {
+		next, err = do(t, &d)
+		if err != nil {
 			return err
 		}
 		if next != nil {
 			d.LatestRevisionID, d.SourceRevisionConfig = next.ID, next.SourceRevisionConfig
-			err = s.opts.Store.Room(t.deployments.Tx())
+			if err := s.opts.Store.Room(t.deployments.Tx()); err != nil {
+				return err
+			}
 		}
-		return cmp.Or(err, t.put(d, next))
+		return t.put(d, next)
 	})
-	if err == nil && (next != nil || d.Deleted) {
+	if err != nil {
+		return d, err
+	}
+	if next != nil || d.Deleted {
 		s.wake(id)
 	}
-	return d, err
+	return d, nil
 }
 
-// deploymentBody is the body of a create or an update. What is absent leaves things as they are.
+// deploymentBody is the body of a create or an update. Absent fields do not change the deployment.
 type deploymentBody struct {
-	name    *string
-	source  Source
-	config  map[string]any
-	from    SourceRevisionConfig
-	secrets map[string]string // nil when none were sent
+	name           *string
+	source         Source
+	config         map[string]any
+	revisionConfig SourceRevisionConfig
+	secrets        map[string]string // nil if the body has no secrets
 }
 
-// readBody reads it. Fields that are read-only or unknown are passed over. A new deployment needs some of the others.
+// readBody reads the body of a create or an update. It ignores read-only and unknown fields. A new deployment has
+// required fields.
 func readBody(body httpapi.Object, isNew bool) deploymentBody {
-	config, from := body.Object("source_config"), body.Object("source_revision_config")
+	config, revisionConfig := body.Object("source_config"), body.Object("source_revision_config")
 	config.Text("repo_url")
 	httpapi.Get[bool](config, "build_on_push", "boolean")
 	sent := deploymentBody{
 		name: body.Text("name"), source: httpapi.Choice(body, "source", sources), config: maps.Clone(config.Members),
-		from: SourceRevisionConfig{
-			RepoRef: from.Text("repo_ref"), GraphConfigPath: from.Text("graph_config_path"), ImageURI: from.Text("image_uri"),
+		revisionConfig: SourceRevisionConfig{
+			RepoRef:         revisionConfig.Text("repo_ref"),
+			GraphConfigPath: revisionConfig.Text("graph_config_path"),
+			ImageURI:        revisionConfig.Text("image_uri"),
 		},
 	}
 	maps.DeleteFunc(sent.config, func(name string, value any) bool {
-		return value == nil || name == "custom_url" // which is ours to say
+		return value == nil || name == "custom_url" // the server sets custom_url
 	})
 	if body.Members["secrets"] != nil {
 		sent.secrets = map[string]string{}
@@ -142,15 +159,15 @@ func readBody(body httpapi.Object, isNew bool) deploymentBody {
 		case GitHost:
 			config.Require("repo_url")
 		case ExternalContainer, InternalContainer:
-			from.Require("image_uri")
+			revisionConfig.Require("image_uri")
 		}
 	}
 	return sent
 }
 
-// checkApplies notes the fields that have no meaning for the source (interface, section 2, "Applies to source").
-// internal_container is given an image as well: the interface names no other way to say what to run.
-func checkApplies(form *httpapi.Form, source Source, from SourceRevisionConfig) {
+// checkApplies adds a problem for each field that does not apply to the source (interface, section 2, "Applies to
+// source"). image_uri also applies to internal_container, because the interface has no other field for it.
+func checkApplies(form *httpapi.Form, source Source, config SourceRevisionConfig) {
 	refuse := func(field string, value *string) {
 		if value != nil {
 			form.Wrong("value_error", "Value error, "+field+" does not apply to the source "+string(source),
@@ -159,21 +176,21 @@ func checkApplies(form *httpapi.Form, source Source, from SourceRevisionConfig) 
 	}
 	switch source {
 	case GitHost:
-		refuse("image_uri", from.ImageURI)
+		refuse("image_uri", config.ImageURI)
 	case ExternalContainer, InternalContainer:
-		refuse("repo_ref", from.RepoRef)
-		refuse("graph_config_path", from.GraphConfigPath)
+		refuse("repo_ref", config.RepoRef)
+		refuse("graph_config_path", config.GraphConfigPath)
 	}
 }
 
-// apply brings what was sent to a deployment. The rule on tags is checked against the result, so that one update
-// may change a ref and build_on_push together.
+// apply applies a body to a deployment. The rule about tags is checked for the result, so that one update can change
+// repo_ref and build_on_push together.
 func (d *Deployment) apply(sent deploymentBody, now time.Time) error {
 	maps.Copy(d.SourceConfig, sent.config)
 	d.SourceRevisionConfig = SourceRevisionConfig{
-		RepoRef:         cmp.Or(sent.from.RepoRef, d.SourceRevisionConfig.RepoRef),
-		GraphConfigPath: cmp.Or(sent.from.GraphConfigPath, d.SourceRevisionConfig.GraphConfigPath),
-		ImageURI:        cmp.Or(sent.from.ImageURI, d.SourceRevisionConfig.ImageURI),
+		RepoRef:         cmp.Or(sent.revisionConfig.RepoRef, d.SourceRevisionConfig.RepoRef),
+		GraphConfigPath: cmp.Or(sent.revisionConfig.GraphConfigPath, d.SourceRevisionConfig.GraphConfigPath),
+		ImageURI:        cmp.Or(sent.revisionConfig.ImageURI, d.SourceRevisionConfig.ImageURI),
 		RepoCommitSHA:   d.SourceRevisionConfig.RepoCommitSHA,
 	}
 	if sent.secrets != nil {
@@ -189,15 +206,17 @@ func (d *Deployment) apply(sent deploymentBody, now time.Time) error {
 	return d.checkTag(d.SourceRevisionConfig)
 }
 
-// checkTag refuses build_on_push with a tag: tags are immutable (interface, section 2).
-func (d *Deployment) checkTag(from SourceRevisionConfig) error {
-	if d.SourceConfig["build_on_push"] == true && from.RepoRef != nil && strings.HasPrefix(*from.RepoRef, "refs/tags/") {
+// checkTag refuses build_on_push with a tag, because tags are immutable (interface, section 2).
+func (d *Deployment) checkTag(config SourceRevisionConfig) error {
+	isTag := config.RepoRef != nil && strings.HasPrefix(*config.RepoRef, "refs/tags/")
+	if isTag && d.SourceConfig["build_on_push"] == true {
 		return httpapi.Refuse(http.StatusBadRequest,
-			"source_config.build_on_push must be false when repo_ref is a tag (%s): tags are immutable.", *from.RepoRef)
+			"source_config.build_on_push must be false when repo_ref is a tag (%s): tags are immutable.", *config.RepoRef)
 	}
 	return nil
 }
 
+// getDeployment returns a deployment.
 func (s *Server) getDeployment(r *http.Request, tenant string) (int, any, error) {
 	var form httpapi.Form
 	id := form.PathUUID(r, "deployment_id")
@@ -212,6 +231,7 @@ func (s *Server) getDeployment(r *http.Request, tenant string) (int, any, error)
 	return http.StatusOK, s.show(d), err
 }
 
+// listDeployments lists the deployments of the tenant, newest first.
 func (s *Server) listDeployments(r *http.Request, tenant string) (int, any, error) {
 	var form httpapi.Form
 	query := form.Query(r)
@@ -224,18 +244,21 @@ func (s *Server) listDeployments(r *http.Request, tenant string) (int, any, erro
 		found, err := store.Cut(store.Newest[Deployment](t.deployments, ""), page, func(d Deployment) bool {
 			return d.Tenant == tenant && !d.Deleted && strings.Contains(d.Name, name)
 		})
+		if err != nil {
+			return err
+		}
 		for _, d := range found {
-			if err == nil {
-				err = t.addLatest(&d)
+			if err := t.addLatest(&d); err != nil {
+				return err
 			}
 			list = append(list, s.show(d))
 		}
-		return err
+		return nil
 	})
 	return http.StatusOK, paged(list, page), err
 }
 
-// deleteDeployment accepts a deployment for removal; from then on it is not found.
+// deleteDeployment marks a deployment for removal. From then on, requests return 404.
 func (s *Server) deleteDeployment(r *http.Request, tenant string) (int, any, error) {
 	var form httpapi.Form
 	id := form.PathUUID(r, "deployment_id")
@@ -249,7 +272,7 @@ func (s *Server) deleteDeployment(r *http.Request, tenant string) (int, any, err
 	return http.StatusNoContent, nil, err
 }
 
-// show is what is shown of a deployment, with the address of its agent server.
+// show returns the public view of a deployment, with the address of its agent server.
 func (s *Server) show(d Deployment) DeploymentView {
 	shown := d.DeploymentView
 	shown.SourceConfig = maps.Clone(d.SourceConfig)
@@ -259,12 +282,12 @@ func (s *Server) show(d Deployment) DeploymentView {
 	return shown
 }
 
-// readPage reads which page of a list is asked for (interface, section 8).
+// readPage reads limit and offset (interface, section 8).
 func readPage(query httpapi.Scalars) store.Page {
 	return store.Page{Limit: query.Int("limit", 20, 1, 100), Offset: query.Int("offset", 0, 0, math.MaxInt)}
 }
 
-// paged is a page of a list. Its offset is where the next page begins (interface, section 2).
+// paged returns the body of a list. Its offset is that of the next page (interface, section 2).
 func paged[T any](items []T, page store.Page) any {
 	return map[string]any{"resources": append([]T{}, items...), "offset": page.Offset + len(items)}
 }

@@ -36,7 +36,7 @@ func TestSecretsAreReplacedAndNotShown(t *testing.T) {
 	}))
 }
 
-func TestEveryProblemOfABodyIsNamedOnce(t *testing.T) {
+func TestInvalidBodies(t *testing.T) {
 	r := newRig(t, controlplane.Cloud)
 	for body, want := range map[string][]string{
 		`[]`: {"body"}, `{`: {"body"}, ``: {"body"},
@@ -49,13 +49,13 @@ func TestEveryProblemOfABodyIsNamedOnce(t *testing.T) {
 		`{"name":"d","source":"external_container","source_revision_config":{"repo_ref":"main"}}`: {
 			"body.source_revision_config.image_uri", "body.source_revision_config.repo_ref"},
 	} {
-		answer := r.want(422, "POST", "/v2/deployments", body)
-		require.ElementsMatch(t, want, places(answer), body)
-		require.NotContains(t, answer.Raw, "hunter2")
+		refusal := r.want(422, "POST", "/v2/deployments", body)
+		require.ElementsMatch(t, want, places(refusal), body)
+		require.NotContains(t, refusal.Raw, "hunter2")
 	}
 }
 
-func TestTheBodysKindIsHeld(t *testing.T) {
+func TestContentTypes(t *testing.T) {
 	r := newRig(t, controlplane.Cloud)
 	for kind, status := range map[string]int{
 		"Application/JSON; Charset=UTF-8": 201, "text/plain": 422, "application/problem+json": 422, "nonsense; ;": 422,

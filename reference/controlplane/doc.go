@@ -1,17 +1,18 @@
-// Package controlplane is the reference control plane: the operations on deployments and their revisions of the
-// interface, sections 1 to 5, 7 and 8, and the pipeline that builds and deploys revisions.
+// Package controlplane is the reference control plane. It serves the operations on deployments and revisions (interface,
+// sections 1 to 5, 7 and 8), and contains the pipeline that builds and deploys revisions.
 //
-//	server.go       what it is made of, routes, who calls
-//	deployments.go  create, list, get, update, delete
-//	revisions.go    list, get
-//	records.go      what is kept, and how it is read and written
-//	pipeline.go     from CREATING to DEPLOYED
+// Start reading with server.go:
 //
-// Order of judgement: the route, then the caller, then the shape of path, query and body, then whether the
-// deployment exists, then the rules on what it may become. A caller without credentials thus learns nothing about
-// what exists.
+//	server.go       options, routes and authentication (sections 4 and 5)
+//	deployments.go  create, list, get, update and delete deployments (sections 1, 2 and 4)
+//	revisions.go    list and get revisions (section 4)
+//	records.go      the stored records (sections 2 and 3)
+//	pipeline.go     the statuses from CREATING to DEPLOYED (section 3)
 //
-// Where the interface is silent the reference decides: a parameter that is given twice is refused; an unknown status
-// to filter by is refused rather than matched by nothing; a rule that a well-formed request breaks is a 400 with its
-// reason; build_on_push is kept and shown but nothing is built on a push, since nothing here hears of one.
+// A request is checked in this order: the route, the credentials, the format of path, query and body, whether the deployment
+// exists, and the rules for its values. A caller without credentials therefore learns nothing about existing objects.
+//
+// The interface does not specify the following. The reference refuses a parameter that is sent twice, and an unknown status
+// in a filter. A well-formed request that breaks a rule returns 400 with the reason. build_on_push is stored and shown, but
+// has no effect, because the reference does not receive pushes.
 package controlplane

@@ -14,28 +14,28 @@ import (
 	"github.com/agentconform/agentconform/reference/store"
 )
 
-// The pipeline brings revisions from CREATING to DEPLOYED (interface, section 3), by real work:
+// The pipeline processes revisions from CREATING to DEPLOYED (interface, section 3):
 //
-//	CREATING         resolve the source to exact content     else CREATE_FAILED
-//	QUEUED           wait for the deployment's worker
+//	CREATING         resolve the source to exact content     on error: CREATE_FAILED
+//	QUEUED           wait for the worker of the deployment
 //	AWAITING_BUILD
-//	BUILDING         fetch the content, load the graphs      else BUILD_FAILED
+//	BUILDING         fetch the content, load the graphs      on error: BUILD_FAILED
 //	AWAITING_DEPLOY
-//	DEPLOYING        put the new agent server in service     else DEPLOY_FAILED
+//	DEPLOYING        start the new agent server              on error: DEPLOY_FAILED
 //	DEPLOYED
 //
-// The store is the only truth: a worker looks there for what its deployment needs, and does it. That is why a restart
-// needs nothing special, and a status is never taken back. Only the newest revision of a deployment is worked on: an
-// older one that was still waiting becomes SKIPPED, one that was being built INTERRUPTED. Putting in service is not
-// interrupted: it is short, and an agent server without all of its graphs is of no use.
+// All state is in the store: a worker reads there what its deployment needs. After a restart, workers continue in the same
+// way, and a status never moves back. Only the latest revision of a deployment is processed. An older revision that was
+// waiting becomes SKIPPED, and one that was being built becomes INTERRUPTED. DEPLOYING is short and is never interrupted,
+// because an agent server needs all of its graphs.
 
-// worker does the work of one deployment.
+// worker processes one deployment.
 type worker struct {
-	interrupt context.CancelFunc // of all that comes before the new agent server is put in service
+	interrupt context.CancelFunc // cancels all work before DEPLOYING
 	done      chan struct{}
 }
 
-// wake has the deployment's worker look at the store. One that is at work is interrupted, and another follows it.
+// wake starts a worker for a deployment. It first interrupts the current worker, if there is one, and waits for its end.
 func (s *Server) wake(deploymentID string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -53,8 +53,8 @@ func (s *Server) wake(deploymentID string) {
 			before.interrupt()
 			<-before.done
 		}
-		if err := s.look(ctx, deploymentID); err != nil && ctx.Err() == nil {
-			s.opts.Log.Error("work on a deployment failed", "deployment", deploymentID, "error", err)
+		if err := s.process(ctx, deploymentID); err != nil && ctx.Err() == nil {
+			s.opts.Log.Error("processing a deployment failed", "deployment", deploymentID, "error", err)
 		}
 		s.mu.Lock()
 		defer s.mu.Unlock()
@@ -64,7 +64,7 @@ func (s *Server) wake(deploymentID string) {
 	})
 }
 
-// Close stops all work and waits until it has stopped. What was in progress stays as it is in the store.
+// Close stops all workers and waits until they have stopped. Revisions in progress keep their status in the store.
 func (s *Server) Close() {
 	s.mu.Lock()
 	s.cancel()
@@ -72,9 +72,9 @@ func (s *Server) Close() {
 	s.work.Wait()
 }
 
-// Recover takes up what an earlier process left: it puts in service what was in service, and returns when that
-// serves; revisions and removals that were in progress go on in the background. A deployment that cannot be put in
-// service again is logged and left out: it must not keep the others from serving.
+// Recover continues the work of an earlier process. It starts the agent servers that were in service and waits for them.
+// Revisions and removals in progress continue in the background. If an agent server does not start, Recover logs the error,
+// and the others are started.
 func (s *Server) Recover(ctx context.Context) error {
 	var all []Deployment
 	err := s.view(func(t tables) (err error) {
@@ -82,14 +82,14 @@ func (s *Server) Recover(ctx context.Context) error {
 		return err
 	})
 	if err != nil {
-		return fmt.Errorf("look for revisions in progress: %w", err)
+		return fmt.Errorf("reading the deployments: %w", err)
 	}
 	var serving sync.WaitGroup
 	for _, d := range all {
 		serving.Go(func() {
 			if !d.Deleted && d.ActiveRevisionID != nil {
-				if err := s.serveAgain(ctx, d); err != nil {
-					s.opts.Log.Error("could not be put in service again", "deployment", d.ID, "error", err)
+				if err := s.restart(ctx, d); err != nil {
+					s.opts.Log.Error("starting an agent server again failed", "deployment", d.ID, "error", err)
 				}
 			}
 			s.wake(d.ID)
@@ -99,8 +99,8 @@ func (s *Server) Recover(ctx context.Context) error {
 	return ctx.Err()
 }
 
-// serveAgain puts the revision in service that was in service before the restart.
-func (s *Server) serveAgain(ctx context.Context, d Deployment) error {
+// restart starts the agent server of the active revision again.
+func (s *Server) restart(ctx context.Context, d Deployment) error {
 	var active Revision
 	err := s.view(func(t tables) (err error) {
 		active, err = t.revision(d.ID, *d.ActiveRevisionID)
@@ -118,51 +118,69 @@ func (s *Server) serveAgain(ctx context.Context, d Deployment) error {
 	return s.opts.Runtime.Deploy(ctx, d.Tenant, d.ID, build, d.Env)
 }
 
-// stageTimeout bounds one piece of work.
+// stageTimeout is the time limit of one stage.
 const stageTimeout = time.Minute
 
-// look reads from the store what is to be done, and does it.
-func (s *Server) look(ctx context.Context, id string) error {
+// process removes a deleted deployment, or processes the latest revision of a deployment. Older revisions in progress
+// become SKIPPED or INTERRUPTED.
+func (s *Server) process(ctx context.Context, id string) error {
 	var d Deployment
 	var unsettled []Revision
 	err := s.update(func(t tables) (err error) {
-		if d, err = t.find(id); err != nil || d.Deleted {
+		d, err = t.find(id)
+		if err != nil || d.Deleted {
 			return err
 		}
 		unsettled, err = store.Cut(store.Newest[Revision](t.revisions, id), store.Everything, Revision.unsettled)
-		for i := 1; i < len(unsettled) && err == nil; i++ {
-			old, status, message := &unsettled[i], Skipped, "A newer revision came before this one was deployed."
-			if old.Status == Building || old.Status == Deploying {
-				status, message = Interrupted, "A newer revision came while this one was being worked on."
-			}
-			err = s.record(t, old, status, message)
+		if err != nil || len(unsettled) == 0 {
+			return err
 		}
-		return err
+		return s.supersede(t, unsettled[1:])
 	})
 	switch {
 	case errors.Is(err, errNoDeployment):
 		return nil
-	case err == nil && d.Deleted:
+	case err != nil:
+		return err
+	case d.Deleted:
 		return s.remove(id)
-	case err == nil && len(unsettled) > 0:
-		return s.bring(ctx, d, &unsettled[0])
+	case len(unsettled) > 0:
+		return s.deploy(ctx, d, &unsettled[0])
 	}
-	return err
+	return nil
 }
 
-// remove takes a deleted deployment out of service and forgets it, in this order: a crash in between leaves it in
-// the store, to be removed at the next start.
+// supersede stores SKIPPED or INTERRUPTED as the status of older revisions.
+func (s *Server) supersede(t tables, older []Revision) error {
+	for i := range older {
+		r, status, message := &older[i], Skipped, "A newer revision came before this one was deployed."
+		if r.Status == Building || r.Status == Deploying {
+			status, message = Interrupted, "A newer revision came while this one was being worked on."
+		}
+		if err := s.record(t, r, status, message); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// remove stops the agent server of a deleted deployment, and then deletes its records. After a crash in between, the next
+// start removes the deployment.
 func (s *Server) remove(id string) error {
 	if err := s.opts.Runtime.Remove(s.ctx, id); err != nil {
 		return err
 	}
 	return s.update(func(t tables) error {
-		return errors.Join(t.deployments.Delete([]byte(id)), store.Delete(t.revisions, id, store.Any[Revision]))
+		if err := t.deployments.Delete([]byte(id)); err != nil {
+			return err
+		}
+		return store.Delete(t.revisions, id, store.Any[Revision])
 	})
 }
 
-// bring brings a revision to its end, unless it is interrupted: whoever looks next decides what becomes of it.
-func (s *Server) bring(ctx context.Context, d Deployment, r *Revision) error {
+// deploy processes a revision until it is DEPLOYED or has failed. If it is interrupted, it stores no further status: the
+// next worker decides about the revision.
+func (s *Server) deploy(ctx context.Context, d Deployment, r *Revision) error {
 	var build Build
 	for _, stage := range []struct {
 		status, failed Status
@@ -186,7 +204,7 @@ func (s *Server) bring(ctx context.Context, d Deployment, r *Revision) error {
 		if stage.status == AwaitingDeploy {
 			ctx = s.ctx
 		}
-		if err := s.pass(r, stage.status); err != nil {
+		if err := s.enter(r, stage.status); err != nil {
 			return err
 		}
 		var failure error
@@ -203,20 +221,22 @@ func (s *Server) bring(ctx context.Context, d Deployment, r *Revision) error {
 	if ctx.Err() != nil {
 		return nil
 	}
-	return s.pass(r, Deployed)
+	return s.enter(r, Deployed)
 }
 
-// pass stores a status on the way, unless the revision was there already before a restart.
-func (s *Server) pass(r *Revision, status Status) error {
-	if at := slices.Index(onTheWay, status); at >= 0 && at <= slices.Index(onTheWay, r.Status) {
+// enter stores a status, unless the revision had already reached it before a restart.
+func (s *Server) enter(r *Revision, status Status) error {
+	at := slices.Index(inProgress, status)
+	if at >= 0 && at <= slices.Index(inProgress, r.Status) {
 		return nil
 	}
 	return s.update(func(t tables) error { return s.record(t, r, status, "") })
 }
 
+// longestMessage is the maximum length of a status message, in characters.
 const longestMessage = 2000
 
-// record stores a status. With DEPLOYED the revision is the one in service.
+// record stores the status of a revision. A DEPLOYED revision becomes the active one.
 func (s *Server) record(t tables, r *Revision, status Status, message string) error {
 	r.Status, r.UpdatedAt = status, s.opts.Store.Now()
 	if message != "" {
@@ -236,7 +256,7 @@ func (s *Server) record(t tables, r *Revision, status Status, message string) er
 	return t.put(d, r)
 }
 
-// pause waits for the pace.
+// pause waits for the minimum duration of a status.
 func (s *Server) pause(ctx context.Context) {
 	select {
 	case <-time.After(s.opts.Pace):
@@ -244,18 +264,19 @@ func (s *Server) pause(ctx context.Context) {
 	}
 }
 
-// resolve finds out which exact content a revision is built from.
+// resolve stores the ID of the exact content of a revision.
 func (s *Server) resolve(ctx context.Context, r *Revision) (err error) {
 	if r.Content != "" {
 		return nil
 	}
 	r.Content, err = s.opts.Sources.Resolve(ctx, origin(*r))
-	if commit, is := strings.CutPrefix(r.Content, source.Commit); is {
+	if commit, ok := strings.CutPrefix(r.Content, source.Commit); ok {
 		r.SourceRevisionConfig.RepoCommitSHA = &commit
 	}
 	return err
 }
 
+// origin returns the origin of a revision.
 func origin(r Revision) source.Origin {
 	o := source.Origin{RepoURL: r.RepoURL}
 	if r.SourceRevisionConfig.RepoRef != nil {
@@ -267,10 +288,10 @@ func origin(r Revision) source.Origin {
 	return o
 }
 
-// defaultConfigPath is the graph configuration file where none is named.
+// defaultConfigPath is the default path of the graph configuration file.
 const defaultConfigPath = "agent.json"
 
-// build builds a resolved revision. Its content is kept: after a restart the place that it came from may be gone.
+// build builds a resolved revision. It stores the content, because the origin may be gone after a restart.
 func (s *Server) build(ctx context.Context, r Revision) (Build, error) {
 	var archive source.Archive
 	err := s.view(func(t tables) error {
@@ -281,12 +302,13 @@ func (s *Server) build(ctx context.Context, r Revision) (Build, error) {
 		return nil, err
 	}
 	if archive == nil {
-		if archive, err = s.opts.Sources.Fetch(ctx, origin(r), r.Content); err != nil {
+		archive, err = s.opts.Sources.Fetch(ctx, origin(r), r.Content)
+		if err != nil {
 			return nil, err
 		}
-		err := s.update(func(t tables) error { return t.snapshots.Put([]byte(r.Content), archive) })
+		err = s.update(func(t tables) error { return t.snapshots.Put([]byte(r.Content), archive) })
 		if err != nil {
-			return nil, fmt.Errorf("keep the snapshot of the source: %w", err)
+			return nil, fmt.Errorf("storing the snapshot of the source: %w", err)
 		}
 	}
 	tree, err := archive.Open()

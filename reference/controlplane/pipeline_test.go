@@ -15,7 +15,7 @@ import (
 	"github.com/agentconform/agentconform/reference/fixtures"
 )
 
-// working is a rig whose pipeline works on sources that are there.
+// working is a rig with existing sources, so that the pipeline can finish.
 type working struct {
 	*rig
 	at fixtures.Place
@@ -39,7 +39,7 @@ func (w *working) git(ref string) (id, revision string) {
 		"source_revision_config":{"repo_ref":%q},"secrets":[{"name":"S","value":"1"}]}`, w.at.RepoURL, ref))
 }
 
-func TestAFailureEndsWhereItHappensAndSaysWhy(t *testing.T) {
+func TestFailedRevisions(t *testing.T) {
 	cloud, own := newWorking(t, controlplane.Cloud), newWorking(t, controlplane.SelfHosted)
 	git := func(repo, config string) string {
 		return fmt.Sprintf(`{"name":"d","source":"git_host","source_config":{"repo_url":%q},"source_revision_config":%s}`, repo, config)
@@ -66,7 +66,7 @@ func TestAFailureEndsWhereItHappensAndSaysWhy(t *testing.T) {
 	}
 }
 
-func TestTheOldAgentServerServesUntilTheNewOneIsUp(t *testing.T) {
+func TestOldAgentServerServesUntilNewOneIsUp(t *testing.T) {
 	w := newWorking(t, controlplane.Cloud)
 	var refuse bool
 	w.runtime.onDeploy = func(env map[string]string) error {
@@ -86,10 +86,10 @@ func TestTheOldAgentServerServesUntilTheNewOneIsUp(t *testing.T) {
 	refuse = false
 	w.await(id, w.update(id, "release/next"), controlplane.Deployed)
 	require.Equal(t, "next", w.serves(id))
-	w.await(id, first, controlplane.Deployed) // what was deployed stays so
+	w.await(id, first, controlplane.Deployed) // a superseded revision remains DEPLOYED
 }
 
-// block makes builds wait until the test lets them go, or they are interrupted.
+// block makes builds wait until release is called or they are interrupted.
 func (w *working) block() (started chan struct{}, release func()) {
 	started, released := make(chan struct{}, 1), make(chan struct{})
 	w.runtime.onBuild = func(ctx context.Context) error {
@@ -107,7 +107,7 @@ func (w *working) block() (started chan struct{}, release func()) {
 	return started, func() { close(released) }
 }
 
-func TestANewerRevisionInterruptsABuildAndSkipsWhatWaits(t *testing.T) {
+func TestNewerRevisionInterruptsBuildAndSkipsWaiting(t *testing.T) {
 	w := newWorking(t, controlplane.Cloud)
 	started, release := w.block()
 	id, building := w.git("main")
@@ -124,7 +124,7 @@ func TestANewerRevisionInterruptsABuildAndSkipsWhatWaits(t *testing.T) {
 	require.NotEmpty(t, waits.await(id, waiting, controlplane.Skipped))
 }
 
-func TestADeletedDeploymentIsGoneAtOnceAndForgotten(t *testing.T) {
+func TestDeletedDeploymentIsRemoved(t *testing.T) {
 	w := newWorking(t, controlplane.Cloud)
 	started, release := w.block()
 	defer release()

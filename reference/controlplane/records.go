@@ -16,7 +16,7 @@ import (
 // Status is the status of a revision (interface, section 3).
 type Status string
 
-// The thirteen statuses of a revision. The reference never shows Unknown: it always knows.
+// The thirteen statuses of a revision. The reference never shows Unknown.
 const (
 	Creating       Status = "CREATING"
 	Queued         Status = "QUEUED"
@@ -33,17 +33,18 @@ const (
 	Unknown        Status = "UNKNOWN"
 )
 
-// onTheWay lists the statuses of a revision that is still being worked on, in the order in which they are passed.
-var onTheWay = []Status{Creating, Queued, AwaitingBuild, Building, AwaitingDeploy, Deploying}
+// inProgress contains the statuses of a revision in progress, in order.
+var inProgress = []Status{Creating, Queued, AwaitingBuild, Building, AwaitingDeploy, Deploying}
 
-var statuses = slices.Concat(onTheWay, []Status{
+// statuses contains all statuses.
+var statuses = slices.Concat(inProgress, []Status{
 	CreateFailed, BuildFailed, DeployFailed, Deployed, Skipped, Interrupted, Unknown,
 })
 
-// Settled says that nothing will change the status any more.
-func (s Status) Settled() bool { return !slices.Contains(onTheWay, s) }
+// Settled reports whether the status is final.
+func (s Status) Settled() bool { return !slices.Contains(inProgress, s) }
 
-// Source says what a deployment's revisions are built from (interface, section 2).
+// Source is the kind of source of a deployment (interface, section 2).
 type Source string
 
 // The sources.
@@ -55,7 +56,7 @@ const (
 
 var sources = []Source{GitHost, ExternalContainer, InternalContainer}
 
-// Edition is how the control plane is offered; it decides which sources there are.
+// Edition is the edition of the control plane. It determines the available sources.
 type Edition string
 
 // The editions.
@@ -64,13 +65,13 @@ const (
 	SelfHosted Edition = "self-hosted"
 )
 
-// offers tells whether the edition takes deployments from the source: git_host is for the cloud only,
-// external_container for self-hosted ones only (interface, section 2).
+// offers reports whether the edition has a source. git_host is only available in the cloud, and external_container only
+// for self-hosted deployments (interface, section 2).
 func (e Edition) offers(s Source) bool {
 	return s == InternalContainer || s == GitHost && e == Cloud || s == ExternalContainer && e == SelfHosted
 }
 
-// SourceRevisionConfig says what one revision is built from (interface, section 2).
+// SourceRevisionConfig contains the source of one revision (interface, section 2).
 type SourceRevisionConfig struct {
 	RepoRef         *string `json:"repo_ref"`
 	GraphConfigPath *string `json:"graph_config_path"`
@@ -78,15 +79,15 @@ type SourceRevisionConfig struct {
 	RepoCommitSHA   *string `json:"repo_commit_sha"`
 }
 
-// Deployment is what is kept of a deployment.
+// Deployment is the stored record of a deployment.
 type Deployment struct {
 	DeploymentView
 	Tenant  string            `json:"tenant"`
-	Env     map[string]string `json:"env,omitempty"`     // the secrets, with their values
-	Deleted bool              `json:"deleted,omitempty"` // accepted for removal; the pipeline removes it
+	Env     map[string]string `json:"env,omitempty"`     // the secrets with their values
+	Deleted bool              `json:"deleted,omitempty"` // the pipeline removes the deployment
 }
 
-// DeploymentView is what is shown of a deployment (interface, section 2, and further members).
+// DeploymentView is the public view of a deployment (interface, section 2, with additional members).
 type DeploymentView struct {
 	ID                   string               `json:"id"`
 	Name                 string               `json:"name"`
@@ -94,11 +95,11 @@ type DeploymentView struct {
 	UpdatedAt            time.Time            `json:"updated_at"`
 	Status               string               `json:"status"`
 	Source               Source               `json:"source"`
-	SourceConfig         map[string]any       `json:"source_config"`          // what was sent
+	SourceConfig         map[string]any       `json:"source_config"`          // as in the request
 	SourceRevisionConfig SourceRevisionConfig `json:"source_revision_config"` // of the latest revision
 	Secrets              []Secret             `json:"secrets"`
 	LatestRevisionID     string               `json:"latest_revision_id"`
-	ActiveRevisionID     *string              `json:"active_revision_id"` // the one in service
+	ActiveRevisionID     *string              `json:"active_revision_id"` // the revision in service
 }
 
 // Secret is the name of an environment variable of the deployed agent server. Its value is never shown.
@@ -106,42 +107,43 @@ type Secret struct {
 	Name string `json:"name"`
 }
 
-// Revision is what is kept of a revision.
+// Revision is the stored record of a revision.
 type Revision struct {
 	RevisionView
 	DeploymentID     string `json:"deployment_id"`
-	RepoURL          string `json:"repo_url,omitempty"` // as it was when the revision was created
-	Content          string `json:"content,omitempty"`  // id of the exact content, once resolved
+	RepoURL          string `json:"repo_url,omitempty"` // when the revision was created
+	Content          string `json:"content,omitempty"`  // the ID of the exact content, when it is resolved
 	RemoteReconciled bool   `json:"remote_reconciled,omitempty"`
 }
 
-// RevisionView is what is shown of a revision (interface, section 2).
+// RevisionView is the public view of a revision (interface, section 2).
 type RevisionView struct {
 	ID                   string               `json:"id"`
 	CreatedAt            time.Time            `json:"created_at"`
 	UpdatedAt            time.Time            `json:"updated_at"`
 	Status               Status               `json:"status"`
-	StatusMessage        *string              `json:"status_message"` // why it failed or was left
+	StatusMessage        *string              `json:"status_message"` // why it failed or was superseded
 	Source               Source               `json:"source"`
 	SourceRevisionConfig SourceRevisionConfig `json:"source_revision_config"`
 }
 
+// unsettled reports whether the revision is in progress.
 func (r Revision) unsettled() bool { return !r.Status.Settled() }
 
-// newRevision makes the next revision of a deployment. The commit is resolved anew.
-func newRevision(d Deployment, from SourceRevisionConfig, now time.Time) Revision {
+// newRevision returns a new revision of a deployment. Its commit is not resolved yet.
+func newRevision(d Deployment, config SourceRevisionConfig, now time.Time) Revision {
 	repoURL, _ := d.SourceConfig["repo_url"].(string)
-	from.RepoCommitSHA = nil
+	config.RepoCommitSHA = nil
 	return Revision{
 		RevisionView: RevisionView{
-			ID: store.NewID(), CreatedAt: now, UpdatedAt: now, Status: Creating, Source: d.Source, SourceRevisionConfig: from,
+			ID: store.NewID(), CreatedAt: now, UpdatedAt: now, Status: Creating, Source: d.Source, SourceRevisionConfig: config,
 		},
 		DeploymentID: d.ID, RepoURL: strings.TrimSpace(repoURL),
-		RemoteReconciled: d.Source == ExternalContainer, // what runs on the user's own cluster is reconciled from there
+		RemoteReconciled: d.Source == ExternalContainer, // it runs on the user's cluster and is reconciled there
 	}
 }
 
-// tables are the buckets of the control plane within one transaction.
+// tables contains the buckets of the control plane in one transaction.
 type tables struct {
 	deployments *bbolt.Bucket // id -> Deployment
 	revisions   *bbolt.Bucket // deployment id, revision id -> Revision
@@ -150,10 +152,13 @@ type tables struct {
 
 var bucketNames = [][]byte{[]byte("deployments"), []byte("revisions"), []byte("snapshots")}
 
+// view runs a function in a read-only transaction.
 func (s *Server) view(do func(tables) error) error { return s.opts.Store.View(within(do)) }
 
+// update runs a function in a transaction, which is rolled back if the function returns an error.
 func (s *Server) update(do func(tables) error) error { return s.opts.Store.Update(within(do)) }
 
+// within returns a function that calls do with the tables of a transaction.
 func within(do func(tables) error) func(*bbolt.Tx) error {
 	return func(tx *bbolt.Tx) error {
 		return do(tables{tx.Bucket(bucketNames[0]), tx.Bucket(bucketNames[1]), tx.Bucket(bucketNames[2])})
@@ -162,22 +167,24 @@ func within(do func(tables) error) func(*bbolt.Tx) error {
 
 var errNoDeployment = errors.New("no such deployment")
 
-// find reads a deployment of any tenant, deleted or not.
-func (t tables) find(id string) (d Deployment, err error) {
-	if d, err = store.Get[Deployment](t.deployments, id, errNoDeployment); err != nil {
+// find returns a deployment of any tenant, deleted or not, or errNoDeployment.
+func (t tables) find(id string) (Deployment, error) {
+	d, err := store.Get[Deployment](t.deployments, id, errNoDeployment)
+	if err != nil {
 		return d, err
 	}
-	return d, t.addLatest(&d)
+	err = t.addLatest(&d)
+	return d, err
 }
 
-// addLatest fills in what a deployment shows of its latest revision.
+// addLatest sets the source_revision_config of a deployment, which is that of its latest revision.
 func (t tables) addLatest(d *Deployment) error {
 	latest, err := t.revision(d.ID, d.LatestRevisionID)
 	d.SourceRevisionConfig = latest.SourceRevisionConfig
 	return err
 }
 
-// deployment reads a deployment as its tenant sees it. One of another tenant, and one that was deleted, does not exist.
+// deployment returns a deployment of a tenant. Deployments of other tenants and deleted deployments return 404.
 func (t tables) deployment(tenant, id string) (Deployment, error) {
 	d, err := t.find(id)
 	if errors.Is(err, errNoDeployment) || err == nil && (d.Tenant != tenant || d.Deleted) {
@@ -186,12 +193,13 @@ func (t tables) deployment(tenant, id string) (Deployment, error) {
 	return d, err
 }
 
+// revision returns a revision of a deployment, or 404.
 func (t tables) revision(deploymentID, id string) (Revision, error) {
 	missing := httpapi.Refuse(http.StatusNotFound, "Revision ID %s not found.", id)
 	return store.Get[Revision](t.revisions, deploymentID+id, missing)
 }
 
-// put writes a deployment, and a revision where one changed.
+// put writes a deployment and, unless it is nil, a revision.
 func (t tables) put(d Deployment, r *Revision) error {
 	if r != nil {
 		if err := store.Put(t.revisions, d.ID+r.ID, r); err != nil {

@@ -8,14 +8,14 @@ import (
 	"github.com/agentconform/agentconform/reference/store"
 )
 
-// listRevisions lists the revisions of a deployment, newest first. The filter comes before paging (interface, section
+// listRevisions lists the revisions of a deployment, newest first. Filters are applied before paging (interface, section
 // 4).
 func (s *Server) listRevisions(r *http.Request, tenant string) (int, any, error) {
 	var form httpapi.Form
 	id := form.PathUUID(r, "deployment_id")
 	query := form.Query(r)
 	page, reconciled := readPage(query), query.Bool("remote_reconciled")
-	chosen := httpapi.Choices(query, "status", statuses)
+	selected := httpapi.Choices(query, "status", statuses)
 	if err := form.Err(); err != nil {
 		return 0, nil, err
 	}
@@ -25,7 +25,7 @@ func (s *Server) listRevisions(r *http.Request, tenant string) (int, any, error)
 			return err
 		}
 		found, err := store.Cut(store.Newest[Revision](t.revisions, id), page, func(r Revision) bool {
-			return (chosen == nil || slices.Contains(chosen, r.Status)) &&
+			return (selected == nil || slices.Contains(selected, r.Status)) &&
 				(reconciled == nil || *reconciled == r.RemoteReconciled)
 		})
 		for _, revision := range found {
@@ -36,6 +36,7 @@ func (s *Server) listRevisions(r *http.Request, tenant string) (int, any, error)
 	return http.StatusOK, paged(shown, page), err
 }
 
+// getRevision returns a revision of a deployment.
 func (s *Server) getRevision(r *http.Request, tenant string) (int, any, error) {
 	var form httpapi.Form
 	id, revisionID := form.PathUUID(r, "deployment_id"), form.PathUUID(r, "revision_id")
@@ -44,9 +45,10 @@ func (s *Server) getRevision(r *http.Request, tenant string) (int, any, error) {
 	}
 	var revision Revision
 	err := s.view(func(t tables) (err error) {
-		if _, err = t.deployment(tenant, id); err == nil {
-			revision, err = t.revision(id, revisionID)
+		if _, err := t.deployment(tenant, id); err != nil {
+			return err
 		}
+		revision, err = t.revision(id, revisionID)
 		return err
 	})
 	return http.StatusOK, revision.RevisionView, err

@@ -27,14 +27,14 @@ func TestMain(m *testing.M) {
 	goleak.VerifyTestMain(m, goleak.IgnoreAnyFunction("net/http.(*conn).closeWriteAndWait"))
 }
 
-// watchdog ends a test that hangs. Its length shows nothing: the slowest machine needs a fraction of it.
+// watchdog ends a test that hangs. The slowest machine needs a fraction of it.
 const watchdog = 2 * time.Minute
 
-// toyRuntime builds the text of the configuration file. Its hooks, where set, may fail or wait.
+// toyRuntime is a runtime whose builds are the texts of configuration files. Its hooks may fail or wait.
 type toyRuntime struct {
 	onBuild  func(ctx context.Context) error
 	onDeploy func(env map[string]string) error
-	serving  sync.Map // what is served, by deployment
+	serving  sync.Map // the build in service, by deployment
 }
 
 func (r *toyRuntime) Build(ctx context.Context, tree fs.FS, configPath string) (controlplane.Build, error) {
@@ -65,7 +65,7 @@ func (r *toyRuntime) Remove(_ context.Context, id string) error {
 	return nil
 }
 
-// rig is a control plane over a real store and a runtime of texts.
+// rig is a control plane with a store and a toyRuntime.
 type rig struct {
 	t       *testing.T
 	server  *controlplane.Server
@@ -73,7 +73,7 @@ type rig struct {
 	runtime *toyRuntime
 }
 
-// newRig makes a rig whose revisions stay in CREATING, unless configured otherwise.
+// newRig returns a rig whose revisions stay in CREATING, unless configured otherwise.
 func newRig(t *testing.T, edition controlplane.Edition, configure ...func(*controlplane.Options)) *rig {
 	t.Helper()
 	kept, err := store.Open(filepath.Join(t.TempDir(), "store.db"), true)
@@ -97,7 +97,8 @@ func newRig(t *testing.T, edition controlplane.Edition, configure ...func(*contr
 	return r
 }
 
-// want sends a request ("Name: value" is a further header), and holds the answer to a status and both to the contract's document.
+// want sends a request, with additional headers ("Name: value"). It requires a status, and that the exchange conforms to
+// the OpenAPI document. It returns the body of the response.
 func (r *rig) want(status int, method, target, body string, headers ...string) gjson.Result {
 	r.t.Helper()
 	req := httptest.NewRequest(method, target, strings.NewReader(body))
@@ -113,9 +114,9 @@ func (r *rig) want(status int, method, target, body string, headers ...string) g
 	return gjson.ParseBytes(w.Body.Bytes())
 }
 
-// places returns where the problems of a 422 are, "query.limit" and the like.
-func places(answer gjson.Result) (list []string) {
-	for _, problem := range answer.Get("detail").Array() {
+// places returns the places of the problems of a 422, such as "query.limit".
+func places(refusal gjson.Result) (list []string) {
+	for _, problem := range refusal.Get("detail").Array() {
 		var parts []string
 		for _, part := range problem.Get("loc").Array() {
 			parts = append(parts, part.String())
