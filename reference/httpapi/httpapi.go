@@ -1,5 +1,8 @@
-// Package httpapi is what the control plane and the agent server have in common: routes, how a request is read and
-// what is wrong with it, refusals and answers. All answers are JSON.
+// Package httpapi contains what the control plane and the agent server have in common (interface, section 7). [Routes]
+// dispatches requests and writes responses, which are always JSON. [Form] reads requests and collects their problems. A
+// [Refusal] is an error with a status and a detail.
+//
+// Start reading with [Routes.Handler].
 package httpapi
 
 import (
@@ -13,26 +16,27 @@ import (
 	"strings"
 )
 
-// Refusal is an error that is answered as it is: {"detail": ...} with a status.
+// Refusal is an error that becomes the response: {"detail": ...} with a status.
 type Refusal struct {
 	Status int
 	Detail any // a text, or the problems of a 422
 }
 
+// Error returns the status and the detail.
 func (r *Refusal) Error() string { return fmt.Sprintf("%d: %v", r.Status, r.Detail) }
 
-// Refuse makes a refusal with a text.
+// Refuse returns a refusal with a text.
 func Refuse(status int, format string, args ...any) error {
 	return &Refusal{status, fmt.Sprintf(format, args...)}
 }
 
-// Endpoint answers one operation. A nil body is no body.
+// Endpoint serves one operation. If body is nil, the response has no body.
 type Endpoint func(r *http.Request) (status int, body any, err error)
 
-// Routes are endpoints by path, as http.ServeMux writes paths, and method.
+// Routes contains endpoints by path, in the syntax of http.ServeMux, and method.
 type Routes map[string]map[string]Endpoint
 
-// Handler serves routes. An error that is no refusal is a 500, and failed gets it.
+// Handler returns a handler of the routes. Other errors than refusals return 500 and are passed to failed.
 func (routes Routes) Handler(failed func(*http.Request, error)) http.Handler {
 	mux := http.NewServeMux()
 	for path, endpoints := range routes {
@@ -52,7 +56,7 @@ func (routes Routes) Handler(failed func(*http.Request, error)) http.Handler {
 			switch {
 			case errors.As(err, &refusal):
 				writeRefusal(w, refusal)
-			case err != nil && r.Context().Err() != nil: // the client has gone, or the server stops
+			case err != nil && r.Context().Err() != nil: // the client closed the connection, or the server is stopping
 				WriteDetail(w, http.StatusServiceUnavailable, "Try again.")
 			case err != nil:
 				failed(r, err)
@@ -64,7 +68,7 @@ func (routes Routes) Handler(failed func(*http.Request, error)) http.Handler {
 			}
 		})
 	}
-	// The multiplexer answers some paths in plain text, and redirects others: such paths name nothing here.
+	// http.ServeMux returns plain text for some paths and redirects others. These paths do not exist here.
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if _, pattern := mux.Handler(r); pattern == "" || path.Clean(r.URL.Path) != r.URL.Path {
 			WriteDetail(w, http.StatusNotFound, "Not Found")
@@ -74,6 +78,7 @@ func (routes Routes) Handler(failed func(*http.Request, error)) http.Handler {
 	})
 }
 
+// writeRefusal writes a refusal with the headers of its status.
 func writeRefusal(w http.ResponseWriter, r *Refusal) {
 	switch r.Status {
 	case http.StatusUnauthorized:
@@ -84,11 +89,12 @@ func writeRefusal(w http.ResponseWriter, r *Refusal) {
 	write(w, r.Status, map[string]any{"detail": r.Detail})
 }
 
-// WriteDetail answers {"detail": ...}.
+// WriteDetail writes the response {"detail": ...}.
 func WriteDetail(w http.ResponseWriter, status int, detail string) {
 	write(w, status, map[string]string{"detail": detail})
 }
 
+// write writes a JSON response.
 func write(w http.ResponseWriter, status int, body any) {
 	text, err := json.Marshal(body)
 	if err != nil {

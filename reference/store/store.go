@@ -1,8 +1,8 @@
-// Package store is the one file (bbolt) in which the control plane and the agent servers keep what they have, each in
-// buckets of its own.
+// Package store stores the records of the control plane and of the agent servers in one bbolt file, each in its own
+// buckets. Start reading with [Open], [Put] and [Newest].
 //
-// Records are JSON, so that a person can read a file with any bbolt viewer. Keys are ids that are ordered by time, so
-// the order of a bucket is the order of creation.
+// Records are JSON, so that any bbolt viewer can show them. Keys are IDs that are ordered by time, so the order of a bucket
+// is the order of creation.
 package store
 
 import (
@@ -23,17 +23,17 @@ import (
 	"github.com/agentconform/agentconform/reference/httpapi"
 )
 
-// Store is the file. What an Update has acknowledged is on the disk, nothing of one that returned an error.
+// Store is an open file. When Update returns nil, all of its changes are on disk; when it returns an error, none are.
 type Store struct {
 	*bbolt.DB
-	Most int64 // bytes that are kept; see Room
+	Most int64 // the maximum size in bytes; see Room
 
 	mu       sync.Mutex
-	lastTime time.Time // most recent result of Now
+	lastTime time.Time // the last result of Now
 }
 
-// Now returns the present time in UTC, cut to microseconds: what is shown at once is then what is read back later. It
-// never returns the same time twice, so that timestamps order events.
+// Now returns the current time in UTC, in microseconds, which JSON preserves. It never returns the same time twice, so
+// that timestamps order events.
 func (s *Store) Now() time.Time {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -45,29 +45,28 @@ func (s *Store) Now() time.Time {
 	return now
 }
 
-// mostKept bounds the file, so that one key cannot fill the disk.
+// mostKept is the default maximum size of the file in bytes, so that a client cannot fill the disk.
 const mostKept = 4 << 30
 
-// lockTimeout bounds the wait for another process that has the file open.
+// lockTimeout is the time to wait for another process that has the file open.
 const lockTimeout = 1 * time.Second
 
-// Open opens the file, and makes it where there is none. Data that dies with the process does not wait for the disk.
+// Open opens a file and creates it if needed. If ephemeral is true, writes do not wait for the disk.
 func Open(path string, ephemeral bool) (*Store, error) {
 	db, err := bbolt.Open(path, 0o600, &bbolt.Options{
 		Timeout: lockTimeout, NoSync: ephemeral, NoGrowSync: ephemeral, NoFreelistSync: ephemeral,
 		FreelistType: bbolt.FreelistMapType,
 	})
 	if errors.Is(err, bolterrors.ErrTimeout) {
-		return nil, fmt.Errorf("open the store %s: another process has it open; stop that one, or keep the data elsewhere",
-			path)
+		return nil, fmt.Errorf("opening the store %s: another process has it open; stop that one, or keep the data elsewhere", path)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("open the store %s: %w", path, err)
+		return nil, fmt.Errorf("opening the store %s: %w", path, err)
 	}
 	return &Store{DB: db, Most: mostKept}, nil
 }
 
-// Room refuses what would be kept when the file is full.
+// Room returns a refusal if the file has reached its maximum size.
 func (s *Store) Room(tx *bbolt.Tx) error {
 	if tx.Size()-int64(s.Stats().FreePageN*s.Info().PageSize) >= s.Most {
 		return httpapi.Refuse(http.StatusInsufficientStorage, "The store is full: delete something.")
@@ -75,19 +74,19 @@ func (s *Store) Room(tx *bbolt.Tx) error {
 	return nil
 }
 
-// NewID makes an id. Ids are ordered by time.
+// NewID returns a new ID. IDs are ordered by time.
 func NewID() string { return uuid.Must(uuid.NewV7()).String() }
 
 // Put writes a record.
 func Put(b *bbolt.Bucket, key string, record any) error {
 	text, err := json.Marshal(record)
 	if err != nil {
-		return fmt.Errorf("encode a record of %T: %w", record, err)
+		return fmt.Errorf("encoding a record of type %T: %w", record, err)
 	}
 	return b.Put([]byte(key), text)
 }
 
-// Get reads a record; missing is the error where there is none.
+// Get reads a record. It returns missing if there is none.
 func Get[T any](b *bbolt.Bucket, key string, missing error) (record T, err error) {
 	text := b.Get([]byte(key))
 	if text == nil {
@@ -96,14 +95,15 @@ func Get[T any](b *bbolt.Bucket, key string, missing error) (record T, err error
 	return decode[T](text)
 }
 
+// decode decodes a record.
 func decode[T any](text []byte) (record T, err error) {
 	if err := httpapi.Unmarshal(text, &record); err != nil {
-		return record, fmt.Errorf("decode a record of %T: %w", record, err)
+		return record, fmt.Errorf("decoding a record of type %T: %w", record, err)
 	}
 	return record, nil
 }
 
-// Newest yields the records whose keys begin with prefix, the newest first. An error is the last that is yielded.
+// Newest yields the records whose keys start with prefix, the newest first. It stops after an error.
 func Newest[T any](b *bbolt.Bucket, prefix string) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
 		c := b.Cursor()
@@ -123,10 +123,10 @@ func Newest[T any](b *bbolt.Bucket, prefix string) iter.Seq2[T, error] {
 // Page is a part of a list.
 type Page struct{ Limit, Offset int }
 
-// Everything is a page with all of a list.
+// Everything is the page that contains the whole list.
 var Everything = Page{Limit: math.MaxInt}
 
-// Cut returns the part of a list that match keeps.
+// Cut returns a page of the items that match.
 func Cut[T any](list iter.Seq2[T, error], page Page, match func(T) bool) ([]T, error) {
 	items := []T{}
 	for item, err := range list {
@@ -136,14 +136,16 @@ func Cut[T any](list iter.Seq2[T, error], page Page, match func(T) bool) ([]T, e
 		if !match(item) {
 			continue
 		}
-		if page.Offset--; page.Offset < 0 {
-			items = append(items, item)
+		if page.Offset > 0 {
+			page.Offset--
+			continue
 		}
+		items = append(items, item)
 	}
 	return items, nil
 }
 
-// Delete deletes the records whose keys begin with prefix and that match.
+// Delete deletes the matching records whose keys start with prefix.
 func Delete[T any](b *bbolt.Bucket, prefix string, match func(T) bool) error {
 	var keys [][]byte
 	c := b.Cursor()
@@ -153,7 +155,7 @@ func Delete[T any](b *bbolt.Bucket, prefix string, match func(T) bool) error {
 			return err
 		}
 		if match(record) {
-			keys = append(keys, bytes.Clone(key)) // a cursor is not valid while its bucket changes
+			keys = append(keys, bytes.Clone(key)) // deleted later, because a change invalidates the cursor
 		}
 	}
 	for _, key := range keys {

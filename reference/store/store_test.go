@@ -9,7 +9,7 @@ import (
 	"go.etcd.io/bbolt"
 )
 
-func TestRecordsAreFoundByPrefixNewestFirst(t *testing.T) {
+func TestRecords(t *testing.T) {
 	s, err := Open(filepath.Join(t.TempDir(), "store.db"), false)
 	require.NoError(t, err)
 	defer s.Close()
@@ -38,7 +38,7 @@ func TestRecordsAreFoundByPrefixNewestFirst(t *testing.T) {
 		require.ErrorIs(t, err, missing)
 		require.NoError(t, b.Put([]byte("a0"), []byte("{")))
 		_, err = Cut(Newest[int](b, ""), Everything, Any)
-		require.ErrorContains(t, err, "decode a record of int")
+		require.ErrorContains(t, err, "decoding a record of type int")
 		return nil
 	}))
 }
