@@ -17,32 +17,33 @@ import (
 	"github.com/agentconform/agentconform/reference/script"
 )
 
-// App is what a source defines: graphs, and perhaps an authentication handler. It is immutable and may serve any
-// number of servers at once.
+// App contains the graphs of a source and its authentication handler, if it has one. It is immutable, and several servers
+// can share it.
 type App struct {
 	graphs  map[string]graph
 	handler *handler
 	env     map[string]string // of the environment file
 }
 
+// graph is the function of a graph.
 type graph struct {
 	fn      starlark.Callable
-	withCtx bool // takes ctx as its third parameter
+	withCtx bool // the function has a third parameter, ctx
 }
 
-// handler is the object that the configuration names under auth.path.
+// handler is the object at auth.path in the configuration.
 type handler struct {
 	ref          string
 	authenticate starlark.Callable
 	on           map[string]starlark.Callable // by "threads.read", "threads" or "*"
 }
 
-// Load reads the graph configuration file of a source and loads what it names (interface, section 5, item 3). Paths in
-// the file are relative to its folder. Its errors name the file and say what to do.
+// Load reads the graph configuration file of a source and loads its graphs and its handler (interface, section 5, item 3).
+// Paths in the file are relative to its folder.
 func Load(ctx context.Context, tree fs.FS, configPath string) (*App, error) {
 	text, err := fs.ReadFile(tree, configPath)
 	if err != nil {
-		return nil, fmt.Errorf("name the graph configuration file by its path in the source: %w", err)
+		return nil, fmt.Errorf("reading the graph configuration file (use its path in the source): %w", err)
 	}
 	var config struct {
 		Graphs map[string]string `json:"graphs"` // name -> "<file_path>:<object_name>"
@@ -64,13 +65,14 @@ func Load(ctx context.Context, tree fs.FS, configPath string) (*App, error) {
 	for _, dependency := range config.Dependencies {
 		at := path.Join(folder, dependency)
 		if info, err := fs.Stat(tree, at); err != nil || !info.IsDir() {
-			return nil, fmt.Errorf("%s: the dependency %q is not a folder of the source: packages cannot be installed; "+
+			return nil, fmt.Errorf("%s: the dependency %q is not a folder of the source; packages cannot be installed: "+
 				"copy its files into the source and use their folder", configPath, dependency)
 		}
 		folders = append(folders, at)
 	}
 	if config.Env != "" {
-		if app.env, err = readEnv(tree, path.Join(folder, config.Env)); err != nil {
+		app.env, err = readEnv(tree, path.Join(folder, config.Env))
+		if err != nil {
 			return nil, err
 		}
 	}
@@ -92,7 +94,8 @@ func Load(ctx context.Context, tree fs.FS, configPath string) (*App, error) {
 		if err != nil {
 			return nil, err
 		}
-		if app.graphs[name], err = asGraph(v); err != nil {
+		app.graphs[name], err = asGraph(v)
+		if err != nil {
 			return nil, fmt.Errorf("%s: graphs.%s: %w", configPath, name, err)
 		}
 	}
@@ -103,21 +106,23 @@ func Load(ctx context.Context, tree fs.FS, configPath string) (*App, error) {
 	if err != nil {
 		return nil, err
 	}
-	if app.handler, err = asHandler(v); err != nil {
+	app.handler, err = asHandler(v)
+	if err != nil {
 		return nil, fmt.Errorf("%s: auth.path: %w", configPath, err)
 	}
 	app.handler.ref = config.Auth.Path
 	return app, nil
 }
 
+// settingLine matches a line of an environment file.
 var settingLine = regexp.MustCompile(`^(?:export\s+)?([A-Za-z_][A-Za-z0-9_]*)\s*=\s*(.*)$`)
 
-// readEnv reads an environment file: lines of NAME=value. Empty lines and lines that start with # are skipped; quotes
-// around a value are left out.
+// readEnv reads an environment file with lines such as NAME=value. Empty lines and lines that start with # are skipped.
+// Quotes around a value are removed.
 func readEnv(tree fs.FS, file string) (map[string]string, error) {
 	text, err := fs.ReadFile(tree, file)
 	if err != nil {
-		return nil, fmt.Errorf(`read the file under "env": %w`, err)
+		return nil, fmt.Errorf(`reading the file of the key "env": %w`, err)
 	}
 	env := map[string]string{}
 	for i, line := range strings.Split(string(text), "\n") {
@@ -134,24 +139,26 @@ func readEnv(tree fs.FS, file string) (map[string]string, error) {
 	return env, nil
 }
 
-// Graphs lists the names of the graphs.
+// Graphs returns the names of the graphs.
 func (a *App) Graphs() []string { return slices.Sorted(maps.Keys(a.graphs)) }
 
+// asGraph returns an object of a script as a graph.
 func asGraph(v starlark.Value) (graph, error) {
 	fn, ok := v.(*starlark.Function)
 	if !ok {
 		return graph{}, fmt.Errorf("the object is a %s: a graph is a function, def agent(messages, config, ctx)", v.Type())
 	}
 	if n := fn.NumParams(); n != 2 && n != 3 {
-		return graph{}, errors.New("a graph takes two or three parameters: def agent(messages, config, ctx)")
+		return graph{}, errors.New("a graph has two or three parameters: def agent(messages, config, ctx)")
 	}
 	return graph{fn: fn, withCtx: fn.NumParams() == 3}, nil
 }
 
-// actions are what authorization handlers of threads can be registered for.
+// actions are the actions on threads that authorization handlers can handle.
 var actions = []string{"create", "read", "update", "delete", "search", "create_run"}
 
-// asHandler reads a function authenticate(request), or a dict with it and handlers under "on".
+// asHandler returns an object of a script as a handler. The object is a function authenticate(request), or a dict with
+// this function and authorization handlers under "on".
 func asHandler(v starlark.Value) (*handler, error) {
 	if fn, ok := v.(*starlark.Function); ok {
 		return &handler{authenticate: fn}, nil
@@ -163,8 +170,9 @@ func asHandler(v starlark.Value) (*handler, error) {
 		return nil, fmt.Errorf("the object is a %s: %s", v.Type(), shape)
 	}
 	h := &handler{on: map[string]starlark.Callable{}}
-	fn, _, _ := d.Get(starlark.String("authenticate")) // a string is a key
-	if h.authenticate, ok = fn.(*starlark.Function); !ok {
+	fn, _, _ := d.Get(starlark.String("authenticate")) // cannot fail: a string is hashable
+	h.authenticate, ok = fn.(*starlark.Function)
+	if !ok {
 		return nil, fmt.Errorf(`there is no function under "authenticate": %s`, shape)
 	}
 	on, found, _ := d.Get(starlark.String("on"))
@@ -177,12 +185,14 @@ func asHandler(v starlark.Value) (*handler, error) {
 	}
 	for _, item := range handlers.Items() {
 		name, _ := starlark.AsString(item[0])
-		action, narrow := strings.CutPrefix(name, "threads.")
-		if name != "*" && name != "threads" && !(narrow && slices.Contains(actions, action)) {
+		action, hasAction := strings.CutPrefix(name, "threads.")
+		isKnown := name == "*" || name == "threads" || hasAction && slices.Contains(actions, action)
+		if !isKnown {
 			return nil, fmt.Errorf(`"on" has the key %s: the keys are "*", "threads", and "threads." with one of %s`,
 				item[0], strings.Join(actions, ", "))
 		}
-		if h.on[name], ok = item[1].(*starlark.Function); !ok {
+		h.on[name], ok = item[1].(*starlark.Function)
+		if !ok {
 			return nil, fmt.Errorf("%q is a %s: it must be a function f(ctx, value)", name, item[1].Type())
 		}
 	}

@@ -9,14 +9,14 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func TestAnEnvironmentFileIsRead(t *testing.T) {
+func TestReadEnv(t *testing.T) {
 	tree := fstest.MapFS{"app/x.env": {Data: []byte("# settings\nexport A=1\nB = 'two words'\nC=\"c\"\n\nD=plain value\nE=\n")}}
 	env, err := readEnv(tree, "app/x.env")
 	require.NoError(t, err)
 	assert.Equal(t, map[string]string{"A": "1", "B": "two words", "C": "c", "D": "plain value", "E": ""}, env)
 }
 
-func TestFilesLoadOneAnother(t *testing.T) {
+func TestLoadOfOtherFiles(t *testing.T) {
 	s := newSite(t, files{
 		"app/agent.json": "", "main.star": "load('lib/words.star', 'greet')\nload('far.star', 'far')\ndef agent(messages, config, ctx=None):\n  return greet(far)\n",
 		"lib/words.star": "load('more.star', 'hello')\ndef greet(x): return hello + x\n", "lib/more.star": "hello = 'hello '\n", "deps/far.star": "far = 'world'\n",
@@ -26,8 +26,8 @@ func TestFilesLoadOneAnother(t *testing.T) {
 	assert.Equal(t, "ai: hello world", s.texts(thread)[1])
 }
 
-// What is wrong with a source is said with its place and a remedy, when it is loaded: not when the first request comes.
-func TestMistakesInASource(t *testing.T) {
+// TestInvalidSources checks that Load fails, with the place of the error and a remedy.
+func TestInvalidSources(t *testing.T) {
 	for name, c := range map[string]struct {
 		files files
 		want  []string
@@ -62,7 +62,7 @@ func TestMistakesInASource(t *testing.T) {
 	}
 }
 
-// Hostile graphs end their own run and nothing else.
+// TestHostileGraphs checks that hostile graphs end only their own run.
 func TestHostileGraphs(t *testing.T) {
 	for name, c := range map[string]struct{ body, reason string }{
 		"an endless loop":      {"while True: pass", "steps"},
@@ -71,7 +71,7 @@ func TestHostileGraphs(t *testing.T) {
 		"waiting backwards":    {"ctx.wait(-1)", "non-negative"},
 		"waiting for ever":     {"ctx.wait(1e300)", "non-negative"},
 		"writing for ever":     {"while True: ctx.write('x' * 100000)", "full"},
-		"a message of no kind": {"return {'role': 'king', 'content': 'x'}", "none of user"},
+		"a message of no kind": {"return {'role': 'king', 'content': 'x'}", "use one of user"},
 		"a message of nothing": {"return {'role': 'ai'}", "the content of a message"},
 		"a function":           {"return [agent]", "cannot be stored"},
 		"the user, changed":    {"config['configurable']['graph_auth_user'] |= {'identity': 'x'}", "unknown binary op"},

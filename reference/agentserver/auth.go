@@ -14,21 +14,21 @@ import (
 	"github.com/agentconform/agentconform/reference/script"
 )
 
-// User is who sent a request: what the authentication handler returned (interface, section 2, "Authenticated user
+// User is the sender of a request, as the authentication handler returned it (interface, section 2, "Authenticated user
 // object").
 type User struct {
 	Identity string
-	Fields   map[string]any // all of the object, identity included
-	Studio   bool           // from the visual development environment (interface, section 5, item 7)
+	Fields   map[string]any // the whole object, with the identity
+	Studio   bool           // the request is from the visual development environment (interface, section 5, item 7)
 }
 
-// The kinds of users, which scripts see as type(user).
+// The kinds of users. In scripts, type(user) returns the kind.
 const (
 	kindUser   = "User"
 	kindStudio = "StudioUser"
 )
 
-// record is the user as scripts see it.
+// record returns the user as an object for scripts.
 func (u User) record() (*script.Record, error) {
 	kind := kindUser
 	if u.Studio {
@@ -37,9 +37,9 @@ func (u User) record() (*script.Record, error) {
 	return script.NewRecord(kind, u.Fields)
 }
 
-// authenticate says who sends a request, or refuses it (interface, section 5, items 1, 2 and 4). The handler is
-// asked, if there is one. API keys are for servers without, and for the visual development environment, which marks
-// its requests with X-Auth-Scheme: studio.
+// authenticate returns the sender of a request, or a refusal (interface, section 5, items 1, 2 and 4). It calls the handler,
+// if there is one. API keys are used without a handler, and for requests of the visual development environment, which have
+// the header X-Auth-Scheme: studio.
 func (s *Server) authenticate(r *http.Request) (User, error) {
 	rev := s.rev.Load()
 	studio := r.Header.Get("X-Auth-Scheme") == "studio" && s.opts.APIKeyOwner != nil
@@ -57,16 +57,17 @@ func (s *Server) authenticate(r *http.Request) (User, error) {
 	return User{Identity: identity, Studio: studio, Fields: fields}, nil
 }
 
-// access is what an authorization handler answers to an access that it allows.
+// access is the result of an authorization handler that allows an action.
 type access struct {
-	// filter restricts the access to threads whose metadata has these values, and is merged into the metadata of what is
-	// written. Empty: no restriction.
+	// filter restricts the action to threads whose metadata contains these values. It is merged into metadata that is
+	// written. An empty filter is no restriction.
 	filter map[string]any
-	value  map[string]any // the payload, as the handler left it
+	value  map[string]any // the payload, which the handler may have changed
 }
 
-// authorize decides about an action with threads (create, read, update, delete, search or create_run), or refuses it
-// (interface, section 5, item 6). The value is the payload; for reading, what is read. A run belongs to its thread.
+// authorize authorizes an action on threads (create, read, update, delete, search or create_run), or returns a refusal
+// (interface, section 5, item 6). The value is the payload of the request, or the IDs of the objects that are read. A run
+// belongs to its thread.
 func (s *Server) authorize(c *call, action string, value map[string]any) (access, error) {
 	rev := s.rev.Load()
 	if rev.app.handler == nil {
@@ -75,7 +76,7 @@ func (s *Server) authorize(c *call, action string, value map[string]any) (access
 	return rev.authorize(c.Context(), c.user, action, value)
 }
 
-// handlerTime bounds one call of an authentication or authorization handler: a client waits for it.
+// handlerTime is the time limit of a call of an authentication or authorization handler.
 const handlerTime = 5 * time.Second
 
 var (
@@ -110,16 +111,21 @@ func (rev *revision) authenticate(r *http.Request) (User, error) {
 	return User{Identity: identity, Fields: fields}, nil
 }
 
-// authorize calls the handler of the action, or the one of the resource, or the one of everything. It returns a filter,
-// None or True for no restriction, False for a refusal.
-func (rev *revision) authorize(ctx context.Context, u User, action string, payload map[string]any) (access, error) {
-	var name string
-	var fn starlark.Callable
-	for _, name = range []string{"threads." + action, "threads", "*"} {
-		if fn = rev.app.handler.on[name]; fn != nil {
-			break
+// authorizationHandler returns the most specific authorization handler of an action and its name. It returns nil if there
+// is none.
+func (h *handler) authorizationHandler(action string) (name string, fn starlark.Callable) {
+	for _, name := range []string{"threads." + action, "threads", "*"} {
+		if fn := h.on[name]; fn != nil {
+			return name, fn
 		}
 	}
+	return "", nil
+}
+
+// authorize calls the authorization handler of an action. The handler returns a filter, None or True for no restriction,
+// or False for a refusal.
+func (rev *revision) authorize(ctx context.Context, u User, action string, payload map[string]any) (access, error) {
+	name, fn := rev.app.handler.authorizationHandler(action)
 	if fn == nil {
 		return access{value: payload}, nil
 	}
@@ -138,7 +144,7 @@ func (rev *revision) authorize(ctx context.Context, u User, action string, paylo
 		return access{}, rev.failed(name, err)
 	}
 	value, err := script.FromGo(payload)
-	if err != nil { // such as the number 1e999: no handler is to blame
+	if err != nil { // such as the number 1e999, which is not an error of the handler
 		return access{}, httpapi.Refuse(http.StatusUnprocessableEntity, "The request has a value that cannot be read")
 	}
 	returned, err := rev.call(ctx, fn, about, value)
@@ -164,7 +170,7 @@ func (rev *revision) authorize(ctx context.Context, u User, action string, paylo
 	return allowed, nil
 }
 
-// call calls a function of the handler.
+// call calls a function of the handler and returns its result as a Go value.
 func (rev *revision) call(ctx context.Context, fn starlark.Callable, args ...starlark.Value) (any, error) {
 	s := rev.session(ctx, "auth", handlerTime)
 	defer s.Close()
@@ -175,11 +181,11 @@ func (rev *revision) call(ctx context.Context, fn starlark.Callable, args ...sta
 	return script.ToGo(v)
 }
 
-// failed turns an error of a handler into an answer: what the handler chose with fail_http, else a 500 that says which
-// handler failed and where. Secrets of the environment are taken out of both the answer and the log.
+// failed returns the refusal for an error of a handler: the one that the handler chose with fail_http, or a 500 with the
+// name of the handler and the place of the error. Secrets of the environment are redacted in the refusal and in the log.
 func (rev *revision) failed(function string, err error) error {
-	if chosen, ok := errors.AsType[*httpapi.Refusal](err); ok {
-		return httpapi.Refuse(chosen.Status, "%s", rev.redact(fmt.Sprint(chosen.Detail)))
+	if refusal, ok := errors.AsType[*httpapi.Refusal](err); ok {
+		return httpapi.Refuse(refusal.Status, "%s", rev.redact(fmt.Sprint(refusal.Detail)))
 	}
 	ref, text := rev.app.handler.ref, rev.redact(err.Error())
 	rev.log.Error("the authentication handler failed", "handler", ref, "function", function, "error", text)
@@ -187,10 +193,10 @@ func (rev *revision) failed(function string, err error) error {
 		"The authentication handler %s failed in %q: %s", ref, function, text)
 }
 
-// hostNames are what graphs and handlers find in addition to the names of the language:
+// hostNames returns the functions that graphs and handlers can use in addition to the language:
 //
-//	fail_http(status, detail)   ends a handler: the request is answered with this status and detail
-//	is_studio_user(user)        tells whether the user comes from the visual development environment
+//	fail_http(status, detail)   ends a handler and refuses the request with this status and detail
+//	is_studio_user(user)        reports whether the request is from the visual development environment
 func hostNames() starlark.StringDict {
 	return starlark.StringDict{
 		"fail_http":      script.Func("fail_http", failHTTP),
@@ -198,6 +204,7 @@ func hostNames() starlark.StringDict {
 	}
 }
 
+// failHTTP implements fail_http.
 func failHTTP(args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
 	var status int
 	var detail string
@@ -205,11 +212,12 @@ func failHTTP(args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, err
 		return nil, err
 	}
 	if status < 400 || status > 599 {
-		return nil, fmt.Errorf("fail_http: the status of a refusal is 400 to 599, not %d", status)
+		return nil, fmt.Errorf("fail_http: invalid status %d: use 400 to 599", status)
 	}
 	return nil, httpapi.Refuse(status, "%s", detail)
 }
 
+// isStudioUser implements is_studio_user.
 func isStudioUser(args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
 	var user starlark.Value
 	if err := starlark.UnpackPositionalArgs("is_studio_user", args, kwargs, 1, &user); err != nil {

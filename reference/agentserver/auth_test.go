@@ -13,7 +13,7 @@ import (
 	"github.com/agentconform/agentconform/reference/store"
 )
 
-func TestWithoutAHandlerOnlyTheOwnerOfTheKeyIsSeen(t *testing.T) {
+func TestAPIKeys(t *testing.T) {
 	source := files{"main.star": "def agent(messages, config):\n  u = config['configurable']['graph_auth_user']\n  return u['identity'] + ' ' + type(u)\n"}
 	s := newSite(t, source, Options{})
 	thread, _, _ := s.ran("x")
@@ -31,7 +31,7 @@ func authSite(t *testing.T, auth string, opts Options) *site {
 	return newSite(t, files{"main.star": echo, "auth.star": auth}, opts)
 }
 
-func TestAHandlerSeesTheRequestAndChoosesTheStatus(t *testing.T) {
+func TestHandlerReadsRequestAndChoosesStatus(t *testing.T) {
 	s := authSite(t, `
 def auth(request):
     fail_http(int(request.query["status"]), json.encode([request.method, request.path, request.headers["x-thing"], request.query, type(request)]))
@@ -51,7 +51,7 @@ def auth(request):
 	}
 }
 
-// A handler that does wrong is a 500 that says so, logged with its place, and the server lives on.
+// TestFailingHandlers checks that an error of a handler returns 500 and is logged with its place.
 func TestFailingHandlers(t *testing.T) {
 	for body, detail := range map[string]string{
 		"return {'name': 'x'}":                "returned no identity",
@@ -89,7 +89,7 @@ def anything(ctx, value): fail("no handler for " + ctx.action)
 auth = {"authenticate": authenticate, "on": {
     "threads.create": create, "threads.read": read, "threads.update": update, "threads.delete": delete, "threads.search": search, "*": anything}}
 `, Options{})
-	th := made[Thread](s, "POST", "/threads", `{"metadata": {"a": 1}}`)
+	th := fetch[Thread](s, "POST", "/threads", `{"metadata": {"a": 1}}`)
 	assert.Equal(t, map[string]any{"a": 1.0, "by": "x/x/threads.create/p"}, th.Metadata)
 	for _, c := range []struct {
 		method, below, body, detail string
@@ -107,7 +107,7 @@ auth = {"authenticate": authenticate, "on": {
 	}
 }
 
-func TestSecretsStayOutOfErrorsLogsAndState(t *testing.T) {
+func TestSecretsAreRedacted(t *testing.T) {
 	var log bytes.Buffer
 	s := authSite(t, `
 def auth(request):
@@ -126,8 +126,8 @@ def auth(request):
 	assert.NotContains(t, log.String(), "-token")
 }
 
-// TestTokensOfUsersStayOutOfReasons: a graph gets the user, and may raise with any field of it.
-func TestTokensOfUsersStayOutOfReasons(t *testing.T) {
+// TestTokensOfUsersAreRedacted has a graph fail with all fields of the user.
+func TestTokensOfUsersAreRedacted(t *testing.T) {
 	s := newSite(t, files{
 		"auth.star": "def auth(request):\n  return {'identity': 'x', 'role': 'developer', 'access_token': 'token-a', " +
 			"'nested': [{'api_key': 'token-a-and-more'}]}\n",
@@ -139,5 +139,5 @@ func TestTokensOfUsersStayOutOfReasons(t *testing.T) {
 		assert.NotContains(t, text, "and-more")
 	}
 	assert.Contains(t, joined.body, "[secret]")
-	assert.Contains(t, joined.body, "developer", "what is no secret is told")
+	assert.Contains(t, joined.body, "developer", "other fields are not redacted")
 }

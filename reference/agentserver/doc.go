@@ -1,40 +1,40 @@
-// Package agentserver is the reference's agent server: threads, runs and their state over HTTP, for the graphs of one
-// deployment (interface, sections 1, 2, 4 "Agent server" and 5 "Agent server custom authentication").
+// Package agentserver is the reference agent server. It serves threads, runs and their state over HTTP, for the graphs of
+// one deployment (interface, sections 1, 2, 4 "Agent server" and 5 "Agent server custom authentication").
 //
-// # Parts
+// Start reading with server.go, and for rollback with begin in runs.go:
 //
-//	server.go    what it is made of, routes, who calls; secrets stay out of errors and logs
-//	threads.go   threads and their state
-//	runs.go      runs: create with the multitask strategies, cancel, list, join
-//	execute.go   runs the graph of a run
-//	records.go   what is kept, and how it is read and written
-//	auth.go      the authentication and authorization handlers
-//	app.go       what a source defines: its graphs, and its handler if it has one
+//	server.go    options, routes and the redaction of secrets (section 4)
+//	threads.go   threads and their state (sections 2 and 4)
+//	runs.go      create runs with the multitask strategies, cancel, list, join (sections 3 and 4)
+//	execute.go   executes the graph of a run
+//	records.go   the stored records (section 2)
+//	auth.go      authentication and authorization (section 5)
+//	app.go       loads the graphs and the handler of a source (section 5, item 3)
 //
-// A Server serves an App. Swap gives it another App, the next revision: threads stay, and runs that are in progress
-// finish with the App they began with.
+// A [Server] serves an [App]. [Server.Swap] replaces it by the App of a new revision. The threads remain, and runs in
+// progress finish with the App with which they started.
 //
 // # Rollback
 //
-// A run's right to write is checked in the transaction that writes: a run that was deleted or interrupted cannot write
-// any more, whatever its script is doing at that moment. So rollback needs no handshake with the script: one
-// transaction deletes the unfinished runs and every message they wrote and adds the new run (runs.go, begin).
+// Each transaction that writes messages checks that the run is still in progress. A run that was deleted or interrupted
+// can therefore not write any more, even if its script is still running. A rollback needs no cooperation of the script:
+// one transaction deletes the unfinished runs and all of their messages, and adds the new run (runs.go, begin).
 //
 // # Graphs and handlers
 //
-// Both are Starlark, run in bounds of steps and time by the package script. A file may load others with
-// load("x.star", "name"), from its own folder or from the folders under "dependencies". All of them find
-// json.encode, json.decode, env(name, default) for secrets and settings, fail_http(status, detail) and
-// is_studio_user(user) beside the language.
+// Graphs and handlers are Starlark. Package script limits their steps and their time. A file can load other files with
+// load("x.star", "name"), from its own folder or from the folders under "dependencies". In addition to the language, they
+// can use json.encode, json.decode, env(name, default) for secrets and settings, fail_http(status, detail) and
+// is_studio_user(user).
 //
-//	def agent(messages, config, ctx):       # the graph; ctx may be left out
+//	def agent(messages, config, ctx):       # the graph; the parameter ctx is optional
 //	    user = config["configurable"]["graph_auth_user"]
-//	    ctx.write({"role": "ai", "content": "one moment"})  # in the thread's state when it returns
+//	    ctx.write({"role": "ai", "content": "one moment"})  # is in the state of the thread when write returns
 //	    ctx.wait(100)                                       # milliseconds; ends early when the run is stopped
 //	    return [{"role": "ai", "content": "hello " + user["identity"]}]
 //
-// Messages are dicts with type, content and id: all of the thread's, this run's input last. A graph returns a list of
-// messages, one message, a text, or None.
+// Messages are dicts with type, content and id. They are all messages of the thread, with the input of this run at the
+// end. A graph returns a list of messages, one message, a text, or None.
 //
 //	def authenticate(request):              # request.method, .path, .headers (lower-cased names), .query
 //	    if request.headers.get("x-token") != env("TOKEN"):
@@ -46,14 +46,14 @@
 //
 //	auth = {"authenticate": authenticate, "on": {"threads": owned}}
 //
-// Handlers are looked up as "threads.<action>", "threads", then "*"; actions are create, read, update, delete, search
-// and create_run. A dict is a filter: it restricts what is found, and is merged into the metadata of what is written.
-// None and True allow, False is a 403.
+// The handler of an action is "threads.<action>", or "threads", or "*". The actions are create, read, update, delete,
+// search and create_run. A handler that returns a dict restricts the action to threads whose metadata contains its values;
+// the values are also merged into metadata that is written. None and True allow the action, and False returns 403.
 //
-// Requests of the visual development environment carry X-Auth-Scheme: studio and a valid X-Api-Key. They are
-// authenticated by the key instead of the handler, and authorized by the handler like all others.
+// Requests of the visual development environment have X-Auth-Scheme: studio and a valid X-Api-Key. The key authenticates
+// them instead of the handler. The handler authorizes them like all other requests.
 //
-// # Beyond the interface
+// # Additions to the interface
 //
-// Threads can be read, searched and deleted, and runs listed and cancelled.
+// Clients can get, search and delete threads, and list and cancel runs.
 package agentserver

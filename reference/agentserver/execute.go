@@ -14,7 +14,7 @@ import (
 	"github.com/agentconform/agentconform/reference/store"
 )
 
-// execute runs the script of a run and tells how it ended.
+// execute runs the graph of a run and returns its ending.
 func (s *Server) execute(ex *execution) ending {
 	messages, err := s.runGraph(ex)
 	switch {
@@ -23,7 +23,7 @@ func (s *Server) execute(ex *execution) ending {
 	case errors.Is(context.Cause(ex.ctx), errStopping):
 		return stopped
 	}
-	// A graph may raise with any secret of the deployment or of the user.
+	// The error of a graph may contain any secret of the deployment or of the user.
 	reason := redacted(ex.rev.redact(err.Error()), longestFirst(secretsIn("", ex.user.Fields)))
 	end := ending{status: StatusError, reason: reason}
 	if errors.Is(err, script.ErrTime) {
@@ -35,8 +35,8 @@ func (s *Server) execute(ex *execution) ending {
 	return end
 }
 
-// runGraph marks a run as running, with its input in the thread's state, calls the graph, and returns the messages
-// that it returned.
+// runGraph waits for a worker, marks the run as running, adds its input to the state, and calls the graph. It returns the
+// messages of the graph.
 func (s *Server) runGraph(ex *execution) ([]Message, error) {
 	if s.workers != nil {
 		select {
@@ -59,28 +59,9 @@ func (s *Server) runGraph(ex *execution) ([]Message, error) {
 	}
 	session := ex.rev.session(ex.ctx, "graph "+ex.AssistantID, s.opts.RunTime)
 	defer session.Close()
-	messages, err := script.FromGo(history)
+	args, err := s.arguments(ex, session, history)
 	if err != nil {
 		return nil, err
-	}
-	config, err := config(ex)
-	if err != nil {
-		return nil, err
-	}
-	args := []starlark.Value{messages, config}
-	if ex.graph.withCtx {
-		ctx, err := script.NewRecord("RunContext", map[string]any{
-			"wait": script.Func("wait", func(args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
-				return wait(session, args, kwargs)
-			}),
-			"write": script.Func("write", func(args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
-				return s.write(ex, args, kwargs)
-			}),
-		})
-		if err != nil {
-			return nil, err
-		}
-		args = append(args, ctx)
 	}
 	s.opts.Starts(ex.ctx, ex.ThreadID)
 	v, err := session.Call(ex.graph.fn, args...)
@@ -90,7 +71,34 @@ func (s *Server) runGraph(ex *execution) ([]Message, error) {
 	return returned(v)
 }
 
-// config is the graph's second parameter (interface, section 5, item 5).
+// arguments returns the arguments of the graph: messages, config and, if the graph has the parameter, ctx.
+func (s *Server) arguments(ex *execution, session *script.Session, history []Message) ([]starlark.Value, error) {
+	messages, err := script.FromGo(history)
+	if err != nil {
+		return nil, err
+	}
+	config, err := config(ex)
+	if err != nil {
+		return nil, err
+	}
+	if !ex.graph.withCtx {
+		return []starlark.Value{messages, config}, nil
+	}
+	ctx, err := script.NewRecord("RunContext", map[string]any{
+		"wait": script.Func("wait", func(args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
+			return wait(session, args, kwargs)
+		}),
+		"write": script.Func("write", func(args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
+			return s.write(ex, args, kwargs)
+		}),
+	})
+	if err != nil {
+		return nil, err
+	}
+	return []starlark.Value{messages, config, ctx}, nil
+}
+
+// config returns the second argument of the graph (interface, section 5, item 5).
 func config(ex *execution) (starlark.Value, error) {
 	user, err := ex.user.record()
 	if err != nil {
@@ -101,7 +109,7 @@ func config(ex *execution) (starlark.Value, error) {
 	}})
 }
 
-// returned reads what a graph may return: messages, one message, a text, {"messages": [...]}, or None.
+// returned reads the result of a graph: messages, one message, a text, {"messages": [...]}, or None.
 func returned(v starlark.Value) ([]Message, error) {
 	data, err := script.ToGo(v)
 	if err != nil {
@@ -125,7 +133,7 @@ func returned(v starlark.Value) ([]Message, error) {
 	return out, nil
 }
 
-// write is ctx.write(message): the message is in the thread's state when it returns.
+// write implements ctx.write(message). When it returns, the message is in the state of the thread.
 func (s *Server) write(ex *execution, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
 	var v starlark.Value
 	if err := starlark.UnpackArgs("write", args, kwargs, "message", &v); err != nil {
@@ -140,18 +148,21 @@ func (s *Server) write(ex *execution, args starlark.Tuple, kwargs []starlark.Tup
 		return nil, err
 	}
 	return starlark.None, s.update(func(t tables) error {
-		return cmp.Or(s.store.Room(t.messages.Tx()), t.write(ex.Run, []Message{m}))
+		if err := s.store.Room(t.messages.Tx()); err != nil {
+			return err
+		}
+		return t.write(ex.Run, []Message{m})
 	})
 }
 
-// wait is ctx.wait(ms): it returns after that many milliseconds and never sooner, unless the run is stopped.
+// wait implements ctx.wait(ms). It returns after at least that many milliseconds, or when the run is stopped.
 func wait(s *script.Session, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
 	var ms starlark.Value
 	if err := starlark.UnpackArgs("wait", args, kwargs, "ms", &ms); err != nil {
 		return nil, err
 	}
 	n, ok := starlark.AsFloat(ms)
-	const longest = 1e12 // about thirty years; more does not fit a duration
+	const longest = 1e12 // about thirty years; a longer time may overflow time.Duration
 	if !ok || n < 0 || n > longest {
 		return nil, fmt.Errorf("wait expects a non-negative number of milliseconds, got %s", ms.Type())
 	}
@@ -163,7 +174,7 @@ func wait(s *script.Session, args starlark.Tuple, kwargs []starlark.Tuple) (star
 	}
 }
 
-// messageTypes are the types of messages by the roles and types that clients and graphs use.
+// messageTypes contains the types of messages by the roles and types that clients and graphs send.
 var messageTypes = map[string]string{
 	"user": "human", "human": "human",
 	"assistant": "ai", "ai": "ai",
@@ -171,8 +182,8 @@ var messageTypes = map[string]string{
 	"tool": "tool", "function": "tool",
 }
 
-// parseMessage reads a message as clients and graphs write it: with a role or a type, and a content. A graph may
-// write a text, and leave out the role; otherwise is the type of that.
+// parseMessage reads a message of a client or a graph, which has a role or a type, and a content. If otherwise is not
+// empty, the message may be a text or have no role; otherwise is its type then.
 func parseMessage(v any, otherwise string) (Message, error) {
 	if text, ok := v.(string); ok && otherwise != "" {
 		v = map[string]any{"content": text}
@@ -184,20 +195,23 @@ func parseMessage(v any, otherwise string) (Message, error) {
 	m := maps.Clone(fields)
 	kind := otherwise
 	for _, key := range []string{"type", "role"} {
-		if given, ok := fields[key]; ok {
-			name, _ := given.(string)
-			if kind = messageTypes[name]; kind == "" {
-				return nil, fmt.Errorf("%s is none of user, human, assistant, ai, system, tool", key)
-			}
+		value, ok := fields[key]
+		if !ok {
+			continue
+		}
+		name, _ := value.(string)
+		kind = messageTypes[name]
+		if kind == "" {
+			return nil, fmt.Errorf("unknown %s: use one of user, human, assistant, ai, system, tool", key)
 		}
 	}
 	if otherwise == "" && fields["role"] == nil {
-		return nil, errors.New("a message has a role")
+		return nil, errors.New("the role of a message is missing")
 	}
 	switch fields["content"].(type) {
 	case string, []any:
 	default:
-		return nil, errors.New("the content of a message is a string or an array")
+		return nil, errors.New("the content of a message must be a string or an array")
 	}
 	id, _ := fields["id"].(string)
 	delete(m, "role")

@@ -24,10 +24,10 @@ import (
 const users = `[{"name": "Alice", "token": "alice-token", "identity": "alice@example.org", "role": "developer"},
 	{"name": "Bob", "token": "bob-token", "identity": "bob@example.org", "role": "user"}]`
 
-// watchdog ends a test that hangs. Its length shows nothing: the slowest machine needs a fraction of it.
+// watchdog ends a test that hangs. The slowest machine needs a fraction of it.
 const watchdog = 2 * time.Minute
 
-// Waits that the tests end themselves, by stopping the run; the second after a first message.
+// Waits that end when the test stops the run. The second follows a first message.
 const (
 	unending           = "wait=600000"
 	writesThenUnending = "wait-after-write=600000"
@@ -38,7 +38,8 @@ const (
 	endless = "def agent(messages, config, ctx):\n  ctx.wait(1e9)\n"
 )
 
-// files are a source. Without a configuration it has one graph, main.star:agent, and a handler, auth.star:auth, if that is there.
+// files is a source. Without an agent.json, it has the graph main.star:agent, and the handler auth.star:auth if that file
+// exists.
 type files map[string]string
 
 func (f files) load() (*App, error) {
@@ -53,14 +54,14 @@ func (f files) load() (*App, error) {
 	return Load(context.Background(), tree, "agent.json")
 }
 
-// site is a server under test, and a user of it.
+// site is a server under test with a client.
 type site struct {
 	t       testing.TB
 	server  *Server
 	db      *store.Store
-	wire    contractcheck.Server // holds what passes to the contract's document
-	graph   string               // that runs are of
-	headers map[string]string
+	wire    contractcheck.Server // checks exchanges against the OpenAPI document
+	graph   string               // the assistant_id of runs
+	headers map[string]string    // of each request
 }
 
 func newSite(t testing.TB, source files, opts Options) *site {
@@ -70,7 +71,7 @@ func newSite(t testing.TB, source files, opts Options) *site {
 	return serve(t, app, "main", opts)
 }
 
-// conformanceSite serves the conformance graph, to its first user.
+// conformanceSite serves the conformance graph. The client is its first user.
 func conformanceSite(t testing.TB) *site {
 	t.Helper()
 	source, err := graphs.Conformance()
@@ -98,20 +99,20 @@ func serve(t testing.TB, app *App, graph string, opts Options) *site {
 	return &site{t: t, server: server, db: db, wire: wire, graph: graph, headers: map[string]string{}}
 }
 
-type answered struct {
+type response struct {
 	status int
 	header http.Header
 	body   string
 }
 
-// json reads the body into v.
-func (a answered) json(t testing.TB, v any) {
+// json decodes the body into v.
+func (a response) json(t testing.TB, v any) {
 	t.Helper()
 	require.NoError(t, json.Unmarshal([]byte(a.body), v), a.body)
 }
 
-// detail is the detail of a refusal, as text where it lists problems.
-func (a answered) detail(t testing.TB) string {
+// detail returns the detail of a refusal as a text.
+func (a response) detail(t testing.TB) string {
 	t.Helper()
 	var v struct{ Detail any }
 	a.json(t, &v)
@@ -119,7 +120,7 @@ func (a answered) detail(t testing.TB) string {
 	return fmt.Sprint(v.Detail)
 }
 
-func (s *site) do(method, path, body string) answered {
+func (s *site) do(method, path, body string) response {
 	s.t.Helper()
 	r := httptest.NewRequest(method, path, strings.NewReader(body))
 	if body != "" {
@@ -129,11 +130,11 @@ func (s *site) do(method, path, body string) answered {
 		r.Header.Set(name, value)
 	}
 	w := s.wire.Answer(r)
-	return answered{w.Code, w.Header(), w.Body.String()}
+	return response{w.Code, w.Header(), w.Body.String()}
 }
 
-// made sends a request that must be answered with 200, and reads the answer.
-func made[T any](s *site, method, path, body string) (v T) {
+// fetch sends a request that must return 200, and decodes the response.
+func fetch[T any](s *site, method, path, body string) (v T) {
 	s.t.Helper()
 	a := s.do(method, path, body)
 	require.Equal(s.t, 200, a.status, "%s %s: %s", method, path, a.body)
@@ -143,7 +144,7 @@ func made[T any](s *site, method, path, body string) (v T) {
 
 func (s *site) thread() string {
 	s.t.Helper()
-	return made[Thread](s, "POST", "/threads", "{}").ID
+	return fetch[Thread](s, "POST", "/threads", "{}").ID
 }
 
 func runBody(graph, text, strategy string) string {
@@ -157,21 +158,21 @@ func runBody(graph, text, strategy string) string {
 
 func (s *site) run(thread, text, strategy string) string {
 	s.t.Helper()
-	return made[Run](s, "POST", "/threads/"+thread+"/runs", runBody(s.graph, text, strategy)).ID
+	return fetch[Run](s, "POST", "/threads/"+thread+"/runs", runBody(s.graph, text, strategy)).ID
 }
 
-func (s *site) join(thread, run string) answered {
+func (s *site) join(thread, run string) response {
 	s.t.Helper()
 	return s.do("GET", "/threads/"+thread+"/runs/"+run+"/join", "")
 }
 
 func (s *site) getRun(thread, run string) Run {
 	s.t.Helper()
-	return made[Run](s, "GET", "/threads/"+thread+"/runs/"+run, "")
+	return fetch[Run](s, "GET", "/threads/"+thread+"/runs/"+run, "")
 }
 
-// ran makes a thread with a run that has ended.
-func (s *site) ran(text string) (thread string, run Run, joined answered) {
+// ran creates a thread with a run and joins the run.
+func (s *site) ran(text string) (thread string, run Run, joined response) {
 	s.t.Helper()
 	thread = s.thread()
 	id := s.run(thread, text, "")
@@ -179,10 +180,10 @@ func (s *site) ran(text string) (thread string, run Run, joined answered) {
 	return thread, s.getRun(thread, id), joined
 }
 
-// texts are the messages of a thread as "type: content".
+// texts returns the messages of a thread as "type: content".
 func (s *site) texts(thread string) []string {
 	s.t.Helper()
-	state := made[struct {
+	state := fetch[struct {
 		Values struct{ Messages []Message }
 	}](s, "GET", "/threads/"+thread+"/state", "")
 	out := []string{}
@@ -192,7 +193,7 @@ func (s *site) texts(thread string) []string {
 	return out
 }
 
-// untilText waits until a message with the text is in the state.
+// untilText waits until the state contains a message with the text.
 func (s *site) untilText(thread, text string) {
 	s.t.Helper()
 	require.Eventually(s.t, func() bool { return strings.Contains(strings.Join(s.texts(thread), "\n"), text) },

@@ -14,14 +14,14 @@ import (
 	"go.uber.org/goleak"
 )
 
-// Many races in a row: whatever the order, one run survives each, no goroutine is left, no run is without an end, and the
-// store holds nothing of the losers.
-func TestRacingRollbacksLeaveExactlyOne(t *testing.T) {
+// TestConcurrentRollbacks repeats a race of rollbacks. One run must remain after each race, every join must return, no
+// goroutine may leak, and the store must not contain the other runs.
+func TestConcurrentRollbacks(t *testing.T) {
 	s := conformanceSite(t)
 	defer goleak.VerifyNone(t, goleak.IgnoreCurrent())
 	for race := range 40 {
 		thread := s.thread()
-		ids, joined := make([]string, 4), make([]answered, 4)
+		ids, joined := make([]string, 4), make([]response, 4)
 		var started, ended sync.WaitGroup
 		for i := range ids {
 			started.Add(1)
@@ -45,7 +45,7 @@ func TestRacingRollbacksLeaveExactlyOne(t *testing.T) {
 
 		last := s.run(thread, "last", "rollback")
 		assert.Equal(t, 200, s.join(thread, last).status)
-		ended.Wait() // nobody hangs in join
+		ended.Wait() // all joins return
 		for _, a := range joined {
 			assert.Equal(t, 404, a.status)
 		}
@@ -56,10 +56,10 @@ func TestRacingRollbacksLeaveExactlyOne(t *testing.T) {
 		s.server.mu.Lock()
 		defer s.server.mu.Unlock()
 		return len(s.server.queues) == 0
-	}, watchdog, time.Millisecond, "a run or a queue is left in memory")
+	}, watchdog, time.Millisecond, "a run or a queue remains in memory")
 }
 
-// assertNothingOf looks into the database itself: no key and no value of the thread mentions the runs.
+// assertNothingOf checks that no key and no value of the thread in the database contains the IDs of the runs.
 func assertNothingOf(t *testing.T, s *site, thread string, runs []string) {
 	t.Helper()
 	records := 0
@@ -78,11 +78,11 @@ func assertNothingOf(t *testing.T, s *site, thread string, runs []string) {
 			return nil
 		})
 	}))
-	require.NotZero(t, records, "nothing was looked at: the keys do not begin with the thread's id")
+	require.NotZero(t, records, "no records found: keys must start with the ID of the thread")
 }
 
-// What the suite's removal uses: a run that is cancelled, and a thread that is deleted with its runs.
-func TestRunsAreCancelledAndThreadsDeleted(t *testing.T) {
+// TestCancelAndDelete covers the vendor extensions that the suite uses to remove objects.
+func TestCancelAndDelete(t *testing.T) {
 	s := conformanceSite(t)
 	thread := s.thread()
 	run := s.run(thread, "first "+writesThenUnending, "")
@@ -94,7 +94,7 @@ func TestRunsAreCancelledAndThreadsDeleted(t *testing.T) {
 	assert.Equal(t, 200, s.join(thread, run).status)
 
 	run = s.run(thread, unending, "")
-	released := make(chan answered, 1)
+	released := make(chan response, 1)
 	go func() { released <- s.join(thread, run) }()
 	assert.Equal(t, 204, s.do("DELETE", "/threads/"+thread, "").status)
 	select {

@@ -12,7 +12,7 @@ import (
 	"github.com/agentconform/agentconform/reference/store"
 )
 
-// Why a run ended otherwise than by itself, and what is answered where that is not its own status.
+// The causes for which a run was stopped, or a wait for it ended.
 var (
 	errRolledBack  = errors.New("the run was rolled back and deleted")
 	errInterrupted = errors.New("the run was interrupted")
@@ -20,12 +20,12 @@ var (
 	errJoinTimeout = httpapi.Refuse(http.StatusServiceUnavailable, "Try again: the run is still in progress.")
 )
 
-// The multitask strategies: what becomes of the unfinished runs of a thread when a new run is created.
+// The multitask strategies. They determine what happens if a thread has unfinished runs when a new run is created.
 const (
 	reject    = "reject"    // the new run is refused
-	enqueue   = "enqueue"   // it waits for them; this is the default
-	interrupt = "interrupt" // they end, and their messages stay
-	rollback  = "rollback"  // they are deleted, with every message that they wrote
+	enqueue   = "enqueue"   // the new run waits for the others; this is the default
+	interrupt = "interrupt" // the others end, and their messages remain
+	rollback  = "rollback"  // the others are deleted with all of their messages
 )
 
 var strategies = []string{enqueue, interrupt, reject, rollback}
@@ -40,12 +40,11 @@ type execution struct {
 	ctx     context.Context
 	cancel  context.CancelCauseFunc
 	started bool
-	done    chan struct{} // closed when the run has ended in the store too
-	why     error         // why it ended otherwise than by itself; readable after done
+	done    chan struct{} // closed when the end of the run is stored
+	cause   error         // the reason why the run was stopped, or nil; valid when done is closed
 }
 
-// createRun is POST /threads/{thread_id}/runs: it answers as soon as the run is on record (interface, sections 3 and
-// 4).
+// createRun serves POST /threads/{thread_id}/runs. It returns when the run is stored (interface, sections 3 and 4).
 func (s *Server) createRun(c *call) (int, any, error) {
 	var form httpapi.Form
 	body, err := form.Body(c.Request, false)
@@ -63,8 +62,9 @@ func (s *Server) createRun(c *call) (int, any, error) {
 	if name := body.Text("assistant_id"); name != nil {
 		ex.AssistantID = *name
 	}
-	if strategy, given := body.Members["multitask_strategy"]; given {
-		if ex.Strategy = httpapi.Choice(body, "multitask_strategy", strategies); strategy == nil { // optional, not nullable
+	if strategy, ok := body.Members["multitask_strategy"]; ok {
+		ex.Strategy = httpapi.Choice(body, "multitask_strategy", strategies)
+		if strategy == nil { // the member is optional, but not nullable
 			body.Wrong("multitask_strategy", "string_type", "Input should be a valid string")
 		}
 	}
@@ -88,17 +88,18 @@ func (s *Server) createRun(c *call) (int, any, error) {
 		return 0, nil, err
 	}
 	ex.Metadata = allowed.metadata()
-	var known bool
-	if ex.graph, known = ex.rev.app.graphs[ex.AssistantID]; !known {
+	graph, ok := ex.rev.app.graphs[ex.AssistantID]
+	if !ok {
 		return 0, nil, httpapi.Refuse(http.StatusNotFound, "Assistant %q not found: the deployed graphs are %s",
 			ex.AssistantID, strings.Join(ex.rev.app.Graphs(), ", "))
 	}
+	ex.graph = graph
 	return http.StatusOK, ex.Run, s.begin(ex)
 }
 
-// begin adds a run to its thread. What its strategy does to the unfinished runs of the thread and the new run are one
-// transaction (interface, section 3, "Run rollback rule"). Then the scripts of the runs that have ended are stopped,
-// and who waits for them in a join is released. A run that has ended by itself before stays, with its messages.
+// begin adds a run to its thread. One transaction applies the strategy to the unfinished runs of the thread and stores the
+// new run (interface, section 3, "Run rollback rule"). Then the scripts of the runs that have ended are stopped, and joins
+// that wait for them return. Completed runs remain with their messages.
 func (s *Server) begin(ex *execution) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -116,25 +117,30 @@ func (s *Server) begin(ex *execution) error {
 			return err
 		}
 		for _, old := range unfinished {
-			var err error
-			switch {
-			case ex.Strategy == rollback:
-				ended[old], err = errRolledBack, t.deleteRun(old.Run)
-			case ex.Strategy == interrupt:
+			switch ex.Strategy {
+			case rollback:
+				if err := t.deleteRun(old.Run); err != nil {
+					return err
+				}
+				ended[old] = errRolledBack
+			case interrupt:
+				end := ending{status: StatusInterrupted, reason: "a later run of the thread interrupted it"}
+				if err := t.move(old.Run, end); err != nil {
+					return err
+				}
 				ended[old] = errInterrupted
-				err = t.move(old.Run, ending{status: StatusInterrupted, reason: "a later run of the thread interrupted it"})
-			}
-			if err != nil {
-				return err
 			}
 		}
-		return errors.Join(s.store.Room(t.runs.Tx()), store.Put(t.runs, ex.key(), ex.Run))
+		if err := s.store.Room(t.runs.Tx()); err != nil {
+			return err
+		}
+		return store.Put(t.runs, ex.key(), ex.Run)
 	})
 	if err != nil {
 		return err
 	}
-	for old, why := range ended {
-		s.release(old, why)
+	for old, cause := range ended {
+		s.release(old, cause)
 	}
 	ex.ctx, ex.cancel = context.WithCancelCause(s.base)
 	ex.done = make(chan struct{})
@@ -143,23 +149,23 @@ func (s *Server) begin(ex *execution) error {
 	return nil
 }
 
-// release ends an execution that has ended in the store: its script is stopped, and who waits for it is released.
-func (s *Server) release(ex *execution, why error) {
-	queue := s.queues[ex.ThreadID]
-	queue = slices.DeleteFunc(queue, func(other *execution) bool { return other == ex })
-	if s.queues[ex.ThreadID] = queue; len(queue) == 0 {
+// release removes an execution whose end is stored. It stops the script and lets joins return. The caller holds mu.
+func (s *Server) release(ex *execution, cause error) {
+	queue := slices.DeleteFunc(s.queues[ex.ThreadID], func(other *execution) bool { return other == ex })
+	s.queues[ex.ThreadID] = queue
+	if len(queue) == 0 {
 		delete(s.queues, ex.ThreadID)
 	}
-	ex.why = why
-	ex.cancel(why)
+	ex.cause = cause
+	ex.cancel(cause)
 	close(ex.done)
 }
 
-// advance starts the first run of a thread: those of one thread run one after the other, in the order of their
-// creation, those of different threads at the same time.
+// advance starts the first run of a thread if it has not started. Runs of one thread are executed in the order of their
+// creation, and those of different threads concurrently. The caller holds mu.
 func (s *Server) advance(thread string) {
 	queue := s.queues[thread]
-	if len(queue) == 0 || queue[0].started || s.closing { // what has not begun when the server stops is ended by Close
+	if len(queue) == 0 || queue[0].started || s.closing { // Close ends runs that have not started
 		return
 	}
 	ex := queue[0]
@@ -169,26 +175,27 @@ func (s *Server) advance(thread string) {
 		s.mu.Lock()
 		defer s.mu.Unlock()
 		if !slices.Contains(s.queues[thread], ex) {
-			return // it was deleted or interrupted meanwhile, and has no say any more
+			return // the run was deleted or interrupted
 		}
 		if err := s.update(func(t tables) error { return t.move(ex.Run, end) }); err != nil {
-			s.opts.Log.Error("a run could not be ended in the store", "run", ex.ID, "status", end.status, "error", err)
+			s.opts.Log.Error("storing the end of a run failed", "run", ex.ID, "status", end.status, "error", err)
 		}
 		s.release(ex, nil)
 		s.advance(thread)
 	})
 }
 
-// find returns the execution of a run, nil if it is not in progress.
+// find returns the execution of a run, or nil if the run is not in progress. The caller holds mu.
 func (s *Server) find(thread, run string) *execution {
-	queue := s.queues[thread]
-	if at := slices.IndexFunc(queue, func(ex *execution) bool { return ex.ID == run }); at >= 0 {
-		return queue[at]
+	for _, ex := range s.queues[thread] {
+		if ex.ID == run {
+			return ex
+		}
 	}
 	return nil
 }
 
-// cancelRun is POST /threads/{thread_id}/runs/{run_id}/cancel. The run has ended when it answers; its messages stay.
+// cancelRun serves POST /threads/{thread_id}/runs/{run_id}/cancel. When it returns, the run has ended. Its messages remain.
 func (s *Server) cancelRun(c *call) (int, any, error) {
 	if _, err := s.visibleRun(c, "update"); err != nil {
 		return 0, nil, err
@@ -210,7 +217,7 @@ func (s *Server) cancelRun(c *call) (int, any, error) {
 	return http.StatusNoContent, nil, nil
 }
 
-// visibleRun finds a run of a thread that the user may use. A run is found under its own thread only.
+// visibleRun returns a run of a thread, if the user may access the thread. A run is only found under its own thread.
 func (s *Server) visibleRun(c *call, action string) (r Run, err error) {
 	if _, _, err := s.visibleThread(c, action, map[string]any{"run_id": c.run}); err != nil {
 		return Run{}, err
@@ -222,13 +229,13 @@ func (s *Server) visibleRun(c *call, action string) (r Run, err error) {
 	return r, err
 }
 
-// getRun is GET /threads/{thread_id}/runs/{run_id}.
+// getRun serves GET /threads/{thread_id}/runs/{run_id}.
 func (s *Server) getRun(c *call) (int, any, error) {
 	r, err := s.visibleRun(c, "read")
 	return http.StatusOK, r, err
 }
 
-// listRuns is GET /threads/{thread_id}/runs?limit=&offset=: newest first.
+// listRuns serves GET /threads/{thread_id}/runs?limit=&offset=. It lists the newest runs first.
 func (s *Server) listRuns(c *call) (int, any, error) {
 	var form httpapi.Form
 	page := readPage(form.Query(c.Request), 10)
@@ -246,13 +253,14 @@ func (s *Server) listRuns(c *call) (int, any, error) {
 	return http.StatusOK, runs, err
 }
 
-// joinRun is GET /threads/{thread_id}/runs/{run_id}/join: it answers when the run has ended, with the values of the
-// thread's state. A join of a run that is rolled back is answered that there is no such run.
+// joinRun serves GET /threads/{thread_id}/runs/{run_id}/join. It returns the values of the state when the run has ended. If
+// the run is rolled back, it returns 404.
 func (s *Server) joinRun(c *call) (int, any, error) {
 	if _, err := s.visibleRun(c, "read"); err != nil {
 		return 0, nil, err
 	}
-	switch err := s.wait(c.Context(), c.thread, c.run); {
+	err := s.wait(c.Context(), c.thread, c.run)
+	switch {
 	case errors.Is(err, errRolledBack):
 		return 0, nil, httpapi.Refuse(http.StatusNotFound, "Run %s was rolled back and deleted", c.run)
 	case err != nil && !errors.Is(err, errInterrupted):
@@ -260,19 +268,25 @@ func (s *Server) joinRun(c *call) (int, any, error) {
 	}
 	var r Run
 	var values map[string]any
-	err := s.view(func(t tables) (err error) {
-		if r, err = t.run(c.thread, c.run); err == nil {
-			values, err = t.values(c.thread)
+	err = s.view(func(t tables) (err error) {
+		r, err = t.run(c.thread, c.run)
+		if err != nil {
+			return err
 		}
+		values, err = t.values(c.thread)
 		return err
 	})
-	if err == nil && r.Status != StatusSuccess {
+	if err != nil {
+		return 0, nil, err
+	}
+	if r.Status != StatusSuccess {
 		values["__error__"] = map[string]any{"status": r.Status, "message": r.Reason}
 	}
-	return http.StatusOK, values, err
+	return http.StatusOK, values, nil
 }
 
-// wait waits until a run has ended. One that is not in progress has.
+// wait waits until a run has ended. It returns at once if the run is not in progress. The error is the reason why the run
+// was stopped, or the end of the wait.
 func (s *Server) wait(ctx context.Context, thread, run string) error {
 	s.mu.Lock()
 	ex := s.find(thread, run)
@@ -284,8 +298,8 @@ func (s *Server) wait(ctx context.Context, thread, run string) error {
 	defer cancel()
 	select {
 	case <-ex.done:
-		return ex.why
+		return ex.cause
 	case <-ctx.Done():
-		return fmt.Errorf("wait for the run: %w", context.Cause(ctx))
+		return fmt.Errorf("waiting for the run: %w", context.Cause(ctx))
 	}
 }

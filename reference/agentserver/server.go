@@ -21,22 +21,21 @@ import (
 	"github.com/agentconform/agentconform/reference/store"
 )
 
-// Options configure a Server. The zero value works.
+// Options are the options of a Server. The zero value is valid.
 type Options struct {
-	Log         *slog.Logger  // nil: nothing is logged
-	RunTime     time.Duration // how long one run may take; 0: 15 minutes
-	JoinTimeout time.Duration // after which a join gives up, with 503; 0: an hour
-	Workers     int           // runs at a time, all threads together; more of them stay pending; 0: no limit
+	Log         *slog.Logger  // nil discards the log
+	RunTime     time.Duration // the time limit of a run; 0 means 15 minutes
+	JoinTimeout time.Duration // the time after which a join returns 503; 0 means an hour
+	Workers     int           // the number of concurrent runs, while others are pending; 0 means no limit
 
-	// APIKeyOwner tells whose the API key in X-Api-Key is. With it, a server without a handler asks for a key, and
-	// requests of the visual development environment (X-Auth-Scheme: studio) are accepted with one.
+	// APIKeyOwner returns the owner of the API key in X-Api-Key. If it is set, a server without a handler requires a key,
+	// and requests of the visual development environment (X-Auth-Scheme: studio) are authenticated by a key.
 	APIKeyOwner func(key string) (identity string, ok bool)
 
-	Starts func(ctx context.Context, thread string) // is called before each run of a graph; nil means no call
+	Starts func(ctx context.Context, thread string) // called before each run of a graph; may be nil
 }
 
-// Server serves an App over HTTP. Its routes are relative to its root: /threads and so on (interface, section 4,
-// "Agent server").
+// Server serves an App over HTTP, with paths such as /threads (interface, section 4, "Agent server").
 type Server struct {
 	http.Handler
 	opts   Options
@@ -45,22 +44,22 @@ type Server struct {
 	bucket []byte
 
 	// The runs in progress.
-	workers chan struct{}   // holds one item for each run that is executed; nil: any number
-	base    context.Context // ends when the server stops
+	workers chan struct{}   // contains an item for each run that is executed; nil means no limit
+	base    context.Context // canceled when the server stops
 	stop    context.CancelCauseFunc
 	scripts sync.WaitGroup
 
-	// mu guards what follows. It is held from the question to the store until the queues are the same as in the store, so
-	// that both change in the same order: the store writes one transaction at a time anyway.
+	// mu guards the following fields. It is held during a transaction and until the queues are updated, so that the store
+	// and the queues change in the same order. The store allows only one writing transaction at a time anyway.
 	mu      sync.Mutex
-	queues  map[string][]*execution // by thread: the unfinished runs; the first one runs, or is about to
+	queues  map[string][]*execution // the unfinished runs by thread; the first one is executed
 	closing bool
 }
 
-// New opens the server's data in the named bucket and begins to serve the App. Environment variables are the secrets
-// of the deployment. Runs that were in progress when the data was last used are ended: their scripts are gone.
+// New opens the data of the server in a bucket and serves the App. The environment variables are the secrets of the
+// deployment. Runs that were in progress when the data was last used become interrupted.
 //
-// Close the server; the store is the caller's.
+// The caller must close the server, and the store after it.
 func New(app *App, kept *store.Store, bucket string, env map[string]string, opts Options) (*Server, error) {
 	opts.Log = cmp.Or(opts.Log, slog.New(slog.DiscardHandler))
 	opts.JoinTimeout = cmp.Or(opts.JoinTimeout, time.Hour)
@@ -72,21 +71,24 @@ func New(app *App, kept *store.Store, bucket string, env map[string]string, opts
 		s.workers = make(chan struct{}, opts.Workers)
 	}
 	s.base, s.stop = context.WithCancelCause(context.Background())
-	if err := cmp.Or(s.open(), s.endUnfinished()); err != nil {
-		return nil, fmt.Errorf("open the data of the agent server: %w", err)
+	if err := s.open(); err != nil {
+		return nil, fmt.Errorf("opening the data of the agent server: %w", err)
+	}
+	if err := s.endUnfinished(); err != nil {
+		return nil, fmt.Errorf("ending the unfinished runs of the agent server: %w", err)
 	}
 	s.Swap(app, env)
 	s.Handler = s.routes()
 	return s, nil
 }
 
-// Swap serves another App from now on: a new revision of the deployment. Runs in progress finish on the old one.
+// Swap replaces the App by that of a new revision. Runs in progress finish with the old one.
 func (s *Server) Swap(app *App, env map[string]string) {
 	s.rev.Store(&revision{app: app, env: env, secrets: secretsOf(env), log: s.opts.Log})
 }
 
-// Close stops the scripts of all runs, marks these as interrupted, and releases who waits. It gives up waiting for
-// scripts when ctx ends.
+// Close stops the scripts of all runs, marks the runs as interrupted, and lets joins return. It waits for the scripts until
+// ctx ends.
 func (s *Server) Close(ctx context.Context) (err error) {
 	s.mu.Lock()
 	s.closing = true
@@ -94,7 +96,7 @@ func (s *Server) Close(ctx context.Context) (err error) {
 	s.stop(errStopping)
 	ended := make(chan struct{})
 	go func() {
-		s.scripts.Wait() // ends with the scripts, which are bounded
+		s.scripts.Wait() // returns, because scripts have a time limit
 		close(ended)
 	}()
 	select {
@@ -119,31 +121,35 @@ func (s *Server) DeleteData() error {
 	return errors.Join(s.Close(ctx), s.store.Update(func(tx *bbolt.Tx) error { return tx.DeleteBucket(s.bucket) }))
 }
 
-// call is a request whose caller is known, with the ids of its path.
+// call is an authenticated request with the IDs of its path.
 type call struct {
 	*http.Request
 	user        User
 	thread, run string
 }
 
+// routes returns the handler of the operations.
 func (s *Server) routes() http.Handler {
 	return httpapi.Routes{
-		"/threads":                                  {"GET": s.as(s.listThreads), "POST": s.as(s.createThread)},
-		"/threads/search":                           {"POST": s.as(s.searchThreads)},
-		"/threads/{thread_id}":                      {"GET": s.as(s.getThread), "DELETE": s.as(s.deleteThread)},
-		"/threads/{thread_id}/state":                {"GET": s.as(s.getState)},
-		"/threads/{thread_id}/runs":                 {"GET": s.as(s.listRuns), "POST": s.as(s.createRun)},
-		"/threads/{thread_id}/runs/{run_id}":        {"GET": s.as(s.getRun)},
-		"/threads/{thread_id}/runs/{run_id}/join":   {"GET": s.as(s.joinRun)},
-		"/threads/{thread_id}/runs/{run_id}/cancel": {"POST": s.as(s.cancelRun)},
+		"/threads":                                  {"GET": s.authenticated(s.listThreads), "POST": s.authenticated(s.createThread)},
+		"/threads/search":                           {"POST": s.authenticated(s.searchThreads)},
+		"/threads/{thread_id}":                      {"GET": s.authenticated(s.getThread), "DELETE": s.authenticated(s.deleteThread)},
+		"/threads/{thread_id}/state":                {"GET": s.authenticated(s.getState)},
+		"/threads/{thread_id}/runs":                 {"GET": s.authenticated(s.listRuns), "POST": s.authenticated(s.createRun)},
+		"/threads/{thread_id}/runs/{run_id}":        {"GET": s.authenticated(s.getRun)},
+		"/threads/{thread_id}/runs/{run_id}/join":   {"GET": s.authenticated(s.joinRun)},
+		"/threads/{thread_id}/runs/{run_id}/cancel": {"POST": s.authenticated(s.cancelRun)},
 	}.Handler(func(r *http.Request, err error) {
 		text := s.rev.Load().redact(err.Error())
 		s.opts.Log.Error("a request failed", "method", r.Method, "path", r.URL.Path, "error", text)
 	})
 }
 
-// as authenticates a request before anything else of it is looked at.
-func (s *Server) as(operation func(*call) (status int, body any, err error)) httpapi.Endpoint {
+// operation serves an authenticated request.
+type operation func(*call) (status int, body any, err error)
+
+// authenticated returns an endpoint that authenticates the request before it checks the path and calls the operation.
+func (s *Server) authenticated(do operation) httpapi.Endpoint {
 	return func(r *http.Request) (int, any, error) {
 		user, err := s.authenticate(r)
 		if err != nil {
@@ -160,18 +166,19 @@ func (s *Server) as(operation func(*call) (status int, body any, err error)) htt
 		if err := form.Err(); err != nil {
 			return 0, nil, err
 		}
-		return operation(c)
+		return do(c)
 	}
 }
 
-// revision is an App with the secrets of a deployment: what requests and runs are served with until the next Swap.
+// revision is an App with the secrets of a deployment. Swap replaces it.
 type revision struct {
 	app     *App
-	env     map[string]string // of the deployment; wins over the environment file
+	env     map[string]string // of the deployment; overrides the environment file
 	secrets []string
 	log     *slog.Logger
 }
 
+// session returns a session for a script of the App.
 func (rev *revision) session(ctx context.Context, name string, limit time.Duration) *script.Session {
 	return script.NewSession(ctx, name, script.Options{
 		Time: limit,
@@ -186,11 +193,11 @@ func (rev *revision) session(ctx context.Context, name string, limit time.Durati
 	})
 }
 
-// minSecret is the length from which a value is taken for a secret: shorter ones occur in texts by chance.
+// minSecret is the minimum length of a secret. Shorter values occur in texts by chance.
 const minSecret = 6
 
-// secretsOf lists what must not appear in errors and logs: the values of the deployment's secrets, and what is
-// inside of those that are JSON.
+// secretsOf returns the texts that errors and logs must not contain: the values of the secrets, and the secrets inside of
+// values that are JSON.
 func secretsOf(env map[string]string) []string {
 	var out []string
 	for _, v := range env {
@@ -203,13 +210,13 @@ func secretsOf(env map[string]string) []string {
 	return longestFirst(out)
 }
 
-// longestFirst sorts secrets: one within another must not hide that.
+// longestFirst sorts secrets by length, so that a secret that contains another one is replaced first.
 func longestFirst(secrets []string) []string {
 	slices.SortFunc(secrets, func(a, b string) int { return len(b) - len(a) })
 	return secrets
 }
 
-// secretsIn finds the strings under keys that speak of secrets.
+// secretsIn returns the strings of a value whose key looks like that of a secret.
 func secretsIn(key string, v any) []string {
 	var out []string
 	switch v := v.(type) {
@@ -231,8 +238,10 @@ func secretsIn(key string, v any) []string {
 	return out
 }
 
+// redact replaces the secrets of the deployment in a text.
 func (rev *revision) redact(text string) string { return redacted(text, rev.secrets) }
 
+// redacted replaces secrets in a text.
 func redacted(text string, secrets []string) string {
 	for _, secret := range secrets {
 		if len(secret) >= minSecret {

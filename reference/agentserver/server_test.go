@@ -17,7 +17,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-func TestANewRevisionAnswersWhileOldRunsFinish(t *testing.T) {
+func TestSwapWhileRunsFinish(t *testing.T) {
 	s := conformanceSite(t)
 	old := s.thread()
 	slow := s.run(old, "slow wait-after-write=300", "")
@@ -29,7 +29,7 @@ func TestANewRevisionAnswersWhileOldRunsFinish(t *testing.T) {
 	assert.Equal(t, "ai: You said: slow wait-after-write=300", s.texts(old)[2])
 }
 
-func TestBadRequestsAreRefusedInJSON(t *testing.T) {
+func TestInvalidRequests(t *testing.T) {
 	s := conformanceSite(t)
 	thread := s.thread()
 	runs, unknown := "/threads/"+thread+"/runs", uuid.NewString()
@@ -65,11 +65,11 @@ func TestBadRequestsAreRefusedInJSON(t *testing.T) {
 		assert.Equal(t, "application/json", a.header.Get("Content-Type"))
 		a.detail(t)
 	}
-	assert.Empty(t, made[[]Run](s, "GET", runs, ""), "a refused run leaves nothing")
+	assert.Empty(t, fetch[[]Run](s, "GET", runs, ""), "a refused run is not stored")
 	assert.Equal(t, http.StatusOK, s.do("HEAD", "/threads", "").status)
 }
 
-func TestRunsAreBoundedInTime(t *testing.T) {
+func TestTimeLimitOfRuns(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newSite(t, files{"main.star": endless}, Options{RunTime: time.Minute})
 		start := time.Now()
@@ -79,7 +79,7 @@ func TestRunsAreBoundedInTime(t *testing.T) {
 	})
 }
 
-func TestJoinsAreBoundedInTime(t *testing.T) {
+func TestTimeLimitOfJoins(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newSite(t, files{"main.star": endless}, Options{JoinTimeout: time.Minute})
 		start := time.Now()
@@ -93,7 +93,7 @@ func TestJoinsAreBoundedInTime(t *testing.T) {
 func TestCloseReleasesJoinsAndDeleteDataDeletes(t *testing.T) {
 	s := newSite(t, files{"main.star": endless}, Options{})
 	thread := s.thread()
-	joined := make(chan answered, 2)
+	joined := make(chan response, 2)
 	for range 2 { // the first is in progress, the second is pending
 		run := s.run(thread, "x", "")
 		go func() { joined <- s.join(thread, run) }()
@@ -110,7 +110,7 @@ func TestCloseReleasesJoinsAndDeleteDataDeletes(t *testing.T) {
 		}
 	}
 	assert.Equal(t, 503, s.do("POST", "/threads/"+thread+"/runs", runBody("main", "x", "")).status)
-	for _, run := range made[[]Run](s, "GET", "/threads/"+thread+"/runs", "") {
+	for _, run := range fetch[[]Run](s, "GET", "/threads/"+thread+"/runs", "") {
 		assert.Equal(t, StatusInterrupted, run.Status)
 	}
 	server, err := New(s.server.rev.Load().app, s.db, "other", nil, Options{})

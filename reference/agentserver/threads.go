@@ -1,7 +1,6 @@
 package agentserver
 
 import (
-	"cmp"
 	"maps"
 	"math"
 	"net/http"
@@ -12,7 +11,7 @@ import (
 	"github.com/agentconform/agentconform/reference/store"
 )
 
-// createThread is POST /threads.
+// createThread serves POST /threads.
 func (s *Server) createThread(c *call) (int, any, error) {
 	var form httpapi.Form
 	body, err := form.Body(c.Request, true)
@@ -30,32 +29,41 @@ func (s *Server) createThread(c *call) (int, any, error) {
 	}
 	t.Metadata = allowed.metadata()
 	err = s.update(func(tab tables) error {
-		return cmp.Or(s.store.Room(tab.threads.Tx()), store.Put(tab.threads, t.ID, t))
+		if err := s.store.Room(tab.threads.Tx()); err != nil {
+			return err
+		}
+		return store.Put(tab.threads, t.ID, t)
 	})
 	return http.StatusOK, t, err
 }
 
-// visibleThread finds a thread that the user may use for an action. One that is hidden does not exist for the user.
-func (s *Server) visibleThread(c *call, action string, value map[string]any) (t Thread, allowed access, err error) {
+// visibleThread returns the thread of a request, if the user may perform the action on it. Otherwise it returns 404, as for
+// an unknown thread.
+func (s *Server) visibleThread(c *call, action string, value map[string]any) (Thread, access, error) {
 	if value == nil {
 		value = map[string]any{}
 	}
 	value["thread_id"] = c.thread
-	if allowed, err = s.authorize(c, action, value); err != nil {
-		return t, allowed, err
+	allowed, err := s.authorize(c, action, value)
+	if err != nil {
+		return Thread{}, access{}, err
 	}
-	err = s.view(func(tab tables) error {
+	var t Thread
+	err = s.view(func(tab tables) (err error) {
 		t, err = tab.thread(c.thread)
 		return err
 	})
-	if err == nil && !matches(t.Metadata, allowed.filter) {
-		return Thread{}, access{}, noThread(c.thread)
+	if err != nil {
+		return Thread{}, access{}, err
+	}
+	if !matches(t.Metadata, allowed.filter) {
+		return Thread{}, access{}, threadNotFound(c.thread)
 	}
 	t.Status = s.status(t.ID)
-	return t, allowed, err
+	return t, allowed, nil
 }
 
-// status follows from the runs of a thread.
+// status returns the status of a thread, which depends on its runs.
 func (s *Server) status(thread string) string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -65,13 +73,13 @@ func (s *Server) status(thread string) string {
 	return "idle"
 }
 
-// getThread is GET /threads/{thread_id}.
+// getThread serves GET /threads/{thread_id}.
 func (s *Server) getThread(c *call) (int, any, error) {
 	t, _, err := s.visibleThread(c, "read", nil)
 	return http.StatusOK, t, err
 }
 
-// getState is GET /threads/{thread_id}/state (interface, section 2, "Thread state").
+// getState serves GET /threads/{thread_id}/state (interface, section 2, "Thread state").
 func (s *Server) getState(c *call) (int, any, error) {
 	if _, _, err := s.visibleThread(c, "read", nil); err != nil {
 		return 0, nil, err
@@ -84,7 +92,7 @@ func (s *Server) getState(c *call) (int, any, error) {
 	return http.StatusOK, map[string]any{"values": values}, err
 }
 
-// deleteThread is DELETE /threads/{thread_id}: the thread and everything on it.
+// deleteThread serves DELETE /threads/{thread_id}. It also deletes the runs and messages of the thread.
 func (s *Server) deleteThread(c *call) (int, any, error) {
 	if _, _, err := s.visibleThread(c, "delete", nil); err != nil {
 		return 0, nil, err
@@ -100,7 +108,7 @@ func (s *Server) deleteThread(c *call) (int, any, error) {
 	return http.StatusNoContent, nil, nil
 }
 
-// listThreads is GET /threads.
+// listThreads serves GET /threads.
 func (s *Server) listThreads(c *call) (int, any, error) {
 	var form httpapi.Form
 	page := readPage(form.Query(c.Request), 100)
@@ -110,7 +118,7 @@ func (s *Server) listThreads(c *call) (int, any, error) {
 	return s.findThreads(c, map[string]any{}, nil, page)
 }
 
-// searchThreads is POST /threads/search.
+// searchThreads serves POST /threads/search.
 func (s *Server) searchThreads(c *call) (int, any, error) {
 	var form httpapi.Form
 	body, err := form.Body(c.Request, true)
@@ -119,7 +127,7 @@ func (s *Server) searchThreads(c *call) (int, any, error) {
 	}
 	metadata, page := body.Object("metadata"), readPage(body.Scalars(), 10)
 	ids := httpapi.Get[[]any](body, "ids", "array")
-	if ids != nil && slices.ContainsFunc(*ids, func(id any) bool { _, isText := id.(string); return !isText }) {
+	if ids != nil && !areTexts(*ids) {
 		body.Wrong("ids", "array_type", "Input should be a valid array of ids")
 	}
 	if err := form.Err(); err != nil {
@@ -128,8 +136,18 @@ func (s *Server) searchThreads(c *call) (int, any, error) {
 	return s.findThreads(c, metadata.Members, ids, page)
 }
 
-// findThreads lists the threads that match both what the caller asks for and what the caller may see, newest first.
-// Nil ids are any.
+// areTexts reports whether all values are strings.
+func areTexts(values []any) bool {
+	for _, v := range values {
+		if _, ok := v.(string); !ok {
+			return false
+		}
+	}
+	return true
+}
+
+// findThreads returns the threads that the caller may access and that have the metadata and one of the IDs, newest first. If
+// ids is nil, the ID does not matter.
 func (s *Server) findThreads(c *call, metadata map[string]any, ids *[]any, page store.Page) (int, any, error) {
 	allowed, err := s.authorize(c, "search", map[string]any{
 		"metadata": metadata, "limit": page.Limit, "offset": page.Offset,
@@ -151,21 +169,23 @@ func (s *Server) findThreads(c *call, metadata map[string]any, ids *[]any, page 
 	return http.StatusOK, found, err
 }
 
+// readPage reads limit and offset.
 func readPage(values httpapi.Scalars, otherwise int) store.Page {
 	return store.Page{Limit: values.Int("limit", otherwise, 1, 1000), Offset: values.Int("offset", 0, 0, math.MaxInt32)}
 }
 
-// matches tells whether metadata has all the values of a filter.
+// matches reports whether metadata contains all values of a filter.
 func matches(metadata, filter map[string]any) bool {
 	for name, want := range filter {
-		if have, ok := metadata[name]; !ok || !reflect.DeepEqual(have, want) {
+		value, ok := metadata[name]
+		if !ok || !reflect.DeepEqual(value, want) {
 			return false
 		}
 	}
 	return true
 }
 
-// metadata is the payload's metadata with the filter merged into it: what a caller writes there is overwritten
+// metadata returns the metadata of the payload with the filter merged into it. The filter overwrites values of the caller
 // (interface, section 5, item 6).
 func (a access) metadata() map[string]any {
 	sent, _ := a.value["metadata"].(map[string]any)

@@ -6,10 +6,11 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/agentconform/agentconform/reference/controlplane"
-	"github.com/agentconform/agentconform/reference/store"
 	"github.com/stretchr/testify/require"
 	"go.etcd.io/bbolt"
+
+	"github.com/agentconform/agentconform/reference/controlplane"
+	"github.com/agentconform/agentconform/reference/store"
 )
 
 func TestSecretsAreReplacedAndNotShown(t *testing.T) {

@@ -13,14 +13,15 @@ import (
 	"testing"
 	"time"
 
+	"github.com/stretchr/testify/require"
+	"github.com/tidwall/gjson"
+	"go.uber.org/goleak"
+
 	"github.com/agentconform/agentconform/reference/controlplane"
 	"github.com/agentconform/agentconform/reference/internal/contractcheck"
 	"github.com/agentconform/agentconform/reference/source"
 	"github.com/agentconform/agentconform/reference/store"
 	"github.com/agentconform/agentconform/spec"
-	"github.com/stretchr/testify/require"
-	"github.com/tidwall/gjson"
-	"go.uber.org/goleak"
 )
 
 func TestMain(m *testing.M) {
