@@ -23,14 +23,14 @@ import (
 	"github.com/agentconform/agentconform/reference/store"
 )
 
-// agents runs the agent servers of all deployments, each with its data in a separate bucket. It is the Runtime of
-// the control plane.
+// agents runs the agent servers of all deployments. Each has its own bucket in the store. agents is the Runtime of the
+// control plane.
 type agents struct {
 	store     *store.Store
 	log       *slog.Logger
 	tenants   []controlplane.Tenant
 	configure []func(*agentserver.Options)
-	buildTime time.Duration // minimum duration of a build
+	buildTime time.Duration // the minimum duration of a build
 
 	mu      sync.Mutex
 	serving map[string]*agentserver.Server
@@ -50,8 +50,8 @@ func (a *agents) Build(ctx context.Context, tree fs.FS, configPath string) (cont
 	return agentserver.Load(ctx, tree, configPath)
 }
 
-// Deploy implements controlplane.Runtime. A deployment that is in service goes on with the new build: its threads
-// stay, and runs in progress finish on the old one.
+// Deploy implements controlplane.Runtime. An agent server that is in service continues with the new build. Its threads
+// remain, and runs in progress finish with the old build.
 func (a *agents) Deploy(
 	_ context.Context, tenant, deploymentID string, b controlplane.Build, env map[string]string,
 ) error {
@@ -77,7 +77,7 @@ func (a *agents) Deploy(
 	return nil
 }
 
-// keyOwner tells an agent server whose an API key is: it knows that of the tenant that it was deployed for.
+// keyOwner returns a function that returns the owner of an API key. It knows only the key of the tenant.
 func (a *agents) keyOwner(tenant string) func(key string) (identity string, ok bool) {
 	var want [sha256.Size]byte
 	for _, t := range a.tenants {
@@ -102,18 +102,19 @@ func (a *agents) Remove(_ context.Context, deploymentID string) error {
 	}
 	err := a.store.Update(func(tx *bbolt.Tx) error { return tx.DeleteBucket([]byte(bucket(deploymentID))) })
 	if err != nil && !errors.Is(err, bolterrors.ErrBucketNotFound) {
-		return fmt.Errorf("delete the data of the agent server: %w", err)
+		return fmt.Errorf("deleting the data of the agent server: %w", err)
 	}
 	return nil
 }
 
+// server returns the agent server of a deployment, or nil if none is in service.
 func (a *agents) server(deploymentID string) *agentserver.Server {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	return a.serving[deploymentID]
 }
 
-// ServeHTTP serves the agent servers, each under the id of its deployment.
+// ServeHTTP serves the agent servers, each below the ID of its deployment.
 func (a *agents) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	id, _, _ := strings.Cut(strings.TrimPrefix(r.URL.Path, agentsPath), "/")
 	server := a.server(id)
@@ -124,7 +125,7 @@ func (a *agents) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	http.StripPrefix(agentsPath+id, server).ServeHTTP(w, r)
 }
 
-// close ends all agent servers, each within the limit.
+// close closes all agent servers. It waits for them until closeTimeout.
 func (a *agents) close() error {
 	ctx, cancel := context.WithTimeout(context.Background(), closeTimeout)
 	defer cancel()
@@ -137,4 +138,5 @@ func (a *agents) close() error {
 	return all.Wait()
 }
 
+// bucket returns the name of the bucket of an agent server.
 func bucket(deploymentID string) string { return "agent " + deploymentID }

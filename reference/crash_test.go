@@ -14,15 +14,16 @@ import (
 	"testing"
 	"time"
 
-	"github.com/agentconform/agentconform/reference"
 	"github.com/stretchr/testify/require"
 	"github.com/tidwall/gjson"
+
+	"github.com/agentconform/agentconform/reference"
 )
 
-// victimFolder names the environment variable that makes this test binary a reference to be killed.
+// victimFolder is the environment variable that makes this test binary run a reference, which the test kills.
 const victimFolder = "AGENTCONFORM_TEST_VICTIM"
 
-// runAsVictim serves a reference until the process is killed, if it was started for that.
+// runAsVictim serves a reference until the process is killed, if victimFolder is set. It reports whether it is set.
 func runAsVictim() bool {
 	folder := os.Getenv(victimFolder)
 	if folder == "" {
@@ -38,11 +39,11 @@ func runAsVictim() bool {
 		os.Exit(1)
 	}
 	fmt.Printf("%s\n", line)
-	_, _ = bufio.NewReader(os.Stdin).ReadString('\n') // the end of the test, should nobody kill us before
+	_, _ = bufio.NewReader(os.Stdin).ReadString('\n') // returns at the end of the test if the process was not killed
 	return true
 }
 
-// victim starts a reference in a process of its own and returns its address and how to kill it.
+// victim starts a reference in another process. It returns its address and a function that kills it.
 func victim(t *testing.T, folder string) (url string, kill func()) {
 	t.Helper()
 	program, err := os.Executable()
@@ -56,7 +57,7 @@ func victim(t *testing.T, folder string) (url string, kill func()) {
 	require.NoError(t, err)
 	require.NoError(t, cmd.Start())
 	kill = func() {
-		_ = cmd.Process.Kill() // SIGKILL: nothing gets a chance to be tidied
+		_ = cmd.Process.Kill() // SIGKILL: the process cannot clean up
 		_ = stdin.Close()
 		_ = cmd.Wait()
 	}
@@ -66,11 +67,10 @@ func victim(t *testing.T, folder string) (url string, kill func()) {
 	return gjson.Get(line, "url").String(), kill
 }
 
-// TestNothingAcknowledgedIsLostByAKill kills a reference in the middle of its pipelines and of a run, and looks at what
-// the next one knows.
-func TestNothingAcknowledgedIsLostByAKill(t *testing.T) {
+// TestKillLosesNothingAcknowledged kills a reference during builds and a run, and checks the data of the next one.
+func TestKillLosesNothingAcknowledged(t *testing.T) {
 	folder := t.TempDir()
-	first := start(t, reference.Options{DataDir: folder}) // only to learn credentials, which stay with the folder
+	first := start(t, reference.Options{DataDir: folder}) // creates the credentials, which are stored in the folder
 	set := first.server.Fixtures()
 	require.NoError(t, first.server.Close())
 
@@ -111,16 +111,16 @@ func TestNothingAcknowledgedIsLostByAKill(t *testing.T) {
 	kill()
 
 	after := start(t, reference.Options{DataDir: folder})
-	require.Equal(t, set.Owner, after.server.Fixtures().Owner, "credentials stay with the folder")
+	require.Equal(t, set.Owner, after.server.Fixtures().Owner, "credentials are stored in the folder")
 	_, state := after.as("GET", strings.Replace(thread, url, after.url, 1)+"/state", nil)
-	require.Equal(t, "You said: remember me", state.Get("values.messages.1.content").String(), "it is in service at once")
+	require.Equal(t, "You said: remember me", state.Get("values.messages.1.content").String(), "the agent server is in service at once")
 	_, run := after.as("GET", strings.Replace(running, url, after.url, 1), nil)
 	require.Equal(t, "interrupted", run.Get("status").String(), run.Raw)
 	for _, id := range slices.Sorted(maps.Keys(deployments)) {
 		status, d := after.do("GET", "/v2/deployments/"+id, nil)
 		require.Equal(t, http.StatusOK, status, d.Raw)
 		require.Equal(t, deployments[id], d.Get("latest_revision_id").String())
-		after.await(id, deployments[id]) // taken up again
+		after.await(id, deployments[id]) // the new process continues
 	}
 	_, list := after.do("GET", "/v2/deployments/"+up+"/revisions", nil)
 	require.Len(t, list.Get("resources").Array(), 2)

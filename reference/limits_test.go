@@ -10,8 +10,8 @@ import (
 	"github.com/agentconform/agentconform/reference"
 )
 
-// TestWhatOneKeyKeepsIsBounded: when the store is full a creation is refused, with a reason, and possible again when there is room.
-func TestWhatOneKeyKeepsIsBounded(t *testing.T) {
+// TestFullStoreRefusesCreations checks that a full store refuses creations with a reason, and accepts them after deletions.
+func TestFullStoreRefusesCreations(t *testing.T) {
 	c := start(t, reference.Options{MostKept: 4 << 20})
 	large := map[string]any{"metadata": map[string]any{"x": strings.Repeat("x", 1<<19)}}
 	var threads []string

@@ -23,52 +23,55 @@ import (
 	"github.com/agentconform/agentconform/reference/store"
 )
 
-// Server is a reference that is being served.
+// Server is a running reference.
 type Server struct {
-	opts    Options
-	url     string
-	set     fixtures.Set
-	sources controlplane.Sources
-	closers []func() error // in the order of opening
-	once    sync.Once
-	closed  error
+	opts     Options
+	url      string
+	set      fixtures.Set
+	sources  controlplane.Sources
+	closers  []func() error // in the order of opening
+	once     sync.Once
+	closeErr error
 }
 
-// ControlPlaneURL is the address of the control plane.
+// ControlPlaneURL returns the address of the control plane.
 func (s *Server) ControlPlaneURL() string { return s.url }
 
-// AgentURL is the address of the built-in agent server, which runs the conformance graph from the start.
+// AgentURL returns the address of the built-in agent server, which runs the conformance graph.
 func (s *Server) AgentURL() string { return s.agentURL(builtinAgent) }
 
+// agentURL returns the address of the agent server of a deployment.
 func (s *Server) agentURL(id string) string { return s.url + agentsPath + id }
 
-// Fixtures returns what a harness needs to try the reference out.
+// Fixtures returns what a test run against the reference needs.
 func (s *Server) Fixtures() fixtures.Set { return s.set }
 
-// Close stops serving and ends all work; with a data folder, what was in progress is taken up again by the next
-// Start. It may be called more than once.
+// Close stops the server and all work in progress. If there is a data folder, the next Start continues the work. Close may be
+// called more than once.
 func (s *Server) Close() error {
 	s.once.Do(func() {
 		for _, closer := range slices.Backward(s.closers) {
-			s.closed = errors.Join(s.closed, closer())
+			s.closeErr = errors.Join(s.closeErr, closer())
 		}
 	})
-	return s.closed
+	return s.closeErr
 }
 
+// atClose adds a function that Close calls. The functions are called in reverse order.
 func (s *Server) atClose(closer func() error) { s.closers = append(s.closers, closer) }
 
-// Start puts a reference together and serves it until Close. ctx bounds the start only. What was in service in the
-// data folder is in service again when Start returns.
+// Start starts a reference and serves it until Close is called. ctx limits only the start. When Start returns, the agent
+// servers of the data folder are in service again.
 func Start(ctx context.Context, opts Options) (*Server, error) {
 	opts.setDefaults()
 	s := &Server{opts: opts}
 	if err := s.start(ctx); err != nil {
-		return nil, errors.Join(fmt.Errorf("start the reference: %w", err), s.Close())
+		return nil, errors.Join(fmt.Errorf("starting the reference: %w", err), s.Close())
 	}
 	return s, nil
 }
 
+// start opens all parts and serves them.
 func (s *Server) start(ctx context.Context) error {
 	folder, err := s.openFolder()
 	if err != nil {
@@ -80,7 +83,7 @@ func (s *Server) start(ctx context.Context) error {
 	}
 	s.atClose(db.Close)
 	db.Most = cmp.Or(s.opts.MostKept, db.Most)
-	secrets, err := s.layOut(folder)
+	secrets, err := s.prepareFixtures(folder)
 	if err != nil {
 		return err
 	}
@@ -88,9 +91,12 @@ func (s *Server) start(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	s.atClose(func() error { _ = listener.Close(); return nil }) // it is closed, where it was served
+	s.atClose(func() error {
+		_ = listener.Close() // an error means that the HTTP server has already closed it
+		return nil
+	})
 	s.url = cmp.Or(strings.TrimSuffix(s.opts.PublicURL, "/"), "http://"+reachable(listener.Addr()))
-	handler, err := s.assemble(ctx, db, secrets)
+	handler, err := s.connect(ctx, db, secrets)
 	if err != nil {
 		return err
 	}
@@ -98,28 +104,28 @@ func (s *Server) start(ctx context.Context) error {
 	return nil
 }
 
-// openFolder makes the folder that holds the data.
+// openFolder creates the data folder if needed, and returns its path.
 func (s *Server) openFolder() (string, error) {
 	if s.opts.DataDir == "" {
 		folder, err := os.MkdirTemp(s.opts.TempDir, "agentconform-")
 		if err != nil {
-			return "", fmt.Errorf("make a temporary data folder: %w", err)
+			return "", fmt.Errorf("creating a temporary data folder: %w", err)
 		}
 		s.atClose(func() error { return os.RemoveAll(folder) })
 		return folder, nil
 	}
 	folder, err := filepath.Abs(s.opts.DataDir)
-	if err == nil {
-		err = os.MkdirAll(folder, 0o700)
-	}
 	if err != nil {
-		return "", fmt.Errorf("make the data folder: %w", err)
+		return "", fmt.Errorf("creating the data folder: %w", err)
+	}
+	if err := os.MkdirAll(folder, 0o700); err != nil {
+		return "", fmt.Errorf("creating the data folder: %w", err)
 	}
 	return folder, nil
 }
 
-// layOut makes the fixtures ready: the repository and the images, which are served, and the credentials.
-func (s *Server) layOut(folder string) (fixtures.Secrets, error) {
+// prepareFixtures serves the repository and the images, and loads or creates the credentials.
+func (s *Server) prepareFixtures(folder string) (fixtures.Secrets, error) {
 	secrets, err := fixtures.LoadSecrets(filepath.Join(folder, "fixtures.json"))
 	if err != nil {
 		return secrets, err
@@ -149,16 +155,16 @@ func (s *Server) layOut(folder string) (fixtures.Secrets, error) {
 	return secrets, nil
 }
 
-// serveMaterial serves the fixtures where they were served before, if it can: revisions name them by that address.
-func (s *Server) serveMaterial(m *fixtures.Material, before string) (*fixtures.Host, error) {
-	if before != "" {
-		if listener, err := s.opts.listen(before); err == nil {
+// serveMaterial serves the fixtures. It uses the previous address if possible, because stored revisions contain it.
+func (s *Server) serveMaterial(m *fixtures.Material, previous string) (*fixtures.Host, error) {
+	if previous != "" {
+		if listener, err := s.opts.listen(previous); err == nil {
 			return m.ServeAt(listener, ""), nil
 		}
 	}
 	listener, err := s.opts.listen("127.0.0.1:0")
 	if err != nil {
-		return nil, fmt.Errorf("serve the fixtures: %w", err)
+		return nil, fmt.Errorf("serving the fixtures: %w", err)
 	}
 	return m.ServeAt(listener, ""), nil
 }
@@ -175,21 +181,24 @@ func (s *Server) openSources(m *fixtures.Material, at fixtures.Place) error {
 		return err
 	}
 	s.sources = fetcher
-	s.atClose(func() error { fetcher.Close(); return nil })
+	s.atClose(func() error {
+		fetcher.Close()
+		return nil
+	})
 	return nil
 }
 
-// closeTimeout bounds the wait for each kind of work in progress at Close.
+// closeTimeout is the time that Close waits for each kind of work in progress.
 const closeTimeout = 5 * time.Second
 
-// agentsPath is the path under which agent servers are served, each below its deployment's id.
+// agentsPath is the path of all agent servers. The ID of the deployment follows it.
 const agentsPath = "/agents/"
 
-// builtinAgent is the name under which the built-in agent server is served, instead of a deployment id.
+// builtinAgent replaces the ID of a deployment in the path of the built-in agent server.
 const builtinAgent = "conformance"
 
-// assemble makes the parts and joins them, and returns what is to be served.
-func (s *Server) assemble(ctx context.Context, db *store.Store, secrets fixtures.Secrets) (http.Handler, error) {
+// connect creates the control plane and the agent servers, and returns the handler of both.
+func (s *Server) connect(ctx context.Context, db *store.Store, secrets fixtures.Secrets) (http.Handler, error) {
 	tenants := []controlplane.Tenant{tenant("owner", secrets.Owner), tenant("other", secrets.OtherTenant)}
 	servers := &agents{
 		store: db, log: s.opts.Log, tenants: tenants, configure: s.opts.WrapAgent, buildTime: s.opts.BuildTime,
@@ -203,9 +212,12 @@ func (s *Server) assemble(ctx context.Context, db *store.Store, secrets fixtures
 	if err != nil {
 		return nil, err
 	}
-	s.atClose(func() error { controlPlane.Close(); return nil })
+	s.atClose(func() error {
+		controlPlane.Close()
+		return nil
+	})
 	if err := s.deployBuiltin(ctx, servers, tenants[0].Name, secrets); err != nil {
-		return nil, fmt.Errorf("put the built-in agent server in service: %w", err)
+		return nil, fmt.Errorf("starting the built-in agent server: %w", err)
 	}
 	if err := controlPlane.Recover(ctx); err != nil {
 		return nil, err
@@ -223,16 +235,17 @@ func (s *Server) assemble(ctx context.Context, db *store.Store, secrets fixtures
 	return handler, nil
 }
 
+// tenant returns a tenant with its credentials.
 func tenant(name string, c fixtures.Credentials) controlplane.Tenant {
 	return controlplane.Tenant{Name: name, APIKey: c.APIKey, TenantID: c.TenantID, Bearer: c.Bearer}
 }
 
-// conformanceMaterial makes the fixtures' material once: it takes a while, and never changes.
+// conformanceMaterial builds the material of the fixtures once, because this is slow and the result never changes.
 var conformanceMaterial = sync.OnceValues(func() (*fixtures.Material, error) {
 	return fixtures.Build(graphs.FS, fixtures.GraphConfigPath)
 })
 
-// deployBuiltin puts the built-in agent server in service. It belongs to no deployment. Its graph may be changed.
+// deployBuiltin starts the built-in agent server, with the changes of its graph.
 func (s *Server) deployBuiltin(ctx context.Context, servers *agents, tenant string, secrets fixtures.Secrets) error {
 	files, err := graphs.Conformance(s.opts.WrapGraph...)
 	if err != nil {
@@ -245,8 +258,8 @@ func (s *Server) deployBuiltin(ctx context.Context, servers *agents, tenant stri
 	return servers.Deploy(ctx, tenant, builtinAgent, app, secrets.Env())
 }
 
-// serve answers requests until Close. At Close the requests in progress see their context end, and are waited for:
-// what they use is closed after them.
+// serve serves requests until Close is called. Close cancels the context of requests in progress and waits for them, before
+// it closes the other parts.
 func (s *Server) serve(listener net.Listener, handler http.Handler) {
 	ctx, cancel := context.WithCancel(context.Background())
 	server := &http.Server{
@@ -255,10 +268,10 @@ func (s *Server) serve(listener net.Listener, handler http.Handler) {
 		BaseContext: func(net.Listener) context.Context { return ctx },
 	}
 	var wg sync.WaitGroup
-	wg.Go(func() { _ = server.Serve(listener) }) // ends with Close, and always with an error
+	wg.Go(func() { _ = server.Serve(listener) }) // always returns an error, after Close
 	s.atClose(func() error {
 		cancel()
-		// Shutdown takes a connection without a request for a request until it is 5 s old.
+		// Shutdown also waits for connections without a request, until they are 5 s old.
 		limit, done := context.WithTimeout(context.Background(), closeTimeout+time.Second)
 		defer done()
 		err := server.Shutdown(limit)
@@ -271,10 +284,14 @@ func (s *Server) serve(listener net.Listener, handler http.Handler) {
 	})
 }
 
-// reachable is the address at which a client on this machine reaches the listener.
+// reachable returns the address of a listener for clients on this machine.
 func reachable(addr net.Addr) string {
 	host, port, err := net.SplitHostPort(addr.String())
-	if ip := net.ParseIP(host); err == nil && ip != nil && ip.IsUnspecified() {
+	if err != nil {
+		return addr.String()
+	}
+	ip := net.ParseIP(host)
+	if ip != nil && ip.IsUnspecified() {
 		return net.JoinHostPort("127.0.0.1", port)
 	}
 	return addr.String()

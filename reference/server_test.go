@@ -9,27 +9,28 @@ import (
 	"testing"
 	"time"
 
-	"github.com/agentconform/agentconform/reference"
 	"github.com/stretchr/testify/require"
 	"github.com/tidwall/gjson"
 	"go.uber.org/goleak"
+
+	"github.com/agentconform/agentconform/reference"
 )
 
 func TestMain(m *testing.M) {
 	if runAsVictim() {
 		return
 	}
-	// A connection that a server closes after an error of the request is kept for half a second, longer than goleak waits.
+	// After an invalid request, net/http keeps a closed connection for half a second, longer than goleak waits.
 	goleak.VerifyTestMain(m, goleak.IgnoreAnyFunction("net/http.(*conn).closeWriteAndWait"))
 }
 
-// limit ends a test that hangs. Its length shows nothing.
+// limit ends a test that hangs.
 const limit = 2 * time.Minute
 
-// client speaks to a reference as its owner.
+// client sends requests to a reference.
 type client struct {
 	t      testing.TB
-	server *reference.Server // nil where it runs in another process
+	server *reference.Server // nil if it runs in another process
 	url    string
 	key    string
 	http   *http.Client
@@ -51,13 +52,13 @@ func start(t testing.TB, opts reference.Options) client {
 	return c
 }
 
-// do asks the control plane, as the owner.
+// do sends a request to the control plane with the API key.
 func (c client) do(method, path string, body any) (int, gjson.Result) {
 	c.t.Helper()
 	return c.send(map[string]string{"X-Api-Key": c.key}, method, c.url+path, body)
 }
 
-// as asks an agent server, as the first user of the fixtures.
+// as sends a request to an agent server with the token of the first user.
 func (c client) as(method, url string, body any) (int, gjson.Result) {
 	c.t.Helper()
 	return c.send(map[string]string{"Authorization": "Bearer " + c.server.Fixtures().Users[0].Token}, method, url, body)
@@ -80,9 +81,9 @@ func (c client) send(headers map[string]string, method, url string, body any) (i
 	resp, err := c.http.Do(req)
 	require.NoError(c.t, err)
 	defer resp.Body.Close()
-	answer, err := io.ReadAll(resp.Body)
+	text, err = io.ReadAll(resp.Body)
 	require.NoError(c.t, err)
-	return resp.StatusCode, gjson.ParseBytes(answer)
+	return resp.StatusCode, gjson.ParseBytes(text)
 }
 
 // await polls a revision until it is DEPLOYED.

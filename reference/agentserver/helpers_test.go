@@ -129,7 +129,7 @@ func (s *site) do(method, path, body string) response {
 	for name, value := range s.headers {
 		r.Header.Set(name, value)
 	}
-	w := s.wire.Answer(r)
+	w := s.wire.Exchange(r)
 	return response{w.Code, w.Header(), w.Body.String()}
 }
 

@@ -107,7 +107,7 @@ func (r *rig) want(status int, method, target, body string, headers ...string) g
 		name, value, _ := strings.Cut(h, ": ")
 		req.Header.Set(name, value)
 	}
-	w := contractcheck.Server{T: r.t, Side: spec.ControlPlane, Handler: r.server}.Answer(req)
+	w := contractcheck.Server{T: r.t, Side: spec.ControlPlane, Handler: r.server}.Exchange(req)
 	require.Equal(r.t, status, w.Code, "%s %s %s: %s", method, target, body, w.Body)
 	if w.Body.Len() > 0 {
 		require.Equal(r.t, "application/json", w.Header().Get("Content-Type"))

@@ -1,7 +1,7 @@
-// Package graphs holds the sources that the reference deploys: the conformance graph with its authentication
-// handler, the next revision of it, and a broken one.
+// Package graphs contains the sources that the reference deploys: the conformance graph with its authentication handler
+// (interface, section 5), its next revision, and a broken one.
 //
-// What the conformance graph must do on any server is in CONTRACT.md in this folder.
+// Start reading with CONTRACT.md, which specifies the conformance graph for all servers, and conformance/graph.star.
 package graphs
 
 import (
@@ -10,27 +10,30 @@ import (
 	"testing/fstest"
 )
 
-// FS holds the sources, one a folder: conformance; conformance_next, what differs from it in the next revision, which answers
-// with another prefix; broken, with a syntax error in its graph.
+// FS contains a folder for each source. conformance is complete. conformance_next and broken contain only the files that
+// differ: the next revision answers with another prefix, and the broken graph has a syntax error.
 //
 //go:embed conformance conformance_next broken
 var FS embed.FS
 
-// graphFile is the file of a source that has its graph.
+// graphFile is the path of the graph in a source.
 const graphFile = "graph.star"
 
-// Conformance returns the source of the conformance graph, with changes of that.
+// Conformance returns the source of the conformance graph, after the changes of its text.
 func Conformance(changes ...func(graph string) string) (fs.FS, error) {
 	source, err := fs.Sub(FS, "conformance")
 	if err != nil {
 		return nil, err
 	}
 	text, err := fs.ReadFile(source, graphFile)
+	if err != nil {
+		return nil, err
+	}
 	graph := string(text)
 	for _, change := range changes {
 		graph = change(graph)
 	}
-	return changed{source, fstest.MapFS{graphFile: {Data: []byte(graph)}}}, err
+	return changed{source, fstest.MapFS{graphFile: {Data: []byte(graph)}}}, nil
 }
 
 // changed is a source with another graph.

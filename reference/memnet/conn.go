@@ -21,15 +21,15 @@ type stream struct {
 
 	mu            sync.Mutex
 	changed       sync.Cond // broadcast after each change of the fields below
-	segments      []segment // written and not read yet, oldest first
+	segments      []segment // written but not read, oldest first
 	size          int       // bytes in segments
 	readDeadline  deadline
 	writeDeadline deadline
 	readClosed    bool      // the reader has closed the connection
-	refuses       time.Time // when the writer sees that the reader has closed
+	refuses       time.Time // the time from which the writer sees that the reader has closed
 	writeClosed   bool      // the writer has closed the connection, or its half
 	reset         bool      // the writer has closed the connection with unread input
-	ends          time.Time // when the reader sees that the writer has closed
+	ends          time.Time // the time from which the reader sees that the writer has closed
 }
 
 // segment is the data of one write.
@@ -38,13 +38,14 @@ type segment struct {
 	data    []byte
 }
 
+// newStream returns an open stream.
 func newStream(latency time.Duration) *stream {
 	s := &stream{latency: latency}
 	s.changed.L = &s.mu
 	return s
 }
 
-// wake has readers and writers look at the stream again.
+// wake makes readers and writers check the stream again.
 func (s *stream) wake() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -94,7 +95,7 @@ func (s *stream) take(p []byte, now time.Time) (n int) {
 	return n
 }
 
-// write buffers bytes, and waits for room where the buffer is full.
+// write buffers bytes. It waits while the buffer is full.
 func (s *stream) write(p []byte) (n int, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -121,17 +122,17 @@ func (s *stream) write(p []byte) (n int, err error) {
 	}
 }
 
-// arrival returns when something that is sent now arrives, and has the reader look then. The caller holds the lock.
+// arrival returns the arrival time of what is sent now, and wakes the reader at that time. The caller holds the lock.
 func (s *stream) arrival() time.Time {
 	at := time.Now().Add(s.latency)
 	if s.latency > 0 {
-		time.AfterFunc(s.latency, s.wake) // not before that time
+		time.AfterFunc(s.latency, s.wake)
 	}
 	s.changed.Broadcast()
 	return at
 }
 
-// closeWrite ends the stream behind what was written.
+// closeWrite ends the stream after the written bytes.
 func (s *stream) closeWrite(reset bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -144,7 +145,7 @@ func (s *stream) closeWrite(reset bool) {
 	s.changed.Broadcast()
 }
 
-// closeRead drops what was not read, and reports whether there was anything.
+// closeRead drops unread bytes and reports whether there were any.
 func (s *stream) closeRead() (unread bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -165,15 +166,17 @@ type deadline struct {
 	timer *time.Timer
 }
 
+// isOver reports whether the deadline has passed.
 func (d *deadline) isOver(now time.Time) bool { return !d.at.IsZero() && !now.Before(d.at) }
 
+// stop stops the timer.
 func (d *deadline) stop() {
 	if d.timer != nil {
 		d.timer.Stop()
 	}
 }
 
-// set changes the deadline and has wake called at that time.
+// set changes the deadline. It calls wake at that time.
 func (d *deadline) set(at time.Time, wake func()) {
 	d.stop()
 	*d = deadline{at: at}
@@ -238,7 +241,7 @@ func (c *conn) Close() error {
 	return err
 }
 
-// reset closes a connection that nobody has accepted.
+// reset closes a connection that was not accepted.
 func (c *conn) reset() {
 	c.in.closeRead()
 	c.out.closeWrite(true)
@@ -273,6 +276,7 @@ func (c *conn) SetWriteDeadline(t time.Time) error {
 	return nil
 }
 
+// opError returns an error of an operation, with the addresses.
 func (c *conn) opError(op string, err error) error {
 	return &net.OpError{Op: op, Net: "tcp", Source: c.LocalAddr(), Addr: c.RemoteAddr(), Err: err}
 }

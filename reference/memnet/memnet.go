@@ -2,8 +2,8 @@
 // interface: writes are buffered, either side can close its half, unread data resets the connection, and deadlines
 // apply.
 //
-// Nothing in it waits for the operating system, so a test can run clients and servers inside a bubble of
-// testing/synctest, where time passes only while every goroutine waits.
+// The network never waits for the operating system, so a test can run clients and servers in a bubble of
+// testing/synctest, where time passes only while all goroutines wait. Start reading with [Network].
 package memnet
 
 import (
@@ -20,16 +20,16 @@ import (
 
 // Network is an isolated loopback network. The zero value has no latency. It is safe for concurrent use.
 type Network struct {
-	// Latency is how long written bytes, and the end of a connection, take to arrive. The writer does not wait.
+	// Latency is the time that written bytes, and the end of a connection, need to arrive. The writer does not wait.
 	Latency time.Duration
-	// Spread is divided among the connections: each adds a different part of it to Latency. Requests that are sent at
-	// the same instant on different connections then arrive one after the other, in the same order in each test run.
+	// Spread is divided among the connections. Each connection adds a different part of it to Latency, so that requests
+	// that are sent at the same instant arrive one after the other, in the same order in each test run.
 	Spread time.Duration
 
 	mu        sync.Mutex
 	listeners map[netip.AddrPort]*listener
 	lastPort  uint16
-	dialed    int // connections
+	dialed    int // the number of connections
 }
 
 // New returns a network with the latency of a local network. The first 997 connections have different latencies.
@@ -103,6 +103,7 @@ func (n *Network) DialContext(ctx context.Context, network, address string) (net
 	return nil, dialError(network, at, os.NewSyscallError("connect", syscall.ECONNREFUSED))
 }
 
+// dialError returns an error of DialContext.
 func dialError(network string, at netip.AddrPort, err error) error {
 	return &net.OpError{Op: "dial", Net: network, Addr: net.TCPAddrFromAddrPort(at), Err: err}
 }
@@ -121,6 +122,7 @@ func (n *Network) Serve(h http.Handler) *httptest.Server {
 // backlog is the maximum number of connections that wait for Accept. Further connections are refused.
 const backlog = 4096
 
+// listener accepts connections at an address.
 type listener struct {
 	network *Network
 	address netip.AddrPort
@@ -134,7 +136,7 @@ func (l *listener) Addr() net.Addr { return net.TCPAddrFromAddrPort(l.address) }
 // Accept implements net.Listener.
 func (l *listener) Accept() (net.Conn, error) {
 	select {
-	case <-l.closed: // even if connections wait
+	case <-l.closed: // takes precedence over waiting connections
 		return nil, l.closedError("accept")
 	default:
 	}
@@ -165,6 +167,7 @@ func (l *listener) Close() error {
 	}
 }
 
+// closedError returns an error of an operation on a closed listener.
 func (l *listener) closedError(op string) error {
 	return &net.OpError{Op: op, Net: "tcp", Addr: l.Addr(), Err: net.ErrClosed}
 }

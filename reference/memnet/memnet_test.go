@@ -66,7 +66,7 @@ func (s site) connect() (client, server net.Conn) {
 	return client, server
 }
 
-func TestWrittenBytesArriveAfterTheLatencyAndBeforeTheEnd(t *testing.T) {
+func TestBytesArriveAfterLatencyAndBeforeEnd(t *testing.T) {
 	inBubble(t, func(t site) {
 		client, server := t.connect()
 		start := time.Now()
@@ -91,7 +91,7 @@ func TestWrittenBytesArriveAfterTheLatencyAndBeforeTheEnd(t *testing.T) {
 	})
 }
 
-func TestTheOtherHalfStaysOpenAfterCloseWrite(t *testing.T) {
+func TestCloseWriteKeepsOtherHalfOpen(t *testing.T) {
 	inBubble(t, func(t site) {
 		client, server := t.connect()
 		require.NoError(t, client.(interface{ CloseWrite() error }).CloseWrite())
@@ -106,7 +106,7 @@ func TestTheOtherHalfStaysOpenAfterCloseWrite(t *testing.T) {
 	})
 }
 
-func TestUnreadInputResetsTheConnection(t *testing.T) {
+func TestUnreadInputResetsConnection(t *testing.T) {
 	inBubble(t, func(t site) {
 		client, server := t.connect()
 		_, err := client.Write([]byte("unread"))
@@ -117,7 +117,7 @@ func TestUnreadInputResetsTheConnection(t *testing.T) {
 	})
 }
 
-func TestADeadlineEndsARead(t *testing.T) {
+func TestReadDeadline(t *testing.T) {
 	inBubble(t, func(t site) {
 		client, _ := t.connect()
 		start := time.Now()
@@ -128,7 +128,7 @@ func TestADeadlineEndsARead(t *testing.T) {
 	})
 }
 
-func TestAnAddressHasOneListener(t *testing.T) {
+func TestListener(t *testing.T) {
 	inBubble(t, func(t site) {
 		n, l := t.network, t.listener
 		_, err := n.Listen("tcp", l.Addr().String())
@@ -137,7 +137,7 @@ func TestAnAddressHasOneListener(t *testing.T) {
 		require.NoError(t, err)
 		require.NoError(t, l.Close())
 		_, err = waiting.Read(make([]byte, 1))
-		require.ErrorIs(t, err, syscall.ECONNRESET, "it was never accepted")
+		require.ErrorIs(t, err, syscall.ECONNRESET, "the connection was not accepted")
 		_, err = n.DialContext(t.Context(), "tcp", l.Addr().String())
 		require.ErrorIs(t, err, syscall.ECONNREFUSED)
 	})

@@ -12,12 +12,12 @@ import (
 	"go.starlark.net/starlark"
 )
 
-// object loads a file and returns what it defines under a name.
+// object loads a file and returns the value of a global name.
 func object(src, name string) (starlark.Value, error) {
 	return NewLoader(fstest.MapFS{"f.star": {Data: []byte(src)}}, nil, nil).Object(context.Background(), "f.star", name)
 }
 
-// result loads a file, and calls its function f.
+// result loads a file and returns the result of its function f.
 func result(t testing.TB, src string, opts Options) (starlark.Value, error) {
 	t.Helper()
 	f, err := object(src, "f")
@@ -34,7 +34,7 @@ func result(t testing.TB, src string, opts Options) (starlark.Value, error) {
 	return v, err
 }
 
-func TestLimitErrorsSayWhichLimit(t *testing.T) {
+func TestLimits(t *testing.T) {
 	_, err := result(t, "def f():\n l = []\n l.append(l)\n return l\n", Options{})
 	require.ErrorContains(t, err, "cannot be written as JSON")
 	_, err = result(t, "def f():\n while True: pass\n", Options{})
@@ -55,7 +55,7 @@ func TestFilesThatCannotBeLoaded(t *testing.T) {
 	}
 }
 
-func TestTheEndOfTheContextStopsAScript(t *testing.T) {
+func TestCanceledContextStopsScript(t *testing.T) {
 	f, err := object("def f():\n while True: pass\n", "f")
 	require.NoError(t, err)
 	reason := errors.New("rolled back")
@@ -72,8 +72,7 @@ func TestTheEndOfTheContextStopsAScript(t *testing.T) {
 	assert.ErrorIs(t, <-done, reason)
 }
 
-// A panic of a host function becomes an error too.
-func TestPanicsBecomeErrors(t *testing.T) {
+func TestPanicOfHostFunctionIsError(t *testing.T) {
 	s := NewSession(t.Context(), "test", Options{})
 	defer s.Close()
 	_, err := s.Call(Func("boom", func(starlark.Tuple, []starlark.Tuple) (starlark.Value, error) { panic("boom") }))
@@ -98,5 +97,5 @@ func TestScriptsReadSettingsAndRecords(t *testing.T) {
 	g, err := object("def g(u): u['x'] = 1\n", "g")
 	require.NoError(t, err)
 	_, err = s.Call(g, r)
-	assert.Error(t, err, "nobody changes a record")
+	assert.Error(t, err, "a record is read-only")
 }

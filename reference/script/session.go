@@ -1,8 +1,9 @@
-// Package script runs Starlark code: graphs and authentication handlers. A call is bounded by a number of instructions
-// and by a time, and ends with its context; errors carry the place in the source. Its memory is not bounded: the
-// reference runs scripts of those who run it (SECURITY.md).
+// Package script runs Starlark code: graphs and authentication handlers (interface, section 5). It does not depend on
+// threads, runs or HTTP.
 //
-// The package does not depend on threads, runs or HTTP.
+// Start reading with [Loader], which loads files, and [Session], which calls their functions. A call has limits for its
+// instructions and its time, and ends with its context. Errors contain the place in the source. The memory of a call is not
+// limited, because users run only their own scripts with the reference (SECURITY.md).
 package script
 
 import (
@@ -15,37 +16,37 @@ import (
 	"go.starlark.net/starlark"
 )
 
-// Options say what a session may use.
+// Options are the options of a session.
 type Options struct {
-	Time  time.Duration                    // of one call, waiting included; 15 minutes by default
-	Env   func(name string) (string, bool) // what env(name) answers; nil: env is refused
-	Print func(text string)                // where print goes; nil: nowhere
+	Time  time.Duration                    // the time limit of a call, with waits; 15 minutes by default
+	Env   func(name string) (string, bool) // returns the result of env(name); if it is nil, env fails
+	Print func(text string)                // receives the output of print; may be nil
 }
 
-// They leave a graph room for real work and end an endless loop within a fraction of a second.
+// The limits allow real work in a graph, and end an endless loop within a fraction of a second.
 const (
 	mostSteps   = 2_000_000 // instructions of the interpreter
 	defaultTime = 15 * time.Minute
 )
 
-// ErrTime is the error of a call that took too long.
+// ErrTime is returned for a call that exceeds its time limit.
 var ErrTime = errors.New("the script ran too long and was stopped")
 
-// Session is one call, or a few that share limits, into loaded scripts. It belongs to one goroutine.
+// Session calls functions of loaded scripts. All of its calls share the limits. It must not be used by several goroutines.
 type Session struct {
 	thread *starlark.Thread
 	ctx    context.Context
-	failed error // the limit of steps, when it was met
+	failed error // set when the limit of steps is reached
 	stop   func()
 }
 
-// environmentKey is the local of a thread that holds Options.Env.
+// environmentKey is the name of the thread-local value that contains Options.Env.
 const environmentKey = "environment"
 
-// NewSession opens a session that ends with ctx. Close it.
+// NewSession returns a session that ends with ctx. The caller must close it.
 func NewSession(ctx context.Context, name string, opts Options) *Session {
 	limit := cmp.Or(opts.Time, defaultTime)
-	ctx, cancel := context.WithTimeoutCause(ctx, limit, fmt.Errorf("%w: one call may take %s", ErrTime, limit))
+	ctx, cancel := context.WithTimeoutCause(ctx, limit, fmt.Errorf("%w: the limit of a call is %s", ErrTime, limit))
 	thread := &starlark.Thread{Name: name, Print: func(_ *starlark.Thread, text string) {
 		if opts.Print != nil {
 			opts.Print(shorten(text))
@@ -56,7 +57,7 @@ func NewSession(ctx context.Context, name string, opts Options) *Session {
 	unwatch := context.AfterFunc(ctx, func() { thread.Cancel(context.Cause(ctx).Error()) })
 	s := &Session{thread: thread, ctx: ctx, stop: func() { unwatch(); cancel() }}
 	thread.OnMaxSteps = func(*starlark.Thread) {
-		s.failed = fmt.Errorf("the script may take %d steps in one call and needs more: is there an endless loop?", mostSteps)
+		s.failed = fmt.Errorf("the script exceeded the limit of %d steps: it may contain an endless loop", mostSteps)
 		thread.Cancel(s.failed.Error())
 	}
 	return s
@@ -65,10 +66,10 @@ func NewSession(ctx context.Context, name string, opts Options) *Session {
 // Close ends the session.
 func (s *Session) Close() { s.stop() }
 
-// Context ends when the session may not go on: host functions that wait watch it.
+// Context returns the context of the session. Host functions that wait must return when it ends.
 func (s *Session) Context() context.Context { return s.ctx }
 
-// Call calls a function of a script. Its error has the place in the source.
+// Call calls a function of a script. Errors contain the place in the source.
 func (s *Session) Call(fn starlark.Value, args ...starlark.Value) (v starlark.Value, err error) {
 	err = s.run(func() error {
 		v, err = starlark.Call(s.thread, fn, args, nil)
@@ -77,8 +78,8 @@ func (s *Session) Call(fn starlark.Value, args ...starlark.Value) (v starlark.Va
 	return v, err
 }
 
-// run runs a piece of a script. Its error prefers the reason why the script was stopped to the interpreter's
-// "computation cancelled".
+// run runs a part of a script. If the script was stopped, the error is the reason instead of the "computation cancelled" of
+// the interpreter.
 func (s *Session) run(script func() error) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -91,15 +92,26 @@ func (s *Session) run(script func() error) (err error) {
 	err = script()
 	eval, ok := errors.AsType[*starlark.EvalError](err)
 	if !ok {
-		return err // of the parser or the resolver: with its place
+		return err // nil, or an error of the parser or resolver, which contains its place
 	}
-	e := &located{cause: cmp.Or(s.failed, context.Cause(s.ctx), error(eval))}
-	for _, frame := range eval.CallStack { // the innermost place in the source: our own functions have none
+	e := &located{cause: s.stopCause(eval)}
+	for _, frame := range eval.CallStack { // the innermost place in a file; host functions have none
 		if frame.Pos.Filename() != "<builtin>" {
 			e.place = frame.Pos.String()
 		}
 	}
 	return e
+}
+
+// stopCause returns the reason why the script was stopped, or err if it was not stopped.
+func (s *Session) stopCause(err error) error {
+	if s.failed != nil {
+		return s.failed
+	}
+	if cause := context.Cause(s.ctx); cause != nil {
+		return cause
+	}
+	return err
 }
 
 // located is an error of a script with its place, file:line:col.
@@ -108,11 +120,13 @@ type located struct {
 	cause error
 }
 
+// Error returns the place and the cause.
 func (e *located) Error() string { return e.place + ": " + shorten(e.cause.Error()) }
 
+// Unwrap returns the cause.
 func (e *located) Unwrap() error { return e.cause }
 
-// shorten bounds a text that a script chose.
+// shorten limits the length of a text of a script.
 func shorten(text string) string {
 	const longest = 2048
 	if len(text) > longest {
@@ -124,7 +138,7 @@ func shorten(text string) string {
 // Function is a host function that scripts can call.
 type Function = func(args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error)
 
-// Func makes a value of a host function.
+// Func returns a host function as a value for scripts.
 func Func(name string, f Function) *starlark.Builtin {
 	return starlark.NewBuiltin(name, func(
 		_ *starlark.Thread, _ *starlark.Builtin, args starlark.Tuple, kwargs []starlark.Tuple,
@@ -133,7 +147,7 @@ func Func(name string, f Function) *starlark.Builtin {
 	})
 }
 
-// environment is env(name, default): a secret or a setting of the deployment.
+// environment implements env(name, default), which returns a secret or a setting of the deployment.
 func environment(
 	thread *starlark.Thread, _ *starlark.Builtin, args starlark.Tuple, kwargs []starlark.Tuple,
 ) (starlark.Value, error) {
@@ -144,7 +158,7 @@ func environment(
 	}
 	lookUp, _ := thread.Local(environmentKey).(func(string) (string, bool))
 	if lookUp == nil {
-		return nil, fmt.Errorf("env(%q): no environment while a file is loaded: call env in a function", name)
+		return nil, fmt.Errorf("env(%q): there is no environment while a file is loaded; call env in a function", name)
 	}
 	if v, ok := lookUp(name); ok {
 		return starlark.String(v), nil

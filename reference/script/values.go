@@ -12,23 +12,24 @@ import (
 	"go.starlark.net/syntax"
 )
 
-// FromGo makes a Starlark value of JSON-like Go data. Starlark values in maps stay as they are.
+// FromGo returns JSON-like Go data as a Starlark value. Maps may contain Starlark values, which are not changed.
 func FromGo(v any) (starlark.Value, error) {
 	switch v := v.(type) {
 	case starlark.Value:
 		return v, nil
-	case string: // most values are
+	case string: // fast path: most values are strings
 		return starlark.String(v), nil
 	case map[string]any:
 		return dictFromGo(v)
 	}
 	text, err := json.Marshal(v)
 	if err != nil {
-		return nil, fmt.Errorf("a %T cannot be handed to a script: %w", v, err)
+		return nil, fmt.Errorf("converting a %T for a script: %w", v, err)
 	}
 	return callJSON("decode", starlark.String(text))
 }
 
+// dictFromGo returns a map as a dict.
 func dictFromGo(v map[string]any) (*starlark.Dict, error) {
 	d := starlark.NewDict(len(v))
 	for _, k := range slices.Sorted(maps.Keys(v)) {
@@ -43,11 +44,12 @@ func dictFromGo(v map[string]any) (*starlark.Dict, error) {
 	return d, nil
 }
 
+// callJSON calls a function of the JSON module of Starlark.
 func callJSON(function string, arg starlark.Value) (starlark.Value, error) {
 	return starlark.Call(&starlark.Thread{}, starlarkjson.Module.Members[function], starlark.Tuple{arg}, nil)
 }
 
-// ToGo makes plain Go data of a Starlark value: what a JSON decoder yields, with numbers as they are written.
+// ToGo returns a Starlark value as Go data, as from a JSON decoder. Numbers keep their spelling.
 func ToGo(v starlark.Value) (data any, err error) {
 	text, err := callJSON("encode", v)
 	if err != nil {
@@ -59,13 +61,13 @@ func ToGo(v starlark.Value) (data any, err error) {
 	return data, err
 }
 
-// Record is a value of the host: named fields that a script reads as r.name or r["name"], and cannot change.
+// Record is a read-only value for scripts with named fields. Scripts read fields as r.name or r["name"].
 type Record struct {
 	*starlark.Dict
 	kind string
 }
 
-// NewRecord makes a record of JSON-like Go data. Its kind is what type(r) answers.
+// NewRecord returns a record with JSON-like Go data. In scripts, type(r) returns its kind.
 func NewRecord(kind string, fields map[string]any) (*Record, error) {
 	d, err := dictFromGo(fields)
 	if err != nil {
@@ -75,13 +77,13 @@ func NewRecord(kind string, fields map[string]any) (*Record, error) {
 	return &Record{d, kind}, nil
 }
 
-// Type is the name that the record was made with.
+// Type returns the kind of the record.
 func (r *Record) Type() string { return r.kind }
 
-// String names the kind only: a record may hold secrets, and this is what ends in messages.
+// String returns only the kind, because messages may contain it and fields may be secrets.
 func (r *Record) String() string { return "<" + r.kind + ">" }
 
-// Attr is r.name: a field, or a method of a dict.
+// Attr returns the value of r.name: a field, or a method of a dict.
 func (r *Record) Attr(name string) (starlark.Value, error) {
 	if v, found, err := r.Get(starlark.String(name)); found || err != nil {
 		return v, err

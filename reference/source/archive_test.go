@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func TestAnArchiveKeepsItsBounds(t *testing.T) {
+func TestArchiverLimits(t *testing.T) {
 	for name, file := range map[string]string{"up": "../a", "rooted": "/a", "empty": "", "dots": "a/../../b"} {
 		t.Run(name, func(t *testing.T) {
 			require.ErrorContains(t, newArchiver().add(file, strings.NewReader("x")), "is outside of the tree")

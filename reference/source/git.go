@@ -15,19 +15,19 @@ import (
 	"github.com/go-git/go-git/v5/storage/memory"
 )
 
-// CheckURL checks the address of a repository.
+// CheckURL returns an error if the URL of a repository is not supported.
 func CheckURL(raw string) error {
 	u, err := url.Parse(raw)
 	switch {
 	case err != nil:
-		return errors.New("repo_url is not a URL; use https://… or http://…")
+		return errors.New("repo_url is not a valid URL; use https://… or http://…")
 	case u.Scheme != "http" && u.Scheme != "https":
 		return fmt.Errorf("repo_url %s has an unsupported scheme; use https://… or http://…", Redacted(raw))
 	}
 	return nil
 }
 
-// RefName returns the full name of a ref. The interface, section 2, gives branches bare and tags in full.
+// RefName returns the full name of a ref. Clients send branches without and tags with the full path (interface, section 2).
 func RefName(ref string) plumbing.ReferenceName {
 	switch {
 	case ref == "":
@@ -38,7 +38,7 @@ func RefName(ref string) plumbing.ReferenceName {
 	return plumbing.NewBranchReferenceName(ref)
 }
 
-// MissingRef returns the error of a ref that its repository does not have.
+// MissingRef returns the error for a ref that does not exist in its repository.
 func MissingRef(o Origin) error {
 	if o.Ref == "" {
 		return fmt.Errorf("the repository %s has no default branch yet", Redacted(o.RepoURL))
@@ -47,7 +47,7 @@ func MissingRef(o Origin) error {
 		Redacted(o.RepoURL), RefName(o.Ref))
 }
 
-// resolveGit asks a repository which commit a ref names.
+// resolveGit returns the commit of a ref.
 func resolveGit(ctx context.Context, o Origin) (content string, err error) {
 	if err := CheckURL(o.RepoURL); err != nil {
 		return "", err
@@ -77,7 +77,7 @@ func resolveGit(ctx context.Context, o Origin) (content string, err error) {
 	return Commit + ref.Hash().String(), nil
 }
 
-// fetchGit reads a commit without the git program, by a shallow clone into memory.
+// fetchGit returns the files of a commit. It makes a shallow clone in memory and does not need the git program.
 func fetchGit(ctx context.Context, o Origin, content string) (Archive, error) {
 	if err := CheckURL(o.RepoURL); err != nil {
 		return nil, err
@@ -91,29 +91,32 @@ func fetchGit(ctx context.Context, o Origin, content string) (Archive, error) {
 	sha := strings.TrimPrefix(content, Commit)
 	commit, err := repo.CommitObject(plumbing.NewHash(sha))
 	if err != nil {
-		return nil, fmt.Errorf("the commit %s is not to be had from %s (did the ref move in between?): %w",
-			sha, Redacted(o.RepoURL), err)
+		return nil, fmt.Errorf("finding the commit %s in %s (the ref may have moved): %w", sha, Redacted(o.RepoURL), err)
 	}
 	return archiveCommit(ctx, commit)
 }
 
-// cannotRead explains an error of a repository. The library's text may repeat the address with its password.
+// cannotRead returns an error of a repository without the password of its URL, which the text of the library may contain.
 func cannotRead(o Origin, err error) error {
 	text := strings.ReplaceAll(err.Error(), o.RepoURL, Redacted(o.RepoURL))
-	return fmt.Errorf("read the repository %s: %s", Redacted(o.RepoURL), text)
+	return fmt.Errorf("reading the repository %s: %s", Redacted(o.RepoURL), text)
 }
 
+// archiveCommit returns the files of a commit without symbolic links, which may point out of the tree.
 func archiveCommit(ctx context.Context, commit *object.Commit) (Archive, error) {
 	files, err := commit.Files()
 	if err != nil {
-		return nil, fmt.Errorf("read the files of commit %s: %w", commit.Hash, err)
+		return nil, fmt.Errorf("reading the files of commit %s: %w", commit.Hash, err)
 	}
 	a := newArchiver()
 	err = files.ForEach(func(f *object.File) error {
-		if f.Mode == filemode.Symlink { // it may lead out of the tree
+		if f.Mode == filemode.Symlink {
 			return nil
 		}
-		if err := errors.Join(ctx.Err(), a.fits(f.Name, f.Size)); err != nil {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		if err := a.fits(f.Name, f.Size); err != nil {
 			return err
 		}
 		content, err := f.Reader()
@@ -123,7 +126,7 @@ func archiveCommit(ctx context.Context, commit *object.Commit) (Archive, error) 
 		return errors.Join(a.add(f.Name, content), content.Close())
 	})
 	if err != nil {
-		return nil, fmt.Errorf("read the files of commit %s: %w", commit.Hash, err)
+		return nil, fmt.Errorf("reading the files of commit %s: %w", commit.Hash, err)
 	}
 	return a.finish()
 }

@@ -14,19 +14,20 @@ import (
 	"github.com/google/go-containerregistry/pkg/v1/mutate"
 )
 
-// Container images are read anonymously from their registry, without a container engine. The files that count are those
-// below the image's working directory, in all its layers together.
+// Container images are pulled anonymously from their registry, without a container engine. Only the files below the working
+// directory of the image are used, from all layers together.
 
-// ParseImage reads the name of an image.
+// ParseImage parses the name of an image.
 func ParseImage(uri string) (name.Reference, error) {
 	ref, err := name.ParseReference(uri)
 	if err != nil {
-		return nil, fmt.Errorf("image_uri %q names no image; give <registry>/<repository>:<tag> or …@sha256:<digest>: %w",
-			uri, err)
+		return nil, fmt.Errorf("image_uri %q is not the name of an image; use <registry>/<repository>:<tag> or "+
+			"…@sha256:<digest>: %w", uri, err)
 	}
 	return ref, nil
 }
 
+// resolveImage returns the digest of an image.
 func (f *Fetcher) resolveImage(ctx context.Context, uri string) (content string, err error) {
 	ref, err := ParseImage(uri)
 	if err != nil {
@@ -34,11 +35,12 @@ func (f *Fetcher) resolveImage(ctx context.Context, uri string) (content string,
 	}
 	found, err := f.puller.Head(ctx, ref)
 	if err != nil {
-		return "", fmt.Errorf("find the image %s: %w", ref, err)
+		return "", fmt.Errorf("finding the image %s: %w", ref, err)
 	}
 	return Digest + found.Digest.String(), nil
 }
 
+// fetchImage returns the files of an image with a digest.
 func (f *Fetcher) fetchImage(ctx context.Context, uri, content string) (Archive, error) {
 	ref, err := ParseImage(uri)
 	if err != nil {
@@ -47,30 +49,31 @@ func (f *Fetcher) fetchImage(ctx context.Context, uri, content string) (Archive,
 	exact := ref.Context().Digest(strings.TrimPrefix(content, Digest)) // the tag may have moved since
 	found, err := f.puller.Get(ctx, exact)
 	if err != nil {
-		return nil, fmt.Errorf("pull the image %s: %w", exact, err)
+		return nil, fmt.Errorf("pulling the image %s: %w", exact, err)
 	}
 	img, err := found.Image()
 	if err != nil {
-		return nil, fmt.Errorf("pull the image %s: %w", exact, err)
+		return nil, fmt.Errorf("pulling the image %s: %w", exact, err)
 	}
 	archive, err := archiveImage(ctx, img)
 	if err != nil {
-		return nil, fmt.Errorf("read the image %s: %w", exact, err)
+		return nil, fmt.Errorf("reading the image %s: %w", exact, err)
 	}
 	return archive, nil
 }
 
-// largestConfig bounds the configuration of an image, in bytes. Registries allow 4 MiB for what they keep beside
-// the layers.
+// largestConfig is the maximum size of the configuration of an image, in bytes. It is the limit of registries for
+// everything except layers.
 const largestConfig = 4 << 20
 
+// archiveImage returns the regular files of an image. Links are skipped, because they may point out of the tree.
 func archiveImage(ctx context.Context, img v1.Image) (archive Archive, err error) {
 	manifest, err := img.Manifest()
 	if err != nil {
 		return nil, err
 	}
-	if manifest.Config.Size > largestConfig { // it is read whole
-		return nil, fmt.Errorf("the configuration of the image has %d bytes; the bound is %d",
+	if manifest.Config.Size > largestConfig { // it will be in memory
+		return nil, fmt.Errorf("the configuration of the image has %d bytes; the limit is %d",
 			manifest.Config.Size, largestConfig)
 	}
 	config, err := img.ConfigFile()
@@ -84,7 +87,7 @@ func archiveImage(ctx context.Context, img v1.Image) (archive Archive, err error
 	for files := tar.NewReader(layers); ctx.Err() == nil; {
 		file, err := files.Next()
 		if err == io.EOF {
-			// The library ends the archive whatever happened, and tells of a failure behind its end only.
+			// The library always ends the archive regularly. After an error, the next read returns the error.
 			if _, err := io.Copy(io.Discard, layers); err != nil {
 				return nil, err
 			}
@@ -94,7 +97,7 @@ func archiveImage(ctx context.Context, img v1.Image) (archive Archive, err error
 			return nil, err
 		}
 		name, inside := below(root, file.Name)
-		if file.Typeflag != tar.TypeReg || !inside { // links are passed over: they may lead out of the tree
+		if file.Typeflag != tar.TypeReg || !inside {
 			continue
 		}
 		if err := a.fits(name, file.Size); err != nil {
@@ -107,7 +110,7 @@ func archiveImage(ctx context.Context, img v1.Image) (archive Archive, err error
 	return nil, ctx.Err()
 }
 
-// below returns a file's name as seen from the root folder, if it is inside of it.
+// below returns the name of a file relative to the root folder, and whether the file is inside of it.
 func below(root, file string) (name string, inside bool) {
 	file = strings.TrimPrefix(path.Clean("/"+file), "/")
 	if root == "" {

@@ -1,9 +1,9 @@
-// Package source finds and fetches what revisions are built from: a commit of a git repository, or an image of a
-// container registry (interface, section 2).
+// Package source fetches the sources of revisions: a commit of a git repository, or an image of a container registry
+// (interface, section 2).
 //
-// Both come in two steps. Resolve turns a moving name (a branch, a tag of an image) into the id of exact content;
-// Fetch returns that content as an [Archive]. What has an id never changes, so archives can be kept for as long as
-// one likes; this package keeps none.
+// Start reading with [Fetcher]. [Fetcher.Resolve] returns the ID of the exact content for a name that can move, such as a
+// branch or the tag of an image. [Fetcher.Fetch] returns that content as an [Archive]. The content of an ID never changes,
+// so callers can cache archives. This package does not.
 package source
 
 import (
@@ -25,42 +25,42 @@ import (
 	"github.com/google/go-containerregistry/pkg/v1/remote"
 )
 
-// Origin says where content comes from: a ref of a repository, or an image.
+// Origin is the origin of content: a ref of a repository, or an image.
 type Origin struct {
 	RepoURL  string
-	Ref      string // a bare branch name, or a full ref path such as refs/tags/v1; empty is the default branch
-	ImageURI string // in place of the two above
+	Ref      string // the name of a branch, or a full ref such as refs/tags/v1; empty means the default branch
+	ImageURI string // instead of the fields above
 }
 
-// What an id of exact content begins with: a commit of a repository, or the digest of an image follows.
+// The prefixes of IDs of exact content.
 const (
-	Commit = "git:"
-	Digest = "oci:"
+	Commit = "git:" // followed by the ID of a commit
+	Digest = "oci:" // followed by the digest of an image
 )
 
-// Fetcher finds and fetches content of every kind of origin.
+// Fetcher resolves and fetches content of all kinds of origins.
 type Fetcher struct {
 	transport *http.Transport // to registries
 	puller    *remote.Puller
 }
 
-// New makes a fetcher. Close it when it is no longer used.
+// New returns a fetcher. The caller must close it.
 func New() (*Fetcher, error) {
-	transport := http.DefaultTransport.(*http.Transport).Clone() // its own, so that Close ends its connections only
+	transport := http.DefaultTransport.(*http.Transport).Clone() // so that Close closes only its connections
 	transport.MaxIdleConnsPerHost = 8
 	transport.IdleConnTimeout = 30 * time.Second
 	puller, err := remote.NewPuller(remote.WithTransport(transport), remote.WithAuth(authn.Anonymous))
 	if err != nil {
-		return nil, fmt.Errorf("prepare to pull images: %w", err)
+		return nil, fmt.Errorf("creating the client for registries: %w", err)
 	}
 	return &Fetcher{transport: transport, puller: puller}, nil
 }
 
-// Close gives up the connections that are kept for reuse.
+// Close closes idle connections.
 func (f *Fetcher) Close() { f.transport.CloseIdleConnections() }
 
-// Resolve finds out which exact content the origin has now, and returns its id. Nothing that is fetched or answered
-// carries the credentials of a URL; errors show it without them.
+// Resolve returns the ID of the current content of an origin. Neither the ID nor an error contains the credentials of a
+// URL.
 func (f *Fetcher) Resolve(ctx context.Context, o Origin) (content string, err error) {
 	switch {
 	case o.ImageURI != "":
@@ -68,10 +68,10 @@ func (f *Fetcher) Resolve(ctx context.Context, o Origin) (content string, err er
 	case o.RepoURL != "":
 		return resolveGit(ctx, o)
 	}
-	return "", ErrNowhere
+	return "", ErrNoOrigin
 }
 
-// Fetch returns the content with the id that Resolve has found.
+// Fetch returns the content with an ID that Resolve returned.
 func (f *Fetcher) Fetch(ctx context.Context, o Origin, content string) (Archive, error) {
 	if o.ImageURI != "" {
 		return f.fetchImage(ctx, o.ImageURI, content)
@@ -79,41 +79,44 @@ func (f *Fetcher) Fetch(ctx context.Context, o Origin, content string) (Archive,
 	return fetchGit(ctx, o, content)
 }
 
-// ErrNowhere is the error of an origin without a repository and an image.
-var ErrNowhere = errors.New("no repository and no image to build from; " +
+// ErrNoOrigin is returned for an origin with neither a repository nor an image.
+var ErrNoOrigin = errors.New("there is neither a repository nor an image to build; " +
 	"set source_config.repo_url or source_revision_config.image_uri")
 
-// Redacted shows a URL without the password it may hold.
+// Redacted returns a URL without its password.
 func Redacted(raw string) string {
-	if u, err := url.Parse(raw); err == nil {
-		text := u.Redacted()
-		if !strings.Contains(strings.TrimPrefix(text, u.Scheme+"://"), "://") { // else there may be another password in it
-			return text
-		}
+	const invalid = "(an invalid address)"
+	u, err := url.Parse(raw)
+	if err != nil {
+		return invalid
 	}
-	return "(an address that cannot be read)"
+	text := u.Redacted()
+	if strings.Contains(strings.TrimPrefix(text, u.Scheme+"://"), "://") { // a URL in the URL may contain another password
+		return invalid
+	}
+	return text
 }
 
-// Archive is a tree of files as one value that can be stored, and opened again as a file system (a zip file).
+// Archive is a tree of files as a zip file.
 type Archive []byte
 
-// Bounds of what is built: a graph's files are small.
+// Limits of a source. The files of a graph are small.
 const (
 	largestFile = 8 << 20
 	largestTree = 32 << 20
 	mostFiles   = 5000
 )
 
-// Open returns the files.
+// Open returns the files as a file system.
 func (a Archive) Open() (fs.FS, error) {
 	tree, err := zip.NewReader(bytes.NewReader(a), int64(len(a)))
 	if err != nil {
-		return nil, fmt.Errorf("open the snapshot of the source: %w", err)
+		return nil, fmt.Errorf("opening the archive of the source: %w", err)
 	}
 	return tree, nil
 }
 
-// NewArchive returns an archive of files by path.
+// NewArchive returns an archive with files by path.
 func NewArchive(files map[string][]byte) (Archive, error) {
 	a := newArchiver()
 	for _, name := range slices.Sorted(maps.Keys(files)) {
@@ -124,7 +127,7 @@ func NewArchive(files map[string][]byte) (Archive, error) {
 	return a.finish()
 }
 
-// archiver makes an archive.
+// archiver creates an archive.
 type archiver struct {
 	buffer bytes.Buffer
 	zip    *zip.Writer
@@ -132,45 +135,48 @@ type archiver struct {
 	size   int64
 }
 
+// newArchiver returns an archiver without files.
 func newArchiver() *archiver {
 	a := &archiver{}
 	a.zip = zip.NewWriter(&a.buffer)
 	return a
 }
 
-// add adds a file. Names that lead out of the tree are refused, as are trees beyond the bounds.
+// add adds a file. It returns an error if the name points out of the tree, or if the source exceeds a limit.
 func (a *archiver) add(name string, content io.Reader) error {
 	if !fs.ValidPath(name) {
 		return fmt.Errorf("the source contains the file name %q, which is outside of the tree", name)
 	}
-	if a.files++; a.files > mostFiles {
+	a.files++
+	if a.files > mostFiles {
 		return fmt.Errorf("the source contains more than %d files; use a smaller one", mostFiles)
 	}
 	w, err := a.zip.CreateHeader(&zip.FileHeader{Name: name, Method: zip.Store})
 	if err != nil {
-		return fmt.Errorf("snapshot the file %s: %w", name, err)
+		return fmt.Errorf("archiving the file %s: %w", name, err)
 	}
 	n, err := io.Copy(w, io.LimitReader(content, largestFile+1))
 	if err != nil {
-		return fmt.Errorf("snapshot the file %s: %w", name, err)
+		return fmt.Errorf("archiving the file %s: %w", name, err)
 	}
 	err = a.fits(name, n)
 	a.size += n
 	return err
 }
 
-// fits tells whether there is room for a file of this size.
+// fits returns an error if a file of this size exceeds a limit.
 func (a *archiver) fits(name string, size int64) error {
 	if size > largestFile || a.size+size > largestTree {
-		return fmt.Errorf("the source is too large at the file %s; the bounds are %d MiB a file and %d MiB in all",
+		return fmt.Errorf("the source is too large at the file %s; the limits are %d MiB per file and %d MiB in total",
 			name, largestFile>>20, largestTree>>20)
 	}
 	return nil
 }
 
+// finish returns the archive.
 func (a *archiver) finish() (Archive, error) {
 	if err := a.zip.Close(); err != nil {
-		return nil, fmt.Errorf("snapshot the source: %w", err)
+		return nil, fmt.Errorf("archiving the source: %w", err)
 	}
 	return a.buffer.Bytes(), nil
 }

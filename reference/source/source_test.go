@@ -11,10 +11,11 @@ import (
 	"testing"
 	"testing/fstest"
 
-	"github.com/agentconform/agentconform/reference/fixtures"
-	"github.com/agentconform/agentconform/reference/source"
 	"github.com/stretchr/testify/require"
 	"go.uber.org/goleak"
+
+	"github.com/agentconform/agentconform/reference/fixtures"
+	"github.com/agentconform/agentconform/reference/source"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -88,14 +89,15 @@ func TestOrigins(t *testing.T) {
 	}
 }
 
-// A registry that breaks off in the middle of a layer is an error, not an image without files.
-func TestAnImageThatDoesNotArriveIsAnError(t *testing.T) {
+// TestTruncatedLayerIsError has a registry close the connection in the middle of a layer.
+func TestTruncatedLayerIsError(t *testing.T) {
 	w := newWorld(t)
 	registry := httputil.NewSingleHostReverseProxy(&url.URL{Scheme: "http", Host: w.host.Place().Registry})
 	blobs := 0
 	server := httptest.NewServer(http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
 		if strings.Contains(r.URL.Path, "/blobs/") {
-			if blobs++; blobs > 1 { // the first is the configuration
+			blobs++
+			if blobs > 1 { // the first is the configuration
 				rw.Header().Set("Content-Length", "1000")
 				_, _ = rw.Write([]byte("\x1f\x8b"))
 				rw.(http.Flusher).Flush()
@@ -109,14 +111,14 @@ func TestAnImageThatDoesNotArriveIsAnError(t *testing.T) {
 	id, err := w.fetcher.Resolve(t.Context(), o)
 	require.NoError(t, err)
 	_, err = w.fetcher.Fetch(t.Context(), o, id)
-	require.ErrorContains(t, err, "read the image")
+	require.ErrorContains(t, err, "reading the image")
 	require.Equal(t, 2, blobs)
 }
 
-func TestErrorsSayWhatToDoAndKeepSecrets(t *testing.T) {
+func TestErrorsOfOrigins(t *testing.T) {
 	w := newWorld(t)
 	ctx, cancel := context.WithCancel(t.Context())
-	cancel() // nothing here may reach the network
+	cancel() // no case may reach the network
 	for _, c := range []struct {
 		origin source.Origin
 		want   string
@@ -125,7 +127,7 @@ func TestErrorsSayWhatToDoAndKeepSecrets(t *testing.T) {
 		{source.Origin{RepoURL: "relative/path"}, "use https://"},
 		{source.Origin{RepoURL: "ssh://git:hunter2@host/x"}, "unsupported scheme"},
 		{source.Origin{RepoURL: "git@host:x/y"}, "use https://"},
-		{source.Origin{RepoURL: "http://user:hunter2@127.0.0.1:1/x"}, "read the repository"},
+		{source.Origin{RepoURL: "http://user:hunter2@127.0.0.1:1/x"}, "reading the repository"},
 		{source.Origin{RepoURL: "file:///srv/x.git"}, "unsupported scheme"},
 	} {
 		_, err := w.fetcher.Resolve(ctx, c.origin)

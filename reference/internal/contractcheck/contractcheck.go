@@ -1,12 +1,11 @@
-// Package contractcheck validates what the reference's tests send and receive against the OpenAPI documents in
-// spec, with kin-openapi. The suite judges with the oracle in spec; this is a second validator that shares no code
-// with it, so an error in the oracle cannot hide one in the reference. It is for tests only.
+// Package contractcheck validates the exchanges of the reference's tests against the OpenAPI documents in spec, with
+// kin-openapi. The suite uses the oracle in spec. This validator shares no code with it, so an error in the oracle cannot
+// hide one in the reference. It is for tests only.
 //
-// Every answer is checked: its status must be declared, and content type and body must match what is declared for
-// the status, formats included. Not checked are 429 and 5xx, which the documents leave out. Every request that is
-// accepted, which is one with an answer below 400, is checked as well: parameters and body must match the
-// documents. Operations that the documents do not declare must be refused. Vendor extensions are declared, and
-// marked as such.
+// The status of every response must be declared, and its content type and body must match the declaration, with formats.
+// 429 and 5xx are not checked, because the documents do not contain them. The parameters and the body of every accepted
+// request (with a response below 400) must match the documents. The server must refuse operations that the documents do
+// not contain. Vendor extensions are in the documents and marked as such.
 package contractcheck
 
 import (
@@ -28,7 +27,7 @@ import (
 	"github.com/agentconform/agentconform/spec"
 )
 
-// documents find the operations of both.
+// documents returns a router for the operations of each half.
 var documents = sync.OnceValues(func() (map[spec.Side]routers.Router, error) {
 	uuid := openapi3.NewRegexpFormatValidator(openapi3.FormatOfStringForUUIDOfRFC9562)
 	openapi3.DefineStringFormatValidator("uuid", uuid)
@@ -36,31 +35,33 @@ var documents = sync.OnceValues(func() (map[spec.Side]routers.Router, error) {
 	for _, side := range spec.Sides() {
 		document, err := openapi3.NewLoader().LoadFromData(spec.Document(side))
 		if err != nil {
-			return nil, fmt.Errorf("load the document of the %s: %w", side, err)
+			return nil, fmt.Errorf("loading the document of the %s: %w", side, err)
 		}
-		document.Servers = nil // the reference chooses its own address
-		if all[side], err = legacy.NewRouter(document); err != nil {
-			return nil, fmt.Errorf("read the document of the %s: %w", side, err)
+		document.Servers = nil // the reference has another address
+		all[side], err = legacy.NewRouter(document)
+		if err != nil {
+			return nil, fmt.Errorf("reading the document of the %s: %w", side, err)
 		}
 	}
 	return all, nil
 })
 
+// options are the options of all validations.
 var options = &openapi3filter.Options{
 	IncludeResponseStatus: true, MultiError: true, SkipSettingDefaults: true,
-	AuthenticationFunc: openapi3filter.NoopAuthenticationFunc, // who may call is a matter of behaviour
+	AuthenticationFunc: openapi3filter.NoopAuthenticationFunc, // the tests check authentication
 }
 
-// Server judges what a server of one side receives and answers, without a network.
+// Server validates the exchanges of one half. It does not use a network.
 type Server struct {
 	http.Handler
 	T        testing.TB
 	Side     spec.Side
-	AtRandom bool // requests may be accepted whatever the document says of them
+	AtRandom bool // accepted requests need not match the document
 }
 
-// Answer is the answer to a request.
-func (s Server) Answer(r *http.Request) *httptest.ResponseRecorder {
+// Exchange serves a request and returns the response. It reports an error to T if the exchange does not match the document.
+func (s Server) Exchange(r *http.Request) *httptest.ResponseRecorder {
 	s.T.Helper()
 	sent, err := io.ReadAll(r.Body)
 	if err != nil {
@@ -70,11 +71,12 @@ func (s Server) Answer(r *http.Request) *httptest.ResponseRecorder {
 	w := httptest.NewRecorder()
 	s.ServeHTTP(w, r)
 	if err := s.judge(r, sent, w); err != nil {
-		s.T.Errorf("%s %s with status %d: %v\nrequest: %.500s\nanswer: %.500s", r.Method, r.URL, w.Code, err, sent, w.Body)
+		s.T.Errorf("%s %s with status %d: %v\nrequest: %.500s\nresponse: %.500s", r.Method, r.URL, w.Code, err, sent, w.Body)
 	}
 	return w
 }
 
+// judge returns an error if the exchange does not match the document.
 func (s Server) judge(r *http.Request, sent []byte, w *httptest.ResponseRecorder) error {
 	if w.Code == http.StatusTooManyRequests || w.Code >= 500 || r.Method == http.MethodHead {
 		return nil
@@ -108,7 +110,7 @@ func (s Server) judge(r *http.Request, sent []byte, w *httptest.ResponseRecorder
 		Body: io.NopCloser(bytes.NewReader(w.Body.Bytes())), Options: options,
 	})
 	if err != nil {
-		return fmt.Errorf("the answer does not match the document: %w", err)
+		return fmt.Errorf("the response does not match the document: %w", err)
 	}
 	return nil
 }
