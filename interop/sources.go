@@ -1,5 +1,6 @@
-// Package interop holds the conformance graph in the languages of servers that others wrote, as sources that a builder can deploy.
-// The files are those that this folder's scripts serve.
+// Package interop contains the conformance graph in the languages of other servers, as sources that a builder can deploy.
+// The scripts in this folder serve the same files. Start reading with [Sources]; reference/graphs/CONTRACT.md specifies
+// the graph.
 package interop
 
 import (
@@ -17,7 +18,7 @@ const (
 	JavaScript = "javascript"
 )
 
-// ConfigPath is the graph configuration file of each source, and AlternativeConfigPath a second one with the same graph.
+// ConfigPath is the path of the graph configuration file in each source. AlternativeConfigPath is the path of a copy.
 const (
 	ConfigPath            = "langgraph.json"
 	AlternativeConfigPath = "alternative.json"
@@ -27,22 +28,23 @@ const (
 //go:embed javascript/graph.mjs javascript/auth.mjs javascript/langgraph.json javascript/package.json
 var files embed.FS
 
-// The parts of the files that variants of a source change. Each is once in its file.
+// The parts of the files that variants of a source change. Each occurs once in its file.
 const (
 	prefix      = `"You said: "`
 	nextPrefix  = `"Next: you said: "`
 	missingFile = "./missing"
 )
 
+// graphFiles contains the names of the graph files by language.
 var graphFiles = map[string]string{Python: "graph.py", JavaScript: "graph.mjs"}
 
-// Sources returns the source in the language, in folders as reference/graphs has them: conformance, and the files of
-// conformance_next and broken that differ from it. The next one answers with another prefix. The broken one has a syntax error,
-// and its configuration names a file that does not exist: builders that do not load the graph notice that.
+// Sources returns the sources in a language, in the same folders as reference/graphs: conformance is complete, and
+// conformance_next and broken contain only the files that differ. The next revision answers with another prefix. The broken
+// graph has a syntax error, and its configuration names a missing file for builders that do not load the graph.
 func Sources(language string) (fs.FS, error) {
 	graphFile := graphFiles[language]
 	if graphFile == "" {
-		return nil, fmt.Errorf("no conformance graph in the language %q", language)
+		return nil, fmt.Errorf("unknown language %q: use %s or %s", language, Python, JavaScript)
 	}
 	all := fstest.MapFS{}
 	add := func(folder, name string, content string) {

@@ -10,8 +10,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// The variants of a source are made by changing its files: a file without the part to change would be the same in each.
-func TestVariantsOfASourceDiffer(t *testing.T) {
+// TestVariantsOfSourceDiffer checks that the parts that variants change still occur in the files.
+func TestVariantsOfSourceDiffer(t *testing.T) {
 	for language, graph := range graphFiles {
 		t.Run(language, func(t *testing.T) {
 			all, err := Sources(language)

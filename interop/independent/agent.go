@@ -16,26 +16,28 @@ import (
 	"github.com/google/uuid"
 )
 
-// agent is one deployed agent server. Its threads outlive the revisions of its deployment.
+// agent is the agent server of a deployment. Its threads remain when a new revision is deployed.
 type agent struct {
-	voice   string    // of the revision that answers now
+	voice   string    // of the revision in service
 	threads []*thread // oldest first
-	ids     int
+	ids     int       // the number of IDs in use
 }
 
+// thread is a thread of an agent server.
 type thread struct {
 	id       string
 	metadata object
-	runs     []*run   // oldest first; what was rolled back is not among them
-	gone     []string // ids of runs that were rolled back: nothing but the id is left of them
+	runs     []*run   // oldest first, without rolled-back runs
+	gone     []string // the IDs of rolled-back runs
 }
 
-// nextID counts. The ids of threads and runs are just strings (interface, section 2): here they do not look like uuids.
+// nextID returns a new ID. IDs of threads and runs are opaque strings (interface, section 2); these are not UUIDs.
 func (a *agent) nextID(kind string) string {
 	a.ids++
 	return kind + "~" + base64.RawURLEncoding.EncodeToString(fmt.Appendf(nil, "%s-%06d", kind, a.ids))
 }
 
+// agentServers returns the handler of all agent servers.
 func (s *Server) agentServers() http.Handler {
 	routes := http.NewServeMux()
 	for pattern, handler := range map[string]func(*call) response{
@@ -48,7 +50,7 @@ func (s *Server) agentServers() http.Handler {
 		"GET /{agent}/threads/{thread}/runs/{run}/join": (*call).join,
 	} {
 		routes.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) {
-			// This is the authentication handler (interface, section 5, 2).
+			// This is the authentication handler (interface, section 5, item 2).
 			at := slices.IndexFunc(Users, func(u User) bool { return bearer(r) == u.Token })
 			if at < 0 {
 				w.Header().Set("WWW-Authenticate", "Bearer")
@@ -61,18 +63,20 @@ func (s *Server) agentServers() http.Handler {
 	return routes
 }
 
-// fault has a shape of this server's own: the interface shows none for the agent server.
+// fault returns an error of an agent server. The interface does not specify its body.
 func fault(status int, kind string, why any) response {
 	return answer(status, object{"fault": object{"kind": kind, "why": why}})
 }
 
+// badRequest returns the problems of a request.
 func (c *call) badRequest() response { return fault(http.StatusBadRequest, "bad-request", c.problems) }
 
-// findThread finds what the path names. A run is found under its own thread only; one that was rolled back is gone,
-// which is an error status (interface, section 7).
+// findThread finds the agent server, the thread and the run of the path. It returns false with a refusal if one does not
+// exist. A run is only found under its own thread. A rolled-back run returns 410 (interface, section 7).
 func (c *call) findThread() (response, bool) {
 	id, runID := c.r.PathValue("thread"), c.r.PathValue("run")
-	if c.agent = c.agents[c.r.PathValue("agent")]; c.agent == nil {
+	c.agent = c.agents[c.r.PathValue("agent")]
+	if c.agent == nil {
 		return fault(http.StatusNotFound, "no-agent", "no agent server lives here"), false
 	}
 	if id == "" {
@@ -82,18 +86,26 @@ func (c *call) findThread() (response, bool) {
 	if at < 0 {
 		return fault(http.StatusNotFound, "no-thread", "there is no such thread"), false
 	}
-	if c.thread = c.agent.threads[at]; !c.thread.matches(c.own()) {
+	c.thread = c.agent.threads[at]
+	if !c.thread.matches(c.own()) {
 		return fault(http.StatusForbidden, "not-yours", "this thread is somebody else's"), false
 	}
-	if at = slices.IndexFunc(c.thread.runs, func(r *run) bool { return r.id == runID }); at >= 0 {
-		c.run = c.thread.runs[at]
-	} else if slices.Contains(c.thread.gone, runID) {
+	if runID == "" {
+		return response{}, true
+	}
+	for _, r := range c.thread.runs {
+		if r.id == runID {
+			c.run = r
+			return response{}, true
+		}
+	}
+	if slices.Contains(c.thread.gone, runID) {
 		return fault(http.StatusGone, "rolled-back", "the run made room for another one"), false
 	}
-	return fault(http.StatusUnprocessableEntity, "no-run", "the thread has no such run"), c.run != nil || runID == ""
+	return fault(http.StatusUnprocessableEntity, "no-run", "the thread has no such run"), false
 }
 
-// own is the filter of the resource authorization handler (interface, section 5, 6 and 7).
+// own returns the filter of the authorization handler (interface, section 5, items 6 and 7).
 func (c *call) own() object {
 	if c.user.Studio {
 		return object{}
@@ -101,7 +113,7 @@ func (c *call) own() object {
 	return object{"owner": c.user.Identity}
 }
 
-// owned merges the filter into the metadata that a body has, last, so that nobody can claim to be another owner.
+// owned returns metadata with the filter merged into it. The filter overwrites an owner in the metadata.
 func (c *call) owned(metadata object) object {
 	all := object{"origin": "api/v7"}
 	maps.Copy(all, metadata)
@@ -109,6 +121,7 @@ func (c *call) owned(metadata object) object {
 	return all
 }
 
+// matches reports whether the metadata of the thread contains the filter.
 func (t *thread) matches(filter object) bool {
 	for k, v := range filter {
 		if !reflect.DeepEqual(t.metadata[k], v) {
@@ -118,22 +131,24 @@ func (t *thread) matches(filter object) bool {
 	return true
 }
 
-// about is the body of a request about threads, which may be empty (interface, section 4).
-type about struct {
+// threadBody is the body of a request that creates or searches threads. It may be empty (interface, section 4).
+type threadBody struct {
 	Metadata object  `json:"metadata"`
 	Limit    *uint16 `json:"limit"`
 	Offset   *uint16 `json:"offset"`
 }
 
-func (c *call) readAbout() (b about) {
+// readThreadBody reads the body of a request that creates or searches threads.
+func (c *call) readThreadBody() (b threadBody) {
 	if len(c.body) > 0 {
 		c.read(&b)
 	}
 	return b
 }
 
+// createThread creates a thread.
 func (c *call) createThread() response {
-	t := &thread{metadata: c.owned(c.readAbout().Metadata)}
+	t := &thread{metadata: c.owned(c.readThreadBody().Metadata)}
 	if !c.ok() {
 		return c.badRequest()
 	}
@@ -142,32 +157,35 @@ func (c *call) createThread() response {
 	return answer(http.StatusCreated, t.describe())
 }
 
+// describe returns the thread as JSON.
 func (t *thread) describe() object {
 	return object{"thread_id": t.id, "metadata": t.metadata, "mood": "calm", "runs": len(t.runs), "error": nil}
 }
 
-// found lists the threads of the caller, newest first; what is asked for never widens it (interface, section 5, 6).
-func (c *call) found(asked object) []object {
+// found returns the threads of the caller that match a filter, newest first (interface, section 5, item 6).
+func (c *call) found(filter object) []object {
 	all := []object{}
 	for _, t := range slices.Backward(c.agent.threads) {
-		if t.matches(c.own()) && t.matches(asked) {
+		if t.matches(c.own()) && t.matches(filter) {
 			all = append(all, t.describe())
 		}
 	}
 	return all
 }
 
+// listThreads lists the threads of the caller.
 func (c *call) listThreads() response { return answer(http.StatusOK, c.found(nil)) }
 
+// searchThreads lists a page of the threads of the caller with some metadata.
 func (c *call) searchThreads() response {
-	b := c.readAbout()
+	b := c.readThreadBody()
 	if !c.ok() {
 		return c.badRequest()
 	}
 	return answer(http.StatusOK, cut(c.found(b.Metadata), int(orElse(b.Limit, 10)), int(orElse(b.Offset, 0))))
 }
 
-// getState is the interface's thread state (section 2).
+// getState returns the state of a thread (interface, section 2).
 func (c *call) getState() response {
 	messages := []object{}
 	for _, r := range c.thread.runs {
@@ -177,25 +195,26 @@ func (c *call) getState() response {
 	return answer(http.StatusOK, object{"values": values, "of": c.thread.id, "error": nil})
 }
 
+// run is a run of the graph.
 type run struct {
 	id       string
 	user     User
 	metadata object
 	input    []object
-	messages []object // what the run has put into the state: nothing before it starts
+	messages []object // the messages of the run in the state; empty before it starts
 	phase    string   // waiting, active, done, broken, stopped
 	ctx      context.Context
 	cancel   context.CancelFunc
 }
 
-// over tells whether the run has ended in whatever way: what the graph does afterwards has no effect.
+// over reports whether the run has ended. The graph has no effect from then on.
 func (r *run) over() bool { return r.ctx.Err() != nil }
 
-// kinds are the message types of the roles (interface, section 2, thread state).
+// kinds contains the types of messages by role (interface, section 2, "Thread state").
 var kinds = map[string]string{"user": "human", "human": "human", "assistant": "ai", "ai": "ai", "tool": "tool",
 	"system": "system"}
 
-// message makes one of the state's messages, with more members than it has to have.
+// message returns a message of a state, with an additional member.
 func message(kind, content string) object {
 	return object{"id": "msg-" + uuid.NewString(), "type": kind, "content": content, "extras": object{"type": "none"}}
 }
@@ -210,21 +229,22 @@ type payload struct {
 	} `json:"input"`
 }
 
+// createRun creates a run and applies the strategy to the unfinished runs of the thread.
 func (c *call) createRun() response {
 	var p payload
 	c.read(&p)
-	fresh := &run{user: c.user, metadata: c.owned(p.Metadata), phase: "waiting"}
+	created := &run{user: c.user, metadata: c.owned(p.Metadata), phase: "waiting"}
 	for i, m := range p.Input.Messages {
 		kind := kinds[orElse(m.Role, "")]
 		if kind == "" || m.Content == nil {
 			c.wrong("wrong-kind", "a message has a role and a text as content", "input", "messages", i)
 		}
-		fresh.input = append(fresh.input, message(kind, orElse(m.Content, "")))
+		created.input = append(created.input, message(kind, orElse(m.Content, "")))
 	}
 	if p.Assistant == nil || p.Input.Messages == nil {
 		c.wrong("absent", "name a graph, and say something to it", "assistant_id", "input")
 	}
-	strategy := orElse(p.Strategy, "reject") // a busy thread takes no run
+	strategy := orElse(p.Strategy, "reject") // by default, a busy thread refuses runs
 	if !slices.Contains([]string{"reject", "enqueue", "interrupt", "rollback"}, strategy) {
 		c.wrong("unknown-value", strconv.Quote(strategy)+" is no strategy", "multitask_strategy")
 	}
@@ -236,15 +256,16 @@ func (c *call) createRun() response {
 	case !c.thread.makeRoom(strategy):
 		return fault(http.StatusConflict, "busy", "the thread has a run already")
 	}
-	fresh.id = c.agent.nextID("run")
-	fresh.ctx, fresh.cancel = context.WithCancel(c.ctx)
-	c.thread.runs = append(c.thread.runs, fresh)
+	created.id = c.agent.nextID("run")
+	created.ctx, created.cancel = context.WithCancel(c.ctx)
+	c.thread.runs = append(c.thread.runs, created)
 	c.startNext()
-	return answer(http.StatusAccepted, fresh.describe())
+	return answer(http.StatusAccepted, created.describe())
 }
 
-// makeRoom and what follows it until the new run stands are one step: what a rollback (interface, section 3) removes
-// can neither be seen nor write any more.
+// makeRoom applies the strategy to the unfinished runs of the thread. It returns false if the new run is refused. The caller
+// holds the lock until the new run is added, so that a rollback (interface, section 3) is one step: no client sees the
+// removed runs, and they cannot write.
 func (t *thread) makeRoom(strategy string) bool {
 	for _, old := range slices.Clone(t.runs) {
 		switch {
@@ -262,7 +283,7 @@ func (t *thread) makeRoom(strategy string) bool {
 	return true
 }
 
-// startNext lets one run at a time be active on a thread.
+// startNext starts the first waiting run of the thread, unless another run is active.
 func (c *call) startNext() {
 	at := slices.IndexFunc(c.thread.runs, func(r *run) bool { return !r.over() })
 	if at < 0 || c.thread.runs[at].phase == "active" {
@@ -288,13 +309,15 @@ func (c *call) startNext() {
 	})
 }
 
+// describe returns the run as JSON.
 func (r *run) describe() object {
 	return object{"run_id": r.id, "phase": r.phase, "metadata": r.metadata, "attempt": 1, "error": nil}
 }
 
+// getRun returns a run.
 func (c *call) getRun() response { return answer(http.StatusOK, c.run.describe()) }
 
-// join answers when the run has ended; the interface shows no body for it (section 4), so there is none.
+// join returns 204 when the run has ended. The interface does not specify a body (section 4).
 func (c *call) join() response {
 	if !c.run.over() {
 		return response{wait: c.run.ctx.Done()}
@@ -302,8 +325,8 @@ func (c *call) join() response {
 	return response{status: http.StatusNoContent}
 }
 
-// parrot is the conformance graph: messages in, one ai message out, steered by words of the last human message. It gets
-// the user where graph code looks for it (interface, section 5, 5), and returns the phase in which the run ends.
+// parrot is the conformance graph. It answers the last human message, whose words control it (reference/graphs/CONTRACT.md),
+// and returns the phase in which the run ends.
 func parrot(r *run, voice string, write func(kind, content string)) string {
 	text := ""
 	for _, m := range r.input {
@@ -317,7 +340,7 @@ func parrot(r *run, voice string, write func(kind, content string)) string {
 		words[key] = value
 	}
 	for _, word := range []string{"wait", "wait-after-write"} {
-		n, err := strconv.ParseUint(words[word], 10, 16) // no more than a minute
+		n, err := strconv.ParseUint(words[word], 10, 16) // at most a minute
 		if err == nil && word == "wait-after-write" {
 			write("ai", "(clears its throat)")
 		}

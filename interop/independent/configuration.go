@@ -8,7 +8,7 @@ import (
 	"github.com/agentconform/agentconform/steps/config"
 )
 
-// What can be deployed: refs of one repository in the cloud, images on one's own machines.
+// The sources that can be deployed: refs of a repository in the cloud edition, and images in the self-hosted edition.
 const (
 	mainRef   = "trunk"
 	secondRef = "feature/second-voice"
@@ -18,27 +18,27 @@ const (
 	repoURL    = "https://git.invalid/choir/parrot.git"
 	mainGraph  = "graphs.json"
 	otherGraph = "nested/dir/graphs.json"
-	image      = "registry.invalid:5000/choir/parrot:" // without a tag that voices knows it ends in DEPLOY_FAILED
+	image      = "registry.invalid:5000/choir/parrot:" // with an unknown tag, it ends in DEPLOY_FAILED
 
 	assistantID   = "parrot"
 	refusedDetail = "the doorman does not know this token"
 	tenantHeader  = "X-Organization-Id"
 )
 
-// commits has ids of 64 digits, as repositories of git's SHA-256 format have.
+// commits contains the commits of the refs, with IDs of 64 digits as in SHA-256 repositories of git.
 var commits = map[string]string{
 	mainRef: strings.Repeat("0a1b2c3d", 8), secondRef: strings.Repeat("4e5f6a7b", 8),
 	tagRef: strings.Repeat("8c9d0e1f", 8), brokenRef: strings.Repeat("deadbeef", 8),
 }
 
-// voices are how the builds sound: each decorates the echo of the conformance graph in its own way.
+// voices contains the prefix with which the graph of each build answers.
 var voices = map[string]string{mainRef: "First voice", secondRef: "Second voice", tagRef: "Tagged voice",
 	image + "1": "First voice", image + "2": "Second voice"}
 
-// refusedStatus is what the authentication handler of an edition answers to bad credentials.
+// refusedStatus contains the status for invalid credentials at the agent server, by edition.
 var refusedStatus = map[string]int{config.Cloud: http.StatusUnauthorized, config.SelfHosted: http.StatusForbidden}
 
-// Configure sets the keys with which the vendor of this server would have both halves of it tested.
+// Configure sets the keys of the configuration for a test run against both halves.
 func (s *Server) Configure(c *config.Config) error {
 	c.Target, c.AgentURLFrom, c.Edition = s.ControlURL, "source_config.custom_url", s.edition
 	c.Credentials, c.OtherTenant, c.CredentialHeaders.TenantID = tenants[0], tenants[1], tenantHeader

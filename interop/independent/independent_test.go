@@ -16,14 +16,14 @@ import (
 	"github.com/agentconform/agentconform/steps/config"
 )
 
-// TestItIsUnusual: what is unusual on the wire is why this server exists. No part of it may get lost.
-func TestItIsUnusual(t *testing.T) {
+// TestDifferences checks the differences from the reference on the wire, which are the purpose of this server.
+func TestDifferences(t *testing.T) {
 	for edition, refusal := range map[string]int{config.Cloud: 401, config.SelfHosted: 403} {
 		r, c := Start(Options{Edition: edition}), config.Default()
 		defer r.Close()
 		require.NoError(t, r.Configure(&c))
-		require.NotEqual(t, strings.Split(r.ControlURL, "/")[2], strings.Split(r.AgentURL, "/")[2], "a host for each half")
-		// do sends a request with the credentials of the owner to either half, and another header ("Name: value").
+		require.NotEqual(t, strings.Split(r.ControlURL, "/")[2], strings.Split(r.AgentURL, "/")[2], "each half has its own host")
+		// do sends a request with the credentials of the owner and additional headers ("Name: value").
 		do := func(method, url, body string, other ...string) (*http.Response, string) {
 			request, err := http.NewRequestWithContext(t.Context(), method, url, strings.NewReader(body))
 			require.NoError(t, err)

@@ -17,7 +17,7 @@ import (
 )
 
 const (
-	folder   = "/shared/box" // where the control plane is served on its host
+	folder   = "/shared/box" // the path of the control plane on its host
 	deployed = "DEPLOYED"
 )
 
@@ -28,17 +28,20 @@ const (
 	internalContainer = "internal_container"
 )
 
+// deployment is a deployment of a tenant.
 type deployment struct {
 	id, tenant, source, slug string
 	repoURL                  *string
 	buildOnPush              *bool
 	revisions                []*revision // oldest first
 	agent                    *agent
-	live                     int // number of the revision that the agent server runs; 0 is none
+	live                     int // the number of the revision in service, or 0
 }
 
+// latest returns the latest revision.
 func (d *deployment) latest() *revision { return d.revisions[len(d.revisions)-1] }
 
+// controlPlane returns the handler of the control plane.
 func (s *Server) controlPlane() http.Handler {
 	routes := http.NewServeMux()
 	for pattern, handler := range map[string]func(*call) response{
@@ -53,7 +56,7 @@ func (s *Server) controlPlane() http.Handler {
 		})
 	}
 	return http.StripPrefix(folder, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if tenantOf(r) == "" { // before anything else, so that a refusal tells nothing
+		if tenantOf(r) == "" { // checked first, so that a refusal reveals nothing
 			send(w, r, http.StatusForbidden, "text/plain; charset=utf-8", []byte("You shall not pass.\n"))
 			return
 		}
@@ -61,19 +64,19 @@ func (s *Server) controlPlane() http.Handler {
 	}))
 }
 
-// invalid is an HTTPValidationError (interface, sections 2 and 7) with members beyond the required ones.
+// invalid returns an HTTPValidationError (interface, sections 2 and 7) with an additional member.
 func (c *call) invalid() response {
 	return answer(http.StatusUnprocessableEntity, object{"detail": c.problems, "kind": "invalid"})
 }
 
-// missing names what is unknown as it was asked for (interface, section 7).
+// missing returns a 404 that contains the ID of the request (interface, section 7).
 func (c *call) missing(what string) response {
 	detail := "«" + c.r.PathValue(what) + "»: no such " + what + " was found here"
 	return answer(http.StatusNotFound, object{"detail": detail, "kind": "missing"})
 }
 
-// findDeployment finds what the path names. An id has the usual form of 36 characters, in any case. Another tenant's
-// deployment does not exist.
+// findDeployment finds the deployment of the path. It returns false with a refusal if it does not exist or belongs to
+// another tenant. IDs are UUIDs of 36 characters in any case.
 func (c *call) findDeployment() (response, bool) {
 	for _, name := range []string{"deployment_id", "revision_id"} {
 		text := c.r.PathValue(name)
@@ -91,66 +94,74 @@ func (c *call) findDeployment() (response, bool) {
 	return response{}, true
 }
 
-// wish is the body of create or update. Read-only and unknown fields are ignored.
-type wish struct {
+// deploymentBody is the body of create or update. Read-only and unknown fields are ignored.
+type deploymentBody struct {
 	Source       *string `json:"source"`
 	SourceConfig struct {
 		RepoURL     *string `json:"repo_url"`
 		BuildOnPush *bool   `json:"build_on_push"`
 	} `json:"source_config"`
-	Revision made `json:"source_revision_config"`
+	Revision revisionSource `json:"source_revision_config"`
 }
 
-// made is what a revision is made from.
-type made struct {
+// revisionSource is the source of a revision.
+type revisionSource struct {
 	Ref   *string `json:"repo_ref"`
 	Path  *string `json:"graph_config_path"`
 	Image *string `json:"image_uri"`
 }
 
-// readWish refuses a source of the other edition, and fields of another source (interface, section 2).
-func (c *call) readWish() (w wish) {
-	if c.read(&w); !c.ok() {
-		return w
+// editionSources contains the source that is only available in an edition (interface, section 2).
+var editionSources = map[string]string{config.Cloud: gitHost, config.SelfHosted: externalContainer}
+
+// readDeploymentBody reads the body of create or update. It adds problems for a source of the other edition and for fields
+// of other sources (interface, section 2).
+func (c *call) readDeploymentBody() (b deploymentBody) {
+	c.read(&b)
+	if !c.ok() {
+		return b
 	}
-	source := orElse(w.Source, "")
+	source := orElse(b.Source, "")
 	if c.deployment != nil {
 		source = c.deployment.source
 	}
-	ofEdition := map[string]string{config.Cloud: gitHost, config.SelfHosted: externalContainer}[c.edition]
-	if source != ofEdition && source != internalContainer {
+	if source != editionSources[c.edition] && source != internalContainer {
 		c.wrong("source", fmt.Sprintf("%q cannot be had on the %s edition", source, c.edition), "source")
-		return w
+		return b
 	}
-	for name, value := range map[string]*string{"repo_ref": w.Revision.Ref, "graph_config_path": w.Revision.Path,
-		"image_uri": w.Revision.Image} {
+	for name, value := range map[string]*string{"repo_ref": b.Revision.Ref, "graph_config_path": b.Revision.Path,
+		"image_uri": b.Revision.Image} {
 		if value != nil && (name == "image_uri") == (source == gitHost) {
 			c.wrong("other-source", "does not apply to "+source, "source_revision_config", name)
 		}
 	}
-	return w
+	return b
 }
 
+// createDeployment creates a deployment and its first revision.
 func (c *call) createDeployment() response {
-	want := c.readWish()
+	want := c.readDeploymentBody()
 	if !c.ok() {
 		return c.invalid()
 	}
 	d := &deployment{id: uuid.Must(uuid.NewV7()).String(), slug: "s" + uuid.NewString()[:13], agent: &agent{},
 		tenant: c.tenant, source: *want.Source,
 		repoURL: want.SourceConfig.RepoURL, buildOnPush: want.SourceConfig.BuildOnPush}
-	if from := &want.Revision; d.source == gitHost {
-		from.Ref, from.Path = cmp.Or(from.Ref, new(mainRef)), cmp.Or(from.Path, new(mainGraph))
+	if d.source == gitHost {
+		want.Revision.Ref = cmp.Or(want.Revision.Ref, new(mainRef))
+		want.Revision.Path = cmp.Or(want.Revision.Path, new(mainGraph))
 	}
 	c.deployments[d.id], c.deployment = d, d
 	c.addRevision(d, want.Revision)
 	return answer(http.StatusAccepted, c.describe(d))
 }
 
+// getDeployment returns a deployment.
 func (c *call) getDeployment() response { return answer(http.StatusOK, c.describe(c.deployment)) }
 
+// updateDeployment changes a deployment. It returns 201 if it creates a revision.
 func (c *call) updateDeployment() response {
-	d, want, status := c.deployment, c.readWish(), http.StatusOK
+	d, want, status := c.deployment, c.readDeploymentBody(), http.StatusOK
 	switch {
 	case !c.ok():
 		return c.invalid()
@@ -158,15 +169,15 @@ func (c *call) updateDeployment() response {
 		return answer(http.StatusConflict, object{"detail": "a deployment keeps the source that it was created with"})
 	}
 	d.buildOnPush = cmp.Or(want.SourceConfig.BuildOnPush, d.buildOnPush)
-	if want.Revision != (made{}) {
+	if want.Revision != (revisionSource{}) {
 		status = http.StatusCreated
 		c.addRevision(d, want.Revision)
 	}
 	return answer(status, c.describe(d))
 }
 
-// describe renders a deployment. The agent server's address is absent until there is something to call. With a tag,
-// build_on_push is false (interface, section 2, repo_ref), whatever was asked for.
+// describe returns a deployment as JSON. It contains the address of the agent server if a revision is in service. With a
+// tag, build_on_push is always false (interface, section 2, repo_ref).
 func (s *Server) describe(d *deployment) object {
 	pushes := orElse(d.buildOnPush, false) && !strings.HasPrefix(orElse(d.latest().Ref, ""), "refs/tags/")
 	source := object{"repo_url": d.repoURL, "build_on_push": pushes, "pace": "brisk", "weight": 1.5}
@@ -178,6 +189,7 @@ func (s *Server) describe(d *deployment) object {
 		"links": []object{{"rel": "self", "n": 1}}, "asked_at": instant(s.now(), len(d.revisions))}
 }
 
+// getRevision returns a revision.
 func (c *call) getRevision() response {
 	for _, rev := range c.deployment.revisions {
 		if rev.id == strings.ToLower(c.r.PathValue("revision_id")) {
@@ -187,7 +199,7 @@ func (c *call) getRevision() response {
 	return c.missing("revision_id")
 }
 
-// listRevisions is the interface's List Revisions (section 4). Here a revision is reconciled when it is up.
+// listRevisions lists revisions, newest first (interface, section 4). A revision counts as reconciled if it is DEPLOYED.
 func (c *call) listRevisions() response {
 	q := c.r.URL.Query()
 	limit, offset := c.number(q, "limit", 20, 1, 100), c.number(q, "offset", 0, 0, 1<<30)
@@ -217,36 +229,38 @@ func (c *call) listRevisions() response {
 	return answer(http.StatusOK, object{"resources": resources, "offset": offset + limit, "total": len(found)})
 }
 
-// number reads a whole number within the bounds of section 8. No offset is too large.
+// number reads an integer with the limits of section 8. An offset above the limit is reduced to it.
 func (c *call) number(q url.Values, name string, fallback, low, high int) int {
 	if !q.Has(name) {
 		return fallback
 	}
-	n, err := strconv.Atoi(q.Get(name)) // a number that is too large becomes the largest
+	n, err := strconv.Atoi(q.Get(name)) // out of range, n is the maximum
 	if err != nil && !errors.Is(err, strconv.ErrRange) || n < low || n > high && name == "limit" {
 		c.wrong("no-number", fmt.Sprintf("%q is no whole number from %d on", q.Get(name), low), name)
 	}
 	return min(n, high)
 }
 
-// statuses are all that the interface knows (section 3).
+// statuses contains all statuses of the interface (section 3).
 var statuses = []string{"CREATING", "QUEUED", "AWAITING_BUILD", "BUILDING", "AWAITING_DEPLOY", "DEPLOYING",
 	"CREATE_FAILED", "BUILD_FAILED", "DEPLOY_FAILED", deployed, "SKIPPED", "INTERRUPTED", "UNKNOWN"}
 
+// revision is a revision of a deployment.
 type revision struct {
-	made
+	revisionSource
 	id               string
-	n                int // 1 is the first of its deployment
+	n                int // the number of the revision, from 1
 	status           string
 	created, updated time.Time
 	commit           *string
 }
 
-// addRevision takes over from the revision before what is not asked for. The interface shows no transitions (section
-// 3): they differ from revision to revision, and every third is built before the answer is sent.
-func (s *Server) addRevision(d *deployment, from made) {
+// addRevision adds a revision and builds it. Missing fields are those of the previous revision. The interface does not
+// specify transitions between statuses (section 3): they differ between revisions, and every third revision is finished
+// before the response is sent.
+func (s *Server) addRevision(d *deployment, from revisionSource) {
 	id := uuid.Must(uuid.NewUUID()).String()
-	rev := &revision{made: from, id: id, n: len(d.revisions) + 1, created: s.now()}
+	rev := &revision{revisionSource: from, id: id, n: len(d.revisions) + 1, created: s.now()}
 	if rev.n > 1 {
 		before := d.latest()
 		rev.Ref, rev.Path = cmp.Or(from.Ref, before.Ref), cmp.Or(from.Path, before.Path)
@@ -254,24 +268,26 @@ func (s *Server) addRevision(d *deployment, from made) {
 	}
 	d.revisions = append(d.revisions, rev)
 	end := rev.end(d)
-	way := [][]string{{"QUEUED", "UNKNOWN", "BUILDING", end}, {"CREATING", "AWAITING_BUILD", end}, {end}}[rev.n%3]
-	s.settle(d, rev, way[0])
+	transitions := [][]string{{"QUEUED", "UNKNOWN", "BUILDING", end}, {"CREATING", "AWAITING_BUILD", end}, {end}}
+	steps := transitions[rev.n%len(transitions)]
+	s.setStatus(d, rev, steps[0])
 	s.work.Go(func() {
-		for _, next := range way[1:] {
+		for _, next := range steps[1:] {
 			if !pause(s.ctx, 5*time.Millisecond) {
 				return
 			}
 			s.mu.Lock()
-			s.settle(d, rev, next)
+			s.setStatus(d, rev, next)
 			s.mu.Unlock()
 		}
 	})
 }
 
-// end is the status in which the build of a revision ends.
+// end returns the final status of a revision.
 func (rev *revision) end(d *deployment) string {
 	path := orElse(rev.Path, "")
-	switch hasSource := orElse(d.repoURL, "") == repoURL && (path == mainGraph || path == otherGraph); {
+	hasSource := orElse(d.repoURL, "") == repoURL && (path == mainGraph || path == otherGraph)
+	switch {
 	case d.source == gitHost && (!hasSource || voices[*rev.Ref] == ""):
 		return "BUILD_FAILED"
 	case d.source == externalContainer && voices[orElse(rev.Image, "")] == "":
@@ -280,8 +296,8 @@ func (rev *revision) end(d *deployment) string {
 	return deployed
 }
 
-// settle gives the revision its next status. One that comes up late does not replace a newer one.
-func (s *Server) settle(d *deployment, rev *revision, status string) {
+// setStatus changes the status of a revision. A DEPLOYED revision is put in service, unless a newer one is.
+func (s *Server) setStatus(d *deployment, rev *revision, status string) {
 	rev.status, rev.updated = status, s.now()
 	if id, known := commits[orElse(rev.Ref, "")]; known && (status == deployed || status == "BUILD_FAILED") {
 		rev.commit = &id
@@ -292,7 +308,8 @@ func (s *Server) settle(d *deployment, rev *revision, status string) {
 	}
 }
 
-// config leaves out what does not apply to the source: no field of it is marked required (interface, section 2).
+// config returns the source_revision_config of a revision. It omits fields that do not apply to the source, because no field
+// is required (interface, section 2).
 func (rev *revision) config(source string) object {
 	if source == gitHost {
 		return object{"repo_ref": rev.Ref, "graph_config_path": rev.Path, "repo_commit_sha": rev.commit, "shallow": true}
@@ -300,6 +317,7 @@ func (rev *revision) config(source string) object {
 	return object{"image_uri": rev.Image, "digest": nil}
 }
 
+// describe returns the revision as JSON.
 func (rev *revision) describe(source string) object {
 	return object{"id": rev.id, "created_at": instant(rev.created, rev.n), "updated_at": instant(rev.updated, rev.n+1),
 		"status": rev.status, "source": source, "source_revision_config": rev.config(source),

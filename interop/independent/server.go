@@ -1,10 +1,11 @@
-// Package independent is a second conforming server, written from the interface alone, for judging the suite.
+// Package independent is a second conforming server for testing the suite. It shares no code with the reference and was
+// written from the interface only. Start reading with [Start]; plane.go is the control plane, and agent.go the agent servers.
 //
-// A suite that only ever meets its own reference slowly becomes a description of that reference. This server shares no
-// code with it, keeps every sentence of the interface, and differs wherever the interface leaves room: a host for each
-// half, status codes, texts, extra fields, opaque agent ids, date-times with odd offsets, bodies that are chunked or
-// compressed, refusals in plain text, revisions that skip statuses, no DELETE. A check that fails here is tuned to the
-// reference, or this server breaks the interface. It builds from a table, and runs no graph but its own.
+// The suite must not depend on details of the reference. This server conforms to the interface and differs from the
+// reference where the interface allows it: a host for each half, status codes, texts, additional fields, opaque IDs, times
+// with unusual offsets, chunked and compressed bodies, refusals in plain text, skipped statuses, no DELETE. A requirement
+// that fails here either depends on the reference, or this server violates the interface. Builds come from a table, and
+// the only graph is its own.
 package independent
 
 import (
@@ -26,33 +27,34 @@ import (
 	"github.com/agentconform/agentconform/steps/config"
 )
 
-// Options chooses among the differences that the interface allows. The zero value is the cloud edition.
+// Options are the options of a server. The zero value is the cloud edition.
 type Options struct {
 	Edition string                          // config.Cloud or config.SelfHosted
-	Layer   func(http.Handler) http.Handler // stands before each of both hosts
-	// Listen makes the listeners; nil means net.Listen.
+	Layer   func(http.Handler) http.Handler // wraps the handler of each host; may be nil
+	// Listen creates the listeners. nil means net.Listen.
 	Listen func(network, address string) (net.Listener, error)
 }
 
-// Server is the running pair of control plane and agent servers. Close ends it.
+// Server is a running control plane with its agent servers. The caller must close it.
 type Server struct {
 	ControlURL string // {base_url}
-	AgentURL   string // {deployment_url} of an agent server that is up from the start, without a deployment
+	AgentURL   string // {deployment_url} of a built-in agent server without a deployment
 	edition    string
 	agentBase  string
 
-	ctx    context.Context // ends with Close; every build and every run hangs on it
+	ctx    context.Context // canceled by Close; the context of builds and runs
 	cancel context.CancelFunc
 	work   sync.WaitGroup // builds and runs
 	hosts  []*httptest.Server
 
-	mu          sync.Mutex // guards all below and what it leads to; handlers have it
-	lastTime    time.Time  // most recent result of now
+	mu          sync.Mutex // guards the fields below and everything that they refer to; handlers hold it
+	lastTime    time.Time  // the last result of now
 	agents      map[string]*agent
 	deployments map[string]*deployment
 }
 
-// Start listens on free loopback ports and serves until Close. Like package httptest it panics if it cannot listen.
+// Start listens on free loopback ports and serves until Close is called. Like package httptest, it panics if it cannot
+// listen.
 func Start(o Options) *Server {
 	if o.Listen == nil {
 		o.Listen = net.Listen
@@ -66,6 +68,7 @@ func Start(o Options) *Server {
 	return s
 }
 
+// listen serves a handler on a free port and returns its URL.
 func (s *Server) listen(o Options, h http.Handler) string {
 	if o.Layer != nil {
 		h = o.Layer(h)
@@ -81,7 +84,7 @@ func (s *Server) listen(o Options, h http.Handler) string {
 	return host.URL
 }
 
-// Close ends builds, runs and joins, and returns when nothing of the server is left.
+// Close stops builds, runs and joins, and waits for them.
 func (s *Server) Close() {
 	s.cancel()
 	for _, host := range s.hosts {
@@ -91,10 +94,10 @@ func (s *Server) Close() {
 	s.work.Wait()
 }
 
-// precision is how exact the times are that the server shows.
+// precision is the precision of the times in responses.
 const precision = 100 * time.Microsecond
 
-// now returns the present time, and never the same time twice. The caller holds the lock.
+// now returns the current time, and never the same time twice. The caller holds the lock.
 func (s *Server) now() time.Time {
 	now := time.Now().Truncate(precision)
 	if !now.After(s.lastTime) {
@@ -104,7 +107,7 @@ func (s *Server) now() time.Time {
 	return now
 }
 
-// pause waits for d, or less when ctx ends, and tells whether the whole time has passed.
+// pause waits for d. It returns false if ctx ends earlier.
 func pause(ctx context.Context, d time.Duration) bool {
 	select {
 	case <-time.After(d):
@@ -114,39 +117,40 @@ func pause(ctx context.Context, d time.Duration) bool {
 	}
 }
 
-// tenants of the control plane (interface, section 5). The interface does not name the header of a tenant's id.
+// tenants contains the tenants of the control plane (interface, section 5). The interface does not specify the header of the
+// tenant ID.
 var tenants = []config.Credentials{
 	{APIKey: "key/of/the+owner=", TenantID: "tenant-one", Bearer: "owner.bearer~token"},
 	{APIKey: "key/of/another=", TenantID: "tenant-two", Bearer: "other.bearer~token"},
 }
 
-// tenantOf finds the tenant of the request, "" if there is none. The three schemes are alternatives; a tenant id beside
-// a key has to be the key's own.
+// tenantOf returns the tenant of a request, or "" if the credentials are invalid. The API key and the bearer token are
+// alternatives. A tenant ID in addition to a key must be that of the tenant.
 func tenantOf(r *http.Request) string {
-	key, beside := r.Header["X-Api-Key"], r.Header.Get(tenantHeader)
+	key, tenantID := r.Header["X-Api-Key"], r.Header.Get(tenantHeader)
 	for _, t := range tenants {
-		ofKey := key != nil && key[0] == t.APIKey && (beside == "" || beside == t.TenantID)
-		if ofKey || key == nil && bearer(r) == t.Bearer {
+		hasKey := key != nil && key[0] == t.APIKey && (tenantID == "" || tenantID == t.TenantID)
+		if hasKey || key == nil && bearer(r) == t.Bearer {
 			return t.TenantID
 		}
 	}
 	return ""
 }
 
-// User is a caller that the agent server's authentication handler knows (interface, section 2).
+// User is a user of the agent servers (interface, section 2).
 type User struct {
 	Token, Identity, Role string
-	Studio                bool // comes from the visual development environment: is not filtered (section 5, 7)
+	Studio                bool // of the visual development environment, for which there is no filter (section 5, item 7)
 }
 
-// Users are two ordinary ones, then a studio user.
+// Users contains two regular users and a studio user.
 var Users = []User{
 	{Token: "ada.token.aaaa", Identity: "ada@example.org", Role: "alto"},
 	{Token: "bob.token.bbbb", Identity: "bob#2", Role: "bass"},
 	{Token: "dev.token.cccc", Identity: "dev", Role: "builder", Studio: true},
 }
 
-// bearer reads the token; the scheme's name is the same in any case (RFC 9110, section 11.1).
+// bearer returns the bearer token of a request. The scheme is case-insensitive (RFC 9110, section 11.1).
 func bearer(r *http.Request) string {
 	scheme, token, _ := strings.Cut(strings.TrimSpace(r.Header.Get("Authorization")), " ")
 	if strings.EqualFold(scheme, "Bearer") {
@@ -155,10 +159,10 @@ func bearer(r *http.Request) string {
 	return ""
 }
 
-// object is a JSON object that is written with sorted keys: their order has no meaning.
+// object is a JSON object. Its keys are sorted in responses.
 type object = map[string]any
 
-// call is one request, with who sends it, what it is about, and all that is wrong with it: one answer can name it all.
+// call is a request with its sender, its objects and its problems. A response contains all problems.
 type call struct {
 	*Server
 	r        *http.Request
@@ -174,13 +178,15 @@ type call struct {
 	run    *run
 }
 
+// wrong adds a problem.
 func (c *call) wrong(kind, msg string, loc ...any) {
 	c.problems = append(c.problems, object{"loc": loc, "msg": msg, "type": kind, "ctx": object{"count": len(c.problems)}})
 }
 
+// ok reports whether there are no problems.
 func (c *call) ok() bool { return len(c.problems) == 0 }
 
-// read decodes the body, which has to be one JSON object and nothing else. Null and absent are the same.
+// read decodes the body, which must be one JSON object. A member that is null counts as absent.
 func (c *call) read(into any) {
 	err := json.Unmarshal(c.body, into)
 	var kind *json.UnmarshalTypeError
@@ -196,43 +202,44 @@ func (c *call) read(into any) {
 	}
 }
 
-// response is what a request is answered with. Handlers do not write it: a client that reads slowly holds no lock.
+// response is the response to a request. Handlers return it instead of sending it, so that slow clients do not block the
+// lock.
 type response struct {
 	status int
-	body   []byte          // nil: none
-	wait   <-chan struct{} // the handler is asked again when this is closed
+	body   []byte          // nil means no body
+	wait   <-chan struct{} // if not nil, the handler is called again when it is closed
 }
 
-// answer is indented JSON with every slash escaped, which JSON permits (RFC 8259, section 7).
+// answer returns a response with indented JSON in which slashes are escaped (RFC 8259, section 7).
 func answer(status int, v any) response {
 	text, _ := json.MarshalIndent(v, "", "\t")
 	return response{status: status, body: append(bytes.ReplaceAll(text, []byte("/"), []byte(`\/`)), '\n')}
 }
 
-// serve calls the handler with the lock, after the body was read, which may come slowly. Before it, find finds what the
-// request is about, or refuses.
+// serve reads the body, and then calls find and handler with the lock. find finds the objects of the request, or returns
+// false with a refusal.
 func (c *call) serve(w http.ResponseWriter, find func(*call) (response, bool), handler func(*call) response) {
-	c.body, _ = io.ReadAll(io.LimitReader(c.r.Body, 1<<20)) // what is cut is no JSON
+	c.body, _ = io.ReadAll(io.LimitReader(c.r.Body, 1<<20)) // a truncated body is invalid JSON
 	for {
 		c.mu.Lock()
-		a, found := find(c)
+		result, found := find(c)
 		if found {
-			a = handler(c)
+			result = handler(c)
 		}
 		c.mu.Unlock()
-		if a.wait == nil {
-			send(w, c.r, a.status, "Application/JSON; Charset=UTF-8", a.body)
+		if result.wait == nil {
+			send(w, c.r, result.status, "Application/JSON; Charset=UTF-8", result.body)
 			return
 		}
 		select {
-		case <-a.wait:
+		case <-result.wait:
 		case <-c.r.Context().Done():
 			return
 		}
 	}
 }
 
-// send writes the body compressed when the client takes that, else in two chunks.
+// send sends the body compressed if the client accepts it, and otherwise in two chunks.
 func send(w http.ResponseWriter, r *http.Request, status int, contentType string, body []byte) {
 	if body == nil {
 		w.WriteHeader(status)
@@ -244,7 +251,7 @@ func send(w http.ResponseWriter, r *http.Request, status int, contentType string
 		w.Header().Set("Content-Encoding", "gzip")
 		w.WriteHeader(status)
 		z := gzip.NewWriter(w)
-		_, _ = z.Write(body) // a client that has gone is none of our concern
+		_, _ = z.Write(body) // the client may have closed the connection
 		_ = z.Close()
 		return
 	}
@@ -254,15 +261,16 @@ func send(w http.ResponseWriter, r *http.Request, status int, contentType string
 	_, _ = w.Write(body[len(body)/2:])
 }
 
-// zones are deliberately unusual: date-times compare by instant, never by their text.
+// zones are deliberately unusual, because clients must compare times by instant and not by text.
 var zones = []*time.Location{time.FixedZone("", 20700), time.FixedZone("", -34200), time.UTC, time.FixedZone("", 46800)}
 
-// instant renders a time of the server, in a zone and with a number of digits that vary by n.
+// instant returns a time as text. The zone and the number of digits depend on n.
 func instant(t time.Time, n int) string {
 	layouts := []string{"2006-01-02T15:04:05.0000Z07:00", "2006-01-02T15:04:05.000000000Z07:00", time.RFC3339Nano}
 	return t.In(zones[n%len(zones)]).Format(layouts[n%len(layouts)])
 }
 
+// orElse returns the value of a pointer, or a fallback if it is nil.
 func orElse[T any](p *T, fallback T) T {
 	if p == nil {
 		return fallback
@@ -270,6 +278,7 @@ func orElse[T any](p *T, fallback T) T {
 	return *p
 }
 
+// cut returns a page of a list.
 func cut[T any](all []T, limit, offset int) []T {
 	from := min(offset, len(all))
 	return all[from:min(from+limit, len(all))]
