@@ -215,7 +215,10 @@ func (p *prover) try(ctx context.Context, e environment, t trial) proof.Row {
 	if q := p.catalogue.Find(row.Fails); q != nil {
 		level = q.Level
 	}
-	row.Problem = cmp.Or(row.Judge(level, !p.Whole), p.notPassed(t, row, result))
+	row.Problem = row.Judge(level, !p.Whole)
+	if row.Problem == "" {
+		row.Problem = p.notPassed(t, row, result)
+	}
 	if row.Kind == proof.GeneratedMutant {
 		row = p.elsewhere(ctx, e, t, row)
 	}
