@@ -39,7 +39,7 @@ func (w *World) defineAccess(r *common.Definitions) {
 	r.Then(`each request is refused with 401 or 403`, w.eachRefusedForCredentials)
 	r.Then(`the refusal has the status for an unknown deployment`, w.refusedAsUnknown)
 	r.Then(`the answer has the status for an unknown deployment`, w.asForUnknown)
-	r.Then(`no answer shows anything of the deployment`, func() error { return judge.ShowNothing(w.answers) })
+	r.Then(`no answer shows anything of the deployment`, func() error { return judge.ShowNothing(w.responses) })
 }
 
 // unknown returns a deployment that nobody has created, with a revision that it does not have.
@@ -163,7 +163,7 @@ func (w *World) refusedForCredentials(a *exchange.Response) error {
 }
 
 func (w *World) eachRefusedForCredentials() error {
-	for _, a := range w.answers {
+	for _, a := range w.responses {
 		if err := w.refusedForCredentials(a); err != nil {
 			return err
 		}

@@ -175,7 +175,7 @@ func (w *World) deployedEachTime() error {
 	if stays := w.plane.StaysIn(w.Deployment); stays != "" {
 		return outcome.Blocked("the revision stays %q instead of DEPLOYED (CP-POLL-1)", stays).ByRequirement("CP-POLL-1")
 	}
-	for _, a := range w.answers {
+	for _, a := range w.responses {
 		if err := judge.StaysDeployed(a, plane.Meant(a.Get("status").String())); err != nil {
 			return err
 		}
@@ -185,7 +185,7 @@ func (w *World) deployedEachTime() error {
 
 func (w *World) listAgrees() error {
 	n := len(w.Deployment.Revisions)
-	before, list, after := w.answers[:n], w.answers[n], w.answers[n+1:]
+	before, list, after := w.responses[:n], w.responses[n], w.responses[n+1:]
 	var revisions []judge.Retrieved
 	for i, id := range w.Deployment.Revisions {
 		revisions = append(revisions, judge.Retrieved{ID: id, Before: before[i], After: after[i]})

@@ -294,7 +294,7 @@ func (w *World) clientPagesOn(ctx context.Context, size int) error {
 	last := w.compared[len(w.compared)-1]
 	offset, err := judge.NextOffset(last.Response)
 	if err != nil {
-		return nil //nolint:nilerr // the offset of the last page need not fetch another one
+		return nil // the offset of the last page need not be valid
 	}
 	w.further, err = w.page(ctx, plane.PageOf(size, offset))
 	return err
@@ -320,7 +320,7 @@ func (w *World) canBePaged(ctx context.Context) error {
 // eachCompared judges all lists that the act has compared.
 func (w *World) eachCompared(ctx context.Context, holds func(judge.Listed) error) error {
 	if len(w.compared) == 0 {
-		return outcome.Inconclusive("no list could be compared: none is to hold a revision, or what a list keeps has changed")
+		return outcome.Inconclusive("no list could be compared: none must hold a revision, or a filtered list has changed")
 	}
 	return w.unlessChanged(ctx, w.unlessUnsettled(ctx, outcome.FirstOf(w.compared, holds)))
 }

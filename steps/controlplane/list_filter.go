@@ -62,16 +62,17 @@ func (s *byStatus) mostFrequent() string {
 
 // statuses returns what the first look at all revisions has found. Scenarios share it.
 func (w *World) statuses(ctx context.Context) (*byStatus, error) {
-	answers, err := w.plane.LookAtEach(ctx, w.Deployment)
+	responses, err := w.plane.LookAtEach(ctx, w.Deployment)
 	if err != nil {
 		return nil, err
 	}
-	return w.statusesIn(answers)
+	return w.statusesIn(responses)
 }
 
-func (w *World) statusesIn(answers []*exchange.Response) (*byStatus, error) {
+// statusesIn returns the revisions by the status in the responses of GET of each.
+func (w *World) statusesIn(responses []*exchange.Response) (*byStatus, error) {
 	found := &byStatus{ids: map[string][]string{}}
-	for i, a := range answers {
+	for i, a := range responses {
 		revision, written := w.Deployment.Revisions[i], a.Get("status").String()
 		if !a.OK() || a.Get("id").String() != revision {
 			return nil, outcome.Blocked("revision %s cannot be retrieved: %s", revision, outcome.Seen(a))
@@ -145,11 +146,11 @@ func (w *World) clientFiltersByEach(ctx context.Context, which string) error {
 		}
 		w.compare(l, nil, "with status "+status, nil)
 	}
-	answers, err := w.plane.GetEach(ctx, w.Deployment)
+	responses, err := w.plane.GetEach(ctx, w.Deployment)
 	if err != nil {
 		return err
 	}
-	statuses, err := w.statusesIn(answers)
+	statuses, err := w.statusesIn(responses)
 	if err != nil {
 		return err
 	}

@@ -33,9 +33,9 @@ func (w *World) defineValues(r *common.Definitions) {
 	r.Then(`each is taken for the value that it stands for, or refused with 4xx`, w.eachStandsForItsValue)
 	r.When(`the client lists the revisions of an unknown deployment with each parameter`,
 		w.clientListsUnknownWithEach)
-	const asks = `the client (retrieves|lists the revisions of|retrieves its latest revision under|` + emptyUpdate + `) `
-	r.When(asks+`(?:an unknown deployment|the deployment with the id "([^"]*)")`, w.clientAsksBy)
-	r.When(asks+`each id that is almost that of (the deployment|its revision)`, w.clientAsksByEach)
+	const sends = `the client (retrieves|lists the revisions of|retrieves its latest revision under|` + emptyUpdate + `) `
+	r.When(sends+`(?:an unknown deployment|the deployment with the id "([^"]*)")`, w.clientSendsBy)
+	r.When(sends+`each id that is almost that of (the deployment|its revision)`, w.clientSendsByEach)
 	r.When(`the client lists its revisions by its id in capital letters`, w.clientListsCapital)
 	r.Then(`(?:the request|each of these lists) is answered with 404 and a detail that contains (?:the deployment|its) id`,
 		w.eachNotFound)
@@ -301,8 +301,8 @@ const noneID = "agentconform-none"
 // notUUID is the class of an id that is not a UUID, for violations.
 const notUUID = "not a UUID"
 
-// clientAsksBy sends a request with an id that no deployment has, or with an unknown one if it is empty.
-func (w *World) clientAsksBy(ctx context.Context, act, id string) error {
+// clientSendsBy sends a request with an id that no deployment has, or with an unknown one if it is empty.
+func (w *World) clientSendsBy(ctx context.Context, act, id string) error {
 	if id != "" {
 		w.class = notUUID
 	}
@@ -312,33 +312,33 @@ func (w *World) clientAsksBy(ctx context.Context, act, id string) error {
 	return w.sendCase(ctx, request, common.Case{ID: d.ID})
 }
 
-// clientAsksByEach sends a request with each UUID that is similar to an id, and with an unknown id and a text if no other
+// clientSendsByEach sends a request with each UUID that is similar to an id, and with an unknown id and a text if no other
 // requirement judges these. No update is sent to an id that may be that of a deployment from before the test run.
-func (w *World) clientAsksByEach(ctx context.Context, act, of string) error {
+func (w *World) clientSendsByEach(ctx context.Context, act, of string) error {
 	id, latest := w.Deployment.ID, w.Deployment.Latest()
-	asked := &plane.Deployment{ID: id, First: latest}
-	ids, wrong := common.NearIDs(id, latest, "revision"), &asked.ID
+	addressed := &plane.Deployment{ID: id, First: latest}
+	ids, wrong := common.NearIDs(id, latest, "revision"), &addressed.ID
 	if of == "its revision" {
 		act = underID
-		ids, wrong = common.NearIDs(latest, id, "deployment"), &asked.First
+		ids, wrong = common.NearIDs(latest, id, "deployment"), &addressed.First
 	}
 	if act == emptyUpdate && w.Deployment.Found {
 		ids = nil
 	}
 	if act == emptyUpdate || act == underID {
 		ids = append(ids, common.Case{ID: target.UnknownID(), What: "an unknown id"},
-			common.Case{ID: noneID, What: "no UUID"})
+			common.Case{ID: noneID, What: "an id that is not a UUID"})
 	}
 	if act == underID && latest == "" {
 		return outcome.Inconclusive("no revision of the deployment is known")
 	}
 	if len(ids) == 0 {
 		return outcome.Inapplicable("ids that are UUIDs",
-			"the ids of the target are no UUIDs: what looks like another one may exist")
+			"the ids of the target are not UUIDs: a similar one may exist")
 	}
 	for _, c := range ids {
 		*wrong = c.ID
-		request := w.request(target.TheClient, byID[act], asked)
+		request := w.request(target.TheClient, byID[act], addressed)
 		request.Wrong = c.ID == noneID
 		if err := w.sendCase(ctx, request, c); err != nil {
 			return err

@@ -45,9 +45,9 @@ func (w *World) defineRetrieval(r *common.Definitions) {
 	r.Then(`the "source_revision_config" of the revision is unchanged`,
 		func() error { return judge.ConfigUnchanged(w.scene.Answer, w.Deployment.Original) })
 	r.Then(`the retrieved revision is the latest revision`,
-		func() error { return judge.HasValue(w.answers[0], "id", w.revision) })
+		func() error { return judge.HasValue(w.responses[0], "id", w.revision) })
 	r.Then(`the list contains only that revision`, func() error {
-		list := w.answers[1]
+		list := w.responses[1]
 		return judge.HoldsOnly(list, plane.ListOf(list).IDs(), w.revision)
 	})
 	r.Then(`the revision has every required field, and none is null`,
@@ -56,7 +56,7 @@ func (w *World) defineRetrieval(r *common.Definitions) {
 	r.Then(`each has the "created_at" of its first read`, w.createdAtUnchanged)
 	r.Then(`whenever "latest_revision_id" names the new revision, "source_revision_config" holds the values of the update`,
 		w.configFollowsLatest)
-	r.Then(`no "updated_at" is before "created_at"`, func() error { return judge.UpdatedAfterCreated(w.answers) })
+	r.Then(`no "updated_at" is before "created_at"`, func() error { return judge.UpdatedAfterCreated(w.responses) })
 	r.Then(`the "repo_commit_sha" of the revision is the commit id of its ref`,
 		func() error { return judge.HasCommit(w.scene.Answer, w.commit) })
 }
@@ -146,15 +146,15 @@ func (w *World) isTheCreated() error {
 
 func (w *World) haveTheirIDs(what string) error {
 	if what == "deployment" {
-		return judge.HaveIDs(w.answers, []string{w.Deployment.ID, w.other.ID})
+		return judge.HaveIDs(w.responses, []string{w.Deployment.ID, w.other.ID})
 	}
-	return judge.HaveIDs(w.answers, w.Deployment.Revisions)
+	return judge.HaveIDs(w.responses, w.Deployment.Revisions)
 }
 
 // createdAtUnchanged compares with the earliest read of the test run, when the revision was still being built.
 func (w *World) createdAtUnchanged() error {
 	var revisions []judge.Reread
-	for _, a := range w.answers {
+	for _, a := range w.responses {
 		first := w.plane.ReadOf(a.Get("id").String()).First
 		revisions = append(revisions, judge.Reread{First: first, Now: a})
 	}
@@ -163,9 +163,9 @@ func (w *World) createdAtUnchanged() error {
 
 // configFollowsLatest judges the first response after the update that named the new revision, too.
 func (w *World) configFollowsLatest() error {
-	answers := w.answers
+	responses := w.responses
 	if first := w.Deployment.Naming; first != nil {
-		answers = slices.Concat([]*exchange.Response{first}, answers)
+		responses = slices.Concat([]*exchange.Response{first}, responses)
 	}
-	return judge.ConfigFollowsLatest(answers, w.Deployment.Latest(), w.Deployment.Update)
+	return judge.ConfigFollowsLatest(responses, w.Deployment.Latest(), w.Deployment.Update)
 }

@@ -194,15 +194,15 @@ func (w *World) clientUpdatesAtOnce(ctx context.Context, field string) error {
 		}
 	}
 	ctx = client.Racing(ctx)
-	w.answers = make([]*exchange.Response, 2)
-	err = agent.AtOnce(len(w.answers), func(i int) error {
+	w.responses = make([]*exchange.Response, 2)
+	err = agent.AtOnce(len(w.responses), func(i int) error {
 		request := w.target.ToControlPlane(target.TheClient, http.MethodPatch, plane.DeploymentPath(w.Deployment.ID),
 			plane.SourceUpdate(map[string]any{field: current}))
 		a, err := w.target.Client.Do(ctx, request)
-		w.answers[i] = a
+		w.responses[i] = a
 		return err
 	})
-	w.scene.Answer = w.answers[1]
+	w.scene.Answer = w.responses[1]
 	return err
 }
 
@@ -292,13 +292,13 @@ func (w *World) oneRevisionCreated(ctx context.Context) error {
 // oneRevisionEach waits until there is a new revision for each update that was served.
 func (w *World) oneRevisionEach(ctx context.Context) error {
 	served := 0
-	for _, a := range w.answers {
+	for _, a := range w.responses {
 		if a.OK() {
 			served++
 		}
 	}
 	if served == 0 {
-		return outcome.Inconclusive("neither update was served: %s", outcome.Seen(w.answers[0]))
+		return outcome.Inconclusive("neither update was served: %s", outcome.Seen(w.responses[0]))
 	}
 	err := w.target.RetryFor(ctx, w.target.Config.Timeouts.Request, func() (bool, error) {
 		now, err := w.plane.Snapshot(ctx, w.Deployment)

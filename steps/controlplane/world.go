@@ -25,7 +25,7 @@ type World struct {
 	Deployment *plane.Deployment    // the subject of the sentences
 	other      *plane.Deployment    // the second one of two
 	revision   string               // id of the revision that is the subject of the sentences
-	answers    []*exchange.Response // all responses of the act
+	responses  []*exchange.Response // all responses of the act
 	polled     *plane.History       // the last poll
 	commit     string               // commit id of the ref
 
@@ -119,7 +119,7 @@ func (w *World) send(ctx context.Context, r exchange.Request) error {
 		return err
 	}
 	w.scene.Answer = a
-	w.answers = append(w.answers, a)
+	w.responses = append(w.responses, a)
 	return nil
 }
 

@@ -81,8 +81,8 @@ func IsAsForUnknown(a, unknown *exchange.Response, revision string) error {
 
 // ShowNothing judges that no response without credentials shows a deployment. Only the members that these responses have
 // are judged: other responses may repeat the path of the request.
-func ShowNothing(answers []*exchange.Response) error {
-	for _, a := range answers {
+func ShowNothing(responses []*exchange.Response) error {
+	for _, a := range responses {
 		for _, member := range []string{"latest_revision_id", "source_revision_config", "resources.0"} {
 			if a.OK() && a.Get(member).Exists() {
 				return outcome.Fails(a, outcome.Violation{

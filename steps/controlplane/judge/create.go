@@ -94,8 +94,8 @@ func CreatesNothing(a *exchange.Response, found []string, listedBefore, listsNow
 
 // IgnoresReadOnly judges that no response shows a read-only value of the request (section 2). sent is the JSON body of
 // the request.
-func IgnoresReadOnly(sent []byte, answers ...*exchange.Response) error {
-	for _, a := range answers {
+func IgnoresReadOnly(sent []byte, responses ...*exchange.Response) error {
+	for _, a := range responses {
 		for _, path := range []string{"id", "latest_revision_id", "created_at", "updated_at", "status", commitField} {
 			got := a.Get(path)
 			if got.String() != gjson.GetBytes(sent, path).Str {

@@ -8,7 +8,7 @@ import (
 
 func createRows() []judgetest.Row {
 	const id = "01234567-89ab-cdef-0123-456789ABCDEF"
-	answers := func(status int) error { return IsCreated(respond("POST", "/v2/deployments", status, `{}`)) }
+	creates := func(status int) error { return IsCreated(respond("POST", "/v2/deployments", status, `{}`)) }
 	ids := func(first, latest string) error {
 		return HasUUIDs(judgetest.Response(200, `{"id":`+first+`,"latest_revision_id":`+latest+`}`))
 	}
@@ -19,12 +19,12 @@ func createRows() []judgetest.Row {
 		return CreatesNothing(respond("POST", "/v2/deployments", 422, `{}`), found, before, now)
 	}
 	return []judgetest.Row{
-		{Name: "a creation returns 200", Got: answers(200)},
-		{Name: "a creation returns 201", Got: answers(201)},
-		{Name: "a creation returns 202", Got: answers(202)},
-		{Name: "a creation returns 204", Got: answers(204), Kind: outcome.WrongStatus, Actual: "status 204"},
-		{Name: "a creation is refused", Got: answers(422), Kind: outcome.Refused},
-		{Name: "a creation crashes the server", Got: answers(503), Kind: outcome.ServerError},
+		{Name: "a creation returns 200", Got: creates(200)},
+		{Name: "a creation returns 201", Got: creates(201)},
+		{Name: "a creation returns 202", Got: creates(202)},
+		{Name: "a creation returns 204", Got: creates(204), Kind: outcome.WrongStatus, Actual: "status 204"},
+		{Name: "a creation is refused", Got: creates(422), Kind: outcome.Refused},
+		{Name: "a creation crashes the server", Got: creates(503), Kind: outcome.ServerError},
 
 		{Name: "both ids are UUIDs", Got: ids(`"`+id+`"`, `"`+id+`"`)},
 		{Name: "an id without hyphens", Got: ids(`"0123456789abcdef0123456789abcdef"`, `"`+id+`"`),

@@ -51,8 +51,8 @@ func IsTheCreated(a *exchange.Response, c Created) error {
 }
 
 // HaveIDs judges that each response is served and shows the object with the id of its request.
-func HaveIDs(answers []*exchange.Response, ids []string) error {
-	for i, a := range answers {
+func HaveIDs(responses []*exchange.Response, ids []string) error {
+	for i, a := range responses {
 		if err := IsServed(a); err != nil {
 			return err
 		}
@@ -107,9 +107,9 @@ func HasConfig(a *exchange.Response, sent map[string]any) error {
 
 // ConfigFollowsLatest judges each response that names the new revision as the latest one: it has the configuration of the
 // update, and not that of an earlier revision (section 2).
-func ConfigFollowsLatest(answers []*exchange.Response, latest string, update map[string]any) error {
+func ConfigFollowsLatest(responses []*exchange.Response, latest string, update map[string]any) error {
 	named := 0
-	for _, a := range answers {
+	for _, a := range responses {
 		if !strings.EqualFold(a.Get("latest_revision_id").String(), latest) {
 			continue
 		}
@@ -209,8 +209,8 @@ func CreatedAtUnchanged(revisions []Reread) error {
 }
 
 // UpdatedAfterCreated judges that updated_at is not before created_at.
-func UpdatedAfterCreated(answers []*exchange.Response) error {
-	for _, a := range answers {
+func UpdatedAfterCreated(responses []*exchange.Response) error {
+	for _, a := range responses {
 		created, isCreated := Instant(a.Get("created_at"))
 		updated, isUpdated := Instant(a.Get("updated_at"))
 		if !isCreated || !isUpdated {
