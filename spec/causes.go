@@ -26,7 +26,7 @@ func violationsOf(schema *jsonschema.Schema, value any) []Violation {
 	var violations []Violation
 	causes, known := map[string]bool{}, map[string]bool{}
 	for _, leaf := range leaves(tree) { // items are in order: only the first of each kind is reported
-		cause := starred(strings.Join(leaf.InstanceLocation, "/")) + fmt.Sprintf(" %T", leaf.ErrorKind)
+		cause := WithoutIndices(strings.Join(leaf.InstanceLocation, "/")) + fmt.Sprintf(" %T", leaf.ErrorKind)
 		if missing, is := leaf.ErrorKind.(*kind.Required); is {
 			cause += fmt.Sprint(missing.Missing)
 		}

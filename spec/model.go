@@ -53,11 +53,11 @@ type Violation struct {
 // Key identifies the kind of violation: it omits the actual value and replaces array indices by a star, so that twenty
 // revisions with the same violation are one finding.
 func (v Violation) Key() string {
-	return fmt.Sprintf("%s %d %s %s", v.Operation, v.Status, starred(v.Pointer), v.Keyword)
+	return fmt.Sprintf("%s %d %s %s", v.Operation, v.Status, WithoutIndices(v.Pointer), v.Keyword)
 }
 
 // starred replaces array indices by a star. No field of the interface is a number, so a number is always an index.
-func starred(pointer string) string {
+func WithoutIndices(pointer string) string {
 	if !strings.ContainsAny(pointer, "0123456789") {
 		return pointer
 	}

@@ -59,20 +59,37 @@ type World struct {
 	extension extension
 }
 
-// Define registers the sentences about the agent server for one scenario.
-func Define(r *common.Definitions, scene *common.Scene, t *target.Target, p *plane.Plane, agents *agent.Agents) {
+// byFeature has the groups of definitions that each feature file needs, in addition to those about the agent server.
+var byFeature = map[string][]func(*World, *common.Definitions){
+	"agent_server/authentication.feature": {(*World).defineCallers, (*World).defineOwners, (*World).defineRuns,
+		(*World).defineStates, (*World).defineThreads},
+	"agent_server/authorization.feature": {(*World).defineCallers, (*World).defineExtensions, (*World).defineOwners,
+		(*World).defineRuns, (*World).defineStates, (*World).defineThreads},
+	"agent_server/contract.feature":   {},
+	"agent_server/errors.feature":     {},
+	"agent_server/invariants.feature": {},
+	"agent_server/rollback.feature":   {(*World).defineRollback, (*World).defineRuns, (*World).defineStates},
+	"agent_server/runs.feature": {(*World).defineRuns, (*World).defineJoins, (*World).defineCallers,
+		(*World).defineOwners, (*World).defineStates, (*World).defineThreads},
+	"agent_server/state.feature":   {(*World).defineStates, (*World).defineRuns},
+	"agent_server/threads.feature": {(*World).defineThreads},
+}
+
+// Define registers the definitions about the agent server that a feature file needs, for one scenario.
+func Define(
+	r *common.Definitions, uri string, scene *common.Scene, t *target.Target, p *plane.Plane, agents *agent.Agents,
+) {
+	groups, is := byFeature[uri]
+	if !is {
+		return
+	}
 	w := &World{scene: scene, target: t, plane: p, agents: agents}
 	r.Given(`a deployed agent server`, w.findAgentServer)
 	r.Given(`the user is the (first|second) configured user`, w.chooseUser)
 	r.Given(`the agent server of a deployment that was updated`, w.findUpdatedAgentServer)
-	w.defineThreads(r)
-	w.defineRuns(r)
-	w.defineJoins(r)
-	w.defineStates(r)
-	w.defineRollback(r)
-	w.defineCallers(r)
-	w.defineOwners(r)
-	w.defineExtensions(r)
+	for _, define := range groups {
+		define(w, r)
+	}
 }
 
 func (w *World) findAgentServer(ctx context.Context) (err error) {

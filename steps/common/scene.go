@@ -53,14 +53,6 @@ type Case struct {
 	ID     string             // that is asked for
 }
 
-// Violates says what should have been answered.
-func (c Case) Violates(expected string) *outcome.Outcome {
-	if c.What != "" {
-		expected += " for " + c.What
-	}
-	return outcome.Violated(c.Answer, expected, "%s", outcome.Seen(c.Answer))
-}
-
 // EachCase judges the request of each case, or the last one where the act had no cases.
 func (s *Scene) EachCase(judge func(Case) error) error {
 	if len(s.Cases) == 0 {

@@ -45,8 +45,6 @@ func (w *World) defineLists(r *common.Definitions) {
 		w.eachIsRefusedNaming)
 	r.Then(`both times the revisions are ordered from the newest to the oldest`, w.bothAreNewestFirst)
 	r.Then(`each revision has the "source" of the deployment`, w.eachHasSource)
-	w.defineFilters(r)
-	w.defineValues(r)
 }
 
 // clientListsWith sends a value that may hold a character as Go writes it, such as \x00.

@@ -42,7 +42,6 @@ func (w *World) defineUpdates(r *common.Definitions) {
 	r.Then(`no revision was created`,
 		func(ctx context.Context) error { return w.created(ctx, 0, "no new revision") })
 	r.Then(`the update was served, or it is not judged`, func() error { return judge.WasServed(w.scene.Answer) })
-	w.defineKept(r)
 }
 
 // leases takes a deployment that only this scenario changes until it ends. It need not be DEPLOYED for updates that must be

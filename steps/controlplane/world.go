@@ -49,15 +49,28 @@ type World struct {
 	further  plane.List     // the page at the offset of the last page
 }
 
-// Define registers the definitions about the control plane for one scenario.
-func Define(r *common.Definitions, scene *common.Scene, t *target.Target, p *plane.Plane) *World {
+// byFeature has the groups of definitions that each feature file needs.
+var byFeature = map[string][]func(*World, *common.Definitions){
+	"control_plane/authentication.feature": {(*World).defineAccess, (*World).defineCreation, (*World).defineRetrieval,
+		(*World).defineUpdates},
+	"control_plane/create.feature":    {(*World).defineCreation, (*World).defineLifecycle, (*World).defineRetrieval},
+	"control_plane/errors.feature":    {(*World).defineLists, (*World).defineRetrieval},
+	"control_plane/lifecycle.feature": {(*World).defineLifecycle, (*World).defineRetrieval},
+	"control_plane/list.feature": {(*World).defineLists, (*World).defineFilters, (*World).defineValues,
+		(*World).defineRetrieval},
+	"control_plane/retrieve.feature": {(*World).defineRetrieval, (*World).defineCreation, (*World).defineValues},
+	"control_plane/revision.feature": {(*World).defineRetrieval, (*World).defineValues},
+	"control_plane/update.feature": {(*World).defineUpdates, (*World).defineKept, (*World).defineCreation,
+		(*World).defineLifecycle, (*World).defineLists, (*World).defineRetrieval, (*World).defineValues},
+	"end_to_end.feature": {(*World).defineLifecycle},
+}
+
+// Define registers the definitions about the control plane that a feature file needs, for one scenario.
+func Define(r *common.Definitions, uri string, scene *common.Scene, t *target.Target, p *plane.Plane) *World {
 	w := &World{scene: scene, target: t, plane: p}
-	w.defineAccess(r)
-	w.defineCreation(r)
-	w.defineRetrieval(r)
-	w.defineLifecycle(r)
-	w.defineUpdates(r)
-	w.defineLists(r)
+	for _, define := range byFeature[uri] {
+		define(w, r)
+	}
 	return w
 }
 

@@ -10,9 +10,9 @@ import (
 	"github.com/agentconform/agentconform/features"
 	"github.com/agentconform/agentconform/steps/agent"
 	"github.com/agentconform/agentconform/steps/client"
-	"github.com/agentconform/agentconform/steps/common"
 	"github.com/agentconform/agentconform/steps/evidence"
 	"github.com/agentconform/agentconform/steps/exchange"
+	"github.com/agentconform/agentconform/steps/outcome"
 	"github.com/agentconform/agentconform/steps/target"
 )
 
@@ -31,18 +31,26 @@ func NewAgentServer(ctx context.Context, t *target.Target, agents *agent.Agents,
 	known func(requirement string) bool) (*Explorer, error) {
 	ctx = evidence.WithScenario(ctx, "fixture: exploration", 0)
 	h := &agentServer{target: t, agents: agents, known: known, callers: []target.Caller{t.Owner()}}
-	err := common.Try(func() {
-		h.server = common.Must(agents.AgentServer(ctx))
-		common.Check(h.server.PlainRunsWork(ctx))
-		h.additive = common.Must(h.server.RunsAdd(ctx))
-		if len(t.Config.Users) > 1 {
-			for _, name := range []string{target.TheOtherUser, target.NoCredentials, "a caller with an unknown token"} {
-				h.callers = append(h.callers, common.Must(t.Caller(name)))
-			}
-		}
-	})
+	server, err := agents.AgentServer(ctx)
 	if err != nil {
 		return nil, err
+	}
+	h.server = server
+	if err := server.PlainRunsWork(ctx); err != nil {
+		return nil, err
+	}
+	h.additive, err = server.RunsAdd(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if len(t.Config.Users) > 1 {
+		for _, name := range []string{target.TheOtherUser, target.NoCredentials, "a caller with an unknown token"} {
+			caller, err := t.Caller(name)
+			if err != nil {
+				return nil, err
+			}
+			h.callers = append(h.callers, caller)
+		}
 	}
 	return &Explorer{features.AgentServer, agentURI, h.begin}, nil
 }
@@ -98,39 +106,47 @@ func (s *agentSession) applies(o Operation, group []Operation) bool {
 	return t != nil && o.Verb == readState
 }
 
-func (s *agentSession) send(ctx context.Context, d *done) {
+func (s *agentSession) send(ctx context.Context, d *done) (err error) {
 	who := s.callers[d.Caller]
 	t := s.threads[d.Object]
 	g := s.runs[d.Number]
 	switch d.Verb {
 	case create:
-		made := common.Must(s.server.CreateThread(ctx, who, nil))
-		common.Requires(made.Usable())
+		made, err := s.server.CreateThread(ctx, who, nil)
+		if err != nil {
+			return err
+		}
 		d.created = &thread{Thread: made, owner: d.Caller, worlds: []world{{}}}
+		return outcome.AsPrecondition(made.Usable())
 	case start, startWaiting, rollBack, rollWaiting, startUnknown:
-		d.started = s.startRun(ctx, *d, who, t)
+		d.started, err = s.startRun(ctx, *d, who, t)
+		if err != nil {
+			return err
+		}
 		d.response = d.started.Answer
 	case await:
-		s.awaitEnd(ctx, d, t)
+		return s.awaitEnd(ctx, d, t)
 	case retrieve:
-		d.response = common.Must(s.server.GetRun(ctx, who, &agent.GraphRun{ID: g.ID, Thread: t.Thread}))
+		d.response, err = s.server.GetRun(ctx, who, &agent.GraphRun{ID: g.ID, Thread: t.Thread})
 	case join:
-		a, err := s.server.Join(ctx, who, &agent.GraphRun{ID: g.ID, Thread: t.Thread, Order: g.Order})
+		d.response, err = s.server.Join(ctx, who, &agent.GraphRun{ID: g.ID, Thread: t.Thread, Order: g.Order})
 		none, isNone := errors.AsType[*exchange.NoResponse](err)
 		if isNone && none.Closed { // allowed for the join of a run that is rolled back
 			err = nil
 		}
-		d.response = common.Must(a, err)
 	case readState:
-		d.response = common.Must(s.server.State(ctx, who, t.Thread))
-		if d.Caller == t.owner && !s.explains(t, d.response) { // a replica may be behind
-			common.Check(client.Sleep(ctx, s.target.Config.Patience))
-			d.response = common.Must(s.server.State(ctx, who, t.Thread))
+		d.response, err = s.server.State(ctx, who, t.Thread)
+		if err != nil || d.Caller != t.owner || s.explains(t, d.response) {
+			return err
 		}
+		if err := client.Sleep(ctx, s.target.Config.Patience); err != nil { // a replica may be behind
+			return err
+		}
+		d.response, err = s.server.State(ctx, who, t.Thread)
 	case list:
-		_, a, err := s.server.List(ctx, who, nil)
-		d.response = common.Must(a, err)
+		_, d.response, err = s.server.List(ctx, who, nil)
 	}
+	return err
 }
 
 // explains reports whether a history of the thread explains a state.
@@ -139,7 +155,7 @@ func (s *agentSession) explains(t *thread, state *exchange.Response) bool {
 }
 
 // startRun starts a run. A run that the server must refuse does not wait for a slot.
-func (s *agentSession) startRun(ctx context.Context, d done, who target.Caller, t *thread) *agent.GraphRun {
+func (s *agentSession) startRun(ctx context.Context, d done, who target.Caller, t *thread) (*agent.GraphRun, error) {
 	order := agent.Order{Waits: d.Verb == startWaiting || d.Verb == rollWaiting}
 	if d.Verb == rollBack || d.Verb == rollWaiting {
 		order.Strategy = agent.RollbackStrategy
@@ -148,14 +164,14 @@ func (s *agentSession) startRun(ctx context.Context, d done, who target.Caller, 
 		order.Assistant = "agentconform-" + target.UnknownID()
 	}
 	if d.Verb == startUnknown || d.Caller != t.owner {
-		return common.Must(s.server.TryPost(ctx, who, t.Thread, order))
+		return s.server.TryPost(ctx, who, t.Thread, order)
 	}
-	return common.Must(s.server.Post(ctx, who, t.Thread, order))
+	return s.server.Post(ctx, who, t.Thread, order)
 }
 
 // awaitEnd reads the state, and each run that may be in progress, until a history explains them. It gives up some time after
 // the responses to the joins of these runs, or at the limit.
-func (s *agentSession) awaitEnd(ctx context.Context, d *done, t *thread) {
+func (s *agentSession) awaitEnd(ctx context.Context, d *done, t *thread) error {
 	may := t.inProgress()
 	limit := time.Now().Add(s.target.Config.Timeouts.Run)
 	var joins []*agent.Joining
@@ -169,27 +185,39 @@ func (s *agentSession) awaitEnd(ctx context.Context, d *done, t *thread) {
 	}
 	isRecent := func(j *agent.Joining) bool { return !j.Over() || time.Since(j.Ended) < s.agents.Patience() }
 	var last *agent.GraphRun
+	var failed error
 	_, _, err := s.server.ReadState(ctx, t.Thread, limit, func(a *exchange.Response) bool {
 		d.response = a
 		d.retrieved = map[int]*exchange.Response{}
 		isComplete := func(w world) bool { return w.pending == 0 || s.runs[w.pending].CompleteIn(a) }
 		if slices.ContainsFunc(t.worlds, isComplete) {
 			for _, id := range may {
-				d.retrieved[id] = common.Must(s.server.GetRun(ctx, s.callers[t.owner], s.runs[id].GraphRun))
+				d.retrieved[id], failed = s.server.GetRun(ctx, s.callers[t.owner], s.runs[id].GraphRun)
+				if failed != nil {
+					return true
+				}
 			}
 			last = s.ending(t, *d)
 		}
 		d.over = !slices.ContainsFunc(joins, isRecent)
 		return last != nil || d.over
 	})
-	common.Check(err)
+	if err == nil {
+		err = failed
+	}
+	if err != nil {
+		return err
+	}
 	if last != nil {
-		common.Must(s.server.Await(ctx, last))
-		return
+		_, err := s.server.Await(ctx, last)
+		return err
 	}
 	for _, id := range may {
-		common.Check(s.server.StillQueued(ctx, s.runs[id].GraphRun))
+		if err := s.server.StillQueued(ctx, s.runs[id].GraphRun); err != nil {
+			return err
+		}
 	}
+	return nil
 }
 
 // inProgress returns the runs that may be in progress, or may be about to be removed.
@@ -217,7 +245,7 @@ func (s *agentSession) ending(t *thread, d done) *agent.GraphRun {
 
 // explain implements session. It tries the operations of each thread in each order, and keeps the histories that explain
 // the responses.
-func (s *agentSession) explain(_ context.Context, group []done) *Wrong {
+func (s *agentSession) explain(_ context.Context, group []done) (*Wrong, error) {
 	for _, d := range group {
 		if d.started != nil {
 			s.runs[d.Number] = &startedRun{d.started, d.Operation}
@@ -236,9 +264,9 @@ func (s *agentSession) explain(_ context.Context, group []done) *Wrong {
 		}
 		possible, problem := explained(t.worlds, about, s.after, s.known)
 		if problem != nil {
-			return problem
+			return problem, nil
 		}
 		t.worlds = possible
 	}
-	return nil
+	return nil, nil
 }

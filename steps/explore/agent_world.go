@@ -131,7 +131,8 @@ func (s *agentSession) ended(w world, d done) ([]world, *Wrong) {
 				id = "AS-ROLLBACK-1"
 			}
 			shown := messages.Shown(messages.Of(d.response))
-			return nil, wrong(id, outcome.Violated(d.response, fmt.Sprintf("run %d to complete", w.pending), "%s", shown))
+			return nil, wrong(id, outcome.Fails(d.response, outcome.Violation{Kind: outcome.NotFinished,
+				Summary: "A run does not complete", Expected: fmt.Sprintf("run %d to complete", w.pending), Actual: shown}))
 		}
 		w.kept = append(slices.Clone(w.kept), w.pending)
 		w.gone = slices.Concat(w.gone, w.doomed)
@@ -190,8 +191,9 @@ func (s *agentSession) joinedIn(w world, d done) ([]world, *Wrong) {
 	case d.Number == w.pending:
 		took := a.Sent.Add(a.Took).Sub(g.Answer.Sent)
 		if took < g.Order.Hold*19/20 {
-			return nil, wrong("AS-RUN-4", outcome.Violated(a, "a response after the end of the run",
-				"a response %s after the start of a run of %s", took, g.Order.Hold))
+			return nil, wrong("AS-RUN-4", outcome.Fails(a, outcome.Violation{Kind: outcome.TooEarly,
+				Summary: "The join returns before the run has ended", Expected: "a response after the end of the run",
+				Actual: fmt.Sprintf("a response %s after the start of a run of %s", took, g.Order.Hold)}))
 		}
 		w.joined = true
 	}
@@ -218,7 +220,7 @@ func (s *agentSession) shows(w world, a *exchange.Response) *Wrong {
 		}
 		at := slices.IndexFunc(all, func(m messages.Message) bool { return strings.Contains(m.Text, s.runs[i].Text()) })
 		if at >= 0 {
-			return unlike(s.intruder(w, i), a, fmt.Sprintf("no message of run %d", i), all[at:at+1])
+			return unlike(s.intruder(w, i), outcome.ExtraItem, a, fmt.Sprintf("no message of run %d", i), all[at:at+1])
 		}
 	}
 	rest := s.without(all, open)
@@ -236,7 +238,7 @@ func (s *agentSession) shows(w world, a *exchange.Response) *Wrong {
 	case !s.additive: // the messages of earlier runs are not defined
 		return nil
 	}
-	return unlike(id, a, fmt.Sprintf("exactly the messages of %d completed runs", len(kept)), rest)
+	return unlike(id, outcome.MissingItem, a, fmt.Sprintf("exactly the messages of %d completed runs", len(kept)), rest)
 }
 
 // without removes the messages of the given runs: their inputs, messages that contain an input, and messages that they
@@ -256,8 +258,11 @@ func (s *agentSession) without(all []messages.Message, runs []int) (rest []messa
 }
 
 // unlike returns the violation that a state has other messages than expected.
-func unlike(requirement string, a *exchange.Response, expected string, shown []messages.Message) *Wrong {
-	return wrong(requirement, outcome.Violated(a, expected, "%s", messages.Shown(shown)).At("/values/messages"))
+func unlike(
+	requirement string, kind outcome.Kind, a *exchange.Response, expected string, shown []messages.Message,
+) *Wrong {
+	return wrong(requirement, outcome.Fails(a, outcome.Violation{Kind: kind, Pointer: "/values/messages",
+		Summary: "The state has other messages than its runs", Expected: expected, Actual: messages.Shown(shown)}))
 }
 
 // intruder returns the requirement that a message of the run violates in a state that must not contain it.

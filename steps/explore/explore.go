@@ -21,7 +21,6 @@ import (
 	"time"
 
 	"github.com/agentconform/agentconform/steps/client"
-	"github.com/agentconform/agentconform/steps/common"
 	"github.com/agentconform/agentconform/steps/evidence"
 	"github.com/agentconform/agentconform/steps/exchange"
 	"github.com/agentconform/agentconform/steps/outcome"
@@ -40,12 +39,12 @@ type session interface {
 	sequence(random *rand.Rand, n int) []Operation
 	// applies reports whether an operation can be sent at the same time as the group: the objects that it needs exist.
 	applies(o Operation, group []Operation) bool
-	// send sends one operation. Other operations are sent at the same time, so it must only modify d. If the sequence
-	// cannot be judged, it ends with an error as [common.Check] does.
-	send(ctx context.Context, d *done)
+	// send sends one operation. Other operations are sent at the same time, so it must only modify d. It returns an error
+	// if the sequence cannot be judged.
+	send(ctx context.Context, d *done) error
 	// explain adds the results of a group to the model, and returns the violation of the first response that no history
-	// explains.
-	explain(ctx context.Context, group []done) *Wrong
+	// explains. It returns an error if the sequence cannot be judged.
+	explain(ctx context.Context, group []done) (*Wrong, error)
 }
 
 // Failure is a sequence with a response that no history explains.
@@ -196,7 +195,7 @@ func (e *Explorer) execute(ctx context.Context, all []Operation) (sent []Operati
 		if err != nil {
 			break
 		}
-		err = common.Try(func() { problem = s.explain(ctx, results) })
+		problem, err = s.explain(ctx, results)
 	}
 	return sent, problem, err
 }
@@ -209,7 +208,7 @@ func together(ctx context.Context, s session, group []Operation) ([]done, error)
 		all[i].Operation, all[i].group, all[i].position = o, group, i
 		wait.Go(func() {
 			client.Stagger(i)
-			errs[i] = common.Try(func() { s.send(ctx, &all[i]) })
+			errs[i] = s.send(ctx, &all[i])
 		})
 	}
 	wait.Wait()
@@ -253,15 +252,24 @@ func want(isMet bool, requirement string, a *exchange.Response, expected string)
 	case isMet:
 		return nil
 	case a == nil:
-		return wrong(requirement, outcome.Violated(nil, expected, "no response"))
+		return wrong(requirement, outcome.Fails(nil, outcome.Violation{Kind: outcome.NoResponse,
+			Summary: "The server does not respond", Expected: expected, Actual: "no response"}))
 	}
-	return wrong(requirement, outcome.Violated(a, expected, "%s", outcome.Seen(a)))
+	summary := "The response does not match its history"
+	if !a.OK() {
+		summary = fmt.Sprintf("The server returns %d", a.Status)
+	}
+	return wrong(requirement, outcome.Fails(a, outcome.Violation{Kind: outcome.Unserved(a), Summary: summary, Expected: expected}))
 }
 
 // wantRefusal returns nil if the response is a refusal, or if the connection was closed. The text is added to the
 // expectation.
 func wantRefusal(requirement string, a *exchange.Response, of string) *Wrong {
-	return want(a == nil || a.Status >= http.StatusBadRequest, requirement, a, "a status of 400 or above"+of)
+	if a == nil || a.Status >= http.StatusBadRequest {
+		return nil
+	}
+	return wrong(requirement, outcome.Fails(a, outcome.Violation{Kind: outcome.Accepted,
+		Summary: "The server accepts a request that it must refuse", Expected: "a status of 400 or above" + of}))
 }
 
 // explained tries operations in each order, and returns the histories that may follow the given ones and explain the

@@ -26,8 +26,8 @@ func (s *remembering) sequence(random *rand.Rand, n int) (all []Operation) {
 }
 
 func (s *remembering) applies(Operation, []Operation) bool { return true }
-func (s *remembering) send(context.Context, *done)         {}
-func (s *remembering) explain(_ context.Context, group []done) *Wrong {
+func (s *remembering) send(context.Context, *done) error   { return nil }
+func (s *remembering) explain(_ context.Context, group []done) (*Wrong, error) {
 	remaining := []string{deploy, update, update, getDeployment}
 	for _, d := range group {
 		s.done = append(s.done, d.Verb)
@@ -38,9 +38,9 @@ func (s *remembering) explain(_ context.Context, group []done) *Wrong {
 		}
 	}
 	if len(remaining) == 0 {
-		return wrong("CP-GET-1", outcome.Violated(nil, "this", "that"))
+		return wrong("CP-GET-1", outcome.Fails(nil, outcome.Violation{Expected: "this", Actual: "that"})), nil
 	}
-	return nil
+	return nil, nil
 }
 
 func TestExploreShrinksASequence(t *testing.T) {

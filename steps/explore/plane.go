@@ -13,7 +13,6 @@ import (
 
 	"github.com/agentconform/agentconform/features"
 	"github.com/agentconform/agentconform/steps/client"
-	"github.com/agentconform/agentconform/steps/common"
 	"github.com/agentconform/agentconform/steps/config"
 	"github.com/agentconform/agentconform/steps/evidence"
 	"github.com/agentconform/agentconform/steps/outcome"
@@ -123,33 +122,37 @@ func (s *planeSession) applies(o Operation, group []Operation) bool {
 	return o.Verb == getDeployment || o.Verb == listRevisions
 }
 
-func (s *planeSession) send(ctx context.Context, d *done) {
+func (s *planeSession) send(ctx context.Context, d *done) (err error) {
 	t := s.deployments[d.Object]
 	if d.isConcurrent() && t != nil { // otherwise concurrent reads could show the state before earlier writes
-		common.Check(client.Sleep(ctx, time.Until(t.late)))
+		if err := client.Sleep(ctx, time.Until(t.late)); err != nil {
+			return err
+		}
 		client.Stagger(d.position)
 	}
 	switch d.Verb {
 	case deploy:
 		if s.budget.Add(-1) < 0 {
-			common.Check(outcome.OverBudget("max_deployments", s.target.Config.MaxDeployments))
+			return outcome.OverBudget("max_deployments", s.target.Config.MaxDeployments)
 		}
-		d.made = common.Must(s.plane.Create(ctx, "explored", nil))
+		d.made, err = s.plane.Create(ctx, "explored", nil)
 	case settle:
-		common.Check(s.plane.Settle(ctx, t.ID))
+		err = s.plane.Settle(ctx, t.ID)
 	case update:
 		body, _ := s.change(d.With)
 		request := s.target.ToControlPlane(target.TheClient, http.MethodPatch, plane.DeploymentPath(t.ID), body)
-		d.response = common.Must(s.target.Client.Do(ctx, request))
-		if d.response.IsRefused() && !d.isConcurrent() { // the target may be busy with the previous revision
-			common.Check(s.plane.Settle(ctx, t.ID))
-			d.response = common.Must(s.target.Client.Do(ctx, request))
+		d.response, err = s.target.Client.Do(ctx, request)
+		if err == nil && d.response.IsRefused() && !d.isConcurrent() { // the target may be busy with the previous revision
+			if err := s.plane.Settle(ctx, t.ID); err != nil {
+				return err
+			}
+			d.response, err = s.target.Client.Do(ctx, request)
 		}
 	case getDeployment:
-		d.response = common.Must(s.plane.GetDeployment(ctx, t.ID))
+		d.response, err = s.plane.GetDeployment(ctx, t.ID)
 	case getRevision:
 		d.id = t.pasts[0][d.Number-1].id
-		d.response = common.Must(s.plane.GetRevision(ctx, t.ID, d.id))
+		d.response, err = s.plane.GetRevision(ctx, t.ID, d.id)
 	case listRevisions:
 		whole := plane.PageOf(wholeList, 0)
 		queries := []string{whole}
@@ -157,13 +160,18 @@ func (s *planeSession) send(ctx context.Context, d *done) {
 			queries = []string{whole, parameters(d.With).Encode(), whole}
 		}
 		for _, query := range queries {
-			d.lists = append(d.lists, common.Must(s.plane.Get(ctx, plane.RevisionsPath(t.ID), query)))
+			list, err := s.plane.Get(ctx, plane.RevisionsPath(t.ID), query)
+			if err != nil {
+				return err
+			}
+			d.lists = append(d.lists, list)
 		}
 		d.response = d.lists[len(d.lists)/2]
 	}
-	if d.response != nil && d.response.Status >= http.StatusInternalServerError {
-		common.Check(outcome.Blocked("%s", outcome.Seen(d.response)).ByRequirement("CP-ERROR-3"))
+	if err == nil && d.response != nil && d.response.Status >= http.StatusInternalServerError {
+		return outcome.Blocked("%s", outcome.Seen(d.response)).ByRequirement("CP-ERROR-3")
 	}
+	return err
 }
 
 // wholeList is a limit that is greater than the number of revisions of a sequence.
@@ -171,7 +179,7 @@ const wholeList = 100
 
 // explain implements session. After writes it reads the deployment. If a read soon after a write is not explained, it may
 // show an earlier state, and is sent again.
-func (s *planeSession) explain(ctx context.Context, group []done) *Wrong {
+func (s *planeSession) explain(ctx context.Context, group []done) (*Wrong, error) {
 	wrote := map[int]bool{} // by deployment
 	for _, d := range group {
 		switch d.Verb {
@@ -199,15 +207,19 @@ func (s *planeSession) explain(ctx context.Context, group []done) *Wrong {
 		}
 		possible, problem := explained(t.pasts, about, s.after, s.known)
 		if problem != nil && !wrote[at] && time.Now().Before(t.late) {
-			common.Check(client.Sleep(ctx, time.Until(t.late)))
+			if err := client.Sleep(ctx, time.Until(t.late)); err != nil {
+				return nil, err
+			}
 			for i, d := range about {
 				about[i] = done{Operation: d.Operation}
-				s.send(ctx, &about[i])
+				if err := s.send(ctx, &about[i]); err != nil {
+					return nil, err
+				}
 			}
 			possible, problem = explained(t.pasts, about, s.after, s.known)
 		}
 		if problem != nil {
-			return problem
+			return problem, nil
 		}
 		t.pasts = possible
 		if !wrote[at] {
@@ -215,26 +227,34 @@ func (s *planeSession) explain(ctx context.Context, group []done) *Wrong {
 		}
 		t.late = time.Now().Add(s.target.Config.Patience)
 		if len(about) > 1 { // a state between two of them could be taken for another order
-			common.Check(client.Sleep(ctx, s.target.Config.Patience))
+			if err := client.Sleep(ctx, s.target.Config.Patience); err != nil {
+				return nil, err
+			}
 		}
-		problem = s.look(ctx, t, at)
+		problem, err := s.look(ctx, t, at)
+		if err != nil {
+			return nil, err
+		}
 		if problem != nil {
 			problem.ambiguous = problem.ambiguous || len(about) > 1 // any of them may be the cause
-			return problem
+			return problem, nil
 		}
 	}
-	return nil
+	return nil, nil
 }
 
 // look reads a deployment and its list until a history explains both, because a write may take effect later. It waits for
 // the same requirement only once in a test run.
-func (s *planeSession) look(ctx context.Context, t *deployment, at int) (problem *Wrong) {
+func (s *planeSession) look(ctx context.Context, t *deployment, at int) (problem *Wrong, err error) {
 	limit := min(s.target.Config.Timeouts.Request, s.target.Config.Timeouts.Poll)
-	err := s.target.RetryFor(ctx, limit, func() (bool, error) {
+	err = s.target.RetryFor(ctx, limit, func() (bool, error) {
 		reads := []done{{Operation: Operation{Caller: theClient, Verb: getDeployment, Object: at}},
 			{Operation: Operation{Caller: theClient, Verb: listRevisions, Object: at}}}
-		s.send(ctx, &reads[0])
-		s.send(ctx, &reads[1])
+		for i := range reads {
+			if err := s.send(ctx, &reads[i]); err != nil {
+				return false, err
+			}
+		}
 		var next []past
 		next, problem = explained(t.pasts, reads[:1], s.after, s.known)
 		if problem == nil {
@@ -250,6 +270,8 @@ func (s *planeSession) look(ctx context.Context, t *deployment, at int) (problem
 	if problem != nil {
 		s.timedOut.Store(problem.Requirement, true)
 	}
-	common.Check(err)
-	return problem
+	if err != nil {
+		return nil, err
+	}
+	return problem, nil
 }

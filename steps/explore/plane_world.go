@@ -5,6 +5,7 @@ import (
 	"maps"
 	"net/url"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/tidwall/gjson"
@@ -90,7 +91,8 @@ func (w past) showsLatest(owner string, a *exchange.Response) ([]past, *Wrong) {
 	}
 	if w.find(named) != at {
 		expected := fmt.Sprintf("the latest_revision_id of revision %d", at+1)
-		return nil, wrong(owner, outcome.Violated(a, expected, "%s", named).At("/latest_revision_id"))
+		return nil, wrong(owner, outcome.Fails(a, outcome.Violation{Kind: outcome.WrongValue, Pointer: "/latest_revision_id",
+			Summary: "The deployment does not name its latest revision", Expected: expected, Actual: named}))
 	}
 	return []past{w}, w.shows(at, a, a.Get("@this"), "")
 }
@@ -112,8 +114,9 @@ func (w past) shows(at int, a *exchange.Response, object gjson.Result, pointer s
 		case w[at-1].source[field] == source[field]:
 			id = "CP-UPDATE-12"
 		}
-		return wrong(id, outcome.Violated(a, fmt.Sprintf("%s %q", field, source[field]), "%s", outcome.Shown(got)).
-			At(pointer+"/source_revision_config/"+field))
+		return wrong(id, outcome.Fails(a, outcome.Violation{Kind: outcome.WrongValue,
+			Pointer: pointer + "/source_revision_config/" + field, Summary: "The revision shows another " + field,
+			Expected: fmt.Sprintf("%s %q", field, source[field]), Actual: outcome.Shown(got)}))
 	}
 	return nil
 }
@@ -147,7 +150,12 @@ func (w past) showsAll(owner string, a *exchange.Response) ([]past, *Wrong) {
 		listed := slices.Index(plane.ListOf(a).IDs(), w[at].id)
 		if listed < 0 || len(rows) != len(w) {
 			expected := fmt.Sprintf("the %d revisions of the deployment", len(w))
-			return nil, wrong(owner, outcome.Violated(a, expected, "%d", len(rows)).At("/resources"))
+			kind := outcome.MissingItem
+			if len(rows) > len(w) {
+				kind = outcome.ExtraItem
+			}
+			return nil, wrong(owner, outcome.Fails(a, outcome.Violation{Kind: kind, Pointer: "/resources",
+				Summary: "The list has other revisions than the deployment", Expected: expected, Actual: strconv.Itoa(len(rows))}))
 		}
 		problem := w.shows(at, a, rows[listed], "/resources/*")
 		if problem != nil {
@@ -199,6 +207,11 @@ func (s *planeSession) showsPage(d done) *Wrong {
 		id = "CP-LIST-9"
 	}
 	expected := fmt.Sprintf("%d of the %d revisions", len(want), len(before))
-	return wrong(id, outcome.Violated(d.response, expected, "%d", len(got)).
-		At("/resources").Comparing(d.response, d.lists[0]))
+	kind := outcome.ExtraItem
+	if len(got) < len(want) {
+		kind = outcome.MissingItem
+	}
+	return wrong(id, outcome.Fails(d.response, outcome.Violation{Kind: kind, Pointer: "/resources",
+		Summary: "The list has other revisions than its filter and page", Expected: expected, Actual: strconv.Itoa(len(got))}).
+		Comparing(d.response, d.lists[0]))
 }

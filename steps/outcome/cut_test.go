@@ -29,6 +29,6 @@ func TestWhatDiffersIsNotCut(t *testing.T) {
 
 func TestThePlaceOfAViolationIsNotCut(t *testing.T) {
 	body := `{"filler":"` + strings.Repeat("x", 5000) + `", "detail": {"wrong": 7}, "more":"` + strings.Repeat("y", 5000) + `"}`
-	o := Violated(&exchange.Response{Status: 404, Body: []byte(body)}, "JSON with a string as detail", "%s", Seen(&exchange.Response{Status: 404, Body: []byte(body)})).At("/detail")
+	o := Fails(&exchange.Response{Status: 404, Body: []byte(body)}, Violation{Expected: "JSON with a string as detail", Pointer: "/detail"})
 	assert.Equal(t, `expected JSON with a string as detail, got status 404 with detail {"wrong": 7}`, o.Reason)
 }

@@ -46,10 +46,8 @@ func classify(ctx context.Context, err error) *Outcome {
 	case errors.As(err, &refused):
 		return Blocked("%v", err).By(reports.ByKey, refused.Key)
 	case errors.As(err, &none) && (none.Timeout || none.Closed):
-		o := Violated(nil, "an answer", "%s", none.Cause)
-		o.Violations[0].Exchange = none.ID
-		o.Violations[0].Operation = none.Request.Method + " " + none.Request.Path
-		return o
+		return Fails(nil, Violation{Kind: NoResponse, Summary: "The server does not respond", Expected: "a response",
+			Actual: none.Cause, Exchange: none.ID, Operation: none.Request.Method + " " + none.Request.Path})
 	case errors.As(err, &none):
 		return Inconclusive("%s", none.Error()).By(reports.ByTarget, none.Request.Base)
 	case ctx.Err() != nil:

@@ -41,7 +41,6 @@ type Violation struct {
 	Exchange  int
 	Compared  Comparison
 	Count     int
-	Key       string   // tells faults apart that one sentence can show; the sentence's pattern by default
 	Words     []string // neutral words on which it may depend, where the whole record is judged
 
 	answer *exchange.Response // the evidence
@@ -55,17 +54,6 @@ type Comparison struct {
 }
 
 func (o *Outcome) Error() string { return o.Reason }
-
-// Violated says that the target did the opposite of what was to be shown. The answer is the evidence; it may be
-// nil where the evidence is that nothing came.
-func Violated(a *exchange.Response, expected, actual string, args ...any) *Outcome {
-	v := Violation{Expected: safe.Prefix(expected, 2*maxText), Count: 1, answer: a,
-		Actual: safe.Prefix(strings.TrimRight(fmt.Sprintf(actual, args...), "\n"), 2*maxText)}
-	if a != nil {
-		v.Exchange = a.ID
-	}
-	return (&Outcome{Verdict: reports.Failed, Violations: []Violation{v}}).withReason()
-}
 
 // Fails returns the outcome of a violation. a is the evidence, or nil if there was no response. If v has no Actual, the
 // response is described.
@@ -83,22 +71,6 @@ func Fails(a *exchange.Response, v Violation) *Outcome {
 	return (&Outcome{Verdict: reports.Failed, Violations: []Violation{v}}).withReason()
 }
 
-// Want is nothing where the answer is as expected, else the violation, at a place in the body where that is given.
-func Want(is bool, a *exchange.Response, expected string, pointer ...string) error {
-	if is {
-		return nil
-	}
-	return Violated(a, expected, "%s", Seen(a)).At(strings.Join(pointer, ""))
-}
-
-// WantAt is Want for the value at a path of plain names in the body (GJSON syntax).
-func WantAt(is bool, a *exchange.Response, path, expected string) error {
-	if is {
-		return nil
-	}
-	return Violated(a, expected, "%s", Shown(a.Get(path))).At(PointerOf(path))
-}
-
 // PointerOf returns the JSON pointer for a GJSON path of plain names.
 func PointerOf(path string) string { return "/" + strings.ReplaceAll(path, ".", "/") }
 
@@ -113,16 +85,6 @@ func (o *Outcome) withReason() *Outcome {
 	return o
 }
 
-// At adds the place in the answer's body.
-func (o *Outcome) At(pointer string) *Outcome {
-	v := &o.Violations[0]
-	v.Pointer = pointer
-	if v.answer != nil && v.Actual == Seen(v.answer) {
-		v.Actual = seenAt(v.answer, pointer)
-	}
-	return o.withReason()
-}
-
 // Comparing says that the answer shown was held against another one, mostly an earlier one, from which the expected
 // value came. Either may be nil where it is not known.
 func (o *Outcome) Comparing(shown, with *exchange.Response) *Outcome {
@@ -135,12 +97,6 @@ func (o *Outcome) Comparing(shown, with *exchange.Response) *Outcome {
 // Hinting adds what to do about it.
 func (o *Outcome) Hinting(hint string) *Outcome {
 	o.Violations[0].Hint = hint
-	return o
-}
-
-// SameAs says that another sentence of the requirement, by its pattern, shows the same: the two are one finding.
-func (o *Outcome) SameAs(pattern string) *Outcome {
-	o.Violations[0].Key = pattern
 	return o
 }
 

@@ -19,9 +19,9 @@ func TestJudge(t *testing.T) {
 	live := context.Background()
 	ended, end := context.WithCancelCause(live)
 	end(errors.New("interrupted"))
-	broken := Violated(nil, "a", "b")
+	broken := Fails(nil, Violation{Expected: "a", Actual: "b"})
 	nested := OfFixture("the agent server", fmt.Errorf("fixture: x: %w", OfFixture("a deployment", broken)))
-	ofRequirement := OfFixture("a run", Violated(nil, "a", "b").ByRequirement("AS-A-1"))
+	ofRequirement := OfFixture("a run", Fails(nil, Violation{Expected: "a", Actual: "b"}).ByRequirement("AS-A-1"))
 	target := exchange.Request{Base: "http://t"}
 	silent := &exchange.NoResponse{Request: target, Cause: "no answer within 1s", Timeout: true}
 	by := func(kind reports.BlockerKind, name string) []reports.Blocker {

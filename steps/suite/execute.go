@@ -150,15 +150,17 @@ func (e *execution) before(ctx context.Context, sc *godog.Scenario) (context.Con
 	allowance := &plane.Allowance{What: s.Name, Shares: r.forecast.shared(s), Member: r.forecast.Member(s),
 		Cost: plane.Cost{Deployments: s.Terms.Deployments, Revisions: s.Terms.Revisions}}
 	ctx = allowance.Within(ctx)
-	r.define(common.DefinitionsFor(s.Steps, e.definitions, r.expressions), e.scene)
+	r.define(s.URI, common.NewDefinitions(e.definitions), e.scene)
 	return ctx, nil
 }
 
-// define has the definitions of all sentences taken for one scenario, with new worlds.
-func (r *run) define(d *common.Definitions, scene *common.Scene) {
-	c := controlplane.Define(d, scene, r.target, r.plane)
-	agentserver.Define(d, scene, r.target, r.plane, r.agents)
-	endtoend.Define(d, r.target, r.plane, r.agents, c)
+// define registers the definitions of a feature file for one scenario, with a new state.
+func (r *run) define(uri string, d *common.Definitions, scene *common.Scene) {
+	c := controlplane.Define(d, uri, scene, r.target, r.plane)
+	agentserver.Define(d, uri, scene, r.target, r.plane, r.agents)
+	if uri == "end_to_end.feature" {
+		endtoend.Define(d, r.target, r.plane, r.agents, c)
+	}
 	common.DefineClosing(d, scene, r.target)
 	r.invariants.Define(d)
 }

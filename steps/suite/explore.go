@@ -161,7 +161,7 @@ func (r *run) addFailure(f *explore.Failure) {
 		keyword = "And"
 	}
 	v := &f.Violations[0]
-	v.Key, v.Count = "exploration", f.Count
+	v.Count = f.Count
 	v.Hint = "the sequence: " + strings.Join(told, "; ")
 	v.Summary = fmt.Sprintf("after %s: expected %s, got %s", reports.Count(len(f.Operations), "operation"), v.Expected,
 		v.Actual)

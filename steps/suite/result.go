@@ -233,13 +233,17 @@ func (r *run) finding(s *features.Scenario, of *verdict, v outcome.Violation) re
 	if v.Exchange > 0 {
 		operation = cmp.Or(r.target.Collector.Observation(v.Exchange).Op.ID, operation)
 	}
-	key := cmp.Or(v.Key, r.expressions.Pattern(sentence))
-	if v.Kind != "" {
-		key = string(v.Kind) + "\n" + v.Class
-	}
-	sum := sha256.Sum256([]byte(strings.Join([]string{f.Requirement, operation, f.Pointer, key}, "\n")))
-	f.ID = hex.EncodeToString(sum[:6])
+	f.ID = findingID(f.Requirement, operation, v)
 	return f
+}
+
+// findingID returns the id of a finding, which depends on no wording: on the requirement, the operation, the place in the
+// body without indices, and the kind and class of the violation. The last part is for the event of a matrix of situations.
+func findingID(requirement, operation string, v outcome.Violation) string {
+	const event = ""
+	parts := []string{requirement, operation, spec.WithoutIndices(v.Pointer), string(v.Kind), v.Class, event}
+	sum := sha256.Sum256([]byte(strings.Join(parts, "\n")))
+	return hex.EncodeToString(sum[:6])
 }
 
 // absent lists the requirements of the catalogue that were not selected, with the option that left them out.

@@ -21,7 +21,6 @@ import (
 	"github.com/agentconform/agentconform/spec"
 	"github.com/agentconform/agentconform/steps/agent"
 	"github.com/agentconform/agentconform/steps/client"
-	"github.com/agentconform/agentconform/steps/common"
 	"github.com/agentconform/agentconform/steps/config"
 	"github.com/agentconform/agentconform/steps/evidence"
 	"github.com/agentconform/agentconform/steps/exchange"
@@ -76,10 +75,9 @@ type run struct {
 	invariants *invariants.Record
 	start      time.Time
 
-	expressions *common.Expressions
-	binding     func(*features.Requirement) bool // counts as MUST by Options.FailOn, or by a claim
-	selected    []*features.Scenario             // and the sequences that exploration has found to fail
-	explored    int                              // operations
+	binding  func(*features.Requirement) bool // counts as MUST by Options.FailOn, or by a claim
+	selected []*features.Scenario             // and the sequences that exploration has found to fail
+	explored int                              // operations
 
 	// What kept the run from judging all that was selected:
 	unreachable string // why no request was answered
@@ -181,7 +179,7 @@ func newRun(ctx context.Context, o Options) (*run, error) {
 	p := plane.New(t, maker, start)
 	agents := agent.New(t, p, maker, o.Concurrency)
 	r := &run{Options: o, target: t, maker: maker, plane: p, agents: agents, forecast: Foresee(o.Config, o.Select),
-		start: start, expressions: common.NewExpressions(), verdicts: map[string]*verdict{}, selected: selected}
+		start: start, verdicts: map[string]*verdict{}, selected: selected}
 	claims := features.Claims(o.Config.Supports)
 	r.binding = func(q *features.Requirement) bool { return binding(q) || claims.Names(q) }
 	r.invariants = invariants.NewRecord(t, r.judgedApart)
