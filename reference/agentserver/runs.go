@@ -207,7 +207,7 @@ func (s *Server) cancelRun(c *call) (int, any, error) {
 		return 0, nil, httpapi.Refuse(http.StatusNotFound, "Run %s is not in progress: there is nothing to cancel", c.run)
 	}
 	err := s.update(func(t tables) error {
-		return t.move(ex.Run, ending{status: StatusInterrupted, reason: "a client cancelled the run"})
+		return t.move(ex.Run, ending{status: StatusInterrupted, reason: "a client canceled the run"})
 	})
 	if err != nil {
 		return 0, nil, err

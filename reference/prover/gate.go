@@ -103,20 +103,11 @@ type job []int
 func (p *prover) jobs(trials []trial) [2][]job {
 	var first, groups, slow, others []job
 	for i, t := range trials {
-		joins := func(j job) bool {
-			return len(j) < togetherAtMost && !slices.ContainsFunc(j, func(k int) bool {
-				return trials[k].place == t.place || trials[k].row.Edition != t.row.Edition
-			})
-		}
 		switch {
 		case t.first:
 			first = append(first, job{i})
 		case t.place != "" && !p.Whole:
-			at := slices.IndexFunc(groups, joins)
-			if at < 0 {
-				groups, at = append(groups, nil), len(groups)
-			}
-			groups[at] = append(groups[at], i)
+			groups = addToGroup(groups, trials, i)
 		case t.slow:
 			slow = append(slow, job{i})
 		default:
@@ -134,6 +125,31 @@ func (p *prover) jobs(trials []trial) [2][]job {
 		mixed = append(mixed, others[at])
 	}
 	return [2][]job{first, slices.Concat(slow, groups, mixed)}
+}
+
+// addToGroup adds a trial to the first group that it can join, or to a new group.
+func addToGroup(groups []job, trials []trial, i int) []job {
+	for at, group := range groups {
+		if canJoin(group, trials, i) {
+			groups[at] = append(group, i)
+			return groups
+		}
+	}
+	return append(groups, job{i})
+}
+
+// canJoin reports whether a trial can be combined with a group: there is room, and all have the same edition and different
+// places.
+func canJoin(group job, trials []trial, i int) bool {
+	if len(group) >= togetherAtMost {
+		return false
+	}
+	for _, k := range group {
+		if trials[k].place == trials[i].place || trials[k].row.Edition != trials[i].row.Edition {
+			return false
+		}
+	}
+	return true
 }
 
 // do runs the trials of a job. If several equivalent mutants have a problem together, it bisects the job.
@@ -175,8 +191,13 @@ func (p *prover) elsewhere(ctx context.Context, e environment, t trial, row proo
 		return row
 	}
 	other := p.try(ctx, e, *t.other)
-	if after := other.Outcome(); after == proof.NotReached || after == proof.Survived && before == proof.Survived {
+	switch other.Outcome() {
+	case proof.NotReached:
 		return row
+	case proof.Survived:
+		if before == proof.Survived {
+			return row
+		}
 	}
 	return other
 }
