@@ -83,7 +83,8 @@ func explain(r *features.Requirement) explanation {
 		e.Interface = append(e.Interface, explainSection{number, spec.SectionTitle(number)})
 	}
 	for _, f := range faults.All() {
-		if _, also := f.Also[r.ID]; also || f.Fails == r.ID {
+		_, breaksAlso := f.Also[r.ID]
+		if breaksAlso || f.Fails == r.ID {
 			e.Faults = append(e.Faults, explainFault{f.Name, f.Breaks, f.Fails})
 		}
 	}
@@ -136,7 +137,7 @@ func (e explanation) claimedBy() string {
 	case e.Capability == e.Profile:
 		return e.Profile
 	}
-	return e.Profile + ", or " + e.Capability + " alone"
+	return e.Profile + ", or the capability " + e.Capability
 }
 
 // through returns a note if a fault is designed to break another requirement, or "".

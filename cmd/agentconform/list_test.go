@@ -51,7 +51,7 @@ func TestSpecificationHasExamplesFromResults(t *testing.T) {
 		assert.Contains(t, rules[q.ID], "Faults that break it", q.ID)
 	}
 	for _, shown := range []string{
-		"<blockquote>Invalid request parameters", "section 7: Errors", "Claimed in the key supports by: control-plane, or paging alone",
+		"<blockquote>Invalid request parameters", "section 7: Errors", "Claimed in the key supports by: control-plane, or the capability paging",
 		"<b>limit-101-is-served</b>: ", `<p class="reason failed"><b>limit-101-is-served</b>: list-revisions: expected status 422, got status 200`,
 	} {
 		assert.Contains(t, rules["CP-LIST-3"], shown)

@@ -92,7 +92,7 @@ func (f *runFlags) preview(w io.Writer) error {
 			reports.Count(p.Revisions, "revision"))
 	}
 	for _, g := range p.Gaps {
-		line("left out", "%s: %s", g.Reason, g.Named(o.Catalogue))
+		line("skips", "%s: %s", g.Reason, g.Named(o.Catalogue))
 	}
 	_, err = io.WriteString(w, b.String())
 	return err

@@ -55,7 +55,8 @@ func Example(key string) any { return keys[key].Example }
 // keysOf returns the keys of a struct, in its order.
 func keysOf(t reflect.Type) (names []string) {
 	for i := range t.NumField() {
-		if name := t.Field(i).Tag.Get("yaml"); name != "-" {
+		name := t.Field(i).Tag.Get("yaml")
+		if name != "-" {
 			names = append(names, name)
 		}
 	}

@@ -48,7 +48,8 @@ func Load(s Sources) (*Config, error) {
 	}
 	l.environment(s.Environ)
 	for _, key := range keysOf(reflect.TypeFor[Config]()) {
-		if value, given := s.Flags[key]; given {
+		value, isGiven := s.Flags[key]
+		if isGiven {
 			l.source = "flag --" + strings.ReplaceAll(key, "_", "-")
 			l.set(key, value)
 		}
@@ -115,7 +116,8 @@ func (l *loader) file(path string) error {
 	case !errors.Is(decoder.Decode(new(yaml.Node)), io.EOF):
 		return &Error{Source: path, Problem: "more than one YAML document", Remedy: "keep one document"}
 	}
-	if mistake := l.decode(doc.Content[0], reflect.ValueOf(l.config).Elem(), ""); mistake != nil {
+	mistake := l.decode(doc.Content[0], reflect.ValueOf(l.config).Elem(), "")
+	if mistake != nil {
 		return mistake
 	}
 	c := l.config

@@ -253,7 +253,8 @@ func (v *validator) gateway(key, name, value string) {
 		taken("Authorization", "users.0.token")
 	}
 	v.eachSecret(func(key, _ string) {
-		if header := headerOf(key); header != "" && !inside(key, "headers") {
+		header := headerOf(key)
+		if header != "" && !inside(key, "headers") {
 			taken(header, key)
 		}
 	})

@@ -125,7 +125,8 @@ func (d *discoverer) deployments(ctx context.Context) (rows []gjson.Result, list
 func (d *discoverer) draftSources(deployments []gjson.Result) (edition string) {
 	editions := map[string]string{config.GitHost: config.Cloud, config.ExternalContainer: config.SelfHosted}
 	d.Suggest("edition", nil, "Not known: no deployment with a source of one edition is listed.")
-	if edition = d.target.Config.Edition; edition != "" {
+	edition = d.target.Config.Edition
+	if edition != "" {
 		d.Set("edition", edition, "Given.")
 	}
 	for _, row := range deployments {

@@ -99,7 +99,7 @@ func (x *examiner) examinePlane(ctx context.Context, probes []*probe) {
 			x.add(Noted, "other_tenant", fmt.Sprintf("status %d; CP-AUTH-6 may fail", p.response.Status),
 				"check "+x.target.Sent("other_tenant", c.OtherTenant))
 		default:
-			x.add(Noted, key, fmt.Sprintf("sent alone: status %d; CP-AUTH-4 will fail", p.response.Status),
+			x.add(Noted, key, fmt.Sprintf("sent without the other credentials: status %d; CP-AUTH-4 will fail", p.response.Status),
 				"check "+config.Variable(key))
 		}
 	}

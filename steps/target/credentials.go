@@ -243,7 +243,7 @@ func (t *Target) claim(what string) (http.Header, error) {
 		header.Del(name)
 	}
 	if len(header) == 0 {
-		return nil, outcome.Inapplicable("users", "the configuration gives these headers a meaning of their own")
+		return nil, outcome.Inapplicable("users", "the configuration uses all of these headers")
 	}
 	return header, nil
 }
