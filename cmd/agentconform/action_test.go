@@ -14,8 +14,8 @@ import (
 	"go.yaml.in/yaml/v4"
 )
 
-// fakes replace the programs that the script of the action calls. go builds and curl downloads an agentconform that records
-// its arguments, prints text of a hostile target, and writes a result.
+// fakes replace the programs that the script of the action calls. go builds and curl downloads an agentconform that
+// records its arguments, prints text of a hostile target, and writes a result.
 var fakes = map[string]string{
 	"go": `#!/bin/bash
 cp "$FAKES/agentconform" "$3"
@@ -93,7 +93,8 @@ func runAction(t *testing.T, inputs map[string]string, result string, environmen
 	return r
 }
 
-// actionInputs returns the inputs of action.yml with their defaults, and checks that its step passes each to the script.
+// actionInputs returns the inputs of action.yml with their defaults, and checks that its step passes each to the
+// script.
 func actionInputs(t *testing.T) map[string]string {
 	t.Helper()
 	text, err := os.ReadFile("../../action.yml")
@@ -170,8 +171,8 @@ func TestInputsOfTheAction(t *testing.T) {
 	}
 }
 
-// TestAnnotationsOfTheAction checks that GitHub shows one annotation for each cause, with the unchanged text of the result,
-// even for a hostile target.
+// TestAnnotationsOfTheAction checks that GitHub shows one annotation for each cause, with the unchanged text of the
+// result, even for a hostile target.
 func TestAnnotationsOfTheAction(t *testing.T) {
 	t.Parallel()
 	const awkward = "100% of 50%25\r\n::error file=a,line=1::b, c: d %0A ##[error]e\t"

@@ -42,8 +42,8 @@ func knownCommand(c *cobra.Command, args []string) error {
 		spelling.Meant(spelling.Either(c.Root().SuggestionsFor(rest[0]))))
 }
 
-// refuseEmpty refuses an empty URL, file or folder. In CI the cause may be an unset variable, and the default would test
-// another target or write to another place.
+// refuseEmpty refuses an empty URL, file or folder. In CI the cause may be an unset variable, and the default would
+// test another target or write to another place.
 func refuseEmpty(c *cobra.Command, _ []string) (err error) {
 	c.Flags().Visit(func(f *pflag.Flag) {
 		kind, _ := pflag.UnquoteUsage(f)

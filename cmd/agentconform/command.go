@@ -49,8 +49,8 @@ func writeError(document string, err error, other string) error {
 	return fmt.Errorf("writing the %s: %w; name another %s", document, err, other)
 }
 
-// announceInterrupt makes an interrupted command announce that it removes what it created, until the returned function is
-// called. The folder contains the ledger.
+// announceInterrupt makes an interrupted command announce that it removes what it created, until the returned function
+// is called. The folder contains the ledger.
 func announceInterrupt(c *cobra.Command, folder string) (stop func() bool) {
 	ledger := reports.ShellWord(filepath.Join(folder, "ledger.jsonl"))
 	return context.AfterFunc(c.Context(), func() {
@@ -129,8 +129,8 @@ func describeHelp(root *cobra.Command) {
 	c.Example = "  agentconform help run\n  agentconform help config"
 }
 
-// newMan returns the command that prints the manual page for packages, which contains the help of each command verbatim.
-// The generator of cobra would interpret it as Markdown.
+// newMan returns the command that prints the manual page for packages, which contains the help of each command
+// verbatim. The generator of cobra would interpret it as Markdown.
 func newMan() *cobra.Command {
 	return &cobra.Command{
 		Use:    "man",
@@ -160,8 +160,8 @@ func section(title string, c *cobra.Command) string {
 	return ".SH " + troff.Replace(title) + "\n.nf" + troff.Replace(text) + "\n.fi\n"
 }
 
-// configTopic returns the help topic with the reference of the configuration. It omits tables, which are hard to read on a
-// terminal.
+// configTopic returns the help topic with the reference of the configuration. It omits tables, which are hard to read
+// on a terminal.
 func configTopic() *cobra.Command {
 	var text strings.Builder
 	for line := range strings.Lines(config.Page()) {

@@ -53,8 +53,8 @@ func assertTheScriptShows(t *testing.T, fault *deviate.Row) {
 	assert.Empty(t, problem, "%s: expected %s, got %s", f.Requirement, f.Expected, f.Actual)
 }
 
-// repeated runs the script of a finding and returns how the response differs from the recorded one: by its status, or by
-// whether it has a body.
+// repeated runs the script of a finding and returns how the response differs from the recorded one: by its status, or
+// by whether it has a body.
 func repeated(t *testing.T, r *reports.Result, f *reports.Finding, secrets []string) (problem string) {
 	var text bytes.Buffer
 	if err := script.Write(&text, r, f); err != nil {

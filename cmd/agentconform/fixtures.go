@@ -15,8 +15,8 @@ import (
 	"github.com/agentconform/agentconform/steps/target"
 )
 
-// startFixtures serves the fixtures if the configuration has them and names a control plane, and fills the keys that are
-// not set. Without fixtures served is nil.
+// startFixtures serves the fixtures if the configuration has them and names a control plane, and fills the keys that
+// are not set. Without fixtures served is nil.
 func startFixtures(cfg *config.Config) (served target.Fixtures, stop func(), err error) {
 	if cfg.Fixtures.Serve == "" || cfg.Target == "" {
 		return nil, func() {}, nil
@@ -66,8 +66,8 @@ func refuseOwnSource(cfg *config.Config) error {
 	return nil
 }
 
-// fillFrom fills the keys that the configuration does not set, from the material at a place. If agent_target is set, that
-// agent server does not serve the material's graph, so the fields of users and the refusals are not filled.
+// fillFrom fills the keys that the configuration does not set, from the material at a place. If agent_target is set,
+// that agent server does not serve the material's graph, so the fields of users and the refusals are not filled.
 func fillFrom(cfg *config.Config, material *fixtures.Material, at fixtures.Place) error {
 	var secrets fixtures.Secrets
 	for i := range cfg.Users {
@@ -118,8 +118,8 @@ func setRefusals(a *config.Agent) {
 	}
 }
 
-// merged returns a value of a body that is overridden by another one: objects are merged by key, lists of named objects,
-// which are secrets, are merged by name, and any other value is replaced.
+// merged returns a value of a body that is overridden by another one: objects are merged by key, lists of named
+// objects, which are secrets, are merged by name, and any other value is replaced.
 func merged(base, override any) any {
 	switch override := override.(type) {
 	case map[string]any:

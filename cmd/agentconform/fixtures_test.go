@@ -37,8 +37,8 @@ func serveFor(t *testing.T, c *config.Config) target.Fixtures {
 	return served
 }
 
-// TestFixturesAreEnough judges requirements about sources with a minimal configuration. Only requirements of another edition
-// are skipped.
+// TestFixturesAreEnough judges requirements about sources with a minimal configuration. Only requirements of another
+// edition are skipped.
 func TestFixturesAreEnough(t *testing.T) {
 	t.Parallel()
 	for _, edition := range []string{config.Cloud, config.SelfHosted} {

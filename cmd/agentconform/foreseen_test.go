@@ -69,7 +69,8 @@ func (v *vendor) deploy(t *testing.T, revisions int) {
 	}
 }
 
-// foreseen returns the number of requirements that doctor announces, and the preview of a test run, which sends nothing.
+// foreseen returns the number of requirements that doctor announces, and the preview of a test run, which sends
+// nothing.
 func foreseen(t *testing.T, v *vendor, c *config.Config) (promised int, plan *suite.Preview) {
 	t.Helper()
 	e, err := doctor.Examine(t.Context(), options(t, c), false)
@@ -91,8 +92,8 @@ func deploymentsIn(r *reports.Result) (n int) {
 	return n
 }
 
-// TestRunsAreForeseen compares the announcements of doctor and of the preview with what a test run judges and creates. With
-// only an API key, and with --read-only, a test run only reads the vendor's deployment.
+// TestRunsAreForeseen compares the announcements of doctor and of the preview with what a test run judges and creates.
+// With only an API key, and with --read-only, a test run only reads the vendor's deployment.
 func TestRunsAreForeseen(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {

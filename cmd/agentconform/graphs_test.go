@@ -43,8 +43,8 @@ func TestDeafGraph(t *testing.T) {
 	assertTheGraphBlocks(t, all[deaf])
 }
 
-// assertTheGraphBlocks judges a conforming server with a graph that breaks a line of its contract. Exactly the words that it
-// does not understand block, nothing fails, and there is no error of the suite.
+// assertTheGraphBlocks judges a conforming server with a graph that breaks a line of its contract. Exactly the words
+// that it does not understand block, nothing fails, and there is no error of the suite.
 func assertTheGraphBlocks(t *testing.T, g faults.BrokenGraph) {
 	t.Helper()
 	var o reference.Options
@@ -100,8 +100,8 @@ func TestLostMessagesOfOtherGraph(t *testing.T) {
 	}
 }
 
-// TestOtherGraphDoesNotIdentifyTheRevision updates a deployment whose graph answers every message with the same greeting
-// before and after the update.
+// TestOtherGraphDoesNotIdentifyTheRevision updates a deployment whose graph answers every message with the same
+// greeting before and after the update.
 func TestOtherGraphDoesNotIdentifyTheRevision(t *testing.T) {
 	t.Parallel()
 	const greet = "answer.values.messages.[type=ai].content = Hello! How can I help you?"
@@ -151,8 +151,8 @@ func TestEqualMessagesOfTwoRuns(t *testing.T) {
 	}
 }
 
-// TestFullQueue judges a server whose only worker is busy with the run of another client. Nothing fails, and the blocked
-// requirements name timeouts.run.
+// TestFullQueue judges a server whose only worker is busy with the run of another client. Nothing fails, and the
+// blocked requirements name timeouts.run.
 func TestFullQueue(t *testing.T) {
 	t.Parallel()
 	server, c := startAgent(t, withFaults(t, "one-run-at-a-time"))

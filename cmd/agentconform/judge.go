@@ -161,8 +161,8 @@ const (
 	gcPercent       = 60
 )
 
-// limitMemory makes a test run collect garbage early, especially if responses are large. It sets a soft limit. GOMEMLIMIT
-// and GOGC take precedence.
+// limitMemory makes a test run collect garbage early, especially if responses are large. It sets a soft limit.
+// GOMEMLIMIT and GOGC take precedence.
 func limitMemory(concurrency int) {
 	isSet := debug.SetMemoryLimit(-1) != math.MaxInt64
 	if isSet {

@@ -29,8 +29,8 @@ func notesOf(r *reports.Result, kind reports.NoteKind) (found []reports.Note) {
 	return found
 }
 
-// TestThreadsAreRemoved checks that the threads of every user are removed from an agent server that existed before the test
-// run. If DELETE is not supported, it is tried once, the result has a note, and the threads remain in the ledger.
+// TestThreadsAreRemoved checks that the threads of every user are removed from an agent server that existed before the
+// test run. If DELETE is not supported, it is tried once, the result has a note, and the threads remain in the ledger.
 func TestThreadsAreRemoved(t *testing.T) {
 	t.Parallel()
 	for fault, kept := range map[string]bool{"": false, "threads-stay": true} {
@@ -75,8 +75,8 @@ func TestThreadsAreRemoved(t *testing.T) {
 	}
 }
 
-// TestTwoRunsInOneTenant runs the suite twice at the same time. Both test runs are conformant, and each removes only what it
-// created.
+// TestTwoRunsInOneTenant runs the suite twice at the same time. Both test runs are conformant, and each removes only
+// what it created.
 func TestTwoRunsInOneTenant(t *testing.T) {
 	t.Parallel()
 	_, c := startAgent(t, reference.Options{})
@@ -105,8 +105,8 @@ func TestTwoRunsInOneTenant(t *testing.T) {
 	}
 }
 
-// TestAStoppedRunIsJudgedByWhatItHasSeen checks that a recorded violation of the contract is a failure, and that no rule about all responses has
-// passed.
+// TestAStoppedRunIsJudgedByWhatItHasSeen checks that a recorded violation of the contract is a failure, and that no
+// rule about all responses has passed.
 func TestAStoppedRunIsJudgedByWhatItHasSeen(t *testing.T) {
 	t.Parallel()
 	ended := func(requirement string) func(target.Event) bool {
@@ -154,8 +154,8 @@ func TestAStoppedRunIsJudgedByWhatItHasSeen(t *testing.T) {
 	}
 }
 
-// TestRefusedCreationIsRemoved judges a server that creates a deployment although it refuses the request, and that refuses a
-// page of deployments after the last one.
+// TestRefusedCreationIsRemoved judges a server that creates a deployment although it refuses the request, and that
+// refuses a page of deployments after the last one.
 func TestRefusedCreationIsRemoved(t *testing.T) {
 	t.Parallel()
 	o := withFaults(t, "refused-creation-is-done")

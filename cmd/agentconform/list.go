@@ -91,7 +91,8 @@ func listTable(w io.Writer, c *features.Catalogue) error {
 	return nil
 }
 
-// listCases writes what a client may send by the contract, and the scenarios that judge it, or the reason why none does.
+// listCases writes what a client may send by the contract, and the scenarios that judge it, or the reason why none
+// does.
 func listCases(w io.Writer, c *features.Catalogue, format string) error {
 	if format != "table" && format != "json" {
 		return fmt.Errorf("--cases --format %s: give table or json", format)

@@ -28,8 +28,8 @@ func TestTagsNameKeysThatExist(t *testing.T) {
 	}
 }
 
-// TestSpecificationHasExamplesFromResults uses one result as that of a fault, and as that of a server that meets the other
-// rules.
+// TestSpecificationHasExamplesFromResults uses one result as that of a fault, and as that of a server that meets the
+// other rules.
 func TestSpecificationHasExamplesFromResults(t *testing.T) {
 	run, err := os.ReadFile("../../reports/internal/reporttest/run.json")
 	require.NoError(t, err)

@@ -14,8 +14,8 @@ import (
 )
 
 func main() {
-	// Without this, a write to standard output or error ends the process if the pipe is closed. With it, the write returns
-	// an error.
+	// Without this, a write to standard output or error ends the process if the pipe is closed. With it, the write
+	// returns an error.
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
 	os.Exit(execute(untilSignalled(), os.Args[1:], os.Stdin, output{os.Stdout}, output{os.Stderr}))
 }
@@ -38,8 +38,8 @@ func untilSignalled() context.Context {
 	return ctx
 }
 
-// output is standard output or standard error. It discards writes after the reader of a pipe has ended ("agentconform run
-// | head"), so that the command continues and removes what it created.
+// output is standard output or standard error. It discards writes after the reader of a pipe has ended ("agentconform
+// run | head"), so that the command continues and removes what it created.
 type output struct{ file *os.File }
 
 // Fd returns the descriptor of the file, which shows whether the file is a terminal.

@@ -10,8 +10,8 @@ import (
 	"github.com/agentconform/agentconform/reference/faults"
 )
 
-// overlapping are faults whose finding depends on requests that overlap. A script sends requests one after the other and
-// does not show them. agentconform replay and prove --replay do.
+// overlapping are faults whose finding depends on requests that overlap. A script sends requests one after the other
+// and does not show them. agentconform replay and prove --replay do.
 var overlapping = []string{"offset-is-ignored-beside-both-filters"}
 
 // TestScriptsShowFindings checks every twelfth fault that a script can show.

@@ -68,8 +68,8 @@ func TestImportsPointOneWay(t *testing.T) {
 	}
 }
 
-// TestNoticeNamesWhatIsLinked compares NOTICE with the modules that are linked into the binary. A line has a module, or a
-// folder of a module with its own license, the version and the license.
+// TestNoticeNamesWhatIsLinked compares NOTICE with the modules that are linked into the binary. A line has a module, or
+// a folder of a module with its own license, the version and the license.
 func TestNoticeNamesWhatIsLinked(t *testing.T) {
 	t.Parallel()
 	page, err := os.ReadFile("../../NOTICE")
@@ -96,8 +96,8 @@ func TestNoticeNamesWhatIsLinked(t *testing.T) {
 	}
 }
 
-// TestActionsAreNamedByCommit checks that actions are pinned by commit, because a tag can be moved to other code. The release
-// is in a comment, which Dependabot updates.
+// TestActionsAreNamedByCommit checks that actions are pinned by commit, because a tag can be moved to other code. The
+// release is in a comment, which Dependabot updates.
 func TestActionsAreNamedByCommit(t *testing.T) {
 	files, err := filepath.Glob("../../.github/workflows/*.yml")
 	require.NoError(t, err)

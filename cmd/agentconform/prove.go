@@ -82,7 +82,8 @@ func (f *proveFlags) prove(c *cobra.Command, _ []string) error {
 	if err := proof.Check(f.out); err != nil {
 		return fmt.Errorf("--out: %w", err)
 	}
-	// Hundreds of short test runs allocate much memory and keep little. Fewer garbage collections save a sixth of the time.
+	// Hundreds of short test runs allocate much memory and keep little. Fewer garbage collections save a sixth of the
+	// time.
 	defer debug.SetGCPercent(debug.SetGCPercent(1200))
 	defer debug.SetMemoryLimit(debug.SetMemoryLimit(3 << 30)) // more frequent collections above this limit
 	options := prover.Options{
@@ -132,7 +133,8 @@ func describeRow(row proof.Row) string {
 	return text
 }
 
-// oneOfEach returns the name of one fault of each requirement, preferably one that the requirement's own scenarios reach.
+// oneOfEach returns the name of one fault of each requirement, preferably one that the requirement's own scenarios
+// reach.
 func oneOfEach() []string {
 	chosen := map[string]*deviate.Row{}
 	for _, f := range faults.All() {

@@ -97,8 +97,8 @@ func unverified(t *testing.T) *config.Config {
 	return cfg
 }
 
-// TestReachAgain checks that replay and the scripts of findings reach a target behind these intermediaries, and that reports
-// do not contain the passwords of intermediaries.
+// TestReachAgain checks that replay and the scripts of findings reach a target behind these intermediaries, and that
+// reports do not contain the passwords of intermediaries.
 func TestReachAgain(t *testing.T) {
 	t.Parallel()
 	for name, cfg := range map[string]*config.Config{

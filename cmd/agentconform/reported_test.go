@@ -69,8 +69,8 @@ func TestWrongVocabulary(t *testing.T) {
 	}
 }
 
-// TestAFaultInOtherWords checks that a fault of a server with other words fails as with the words of the interface, and that
-// the exchange has the words of the server.
+// TestAFaultInOtherWords checks that a fault of a server with other words fails as with the words of the interface, and
+// that the exchange has the words of the server.
 func TestAFaultInOtherWords(t *testing.T) {
 	t.Parallel()
 	r := judge(t, startWith(t, "first-revision-shows-another-source", "branded-words"), "CP-CREATE-3")

@@ -16,8 +16,8 @@ import (
 	"github.com/agentconform/agentconform/steps/config"
 )
 
-// TestCredentialsThatExpire judges a target that replaces its API key and the token of a user after every 30 requests. The
-// new values are in the files before the old ones are refused. No report contains any of them.
+// TestCredentialsThatExpire judges a target that replaces its API key and the token of a user after every 30 requests.
+// The new values are in the files before the old ones are refused. No report contains any of them.
 func TestCredentialsThatExpire(t *testing.T) {
 	t.Parallel()
 	const prefix = "Rotating-Credential-"

@@ -200,8 +200,8 @@ func (s *screen) showResult(e target.Event) {
 	s.print("[%d/%d] %s %s: %s%s%s", s.done, s.total, e.Verdict, e.Text, e.Name, took, reason)
 }
 
-// waitsFor describes what the test run waits for, and for how long at most if that is known: the revision with the latest
-// deadline, or else the scenario that started first.
+// waitsFor describes what the test run waits for, and for how long at most if that is known: the revision with the
+// latest deadline, or else the scenario that started first.
 func (s *screen) waitsFor(now time.Time) string {
 	var longest *waiting
 	for _, w := range s.waits {

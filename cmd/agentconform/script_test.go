@@ -26,8 +26,8 @@ import (
 // tests runs the tests of this process, in contrast to the programs that it starts.
 type tests struct{ *testing.M }
 
-// Run sets a memory limit, so that limitMemory does not set a lower one, with which the tests in this process would collect
-// garbage continuously.
+// Run sets a memory limit, so that limitMemory does not set a lower one, with which the tests in this process would
+// collect garbage continuously.
 func (m tests) Run() int {
 	debug.SetMemoryLimit(700 << 20)
 	return m.M.Run()

@@ -167,8 +167,8 @@ func deviations(names []string) (layers []faults.Layer, edition string, err erro
 	return append(others, layers...), edition, err
 }
 
-// beyondLoopback reports whether other machines may reach an address to listen on. Without a host it means all addresses
-// of this machine.
+// beyondLoopback reports whether other machines may reach an address to listen on. Without a host it means all
+// addresses of this machine.
 func beyondLoopback(listen string) bool {
 	at, err := net.ResolveTCPAddr("tcp", listen)
 	return err != nil || !at.IP.IsLoopback()

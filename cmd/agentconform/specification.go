@@ -11,8 +11,8 @@ import (
 	"github.com/agentconform/agentconform/reports/html"
 )
 
-// listHTML writes the page of the specification with examples from result files. A file with the name of a fault shows how
-// its rule is broken, and each other file shows how a server meets the rules that it passed.
+// listHTML writes the page of the specification with examples from result files. A file with the name of a fault shows
+// how its rule is broken, and each other file shows how a server meets the rules that it passed.
 func listHTML(w io.Writer, c *features.Catalogue, files []string) error {
 	page := html.Specification{Suite: suiteOf(c)}
 	for _, e := range features.Excluded() {
@@ -88,8 +88,8 @@ func violation(rule string, fault html.Fault, result *reports.Result) *html.Exam
 	return nil
 }
 
-// counterpart returns the exchange of a passed requirement that is most similar to the exchange that breaks the rule. If
-// several are equally similar it returns the last.
+// counterpart returns the exchange of a passed requirement that is most similar to the exchange that breaks the rule.
+// If several are equally similar it returns the last.
 func counterpart(r *html.Rule, result *reports.Result) (found *html.Example) {
 	q := result.Requirement(r.ID)
 	if q == nil || q.Verdict != reports.Passed {

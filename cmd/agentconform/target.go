@@ -33,8 +33,8 @@ func (t *targetFlags) addConfig(c *cobra.Command) {
 	c.Flags().StringVar(&t.config, "config", "", "configuration `file` (default "+config.DefaultFile+", if it exists)")
 }
 
-// addresses returns the values of these flags by key. If one flag is given, both addresses of the file and the environment
-// are overridden.
+// addresses returns the values of these flags by key. If one flag is given, both addresses of the file and the
+// environment are overridden.
 func (t *targetFlags) addresses() map[string]string {
 	if t.target == "" && t.agentTarget == "" {
 		return map[string]string{}
@@ -60,8 +60,9 @@ func (t *targetFlags) loadNamed() (*config.Config, error) {
 	return cfg, nil
 }
 
-// open fills in the options and prepares the target: it starts the bundled reference in the edition if the configuration
-// names no target, and serves fixtures if the configuration has them, until the returned function is called.
+// open fills in the options and prepares the target: it starts the bundled reference in the edition if the
+// configuration names no target, and serves fixtures if the configuration has them, until the returned function is
+// called.
 func open(ctx context.Context, cfg *config.Config, edition string, o *steps.Options) (stop func(), err error) {
 	o.Config = cfg
 	o.Version = suiteVersion()

@@ -149,8 +149,8 @@ func wrong(lines, usual []string) (all []string) {
 	return all
 }
 
-// TestDoctorNamesEachWrongSetup checks that doctor reports each wrong set-up in exactly one line, with the key or the place
-// to change.
+// TestDoctorNamesEachWrongSetup checks that doctor reports each wrong set-up in exactly one line, with the key or the
+// place to change.
 func TestDoctorNamesEachWrongSetup(t *testing.T) {
 	t.Parallel()
 	server, err := reference.Start(t.Context(), reference.Options{})

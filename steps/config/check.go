@@ -129,8 +129,8 @@ func (l *loader) check(at **yaml.Node, t reflect.Type, key string) {
 	l.checkKind(n, t, key, remedyFor(t, key))
 }
 
-// checkChoice checks the value of a key that takes one value, a list, or a value or list per case, and replaces the node
-// by the longest of these forms.
+// checkChoice checks the value of a key that takes one value, a list, or a value or list per case, and replaces the
+// node by the longest of these forms.
 func (l *loader) checkChoice(at **yaml.Node, n *yaml.Node, t reflect.Type, key string) {
 	if n.Kind == yaml.ScalarNode && n.Value == "" { // not set, as null
 		*at = &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!null", Line: n.Line, Column: n.Column}

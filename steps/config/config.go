@@ -83,8 +83,8 @@ type Headers struct {
 	AgentServer  map[string]string `yaml:"agent_server"`
 }
 
-// TLS configures how certificates are verified and which client certificate is sent. The files are PEM files. A relative
-// path in a configuration file is relative to its folder.
+// TLS configures how certificates are verified and which client certificate is sent. The files are PEM files. A
+// relative path in a configuration file is relative to its folder.
 type TLS struct {
 	CA         string `yaml:"ca"`          // trusted in place of the system's authorities
 	Cert       string `yaml:"cert"`        // sent to target and agent_target only
@@ -114,8 +114,8 @@ const (
 	JavaScript = "javascript"
 )
 
-// Create has the bodies of requests that create deployments. Body is sent unchanged, except that the name is replaced if
-// there is one. Refused is a body whose source this edition must refuse.
+// Create has the bodies of requests that create deployments. Body is sent unchanged, except that the name is replaced
+// if there is one. Refused is a body whose source this edition must refuse.
 type Create struct {
 	Body    map[string]any `yaml:"body"`
 	Refused map[string]any `yaml:"refused"`

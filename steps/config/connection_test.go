@@ -45,7 +45,8 @@ socket: {control_plane: s}
 	assert.Nil(t, plain.Connection())
 }
 
-// TestPlainWordsInHeadersOfAGateway are no secrets: replaced wherever they occur they would spoil reports.
+// TestPlainWordsInHeadersOfAGateway checks that plain words are not secrets, because redacting them would make reports
+// unreadable.
 func TestPlainWordsInHeadersOfAGateway(t *testing.T) {
 	for value, plain := range map[string]bool{"qa": true, "Staging": true, "x": true, "true": true, "7": false, "staging1": false, "staging-2": false, "production": false, "qa 12": false, "größe": false} {
 		c := config.Default()
@@ -67,7 +68,7 @@ func TestPlainWordsInHeadersOfAGateway(t *testing.T) {
 	require.ErrorContains(t, c.Complete(), "set credentials.api_key instead", "the name is judged whatever the value")
 }
 
-// TestProxySecrets: whatever HTTP_PROXY may hold, the password in it is known.
+// TestProxySecrets checks that the password is found in all forms of HTTP_PROXY.
 func TestProxySecrets(t *testing.T) {
 	for address, want := range map[string]string{
 		"http://me:pass-word@proxy.example:3128": "pass-word", "me:pass-word@proxy.example:3128": "pass-word", "me:pass%20word@127.0.0.1:3128": "pass word",

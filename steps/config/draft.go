@@ -11,9 +11,9 @@ import (
 	"go.yaml.in/yaml/v4"
 )
 
-// Draft is a configuration file for a new target, by key. Some keys have values and others are comments with an example.
-// Each has a comment that says how its value was learned or what to put there. A draft never contains a secret: keys of
-// credentials are comments.
+// Draft is a configuration file for a new target, by key. Some keys have values and others are comments with an
+// example. Each has a comment that says how its value was learned or what to put there. A draft never contains a
+// secret: keys of credentials are comments.
 type Draft map[string]draftLine
 
 type draftLine struct {
@@ -36,8 +36,8 @@ func NewDraft() Draft {
 // Set sets a key to a value. Each text in how becomes a comment, and must be safe to show.
 func (d Draft) Set(key string, value any, how ...string) { d[key] = draftLine{value, true, how} }
 
-// Suggest makes a key a comment with an example, and with texts that say what to put there. If the example is nil, it is
-// that of the table of keys.
+// Suggest makes a key a comment with an example, and with texts that say what to put there. If the example is nil, it
+// is that of the table of keys.
 func (d Draft) Suggest(key string, example any, what ...string) {
 	if example == nil {
 		example = keys[key].Example

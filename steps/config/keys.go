@@ -166,7 +166,8 @@ func valueOf(v reflect.Value, key string) reflect.Value {
 }
 
 // changed returns a copy of a value in which a function has changed the value of a key. The key may be a new entry of a
-// mapping, or the index after the last item of a list. The original is not modified: other goroutines may be reading it.
+// mapping, or the index after the last item of a list. The original is not modified: other goroutines may be reading
+// it.
 func changed(v reflect.Value, key string, change func(v reflect.Value)) reflect.Value {
 	if v.Kind() == reflect.Interface && key != "" {
 		v = v.Elem()
@@ -255,9 +256,9 @@ func (c *Config) eachSecret(visit func(key, value string)) {
 	})
 }
 
-// isPublic reports whether the value of a header is not a secret: a header of a user that describes the kind of a request
-// (X-Auth-Scheme, Content-Type), or a header for a gateway whose value is a word such as "true" or "qa". Redacting such
-// a word everywhere would make reports unreadable.
+// isPublic reports whether the value of a header is not a secret: a header of a user that describes the kind of a
+// request (X-Auth-Scheme, Content-Type), or a header for a gateway whose value is a word such as "true" or "qa".
+// Redacting such a word everywhere would make reports unreadable.
 func isPublic(key, value string) bool {
 	letter := func(r rune) bool { return 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' }
 	if inside(key, "headers") {

@@ -36,7 +36,8 @@ type Sources struct {
 }
 
 // Load reads the configuration: the defaults, then the file, the environment and the flags. Later sources override
-// earlier ones. The error lists all unknown keys and values of the wrong type, or, if there are none, all other mistakes.
+// earlier ones. The error lists all unknown keys and values of the wrong type, or, if there are none, all other
+// mistakes.
 func Load(s Sources) (*Config, error) {
 	c := Default()
 	c.SecretFiles = map[string]string{}
@@ -171,8 +172,8 @@ func reason(err error) string {
 	return err.Error()
 }
 
-// Error is one mistake in a configuration: its place, its key, the problem and the remedy. It never contains the value of
-// a key that may be a secret.
+// Error is one mistake in a configuration: its place, its key, the problem and the remedy. It never contains the value
+// of a key that may be a secret.
 type Error struct {
 	Source  string // "agentconform.yaml:12", "environment AGENTCONFORM_TARGET", "flag --target"
 	Key     string // "timeouts.poll"; empty if the mistake concerns the whole source

@@ -29,8 +29,7 @@ users:
 timeouts: {poll: 90s}
 `
 
-// aliases are lists in a body, each with the one before it twice: written out, the last one has 2 to the power of n
-// items.
+// aliases returns lists of which each contains the one before it twice. Expanded, the last one has 2 to the power of n items.
 func aliases(n int) string {
 	text := "    a0: &a0 [x]\n"
 	for i := range n {
@@ -50,8 +49,8 @@ func load(t *testing.T, file string, environ []string, flags map[string]string) 
 	return config.Load(config.Sources{File: filepath.Join(folder, "c.yaml"), Environ: environ, Flags: flags})
 }
 
-// TestFieldsOfAUserHoldAnyJSON: as they are written in a file, and as a variable has them.
-func TestFieldsOfAUserHoldAnyJSON(t *testing.T) {
+// TestFieldsOfAUser checks that fields may have any JSON value, in a file and in a variable.
+func TestFieldsOfAUser(t *testing.T) {
 	t.Chdir(t.TempDir())
 	const text = "users: [{name: a, token: the-token, fields: {s: x, n: 3, f: 1.5, b: true, z: null, day: 2026-11-24, l: [1, {2: y}]}}]"
 	require.NoError(t, os.WriteFile(config.DefaultFile, []byte(text), 0o600))
@@ -78,7 +77,7 @@ func TestFieldsOfAUserHoldAnyJSON(t *testing.T) {
 	}
 }
 
-func TestStrengthOfSources(t *testing.T) {
+func TestLaterSourcesOverrideEarlierOnes(t *testing.T) {
 	environ := []string{
 		"AGENTCONFORM_TARGET=http://environment", "AGENTCONFORM_CREDENTIALS_API_KEY=from-environment", "AGENTCONFORM_TIMEOUTS_POLL=3m",
 		"AGENTCONFORM_USERS_0_TOKEN=token-e", "AGENTCONFORM_USERS_1_NAME=other", "AGENTCONFORM_USERS_1_TOKEN=token-2",
@@ -89,8 +88,8 @@ func TestStrengthOfSources(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, "https://control.example/api", c.Target, "without the closing slash")
 	assert.Equal(t, 90*time.Second, c.Timeouts.Poll)
-	assert.Equal(t, 10*time.Second, c.Timeouts.Request, "the default stays")
-	assert.False(t, c.Has("users.0.identity"), "a name is no identity")
+	assert.Equal(t, 10*time.Second, c.Timeouts.Request, "the default")
+	assert.False(t, c.Has("users.0.identity"), "a name is not an identity")
 	c, err = load(t, valid, environ, map[string]string{"target": "http://flag"})
 	require.NoError(t, err)
 	assert.Equal(t, "http://flag", c.Target)
@@ -248,7 +247,8 @@ func TestMistakesInTheConnection(t *testing.T) {
 	}
 }
 
-// TestAllMistakesAtOnce wants one line for each, where it stands: first those of form, then what they hide.
+// TestAllMistakesAtOnce checks that each mistake has one line with its place: first unknown keys and wrong types, and without
+// these all others.
 func TestAllMistakesAtOnce(t *testing.T) {
 	const form = "credentails: {api_key: abcdefg}\npolling: {intervall: 1s, interval: x}\n"
 	const values = "edition: basement\nagent_target: ftp://x\ncreate:\n  body: {source: floppy}\nusers:\n  - {name: owner}\n  - {name: owner, token: abcdefg}\n"
@@ -326,7 +326,7 @@ func loadWithFiles(t *testing.T, text string, environ ...string) (c *config.Conf
 	return c, write, err
 }
 
-// TestCredentialsFromFiles are read again, but for those that a variable replaces.
+// TestCredentialsFromFiles checks that credentials are read again, except those that a variable overrides.
 func TestCredentialsFromFiles(t *testing.T) {
 	c, write, err := loadWithFiles(t, withFiles, "AGENTCONFORM_CREDENTIALS_TENANT_ID=from-environment", "AGENTCONFORM_USERS_1_HEADERS_X_ORG=also-from-there")
 	require.NoError(t, err)
@@ -341,11 +341,11 @@ func TestCredentialsFromFiles(t *testing.T) {
 	next := c.Reread()
 	require.NotNil(t, next)
 	assert.Equal(t, []string{"key-two", "from-environment", "bearer-two", "key-two", "ada-two", "bob-two", "also-from-there", "studio-two"}, values(next))
-	assert.Equal(t, first, values(c), "requests that are being made may still read these")
+	assert.Equal(t, first, values(c), "requests in progress may still read these")
 	assert.Contains(t, next.Secrets(), "ada-two")
 	assert.Nil(t, next.Reread())
 	write("\nlines")
-	assert.Nil(t, next.Reread(), "a file that holds no credential may just be written")
+	assert.Nil(t, next.Reread(), "a file without a credential may be written at this moment")
 }
 
 func TestMistakesInFilesOfCredentials(t *testing.T) {
@@ -364,7 +364,7 @@ func TestMistakesInFilesOfCredentials(t *testing.T) {
 	}
 }
 
-// FuzzLoad: whatever a file and a variable hold, a configuration is complete or each mistake names its key; no mistake
+// FuzzLoad checks that any file and variable give a complete configuration or mistakes with a remedy, and that no mistake
 // shows the value of a credential.
 func FuzzLoad(f *testing.F) {
 	for _, v := range []string{

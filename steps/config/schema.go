@@ -17,8 +17,8 @@ import (
 //	# yaml-language-server: $schema=<SchemaURL>
 const SchemaURL = "https://raw.githubusercontent.com/agentconform/agentconform/main/docs/config.schema.json"
 
-// Schema returns the JSON Schema (draft 7) of a configuration file, generated from [Config]. It is as strict as [Load] is
-// with one file: it refuses unknown keys and values of the wrong type. Only Load checks rules about several keys,
+// Schema returns the JSON Schema (draft 7) of a configuration file, generated from [Config]. It is as strict as [Load]
+// is with one file: it refuses unknown keys and values of the wrong type. Only Load checks rules about several keys,
 // environment variables and other files.
 func Schema() []byte {
 	root := schemaOf(reflect.ValueOf(Default()), "")

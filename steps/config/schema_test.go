@@ -14,7 +14,7 @@ import (
 	"go.yaml.in/yaml/v4"
 )
 
-// TestTheSchemaAcceptsWhatTheParserAccepts compares both over rows.
+// TestTheSchemaAcceptsWhatTheParserAccepts compares the schema with the parser.
 func TestTheSchemaAcceptsWhatTheParserAccepts(t *testing.T) {
 	document, err := jsonschema.UnmarshalJSON(bytes.NewReader(Schema()))
 	require.NoError(t, err)

@@ -136,8 +136,8 @@ func ProxySecrets(address string) []string {
 	return append(userInfo(rest[:at]), address)
 }
 
-// userInfo returns the secrets in the user info of a URL, as written and unescaped: the password, or the name if there is
-// no password, because then it is a token, and the whole user info.
+// userInfo returns the secrets in the user info of a URL, as written and unescaped: the password, or the name if there
+// is no password, because then it is a token, and the whole user info.
 func userInfo(info string) (all []string) {
 	_, password, both := strings.Cut(info, ":")
 	if !both {
@@ -236,8 +236,8 @@ func withOtherCase(secret string) string {
 	}, secret)
 }
 
-// withoutLast removes the last character. It does not change a secret of one character, nor a secret that ends with "=",
-// which is padding of base64 and has no meaning.
+// withoutLast removes the last character. It does not change a secret of one character, nor a secret that ends with
+// "=", which is padding of base64 and has no meaning.
 func withoutLast(secret string) string {
 	_, size := utf8.DecodeLastRuneInString(secret)
 	if size == len(secret) || strings.HasSuffix(secret, "=") {

@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/assert"
 )
 
-// TestSecretsOutsideOfTheCredentialKeys: user info in any URL, and strings in a secret that is JSON.
+// TestSecretsOutsideOfTheCredentialKeys checks user info in any URL, and strings in a secret that is JSON.
 func TestSecretsOutsideOfTheCredentialKeys(t *testing.T) {
 	c := Default()
 	c.Target, c.Credentials.APIKey = "http://control.example", "short"
@@ -38,7 +38,7 @@ func TestSecretsOutsideOfTheCredentialKeys(t *testing.T) {
 	assert.Contains(t, c.ShortSecrets(), "$AGENTCONFORM_ALTERNATIVES_IMAGE_URI_USERINFO, $AGENTCONFORM_CREDENTIALS_API_KEY: fewer than 12 characters")
 }
 
-// TestCommonTextsAreNamed: a secret that is also the name of a user would spoil every report.
+// TestCommonTextsAreNamed checks a secret that is also the name of a user, which cannot be redacted everywhere.
 func TestCommonTextsAreNamed(t *testing.T) {
 	c := Default()
 	c.Users = []User{{Name: "conformance-user", Token: "conformance-user"}, {Name: "b", Token: "a-token-of-many-characters"}}
@@ -69,7 +69,7 @@ func TestNearMiss(t *testing.T) {
 						value = behind
 					}
 					if !isPublic("users.0.headers."+header, value) {
-						assert.Contains(t, secrets, value, "what is almost a secret is one, too")
+						assert.Contains(t, secrets, value, "a credential with a mistake is a secret as well")
 					}
 				}
 			}
@@ -89,7 +89,7 @@ func TestTheLastCharacter(t *testing.T) {
 		assert.Equal(t, want, [2]string{OneLess.In(secret), OtherEnd.In(secret)}, secret)
 		if want[1] != secret {
 			c := &Config{Users: []User{{Token: secret}}}
-			assert.Contains(t, c.Secrets(), OneLess.In(secret), "it reveals nearly all of the secret")
+			assert.Contains(t, c.Secrets(), OneLess.In(secret), "it reveals almost the whole secret")
 			shown, _ := OtherEnd.shown("users.0.token", secret)
 			assert.Contains(t, c.Secrets(), shown)
 		}

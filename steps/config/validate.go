@@ -20,8 +20,8 @@ import (
 	"github.com/agentconform/agentconform/spec"
 )
 
-// Complete derives values from other keys and validates the configuration. Load calls it. A configuration that is made in
-// code needs it before a test run.
+// Complete derives values from other keys and validates the configuration. Load calls it. A configuration that is made
+// in code needs it before a test run.
 func (c *Config) Complete() error { return joined(c.complete()) }
 
 func (c *Config) complete() []*Error {
@@ -107,8 +107,8 @@ func (v *validator) address(key string, at *string) (isURL bool) {
 	return isURL
 }
 
-// fixtures checks the address to listen on, the advertised URL, which must not have a path because clients of a registry
-// use /v2/, and that the handler of the served graph knows the users.
+// fixtures checks the address to listen on, the advertised URL, which must not have a path because clients of a
+// registry use /v2/, and that the handler of the served graph knows the users.
 func (v *validator) fixtures() {
 	serve, f := v.Fixtures.Serve, &v.Fixtures
 	isURL := v.address("fixtures.advertise", &f.Advertise)

@@ -54,8 +54,8 @@ type Target struct {
 // Test runs a sub-test for each requirement, with its ID as the name.
 //
 // The sub-test of a MUST fails if the requirement failed, or if it applies and could not be judged. The sub-test of a
-// SHOULD fails only if FailOn includes it. Otherwise it is skipped with the same text. Requirements that do not apply, or
-// that need a key of the configuration, are skipped as well. If all requirements are selected, t also fails if
+// SHOULD fails only if FailOn includes it. Otherwise it is skipped with the same text. Requirements that do not apply,
+// or that need a key of the configuration, are skipped as well. If all requirements are selected, t also fails if
 // agentconform run would not exit with 0, as for a server that refuses everything.
 //
 // The sub-tests are parallel: they run after the test function that called Test has returned. Close a server, or a
@@ -232,8 +232,8 @@ func (r *run) report(t *testing.T, id string) {
 	}
 }
 
-// text describes why a requirement has not passed: the findings if it failed, or else the reason, which names the key to
-// change.
+// text describes why a requirement has not passed: the findings if it failed, or else the reason, which names the key
+// to change.
 func (r *run) text(q *reports.Requirement) string {
 	if q.Verdict == reports.Failed {
 		return console.Story(overview.Of(r.result), q, nil, console.Options{Out: r.Out})

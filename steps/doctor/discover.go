@@ -24,9 +24,9 @@ type discoverer struct {
 	announce func(step string)
 }
 
-// Discover sends requests to the addresses of a configuration, with its credentials, and drafts a configuration. It only
-// reads, and announces each step. The problems are addresses without a usable response; keys that depend on them are
-// comments in the draft. It returns an error if the context ends or the route is invalid.
+// Discover sends requests to the addresses of a configuration, with its credentials, and drafts a configuration. It
+// only reads, and announces each step. The problems are addresses without a usable response; keys that depend on them
+// are comments in the draft. It returns an error if the context ends or the route is invalid.
 func Discover(ctx context.Context, c *config.Config, announce func(string)) (d config.Draft, problems []Check, err error) {
 	t, err := target.New(target.Options{Config: c, Concurrency: requestsAtOnce})
 	if err != nil {
@@ -120,8 +120,8 @@ func (d *discoverer) deployments(ctx context.Context) (rows []gjson.Result, list
 		reports.Count(len(rows), "deployment"))
 }
 
-// draftSources drafts the edition, which is the given one, or else that of the source of a deployment: each source belongs
-// to one edition (section 2). A source that is not in the interface may be the target's word for one that is.
+// draftSources drafts the edition, which is the given one, or else that of the source of a deployment: each source
+// belongs to one edition (section 2). A source that is not in the interface may be the target's word for one that is.
 func (d *discoverer) draftSources(deployments []gjson.Result) (edition string) {
 	editions := map[string]string{config.GitHost: config.Cloud, config.ExternalContainer: config.SelfHosted}
 	d.Suggest("edition", nil, "Not known: no deployment with a source of one edition is listed.")
@@ -147,8 +147,8 @@ func (d *discoverer) draftSources(deployments []gjson.Result) (edition string) {
 	return edition
 }
 
-// draftAddress looks in the deployments for the address of an agent server. It sends nothing to that address, because it
-// may belong to anyone.
+// draftAddress looks in the deployments for the address of an agent server. It sends nothing to that address, because
+// it may belong to anyone.
 func (d *discoverer) draftAddress(ctx context.Context, deployments []gjson.Result) {
 	const key = "agent_url_from"
 	usual := config.Default().AgentURLFrom
@@ -208,8 +208,8 @@ func (d *discoverer) draftUsers() {
 			"get is not judged.")
 }
 
-// draftAgent drafts how threads are listed from the response to the first user, and status and detail of refusals from the
-// responses to the requests without credentials and with an unknown token.
+// draftAgent drafts how threads are listed from the response to the first user, and status and detail of refusals from
+// the responses to the requests without credentials and with an unknown token.
 func (d *discoverer) draftAgent() {
 	call := d.listed.request.Method + " " + d.listed.request.Path
 	how := "get"

@@ -20,8 +20,8 @@ import (
 	"github.com/agentconform/agentconform/steps/config"
 )
 
-// unfamiliar is a target that lists its deployments, names its agent server at a path of its own, lists threads with
-// the search endpoint, and refuses wrong tokens with 403 and plain text. It records what was sent.
+// unfamiliar is a target that lists its deployments, has the URL of its agent server at an unusual path, lists threads with
+// the search endpoint, and refuses invalid tokens with 403 and plain text. It records requests.
 type unfamiliar struct {
 	mu   sync.Mutex
 	sent []string
@@ -40,7 +40,8 @@ func (u *unfamiliar) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		w.WriteHeader(status)
 		_, _ = io.WriteString(w, body)
 	}
-	switch path, keyed := r.URL.Path, r.Header.Get("X-Api-Key") == "the-key-of-the-plane"; {
+	path, keyed := r.URL.Path, r.Header.Get("X-Api-Key") == "the-key-of-the-plane"
+	switch {
 	case strings.HasPrefix(path, "/v2/") && !keyed:
 		json(401, `{"detail":"no"}`)
 	case path == "/v2/deployments":
@@ -74,7 +75,7 @@ func discovered(t *testing.T, change func(c *config.Config, base string)) (text 
 	return string(draft.Text()), problems, u
 }
 
-func TestDiscoverAsksWhatTheTargetCan(t *testing.T) {
+func TestDiscoverAControlPlane(t *testing.T) {
 	text, problems, u := discovered(t, func(c *config.Config, base string) {
 		c.Target, c.Credentials.APIKey, c.Credentials.TenantID = base, "the-key-of-the-plane", "the-tenant"
 		c.Users = []config.User{{Name: "ada", Token: "token-of-ada"}}
@@ -98,7 +99,7 @@ func TestDiscoverAsksWhatTheTargetCan(t *testing.T) {
 	}
 }
 
-func TestDiscoverAsksTheAgentServerThatIsGiven(t *testing.T) {
+func TestDiscoverAnAgentServer(t *testing.T) {
 	text, _, u := discovered(t, func(c *config.Config, base string) {
 		c.AgentTarget, c.Users = base+"/agent", []config.User{{Name: "ada", Token: "token-of-ada"}}
 	})
@@ -110,7 +111,7 @@ func TestDiscoverAsksTheAgentServerThatIsGiven(t *testing.T) {
 	}
 }
 
-// TestADraftIsAConfiguration loads what was drafted, as it is and with all suggestions accepted.
+// TestADraftIsAConfiguration loads a draft, unchanged and with all suggestions accepted.
 func TestADraftIsAConfiguration(t *testing.T) {
 	for name, change := range map[string]func(c *config.Config, base string){
 		"control plane": func(c *config.Config, base string) { c.Target, c.Credentials.APIKey = base, "the-key-of-the-plane" },
@@ -155,7 +156,7 @@ func TestADraftIsAConfiguration(t *testing.T) {
 	}
 }
 
-// TestTextOfATargetStaysText has a target answer with what would be keys of the file if it were written as it is.
+// TestTextOfATargetStaysText has a target whose texts would be keys of the file if they were not escaped.
 func TestTextOfATargetStaysText(t *testing.T) {
 	const detail = "no\nassistant_id: other\n# \x1b[31m"
 	var asked atomic.Int32

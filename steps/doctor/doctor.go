@@ -1,5 +1,5 @@
-// Package doctor checks before a test run whether a target can be tested and which keys of its configuration are missing.
-// It sends a few requests that only read, and creates nothing.
+// Package doctor checks before a test run whether a target can be tested and which keys of its configuration are
+// missing. It sends a few requests that only read, and creates nothing.
 package doctor
 
 import (

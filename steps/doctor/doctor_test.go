@@ -23,7 +23,7 @@ import (
 
 var sharedOracle = sync.OnceValues(spec.New)
 
-// respond answers every request alike.
+// respond sends the same response to every request.
 func respond(status int, contentType, body string) http.HandlerFunc {
 	return func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", contentType)
@@ -39,7 +39,7 @@ const (
 
 var unauthorized = respond(401, "application/json", `{"detail":"no"}`)
 
-// guarded answers those who show the key or a user's token, and refuses all others.
+// guarded calls the handler for requests with the key or a user's token, and refuses all others.
 func guarded(next http.HandlerFunc) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		if r.Header.Get("X-Api-Key") == "the-key-of-the-plane" || strings.HasPrefix(r.Header.Get("Authorization"), "Bearer token-") {
@@ -50,7 +50,7 @@ func guarded(next http.HandlerFunc) http.HandlerFunc {
 	}
 }
 
-// examined examines a server, as the control plane or as the agent server alone, in a bubble.
+// examined examines a server as a control plane or as an agent server, in a bubble.
 func examined(t *testing.T, handler http.Handler, change func(c *config.Config, base string)) *Examination {
 	t.Helper()
 	network := memnet.New()
@@ -79,7 +79,7 @@ func theAgent(c *config.Config, base string) {
 	c.Users = []config.User{{Name: "owner", Token: "token-1"}, {Name: "other", Token: "token-2"}}
 }
 
-// on returns what was found of the subject, in one line.
+// on returns the first check of a subject as one line.
 func (e *Examination) on(subject string) string {
 	for _, c := range e.Checks {
 		if c.Subject == subject {
@@ -89,8 +89,8 @@ func (e *Examination) on(subject string) string {
 	return ""
 }
 
-// TestExamine: what a run will show is a note, what keeps it from judging anything is a problem, and no line shows a
-// secret that the target repeats. Set-ups that are wrong from end to end are in the tests of the command.
+// TestExamine checks notes and problems, and that no line shows a secret that the target repeats. Further wrong set-ups are
+// in the tests of the command.
 func TestExamine(t *testing.T) {
 	closing := func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }
 	moved := func(w http.ResponseWriter, r *http.Request) {

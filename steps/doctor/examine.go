@@ -179,8 +179,8 @@ func (x *examiner) listProbe(who target.Caller, search bool) *probe {
 	return &probe{request: x.target.ToAgent(base, who, http.MethodGet, agent.ThreadsPath, nil)}
 }
 
-// orSearch requests the threads with the search endpoint if agent.listing is not set and GET /threads is not served, as a
-// test run does. It returns the probes of GET /threads if search is not served either.
+// orSearch requests the threads with the search endpoint if agent.listing is not set and GET /threads is not served, as
+// a test run does. It returns the probes of GET /threads if search is not served either.
 func (x *examiner) orSearch(ctx context.Context, listed []*probe) []*probe {
 	first := listed[0]
 	if x.target.Config.Agent.Listing != "" || first.response == nil || !target.NotServed(first.response) {
@@ -277,8 +277,8 @@ func (x *examiner) examineRefusals(nobody, unknown *probe) {
 	x.add(Noted, "refusals", found, remedyForRefusals(nobody.response, unknown.response))
 }
 
-// remedyForRefusals returns the remedy for the responses to requests that the authentication handler must refuse, or "" if
-// the configuration cannot accept them.
+// remedyForRefusals returns the remedy for the responses to requests that the authentication handler must refuse, or ""
+// if the configuration cannot accept them.
 func remedyForRefusals(missing, invalid *exchange.Response) string {
 	if missing == nil || invalid == nil {
 		return ""

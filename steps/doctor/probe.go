@@ -60,9 +60,9 @@ func (x *examiner) sendAll(ctx context.Context, probes ...*probe) {
 }
 
 // trouble describes a missing response, or a response that no server of the interface gives to valid credentials. It
-// returns a check without Found if there is no trouble. The key is that of the address, and refusal is the remedy if the
-// credentials are refused. If the address refuses requests without credentials, a server of the interface is there, and
-// most kinds of trouble are only notes.
+// returns a check without Found if there is no trouble. The key is that of the address, and refusal is the remedy if
+// the credentials are refused. If the address refuses requests without credentials, a server of the interface is there,
+// and most kinds of trouble are only notes.
 func (x *examiner) trouble(ctx context.Context, p, nobody *probe, key, refusal string) Check {
 	a, base := p.response, p.request.Base
 	state := Problem
@@ -132,8 +132,8 @@ func headersKey(side spec.Side) string {
 
 const rateLimit = "wait, or lift the target's rate limit for the tests"
 
-// baseAddress returns the remedy if another server responds at the configured address. It names the right address if that
-// was found.
+// baseAddress returns the remedy if another server responds at the configured address. It names the right address if
+// that was found.
 func baseAddress(key, found string) string {
 	if found == "" {
 		return "check " + key + ": is it the base URL, with its path prefix?"

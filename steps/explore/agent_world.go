@@ -200,8 +200,8 @@ func (s *agentSession) joinedIn(w world, d done) ([]world, *Wrong) {
 	return []world{w}, nil
 }
 
-// shows compares the state of a thread with the messages of its runs. The interface does not define the messages while a
-// run is in progress, nor those of earlier runs after a rollback.
+// shows compares the state of a thread with the messages of its runs. The interface does not define the messages while
+// a run is in progress, nor those of earlier runs after a rollback.
 func (s *agentSession) shows(w world, a *exchange.Response) *Wrong {
 	kept, open := slices.Clone(w.kept), slices.Concat(w.loose, w.doomed)
 	switch {

@@ -1,6 +1,6 @@
-// Package explore sends random sequences of operations by several clients and compares each response with a model of the
-// interface. It finds faults that need a certain history, which no scenario creates. A failing sequence is shrunk to the
-// fewest operations that still fail, and reported as sentences of a fixed vocabulary, which [Parse] reads.
+// Package explore sends random sequences of operations by several clients and compares each response with a model of
+// the interface. It finds faults that need a certain history, which no scenario creates. A failing sequence is shrunk
+// to the fewest operations that still fail, and reported as sentences of a fixed vocabulary, which [Parse] reads.
 //
 // The model of each half keeps every history that explains the responses so far ([world] of a thread, [past] of a
 // deployment). Operations that were sent at the same time are tried in each order. If no history remains, the last
@@ -81,8 +81,9 @@ type Report struct {
 	Unjudged []error  // the reasons why sequences could not be judged
 }
 
-// Explore sends about this number of operations in random sequences that depend on the seed, several sequences at a time.
-// One fault may violate several requirements, so exploration ends after some failures and reports the most frequent.
+// Explore sends about this number of operations in random sequences that depend on the seed, several sequences at a
+// time. One fault may violate several requirements, so exploration ends after some failures and reports the most
+// frequent.
 func (e *Explorer) Explore(ctx context.Context, seed int64, operations int) (r Report) {
 	n := (operations + perSequence - 1) / perSequence
 	var mu sync.Mutex
@@ -172,8 +173,8 @@ func (e *Explorer) try(ctx context.Context, line int, all []Operation) (*Failure
 // atOnce is the maximum number of operations that are sent at the same time, because they are tried in each order.
 const atOnce = 4
 
-// execute sends the operations that apply, and returns those that were sent, with the violation of the first response that
-// no history explains. It returns an error if the sequence could not be judged.
+// execute sends the operations that apply, and returns those that were sent, with the violation of the first response
+// that no history explains. It returns an error if the sequence could not be judged.
 func (e *Explorer) execute(ctx context.Context, all []Operation) (sent []Operation, problem *Wrong, err error) {
 	s := e.begin()
 	for len(all) > 0 && problem == nil && err == nil {

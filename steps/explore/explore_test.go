@@ -62,8 +62,8 @@ func TestExploreShrinksASequence(t *testing.T) {
 	assert.Less(t, sessions.Load(), int64(2000/perSequence))
 }
 
-// TestExplainedTriesEachOrder has two updates with reads at the same time. Each read may show the state before, between or
-// after the updates.
+// TestExplainedTriesEachOrder has two updates with reads at the same time. Each read may show the state before, between
+// or after the updates.
 func TestExplainedTriesEachOrder(t *testing.T) {
 	s := &planeSession{controlPlane: &controlPlane{values: map[string]any{"repo_ref 2": "next", "graph_config_path 2": "b.json", "repo_ref null": nil}},
 		deployments: map[int]*deployment{0: {owner: "CP-UPDATE-1"}}}

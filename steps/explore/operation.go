@@ -75,8 +75,8 @@ func listOf(one string) *regexp.Regexp {
 	return regexp.MustCompile(`^(?:` + one + `)(?: and (?:` + one + `))*$`)
 }
 
-// Of returns the operations of a sequence that are sent to a half of the interface. Operations that are sent at the same
-// time still are, unless the others of their group are sent to the other half.
+// Of returns the operations of a sequence that are sent to a half of the interface. Operations that are sent at the
+// same time still are, unless the others of their group are sent to the other half.
 func Of(profile string, all []Operation) (own []Operation) {
 	joinsGroup := false
 	for _, o := range all {
@@ -120,7 +120,8 @@ var ignored = regexp.MustCompile(`^(#|@|Feature:|Scenario:)`)
 // maxOperations is the maximum number of operations of a sequence that is read.
 const maxOperations = 200
 
-// Parse reads a sequence of operations, one per line. It ignores empty lines, and comments, tags and headings of Gherkin.
+// Parse reads a sequence of operations, one per line. It ignores empty lines, and comments, tags and headings of
+// Gherkin.
 func Parse(text string) ([]Operation, error) {
 	var all []Operation
 	for i, line := range strings.Split(text, "\n") {

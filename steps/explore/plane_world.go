@@ -68,8 +68,8 @@ func (s *planeSession) after(w past, d done) ([]past, *Wrong) {
 // successOf has the requirement that a read succeeds.
 var successOf = map[string]string{getDeployment: "CP-GET-1", getRevision: "CP-REV-1", listRevisions: "CP-LIST-2"}
 
-// updated judges the response to an update. An update may be refused if others are sent at the same time, or if its source
-// cannot be built.
+// updated judges the response to an update. An update may be refused if others are sent at the same time, or if its
+// source cannot be built.
 func (s *planeSession) updated(w past, d done) ([]past, *Wrong) {
 	_, source := s.change(d.With)
 	switch {
@@ -175,8 +175,8 @@ func parameters(with string) url.Values {
 	return all
 }
 
-// showsPage compares a list with a filter or page with the whole list. It judges nothing if other operations were sent at
-// the same time, if the whole lists before and after it differ, or if the status of a revision may change.
+// showsPage compares a list with a filter or page with the whole list. It judges nothing if other operations were sent
+// at the same time, if the whole lists before and after it differ, or if the status of a revision may change.
 func (s *planeSession) showsPage(d done) *Wrong {
 	asked := parameters(d.With)
 	before := d.lists[0].Get("resources").Array()

@@ -1,7 +1,7 @@
 // Package replay judges the findings of an earlier test run again. It runs the scenarios that showed them.
 //
-// The result file decides which scenarios to run, by their names. It never decides what to send, because it may come from
-// anywhere: requests come from the step definitions of this version and from the configuration.
+// The result file decides which scenarios to run, by their names. It never decides what to send, because it may come
+// from anywhere: requests come from the step definitions of this version and from the configuration.
 package replay
 
 import (
@@ -82,8 +82,8 @@ type test struct {
 	finding reports.Finding
 	judge   *features.Scenario   // the scenario that showed the finding first
 	others  []*features.Scenario // further scenarios of the requirement that failed, without a finding of their own
-	// request is the scenario that sends the request, for a rule about all responses; nil for other rules. In the earlier
-	// test run it passed this number of steps.
+	// request is the scenario that sends the request, for a rule about all responses; nil for other rules. In the
+	// earlier test run it passed this number of steps.
 	request *features.Scenario
 	steps   int
 	// sequence is the sequence of an exploration. judge is then a scenario of the requirement that it broke.
@@ -249,8 +249,8 @@ func (t test) verdict(was, now *reports.Result) (reports.Verdict, string) {
 	return reports.Passed, ""
 }
 
-// isShownBy reports whether a new finding shows the finding. Other findings of the earlier test run do not: a rule about
-// all responses has several, and so have other scenarios, and each of them is judged separately.
+// isShownBy reports whether a new finding shows the finding. Other findings of the earlier test run do not: a rule
+// about all responses has several, and so have other scenarios, and each of them is judged separately.
 func (t test) isShownBy(f reports.Finding, was *reports.Result) bool {
 	isOther := f.ID != t.finding.ID &&
 		slices.ContainsFunc(was.Findings, func(g reports.Finding) bool { return g.ID == f.ID })

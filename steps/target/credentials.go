@@ -9,9 +9,9 @@ import (
 	"github.com/agentconform/agentconform/steps/outcome"
 )
 
-// Asker is the sender of a request to the control plane, with the name that sentences use: one of the constants below, or
-// a sender with an invalid credential of one scheme, such as "a bearer token that is unknown" (or empty, whitespace, or a
-// credential with a mistake).
+// Asker is the sender of a request to the control plane, with the name that sentences use: one of the constants below,
+// or a sender with an invalid credential of one scheme, such as "a bearer token that is unknown" (or empty, whitespace,
+// or a credential with a mistake).
 type Asker string
 
 // The senders.
@@ -35,8 +35,9 @@ func IsScheme(who Asker) bool {
 	return slices.Contains([]Asker{SchemeAPIKey, SchemeTenantID, SchemeBearer}, who)
 }
 
-// wrongValues are the values of invalid credentials by kind. No valid credential is sent with them. The unknown value is
-// not a secret, and reports show it. Whitespace around a value is not part of it, so most targets see an empty value.
+// wrongValues are the values of invalid credentials by kind. No valid credential is sent with them. The unknown value
+// is not a secret, and reports show it. Whitespace around a value is not part of it, so most targets see an empty
+// value.
 var wrongValues = map[string]string{"unknown": "agentconform-unknown-key", "empty": "", "whitespace": "   "}
 
 // mistakes are the mistakes in a credential, with the names that sentences use.
@@ -146,9 +147,9 @@ func (t *Target) Credentials(who Asker) http.Header {
 	return h
 }
 
-// wrongCredential returns the header with an invalid credential of a scheme. It has no credential of another scheme, which
-// could be accepted instead. An API key with a mistake is sent with the tenant ID if the valid key is, so that the key is
-// the reason for the refusal.
+// wrongCredential returns the header with an invalid credential of a scheme. It has no credential of another scheme,
+// which could be accepted instead. An API key with a mistake is sent with the tenant ID if the valid key is, so that
+// the key is the reason for the refusal.
 func (t *Target) wrongCredential(scheme, kind string) http.Header {
 	of, tenant := t.ofScheme(scheme), t.ofScheme(SchemeTenantID)
 	h := http.Header{}
@@ -181,9 +182,10 @@ func (t *Target) Sent(group string, c config.Credentials) string {
 	return strings.Join(all, ", and ")
 }
 
-// Disguise returns how to change a request so that a server may attribute it to another user, by the name that a sentence
-// uses. Either headers claim more than the credentials allow, or the path is written in another form that the server may
-// route to the same operation although its check of credentials knows only one form. The ids in the path do not change.
+// Disguise returns how to change a request so that a server may attribute it to another user, by the name that a
+// sentence uses. Either headers claim more than the credentials allow, or the path is written in another form that the
+// server may route to the same operation although its check of credentials knows only one form. The ids in the path do
+// not change.
 func (t *Target) Disguise(how string, ids ...string) (claim http.Header, written func(path string) string, err error) {
 	written = func(path string) string { return path }
 	switch how {
@@ -210,9 +212,9 @@ func (t *Target) Disguise(how string, ids ...string) (claim http.Header, written
 	return claim, written, err
 }
 
-// claim returns headers that claim more than the credentials allow, by the name that a sentence uses. Some servers behind a
-// proxy that sets such headers, or with a back door, trust them. Headers that the configuration uses are removed. If none
-// remains, the error skips the scenario.
+// claim returns headers that claim more than the credentials allow, by the name that a sentence uses. Some servers
+// behind a proxy that sets such headers, or with a back door, trust them. Headers that the configuration uses are
+// removed. If none remains, the error skips the scenario.
 func (t *Target) claim(what string) (http.Header, error) {
 	user := "admin"
 	if len(t.Config.Users) > 0 {

@@ -10,7 +10,8 @@ import (
 	"github.com/agentconform/agentconform/steps/config"
 )
 
-// Credentials of the control plane are sent to an agent server only where the configuration names its address.
+// TestPlanesCredentials_OnlyAtConfiguredAddresses checks that credentials of the control plane are sent to an agent server only if the configuration
+// names its address.
 func TestPlanesCredentials_OnlyAtConfiguredAddresses(t *testing.T) {
 	for name, c := range map[string]struct {
 		agentTarget, base string
@@ -45,8 +46,8 @@ func TestPlanesCredentials_OnlyAtConfiguredAddresses(t *testing.T) {
 	}
 }
 
-// A wrong credential of one scheme is sent with no other.
-func TestWrongCredentials_StandAlone(t *testing.T) {
+// TestWrongCredentials checks that an invalid credential of one scheme is sent without any other.
+func TestWrongCredentials(t *testing.T) {
 	cfg := config.Default()
 	cfg.Credentials = config.Credentials{APIKey: "the-key", TenantID: "the-tenant", Bearer: "the-bearer"}
 	cfg.Users = []config.User{{Name: "a", Token: "token-a"}}

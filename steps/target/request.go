@@ -22,8 +22,8 @@ import (
 	"github.com/agentconform/agentconform/steps/exchange"
 )
 
-// routeOf returns the route to the target of a configuration, with the rules for addresses that its control plane names.
-// The error names the key of a file that cannot be used.
+// routeOf returns the route to the target of a configuration, with the rules for addresses that its control plane
+// names. The error names the key of a file that cannot be used.
 func routeOf(c *config.Config) (client.Route, error) {
 	secure, mistake := c.TLS.Client()
 	if mistake != nil {
@@ -60,8 +60,8 @@ func environmentProxies() map[string]string {
 	return secrets
 }
 
-// gateway returns the headers for a gateway in front of the target. They are sent only to addresses that the configuration
-// names.
+// gateway returns the headers for a gateway in front of the target. They are sent only to addresses that the
+// configuration names.
 func (t *Target) gateway(r exchange.Request) http.Header {
 	if !t.Config.Names(r.Base) {
 		return nil
@@ -104,9 +104,9 @@ func (t *Target) reread() {
 }
 
 // renewal returns a function that updates the credentials and gateway headers of a request before it is sent, and after
-// it was refused, if the files have new values. The second result of that function is true if the header has changed. It
-// applies to all requests, because a gateway that refuses an old value must not be mistaken for a target that refuses
-// missing credentials.
+// it was refused, if the files have new values. The second result of that function is true if the header has changed.
+// It applies to all requests, because a gateway that refuses an old value must not be mistaken for a target that
+// refuses missing credentials.
 func (t *Target) renewal(r exchange.Request, credentials func() http.Header) func(*exchange.Response) (http.Header, bool) {
 	sent := r.Header
 	return func(a *exchange.Response) (http.Header, bool) {

@@ -1,5 +1,5 @@
-// Package target represents the server under test as one value: its configuration, the client, the recorded exchanges, the
-// ledger of what was created, and the names that the test run uses. Test runs, doctor, replay and clean use it.
+// Package target represents the server under test as one value: its configuration, the client, the recorded exchanges,
+// the ledger of what was created, and the names that the test run uses. Test runs, doctor, replay and clean use it.
 //
 // It builds requests and knows their senders (sections 4 and 5 of the interface). Packages plane and agent decide which
 // requests are sent, and in which order.

@@ -115,14 +115,14 @@ func (t *Target) Caller(name string) (Caller, error) {
 	return Caller{name: name, Header: header}, nil
 }
 
-// MayLackCredentials reports whether a handler may treat the invalid credentials of the named caller as missing: the token
-// is empty, or in another scheme or header.
+// MayLackCredentials reports whether a handler may treat the invalid credentials of the named caller as missing: the
+// token is empty, or in another scheme or header.
 func MayLackCredentials(name string) bool {
 	return name == emptyTokenCaller || name == otherSchemeCaller || planeSchemes[name] != ""
 }
 
-// planeCaller returns a caller with only a credential of the control plane. If the address of the agent server is known and
-// the credentials must not be sent there, the error skips the scenario.
+// planeCaller returns a caller with only a credential of the control plane. If the address of the agent server is known
+// and the credentials must not be sent there, the error skips the scenario.
 func (t *Target) planeCaller(name string) (Caller, error) {
 	base := t.AgentAddress()
 	if !t.Config.SeparateCredentials {
@@ -135,8 +135,8 @@ func (t *Target) planeCaller(name string) (Caller, error) {
 	return Caller{name: name, Header: t.Credentials(Asker(planeSchemes[name]))}, nil
 }
 
-// takesPlaneCredentials reports whether credentials of the control plane may be sent to an agent server: the configuration
-// names its address, or its origin is that of the control plane.
+// takesPlaneCredentials reports whether credentials of the control plane may be sent to an agent server: the
+// configuration names its address, or its origin is that of the control plane.
 func (t *Target) takesPlaneCredentials(base string) bool {
 	origin := config.Origin(base)
 	return base == t.Config.AgentTarget || origin != "" && origin == config.Origin(t.Config.Target)
@@ -168,8 +168,8 @@ func (t *Target) currentHeader(who Caller) http.Header {
 	return who.Header.Clone()
 }
 
-// wrongHeader returns the user's header with the invalid credentials of a kind of caller. Another scheme has a token that
-// is valid with the scheme of the user.
+// wrongHeader returns the user's header with the invalid credentials of a kind of caller. Another scheme has a token
+// that is valid with the scheme of the user.
 func wrongHeader(u config.User, kind string) http.Header {
 	h, token := u.Header(), ""
 	switch kind {
@@ -206,8 +206,8 @@ func (t *Target) JudgeAgentAt(base string) {
 	t.Progress(Event{Kind: Named, Name: base})
 }
 
-// AgentRefusal returns the status with which the agent server refuses callers without credentials, if that is known and no
-// user is configured, and 0 otherwise. With such a status, requirements that need no user are judged.
+// AgentRefusal returns the status with which the agent server refuses callers without credentials, if that is known and
+// no user is configured, and 0 otherwise. With such a status, requirements that need no user are judged.
 func (t *Target) AgentRefusal() int {
 	if len(t.Config.Users) > 0 {
 		return 0
@@ -224,8 +224,8 @@ func (t *Target) AgentAddress() string {
 	return *named
 }
 
-// Refused returns a blocking outcome if the error means that no request may be sent to an address that the control plane
-// returned. It returns any other error unchanged.
+// Refused returns a blocking outcome if the error means that no request may be sent to an address that the control
+// plane returned. It returns any other error unchanged.
 func Refused(t *Target, named string, err error) error {
 	why, isRefused := errors.AsType[*exchange.RefusedAddress](err)
 	if !isRefused {
@@ -281,8 +281,8 @@ type Fixtures interface {
 	Reached(ctx context.Context) error // nil if this machine reaches the advertised URL
 }
 
-// Unfetched returns a text and a remedy if builders have fetched nothing from the fixtures. Both are "" otherwise, and if
-// the suite serves no fixtures.
+// Unfetched returns a text and a remedy if builders have fetched nothing from the fixtures. Both are "" otherwise, and
+// if the suite serves no fixtures.
 func (t *Target) Unfetched() (found, remedy string) {
 	if t.Fixtures == nil || t.Fixtures.Fetched() > 0 {
 		return "", ""
@@ -304,8 +304,8 @@ func (t *Target) BlamingFixtures(o *outcome.Outcome) *outcome.Outcome {
 	return o.By(reports.ByKey, AdvertiseKey)
 }
 
-// RetryFor calls look until it is done or the time is over, as [client.Repeat] does. A change that a target has accepted
-// (202) may take effect later, and lists may show it even later.
+// RetryFor calls look until it is done or the time is over, as [client.Repeat] does. A change that a target has
+// accepted (202) may take effect later, and lists may show it even later.
 func (t *Target) RetryFor(ctx context.Context, limit time.Duration, look func() (done bool, err error)) error {
 	return client.Repeat(ctx, t.Config.Polling.Interval, t.Config.Polling.MaxInterval, time.Now().Add(limit), look)
 }
