@@ -42,7 +42,7 @@ func (p *inProgress) enter(ctx context.Context, thread string) error {
 	if has {
 		return nil
 	}
-	leave, err := p.slots.Enter(ctx, client.IsPrioritized(ctx))
+	leave, err := p.slots.Enter(ctx)
 	if err != nil {
 		return err
 	}
@@ -72,7 +72,7 @@ func (p *inProgress) enterGroup(ctx context.Context, threads int) (leave func(),
 		}
 	}
 	for range min(threads, p.slots.Slots()) {
-		leaveOne, err := p.slots.Enter(ctx, client.IsPrioritized(ctx))
+		leaveOne, err := p.slots.Enter(ctx)
 		if err != nil {
 			leave()
 			return nil, err

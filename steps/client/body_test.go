@@ -20,7 +20,7 @@ import (
 	"github.com/agentconform/agentconform/steps/exchange"
 )
 
-// TestLargeBodies: within the bound a body comes whole, whatever is announced, and gives its place back.
+// TestLargeBodies checks that bodies within the limit are complete, with or without a Content-Length, and release the slot.
 func TestLargeBodies(t *testing.T) {
 	for _, size := range []int{0, large - 4, large - 3, 3*large + 7, MaxBody - 4} {
 		for _, end := range []string{`"]`, "x"} {
@@ -54,7 +54,7 @@ func testLargeBody(t *testing.T, size int, end string, chunked bool) {
 	}
 }
 
-// TestLongTextsAreShortened: texts that differ stay different, and the rest of the body is as it was.
+// TestLongTextsAreShortened checks that different texts stay different and that the rest of the body does not change.
 func TestLongTextsAreShortened(t *testing.T) {
 	long := strings.Repeat("é\\u0041", large)
 	body := func(text string) []byte {
@@ -69,7 +69,7 @@ func TestLongTextsAreShortened(t *testing.T) {
 	assert.Contains(t, string(one), `,"x":[1,"\"",-2.5e3],"x":2,"n":"111`, "of a key that occurs twice, the first value counts, as in the record")
 }
 
-// TestEscapesDoNotMakeATextLong: a text within the bound is compared as it is, however it is written.
+// TestEscapesDoNotMakeATextLong checks that a text within the limit is not shortened, no matter how it is escaped.
 func TestEscapesDoNotMakeATextLong(t *testing.T) {
 	text := strings.Repeat("0123456789abcde ", 2048)
 	var escaped strings.Builder
@@ -84,8 +84,8 @@ func TestEscapesDoNotMakeATextLong(t *testing.T) {
 	assert.Equal(t, shortened([]byte(`["`+long+`A"]`), true), shortened([]byte(`["`+long+`\u0041"]`), true))
 }
 
-// TestNoTargetIsBlamedForOurQueue: a large body waits for its place longer than its request may take, and comes all the same. That this
-// time has passed is seen by another request with the same timeout, which was sent later.
+// TestNoTargetIsBlamedForOurQueue lets a large body wait for a slot for longer than the timeout of its request. Another
+// request with the same timeout, which was sent later, shows that this time has passed.
 func TestNoTargetIsBlamedForOurQueue(t *testing.T) {
 	synctest.Test(t, testLargeBodyInQueue)
 }

@@ -153,12 +153,16 @@ func (c *Client) enter(ctx context.Context, g *gate, r exchange.Request, again b
 ) {
 	leave = func() {}
 	if !r.Waits && !isRacing(ctx) {
-		arrived, prioritized := time.Now(), IsPrioritized(ctx)
-		leave, err = c.InFlight.Enter(ctx, prioritized || again)
+		arrived, rank := time.Now(), rankOf(ctx)
+		isPrioritized := rank.Load() == holdsRun
+		if again {
+			rank = &atomic.Int32{} // that of a scenario that holds a run
+		}
+		leave, err = c.InFlight.enter(ctx, rank)
 		if err != nil {
 			return 0, nil, err
 		}
-		if prioritized {
+		if isPrioritized {
 			queued = time.Since(arrived)
 		}
 	}

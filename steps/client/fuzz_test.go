@@ -17,7 +17,7 @@ import (
 	"github.com/agentconform/agentconform/steps/exchange"
 )
 
-// FuzzRetryAfter: no time that a target names is negative, or beyond all bounds.
+// FuzzRetryAfter checks that no wait is negative or longer than the maximum.
 func FuzzRetryAfter(f *testing.F) {
 	for _, v := range []string{"", "0", "1", "0.5", "-1", "1e400", "NaN", "Inf", "99999999999999999999", "Wed, 21 Oct 2015 07:28:00 GMT", "Fri, 31 Dec 9999 23:59:59 GMT"} {
 		f.Add(v, uint16(429), uint8(0))
@@ -35,14 +35,14 @@ func FuzzRetryAfter(f *testing.F) {
 	})
 }
 
-// located answers with a Location.
+// located is a transport that responds with a Location.
 type located string
 
 func (l located) RoundTrip(r *http.Request) (*http.Response, error) {
 	return &http.Response{StatusCode: http.StatusFound, Header: http.Header{"Location": {string(l)}}, Body: http.NoBody, Request: r}, nil
 }
 
-// FuzzLocation: each redirect is an answer, and leads to no other host.
+// FuzzLocation checks that each redirect is returned as a response and that no other host is contacted.
 func FuzzLocation(f *testing.F) {
 	for _, v := range []string{"/a", "//other.example/", "http://[::1", "javascript:alert(1)", "http:opaque", "?q", "", "http://a.example:99999/", "http://a.example%2f@b/", "https://a.example/", "\x00"} {
 		f.Add(v)
@@ -51,11 +51,11 @@ func FuzzLocation(f *testing.F) {
 		a, err := follow(located(location), httptest.NewRequest(http.MethodGet, "http://a.example/v2/x", nil))
 		require.NoError(t, err)
 		require.Equal(t, "http://a.example", a.Request.URL.Scheme+"://"+a.Request.URL.Host)
-		require.Equal(t, []string{location}, a.Header["Location"], "what the target has sent stays")
+		require.Equal(t, []string{location}, a.Header["Location"], "the header is unchanged")
 	})
 }
 
-// spellings are those that a redactor looks for.
+// spellings returns a secret in each of the spellings that a redactor replaces.
 var spellings = []func(string) string{
 	func(s string) string { return s },
 	url.QueryEscape, url.PathEscape, html.EscapeString, quoted,
@@ -69,10 +69,10 @@ var spellings = []func(string) string{
 	func(s string) string { return base64.StdEncoding.EncodeToString([]byte("a" + s + "zz")) },
 }
 
-// quoted is a text within a JSON string.
+// quoted returns a text as it is within a JSON string.
 func quoted(s string) string { b, _ := json.Marshal(s); return string(b[1 : len(b)-1]) }
 
-// FuzzRedactor: no spelling of a secret stays in a text.
+// FuzzRedactor checks that no spelling of a secret remains in a text.
 func FuzzRedactor(f *testing.F) {
 	for i := range spellings {
 		f.Add(`k+y/"se<cr>et&'7é=x`, "before ", " after", uint8(i))
@@ -84,10 +84,10 @@ func FuzzRedactor(f *testing.F) {
 		if len(secret) < ShortestSpelled || !utf8.ValidString(secret) || strings.ContainsAny(secret, "\x00\ufffd") || strings.ContainsAny(before+after, `%\&`) || strings.Contains(before+after+secret, "AGENTCONFORM") {
 			return
 		}
-		if after != "" && !strings.Contains(" \"}", after[:1]) { // it would become part of the spelling
+		if after != "" && !strings.Contains(" \"}", after[:1]) { // the character would become part of the spelling
 			return
 		}
-		// A line feed or control character cannot be in a header: such a secret is refused by the configuration.
+		// The configuration refuses a secret with a control character, since a header cannot contain it.
 		if strings.ContainsFunc(secret, func(r rune) bool { return r < ' ' || r >= 0x7f && r < 0xa0 }) {
 			return
 		}

@@ -13,26 +13,26 @@ import (
 	"github.com/agentconform/agentconform/steps/exchange"
 )
 
-// The keys of the configuration with which a user says that a refused address is right.
+// The keys of the configuration that allow a refused address.
 const (
 	KeyPrivate = "allow_private"
 	KeyAgent   = "agent_target"
 )
 
-// Naming says which addresses a control plane may name: those of agent servers. An untrusted control plane must not
-// lead the tokens of users, or any request, into the network of the machine on which the suite runs. An agent server
-// is as public as the control plane, or more so. What is written is checked first, and each connection once more: a
-// name may lead to another address each time. It may be used by many goroutines.
+// Naming decides to which agent server addresses of a control plane requests are sent. An untrusted control plane must not
+// direct requests, with the tokens of users, into the network of the machine on which the suite runs. Therefore an agent
+// server must be at least as public as the control plane. The address is checked first, and then each connection, since a
+// name may resolve to another IP address each time. The methods may be called concurrently.
 type Naming struct {
-	Plane        string // base URL of the control plane; "": there is none, and nothing may be named
-	Agent        string // base URL of the agent server that the configuration holds; "": none
+	Plane        string // base URL of the control plane, or ""
+	Agent        string // base URL of the agent server in the configuration, or ""
 	AllowPrivate bool   // the key allow_private
 	Route        Route  // how addresses are reached
 
-	seen atomic.Int32 // 1 + the most public place at which the control plane was reached; 0: it was not yet
+	seen atomic.Int32 // 1 + the most public place at which the control plane was reached, or 0
 }
 
-// RemedyOf returns what to do if a refused address is right.
+// RemedyOf returns how to allow a refused address.
 func RemedyOf(n *exchange.RefusedAddress) string {
 	if n.Key == KeyPrivate {
 		return "set allow_private to true, or agent_target, if it is right"
@@ -75,9 +75,10 @@ func (r *Naming) Base(address string) (base string, err error) {
 	return strings.TrimRight(address, "/"), nil
 }
 
-// allows decides about a place, from that of the control plane.
+// allows returns an error if an agent server must not be at the place.
 func (r *Naming) allows(at place) *exchange.RefusedAddress {
-	switch plane := r.plane(); {
+	plane := r.plane()
+	switch {
 	case at >= link:
 		const why = "it is a multicast, unspecified or reserved address, or one at which a cloud metadata service may be"
 		return &exchange.RefusedAddress{Why: why, Key: KeyAgent}
@@ -89,23 +90,24 @@ func (r *Naming) allows(at place) *exchange.RefusedAddress {
 	return nil
 }
 
-// connects checks an address to which a host name leads, before a connection is made. The error is an [exchange.RefusedAddress]. A host
-// that the configuration holds may lead anywhere but to what is of no server, unless it is that address itself.
+// connects checks the IP address of a host before a connection is made. The error is an [exchange.RefusedAddress]. A host of
+// the configuration may resolve to any address except those of the place never. If the configuration contains the IP
+// address itself, it is allowed.
 func (r *Naming) connects(host string, ip netip.Addr) error {
 	if r == nil {
 		return nil
 	}
 	host = canonical(host)
-	_, notWritten := netip.ParseAddr(host)
+	_, notIP := netip.ParseAddr(host)
 	at := placeOf(ip)
 	refused := r.allows(at)
-	if refused == nil || r.holds(host) && (notWritten == nil || at != never) {
+	if refused == nil || r.holds(host) && (notIP == nil || at != never) {
 		return nil
 	}
 	return &exchange.RefusedAddress{Why: fmt.Sprintf("it leads to %s: %s", ip, refused.Why), Key: refused.Key}
 }
 
-// connected notes that a connection to a host and port was made, and at which address.
+// connected records the address of a connection to a host and port.
 func (r *Naming) connected(hostPort string, at net.Addr) {
 	if r == nil || r.Plane == "" || hostPort != reports.HostPort(r.Plane) {
 		return
@@ -122,8 +124,8 @@ func (r *Naming) connected(hostPort string, at net.Addr) {
 	}
 }
 
-// plane is where the control plane is: as the configuration says, else the most public place at which it was reached.
-// Behind a proxy that is not seen: then it is taken for public.
+// plane returns the place of the control plane according to the configuration, or the most public place at which it was
+// reached. Behind a proxy this is unknown, and plane returns public.
 func (r *Naming) plane() place {
 	host := hostOf(r.Plane)
 	if r.Route.Sockets[reports.HostPort(r.Plane)] != "" {
@@ -136,18 +138,18 @@ func (r *Naming) plane() place {
 	if !written {
 		at = place(max(r.seen.Load()-1, 0))
 	}
-	if at >= link { // there is a server: the user's own link
+	if at >= link { // the control plane is there, so that this is the user's own network
 		at = private
 	}
 	return at
 }
 
-// holds tells whether the configuration holds a host.
+// holds reports whether the configuration contains a host.
 func (r *Naming) holds(host string) bool {
 	return host == hostOf(r.Plane) || host == hostOf(r.Agent) || r.Route.Resolve[host] != ""
 }
 
-// hostOf is the host of a URL in lower case, without the dot at its end; "" where there is none.
+// hostOf returns the host of a URL in lower case without a final dot, or "".
 func hostOf(address string) string {
 	u, err := url.Parse(address)
 	if err != nil {
@@ -164,37 +166,37 @@ func canonical(host string) string {
 	return host
 }
 
-// place says how far from everybody's reach an address is, in order.
+// place is how accessible an address is. Higher values are less accessible.
 type place int
 
 const (
 	public   place = iota
-	private        // of a network that is not everybody's
+	private        // a private network
 	loopback       // this machine
-	link           // IPv4 link-local: of no server that a stranger may name, and load balancers of clouds are there
-	never          // of no server: multicast, unspecified, reserved, or maybe a cloud metadata service
+	link           // IPv4 link-local, where clouds have load balancers
+	never          // multicast, unspecified, reserved, or possibly a cloud metadata service
 )
 
-// blocks say where the addresses are that are not public. The first that holds an address counts.
+// blocks lists the address blocks that are not public. The first that contains an address counts.
 var blocks = []struct {
 	at       place
 	prefixes []netip.Prefix
 }{
-	// Clouds serve credentials there to whoever asks: not even a name that the configuration holds may lead there.
+	// Clouds serve credentials there to everybody. Not even a name of the configuration may resolve to them.
 	{never, prefixes("169.254.169.254/32", "169.254.170.2/32", "169.254.170.23/32", "169.254.42.42/32",
 		"169.254.0.23/32", "100.100.100.200/32", "192.0.0.192/32", "168.63.129.16/32",
 		"fd00:ec2::/32", "fd20:ce::254/128", "fe80::a9fe:a9fe/128")},
 	{loopback, prefixes("127.0.0.0/8", "::1/128")},
 	{link, prefixes("169.254.0.0/16")},
-	// The first of IPv6 carry IPv4 addresses, which may be any.
+	// Most of the IPv6 blocks contain arbitrary IPv4 addresses.
 	{never, prefixes("0.0.0.0/8", "224.0.0.0/3", "::/96", "::ffff:0:0:0/96", "64:ff9b:1::/48", "2002::/16", "ff00::/8")},
 	{private, prefixes("10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "fc00::/7", "fe80::/10", "fec0::/10")},
-	// Of carriers, of protocols, for benchmarks and for documents.
+	// Blocks of carriers, of protocols, for benchmarks and for documentation.
 	{private, prefixes("100.64.0.0/10", "192.0.0.0/24", "192.0.2.0/24", "198.18.0.0/15", "198.51.100.0/24",
 		"203.0.113.0/24", "2001::/23", "2001:db8::/32", "100::/64")},
 }
 
-// nat64 carries IPv4 addresses: where only IPv6 is spoken, public servers are reached through it.
+// nat64 contains IPv4 addresses. Networks with IPv6 only reach public servers through it.
 var nat64 = netip.MustParsePrefix("64:ff9b::/96")
 
 func prefixes(all ...string) (parsed []netip.Prefix) {
@@ -204,7 +206,7 @@ func prefixes(all ...string) (parsed []netip.Prefix) {
 	return parsed
 }
 
-// placeOf is where an address is, also where it carries another one.
+// placeOf returns the place of an IP address, or that of an IPv4 address within it.
 func placeOf(ip netip.Addr) place {
 	ip = ip.Unmap().WithZone("")
 	carries := nat64.Contains(ip)
@@ -224,13 +226,13 @@ func placeOf(ip netip.Addr) place {
 	return public
 }
 
-// OnThisMachine tells whether an address is on the loopback interface, by what is written.
+// OnThisMachine reports whether an address is on the loopback interface, without resolving names.
 func OnThisMachine(address string) bool {
 	at, _ := placeOfHost(hostOf(address))
 	return at == loopback
 }
 
-// placeOfHost is where a host is by what is written, before anything is known of the addresses to which a name leads.
+// placeOfHost returns the place of a host without resolving names. Written is false if the place of a name is unknown.
 func placeOfHost(host string) (at place, written bool) {
 	if ip, err := netip.ParseAddr(host); err == nil {
 		return placeOf(ip), true

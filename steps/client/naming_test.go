@@ -15,7 +15,7 @@ import (
 
 const secure, open = "https://control.example/api", "http://control.example"
 
-// reachedAt are the rules of a control plane that was reached at the addresses, or was not yet.
+// reachedAt returns the rules for a control plane that was reached at the addresses.
 func reachedAt(plane string, addresses ...string) *Naming {
 	r := &Naming{Plane: plane}
 	for _, at := range addresses {
@@ -24,7 +24,7 @@ func reachedAt(plane string, addresses ...string) *Naming {
 	return r
 }
 
-// TestNamedBy: the form of an address.
+// TestNamedBy checks the form of addresses.
 func TestNamedBy(t *testing.T) {
 	for _, c := range []struct{ plane, address, want string }{
 		{secure, "https://agents.example/a/", "https://agents.example/a"},
@@ -66,8 +66,8 @@ func TestNamedBy(t *testing.T) {
 	}
 }
 
-// TestAddressesThatNoPlaneMayName: whatever the form, the place of the control plane and the key, unless it is the host
-// that the user named.
+// TestAddressesThatNoPlaneMayName checks addresses that are refused for each place of the control plane and each value of
+// allow_private, unless they are the host that the user configured.
 func TestAddressesThatNoPlaneMayName(t *testing.T) {
 	for _, host := range []string{
 		"169.254.169.254", "169.254.170.2", "100.100.100.200", "192.0.0.192", "168.63.129.16", "[fd00:ec2::254]", "[fd20:ce::254]", "[fe80::a9fe:a9fe]",
@@ -87,14 +87,14 @@ func TestAddressesThatNoPlaneMayName(t *testing.T) {
 	}
 }
 
-// places are addresses by what they are, with the forms in which an IPv6 address holds them.
+// places are addresses by their place, also within IPv6 addresses.
 var places = map[string][]string{
 	"public":   {"8.8.8.8", "100.128.0.1", "192.0.1.1", "[2a00::1]", "[64:ff9b::808:808]"},
 	"private":  {"10.0.0.7", "172.16.0.1", "172.31.255.255", "192.168.1.1", "100.64.0.1", "100.127.255.254", "192.0.2.1", "198.18.0.1", "[fd12::1]", "[fe80::1%25eth0]", "[fec0::1]", "[2001:db8::1]", "[2001::1]", "[::ffff:10.0.0.7]", "[64:ff9b::a00:7]"},
 	"loopback": {"127.0.0.1", "127.255.0.1", "[::1]", "[::ffff:127.0.0.1]", "localhost", "a.localhost", "LOCALHOST.", "127.0.0.1."},
 }
 
-// TestWhereAnAgentServerMayBe is the table of the rules: by where the control plane is and by the key.
+// TestWhereAnAgentServerMayBe checks the rules for each place of the control plane and each value of allow_private.
 func TestWhereAnAgentServerMayBe(t *testing.T) {
 	planes := map[string]func() *Naming{
 		"public":         func() *Naming { return &Naming{Plane: "http://1.1.1.1"} },
@@ -140,7 +140,7 @@ func TestWhereAnAgentServerMayBe(t *testing.T) {
 	}
 }
 
-// TestNamesBehindAProxy: to where they lead is not seen.
+// TestNamesBehindAProxy checks host names that the proxy resolves.
 func TestNamesBehindAProxy(t *testing.T) {
 	r := &Naming{Plane: open, Agent: "http://agents.example", Route: Route{Proxy: &url.URL{Scheme: "http", Host: "proxy.example"},
 		Resolve: map[string]string{"held.example": "10.0.0.1"}}}
@@ -166,8 +166,8 @@ func TestNamesBehindAProxy(t *testing.T) {
 	require.Error(t, check("http://169.254.169.254"))
 }
 
-// TestConnections: a control plane that was not reached yet is at no private address, and not even a name that the
-// configuration holds leads to a metadata service.
+// TestConnections checks that a control plane that was not reached yet counts as public, and that not even a host of the
+// configuration may resolve to a metadata service.
 func TestConnections(t *testing.T) {
 	at := netip.MustParseAddr
 	r := reachedAt(open)

@@ -14,7 +14,7 @@ import (
 	"github.com/agentconform/agentconform/steps/exchange"
 )
 
-// TestAReadOnlyClientSendsNoWrite counts what arrives.
+// TestAReadOnlyClientSendsNoWrite counts the requests that arrive.
 func TestAReadOnlyClientSendsNoWrite(t *testing.T) {
 	t.Parallel()
 	var arrived atomic.Int64

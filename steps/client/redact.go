@@ -22,29 +22,29 @@ import (
 	"github.com/agentconform/agentconform/reports/safe"
 )
 
-// Redactor replaces secrets by the names under which reports show them. It may be used by many goroutines.
+// Redactor replaces secrets by the names under which reports show them. Its methods may be called concurrently.
 //
-// A secret of 12 bytes and more is replaced wherever it stands, in each of the spellings that SECURITY.md lists. A
-// shorter one, or one that is a common text, is replaced only where the suite itself has put it: elsewhere the same
-// text means something else, and replacing it would spoil every report.
+// A secret of at least 12 bytes is replaced everywhere, in each of the spellings that SECURITY.md lists. A shorter secret,
+// or one that is a common text, is replaced only where the suite itself has put it. Elsewhere the same text means something
+// else, and replacing it would make reports unreadable.
 type Redactor struct {
 	adding sync.Mutex
 	common []string
 	known  atomic.Pointer[redactions]
 }
 
-// redactions are what a redactor does with the secrets that it knows.
+// redactions holds the secrets of a redactor and their replacements.
 type redactions struct {
-	secrets  map[string]string // all that were ever known, with their names
+	secrets  map[string]string // names of all secrets
 	replacer *strings.Replacer
-	recorder *strings.Replacer // also escapes what looks like a name
-	own      *strings.Replacer // of all secrets, for the places in which the suite has put them
+	recorder *strings.Replacer // also escapes texts that look like names
+	own      *strings.Replacer // replaces all secrets, for the places in which the suite has put them
 	names    []string
-	shapes   map[string]string // names of the secrets that are replaced everywhere, by each spelling
+	shapes   map[string]string // names of the secrets that are replaced everywhere, by spelling
 }
 
-// NewRedactor takes the secrets with their names ("$AGENTCONFORM_CREDENTIALS_API_KEY"). A text "//user:password@" keeps
-// its ends. The common texts are not replaced everywhere, even if they are secrets.
+// NewRedactor returns a redactor for the secrets, given with their names ("$AGENTCONFORM_CREDENTIALS_API_KEY"). Of a secret
+// "//user:password@", the slashes and the "@" stay. The common texts are not replaced everywhere, even if they are secrets.
 func NewRedactor(secrets map[string]string, common ...string) *Redactor {
 	r := &Redactor{common: common}
 	r.known.Store(&redactions{})
@@ -52,7 +52,7 @@ func NewRedactor(secrets map[string]string, common ...string) *Redactor {
 	return r
 }
 
-// Add makes further secrets known, before they are sent. Those that are known already stay so, with their names.
+// Add adds secrets before they are sent. Known secrets keep their names.
 func (r *Redactor) Add(secrets map[string]string) {
 	r.adding.Lock()
 	defer r.adding.Unlock()
@@ -87,8 +87,8 @@ func redactionsOf(secrets map[string]string, common []string) *redactions {
 	return r
 }
 
-// pairsOf are shapes, each with its name, in the order in which they are replaced: one that contains another is
-// replaced whole.
+// pairsOf returns spellings, each followed by its name, in the order in which they are replaced: a spelling comes before
+// those that it contains.
 func pairsOf(names map[string]string) (pairs []string) {
 	longestFirst := func(a, b string) int { return cmp.Or(len(b)-len(a), strings.Compare(a, b)) }
 	for _, shape := range slices.SortedFunc(maps.Keys(names), longestFirst) {
@@ -97,18 +97,18 @@ func pairsOf(names map[string]string) (pairs []string) {
 	return pairs
 }
 
-// Record returns a text as it is to be recorded: without secrets, and with whatever in it looks like the name of one
-// escaped ("$_AGENTCONFORM_..."), so that only the names that the redactor itself has put there can be taken for names.
+// Record returns a text for the record: secrets are replaced, and texts that look like the name of a secret are escaped
+// ("$_AGENTCONFORM_..."), so that they are not mistaken for names that the redactor has put there.
 func (r *Redactor) Record(s string) string { return r.known.Load().recorder.Replace(s) }
 
-// Text returns the text without secrets.
+// Text returns a text without secrets.
 func (r *Redactor) Text(s string) string { return r.known.Load().replacer.Replace(s) }
 
-// shortestTrace is how much of a secret at the end of an excerpt is too much.
+// shortestTrace is the length from which on a part of a secret is removed from an excerpt.
 const shortestTrace = 4
 
-// Excerpt returns a text that may have been cut before it came here without secrets: also without the parts of one that
-// a cut may have left at its end, or on either side of a "..." within it.
+// Excerpt returns a text that may have been cut without secrets, and without the parts of secrets that a cut may have left
+// at its end or on either side of a "..." within it.
 func (r *Redactor) Excerpt(s string) string {
 	const mark, dots = "...", ". …"
 	pieces := strings.Split(r.Text(s), mark)
@@ -117,7 +117,7 @@ func (r *Redactor) Excerpt(s string) string {
 		n := r.trace(func(shape string) int { return overlap(body, shape, len(shape)-1) })
 		if n > 0 {
 			piece = body[:len(body)-n]
-			if i == len(pieces)-1 { // nothing else marks the cut
+			if i == len(pieces)-1 { // mark the cut
 				piece += mark
 			}
 		}
@@ -156,9 +156,9 @@ func overlap(end, beginning string, most int) int {
 	return 0
 }
 
-// Request returns a request as it is to be recorded, with the places where the suite has put secrets into it. Header
-// values come from the configuration alone, so each that holds a secret is such a place; in a body it is the values of
-// a deployment's own secrets ({"secrets": [{"name", "value"}]}). A secret in any other place was sent by the target.
+// Request returns a request for the record, with the places in which the suite has put secrets. These are header values
+// with a secret, because only the configuration sets them, and in a body the values of the secrets of a deployment
+// ({"secrets": [{"name", "value"}]}). A secret in any other place was sent by the target.
 func (r *Redactor) Request(header http.Header, body []byte) reports.Message {
 	known := r.known.Load()
 	m := reports.Message{Headers: map[string][]string{}}
@@ -170,7 +170,7 @@ func (r *Redactor) Request(header http.Header, body []byte) reports.Message {
 				m.Headers[name] = append(m.Headers[name], r.Record(v))
 				continue
 			}
-			// What looks like a name is one: the configuration holds the value.
+			// The value is from the configuration, so that it contains no text that only looks like a name.
 			m.Headers[name] = append(m.Headers[name], r.Text(at))
 			holds = true
 		}
@@ -181,7 +181,7 @@ func (r *Redactor) Request(header http.Header, body []byte) reports.Message {
 	text, done := string(body), 0
 	for i, value := range secretValues(body) {
 		name, isWhole := known.secrets[value.Str]
-		if !isWhole { // a short one is replaced where it is all of it
+		if !isWhole { // a short secret is replaced only if it is the whole value
 			name = r.Text(value.Str)
 		}
 		if name == value.Str {
@@ -197,7 +197,7 @@ func (r *Redactor) Request(header http.Header, body []byte) reports.Message {
 	return m
 }
 
-// secretValues are the values of a deployment's own secrets in a body.
+// secretValues returns the values of the secrets of a deployment in a body.
 func secretValues(body []byte) (all []gjson.Result) {
 	if len(body) == 0 || !json.Valid(body) {
 		return nil
@@ -208,15 +208,15 @@ func secretValues(body []byte) (all []gjson.Result) {
 	return all
 }
 
-// plainHeaders are those of which the suite sends the same values whatever the configuration is.
+// plainHeaders are the headers whose values do not depend on the configuration.
 var plainHeaders = []string{"Accept", "Content-Type", "Origin", "Access-Control-Request-Method",
 	"Access-Control-Request-Headers"}
 
-// ShortestSpelled is the least length in bytes of a secret that is looked for everywhere, in all spellings.
+// ShortestSpelled is the minimum length in bytes of a secret that is replaced everywhere, in all spellings.
 const ShortestSpelled = 12
 
-// SpellingsOf are the spellings in which a secret is found, and no others: as it was sent, URL-encoded, HTML-escaped,
-// in base64, and each of these JSON-escaped, once or twice: the suite quotes JSON. SECURITY.md lists them.
+// SpellingsOf returns the spellings in which a secret is found: as it was sent, URL-encoded, HTML-escaped, in base64, and
+// each of these JSON-escaped once or twice, because the suite quotes JSON. SECURITY.md lists them.
 func SpellingsOf(secret string) []string {
 	query, path, escaped := url.QueryEscape(secret), url.PathEscape(secret), html.EscapeString(secret)
 	all := []string{secret, query, path, strings.ReplaceAll(query, "+", "%20"), strings.ReplaceAll(path, "%2F", "/"),
@@ -243,8 +243,8 @@ func distinct(texts []string) []string { return slices.Compact(slices.Sorted(sli
 
 var octets = regexp.MustCompile(`%[0-9A-F]{2}`)
 
-// encoded are the parts of the base64 of a longer text, such as a Basic pair, that follow from the secret alone, at
-// each of the three offsets.
+// encoded returns the parts of the base64 of a longer text, such as a Basic pair, that depend only on the secret, for each
+// of the three offsets.
 func encoded(secret string) []string {
 	var all []string
 	for offset, first := range []int{0, 2, 3} {
@@ -256,14 +256,14 @@ func encoded(secret string) []string {
 	return all
 }
 
-// escapedAsJSON is a text within a JSON string, first as encoders write it that escape as little as they can; others
-// also escape what has a meaning in HTML, "/", or all that is not ASCII.
+// escapedAsJSON returns a text within a JSON string: first with as few escapes as possible, then with the escapes of other
+// encoders, which also escape HTML, "/", or everything that is not ASCII.
 func escapedAsJSON(s string) (all []string) {
 	for _, safe := range []bool{false, true} {
 		var text strings.Builder
 		e := json.NewEncoder(&text)
 		e.SetEscapeHTML(safe)
-		_ = e.Encode(s) // a string can be written
+		_ = e.Encode(s) // a string can always be encoded
 		escaped := strings.TrimSuffix(strings.TrimPrefix(text.String(), `"`), "\"\n")
 		slashes := strings.ReplaceAll(escaped, "/", `\/`)
 		all = append(all, escaped, slashes, ascii(escaped), ascii(slashes))
@@ -271,7 +271,7 @@ func escapedAsJSON(s string) (all []string) {
 	return all
 }
 
-// ascii escapes all that is not ASCII.
+// ascii escapes everything that is not ASCII.
 func ascii(s string) string {
 	var b strings.Builder
 	for _, r := range s {
@@ -286,8 +286,8 @@ func ascii(s string) string {
 	return b.String()
 }
 
-// Curl returns a shell line that sends the recorded request again. Secrets appear as the variables that hold them,
-// which the shell expands at the recorded places only. Via says how the target was reached; it may be nil.
+// Curl returns a shell line that sends the recorded request again. Secrets appear as variables, which the shell expands at
+// the recorded places only. Via describes how the target was reached and may be nil.
 func (r *Redactor) Curl(method, url string, m reports.Message, via *reports.Connection) string {
 	var b strings.Builder
 	b.WriteString("curl -sS -i")
@@ -301,7 +301,7 @@ func (r *Redactor) Curl(method, url string, m reports.Message, via *reports.Conn
 	for _, header := range m.SortedHeaders() {
 		name, value := header[0], header[1]
 		text, spans := name+": "+value, [][2]int(nil)
-		if value == "" { // "Name:" would make curl leave the header out
+		if value == "" { // curl omits a header that is written as "Name:"
 			text = name + ";"
 		} else if slices.Contains(m.Secrets, reports.SecretPlace{Header: name}) {
 			spans = [][2]int{{len(text) - len(value), len(text)}}
@@ -315,8 +315,8 @@ func (r *Redactor) Curl(method, url string, m reports.Message, via *reports.Conn
 	return b.String()
 }
 
-// Command returns a shell line that starts the program with the arguments. Secrets in them appear as the variables that
-// hold them, which the shell expands.
+// Command returns a shell line that starts the program with the arguments. Secrets appear as variables, which the shell
+// expands.
 func (r *Redactor) Command(program string, arguments ...string) string {
 	line := program
 	for _, argument := range arguments {
@@ -330,8 +330,7 @@ func (r *Redactor) Command(program string, arguments ...string) string {
 	return line
 }
 
-// word makes one word of the text for a POSIX shell, in which nothing is expanded but the names of secrets within the
-// spans.
+// word returns the text as one word for a POSIX shell, which expands only the names of secrets within the spans.
 func (r *Redactor) word(text string, spans ...[2]int) string {
 	var b strings.Builder
 	quoted := 0
@@ -351,18 +350,19 @@ func (r *Redactor) word(text string, spans ...[2]int) string {
 			}
 		}
 	}
-	if quote(len(text)); b.Len() == 0 {
+	quote(len(text))
+	if b.Len() == 0 {
 		return "''"
 	}
 	return b.String()
 }
 
-// nameAt is the longest name of a secret that a text begins with, "" where there is none.
+// nameAt returns the longest name of a secret at the beginning of a text, or "".
 func (r *Redactor) nameAt(text string) (longest string) {
 	if !strings.HasPrefix(text, "$") {
 		return ""
 	}
-	for _, name := range r.known.Load().names { // in their order: of those that begin alike the longest is last
+	for _, name := range r.known.Load().names { // sorted, so that a longer name comes after its prefixes
 		if strings.HasPrefix(text, name) {
 			longest = name
 		}

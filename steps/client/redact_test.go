@@ -57,7 +57,7 @@ func TestWhatLooksLikeAPlaceholderIsEscaped(t *testing.T) {
 		"${AGENTCONFORM_X}":          "$_{AGENTCONFORM_X}",
 		"$_AGENTCONFORM_X":           "$_AGENTCONFORM_X",
 		"$$AGENTCONFORM_X " + secret: "$$_AGENTCONFORM_X $SHORT",
-		"x" + longer + secret:        "x$LONG$SHORT", // one that contains another is replaced whole
+		"x" + longer + secret:        "x$LONG$SHORT", // the longer secret is replaced first
 	} {
 		assert.Equal(t, recorded, r.Record(sent))
 	}
@@ -68,7 +68,7 @@ func TestCommandCanBePasted(t *testing.T) {
 	assert.Equal(t, `agentconform run --only 'CP-LIST-*' --tags '@must and not @slow' --out 'it'\''s' --target 'http://u:'"$LONG"'@h'`, got)
 }
 
-// TestShortSecretsAreReplacedAtTheirOwnPlace: a secret "1" destroyed all reports.
+// TestShortSecretsAreReplacedAtTheirOwnPlace uses secrets like "1", whose replacement everywhere would destroy reports.
 func TestShortSecretsAreReplacedAtTheirOwnPlace(t *testing.T) {
 	r := client.NewRedactor(map[string]string{"1": "$ONE", "conformance-graph": "$COMMON", "//u:pw@": "$INFO", "elevenchars": "$ELEVEN"}, "conformance-graph")
 	for _, text := range []string{`{"a":1,"id":"1"}`, "conformance-graph", "http://h/1", "elevenchars"} {

@@ -33,7 +33,7 @@ func tlsServer(t *testing.T, handler http.HandlerFunc) *httptest.Server {
 	return server
 }
 
-// TestTheCertificateIsForConfiguredHosts: any other host sees none, and is expected to have its own name.
+// TestTheCertificateIsForConfiguredHosts checks that other hosts get no client certificate and are verified by their names.
 func TestTheCertificateIsForConfiguredHosts(t *testing.T) {
 	shown := func(w http.ResponseWriter, r *http.Request) {
 		assert.Equal(t, 2, r.ProtoMajor)
@@ -55,8 +55,7 @@ func TestTheCertificateIsForConfiguredHosts(t *testing.T) {
 	}
 }
 
-// TestAProxyOverTLSSeesNoCertificate: the client certificate and the name of tls are those of the target, and a proxy
-// has its own name.
+// TestAProxyOverTLSSeesNoCertificate checks that the client certificate and the server name are used for the target only.
 func TestAProxyOverTLSSeesNoCertificate(t *testing.T) {
 	var certificates atomic.Int32
 	var connects, names sync.Map
@@ -109,7 +108,7 @@ func TestAProxyOverTLSSeesNoCertificate(t *testing.T) {
 	names.Range(func(name, _ any) bool { return assert.Equal(t, "proxy.example.com", name) })
 }
 
-// TestAStreamThatIsReset is what a closed connection is over HTTP/1.1: the target is there.
+// TestAStreamThatIsReset checks that a reset stream of HTTP/2 counts like a closed connection of HTTP/1.1.
 func TestAStreamThatIsReset(t *testing.T) {
 	server := tlsServer(t, func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) })
 	trusting := x509.NewCertPool()
@@ -123,8 +122,8 @@ func TestAStreamThatIsReset(t *testing.T) {
 	assert.Equal(t, exchange.StageHTTP, none.Stage)
 }
 
-// TestAServerThatLetsNobodyIn asks for a client certificate and ends each connection without a reason: the target was not
-// reached. Once it has answered a request, it is the target that closes a connection.
+// TestAServerThatLetsNobodyIn closes each connection after it has requested a client certificate. The error suggests to set
+// one, until the server has responded to a request.
 func TestAServerThatLetsNobodyIn(t *testing.T) {
 	var letIn atomic.Bool
 	server := httptest.NewUnstartedServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {

@@ -7,13 +7,26 @@ import (
 	"sync/atomic"
 )
 
-// Semaphore limits how much is in progress at the same time. Free slots are granted in the order of arrival, but to those
-// that enter as first before all others.
+// Semaphore limits how much is in progress at the same time. Scenarios that hold a run in progress get a free slot first.
+// All others follow in the order of arrival, but the first request of a scenario is last: a scenario ends before others
+// begin, so that its requests are close together.
 type Semaphore struct {
-	mu            sync.Mutex
-	slots, taken  int
-	first, others []chan struct{} // those that wait: closing a channel grants the slot
+	mu           sync.Mutex
+	slots, taken int
+	waiting      []waiter // in the order of arrival
 }
+
+type waiter struct {
+	rank    *atomic.Int32 // of the scenario, which may change while the request waits
+	granted chan struct{} // closed to grant the slot
+}
+
+// The ranks of scenarios, in the order in which they get a slot.
+const (
+	holdsRun int32 = iota
+	begun          // also fixtures, since scenarios wait for them
+	notBegun
+)
 
 // NewSemaphore returns a semaphore with the number of slots.
 func NewSemaphore(slots int) *Semaphore { return &Semaphore{slots: slots} }
@@ -40,27 +53,27 @@ func (s *Semaphore) Halve(least int) {
 	s.slots = min(s.slots, max(least, s.slots/2))
 }
 
-// Enter waits for a slot and takes it. Leave returns the slot and may be called more than once. The error is the cause
+// Enter waits for a slot and takes it. Leave releases the slot and may be called more than once. The error is the cause
 // of the context.
-func (s *Semaphore) Enter(ctx context.Context, first bool) (leave func(), err error) {
-	granted := make(chan struct{})
-	queue := &s.others
-	if first {
-		queue = &s.first
-	}
+func (s *Semaphore) Enter(ctx context.Context) (leave func(), err error) {
+	return s.enter(ctx, rankOf(ctx))
+}
+
+func (s *Semaphore) enter(ctx context.Context, rank *atomic.Int32) (leave func(), err error) {
+	w := waiter{rank, make(chan struct{})}
 	s.mu.Lock()
-	*queue = append(*queue, granted)
+	s.waiting = append(s.waiting, w)
 	s.grant()
 	s.mu.Unlock()
 	select {
-	case <-granted:
+	case <-w.granted:
 		return sync.OnceFunc(s.leave), nil
 	case <-ctx.Done():
 	}
 	s.mu.Lock()
-	at := slices.Index(*queue, granted)
+	at := slices.Index(s.waiting, w)
 	if at >= 0 {
-		*queue = slices.Delete(*queue, at, at+1)
+		s.waiting = slices.Delete(s.waiting, at, at+1)
 	}
 	s.mu.Unlock()
 	if at < 0 { // the slot was granted in the meantime
@@ -76,42 +89,51 @@ func (s *Semaphore) leave() {
 	s.grant()
 }
 
-// grant gives free slots to those that wait. The caller holds the lock.
+// grant gives free slots to the first that wait. The caller holds the lock.
 func (s *Semaphore) grant() {
-	for s.taken < s.slots && len(s.first)+len(s.others) > 0 {
-		queue := &s.first
-		if len(s.first) == 0 {
-			queue = &s.others
+	for s.taken < s.slots && len(s.waiting) > 0 {
+		first := 0
+		for i, w := range s.waiting {
+			if w.rank.Load() < s.waiting[first].rank.Load() {
+				first = i
+			}
 		}
-		close((*queue)[0])
-		*queue = (*queue)[1:]
 		s.taken++
+		close(s.waiting[first].granted)
+		s.waiting[first].rank.CompareAndSwap(notBegun, begun)
+		s.waiting = slices.Delete(s.waiting, first, first+1)
 	}
 }
 
-// priorityKey is the key of the *atomic.Bool that all requests of a scenario share.
-type priorityKey struct{}
+// rankKey is the key of the *atomic.Int32 that all requests of a scenario share.
+type rankKey struct{}
 
-// WithPriority returns a context for a scenario, or for making a shared fixture, that can be prioritized.
-func WithPriority(ctx context.Context) context.Context {
-	return context.WithValue(ctx, priorityKey{}, &atomic.Bool{})
+// ForScenario returns a context for the requests of a scenario.
+func ForScenario(ctx context.Context) context.Context { return withRank(ctx, notBegun) }
+
+// ForFixture returns a context for the requests that make a fixture.
+func ForFixture(ctx context.Context) context.Context { return withRank(ctx, begun) }
+
+func withRank(ctx context.Context, rank int32) context.Context {
+	shared := &atomic.Int32{}
+	shared.Store(rank)
+	return context.WithValue(ctx, rankKey{}, shared)
 }
 
-// Prioritize sends the requests of the scenario before those of others from now on. Call it for a scenario that holds a
-// run in progress, since its next requests must arrive before that run ends.
-func Prioritize(ctx context.Context) {
-	if priority, is := ctx.Value(priorityKey{}).(*atomic.Bool); is {
-		priority.Store(true)
+// rankOf returns the rank of the scenario or fixture. Other contexts have a rank of their own.
+func rankOf(ctx context.Context) *atomic.Int32 {
+	rank, is := ctx.Value(rankKey{}).(*atomic.Int32)
+	if !is {
+		rank = &atomic.Int32{}
+		rank.Store(notBegun)
 	}
+	return rank
 }
 
-// IsPrioritized reports whether Prioritize was called for the scenario of the context.
-func IsPrioritized(ctx context.Context) bool {
-	priority, is := ctx.Value(priorityKey{}).(*atomic.Bool)
-	return is && priority.Load()
-}
+// Prioritize sends the requests of the scenario or fixture before those of others from now on. Call it before a run is
+// held in progress, since the next requests must arrive before that run ends.
+func Prioritize(ctx context.Context) { rankOf(ctx).Store(holdsRun) }
 
-// racingKey is the key of contexts whose requests are not limited.
 type racingKey struct{}
 
 // Racing returns a context for requests that must be in flight at the same time. They do not count toward the limit of

@@ -76,12 +76,12 @@ func TestTheWaitForTheRateIsReported(t *testing.T) {
 func TestSlotsAreGrantedInOrder(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := client.NewSemaphore(1)
-		leave, err := s.Enter(t.Context(), false)
+		leave, err := s.Enter(t.Context())
 		require.NoError(t, err)
 		var order []string
-		enter := func(ctx context.Context, name string, first bool) {
+		enter := func(ctx context.Context, name string) {
 			go func() {
-				leave, err := s.Enter(ctx, first)
+				leave, err := s.Enter(ctx)
 				if err != nil {
 					assert.ErrorIs(t, err, context.Canceled)
 					return
@@ -92,20 +92,26 @@ func TestSlotsAreGrantedInOrder(t *testing.T) {
 			}()
 			synctest.Wait()
 		}
-		canceled, cancel := context.WithCancel(t.Context())
-		enter(canceled, "canceled, first", true)
-		enter(t.Context(), "one", false)
-		enter(canceled, "canceled", false)
-		enter(t.Context(), "two", false)
-		enter(t.Context(), "a run", true)
-		enter(t.Context(), "another run", true)
+		canceled, cancel := context.WithCancel(client.ForFixture(t.Context()))
+		one, other, holdsRun := client.ForScenario(t.Context()), client.ForScenario(t.Context()), client.ForScenario(t.Context())
+		client.Prioritize(holdsRun)
+		client.Prioritize(t.Context()) // without effect
+		enter(t.Context(), "no scenario")
+		enter(one, "a scenario")
+		enter(other, "another scenario")
+		enter(one, "the same scenario")
+		enter(canceled, "canceled")
+		enter(client.ForFixture(t.Context()), "a fixture")
+		enter(holdsRun, "a run in progress")
+		enter(holdsRun, "the same run in progress")
 		cancel()
 		synctest.Wait()
 		leave()
 		synctest.Wait()
-		assert.Equal(t, []string{"a run", "another run", "one", "two"}, order)
-		enter(t.Context(), "three", false)
-		assert.Len(t, order, 5, "the slot is free")
+		assert.Equal(t, []string{"a run in progress", "the same run in progress", "a fixture", "no scenario", "a scenario",
+			"the same scenario", "another scenario"}, order)
+		enter(t.Context(), "the next one")
+		assert.Len(t, order, 8, "the slot is free")
 	})
 }
 
@@ -118,15 +124,6 @@ func TestNumberOfSlots(t *testing.T) {
 	s.SetSlots(2)
 	s.Halve(4)
 	assert.Equal(t, 2, s.Slots(), "halving adds no slots")
-}
-
-func TestPrioritize(t *testing.T) {
-	client.Prioritize(t.Context())
-	assert.False(t, client.IsPrioritized(t.Context()))
-	one, other := client.WithPriority(t.Context()), client.WithPriority(t.Context())
-	client.Prioritize(one)
-	assert.True(t, client.IsPrioritized(one))
-	assert.False(t, client.IsPrioritized(other))
 }
 
 // TestRacingRequestsWaitForNoSlot takes the only slot. Five requests that race are in flight together all the same, and

@@ -13,8 +13,8 @@ import (
 	"github.com/agentconform/agentconform/steps/client"
 )
 
-// TestRecordedBodies: of a large body the beginning is kept, and of all that come after many only a short one; no cut
-// leaves a part of a secret.
+// TestRecordedBodies checks how much is recorded of a large body, and of bodies after many others. No cut leaves a part of
+// a secret.
 func TestRecordedBodies(t *testing.T) {
 	const secret = "secret-of-twenty-chars"
 	w := &recorder{redact: client.NewRedactor(map[string]string{secret: "$K"})}
@@ -37,7 +37,7 @@ func TestRecordedBodies(t *testing.T) {
 	assert.Empty(t, w.body([]byte("short")).SHA256)
 }
 
-// TestViolationsOfAnOperationAreBounded: the names of fields may be new in each answer.
+// TestViolationsOfAnOperationAreBounded adds violations with many different names of fields.
 func TestViolationsOfAnOperationAreBounded(t *testing.T) {
 	c := New(nil, nil, time.Time{}, nil, Reach{})
 	for i := range 4 * maxViolations {

@@ -1,8 +1,8 @@
-// Package evidence keeps what a run has seen: every exchange, what the contract says against it, which parts of
-// the interface were touched, and what was created at the target.
+// Package evidence records what a test run has seen: every exchange, its contract violations, the covered parts of the
+// interface, and what was created at the target.
 //
-// It collects and answers questions; it gives no verdicts. Contract violations are collected by operation, status,
-// place and keyword, so that one fault of the target is one thing to report however many scenarios met it.
+// It gives no verdicts. Contract violations are grouped by operation, status, pointer and keyword, so that one fault of
+// the target is reported once, no matter how many scenarios have seen it.
 package evidence
 
 import (
@@ -21,23 +21,23 @@ import (
 	"github.com/agentconform/agentconform/steps/exchange"
 )
 
-// Collector observes every exchange of a run. It may be used by many goroutines.
+// Collector records every exchange of a test run. Its methods may be called concurrently.
 type Collector struct {
 	oracle   *spec.Oracle
 	recorder *recorder
 	start    time.Time
 
-	mu           sync.Mutex // for all below; held while an exchange gets its id and is noted under it
+	mu           sync.Mutex // guards the fields below; held while an exchange gets its ID and is recorded
 	exchanges    []reports.Exchange
 	observations []Observation
 	byScenario   map[string][]int      // indexes of observations
-	keptBytes    int                   // of their bodies
+	keptBytes    int                   // size of the recorded bodies
 	violations   map[string]*Violation // contract violations of responses, by key
 	known        map[string]int        // number of violations by operation
 	mistakes     []string              // unintended contract violations of the suite's own requests
 }
 
-// New returns a collector, in the words of the target, as exchanges were sent and received.
+// New returns a collector. It records exchanges with the words of the target, as they were sent and received.
 func New(oracle *spec.Oracle, redact *client.Redactor, start time.Time, words spec.Words, reached Reach) *Collector {
 	return &Collector{
 		oracle:     oracle,
@@ -61,7 +61,7 @@ func (c *Collector) Observe(ctx context.Context, r exchange.Request, sent time.T
 		judged.Body = a.Body
 	}
 	found, against := c.oracle.JudgeResponse(judged), c.oracle.JudgeRequest(judged)
-	if !r.Wrong { // ids are sent as the target has given them
+	if !r.Wrong { // IDs are sent in the form in which the target returned them
 		against = slices.DeleteFunc(against, func(v spec.Violation) bool {
 			return v.Keyword == "format" && strings.HasPrefix(v.Pointer, "/path/")
 		})
@@ -105,7 +105,7 @@ func (c *Collector) Observe(ctx context.Context, r exchange.Request, sent time.T
 	return o.ID
 }
 
-// bounded is a body within what is kept of one, and of all, and whether that is all of it.
+// bounded returns the recorded part of a body, and whether it is the whole body.
 func (c *Collector) bounded(body []byte) (text string, whole bool) {
 	limit := min(len(body), keptBody)
 	if c.keptBytes+limit > keptBodies {
@@ -115,14 +115,15 @@ func (c *Collector) bounded(body []byte) (text string, whole bool) {
 	return string(body[:limit]), limit == len(body)
 }
 
-// Violation is what the contract says against the answers of one operation: the first one seen, and how often.
+// Violation is a contract violation in the responses of an operation: the first one seen, and how often.
 type Violation struct {
 	spec.Violation
 	Count    int
 	Exchange int
 }
 
-// maxViolations bounds how many violations of one operation are told apart: names of fields may be the target's.
+// maxViolations limits the violations of one operation that are distinguished, because the target may choose the names of
+// fields.
 const maxViolations = 256
 
 func (c *Collector) noteViolation(id int, v spec.Violation) {
@@ -131,12 +132,13 @@ func (c *Collector) noteViolation(id int, v spec.Violation) {
 		known.Count++
 		return
 	}
-	if c.known[v.Operation]++; c.known[v.Operation] <= maxViolations {
+	c.known[v.Operation]++
+	if c.known[v.Operation] <= maxViolations {
 		c.violations[key] = &Violation{Violation: v, Count: 1, Exchange: id}
 	}
 }
 
-// Violations returns what the contract says against an operation's answers, in a stable order.
+// Violations returns the contract violations of an operation's responses in a stable order.
 func (c *Collector) Violations(operation string) (found []Violation) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

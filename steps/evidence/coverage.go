@@ -15,7 +15,7 @@ import (
 	"github.com/agentconform/agentconform/spec"
 )
 
-// enumPaths are the places of the interface's enumerations, by the side whose answers hold them.
+// enumPaths are the paths of the interface's enumerations in responses, by side.
 var enumPaths = map[spec.Side]map[string][]string{
 	spec.ControlPlane: {
 		"Revision.status": {"status", "resources.#.status"},
@@ -24,8 +24,7 @@ var enumPaths = map[spec.Side]map[string][]string{
 	spec.AgentServer: {"Message.type": {"values.messages.#.type"}},
 }
 
-// enumsSeen are the texts at the places of enumerations, each with its field, in runs and in answers as far as these
-// were kept.
+// enumsSeen returns the values of enumerations, each with its field, in new runs and in the recorded responses.
 func (c *Collector) enumsSeen() map[[2]string]bool {
 	seen := map[[2]string]bool{}
 	note := func(field, body, path string) {
@@ -49,16 +48,15 @@ func (c *Collector) enumsSeen() map[[2]string]bool {
 	return seen
 }
 
-// Answers returns the answers to an operation with a status from one to before another, but for those that only ask to
-// come back later.
+// Answers returns the responses of an operation with a status in [from, before), except those that only ask to wait.
 func (c *Collector) Answers(operation string, from, before int) []Observation {
 	return c.which(func(o *Observation) bool {
 		return o.Op.ID == operation && from <= o.Status && o.Status < before && o.HasAnswer()
 	})
 }
 
-// Trusted counts the answers of a side to credentials of the configuration, by status. What is wrong with a request on
-// purpose may be refused before the credentials are looked at: it does not count.
+// Trusted counts the responses of a side to credentials of the configuration, by status. Requests that are wrong on
+// purpose do not count, because they may be refused before the credentials are checked.
 func (c *Collector) Trusted(side spec.Side) map[int]int {
 	all := map[int]int{}
 	for _, o := range c.which(func(o *Observation) bool { return o.Trusted && o.Side == side && !o.Wrong }) {
@@ -67,7 +65,7 @@ func (c *Collector) Trusted(side spec.Side) map[int]int {
 	return all
 }
 
-// Statuses counts the answers of the sides by status, and how many had each content type.
+// Statuses counts the responses of the sides by status and by content type.
 func (c *Collector) Statuses(sides ...spec.Side) (statuses map[int]int, contentTypes map[string]int) {
 	statuses, contentTypes = map[int]int{}, map[string]int{}
 	for _, o := range c.which(func(o *Observation) bool { return o.Status != 0 && slices.Contains(sides, o.Side) }) {
@@ -77,16 +75,16 @@ func (c *Collector) Statuses(sides ...spec.Side) (statuses map[int]int, contentT
 	return statuses, contentTypes
 }
 
-// Asked says what a request was that was answered: the interface says how one that keeps the contract is answered
-// (section 4), and how one with invalid parameters (section 7), and nothing of any other.
+// Asked is the kind of a request. The interface defines the responses to valid requests (section 4) and to requests with
+// invalid parameters (section 7) only.
 type Asked int
 
-// What requests are, by what the contract says against them.
+// The kinds of requests, by their contract violations.
 const (
-	Kept      Asked = iota // nothing
+	Kept      Asked = iota // the request is valid
 	Parameter              // a parameter of the control plane is invalid
-	Broken                 // anything else; the operation is not one of the interface, or its run may have been removed
-	Raised                 // nothing, and it joins a run whose graph raised an error: how that ends is not said
+	Broken                 // any other violation; or an unknown operation; or its run may have been removed
+	Raised                 // a valid join of a run whose graph raised an error; the interface does not define its response
 )
 
 func askedOf(op spec.Operation, raised, removable bool, against []spec.Violation) Asked {
@@ -106,12 +104,12 @@ func askedOf(op spec.Operation, raised, removable bool, against []spec.Violation
 	return Broken
 }
 
-// AnswersTo returns the answers of a side to requests of the kinds.
+// AnswersTo returns the responses of a side to requests of the kinds.
 func (c *Collector) AnswersTo(side spec.Side, kinds ...Asked) []Observation {
 	return c.which(func(o *Observation) bool { return o.Side == side && o.HasAnswer() && slices.Contains(kinds, o.asked) })
 }
 
-// Operation is the operation of the contract with the ID, one without an ID where there is none.
+// Operation returns the operation of the contract with the ID, or an operation without an ID.
 func (c *Collector) Operation(side spec.Side, id string) (found spec.Operation) {
 	for _, op := range c.oracle.Operations(side) {
 		if op.ID == id {
@@ -121,7 +119,7 @@ func (c *Collector) Operation(side spec.Side, id string) (found spec.Operation) 
 	return found
 }
 
-// Coverage returns what of the contract of the given sides the run has touched.
+// Coverage returns the parts of the contract of the sides that the test run has covered.
 func (c *Collector) Coverage(sides ...spec.Side) reports.Coverage {
 	cover := reports.Coverage{Operations: []reports.OperationCoverage{}, Statuses: []reports.StatusCoverage{},
 		Parameters: []reports.ParameterCoverage{}, Enums: []reports.EnumCoverage{}}
@@ -155,7 +153,7 @@ func (c *Collector) Coverage(sides ...spec.Side) reports.Coverage {
 	return cover
 }
 
-// valuesOf are the values with which a parameter was sent.
+// valuesOf returns the values that were sent for a parameter.
 func (c *Collector) valuesOf(parameter string, all []Observation) []string {
 	values := map[string]bool{}
 	for _, o := range all {
@@ -173,20 +171,25 @@ func (c *Collector) valuesOf(parameter string, all []Observation) []string {
 	return slices.Sorted(maps.Keys(values))
 }
 
-// statusCoverage counts the answers to an operation by status, and lists the declared statuses that none had.
+// statusCoverage counts the responses of an operation by status, and adds the declared statuses that were not seen.
 func statusCoverage(op spec.Operation, all []Observation) (list []reports.StatusCoverage, total int) {
-	unseen := slices.DeleteFunc(slices.Clone(op.Statuses), func(declared string) bool { return declared == "default" })
+	var unseen []string
+	for _, declared := range op.Statuses {
+		if declared != "default" {
+			unseen = append(unseen, declared)
+		}
+	}
 	counts := map[reports.StatusCoverage]int{}
 	for _, o := range all {
 		if o.Status == 0 {
 			continue
 		}
 		status := strconv.Itoa(o.Status)
-		isIt := func(declared string) bool { return declared == status || declared == status[:1]+"XX" }
-		unseen = slices.DeleteFunc(unseen, isIt)
+		declares := func(declared string) bool { return declared == status || declared == status[:1]+"XX" }
+		unseen = slices.DeleteFunc(unseen, declares)
 		total++
 		counts[reports.StatusCoverage{Operation: op.ID, Status: status, ContentType: o.contentType,
-			Declared: slices.ContainsFunc(op.Statuses, isIt)}]++
+			Declared: slices.ContainsFunc(op.Statuses, declares)}]++
 	}
 	for each, count := range counts {
 		each.Count = count

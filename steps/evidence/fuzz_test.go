@@ -6,7 +6,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// FuzzLedger: what stays of a ledger that somebody else wrote says the same, and names nothing that leads elsewhere.
+// FuzzLedger checks that the remaining part of any ledger has the same entries, and that their IDs are segments of paths.
 func FuzzLedger(f *testing.F) {
 	f.Add([]byte(`{"run":"a","target":"http://h","kind":"deployment","id":"d","address":"http://h","created_by":"x"}` + "\n" +
 		`{"run":"a","target":"http://h","kind":"thread","id":"t","address":"http://g","deployment":"d","created_by":"x"}` + "\n" +

@@ -17,34 +17,34 @@ import (
 	"github.com/agentconform/agentconform/reports/safe"
 )
 
-// Ledger is the list of all that the run created at the target. Each entry is in the file before the next
-// request is sent, so that nothing is lost after a crash.
+// Ledger lists everything that a test run created at the target. Each entry is in the file before the next request is
+// sent, so that nothing is lost in a crash.
 type Ledger struct {
 	run, target string
 
 	mu      sync.Mutex
-	file    *os.File      // nil: kept in memory only
-	entries []Left        // each thing once, with what was said of it last: a ledger may have very many lines
-	place   map[thing]int // of these
+	file    *os.File      // nil means that the ledger is in memory only
+	entries []Left        // each thing once, with its last state; the file may have many lines
+	place   map[thing]int // index of each thing in entries
 }
 
-// Left is something that a run created.
+// Left is something that a test run created.
 type Left struct {
 	Run    string `json:"run"`
-	Target string `json:"target"` // base URL of the run's control plane; empty where it had none
+	Target string `json:"target"` // base URL of the control plane, or ""
 	reports.LedgerEntry
 }
 
-// The kinds of things that a run creates.
+// The kinds of things that a test run creates.
 const (
 	Deployment = "deployment"
 	Thread     = "thread"
 	Run        = "run" // removed with its thread
 )
 
-// OpenLedger begins a run's part of the ledger in the file, one JSON object a line; with an empty path it is kept in
-// memory. What earlier runs did not remove stays in the file, unless the target cannot remove it; if a line cannot be
-// read, all lines stay.
+// OpenLedger begins the part of a test run in the file, with one JSON object per line. With an empty path, the ledger is in
+// memory. Entries of earlier test runs that were not removed stay in the file, unless the target cannot remove them. If a
+// line cannot be read, all lines stay.
 func OpenLedger(path, run, target string) (*Ledger, error) {
 	if path == "" {
 		return &Ledger{run: run, target: target, place: map[thing]int{}}, nil
@@ -52,12 +52,13 @@ func OpenLedger(path, run, target string) (*Ledger, error) {
 	return openLedger(path, run, target, func(e Left) bool { return !e.Unremovable })
 }
 
-// ContinueLedger opens a ledger to note what is removed later. All that was not removed stays in the file.
+// ContinueLedger opens a ledger to record later removals. Entries that were not removed stay in the file.
 func ContinueLedger(path string) (*Ledger, error) {
 	return openLedger(path, "", "", func(Left) bool { return true })
 }
 
-// CheckLedger refuses what [OpenLedger] would refuse, and changes nothing. A folder that cannot be made has none.
+// CheckLedger returns the error that [OpenLedger] would return, and changes nothing. It ignores a folder that cannot be
+// created.
 func CheckLedger(path string) error {
 	_, err := keptOf(path, func(Left) bool { return true })
 	if errors.Is(err, syscall.ENOTDIR) {
@@ -66,7 +67,7 @@ func CheckLedger(path string) error {
 	return err
 }
 
-// keptOf is what stays of the lines of a file; a file that is missing has none.
+// keptOf returns the lines of a file that stay when it is opened. A missing file has none.
 func keptOf(path string, keep func(Left) bool) ([]byte, error) {
 	if err := outfile.Check(path); err != nil {
 		return nil, fmt.Errorf("opening the ledger: %w", err)
@@ -93,14 +94,14 @@ func openLedger(path, run, target string, keep func(Left) bool) (*Ledger, error)
 	return &Ledger{run: run, target: target, file: f, place: map[thing]int{}}, nil
 }
 
-// Created notes something new at the control plane.
+// Created adds something new at the control plane.
 func (l *Ledger) Created(kind, id, by string) error {
 	return l.Add(reports.LedgerEntry{Kind: kind, ID: id, Address: l.target, CreatedBy: by})
 }
 
-// Add notes something new at the address of the entry. What is known already stays as it is.
+// Add adds something new at the address of the entry. Known entries stay as they are.
 func (l *Ledger) Add(e reports.LedgerEntry) error {
-	e.ID = safe.Cut(e.ID, maxID) // a longer one cannot be sent, nor removed
+	e.ID = safe.Cut(e.ID, maxID) // a longer ID cannot be sent, nor removed
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if _, known := l.place[nameOf(e)]; known {
@@ -109,8 +110,7 @@ func (l *Ledger) Add(e reports.LedgerEntry) error {
 	return l.write(e)
 }
 
-// Tried notes how the removal of something ended: it is gone, and with it all that belongs to it, or there is a reason
-// why not.
+// Tried records the result of a removal: the thing was removed with everything that belongs to it, or the reason why not.
 func (l *Ledger) Tried(e reports.LedgerEntry) error {
 	if e.Removed {
 		e.Reason, e.Unremovable = "", false
@@ -120,28 +120,28 @@ func (l *Ledger) Tried(e reports.LedgerEntry) error {
 	return l.write(e)
 }
 
-// write notes what is said of something now, and appends a line. The caller holds the lock.
+// write records the state of something and appends a line. The caller holds the lock.
 func (l *Ledger) write(e reports.LedgerEntry) error {
-	said := Left{l.run, l.target, e}
-	l.note(said)
+	entry := Left{l.run, l.target, e}
+	l.note(entry)
 	if l.file == nil {
 		return nil
 	}
-	line, _ := json.Marshal(said) // texts, which can be written
+	line, _ := json.Marshal(entry) // strings can always be encoded
 	if _, err := l.file.Write(append(line, '\n')); err != nil {
 		return fmt.Errorf("writing the ledger: %w", err)
 	}
 	return nil
 }
 
-// Left returns what of the kinds the run has created and has not removed.
+// Left returns the things of the kinds that the test run created and has not removed.
 func (l *Ledger) Left(kinds ...string) []reports.LedgerEntry {
 	return slices.DeleteFunc(l.Entries(), func(e reports.LedgerEntry) bool {
 		return e.Removed || !slices.Contains(kinds, e.Kind)
 	})
 }
 
-// Entries returns what was noted, by creator and kind.
+// Entries returns all entries, sorted by creator and kind.
 func (l *Ledger) Entries() (all []reports.LedgerEntry) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -162,8 +162,7 @@ func (l *Ledger) Close() error {
 	return l.file.Close()
 }
 
-// thing is what an entry is about: two entries with the same one are about the same. The ids of threads and runs are
-// unique at their server only.
+// thing identifies what an entry is about. The IDs of threads and runs are unique at their server only.
 type thing struct{ kind, id, address, thread string }
 
 func nameOf(e reports.LedgerEntry) thing {
@@ -185,7 +184,7 @@ func (l *Ledger) note(e Left) {
 	}
 }
 
-// all are the entries with what went with another one: a deployment takes its threads, a thread its runs.
+// all returns the entries. Those of a removed deployment or thread are marked as removed, too.
 func (l *Ledger) all() []Left {
 	all := slices.Clone(l.entries)
 	isGone := func(owner thing) bool {
@@ -202,24 +201,24 @@ func (l *Ledger) all() []Left {
 	return all
 }
 
-// Bounds of a ledger that is read: it may come from anywhere. One of a run has some thousands of lines of some hundred
-// bytes.
+// Limits of a ledger that is read, since it may come from anywhere. That of a test run has a few thousand lines of a few
+// hundred bytes.
 const (
 	maxLedger  = 64 << 20 // bytes
 	maxLine    = 1 << 20  // bytes
 	maxDamaged = 1000     // lines that cannot be read
-	maxQuoted  = 200      // bytes of such a line that are kept
+	maxQuoted  = 200      // recorded bytes of such a line
 	maxID      = 8 << 10  // bytes
 )
 
-// Damaged is a line of a ledger that cannot be read: what it names may still be at the target.
+// Damaged is a line of a ledger that cannot be read. The thing of the entry may still be at the target.
 type Damaged struct {
 	Line int
 	Text string // its beginning
 }
 
-// ReadLedger returns the deployments and threads that runs did not remove, in the order of their creation, and the
-// lines that cannot be read.
+// ReadLedger returns the deployments and threads that were not removed, in the order of their creation, and the lines that
+// cannot be read.
 func ReadLedger(path string) ([]Left, []Damaged, error) {
 	content, err := outfile.Read(path, maxLedger)
 	if err != nil {
@@ -232,9 +231,10 @@ const anotherFile = "use the ledger.jsonl of a run, or move the file"
 
 func parseLedger(path string, content []byte) (left []Left, damaged []Damaged, err error) {
 	read, number, readable := &Ledger{place: map[thing]int{}}, 0, false
-	for line := range bytes.Lines(whole(content)) {
+	for line := range bytes.Lines(withoutCutLine(content)) {
 		number++
-		if line = bytes.TrimSpace(line); len(line) == 0 {
+		line = bytes.TrimSpace(line)
+		if len(line) == 0 {
 			continue
 		}
 		if e, is := parseEntry(line); is {
@@ -244,19 +244,22 @@ func parseLedger(path string, content []byte) (left []Left, damaged []Damaged, e
 		}
 		damaged = append(damaged, Damaged{number, string(line[:min(len(line), maxQuoted)])})
 		if len(damaged) > maxDamaged {
-			return nil, nil, fmt.Errorf("%s: more than %d lines are no ledger entries; %s", path, maxDamaged, anotherFile)
+			return nil, nil, fmt.Errorf("%s: more than %d lines are not ledger entries; %s", path, maxDamaged, anotherFile)
 		}
 	}
 	if !readable && len(damaged) > 0 {
 		return nil, nil, fmt.Errorf("%s:%d is not a ledger entry; %s", path, damaged[0].Line, anotherFile)
 	}
-	isGone := func(e Left) bool { // or cannot be removed by itself, or it is not known where
-		return e.Removed || e.Kind != Deployment && (e.Kind != Thread || e.Address == "")
+	for _, e := range read.all() {
+		isRemovable := e.Kind == Deployment || e.Kind == Thread && e.Address != "" // runs are removed with their threads
+		if isRemovable && !e.Removed {
+			left = append(left, e)
+		}
 	}
-	return slices.DeleteFunc(read.all(), isGone), damaged, nil
+	return left, damaged, nil
 }
 
-// parseEntry reads a line. Its ids become segments of paths, and must be able to.
+// parseEntry reads a line. Its IDs must be valid segments of a path.
 func parseEntry(line []byte) (e Left, readable bool) {
 	if len(line) > maxLine || json.Unmarshal(line, &e) != nil || e.Kind == "" || !reports.IsSegment(e.ID, maxID) {
 		return e, false
@@ -269,8 +272,8 @@ func parseEntry(line []byte) (e Left, readable bool) {
 	return e, true
 }
 
-// whole leaves out a last line that a crash has cut short: what it was about had not been acknowledged.
-func whole(content []byte) []byte {
+// withoutCutLine removes a last line that a crash has cut. The caller was not told that it had been written.
+func withoutCutLine(content []byte) []byte {
 	end := bytes.LastIndexByte(content, '\n') + 1
 	if json.Valid(content[end:]) {
 		return content
@@ -278,19 +281,19 @@ func whole(content []byte) []byte {
 	return content[:end]
 }
 
-// worthKeeping returns what stays of a ledger when it is opened: what was not removed, if it is to be kept. Where lines
-// cannot be read, all of them stay, so that the number of a line still tells which one is meant.
+// worthKeeping returns the lines that stay when a ledger is opened: those of things that were not removed and for which
+// keep returns true. If a line cannot be read, all lines stay, so that the numbers of lines in messages stay correct.
 func worthKeeping(path string, content []byte, keep func(Left) bool) (kept []byte, err error) {
 	left, damaged, err := parseLedger(path, content)
 	if err != nil {
 		return nil, err
 	}
 	if len(damaged) > 0 {
-		return append(bytes.TrimRight(whole(content), "\n"), '\n'), nil
+		return append(bytes.TrimRight(withoutCutLine(content), "\n"), '\n'), nil
 	}
 	for _, e := range left {
 		if keep(e) {
-			line, _ := json.Marshal(e) // as it was read
+			line, _ := json.Marshal(e) // strings can always be encoded
 			kept = append(append(kept, line...), '\n')
 		}
 	}

@@ -46,7 +46,7 @@ func TestLedgerSurvivesRunsAndCrashes(t *testing.T) {
 	assert.Equal(t, "two", left[1].Run)
 }
 
-// TestGarbageInALedgerHidesNothingElse wants every line to stay where one cannot be read.
+// TestGarbageInALedgerHidesNothingElse checks that all lines stay if one cannot be read.
 func TestGarbageInALedgerHidesNothingElse(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "ledger.jsonl")
 	entry := func(id string) string {
@@ -68,7 +68,7 @@ func TestGarbageInALedgerHidesNothingElse(t *testing.T) {
 	assert.Equal(t, evidence.Damaged{Line: 5, Text: "{}"}, damaged[1])
 }
 
-// TestThreadsOfALedger adds threads and runs: each belongs to an address, and goes with its deployment or its thread.
+// TestThreadsOfALedger adds threads and runs, which belong to an address and are removed with their deployment or thread.
 func TestThreadsOfALedger(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "ledger.jsonl")
 	ledger, err := evidence.OpenLedger(path, "one", "http://a")

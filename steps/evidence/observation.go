@@ -13,33 +13,33 @@ import (
 	"github.com/agentconform/agentconform/steps/exchange"
 )
 
-// Observation is an exchange for rules about all that a run has seen. Bodies have the interface's names, and secrets:
-// nothing of it may be reported as it is.
+// Observation is an exchange as rules about all exchanges see it. Bodies have the interface's names, and contain secrets:
+// they must not be reported.
 type Observation struct {
 	ID int
 	attribution
-	Op            spec.Operation // its ID is "" where the interface and its known extensions have none
+	Op            spec.Operation // the ID is "" if the interface and its known extensions have no such operation
 	Side          spec.Side
 	Base          string // address that Op.Path is relative to
 	Method        string
 	Path, Query   string // as they were sent
 	Caller        exchange.Caller
 	Sent, Ended   time.Time
-	Status        int // 0 where no answer came
+	Status        int // 0 without a response
 	Wrong         bool
 	RepeatedWrite bool // the client sent this write twice; the server may have carried out both requests
-	Trusted       bool // answered, and sent with credentials of the configuration; the answer does not only ask to wait
-	// Request and Answer are the bodies; of a large one, or one that comes late in a large run, the beginning.
+	Trusted       bool // has credentials of the configuration and a response that does not only ask to wait
+	// Request and Answer are the bodies. Of a large one, or late in a large test run, they are the beginning.
 	Request, Answer string
-	Whole           bool // Answer is all of it
+	Whole           bool // Answer is the whole body
 
 	asked       Asked
-	passing     bool // the answer only asks to wait, or the target may not serve yet: no failure of the target
+	passing     bool // the response only asks to wait, or the target may not serve yet
 	contentType string
-	ownToken    *string // where the answer has a credential of the request; nil: nowhere
+	ownToken    *string // pointer to a credential of the request in the response; nil if there is none
 }
 
-// What is kept of bodies, in bytes: of one, and of all. Of what comes later only the beginning is kept.
+// Limits of recorded bodies, in bytes: of one, and of all together. After that, only the beginning is recorded.
 const keptBody, keptBodies = 64 << 10, 8 << 20
 
 func observationOf(ctx context.Context, op spec.Operation, r exchange.Request, sent time.Time, a *exchange.Response) (
@@ -61,22 +61,22 @@ func observationOf(ctx context.Context, op spec.Operation, r exchange.Request, s
 	return o
 }
 
-// In is the value of a parameter of the path, "" where there is none.
+// In returns the value of a path parameter, or "".
 func (o *Observation) In(parameter string) string { return o.Op.In(o.Path, parameter) }
 
-// HasAnswer tells whether an answer came that is one: it does not only ask to wait.
+// HasAnswer reports whether there is a response that does not only ask to wait.
 func (o *Observation) HasAnswer() bool { return o.Status != 0 && !o.passing }
 
 // IsKind reports whether the request is of the kind.
 func (o *Observation) IsKind(kind Asked) bool { return o.asked == kind }
 
-// AsAnswer is what is kept of the answer.
+// AsAnswer returns the recorded part of the response.
 func (o *Observation) AsAnswer() *exchange.Response {
 	header := http.Header{"Content-Type": {o.contentType}}
 	return &exchange.Response{ID: o.ID, Status: o.Status, Header: header, Body: []byte(o.Answer)}
 }
 
-// Observation is that of an exchange; without a status where there is none.
+// Observation returns the observation of an exchange, or one without a status if the ID is unknown.
 func (c *Collector) Observation(id int) Observation {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -86,7 +86,7 @@ func (c *Collector) Observation(id int) Observation {
 	return c.observations[id-1]
 }
 
-// which returns the exchanges that are to be kept, in the order of their ids.
+// which returns the exchanges for which keep returns true, in the order of their IDs.
 func (c *Collector) which(keep func(o *Observation) bool) (all []Observation) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -98,7 +98,7 @@ func (c *Collector) which(keep func(o *Observation) bool) (all []Observation) {
 	return all
 }
 
-// Observations are all exchanges, in the order of their ids.
+// Observations returns all exchanges in the order of their IDs.
 func (c *Collector) Observations() []Observation {
 	return c.which(func(*Observation) bool { return true })
 }
@@ -117,15 +117,15 @@ func (c *Collector) SentBy(names ...string) []Observation {
 	return all
 }
 
-// Exchanges returns the exchanges so far: what is recorded later is in another list.
+// Exchanges returns the exchanges so far. Later ones do not change the result.
 func (c *Collector) Exchanges() []reports.Exchange {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return slices.Clip(c.exchanges)
 }
 
-// Order returns the ids of all exchanges in the order in which reports show them: fixtures first, then by scenario,
-// then as they were made. It does not depend on how the scenarios were interleaved.
+// Order returns the IDs of all exchanges in the order in which reports show them: fixtures first, then by scenario, then
+// by time. It does not depend on how the scenarios were interleaved.
 func (c *Collector) Order() []int {
 	all := c.Observations()
 	slices.SortStableFunc(all, func(a, b Observation) int {
@@ -134,7 +134,7 @@ func (c *Collector) Order() []int {
 	return IDs(all)
 }
 
-// IDs are those of exchanges, in the order of these.
+// IDs returns the IDs of exchanges in their order.
 func IDs(all []Observation) []int {
 	ids := make([]int, len(all))
 	for i, o := range all {
@@ -143,29 +143,29 @@ func IDs(all []Observation) []int {
 	return ids
 }
 
-// attribution says what exchanges are made for.
+// attribution is the reason for an exchange.
 type attribution struct {
-	Scenario string       // or the fixture that it was made for
+	Scenario string       // name of the scenario or fixture
 	Part     reports.Part // of the scenario; set-up for a fixture
-	order    int          // of the scenario; fixtures come first
+	order    int          // of the scenario; 0 for fixtures
 }
 
 type attributionKey struct{}
 
-// WithScenario attributes the exchanges made under the context. The order sorts the evidence: that of the scenario
-// in the features, or 0 for what scenarios share.
+// WithScenario attributes the exchanges of the context. The order sorts the evidence: it is that of the scenario in the
+// features, or 0 for shared fixtures.
 func WithScenario(ctx context.Context, name string, order int) context.Context {
 	return context.WithValue(ctx, attributionKey{}, attribution{Scenario: name, order: order})
 }
 
-// WithPart says which part of a scenario the exchanges made under the context are: that of the step that sends them.
+// WithPart sets the part of the scenario for the exchanges of the context: that of the step that sends them.
 func WithPart(ctx context.Context, part reports.Part) context.Context {
 	by := attributed(ctx)
 	by.Part = part
 	return context.WithValue(ctx, attributionKey{}, by)
 }
 
-// Scenario returns the name that exchanges under the context are attributed to.
+// Scenario returns the name to which the exchanges of the context are attributed.
 func Scenario(ctx context.Context) string { return attributed(ctx).Scenario }
 
 func attributed(ctx context.Context) attribution {

@@ -22,7 +22,7 @@ func newCollector(t *testing.T, redact *client.Redactor, start time.Time) *Colle
 	return New(oracle, redact, start, nil, Reach{})
 }
 
-// TestServerErrorsByWhatWasAsked wants each 5xx in the kind of its request.
+// TestServerErrorsByWhatWasAsked checks the kind of the request of each 5xx.
 func TestServerErrorsByWhatWasAsked(t *testing.T) {
 	c := newCollector(t, client.NewRedactor(nil), time.Now())
 	const id = "/v2/deployments/3f2a8c1e-5b7d-4e9f-8a6c-0d1e2f3a4b5c"
@@ -45,7 +45,7 @@ func TestServerErrorsByWhatWasAsked(t *testing.T) {
 	assert.Equal(t, []int{1, 0, 0, 1}, []int{count(spec.AgentServer, Kept), count(spec.AgentServer, Parameter), count(spec.AgentServer, Broken), count(spec.AgentServer, Raised)})
 }
 
-// TestIDsAreSentAsTheyWereGiven: the form of an id is the target's matter, anything else of a request is the suite's.
+// TestIDsAreSentAsTheyWereGiven checks that an ID of any form is not a mistake of the suite, unlike the rest of a request.
 func TestIDsAreSentAsTheyWereGiven(t *testing.T) {
 	c := newCollector(t, client.NewRedactor(nil), time.Now())
 	read := exchange.Request{Side: spec.ControlPlane, Method: http.MethodGet, Path: "/v2/deployments/own"}

@@ -11,8 +11,8 @@ import (
 	"github.com/agentconform/agentconform/steps/exchange"
 )
 
-// TestAnOwnTokenIsFound: in each spelling, also where an answer is not recorded whole; a short one only alone. A tenant
-// ID names an owner, and what a gateway wants is no token of the caller.
+// TestAnOwnTokenIsFound checks each spelling of a token, also beyond the recorded part of a body. A short token counts only
+// as a whole string. A tenant ID and the value of a header for a gateway are not tokens of the caller.
 func TestAnOwnTokenIsFound(t *testing.T) {
 	const long, short, nowhere = `tok"en/1-of-ada`, "test", "nowhere"
 	w := recorder{redact: client.NewRedactor(map[string]string{long: "$A", short: "$S", "the-tenant": "$B", "the-gateway": "$C"}),

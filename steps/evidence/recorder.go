@@ -21,19 +21,19 @@ import (
 	"github.com/agentconform/agentconform/steps/exchange"
 )
 
-// Reach is how the target is reached, as far as it decides what is written of an exchange.
+// Reach describes how the target is reached, as far as it affects the record.
 type Reach struct {
-	TenantHeader string              // whose value names an owner, and is no token
-	Gateway      []string            // headers of which the same is true, since a gateway wants them, in canonical form
-	Via          *reports.Connection // for the curl lines; nil where the addresses say it
+	TenantHeader string              // its value names an owner and is not a token
+	Gateway      []string            // headers for a gateway, in canonical form; their values are not tokens of the caller
+	Via          *reports.Connection // for the curl lines; nil if the addresses are enough
 }
 
-// recorder writes exchanges down without secrets.
+// recorder records exchanges without secrets.
 type recorder struct {
 	redact *client.Redactor
 	words  spec.Words
 	Reach
-	recorded  atomic.Int64 // of bodies of answers, in bytes
+	recorded  atomic.Int64 // size of the recorded response bodies
 	spellings sync.Map     // cache of the spellings ([]string) by credential
 }
 
@@ -47,14 +47,14 @@ func (w *recorder) spellingsOf(credential string) []string {
 	return made
 }
 
-// What is recorded of the bodies of answers, in bytes.
+// Limits of recorded response bodies, in bytes.
 const (
-	allBodies   = 4 << 20 // in one run; of what comes later only the beginning
+	allBodies   = 4 << 20 // in one test run; after that, only the beginning of each is recorded
 	beginning   = 2 << 10
-	longestSeen = 32 << 10 // a secret, in whatever spelling
+	longestSeen = 32 << 10 // longest spelling of a secret
 )
 
-// exchange is the exchange as it went over the wire, without secrets.
+// exchange returns the exchange as it was on the wire, without secrets.
 func (w *recorder) exchange(ctx context.Context, r exchange.Request, a *exchange.Response, cause string,
 	found []spec.Violation,
 ) reports.Exchange {
@@ -81,7 +81,7 @@ func (w *recorder) exchange(ctx context.Context, r exchange.Request, a *exchange
 	return x
 }
 
-// body is the body of an answer without secrets, or its beginning with the size and the digest of the whole.
+// body returns the body of a response without secrets, or its beginning with the size and digest of the whole.
 func (w *recorder) body(body []byte) reports.Message {
 	limit := reports.MaxBody
 	if w.recorded.Add(int64(min(len(body), limit))) > allBodies {
@@ -91,16 +91,16 @@ func (w *recorder) body(body []byte) reports.Message {
 		return reports.Message{Body: w.redact.Record(string(body))}
 	}
 	sum := sha256.Sum256(body)
-	// A secret that the first cut has broken is in what the second one leaves out, however long the names of secrets are.
+	// If the first cut splits a secret, the second one removes its remaining part. The names of secrets may be long.
 	text := w.redact.Record(string(body[:min(len(body), limit+longestSeen)]))
 	if len(body) > limit+longestSeen {
 		text = text[:max(0, len(text)-longestSeen)]
 	}
-	text = strings.Clone(safe.Prefix(text, limit)) // a part of a text keeps all of it in memory
+	text = strings.Clone(safe.Prefix(text, limit)) // a substring would keep the whole text in memory
 	return reports.Message{Body: text, Size: len(body), SHA256: hex.EncodeToString(sum[:])}
 }
 
-// violations are violations without secrets in what they quote.
+// violations removes secrets from the texts of violations.
 func (w *recorder) violations(found []spec.Violation) []spec.Violation {
 	for i := range found {
 		v := &found[i]
@@ -112,27 +112,28 @@ func (w *recorder) violations(found []spec.Violation) []spec.Violation {
 	return found
 }
 
-// OwnMistakes returns what is wrong with our own requests.
+// OwnMistakes returns the unintended contract violations of the suite's own requests.
 func (c *Collector) OwnMistakes() []string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return slices.Clone(c.mistakes)
 }
 
-// OwnToken notes in how many answers the caller's own token stands in clear, and where it was seen first; the count is
-// 0 where it does not. Who may read such an answer, a log or a report of it can act as that caller.
+// OwnToken returns a note on how many responses contain the caller's own token in clear, and where the first one was. The
+// count may be 0. Everybody who can read such a response, a log or a report of it can act as that caller.
 func (c *Collector) OwnToken() reports.Note {
 	note := reports.Note{Kind: reports.NoteOwnToken, Text: "an answer contains the caller's own token in clear"}
 	for _, o := range c.which(func(o *Observation) bool { return o.Trusted && o.ownToken != nil }) {
-		if note.Count++; note.Count == 1 {
+		note.Count++
+		if note.Count == 1 {
 			note.Exchange, note.Pointer = o.ID, *o.ownToken
 		}
 	}
 	return note
 }
 
-// ownTokenIn returns in which string of an answer's JSON a credential of the request stands; nil if nowhere. Only
-// secrets count: a tenant ID names who owns something.
+// ownTokenIn returns the pointer to a JSON string of the response that contains a credential of the request, or nil. Only
+// secrets count: a tenant ID names an owner.
 func (w *recorder) ownTokenIn(r exchange.Request, sent reports.Message, a *exchange.Response) *string {
 	for _, place := range sent.Secrets {
 		if place.Header == "" || place.Header == w.TenantHeader || slices.Contains(w.Gateway, place.Header) {
@@ -142,7 +143,7 @@ func (w *recorder) ownTokenIn(r exchange.Request, sent reports.Message, a *excha
 			token := v[strings.IndexByte(v, ' ')+1:] // without the scheme
 			spelled := w.spellingsOf(token)
 			if quoted, _ := json.Marshal(token); len(token) < client.ShortestSpelled {
-				spelled = []string{string(quoted)} // a short one may be a part of any text
+				spelled = []string{string(quoted)} // a short token may be a part of any text
 			}
 			if !slices.ContainsFunc(spelled, func(s string) bool { return bytes.Contains(a.Body, []byte(s)) }) {
 				continue
@@ -159,8 +160,7 @@ func (w *recorder) ownTokenIn(r exchange.Request, sent reports.Message, a *excha
 
 var escapePointer = strings.NewReplacer("~", "~0", "/", "~1")
 
-// PointerTo is a JSON pointer to the first string or number of an object or array that contains a text, "" where none
-// does.
+// PointerTo returns a JSON pointer to the first string or number of an object or array that contains a text, or "".
 func PointerTo(value gjson.Result, text string) (pointer string) {
 	for way, item := range exchange.Values(value) {
 		if item.Type == gjson.JSON || !strings.Contains(item.String(), text) {

@@ -10,14 +10,15 @@ import (
 	"github.com/agentconform/agentconform/spec"
 )
 
-// Words is what a target has shown of the neutral words that the key vocabulary renames.
+// Words records which of the neutral words that the key vocabulary renames the target uses.
 type Words struct {
-	renamed          []string
-	shown, unchanged map[string]bool
-	exchanges        map[int][]string // words on which what an exchange shows may depend
+	renamed   []string
+	shown     map[string]bool  // words that the target uses as renamed
+	unchanged map[string]bool  // words that it uses as in the interface
+	exchanges map[int][]string // words on which an exchange may depend, by ID
 }
 
-// Words is what the target has shown so far.
+// Words returns the words that the target has used so far.
 func (c *Collector) Words() *Words {
 	if len(c.recorder.words) == 0 {
 		return &Words{}
@@ -37,14 +38,14 @@ func wordsOf(renamed spec.Words, all []Observation) *Words {
 		case o.Side != spec.ControlPlane:
 		case o.Status/100 == 2:
 			w.exchanges[o.ID] = w.noteBody(gjson.Parse(o.Answer))
-		case gjson.Valid(o.Request): // else it was sent on purpose
+		case gjson.Valid(o.Request): // an invalid one was sent on purpose
 			w.exchanges[o.ID] = spec.NeutralIn(gjson.Parse(o.Request))
 		}
 	}
 	return w
 }
 
-// noteBody returns the words on which what an answer shows may depend.
+// noteBody records the words of a response and returns those on which the exchange may depend.
 func (w *Words) noteBody(body gjson.Result) (depends []string) {
 	present := spec.NeutralIn(body)
 	for _, word := range present {
@@ -66,14 +67,14 @@ func (w *Words) noteBody(body gjson.Result) (depends []string) {
 	return depends
 }
 
-// Unchanged lists the words that the target uses as the interface does, and never as vocabulary has them.
+// Unchanged returns the words that the target uses as the interface does, and never as in the key vocabulary.
 func (w *Words) Unchanged() []string {
 	isShown := func(name string) bool { return w.shown[name] }
 	return slices.DeleteFunc(slices.Sorted(maps.Keys(w.unchanged)), isShown)
 }
 
-// Doubtful returns those of the words that the target has never shown to use: what failed over them may be the
-// configuration's fault. [spec.AnySource] stands for the sources, unless the target has shown one of them.
+// Doubtful returns those of the words that the target has never used: failures that depend on them may be mistakes of the
+// configuration. [spec.AnySource] stands for the sources, unless the target has used one of them.
 func (w *Words) Doubtful(words ...string) (doubtful []string) {
 	shown := func(name string) bool { return w.shown[name] }
 	anySource := slices.Contains(words, spec.AnySource) && !slices.ContainsFunc(spec.Sources(), shown)
@@ -86,6 +87,6 @@ func (w *Words) Doubtful(words ...string) (doubtful []string) {
 	return doubtful
 }
 
-// DoubtfulIn returns the doubtful words on which what an exchange shows may depend: of a request that was not served,
-// and what its answer has or lacks.
+// DoubtfulIn returns the doubtful words on which an exchange may depend: those of a request that was not served, and those
+// that its response contains or lacks.
 func (w *Words) DoubtfulIn(exchange int) []string { return w.Doubtful(w.exchanges[exchange]...) }

@@ -8,7 +8,7 @@ import (
 	"github.com/agentconform/agentconform/spec"
 )
 
-// answered adds one with the control plane, whose answer is in the target's words.
+// answered adds an exchange with the control plane, whose response has the target's words.
 func answered(all []Observation, renamed spec.Words, sent string, status int, received string) []Observation {
 	return append(all, Observation{ID: len(all) + 1, Side: spec.ControlPlane, Status: status, Request: sent,
 		Answer: string(renamed.FromTarget(spec.ControlPlane, []byte(received)))})
@@ -42,7 +42,7 @@ func TestWordsThatTheTargetUses(t *testing.T) {
 	}
 }
 
-// TestAValueIsDoubtfulOnlyUntilASourceIsShown: a wrong value is not excused by another entry that the target had no
+// TestAValueIsDoubtfulOnlyUntilASourceIsShown checks that a wrong value is not excused by an entry that the target had no
 // reason to use.
 func TestAValueIsDoubtfulOnlyUntilASourceIsShown(t *testing.T) {
 	renamed := spec.Words{"git_host": "kilnhub", "internal_container": "bundle"}

@@ -1,5 +1,4 @@
-// Package shared holds what the scenarios of a run share: values that the first who needs them has made. It knows
-// nothing of what they are.
+// Package shared makes the fixtures that the scenarios of a test run share. Each is made when a scenario asks for it first.
 package shared
 
 import (
@@ -13,27 +12,27 @@ import (
 	"github.com/agentconform/agentconform/steps/outcome"
 )
 
-// Maker makes shared values in the background, under the context of the run and not under that of the scenario which
-// happens to come first, since others depend on them too.
+// Maker makes shared values in the background. It uses the context of the test run and not that of the first scenario,
+// since other scenarios depend on the values, too.
 type Maker struct {
 	ctx    context.Context
 	wait   sync.WaitGroup
 	values sync.Map // each a *value, by name
 
 	mu   sync.Mutex
-	uses map[string][]string // by what evidence is attributed to: names of values
+	uses map[string][]string // names of the values that a scenario or fixture asked for
 }
 
-// NewMaker returns a maker whose values are no longer made when the context ends.
+// NewMaker returns a maker that stops when the context ends.
 func NewMaker(ctx context.Context) *Maker { return &Maker{ctx: ctx, uses: map[string][]string{}} }
 
-// Wait returns when nothing is being made any more.
+// Wait waits until no value is being made.
 func (m *Maker) Wait() { m.wait.Wait() }
 
-// Attribution is what the evidence of a value's making is attributed to.
+// Attribution returns the name to which the exchanges for making a value are attributed.
 func Attribution(name string) string { return "fixture: " + name }
 
-// Uses returns the names of the values that the scenario asked for, and of those that they are made from.
+// Uses returns the names of the values that the scenario asked for, and of the values from which they are made.
 func (m *Maker) Uses(scenario string) []string {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -56,16 +55,16 @@ func (m *Maker) noteUse(scenario, name string) {
 	}
 }
 
-// value is one that scenarios share, to be read once it is ready.
+// value is a shared value. Its fields are read after ready is closed.
 type value[T any] struct {
-	ready chan struct{} // closed when it was made
+	ready chan struct{}
 	value T
 	err   error
 }
 
-// Get returns the value of the name, which build makes once, for the first who asks. The exchanges of that are
-// attributed to the fixture of the name. The error is that of build, as one of the fixture, or that of the context. A
-// panic of build is an error of the suite.
+// Get returns the value with the name. The first call makes it with build, whose exchanges are attributed to the fixture
+// of this name. The error is that of build, as an error of the fixture, or the cause of the context. A panic of build is an
+// error of the suite.
 func Get[T any](ctx context.Context, m *Maker, name string, build func(context.Context) (T, error)) (T, error) {
 	m.noteUse(evidence.Scenario(ctx), name)
 	found, isFound := m.values.LoadOrStore(name, &value[T]{ready: make(chan struct{})})
@@ -78,11 +77,11 @@ func Get[T any](ctx context.Context, m *Maker, name string, build func(context.C
 					v.err = outcome.SuiteError("making %s: panic: %v\n%s", name, reason, debug.Stack())
 				}
 			}()
-			v.value, v.err = build(client.WithPriority(evidence.WithScenario(m.ctx, Attribution(name), 0)))
+			v.value, v.err = build(client.ForFixture(evidence.WithScenario(m.ctx, Attribution(name), 0)))
 		})
 	}
 	select {
-	case <-v.ready: // also where the context has ended
+	case <-v.ready: // even if the context has ended
 	default:
 		select {
 		case <-v.ready:

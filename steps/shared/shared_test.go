@@ -11,7 +11,7 @@ import (
 	"github.com/agentconform/agentconform/steps/shared"
 )
 
-// TestAPanicOfABuilderIsAnErrorForAllWhoAsk: the process goes on, and reports it.
+// TestAPanicOfABuilderIsAnErrorForAllWhoAsk checks that the process continues and reports the panic.
 func TestAPanicOfABuilderIsAnErrorForAllWhoAsk(t *testing.T) {
 	m := shared.NewMaker(t.Context())
 	for range 2 {

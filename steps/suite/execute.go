@@ -141,7 +141,7 @@ func (e *execution) before(ctx context.Context, sc *godog.Scenario) (context.Con
 		r.target.Progress(target.Event{Kind: target.Started, Name: s.Name, Text: s.Requirement.ID})
 	}
 	place := slices.Index(r.Catalogue.Scenarios(), s) + 1
-	ctx = client.WithPriority(evidence.WithScenario(ctx, name, place))
+	ctx = client.ForScenario(evidence.WithScenario(ctx, name, place))
 	if o := r.preclude(ctx, s); o != nil {
 		e.step = -1
 		e.end(o)
