@@ -150,13 +150,10 @@ func (w *closing) everyStatusKnown() error {
 	var all []outcome.Violation
 	for _, v := range w.violations() {
 		if v.Pointer == "/status" {
-			v.Kind, v.Class, v.Count = outcome.WrongValue, UnknownStatus, 1
+			v.Kind, v.Class, v.Count = outcome.WrongForm, "unknown status", 1
 			v.Summary = "The status of a revision is not one of the thirteen"
 			all = append(all, v)
 		}
 	}
 	return outcome.All(all)
 }
-
-// UnknownStatus tells apart the finding of a status outside the interface, whichever sentence shows it.
-const UnknownStatus = "unknown status"

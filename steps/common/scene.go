@@ -89,11 +89,3 @@ func NearIDs(id, other, kind string) (all []Case) {
 	}
 	return all
 }
-
-// IsInteger and the judgements below stay until their callers use package judge.
-var (
-	IsInteger       = judge.IsInteger
-	LacksDetail     = judge.LacksDetail
-	HasDetail       = judge.HasDetail
-	ValidationError = judge.ValidationError
-)

@@ -105,6 +105,16 @@ func TestRefusedValidRequest(t *testing.T) {
 			thread(h)
 			run(h, "POST", "/threads", `{}`, 422, `{}`)
 		}, true},
+		{"a revision that was retrieved before", `every valid request to "get-revision" was served`, func(h *history) {
+			deployed(h, "DEPLOYED")
+			deployed(h, "DEPLOYED")
+			h.plane(target.TheClient, "GET", "/v2/deployments/"+one+"/revisions/"+two, "", 404, `{}`)
+		}, true},
+		{"a revision of an update under way", `every valid request to "get-revision" was served`, func(h *history) {
+			deployed(h, "DEPLOYED")
+			h.plane(target.TheClient, "PATCH", "/v2/deployments/"+one, `{"source_revision_config":{"repo_ref":"main"}}`, 500, ``)
+			h.plane(target.TheClient, "GET", "/v2/deployments/"+one+"/revisions/"+two, "", 404, `{}`)
+		}, false},
 		{"an update after the build", `every valid update of "repo_ref" was served`, func(h *history) {
 			deployed(h, "DEPLOYED")
 			updated(h, target.TheClient)

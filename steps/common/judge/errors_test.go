@@ -34,6 +34,8 @@ func detailRows() []judgetest.Row {
 		{Name: "a loc that is a string", Got: ValidationError(item(`"query"`, `"m"`, `"t"`)), Kind: outcome.WrongForm, Pointer: "/detail/1/loc"},
 		{Name: "a msg that is a number", Got: ValidationError(item(`[]`, `1`, `"t"`)), Kind: outcome.WrongForm, Pointer: "/detail/1/msg", Actual: "1"},
 		{Name: "a type that is null", Got: ValidationError(item(`[]`, `"m"`, `null`)), Kind: outcome.WrongForm, Pointer: "/detail/1/type"},
+		{Name: "a boolean in loc", Got: ValidationError(item(`[true]`, `"m"`, `"t"`)), Kind: outcome.WrongForm, Pointer: "/detail/1/loc"},
+		{Name: "an error without msg", Got: ValidationError(response(`{"detail":[{"loc":[],"type":"t"}]}`)), Kind: outcome.WrongForm, Pointer: "/detail/0/msg"},
 		{Name: "an empty list of errors", Got: ValidationError(response(`{"detail":[]}`)), Kind: outcome.WrongForm, Pointer: "/detail"},
 		{Name: "a detail that is text", Got: ValidationError(response(`{"detail":"no"}`)), Kind: outcome.WrongForm, Pointer: "/detail", Actual: "no"},
 	}

@@ -1,6 +1,8 @@
 package judge
 
 import (
+	common "github.com/agentconform/agentconform/steps/common/judge"
+
 	"net/http"
 	"regexp"
 	"slices"
@@ -63,7 +65,7 @@ func RefusesInvalid(a *exchange.Response, class string) error {
 	if a.Status != http.StatusUnprocessableEntity {
 		return nil
 	}
-	return HasValidationError(a)
+	return common.ValidationError(a)
 }
 
 // invalidName names an invalid request as the subject of a sentence.

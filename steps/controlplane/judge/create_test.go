@@ -40,7 +40,7 @@ func createRows() []judgetest.Row {
 		{Name: "a mistake is refused with 422", Got: refuses(422, `{"detail":[{"loc":["body"],"msg":"m","type":"t"}]}`)},
 		{Name: "a mistake is refused with another status", Got: refuses(400, `no`)},
 		{Name: "a mistake is refused with 422 and a text", Got: refuses(422, `{"detail":"m"}`),
-			Kind: outcome.WrongDetail, Pointer: "/detail"},
+			Kind: outcome.WrongForm, Pointer: "/detail"},
 		{Name: "a mistake is accepted", Got: refuses(201, `{}`),
 			Kind: outcome.Accepted, Class: "wrong type", Actual: "status 201"},
 		{Name: "a mistake crashes the server", Got: refuses(500, `{}`), Kind: outcome.ServerError, Class: "wrong type"},

@@ -4,6 +4,8 @@
 package judge
 
 import (
+	common "github.com/agentconform/agentconform/steps/common/judge"
+
 	"fmt"
 	"math"
 	"net/http"
@@ -63,7 +65,7 @@ func HasListForm(a *exchange.Response) error {
 	if resources := a.Get("resources"); !resources.IsArray() {
 		return wrongListField(a, "resources", "an array")
 	}
-	if offset := a.Get("offset"); !isInteger(offset) {
+	if offset := a.Get("offset"); !common.IsInteger(offset) {
 		return wrongListField(a, "offset", "an integer")
 	}
 	return nil
@@ -205,7 +207,7 @@ func ReturnsNoneAgain(page, last *exchange.Response, ids, before []string) error
 // another requirement's concern.
 func NextOffset(page *exchange.Response) (int, error) {
 	offset := page.Get("offset")
-	if !isInteger(offset) {
+	if !common.IsInteger(offset) {
 		return 0, outcome.Inconclusive("the returned offset is not an integer: %s", outcome.Shown(offset))
 	}
 	if offset.Num < 0 || offset.Num > math.MaxInt32 {

@@ -2,10 +2,7 @@ package judge
 
 import (
 	"fmt"
-	"math"
 	"net/http"
-	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -29,64 +26,6 @@ func ServesOrRefuses(a *exchange.Response, expected string) error {
 		return nil
 	}
 	return outcome.Fails(a, outcome.Violation{Kind: unserved(a), Summary: returns(a), Expected: expected})
-}
-
-// HasDetail judges that a response is a JSON object with a string detail (section 7).
-func HasDetail(a *exchange.Response) error {
-	if a.Get("detail").Type == gjson.String {
-		return nil
-	}
-	return outcome.Fails(a, outcome.Violation{
-		Kind:     outcome.WrongDetail,
-		Summary:  fmt.Sprintf("The %d has no string detail", a.Status),
-		Expected: "JSON with a string detail",
-		Pointer:  "/detail",
-	})
-}
-
-// HasValidationError judges that a refusal is an HTTPValidationError (section 2). The detail is optional. If present, it
-// has at least one reason.
-func HasValidationError(a *exchange.Response) error {
-	detail := a.Get("detail")
-	if !detail.Exists() && a.Get("@this").IsObject() {
-		return nil
-	}
-	if !detail.IsArray() || len(detail.Array()) == 0 {
-		return outcome.Fails(a, outcome.Violation{
-			Kind:     outcome.WrongDetail,
-			Summary:  fmt.Sprintf("The detail of the %d is not a list of errors", a.Status),
-			Expected: "a non-empty array in detail",
-			Pointer:  "/detail",
-		})
-	}
-	for i, item := range detail.Array() {
-		at := "detail." + strconv.Itoa(i) + "."
-		loc := item.Get("loc")
-		if !loc.IsArray() {
-			return wrongError(a, at+"loc", "an array in loc")
-		}
-		if slices.ContainsFunc(loc.Array(), isNoLocation) {
-			return wrongError(a, at+"loc", "only strings and integers in loc")
-		}
-		for _, field := range []string{"msg", "type"} {
-			if item.Get(field).Type != gjson.String {
-				return wrongError(a, at+field, "a string in "+field)
-			}
-		}
-	}
-	return nil
-}
-
-// isNoLocation reports whether a part of a loc is neither a string nor an integer.
-func isNoLocation(part gjson.Result) bool { return part.Type != gjson.String && !isInteger(part) }
-
-func wrongError(a *exchange.Response, path, expected string) error {
-	name := path[strings.LastIndexByte(path, '.')+1:]
-	return fieldFails(a, path, outcome.Violation{
-		Kind:     outcome.WrongDetail,
-		Summary:  fmt.Sprintf("An error of the %d has no valid %s", a.Status, name),
-		Expected: expected,
-	})
 }
 
 // HasValue judges that a response shows a string, in any case, at a path of its body (GJSON syntax).
@@ -200,9 +139,6 @@ func compared(shown, with *exchange.Response) outcome.Comparison {
 	}
 	return outcome.Comparison{Shown: shown.ID, With: with.ID}
 }
-
-// isInteger reports whether a value is an integer of JSON: 2, 2.0 and 2e0 are the same number.
-func isInteger(v gjson.Result) bool { return v.Type == gjson.Number && v.Num == math.Trunc(v.Num) }
 
 // Instant returns the time of a date-time with any offset and precision, and whether it is one.
 func Instant(v gjson.Result) (time.Time, bool) {

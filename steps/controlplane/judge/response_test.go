@@ -29,12 +29,7 @@ func numbered(id, status int, body string) *exchange.Response {
 func responseRows() []judgetest.Row {
 	served := func(status int) error { return IsServed(respond("PATCH", "/v2/deployments/a", status, `{}`)) }
 	either := func(status int) error { return ServesOrRefuses(judgetest.Response(status, `{}`), "status 2xx or 4xx") }
-	detail := func(body string) error { return HasDetail(judgetest.Response(404, body)) }
-	invalid := func(body string) error { return HasValidationError(judgetest.Response(422, body)) }
 	value := func(status int, body string) error { return HasValue(judgetest.Response(status, body), "a.id", "A") }
-	wrongDetail := func(name, pointer string, got error) judgetest.Row {
-		return judgetest.Row{Name: name, Got: got, Kind: outcome.WrongDetail, Pointer: pointer}
-	}
 	return []judgetest.Row{
 		{Name: "a request is served with 200", Got: served(200)},
 		{Name: "a request is served with 299", Got: served(299)},
@@ -46,24 +41,6 @@ func responseRows() []judgetest.Row {
 		{Name: "a request may be refused", Got: either(499)},
 		{Name: "a request is redirected", Got: either(302), Kind: outcome.WrongStatus, Actual: "status 302"},
 		{Name: "a request that may be refused crashes the server", Got: either(500), Kind: outcome.ServerError},
-
-		{Name: "a 404 has a string detail", Got: detail(`{"detail":"not found"}`)},
-		wrongDetail("a 404 has an array as detail", "/detail", detail(`{"detail":["not found"]}`)),
-		wrongDetail("a 404 has no detail", "/detail", detail(`{}`)),
-
-		{Name: "an HTTPValidationError", Got: invalid(`{"detail":[{"loc":["query",0],"msg":"m","type":"t"}]}`)},
-		{Name: "an HTTPValidationError without a detail", Got: invalid(`{}`)},
-		wrongDetail("a 422 is a text", "/detail", invalid(`"detail"`)),
-		wrongDetail("a 422 has a string as detail", "/detail", invalid(`{"detail":"m"}`)),
-		wrongDetail("a 422 has no error in detail", "/detail", invalid(`{"detail":[]}`)),
-		wrongDetail("an error has no loc", "/detail/0/loc", invalid(`{"detail":[{"msg":"m","type":"t"}]}`)),
-		wrongDetail("an error has a fraction in loc", "/detail/0/loc",
-			invalid(`{"detail":[{"loc":["query",0.5],"msg":"m","type":"t"}]}`)),
-		wrongDetail("an error has a boolean in loc", "/detail/0/loc",
-			invalid(`{"detail":[{"loc":[true],"msg":"m","type":"t"}]}`)),
-		wrongDetail("an error has no msg", "/detail/0/msg", invalid(`{"detail":[{"loc":[],"type":"t"}]}`)),
-		wrongDetail("the second error has a number as type", "/detail/1/type",
-			invalid(`{"detail":[{"loc":[],"msg":"m","type":"t"},{"loc":[],"msg":"m","type":1}]}`)),
 
 		{Name: "the expected value", Got: value(200, `{"a":{"id":"A"}}`)},
 		{Name: "the expected value in another case", Got: value(200, `{"a":{"id":"a"}}`)},

@@ -1,6 +1,8 @@
 package judge
 
 import (
+	common "github.com/agentconform/agentconform/steps/common/judge"
+
 	"net/http"
 	"slices"
 	"strings"
@@ -21,7 +23,7 @@ func IsUnknown(a *exchange.Response) error {
 			Expected: "status 404",
 		})
 	}
-	return HasDetail(a)
+	return common.HasDetail(a)
 }
 
 // Created is what a creation has shown of a deployment. A field that is unknown is empty.
