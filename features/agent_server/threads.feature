@@ -46,9 +46,3 @@ Feature: Threads
     Scenario: Every valid list of threads returned 2xx
       When all exchanges of this run are read
       Then every valid request to "list-threads" was served
-
-    @last
-    @record
-    Scenario: No list of threads is shorter than what the caller had created before
-      When all exchanges of this run are read
-      Then no list of threads is shorter than what the caller had created before

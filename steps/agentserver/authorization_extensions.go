@@ -50,7 +50,7 @@ func (w *World) tryAll(ctx context.Context, id string) error {
 	if err != nil {
 		return err
 	}
-	x.state, err = w.server.State(ctx, w.owner(), w.thread)
+	x.state, err = w.server.ReadCompleted(ctx, w.thread, w.current)
 	if err != nil {
 		return err
 	}

@@ -51,7 +51,7 @@ func (w *World) defineRollback(r *common.Definitions) {
 	r.When(`the user starts five runs with rollback, (one after the other|all at once)`, w.startConcurrent)
 	r.Then(`(only the last|exactly one) of these runs can be retrieved`, w.oneRunRemains)
 	r.Then(`the state holds the messages of that run only`, func(ctx context.Context) error {
-		state, err := w.server.State(ctx, w.owner(), w.thread)
+		state, err := w.server.ReadCompleted(ctx, w.thread, w.left...)
 		if err != nil {
 			return err
 		}

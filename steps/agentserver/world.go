@@ -243,7 +243,11 @@ func (w *World) nextRun(ctx context.Context, o agent.Order) error {
 
 // userReadsState reads the state.
 func (w *World) userReadsState(ctx context.Context) error {
-	state, err := w.server.State(ctx, w.owner(), w.thread)
+	var runs []*agent.GraphRun
+	if w.current != nil && w.current.Complete() {
+		runs = append(runs, w.current)
+	}
+	state, err := w.server.ReadCompleted(ctx, w.thread, runs...)
 	if err != nil {
 		return err
 	}

@@ -147,16 +147,16 @@ func (c *Client) attempt(ctx context.Context, g *gate, r exchange.Request, numbe
 
 // enter waits until the request may be sent: for a slot, for the gate of the host, and for the rate limit. A request that
 // is sent again gets the next free slot. Queued is how long enter waited for the rate limit, plus the time for a slot if
-// the scenario holds a run in progress.
+// the scenario is prioritized.
 func (c *Client) enter(ctx context.Context, g *gate, r exchange.Request, again bool) (
 	queued time.Duration, leave func(), err error,
 ) {
 	leave = func() {}
 	if !r.Waits && !isRacing(ctx) {
 		arrived, rank := time.Now(), rankOf(ctx)
-		isPrioritized := rank.Load() == holdsRun
+		isPrioritized := rank.Load() == prioritized
 		if again {
-			rank = &atomic.Int32{} // that of a scenario that holds a run
+			rank = &atomic.Int32{} // prioritized
 		}
 		leave, err = c.InFlight.enter(ctx, rank)
 		if err != nil {

@@ -7,7 +7,7 @@ import (
 	"sync/atomic"
 )
 
-// Semaphore limits how much is in progress at the same time. Scenarios that hold a run in progress get a free slot first.
+// Semaphore limits how much is in progress at the same time. Prioritized scenarios get a free slot first.
 // All others follow in the order of arrival, but the first request of a scenario is last: a scenario ends before others
 // begin, so that its requests are close together.
 type Semaphore struct {
@@ -23,8 +23,8 @@ type waiter struct {
 
 // The ranks of scenarios, in the order in which they get a slot.
 const (
-	holdsRun int32 = iota
-	begun          // also fixtures, since scenarios wait for them
+	prioritized int32 = iota
+	begun             // also fixtures, since scenarios wait for them
 	notBegun
 )
 
@@ -131,8 +131,9 @@ func rankOf(ctx context.Context) *atomic.Int32 {
 }
 
 // Prioritize sends the requests of the scenario or fixture before those of others from now on. Call it before a run is
-// held in progress, since the next requests must arrive before that run ends.
-func Prioritize(ctx context.Context) { rankOf(ctx).Store(holdsRun) }
+// held in progress, since the next requests must arrive before that run ends, and for a scenario that holds a deployment
+// for which others wait.
+func Prioritize(ctx context.Context) { rankOf(ctx).Store(prioritized) }
 
 type racingKey struct{}
 

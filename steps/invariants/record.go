@@ -105,8 +105,6 @@ func (r *Record) all() map[string]*invariant {
 func addStateRules(rules map[string]*invariant, st *states) {
 	rules[`no state lacks a completed run that it had shown before`] = &invariant{side: spec.AgentServer,
 		note: st.note, check: st.checkThreadState, coveredBy: "AS-STATE-* AS-RUN-4 AS-ROLLBACK-* AS-CONTRACT-get-state"}
-	rules[`no list of threads is shorter than what the caller had created before`] = &invariant{side: spec.AgentServer,
-		check: st.checkThreads, coveredBy: "AS-THREAD-* AS-AUTHZ-*"}
 	rules[`no deployment names a revision of another deployment`] = &invariant{side: spec.ControlPlane,
 		note: st.note, check: st.checkDeployment, coveredBy: "CP-CREATE-* CP-GET-1 CP-UPDATE-*"}
 }

@@ -2,49 +2,29 @@ package invariants
 
 import (
 	"fmt"
-	"net/http"
 	"strings"
 	"time"
 
-	"github.com/tidwall/gjson"
-
-	"github.com/agentconform/agentconform/steps/agent"
 	"github.com/agentconform/agentconform/steps/outcome"
 )
 
 // states finds responses that show a state which never existed (section 4). Within patience after a write a read may show
-// the state before or after it, and at no time anything else.
+// the state before or after it, and at no time anything else. Lists of threads are not judged: the interface does not
+// define their order, nor the size of a page.
 type states struct {
 	*refused // of the same record
 
-	shown   map[*threadRun]time.Time        // when a state first contained the last message of a run that had ended
-	threads map[string]map[string]time.Time // when a thread was created, by base and caller, and id
-	removed map[string]bool                 // threads for which a DELETE was sent
-	named   map[string]string               // the deployment whose creation named a revision, by revision
+	shown map[*threadRun]time.Time // when a state first contained the last message of a run that had ended
+	named map[string]string        // the deployment whose creation named a revision, by revision
 }
 
 func newStates(r *refused) *states {
 	return &states{refused: r, shown: map[*threadRun]time.Time{},
-		threads: map[string]map[string]time.Time{}, removed: map[string]bool{}, named: map[string]string{}}
+		named: map[string]string{}}
 }
 
-func callerKey(s *seen) string { return s.Base + " " + s.Caller.Name }
-
 func (st *states) note(s *seen) {
-	if s.Method == http.MethodDelete {
-		st.removed[s.In("thread_id")] = true
-	}
-	if !s.ok() {
-		return
-	}
-	switch s.Op.ID {
-	case "create-thread":
-		key := callerKey(s)
-		if st.threads[key] == nil {
-			st.threads[key] = map[string]time.Time{}
-		}
-		earliest(st.threads[key], s.answer.Get("thread_id").String(), s.Ended)
-	case "create-deployment":
+	if s.Op.ID == "create-deployment" && s.ok() {
 		st.named[strings.ToLower(s.answer.Get("latest_revision_id").Str)] = s.answer.Get("id").Str
 	}
 }
@@ -98,38 +78,6 @@ func (st *states) latestRun(key string, before time.Time) *threadRun {
 		}
 	}
 	return latest
-}
-
-// checkThreads judges first lists of threads: a list with fewer than [agent.LeastPage] threads contains all threads that
-// the caller has created. Threads of a deployment that was updated may be gone, so that only the address under test counts.
-func (st *states) checkThreads(t *tally, s *seen) {
-	isList := s.Op.ID == "list-threads" && s.Query == "" || s.Op.ID == "search-threads" && isFirstSearch(s.request)
-	if !isList || !s.ok() || s.Wrong || !s.Whole || !s.answer.IsArray() || s.Base != st.target.AgentAddress() {
-		return
-	}
-	known := 0
-	for id, created := range st.threads[callerKey(s)] {
-		if created.Add(st.revisions.patience).Before(s.Sent) && !st.removed[id] {
-			known++
-		}
-	}
-	t.judged++
-	want := min(known, agent.LeastPage)
-	if rows := len(s.answer.Array()); rows < want {
-		t.violated(s, outcome.MissingItem, "", "The list has fewer threads than the caller has created",
-			fmt.Sprintf("at least %d threads", want), fmt.Sprintf("%d", rows))
-	}
-}
-
-// isFirstSearch reports whether a search has no filter and begins with the first thread.
-func isFirstSearch(request gjson.Result) bool {
-	for name, value := range request.Map() {
-		if name == "limit" && value.Num >= agent.LeastPage || name == "offset" && value.Num == 0 {
-			continue
-		}
-		return false
-	}
-	return request.IsObject()
 }
 
 // checkDeployment judges that a deployment does not name the revision of another deployment as its latest.

@@ -12,7 +12,6 @@ import (
 func TestStatesThatNeverExisted(t *testing.T) {
 	const (
 		state      = `no state lacks a completed run that it had shown before`
-		threads    = `no list of threads is shorter than what the caller had created before`
 		deployment = `no deployment names a revision of another deployment`
 		full       = `{"values":{"messages":[{"type":"human","content":"hello"},{"type":"ai","content":"hello"}]}}`
 		empty      = `{"values":{"messages":[]}}`
@@ -70,36 +69,6 @@ func TestStatesThatNeverExisted(t *testing.T) {
 			reads(h, full)
 			run(h, "DELETE", "/threads/"+one, "", 204, "")
 			reads(h, empty)
-		}, false},
-
-		{"a list without the caller's thread", threads, func(h *history) {
-			thread(h)
-			run(h, "GET", "/threads", "", 200, `[{"thread_id":"`+one+`"}]`)
-			run(h, "GET", "/threads", "", 200, `[]`)
-		}, true},
-		{"a list after the thread was removed", threads, func(h *history) {
-			thread(h)
-			run(h, "DELETE", "/threads/"+one, "", 204, "")
-			run(h, "GET", "/threads", "", 200, `[]`)
-		}, false},
-		{"a search without the caller's thread", threads, func(h *history) {
-			thread(h)
-			run(h, "GET", "/threads", "", 200, `[{"thread_id":"`+one+`"}]`)
-			run(h, "POST", "/threads/search", `{}`, 200, `[]`)
-		}, true},
-		{"a search with a filter", threads, func(h *history) {
-			thread(h)
-			run(h, "GET", "/threads", "", 200, `[{"thread_id":"`+one+`"}]`)
-			run(h, "POST", "/threads/search", `{"metadata":{"a":"b"}}`, 200, `[]`)
-		}, false},
-		{"a page behind the first", threads, func(h *history) {
-			thread(h)
-			run(h, "GET", "/threads", "", 200, `[{"thread_id":"`+one+`"}]`)
-			run(h, "POST", "/threads/search", `{"limit":100,"offset":1}`, 200, `[]`)
-		}, false},
-		{"a list of another user", threads, func(h *history) {
-			thread(h)
-			h.agent(h.target.CallerWith("users.1"), "GET", "/threads", "", 200, `[]`)
 		}, false},
 
 		{"a deployment names its revision", deployment, func(h *history) {

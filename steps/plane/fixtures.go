@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/agentconform/agentconform/steps/client"
 	"github.com/agentconform/agentconform/steps/outcome"
 	"github.com/agentconform/agentconform/steps/shared"
 )
@@ -140,6 +141,7 @@ func (p *Plane) Lease(ctx context.Context, deployed bool) (d *Deployment, giveBa
 	}
 	select {
 	case <-m.lease:
+		client.Prioritize(ctx) // others wait for the deployment
 		return d, func() { m.lease <- struct{}{} }, nil
 	case <-ctx.Done():
 		return nil, nil, context.Cause(ctx)

@@ -1,0 +1,31 @@
+package agent
+
+import (
+	"context"
+	"time"
+
+	"github.com/agentconform/agentconform/steps/client"
+	"github.com/agentconform/agentconform/steps/exchange"
+)
+
+// ReadCompleted reads the state of a thread. If it lacks messages of one of the completed runs, it is read again within
+// patience, since a read may show the thread before the run had completed (section 4). It returns the last state.
+func (s *Server) ReadCompleted(ctx context.Context, t *Thread, runs ...*GraphRun) (*exchange.Response, error) {
+	var completed time.Time
+	for _, g := range runs {
+		seen := time.Now()
+		if g.Final != nil {
+			seen = g.Final.Ended()
+		}
+		completed = client.Later(completed, seen)
+	}
+	state, _, err := s.ReadState(ctx, t, completed.Add(s.target.Config.Patience), func(a *exchange.Response) bool {
+		for _, g := range runs {
+			if !g.CompleteIn(a) {
+				return false
+			}
+		}
+		return true
+	})
+	return state, err
+}
