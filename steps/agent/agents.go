@@ -118,7 +118,7 @@ func (as *Agents) judgedDeployment(ctx context.Context) (*plane.Deployment, erro
 // AgentOf asks the control plane for the address of a deployment's agent server, and waits until that serves.
 func (as *Agents) AgentOf(ctx context.Context, d *plane.Deployment) (*Server, error) {
 	named, err := as.awaitAddress(ctx, d)
-	if stays := as.plane.StaysIn(d); err != nil && stays != "" && ctx.Err() == nil {
+	if stays := as.plane.StuckStatus(d); err != nil && stays != "" && ctx.Err() == nil {
 		return nil, blockedByStatus(stays, err)
 	}
 	if err != nil {
@@ -186,7 +186,7 @@ const servingAnswers = 6
 // nowhere to send the request. That it never does is for E2E-1 to judge. That a deployment is up which stays in a status
 // outside the interface is shown by an agent server that serves its user alone.
 func (s *Server) awaitServing(ctx context.Context, d *plane.Deployment) error {
-	stays := s.plane.StaysIn(d)
+	stays := s.plane.StuckStatus(d)
 	limit := min(servingAnswers*s.target.Config.Timeouts.Request, s.target.Config.Timeouts.Poll)
 	var missing *outcome.Outcome
 	start := time.Now()

@@ -148,7 +148,7 @@ func (w *World) findUpdatedAgentServer(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := w.plane.Settled(h); err != nil {
+	if err := w.plane.CheckUsable(h); err != nil {
 		return err
 	}
 	w.server, err = w.agents.AgentOf(ctx, d)

@@ -54,7 +54,7 @@ func (w *World) createDeployed(ctx context.Context) error {
 func (w *World) clientPolls(ctx context.Context, early string) error {
 	w.revision = w.Deployment.Latest()
 	polled, err := w.plane.Poll(ctx, w.Deployment.ID, w.revision, func(status string) bool {
-		isWrong := early != "" && slices.ContainsFunc(w.plane.ReadOf(w.revision).Statuses, isUnknown)
+		isWrong := early != "" && slices.ContainsFunc(w.plane.Observed(w.revision).Statuses, isUnknown)
 		return isWrong || plane.IsDone(status)
 	})
 	if err != nil {
@@ -111,7 +111,7 @@ func (w *World) clientUpdatesToBroken(ctx context.Context) error {
 	if latest == before {
 		return outcome.Inconclusive("the update to the broken source created no revision")
 	}
-	w.plane.ExpectsFailure(latest)
+	w.plane.ExpectFailure(latest)
 	w.Deployment.Revisions = append(w.Deployment.Revisions, latest)
 	if err := w.clientPolls(ctx, ""); err != nil {
 		return err
@@ -122,8 +122,8 @@ func (w *World) clientUpdatesToBroken(ctx context.Context) error {
 // poll returns the values of the last poll that a judgement needs.
 func (w *World) poll() judge.Poll {
 	h := w.polled
-	p := judge.Poll{Response: h.Answer, Final: h.Final, Canonical: plane.Meant(h.Final),
-		Seen: w.plane.Seen(h)}
+	p := judge.Poll{Response: h.Response, Final: h.Final, Canonical: plane.CanonicalStatus(h.Final),
+		Seen: w.plane.SeenStatuses(h)}
 	if h.Ending == plane.TimedOut {
 		p.Timeout = w.target.Config.Timeouts.Poll
 	}
@@ -151,7 +151,7 @@ func (w *World) reachesDeployed() error {
 // notDeployed judges a poll that did not end in DEPLOYED. It names the key of the source, because the server is not to
 // blame for one that cannot be built, and the fixtures, if nothing was fetched from them.
 func (w *World) notDeployed() error {
-	if unjudged := w.plane.Unjudged(w.polled); unjudged != nil {
+	if unjudged := w.plane.CheckWhole(w.polled); unjudged != nil {
 		return w.target.BlamingFixtures(unjudged)
 	}
 	key := "create.body.source_revision_config." + w.plane.Sources.Field()
@@ -167,16 +167,16 @@ func (w *World) notDeployed() error {
 
 // everyStatusKnown judges the statuses that polling saw, now and when the deployment was created.
 func (w *World) everyStatusKnown() error {
-	return judge.KnowsStatuses(w.polled.Answer, w.plane.ReadOf(w.revision).Statuses)
+	return judge.KnowsStatuses(w.polled.Response, w.plane.Observed(w.revision).Statuses)
 }
 
 // deployedEachTime judges the canonical status: CP-POLL-1 judges how it is written.
 func (w *World) deployedEachTime() error {
-	if stays := w.plane.StaysIn(w.Deployment); stays != "" {
+	if stays := w.plane.StuckStatus(w.Deployment); stays != "" {
 		return outcome.Blocked("the revision stays %q instead of DEPLOYED (CP-POLL-1)", stays).ByRequirement("CP-POLL-1")
 	}
 	for _, a := range w.responses {
-		if err := judge.StaysDeployed(a, plane.Meant(a.Get("status").String())); err != nil {
+		if err := judge.StaysDeployed(a, plane.CanonicalStatus(a.Get("status").String())); err != nil {
 			return err
 		}
 	}
@@ -194,7 +194,7 @@ func (w *World) listAgrees() error {
 }
 
 func (w *World) endsFailed() error {
-	if unjudged := w.plane.Unjudged(w.polled); unjudged != nil {
+	if unjudged := w.plane.CheckWhole(w.polled); unjudged != nil {
 		return unjudged
 	}
 	return judge.EndsFailed(w.poll())

@@ -77,7 +77,7 @@ func (w *World) statusesIn(responses []*exchange.Response) (*byStatus, error) {
 		if !a.OK() || a.Get("id").String() != revision {
 			return nil, outcome.Blocked("revision %s cannot be retrieved: %s", revision, outcome.Seen(a))
 		}
-		status := plane.Meant(written)
+		status := plane.CanonicalStatus(written)
 		if !plane.IsKnown(written) {
 			found.unknown = written
 		}
@@ -301,7 +301,9 @@ func (w *World) unlessUnsettled(ctx context.Context, wrong error) error {
 		return wrong
 	}
 	before, err := w.plane.LookAtEach(ctx, w.Deployment)
-	isUnsettled := func(a *exchange.Response) bool { return !plane.IsSettled(plane.Meant(a.Get("status").String())) }
+	isUnsettled := func(a *exchange.Response) bool {
+		return !plane.IsSettled(plane.CanonicalStatus(a.Get("status").String()))
+	}
 	if err != nil || !slices.ContainsFunc(before, isUnsettled) {
 		return wrong
 	}
@@ -321,7 +323,7 @@ func (w *World) unlessUnsettled(ctx context.Context, wrong error) error {
 func changedStatus(before, after []*exchange.Response) *exchange.Response {
 	unsettled := map[string]string{} // status by id
 	for _, a := range before {
-		if status := a.Get("status").String(); a.OK() && !plane.IsSettled(plane.Meant(status)) {
+		if status := a.Get("status").String(); a.OK() && !plane.IsSettled(plane.CanonicalStatus(status)) {
 			unsettled[a.Get("id").String()] = status
 		}
 	}

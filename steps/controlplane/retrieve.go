@@ -155,7 +155,7 @@ func (w *World) haveTheirIDs(what string) error {
 func (w *World) createdAtUnchanged() error {
 	var revisions []judge.Reread
 	for _, a := range w.responses {
-		first := w.plane.ReadOf(a.Get("id").String()).First
+		first := w.plane.Observed(a.Get("id").String()).First
 		revisions = append(revisions, judge.Reread{First: first, Now: a})
 	}
 	return judge.CreatedAtUnchanged(revisions)

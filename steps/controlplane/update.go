@@ -270,7 +270,7 @@ func (w *World) clientUpdatesToTag(ctx context.Context) error {
 // oneRevisionCreated waits for the new revision, because an update may be accepted before it takes effect.
 func (w *World) oneRevisionCreated(ctx context.Context) error {
 	a := w.scene.Answer
-	stays := w.plane.StaysIn(w.Deployment)
+	stays := w.plane.StuckStatus(w.Deployment)
 	if a.IsRefused() && stays != "" {
 		return outcome.Blocked("the update is refused while the latest revision stays %q (CP-POLL-1)", stays).
 			ByRequirement("CP-POLL-1")

@@ -56,7 +56,7 @@ func (w *World) readOnlyUnchanged(ctx context.Context) error {
 	}
 	shown := []*exchange.Response{after}
 	status, _ := readOnly()["status"].(string)
-	if !slices.Contains(w.plane.ReadOf(w.before.Latest).Statuses, status) { // else it had the status before the update
+	if !slices.Contains(w.plane.Observed(w.before.Latest).Statuses, status) { // else it had the status before the update
 		shown = append(shown, revision)
 	}
 	return judge.IgnoresReadOnly(target.Encode(readOnly()), shown...)

@@ -84,7 +84,7 @@ func (w *World) wasUpdated(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return w.plane.Settled(h)
+	return w.plane.CheckUsable(h)
 }
 
 // userCallsUntilNew calls for at most the time that a request may take: a proxy may still route requests to the earlier

@@ -80,7 +80,7 @@ func (p *Plane) NoteCreated(ctx context.Context, d *Deployment, a *exchange.Resp
 		d.First = p.firstOf(ctx, d.ID)
 	}
 	d.Revisions = []string{d.First}
-	p.polls.expects(d.First, needCreation)
+	p.polls.setOwner(d.First, ownerOfCreation)
 	if a.OK() && d.ID != "" && d.First != "" {
 		return nil
 	}
@@ -108,9 +108,9 @@ func (p *Plane) reachDeployed(ctx context.Context, d *Deployment) error {
 	if err != nil {
 		return err
 	}
-	err = p.Settled(h)
+	err = p.CheckUsable(h)
 	if o, is := errors.AsType[*outcome.Outcome](err); is && o.Verdict == reports.Failed {
-		return o.ByRequirement(string(needCreation)) // which fails by this, at the end of the run
+		return o.ByRequirement(ownerOfCreation) // it fails at the end of the test run
 	}
 	return err
 }

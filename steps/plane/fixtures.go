@@ -1,7 +1,6 @@
 package plane
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -182,7 +181,7 @@ func (p *Plane) makeLong(ctx context.Context) (*Deployment, error) {
 		if err := p.Update(ctx, d, broken); err != nil {
 			return nil, err
 		}
-		p.ExpectsFailure(d.Latest())
+		p.ExpectFailure(d.Latest())
 		if _, err := p.Poll(ctx, d.ID, d.Latest(), IsSettled); err != nil {
 			return nil, err
 		}
@@ -197,8 +196,11 @@ func (p *Plane) makeLong(ctx context.Context) (*Deployment, error) {
 		return nil, err
 	}
 	if late != nil {
-		return nil, cmp.Or(p.Unjudged(late), outcome.Blocked("revision %s did not settle in %s: it is %s",
-			late.revision, p.target.Config.Timeouts.Poll, late.Final))
+		if o := p.CheckWhole(late); o != nil {
+			return nil, o
+		}
+		return nil, outcome.Blocked("revision %s did not settle in %s: it is %s",
+			late.revision, p.target.Config.Timeouts.Poll, late.Final)
 	}
 	if err := p.AwaitListed(ctx, d.ID, d.Revisions...); err != nil {
 		return nil, err

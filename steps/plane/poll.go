@@ -4,83 +4,77 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
-	"slices"
 	"strings"
 	"time"
 
-	"github.com/agentconform/agentconform/spec"
 	"github.com/agentconform/agentconform/steps/client"
 	"github.com/agentconform/agentconform/steps/exchange"
 	"github.com/agentconform/agentconform/steps/outcome"
 	"github.com/agentconform/agentconform/steps/target"
 )
 
-// History is what one poll saw of a revision.
+// History is what one poll of a revision saw.
 type History struct {
 	deployment string
 	revision   string
-	Final      string // the status at the end of the poll
-	Answer     *exchange.Response
-	Ending     Ending
-	later      string // the revision that superseded it
-	begun      time.Time
-	changed    time.Time // when the status was first seen to be what it is
-	over       time.Time
-	owner      string // the requirement that fails where such a poll ends in vain
+	owner      string // the requirement that fails if the revision is never DEPLOYED
+	start      time.Time
+
+	Response *exchange.Response // the last one
+	Final    string             // the status in it
+	changed  time.Time          // when the status changed last
+	Ending   Ending
+	later    string // the revision that superseded this one
+	end      time.Time
 }
 
-// Ending says how a poll ended.
+// Ending is how a poll ended.
 type Ending int
 
-// How a poll ends. Only one that ran out of its whole time shows a violation.
+// How a poll ends. Only TimedOut shows a violation.
 const (
-	Reached    Ending = iota // the status is one that was waited for
-	TimedOut                 // timeouts.poll was over
-	CutShort                 // it was not waited for as long: an earlier revision of the kind was not DEPLOYED in time
-	Stuck                    // the status is not one of the thirteen in any way of writing, and did not change for a while
-	Superseded               // the status is SKIPPED or INTERRUPTED, and the deployment names another one as its latest
+	Reached    Ending = iota // the status satisfies the condition
+	TimedOut                 // the poll lasted timeouts.poll
+	CutShort                 // the poll had an earlier deadline, because an earlier poll timed out
+	Stuck                    // the status is not one of the interface in any spelling, and did not change
+	Superseded               // the status is SKIPPED or INTERRUPTED, and the deployment has a later revision
 )
 
-// isLate tells whether the revision may still change.
+// isLate reports whether the revision may still change after the poll.
 func (h *History) isLate() bool { return h.Ending != Reached && h.Ending != Stuck }
 
-// Poll reads the status of a revision until that of the interface which is meant satisfies the condition, less and less
-// often, for at most the configured time. Running out of time is no error: the history says so. A revision for which
-// the time ran out before is not waited for again, only looked at.
+// Poll reads the status of a revision until its canonical form satisfies the condition. The pause between two reads
+// starts at polling.interval and grows by half each time, up to polling.max_interval.
+//
+// A poll has one deadline: timeouts.poll after its start, or earlier if another poll has timed out (see
+// [polls.deadline]). It also ends if further reads would show nothing: the deployment has a later revision, the status
+// is outside the interface and does not change, or an earlier poll of the same revision ended in one of these ways. None
+// of them is an error: the history's Ending says how the poll ended.
 func (p *Plane) Poll(ctx context.Context, deployment, revision string, until func(status string) bool) (
 	*History, error,
 ) {
-	h := &History{deployment: deployment, revision: revision, begun: time.Now()}
-	random := rand.New(rand.NewPCG(uint64(p.target.Seed), p.polls.begun.Add(1)))
-	a, err := p.AwaitFound(ctx, RevisionPath(deployment, revision)) // it may just have been created
-	for wait := p.target.Config.Polling.Interval; ; wait = min(wait*3/2, p.target.Config.Polling.MaxInterval) {
+	h := &History{deployment: deployment, revision: revision, start: time.Now()}
+	random := rand.New(rand.NewPCG(uint64(p.target.Seed), p.polls.started.Add(1)))
+	wait := p.target.Config.Polling.Interval
+	a, err := p.AwaitFound(ctx, RevisionPath(deployment, revision)) // the revision may just have been created
+	for {
 		if err != nil {
 			return nil, err
 		}
-		status := a.Get("status")
-		if !a.OK() || !status.Exists() {
-			return nil, outcome.Fails(a, outcome.Violation{Kind: outcome.Unserved(a), Summary: "GET of the revision shows no status",
-				Expected: "the revision with a status"})
+		if err := h.add(a); err != nil {
+			return nil, err
 		}
-		if h.Answer == nil || h.Final != status.String() {
-			h.changed = time.Now()
+		p.polls.record(deployment, revision, a)
+		isOver, err := p.isOver(ctx, h, until, wait)
+		if err != nil {
+			return nil, err
 		}
-		h.Answer, h.Final = a, status.String()
-		p.polls.note(deployment, revision, a)
-		over := until(Meant(h.Final))
-		if !over {
-			if err := p.supersedes(ctx, deployment, h); err != nil {
-				return nil, err
-			}
-			over = h.Ending == Superseded || p.polls.endsInVain(h, wait)
-		}
-		limit, _ := p.polls.limit(h)
 		p.target.Progress(target.Event{
 			Kind: target.Polled, Name: revision, Text: h.Final,
-			Elapsed: time.Since(h.begun), Left: limit - time.Since(h.begun), Over: over,
+			Elapsed: time.Since(h.start), Left: p.polls.left(h), Over: isOver,
 		})
-		if over {
-			p.polls.end(h)
+		if isOver {
+			p.polls.finish(h)
 			return h, nil
 		}
 		jitter := time.Duration(random.Int64N(int64(wait)/4 + 1))
@@ -88,62 +82,102 @@ func (p *Plane) Poll(ctx context.Context, deployment, revision string, until fun
 			return nil, err
 		}
 		a, err = p.GetRevision(ctx, deployment, revision)
+		wait = min(wait*3/2, p.target.Config.Polling.MaxInterval)
 	}
 }
 
-// supersedes notes in the history whether a later revision keeps this one from being DEPLOYED.
-func (p *Plane) supersedes(ctx context.Context, deployment string, h *History) error {
-	if status := Meant(h.Final); status != statusSkipped && status != statusInterrupted {
-		return nil
+// add adds a response to the history. It returns an error if the response shows no status.
+func (h *History) add(a *exchange.Response) error {
+	status := a.Get("status")
+	if !a.OK() || !status.Exists() {
+		return outcome.Fails(a, outcome.Violation{Kind: outcome.Unserved(a), Summary: "GET of the revision shows no status",
+			Expected: "the revision with a status"})
 	}
-	a, err := p.GetDeployment(ctx, deployment)
-	if err != nil {
-		return err
+	if h.Response == nil || h.Final != status.String() {
+		h.changed = time.Now()
 	}
-	latest := a.Get("latest_revision_id").String()
-	if a.OK() && latest != "" && !strings.EqualFold(latest, h.revision) {
-		h.Ending, h.later = Superseded, latest
-	}
+	h.Response, h.Final = a, status.String()
 	return nil
 }
 
-// Seen returns all statuses of the revision of a poll that were seen, each once.
-func (p *Plane) Seen(h *History) []string { return p.ReadOf(h.revision).Statuses }
+// isOver reports whether the poll ends with the last response, and sets how. Otherwise the revision is read again after
+// the wait.
+func (p *Plane) isOver(ctx context.Context, h *History, until func(status string) bool, wait time.Duration) (
+	bool, error,
+) {
+	if until(CanonicalStatus(h.Final)) {
+		return true, nil
+	}
+	later, err := p.successor(ctx, h)
+	if err != nil {
+		return false, err
+	}
+	if later != "" {
+		h.Ending, h.later = Superseded, later
+		return true, nil
+	}
+	h.Ending = p.polls.ending(h, time.Now().Add(wait))
+	return h.Ending != Reached, nil
+}
 
-// Settled is [Plane.Deployed] for those who only need a deployment that does not change any more: one that stays in a
-// status outside the interface will do. Whether that is up is not known.
-func (p *Plane) Settled(h *History) error {
+// successor returns the later revision that keeps this one from being DEPLOYED, or "". Only a revision that is SKIPPED
+// or INTERRUPTED has one.
+func (p *Plane) successor(ctx context.Context, h *History) (string, error) {
+	status := CanonicalStatus(h.Final)
+	if status != statusSkipped && status != statusInterrupted {
+		return "", nil
+	}
+	a, err := p.GetDeployment(ctx, h.deployment)
+	if err != nil {
+		return "", err
+	}
+	latest := a.Get("latest_revision_id").String()
+	if !a.OK() || strings.EqualFold(latest, h.revision) {
+		return "", nil
+	}
+	return latest, nil
+}
+
+// CheckUsable returns nil if the poll saw DEPLOYED in any spelling, or a status outside the interface that did not
+// change: such a deployment can be used, even if its agent server may not serve. Otherwise it returns an outcome.
+func (p *Plane) CheckUsable(h *History) error {
 	if h.Ending == Stuck {
 		return nil
 	}
-	return p.Deployed(h)
+	return p.checkDeployed(h)
 }
 
-// Deployed says what is wrong with a poll that was to end in DEPLOYED, in whatever way of writing.
-func (p *Plane) Deployed(h *History) error {
+// checkDeployed returns nil if the poll saw DEPLOYED in any spelling. Otherwise it returns an outcome: a violation, or
+// that of [Plane.CheckWhole].
+func (p *Plane) checkDeployed(h *History) error {
 	if IsDeployed(h.Final) {
 		return nil
 	}
-	o := p.Unjudged(h)
+	o := p.CheckWhole(h)
 	if o == nil {
-		expected := StatusDeployed
-		if h.Ending == TimedOut {
-			expected += " within " + p.target.Config.Timeouts.Poll.String()
-		}
-		seen := strings.Join(p.Seen(h), ", ")
-		o = outcome.Fails(h.Answer, outcome.Violation{Kind: outcome.NotFinished, Pointer: "/status",
-			Summary: "The revision does not reach DEPLOYED", Expected: expected,
-			Actual: fmt.Sprintf("%s (seen: %s)", h.Final, seen)})
-		if h.Ending == TimedOut && IsKnown(h.Final) {
-			o.Hinting("raise timeouts.poll if the target needs longer")
-		}
+		o = p.notDeployed(h)
 	}
 	return p.target.BlamingFixtures(o)
 }
 
-// Unjudged says why a poll that did not reach its end shows nothing: it has not lasted as long as the target may take.
-// It is nil where the poll reached its end or ran out of its whole time.
-func (p *Plane) Unjudged(h *History) *outcome.Outcome {
+func (p *Plane) notDeployed(h *History) *outcome.Outcome {
+	expected := StatusDeployed
+	if h.Ending == TimedOut {
+		expected += " within " + p.target.Config.Timeouts.Poll.String()
+	}
+	seen := strings.Join(p.SeenStatuses(h), ", ")
+	o := outcome.Fails(h.Response, outcome.Violation{Kind: outcome.NotFinished, Pointer: "/status",
+		Summary: "The revision does not reach DEPLOYED", Expected: expected,
+		Actual: fmt.Sprintf("%s (seen: %s)", h.Final, seen)})
+	if h.Ending == TimedOut && IsKnown(h.Final) {
+		o.Hinting("raise timeouts.poll if the target needs longer")
+	}
+	return o
+}
+
+// CheckWhole returns a blocked outcome if the poll ended before the revision reached its end or timeouts.poll was over:
+// such a poll shows no violation. Otherwise it returns nil.
+func (p *Plane) CheckWhole(h *History) *outcome.Outcome {
 	switch h.Ending {
 	case CutShort:
 		return outcome.Blocked("revision %s is %s; it was polled for less than timeouts.poll (%s), because an earlier "+
@@ -154,39 +188,43 @@ func (p *Plane) Unjudged(h *History) *outcome.Outcome {
 			h.revision, h.Final, h.later)
 	case Stuck:
 		return outcome.Blocked("revision %s stays %q, which is not one of the thirteen statuses (CP-POLL-1)",
-			h.revision, h.Final).ByRequirement(string(needCreation))
+			h.revision, h.Final).ByRequirement(ownerOfCreation)
 	}
 	return nil
 }
 
-// AwaitSettled waits until no revision of the deployment changes, and returns the first poll that timed out, or nil. A
-// status outside the interface counts as settled if it stays. Superseded revisions may keep any status: the wait ends at
-// [Plane.supersededUntil], and for UNKNOWN after timeouts.request.
+// AwaitSettled waits until no revision of the deployment changes, and returns the first poll that ended too early, or
+// nil. A status outside the interface counts as settled if it does not change. Superseded revisions may keep any status:
+// the wait for them ends at [Plane.supersededUntil], and for UNKNOWN after timeouts.request.
 func (p *Plane) AwaitSettled(ctx context.Context, d *Deployment) (late *History, err error) {
 	h, err := p.Poll(ctx, d.ID, d.Latest(), IsSettled)
 	if err != nil || h.isLate() {
 		return h, err
 	}
-	until := p.supersededUntil(d)
-	isOver := func() bool { return !until.IsZero() && !time.Now().Before(until) }
-	var start time.Time // of the wait for UNKNOWN: all revisions wait at once
-	enough := min(p.target.Config.Timeouts.Request, p.target.Config.Timeouts.Poll)
-	waiting := d.Revisions[:len(d.Revisions)-1]
-	for range 2 {
-		var unknown []string
-		for _, revision := range waiting {
-			h, err := p.Poll(ctx, d.ID, revision, func(status string) bool {
-				isUnknown := status == statusUnknown && (start.IsZero() || time.Since(start) >= enough)
-				return IsSettled(status) || isUnknown || isOver()
-			})
-			if err != nil || h.isLate() {
-				return h, err
-			}
-			if h.Final == statusUnknown {
-				unknown = append(unknown, revision)
-			}
+	older := d.Revisions[:len(d.Revisions)-1]
+	deadline := p.supersededUntil(d)
+	isOver := func() bool { return !deadline.IsZero() && !time.Now().Before(deadline) }
+	var unknown []string
+	for _, revision := range older {
+		h, err := p.Poll(ctx, d.ID, revision, func(status string) bool {
+			return status == statusUnknown || IsSettled(status) || isOver()
+		})
+		if err != nil || h.isLate() {
+			return h, err
 		}
-		waiting, start = unknown, time.Now()
+		if h.Final == statusUnknown {
+			unknown = append(unknown, revision)
+		}
+	}
+	start := time.Now() // all revisions that are UNKNOWN wait at the same time
+	enough := min(p.target.Config.Timeouts.Request, p.target.Config.Timeouts.Poll)
+	for _, revision := range unknown {
+		h, err := p.Poll(ctx, d.ID, revision, func(status string) bool {
+			return status == statusUnknown && time.Since(start) >= enough || IsSettled(status) || isOver()
+		})
+		if err != nil || h.isLate() {
+			return h, err
+		}
 	}
 	return nil, nil
 }
@@ -194,55 +232,13 @@ func (p *Plane) AwaitSettled(ctx context.Context, d *Deployment) (late *History,
 // supersededUntil returns the deadline for superseded revisions: the time at which the latest one was DEPLOYED plus the
 // time that its deployment took. It returns the zero time if the latest one was not DEPLOYED.
 func (p *Plane) supersededUntil(d *Deployment) time.Time {
-	latest := p.ReadOf(d.Latest())
+	latest := p.Observed(d.Latest())
 	if latest.Deployed.IsZero() {
 		return time.Time{}
 	}
-	begun := latest.First.Sent
-	if d.Naming != nil && d.Naming.Sent.Before(begun) {
-		begun = d.Naming.Sent
+	start := latest.First.Sent
+	if d.Naming != nil && d.Naming.Sent.Before(start) {
+		start = d.Naming.Sent
 	}
-	return latest.Deployed.Add(latest.Deployed.Sub(begun))
-}
-
-// The statuses of a revision that decide something (section 3).
-const (
-	StatusDeployed    = "DEPLOYED"
-	statusSkipped     = "SKIPPED"
-	statusInterrupted = "INTERRUPTED"
-	statusUnknown     = "UNKNOWN"
-)
-
-// IsKnown tells whether a status is one of the interface.
-func IsKnown(status string) bool { return slices.Contains(spec.RevisionStatuses(), status) }
-
-// Meant returns the status of the interface that a status of the target is, whatever its case and separators:
-// "deployed", "Awaiting build". One that is none of these in any way of writing is returned as it is. That a status is
-// not written as the interface has it is for CP-POLL-1 to judge; what depends on the status is judged all the same.
-func Meant(status string) string {
-	for _, known := range spec.RevisionStatuses() {
-		if letters(known) == letters(status) {
-			return known
-		}
-	}
-	return status
-}
-
-var separators = strings.NewReplacer("_", "", "-", "", " ", "")
-
-// letters is a status without its case and separators.
-func letters(status string) string { return strings.ToUpper(separators.Replace(status)) }
-
-// IsDeployed tells whether a status is DEPLOYED in some way of writing.
-func IsDeployed(status string) bool { return letters(status) == StatusDeployed }
-
-// IsFailed tells whether a status says that a revision has failed for good.
-func IsFailed(status string) bool { return slices.Contains(spec.FailedStatuses(), status) }
-
-// IsDone tells whether a revision is DEPLOYED or has failed for good.
-func IsDone(status string) bool { return status == StatusDeployed || IsFailed(status) }
-
-// IsSettled tells whether a revision does not change by itself any more.
-func IsSettled(status string) bool {
-	return status == statusSkipped || status == statusInterrupted || IsDone(status)
+	return latest.Deployed.Add(latest.Deployed.Sub(start))
 }

@@ -1,7 +1,6 @@
 package plane
 
 import (
-	"cmp"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -11,65 +10,66 @@ import (
 	"github.com/agentconform/agentconform/steps/exchange"
 )
 
-// A wait after one that was in vain gets the part 1/cutShort of timeouts.poll, or longestCut. The polls of a run one
-// after another stay below half of timeouts.poll so.
+// If one poll has lasted timeouts.poll and no revision was DEPLOYED, most likely the target deploys nothing, and each
+// further poll would show the same after the same time. Later polls get 1/shortPart of timeouts.poll, so that ten of them
+// one after another take half of it. They get at most longestShort, because timeouts.poll may allow builds of many
+// minutes, and a poll reads the status several times in 12 seconds.
 const (
-	cutShort   = 20
-	longestCut = 12 * time.Second
+	shortPart    = 20
+	longestShort = 12 * time.Second
 )
 
-// A status outside the interface that does not change is waited for during the part 1/stuck of timeouts.poll.
-const stuck = 4
+// A status outside the interface may be a step of a vendor, such as WARMING_UP, or final. It gets 1/foreignPart of
+// timeouts.poll to change: enough for one step of a deployment, and less than the whole time if it is final.
+const foreignPart = 4
 
-// need is what a revision is polled for, named by the requirement that fails where it is in vain. What one revision did
-// not do, another one for the same need is not expected to do.
-type need string
-
+// The owner of a poll is the requirement that fails if the revision does not reach the status that is waited for. If a
+// poll timed out, later ones with the same owner are cut short.
 const (
-	needCreation need = "CP-POLL-1"
-	needUpdate   need = "CP-UPDATE-10"
-	needFailure  need = "CP-POLL-4"
+	ownerOfCreation = "CP-POLL-1"
+	ownerOfUpdate   = "CP-UPDATE-10"
+	ownerOfFailure  = "CP-POLL-4"
 )
 
-// Read is what the run knows of a revision from polling it.
-type Read struct {
-	First    *exchange.Response // the earliest
+// Observation is what the polls of a test run have seen of a revision.
+type Observation struct {
+	First    *exchange.Response // the earliest response
 	Statuses []string           // each once, in the order in which they were seen
-	Deployed time.Time          // first read with status DEPLOYED; zero if there was none
-	last     string
+	Deployed time.Time          // when DEPLOYED was read first, or zero
+	last     string             // the latest status
 }
 
-// polls are what the polls of a run have seen, and what that says about later ones.
+// polls is what all polls of a test run have seen. From it follows how long a later poll lasts.
 type polls struct {
-	start time.Time     // of the run
-	whole time.Duration // timeouts.poll
-	begun atomic.Uint64 // how many polls have begun
+	testStart time.Time     // the start of the test run
+	whole     time.Duration // timeouts.poll
+	started   atomic.Uint64 // number of polls
 
-	mu       sync.Mutex
-	reads    map[string]Read // by revision
-	timeline []reports.Transition
-	needs    map[string]need     // by revision; needUpdate where it is not in it
-	ended    map[string]*History // by revision: a poll that did not reach its end
-	deployed map[need]bool       // at least one revision was DEPLOYED
-	overdue  map[need]*History   // the first poll that ran out of its whole time
-	last     map[string]bool     // statuses outside the interface: whether a revision stayed in it, and none left it
+	mu         sync.Mutex
+	observed   map[string]Observation // by revision
+	timeline   []reports.Transition
+	owners     map[string]string   // by revision; ownerOfUpdate if missing
+	unfinished map[string]*History // by revision: the latest poll that ended as TimedOut, CutShort or Stuck
+	deployed   map[string]bool     // by owner: at least one revision was DEPLOYED
+	timedOut   map[string]*History // by owner: the first poll that timed out
+	final      map[string]bool     // by status: true if a revision was Stuck in it, false if one has left it
 }
 
-func newPolls(start time.Time, whole time.Duration) *polls {
-	return &polls{start: start, whole: whole,
-		reads: map[string]Read{}, needs: map[string]need{}, ended: map[string]*History{},
-		deployed: map[need]bool{}, overdue: map[need]*History{}, last: map[string]bool{}}
+func newPolls(testStart time.Time, whole time.Duration) *polls {
+	return &polls{testStart: testStart, whole: whole,
+		observed: map[string]Observation{}, owners: map[string]string{}, unfinished: map[string]*History{},
+		deployed: map[string]bool{}, timedOut: map[string]*History{}, final: map[string]bool{}}
 }
 
-// note remembers what a poll read of a revision.
-func (p *polls) note(deployment, revision string, a *exchange.Response) {
+// record adds a response to what is known of a revision.
+func (p *polls) record(deployment, revision string, a *exchange.Response) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	known, status := p.reads[revision], a.Get("status").String()
+	known, status := p.observed[revision], a.Get("status").String()
 	if known.First == nil {
 		known.First = a
 	} else if known.last != status {
-		p.last[known.last] = false
+		p.final[known.last] = false
 	}
 	known.last = status
 	if known.Deployed.IsZero() && IsDeployed(status) {
@@ -78,129 +78,161 @@ func (p *polls) note(deployment, revision string, a *exchange.Response) {
 	if !slices.Contains(known.Statuses, status) {
 		known.Statuses = append(slices.Clip(known.Statuses), status)
 		p.timeline = append(p.timeline, reports.Transition{Revision: revision, Deployment: deployment, Status: status,
-			AtMS: time.Since(p.start).Milliseconds()})
+			AtMS: time.Since(p.testStart).Milliseconds()})
 	}
-	p.reads[revision] = known
+	p.observed[revision] = known
 }
 
-// ReadOf returns what is known of a revision.
-func (p *polls) ReadOf(revision string) Read {
+// Observed returns what the polls have seen of a revision.
+func (p *polls) Observed(revision string) Observation {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return p.reads[revision]
+	return p.observed[revision]
 }
 
-// Timeline returns the statuses that polling saw, each once for each revision, in the order in which they were seen.
+// SeenStatuses returns the statuses that any poll has seen of the revision of this poll, each once.
+func (p *polls) SeenStatuses(h *History) []string { return p.Observed(h.revision).Statuses }
+
+// Timeline returns the statuses that polls have seen, each once for each revision, in the order in which they were seen.
 func (p *polls) Timeline() []reports.Transition {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return slices.Clone(p.timeline)
 }
 
-// expects says what a revision is polled for.
-func (p *polls) expects(revision string, n need) {
+// ExpectFailure notes that the source of a revision cannot be built: how long its poll takes does not affect the polls
+// of other revisions.
+func (p *polls) ExpectFailure(revision string) { p.setOwner(revision, ownerOfFailure) }
+
+func (p *polls) setOwner(revision, requirement string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.needs[revision] = n
+	p.owners[revision] = requirement
 }
 
-// ExpectsFailure says that the source of a revision cannot be built: it tells nothing of how long others take.
-func (p *polls) ExpectsFailure(revision string) { p.expects(revision, needFailure) }
+// owner returns the requirement that owns the poll of a revision. The caller holds the lock.
+func (p *polls) owner(revision string) string {
+	if owner := p.owners[revision]; owner != "" {
+		return owner
+	}
+	return ownerOfUpdate
+}
 
-// need is what a revision is polled for. The caller holds the lock.
-func (p *polls) need(revision string) need { return cmp.Or(p.needs[revision], needUpdate) }
-
-// end notes how a poll ended.
-func (p *polls) end(h *History) {
+// finish notes how a poll ended.
+func (p *polls) finish(h *History) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	n := p.need(h.revision)
-	h.over, h.owner = time.Now(), string(n)
-	switch _, known := p.last[h.Final]; {
+	h.owner, h.end = p.owner(h.revision), time.Now()
+	_, isFinalKnown := p.final[h.Final]
+	switch {
 	case IsDeployed(h.Final):
-		p.deployed[n] = true
-	case h.Ending == Stuck && !known:
-		p.last[h.Final] = true
-	case h.Ending == TimedOut && p.overdue[n] == nil:
-		p.overdue[n] = h
+		p.deployed[h.owner] = true
+	case h.Ending == Stuck && !isFinalKnown:
+		p.final[h.Final] = true
+	case h.Ending == TimedOut && p.timedOut[h.owner] == nil:
+		p.timedOut[h.owner] = h
 	}
 	if h.Ending != Reached && h.Ending != Superseded {
-		p.ended[h.revision] = h
+		p.unfinished[h.revision] = h
 	}
 }
 
-// endOf returns how a poll of the revision ended before, where there is no reason to wait again: one that hangs would
-// otherwise cost every scenario that meets it the whole time. The caller holds the lock.
-func (p *polls) endOf(revision string) (Ending, bool) {
-	h := p.ended[revision]
-	if h == nil || h.Ending == CutShort && p.deployed[p.need(revision)] {
-		return Reached, false
-	}
-	return h.Ending, true
-}
-
-// endsInVain tells whether there is no reason to wait for another status, and notes in the history what ended the poll.
-// A status outside the interface in which another revision stayed need not be watched as long.
-func (p *polls) endsInVain(h *History, wait time.Duration) bool {
-	limit, ending := p.limit(h)
+// ending returns how the poll ends if its revision would be read again at next, or Reached if the poll goes on.
+func (p *polls) ending(h *History, next time.Time) Ending {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	earlier, known := p.endOf(h.revision)
-	strange := !IsKnown(Meant(h.Final))
-	switch {
-	case known && (earlier != Stuck || strange):
-		h.Ending = earlier
-	case strange && (p.last[h.Final] || time.Since(h.changed)+wait > p.whole/stuck):
-		h.Ending = Stuck
-	case time.Since(h.begun)+wait > limit:
-		h.Ending = ending
-	default:
-		return false
+	foreign := isForeign(h.Final)
+	earlier := p.earlierEnding(h.revision)
+	if earlier == Stuck && foreign {
+		return Stuck
 	}
-	return true
+	if earlier != Reached && earlier != Stuck {
+		return earlier
+	}
+	if foreign && (p.final[h.Final] || next.After(h.changed.Add(p.whole/foreignPart))) {
+		return Stuck
+	}
+	deadline, ending := p.deadline(h)
+	if next.After(deadline) {
+		return ending
+	}
+	return Reached
 }
 
-// hung tells whether there is no reason to wait for a revision of the deployment: one of them hung.
-func (p *polls) hung(deployment string) bool {
+// earlierEnding returns how an earlier poll of the revision ended if there is no reason to wait for it again, or else
+// Reached. Without this, a revision that hangs would cost each scenario that polls it the whole time. A poll that was
+// cut short is repeated once another revision was DEPLOYED. The caller holds the lock.
+func (p *polls) earlierEnding(revision string) Ending {
+	h := p.unfinished[revision]
+	if h == nil || h.Ending == CutShort && p.deployed[p.owner(revision)] {
+		return Reached
+	}
+	return h.Ending
+}
+
+// deadline returns when the poll must end, and how it ends then. That is timeouts.poll after its start, unless an
+// earlier poll with the same owner timed out and none has seen DEPLOYED. Then the poll gets a small part of that time,
+// counted from the end of the earlier poll or from its own start, whichever is later: polls that are in progress when
+// the first one times out do not end at once. The caller holds the lock.
+func (p *polls) deadline(h *History) (time.Time, Ending) {
+	deadline := h.start.Add(p.whole)
+	earlier := p.overdue(h.revision)
+	if earlier == nil {
+		return deadline, TimedOut
+	}
+	from := h.start
+	if earlier.end.After(from) {
+		from = earlier.end
+	}
+	if short := from.Add(min(p.whole/shortPart, longestShort)); short.Before(deadline) {
+		return short, CutShort
+	}
+	return deadline, TimedOut
+}
+
+// left returns the time until the deadline of a poll.
+func (p *polls) left(h *History) time.Duration {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	for revision, h := range p.ended {
-		if _, known := p.endOf(revision); known && h.isLate() && h.deployment == deployment {
+	deadline, _ := p.deadline(h)
+	return time.Until(deadline)
+}
+
+// Overdue returns the first poll that timed out and has the same owner as that of the revision. It returns nil if there
+// is none, or if a revision with this owner was DEPLOYED.
+func (p *polls) Overdue(revision string) *History {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.overdue(revision)
+}
+
+// overdue is Overdue for a caller that holds the lock.
+func (p *polls) overdue(revision string) *History {
+	owner := p.owner(revision)
+	if p.deployed[owner] {
+		return nil
+	}
+	return p.timedOut[owner]
+}
+
+// isHung reports whether a revision of the deployment hung, and there is no reason to wait for it again.
+func (p *polls) isHung(deployment string) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for revision, h := range p.unfinished {
+		if h.deployment == deployment && h.isLate() && p.earlierEnding(revision) != Reached {
 			return true
 		}
 	}
 	return false
 }
 
-// StaysIn returns the status outside the interface in which the latest revision of a deployment stays, or "".
-func (p *polls) StaysIn(d *Deployment) string {
+// StuckStatus returns the status outside the interface in which the latest revision of a deployment stays, or "".
+func (p *polls) StuckStatus(d *Deployment) string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if h := p.ended[d.Latest()]; h != nil && h.Ending == Stuck {
+	if h := p.unfinished[d.Latest()]; h != nil && h.Ending == Stuck {
 		return h.Final
 	}
 	return ""
-}
-
-// limit is how long a poll may last. It is the whole time as long as a revision for the same need was DEPLOYED, or none
-// was waited for in vain. A poll that began with that one gets its whole time, too.
-func (p *polls) limit(h *History) (limit time.Duration, ending Ending) {
-	if overdue := p.Overdue(h.revision); overdue != nil {
-		if short := max(overdue.over.Sub(h.begun), 0) + min(p.whole/cutShort, longestCut); short < p.whole {
-			return short, CutShort
-		}
-	}
-	return p.whole, TimedOut
-}
-
-// Overdue returns the first poll that ran out of its whole time and was for the same need as that of the revision; nil
-// where there was none, or one such revision was DEPLOYED.
-func (p *polls) Overdue(revision string) *History {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	n := p.need(revision)
-	if p.deployed[n] {
-		return nil
-	}
-	return p.overdue[n]
 }

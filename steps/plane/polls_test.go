@@ -1,7 +1,6 @@
 package plane
 
 import (
-	"net/http"
 	"testing"
 	"time"
 
@@ -9,28 +8,55 @@ import (
 
 	"github.com/agentconform/agentconform/reports"
 	"github.com/agentconform/agentconform/steps/config"
-	"github.com/agentconform/agentconform/steps/exchange"
 	"github.com/agentconform/agentconform/steps/outcome"
 	"github.com/agentconform/agentconform/steps/target"
 )
 
-// TestAnUpdateToTheCurrentValueTellsNothingOfOthers wants the time of a real update to be whole where a target creates
-// no revision for an unchanged value, and not the other way round.
-func TestAnUpdateToTheCurrentValueTellsNothingOfOthers(t *testing.T) {
-	c := config.Default()
-	p := New(&target.Target{Config: &c}, nil, time.Time{})
-	updated := &exchange.Response{Status: http.StatusOK}
-	p.noRevisionFor["repo_ref"+ToCurrentValue] = true
-	assert.Equal(t, c.Timeouts.Request, p.appearing(updated, "repo_ref"))
-	p.noRevisionFor["repo_ref"] = true
-	assert.Less(t, p.appearing(updated, "repo_ref"), c.Timeouts.Request)
-	delete(p.noRevisionFor, "repo_ref"+ToCurrentValue)
-	assert.Less(t, p.appearing(updated, "repo_ref"+ToCurrentValue), c.Timeouts.Request)
+// TestPollEnding checks when a poll that has not reached its condition ends, with timeouts.poll of 100 s.
+func TestPollEnding(t *testing.T) {
+	begun := time.Now()
+	after := func(seconds int) time.Time { return begun.Add(time.Duration(seconds) * time.Second) }
+	timedOut := func(p *polls) {
+		p.timedOut[ownerOfUpdate] = &History{revision: "earlier", end: after(50)}
+	}
+	endedAs := func(ending Ending) func(p *polls) {
+		return func(p *polls) { p.unfinished["r"] = &History{revision: "r", deployment: "d", Ending: ending} }
+	}
+	deployed := func(p *polls) { p.deployed[ownerOfUpdate] = true }
+	for name, c := range map[string]struct {
+		status   string
+		known    []func(*polls)
+		from, at int // start of the poll and time of the next read, in seconds
+		want     Ending
+	}{
+		"before the deadline":                            {"BUILDING", nil, 0, 100, Reached},
+		"after the deadline":                             {"BUILDING", nil, 0, 101, TimedOut},
+		"another poll timed out before this one started": {"BUILDING", []func(*polls){timedOut}, 60, 66, CutShort},
+		"the same, before the short deadline":            {"BUILDING", []func(*polls){timedOut}, 60, 65, Reached},
+		"another poll timed out while this one polled":   {"BUILDING", []func(*polls){timedOut}, 0, 55, Reached},
+		"the same, after the short deadline":             {"BUILDING", []func(*polls){timedOut}, 0, 56, CutShort},
+		"another poll timed out, and a third was good":   {"BUILDING", []func(*polls){timedOut, deployed}, 60, 66, Reached},
+		"this revision timed out before":                 {"BUILDING", []func(*polls){endedAs(TimedOut)}, 0, 1, TimedOut},
+		"this revision was cut short before":             {"BUILDING", []func(*polls){endedAs(CutShort)}, 0, 1, CutShort},
+		"the same, and another one is DEPLOYED now":      {"BUILDING", []func(*polls){endedAs(CutShort), deployed}, 0, 1, Reached},
+		"this revision was stuck, and has changed":       {"BUILDING", []func(*polls){endedAs(Stuck)}, 0, 1, Reached},
+		"this revision was stuck, and still is":          {"WARM", []func(*polls){endedAs(Stuck)}, 0, 1, Stuck},
+		"a status outside the interface, for a while":    {"WARM", nil, 0, 25, Reached},
+		"a status outside the interface, for too long":   {"WARM", nil, 0, 26, Stuck},
+		"a status outside the interface that was final":  {"WARM", []func(*polls){func(p *polls) { p.final["WARM"] = true }}, 0, 1, Stuck},
+		"a status in another spelling":                   {"awaiting build", nil, 0, 26, Reached},
+	} {
+		p := newPolls(begun, 100*time.Second)
+		for _, set := range c.known {
+			set(p)
+		}
+		h := &History{deployment: "d", revision: "r", start: after(c.from), changed: after(c.from), Final: c.status}
+		assert.Equal(t, c.want, p.ending(h, after(c.at)), name)
+	}
 }
 
-// TestOnlyAWholeWaitFails wants a poll that was cut short, or stuck in an unknown status, to block by the requirement
-// that fails.
-func TestOnlyAWholeWaitFails(t *testing.T) {
+// TestOnlyTimedOutPollsFail checks that a poll which ended early blocks by the requirement that fails.
+func TestOnlyTimedOutPollsFail(t *testing.T) {
 	c := config.Default()
 	p := New(&target.Target{Config: &c}, nil, time.Time{})
 	for ending, want := range map[Ending]outcome.Outcome{
@@ -40,9 +66,10 @@ func TestOnlyAWholeWaitFails(t *testing.T) {
 		Stuck:      {Verdict: reports.Blocked, BlockedBy: []reports.Blocker{{Kind: reports.ByRequirement, Name: "CP-POLL-1"}}},
 	} {
 		var o *outcome.Outcome
-		assert.ErrorAs(t, p.Deployed(&History{owner: "CP-POLL-1", Final: "BUILDING", Ending: ending}), &o)
+		assert.ErrorAs(t, p.checkDeployed(&History{owner: "CP-POLL-1", Final: "BUILDING", Ending: ending}), &o)
 		assert.Equal(t, want.Verdict, o.Verdict, ending)
 		assert.Equal(t, want.BlockedBy, o.BlockedBy, ending)
 	}
-	assert.ErrorContains(t, p.Deployed(&History{owner: "CP-UPDATE-10", Final: "BUILDING", Ending: CutShort}), "CP-UPDATE-10")
+	updated := &History{owner: "CP-UPDATE-10", Final: "BUILDING", Ending: CutShort}
+	assert.ErrorContains(t, p.checkDeployed(updated), "CP-UPDATE-10")
 }

@@ -96,7 +96,7 @@ func (p *Plane) AwaitListed(ctx context.Context, id string, revisions ...string)
 // Settle waits until the deployment's latest revision has come to its end, however it ends: a target may take no
 // update while it builds. A deployment of which one revision hung is not waited for again.
 func (p *Plane) Settle(ctx context.Context, id string) error {
-	if p.polls.hung(id) {
+	if p.polls.isHung(id) {
 		return nil
 	}
 	a, err := p.GetDeployment(ctx, id)
