@@ -94,4 +94,7 @@
 // Changes of the request are made before it is served. If a condition reads the response, the original request is served
 // first, and the changed request is served after it. With "beside", both are served and the original response is sent.
 // If no condition reads the status, only successful responses are changed.
+//
+// Rows are YAML and not Go, because a row reads like the sentence about its fault and cannot hide code. What an
+// equivalent mutant changes below HTTP or inside the reference stays Go.
 package deviate

@@ -3,6 +3,9 @@
 // [Run] is the entry point of "agentconform prove" and uses TCP. The Go tests of this package run the same rows in
 // virtual time. A [trial] describes one server (trials.go). gate.go selects the scenarios that are run against it, and
 // prover.go compares the result with what the row declares.
+//
+// If a check is removed from a definition or a judgement, a mutant survives and the self-test fails. A mutant that
+// changed no exchange proves nothing, and counts as not reached.
 package prover
 
 import (

@@ -21,6 +21,8 @@
 // a requirement that was skipped or that a filter excluded, or to that of a finding whose requirement was not judged.
 //
 // The package does not change verdicts: a known failure is still a failure.
+//
+// An entry also covers the failures that the known failure explains, except those that put users at risk.
 package baseline
 
 import (

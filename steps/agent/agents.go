@@ -3,6 +3,16 @@
 // scenarios share, and what the run has learned about how fast these servers are.
 //
 // What it cannot bring about is an error, mostly an *outcome.Outcome; the sentences say what that means for a verdict.
+//
+// Waits are judged by order, not by the clock. The preflight (preflight.go) sends the first runs to an agent server:
+// how long they took decides how long later runs are told to wait, and how many the server executes at a time. The
+// suite has no more runs in progress than that (inprogress.go). The keys agent.words, runs, hold and listing replace
+// what the preflight finds out.
+//
+// Each word of the graph that a run needs is tried once before it is used (words.go). Only positive evidence shows
+// that the graph does not understand a word: the answer repeats it, or the run ends too early or fails. Anything
+// else is judged, so that a server that loses messages fails. If two states hold the input unchanged and an answer
+// that repeats no part of it, the server runs a different graph (repeats.go).
 package agent
 
 import (

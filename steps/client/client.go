@@ -4,6 +4,14 @@
 // a size limit. Redirects are followed within the target only. The client waits if the target asks for it (429, or 503
 // with Retry-After), within limits. Secrets are redacted before anything is recorded. The client passes each exchange to
 // an observer and does not judge it.
+//
+// Credentials go only to allowed addresses. The agent server URL that a control plane returns is checked, and so is
+// each connection to it ([Naming]). Headers of a gateway, the client certificate and tls.server_name go only to
+// hosts of the configuration ([Route]).
+//
+// A [Semaphore] limits the requests in flight. A scenario that waits holds no slot, and the time limit of a request
+// begins when it is sent. Joins, and requests that race, are sent outside of this limit, so that no scenario waits
+// for several slots.
 package client
 
 import (

@@ -3,6 +3,16 @@
 // deployments that scenarios share, and what the run has learned about how this control plane behaves.
 //
 // What it cannot bring about is an error, mostly an *outcome.Outcome; the sentences say what that means for a verdict.
+//
+// A deployment takes minutes at a real target. Scenarios that read share one ([Plane.Shared]); scenarios that change
+// one lease one of a few in turn ([Plane.Lease]). If no deployment can be created, scenarios that read use one from
+// before the test run ([Existing]), and requests that must be refused go to unknown ids. Such a deployment is never
+// changed or removed.
+//
+// One fault must not hide the others. What the response to a creation lacks is read from the deployment or the list.
+// A status in a different spelling counts as the status that it means, and only the requirement about statuses
+// fails. If a revision was not DEPLOYED in timeouts.poll, later polls for the same need get a part of it; they can
+// block a scenario, and never fail it.
 package plane
 
 import (
