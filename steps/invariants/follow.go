@@ -9,19 +9,19 @@ import (
 	"github.com/agentconform/agentconform/steps/outcome"
 )
 
-// follow holds reads to showing what was written before, once patience is over: that something was created (no 404),
-// and that an update has created a revision. An answer of 202 says that this is still to be done, so nothing follows
-// from it. That no read ever shows what was written is for the requirements about creating and updating to judge.
+// follow judges that reads show earlier writes once patience is over: GET of a created object does not return 404, and a
+// deployment shows the revision that an update has created. A write that returned 202 does not count, because the server
+// still has to carry it out. A write that no read ever shows is judged by the requirements about creating and updating.
 type follow struct {
-	*revisions                    // of the same record
-	known      map[string]naming  // by deployment, or deployment/revision: the answer that first named it
-	reads      map[string][]*seen // of deployments, with 2xx
-	deleted    map[string]bool    // deployments
-	longest    time.Duration
+	*revisions                       // of the same record
+	known      map[string]firstNamed // by deployment, or by deployment/revision
+	reads      map[string][]*seen    // of deployments, with 2xx
+	deleted    map[string]bool       // deployments
+	longest    time.Duration         // between a write and a read that does not show it
 }
 
-// naming is when something was there, and for which credentials.
-type naming struct {
+// firstNamed is when a response first named an object, and to whom.
+type firstNamed struct {
 	at time.Time
 	by exchange.Caller
 }
@@ -29,7 +29,7 @@ type naming struct {
 func newFollow(r *revisions) *follow {
 	return &follow{
 		revisions: r,
-		known:     map[string]naming{},
+		known:     map[string]firstNamed{},
 		reads:     map[string][]*seen{},
 		deleted:   map[string]bool{},
 	}
@@ -50,90 +50,109 @@ func (r *follow) note(s *seen) {
 		return
 	}
 	if s.Op.ID == "create-deployment" {
-		deployment = s.answer.Get("id").Str
-		r.names(s, deployment)
+		deployment = s.response.Get("id").Str
+		r.noteNamed(s, deployment)
 	}
-	if named := s.answer.Get("latest_revision_id").Str; named != "" {
-		r.names(s, deployment+"/"+named)
+	if latest := s.response.Get("latest_revision_id").Str; latest != "" {
+		r.noteNamed(s, deployment+"/"+latest)
 	}
 }
 
-func (r *follow) names(s *seen, id string) {
-	if first, known := r.known[id]; id != "" && (!known || s.Ended.Before(first.at)) {
-		r.known[id] = naming{s.Ended, s.Caller}
+// noteNamed records that a response named an object.
+func (r *follow) noteNamed(s *seen, id string) {
+	first, isKnown := r.known[id]
+	if id != "" && (!isKnown || s.Ended.Before(first.at)) {
+		r.known[id] = firstNamed{s.Ended, s.Caller}
 	}
 }
 
 func (r *follow) check(t *tally, s *seen) {
-	deployment, asked := s.In("deployment_id"), s.In("deployment_id")
+	deployment := s.In("deployment_id")
 	if s.Op.Method != http.MethodGet || s.Wrong || r.deleted[deployment] {
 		return
 	}
+	id := deployment
 	if revision := s.In("revision_id"); revision != "" {
-		asked += "/" + revision
+		id += "/" + revision
 	}
-	if w, known := r.known[asked]; known && w.by == s.Caller && s.Sent.After(w.at) {
-		switch {
-		case s.ok():
-			t.judged++
-		case s.Status == http.StatusNotFound && s.Sent.After(w.at.Add(r.patience)):
-			t.judged++
-			r.late(t, s, "", s.Sent.Sub(w.at), "GET of a created object returns 404", "status 2xx", "status 404")
-		}
-	}
+	r.checkFound(t, s, id)
 	if s.Op.ID == "get-deployment" && s.ok() {
-		r.afterUpdate(t, s, deployment)
+		r.checkUpdate(t, s, deployment)
 	}
 }
 
-// afterUpdate compares a read after an update with the last one before it and with a later one, where no other update
-// was under way.
-func (r *follow) afterUpdate(t *tally, s *seen, deployment string) {
-	var act *write
-	next := time.Time{} // when the update after it was sent
-	for _, u := range r.updates[deployment] {
-		switch {
-		case !u.sent.Before(s.Ended):
-			if next.IsZero() || u.sent.Before(next) {
-				next = u.sent
-			}
-		case act == nil || u.sent.After(act.sent):
-			act = u
-		}
-	}
-	if act == nil || act.status/100 != 2 || act.status == http.StatusAccepted || !s.Sent.After(act.ended) ||
-		!r.isAlone(act) {
+// checkFound judges a read of an object that a response to the same caller has named.
+func (r *follow) checkFound(t *tally, s *seen, id string) {
+	named, isKnown := r.known[id]
+	if !isKnown || named.by != s.Caller || !s.Sent.After(named.at) {
 		return
 	}
-	latest := s.answer.Get("latest_revision_id").Str
+	if s.ok() {
+		t.judged++
+		return
+	}
+	if s.Status == http.StatusNotFound && s.Sent.After(named.at.Add(r.patience)) {
+		t.judged++
+		r.violatedLate(t, s, "", s.Sent.Sub(named.at), "GET of a created object returns 404", "status 2xx", "status 404")
+	}
+}
+
+// checkUpdate judges a read after an update. It compares the read with the last one before the update, and with a later
+// one that shows another revision. It judges nothing if another update was under way.
+func (r *follow) checkUpdate(t *tally, s *seen, deployment string) {
+	update, next := r.lastUpdate(deployment, s.Ended)
+	if update == nil || update.status/100 != 2 || update.status == http.StatusAccepted ||
+		!s.Sent.After(update.ended) || !r.isAlone(update) {
+		return
+	}
+	latest := s.response.Get("latest_revision_id").Str
 	before, other := "", ""
 	for _, read := range r.reads[deployment] {
-		named := read.answer.Get("latest_revision_id").Str
-		isAfter := !read.Sent.Before(act.ended) && (next.IsZero() || read.Ended.Before(next))
+		named := read.response.Get("latest_revision_id").Str
+		isAfter := !read.Sent.Before(update.ended) && (next.IsZero() || read.Ended.Before(next))
 		switch {
-		case !read.Ended.After(act.sent):
+		case !read.Ended.After(update.sent):
 			before = named
 		case isAfter && named != "" && named != latest:
 			other = named
 		}
 	}
-	switch isLate := latest == before; {
-	case before == "", isLate && other == "": // nothing was created, or nobody saw it
-	case !isLate:
+	isLate := latest == before
+	if before == "" || isLate && other == "" { // the update created no revision, or no read shows it
+		return
+	}
+	if !isLate {
 		t.judged++
-	case s.Sent.After(act.ended.Add(r.patience)):
+		return
+	}
+	if s.Sent.After(update.ended.Add(r.patience)) {
 		t.judged++
-		r.late(t, s, "/latest_revision_id", s.Sent.Sub(act.ended),
+		r.violatedLate(t, s, "/latest_revision_id", s.Sent.Sub(update.ended),
 			"GET after an update shows the deployment as it was before", "latest_revision_id "+other, "still "+before)
 	}
 }
 
-// late notes a violation, and keeps the one that was seen the longest time after the write.
-func (r *follow) late(t *tally, s *seen, pointer string, after time.Duration, summary, expected, actual string) {
-	v := t.violated(s, outcome.Stale, pointer, summary, expected, actual)
-	if v.Count == 1 || after > r.longest {
-		r.longest = after
-		v.Exchange, v.Expected = s.ID, fmt.Sprintf("%s, %s after the answer to the write", expected, r.patience)
-		v.Actual = fmt.Sprintf("%s after %s", actual, after.Round(time.Millisecond))
+// lastUpdate returns the update that was sent last before a time, or nil, and when the next one was sent, or zero.
+func (r *follow) lastUpdate(deployment string, before time.Time) (last *write, next time.Time) {
+	for _, u := range r.updates[deployment] {
+		switch {
+		case !u.sent.Before(before):
+			keepEarlier(&next, u.sent)
+		case last == nil || u.sent.After(last.sent):
+			last = u
+		}
 	}
+	return last, next
+}
+
+// violatedLate records a violation by a read that was sent a time after the write. It keeps the longest time.
+func (r *follow) violatedLate(t *tally, s *seen, pointer string, after time.Duration, summary, expected, actual string) {
+	v := t.violated(s, outcome.Stale, pointer, summary, expected, actual)
+	if v.Count > 1 && after <= r.longest {
+		return
+	}
+	r.longest = after
+	v.Exchange = s.ID
+	v.Expected = fmt.Sprintf("%s, %s after the response to the write", expected, r.patience)
+	v.Actual = fmt.Sprintf("%s after %s", actual, after.Round(time.Millisecond))
 }

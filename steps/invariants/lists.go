@@ -11,8 +11,8 @@ import (
 	"github.com/agentconform/agentconform/steps/outcome"
 )
 
-// lists compares the length of lists with the revisions that were known before (section 4). Within patience a read may
-// show the state before a write, so that a list may lack what was written last, and nothing else.
+// lists judges that lists are not shorter than the number of revisions that were known before (section 4). Within patience
+// after a write, a list may lack the revision of that write.
 type lists struct {
 	patience time.Duration
 	known    map[string]map[string]time.Time // when a revision was first named, by deployment and revision
@@ -33,17 +33,17 @@ func (l *lists) note(s *seen) {
 	}
 	switch s.Op.ID {
 	case "create-deployment":
-		l.noteRevision(s.answer.Get("id").Str, s.answer.Get("latest_revision_id").Str, s.Ended)
+		l.noteRevision(s.response.Get("id").Str, s.response.Get("latest_revision_id").Str, s.Ended)
 	case "update-deployment":
-		l.noteRevision(deployment, s.answer.Get("latest_revision_id").Str, s.Ended)
+		l.noteRevision(deployment, s.response.Get("latest_revision_id").Str, s.Ended)
 	case "list-revisions":
-		for _, row := range s.answer.Get("resources").Array() {
+		for _, row := range s.response.Get("resources").Array() {
 			l.noteRevision(deployment, row.Get("id").Str, s.Ended)
 		}
 	}
 }
 
-// noteRevision keeps when a revision was first named.
+// noteRevision notes when a revision was first named.
 func (l *lists) noteRevision(deployment, revision string, at time.Time) {
 	if deployment == "" || revision == "" {
 		return
@@ -52,13 +52,10 @@ func (l *lists) noteRevision(deployment, revision string, at time.Time) {
 	if l.known[deployment] == nil {
 		l.known[deployment] = map[string]time.Time{}
 	}
-	if first, is := l.known[deployment][revision]; !is || at.Before(first) {
-		l.known[deployment][revision] = at
-	}
+	keepEarliest(l.known[deployment], revision, at)
 }
 
-// check judges first pages without a filter. A list that was requested within patience counts as judged too: it may show
-// any of the states in between.
+// check judges first pages without a filter. A list that was requested within patience counts as judged, too.
 func (l *lists) check(t *tally, s *seen) {
 	deployment := s.In("deployment_id")
 	limit, isFirst := firstPage(s.Query)
@@ -73,7 +70,7 @@ func (l *lists) check(t *tally, s *seen) {
 	}
 	want = min(want, limit)
 	t.judged++
-	if rows := len(s.answer.Get("resources").Array()); rows < want {
+	if rows := len(s.response.Get("resources").Array()); rows < want {
 		t.violated(s, outcome.MissingItem, "/resources", "The list has fewer revisions than the server had named before",
 			fmt.Sprintf("at least %d revisions", want), fmt.Sprintf("%d", rows))
 	}

@@ -1,10 +1,13 @@
-// Package invariants judges, when all scenarios that send requests have ended, what must be true of every recorded
-// exchange of a run: that an answer has the id that was asked for, that nobody is served without credentials. It sends
-// no requests.
+// Package invariants judges what must be true of every recorded exchange of a test run: a response has the ID of its
+// request, nobody is served without credentials, valid requests are not refused, and so on. It runs in the last phase,
+// after all scenarios that send requests, and sends no requests itself.
 //
-// An invariant shows what no scenario looks for. Where a requirement that tells the same has failed, the invariant is
-// left to it: one fault is one finding. A status of 500 or above belongs to the requirements about server errors and is
-// not judged here.
+// Start with [Record]. newRules in rules.go has all invariants, by their sentences in the features. Each reads the record
+// twice: first note reads every exchange, for example what belongs to which user, and then check judges every exchange.
+//
+// An invariant finds violations that no scenario looks for. If a requirement that covers the same mistake has failed, the
+// invariant is not applicable: one mistake of the server is one finding, and an entry for it in a baseline covers the
+// whole mistake. Responses with a status of 500 or above are not judged, because the requirements about server errors do.
 package invariants
 
 import (
@@ -25,166 +28,56 @@ import (
 	"github.com/agentconform/agentconform/steps/target"
 )
 
-// invariant judges the exchanges with one half: note reads each of them before check reads each again, and end comes
-// last. Any of them may be nil.
-type invariant struct {
-	side  spec.Side
-	note  func(s *seen)
-	check func(t *tally, s *seen)
-	end   func(t *tally)
-	// coveredBy are the requirements that tell the same, with blanks between them: where one of them has failed, the
-	// invariant adds nothing. A star stands for any rest.
-	coveredBy string
-	// shows, where it is not nil, tells whether what one of them has found is the violation: no other is left to it.
-	shows    func(o Other, v outcome.Violation) bool
-	advisory bool // it belongs to a SHOULD: a SHOULD that has failed says enough for it, and not for the others
-	tally
-}
-
-// all are the invariants, by the sentence that asks for them.
-func (r *Record) all() map[string]*invariant {
-	const plane, agent = spec.ControlPlane, spec.AgentServer
-	c := r.target.Config
-	sent := newRevisions(c.Patience)
-	follows := newFollow(sent)
-	refused := &refusals{c.Agent.RejectedStatus, c.Agent.RejectedDetail, map[string]bool{}}
-	listed := newLists(c.Patience)
-	rollbacks := &rollback{posted: map[idAt]*posted{}}
-	leaks := &isolation{users: map[string]*belongings{}, known: personsOf(r.target), leaks: map[int]string{}}
-	rules := map[string]*invariant{
-		`each answer of the control plane has the id of its request`: {
-			side: plane, check: sameIDs, coveredBy: "CP-GET-1 CP-REV-1 CP-CREATE-* CP-UPDATE-* CP-POLL-*"},
-		`each answer of the agent server has the id of its request`: {
-			side: agent, check: sameIDs, coveredBy: "AS-RUN-* AS-ROLLBACK-*"},
-		`no control-plane request without valid credentials was answered with 2xx`: {
-			side: plane, check: closed, coveredBy: "CP-AUTH-*"},
-		`no agent-server request without valid credentials was answered with 2xx`: {
-			side: agent, check: closed, coveredBy: "AS-AUTH-*"},
-		`each refusal of the authentication handler has its status and detail`: {
-			side: agent, note: refused.note, check: refused.check, coveredBy: "AS-AUTH-*"},
-		`each read of a revision shows what was sent for it`: {
-			side: plane, note: sent.note, check: sent.asSent,
-			coveredBy: "CP-CREATE-* CP-UPDATE-* CP-REV-* CP-POLL-* CP-LIST-*"},
-		`each answer with a deployment shows the source_revision_config of the revision that it names as latest`: {
-			side: plane, check: sent.asNamed, coveredBy: "CP-CREATE-* CP-UPDATE-* CP-GET-* CP-REV-* CP-POLL-*"},
-		`each read of a revision shows the fields of the one before that its update did not name`: {
-			side: plane, check: sent.asBefore, advisory: true, coveredBy: "CP-UPDATE-* CP-REV-* CP-POLL-* CP-LIST-*"},
-		`no revision was seen with another status after it was DEPLOYED while none was later`: {
-			side: plane, check: sent.staysDeployed, advisory: true,
-			coveredBy: "CP-POLL-* CP-LIST-* CP-REV-* CP-UPDATE-* CP-CREATE-*"},
-		`no deployment that this run has waited for stayed without reaching DEPLOYED`: r.effect(plane,
-			"create-deployment", "", "CP-POLL-1", outcome.NotFinished, "A deployment does not reach DEPLOYED"),
-		`each run that the suite waited for has completed`: r.effect(agent,
-			"create-run", "", "AS-RUN-4", outcome.NotFinished, "A run does not end within its hold and timeouts.run"),
-		`each read shows what was written before, once the configured patience is over`: {
-			side: plane, note: follows.note, check: follows.check,
-			coveredBy: "CP-CREATE-1 CP-GET-1 CP-REV-1 CP-UPDATE-1 CP-UPDATE-2 CP-UPDATE-3"},
-		`each list of revisions holds at least those that were known before`: {
-			side: plane, note: listed.note, check: listed.check, coveredBy: "CP-LIST-* CP-CREATE-* CP-UPDATE-* CP-GET-1"},
-		`no refusal of the control plane holds a stack trace`: {side: plane, check: traceless, advisory: true},
-		`no refusal of the agent server holds a stack trace`:  {side: agent, check: traceless, advisory: true},
-		`no answer to one caller holds an id or a text of another user`: {
-			side: agent, note: leaks.note, check: leaks.check, shows: leaks.isTold, coveredBy: "AS-AUTHZ-*"},
-		`no answer after a rollback holds the id or the text of the prior run`: {
-			side: agent, note: rollbacks.note, check: rollbacks.check, coveredBy: "AS-ROLLBACK-*"},
-	}
-	// Updates create a revision (section 2), those too that only bring about a precondition. The field may be a neutral
-	// word that is configured wrongly.
-	updates := map[string]string{"repo_ref": "CP-UPDATE-1", "graph_config_path": "CP-UPDATE-2", "image_uri": "CP-UPDATE-3"}
-	for field, owner := range updates {
-		rules[`no update of "`+field+`" in this run was served and created no revision`] = r.effect(plane, "update-deployment",
-			sourceConfig+"."+field, owner, outcome.NoEffect, "An update of "+field+" is served and creates no revision", field)
-	}
-	valid := newRefused(r.target, sent)
-	addRefusedRules(rules, valid, updates)
-	addStateRules(rules, newStates(valid))
-	return rules
-}
-
-// addStateRules adds the rules about states that never existed.
-func addStateRules(rules map[string]*invariant, st *states) {
-	rules[`no state lacks a completed run that it had shown before`] = &invariant{side: spec.AgentServer,
-		note: st.note, check: st.checkThreadState, coveredBy: "AS-STATE-* AS-RUN-4 AS-ROLLBACK-* AS-CONTRACT-get-state"}
-	rules[`no deployment names a revision of another deployment`] = &invariant{side: spec.ControlPlane,
-		note: st.note, check: st.checkDeployment, coveredBy: "CP-CREATE-* CP-GET-1 CP-UPDATE-*"}
-}
-
-// addRefusedRules adds the rules that valid requests are served, one for each operation. updates are the requirements
-// that own the updates of a source field.
-func addRefusedRules(rules map[string]*invariant, valid *refused, updates map[string]string) {
-	const plane, agent = spec.ControlPlane, spec.AgentServer
-	for operation, owner := range map[string]string{
-		"get-deployment": "CP-GET-1", "get-revision": "CP-REV-1", "list-revisions": "CP-LIST-1",
-	} {
-		rules[`every valid request to "`+operation+`" was served`] = &invariant{side: plane,
-			check: valid.checks(operation, ""), coveredBy: owner}
-	}
-	for operation, owner := range map[string]string{
-		"create-thread": "AS-THREAD-1", "list-threads": "AS-THREAD-2", "create-run": "AS-RUN-1", "get-run": "AS-RUN-2",
-		"join-run": "AS-RUN-5", "get-state": "AS-STATE-1",
-	} {
-		rules[`every valid request to "`+operation+`" was served`] = &invariant{side: agent,
-			check: valid.checks(operation, ""), coveredBy: owner}
-	}
-	for field, owner := range updates {
-		rules[`every valid update of "`+field+`" was served`] = &invariant{side: plane,
-			check: valid.checks("update-deployment", field), coveredBy: owner}
-	}
-	// One rule of each side notes the exchanges for the others.
-	rules[`every valid request to "get-deployment" was served`].note = valid.note
-	rules[`every valid request to "get-run" was served`].note = valid.note
-}
-
-// Record is what a run has recorded, judged once for all invariants.
+// Record is what a test run has recorded. All invariants judge it together, once.
 type Record struct {
 	target *target.Target
 	others func() []Other
-	rules  map[string]*invariant // by the sentence that asks for them
+	rules  map[string]*invariant // by sentence
 	judge  func()
 }
 
-// Other is what a scenario that sends requests has come to.
+// Other is the outcome of a scenario that sends requests.
 type Other struct {
 	Requirement *features.Requirement
 	Outcome     *outcome.Outcome
 }
 
-// NewRecord returns the record of a run. others tells what all scenarios that send requests have come to.
+// NewRecord returns the record of a test run. others returns the outcomes of all scenarios that send requests.
 func NewRecord(t *target.Target, others func() []Other) *Record {
 	r := &Record{target: t, others: others}
-	r.rules, r.judge = r.all(), sync.OnceFunc(r.read)
+	r.rules = r.newRules()
+	r.judge = sync.OnceFunc(r.read)
 	return r
 }
 
-// Define registers the sentences for one scenario.
+// Define registers the sentences of the invariants for one scenario.
 func (r *Record) Define(d *common.Definitions) {
 	d.When(`all exchanges of this run are read`, func() error { return nil })
 	for sentence := range r.rules {
 		d.Then(sentence, func() error {
 			judged, err := r.outcome(sentence)
-			if judged > 0 || err != nil {
+			if err != nil {
 				return err
 			}
-			return outcome.Inconclusive(noEvidence)
+			if judged == 0 {
+				return outcome.Inconclusive(noEvidence)
+			}
+			return nil
 		})
 	}
 }
 
-const noEvidence = "no answer in this run could have shown a violation"
+const noEvidence = "no response in this test run could have shown a violation"
 
-// read has all invariants read the record.
+// read passes the record to all invariants.
 func (r *Record) read() {
 	observations := r.target.Collector.Observations()
 	for _, checks := range []bool{false, true} {
 		for _, o := range observations {
-			s := &seen{Observation: o, request: valueOf(o.Request), answer: valueOf(o.Answer)}
+			s := &seen{Observation: o, request: valueOf(o.Request), response: valueOf(o.Answer)}
 			for _, rule := range r.rules {
-				switch {
-				case rule.side != o.Side:
-				case !checks && rule.note != nil:
-					rule.note(s)
-				case checks && rule.check != nil && s.HasAnswer() && s.Status < http.StatusInternalServerError:
-					rule.check(&rule.tally, s)
+				if rule.side == o.Side {
+					rule.read(s, checks)
 				}
 			}
 		}
@@ -196,38 +89,54 @@ func (r *Record) read() {
 	}
 }
 
-// outcome is the verdict of the invariant with the sentence. A violation that another requirement shows at the same
-// place of the same exchange is left to it, and so are all where a requirement has failed that tells the same and binds
-// as much. A leak between users is left to nothing else than a requirement that shows a leak by the same operation.
-// Where no answer could have shown a violation, what has failed or is blocked among these blocks the invariant.
+// read notes an exchange, or checks it.
+func (i *invariant) read(s *seen, checks bool) {
+	if !checks {
+		if i.note != nil {
+			i.note(s)
+		}
+		return
+	}
+	if i.check != nil && s.HasAnswer() && s.Status < http.StatusInternalServerError {
+		i.check(&i.tally, s)
+	}
+}
+
+// outcome returns the number of exchanges that an invariant judged, and its outcome. Violations that the failure of
+// another requirement shows are removed. The failure of a SHOULD removes no violation of a MUST. If no exchange could have
+// shown a violation, and a requirement that covers the invariant is blocked or has failed, the invariant is blocked.
 func (r *Record) outcome(sentence string) (judged int, verdict error) {
 	r.judge()
 	rule := r.rules[sentence]
-	judged, found := rule.judged, rule.found
-	if len(found) == 0 && judged > 0 {
+	judged = rule.judged
+	if len(rule.found) == 0 && judged > 0 {
 		return judged, nil
 	}
-	var owners []string
+	found := rule.found
+	var owners []string // requirements whose failures show the violations
 	for _, o := range r.others() {
 		id := o.Requirement.ID
-		tellsTheSame := reports.Among(strings.Fields(rule.coveredBy), id)
-		switch {
-		case o.Outcome.Verdict == reports.Blocked && judged == 0 && tellsTheSame:
-			return 0, &outcome.Outcome{
-				Verdict: reports.Blocked, Reason: o.Outcome.Reason, BlockedBy: o.Outcome.BlockedBy,
+		isCovered := rule.isCoveredBy(id)
+		if o.Outcome.Verdict == reports.Blocked && judged == 0 && isCovered {
+			return 0, &outcome.Outcome{Verdict: reports.Blocked, Reason: o.Outcome.Reason, BlockedBy: o.Outcome.BlockedBy}
+		}
+		if o.Outcome.Verdict != reports.Failed || o.Requirement.Level != reports.Must && !rule.advisory {
+			continue
+		}
+		if isCovered && rule.shows == nil {
+			owners = append(owners, id)
+			found = nil
+			continue
+		}
+		var remaining []outcome.Violation
+		for _, v := range found {
+			if !rule.isShownBy(o, v) {
+				remaining = append(remaining, v)
 			}
-		case o.Outcome.Verdict != reports.Failed, o.Requirement.Level != reports.Must && !rule.advisory:
-		case tellsTheSame && rule.shows == nil:
-			owners, found = append(owners, id), nil
-		default:
-			shows := o.shows
-			if rule.shows != nil {
-				shows = func(v outcome.Violation) bool { return tellsTheSame && rule.shows(o, v) }
-			}
-			left := slices.DeleteFunc(slices.Clone(found), shows)
-			if len(left) < len(found) {
-				owners, found = append(owners, id), left
-			}
+		}
+		if len(remaining) < len(found) {
+			owners = append(owners, id)
+			found = remaining
 		}
 	}
 	if len(found) > 0 {
@@ -237,27 +146,32 @@ func (r *Record) outcome(sentence string) (judged int, verdict error) {
 		return judged, nil
 	}
 	owners = slices.Compact(slices.Sorted(slices.Values(owners)))
+	names := strings.Join(owners, ", ")
 	if judged == 0 {
-		return 0, outcome.Blocked("%s: %s failed", noEvidence, strings.Join(owners, ", ")).ByRequirement(owners...)
+		return 0, outcome.Blocked("%s: %s failed", noEvidence, names).ByRequirement(owners...)
 	}
-	return judged, outcome.Inapplicable(owners[0], "left to %s, which failed", strings.Join(owners, ", "))
+	return judged, outcome.Inapplicable(owners[0], "covered by %s, which failed", names)
 }
 
-// shows tells whether a violation is at the same place of the same exchange.
+// shows reports whether a failure shows a violation at the same place of the same exchange.
 func (o Other) shows(v outcome.Violation) bool {
+	if v.Exchange == 0 {
+		return false
+	}
 	return slices.ContainsFunc(o.Outcome.Violations, func(f outcome.Violation) bool {
-		return v.Exchange != 0 && slices.Contains([]int{f.Exchange, f.Compared.Shown, f.Compared.With}, v.Exchange) &&
-			(f.Pointer == v.Pointer || f.Pointer == "" || v.Pointer == "")
+		isSameExchange := slices.Contains([]int{f.Exchange, f.Compared.Shown, f.Compared.With}, v.Exchange)
+		return isSameExchange && (f.Pointer == v.Pointer || f.Pointer == "" || v.Pointer == "")
 	})
 }
 
-// tally counts what an invariant has judged, and keeps one violation of each kind and operation: the first that was
-// seen.
+// tally counts the exchanges that an invariant has judged, and keeps the first violation of each operation, kind and
+// pointer.
 type tally struct {
 	judged int
 	found  []outcome.Violation
 }
 
+// violated records a violation. It returns the violation that is kept, with its count.
 func (t *tally) violated(s *seen, kind outcome.Kind, pointer, summary, expected, actual string) *outcome.Violation {
 	for i := range t.found {
 		v := &t.found[i]
@@ -271,14 +185,13 @@ func (t *tally) violated(s *seen, kind outcome.Kind, pointer, summary, expected,
 	return &t.found[len(t.found)-1]
 }
 
-// seen is one exchange as the invariants read it.
+// seen is an exchange with its bodies as JSON values. A body that is not JSON, or that was cut, does not exist.
 type seen struct {
 	evidence.Observation
-	request gjson.Result // nothing where the body is not JSON
-	answer  gjson.Result // the same
+	request, response gjson.Result
 }
 
-// valueOf is a body where it is JSON within the bounds; one that was cut is none.
+// valueOf returns the JSON value of a recorded body.
 func valueOf(body string) gjson.Result {
 	if !exchange.IsJSON([]byte(body)) {
 		return gjson.Result{}
@@ -286,40 +199,67 @@ func valueOf(body string) gjson.Result {
 	return gjson.Parse(body)
 }
 
-// ok tells whether the request was served.
+// ok reports whether the status is 2xx.
 func (s *seen) ok() bool { return s.Status/100 == 2 }
 
-// ofInterface tells whether the request is for an operation of the interface.
+// ofInterface reports whether the request is for an operation of the interface.
 func (s *seen) ofInterface() bool { return s.Op.ID != "" && !s.Op.Field }
 
-// isUser tells whether a user of the configuration sent the request.
+// isUser reports whether a user of the configuration sent the request.
 func (s *seen) isUser() bool { return strings.HasPrefix(s.Caller.Name, "users.") }
 
-// effect finds the requests that were served and had no effect, of those to an operation that have a string at a path
-// of their body, where one is given: by those who have waited for the effect and are blocked by its owner.
-func (r *Record) effect(
-	side spec.Side, operation, path, owner string, kind outcome.Kind, summary string, words ...string,
-) *invariant {
+// effect describes requests that must have an effect if they are served. Scenarios that waited for the effect in vain
+// found the violations, and are blocked by the requirement that owns the effect.
+type effect struct {
+	side      spec.Side
+	operation string
+	path      string // only requests with a string at this path of their body count, unless it is empty
+	owner     string // the requirement
+	kind      outcome.Kind
+	summary   string
+	word      string // a neutral word on which the violation depends, or ""
+}
+
+// ruleOf returns the invariant that collects the violations of an effect from the scenarios that it blocks.
+func (r *Record) ruleOf(e effect) *invariant {
 	count := 0
 	note := func(s *seen) {
-		if s.Op.ID == operation && s.ok() && !s.Wrong && (path == "" || s.request.Get(path).Type == gjson.String) {
+		isMeant := e.path == "" || s.request.Get(e.path).Type == gjson.String
+		if s.Op.ID == e.operation && s.ok() && !s.Wrong && isMeant {
 			count++
 		}
 	}
 	end := func(t *tally) {
 		t.judged = count
 		for _, o := range r.others() {
-			if !slices.Contains(o.Outcome.BlockedBy, reports.Blocker{Kind: reports.ByRequirement, Name: owner}) {
-				continue
-			}
-			for _, v := range o.Outcome.Violations {
-				if !slices.ContainsFunc(t.found, func(f outcome.Violation) bool { return f.Exchange == v.Exchange }) {
-					v.Kind, v.Class = kind, ""
-					v.Summary, v.Words = summary, words
-					t.found = append(t.found, v)
-				}
+			if slices.Contains(o.Outcome.BlockedBy, reports.Blocker{Kind: reports.ByRequirement, Name: e.owner}) {
+				t.found = append(t.found, e.newViolations(t.found, o.Outcome.Violations)...)
 			}
 		}
 	}
-	return &invariant{side: side, note: note, end: end, coveredBy: owner}
+	return &invariant{side: e.side, note: note, end: end, coveredBy: e.owner}
+}
+
+// newViolations returns the violations of exchanges that are not among the known ones.
+func (e effect) newViolations(known, found []outcome.Violation) []outcome.Violation {
+	isKnown := map[int]bool{}
+	for _, v := range known {
+		isKnown[v.Exchange] = true
+	}
+	var added []outcome.Violation
+	for _, v := range found {
+		if isKnown[v.Exchange] {
+			continue
+		}
+		isKnown[v.Exchange] = true
+		v.Kind = e.kind
+		v.Class = ""
+		v.Summary = e.summary
+		v.Words = nil
+		if e.word != "" {
+			v.Words = []string{e.word}
+		}
+		added = append(added, v)
+	}
+	return added
 }

@@ -60,55 +60,55 @@ func requestKey(s *seen) string {
 // fieldKey identifies a source field with a value.
 func fieldKey(field string, value gjson.Result) string { return field + " = " + value.Raw }
 
-// earliest keeps the earlier time of a key.
-func earliest(times map[string]time.Time, key string, at time.Time) {
+// keepEarliest sets the time of a key to another one if that is earlier, or if the key has none.
+func keepEarliest(times map[string]time.Time, key string, at time.Time) {
 	known := times[key]
-	first(&known, at)
+	keepEarlier(&known, at)
 	times[key] = known
 }
 
 func (r *refused) note(s *seen) {
-	// What a vendor extension does is unknown, and so is the effect of a write that was sent twice or got no response.
+	// The effect is unknown of a vendor extension, of a write that was sent twice, and of one without a response.
 	isUnknown := s.Op.Field || s.RepeatedWrite || !s.HasAnswer() || s.Status >= http.StatusInternalServerError
 	if s.Method == http.MethodDelete || s.Method != http.MethodGet && isUnknown {
-		earliest(r.changed, objectKey(s), s.Sent)
+		keepEarliest(r.changed, objectKey(s), s.Sent)
 	}
 	if !s.ok() {
 		return
 	}
-	earliest(r.served, requestKey(s), s.Ended)
+	keepEarliest(r.served, requestKey(s), s.Ended)
 	switch s.Op.ID {
 	case "create-thread":
-		r.noteCreated(s, s.Base+" "+s.answer.Get("thread_id").String())
+		r.noteCreated(s, s.Base+" "+s.response.Get("thread_id").String())
 	case "create-run":
-		g := &threadRun{id: s.answer.Get("run_id").String(), isRollback: isRollback(s), sent: s.Sent, accepted: s.Ended,
+		g := &threadRun{id: s.response.Get("run_id").String(), isRollback: isRollback(s), sent: s.Sent, accepted: s.Ended,
 			earliest: s.Sent.Add(holdOf(s)), text: lastText(s)}
 		r.runs[objectKey(s)] = append(r.runs[objectKey(s)], g)
-		earliest(r.created, objectKey(s)+g.id, s.Ended)
-		earliest(r.accepted, s.request.Get("assistant_id").Str, s.Ended)
+		keepEarliest(r.created, objectKey(s)+g.id, s.Ended)
+		keepEarliest(r.accepted, s.request.Get("assistant_id").Str, s.Ended)
 	case "join-run", "get-run":
 		for _, g := range r.runs[objectKey(s)] {
-			hasEnded := s.Op.ID == "join-run" || slices.Contains(agent.EndStatuses, s.answer.Get("status").Str)
+			hasEnded := s.Op.ID == "join-run" || slices.Contains(agent.EndStatuses, s.response.Get("status").Str)
 			if g.id == s.In("run_id") && hasEnded && s.Ended.After(g.earliest) {
-				first(&g.ended, s.Ended)
+				keepEarlier(&g.ended, s.Ended)
 			}
 		}
 	case "create-deployment", "update-deployment":
 		key := objectKey(s)
 		if s.Op.ID == "create-deployment" {
-			key = s.Base + " " + s.answer.Get("id").Str
+			key = s.Base + " " + s.response.Get("id").Str
 			r.noteCreated(s, key)
 		}
-		earliest(r.created, key+strings.ToLower(s.answer.Get("latest_revision_id").Str), s.Ended)
+		keepEarliest(r.created, key+strings.ToLower(s.response.Get("latest_revision_id").Str), s.Ended)
 		for field, value := range s.request.Get(sourceConfig).Map() {
-			earliest(r.accepted, fieldKey(field, value), s.Ended)
+			keepEarliest(r.accepted, fieldKey(field, value), s.Ended)
 		}
 	}
 }
 
 func (r *refused) noteCreated(s *seen, key string) {
 	r.owners[key] = s.Caller.Name
-	earliest(r.created, key, s.Ended)
+	keepEarliest(r.created, key, s.Ended)
 }
 
 func isRollback(s *seen) bool {
@@ -130,15 +130,19 @@ func holdOf(s *seen) time.Duration {
 	if found == nil {
 		return 0
 	}
-	ms, _ := strconv.Atoi(found[1]) // the expression matches digits; a number that is too long is no hold
+	ms, err := strconv.Atoi(found[1])
+	if err != nil { // too many digits
+		return 0
+	}
 	return time.Duration(ms) * time.Millisecond
 }
 
 // checks returns the check for one operation, or for updates that set a source field.
 func (r *refused) checks(operation, field string) func(t *tally, s *seen) {
 	return func(t *tally, s *seen) {
-		is := s.Op.ID == operation || operation == "list-threads" && s.Op.ID == "search-threads"
-		if !is || s.Wrong || field != "" && s.request.Get(sourceConfig+"."+field).Type != gjson.String || !s.IsKind(evidence.Kept) {
+		isOperation := s.Op.ID == operation || operation == "list-threads" && s.Op.ID == "search-threads"
+		setsField := field == "" || s.request.Get(sourceConfig+"."+field).Type == gjson.String
+		if !isOperation || !setsField || s.Wrong || !s.IsKind(evidence.Kept) {
 			return
 		}
 		if s.ok() {
@@ -156,7 +160,7 @@ func (r *refused) checks(operation, field string) func(t *tally, s *seen) {
 	}
 }
 
-// isValid returns why the server must serve a request unless it is excused, or "" if that is unknown.
+// isValid returns the reason why the server must serve a request unless it is excused, or "" if there is none.
 func (r *refused) isValid(s *seen) string {
 	key := objectKey(s)
 	isBefore := func(at time.Time, known bool) bool { return known && at.Before(s.Sent) }
@@ -180,7 +184,8 @@ func (r *refused) isValid(s *seen) string {
 		}
 		return "all revisions have settled, and these values were accepted before"
 	}
-	if owner, isKnown := r.owners[key]; isKnown && owner != s.Caller.Name { // served with headers that are not recorded
+	owner, isKnown := r.owners[key]
+	if isKnown && owner != s.Caller.Name { // served with headers that are not recorded
 		return ""
 	}
 	// A read within patience after the creation may not find the object yet, although another one has.
@@ -195,8 +200,8 @@ func (r *refused) isValid(s *seen) string {
 // plainText is a text that every server has to take: printable ASCII, not empty, and not long.
 var plainText = regexp.MustCompile(`^[ -~]{1,1000}$`)
 
-// isOrdinary reports whether a run has no strategy, which other requirements judge, only what the interface names, and no
-// text that a server may refuse.
+// isOrdinary reports whether the request for a run has only an assistant and an input with plain texts. A server may refuse
+// other texts, other requirements judge strategies, and the interface names no other members.
 func (r *refused) isOrdinary(s *seen) bool {
 	for name := range s.request.Map() {
 		if !slices.Contains([]string{"assistant_id", "input"}, name) {
@@ -215,7 +220,8 @@ func (r *refused) isOrdinary(s *seen) bool {
 // isExcused reports whether the server may refuse a valid request at that time: something is in progress on its thread or
 // deployment, or a request with an unknown effect was sent for it.
 func (r *refused) isExcused(s *seen) bool {
-	if at, is := r.changed[objectKey(s)]; is && at.Before(s.Ended) {
+	changed, isChanged := r.changed[objectKey(s)]
+	if isChanged && changed.Before(s.Ended) {
 		return true
 	}
 	switch s.Op.ID {
@@ -239,7 +245,7 @@ func (r *refused) endOf(g *threadRun, key string) time.Time {
 	end := g.ended
 	for _, other := range r.runs[key] {
 		if other.isRollback && other.sent.After(g.accepted) {
-			first(&end, other.accepted)
+			keepEarlier(&end, other.accepted)
 		}
 	}
 	return end

@@ -148,7 +148,7 @@ func TestFirstPage(t *testing.T) {
 	}
 }
 
-func TestAListThatLacksRevisions(t *testing.T) {
+func TestListThatLacksRevisions(t *testing.T) {
 	const sentence = "each list of revisions holds at least those that were known before"
 	list := func(h *history, query, rows string) {
 		r := h.target.ToControlPlane(target.TheClient, "GET", "/v2/deployments/"+one+"/revisions", nil)

@@ -2,7 +2,6 @@ package invariants
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
@@ -10,85 +9,102 @@ import (
 	"github.com/agentconform/agentconform/steps/plane"
 )
 
-// compared notes whether an answer shows of a field what it should. The summary has a place for the name of the field.
-func (t *tally) compared(s *seen, got read, same bool, summary, expected string) {
+// compare judges whether a response shows the expected value of a field. The summary has a place for the name of the field.
+func (t *tally) compare(s *seen, got read, isSame bool, summary, expected string) {
 	t.judged++
-	if !same {
-		t.violated(s, outcome.WrongValue, placeIn(s, sourceConfig+"/"+got.field), fmt.Sprintf(summary, got.field), expected, got.String())
+	if !isSame {
+		t.violated(s, outcome.WrongValue, pointerIn(s, sourceConfig+"/"+got.field), fmt.Sprintf(summary, got.field),
+			expected, got.String())
 	}
 }
 
-// asSent holds what reads of a revision show to what the request sent that created it (section 2). It compares them
-// with the request, where that is known, else with each other: what was not sent may become known only when the
-// revision is built, so that reads before are left out.
+// asSent judges that reads of a revision show what the request sent that created it (section 2). It compares them with
+// the request if that is certain, and otherwise with each other. A value that was not sent may only be known when the
+// revision is built, so reads before that are not compared.
 func (r *revisions) asSent(t *tally, s *seen) {
 	if !s.ok() {
 		return
 	}
 	for _, got := range readsIn(s) {
-		if got.field == commit && !aCommit.MatchString(got.value) {
+		if got.field == commit && !commitPattern.MatchString(got.value) {
 			continue
 		}
-		sent, first := r.sentFor(got.revision, got.field), r.firstValue(got.revision, got.field)
-		switch {
-		case sent != "":
-			t.compared(s, got, got.value != "" && SameValue(got.field, sent, got.value),
+		if sent := r.sentFor(got.revision, got.field); sent != "" {
+			t.compare(s, got, got.value != "" && SameValue(got.field, sent, got.value),
 				"A revision shows another %s than the request that created it", fmt.Sprintf("%q", sent))
-		case first != nil && got.value != "" && got.settled && first.exchange != s.ID:
-			t.compared(s, got, sameEither(got.field, first.value, got.value),
+			continue
+		}
+		first := r.firstValue(got.revision, got.field)
+		if first != nil && got.value != "" && got.settled && first.exchange != s.ID {
+			t.compare(s, got, sameEither(got.field, first.value, got.value),
 				"GETs of a revision show different values of %s", first.String())
 		}
 	}
 }
 
-// firstValue is the first value that was shown of a revision and is not to change: what was sent, or with a final
-// status; nil where none was.
+// firstValue returns the first value of a field that was shown of a revision and must not change any more: one that was
+// sent, or that was shown with a final status. It returns nil if there is none.
 func (r *revisions) firstValue(id, field string) *read {
-	values, sent := r.of(id).shown[field], r.sentFor(id, field) != ""
-	known := func(v read) bool {
-		return (sent || v.settled) && v.value != "" && (field != commit || aCommit.MatchString(v.value))
-	}
-	if i := slices.IndexFunc(values, known); i >= 0 {
-		return &values[i]
+	values := r.revision(id).shown[field]
+	wasSent := r.sentFor(id, field) != ""
+	for i, v := range values {
+		isPlaceholder := field == commit && !commitPattern.MatchString(v.value)
+		if (wasSent || v.settled) && v.value != "" && !isPlaceholder {
+			return &values[i]
+		}
 	}
 	return nil
 }
 
-// placeIn is the place of something of a revision: in a list it is that of any revision.
-func placeIn(s *seen, path string) string {
+// pointerIn returns the pointer to a part of a revision in a response. In a list it is the same for all revisions.
+func pointerIn(s *seen, path string) string {
 	if s.Op.ID == "list-revisions" {
 		return "/resources/*/" + path
 	}
 	return "/" + path
 }
 
-// asNamed holds the source_revision_config of a deployment to the revision that it names as latest (section 2). It
-// compares answers with a deployment with what reads of the revision have shown. A field that was not sent, such as the
-// commit id, may show nothing or something in its place until the revision is built: until then it is only not to show
-// the value of another revision. What the answer to a POST or PATCH shows is its own matter, but it is not to be wrong.
+// asNamed judges that the source_revision_config of a deployment is that of the revision that it names as latest (section
+// 2). It compares responses that contain a deployment with what reads of the revision have shown. Until the revision is
+// built, a field that was not sent, such as the commit id, may have any value that no deployed revision has. The response
+// to a POST or PATCH need not show the fields, but it must not show a wrong value.
 func (r *revisions) asNamed(t *tally, s *seen) {
-	wrote := s.Op.ID == "create-deployment" || s.Op.ID == "update-deployment"
-	if s.Op.ID != "get-deployment" && !wrote || !s.ok() {
+	isWrite := s.Op.ID == "create-deployment" || s.Op.ID == "update-deployment"
+	if s.Op.ID != "get-deployment" && !isWrite || !s.ok() {
 		return
 	}
-	latest := s.answer.Get("latest_revision_id").Str
-	for _, got := range readsOf(latest, s.answer, s.ID) {
-		field, sent := got.field, r.sentFor(got.revision, got.field) != ""
-		own := slices.DeleteFunc(slices.Clone(r.of(latest).shown[field]), func(v read) bool { return v.value == "" })
-		at := slices.IndexFunc(own, func(v read) bool { return sent || v.settled })
-		if at < 0 || got.value == "" && (!sent || wrote) {
+	id := s.response.Get("latest_revision_id").Str
+	latest := r.revision(id)
+	for _, got := range readsOf(id, s.response, s.ID) {
+		wasSent := r.sentFor(got.revision, got.field) != ""
+		if got.value == "" && (!wasSent || isWrite) {
 			continue
 		}
-		if !sent && !s.Sent.After(r.of(latest).settled) && !r.served[field+" "+got.value] {
+		var expected *read // the first value of the revision that is final
+		isOwn := false     // whether the revision has shown the value
+		for _, v := range latest.shown[got.field] {
+			if v.value == "" {
+				continue
+			}
+			if expected == nil && (wasSent || v.settled) {
+				expected = &v
+			}
+			if sameEither(got.field, v.value, got.value) {
+				isOwn = true
+			}
+		}
+		if expected == nil {
 			continue
 		}
-		isOwn := func(v read) bool { return sameEither(field, v.value, got.value) }
-		t.compared(s, got, got.value != "" && slices.ContainsFunc(own, isOwn),
-			"A deployment shows another %s than its latest revision", own[at].String())
+		if !wasSent && !s.Sent.After(latest.settled) && !r.deployed[got.field+" "+got.value] {
+			continue
+		}
+		t.compare(s, got, got.value != "" && isOwn,
+			"A deployment shows another %s than its latest revision", expected.String())
 	}
 }
 
-// asBefore holds the fields that an update does not name to those of the revision before (section 2).
+// asBefore judges that an update keeps the fields that it does not name as they were in the revision before (section 2).
 func (r *revisions) asBefore(t *tally, s *seen) {
 	if !s.ok() {
 		return
@@ -98,58 +114,68 @@ func (r *revisions) asBefore(t *tally, s *seen) {
 		if u == nil || before == "" || u.fields[got.field] != "" || got.field == commit {
 			continue
 		}
-		if earlier := r.firstValue(before, got.field); earlier != nil {
-			t.compared(s, got, got.value != "" && SameValue(got.field, earlier.value, got.value),
+		earlier := r.firstValue(before, got.field)
+		if earlier != nil {
+			t.compare(s, got, got.value != "" && SameValue(got.field, earlier.value, got.value),
 				"An update changes %s, which it does not name", earlier.String())
 		}
 	}
 }
 
-// creation returns the update that has created a revision, and the revision that the deployment named before; nothing
-// where either is not certain.
-func (r *revisions) creation(id string) (made *write, before string) {
-	if made = r.of(id).by; !r.sure(made) || !made.patch {
+// creation returns the update that created a revision, and the revision that the deployment named before. It returns nil
+// if either is not certain.
+func (r *revisions) creation(id string) (created *write, before string) {
+	created = r.revision(id).by
+	if !r.isCertain(created) || !created.patch {
 		return nil, ""
 	}
 	var last *write
 	for _, other := range r.byID {
 		u := other.by
-		isBefore := u != nil && u.deployment == made.deployment && !u.ended.After(made.sent)
+		isBefore := u != nil && u.deployment == created.deployment && !u.ended.After(created.sent)
 		if isBefore && (last == nil || u.ended.After(last.ended)) {
 			last = u
 		}
 	}
-	if !r.sure(last) || r.changedBetween(made.deployment, last.ended, made.sent) {
+	if !r.isCertain(last) || r.wasUpdated(created.deployment, last.ended, created.sent) {
 		return nil, ""
 	}
-	return made, last.revision
+	return created, last.revision
 }
 
-// changedBetween tells whether an update that may have created a revision was under way in between.
-func (r *revisions) changedBetween(deployment string, from, to time.Time) bool {
-	return slices.ContainsFunc(r.updates[deployment], func(u *write) bool {
-		return u.sent.Before(to) && (u.ended.IsZero() || u.ended.After(from))
-	})
+// wasUpdated reports whether an update that may have created a revision was under way between two times.
+func (r *revisions) wasUpdated(deployment string, from, to time.Time) bool {
+	for _, u := range r.updates[deployment] {
+		if u.sent.Before(to) && (u.ended.IsZero() || u.ended.After(from)) {
+			return true
+		}
+	}
+	return false
 }
 
-// staysDeployed holds revisions to DEPLOYED while none is later (section 3). It looks at reads that were sent after the
-// revision was seen DEPLOYED, and answered before any later update was sent.
+// staysDeployed judges that a revision stays DEPLOYED as long as it is the latest (section 3). It judges reads that were
+// sent after the revision was seen DEPLOYED, if the response came before any later update was sent.
 func (r *revisions) staysDeployed(t *tally, s *seen) {
 	if !s.ok() {
 		return
 	}
-	for id, revision := range shownIn(s) {
-		at, by, status := r.of(id).deployed, r.of(id).by, revision.Get("status").Str
-		isLatest := r.sure(by) && !r.changedBetween(by.deployment, by.ended, s.Ended)
-		if at.IsZero() || !plane.IsKnown(strings.ToUpper(status)) || !s.Sent.After(at) || !isLatest {
+	for id, object := range shownIn(s) {
+		known := r.revision(id)
+		status := object.Get("status").Str
+		isLatest := r.isCertain(known.by) && !r.wasUpdated(known.by.deployment, known.by.ended, s.Ended)
+		if known.deployed.IsZero() || !plane.IsKnown(strings.ToUpper(status)) || !s.Sent.After(known.deployed) || !isLatest {
 			continue
 		}
-		if !plane.IsDeployed(status) && !s.Sent.After(at.Add(r.patience)) { // it may show what was before
+		if plane.IsDeployed(status) {
+			t.judged++
+			continue
+		}
+		if !s.Sent.After(known.deployed.Add(r.patience)) { // it may show the state before
 			continue
 		}
 		t.judged++
-		if !plane.IsDeployed(status) && !strings.EqualFold(status, "UNKNOWN") { // which says that the server cannot tell
-			t.violated(s, outcome.Changed, placeIn(s, "status"), "The latest revision does not stay DEPLOYED",
+		if !strings.EqualFold(status, "UNKNOWN") { // UNKNOWN does not contradict DEPLOYED
+			t.violated(s, outcome.Changed, pointerIn(s, "status"), "The latest revision does not stay DEPLOYED",
 				"DEPLOYED", status)
 		}
 	}

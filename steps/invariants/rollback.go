@@ -2,7 +2,6 @@ package invariants
 
 import (
 	"regexp"
-	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -10,29 +9,31 @@ import (
 	"github.com/agentconform/agentconform/steps/outcome"
 )
 
-// rollback holds answers free of runs that were rolled back (section 3): of their ids and texts, in what was asked for
-// after the new run had completed.
+// rollback judges that responses contain no ID and no text of a run that was rolled back (section 3), if the request was
+// sent after the new run had completed.
 type rollback struct {
 	posted map[idAt]*posted // runs
 	order  []*posted
-	found  sync.Once // those that are gone, when all runs are known
+	found  sync.Once // finds the runs that were rolled back, when all runs are known
 }
 
 // posted is a run that was accepted.
 type posted struct {
 	id, text     string
-	base, thread string // address of its agent server, and the thread there
+	base, thread string // address of its agent server, and its thread there
 	sent, ended  time.Time
-	wait         time.Duration // that its graph was told to stay in progress at least
+	hold         time.Duration // for which its graph stays in progress, at least
 	rollsBack    bool
-	completed    time.Time // when its join was answered with 2xx; zero: not seen
+	completed    time.Time // when its join returned 2xx; zero if unknown
 
-	// Of one that was in progress when another one rolled it back:
-	gone  time.Time   // the new run had completed
-	marks [][2]string // its "id" and its "text", but for what is short or another run has too
+	gone  time.Time // if the run was rolled back: when the new run had completed
+	marks []mark    // if the run was rolled back: what identifies it
 }
 
-// waits finds how long a run of the conformance graph is told to stay in progress.
+// mark is a text that identifies a run.
+type mark struct{ what, value string }
+
+// waits matches the words that hold a run of the conformance graph in progress.
 var waits = regexp.MustCompile(`\bwait(?:-after-write)?=(\d+)`)
 
 func (r *rollback) note(s *seen) {
@@ -41,14 +42,14 @@ func (r *rollback) note(s *seen) {
 	}
 	switch s.Op.ID {
 	case "create-run":
-		id := s.answer.Get("run_id").String()
+		id := s.response.Get("run_id").String()
 		messages := s.request.Get("input.messages").Array()
 		if id == "" || len(messages) == 0 {
 			return
 		}
 		p := &posted{id: id, text: messages[len(messages)-1].Get("content").Str, base: s.Base,
 			thread: s.In("thread_id"), sent: s.Sent, ended: s.Ended,
-			rollsBack: isRollback(s), wait: holdOf(s)}
+			rollsBack: isRollback(s), hold: holdOf(s)}
 		r.posted[idAt{s.Base, id}] = p
 		r.order = append(r.order, p)
 	case "join-run":
@@ -58,36 +59,47 @@ func (r *rollback) note(s *seen) {
 	}
 }
 
-// find finds the runs that were certainly rolled back: accepted before the new run was sent, and told to be in progress
-// until after the new one was accepted.
+// find finds the runs that were certainly rolled back: they were accepted before the new run was sent, and their hold was
+// not over when the new run was accepted.
 func (r *rollback) find() {
 	for _, p := range r.order {
 		for _, n := range r.order {
-			inProgress := p.ended.Before(n.sent) && n.ended.Before(p.sent.Add(p.wait))
+			inProgress := p.ended.Before(n.sent) && n.ended.Before(p.sent.Add(p.hold))
 			if n.rollsBack && n != p && n.base == p.base && n.thread == p.thread && inProgress && !n.completed.IsZero() {
-				p.gone, p.marks = n.completed, r.marksOf(p)
+				p.gone = n.completed
+				p.marks = r.marksOf(p)
 				break
 			}
 		}
 	}
 }
 
-// marksOf is what no other run has: ids may be used again, and be numbers in each thread.
-func (r *rollback) marksOf(p *posted) (own [][2]string) {
-	isOwn := func(value string, has func(other *posted) bool) bool {
-		isOther := func(other *posted) bool { return other != p && has(other) }
-		return len(value) >= longEnough && !slices.ContainsFunc(r.order, isOther)
+// marksOf returns what identifies a run: its ID and its text, unless they are short or another run has them, too. Servers
+// may use IDs again, or number the runs of each thread.
+func (r *rollback) marksOf(p *posted) []mark {
+	hasID, hasText := len(p.id) >= longEnough, len(p.text) >= longEnough
+	for _, other := range r.order {
+		if other == p {
+			continue
+		}
+		if other.id == p.id && other.base == p.base {
+			hasID = false
+		}
+		if strings.Contains(other.text, p.text) {
+			hasText = false
+		}
 	}
-	if isOwn(p.id, func(other *posted) bool { return other.id == p.id && other.base == p.base }) {
-		own = append(own, [2]string{"id", p.id})
+	var marks []mark
+	if hasID {
+		marks = append(marks, mark{"id", p.id})
 	}
-	if isOwn(p.text, func(other *posted) bool { return strings.Contains(other.text, p.text) }) {
-		own = append(own, [2]string{"text", p.text})
+	if hasText {
+		marks = append(marks, mark{"text", p.text})
 	}
-	return own
+	return marks
 }
 
-// check looks at the operations of the interface. A refusal may name what it refuses.
+// check judges responses of operations of the interface. A refusal may name what it refuses.
 func (r *rollback) check(t *tally, s *seen) {
 	r.found.Do(r.find)
 	if !s.ofInterface() || !s.ok() {
@@ -98,11 +110,10 @@ func (r *rollback) check(t *tally, s *seen) {
 			continue
 		}
 		t.judged++
-		for _, mark := range p.marks {
-			what, value := mark[0], mark[1]
-			if holds(s.Answer, value) && !carries(s, value) {
-				t.violated(s, outcome.NotRemoved, "", "A response shows the "+what+" of a run that was rolled back", "nothing of the run",
-					"its "+what+" "+value)
+		for _, m := range p.marks {
+			if contains(s.Answer, m.value) && !requestContains(s, m.value) {
+				t.violated(s, outcome.NotRemoved, "", "A response shows the "+m.what+" of a run that was rolled back",
+					"nothing of the run", "its "+m.what+" "+m.value)
 			}
 		}
 	}

@@ -8,13 +8,13 @@ import (
 	"github.com/agentconform/agentconform/steps/outcome"
 )
 
-// states finds responses that show a state which never existed (section 4). Within patience after a write a read may show
-// the state before or after it, and at no time anything else. Lists of threads are not judged: the interface does not
-// define their order, nor the size of a page.
+// states judges that no response shows a state that never existed (section 4). Within patience after a write, a read may
+// show the state before or after it, but no other one. Lists of threads are not judged: the interface does not define
+// their order, nor the size of a page.
 type states struct {
 	*refused // of the same record
 
-	shown map[*threadRun]time.Time // when a state first contained the last message of a run that had ended
+	shown map[*threadRun]time.Time // when a state first contained the last message of a completed run
 	named map[string]string        // the deployment whose creation named a revision, by revision
 }
 
@@ -25,13 +25,13 @@ func newStates(r *refused) *states {
 
 func (st *states) note(s *seen) {
 	if s.Op.ID == "create-deployment" && s.ok() {
-		st.named[strings.ToLower(s.answer.Get("latest_revision_id").Str)] = s.answer.Get("id").Str
+		st.named[strings.ToLower(s.response.Get("latest_revision_id").Str)] = s.response.Get("id").Str
 	}
 }
 
 // holdsText reports whether a state has a message that contains a text.
 func holdsText(s *seen, text string) bool {
-	for _, m := range s.answer.Get("values.messages").Array() {
+	for _, m := range s.response.Get("values.messages").Array() {
 		if strings.Contains(m.Get("content").String(), text) {
 			return true
 		}
@@ -47,7 +47,8 @@ func (st *states) checkThreadState(t *tally, s *seen) {
 		return
 	}
 	t.judged++
-	if at, is := st.changed[key]; is && at.Before(s.Ended) {
+	changed, isChanged := st.changed[key]
+	if isChanged && changed.Before(s.Ended) {
 		return
 	}
 	g := st.latestRun(key, s.Ended)
@@ -61,7 +62,7 @@ func (st *states) checkThreadState(t *tally, s *seen) {
 	shown, isShown := st.shown[g]
 	switch {
 	case holdsText(s, g.text):
-		first(&shown, s.Ended)
+		keepEarlier(&shown, s.Ended)
 		st.shown[g] = shown
 	case isShown && shown.Before(s.Sent):
 		t.violated(s, outcome.MissingItem, "/values/messages", "The state lacks a completed run that it had shown before",
@@ -85,7 +86,7 @@ func (st *states) checkDeployment(t *tally, s *seen) {
 	if s.Op.ID != "get-deployment" || !s.ok() || s.Wrong {
 		return
 	}
-	latest := s.answer.Get("latest_revision_id").Str
+	latest := s.response.Get("latest_revision_id").Str
 	t.judged++
 	owner := st.named[strings.ToLower(latest)]
 	if owner == "" || strings.EqualFold(owner, s.In("deployment_id")) {

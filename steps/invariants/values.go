@@ -13,54 +13,56 @@ import (
 	"github.com/agentconform/agentconform/steps/plane"
 )
 
-// sourceConfig is the object that holds the fields of a source; its fields are those that a request sets.
 const (
-	sourceConfig = "source_revision_config"
-	commit       = "repo_commit_sha" // the server's own
+	sourceConfig = "source_revision_config" // the object with the fields of a source
+	commit       = "repo_commit_sha"        // the field that only the server sets
 )
 
 var (
-	fieldsSet = []string{"repo_ref", "graph_config_path", "image_uri"}
+	fieldsSet = []string{"repo_ref", "graph_config_path", "image_uri"} // the fields that a request sets
 	fieldsAll = append(slices.Clone(fieldsSet), commit)
 )
 
-// revisions is what the requests of a run have set for its revisions, and what reads of them have shown.
+// revisions is what the requests of a test run have set for its revisions, and what reads of them have shown.
 type revisions struct {
 	byID     map[string]*revision
 	updates  map[string][]*write // by deployment
-	served   map[string]bool     // fields with values of revisions that were DEPLOYED: "repo_ref main"
-	patience time.Duration       // for which a read may show what was before
+	deployed map[string]bool     // fields and values of revisions that were DEPLOYED: "repo_ref main"
+	patience time.Duration       // for which a read may show the state before a write
 }
 
-// revision is what is known of one.
+// revision is what is known of a revision. Times are zero if unknown.
 type revision struct {
-	named, settled, deployed time.Time // when an answer first named it, showed a final status, or DEPLOYED; else zero
+	named    time.Time // when a response first named it
+	settled  time.Time // when a response first showed a final status
+	deployed time.Time // when a response first showed DEPLOYED
 
-	by    *write            // the first request whose answer has named it as its own; see sure
+	by    *write            // the first request whose response named the revision as its own; see isCertain
 	shown map[string][]read // by field, each value once
 }
 
 // write is a request that may have created a revision.
 type write struct {
-	sent, ended time.Time // ended is zero where nobody knows whether it is done
-	deployment  string
-	patch       bool
-	status      int
-	revision    string
-	fields      map[string]string
+	sent       time.Time
+	ended      time.Time // zero if the server may still carry it out
+	deployment string
+	patch      bool
+	status     int
+	revision   string
+	fields     map[string]string
 }
 
-// read is the value of a field in an answer, "" where it is null, empty or absent: either may become a value when the
-// revision is built.
+// read is the value of a field in a response. It is "" if the field is null, empty or absent, and may then get a value
+// when the revision is built.
 type read struct {
 	revision string
 	field    string
 	value    string
-	settled  bool // shown with a final status of the revision, so that it does not change any more
+	settled  bool // shown with a final status of the revision, so the value does not change any more
 	exchange int
 }
 
-// String is the value for people.
+// String returns the value for people.
 func (v read) String() string {
 	if v.value == "" {
 		return "null or empty"
@@ -72,13 +74,13 @@ func newRevisions(patience time.Duration) *revisions {
 	return &revisions{
 		byID:     map[string]*revision{},
 		updates:  map[string][]*write{},
-		served:   map[string]bool{},
+		deployed: map[string]bool{},
 		patience: patience,
 	}
 }
 
-// of is what is known of a revision.
-func (r *revisions) of(id string) *revision {
+// revision returns what is known of a revision.
+func (r *revisions) revision(id string) *revision {
 	if r.byID[id] == nil {
 		r.byID[id] = &revision{shown: map[string][]read{}}
 	}
@@ -87,13 +89,14 @@ func (r *revisions) of(id string) *revision {
 
 func (r *revisions) note(s *seen) {
 	u := &write{sent: s.Sent, ended: s.Ended, status: s.Status, fields: setBy(s),
-		revision: s.answer.Get("latest_revision_id").Str}
+		revision: s.response.Get("latest_revision_id").Str}
 	switch s.Op.ID {
 	case "create-deployment":
-		u.deployment = s.answer.Get("id").Str
-		r.creates(s, u)
+		u.deployment = s.response.Get("id").Str
+		r.noteCreation(s, u)
 	case "update-deployment":
-		u.deployment, u.patch = s.In("deployment_id"), true
+		u.deployment = s.In("deployment_id")
+		u.patch = true
 		if s.Status == 0 || s.Status >= 500 {
 			u.ended = time.Time{}
 		}
@@ -101,50 +104,61 @@ func (r *revisions) note(s *seen) {
 			r.updates[u.deployment] = append(r.updates[u.deployment], u)
 		}
 		if len(u.fields) > 0 {
-			r.creates(s, u)
+			r.noteCreation(s, u)
 		}
 	}
-	if s.ok() {
-		first(&r.of(u.revision).named, s.Ended)
-		for id, revision := range shownIn(s) {
-			of := r.of(id)
-			first(&of.named, s.Ended)
-			if isSettled(revision) {
-				first(&of.settled, s.Ended)
-			}
-			isDeployed := plane.IsDeployed(revision.Get("status").Str)
-			if isDeployed {
-				first(&of.deployed, s.Ended)
-			}
-			for _, v := range readsOf(id, revision, s.ID) {
-				of.shows(v)
-				if isDeployed && v.value != "" {
-					r.served[v.field+" "+v.value] = true
-				}
-			}
+	if !s.ok() {
+		return
+	}
+	keepEarlier(&r.revision(u.revision).named, s.Ended)
+	for id, object := range shownIn(s) {
+		r.noteShown(s, id, object)
+	}
+}
+
+// noteCreation notes the request that created the revision that its response names.
+func (r *revisions) noteCreation(s *seen, u *write) {
+	if u.revision == "" || !s.ok() {
+		return
+	}
+	created := r.revision(u.revision)
+	if created.by == nil {
+		created.by = u
+	}
+}
+
+// noteShown notes what a response shows of a revision.
+func (r *revisions) noteShown(s *seen, id string, object gjson.Result) {
+	known := r.revision(id)
+	keepEarlier(&known.named, s.Ended)
+	if isSettled(object) {
+		keepEarlier(&known.settled, s.Ended)
+	}
+	isDeployed := plane.IsDeployed(object.Get("status").Str)
+	if isDeployed {
+		keepEarlier(&known.deployed, s.Ended)
+	}
+	for _, v := range readsOf(id, object, s.ID) {
+		known.noteValue(v)
+		if isDeployed && v.value != "" {
+			r.deployed[v.field+" "+v.value] = true
 		}
 	}
 }
 
-func (r *revisions) creates(s *seen, u *write) {
-	if of := r.of(u.revision); u.revision != "" && s.ok() && of.by == nil {
-		of.by = u
-	}
-}
-
-// first keeps the earliest time.
-func first(kept *time.Time, at time.Time) {
+// keepEarlier sets a time to another one if that is earlier, or if the time is zero.
+func keepEarlier(kept *time.Time, at time.Time) {
 	if kept.IsZero() || at.Before(*kept) {
 		*kept = at
 	}
 }
 
-// isSettled tells whether an answer shows a revision with a final status: what is known only once it was built does not
-// change any more.
+// isSettled reports whether a response shows a revision with a final status. Values that are only known after the build
+// do not change any more.
 func isSettled(revision gjson.Result) bool { return plane.IsSettled(revision.Get("status").Str) }
 
-// shows notes a value once, by the exchange that showed it first.
-func (of *revision) shows(v read) {
+// noteValue notes a value once, with the first exchange that showed it.
+func (of *revision) noteValue(v read) {
 	values := of.shown[v.field]
 	at := slices.IndexFunc(values, func(known read) bool { return known.value == v.value })
 	if at < 0 {
@@ -154,19 +168,26 @@ func (of *revision) shows(v read) {
 	}
 }
 
-// readsIn are the values of fields in an answer that shows revisions. What is neither a string nor null is a concern of
-// the contract.
-func readsIn(s *seen) (all []read) {
+// readsIn returns the values of fields in a response that shows revisions. It ignores values that are neither strings nor
+// null, because the oracle judges them.
+func readsIn(s *seen) []read {
+	var all []read
 	for id, revision := range shownIn(s) {
 		all = append(all, readsOf(id, revision, s.ID)...)
 	}
 	return all
 }
 
-func readsOf(id string, object gjson.Result, exchange int) (all []read) {
-	of := object.Get(sourceConfig)
+// readsOf returns the values of the fields of a revision or a deployment.
+func readsOf(id string, object gjson.Result, exchange int) []read {
+	source := object.Get(sourceConfig)
+	if !source.IsObject() {
+		return nil
+	}
+	var all []read
 	for _, field := range fieldsAll {
-		if v := of.Get(field); of.IsObject() && (v.Type == gjson.Null || v.Type == gjson.String) {
+		v := source.Get(field)
+		if v.Type == gjson.Null || v.Type == gjson.String {
 			all = append(all, read{id, field, v.Str, isSettled(object), exchange})
 		}
 	}
@@ -177,59 +198,60 @@ func readsOf(id string, object gjson.Result, exchange int) (all []read) {
 func setBy(s *seen) map[string]string {
 	fields := map[string]string{}
 	for _, field := range fieldsSet {
-		if v := s.request.Get(sourceConfig + "." + field); v.Type == gjson.String {
+		v := s.request.Get(sourceConfig + "." + field)
+		if v.Type == gjson.String {
 			fields[field] = v.Str
 		}
 	}
 	return fields
 }
 
-// shownIn are the revisions in an answer, by id.
+// shownIn returns the revisions in a response by ID.
 func shownIn(s *seen) map[string]gjson.Result {
-	found := map[string]gjson.Result{}
-	add := func(revision gjson.Result) {
-		if id := revision.Get("id").Str; id != "" {
-			found[id] = revision
-		}
-	}
+	var all []gjson.Result
 	switch s.Op.ID {
 	case "get-revision":
-		add(s.answer)
+		all = []gjson.Result{s.response}
 	case "list-revisions":
-		for _, revision := range s.answer.Get("resources").Array() {
-			add(revision)
+		all = s.response.Get("resources").Array()
+	}
+	found := map[string]gjson.Result{}
+	for _, revision := range all {
+		if id := revision.Get("id").Str; id != "" {
+			found[id] = revision
 		}
 	}
 	return found
 }
 
-// sentFor is what the request sent for a field that created the revision; "" where it sent nothing, or nobody knows
-// which request it was.
+// sentFor returns the value of a field that the request sent that created the revision. It returns "" if the request sent
+// none, or if it is not certain which request created the revision.
 func (r *revisions) sentFor(id, field string) string {
-	if by := r.of(id).by; r.sure(by) {
-		return by.fields[field]
+	by := r.revision(id).by
+	if !r.isCertain(by) {
+		return ""
 	}
-	return ""
+	return by.fields[field]
 }
 
-// sure tells whether the revision that an answer has named is the one that its request created: nobody had named it
-// before, and no other update of the deployment was under way.
-func (r *revisions) sure(u *write) bool {
-	return u != nil && !r.of(u.revision).named.Before(u.sent) && r.isAlone(u)
+// isCertain reports whether a request created the revision that its response names: no earlier response named the
+// revision, and no other update of the deployment was under way.
+func (r *revisions) isCertain(u *write) bool {
+	return u != nil && !r.revision(u.revision).named.Before(u.sent) && r.isAlone(u)
 }
 
-// isAlone tells whether no other update of the deployment was under way at the same time.
+// isAlone reports whether no other update of the deployment was under way at the same time.
 func (r *revisions) isAlone(u *write) bool {
 	return !slices.ContainsFunc(r.updates[u.deployment], func(other *write) bool {
 		return other != u && other.sent.Before(u.ended) && (other.ended.IsZero() || u.sent.Before(other.ended))
 	})
 }
 
-// tolerated says, by field, which other spellings of a value are the same value.
+// tolerated has functions, by field, that report whether two spellings are the same value.
 var tolerated = map[string]func(sent, shown string) bool{
 	// A path may be shown in its shortest form.
 	"graph_config_path": func(sent, shown string) bool { return path.Clean(sent) == path.Clean(shown) },
-	// Registry, default tag and digest may be filled in, and the host be in lower case.
+	// Registry, default tag and digest may be added, and the host may be in lower case.
 	"image_uri": sameImage,
 	// A commit id may be shortened.
 	commit: func(one, other string) bool {
@@ -238,30 +260,37 @@ var tolerated = map[string]func(sent, shown string) bool{
 }
 
 var (
-	masks     = regexp.MustCompile(`\*{2,}|<redacted>|\[redacted\]`) // secrets within a value may be masked
-	aURL      = regexp.MustCompile(`^(?:https?|docker|oci)://`)
-	aRegistry = regexp.MustCompile(`^(?:index\.)?docker\.io/(?:library/)?`)
-	aCommit   = regexp.MustCompile(`(?i)^[0-9a-f]{7,64}$`) // anything else in its place is a text until it is known
-	aDigest   = regexp.MustCompile(`@sha256:[0-9a-f]{64}$`)
+	masks          = regexp.MustCompile(`\*{2,}|<redacted>|\[redacted\]`) // secrets in a value may be masked
+	schemePrefix   = regexp.MustCompile(`^(?:https?|docker|oci)://`)
+	registryPrefix = regexp.MustCompile(`^(?:index\.)?docker\.io/(?:library/)?`)
+	commitPattern  = regexp.MustCompile(`(?i)^[0-9a-f]{7,64}$`) // anything else is a placeholder until the build
+	digestSuffix   = regexp.MustCompile(`@sha256:[0-9a-f]{64}$`)
 )
 
 func sameImage(sent, shown string) bool {
-	plain := func(uri string) string {
-		host, rest, both := strings.Cut(aURL.ReplaceAllString(uri, ""), "/")
-		if uri = host; both {
-			uri = strings.ToLower(host) + "/" + rest
-		}
-		return strings.TrimSuffix(strings.TrimSuffix(aRegistry.ReplaceAllString(uri, ""), "/"), ":latest")
-	}
-	return plain(sent) == plain(shown) || plain(sent) == plain(aDigest.ReplaceAllString(shown, ""))
+	image := plainImage(sent)
+	return image == plainImage(shown) || image == plainImage(digestSuffix.ReplaceAllString(shown, ""))
 }
 
-// sameEither tells whether two values that were shown may be the same one.
+// plainImage returns the URI of an image without scheme, default registry and default tag, and with its host in lower
+// case.
+func plainImage(uri string) string {
+	uri = schemePrefix.ReplaceAllString(uri, "")
+	host, rest, hasHost := strings.Cut(uri, "/")
+	if hasHost {
+		uri = strings.ToLower(host) + "/" + rest
+	}
+	uri = registryPrefix.ReplaceAllString(uri, "")
+	return strings.TrimSuffix(strings.TrimSuffix(uri, "/"), ":latest")
+}
+
+// sameEither reports whether two values that were shown may be the same value.
 func sameEither(field, a, b string) bool { return SameValue(field, a, b) || SameValue(field, b, a) }
 
-// SameValue tells whether a field shows what was sent.
+// SameValue reports whether a field shows the value that was sent, in a tolerated spelling or with masked secrets.
 func SameValue(field, sent, shown string) bool {
-	if same := tolerated[field]; sent == shown || same != nil && same(sent, shown) {
+	same := tolerated[field]
+	if sent == shown || same != nil && same(sent, shown) {
 		return true
 	}
 	parts := masks.Split(shown, -1)

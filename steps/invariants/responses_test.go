@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func TestTracesOfServersAreSeen(t *testing.T) {
+func TestStackTraces(t *testing.T) {
 	for text, want := range map[string]bool{
 		"Traceback (most recent call last):\n  File \"/app/a.py\", line 3, in f": true,
 		"  File \"/app/a.py\", line 3, in f":                                     true,

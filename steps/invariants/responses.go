@@ -17,36 +17,43 @@ import (
 	"github.com/agentconform/agentconform/steps/target"
 )
 
-// idFields says, by operation, in which field an answer has which parameter of the path, and which other field shows
-// that it has.
-var idFields = map[string]struct{ field, parameter, beside string }{
+// idField is a field of a response that must contain a parameter of the path.
+type idField struct {
+	field, parameter string
+	// required is a field without which the response need not show the object.
+	required string
+}
+
+// idFields has the field by operation. The response to an update without latest_revision_id need not be the deployment.
+var idFields = map[string]idField{
 	"get-deployment":    {"id", "deployment_id", "id"},
-	"update-deployment": {"id", "deployment_id", "latest_revision_id"}, // without it, it need not be the deployment
+	"update-deployment": {"id", "deployment_id", "latest_revision_id"},
 	"get-revision":      {"id", "revision_id", "id"},
 	"get-run":           {"run_id", "run_id", "run_id"},
 }
 
-// sameIDs holds answers to the ids that their requests name in the path (sections 2 and 4). It compares ids of the
-// right type: what the contract has against an id is its own concern.
+// sameIDs judges that responses have the IDs that their requests name in the path (sections 2 and 4). It compares only
+// IDs of the right type, because the oracle judges the type.
 func sameIDs(t *tally, s *seen) {
 	at, has := idFields[s.Op.ID]
-	if !has || !s.ok() || !s.answer.Get(at.beside).Exists() {
+	if !has || !s.ok() || !s.response.Get(at.required).Exists() {
 		return
 	}
-	asked, got := s.In(at.parameter), s.answer.Get(at.field)
-	if s.Side == spec.ControlPlane && (uuid.Validate(asked) != nil || uuid.Validate(got.Str) != nil) {
+	requested, got := s.In(at.parameter), s.response.Get(at.field)
+	if s.Side == spec.ControlPlane && (uuid.Validate(requested) != nil || uuid.Validate(got.Str) != nil) {
 		return
 	}
 	if got.Type != gjson.String && got.Type != gjson.Number {
 		return
 	}
 	t.judged++
-	if !sameID(asked, got.String()) {
-		t.violated(s, outcome.WrongValue, "/"+at.field, "The response has another id than the request", "the id "+asked, got.String())
+	if !sameID(requested, got.String()) {
+		t.violated(s, outcome.WrongValue, "/"+at.field, "The response has another id than the request",
+			"the id "+requested, got.String())
 	}
 }
 
-// sameID reports whether two ids are the same: UUIDs in any spelling, others as they are written.
+// sameID reports whether two IDs are the same: UUIDs in any spelling, all others byte for byte.
 func sameID(a, b string) bool {
 	x, errX := uuid.Parse(a)
 	y, errY := uuid.Parse(b)
@@ -94,17 +101,18 @@ func (r *refusals) check(t *tally, s *seen) {
 		c = config.Missing
 	}
 	statuses, details := r.status.For(c), r.detail.For(c)
-	holdsDetail := func(detail string) bool {
+	hasDetail := func(detail string) bool {
 		return messages.ContainsText(&exchange.Response{Body: []byte(s.Answer)}, detail)
 	}
 	t.judged++
-	switch {
-	case len(statuses) > 0 && !slices.Contains(statuses, s.Status):
+	if len(statuses) > 0 && !slices.Contains(statuses, s.Status) {
 		t.violated(s, outcome.WrongStatus, "", "A refusal has another status than the authentication handler sets",
 			"status "+r.status.Words(c), fmt.Sprintf("status %d", s.Status))
-	case len(details) > 0 && !slices.ContainsFunc(details, holdsDetail):
+		return
+	}
+	if len(details) > 0 && !slices.ContainsFunc(details, hasDetail) {
 		actual := fmt.Sprintf("a body of %d bytes without it", len(s.Answer))
-		if other := s.answer.Get("detail"); other.Type == gjson.String {
+		if other := s.response.Get("detail"); other.Type == gjson.String {
 			actual = fmt.Sprintf("the detail %q", other.Str)
 		}
 		t.violated(s, outcome.WrongDetail, "/detail", "A refusal lacks the detail of the authentication handler",
@@ -112,7 +120,8 @@ func (r *refusals) check(t *tally, s *seen) {
 	}
 }
 
-// traces finds the beginning of stack traces of servers: of Python, JavaScript, Java and the like, Go, Ruby, and .NET.
+// traces matches the beginning of stack traces of servers: in Python, JavaScript, Java and similar languages, Go, Ruby,
+// and .NET.
 var traces = regexp.MustCompile(strings.Join([]string{
 	`Traceback \(most recent call last\)`,
 	`File \\?"[^"\n]+\\?", line \d+`,
@@ -123,8 +132,8 @@ var traces = regexp.MustCompile(strings.Join([]string{
 	`(?:\n|\\n)(?:\s|\\t)+at \S+\.\S+\(.*?\) in `,
 }, "|"))
 
-// traceless judges that refusals show no stack traces (section 7): a client cannot act on them, and they show internals of
-// the server.
+// traceless judges that refusals contain no stack traces (section 7): a client cannot act on them, and they show internals
+// of the server.
 func traceless(t *tally, s *seen) {
 	if s.Status < 400 {
 		return

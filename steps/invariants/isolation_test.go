@@ -1,0 +1,94 @@
+package invariants
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/agentconform/agentconform/reports"
+	"github.com/agentconform/agentconform/steps/config"
+	"github.com/agentconform/agentconform/steps/target"
+)
+
+// runSaying returns the body of a request for a run.
+func runSaying(text, more string) string {
+	return `{"assistant_id":"a","input":{"messages":[{"role":"user","content":"` + text + `"}]}` + more + `}`
+}
+
+func TestResponsesContainNothingOfAnotherUser(t *testing.T) {
+	const secret, echoed, long = "a secret of many bytes", "what both of them sent", `{"thread_id":"thread-of-many-bytes"}`
+	const state, elsewhere = "/threads/b-thread/state", agentBase + "/elsewhere"
+	for name, row := range map[string]struct {
+		before         func(h *history, bob target.Caller)
+		path, response string // to the other user
+		fails          bool
+	}{
+		"a text":                  {nil, state, `{"x":["` + secret + `!"]}`, true},
+		"a short id as thread_id": {nil, "/threads", `[{"thread_id":"7"}]`, true},
+		"a short id by chance":    {nil, "/threads", `[{"thread_id":"17","version":"7","text":""}]`, false},
+		"a short id of both users": {func(h *history, bob target.Caller) {
+			h.agent(bob, "POST", "/threads", `{}`, 200, `{"thread_id":"7"}`)
+		}, "/threads", `[{"thread_id":"7"}]`, false},
+		"an id of the other user at another agent server": {func(h *history, bob target.Caller) {
+			h.sees(h.target.ToAgent(elsewhere, bob, "POST", "/threads", []byte(`{}`)), 200, long)
+			h.sees(h.target.ToAgent(elsewhere, bob, "GET", "/threads", nil), 200, `[`+long+`]`)
+			h.agent(h.target.Owner(), "POST", "/threads", `{}`, 200, long)
+		}, "/threads", `[]`, false},
+		"a long id": {func(h *history, _ target.Caller) {
+			h.agent(h.target.Owner(), "POST", "/threads", `{}`, 200, long)
+		}, "/threads", `[{"name":"of thread-of-many-bytes"}]`, true},
+		"an id of the request":             {nil, "/threads/7/state", `{"thread_id":"7"}`, false},
+		"the token of the other":           {nil, state, `{"x":"token-of-ada"}`, true},
+		"the token of the other in base64": {nil, state, `{"x":"dG9rZW4tb2YtYWRh"}`, true},
+		"the token of the caller":          {nil, state, `{"x":"token-of-bob"}`, false},
+		"the identity of the other":        {nil, state, `{"metadata":{"owner":"ada"}}`, true},
+		"a word that is also an identity":  {nil, state, `{"language":"ada"}`, false},
+		"a text of both users":             {nil, state, `{"x":"` + echoed + `"}`, false},
+		"a refusal of a caller without credentials": {func(h *history, _ target.Caller) {
+			nobody, err := h.target.Caller(target.NoCredentials)
+			require.NoError(h.t, err)
+			h.agent(nobody, "GET", "/threads", "", 401, `{"detail":"not for you, but: `+secret+`"}`)
+		}, "/threads", `[]`, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			h := newHistory(t)
+			bob, err := h.target.Caller(target.TheOtherUser)
+			require.NoError(t, err)
+			h.agent(bob, "POST", "/threads/b-thread/runs", runSaying(echoed, ""), 200, `{"run_id":""}`)
+			if row.before != nil {
+				row.before(h, bob)
+			}
+			h.agent(bob, "GET", row.path, "", 200, row.response) // before the other user has sent it: owners are known at the end
+			h.agent(bob, "POST", "/threads", `{}`, 200, `{"thread_id":""}`)
+			h.agent(h.target.Owner(), "GET", "/threads", "", 200, `[{"thread_id":"","run_id":null}]`)
+			h.agent(h.target.Owner(), "POST", "/threads", `{}`, 200, `{"thread_id":"7"}`)
+			h.agent(h.target.Owner(), "POST", "/threads/7/runs", runSaying(secret, ""), 200, `{"run_id":"8"}`)
+			h.agent(h.target.Owner(), "POST", "/threads/7/runs", runSaying(echoed, ""), 200, `{"run_id":"9"}`)
+			judged, o := h.judged(apart)
+			assert.Positive(t, judged)
+			assert.Equal(t, row.fails, o != nil, "%v", o)
+		})
+	}
+}
+
+// TestSharedHeaderIsNotASecret lets both users send the same organization. Their tokens are parts of another header.
+func TestSharedHeaderIsNotASecret(t *testing.T) {
+	for response, leaks := range map[string]bool{
+		`{"x":"organization-one"}`: false,
+		`{"x":"token-of-ada-one"}`: true,
+		`{"x":"token-of-bob-one"}`: false,
+	} {
+		h := newHistory(t, func(c *config.Config) {
+			for i, token := range []string{"token-of-ada-one", "token-of-bob-one"} {
+				c.Users[i].Token = ""
+				c.Users[i].Headers = map[string]string{"Authorization": "Bearer " + token, "X-Tenant": "organization-one"}
+			}
+		})
+		bob, err := h.target.Caller(target.TheOtherUser)
+		require.NoError(t, err)
+		h.agent(bob, "GET", "/threads/b-thread/state", "", 200, response)
+		_, o := h.judged(apart)
+		assert.Equal(t, leaks, o != nil && o.Verdict == reports.Failed, "%s: %v", response, o)
+	}
+}

@@ -1,0 +1,136 @@
+package invariants
+
+import (
+	"strings"
+
+	"github.com/agentconform/agentconform/reports"
+	"github.com/agentconform/agentconform/spec"
+	"github.com/agentconform/agentconform/steps/outcome"
+)
+
+// invariant judges the exchanges with one half. Each of its functions may be nil.
+type invariant struct {
+	side  spec.Side
+	note  func(s *seen)           // reads each exchange
+	check func(t *tally, s *seen) // judges each exchange, after note has read all of them
+	end   func(t *tally)          // judges the whole record, at the end
+	// coveredBy names the requirements that fail for the same mistake, separated by blanks. "CP-LIST-*" names a family. If
+	// one of them has failed, the invariant reports nothing.
+	coveredBy string
+	// shows, if not nil, reports whether the failure of a requirement in coveredBy shows the violation. All other violations
+	// are reported even though the requirement has failed.
+	shows func(o Other, v outcome.Violation) bool
+	// advisory means that the invariant belongs to a SHOULD. Only then the failure of a SHOULD covers it.
+	advisory bool
+	tally
+}
+
+// isCoveredBy reports whether a requirement fails for the same mistake as the invariant.
+func (i *invariant) isCoveredBy(id string) bool {
+	return reports.Among(strings.Fields(i.coveredBy), id)
+}
+
+// isShownBy reports whether a failed requirement shows the violation, too.
+func (i *invariant) isShownBy(o Other, v outcome.Violation) bool {
+	if i.shows == nil {
+		return o.shows(v)
+	}
+	return i.isCoveredBy(o.Requirement.ID) && i.shows(o, v)
+}
+
+// newRules returns the invariants by their sentences in the features.
+func (r *Record) newRules() map[string]*invariant {
+	const plane, agent = spec.ControlPlane, spec.AgentServer
+	c := r.target.Config
+	sent := newRevisions(c.Patience)
+	follows := newFollow(sent)
+	handler := &refusals{c.Agent.RejectedStatus, c.Agent.RejectedDetail, map[string]bool{}}
+	listed := newLists(c.Patience)
+	rollbacks := &rollback{posted: map[idAt]*posted{}}
+	leaks := &isolation{users: map[string]*belongings{}, known: personsOf(r.target), leaks: map[int]string{}}
+	rules := map[string]*invariant{
+		`each answer of the control plane has the id of its request`: {
+			side: plane, check: sameIDs, coveredBy: "CP-GET-1 CP-REV-1 CP-CREATE-* CP-UPDATE-* CP-POLL-*"},
+		`each answer of the agent server has the id of its request`: {
+			side: agent, check: sameIDs, coveredBy: "AS-RUN-* AS-ROLLBACK-*"},
+		`no control-plane request without valid credentials was answered with 2xx`: {
+			side: plane, check: closed, coveredBy: "CP-AUTH-*"},
+		`no agent-server request without valid credentials was answered with 2xx`: {
+			side: agent, check: closed, coveredBy: "AS-AUTH-*"},
+		`each refusal of the authentication handler has its status and detail`: {
+			side: agent, note: handler.note, check: handler.check, coveredBy: "AS-AUTH-*"},
+		`each read of a revision shows what was sent for it`: {
+			side: plane, note: sent.note, check: sent.asSent,
+			coveredBy: "CP-CREATE-* CP-UPDATE-* CP-REV-* CP-POLL-* CP-LIST-*"},
+		`each answer with a deployment shows the source_revision_config of the revision that it names as latest`: {
+			side: plane, check: sent.asNamed, coveredBy: "CP-CREATE-* CP-UPDATE-* CP-GET-* CP-REV-* CP-POLL-*"},
+		`each read of a revision shows the fields of the one before that its update did not name`: {
+			side: plane, check: sent.asBefore, advisory: true, coveredBy: "CP-UPDATE-* CP-REV-* CP-POLL-* CP-LIST-*"},
+		`no revision was seen with another status after it was DEPLOYED while none was later`: {
+			side: plane, check: sent.staysDeployed, advisory: true,
+			coveredBy: "CP-POLL-* CP-LIST-* CP-REV-* CP-UPDATE-* CP-CREATE-*"},
+		`no deployment that this run has waited for stayed without reaching DEPLOYED`: r.ruleOf(effect{
+			side: plane, operation: "create-deployment", owner: "CP-POLL-1", kind: outcome.NotFinished,
+			summary: "A deployment does not reach DEPLOYED"}),
+		`each run that the suite waited for has completed`: r.ruleOf(effect{
+			side: agent, operation: "create-run", owner: "AS-RUN-4", kind: outcome.NotFinished,
+			summary: "A run does not end within its hold and timeouts.run"}),
+		`each read shows what was written before, once the configured patience is over`: {
+			side: plane, note: follows.note, check: follows.check,
+			coveredBy: "CP-CREATE-1 CP-GET-1 CP-REV-1 CP-UPDATE-1 CP-UPDATE-2 CP-UPDATE-3"},
+		`each list of revisions holds at least those that were known before`: {
+			side: plane, note: listed.note, check: listed.check, coveredBy: "CP-LIST-* CP-CREATE-* CP-UPDATE-* CP-GET-1"},
+		`no refusal of the control plane holds a stack trace`: {side: plane, check: traceless, advisory: true},
+		`no refusal of the agent server holds a stack trace`:  {side: agent, check: traceless, advisory: true},
+		`no answer to one caller holds an id or a text of another user`: {
+			side: agent, note: leaks.note, check: leaks.check, shows: leaks.isShownBy, coveredBy: "AS-AUTHZ-*"},
+		`no answer after a rollback holds the id or the text of the prior run`: {
+			side: agent, note: rollbacks.note, check: rollbacks.check, coveredBy: "AS-ROLLBACK-*"},
+	}
+	// Updates create a revision (section 2), including those that only prepare a precondition. The configuration may give
+	// the neutral word for the field a wrong name.
+	updates := map[string]string{"repo_ref": "CP-UPDATE-1", "graph_config_path": "CP-UPDATE-2", "image_uri": "CP-UPDATE-3"}
+	for field, owner := range updates {
+		rules[`no update of "`+field+`" in this run was served and created no revision`] = r.ruleOf(effect{
+			side: plane, operation: "update-deployment", path: sourceConfig + "." + field, owner: owner,
+			kind: outcome.NoEffect, summary: "An update of " + field + " is served and creates no revision", word: field})
+	}
+	valid := newRefused(r.target, sent)
+	addRefusedRules(rules, valid, updates)
+	addStateRules(rules, newStates(valid))
+	return rules
+}
+
+// addStateRules adds the rules about states that never existed.
+func addStateRules(rules map[string]*invariant, st *states) {
+	rules[`no state lacks a completed run that it had shown before`] = &invariant{side: spec.AgentServer,
+		note: st.note, check: st.checkThreadState, coveredBy: "AS-STATE-* AS-RUN-4 AS-ROLLBACK-* AS-CONTRACT-get-state"}
+	rules[`no deployment names a revision of another deployment`] = &invariant{side: spec.ControlPlane,
+		note: st.note, check: st.checkDeployment, coveredBy: "CP-CREATE-* CP-GET-1 CP-UPDATE-*"}
+}
+
+// addRefusedRules adds the rules that valid requests are served, one for each operation. updates names the requirement
+// about updates of each source field.
+func addRefusedRules(rules map[string]*invariant, valid *refused, updates map[string]string) {
+	const plane, agent = spec.ControlPlane, spec.AgentServer
+	for operation, owner := range map[string]string{
+		"get-deployment": "CP-GET-1", "get-revision": "CP-REV-1", "list-revisions": "CP-LIST-1",
+	} {
+		rules[`every valid request to "`+operation+`" was served`] = &invariant{side: plane,
+			check: valid.checks(operation, ""), coveredBy: owner}
+	}
+	for operation, owner := range map[string]string{
+		"create-thread": "AS-THREAD-1", "list-threads": "AS-THREAD-2", "create-run": "AS-RUN-1", "get-run": "AS-RUN-2",
+		"join-run": "AS-RUN-5", "get-state": "AS-STATE-1",
+	} {
+		rules[`every valid request to "`+operation+`" was served`] = &invariant{side: agent,
+			check: valid.checks(operation, ""), coveredBy: owner}
+	}
+	for field, owner := range updates {
+		rules[`every valid update of "`+field+`" was served`] = &invariant{side: plane,
+			check: valid.checks("update-deployment", field), coveredBy: owner}
+	}
+	// One rule of each side notes the exchanges for the others.
+	rules[`every valid request to "get-deployment" was served`].note = valid.note
+	rules[`every valid request to "get-run" was served`].note = valid.note
+}
