@@ -17,61 +17,65 @@ import (
 	"github.com/agentconform/agentconform/steps/target"
 )
 
-// closing judges, when all other scenarios have ended, what they have seen (sections 2, 4 and 7).
+// closing is the state of a scenario that judges the responses of a test run, after all scenarios that send requests
+// (sections 2, 4 and 7).
 type closing struct {
 	scene  *Scene
 	target *target.Target
 
-	answers   []*exchange.Response
+	responses []*exchange.Response
 	side      spec.Side
-	asked     []evidence.Asked // kinds of requests whose answers are judged
+	requests  []evidence.Asked // the kinds of requests whose responses are judged
 	operation string
 }
 
-// DefineClosing registers the sentences about all answers of a run for one scenario, and what both halves judge.
+// DefineClosing registers the sentences about all responses of a test run for one scenario, and the sentences that both
+// halves share.
 func DefineClosing(r *Definitions, scene *Scene, t *target.Target) {
 	r.Then(`the request is answered with 2xx`, func(ctx context.Context) error { return scene.Served(ctx) })
 	r.Then(`(?:the request|each of these requests) is refused with 4xx`, scene.Refused)
 	w := &closing{scene: scene, target: t}
-	r.Given(`a list of revisions that was answered with (404|422) in this run`, w.aListAnsweredWith)
-	r.Given(`(?:a|an) (control plane|agent server) that answered in this run`, w.aSideThatAnswered)
-	r.Given(`at least one answer to "([^"]+)" in this run`, w.anAnswerSeen)
-	r.Given(`a new revision whose status was seen in this run`, w.aStatusSeen)
+	r.Given(`a list of revisions that was answered with (404|422) in this run`, w.findLists)
+	r.Given(`(?:a|an) (control plane|agent server) that answered in this run`, w.findSide)
+	r.Given(`at least one answer to "([^"]+)" in this run`, w.findOperation)
+	r.Given(`a new revision whose status was seen in this run`, w.findStatus)
 	r.When(`all such answers are read`, func() error { return nil })
 	r.When(`all its answers to requests that (keep the contract|keep the contract or have an invalid parameter|`+
-		`break the contract in another way|break the contract) are read`, w.answersAreRead)
+		`break the contract in another way|break the contract) are read`, w.readResponses)
 	r.When(`all answers to "([^"]+)" are compared with the contract`, func(string) error { return nil })
-	r.Then(`each is JSON with a string "detail"`, func() error { return Each(w.answers, judge.HasDetail) })
-	r.Then(`each has a "detail"`, func() error { return Each(w.answers, judge.HasAnyDetail) })
-	r.Then(`each is an HTTPValidationError`, func() error { return Each(w.answers, judge.ValidationError) })
-	r.Then(`none has a status of 500 or above`, w.noServerError)
+	r.Then(`each is JSON with a string "detail"`, func() error { return Each(w.responses, judge.HasDetail) })
+	r.Then(`each has a "detail"`, func() error { return Each(w.responses, judge.HasAnyDetail) })
+	r.Then(`each is an HTTPValidationError`, func() error { return Each(w.responses, judge.ValidationError) })
+	r.Then(`none has a status of 500 or above`, w.hasNoServerError)
 	r.Then(`all answers match the contract`, func() error { return outcome.All(w.violations()) })
-	r.Then(`no answer has an unknown status`, w.everyStatusKnown)
+	r.Then(`no answer has an unknown status`, w.hasOnlyKnownStatuses)
 }
 
-func (w *closing) aListAnsweredWith(status int) error {
+// findLists finds the lists of revisions that returned a status.
+func (w *closing) findLists(status int) error {
 	for _, o := range w.target.Collector.Answers("list-revisions", status, status+1) {
 		if o.Whole {
-			w.answers = append(w.answers, o.AsAnswer())
+			w.responses = append(w.responses, o.AsAnswer())
 		}
 	}
-	if len(w.answers) == 0 {
-		return outcome.Inconclusive("no list of revisions was answered with %d in this run", status)
+	if len(w.responses) == 0 {
+		return outcome.Inconclusive("no list of revisions returned %d in this test run", status)
 	}
 	return nil
 }
 
-func (w *closing) aSideThatAnswered(side string) error {
+// findSide chooses a half of the interface, which must have sent a response.
+func (w *closing) findSide(side string) error {
 	w.side = spec.Side(strings.ReplaceAll(side, " ", "-"))
 	kinds := []evidence.Asked{evidence.Kept, evidence.Parameter, evidence.Broken, evidence.Raised}
 	if len(w.target.Collector.AnswersTo(w.side, kinds...)) == 0 {
-		return outcome.Inconclusive("the %s gave no answer in this run", side)
+		return outcome.Inconclusive("the %s sent no response in this test run", side)
 	}
 	return nil
 }
 
-// kinds are the requests whose answers are judged. Section 7 says how invalid parameters are answered, and nothing of
-// any other request that breaks the contract.
+// kinds are the kinds of requests whose responses are judged, as the sentences name them. Section 7 specifies the
+// responses to invalid parameters, and to no other request that breaks the contract.
 var kinds = map[string][]evidence.Asked{
 	"keep the contract": {evidence.Kept},
 	"keep the contract or have an invalid parameter": {evidence.Kept, evidence.Parameter},
@@ -79,47 +83,54 @@ var kinds = map[string][]evidence.Asked{
 	"break the contract in another way":              {evidence.Broken},
 }
 
-func (w *closing) answersAreRead(asked string) error {
-	w.asked = kinds[asked]
-	if len(w.target.Collector.AnswersTo(w.side, w.asked...)) == 0 {
+// readResponses chooses the kinds of requests. At least one of them must have a response.
+func (w *closing) readResponses(kind string) error {
+	w.requests = kinds[kind]
+	if len(w.target.Collector.AnswersTo(w.side, w.requests...)) == 0 {
 		side := strings.ReplaceAll(string(w.side), "-", " ")
-		return outcome.Inconclusive("the %s answered no request of this kind in this run", side)
+		return outcome.Inconclusive("the %s sent no response to such a request in this test run", side)
 	}
 	return nil
 }
 
-// anAnswerSeen skips the listing endpoint that is not used.
-func (w *closing) anAnswerSeen(operation string) error {
+// findOperation chooses an operation, which must have returned a status below 500. Of the two operations that list threads
+// only one is judged.
+func (w *closing) findOperation(operation string) error {
 	w.operation = operation
 	calls := map[string]string{"list-threads": "GET /threads", "search-threads": "POST /threads/search"}
-	used := map[bool]string{false: "list-threads", true: "search-threads"}[w.target.Searches()]
-	switch {
-	case calls[operation] != "" && operation != used:
+	used := "list-threads"
+	if w.target.Searches() {
+		used = "search-threads"
+	}
+	if calls[operation] != "" && operation != used {
 		return outcome.Inapplicable("a second endpoint that lists threads",
 			"%s is not tested: threads are listed with %s", calls[operation], calls[used])
-	case len(w.target.Collector.Answers(operation, 1, 500)) == 0:
-		return outcome.Inconclusive("%s was not answered in this run, or only with status 5xx", operation)
+	}
+	if len(w.target.Collector.Answers(operation, 1, 500)) == 0 {
+		return outcome.Inconclusive("%s had no response in this test run, or only 5xx", operation)
 	}
 	return nil
 }
 
-// aStatusSeen needs a revision of this run: what others have deployed shows nothing of the way there.
-func (w *closing) aStatusSeen() error {
-	if w.operation = "get-revision"; len(w.target.Collector.Answers(w.operation, 200, 300)) == 0 {
-		return outcome.Inconclusive("no GET of a revision was answered with 200 in this run")
+// findStatus chooses GET of a revision, which must have returned a revision of this test run. Revisions from before do not
+// show the statuses on the way to DEPLOYED.
+func (w *closing) findStatus() error {
+	w.operation = "get-revision"
+	if len(w.target.Collector.Answers(w.operation, 200, 300)) == 0 {
+		return outcome.Inconclusive("no GET of a revision returned 200 in this test run")
 	}
 	return nil
 }
 
-// noServerError makes a finding of each operation that was answered with a server error.
-func (w *closing) noServerError() error {
+// hasNoServerError judges that no operation returned a server error.
+func (w *closing) hasNoServerError() error {
 	raised := w.target.Collector.AnswersTo(w.side, evidence.Raised)
-	if slices.Contains(w.asked, evidence.Kept) && len(raised) > 0 {
-		const format = "not judged: the join of a run whose graph raised an error was answered with status %d, %d times"
+	if slices.Contains(w.requests, evidence.Kept) && len(raised) > 0 {
+		const format = "not judged: the join of a run whose graph raised an error returned %d (%d times)"
 		w.scene.Note(fmt.Sprintf(format, raised[0].Status, len(raised)))
 	}
 	var all []judge.Operation
-	for _, x := range w.target.Collector.AnswersTo(w.side, w.asked...) {
+	for _, x := range w.target.Collector.AnswersTo(w.side, w.requests...) {
 		// A server needs no vendor extension, and only one of the two operations that list threads.
 		isListing := x.Op.ID == "list-threads" || x.Op.ID == "search-threads"
 		all = append(all, judge.Operation{Response: x.AsAnswer(), Optional: x.Op.Field || isListing,
@@ -128,12 +139,13 @@ func (w *closing) noServerError() error {
 	return judge.NoServerError(all)
 }
 
-// violations are what the contract says against the answers of the operation: each is a finding.
-func (w *closing) violations() (all []outcome.Violation) {
+// violations returns the contract violations of the operation. Each is a finding.
+func (w *closing) violations() []outcome.Violation {
+	var all []outcome.Violation
 	for _, v := range w.target.Collector.Violations(w.operation) {
-		var words []string // neutral ones that it may be about
-		if at := path.Base(v.Pointer); at == spec.AnySource || at == spec.NeutralField {
-			words = []string{at}
+		var words []string // neutral words that the violation may be about
+		if name := path.Base(v.Pointer); name == spec.AnySource || name == spec.NeutralField {
+			words = []string{name}
 		}
 		all = append(all, outcome.Violation{
 			Kind: outcome.Contract, Class: v.Keyword + " " + strconv.Itoa(v.Status),
@@ -145,12 +157,15 @@ func (w *closing) violations() (all []outcome.Violation) {
 	return all
 }
 
-// everyStatusKnown makes a finding of a revision's status that is none of the interface, wherever it was seen.
-func (w *closing) everyStatusKnown() error {
+// hasOnlyKnownStatuses judges that revisions have only statuses of the interface. It returns one violation for each
+// status that is not one of them.
+func (w *closing) hasOnlyKnownStatuses() error {
 	var all []outcome.Violation
 	for _, v := range w.violations() {
 		if v.Pointer == "/status" {
-			v.Kind, v.Class, v.Count = outcome.WrongForm, "unknown status", 1
+			v.Kind = outcome.WrongForm
+			v.Class = "unknown status"
+			v.Count = 1
 			v.Summary = "The status of a revision is not one of the thirteen"
 			all = append(all, v)
 		}

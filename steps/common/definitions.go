@@ -5,31 +5,31 @@ import (
 	"sync"
 )
 
-// Definer takes step definitions: godog's [godog.ScenarioContext].
+// Definer registers step definitions with godog. It is a godog.ScenarioContext.
 type Definer interface {
 	Given(expression, function any)
 	When(expression, function any)
 	Then(expression, function any)
 }
 
-// Definitions registers the step definitions of one scenario. A pattern matches a sentence as a whole.
+// Definitions registers the step definitions of one scenario. A pattern must match the whole sentence.
 type Definitions struct {
 	to Definer
 }
 
-// NewDefinitions returns the definitions of a scenario, of which none is registered yet.
+// NewDefinitions returns definitions that are registered with godog.
 func NewDefinitions(to Definer) *Definitions { return &Definitions{to} }
 
-// Given registers a precondition.
+// Given registers the definition of a precondition.
 func (d *Definitions) Given(pattern string, function any) { d.to.Given(compile(pattern), function) }
 
-// When registers an act.
+// When registers the definition of an act.
 func (d *Definitions) When(pattern string, function any) { d.to.When(compile(pattern), function) }
 
-// Then registers a judgement.
+// Then registers the definition of a check.
 func (d *Definitions) Then(pattern string, function any) { d.to.Then(compile(pattern), function) }
 
-// compiled keeps expressions (*regexp.Regexp) by pattern: each scenario registers the definitions of its feature.
+// compiled has the expressions (*regexp.Regexp) by pattern, because each scenario registers its definitions anew.
 var compiled sync.Map
 
 func compile(pattern string) *regexp.Regexp {

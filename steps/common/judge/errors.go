@@ -1,5 +1,6 @@
-// Package judge has the judgements that both halves share: the form of refusals and the absence of server errors. They are
-// functions of values that return nil or an outcome, and send nothing. Start with [ValidationError].
+// Package judge has the judgements that both halves share: the form of refusals and the absence of server errors. They
+// are functions of values that return nil or an outcome, and send nothing. Start with [ValidationError]; errors_test.go
+// has a table of cases for each.
 package judge
 
 import (
@@ -22,7 +23,8 @@ func IsInteger(v gjson.Result) bool {
 	return v.Type == gjson.Number && v.Num == math.Trunc(v.Num)
 }
 
-// LacksDetail reports whether a refusal is a JSON object without a detail, which the interface makes optional (section 2).
+// LacksDetail reports whether a refusal is a JSON object without a detail. The interface makes the detail optional
+// (section 2).
 func LacksDetail(a *exchange.Response) bool {
 	return a.IsJSON() && gjson.ParseBytes(a.Body).IsObject() && !a.Get("detail").Exists()
 }
@@ -64,7 +66,7 @@ func ValidationError(a *exchange.Response) error {
 	return nil
 }
 
-// validationItem judges one error of a detail, which is at a path of the body.
+// validationItem judges one error of a detail. path is its path in the body.
 func validationItem(a *exchange.Response, path string, item gjson.Result) error {
 	loc := item.Get("loc")
 	if !loc.IsArray() {
@@ -83,6 +85,7 @@ func validationItem(a *exchange.Response, path string, item gjson.Result) error 
 	return nil
 }
 
+// wrongForm returns the violation of a value at a path of the body.
 func wrongForm(a *exchange.Response, path, summary, expected string) error {
 	return outcome.Fails(a, outcome.Violation{Kind: outcome.WrongForm, Pointer: outcome.PointerOf(path), Summary: summary,
 		Expected: expected, Actual: outcome.Shown(a.Get(path))})

@@ -21,7 +21,7 @@ func detailRows() []judgetest.Row {
 	return []judgetest.Row{
 		{Name: "an error with a detail", Got: HasAnyDetail(response(`{"detail":null}`))},
 		{Name: "an error without a detail", Got: HasAnyDetail(response(`{}`)), Kind: outcome.Missing, Pointer: "/detail"},
-		{Name: "an error that is no object", Got: HasAnyDetail(response(`[]`))},
+		{Name: "an error that is not an object", Got: HasAnyDetail(response(`[]`))},
 
 		{Name: "a string detail", Got: HasDetail(response(`{"detail":"no"}`))},
 		{Name: "a detail that is a list", Got: HasDetail(response(`{"detail":["no"]}`)), Kind: outcome.WrongDetail, Pointer: "/detail"},
