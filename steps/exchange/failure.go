@@ -5,11 +5,11 @@ import "errors"
 // NoResponse is the error of a request without a response.
 type NoResponse struct {
 	Request Request
-	Cause   string // "no answer within 10s", "connection refused"
-	Remedy  string // may be empty
+	Cause   string // for people, such as "connection refused"
+	Remedy  string // how to fix the cause, or ""
 	Timeout bool   // the target took the request and did not respond in time
 	Closed  bool   // the target took the request and closed the connection
-	Busy    int    // the status with which the target asks to wait longer or more often than the client does; else 0
+	Busy    int    // status with which the target asked to wait longer or more often than the client does, or 0
 	Stage   Stage  // at which it failed
 	ID      int    // of the recorded exchange
 	Err     error  // of the network
@@ -30,7 +30,7 @@ func (e *NoResponse) Message() string {
 	return e.Cause + "; " + e.Remedy
 }
 
-// Reason returns why a request has no response, without its method and path.
+// Reason returns the message of an error. That of a NoResponse is without method and path.
 func Reason(err error) string {
 	if none, is := errors.AsType[*NoResponse](err); is {
 		return none.Message()
@@ -44,13 +44,13 @@ type Stage string
 // The stages of a request, in their order.
 const (
 	StageDNS   Stage = "DNS"   // the host name was not resolved
-	StageProxy Stage = "proxy" // the proxy was not reached, or does not connect
+	StageProxy Stage = "proxy" // the proxy was not reached, or refused to connect
 	StageTCP   Stage = "TCP"   // no connection to the address, or to the socket
 	StageTLS   Stage = "TLS"   // no secure connection
-	StageHTTP  Stage = "HTTP"  // connected, and no valid response
+	StageHTTP  Stage = "HTTP"  // connected, but without a valid response
 )
 
-// RefusedAddress is the error for an address, returned by the control plane, to which the suite sends no requests.
+// RefusedAddress is the error for an address from the control plane to which the suite sends no requests.
 type RefusedAddress struct {
 	Why string
 	Key string // of the configuration that allows it

@@ -1,5 +1,5 @@
-// Package exchange holds HTTP requests and responses as values: what the client sends, what it returns, and what
-// judgements are made of. It sends nothing. Start with [Request] and [Response].
+// Package exchange represents HTTP requests and responses as values. The client sends a [Request] and returns a
+// [Response], or the error [NoResponse]. Judgements read them. The package sends nothing.
 package exchange
 
 import (
@@ -28,7 +28,7 @@ type Request struct {
 	Waits bool
 	// Raised means that the request is about a run whose graph was told to raise an error.
 	Raised bool
-	// Removable, if not nil, reports whether a rollback may have removed the run of the request.
+	// Removable, if not nil, reports whether a rollback may have removed the run that the request is about.
 	Removable func() bool
 	// Early means that the target may not serve yet: a missing response, or one with 5xx, is no reason to stop.
 	Early bool

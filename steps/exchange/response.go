@@ -70,7 +70,7 @@ func (a *Response) IsArray() bool {
 	return a.IsJSON() && bytes.HasPrefix(bytes.TrimLeft(a.Body, " \t\r\n"), []byte{'['})
 }
 
-// Get returns the value at a path of the body (GJSON syntax). In a body that is not JSON no value exists.
+// Get returns the value at a path of the body (GJSON syntax). In a body that is not JSON, no value exists.
 func (a *Response) Get(path string) gjson.Result {
 	if !a.IsJSON() {
 		return gjson.Result{}
@@ -88,6 +88,7 @@ func Values(of gjson.Result) iter.Seq2[[]string, gjson.Result] {
 	return func(yield func([]string, gjson.Result) bool) { yieldBelow(nil, of, yield) }
 }
 
+// yieldBelow yields the values within a value. It returns false if the consumer has stopped.
 func yieldBelow(path []string, of gjson.Result, yield func([]string, gjson.Result) bool) (more bool) {
 	more = true
 	if !of.IsObject() && !of.IsArray() {
