@@ -57,10 +57,10 @@ func (p *Plane) Poll(ctx context.Context, deployment, revision string, until fun
 	random := rand.New(rand.NewPCG(uint64(p.target.Seed), p.polls.started.Add(1)))
 	wait := p.target.Config.Polling.Interval
 	a, err := p.AwaitFound(ctx, RevisionPath(deployment, revision)) // the revision may just have been created
+	if err != nil {
+		return nil, err
+	}
 	for {
-		if err != nil {
-			return nil, err
-		}
 		if err := h.add(a); err != nil {
 			return nil, err
 		}
@@ -82,6 +82,9 @@ func (p *Plane) Poll(ctx context.Context, deployment, revision string, until fun
 			return nil, err
 		}
 		a, err = p.GetRevision(ctx, deployment, revision)
+		if err != nil {
+			return nil, err
+		}
 		wait = min(wait*3/2, p.target.Config.Polling.MaxInterval)
 	}
 }
