@@ -119,7 +119,7 @@ func (as *Agents) judgedDeployment(ctx context.Context) (*plane.Deployment, erro
 	if !as.target.Config.ReadOnly {
 		return as.plane.Shared(ctx, as.plane.Fixtures.Deployed)
 	}
-	if err := as.plane.Existing.Named(); err != nil {
+	if err := as.plane.Existing.CheckNamed(); err != nil {
 		return nil, err
 	}
 	return as.plane.Existing.Deployments()[0], nil

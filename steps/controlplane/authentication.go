@@ -50,7 +50,7 @@ func unknown() *plane.Deployment {
 // takeExistingOrUnknown takes a deployment that can be read, or an unknown one: requests with wrong credentials must be
 // refused for any id.
 func (w *World) takeExistingOrUnknown(ctx context.Context) error {
-	if w.plane.Existing.Readable(1) != nil {
+	if w.plane.Existing.CheckDeployments(1) != nil {
 		w.Deployment = unknown()
 		return nil
 	}
@@ -58,7 +58,7 @@ func (w *World) takeExistingOrUnknown(ctx context.Context) error {
 }
 
 func (w *World) canListDeployments(ctx context.Context) error {
-	_, supported, err := w.plane.Named(ctx, w.target.Name("none"))
+	_, supported, err := w.plane.FindByName(ctx, w.target.Name("none"))
 	if err != nil {
 		return err
 	}

@@ -57,7 +57,7 @@ func (w *World) creates(
 		return err
 	}
 	if a := w.scene.Answer; a.OK() || a.Get("id").String() != "" {
-		_ = w.plane.NoteCreated(ctx, d, a) // the sentence about the response judges an incomplete one
+		_ = w.plane.RecordCreated(ctx, d, a) // the sentence about the response judges an incomplete one
 	}
 	return nil
 }
@@ -153,7 +153,7 @@ func (w *World) nothingWasCreated(ctx context.Context) error {
 		w.scene.Note("not checked whether a deployment was created: create.body has no name")
 		return nil
 	}
-	found, supported, err := w.plane.Named(ctx, w.name)
+	found, supported, err := w.plane.FindByName(ctx, w.name)
 	if err != nil {
 		return err
 	}
@@ -213,7 +213,7 @@ func (w *World) refusedOrNoBuildOnPush(ctx context.Context) error {
 	if act.IsRefused() && w.Deployment.ID == "" {
 		ids = nil
 		if name, named := w.Deployment.Body["name"].(string); named {
-			ids, _, err = w.plane.Named(ctx, name)
+			ids, _, err = w.plane.FindByName(ctx, name)
 			if err != nil {
 				return err
 			}

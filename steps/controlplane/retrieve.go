@@ -41,7 +41,7 @@ func (w *World) defineRetrieval(r *common.Definitions) {
 	r.Then(`the "source" of the (?:deployment|revision) is that of the create request`,
 		func() error { return judge.HasSource(w.scene.Answer, w.Deployment.Source()) })
 	r.Then(`the "source_revision_config" of the (?:deployment|revision) holds the values of the create request`,
-		func() error { return judge.HasConfig(w.scene.Answer, plane.Asked(w.Deployment.Body)) })
+		func() error { return judge.HasConfig(w.scene.Answer, plane.RevisionConfig(w.Deployment.Body)) })
 	r.Then(`the "source_revision_config" of the revision is unchanged`,
 		func() error { return judge.ConfigUnchanged(w.scene.Answer, w.Deployment.Original) })
 	r.Then(`the retrieved revision is the latest revision`,
@@ -79,7 +79,7 @@ func (w *World) takeTwo(ctx context.Context) error {
 
 // findCommit finds the configured commit id of a ref. It skips the scenario if there is none.
 func (w *World) findCommit(second string) error {
-	ref, _ := plane.Asked(w.target.Config.Create.Body)["repo_ref"].(string)
+	ref, _ := plane.RevisionConfig(w.target.Config.Create.Body)["repo_ref"].(string)
 	if second != "" {
 		ref = w.target.Config.Alternatives.RepoRef
 	}

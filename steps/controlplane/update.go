@@ -213,7 +213,7 @@ func (w *World) clientSends(ctx context.Context, what string) error {
 	if what == "read-only fields" {
 		return w.patch(ctx, readOnly(), true)
 	}
-	sent := plane.SourceUpdate(plane.Asked(w.target.Config.Create.Body))
+	sent := plane.SourceUpdate(plane.RevisionConfig(w.target.Config.Create.Body))
 	m, err := mistakeIn(sent, w.plane.Sources.Field(), what)
 	if err != nil {
 		return err

@@ -206,7 +206,7 @@ func (w *World) unlessChanged(ctx context.Context, wrong error) error {
 	if !outcome.Is(wrong, reports.Failed) || w.Deployment == nil || !w.Deployment.Found {
 		return wrong
 	}
-	if err := w.plane.Unchanged(ctx, w.Deployment); err != nil {
+	if err := w.plane.CheckUnchanged(ctx, w.Deployment); err != nil {
 		return err
 	}
 	return wrong

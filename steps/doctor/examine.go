@@ -147,7 +147,7 @@ func (x *examiner) examineExisting(ctx context.Context) {
 		return
 	}
 	found := x.plane.Existing.Deployments()
-	missing := x.plane.Existing.Readable(1)
+	missing := x.plane.Existing.CheckDeployments(1)
 	switch {
 	case c.Existing.Deployment != "" && missing != nil:
 		x.add(Noted, "existing.deployment", missing.Error(), "")

@@ -44,7 +44,7 @@ func NewControlPlane(t *target.Target, p *plane.Plane, known func(requirement st
 		return nil, err
 	}
 	c, other := t.Config, t.Config.Alternatives
-	asked := plane.Asked(c.Create.Body)
+	asked := plane.RevisionConfig(c.Create.Body)
 	h := &controlPlane{target: t, plane: p, known: known, fields: imageFields}
 	if c.Source() == config.GitHost {
 		h.fields = repositoryFields

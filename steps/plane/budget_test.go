@@ -13,22 +13,22 @@ import (
 	"github.com/agentconform/agentconform/steps/target"
 )
 
-// TestAScenarioCreatesNoMoreThanItsTagsSay wants what no tag says to be a mistake of the suite, and no verdict about
-// the target.
-func TestAScenarioCreatesNoMoreThanItsTagsSay(t *testing.T) {
+// TestAllowanceIsEnforced checks that a scenario which creates or uses more than its tags say ends with an error of the
+// suite, and not with a verdict about the target.
+func TestAllowanceIsEnforced(t *testing.T) {
 	c := config.Default()
 	p := New(&target.Target{Config: &c}, nil, time.Time{})
-	one := &Allowance{What: "it creates one", Cost: Cost{Deployments: 1, Revisions: 1}, Shares: []string{"deployment"}}
-	ctx := one.Within(t.Context())
+	a := &Allowance{What: "it creates one", Cost: Cost{Deployments: 1, Revisions: 1}, Shares: []string{"deployment"}}
+	ctx := a.Within(t.Context())
 	require.NoError(t, p.TakeDeployment(ctx))
 	require.NoError(t, p.TakeRevision(ctx, &Deployment{}))
-	_, unshared := p.Shared(ctx, p.Fixtures.Long)
-	_, _, unleased := p.Lease(ctx, true)
+	_, sharedErr := p.Shared(ctx, p.Fixtures.Long)
+	_, _, leaseErr := p.Lease(ctx, true)
 	for name, err := range map[string]error{
 		"a second deployment": p.TakeDeployment(ctx),
 		"a second revision":   p.TakeRevision(ctx, &Deployment{}),
-		"another share":       unshared,
-		"one to change":       unleased,
+		"another fixture":     sharedErr,
+		"one to change":       leaseErr,
 	} {
 		o := outcome.Judge(t.Context(), false, "it creates one", err)
 		require.NotNil(t, o, name)

@@ -1,10 +1,8 @@
 package plane
 
 import (
-	"cmp"
 	"context"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 
@@ -17,32 +15,34 @@ import (
 	"github.com/agentconform/agentconform/steps/evidence"
 	"github.com/agentconform/agentconform/steps/exchange"
 	"github.com/agentconform/agentconform/steps/outcome"
+	"github.com/agentconform/agentconform/steps/shared"
 )
 
-// Existing is what was at the target before the run. Where the run cannot create deployments, scenarios that only read
-// use one of these. Nothing is ever written to them, and they never stand in the ledger.
+// Existing is the set of deployments that existed before the test run. If the run cannot create deployments, scenarios
+// that only read use these. The suite never writes to them and never enters them in the ledger.
 type Existing struct {
-	found   []*Deployment   // DEPLOYED; the one with the longest history that can be listed first
-	ids     map[string]bool // of all deployments that were listed, or named by the configuration
-	unfit   error           // skips what would read the one that the configuration names, and that cannot be used
+	found   []*Deployment   // deployments that are DEPLOYED, in the order of preference
+	ids     map[string]bool // the ids of all deployments that were listed or named by the configuration
+	unfit   error           // the skip for scenarios if existing.deployment cannot be used
 	sources Sources
 }
 
-// The bounds of the search for existing deployments. A longer history would cost a request for each revision.
+// The limits of the search for existing deployments. Scenarios send a request for each revision of the one they read.
 const (
-	candidates        = 10
-	longestOfExisting = 200
+	maxCandidates        = 10
+	maxExistingRevisions = 200
 )
 
-// FindExisting looks for deployments that can be read where the configuration has credentials and none can be created:
-// the one that the configuration names, else those that the target lists. The list of deployments is an extension of
-// the interface: a target without it has none that are known. It must have returned before scenarios begin.
+// FindExisting looks for deployments to read if the configuration has credentials but none can be created. These are
+// the deployment existing.deployment, or else those that the target lists (a vendor extension). The one with the
+// longest history is preferred, after those whose revisions can be listed. FindExisting must return before scenarios
+// start.
 func (p *Plane) FindExisting(ctx context.Context) error {
 	c := p.target.Config
 	if !c.HasCredentials() || p.Sources.CanCreate() == nil {
 		return nil
 	}
-	ctx = evidence.WithScenario(ctx, "fixture: existing deployments", 0)
+	ctx = evidence.WithScenario(ctx, shared.Attribution("existing deployments"), 0)
 	e := NoneExisting(c)
 	if c.Existing.Deployment != "" {
 		e.unfit = e.readNamed(ctx, p, c.Existing)
@@ -52,24 +52,40 @@ func (p *Plane) FindExisting(ctx context.Context) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
-	slices.SortStableFunc(e.found, func(a, b *Deployment) int {
-		isListed := min(len(b.statuses), 1) - min(len(a.statuses), 1) // one that can be listed first
-		return cmp.Or(isListed, len(b.Revisions)-len(a.Revisions))
-	})
+	slices.SortStableFunc(e.found, comparePreference)
 	p.Existing, p.target.Client.MayWrite = e, e.mayWrite
 	return nil
 }
 
-// readListed considers the first deployments that the target lists, as far as it lists any.
+// comparePreference is negative if scenarios should read a rather than b.
+func comparePreference(a, b *Deployment) int {
+	isListedA, isListedB := len(a.statuses) > 0, len(b.statuses) > 0
+	if isListedA && !isListedB {
+		return -1
+	}
+	if isListedB && !isListedA {
+		return 1
+	}
+	return len(b.Revisions) - len(a.Revisions)
+}
+
+// readListed considers the first deployments that the target lists. It stops if the target does not respond, because
+// each further deployment could take another timeout.
 func (e *Existing) readListed(ctx context.Context, p *Plane) {
-	rows, _, _ := p.listed(ctx, "")
+	rows, _, _ := p.list(ctx, "")
+	considered := 0
 	for _, row := range rows {
 		e.ids[row.Get("id").String()] = true
 	}
-	isOther := func(row gjson.Result) bool { return uuid.Validate(row.Get("id").String()) != nil }
-	rows = slices.DeleteFunc(rows, isOther)
-	for _, row := range rows[:min(len(rows), candidates)] {
+	for _, row := range rows {
 		shown, id := row, row.Get("id").String()
+		if uuid.Validate(id) != nil {
+			continue
+		}
+		if considered == maxCandidates {
+			return
+		}
+		considered++
 		if row.Get("latest_revision_id").String() == "" {
 			a, err := p.GetDeployment(ctx, id)
 			if err != nil {
@@ -77,37 +93,42 @@ func (e *Existing) readListed(ctx context.Context, p *Plane) {
 			}
 			shown = a.Get("@this")
 		}
-		if answered := e.consider(ctx, p, existing(id, shown)); !answered { // each of the others may take as long
+		if err := e.consider(ctx, p, newFound(id, shown)); err != nil {
 			return
 		}
 	}
 }
 
-// readNamed takes the deployment that the configuration names. That it is not there, not DEPLOYED or has too many
-// revisions is a mistake of the configuration, and not one of the target.
+// readNamed reads the deployment existing.deployment. The error is a skip: the configuration is wrong if the deployment
+// does not exist, is not DEPLOYED, or has too many revisions.
 func (e *Existing) readNamed(ctx context.Context, p *Plane, named config.Existing) error {
 	const key = "existing.deployment"
 	e.ids[named.Deployment] = true
 	shown, err := p.GetDeployment(ctx, named.Deployment)
 	if err != nil || !shown.OK() {
 		return outcome.NotConfigured(key, "not configured: correct existing.deployment: GET of the deployment %s: %s",
-			named.Deployment, seen(shown, err))
+			named.Deployment, responseOrError(shown, err))
 	}
-	d := existing(named.Deployment, shown.Get("@this"))
-	if d.First = cmp.Or(d.First, named.Revision); d.First == "" {
+	d := newFound(named.Deployment, shown.Get("@this"))
+	if d.First == "" {
+		d.First = named.Revision
+	}
+	if d.First == "" {
 		return outcome.Needs("existing.revision", "; the deployment has no latest_revision_id")
 	}
-	if e.consider(ctx, p, d); len(e.found) == 0 {
+	_ = e.consider(ctx, p, d) // scenarios judge what cannot be read
+	if len(e.found) == 0 {
 		return outcome.NotConfigured(key, "not configured: set existing.deployment to a deployment whose latest revision is "+
-			"DEPLOYED, with at most %d revisions", longestOfExisting)
+			"DEPLOYED, with at most %d revisions", maxExistingRevisions)
 	}
 	if named.Revision == "" || slices.Contains(d.Revisions, named.Revision) {
 		return nil
 	}
-	if a, err := p.GetRevision(ctx, d.ID, named.Revision); err != nil || !a.OK() {
+	a, err := p.GetRevision(ctx, d.ID, named.Revision)
+	if err != nil || !a.OK() {
 		e.found = nil
 		return outcome.NotConfigured("existing.revision",
-			"not configured: correct existing.revision: GET of the revision %s: %s", named.Revision, seen(a, err))
+			"not configured: correct existing.revision: GET of the revision %s: %s", named.Revision, responseOrError(a, err))
 	}
 	if d.statuses == nil {
 		d.Revisions = slices.Insert(d.Revisions, 0, named.Revision)
@@ -115,95 +136,127 @@ func (e *Existing) readNamed(ctx context.Context, p *Plane, named config.Existin
 	return nil
 }
 
-func seen(a *exchange.Response, err error) string {
+// responseOrError describes the response, or the error if there was none.
+func responseOrError(a *exchange.Response, err error) string {
 	if err != nil {
 		return err.Error()
 	}
 	return outcome.SeenShort(a)
 }
 
-// existing is a deployment as the target shows it.
-func existing(id string, shown gjson.Result) *Deployment {
+// newFound returns an existing deployment from the JSON in which the target shows it.
+func newFound(id string, shown gjson.Result) *Deployment {
 	return &Deployment{ID: id, First: shown.Get("latest_revision_id").String(), Found: true,
 		Body: map[string]any{"source": shown.Get("source").String()}}
 }
 
-// consider adds an existing deployment, unless it is known not to be DEPLOYED, or its history is too long. That
-// something of it cannot be read is for the scenarios to find. It tells whether the target has answered.
-func (e *Existing) consider(ctx context.Context, p *Plane, d *Deployment) (answered bool) {
-	latest, err := p.GetRevision(ctx, d.ID, d.First)
-	if err == nil && latest.OK() && latest.Get("status").Exists() && !IsDeployed(latest.Get("status").String()) {
-		return true
-	}
-	var all List
-	if err == nil {
-		all, err = p.ListAll(ctx, d.ID, "")
-	}
-	ids := all.IDs()
-	if len(ids) > longestOfExisting {
-		return true
-	}
+// consider adds an existing deployment, unless its latest revision shows another status than DEPLOYED or its history is
+// too long. It also adds a deployment that cannot be read, because scenarios judge that. The error is that of a
+// request.
+func (e *Existing) consider(ctx context.Context, p *Plane, d *Deployment) error {
 	d.Revisions = []string{d.First}
-	if err == nil && slices.Contains(ids, d.First) {
-		slices.Reverse(ids)
-		d.Revisions = append(slices.DeleteFunc(ids, func(id string) bool { return id == d.First }), d.First)
-		d.statuses = map[string]bool{}
-		for _, row := range all.Rows {
-			d.statuses[row.Get("status").String()] = true
-		}
+	latest, err := p.GetRevision(ctx, d.ID, d.First)
+	if err != nil {
+		e.found = append(e.found, d)
+		return err
+	}
+	if latest.OK() && latest.Get("status").Exists() && !IsDeployed(latest.Get("status").String()) {
+		return nil
+	}
+	all, err := p.ListAll(ctx, d.ID, "")
+	if len(all.Rows) > maxExistingRevisions {
+		return nil
+	}
+	if err == nil && slices.Contains(all.IDs(), d.First) {
+		d.addListed(all)
 	}
 	e.found = append(e.found, d)
-	return err == nil
+	return err
 }
 
-// Assume has the deployment that the configuration names stand for one that can be read, with a long history: what can
-// be known of a run without asking the target.
-func (e *Existing) Assume() {
+// addListed sets the revisions and their statuses from the list of a deployment that was found. The list has the newest
+// revision first, and d.First is the latest revision.
+func (d *Deployment) addListed(all List) {
+	var revisions []string
+	for _, id := range slices.Backward(all.IDs()) {
+		if id != d.First {
+			revisions = append(revisions, id)
+		}
+	}
+	d.Revisions = append(revisions, d.First)
+	d.statuses = map[string]bool{}
+	for _, row := range all.Rows {
+		d.statuses[row.Get("status").String()] = true
+	}
+}
+
+// AssumeNamed assumes that existing.deployment can be read and has a long history, for a plan that sends no requests.
+func (e *Existing) AssumeNamed() {
 	named := e.sources.config.Existing.Deployment
 	if named == "" || e.sources.CanCreate() == nil {
 		return
 	}
-	e.found = []*Deployment{{ID: named, Revisions: make([]string, longestOfExisting), Found: true,
+	e.found = []*Deployment{{ID: named, Revisions: make([]string, maxExistingRevisions), Found: true,
 		statuses: map[string]bool{"DEPLOYED": true, "BUILD_FAILED": true}}}
 }
 
-// NoneExisting is what is known before a target was asked.
+// NoneExisting returns an empty set, for use before the first request.
 func NoneExisting(c *config.Config) *Existing {
 	return &Existing{ids: map[string]bool{}, sources: SourcesOf(c)}
 }
 
-// Serves skips what reads a longer history than may be created, or what no existing deployment has.
-func (e *Existing) Serves(r features.Reads) error {
-	listed := max(r.Revisions, min(r.Settled, 1)) // so many revisions are to be listed
-	if e.sources.CanCreate() == nil {
-		if most := e.sources.config.MaxRevisions; listed > 0 && most > 0 && most < longHistory {
-			return outcome.Skipped(reports.OverBudget, "max_revisions",
-				"the budget is too small: raise max_revisions to %d (now %d)", longHistory, most)
-		}
-		return nil
+// CheckReads returns nil if a scenario can read what its tag @reads needs. Otherwise it returns a skip: the history
+// that the run may create is too short, or no existing deployment has what the scenario reads.
+func (e *Existing) CheckReads(r features.Reads) error {
+	revisions := r.Revisions // the number of revisions that must be listed
+	if r.Settled > 0 {
+		revisions = max(revisions, 1)
 	}
-	if err := e.Readable(max(r.Deployments, min(listed, 1))); err != nil || listed == 0 {
+	if e.sources.CanCreate() == nil {
+		return e.checkHistoryBudget(revisions)
+	}
+	deployments := r.Deployments
+	if revisions > 0 {
+		deployments = max(deployments, 1)
+	}
+	if err := e.CheckDeployments(deployments); err != nil || revisions == 0 {
 		return err
 	}
 	first := e.found[0]
-	unsettled := func(status string) bool { return !IsSettled(status) }
-	switch {
-	case first.statuses == nil || len(first.Revisions) < listed:
-		return e.lacks(fmt.Sprintf("; no existing deployment has %d revisions that can be listed", listed))
-	case r.Settled > 0 && slices.ContainsFunc(slices.Collect(maps.Keys(first.statuses)), unsettled):
-		return e.lacks("; a revision of the existing deployment has not settled")
-	case len(first.statuses) < r.Settled:
-		return e.lacks(fmt.Sprintf("; the revisions of the existing deployment are not in %d different statuses", r.Settled))
+	if first.statuses == nil || len(first.Revisions) < revisions {
+		return e.skipLacking(fmt.Sprintf("; no existing deployment has %d revisions that can be listed", revisions))
+	}
+	if r.Settled == 0 {
+		return nil
+	}
+	for status := range first.statuses {
+		if !IsSettled(status) {
+			return e.skipLacking("; a revision of the existing deployment has not settled")
+		}
+	}
+	if len(first.statuses) < r.Settled {
+		return e.skipLacking(fmt.Sprintf("; the revisions of the existing deployment are not in %d different statuses",
+			r.Settled))
 	}
 	return nil
 }
 
-// Deployments returns two deployments that were there before the run, as far as there are any.
+// checkHistoryBudget returns a skip if revisions must be listed and the budget does not allow a long history.
+func (e *Existing) checkHistoryBudget(revisions int) error {
+	most := e.sources.config.MaxRevisions
+	if revisions > 0 && most > 0 && most < longHistory {
+		return outcome.Skipped(reports.OverBudget, "max_revisions",
+			"the budget is too small: raise max_revisions to %d (now %d)", longHistory, most)
+	}
+	return nil
+}
+
+// Deployments returns up to two deployments that existed before the test run.
 func (e *Existing) Deployments() []*Deployment {
 	return e.found[:min(2, len(e.found))]
 }
 
-// mayWrite ends a scenario as a mistake of the suite that would change what was there before the run.
+// mayWrite returns an error of the suite for a request that would change a deployment from before the test run.
 func (e *Existing) mayWrite(r exchange.Request) error {
 	for id := range e.ids {
 		if r.Path == DeploymentPath(id) || strings.HasPrefix(r.Path, DeploymentPath(id)+"/") {
@@ -213,8 +266,8 @@ func (e *Existing) mayWrite(r exchange.Request) error {
 	return nil
 }
 
-// Readable skips where there are fewer deployments to read than so many, and none can be created.
-func (e *Existing) Readable(n int) error {
+// CheckDeployments returns nil if deployments can be created or at least n exist. Otherwise it returns a skip.
+func (e *Existing) CheckDeployments(n int) error {
 	missing := e.sources.CanCreate()
 	switch {
 	case missing == nil || len(e.Deployments()) >= n:
@@ -227,25 +280,26 @@ func (e *Existing) Readable(n int) error {
 	return missing
 }
 
-// lacks skips what no existing deployment has, and one that the run creates would have.
-func (e *Existing) lacks(explanation string) error {
+// skipLacking returns the skip for something that no existing deployment has, but a created one would have.
+func (e *Existing) skipLacking(explanation string) error {
 	if e.sources.config.ReadOnly {
 		return outcome.ReadOnly(explanation)
 	}
 	return outcome.Needs("create.body", explanation)
 }
 
-// Named skips where the configuration names no existing deployment that can be read. What is sent to its agent server
-// has the credentials of users, which are for no other.
-func (e *Existing) Named() error {
+// CheckNamed returns nil if existing.deployment can be read, and otherwise a skip. Scenarios of the agent server use no
+// other deployment, because their requests have the credentials of users.
+func (e *Existing) CheckNamed() error {
 	if e.sources.config.Existing.Deployment == "" {
 		return outcome.Needs("existing.deployment", ", or agent_target, the base URL of an agent server")
 	}
-	return e.Readable(1)
+	return e.CheckDeployments(1)
 }
 
-// Unchanged says that somebody else has changed an existing deployment while it was judged.
-func (p *Plane) Unchanged(ctx context.Context, d *Deployment) error {
+// CheckUnchanged returns an inconclusive outcome if somebody else has changed an existing deployment during the test
+// run.
+func (p *Plane) CheckUnchanged(ctx context.Context, d *Deployment) error {
 	all, err := p.ListAll(ctx, d.ID, "")
 	if err != nil || !all.Answer.OK() {
 		return err
@@ -255,7 +309,7 @@ func (p *Plane) Unchanged(ctx context.Context, d *Deployment) error {
 		return err
 	}
 	if !SameIDs(all.IDs(), d.Revisions) && shown.Get("latest_revision_id").String() != d.Latest() {
-		return outcome.Inconclusive("the existing deployment %s got a new revision during the run", d.ID)
+		return outcome.Inconclusive("the existing deployment %s got a new revision during the test run", d.ID)
 	}
 	return nil
 }

@@ -15,8 +15,9 @@ import (
 	"github.com/agentconform/agentconform/steps/target"
 )
 
-// TestAPageBehindTheEndMayBeRefused lists deployments of servers that have one.
-func TestAPageBehindTheEndMayBeRefused(t *testing.T) {
+// TestPagePastTheEndMayBeRefused lists the deployments of servers that have one deployment and answer the second page
+// with an error.
+func TestPagePastTheEndMayBeRefused(t *testing.T) {
 	for status, isSupported := range map[int]bool{400: true, 404: true, 422: true, 429: false, 500: false} {
 		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			if r.URL.Query().Get("offset") != "0" {
@@ -31,26 +32,31 @@ func TestAPageBehindTheEndMayBeRefused(t *testing.T) {
 		c.Target = server.URL
 		at, err := target.New(target.Options{Config: &c, Concurrency: 1})
 		require.NoError(t, err)
-		all, supported, err := New(at, nil, time.Time{}).listed(t.Context(), "")
+		all, supported, err := New(at, nil, time.Time{}).list(t.Context(), "")
 		assert.Len(t, all, 1)
 		assert.Equal(t, isSupported, supported && err == nil, "status %d", status)
 	}
 }
 
-// TestWhatWasThereBeforeIsNotTouched holds what would write to it, note it as the run's own, or remove it.
-func TestWhatWasThereBeforeIsNotTouched(t *testing.T) {
+// TestExistingDeploymentsAreNotChanged checks that deployments from before the test run are not written to, not entered
+// in the ledger and not removed.
+func TestExistingDeploymentsAreNotChanged(t *testing.T) {
 	const id = "cafcf774-6b38-49e6-a5ba-8b66183d94ad"
 	p := New(&target.Target{Config: &config.Config{}}, nil, time.Time{})
 	p.Existing.ids[id] = true
-	for path, may := range map[string]bool{DeploymentPath(id): false, RevisionPath(id, "x") + "/redeploy": false,
-		DeploymentPath(target.UnknownID()): true, DeploymentsPath: true} {
+	for path, isAllowed := range map[string]bool{
+		DeploymentPath(id):                  false,
+		RevisionPath(id, "x") + "/redeploy": false,
+		DeploymentPath(target.UnknownID()):  true,
+		DeploymentsPath:                     true,
+	} {
 		err := p.Existing.mayWrite(exchange.Request{Method: http.MethodPatch, Path: path})
-		assert.Equal(t, may, err == nil, path)
+		assert.Equal(t, isAllowed, err == nil, path)
 	}
-	assert.Equal(t, "it was there before the run", p.Remove(t.Context(), id))
+	assert.Equal(t, "it existed before the test run", p.Remove(t.Context(), id))
 	d := &Deployment{}
 	body := `{"id":"` + id + `","latest_revision_id":"` + id + `"}`
 	// There is no ledger here: entering the deployment would panic.
-	assert.NoError(t, p.NoteCreated(t.Context(), d, &exchange.Response{Status: http.StatusCreated, Body: []byte(body)}))
+	assert.NoError(t, p.RecordCreated(t.Context(), d, &exchange.Response{Status: http.StatusCreated, Body: []byte(body)}))
 	assert.Equal(t, id, d.ID)
 }

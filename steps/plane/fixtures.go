@@ -10,78 +10,83 @@ import (
 	"github.com/agentconform/agentconform/steps/shared"
 )
 
-// Fixture is a deployment that scenarios share: made once, by the first that needs it.
+// Fixture is a deployment that scenarios share. The first scenario that needs it has it made.
 type Fixture struct {
 	Name   string
-	Shared string // in the tags of the features: @shares:history
-	make   maker
+	Shared string // the name in the tags of the features: history in @shares:history
+	make   makeFunc
 }
 
-// maker makes the deployment of a fixture.
-type maker func(ctx context.Context) (*Deployment, error)
+// makeFunc makes the deployment of a fixture.
+type makeFunc func(ctx context.Context) (*Deployment, error)
 
-// member is one of several deployments that are alike; each is changed by other scenarios, by one at a time.
+// member is one of the equal deployments in the pool that scenarios change. Each is changed by one scenario at a time.
 type member struct {
-	created  *Fixture // perhaps not DEPLOYED yet
+	created  *Fixture // may not be DEPLOYED yet
 	deployed *Fixture
-	lease    chan struct{} // holds a token while nobody changes the deployment
+	lease    chan struct{} // holds a token while no scenario changes the deployment
 }
 
-// Changing is the shared deployment that scenarios change in turn, in the tags of the features.
+// Changing is the name of the shared deployments that scenarios change in turn, in the tags of the features.
 const Changing = "changing"
 
-// SharedCost is what a shared deployment costs, by its name in the tags of the features.
+// SharedCost returns the cost of a shared deployment, by its name in the tags of the features.
 func SharedCost(name string) Cost {
-	return Cost{Deployments: 1, Revisions: map[string]int{"updated": 1, "history": longHistory - 1}[name]}
+	switch name {
+	case "updated":
+		return Cost{Deployments: 1, Revisions: 1}
+	case "history":
+		return Cost{Deployments: 1, Revisions: longHistory - 1}
+	}
+	return Cost{Deployments: 1}
 }
 
-// Fixtures are the deployments that scenarios share. At a real target each takes minutes.
+// Fixtures are the deployments that scenarios share, because at a real target each takes minutes.
 type Fixtures struct {
-	Created  *Fixture // created; perhaps not DEPLOYED yet
-	Readable *Fixture // the same, when its first revision can be retrieved
-	Deployed *Fixture // the same, DEPLOYED; nobody ever changes it
-	Existing *Fixture // created; nothing that is judged depends on its revisions
-	Updated  *Fixture // DEPLOYED, then updated to another source, and settled
-	Long     *Fixture // with more than 20 revisions, all settled
+	Created  *Fixture // may not be DEPLOYED yet
+	Readable *Fixture // the same deployment, once its first revision can be retrieved
+	Deployed *Fixture // the same deployment, once it is DEPLOYED; no scenario changes it
+	Existing *Fixture // another deployment; no judgement depends on its revisions
+	Updated  *Fixture // was DEPLOYED, then updated to another source, and has settled
+	Long     *Fixture // has more than 20 revisions, all settled
 
 	changing [PoolSize]member // see [Plane.Lease]
 }
 
 func (p *Plane) newFixtures() *Fixtures {
-	made := func(name, shared string, make maker) *Fixture {
-		return &Fixture{Name: name, Shared: shared, make: make}
-	}
-	create := func(purpose string) maker {
+	create := func(purpose string) makeFunc {
 		return func(ctx context.Context) (*Deployment, error) { return p.Create(ctx, purpose, nil) }
 	}
 	f := &Fixtures{
-		Created:  made("a deployment", "deployment", create("shared")),
-		Existing: made("another existing deployment", "another", create("another")),
-		Updated:  made("a deployment that was updated", "updated", p.makeUpdated),
-		Long:     made("a deployment with a long history", "history", p.makeLong),
+		Created:  &Fixture{"a deployment", "deployment", create("shared")},
+		Existing: &Fixture{"another existing deployment", "another", create("another")},
+		Updated:  &Fixture{"a deployment that was updated", "updated", p.makeUpdated},
+		Long:     &Fixture{"a deployment with a long history", "history", p.makeLong},
 	}
-	f.Readable = made("a deployment with a retrievable revision", "deployment",
-		p.from(f.Created, p.firstIsReadable))
-	f.Deployed = made("a DEPLOYED deployment", "deployment",
-		p.from(f.Created, func(ctx context.Context, d *Deployment) (*Deployment, error) {
-			up := *d // the other fixture's is read by those who do not wait
-			return &up, p.reachDeployed(ctx, &up)
-		}))
+	f.Readable = &Fixture{"a deployment with a retrievable revision", "deployment",
+		p.makeFrom(f.Created, func(ctx context.Context, d *Deployment) (*Deployment, error) {
+			return d, p.awaitFirst(ctx, d)
+		})}
+	f.Deployed = &Fixture{"a DEPLOYED deployment", "deployment",
+		p.makeFrom(f.Created, func(ctx context.Context, d *Deployment) (*Deployment, error) {
+			deployed := *d // a copy, because scenarios with the fixture Created read d meanwhile
+			return &deployed, p.reachDeployed(ctx, &deployed)
+		})}
 	for n, name := range poolNames {
-		created := made("a deployment that one scenario changes at a time"+name.number, Changing, create(name.purpose))
-		deployed := made("a deployment that accepts updates"+name.number, Changing,
-			p.from(created, func(ctx context.Context, d *Deployment) (*Deployment, error) {
-				up := *d // others change it already
-				return d, p.reachDeployed(ctx, &up)
-			}))
+		created := &Fixture{"a deployment that one scenario changes at a time" + name.number, Changing, create(name.purpose)}
+		deployed := &Fixture{"a deployment that accepts updates" + name.number, Changing,
+			p.makeFrom(created, func(ctx context.Context, d *Deployment) (*Deployment, error) {
+				deployed := *d // a copy, because a scenario with a lease may change d meanwhile
+				return d, p.reachDeployed(ctx, &deployed)
+			})}
 		f.changing[n] = member{created, deployed, make(chan struct{}, 1)}
 		f.changing[n].lease <- struct{}{}
 	}
 	return f
 }
 
-// from makes a fixture of another one.
-func (p *Plane) from(other *Fixture, do func(ctx context.Context, d *Deployment) (*Deployment, error)) maker {
+// makeFrom returns a function that makes a fixture from the deployment of another one.
+func (p *Plane) makeFrom(other *Fixture, do func(ctx context.Context, d *Deployment) (*Deployment, error)) makeFunc {
 	return func(ctx context.Context) (*Deployment, error) {
 		d, err := p.Shared(ctx, other)
 		if err != nil {
@@ -91,32 +96,35 @@ func (p *Plane) from(other *Fixture, do func(ctx context.Context, d *Deployment)
 	}
 }
 
-func (p *Plane) firstIsReadable(ctx context.Context, d *Deployment) (*Deployment, error) {
+// awaitFirst waits until the first revision can be retrieved.
+func (p *Plane) awaitFirst(ctx context.Context, d *Deployment) error {
 	a, err := p.AwaitFound(ctx, RevisionPath(d.ID, d.First))
 	if err == nil && !a.OK() {
-		err = outcome.Blocked("revision %s cannot be retrieved: %s", d.First, outcome.Seen(a))
+		return outcome.Blocked("revision %s cannot be retrieved: %s", d.First, outcome.Seen(a))
 	}
-	return d, err
+	return err
 }
 
-// PoolSize is how many deployments there are at most of which each is changed by one scenario at a time.
+// PoolSize is the largest number of deployments in the pool that scenarios change. Each update takes a build, so that a
+// single deployment would make the scenarios wait for each other, and each deployment costs the target's resources.
 const PoolSize = 3
 
-// poolNames tell them apart, in the names of deployments (which hold no spaces, see target.RunOf) and of fixtures.
+// poolNames distinguish them, in the names of deployments (without spaces, see target.RunOf) and of fixtures.
 var poolNames = [PoolSize]struct{ purpose, number string }{
 	{"changing", ""}, {"changing-second", " 2"}, {"changing-third", " 3"}}
 
-// Shared returns the fixture's deployment, made by whoever comes first, with what the fixture may create.
+// Shared returns the deployment of a fixture, which the first call makes.
 func (p *Plane) Shared(ctx context.Context, f *Fixture) (*Deployment, error) {
-	if a := allowanceIn(ctx); a != nil && !slices.Contains(a.Shares, f.Shared) {
+	a := allowanceIn(ctx)
+	if a != nil && !slices.Contains(a.Shares, f.Shared) {
 		return nil, a.exceeded("uses " + f.Name + " without the tag @shares:" + f.Shared)
 	}
 	if err := p.Sources.CanCreate(); err != nil {
 		return nil, err
 	}
 	d, err := shared.Get(ctx, p.maker, f.Name, func(ctx context.Context) (*Deployment, error) {
-		own := &Allowance{What: f.Name, Cost: SharedCost(f.Shared), Shares: []string{f.Shared}}
-		return f.make(own.Within(ctx))
+		a := &Allowance{What: f.Name, Cost: SharedCost(f.Shared), Shares: []string{f.Shared}}
+		return f.make(a.Within(ctx))
 	})
 	if err != nil && ctx.Err() == nil {
 		return nil, fmt.Errorf("fixture: %s: %w", f.Name, err)
@@ -124,8 +132,8 @@ func (p *Plane) Shared(ctx context.Context, f *Fixture) (*Deployment, error) {
 	return d, err
 }
 
-// Lease returns one of the deployments that scenarios change, as the allowance says, or the first; once it is DEPLOYED
-// where that is wanted. Nobody else changes it until it is given back.
+// Lease returns the member of the pool that the allowance names, or the first one without an allowance. If deployed is
+// set, it waits until the deployment is DEPLOYED. No other scenario changes the deployment until giveBack is called.
 func (p *Plane) Lease(ctx context.Context, deployed bool) (d *Deployment, giveBack func(), err error) {
 	m := p.Fixtures.changing[0]
 	if a := allowanceIn(ctx); a != nil {
@@ -135,7 +143,8 @@ func (p *Plane) Lease(ctx context.Context, deployed bool) (d *Deployment, giveBa
 	if deployed {
 		f = m.deployed
 	}
-	if d, err = p.Shared(ctx, f); err != nil {
+	d, err = p.Shared(ctx, f)
+	if err != nil {
 		return nil, nil, err
 	}
 	select {
@@ -153,7 +162,8 @@ func (p *Plane) makeUpdated(ctx context.Context) (*Deployment, error) {
 	if err != nil {
 		return nil, err
 	}
-	if d.Original, err = p.GetRevision(ctx, d.ID, d.First); err != nil {
+	d.Original, err = p.GetRevision(ctx, d.ID, d.First)
+	if err != nil {
 		return nil, err
 	}
 	if err := p.Update(ctx, d, change); err != nil {
@@ -166,12 +176,12 @@ func (p *Plane) makeUpdated(ctx context.Context) (*Deployment, error) {
 	return d, p.AwaitListed(ctx, d.ID, d.Revisions...)
 }
 
-// longHistory is how many revisions the deployment with a long history gets: more than the default limit of a list
-// (20, section 8), and no multiple of the page sizes that are tried.
+// longHistory is the number of revisions of the deployment with a long history: more than the default limit of a list
+// (20, section 8), and not a multiple of the page sizes that scenarios use.
 const longHistory = 23
 
-// makeLong makes a deployment with a long history. Where the configuration names a source that cannot be built, one
-// of the revisions fails, so that the revisions do not all end in the same status.
+// makeLong makes a deployment with a long history. If the configuration names a source that cannot be built, one of the
+// revisions fails, so that filters by status can be judged.
 func (p *Plane) makeLong(ctx context.Context) (*Deployment, error) {
 	d, err := p.CreateDeployed(ctx, "history")
 	if err != nil {
@@ -205,21 +215,29 @@ func (p *Plane) makeLong(ctx context.Context) (*Deployment, error) {
 	if err := p.AwaitListed(ctx, d.ID, d.Revisions...); err != nil {
 		return nil, err
 	}
-	return d, p.noUnknownRevisions(ctx, d)
+	return d, p.checkNoForeignRevisions(ctx, d)
 }
 
-// noUnknownRevisions refuses a history with revisions that nobody asked for: the lists could not be judged. A list
-// alone is no proof of one, since lists are what is to be judged.
-func (p *Plane) noUnknownRevisions(ctx context.Context, d *Deployment) error {
+// checkNoForeignRevisions blocks if the deployment has revisions that the suite did not create, because its lists could
+// not be judged. A list is not enough to show one, since scenarios judge lists: the revision must also be retrievable.
+func (p *Plane) checkNoForeignRevisions(ctx context.Context, d *Deployment) error {
+	const maxRetrieved = 5 // a hostile list may name any number of revisions
 	all, err := p.ListAll(ctx, d.ID, "")
 	if err != nil {
-		return nil // a list that cannot be read is for the scenarios to find
+		return nil // scenarios judge a list that cannot be read
 	}
-	unknown := slices.DeleteFunc(all.IDs(), func(id string) bool { return slices.Contains(d.Revisions, id) })
-	for _, id := range unknown[:min(len(unknown), 5)] { // a hostile list may name any number
+	retrieved := 0
+	for _, id := range all.IDs() {
+		if slices.Contains(d.Revisions, id) {
+			continue
+		}
+		if retrieved == maxRetrieved {
+			return nil
+		}
+		retrieved++
 		a, err := p.GetRevision(ctx, d.ID, id)
 		if err == nil && a.OK() && a.Get("id").String() == id {
-			return outcome.Blocked("the deployment has the revision %s, which no request of this run created", id)
+			return outcome.Blocked("the deployment has the revision %s, which no request of this test run created", id)
 		}
 	}
 	return nil

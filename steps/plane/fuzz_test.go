@@ -9,9 +9,10 @@ import (
 	"github.com/agentconform/agentconform/steps/exchange"
 )
 
-// FuzzAddressesIn: what is found is few, a URL with a host, and stands where the path says.
+// FuzzAddressesIn checks that AddressesIn returns only a few strings, and that all of them are URLs with a host.
 func FuzzAddressesIn(f *testing.F) {
-	f.Add([]byte(`{"id":"d","source_config":{"repo_url":"https://git.example/r"},"extra":[{"agent.url":"http://a.example:1/"}]}`), []byte(`{"repo_url":"https://git.example/r"}`))
+	deployment := `{"id":"d","source_config":{"repo_url":"https://git.example/r"},"extra":[{"agent.url":"http://a.example:1/"}]}`
+	f.Add([]byte(deployment), []byte(`{"repo_url":"https://git.example/r"}`))
 	f.Add([]byte(`["http://a","http://b","http://c","http://d"]`), []byte(`{}`))
 	f.Add([]byte(`{"":{"*":"http://a","a\\b":"http://b","#":"http://c"}}`), []byte(`{}`))
 	f.Fuzz(func(t *testing.T, body, sent []byte) {

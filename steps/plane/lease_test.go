@@ -14,38 +14,37 @@ import (
 	"github.com/agentconform/agentconform/steps/target"
 )
 
-// TestWhoChangesADeploymentHoldsItAlone has scenarios change one deployment one after the other, whether or not they
-// need it to be DEPLOYED. Another member of the pool is held beside it, and who gives up waiting takes nothing.
-func TestWhoChangesADeploymentHoldsItAlone(t *testing.T) {
+// TestLeaseIsExclusive checks that scenarios get the same member of the pool one after the other, DEPLOYED or not.
+// Another member is independent of it, and a scenario that stops waiting gets none.
+func TestLeaseIsExclusive(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := New(&target.Target{Config: &config.Config{}}, shared.NewMaker(t.Context()), time.Time{})
-		fs := p.Fixtures
-		for n, m := range fs.changing {
+		for n, m := range p.Fixtures.changing {
 			d := &Deployment{ID: poolNames[n].purpose}
 			for _, f := range []*Fixture{m.created, m.deployed} {
 				f.make = func(context.Context) (*Deployment, error) { return d, nil }
 			}
 		}
 		holders := make(chan string, 4)
-		change := func(ctx context.Context, who string, deployed bool) {
+		lease := func(ctx context.Context, scenario string, deployed bool) {
 			go func() {
 				d, giveBack, err := p.Lease(ctx, deployed)
 				if err != nil {
 					return
 				}
-				holders <- who + " holds " + d.ID
+				holders <- scenario + " holds " + d.ID
 				time.Sleep(time.Minute)
 				giveBack()
 			}()
 			synctest.Wait()
 		}
-		change(t.Context(), "first", true)
-		impatient, giveUp := context.WithTimeout(t.Context(), time.Second)
-		defer giveUp()
-		change(impatient, "who gives up", false)
-		change(t.Context(), "second", false)
+		lease(t.Context(), "first", true)
+		short, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		lease(short, "timed out", false)
+		lease(t.Context(), "second", false)
 		other := &Allowance{Member: 1, Shares: []string{Changing}}
-		change(other.Within(t.Context()), "third", true)
+		lease(other.Within(t.Context()), "third", true)
 		require.Len(t, holders, 2)
 		assert.Equal(t, "first holds changing", <-holders)
 		assert.Equal(t, "third holds changing-second", <-holders)
@@ -54,7 +53,7 @@ func TestWhoChangesADeploymentHoldsItAlone(t *testing.T) {
 		require.Empty(t, holders)
 		time.Sleep(2 * time.Second)
 		synctest.Wait()
-		require.Len(t, holders, 1, "the first one gave it back")
+		require.Len(t, holders, 1, "the first scenario returned it")
 		assert.Equal(t, "second holds changing", <-holders)
 		time.Sleep(time.Minute)
 	})

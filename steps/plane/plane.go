@@ -1,8 +1,8 @@
-// Package plane speaks with a control plane, without Gherkin: it creates deployments, updates them, polls their
+// Package plane is the driver of a control plane, without Gherkin: it creates deployments, updates them, polls their
 // revisions until they settle, and reads lists page by page (sections 1 to 4 of the interface). It keeps the
-// deployments that scenarios share, and what the run has learned about how this control plane behaves.
+// deployments that scenarios share, and what the test run has learned about the control plane.
 //
-// What it cannot bring about is an error, mostly an *outcome.Outcome; the sentences say what that means for a verdict.
+// Most errors are an *outcome.Outcome. The step definitions decide what they mean for a verdict.
 //
 // A deployment takes minutes at a real target. Scenarios that read share one ([Plane.Shared]); scenarios that change
 // one lease one of a few in turn ([Plane.Lease]). If no deployment can be created, scenarios that read use one from
@@ -26,25 +26,25 @@ import (
 	"github.com/agentconform/agentconform/steps/target"
 )
 
-// Plane is the control plane of a target, as one run knows it. It may be used by many goroutines.
+// Plane is the control plane of a target in one test run. It may be used by many goroutines.
 type Plane struct {
 	Fixtures *Fixtures
 	Sources  Sources
 
-	Existing *Existing // what was there before the run, where scenarios may read it
+	Existing *Existing // what was there before the test run
 
 	target *target.Target
 	maker  *shared.Maker
 	*polls
 
-	endless atomic.Bool // a list of revisions did not end
-	noFirst atomic.Bool // the first revision of a deployment could not be learned
+	endlessList     atomic.Bool // a list of revisions did not end
+	noFirstRevision atomic.Bool // the first revision of a deployment was not found
 
 	mu            sync.Mutex
-	noRevisionFor map[string]bool // kinds of updates of which one made no revision in time
+	noRevisionFor map[string]bool // kinds of updates of which one created no revision in time
 }
 
-// New returns the control plane of the target. Times of the timeline count from the start.
+// New returns the control plane of the target. The timeline counts from the start of the test run.
 func New(t *target.Target, maker *shared.Maker, start time.Time) *Plane {
 	p := &Plane{
 		Sources: SourcesOf(t.Config), Existing: NoneExisting(t.Config), target: t, maker: maker,
@@ -55,21 +55,21 @@ func New(t *target.Target, maker *shared.Maker, start time.Time) *Plane {
 	return p
 }
 
-// allowanceKey is for the allowance in a context.
+// allowanceKey is the key of the allowance in a context.
 type allowanceKey struct{}
 
-// Allowance is what a scenario, or the making of a shared deployment, may create and use. What goes beyond is a mistake
-// of the suite, since the plan of the run does not know of it.
+// Allowance is what a scenario, or the maker of a shared deployment, may create and use. To exceed it is an error of
+// the suite, since the plan of the test run was made from the same numbers.
 type Allowance struct {
 	Cost
 	What   string   // the scenario or the deployment
 	Shares []string // names of shared deployments, in the tags of the features
-	Member int      // which deployment [Plane.Lease] takes, from 0: reports do not depend on the pace of the target
+	Member int      // index of the deployment that [Plane.Lease] returns
 
-	deployments, revisions atomic.Int64 // that were created
+	deployments, revisions atomic.Int64 // the number of those created
 }
 
-// Within returns a context in which no more is created and used.
+// Within returns a context that has the allowance.
 func (a *Allowance) Within(ctx context.Context) context.Context {
 	return context.WithValue(ctx, allowanceKey{}, a)
 }
@@ -81,31 +81,34 @@ func allowanceIn(ctx context.Context) *Allowance {
 
 func (a *Allowance) exceeded(how string) error { return outcome.SuiteError("%q %s", a.What, how) }
 
-// Cost is what is created at most.
+// Cost is the largest number of deployments and revisions that something creates.
 type Cost struct {
 	Deployments int
-	Revisions   int // beside the first one of each deployment
+	Revisions   int // without the first one of each deployment
 }
 
-// TakeDeployment counts a deployment against what the scenario may create, before it is created. The budget was given
-// out before the run.
+// TakeDeployment counts a deployment against the allowance, before it is created. The budget max_deployments was
+// distributed before the test run.
 func (p *Plane) TakeDeployment(ctx context.Context) error {
-	if a := allowanceIn(ctx); a != nil && int(a.deployments.Add(1)) > a.Deployments {
+	a := allowanceIn(ctx)
+	if a != nil && int(a.deployments.Add(1)) > a.Deployments {
 		return a.exceeded("creates one deployment more than its tag @creates, or SharedCost, says")
 	}
 	return nil
 }
 
-// TakeRevision counts a revision against what the scenario may create and the budget, before it is asked for. The first
-// came with the deployment.
+// TakeRevision counts a revision against the allowance and the budget max_revisions, before the update that creates it.
+// The first revision of a deployment is not counted against the allowance.
 func (p *Plane) TakeRevision(ctx context.Context, d *Deployment) error {
-	if a := allowanceIn(ctx); a != nil && int(a.revisions.Add(1)) > a.Revisions {
+	a := allowanceIn(ctx)
+	if a != nil && int(a.revisions.Add(1)) > a.Revisions {
 		return a.exceeded("creates one revision more than its tag @creates, or SharedCost, says")
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	d.asked++
-	if most := p.target.Config.MaxRevisions; most > 0 && d.asked+1 > most {
+	d.updates++
+	most := p.target.Config.MaxRevisions
+	if most > 0 && d.updates+1 > most {
 		return outcome.OverBudget("max_revisions", most)
 	}
 	return nil

@@ -48,8 +48,8 @@ func (h *History) isLate() bool { return h.Ending != Reached && h.Ending != Stuc
 //
 // A poll has one deadline: timeouts.poll after its start, or earlier if another poll has timed out (see
 // [polls.deadline]). It also ends if further reads would show nothing: the deployment has a later revision, the status
-// is outside the interface and does not change, or an earlier poll of the same revision ended in one of these ways. None
-// of them is an error: the history's Ending says how the poll ended.
+// is outside the interface and does not change, or an earlier poll of the same revision ended in one of these ways.
+// None of them is an error: the history's Ending says how the poll ended.
 func (p *Plane) Poll(ctx context.Context, deployment, revision string, until func(status string) bool) (
 	*History, error,
 ) {
@@ -197,8 +197,8 @@ func (p *Plane) CheckWhole(h *History) *outcome.Outcome {
 }
 
 // AwaitSettled waits until no revision of the deployment changes, and returns the first poll that ended too early, or
-// nil. A status outside the interface counts as settled if it does not change. Superseded revisions may keep any status:
-// the wait for them ends at [Plane.supersededUntil], and for UNKNOWN after timeouts.request.
+// nil. A status outside the interface counts as settled if it does not change. Superseded revisions may keep any
+// status: the wait for them ends at [Plane.supersededUntil], and for UNKNOWN after timeouts.request.
 func (p *Plane) AwaitSettled(ctx context.Context, d *Deployment) (late *History, err error) {
 	h, err := p.Poll(ctx, d.ID, d.Latest(), IsSettled)
 	if err != nil || h.isLate() {

@@ -11,8 +11,8 @@ import (
 )
 
 // If one poll has lasted timeouts.poll and no revision was DEPLOYED, most likely the target deploys nothing, and each
-// further poll would show the same after the same time. Later polls get 1/shortPart of timeouts.poll, so that ten of them
-// one after another take half of it. They get at most longestShort, because timeouts.poll may allow builds of many
+// further poll would show the same after the same time. Later polls get 1/shortPart of timeouts.poll, so that ten of
+// them one after another take half of it. They get at most longestShort, because timeouts.poll may allow builds of many
 // minutes, and a poll reads the status several times in 12 seconds.
 const (
 	shortPart    = 20
@@ -93,7 +93,8 @@ func (p *polls) Observed(revision string) Observation {
 // SeenStatuses returns the statuses that any poll has seen of the revision of this poll, each once.
 func (p *polls) SeenStatuses(h *History) []string { return p.Observed(h.revision).Statuses }
 
-// Timeline returns the statuses that polls have seen, each once for each revision, in the order in which they were seen.
+// Timeline returns the statuses that polls have seen, each once for each revision, in the order in which they were
+// seen.
 func (p *polls) Timeline() []reports.Transition {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -23,27 +23,29 @@ func TestPollEnding(t *testing.T) {
 		return func(p *polls) { p.unfinished["r"] = &History{revision: "r", deployment: "d", Ending: ending} }
 	}
 	deployed := func(p *polls) { p.deployed[ownerOfUpdate] = true }
+	final := func(p *polls) { p.final["WARM"] = true }
+	type known = []func(*polls)
 	for name, c := range map[string]struct {
 		status   string
-		known    []func(*polls)
+		known    known
 		from, at int // start of the poll and time of the next read, in seconds
 		want     Ending
 	}{
 		"before the deadline":                            {"BUILDING", nil, 0, 100, Reached},
 		"after the deadline":                             {"BUILDING", nil, 0, 101, TimedOut},
-		"another poll timed out before this one started": {"BUILDING", []func(*polls){timedOut}, 60, 66, CutShort},
-		"the same, before the short deadline":            {"BUILDING", []func(*polls){timedOut}, 60, 65, Reached},
-		"another poll timed out while this one polled":   {"BUILDING", []func(*polls){timedOut}, 0, 55, Reached},
-		"the same, after the short deadline":             {"BUILDING", []func(*polls){timedOut}, 0, 56, CutShort},
-		"another poll timed out, and a third was good":   {"BUILDING", []func(*polls){timedOut, deployed}, 60, 66, Reached},
-		"this revision timed out before":                 {"BUILDING", []func(*polls){endedAs(TimedOut)}, 0, 1, TimedOut},
-		"this revision was cut short before":             {"BUILDING", []func(*polls){endedAs(CutShort)}, 0, 1, CutShort},
-		"the same, and another one is DEPLOYED now":      {"BUILDING", []func(*polls){endedAs(CutShort), deployed}, 0, 1, Reached},
-		"this revision was stuck, and has changed":       {"BUILDING", []func(*polls){endedAs(Stuck)}, 0, 1, Reached},
-		"this revision was stuck, and still is":          {"WARM", []func(*polls){endedAs(Stuck)}, 0, 1, Stuck},
+		"another poll timed out before this one started": {"BUILDING", known{timedOut}, 60, 66, CutShort},
+		"the same, before the short deadline":            {"BUILDING", known{timedOut}, 60, 65, Reached},
+		"another poll timed out while this one polled":   {"BUILDING", known{timedOut}, 0, 55, Reached},
+		"the same, after the short deadline":             {"BUILDING", known{timedOut}, 0, 56, CutShort},
+		"another poll timed out, and a third was good":   {"BUILDING", known{timedOut, deployed}, 60, 66, Reached},
+		"this revision timed out before":                 {"BUILDING", known{endedAs(TimedOut)}, 0, 1, TimedOut},
+		"this revision was cut short before":             {"BUILDING", known{endedAs(CutShort)}, 0, 1, CutShort},
+		"the same, and another one is DEPLOYED now":      {"BUILDING", known{endedAs(CutShort), deployed}, 0, 1, Reached},
+		"this revision was stuck, and has changed":       {"BUILDING", known{endedAs(Stuck)}, 0, 1, Reached},
+		"this revision was stuck, and still is":          {"WARM", known{endedAs(Stuck)}, 0, 1, Stuck},
 		"a status outside the interface, for a while":    {"WARM", nil, 0, 25, Reached},
 		"a status outside the interface, for too long":   {"WARM", nil, 0, 26, Stuck},
-		"a status outside the interface that was final":  {"WARM", []func(*polls){func(p *polls) { p.final["WARM"] = true }}, 0, 1, Stuck},
+		"a status outside the interface that was final":  {"WARM", known{final}, 0, 1, Stuck},
 		"a status in another spelling":                   {"awaiting build", nil, 0, 26, Reached},
 	} {
 		p := newPolls(begun, 100*time.Second)
@@ -59,17 +61,18 @@ func TestPollEnding(t *testing.T) {
 func TestOnlyTimedOutPollsFail(t *testing.T) {
 	c := config.Default()
 	p := New(&target.Target{Config: &c}, nil, time.Time{})
+	byCreation := []reports.Blocker{{Kind: reports.ByRequirement, Name: ownerOfCreation}}
 	for ending, want := range map[Ending]outcome.Outcome{
 		TimedOut:   {Verdict: reports.Failed},
-		CutShort:   {Verdict: reports.Blocked, BlockedBy: []reports.Blocker{{Kind: reports.ByRequirement, Name: "CP-POLL-1"}}},
+		CutShort:   {Verdict: reports.Blocked, BlockedBy: byCreation},
 		Superseded: {Verdict: reports.Blocked},
-		Stuck:      {Verdict: reports.Blocked, BlockedBy: []reports.Blocker{{Kind: reports.ByRequirement, Name: "CP-POLL-1"}}},
+		Stuck:      {Verdict: reports.Blocked, BlockedBy: byCreation},
 	} {
 		var o *outcome.Outcome
-		assert.ErrorAs(t, p.checkDeployed(&History{owner: "CP-POLL-1", Final: "BUILDING", Ending: ending}), &o)
+		assert.ErrorAs(t, p.checkDeployed(&History{owner: ownerOfCreation, Final: "BUILDING", Ending: ending}), &o)
 		assert.Equal(t, want.Verdict, o.Verdict, ending)
 		assert.Equal(t, want.BlockedBy, o.BlockedBy, ending)
 	}
-	updated := &History{owner: "CP-UPDATE-10", Final: "BUILDING", Ending: CutShort}
-	assert.ErrorContains(t, p.checkDeployed(updated), "CP-UPDATE-10")
+	updated := &History{owner: ownerOfUpdate, Final: "BUILDING", Ending: CutShort}
+	assert.ErrorContains(t, p.checkDeployed(updated), ownerOfUpdate)
 }

@@ -2,7 +2,6 @@ package plane
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"errors"
 	"net/http"
@@ -20,7 +19,7 @@ import (
 	"github.com/agentconform/agentconform/steps/target"
 )
 
-// send sends a request by the client.
+// send sends a request as the client.
 func (p *Plane) send(ctx context.Context, method, path string, body any) (*exchange.Response, error) {
 	return p.target.Client.Do(ctx, p.target.ToControlPlane(target.TheClient, method, path, body))
 }
@@ -42,7 +41,7 @@ func (p *Plane) GetRevision(ctx context.Context, id, revision string) (*exchange
 	return p.Get(ctx, RevisionPath(id, revision), "")
 }
 
-// GetEach asks for each revision of the deployment, one after the other.
+// GetEach reads each revision of the deployment, one after the other.
 func (p *Plane) GetEach(ctx context.Context, d *Deployment) ([]*exchange.Response, error) {
 	all := make([]*exchange.Response, len(d.Revisions))
 	for i, revision := range d.Revisions {
@@ -55,52 +54,55 @@ func (p *Plane) GetEach(ctx context.Context, d *Deployment) ([]*exchange.Respons
 	return all, nil
 }
 
-// LookAtEach returns how each revision of the deployment with a long history, or of the one that takes its place, was
-// answered when the first scenario asked for it: nobody changes it. What a scenario judges it reads itself.
+// LookAtEach returns a response for each revision of the deployment with a long history, or of the existing deployment
+// that replaces it. The responses are read once in a test run, since these revisions do not change. A scenario that
+// judges a revision reads it again.
 func (p *Plane) LookAtEach(ctx context.Context, d *Deployment) ([]*exchange.Response, error) {
 	return shared.Get(ctx, p.maker, "a look at each revision", func(ctx context.Context) ([]*exchange.Response, error) {
 		return p.GetEach(ctx, d)
 	})
 }
 
-// ListAll reads all revisions of a deployment that the filter keeps ("" or "status=..."). It needs neither the largest
-// limit nor the returned offset, which have requirements of their own, and bears with a target that cuts every page
-// to the default limit. The answer is the first page's; where that is no list, there are no rows.
+// ListAll reads the revisions of a deployment that match the filter ("" or "status=..."), page by page. It does not
+// depend on the largest limit and the returned offset, which have requirements of their own, and it accepts pages with
+// the default limit in place of the requested one. If the first page is not a list, the result has no rows.
 func (p *Plane) ListAll(ctx context.Context, id, filter string) (all List, err error) {
 	const size, defaultLimit = 50, 20
-	most := 100
-	if p.endless.Load() { // nor do the others end
-		most /= 10
+	maxPages := 100
+	if p.endlessList.Load() { // other lists of this target do not end either
+		maxPages /= 10
 	}
-	for range most {
+	for range maxPages {
 		a, err := p.Get(ctx, RevisionsPath(id), Query(PageOf(size, len(all.Rows)), filter))
 		if err != nil {
 			return List{}, err
 		}
-		all.Answer = cmp.Or(all.Answer, a)
-		rows := a.Get("resources")
-		if !a.OK() || !rows.IsArray() {
+		if all.Answer == nil {
+			all.Answer = a
+		}
+		if !a.OK() || !a.Get("resources").IsArray() {
 			return all, nil
 		}
-		all.Rows = append(all.Rows, rows.Array()...)
-		if n := len(rows.Array()); n != size && n != defaultLimit {
+		rows := a.Get("resources").Array()
+		all.Rows = append(all.Rows, rows...)
+		if len(rows) != size && len(rows) != defaultLimit {
 			return all, nil
 		}
 	}
-	p.endless.Store(true)
-	return List{}, outcome.Inconclusive("the list of revisions did not end after %d pages", most)
+	p.endlessList.Store(true)
+	return List{}, outcome.Inconclusive("the list of revisions did not end after %d pages", maxPages)
 }
 
-// List is what one page of a list of revisions holds, or several.
+// List has the rows of one or several pages of a list of revisions.
 type List struct {
 	Rows   []gjson.Result
-	Answer *exchange.Response // of several pages the first, or the last where a client goes from page to page itself
+	Answer *exchange.Response // of several pages, that of the first, or of the last if a scenario turns the pages
 }
 
-// ListOf is the list of one page.
+// ListOf returns the list of one page.
 func ListOf(a *exchange.Response) List { return List{a.Get("resources").Array(), a} }
 
-// IDs are the ids of its rows.
+// IDs returns the ids of the rows.
 func (l List) IDs() []string {
 	all := make([]string, len(l.Rows))
 	for i, row := range l.Rows {
@@ -109,36 +111,48 @@ func (l List) IDs() []string {
 	return all
 }
 
-// SameIDs tells whether two lists hold the same ids, in whichever order.
+// SameIDs reports whether two lists contain the same ids, in any order.
 func SameIDs(a, b []string) bool {
 	return slices.Equal(slices.Sorted(slices.Values(a)), slices.Sorted(slices.Values(b)))
 }
 
-// PageOf is the query of a page.
+// PageOf returns the query for a page.
 func PageOf(limit, offset int) string {
 	return "limit=" + strconv.Itoa(limit) + "&offset=" + strconv.Itoa(offset)
 }
 
-// Query joins those parts of a query that are there.
+// Query joins the parts of a query that are not empty.
 func Query(parts ...string) string {
-	return strings.Join(slices.DeleteFunc(parts, func(s string) bool { return s == "" }), "&")
+	var used []string
+	for _, part := range parts {
+		if part != "" {
+			used = append(used, part)
+		}
+	}
+	return strings.Join(used, "&")
 }
 
-// listed reads the deployments that the target lists, each once, page by page until one shows nothing new. This is a
-// vendor extension: where a page is not served, supported is false, unless it may be refused as one past the end.
-func (p *Plane) listed(ctx context.Context, filter string) (all []gjson.Result, supported bool, err error) {
-	const size, most = 100, 20
+// list reads the deployments that the target lists, each once, page by page until a page shows nothing new. This is a
+// vendor extension: supported is false if a page is not served, unless that page may be refused because it is past the
+// end.
+func (p *Plane) list(ctx context.Context, filter string) (all []gjson.Result, supported bool, err error) {
+	const size, maxPages = 100, 20
 	shown := map[string]bool{}
-	for page := range most {
+	for page := range maxPages {
 		a, err := p.Get(ctx, DeploymentsPath, Query(PageOf(size, len(shown)), filter))
-		if err != nil || !a.OK() || !a.Get("resources").IsArray() {
-			mayBePastTheEnd := page > 0 && err == nil && a.IsRefused() && a.Status != http.StatusTooManyRequests
-			return all, mayBePastTheEnd, err
+		if err != nil {
+			return all, false, err
+		}
+		if !a.OK() || !a.Get("resources").IsArray() {
+			mayBePastTheEnd := page > 0 && a.IsRefused() && a.Status != http.StatusTooManyRequests
+			return all, mayBePastTheEnd, nil
 		}
 		before := len(shown)
 		for _, row := range a.Get("resources").Array() {
-			if id := row.Get("id").String(); !shown[id] {
-				shown[id], all = true, append(all, row)
+			id := row.Get("id").String()
+			if !shown[id] {
+				shown[id] = true
+				all = append(all, row)
 			}
 		}
 		if len(shown) == before { // the end, or a target that ignores offset
@@ -148,10 +162,11 @@ func (p *Plane) listed(ctx context.Context, filter string) (all []gjson.Result, 
 	return all, true, nil
 }
 
-// Named reads the deployments with a name of this run into the ledger, where the target lists them (supported).
-func (p *Plane) Named(ctx context.Context, name string) (found []string, supported bool, err error) {
-	rows, supported, err := p.listed(ctx, "name_contains="+url.QueryEscape(name))
-	for _, row := range rows { // also where not all could be read: what is known is removed
+// FindByName returns the ids of the deployments with a name of this test run, and enters them in the ledger. supported
+// reports whether the target lists deployments (a vendor extension).
+func (p *Plane) FindByName(ctx context.Context, name string) (found []string, supported bool, err error) {
+	rows, supported, err := p.list(ctx, "name_contains="+url.QueryEscape(name))
+	for _, row := range rows { // even after an error, so that all known deployments are removed
 		if row.Get("name").String() == name {
 			id := row.Get("id").String()
 			found = append(found, id)
@@ -161,7 +176,8 @@ func (p *Plane) Named(ctx context.Context, name string) (found []string, support
 	return found, supported && err == nil, err
 }
 
-// enter notes a deployment of the run in the ledger. What was there before is never removed, whatever an answer claims.
+// enter enters a deployment in the ledger, unless it existed before the test run: then it must not be removed, even if
+// a response claims that the run has created it.
 func (p *Plane) enter(ctx context.Context, id string) error {
 	if id == "" || p.Existing.ids[id] {
 		return nil
@@ -169,24 +185,24 @@ func (p *Plane) enter(ctx context.Context, id string) error {
 	return p.target.Ledger.Created(evidence.Deployment, id, evidence.Scenario(ctx))
 }
 
-// DeploymentsPath is where the deployments are (section 4).
+// DeploymentsPath is the path of the deployments (section 4).
 const DeploymentsPath = "/v2/deployments"
 
-// DeploymentPath is where one deployment is. Ids are the target's own and may need escaping.
+// DeploymentPath returns the path of a deployment. The target chooses the id, which may need escaping.
 func DeploymentPath(id string) string { return DeploymentsPath + "/" + url.PathEscape(id) }
 
-// RevisionsPath is where the revisions of a deployment are.
+// RevisionsPath returns the path of the revisions of a deployment.
 func RevisionsPath(id string) string { return DeploymentPath(id) + "/revisions" }
 
-// RevisionPath is where one revision is.
+// RevisionPath returns the path of a revision.
 func RevisionPath(id, revision string) string {
 	return RevisionsPath(id) + "/" + url.PathEscape(revision)
 }
 
-// Remove removes a deployment, and says why it could not. The operation is a vendor extension.
+// Remove removes a deployment. It returns why it could not, or "". The operation is a vendor extension.
 func (p *Plane) Remove(ctx context.Context, id string) (problem string) {
 	if p.Existing.ids[id] {
-		return "it was there before the run"
+		return "it existed before the test run"
 	}
 	a, err := p.send(ctx, http.MethodDelete, DeploymentPath(id), nil)
 	switch {
@@ -198,15 +214,15 @@ func (p *Plane) Remove(ctx context.Context, id string) (problem string) {
 	return p.target.Redact.Excerpt(outcome.SeenShort(a))
 }
 
-// Snapshot is how a deployment was at one time.
+// Snapshot is the state of a deployment at one time.
 type Snapshot struct {
 	Deployment *exchange.Response
-	List       *exchange.Response // of its revisions; the first page
-	Latest     string
-	Revisions  []string
+	List       *exchange.Response // the first page of its revisions
+	Latest     string             // the id of the latest revision
+	Revisions  []string           // the ids of all revisions
 }
 
-// Snapshot reads how the deployment is now: the deployment itself, and the ids of its revisions.
+// Snapshot reads the deployment and the list of its revisions.
 func (p *Plane) Snapshot(ctx context.Context, d *Deployment) (*Snapshot, error) {
 	shown, err := p.GetDeployment(ctx, d.ID)
 	if err != nil {
@@ -227,13 +243,13 @@ func (p *Plane) Snapshot(ctx context.Context, d *Deployment) (*Snapshot, error) 
 	return &Snapshot{shown, l.Answer, shown.Get("latest_revision_id").String(), l.IDs()}, nil
 }
 
-// Address is a URL in a deployment, with its path there, as agent_url_from names it (GJSON syntax).
+// Address is a URL in the JSON of a deployment, with its path there in the syntax of agent_url_from (GJSON).
 type Address struct{ Path, URL string }
 
-// AddressesIn finds the first few strings in a deployment that are http or https URLs, without those that the suite has
-// sent itself, such as that of the repository: these are in the JSON text.
+// AddressesIn returns the first few strings in a deployment that are http or https URLs. It omits URLs that the suite
+// has sent itself, such as that of the repository: sent is the JSON text of the request.
 func AddressesIn(a *exchange.Response, sent []byte) (found []Address) {
-	const most = 3
+	const maxFound = 3
 	for way, value := range exchange.Values(a.Get("@this")) {
 		text := value.Str
 		u, err := url.Parse(text)
@@ -245,7 +261,8 @@ func AddressesIn(a *exchange.Response, sent []byte) (found []Address) {
 		for i, name := range way {
 			names[i] = gjson.Escape(name)
 		}
-		if found = append(found, Address{strings.Join(names, "."), text}); len(found) == most {
+		found = append(found, Address{strings.Join(names, "."), text})
+		if len(found) == maxFound {
 			break
 		}
 	}

@@ -16,20 +16,20 @@ import (
 	"github.com/agentconform/agentconform/steps/target"
 )
 
-// TestAwaitSettledIsBoundedByTheSuccessor checks that superseded revisions, which may keep any status, are waited for no
-// longer after their successor was DEPLOYED than it took to get there.
-func TestAwaitSettledIsBoundedByTheSuccessor(t *testing.T) {
+// TestAwaitSettledHasDeadline checks that the wait for superseded revisions, which may keep any status, ends. After the
+// latest revision is DEPLOYED it lasts at most as long as the deployment took.
+func TestAwaitSettledHasDeadline(t *testing.T) {
 	const never = time.Hour
 	for name, c := range map[string]struct {
-		deployed, superseded time.Duration // when the latest is DEPLOYED, and the others SKIPPED
+		deployed, superseded time.Duration // when the latest is DEPLOYED and the others are SKIPPED
 		final                string        // status of the latest
 		atLeast, below       time.Duration
 		late                 bool
 	}{
-		"they stay":                     {2 * time.Minute, never, "DEPLOYED", 4 * time.Minute, 5 * time.Minute, false},
-		"they settle":                   {2 * time.Minute, 3 * time.Minute, "DEPLOYED", 3 * time.Minute, 4 * time.Minute, false},
-		"the successor is up at once":   {0, never, "DEPLOYED", 0, time.Second, false},
-		"the successor cannot be built": {2 * time.Minute, never, "BUILD_FAILED", 15 * time.Minute, 20 * time.Minute, true},
+		"they stay":                      {2 * time.Minute, never, "DEPLOYED", 4 * time.Minute, 5 * time.Minute, false},
+		"they settle":                    {2 * time.Minute, 3 * time.Minute, "DEPLOYED", 3 * time.Minute, 4 * time.Minute, false},
+		"the latest is DEPLOYED at once": {0, never, "DEPLOYED", 0, time.Second, false},
+		"the latest cannot be built":     {2 * time.Minute, never, "BUILD_FAILED", 15 * time.Minute, 20 * time.Minute, true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -55,7 +55,8 @@ func TestAwaitSettledIsBoundedByTheSuccessor(t *testing.T) {
 				to, err := target.New(target.Options{Config: &cfg, Concurrency: 1, Dial: network.DialContext})
 				require.NoError(t, err)
 				t.Cleanup(to.Client.Close)
-				late, err := New(to, nil, begun).AwaitSettled(t.Context(), &Deployment{ID: "d", Revisions: []string{"1", "2", "latest"}})
+				d := &Deployment{ID: "d", Revisions: []string{"1", "2", "latest"}}
+				late, err := New(to, nil, begun).AwaitSettled(t.Context(), d)
 				require.NoError(t, err)
 				assert.Equal(t, c.late, late != nil && late.isLate(), "%v", late)
 				assert.GreaterOrEqual(t, time.Since(begun), c.atLeast)

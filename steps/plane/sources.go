@@ -8,16 +8,17 @@ import (
 	"github.com/agentconform/agentconform/steps/outcome"
 )
 
-// Sources are what deployments are made from, as the configuration tells.
+// Sources are the sources of deployments in a configuration: that of create.body, and the alternatives.
 type Sources struct{ config *config.Config }
 
-// SourcesOf are those of a configuration.
+// SourcesOf returns the sources of a configuration.
 func SourcesOf(c *config.Config) Sources { return Sources{c} }
 
-// CanCreate skips where the configuration lacks what a deployment is created with, or the run only reads.
+// CanCreate returns nil if deployments can be created. Otherwise it returns a skip: the configuration lacks a key, or
+// the test run only reads. Without a target it returns nil, because other skips name that key.
 func (s Sources) CanCreate() error {
 	switch {
-	case s.config.Target == "": // said by what needs a control plane
+	case s.config.Target == "":
 		return nil
 	case !s.config.HasCredentials():
 		return outcome.Needs("credentials.api_key")
@@ -29,20 +30,21 @@ func (s Sources) CanCreate() error {
 	return nil
 }
 
-// Body is the create body of the configuration under the name, with changes applied (see [Changed]).
+// Body returns the create body of the configuration with the name and the changes applied (see [Changed]).
 func (s Sources) Body(name string, changes map[string]any) map[string]any {
 	body := Changed(s.config.Create.Body, changes)
 	Rename(body, name)
 	return body
 }
 
-// Another returns a change of the source revision configuration to the second source that is configured, and
-// the key that would configure it where none is.
+// Another returns a change of the source revision configuration to the second source, or nil if none is configured, and
+// the key that configures it.
 func (s Sources) Another() (change map[string]any, key string) {
 	return s.changeTo(s.second(s.Field())), "alternatives." + s.Field()
 }
 
-// Broken is like Another, for a source that cannot be built.
+// Broken returns a change to a source that cannot be built, or nil if none is configured, and the key that configures
+// it.
 func (s Sources) Broken() (change map[string]any, key string) {
 	a := s.config.Alternatives
 	if s.Field() == "image_uri" {
@@ -51,6 +53,7 @@ func (s Sources) Broken() (change map[string]any, key string) {
 	return s.changeTo(a.BrokenRef), "alternatives.broken_ref"
 }
 
+// changeTo returns a change to the source, or nil for "".
 func (s Sources) changeTo(source string) map[string]any {
 	if source == "" {
 		return nil
@@ -58,7 +61,7 @@ func (s Sources) changeTo(source string) map[string]any {
 	return map[string]any{s.Field(): source}
 }
 
-// Field is the field of the source revision configuration that belongs to the source that is created.
+// Field returns the field of the source revision configuration that selects the version of the source.
 func (s Sources) Field() string {
 	if s.config.Source() == config.GitHost {
 		return "repo_ref"
@@ -66,30 +69,34 @@ func (s Sources) Field() string {
 	return "image_uri"
 }
 
-// second is the second value that is configured for a field of the source, or "".
+// second returns the second value that is configured for a field of the source, or "".
 func (s Sources) second(field string) string {
-	a := s.config.Alternatives
-	return map[string]string{
-		"repo_ref":          a.RepoRef,
-		"graph_config_path": a.GraphConfigPath,
-		"image_uri":         a.ImageURI,
-	}[field]
+	switch field {
+	case "repo_ref":
+		return s.config.Alternatives.RepoRef
+	case "graph_config_path":
+		return s.config.Alternatives.GraphConfigPath
+	case "image_uri":
+		return s.config.Alternatives.ImageURI
+	}
+	return ""
 }
 
-// ValueOf returns the second value that is configured for a field of the source, or that of the template.
+// ValueOf returns the second value that is configured for a field of the source, or else the value in create.body.
 func (s Sources) ValueOf(field string) string {
-	current, _ := Asked(s.config.Create.Body)[field].(string)
+	current, _ := RevisionConfig(s.config.Create.Body)[field].(string)
 	return cmp.Or(s.second(field), current)
 }
 
-// Next alternates between the second source and that of the template. Where no second one is configured the
-// same value serves: any value that is not null makes a revision (section 2).
+// Next returns the nth change of a sequence that alternates between the second source and that of create.body. If no
+// second one is configured, all changes are to the current value: any value that is not null creates a revision
+// (section 2).
 func (s Sources) Next(n int) map[string]any {
 	change, _ := s.Another()
 	if change != nil && n%2 == 1 {
 		return change
 	}
-	same := Asked(s.config.Create.Body)
+	same := RevisionConfig(s.config.Create.Body)
 	for _, field := range []string{"repo_ref", "image_uri", "graph_config_path"} {
 		if value, ok := same[field].(string); ok {
 			return map[string]any{field: value}
@@ -98,15 +105,16 @@ func (s Sources) Next(n int) map[string]any {
 	return change
 }
 
-// Rename gives a body the name where it has one: the interface shows no such field, and a target may refuse it.
+// Rename sets the name in a body that has one. It adds none to other bodies, because the interface does not define the
+// field and a target may refuse it.
 func Rename(body map[string]any, name string) {
-	if _, named := body["name"]; named {
+	if _, isNamed := body["name"]; isNamed {
 		body["name"] = name
 	}
 }
 
-// Changed returns an object with changes applied, also to the objects within it. A change to nil takes the key out, and
-// makes no object where there is none.
+// Changed returns an object with the changes applied, also to nested objects. A change to nil deletes the key, and does
+// not create a nested object to delete it from.
 func Changed(object, changes map[string]any) map[string]any {
 	changed := map[string]any{}
 	maps.Copy(changed, object)
@@ -117,7 +125,8 @@ func Changed(object, changes map[string]any) map[string]any {
 		case value == nil:
 			delete(changed, key)
 		case isObject:
-			if merged := Changed(existing, inner); existing != nil || len(merged) > 0 {
+			merged := Changed(existing, inner)
+			if existing != nil || len(merged) > 0 {
 				changed[key] = merged
 			}
 		default:
@@ -127,13 +136,13 @@ func Changed(object, changes map[string]any) map[string]any {
 	return changed
 }
 
-// SourceUpdate is the body of an update of the source revision configuration.
+// SourceUpdate returns the body of an update of the source revision configuration.
 func SourceUpdate(change map[string]any) map[string]any {
 	return map[string]any{"source_revision_config": change}
 }
 
-// Asked returns what a create body asks of the source revision configuration.
-func Asked(body map[string]any) map[string]any {
+// RevisionConfig returns the source revision configuration in a body, or nil.
+func RevisionConfig(body map[string]any) map[string]any {
 	object, _ := body["source_revision_config"].(map[string]any)
 	return object
 }

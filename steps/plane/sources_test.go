@@ -14,12 +14,12 @@ func TestChanged(t *testing.T) {
 	absent := object{"source_config": object{"build_on_push": nil}, "source_revision_config": object{"repo_ref": "v1"}}
 	revision := object{"repo_ref": "v1"}
 	for name, body := range map[string]struct{ before, after object }{
-		"a value is taken out": {object{"source_config": object{"build_on_push": true, "x": 1}},
+		"delete a value": {object{"source_config": object{"build_on_push": true, "x": 1}},
 			object{"source_config": object{"x": 1}, "source_revision_config": revision}},
-		"the last one": {object{"source_config": object{"build_on_push": true}},
+		"delete the last value": {object{"source_config": object{"build_on_push": true}},
 			object{"source_config": object{}, "source_revision_config": revision}},
-		"no object comes of it": {object{}, object{"source_revision_config": revision}},
-		"nor of a null": {object{"source_config": nil},
+		"delete from an object that does not exist": {object{}, object{"source_revision_config": revision}},
+		"delete from null": {object{"source_config": nil},
 			object{"source_config": nil, "source_revision_config": revision}},
 	} {
 		assert.Equal(t, body.after, plane.Changed(body.before, absent), name)

@@ -11,19 +11,22 @@ import (
 	"github.com/agentconform/agentconform/steps/exchange"
 )
 
-// ToCurrentValue marks the kind of an update that sends the current value: a target may create no revision for one.
+// ToCurrentValue is the suffix of the kind of an update that sends the current value. Some targets create no revision
+// for such an update.
 const ToCurrentValue = " to its current value"
 
-// KindOf tells updates apart by their fields: what one of a kind did not do, the next is not going to do.
+// KindOf returns the kind of an update, which are the names of its fields. If one update creates no revision, the suite
+// expects the same of later updates of this kind.
 func KindOf(change map[string]any) string {
 	return strings.Join(slices.Sorted(maps.Keys(change)), " and ")
 }
 
-// UpdateOf names the requirement that an update of a field creates a revision.
+// UpdateOf maps a field to the requirement that an update of it creates a revision.
 var UpdateOf = map[string]string{
 	"repo_ref": "CP-UPDATE-1", "graph_config_path": "CP-UPDATE-2", "image_uri": "CP-UPDATE-3",
 }
 
+// ownersOf returns the requirements that an update with these fields creates a revision.
 func ownersOf(change map[string]any) (owners []string) {
 	for _, field := range slices.Sorted(maps.Keys(change)) {
 		owners = append(owners, UpdateOf[field])
@@ -31,18 +34,19 @@ func ownersOf(change map[string]any) (owners []string) {
 	return owners
 }
 
-// AwaitLatest reads the deployment until it names another latest revision than the known one, and keeps the answer that
-// does. It returns the known one when none came in time.
+// AwaitLatest reads the deployment until it names another latest revision than the known one, and keeps that response
+// in d.Naming. It returns the known one after a timeout.
 func (p *Plane) AwaitLatest(
 	ctx context.Context, d *Deployment, update *exchange.Response, kind, known string,
 ) (latest string, err error) {
 	latest = known
-	err = p.target.RetryFor(ctx, p.appearing(update, kind), func() (bool, error) {
+	err = p.target.RetryFor(ctx, p.appearanceLimit(update, kind), func() (bool, error) {
 		a, err := p.GetDeployment(ctx, d.ID)
 		if err != nil {
 			return false, err
 		}
-		if named := a.Get("latest_revision_id").String(); named != "" && named != known {
+		named := a.Get("latest_revision_id").String()
+		if named != "" && named != known {
 			latest, d.Naming = named, a
 		}
 		return latest != known, nil
@@ -55,24 +59,25 @@ func (p *Plane) AwaitLatest(
 	return latest, err
 }
 
-// appearing is how long the revision of an update may take to appear: some answers' time where the update was only
-// accepted (202), else that of one. Where an earlier update made none, the next is waited for no longer than one
-// answer may take, and one of the same kind for a moment only.
-func (p *Plane) appearing(update *exchange.Response, kind string) time.Duration {
-	const accepted = 6
-	one := min(p.target.Config.Timeouts.Request, p.target.Config.Timeouts.Poll)
+// appearanceLimit returns how long to wait for the revision of an update. That is timeouts.request, or several times as
+// long if the response is 202, since the target then creates the revision later. If an earlier update created no
+// revision, the wait is shorter: timeouts.request at most, and only the settle delay for an update of the same kind.
+func (p *Plane) appearanceLimit(update *exchange.Response, kind string) time.Duration {
+	const requestsIfAccepted = 6
+	request := min(p.target.Config.Timeouts.Request, p.target.Config.Timeouts.Poll)
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	switch {
-	case p.noRevisionFor[kind] || p.noRevisionFor[strings.TrimSuffix(kind, ToCurrentValue)]:
+	if p.noRevisionFor[kind] || p.noRevisionFor[strings.TrimSuffix(kind, ToCurrentValue)] {
 		return p.target.SettleDelay(update)
-	case update.Status == http.StatusAccepted && len(p.noRevisionFor) == 0:
-		return min(p.target.Config.Timeouts.Poll, accepted*one)
 	}
-	return one
+	if update.Status == http.StatusAccepted && len(p.noRevisionFor) == 0 {
+		return min(p.target.Config.Timeouts.Poll, requestsIfAccepted*request)
+	}
+	return request
 }
 
-// AwaitFound reads what has just been created until it is no longer refused.
+// AwaitFound reads a resource that was just created until the request is no longer refused, for timeouts.request at
+// most.
 func (p *Plane) AwaitFound(ctx context.Context, path string) (a *exchange.Response, err error) {
 	err = p.target.RetryFor(ctx, p.target.Config.Timeouts.Request, func() (bool, error) {
 		a, err = p.Get(ctx, path, "")
@@ -81,20 +86,25 @@ func (p *Plane) AwaitFound(ctx context.Context, path string) (a *exchange.Respon
 	return a, err
 }
 
-// AwaitListed waits until the list of a deployment holds the revisions.
+// AwaitListed waits until the list of a deployment contains the revisions, for timeouts.request at most.
 func (p *Plane) AwaitListed(ctx context.Context, id string, revisions ...string) error {
 	return p.target.RetryFor(ctx, p.target.Config.Timeouts.Request, func() (bool, error) {
 		all, err := p.ListAll(ctx, id, "")
 		if err != nil || !all.Answer.OK() {
-			return true, nil // a list that cannot be read is for the scenarios to judge
+			return true, nil // scenarios judge a list that cannot be read
 		}
 		listed := all.IDs()
-		return !slices.ContainsFunc(revisions, func(id string) bool { return !slices.Contains(listed, id) }), nil
+		for _, id := range revisions {
+			if !slices.Contains(listed, id) {
+				return false, nil
+			}
+		}
+		return true, nil
 	})
 }
 
-// Settle waits until the deployment's latest revision has come to its end, however it ends: a target may take no
-// update while it builds. A deployment of which one revision hung is not waited for again.
+// Settle waits until the latest revision of the deployment has settled, in any status, because a target may refuse an
+// update while it builds. It does not wait if a revision of the deployment has hung before.
 func (p *Plane) Settle(ctx context.Context, id string) error {
 	if p.polls.isHung(id) {
 		return nil

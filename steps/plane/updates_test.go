@@ -19,9 +19,9 @@ func TestUpdateToCurrentValueDoesNotShortenOthers(t *testing.T) {
 	p := New(&target.Target{Config: &c}, nil, time.Time{})
 	updated := &exchange.Response{Status: http.StatusOK}
 	p.noRevisionFor["repo_ref"+ToCurrentValue] = true
-	assert.Equal(t, c.Timeouts.Request, p.appearing(updated, "repo_ref"))
+	assert.Equal(t, c.Timeouts.Request, p.appearanceLimit(updated, "repo_ref"))
 	p.noRevisionFor["repo_ref"] = true
-	assert.Less(t, p.appearing(updated, "repo_ref"), c.Timeouts.Request)
+	assert.Less(t, p.appearanceLimit(updated, "repo_ref"), c.Timeouts.Request)
 	delete(p.noRevisionFor, "repo_ref"+ToCurrentValue)
-	assert.Less(t, p.appearing(updated, "repo_ref"+ToCurrentValue), c.Timeouts.Request)
+	assert.Less(t, p.appearanceLimit(updated, "repo_ref"+ToCurrentValue), c.Timeouts.Request)
 }

@@ -104,11 +104,11 @@ func (f *Forecast) lacks(s *features.Scenario) (all []*outcome.Outcome) {
 		add(f.needs(keys, t.Anonymous))
 	}
 	if t.Reads != nil {
-		add(f.existing.Serves(*t.Reads))
+		add(f.existing.CheckReads(*t.Reads))
 	}
 	byName := f.config.ReadOnly && f.config.AgentTarget == "" && f.config.Target != ""
 	if byName && !t.Record && slices.Contains(t.Shares, features.AgentServer) {
-		add(f.existing.Named())
+		add(f.existing.CheckNamed())
 	}
 	return all
 }
@@ -288,7 +288,7 @@ func PreviewOf(c *config.Config, catalogue *features.Catalogue, s Selection) (*P
 		return nil, err
 	}
 	f := Foresee(c, s)
-	f.existing.Assume()
+	f.existing.AssumeNamed()
 	f.Spend(selected)
 	f.Share(selected)
 	p := &Preview{Cost: f.Plan(selected), Scenarios: len(selected), Requirements: len(byRequirement(selected))}
