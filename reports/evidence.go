@@ -136,14 +136,17 @@ func (r *Result) RenumberExchanges(order []int) {
 	}
 }
 
-// Observation describes the finding in one line. It begins with the field if the values do not name it:
-// "repo_ref: expected "main", got null"; or with the operation if a status was expected: "list-revisions: expected
-// status 422, got status 200 with a list of 20 revisions". If no values were compared it is the summary.
+// Observation describes the finding in one line: "limit=101 is accepted: expected status 422, got status 200 with a list of
+// 20 revisions". Without a summary it begins with the field or the operation if the values do not name it. If no values
+// were compared it is the summary.
 func (f *Finding) Observation() string {
 	if f.Expected == "" || f.Actual == "" {
 		return f.Summary
 	}
 	line := fmt.Sprintf("expected %s, got %s", firstLine(f.Expected), firstLine(f.Actual))
+	if f.Summary != "" && !strings.HasSuffix(f.Summary, line) { // it is the same line in results of earlier versions
+		return f.Summary + ": " + line
+	}
 	about := f.field()
 	if about == "" && onlyStatus.MatchString(f.Expected) {
 		about = f.Operation

@@ -55,7 +55,13 @@ func (w *World) defineRollback(r *common.Definitions) {
 		if err != nil {
 			return err
 		}
-		return agent.HoldsOnly(state, w.left...)
+		var removed []*agent.GraphRun
+		for _, g := range w.started {
+			if !slices.Contains(w.left, g) {
+				removed = append(removed, g)
+			}
+		}
+		return judge.HoldsRemainingOnly(state, agent.Values(w.left), agent.Values(removed))
 	})
 }
 

@@ -149,7 +149,7 @@ func (w *closing) violations() []outcome.Violation {
 		}
 		all = append(all, outcome.Violation{
 			Kind: outcome.Contract, Class: v.Keyword + " " + strconv.Itoa(v.Status),
-			Summary:  fmt.Sprintf("%s %d: expected %s at %s", v.Operation, v.Status, v.Expected, cmp.Or(v.Pointer, "the body")),
+			Summary:  fmt.Sprintf("%s %d does not match the contract at %s", v.Operation, v.Status, cmp.Or(v.Pointer, "the body")),
 			Expected: v.Expected, Actual: v.Actual, Operation: v.Operation, Pointer: v.Pointer,
 			Exchange: v.Exchange, Count: v.Count, Words: words,
 		})

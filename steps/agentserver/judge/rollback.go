@@ -79,6 +79,33 @@ func HoldsNewRunOnly(state *exchange.Response, prior Prior, next Run) error {
 	}).Comparing(state, next.Created)
 }
 
+// HoldsRemainingOnly judges that after several rollbacks a state holds the messages of the remaining runs, and nothing else.
+// removed lists the other runs.
+func HoldsRemainingOnly(state *exchange.Response, remaining, removed []Run) error {
+	err := HoldsOnly(state, remaining...)
+	if err == nil {
+		return nil
+	}
+	all := messages.Of(state)
+	var left []messages.Message
+	for _, m := range all {
+		isLeft := func(r Run) bool { return strings.Contains(m.Text, r.Text()) }
+		if slices.ContainsFunc(removed, isLeft) {
+			left = append(left, m)
+		}
+	}
+	if len(left) == 0 {
+		return err
+	}
+	return outcome.Fails(state, outcome.Violation{
+		Kind:     outcome.NotRemoved,
+		Summary:  stillContains(left),
+		Expected: "exactly the messages of " + reports.Count(len(remaining), "run"),
+		Actual:   messages.Shown(all),
+		Pointer:  atMessages,
+	})
+}
+
 func stillContains(left []messages.Message) string {
 	return fmt.Sprintf("The thread still contains %s of the run that was rolled back", reports.Count(len(left), "message"))
 }

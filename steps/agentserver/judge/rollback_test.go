@@ -93,7 +93,15 @@ func remainsRows() []judgetest.Row {
 		return row
 	}
 	onlyNew := func(p Prior, all ...messages.Message) error { return HoldsNewRunOnly(stateOf(all...), p, next) }
+	remaining := func(all ...messages.Message) error {
+		return HoldsRemainingOnly(stateOf(all...), []Run{next}, []Run{prior().Run})
+	}
 	return []judgetest.Row{
+		{Name: "the messages of the remaining run", Got: remaining(human(nextInput), ai(nextInput))},
+		violation("a message of a run that was replaced", outcome.NotRemoved,
+			remaining(ai("Working on it: "+priorInput), human(nextInput), ai(nextInput))),
+		violation("a message of no run of several", outcome.ExtraItem, remaining(ai("x"), human(nextInput), ai(nextInput))),
+
 		{Name: "nothing remains", Got: remains(prior(ai(working)), human(nextInput), ai(nextInput))},
 		{Name: "nothing was shown", Got: remains(prior(), ai(working), human(nextInput), ai(nextInput))},
 		left("the input remains", priorInput, remains(prior(ai(working)), human(priorInput), human(nextInput), ai(nextInput))),

@@ -51,7 +51,17 @@ func Run(t *testing.T, golden string, tables ...[]Row) {
 	}
 	want, err := os.ReadFile(golden)
 	require.NoError(t, err, "run the test with -update to write the file")
-	assert.Equal(t, string(want), text, "the messages differ from %s; -update writes them", golden)
+	before, now := strings.Split(string(want), "\n"), strings.Split(text, "\n")
+	for _, line := range before {
+		if !slices.Contains(now, line) {
+			t.Errorf("%s has a line that no row returns; -update writes the file: %s", golden, line)
+		}
+	}
+	for _, line := range now {
+		if !slices.Contains(before, line) {
+			t.Errorf("%s lacks a line; -update writes the file: %s", golden, line)
+		}
+	}
 }
 
 func (row Row) check(t *testing.T) {
