@@ -50,7 +50,9 @@ func (r *run) result(ctx context.Context, removal time.Duration) *reports.Result
 	for _, scenarios := range groups {
 		res.Requirements = append(res.Requirements, r.requirement(scenarios[0].Requirement, scenarios))
 	}
-	r.explainFailures(res, groups)
+	for i, scenarios := range groups {
+		explain(res, &res.Requirements[i], scenarios)
+	}
 	if removal >= time.Second || stopped != "" {
 		res.Run.RemovalMS = removal.Milliseconds()
 	}
@@ -128,6 +130,31 @@ func (r *run) scenario(s *features.Scenario) reports.Scenario {
 	scenario.Exchanges = evidence.IDs(r.target.Collector.SentBy(name))
 	scenario.Fixtures = r.maker.Uses(name)
 	return scenario
+}
+
+// explain says of a failed requirement which other failures explain it: for each of its scenarios that failed there is
+// one, else it is a cause of its own.
+func explain(res *reports.Result, q *reports.Requirement, scenarios []*features.Scenario) {
+	if q.Verdict != reports.Failed {
+		return
+	}
+	var explained []string
+	for i, s := range scenarios {
+		if q.Scenarios[i].Verdict != reports.Failed {
+			continue
+		}
+		causes := slices.DeleteFunc(slices.Clone(s.After), func(id string) bool {
+			cause := res.Requirement(id)
+			return cause == nil || cause.Verdict != reports.Failed
+		})
+		if len(causes) == 0 {
+			return
+		}
+		explained = append(explained, causes...)
+	}
+	q.ExplainedBy = slices.DeleteFunc(slices.Clone(scenarios[0].Requirement.After), func(id string) bool {
+		return !slices.Contains(explained, id)
+	})
 }
 
 // blockers are what kept a scenario from judging, each once.
