@@ -1,5 +1,5 @@
-// Package messages reads the messages of a thread's state, and what they say, leniently: whether they have the right
-// form is one requirement's concern.
+// Package messages reads the messages of a thread's state. It accepts messages in a wrong form, because one requirement
+// judges the form and the others need the texts.
 package messages
 
 import (
@@ -25,29 +25,29 @@ const (
 
 // Message is a message of a thread's state.
 type Message struct {
-	Kind string // "" if the state does not show it as the interface requires
+	Kind string // the field type, or "" if it is not a string
 	Text string
-	ID   string // a string or a number, or "": the interface shows no ids of messages
+	ID   string // the field id if it is a string or a number, or "": the interface does not define it
 }
 
-// Of reads the messages of a state. A thread without a run may have no values at all.
+// Of returns the messages of a state. The state of a thread without a run may have no values at all.
 func Of(a *exchange.Response) []Message {
 	var all []Message
-	for _, m := range a.Get("values.messages").Array() {
-		kind := ""
-		if t := m.Get("type"); t.Type == gjson.String {
-			kind = t.Str
+	for _, item := range a.Get("values.messages").Array() {
+		m := Message{Text: textOf(item.Get("content"))}
+		kind, id := item.Get("type"), item.Get("id")
+		if kind.Type == gjson.String {
+			m.Kind = kind.Str
 		}
-		id := ""
-		if t := m.Get("id"); t.Type == gjson.String || t.Type == gjson.Number {
-			id = t.String()
+		if id.Type == gjson.String || id.Type == gjson.Number {
+			m.ID = id.String()
 		}
-		all = append(all, Message{Kind: kind, Text: textOf(m.Get("content")), ID: id})
+		all = append(all, m)
 	}
 	return all
 }
 
-// textOf is the text of a message's content: a string, or an array of parts that are strings or have a text.
+// textOf returns the text of a content, which is a string, or an array of parts that are strings or have a text.
 func textOf(content gjson.Result) string {
 	if !content.IsArray() {
 		return content.String()
@@ -62,8 +62,8 @@ func textOf(content gjson.Result) string {
 	return b.String()
 }
 
-// Shown describes messages for a person: how many and of which kinds in the first line, then each in a line of its own.
-// One is described in one line.
+// Shown describes messages for people. The first line has their number and kinds, and each message has a further line.
+// A single message is described in one line.
 func Shown(all []Message) string {
 	if len(all) < 2 {
 		return Brief(all)
@@ -72,16 +72,16 @@ func Shown(all []Message) string {
 	for _, m := range all[:min(len(all), maxShown)] {
 		lines = append(lines, Brief([]Message{m}))
 	}
-	if more := len(all) - maxShown; more > 0 {
-		lines = append(lines, fmt.Sprintf("and %d more", more))
+	if len(all) > maxShown {
+		lines = append(lines, fmt.Sprintf("and %d more", len(all)-maxShown))
 	}
 	return strings.Join(lines, "\n")
 }
 
-// maxShown is how many messages are shown of a state.
+// maxShown is the largest number of messages in a description.
 const maxShown = 6
 
-// Brief is the first line of [Shown].
+// Brief returns the first line of [Shown].
 func Brief(all []Message) string {
 	switch len(all) {
 	case 0:
@@ -103,22 +103,33 @@ func Brief(all []Message) string {
 	return fmt.Sprintf("%d messages: %s", len(all), strings.Join(kinds, ", "))
 }
 
-// maxIntroduction bounds the text that is looked through as JSON: the target decides how deep that is.
-const maxIntroduction = 64 << 10
+// maxUser is the largest number of bytes of a JSON object that describes a user. It limits the depth that a hostile
+// target can make the suite parse.
+const maxUser = 64 << 10
 
-// ReportsField reports whether a text that describes a user gives the field this value. The text is JSON that may stand
-// between other words; where there is none, the value is looked for in the words themselves. An object may have more
-// than the value has, and a field that is null may be missing.
+// ReportsField reports whether a text that describes a user has this value for the field. The text is a JSON object
+// that may have other words around it. Without an object, the text itself must contain the value. Objects may have more
+// fields than the value, and a field that is null may be missing.
 func ReportsField(text, field string, value any) bool {
-	wanted := InJSON(value)
-	if user := userIn(text); user.Exists() {
-		return hasField(user, field, func(item gjson.Result) bool { return holds(item, gjson.Parse(wanted)) }) ||
-			value == nil && !hasField(user, field, func(gjson.Result) bool { return true })
+	want := gjson.Parse(InJSON(value))
+	user := userIn(text)
+	if !user.Exists() {
+		return strings.Contains(text, want.String())
 	}
-	return strings.Contains(text, gjson.Parse(wanted).String())
+	isPresent := false
+	for way, item := range exchange.Values(user) { // at any depth: custom fields may be in a nested object
+		if way[len(way)-1] != field {
+			continue
+		}
+		if matches(item, want) {
+			return true
+		}
+		isPresent = true
+	}
+	return value == nil && !isPresent
 }
 
-// InJSON is a value of a configuration as JSON: "author" in quotes, 3 without.
+// InJSON returns a value of a configuration as JSON: "author" in quotes, 3 without.
 func InJSON(value any) string {
 	text, err := json.Marshal(value)
 	if err != nil {
@@ -127,29 +138,36 @@ func InJSON(value any) string {
 	return string(text)
 }
 
-// holds tells whether a value is the wanted one, of the same type; a number or a boolean may be wanted as text.
-func holds(value, wanted gjson.Result) bool {
+// matches reports whether a value equals the wanted one and has the same type. A number or a boolean also equals the
+// text that shows it, because a configuration may quote it.
+func matches(value, want gjson.Result) bool {
 	switch {
-	case wanted.IsObject():
-		all := value.IsObject()
-		wanted.ForEach(func(key, item gjson.Result) bool {
-			is := value.Get(gjson.Escape(key.Str))
-			all = all && (holds(is, item) || item.Type == gjson.Null && !is.Exists())
-			return all
-		})
-		return all
-	case wanted.IsArray():
-		return value.IsArray() && slices.EqualFunc(value.Array(), wanted.Array(), holds)
-	case wanted.Type == gjson.Number:
-		return value.Type == gjson.Number && sameNumber(value.Raw, wanted.Raw)
+	case want.IsObject():
+		return value.IsObject() && hasFields(value, want)
+	case want.IsArray():
+		return value.IsArray() && slices.EqualFunc(value.Array(), want.Array(), matches)
+	case want.Type == gjson.Number:
+		return value.Type == gjson.Number && isSameNumber(value.Raw, want.Raw)
+	case want.Type == gjson.String && value.Type != gjson.String:
+		return !value.IsObject() && !value.IsArray() && value.Raw == want.Str
 	}
-	if wanted.Type == gjson.String && value.Type != gjson.String { // a configuration may quote a number
-		return !value.IsObject() && !value.IsArray() && value.Raw == wanted.Str
-	}
-	return value.Type == wanted.Type && value.Str == wanted.Str && value.Exists()
+	return value.Type == want.Type && value.Str == want.Str && value.Exists()
 }
 
-func sameNumber(a, b string) bool {
+// hasFields reports whether an object has all wanted fields. A field that is wanted as null may be missing.
+func hasFields(object, want gjson.Result) bool {
+	hasAll := true
+	want.ForEach(func(key, item gjson.Result) bool {
+		value := object.Get(gjson.Escape(key.Str))
+		isMissingNull := item.Type == gjson.Null && !value.Exists()
+		hasAll = isMissingNull || matches(value, item)
+		return hasAll
+	})
+	return hasAll
+}
+
+// isSameNumber reports whether two JSON numbers are equal: integers exactly, others as floating-point numbers.
+func isSameNumber(a, b string) bool {
 	m, errM := strconv.ParseInt(a, 10, 64)
 	n, errN := strconv.ParseInt(b, 10, 64)
 	if errM == nil && errN == nil {
@@ -160,28 +178,23 @@ func sameNumber(a, b string) bool {
 	return a == b || errX == nil && errY == nil && x == y
 }
 
-// DescribesUser tells whether a text holds a JSON object, as one that describes a user does.
+// DescribesUser reports whether a text contains a JSON object, as the description of a user does.
 func DescribesUser(text string) bool { return userIn(text).Exists() }
 
-func userIn(text string) (user gjson.Result) {
+// userIn returns the JSON object in a text, which may have other words around it.
+func userIn(text string) gjson.Result {
 	start, end := strings.IndexByte(text, '{'), strings.LastIndexByte(text, '}')
-	if start >= 0 && end > start && end-start < maxIntroduction && json.Valid([]byte(text[start:end+1])) {
-		user = gjson.Parse(text[start : end+1])
+	if start < 0 || end < start || end-start >= maxUser {
+		return gjson.Result{}
 	}
-	return user
+	object := text[start : end+1]
+	if !json.Valid([]byte(object)) {
+		return gjson.Result{}
+	}
+	return gjson.Parse(object)
 }
 
-// hasField looks for a field at any depth: a user object may have its custom fields in a nested object.
-func hasField(object gjson.Result, field string, is func(gjson.Result) bool) bool {
-	for way, item := range exchange.Values(object) {
-		if way[len(way)-1] == field && is(item) {
-			return true
-		}
-	}
-	return false
-}
-
-// ContainsText tells whether an answer's body contains the text: as it is, or within a string of its JSON.
+// ContainsText reports whether the body of a response contains the text, either literally or in a string of its JSON.
 func ContainsText(a *exchange.Response, text string) bool {
 	if strings.Contains(string(a.Body), text) {
 		return true

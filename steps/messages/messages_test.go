@@ -9,30 +9,30 @@ import (
 	"github.com/agentconform/agentconform/steps/exchange"
 )
 
-func TestMessagesOf(t *testing.T) {
+func TestOf(t *testing.T) {
 	state := `{"values":{"messages":[{"type":"human","content":"hello","id":7},
 		{"type":"ai","id":"a-1","content":[{"type":"text","text":"good "},"day",{"type":"image"}]}]}}`
 	assert.Equal(t, []Message{{Human, "hello", "7"}, {AI, "good day", "a-1"}}, Of(&exchange.Response{Body: []byte(state)}))
-	for _, body := range []string{"", "no JSON", "[]", "{}", `{"values":{}}`, `{"values":null}`, `{"values":{"messages":null}}`, `{"values":{"messages":7}}`} {
+	for _, body := range []string{"", "not JSON", "[]", "{}", `{"values":{}}`, `{"values":null}`, `{"values":{"messages":null}}`, `{"values":{"messages":7}}`} {
 		assert.NotPanics(t, func() { Of(&exchange.Response{Body: []byte(body)}) }, body)
 	}
 	role := &exchange.Response{Body: []byte(`{"values":{"messages":[{"role":"user","content":"x","id":null}]}}`)}
 	assert.Equal(t, []Message{{Text: "x"}}, Of(role))
 }
 
-func TestTells(t *testing.T) {
+func TestReportsField(t *testing.T) {
 	for name, c := range map[string]struct {
 		text string
 		want bool
 	}{
-		"object":          {`{"identity":"ada","role":"x"}`, true},
-		"pretty":          {"{\n  \"identity\" : \"ada\"\n}", true},
-		"within words":    {"You are:\n```json\n{\"identity\": \"ada\"}\n```", true},
-		"deeper":          {`{"user":{"fields":[{"identity":"ada"}]}}`, true},
-		"another":         {`{"identity":"ada2"}`, false},
-		"in other fields": {`{"identity":"bob","friend":"ada"}`, false},
-		"no JSON":         {"identity is ada", true},
-		"nothing":         {"", false},
+		"an object":                 {`{"identity":"ada","role":"x"}`, true},
+		"indented":                  {"{\n  \"identity\" : \"ada\"\n}", true},
+		"between other words":       {"You are:\n```json\n{\"identity\": \"ada\"}\n```", true},
+		"a nested object":           {`{"user":{"fields":[{"identity":"ada"}]}}`, true},
+		"another value":             {`{"identity":"ada2"}`, false},
+		"the value of other fields": {`{"identity":"bob","friend":"ada"}`, false},
+		"not JSON":                  {"identity is ada", true},
+		"empty":                     {"", false},
 	} {
 		t.Run(name, func(t *testing.T) { assert.Equal(t, c.want, ReportsField(c.text, "identity", "ada")) })
 	}
@@ -44,7 +44,7 @@ func TestTells(t *testing.T) {
 func TestReportsFieldsOfEachType(t *testing.T) {
 	for _, c := range []struct {
 		value       any
-		right, none string // what is the value in JSON, and what is not
+		same, other string // JSON that is the value, and JSON that is not
 	}{
 		{"3", `"3"`, `4`},
 		{"3", `3`, `[3]`},
@@ -60,13 +60,13 @@ func TestReportsFieldsOfEachType(t *testing.T) {
 		{map[string]any{"id": 7, "a.b": nil}, `{"id":7,"more":true}`, `{"id":"7"}`},
 		{map[string]any{"a.b": []any{"x"}}, `{"a.b":["x"]}`, `{"a":{"b":["x"]}}`},
 	} {
-		assert.True(t, ReportsField(`{"user":{"field":`+c.right+`}}`, "field", c.value), "%s is %v", c.right, c.value)
-		assert.False(t, ReportsField(`{"user":{"field":`+c.none+`}}`, "field", c.value), "%s is not %v", c.none, c.value)
+		assert.True(t, ReportsField(`{"user":{"field":`+c.same+`}}`, "field", c.value), "%s is %v", c.same, c.value)
+		assert.False(t, ReportsField(`{"user":{"field":`+c.other+`}}`, "field", c.value), "%s is not %v", c.other, c.value)
 		assert.Equal(t, c.value == nil, ReportsField(`{"user":{}}`, "field", c.value), "a field that is missing is not %v", c.value)
 	}
 }
 
-func TestSaysText(t *testing.T) {
+func TestContainsText(t *testing.T) {
 	for body, want := range map[string]bool{
 		"go away":                        true,
 		"please go away!":                true,
