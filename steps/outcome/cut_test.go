@@ -9,15 +9,16 @@ import (
 	"github.com/agentconform/agentconform/steps/exchange"
 )
 
-func TestWhatDiffersIsNotCut(t *testing.T) {
+// TestCutAroundKeepsDifference checks that both shortened texts contain the place where they differ.
+func TestCutAroundKeepsDifference(t *testing.T) {
 	long := strings.Repeat("every good boy ", 40)
 	for name, c := range map[string]struct{ expected, actual, wantExpected, wantActual string }{
-		"the end of two long texts":       {long + "ONE", long + "TWO", "ONE", "TWO"},
-		"quoted behind other words":       {"the human messages \"" + long + "ONE" + long + "\"", "\"" + long + "TWO" + long + "\"", "ONE", "TWO"},
-		"a JSON text, said without marks": {"repo_ref " + long + "ONE", "\"" + long + "TWO\"", "ONE", "TWO"},
-		"the actual text goes on":         {"x " + long, long + "TWO", "good boy", "TWO"},
-		"nothing in common":               {"status 404", "status 200 with " + long, "status 404", "status 200"},
-		"short":                           {"a", "b", "a", "b"},
+		"they differ at the end":                      {long + "ONE", long + "TWO", "ONE", "TWO"},
+		"the actual text is quoted after other words": {"the human messages \"" + long + "ONE" + long + "\"", "\"" + long + "TWO" + long + "\"", "ONE", "TWO"},
+		"a JSON string is quoted without quotes":      {"repo_ref " + long + "ONE", "\"" + long + "TWO\"", "ONE", "TWO"},
+		"the actual text is longer":                   {"x " + long, long + "TWO", "good boy", "TWO"},
+		"nothing in common":                           {"status 404", "status 200 with " + long, "status 404", "status 200"},
+		"short":                                       {"a", "b", "a", "b"},
 	} {
 		expected, actual := CutAround(c.expected, c.actual)
 		assert.Contains(t, expected, c.wantExpected, name)
@@ -27,7 +28,8 @@ func TestWhatDiffersIsNotCut(t *testing.T) {
 	}
 }
 
-func TestThePlaceOfAViolationIsNotCut(t *testing.T) {
+// TestReasonHasValueAtPointer checks that the reason quotes the wrong value of a long body.
+func TestReasonHasValueAtPointer(t *testing.T) {
 	body := `{"filler":"` + strings.Repeat("x", 5000) + `", "detail": {"wrong": 7}, "more":"` + strings.Repeat("y", 5000) + `"}`
 	o := Fails(&exchange.Response{Status: 404, Body: []byte(body)}, Violation{Expected: "JSON with a string as detail", Pointer: "/detail"})
 	assert.Equal(t, `expected JSON with a string as detail, got status 404 with detail {"wrong": 7}`, o.Reason)

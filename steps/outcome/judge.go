@@ -8,9 +8,9 @@ import (
 	"github.com/agentconform/agentconform/steps/exchange"
 )
 
-// Judge turns what a step returned into an outcome, by the kind of sentence it stands under: what goes wrong under
-// Given is blocked, since the requirement that owns that behaviour fails by itself. The sentence is what blocks, or
-// what has shown nothing, where the step names no other cause.
+// Judge returns the outcome for the error of a step, or nil. Under Given a violation becomes blocked, because another
+// requirement owns that behavior and fails in its own scenarios. If the outcome is blocked or inconclusive and has no
+// cause, the fixture or the sentence becomes its cause.
 func Judge(ctx context.Context, given bool, sentence string, err error) *Outcome {
 	if err == nil {
 		return nil
@@ -34,21 +34,24 @@ func Judge(ctx context.Context, given bool, sentence string, err error) *Outcome
 	return o
 }
 
-// classify gives an outcome to the errors that are none: no answer, an ended run, a mistake of the suite itself.
+// classify returns the outcome in an error. For other errors it returns an outcome by their cause: an address that is
+// not allowed, no response, the end of the test run, or an error of the suite.
 func classify(ctx context.Context, err error) *Outcome {
-	var o *Outcome
-	var none *exchange.NoResponse
-	var refused *exchange.RefusedAddress
-	switch {
-	case errors.As(err, &o):
-		same := *o // it may be shared by scenarios
-		return &same
-	case errors.As(err, &refused):
+	o, is := errors.AsType[*Outcome](err)
+	if is {
+		copied := *o // scenarios may share it
+		return &copied
+	}
+	refused, is := errors.AsType[*exchange.RefusedAddress](err)
+	if is {
 		return Blocked("%v", err).By(reports.ByKey, refused.Key)
-	case errors.As(err, &none) && (none.Timeout || none.Closed):
+	}
+	none, is := errors.AsType[*exchange.NoResponse](err)
+	switch {
+	case is && (none.Timeout || none.Closed):
 		return Fails(nil, Violation{Kind: NoResponse, Summary: "The server does not respond", Expected: "a response",
 			Actual: none.Cause, Exchange: none.ID, Operation: none.Request.Method + " " + none.Request.Path})
-	case errors.As(err, &none):
+	case is:
 		return Inconclusive("%s", none.Error()).By(reports.ByTarget, none.Request.Base)
 	case ctx.Err() != nil:
 		return Inconclusive("not finished: %v", context.Cause(ctx)).By(reports.ByRun, "ended")
@@ -56,37 +59,38 @@ func classify(ctx context.Context, err error) *Outcome {
 	return SuiteError("%v", err)
 }
 
-// AsBlocked says of a violation that a step came upon that it is not what the step is to judge: it blocks what needs
-// the opposite, and stays where a requirement owns it.
+// AsBlocked returns a blocked outcome for a violation that the step does not judge. The violation is kept if it names
+// the requirement that owns it. Other errors are returned unchanged.
 func AsBlocked(err error) error {
-	var o *Outcome
-	if !errors.As(err, &o) || o.Verdict != reports.Failed {
+	o, is := errors.AsType[*Outcome](err)
+	if !is || o.Verdict != reports.Failed {
 		return err
 	}
-	blocked := &Outcome{Verdict: reports.Blocked, Reason: err.Error(), BlockedBy: o.BlockedBy} // with what was being done
+	// err.Error has the context of the violation, such as the fixture.
+	blocked := &Outcome{Verdict: reports.Blocked, Reason: err.Error(), BlockedBy: o.BlockedBy}
 	if o.IsBy(reports.ByRequirement) {
 		blocked.Violations = o.Violations
 	}
 	return OfFixture(fixtureOf(err), blocked)
 }
 
-// AsPrecondition gives what went wrong while a precondition was brought about outside of its sentence the verdict
-// that it would have had there.
+// AsPrecondition returns the error as Judge would classify it under Given. Steps under When and Then use it for
+// requests that prepare what they judge.
 func AsPrecondition(err error) error {
 	none, is := errors.AsType[*exchange.NoResponse](err)
 	switch {
 	case is && none.Busy != 0:
 		return Blocked("%s", none).By(reports.ByTarget, none.Request.Base)
 	case is && (none.Timeout || none.Closed):
-		return OfFixture(fixtureOf(err), Blocked("%s", err)) // with what was being done
+		return OfFixture(fixtureOf(err), Blocked("%s", err))
 	}
 	return AsBlocked(err)
 }
 
-// Unless blocks what looks wrong where its cause is another requirement's: one fault fails once, in the
-// requirement that names it.
-func Unless(ctx context.Context, wrong error, causes ...func(context.Context) error) error {
-	if wrong == nil {
+// Unless returns a violation unless one of the causes explains it. Then the outcome is blocked by that cause, so that
+// one fault fails only the requirement that owns it.
+func Unless(ctx context.Context, violation error, causes ...func(context.Context) error) error {
+	if violation == nil {
 		return nil
 	}
 	for _, cause := range causes {
@@ -94,10 +98,10 @@ func Unless(ctx context.Context, wrong error, causes ...func(context.Context) er
 			return AsPrecondition(err)
 		}
 	}
-	return wrong
+	return violation
 }
 
-// fixtureError is what went wrong with something that scenarios share.
+// fixtureError is an error with the name of the fixture in which it occurred.
 type fixtureError struct {
 	name string
 	err  error
@@ -106,15 +110,19 @@ type fixtureError struct {
 func (e *fixtureError) Error() string { return e.err.Error() }
 func (e *fixtureError) Unwrap() error { return e.err }
 
-// fixtureOf names the fixture in which an error came up: the innermost, where fixtures are made from others.
-func fixtureOf(err error) (name string) {
-	for f := (*fixtureError)(nil); errors.As(err, &f); err = f.err {
+// fixtureOf returns the name of the fixture in which an error occurred, or "". If fixtures are made from others, it is
+// the innermost one.
+func fixtureOf(err error) string {
+	name := ""
+	f, is := errors.AsType[*fixtureError](err)
+	for is {
 		name = f.name
+		f, is = errors.AsType[*fixtureError](f.err)
 	}
 	return name
 }
 
-// OfFixture says with which fixture the error came up; the name is empty where it was none.
+// OfFixture returns the error with the name of the fixture in which it occurred. An empty name means no fixture.
 func OfFixture(name string, err error) error {
 	if err == nil || name == "" {
 		return err

@@ -1,8 +1,7 @@
-// Package outcome says how a step of a scenario ended when it did not just pass: it observed a violation, it was
-// blocked, it saw nothing that could have shown a violation, or it was skipped. Each outcome carries a reason for
-// people and its cause as data; nothing decides anything by the text of a reason.
+// Package outcome has the outcomes of steps that did not pass: a violation, blocked, inconclusive, or skipped. Each has
+// a reason for people and its cause as data. No code decides anything by the text of a reason.
 //
-// It knows neither Gherkin nor the two halves of the interface.
+// The package depends neither on Gherkin nor on the two halves of the interface.
 package outcome
 
 import (
@@ -16,41 +15,42 @@ import (
 	"github.com/agentconform/agentconform/steps/exchange"
 )
 
-// Outcome is what a step returns when it did not just pass. It is an error.
+// Outcome is the error that a step returns if it did not pass.
 type Outcome struct {
 	Verdict reports.Verdict
 	Reason  string // for people
 	Skip    *reports.Skip
-	// BlockedBy is what kept the step from judging. On a violation it says what blocks those for whom that is a
-	// precondition.
+	// BlockedBy has the causes that prevented a judgement. In a violation, it has the causes for steps that are blocked
+	// by the violation.
 	BlockedBy []reports.Blocker
-	// Violations are what the step observed: of what is blocked, those of the requirements that block it.
+	// Violations has the violations that the step observed. In a blocked outcome, they are those of the requirements
+	// that block it.
 	Violations []Violation
 }
 
-// Violation is one thing that a step observed to be the opposite of what its sentence says.
+// Violation is one observation that contradicts the sentence of a step.
 type Violation struct {
 	Kind      Kind
 	Class     string // of the input, if a judgement distinguishes several: "out of range"
-	Summary   string // the mistake in a sentence about the server: "limit=101 is accepted"; the step's sentence by default
+	Summary   string // a sentence about the server: "limit=101 is accepted"; the sentence of the step if empty
 	Expected  string // in one line: "422, with an error that names limit"
-	Actual    string // the same of what the server returned
+	Actual    string // what the server returned; the first line is shown alone
 	Hint      string
 	Operation string
 	Pointer   string
 	Exchange  int
 	Compared  Comparison
 	Count     int
-	Words     []string // neutral words on which it may depend, where the whole record is judged
+	Words     []string // neutral words on which the violation may depend; only set by judgements of all exchanges
 
 	answer *exchange.Response // the evidence
 }
 
-// Comparison names the exchanges of which a violation compares the answers, where the expected value came from another
-// one; 0 where it did not.
+// Comparison has the ids of the exchanges that a violation compares. Both are 0 if the expected value does not come
+// from an exchange.
 type Comparison struct {
-	Shown int
-	With  int
+	Shown int // has the actual value
+	With  int // has the expected value
 }
 
 func (o *Outcome) Error() string { return o.Reason }
@@ -74,7 +74,7 @@ func Fails(a *exchange.Response, v Violation) *Outcome {
 // PointerOf returns the JSON pointer for a GJSON path of plain names.
 func PointerOf(path string) string { return "/" + strings.ReplaceAll(path, ".", "/") }
 
-// withReason tells of the violation in a sentence.
+// withReason sets the reason to a sentence about the first violation.
 func (o *Outcome) withReason() *Outcome {
 	v := o.Violations[0]
 	expected, actual := CutAround(v.Expected, v.Actual)
@@ -85,8 +85,8 @@ func (o *Outcome) withReason() *Outcome {
 	return o
 }
 
-// Comparing says that the answer shown was held against another one, mostly an earlier one, from which the expected
-// value came. Either may be nil where it is not known.
+// Comparing notes that the expected value comes from another response, which is usually an earlier one. If either
+// response is nil, it notes nothing.
 func (o *Outcome) Comparing(shown, with *exchange.Response) *Outcome {
 	if shown != nil && with != nil {
 		o.Violations[0].Compared = Comparison{shown.ID, with.ID}
@@ -94,18 +94,19 @@ func (o *Outcome) Comparing(shown, with *exchange.Response) *Outcome {
 	return o
 }
 
-// Hinting adds what to do about it.
+// Hinting sets the hint, which is what users can do about the violation.
 func (o *Outcome) Hinting(hint string) *Outcome {
 	o.Violations[0].Hint = hint
 	return o
 }
 
-// FirstOf judges several things that show the same fault. It returns the first violation, with the number of all, or nil.
+// FirstOf judges several values that can show the same fault. It returns the first error, with the number of errors as
+// the count of its violation, or nil.
 func FirstOf[T any](all []T, judge func(T) error) error {
 	var first error
 	count := 0
-	for _, one := range all {
-		err := judge(one)
+	for _, value := range all {
+		err := judge(value)
 		if err == nil {
 			continue
 		}
@@ -114,13 +115,14 @@ func FirstOf[T any](all []T, judge func(T) error) error {
 			first = err
 		}
 	}
-	if o, is := errors.AsType[*Outcome](first); is && len(o.Violations) > 0 {
+	o, is := errors.AsType[*Outcome](first)
+	if is && len(o.Violations) > 0 {
 		o.Violations[0].Count = count
 	}
 	return first
 }
 
-// All says what several violations show, each another fault; nothing where there is none.
+// All returns one outcome for several violations of different kinds, or nil if there is none.
 func All(found []Violation) error {
 	if len(found) == 0 {
 		return nil
@@ -133,22 +135,22 @@ func All(found []Violation) error {
 	return &Outcome{Verdict: reports.Failed, Reason: strings.Join(slices.Compact(reasons), "; "), Violations: found}
 }
 
-// Blocked says that a precondition could not be brought about.
+// Blocked returns the outcome of a step whose precondition is not met.
 func Blocked(cause string, args ...any) *Outcome {
 	return &Outcome{Verdict: reports.Blocked, Reason: fmt.Sprintf(cause, shortened(args)...)}
 }
 
-// Inconclusive says that nothing was observed that could have shown a violation.
+// Inconclusive returns the outcome of a step that observed nothing which could have shown a violation.
 func Inconclusive(reason string, args ...any) *Outcome {
 	return &Outcome{Verdict: reports.Inconclusive, Reason: fmt.Sprintf(reason, shortened(args)...)}
 }
 
-// SuiteError says that the suite itself is wrong: nothing was learned about the target.
+// SuiteError returns the outcome of an error of the suite itself, which shows nothing about the target.
 func SuiteError(reason string, args ...any) *Outcome {
 	return Inconclusive("the suite itself failed here, please report it: "+reason, args...).By(reports.BySuite, "error")
 }
 
-// By adds what kept the step from judging.
+// By adds the causes that prevented a judgement.
 func (o *Outcome) By(kind reports.BlockerKind, names ...string) *Outcome {
 	for _, name := range names {
 		o.BlockedBy = append(o.BlockedBy, reports.Blocker{Kind: kind, Name: name})
@@ -156,50 +158,51 @@ func (o *Outcome) By(kind reports.BlockerKind, names ...string) *Outcome {
 	return o
 }
 
-// IsBy tells whether a blocker of the kind kept the step from judging.
+// IsBy reports whether a cause of the kind prevented a judgement.
 func (o *Outcome) IsBy(kind reports.BlockerKind) bool {
 	return slices.ContainsFunc(o.BlockedBy, func(b reports.Blocker) bool { return b.Kind == kind })
 }
 
-// ByRequirement names the requirements that own the behaviour which kept the step from judging: they fail by
-// themselves.
+// ByRequirement adds the requirements that own the behavior which prevented a judgement. They fail in their own
+// scenarios.
 func (o *Outcome) ByRequirement(ids ...string) *Outcome { return o.By(reports.ByRequirement, ids...) }
 
-// Inapplicable says that the scenario is about something that this target rightly does not have. It is the only skip
-// that leaves a run whole. The key is that of the configuration which tells, or a name for what the target lacks.
+// Inapplicable skips the scenario because it is about something that the target need not have. It is the only skip that
+// does not make a test run partial. The key is that of the configuration, or a name for what the target lacks.
 func Inapplicable(key, reason string, args ...any) *Outcome {
 	return Skipped(reports.NotApplicable, key, "not applicable: "+reason, args...)
 }
 
-// Needs skips the scenario because a key of the configuration is missing. An explanation, with the mark before it, may
-// follow the key in the reason.
+// Needs skips the scenario because a key of the configuration is missing. The explanation is appended to the reason and
+// starts with its punctuation.
 func Needs(key string, explanation ...string) *Outcome {
 	return Skipped(reports.NotConfigured, key, "not configured: set %s%s", key, strings.Join(explanation, ""))
 }
 
-// NotConfigured skips the scenario because a key of the configuration is missing, which only the run has found out.
+// NotConfigured skips the scenario because a key of the configuration is missing or wrong. Unlike Needs, the caller
+// gives the whole reason.
 func NotConfigured(key, reason string, args ...any) *Outcome {
 	return Skipped(reports.NotConfigured, key, reason, args...)
 }
 
-// OverBudget skips the scenario because the budget under the key, which is so many, is used up.
+// OverBudget skips the scenario because the budget is used up. The key and its value are those of the configuration.
 func OverBudget(key string, most int) *Outcome {
 	return Skipped(reports.OverBudget, key, "the budget is used up: raise %s (now %d)", key, most)
 }
 
-// ReadOnly skips the scenario because it would write to the target, and the run only reads.
+// ReadOnly skips the scenario because it would write to the target and the test run only reads.
 func ReadOnly(explanation ...string) *Outcome {
 	return Skipped(reports.NotSelected, "--read-only", "not selected: --read-only writes nothing to the target%s",
 		strings.Join(explanation, ""))
 }
 
-// Skipped skips the scenario for a cause of the kind. The key is that of the configuration or of the command.
+// Skipped skips the scenario. The key is that of the configuration or a flag.
 func Skipped(kind reports.SkipKind, key, reason string, args ...any) *Outcome {
 	return &Outcome{Verdict: reports.Skipped, Reason: fmt.Sprintf(reason, shortened(args)...),
 		Skip: &reports.Skip{Kind: kind, Key: key}}
 }
 
-// Is tells whether an error holds an outcome with the verdict.
+// Is reports whether an error is an outcome with the verdict.
 func Is(err error, verdict reports.Verdict) bool {
 	var o *Outcome
 	return errors.As(err, &o) && o.Verdict == verdict

@@ -12,8 +12,8 @@ import (
 	"github.com/agentconform/agentconform/steps/exchange"
 )
 
-// TestJudge says which verdict a step's return has, by the kind of its sentence, and what keeps it from judging: what
-// comes nearest to the fault, which is a requirement that a step names, else the innermost fixture, else the sentence.
+// TestJudge checks the verdict and the cause for the errors of steps, by the kind of sentence. The cause is the
+// requirement that the step names, or else the innermost fixture, or else the sentence.
 func TestJudge(t *testing.T) {
 	const given, when, then = true, false, false
 	live := context.Background()
@@ -54,15 +54,15 @@ func TestJudge(t *testing.T) {
 		"silence under Given": {live, given, silent, reports.Blocked, "no answer", by(reports.ByPrecondition, "the sentence")},
 		"a closed connection under When": {live, when, &exchange.NoResponse{Cause: "closed", Closed: true}, reports.Failed,
 			"closed", nil},
-		"a target that has gone": {live, when, &exchange.NoResponse{Request: target, Cause: "cannot connect"}, reports.Inconclusive,
+		"a target that cannot be reached": {live, when, &exchange.NoResponse{Request: target, Cause: "cannot connect"}, reports.Inconclusive,
 			"cannot connect", by(reports.ByTarget, "http://t")},
 		"a target that is busy": {live, given, &exchange.NoResponse{Request: target, Cause: "status 429", Busy: 429}, reports.Blocked,
 			"status 429", by(reports.ByTarget, "http://t")},
-		"the run has ended": {ended, when, context.Cause(ended), reports.Inconclusive, "not finished: interrupted",
+		"the test run has ended": {ended, when, context.Cause(ended), reports.Inconclusive, "not finished: interrupted",
 			by(reports.ByRun, "ended")},
-		"a mistake of the suite": {live, then, errors.New("nil map"), reports.Inconclusive, "the suite itself failed here",
+		"an error of the suite": {live, then, errors.New("nil map"), reports.Inconclusive, "the suite itself failed here",
 			by(reports.BySuite, "error")},
-		"a mistake of the suite under Given": {live, given, errors.New("nil map"), reports.Inconclusive,
+		"an error of the suite under Given": {live, given, errors.New("nil map"), reports.Inconclusive,
 			"the suite itself failed here", by(reports.BySuite, "error")},
 	} {
 		o := Judge(c.ctx, c.given, "the sentence", c.err)
@@ -71,5 +71,5 @@ func TestJudge(t *testing.T) {
 		assert.Equal(t, c.by, o.BlockedBy, name)
 	}
 	assert.Nil(t, Judge(live, then, "the sentence", nil))
-	assert.Empty(t, broken.BlockedBy, "an outcome that scenarios share stays as it is")
+	assert.Empty(t, broken.BlockedBy, "an outcome that scenarios share is not changed")
 }

@@ -11,22 +11,23 @@ import (
 	"github.com/agentconform/agentconform/steps/exchange"
 )
 
-// maxText bounds a text that quotes an answer, and twice that one that holds such a text. What people are shown of it
-// is cut where it is known what differs.
+// maxText is the largest number of bytes of a body that a text quotes. An expected or actual value may have twice as
+// many. They are shortened for people once it is known where they differ.
 const maxText = 64 << 10
 
-// maxQuote is how much of a text of the target stands in the first line of what was seen, in bytes.
+// maxQuote is the largest number of bytes that the first line of a description quotes.
 const maxQuote = 80
 
-// Seen describes an answer for a person: in the first line what it is, with one short quote at most; below it the body
-// as it was received, where the first line does not hold all of it. The text may be long: [CutAround] shortens it.
+// Seen describes a response for people. The first line says what it is, with one short quote at most. If that is not
+// the whole body, the next line has the body. The text may be long: [CutAround] shortens it.
 func Seen(a *exchange.Response) string { return seenAt(a, "") }
 
 // seenAt is Seen with the value at a JSON pointer in the first line.
 func seenAt(a *exchange.Response, pointer string) string {
 	body := a.Wire()
 	text := oneLine(string(body[:min(len(body), maxText)]))
-	switch first := fmt.Sprintf("status %d with ", a.Status); {
+	first := fmt.Sprintf("status %d with ", a.Status)
+	switch {
 	case text == "":
 		return first + "an empty body"
 	case len(text) <= maxQuote:
@@ -42,46 +43,56 @@ func seenAt(a *exchange.Response, pointer string) string {
 	}
 }
 
-// described says what a long body is.
+// described describes a JSON body that is too long for one line.
 func described(body gjson.Result) string {
-	for _, path := range []string{"@this", "resources"} {
-		if list := body.Get(path); list.IsArray() {
-			otherwise := map[string]string{"@this": "item", "resources": "revision"}[path]
-			return "a list of " + reports.Count(len(list.Array()), kindOf(list.Get("0"), otherwise))
-		}
+	if body.IsArray() {
+		return describedList(body, "item")
+	}
+	if revisions := body.Get("resources"); revisions.IsArray() {
+		return describedList(revisions, "revision")
 	}
 	for _, path := range []string{"messages", "values.messages"} {
-		if list := body.Get(path); list.IsArray() {
-			return reports.Count(len(list.Array()), "message")
+		messages := body.Get(path)
+		if messages.IsArray() {
+			return reports.Count(len(messages.Array()), "message")
 		}
 	}
 	if msg := body.Get("detail.0.msg"); msg.Type == gjson.String {
-		var places []string
+		var location []string
 		for _, part := range body.Get("detail.0.loc").Array() {
-			places = append(places, part.String())
+			location = append(location, part.String())
 		}
-		return fmt.Sprintf("the error %s at %s", quote(msg.Raw), quote(strings.Join(places, ".")))
+		return fmt.Sprintf("the error %s at %s", quote(msg.Raw), quote(strings.Join(location, ".")))
 	}
 	if detail := body.Get("detail"); detail.Type == gjson.String {
 		return "the detail " + quote(detail.Raw)
 	}
-	if id := cmp.Or(body.Get("run_id").Str, body.Get("thread_id").Str, body.Get("id").Str); id != "" {
-		return "the " + kindOf(body, "revision") + " " + quote(id)
+	id := cmp.Or(body.Get("run_id").Str, body.Get("thread_id").Str, body.Get("id").Str)
+	if id != "" {
+		return "the " + typeOf(body, "revision") + " " + quote(id)
 	}
 	return quote(oneLine(body.Raw[:min(len(body.Raw), 2*maxQuote)]))
 }
 
-// kindOf is what an object is, by a field that only its like have.
-func kindOf(object gjson.Result, otherwise string) string {
-	for _, k := range [][2]string{{"run_id", "run"}, {"thread_id", "thread"}, {"latest_revision_id", "deployment"}} {
-		if object.Get(k[0]).Exists() {
-			return k[1]
-		}
-	}
-	return otherwise
+// describedList describes a list by the number of its items and the type of the first one.
+func describedList(list gjson.Result, byDefault string) string {
+	return "a list of " + reports.Count(len(list.Array()), typeOf(list.Get("0"), byDefault))
 }
 
-// quote is the beginning of a text that is too long for one line.
+// typeOf returns the type of an object by a field that only objects of this type have.
+func typeOf(object gjson.Result, byDefault string) string {
+	switch {
+	case object.Get("run_id").Exists():
+		return "run"
+	case object.Get("thread_id").Exists():
+		return "thread"
+	case object.Get("latest_revision_id").Exists():
+		return "deployment"
+	}
+	return byDefault
+}
+
+// quote returns the beginning of a text that is too long for one line.
 func quote(s string) string {
 	if len(s) <= maxQuote {
 		return s
@@ -89,7 +100,7 @@ func quote(s string) string {
 	return strings.ToValidUTF8(s[:maxQuote], "") + " ..."
 }
 
-// SeenShort describes an answer in one line.
+// SeenShort describes a response in one line.
 func SeenShort(a *exchange.Response) string { return firstLine(Seen(a)) }
 
 func firstLine(s string) string {
@@ -99,43 +110,46 @@ func firstLine(s string) string {
 
 func oneLine(s string) string { return strings.ToValidUTF8(strings.Join(strings.Fields(s), " "), "") }
 
-// Shown describes a value of an answer: an object or a list that is long by its beginning, and below it the whole. The
-// text may be long: [CutAround] shortens it.
+// Shown describes a value of a response. For a long object or list, the first line has its beginning and the second
+// line all of it. The text may be long: [CutAround] shortens it.
 func Shown(v gjson.Result) string {
 	if !v.Exists() {
 		return "nothing"
 	}
 	raw := strings.ToValidUTF8(v.Raw[:min(len(v.Raw), maxText)], "")
 	if v.IsObject() || v.IsArray() {
-		if raw = oneLine(raw); len(raw) > maxQuote {
+		raw = oneLine(raw)
+		if len(raw) > maxQuote {
 			return quote(raw) + "\n" + raw
 		}
 	}
 	return raw
 }
 
-// How much of a text is shown, and how much of that precedes the place where it differs.
+// The number of bytes of a text that are shown, and how many of them are before the first difference.
 const (
 	maxShown = 200
 	before   = 60
 )
 
-// CutAround shortens an expected and an actual text so that both keep the place where the actual text, which the
-// expected one may quote, first differs from it. The first line of several stays: it is short.
+// CutAround shortens an expected and an actual text. Both keep the place of the first difference between the actual
+// text and its quote in the expected text. If the actual text has several lines, the first one is short and is kept
+// whole.
 func CutAround(expected, actual string) (string, string) {
-	if first, rest, more := strings.Cut(actual, "\n"); more {
+	first, rest, hasMore := strings.Cut(actual, "\n")
+	if hasMore {
 		return window(expected, 0), first + "\n" + window(rest, 0)
 	}
 	from, same := quotedIn(expected, actual)
 	return window(expected, from+same), window(actual, same)
 }
 
-// quotedIn finds where the expected text begins to say what the actual one does, and for how long the two agree.
+// quotedIn returns the offset at which the expected text quotes the actual one, and the number of bytes that are equal.
 func quotedIn(expected, actual string) (from, same int) {
 	const probe = 16
 	skipped := 0
 	from = strings.Index(expected, actual[:min(probe, len(actual))])
-	if from < 0 && strings.HasPrefix(actual, `"`) { // a JSON text, which the expected one may say without the quotes
+	if from < 0 && strings.HasPrefix(actual, `"`) { // a JSON string, which the expected text may have without quotes
 		skipped, actual = 1, actual[1:]
 		from = strings.Index(expected, actual[:min(probe, len(actual))])
 	}
@@ -148,7 +162,7 @@ func quotedIn(expected, actual string) (from, same int) {
 	return from - skipped, same + skipped
 }
 
-// window is what is shown of a text: the beginning, or what surrounds a later place.
+// window returns the part of a text that is shown: the beginning, or the part around a later offset.
 func window(s string, at int) string {
 	if len(s) <= maxShown {
 		return s
@@ -165,19 +179,20 @@ func window(s string, at int) string {
 	return cut
 }
 
-// shortened cuts the texts among the arguments of a reason, which is one line.
+// shortened returns the arguments of a reason with all texts cut, because a reason is one line.
 func shortened(args []any) []any {
 	short := make([]any, len(args))
 	for i, arg := range args {
-		if text, is := arg.(string); is {
-			arg = window(firstLine(text), 0)
-		}
 		short[i] = arg
+		text, isText := arg.(string)
+		if isText {
+			short[i] = window(firstLine(text), 0)
+		}
 	}
 	return short
 }
 
-// valueAt is the value at a JSON pointer into the body.
+// valueAt returns the value at a JSON pointer into the body.
 func valueAt(a *exchange.Response, pointer string) gjson.Result {
 	path := strings.Split(strings.TrimPrefix(pointer, "/"), "/")
 	for i := range path {
@@ -186,7 +201,7 @@ func valueAt(a *exchange.Response, pointer string) gjson.Result {
 	return gjson.GetBytes(a.Body, strings.Join(path, "."))
 }
 
-// nameOf is a JSON pointer as people write it: values.messages.
+// nameOf returns a JSON pointer as people write it: values.messages.
 func nameOf(pointer string) string {
 	return strings.ReplaceAll(strings.TrimPrefix(pointer, "/"), "/", ".")
 }

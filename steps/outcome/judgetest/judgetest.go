@@ -1,5 +1,5 @@
-// Package judgetest runs the tables of judgements. A judgement is a function of values that returns nil or an outcome, so
-// that a table reaches it without a server.
+// Package judgetest runs table tests of judgements. A judgement is a function of values that returns nil or an outcome,
+// so that tests need no server.
 package judgetest
 
 import (
@@ -20,7 +20,7 @@ import (
 
 var update = flag.Bool("update", false, "write the golden file of messages")
 
-// Row is one case of a judgement: what it returned, and what it must return.
+// Row is one case of a judgement: its result and the result that it must have.
 type Row struct {
 	Name string // "limit 101 is served"
 	Got  error
@@ -28,8 +28,8 @@ type Row struct {
 	Verdict reports.Verdict // Passed if empty and Kind is empty, Failed if Kind is set
 	Kind    outcome.Kind    // of the violation
 	Class   string          // of the input
-	Pointer string          // of the value that is wrong
-	Actual  string          // a part of what the finding shows as the actual value
+	Pointer string          // to the wrong value
+	Actual  string          // a part of the actual value
 }
 
 // Run checks the rows of all judgements of a package, and compares their messages with a golden file.
@@ -64,6 +64,7 @@ func Run(t *testing.T, golden string, tables ...[]Row) {
 	}
 }
 
+// check compares the result with the expected one.
 func (row Row) check(t *testing.T) {
 	verdict := row.Verdict
 	if verdict == "" && row.Kind != "" {
