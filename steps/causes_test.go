@@ -17,43 +17,52 @@ import (
 	"github.com/agentconform/agentconform/steps/suite"
 )
 
-// unknownAnsweredWith configures a target that answers each GET of an unknown deployment, or of a revision too, with a status.
-func unknownAnsweredWith(t world, revisions bool, status func(nth int64) int) *config.Config {
+// configureUnknown configures a target that replaces the 404 for an unknown deployment with a status. The number of the
+// response selects the status. If revisions is set, the same applies to unknown revisions.
+func configureUnknown(t world, revisions bool, status func(nth int64) int) *config.Config {
 	t.Helper()
 	cfg := configure(t, startIndependent(t, independent.Options{}))
-	var asked atomic.Int64
-	cfg.Target = changedBy(t, cfg.Target, func(*http.Request) {}, func(a *http.Response, body []byte) []byte {
-		isMeant := a.Request.Method == http.MethodGet && (revisions || !strings.Contains(a.Request.URL.Path, "/revisions"))
-		if isMeant && a.StatusCode == http.StatusNotFound {
-			a.StatusCode = status(asked.Add(1))
+	var responses atomic.Int64
+	cfg.Target = serveProxy(t, cfg.Target, func(*http.Request) {}, func(a *http.Response, body []byte) []byte {
+		isRevision := strings.Contains(a.Request.URL.Path, "/revisions")
+		isSelected := a.Request.Method == http.MethodGet && (revisions || !isRevision)
+		if isSelected && a.StatusCode == http.StatusNotFound {
+			a.StatusCode = status(responses.Add(1))
 		}
 		return body
 	})
 	return cfg
 }
 
-// TestAFailureSaysWhatExplainsItAndWhetherItWasSeenAgain has the 404 of GET of a deployment changed, always or once. A requirement that
-// wants no more than another one is its own cause where that one has passed.
-func TestAFailureSaysWhatExplainsItAndWhetherItWasSeenAgain(t *testing.T) {
+// TestExplainedAndRepeatedFailures checks which failures have a cause and how often they were seen, if the 404 for an
+// unknown deployment is replaced always or once. A failure whose possible cause has passed or is not selected has none.
+func TestExplainedAndRepeatedFailures(t *testing.T) {
 	t.Parallel()
+	const always = 100
+	both := []string{"CP-GET-2", "CP-GET-4"}
 	for name, c := range map[string]struct {
 		status    int
-		most      int64 // so many answers are changed
+		replaced  int64 // the number of responses whose status is replaced
+		revisions bool  // also for unknown revisions
 		only      []string
-		explained map[string][]string // failed requirements, and what explains them
-		seen      int
-		revisions bool
+		explained map[string][]string // the failed requirements, with the requirements that explain them
+		seen      int                 // the number of judgements with the first failure
 	}{
-		"a cause and what it explains":              {http.StatusOK, 100, []string{"CP-GET-2", "CP-GET-4"}, map[string][]string{"CP-GET-2": nil, "CP-GET-4": {"CP-GET-2"}}, 2, false},
-		"a cause that explains one of two failures": {http.StatusOK, 100, []string{"CP-GET-2", "CP-GET-4"}, map[string][]string{"CP-GET-2": nil, "CP-GET-4": nil}, 2, true},
-		"the second alone":                          {http.StatusConflict, 100, []string{"CP-GET-2", "CP-GET-4"}, map[string][]string{"CP-GET-4": nil}, 2, false},
-		"the cause is not selected":                 {http.StatusOK, 100, []string{"CP-GET-4"}, map[string][]string{"CP-GET-4": nil}, 2, false},
-		"once":                                      {http.StatusOK, 1, []string{"CP-GET-2"}, map[string][]string{"CP-GET-2": nil}, 1, false},
+		"a cause explains the other failure": {status: http.StatusOK, replaced: always, only: both, seen: 2,
+			explained: map[string][]string{"CP-GET-2": nil, "CP-GET-4": {"CP-GET-2"}}},
+		"a cause explains one of two failures": {status: http.StatusOK, replaced: always, revisions: true, only: both, seen: 2,
+			explained: map[string][]string{"CP-GET-2": nil, "CP-GET-4": nil}},
+		"only the second fails": {status: http.StatusConflict, replaced: always, only: both, seen: 2,
+			explained: map[string][]string{"CP-GET-4": nil}},
+		"the cause is not selected": {status: http.StatusOK, replaced: always, only: []string{"CP-GET-4"}, seen: 2,
+			explained: map[string][]string{"CP-GET-4": nil}},
+		"once": {status: http.StatusOK, replaced: 1, only: []string{"CP-GET-2"}, seen: 1,
+			explained: map[string][]string{"CP-GET-2": nil}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			inBubble(t, func(t world) {
-				res := judge(t, unknownAnsweredWith(t, c.revisions, func(nth int64) int {
-					if nth > c.most {
+			runInBubble(t, func(t world) {
+				res := judge(t, configureUnknown(t, c.revisions, func(nth int64) int {
+					if nth > c.replaced {
 						return http.StatusNotFound
 					}
 					return c.status
@@ -64,7 +73,7 @@ func TestAFailureSaysWhatExplainsItAndWhetherItWasSeenAgain(t *testing.T) {
 						explained[q.ID] = q.ExplainedBy
 					}
 				}
-				assert.Equal(t, len(c.explained), len(explained), "%v", explained)
+				assert.Len(t, explained, len(c.explained))
 				for id, by := range c.explained {
 					assert.ElementsMatch(t, by, explained[id], id)
 				}
@@ -75,23 +84,25 @@ func TestAFailureSaysWhatExplainsItAndWhetherItWasSeenAgain(t *testing.T) {
 	}
 }
 
-// TestAStopWhileFailuresAreJudgedAgainLeavesTheVerdicts ends the run at the first answer of the second judgement that fails.
-func TestAStopWhileFailuresAreJudgedAgainLeavesTheVerdicts(t *testing.T) {
-	inBubble(t, func(t world) {
+// TestStopInSecondJudgementKeepsVerdicts stops the test run at the first response of the second judgement of failures.
+func TestStopInSecondJudgementKeepsVerdicts(t *testing.T) {
+	runInBubble(t, func(t world) {
 		verdicts := map[bool]map[string]reports.Verdict{}
 		for _, stops := range []bool{false, true} {
 			ctx, stop := context.WithCancel(t.Context())
 			defer stop()
-			cfg := unknownAnsweredWith(t, false, func(nth int64) int {
-				if nth == 5 && stops { // four requests ask for deployments that are unknown
+			cfg := configureUnknown(t, false, func(nth int64) int {
+				if nth == 5 && stops { // the first judgement sends four such requests
 					stop()
 				}
 				return http.StatusConflict
 			})
 			catalogue, oracle, err := steps.Requirements()
 			require.NoError(t, err)
-			res, err := steps.Run(ctx, steps.Options{Dial: t.dial(), Config: cfg, Catalogue: catalogue, Oracle: oracle, ID: "test", Seed: 1,
-				Version: "test", Select: suite.Selection{Only: []string{"CP-GET-*", "CP-INVARIANT-*"}}})
+			res, err := steps.Run(ctx, steps.Options{
+				Dial: t.dial(), Config: cfg, Catalogue: catalogue, Oracle: oracle, ID: "test", Seed: 1, Version: "test",
+				Select: suite.Selection{Only: []string{"CP-GET-*", "CP-INVARIANT-*"}},
+			})
 			require.NoError(t, err)
 			assert.Empty(t, res.Run.Stopped)
 			assert.Equal(t, stops, ctx.Err() != nil)

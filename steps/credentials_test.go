@@ -12,26 +12,29 @@ import (
 	"github.com/agentconform/agentconform/steps/config"
 )
 
-// TestWrongCredentialsAccuseNobody gives a run credentials that the target does not know: nothing has failed then, and
-// what has passed without them stays.
-func TestWrongCredentialsAccuseNobody(t *testing.T) {
+// TestWrongCredentialsFailNothing runs the suite with credentials that the target refuses. No requirement fails, and
+// those that need no credentials pass.
+func TestWrongCredentialsFailNothing(t *testing.T) {
 	for name, c := range map[string]struct {
-		spoil  func(*config.Config, *independent.Server)
-		says   string
-		stands string   // a requirement that passes nevertheless
-		blocks string   // one that any refusal would pass
-		only   []string // the whole target is judged if empty
+		spoil    func(*config.Config, *independent.Server)
+		headline string
+		passes   string   // a requirement that passes nevertheless
+		blocked  string   // a requirement that would pass with any refusal
+		only     []string // the selected requirements; all if empty
 	}{
 		"the key": {func(c *config.Config, s *independent.Server) {
 			c.Credentials, c.TenantIDAlone = config.Credentials{APIKey: "a-wrong-key"}, false
-		}, "the target refuses credentials.api_key (status 403); set AGENTCONFORM_CREDENTIALS_API_KEY, sent as X-Api-Key", "CP-CONTRACT-create-deployment", "CP-GET-2", nil},
+		}, "the target refuses credentials.api_key (status 403); set AGENTCONFORM_CREDENTIALS_API_KEY, sent as X-Api-Key",
+			"CP-CONTRACT-create-deployment", "CP-GET-2", nil},
 		"the users": {func(c *config.Config, s *independent.Server) {
 			c.AgentTarget = s.AgentURL
 			c.Users[0].Token, c.Users[1].Token = "a-wrong-token", "another-one"
-		}, "the agent server refuses users.0.token and users.1.token (status 401); set AGENTCONFORM_USERS_0_TOKEN and AGENTCONFORM_USERS_1_TOKEN", "CP-CREATE-1", "AS-RUN-1", []string{"AS-*", "E2E-*", "CP-CREATE-1"}},
+		}, "the agent server refuses users.0.token and users.1.token (status 401); set AGENTCONFORM_USERS_0_TOKEN and " +
+			"AGENTCONFORM_USERS_1_TOKEN",
+			"CP-CREATE-1", "AS-RUN-1", []string{"AS-*", "E2E-*", "CP-CREATE-1"}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			inBubble(t, func(t world) {
+			runInBubble(t, func(t world) {
 				s := startIndependent(t, independent.Options{})
 				cfg := configure(t, s)
 				cfg.Credentials.Bearer = ""
@@ -39,14 +42,14 @@ func TestWrongCredentialsAccuseNobody(t *testing.T) {
 				require.NoError(t, cfg.Complete())
 				res := judge(t, cfg, func(o *steps.Options) { o.Select.Only = c.only })
 				assert.Equal(t, reports.Incomplete, res.Verdict)
-				assert.Equal(t, c.says, res.Headline)
+				assert.Equal(t, c.headline, res.Headline)
 				assert.Empty(t, res.Findings)
 				for _, q := range res.Requirements {
 					assert.NotEqual(t, reports.Failed, q.Verdict, "%s: %s", q.ID, q.Reason)
-					if q.ID == c.stands {
+					if q.ID == c.passes {
 						assert.Equal(t, reports.Passed, q.Verdict, "%s: %s", q.ID, q.Reason)
 					}
-					if q.ID == c.blocks {
+					if q.ID == c.blocked {
 						assert.Equal(t, reports.Blocked, q.Verdict, "%s: %s", q.ID, q.Reason)
 					}
 				}

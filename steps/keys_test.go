@@ -20,16 +20,15 @@ import (
 	"github.com/agentconform/agentconform/steps/suite"
 )
 
-// TestTagsSayWhatAKeyEnables leaves each key out in turn. What its tags name is skipped for it, nothing else is, and all else is judged
-// as before.
-func TestTagsSayWhatAKeyEnables(t *testing.T) {
+// TestMissingKeySkipsTaggedScenarios deletes each key of a configuration in turn. The scenarios whose tags name it are
+// skipped, and all others pass.
+func TestMissingKeySkipsTaggedScenarios(t *testing.T) {
 	catalogue, _, err := steps.Requirements()
 	require.NoError(t, err)
 	var keys []string
 	for _, s := range catalogue.Scenarios() {
 		for _, key := range slices.Concat(s.Terms.Needs...) {
-			// Without users the server refuses everyone, and all about it is blocked; a user without a token is refused.
-			if !slices.Contains([]string{"users", "users.0.token"}, key) && !strings.Contains(key, "=") && !strings.HasPrefix(key, "create.body") && !slices.Contains(keys, key) {
+			if isDeletable(key) && !slices.Contains(keys, key) {
 				keys = append(keys, key)
 			}
 		}
@@ -37,27 +36,27 @@ func TestTagsSayWhatAKeyEnables(t *testing.T) {
 	for _, edition := range []string{config.Cloud, config.SelfHosted} {
 		for _, key := range keys {
 			t.Run(edition+"/"+key, func(t *testing.T) {
-				inBubble(t, func(t world) {
+				runInBubble(t, func(t world) {
 					s := startIndependent(t, independent.Options{Edition: edition})
 					c := configure(t, s)
 					if !c.Has(key) {
 						t.SkipNow()
 					}
-					leaveOut(reflect.ValueOf(c).Elem(), strings.Split(key, "."))
+					clearKey(reflect.ValueOf(c).Elem(), strings.Split(key, "."))
 					require.False(t, c.Has(key))
 					require.NoError(t, c.Complete())
-					foreseen := foreseen(c, catalogue)
+					skips := plannedSkips(c, catalogue)
 					res := judge(t, c, nil)
 					for _, q := range res.Requirements {
 						for _, scenario := range q.Scenarios {
 							about := q.ID + " " + scenario.Name + ": " + scenario.Reason
-							reason, skips := foreseen[fmt.Sprintf("%s:%d", scenario.URI, scenario.Line)]
+							reason, isPlanned := skips[fmt.Sprintf("%s:%d", scenario.URI, scenario.Line)]
 							switch {
-							case skips:
+							case isPlanned:
 								assert.Equal(t, reason, scenario.Reason, about)
 							case scenario.Verdict == reports.Skipped:
-								foundByRun := q.ID == "CP-LIST-7" || q.ID == "CP-LIST-10" // where all revisions have one status
-								assert.True(t, foundByRun || scenario.Skip.Kind == reports.NotApplicable, about)
+								isFoundLater := q.ID == "CP-LIST-7" || q.ID == "CP-LIST-10" // all revisions have the same status
+								assert.True(t, isFoundLater || scenario.Skip.Kind == reports.NotApplicable, about)
 							default:
 								assert.Equal(t, reports.Passed, scenario.Verdict, about)
 							}
@@ -69,8 +68,15 @@ func TestTagsSayWhatAKeyEnables(t *testing.T) {
 	}
 }
 
-// leaveOut empties what stands under a key.
-func leaveOut(v reflect.Value, names []string) {
+// isDeletable reports whether all other scenarios pass without the key. Without users or their token the agent server
+// refuses all requests.
+func isDeletable(key string) bool {
+	isUser := key == "users" || key == "users.0.token"
+	return !isUser && !strings.Contains(key, "=") && !strings.HasPrefix(key, "create.body")
+}
+
+// clearKey deletes the value of a key.
+func clearKey(v reflect.Value, names []string) {
 	switch v.Kind() {
 	case reflect.Struct:
 		for i := range v.NumField() {
@@ -78,7 +84,7 @@ func leaveOut(v reflect.Value, names []string) {
 				if len(names) == 1 {
 					v.Field(i).SetZero()
 				} else {
-					leaveOut(v.Field(i), names[1:])
+					clearKey(v.Field(i), names[1:])
 				}
 			}
 		}
@@ -87,13 +93,13 @@ func leaveOut(v reflect.Value, names []string) {
 		if len(names) == 1 {
 			v.Set(v.Slice(0, at))
 		} else {
-			leaveOut(v.Index(at), names[1:])
+			clearKey(v.Index(at), names[1:])
 		}
 	}
 }
 
-// foreseen returns why each scenario would be skipped, by its place, as far as the configuration tells before a run.
-func foreseen(c *config.Config, catalogue *features.Catalogue) map[string]string {
+// plannedSkips returns the reasons of the skips that are known before the test run, by the place of the scenario.
+func plannedSkips(c *config.Config, catalogue *features.Catalogue) map[string]string {
 	forecast, all := suite.Foresee(c, suite.Selection{}), map[string]string{}
 	for _, s := range catalogue.Scenarios() {
 		if lacking := forecast.Lacking(s); len(lacking) > 0 {

@@ -17,23 +17,23 @@ import (
 	"github.com/agentconform/agentconform/steps"
 )
 
-// TestTokensGoNowhereElse judges control planes that name a dangerous or senseless address for the agent server: nothing
-// is sent there, nothing of the agent server has failed, and the reason shows the address.
+// TestTokensGoNowhereElse judges control planes that name a dangerous or invalid address for the agent server. Nothing
+// is sent there, the requirements of the agent server are blocked, and the reason shows the address.
 func TestTokensGoNowhereElse(t *testing.T) {
 	t.Parallel()
-	s := startIndependent(overTCP(t), independent.Options{})
+	s := startIndependent(useTCP(t), independent.Options{})
 	at, err := url.Parse(s.AgentURL)
 	require.NoError(t, err)
 	for name, c := range map[string]struct{ address, reason string }{
-		"metadata of the machine": {"http://169.254.169.254/latest", `"http://169.254.169.254/latest`},
-		"no URL":                  {"not\\u001b[31m an address", `not\x1b[31m an address`},
-		"a long one":              {"ftp://" + strings.Repeat("x", 5000), `"ftp://` + strings.Repeat("x", 194) + `": it does not begin with http`},
-		"a user's token":          {"http://" + independent.Users[0].Token + "@agents.example", `$AGENTCONFORM_USERS_0_TOKEN@agents.example`},
+		"the metadata service": {"http://169.254.169.254/latest", `"http://169.254.169.254/latest`},
+		"not a URL":            {"not\\u001b[31m an address", `not\x1b[31m an address`},
+		"a long address":       {"ftp://" + strings.Repeat("x", 5000), `"ftp://` + strings.Repeat("x", 194) + `": it does not begin with http`},
+		"a user's token":       {"http://" + independent.Users[0].Token + "@agents.example", `$AGENTCONFORM_USERS_0_TOKEN@agents.example`},
 	} {
 		t.Run(name, func(test *testing.T) {
-			t := overTCP(test)
+			t := useTCP(test)
 			cfg := configure(t, s)
-			cfg.Target = rewriting(t, s.ControlURL, func(body string) string {
+			cfg.Target = serveRewriting(t, s.ControlURL, func(body string) string {
 				return strings.ReplaceAll(body, `http:\/\/`+at.Host, c.address)
 			})
 			res := judge(t, cfg, func(o *steps.Options) { o.Select.Only = []string{"AS-THREAD-1", "AS-AUTH-1", "E2E-1"} })
@@ -52,15 +52,16 @@ func TestTokensGoNowhereElse(t *testing.T) {
 	}
 }
 
-// TestANameThatLeadsToMetadata: the control plane names a host whose name leads to the metadata service of a cloud.
+// TestANameThatLeadsToMetadata judges a control plane that names a host whose name resolves to the metadata service of
+// a cloud.
 func TestANameThatLeadsToMetadata(test *testing.T) {
-	t := overTCP(test)
-	resolving(t, "169.254.169.254")
+	t := useTCP(test)
+	resolveNamesTo(t, "169.254.169.254")
 	s := startIndependent(t, independent.Options{})
 	at, err := url.Parse(s.AgentURL)
 	require.NoError(t, err)
 	cfg := configure(t, s)
-	cfg.Target = rewriting(t, s.ControlURL, func(body string) string { return strings.ReplaceAll(body, at.Host, "agents.test") })
+	cfg.Target = serveRewriting(t, s.ControlURL, func(body string) string { return strings.ReplaceAll(body, at.Host, "agents.test") })
 	res := judge(t, cfg, func(o *steps.Options) { o.Select.Only = []string{"AS-THREAD-1"} })
 	require.Len(t, res.Requirements, 1)
 	q := res.Requirements[0]
@@ -73,10 +74,11 @@ func TestANameThatLeadsToMetadata(test *testing.T) {
 	}
 }
 
-// TestWhereThePlaneIsIsSeen: the control plane has a name, and is on this machine, so it may name an agent server there.
+// TestWhereThePlaneIsIsSeen judges a control plane whose name resolves to this machine. It may name an agent server at
+// a loopback address.
 func TestWhereThePlaneIsIsSeen(test *testing.T) {
-	t := overTCP(test)
-	resolving(t, "127.0.0.1")
+	t := useTCP(test)
+	resolveNamesTo(t, "127.0.0.1")
 	s := startIndependent(t, independent.Options{})
 	cfg := configure(t, s)
 	cfg.Target = strings.Replace(s.ControlURL, "127.0.0.1", "control.test", 1)
@@ -85,15 +87,16 @@ func TestWhereThePlaneIsIsSeen(test *testing.T) {
 	assert.Equal(t, reports.Passed, res.Requirements[0].Verdict, res.Requirements[0].Reason)
 }
 
-// resolving lets each host name lead to one address, while the test lasts.
-func resolving(t world, address string) {
+// resolveNamesTo makes each host name resolve to one address until the test ends.
+func resolveNamesTo(t world, address string) {
 	t.Helper()
 	server, err := net.ListenPacket("udp", "127.0.0.1:0")
 	require.NoError(t, err)
 	served := make(chan struct{})
 	go func() {
 		defer close(served)
-		for buffer := make([]byte, 1500); ; {
+		buffer := make([]byte, 1500)
+		for {
 			n, from, err := server.ReadFrom(buffer)
 			if err != nil {
 				return
@@ -103,7 +106,8 @@ func resolving(t world, address string) {
 				continue
 			}
 			m.Response, m.Additionals = true, nil
-			if q := m.Questions[0]; q.Type == dnsmessage.TypeA {
+			q := m.Questions[0]
+			if q.Type == dnsmessage.TypeA {
 				m.Answers = []dnsmessage.Resource{{Header: dnsmessage.ResourceHeader{Name: q.Name, Class: q.Class},
 					Body: &dnsmessage.AResource{A: netip.MustParseAddr(address).As4()}}}
 			}

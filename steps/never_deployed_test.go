@@ -15,18 +15,18 @@ import (
 	"github.com/agentconform/agentconform/steps/target"
 )
 
-// TestATargetThatNeverDeploys has every revision stay BUILDING. The run polls for no more than 1.5 times timeouts.poll, several
-// revisions at once, and what needs no DEPLOYED revision is judged.
-func TestATargetThatNeverDeploys(t *testing.T) {
-	inBubble(t, func(t world) {
+// TestTargetThatNeverDeploys judges a target whose revisions all stay BUILDING. The test run waits for at most 1.5
+// times timeouts.poll, for several revisions at once, and judges what needs no DEPLOYED revision.
+func TestTargetThatNeverDeploys(t *testing.T) {
+	runInBubble(t, func(t world) {
 		s := startIndependent(t, independent.Options{})
 		c := configure(t, s)
-		c.Target = renamed(t, c.Target, "DEPLOYED", "BUILDING")
+		c.Target = serveRenaming(t, c.Target, "DEPLOYED", "BUILDING")
 		c.Timeouts.Request, c.Timeouts.Poll = 2*time.Second, 3*time.Second
 		const pause = 50 * time.Millisecond
 		c.Polling.Interval, c.Polling.MaxInterval = pause, pause
 		start := time.Now()
-		var waiting sync.Map // intervals of the run in which a revision was looked at after a pause, by number
+		var waiting sync.Map // the numbers of the intervals in which a revision was read after a pause
 		res := judge(t, c, func(o *steps.Options) {
 			o.Concurrency = 1
 			o.Progress = func(e target.Event) {
@@ -35,8 +35,7 @@ func TestATargetThatNeverDeploys(t *testing.T) {
 				}
 			}
 		})
-		blocked := 0 // by a poll that was cut short
-		waits := 0
+		blocked, waits := 0, 0
 		waiting.Range(func(any, any) bool { waits++; return true })
 		assert.LessOrEqual(t, time.Duration(waits)*pause, c.Timeouts.Poll*3/2)
 		for _, q := range res.Requirements {
@@ -54,13 +53,4 @@ func TestATargetThatNeverDeploys(t *testing.T) {
 		}
 		assert.Positive(t, blocked)
 	})
-}
-
-func findingsOf(res *reports.Result, id string) (found []reports.Finding) {
-	for _, f := range res.Findings {
-		if f.Requirement == id {
-			found = append(found, f)
-		}
-	}
-	return found
 }

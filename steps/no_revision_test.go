@@ -11,12 +11,12 @@ import (
 	"github.com/agentconform/agentconform/steps"
 )
 
-// TestUpdatesThatMakeNothingDoNotTakeThePollingTime has updates accepted and forgotten. That a deployment may take an
-// hour is no reason to wait that long for a revision to appear.
-func TestUpdatesThatMakeNothingDoNotTakeThePollingTime(t *testing.T) {
-	inBubble(t, func(t world) {
+// TestUpdatesWithoutRevisionEndEarly judges a target that accepts updates and does not carry them out. The suite does
+// not wait for the revision as long as a deployment may take, which is an hour here.
+func TestUpdatesWithoutRevisionEndEarly(t *testing.T) {
+	runInBubble(t, func(t world) {
 		c := configure(t, startIndependent(t, independent.Options{}))
-		c.Target = behind(t, c.Target, changed{[]string{"update-deployment"}, []string{"unserved", "status = 202"}})
+		c.Target = serveDeviating(t, c.Target, deviation{[]string{"update-deployment"}, []string{"unserved", "status = 202"}})
 		c.Timeouts.Request, c.Timeouts.Poll = 500*time.Millisecond, time.Hour
 		res := judge(t, c, func(o *steps.Options) {
 			o.Select.Only = []string{"CP-UPDATE-1", "CP-UPDATE-2", "CP-REV-5", "CP-LIST-4"}
@@ -25,7 +25,8 @@ func TestUpdatesThatMakeNothingDoNotTakeThePollingTime(t *testing.T) {
 			"CP-UPDATE-1": reports.Failed, "CP-UPDATE-2": reports.Failed, "CP-LIST-4": reports.Blocked,
 		}
 		for _, q := range res.Requirements {
-			if verdict, is := want[q.ID]; is {
+			verdict, isChecked := want[q.ID]
+			if isChecked {
 				assert.Equal(t, verdict, q.Verdict, "%s: %s", q.ID, q.Reason)
 			}
 		}

@@ -14,19 +14,19 @@ import (
 	"github.com/agentconform/agentconform/steps/exchange"
 )
 
-// TestWhatExistsTwiceIsInconclusive has a server carry out each third POST and PATCH on a kept connection and close the
-// connection without a response. The suite sends it again, so that there are two deployments, revisions, threads or runs.
-func TestWhatExistsTwiceIsInconclusive(t *testing.T) {
-	inBubble(t, func(t world) {
+// TestRepeatedWritesAreInconclusive judges a server that carries out each third write on a reused connection and then
+// closes the connection without a response. The suite sends the request again, so that the object exists twice.
+func TestRepeatedWritesAreInconclusive(t *testing.T) {
+	runInBubble(t, func(t world) {
 		var mu sync.Mutex
-		kept, writes := map[string]bool{}, 0
-		loses := func(r *http.Request) bool {
+		reused, writes := map[string]bool{}, 0
+		losesResponse := func(r *http.Request) bool {
 			mu.Lock()
 			defer mu.Unlock()
-			isKept := kept[r.Host+r.RemoteAddr]
-			kept[r.Host+r.RemoteAddr] = true
+			isReused := reused[r.Host+r.RemoteAddr]
+			reused[r.Host+r.RemoteAddr] = true
 			isWrite := r.Method == http.MethodPatch || r.Method == http.MethodPost && !strings.HasSuffix(r.URL.Path, "/search")
-			if !isKept || !isWrite {
+			if !isReused || !isWrite {
 				return false
 			}
 			writes++
@@ -34,7 +34,7 @@ func TestWhatExistsTwiceIsInconclusive(t *testing.T) {
 		}
 		layer := func(next http.Handler) http.Handler {
 			return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-				if loses(r) {
+				if losesResponse(r) {
 					next.ServeHTTP(httptest.NewRecorder(), r)
 					panic(http.ErrAbortHandler)
 				}
@@ -43,10 +43,10 @@ func TestWhatExistsTwiceIsInconclusive(t *testing.T) {
 		}
 		c := configure(t, startIndependent(t, independent.Options{Layer: layer}))
 		res := judge(t, c, nil)
-		twice, inconclusive := 0, 0
+		repeated, inconclusive := 0, 0
 		for _, x := range res.Exchanges {
 			if x.Repeated {
-				twice++
+				repeated++
 				assert.True(t, exchange.Request{Method: x.Method}.Writes(), "%s %s", x.Method, x.URL)
 			}
 		}
@@ -57,7 +57,7 @@ func TestWhatExistsTwiceIsInconclusive(t *testing.T) {
 				assert.Equal(t, reports.Inconclusive, q.Verdict, q.ID)
 			}
 		}
-		assert.Positive(t, twice)
+		assert.Positive(t, repeated)
 		assert.Positive(t, inconclusive)
 	})
 }

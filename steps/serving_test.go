@@ -15,21 +15,25 @@ import (
 	"github.com/agentconform/agentconform/steps"
 )
 
-// TestDeployedAndNotServing has deployments DEPLOYED whose agent server nobody can reach. E2E-1 says so and no other rule fails;
-// what needs an agent server is blocked by it.
-func TestDeployedAndNotServing(t *testing.T) {
-	inBubble(t, func(t world) {
+// TestDeployedWithoutServing judges a target whose DEPLOYED deployments have no agent server that can be reached. E2E-1
+// fails, no other rule fails, and the rules of the agent server are blocked by E2E-1.
+func TestDeployedWithoutServing(t *testing.T) {
+	runInBubble(t, func(t world) {
 		for _, how := range []string{"refused", "503"} {
 			s := startIndependent(t, independent.Options{})
-			proxy := t.serve(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusServiceUnavailable) }))
-			nowhere := proxy.Listener.Addr().String()
+			proxy := t.serve(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+				w.WriteHeader(http.StatusServiceUnavailable)
+			}))
+			unserved := proxy.Listener.Addr().String()
 			if how == "refused" {
 				proxy.Close()
 			}
 			agents, err := url.Parse(s.AgentURL)
 			require.NoError(t, err)
 			c := configure(t, s)
-			c.Target = rewriting(t, c.Target, func(body string) string { return strings.ReplaceAll(body, agents.Host, nowhere) })
+			c.Target = serveRewriting(t, c.Target, func(body string) string {
+				return strings.ReplaceAll(body, agents.Host, unserved)
+			})
 			c.Timeouts.Request, c.Timeouts.Poll = time.Second, 2*time.Second
 			res := judge(t, c, func(o *steps.Options) {
 				o.Select.Only = []string{"E2E-1", "AS-RUN-1", "AS-ERROR-1", "CP-GET-1"}

@@ -14,11 +14,12 @@ import (
 	"github.com/agentconform/agentconform/steps"
 )
 
-// TestATemplateWithoutANameIsSentWithoutOne has a server that knows no name judged: the interface shows no such field.
-func TestATemplateWithoutANameIsSentWithoutOne(t *testing.T) {
-	inBubble(t, func(t world) {
+// TestCreateBodyWithoutName checks that the suite sends no name if create.body has none, because the interface does not
+// define the field.
+func TestCreateBodyWithoutName(t *testing.T) {
+	runInBubble(t, func(t world) {
 		c := configure(t, startIndependent(t, independent.Options{}))
-		c.Target = changedBy(t, c.Target, func(r *http.Request) {
+		c.Target = serveProxy(t, c.Target, func(r *http.Request) {
 			body, _ := io.ReadAll(r.Body)
 			r.Body = io.NopCloser(bytes.NewReader(body))
 			assert.False(t, gjson.GetBytes(body, "name").Exists(), "%s", body)
@@ -39,6 +40,6 @@ func TestATemplateWithoutANameIsSentWithoutOne(t *testing.T) {
 				}
 			}
 		}
-		assert.Equal(t, 2, skipped, "what looks for deployments by name")
+		assert.Equal(t, 2, skipped, "scenarios that search deployments by name")
 	})
 }
