@@ -201,7 +201,7 @@ func (x *examiner) examineGaps() {
 }
 
 func (x *examiner) examinePlan() {
-	x.forecast.Share(x.Catalogue.Scenarios())
+	x.forecast.AssignMembers(x.Catalogue.Scenarios())
 	p := x.forecast.Plan(x.Catalogue.Scenarios())
 	c := x.target.Config
 	found := "a run creates no deployment"

@@ -22,7 +22,6 @@ import (
 	"github.com/agentconform/agentconform/steps/endtoend"
 	"github.com/agentconform/agentconform/steps/evidence"
 	"github.com/agentconform/agentconform/steps/outcome"
-	"github.com/agentconform/agentconform/steps/plane"
 	"github.com/agentconform/agentconform/steps/target"
 )
 
@@ -147,9 +146,7 @@ func (e *execution) before(ctx context.Context, sc *godog.Scenario) (context.Con
 		e.end(o)
 		return ctx, godog.ErrSkip
 	}
-	allowance := &plane.Allowance{What: s.Name, Shares: r.forecast.shared(s), Member: r.forecast.Member(s),
-		Cost: plane.Cost{Deployments: s.Terms.Deployments, Revisions: s.Terms.Revisions}}
-	ctx = allowance.Within(ctx)
+	ctx = r.forecast.Allowance(s).Within(ctx)
 	r.define(s.URI, common.NewDefinitions(e.definitions), e.scene)
 	return ctx, nil
 }

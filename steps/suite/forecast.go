@@ -25,7 +25,7 @@ type Forecast struct {
 	existing  *plane.Existing
 	refuses   bool                        // the agent server refuses callers without credentials
 	over      map[string]*outcome.Outcome // scenarios that the budget leaves out, by key
-	member    map[string]int              // by key: which of the shared deployments that scenarios change it changes
+	members   map[string]int              // by key: index of the member of the pool that the scenario changes; 0 if missing
 }
 
 // Foresee knows nothing of the target yet.
@@ -209,11 +209,11 @@ func (f *Forecast) cost(s *features.Scenario, paid map[string]bool) (sum plane.C
 	if len(f.Lacking(s)) > 0 {
 		return sum
 	}
-	sum = plane.Cost{Deployments: s.Terms.Deployments, Revisions: s.Terms.Revisions}
+	sum = ownCost(s)
 	for _, name := range f.shared(s) {
 		member := name
 		if name == plane.Changing {
-			member += strconv.Itoa(f.Member(s))
+			member += strconv.Itoa(f.members[s.Key()])
 		}
 		if !paid[member] {
 			paid[member] = true
@@ -243,10 +243,11 @@ func (f *Forecast) Spend(scenarios []*features.Scenario) {
 	}
 }
 
-// Share spreads the scenarios that change a shared deployment over a few, as far as max_deployments allows: each holds
-// it alone, and who comes after one that has created a revision waits until that is built. It comes after
-// [Forecast.Spend].
-func (f *Forecast) Share(scenarios []*features.Scenario) {
+// AssignMembers assigns the scenarios that change a shared deployment to the members of the pool, because only one
+// scenario at a time can change a deployment, and the next one waits until its revision is built. The pool has at most
+// [plane.PoolSize] members, and no more than max_deployments and the scenarios that create revisions allow. The order of
+// the scenarios decides, so that reports do not depend on timing. It must be called after [Forecast.Spend].
+func (f *Forecast) AssignMembers(scenarios []*features.Scenario) {
 	var creating, others []*features.Scenario
 	for _, s := range scenarios {
 		switch {
@@ -264,14 +265,21 @@ func (f *Forecast) Share(scenarios []*features.Scenario) {
 	if size < 2 {
 		return
 	}
-	f.member = map[string]int{}
+	f.members = map[string]int{}
 	for i, s := range append(creating, others...) {
-		f.member[s.Key()] = i % size
+		f.members[s.Key()] = i % size
 	}
 }
 
-// Member is which of the shared deployments that scenarios change this one changes, from 0.
-func (f *Forecast) Member(s *features.Scenario) int { return f.member[s.Key()] }
+// Allowance returns what a scenario may create and use.
+func (f *Forecast) Allowance(s *features.Scenario) *plane.Allowance {
+	return &plane.Allowance{What: s.Name, Cost: ownCost(s), Shares: f.shared(s), Member: f.members[s.Key()]}
+}
+
+// ownCost returns what a scenario creates for itself, without shared deployments.
+func ownCost(s *features.Scenario) plane.Cost {
+	return plane.Cost{Deployments: s.Terms.Deployments, Revisions: s.Terms.Revisions}
+}
 
 // Preview is what a run would do, as far as that is known without a request: what answers would change is not in it.
 type Preview struct {
@@ -290,7 +298,7 @@ func PreviewOf(c *config.Config, catalogue *features.Catalogue, s Selection) (*P
 	f := Foresee(c, s)
 	f.existing.AssumeNamed()
 	f.Spend(selected)
-	f.Share(selected)
+	f.AssignMembers(selected)
 	p := &Preview{Cost: f.Plan(selected), Scenarios: len(selected), Requirements: len(byRequirement(selected))}
 	p.Gaps, p.Judged = f.Gaps(selected)
 	return p, nil

@@ -117,7 +117,7 @@ func Run(ctx context.Context, o Options) (*reports.Result, error) {
 		_ = r.target.Close() // what is in the ledger was written as it came
 	}()
 	r.forecast.Spend(r.selected)
-	r.forecast.Share(r.selected)
+	r.forecast.AssignMembers(r.selected)
 	r.target.Progress(target.Event{Kind: target.Planned, Name: strings.Join(o.Config.Addresses(), ", agent server "),
 		Total: len(r.selected), Seed: r.Seed, Deployments: r.forecast.Plan(r.selected).Deployments})
 	if err := r.reach(within); err != nil {
