@@ -23,7 +23,7 @@ func TestJudge(t *testing.T) {
 	nested := OfFixture("the agent server", fmt.Errorf("fixture: x: %w", OfFixture("a deployment", broken)))
 	ofRequirement := OfFixture("a run", Fails(nil, Violation{Expected: "a", Actual: "b"}).ByRequirement("AS-A-1"))
 	target := exchange.Request{Base: "http://t"}
-	silent := &exchange.NoResponse{Request: target, Cause: "no answer within 1s", Timeout: true}
+	silent := &exchange.NoResponse{Request: target, Cause: "no response within 1s", Timeout: true}
 	by := func(kind reports.BlockerKind, name string) []reports.Blocker {
 		return []reports.Blocker{{Kind: kind, Name: name}}
 	}
@@ -50,8 +50,8 @@ func TestJudge(t *testing.T) {
 		"not configured":             {live, given, Needs("key"), reports.Skipped, "set key", nil},
 		"nothing observed": {live, then, Inconclusive("x"), reports.Inconclusive, "x",
 			by(reports.ByObservation, "the sentence")},
-		"silence under When":  {live, when, silent, reports.Failed, "no answer within 1s", nil},
-		"silence under Given": {live, given, silent, reports.Blocked, "no answer", by(reports.ByPrecondition, "the sentence")},
+		"silence under When":  {live, when, silent, reports.Failed, "no response within 1s", nil},
+		"silence under Given": {live, given, silent, reports.Blocked, "no response", by(reports.ByPrecondition, "the sentence")},
 		"a closed connection under When": {live, when, &exchange.NoResponse{Cause: "closed", Closed: true}, reports.Failed,
 			"closed", nil},
 		"a target that cannot be reached": {live, when, &exchange.NoResponse{Request: target, Cause: "cannot connect"}, reports.Inconclusive,

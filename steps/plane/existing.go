@@ -34,9 +34,8 @@ const (
 )
 
 // FindExisting looks for deployments to read if the configuration has credentials but none can be created. These are
-// the deployment existing.deployment, or else those that the target lists (a vendor extension). The one with the
-// longest history is preferred, after those whose revisions can be listed. FindExisting must return before scenarios
-// start.
+// the deployment existing.deployment, or else those that the target lists (a vendor extension). FindExisting must return
+// before scenarios start.
 func (p *Plane) FindExisting(ctx context.Context) error {
 	c := p.target.Config
 	if !c.HasCredentials() || p.Sources.CanCreate() == nil {
@@ -57,7 +56,8 @@ func (p *Plane) FindExisting(ctx context.Context) error {
 	return nil
 }
 
-// comparePreference is negative if scenarios should read a rather than b.
+// comparePreference returns a negative number if scenarios should read a rather than b. Deployments whose revisions can
+// be listed come first, and among them those with the longest history.
 func comparePreference(a, b *Deployment) int {
 	isListedA, isListedB := len(a.statuses) > 0, len(b.statuses) > 0
 	if isListedA && !isListedB {
@@ -73,10 +73,10 @@ func comparePreference(a, b *Deployment) int {
 // each further deployment could take another timeout.
 func (e *Existing) readListed(ctx context.Context, p *Plane) {
 	rows, _, _ := p.list(ctx, "")
-	considered := 0
 	for _, row := range rows {
 		e.ids[row.Get("id").String()] = true
 	}
+	considered := 0
 	for _, row := range rows {
 		shown, id := row, row.Get("id").String()
 		if uuid.Validate(id) != nil {

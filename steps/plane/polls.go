@@ -39,7 +39,7 @@ type Observation struct {
 	last     string             // the latest status
 }
 
-// polls is what all polls of a test run have seen. From it follows how long a later poll lasts.
+// polls has what all polls of a test run have seen, and decides how long a poll lasts.
 type polls struct {
 	testStart time.Time     // the start of the test run
 	whole     time.Duration // timeouts.poll
@@ -216,7 +216,7 @@ func (p *polls) overdue(revision string) *History {
 	return p.timedOut[owner]
 }
 
-// isHung reports whether a revision of the deployment hung, and there is no reason to wait for it again.
+// isHung reports whether a revision of the deployment hung, so that there is no reason to wait for it again.
 func (p *polls) isHung(deployment string) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
