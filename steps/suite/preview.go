@@ -1,0 +1,111 @@
+package suite
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/agentconform/agentconform/features"
+	"github.com/agentconform/agentconform/reports"
+	"github.com/agentconform/agentconform/steps/config"
+	"github.com/agentconform/agentconform/steps/plane"
+)
+
+// Preview is what a test run would do, as far as that is known without requests.
+type Preview struct {
+	plane.Cost
+	Scenarios, Requirements int    // that are selected
+	Judged                  int    // of these requirements, those that would be judged
+	Gaps                    []*Gap // what would not be judged, and why
+}
+
+// PreviewOf returns what a test run of the selection would do. It sends no requests.
+func PreviewOf(c *config.Config, catalogue *features.Catalogue, s Selection) (*Preview, error) {
+	selected, err := s.Apply(catalogue)
+	if err != nil {
+		return nil, err
+	}
+	f := Foresee(c, s)
+	f.existing.AssumeNamed()
+	f.Spend(selected)
+	f.AssignMembers(selected)
+	p := &Preview{Cost: f.Plan(selected), Scenarios: len(selected), Requirements: len(byRequirement(selected))}
+	p.Gaps, p.Judged = f.Gaps(selected)
+	return p, nil
+}
+
+// Gap is a cause for which requirements, or some of their scenarios, are not judged.
+type Gap struct {
+	Skip   reports.Skip
+	Reason string                  // for people
+	Whole  []*features.Requirement // not judged at all
+	part   []*features.Requirement // not judged in all scenarios
+}
+
+// Gaps returns the causes for which scenarios are not judged, in the order of the scenarios, and the number of
+// requirements that are judged at least in part. A requirement with several causes is listed with each.
+func (f *Forecast) Gaps(scenarios []*features.Scenario) (gaps []*Gap, judged int) {
+	for _, group := range byRequirement(scenarios) {
+		lacking := map[reports.Skip]int{} // the number of scenarios by cause
+		isJudged := false
+		for _, s := range group {
+			causes := f.Lacking(s)
+			if len(causes) == 0 {
+				isJudged = true
+			}
+			for _, o := range causes {
+				lacking[*o.Skip]++
+				isKnown := func(g *Gap) bool { return g.Skip == *o.Skip }
+				if !slices.ContainsFunc(gaps, isKnown) {
+					gaps = append(gaps, &Gap{Skip: *o.Skip, Reason: o.Reason})
+				}
+			}
+		}
+		if isJudged {
+			judged++
+		}
+		for _, g := range gaps {
+			switch lacking[g.Skip] {
+			case 0:
+			case len(group):
+				g.Whole = append(g.Whole, group[0].Requirement)
+			default:
+				g.part = append(g.part, group[0].Requirement)
+			}
+		}
+	}
+	return gaps, judged
+}
+
+// Named returns the IDs of the requirements of the gap. A group that is complete is a pattern, as --only accepts it.
+func (g *Gap) Named(c *features.Catalogue) string {
+	var names []string
+	for _, q := range g.Whole {
+		name := g.nameOf(c, q.ID)
+		if !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	for _, q := range g.part {
+		names = append(names, q.ID+" in part")
+	}
+	return strings.Join(names, ", ")
+}
+
+// nameOf returns the widest pattern that matches an ID and only requirements of the gap, or the ID. A pattern matches more
+// than two requirements.
+func (g *Gap) nameOf(c *features.Catalogue, id string) string {
+	isOther := func(q *features.Requirement) bool { return !slices.Contains(g.Whole, q) }
+	for _, pattern := range patternsOf(id) {
+		members := matching(c, pattern)
+		if len(members) > 2 && !slices.ContainsFunc(members, isOther) {
+			return pattern
+		}
+	}
+	return id
+}
+
+// patternsOf returns the patterns that match an ID, the widest first: CP-* and CP-LIST-* for CP-LIST-3.
+func patternsOf(id string) []string {
+	side, _, _ := strings.Cut(id, "-")
+	return []string{side + "-*", id[:strings.LastIndex(id, "-")+1] + "*"}
+}
