@@ -266,6 +266,9 @@ func (s *Server) awaitStart(ctx context.Context, p *Progress) error {
 			p.begun = run.Sent
 			return false, nil
 		}
+		if isPendingToEnd { // another run has shown it since this one was last seen pending
+			p.begun = p.Answer.Sent
+		}
 		if notPending.IsZero() {
 			notPending = run.Ended()
 		}
