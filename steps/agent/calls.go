@@ -40,11 +40,7 @@ func (as *Agents) text(o Order) string {
 	}
 	words := o.Words
 	if o.Hold > 0 {
-		word := Wait
-		if o.written {
-			word = EarlyWrite
-		}
-		words = strings.TrimSpace(fmt.Sprintf("%s=%d %s", word, o.Hold.Milliseconds(), words))
+		words = strings.TrimSpace(fmt.Sprintf("%s=%d %s", o.holdWord(), o.Hold.Milliseconds(), words))
 	}
 	return strings.TrimSpace(words + " " + as.target.Name("word") + ".")
 }
@@ -95,7 +91,7 @@ func Input(inputs []string) map[string]any {
 	return map[string]any{"messages": messages}
 }
 
-// TryPost starts a run at once. Where it is refused the run has no id.
+// TryPost starts a run at once, for any caller. If the run is refused, it has no id.
 func (s *Server) TryPost(ctx context.Context, who target.Caller, t *Thread, o Order) (*GraphRun, error) {
 	if err := s.tooLong(o.Hold); err != nil {
 		return nil, err
@@ -125,40 +121,59 @@ func (s *Server) TryPost(ctx context.Context, who target.Caller, t *Thread, o Or
 	return g, s.noteRun(ctx, who, g)
 }
 
-// Post starts a run of a caller who may. It is blocked where the graph does not understand a word of the order, and
-// waits while the server executes as many runs as it can. Where it is refused the run has no id.
-func (s *Server) Post(ctx context.Context, who target.Caller, t *Thread, o Order) (*GraphRun, error) {
-	if words := o.words(); len(words) > 0 {
+// Post starts a run of the thread's owner. It is blocked if the graph does not understand a word of the order, and waits
+// while the server executes as many runs as it can. If the run is refused, it has no id. On a thread that had a run
+// before, a refusal may mean that this one is just ending: a moment later the thread is free.
+func (s *Server) Post(ctx context.Context, t *Thread, o Order) (g *GraphRun, err error) {
+	if words := o.words(); len(words) > 0 && !o.trial {
 		if err := s.Understood(ctx, words...); err != nil {
 			return nil, err
 		}
 	}
-	return s.postInTurn(ctx, who, t, o)
-}
-
-// Start starts a run by the thread's owner for a scenario to work with, which needs a graph that answers.
-func (s *Server) Start(ctx context.Context, t *Thread, o Order) (*GraphRun, error) {
-	if err := s.Understood(ctx, o.words()...); err != nil {
-		return nil, err
+	isLimited := s.judged && !s.placed
+	if isLimited {
+		if err := s.preflight(ctx); err != nil {
+			return nil, err
+		}
+		defer s.runs.abandon(t.ID)
 	}
-	return s.start(ctx, t, o)
+	if o.Waits {
+		o.Hold = s.Hold(o.Hold)
+	}
+	const first, longest, limit = 10 * time.Millisecond, 500 * time.Millisecond, 2 * time.Second
+	err = client.Repeat(ctx, first, longest, time.Now().Add(limit), func() (bool, error) {
+		if isLimited {
+			if err := s.runs.enter(ctx, t.ID); err != nil {
+				return false, err
+			}
+		}
+		g, err = s.TryPost(ctx, t.Owner, t, o)
+		return err == nil && !(g.Answer.IsRefused() && t.runs.Load() > 0 && o.Strategy == ""), err
+	})
+	return g, err
 }
 
-func (s *Server) start(ctx context.Context, t *Thread, o Order) (*GraphRun, error) {
-	g, err := s.postInTurn(ctx, t.Owner, t, o)
+// Start posts a run that must be accepted, for a scenario to work with, which needs a graph that answers.
+func (s *Server) Start(ctx context.Context, t *Thread, o Order) (*GraphRun, error) {
+	if !o.trial {
+		if err := s.Understood(ctx, o.words()...); err != nil {
+			return nil, err
+		}
+	}
+	g, err := s.Post(ctx, t, o)
 	if err != nil {
 		return nil, err
 	}
 	return g, outcome.Unless(ctx, g.Accepted(), s.KnowsAssistant)
 }
 
-// startAlone starts a run on a new thread, whatever the graph understands.
+// startAlone is Start on a new thread of the caller.
 func (s *Server) startAlone(ctx context.Context, who target.Caller, o Order) (*GraphRun, error) {
 	t, err := s.NewThread(ctx, who)
 	if err != nil {
 		return nil, err
 	}
-	return s.start(ctx, t, o)
+	return s.Start(ctx, t, o)
 }
 
 // Together waits until runs on the number of threads may be in progress at the same time, executed or pending, and returns
@@ -183,35 +198,6 @@ func (s *Server) unbounded() *Server {
 	other := *s
 	other.placed = true
 	return &other
-}
-
-// postInTurn waits while the server executes as many runs as it can. How long a run that waits is told to do so is
-// known once the preflight was made. On a thread that had a run before, a refusal may mean that this one is just coming
-// to its end: a moment later the thread is free.
-func (s *Server) postInTurn(ctx context.Context, who target.Caller, t *Thread, o Order) (g *GraphRun, err error) {
-	bounded := s.judged && !s.placed
-	if bounded {
-		if err := s.preflight(ctx); err != nil {
-			return nil, err
-		}
-	}
-	if o.Waits {
-		o.Hold = s.Hold(o.Hold)
-	}
-	if bounded {
-		defer s.runs.abandon(t.ID)
-	}
-	const first, longest, limit = 10 * time.Millisecond, 500 * time.Millisecond, 2 * time.Second
-	err = client.Repeat(ctx, first, longest, time.Now().Add(limit), func() (bool, error) {
-		if bounded {
-			if err := s.runs.enter(ctx, t.ID); err != nil {
-				return false, err
-			}
-		}
-		g, err = s.TryPost(ctx, who, t, o)
-		return err == nil && !(g.Answer.IsRefused() && t.runs.Load() > 0 && o.Strategy == ""), err
-	})
-	return g, err
 }
 
 // GetRun sends GET of a run.

@@ -154,7 +154,7 @@ func TestASlotIsGivenBackIfNoRunIsStarted(t *testing.T) {
 		thread, err := s.NewThread(t.Context(), target.Caller{})
 		require.NoError(t, err)
 		for range 3 {
-			_, err = s.Post(t.Context(), target.Caller{}, thread, Order{Hold: 24 * time.Hour})
+			_, err = s.Post(t.Context(), thread, Order{Hold: 24 * time.Hour})
 			require.True(t, outcome.Is(err, reports.Inconclusive), "%v", err)
 			_, err = s.StartAtOnce(t.Context(), thread, 24*time.Hour)
 			require.True(t, outcome.Is(err, reports.Inconclusive), "%v", err)

@@ -93,7 +93,7 @@ func (s *Server) tryEcho(ctx context.Context) (*breach, error) {
 	if _, ignored := first.ignoredInput(); !ignored {
 		return nil, nil
 	}
-	second, err := s.startAlone(ctx, s.target.Owner(), Order{})
+	second, err := s.startAlone(ctx, s.target.Owner(), Order{trial: true})
 	if err != nil {
 		return nil, err
 	}

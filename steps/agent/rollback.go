@@ -55,7 +55,7 @@ func (rb *Rollback) left() error {
 
 // Replace starts a run with rollback on the thread of a run in progress and waits until the new one has completed.
 func (s *Server) Replace(ctx context.Context, p *Progress) (*Rollback, error) {
-	next, err := s.Post(ctx, p.Thread.Owner, p.Thread, Order{Strategy: RollbackStrategy})
+	next, err := s.Post(ctx, p.Thread, Order{Strategy: RollbackStrategy})
 	if err != nil {
 		return nil, err
 	}
@@ -361,7 +361,7 @@ func noQueue() error {
 }
 
 func (s *Server) behind(ctx context.Context, first *Progress) (*Progress, error) {
-	g, err := s.Post(ctx, first.Thread.Owner, first.Thread, Order{Hold: first.Order.Hold, Strategy: "enqueue"})
+	g, err := s.Post(ctx, first.Thread, Order{Hold: first.Order.Hold, Strategy: "enqueue"})
 	if err != nil {
 		return nil, err
 	}

@@ -22,7 +22,7 @@ import (
 func (s *Server) SharedCompletedRun(ctx context.Context) (*GraphRun, error) {
 	return shared.Get(ctx, s.maker, "a completed run", func(ctx context.Context) (*GraphRun, error) {
 		// it is the first of all: how many may be in progress is not known
-		return completedRunOf(ctx, s.unbounded(), s.target.Owner())
+		return s.unbounded().completeAlone(ctx, s.target.Owner())
 	})
 }
 
@@ -33,12 +33,13 @@ func (s *Server) CompletedRun(ctx context.Context) (*GraphRun, error) {
 		return first, err
 	}
 	return shared.Get(ctx, s.maker, "a completed run of the second user", func(ctx context.Context) (*GraphRun, error) {
-		return completedRunOf(ctx, s, *s.owner)
+		return s.completeAlone(ctx, *s.owner)
 	})
 }
 
-func completedRunOf(ctx context.Context, s *Server, who target.Caller) (*GraphRun, error) {
-	g, err := s.startAlone(ctx, who, Order{})
+// completeAlone starts a plain run on a new thread, whatever the graph does with it, and waits for it.
+func (s *Server) completeAlone(ctx context.Context, who target.Caller) (*GraphRun, error) {
+	g, err := s.startAlone(ctx, who, Order{trial: true})
 	if err != nil {
 		return nil, err
 	}
@@ -76,7 +77,7 @@ func (s *Server) OtherIsLetIn(ctx context.Context, other target.Caller) error {
 			if state, err := s.State(ctx, other, t); err != nil || state.OK() {
 				return err == nil, err
 			}
-			g, err := s.Post(ctx, other, t, Order{}) // a thread without a run need not have a state
+			g, err := s.Post(ctx, t, Order{}) // a thread without a run need not have a state
 			if err != nil || g.ID != "" {
 				return err == nil, err
 			}

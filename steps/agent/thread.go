@@ -108,6 +108,7 @@ type Order struct {
 	Hold      time.Duration // how long it stays in progress
 	Waits     bool          // it stays in progress as long as [Agents.Hold] says, with Hold as what is wanted
 	written   bool          // it writes a first message before it waits
+	trial     bool          // it tries what the graph understands, and depends on none of that
 	Strategy  string        // multitask_strategy
 	Before    []string      // human messages that come before the one that steers
 	Text      string        // in place of a unique text

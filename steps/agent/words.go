@@ -28,11 +28,8 @@ const (
 
 // words are those that the order has the graph understand, besides Echo.
 func (o Order) words() (all []string) {
-	switch {
-	case o.written:
-		all = append(all, EarlyWrite)
-	case o.Waits || o.Hold > 0:
-		all = append(all, Wait)
+	if o.Waits || o.Hold > 0 {
+		all = append(all, o.holdWord())
 	}
 	for _, w := range []string{Fail, Whoami, ToolCall} {
 		if o.says(w) {
@@ -40,6 +37,14 @@ func (o Order) words() (all []string) {
 		}
 	}
 	return all
+}
+
+// holdWord returns the word that has the graph wait.
+func (o Order) holdWord() string {
+	if o.written {
+		return EarlyWrite
+	}
+	return Wait
 }
 
 // Understood blocks where the graph does not even repeat a text, or did not understand one of the words. Words are
@@ -135,8 +140,8 @@ func (s *Server) tryHold(ctx context.Context, written bool) (problem string, err
 		return "", err
 	}
 	blocks, hold := false, s.Hold(0)
-	if blocks, problem, err = s.tryHoldOnce(ctx, Order{Hold: hold, written: written}); blocks {
-		_, problem, err = s.tryHoldOnce(ctx, Order{Hold: max(2*hold, blockedHold), written: written})
+	if blocks, problem, err = s.tryHoldOnce(ctx, Order{Hold: hold, written: written, trial: true}); blocks {
+		_, problem, err = s.tryHoldOnce(ctx, Order{Hold: max(2*hold, blockedHold), written: written, trial: true})
 	}
 	return problem, err
 }
@@ -191,7 +196,7 @@ func (s *Server) tryHoldOnce(ctx context.Context, o Order) (blocks bool, problem
 // tryAnswer wants an answer that does more than repeat the text, and none of a run that is told to fail. That of one
 // that calls the tool contains what the tool has found.
 func (s *Server) tryAnswer(ctx context.Context, w string) (problem string, err error) {
-	g, err := s.startAlone(ctx, s.target.Owner(), Order{Words: w})
+	g, err := s.startAlone(ctx, s.target.Owner(), Order{Words: w, trial: true})
 	if err != nil {
 		return "", err
 	}

@@ -91,7 +91,7 @@ func (w *World) startFailingRun(ctx context.Context) error {
 
 // post starts a run of the user on the thread. A later sentence judges the response.
 func (w *World) post(ctx context.Context, o agent.Order) error {
-	g, err := w.server.Post(ctx, w.owner(), w.thread, o)
+	g, err := w.server.Post(ctx, w.thread, o)
 	if err != nil {
 		return err
 	}

@@ -166,7 +166,7 @@ func (s *agentSession) startRun(ctx context.Context, d done, who target.Caller, 
 	if d.Verb == startUnknown || d.Caller != t.owner {
 		return s.server.TryPost(ctx, who, t.Thread, order)
 	}
-	return s.server.Post(ctx, who, t.Thread, order)
+	return s.server.Post(ctx, t.Thread, order)
 }
 
 // awaitEnd reads the state, and each run that may be in progress, until a history explains them. It gives up some time after
