@@ -50,7 +50,6 @@ type Agents struct {
 	runs       inProgress
 	hold       atomic.Int64 // how long runs are told to wait, in nanoseconds; 0: not known
 	oneAtATime atomic.Bool  // it was seen to execute one run at a time
-	showsAtEnd atomic.Bool  // a run was seen to show nothing in the state until it ended
 
 	showsRunning atomic.Bool // a run was seen with the status running
 	pendingToEnd atomic.Bool // a run was seen to be pending until it ended, and none to be running

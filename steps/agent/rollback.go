@@ -240,12 +240,15 @@ func (s *Server) begin(ctx context.Context, t *Thread, moment string, o Order) (
 // changed. If the server shows neither, a longer moment has passed while its status was not pending. The run had not begun
 // to wait when it was last seen pending, unless the server shows runs as pending until they end.
 func (s *Server) awaitStart(ctx context.Context, p *Progress) error {
-	byState := p.Order.written && !s.showsAtEnd.Load()
+	byState, err := s.showsEarly(ctx, p.Order)
+	if err != nil {
+		return err
+	}
 	limit := p.Answered().Add(p.Order.Hold + s.target.Config.Timeouts.Run)
 	var run *exchange.Response
 	var notPending time.Time // when its status was first seen not to be pending
 	started := false
-	err := client.Repeat(ctx, firstLook, longestPause, limit, func() (bool, error) {
+	err = client.Repeat(ctx, firstLook, longestPause, limit, func() (bool, error) {
 		if byState {
 			state, err := s.State(ctx, p.Thread.Owner, p.Thread)
 			if err != nil {
@@ -310,6 +313,15 @@ func (s *Server) awaitStart(ctx context.Context, p *Progress) error {
 		p.ended = run
 	}
 	return nil
+}
+
+// showsEarly reports whether the state may show a message of the run before the run ends.
+func (s *Server) showsEarly(ctx context.Context, o Order) (bool, error) {
+	if !o.written || !s.judged {
+		return o.written, nil
+	}
+	shown, err := s.try(ctx, EarlyWrite)
+	return !shown.showsAtEnd, err
 }
 
 // ARollback returns a rollback of a run that had started, which scenarios share. They only look.

@@ -35,9 +35,14 @@ func (s *Server) ReadState(
 
 // Await returns the state once it holds what the run was to write and the run is over, else the last one. It trusts
 // neither join nor state alone: a join that answers too early, too late or never, and a state that lacks something, must
-// fail the requirements about them and no others. It returns an error that blocks if the run has not ended in time.
+// fail the requirements about them and no others. It returns an error that blocks if the run has not ended in time, or if
+// the graph does not understand a word of its order.
 func (s *Server) Await(ctx context.Context, g *GraphRun) (*exchange.Response, error) {
-	return s.awaitThen(ctx, g, func(context.Context) error { return nil })
+	state, err := s.awaitThen(ctx, g, func(context.Context) error { return nil })
+	if err != nil || g.Order.trial {
+		return state, err
+	}
+	return state, s.effective(ctx, g)
 }
 
 // awaitThen waits for a run like [Server.Await]. It calls onJoin if the join returns 2xx before the suite begins to read the

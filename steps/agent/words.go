@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/agentconform/agentconform/reports"
+	"github.com/agentconform/agentconform/steps/client"
 	"github.com/agentconform/agentconform/steps/exchange"
 	"github.com/agentconform/agentconform/steps/messages"
 	"github.com/agentconform/agentconform/steps/outcome"
@@ -26,15 +27,14 @@ const (
 	ToolCall   = "tool"
 )
 
-// words are those that the order has the graph understand, besides Echo.
+// words returns those that must have been tried before the order is sent. The words of [answerWords] are tried only if
+// a run shows no effect of them.
 func (o Order) words() (all []string) {
 	if o.Waits || o.Hold > 0 {
 		all = append(all, o.holdWord())
 	}
-	for _, w := range []string{Fail, Whoami, ToolCall} {
-		if o.says(w) {
-			all = append(all, w)
-		}
+	if o.says(Fail) {
+		all = append(all, Fail)
 	}
 	return all
 }
@@ -47,6 +47,32 @@ func (o Order) holdWord() string {
 	return Wait
 }
 
+// answerWords have an effect that the answer of each run shows.
+var answerWords = []string{Whoami, ToolCall}
+
+// effective returns an error that blocks if a run shows no effect of a word in its answer, because the graph does not
+// understand the word.
+func (s *Server) effective(ctx context.Context, g *GraphRun) error {
+	for _, w := range answerWords {
+		if !g.Order.says(w) || len(g.Wrote(g.Final)) > 0 && !g.repeatsText(w) {
+			continue
+		}
+		if err := s.Understood(ctx, w); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// repeatsText reports whether the answer of a run does only what it does without the word.
+func (g *GraphRun) repeatsText(w string) bool {
+	wrote, said := g.Wrote(g.Final), g.Said()
+	if w == ToolCall {
+		return len(wrote) == 1 && strings.Contains(said, g.Text()) && !strings.Contains(said, "looked up: "+g.Text())
+	}
+	return strings.Contains(said, g.Text())
+}
+
 // Understood blocks where the graph does not even repeat a text, or did not understand one of the words. Words are
 // tried on the agent server under test only. The error may also say that no run could be started.
 func (s *Server) Understood(ctx context.Context, words ...string) error {
@@ -55,10 +81,11 @@ func (s *Server) Understood(ctx context.Context, words ...string) error {
 	}
 	var missed *outcome.Outcome
 	for _, w := range append([]string{Echo}, words...) {
-		found, err := s.try(ctx, w)
+		shown, err := s.try(ctx, w)
 		if err != nil {
 			return outcome.AsPrecondition(err)
 		}
+		found := shown.breach
 		if found == nil || slices.Contains(s.target.Config.Agent.Words, w) {
 			continue
 		}
@@ -99,21 +126,29 @@ func (as *Agents) blockedBy(w string, found *breach) *outcome.Outcome {
 	return outcome.Blocked("%s: %s; see reference/graphs/CONTRACT.md", problem, found.why).By(reports.ByGraph, w)
 }
 
-// try returns how the graph violates its contract for the word, or nil. Each word is tried once.
-func (s *Server) try(ctx context.Context, w string) (*breach, error) {
-	return shared.Get(ctx, s.maker, "the word "+w+" of the graph", func(ctx context.Context) (*breach, error) {
-		var why string
-		var err error
+// trial is what the trial of a word has shown.
+type trial struct {
+	breach     *breach // or nil
+	showsAtEnd bool    // of [EarlyWrite]: the state shows nothing of a run until it ends
+}
+
+// try returns what the trial of a word has shown. Each word is tried once.
+func (s *Server) try(ctx context.Context, w string) (trial, error) {
+	return shared.Get(ctx, s.maker, "the word "+w+" of the graph", func(ctx context.Context) (trial, error) {
 		switch w {
 		case Echo:
-			return s.tryEcho(ctx)
+			found, err := s.tryEcho(ctx)
+			return trial{breach: found}, err
 		case Wait, EarlyWrite:
-			why, err = s.tryHold(ctx, w == EarlyWrite)
-		default:
-			why, err = s.tryAnswer(ctx, w)
+			return s.tryHold(ctx, w)
 		}
-		return newBreach(fmt.Sprintf("does not understand %q", w), why), err
+		why, err := s.tryAnswer(ctx, w)
+		return trial{breach: doesNotUnderstand(w, why)}, err
 	})
+}
+
+func doesNotUnderstand(w, why string) *breach {
+	return newBreach(fmt.Sprintf("does not understand %q", w), why)
 }
 
 // failed describes how a run that left no answer has failed, "" where nothing shows that: the error in the answer to
@@ -130,95 +165,160 @@ func (s *Server) failed(ctx context.Context, g *GraphRun) (string, error) {
 	return "", context.Cause(ctx)
 }
 
-// blockedHold is longer than a server answers nothing because it is busy for a moment.
-const blockedHold = 1500 * time.Millisecond
+const (
+	// blockedHold is longer than a server is busy for a moment, in which it does not respond.
+	blockedHold = 1500 * time.Millisecond
+	// earlyLook and lateLook are the parts of its hold after which the state of a run is read. At a server that does not
+	// respond while the run waits, the first read takes two thirds of the hold, which no other reason explains. The second
+	// read shows nearly all graphs that end too early, and its response arrives before the end.
+	earlyLook, lateLook = 1.0 / 3, 7.0 / 8
+)
 
-// tryHold wants other requests to be answered while the run waits. What has happened only once may have been a busy
-// moment.
-func (s *Server) tryHold(ctx context.Context, written bool) (problem string, err error) {
-	if err := s.preflight(ctx); err != nil {
-		return "", err
-	}
-	blocks, hold := false, s.Hold(0)
-	if blocks, problem, err = s.tryHoldOnce(ctx, Order{Hold: hold, written: written, trial: true}); blocks {
-		_, problem, err = s.tryHoldOnce(ctx, Order{Hold: max(2*hold, blockedHold), written: written, trial: true})
-	}
-	return problem, err
+// after returns the time at which a part of the hold is over.
+func (g *GraphRun) after(part float64) time.Time {
+	return g.begun.Add(time.Duration(part * float64(g.Order.Hold)))
 }
 
-// tryHoldOnce looks at the state while the run should be in progress. It joins the run only where the graph is to
-// write early. A server that shows an answer too early where a run is joined, or loses the output of runs that nobody
-// joins, is judged elsewhere.
-func (s *Server) tryHoldOnce(ctx context.Context, o Order) (blocks bool, problem string, err error) {
-	g, err := s.startAlone(ctx, s.target.Owner(), o)
-	if err != nil {
-		return false, "", err
+// tryHold wants the server to respond to other requests while a run waits. What is seen only once may have been a busy
+// moment.
+func (s *Server) tryHold(ctx context.Context, w string) (trial, error) {
+	if err := s.preflight(ctx); err != nil {
+		return trial{}, err
 	}
-	end, unseen, slowest := g.NotOverBefore(), g.begun, time.Duration(0)
-	limit, ended := end.Add(s.Patience()), func() bool { return false }
-	if o.written {
+	hold := s.Hold(0)
+	found, unclear, err := s.startHeld(ctx, w, hold)
+	if err == nil && unclear {
+		found, _, err = s.startHeld(ctx, w, max(2*hold, blockedHold))
+	}
+	return found, err
+}
+
+// startHeld starts a run that waits and watches it. It joins the run only if the graph is to write early. A server that
+// shows an answer too early if a run is joined, or loses the output of runs that nobody joins, is judged elsewhere.
+func (s *Server) startHeld(ctx context.Context, w string, hold time.Duration) (found trial, unclear bool, err error) {
+	g, err := s.startAlone(ctx, s.target.Owner(), Order{Hold: hold, written: w == EarlyWrite, trial: true})
+	if err != nil {
+		return trial{}, false, err
+	}
+	return s.watch(ctx, g, earlyLook, lateLook)
+}
+
+// watch reads the state of a run at the parts of its hold, and then after the end until it is complete. It reports
+// whether a longer hold may show something else.
+func (s *Server) watch(ctx context.Context, g *GraphRun, parts ...float64) (found trial, unclear bool, err error) {
+	limit, ended := g.NotOverBefore().Add(s.Patience()), func() bool { return false }
+	if g.Order.written {
 		join := s.JoinNow(ctx, g)
 		defer join.Leave()
-		limit = end.Add(s.target.Config.Timeouts.Run)
+		limit = g.NotOverBefore().Add(s.target.Config.Timeouts.Run)
 		ended = func() bool { return s.hasHadItsTime(ctx, join, g) }
 	}
-	g.Final, _, err = s.ReadState(ctx, g.Thread, limit, func(a *exchange.Response) bool {
-		slowest = max(slowest, a.Took)
-		if len(g.Wrote(a)) == 0 {
-			unseen = a.Sent
+	seen := &looks{unseen: g.begun}
+	for _, part := range parts {
+		if g.Complete() {
+			break
 		}
-		return g.CompleteIn(a) || ended()
-	})
-	if err != nil {
-		return false, "", err
+		if err := client.Sleep(ctx, time.Until(g.after(part))); err != nil {
+			return trial{}, false, err
+		}
+		g.Final, err = s.State(ctx, g.Thread.Owner, g.Thread)
+		if err != nil {
+			return trial{}, false, err
+		}
+		seen.add(g, g.Final)
 	}
-	complete, wrote := g.Complete(), g.Wrote(g.Final)
-	over := g.Final.Ended()
-	switch {
-	case complete && over.Before(end):
-		took := over.Sub(g.Answer.Sent).Round(time.Millisecond)
-		problem = fmt.Sprintf("the run ended within %s instead of %s: %s", took, o.Hold, messages.Brief(wrote))
-	case 2*slowest > o.Hold:
-		return true, "the server answered no other request meanwhile: let the graph wait without blocking", nil
-	case complete && o.written && over.Before(unseen.Add(o.Hold)): // it had written, and the state did not show it
-		s.showsAtEnd.Store(true)
-	case !complete:
-		if problem, err = s.failed(ctx, g); problem == "" && o.written && len(wrote) == 1 {
+	if !g.Complete() {
+		if err := client.Sleep(ctx, time.Until(g.NotOverBefore().Add(s.Slack()/2))); err != nil {
+			return trial{}, false, err
+		}
+		g.Final, _, err = s.ReadState(ctx, g.Thread, limit, func(a *exchange.Response) bool {
+			seen.add(g, a)
+			return g.CompleteIn(a) || ended()
+		})
+		if err != nil {
+			return trial{}, false, err
+		}
+	}
+	problem, unclear := seen.problem(g)
+	if g.Complete() {
+		s.runs.over(g)
+		found.showsAtEnd = problem == "" && seen.showAtEnd(g)
+	} else if problem == "" {
+		problem, err = s.failed(ctx, g)
+		if wrote := g.Wrote(g.Final); problem == "" && g.Order.written && len(wrote) == 1 {
 			problem = "the run left one message instead of two: " + messages.Brief(wrote)
 		}
 	}
-	if complete {
-		s.runs.over(g)
-	}
-	return false, problem, err
+	found.breach = doesNotUnderstand(g.Order.holdWord(), problem)
+	return found, unclear, err
 }
 
-// tryAnswer wants an answer that does more than repeat the text, and none of a run that is told to fail. That of one
-// that calls the tool contains what the tool has found.
+// looks are reads of the state of a run that waits.
+type looks struct {
+	first   time.Time     // when the first one was sent
+	unseen  time.Time     // when the last one was sent that showed nothing of what the run writes
+	slowest time.Duration // how long the slowest response took
+}
+
+func (l *looks) add(g *GraphRun, a *exchange.Response) {
+	if l.first.IsZero() {
+		l.first = a.Sent
+	}
+	l.slowest = max(l.slowest, a.Took)
+	if len(g.Wrote(a)) == 0 {
+		l.unseen = a.Sent
+	}
+}
+
+// problem returns what is wrong with how the run waited, or "". It reports whether a longer hold may show something else:
+// a response that came late may have been late for another reason, and looks after the end show nothing.
+func (l *looks) problem(g *GraphRun) (problem string, unclear bool) {
+	over := g.Final.Ended()
+	if g.Complete() && over.Before(g.NotOverBefore()) {
+		took := over.Sub(g.Answer.Sent).Round(time.Millisecond)
+		return fmt.Sprintf("the run ended within %s instead of %s: %s", took, g.Order.Hold,
+			messages.Brief(g.Wrote(g.Final))), false
+	}
+	if 2*l.slowest > g.Order.Hold {
+		return "the server answered no other request meanwhile: let the graph wait without blocking", true
+	}
+	return "", g.Complete() && !l.first.Before(g.NotOverBefore())
+}
+
+// showAtEnd reports whether the run had written its first message at a time when the state did not show it.
+func (l *looks) showAtEnd(g *GraphRun) bool {
+	return g.Order.written && g.Final.Ended().Before(l.unseen.Add(g.Order.Hold))
+}
+
+// tryAnswer wants an answer that does more than repeat the text, and none of a run that is told to fail. The answer of
+// a run that calls the tool contains what the tool has found.
 func (s *Server) tryAnswer(ctx context.Context, w string) (problem string, err error) {
-	g, err := s.startAlone(ctx, s.target.Owner(), Order{Words: w, trial: true})
+	server := s
+	if w != Fail {
+		server = s.unbounded() // a scenario that needs the result may hold all slots
+	}
+	g, err := server.startAlone(ctx, s.target.Owner(), Order{Words: w, trial: true})
 	if err != nil {
 		return "", err
 	}
 	if w == Fail {
-		g.Final, _, err = s.ReadState(ctx, g.Thread, time.Now().Add(4*s.Slack()), g.CompleteIn)
+		if err := client.Sleep(ctx, 4*s.Slack()); err != nil {
+			return "", err
+		}
+		g.Final, err = s.State(ctx, g.Thread.Owner, g.Thread)
 	} else {
 		_, err = s.Await(ctx, g)
 	}
 	if err != nil {
 		return "", err
 	}
-	wrote, said := g.Wrote(g.Final), g.Said()
-	repeats := strings.Contains(said, g.Text())
-	if w == ToolCall {
-		repeats = len(wrote) == 1 && repeats && !strings.Contains(said, "looked up: "+g.Text())
-	}
+	wrote := g.Wrote(g.Final)
 	switch {
 	case len(wrote) == 0 && w != Fail:
 		return s.failed(ctx, g)
-	case repeats && w == Fail:
+	case g.repeatsText(w) && w == Fail:
 		return "the run did not fail: " + messages.Brief(wrote), nil
-	case repeats:
+	case g.repeatsText(w):
 		return "the answer only repeats the text: " + messages.Brief(wrote), nil
 	}
 	return "", nil

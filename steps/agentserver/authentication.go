@@ -270,7 +270,7 @@ func (w *World) usersAskWho(ctx context.Context, when string) error {
 		}
 		return nil
 	}
-	together, leave, err := w.server.Together(ctx, len(callers), agent.Wait, agent.Whoami)
+	together, leave, err := w.server.Together(ctx, len(callers), agent.Wait)
 	if err != nil {
 		return outcome.AsPrecondition(err)
 	}
