@@ -44,23 +44,24 @@ type Agents struct {
 	maker  *shared.Maker
 
 	atOnce  int      // how many runs are in progress at most
+	needed  int      // how many runs at a time the preflight tries, because the scenarios may need them
 	threads sync.Map // that were given: the address of their agent server, and their id
 
 	// Of the server that is judged:
-	runs       inProgress
-	hold       atomic.Int64 // how long runs are told to wait, in nanoseconds; 0: not known
-	oneAtATime atomic.Bool  // it was seen to execute one run at a time
+	runs inProgress
+	pace atomic.Pointer[pace] // what the preflight has learned so far; nil if nothing
 
 	showsRunning atomic.Bool // a run was seen with the status running
 	pendingToEnd atomic.Bool // a run was seen to be pending until it ended, and none to be running
 }
 
 // New returns the agent servers of the target, whose addresses the control plane may name. About atOnce runs are in
-// progress at the same time, and no more than the server executes.
-func New(t *target.Target, p *plane.Plane, maker *shared.Maker, atOnce int) *Agents {
-	atOnce = max(atOnce, leastBeside)
-	return &Agents{target: t, plane: p, maker: maker, atOnce: atOnce,
-		runs: newInProgress(atOnce)}
+// progress at the same time, and no more than the server executes. The preflight finds out whether it executes as many
+// as that number of scenarios needs.
+func New(t *target.Target, p *plane.Plane, maker *shared.Maker, atOnce, scenarios int) *Agents {
+	atOnce = max(atOnce, mostAtOnce)
+	return &Agents{target: t, plane: p, maker: maker, atOnce: atOnce, runs: newInProgress(atOnce),
+		needed: max(leastAtOnce, min(scenarios, mostAtOnce))}
 }
 
 // Server is one deployed agent server at its address ({deployment_url}), with what the run knows of all.
@@ -70,7 +71,7 @@ type Server struct {
 	deployment string // that it belongs to; empty where the address is configured
 
 	judged bool           // it is the one under test
-	placed bool           // its runs have their places among those in progress, or need none
+	placed bool           // its runs have their slots among those in progress, or need none
 	owner  *target.Caller // nil: the target's owner
 }
 

@@ -132,7 +132,7 @@ func (s *Server) Post(ctx context.Context, t *Thread, o Order) (g *GraphRun, err
 	}
 	isLimited := s.judged && !s.placed
 	if isLimited {
-		if err := s.preflight(ctx); err != nil {
+		if _, err := s.preflight(ctx); err != nil {
 			return nil, err
 		}
 		defer s.runs.abandon(t.ID)
@@ -183,7 +183,7 @@ func (s *Server) Together(ctx context.Context, threads int, words ...string) (gr
 	if err := s.Understood(ctx, words...); err != nil {
 		return nil, nil, err
 	}
-	if err := s.preflight(ctx); err != nil {
+	if _, err := s.preflight(ctx); err != nil {
 		return nil, nil, err
 	}
 	leave, err = s.runs.enterGroup(ctx, threads)

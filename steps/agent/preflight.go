@@ -16,55 +16,76 @@ import (
 )
 
 const (
-	// perAnswer is how many times as long as an answer a run is told to wait, so that a slow target cannot miss that by
-	// its slowness alone.
-	perAnswer = 12
-	// maxHold bounds that. A scenario that loses its race asks for more, up to a limit (see tooLong).
+	// perResponse is how many times as long as a response takes a run is told to wait: while a scenario holds a run, it
+	// sends up to six requests, and each may take twice as long as those of the preflight.
+	perResponse = 12
+	// maxHold limits the hold that the preflight chooses, so that a test run at a slow target ends in a reasonable time. A
+	// scenario that loses its race doubles its hold (see tooLong).
 	maxHold = 10 * time.Second
-	// lateStart is longer than servers in the field take to start a run.
+	// lateStart is longer than known servers take to start a run.
 	lateStart = 1200 * time.Millisecond
-	// leastBeside and mostBeside bound how many runs are started at the same time to learn whether the server
-	// executes as many: as many as requests are in flight. One scenario needs a few.
-	leastBeside, mostBeside = 4, 16
+	// leastAtOnce and mostAtOnce limit how many runs at a time are tried. Some scenarios need a second run in progress, and
+	// none needs more than four. More slots do not make a test run shorter.
+	leastAtOnce, mostAtOnce = 2, 4
 )
 
-// preflight learns how long runs are to wait and how many the server executes at a time. The error is that of the
-// context: what is wrong with a run is judged elsewhere, and leaves the least time and no bound.
-func (s *Server) preflight(ctx context.Context) error {
-	if !s.judged {
-		return nil
-	}
-	const name = "the preflight of the agent server"
-	_, err := shared.Get(ctx, s.maker, name, func(ctx context.Context) (bool, error) {
-		if g, err := s.SharedCompletedRun(ctx); err == nil && g.Complete() {
-			s.measure(g)
-			s.bound(s.countAtOnce(ctx))
-		}
-		return true, context.Cause(ctx)
-	})
-	return err
+// pace is what the preflight has learned about the agent server under test. The zero value is that nothing is known.
+type pace struct {
+	hold   time.Duration // how long runs are told to wait; 0 if unknown
+	atOnce int           // how many runs the server executes at a time, at least; 0 if unknown
+	plain  *GraphRun     // a completed run on a thread that no scenario uses, or nil
+	held   *GraphRun     // a run that was told to wait, and during which the server served other requests; or nil
 }
 
-// measure takes from a plain run how long others are to wait. Of several the quickest counts: the first one of a
-// server may be late, and so is each in a busy moment.
-func (as *Agents) measure(g *GraphRun) {
+// preflight returns the pace of the server, which it measures once: a plain run shows how long runs are to wait, and
+// runs that wait, with a plain one at the same time, show how many the server executes at a time. The error is that of
+// the context: a run that fails is judged elsewhere, and the pace stays unknown.
+func (s *Server) preflight(ctx context.Context) (pace, error) {
+	if !s.judged {
+		return pace{}, nil
+	}
+	return shared.Get(ctx, s.maker, "the preflight of the agent server", func(ctx context.Context) (pace, error) {
+		first, err := s.SharedCompletedRun(ctx)
+		if err != nil || !first.Complete() {
+			return pace{}, context.Cause(ctx)
+		}
+		p := pace{hold: holdAfter(first), atOnce: s.target.Config.Agent.Runs}
+		s.learn(p) // the runs of the next step wait as long
+		if p.atOnce == 0 {
+			p = s.count(ctx, p)
+		}
+		s.learn(p)
+		s.limit(p.atOnce)
+		return p, context.Cause(ctx)
+	})
+}
+
+func (as *Agents) learn(p pace) { as.pace.Store(&p) }
+
+// learned returns what the preflight has learned so far.
+func (as *Agents) learned() pace {
+	if p := as.pace.Load(); p != nil {
+		return *p
+	}
+	return pace{}
+}
+
+// holdAfter returns how long runs are to wait at a server that has completed the plain run.
+func holdAfter(g *GraphRun) time.Duration {
 	hold := 3 * g.Final.Ended().Sub(g.Answer.Sent)
 	for _, a := range []*exchange.Response{g.Thread.Answer, g.Answer, g.Final} {
-		hold = max(hold, perAnswer*(a.Queued+a.Took)) // who races a run has to wait for a place, too
+		hold = max(hold, perResponse*(a.Queued+a.Took)) // the requests of a race are queued, too
 	}
-	hold = min(hold, maxHold)
-	if known := as.hold.Load(); known == 0 || hold < time.Duration(known) {
-		as.hold.Store(int64(hold))
-	}
+	return min(hold, maxHold)
 }
 
-// Hold is how long a run is told to wait, where a lost race may have shown how long is wanted.
+// Hold returns how long a run is told to wait. After a lost race, wanted is how long the next run should wait.
 func (as *Agents) Hold(wanted time.Duration) time.Duration {
-	return max(wanted, as.target.Config.Agent.Hold, time.Duration(as.hold.Load())).Round(time.Millisecond)
+	return max(wanted, as.target.Config.Agent.Hold, as.learned().hold).Round(time.Millisecond)
 }
 
-// tooLong says that a run would be told to wait longer than lost races of a target that can be judged ask for: each of
-// them doubles the time.
+// tooLong returns an error if a run would be told to wait longer than after the two lost races that each scenario may
+// have, which double the hold each.
 func (as *Agents) tooLong(hold time.Duration) error {
 	c := as.target.Config
 	if hold <= 4*(max(maxHold, c.Agent.Hold)+c.Timeouts.Run) {
@@ -74,92 +95,97 @@ func (as *Agents) tooLong(hold time.Duration) error {
 		hold.Round(time.Second))
 }
 
-// Slack is how much later than expected things may happen.
+// Slack returns how much later than expected something may happen: a response takes about a
+// twelfth of the hold (see perResponse).
 func (as *Agents) Slack() time.Duration { return as.Hold(0) / 8 }
 
-// Patience is how long to wait for what should be there already, before looking in another way.
-func (as *Agents) Patience() time.Duration { return max(2*time.Second, 2*as.Hold(0)) }
+const (
+	// leastPatience is longer than a server with replicas takes to show what it has written.
+	leastPatience = 2 * time.Second
+	// leastPrompt is longer than a busy machine delays a response.
+	leastPrompt = time.Second
+)
 
-// Prompt is the time within which something that has nothing to wait for is answered.
-func (as *Agents) Prompt() time.Duration { return max(time.Second, as.Hold(0)/2) }
+// Patience returns how long to wait for what should be there already, before looking in another way.
+func (as *Agents) Patience() time.Duration { return max(leastPatience, 2*as.Hold(0)) }
 
-// OneAtATime tells whether the server executes one run at a time.
-func (as *Agents) OneAtATime() bool { return as.oneAtATime.Load() }
+// Prompt returns the time within which a response arrives that has nothing to wait for.
+func (as *Agents) Prompt() time.Duration { return max(leastPrompt, as.Hold(0)/2) }
 
-// bound lets no more runs be in progress than the server executes at a time; 0: that is not known.
-func (s *Server) bound(atOnce int) {
+// OneAtATime reports whether the server executes one run at a time.
+func (as *Agents) OneAtATime() bool { return as.learned().atOnce == 1 }
+
+// limit sets how many threads may have unfinished runs to what the server executes at a time, unless that is unknown.
+func (s *Server) limit(atOnce int) {
 	if atOnce == 0 {
 		return
 	}
-	s.oneAtATime.Store(atOnce == 1)
 	s.runs.slots.SetSlots(min(atOnce, s.atOnce))
-	if atOnce <= min(s.atOnce, mostBeside) && s.target.Config.Agent.Runs == 0 { // more were not tried
+	if atOnce < s.needed && s.target.Config.Agent.Runs == 0 {
 		const then = "others are pending: the suite has no more in progress, whatever --concurrency says"
 		text := fmt.Sprintf("the agent server executes %s at a time, %s", reports.Count(atOnce, "run"), then)
 		s.target.Note(reports.Note{Kind: reports.NoteQueue, Text: text})
 	}
 }
 
-// countAtOnce returns how many runs the server was seen to execute at a time, 0 where nothing was seen. One run
-// waits, then many do, with a plain one beside them. Where that is late, it is tried once more with more time: the
-// server may have been busy, or start runs late.
-func (s *Server) countAtOnce(ctx context.Context) (atOnce int) {
-	if n := s.target.Config.Agent.Runs; n > 0 {
-		return n
-	}
-	for _, waiting := range []int{1, min(s.atOnce, mostBeside)} {
-		for _, hold := range []time.Duration{s.Hold(0) / 2, max(s.Hold(0), lateStart)} {
-			if atOnce = max(atOnce, s.startBeside(ctx, waiting, hold)); atOnce > waiting {
-				break
-			}
-		}
-		if atOnce <= waiting {
+// count completes the pace with how many runs the server executes at a time, up to the number that the test run needs.
+// If the plain run is late, it tries once more with more time: the server may have been busy, or start runs late.
+func (s *Server) count(ctx context.Context, p pace) pace {
+	for _, hold := range []time.Duration{s.Hold(0), max(s.Hold(0), lateStart)} {
+		held, plain, executed := s.startTogether(ctx, s.needed-1, hold)
+		p.atOnce = max(p.atOnce, executed)
+		if plain != nil {
+			// Of several plain runs the quickest counts: the first one of a server may be late.
+			p.held, p.plain, p.hold = held, plain, min(p.hold, holdAfter(plain))
 			break
 		}
 	}
-	return atOnce
+	return p
 }
 
-// startBeside starts so many runs that wait, and a plain one. If that completes before any of the others can end, the
-// server executes more than these. Else the time until all have ended tells how many it executes at least. 0: nothing
-// was learned.
-func (s *Server) startBeside(ctx context.Context, waiting int, hold time.Duration) (executed int) {
+// startTogether starts some runs that wait, and then a plain run. If that completes before any of the others can end,
+// the server executes them all at a time, and startTogether returns the first of those that wait, and the plain run. If
+// not, it returns how many runs the server executes at least, which it derives from the time until all have ended; 0 if
+// that is unknown.
+func (s *Server) startTogether(
+	ctx context.Context, waiting int, hold time.Duration,
+) (held, plain *GraphRun, executed int) {
 	threads := make([]*Thread, waiting+1)
 	err := AtOnce(len(threads), func(i int) (err error) {
 		threads[i], err = s.NewThread(ctx, s.target.Owner())
 		return err
 	})
 	if err != nil {
-		return 0
+		return nil, nil, 0
 	}
 	runs, err := s.race(ctx, threads[:waiting], Order{Hold: hold})
 	waited := func(g *GraphRun) bool { return g.Answer.Took >= hold } // that shows nothing of a queue
 	if err != nil || len(accepted(runs)) < waiting || slices.ContainsFunc(runs, waited) {
-		return 0
+		return nil, nil, 0
 	}
 	first := slices.MinFunc(runs, func(a, b *GraphRun) int { return a.begun.Compare(b.begun) })
-	plain, err := s.TryPost(ctx, s.target.Owner(), threads[waiting], Order{})
+	plain, err = s.TryPost(ctx, s.target.Owner(), threads[waiting], Order{})
 	if err != nil || plain.ID == "" {
-		return 0
+		return nil, nil, 0
 	}
 	done := false
 	plain.Final, done, err = s.ReadState(ctx, plain.Thread, first.NotOverBefore(), plain.CompleteIn)
 	if err != nil {
-		return 0
+		return nil, nil, 0
 	}
 	if done && plain.Final.Ended().Before(first.NotOverBefore()) {
-		s.measure(plain)
-		return waiting + 1
+		s.runs.over(plain)
+		return first, plain, waiting + 1
 	}
 	limit := time.Now().Add(time.Duration(waiting)*hold + s.target.Config.Timeouts.Run)
 	for _, g := range append(runs, plain) {
 		if _, done, err := s.ReadState(ctx, g.Thread, limit, g.CompleteIn); err != nil || !done {
-			return 0
+			return nil, nil, 0
 		}
 		s.runs.over(g)
 	}
 	took := time.Since(first.begun)
-	return int((time.Duration(waiting)*hold + took - 1) / took)
+	return nil, nil, int((time.Duration(waiting)*hold + took - 1) / took)
 }
 
 // race starts a run on each of the threads, all at the same time, whatever is in progress.

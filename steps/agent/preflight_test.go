@@ -108,7 +108,7 @@ func serverOf(t *testing.T, q *queue, change func(*config.Config)) *Server {
 	c := config.Default()
 	change(&c)
 	at := &target.Target{Config: &c, Client: connection, Ledger: ledger, Redact: client.NewRedactor(nil)}
-	as := New(at, nil, shared.NewMaker(t.Context()), 8)
+	as := New(at, nil, shared.NewMaker(t.Context()), 8, 8)
 	return &Server{Base: server.URL, Agents: as, judged: true}
 }
 
@@ -120,7 +120,8 @@ func TestNoMoreRunsThanTheServerExecutes(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
 				s := serverOf(t, &queue{workers: workers}, func(c *config.Config) { c.Agent.Runs = key })
-				require.NoError(t, s.preflight(t.Context()))
+				_, err := s.preflight(t.Context())
+				require.NoError(t, err)
 				places := 0
 				for entered(t, &s.runs, "new "+strconv.Itoa(places)) {
 					places++
@@ -163,6 +164,27 @@ func TestASlotIsGivenBackIfNoRunIsStarted(t *testing.T) {
 			assert.True(t, entered(t, &s.runs, "new "+strconv.Itoa(i)), "slot %d", i)
 		}
 	})
+}
+
+// TestThePreflightTriesWhatTheScenariosNeed counts its requests: five for a completed run and the list of threads, and for
+// each run that it tries at a time a thread and a run, and one read of the state of the plain run.
+func TestThePreflightTriesWhatTheScenariosNeed(t *testing.T) {
+	t.Parallel()
+	for scenarios, requests := range map[int]int{1: 5 + 2*2 + 1, 3: 5 + 3*2 + 1, 100: 5 + 4*2 + 1} {
+		t.Run(strconv.Itoa(scenarios), func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				q := &queue{workers: 10}
+				s := serverOf(t, q, func(*config.Config) {})
+				s.Agents = New(s.target, nil, s.maker, 8, scenarios)
+				t.Cleanup(s.Close)
+				p, err := s.preflight(t.Context())
+				require.NoError(t, err)
+				assert.Equal(t, max(leastAtOnce, min(scenarios, mostAtOnce)), p.atOnce)
+				assert.LessOrEqual(t, q.made, requests+1, "the state of the plain run may be read twice")
+			})
+		})
+	}
 }
 
 func entered(t *testing.T, p *inProgress, thread string) bool {

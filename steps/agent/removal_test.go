@@ -121,7 +121,7 @@ func TestAThreadThatExistedIsNotEntered(t *testing.T) {
 			t.Cleanup(func() { _ = tt.Close() })
 			tt.Ledger, err = evidence.OpenLedger("", "test", "")
 			require.NoError(t, err)
-			s, err := New(tt, nil, shared.NewMaker(t.Context()), 1).AgentServer(t.Context())
+			s, err := New(tt, nil, shared.NewMaker(t.Context()), 1, 1).AgentServer(t.Context())
 			require.NoError(t, err)
 			for range 2 {
 				_, err := s.CreateThread(t.Context(), tt.Owner(), nil)

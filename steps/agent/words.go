@@ -179,11 +179,18 @@ func (g *GraphRun) after(part float64) time.Time {
 	return g.begun.Add(time.Duration(part * float64(g.Order.Hold)))
 }
 
-// tryHold wants the server to respond to other requests while a run waits. What is seen only once may have been a busy
-// moment.
+// tryHold wants the server to respond to other requests while a run waits. It looks at the run of the preflight, if that
+// still waits, and else at a new one. What is seen only once may have been a busy moment.
 func (s *Server) tryHold(ctx context.Context, w string) (trial, error) {
-	if err := s.preflight(ctx); err != nil {
+	p, err := s.preflight(ctx)
+	if err != nil {
 		return trial{}, err
+	}
+	if w == Wait && p.held != nil && time.Now().Before(p.held.after(lateLook)) {
+		found, unclear, err := s.watch(ctx, p.held, lateLook)
+		if err != nil || !unclear {
+			return found, err
+		}
 	}
 	hold := s.Hold(0)
 	found, unclear, err := s.startHeld(ctx, w, hold)
@@ -213,6 +220,7 @@ func (s *Server) watch(ctx context.Context, g *GraphRun, parts ...float64) (foun
 		limit = g.NotOverBefore().Add(s.target.Config.Timeouts.Run)
 		ended = func() bool { return s.hasHadItsTime(ctx, join, g) }
 	}
+	client.Prioritize(ctx) // the run may be that of the preflight
 	seen := &looks{unseen: g.begun}
 	for _, part := range parts {
 		if g.Complete() {

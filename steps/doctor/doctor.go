@@ -94,7 +94,7 @@ func newExaminer(t *target.Target, maker *shared.Maker, o suite.Options) *examin
 		Options:     o,
 		target:      t,
 		plane:       p,
-		agents:      agent.New(t, p, maker, requestsAtOnce),
+		agents:      agent.New(t, p, maker, requestsAtOnce, 1),
 		forecast:    suite.Foresee(t.Config, suite.Selection{}),
 	}
 }

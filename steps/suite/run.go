@@ -177,7 +177,11 @@ func newRun(ctx context.Context, o Options) (*run, error) {
 	}
 	maker := shared.NewMaker(ctx)
 	p := plane.New(t, maker, start)
-	agents := agent.New(t, p, maker, o.Concurrency)
+	scenarios := len(selected)
+	if o.Explore != 0 {
+		scenarios += o.Concurrency // sequences of operations that are explored at the same time
+	}
+	agents := agent.New(t, p, maker, o.Concurrency, scenarios)
 	r := &run{Options: o, target: t, maker: maker, plane: p, agents: agents, forecast: Foresee(o.Config, o.Select),
 		start: start, verdicts: map[string]*verdict{}, selected: selected}
 	claims := features.Claims(o.Config.Supports)

@@ -108,7 +108,7 @@ func TestEverySentenceHasOneDefinition(t *testing.T) {
 	c := config.Default()
 	r := &run{target: &target.Target{Config: &c}}
 	r.plane = plane.New(r.target, nil, r.start)
-	r.agents = agent.New(r.target, r.plane, nil, 1)
+	r.agents = agent.New(r.target, r.plane, nil, 1, 1)
 	r.invariants = invariants.NewRecord(r.target, nil)
 	byFeature := map[string]defined{}
 	isUsed := map[string]bool{}
