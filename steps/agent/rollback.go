@@ -355,11 +355,25 @@ func (s *Server) queuesRuns(ctx context.Context) error {
 		}
 		earliest := first.NotOverBefore().Add(second.Order.Hold)
 		limit := second.Answered().Add(first.Order.Hold + second.Order.Hold + 2*s.target.Config.Timeouts.Run)
+		// A server without a queue completes the second run when its own hold is over, or refuses it.
+		if err := client.Sleep(ctx, time.Until(earliest.Add(-s.Slack()))); err != nil {
+			return false, err
+		}
+		before, err := s.State(ctx, first.Thread.Owner, first.Thread)
+		if err != nil {
+			return false, err
+		}
+		if second.CompleteIn(before) && before.Ended().Before(earliest) {
+			return false, noQueue()
+		}
+		if err := client.Sleep(ctx, time.Until(earliest.Add(s.Slack()))); err != nil {
+			return false, err
+		}
 		state, complete, err := s.ReadState(ctx, first.Thread, limit, second.CompleteIn)
 		if err != nil {
 			return false, err
 		}
-		if !complete || state.Ended().Before(earliest) || HoldsOnly(state, first.GraphRun, second.GraphRun) != nil {
+		if !complete || HoldsOnly(state, first.GraphRun, second.GraphRun) != nil {
 			return false, noQueue()
 		}
 		return true, nil

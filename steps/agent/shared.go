@@ -33,13 +33,25 @@ func (s *Server) CompletedRun(ctx context.Context) (*GraphRun, error) {
 		return first, err
 	}
 	return shared.Get(ctx, s.maker, "a completed run of the second user", func(ctx context.Context) (*GraphRun, error) {
+		t, err := s.threadOfOther(ctx, *s.owner)
+		if err == nil && t != nil && t.Usable() == nil {
+			return s.complete(ctx, t)
+		}
 		return s.completeAlone(ctx, *s.owner)
 	})
 }
 
-// completeAlone starts a plain run on a new thread, whatever the graph does with it, and waits for it.
 func (s *Server) completeAlone(ctx context.Context, who target.Caller) (*GraphRun, error) {
-	g, err := s.startAlone(ctx, who, Order{trial: true})
+	t, err := s.NewThread(ctx, who)
+	if err != nil {
+		return nil, err
+	}
+	return s.complete(ctx, t)
+}
+
+// complete starts a plain run, whatever the graph does with it, and waits for it.
+func (s *Server) complete(ctx context.Context, t *Thread) (*GraphRun, error) {
+	g, err := s.Start(ctx, t, Order{trial: true})
 	if err != nil {
 		return nil, err
 	}
@@ -67,26 +79,36 @@ func (s *Server) PlainRunsWork(ctx context.Context) error {
 // OtherIsLetIn makes sure that the other user is served what is their own: who is not let in at all is refused for
 // that, and not for whose thread it is.
 func (s *Server) OtherIsLetIn(ctx context.Context, other target.Caller) error {
-	_, err := shared.Get(ctx, s.maker, "the other user", func(ctx context.Context) (bool, error) {
+	_, err := s.threadOfOther(ctx, other)
+	return err
+}
+
+// threadOfOther returns a thread of the other user without a run, or nil if the server shows no state of such a thread.
+// It returns an error that blocks if the other user is refused.
+func (s *Server) threadOfOther(ctx context.Context, other target.Caller) (*Thread, error) {
+	return shared.Get(ctx, s.maker, "the other user", func(ctx context.Context) (*Thread, error) {
 		t, err := s.CreateThread(ctx, other, nil)
 		if err != nil {
-			return false, err
+			return nil, err
 		}
 		refused := t.Answer
 		if t.ID != "" {
-			if state, err := s.State(ctx, other, t); err != nil || state.OK() {
-				return err == nil, err
+			state, err := s.State(ctx, other, t)
+			if err != nil {
+				return nil, err
+			}
+			if state.OK() {
+				return t, nil
 			}
 			g, err := s.Post(ctx, t, Order{}) // a thread without a run need not have a state
 			if err != nil || g.ID != "" {
-				return err == nil, err
+				return nil, err
 			}
 			refused = g.Answer
 		}
 		const why = "the credentials of users.1 are refused, correct its token: %s"
-		return false, outcome.Blocked(why, outcome.Seen(refused)).By(reports.ByKey, "users.1")
+		return nil, outcome.Blocked(why, outcome.Seen(refused)).By(reports.ByKey, "users.1")
 	})
-	return err
 }
 
 // RunsAdd tells whether a second plain run on a thread adds to the messages of the first (AS-STATE-3).
@@ -95,9 +117,16 @@ func (s *Server) RunsAdd(ctx context.Context) (bool, error) {
 		if err := s.PlainRunsWork(ctx); err != nil {
 			return false, err
 		}
-		first, err := s.RunAlone(ctx, s.target.Owner(), Order{})
+		p, err := s.preflight(ctx)
 		if err != nil {
 			return false, err
+		}
+		first := p.plain
+		if first == nil {
+			first, err = s.RunAlone(ctx, s.target.Owner(), Order{})
+			if err != nil {
+				return false, err
+			}
 		}
 		second, err := s.Run(ctx, first.Thread, Order{})
 		return err == nil && HoldsOnly(second.Final, first, second) == nil, err
