@@ -65,7 +65,8 @@ func withUpdates(sent []evidence.Observation, senders []string, all []evidence.O
 	if len(sent) == 0 {
 		return sent
 	}
-	chain, last := slices.Clone(sent), sent[len(sent)-1].Sent
+	chain := slices.Clone(sent)
+	last := sent[len(sent)-1].Sent
 	for _, u := range all {
 		isAtDeployment := func(x evidence.Observation) bool {
 			return strings.HasPrefix(x.Base+x.Path+"/", u.Base+u.Path+"/")
@@ -121,8 +122,9 @@ func isSameRead(a, b evidence.Observation) bool {
 // that show the violation, or if their responses contain such an ID. A fixture with a refused creation is related, too,
 // because it may have created something.
 func aboutTheSame(sent []evidence.Observation, owner string, shows ...int) []evidence.Observation {
-	about, related := map[string]bool{}, map[string]bool{owner: true}
-	shown := ""
+	about := map[string]bool{}              // IDs
+	related := map[string]bool{owner: true} // senders
+	shown := ""                             // the responses that show the violation
 	for _, x := range sent {
 		if slices.Contains(shows, x.ID) {
 			related[x.Scenario] = true
@@ -130,7 +132,7 @@ func aboutTheSame(sent []evidence.Observation, owner string, shows ...int) []evi
 		}
 	}
 	isRelated := func(id string) bool { return about[id] || strings.Contains(shown, id) }
-	for known := 0; known < len(related); {
+	for known := 0; known < len(related); { // until no sender is added
 		known = len(related)
 		for _, x := range sent {
 			if related[x.Scenario] {
@@ -163,17 +165,22 @@ func segmentsOf(address string) []string {
 // idsOf returns the IDs in the path of an exchange, and those of what it created. Empty IDs are not among them.
 func idsOf(o evidence.Observation) []string {
 	var all []string
+	add := func(id string) {
+		if id != "" {
+			all = append(all, id)
+		}
+	}
 	for _, parameter := range o.Op.Parameters {
 		if parameter.In == "path" {
-			all = append(all, o.In(parameter.Name))
+			add(o.In(parameter.Name))
 		}
 	}
 	if o.Method == http.MethodPost && o.Status/100 == 2 {
 		for _, field := range []string{"id", "thread_id", "run_id"} {
-			all = append(all, gjson.Get(o.Answer, field).String())
+			add(gjson.Get(o.Answer, field).String())
 		}
 	}
-	return slices.DeleteFunc(all, func(id string) bool { return id == "" })
+	return all
 }
 
 // comparison returns which exchanges a violation compares, with their numbers in the result, or "" if it compares none:

@@ -10,7 +10,7 @@ import (
 	"github.com/agentconform/agentconform/steps/evidence"
 )
 
-// TestAboutTheSame checks which fixtures remain in a chain whose last exchange is a state at a deployed agent server.
+// TestAboutTheSame checks which fixtures remain in a chain that ends with a state at a deployed agent server.
 func TestAboutTheSame(t *testing.T) {
 	const base = "https://agents.example/deployment-1"
 	state := spec.Operation{Path: "/threads/{thread_id}/state", Parameters: []spec.Parameter{{Name: "thread_id", In: "path"}}}
@@ -45,6 +45,7 @@ func TestAboutTheSame(t *testing.T) {
 	}
 }
 
+// observed returns an exchange of a scenario or fixture.
 func observed(by string, o evidence.Observation) evidence.Observation {
 	o.Scenario = by
 	return o

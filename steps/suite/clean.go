@@ -1,10 +1,8 @@
 package suite
 
 import (
-	"cmp"
 	"context"
 	"fmt"
-	"slices"
 	"sync"
 	"time"
 
@@ -18,20 +16,20 @@ import (
 	"github.com/agentconform/agentconform/steps/target"
 )
 
-// CleanUpTime bounds the removal of what a run created: the run must end also if the target does not answer.
+// CleanUpTime limits the removal of what a test run created. A test run must end even if the target does not respond.
 const CleanUpTime = 30 * time.Second
 
-// clean removes the run's deployments and threads where the target can, threads only when their runs have had their
-// time: a server in the field loses a worker for good if the thread of the run that it executes is removed. What could
-// not be removed, or is to be kept, stays in the ledger, with the reason. It also runs after an interrupt.
+// clean removes the deployments and threads of the test run, if the target supports that. It also runs after an interrupt.
+// Threads are removed when their runs should be over, because a server in the field loses a worker for good if the thread
+// of a run in progress is removed. What was not removed stays in the ledger, with the reason.
 func (r *run) clean(ctx context.Context) {
-	stays := r.unreachable
+	reason := r.unreachable
 	if r.Keep {
-		stays = "--keep was given"
+		reason = "--keep was given"
 	}
-	if stays != "" {
+	if reason != "" {
 		for _, e := range r.target.Ledger.Left(evidence.Deployment, evidence.Thread) {
-			r.noteRemoval(ended(e, stays))
+			r.noteRemoval(ended(e, reason))
 		}
 		return
 	}
@@ -40,32 +38,33 @@ func (r *run) clean(ctx context.Context) {
 	defer cancel()
 	ctx = evidence.WithScenario(ctx, "cleaning up", len(r.Catalogue.Scenarios())+1)
 	x := &remover{target: r.target, plane: r.plane, report: r.noteRemoval}
-	// What is removed with its deployment or thread is not there any more the second time.
 	x.deployments(ctx, r.target.Ledger.Left(evidence.Deployment))
-	if threads := r.target.Ledger.Left(evidence.Thread); len(threads) > 0 {
-		_ = client.Sleep(ctx, min(time.Until(r.agents.RunsEnd()), CleanUpTime/2)) // if ctx ends, so does what follows
-		x.threads(ctx, threads)
+	threads := r.target.Ledger.Left(evidence.Thread) // without those that were removed with their deployment
+	if len(threads) == 0 {
+		return
 	}
+	_ = client.Sleep(ctx, min(time.Until(r.agents.RunsEnd()), CleanUpTime/2)) // if ctx ends, the removal fails
+	x.threads(ctx, threads)
 }
 
-// noteRemoval notes how the removal ended. If the line cannot be written, the ledger lists something that is removed
-// already, which does no harm.
+// noteRemoval writes the result of a removal to the ledger. If that fails, the ledger lists something that was already
+// removed, which does no harm.
 func (r *run) noteRemoval(e reports.LedgerEntry) { _ = r.target.Ledger.Tried(e) }
 
-// ended is an entry with how its removal ended: the problem is empty if it was removed.
+// ended returns an entry with the result of its removal. The problem is "" if it was removed.
 func ended(e reports.LedgerEntry, problem string) reports.LedgerEntry {
 	e.Removed, e.Reason, e.Unremovable = problem == "", problem, false
 	return e
 }
 
-// remover removes what runs have created, at the addresses of the entries: these must be allowed.
+// remover removes what test runs have created, at the addresses of the ledger entries if these are allowed.
 type remover struct {
 	target *target.Target
 	plane  *plane.Plane
 	report func(reports.LedgerEntry) // called by many goroutines
-	// Of entries that may come from anywhere, by deployment; nil for those of this run:
-	gone  map[string]bool   // it was removed, and with it its threads
-	named map[string]string // the agent server that the control plane names; empty: none
+	// The maps are by deployment. They are for entries that may come from anywhere, and nil for those of this test run.
+	gone  map[string]bool   // whether it was removed, and its threads with it
+	named map[string]string // the agent server that the control plane names, or ""
 }
 
 // deployments removes deployments of the configured control plane.
@@ -83,27 +82,33 @@ func (x *remover) deployments(ctx context.Context, all []reports.LedgerEntry) {
 	wait.Wait()
 }
 
-// threads removes threads, without the addresses at which nothing answers any more, or to which nothing is sent.
+// threads removes threads. It reports those that were removed with their deployment, and those at addresses that do not
+// respond or are not allowed, without a request.
 func (x *remover) threads(ctx context.Context, all []reports.LedgerEntry) {
-	all = slices.DeleteFunc(all, func(e reports.LedgerEntry) bool {
-		problem := ""
-		if !x.gone[e.Deployment] {
-			problem = cmp.Or(x.target.Client.Down.Cause(e.Address), x.refused(ctx, e))
+	var remaining []reports.LedgerEntry
+	for _, e := range all {
+		if x.gone[e.Deployment] {
+			x.report(ended(e, ""))
+			continue
 		}
-		isOver := x.gone[e.Deployment] || problem != ""
-		if isOver {
+		problem := x.target.Client.Down.Cause(e.Address)
+		if problem == "" {
+			problem = x.refused(ctx, e)
+		}
+		if problem != "" {
 			x.report(ended(e, problem))
+			continue
 		}
-		return isOver
-	})
-	agent.RemoveThreads(ctx, x.target, all, x.report)
+		remaining = append(remaining, e)
+	}
+	agent.RemoveThreads(ctx, x.target, remaining, x.report)
 }
 
-// Clean removes what earlier runs left at the target, and reports each: removed, or why not. Nothing of it may be
-// [Elsewhere].
+// Clean removes what earlier test runs created and did not remove. It calls each with the result for each entry. No entry
+// may be [Elsewhere].
 //
-// The entries may come from a file that anybody has written: credentials are sent to the configured addresses only, and
-// to the agent server that the configured control plane names for the deployment of a thread.
+// The ledger may be from someone else. Credentials are sent only to the configured addresses, and to the agent server that
+// the configured control plane names for the deployment of a thread.
 func Clean(ctx context.Context, c *config.Config, left []evidence.Left, each func(reports.LedgerEntry)) error {
 	t, err := target.New(target.Options{Config: c, Concurrency: DefaultConcurrency})
 	if err != nil {
@@ -116,7 +121,9 @@ func Clean(ctx context.Context, c *config.Config, left []evidence.Left, each fun
 	x.report = func(e reports.LedgerEntry) {
 		mu.Lock()
 		defer mu.Unlock()
-		x.gone[e.ID] = x.gone[e.ID] || e.Kind == evidence.Deployment && e.Removed
+		if e.Kind == evidence.Deployment && e.Removed {
+			x.gone[e.ID] = true
+		}
 		each(e)
 	}
 	var deployments, threads []reports.LedgerEntry
@@ -132,8 +139,8 @@ func Clean(ctx context.Context, c *config.Config, left []evidence.Left, each fun
 	return context.Cause(ctx)
 }
 
-// Elsewhere tells whether an entry of a ledger is not at the configured target: a deployment of another control plane,
-// or a thread neither at the configured agent server nor at one of a deployment of the configured control plane.
+// Elsewhere reports whether an entry of a ledger is not at the configured target. It may be a deployment of another control
+// plane, or a thread that is neither at the configured agent server nor at one that the configured control plane deployed.
 func Elsewhere(c *config.Config, e evidence.Left) bool {
 	atPlane := c.Target != "" && e.Target == c.Target
 	if e.Kind == evidence.Deployment {
@@ -142,20 +149,21 @@ func Elsewhere(c *config.Config, e evidence.Left) bool {
 	return (c.AgentTarget == "" || e.Address != c.AgentTarget) && (!atPlane || e.Deployment == "")
 }
 
-// refused says why no credentials are sent to the address of a thread. The control plane is asked for the address of
-// the deployment, once for all its threads: that in the ledger proves nothing.
+// refused returns the reason why no credentials are sent to the address of a thread, or "". It requests the address of the
+// deployment from the control plane, once for all threads, because the address in the ledger may be forged.
 func (x *remover) refused(ctx context.Context, e reports.LedgerEntry) (problem string) {
 	c := x.target.Config
 	if x.named == nil || c.AgentTarget != "" && e.Address == c.AgentTarget {
 		return ""
 	}
-	base, asked := x.named[e.Deployment]
-	if !asked {
+	base, isKnown := x.named[e.Deployment]
+	if !isKnown {
 		a, err := x.plane.Get(ctx, plane.DeploymentPath(e.Deployment), "")
 		if err != nil {
 			return err.Error()
 		}
-		if base, err = x.target.Client.Names.Base(a.Get(c.AgentURLFrom).String()); err != nil || !a.OK() {
+		base, err = x.target.Client.Names.Base(a.Get(c.AgentURLFrom).String())
+		if err != nil || !a.OK() {
 			base = ""
 		}
 		x.named[e.Deployment] = base

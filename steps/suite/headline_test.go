@@ -14,8 +14,9 @@ import (
 	"github.com/agentconform/agentconform/steps/target"
 )
 
-// TestAHalfAtAWrongAddressIsNamed: many answers with 404 and no other, whatever the other half answers.
-func TestAHalfAtAWrongAddressIsNamed(t *testing.T) {
+// TestHeadlineOfWrongAddress checks that a half is named if all of its many responses had status 404, whatever the other
+// half returned.
+func TestHeadlineOfWrongAddress(t *testing.T) {
 	oracle, err := spec.New()
 	require.NoError(t, err)
 	c := config.Default()
@@ -23,19 +24,19 @@ func TestAHalfAtAWrongAddressIsNamed(t *testing.T) {
 	tt, err := target.New(target.Options{Config: &c, Oracle: oracle, Start: time.Now()})
 	require.NoError(t, err)
 	r := &run{target: tt}
-	answers := func(n, status int, q exchange.Request) {
+	respond := func(n, status int, q exchange.Request) {
 		for range n {
 			tt.Collector.Observe(t.Context(), q, time.Now(), &exchange.Response{Request: q, Status: status, Header: http.Header{}}, "")
 		}
 	}
 	agent := tt.ToAgent(c.AgentTarget, target.Caller{}, http.MethodGet, "/threads", nil)
 	plane := tt.ToControlPlane(target.Nobody, http.MethodGet, "/v2/deployments/"+target.UnknownID(), nil)
-	answers(30, 200, agent)
-	answers(19, 404, plane)
-	assert.Empty(t, r.servedElsewhere(), "few may be right")
-	answers(1, 404, plane)
+	respond(30, 200, agent)
+	respond(19, 404, plane)
+	assert.Empty(t, r.servedElsewhere(), "a few responses with 404 may be right")
+	respond(1, 404, plane)
 	assert.Equal(t, "every answer of the control plane had status 404: check that http://control.example/wrong is its base "+
 		"URL, with its path prefix; agentconform doctor looks for it", r.servedElsewhere())
-	answers(1, 401, plane)
+	respond(1, 401, plane)
 	assert.Empty(t, r.servedElsewhere())
 }

@@ -13,7 +13,7 @@ func TestRepeatedRequestDoesNotExcuseLeaks(t *testing.T) {
 	for name, c := range map[string]struct {
 		subject string
 		kind    outcome.Kind
-		is      bool
+		isLeak  bool
 	}{
 		"another user is served":            {"isolation", outcome.Accepted, true},
 		"another user's text is shown":      {"isolation", outcome.Leak, true},
@@ -25,6 +25,6 @@ func TestRepeatedRequestDoesNotExcuseLeaks(t *testing.T) {
 		"a failure of a run without a kind": {"runs", "", false},
 	} {
 		o := outcome.Fails(nil, outcome.Violation{Kind: c.kind})
-		assert.Equal(t, c.is, isLeak(&features.Requirement{Subject: c.subject}, o), name)
+		assert.Equal(t, c.isLeak, isLeak(&features.Requirement{Subject: c.subject}, o), name)
 	}
 }

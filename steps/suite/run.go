@@ -1,6 +1,24 @@
-// Package suite runs the specification against a target: it selects scenarios, has godog execute their sentences, gives
-// each its verdict, and puts all that was learned together as one result. What is known before a run begins is a
-// Forecast.
+// Package suite runs the specification against a target and returns the result of the test run.
+//
+// Start with [Run], which calls the other files in this order:
+//
+//	selection.go  the scenarios to run
+//	forecast.go   which of them run, and what they may create, from the configuration and the tags (preview.go: for --plan)
+//	execute.go    lets godog execute the sentences, and keeps the verdict of each scenario
+//	explore.go    random sequences of operations
+//	clean.go      removes what was created
+//	result.go     the requirements, the findings (chain.go: the exchanges of each), and the headline
+//	mistakes.go   blocks scenarios whose cause is a mistake in the configuration
+//
+// godog only executes, because it counts a skip as a pass. Verdicts are decided by the typed causes of outcomes, never by
+// their texts.
+//
+// A scenario that failed is judged again after the others, unless it may create or change something at the control plane
+// or may have waited until a timeout. Its findings then state in how many judgements they were seen. The verdict remains
+// that of the first. No request is sent to decide which failure explains another one: the features declare that.
+//
+// With --read-only, the client refuses to send a write, so a scenario that would send one ends as an error of the suite.
+// The tags declare before the test run which scenarios are skipped.
 package suite
 
 import (
@@ -8,8 +26,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
-	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -32,39 +48,39 @@ import (
 	"github.com/agentconform/agentconform/steps/target"
 )
 
-// Options say what a run needs beyond its target's configuration.
+// Options are the options of a test run. Most of them are flags of the command.
 type Options struct {
 	Config    *config.Config
 	Catalogue *features.Catalogue
-	Oracle    *spec.Oracle // share one between runs: making one takes long
+	Oracle    *spec.Oracle // may be shared by test runs, because it takes long to make one
 	Select    Selection
 
-	Concurrency int      // requests in flight; DefaultConcurrency when 0
+	Concurrency int      // requests in flight; 0 means DefaultConcurrency
 	FailOn      []string // "should", or tag expressions: requirements that match one count as MUST
-	Seed        int64    // shuffles the scenarios; 0: a random one, which the result tells
-	ID          string   // of the run; names what it creates; "": a random one
+	Seed        int64    // for the order of the scenarios; 0 means a random one, which is in the result
+	ID          string   // of the test run, and part of the names that it gives; "" means a random one
 	Version     string   // of the suite
-	Commit      string   // of the suite's source, where the build recorded it
+	Commit      string   // of the suite's source, or "" if unknown
 	Arguments   []string // of the program, as the user gave them, for the report
 
-	Explore     int                 // operations that are explored besides; [Automatic]
-	ExploreCase []explore.Operation // is explored in place of these, at each half what is of that
+	Explore     int                 // operations to explore, or [Automatic]
+	ExploreCase []explore.Operation // if set, the sequence that is explored instead of random ones
 
-	Once         bool // scenarios that failed are not judged again
-	Keep         bool // what the run created stays at the target
-	RequireWhole bool // a run that leaves something out is incomplete
+	Once         bool // do not judge failed scenarios again
+	Keep         bool // do not remove what the test run created
+	RequireWhole bool // a test run that does not judge every requirement is incomplete
 
-	Fixtures target.Fixtures // what the suite serves to the target's builder; nil: nothing
+	Fixtures target.Fixtures // sources that the suite serves to the target's builder, or nil
 	Dial     client.Dial     // connects to the target; nil means the network of the system
 
-	LedgerFile string // "": in memory only
+	LedgerFile string // "" keeps the ledger in memory
 	Progress   func(target.Event)
 }
 
-// DefaultConcurrency is how many requests are in flight unless the user says otherwise.
+// DefaultConcurrency is the default maximum of requests in flight.
 const DefaultConcurrency = 8
 
-// run is the state that all scenarios of one run share.
+// run is the state of a test run, which its scenarios share.
 type run struct {
 	Options
 	target     *target.Target
@@ -75,34 +91,34 @@ type run struct {
 	invariants *invariants.Record
 	start      time.Time
 
-	binding  func(*features.Requirement) bool // counts as MUST by Options.FailOn, or by a claim
-	selected []*features.Scenario             // and the sequences that exploration has found to fail
+	binding  func(*features.Requirement) bool // whether it counts as MUST by Options.FailOn, or by a claim
+	selected []*features.Scenario             // with the sequences of exploration that failed
 	explored int                              // operations
 
-	// What kept the run from judging all that was selected:
-	unreachable string // why no request was answered
-	cut         bool   // the context ended before all that sends requests was judged
+	unreachable string // why the target does not respond, or ""
+	cut         bool   // the context ended before all scenarios that send requests were judged
 
 	mu       sync.Mutex
-	verdicts map[string]*verdict // by scenario
-	repeats  bool                // scenarios are being judged once more; see judgeAgain
+	verdicts map[string]*verdict // by the key of the scenario
+	repeats  bool                // scenarios are being judged again; see judgeAgain
 }
 
-// Check refuses a selection, expressions and a ledger that Run would refuse, before anything is done.
+// Check returns an error if Run would return one for the selection, the expressions of FailOn, or the ledger.
 func (o *Options) Check() error {
-	_, err := o.Select.Apply(o.Catalogue)
-	if err == nil {
-		_, err = Binding(o.Catalogue, o.FailOn)
+	if _, err := o.Select.Apply(o.Catalogue); err != nil {
+		return err
 	}
-	if err == nil && o.LedgerFile != "" {
-		err = evidence.CheckLedger(o.LedgerFile)
+	if _, err := Binding(o.Catalogue, o.FailOn); err != nil {
+		return err
 	}
-	return err
+	if o.LedgerFile == "" {
+		return nil
+	}
+	return evidence.CheckLedger(o.LedgerFile)
 }
 
-// Run tests the target and returns the result. An error means that there is nothing to report: the
-// ledger could not be written, or the selection holds no scenario. A target that does not answer, or
-// a context that ends early, is a result (incomplete), not an error.
+// Run tests the target and returns the result. It returns an error if there is nothing to report: the ledger could not be
+// written, or no scenario is selected. If the target does not respond, or the context ends early, the result is incomplete.
 func Run(ctx context.Context, o Options) (*reports.Result, error) {
 	within, stop := context.WithCancel(ctx)
 	r, err := newRun(within, o)
@@ -110,39 +126,20 @@ func Run(ctx context.Context, o Options) (*reports.Result, error) {
 		stop()
 		return nil, err
 	}
-	defer func() { // in this order: what is being made writes to the ledger
+	defer func() { // in this order, because fixtures that are being made write to the ledger
 		stop()
 		r.maker.Wait()
 		r.agents.Close()
-		_ = r.target.Close() // what is in the ledger was written as it came
+		_ = r.target.Close() // the ledger was written line by line
 	}()
 	r.forecast.Spend(r.selected)
 	r.forecast.AssignMembers(r.selected)
 	r.target.Progress(target.Event{Kind: target.Planned, Name: strings.Join(o.Config.Addresses(), ", agent server "),
 		Total: len(r.selected), Seed: r.Seed, Deployments: r.forecast.Plan(r.selected).Deployments})
-	if err := r.reach(within); err != nil {
-		r.unreachable = err.Error()
-	} else if err := r.forecast.Look(within, r.plane, r.agents); err != nil && ctx.Err() == nil {
+	if err := r.prepare(within); err != nil && ctx.Err() == nil {
 		return nil, err
 	}
-	phases := phasesOf(r.selected)
-	for _, phase := range phases[:2] {
-		if err := r.execute(within, phase); err != nil {
-			return nil, err
-		}
-	}
-	r.askOnceMore(within)
-	r.cut = ctx.Err() != nil
-	if err := r.judgeAgain(within, phases[0]); err != nil {
-		return nil, err
-	}
-	r.explore(within)
-	judging := within
-	if ctx.Err() != nil {
-		r.maker.Wait() // what is still being made may add to the record
-		judging = context.WithoutCancel(within)
-	}
-	if err := r.execute(judging, phases[2]); err != nil {
+	if err := r.judge(ctx, within); err != nil {
 		return nil, err
 	}
 	stop()
@@ -152,6 +149,40 @@ func Run(ctx context.Context, o Options) (*reports.Result, error) {
 	return r.result(ctx, time.Since(ended)), nil
 }
 
+// prepare sends the first requests: whether the target responds, and what the forecast needs. The error is that of the
+// context.
+func (r *run) prepare(ctx context.Context) error {
+	if err := r.reach(ctx); err != nil {
+		r.unreachable = err.Error()
+		return nil
+	}
+	return r.forecast.Look(ctx, r.plane, r.agents)
+}
+
+// judge executes the phases. within is the context of the test run, which ends after ctx. If ctx has ended, only the
+// scenarios that judge the record are executed.
+func (r *run) judge(ctx, within context.Context) error {
+	phases := phasesOf(r.selected)
+	for _, phase := range phases[:2] {
+		if err := r.execute(within, phase); err != nil {
+			return err
+		}
+	}
+	r.askOnceMore(within)
+	r.cut = ctx.Err() != nil
+	if err := r.judgeAgain(within, phases[0]); err != nil {
+		return err
+	}
+	r.explore(within)
+	judging := within
+	if ctx.Err() != nil {
+		r.maker.Wait() // fixtures that are being made may add to the record
+		judging = context.WithoutCancel(within)
+	}
+	return r.execute(judging, phases[2])
+}
+
+// newRun returns a test run. It sends no requests.
 func newRun(ctx context.Context, o Options) (*run, error) {
 	selected, err := o.Select.Apply(o.Catalogue)
 	if err != nil {
@@ -166,7 +197,8 @@ func newRun(ctx context.Context, o Options) (*run, error) {
 	}
 	o.Seed = cmp.Or(o.Seed, time.Now().UnixNano()%1_000_000+1)
 	o.ID = cmp.Or(o.ID, uuid.NewString()[:8])
-	if every := o.Config.Every(); every > 0 { // who waits long for the rate loses races with the runs that it has started
+	every := o.Config.Every()
+	if every > 0 { // a request that waits long for the rate limit comes too late for the run that it must find in progress
 		o.Concurrency = max(min(o.Concurrency, int(time.Second/(2*every))), 1)
 	}
 	start := time.Now()
@@ -190,15 +222,16 @@ func newRun(ctx context.Context, o Options) (*run, error) {
 	return r, nil
 }
 
-// reach sends one request, so that a target that does not answer is reported once. Any answer is enough.
+// reach returns an error if the target does not respond to a request, so that this is reported once. Any response is
+// enough.
 func (r *run) reach(ctx context.Context) error {
+	c := r.target.Config
 	var request exchange.Request
 	switch {
-	case r.target.Config.Target != "":
+	case c.Target != "":
 		request = r.target.ToControlPlane(target.TheClient, "GET", plane.RevisionsPath(target.UnknownID()), nil)
-	case r.target.Config.AgentTarget != "":
-		request = r.target.ToAgent(r.target.Config.AgentTarget, target.Caller{}, "GET", agent.StatePath(target.UnknownID()),
-			nil)
+	case c.AgentTarget != "":
+		request = r.target.ToAgent(c.AgentTarget, target.Caller{}, "GET", agent.StatePath(target.UnknownID()), nil)
 	default:
 		return errors.New("no target is configured: set --target, --agent-target or both")
 	}
@@ -209,37 +242,45 @@ func (r *run) reach(ctx context.Context) error {
 		request.Path = plane.DeploymentPath(target.UnknownID()) // one operation may hang where others do not
 		_, err = r.target.Client.Do(ctx, request)
 	}
-	switch {
-	case !errors.As(err, &none):
+	if !errors.As(err, &none) {
 		return err
-	case none.Closed || none.Busy != 0:
-		return nil // it answers; the scenarios judge the answer
-	default:
-		return fmt.Errorf("%s does not answer: %s", request.Base, none.Message())
 	}
+	if none.Closed || none.Busy != 0 { // the target is there; scenarios judge how it responds
+		return nil
+	}
+	return fmt.Errorf("%s does not answer: %s", request.Base, none.Message())
 }
 
-// Stopped is the cause of a context that ends a run early. The result says what it was.
+// Stopped is the cause of a context that ends a test run early. It is in the result.
 type Stopped struct {
 	By string // for people: "--timeout 1s", "Ctrl-C"
 }
 
 func (s *Stopped) Error() string { return "stopped by " + s.By }
 
-// stoppedBy says what ended the run before all was judged, "" if every scenario was judged.
+// stoppedBy returns what ended the test run early, or "" if every scenario was judged.
 func (r *run) stoppedBy(ctx context.Context) string {
-	isNotJudged := func(v *verdict) bool { return v.IsBy(reports.ByRun) }
-	if ctx.Err() == nil || !slices.ContainsFunc(slices.Collect(maps.Values(r.verdicts)), isNotJudged) {
+	if ctx.Err() == nil {
 		return ""
 	}
-	if s, is := errors.AsType[*Stopped](context.Cause(ctx)); is {
-		return s.By
+	allJudged := true
+	for _, v := range r.verdicts {
+		if v.IsBy(reports.ByRun) {
+			allJudged = false
+		}
+	}
+	if allJudged {
+		return ""
+	}
+	stopped, is := errors.AsType[*Stopped](context.Cause(ctx))
+	if is {
+		return stopped.By
 	}
 	return context.Cause(ctx).Error()
 }
 
-// phasesOf separates the scenarios in the order in which they are run: most, then those tagged @last, then those that
-// only judge the record of the run, so that nothing is recorded after they were judged.
+// phasesOf returns the scenarios in the order in which they are executed: first most of them, then those tagged @last, then
+// those that only judge the record, because nothing may be recorded after them.
 func phasesOf(all []*features.Scenario) (phases [3][]*features.Scenario) {
 	for _, s := range all {
 		at := 0
@@ -254,7 +295,7 @@ func phasesOf(all []*features.Scenario) (phases [3][]*features.Scenario) {
 	return phases
 }
 
-// notAllSeen is the outcome of a scenario that found no violation in the record of a run that was stopped.
+// notAllSeen returns the outcome of a scenario that found no violation in the record of a test run that was stopped.
 func (r *run) notAllSeen() *outcome.Outcome {
-	return outcome.Inconclusive("no violation was recorded before the run was stopped").By(reports.ByRun, "ended")
+	return outcome.Inconclusive("no violation was recorded before the test run was stopped").By(reports.ByRun, "ended")
 }

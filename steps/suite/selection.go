@@ -1,7 +1,6 @@
 package suite
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"go/build/constraint"
@@ -14,24 +13,24 @@ import (
 	"github.com/agentconform/agentconform/spec/spelling"
 )
 
-// Selection says which scenarios are run. What is not selected does not appear in the result; what is selected and
-// does not apply appears as skipped.
+// Selection selects the scenarios of a test run. Scenarios that are not selected are not in the result. Selected scenarios
+// that do not apply are skipped.
 type Selection struct {
-	Keys     []string // of scenarios ("uri:line"); empty: all
-	Only     []string // IDs of requirements; a trailing "*" matches any rest
-	Skip     []string // as Only: these are skipped
+	Keys     []string // of scenarios ("uri:line"), or all if empty
+	Only     []string // IDs of requirements and patterns such as "CP-LIST-*", or all if empty
+	Skip     []string // IDs and patterns of requirements that are skipped
 	Tags     string   // a tag expression: "@must and not @slow"
-	Profiles []string // parts of the interface; the others are skipped; empty: all
+	Profiles []string // parts of the interface, or all if empty; the others are skipped
 }
 
-// all tells whether nothing of a part of the interface is left out.
+// all reports whether every requirement of a profile is selected.
 func (s Selection) all(profile string) bool {
 	return len(s.Keys)+len(s.Only)+len(s.Skip)+len(s.Tags) == 0 &&
 		(len(s.Profiles) == 0 || slices.Contains(s.Profiles, profile))
 }
 
-// Apply returns the selected scenarios in the order of the features. A selection that selects nothing is an error:
-// a run of nothing shows nothing.
+// Apply returns the selected scenarios in the order of the features. It returns an error if no scenario is selected,
+// because a test run without scenarios shows nothing.
 func (s Selection) Apply(c *features.Catalogue) ([]*features.Scenario, error) {
 	tags, _, err := parseTags(s.Tags)
 	if err != nil {
@@ -59,28 +58,13 @@ func (s Selection) Apply(c *features.Catalogue) ([]*features.Scenario, error) {
 	return selected, nil
 }
 
-// Binding returns which requirements count as MUST by --fail-on: those of the level where it is "should", those of
-// which a scenario matches where it is a tag expression; none where there is none. A tag that no scenario has is an
-// error, as is an expression that no scenario matches: a typing mistake would bind nothing.
+// Binding returns a function that reports whether a requirement counts as MUST because of --fail-on. The option is
+// "should", or a tag expression that must match a scenario of the requirement. A tag that no scenario has, or an expression
+// that matches no scenario, is an error, because it is a typing mistake.
 func Binding(c *features.Catalogue, expressions []string) (func(*features.Requirement) bool, error) {
 	var all []func(tags []string) bool
 	for _, expression := range expressions {
-		written := expression
-		if written == "should" {
-			written = "@should"
-		}
-		match, named, err := parseTags(written)
-		if err == nil && len(named) == 0 {
-			err = errors.New("it names no tag")
-		}
-		for _, tag := range named {
-			if !slices.ContainsFunc(c.Scenarios(), func(s *features.Scenario) bool { return s.Is(tag) }) {
-				err = cmp.Or(err, fmt.Errorf("no requirement has the tag %s", tag))
-			}
-		}
-		if err == nil && !slices.ContainsFunc(c.Scenarios(), func(s *features.Scenario) bool { return match(s.Tags) }) {
-			err = errors.New("no requirement matches")
-		}
+		match, err := parseBinding(c, expression)
 		if err != nil {
 			return nil, fmt.Errorf("--fail-on %q: %w; use should, or a tag of the features, such as @security", expression, err)
 		}
@@ -91,6 +75,31 @@ func Binding(c *features.Catalogue, expressions []string) (func(*features.Requir
 			return slices.ContainsFunc(q.Scenarios, func(s *features.Scenario) bool { return match(s.Tags) })
 		})
 	}, nil
+}
+
+// parseBinding parses one expression of --fail-on.
+func parseBinding(c *features.Catalogue, expression string) (match func(tags []string) bool, err error) {
+	if expression == "should" {
+		expression = "@should"
+	}
+	match, tags, err := parseTags(expression)
+	if err != nil {
+		return nil, err
+	}
+	if len(tags) == 0 {
+		return nil, errors.New("it names no tag")
+	}
+	for _, tag := range tags {
+		hasTag := func(s *features.Scenario) bool { return s.Is(tag) }
+		if !slices.ContainsFunc(c.Scenarios(), hasTag) {
+			return nil, fmt.Errorf("no requirement has the tag %s", tag)
+		}
+	}
+	isMatch := func(s *features.Scenario) bool { return match(s.Tags) }
+	if !slices.ContainsFunc(c.Scenarios(), isMatch) {
+		return nil, errors.New("no requirement matches")
+	}
+	return match, nil
 }
 
 func checkIDs(c *features.Catalogue, flag string, ids []string) error {
@@ -112,8 +121,9 @@ func checkProfiles(profiles []string) error {
 	return nil
 }
 
-// matching are the requirements whose IDs match a pattern.
-func matching(c *features.Catalogue, pattern string) (found []*features.Requirement) {
+// matching returns the requirements whose IDs match a pattern.
+func matching(c *features.Catalogue, pattern string) []*features.Requirement {
+	var found []*features.Requirement
 	for _, q := range c.Requirements {
 		if matchesAny([]string{pattern}, q.ID) {
 			found = append(found, q)
@@ -122,14 +132,14 @@ func matching(c *features.Catalogue, pattern string) (found []*features.Requirem
 	return found
 }
 
-// matchesAny tells whether an ID matches one of the patterns.
+// matchesAny reports whether an ID matches one of the patterns, in any case.
 func matchesAny(patterns []string, id string) bool {
 	return slices.ContainsFunc(patterns, func(p string) bool {
 		return reports.Among([]string{strings.ToUpper(p)}, strings.ToUpper(id))
 	})
 }
 
-// LeavesOut names the option that leaves the requirement out.
+// LeavesOut returns the option that excludes a requirement which is not selected.
 func (s Selection) LeavesOut(id string) string {
 	switch {
 	case len(s.Only) > 0 && !matchesAny(s.Only, id):
@@ -140,9 +150,10 @@ func (s Selection) LeavesOut(id string) string {
 	return ""
 }
 
-// parseTags reads a tag expression: tags joined by "and", "or" and "not", with brackets. An empty one selects
-// everything. It returns whether tags match, and the tags that it names. godog's filter has a smaller language, in
-// which such an expression silently selects nothing; that of Go's build tags is the same with other operators.
+// parseTags parses a tag expression: tags with "and", "or", "not" and parentheses. It returns a function that reports
+// whether tags match the expression, and the tags in the expression. An empty expression matches all tags. The language is
+// that of Go's build constraints with other operators. The filter of godog has fewer operators, and silently selects
+// nothing if it does not understand an expression.
 func parseTags(expression string) (match func(tags []string) bool, named []string, err error) {
 	words := strings.Fields(strings.NewReplacer("(", " ( ", ")", " ) ").Replace(expression))
 	if len(words) == 0 {
@@ -163,11 +174,11 @@ func parseTags(expression string) (match func(tags []string) bool, named []strin
 	}
 	parsed, err := constraint.Parse("//go:build " + strings.Join(words, " "))
 	if err != nil {
-		return nil, nil, errors.New("it is not complete; give tags joined by and, or, not, such as \"@must and not @slow\"")
+		return nil, nil, errors.New("it is not complete; join tags with and, or, not, such as in \"@must and not @slow\"")
 	}
 	return func(tags []string) bool {
 		return parsed.Eval(func(name string) bool {
-			n, _ := strconv.Atoi(name[1:]) // as it was written above
+			n, _ := strconv.Atoi(name[1:]) // "t0" is the first tag
 			return slices.ContainsFunc(tags, func(t string) bool { return strings.EqualFold(t, named[n]) })
 		})
 	}, named, nil

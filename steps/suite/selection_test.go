@@ -40,13 +40,13 @@ func TestParseTags(t *testing.T) {
 		require.NoError(t, err, expression)
 		assert.Equal(t, want, match(tags), expression)
 	}
-	for expression, says := range map[string]string{
+	for expression, message := range map[string]string{
 		"must": "is not a tag", "@": "is not a tag", "@a @b": "not complete", "@a and": "not complete", "not": "not complete",
 		"(@a": "not complete", "@a)": "not complete", "and @a": "not complete", "@a && @b": "is not a tag", "~@a": "is not a tag",
 		"()": "not complete",
 	} {
 		_, _, err := parseTags(expression)
-		assert.ErrorContains(t, err, says, expression)
+		assert.ErrorContains(t, err, message, expression)
 	}
 }
 
@@ -68,7 +68,7 @@ func TestIDsAreSelectedInAnyCase(t *testing.T) {
 	assert.Equal(t, catalogue.Find("CP-LIST-3").Scenarios, selected)
 }
 
-// What --fail-on binds: the isolation of tenants and users, whatever its level, and nothing where it is not given.
+// TestBinding checks which requirements count as MUST because of --fail-on.
 func TestBinding(t *testing.T) {
 	c, err := features.Load()
 	require.NoError(t, err)
@@ -78,30 +78,34 @@ func TestBinding(t *testing.T) {
 	require.NoError(t, err)
 	for _, id := range []string{"CP-AUTH-5", "CP-AUTH-6", "AS-AUTHZ-1", "AS-AUTHZ-2", "AS-AUTHZ-3", "AS-AUTHZ-4"} {
 		assert.True(t, secure(c.Find(id)), id)
-		assert.Contains(t, []string{"isolation", "security"}, c.Find(id).Subject, "the first line names it")
+		assert.Contains(t, []string{"isolation", "security"}, c.Find(id).Subject, "the headline names it")
 		assert.False(t, none(c.Find(id)), id)
 	}
 	assert.False(t, secure(c.Find("CP-UPDATE-1")))
 	both, err := Binding(c, []string{"@security and not @control-plane", "should"})
 	require.NoError(t, err)
-	for id, want := range map[string]bool{"AS-AUTHZ-1": true, "CP-AUTH-5": true, "CP-AUTH-1": false, "CP-UPDATE-1": false, "CP-REV-3": true} {
+	for id, want := range map[string]bool{
+		"AS-AUTHZ-1": true, "CP-AUTH-5": true, "CP-AUTH-1": false, "CP-UPDATE-1": false, "CP-REV-3": true,
+	} {
 		assert.Equal(t, want, both(c.Find(id)), id)
 	}
-	for _, wrong := range []string{"@securty", "security", "@a &&", "", " ", "@security or @securty", "@control-plane and @agent-server", "Should", "must"} {
+	for _, wrong := range []string{
+		"@securty", "security", "@a &&", "", " ", "@security or @securty", "@control-plane and @agent-server", "Should", "must",
+	} {
 		_, err := Binding(c, []string{"@security", wrong})
 		assert.ErrorContains(t, err, "--fail-on")
 	}
 }
 
-// defined keeps the definitions that a feature registers: the kind of each, by its expression.
+// defined has the kind of each definition that a feature registers, by its expression.
 type defined map[string]string
 
 func (d defined) Given(expression, _ any) { d[expression.(*regexp.Regexp).String()] = "Given" }
 func (d defined) When(expression, _ any)  { d[expression.(*regexp.Regexp).String()] = "When" }
 func (d defined) Then(expression, _ any)  { d[expression.(*regexp.Regexp).String()] = "Then" }
 
-// TestEverySentenceHasOneDefinition checks that each sentence of a feature has exactly one definition, of its own kind, and
-// that each definition is used.
+// TestEverySentenceHasOneDefinition checks that each sentence of a feature has exactly one definition of its kind, and that
+// each definition is used.
 func TestEverySentenceHasOneDefinition(t *testing.T) {
 	catalogue, err := features.Load()
 	require.NoError(t, err)
@@ -134,7 +138,7 @@ func TestEverySentenceHasOneDefinition(t *testing.T) {
 	}
 	for uri, all := range byFeature {
 		for expression := range all {
-			assert.True(t, isUsed[expression], "%s: no feature says %s", uri, expression)
+			assert.True(t, isUsed[expression], "%s: no sentence matches %s", uri, expression)
 		}
 	}
 }
