@@ -208,7 +208,7 @@ func (s *seen) ofInterface() bool { return s.Op.ID != "" && !s.Op.Field }
 // isUser reports whether a user of the configuration sent the request.
 func (s *seen) isUser() bool { return strings.HasPrefix(s.Caller.Name, "users.") }
 
-// effect describes requests that must have an effect if they are served. Scenarios that waited for the effect in vain
+// effect describes requests that must have an effect if they are served. Scenarios that did not see the effect
 // found the violations, and are blocked by the requirement that owns the effect.
 type effect struct {
 	side      spec.Side
