@@ -163,7 +163,7 @@ type Step struct {
 // Finding is one violation: the expected and the actual value, and the exchange that shows it. Violations of the same
 // kind are one finding with a count.
 type Finding struct {
-	ID          string `json:"id"` // same in all test runs: derived from requirement, operation, pointer and summary
+	ID          string `json:"id"` // same in all test runs: derived from requirement, operation, pointer, kind and class of input
 	Requirement string `json:"requirement"`
 	Summary     string `json:"summary"`            // one sentence
 	Step        string `json:"step,omitempty"`     // step that failed

@@ -5,8 +5,8 @@
 // The network never waits for the operating system, so a test can run clients and servers in a bubble of
 // testing/synctest, where time passes only while all goroutines wait. Start reading with [Network].
 //
-// In a bubble, two test runs with the same seed give the same result. The order of events at the same instant is
-// random, so the suite avoids such events: each connection has a different latency, the starts of scenarios and of
+// In a bubble, two test runs with the same seed give the same verdicts; the number of reads may differ. The order of events
+// at the same instant is random, so the suite avoids such events: each connection has a different latency, the starts of scenarios and of
 // requests that race are staggered, the servers never show the same time twice, and random delays come from the
 // seed.
 package memnet
