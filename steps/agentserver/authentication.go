@@ -344,16 +344,23 @@ func unlike(id string) string {
 	return other
 }
 
+// ownerOfRead returns the requirement that a caller who must not see a run is not served a path.
+func ownerOfRead(caller, path string) string {
+	switch {
+	case caller == target.NoCredentials:
+		return "AS-AUTH-1"
+	case path == agent.ThreadsPath:
+		return "AS-AUTHZ-3"
+	}
+	return "AS-AUTHZ-1"
+}
+
 // readDisguised sends disguised requests for all that the interface shows of a run, each after the same request
 // without the disguise.
 func (w *World) readDisguised(ctx context.Context, name, how string) error {
 	who, err := w.callerNamed(ctx, name)
 	if err != nil {
 		return err
-	}
-	owner := "AS-AUTHZ-1"
-	if name == target.NoCredentials {
-		owner = "AS-AUTH-1"
 	}
 	claim, written, err := w.target.Disguise(how, w.thread.ID, w.current.ID)
 	if err != nil {
@@ -375,7 +382,7 @@ func (w *World) readDisguised(ctx context.Context, name, how string) error {
 		if err != nil {
 			return err
 		}
-		w.disguised = append(w.disguised, judge.Disguised{Answer: a, Plain: plain, Owner: owner})
+		w.disguised = append(w.disguised, judge.Disguised{Answer: a, Plain: plain, Owner: ownerOfRead(name, path)})
 	}
 	return nil
 }

@@ -127,9 +127,9 @@ func (s *agentSession) send(ctx context.Context, d *done) (err error) {
 	case await:
 		return s.awaitEnd(ctx, d, t)
 	case retrieve:
-		d.response, err = s.server.GetRun(ctx, who, &agent.GraphRun{ID: g.ID, Thread: t.Thread})
+		d.response, err = s.server.GetRun(ctx, who, runUnder(t, g))
 	case join:
-		d.response, err = s.server.Join(ctx, who, &agent.GraphRun{ID: g.ID, Thread: t.Thread, Order: g.Order})
+		d.response, err = s.server.Join(ctx, who, runUnder(t, g))
 		none, isNone := errors.AsType[*exchange.NoResponse](err)
 		if isNone && none.Closed { // allowed for the join of a run that is rolled back
 			err = nil
@@ -147,6 +147,14 @@ func (s *agentSession) send(ctx context.Context, d *done) (err error) {
 		_, d.response, err = s.server.List(ctx, who, nil)
 	}
 	return err
+}
+
+// runUnder returns a run under the path of a thread, which need not be its own.
+func runUnder(t *thread, g *startedRun) *agent.GraphRun {
+	if g.Thread == t.Thread {
+		return g.GraphRun
+	}
+	return &agent.GraphRun{ID: g.ID, Thread: t.Thread, Order: g.Order}
 }
 
 // explains reports whether a history of the thread explains a state.
