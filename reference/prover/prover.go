@@ -220,7 +220,7 @@ func (p *prover) try(ctx context.Context, e environment, t trial) proof.Row {
 	}
 	row.Problem = row.Judge(level, !p.Whole)
 	if row.Problem == "" {
-		row.Problem = p.notPassed(t, row, result)
+		row.Problem = cmp.Or(p.notPassed(t, row, result), contradiction(result))
 	}
 	if row.Kind == proof.GeneratedMutant {
 		row = p.elsewhere(ctx, e, t, row)
@@ -235,6 +235,24 @@ func (p *prover) try(ctx context.Context, e environment, t trial) proof.Row {
 func (p *prover) options(e environment, cfg *config.Config) steps.Options {
 	return steps.Options{Config: cfg, Dial: e.dial(), Catalogue: p.catalogue, Oracle: p.oracle, Seed: 1, ID: "proof", Once: true,
 		Version: p.Version}
+}
+
+// contradiction describes a scenario that is blocked only by requirements that have passed, or is "".
+func contradiction(result *reports.Result) string {
+	for _, q := range result.Requirements {
+		for _, s := range q.Scenarios {
+			hasPassed := func(b reports.Blocker) bool {
+				owner := result.Requirement(b.Name)
+				return b.Kind == reports.ByRequirement && owner != nil && owner.Verdict == reports.Passed
+			}
+			isOther := func(b reports.Blocker) bool { return !hasPassed(b) }
+			isBlocked := s.Verdict == reports.Blocked && len(s.BlockedBy) > 0
+			if isBlocked && !slices.ContainsFunc(s.BlockedBy, isOther) {
+				return fmt.Sprintf("%s is blocked by %s, which has passed: %s", q.ID, s.BlockedBy[0].Name, s.Reason)
+			}
+		}
+	}
+	return ""
 }
 
 // fill copies the verdicts and the first finding of a result into the row.
