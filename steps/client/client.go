@@ -286,9 +286,9 @@ func (c *Client) send(ctx context.Context, r exchange.Request) (*received, error
 	seen := &progress{}
 	a, err := c.sendOnce(ctx, r, seen)
 	if none, is := errors.AsType[*exchange.NoResponse](err); is && seen.closedIdle(none) {
-		c.Close()
 		r.Repeated = true
-		return c.sendOnce(ctx, r, &progress{})
+		a, err = c.sendOnce(onNewConnection(ctx), r, &progress{})
+		c.Close() // other idle connections may be closed as well
 	}
 	return a, err
 }

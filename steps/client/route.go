@@ -104,11 +104,25 @@ func (t *transports) choose(all []tls.Certificate) func(*tls.CertificateRequestI
 	}
 }
 
+type newConnectionKey struct{}
+
+// onNewConnection returns a context whose request is sent on a new connection. To close the idle connections first would
+// not be enough: another request may end in between and leave one.
+func onNewConnection(ctx context.Context) context.Context {
+	return context.WithValue(ctx, newConnectionKey{}, true)
+}
+
+func needsNewConnection(ctx context.Context) bool { return ctx.Value(newConnectionKey{}) != nil }
+
 // RoundTrip sends a request.
 func (t *transports) RoundTrip(request *http.Request) (*http.Response, error) {
 	transport := t.others
 	if slices.Contains(t.route.Hosts, reports.HostPort(request.URL.String())) {
 		transport = t.named
+	}
+	if needsNewConnection(request.Context()) {
+		transport = transport.Clone()
+		transport.DisableKeepAlives = true
 	}
 	response, err := transport.RoundTrip(request)
 	if err == nil {
