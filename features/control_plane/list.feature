@@ -211,7 +211,7 @@ Feature: Listing the revisions of a deployment
       When the client pages through each filtered list, 5 at a time, by returned offsets
       Then the pages hold exactly the filtered revisions
 
-  @CP-LIST-20 @should @section-2 @after:CP-LIST-7
+  @CP-LIST-20 @should @section-2
   @shares:history
   Rule: The offset of the last page returns no revision again
     "Pagination offset; pass it to later requests to fetch the next page."

@@ -248,6 +248,7 @@ func (s *Server) awaitStart(ctx context.Context, p *Progress) error {
 	var run *exchange.Response
 	var notPending time.Time // when its status was first seen not to be pending
 	started := false
+	var over *exchange.Response
 	err = client.Repeat(ctx, firstLook, longestPause, limit, func() (bool, error) {
 		if byState {
 			state, err := s.State(ctx, p.Thread.Owner, p.Thread)
@@ -272,6 +273,16 @@ func (s *Server) awaitStart(ctx context.Context, p *Progress) error {
 		if isPendingToEnd { // another run has shown it since this one was last seen pending
 			p.begun = p.Answer.Sent
 		}
+		if !byState && !isPendingToEnd && !hasEnded(run) {
+			state, err := s.State(ctx, p.Thread.Owner, p.Thread)
+			if err != nil {
+				return false, err
+			}
+			if p.CompleteIn(state) { // its status is none of those of known servers
+				over, started = state, true
+				return true, nil
+			}
+		}
 		if notPending.IsZero() {
 			notPending = run.Ended()
 		}
@@ -283,7 +294,7 @@ func (s *Server) awaitStart(ctx context.Context, p *Progress) error {
 		started = isDecided || hasEnded(run) || time.Since(notPending) >= moment
 		return started, nil
 	})
-	if err == nil && run != nil && hasEnded(run) && p.begun.Sub(p.Answered()) > p.Order.Hold/2 && !s.showsRunning.Load() {
+	if err == nil && run != nil && (over != nil || hasEnded(run)) && p.begun.Sub(p.Answered()) > p.Order.Hold/2 && !s.showsRunning.Load() {
 		s.pendingToEnd.Store(true) // the next attempt does not wait for another status
 	}
 	switch {
@@ -294,6 +305,9 @@ func (s *Server) awaitStart(ctx context.Context, p *Progress) error {
 			return err
 		}
 		return judge.NotStarted(run)
+	case over != nil:
+		p.ended = over
+		return nil
 	case p.Shown != nil && p.CompleteIn(p.Shown):
 		p.ended = p.Shown
 		return nil
