@@ -47,15 +47,16 @@ const staggerStep = 10 * time.Microsecond
 // elsewhere it has no noticeable effect.
 func Stagger(i int) { time.Sleep(time.Duration(i) * staggerStep) }
 
-// Repeat calls look until it reports done, fails, or the next call would be after until. The time between two calls grows
-// from first to longest. Reaching until is not an error: the caller judges what it has seen.
+// Repeat calls look until it reports done or fails, the last time at until. The time between two calls grows from first to
+// longest. Reaching until is not an error: the caller judges what it has seen.
 func Repeat(ctx context.Context, first, longest time.Duration, until time.Time, look func() (done bool, err error)) error {
 	for wait := first; ; wait = min(wait*3/2, longest) {
 		done, err := look()
-		if done || err != nil || time.Now().Add(wait).After(until) {
+		left := time.Until(until)
+		if done || err != nil || left <= 0 {
 			return err
 		}
-		if err := Sleep(ctx, wait); err != nil {
+		if err := Sleep(ctx, min(wait, left)); err != nil {
 			return err
 		}
 	}

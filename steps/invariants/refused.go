@@ -68,8 +68,9 @@ func keepEarliest(times map[string]time.Time, key string, at time.Time) {
 }
 
 func (r *refused) note(s *seen) {
-	// The effect is unknown of a vendor extension, of a write that was sent twice, and of one without a response.
-	isUnknown := s.Op.Field || s.RepeatedWrite || !s.HasAnswer() || s.Status >= http.StatusInternalServerError
+	// The effect is unknown of a vendor extension that was served, of a write that was sent twice, and of one without a
+	// response.
+	isUnknown := s.Op.Field && s.Status/100 != 4 || s.RepeatedWrite || !s.HasAnswer() || s.Status >= http.StatusInternalServerError
 	if s.Method == http.MethodDelete || s.Method != http.MethodGet && isUnknown {
 		keepEarliest(r.changed, objectKey(s), s.Sent)
 	}

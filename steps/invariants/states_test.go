@@ -71,6 +71,14 @@ func TestStatesThatNeverExisted(t *testing.T) {
 			reads(h, empty)
 		}, false},
 
+		{"a state after a vendor request of another user that was refused", state, func(h *history) {
+			completed(h)
+			reads(h, full)
+			reads(h, full)
+			h.agent(h.target.CallerWith("users.1"), "POST", "/threads/"+one+"/history", `{}`, 404, `{}`)
+			reads(h, empty)
+		}, true},
+
 		{"a deployment names its revision", deployment, func(h *history) {
 			deployed(h, one, two)
 			names(h, one, two)
