@@ -1,0 +1,135 @@
+package agent
+
+import (
+	"context"
+	"time"
+
+	"github.com/agentconform/agentconform/steps/agentserver/judge"
+	"github.com/agentconform/agentconform/steps/client"
+	"github.com/agentconform/agentconform/steps/exchange"
+)
+
+// starting is what the suite has seen of a run while it waits for its start.
+type starting struct {
+	byState    bool               // the state may show a message of the run before the run ends
+	run        *exchange.Response // the last GET of the run; nil if there was none
+	notPending time.Time          // when its status was first seen not to be pending
+	isStarted  bool
+	over       *exchange.Response // a state that shows that the run is over; nil if none does
+}
+
+// awaitStart waits until a run has started: the state shows its first message, or a moment has passed since its status
+// changed. If the server shows neither, a longer moment has passed while its status was not pending. The run had not begun
+// to wait when it was last seen pending, unless the server shows runs as pending until they end.
+func (s *Server) awaitStart(ctx context.Context, p *Progress) error {
+	byState, err := s.showsEarly(ctx, p.Order)
+	if err != nil {
+		return err
+	}
+	seen := &starting{byState: byState}
+	limit := p.Answered().Add(p.Order.Hold + s.target.Config.Timeouts.Run)
+	err = client.Repeat(ctx, firstLook, longestPause, limit, func() (bool, error) {
+		err := s.lookForStart(ctx, p, seen)
+		return seen.isStarted, err
+	})
+	if err != nil {
+		return err
+	}
+	isOver := seen.over != nil || seen.run != nil && hasEnded(seen.run)
+	wasPendingLate := p.begun.Sub(p.Answered()) > p.Order.Hold/2
+	if isOver && wasPendingLate && !s.showsRunning.Load() {
+		s.pendingToEnd.Store(true) // the next attempt does not wait for another status
+	}
+	return s.noteStart(ctx, p, seen)
+}
+
+// lookForStart reads the state and the status of a run once, and notes whether the run has started.
+func (s *Server) lookForStart(ctx context.Context, p *Progress, seen *starting) error {
+	if seen.byState {
+		state, err := s.State(ctx, p.Thread.Owner, p.Thread)
+		if err != nil {
+			return err
+		}
+		if len(p.Wrote(state)) > 0 {
+			p.Shown, seen.isStarted = state, true
+			return nil
+		}
+	}
+	run, err := s.GetRun(ctx, p.Thread.Owner, p.GraphRun)
+	if err != nil {
+		return err
+	}
+	seen.run = run
+	isPendingToEnd := isPending(run) && s.pendingToEnd.Load()
+	switch {
+	case isPendingToEnd: // another run has shown it since this one was last seen pending
+		p.begun = p.Answer.Sent
+	case isPending(run):
+		p.begun = run.Sent
+		return nil
+	}
+	if !seen.byState && !isPendingToEnd && !hasEnded(run) {
+		state, err := s.State(ctx, p.Thread.Owner, p.Thread)
+		if err != nil {
+			return err
+		}
+		if p.CompleteIn(state) { // its status is none of those of known servers
+			seen.over, seen.isStarted = state, true
+			return nil
+		}
+	}
+	if seen.notPending.IsZero() {
+		seen.notPending = run.Ended()
+	}
+	moment := p.Order.Hold / 2 // for a state that shows messages early
+	if hasChanged(p.Answer, run) {
+		moment = p.Order.Hold / 4
+	}
+	isDecided := !seen.byState && !isPendingToEnd
+	seen.isStarted = isDecided || hasEnded(run) || time.Since(seen.notPending) >= moment
+	return nil
+}
+
+// noteStart notes when a run that has started will be over, or that it is over. It returns an error if the run has not
+// started.
+func (s *Server) noteStart(ctx context.Context, p *Progress, seen *starting) error {
+	run := seen.run
+	switch {
+	case !seen.isStarted:
+		if err := s.StillQueued(ctx, p.GraphRun); err != nil {
+			return err
+		}
+		return judge.NotStarted(run)
+	case seen.over != nil:
+		p.ended = seen.over
+		return nil
+	case p.Shown != nil && p.CompleteIn(p.Shown):
+		p.ended = p.Shown
+		return nil
+	case p.Shown != nil:
+		p.Over = p.Shown.Ended().Add(p.Order.Hold + s.Slack())
+		var err error
+		run, err = s.GetRun(ctx, p.Thread.Owner, p.GraphRun)
+		if err != nil {
+			return err
+		}
+	default:
+		p.Over = seen.notPending.Add(p.Order.Hold + s.Slack())
+		if err := client.Sleep(ctx, min(s.Slack(), p.Order.Hold/8)); err != nil { // it writes meanwhile
+			return err
+		}
+	}
+	if hasEnded(run) {
+		p.ended = run
+	}
+	return nil
+}
+
+// showsEarly reports whether the state may show a message of the run before the run ends.
+func (s *Server) showsEarly(ctx context.Context, o Order) (bool, error) {
+	if !o.written || !s.judged {
+		return o.written, nil
+	}
+	shown, err := s.try(ctx, EarlyWrite)
+	return !shown.showsAtEnd, err
+}
