@@ -224,7 +224,11 @@ func (s *Server) readKnown(
 	settled := g.Answered().Add(s.target.Config.Patience)
 	err = client.Repeat(ctx, firstLook, longestPause, settled, func() (bool, error) {
 		a, err = s.target.Client.Do(ctx, request)
-		return err != nil || a.Status != http.StatusNotFound || g.Thread.isRemovable(g.ID), err
+		if err != nil {
+			return false, err
+		}
+		hasWaited := a.Took > s.Prompt() // so the server knew the run
+		return a.Status != http.StatusNotFound || hasWaited || g.Thread.isRemovable(g.ID), nil
 	})
 	return a, err
 }

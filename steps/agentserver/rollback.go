@@ -360,18 +360,31 @@ func (w *World) startConcurrent(ctx context.Context, when string) error {
 	return outcome.Inconclusive("one of the runs ended before another was accepted, in %d attempts", agent.Attempts)
 }
 
-// oneRunRemains retrieves the runs after the last has completed, or after the time of all that were started at once.
+// oneRunRemains retrieves the runs after the last has completed, or after the time of all that were started at once. If
+// none is found, it looks again within patience after the last creation.
 func (w *World) oneRunRemains(ctx context.Context, which string) error {
-	var all []judge.Retrieved
+	var settled time.Time
 	for _, g := range w.started {
-		a, err := w.server.GetRun(ctx, w.owner(), g)
-		if err != nil {
-			return err
+		settled = client.Later(settled, g.Answered().Add(w.target.Config.Patience))
+	}
+	const first, longest = 10 * time.Millisecond, 250 * time.Millisecond
+	var all []judge.Retrieved
+	err := client.Repeat(ctx, first, longest, settled, func() (bool, error) {
+		all = nil
+		for _, g := range w.started {
+			a, err := w.server.GetRun(ctx, w.owner(), g)
+			if err != nil {
+				return false, err
+			}
+			all = append(all, judge.Retrieved{Run: g.Value(), Answer: a})
+			if a.OK() {
+				w.left, w.scene.Answer = append(w.left, g), a
+			}
 		}
-		all = append(all, judge.Retrieved{Run: g.Value(), Answer: a})
-		if a.OK() {
-			w.left, w.scene.Answer = append(w.left, g), a
-		}
+		return len(w.left) > 0, nil
+	})
+	if err != nil {
+		return err
 	}
 	return judge.OneRunRemains(all, which == "only the last")
 }
