@@ -170,7 +170,7 @@ func TestASlotIsGivenBackIfNoRunIsStarted(t *testing.T) {
 // each run that it tries at a time a thread and a run, and one read of the state of the plain run.
 func TestThePreflightTriesWhatTheScenariosNeed(t *testing.T) {
 	t.Parallel()
-	for scenarios, requests := range map[int]int{1: 5 + 2*2 + 1, 3: 5 + 3*2 + 1, 100: 5 + 4*2 + 1} {
+	for scenarios, requests := range map[int]int{1: 5 + 2*2 + 1, 3: 5 + 3*2 + 1, 100: 5 + 8*2 + 1} {
 		t.Run(strconv.Itoa(scenarios), func(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
