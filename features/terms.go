@@ -18,7 +18,7 @@ import (
 //	@reads, @reads:N        1 or N existing deployments can replace the shared ones; with 0 an unknown id can
 //	@reads:revisions=N      an existing deployment with N revisions can replace the shared one
 //	@reads:settled=N        an existing deployment with settled revisions, in N statuses, can replace the shared one
-//	@creates:N/M            creates N deployments only for itself, and M revisions in addition to the first of each
+//	@creates:N/M            creates N deployments that no other scenario uses, and M revisions in addition to the first of each
 //	@writes                 sends a POST, PATCH or DELETE, even one that must be refused, or judges the responses to these; not
 //	                        needed with @creates, or with a shared deployment and no @reads
 //	@record                 judges what the test run has recorded, and sends nothing
@@ -30,7 +30,7 @@ type Terms struct {
 	Anonymous              bool
 	Shares                 []string
 	Reads                  *Reads // nil if no existing deployment can be used
-	Deployments, Revisions int    // the maximum that it creates only for itself
+	Deployments, Revisions int    // the maximum that it creates and no other scenario uses
 	Writes                 bool
 	Record                 bool
 }
@@ -45,7 +45,7 @@ var Shared = []string{"deployment", "another", "changing", "updated", "history",
 // keys matches one or more keys, each with the value that it must have, if any.
 var keys = regexp.MustCompile(`^((create\.body\.source=[^|]+|[^=|]+(=true)?)(\||$))+$`)
 
-// Creates reports whether a scenario creates deployments or revisions only for itself.
+// Creates reports whether a scenario creates deployments or revisions that no other scenario uses.
 func (t Terms) Creates() bool { return t.Deployments+t.Revisions > 0 }
 
 var numbers = regexp.MustCompile(`^(?:(revisions|settled)=)?(\d+)(?:/(\d+))?$`)
