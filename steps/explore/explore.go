@@ -96,7 +96,7 @@ func (e *Explorer) Explore(ctx context.Context, seed int64, operations int) (r R
 			for i := worker; i < n && failed.Load() < enough && ctx.Err() == nil; i += concurrent {
 				random := rand.New(rand.NewPCG(uint64(seed), uint64(i)))
 				all := e.begin().sequence(random, min(perSequence, operations-i*perSequence))
-				found, count, err := e.try(ctx, i+1, all)
+				found, count, err := e.try(ctx, i+1, all, 0)
 				mu.Lock()
 				r.add(count, err)
 				if found != nil {
@@ -147,9 +147,21 @@ func most(failures []*Failure) *Failure {
 	return f
 }
 
-// Case sends one sequence.
+// pauses are the times between the operations of a sequence when it is sent again. Whether a build or a run has ended
+// before the next operation differs from one test run to the next, and some faults show in one case only.
+var pauses = []time.Duration{0, 5 * time.Millisecond, 25 * time.Millisecond, 100 * time.Millisecond}
+
+// Case sends one sequence with each of the pauses until it fails.
 func (e *Explorer) Case(ctx context.Context, all []Operation) (r Report) {
-	f, sent, err := e.try(ctx, 1, all)
+	var f *Failure
+	var sent int
+	var err error
+	for i, pause := range pauses {
+		f, sent, err = e.try(ctx, i+1, all, pause)
+		if f != nil || err != nil || sent < len(all) {
+			break
+		}
+	}
 	if err == nil && sent < len(all) && f == nil {
 		err = fmt.Errorf("%d of its %d operations do not apply: a caller or value is not configured, "+
 			"or a thread, run, deployment or revision does not exist", len(all)-sent, len(all))
@@ -160,9 +172,9 @@ func (e *Explorer) Case(ctx context.Context, all []Operation) (r Report) {
 }
 
 // try sends one sequence. It returns an error if the sequence could not be judged.
-func (e *Explorer) try(ctx context.Context, line int, all []Operation) (*Failure, int, error) {
+func (e *Explorer) try(ctx context.Context, line int, all []Operation, pause time.Duration) (*Failure, int, error) {
 	name := fmt.Sprintf("Exploration, sequence %d", line)
-	sent, problem, err := e.execute(evidence.WithScenario(ctx, fmt.Sprintf("%s:%d %s", e.uri, line, name), 1<<20), all)
+	sent, problem, err := e.execute(evidence.WithScenario(ctx, fmt.Sprintf("%s:%d %s", e.uri, line, name), 1<<20), all, pause)
 	if err != nil || problem == nil {
 		return nil, len(sent), err
 	}
@@ -175,7 +187,7 @@ const atOnce = 4
 
 // execute sends the operations that apply, and returns those that were sent, with the violation of the first response
 // that no history explains. It returns an error if the sequence could not be judged.
-func (e *Explorer) execute(ctx context.Context, all []Operation) (sent []Operation, problem *Wrong, err error) {
+func (e *Explorer) execute(ctx context.Context, all []Operation, pause time.Duration) (sent []Operation, problem *Wrong, err error) {
 	s := e.begin()
 	for len(all) > 0 && problem == nil && err == nil {
 		n := 1
@@ -197,6 +209,9 @@ func (e *Explorer) execute(ctx context.Context, all []Operation) (sent []Operati
 			break
 		}
 		problem, err = s.explain(ctx, results)
+		if err == nil && pause > 0 {
+			err = client.Sleep(ctx, pause)
+		}
 	}
 	return sent, problem, err
 }
@@ -318,7 +333,7 @@ func (e *Explorer) shrink(ctx context.Context, f *Failure) {
 	count, line, tries := f.Count, 1000*f.Line, 0
 	again := func(all []Operation) (fails, judged bool) {
 		tries++
-		shorter, _, err := e.try(ctx, line+tries, all)
+		shorter, _, err := e.try(ctx, line+tries, all, 0)
 		if shorter == nil {
 			return false, err == nil
 		}

@@ -40,21 +40,51 @@ func Find(r *reports.Result, name string) (found []reports.Finding, err error) {
 	return found, nil
 }
 
-// Judge runs the scenarios of the findings again in one test run. It sets Select in the options. It also returns the
-// result of the test run, which is empty if no scenario could be run.
+// Judge runs the scenarios of the findings again in one test run. It sets Select in the options. Findings about all
+// responses that cannot be judged by that are judged once more, with more scenarios. It also returns the result of the
+// last test run, which is empty if no scenario could be run.
 func Judge(ctx context.Context, o suite.Options, was *reports.Result, findings []reports.Finding,
 ) ([]Outcome, *reports.Result, error) {
-	o.Select = suite.Selection{}
-	o.Once = true
 	unowned := unownedIn(was)
 	tests := make([]test, len(findings))
 	for i, f := range findings {
 		tests[i] = testOf(f, was, unowned, o.Catalogue)
-		isOfSame := func(g reports.Finding) bool { return g.Scenario == f.Scenario }
-		if !slices.ContainsFunc(findings[:i], isOfSame) {
-			o.ExploreCase = append(o.ExploreCase, tests[i].sequence...)
+	}
+	outcomes, now, err := judge(ctx, o, was, tests)
+	if err != nil {
+		return nil, nil, err
+	}
+	var again []test
+	for i, outcome := range outcomes {
+		if outcome.Verdict == reports.Inconclusive && len(tests[i].company) > 0 && ctx.Err() == nil {
+			tests[i].accompanied = true
+			again = append(again, tests[i])
 		}
-		for _, s := range tests[i].scenarios() {
+	}
+	if len(again) == 0 {
+		return outcomes, now, nil
+	}
+	further, now, err := judge(ctx, o, was, again)
+	if err != nil {
+		return nil, nil, err
+	}
+	for _, outcome := range further {
+		i := slices.IndexFunc(outcomes, func(o Outcome) bool { return o.Finding.ID == outcome.Finding.ID })
+		outcomes[i] = outcome
+	}
+	return outcomes, now, nil
+}
+
+// judge runs the scenarios of the tests in one test run.
+func judge(ctx context.Context, o suite.Options, was *reports.Result, tests []test) ([]Outcome, *reports.Result, error) {
+	o.Select = suite.Selection{}
+	o.Once = true
+	for i, t := range tests {
+		isOfSame := func(other test) bool { return other.finding.Scenario == t.finding.Scenario }
+		if !slices.ContainsFunc(tests[:i], isOfSame) {
+			o.ExploreCase = append(o.ExploreCase, t.sequence...)
+		}
+		for _, s := range t.scenarios() {
 			o.Select.Keys = append(o.Select.Keys, s.Key())
 		}
 	}
@@ -68,10 +98,10 @@ func Judge(ctx context.Context, o suite.Options, was *reports.Result, findings [
 			return nil, nil, err
 		}
 	}
-	outcomes := make([]Outcome, len(findings))
+	outcomes := make([]Outcome, len(tests))
 	for i, t := range tests {
 		t.unsent = now.Counts.Explored < len(o.ExploreCase)
-		outcomes[i].Finding = findings[i]
+		outcomes[i].Finding = t.finding
 		outcomes[i].Verdict, outcomes[i].Reason = t.verdict(was, now)
 	}
 	return outcomes, now, nil
@@ -86,6 +116,10 @@ type test struct {
 	// earlier test run it passed this number of steps.
 	request *features.Scenario
 	steps   int
+	// company contains scenarios that send similar requests. A rule about all responses compares responses with each
+	// other, so that request alone may show it nothing.
+	company     []*features.Scenario
+	accompanied bool // company is run too
 	// sequence is the sequence of an exploration. judge is then a scenario of the requirement that it broke.
 	sequence []explore.Operation
 	unsent   bool   // at least one operation of all sequences was not sent
@@ -101,8 +135,14 @@ func (t test) scenarios() []*features.Scenario {
 	if t.request != nil {
 		all = append(all, t.request)
 	}
+	if t.accompanied {
+		all = append(all, t.company...)
+	}
 	return all
 }
+
+// mostCompany is the maximum length of company.
+const mostCompany = 5
 
 func testOf(f reports.Finding, was *reports.Result, unowned map[string]bool, c *features.Catalogue) test {
 	t := test{finding: f, missing: "this version has no scenario of " + f.Requirement + " that found it"}
@@ -136,23 +176,50 @@ func testOf(f reports.Finding, was *reports.Result, unowned map[string]bool, c *
 	if fixture == "the first request" { // every test run sends it
 		return t
 	}
+	type similar struct {
+		scenario *features.Scenario
+		requests int
+	}
+	var company []similar
+	operations := operationsIn(was)
 	passed := false
 	for _, q := range was.Requirements {
 		for s := range reports.Each(q.Scenarios) {
 			now := find(c, q.ID, s.Name)
-			isSender := s.Key()+" "+s.Name == x.Scenario || isFixture && slices.Contains(s.Fixtures, fixture)
-			if now == nil || passed || !isSender {
+			if now == nil || now.Is(features.TagLast) {
 				continue
 			}
-			t.request = now
-			t.steps = passedSteps(s)
-			passed = s.Verdict == reports.Passed
+			isSender := s.Key()+" "+s.Name == x.Scenario || isFixture && slices.Contains(s.Fixtures, fixture)
+			if isSender && !passed {
+				t.request = now
+				t.steps = passedSteps(s)
+				passed = s.Verdict == reports.Passed
+				continue
+			}
+			sendsSame := func(exchange int) bool { return operations[exchange] == x.Operation }
+			isSimilar := isSender || slices.ContainsFunc(s.Exchanges, sendsSame)
+			if isSimilar && s.Verdict == reports.Passed {
+				company = append(company, similar{now, len(s.Exchanges)})
+			}
 		}
+	}
+	slices.SortStableFunc(company, func(a, b similar) int { return b.requests - a.requests })
+	for _, s := range company[:min(len(company), mostCompany)] {
+		t.company = append(t.company, s.scenario)
 	}
 	if t.request == nil {
 		t.missing = fmt.Sprintf("this version has no scenario that sends the request of the finding (%s)", x.Scenario)
 	}
 	return t
+}
+
+// operationsIn returns the operations of the exchanges in a result.
+func operationsIn(r *reports.Result) map[int]string {
+	all := map[int]string{}
+	for x := range reports.Each(r.Exchanges) {
+		all[x.ID] = x.Operation
+	}
+	return all
 }
 
 // unownedIn returns the failed scenarios of a result that no finding names, because another scenario showed the finding

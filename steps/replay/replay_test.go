@@ -80,3 +80,32 @@ func TestAFindingOfSeveralScenariosIsJudgedByAll(t *testing.T) {
 	was := &reports.Result{Requirements: []reports.Requirement{of}, Findings: []reports.Finding{f}}
 	assert.Equal(t, q.Scenarios[1:2], testOf(f, was, unownedIn(was), c).others)
 }
+
+func TestCompanyIsTheScenariosWithMostRequests(t *testing.T) {
+	c, err := features.Load()
+	require.NoError(t, err)
+	of, list := c.Find("CP-INVARIANT-3"), c.Find("CP-LIST-3")
+	closing, sending := of.InResult(), list.InResult()
+	closing.Scenarios = append(closing.Scenarios, of.Scenarios[0].InResult())
+	was := &reports.Result{Exchanges: []reports.Exchange{{ID: 1, Operation: "list-revisions",
+		Scenario: list.Scenarios[0].Key() + " " + list.Scenarios[0].Name}}}
+	for i := range 3 {
+		s := list.Scenarios[i].InResult()
+		s.Verdict = reports.Passed
+		for id := 1; id <= i+1; id++ {
+			s.Exchanges = append(s.Exchanges, 10*i+id)
+			was.Exchanges = append(was.Exchanges, reports.Exchange{ID: 10*i + id, Operation: "list-revisions"})
+		}
+		sending.Scenarios = append(sending.Scenarios, s)
+	}
+	was.Requirements = []reports.Requirement{closing, sending}
+	f := reports.Finding{Requirement: of.ID, Scenario: of.Scenarios[0].Key(), Exchange: 1}
+
+	found := testOf(f, was, nil, c)
+
+	assert.Equal(t, list.Scenarios[0], found.request)
+	assert.Equal(t, []*features.Scenario{list.Scenarios[2], list.Scenarios[1]}, found.company)
+	assert.NotContains(t, found.scenarios(), list.Scenarios[2])
+	found.accompanied = true
+	assert.Contains(t, found.scenarios(), list.Scenarios[2])
+}
