@@ -8,7 +8,6 @@ package common
 import (
 	"context"
 	"slices"
-	"strings"
 
 	"github.com/google/uuid"
 
@@ -90,7 +89,7 @@ func NearIDs(id, other, kind string) []Case {
 		u[7] ^= 0x15
 		all = append(all, Case{ID: u.String(), What: "the id with another digit"})
 	}
-	if uuid.Validate(other) == nil && !strings.EqualFold(id, other) {
+	if uuid.Validate(other) == nil && !exchange.SameID(id, other) {
 		all = append(all, Case{ID: other, What: "the id of the " + kind})
 	}
 	return all

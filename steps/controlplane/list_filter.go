@@ -74,7 +74,7 @@ func (w *World) statusesIn(responses []*exchange.Response) (*byStatus, error) {
 	found := &byStatus{ids: map[string][]string{}}
 	for i, a := range responses {
 		revision, written := w.Deployment.Revisions[i], a.Get("status").String()
-		if !a.OK() || a.Get("id").String() != revision {
+		if !a.OK() || !exchange.SameID(a.Get("id").String(), revision) {
 			return nil, outcome.Blocked("revision %s cannot be retrieved: %s", revision, outcome.Seen(a))
 		}
 		status := plane.CanonicalStatus(written)
@@ -207,7 +207,7 @@ func (w *World) compareUnions(ctx context.Context, filters []string) error {
 				}
 				single[status] = l
 			}
-			want = append(want, single[status].IDs()...)
+			want = append(want, exchange.IDKeys(single[status].IDs())...)
 		}
 		l, err := w.read(ctx, statusFilter(filter))
 		if err != nil {
@@ -277,8 +277,9 @@ func (w *World) listReconciledByStatus(ctx context.Context, value string, status
 			return err
 		}
 		var want []string
+		known := exchange.IDKeys(statuses.ids[status])
 		for _, id := range before.IDs() {
-			if slices.Contains(statuses.ids[status], id) {
+			if slices.Contains(known, exchange.IDKey(id)) {
 				want = append(want, id)
 			}
 		}
@@ -288,7 +289,7 @@ func (w *World) listReconciledByStatus(ctx context.Context, value string, status
 	if err != nil {
 		return err
 	}
-	if !plane.SameIDs(before.IDs(), after.IDs()) {
+	if !exchange.SameIDs(before.IDs(), after.IDs()) {
 		w.compared = compared
 	}
 	return nil
@@ -324,11 +325,11 @@ func changedStatus(before, after []*exchange.Response) *exchange.Response {
 	unsettled := map[string]string{} // status by id
 	for _, a := range before {
 		if status := a.Get("status").String(); a.OK() && !plane.IsSettled(plane.CanonicalStatus(status)) {
-			unsettled[a.Get("id").String()] = status
+			unsettled[exchange.IDKey(a.Get("id").String())] = status
 		}
 	}
 	for _, a := range after {
-		was, known := unsettled[a.Get("id").String()]
+		was, known := unsettled[exchange.IDKey(a.Get("id").String())]
 		if known && a.OK() && a.Get("status").String() != was {
 			return a
 		}

@@ -45,7 +45,7 @@ func (w *World) defineRetrieval(r *common.Definitions) {
 	r.Then(`the "source_revision_config" of the revision is unchanged`,
 		func() error { return judge.ConfigUnchanged(w.scene.Answer, w.Deployment.Original) })
 	r.Then(`the retrieved revision is the latest revision`,
-		func() error { return judge.HasValue(w.responses[0], "id", w.revision) })
+		func() error { return judge.HasID(w.responses[0], "id", w.revision) })
 	r.Then(`the list contains only that revision`, func() error {
 		list := w.responses[1]
 		return judge.HoldsOnly(list, plane.ListOf(list).IDs(), w.revision)

@@ -15,6 +15,7 @@ import (
 	"github.com/agentconform/agentconform/reports"
 	"github.com/agentconform/agentconform/reports/outfile"
 	"github.com/agentconform/agentconform/reports/safe"
+	"github.com/agentconform/agentconform/steps/exchange"
 )
 
 // Ledger lists everything that a test run created at the target. Each entry is in the file before the next request is
@@ -167,9 +168,9 @@ type thing struct{ kind, id, address, thread string }
 
 func nameOf(e reports.LedgerEntry) thing {
 	if e.Kind == Deployment {
-		return thing{kind: Deployment, id: e.ID}
+		return thing{kind: Deployment, id: exchange.IDKey(e.ID)}
 	}
-	return thing{e.Kind, e.ID, e.Address, e.Thread}
+	return thing{e.Kind, exchange.IDKey(e.ID), e.Address, exchange.IDKey(e.Thread)}
 }
 
 func (l *Ledger) note(e Left) {
@@ -187,14 +188,14 @@ func (l *Ledger) note(e Left) {
 // all returns the entries. Those of a removed deployment or thread are marked as removed, too.
 func (l *Ledger) all() []Left {
 	all := slices.Clone(l.entries)
-	isGone := func(owner thing) bool {
-		at, known := l.place[owner]
+	isGone := func(owner reports.LedgerEntry) bool {
+		at, known := l.place[nameOf(owner)]
 		return known && all[at].Removed
 	}
 	for i := range all {
 		e := &all[i]
-		ofThread := e.Kind == Run && isGone(thing{kind: Thread, id: e.Thread, address: e.Address})
-		if ofThread || e.Deployment != "" && isGone(thing{kind: Deployment, id: e.Deployment}) {
+		ofThread := e.Kind == Run && isGone(reports.LedgerEntry{Kind: Thread, ID: e.Thread, Address: e.Address})
+		if ofThread || e.Deployment != "" && isGone(reports.LedgerEntry{Kind: Deployment, ID: e.Deployment}) {
 			e.Removed, e.Reason, e.Unremovable = true, "", false
 		}
 	}

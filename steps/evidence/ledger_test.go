@@ -68,6 +68,17 @@ func TestGarbageInALedgerHidesNothingElse(t *testing.T) {
 	assert.Equal(t, evidence.Damaged{Line: 5, Text: "{}"}, damaged[1])
 }
 
+// TestLedgerHasEachThingOnce adds a deployment whose id a later response shows in capitals.
+func TestLedgerHasEachThingOnce(t *testing.T) {
+	ledger, err := evidence.OpenLedger("", "one", "http://a")
+	require.NoError(t, err)
+	const id = "aaaaaaaa-0000-4000-8000-000000000001"
+	require.NoError(t, ledger.Created(evidence.Deployment, id, "s"))
+	require.NoError(t, ledger.Created(evidence.Deployment, strings.ToUpper(id), "s"))
+	require.Len(t, ledger.Left(evidence.Deployment), 1)
+	assert.Equal(t, id, ledger.Left(evidence.Deployment)[0].ID)
+}
+
 // TestThreadsOfALedger adds threads and runs, which belong to an address and are removed with their deployment or thread.
 func TestThreadsOfALedger(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "ledger.jsonl")

@@ -59,7 +59,7 @@ func (s *planeSession) after(w past, d done) ([]past, *Wrong) {
 		return w.showsAll(owner, d.response)
 	}
 	at := w.find(d.id)
-	if at < 0 || !strings.EqualFold(d.response.Get("id").String(), d.id) {
+	if at < 0 || !exchange.SameID(d.response.Get("id").String(), d.id) {
 		return nil, want(false, "CP-REV-1", d.response, "the revision "+d.id)
 	}
 	return []past{w}, w.shows(at, d.response, d.response.Get("@this"), "")
@@ -123,7 +123,7 @@ func (w past) shows(at int, a *exchange.Response, object gjson.Result, pointer s
 
 // find returns the index of the revision with the id, or -1 if there is none.
 func (w past) find(id string) int {
-	return slices.IndexFunc(w, func(r revision) bool { return id != "" && strings.EqualFold(r.id, id) })
+	return slices.IndexFunc(w, func(r revision) bool { return id != "" && exchange.SameID(r.id, id) })
 }
 
 func (w past) naming(at int, id string) past {
@@ -147,7 +147,7 @@ func (w past) showsAll(owner string, a *exchange.Response) ([]past, *Wrong) {
 			w = w.naming(at, fresh[own].Get("id").String())
 			fresh = slices.Delete(fresh, own, own+1)
 		}
-		listed := slices.Index(plane.ListOf(a).IDs(), w[at].id)
+		listed := slices.Index(exchange.IDKeys(plane.ListOf(a).IDs()), exchange.IDKey(w[at].id))
 		if listed < 0 || len(rows) != len(w) {
 			expected := fmt.Sprintf("the %d revisions of the deployment", len(w))
 			kind := outcome.MissingItem
@@ -185,7 +185,7 @@ func (s *planeSession) showsPage(d done) *Wrong {
 	for i, row := range before {
 		status := row.Get("status").Str
 		final := plane.IsSettled(status) || status == "UNKNOWN"
-		if d.isConcurrent() || len(after) != len(before) || row.Get("id").Str != after[i].Get("id").Str ||
+		if d.isConcurrent() || len(after) != len(before) || !exchange.SameID(row.Get("id").Str, after[i].Get("id").Str) ||
 			status != after[i].Get("status").Str || asked.Has("status") && !final {
 			return nil
 		}
@@ -199,7 +199,7 @@ func (s *planeSession) showsPage(d done) *Wrong {
 	want = want[min(offset, len(want)):]
 	want = want[:min(limit, len(want))]
 	got := plane.ListOf(d.response).IDs()
-	if plane.SameIDs(want, got) {
+	if exchange.SameIDs(want, got) {
 		return nil
 	}
 	id := "CP-LIST-18"

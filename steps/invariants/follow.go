@@ -54,7 +54,7 @@ func (r *follow) note(s *seen) {
 		r.noteNamed(s, deployment)
 	}
 	if latest := s.response.Get("latest_revision_id").Str; latest != "" {
-		r.noteNamed(s, deployment+"/"+latest)
+		r.noteNamed(s, deployment+"/"+exchange.IDKey(latest))
 	}
 }
 
@@ -73,7 +73,7 @@ func (r *follow) check(t *tally, s *seen) {
 	}
 	id := deployment
 	if revision := s.In("revision_id"); revision != "" {
-		id += "/" + revision
+		id += "/" + exchange.IDKey(revision)
 	}
 	r.checkFound(t, s, id)
 	if s.Op.ID == "get-deployment" && s.ok() {
@@ -113,11 +113,11 @@ func (r *follow) checkUpdate(t *tally, s *seen, deployment string) {
 		switch {
 		case !read.Ended.After(update.sent):
 			before = named
-		case isAfter && named != "" && named != latest:
+		case isAfter && named != "" && !exchange.SameID(named, latest):
 			other = named
 		}
 	}
-	isLate := latest == before
+	isLate := exchange.SameID(latest, before)
 	if before == "" || isLate && other == "" { // the update created no revision, or no read shows it
 		return
 	}

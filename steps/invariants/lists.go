@@ -5,9 +5,9 @@ import (
 	"net/http"
 	"net/url"
 	"strconv"
-	"strings"
 	"time"
 
+	"github.com/agentconform/agentconform/steps/exchange"
 	"github.com/agentconform/agentconform/steps/outcome"
 )
 
@@ -48,11 +48,10 @@ func (l *lists) noteRevision(deployment, revision string, at time.Time) {
 	if deployment == "" || revision == "" {
 		return
 	}
-	revision = strings.ToLower(revision) // a server may spell a UUID in either case
 	if l.known[deployment] == nil {
 		l.known[deployment] = map[string]time.Time{}
 	}
-	keepEarliest(l.known[deployment], revision, at)
+	keepEarliest(l.known[deployment], exchange.IDKey(revision), at)
 }
 
 // check judges first pages without a filter. A list that was requested within patience counts as judged, too.

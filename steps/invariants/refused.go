@@ -13,6 +13,7 @@ import (
 
 	"github.com/agentconform/agentconform/steps/agent"
 	"github.com/agentconform/agentconform/steps/evidence"
+	"github.com/agentconform/agentconform/steps/exchange"
 	"github.com/agentconform/agentconform/steps/outcome"
 	"github.com/agentconform/agentconform/steps/target"
 )
@@ -100,7 +101,7 @@ func (r *refused) note(s *seen) {
 			key = s.Base + " " + s.response.Get("id").Str
 			r.noteCreated(s, key)
 		}
-		keepEarliest(r.created, key+strings.ToLower(s.response.Get("latest_revision_id").Str), s.Ended)
+		keepEarliest(r.created, key+exchange.IDKey(s.response.Get("latest_revision_id").Str), s.Ended)
 		for field, value := range s.request.Get(sourceConfig).Map() {
 			keepEarliest(r.accepted, fieldKey(field, value), s.Ended)
 		}
@@ -190,7 +191,7 @@ func (r *refused) isValid(s *seen) string {
 		return ""
 	}
 	// A read within patience after the creation may not find the object yet, although another one has.
-	created, isOurs := r.created[key+s.In("run_id")+strings.ToLower(s.In("revision_id"))]
+	created, isOurs := r.created[key+s.In("run_id")+exchange.IDKey(s.In("revision_id"))]
 	at, known := r.served[requestKey(s)]
 	if isBefore(at, known) && (!isOurs || created.Add(r.revisions.patience).Before(s.Sent)) {
 		return "the same request was served before"

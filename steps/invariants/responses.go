@@ -47,17 +47,10 @@ func sameIDs(t *tally, s *seen) {
 		return
 	}
 	t.judged++
-	if !sameID(requested, got.String()) {
+	if !exchange.SameID(requested, got.String()) {
 		t.violated(s, outcome.WrongValue, "/"+at.field, "The response has another id than the request",
 			"the id "+requested, got.String())
 	}
-}
-
-// sameID reports whether two IDs are the same: UUIDs in any spelling, all others byte for byte.
-func sameID(a, b string) bool {
-	x, errX := uuid.Parse(a)
-	y, errY := uuid.Parse(b)
-	return a == b || errX == nil && errY == nil && x == y
 }
 
 // closed judges that no route of the interface serves callers without credentials or with an unknown one (section 5).

@@ -93,6 +93,11 @@ func TestReadsOfARevisionShowWhatWasSent(t *testing.T) {
 	judgeEach(t, asSent, func(h *history) { h.created(create, two) }, map[string]row{
 		"what was sent, in its shortest form": {func(h *history) { get(h, two, revision(two, "main", `"agent.json"`)) }, ""},
 		"in a list":                           {func(h *history) { list(h, revision(two, "next", `"agent.json"`)) }, "/resources/*" + config + "repo_ref"},
+		"in a list that shows ids in capitals": {func(h *history) {
+			const id = "aaaaaaaa-4444-4444-8444-444444444444"
+			h.created(create, id)
+			list(h, revision(strings.ToUpper(id), "next", `"agent.json"`))
+		}, "/resources/*" + config + "repo_ref"},
 		"another commit in a list": {func(h *history) { get(h, two, withCommit("0a1b2c3d4e")); list(h, withCommit("ffffffffff")) },
 			"/resources/*" + config + "repo_commit_sha"},
 		"the commit, shortened, or not known yet": {func(h *history) {

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/agentconform/agentconform/steps/exchange"
 	"github.com/agentconform/agentconform/steps/outcome"
 )
 
@@ -25,7 +26,7 @@ func newStates(r *refused) *states {
 
 func (st *states) note(s *seen) {
 	if s.Op.ID == "create-deployment" && s.ok() {
-		st.named[strings.ToLower(s.response.Get("latest_revision_id").Str)] = s.response.Get("id").Str
+		st.named[exchange.IDKey(s.response.Get("latest_revision_id").Str)] = s.response.Get("id").Str
 	}
 }
 
@@ -88,8 +89,8 @@ func (st *states) checkDeployment(t *tally, s *seen) {
 	}
 	latest := s.response.Get("latest_revision_id").Str
 	t.judged++
-	owner := st.named[strings.ToLower(latest)]
-	if owner == "" || strings.EqualFold(owner, s.In("deployment_id")) {
+	owner := st.named[exchange.IDKey(latest)]
+	if owner == "" || exchange.SameID(owner, s.In("deployment_id")) {
 		return
 	}
 	t.violated(s, outcome.WrongValue, "/latest_revision_id", "The deployment names a revision of another deployment as its latest",

@@ -10,6 +10,7 @@ import (
 
 	"github.com/tidwall/gjson"
 
+	"github.com/agentconform/agentconform/steps/exchange"
 	"github.com/agentconform/agentconform/steps/plane"
 )
 
@@ -25,10 +26,10 @@ var (
 
 // revisions is what the requests of a test run have set for its revisions, and what reads of them have shown.
 type revisions struct {
-	byID     map[string]*revision
-	updates  map[string][]*write // by deployment
-	deployed map[string]bool     // fields and values of revisions that were DEPLOYED: "repo_ref main"
-	patience time.Duration       // for which a read may show the state before a write
+	byID     map[string]*revision // by key
+	updates  map[string][]*write  // by deployment
+	deployed map[string]bool      // fields and values of revisions that were DEPLOYED: "repo_ref main"
+	patience time.Duration        // for which a read may show the state before a write
 }
 
 // revision is what is known of a revision. Times are zero if unknown.
@@ -81,10 +82,11 @@ func newRevisions(patience time.Duration) *revisions {
 
 // revision returns what is known of a revision.
 func (r *revisions) revision(id string) *revision {
-	if r.byID[id] == nil {
-		r.byID[id] = &revision{shown: map[string][]read{}}
+	key := exchange.IDKey(id)
+	if r.byID[key] == nil {
+		r.byID[key] = &revision{shown: map[string][]read{}}
 	}
-	return r.byID[id]
+	return r.byID[key]
 }
 
 func (r *revisions) note(s *seen) {
@@ -179,7 +181,7 @@ func readsIn(s *seen) []read {
 }
 
 // readsOf returns the values of the fields of a revision or a deployment.
-func readsOf(id string, object gjson.Result, exchange int) []read {
+func readsOf(id string, object gjson.Result, shownBy int) []read {
 	source := object.Get(sourceConfig)
 	if !source.IsObject() {
 		return nil
@@ -188,7 +190,7 @@ func readsOf(id string, object gjson.Result, exchange int) []read {
 	for _, field := range fieldsAll {
 		v := source.Get(field)
 		if v.Type == gjson.Null || v.Type == gjson.String {
-			all = append(all, read{id, field, v.Str, isSettled(object), exchange})
+			all = append(all, read{id, field, v.Str, isSettled(object), shownBy})
 		}
 	}
 	return all

@@ -3,6 +3,7 @@ package plane
 import (
 	"context"
 	"fmt"
+	"net/url"
 	"slices"
 	"strings"
 
@@ -22,7 +23,7 @@ import (
 // that only read use these. The suite never writes to them and never enters them in the ledger.
 type Existing struct {
 	found   []*Deployment   // deployments that are DEPLOYED, in the order of preference
-	ids     map[string]bool // the ids of all deployments that were listed or named by the configuration
+	ids     map[string]bool // keys of all deployments that were listed or named by the configuration
 	unfit   error           // the skip for scenarios if existing.deployment cannot be used
 	sources Sources
 }
@@ -74,7 +75,7 @@ func comparePreference(a, b *Deployment) int {
 func (e *Existing) readListed(ctx context.Context, p *Plane) {
 	rows, _, _ := p.list(ctx, "")
 	for _, row := range rows {
-		e.ids[row.Get("id").String()] = true
+		e.ids[exchange.IDKey(row.Get("id").String())] = true
 	}
 	considered := 0
 	for _, row := range rows {
@@ -103,7 +104,7 @@ func (e *Existing) readListed(ctx context.Context, p *Plane) {
 // does not exist, is not DEPLOYED, or has too many revisions.
 func (e *Existing) readNamed(ctx context.Context, p *Plane, named config.Existing) error {
 	const key = "existing.deployment"
-	e.ids[named.Deployment] = true
+	e.ids[exchange.IDKey(named.Deployment)] = true
 	shown, err := p.GetDeployment(ctx, named.Deployment)
 	if err != nil || !shown.OK() {
 		return outcome.NotConfigured(key, "not configured: correct existing.deployment: GET of the deployment %s: %s",
@@ -121,7 +122,7 @@ func (e *Existing) readNamed(ctx context.Context, p *Plane, named config.Existin
 		return outcome.NotConfigured(key, "not configured: set existing.deployment to a deployment whose latest revision is "+
 			"DEPLOYED, with at most %d revisions", maxExistingRevisions)
 	}
-	if named.Revision == "" || slices.Contains(d.Revisions, named.Revision) {
+	if named.Revision == "" || exchange.ContainsID(d.Revisions, named.Revision) {
 		return nil
 	}
 	a, err := p.GetRevision(ctx, d.ID, named.Revision)
@@ -167,7 +168,7 @@ func (e *Existing) consider(ctx context.Context, p *Plane, d *Deployment) error 
 	if len(all.Rows) > maxExistingRevisions {
 		return nil
 	}
-	if err == nil && slices.Contains(all.IDs(), d.First) {
+	if err == nil && exchange.ContainsID(all.IDs(), d.First) {
 		d.addListed(all)
 	}
 	e.found = append(e.found, d)
@@ -179,7 +180,7 @@ func (e *Existing) consider(ctx context.Context, p *Plane, d *Deployment) error 
 func (d *Deployment) addListed(all List) {
 	var revisions []string
 	for _, id := range slices.Backward(all.IDs()) {
-		if id != d.First {
+		if !exchange.SameID(id, d.First) {
 			revisions = append(revisions, id)
 		}
 	}
@@ -256,12 +257,16 @@ func (e *Existing) Deployments() []*Deployment {
 	return e.found[:min(2, len(e.found))]
 }
 
+// has reports whether a deployment existed before the test run.
+func (e *Existing) has(id string) bool { return e.ids[exchange.IDKey(id)] }
+
 // mayWrite returns an error of the suite for a request that would change a deployment from before the test run.
 func (e *Existing) mayWrite(r exchange.Request) error {
-	for id := range e.ids {
-		if r.Path == DeploymentPath(id) || strings.HasPrefix(r.Path, DeploymentPath(id)+"/") {
-			return outcome.SuiteError("%s %s would change a deployment that this run has not created", r.Method, r.Path)
-		}
+	below, isDeployment := strings.CutPrefix(r.Path, DeploymentsPath+"/")
+	segment, _, _ := strings.Cut(below, "/")
+	id, err := url.PathUnescape(segment)
+	if isDeployment && err == nil && e.has(id) {
+		return outcome.SuiteError("%s %s would change a deployment that this run has not created", r.Method, r.Path)
 	}
 	return nil
 }
@@ -308,7 +313,8 @@ func (p *Plane) CheckUnchanged(ctx context.Context, d *Deployment) error {
 	if err != nil {
 		return err
 	}
-	if !SameIDs(all.IDs(), d.Revisions) && shown.Get("latest_revision_id").String() != d.Latest() {
+	isLatest := exchange.SameID(shown.Get("latest_revision_id").String(), d.Latest())
+	if !isLatest && !exchange.SameIDs(all.IDs(), d.Revisions) {
 		return outcome.Inconclusive("the existing deployment %s got a new revision during the test run", d.ID)
 	}
 	return nil

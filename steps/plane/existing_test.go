@@ -4,6 +4,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"strings"
 	"testing"
 	"time"
 
@@ -46,14 +47,16 @@ func TestExistingDeploymentsAreNotChanged(t *testing.T) {
 	p.Existing.ids[id] = true
 	for path, isAllowed := range map[string]bool{
 		DeploymentPath(id):                  false,
+		DeploymentPath(strings.ToUpper(id)): false,
 		RevisionPath(id, "x") + "/redeploy": false,
 		DeploymentPath(target.UnknownID()):  true,
 		DeploymentsPath:                     true,
+		"/threads/" + id:                    true,
 	} {
 		err := p.Existing.mayWrite(exchange.Request{Method: http.MethodPatch, Path: path})
 		assert.Equal(t, isAllowed, err == nil, path)
 	}
-	assert.Equal(t, "it existed before the test run", p.Remove(t.Context(), id))
+	assert.Equal(t, "it existed before the test run", p.Remove(t.Context(), strings.ToUpper(id)))
 	d := &Deployment{}
 	body := `{"id":"` + id + `","latest_revision_id":"` + id + `"}`
 	// There is no ledger here: entering the deployment would panic.

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/agentconform/agentconform/steps/client"
+	"github.com/agentconform/agentconform/steps/exchange"
 	"github.com/agentconform/agentconform/steps/outcome"
 	"github.com/agentconform/agentconform/steps/shared"
 )
@@ -226,9 +227,10 @@ func (p *Plane) checkNoForeignRevisions(ctx context.Context, d *Deployment) erro
 	if err != nil {
 		return nil // scenarios judge a list that cannot be read
 	}
+	own := exchange.IDKeys(d.Revisions)
 	retrieved := 0
 	for _, id := range all.IDs() {
-		if slices.Contains(d.Revisions, id) {
+		if slices.Contains(own, exchange.IDKey(id)) {
 			continue
 		}
 		if retrieved == maxRetrieved {
@@ -236,7 +238,7 @@ func (p *Plane) checkNoForeignRevisions(ctx context.Context, d *Deployment) erro
 		}
 		retrieved++
 		a, err := p.GetRevision(ctx, d.ID, id)
-		if err == nil && a.OK() && a.Get("id").String() == id {
+		if err == nil && a.OK() && exchange.SameID(a.Get("id").String(), id) {
 			return outcome.Blocked("the deployment has the revision %s, which no request of this test run created", id)
 		}
 	}

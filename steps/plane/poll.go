@@ -135,7 +135,7 @@ func (p *Plane) successor(ctx context.Context, h *History) (string, error) {
 		return "", err
 	}
 	latest := a.Get("latest_revision_id").String()
-	if !a.OK() || strings.EqualFold(latest, h.revision) {
+	if !a.OK() || exchange.SameID(latest, h.revision) {
 		return "", nil
 	}
 	return latest, nil

@@ -37,6 +37,7 @@ type Observation struct {
 	Statuses []string           // each once, in the order in which they were seen
 	Deployed time.Time          // when DEPLOYED was read first, or zero
 	last     string             // the latest status
+	revision string             // its id as in the first poll
 }
 
 // polls has what all polls of a test run have seen, and decides how long a poll lasts.
@@ -46,10 +47,10 @@ type polls struct {
 	started   atomic.Uint64 // number of polls
 
 	mu         sync.Mutex
-	observed   map[string]Observation // by revision
+	observed   map[string]Observation // by key of the revision, as in owners and unfinished
 	timeline   []reports.Transition
-	owners     map[string]string   // by revision; ownerOfUpdate if missing
-	unfinished map[string]*History // by revision: the latest poll that ended as TimedOut, CutShort or Stuck
+	owners     map[string]string   // ownerOfUpdate if missing
+	unfinished map[string]*History // the latest poll that ended as TimedOut, CutShort or Stuck
 	deployed   map[string]bool     // by owner: at least one revision was DEPLOYED
 	timedOut   map[string]*History // by owner: the first poll that timed out
 	final      map[string]bool     // by status: true if a revision was Stuck in it, false if one has left it
@@ -65,9 +66,10 @@ func newPolls(testStart time.Time, whole time.Duration) *polls {
 func (p *polls) record(deployment, revision string, a *exchange.Response) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	known, status := p.observed[revision], a.Get("status").String()
+	key, status := exchange.IDKey(revision), a.Get("status").String()
+	known := p.observed[key]
 	if known.First == nil {
-		known.First = a
+		known.First, known.revision = a, revision
 	} else if known.last != status {
 		p.final[known.last] = false
 	}
@@ -77,17 +79,17 @@ func (p *polls) record(deployment, revision string, a *exchange.Response) {
 	}
 	if !slices.Contains(known.Statuses, status) {
 		known.Statuses = append(slices.Clip(known.Statuses), status)
-		p.timeline = append(p.timeline, reports.Transition{Revision: revision, Deployment: deployment, Status: status,
+		p.timeline = append(p.timeline, reports.Transition{Revision: known.revision, Deployment: deployment, Status: status,
 			AtMS: time.Since(p.testStart).Milliseconds()})
 	}
-	p.observed[revision] = known
+	p.observed[key] = known
 }
 
 // Observed returns what the polls have seen of a revision.
 func (p *polls) Observed(revision string) Observation {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return p.observed[revision]
+	return p.observed[exchange.IDKey(revision)]
 }
 
 // SeenStatuses returns the statuses that any poll has seen of the revision of this poll, each once.
@@ -108,12 +110,12 @@ func (p *polls) ExpectFailure(revision string) { p.setOwner(revision, ownerOfFai
 func (p *polls) setOwner(revision, requirement string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.owners[revision] = requirement
+	p.owners[exchange.IDKey(revision)] = requirement
 }
 
 // owner returns the requirement that owns the poll of a revision. The caller holds the lock.
 func (p *polls) owner(revision string) string {
-	if owner := p.owners[revision]; owner != "" {
+	if owner := p.owners[exchange.IDKey(revision)]; owner != "" {
 		return owner
 	}
 	return ownerOfUpdate
@@ -134,7 +136,7 @@ func (p *polls) finish(h *History) {
 		p.timedOut[h.owner] = h
 	}
 	if h.Ending != Reached && h.Ending != Superseded {
-		p.unfinished[h.revision] = h
+		p.unfinished[exchange.IDKey(h.revision)] = h
 	}
 }
 
@@ -164,7 +166,7 @@ func (p *polls) ending(h *History, next time.Time) Ending {
 // Reached. Without this, a revision that hangs would cost each scenario that polls it the whole time. A poll that was
 // cut short is repeated once another revision was DEPLOYED. The caller holds the lock.
 func (p *polls) earlierEnding(revision string) Ending {
-	h := p.unfinished[revision]
+	h := p.unfinished[exchange.IDKey(revision)]
 	if h == nil || h.Ending == CutShort && p.deployed[p.owner(revision)] {
 		return Reached
 	}
@@ -232,7 +234,7 @@ func (p *polls) isHung(deployment string) bool {
 func (p *polls) StuckStatus(d *Deployment) string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if h := p.unfinished[d.Latest()]; h != nil && h.Ending == Stuck {
+	if h := p.unfinished[exchange.IDKey(d.Latest())]; h != nil && h.Ending == Stuck {
 		return h.Final
 	}
 	return ""

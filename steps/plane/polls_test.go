@@ -1,6 +1,7 @@
 package plane
 
 import (
+	"net/http"
 	"testing"
 	"time"
 
@@ -8,6 +9,7 @@ import (
 
 	"github.com/agentconform/agentconform/reports"
 	"github.com/agentconform/agentconform/steps/config"
+	"github.com/agentconform/agentconform/steps/exchange"
 	"github.com/agentconform/agentconform/steps/outcome"
 	"github.com/agentconform/agentconform/steps/target"
 )
@@ -55,6 +57,23 @@ func TestPollEnding(t *testing.T) {
 		h := &History{deployment: "d", revision: "r", start: after(c.from), changed: after(c.from), Final: c.status}
 		assert.Equal(t, c.want, p.ending(h, after(c.at)), name)
 	}
+}
+
+// TestPollsOfOneRevision polls a revision by its id as two responses show it.
+func TestPollsOfOneRevision(t *testing.T) {
+	const id, inCapitals = "aaaaaaaa-0000-4000-8000-000000000001", "AAAAAAAA-0000-4000-8000-000000000001"
+	p := newPolls(time.Now(), 100*time.Second)
+	p.setOwner(id, ownerOfCreation)
+	for shown, status := range map[string]string{id: "BUILDING", inCapitals: "DEPLOYING"} {
+		p.record("d", shown, &exchange.Response{Status: http.StatusOK, Body: []byte(`{"status":"` + status + `"}`)})
+	}
+	p.finish(&History{deployment: "d", revision: inCapitals, Ending: TimedOut})
+	assert.ElementsMatch(t, []string{"BUILDING", "DEPLOYING"}, p.Observed(inCapitals).Statuses)
+	timeline := p.Timeline()
+	assert.Equal(t, timeline[0].Revision, timeline[1].Revision)
+	assert.NotNil(t, p.Overdue(id))
+	assert.Equal(t, TimedOut, p.earlierEnding(id))
+	assert.True(t, p.isHung("d"))
 }
 
 // TestOnlyTimedOutPollsFail checks that a poll which ended early blocks by the requirement that fails.

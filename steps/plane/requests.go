@@ -6,7 +6,6 @@ import (
 	"errors"
 	"net/http"
 	"net/url"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -111,11 +110,6 @@ func (l List) IDs() []string {
 	return all
 }
 
-// SameIDs reports whether two lists contain the same ids, in any order.
-func SameIDs(a, b []string) bool {
-	return slices.Equal(slices.Sorted(slices.Values(a)), slices.Sorted(slices.Values(b)))
-}
-
 // PageOf returns the query for a page.
 func PageOf(limit, offset int) string {
 	return "limit=" + strconv.Itoa(limit) + "&offset=" + strconv.Itoa(offset)
@@ -149,7 +143,7 @@ func (p *Plane) list(ctx context.Context, filter string) (all []gjson.Result, su
 		}
 		before := len(shown)
 		for _, row := range a.Get("resources").Array() {
-			id := row.Get("id").String()
+			id := exchange.IDKey(row.Get("id").String())
 			if !shown[id] {
 				shown[id] = true
 				all = append(all, row)
@@ -179,7 +173,7 @@ func (p *Plane) FindByName(ctx context.Context, name string) (found []string, su
 // enter enters a deployment in the ledger, unless it existed before the test run: then it must not be removed, even if
 // a response claims that the run has created it.
 func (p *Plane) enter(ctx context.Context, id string) error {
-	if id == "" || p.Existing.ids[id] {
+	if id == "" || p.Existing.has(id) {
 		return nil
 	}
 	return p.target.Ledger.Created(evidence.Deployment, id, evidence.Scenario(ctx))
@@ -201,7 +195,7 @@ func RevisionPath(id, revision string) string {
 
 // Remove removes a deployment. It returns why it could not, or "". The operation is a vendor extension.
 func (p *Plane) Remove(ctx context.Context, id string) (problem string) {
-	if p.Existing.ids[id] {
+	if p.Existing.has(id) {
 		return "it existed before the test run"
 	}
 	a, err := p.send(ctx, http.MethodDelete, DeploymentPath(id), nil)

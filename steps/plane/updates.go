@@ -46,7 +46,7 @@ func (p *Plane) AwaitLatest(
 			return false, err
 		}
 		named := a.Get("latest_revision_id").String()
-		if named != "" && named != known {
+		if named != "" && !exchange.SameID(named, known) {
 			latest, d.Naming = named, a
 		}
 		return latest != known, nil
@@ -93,9 +93,9 @@ func (p *Plane) AwaitListed(ctx context.Context, id string, revisions ...string)
 		if err != nil || !all.Answer.OK() {
 			return true, nil // scenarios judge a list that cannot be read
 		}
-		listed := all.IDs()
+		listed := exchange.IDKeys(all.IDs())
 		for _, id := range revisions {
-			if !slices.Contains(listed, id) {
+			if !slices.Contains(listed, exchange.IDKey(id)) {
 				return false, nil
 			}
 		}

@@ -3,7 +3,6 @@ package judge
 import (
 	"fmt"
 	"net/http"
-	"strings"
 
 	"github.com/agentconform/agentconform/steps/exchange"
 	"github.com/agentconform/agentconform/steps/outcome"
@@ -67,7 +66,7 @@ func IsAsForUnknown(a, unknown *exchange.Response, revision string) error {
 		Compared: compared(a, unknown),
 	}
 	switch {
-	case a.OK() && strings.Contains(string(a.Body), revision):
+	case a.OK() && containsID(string(a.Body), revision):
 		v.Kind = outcome.Leak
 		v.Summary = nameOf(a.Request) + " shows a deployment of another tenant"
 	case a.Status != unknown.Status:

@@ -15,5 +15,6 @@ func TestJudgements(t *testing.T) {
 		createRows(), readOnlyRows(),
 		lifecycleRows(), agreementRows(),
 		updateRows(), keptRows(),
-		accessRows())
+		accessRows(),
+		idRows())
 }

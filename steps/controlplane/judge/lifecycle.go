@@ -124,7 +124,7 @@ func ListAgrees(list *exchange.Response, revisions []Retrieved) error {
 		if !row.Exists() {
 			return outcome.Blocked("the revision %s is not in the list: %s", r.ID, outcome.Seen(list))
 		}
-		if got := r.After.Get("id"); got.String() != r.ID {
+		if got := r.After.Get("id"); !exchange.SameID(got.String(), r.ID) {
 			return outcome.Blocked("the revision %s cannot be retrieved: its id is %s", r.ID, outcome.Shown(got))
 		}
 		if err := rowAgrees(list, row, r); err != nil {
@@ -137,7 +137,7 @@ func ListAgrees(list *exchange.Response, revisions []Retrieved) error {
 // rowOf returns the revision with an id in a list. It does not exist if there is none.
 func rowOf(list *exchange.Response, id string) gjson.Result {
 	for _, row := range list.Get("resources").Array() {
-		if row.Get("id").String() == id {
+		if exchange.SameID(row.Get("id").String(), id) {
 			return row
 		}
 	}

@@ -117,9 +117,10 @@ func HasCount(a *exchange.Response, want, known int) error {
 // IsNewestFirst judges the order of the revisions in a list. known has the ids of the revisions that the suite has
 // created, in the order of creation. Others are not judged.
 func IsNewestFirst(a *exchange.Response, rows []gjson.Result, known []string) error {
+	keys := exchange.IDKeys(known)
 	var listed []listedRevision
 	for _, row := range rows {
-		number := slices.Index(known, row.Get("id").String())
+		number := slices.Index(keys, exchange.IDKey(row.Get("id").String()))
 		if number < 0 {
 			continue
 		}
@@ -188,8 +189,9 @@ func HasSources(a *exchange.Response, rows []gjson.Result, source string) error 
 // ReturnsNoneAgain judges the page at the offset of the last page: it has no revision that was returned before. last is
 // the response of the last page.
 func ReturnsNoneAgain(page, last *exchange.Response, ids, before []string) error {
+	returned := exchange.IDKeys(before)
 	for _, id := range ids {
-		if slices.Contains(before, id) {
+		if slices.Contains(returned, exchange.IDKey(id)) {
 			return outcome.Fails(page, outcome.Violation{
 				Kind:     outcome.RepeatedItem,
 				Summary:  "The offset of the last page returns a revision again",
@@ -276,10 +278,10 @@ func (l Listed) name() string {
 // difference counts the wanted ids that are missing or repeated, and the different ids that are not wanted.
 func difference(ids, want []string) (missing, repeated, unexpected int) {
 	times := map[string]int{}
-	for _, id := range ids {
+	for _, id := range exchange.IDKeys(ids) {
 		times[id]++
 	}
-	for _, id := range want {
+	for _, id := range exchange.IDKeys(want) {
 		n := times[id]
 		if n == 0 {
 			missing++

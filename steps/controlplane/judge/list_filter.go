@@ -36,9 +36,10 @@ func ShareNone(withTrue, withFalse *exchange.Response, before, ids, after []stri
 	if len(before)+len(ids) == 0 {
 		return outcome.Inconclusive("both lists are empty")
 	}
+	keysBefore, keysAfter := exchange.IDKeys(before), exchange.IDKeys(after)
 	shared := 0
-	for _, id := range ids {
-		if slices.Contains(before, id) && slices.Contains(after, id) {
+	for _, id := range exchange.IDKeys(ids) {
+		if slices.Contains(keysBefore, id) && slices.Contains(keysAfter, id) {
 			shared++
 		}
 	}

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"net/http"
 	"slices"
-	"strings"
 
 	"github.com/tidwall/gjson"
 
@@ -15,23 +14,18 @@ import (
 // KeepsOrder checks that the page with limit=2 and offset=1 is a part of the whole list. If it is not, nobody knows which
 // revisions belong to a page: no MUST requires an order. A page of another length is another requirement's concern.
 func KeepsOrder(all, page []string) error {
-	if len(page) != 2 || len(all) <= 2 || sameIDs(page, all[1:3]) {
+	if len(page) != 2 || len(all) <= 2 || exchange.SameIDs(page, all[1:3]) {
 		return nil
 	}
 	return outcome.Inconclusive("the page with limit=2&offset=1 is not the part of the whole list that begins there "+
 		"(CP-LIST-6, CP-LIST-15)").ByRequirement("CP-LIST-6", "CP-LIST-15")
 }
 
-// sameIDs reports whether two lists hold the same ids, in any order.
-func sameIDs(a, b []string) bool {
-	return slices.Equal(slices.Sorted(slices.Values(a)), slices.Sorted(slices.Values(b)))
-}
-
 // StandsForValue judges a list with a value in another spelling: it is that of the value, or it is refused. The list's
 // What is the query with the value as the interface shows it: "limit=2".
 func StandsForValue(l Listed) error {
 	a := l.Response
-	if a.IsRefused() || a.OK() && sameIDs(l.IDs, l.Want) {
+	if a.IsRefused() || a.OK() && exchange.SameIDs(l.IDs, l.Want) {
 		return nil
 	}
 	v := outcome.Violation{
@@ -64,7 +58,7 @@ func IsNotFound(a *exchange.Response, request, id string) error {
 	if detail := a.Get("detail"); detail.Type == gjson.String {
 		text = detail.Str
 	}
-	if strings.Contains(strings.ToLower(text), strings.ToLower(id)) {
+	if containsID(text, id) {
 		return nil
 	}
 	v.Kind = outcome.WrongDetail
@@ -75,7 +69,8 @@ func IsNotFound(a *exchange.Response, request, id string) error {
 // HoldsOwnOrRefuses judges a list by an id in capital letters: it holds a revision of the deployment, or is refused. known
 // has the ids of the deployment's revisions.
 func HoldsOwnOrRefuses(a *exchange.Response, ids, known []string) error {
-	isOwn := func(id string) bool { return slices.Contains(known, id) }
+	own := exchange.IDKeys(known)
+	isOwn := func(id string) bool { return slices.Contains(own, exchange.IDKey(id)) }
 	if a.IsRefused() || a.OK() && slices.ContainsFunc(ids, isOwn) {
 		return nil
 	}

@@ -28,14 +28,14 @@ func ServesOrRefuses(a *exchange.Response, expected string) error {
 	return outcome.Fails(a, outcome.Violation{Kind: unserved(a), Summary: returns(a), Expected: expected})
 }
 
-// HasValue judges that a response shows a string, in any case, at a path of its body (GJSON syntax).
-func HasValue(a *exchange.Response, path, want string) error {
+// HasID judges that a response shows an id as a string at a path of its body (GJSON syntax).
+func HasID(a *exchange.Response, path, want string) error {
 	expected := nameAt(path) + " " + want
 	got := a.Get(path)
 	if !got.Exists() && !a.OK() {
 		return outcome.Fails(a, outcome.Violation{Kind: unserved(a), Summary: returns(a), Expected: expected})
 	}
-	if got.Type == gjson.String && strings.EqualFold(got.Str, want) {
+	if got.Type == gjson.String && exchange.SameID(got.Str, want) {
 		return nil
 	}
 	return showsOther(a, path, expected)
@@ -166,9 +166,17 @@ func digits(dateTime string) int {
 
 // differ reports whether two responses show different values of a field. Times differ only if both are present.
 func differ(field string, a, b gjson.Result) bool {
-	if field == "created_at" {
+	switch field {
+	case "created_at":
 		same, comparable := sameInstant(a, b)
 		return comparable && !same
+	case "id":
+		return !exchange.SameID(a.String(), b.String())
 	}
 	return a.String() != b.String()
+}
+
+// containsID reports whether a text contains an id in any case.
+func containsID(text, id string) bool {
+	return strings.Contains(strings.ToLower(text), strings.ToLower(id))
 }

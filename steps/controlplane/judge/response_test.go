@@ -29,7 +29,9 @@ func numbered(id, status int, body string) *exchange.Response {
 func responseRows() []judgetest.Row {
 	served := func(status int) error { return IsServed(respond("PATCH", "/v2/deployments/a", status, `{}`)) }
 	either := func(status int) error { return ServesOrRefuses(judgetest.Response(status, `{}`), "status 2xx or 4xx") }
-	value := func(status int, body string) error { return HasValue(judgetest.Response(status, body), "a.id", "A") }
+	id := func(status int, id string) error {
+		return HasID(judgetest.Response(status, `{"a":{`+id+`}}`), "a.id", "a1b2c3d4-0000-4000-8000-00000000000f")
+	}
 	return []judgetest.Row{
 		{Name: "a request is served with 200", Got: served(200)},
 		{Name: "a request is served with 299", Got: served(299)},
@@ -42,16 +44,18 @@ func responseRows() []judgetest.Row {
 		{Name: "a request is redirected", Got: either(302), Kind: outcome.WrongStatus, Actual: "status 302"},
 		{Name: "a request that may be refused crashes the server", Got: either(500), Kind: outcome.ServerError},
 
-		{Name: "the expected value", Got: value(200, `{"a":{"id":"A"}}`)},
-		{Name: "the expected value in another case", Got: value(200, `{"a":{"id":"a"}}`)},
-		{Name: "the expected value in a refusal", Got: value(404, `{"a":{"id":"a"}}`)},
-		{Name: "another value", Got: value(200, `{"a":{"id":"B"}}`),
-			Kind: outcome.WrongValue, Pointer: "/a/id", Actual: `"B"`},
-		{Name: "a value that is not a string", Got: HasValue(judgetest.Response(200, `{"id":1}`), "id", "1"),
+		{Name: "the expected id", Got: id(200, `"id":"a1b2c3d4-0000-4000-8000-00000000000f"`)},
+		{Name: "the expected id in capitals", Got: id(200, `"id":"A1B2C3D4-0000-4000-8000-00000000000F"`)},
+		{Name: "the expected id in a refusal", Got: id(404, `"id":"a1b2c3d4-0000-4000-8000-00000000000f"`)},
+		{Name: "another id", Got: id(200, `"id":"a1b2c3d4-0000-4000-8000-00000000000e"`),
+			Kind: outcome.WrongValue, Pointer: "/a/id", Actual: `00000000000e"`},
+		{Name: "an id that is not a UUID is in capitals", Got: HasID(judgetest.Response(200, `{"id":"A"}`), "id", "a"),
+			Kind: outcome.WrongValue, Pointer: "/id", Actual: `"A"`},
+		{Name: "an id that is not a string", Got: HasID(judgetest.Response(200, `{"id":1}`), "id", "1"),
 			Kind: outcome.WrongValue, Pointer: "/id", Actual: "1"},
-		{Name: "no value in a response with 200", Got: value(200, `{}`),
+		{Name: "no id in a response with 200", Got: id(200, ``),
 			Kind: outcome.Missing, Pointer: "/a/id", Actual: "nothing"},
-		{Name: "no value in a refusal", Got: value(404, `{}`), Kind: outcome.Refused, Actual: "status 404"},
+		{Name: "no id in a refusal", Got: id(404, ``), Kind: outcome.Refused, Actual: "status 404"},
 	}
 }
 

@@ -38,18 +38,18 @@ func IsTheCreated(a *exchange.Response, c Created) error {
 	if err := IsServed(a); err != nil {
 		return err
 	}
-	if err := HasValue(a, "id", c.ID); err != nil {
+	if err := HasID(a, "id", c.ID); err != nil {
 		return err
 	}
 	if c.Revision != "" {
-		if err := HasValue(a, "latest_revision_id", c.Revision); err != nil {
+		if err := HasID(a, "latest_revision_id", c.Revision); err != nil {
 			return err
 		}
 	}
-	if c.Source != "" {
-		return HasValue(a, "source", c.Source)
+	if c.Source == "" || strings.EqualFold(a.Get("source").String(), c.Source) {
+		return nil
 	}
-	return nil
+	return showsOther(a, "source", "source "+c.Source)
 }
 
 // HaveIDs judges that each response is served and shows the object with the id of its request.
@@ -58,7 +58,7 @@ func HaveIDs(responses []*exchange.Response, ids []string) error {
 		if err := IsServed(a); err != nil {
 			return err
 		}
-		if err := HasValue(a, "id", ids[i]); err != nil {
+		if err := HasID(a, "id", ids[i]); err != nil {
 			return err
 		}
 	}
@@ -112,7 +112,7 @@ func HasConfig(a *exchange.Response, sent map[string]any) error {
 func ConfigFollowsLatest(responses []*exchange.Response, latest string, update map[string]any) error {
 	named := 0
 	for _, a := range responses {
-		if !strings.EqualFold(a.Get("latest_revision_id").String(), latest) {
+		if !exchange.SameID(a.Get("latest_revision_id").String(), latest) {
 			continue
 		}
 		named++
@@ -129,7 +129,7 @@ func ConfigFollowsLatest(responses []*exchange.Response, latest string, update m
 // ConfigUnchanged judges that the first revision has the configuration from before an update. A response that shows
 // another object blocks.
 func ConfigUnchanged(now, before *exchange.Response) error {
-	if before.Get("id").String() != now.Get("id").String() {
+	if !exchange.SameID(before.Get("id").String(), now.Get("id").String()) {
 		return outcome.Blocked("the first revision cannot be retrieved: %s", outcome.Seen(now))
 	}
 	return FieldsKept(now, before, append(slices.Clone(SourceFields), commitField))
@@ -137,16 +137,15 @@ func ConfigUnchanged(now, before *exchange.Response) error {
 
 // HoldsOnly judges that a list has one revision and no others.
 func HoldsOnly(list *exchange.Response, ids []string, revision string) error {
-	if list.OK() && slices.EqualFunc(ids, []string{revision}, strings.EqualFold) {
+	if list.OK() && exchange.SameIDs(ids, []string{revision}) {
 		return nil
 	}
 	v := outcome.Violation{Expected: "a list with only the revision " + revision, Pointer: "/resources"}
-	isOwn := func(id string) bool { return strings.EqualFold(id, revision) }
 	switch {
 	case !list.OK():
 		v.Kind = unserved(list)
 		v.Summary = returns(list)
-	case slices.ContainsFunc(ids, isOwn):
+	case exchange.ContainsID(ids, revision):
 		v.Kind = outcome.ExtraItem
 		v.Summary = "The list has " + reports.Count(len(ids)-1, "revision") + " too many"
 	default:

@@ -19,7 +19,7 @@ func retrieveRows() []judgetest.Row {
 	}
 	source := func(status int, body string) error { return HasSource(judgetest.Response(status, body), "git_host") }
 	only := func(status int, ids ...string) error {
-		return HoldsOnly(respond("GET", "/v2/deployments/d/revisions", status, `{}`), ids, "R")
+		return HoldsOnly(respond("GET", "/v2/deployments/d/revisions", status, `{}`), ids, "r")
 	}
 	complete := func(status string) error {
 		return IsComplete(judgetest.Response(200, `{"id":"r","created_at":"c","updated_at":"u",`+status+
@@ -90,7 +90,7 @@ func configRows() []judgetest.Row {
 	deployment := func(latest, ref string) *exchange.Response {
 		return judgetest.Response(200, `{"latest_revision_id":"`+latest+`","source_revision_config":{"repo_ref":"`+ref+`"}}`)
 	}
-	follows := func(all ...*exchange.Response) error { return ConfigFollowsLatest(all, "R2", sent) }
+	follows := func(all ...*exchange.Response) error { return ConfigFollowsLatest(all, "r2", sent) }
 	kept := func(before, now string, paths ...string) error {
 		was := respond("GET", "/v2/deployments/d/revisions/r", 200, `{"id":"r","source_revision_config":{`+before+`}}`)
 		is := respond("GET", "/v2/deployments/d/revisions/r", 200, `{"id":"r","source_revision_config":{`+now+`}}`)

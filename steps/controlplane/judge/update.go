@@ -20,9 +20,10 @@ type Snapshot struct {
 
 // Added returns the revisions that are new in the second of two snapshots.
 func Added(before, after Snapshot) []string {
+	known := exchange.IDKeys(before.Revisions)
 	var added []string
 	for _, id := range after.Revisions {
-		if !slices.Contains(before.Revisions, id) {
+		if !slices.Contains(known, exchange.IDKey(id)) {
 			added = append(added, id)
 		}
 	}
@@ -60,7 +61,7 @@ func CreatesRevisions(act *exchange.Response, before, after Snapshot, want int, 
 	case want > 0 && len(after.Revisions) > total:
 		v.Kind = outcome.RepeatedItem
 		v.Summary = "The list repeats a revision after the update"
-	case want == 0 && after.Latest != before.Latest:
+	case want == 0 && !exchange.SameID(after.Latest, before.Latest):
 		v.Kind = outcome.Changed
 		v.Summary = "The update changes latest_revision_id"
 	default:
@@ -80,10 +81,10 @@ func NamesSecond(before, after Snapshot, first, second string) error {
 		Compared: compared(after.Deployment, before.Deployment),
 	}
 	switch {
-	case second == first:
+	case exchange.SameID(second, first):
 		v.Kind = outcome.NoEffect
 		v.Summary = "The second update does not change latest_revision_id"
-	case after.Latest != second:
+	case !exchange.SameID(after.Latest, second):
 		v.Kind = outcome.Stale
 		v.Summary = "The deployment does not name the second new revision"
 	default:
