@@ -69,7 +69,7 @@ func (s *Server) CreateThread(ctx context.Context, who target.Caller, metadata m
 	if t.ID == "" {
 		return t, nil
 	}
-	_, t.again = s.threads.LoadOrStore(s.Base+" "+t.ID, true)
+	_, t.again = s.threads.LoadOrStore(s.Base+" "+exchange.IDKey(t.ID), true)
 	return t, s.NoteThread(ctx, t)
 }
 

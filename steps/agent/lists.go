@@ -197,13 +197,15 @@ func (l Listing) Len() int {
 	return len(shown)
 }
 
-// nameOf returns the id of a listed thread, or its JSON if it has no id.
-func nameOf(row gjson.Result) string { return cmp.Or(row.Get("thread_id").String(), row.Raw) }
+// nameOf returns the key of a listed thread, or its JSON if it has no id.
+func nameOf(row gjson.Result) string {
+	return cmp.Or(exchange.IDKey(row.Get("thread_id").String()), row.Raw)
+}
 
 // Thread is what a listing shows of the thread: a value that does not exist where that is nothing.
 func (l Listing) Thread(id string) gjson.Result {
 	for _, row := range l.All() {
-		if row.Get("thread_id").String() == id {
+		if exchange.SameID(row.Get("thread_id").String(), id) {
 			return row
 		}
 	}

@@ -129,7 +129,7 @@ func (s *Server) NoteThread(ctx context.Context, t *Thread) error {
 	if err != nil {
 		return err
 	}
-	if existing[t.ID] {
+	if existing[exchange.IDKey(t.ID)] {
 		note := reports.Note{Kind: reports.NoteRemoval,
 			Text: "POST /threads returned a thread that existed before this test run; the suite does not remove it"}
 		if t.Answer != nil {
@@ -159,7 +159,7 @@ func (s *Server) note(ctx context.Context, e reports.LedgerEntry) error {
 	return s.target.Ledger.Add(e)
 }
 
-// threadsBefore returns the ids of the threads that a user had before the test run created one. It returns nil if the
+// threadsBefore returns the keys of the threads that a user had before the test run created one. It returns nil if the
 // server does not list threads, or if the test run created the deployment.
 func (s *Server) threadsBefore(ctx context.Context, who target.Caller) (map[string]bool, error) {
 	if s.deployment != "" || who.Key == "" {
@@ -173,7 +173,7 @@ func (s *Server) threadsBefore(ctx context.Context, who target.Caller) (map[stri
 		}
 		ids := map[string]bool{}
 		for _, row := range rows.All() {
-			ids[strings.Clone(row.Get("thread_id").String())] = true
+			ids[exchange.IDKey(strings.Clone(row.Get("thread_id").String()))] = true
 		}
 		return ids, nil
 	})

@@ -89,18 +89,20 @@ func TestThreads(t *testing.T) {
 // TestAThreadThatExistedIsNotEntered creates two threads at a server that returns an existing one at first, and whose
 // clock is wrong.
 func TestAThreadThatExistedIsNotEntered(t *testing.T) {
+	const old = "aaaaaaaa-0000-4000-8000-000000000001"
 	for name, c := range map[string]struct {
 		list    string // the response to GET /threads
 		entered []string
 		notes   int
 	}{
-		"the list shows it":        {`[{"thread_id":"old"}]`, []string{"new"}, 1},
-		"the list is empty":        {`[]`, []string{"old", "new"}, 0},
-		"the target lists nothing": {`{"detail":"not found"}`, []string{"old", "new"}, 0},
+		"the list shows it":             {`[{"thread_id":"` + old + `"}]`, []string{"new"}, 1},
+		"the list shows it in capitals": {`[{"thread_id":"` + strings.ToUpper(old) + `"}]`, []string{"new"}, 1},
+		"the list is empty":             {`[]`, []string{old, "new"}, 0},
+		"the target lists nothing":      {`{"detail":"not found"}`, []string{old, "new"}, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			created := []string{"old", "new"}
+			created := []string{old, "new"}
 			mux := http.NewServeMux()
 			mux.HandleFunc("GET /threads", func(w http.ResponseWriter, _ *http.Request) {
 				w.Header().Set("Content-Type", "application/json")

@@ -130,7 +130,7 @@ func (w *World) tryExtension(ctx context.Context, who target.Caller, thread, run
 		return nil, err
 	}
 	w.scene.Answer = a
-	if made := a.Get("thread_id").String(); a.OK() && made != "" && made != thread { // a copy
+	if made := a.Get("thread_id").String(); a.OK() && made != "" && !exchange.SameID(made, thread) { // a copy
 		if err := w.server.NoteThread(ctx, &agent.Thread{ID: made, Owner: who, Answer: a}); err != nil {
 			return nil, err
 		}

@@ -157,7 +157,7 @@ func (s *agentSession) retrieved(w world, at, run int, a *exchange.Response) *Wr
 	case slices.Contains(w.gone, run):
 		return wantRefusal("AS-ROLLBACK-2", a, " for a run that was rolled back")
 	case run == w.pending || slices.Contains(w.kept, run):
-		return want(a.OK() && a.Get("run_id").String() == g.ID, "AS-RUN-2", a, "the run "+g.ID)
+		return want(a.OK() && exchange.SameID(a.Get("run_id").String(), g.ID), "AS-RUN-2", a, "the run "+g.ID)
 	}
 	return nil
 }
@@ -165,7 +165,7 @@ func (s *agentSession) retrieved(w world, at, run int, a *exchange.Response) *Wr
 // sharesID reports whether a run of the thread has the same id, because ids may be unique only within a thread.
 func (s *agentSession) sharesID(at int, g *startedRun) bool {
 	for _, own := range s.runs {
-		if own.ID == g.ID && own.by.Object == at {
+		if own.by.Object == at && exchange.SameID(own.ID, g.ID) {
 			return true
 		}
 	}

@@ -228,9 +228,9 @@ func shows(a *exchange.Response, thread string, r Run) bool {
 		return false
 	}
 	for _, row := range append(a.Get("@this").Array(), a.Get("@this")) {
-		if row.Get("thread_id").String() == thread {
+		if exchange.SameID(row.Get("thread_id").String(), thread) {
 			return true
 		}
 	}
-	return messages.ContainsText(a, r.Text()) || a.Get("run_id").String() == r.ID
+	return messages.ContainsText(a, r.Text()) || exchange.SameID(a.Get("run_id").String(), r.ID)
 }

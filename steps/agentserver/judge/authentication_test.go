@@ -121,6 +121,12 @@ func disguiseRows() []judgetest.Row {
 		d := Disguised{Answer: judgetest.Response(200, body), Plain: nothing, Owner: "AS-AUTH-1"}
 		return DisguisesShowNothing([]Disguised{{Answer: nothing, Plain: nothing}, d}, "t1", run("one"))
 	}
+	inCapitals := func(member string) error {
+		r := run("one")
+		r.ID = shownID
+		d := Disguised{Answer: judgetest.Response(200, `{"`+member+`":"`+inCapitals+`"}`), Plain: nothing, Owner: "AS-AUTH-1"}
+		return DisguisesShowNothing([]Disguised{d}, shownID, r)
+	}
 	both := func(plain *exchange.Response) error {
 		d := Disguised{Answer: judgetest.Response(200, `{"run_id":"r1"}`), Plain: plain, Owner: "AS-AUTH-1"}
 		return DisguisesShowNothing([]Disguised{d}, "t1", run("one"))
@@ -130,6 +136,8 @@ func disguiseRows() []judgetest.Row {
 		{Name: "the thread is shown", Got: show(`{"thread_id":"t1"}`), Kind: outcome.Leak},
 		{Name: "the thread is listed to a stranger", Got: show(`[{"thread_id":"t2"},{"thread_id":"t1"}]`), Kind: outcome.Leak},
 		{Name: "the run is shown", Got: show(`{"run_id":"r1"}`), Kind: outcome.Leak},
+		{Name: "the thread is shown in capitals", Got: inCapitals("thread_id"), Kind: outcome.Leak},
+		{Name: "the run is shown in capitals", Got: inCapitals("run_id"), Kind: outcome.Leak},
 		{Name: "the text of the run is shown", Got: show(`{"x":["number one"]}`), Kind: outcome.Leak},
 		{Name: "the run is shown without the disguise", Got: both(judgetest.Response(200, `{"run_id":"r1"}`)), Verdict: reports.Blocked},
 		{Name: "the run is not shown without the disguise", Got: both(nothing), Kind: outcome.Leak},

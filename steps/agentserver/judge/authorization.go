@@ -40,7 +40,7 @@ func ListLacksForeign(l List, thread, ownerKey, identity string) error {
 	}
 	for i, row := range l.Rows {
 		isOwned := identity != "" && row.Get("metadata."+ownerKey).String() == identity
-		if row.Get("thread_id").String() != thread && !isOwned {
+		if !exchange.SameID(row.Get("thread_id").String(), thread) && !isOwned {
 			continue
 		}
 		return outcome.Fails(l.Answer, outcome.Violation{

@@ -79,7 +79,7 @@ func IsRun(a *exchange.Response, r Run) error {
 		return err
 	}
 	id := a.Get("run_id").String()
-	if a.OK() && id == r.ID {
+	if a.OK() && exchange.SameID(id, r.ID) {
 		return nil
 	}
 	v := outcome.Violation{

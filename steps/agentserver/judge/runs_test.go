@@ -17,6 +17,8 @@ func runRows() []judgetest.Row {
 		return RunIsAcceptedInTime(r, start.Add(10*time.Second))
 	}
 	isRun := func(status int, body string) error { return IsRun(judgetest.Response(status, body), run("one")) }
+	shown := run("one")
+	shown.ID = shownID
 	return []judgetest.Row{
 		{Name: "valid credentials", Got: AcceptsCredentials(judgetest.Response(404, `{}`))},
 		{Name: "valid credentials are refused with 401", Got: AcceptsCredentials(judgetest.Response(401, `{}`)), Verdict: reports.Blocked},
@@ -36,6 +38,8 @@ func runRows() []judgetest.Row {
 			Kind: outcome.NoResponse, Actual: "an answer after 10s, for a run of 10s"},
 
 		{Name: "the run is returned", Got: isRun(200, `{"run_id":"r1"}`)},
+		{Name: "the run is returned with its id in capitals",
+			Got: IsRun(judgetest.Response(200, `{"run_id":"`+inCapitals+`"}`), shown)},
 		{Name: "another run is returned", Got: isRun(200, `{"run_id":"r2"}`), Kind: outcome.WrongValue, Pointer: "/run_id"},
 		{Name: "a run is returned without its id", Got: isRun(200, `{}`), Kind: outcome.Missing, Pointer: "/run_id"},
 		{Name: "the run is not found", Got: isRun(404, `{"run_id":"r1"}`), Kind: outcome.Refused, Pointer: "/run_id"},

@@ -24,7 +24,7 @@ type List struct {
 // Has reports whether the list shows a thread.
 func (l List) Has(thread string) bool {
 	for _, row := range l.Rows {
-		if row.Get("thread_id").String() == thread {
+		if exchange.SameID(row.Get("thread_id").String(), thread) {
 			return true
 		}
 	}
@@ -45,7 +45,7 @@ func (l List) HasMark(key, value string) bool {
 func (l List) size() string {
 	shown := map[string]bool{}
 	for _, row := range l.Rows {
-		shown[cmp.Or(row.Get("thread_id").String(), row.Raw)] = true
+		shown[cmp.Or(exchange.IDKey(row.Get("thread_id").String()), row.Raw)] = true
 	}
 	return reports.Count(len(shown), "thread")
 }
@@ -80,7 +80,7 @@ func ThreadsDiffer(first, second Thread) error {
 			return outcome.Blocked("no thread was created: %s", outcome.Seen(t.Created))
 		}
 	}
-	if first.ID != second.ID {
+	if !exchange.SameID(first.ID, second.ID) {
 		return nil
 	}
 	return outcome.Fails(second.Created, outcome.Violation{

@@ -32,6 +32,12 @@ func notListed(status int) List {
 	return List{Answer: judgetest.Response(status, `{}`), Rows: rows(`[]`)}
 }
 
+// The id of a thread or a run, and how another response may show it.
+const (
+	shownID    = "aaaaaaaa-0000-4000-8000-000000000001"
+	inCapitals = "AAAAAAAA-0000-4000-8000-000000000001"
+)
+
 const twoThreads = `[{"thread_id":"t1","metadata":{"owner":"ada","mark":"m"}},{"thread_id":"t2"},{"thread_id":"t2"}]`
 
 func threadRows() []judgetest.Row {
@@ -52,9 +58,12 @@ func threadRows() []judgetest.Row {
 		{Name: "two threads", Got: ThreadsDiffer(thread("t1"), thread("t2"))},
 		{Name: "one thread twice", Got: ThreadsDiffer(thread("t1"), thread("t1")),
 			Kind: outcome.WrongValue, Pointer: "/thread_id", Actual: "t1 twice"},
+		{Name: "one thread twice, once in capitals", Got: ThreadsDiffer(thread(shownID), thread(inCapitals)),
+			Kind: outcome.WrongValue, Pointer: "/thread_id"},
 		{Name: "the second thread was not created", Got: ThreadsDiffer(thread("t1"), thread("")), Verdict: reports.Blocked},
 
 		{Name: "the thread is listed", Got: ListHolds(listOf(twoThreads), thread("t2"))},
+		{Name: "the thread is listed in capitals", Got: ListHolds(listOf(`[{"thread_id":"`+inCapitals+`"}]`), thread(shownID))},
 		{Name: "the thread is not listed", Got: ListHolds(listOf(twoThreads), thread("t3")),
 			Kind: outcome.MissingItem, Actual: "a list of 2 threads"},
 		{Name: "the thread is on no page that was read", Got: ListHolds(page, thread("t3")), Verdict: reports.Inconclusive},
@@ -87,6 +96,8 @@ func ownerRows() []judgetest.Row {
 		{Name: "a refused filter shows no foreign thread", Got: foreign(notListed(422), "t1", "ada")},
 		{Name: "a failed list", Got: foreign(notListed(500), "t1", "ada"), Verdict: reports.Blocked},
 		{Name: "the foreign thread is listed", Got: foreign(listOf(twoThreads), "t2", ""), Kind: outcome.Leak, Pointer: "/1"},
+		{Name: "the foreign thread is listed in capitals",
+			Got: foreign(listOf(`[{"thread_id":"`+inCapitals+`"}]`), shownID, ""), Kind: outcome.Leak, Pointer: "/0"},
 		{Name: "a thread of the foreign owner is listed", Got: foreign(listOf(twoThreads), "t3", "ada"),
 			Kind: outcome.Leak, Pointer: "/0"},
 
