@@ -81,10 +81,13 @@ func (p Parameter) ClassOf(value string) string {
 	if strings.ContainsFunc(value, unicode.IsControl) {
 		return "control character"
 	}
-	for item := range strings.SplitSeq(value, ",") {
-		if len(p.Enum) > 0 && !slices.Contains(p.Enum, item) {
-			return "unknown value"
-		}
+	items := []string{value}
+	if p.List {
+		items = strings.Split(value, ",")
+	}
+	isUnknown := func(item string) bool { return !slices.Contains(p.Enum, item) }
+	if len(p.Enum) > 0 && slices.ContainsFunc(items, isUnknown) {
+		return "unknown value"
 	}
 	return ""
 }

@@ -27,21 +27,31 @@ func (c *cells) add(place, classes string) {
 // "body.FIELD", "credentials", "moment", and "after a refusal", for which the owner checks that nothing has changed.
 // Vendor extensions have only the cells of credentials.
 func Cells() ([][3]string, error) {
-	c := &cells{}
+	var all [][3]string
 	for _, side := range Sides() {
-		model, err := openapi3.NewLoader().LoadFromData(Document(side))
+		ofSide, err := cellsOf(side, Document(side))
 		if err != nil {
-			return nil, fmt.Errorf("reading the %s document: %w", side, err)
+			return nil, err
 		}
-		for _, path := range model.Paths.Keys() { // sorted
-			item := model.Paths.Value(path)
-			for _, method := range slices.Sorted(maps.Keys(item.Operations())) {
-				op := item.Operations()[method]
-				c.operation = op.OperationID
-				c.add("credentials", "absent, another caller's")
-				if op.Extensions[extField] != true {
-					c.of(side, slices.Concat(item.Parameters, op.Parameters), op)
-				}
+		all = append(all, ofSide...)
+	}
+	return all, nil
+}
+
+func cellsOf(side Side, document []byte) ([][3]string, error) {
+	model, err := openapi3.NewLoader().LoadFromData(document)
+	if err != nil {
+		return nil, fmt.Errorf("reading the %s document: %w", side, err)
+	}
+	c := &cells{}
+	for _, path := range model.Paths.Keys() { // sorted
+		item := model.Paths.Value(path)
+		for _, method := range slices.Sorted(maps.Keys(item.Operations())) {
+			op := item.Operations()[method]
+			c.operation = op.OperationID
+			c.add("credentials", "absent, another caller's")
+			if op.Extensions[extField] != true {
+				c.of(side, slices.Concat(item.Parameters, op.Parameters), op)
 			}
 		}
 	}
@@ -54,13 +64,17 @@ func (c *cells) of(side Side, parameters openapi3.Parameters, op *openapi3.Opera
 	hasID := false
 	for _, p := range parameters {
 		hasID = hasID || p.Value.In == "path"
-		c.add(p.Value.In+" "+p.Value.Name, classes[p.Value.In+" "+p.Value.Schema.Value.Type.Slice()[0]])
+		kind := p.Value.Schema.Value.Type.Slice()[0]
+		if p.Value.Extensions[extCommaSeparated] != nil {
+			kind = "list"
+		}
+		c.add(p.Value.In+" "+p.Value.Name, classes[p.Value.In+" "+kind])
 	}
 	if op.RequestBody != nil {
 		c.add("body", "not valid JSON")
 		c.field("body", op.RequestBody.Value.Content.Get(jsonType).Schema)
 	}
-	c.add("moment", "right after a write, beside a write, twice at once, after an update, at the end of the test run")
+	c.add("moment", "right after a write, during a write, twice at the same time, after an update, at the end of the test run")
 	if hasID {
 		c.add("moment", classes["moment "+string(side)])
 	}
@@ -70,12 +84,13 @@ func (c *cells) of(side Side, parameters openapi3.Parameters, op *openapi3.Opera
 	}
 }
 
-// classes lists the classes of a value by its place and its type. A string in a query is a comma-separated list.
+// classes lists the classes of a value by its place and its type. The type of a comma-separated parameter is "list".
 var classes = map[string]string{
 	"path string":    "unknown, near miss, of another kind, of another parent, another caller's, not a UUID, upper case",
-	"query integer":  "in range, bounds, out of range, not an integer, another spelling, wrong beside others" + inQuery,
-	"query boolean":  "true or false, not a boolean, another spelling, wrong beside others" + inQuery,
-	"query string":   "one item, several items, an item twice, an unknown item, another spelling" + inQuery,
+	"query integer":  "in range, bounds, out of range, not an integer, another spelling, invalid and combined with others" + inQuery,
+	"query boolean":  "true or false, not a boolean, another spelling, invalid and combined with others" + inQuery,
+	"query string":   "longer, texts" + inQuery,
+	"query list":     "one item, several items, an item twice, an unknown item, another spelling" + inQuery,
 	"body string":    inBody + ", empty, longer, texts",
 	"body enum":      inBody + ", an unknown value",
 	"body array":     inBody + ", empty",
@@ -89,7 +104,7 @@ var classes = map[string]string{
 }
 
 const (
-	inQuery = ", empty, repeated, beside others"
+	inQuery = ", empty, repeated, combined with others"
 	inBody  = "dropped, of another type, null"
 )
 

@@ -95,4 +95,7 @@ func TestParameter_ClassOf(t *testing.T) {
 		i := slices.IndexFunc(op.Parameters, func(p Parameter) bool { return p.Name == c.parameter })
 		assert.Equal(t, c.want, op.Parameters[i].ClassOf(c.value), "%s=%s", c.parameter, c.value)
 	}
+	notList := Parameter{Type: "string", Enum: []string{"DEPLOYED", "QUEUED"}}
+	assert.Equal(t, "", notList.ClassOf("DEPLOYED"))
+	assert.Equal(t, "unknown value", notList.ClassOf("DEPLOYED,QUEUED"))
 }
