@@ -10,13 +10,13 @@ Feature: Create, deploy, call, update and call again
   Rule: After create, poll to DEPLOYED, PATCH and poll, the agent server serves the new revision
     "(1) create a deployment with POST /v2/deployments ... until the revision status is DEPLOYED. (4) Update the
     deployment with PATCH /v2/deployments/{deployment_id}."
-    The first user calls the agent server of the deployment before and after the PATCH. After it, the answer must come
+    The first user calls the agent server of the deployment before and after the PATCH. After it, the ai message must come
     from the new revision.
 
     Scenario: A deployment is created, called, updated, and called again
       Given a DEPLOYED deployment created for this scenario
       When the user calls its agent server
-      Then the agent server answers
+      Then the agent server replies with an ai message
       Given the deployment was updated to the second source and is DEPLOYED again
       When the user calls its agent server again
-      Then the answer comes from the new revision
+      Then the ai message comes from the new revision

@@ -251,7 +251,7 @@ Feature: Authentication at the agent server
     Scenario Outline: With a valid token the request to <operation> returns 2xx
       Given a completed run
       When the user tries to <operation>
-      Then the request is answered with 2xx
+      Then the request returns 2xx
 
       Examples:
         | operation       |
@@ -263,7 +263,7 @@ Feature: Authentication at the agent server
 
     Scenario: With a valid token the request to list the threads returns 2xx
       When the user tries to list the threads
-      Then the request is answered with 2xx
+      Then the request returns 2xx
 
   @AS-AUTH-6 @must @section-2 @section-5
   @writes
@@ -313,7 +313,7 @@ Feature: Authentication at the agent server
     Scenario Outline: Without credentials, paths with <spelling> reveal nothing of a run
       Given a completed run
       When a caller without credentials reads the run by paths with <spelling>
-      Then no answer shows anything of the run
+      Then no response shows anything of the run
 
       Examples:
         | spelling           |

@@ -22,7 +22,7 @@ Feature: Authorization at the agent server
       Given the user is the <owner> configured user
       And a completed run
       When the other user tries to <operation>
-      Then the request is answered with an HTTP error status
+      Then the request returns an HTTP error status
 
       Examples:
         | owner  | operation      |
@@ -35,7 +35,7 @@ Feature: Authorization at the agent server
       Given the user is the <owner> configured user
       And a thread of the user that names the other user as owner
       When the other user tries to read the state
-      Then the request is answered with an HTTP error status
+      Then the request returns an HTTP error status
 
       @needs:users.1.identity
       Examples:
@@ -51,7 +51,7 @@ Feature: Authorization at the agent server
       Given the user is the <owner> configured user
       And a completed run
       When the other user tries to retrieve the run under a thread of their own
-      Then the request is answered with an HTTP error status
+      Then the request returns an HTTP error status
 
       Examples:
         | owner  |
@@ -62,7 +62,7 @@ Feature: Authorization at the agent server
       Given the user is the <owner> configured user
       And a completed run
       When the other user tries to <join>
-      Then the answer holds nothing of the run
+      Then the response contains nothing of the run
 
       Examples:
         | owner  | join                                     |
@@ -75,8 +75,8 @@ Feature: Authorization at the agent server
       Given the user is the <owner> configured user
       And a run in progress on a new thread
       When the other user, while it is in progress, tries to <join>
-      Then the join is refused, or answered before the end of the run
-      And the answer holds nothing of the run
+      Then the join is refused, or returns before the end of the run
+      And the response contains nothing of the run
 
       Examples:
         | owner  | join                                     |
@@ -97,7 +97,7 @@ Feature: Authorization at the agent server
       Given the user is the <owner> configured user
       And a completed run on a new thread
       When the other user tries to start <run>
-      Then the request is answered with an HTTP error status
+      Then the request returns an HTTP error status
 
       Examples:
         | owner  | run                 |
@@ -303,7 +303,7 @@ Feature: Authorization at the agent server
     Scenario Outline: With <headers>, <caller> sees nothing of a user's run
       Given a completed run
       When <caller> reads the run with <headers>
-      Then no answer shows anything of the run
+      Then no response shows anything of the run
 
       @needs:users.1
       Examples:
@@ -336,7 +336,7 @@ Feature: Authorization at the agent server
     Scenario Outline: The request of a studio user to <operation> of a user returns 2xx
       Given a completed run
       When a studio user tries to <operation>
-      Then the request is answered with 2xx
+      Then the request returns 2xx
 
       Examples:
         | operation      |

@@ -5,7 +5,7 @@ Feature: Contract of the agent server
   the interface specifies none.
 
   A conforming target may add fields to any object; write thread_id and run_id as strings or integers, and content as
-  a string or an array of parts; answer a join with any JSON, plain text or no body; answer a refusal with any body;
+  a string or an array of parts; respond to a join with any JSON, plain text or no body; send any body with a refusal;
   take 80 ms and more for every response, with jitter.
 
   Background:
@@ -17,9 +17,9 @@ Feature: Contract of the agent server
     "POST /threads ... Thread with thread_id"
 
     Scenario: Every create-thread response in the test run matches the contract
-      Given at least one answer to "create-thread" in this run
-      When all answers to "create-thread" are compared with the contract
-      Then all answers match the contract
+      Given at least one response to "create-thread" in the test run
+      When all responses to "create-thread" are compared with the contract
+      Then all responses match the contract
 
   @AS-CONTRACT-create-run @must @section-2 @section-4 @last
   @anonymous @writes
@@ -27,9 +27,9 @@ Feature: Contract of the agent server
     "POST /threads/{thread_id}/runs ... Run with run_id"
 
     Scenario: Every create-run response in the test run matches the contract
-      Given at least one answer to "create-run" in this run
-      When all answers to "create-run" are compared with the contract
-      Then all answers match the contract
+      Given at least one response to "create-run" in the test run
+      When all responses to "create-run" are compared with the contract
+      Then all responses match the contract
 
   @AS-CONTRACT-join-run @must @section-2 @section-4 @last
   @anonymous
@@ -37,9 +37,9 @@ Feature: Contract of the agent server
     "GET /threads/{thread_id}/runs/{run_id}/join ... Responds when the run completes"
 
     Scenario: Every join-run response in the test run matches the contract
-      Given at least one answer to "join-run" in this run
-      When all answers to "join-run" are compared with the contract
-      Then all answers match the contract
+      Given at least one response to "join-run" in the test run
+      When all responses to "join-run" are compared with the contract
+      Then all responses match the contract
 
   @AS-CONTRACT-get-run @must @section-2 @section-4 @last
   @anonymous
@@ -48,9 +48,9 @@ Feature: Contract of the agent server
     and deleted"
 
     Scenario: Every get-run response in the test run matches the contract
-      Given at least one answer to "get-run" in this run
-      When all answers to "get-run" are compared with the contract
-      Then all answers match the contract
+      Given at least one response to "get-run" in the test run
+      When all responses to "get-run" are compared with the contract
+      Then all responses match the contract
 
   @AS-CONTRACT-get-state @must @section-2 @section-4 @last
   @anonymous
@@ -59,9 +59,9 @@ Feature: Contract of the agent server
     human, ai, tool) and content."
 
     Scenario: Every get-state response in the test run matches the contract
-      Given at least one answer to "get-state" in this run
-      When all answers to "get-state" are compared with the contract
-      Then all answers match the contract
+      Given at least one response to "get-state" in the test run
+      When all responses to "get-state" are compared with the contract
+      Then all responses match the contract
 
   @AS-CONTRACT-list-threads @must @section-2 @section-4 @last
   @anonymous
@@ -70,11 +70,11 @@ Feature: Contract of the agent server
     Applies to the endpoint that lists the threads of this target: agent.listing, or the one that is served.
 
     Scenario: Every list-threads response in the test run matches the contract
-      Given at least one answer to "list-threads" in this run
-      When all answers to "list-threads" are compared with the contract
-      Then all answers match the contract
+      Given at least one response to "list-threads" in the test run
+      When all responses to "list-threads" are compared with the contract
+      Then all responses match the contract
 
     Scenario: Every search-threads response in the test run matches the contract
-      Given at least one answer to "search-threads" in this run
-      When all answers to "search-threads" are compared with the contract
-      Then all answers match the contract
+      Given at least one response to "search-threads" in the test run
+      When all responses to "search-threads" are compared with the contract
+      Then all responses match the contract

@@ -18,8 +18,8 @@ Feature: Server errors of the agent server
     an error may return 500, which is noted.
 
     Scenario: No valid request to the agent server returned 500 or above in the test run
-      Given an agent server that answered in this run
-      When all its answers to requests that keep the contract are read
+      Given an agent server that responded in the test run
+      When all its responses to requests that keep the contract are read
       Then none has a status of 500 or above
 
   @AS-ERROR-2 @should @section-4 @section-7 @last
@@ -30,6 +30,6 @@ Feature: Server errors of the agent server
     define the responses to such requests.
 
     Scenario: No invalid request to the agent server returned 500 or above in the test run
-      Given an agent server that answered in this run
-      When all its answers to requests that break the contract are read
+      Given an agent server that responded in the test run
+      When all its responses to requests that break the contract are read
       Then none has a status of 500 or above

@@ -17,8 +17,8 @@ Feature: Invariants of all agent-server responses
     "Run: has run_id. ... GET /threads/{thread_id}/runs/{run_id} ... The run"
 
     Scenario: Every response of the agent server has the id of its request
-      When all exchanges of this run are read
-      Then each answer of the agent server has the id of its request
+      When all exchanges of the test run are read
+      Then each response of the agent server has the id of its request
 
   @AS-INVARIANT-2 @must @section-5 @section-7 @last @security
   @needs:users @needs:agent.rejected_status|agent.rejected_detail
@@ -29,8 +29,8 @@ Feature: Invariants of all agent-server responses
     agent.rejected_detail is.
 
     Scenario: Every refusal of a caller without valid credentials has the handler's status and detail
-      Given an agent server that answered in this run
-      When all exchanges of this run are read
+      Given an agent server that responded in the test run
+      When all exchanges of the test run are read
       Then each refusal of the authentication handler has its status and detail
 
   @AS-INVARIANT-3 @must @section-5 @last @security
@@ -41,9 +41,9 @@ Feature: Invariants of all agent-server responses
     server may be open.
 
     Scenario: No request to the agent server without valid credentials returned 2xx
-      Given an agent server that answered in this run
-      When all exchanges of this run are read
-      Then no agent-server request without valid credentials was answered with 2xx
+      Given an agent server that responded in the test run
+      When all exchanges of the test run are read
+      Then no agent-server request without valid credentials returned 2xx
 
   @AS-INVARIANT-4 @must @section-5 @last @security @isolation
   @needs:users.1 @writes
@@ -55,8 +55,8 @@ Feature: Invariants of all agent-server responses
     less than 12 characters are not judged, except for the values of thread_id.
 
     Scenario: No response to a caller contained an id or a text of another user
-      When all exchanges of this run are read
-      Then no answer to one caller holds an id or a text of another user
+      When all exchanges of the test run are read
+      Then no response to one caller contains an id or a text of another user
 
   @AS-INVARIANT-5 @must @section-3 @last @rollback
   @writes
@@ -68,14 +68,14 @@ Feature: Invariants of all agent-server responses
     may contain what its own request contains.
 
     Scenario: No response after a rollback contained the id or a text of the deleted run
-      When all exchanges of this run are read
-      Then no answer after a rollback holds the id or the text of the prior run
+      When all exchanges of the test run are read
+      Then no response after a rollback contains the id or the text of the prior run
 
   @AS-INVARIANT-6 @should @section-7 @last @security
   @anonymous
   Rule: No 4xx response of the agent server contains a stack trace
 
     Scenario: No 4xx response of the agent server contained a stack trace
-      Given an agent server that answered in this run
-      When all exchanges of this run are read
-      Then no refusal of the agent server holds a stack trace
+      Given an agent server that responded in the test run
+      When all exchanges of the test run are read
+      Then no refusal of the agent server contains a stack trace

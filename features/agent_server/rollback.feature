@@ -3,7 +3,7 @@
 Feature: Rolling back a run in progress
   A new run with multitask_strategy rollback replaces a run in progress on the same thread: the prior run is
   interrupted and deleted from storage, and the new run starts with its own input. A run is in progress for the time
-  that it was told to wait, unless its own status or its final answer in the state shows that it has ended. A run that
+  that it was told to wait, unless its own status or its final ai message in the state shows that it has ended. A run that
   had completed before the rollback is not judged as rolled back.
 
   Unless they are about a pending run, the scenarios wait until the prior run has started: the state shows its first
@@ -28,7 +28,7 @@ Feature: Rolling back a run in progress
       Given a run in progress that has started
       When the user starts another run with rollback
       Then the new run is accepted
-      And the state holds the run's input and its answer
+      And the state holds the run's input and its ai message
       And it completes before the natural end of the prior run
 
   @AS-ROLLBACK-2 @must @section-3 @section-4 @section-7 @slow

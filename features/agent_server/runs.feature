@@ -18,16 +18,16 @@ Feature: Runs
     Scenario: Starting a run returns a run_id
       Given a thread of the user
       When the user starts a run
-      Then the answer holds a "run_id"
+      Then the response has a "run_id"
 
     Scenario: The response arrives while the run is in progress
       When the user starts a long run
-      Then the answer comes before the end of the run
+      Then the response comes before the end of the run
 
     @last
     @record
     Scenario: Every valid POST of a run returned 2xx
-      When all exchanges of this run are read
+      When all exchanges of the test run are read
       Then every valid request to "create-run" was served
 
   @AS-RUN-2 @must @section-4
@@ -38,23 +38,23 @@ Feature: Runs
     Scenario: A completed run can be retrieved
       Given a completed run
       When the user retrieves the run
-      Then the answer has the "run_id" of that run
+      Then the response has the "run_id" of that run
 
     Scenario: A run whose graph raised an error can be retrieved
       Given a run whose graph raises an error
       When the user joins the run
       And the user retrieves the run
-      Then the answer has the "run_id" of that run
+      Then the response has the "run_id" of that run
 
     Scenario: A run in progress can be retrieved
       Given a run in progress
       When the user retrieves the run
-      Then the answer has the "run_id" of that run
+      Then the response has the "run_id" of that run
 
     @last
     @record
     Scenario: Every valid GET of a run returned 2xx
-      When all exchanges of this run are read
+      When all exchanges of the test run are read
       Then every valid request to "get-run" was served
 
   @AS-RUN-3 @must @section-4 @section-7 @form
@@ -66,12 +66,12 @@ Feature: Runs
     Scenario: GET of an unknown run returns an HTTP error
       Given a completed run
       When the user retrieves an unknown run of the thread
-      Then the request is answered with an HTTP error status
+      Then the request returns an HTTP error status
 
     Scenario: GET of a run by a slightly different id, or by the id of its thread, returns an HTTP error
       Given a completed run
       When the user retrieves the run by each wrong run id
-      Then each of these requests is answered with an HTTP error status
+      Then each of these requests returns an HTTP error status
 
   @AS-RUN-10 @should @section-4 @form
   @writes
@@ -83,60 +83,60 @@ Feature: Runs
     Scenario: GET of a run under an unknown thread returns an HTTP error
       Given a completed run
       When the user retrieves the run under an unknown thread
-      Then the request is answered with an HTTP error status
+      Then the request returns an HTTP error status
 
     Scenario: GET of a run under a slightly different thread id, or under its own id, returns an HTTP error
       Given a completed run
       When the user retrieves the run under each wrong thread id
-      Then each of these requests is answered with an HTTP error status
+      Then each of these requests returns an HTTP error status
 
     Scenario: Starting a run under a slightly different thread id returns an HTTP error
       Given a completed run on a new thread
       When the user starts a run under each wrong thread id
-      Then each of these requests is answered with an HTTP error status
+      Then each of these requests returns an HTTP error status
 
     Scenario: Starting a run on an unknown thread returns an HTTP error
       When the user starts a run on an unknown thread
-      Then the request is answered with an HTTP error status
+      Then the request returns an HTTP error status
 
   @AS-RUN-4 @must @section-4 @slow
   @writes
   Rule: A join returns when the run has completed, and not before
     "GET /threads/{thread_id}/runs/{run_id}/join ... Responds when the run completes"
-    After the join the state contains the input and the answer of the run. If the first read lacks messages, a second
+    After the join the state contains the input and the ai message of the run. If the first read lacks messages, a second
     run on another thread decides: its state is read once, after the configured patience. A run whose graph raised an
     error has completed too, and its join may return any status. Every run must end within timeouts.run plus its own
     hold and those of earlier runs on the thread.
 
     Scenario: A join returns when the run has completed, and not before
       When the user starts a long run, and joins it
-      Then the join is answered with 2xx
+      Then the join returns 2xx
       And the join does not return before the end of the run
 
     Scenario: A join of a longer run returns when the run has completed, and not before
       When the user starts a longer run, and joins it
-      Then the join is answered with 2xx
+      Then the join returns 2xx
       And the join does not return before the end of the run
 
     Scenario: Two joins at the same time both return when the run has completed, and not before
       When the user starts a long run, and joins it twice at the same time
-      Then the join is answered with 2xx
+      Then the join returns 2xx
       And the join does not return before the end of the run
 
-    Scenario: After the join the state contains the input and the answer
+    Scenario: After the join the state contains the input and the ai message
       When the user starts a long run, and joins it
       And the user reads the state after the join
-      Then the state holds the run's input and its answer
+      Then the state holds the run's input and its ai message
 
     Scenario: The join of a failed run returns
       Given a run whose graph raises an error
       When the user joins the run
-      Then the join is answered with any status
+      Then the join returns any status
 
     @last
     @record
     Scenario: Every run that the suite waited for completed in time
-      When all exchanges of this run are read
+      When all exchanges of the test run are read
       Then each run that the suite waited for has completed
 
   @AS-RUN-5 @must @section-4
@@ -148,12 +148,12 @@ Feature: Runs
     Scenario: The join of a completed run returns 2xx at once
       Given a completed run
       When the user joins the run
-      Then the join is answered with 2xx at once
+      Then the join returns 2xx at once
 
     @last
     @record
     Scenario: Every valid join of a completed run returned 2xx
-      When all exchanges of this run are read
+      When all exchanges of the test run are read
       Then every valid request to "join-run" was served
 
   @AS-RUN-6 @should @section-4 @form
@@ -212,7 +212,7 @@ Feature: Runs
       Given a completed run
       And another thread of the user
       When the user retrieves the run under the other thread
-      Then the request is answered with an HTTP error status
+      Then the request returns an HTTP error status
 
   @AS-RUN-9 @should @section-4 @after:AS-RUN-5
   @writes
@@ -223,18 +223,18 @@ Feature: Runs
     Scenario: The join of an unknown run returns an HTTP error
       Given a completed run
       When the user joins an unknown run of the thread
-      Then the request is answered with an HTTP error status
+      Then the request returns an HTTP error status
 
     Scenario: The join with a slightly different run id or thread id returns an HTTP error
       Given a completed run
       When the user joins the run by each wrong run id and under each wrong thread id
-      Then each of these requests is answered with an HTTP error status
+      Then each of these requests returns an HTTP error status
 
     Scenario Outline: The join of a run under <which> thread returns an HTTP error
       Given a completed run
       And another thread of the user
       When the user joins the run under <which> thread
-      Then the request is answered with an HTTP error status
+      Then the request returns an HTTP error status
 
       Examples:
         | which      |
@@ -246,7 +246,7 @@ Feature: Runs
       Given the user is the <owner> configured user
       And a completed run
       When the other user tries to <join>
-      Then the join of another user's run is answered with an HTTP error status
+      Then the join of another user's run returns an HTTP error status
 
       Examples:
         | owner  | join                                     |

@@ -1,7 +1,7 @@
 @agent-server
 @shares:agent-server
 Feature: The state of a thread
-  The state of a thread contains the messages of its runs: the input as human messages, the answers of the graph as ai
+  The state of a thread contains the messages of its runs: the input as human messages, the output of the graph as ai
   messages, and the results of tools as tool messages.
 
   Background:
@@ -23,18 +23,18 @@ Feature: The state of a thread
     @last
     @record
     Scenario: Every valid GET of a state returned 2xx
-      When all exchanges of this run are read
+      When all exchanges of the test run are read
       Then every valid request to "get-state" was served
 
   @AS-STATE-2 @must @section-2 @section-4
   @writes
-  Rule: The state lists a run's input (human), tool results (tool) and answer (ai), in order
+  Rule: The state lists a run's human, tool and ai messages, in order
     "Thread state: an object with values.messages, an array of message objects with at least type (observed kinds:
     human, ai, tool) and content."
-    The human messages are the input, in order, and the answer is the last ai message. The text of input and answer
-    must be unchanged in any script, with accents, emoji and line breaks, and at a length of 3,000 characters.
+    The human messages are the input, in order, and the last ai message is the output of the graph. Both texts must be
+    unchanged in any script, with accents, emoji and line breaks, and at a length of 3,000 characters.
 
-    Scenario: The input is a human message, and the answer is an ai message
+    Scenario: The input is a human message, and the output is an ai message
       When a run of the user with one message has completed
       Then the messages of the state have the types "human, ai"
       And the human messages are the input, in order
@@ -46,7 +46,7 @@ Feature: The state of a thread
       And the human messages are the input, in order
       And the last message repeats the last message of the input
 
-    Scenario Outline: Input and answer are unchanged with <text>
+    Scenario Outline: Human and ai message are unchanged with <text>
       When a run of the user with <text> has completed
       Then the messages of the state have the types "human, ai"
       And the human messages are the input, in order
@@ -85,7 +85,7 @@ Feature: The state of a thread
     @last
     @record
     Scenario: No state lacks a completed run that it had shown before
-      When all exchanges of this run are read
+      When all exchanges of the test run are read
       Then no state lacks a completed run that it had shown before
 
   @AS-STATE-3 @should @section-2
@@ -105,4 +105,4 @@ Feature: The state of a thread
     Scenario: GET of the state by a slightly different id, a run id or an invalid UUID returns an HTTP error
       Given a completed run
       When the user reads the state of each wrong thread id
-      Then each of these requests is answered with an HTTP error status
+      Then each of these requests returns an HTTP error status

@@ -16,7 +16,7 @@ Feature: Threads
 
     Scenario: Creating a thread returns a thread_id
       When the user creates a thread
-      Then the answer holds a "thread_id"
+      Then the response has a "thread_id"
 
     Scenario: Two new threads have different ids
       When the user creates two threads
@@ -25,7 +25,7 @@ Feature: Threads
     @last
     @record
     Scenario: Every valid POST of a thread returned 2xx
-      When all exchanges of this run are read
+      When all exchanges of the test run are read
       Then every valid request to "create-thread" was served
 
   @AS-THREAD-2 @must @section-4
@@ -44,5 +44,5 @@ Feature: Threads
     @last
     @record
     Scenario: Every valid list of threads returned 2xx
-      When all exchanges of this run are read
+      When all exchanges of the test run are read
       Then every valid request to "list-threads" was served

@@ -227,7 +227,7 @@ Feature: Authentication at the control plane
     Scenario Outline: With the scheme <scheme> the request to <operation> returns 2xx
       Given another existing deployment
       When a client with the scheme <scheme> tries to <operation>
-      Then the request is answered with 2xx
+      Then the request returns 2xx
 
       @needs:credentials.api_key @creates:1
       Examples: API key, creation
@@ -308,7 +308,7 @@ Feature: Authentication at the control plane
     Scenario Outline: The request of another tenant to <operation> returns the status of an unknown deployment
       Given an existing deployment
       When the other tenant tries to <operation>
-      Then the answer has the status for an unknown deployment
+      Then the response has the status code for an unknown deployment
 
       Examples:
         | operation             |
@@ -321,7 +321,7 @@ Feature: Authentication at the control plane
       Given a deployment that no other scenario changes
       When the other tenant tries to update its source
       Then no revision was created
-      And the answer has the status for an unknown deployment
+      And the response has the status code for an unknown deployment
 
   @CP-AUTH-7 @must @section-5 @after:CP-AUTH-1
   @reads @shares:deployment
@@ -334,7 +334,7 @@ Feature: Authentication at the control plane
     Scenario Outline: Without credentials, paths with <spelling> reveal nothing of a deployment
       Given an existing deployment
       When a client with no credentials reads it by paths with <spelling>
-      Then no answer shows anything of the deployment
+      Then no response shows anything of the deployment
 
       Examples:
         | spelling           |
@@ -353,7 +353,7 @@ Feature: Authentication at the control plane
     Scenario Outline: With <headers>, a client without credentials sees nothing of a deployment
       Given an existing deployment
       When a client with no credentials reads it with <headers>
-      Then no answer shows anything of the deployment
+      Then no response shows anything of the deployment
 
       Examples:
         | headers                                              |

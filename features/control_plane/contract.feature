@@ -14,9 +14,9 @@ Feature: Contract of the control plane
     "Create a deployment; the response contains id and latest_revision_id."
 
     Scenario: Every create-deployment response in the test run matches the contract
-      Given at least one answer to "create-deployment" in this run
-      When all answers to "create-deployment" are compared with the contract
-      Then all answers match the contract
+      Given at least one response to "create-deployment" in the test run
+      When all responses to "create-deployment" are compared with the contract
+      Then all responses match the contract
 
   @CP-CONTRACT-get-deployment @must @section-2 @section-4 @last
   @anonymous
@@ -25,9 +25,9 @@ Feature: Contract of the control plane
     containing build_on_push (boolean)."
 
     Scenario: Every get-deployment response in the test run matches the contract
-      Given at least one answer to "get-deployment" in this run
-      When all answers to "get-deployment" are compared with the contract
-      Then all answers match the contract
+      Given at least one response to "get-deployment" in the test run
+      When all responses to "get-deployment" are compared with the contract
+      Then all responses match the contract
 
   @CP-CONTRACT-update-deployment @must @section-2 @section-4 @last
   @anonymous @writes
@@ -36,9 +36,9 @@ Feature: Contract of the control plane
     containing build_on_push (boolean)."
 
     Scenario: Every update-deployment response in the test run matches the contract
-      Given at least one answer to "update-deployment" in this run
-      When all answers to "update-deployment" are compared with the contract
-      Then all answers match the contract
+      Given at least one response to "update-deployment" in the test run
+      When all responses to "update-deployment" are compared with the contract
+      Then all responses match the contract
 
   @CP-CONTRACT-list-revisions @must @section-2 @section-4 @last
   @anonymous
@@ -47,9 +47,9 @@ Feature: Contract of the control plane
     422 ... HTTPValidationError"
 
     Scenario: Every list-revisions response in the test run matches the contract
-      Given at least one answer to "list-revisions" in this run
-      When all answers to "list-revisions" are compared with the contract
-      Then all answers match the contract
+      Given at least one response to "list-revisions" in the test run
+      When all responses to "list-revisions" are compared with the contract
+      Then all responses match the contract
 
   @CP-CONTRACT-get-revision @must @section-2 @section-4 @last
   @anonymous
@@ -57,6 +57,6 @@ Feature: Contract of the control plane
     "GET /v2/deployments/{deployment_id}/revisions/{revision_id} ... Retrieve one revision (a Revision, with status)."
 
     Scenario: Every get-revision response in the test run matches the contract
-      Given at least one answer to "get-revision" in this run
-      When all answers to "get-revision" are compared with the contract
-      Then all answers match the contract
+      Given at least one response to "get-revision" in the test run
+      When all responses to "get-revision" are compared with the contract
+      Then all responses match the contract

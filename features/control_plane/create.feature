@@ -12,7 +12,7 @@ Feature: Creating a deployment
 
     Scenario: A new deployment has an id and a latest_revision_id
       When the client creates a deployment
-      Then the request is answered with 200, 201 or 202
+      Then the request returns 200, 201 or 202
       And the fields "id" and "latest_revision_id" are UUID strings
 
   @CP-CREATE-2 @must @section-1 @section-4
@@ -99,7 +99,7 @@ Feature: Creating a deployment
     Scenario: Creating a deployment from a tag with build_on_push false returns 200, 201 or 202
       Given a new deployment with a retrievable revision
       When the client creates a deployment from the tag with build_on_push false
-      Then the request is answered with 200, 201 or 202
+      Then the request returns 200, 201 or 202
 
   @CP-CREATE-6 @must @section-2 @form
   @needs:edition @needs:create.refused @writes

@@ -12,8 +12,8 @@ Feature: Error responses of the control plane
     Judged on all such responses of the test run.
 
     Scenario: Every 404 for a list of revisions in the test run has a string detail
-      Given a list of revisions that was answered with 404 in this run
-      When all such answers are read
+      Given a list of revisions that returned 404 in the test run
+      When all such responses are read
       Then each is JSON with a string "detail"
 
   @CP-ERROR-2 @must @section-2 @section-4 @section-7 @last
@@ -26,8 +26,8 @@ Feature: Error responses of the control plane
 
     @record
     Scenario: Every 422 for a list of revisions in the test run is an HTTPValidationError
-      Given a list of revisions that was answered with 422 in this run
-      When all such answers are read
+      Given a list of revisions that returned 422 in the test run
+      When all such responses are read
       Then each is an HTTPValidationError
 
     @reads @shares:deployment
@@ -44,8 +44,8 @@ Feature: Error responses of the control plane
     Without it a client cannot tell which parameter is invalid. Judged on all such responses of the test run.
 
     Scenario: Every 422 for a list of revisions in the test run has a detail
-      Given a list of revisions that was answered with 422 in this run
-      When all such answers are read
+      Given a list of revisions that returned 422 in the test run
+      When all such responses are read
       Then each has a "detail"
 
   @CP-ERROR-3 @must @section-4 @section-7 @last
@@ -58,8 +58,8 @@ Feature: Error responses of the control plane
     the request again, and counts the 503.
 
     Scenario: No valid request and no invalid parameter at the control plane returned 500 or above in the test run
-      Given a control plane that answered in this run
-      When all its answers to requests that keep the contract or have an invalid parameter are read
+      Given a control plane that responded in the test run
+      When all its responses to requests that keep the contract or have an invalid parameter are read
       Then none has a status of 500 or above
 
   @CP-ERROR-4 @should @section-4 @section-7 @last
@@ -69,6 +69,6 @@ Feature: Error responses of the control plane
     operations beyond the interface. The interface does not define the responses to such requests.
 
     Scenario: No request with an invalid body at the control plane returned 500 or above in the test run
-      Given a control plane that answered in this run
-      When all its answers to requests that break the contract in another way are read
+      Given a control plane that responded in the test run
+      When all its responses to requests that break the contract in another way are read
       Then none has a status of 500 or above

@@ -17,8 +17,8 @@ Feature: Invariants of all control-plane responses
     latest_revision_id.
 
     Scenario: Every response of the control plane has the id of its request
-      When all exchanges of this run are read
-      Then each answer of the control plane has the id of its request
+      When all exchanges of the test run are read
+      Then each response of the control plane has the id of its request
 
   @CP-INVARIANT-2 @must @section-5 @last @security
   @anonymous
@@ -27,9 +27,9 @@ Feature: Invariants of all control-plane responses
     Judged on the operations of the interface.
 
     Scenario: No request to the control plane without valid credentials returned 2xx
-      Given a control plane that answered in this run
-      When all exchanges of this run are read
-      Then no control-plane request without valid credentials was answered with 2xx
+      Given a control plane that responded in the test run
+      When all exchanges of the test run are read
+      Then no control-plane request without valid credentials returned 2xx
 
   @CP-INVARIANT-3 @must @section-2 @last
   @needs:create.body
@@ -41,7 +41,7 @@ Feature: Invariants of all control-plane responses
     each other. A PATCH is not judged if another one of the same deployment was in progress.
 
     Scenario: No read of a revision shows a source_revision_config other than the one that was sent for it
-      When all exchanges of this run are read
+      When all exchanges of the test run are read
       Then each read of a revision shows what was sent for it
 
   @CP-INVARIANT-4 @must @section-2 @last
@@ -55,8 +55,8 @@ Feature: Invariants of all control-plane responses
     The response to POST or PATCH may omit any field.
 
     Scenario: No response with a deployment shows the source_revision_config of a revision other than its latest
-      When all exchanges of this run are read
-      Then each answer with a deployment shows the source_revision_config of the revision that it names as latest
+      When all exchanges of the test run are read
+      Then each response with a deployment shows the source_revision_config of the revision that it names as latest
 
   @CP-INVARIANT-5 @should @section-2 @last
   @needs:create.body.source=git_host
@@ -66,7 +66,7 @@ Feature: Invariants of all control-plane responses
     was in progress.
 
     Scenario: No read of a revision lacks a field of the revision before
-      When all exchanges of this run are read
+      When all exchanges of the test run are read
       Then each read of a revision shows the fields of the one before that its update did not name
 
   @CP-INVARIANT-6 @should @section-3 @last
@@ -78,7 +78,7 @@ Feature: Invariants of all control-plane responses
     after the first one that showed DEPLOYED may show an earlier status.
 
     Scenario: No read shows a different status of a revision that was DEPLOYED
-      When all exchanges of this run are read
+      When all exchanges of the test run are read
       Then no revision was seen with another status after it was DEPLOYED while none was later
 
   @CP-INVARIANT-7 @should @section-7 @last @security
@@ -86,9 +86,9 @@ Feature: Invariants of all control-plane responses
   Rule: No 4xx response of the control plane contains a stack trace
 
     Scenario: No 4xx response of the control plane contained a stack trace
-      Given a control plane that answered in this run
-      When all exchanges of this run are read
-      Then no refusal of the control plane holds a stack trace
+      Given a control plane that responded in the test run
+      When all exchanges of the test run are read
+      Then no refusal of the control plane contains a stack trace
 
   @CP-INVARIANT-8 @should @section-1 @section-4 @last
   @needs:create.body
@@ -101,5 +101,5 @@ Feature: Invariants of all control-plane responses
     done.
 
     Scenario: No read shows the values from before a write
-      When all exchanges of this run are read
+      When all exchanges of the test run are read
       Then each read shows what was written before, once the configured patience is over

@@ -27,15 +27,15 @@ Feature: Deployment status and polling
     @last
     @needs:create.body @record
     Scenario: Every revision status in the test run is one of the 13
-      Given a new revision whose status was seen in this run
-      When all answers to "get-revision" are compared with the contract
-      Then no answer has an unknown status
+      Given a new revision whose status was seen in the test run
+      When all responses to "get-revision" are compared with the contract
+      Then no response has an unknown revision status
 
     @last
     @needs:create.body @record
     Scenario: Every deployment that the test run waited for reached DEPLOYED
-      When all exchanges of this run are read
-      Then no deployment that this run has waited for stayed without reaching DEPLOYED
+      When all exchanges of the test run are read
+      Then every deployment that the test run waited for reached DEPLOYED
 
   @CP-POLL-2 @should @section-3 @last
   @needs:create.body @reads @shares:deployment

@@ -13,7 +13,7 @@ Feature: Listing the revisions of a deployment
     Scenario: The list has an array of resources and an integer offset
       Given an existing deployment
       When the client lists its revisions
-      Then the list is answered with 2xx
+      Then the list returns 2xx
       And the list has an array "resources" and an integer "offset"
 
     Scenario: An empty list has an empty array of resources
@@ -25,7 +25,7 @@ Feature: Listing the revisions of a deployment
     @last
     @record
     Scenario: Every valid list of revisions returned 2xx
-      When all exchanges of this run are read
+      When all exchanges of the test run are read
       Then every valid request to "list-revisions" was served
 
   @CP-LIST-2 @must @section-4 @section-8
@@ -38,7 +38,7 @@ Feature: Listing the revisions of a deployment
     Scenario Outline: Limit <value> returns that many revisions, or all of them
       Given a deployment whose revisions are known
       When the client lists its revisions with limit "<value>"
-      Then the list is answered with 2xx
+      Then the list returns 2xx
       And it holds as many revisions as the limit allows, or all
 
       Examples:
@@ -56,7 +56,7 @@ Feature: Listing the revisions of a deployment
     @last
     @record
     Scenario: No list of revisions in the test run lacks a revision that was known before
-      When all exchanges of this run are read
+      When all exchanges of the test run are read
       Then each list of revisions holds at least those that were known before
 
   @CP-LIST-3 @must @section-4 @section-7 @section-8 @form
@@ -96,14 +96,14 @@ Feature: Listing the revisions of a deployment
     Scenario: Without limit, 20 revisions are returned
       Given a deployment with more than 20 revisions
       When the client lists its revisions
-      Then the list is answered with 2xx
+      Then the list returns 2xx
       And it holds exactly 20 revisions
 
     Scenario: Without limit and with a status filter, 20 revisions are returned
       Given a deployment with more than 20 revisions
       And a status filter that matches all of them
       When the client lists its revisions with that filter
-      Then the list is answered with 2xx
+      Then the list returns 2xx
       And it holds exactly 20 revisions
 
   @CP-LIST-5 @must @section-4 @section-7 @section-8 @form
@@ -249,7 +249,7 @@ Feature: Listing the revisions of a deployment
     Scenario Outline: The list from <place> is empty
       Given a deployment whose revisions are known
       When the client lists its revisions from <place>
-      Then the list is answered with 2xx
+      Then the list returns 2xx
       And it holds no revision
 
       Examples:
@@ -350,7 +350,7 @@ Feature: Listing the revisions of a deployment
     Scenario Outline: The filter remote_reconciled accepts "<value>"
       Given an existing deployment
       When the client filters its revisions by remote_reconciled "<value>"
-      Then the list is answered with 2xx
+      Then the list returns 2xx
 
       Examples:
         | value |
@@ -391,18 +391,18 @@ Feature: Listing the revisions of a deployment
 
     Scenario: The list of an unknown deployment returns 404
       When the client lists the revisions of an unknown deployment
-      Then the request is answered with 404 and a detail that contains the deployment id
+      Then the request returns 404 and a detail that contains the deployment id
 
     @after:CP-LIST-12
     Scenario: The list of an unknown deployment returns 404 whatever parameter is sent
       When the client lists the revisions of an unknown deployment with each parameter
-      Then each of these lists is answered with 404 and a detail that contains its id
+      Then each of these lists returns 404 and a detail that contains its id
 
     @reads @shares:deployment
     Scenario: The list of a slightly different deployment id, or of a revision id, returns 404
       Given an existing deployment
       When the client lists the revisions of each id that is almost that of the deployment
-      Then each of these lists is answered with 404 and a detail that contains its id
+      Then each of these lists returns 404 and a detail that contains its id
 
     @reads:revisions=1 @shares:history
     Scenario: The list of an id in capital letters contains the revisions of the deployment, or returns 4xx
@@ -458,7 +458,7 @@ Feature: Listing the revisions of a deployment
 
     Scenario Outline: Pages of the list with <filter> are the parts that limit and offset select
       Given a deployment whose revisions have settled
-      When the client lists its revisions with <filter>, beside each limit and each offset
+      When the client lists its revisions with <filter>, combined with each limit and each offset
       Then each page is the part of that list that its limit and offset name
 
       Examples:
@@ -476,7 +476,7 @@ Feature: Listing the revisions of a deployment
 
     Scenario: A list with remote_reconciled and a status contains the revisions that match both
       Given a deployment whose revisions have settled
-      When the client lists its revisions with each value of remote_reconciled, alone and beside each status that occurs
+      When the client lists its revisions with each value of remote_reconciled, alone and combined with each status that occurs
       Then each list holds the revisions that both filters keep
 
   @CP-LIST-19 @must @section-4 @section-7 @section-8 @form
@@ -487,7 +487,7 @@ Feature: Listing the revisions of a deployment
 
     Scenario Outline: An invalid <parameter> combined with valid parameters returns 422
       Given an existing deployment
-      When the client lists its revisions with each invalid <parameter>, beside valid values of the other parameters
+      When the client lists its revisions with each invalid <parameter>, combined with valid values of the other parameters
       Then each of these requests is refused with 422 and an error that names "<parameter>"
 
       @after:CP-LIST-3

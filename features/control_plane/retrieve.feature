@@ -18,18 +18,18 @@ Feature: Retrieving a deployment
     Scenario: GET returns each of two deployments under its own id
       Given two deployments
       When the client retrieves both deployments
-      Then each answer is the deployment that was asked for
+      Then each response is the requested deployment
 
     @last
     @record
     Scenario: Every valid GET of a deployment returned 2xx
-      When all exchanges of this run are read
+      When all exchanges of the test run are read
       Then every valid request to "get-deployment" was served
 
     @last
     @record
     Scenario: No deployment names a revision of another deployment
-      When all exchanges of this run are read
+      When all exchanges of the test run are read
       Then no deployment names a revision of another deployment
 
   @CP-GET-2 @must @section-4 @form
@@ -54,18 +54,18 @@ Feature: Retrieving a deployment
     @after:CP-GET-2
     Scenario: GET of an unknown deployment returns 404
       When the client retrieves an unknown deployment
-      Then the request is answered with 404 and a string "detail"
+      Then the request returns 404 and a string "detail"
 
     @writes @after:CP-UPDATE-6
     Scenario: PATCH of an unknown deployment returns 404
       When the client sends an empty update to an unknown deployment
-      Then the request is answered with 404 and a string "detail"
+      Then the request returns 404 and a string "detail"
 
     @reads @shares:deployment @after:CP-REV-2
     Scenario: GET of an unknown revision returns 404
       Given an existing deployment
       When the client retrieves an unknown revision of it
-      Then the request is answered with 404 and a string "detail"
+      Then the request returns 404 and a string "detail"
 
   @CP-GET-3 @should @section-4 @section-7 @form
   Rule: GET of a deployment id that is not a UUID returns 422 with an HTTPValidationError

@@ -19,12 +19,12 @@ Feature: Retrieving one revision
     Scenario: GET returns each of two revisions under its own id
       Given a deployment that was updated to another source
       When the client retrieves both its revisions
-      Then each answer is the revision that was asked for
+      Then each response is the requested revision
 
     @last
     @record
     Scenario: Every valid GET of a revision returned 2xx
-      When all exchanges of this run are read
+      When all exchanges of the test run are read
       Then every valid request to "get-revision" was served
 
   @CP-REV-2 @must @section-4 @form

@@ -45,7 +45,7 @@ func (w *World) defineCallers(r *common.Definitions) {
 	r.Then(`the run reports the (identity|custom fields) of the user`, w.runReports)
 	r.Then(`each run reports its own caller`, w.eachReportsItsOwn)
 	r.When(`(a caller without credentials|the other user) reads the run (?:by paths )?with (.+)`, w.readDisguised)
-	r.Then(`no answer shows anything of the run`, func() error {
+	r.Then(`no response shows anything of the run`, func() error {
 		return judge.DisguisesShowNothing(w.disguised, w.thread.ID, w.current.Value())
 	})
 }

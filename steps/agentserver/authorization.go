@@ -42,9 +42,9 @@ func (w *World) defineOwners(r *common.Definitions) {
 	r.Then(`its metadata holds the keys that were sent`, func(ctx context.Context) error {
 		return w.metadataHolds(ctx, markKey, w.mark, "the metadata")
 	})
-	r.Then(`the answer holds nothing of the run`, w.holdsNothingOfRun)
-	r.Then(`the join is refused, or answered before the end of the run`, w.joinDoesNotWait)
-	r.Then(`the join of another user's run is answered with an HTTP error status`, w.joinIsRefused)
+	r.Then(`the response contains nothing of the run`, w.holdsNothingOfRun)
+	r.Then(`the join is refused, or returns before the end of the run`, w.joinDoesNotWait)
+	r.Then(`the join of another user's run returns an HTTP error status`, w.joinIsRefused)
 }
 
 // requireListedMetadata creates a thread with a mark and looks for the mark in the list.

@@ -46,7 +46,7 @@ func (w *World) defineRollback(r *common.Definitions) {
 	})
 	r.Then(`the runs on the other threads can be retrieved`, w.elsewhereStays)
 	r.Then(`they complete with their own messages`, w.elsewhereCompletes)
-	r.Then(`the join on the prior run returns`, w.joinReturns)
+	r.Then(`the join on the prior run returns`, w.priorJoinReturns)
 	// several runs on one thread
 	r.When(`the user starts five runs with rollback, (one after the other|all at once)`, w.startConcurrent)
 	r.Then(`(only the last|exactly one) of these runs can be retrieved`, w.oneRunRemains)
@@ -290,9 +290,9 @@ func (w *World) elsewhereCompletes(ctx context.Context) error {
 	})
 }
 
-// joinReturns returns an error if the join of the prior run does not return. A join that returned only when the prior
+// priorJoinReturns returns an error if the join of the prior run does not return. A join that returned only when the prior
 // run would have ended is repeated once, with a prior run that takes longer than timeouts.request.
-func (w *World) joinReturns(ctx context.Context) error {
+func (w *World) priorJoinReturns(ctx context.Context) error {
 	limit := w.target.Config.Timeouts.Request
 	for {
 		if err := w.rolled.Usable(); err != nil {

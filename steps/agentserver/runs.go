@@ -43,14 +43,14 @@ func (w *World) defineRuns(r *common.Definitions) {
 	r.When(`the user (read)s the state of each (wrong thread id)`, w.askByWrongIDs)
 	r.When(`the user (start)s a run under each (wrong thread id)`, w.askByWrongIDs)
 	// It blocks if the run is refused because the server does not know the assistant.
-	r.Then(`the answer holds a "run_id"`, func(ctx context.Context) error {
-		return outcome.Unless(ctx, w.answerHoldsID("run_id"), w.server.KnowsAssistant)
+	r.Then(`the response has a "run_id"`, func(ctx context.Context) error {
+		return outcome.Unless(ctx, w.hasID("run_id"), w.server.KnowsAssistant)
 	})
-	r.Then(`the answer comes before the end of the run`, w.acceptedInTime)
-	r.Then(`the answer has the "run_id" of that run`, func() error {
+	r.Then(`the response comes before the end of the run`, w.acceptedInTime)
+	r.Then(`the response has the "run_id" of that run`, func() error {
 		return judge.IsRun(w.scene.Answer, w.current.Value())
 	})
-	r.Then(`(?:the request|each of these requests) is answered with an HTTP error status`, w.eachIsError)
+	r.Then(`(?:the request|each of these requests) returns an HTTP error status`, w.eachIsError)
 }
 
 func (w *World) useCompletedRun(ctx context.Context) error {

@@ -20,9 +20,9 @@ const longerHold = 1200 * time.Millisecond
 func (w *World) defineJoins(r *common.Definitions) {
 	r.When(`the user starts a (long|longer) run, and joins it( twice at the same time)?`, w.startLongAndJoin)
 	r.When(`the user joins the run`, w.userJoins)
-	r.Then(`the join is answered with any status`, w.joinIsAnswered)
-	r.Then(`the join is answered with 2xx`, w.joinSucceeds)
-	r.Then(`the join is answered with 2xx at once`, w.joinAnswersAtOnce)
+	r.Then(`the join returns any status`, w.joinReturns)
+	r.Then(`the join returns 2xx`, w.joinSucceeds)
+	r.Then(`the join returns 2xx at once`, w.joinReturnsAtOnce)
 	r.Then(`the join does not return before the end of the run`, func() error {
 		return judge.JoinIsNotEarly(judged(w.joined), w.current.Value())
 	})
@@ -176,21 +176,21 @@ func (w *World) userJoinsCompleted(ctx context.Context) error {
 	return nil
 }
 
-func (w *World) joinIsAnswered() error {
-	return judge.JoinIsAnswered(judged(w.joined), w.current.Value(), time.Since(w.current.Answer.Sent))
+func (w *World) joinReturns() error {
+	return judge.JoinReturns(judged(w.joined), w.current.Value(), time.Since(w.current.Answer.Sent))
 }
 
 // joinSucceeds judges that the join returned 2xx.
 func (w *World) joinSucceeds() error {
-	if err := w.joinIsAnswered(); err != nil {
+	if err := w.joinReturns(); err != nil {
 		return err
 	}
 	return judge.JoinIsServed(w.joined.Answer)
 }
 
-func (w *World) joinAnswersAtOnce() error {
+func (w *World) joinReturnsAtOnce() error {
 	if w.scene.Answer == nil {
-		return w.joinIsAnswered()
+		return w.joinReturns()
 	}
 	return judge.JoinIsPrompt(w.scene.Answer, w.agents.Prompt())
 }

@@ -26,7 +26,7 @@ func (w *World) defineStates(r *common.Definitions) {
 	r.Then(`the last message repeats the last message of the input`, func() error {
 		return judge.LastRepeats(w.scene.Answer, w.current.Value())
 	})
-	r.Then(`the state holds the run's input and its answer`, w.stateHoldsRun)
+	r.Then(`the state holds the run's input and its ai message`, w.stateHoldsRun)
 	r.Then(`the state holds the messages of both runs, in order`, func() error {
 		return agent.HoldsOnly(w.scene.Answer, w.kept...)
 	})

@@ -30,7 +30,7 @@ func (w *World) defineThreads(r *common.Definitions) {
 		return err
 	})
 	r.When(`(the user|a studio user) lists the threads`, w.callerLists)
-	r.Then(`the answer holds a "thread_id"`, func() error { return w.answerHoldsID("thread_id") })
+	r.Then(`the response has a "thread_id"`, func() error { return w.hasID("thread_id") })
 	r.Then(`their ids are distinct`, w.threadsDiffer)
 	r.Then(`the list holds the thread`, w.listHoldsThread)
 }

@@ -275,8 +275,8 @@ func (w *World) createThread(ctx context.Context, metadata map[string]any) error
 	return nil
 }
 
-// answerHoldsID judges that the creation returned an id. If the configuration may be the reason, it hints at the key.
-func (w *World) answerHoldsID(field string) error {
+// hasID judges that the creation returned an id. If the configuration may be the reason, it hints at the key.
+func (w *World) hasID(field string) error {
 	a, hint := w.scene.Answer, ""
 	switch {
 	case w.target.Rejects(spec.AgentServer, a.Status):

@@ -32,23 +32,23 @@ type closing struct {
 // DefineClosing registers the sentences about all responses of a test run for one scenario, and the sentences that both
 // halves share.
 func DefineClosing(r *Definitions, scene *Scene, t *target.Target) {
-	r.Then(`the request is answered with 2xx`, func(ctx context.Context) error { return scene.Served(ctx) })
+	r.Then(`the request returns 2xx`, func(ctx context.Context) error { return scene.Served(ctx) })
 	r.Then(`(?:the request|each of these requests) is refused with 4xx`, scene.Refused)
 	w := &closing{scene: scene, target: t}
-	r.Given(`a list of revisions that was answered with (404|422) in this run`, w.findLists)
-	r.Given(`(?:a|an) (control plane|agent server) that answered in this run`, w.findSide)
-	r.Given(`at least one answer to "([^"]+)" in this run`, w.findOperation)
-	r.Given(`a new revision whose status was seen in this run`, w.findStatus)
-	r.When(`all such answers are read`, func() error { return nil })
-	r.When(`all its answers to requests that (keep the contract|keep the contract or have an invalid parameter|`+
+	r.Given(`a list of revisions that returned (404|422) in the test run`, w.findLists)
+	r.Given(`(?:a|an) (control plane|agent server) that responded in the test run`, w.findSide)
+	r.Given(`at least one response to "([^"]+)" in the test run`, w.findOperation)
+	r.Given(`a new revision whose status was seen in the test run`, w.findStatus)
+	r.When(`all such responses are read`, func() error { return nil })
+	r.When(`all its responses to requests that (keep the contract|keep the contract or have an invalid parameter|`+
 		`break the contract in another way|break the contract) are read`, w.readResponses)
-	r.When(`all answers to "([^"]+)" are compared with the contract`, func(string) error { return nil })
+	r.When(`all responses to "([^"]+)" are compared with the contract`, func(string) error { return nil })
 	r.Then(`each is JSON with a string "detail"`, func() error { return Each(w.responses, judge.HasDetail) })
 	r.Then(`each has a "detail"`, func() error { return Each(w.responses, judge.HasAnyDetail) })
 	r.Then(`each is an HTTPValidationError`, func() error { return Each(w.responses, judge.ValidationError) })
 	r.Then(`none has a status of 500 or above`, w.hasNoServerError)
-	r.Then(`all answers match the contract`, func() error { return outcome.All(w.violations()) })
-	r.Then(`no answer has an unknown status`, w.hasOnlyKnownStatuses)
+	r.Then(`all responses match the contract`, func() error { return outcome.All(w.violations()) })
+	r.Then(`no response has an unknown revision status`, w.hasOnlyKnownStatuses)
 }
 
 // findLists finds the lists of revisions that returned a status.

@@ -38,8 +38,8 @@ func (w *World) defineAccess(r *common.Definitions) {
 		func() error { return w.refusedForCredentials(w.scene.Answer) })
 	r.Then(`each request is refused with 401 or 403`, w.eachRefusedForCredentials)
 	r.Then(`the refusal has the status for an unknown deployment`, w.refusedAsUnknown)
-	r.Then(`the answer has the status for an unknown deployment`, w.asForUnknown)
-	r.Then(`no answer shows anything of the deployment`, func() error { return judge.ShowNothing(w.responses) })
+	r.Then(`the response has the status code for an unknown deployment`, w.asForUnknown)
+	r.Then(`no response shows anything of the deployment`, func() error { return judge.ShowNothing(w.responses) })
 }
 
 // unknown returns a deployment that nobody has created, with a revision that it does not have.

@@ -24,7 +24,7 @@ func (w *World) defineCreation(r *common.Definitions) {
 		w.clientCreatesFromForeignSource)
 	r.When(`the client sends a create request with read-only fields`,
 		func(ctx context.Context) error { return w.createsWith(ctx, "readonly", readOnly()) })
-	r.Then(`the request is answered with 200, 201 or 202`, func() error { return judge.IsCreated(w.scene.Answer) })
+	r.Then(`the request returns 200, 201 or 202`, func() error { return judge.IsCreated(w.scene.Answer) })
 	r.Then(`the fields "id" and "latest_revision_id" are UUID strings`,
 		func() error { return judge.HasUUIDs(w.scene.Answer) })
 	r.Then(`the request is refused with 422 and an HTTPValidationError, or with another 4xx`, w.refusedAsInvalid)

@@ -36,7 +36,7 @@ func (w *World) defineLists(r *common.Definitions) {
 		`(?:(\d+) at a time|each page larger than the one before), by (computed|returned) offsets`, w.clientPages)
 	r.When(`the client passes on the offset of the last page, (\d+) at a time`, w.clientPagesOn)
 	r.Then(`no revision was returned again`, w.noneReturnedAgain)
-	r.Then(`the (?:list|update) is answered with 2xx`, w.served)
+	r.Then(`the (?:list|update) returns 2xx`, w.served)
 	r.Then(`the list has an array "resources" and an integer "offset"`,
 		func() error { return judge.HasListForm(w.scene.Answer) })
 	r.Then(`it holds (as many revisions as the limit allows, or all|exactly 20 revisions|no revision)`, w.holds)

@@ -22,7 +22,7 @@ func (w *World) defineFilters(r *common.Definitions) {
 		w.clientFiltersByEach)
 	r.When(`the client filters its revisions by (pairs of statuses|three statuses, and by one that is named twice)`,
 		w.clientFiltersBySeveral)
-	r.When(`the client lists its revisions with each value of remote_reconciled, alone and beside each status that occurs`,
+	r.When(`the client lists its revisions with each value of remote_reconciled, alone and combined with each status that occurs`,
 		w.clientListsWithBoth)
 	r.When(`the client lists all its revisions with remote_reconciled true, with false, and with true again`,
 		w.clientListsReconciled)

@@ -24,10 +24,10 @@ import (
 func (w *World) defineValues(r *common.Definitions) {
 	const status = `a status that occurs|a status that does not occur|all statuses`
 	r.When(`the client lists its revisions with (no filter|remote_reconciled (?:true|false)|(?:`+status+`)`+
-		`(?: and remote_reconciled (?:true|false))?), beside each limit and each offset`, w.clientListsParts)
+		`(?: and remote_reconciled (?:true|false))?), combined with each limit and each offset`, w.clientListsParts)
 	r.Then(`each page is the part of that list that its limit and offset name`, w.eachHoldsItsOwn)
 	r.When(`the client lists its revisions with each invalid (limit|offset|remote_reconciled)`+
-		`(, beside valid values of the other parameters)?`, w.clientListsInvalid)
+		`(, combined with valid values of the other parameters)?`, w.clientListsInvalid)
 	r.When(`the client lists its revisions with (limit|offset|remote_reconciled) in each other spelling`,
 		w.clientListsSpelled)
 	r.Then(`each is taken for the value that it stands for, or refused with 4xx`, w.eachStandsForItsValue)
@@ -37,7 +37,7 @@ func (w *World) defineValues(r *common.Definitions) {
 	r.When(sends+`(?:an unknown deployment|the deployment with the id "([^"]*)")`, w.clientSendsBy)
 	r.When(sends+`each id that is almost that of (the deployment|its revision)`, w.clientSendsByEach)
 	r.When(`the client lists its revisions by its id in capital letters`, w.clientListsCapital)
-	r.Then(`(?:the request|each of these lists) is answered with 404 and a detail that contains (?:the deployment|its) id`,
+	r.Then(`(?:the request|each of these lists) returns 404 and a detail that contains (?:the deployment|its) id`,
 		w.eachNotFound)
 	r.Then(`the list holds its revisions, or the request is refused with 4xx`, func() error {
 		a := w.scene.Answer

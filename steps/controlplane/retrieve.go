@@ -35,8 +35,8 @@ func (w *World) defineRetrieval(r *common.Definitions) {
 	})
 	r.When(`the client retrieves each of its revisions twice`, w.clientRetrievesEachTwice)
 	r.Then(`the deployment has the "id", "source" and "latest_revision_id" of its creation`, w.isTheCreated)
-	r.Then(`each answer is the (deployment|revision) that was asked for`, w.haveTheirIDs)
-	r.Then(`the request is answered with 404 and a string "detail"`,
+	r.Then(`each response is the requested (deployment|revision)`, w.haveTheirIDs)
+	r.Then(`the request returns 404 and a string "detail"`,
 		func() error { return judge.IsUnknown(w.scene.Answer) })
 	r.Then(`the "source" of the (?:deployment|revision) is that of the create request`,
 		func() error { return judge.HasSource(w.scene.Answer, w.Deployment.Source()) })

@@ -27,7 +27,7 @@ func (w *World) defineUpdates(r *common.Definitions) {
 		return w.createSettled(ctx, "tagged", fromTag(w.target.Config, false))
 	})
 	r.When(`the client updates "(\w+)"(?: and "(\w+)" in one request)?`, w.clientUpdates)
-	r.When(`the client updates "(\w+)" (?:to its current value|beside "(\w+)" null)`, w.patchToCurrent)
+	r.When(`the client updates "(\w+)" (?:to its current value|together with "(\w+)" null)`, w.patchToCurrent)
 	r.When(`the client updates "(\w+)" twice, the second time while the first revision may still be built`,
 		w.clientUpdatesTwice)
 	r.When(`the client updates "(\w+)" twice at the same time`, w.clientUpdatesAtOnce)

@@ -30,8 +30,8 @@ func Define(r *common.Definitions, t *target.Target, p *plane.Plane, agents *age
 	r.Given(`the deployment was updated to the second source and is DEPLOYED again`, w.wasUpdated)
 	r.When(`the user calls its agent server`, w.userCallsDeployment)
 	r.When(`the user calls its agent server again`, w.userCallsUntilNew)
-	r.Then(`the agent server answers`, w.agentAnswers)
-	r.Then(`the answer comes from the new revision`, w.answerIsNew)
+	r.Then(`the agent server replies with an ai message`, w.agentReplies)
+	r.Then(`the ai message comes from the new revision`, w.messageIsNew)
 }
 
 // callDeployment runs the graph of the deployment's agent server with the same input each time.
@@ -72,7 +72,7 @@ func (w *World) userCallsDeployment(ctx context.Context) error {
 	return judge.AnswersAreEqual(w.runs[0].Said(), w.last().Said())
 }
 
-func (w *World) agentAnswers() error { return agent.HoldsAnswered(w.last().Final, w.last()) }
+func (w *World) agentReplies() error { return agent.HoldsAnswered(w.last().Final, w.last()) }
 
 func (w *World) wasUpdated(ctx context.Context) error {
 	change, _ := w.plane.Sources.Another()
@@ -94,7 +94,7 @@ func (w *World) userCallsUntilNew(ctx context.Context) error {
 		if err := w.callDeployment(ctx); err != nil {
 			return false, err
 		}
-		return w.agentAnswers() == nil && w.isNew() == nil, nil
+		return w.agentReplies() == nil && w.isNew() == nil, nil
 	})
 }
 
@@ -102,10 +102,10 @@ func (w *World) isNew() error {
 	return judge.AnswerIsNew(w.last().Final, w.last().Said(), w.runs[0].Said())
 }
 
-// answerIsNew returns an error if the last answer equals that of the first revision. It blocks if the graph ignores its
-// input, because such an answer does not identify the revision.
-func (w *World) answerIsNew() error {
-	if err := w.agentAnswers(); err != nil {
+// messageIsNew returns an error if the last ai message equals that of the first revision. It blocks if the graph ignores
+// its input, because such a message does not identify the revision.
+func (w *World) messageIsNew() error {
+	if err := w.agentReplies(); err != nil {
 		return err
 	}
 	err := w.isNew()

@@ -27,13 +27,13 @@ const (
 
 // The sentences that are tested.
 const (
-	idsOfPlane    = `each answer of the control plane has the id of its request`
-	closedPlane   = `no control-plane request without valid credentials was answered with 2xx`
+	idsOfPlane    = `each response of the control plane has the id of its request`
+	closedPlane   = `no control-plane request without valid credentials returned 2xx`
 	asSent        = `each read of a revision shows what was sent for it`
-	asNamed       = `each answer with a deployment shows the source_revision_config of the revision that it names as latest`
+	asNamed       = `each response with a deployment shows the source_revision_config of the revision that it names as latest`
 	staysDeployed = `no revision was seen with another status after it was DEPLOYED while none was later`
-	apart         = `no answer to one caller holds an id or a text of another user`
-	rolledBack    = `no answer after a rollback holds the id or the text of the prior run`
+	apart         = `no response to one caller contains an id or a text of another user`
+	rolledBack    = `no response after a rollback contains the id or the text of the prior run`
 )
 
 // history is the record of a test run that a test writes.

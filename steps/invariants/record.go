@@ -52,7 +52,7 @@ func NewRecord(t *target.Target, others func() []Other) *Record {
 
 // Define registers the sentences of the invariants for one scenario.
 func (r *Record) Define(d *common.Definitions) {
-	d.When(`all exchanges of this run are read`, func() error { return nil })
+	d.When(`all exchanges of the test run are read`, func() error { return nil })
 	for sentence := range r.rules {
 		d.Then(sentence, func() error {
 			judged, err := r.outcome(sentence)

@@ -49,27 +49,27 @@ func (r *Record) newRules() map[string]*invariant {
 	rollbacks := &rollback{posted: map[idAt]*posted{}}
 	leaks := &isolation{users: map[string]*belongings{}, known: personsOf(r.target), leaks: map[int]string{}}
 	rules := map[string]*invariant{
-		`each answer of the control plane has the id of its request`: {
+		`each response of the control plane has the id of its request`: {
 			side: plane, check: sameIDs, coveredBy: "CP-GET-1 CP-REV-1 CP-CREATE-* CP-UPDATE-* CP-POLL-*"},
-		`each answer of the agent server has the id of its request`: {
+		`each response of the agent server has the id of its request`: {
 			side: agent, check: sameIDs, coveredBy: "AS-RUN-* AS-ROLLBACK-*"},
-		`no control-plane request without valid credentials was answered with 2xx`: {
+		`no control-plane request without valid credentials returned 2xx`: {
 			side: plane, check: closed, coveredBy: "CP-AUTH-*"},
-		`no agent-server request without valid credentials was answered with 2xx`: {
+		`no agent-server request without valid credentials returned 2xx`: {
 			side: agent, check: closed, coveredBy: "AS-AUTH-*"},
 		`each refusal of the authentication handler has its status and detail`: {
 			side: agent, note: handler.note, check: handler.check, coveredBy: "AS-AUTH-*"},
 		`each read of a revision shows what was sent for it`: {
 			side: plane, note: sent.note, check: sent.asSent,
 			coveredBy: "CP-CREATE-* CP-UPDATE-* CP-REV-* CP-POLL-* CP-LIST-*"},
-		`each answer with a deployment shows the source_revision_config of the revision that it names as latest`: {
+		`each response with a deployment shows the source_revision_config of the revision that it names as latest`: {
 			side: plane, check: sent.asNamed, coveredBy: "CP-CREATE-* CP-UPDATE-* CP-GET-* CP-REV-* CP-POLL-*"},
 		`each read of a revision shows the fields of the one before that its update did not name`: {
 			side: plane, check: sent.asBefore, advisory: true, coveredBy: "CP-UPDATE-* CP-REV-* CP-POLL-* CP-LIST-*"},
 		`no revision was seen with another status after it was DEPLOYED while none was later`: {
 			side: plane, check: sent.staysDeployed, advisory: true,
 			coveredBy: "CP-POLL-* CP-LIST-* CP-REV-* CP-UPDATE-* CP-CREATE-*"},
-		`no deployment that this run has waited for stayed without reaching DEPLOYED`: r.ruleOf(effect{
+		`every deployment that the test run waited for reached DEPLOYED`: r.ruleOf(effect{
 			side: plane, operation: "create-deployment", owner: "CP-POLL-1", kind: outcome.NotFinished,
 			summary: "A deployment does not reach DEPLOYED"}),
 		`each run that the suite waited for has completed`: r.ruleOf(effect{
@@ -80,18 +80,18 @@ func (r *Record) newRules() map[string]*invariant {
 			coveredBy: "CP-CREATE-1 CP-GET-1 CP-REV-1 CP-UPDATE-1 CP-UPDATE-2 CP-UPDATE-3"},
 		`each list of revisions holds at least those that were known before`: {
 			side: plane, note: listed.note, check: listed.check, coveredBy: "CP-LIST-* CP-CREATE-* CP-UPDATE-* CP-GET-1"},
-		`no refusal of the control plane holds a stack trace`: {side: plane, check: traceless, advisory: true},
-		`no refusal of the agent server holds a stack trace`:  {side: agent, check: traceless, advisory: true},
-		`no answer to one caller holds an id or a text of another user`: {
+		`no refusal of the control plane contains a stack trace`: {side: plane, check: traceless, advisory: true},
+		`no refusal of the agent server contains a stack trace`:  {side: agent, check: traceless, advisory: true},
+		`no response to one caller contains an id or a text of another user`: {
 			side: agent, note: leaks.note, check: leaks.check, shows: leaks.isShownBy, coveredBy: "AS-AUTHZ-*"},
-		`no answer after a rollback holds the id or the text of the prior run`: {
+		`no response after a rollback contains the id or the text of the prior run`: {
 			side: agent, note: rollbacks.note, check: rollbacks.check, coveredBy: "AS-ROLLBACK-*"},
 	}
 	// Updates create a revision (section 2), including those that only prepare a precondition. The configuration may give
 	// the neutral word for the field a wrong name.
 	updates := map[string]string{"repo_ref": "CP-UPDATE-1", "graph_config_path": "CP-UPDATE-2", "image_uri": "CP-UPDATE-3"}
 	for field, owner := range updates {
-		rules[`no update of "`+field+`" in this run was served and created no revision`] = r.ruleOf(effect{
+		rules[`every update of "`+field+`" that returned 2xx in the test run created a revision`] = r.ruleOf(effect{
 			side: plane, operation: "update-deployment", path: sourceConfig + "." + field, owner: owner,
 			kind: outcome.NoEffect, summary: "An update of " + field + " is served and creates no revision", word: field})
 	}

@@ -18,9 +18,9 @@ type Join struct {
 	Err        error // of a request without a response
 }
 
-// JoinIsAnswered judges that a join returns any status after the run has completed (section 4). since is the time since
+// JoinReturns judges that a join returns any status after the run has completed (section 4). since is the time since
 // the start of the run.
-func JoinIsAnswered(j Join, r Run, since time.Duration) error {
+func JoinReturns(j Join, r Run, since time.Duration) error {
 	if j.Over {
 		return j.Err
 	}

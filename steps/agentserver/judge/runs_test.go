@@ -55,7 +55,7 @@ func runRows() []judgetest.Row {
 func joinRows() []judgetest.Row {
 	one := run("one")
 	noResponse := &exchange.NoResponse{Cause: "no answer within 10s", Timeout: true}
-	answered := func(j Join) error { return JoinIsAnswered(j, one, 3*time.Second) }
+	answered := func(j Join) error { return JoinReturns(j, one, 3*time.Second) }
 	served := func(status int) error { return JoinIsServed(judgetest.Response(status, `{}`)) }
 	early := func(ended time.Duration) error {
 		return JoinIsNotEarly(Join{Over: true, Ended: start.Add(ended), Answer: judgetest.Response(200, `{}`)}, one)
