@@ -192,7 +192,7 @@ Feature: Authentication at the agent server
     Scenario Outline: The refusal of <caller> contains the handler's detail
       Given a completed run, or an unknown one
       When <caller> tries to read the state
-      Then the refusal carries the detail
+      Then the refusal contains the detail
 
       Examples:
         | caller                         |

@@ -236,11 +236,11 @@ Feature: Authorization at the agent server
     response also passes if an unknown thread gets the same one and it shows nothing of the thread. Judged for threads
     of the first user and of the second.
 
-    Scenario Outline: <operation> of a thread of the <owner> user serves nobody else
+    Scenario Outline: <operation> of a thread of the <owner> user returns an HTTP error to all others
       Given the user is the <owner> configured user
       And a completed run
       When the other user, a caller without credentials and then the user try the vendor extension <operation>
-      Then it serves the user at most
+      Then it returns an HTTP error to all but the user
 
       Examples:
         | owner  | operation       |
@@ -257,11 +257,11 @@ Feature: Authorization at the agent server
         | second | search-history  |
         | second | join-run-stream |
 
-    Scenario Outline: <operation> of a thread of the <owner> user serves nobody else, and nobody else can change the thread with it
+    Scenario Outline: <operation> of a thread of the <owner> user returns an HTTP error to all others, and changes nothing
       Given the user is the <owner> configured user
       And a completed run on a new thread
       When the other user, a caller without credentials and then the user try the vendor extension <operation>
-      Then it serves the user at most
+      Then it returns an HTTP error to all but the user
       And the attempts of the others leave the thread unchanged
 
       Examples:
@@ -281,11 +281,11 @@ Feature: Authorization at the agent server
         | second | wait-run      |
         | second | stream-run    |
 
-    Scenario Outline: cancel-run of a run in progress of the <owner> user serves nobody else
+    Scenario Outline: cancel-run of a run in progress of the <owner> user returns an HTTP error to all others
       Given the user is the <owner> configured user
       And a run in progress on a new thread
       When the other user, a caller without credentials and then the user try the vendor extension cancel-run
-      Then it serves the user at most
+      Then it returns an HTTP error to all but the user
 
       Examples:
         | owner  |

@@ -83,7 +83,7 @@ Feature: Rolling back a run in progress
 
   @AS-ROLLBACK-5 @must @section-3 @section-4 @section-7 @slow
   @writes
-  Rule: GET of a rolled-back pending run returns an HTTP error, and the state shows none of it
+  Rule: GET of a rolled-back pending run returns an HTTP error, and the state has no message of it
     "The prior run is interrupted and completely deleted from storage ... Contains data only from the new run. ... fails
     with an HTTP error status when the run was rolled back and deleted"
     Judged at once, and again at the time at which the pending run would have ended without the rollback. A run may be
@@ -130,7 +130,7 @@ Feature: Rolling back a run in progress
 
   @AS-ROLLBACK-8 @must @section-3 @slow @after:AS-ROLLBACK-1 @after:AS-ROLLBACK-2 @after:AS-ROLLBACK-3
   @writes
-  Rule: After several rollbacks, one run remains with its messages: the last if sent in sequence
+  Rule: After several rollbacks, only one run remains; if they came one by one, the last
     "The prior run is interrupted and completely deleted from storage ... Thread state read after the new run completes
     ... Contains data only from the new run."
     The state contains the messages of the remaining run only. In sequence, each run has started before the next one

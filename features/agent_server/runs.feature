@@ -28,7 +28,7 @@ Feature: Runs
     @record
     Scenario: Every valid POST of a run returned 2xx
       When all exchanges of the test run are read
-      Then every valid request to "create-run" was served
+      Then every valid request to "create-run" returned 2xx
 
   @AS-RUN-2 @must @section-4
   @writes
@@ -55,7 +55,7 @@ Feature: Runs
     @record
     Scenario: Every valid GET of a run returned 2xx
       When all exchanges of the test run are read
-      Then every valid request to "get-run" was served
+      Then every valid request to "get-run" returned 2xx
 
   @AS-RUN-3 @must @section-4 @section-7 @form
   @writes
@@ -154,7 +154,7 @@ Feature: Runs
     @record
     Scenario: Every valid join of a completed run returned 2xx
       When all exchanges of the test run are read
-      Then every valid request to "join-run" was served
+      Then every valid request to "join-run" returned 2xx
 
   @AS-RUN-6 @should @section-4 @form
   @writes

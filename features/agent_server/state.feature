@@ -24,7 +24,7 @@ Feature: The state of a thread
     @record
     Scenario: Every valid GET of a state returned 2xx
       When all exchanges of the test run are read
-      Then every valid request to "get-state" was served
+      Then every valid request to "get-state" returned 2xx
 
   @AS-STATE-2 @must @section-2 @section-4
   @writes
@@ -65,7 +65,7 @@ Feature: The state of a thread
       Then the messages of the state have the types "human, ai"
       And the human messages are the input, in order
 
-    Scenario: Each of forty messages is unchanged, with texts that servers escape, trim, normalize or merge
+    Scenario: Forty messages are unchanged, with texts that a server may escape, trim, normalize or merge
       When a run of the user with a message of each class of text has completed
       Then the human messages are the input, in order
 

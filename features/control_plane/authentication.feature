@@ -300,12 +300,12 @@ Feature: Authentication at the control plane
 
   @CP-AUTH-6 @should @section-5
   @needs:other_tenant.api_key|other_tenant.tenant_id|other_tenant.bearer
-  Rule: Another tenant gets the status of an unknown deployment, and PATCH creates no revision
+  Rule: Another tenant gets the status for unknown deployments, and its PATCH creates no revision
     The response must have the status of an unknown deployment, and its body must not contain the revision. The
     interface implies the isolation of tenants, but does not state it.
 
     @reads @shares:deployment
-    Scenario Outline: The request of another tenant to <operation> returns the status of an unknown deployment
+    Scenario Outline: The request of another tenant to <operation> returns the status for an unknown deployment
       Given an existing deployment
       When the other tenant tries to <operation>
       Then the response has the status code for an unknown deployment

@@ -82,7 +82,7 @@ Feature: Creating a deployment
 
   @CP-CREATE-5 @must @section-2
   @needs:alternatives.tag_ref @creates:1
-  Rule: A deployment from refs/tags/ is accepted with build_on_push false, and never has it true
+  Rule: A deployment from refs/tags/ can have build_on_push false, and never has it true
     "When a tag is used, source_config.build_on_push must be false (tags are immutable)."
     If the request sends build_on_push true, or no build_on_push, the target may return 4xx, or accept the request and
     show build_on_push false. Applies to the source git_host.

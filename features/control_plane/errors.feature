@@ -17,7 +17,7 @@ Feature: Error responses of the control plane
       Then each is JSON with a string "detail"
 
   @CP-ERROR-2 @must @section-2 @section-4 @section-7 @last
-  Rule: A 422 for a list of revisions is an HTTPValidationError and names both wrong parameters
+  Rule: A 422 for a list of revisions is an HTTPValidationError that names each invalid parameter
     "Invalid request parameters ... 422, HTTPValidationError (detail array of loc, msg, type)"
     The form is judged on all such responses of the test run: detail is an array with at least one item, and each item
     has loc (an array of strings and integers), msg (a string) and type (a string). The names are judged with an
@@ -33,7 +33,7 @@ Feature: Error responses of the control plane
     @reads @shares:deployment
     Scenario: An error about two invalid parameters names both
       Given an existing deployment
-      And an invalid limit and an invalid offset that are each refused by name
+      And an invalid limit and an invalid offset that are each refused with an error that names them
       When the client lists its revisions with both of them
       Then the request is refused with 422 and an error that names "limit" and "offset"
 

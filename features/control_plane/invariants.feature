@@ -67,7 +67,7 @@ Feature: Invariants of all control-plane responses
 
     Scenario: No read of a revision lacks a field of the revision before
       When all exchanges of the test run are read
-      Then each read of a revision shows the fields of the one before that its update did not name
+      Then each read of a revision shows the earlier values of the fields that its update did not name
 
   @CP-INVARIANT-6 @should @section-3 @last
   @needs:create.body
@@ -79,7 +79,7 @@ Feature: Invariants of all control-plane responses
 
     Scenario: No read shows a different status of a revision that was DEPLOYED
       When all exchanges of the test run are read
-      Then no revision was seen with another status after it was DEPLOYED while none was later
+      Then each revision that was DEPLOYED stays DEPLOYED until a later one exists
 
   @CP-INVARIANT-7 @should @section-7 @last @security
   @anonymous

@@ -54,7 +54,7 @@ Feature: Deployment status and polling
     "resources ... array of Revision ... Retrieve one revision (a Revision, with status)."
     Judged once the revisions have settled: their statuses no longer change. updated_at is not compared.
 
-    Scenario: Every settled revision has the same values in the list and in GET
+    Scenario: Every revision with a final status has the same values in the list and in GET
       Given a deployment that was updated to another source
       When the client lists its revisions and retrieves each
       Then the list and the retrieved revisions agree

@@ -26,7 +26,7 @@ Feature: Listing the revisions of a deployment
     @record
     Scenario: Every valid list of revisions returned 2xx
       When all exchanges of the test run are read
-      Then every valid request to "list-revisions" was served
+      Then every valid request to "list-revisions" returned 2xx
 
   @CP-LIST-2 @must @section-4 @section-8
   @reads:revisions=1 @shares:history
@@ -213,16 +213,16 @@ Feature: Listing the revisions of a deployment
 
   @CP-LIST-20 @should @section-2
   @shares:history
-  Rule: The offset of the last page returns no revision again
+  Rule: Paging past the last page by its returned offset repeats no revision
     "Pagination offset; pass it to later requests to fetch the next page."
     The interface does not define the offset of the last page. A client that pages until a page is empty must not
     receive a revision again. An empty page, a 4xx, and an offset that is not an integer of at least 0 pass.
 
-    Scenario Outline: The offset of the last page of <size> returns no revision again
+    Scenario Outline: With pages of <size>, paging past the last page by its returned offset repeats no revision
       Given a deployment whose revisions are known
       And paging through its revisions by computed offsets works
       When the client pages through its revisions, <size> at a time, by returned offsets
-      And the client passes on the offset of the last page, <size> at a time
+      And the client lists on from the offset of the last page, <size> at a time
       Then no revision was returned again
 
       @reads:revisions=2
@@ -375,11 +375,11 @@ Feature: Listing the revisions of a deployment
 
   @CP-LIST-17 @must @section-4
   @reads:settled=1 @shares:history
-  Rule: No settled revision is listed for both remote_reconciled true and remote_reconciled false
+  Rule: Lists with remote_reconciled true and with false share no revision with a final status
     "remote_reconciled ... boolean or null ... Filters by remote-reconciled revisions"
     Settled revisions are those whose status no longer changes. Which revisions each value returns is not judged.
 
-    Scenario: The lists with remote_reconciled true and with false share no settled revision
+    Scenario: The lists with remote_reconciled true and with false share no revision with a final status
       Given a deployment whose revisions have settled
       When the client lists all its revisions with remote_reconciled true, with false, and with true again
       Then no revision is in the list with false and in both lists with true
@@ -456,10 +456,10 @@ Feature: Listing the revisions of a deployment
     list. Each value of a parameter is combined at least once with each value of the others, and with their absence.
     If a value also fails on its own, that belongs to the requirement about it. The order of a page is not judged.
 
-    Scenario Outline: Pages of the list with <filter> are the parts that limit and offset select
+    Scenario Outline: Each page of the list with <filter> has the revisions that limit and offset select
       Given a deployment whose revisions have settled
       When the client lists its revisions with <filter>, combined with each limit and each offset
-      Then each page is the part of that list that its limit and offset name
+      Then each page has the revisions that its limit and offset select
 
       Examples:
         | filter                                              |

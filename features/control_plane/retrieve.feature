@@ -24,7 +24,7 @@ Feature: Retrieving a deployment
     @record
     Scenario: Every valid GET of a deployment returned 2xx
       When all exchanges of the test run are read
-      Then every valid request to "get-deployment" was served
+      Then every valid request to "get-deployment" returned 2xx
 
     @last
     @record

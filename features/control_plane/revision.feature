@@ -25,7 +25,7 @@ Feature: Retrieving one revision
     @record
     Scenario: Every valid GET of a revision returned 2xx
       When all exchanges of the test run are read
-      Then every valid request to "get-revision" was served
+      Then every valid request to "get-revision" returned 2xx
 
   @CP-REV-2 @must @section-4 @form
   @reads @shares:deployment

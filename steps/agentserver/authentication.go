@@ -41,7 +41,7 @@ func (w *World) defineCallers(r *common.Definitions) {
 	r.When(`the user starts a run that reports its caller`, w.userAsksWho)
 	r.When(twoUsersAsk, w.usersAskWho)
 	r.Then(`the caller is refused with the status of the authentication handler`, w.refusedByHandler)
-	r.Then(`the refusal carries the detail`, w.refusalCarriesDetail)
+	r.Then(`the refusal contains the detail`, w.refusalCarriesDetail)
 	r.Then(`the run reports the (identity|custom fields) of the user`, w.runReports)
 	r.Then(`each run reports its own caller`, w.eachReportsItsOwn)
 	r.When(`(a caller without credentials|the other user) reads the run (?:by paths )?with (.+)`, w.readDisguised)

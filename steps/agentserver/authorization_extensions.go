@@ -33,7 +33,7 @@ type extension struct {
 // defineExtensions registers the sentences about vendor extensions.
 func (w *World) defineExtensions(r *common.Definitions) {
 	r.When(`the other user, a caller without credentials and then the user try the vendor extension (.+)`, w.tryAll)
-	r.Then(`it serves the user at most`, w.servesUserAtMost)
+	r.Then(`it returns an HTTP error to all but the user`, w.refusesAllOthers)
 	r.Then(`the attempts of the others leave the thread unchanged`, w.threadIsUnchanged)
 }
 
@@ -138,8 +138,9 @@ func (w *World) tryExtension(ctx context.Context, who target.Caller, thread, run
 	return a, nil
 }
 
-// servesUserAtMost sends the request of a user who was served once more, about an unknown thread.
-func (w *World) servesUserAtMost(ctx context.Context) error {
+// refusesAllOthers judges the responses to all callers but the user. The response to a user who was served is compared
+// with the one to the same request for an unknown thread.
+func (w *World) refusesAllOthers(ctx context.Context) error {
 	run := w.current.Value()
 	for _, c := range w.extension.others {
 		attempt := judge.Attempt{Caller: c.What, Answer: c.Answer}

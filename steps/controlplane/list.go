@@ -22,7 +22,7 @@ func (w *World) defineLists(r *common.Definitions) {
 		w.existing(w.plane.Fixtures.Long))
 	r.Given(`an empty list of its revisions`, w.readEmptyList)
 	r.Given(`paging through its revisions by computed offsets works`, w.canBePaged)
-	r.Given(`an invalid limit and an invalid offset that are each refused by name`, w.findInvalidParameters)
+	r.Given(`an invalid limit and an invalid offset that are each refused with an error that names them`, w.findInvalidParameters)
 	r.When(`the client lists its revisions`, func(ctx context.Context) error { return w.list(ctx, "", false) })
 	r.When(`the client (?:lists|filters) its revisions (?:with|by) (limit|offset|status|remote_reconciled) "([^"]*)"`,
 		w.clientListsWith)
@@ -34,7 +34,7 @@ func (w *World) defineLists(r *common.Definitions) {
 	// pages that grow find a server that takes an offset for the number of a page
 	r.When(`the client pages through (its revisions|each filtered list), `+
 		`(?:(\d+) at a time|each page larger than the one before), by (computed|returned) offsets`, w.clientPages)
-	r.When(`the client passes on the offset of the last page, (\d+) at a time`, w.clientPagesOn)
+	r.When(`the client lists on from the offset of the last page, (\d+) at a time`, w.clientPagesOn)
 	r.Then(`no revision was returned again`, w.noneReturnedAgain)
 	r.Then(`the (?:list|update) returns 2xx`, w.served)
 	r.Then(`the list has an array "resources" and an integer "offset"`,

@@ -25,7 +25,7 @@ func (w *World) defineValues(r *common.Definitions) {
 	const status = `a status that occurs|a status that does not occur|all statuses`
 	r.When(`the client lists its revisions with (no filter|remote_reconciled (?:true|false)|(?:`+status+`)`+
 		`(?: and remote_reconciled (?:true|false))?), combined with each limit and each offset`, w.clientListsParts)
-	r.Then(`each page is the part of that list that its limit and offset name`, w.eachHoldsItsOwn)
+	r.Then(`each page has the revisions that its limit and offset select`, w.eachHoldsItsOwn)
 	r.When(`the client lists its revisions with each invalid (limit|offset|remote_reconciled)`+
 		`(, combined with valid values of the other parameters)?`, w.clientListsInvalid)
 	r.When(`the client lists its revisions with (limit|offset|remote_reconciled) in each other spelling`,

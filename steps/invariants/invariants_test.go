@@ -31,7 +31,7 @@ const (
 	closedPlane   = `no control-plane request without valid credentials returned 2xx`
 	asSent        = `each read of a revision shows what was sent for it`
 	asNamed       = `each response with a deployment shows the source_revision_config of the revision that it names as latest`
-	staysDeployed = `no revision was seen with another status after it was DEPLOYED while none was later`
+	staysDeployed = `each revision that was DEPLOYED stays DEPLOYED until a later one exists`
 	apart         = `no response to one caller contains an id or a text of another user`
 	rolledBack    = `no response after a rollback contains the id or the text of the prior run`
 )

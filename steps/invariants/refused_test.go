@@ -36,94 +36,94 @@ func TestRefusedValidRequest(t *testing.T) {
 		history        func(h *history)
 		fails          bool
 	}{
-		{"a run on an idle thread", `every valid request to "create-run" was served`, func(h *history) {
+		{"a run on an idle thread", `every valid request to "create-run" returned 2xx`, func(h *history) {
 			completed(h)
 			run(h, "POST", "/threads/"+one+"/runs", runBody, 409, `{}`)
 		}, true},
-		{"a run while another one is in progress", `every valid request to "create-run" was served`, func(h *history) {
+		{"a run while another one is in progress", `every valid request to "create-run" returned 2xx`, func(h *history) {
 			first(h)
 			run(h, "POST", "/threads/"+one+"/runs", runBody, 409, `{}`)
 		}, false},
-		{"a run after one without a response", `every valid request to "create-run" was served`, func(h *history) {
+		{"a run after one without a response", `every valid request to "create-run" returned 2xx`, func(h *history) {
 			completed(h)
 			run(h, "POST", "/threads/"+one+"/runs", runBody, 500, ``)
 			run(h, "POST", "/threads/"+one+"/runs", runBody, 409, `{}`)
 		}, false},
-		{"a run of an assistant that was never accepted", `every valid request to "create-run" was served`, func(h *history) {
+		{"a run of an assistant that was never accepted", `every valid request to "create-run" returned 2xx`, func(h *history) {
 			thread(h)
 			run(h, "POST", "/threads/"+one+"/runs", runBody, 404, `{}`)
 		}, false},
-		{"a thread whose owner is refused with 401", `every valid request to "create-thread" was served`, func(h *history) {
+		{"a thread whose owner is refused with 401", `every valid request to "create-thread" returned 2xx`, func(h *history) {
 			thread(h)
 			run(h, "POST", "/threads", `{}`, 401, `{}`)
 		}, false},
-		{"a run with rollback", `every valid request to "create-run" was served`, func(h *history) {
+		{"a run with rollback", `every valid request to "create-run" returned 2xx`, func(h *history) {
 			completed(h)
 			run(h, "POST", "/threads/"+one+"/runs", `{"multitask_strategy":"rollback",`+runBody[1:], 409, `{}`)
 		}, false},
-		{"a run of another user", `every valid request to "create-run" was served`, func(h *history) {
+		{"a run of another user", `every valid request to "create-run" returned 2xx`, func(h *history) {
 			completed(h)
 			h.agent(h.target.CallerWith("users.1"), "POST", "/threads/"+one+"/runs", runBody, 404, `{}`)
 		}, false},
-		{"a run with a member that the interface does not name", `every valid request to "create-run" was served`, func(h *history) {
+		{"a run with a member that the interface does not name", `every valid request to "create-run" returned 2xx`, func(h *history) {
 			completed(h)
 			run(h, "POST", "/threads/"+one+"/runs", `{"stream":true,`+runBody[1:], 422, `{}`)
 		}, false},
-		{"a run that was retrieved before", `every valid request to "get-run" was served`, func(h *history) {
+		{"a run that was retrieved before", `every valid request to "get-run" returned 2xx`, func(h *history) {
 			completed(h)
 			run(h, "GET", "/threads/"+one+"/runs/"+two, "", 200, `{"run_id":"`+two+`"}`)
 			run(h, "GET", "/threads/"+one+"/runs/"+two, "", 404, `{}`)
 		}, true},
-		{"a run that nobody has retrieved", `every valid request to "get-run" was served`, func(h *history) {
+		{"a run that nobody has retrieved", `every valid request to "get-run" returned 2xx`, func(h *history) {
 			completed(h)
 			run(h, "GET", "/threads/"+one+"/runs/"+two, "", 404, `{}`)
 		}, false},
-		{"a run of a thread that was deleted", `every valid request to "get-run" was served`, func(h *history) {
+		{"a run of a thread that was deleted", `every valid request to "get-run" returned 2xx`, func(h *history) {
 			completed(h)
 			run(h, "GET", "/threads/"+one+"/runs/"+two, "", 200, `{"run_id":"`+two+`"}`)
 			run(h, "DELETE", "/threads/"+one, "", 204, ``)
 			run(h, "GET", "/threads/"+one+"/runs/"+two, "", 404, `{}`)
 		}, false},
-		{"a state that was read before", `every valid request to "get-state" was served`, func(h *history) {
+		{"a state that was read before", `every valid request to "get-state" returned 2xx`, func(h *history) {
 			completed(h)
 			run(h, "GET", "/threads/"+one+"/state", "", 200, `{}`)
 			run(h, "GET", "/threads/"+one+"/state", "", 404, `{}`)
 		}, true},
-		{"a state during a run", `every valid request to "get-state" was served`, func(h *history) {
+		{"a state during a run", `every valid request to "get-state" returned 2xx`, func(h *history) {
 			thread(h)
 			run(h, "GET", "/threads/"+one+"/state", "", 200, `{}`)
 			run(h, "POST", "/threads/"+one+"/runs", runBody, 200, `{"run_id":"`+two+`"}`)
 			run(h, "GET", "/threads/"+one+"/state", "", 404, `{}`)
 		}, false},
-		{"a run after a rollback", `every valid request to "create-run" was served`, func(h *history) {
+		{"a run after a rollback", `every valid request to "create-run" returned 2xx`, func(h *history) {
 			first(h)
 			run(h, "POST", "/threads/"+one+"/runs", `{"multitask_strategy":"rollback",`+runBody[1:], 200, `{"run_id":"three"}`)
 			run(h, "GET", "/threads/"+one+"/runs/three/join", "", 200, `{}`)
 			run(h, "POST", "/threads/"+one+"/runs", runBody, 409, `{}`)
 		}, true},
-		{"a second thread", `every valid request to "create-thread" was served`, func(h *history) {
+		{"a second thread", `every valid request to "create-thread" returned 2xx`, func(h *history) {
 			thread(h)
 			run(h, "POST", "/threads", `{}`, 422, `{}`)
 		}, true},
-		{"a revision that was retrieved before", `every valid request to "get-revision" was served`, func(h *history) {
+		{"a revision that was retrieved before", `every valid request to "get-revision" returned 2xx`, func(h *history) {
 			deployed(h, "DEPLOYED")
 			deployed(h, "DEPLOYED")
 			h.plane(target.TheClient, "GET", "/v2/deployments/"+one+"/revisions/"+two, "", 404, `{}`)
 		}, true},
-		{"a revision of an update under way", `every valid request to "get-revision" was served`, func(h *history) {
+		{"a revision of an update under way", `every valid request to "get-revision" returned 2xx`, func(h *history) {
 			deployed(h, "DEPLOYED")
 			h.plane(target.TheClient, "PATCH", "/v2/deployments/"+one, `{"source_revision_config":{"repo_ref":"main"}}`, 500, ``)
 			h.plane(target.TheClient, "GET", "/v2/deployments/"+one+"/revisions/"+two, "", 404, `{}`)
 		}, false},
-		{"an update after the build", `every valid update of "repo_ref" was served`, func(h *history) {
+		{"an update after the build", `every valid update of "repo_ref" returned 2xx`, func(h *history) {
 			deployed(h, "DEPLOYED")
 			updated(h, target.TheClient)
 		}, true},
-		{"an update during the build", `every valid update of "repo_ref" was served`, func(h *history) {
+		{"an update during the build", `every valid update of "repo_ref" returned 2xx`, func(h *history) {
 			deployed(h, "BUILDING")
 			updated(h, target.TheClient)
 		}, false},
-		{"an update without credentials", `every valid update of "repo_ref" was served`, func(h *history) {
+		{"an update without credentials", `every valid update of "repo_ref" returned 2xx`, func(h *history) {
 			deployed(h, "DEPLOYED")
 			updated(h, target.Nobody)
 		}, false},

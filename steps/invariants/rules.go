@@ -64,9 +64,9 @@ func (r *Record) newRules() map[string]*invariant {
 			coveredBy: "CP-CREATE-* CP-UPDATE-* CP-REV-* CP-POLL-* CP-LIST-*"},
 		`each response with a deployment shows the source_revision_config of the revision that it names as latest`: {
 			side: plane, check: sent.asNamed, coveredBy: "CP-CREATE-* CP-UPDATE-* CP-GET-* CP-REV-* CP-POLL-*"},
-		`each read of a revision shows the fields of the one before that its update did not name`: {
+		`each read of a revision shows the earlier values of the fields that its update did not name`: {
 			side: plane, check: sent.asBefore, advisory: true, coveredBy: "CP-UPDATE-* CP-REV-* CP-POLL-* CP-LIST-*"},
-		`no revision was seen with another status after it was DEPLOYED while none was later`: {
+		`each revision that was DEPLOYED stays DEPLOYED until a later one exists`: {
 			side: plane, check: sent.staysDeployed, advisory: true,
 			coveredBy: "CP-POLL-* CP-LIST-* CP-REV-* CP-UPDATE-* CP-CREATE-*"},
 		`every deployment that the test run waited for reached DEPLOYED`: r.ruleOf(effect{
@@ -116,21 +116,21 @@ func addRefusedRules(rules map[string]*invariant, valid *refused, updates map[st
 	for operation, owner := range map[string]string{
 		"get-deployment": "CP-GET-1", "get-revision": "CP-REV-1", "list-revisions": "CP-LIST-1",
 	} {
-		rules[`every valid request to "`+operation+`" was served`] = &invariant{side: plane,
+		rules[`every valid request to "`+operation+`" returned 2xx`] = &invariant{side: plane,
 			check: valid.checks(operation, ""), coveredBy: owner}
 	}
 	for operation, owner := range map[string]string{
 		"create-thread": "AS-THREAD-1", "list-threads": "AS-THREAD-2", "create-run": "AS-RUN-1", "get-run": "AS-RUN-2",
 		"join-run": "AS-RUN-5", "get-state": "AS-STATE-1",
 	} {
-		rules[`every valid request to "`+operation+`" was served`] = &invariant{side: agent,
+		rules[`every valid request to "`+operation+`" returned 2xx`] = &invariant{side: agent,
 			check: valid.checks(operation, ""), coveredBy: owner}
 	}
 	for field, owner := range updates {
-		rules[`every valid update of "`+field+`" was served`] = &invariant{side: plane,
+		rules[`every valid update of "`+field+`" returned 2xx`] = &invariant{side: plane,
 			check: valid.checks("update-deployment", field), coveredBy: owner}
 	}
 	// One rule of each side notes the exchanges for the others.
-	rules[`every valid request to "get-deployment" was served`].note = valid.note
-	rules[`every valid request to "get-run" was served`].note = valid.note
+	rules[`every valid request to "get-deployment" returned 2xx`].note = valid.note
+	rules[`every valid request to "get-run" returned 2xx`].note = valid.note
 }
