@@ -63,12 +63,12 @@ func casesOf(c *Catalogue, file []byte, cells [][3]string) (cases []Case, err er
 			none, about[i] = false, append(about[i], found)
 		}
 		if none {
-			problems = append(problems, fmt.Errorf("row %q is about nothing", row))
+			problems = append(problems, fmt.Errorf("row %q matches no cell", row))
 		}
 	}
 	for i, found := range about {
 		if len(found) != 1 {
-			problems = append(problems, fmt.Errorf("%q has %d rows", cells[i], len(found)))
+			problems = append(problems, fmt.Errorf("cell %q has %d rows, want 1", cells[i], len(found)))
 		}
 		cases = append(cases, found...)
 	}

@@ -27,9 +27,9 @@ func TestCasesRefusesAWrongTable(t *testing.T) {
 	const bound, empty = `[.*, query limit, at a bound, CP-LIST-2, "Limit 1 "]`, `[.*, query .*, empty, "not sent"]`
 	for _, test := range []struct{ rows, wrong string }{
 		{bound + ", " + empty, ""},
-		{bound, `["list-revisions" "query limit" "empty"] has 0 rows`},
-		{bound + ", " + empty + `, [.*, .*, empty, "open"]`, `["list-revisions" "query limit" "empty"] has 2 rows`},
-		{bound + ", " + empty + `, [get-run, .*, empty, "open"]`, `row ["get-run" ".*" "empty" "open"] is about nothing`},
+		{bound, `["list-revisions" "query limit" "empty"] has 0 rows, want 1`},
+		{bound + ", " + empty + `, [.*, .*, empty, "open"]`, `["list-revisions" "query limit" "empty"] has 2 rows, want 1`},
+		{bound + ", " + empty + `, [get-run, .*, empty, "open"]`, `row ["get-run" ".*" "empty" "open"] matches no cell`},
 		{bound + ", [.*, .*, empty, CP-NONE-1, The]", `"CP-NONE-1" "The"] names no scenario for ["list-revisions"`},
 		{bound + ", [.*, .*, empty, CP-LIST-3, Something]", `"CP-LIST-3" "Something"] names no scenario`},
 		{bound + `, [.*, empty, "open"]`, `row [".*" "empty" "open"]: expected three patterns`},

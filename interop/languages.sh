@@ -9,7 +9,7 @@ installed() {
   esac
 }
 
-# reachable tells whether the registry of a language's packages answers.
+# reachable tells whether the registry of a language's packages responds.
 reachable() {
   case $1 in
   python) curl -s -o /dev/null --max-time 30 "${PIP_INDEX_URL:-https://pypi.org/simple}/pip/" ;;
@@ -104,7 +104,7 @@ free_port() {
   esac
 }
 
-# start starts the server of a language, adds its output to the log, and sets url when it answers. More arguments are those of
+# start starts the server of a language, adds its output to the log, and sets url when it responds. More arguments are those of
 # serve.sh after the port.
 start() {
   local language=$1 log=$2
@@ -116,12 +116,12 @@ start() {
     curl -s -o /dev/null --max-time 5 "$url/ok" && return
     if ! kill -0 "$server" 2>/dev/null; then
       tail -n 20 "$log"
-      echo "interop: $language: the server ended before it answered, see $log"
+      echo "interop: $language: the server ended before it responded, see $log"
       server=
       return 1
     fi
     sleep 0.2
   done
-  echo "interop: $language: the server did not answer within a minute, see $log"
+  echo "interop: $language: the server did not respond within a minute, see $log"
   return 1
 }

@@ -124,6 +124,6 @@ func TestVaryingAnswersAreInconclusive(t *testing.T) {
 		})
 		res := judge(t, cfg, func(o *steps.Options) { o.Select.Only = []string{"E2E-1"} })
 		assert.Equal(t, reports.Inconclusive, res.Requirements[0].Verdict)
-		assert.Contains(t, res.Requirements[0].Reason, "different answers to the same input")
+		assert.Contains(t, res.Requirements[0].Reason, "different ai messages for the same input")
 	})
 }

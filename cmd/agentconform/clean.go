@@ -67,7 +67,7 @@ func (f *cleanFlags) clean(c *cobra.Command, _ []string) error {
 	}
 	for _, e := range left {
 		if suite.Elsewhere(cfg, e) {
-			return fmt.Errorf("run %s created %s %s at %s, but the target is %s: "+
+			return fmt.Errorf("test run %s created %s %s at %s, but the target is %s: "+
 				"name that target, or choose another test run with --run", e.Run, e.Kind, e.ID, cmp.Or(e.Address, e.Target),
 				strings.Join(cfg.Addresses(), ", "))
 		}

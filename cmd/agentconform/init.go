@@ -78,7 +78,7 @@ func (f *initFlags) init(c *cobra.Command, _ []string) error {
 		c.PrintErrln("agentconform: " + safe.Line(step))
 	})
 	if err != nil {
-		return &exit{fmt.Errorf("asking the target: %w", err), exitIncomplete}
+		return &exit{fmt.Errorf("reading from the target: %w", err), exitIncomplete}
 	}
 	if err := write(f.file, outfile.Public, draft.Text()); err != nil {
 		return f.writeError(err)

@@ -211,7 +211,7 @@ func (s setups) unreached() []wrongSetup {
 		{name: "wrong port", change: at("http://127.0.0.1:1"), code: 3, says: `TCP: connection refused; start the target, or correct target$`},
 		{name: "unknown host", change: at("http://control.invalid"), code: 3, says: `DNS: .*; correct the host name in target; .* set proxy; .* set resolve`},
 		{name: "no socket", change: socket, code: 3, says: `TCP: no such file or directory; start the target, or correct socket`},
-		{name: "silent server", change: s.behind(silent, nil, func(c *config.Config) { c.Timeouts.Request = 300 * time.Millisecond }), code: 3, says: `no answer within 300ms; check firewalls and proxies, or raise timeouts.request$`},
+		{name: "silent server", change: s.behind(silent, nil, func(c *config.Config) { c.Timeouts.Request = 300 * time.Millisecond }), code: 3, says: `no response within 300ms; check firewalls and proxies, or raise timeouts.request$`},
 		{name: "private CA", change: s.behind(plainly, s.certificate("127.0.0.1", long), nil), code: 3, says: `TLS: .*; .*set tls.ca`},
 		{name: "certificates not verified", change: s.behind(plainly, s.certificate("127.0.0.1", long), func(c *config.Config) { c.TLS.Insecure = true }), says: `^note TLS of target .* not verified: tls.insecure is true; set tls.ca`},
 		{name: "expired certificate", change: s.behind(plainly, s.certificate("127.0.0.1", time.Now().Add(-time.Hour)), s.trusted), code: 3, says: `TLS: .*expired.*; renew the certificate`},
@@ -222,7 +222,7 @@ func (s setups) unreached() []wrongSetup {
 		{name: "proxy down", change: deadProxy, code: 3, says: `cannot connect to the proxy: .*; start the proxy, or correct proxy`},
 		{name: "proxy wants a password", change: through("http", http.StatusProxyAuthRequired), code: 3, says: `407 .*; write user name and password into the URL of proxy$`},
 		{name: "proxy refuses to connect", change: through("https", http.StatusForbidden), code: 3, says: `403.*; .*proxy`},
-		{name: "proxy without a way", change: through("http", http.StatusBadGateway), code: 3, says: `status 502; .*if a gateway or a proxy answers, start the server behind it, or correct target$`},
+		{name: "proxy without a way", change: through("http", http.StatusBadGateway), code: 3, says: `status 502; .*if a gateway or a proxy responds, start the server behind it, or correct target$`},
 		{name: "CA file missing", change: func(_ *testing.T, c *config.Config) { c.TLS.CA = "/nonexistent/ca.pem" }, code: 2, says: `vendor.yaml:[0-9]+: tls.ca: the file /nonexistent/ca.pem cannot be used: .*; name a readable PEM file$`},
 		{name: "agent server down", change: func(_ *testing.T, c *config.Config) { c.AgentTarget = "http://127.0.0.1:1" }, code: 3, says: `TCP: connection refused; start the target, or correct agent_target$`},
 		{name: "port of fixtures taken", change: func(_ *testing.T, c *config.Config) {

@@ -9,8 +9,8 @@ import { setTimeout as sleep } from "node:timers/promises";
 // What the mended server fails: the entries of baseline.yaml that are not about rollback.
 export const mended = {
   fails: {
-    "AS-RUN-7": "POST of a run with the number 42 as input is answered with 200",
-    "AS-RUN-9": "the join of an unknown run, and of a run under another thread, is answered with 200",
+    "AS-RUN-7": "POST of a run with the number 42 as input returns 200",
+    "AS-RUN-9": "the join of an unknown run, and of a run under another thread, returns 200",
   },
 };
 
@@ -45,7 +45,7 @@ export const mutants = {
     },
   },
   "rollback-is-rejected": {
-    does: "a run with rollback is answered with 409 while another run is in progress",
+    does: "a run with rollback returns 409 while another run is in progress",
     fails: { "AS-ROLLBACK-1": "the new run must be accepted" },
     blocks: [2, 3, 4, 5, 7, 8, 9].map((number) => `AS-ROLLBACK-${number}`), // no run can be rolled back
     apply({ wrap, runs }) {

@@ -81,7 +81,7 @@ const handlerTime = 5 * time.Second
 
 var (
 	errNoIdentity = errors.New(`it returned no identity: return a dict with at least "identity", a non-empty string`)
-	errNoFilter   = errors.New("it returned something else than a dict (the filter), None, True or False")
+	errNoFilter   = errors.New("it must return a dict (the filter), None, True or False")
 )
 
 // authenticate calls authenticate(request).

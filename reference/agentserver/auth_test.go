@@ -97,7 +97,7 @@ auth = {"authenticate": authenticate, "on": {
 	}{
 		{"POST", "/" + th.ID + "/runs/" + store.NewID() + "/cancel", "", "Forbidden", 403},
 		{"DELETE", "/" + th.ID, "", "never", 410},
-		{"GET", "", "", "something else than a dict", 500},
+		{"GET", "", "", "it must return a dict", 500},
 		{"POST", "/" + th.ID + "/runs", runBody("main", "x", ""), "no handler for create_run", 500},
 		{"GET", "/" + th.ID, "", "", 200},
 	} {

@@ -126,7 +126,7 @@ func returned(v starlark.Value) ([]Message, error) {
 	for _, each := range list {
 		m, err := parseMessage(each, "ai")
 		if err != nil {
-			return nil, fmt.Errorf("the graph returned something else than messages: %w", err)
+			return nil, fmt.Errorf("the graph did not return messages: %w", err)
 		}
 		out = append(out, m)
 	}

@@ -190,5 +190,5 @@ func TestInvalidRows(t *testing.T) {
 		assert.Contains(t, err.Error(), want)
 	}
 	_, err := Load("rows.yaml", []byte("- {fault: a, equivalent: b, when: all, do: hang}"))
-	require.EqualError(t, err, "rows.yaml:1: set one of fault and equivalent")
+	require.EqualError(t, err, "rows.yaml:1: set either fault or equivalent")
 }

@@ -140,7 +140,7 @@ func load(node *yaml.Node) (*Row, error) {
 func (row *Row) check() error {
 	switch {
 	case (row.Equivalent == "") == (row.Name == ""):
-		return errors.New("set one of fault and equivalent")
+		return errors.New("set either fault or equivalent")
 	case row.Equivalent != "" && row.Differs == "":
 		return fmt.Errorf("%s: differs is missing", row.Equivalent)
 	case row.Equivalent != "" && row.Breaks+row.Fails != "":

@@ -33,10 +33,10 @@ func TestInvalidAddresses(t *testing.T) {
 func TestRepeatedRequest(t *testing.T) {
 	r := &reports.Result{Exchanges: reports.Record(nil,
 		reports.Exchange{URL: "http://h/a", Status: 200, Repeated: true},
-		reports.Exchange{URL: "http://h/b", Error: "no answer within 10s", Repeated: true},
+		reports.Exchange{URL: "http://h/b", Error: "no response within 10s", Repeated: true},
 	)}
 	var b bytes.Buffer
 	require.NoError(t, har.Write(&b, r))
 	assert.Contains(t, b.String(), `"comment":"`+reports.RepeatedNote+`"`)
-	assert.Contains(t, b.String(), `"comment":"no response: no answer within 10s; `+reports.RepeatedNote+`"`)
+	assert.Contains(t, b.String(), `"comment":"no response: no response within 10s; `+reports.RepeatedNote+`"`)
 }

@@ -122,7 +122,7 @@ func (s *Server) limit(atOnce int) {
 	}
 	s.runs.slots.SetSlots(min(atOnce, s.atOnce))
 	if atOnce < s.needed && s.target.Config.Agent.Runs == 0 {
-		const then = "others are pending: the suite has no more in progress, whatever --concurrency says"
+		const then = "others are pending: the suite starts no more at once, whatever --concurrency says"
 		text := fmt.Sprintf("the agent server executes %s at a time, %s", reports.Count(atOnce, "run"), then)
 		s.target.Note(reports.Note{Kind: reports.NoteQueue, Text: text})
 	}

@@ -141,7 +141,7 @@ func TestAGraphThatBlocksItsServer(t *testing.T) {
 		s := serverOf(t, &queue{workers: 10, blocks: true}, func(*config.Config) {})
 		err := s.Understood(t.Context(), Wait)
 		require.True(t, outcome.Is(err, reports.Blocked), "%v", err)
-		assert.ErrorContains(t, err, "answered no other request")
+		assert.ErrorContains(t, err, "responded to no other request")
 		s.target.Config.Agent.Words = []string{Wait}
 		assert.NoError(t, s.Understood(t.Context(), Wait))
 	})

@@ -156,7 +156,7 @@ func doesNotUnderstand(w, why string) *breach {
 func (s *Server) failed(ctx context.Context, g *GraphRun) (string, error) {
 	a, err := s.JoinCompleted(ctx, g.Thread.Owner, g)
 	if err == nil && (a.Get("__error__").Exists() || a.Status == http.StatusInternalServerError) {
-		return "the run failed: its join was answered with " + outcome.SeenShort(a), nil
+		return "the run failed: its join returned " + outcome.SeenShort(a), nil
 	}
 	run, err := s.GetRun(ctx, g.Thread.Owner, g)
 	if err == nil && run.OK() && slices.Contains([]string{"error", "timeout"}, run.Get("status").String()) {
@@ -288,7 +288,7 @@ func (l *looks) problem(g *GraphRun) (problem string, unclear bool) {
 			messages.Brief(g.Wrote(g.Final))), false
 	}
 	if 2*l.slowest > g.Order.Hold {
-		return "the server answered no other request meanwhile: let the graph wait without blocking", true
+		return "the server responded to no other request while the graph waited: let the graph wait without blocking", true
 	}
 	return "", g.Complete() && !l.first.Before(g.NotOverBefore())
 }

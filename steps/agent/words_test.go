@@ -30,7 +30,7 @@ func TestLooks(t *testing.T) {
 		"begins to wait late":                   {reads: []read{{2.7, 0.1, 0}, {7, 0.1, 0}, {14, 0.1, 2}, {15.5, 0.1, 3}}},
 		"does not wait":                         {reads: []read{{2.7, 0.1, 3}}, problem: "ended within 2.8s instead of 8s"},
 		"waits less than it should":             {reads: []read{{2.7, 0.1, 2}, {7, 0.1, 3}}, problem: "ended within 7.1s instead of 8s"},
-		"blocks the server":                     {reads: []read{{2.7, 5.4, 3}}, problem: "answered no other request", unclear: true},
+		"blocks the server":                     {reads: []read{{2.7, 5.4, 3}}, problem: "responded to no other request", unclear: true},
 		"is read after its end only":            {reads: []read{{8.1, 0.1, 3}}, unclear: true},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -97,7 +97,7 @@ func (w *World) callerTries(ctx context.Context, name, operation string) error {
 	a, err := w.ask(ctx, who, verb, g)
 	none, is := errors.AsType[*exchange.NoResponse](err)
 	if is && none.Timeout && verb == "join" {
-		return outcome.Blocked("the join of a completed run was not answered (AS-RUN-5)").ByRequirement("AS-RUN-5")
+		return outcome.Blocked("the join of a completed run did not return (AS-RUN-5)").ByRequirement("AS-RUN-5")
 	}
 	if err != nil {
 		return err

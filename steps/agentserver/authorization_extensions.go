@@ -124,7 +124,7 @@ func (w *World) tryExtension(ctx context.Context, who target.Caller, thread, run
 	a, err := w.target.Client.Do(ctx, w.target.ToAgent(w.server.Base, who, x.Method, ids.Replace(x.Path), body))
 	none, is := errors.AsType[*exchange.NoResponse](err)
 	if is && who.Key == w.owner().Key {
-		return nil, outcome.Inconclusive("the target does not answer the owner of the thread: %s", none.Cause)
+		return nil, outcome.Inconclusive("the target does not respond to the owner of the thread: %s", none.Cause)
 	}
 	if err != nil {
 		return nil, err

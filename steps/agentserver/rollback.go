@@ -198,7 +198,7 @@ func (w *World) joinInProgress(ctx context.Context) error {
 			}
 		}
 		if time.Now().Before(w.prior.Until()) {
-			return outcome.Blocked("the join was answered while the run was in progress (AS-RUN-4)").
+			return outcome.Blocked("the join returned while the run was in progress (AS-RUN-4)").
 				ByRequirement("AS-RUN-4")
 		}
 		return nil

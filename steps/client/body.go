@@ -27,7 +27,7 @@ const MaxBody = 8 << 20
 // beginning of a large body that is not JSON.
 const large = 48 << 10
 
-var errTimeout = errors.New("no answer in time")
+var errTimeout = errors.New("no response in time")
 
 var errTooLarge = errors.New("the body is larger than 8 MiB")
 

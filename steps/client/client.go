@@ -110,7 +110,7 @@ func (c *Client) Do(ctx context.Context, r exchange.Request) (*exchange.Response
 // check returns an error if the client must not send the request.
 func (c *Client) check(r exchange.Request) error {
 	if c.ReadOnly && r.Writes() { // an error of the suite
-		return fmt.Errorf("%s %s would write to the target, and the run only reads: give the scenario the tag @writes",
+		return fmt.Errorf("%s %s would write to the target, and the test run only reads: give the scenario the tag @writes",
 			r.Method, r.Path)
 	}
 	if c.MayWrite != nil && r.Writes() {

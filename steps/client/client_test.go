@@ -161,7 +161,7 @@ func TestNoAnswer(t *testing.T) {
 			require.ErrorContains(t, err, "connection refused")
 		}
 		_, err = c.Do(t.Context(), r)
-		require.ErrorContains(t, err, "has stopped answering")
+		require.ErrorContains(t, err, "has stopped responding")
 		r.Base = "http://127.0.0.1:2"
 		_, err = c.Do(t.Context(), r)
 		require.ErrorContains(t, err, "connection refused", "another address is not given up")

@@ -50,7 +50,7 @@ func (p *progress) noResponse(r exchange.Request, err error) *exchange.NoRespons
 			n.Stage = exchange.StageDNS
 		}
 	case errors.Is(err, errTimeout), errors.As(err, &timeout) && timeout.Timeout():
-		n.Cause, n.Timeout = "no answer within "+r.Timeout.String(), true
+		n.Cause, n.Timeout = "no response within "+r.Timeout.String(), true
 	case n.Stage == exchange.StageTLS, failed && op.Op == "remote error", errors.As(err, new(*clientRefused)) && !began:
 		n.Cause, n.Stage = err.Error(), exchange.StageTLS
 		n.Remedy = remedyOfTLS(err)
@@ -60,10 +60,10 @@ func (p *progress) noResponse(r exchange.Request, err error) *exchange.NoRespons
 	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, syscall.ECONNRESET),
 		errors.Is(err, syscall.EPIPE), isReset(err),
 		p.idle.Load() && !began: // net/http reports a closed idle connection with various errors
-		n.Cause = "the connection was closed before the answer was complete"
+		n.Cause = "the connection was closed before the response was complete"
 		n.Closed = true
 	case began:
-		n.Cause, n.Closed = "the answer is not HTTP: "+err.Error(), true
+		n.Cause, n.Closed = "the response is not HTTP: "+err.Error(), true
 	default:
 		n.Cause = err.Error()
 	}

@@ -44,7 +44,7 @@ func TestAReadOnlyClientSendsNoWrite(t *testing.T) {
 		_, err := k.Do(t.Context(), exchange.Request{Side: c.side, Base: s.URL, Method: c.method, Path: c.path, Header: http.Header{}, Timeout: 5 * time.Second})
 		assert.Equal(t, c.sent, arrived.Load()-before, "%s %s", c.method, c.path)
 		if c.sent == 0 {
-			require.ErrorContains(t, err, "the run only reads", "%s %s", c.method, c.path)
+			require.ErrorContains(t, err, "the test run only reads", "%s %s", c.method, c.path)
 		}
 	}
 }

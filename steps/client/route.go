@@ -190,7 +190,7 @@ func (r *Route) transport(concurrency int, proxies *sync.Map, ofHosts, ofProxy *
 // proxyRefused is the error of a proxy that does not connect to the target.
 type proxyRefused struct{ Status int }
 
-func (e *proxyRefused) Error() string { return fmt.Sprintf("the proxy answers status %d", e.Status) }
+func (e *proxyRefused) Error() string { return fmt.Sprintf("the proxy returns status %d", e.Status) }
 
 // dialing returns a dialer that checks the IP address of each new connection. A proxy is not checked, because the user
 // chose it.

@@ -194,7 +194,7 @@ func (b *Breaker) Failed(r exchange.Request, none *exchange.NoResponse) {
 	if f.count < b.Limit || f.cause != "" {
 		return
 	}
-	f.cause = r.Base + " has stopped answering (" + none.Cause + ")"
+	f.cause = r.Base + " has stopped responding (" + none.Cause + ")"
 	if len(f.suspects) > 0 {
 		f.cause += "; in flight then: " + strings.Join(f.suspects, ", ")
 	}

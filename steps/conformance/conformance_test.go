@@ -108,11 +108,11 @@ func TestAModuleOfItsOwn(t *testing.T) {
 		},
 		"a server that is closed too early": {
 			run: "^TestClosed$/^CP-AUTH-1$", failed: []string{"TestClosed", "TestClosed/CP-AUTH-1"},
-			says: []string{"does not answer: connection refused", "close a server of this process with t.Cleanup"},
+			says: []string{"does not respond: connection refused", "close a server of this process with t.Cleanup"},
 		},
 		"a server that refuses everything": {
 			run: "^TestRefusal$", failed: []string{"TestRefusal"},
-			says: []string{"no successful answer of the control plane was seen"},
+			says: []string{"no successful response of the control plane was seen"},
 		},
 		"too little time": {
 			run: "^TestAPI$/^CP-UPDATE-1$", timeout: "8s", environ: []string{"MISTAKE=hang"}, most: 500,

@@ -318,7 +318,7 @@ func (w *World) canBePaged(ctx context.Context) error {
 // eachCompared judges all lists that the act has compared.
 func (w *World) eachCompared(ctx context.Context, holds func(judge.Listed) error) error {
 	if len(w.compared) == 0 {
-		return outcome.Inconclusive("no list could be compared: none must hold a revision, or a filtered list has changed")
+		return outcome.Inconclusive("no list could be compared: no filter selects a revision, or a filtered list has changed")
 	}
 	return w.unlessChanged(ctx, w.unlessUnsettled(ctx, outcome.FirstOf(w.compared, holds)))
 }

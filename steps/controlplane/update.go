@@ -309,7 +309,7 @@ func (w *World) oneRevisionEach(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return w.created(ctx, served, fmt.Sprintf("%d new revisions: so many updates were answered with 2xx", served))
+	return w.created(ctx, served, fmt.Sprintf("%d new revisions, one for each update that returned 2xx", served))
 }
 
 // created judges the number of new revisions. It waits first: another one may be created in the background.

@@ -36,7 +36,7 @@ func Discover(ctx context.Context, c *config.Config, announce func(string)) (d c
 	x := newExaminer(t, nil, suite.Options{})
 	d = config.NewDraft()
 	discovery := &discoverer{x, d, announce}
-	announce("asking " + strings.Join(c.Addresses(), " and ") + ", with the credentials and without")
+	announce("reading from " + strings.Join(c.Addresses(), " and ") + ", with the credentials and without")
 	x.examineTarget(ctx)
 	if c.Target != "" {
 		d.Set("target", c.Target, discovery.findings("control plane", "no credentials"))
@@ -106,7 +106,7 @@ func (d *discoverer) draftPlane(ctx context.Context) {
 // deployments reads the list of deployments if the target has one, and describes the request and its response.
 func (d *discoverer) deployments(ctx context.Context) (rows []gjson.Result, listed string) {
 	const most = 5
-	d.announce("asking the control plane for its deployments")
+	d.announce("reading the deployments from the control plane")
 	a, err := d.plane.Get(ctx, plane.DeploymentsPath, plane.PageOf(20, 0))
 	call := "GET " + plane.DeploymentsPath + ": "
 	switch {
@@ -168,10 +168,10 @@ func (d *discoverer) draftAddress(ctx context.Context, deployments []gjson.Resul
 		if len(paths) == 0 {
 			continue
 		}
-		found := d.line("Found: the deployment %s has a URL at %s, which was not asked.", row.Get("id"),
+		found := d.line("Found: the deployment %s has a URL at %s, to which nothing was sent.", row.Get("id"),
 			strings.Join(paths, " and at "))
 		if len(bases) == 1 {
-			d.Suggest("agent_target", bases[0], "Not asked: give it with --agent-target to have it asked.")
+			d.Suggest("agent_target", bases[0], "Nothing was sent to it: give it with --agent-target to read from it.")
 		}
 		if paths[0] == usual {
 			d.Set(key, usual, found)

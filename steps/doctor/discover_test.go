@@ -86,7 +86,7 @@ func TestDiscoverAControlPlane(t *testing.T) {
 		"GET /v2/deployments: status 200, a list of 2 deployments.",
 		`# vocabulary:`, `#   git_host: their_host`,
 		"# Learned: the deployment d-2 has the source external_container, which only this edition offers.",
-		"# Found: the deployment d-1 has a URL at docs and at links.0.server\\.url, which was not asked.",
+		"# Found: the deployment d-1 has a URL at docs and at links.0.server\\.url, to which nothing was sent.",
 		"Given. GET " + u.url + "/v2/deployments/",
 	} {
 		assert.Contains(t, strings.Join(strings.Fields(text), " "), strings.Join(strings.Fields(want), " "))

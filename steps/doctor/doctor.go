@@ -204,10 +204,10 @@ func (x *examiner) examinePlan() {
 	x.forecast.AssignMembers(x.Catalogue.Scenarios())
 	p := x.forecast.Plan(x.Catalogue.Scenarios())
 	c := x.target.Config
-	found := "a run creates no deployment"
+	found := "a test run creates no deployment"
 	switch {
 	case c.Target == "":
-		found = "a run creates threads and runs, and no deployment"
+		found = "a test run creates threads and runs, and no deployment"
 	case p.Deployments > 0:
 		found = fmt.Sprintf("a run creates at most %s with %s",
 			reports.Count(p.Deployments, "deployment"), reports.Count(p.Revisions, "revision"))

@@ -83,7 +83,7 @@ func (x *examiner) trouble(ctx context.Context, p, nobody *probe, key, refusal s
 	case a.Status == http.StatusProxyAuthRequired && proxy != nil:
 		return check(Problem, "write user name and password into the URL of proxy", "status 407 by the proxy %s", proxy)
 	case a.Status >= 500:
-		remedy := "check the target's log; if a gateway or a proxy answers, start the server behind it, or correct " + key
+		remedy := "check the target's log; if a gateway or a proxy responds, start the server behind it, or correct " + key
 		return check(state, remedy, "status %d", a.Status)
 	case a.Status >= 300 && a.Status < 400:
 		to := x.target.Redact.Text(a.Header.Get("Location"))

@@ -228,7 +228,7 @@ func ReadLedger(path string) ([]Left, []Damaged, error) {
 	return parseLedger(path, content)
 }
 
-const anotherFile = "use the ledger.jsonl of a run, or move the file"
+const anotherFile = "use the ledger.jsonl of a test run, or move the file"
 
 func parseLedger(path string, content []byte) (left []Left, damaged []Damaged, err error) {
 	read, number, readable := &Ledger{place: map[thing]int{}}, 0, false

@@ -122,7 +122,7 @@ func (c *Collector) OwnMistakes() []string {
 // OwnToken returns a note on how many responses contain the caller's own token in clear, and where the first one was. The
 // count may be 0. Everybody who can read such a response, a log or a report of it can act as that caller.
 func (c *Collector) OwnToken() reports.Note {
-	note := reports.Note{Kind: reports.NoteOwnToken, Text: "an answer contains the caller's own token in clear"}
+	note := reports.Note{Kind: reports.NoteOwnToken, Text: "a response contains the caller's own token in clear"}
 	for _, o := range c.which(func(o *Observation) bool { return o.Trusted && o.ownToken != nil }) {
 		note.Count++
 		if note.Count == 1 {

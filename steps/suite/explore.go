@@ -40,7 +40,7 @@ func (r *run) explore(ctx context.Context) {
 		}
 	}
 	if len(all) == 0 && r.Explore > 0 {
-		r.noteUnexplored("interface", errors.New("no half of it was judged: select a requirement with --only"))
+		r.noteUnexplored("interface", errors.New("neither half of it was judged: select a requirement with --only"))
 	}
 	if len(all) == 0 {
 		return
@@ -104,9 +104,9 @@ func (r *run) explorer(ctx context.Context, profile string) (*explore.Explorer, 
 	case !isServed:
 		return nil, errors.New("no requirement was judged that uses it: select one with --only")
 	case ofPlane && r.ExploreCase == nil && c.MaxDeployments == 0 && !client.OnThisMachine(address):
-		return nil, errors.New("it creates deployments on another machine: set max_deployments to how many a run may create")
+		return nil, errors.New("it creates deployments on another machine: set max_deployments to how many a test run may create")
 	case !ofPlane && r.ExploreCase == nil && r.told("AS-RUN-5"):
-		return nil, errors.New("the join of a completed run is not answered as it should be (AS-RUN-5)")
+		return nil, errors.New("the join of a completed run does not return as it must (AS-RUN-5)")
 	case ofPlane && r.told("CP-POLL-1"):
 		return nil, errors.New("its deployments do not become DEPLOYED (CP-POLL-1)")
 	case ofPlane:

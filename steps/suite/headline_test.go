@@ -35,7 +35,7 @@ func TestHeadlineOfWrongAddress(t *testing.T) {
 	respond(19, 404, plane)
 	assert.Empty(t, r.servedElsewhere(), "a few responses with 404 may be right")
 	respond(1, 404, plane)
-	assert.Equal(t, "every answer of the control plane had status 404: check that http://control.example/wrong is its base "+
+	assert.Equal(t, "every response of the control plane had status 404: check that http://control.example/wrong is its base "+
 		"URL, with its path prefix; agentconform doctor looks for it", r.servedElsewhere())
 	respond(1, 401, plane)
 	assert.Empty(t, r.servedElsewhere())

@@ -299,7 +299,7 @@ func (r *run) headline(res *reports.Result, rejected string) string {
 	}
 	unseen, key := "", ""
 	if res.Verdict == reports.Incomplete && len(res.Unseen) > 0 {
-		unseen = fmt.Sprintf("no successful answer of the %s was seen", strings.ReplaceAll(res.Unseen[0], "-", " "))
+		unseen = fmt.Sprintf("no successful response of the %s was seen", strings.ReplaceAll(res.Unseen[0], "-", " "))
 		key = unlocking(r.target, res.Unseen[0])
 	}
 	address, html := r.target.Address(), contentTypes["text/html"]
@@ -309,7 +309,7 @@ func (r *run) headline(res *reports.Result, rejected string) string {
 	case down != "":
 		return down
 	case total == 0 && len(res.Exchanges) > 0:
-		return fmt.Sprintf("no answer was HTTP: check the address %s, and whether it is http or https", address)
+		return fmt.Sprintf("no response was HTTP: check the address %s, and whether it is http or https", address)
 	case total == 0:
 		return "every selected scenario was skipped, no request was sent"
 	case rejected != "" && res.Verdict == reports.Incomplete:
@@ -319,7 +319,7 @@ func (r *run) headline(res *reports.Result, rejected string) string {
 	case res.Verdict == reports.Conformant:
 		return ""
 	case html*2 > total:
-		return fmt.Sprintf("%d of %d answers are HTML pages: check that %s is the base URL, with its path prefix", html,
+		return fmt.Sprintf("%d of %d responses are HTML pages: check that %s is the base URL, with its path prefix", html,
 			total, address)
 	}
 	same := cmp.Or(uniform(r.target, statuses), r.servedElsewhere())
@@ -335,7 +335,7 @@ func uniform(t *target.Target, statuses map[int]int) string {
 		return ""
 	}
 	status := slices.Collect(maps.Keys(statuses))[0]
-	always := fmt.Sprintf("every answer had status %d", status)
+	always := fmt.Sprintf("every response had status %d", status)
 	switch {
 	case status == http.StatusUnauthorized || status == http.StatusForbidden:
 		return always + ": check credentials and users"
@@ -357,7 +357,7 @@ func (r *run) servedElsewhere() string {
 	addresses := map[spec.Side]string{spec.ControlPlane: r.target.Config.Target, spec.AgentServer: r.target.AgentAddress()}
 	for _, side := range []spec.Side{spec.ControlPlane, spec.AgentServer} {
 		if statuses, _ := r.target.Collector.Statuses(side); len(statuses) == 1 && statuses[http.StatusNotFound] >= many {
-			return fmt.Sprintf("every answer of the %s had status 404: check that %s is its base URL, with its path prefix; "+
+			return fmt.Sprintf("every response of the %s had status 404: check that %s is its base URL, with its path prefix; "+
 				"agentconform doctor looks for it", strings.ReplaceAll(string(side), "-", " "), r.target.Redact.Text(addresses[side]))
 		}
 	}

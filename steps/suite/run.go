@@ -248,7 +248,7 @@ func (r *run) reach(ctx context.Context) error {
 	if none.Closed || none.Busy != 0 { // the target is there; scenarios judge how it responds
 		return nil
 	}
-	return fmt.Errorf("%s does not answer: %s", request.Base, none.Message())
+	return fmt.Errorf("%s does not respond: %s", request.Base, none.Message())
 }
 
 // Stopped is the cause of a context that ends a test run early. It is in the result.

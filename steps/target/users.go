@@ -110,7 +110,7 @@ func (t *Target) Caller(name string) (Caller, error) {
 	header := t.present().Users[0].NearMiss(mistake)
 	if header == nil {
 		key, _ = t.Config.CredentialOf(0)
-		return Caller{}, outcome.Inapplicable(key, "the credentials of the first user are the same with this mistake")
+		return Caller{}, outcome.Inapplicable(key, "this mistake does not change the credentials of the first user")
 	}
 	return Caller{name: name, Header: header}, nil
 }

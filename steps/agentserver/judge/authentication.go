@@ -85,7 +85,7 @@ func RefusalHasDetail(a *exchange.Response, details []string) error {
 	}
 	return outcome.Fails(a, outcome.Violation{
 		Kind:     outcome.WrongDetail,
-		Summary:  "The refusal has another detail than that of the handler",
+		Summary:  "The detail of the refusal is not that of the handler",
 		Expected: "the detail " + oneOf(details),
 		Actual:   outcome.Shown(found),
 		Pointer:  "/detail",
@@ -132,7 +132,7 @@ func ReportsFields(r Report, fields map[string]any, others ...string) error {
 			Class:    field,
 			Summary:  fmt.Sprintf("The run does not report the %s of its caller", field),
 			Expected: fmt.Sprintf("the user's %s %s", field, messages.InJSON(value)),
-			Actual:   "an answer without it: " + r.Said,
+			Actual:   "an ai message without it: " + r.Said,
 			Pointer:  atMessages,
 			Hint:     hint,
 		})

@@ -90,7 +90,7 @@ func MetadataHas(a *exchange.Response, metadata gjson.Result, key, value, what s
 	}
 	v := outcome.Violation{
 		Kind:     outcome.WrongValue,
-		Summary:  fmt.Sprintf("The metadata of the thread has another value at %s", key),
+		Summary:  fmt.Sprintf("The metadata of the thread has a different %s", key),
 		Expected: fmt.Sprintf("%s %q", what, value),
 		Actual:   outcome.Shown(found),
 		Pointer:  "/metadata/" + key,

@@ -13,8 +13,8 @@ func AnswersAreEqual(first, second string) error {
 	if first == second {
 		return nil
 	}
-	return outcome.Inconclusive("the graph gives different answers to the same input (%.60q, %.60q), so the answer "+
-		"does not identify the revision", first, second)
+	return outcome.Inconclusive("the graph returns different ai messages for the same input (%.60q, %.60q), so they "+
+		"do not identify the revision", first, second)
 }
 
 // AnswerIsNew judges that the answer after an update differs from that of the first revision. state is the one after
@@ -25,10 +25,10 @@ func AnswerIsNew(state *exchange.Response, said, first string) error {
 	}
 	return outcome.Fails(state, outcome.Violation{
 		Kind:     outcome.Stale,
-		Summary:  "The agent server gives the answer of the first revision",
-		Expected: "an answer that differs from that of the first revision",
-		Actual:   fmt.Sprintf("the same answer, %q", said),
+		Summary:  "The ai message is that of the first revision",
+		Expected: "an ai message that differs from that of the first revision",
+		Actual:   fmt.Sprintf("the same ai message, %q", said),
 		Pointer:  atMessages,
-		Hint:     "set alternatives to a second source whose graph answers differently",
+		Hint:     "set alternatives to a second source whose graph returns another ai message",
 	})
 }

@@ -27,8 +27,8 @@ func JoinReturns(j Join, r Run, since time.Duration) error {
 	return outcome.Fails(r.Created, outcome.Violation{
 		Kind:     outcome.NoResponse,
 		Summary:  "The join does not return after the run has completed",
-		Expected: "an answer to the join after the run has completed",
-		Actual:   fmt.Sprintf("no answer %s after the start of the run", since.Round(time.Millisecond)),
+		Expected: "a response to the join after the run has completed",
+		Actual:   fmt.Sprintf("no response %s after the start of the run", since.Round(time.Millisecond)),
 	})
 }
 
@@ -51,7 +51,7 @@ func JoinIsServed(a *exchange.Response) error {
 // off.
 func JoinIsNotEarly(j Join, r Run) error {
 	if !j.Over {
-		return outcome.Inconclusive("the join was not answered, so it cannot be judged whether it was answered early")
+		return outcome.Inconclusive("the join did not return, so it cannot be judged whether it returns early")
 	}
 	took := j.Ended.Sub(r.Created.Sent)
 	if took >= r.Hold*19/20 {
@@ -60,8 +60,8 @@ func JoinIsNotEarly(j Join, r Run) error {
 	return outcome.Fails(j.Answer, outcome.Violation{
 		Kind:     outcome.TooEarly,
 		Summary:  "The join returned before the run had ended",
-		Expected: "an answer after the end of the run",
-		Actual:   fmt.Sprintf("an answer %s after the start of a run of %s", took.Round(time.Millisecond), r.Hold),
+		Expected: "a response after the end of the run",
+		Actual:   fmt.Sprintf("a response %s after the start of a run of %s", took.Round(time.Millisecond), r.Hold),
 	})
 }
 
@@ -76,8 +76,8 @@ func JoinIsPrompt(a *exchange.Response, limit time.Duration) error {
 	return outcome.Fails(a, outcome.Violation{
 		Kind:     outcome.NoResponse,
 		Summary:  "The join of a completed run does not return at once",
-		Expected: "an answer within " + limit.String(),
-		Actual:   fmt.Sprintf("an answer after %s", a.Took.Round(time.Millisecond)),
+		Expected: "a response within " + limit.String(),
+		Actual:   fmt.Sprintf("a response after %s", a.Took.Round(time.Millisecond)),
 	})
 }
 
@@ -93,7 +93,7 @@ func ForeignJoinDoesNotWait(a *exchange.Response, end time.Time, hold time.Durat
 	return outcome.Fails(a, outcome.Violation{
 		Kind:     outcome.Accepted,
 		Summary:  "The join of another user's run waits for the run",
-		Expected: "an HTTP error status, or an answer before the end of the run",
-		Actual:   fmt.Sprintf("an answer after %s, for a run of %s", a.Took.Round(time.Millisecond), hold),
+		Expected: "an HTTP error status, or a response before the end of the run",
+		Actual:   fmt.Sprintf("a response after %s, for a run of %s", a.Took.Round(time.Millisecond), hold),
 	})
 }

@@ -35,8 +35,8 @@ func NoneRetrievable(runs ...*exchange.Response) error {
 		}
 		if i > 0 {
 			v.Class = "the run in front of it"
-			v.Summary = "GET returns the run in front of the one that was rolled back"
-			v.Expected = "a status of 400 or above for the run in front of it, which the same rollback removes"
+			v.Summary = "GET returns the run that the rolled-back run was waiting for"
+			v.Expected = "a status of 400 or above for that run, which the same rollback removes"
 		}
 		return outcome.Fails(a, v)
 	}
@@ -196,7 +196,7 @@ func NewRunIsPrompt(final *exchange.Response, next Run, prior Prior) error {
 		Kind:     outcome.NotFinished,
 		Summary:  "The new run does not complete before the natural end of the prior run",
 		Expected: "the new run to complete before the natural end of the prior run",
-		Actual:   fmt.Sprintf("its answer %s after the start of the prior run, which takes %s", took, prior.Hold),
+		Actual:   fmt.Sprintf("its ai message %s after the start of the prior run, which takes %s", took, prior.Hold),
 	})
 }
 
@@ -264,6 +264,6 @@ func PriorJoinReturns(j Join, next Run, limit time.Duration) error {
 		Kind:     outcome.NoResponse,
 		Summary:  "The join on the run that was rolled back does not return",
 		Expected: "the join on the prior run to return",
-		Actual:   fmt.Sprintf("no answer within %s after the new run completed", limit),
+		Actual:   fmt.Sprintf("no response within %s after the new run completed", limit),
 	})
 }

@@ -48,7 +48,7 @@ func rollbackRows() []judgetest.Row {
 		{Name: "a run does not start", Got: NotStarted(found), Kind: outcome.NotFinished},
 		{Name: "the new run is prompt", Got: prompt(9*time.Second, human("two"), ai("x"))},
 		{Name: "the new run waits for the prior one", Got: prompt(10*time.Second, human("two"), ai("x")),
-			Kind: outcome.NotFinished, Actual: "its answer 10s after"},
+			Kind: outcome.NotFinished, Actual: "its ai message 10s after"},
 		{Name: "the new run is not complete", Got: prompt(9*time.Second, human("two")), Kind: outcome.NotFinished},
 
 		{Name: "an earlier run is found", Got: RunStays(found, next)},
@@ -65,7 +65,7 @@ func rollbackRows() []judgetest.Row {
 
 		{Name: "the join on the prior run returns", Got: PriorJoinReturns(Join{Over: true}, next, time.Second)},
 		{Name: "the join on the prior run does not return", Got: PriorJoinReturns(overdue, next, time.Second),
-			Kind: outcome.NoResponse, Actual: "no answer within 1s"},
+			Kind: outcome.NoResponse, Actual: "no response within 1s"},
 	}
 }
 

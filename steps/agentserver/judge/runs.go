@@ -68,8 +68,8 @@ func RunIsAcceptedInTime(r Run, end time.Time) error {
 	return outcome.Fails(r.Created, outcome.Violation{
 		Kind:     outcome.NoResponse,
 		Summary:  "The creation of a run returns only after the run has ended",
-		Expected: "an answer while the run is in progress",
-		Actual:   fmt.Sprintf("an answer after %s, for a run of %s", r.Created.Took.Round(time.Millisecond), r.Hold),
+		Expected: "a response while the run is in progress",
+		Actual:   fmt.Sprintf("a response after %s, for a run of %s", r.Created.Took.Round(time.Millisecond), r.Hold),
 	})
 }
 

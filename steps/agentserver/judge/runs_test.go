@@ -35,7 +35,7 @@ func runRows() []judgetest.Row {
 
 		{Name: "a run that is accepted in time", Got: accepted(9 * time.Second)},
 		{Name: "a run that is accepted at its end", Got: accepted(10 * time.Second),
-			Kind: outcome.NoResponse, Actual: "an answer after 10s, for a run of 10s"},
+			Kind: outcome.NoResponse, Actual: "a response after 10s, for a run of 10s"},
 
 		{Name: "the run is returned", Got: isRun(200, `{"run_id":"r1"}`)},
 		{Name: "the run is returned with its id in capitals",
@@ -54,7 +54,7 @@ func runRows() []judgetest.Row {
 
 func joinRows() []judgetest.Row {
 	one := run("one")
-	noResponse := &exchange.NoResponse{Cause: "no answer within 10s", Timeout: true}
+	noResponse := &exchange.NoResponse{Cause: "no response within 10s", Timeout: true}
 	answered := func(j Join) error { return JoinReturns(j, one, 3*time.Second) }
 	served := func(status int) error { return JoinIsServed(judgetest.Response(status, `{}`)) }
 	early := func(ended time.Duration) error {
@@ -68,25 +68,25 @@ func joinRows() []judgetest.Row {
 	}
 	return []judgetest.Row{
 		{Name: "the join returns", Got: answered(Join{Over: true})},
-		{Name: "the join does not return", Got: answered(Join{Unanswered: true}), Kind: outcome.NoResponse, Actual: "no answer 3s after"},
+		{Name: "the join does not return", Got: answered(Join{Unanswered: true}), Kind: outcome.NoResponse, Actual: "no response 3s after"},
 		{Name: "the join is served", Got: served(204)},
 		{Name: "the join is refused", Got: served(404), Kind: outcome.Refused},
 		{Name: "the join is refused to the user", Got: served(403), Verdict: reports.Blocked},
 
 		{Name: "the join returns at the end of the run", Got: early(9500 * time.Millisecond)},
 		{Name: "the join returns before the end of the run", Got: early(9499 * time.Millisecond),
-			Kind: outcome.TooEarly, Actual: "an answer 9.499s after"},
+			Kind: outcome.TooEarly, Actual: "a response 9.499s after"},
 		{Name: "the join that could be early does not return", Got: JoinIsNotEarly(Join{}, one), Verdict: reports.Inconclusive},
 
 		{Name: "the join of a completed run returns at once", Got: prompt(200, time.Second)},
 		{Name: "the join of a completed run returns late", Got: prompt(200, time.Second+time.Millisecond),
-			Kind: outcome.NoResponse, Actual: "an answer after 1.001s"},
+			Kind: outcome.NoResponse, Actual: "a response after 1.001s"},
 		{Name: "the join of a completed run is refused", Got: prompt(500, 0), Kind: outcome.ServerError},
 
 		{Name: "the foreign join is refused after the run", Got: foreign(400, 0, 20*time.Second)},
 		{Name: "the foreign join returns before the end", Got: foreign(200, 0, 9*time.Second)},
 		{Name: "the foreign join waits", Got: foreign(399, 0, 10*time.Second),
-			Kind: outcome.Accepted, Actual: "an answer after 10s"},
+			Kind: outcome.Accepted, Actual: "a response after 10s"},
 		{Name: "the foreign join was sent late", Got: foreign(200, 10*time.Second, time.Second), Verdict: reports.Inconclusive},
 
 		{Name: "a join without a response", Got: isNoResponse(answered(Join{Over: true, Unanswered: true, Err: noResponse}), noResponse)},

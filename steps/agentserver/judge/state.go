@@ -163,7 +163,7 @@ func LastRepeats(a *exchange.Response, r Run) error {
 	return outcome.Fails(a, outcome.Violation{
 		Kind:     outcome.WrongValue,
 		Summary:  "The last message does not repeat the input",
-		Expected: "an answer that repeats " + strconv.Quote(r.Text()),
+		Expected: "an ai message that repeats " + strconv.Quote(r.Text()),
 		Actual:   strconv.Quote(last),
 		Pointer:  atMessages,
 		Hint:     graphHint,
@@ -176,14 +176,14 @@ func HoldsAnswered(state *exchange.Response, r Run) error {
 		return nil
 	}
 	all := messages.Of(state)
-	summary := "The state lacks the answer of the run"
+	summary := "The state lacks the ai message of the run"
 	if r.inputIn(all) < 0 {
 		summary = "The state lacks the input of the run"
 	}
 	return outcome.Fails(state, outcome.Violation{
 		Kind:     outcome.MissingItem,
 		Summary:  summary,
-		Expected: fmt.Sprintf("the input %q and its answer", r.Text()),
+		Expected: fmt.Sprintf("the input %q and its ai message", r.Text()),
 		Actual:   messages.Shown(all),
 		Pointer:  atMessages,
 	}).Comparing(state, r.Created)
@@ -239,7 +239,7 @@ func difference(all []messages.Message, runs []Run) (kind outcome.Kind, summary 
 	}
 	switch {
 	case at > len(all):
-		return outcome.MissingItem, "The state lacks the answer of a run"
+		return outcome.MissingItem, "The state lacks the ai message of a run"
 	case at < len(all):
 		return outcome.ExtraItem, fmt.Sprintf("The state has %s too many at its end", reports.Count(len(all)-at, "message"))
 	}

@@ -107,7 +107,7 @@ func IgnoresReadOnly(sent []byte, responses ...*exchange.Response) error {
 			return outcome.Fails(a, outcome.Violation{
 				Kind:     outcome.WrongValue,
 				Summary:  objectOf(a.Request) + " shows the " + name + " of the request",
-				Expected: "another " + name + " than that of the request",
+				Expected: name + " other than that of the request",
 				Actual:   "the value of the request, " + outcome.Shown(got),
 				Pointer:  pointerTo(path),
 			})

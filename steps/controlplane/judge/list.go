@@ -75,7 +75,7 @@ func HasListForm(a *exchange.Response) error {
 func wrongListField(a *exchange.Response, field, kind string) error {
 	v := outcome.Violation{
 		Kind:     outcome.WrongForm,
-		Summary:  fmt.Sprintf("The %s of the list is not %s", field, kind),
+		Summary:  fmt.Sprintf("%s in the list is not %s", field, kind),
 		Expected: kind + " in " + field,
 	}
 	if !a.Get(field).Exists() {

@@ -49,9 +49,9 @@ func ShareNone(withTrue, withFalse *exchange.Response, before, ids, after []stri
 	count := reports.Count(shared, "revision")
 	return outcome.Fails(withFalse, outcome.Violation{
 		Kind:     outcome.ExtraItem,
-		Summary:  "remote_reconciled=true and false both return " + count,
-		Expected: "no revision that is listed with remote_reconciled=true",
-		Actual:   count + " of that list",
+		Summary:  "The lists with remote_reconciled=true and false share " + count,
+		Expected: "no revision in both lists",
+		Actual:   count,
 		Pointer:  "/resources",
 		Compared: compared(withFalse, withTrue),
 	})

@@ -270,7 +270,7 @@ func FieldsKept(now, before *exchange.Response, paths []string) error {
 		}
 	}
 	if compares == 0 {
-		return outcome.Inconclusive("no field that the update does not name had a value before: %s", outcome.Seen(before))
+		return outcome.Inconclusive("the update names all fields that had a value before: %s", outcome.Seen(before))
 	}
 	return nil
 }
