@@ -1,13 +1,13 @@
-// Package agent speaks with agent servers, without Gherkin: it creates threads, starts runs of the conformance graph,
-// joins them, reads states, lists threads, and has runs rolled back (sections 3 to 5 of the interface). It keeps what
-// scenarios share, and what the run has learned about how fast these servers are.
+// Package agent sends requests to agent servers, without Gherkin: it creates threads, starts runs of the conformance
+// graph, joins them, reads states, lists threads, and rolls runs back (sections 3 to 5 of the interface). It keeps the
+// threads and runs that scenarios share, and the measured speed of these servers.
 //
-// What it cannot bring about is an error, mostly an *outcome.Outcome; the sentences say what that means for a verdict.
+// A function that cannot do its work returns an error, mostly an *outcome.Outcome. The step decides what that means for
+// the verdict.
 //
 // Waits are judged by order, not by the clock. The preflight (preflight.go) sends the first runs to an agent server:
-// how long they took decides how long later runs are told to wait, and how many the server executes at a time. The
-// suite has no more runs in progress than that (inprogress.go). The keys agent.words, runs, hold and listing replace
-// what the preflight finds out.
+// they show how long later runs must wait, and how many runs the server executes at a time. The suite never has more
+// runs in progress (inprogress.go). The keys agent.words, runs, hold and listing replace the results of the preflight.
 //
 // Each word of the graph that a run needs is tried once before it is used (words.go). Only positive evidence shows
 // that the graph does not understand a word: the answer repeats it, or the run ends too early or fails. Anything
@@ -37,7 +37,7 @@ import (
 	"github.com/agentconform/agentconform/steps/target"
 )
 
-// Agents are the agent servers of a target, as one run knows them. It may be used by many goroutines.
+// Agents has the agent servers of a target and the state of a test run about them. It may be used by many goroutines.
 type Agents struct {
 	target *target.Target
 	plane  *plane.Plane
@@ -45,45 +45,45 @@ type Agents struct {
 
 	atOnce  int      // how many runs are in progress at most
 	needed  int      // how many runs at a time the preflight tries, because the scenarios may need them
-	threads sync.Map // that were given: the address of their agent server, and their id
+	threads sync.Map // the threads that servers returned, by address of the server and ID
 
 	// Of the server that is judged:
 	runs inProgress
 	pace atomic.Pointer[pace] // what the preflight has learned so far; nil if nothing
 
 	showsRunning atomic.Bool // a run was seen with the status running
-	pendingToEnd atomic.Bool // a run was seen to be pending until it ended, and none to be running
+	pendingToEnd atomic.Bool // a run was pending until it ended, and no run was ever seen running
 }
 
 // New returns the agent servers of the target, whose addresses the control plane may name. About atOnce runs are in
-// progress at the same time, and no more than the server executes. The preflight finds out whether it executes as many
-// as that number of scenarios needs.
+// progress at the same time, and no more than the server executes. The preflight measures whether it executes enough
+// runs at a time for the number of scenarios.
 func New(t *target.Target, p *plane.Plane, maker *shared.Maker, atOnce, scenarios int) *Agents {
 	atOnce = max(atOnce, mostAtOnce)
 	return &Agents{target: t, plane: p, maker: maker, atOnce: atOnce, runs: newInProgress(atOnce),
 		needed: max(leastAtOnce, min(scenarios, mostAtOnce))}
 }
 
-// Server is one deployed agent server at its address ({deployment_url}), with what the run knows of all.
+// Server is one deployed agent server at its address ({deployment_url}), with the state that all agent servers share.
 type Server struct {
 	*Agents
 	Base       string
-	deployment string // that it belongs to; empty where the address is configured
+	deployment string // ID of its deployment; empty if the address is configured
 
-	judged bool           // it is the one under test
-	placed bool           // its runs have their slots among those in progress, or need none
+	judged bool           // it is the agent server under test
+	placed bool           // its runs have slots in Agents.runs already, or need none
 	owner  *target.Caller // nil: the target's owner
 }
 
-// OwnedBy returns the same agent server, at which what scenarios create belongs to another user.
+// OwnedBy returns the same agent server, at which scenarios create threads and runs as another user.
 func (s *Server) OwnedBy(who target.Caller) *Server {
 	other := *s
 	other.owner = &who
 	return &other
 }
 
-// Owner is the user to whom belongs what scenarios create here: the first of the configuration, unless OwnedBy says
-// otherwise.
+// Owner returns the user as whom scenarios create threads and runs at this server: the first user of the configuration,
+// or the user of OwnedBy.
 func (s *Server) Owner() target.Caller {
 	if s.owner != nil {
 		return *s.owner
@@ -114,7 +114,7 @@ func (as *Agents) AgentServer(ctx context.Context) (*Server, error) {
 	})
 }
 
-// judgedDeployment is the shared deployment, or the one that the configuration names for a run that only reads.
+// judgedDeployment returns the shared deployment. If the test run only reads, it returns the one of the configuration.
 func (as *Agents) judgedDeployment(ctx context.Context) (*plane.Deployment, error) {
 	if !as.target.Config.ReadOnly {
 		return as.plane.Shared(ctx, as.plane.Fixtures.Deployed)
@@ -125,7 +125,7 @@ func (as *Agents) judgedDeployment(ctx context.Context) (*plane.Deployment, erro
 	return as.plane.Existing.Deployments()[0], nil
 }
 
-// AgentOf asks the control plane for the address of a deployment's agent server, and waits until that serves.
+// AgentOf reads the address of a deployment's agent server from the control plane, and waits until the server serves.
 func (as *Agents) AgentOf(ctx context.Context, d *plane.Deployment) (*Server, error) {
 	named, err := as.awaitAddress(ctx, d)
 	if stays := as.plane.StuckStatus(d); err != nil && stays != "" && ctx.Err() == nil {
@@ -167,8 +167,9 @@ func (as *Agents) awaitAddress(ctx context.Context, d *plane.Deployment) (string
 	return "", as.missingAddress(d, last)
 }
 
-// missingAddress says that a deployment does not tell where its agent server is. Who has said where to look is
-// mistaken, or the target is wrong; who has not may have a target without agent servers.
+// missingAddress returns the outcome for a deployment without the address of an agent server. It blocks if the user has
+// set agent_url_from, because that key or the target is wrong. Otherwise it skips: the target may have no agent
+// servers.
 func (as *Agents) missingAddress(d *plane.Deployment, a *exchange.Response) *outcome.Outcome {
 	hint := "it has no http or https URL"
 	var found []string
@@ -188,16 +189,16 @@ func (as *Agents) missingAddress(d *plane.Deployment, a *exchange.Response) *out
 	return outcome.Needs("agent_url_from", fmt.Sprintf(missing, path, hint))
 }
 
-// servingAnswers bounds the wait for the agent server of a DEPLOYED deployment, in times of timeouts.request: the
-// interface does not say how soon after DEPLOYED it answers.
-const servingAnswers = 6
+// servingTimeouts limits the wait for the agent server of a DEPLOYED deployment, as a multiple of timeouts.request: the
+// interface does not say how soon after DEPLOYED it responds.
+const servingTimeouts = 6
 
-// awaitServing waits until the agent server of a deployment answers: not with 502, 503 or 504, as a proxy does that has
-// nowhere to send the request. That it never does is for E2E-1 to judge. That a deployment is up which stays in a status
-// outside the interface is shown by an agent server that serves its user alone.
+// awaitServing waits until the agent server of a deployment responds. A proxy without a server behind it returns 502,
+// 503 or 504, which does not count. E2E-1 judges a server that never responds. If the revision stays in a status that
+// the interface does not name, only an agent server that serves its user shows that the deployment is up.
 func (s *Server) awaitServing(ctx context.Context, d *plane.Deployment) error {
 	stays := s.plane.StuckStatus(d)
-	limit := min(servingAnswers*s.target.Config.Timeouts.Request, s.target.Config.Timeouts.Poll)
+	limit := min(servingTimeouts*s.target.Config.Timeouts.Request, s.target.Config.Timeouts.Poll)
 	var missing *outcome.Outcome
 	start := time.Now()
 	err := s.target.RetryFor(ctx, limit, func() (_ bool, err error) {
@@ -223,8 +224,8 @@ func blockedByStatus(stays string, cause error) *outcome.Outcome {
 		"nothing else shows that the deployment is up: %v", stays, cause).ByRequirement("CP-POLL-1")
 }
 
-// notServing asks the agent server for the threads of a user, and returns what shows that it does not serve yet, or
-// nil. Where it has to be shown that it serves, the user must get them, by one listing call or the other.
+// notServing lists the threads of a user, and returns the evidence that the agent server does not serve yet, or nil. If
+// shown is set, one of the two listing endpoints must return 2xx.
 func (s *Server) notServing(ctx context.Context, shown bool) (missing *outcome.Outcome, err error) {
 	request := s.target.ToAgent(s.Base, s.target.Owner(), http.MethodGet, ThreadsPath, nil)
 	if missing, err = s.tryServing(ctx, request, shown); err != nil || missing == nil || !shown {
@@ -254,8 +255,9 @@ func (s *Server) tryServing(ctx context.Context, request exchange.Request, shown
 	return nil, nil
 }
 
-// FindRefusal looks with which status the configured agent server refuses callers without credentials, where no user is
-// configured, by two operations: one may be open by mistake. It must have returned before scenarios begin.
+// FindRefusal returns the status with which the configured agent server refuses callers without credentials. It returns
+// 0 if the server serves them or if users are configured. It tries two operations, since one may be open by mistake. It
+// must return before scenarios begin.
 func (as *Agents) FindRefusal(ctx context.Context) (status int, err error) {
 	c := as.target.Config
 	if c.AgentTarget == "" || len(c.Users) > 0 {

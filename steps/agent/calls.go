@@ -16,10 +16,11 @@ import (
 	"github.com/agentconform/agentconform/steps/target"
 )
 
-// ThreadsPath is where the threads of an agent server are (section 4). Ids are the target's own and may need escaping.
+// ThreadsPath is the path of the threads of an agent server (section 4). The target chooses the IDs, which may need
+// escaping.
 const ThreadsPath = "/threads"
 
-// ThreadPath is where a thread is, a vendor extension.
+// ThreadPath returns the path of a thread, which is a vendor extension.
 func ThreadPath(id string) string { return ThreadsPath + "/" + url.PathEscape(id) }
 
 func StatePath(id string) string { return ThreadPath(id) + "/state" }
@@ -33,7 +34,7 @@ func joinPath(id, run string) string { return runPath(id, run) + "/join" }
 // RollbackStrategy is the multitask_strategy that the interface defines (section 3).
 const RollbackStrategy = "rollback"
 
-// text is the content of the last human message: the words, and a text that no other run's message contains.
+// text returns the content of the last human message: the words, and a text that the message of no other run contains.
 func (as *Agents) text(o Order) string {
 	if o.Text != "" {
 		return o.Text
@@ -49,7 +50,7 @@ func (s *Server) ask(ctx context.Context, who target.Caller, method, path string
 	return s.target.Client.Do(ctx, s.target.ToAgent(s.Base, who, method, path, body))
 }
 
-// CreateThread creates a thread and enters it in the ledger. What is wrong with the answer is for the caller to say.
+// CreateThread creates a thread and enters it in the ledger. The caller judges the response.
 func (s *Server) CreateThread(ctx context.Context, who target.Caller, metadata map[string]any) (*Thread, error) {
 	if _, err := s.threadsBefore(ctx, who); err != nil { // read before the first one is created
 		return nil, err
@@ -121,9 +122,9 @@ func (s *Server) TryPost(ctx context.Context, who target.Caller, t *Thread, o Or
 	return g, s.noteRun(ctx, who, g)
 }
 
-// Post starts a run of the thread's owner. It is blocked if the graph does not understand a word of the order, and waits
-// while the server executes as many runs as it can. If the run is refused, it has no id. On a thread that had a run
-// before, a refusal may mean that this one is just ending: a moment later the thread is free.
+// Post starts a run as the thread's owner. It waits until the server can execute one more run, and returns an error
+// that blocks if the graph does not understand a word of the order. If the run is refused, it has no id. A refusal may
+// mean that an earlier run on the thread is just ending, so Post tries again for a moment.
 func (s *Server) Post(ctx context.Context, t *Thread, o Order) (g *GraphRun, err error) {
 	if words := o.words(); len(words) > 0 && !o.trial {
 		if err := s.Understood(ctx, words...); err != nil {
@@ -153,7 +154,7 @@ func (s *Server) Post(ctx context.Context, t *Thread, o Order) (g *GraphRun, err
 	return g, err
 }
 
-// Start posts a run that must be accepted, for a scenario to work with, which needs a graph that answers.
+// Start posts a run that the scenario needs: it must be accepted, and the graph must work.
 func (s *Server) Start(ctx context.Context, t *Thread, o Order) (*GraphRun, error) {
 	if !o.trial {
 		if err := s.Understood(ctx, o.words()...); err != nil {
@@ -176,9 +177,9 @@ func (s *Server) startAlone(ctx context.Context, who target.Caller, o Order) (*G
 	return s.Start(ctx, t, o)
 }
 
-// Together waits until runs on the number of threads may be in progress at the same time, executed or pending, and returns
-// the server at which they are started. The words that they need are tried before, because that takes runs, too. Leave
-// releases the slots.
+// Together waits until runs on the number of threads may be in progress at the same time, executed or pending, and
+// returns the server at which they are started. The words that they need are tried before, because that takes runs,
+// too. Leave releases the slots.
 func (s *Server) Together(ctx context.Context, threads int, words ...string) (group *Server, leave func(), err error) {
 	if err := s.Understood(ctx, words...); err != nil {
 		return nil, nil, err
@@ -193,7 +194,7 @@ func (s *Server) Together(ctx context.Context, threads int, words ...string) (gr
 	return s.unbounded(), leave, nil
 }
 
-// unbounded is the same server, at which runs are started whatever is in progress.
+// unbounded returns the same server without the limit of runs in progress.
 func (s *Server) unbounded() *Server {
 	other := *s
 	other.placed = true
@@ -211,9 +212,9 @@ func (s *Server) GetRun(ctx context.Context, who target.Caller, g *GraphRun) (*e
 	return a, err
 }
 
-// readKnown sends a read of a run, and repeats it while the response is 404 and the run may still be unknown: a read within
-// patience after the creation may show the state before it (section 4). It does not repeat reads of other callers, of runs
-// that the server did not create, and of runs that a rollback may have removed.
+// readKnown sends a read of a run, and repeats it while the response is 404 and the run may still be unknown: a read
+// within patience after the creation may show the state before it (section 4). It does not repeat reads of other
+// callers, of runs that the server did not create, and of runs that a rollback may have removed.
 func (s *Server) readKnown(
 	ctx context.Context, who target.Caller, g *GraphRun, request exchange.Request,
 ) (a *exchange.Response, err error) {
@@ -237,14 +238,14 @@ func (s *Server) State(ctx context.Context, who target.Caller, t *Thread) (*exch
 	return s.ask(ctx, who, http.MethodGet, StatePath(t.ID), nil)
 }
 
-// Join waits for the run to be over. Its answer may take as long as the run.
+// Join sends a join and waits for the response, which may take as long as the run.
 func (s *Server) Join(ctx context.Context, who target.Caller, g *GraphRun) (*exchange.Response, error) {
 	request := s.joinOf(who, g)
 	request.Timeout, request.Waits = g.Order.Hold+s.target.Config.Timeouts.Run, true
 	return s.readKnown(ctx, who, g, request)
 }
 
-// JoinCompleted joins a run that is over. How long the answer takes is judged, and no measure of others.
+// JoinCompleted joins a run that is over. The time of the response is judged, so the timeout is that of any request.
 func (s *Server) JoinCompleted(ctx context.Context, who target.Caller, g *GraphRun) (*exchange.Response, error) {
 	return s.readKnown(ctx, who, g, s.joinOf(who, g))
 }

@@ -12,8 +12,8 @@ import (
 	"github.com/agentconform/agentconform/steps/outcome"
 )
 
-// inProgress limits the threads that have unfinished runs at the server under test: a run in the server's queue is late for
-// a reason that no requirement covers. The end of a run is estimated, unless it was seen.
+// inProgress limits the threads that have unfinished runs at the server under test: a run in the server's queue is late
+// for a reason that no requirement covers. The end of a run is estimated, unless it was seen.
 type inProgress struct {
 	slots *client.Semaphore
 	group chan struct{} // semaphore with one slot, see enterGroup
@@ -149,8 +149,8 @@ func (as *Agents) RunsEnd() (end time.Time) {
 	return end
 }
 
-// StillQueued blocks where a run is not over in its time because it is in the queue of the server: a plain run on
-// another thread is not executed either. A run that has ended by its own status is not in the queue.
+// StillQueued returns an error that blocks if a late run is still in the queue of the server, because a plain run on
+// another thread is not executed either. A run whose status shows that it has ended is not in the queue.
 func (s *Server) StillQueued(ctx context.Context, g *GraphRun) error {
 	if !s.judged {
 		return nil
@@ -160,7 +160,7 @@ func (s *Server) StillQueued(ctx context.Context, g *GraphRun) error {
 	}
 	t, err := s.NewThread(ctx, s.target.Owner())
 	if err != nil {
-		return context.Cause(ctx) // that is judged elsewhere
+		return context.Cause(ctx) // other scenarios judge the creation of threads
 	}
 	plain, err := s.TryPost(ctx, t.Owner, t, Order{})
 	if err != nil || plain.ID == "" {

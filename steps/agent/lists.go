@@ -19,8 +19,8 @@ import (
 
 const searchPath = ThreadsPath + "/search"
 
-// searchPage is the limit of each page if the search without a limit may be incomplete. searchPages is the maximum number
-// of pages.
+// searchPage is the limit of each page if the search without a limit may be incomplete. searchPages is the maximum
+// number of pages.
 const searchPage, searchPages = 100, 50
 
 // LeastPage is the smallest page size that a server is assumed to use: a shorter list is complete.
@@ -94,9 +94,9 @@ func (s *Server) search(ctx context.Context, who target.Caller, f Filter, page m
 	return s.ask(ctx, who, http.MethodPost, searchPath, body)
 }
 
-// findListing finds out with which endpoint the server lists threads, where the configuration does not say: GET
-// /threads is tried as the user, and if that is not served (404 or 405) and POST /threads/search is, the latter is used
-// from then on. The error is that of the context: a server that does not answer is judged by the list itself.
+// findListing finds the endpoint that lists threads, unless the configuration names it. It tries GET /threads as the
+// user. If the server does not have that (404 or 405), but has POST /threads/search, that is used from then on. The
+// error is that of the context: the scenarios that list threads judge a server that does not respond.
 func (s *Server) findListing(ctx context.Context) error {
 	if s.target.Config.Agent.Listing != "" {
 		return nil
@@ -121,7 +121,7 @@ func (s *Server) findListing(ctx context.Context) error {
 	return err
 }
 
-// ReadsOf are the paths of GET at which the server shows something of a run: also that of the list, where it has one.
+// ReadsOf returns the paths of GET that may show something of a run, including the list of threads if GET lists them.
 func (s *Server) ReadsOf(ctx context.Context, g *GraphRun) ([]string, error) {
 	paths := []string{StatePath(g.Thread.ID), runPath(g.Thread.ID, g.ID), joinPath(g.Thread.ID, g.ID)}
 	if err := s.findListing(ctx); err != nil || s.target.Searches() {
@@ -130,8 +130,8 @@ func (s *Server) ReadsOf(ctx context.Context, g *GraphRun) ([]string, error) {
 	return append(paths, ThreadsPath), nil
 }
 
-// ListOther lists the threads by the endpoint that is not used. The error skips a scenario where that does not serve the
-// user: a target needs only one.
+// ListOther lists the threads with the endpoint that [Server.List] does not use. It returns an error that skips if the
+// endpoint does not serve the user: a target needs only one.
 func (s *Server) ListOther(ctx context.Context, who target.Caller) (*exchange.Response, error) {
 	if err := s.findListing(ctx); err != nil {
 		return nil, err
@@ -154,8 +154,8 @@ func (s *Server) ListOther(ctx context.Context, who target.Caller) (*exchange.Re
 	return s.listBy(ctx, who, search)
 }
 
-// Listing is what a caller was shown: the pages that are lists, or nil if none is. Rows are read from them each time,
-// since many scenarios hold a list and it may be long.
+// Listing has the pages of a list of threads, or is nil if no response is a list. The threads are parsed for each use,
+// since many scenarios keep a list and it may be long.
 type Listing []*exchange.Response
 
 // ListingOf returns the listing of one page.
@@ -166,8 +166,8 @@ func ListingOf(a *exchange.Response) Listing {
 	return nil
 }
 
-// MayLack reports whether a thread that is missing from a search may be on a page that was not read. This is the case if
-// the last page has at least LeastPage threads: the server may have its own limit, and may ignore the offset.
+// MayLack reports whether a thread that is missing from a search may be on a page that was not read. This is the case
+// if the last page has at least LeastPage threads: the server may have its own limit, and may ignore the offset.
 func (l Listing) MayLack() bool {
 	if len(l) == 0 || l[0].Request.Method != http.MethodPost {
 		return false
@@ -202,7 +202,7 @@ func nameOf(row gjson.Result) string {
 	return cmp.Or(exchange.IDKey(row.Get("thread_id").String()), row.Raw)
 }
 
-// Thread is what a listing shows of the thread: a value that does not exist where that is nothing.
+// Thread returns the thread as the listing shows it, or a value that does not exist if it is missing.
 func (l Listing) Thread(id string) gjson.Result {
 	for _, row := range l.All() {
 		if exchange.SameID(row.Get("thread_id").String(), id) {

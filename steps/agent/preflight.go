@@ -16,20 +16,20 @@ import (
 )
 
 const (
-	// perResponse is how many times as long as a response takes a run is told to wait: while a scenario holds a run, it
-	// sends up to six requests, and each may take twice as long as those of the preflight.
+	// perResponse is the hold of a run as a multiple of the time of a response: during a run, a scenario sends up to
+	// six requests, and each may take twice as long as those of the preflight.
 	perResponse = 12
-	// maxHold limits the hold that the preflight chooses, so that a test run at a slow target ends in a reasonable time. A
-	// scenario that loses its race doubles its hold (see tooLong).
+	// maxHold limits the hold that the preflight chooses, so that a test run at a slow target ends in a reasonable
+	// time. A scenario that loses its race doubles its hold (see tooLong).
 	maxHold = 10 * time.Second
 	// lateStart is longer than known servers take to start a run.
 	lateStart = 1200 * time.Millisecond
-	// leastAtOnce and mostAtOnce limit how many runs at a time are tried. Some scenarios need a second run in progress. With
-	// eight, a test run against a fast server takes two thirds of the time that it takes with four.
+	// leastAtOnce and mostAtOnce limit how many runs at a time are tried. Some scenarios need a second run in progress.
+	// With eight, a test run against a fast server takes two thirds of the time that it takes with four.
 	leastAtOnce, mostAtOnce = 2, 8
 )
 
-// pace is what the preflight has learned about the agent server under test. The zero value is that nothing is known.
+// pace is the result of the preflight. The zero value means that nothing is known.
 type pace struct {
 	hold   time.Duration // how long runs are told to wait; 0 if unknown
 	atOnce int           // how many runs the server executes at a time, at least; 0 if unknown
@@ -37,9 +37,9 @@ type pace struct {
 	held   *GraphRun     // a run that was told to wait, and during which the server served other requests; or nil
 }
 
-// preflight returns the pace of the server, which it measures once: a plain run shows how long runs are to wait, and
-// runs that wait, with a plain one at the same time, show how many the server executes at a time. The error is that of
-// the context: a run that fails is judged elsewhere, and the pace stays unknown.
+// preflight returns the pace of the server, which it measures once. The time of a plain run decides how long runs must
+// wait. Waiting runs and a plain one at the same time show how many runs the server executes at a time. The error is
+// that of the context: if a run fails, other scenarios judge it, and the pace stays unknown.
 func (s *Server) preflight(ctx context.Context) (pace, error) {
 	if !s.judged {
 		return pace{}, nil
@@ -50,7 +50,7 @@ func (s *Server) preflight(ctx context.Context) (pace, error) {
 			return pace{}, context.Cause(ctx)
 		}
 		p := pace{hold: holdAfter(first), atOnce: s.target.Config.Agent.Runs}
-		s.learn(p) // the runs of the next step wait as long
+		s.learn(p) // count uses this hold
 		if p.atOnce == 0 {
 			p = s.count(ctx, p)
 		}
@@ -70,7 +70,7 @@ func (as *Agents) learned() pace {
 	return pace{}
 }
 
-// holdAfter returns how long runs are to wait at a server that has completed the plain run.
+// holdAfter derives how long runs must wait from the times of a completed plain run.
 func holdAfter(g *GraphRun) time.Duration {
 	hold := 3 * g.Final.Ended().Sub(g.Answer.Sent)
 	for _, a := range []*exchange.Response{g.Thread.Answer, g.Answer, g.Final} {
@@ -106,10 +106,10 @@ const (
 	leastPrompt = time.Second
 )
 
-// Patience returns how long to wait for what should be there already, before looking in another way.
+// Patience returns how long to wait for a message or status that is due.
 func (as *Agents) Patience() time.Duration { return max(leastPatience, 2*as.Hold(0)) }
 
-// Prompt returns the time within which a response arrives that has nothing to wait for.
+// Prompt returns the longest time of a response that does not wait for anything.
 func (as *Agents) Prompt() time.Duration { return max(leastPrompt, as.Hold(0)/2) }
 
 // OneAtATime reports whether the server executes one run at a time.
@@ -135,7 +135,7 @@ func (s *Server) count(ctx context.Context, p pace) pace {
 		held, plain, executed := s.startTogether(ctx, s.needed-1, hold)
 		p.atOnce = max(p.atOnce, executed)
 		if plain != nil {
-			// Of several plain runs the quickest counts: the first one of a server may be late.
+			// The fastest plain run counts: the first run of a server may be slow.
 			p.held, p.plain, p.hold = held, plain, min(p.hold, holdAfter(plain))
 			break
 		}
@@ -143,10 +143,10 @@ func (s *Server) count(ctx context.Context, p pace) pace {
 	return p
 }
 
-// startTogether starts some runs that wait, and then a plain run. If that completes before any of the others can end,
-// the server executes them all at a time, and startTogether returns the first of those that wait, and the plain run. If
-// not, it returns how many runs the server executes at least, which it derives from the time until all have ended; 0 if
-// that is unknown.
+// startTogether starts some runs that wait, and then a plain run. If the plain run completes before any of the others
+// can end, the server executes all of them at a time. Then it returns the first of the waiting runs and the plain run.
+// Otherwise, it derives the least number of runs at a time from the time until all have ended. It returns 0 if that is
+// unknown.
 func (s *Server) startTogether(
 	ctx context.Context, waiting int, hold time.Duration,
 ) (held, plain *GraphRun, executed int) {
@@ -159,7 +159,7 @@ func (s *Server) startTogether(
 		return nil, nil, 0
 	}
 	runs, err := s.race(ctx, threads[:waiting], Order{Hold: hold})
-	waited := func(g *GraphRun) bool { return g.Answer.Took >= hold } // that shows nothing of a queue
+	waited := func(g *GraphRun) bool { return g.Answer.Took >= hold } // the creation returned only after the run, so the test shows nothing
 	if err != nil || len(accepted(runs)) < waiting || slices.ContainsFunc(runs, waited) {
 		return nil, nil, 0
 	}
@@ -188,7 +188,7 @@ func (s *Server) startTogether(
 	return nil, nil, int((time.Duration(waiting)*hold + took - 1) / took)
 }
 
-// race starts a run on each of the threads, all at the same time, whatever is in progress.
+// race starts a run on each of the threads at the same time, without the limit of runs in progress.
 func (s *Server) race(ctx context.Context, threads []*Thread, o Order) ([]*GraphRun, error) {
 	client.Prioritize(ctx)
 	ctx = client.Racing(ctx)
@@ -211,7 +211,7 @@ func AtOnce(times int, do func(i int) error) error {
 	return all.Wait()
 }
 
-// accepted leaves out the runs that were refused.
+// accepted returns the runs that were not refused.
 func accepted(runs []*GraphRun) []*GraphRun {
 	return slices.DeleteFunc(slices.Clone(runs), func(g *GraphRun) bool { return g == nil || g.ID == "" })
 }

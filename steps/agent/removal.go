@@ -16,9 +16,9 @@ import (
 )
 
 // RemoveThreads removes threads at agent servers with DELETE /threads/{thread_id}, a vendor extension, as the users who
-// created them, and reports each as the ledger is to have it, from several goroutines. The first one of an address is
-// tried alone: if it is answered with 404 or 405 although the thread is there, the server does not take DELETE, and
-// nothing more is sent to that address. What has no time left before the context ends is reported as not removed.
+// created them. It calls report with the new ledger entry of each thread, from several goroutines. At each address it
+// first tries a single thread: 404 or 405 for a thread that exists means that the server does not support DELETE, and
+// nothing more is sent to that address. When the context ends, the remaining threads are reported as not removed.
 func RemoveThreads(
 	ctx context.Context, t *target.Target, threads []reports.LedgerEntry, report func(reports.LedgerEntry),
 ) {
@@ -34,7 +34,7 @@ func RemoveThreads(
 }
 
 func removeAt(ctx context.Context, t *target.Target, all []reports.LedgerEntry, report func(reports.LedgerEntry)) {
-	var unclear []reports.LedgerEntry // removed before, or not shown by a server that does not take DELETE
+	var unclear []reports.LedgerEntry // either removed before, or the server hides them and does not support DELETE
 	for taken := false; len(all) > 0 && !taken; all = all[1:] {
 		var e reports.LedgerEntry
 		e, taken = removeThread(ctx, t, all[0], true)
@@ -64,9 +64,9 @@ func removeAt(ctx context.Context, t *target.Target, all []reports.LedgerEntry, 
 	wait.Wait()
 }
 
-// removeThread tells how the removal ended, and whether the server is known to take DELETE. A thread without a known
-// owner is tried without credentials first, since it was created by a caller without valid ones, and then as the first
-// user.
+// removeThread removes a thread. It returns its new ledger entry, and reports whether the server is known to support
+// DELETE. A thread without a known owner was created without valid credentials: removeThread tries it without
+// credentials first, and then as the first user.
 func removeThread(
 	ctx context.Context, t *target.Target, e reports.LedgerEntry, first bool,
 ) (how reports.LedgerEntry, taken bool) {
@@ -102,8 +102,8 @@ func missing(a *exchange.Response) bool {
 	return a.Status == http.StatusNotFound || a.Status == http.StatusGone
 }
 
-// isThere tells whether a thread can still be read: itself, which is a vendor extension, or its state, which a thread
-// without a run need not have.
+// isThere reports whether a thread can still be read. It tries GET of the thread, a vendor extension, and GET of its
+// state, which a thread without a run need not have.
 func isThere(ctx context.Context, t *target.Target, e reports.LedgerEntry, who target.Caller) bool {
 	return slices.ContainsFunc([]string{ThreadPath(e.ID), StatePath(e.ID)}, func(path string) bool {
 		a, err := t.Client.Do(ctx, t.ToAgent(e.Address, who, http.MethodGet, path, nil))
@@ -111,7 +111,7 @@ func isThere(ctx context.Context, t *target.Target, e reports.LedgerEntry, who t
 	})
 }
 
-// deleteThread sends the request, again and again while the thread is busy (409).
+// deleteThread sends the request, and repeats it while the thread is busy (409).
 func deleteThread(
 	ctx context.Context, t *target.Target, who target.Caller, e reports.LedgerEntry,
 ) (a *exchange.Response, err error) {
@@ -141,7 +141,7 @@ func (s *Server) NoteThread(ctx context.Context, t *Thread) error {
 	return s.note(ctx, reports.LedgerEntry{Kind: evidence.Thread, ID: t.ID, Owner: t.Owner.Key})
 }
 
-// noteRun enters an accepted run in the ledger, and its thread where the target has created that now.
+// noteRun enters an accepted run in the ledger. If the target created the thread with the run, it enters that too.
 func (s *Server) noteRun(ctx context.Context, who target.Caller, g *GraphRun) error {
 	if g.ID == "" {
 		return nil

@@ -13,9 +13,9 @@ import (
 // Fewer may occur by chance: a greeting may contain "agent".
 const samePart = 8
 
-// ignoredInput returns an answer of a run and reports whether it shows that the graph ignored the input: the state holds
-// the input unchanged, and no ai message after it repeats a part of it. A missing input, a missing ai message and one
-// without a text are mistakes of the server.
+// ignoredInput returns an answer of a run and reports whether it shows that the graph ignored the input: the state
+// holds the input unchanged, and no ai message after it repeats a part of it. A missing input, a missing ai message and
+// one without a text are mistakes of the server.
 func (g *GraphRun) ignoredInput() (answer messages.Message, ignored bool) {
 	if g.Final == nil {
 		return answer, false
@@ -79,8 +79,8 @@ func (as *Agents) CheckGraph(runs ...*GraphRun) error {
 	return nil
 }
 
-// tryEcho looks at the answer of a plain run. If it ignores the input, a second run decides whether the graph does that
-// or the server.
+// tryEcho checks the answer of a plain run. If it ignores the input, a second run decides whether the graph or the
+// server is the cause.
 func (s *Server) tryEcho(ctx context.Context) (*breach, error) {
 	first, err := s.SharedCompletedRun(ctx)
 	if err != nil {

@@ -11,15 +11,15 @@ import (
 	"github.com/agentconform/agentconform/steps/shared"
 )
 
-// Rollback is a run that was to be rolled back, and the new one.
+// Rollback has a run in progress and the new run that must roll it back.
 type Rollback struct {
 	Prior  *Progress
 	Next   *GraphRun
-	After  *Remains           // what was found once the new run had completed; nil if it has not
+	After  *Remains           // reads after the new run had completed; nil if it has not completed
 	atOnce *exchange.Response // GET of the prior run right after the join of the new one; nil if that join failed or was late
 }
 
-// Remains is what there is at one time of a run that was rolled back.
+// Remains has the reads that may still show a run that was rolled back.
 type Remains struct {
 	Runs  []*exchange.Response // GET of the prior run, and of the one that it waited for
 	State *exchange.Response
@@ -81,18 +81,19 @@ func (s *Server) awaitNext(ctx context.Context, rb *Rollback) error {
 	return err
 }
 
-// won tells whether the prior run was surely in progress until the new one had been accepted.
+// won reports whether the prior run was certainly in progress until the new one had been accepted.
 func (rb *Rollback) won() bool {
 	return rb.Next.ID != "" && rb.Next.Answered().Before(rb.Prior.Until())
 }
 
-// Prompt tells whether the new run was complete before the natural end of the prior one: it did not wait for it.
+// Prompt reports whether the new run was complete before the natural end of the prior one, so that it did not wait for
+// it.
 func (rb *Rollback) Prompt() bool {
 	return rb.Next.Complete() && rb.Next.Final.Ended().Before(rb.Prior.Until())
 }
 
-// RollBack has a run rolled back by another one at the moment, and tries again where the target was too slow to tell
-// what has happened, or what was left of the prior run while it would still have been in progress.
+// RollBack starts a run, and rolls it back at the moment with another one. It tries again if the target was so slow
+// that the prior run may have ended by itself.
 func (s *Server) RollBack(ctx context.Context, moment string) (rb *Rollback, err error) {
 	var wanted time.Duration
 	var unclear error
@@ -138,12 +139,12 @@ func (s *Server) RollBack(ctx context.Context, moment string) (rb *Rollback, err
 }
 
 func (s *Server) leavesStarted(ctx context.Context) bool {
-	rb, err := s.ARollback(ctx)
+	rb, err := s.SharedRollback(ctx)
 	return err == nil && rb.left() != nil
 }
 
-// Usable says why nothing can be learned from a rollback: the new run was refused, did not complete, or waited for
-// the prior one. It is blocked where trying again with more time may show more.
+// Usable returns an error if a rollback shows nothing: the new run was refused, did not complete, or waited for the
+// prior one. The error blocks if another attempt with more time may show more.
 func (rb *Rollback) Usable() error {
 	if err := judge.RollbackIsAccepted(rb.Next.Answer, rb.Next.ID); err != nil {
 		return err
@@ -165,17 +166,17 @@ const (
 	pendingBehind = "while it was pending behind another run"
 )
 
-// Progress is a run in progress, and how long it is going to be that.
+// Progress is a run in progress, with the time of its end.
 type Progress struct {
 	*GraphRun
-	ahead *GraphRun          // the run that it waits for, nil where it waits for none; a rollback removes both
-	ended *exchange.Response // has shown that it is over already; nil where nothing has
+	ahead *GraphRun          // the run that it waits for, or nil; a rollback removes both
+	ended *exchange.Response // the response that showed that it is over already, or nil
 
-	Over  time.Time          // it would surely be over by then, if nobody touched it
-	Shown *exchange.Response // a state with its first message; nil where the target shows none before the end of a run
+	Over  time.Time          // by then it is over, unless it is interrupted
+	Shown *exchange.Response // a state with its first message; nil if the target shows no message before a run ends
 }
 
-// Until is a time before which the run surely stays as it is: in progress, or pending behind the other one.
+// Until returns a time before which the run certainly stays in progress, or pending behind the other one.
 func (p *Progress) Until() time.Time {
 	if p.ahead != nil {
 		return p.ahead.NotOverBefore()
@@ -183,8 +184,8 @@ func (p *Progress) Until() time.Time {
 	return p.NotOverBefore()
 }
 
-// InProgress starts a run on a new thread and returns at the moment, while it is surely in progress. It tries several
-// times. Each attempt after a lost race gives more time.
+// InProgress starts a run on a new thread and returns at the moment, while it is certainly in progress. It tries
+// several times, each time with a run that takes longer.
 func (s *Server) InProgress(ctx context.Context, moment string, wanted time.Duration) (*Progress, error) {
 	if moment == pendingBehind {
 		if err := s.queuesRuns(ctx); err != nil {
@@ -216,11 +217,13 @@ func (s *Server) InProgress(ctx context.Context, moment string, wanted time.Dura
 		Attempts, last)
 }
 
-// AfterLoss is how long the next run in progress should take, where a race against this one was just lost. What has
-// happened tells more than the pace of other answers: a target may answer only once it has interrupted the prior run.
+// AfterLoss returns how long the next run in progress should take after this one ended too early. It depends on the
+// time that has passed, not on the pace of other responses: a target may respond only once it has interrupted the prior
+// run.
 func (p *Progress) AfterLoss() time.Duration { return Longer(p.Order.Hold, time.Since(p.begun)) }
 
-// Longer is the time for a run after one of the hold, where what was to be done before its end took so long.
+// Longer returns the hold for the next attempt, after a run with the hold ended before work that took the time was
+// done.
 func Longer(hold, took time.Duration) time.Duration { return 2 * max(hold, took) }
 
 // begin starts a run on the thread, and returns as soon as it was accepted or once it has started.
@@ -236,8 +239,8 @@ func (s *Server) begin(ctx context.Context, t *Thread, moment string, o Order) (
 	return p, err
 }
 
-// ARollback returns a rollback of a run that had started, which scenarios share. They only look.
-func (s *Server) ARollback(ctx context.Context) (*Rollback, error) {
+// SharedRollback returns a rollback of a run that had started. Scenarios share it and change nothing.
+func (s *Server) SharedRollback(ctx context.Context) (*Rollback, error) {
 	return shared.Get(ctx, s.maker, "a rollback", func(ctx context.Context) (*Rollback, error) {
 		if err := s.PlainRunsWork(ctx); err != nil {
 			return nil, err
@@ -246,15 +249,15 @@ func (s *Server) ARollback(ctx context.Context) (*Rollback, error) {
 	})
 }
 
-// RollbackActs says that no run could be had that is in progress, or that a new run with rollback is refused or waits
-// for one that had started (AS-ROLLBACK-1): what else is wrong with several runs on the thread comes from that.
+// RollbackActs returns an error if no run stays in progress, or if a new run with rollback is refused or waits for one
+// that had started (AS-ROLLBACK-1). Other failures with several runs on a thread then have this cause.
 func (s *Server) RollbackActs(ctx context.Context) error {
-	_, err := s.ARollback(ctx)
+	_, err := s.SharedRollback(ctx)
 	return outcome.AsPrecondition(err)
 }
 
-// queuesRuns skips where a run with the strategy enqueue, a vendor extension, does not wait for the one before it.
-// Where it does, both complete in their order, and the second not before the first could.
+// queuesRuns returns an error that skips if a run with the strategy enqueue, a vendor extension, does not wait for the
+// one before it. If it waits, both complete in their order, and the second not before the first can.
 func (s *Server) queuesRuns(ctx context.Context) error {
 	_, err := shared.Get(ctx, s.maker, "a run behind another one", func(ctx context.Context) (bool, error) {
 		first, err := s.InProgress(ctx, JustStarted, 0)

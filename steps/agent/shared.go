@@ -17,16 +17,16 @@ import (
 	"github.com/agentconform/agentconform/steps/target"
 )
 
-// SharedCompletedRun returns a completed run on a thread that no scenario changes. A run whose graph has failed is
-// completed, too: what needs its answer asks for PlainRunsWork, or for the word Echo.
+// SharedCompletedRun returns a completed run on a thread that no scenario changes. A run whose graph has failed counts
+// as completed. Callers that need its answer also call PlainRunsWork or Understood.
 func (s *Server) SharedCompletedRun(ctx context.Context) (*GraphRun, error) {
 	return shared.Get(ctx, s.maker, "a completed run", func(ctx context.Context) (*GraphRun, error) {
-		// it is the first of all: how many may be in progress is not known
+		// it is the first run of all, so the limit of runs in progress is unknown
 		return s.unbounded().completeAlone(ctx, s.target.Owner())
 	})
 }
 
-// CompletedRun is SharedCompletedRun with a thread that belongs to the owner here, who may be the second user.
+// CompletedRun is like SharedCompletedRun, but the thread belongs to s.Owner, who may be the second user.
 func (s *Server) CompletedRun(ctx context.Context) (*GraphRun, error) {
 	first, err := s.SharedCompletedRun(ctx)
 	if err != nil || s.owner == nil {
@@ -49,7 +49,7 @@ func (s *Server) completeAlone(ctx context.Context, who target.Caller) (*GraphRu
 	return s.complete(ctx, t)
 }
 
-// complete starts a plain run, whatever the graph does with it, and waits for it.
+// complete starts a plain run and waits for it. The result does not depend on the graph.
 func (s *Server) complete(ctx context.Context, t *Thread) (*GraphRun, error) {
 	g, err := s.Start(ctx, t, Order{trial: true})
 	if err != nil {
@@ -59,8 +59,8 @@ func (s *Server) complete(ctx context.Context, t *Thread) (*GraphRun, error) {
 	return g, err
 }
 
-// PlainRunsWork says why messages of this target cannot be judged: a plain run alone does not leave its input
-// and its answer.
+// PlainRunsWork returns an error that blocks if messages of this target cannot be judged, because the state after a
+// single plain run is not its input and its answer.
 func (s *Server) PlainRunsWork(ctx context.Context) error {
 	g, err := s.SharedCompletedRun(ctx)
 	if err != nil {
@@ -76,8 +76,8 @@ func (s *Server) PlainRunsWork(ctx context.Context) error {
 	return nil
 }
 
-// OtherIsLetIn makes sure that the other user is served what is their own: who is not let in at all is refused for
-// that, and not for whose thread it is.
+// OtherIsLetIn returns an error that blocks if the other user is refused even for their own threads. Then a refusal
+// shows nothing about the owner of a thread.
 func (s *Server) OtherIsLetIn(ctx context.Context, other target.Caller) error {
 	_, err := s.threadOfOther(ctx, other)
 	return err
@@ -111,7 +111,7 @@ func (s *Server) threadOfOther(ctx context.Context, other target.Caller) (*Threa
 	})
 }
 
-// RunsAdd tells whether a second plain run on a thread adds to the messages of the first (AS-STATE-3).
+// RunsAdd reports whether a second plain run on a thread adds to the messages of the first (AS-STATE-3).
 func (s *Server) RunsAdd(ctx context.Context) (bool, error) {
 	return shared.Get(ctx, s.maker, "two runs on a thread", func(ctx context.Context) (bool, error) {
 		if err := s.PlainRunsWork(ctx); err != nil {
@@ -133,8 +133,8 @@ func (s *Server) RunsAdd(ctx context.Context) (bool, error) {
 	})
 }
 
-// KnowsAssistant blocks where the server refuses a run of the configured assistant just as one of an invented
-// assistant, and for that reason. A server that refuses all runs alike is judged.
+// KnowsAssistant returns an error that blocks if the server does not know the configured assistant: it refuses its runs
+// in the same way as those of an invented assistant. A server that refuses all runs in the same way is judged.
 func (s *Server) KnowsAssistant(ctx context.Context) error {
 	if !s.judged {
 		return nil
@@ -148,10 +148,10 @@ func (s *Server) KnowsAssistant(ctx context.Context) error {
 	return outcome.Blocked(why, s.target.Config.AssistantID, outcome.Seen(refused)).By(reports.ByKey, "assistant_id")
 }
 
-// refusedAsInvented returns the refusal of a run of the configured assistant, nil where that is not refused for the
-// assistant. The answers decide it: they are the same but for the name of the assistant and for what differs in each,
-// such as an id of the request. They either contain the name, or differ from those to a run without an assistant and to
-// one on an unknown thread.
+// refusedAsInvented returns the refusal of a run of the configured assistant, or nil if the assistant is not the
+// reason. The reason is the assistant if the refusal equals that of an invented assistant, except for the name and for
+// varying parts, such as an id of the request. It must also contain the name, or differ from the refusals of a run
+// without an assistant and of a run on an unknown thread.
 func (s *Server) refusedAsInvented(ctx context.Context) (*exchange.Response, error) {
 	configured, invented := s.target.Config.AssistantID, "agentconform-"+target.UnknownID()
 	said := func(a *exchange.Response, name string) string {
@@ -165,7 +165,7 @@ func (s *Server) refusedAsInvented(ctx context.Context) (*exchange.Response, err
 	}
 	for _, other := range []struct {
 		thread, assistant string
-		same              bool // its refusal is to be the same
+		same              bool // the refusal must be the same
 	}{{"", invented, true}, {"", "", false}, {target.UnknownID(), configured, false}} {
 		refusal, err := s.startAs(ctx, other.thread, other.assistant)
 		if err != nil || (said(refusal, other.assistant) == said(a, configured)) != other.same {
@@ -178,7 +178,7 @@ func (s *Server) refusedAsInvented(ctx context.Context) (*exchange.Response, err
 	return a, nil
 }
 
-// varying are the parts of a refusal that may have another value in each: ids, numbers and times.
+// varying matches the parts of a refusal that differ from one to the next: ids, numbers and times.
 var varying = regexp.MustCompile(`[0-9a-fA-F-]{16,}|\d+`)
 
 // startAs starts a run of the assistant, or of none, on the thread, or on a new one.

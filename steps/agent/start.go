@@ -9,7 +9,7 @@ import (
 	"github.com/agentconform/agentconform/steps/exchange"
 )
 
-// starting is what the suite has seen of a run while it waits for its start.
+// starting has the observations of a run whose start the suite waits for.
 type starting struct {
 	byState    bool               // the state may show a message of the run before the run ends
 	run        *exchange.Response // the last GET of the run; nil if there was none
@@ -19,8 +19,8 @@ type starting struct {
 }
 
 // awaitStart waits until a run has started: the state shows its first message, or a moment has passed since its status
-// changed. If the server shows neither, a longer moment has passed while its status was not pending. The run had not begun
-// to wait when it was last seen pending, unless the server shows runs as pending until they end.
+// changed. If the server shows neither, a longer moment has passed while its status was not pending. The run had not
+// begun to wait when it was last seen pending, unless the server shows runs as pending until they end.
 func (s *Server) awaitStart(ctx context.Context, p *Progress) error {
 	byState, err := s.showsEarly(ctx, p.Order)
 	if err != nil {
@@ -62,7 +62,7 @@ func (s *Server) lookForStart(ctx context.Context, p *Progress, seen *starting) 
 	seen.run = run
 	isPendingToEnd := isPending(run) && s.pendingToEnd.Load()
 	switch {
-	case isPendingToEnd: // another run has shown it since this one was last seen pending
+	case isPendingToEnd: // runs are pending until they end, as another run has shown
 		p.begun = p.Answer.Sent
 	case isPending(run):
 		p.begun = run.Sent
@@ -73,7 +73,7 @@ func (s *Server) lookForStart(ctx context.Context, p *Progress, seen *starting) 
 		if err != nil {
 			return err
 		}
-		if p.CompleteIn(state) { // its status is none of those of known servers
+		if p.CompleteIn(state) { // its status is not one that known servers use
 			seen.over, seen.isStarted = state, true
 			return nil
 		}
@@ -115,7 +115,7 @@ func (s *Server) noteStart(ctx context.Context, p *Progress, seen *starting) err
 		}
 	default:
 		p.Over = seen.notPending.Add(p.Order.Hold + s.Slack())
-		if err := client.Sleep(ctx, min(s.Slack(), p.Order.Hold/8)); err != nil { // it writes meanwhile
+		if err := client.Sleep(ctx, min(s.Slack(), p.Order.Hold/8)); err != nil { // the run writes its message in this time
 			return err
 		}
 	}

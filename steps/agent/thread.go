@@ -18,20 +18,20 @@ import (
 	"github.com/agentconform/agentconform/steps/target"
 )
 
-// Thread is one that the run created, with who owns it.
+// Thread is a thread that the test run created.
 type Thread struct {
-	ID     string // as a string, whatever its JSON type: the interface shows none
+	ID     string // as a string; the interface does not define its JSON type
 	Owner  target.Caller
-	Answer *exchange.Response // of the creation
-	again  bool               // its id was given before in this run
-	runs   atomic.Int32       // how many were accepted on it
+	Answer *exchange.Response // the response to its creation
+	again  bool               // the server had returned its ID before in this test run
+	runs   atomic.Int32       // number of its accepted runs
 	removals
 }
 
 // removals keeps track of the runs of a thread that a rollback may have removed. It is safe for concurrent use.
 type removals struct {
 	mu        sync.Mutex
-	sending   []*GraphRun // sent and not answered yet
+	sending   []*GraphRun // sent, without a response so far
 	accepted  []*GraphRun
 	removable map[*GraphRun]bool
 }
@@ -90,11 +90,11 @@ type GraphRun struct {
 	ID     string
 	Thread *Thread
 	Order  Order
-	Inputs []string           // the contents of its human messages; the last one is unique in this run of the suite
-	Answer *exchange.Response // to its creation
-	begun  time.Time          // it had surely not begun to wait before
-	Joined bool               // a join of it was answered with 2xx
-	Final  *exchange.Response // the state after it; nil while it was not waited for
+	Inputs []string           // the contents of its human messages; the last one is unique in the test run
+	Answer *exchange.Response // the response to its creation
+	begun  time.Time          // its graph has certainly not begun to wait before this time
+	Joined bool               // a join of it returned 2xx
+	Final  *exchange.Response // the state after it; nil until the suite has waited for it
 }
 
 func (g *GraphRun) isRollback() bool { return g.Order.Strategy == RollbackStrategy }
@@ -102,22 +102,22 @@ func (g *GraphRun) isRollback() bool { return g.Order.Strategy == RollbackStrate
 // Complete reports whether a state with its answer was seen.
 func (g *GraphRun) Complete() bool { return g.Final != nil && g.CompleteIn(g.Final) }
 
-// Order says what a run is asked to do.
+// Order describes a run to start.
 type Order struct {
-	Words     string        // that steer the graph, besides those of the other fields
+	Words     string        // words of the graph, in addition to those of the other fields
 	Hold      time.Duration // how long it stays in progress
-	Waits     bool          // it stays in progress as long as [Agents.Hold] says, with Hold as what is wanted
+	Waits     bool          // it stays in progress for the result of [Agents.Hold] with Hold as argument
 	written   bool          // it writes a first message before it waits
-	trial     bool          // it tries what the graph understands, and depends on none of that
+	trial     bool          // it tests which words the graph understands, and needs none of them
 	Strategy  string        // multitask_strategy
-	Before    []string      // human messages that come before the one that steers
-	Text      string        // in place of a unique text
-	Assistant string        // in place of the one of the configuration
+	Before    []string      // human messages before the one with the words
+	Text      string        // replaces the unique text
+	Assistant string        // replaces the assistant of the configuration
 }
 
 func (o Order) says(word string) bool { return slices.Contains(strings.Fields(o.Words), word) }
 
-// Sent is the id of a thread as the target wrote it: a string or a number.
+// Sent returns the id of a thread as the target wrote it: a string or a number.
 func (t *Thread) Sent() any {
 	if id := t.Answer.Get("thread_id"); id.Type == gjson.Number {
 		return json.RawMessage(id.Raw)
@@ -131,13 +131,13 @@ func (t *Thread) Usable() error { return judge.ThreadIsNew(t.Answer, t.ID, t.aga
 // Accepted judges the response to the creation of the run.
 func (g *GraphRun) Accepted() error { return judge.RunIsAccepted(g.Answer, g.ID) }
 
-// Answered is when the creation was answered.
+// Answered returns the time of the response to its creation.
 func (g *GraphRun) Answered() time.Time { return g.Answer.Ended() }
 
-// NotOverBefore is a time before which the run cannot come to its end by itself.
+// NotOverBefore returns a time before which the run cannot end by itself.
 func (g *GraphRun) NotOverBefore() time.Time { return g.begun.Add(g.Order.Hold) }
 
-// Text is its last human message.
+// Text returns its last human message.
 func (g *GraphRun) Text() string { return g.Inputs[len(g.Inputs)-1] }
 
 // Value returns the run as judgements see it.
@@ -168,7 +168,7 @@ func Writers(state []messages.Message, runs []*GraphRun) []*GraphRun {
 	return writers
 }
 
-// Said is the last message that it left, "" where that is its input.
+// Said returns the last message that it wrote, or "" if it wrote none.
 func (g *GraphRun) Said() string {
 	wrote := g.Wrote(g.Final)
 	if len(wrote) == 0 {
@@ -177,7 +177,7 @@ func (g *GraphRun) Said() string {
 	return wrote[len(wrote)-1].Text
 }
 
-// outputs is how many messages the run adds to its input.
+// outputs returns how many messages the run adds to its input.
 func (g *GraphRun) outputs() int {
 	n := 1
 	if g.Order.written {
@@ -194,16 +194,16 @@ func (g *GraphRun) CompleteIn(state *exchange.Response) bool { return g.Value().
 
 const concurrentRuns = 5
 
-// Concurrent are runs with rollback that were started on one thread.
+// Concurrent has runs with rollback that were started on one thread.
 type Concurrent struct {
 	Runs       []*GraphRun
-	InProgress bool // each was surely in progress until the next one, or all others, had been accepted
+	InProgress bool // each was certainly in progress until the next one, or all others, had been accepted
 	Prompt     bool // the last was complete while the first would still have been in progress
 }
 
-// StartInTurn starts runs with rollback one after the other and waits for the last, which alone is not told to wait.
-// Each has started before the next is sent: runs that are rolled back as soon as they were accepted are another
-// requirement's concern. Where one ends too early the later ones are not sent.
+// StartInTurn starts runs with rollback one after the other and waits for the last. All others are told to wait. Each
+// has started before the next is sent: another requirement judges runs that are rolled back as soon as they were
+// accepted. If one ends too early, the later ones are not sent.
 func (s *Server) StartInTurn(ctx context.Context, t *Thread, wanted time.Duration) (*Concurrent, error) {
 	o := Order{Strategy: RollbackStrategy, Waits: true, Hold: max(wanted, 2*s.Hold(0)), written: true}
 	all := &Concurrent{}
@@ -231,8 +231,8 @@ func (s *Server) StartInTurn(ctx context.Context, t *Thread, wanted time.Duratio
 	return all, nil
 }
 
-// StartAtOnce starts runs with rollback at the same time and waits until all have had theirs and one has completed:
-// nobody can say which. It leaves out runs that were refused: a target may refuse some of many at the same time.
+// StartAtOnce starts runs with rollback at the same time and waits until all are over and one has completed, which may
+// be any of them. It omits runs that were refused: a target may refuse some of several simultaneous runs.
 func (s *Server) StartAtOnce(ctx context.Context, t *Thread, wanted time.Duration) (*Concurrent, error) {
 	if err := s.Understood(ctx, Wait); err != nil {
 		return nil, err
@@ -282,7 +282,7 @@ func HoldsOnly(state *exchange.Response, runs ...*GraphRun) error {
 // Only reports whether messages are those of the runs: see [judge.AreOnly].
 func Only(all []messages.Message, runs ...*GraphRun) bool { return judge.AreOnly(all, Values(runs)...) }
 
-// HoldsAnswered judges that a state holds the input of the run and its answer: see [judge.HoldsAnswered].
+// HoldsAnswered judges that a state contains the input of the run and its answer: see [judge.HoldsAnswered].
 func HoldsAnswered(state *exchange.Response, g *GraphRun) error {
 	return judge.HoldsAnswered(state, g.Value())
 }

@@ -19,8 +19,8 @@ const Attempts = 3
 // firstLook and longestPause are the times between looks at a run in progress.
 const firstLook, longestPause = 5 * time.Millisecond, 250 * time.Millisecond
 
-// ReadState reads a thread's state, again and again, until it satisfies the condition or the time is over. It
-// returns the last one that was read.
+// ReadState reads a thread's state repeatedly, until it satisfies the condition or the time is over. It returns the
+// last state.
 func (s *Server) ReadState(
 	ctx context.Context, t *Thread, until time.Time, condition func(*exchange.Response) bool,
 ) (a *exchange.Response, done bool, err error) {
@@ -33,10 +33,10 @@ func (s *Server) ReadState(
 	return a, done, err
 }
 
-// Await returns the state once it holds what the run was to write and the run is over, else the last one. It trusts
-// neither join nor state alone: a join that answers too early, too late or never, and a state that lacks something, must
-// fail the requirements about them and no others. It returns an error that blocks if the run has not ended in time, or if
-// the graph does not understand a word of its order.
+// Await waits until the run is over and the state contains its messages, and returns the last state. It relies neither
+// on the join only nor on the state only: a join that returns too early, too late or never, and a state that lacks
+// messages, must fail only the requirements about them. It returns an error that blocks if the run has not ended in
+// time, or if the graph does not understand a word of its order.
 func (s *Server) Await(ctx context.Context, g *GraphRun) (*exchange.Response, error) {
 	state, err := s.awaitThen(ctx, g, func(context.Context) error { return nil })
 	if err != nil || g.Order.trial {
@@ -45,15 +45,15 @@ func (s *Server) Await(ctx context.Context, g *GraphRun) (*exchange.Response, er
 	return state, s.effective(ctx, g)
 }
 
-// awaitThen waits for a run like [Server.Await]. It calls onJoin if the join returns 2xx before the suite begins to read the
-// state.
+// awaitThen waits for a run like [Server.Await]. It calls onJoin if the join returns 2xx before the suite begins to
+// read the state.
 func (s *Server) awaitThen(
 	ctx context.Context, g *GraphRun, onJoin func(context.Context) error,
 ) (*exchange.Response, error) {
 	limit := g.Answered().Add(g.Thread.holdsBefore(g) + g.Order.Hold + s.target.Config.Timeouts.Run)
 	join := s.JoinNow(ctx, g)
 	defer join.Leave()
-	// by then a join has answered, or it is better to look at the state
+	// If the join has not returned by then, the state decides.
 	if err := join.OrUntil(ctx, g.Answered().Add(g.Order.Hold+s.Slack())); err != nil {
 		return nil, err
 	}
@@ -74,17 +74,17 @@ func (s *Server) awaitThen(
 	} else if err := s.requireEnded(ctx, g); err != nil {
 		return nil, err
 	}
-	// A moment lies between the last message and the end of the run, in which the thread is still busy.
+	// The thread stays busy for a moment between the last message and the end of the run.
 	if err := join.OrUntil(ctx, time.Now().Add(s.Patience())); err != nil {
 		return nil, err
 	}
-	if join.Over() && join.Ended.Before(g.NotOverBefore()) { // that was too early to tell
+	if join.Over() && join.Ended.Before(g.NotOverBefore()) { // the join does not show that the run is over
 		return state, client.Sleep(ctx, s.Slack())
 	}
 	return state, nil
 }
 
-// hasHadItsTime reports whether the run ended so long ago that the state must show all that it has written.
+// hasHadItsTime reports whether the run ended so long ago that the state must contain all its messages.
 func (s *Server) hasHadItsTime(ctx context.Context, join *Joining, g *GraphRun) bool {
 	if !join.Over() || time.Now().Before(client.Later(join.Ended, g.NotOverBefore()).Add(s.Patience())) {
 		return false
@@ -93,8 +93,8 @@ func (s *Server) hasHadItsTime(ctx context.Context, join *Joining, g *GraphRun) 
 	return err != nil || isOver(join.Answer, run, g.Order.says(Fail))
 }
 
-// isOver reports whether a run has ended. join is the response to its join, or nil; run is the response to GET. An error
-// status of the join counts only if raises is true: the graph was told to raise an error.
+// isOver reports whether a run has ended. join is the response to its join, or nil; run is the response to GET. An
+// error status of the join counts only if raises is true: the graph was told to raise an error.
 func isOver(join, run *exchange.Response, raises bool) bool {
 	switch {
 	case isPending(run) || isRunning(run):
@@ -124,7 +124,7 @@ func (s *Server) requireEnded(ctx context.Context, g *GraphRun) error {
 	return outcome.AsBlocked(stays.ByRequirement("AS-RUN-4"))
 }
 
-// Run starts a run as [Server.Start] does, and waits for its answer, which a scenario needs.
+// Run starts a run like [Server.Start], and waits for its answer, which the scenario needs.
 func (s *Server) Run(ctx context.Context, t *Thread, o Order) (*GraphRun, error) {
 	g, err := s.Start(ctx, t, o)
 	if err != nil {
@@ -146,13 +146,13 @@ func (s *Server) RunAlone(ctx context.Context, who target.Caller, o Order) (*Gra
 	return s.Run(ctx, t, o)
 }
 
-// Joining is a join that waits beside the scenario.
+// Joining is a join that waits in the background.
 type Joining struct {
 	begun  time.Time
 	done   chan struct{}
 	cancel context.CancelFunc
 
-	// These are to be read only where Over tells that the join has ended.
+	// The fields below are valid once Over returns true.
 	Answer *exchange.Response
 	Err    error
 	Ended  time.Time
@@ -174,7 +174,7 @@ func (s *Server) JoinNow(ctx context.Context, g *GraphRun) *Joining {
 	return j
 }
 
-// Over tells whether the join has ended, with an answer or without.
+// Over reports whether the join has ended, with or without a response.
 func (j *Joining) Over() bool {
 	select {
 	case <-j.done:
@@ -184,10 +184,10 @@ func (j *Joining) Over() bool {
 	}
 }
 
-// succeeded reports whether the join was answered with 2xx.
+// succeeded reports whether the join returned 2xx.
 func (j *Joining) succeeded() bool { return j.Over() && j.Answer != nil && j.Answer.OK() }
 
-// Sent is when the request was sent. It may have been sent more than once; the last time counts, once it was answered.
+// Sent returns when the request was sent. If the client repeated it, the last time counts once there is a response.
 func (j *Joining) Sent() time.Time {
 	if j.Over() && j.Answer != nil {
 		return j.Answer.Sent
@@ -195,13 +195,13 @@ func (j *Joining) Sent() time.Time {
 	return j.begun
 }
 
-// Unanswered tells whether there was no answer in the time of the request, or there is none yet.
+// Unanswered reports whether there is no response so far, or the request has timed out.
 func (j *Joining) Unanswered() bool {
 	var none *exchange.NoResponse
 	return !j.Over() || errors.As(j.Err, &none) && none.Timeout
 }
 
-// OrUntil waits until the join has ended, at most until then.
+// OrUntil waits until the join has ended, or until the time.
 func (j *Joining) OrUntil(ctx context.Context, then time.Time) error {
 	timer := time.NewTimer(time.Until(then))
 	defer timer.Stop()
@@ -214,7 +214,7 @@ func (j *Joining) OrUntil(ctx context.Context, then time.Time) error {
 	return nil
 }
 
-// Leave gives the join up and returns when nothing of it is left.
+// Leave cancels the join and returns when its goroutine has ended.
 func (j *Joining) Leave() {
 	j.cancel()
 	<-j.done

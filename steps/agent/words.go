@@ -27,8 +27,8 @@ const (
 	ToolCall   = "tool"
 )
 
-// words returns those that must have been tried before the order is sent. The words of [answerWords] are tried only if
-// a run shows no effect of them.
+// words returns the words that must be tried before the order is sent. The words of [answerWords] are tried only if a
+// run shows no effect of them.
 func (o Order) words() (all []string) {
 	if o.Waits || o.Hold > 0 {
 		all = append(all, o.holdWord())
@@ -39,7 +39,7 @@ func (o Order) words() (all []string) {
 	return all
 }
 
-// holdWord returns the word that has the graph wait.
+// holdWord returns the word that makes the graph wait.
 func (o Order) holdWord() string {
 	if o.written {
 		return EarlyWrite
@@ -73,8 +73,8 @@ func (g *GraphRun) repeatsText(w string) bool {
 	return strings.Contains(said, g.Text())
 }
 
-// Understood blocks where the graph does not even repeat a text, or did not understand one of the words. Words are
-// tried on the agent server under test only. The error may also say that no run could be started.
+// Understood returns an error that blocks if the graph does not repeat a plain text or does not understand one of the
+// words. Words are tried only at the agent server under test. There is also an error if no run can be started.
 func (s *Server) Understood(ctx context.Context, words ...string) error {
 	if !s.judged {
 		return nil
@@ -90,7 +90,7 @@ func (s *Server) Understood(ctx context.Context, words ...string) error {
 			continue
 		}
 		blocked := s.blockedBy(w, found)
-		if w == Echo { // no other run is of use
+		if w == Echo { // without it, no other word can be tried
 			return blocked
 		}
 		if missed == nil {
@@ -128,7 +128,7 @@ func (as *Agents) blockedBy(w string, found *breach) *outcome.Outcome {
 
 // trial is what the trial of a word has shown.
 type trial struct {
-	breach     *breach // or nil
+	breach     *breach // nil if the graph understands the word
 	showsAtEnd bool    // of [EarlyWrite]: the state shows nothing of a run until it ends
 }
 
@@ -151,8 +151,8 @@ func doesNotUnderstand(w, why string) *breach {
 	return newBreach(fmt.Sprintf("does not understand %q", w), why)
 }
 
-// failed describes how a run that left no answer has failed, "" where nothing shows that: the error in the answer to
-// its join and the status of a run are vendor extensions.
+// failed describes how a run without an answer has failed. It returns "" if that is unknown: an error in the response
+// to the join and the status of a run are vendor extensions.
 func (s *Server) failed(ctx context.Context, g *GraphRun) (string, error) {
 	a, err := s.JoinCompleted(ctx, g.Thread.Owner, g)
 	if err == nil && (a.Get("__error__").Exists() || a.Status == http.StatusInternalServerError) {
@@ -168,9 +168,9 @@ func (s *Server) failed(ctx context.Context, g *GraphRun) (string, error) {
 const (
 	// blockedHold is longer than a server is busy for a moment, in which it does not respond.
 	blockedHold = 1500 * time.Millisecond
-	// earlyLook and lateLook are the parts of its hold after which the state of a run is read. At a server that does not
-	// respond while the run waits, the first read takes two thirds of the hold, which no other reason explains. The second
-	// read shows nearly all graphs that end too early, and its response arrives before the end.
+	// earlyLook and lateLook are the parts of its hold after which the state of a run is read. At a server that does
+	// not respond while the run waits, the first read takes two thirds of the hold, which no other reason explains. The
+	// second read shows nearly all graphs that end too early, and its response arrives before the end.
 	earlyLook, lateLook = 1.0 / 3, 7.0 / 8
 )
 
@@ -179,8 +179,9 @@ func (g *GraphRun) after(part float64) time.Time {
 	return g.begun.Add(time.Duration(part * float64(g.Order.Hold)))
 }
 
-// tryHold wants the server to respond to other requests while a run waits. It looks at the run of the preflight, if that
-// still waits, and else at a new one. What is seen only once may have been a busy moment.
+// tryHold tests whether the graph waits, and whether the server responds to other requests in that time. It watches the
+// run of the preflight if that still waits, and a new one otherwise. An unclear result may come from a busy moment, so
+// it then tries once more with a longer hold.
 func (s *Server) tryHold(ctx context.Context, w string) (trial, error) {
 	p, err := s.preflight(ctx)
 	if err != nil {
@@ -200,8 +201,9 @@ func (s *Server) tryHold(ctx context.Context, w string) (trial, error) {
 	return found, err
 }
 
-// startHeld starts a run that waits and watches it. It joins the run only if the graph is to write early. A server that
-// shows an answer too early if a run is joined, or loses the output of runs that nobody joins, is judged elsewhere.
+// startHeld starts a run that waits and watches it. It joins the run only if the graph must write early. Other
+// scenarios judge a server that shows an answer too early if a run is joined, or loses the output of runs that nobody
+// joins.
 func (s *Server) startHeld(ctx context.Context, w string, hold time.Duration) (found trial, unclear bool, err error) {
 	g, err := s.startAlone(ctx, s.target.Owner(), Order{Hold: hold, written: w == EarlyWrite, trial: true})
 	if err != nil {
@@ -210,8 +212,8 @@ func (s *Server) startHeld(ctx context.Context, w string, hold time.Duration) (f
 	return s.watch(ctx, g, earlyLook, lateLook)
 }
 
-// watch reads the state of a run at the parts of its hold, and then after the end until it is complete. It reports
-// whether a longer hold may show something else.
+// watch reads the state of a run after each of the parts of its hold, and then after its end until it is complete. It
+// reports whether the result is unclear, so that a longer hold may show something else.
 func (s *Server) watch(ctx context.Context, g *GraphRun, parts ...float64) (found trial, unclear bool, err error) {
 	limit, ended := g.NotOverBefore().Add(s.Patience()), func() bool { return false }
 	if g.Order.written {
@@ -263,8 +265,8 @@ func (s *Server) watch(ctx context.Context, g *GraphRun, parts ...float64) (foun
 
 // looks are reads of the state of a run that waits.
 type looks struct {
-	first   time.Time     // when the first one was sent
-	unseen  time.Time     // when the last one was sent that showed nothing of what the run writes
+	first   time.Time     // when the first read was sent
+	unseen  time.Time     // when the last read was sent that showed no message of the run
 	slowest time.Duration // how long the slowest response took
 }
 
@@ -278,8 +280,8 @@ func (l *looks) add(g *GraphRun, a *exchange.Response) {
 	}
 }
 
-// problem returns what is wrong with how the run waited, or "". It reports whether a longer hold may show something else:
-// a response that came late may have been late for another reason, and looks after the end show nothing.
+// problem describes a run that did not wait as told, or returns "". It reports whether a longer hold may show something
+// else: a late response may have another reason, and reads after the end show nothing.
 func (l *looks) problem(g *GraphRun) (problem string, unclear bool) {
 	over := g.Final.Ended()
 	if g.Complete() && over.Before(g.NotOverBefore()) {
@@ -298,8 +300,8 @@ func (l *looks) showAtEnd(g *GraphRun) bool {
 	return g.Order.written && g.Final.Ended().Before(l.unseen.Add(g.Order.Hold))
 }
 
-// tryAnswer wants an answer that does more than repeat the text, and none of a run that is told to fail. The answer of
-// a run that calls the tool contains what the tool has found.
+// tryAnswer tests a word whose effect is in the answer. The answer must not only repeat the text, and a run that is
+// told to fail must have none. The answer of a run that calls the tool must contain the result of the tool.
 func (s *Server) tryAnswer(ctx context.Context, w string) (problem string, err error) {
 	server := s
 	if w != Fail {

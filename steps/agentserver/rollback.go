@@ -66,7 +66,7 @@ func (w *World) defineRollback(r *common.Definitions) {
 }
 
 func (w *World) useRollback(ctx context.Context, after string) error {
-	rb, err := w.server.ARollback(ctx)
+	rb, err := w.server.SharedRollback(ctx)
 	if err != nil {
 		return err
 	}
@@ -290,8 +290,8 @@ func (w *World) elsewhereCompletes(ctx context.Context) error {
 	})
 }
 
-// priorJoinReturns returns an error if the join of the prior run does not return. A join that returned only when the prior
-// run would have ended is repeated once, with a prior run that takes longer than timeouts.request.
+// priorJoinReturns returns an error if the join of the prior run does not return. A join that returned only when the
+// prior run would have ended is repeated once, with a prior run that takes longer than timeouts.request.
 func (w *World) priorJoinReturns(ctx context.Context) error {
 	limit := w.target.Config.Timeouts.Request
 	for {
