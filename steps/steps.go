@@ -1,5 +1,5 @@
-// Package steps runs the specification: Run judges a target by the features and returns the result. What the
-// sentences mean and how requests are sent is in the packages below it (see ARCHITECTURE.md).
+// Package steps runs the specification: Run judges a target by the features and returns the result. The packages
+// below it define the steps and send the requests (see ARCHITECTURE.md).
 package steps
 
 import (
@@ -12,16 +12,17 @@ import (
 	"github.com/agentconform/agentconform/steps/suite"
 )
 
-// Options say what a run needs beyond its target's configuration.
+// Options has the settings of a test run that are not in the configuration of the target.
 type Options = suite.Options
 
-// Stopped is the cause of a context that ends a run early. The result says what it was.
+// Stopped is the cause of a context that ends a test run early. The result names it.
 type Stopped = suite.Stopped
 
-// Selection says which scenarios are run.
+// Selection selects the scenarios to run.
 type Selection = suite.Selection
 
-// Requirements returns what a target is judged by. Both are made once, and may be used by several runs at a time.
+// Requirements returns the requirements and the oracle. Both are made once, and several test runs may use them at a
+// time.
 func Requirements() (*features.Catalogue, *spec.Oracle, error) {
 	catalogue, err := loadCatalogue()
 	if err != nil {
@@ -36,7 +37,6 @@ var (
 	newOracle     = sync.OnceValues(spec.New)
 )
 
-// Run judges the target and returns all that was learned. An error means that there is nothing to report: the
-// ledger could not be written, or the selection holds no scenario. A target that is out of reach, or
-// a context that ends early, is a result (incomplete), not an error.
+// Run judges the target and returns the result. It returns an error if the ledger cannot be written or if no scenario
+// is selected. If the target does not respond or the context ends early, the result is incomplete.
 func Run(ctx context.Context, o Options) (*reports.Result, error) { return suite.Run(ctx, o) }

@@ -21,7 +21,7 @@ import (
 	"github.com/agentconform/agentconform/steps/target"
 )
 
-// The callers and what they try, as the sentences name them.
+// Names of operations in the steps.
 const (
 	refusedCallers  = `(the user|the other user|a caller without credentials|a caller with an unknown token)`
 	anyCaller       = `(the user|the other user|a studio user|a caller with(?:out)? .+?)`
@@ -51,7 +51,7 @@ func (w *World) defineCallers(r *common.Definitions) {
 }
 
 // useAnyRun uses an unknown run if the suite only reads, or if no user is configured and the agent server refuses
-// callers without credentials. What needs credentials is tried with any run.
+// callers without credentials. Requests that must be refused for their credentials do not need an existing run.
 func (w *World) useAnyRun(ctx context.Context) error {
 	if w.target.AgentRefusal() != 0 || w.target.Config.ReadOnly {
 		w.setRun(&agent.GraphRun{ID: target.UnknownID(), Thread: &agent.Thread{ID: target.UnknownID()}})
@@ -140,8 +140,8 @@ func (w *World) orderOf(name string) (o agent.Order) {
 	return o
 }
 
-// requireRefusedRun sends a run that must be refused on the thread, before the end of the run in progress if there is
-// one. It blocks if the request is served: another requirement is about that.
+// requireRefusedRun starts a run on the thread that the server must refuse, while a run is in progress if there is one.
+// It blocks if the request is served, which another requirement judges.
 func (w *World) requireRefusedRun(ctx context.Context, name, what string) error {
 	who, err := w.callerNamed(ctx, name)
 	if err != nil {
@@ -171,7 +171,7 @@ func requireRefused(a *exchange.Response) error {
 	return nil
 }
 
-// refusalCase returns the case of the refusal for the caller.
+// refusalCase returns the case of agent.rejected_status for the caller: missing credentials, invalid ones, or either.
 func refusalCase(caller string) config.RefusalCase {
 	switch {
 	case caller == target.NoCredentials:
@@ -282,7 +282,7 @@ func (w *World) usersAskWho(ctx context.Context, when string) error {
 	}))
 }
 
-// report returns the answer of a run as judgements see it. other is the user who did not start it.
+// report returns the answer of a run as a value for judgements. other is the user who did not start it.
 func report(g *agent.GraphRun, other *config.User) judge.Report {
 	r := judge.Report{State: g.Final, Said: g.Said(), Of: userOf(g.Thread.Owner.User)}
 	if other != nil {
@@ -308,7 +308,7 @@ func (w *World) runReports(what string) error {
 	return judge.ReportsFields(report(w.reported[0], nil), fields, others...)
 }
 
-// eachReportsItsOwn skips the scenario if nothing is known in which the two users differ.
+// eachReportsItsOwn judges that each run reports its own caller. It skips if no known field of the two users differs.
 func (w *World) eachReportsItsOwn() error {
 	user, other := w.reported[0].Thread.Owner.User, w.reported[1].Thread.Owner.User
 	if !judge.UsersDiffer(userOf(user), userOf(other)) {
@@ -344,7 +344,7 @@ func unlike(id string) string {
 	return other
 }
 
-// ownerOfRead returns the requirement that a caller who must not see a run is not served a path.
+// ownerOfRead returns the requirement that fails if a path is served to a caller who must not see the run.
 func ownerOfRead(caller, path string) string {
 	switch {
 	case caller == target.NoCredentials:
@@ -355,8 +355,8 @@ func ownerOfRead(caller, path string) string {
 	return "AS-AUTHZ-1"
 }
 
-// readDisguised sends disguised requests for all that the interface shows of a run, each after the same request
-// without the disguise.
+// readDisguised sends each read of a run twice: first as it is, then disguised with the headers or the spelling of the
+// scenario.
 func (w *World) readDisguised(ctx context.Context, name, how string) error {
 	who, err := w.callerNamed(ctx, name)
 	if err != nil {

@@ -12,7 +12,7 @@ import (
 	"github.com/agentconform/agentconform/steps/target"
 )
 
-// The keys of metadata that the sentences speak of.
+// The keys of metadata in the steps.
 const (
 	ownerKey = "owner"        // the typical filter (section 5)
 	markKey  = target.MarkKey // by which a scenario knows its own threads
@@ -81,8 +81,8 @@ func (w *World) requireRefusedThread(ctx context.Context, name string) error {
 	return requireRefused(t.Answer)
 }
 
-// createThreadOfEach creates a thread of each user, with the same mark. The user's own list must show the user's thread:
-// else its absence from other lists would show nothing.
+// createThreadOfEach creates a thread of each user, with the same mark. The user's own list must show the user's
+// thread: else its absence from other lists would show nothing.
 func (w *World) createThreadOfEach(ctx context.Context) error {
 	other, err := w.callerNamed(ctx, target.TheOtherUser)
 	if err != nil {
@@ -174,7 +174,8 @@ func (w *World) userCreatesForOther(ctx context.Context) error {
 	return w.createThread(ctx, map[string]any{ownerKey: name})
 }
 
-// createThreadForOther completes a run, so that the thread has a state, unless even its owner is refused a run.
+// createThreadForOther creates a thread and completes a run on it, so that the thread has a state. If the server
+// refuses the run even to the owner, the thread has none.
 func (w *World) createThreadForOther(ctx context.Context) error {
 	if err := w.userCreatesForOther(ctx); err != nil {
 		return err
@@ -193,7 +194,7 @@ func (w *World) createThreadForOther(ctx context.Context) error {
 	return err
 }
 
-// ownerIsUser also passes if the target refuses the other owner: then nobody can name one.
+// ownerIsUser judges the owner in the metadata. It passes if the target refuses a thread that names another owner.
 func (w *World) ownerIsUser(ctx context.Context) error {
 	if w.namesOtherOwner && w.thread.ID == "" && w.thread.Answer.IsRefused() {
 		if _, err := w.server.NewThread(ctx, w.owner()); err != nil {
@@ -221,8 +222,8 @@ func (w *World) metadataHolds(ctx context.Context, key, value, what string) erro
 	return judge.MetadataHas(w.scene.Answer, metadata, key, value, what)
 }
 
-// otherUserListsAtOtherEndpoint first checks that the endpoint shows the user's thread to the user. Else its absence
-// from the other user's list would show nothing.
+// otherUserListsAtOtherEndpoint lists the threads as the other user. It first checks that the endpoint shows the user's
+// thread to the user. Otherwise its absence from the other user's list would show nothing.
 func (w *World) otherUserListsAtOtherEndpoint(ctx context.Context) error {
 	other, err := w.callerNamed(ctx, target.TheOtherUser)
 	if err != nil {
@@ -253,7 +254,8 @@ func (w *World) otherUserListsAtOtherEndpoint(ctx context.Context) error {
 	return w.listOther(ctx, other)
 }
 
-// joinAsOther gives the run more time if the response came after its end: the server may be slow, and not wait.
+// joinAsOther joins a run as the other user. If the response comes after the end of the run, it tries again with a
+// longer run: the server may be slow instead of waiting.
 func (w *World) joinAsOther(ctx context.Context, operation string) error {
 	_, err := w.race(ctx, func(ctx context.Context) (bool, error) {
 		if err := w.callerTries(ctx, target.TheOtherUser, operation); err != nil {
@@ -268,7 +270,8 @@ func (w *World) joinDoesNotWait() error {
 	return judge.ForeignJoinDoesNotWait(w.scene.Answer, w.prior.Until(), w.prior.Order.Hold)
 }
 
-// holdsNothingOfRun compares a response that may be about the run with the one to the join of an unknown run.
+// holdsNothingOfRun judges that the responses contain nothing of the run. It compares a response that may concern the
+// run with the one to the join of an unknown run.
 func (w *World) holdsNothingOfRun(ctx context.Context) error {
 	a, run := w.scene.Answer, w.current.Value()
 	if !judge.MayHoldRun(a, run) {
@@ -286,7 +289,8 @@ func (w *World) holdsNothingOfRun(ctx context.Context) error {
 	return judge.HoldsNothingOfRun(a, run, w.joins.ID, unknown, id)
 }
 
-// joinIsRefused blocks if the response holds something of the run: another requirement is about that.
+// joinIsRefused judges that the joins are refused. It blocks if a response contains something of the run, which another
+// requirement judges.
 func (w *World) joinIsRefused(ctx context.Context) error {
 	return outcome.Unless(ctx, judge.IsError(w.scene.Answer, ""), w.holdsNothingOfRun)
 }

@@ -22,7 +22,7 @@ import (
 )
 
 // extension is a vendor extension: an operation that agent servers offer and the interface does not name (section 5,
-// items 2 and 6), with the responses to the callers who have tried it. Only the callers whom it serves are judged.
+// items 2 and 6), with the responses to the callers who have tried it.
 type extension struct {
 	operation spec.Operation
 	others    []common.Case      // requests of callers who must not be served
@@ -58,7 +58,7 @@ func (w *World) tryAll(ctx context.Context, id string) error {
 	if err != nil {
 		return err
 	}
-	// its run may have ended before the owner's turn
+	// The run may have ended before the owner's request.
 	touched = touched || w.prior != nil && !time.Now().Before(w.prior.Until())
 	removes := x.operation.Method == http.MethodDelete && !strings.Contains(x.operation.Path, "{run_id}")
 	switch {
@@ -94,7 +94,7 @@ func (w *World) tryAsOthers(ctx context.Context) (served bool, err error) {
 	return served, nil
 }
 
-// tryAnotherAsOwner sends the request of the owner about a thread that no other caller has touched.
+// tryAnotherAsOwner sends the request of the owner for a thread that no other caller has tried.
 func (w *World) tryAnotherAsOwner(ctx context.Context) error {
 	t, err := w.server.NewThread(ctx, w.owner())
 	if err != nil {

@@ -82,8 +82,8 @@ func (w *World) setRollback(rb *agent.Rollback) {
 	w.rolled, w.prior, w.current, w.thread = rb, rb.Prior, rb.Next, rb.Next.Thread
 }
 
-// userRollsBack is about a pending run. If the new run is refused or waits, it is judged only if a rollback of a run
-// that has started works (AS-ROLLBACK-1).
+// userRollsBack rolls back a run at the moment. If the new run is refused or waits, the scenario goes on only if a
+// rollback of a run that has started works (AS-ROLLBACK-1).
 func (w *World) userRollsBack(ctx context.Context, moment string) error {
 	if err := w.server.PlainRunsWork(ctx); err != nil {
 		return outcome.AsPrecondition(err)
@@ -101,7 +101,7 @@ func (w *World) userRollsBack(ctx context.Context, moment string) error {
 	return nil
 }
 
-// rollBackOnNewThread is on a thread that no other scenario reads.
+// rollBackOnNewThread rolls back a run on a thread that no other scenario reads.
 func (w *World) rollBackOnNewThread(ctx context.Context) error {
 	rb, err := w.server.RollBack(ctx, agent.HasStarted)
 	if err != nil {
@@ -134,10 +134,10 @@ func (w *World) completeTwoRuns(ctx context.Context) error {
 	return agent.HoldsOnly(w.scene.Answer, w.kept...)
 }
 
-// runElsewhere gives the run in progress twice the time, so that the race of the other run is over first. A server
-// that executes one run at a time would not begin with the run that is to be rolled back. There that run takes four
-// times as long, the run elsewhere starts right before the rollback, and the new run waits for it. After a lost race
-// both take longer.
+// runElsewhere prepares a completed run and a run in progress on other threads. The run in progress takes twice as long
+// as the run to roll back, which therefore ends first. A server that executes one run at a time would not start the run
+// to roll back: there that run takes four times as long, the run elsewhere starts right before the rollback, and the
+// new run waits for it. After a lost race both take longer.
 func (w *World) runElsewhere(ctx context.Context) error {
 	server, leave, err := w.server.Together(ctx, 2, agent.Wait, agent.EarlyWrite)
 	if err != nil {
@@ -205,8 +205,8 @@ func (w *World) joinInProgress(ctx context.Context) error {
 	})
 }
 
-// userReplaces wins if all runs of the scenario were in progress until the new run had been accepted, and the new run
-// did not wait for the prior one.
+// userReplaces starts a run with rollback. The race is won if all runs of the scenario were in progress until the new
+// run had been accepted, and the new run did not wait for the prior one.
 func (w *World) userReplaces(ctx context.Context) error {
 	_, err := w.race(ctx, func(ctx context.Context) (bool, error) {
 		if len(w.aside) > 0 && w.agents.OneAtATime() {
@@ -227,8 +227,8 @@ func (w *World) userReplaces(ctx context.Context) error {
 	return err
 }
 
-// userLooks uses what was found right after the new run had completed if the sentence asks for it: a later look would
-// miss a run that is removed late.
+// userLooks reads the prior run and the state at the moment. For the moment right after the new run it uses the reads
+// of the rollback itself, because later reads would not show a run that is removed late.
 func (w *World) userLooks(ctx context.Context, when string) error {
 	found := w.rolled.After
 	if when != "once the new run has completed" {
@@ -321,9 +321,9 @@ func (w *World) priorJoinReturns(ctx context.Context) error {
 	}
 }
 
-// startConcurrent wins if every run was in progress until the next one, or all others, had been accepted. For runs
-// that are started one after the other, it tries again also if one would have been over before the last was complete:
-// another requirement is about a run that comes back.
+// startConcurrent starts runs with rollback. The race is won if every run was in progress until the next one, or all
+// others, had been accepted. For runs that are started one after the other, it is lost, too, if one would have ended
+// before the last was complete: another requirement judges runs that reappear.
 func (w *World) startConcurrent(ctx context.Context, when string) error {
 	if err := w.server.PlainRunsWork(ctx); err != nil {
 		return outcome.AsPrecondition(err)
@@ -344,7 +344,7 @@ func (w *World) startConcurrent(ctx context.Context, when string) error {
 		if inProgress && all.Prompt {
 			return true, nil
 		}
-		// With more time, each run would wait longer for the one before it, if rollbacks do not act.
+		// Longer runs do not help if rollbacks have no effect: each run would wait longer for the one before it.
 		if err := w.server.RollbackActs(ctx); err != nil {
 			return false, err
 		}
@@ -360,8 +360,8 @@ func (w *World) startConcurrent(ctx context.Context, when string) error {
 	return outcome.Inconclusive("one of the runs ended before another was accepted, in %d attempts", agent.Attempts)
 }
 
-// oneRunRemains retrieves the runs after the last has completed, or after the time of all that were started at once. If
-// none is found, it looks again within patience after the last creation.
+// oneRunRemains judges that one of the runs can be retrieved, after the last has completed, or after the time of all
+// runs that were started at once. If none is found, it tries again within patience after the last creation.
 func (w *World) oneRunRemains(ctx context.Context, which string) error {
 	var settled time.Time
 	for _, g := range w.started {

@@ -38,11 +38,11 @@ func (w *World) defineRuns(r *common.Definitions) {
 	})
 	r.When(`the user (retrieve)s (the run)`, w.userAsks)
 	r.When(`the user (retrieve|join)s (an unknown run .+|the run under (?:an unknown|the other) thread)`, w.userAsks)
-	r.When(`the user (retrieve|join)s the run by each (wrong run id(?: and under each wrong thread id)?)`, w.askByWrongIDs)
-	r.When(`the user (retrieve)s the run under each (wrong thread id)`, w.askByWrongIDs)
-	r.When(`the user (read)s the state of each (wrong thread id)`, w.askByWrongIDs)
-	r.When(`the user (start)s a run under each (wrong thread id)`, w.askByWrongIDs)
-	// It blocks if the run is refused because the server does not know the assistant.
+	r.When(`the user (retrieve|join)s the run by each (wrong run id(?: and under each wrong thread id)?)`, w.sendWithWrongIDs)
+	r.When(`the user (retrieve)s the run under each (wrong thread id)`, w.sendWithWrongIDs)
+	r.When(`the user (read)s the state of each (wrong thread id)`, w.sendWithWrongIDs)
+	r.When(`the user (start)s a run under each (wrong thread id)`, w.sendWithWrongIDs)
+	// It blocks if the server refuses the run because it does not know the assistant.
 	r.Then(`the response has a "run_id"`, func(ctx context.Context) error {
 		return outcome.Unless(ctx, w.hasID("run_id"), w.server.KnowsAssistant)
 	})
@@ -62,8 +62,8 @@ func (w *World) useCompletedRun(ctx context.Context) error {
 	return w.server.Understood(ctx)
 }
 
-// completeOwnRun is on a thread that only this scenario uses. The scenario compares messages, so plain runs must
-// write theirs.
+// completeOwnRun completes a run on a thread that only this scenario uses. The scenario compares messages, so it blocks
+// if plain runs do not write theirs.
 func (w *World) completeOwnRun(ctx context.Context) error {
 	if err := w.server.PlainRunsWork(ctx); err != nil {
 		return err
@@ -108,7 +108,8 @@ func (w *World) tryRun(ctx context.Context, who target.Caller, t *agent.Thread, 
 	return nil
 }
 
-// userStartsLong tries again with more time if the response came so late that the run may have been over.
+// userStartsLong starts a run that waits. It tries again with a longer run if the response came so late that the run
+// may have been over.
 func (w *World) userStartsLong(ctx context.Context) error {
 	_, err := w.race(ctx, func(ctx context.Context) (bool, error) {
 		if err := w.startLong(ctx); err != nil {
@@ -166,7 +167,8 @@ func (w *World) postMistake(ctx context.Context, mistake string, more map[string
 	return w.target.Client.Do(ctx, request)
 }
 
-// requireRefusedMistake posts a run with rollback that the server must refuse while the run in progress continues.
+// requireRefusedMistake posts a run with rollback and a mistake while a run is in progress. It blocks if the server
+// does not refuse the request.
 func (w *World) requireRefusedMistake(ctx context.Context, mistake string) error {
 	inTime, err := w.race(ctx, func(ctx context.Context) (bool, error) {
 		a, err := w.postMistake(ctx, mistake, map[string]any{"multitask_strategy": agent.RollbackStrategy})
@@ -213,7 +215,7 @@ func (w *World) userAsks(ctx context.Context, verb, which string) error {
 	return nil
 }
 
-// runNamed returns the run that a sentence names.
+// runNamed returns the run that a step names.
 func (w *World) runNamed(which string) *agent.GraphRun {
 	unknown := target.UnknownID()
 	switch which {
@@ -233,20 +235,20 @@ func wrongIDs(id, other, kind string) []common.Case {
 	return append([]common.Case{text}, common.NearIDs(id, other, kind)...)
 }
 
-// askByWrongIDs sends requests with one wrong id in their path. It starts no run under an id that may belong to a
-// thread, and reads its state first.
-func (w *World) askByWrongIDs(ctx context.Context, verb, of string) error {
+// sendWithWrongIDs sends requests with one wrong id in their path. Before it starts a run under a wrong thread id, it
+// reads the state under that id, and omits the run if there is a thread.
+func (w *World) sendWithWrongIDs(ctx context.Context, verb, of string) error {
 	run, thread := w.current.ID, w.thread.ID
 	if strings.HasPrefix(of, "wrong run id") {
 		for _, wrong := range wrongIDs(run, thread, "thread") {
-			if err := w.askByWrongID(ctx, verb, wrong.What+" as run id", thread, wrong.ID); err != nil {
+			if err := w.sendWithWrongID(ctx, verb, wrong.What+" as run id", thread, wrong.ID); err != nil {
 				return err
 			}
 		}
 	}
 	if strings.HasSuffix(of, "wrong thread id") {
 		for _, wrong := range wrongIDs(thread, run, "run") {
-			if err := w.askByWrongID(ctx, verb, wrong.What+" as thread id", wrong.ID, run); err != nil {
+			if err := w.sendWithWrongID(ctx, verb, wrong.What+" as thread id", wrong.ID, run); err != nil {
 				return err
 			}
 		}
@@ -258,7 +260,7 @@ func (w *World) askByWrongIDs(ctx context.Context, verb, of string) error {
 	return nil
 }
 
-func (w *World) askByWrongID(ctx context.Context, verb, what, thread, run string) error {
+func (w *World) sendWithWrongID(ctx context.Context, verb, what, thread, run string) error {
 	g := &agent.GraphRun{ID: run, Thread: &agent.Thread{ID: thread, Owner: w.owner()}}
 	if verb == "start" {
 		state, err := w.ask(ctx, w.owner(), "read", g)

@@ -28,8 +28,8 @@ func (w *World) defineJoins(r *common.Definitions) {
 	})
 }
 
-// startLongAndJoin joins while the run is in progress, once or twice at the same time. The later sentences are
-// about a join that returned nothing, or about the one that returned first.
+// startLongAndJoin starts a run and joins it while it is in progress, once or twice at the same time. Later steps judge
+// the join without a response, or otherwise the one that returned first.
 func (w *World) startLongAndJoin(ctx context.Context, long, twice string) error {
 	w.joinAgain = func() error { return w.startLongAndJoin(ctx, long, twice) }
 	if long == "longer" {
@@ -110,7 +110,7 @@ func (w *World) join(ctx context.Context) *agent.Joining {
 	return w.joined
 }
 
-// judged returns a join as judgements see it.
+// judged returns a join as a value for judgements.
 func judged(join *agent.Joining) judge.Join {
 	if !join.Over() {
 		return judge.Join{Unanswered: true}
@@ -118,8 +118,7 @@ func judged(join *agent.Joining) judge.Join {
 	return judge.Join{Over: true, Unanswered: join.Unanswered(), Ended: join.Ended, Answer: join.Answer, Err: join.Err}
 }
 
-// awaitJoin waits for the response to the join. If it has not come long after the run was seen to be complete,
-// awaitJoin stops waiting.
+// awaitJoin waits for the response to the join, but not longer than some time after the run was complete.
 func (w *World) awaitJoin(ctx context.Context, join *agent.Joining) error {
 	g := w.current
 	end := g.Answered().Add(g.Order.Hold)
@@ -143,8 +142,8 @@ func (w *World) awaitJoin(ctx context.Context, join *agent.Joining) error {
 	return join.OrUntil(ctx, time.Now().Add(w.target.Config.Timeouts.Request))
 }
 
-// userJoins joins the run. A completed run has the time that any response may take, and a run that may still be queued
-// has the time of a run.
+// userJoins joins the run. The timeout is that of any request if the run is completed, and that of a run if it may
+// still be queued.
 func (w *World) userJoins(ctx context.Context) error {
 	if w.current.Complete() || w.current.Joined {
 		return w.userJoinsCompleted(ctx)
@@ -161,7 +160,8 @@ func (w *World) userJoins(ctx context.Context) error {
 	return nil
 }
 
-// userJoinsCompleted tries again after a late response, because a target may be busy for a moment.
+// userJoinsCompleted joins a completed run. It tries again after a late response, because a target may be busy for a
+// moment.
 func (w *World) userJoinsCompleted(ctx context.Context) error {
 	for range agent.Attempts {
 		a, err := w.server.JoinCompleted(ctx, w.owner(), w.current)

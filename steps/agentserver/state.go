@@ -33,8 +33,8 @@ func (w *World) defineStates(r *common.Definitions) {
 	r.Then(`the state holds the messages of the user's runs only`, w.stateHoldsKept)
 }
 
-// furtherRun starts a run after others. AS-RUN-1 judges a run that is refused. The state must contain the messages of
-// a run that is accepted, if a second run on a thread adds to the messages of the first.
+// furtherRun starts another run on the thread. AS-RUN-1 judges a run that is refused. If the run is accepted, and a
+// second run adds to the messages of the first at this server, the state must contain its messages.
 func (w *World) furtherRun(ctx context.Context) error {
 	err := w.nextRun(ctx, agent.Order{})
 	if outcome.Is(err, reports.Failed) {
@@ -53,8 +53,8 @@ func (w *World) furtherRun(ctx context.Context) error {
 	return agent.HoldsAnswered(w.scene.Answer, w.current)
 }
 
-// orders are the orders of runs, as the sentences name them. Their strings may change when a target stores and returns
-// them; some have messages before the one that steers the graph.
+// orders has the runs that steps name, with texts that a target may change when it stores and returns them. Some have
+// messages before the one with the words.
 var orders = map[string]agent.Order{
 	"a string with accented letters":  {Words: "Zo\u00eb, na\u00efve, caf\u00e9, \u00df"},
 	"a string with combining accents": {Words: "Zoe\u0308, nai\u0308ve, cafe\u0301"},
@@ -94,11 +94,11 @@ var textClasses = []struct{ name, text string }{
 	{"equal messages in a row", "again"},
 }
 
-// manyMessages is the least number of messages of the run that has one of each class.
+// manyMessages is the number of messages of the run that has a message of each class of text.
 const manyMessages = 40
 
-// runWith runs the graph on a new thread. Section 8 shows no limits: a run of many messages may be refused, and one
-// that may be refused need not complete.
+// runWith runs the graph on a new thread. Since section 8 shows no limits, a server may refuse a run with many
+// messages, and such a run need not complete.
 func (w *World) runWith(ctx context.Context, what, orRefused string) error {
 	o := w.orderWith(what)
 	if err := w.onNewThread(ctx); err != nil {
@@ -128,7 +128,7 @@ func (w *World) runWith(ctx context.Context, what, orRefused string) error {
 	return nil
 }
 
-// orderWith returns the order of a run as the sentence names it.
+// orderWith returns the order of the run that a step names.
 func (w *World) orderWith(what string) agent.Order {
 	o := orders[what]
 	switch what {
@@ -145,7 +145,7 @@ func (w *World) orderWith(what string) agent.Order {
 	return o
 }
 
-// requireForm blocks if the state has no messages that can be compared. Other requirements are about their form.
+// requireForm blocks if the state has no messages that can be compared. Other requirements judge their form.
 func (w *World) requireForm() error {
 	return outcome.AsPrecondition(judge.HasReadableMessages(w.scene.Answer))
 }
@@ -170,7 +170,8 @@ func (w *World) humanIsInput() error {
 	return judge.HumansAreInput(w.scene.Answer, w.current.Value(), classes...)
 }
 
-// stateHoldsRun blocks if there is no run, or if plain runs do not write their input and their answer either.
+// stateHoldsRun judges that the state has the input of the run and its ai message. It blocks if there is no run, or if
+// plain runs do not write these messages either.
 func (w *World) stateHoldsRun(ctx context.Context) error {
 	if err := w.current.Accepted(); err != nil {
 		return outcome.AsPrecondition(err)

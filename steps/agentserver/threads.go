@@ -55,10 +55,10 @@ func (w *World) threadsDiffer() error {
 	return judge.ThreadsDiffer(created(w.threads[0]), created(w.threads[1]))
 }
 
-// created returns a thread as judgements see it.
+// created returns a thread as a value for judgements.
 func created(t *agent.Thread) judge.Thread { return judge.Thread{ID: t.ID, Created: t.Answer} }
 
-// listed returns the last list of threads as judgements see it.
+// listed returns the last list of threads as a value for judgements.
 func (w *World) listed() judge.List {
 	return judge.List{
 		Answer:  w.scene.Answer,
@@ -105,8 +105,9 @@ func (w *World) retry(ctx context.Context, look func() (done bool, err error)) e
 	return w.target.RetryFor(ctx, w.target.Config.Timeouts.Request, look)
 }
 
-// listNewest lists the threads of a caller until the list shows the thread, or, if the list may be a page, one that its
-// owner has created since. It returns the thread that was shown, or the first one.
+// listNewest lists the threads of a caller until the list shows the thread. If the list may be only the page of the
+// newest threads, it creates further threads of the owner and waits for one of these. It returns the thread that was
+// shown, or the first one.
 func (w *World) listNewest(ctx context.Context, who target.Caller, first *agent.Thread) (*agent.Thread, error) {
 	made, shown := []*agent.Thread{first}, first
 	w.rows = nil
@@ -128,7 +129,8 @@ func (w *World) listNewest(ctx context.Context, who target.Caller, first *agent.
 		}
 		return w.rows == nil, nil
 	}
-	// The first list may have waited so long for other requests that its time is over: it is repeated all the same.
+	// The first list may have waited for other requests until the time was over, so the list is read at least once
+	// more.
 	done, err := look()
 	if err == nil && !done {
 		err = w.retry(ctx, look)

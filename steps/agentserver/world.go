@@ -39,12 +39,12 @@ type World struct {
 	othersThread *agent.Thread // the thread of the other user, if each user has one
 	filter       string        // of the list, as the sentence names it
 
-	// A run in progress that another one is to replace in time.
-	prior    *agent.Progress                   // the run that is to be rolled back, or is just in progress
-	prepared []func(ctx context.Context) error // preconditions that a lost race uses up
-	wanted   time.Duration                     // how long the run in progress should take, after a lost race
+	// The run in progress, which another run must replace before it ends.
+	prior    *agent.Progress                   // the run in progress, which most scenarios roll back
+	prepared []func(ctx context.Context) error // preconditions that must be prepared again after a lost race
+	wanted   time.Duration                     // how long the run in progress must take, after a lost race
 	rolled   *agent.Rollback                   // the prior run and the new one, after the rollback
-	remains  []*agent.Remains                  // what was found of the prior run, and in the state
+	remains  []*agent.Remains                  // reads of the prior run and of the state
 	started  []*agent.GraphRun                 // runs with rollback, started one after the other or at once
 	left     []*agent.GraphRun                 // those of them that can still be retrieved
 	aside    []*agent.GraphRun                 // runs on other threads: a completed one, and one in progress
@@ -99,8 +99,8 @@ func (w *World) findAgentServer(ctx context.Context) (err error) {
 	return err
 }
 
-// chooseUser makes the first or the second configured user "the user" of the later sentences, and the remaining one "the
-// other user". So the protection of a user from another is judged in both directions.
+// chooseUser makes the first or the second configured user "the user" of the later sentences, and the remaining one
+// "the other user". So the protection of a user from another is judged in both directions.
 func (w *World) chooseUser(ctx context.Context, order string) error {
 	if order != "second" {
 		return nil
@@ -115,7 +115,7 @@ func (w *World) chooseUser(ctx context.Context, order string) error {
 
 func (w *World) owner() target.Caller { return w.server.Owner() }
 
-// callerNamed returns the caller that a sentence names. The first configured user always comes first, so that a
+// callerNamed returns the caller that a step names. The first configured user always comes first, so that a
 // target that keeps its first caller shows it to the others.
 func (w *World) callerNamed(ctx context.Context, name string) (target.Caller, error) {
 	switch {
@@ -155,8 +155,8 @@ func (w *World) findUpdatedAgentServer(ctx context.Context) error {
 	return err
 }
 
-// isServed judges that the request that was tried is served. A refusal of the user is judged here; any other trouble
-// with their request belongs to the requirement about the operation.
+// isServed judges that the server does not refuse the user. The requirement about the operation judges all other
+// errors.
 func (w *World) isServed(context.Context) error {
 	rejects := func(status int) bool { return w.target.Rejects(spec.AgentServer, status) }
 	return judge.IsServed(w.scene.Answer, w.attempted == target.TheUser, rejects)
@@ -164,7 +164,8 @@ func (w *World) isServed(context.Context) error {
 
 func (w *World) setRun(g *agent.GraphRun) { w.current, w.thread = g, g.Thread }
 
-// startInProgress starts a run. If the scenario compares messages, plain runs must work, or the run has started.
+// startInProgress starts a run that stays in progress. It blocks if the scenario compares messages and plain runs do
+// not work.
 func (w *World) startInProgress(ctx context.Context, which string) error {
 	moment := agent.JustStarted
 	if which == " that has started" {
@@ -186,13 +187,14 @@ func (w *World) startInProgress(ctx context.Context, which string) error {
 	})
 }
 
-// prepare brings about a precondition that a race may use up. A sentence that loses its race repeats it with more time.
+// prepare establishes a precondition that a lost race invalidates. A step that loses its race repeats it with more
+// time.
 func (w *World) prepare(ctx context.Context, f func(ctx context.Context) error) error {
 	w.prepared = append(w.prepared, f)
 	return f(ctx)
 }
 
-// prepareAgain repeats all preconditions that a race has used up.
+// prepareAgain establishes all these preconditions again.
 func (w *World) prepareAgain(ctx context.Context) error {
 	for _, f := range w.prepared {
 		if err := f(ctx); err != nil {
@@ -202,8 +204,8 @@ func (w *World) prepareAgain(ctx context.Context) error {
 	return nil
 }
 
-// race acts until the race is won, at most [agent.Attempts] times, and reports whether it was won. After a loss the
-// run in progress takes longer.
+// race calls act until it reports that the race is won, at most [agent.Attempts] times. After a loss the run in
+// progress takes longer. It reports whether the race was won.
 func (w *World) race(ctx context.Context, act func(ctx context.Context) (won bool, err error)) (won bool, err error) {
 	for attempt := range agent.Attempts {
 		if attempt > 0 && w.prior != nil {
@@ -220,7 +222,7 @@ func (w *World) race(ctx context.Context, act func(ctx context.Context) (won boo
 	return false, nil
 }
 
-// nextRun has the user run the graph once more on the thread. A run in progress there may end first.
+// nextRun runs the graph once more on the thread, as the user. A run in progress there may end first.
 func (w *World) nextRun(ctx context.Context, o agent.Order) error {
 	if n := len(w.kept); n > 0 && !w.kept[n-1].Complete() {
 		if _, err := w.server.Await(ctx, w.kept[n-1]); err != nil {
@@ -275,7 +277,7 @@ func (w *World) createThread(ctx context.Context, metadata map[string]any) error
 	return nil
 }
 
-// hasID judges that the creation returned an id. If the configuration may be the reason, it hints at the key.
+// hasID judges that the creation returned an id. If the configuration may be the cause, the failure names the key.
 func (w *World) hasID(field string) error {
 	a, hint := w.scene.Answer, ""
 	switch {
@@ -287,8 +289,8 @@ func (w *World) hasID(field string) error {
 	return judge.HoldsID(a, field, hint)
 }
 
-// rejectedHint returns which key of the configuration may be wrong if a request without valid credentials returns
-// another status than that of the handler: the handler may choose another one, or the target may lack the operation.
+// rejectedHint returns the key of the configuration that may be wrong if a request without valid credentials does not
+// return the status of the handler: the handler may use another status, or the target may lack the operation.
 func (w *World) rejectedHint(a *exchange.Response) string {
 	missing := target.NotServed(a)
 	switch {

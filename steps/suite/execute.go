@@ -25,12 +25,12 @@ import (
 	"github.com/agentconform/agentconform/steps/target"
 )
 
-// verdict is what was learned of one scenario.
+// verdict is the outcome of one scenario.
 type verdict struct {
 	*outcome.Outcome
-	step  int           // index of the step that ended it; how many there are where none did; -1 where none began
+	step  int           // index of the step that ended it; the number of steps if none did; -1 if none began
 	took  time.Duration // since its first request
-	again *verdict      // what judging it once more has shown; nil: it was judged once
+	again *verdict      // the verdict of the second judgement, or nil if there was none
 }
 
 // shuffle returns the position in which each scenario starts, counted from 0, by its key.
@@ -43,8 +43,8 @@ func shuffle(scenarios []*features.Scenario, seed int64) map[string]int {
 	return positions
 }
 
-// execute has godog run the scenarios. They start shortly after one another, in an order by the seed; the client bounds
-// the requests.
+// execute runs the scenarios with godog. They start shortly after one another, in an order that depends on the seed.
+// The client limits the requests in flight.
 func (r *run) execute(ctx context.Context, scenarios []*features.Scenario) error {
 	if len(scenarios) == 0 {
 		return nil
@@ -66,14 +66,14 @@ func (r *run) execute(ctx context.Context, scenarios []*features.Scenario) error
 		},
 		Options: &godog.Options{
 			Format:          "progress",
-			Output:          io.Discard, // what people see comes from the result
+			Output:          io.Discard, // reports show the result instead
 			FeatureContents: r.contents(scenarios),
 			Concurrency:     1 + len(r.Catalogue.Scenarios()), // godog does not start scenarios in goroutines with 1
 			Strict:          true,
 			DefaultContext:  ctx,
 		},
 	}
-	suite.Run() // the verdicts say more than its status
+	suite.Run() // its status is redundant: verdicts has more
 	for _, s := range scenarios {
 		if v := r.verdicts[s.Key()]; v == nil || r.repeats && v.again == nil { // an empty run must never look like a pass
 			return fmt.Errorf("the suite itself failed, please report it: scenario %s (%s) was not executed", s.Name, s.Key())
@@ -82,9 +82,9 @@ func (r *run) execute(ctx context.Context, scenarios []*features.Scenario) error
 	return nil
 }
 
-// judgeAgain judges the scenarios that failed once more, when the others are over, so that a finding says whether it
-// was seen again. The verdicts stay. What may create or change something at the control plane, or may have waited for
-// an answer in vain, is judged once only.
+// judgeAgain executes the failed scenarios a second time after all others, so that findings show whether they were seen
+// again. The verdicts do not change. It omits scenarios that may create or change something at the control plane, and
+// those that may have ended with a timeout.
 func (r *run) judgeAgain(ctx context.Context, scenarios []*features.Scenario) error {
 	failed := slices.DeleteFunc(slices.Clone(scenarios), func(s *features.Scenario) bool {
 		v := r.verdicts[s.Key()]
@@ -92,7 +92,7 @@ func (r *run) judgeAgain(ctx context.Context, scenarios []*features.Scenario) er
 		return v.Verdict != reports.Failed || s.Terms.Creates() || writes(s) && !ofAgent ||
 			v.took >= r.target.Config.Timeouts.Request
 	})
-	refused := refusedAll(r.target, spec.ControlPlane) + refusedAll(r.target, spec.AgentServer) // an account may be locked
+	refused := refusedAll(r.target, spec.ControlPlane) + refusedAll(r.target, spec.AgentServer) // more refusals could lock an account
 	if ctx.Err() != nil || r.Once || refused > 0 || len(failed) == 0 {
 		return nil
 	}
@@ -120,11 +120,11 @@ type execution struct {
 	definitions common.Definer
 	scene       *common.Scene
 
-	step    int // the present one
+	step    int // index of the current step
 	verdict *verdict
 }
 
-// before finds out which scenario this is. One that is not selected ends here and is not in the result.
+// before identifies the scenario. A scenario that is not selected ends here and is not in the result.
 func (e *execution) before(ctx context.Context, sc *godog.Scenario) (context.Context, error) {
 	at := slices.IndexFunc(e.chosen, func(s *features.Scenario) bool { return s.URI == sc.Uri && s.Name == sc.Name })
 	if at < 0 {
@@ -162,7 +162,7 @@ func (r *run) define(uri string, d *common.Definitions, scene *common.Scene) {
 	r.invariants.Define(d)
 }
 
-// preclude says why a scenario is not run.
+// preclude returns the reason not to run a scenario, or nil.
 func (r *run) preclude(ctx context.Context, s *features.Scenario) *outcome.Outcome {
 	leftOut, lacking := r.forecast.leftOut(s), r.forecast.lacks(s)
 	switch {
@@ -178,7 +178,7 @@ func (r *run) preclude(ctx context.Context, s *features.Scenario) *outcome.Outco
 	return nil
 }
 
-// parts are those of the exchanges that a sentence sends, by its kind.
+// parts has the part of the exchanges that a step sends, by the kind of the step.
 var parts = map[messages.PickleStepType]reports.Part{messages.PickleStepType_CONTEXT: reports.SetUp,
 	messages.PickleStepType_ACTION:  reports.Act,
 	messages.PickleStepType_OUTCOME: reports.Observation}
@@ -208,8 +208,8 @@ func (e *execution) afterStep(ctx context.Context, step *godog.Step, status godo
 	return ctx, nil
 }
 
-// isLeak reports whether a failure of a requirement about isolation or security is a leak, which a repeated request does
-// not explain. A list with too many or too few items is no leak by itself: a repeated write may be the reason.
+// isLeak reports whether a failure of a requirement about isolation or security is a leak, which a repeated request
+// does not explain. A list with too many or too few items does not prove a leak: a repeated write may be the reason.
 func isLeak(q *features.Requirement, o *outcome.Outcome) bool {
 	if q.Subject != "isolation" && q.Subject != "security" {
 		return false
@@ -219,8 +219,8 @@ func isLeak(q *features.Requirement, o *outcome.Outcome) bool {
 	})
 }
 
-// inconclusiveIfRepeated replaces a failure with an inconclusive outcome if the client sent a write of the scenario or of
-// its fixtures twice: the server may rightly have created two objects. A request without a response does not count,
+// inconclusiveIfRepeated replaces a failure with an inconclusive outcome if the client sent a write of the scenario or
+// of its fixtures twice: the server may rightly have created two objects. A request without a response does not count,
 // because its failure is reported anyway.
 func (r *run) inconclusiveIfRepeated(owner, sentence string, failed *outcome.Outcome) *outcome.Outcome {
 	if x := r.repeatedWrite(owner); x != nil {

@@ -17,15 +17,16 @@ import (
 	"github.com/agentconform/agentconform/steps/target"
 )
 
-// Explored is how many operations a run explores unless it is told otherwise, where the target is on this machine and
-// builds quickly: others may be expensive.
+// Explored is the default number of operations to explore, for a target on this machine that builds quickly. At any
+// other target the default is none, since operations may be expensive.
 const Explored = 200
 
-// Automatic has a run of all requirements explore, where the target is on this machine.
+// Automatic means that [Explored] operations are explored if the test run selects all requirements and operations are
+// cheap.
 const Automatic = -1
 
-// explore explores the halves of the interface, and adds a failed scenario to the requirement that an answer breaks,
-// where that has not failed already. Both share the operations.
+// explore explores the halves of the interface, which share the number of operations. If a response violates a
+// requirement that has not failed, it adds a failed scenario to that requirement.
 func (r *run) explore(ctx context.Context) {
 	if ctx.Err() != nil || r.target.Config.ReadOnly || r.unreachable != "" || r.Explore == 0 && r.ExploreCase == nil {
 		return
@@ -80,11 +81,11 @@ func (r *run) explore(ctx context.Context) {
 	}
 }
 
-// automatic tells whether exploration was not asked for.
+// automatic reports whether the user did not ask for exploration.
 func (r *run) automatic() bool { return r.Explore == Automatic && r.ExploreCase == nil }
 
-// explorer returns an explorer of a half of the interface; none where there is no reason to explore it. The error says
-// why it cannot be explored. Deployments are expensive elsewhere: there max_deployments says how many may be created.
+// explorer returns an explorer of a half of the interface, or nil if there is no reason to explore it. The error is the
+// reason why it cannot be explored. Deployments on another machine are expensive, so max_deployments must limit them.
 func (r *run) explorer(ctx context.Context, profile string) (*explore.Explorer, error) {
 	c, ofPlane := r.target.Config, profile == features.ControlPlane
 	address := r.target.AgentAddress()
@@ -93,8 +94,8 @@ func (r *run) explorer(ctx context.Context, profile string) (*explore.Explorer, 
 	}
 	isExpensive := c.Every() > 0 || !client.OnThisMachine(address) || ofPlane && r.buildsSlowly()
 	ofOther := r.ExploreCase != nil && len(explore.Of(profile, r.ExploreCase)) == 0
-	served := func(s *features.Scenario) bool { // what exploration needs is there then, and may be used
-		v := r.verdicts[s.Key()] // nil: it judges the record, later
+	served := func(s *features.Scenario) bool { // the scenario used the objects that exploration needs, so it may use them, too
+		v := r.verdicts[s.Key()] // nil if it judges the record, which comes later
 		return v != nil && (v.Verdict == reports.Passed || v.Verdict == reports.Failed) &&
 			s.Requirement.Profile == profile && (!ofPlane || s.Terms.Creates() || len(r.forecast.shared(s)) > 0)
 	}
@@ -105,17 +106,17 @@ func (r *run) explorer(ctx context.Context, profile string) (*explore.Explorer, 
 		return nil, errors.New("no requirement was judged that uses it: select one with --only")
 	case ofPlane && r.ExploreCase == nil && c.MaxDeployments == 0 && !client.OnThisMachine(address):
 		return nil, errors.New("it creates deployments on another machine: set max_deployments to how many a test run may create")
-	case !ofPlane && r.ExploreCase == nil && r.told("AS-RUN-5"):
+	case !ofPlane && r.ExploreCase == nil && r.failedOrLeftOut("AS-RUN-5"):
 		return nil, errors.New("the join of a completed run does not return as it must (AS-RUN-5)")
-	case ofPlane && r.told("CP-POLL-1"):
+	case ofPlane && r.failedOrLeftOut("CP-POLL-1"):
 		return nil, errors.New("its deployments do not become DEPLOYED (CP-POLL-1)")
 	case ofPlane:
-		return explore.NewControlPlane(r.target, r.plane, r.told)
+		return explore.NewControlPlane(r.target, r.plane, r.failedOrLeftOut)
 	}
-	return explore.NewAgentServer(ctx, r.target, r.agents, r.told)
+	return explore.NewAgentServer(ctx, r.target, r.agents, r.failedOrLeftOut)
 }
 
-// buildsSlowly tells whether a revision took so long that nobody should wait for more of them unasked.
+// buildsSlowly reports whether a revision took so long that exploration should build more only if the user asks for it.
 func (r *run) buildsSlowly() bool {
 	const quick = 5000 // milliseconds
 	began := map[string]int64{}
@@ -129,8 +130,8 @@ func (r *run) buildsSlowly() bool {
 	return false
 }
 
-// told tells whether the requirement has failed, or is not to be judged.
-func (r *run) told(id string) bool {
+// failedOrLeftOut reports whether the requirement has failed or cannot be judged.
+func (r *run) failedOrLeftOut(id string) bool {
 	return slices.ContainsFunc(r.selected, func(s *features.Scenario) bool {
 		v := r.verdicts[s.Key()]
 		return s.Requirement.ID == id && v != nil && (v.Verdict == reports.Failed || r.forecast.leftOut(s) != nil)
@@ -143,7 +144,7 @@ func (r *run) noteUnexplored(profile string, why error) {
 		Text: r.target.Redact.Excerpt("exploration of the " + half + ": " + why.Error())})
 }
 
-// addFailure adds what exploration has found after the scenarios of its requirement.
+// addFailure adds a failed sequence as a scenario, after the scenarios of its requirement.
 func (r *run) addFailure(f *explore.Failure) {
 	at := len(r.selected)
 	for i, s := range r.selected {

@@ -22,7 +22,7 @@ import (
 	"github.com/agentconform/agentconform/steps/target"
 )
 
-// result collects what the run observed, in the order of the features, and how long it took to remove what was created.
+// result returns the result of the test run, in the order of the features. removal is the time of the cleanup.
 func (r *run) result(ctx context.Context, removal time.Duration) *reports.Result {
 	c, text := r.target.Config, r.target.Redact.Text
 	stopped := r.stoppedBy(ctx)
@@ -79,8 +79,8 @@ func (r *run) result(ctx context.Context, removal time.Duration) *reports.Result
 	return res
 }
 
-// reportSuiteErrors reports requests of the suite that break the contract by mistake. Their answers are not violations
-// of the target, and the run is never conformant.
+// reportSuiteErrors reports requests of the suite that break the contract by mistake. The responses are not violations
+// of the target, and the test run is not conformant.
 func (r *run) reportSuiteErrors(res *reports.Result) {
 	mistakes := r.target.Collector.OwnMistakes()
 	if len(mistakes) == 0 {
@@ -93,7 +93,7 @@ func (r *run) reportSuiteErrors(res *reports.Result) {
 		reports.Count(len(mistakes), "request"), r.target.Redact.Excerpt(mistakes[0]))
 }
 
-// requirement is what the run has learned of a requirement: the worst of its scenarios.
+// requirement returns the result of a requirement, which has the worst verdict of its scenarios.
 func (r *run) requirement(of *features.Requirement, scenarios []*features.Scenario) reports.Requirement {
 	q := of.InResult()
 	q.Binding = r.binding(of)
@@ -132,8 +132,8 @@ func (r *run) scenario(s *features.Scenario) reports.Scenario {
 	return scenario
 }
 
-// explain says of a failed requirement which other failures explain it: for each of its scenarios that failed there is
-// one, else it is a cause of its own.
+// explain sets the failures that explain a failed requirement. If one of its failed scenarios has no such explanation,
+// the requirement is a cause of its own.
 func explain(res *reports.Result, q *reports.Requirement, scenarios []*features.Scenario) {
 	if q.Verdict != reports.Failed {
 		return
@@ -157,7 +157,7 @@ func explain(res *reports.Result, q *reports.Requirement, scenarios []*features.
 	})
 }
 
-// blockers are what kept a scenario from judging, each once.
+// blockers returns the causes of a blocked or inconclusive scenario, each once.
 func (r *run) blockers(o *outcome.Outcome) []reports.Blocker {
 	if o.Verdict != reports.Blocked && o.Verdict != reports.Inconclusive {
 		return nil
@@ -172,8 +172,8 @@ func (r *run) blockers(o *outcome.Outcome) []reports.Blocker {
 	return all
 }
 
-// addFindings makes one finding of each fault: violations of one requirement by one sentence, operation and place
-// are the same fault, however many rows of an outline showed it. The order is that of the exchanges in the result.
+// addFindings adds the findings. Violations with the same ID are one finding with a count, such as those of several
+// rows of an outline. order has the IDs of the exchanges in the result.
 func (r *run) addFindings(res *reports.Result, order []int) {
 	known := map[string]int{}
 	all := r.target.Collector.Observations()
@@ -200,7 +200,7 @@ func (r *run) addFindings(res *reports.Result, order []int) {
 	}
 }
 
-// seenAgain enters whether the second judgement, if it came as far as the first, has shown the finding, too.
+// seenAgain counts a second judgement that reached the same step as the first, and whether it showed the finding, too.
 func (r *run) seenAgain(f *reports.Finding, s *features.Scenario, first *verdict) {
 	v := first.again
 	if v == nil || v.Verdict != reports.Passed && (v.Verdict != reports.Failed || v.step < first.step) {
@@ -229,7 +229,7 @@ func (r *run) finding(s *features.Scenario, of *verdict, v outcome.Violation) re
 	if f.Summary == "" {
 		f.Summary = cmp.Or(f.Observation(), sentence)
 	}
-	operation := f.Operation // of a request without a response it contains ids, on which the finding's must not depend
+	operation := f.Operation // without a response it is a path with ids, on which the ID of the finding must not depend
 	if v.Exchange > 0 {
 		operation = cmp.Or(r.target.Collector.Observation(v.Exchange).Op.ID, operation)
 	}
@@ -237,8 +237,9 @@ func (r *run) finding(s *features.Scenario, of *verdict, v outcome.Violation) re
 	return f
 }
 
-// findingID returns the id of a finding, which depends on no wording: on the requirement, the operation, the place in the
-// body without indices, and the kind and class of the violation. The last part is for the event of a matrix of situations.
+// findingID returns the id of a finding. It depends on the requirement, the operation, the pointer in the body without
+// indices, and the kind and class of the violation, but not on any text. The last part is for the event of a matrix of
+// situations.
 func findingID(requirement, operation string, v outcome.Violation) string {
 	const event = ""
 	parts := []string{requirement, operation, spec.WithoutIndices(v.Pointer), string(v.Kind), v.Class, event}
@@ -246,7 +247,7 @@ func findingID(requirement, operation string, v outcome.Violation) string {
 	return hex.EncodeToString(sum[:6])
 }
 
-// absent lists the requirements of the catalogue that were not selected, with the option that left them out.
+// absent lists the requirements of the catalogue that were not selected, with the option that excluded them.
 func absent(c *features.Catalogue, selected Selection, res *reports.Result) []reports.NotJudged {
 	var all []reports.NotJudged
 	for _, q := range c.Requirements {
@@ -258,7 +259,7 @@ func absent(c *features.Catalogue, selected Selection, res *reports.Result) []re
 	return all
 }
 
-// notes are what is no failure and what a user wants to know all the same.
+// notes returns the observations that are not failures but may matter to a user.
 func (r *run) notes() []reports.Note {
 	all := r.target.Notes()
 	if own := r.target.Collector.OwnToken(); own.Count > 0 {
@@ -273,13 +274,14 @@ func (r *run) notes() []reports.Note {
 	stays := func(e reports.LedgerEntry) bool { return e.Unremovable && e.Kind == evidence.Thread }
 	if at := slices.IndexFunc(entries, stays); at >= 0 {
 		all = append(all, reports.Note{Kind: reports.NoteRemoval, Text: r.target.Redact.Excerpt(
-			"the agent server does not remove threads, those of this run stay: " + entries[at].Reason)})
+			"the agent server does not remove threads, those of this test run stay: " + entries[at].Reason)})
 	}
 	return all
 }
 
-// judgedApart are the outcomes of the scenarios that send requests: all of them have ended when the record is judged.
-func (r *run) judgedApart() (all []invariants.Other) {
+// otherOutcomes returns the outcomes of the scenarios that send requests. All of them have ended when the record is
+// judged.
+func (r *run) otherOutcomes() (all []invariants.Other) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for _, s := range r.selected {
@@ -290,7 +292,7 @@ func (r *run) judgedApart() (all []invariants.Other) {
 	return all
 }
 
-// headline is the most important cause in one sentence. A wrong address or rejected credentials come first.
+// headline returns the most important cause in one sentence. A wrong address or rejected credentials come first.
 func (r *run) headline(res *reports.Result, rejected string) string {
 	statuses, contentTypes := r.target.Collector.Statuses(r.target.Sides()...)
 	total := 0
@@ -326,10 +328,10 @@ func (r *run) headline(res *reports.Result, rejected string) string {
 	if same == "" && reports.Conclude(res.Requirements) == reports.Conformant {
 		return unseen
 	}
-	return same // where it is empty, the reports name the first failure, or what could not be judged
+	return same // if empty, the reports name the first failure, or the first requirement that could not be judged
 }
 
-// uniform describes a target that answers every request with one status, and the remedy.
+// uniform describes a target that returns the same status for every request, and the remedy.
 func uniform(t *target.Target, statuses map[int]int) string {
 	if len(statuses) != 1 {
 		return ""
@@ -350,8 +352,8 @@ func uniform(t *target.Target, statuses map[int]int) string {
 		t.Address())
 }
 
-// servedElsewhere says that nothing of the interface is served at the address of one half, where many requests were
-// sent and all answered with 404: also those without credentials, which a server of the interface refuses otherwise.
+// servedElsewhere describes a half whose address returned 404 for many requests and nothing else: a server of the
+// interface refuses requests without credentials in another way. It returns "" if there is no such half.
 func (r *run) servedElsewhere() string {
 	const many = 20
 	addresses := map[spec.Side]string{spec.ControlPlane: r.target.Config.Target, spec.AgentServer: r.target.AgentAddress()}
@@ -364,8 +366,8 @@ func (r *run) servedElsewhere() string {
 	return ""
 }
 
-// unseen lists the halves with a passed requirement of which no successful answer to an operation of the interface was
-// seen. A server that refuses everything passes every requirement about refusals, and implements nothing.
+// unseen lists the halves that passed a requirement but returned no successful response to an operation of the
+// interface. A server that refuses everything passes every requirement about refusals, and implements nothing.
 func (r *run) unseen(res *reports.Result) (halves []string) {
 	for _, half := range []string{features.ControlPlane, features.AgentServer} {
 		passed := func(q reports.Requirement) bool { return q.Profile == half && q.Verdict == reports.Passed }
@@ -378,7 +380,7 @@ func (r *run) unseen(res *reports.Result) (halves []string) {
 	return halves
 }
 
-// unlocking is the missing key of the configuration that a successful answer of a half needs; may be empty.
+// unlocking returns the missing key that a half needs for a successful response, or "".
 func unlocking(t *target.Target, half string) string {
 	switch c := t.Config; {
 	case half == features.AgentServer && t.AgentRefusal() != 0:

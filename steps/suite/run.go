@@ -10,15 +10,16 @@
 //	result.go     the requirements, the findings (chain.go: the exchanges of each), and the headline
 //	mistakes.go   blocks scenarios whose cause is a mistake in the configuration
 //
-// godog only executes, because it counts a skip as a pass. Verdicts are decided by the typed causes of outcomes, never by
-// their texts.
+// godog only executes, because it counts a skip as a pass. Verdicts are decided by the typed causes of outcomes, never
+// by their texts.
 //
-// A scenario that failed is judged again after the others, unless it may create or change something at the control plane
-// or may have waited until a timeout. Its findings then state in how many judgements they were seen. The verdict remains
-// that of the first. No request is sent to decide which failure explains another one: the features declare that.
+// A scenario that failed is judged again after the others, unless it may create or change something at the control
+// plane or may have waited until a timeout. Its findings then state in how many judgements they were seen. The verdict
+// remains that of the first. No request is sent to decide which failure explains another one: the features declare
+// that.
 //
-// With --read-only, the client refuses to send a write, so a scenario that would send one ends as an error of the suite.
-// The tags declare before the test run which scenarios are skipped.
+// With --read-only, the client refuses to send a write, so a scenario that would send one ends as an error of the
+// suite. The tags declare before the test run which scenarios are skipped.
 package suite
 
 import (
@@ -117,8 +118,9 @@ func (o *Options) Check() error {
 	return evidence.CheckLedger(o.LedgerFile)
 }
 
-// Run tests the target and returns the result. It returns an error if there is nothing to report: the ledger could not be
-// written, or no scenario is selected. If the target does not respond, or the context ends early, the result is incomplete.
+// Run tests the target and returns the result. It returns an error if there is nothing to report: the ledger could not
+// be written, or no scenario is selected. If the target does not respond, or the context ends early, the result is
+// incomplete.
 func Run(ctx context.Context, o Options) (*reports.Result, error) {
 	within, stop := context.WithCancel(ctx)
 	r, err := newRun(within, o)
@@ -218,7 +220,7 @@ func newRun(ctx context.Context, o Options) (*run, error) {
 		start: start, verdicts: map[string]*verdict{}, selected: selected}
 	claims := features.Claims(o.Config.Supports)
 	r.binding = func(q *features.Requirement) bool { return binding(q) || claims.Names(q) }
-	r.invariants = invariants.NewRecord(t, r.judgedApart)
+	r.invariants = invariants.NewRecord(t, r.otherOutcomes)
 	return r, nil
 }
 
@@ -279,8 +281,8 @@ func (r *run) stoppedBy(ctx context.Context) string {
 	return context.Cause(ctx).Error()
 }
 
-// phasesOf returns the scenarios in the order in which they are executed: first most of them, then those tagged @last, then
-// those that only judge the record, because nothing may be recorded after them.
+// phasesOf returns the scenarios in the order in which they are executed: first most of them, then those tagged @last,
+// then those that only judge the record, because nothing may be recorded after them.
 func phasesOf(all []*features.Scenario) (phases [3][]*features.Scenario) {
 	for _, s := range all {
 		at := 0
