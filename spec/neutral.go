@@ -75,7 +75,7 @@ func (w Words) Renamed() (names []string) {
 // ToTarget returns a JSON text of the control plane with the target's names. Only neutral words at their places are
 // replaced, and all other bytes are kept. A text that is not JSON is returned unchanged.
 func (w Words) ToTarget(side Side, body []byte) []byte {
-	return w.respelt(side, body, w.OnWire)
+	return w.respelled(side, body, w.OnWire)
 }
 
 // FromTarget returns a JSON text that has the target's names with those of the interface.
@@ -87,7 +87,7 @@ func (w Words) FromTarget(side Side, body []byte) []byte {
 	for _, name := range w.Renamed() {
 		names[w[name]] = name
 	}
-	return w.respelt(side, body, func(word string) string {
+	return w.respelled(side, body, func(word string) string {
 		if name := names[word]; name != "" {
 			return name
 		}
@@ -95,7 +95,7 @@ func (w Words) FromTarget(side Side, body []byte) []byte {
 	})
 }
 
-func (w Words) respelt(side Side, body []byte, spell func(word string) string) []byte {
+func (w Words) respelled(side Side, body []byte, spell func(word string) string) []byte {
 	if side != ControlPlane || len(w.Renamed()) == 0 || !gjson.ValidBytes(body) {
 		return body
 	}
@@ -118,9 +118,9 @@ func NeutralIn(body gjson.Result) (words []string) {
 	return words
 }
 
-// eachNeutral visits the places of neutral words in an object of the control plane, in order: the source of a deployment
-// or a revision, and the names of the fields of its configuration. If isList is true, it also visits the items of
-// resources.
+// eachNeutral visits the places of neutral words in an object of the control plane, in order: the source of a
+// deployment or a revision, and the names of the fields of its configuration. If isList is true, it also visits the
+// items of resources.
 func eachNeutral(object gjson.Result, isList bool, visit func(at gjson.Result)) {
 	object.ForEach(func(key, value gjson.Result) bool {
 		switch {

@@ -100,7 +100,7 @@ func clearKey(v reflect.Value, names []string) {
 
 // plannedSkips returns the reasons of the skips that are known before the test run, by the place of the scenario.
 func plannedSkips(c *config.Config, catalogue *features.Catalogue) map[string]string {
-	forecast, all := suite.Foresee(c, suite.Selection{}), map[string]string{}
+	forecast, all := suite.NewForecast(c, suite.Selection{}), map[string]string{}
 	for _, s := range catalogue.Scenarios() {
 		if lacking := forecast.Lacking(s); len(lacking) > 0 {
 			all[s.Key()] = lacking[0].Reason

@@ -39,7 +39,7 @@ func knownCommand(c *cobra.Command, args []string) error {
 		return nil
 	}
 	return fmt.Errorf("unknown command %q; %sagentconform --help lists the commands", rest[0],
-		spelling.Meant(spelling.Either(c.Root().SuggestionsFor(rest[0]))))
+		spelling.DidYouMean(spelling.Either(c.Root().SuggestionsFor(rest[0]))))
 }
 
 // refuseEmpty refuses an empty URL, file or folder. In CI the cause may be an unset variable, and the default would
@@ -63,7 +63,7 @@ func explainFlagError(c *cobra.Command, err error) error {
 		c.Flags().VisitAll(func(f *pflag.Flag) { names = append(names, "--"+f.Name) })
 		near = spelling.Nearest("--"+unknown.GetSpecifiedName(), names)
 	}
-	return fmt.Errorf("%w; %s%s --help lists the flags", err, spelling.Meant(near), c.CommandPath())
+	return fmt.Errorf("%w; %s%s --help lists the flags", err, spelling.DidYouMean(near), c.CommandPath())
 }
 
 // choice is the value of a flag that takes one of several words.

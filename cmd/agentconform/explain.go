@@ -35,7 +35,7 @@ break it. Serve a fault (agentconform serve --fault NAME) to see what a test run
 				r := catalogue.Find(id)
 				if r == nil {
 					return fmt.Errorf("no requirement has the ID %q; %sagentconform list shows all", id,
-						spelling.Meant(catalogue.Nearest(id)))
+						spelling.DidYouMean(catalogue.Nearest(id)))
 				}
 				all = append(all, explain(r))
 			}
@@ -58,7 +58,7 @@ break it. Serve a fault (agentconform serve --fault NAME) to see what a test run
 // explanation describes a requirement.
 type explanation struct {
 	*features.Requirement
-	Capability string           `json:"capability"`     // the word of the key supports that claims it
+	Capability string           `json:"capability"`     // the value of the key supports that claims the requirement
 	Core       bool             `json:"core,omitempty"` // the capability is part of every claim of the profile
 	Interface  []explainSection `json:"interface"`
 	Faults     []explainFault   `json:"faults"`

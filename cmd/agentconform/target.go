@@ -97,7 +97,7 @@ func sourceWithoutTarget(cfg *config.Config) (source string) {
 	if len(cfg.Addresses()) > 0 {
 		return ""
 	}
-	for _, from := range cfg.From { // the file is the first
+	for _, from := range cfg.From { // the configuration file is the first source
 		if !isVariable.MatchString(from) || strings.HasSuffix(from, "TARGET") {
 			source = from
 		}

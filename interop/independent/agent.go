@@ -71,8 +71,8 @@ func fault(status int, kind string, why any) response {
 // badRequest returns the problems of a request.
 func (c *call) badRequest() response { return fault(http.StatusBadRequest, "bad-request", c.problems) }
 
-// findThread finds the agent server, the thread and the run of the path. It returns false with a refusal if one does not
-// exist. A run is only found under its own thread. A rolled-back run returns 410 (interface, section 7).
+// findThread finds the agent server, the thread and the run of the path. It returns false with a refusal if one does
+// not exist. A run is only found under its own thread. A rolled-back run returns 410 (interface, section 7).
 func (c *call) findThread() (response, bool) {
 	id, runID := c.r.PathValue("thread"), c.r.PathValue("run")
 	c.agent = c.agents[c.r.PathValue("agent")]
@@ -263,9 +263,9 @@ func (c *call) createRun() response {
 	return answer(http.StatusAccepted, created.describe())
 }
 
-// makeRoom applies the strategy to the unfinished runs of the thread. It returns false if the new run is refused. The caller
-// holds the lock until the new run is added, so that a rollback (interface, section 3) is one step: no client sees the
-// removed runs, and they cannot write.
+// makeRoom applies the strategy to the unfinished runs of the thread. It returns false if the new run is refused. The
+// caller holds the lock until the new run is added, so that a rollback (interface, section 3) is one step: no client
+// sees the removed runs, and they cannot write.
 func (t *thread) makeRoom(strategy string) bool {
 	for _, old := range slices.Clone(t.runs) {
 		switch {
@@ -325,8 +325,8 @@ func (c *call) join() response {
 	return response{status: http.StatusNoContent}
 }
 
-// parrot is the conformance graph. It answers the last human message, whose words control it (reference/graphs/CONTRACT.md),
-// and returns the phase in which the run ends.
+// parrot is the conformance graph. It repeats the last human message, whose words control it
+// (reference/graphs/CONTRACT.md), and returns the phase in which the run ends.
 func parrot(r *run, voice string, write func(kind, content string)) string {
 	text := ""
 	for _, m := range r.input {

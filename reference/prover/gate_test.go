@@ -67,7 +67,8 @@ func everything(proof.Row) bool { return true }
 
 // newLab returns a lab with the rows that a filter keeps and the unmodified references.
 func newLab(t *testing.T, o Options, filter func(proof.Row) bool) *lab {
-	// Hundreds of short test runs allocate much and keep little. Above the memory limit, garbage is collected more often.
+	// Hundreds of short test runs allocate much and keep little. Above the memory limit, garbage is collected more
+	// often.
 	percent, limit := debug.SetGCPercent(400), debug.SetMemoryLimit(600<<20)
 	t.Cleanup(func() {
 		debug.SetGCPercent(percent)
@@ -115,7 +116,7 @@ func (l *lab) test(t *testing.T, name string) {
 			others = append(others, j)
 		}
 	}
-	for _, j := range references { // first: the others are compared with them
+	for _, j := range references { // they come first, because all others are compared with them
 		t.Run(l.nameOf(j), func(t *testing.T) { l.judgeJob(t, j) })
 	}
 	for _, j := range others {

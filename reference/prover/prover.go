@@ -35,8 +35,8 @@ import (
 
 // Options are the options of a self-test.
 type Options struct {
-	// Only contains names of faults, equivalent mutants and null implementations, and IDs of requirements. If it is empty,
-	// all rows are tried.
+	// Only contains names of faults, equivalent mutants and null implementations, and IDs of requirements. If it is
+	// empty, all rows are tried.
 	Only    []string
 	Whole   bool // run all scenarios against each mutant instead of the gate (see [prover.selection])
 	All     bool // also try all generated mutants, each until its first failure
@@ -48,7 +48,8 @@ type Options struct {
 	Done func(row proof.Row, done, total int)
 }
 
-// environment contains the network and the folder that the servers of a trial use. The zero value uses those of the system.
+// environment contains the network and the folder that the servers of a trial use. The zero value uses those of the
+// system.
 type environment struct {
 	network reference.Network
 	tempDir string // for the data of the servers; empty means the temporary folder of the system
@@ -97,7 +98,8 @@ type prover struct {
 	mu sync.Mutex
 	// passed contains the requirements that passed at the unmodified reference, by edition.
 	passed map[string][]string
-	// senders contains the keys of the scenarios that sent an operation to the unmodified reference, by edition and operation.
+	// senders contains the keys of the scenarios that sent an operation to the unmodified reference, by edition and
+	// operation.
 	senders map[string]map[string][]string
 }
 
@@ -274,7 +276,7 @@ func (p *prover) fill(row *proof.Row, result *reports.Result) {
 			row.Open = append(row.Open, q.ID)
 		}
 	}
-	row.Red = p.red(row, failed)
+	row.Red = p.failedRequirements(row, failed)
 	for _, f := range result.Findings {
 		row.Findings = append(row.Findings, f.ID)
 		if row.Shown == "" && (row.Fails == "" || f.Requirement == row.Fails) {
@@ -308,9 +310,9 @@ func (p *prover) notPassed(t trial, row proof.Row, result *reports.Result) strin
 	return "not passed, unlike at the reference: " + strings.Join(missing, ", ")
 }
 
-// red returns the failed requirements without the invariants that a fault may violate in addition to its requirement.
-// It never returns nil, so that the file of rows contains [] and not null.
-func (p *prover) red(row *proof.Row, failed []string) []string {
+// failedRequirements returns the failed requirements without the invariants that a fault may violate in addition to its
+// requirement. It never returns nil, so that the file of rows contains [] and not null.
+func (p *prover) failedRequirements(row *proof.Row, failed []string) []string {
 	broken := p.catalogue.Find(row.Fails)
 	mayViolateInvariants := row.Kind == proof.Fault && slices.Contains(failed, row.Fails) &&
 		broken != nil && !broken.IsInvariant()
@@ -324,12 +326,12 @@ func (p *prover) red(row *proof.Row, failed []string) []string {
 	return red
 }
 
-// replay replays the findings of the fault's requirement against four targets. It returns the number of findings that had
-// the expected verdict at the last one.
+// replay replays the findings of the fault's requirement against four targets. It returns the number of findings that
+// had the expected verdict at the last one.
 //
 // At a closed port and with wrong credentials, all findings must be inconclusive. At the unmodified reference, all must
-// pass; a requirement about all responses may be inconclusive there. At the faulty server, at least one must fail again:
-// the others may have been races.
+// pass; a requirement about all responses may be inconclusive there. At the faulty server, at least one must fail
+// again: the others may have been races.
 func (p *prover) replay(ctx context.Context, e environment, t trial, faulty *config.Config,
 	result *reports.Result) (n int, problem string) {
 	findings, err := replay.Find(result, t.row.Fails)

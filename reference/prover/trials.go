@@ -37,8 +37,8 @@ type trial struct {
 	other   *trial // the same mutant in the other edition, or nil
 }
 
-// limits are the timeouts of test runs. They are shorter than for a real target, because some faults make the suite wait
-// until a timeout.
+// limits are the timeouts of test runs. They are shorter than for a real target, because some faults make the suite
+// wait until a timeout.
 var limits = config.Timeouts{Request: 4 * time.Second, Poll: 8 * time.Second, Run: 6 * time.Second}
 
 // begin starts the server and returns the configuration of its test run.
@@ -78,7 +78,7 @@ func Rows() (rows []proof.Row, err error) {
 
 // trials returns the trials that the options select. They always include the unmodified references.
 func (p *prover) trials() ([]trial, error) {
-	all := p.catalogued()
+	all := p.declared()
 	if p.Whole || slices.ContainsFunc(p.Only, func(name string) bool { return strings.HasPrefix(name, independentServer) }) {
 		all = append(all, p.proxied()...)
 	}
@@ -90,9 +90,9 @@ func (p *prover) trials() ([]trial, error) {
 	return selected(all, p.Only)
 }
 
-// selected returns the trials with the given names, of the given groups, and of the faults that break the requirements with
-// the given IDs. If an ID is given, all equivalent mutants are included: a requirement that fails at one of them would kill
-// every mutant. The unmodified references are always included.
+// selected returns the trials with the given names, of the given groups, and of the faults that break the requirements
+// with the given IDs. If an ID is given, all equivalent mutants are included: a requirement that fails at one of them
+// would kill every mutant. The unmodified references are always included.
 func selected(all []trial, only []string) ([]trial, error) {
 	if len(only) == 0 {
 		return all, nil
@@ -115,8 +115,8 @@ func selected(all []trial, only []string) ([]trial, error) {
 	}), nil
 }
 
-// catalogued returns the trials of conforming servers, of null implementations and of declared faults.
-func (p *prover) catalogued() (all []trial) {
+// declared returns the trials of conforming servers, of null implementations and of declared faults.
+func (p *prover) declared() (all []trial) {
 	editions := []string{config.Cloud, config.SelfHosted}
 	for _, edition := range editions {
 		row := proof.Row{Kind: proof.Pristine, Name: "reference-" + edition, Does: "the unmodified reference",
@@ -210,8 +210,8 @@ func (p *prover) counting(row proof.Row, deviation *deviate.Row) trial {
 	return t
 }
 
-// counted returns the layer of a deviation and a function that returns the number of exchanges that it has changed at the
-// server that was started last.
+// counted returns the layer of a deviation and a function that returns the number of exchanges that it has changed at
+// the server that was started last.
 func counted(row *deviate.Row) (faults.Layer, func() int64) {
 	var count *deviate.Count
 	layer := func(o *reference.Options) {
@@ -238,8 +238,9 @@ const independentServer = "independent-server"
 // oneOf selects one in oneOf rows that are also tried at the independent server.
 const oneOf = 10
 
-// proxied returns trials of the independent server behind a proxy. They show that the suite finds a fault at a server that
-// shares no code with the reference. The rows are sampled by name. Two trials show that the proxy itself changes nothing.
+// proxied returns trials of the independent server behind a proxy. They show that the suite finds a fault at a server
+// that shares no code with the reference. The rows are sampled by name. Two trials show that the proxy itself changes
+// nothing.
 func (p *prover) proxied() (trials []trial) {
 	for _, half := range []string{"control-plane", "agent-server"} {
 		row := proof.Row{Kind: proof.Equivalent, Group: independentServer, Name: independentServer + "/" + half,

@@ -36,7 +36,8 @@ type Example struct {
 	Exchange reports.Exchange
 }
 
-// specification is the data of its templates. It has the fields that the templates of the report need.
+// specification is the data for the templates of the specification page. It has all fields that the templates of the
+// report use.
 type specification struct {
 	Specification
 	assets

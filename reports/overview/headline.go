@@ -19,8 +19,8 @@ const (
 // FirstLine returns the verdict and the headline.
 func (o Overview) FirstLine() string { return o.Display().String() + ": " + o.Headline() }
 
-// Headline summarizes the result after the verdict: the reason for an early end, the numbers, the first cause, warnings,
-// and the next key to set.
+// Headline summarizes the result after the verdict: the reason for an early end, the numbers, the first cause,
+// warnings, and the next key to set.
 //
 //	2 causes, 8 of 82 MUSTs failed; first CP-LIST-4: expected 20 of the 23 revisions, got 10; 1 SHOULD failed
 func (o Overview) Headline() string {
@@ -86,8 +86,9 @@ func inBaseline(all []*reports.Requirement) string {
 	return ""
 }
 
-// firstCause returns the headline of the result, or the most severe failure, or the most frequent reason why requirements
-// were not judged. The headline is about the target as a whole: if its address is wrong, no single failure matters.
+// firstCause returns the headline of the result, or the most severe failure, or the most frequent reason why
+// requirements were not judged. The headline is about the target as a whole: if its address is wrong, no single failure
+// matters.
 func (o Overview) firstCause() string {
 	if o.Result.Headline != "" {
 		return safe.Ellipsis(strings.TrimSuffix(o.Result.Headline, "."), maxHeadline)
@@ -134,7 +135,7 @@ func (o Overview) warnings() string {
 // nextKey names the key of the configuration with which most of the remaining requirements would be judged.
 func (o Overview) nextKey() string {
 	r := o.Result
-	if r.Scope != reports.ScopePart || o.AgentOnly() || len(r.Unseen) > 0 { // without successful responses, no key helps
+	if r.Scope != reports.ScopePart || o.AgentOnly() || len(r.Unseen) > 0 { // a key cannot help if no request was successful
 		return ""
 	}
 	for _, c := range o.NotJudgedCauses() {
@@ -149,14 +150,15 @@ func (o Overview) nextKey() string {
 // Allowed is the tone of a verdict other than conformant with which the test run passes because of the baseline.
 const Allowed reports.Conclusion = "allowed"
 
-// Display is the verdict as it is shown, with its scope and the effect of the baseline, so that it never contradicts the
-// exit code.
+// Display is the verdict as it is shown, with its scope and the effect of the baseline, so that it never contradicts
+// the exit code.
 type Display struct {
 	Tone     reports.Conclusion // decides colors; differs from the verdict only because of a baseline
 	Word     reports.Conclusion // the verdict
 	Scope    string             // " (partial run)", " (insecure: certificates not verified)"; empty for a whole test run
 	Baseline string             // " (all failures are in the baseline, exit 0)"; may be empty
-	// Exit is the exit code: 0 conformant or all failures known, 1 non-conformant or baseline out of date, 3 incomplete.
+	// Exit is the exit code: 0 conformant or all failures known, 1 non-conformant or baseline out of date, 3
+	// incomplete.
 	Exit int
 }
 

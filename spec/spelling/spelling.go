@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// Meant returns a question that precedes other advice, "did you mean a? ", or "" if name is empty.
-func Meant(name string) string {
+// DidYouMean returns a question that precedes other advice, "did you mean a? ", or "" if name is empty.
+func DidYouMean(name string) string {
 	if name == "" {
 		return ""
 	}

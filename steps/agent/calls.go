@@ -46,7 +46,7 @@ func (as *Agents) text(o Order) string {
 	return strings.TrimSpace(words + " " + as.target.Name("word") + ".")
 }
 
-func (s *Server) ask(ctx context.Context, who target.Caller, method, path string, body any) (*exchange.Response, error) {
+func (s *Server) send(ctx context.Context, who target.Caller, method, path string, body any) (*exchange.Response, error) {
 	return s.target.Client.Do(ctx, s.target.ToAgent(s.Base, who, method, path, body))
 }
 
@@ -59,7 +59,7 @@ func (s *Server) CreateThread(ctx context.Context, who target.Caller, metadata m
 	if metadata != nil {
 		body["metadata"] = metadata
 	}
-	a, err := s.ask(ctx, who, http.MethodPost, ThreadsPath, body)
+	a, err := s.send(ctx, who, http.MethodPost, ThreadsPath, body)
 	if err != nil {
 		return nil, err
 	}
@@ -104,7 +104,7 @@ func (s *Server) TryPost(ctx context.Context, who target.Caller, t *Thread, o Or
 	}
 	t.begin(g)
 	client.Prioritize(ctx)
-	a, err := s.ask(ctx, who, http.MethodPost, RunsPath(t.ID), body)
+	a, err := s.send(ctx, who, http.MethodPost, RunsPath(t.ID), body)
 	if err == nil {
 		g.Answer, g.begun = a, a.Sent
 	}
@@ -235,7 +235,7 @@ func (s *Server) readKnown(
 }
 
 func (s *Server) State(ctx context.Context, who target.Caller, t *Thread) (*exchange.Response, error) {
-	return s.ask(ctx, who, http.MethodGet, StatePath(t.ID), nil)
+	return s.send(ctx, who, http.MethodGet, StatePath(t.ID), nil)
 }
 
 // Join sends a join and waits for the response, which may take as long as the run.

@@ -83,7 +83,7 @@ func (s *Server) listBy(ctx context.Context, who target.Caller, search bool) (*e
 	if search {
 		return s.search(ctx, who, nil, nil)
 	}
-	return s.ask(ctx, who, http.MethodGet, ThreadsPath, nil)
+	return s.send(ctx, who, http.MethodGet, ThreadsPath, nil)
 }
 
 // search sends a filter and the parameters of a page.
@@ -91,7 +91,7 @@ func (s *Server) search(ctx context.Context, who target.Caller, f Filter, page m
 	body := map[string]any{}
 	maps.Copy(body, page)
 	maps.Copy(body, f)
-	return s.ask(ctx, who, http.MethodPost, searchPath, body)
+	return s.send(ctx, who, http.MethodPost, searchPath, body)
 }
 
 // findListing finds the endpoint that lists threads, unless the configuration names it. It tries GET /threads as the

@@ -19,7 +19,7 @@ type Rollback struct {
 	atOnce *exchange.Response // GET of the prior run right after the join of the new one; nil if that join failed or was late
 }
 
-// Remains has the reads that may still show a run that was rolled back.
+// Remains has the reads that must not show a run that was rolled back.
 type Remains struct {
 	Runs  []*exchange.Response // GET of the prior run, and of the one that it waited for
 	State *exchange.Response

@@ -29,7 +29,7 @@ const (
 	startsRun       = `start a run(?: with rollback| of an unknown thread)?`
 	whileInProgress = `the other user, while it is in progress, tries to ` +
 		`(join a run|join the run under a thread of their own)`
-	twoUsersAsk = `two users start runs that report their caller, (in turn|all at once)`
+	twoUsersReport = `two users start runs that report their caller, (in turn|all at once)`
 )
 
 // defineCallers registers the sentences about authentication at the agent server (sections 5 and 7).
@@ -38,8 +38,8 @@ func (w *World) defineCallers(r *common.Definitions) {
 	r.Given(refusedCallers+` was refused (a run(?: with rollback)?) on it`,
 		w.requireRefusedRun)
 	r.When(anyAttempt, w.callerTries)
-	r.When(`the user starts a run that reports its caller`, w.userAsksWho)
-	r.When(twoUsersAsk, w.usersAskWho)
+	r.When(`the user starts a run that reports its caller`, w.userStartsReport)
+	r.When(twoUsersReport, w.usersStartReports)
 	r.Then(`the caller is refused with the status of the authentication handler`, w.refusedByHandler)
 	r.Then(`the refusal contains the detail`, w.refusalCarriesDetail)
 	r.Then(`the run reports the (identity|custom fields) of the user`, w.runReports)
@@ -244,7 +244,7 @@ func (w *World) refusalCarriesDetail(ctx context.Context) error {
 	return nil
 }
 
-func (w *World) userAsksWho(ctx context.Context) error {
+func (w *World) userStartsReport(ctx context.Context) error {
 	g, err := w.server.RunAlone(ctx, w.owner(), agent.Order{Words: agent.Whoami})
 	if err != nil {
 		return outcome.AsPrecondition(err)
@@ -253,8 +253,8 @@ func (w *World) userAsksWho(ctx context.Context) error {
 	return nil
 }
 
-// usersAskWho starts two runs of each user, in turn, or so that they are in progress at the same time.
-func (w *World) usersAskWho(ctx context.Context, when string) error {
+// usersStartReports starts two runs of each user, in turn, or so that they are in progress at the same time.
+func (w *World) usersStartReports(ctx context.Context, when string) error {
 	other, err := w.callerNamed(ctx, target.TheOtherUser)
 	if err != nil {
 		return err

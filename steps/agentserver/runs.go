@@ -36,8 +36,8 @@ func (w *World) defineRuns(r *common.Definitions) {
 	r.When(`the user's next run on the thread(, with rollback,)? completes`, func(ctx context.Context, how string) error {
 		return w.nextRun(ctx, w.orderOf(how))
 	})
-	r.When(`the user (retrieve)s (the run)`, w.userAsks)
-	r.When(`the user (retrieve|join)s (an unknown run .+|the run under (?:an unknown|the other) thread)`, w.userAsks)
+	r.When(`the user (retrieve)s (the run)`, w.userSends)
+	r.When(`the user (retrieve|join)s (an unknown run .+|the run under (?:an unknown|the other) thread)`, w.userSends)
 	r.When(`the user (retrieve|join)s the run by each (wrong run id(?: and under each wrong thread id)?)`, w.sendWithWrongIDs)
 	r.When(`the user (retrieve)s the run under each (wrong thread id)`, w.sendWithWrongIDs)
 	r.When(`the user (read)s the state of each (wrong thread id)`, w.sendWithWrongIDs)
@@ -163,7 +163,7 @@ func (w *World) postMistake(ctx context.Context, mistake string, more map[string
 		return nil, errors.New("no mistake is called " + mistake)
 	}
 	request := w.target.ToAgent(w.server.Base, w.owner(), http.MethodPost, agent.RunsPath(w.thread.ID), sent)
-	request.Wrong = mistake != "an unknown assistant_id" // which keeps the contract
+	request.Wrong = mistake != "an unknown assistant_id" // that request keeps the contract
 	return w.target.Client.Do(ctx, request)
 }
 
@@ -206,7 +206,7 @@ func (w *World) ask(ctx context.Context, who target.Caller, verb string, g *agen
 	return w.server.State(ctx, who, g.Thread)
 }
 
-func (w *World) userAsks(ctx context.Context, verb, which string) error {
+func (w *World) userSends(ctx context.Context, verb, which string) error {
 	a, err := w.ask(ctx, w.owner(), verb, w.runNamed(which))
 	if err != nil {
 		return err

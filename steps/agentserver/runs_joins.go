@@ -149,7 +149,7 @@ func (w *World) userJoins(ctx context.Context) error {
 		return w.userJoinsCompleted(ctx)
 	}
 	join := w.join(ctx)
-	limit := w.current.Answered().Add(w.current.Order.Hold + 2*w.target.Config.Timeouts.Run) // its own comes first
+	limit := w.current.Answered().Add(w.current.Order.Hold + 2*w.target.Config.Timeouts.Run) // longer than the timeout of the join itself
 	if err := join.OrUntil(ctx, limit); err != nil {
 		return err
 	}

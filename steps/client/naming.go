@@ -19,10 +19,10 @@ const (
 	KeyAgent   = "agent_target"
 )
 
-// Naming decides to which agent server addresses of a control plane requests are sent. An untrusted control plane must not
-// direct requests, with the tokens of users, into the network of the machine on which the suite runs. Therefore an agent
-// server must be at least as public as the control plane. The address is checked first, and then each connection, since a
-// name may resolve to another IP address each time. The methods may be called concurrently.
+// Naming decides to which agent server addresses of a control plane requests are sent. An untrusted control plane must
+// not direct requests, with the tokens of users, into the network of the machine on which the suite runs. Therefore an
+// agent server must be at least as public as the control plane. The address is checked first, and then each connection,
+// since a name may resolve to another IP address each time. The methods may be called concurrently.
 type Naming struct {
 	Plane        string // base URL of the control plane, or ""
 	Agent        string // base URL of the agent server in the configuration, or ""
@@ -90,9 +90,9 @@ func (r *Naming) allows(at place) *exchange.RefusedAddress {
 	return nil
 }
 
-// connects checks the IP address of a host before a connection is made. The error is an [exchange.RefusedAddress]. A host of
-// the configuration may resolve to any address except those of the place never. If the configuration contains the IP
-// address itself, it is allowed.
+// connects checks the IP address of a host before a connection is made. The error is an [exchange.RefusedAddress]. A
+// host of the configuration may resolve to any address except those of the place never. If the configuration contains
+// the IP address itself, it is allowed.
 func (r *Naming) connects(host string, ip netip.Addr) error {
 	if r == nil {
 		return nil
@@ -206,7 +206,7 @@ func prefixes(all ...string) (parsed []netip.Prefix) {
 	return parsed
 }
 
-// placeOf returns the place of an IP address, or that of an IPv4 address within it.
+// placeOf returns the kind of network of an IP address, or of the IPv4 address that it contains.
 func placeOf(ip netip.Addr) place {
 	ip = ip.Unmap().WithZone("")
 	carries := nat64.Contains(ip)

@@ -57,7 +57,7 @@ func TestARequestIsRepeatedOnlyIfItsConnectionWasIdle(t *testing.T) {
 		closes   func(fresh bool, idle time.Duration) bool
 		begins   string
 		pause    time.Duration // before the request
-		times    int           // that the server gets the request
+		times    int           // how often the server receives the request
 		answered bool
 	}{
 		"idle":                            {idle, "", limit, 2, true},

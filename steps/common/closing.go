@@ -17,24 +17,24 @@ import (
 	"github.com/agentconform/agentconform/steps/target"
 )
 
-// closing is the state of a scenario that judges the responses of a test run, after all scenarios that send requests
-// (sections 2, 4 and 7).
-type closing struct {
+// allResponses is the state of a scenario that judges the responses of a test run, after all scenarios that send
+// requests (sections 2, 4 and 7).
+type allResponses struct {
 	scene  *Scene
 	target *target.Target
 
 	responses []*exchange.Response
 	side      spec.Side
-	requests  []evidence.Asked // the kinds of requests whose responses are judged
+	requests  []evidence.RequestKind // the kinds of requests whose responses are judged
 	operation string
 }
 
-// DefineClosing registers the sentences about all responses of a test run for one scenario, and the sentences that both
-// halves share.
-func DefineClosing(r *Definitions, scene *Scene, t *target.Target) {
+// DefineAllResponses registers the sentences about all responses of a test run for one scenario, and the sentences that
+// both halves share.
+func DefineAllResponses(r *Definitions, scene *Scene, t *target.Target) {
 	r.Then(`the request returns 2xx`, func(ctx context.Context) error { return scene.Served(ctx) })
 	r.Then(`(?:the request|each of these requests) is refused with 4xx`, scene.Refused)
-	w := &closing{scene: scene, target: t}
+	w := &allResponses{scene: scene, target: t}
 	r.Given(`a list of revisions that returned (404|422) in the test run`, w.findLists)
 	r.Given(`(?:a|an) (control plane|agent server) that responded in the test run`, w.findSide)
 	r.Given(`at least one response to "([^"]+)" in the test run`, w.findOperation)
@@ -52,7 +52,7 @@ func DefineClosing(r *Definitions, scene *Scene, t *target.Target) {
 }
 
 // findLists finds the lists of revisions that returned a status.
-func (w *closing) findLists(status int) error {
+func (w *allResponses) findLists(status int) error {
 	for _, o := range w.target.Collector.Answers("list-revisions", status, status+1) {
 		if o.Whole {
 			w.responses = append(w.responses, o.AsAnswer())
@@ -65,9 +65,9 @@ func (w *closing) findLists(status int) error {
 }
 
 // findSide chooses a half of the interface, which must have sent a response.
-func (w *closing) findSide(side string) error {
+func (w *allResponses) findSide(side string) error {
 	w.side = spec.Side(strings.ReplaceAll(side, " ", "-"))
-	kinds := []evidence.Asked{evidence.Kept, evidence.Parameter, evidence.Broken, evidence.Raised}
+	kinds := []evidence.RequestKind{evidence.Kept, evidence.Parameter, evidence.Broken, evidence.Raised}
 	if len(w.target.Collector.AnswersTo(w.side, kinds...)) == 0 {
 		return outcome.Inconclusive("the %s sent no response in this test run", side)
 	}
@@ -76,7 +76,7 @@ func (w *closing) findSide(side string) error {
 
 // kinds are the kinds of requests whose responses are judged, as the sentences name them. Section 7 specifies the
 // responses to invalid parameters, and to no other request that breaks the contract.
-var kinds = map[string][]evidence.Asked{
+var kinds = map[string][]evidence.RequestKind{
 	"keep the contract": {evidence.Kept},
 	"keep the contract or have an invalid parameter": {evidence.Kept, evidence.Parameter},
 	"break the contract":                             {evidence.Parameter, evidence.Broken},
@@ -84,7 +84,7 @@ var kinds = map[string][]evidence.Asked{
 }
 
 // readResponses chooses the kinds of requests. At least one of them must have a response.
-func (w *closing) readResponses(kind string) error {
+func (w *allResponses) readResponses(kind string) error {
 	w.requests = kinds[kind]
 	if len(w.target.Collector.AnswersTo(w.side, w.requests...)) == 0 {
 		side := strings.ReplaceAll(string(w.side), "-", " ")
@@ -93,9 +93,9 @@ func (w *closing) readResponses(kind string) error {
 	return nil
 }
 
-// findOperation chooses an operation, which must have returned a status below 500. Of the two operations that list threads
-// only one is judged.
-func (w *closing) findOperation(operation string) error {
+// findOperation chooses an operation, which must have returned a status below 500. Of the two operations that list
+// threads only one is judged.
+func (w *allResponses) findOperation(operation string) error {
 	w.operation = operation
 	calls := map[string]string{"list-threads": "GET /threads", "search-threads": "POST /threads/search"}
 	used := "list-threads"
@@ -112,9 +112,9 @@ func (w *closing) findOperation(operation string) error {
 	return nil
 }
 
-// findStatus chooses GET of a revision, which must have returned a revision of this test run. Revisions from before do not
-// show the statuses on the way to DEPLOYED.
-func (w *closing) findStatus() error {
+// findStatus chooses GET of a revision, which must have returned a revision of this test run. Revisions from before do
+// not show the statuses on the way to DEPLOYED.
+func (w *allResponses) findStatus() error {
 	w.operation = "get-revision"
 	if len(w.target.Collector.Answers(w.operation, 200, 300)) == 0 {
 		return outcome.Inconclusive("no GET of a revision returned 200 in this test run")
@@ -123,7 +123,7 @@ func (w *closing) findStatus() error {
 }
 
 // hasNoServerError judges that no operation returned a server error.
-func (w *closing) hasNoServerError() error {
+func (w *allResponses) hasNoServerError() error {
 	raised := w.target.Collector.AnswersTo(w.side, evidence.Raised)
 	if slices.Contains(w.requests, evidence.Kept) && len(raised) > 0 {
 		const format = "not judged: the join of a run whose graph raised an error returned %d (%d times)"
@@ -140,7 +140,7 @@ func (w *closing) hasNoServerError() error {
 }
 
 // violations returns the contract violations of the operation. Each is a finding.
-func (w *closing) violations() []outcome.Violation {
+func (w *allResponses) violations() []outcome.Violation {
 	var all []outcome.Violation
 	for _, v := range w.target.Collector.Violations(w.operation) {
 		var words []string // neutral words that the violation may be about
@@ -159,7 +159,7 @@ func (w *closing) violations() []outcome.Violation {
 
 // hasOnlyKnownStatuses judges that revisions have only statuses of the interface. It returns one violation for each
 // status that is not one of them.
-func (w *closing) hasOnlyKnownStatuses() error {
+func (w *allResponses) hasOnlyKnownStatuses() error {
 	var all []outcome.Violation
 	for _, v := range w.violations() {
 		if v.Pointer == "/status" {

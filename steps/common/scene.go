@@ -1,8 +1,9 @@
 // Package common has what the step definitions of both halves share: their registration ([Definitions]), the state of
-// every scenario ([Scene]), and the sentences about all responses of a test run ([DefineClosing]). Start with [Scene].
+// every scenario ([Scene]), and the sentences about all responses of a test run ([DefineAllResponses]). Start with
+// [Scene].
 //
-// Definitions are registered for each scenario anew, and only those that its feature file needs: all of them would cost a
-// tenth more time and 30 MB of memory.
+// Definitions are registered for each scenario anew, and only those that its feature file needs: all of them would cost
+// a tenth more time and 30 MB of memory.
 package common
 
 import (
@@ -79,9 +80,9 @@ func Each[T any](all []T, judge func(T) error) error {
 }
 
 // NearIDs returns cases with UUIDs that are similar to an ID and that no object of its kind has. They find servers that
-// compare only a part of an ID, or that look an ID up among objects of all kinds. One differs in the middle, because IDs
-// that are counted differ at the end. The other one is the ID of an object of the other kind. If an ID is not a UUID,
-// there is no case for it, because a similar ID may exist.
+// compare only a part of an ID, or that look an ID up among objects of all kinds. One differs in the middle, because
+// IDs that are counted differ at the end. The other one is the ID of an object of the other kind. If an ID is not a
+// UUID, there is no case for it, because a similar ID may exist.
 func NearIDs(id, other, kind string) []Case {
 	var all []Case
 	u, err := uuid.Parse(id)

@@ -262,7 +262,7 @@ func (l *loader) fromFile(n *yaml.Node, key string) *yaml.Node {
 		l.mistaken(key, l.at(n), "is a group of keys", "use a string, or {file: path} with a file that contains it")
 		return value
 	}
-	path := l.beside(n.Content[1].Value)
+	path := l.resolve(n.Content[1].Value)
 	content, err := readSecret(path)
 	if err != nil {
 		l.mistaken(key, l.at(n), fmt.Sprintf("the file %s cannot be used: %s", path, reason(err)),

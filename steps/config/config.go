@@ -86,10 +86,10 @@ type Headers struct {
 // TLS configures how certificates are verified and which client certificate is sent. The files are PEM files. A
 // relative path in a configuration file is relative to its folder.
 type TLS struct {
-	CA         string `yaml:"ca"`          // trusted in place of the system's authorities
+	CA         string `yaml:"ca"`          // file of the authorities to trust, instead of those of the system
 	Cert       string `yaml:"cert"`        // sent to target and agent_target only
 	Key        string `yaml:"key"`         // of Cert; "": it is in the same file
-	ServerName string `yaml:"server_name"` // expected of target and agent_target in place of the host
+	ServerName string `yaml:"server_name"` // name in the certificates of target and agent_target, if it is not the host
 	Insecure   bool   `yaml:"insecure"`    // certificates are not verified
 }
 
@@ -131,10 +131,10 @@ type Existing struct {
 // Alternatives are further sources of the deployment's repository or registry. Each enables the requirements that
 // need it.
 type Alternatives struct {
-	RepoRef         string            `yaml:"repo_ref"`          // a second branch, whose graph answers differently
+	RepoRef         string            `yaml:"repo_ref"`          // a second branch, whose graph gives other answers
 	TagRef          string            `yaml:"tag_ref"`           // refs/tags/...
 	GraphConfigPath string            `yaml:"graph_config_path"` // a second graph configuration file
-	ImageURI        string            `yaml:"image_uri"`         // a second image, whose graph answers differently
+	ImageURI        string            `yaml:"image_uri"`         // a second image, whose graph gives other answers
 	BrokenRef       string            `yaml:"broken_ref"`        // a branch that exists and cannot be built
 	BrokenImageURI  string            `yaml:"broken_image_uri"`  // an image that exists and cannot be deployed
 	Commits         map[string]string `yaml:"commits"`           // commit id by ref
@@ -169,8 +169,8 @@ type Agent struct {
 	RejectedDetail PerCase[string]   `yaml:"rejected_detail"` // details of refusals; empty means not checked
 	StudioHeaders  map[string]string `yaml:"studio_headers"`  // recognized as the hosted development environment
 	// The following keys override the results of the preflight.
-	Words []string      `yaml:"words"` // of the conformance graph that count as understood
-	Runs  int           `yaml:"runs"`  // that the server executes at a time; 0: determined by the preflight
+	Words []string      `yaml:"words"` // words of the graph that count as understood, even if tests show otherwise
+	Runs  int           `yaml:"runs"`  // number of runs that the server executes at a time; 0: the preflight measures it
 	Hold  time.Duration `yaml:"hold"`  // how long a run is kept in progress, at least
 }
 

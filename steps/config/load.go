@@ -123,13 +123,13 @@ func (l *loader) file(path string) error {
 	}
 	c := l.config
 	for _, at := range []*string{&c.TLS.CA, &c.TLS.Cert, &c.TLS.Key, &c.Socket.ControlPlane, &c.Socket.AgentServer} {
-		*at = l.beside(*at)
+		*at = l.resolve(*at)
 	}
 	return nil
 }
 
-// beside resolves a path: a relative path in a file starts at the folder of the file.
-func (l *loader) beside(path string) string {
+// resolve returns the path of a file: a relative path in a file starts at the folder of the file.
+func (l *loader) resolve(path string) string {
 	if path == "" || filepath.IsAbs(path) || !l.isFile {
 		return path
 	}

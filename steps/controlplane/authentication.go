@@ -70,9 +70,9 @@ func (w *World) canListDeployments(ctx context.Context) error {
 	return nil
 }
 
-// try sends one of the operations of the interface to the deployment, with the credentials of the asker.
-func (w *World) try(ctx context.Context, who target.Asker, operation string) error {
-	w.asker, w.operation = who, operation
+// try sends one of the operations of the interface to the deployment, with the credentials of the sender.
+func (w *World) try(ctx context.Context, who target.Sender, operation string) error {
+	w.sender, w.operation = who, operation
 	if operation == "create a deployment" {
 		return w.tryCreate(ctx, who)
 	}
@@ -84,7 +84,7 @@ func (w *World) try(ctx context.Context, who target.Asker, operation string) err
 }
 
 // tryCreate enters a created deployment in the ledger, even if it should not have been created.
-func (w *World) tryCreate(ctx context.Context, who target.Asker) error {
+func (w *World) tryCreate(ctx context.Context, who target.Sender) error {
 	if who == target.TheClient || target.IsScheme(who) {
 		if err := w.plane.TakeDeployment(ctx); err != nil {
 			return err
@@ -98,20 +98,20 @@ func (w *World) tryCreate(ctx context.Context, who target.Asker) error {
 	return w.creates(ctx, who, d, d.Body, isWrong)
 }
 
-// clientTries sends an operation with the credentials that the sentence names. It skips the scenario if the mistake of a
-// near miss changes nothing in the credential.
+// clientTries sends an operation with the credentials that the sentence names. It skips the scenario if the mistake of
+// a near miss changes nothing in the credential.
 func (w *World) clientTries(ctx context.Context, credentials, operation string) error {
-	if scheme, key, isSame := w.target.IsSame(target.Asker(credentials)); isSame {
+	if scheme, key, isSame := w.target.IsSame(target.Sender(credentials)); isSame {
 		return outcome.Inapplicable(key,
 			"the %s is the same with this mistake: it is too short, or has no letters that have a case", scheme)
 	}
 	w.class = classOfCredentials(credentials)
-	return w.try(ctx, target.Asker(credentials), operation)
+	return w.try(ctx, target.Sender(credentials), operation)
 }
 
 // classOfCredentials returns the class of wrong credentials for violations, or "" for none.
 func classOfCredentials(credentials string) string {
-	switch target.Asker(credentials) {
+	switch target.Sender(credentials) {
 	case target.Nobody:
 		return ""
 	case target.UnknownKey:
@@ -140,7 +140,7 @@ func (w *World) clientTriesAll(ctx context.Context, credentials string) error {
 
 func (w *World) clientWithSchemeTries(ctx context.Context, scheme, operation string) error {
 	w.scene.Served = w.schemeOpens
-	if err := w.try(ctx, target.Asker(scheme), operation); err != nil {
+	if err := w.try(ctx, target.Sender(scheme), operation); err != nil {
 		return err
 	}
 	a := w.scene.Answer
@@ -150,7 +150,7 @@ func (w *World) clientWithSchemeTries(ctx context.Context, scheme, operation str
 	if err := w.plane.Settle(ctx, w.Deployment.ID); err != nil { // it may be busy with its first revision
 		return err
 	}
-	return w.try(ctx, target.Asker(scheme), operation)
+	return w.try(ctx, target.Sender(scheme), operation)
 }
 
 // refusedForCredentials judges a refusal. The create request has the empty object as its body if no deployment can be
@@ -186,7 +186,7 @@ func (w *World) schemeOpens(ctx context.Context) error {
 	return judge.OpensWithScheme(a, w.scene.Answer)
 }
 
-// refusedAsUnknown blocks if the request was served: then there is no refusal to compare.
+// refusedAsUnknown compares the refusal with that for an unknown deployment. It blocks if the request was served.
 func (w *World) refusedAsUnknown(ctx context.Context) error {
 	if a := w.scene.Answer; a.OK() {
 		return outcome.Blocked("the request was not refused: %s", outcome.Seen(a))
@@ -198,7 +198,7 @@ func (w *World) refusedAsUnknown(ctx context.Context) error {
 func (w *World) asForUnknown(ctx context.Context) error {
 	a, known := w.scene.Answer, w.Deployment
 	w.Deployment = unknown()
-	if err := w.try(ctx, w.asker, w.operation); err != nil {
+	if err := w.try(ctx, w.sender, w.operation); err != nil {
 		return err
 	}
 	return judge.IsAsForUnknown(a, w.scene.Answer, known.First)

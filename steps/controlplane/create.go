@@ -45,10 +45,10 @@ func (w *World) createsWith(ctx context.Context, purpose string, changes map[str
 	return w.creates(ctx, target.TheClient, w.Deployment, w.Deployment.Body, false)
 }
 
-// creates sends a create request by anyone, and enters a created deployment in the ledger. wrong means that the body breaks
-// the contract on purpose.
+// creates sends a create request by anyone, and enters a created deployment in the ledger. wrong means that the body
+// breaks the contract on purpose.
 func (w *World) creates(
-	ctx context.Context, who target.Asker, d *plane.Deployment, body any, wrong bool,
+	ctx context.Context, who target.Sender, d *plane.Deployment, body any, wrong bool,
 ) error {
 	request := w.target.ToControlPlane(who, http.MethodPost, plane.DeploymentsPath, body)
 	request.Wrong = wrong
@@ -97,7 +97,8 @@ type mistake struct {
 	body  any
 }
 
-// mistakeIn returns a request body with a mistake, as the features name it. field is that of the source that is created.
+// mistakeIn returns a request body with a mistake, as the features name it. field is that of the source that is
+// created.
 func mistakeIn(body map[string]any, field, name string) (mistake, error) {
 	with := func(key string, value any) any {
 		changed := plane.Changed(body, nil)
@@ -136,8 +137,8 @@ func (w *World) refusedAsInvalid() error {
 	return judge.RefusesInvalid(a, w.class)
 }
 
-// nothingWasCreated searches for a deployment that exists after a refusal: by the id in its response, and by the name if
-// the server lists its deployments.
+// nothingWasCreated searches for a deployment that exists after a refusal: by the id in its response, and by the name
+// if the server lists its deployments.
 func (w *World) nothingWasCreated(ctx context.Context) error {
 	refusal := w.scene.Answer
 	if id := refusal.Get("id").String(); id != "" {
@@ -238,7 +239,7 @@ func (w *World) noTagBuildsOnPush(ctx context.Context, act *exchange.Response, i
 	if err != nil {
 		return err
 	}
-	// a server need not show what nobody has sent; an update has no create body
+	// A server need not show a value that was not sent. An update has no create body.
 	config, _ := w.Deployment.Body["source_config"].(map[string]any)
 	_, isSent := config["build_on_push"]
 	return judge.NeverBuildsTagOnPush(judge.TagDeployment{

@@ -40,14 +40,14 @@ func (w *World) defineLists(r *common.Definitions) {
 	r.Then(`the list has an array "resources" and an integer "offset"`,
 		func() error { return judge.HasListForm(w.scene.Answer) })
 	r.Then(`it holds (as many revisions as the limit allows, or all|exactly 20 revisions|no revision)`, w.holds)
-	r.Then(`every revision was returned exactly once`, w.eachHoldsItsOwn)
+	r.Then(`every revision was returned exactly once`, w.eachPageHasItsRevisions)
 	r.Then(`(?:the request|each of these requests) is refused with 422 and an error that names "(\w+)"(?: and "(\w+)")?`,
 		w.eachIsRefusedNaming)
 	r.Then(`both times the revisions are ordered from the newest to the oldest`, w.bothAreNewestFirst)
 	r.Then(`each revision has the "source" of the deployment`, w.eachHasSource)
 }
 
-// clientListsWith sends a value that may hold a character as Go writes it, such as \x00.
+// clientListsWith sends a value of a parameter. The value may contain Go escapes, such as \x00.
 func (w *World) clientListsWith(ctx context.Context, parameter, value string) error {
 	text, err := strconv.Unquote(`"` + value + `"`)
 	if err != nil {
@@ -240,8 +240,8 @@ func (w *World) clientPages(ctx context.Context, of, sizes, offsets string) erro
 	return nil
 }
 
-// pageThrough reads pages by computed offsets until one begins past the end, so that an extra revision is seen. If size is
-// 0, the first page has one revision, and each other one more than the one before.
+// pageThrough reads pages by computed offsets until one begins past the end, so that an extra revision is seen. If size
+// is 0, the first page has one revision, and each other one more than the one before.
 func (w *World) pageThrough(ctx context.Context, filter string, revisions, size int) (plane.List, error) {
 	var all plane.List
 	offset := 0
@@ -310,7 +310,7 @@ func (w *World) canBePaged(ctx context.Context) error {
 	if err := w.clientPages(ctx, "its revisions", "5", "computed"); err != nil {
 		return err
 	}
-	err := w.eachHoldsItsOwn(ctx)
+	err := w.eachPageHasItsRevisions(ctx)
 	w.compared = nil
 	return err
 }
@@ -323,6 +323,6 @@ func (w *World) eachCompared(ctx context.Context, holds func(judge.Listed) error
 	return w.unlessChanged(ctx, w.unlessUnsettled(ctx, outcome.FirstOf(w.compared, holds)))
 }
 
-func (w *World) eachHoldsItsOwn(ctx context.Context) error {
+func (w *World) eachPageHasItsRevisions(ctx context.Context) error {
 	return w.eachCompared(ctx, judge.HoldsExactly)
 }

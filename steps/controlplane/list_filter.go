@@ -26,10 +26,10 @@ func (w *World) defineFilters(r *common.Definitions) {
 		w.clientListsWithBoth)
 	r.When(`the client lists all its revisions with remote_reconciled true, with false, and with true again`,
 		w.clientListsReconciled)
-	r.Then(`each list holds exactly the revisions with that status`, w.eachHoldsItsOwn)
-	r.Then(`each list is the union of the lists of its statuses`, w.eachHoldsItsOwn)
-	r.Then(`the pages hold exactly the filtered revisions`, w.eachHoldsItsOwn)
-	r.Then(`each list holds the revisions that both filters keep`, w.eachHoldsItsOwn)
+	r.Then(`each list holds exactly the revisions with that status`, w.eachPageHasItsRevisions)
+	r.Then(`each list is the union of the lists of its statuses`, w.eachPageHasItsRevisions)
+	r.Then(`the pages hold exactly the filtered revisions`, w.eachPageHasItsRevisions)
+	r.Then(`each list holds the revisions that both filters keep`, w.eachPageHasItsRevisions)
 	r.Then(`no revision is in the list with false and in both lists with true`, func() error {
 		before, other, after := w.whole[0], w.whole[1], w.whole[2]
 		return judge.ShareNone(before.Answer, other.Answer, before.IDs(), other.IDs(), after.IDs())
@@ -60,7 +60,7 @@ func (s *byStatus) mostFrequent() string {
 	return slices.MaxFunc(spec.RevisionStatuses(), more)
 }
 
-// statuses returns what the first look at all revisions has found. Scenarios share it.
+// statuses returns the statuses of all revisions at the first read, which scenarios share.
 func (w *World) statuses(ctx context.Context) (*byStatus, error) {
 	responses, err := w.plane.LookAtEach(ctx, w.Deployment)
 	if err != nil {
@@ -165,8 +165,8 @@ func (w *World) clientFiltersByEach(ctx context.Context, which string) error {
 	return nil
 }
 
-// clientFiltersBySeveral puts each status that occurs at each place of two or three, and names it twice. So a server that
-// uses only the first or only the last status is found.
+// clientFiltersBySeveral puts each status that occurs at each place of two or three, and names it twice. So a server
+// that uses only the first or only the last status is found.
 func (w *World) clientFiltersBySeveral(ctx context.Context, which string) error {
 	statuses, err := w.statuses(ctx)
 	if err != nil {
@@ -264,7 +264,8 @@ func (w *World) clientListsWithBoth(ctx context.Context) error {
 	return nil
 }
 
-// listReconciledByStatus compares the lists of one value only if the list without a status is the same before and after.
+// listReconciledByStatus compares the lists of one value only if the list without a status is the same before and
+// after.
 func (w *World) listReconciledByStatus(ctx context.Context, value string, statuses *byStatus) error {
 	before, err := w.reconciled(ctx, value, "")
 	if err != nil {
@@ -295,8 +296,8 @@ func (w *World) listReconciledByStatus(ctx context.Context, value string, status
 	return nil
 }
 
-// unlessUnsettled returns an inconclusive outcome instead of wrong if an unsettled revision changed its status since the
-// first look at all revisions.
+// unlessUnsettled returns an inconclusive outcome instead of wrong if an unsettled revision changed its status since
+// the first look at all revisions.
 func (w *World) unlessUnsettled(ctx context.Context, wrong error) error {
 	if wrong == nil || w.Deployment == nil || w.Deployment.Found {
 		return wrong
@@ -319,8 +320,8 @@ func (w *World) unlessUnsettled(ctx context.Context, wrong error) error {
 	return wrong
 }
 
-// changedStatus returns the first of the later responses that shows another status than the earlier response for the same
-// revision, if that one had not settled. It returns nil if there is none.
+// changedStatus returns the first of the later responses that shows another status than the earlier response for the
+// same revision, if that one had not settled. It returns nil if there is none.
 func changedStatus(before, after []*exchange.Response) *exchange.Response {
 	unsettled := map[string]string{} // status by id
 	for _, a := range before {

@@ -19,13 +19,13 @@ import (
 )
 
 // defineValues registers the sentences about values that are derived by rule: those of a list's parameters that the
-// contract allows in combination, those that it does not allow, other spellings of a number, and unknown ids (sections 4,
-// 7 and 8).
+// contract allows in combination, those that it does not allow, other spellings of a number, and unknown ids (sections
+// 4, 7 and 8).
 func (w *World) defineValues(r *common.Definitions) {
 	const status = `a status that occurs|a status that does not occur|all statuses`
 	r.When(`the client lists its revisions with (no filter|remote_reconciled (?:true|false)|(?:`+status+`)`+
 		`(?: and remote_reconciled (?:true|false))?), combined with each limit and each offset`, w.clientListsParts)
-	r.Then(`each page has the revisions that its limit and offset select`, w.eachHoldsItsOwn)
+	r.Then(`each page has the revisions that its limit and offset select`, w.eachPageHasItsRevisions)
 	r.When(`the client lists its revisions with each invalid (limit|offset|remote_reconciled)`+
 		`(, combined with valid values of the other parameters)?`, w.clientListsInvalid)
 	r.When(`the client lists its revisions with (limit|offset|remote_reconciled) in each other spelling`,
@@ -59,10 +59,10 @@ func numbered(parameter string, n int) string {
 	return fmt.Sprintf("%s=%d", parameter, n)
 }
 
-// clientListsParts reads the whole list with the filter, and then parts of it: without a filter, when the list is longest,
-// with each limit and each offset, else with each of them at least once. The limits are those that the contract allows at
-// and next to its bounds and its default. The offsets are those at both ends of the list and at the end of a page of the
-// default size.
+// clientListsParts reads the whole list with the filter, and then parts of it: without a filter, when the list is
+// longest, with each limit and each offset, else with each of them at least once. The limits are those that the
+// contract allows at and next to its bounds and its default. The offsets are those at both ends of the list and at the
+// end of a page of the default size.
 func (w *World) clientListsParts(ctx context.Context, filter string) error {
 	query, err := w.queryOf(ctx, filter)
 	if err != nil {
@@ -211,7 +211,7 @@ func (w *World) clientListsInvalid(ctx context.Context, parameter, beside string
 			if omitted.name == parameter {
 				continue
 			}
-			valid := validBeside(parameter, omitted.name, i)
+			valid := otherParameters(parameter, omitted.name, i)
 			query := strings.Join(slices.Insert(slices.Clone(valid), i%(len(valid)+1), invalid), "&")
 			combined := what + " with " + strings.Join(valid, " and ")
 			if err := w.tryList(ctx, w.Deployment.ID, query, true, combined); err != nil {
@@ -223,8 +223,8 @@ func (w *World) clientListsInvalid(ctx context.Context, parameter, beside string
 	return nil
 }
 
-// validBeside returns a valid query of each parameter except two. turn chooses among the valid values.
-func validBeside(parameter, omitted string, turn int) []string {
+// otherParameters returns a valid query of each parameter except two. turn chooses among the valid values.
+func otherParameters(parameter, omitted string, turn int) []string {
 	var valid []string
 	for j, p := range parameters {
 		if p.name != parameter && p.name != omitted {
@@ -312,8 +312,8 @@ func (w *World) clientSendsBy(ctx context.Context, act, id string) error {
 	return w.sendCase(ctx, request, common.Case{ID: d.ID})
 }
 
-// clientSendsByEach sends a request with each UUID that is similar to an id, and with an unknown id and a text if no other
-// requirement judges these. No update is sent to an id that may be that of a deployment from before the test run.
+// clientSendsByEach sends a request with each UUID that is similar to an id, and with an unknown id and a text if no
+// other requirement judges these. No update is sent to an id that may be that of a deployment from before the test run.
 func (w *World) clientSendsByEach(ctx context.Context, act, of string) error {
 	id, latest := w.Deployment.ID, w.Deployment.Latest()
 	addressed := &plane.Deployment{ID: id, First: latest}

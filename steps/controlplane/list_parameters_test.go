@@ -35,11 +35,12 @@ func TestPartOffsets(t *testing.T) {
 	assert.Equal(t, []int{absent, 0, 1, 20}, partOffsets(0))
 }
 
-// TestValidBeside checks that each valid value of each parameter is sent, and that two parameters are left to the caller.
-func TestValidBeside(t *testing.T) {
+// TestOtherParameters checks that each valid value of each parameter is sent, and that two parameters are left to the
+// caller.
+func TestOtherParameters(t *testing.T) {
 	var sent []string
 	for turn := range 2 {
-		valid := validBeside("limit", "offset", turn)
+		valid := otherParameters("limit", "offset", turn)
 		assert.Len(t, valid, len(parameters)-2)
 		sent = append(sent, valid...)
 	}

@@ -52,7 +52,7 @@ func (w *World) defineRetrieval(r *common.Definitions) {
 	})
 	r.Then(`the revision has every required field, and none is null`,
 		func() error { return judge.IsComplete(w.scene.Answer) })
-	// what was seen at one time is compared with what is seen at another
+	// The reads that are compared are from different times.
 	r.Then(`each has the "created_at" of its first read`, w.createdAtUnchanged)
 	r.Then(`whenever "latest_revision_id" names the new revision, "source_revision_config" holds the values of the update`,
 		w.configFollowsLatest)

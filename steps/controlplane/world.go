@@ -1,6 +1,6 @@
-// Package controlplane has the step definitions about the control plane (sections 1 to 5, 7 and 8 of the interface): one
-// file per feature, with the patterns at its top. A definition fetches what a judgement of package judge needs. The driver
-// is package plane.
+// Package controlplane has the step definitions about the control plane (sections 1 to 5, 7 and 8 of the interface):
+// one file per feature, with the patterns at its top. A definition fetches what a judgement of package judge needs. The
+// driver is package plane.
 package controlplane
 
 import (
@@ -30,11 +30,11 @@ type World struct {
 	commit     string               // commit id of the ref
 
 	// A request that may be refused.
-	asker     target.Asker // its sender
-	operation string       // as the sentences name it
-	name      string       // of the deployment that must not be created, or "" if unknown
-	class     string       // of the mistake in the request, for violations
-	listed    bool         // whether the target lists its deployments
+	sender    target.Sender // who sent it
+	operation string        // as the sentences name it
+	name      string        // of the deployment that must not be created, or "" if unknown
+	class     string        // of the mistake in the request, for violations
+	listed    bool          // whether the target lists its deployments
 
 	// An update.
 	before *plane.Snapshot // how the deployment was before it
@@ -104,9 +104,9 @@ func (w *World) existing(f *plane.Fixture) func(ctx context.Context) error {
 const operations = `create a deployment|update a deployment|retrieve a deployment|list its revisions|` +
 	`list its revisions with a filter and a limit|retrieve a revision`
 
-// request returns the request of an operation, except the creation, about a deployment and its first revision. "update its
-// source" is one more operation. An update without a new source creates no revision, whoever sends it.
-func (w *World) request(who target.Asker, operation string, d *plane.Deployment) exchange.Request {
+// request returns the request of an operation, except the creation, about a deployment and its first revision. "update
+// its source" is one more operation. An update without a new source creates no revision, whoever sends it.
+func (w *World) request(who target.Sender, operation string, d *plane.Deployment) exchange.Request {
 	method, path, query, body := http.MethodGet, plane.DeploymentPath(d.ID), "", any(nil)
 	switch operation {
 	case "update a deployment":

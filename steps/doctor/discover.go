@@ -56,7 +56,7 @@ func Discover(ctx context.Context, c *config.Config, announce func(string)) (d c
 	return d, x.problems(), nil
 }
 
-// findings returns the findings about subjects, as a comment.
+// findings returns the results of the checks of subjects, as a comment of the draft.
 func (d *discoverer) findings(subjects ...string) string {
 	var all []string
 	for _, c := range d.Checks {

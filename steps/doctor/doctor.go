@@ -95,7 +95,7 @@ func newExaminer(t *target.Target, maker *shared.Maker, o suite.Options) *examin
 		target:      t,
 		plane:       p,
 		agents:      agent.New(t, p, maker, requestsAtOnce, 1),
-		forecast:    suite.Foresee(t.Config, suite.Selection{}),
+		forecast:    suite.NewForecast(t.Config, suite.Selection{}),
 	}
 }
 

@@ -25,7 +25,7 @@ func (x *examiner) examineTarget(ctx context.Context) {
 	c := x.target.Config
 	if c.Target != "" {
 		path := plane.RevisionsPath(target.UnknownID())
-		for _, who := range append([]target.Asker{target.TheClient, target.Nobody}, x.singleCredentials()...) {
+		for _, who := range append([]target.Sender{target.TheClient, target.Nobody}, x.singleCredentials()...) {
 			planes = append(planes, &probe{who: who, request: x.target.ToControlPlane(who, http.MethodGet, path, nil)})
 		}
 	}
@@ -48,9 +48,9 @@ func (x *examiner) examineTarget(ctx context.Context) {
 
 // singleCredentials returns a sender for each credential if several are configured, because a valid credential hides an
 // invalid one, and the other tenant.
-func (x *examiner) singleCredentials() (all []target.Asker) {
+func (x *examiner) singleCredentials() (all []target.Sender) {
 	for _, each := range x.target.Given(x.target.Config.Credentials) {
-		all = append(all, target.Asker(each.Scheme))
+		all = append(all, target.Sender(each.Scheme))
 	}
 	if len(all) < 2 {
 		all = nil
@@ -118,7 +118,7 @@ type expectation struct {
 
 // examine checks the response to a request with credentials.
 func (x *examiner) examine(ctx context.Context, subject string, p, nobody *probe, want expectation) State {
-	check := x.trouble(ctx, p, nobody, want.key, want.refusal)
+	check := x.checkResponse(ctx, p, nobody, want.key, want.refusal)
 	call := p.call() + ": "
 	switch {
 	case want.unset != "" && x.isRefused(p):

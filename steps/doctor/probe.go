@@ -24,7 +24,7 @@ import (
 
 // probe is a request of an examination with its response.
 type probe struct {
-	who      target.Asker // the sender of a request to the control plane
+	who      target.Sender // the sender of a request to the control plane
 	request  exchange.Request
 	response *exchange.Response // nil if there was none
 	err      error              // why there was no response
@@ -33,7 +33,7 @@ type probe struct {
 // call describes the request of a probe: "GET https://agents.example/threads".
 func (p *probe) call() string { return p.request.Method + " " + p.request.Base + p.request.Path }
 
-// isRefused reports whether the response is the one to invalid or missing credentials.
+// isRefused reports whether the server refused the credentials of the probe.
 func (x *examiner) isRefused(p *probe) bool {
 	return p.response != nil && x.target.Rejects(p.request.Side, p.response.Status)
 }
@@ -59,11 +59,11 @@ func (x *examiner) sendAll(ctx context.Context, probes ...*probe) {
 	wait.Wait()
 }
 
-// trouble describes a missing response, or a response that no server of the interface gives to valid credentials. It
-// returns a check without Found if there is no trouble. The key is that of the address, and refusal is the remedy if
+// checkResponse describes a missing response, or a response that no server of the interface gives to valid credentials.
+// It returns a check without Found if there is no problem. The key is that of the address, and refusal is the remedy if
 // the credentials are refused. If the address refuses requests without credentials, a server of the interface is there,
-// and most kinds of trouble are only notes.
-func (x *examiner) trouble(ctx context.Context, p, nobody *probe, key, refusal string) Check {
+// and most problems are only notes.
+func (x *examiner) checkResponse(ctx context.Context, p, nobody *probe, key, refusal string) Check {
 	a, base := p.response, p.request.Base
 	state := Problem
 	if x.isRefused(nobody) {

@@ -96,7 +96,7 @@ func (c *Collector) Observe(ctx context.Context, r exchange.Request, sent time.T
 	}
 	raised := r.Raised && o.Status == http.StatusInternalServerError
 	removable := r.Removable != nil && r.Removable()
-	o.asked = askedOf(op, raised, removable, against)
+	o.asked = kindOfRequest(op, raised, removable, against)
 	for _, v := range found {
 		c.noteViolation(o.ID, v)
 	}
@@ -122,8 +122,8 @@ type Violation struct {
 	Exchange int
 }
 
-// maxViolations limits the violations of one operation that are distinguished, because the target may choose the names of
-// fields.
+// maxViolations limits the violations of one operation that are distinguished, because the target may choose the names
+// of fields.
 const maxViolations = 256
 
 func (c *Collector) noteViolation(id int, v spec.Violation) {

@@ -75,19 +75,19 @@ func (c *Collector) Statuses(sides ...spec.Side) (statuses map[int]int, contentT
 	return statuses, contentTypes
 }
 
-// Asked is the kind of a request. The interface defines the responses to valid requests (section 4) and to requests with
-// invalid parameters (section 7) only.
-type Asked int
+// RequestKind classifies requests. The interface defines the responses to valid requests (section 4) and to requests
+// with invalid parameters (section 7) only.
+type RequestKind int
 
 // The kinds of requests, by their contract violations.
 const (
-	Kept      Asked = iota // the request is valid
-	Parameter              // a parameter of the control plane is invalid
-	Broken                 // any other violation; or an unknown operation; or its run may have been removed
-	Raised                 // a valid join of a run whose graph raised an error; the interface does not define its response
+	Kept      RequestKind = iota // the request is valid
+	Parameter                    // a parameter of the control plane is invalid
+	Broken                       // any other violation; or an unknown operation; or its run may have been removed
+	Raised                       // a valid join of a run whose graph raised an error; the interface does not define its response
 )
 
-func askedOf(op spec.Operation, raised, removable bool, against []spec.Violation) Asked {
+func kindOfRequest(op spec.Operation, raised, removable bool, against []spec.Violation) RequestKind {
 	isOther := func(v spec.Violation) bool {
 		return !strings.HasPrefix(v.Pointer, "/query") && !strings.HasPrefix(v.Pointer, "/path")
 	}
@@ -105,7 +105,7 @@ func askedOf(op spec.Operation, raised, removable bool, against []spec.Violation
 }
 
 // AnswersTo returns the responses of a side to requests of the kinds.
-func (c *Collector) AnswersTo(side spec.Side, kinds ...Asked) []Observation {
+func (c *Collector) AnswersTo(side spec.Side, kinds ...RequestKind) []Observation {
 	return c.which(func(o *Observation) bool { return o.Side == side && o.HasAnswer() && slices.Contains(kinds, o.asked) })
 }
 

@@ -6,7 +6,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// FuzzLedger checks that the remaining part of any ledger has the same entries, and that their IDs are segments of paths.
+// FuzzLedger checks that the remaining part of any ledger has the same entries, and that their IDs are segments of
+// paths.
 func FuzzLedger(f *testing.F) {
 	f.Add([]byte(`{"run":"a","target":"http://h","kind":"deployment","id":"d","address":"http://h","created_by":"x"}` + "\n" +
 		`{"run":"a","target":"http://h","kind":"thread","id":"t","address":"http://g","deployment":"d","created_by":"x"}` + "\n" +
@@ -15,7 +16,7 @@ func FuzzLedger(f *testing.F) {
 	f.Add([]byte(`{"kind":"deployment","id":"cut`))
 	f.Fuzz(func(t *testing.T, content []byte) {
 		left, damaged, err := parseLedger("l", content)
-		kept, errKept := worthKeeping("l", content, func(Left) bool { return true })
+		kept, errKept := linesToKeep("l", content, func(Left) bool { return true })
 		require.Equal(t, err == nil, errKept == nil)
 		if err != nil {
 			return

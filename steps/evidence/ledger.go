@@ -24,9 +24,9 @@ type Ledger struct {
 	run, target string
 
 	mu      sync.Mutex
-	file    *os.File      // nil means that the ledger is in memory only
-	entries []Left        // each thing once, with its last state; the file may have many lines
-	place   map[thing]int // index of each thing in entries
+	file    *os.File          // nil means that the ledger is in memory only
+	entries []Left            // each object once, with its last state; the file may have several lines for it
+	place   map[ledgerKey]int // index of each entry in entries, by its key
 }
 
 // Left is something that a test run created.
@@ -43,12 +43,12 @@ const (
 	Run        = "run" // removed with its thread
 )
 
-// OpenLedger begins the part of a test run in the file, with one JSON object per line. With an empty path, the ledger is in
-// memory. Entries of earlier test runs that were not removed stay in the file, unless the target cannot remove them. If a
-// line cannot be read, all lines stay.
+// OpenLedger begins the part of a test run in the file, with one JSON object per line. With an empty path, the ledger
+// is in memory. Entries of earlier test runs that were not removed stay in the file, unless the target cannot remove
+// them. If a line cannot be read, all lines stay.
 func OpenLedger(path, run, target string) (*Ledger, error) {
 	if path == "" {
-		return &Ledger{run: run, target: target, place: map[thing]int{}}, nil
+		return &Ledger{run: run, target: target, place: map[ledgerKey]int{}}, nil
 	}
 	return openLedger(path, run, target, func(e Left) bool { return !e.Unremovable })
 }
@@ -77,7 +77,7 @@ func keptOf(path string, keep func(Left) bool) ([]byte, error) {
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("opening the ledger: %w", err)
 	}
-	return worthKeeping(path, content, keep)
+	return linesToKeep(path, content, keep)
 }
 
 func openLedger(path, run, target string, keep func(Left) bool) (*Ledger, error) {
@@ -92,7 +92,7 @@ func openLedger(path, run, target string, keep func(Left) bool) (*Ledger, error)
 	if err != nil {
 		return nil, fmt.Errorf("opening the ledger: %w", err)
 	}
-	return &Ledger{run: run, target: target, file: f, place: map[thing]int{}}, nil
+	return &Ledger{run: run, target: target, file: f, place: map[ledgerKey]int{}}, nil
 }
 
 // Created adds something new at the control plane.
@@ -111,7 +111,8 @@ func (l *Ledger) Add(e reports.LedgerEntry) error {
 	return l.write(e)
 }
 
-// Tried records the result of a removal: the thing was removed with everything that belongs to it, or the reason why not.
+// Tried records the result of a removal: the thing was removed with everything that belongs to it, or the reason why
+// not.
 func (l *Ledger) Tried(e reports.LedgerEntry) error {
 	if e.Removed {
 		e.Reason, e.Unremovable = "", false
@@ -163,14 +164,14 @@ func (l *Ledger) Close() error {
 	return l.file.Close()
 }
 
-// thing identifies what an entry is about. The IDs of threads and runs are unique at their server only.
-type thing struct{ kind, id, address, thread string }
+// ledgerKey identifies the object of an entry. The IDs of threads and runs are unique at their server only.
+type ledgerKey struct{ kind, id, address, thread string }
 
-func nameOf(e reports.LedgerEntry) thing {
+func nameOf(e reports.LedgerEntry) ledgerKey {
 	if e.Kind == Deployment {
-		return thing{kind: Deployment, id: exchange.IDKey(e.ID)}
+		return ledgerKey{kind: Deployment, id: exchange.IDKey(e.ID)}
 	}
-	return thing{e.Kind, exchange.IDKey(e.ID), e.Address, exchange.IDKey(e.Thread)}
+	return ledgerKey{e.Kind, exchange.IDKey(e.ID), e.Address, exchange.IDKey(e.Thread)}
 }
 
 func (l *Ledger) note(e Left) {
@@ -202,8 +203,8 @@ func (l *Ledger) all() []Left {
 	return all
 }
 
-// Limits of a ledger that is read, since it may come from anywhere. That of a test run has a few thousand lines of a few
-// hundred bytes.
+// Limits of a ledger that is read, since it may come from anywhere. That of a test run has a few thousand lines of a
+// few hundred bytes.
 const (
 	maxLedger  = 64 << 20 // bytes
 	maxLine    = 1 << 20  // bytes
@@ -218,8 +219,8 @@ type Damaged struct {
 	Text string // its beginning
 }
 
-// ReadLedger returns the deployments and threads that were not removed, in the order of their creation, and the lines that
-// cannot be read.
+// ReadLedger returns the deployments and threads that were not removed, in the order of their creation, and the lines
+// that cannot be read.
 func ReadLedger(path string) ([]Left, []Damaged, error) {
 	content, err := outfile.Read(path, maxLedger)
 	if err != nil {
@@ -231,7 +232,7 @@ func ReadLedger(path string) ([]Left, []Damaged, error) {
 const anotherFile = "use the ledger.jsonl of a test run, or move the file"
 
 func parseLedger(path string, content []byte) (left []Left, damaged []Damaged, err error) {
-	read, number, readable := &Ledger{place: map[thing]int{}}, 0, false
+	read, number, readable := &Ledger{place: map[ledgerKey]int{}}, 0, false
 	for line := range bytes.Lines(withoutCutLine(content)) {
 		number++
 		line = bytes.TrimSpace(line)
@@ -282,9 +283,9 @@ func withoutCutLine(content []byte) []byte {
 	return content[:end]
 }
 
-// worthKeeping returns the lines that stay when a ledger is opened: those of things that were not removed and for which
+// linesToKeep returns the lines to keep when a ledger is opened: those of objects that were not removed and for which
 // keep returns true. If a line cannot be read, all lines stay, so that the numbers of lines in messages stay correct.
-func worthKeeping(path string, content []byte, keep func(Left) bool) (kept []byte, err error) {
+func linesToKeep(path string, content []byte, keep func(Left) bool) (kept []byte, err error) {
 	left, damaged, err := parseLedger(path, content)
 	if err != nil {
 		return nil, err

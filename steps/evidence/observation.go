@@ -13,8 +13,8 @@ import (
 	"github.com/agentconform/agentconform/steps/exchange"
 )
 
-// Observation is an exchange as rules about all exchanges see it. Bodies have the interface's names, and contain secrets:
-// they must not be reported.
+// Observation is an exchange as rules about all exchanges see it. Bodies have the interface's names, and contain
+// secrets: they must not be reported.
 type Observation struct {
 	ID int
 	attribution
@@ -33,7 +33,7 @@ type Observation struct {
 	Request, Answer string
 	Whole           bool // Answer is the whole body
 
-	asked       Asked
+	asked       RequestKind
 	passing     bool // the response only asks to wait, or the target may not serve yet
 	contentType string
 	ownToken    *string // pointer to a credential of the request in the response; nil if there is none
@@ -68,7 +68,7 @@ func (o *Observation) In(parameter string) string { return o.Op.In(o.Path, param
 func (o *Observation) HasAnswer() bool { return o.Status != 0 && !o.passing }
 
 // IsKind reports whether the request is of the kind.
-func (o *Observation) IsKind(kind Asked) bool { return o.asked == kind }
+func (o *Observation) IsKind(kind RequestKind) bool { return o.asked == kind }
 
 // AsAnswer returns the recorded part of the response.
 func (o *Observation) AsAnswer() *exchange.Response {
@@ -103,7 +103,8 @@ func (c *Collector) Observations() []Observation {
 	return c.which(func(*Observation) bool { return true })
 }
 
-// SentBy returns the exchanges of the scenarios and fixtures, in the order in which they were sent. Each name is given once.
+// SentBy returns the exchanges of the scenarios and fixtures, in the order in which they were sent. Each name is given
+// once.
 func (c *Collector) SentBy(names ...string) []Observation {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -124,8 +125,8 @@ func (c *Collector) Exchanges() []reports.Exchange {
 	return slices.Clip(c.exchanges)
 }
 
-// Order returns the IDs of all exchanges in the order in which reports show them: fixtures first, then by scenario, then
-// by time. It does not depend on how the scenarios were interleaved.
+// Order returns the IDs of all exchanges in the order in which reports show them: fixtures first, then by scenario,
+// then by time. It does not depend on how the scenarios were interleaved.
 func (c *Collector) Order() []int {
 	all := c.Observations()
 	slices.SortStableFunc(all, func(a, b Observation) int {

@@ -38,14 +38,15 @@ func TestServerErrorsByWhatWasAsked(t *testing.T) {
 	} {
 		c.Observe(context.Background(), r, time.Now(), &exchange.Response{Request: r, Status: 500, Header: http.Header{}}, "")
 	}
-	count := func(side spec.Side, kind Asked) int {
+	count := func(side spec.Side, kind RequestKind) int {
 		return len(c.AnswersTo(side, kind))
 	}
 	assert.Equal(t, []int{1, 2, 2, 0}, []int{count(spec.ControlPlane, Kept), count(spec.ControlPlane, Parameter), count(spec.ControlPlane, Broken), count(spec.ControlPlane, Raised)})
 	assert.Equal(t, []int{1, 0, 0, 1}, []int{count(spec.AgentServer, Kept), count(spec.AgentServer, Parameter), count(spec.AgentServer, Broken), count(spec.AgentServer, Raised)})
 }
 
-// TestIDsAreSentAsTheyWereGiven checks that an ID of any form is not a mistake of the suite, unlike the rest of a request.
+// TestIDsAreSentAsTheyWereGiven checks that an ID of any form is not a mistake of the suite, unlike the rest of a
+// request.
 func TestIDsAreSentAsTheyWereGiven(t *testing.T) {
 	c := newCollector(t, client.NewRedactor(nil), time.Now())
 	read := exchange.Request{Side: spec.ControlPlane, Method: http.MethodGet, Path: "/v2/deployments/own"}

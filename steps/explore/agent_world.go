@@ -51,7 +51,7 @@ func (s *agentSession) after(w world, d done) ([]world, *Wrong) {
 	case retrieve:
 		return []world{w}, s.retrieved(w, d.Object, d.Number, d.response)
 	case join:
-		return s.joinedIn(w, d)
+		return s.judgeJoin(w, d)
 	case readState:
 		return []world{w}, s.shows(w, d.response)
 	}
@@ -172,8 +172,8 @@ func (s *agentSession) sharesID(at int, g *startedRun) bool {
 	return false
 }
 
-// joinedIn judges the response to the join of a run.
-func (s *agentSession) joinedIn(w world, d done) ([]world, *Wrong) {
+// judgeJoin returns the worlds that the response to the join of a run allows, or the violation if there is none.
+func (s *agentSession) judgeJoin(w world, d done) ([]world, *Wrong) {
 	a, g := d.response, s.runs[d.Number]
 	isServed := a != nil && a.OK()
 	switch {

@@ -74,7 +74,7 @@ func (h *history) sees(r exchange.Request, status int, body string) {
 }
 
 // plane records an exchange with the control plane.
-func (h *history) plane(who target.Asker, method, path, body string, status int, response string) {
+func (h *history) plane(who target.Sender, method, path, body string, status int, response string) {
 	var sent any
 	if body != "" {
 		sent = []byte(body)
@@ -164,8 +164,8 @@ func (h *history) created(body, revision string) {
 	h.plane(target.TheClient, "POST", "/v2/deployments", body, 201, `{"id":"`+one+`","latest_revision_id":"`+revision+`"}`)
 }
 
-// row is a history with the pointer of its violation. That is "/" for the whole response, "" if there is no violation, and
-// "none" if no exchange was judged.
+// row is a history with the pointer of its violation. That is "/" for the whole response, "" if there is no violation,
+// and "none" if no exchange was judged.
 type row struct {
 	script func(h *history)
 	fails  string

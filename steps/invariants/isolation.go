@@ -33,7 +33,7 @@ type isolation struct {
 // idAt is an ID at an agent server. Each server may number its threads from one.
 type idAt struct{ base, id string }
 
-// belongings are what a user has created or sent.
+// belongings has the objects and texts that a user has created or sent.
 type belongings struct {
 	ids       map[idAt]bool     // of threads, and of runs if longEnough, because others may be the same in each thread
 	idOrder   []idAt            // in the order in which they were noted
@@ -50,11 +50,11 @@ func (r *isolation) isShownBy(o Other, v outcome.Violation) bool {
 	})
 }
 
-// credentialsOf is what a leak of credentials shows. Their value is a secret.
+// credentialsOf is the value in a message about leaked credentials, which are secret.
 const credentialsOf = "the credentials"
 
-// leaked records that a response shows a value of the user with the key. The violation has the pointer of the first value
-// of its kind and operation.
+// leaked records that a response shows a value of the user with the key. The violation has the pointer of the first
+// value of its kind and operation.
 func (r *isolation) leaked(t *tally, s *seen, what, key, value string) {
 	r.leaks[s.ID] = s.Op.ID
 	actual := fmt.Sprintf("%s of %s in a response to %s", what, key, s.Caller.Name)
@@ -134,7 +134,7 @@ func (r *isolation) check(t *tally, s *seen) {
 	if !s.Caller.Invalid && !s.isUser() { // such as a studio user, who may see everything
 		return
 	}
-	if s.Caller.Invalid && s.ok() { // closed judges that it was served
+	if s.Caller.Invalid && s.ok() { // the invariant closed judges such a response
 		return
 	}
 	r.checkPersons(t, s)

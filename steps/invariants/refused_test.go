@@ -28,7 +28,7 @@ func TestRefusedValidRequest(t *testing.T) {
 		h.plane(target.TheClient, "POST", "/v2/deployments", `{"source_revision_config":{"repo_ref":"main"}}`, 201, `{"id":"`+one+`","latest_revision_id":"`+two+`"}`)
 		h.plane(target.TheClient, "GET", "/v2/deployments/"+one+"/revisions/"+two, "", 200, `{"id":"`+two+`","status":"`+status+`"}`)
 	}
-	updated := func(h *history, who target.Asker) {
+	updated := func(h *history, who target.Sender) {
 		h.plane(who, "PATCH", "/v2/deployments/"+one, `{"source_revision_config":{"repo_ref":"main"}}`, 409, `{}`)
 	}
 	for _, row := range []struct {

@@ -70,7 +70,7 @@ func closed(t *tally, s *seen) {
 type refusals struct {
 	status config.PerCase[int]
 	detail config.PerCase[string]
-	exists map[string]bool // operations of which a response to valid credentials shows that the route exists
+	exists map[string]bool // operations whose route exists, as a response to valid credentials has shown
 }
 
 // note records which routes exist.
@@ -80,8 +80,8 @@ func (r *refusals) note(s *seen) {
 	}
 }
 
-// check judges refusals whose only cause can be the credentials. It ignores requests that break the contract, and routes
-// that do not exist.
+// check judges refusals whose only cause can be the credentials. It ignores requests that break the contract, and
+// routes that do not exist.
 func (r *refusals) check(t *tally, s *seen) {
 	if !s.ofInterface() || !s.Caller.Invalid || s.Wrong || s.Status/100 != 4 {
 		return
@@ -125,8 +125,8 @@ var traces = regexp.MustCompile(strings.Join([]string{
 	`(?:\n|\\n)(?:\s|\\t)+at \S+\.\S+\(.*?\) in `,
 }, "|"))
 
-// traceless judges that refusals contain no stack traces (section 7): a client cannot act on them, and they show internals
-// of the server.
+// traceless judges that refusals contain no stack traces (section 7): a client cannot act on them, and they show
+// internals of the server.
 func traceless(t *tally, s *seen) {
 	if s.Status < 400 {
 		return

@@ -24,7 +24,7 @@ var (
 	fieldsAll = append(slices.Clone(fieldsSet), commit)
 )
 
-// revisions is what the requests of a test run have set for its revisions, and what reads of them have shown.
+// revisions has the values that requests of the test run set for revisions, and the values that reads showed.
 type revisions struct {
 	byID     map[string]*revision // by key
 	updates  map[string][]*write  // by deployment
@@ -32,7 +32,7 @@ type revisions struct {
 	patience time.Duration        // for which a read may show the state before a write
 }
 
-// revision is what is known of a revision. Times are zero if unknown.
+// revision has the observations of a revision. Times are zero if unknown.
 type revision struct {
 	named    time.Time // when a response first named it
 	settled  time.Time // when a response first showed a final status
@@ -80,7 +80,7 @@ func newRevisions(patience time.Duration) *revisions {
 	}
 }
 
-// revision returns what is known of a revision.
+// revision returns the observations of a revision.
 func (r *revisions) revision(id string) *revision {
 	key := exchange.IDKey(id)
 	if r.byID[key] == nil {
@@ -129,7 +129,7 @@ func (r *revisions) noteCreation(s *seen, u *write) {
 	}
 }
 
-// noteShown notes what a response shows of a revision.
+// noteShown notes the values of a revision in a response.
 func (r *revisions) noteShown(s *seen, id string, object gjson.Result) {
 	known := r.revision(id)
 	keepEarlier(&known.named, s.Ended)
@@ -170,8 +170,8 @@ func (of *revision) noteValue(v read) {
 	}
 }
 
-// readsIn returns the values of fields in a response that shows revisions. It ignores values that are neither strings nor
-// null, because the oracle judges them.
+// readsIn returns the values of fields in a response that shows revisions. It ignores values that are neither strings
+// nor null, because the oracle judges them.
 func readsIn(s *seen) []read {
 	var all []read
 	for id, revision := range shownIn(s) {
@@ -226,8 +226,8 @@ func shownIn(s *seen) map[string]gjson.Result {
 	return found
 }
 
-// sentFor returns the value of a field that the request sent that created the revision. It returns "" if the request sent
-// none, or if it is not certain which request created the revision.
+// sentFor returns the value of a field that the request sent that created the revision. It returns "" if the request
+// sent none, or if it is not certain which request created the revision.
 func (r *revisions) sentFor(id, field string) string {
 	by := r.revision(id).by
 	if !r.isCertain(by) {

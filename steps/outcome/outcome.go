@@ -49,8 +49,8 @@ type Violation struct {
 // Comparison has the ids of the exchanges that a violation compares. Both are 0 if the expected value does not come
 // from an exchange.
 type Comparison struct {
-	Shown int // has the actual value
-	With  int // has the expected value
+	Shown int // ID of the exchange with the actual value
+	With  int // ID of the exchange with the expected value
 }
 
 func (o *Outcome) Error() string { return o.Reason }

@@ -31,7 +31,7 @@ type Plane struct {
 	Fixtures *Fixtures
 	Sources  Sources
 
-	Existing *Existing // what was there before the test run
+	Existing *Existing // deployments that existed before the test run
 
 	target *target.Target
 	maker  *shared.Maker

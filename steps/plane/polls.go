@@ -40,7 +40,7 @@ type Observation struct {
 	revision string             // its id as in the first poll
 }
 
-// polls has what all polls of a test run have seen, and decides how long a poll lasts.
+// polls has the observations of all polls of a test run, and decides how long a poll lasts.
 type polls struct {
 	testStart time.Time     // the start of the test run
 	whole     time.Duration // timeouts.poll
@@ -62,7 +62,7 @@ func newPolls(testStart time.Time, whole time.Duration) *polls {
 		deployed: map[string]bool{}, timedOut: map[string]*History{}, final: map[string]bool{}}
 }
 
-// record adds a response to what is known of a revision.
+// record adds a response to the observations of a revision.
 func (p *polls) record(deployment, revision string, a *exchange.Response) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -85,7 +85,7 @@ func (p *polls) record(deployment, revision string, a *exchange.Response) {
 	p.observed[key] = known
 }
 
-// Observed returns what the polls have seen of a revision.
+// Observed returns the observations of a revision.
 func (p *polls) Observed(revision string) Observation {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -158,7 +158,7 @@ func (r *run) define(uri string, d *common.Definitions, scene *common.Scene) {
 	if uri == "end_to_end.feature" {
 		endtoend.Define(d, r.target, r.plane, r.agents, c)
 	}
-	common.DefineClosing(d, scene, r.target)
+	common.DefineAllResponses(d, scene, r.target)
 	r.invariants.Define(d)
 }
 

@@ -17,7 +17,7 @@ import (
 	"github.com/agentconform/agentconform/steps/plane"
 )
 
-// Forecast is what is known of a test run before it begins, from the configuration and the tags of the features. It
+// Forecast describes a test run before it begins, derived from the configuration and the tags of the features. It
 // decides which scenarios run, and what they may create.
 type Forecast struct {
 	config    *config.Config
@@ -29,14 +29,14 @@ type Forecast struct {
 	members   map[string]int              // index of the member of the pool that a scenario changes, by key; 0 if missing
 }
 
-// Foresee returns the forecast of a test run, without requests to the target.
-func Foresee(c *config.Config, s Selection) *Forecast {
+// NewForecast returns the forecast of a test run, without requests to the target.
+func NewForecast(c *config.Config, s Selection) *Forecast {
 	return &Forecast{config: c, selection: s, sources: plane.SourcesOf(c), existing: plane.NoneExisting(c)}
 }
 
-// Look completes the forecast with requests that only read: which deployments exist, if none can be created, and whether
-// the agent server refuses callers without credentials, if no user is configured. Test runs and doctor send the same
-// requests. The error is that of the context.
+// Look completes the forecast with requests that only read: which deployments exist, if none can be created, and
+// whether the agent server refuses callers without credentials, if no user is configured. Test runs and doctor send the
+// same requests. The error is that of the context.
 func (f *Forecast) Look(ctx context.Context, p *plane.Plane, agents *agent.Agents) error {
 	if err := p.FindExisting(ctx); err != nil {
 		return err
@@ -47,8 +47,8 @@ func (f *Forecast) Look(ctx context.Context, p *plane.Plane, agents *agent.Agent
 	return err
 }
 
-// Lacking returns the reasons why a scenario does not run, each as the outcome that it could have. It returns nil if the
-// scenario runs. The first outcome is that of a test run.
+// Lacking returns the reasons why a scenario does not run, each as the outcome that it could have. It returns nil if
+// the scenario runs. The first outcome is that of a test run.
 func (f *Forecast) Lacking(s *features.Scenario) []*outcome.Outcome {
 	if o := f.leftOut(s); o != nil {
 		return []*outcome.Outcome{o}
@@ -56,8 +56,8 @@ func (f *Forecast) Lacking(s *features.Scenario) []*outcome.Outcome {
 	return f.lacks(s)
 }
 
-// leftOut returns the outcome of a scenario that is excluded, or nil: it is not selected or not claimed, its half has no
-// address or no credentials, it writes in a test run that only reads, or the budget is too small.
+// leftOut returns the outcome of a scenario that is excluded, or nil: it is not selected or not claimed, its half has
+// no address or no credentials, it writes in a test run that only reads, or the budget is too small.
 func (f *Forecast) leftOut(s *features.Scenario) *outcome.Outcome {
 	c := f.config
 	profiles := f.selection.Profiles
@@ -126,8 +126,8 @@ func (f *Forecast) lacks(s *features.Scenario) []*outcome.Outcome {
 	return all
 }
 
-// shared returns the names of the shared deployments that a scenario uses and that the test run creates. A scenario that
-// reads an existing deployment has none.
+// shared returns the names of the shared deployments that a scenario uses and that the test run creates. A scenario
+// that reads an existing deployment has none.
 func (f *Forecast) shared(s *features.Scenario) []string {
 	canCreate := f.sources.CanCreate() == nil
 	deploysAgent := f.config.AgentTarget == "" && f.config.Target != "" && !f.config.ReadOnly
@@ -170,8 +170,8 @@ func (f *Forecast) needs(keys []string, anonymous bool) error {
 	return skip
 }
 
-// ofRepository has the alternatives of deployments from a repository, in words. All others are those of deployments from
-// an image.
+// ofRepository has the alternatives of deployments from a repository, in words. All others are those of deployments
+// from an image.
 var ofRepository = map[string]string{
 	"repo_ref": "repo_ref", "tag_ref": "tags", "graph_config_path": "graph_config_path", "broken_ref": "repo_ref",
 	"commits": "commits",
@@ -256,8 +256,8 @@ func (f *Forecast) cost(s *features.Scenario, paid map[string]bool) plane.Cost {
 	return sum
 }
 
-// Spend distributes the deployments of max_deployments before the test run, in the order of the features. A scenario that
-// needs more than remain is skipped. Neither the seed nor the speed of the target has an influence.
+// Spend distributes the deployments of max_deployments before the test run, in the order of the features. A scenario
+// that needs more than remain is skipped. Neither the seed nor the speed of the target has an influence.
 func (f *Forecast) Spend(scenarios []*features.Scenario) {
 	budget := f.config.MaxDeployments
 	if budget == 0 {
@@ -280,8 +280,8 @@ func (f *Forecast) Spend(scenarios []*features.Scenario) {
 
 // AssignMembers assigns the scenarios that change a shared deployment to the members of the pool, because only one
 // scenario at a time can change a deployment, and the next one waits until its revision is built. The pool has at most
-// [plane.PoolSize] members, and no more than max_deployments and the scenarios that create revisions allow. The order of
-// the scenarios decides, so that reports do not depend on timing. It must be called after [Forecast.Spend].
+// [plane.PoolSize] members, and no more than max_deployments and the scenarios that create revisions allow. The order
+// of the scenarios decides, so that reports do not depend on timing. It must be called after [Forecast.Spend].
 func (f *Forecast) AssignMembers(scenarios []*features.Scenario) {
 	var creating, others []*features.Scenario
 	for _, s := range scenarios {

@@ -15,8 +15,8 @@ import (
 	"github.com/agentconform/agentconform/steps/target"
 )
 
-// blockRejected blocks the scenarios of each half that refused every request with the configured credentials, at the end
-// of a test run: the cause is the configuration, not the target. It returns these halves, and the reason.
+// blockRejected blocks the scenarios of each half that refused every request with the configured credentials, at the
+// end of a test run: the cause is the configuration, not the target. It returns these halves, and the reason.
 func (r *run) blockRejected() (sides []string, why string) {
 	for _, side := range []spec.Side{spec.AgentServer, spec.ControlPlane} {
 		status := refusedAll(r.target, side)
@@ -36,10 +36,10 @@ func (r *run) blockRejected() (sides []string, why string) {
 	return sides, why
 }
 
-// askOnceMore requests an unknown thread from an agent server that has refused every request with the configured
-// credentials. If only one operation refuses all callers, that is a fault of the target and not of the credentials, and
-// the selected scenarios may have used no other operation.
-func (r *run) askOnceMore(ctx context.Context) {
+// requestUnknownThread requests an unknown thread from an agent server that has refused every request with the
+// configured credentials. If only one operation refuses all callers, that is a fault of the target and not of the
+// credentials, and the selected scenarios may have used no other operation.
+func (r *run) requestUnknownThread(ctx context.Context) {
 	if ctx.Err() != nil || refusedAll(r.target, spec.AgentServer) == 0 {
 		return
 	}
@@ -66,8 +66,8 @@ func refusedAll(t *target.Target, side spec.Side) (status int) {
 	return status
 }
 
-// needsSide reports whether a scenario needs a half to accept its credentials. Scenarios about the agent server need the
-// control plane for its URL, unless the configuration has that.
+// needsSide reports whether a scenario needs a half to accept its credentials. Scenarios about the agent server need
+// the control plane for its URL, unless the configuration has that.
 func needsSide(t *target.Target, s *features.Scenario, side spec.Side) bool {
 	profile := s.Requirement.Profile
 	if side == spec.AgentServer {
@@ -122,8 +122,8 @@ func rejection(t *target.Target, side spec.Side, status int) (keys []string, why
 }
 
 // blockUnknownWords blocks, at the end of a test run, the scenarios that failed because of names in vocabulary that the
-// target has never shown: the cause is the configuration, not the target. Other violations remain. It returns the reason,
-// which also names the words that the target uses unchanged, or "".
+// target has never shown: the cause is the configuration, not the target. Other violations remain. It returns the
+// reason, which also names the words that the target uses unchanged, or "".
 func (r *run) blockUnknownWords() (why string) {
 	seen := r.target.Collector.Words()
 	mistaken := seen.Unchanged()
@@ -162,7 +162,8 @@ func (r *run) blockUnknownWords() (why string) {
 }
 
 // doubtfulWords returns the words on which a violation may depend and that the target has never shown. If the scenario
-// judges the record, these are the words of the violation. Otherwise they are those of its exchanges under When and Then.
+// judges the record, these are the words of the violation. Otherwise they are those of its exchanges under When and
+// Then.
 func (r *run) doubtfulWords(seen *evidence.Words, s *features.Scenario, v outcome.Violation) []string {
 	if s.Terms.Record {
 		return seen.Doubtful(v.Words...)

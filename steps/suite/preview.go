@@ -24,7 +24,7 @@ func PreviewOf(c *config.Config, catalogue *features.Catalogue, s Selection) (*P
 	if err != nil {
 		return nil, err
 	}
-	f := Foresee(c, s)
+	f := NewForecast(c, s)
 	f.existing.AssumeNamed()
 	f.Spend(selected)
 	f.AssignMembers(selected)
@@ -91,8 +91,8 @@ func (g *Gap) Named(c *features.Catalogue) string {
 	return strings.Join(names, ", ")
 }
 
-// nameOf returns the widest pattern that matches an ID and only requirements of the gap, or the ID. A pattern matches more
-// than two requirements.
+// nameOf returns the widest pattern that matches an ID and only requirements of the gap, or the ID. A pattern matches
+// more than two requirements.
 func (g *Gap) nameOf(c *features.Catalogue, id string) string {
 	isOther := func(q *features.Requirement) bool { return !slices.Contains(g.Whole, q) }
 	for _, pattern := range patternsOf(id) {

@@ -170,7 +170,7 @@ func (r *run) judge(ctx, within context.Context) error {
 			return err
 		}
 	}
-	r.askOnceMore(within)
+	r.requestUnknownThread(within)
 	r.cut = ctx.Err() != nil
 	if err := r.judgeAgain(within, phases[0]); err != nil {
 		return err
@@ -216,7 +216,7 @@ func newRun(ctx context.Context, o Options) (*run, error) {
 		scenarios += o.Concurrency // sequences of operations that are explored at the same time
 	}
 	agents := agent.New(t, p, maker, o.Concurrency, scenarios)
-	r := &run{Options: o, target: t, maker: maker, plane: p, agents: agents, forecast: Foresee(o.Config, o.Select),
+	r := &run{Options: o, target: t, maker: maker, plane: p, agents: agents, forecast: NewForecast(o.Config, o.Select),
 		start: start, verdicts: map[string]*verdict{}, selected: selected}
 	claims := features.Claims(o.Config.Supports)
 	r.binding = func(q *features.Requirement) bool { return binding(q) || claims.Names(q) }

@@ -13,8 +13,8 @@ import (
 	"github.com/agentconform/agentconform/spec/spelling"
 )
 
-// Selection selects the scenarios of a test run. Scenarios that are not selected are not in the result. Selected scenarios
-// that do not apply are skipped.
+// Selection selects the scenarios of a test run. Scenarios that are not selected are not in the result. Selected
+// scenarios that do not apply are skipped.
 type Selection struct {
 	Keys     []string // of scenarios ("uri:line"), or all if empty
 	Only     []string // IDs of requirements and patterns such as "CP-LIST-*", or all if empty
@@ -59,8 +59,8 @@ func (s Selection) Apply(c *features.Catalogue) ([]*features.Scenario, error) {
 }
 
 // Binding returns a function that reports whether a requirement counts as MUST because of --fail-on. The option is
-// "should", or a tag expression that must match a scenario of the requirement. A tag that no scenario has, or an expression
-// that matches no scenario, is an error, because it is a typing mistake.
+// "should", or a tag expression that must match a scenario of the requirement. A tag that no scenario has, or an
+// expression that matches no scenario, is an error, because it is a typing mistake.
 func Binding(c *features.Catalogue, expressions []string) (func(*features.Requirement) bool, error) {
 	var all []func(tags []string) bool
 	for _, expression := range expressions {
@@ -106,7 +106,7 @@ func checkIDs(c *features.Catalogue, flag string, ids []string) error {
 	for _, id := range ids {
 		if len(matching(c, id)) == 0 {
 			return fmt.Errorf("%s %s: no requirement has this ID; %sagentconform list shows all", flag, id,
-				spelling.Meant(c.Nearest(id)))
+				spelling.DidYouMean(c.Nearest(id)))
 		}
 	}
 	return nil
@@ -151,8 +151,8 @@ func (s Selection) LeavesOut(id string) string {
 }
 
 // parseTags parses a tag expression: tags with "and", "or", "not" and parentheses. It returns a function that reports
-// whether tags match the expression, and the tags in the expression. An empty expression matches all tags. The language is
-// that of Go's build constraints with other operators. The filter of godog has fewer operators, and silently selects
+// whether tags match the expression, and the tags in the expression. An empty expression matches all tags. The language
+// is that of Go's build constraints with other operators. The filter of godog has fewer operators, and silently selects
 // nothing if it does not understand an expression.
 func parseTags(expression string) (match func(tags []string) bool, named []string, err error) {
 	words := strings.Fields(strings.NewReplacer("(", " ( ", ")", " ) ").Replace(expression))

@@ -9,18 +9,18 @@ import (
 	"github.com/agentconform/agentconform/steps/outcome"
 )
 
-// Asker is the sender of a request to the control plane, with the name that sentences use: one of the constants below,
+// Sender names the sender of a request to the control plane as the steps do: it is one of the constants below,
 // or a sender with an invalid credential of one scheme, such as "a bearer token that is unknown" (or empty, whitespace,
 // or a credential with a mistake).
-type Asker string
+type Sender string
 
 // The senders.
 const (
-	TheClient     Asker = "" // with every configured credential
-	Nobody        Asker = "no credentials"
-	UnknownKey    Asker = "an unknown API key"
-	AnotherTenant Asker = "the other tenant"
-	UsersToken    Asker = "the token of a user of the agent server"
+	TheClient     Sender = "" // with every configured credential
+	Nobody        Sender = "no credentials"
+	UnknownKey    Sender = "an unknown API key"
+	AnotherTenant Sender = "the other tenant"
+	UsersToken    Sender = "the token of a user of the agent server"
 )
 
 // The names of the security schemes (section 4). As senders they are the client with only this scheme.
@@ -31,8 +31,8 @@ const (
 )
 
 // IsScheme reports whether the sender is the client with only one scheme.
-func IsScheme(who Asker) bool {
-	return slices.Contains([]Asker{SchemeAPIKey, SchemeTenantID, SchemeBearer}, who)
+func IsScheme(who Sender) bool {
+	return slices.Contains([]Sender{SchemeAPIKey, SchemeTenantID, SchemeBearer}, who)
 }
 
 // wrongValues are the values of invalid credentials by kind. No valid credential is sent with them. The unknown value
@@ -45,7 +45,7 @@ var mistakes = map[string]config.Mistake{"one character too long": config.OneMor
 	"one character too short": config.OneLess, "changed in its last character": config.OtherEnd}
 
 // wrong returns the scheme of a sender with an invalid credential, and its kind, which is empty for other senders.
-func (who Asker) wrong() (scheme, kind string) {
+func (who Sender) wrong() (scheme, kind string) {
 	credential, kind, _ := strings.Cut(string(who), " that is ")
 	switch credential {
 	case "an API key":
@@ -59,7 +59,7 @@ func (who Asker) wrong() (scheme, kind string) {
 }
 
 // IsSame reports whether the sender's mistake does not change the credential. It also returns its scheme and key.
-func (t *Target) IsSame(who Asker) (scheme, key string, isSame bool) {
+func (t *Target) IsSame(who Sender) (scheme, key string, isSame bool) {
 	scheme, kind := who.wrong()
 	value := t.ofScheme(scheme).value
 	mistake, isNearMiss := mistakes[kind]
@@ -110,7 +110,7 @@ func (g Given) send(h http.Header, value string) {
 }
 
 // Credentials returns the headers with the credentials of a sender.
-func (t *Target) Credentials(who Asker) http.Header {
+func (t *Target) Credentials(who Sender) http.Header {
 	now, h := t.present(), http.Header{}
 	c := now.Credentials
 	switch who {

@@ -10,8 +10,8 @@ import (
 	"github.com/agentconform/agentconform/steps/config"
 )
 
-// TestPlanesCredentials_OnlyAtConfiguredAddresses checks that credentials of the control plane are sent to an agent server only if the configuration
-// names its address.
+// TestPlanesCredentials_OnlyAtConfiguredAddresses checks that credentials of the control plane are sent to an agent
+// server only if the configuration names its address.
 func TestPlanesCredentials_OnlyAtConfiguredAddresses(t *testing.T) {
 	for name, c := range map[string]struct {
 		agentTarget, base string
@@ -57,8 +57,8 @@ func TestWrongCredentials(t *testing.T) {
 
 	assert.Equal(t, http.Header{"Authorization": {"Bearer token-a"}}, target.Credentials(UsersToken))
 	for kind, value := range wrongValues {
-		assert.Equal(t, http.Header{"Authorization": {"Bearer " + value}}, target.Credentials(Asker("a bearer token that is "+kind)))
-		assert.Equal(t, http.Header{"X-Tenant-Id": {value}}, target.Credentials(Asker("a tenant ID that is "+kind)))
+		assert.Equal(t, http.Header{"Authorization": {"Bearer " + value}}, target.Credentials(Sender("a bearer token that is "+kind)))
+		assert.Equal(t, http.Header{"X-Tenant-Id": {value}}, target.Credentials(Sender("a tenant ID that is "+kind)))
 	}
 }
 

@@ -25,7 +25,7 @@ func TestGatewayHeadersGoToConfiguredAddressesOnly(t *testing.T) {
 	require.NoError(t, c.Complete())
 	o, err := New(Options{Config: &c})
 	require.NoError(t, err)
-	for _, who := range []Asker{TheClient, Nobody, UnknownKey, AnotherTenant} {
+	for _, who := range []Sender{TheClient, Nobody, UnknownKey, AnotherTenant} {
 		assert.Equal(t, []string{"of-plane"}, o.ToControlPlane(who, http.MethodGet, "/x", nil).Header["X-Gateway"], who)
 	}
 	assert.False(t, o.ToControlPlane(Nobody, http.MethodGet, "/x", nil).Trusted, "a gateway's header is no credential")

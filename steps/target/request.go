@@ -193,7 +193,7 @@ func (t *Target) ToAgent(base string, who Caller, method, path string, body any)
 
 // ToControlPlane returns a request to the control plane. The body is encoded as JSON, except a []byte, which is sent
 // unchanged.
-func (t *Target) ToControlPlane(who Asker, method, path string, body any) exchange.Request {
+func (t *Target) ToControlPlane(who Sender, method, path string, body any) exchange.Request {
 	credentials := func() http.Header { return t.Credentials(who) }
 	r := exchange.Request{Side: spec.ControlPlane, Base: t.Config.Target, Method: method, Path: path, Header: credentials()}
 	r.Trusted = len(r.Header) > 0 && (who == TheClient || IsScheme(who))

@@ -132,7 +132,7 @@ func (t *Target) planeCaller(name string) (Caller, error) {
 		return Caller{}, outcome.Needs("agent_target",
 			": credentials of the control plane are sent only to addresses that the configuration names")
 	}
-	return Caller{name: name, Header: t.Credentials(Asker(planeSchemes[name]))}, nil
+	return Caller{name: name, Header: t.Credentials(Sender(planeSchemes[name]))}, nil
 }
 
 // takesPlaneCredentials reports whether credentials of the control plane may be sent to an agent server: the

@@ -100,7 +100,7 @@ func oneOf[T any](values []T) string {
 	return strings.Join(all, " or ")
 }
 
-// User is a configured user: their name, and what is known of them by field.
+// User is a configured user: the name, and the known values by field.
 type User struct {
 	Name  string
 	Known map[string]any
@@ -163,7 +163,7 @@ func UsersDiffer(a, b User) bool {
 	return len(distinguishing(a, b)) > 0 || len(distinguishing(b, a)) > 0
 }
 
-// ReportOwnCallers judges that no run reports what is known of the other user. It blocks if none reports its own
+// ReportOwnCallers judges that no run reports a known value of the other user. It blocks if none reports its own
 // caller, which is another requirement (AS-AUTH-6).
 func ReportOwnCallers(runs ...Report) error {
 	reported := false
@@ -177,7 +177,7 @@ func ReportOwnCallers(runs ...Report) error {
 			}
 			_, isText := value.(string)
 			if !isText && !messages.DescribesUser(r.Said) {
-				continue // a number may stand in any text by chance
+				continue // any text may contain a number by chance
 			}
 			if messages.ReportsField(r.Said, field, value) {
 				return outcome.Fails(r.State, outcome.Violation{
@@ -202,7 +202,7 @@ func ReportOwnCallers(runs ...Report) error {
 // Disguised is a response to a request that is written so that a server may take it for that of another caller.
 type Disguised struct {
 	Answer *exchange.Response
-	Plain  *exchange.Response // to the same request without the disguise
+	Plain  *exchange.Response // the response to the same request without the disguise
 	Owner  string             // the requirement that fails if that is served too
 }
 

@@ -47,7 +47,7 @@ func refusalRows() []judgetest.Row {
 	}
 }
 
-// known returns what is known of a user, in pairs of field and value.
+// known returns a user with the known fields, given as pairs of name and value.
 func known(name string, pairs ...any) User {
 	u := User{Name: name, Known: map[string]any{}}
 	for i := 0; i < len(pairs); i += 2 {

@@ -54,7 +54,7 @@ func ListLacksForeign(l List, thread, ownerKey, identity string) error {
 	return nil
 }
 
-// FilteredList is what is known about the filter of a list.
+// FilteredList describes the filter of a list.
 type FilteredList struct {
 	List
 	Filtered bool // it has a filter, which the server may refuse
@@ -105,7 +105,7 @@ func MetadataHas(a *exchange.Response, metadata gjson.Result, key, value, what s
 // MayHoldRun reports whether a response to the join of another user's run has to be compared with that to the join of
 // an unknown run: it is served, and says something, but not the text of the run.
 func MayHoldRun(a *exchange.Response, r Run) bool {
-	return a.Status < http.StatusBadRequest && !saysNothing(a) && !messages.ContainsText(a, r.Text())
+	return a.Status < http.StatusBadRequest && !hasNoContent(a) && !messages.ContainsText(a, r.Text())
 }
 
 // HoldsNothingOfRun judges that a response to the join of another user's run holds nothing of the run. Some servers
@@ -124,8 +124,8 @@ func HoldsNothingOfRun(a *exchange.Response, r Run, joined string, unknown *exch
 	return leaksRun(a, "")
 }
 
-// saysNothing reports whether the body is empty, null, or an object that is empty or has only an error.
-func saysNothing(a *exchange.Response) bool {
+// hasNoContent reports whether the body is empty, null, or an object that is empty or has only an error.
+func hasNoContent(a *exchange.Response) bool {
 	body := bytes.TrimSpace(a.Body)
 	if len(body) == 0 || string(body) == "null" {
 		return true

@@ -9,7 +9,7 @@ import (
 	"github.com/agentconform/agentconform/steps/outcome"
 )
 
-// Join is a join of a run. If it is not over, it has neither an answer nor an error.
+// Join is a join of a run. If it is not over, it has neither a response nor an error.
 type Join struct {
 	Over       bool
 	Unanswered bool // it is not over, or there was no response in the time of the request

@@ -17,7 +17,7 @@ import (
 type Prior struct {
 	Run
 	Shown *exchange.Response // a state with its first message; nil if the server shows no message before a run ends
-	Until time.Time          // its natural end is not before
+	Until time.Time          // the earliest time of its natural end
 }
 
 // NoneRetrievable judges that a rollback has removed runs: GET returns an error status (section 7: the exact code is
@@ -79,8 +79,8 @@ func HoldsNewRunOnly(state *exchange.Response, prior Prior, next Run) error {
 	}).Comparing(state, next.Created)
 }
 
-// HoldsRemainingOnly judges that after several rollbacks a state holds the messages of the remaining runs, and nothing else.
-// removed lists the other runs.
+// HoldsRemainingOnly judges that after several rollbacks a state holds the messages of the remaining runs, and nothing
+// else. removed lists the other runs.
 func HoldsRemainingOnly(state *exchange.Response, remaining, removed []Run) error {
 	err := HoldsOnly(state, remaining...)
 	if err == nil {

@@ -170,7 +170,7 @@ func LastRepeats(a *exchange.Response, r Run) error {
 	})
 }
 
-// HoldsAnswered judges that a state holds the input of the run and its answer. It may hold more.
+// HoldsAnswered judges that a state contains the input of the run and its answer. Further messages are allowed.
 func HoldsAnswered(state *exchange.Response, r Run) error {
 	if r.CompleteIn(state) {
 		return nil
@@ -246,7 +246,7 @@ func difference(all []messages.Message, runs []Run) (kind outcome.Kind, summary 
 	return "", ""
 }
 
-// Kept is what is known about the runs whose messages a thread must keep.
+// Kept describes the runs whose messages a thread must keep.
 type Kept struct {
 	Foreign  string // the text of a request that was refused, or ""
 	Add      bool   // a second run on a thread adds to the messages of the first, which is a SHOULD (AS-STATE-3)

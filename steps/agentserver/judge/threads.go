@@ -12,7 +12,7 @@ import (
 	"github.com/agentconform/agentconform/steps/outcome"
 )
 
-// List is what a caller was shown of the threads.
+// List is the list of threads that a caller received.
 type List struct {
 	Answer  *exchange.Response           // its last page
 	IsList  bool                         // at least one page is an array of threads

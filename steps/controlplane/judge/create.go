@@ -14,7 +14,7 @@ import (
 	"github.com/agentconform/agentconform/steps/outcome"
 )
 
-// IsCreated judges that a create request was answered with 200, 201 or 202 (section 4).
+// IsCreated judges that a create request returned 200, 201 or 202 (section 4).
 func IsCreated(a *exchange.Response) error {
 	if slices.Contains([]int{http.StatusOK, http.StatusCreated, http.StatusAccepted}, a.Status) {
 		return nil
@@ -50,9 +50,9 @@ func HasUUIDs(a *exchange.Response) error {
 	return nil
 }
 
-// RefusesInvalid judges that an invalid request was refused: with 422 and an HTTPValidationError, or with another 4xx. The
-// interface shows only the 422, but deployed servers refuse semantic mistakes with other statuses, too. class is the kind
-// of the mistake ("wrong type").
+// RefusesInvalid judges that an invalid request was refused: with 422 and an HTTPValidationError, or with another 4xx.
+// The interface shows only the 422, but deployed servers refuse semantic mistakes with other statuses, too. class is
+// the kind of the mistake ("wrong type").
 func RefusesInvalid(a *exchange.Response, class string) error {
 	if !a.IsRefused() {
 		return outcome.Fails(a, outcome.Violation{
@@ -116,7 +116,7 @@ func IgnoresReadOnly(sent []byte, responses ...*exchange.Response) error {
 	return nil
 }
 
-// TagDeployment is what a request with a tag has made.
+// TagDeployment is a deployment after a request with a tag.
 type TagDeployment struct {
 	Act  *exchange.Response // to the request
 	Now  *exchange.Response // the deployment afterwards

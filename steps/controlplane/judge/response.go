@@ -12,7 +12,7 @@ import (
 	"github.com/agentconform/agentconform/steps/outcome"
 )
 
-// IsServed judges that a request was answered with status 2xx.
+// IsServed judges that a request returned status 2xx.
 func IsServed(a *exchange.Response) error {
 	if a.OK() {
 		return nil
@@ -20,7 +20,7 @@ func IsServed(a *exchange.Response) error {
 	return outcome.Fails(a, outcome.Violation{Kind: unserved(a), Summary: returns(a), Expected: "status 2xx"})
 }
 
-// ServesOrRefuses judges that a request was answered with status 2xx or 4xx. expected describes both.
+// ServesOrRefuses judges that a request returned status 2xx or 4xx. expected describes both.
 func ServesOrRefuses(a *exchange.Response, expected string) error {
 	if a.OK() || a.IsRefused() {
 		return nil
@@ -121,7 +121,7 @@ func nameOf(r exchange.Request) string {
 	return "GET of the deployment"
 }
 
-// objectOf returns a name of what a response shows as the subject of a sentence.
+// objectOf returns a name for the object in a response, as the subject of a sentence.
 func objectOf(r exchange.Request) string {
 	switch {
 	case r.Method == http.MethodPost, r.Method == http.MethodPatch:
@@ -146,8 +146,8 @@ func Instant(v gjson.Result) (time.Time, bool) {
 	return t, err == nil
 }
 
-// sameInstant compares two date-times as exactly as the less precise of them is written: a response may show a time that
-// the server has not stored yet.
+// sameInstant compares two date-times as exactly as the less precise of them is written: a response may show a time
+// that the server has not stored yet.
 func sameInstant(a, b gjson.Result) (same, comparable bool) {
 	at, isTime := Instant(a)
 	bt, isTime2 := Instant(b)

@@ -26,7 +26,7 @@ func IsUnknown(a *exchange.Response) error {
 	return common.HasDetail(a)
 }
 
-// Created is what a creation has shown of a deployment. A field that is unknown is empty.
+// Created has the fields of a deployment in the response to its creation. An unknown field is empty.
 type Created struct {
 	ID       string
 	Revision string // id of the first revision
@@ -107,8 +107,8 @@ func HasConfig(a *exchange.Response, sent map[string]any) error {
 	return nil
 }
 
-// ConfigFollowsLatest judges each response that names the new revision as the latest one: it has the configuration of the
-// update, and not that of an earlier revision (section 2).
+// ConfigFollowsLatest judges each response that names the new revision as the latest one: it has the configuration of
+// the update, and not that of an earlier revision (section 2).
 func ConfigFollowsLatest(responses []*exchange.Response, latest string, update map[string]any) error {
 	named := 0
 	for _, a := range responses {
